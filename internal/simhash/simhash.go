@@ -1,0 +1,118 @@
+// Package simhash turns the tokens of a text into a 64-bit fingerprint such
+// that similar texts get fingerprints that differ in few bits.
+//
+// In go tokens with their counts, out comes a uint64; two fingerprints are
+// compared by their Hamming distance. Fingerprints are comparable only when the
+// same token hash and the same weight made both.
+package simhash
+
+import (
+	"fmt"
+	"math/bits"
+	"strings"
+)
+
+// A Hasher makes SimHash fingerprints with one token hash and one weight. It
+// holds no state between calls and is safe for concurrent use.
+type Hasher struct {
+	hash   func(token string) uint64
+	weight func(token string, count int) int64
+}
+
+// New returns a Hasher for a token hash named by [Hashes] and a weight named by
+// [Weights]. Any other name is an error that lists the allowed ones.
+func New(hash, weight string) (*Hasher, error) {
+	h, err := choose("token hash", hash, hashes())
+	if err != nil {
+		return nil, err
+	}
+	w, err := choose("token weight", weight, weights())
+	if err != nil {
+		return nil, err
+	}
+	return &Hasher{hash: h, weight: w}, nil
+}
+
+// Hashes lists the names of the token hashes, the default first.
+//
+//   - sdbm: SDBM over the UTF-8 bytes, then the finaliser of MurmurHash3 (fmix64).
+//   - sdbm-raw: SDBM alone, only for matching fingerprints made that way. It has no
+//     avalanche: over UTF-8 the top 16 bits of a two-character Chinese token follow
+//     its first character alone. With the words of Chinese news the 64 bits spread
+//     like 38 independent ones, and of 100 articles 8 went to a wrong cluster at
+//     distance 3 (with sdbm none).
+//   - xxh3: the 64-bit XXH3 with seed 0.
+func Hashes() []string { return names(hashes()) }
+
+// Weights lists the names of the token weights, the default first. A token that
+// occurs n times weighs
+//
+//   - log: ln(1 + n), and a quarter of that if it is a single Chinese character
+//   - tf: n
+//   - set: 1
+//
+// in fixed point with 16 fractional bits, so that sums are exact.
+func Weights() []string { return names(weights()) }
+
+// Fingerprint returns Charikar's SimHash of a text ("Similarity Estimation
+// Techniques from Rounding Algorithms", STOC 2002) in the weighted form of Manku,
+// Jain and Das Sarma ("Detecting Near-Duplicates for Web Crawling", WWW 2007):
+// every token adds its weight to the bits that are set in its hash and subtracts
+// it from the others, and a bit of the fingerprint is 1 where the sum is positive.
+// A sum of exactly zero gives 0.
+//
+// counts maps each token to how often it occurs; a token with a count below 1 does
+// not occur. Without tokens the fingerprint is 0. The sums are integers, hence
+// exact and the same in every order of the map, as long as the counts of a text
+// add up to less than 2^47.
+func (h *Hasher) Fingerprint(counts map[string]int) uint64 {
+	var sums [64]int64
+	for token, count := range counts {
+		if count < 1 {
+			continue
+		}
+		hash, weight := h.hash(token), h.weight(token, count)
+		for bit := range sums {
+			if hash>>bit&1 == 1 {
+				sums[bit] += weight
+			} else {
+				sums[bit] -= weight
+			}
+		}
+	}
+	var fingerprint uint64
+	for bit, sum := range sums {
+		if sum > 0 {
+			fingerprint |= 1 << bit
+		}
+	}
+	return fingerprint
+}
+
+// Distance returns the Hamming distance of two fingerprints: the number of bits,
+// 0 to 64, in which they differ.
+func Distance(a, b uint64) int { return bits.OnesCount64(a ^ b) }
+
+// An option is a function that can be chosen by name.
+type option[F any] struct {
+	name string
+	f    F
+}
+
+func choose[F any](what, name string, from []option[F]) (F, error) {
+	for _, o := range from {
+		if o.name == name {
+			return o.f, nil
+		}
+	}
+	var none F
+	return none, fmt.Errorf("simhash: unknown %s %q: allowed are %s", what, name, strings.Join(names(from), ", "))
+}
+
+func names[F any](of []option[F]) []string {
+	list := make([]string, len(of))
+	for i, o := range of {
+		list[i] = o.name
+	}
+	return list
+}

@@ -1,0 +1,447 @@
+package simhash
+
+import (
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// eachHasher runs f as a subtest for every pair of a token hash and a weight.
+func eachHasher(t *testing.T, f func(t *testing.T, hash, weight string, h *Hasher)) {
+	t.Helper()
+	for _, hash := range Hashes() {
+		for _, weight := range Weights() {
+			t.Run(hash+"/"+weight, func(t *testing.T) {
+				h, err := New(hash, weight)
+				if err != nil {
+					t.Fatal(err)
+				}
+				f(t, hash, weight, h)
+			})
+		}
+	}
+}
+
+// word returns a token of two characters, Chinese four times out of five.
+func word(r *rand.Rand) string {
+	if r.IntN(5) == 0 {
+		return string([]rune{rune('a' + r.IntN(26)), rune('a' + r.IntN(26))})
+	}
+	return string([]rune{character(r), character(r)})
+}
+
+// character returns one of the characters U+4E00 to U+9FA5 (CJK unified ideographs).
+func character(r *rand.Rand) rune { return rune(0x4e00 + r.IntN(0x9fa5-0x4e00+1)) }
+
+// bag returns n different tokens; most occur once, few often.
+func bag(r *rand.Rand, n int) map[string]int {
+	counts := make(map[string]int, n)
+	for len(counts) < n {
+		counts[word(r)] = 1 + int(r.ExpFloat64()*1.5)
+	}
+	return counts
+}
+
+func TestNames(t *testing.T) {
+	if got, want := Hashes(), []string{"sdbm", "sdbm-raw", "xxh3"}; !slices.Equal(got, want) {
+		t.Errorf("Hashes() = %q, want %q", got, want)
+	}
+	if got, want := Weights(), []string{"log", "tf", "set"}; !slices.Equal(got, want) {
+		t.Errorf("Weights() = %q, want %q", got, want)
+	}
+}
+
+func TestNewRefusesUnknownNames(t *testing.T) {
+	for _, test := range []struct{ hash, weight, want string }{
+		{"md5", "log", `simhash: unknown token hash "md5": allowed are sdbm, sdbm-raw, xxh3`},
+		{"", "log", `simhash: unknown token hash "": allowed are sdbm, sdbm-raw, xxh3`},
+		{"SDBM", "log", `simhash: unknown token hash "SDBM": allowed are sdbm, sdbm-raw, xxh3`},
+		{"sdbm", "idf", `simhash: unknown token weight "idf": allowed are log, tf, set`},
+		{"sdbm", "", `simhash: unknown token weight "": allowed are log, tf, set`},
+	} {
+		h, err := New(test.hash, test.weight)
+		if err == nil || err.Error() != test.want {
+			t.Errorf("New(%q, %q): error %v, want %s", test.hash, test.weight, err, test.want)
+		}
+		if h != nil {
+			t.Errorf("New(%q, %q) returned a Hasher beside the error", test.hash, test.weight)
+		}
+	}
+}
+
+func TestFingerprintWithoutTokensIsZero(t *testing.T) {
+	eachHasher(t, func(t *testing.T, _, _ string, h *Hasher) {
+		for _, counts := range []map[string]int{nil, {}, {"台风": 0}, {"台风": -1, "rain": -1 << 62}} {
+			if got := h.Fingerprint(counts); got != 0 {
+				t.Errorf("Fingerprint(%v) = %016x, want 0", counts, got)
+			}
+		}
+	})
+}
+
+func TestFingerprintOfOneTokenIsItsHash(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	eachHasher(t, func(t *testing.T, hash, _ string, h *Hasher) {
+		for range 100 {
+			token, count := word(r), 1+r.IntN(1000)
+			if got, want := h.Fingerprint(map[string]int{token: count}), hashNamed(t, hash)(token); got != want {
+				t.Errorf("%q, %d times: got %016x, want its hash %016x", token, count, got, want)
+			}
+		}
+	})
+}
+
+// Where two tokens weigh the same, the bits in which they differ sum to zero, so
+// that only the bits set in both remain.
+func TestZeroSumGivesZeroBit(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 2))
+	eachHasher(t, func(t *testing.T, hash, _ string, h *Hasher) {
+		for range 100 {
+			a, b, count := word(r), word(r), 1+r.IntN(9)
+			want := hashNamed(t, hash)(a) & hashNamed(t, hash)(b)
+			if got := h.Fingerprint(map[string]int{a: count, b: count}); got != want {
+				t.Errorf("%q and %q, %d times each: got %016x, want %016x", a, b, count, got, want)
+			}
+		}
+	})
+}
+
+func TestWeightDecides(t *testing.T) {
+	frequent, others := "暴雨", []string{"typhoon", "港口"}
+	for weight, owns := range map[string]int{
+		"set": 1 << 30, // never: every token weighs the same
+		"tf":  3,       // 3 > 1 + 1
+		"log": 4,       // ln(1 + 4) > ln(1 + 1) + ln(1 + 1) = ln(1 + 3)
+	} {
+		h, err := New("sdbm", weight)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, count := range []int{1, 2, 3, 4, 50} {
+			got := h.Fingerprint(map[string]int{frequent: count, others[0]: 1, others[1]: 1})
+			if (got == sdbm(frequent)) != (count >= owns) {
+				t.Errorf("%s: the token that occurs %d times owns the fingerprint: %t, want %t",
+					weight, count, got == sdbm(frequent), count >= owns)
+			}
+		}
+	}
+}
+
+// A map is ranged over in another order each time; a sum of floats would show it.
+func TestFingerprintDoesNotDependOnOrder(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	eachHasher(t, func(t *testing.T, hash, weight string, h *Hasher) {
+		counts := bag(r, 60)
+		want := naive(hashNamed(t, hash), weightNamed(t, weight), counts)
+		for range 50 {
+			if got := h.Fingerprint(counts); got != want {
+				t.Fatalf("got %016x, want %016x", got, want)
+			}
+		}
+	})
+}
+
+func TestSetIgnoresCounts(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	for _, hash := range Hashes() {
+		h, err := New(hash, "set")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 50 {
+			counts := bag(r, 40)
+			want := h.Fingerprint(counts)
+			for token := range counts {
+				counts[token] = 1 + r.IntN(1000)
+			}
+			if got := h.Fingerprint(counts); got != want {
+				t.Errorf("%s: got %016x after the counts changed, want %016x", hash, got, want)
+			}
+		}
+	}
+}
+
+func TestTextTwiceHasTheSameFingerprintUnderTF(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	for _, hash := range Hashes() {
+		h, err := New(hash, "tf")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 50 {
+			counts := bag(r, 40)
+			want := h.Fingerprint(counts)
+			for token := range counts {
+				counts[token] *= 2
+			}
+			if got := h.Fingerprint(counts); got != want {
+				t.Errorf("%s: got %016x for the text twice, want %016x", hash, got, want)
+			}
+		}
+	}
+}
+
+func TestSimilarTextsAreNear(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 6))
+	for _, hash := range []string{"sdbm", "xxh3"} {
+		for _, weight := range Weights() {
+			h, err := New(hash, weight)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var edited, unrelated int
+			const texts = 200
+			for range texts {
+				counts := bag(r, 200)
+				before := h.Fingerprint(counts)
+				unrelated += Distance(before, h.Fingerprint(bag(r, 200)))
+				for token := range counts {
+					delete(counts, token)
+					break
+				}
+				edited += Distance(before, h.Fingerprint(counts))
+			}
+			if edited > 4*texts || unrelated < 28*texts || unrelated > 36*texts {
+				t.Errorf("%s/%s: mean distance %.1f after one of 200 tokens went, want at most 4; %.1f between unrelated texts, want 28 to 36",
+					hash, weight, float64(edited)/texts, float64(unrelated)/texts)
+			}
+		}
+	}
+}
+
+func TestDistance(t *testing.T) {
+	for _, test := range []struct {
+		a, b uint64
+		want int
+	}{
+		{0, 0, 0},
+		{0, 1, 1},
+		{1 << 63, 1, 2},
+		{0, ^uint64(0), 64},
+		{0xff00ff00ff00ff00, 0x00ff00ff00ff00ff, 64},
+		{0xdeadbeefdeadbeef, 0xdeadbeefdeadbee0, 4},
+	} {
+		if got := Distance(test.a, test.b); got != test.want {
+			t.Errorf("Distance(%x, %x) = %d, want %d", test.a, test.b, got, test.want)
+		}
+	}
+}
+
+func TestDistanceIsAMetric(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	for range 10_000 {
+		a := r.Uint64()
+		b, c := a^r.Uint64()&r.Uint64(), a^r.Uint64()&r.Uint64()&r.Uint64()
+		if (Distance(a, b) == 0) != (a == b) || Distance(a, a) != 0 {
+			t.Fatalf("distance zero and equality disagree for %x, %x", a, b)
+		}
+		if Distance(a, b) != Distance(b, a) {
+			t.Fatalf("not symmetric: %x, %x", a, b)
+		}
+		if Distance(a, c) > Distance(a, b)+Distance(b, c) {
+			t.Fatalf("triangle inequality broken: %x, %x, %x", a, b, c)
+		}
+	}
+}
+
+// The hashes of two-character words that begin alike must fill all 64 bits evenly
+// and independently. Raw SDBM does not, which is why it is not the default.
+func TestAvalanche(t *testing.T) {
+	const (
+		even   = 58 // of at most 64, less what a sample of 4,096 costs
+		uneven = 48
+	)
+	for _, test := range []struct {
+		name      string
+		low, high float64
+	}{
+		{"sdbm", even, 64},
+		{"xxh3", even, 64},
+		{"sdbm-raw", 1, uneven},
+	} {
+		r := rand.New(rand.NewPCG(8, 8))
+		hash := hashNamed(t, test.name)
+		sample := make([]uint64, 4096)
+		for i := range sample {
+			sample[i] = hash(string([]rune{'台', character(r)}))
+		}
+		if got := effectiveDimensions(sample); got < test.low || got > test.high {
+			t.Errorf("%s: %.1f effective dimensions of 64, want %v to %v", test.name, got, test.low, test.high)
+		}
+	}
+}
+
+// effectiveDimensions is the participation ratio of the 64 bits, (tr C)² / tr C²,
+// where C is their covariance: 64 for independent fair bits.
+func effectiveDimensions(sample []uint64) float64 {
+	n := float64(len(sample))
+	var mean [64]float64
+	var both [64][64]float64
+	for _, h := range sample {
+		for i := range 64 {
+			mean[i] += float64(h>>i&1) / n
+			for j := range 64 {
+				both[i][j] += float64((h>>i)&(h>>j)&1) / n
+			}
+		}
+	}
+	var trace, traceOfSquare float64
+	for i := range 64 {
+		trace += both[i][i] - mean[i]*mean[i]
+		for j := range 64 {
+			covariance := both[i][j] - mean[i]*mean[j]
+			traceOfSquare += covariance * covariance
+		}
+	}
+	return trace * trace / traceOfSquare
+}
+
+// Every bit of the input must reach about half of the output.
+func TestFmix64FlipsHalfTheBits(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 9))
+	const samples = 1000
+	for bit := range 64 {
+		var flipped int
+		for range samples {
+			h := r.Uint64()
+			flipped += bits.OnesCount64(fmix64(h) ^ fmix64(h^1<<bit))
+		}
+		if mean := float64(flipped) / samples; mean < 30 || mean > 34 {
+			t.Errorf("input bit %d flips %.1f output bits, want 30 to 34", bit, mean)
+		}
+	}
+}
+
+func TestHasherIsSafeForConcurrentUse(t *testing.T) {
+	r := rand.New(rand.NewPCG(10, 10))
+	counts := bag(r, 50)
+	h, err := New("sdbm", "log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := h.Fingerprint(counts)
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			for range 20 {
+				if got := h.Fingerprint(counts); got != want {
+					t.Errorf("got %016x, want %016x", got, want)
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+func TestFingerprintDoesNotAllocate(t *testing.T) {
+	counts := bag(rand.New(rand.NewPCG(11, 11)), 50)
+	eachHasher(t, func(t *testing.T, _, _ string, h *Hasher) {
+		if n := testing.AllocsPerRun(20, func() { h.Fingerprint(counts) }); n != 0 {
+			t.Errorf("%v allocations, want none", n)
+		}
+	})
+}
+
+// FuzzFingerprint compares fingerprints with the naive model for the words of any
+// text.
+func FuzzFingerprint(f *testing.F) {
+	f.Add("")
+	f.Add("台风 登陆 沿海 台风 暴雨")
+	f.Add("typhoon makes landfall on the coast, typhoon!")
+	f.Add("\xff\xfe \x00 𠮷野家 🌀 🌀")
+	f.Fuzz(func(t *testing.T, text string) {
+		counts := make(map[string]int)
+		for token := range strings.FieldsSeq(text) {
+			counts[token]++
+		}
+		for _, hash := range hashes() {
+			for _, weight := range weights() {
+				h := Hasher{hash: hash.f, weight: weight.f}
+				if got, want := h.Fingerprint(counts), naive(hash.f, weight.f, counts); got != want {
+					t.Errorf("%s/%s: Fingerprint(%v) = %016x, want %016x", hash.name, weight.name, counts, got, want)
+				}
+			}
+		}
+	})
+}
+
+// naive is the rule word for word: bit by bit, over the tokens in order.
+func naive(hash func(string) uint64, weight func(string, int) int64, counts map[string]int) uint64 {
+	var tokens []string
+	for token := range counts {
+		tokens = append(tokens, token)
+	}
+	slices.Sort(tokens)
+	var fingerprint uint64
+	for bit := range 64 {
+		var sum int64
+		for _, token := range tokens {
+			sign := int64(hash(token)>>bit&1)*2 - 1
+			sum += sign * weight(token, counts[token])
+		}
+		if sum > 0 {
+			fingerprint |= 1 << bit
+		}
+	}
+	return fingerprint
+}
+
+func hashNamed(t *testing.T, name string) func(string) uint64 {
+	t.Helper()
+	return named(t, name, hashes())
+}
+
+func weightNamed(t *testing.T, name string) func(string, int) int64 {
+	t.Helper()
+	return named(t, name, weights())
+}
+
+func named[F any](t *testing.T, name string, from []option[F]) F {
+	t.Helper()
+	f, err := choose("option", name, from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func ExampleHasher_Fingerprint() {
+	h, err := New("sdbm", "log")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	counts := map[string]int{"台风": 3, "登陆": 2, "沿海": 2, "暴雨": 4, "预警": 1, "港口": 1, "typhoon": 2}
+	before := h.Fingerprint(counts)
+	counts["暴雨"]++
+	delete(counts, "港口")
+	after := h.Fingerprint(counts)
+	fmt.Printf("%016x %016x distance %d\n", before, after, Distance(before, after))
+	// Output: 084756ee6d454da0 084556ee49550da0 distance 5
+}
+
+func BenchmarkFingerprint(b *testing.B) {
+	counts := bag(rand.New(rand.NewPCG(12, 12)), 200)
+	var size int64
+	for token := range counts {
+		size += int64(len(token))
+	}
+	for _, hash := range Hashes() {
+		b.Run(hash, func(b *testing.B) {
+			h, err := New(hash, "log")
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.SetBytes(size)
+			b.ReportAllocs()
+			for b.Loop() {
+				h.Fingerprint(counts)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(counts)), "ns/token")
+		})
+	}
+}
