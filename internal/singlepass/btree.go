@@ -1,0 +1,102 @@
+package singlepass
+
+import (
+	"math/bits"
+
+	"github.com/google/btree"
+)
+
+// degree gives nodes of up to 255 items of 16 bytes. BenchmarkNearest and
+// BenchmarkInsertRemove set it: larger nodes cost insertions more than they spare
+// queries.
+const degree = 128
+
+// An item is a centre in one of the copies: its fingerprint rotated, and its Seq.
+type item struct{ key, seq uint64 }
+
+func less(a, b item) bool { return a.key < b.key || a.key == b.key && a.seq < b.seq }
+
+// A permuted is one sorted copy of all centres. A fingerprint is rotated left so
+// that one block of its bits comes on top: the centres whose block equals that of a
+// query are then a contiguous range.
+type permuted struct {
+	tree   *btree.BTreeG[item]
+	rotate int  // left, to bring the block on top
+	shift  uint // right, to leave the block alone
+}
+
+// permutedCopies is an index for distance d after Manku, Jain and Das Sarma
+// ("Detecting Near-Duplicates for Web Crawling", WWW 2007). The 64 bits are cut into
+// d+1 blocks. By the pigeonhole principle, fingerprints that differ in at most d
+// bits agree in at least one block, so the range of equal blocks in each of the
+// d+1 copies holds every centre that counts.
+type permutedCopies struct {
+	distance int
+	copies   []permuted
+}
+
+// NewBTree returns an empty index of distance+1 permuted copies of the centres in
+// B-trees. The distance must be 0 to [MaxDistance], which [NewIndex] checks.
+func NewBTree(distance int) Index {
+	blocks := distance + 1
+	p := &permutedCopies{distance: distance, copies: make([]permuted, blocks)}
+	offset := 0
+	for i := range p.copies {
+		width := 64 / blocks
+		if i < 64%blocks {
+			width++
+		}
+		p.copies[i] = permuted{btree.NewG(degree, less), offset, uint(64 - width)}
+		offset += width
+	}
+	return p
+}
+
+func (p *permutedCopies) Insert(c Centre) {
+	for _, copied := range p.copies {
+		copied.tree.ReplaceOrInsert(copied.item(c))
+	}
+}
+
+func (p *permutedCopies) Remove(c Centre) bool {
+	var there bool
+	for _, copied := range p.copies {
+		_, there = copied.tree.Delete(copied.item(c))
+	}
+	return there
+}
+
+func (p *permutedCopies) Nearest(fingerprint uint64) (Centre, int, bool) {
+	best := newNearest(p.distance)
+	for i, copied := range p.copies {
+		copied.scan(fingerprint, &best)
+		// A centre that is in none of the i+1 ranges scanned differs in i+1 blocks
+		// and hence in more than i bits: it can neither beat nor tie such a best.
+		if best.distance <= i {
+			break
+		}
+	}
+	return best.result()
+}
+
+func (p *permutedCopies) Len() int { return p.copies[0].tree.Len() }
+
+func (p *permuted) item(c Centre) item {
+	return item{bits.RotateLeft64(c.Fingerprint, p.rotate), c.Seq}
+}
+
+// scan offers every centre whose block equals that of the fingerprint.
+func (p *permuted) scan(fingerprint uint64, best *nearest) {
+	query := bits.RotateLeft64(fingerprint, p.rotate)
+	block := query >> p.shift
+	p.tree.AscendGreaterOrEqual(item{key: block << p.shift}, func(it item) bool {
+		if it.key>>p.shift != block {
+			return false
+		}
+		// Rotating both leaves the number of bits in which they differ as it is.
+		if distance := bits.OnesCount64(it.key ^ query); distance <= best.distance {
+			best.offer(Centre{bits.RotateLeft64(it.key, -p.rotate), it.seq}, distance)
+		}
+		return true
+	})
+}

@@ -1,0 +1,54 @@
+// Package singlepass clusters fingerprints in one pass: every article joins the
+// nearest live centre or founds a cluster of its own.
+//
+// In go the fingerprints of a [Space] one after the other, each with its event
+// time; out come the centre that each article belongs to and the centres that
+// expired. What comes out depends on what went in and on nothing else, so that
+// replaying a stream gives the same clusters.
+package singlepass
+
+import "fmt"
+
+// MaxDistance is the largest distance that [NewIndex] allows. Beyond it the blocks
+// of an index become so narrow that a query reads a large part of all centres.
+const MaxDistance = 6
+
+// A Centre is the fingerprint of a cluster's founder. It never moves.
+type Centre struct {
+	Fingerprint uint64
+	// Seq is the founding order in the space: of two centres the one with the
+	// smaller Seq is the older. It is unique.
+	Seq uint64
+}
+
+// An Index holds the live centres of a space and finds the one nearest to a
+// fingerprint, exactly. It is not safe for concurrent use, except that any number
+// of calls of Nearest and Len may run at once while nothing changes it.
+type Index interface {
+	// Insert adds a centre, whose Seq must not be in the index yet. Any number of
+	// centres may have the same fingerprint.
+	Insert(Centre)
+	// Remove takes a centre out and reports whether it was there.
+	Remove(Centre) bool
+	// Nearest returns the centre at the smallest Hamming distance from the
+	// fingerprint, among equals the one with the smallest Seq, and that distance.
+	// ok is false when no centre is within the distance of the index.
+	Nearest(fingerprint uint64) (c Centre, distance int, ok bool)
+	// Len returns the number of centres.
+	Len() int
+}
+
+// NewIndex returns an empty index by name that finds centres at up to the given
+// Hamming distance. The only name is btree, distances are 0 to [MaxDistance];
+// anything else is an error that says so.
+func NewIndex(name string, distance int) (Index, error) {
+	if distance < 0 || distance > MaxDistance {
+		return nil, fmt.Errorf("singlepass: distance %d: allowed are 0 to %d", distance, MaxDistance)
+	}
+	switch name {
+	case "btree":
+		return NewBTree(distance), nil
+	default:
+		return nil, fmt.Errorf("singlepass: unknown index %q: allowed is btree", name)
+	}
+}

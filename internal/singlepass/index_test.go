@@ -1,0 +1,265 @@
+package singlepass
+
+import (
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"testing"
+)
+
+func TestNewIndex(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		distance int
+		want     string // error
+	}{
+		{"btree", 0, ""},
+		{"btree", 3, ""},
+		{"btree", 6, ""},
+		{"btree", -1, "singlepass: distance -1: allowed are 0 to 6"},
+		{"btree", 7, "singlepass: distance 7: allowed are 0 to 6"},
+		{"", 3, `singlepass: unknown index "": allowed is btree`},
+		{"linear", 3, `singlepass: unknown index "linear": allowed is btree`},
+	} {
+		index, err := NewIndex(test.name, test.distance)
+		var got string
+		if err != nil {
+			got = err.Error()
+		}
+		if got != test.want {
+			t.Errorf("NewIndex(%q, %d): error %q, want %q", test.name, test.distance, got, test.want)
+		}
+		if (index == nil) != (err != nil) {
+			t.Errorf("NewIndex(%q, %d): index %v beside error %v", test.name, test.distance, index, err)
+		}
+	}
+}
+
+// eachIndex runs f as a subtest for every kind of index.
+func eachIndex(t *testing.T, f func(t *testing.T, build func(distance int) Index)) {
+	t.Helper()
+	t.Run("linear", func(t *testing.T) { f(t, NewLinear) })
+	t.Run("btree", func(t *testing.T) { f(t, NewBTree) })
+}
+
+func TestNearest(t *testing.T) {
+	const far = 0xffffffffffffffff
+	for _, test := range []struct {
+		name     string
+		bound    int
+		centres  []Centre
+		query    uint64
+		want     Centre
+		distance int
+		ok       bool
+	}{
+		{"empty", 3, nil, 0, Centre{}, 0, false},
+		{"the same", 3, []Centre{{7, 0}}, 7, Centre{7, 0}, 0, true},
+		{"at the bound", 3, []Centre{{0b111, 0}}, 0, Centre{0b111, 0}, 3, true},
+		{"past the bound", 3, []Centre{{0b1111, 0}}, 0, Centre{}, 0, false},
+		{"all bits differ", 3, []Centre{{far, 0}}, 0, Centre{}, 0, false},
+		{"distance 0 finds only the same", 0, []Centre{{1, 0}, {2, 1}}, 2, Centre{2, 1}, 0, true},
+		{"distance 0 finds nothing else", 0, []Centre{{1, 0}, {2, 1}}, 3, Centre{}, 0, false},
+		{"nearer before older", 3, []Centre{{0b11, 0}, {0b1, 1}}, 0, Centre{0b1, 1}, 1, true},
+		{"older among equals", 3, []Centre{{0b01, 5}, {0b10, 2}, {0b100, 9}}, 0, Centre{0b10, 2}, 1, true},
+		{"older among equals in other blocks", 3, []Centre{{1 << 63, 5}, {1, 2}, {1 << 32, 9}}, 0, Centre{1, 2}, 1, true},
+		{"older among the same", 3, []Centre{{9, 8}, {9, 3}, {9, 4}}, 9, Centre{9, 3}, 0, true},
+		{"older at the bound", 2, []Centre{{3 << 62, 4}, {3, 1}, {3 << 30, 3}}, 0, Centre{3, 1}, 2, true},
+		{"greatest fingerprint", 3, []Centre{{far, 0}}, far, Centre{far, 0}, 0, true},
+		{"greatest Seq", 3, []Centre{{far, far}}, far ^ 1<<63, Centre{far, far}, 1, true},
+	} {
+		eachIndex(t, func(t *testing.T, build func(int) Index) {
+			index := build(test.bound)
+			for _, c := range test.centres {
+				index.Insert(c)
+			}
+			c, distance, ok := index.Nearest(test.query)
+			if c != test.want || distance != test.distance || ok != test.ok {
+				t.Errorf("%s: got %x at %d, %t; want %x at %d, %t", test.name, c, distance, ok, test.want, test.distance, test.ok)
+			}
+		})
+	}
+}
+
+func TestRemove(t *testing.T) {
+	eachIndex(t, func(t *testing.T, build func(int) Index) {
+		index := build(3)
+		old, young := Centre{9, 1}, Centre{9, 2}
+		index.Insert(young)
+		index.Insert(old)
+		for _, absent := range []Centre{{9, 3}, {8, 1}, {}} {
+			if index.Remove(absent) {
+				t.Errorf("Remove(%v) reports a centre that was never there", absent)
+			}
+		}
+		for i, want := range []Centre{old, young} {
+			if got, _, ok := index.Nearest(9); !ok || got != want {
+				t.Errorf("nearest is %v, %t; want %v", got, ok, want)
+			}
+			if !index.Remove(want) || index.Remove(want) {
+				t.Errorf("Remove(%v) must report true once, then false", want)
+			}
+			if got := index.Len(); got != 1-i {
+				t.Errorf("length %d, want %d", got, 1-i)
+			}
+		}
+		if _, _, ok := index.Nearest(9); ok {
+			t.Error("found a centre in an empty index")
+		}
+	})
+}
+
+// A centre that agrees with the query in one block alone, whichever it is, is
+// found; one that differs in all of them is past the bound.
+func TestBTreeFindsEveryBlock(t *testing.T) {
+	const query = 0x9e3779b97f4a7c15
+	r := rand.New(rand.NewPCG(1, 1))
+	for distance := range MaxDistance + 1 {
+		copies := NewBTree(distance).(*permutedCopies).copies
+		flip := func(block int) uint64 {
+			width := 64 - copies[block].shift
+			return bits.RotateLeft64(1<<(63-r.UintN(width)), -copies[block].rotate)
+		}
+		var everywhere uint64
+		for block := range copies {
+			everywhere |= flip(block)
+		}
+		if got := bits.OnesCount64(everywhere); got != distance+1 {
+			t.Fatalf("distance %d: blocks overlap: %d bits flipped in %d blocks", distance, got, distance+1)
+		}
+		for intact := range copies {
+			c := Centre{Fingerprint: query}
+			for block := range copies {
+				if block != intact {
+					c.Fingerprint ^= flip(block)
+				}
+			}
+			index := NewBTree(distance)
+			index.Insert(c)
+			if got, at, ok := index.Nearest(query); !ok || got != c || at != distance {
+				t.Errorf("distance %d, block %d intact: got %x at %d, %t", distance, intact, got, at, ok)
+			}
+		}
+		index := NewBTree(distance)
+		index.Insert(Centre{Fingerprint: query ^ everywhere})
+		if got, at, ok := index.Nearest(query); ok {
+			t.Errorf("distance %d: found %x at %d", distance, got, at)
+		}
+	}
+}
+
+func TestBTreeBlocksCoverAllBits(t *testing.T) {
+	for distance := range MaxDistance + 1 {
+		var covered uint64
+		for _, c := range NewBTree(distance).(*permutedCopies).copies {
+			covered ^= bits.RotateLeft64(^uint64(0)<<c.shift, -c.rotate)
+		}
+		if covered != ^uint64(0) {
+			t.Errorf("distance %d: the blocks cover %064b", distance, covered)
+		}
+	}
+}
+
+// A source makes fingerprints; have are those of the live centres.
+type source func(r *rand.Rand, have []Centre) uint64
+
+func sources() map[string]source {
+	uniform := func(r *rand.Rand, _ []Centre) uint64 { return r.Uint64() }
+	return map[string]source{
+		"uniform": uniform,
+		"clustered": func(r *rand.Rand, have []Centre) uint64 {
+			if len(have) == 0 || r.IntN(4) == 0 {
+				return r.Uint64()
+			}
+			return flipped(r, have[r.IntN(len(have))].Fingerprint, r.IntN(9))
+		},
+		"biased": func(r *rand.Rand, _ []Centre) uint64 {
+			// Every bit is set 31 times out of 32.
+			return r.Uint64() | r.Uint64() | r.Uint64() | r.Uint64() | r.Uint64()
+		},
+		"equal prefixes": func(r *rand.Rand, _ []Centre) uint64 {
+			return 0xabcdef0123<<24 | r.Uint64()&0xf00f0f
+		},
+		"around zero and all ones: ties": func(r *rand.Rand, _ []Centre) uint64 {
+			return flipped(r, -uint64(r.IntN(2)), r.IntN(8))
+		},
+		"duplicates": func(r *rand.Rand, have []Centre) uint64 {
+			if len(have) == 0 || r.IntN(8) == 0 {
+				return uniform(r, have)
+			}
+			return have[r.IntN(len(have))].Fingerprint
+		},
+	}
+}
+
+// flipped returns the fingerprint with up to n random bits flipped.
+func flipped(r *rand.Rand, fingerprint uint64, n int) uint64 {
+	for range n {
+		fingerprint ^= 1 << r.IntN(64)
+	}
+	return fingerprint
+}
+
+// Whatever centres come and go, the tree answers every query as the plain scan does.
+func TestBTreeEqualsLinear(t *testing.T) {
+	for name, next := range sources() {
+		for distance := range MaxDistance + 1 {
+			t.Run(fmt.Sprintf("%s/%d", name, distance), func(t *testing.T) {
+				compareIndexes(t, name, distance, next)
+			})
+		}
+	}
+}
+
+func compareIndexes(t *testing.T, name string, distance int, next source) {
+	t.Helper()
+	const operations = 1500
+	r := rand.New(rand.NewPCG(2, uint64(distance)))
+	linear, tree := NewLinear(distance), NewBTree(distance)
+	seqs := r.Perm(operations) // centres need not come in the order of their founding
+	var have []Centre
+	var hits int
+	for i := range operations {
+		if r.IntN(4) == 0 && len(have) > 0 {
+			at := r.IntN(len(have))
+			c := have[at]
+			have[at] = have[len(have)-1]
+			have = have[:len(have)-1]
+			if !linear.Remove(c) || !tree.Remove(c) {
+				t.Fatalf("operation %d: %v is not there to remove", i, c)
+			}
+		} else {
+			c := Centre{next(r, have), uint64(seqs[i])}
+			have = append(have, c)
+			linear.Insert(c)
+			tree.Insert(c)
+		}
+		query := next(r, have)
+		want, wantDistance, wantOK := linear.Nearest(query)
+		got, gotDistance, gotOK := tree.Nearest(query)
+		if got != want || gotDistance != wantDistance || gotOK != wantOK {
+			t.Fatalf("operation %d: Nearest(%016x) = %x at %d, %t; want %x at %d, %t",
+				i, query, got, gotDistance, gotOK, want, wantDistance, wantOK)
+		}
+		if wantOK {
+			hits++
+		}
+		if linear.Len() != len(have) || tree.Len() != len(have) {
+			t.Fatalf("operation %d: lengths %d and %d, want %d", i, linear.Len(), tree.Len(), len(have))
+		}
+	}
+	if name != "uniform" && hits < operations/100 {
+		t.Errorf("only %d of %d queries found a centre: the fingerprints test little", hits, operations)
+	}
+}
+
+func TestNearestDoesNotAllocate(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	index := NewBTree(3)
+	for seq := range uint64(5000) {
+		index.Insert(Centre{r.Uint64(), seq})
+	}
+	if n := testing.AllocsPerRun(100, func() { index.Nearest(r.Uint64()) }); n != 0 {
+		t.Errorf("%v allocations, want none", n)
+	}
+}

@@ -1,0 +1,37 @@
+package singlepass
+
+import "math/bits"
+
+// linear compares a query with every centre.
+type linear struct {
+	distance int
+	centres  []Centre
+}
+
+// NewLinear returns an empty index that scans all centres. It is the plain
+// statement of what an [Index] answers, and fit for spaces of a few hundred centres.
+func NewLinear(distance int) Index { return &linear{distance: distance} }
+
+func (l *linear) Insert(c Centre) { l.centres = append(l.centres, c) }
+
+func (l *linear) Remove(c Centre) bool {
+	for i, have := range l.centres {
+		if have == c {
+			last := len(l.centres) - 1
+			l.centres[i] = l.centres[last]
+			l.centres = l.centres[:last]
+			return true
+		}
+	}
+	return false
+}
+
+func (l *linear) Nearest(fingerprint uint64) (Centre, int, bool) {
+	best := newNearest(l.distance)
+	for _, c := range l.centres {
+		best.offer(c, bits.OnesCount64(c.Fingerprint^fingerprint))
+	}
+	return best.result()
+}
+
+func (l *linear) Len() int { return len(l.centres) }
