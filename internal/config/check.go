@@ -1,0 +1,104 @@
+package config
+
+// This file holds the rules between keys. A rule is left out where one of its
+// keys is wrong already, so that one mistake gives one error.
+
+import (
+	"fmt"
+
+	"github.com/goccy/go-yaml/token"
+)
+
+// where is the first of the keys that the file gives; every rule fails only
+// because of one.
+func (d *decoder) where(paths ...string) *token.Position {
+	for _, path := range paths {
+		if pos, ok := d.given[path]; ok {
+			return pos
+		}
+	}
+	return nil
+}
+
+func (d *decoder) anyFailed(paths ...string) bool {
+	for _, path := range paths {
+		if d.failed[path] {
+			return true
+		}
+	}
+	return false
+}
+
+func (d *decoder) checkTLS(c *TLS) {
+	const enabled, cert, key = "kafka.tls.enabled", "kafka.tls.cert_file", "kafka.tls.key_file"
+	if !c.Enabled && !d.failed[enabled] {
+		for _, other := range []struct {
+			path string
+			set  bool
+		}{
+			{"kafka.tls.ca_file", c.CAFile != ""},
+			{cert, c.CertFile != ""},
+			{key, c.KeyFile != ""},
+			{"kafka.tls.server_name", c.ServerName != ""},
+			{"kafka.tls.insecure_skip_verify", c.InsecureSkipVerify},
+		} {
+			if other.set {
+				d.report(d.where(other.path), other.path, "", "is given while "+enabled+" is false: set that to true, or remove this")
+			}
+		}
+	}
+	d.checkPair(cert, c.CertFile, key, c.KeyFile)
+	d.checkPair(key, c.KeyFile, cert, c.CertFile)
+}
+
+func (d *decoder) checkPair(path, text, other, otherText string) {
+	if text != "" && otherText == "" && !d.failed[other] && !d.failed[path] {
+		d.report(d.where(path), path, "", "is given without "+other+": give both or neither")
+	}
+}
+
+func (d *decoder) checkSASL(c *SASL) {
+	const mechanism = "kafka.sasl.mechanism"
+	if d.failed[mechanism] {
+		return
+	}
+	for _, credential := range []struct {
+		path  string
+		empty bool
+	}{
+		{"kafka.sasl.username", c.Username == ""},
+		{"kafka.sasl.password", c.Password == ""},
+	} {
+		switch needed := c.Mechanism != "none"; {
+		case d.failed[credential.path]:
+		case needed && credential.empty:
+			d.report(d.where(credential.path, mechanism), credential.path, "",
+				fmt.Sprintf("must not be empty while %s is %s", mechanism, c.Mechanism))
+		case !needed && !credential.empty:
+			d.report(d.where(credential.path), credential.path, "",
+				"is given while "+mechanism+" is none: choose a mechanism, or remove this")
+		}
+	}
+}
+
+// checkTopics keeps the topics apart: reading what was written is a loop.
+func (d *decoder) checkTopics(c *Config) {
+	topics := []struct{ path, name string }{
+		{"input.topic", c.Input.Topic},
+		{"output.topic", c.Output.Topic},
+		{"output.clusters_topic", c.Output.ClustersTopic},
+		{"output.dead_letter_topic", c.Output.DeadLetterTopic},
+	}
+	for i, t := range topics {
+		for _, earlier := range topics[:i] {
+			if t.name != earlier.name || d.anyFailed(t.path, earlier.path) {
+				continue
+			}
+			blamed, other := t.path, earlier.path
+			if _, given := d.given[blamed]; !given {
+				blamed, other = other, blamed
+			}
+			d.report(d.where(blamed), blamed, t.name, "must differ from "+other)
+		}
+	}
+}

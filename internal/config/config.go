@@ -1,0 +1,204 @@
+// Package config turns a YAML file and the environment into a checked Config.
+//
+// In: the bytes of one YAML document, a way to look up environment variables
+// and a way to read the files that it names. Out: a Config in which every value
+// is within its limits, or Errors, which holds every mistake at once with line
+// and column. Nothing else in the program reads a configuration or a default:
+// the table in keys.go is the one list of keys.
+//
+// A scalar may hold ${NAME} or ${NAME:default}, taken from the environment
+// after the YAML is parsed, so that no value can add YAML; $${ stands for a
+// literal ${. Paths are taken relative to the folder of the configuration file.
+package config
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// Config is the whole configuration of clusterd. Its zero value is not usable;
+// begin with Default, Load or Parse.
+type Config struct {
+	Kafka       Kafka
+	Input       Input
+	Output      Output
+	Text        Text
+	Fingerprint Fingerprint
+	Cluster     Cluster
+	Batch       Batch
+	Log         Log
+}
+
+// Kafka says how the brokers are reached.
+type Kafka struct {
+	Brokers      []string // at least one, each host:port
+	CreateTopics bool
+	TLS          TLS
+	SASL         SASL
+}
+
+// TLS says how connections to the brokers are encrypted. The file names are
+// absolute, or empty where none was given.
+type TLS struct {
+	Enabled            bool
+	CAFile             string
+	CertFile           string // set exactly when KeyFile is
+	KeyFile            string
+	ServerName         string
+	InsecureSkipVerify bool
+}
+
+// SASL says how clusterd names itself to the brokers. Username and Password are
+// set exactly when Mechanism is not "none".
+type SASL struct {
+	Mechanism string // none, plain, scram-sha-256 or scram-sha-512
+	Username  string
+	Password  Secret
+}
+
+// Input says where articles come from and how they are written.
+type Input struct {
+	Topic    string
+	Group    string
+	Format   string // json or text
+	Fields   Fields
+	MaxBytes int // of one record, 1 KiB to 1 GiB
+}
+
+// Fields holds the dotted path of each part of an article within its JSON
+// object. No path is empty.
+type Fields struct {
+	ID          string
+	Title       string
+	Content     string
+	PublishedAt string
+	Source      string
+}
+
+// Output says where results go. The three topics differ from one another and
+// from Input.Topic.
+type Output struct {
+	Topic           string
+	ClustersTopic   string
+	DeadLetterTopic string
+	Key             string // cluster or source
+}
+
+// Text says how text becomes tokens. The file names are absolute.
+type Text struct {
+	Dictionaries []string
+	StopWords    []string
+	HTML         string // auto, always or never
+}
+
+// Fingerprint says how tokens become a fingerprint.
+type Fingerprint struct {
+	Method string // simhash
+	Hash   string // sdbm, sdbm-raw or xxh3
+	Weight string // log, tf or set
+}
+
+// Cluster says when two articles are taken as the same.
+type Cluster struct {
+	Distance int           // bits of 64 that may differ, 0 to 6
+	Index    string        // btree
+	Window   time.Duration // event time until a cluster expires; 0 is never
+	Scope    string        // topic or partition
+}
+
+// Batch says how much one Kafka transaction carries: whichever limit is reached
+// first ends the batch.
+type Batch struct {
+	Records int           // 1 to 1,000,000
+	Bytes   int           // 64 KiB to 1 GiB
+	Linger  time.Duration // 0 to 10 s
+}
+
+// Log says what is logged and in which form.
+type Log struct {
+	Level  string // debug, info, warn or error
+	Format string // auto, json or text
+}
+
+// Default is the configuration of an empty file.
+func Default() Config {
+	var c Config
+	for _, k := range c.keys() {
+		k.value.reset()
+	}
+	return c
+}
+
+// Set gives the key at path, a dotted path such as cluster.distance, the value that text stands
+// for, as a command-line flag does. The key must be a scalar. Text is taken as it is: no variable and
+// no file is looked up. The error says what is allowed; rules between keys are not checked.
+func (c *Config) Set(path, text string) error {
+	for _, k := range c.keys() {
+		if k.path == path && !k.value.isList() {
+			return k.value.add(text)
+		}
+	}
+	return fmt.Errorf("no key %s", path)
+}
+
+// Load reads the configuration file at path, with the environment and the file
+// system of this process. An empty path gives Default. Every error is an
+// Errors.
+func Load(path string) (Config, error) {
+	if path == "" {
+		return Default(), nil
+	}
+	data, err := readBounded(path)
+	if err != nil {
+		return Config{}, Errors{{File: path, Problem: fmt.Sprintf("cannot be read: %v", err)}}
+	}
+	return Parse(path, data, os.LookupEnv, os.ReadFile)
+}
+
+// readBounded reads one byte more than a configuration may have, so that a huge
+// file is refused without being read.
+func readBounded(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // nothing was written that closing could lose
+	return io.ReadAll(io.LimitReader(f, maxBytes+1))
+}
+
+// Parse reads a configuration from data, the content of the file named file.
+// The name appears in errors, and relative paths within are relative to its
+// folder. env looks up an environment variable; readFile reads a secret, and
+// shows that the other files named exist. Every error is an Errors, sorted by
+// line.
+func Parse(
+	file string,
+	data []byte,
+	env func(string) (string, bool),
+	readFile func(string) ([]byte, error),
+) (Config, error) {
+	dir, err := filepath.Abs(filepath.Dir(file))
+	if err != nil {
+		return Config{}, Errors{{File: file, Problem: fmt.Sprintf("its folder cannot be told: %v", err)}}
+	}
+	root, syntax := document(data)
+	if syntax != nil {
+		syntax.File = file
+		return Config{}, Errors{*syntax}
+	}
+	c := Default()
+	d := newDecoder(&c, source{file: file, dir: dir, env: env, readFile: readFile})
+	d.document(root)
+	d.checkTLS(&c.Kafka.TLS)
+	d.checkSASL(&c.Kafka.SASL)
+	d.checkTopics(&c)
+	if len(d.errs) > 0 {
+		slices.SortStableFunc(d.errs, Error.compare)
+		return Config{}, d.errs
+	}
+	return c, nil
+}

@@ -1,0 +1,256 @@
+package config
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestDefault(t *testing.T) {
+	want := Config{
+		Kafka: Kafka{Brokers: []string{"127.0.0.1:9092"}, SASL: SASL{Mechanism: "none"}},
+		Input: Input{
+			Topic: "articles", Group: "clusterd", Format: "json", MaxBytes: 4 << 20,
+			Fields: Fields{ID: "id", Title: "title", Content: "content", PublishedAt: "published_at", Source: "source"},
+		},
+		Output:      Output{Topic: "article-clusters", ClustersTopic: "clusters", DeadLetterTopic: "articles-dead", Key: "cluster"},
+		Text:        Text{HTML: "auto"},
+		Fingerprint: Fingerprint{Method: "simhash", Hash: "sdbm", Weight: "log"},
+		Cluster:     Cluster{Distance: 3, Index: "btree", Scope: "topic"},
+		Batch:       Batch{Records: 20000, Bytes: 8 << 20, Linger: 20 * time.Millisecond},
+		Log:         Log{Level: "info", Format: "auto"},
+	}
+	if got := Default(); !reflect.DeepEqual(got, want) {
+		t.Errorf("Default() = %+v, want %+v", got, want)
+	}
+}
+
+func TestDefaultIsNotShared(t *testing.T) {
+	c := Default()
+	c.Kafka.Brokers[0] = "changed:1"
+	if got := Default().Kafka.Brokers[0]; got != "127.0.0.1:9092" {
+		t.Errorf("a change to one Default reached another: %s", got)
+	}
+}
+
+// Every leaf of Config has its key, and every key its own leaf.
+func TestTableCoversConfig(t *testing.T) {
+	var c Config
+	reached := map[any]string{}
+	for _, k := range c.keys() {
+		if k.doc == "" || strings.ContainsAny(k.doc, "\n") {
+			t.Errorf("%s: the doc must be one line", k.path)
+		}
+		at := reflect.ValueOf(k.value).Elem().FieldByName("at").Pointer()
+		if other, twice := reached[at]; twice {
+			t.Errorf("%s and %s set the same place", k.path, other)
+		}
+		reached[at] = k.path
+	}
+	var leaves func(v reflect.Value, path string)
+	leaves = func(v reflect.Value, path string) {
+		for i := range v.NumField() {
+			field, name := v.Field(i), path+"."+v.Type().Field(i).Name
+			if field.Kind() == reflect.Struct {
+				leaves(field, name)
+			} else if reached[field.Addr().Pointer()] == "" {
+				t.Errorf("no key for %s", name)
+			}
+		}
+	}
+	leaves(reflect.ValueOf(&c).Elem(), "Config")
+}
+
+func TestParseValues(t *testing.T) {
+	tests := []struct {
+		name, yaml string
+		change     func(*Config)
+	}{
+		{"empty", "", func(*Config) {}},
+		{"comment", "# nothing\n", func(*Config) {}},
+		{"document marks", "---\n...\n", func(*Config) {}},
+		{"null", "null", func(*Config) {}},
+		{"empty sections", "kafka:\ninput: {}\ncluster:\n  # distance: 4\n", func(*Config) {}},
+		{"byte order mark", "\ufefflog: {level: warn}", func(c *Config) { c.Log.Level = "warn" }},
+		{"Windows line ends", "log:\r\n  level: warn\r\n", func(c *Config) { c.Log.Level = "warn" }},
+		{"flow", "{log: {level: warn}}", func(c *Config) { c.Log.Level = "warn" }},
+		{"block list", "kafka:\n  brokers:\n  - a:1\n  - '[::1]:2'\n", func(c *Config) { c.Kafka.Brokers = []string{"a:1", "[::1]:2"} }},
+		{"quoted number", `cluster: {distance: "5"}`, func(c *Config) { c.Cluster.Distance = 5 }},
+		{"number as text", "input: {topic: 2024}", func(c *Config) { c.Input.Topic = "2024" }},
+		{"folded text", "input:\n  group: >-\n    a\n    b\n", func(c *Config) { c.Input.Group = "a b" }},
+		{"size", "input: {max_bytes: 512KiB}", func(c *Config) { c.Input.MaxBytes = 512 << 10 }},
+		{"days", "cluster: {window: 7d}", func(c *Config) { c.Cluster.Window = 7 * day }},
+		{"zero", "batch: {linger: 0}", func(c *Config) { c.Batch.Linger = 0 }},
+		{"Chinese path", "input: {fields: {title: 文章.标题}}", func(c *Config) { c.Input.Fields.Title = "文章.标题" }},
+		{
+			"TLS", "kafka: {tls: {enabled: true, ca_file: ca.pem, cert_file: ./cert.pem, key_file: /etc/clusterd/key.pem, server_name: k, insecure_skip_verify: true}}",
+			func(c *Config) {
+				c.Kafka.TLS = TLS{true, "/etc/clusterd/ca.pem", "/etc/clusterd/cert.pem", "/etc/clusterd/key.pem", "k", true}
+			},
+		},
+		{"files", "text: {dictionaries: [words/names.txt], stop_words: [../../srv/stop.txt]}", func(c *Config) {
+			c.Text.Dictionaries, c.Text.StopWords = []string{"/etc/clusterd/words/names.txt"}, []string{"/srv/stop.txt"}
+		}},
+
+		{"variable", `kafka: {brokers: ["${BROKER}", "${NONE:b:1}"]}`, func(c *Config) { c.Kafka.Brokers = []string{"kafka-1:9092", "b:1"} }},
+		{"variable as number", "cluster:\n  distance: ${DISTANCE}", func(c *Config) { c.Cluster.Distance = 4 }},
+		{"variable within text", "input:\n  topic: a-${DISTANCE}-${NONE:z}", func(c *Config) { c.Input.Topic = "a-4-z" }},
+		{"empty default", "input:\n  group: x${NONE:}", func(c *Config) { c.Input.Group = "x" }},
+		{"set to nothing is set", "input:\n  group: x${EMPTY:y}", func(c *Config) { c.Input.Group = "x" }},
+		{"a value adds no YAML", "input:\n  group: ${YAML}", func(c *Config) { c.Input.Group = "x\ninput: {topic: evil}" }},
+		{"a value is not looked at again", "input:\n  group: ${REFERENCE}", func(c *Config) { c.Input.Group = "${BROKER}" }},
+		{"literal", "input:\n  group: a$${BROKER}$b$$", func(c *Config) { c.Input.Group = "a${BROKER}$b$$" }},
+
+		{"password", "kafka: {sasl: {mechanism: plain, username: u, password: p}}", sasl("p")},
+		{"password from a variable", `kafka: {sasl: {mechanism: plain, username: u, password: "${PASSWORD}"}}`, sasl("env-hunter2")},
+		{"password from a file", "kafka: {sasl: {mechanism: plain, username: u, password: file:password.txt}}", sasl("file-hunter2")},
+		{"password from a Windows file", "kafka: {sasl: {mechanism: plain, username: u, password: file:windows.txt}}", sasl("file-hunter2")},
+		{"only one line end is cut", "kafka: {sasl: {mechanism: plain, username: u, password: file:two-lines.txt}}", sasl("a\n")},
+		{"password from a file by variable", `kafka: {sasl: {mechanism: plain, username: u, password: "file:${NONE:password}.txt"}}`, sasl("file-hunter2")},
+		{"a variable names no file", `kafka: {sasl: {mechanism: plain, username: u, password: "${FILE}"}}`, sasl("file:password.txt")},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := parse(tt.yaml)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := Default()
+			tt.change(&want)
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("got:\n%+v\nwant:\n%+v", got, want)
+			}
+			checkRoundTrip(t, got)
+		})
+	}
+}
+
+func sasl(password Secret) func(*Config) {
+	return func(c *Config) { c.Kafka.SASL = SASL{"plain", "u", password} }
+}
+
+// checkRoundTrip holds c to what its own YAML gives, but for the secret.
+func checkRoundTrip(t *testing.T, c Config) {
+	t.Helper()
+	yaml := c.YAML()
+	if p := c.Kafka.SASL.Password.Reveal(); len(p) > 8 && strings.Contains(string(yaml), p) {
+		t.Errorf("the password is in the YAML:\n%s", yaml)
+	}
+	again, err := Parse("/elsewhere/again.yaml", yaml, func(string) (string, bool) { return "", false },
+		func(string) ([]byte, error) { return nil, nil })
+	if err != nil {
+		t.Fatalf("its own YAML does not parse: %v\n%s", err, yaml)
+	}
+	c.Kafka.SASL.Password = Secret(c.Kafka.SASL.Password.String())
+	if !reflect.DeepEqual(again, c) {
+		t.Errorf("its own YAML gives\n%+v\nfor\n%+v\n%s", again, c, yaml)
+	}
+}
+
+func TestLoad(t *testing.T) {
+	if got, err := Load(""); err != nil || !reflect.DeepEqual(got, Default()) {
+		t.Errorf("Load of no file = %+v, %v; want Default", got, err)
+	}
+
+	dir := t.TempDir()
+	t.Setenv("CLUSTERD_TEST_LEVEL", "debug")
+	write(t, dir, "words.txt", "词 1 n\n")
+	path := write(t, dir, "c.yaml", "log:\n  level: ${CLUSTERD_TEST_LEVEL}\ntext: {dictionaries: [words.txt]}\n")
+	got, err := Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if words := filepath.Join(dir, "words.txt"); got.Log.Level != "debug" || got.Text.Dictionaries[0] != words {
+		t.Errorf("Load = %+v, want level debug and dictionary %s", got, words)
+	}
+}
+
+// A path relative to the working folder gives absolute paths, so that the
+// resolved configuration means the same elsewhere.
+func TestLoadRelative(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	write(t, dir, "words.txt", "")
+	write(t, dir, "c.yaml", "text: {stop_words: [words.txt]}\n")
+	got, err := Load("c.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !filepath.IsAbs(got.Text.StopWords[0]) {
+		t.Errorf("stop words at %s, want an absolute path", got.Text.StopWords[0])
+	}
+}
+
+func TestLoadErrors(t *testing.T) {
+	dir := t.TempDir()
+	huge := write(t, dir, "huge.yaml", "")
+	if err := os.Truncate(huge, 100<<20); err != nil {
+		t.Fatal(err)
+	}
+	for name, path := range map[string]string{
+		"missing": filepath.Join(dir, "missing.yaml"),
+		"folder":  dir,
+		"huge":    huge,
+		"wrong":   write(t, dir, "wrong.yaml", "log: {level: x}"),
+	} {
+		_, err := Load(path)
+		var all Errors
+		if !errors.As(err, &all) || len(all) != 1 || all[0].File != path {
+			t.Errorf("%s: %v, want one Error about %s", name, err, path)
+		}
+	}
+}
+
+func write(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+const examples = "../../configs/"
+
+func TestReference(t *testing.T) {
+	golden(t, examples+"reference.yaml", Reference())
+	got, err := Parse("reference.yaml", Reference(), testEnv, testReadFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, Default()) {
+		t.Errorf("the reference gives %+v, want Default", got)
+	}
+}
+
+func TestYAML(t *testing.T) {
+	c := Default()
+	c.Kafka.SASL = SASL{"plain", "user: #1", "hunter2"}
+	c.Text.Dictionaries = []string{"/a/b.txt", "/with space/${x}.txt"}
+	c.Cluster.Window = 36 * time.Hour
+	golden(t, "testdata/resolved.golden.yaml", c.YAML())
+}
+
+func TestExamples(t *testing.T) {
+	paths, err := filepath.Glob(examples + "*.yaml")
+	if err != nil || len(paths) != 3 {
+		t.Fatalf("examples %v, %v; want reference, news and comments", paths, err)
+	}
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		nothing := func(string) (string, bool) { return "", false }
+		c, err := Parse(path, data, nothing, os.ReadFile)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		checkRoundTrip(t, c)
+	}
+}

@@ -1,0 +1,227 @@
+package config
+
+import (
+	"math"
+	"slices"
+	"time"
+)
+
+// key is one row of the table: a scalar or a list of the configuration.
+type key struct {
+	path  string // dotted
+	value value  // bound to its place in a Config
+	doc   string // one line, for the reference
+}
+
+// keys is the one table of what may be configured, in the order in which it is
+// written out. It drives defaults, parsing, checks, suggestions, Config.YAML
+// and Reference.
+func (c *Config) keys() []key {
+	return slices.Concat(
+		c.Kafka.keys(),
+		c.Input.keys(),
+		c.Output.keys(),
+		c.Text.keys(),
+		c.Fingerprint.keys(),
+		c.Cluster.keys(),
+		c.Batch.keys(),
+		c.Log.keys(),
+	)
+}
+
+func (c *Kafka) keys() []key {
+	tls, sasl := &c.TLS, &c.SASL
+	return []key{
+		{
+			"kafka.brokers", list(&c.Brokers, 1, hostPort(), "127.0.0.1:9092"),
+			"Brokers to ask for the cluster at first; several, so that one may be down.",
+		},
+		{
+			"kafka.create_topics", scalar(&c.CreateTopics, boolean(), false),
+			"Create missing topics; off, so that a misspelt name is an error and not a new topic.",
+		},
+		{
+			"kafka.tls.enabled", scalar(&tls.Enabled, boolean(), false),
+			"Encrypt connections; the other TLS keys need it.",
+		},
+		{
+			"kafka.tls.ca_file", scalar(&tls.CAFile, optionalFile(), ""),
+			"PEM certificates of the authority that signed the brokers'; empty takes the system's.",
+		},
+		{
+			"kafka.tls.cert_file", scalar(&tls.CertFile, optionalFile(), ""),
+			"PEM certificate of this client, for brokers that ask for one; with key_file.",
+		},
+		{
+			"kafka.tls.key_file", scalar(&tls.KeyFile, optionalFile(), ""),
+			"PEM private key of that certificate.",
+		},
+		{
+			"kafka.tls.server_name", scalar(&tls.ServerName, anyText(), ""),
+			"Name that the brokers' certificates must bear; empty takes the host of each broker.",
+		},
+		{
+			"kafka.tls.insecure_skip_verify", scalar(&tls.InsecureSkipVerify, boolean(), false),
+			"Trust any certificate; for trials only, since anyone on the way can then read and write.",
+		},
+		{
+			"kafka.sasl.mechanism", scalar(&sasl.Mechanism, oneOf("none", "plain", "scram-sha-256", "scram-sha-512"), "none"),
+			"How to authenticate; plain shows the password to the network unless TLS is on.",
+		},
+		{
+			"kafka.sasl.username", scalar(&sasl.Username, anyText(), ""),
+			"User to authenticate as; needed unless the mechanism is none.",
+		},
+		{
+			"kafka.sasl.password", scalar(&sasl.Password, password(), ""),
+			"Password of that user; better ${NAME} or file:PATH than the words themselves.",
+		},
+	}
+}
+
+func (c *Input) keys() []key {
+	return []key{
+		{
+			"input.topic", scalar(&c.Topic, topic(), "articles"),
+			"Topic of the articles.",
+		},
+		{
+			"input.group", scalar(&c.Group, required(), "clusterd"),
+			"Consumer group; its offsets say what is done, so another name starts anew.",
+		},
+		{
+			"input.format", scalar(&c.Format, oneOf("json", "text"), "json"),
+			"What a record holds: a JSON object, or nothing but the content (its key is the id).",
+		},
+		{
+			"input.fields.id", scalar(&c.Fields.ID, fieldPath(), "id"),
+			"Dotted path of the article's id within the object; without a value, the record's address.",
+		},
+		{
+			"input.fields.title", scalar(&c.Fields.Title, fieldPath(), "title"),
+			"Dotted path of the title.",
+		},
+		{
+			"input.fields.content", scalar(&c.Fields.Content, fieldPath(), "content"),
+			"Dotted path of the content.",
+		},
+		{
+			"input.fields.published_at", scalar(&c.Fields.PublishedAt, fieldPath(), "published_at"),
+			"Dotted path of the event time: RFC 3339, Unix seconds or milliseconds; else the record's time.",
+		},
+		{
+			"input.fields.source", scalar(&c.Fields.Source, fieldPath(), "source"),
+			"Dotted path of the name of who published it.",
+		},
+		{
+			"input.max_bytes", scalar(&c.MaxBytes, size(1*kib, 1*gib), 4*mib),
+			"Largest record; a larger one is a dead letter, so that one article cannot take all memory.",
+		},
+	}
+}
+
+func (c *Output) keys() []key {
+	return []key{
+		{
+			"output.topic", scalar(&c.Topic, topic(), "article-clusters"),
+			"Topic of the results, one for each article.",
+		},
+		{
+			"output.clusters_topic", scalar(&c.ClustersTopic, topic(), "clusters"),
+			"Compacted topic of the clusters; clusterd recovers from it.",
+		},
+		{
+			"output.dead_letter_topic", scalar(&c.DeadLetterTopic, topic(), "articles-dead"),
+			"Topic of the records that are no article, as they came.",
+		},
+		{
+			"output.key", scalar(&c.Key, oneOf("cluster", "source"), "cluster"),
+			"Key of a result: the cluster id keeps a cluster in one partition, source keeps the input's key.",
+		},
+	}
+}
+
+func (c *Text) keys() []key {
+	return []key{
+		{
+			"text.dictionaries", list(&c.Dictionaries, 0, requiredFile()),
+			"Files of words to add to the built-in dictionary, such as names and terms of your field.",
+		},
+		{
+			"text.stop_words", list(&c.StopWords, 0, requiredFile()),
+			"Files of words to leave out beside the built-in ones, such as your sites' boilerplate.",
+		},
+		{
+			"text.html", scalar(&c.HTML, oneOf("auto", "always", "never"), "auto"),
+			"Whether to strip mark-up; auto does where the text looks like HTML.",
+		},
+	}
+}
+
+func (c *Fingerprint) keys() []key {
+	return []key{
+		{
+			"fingerprint.method", scalar(&c.Method, oneOf("simhash"), "simhash"),
+			"How tokens become a fingerprint: simhash makes 64 bits.",
+		},
+		{
+			"fingerprint.hash", scalar(&c.Hash, oneOf("sdbm", "sdbm-raw", "xxh3"), "sdbm"),
+			"Hash of a token; sdbm-raw only to match old fingerprints, since it merges unrelated articles.",
+		},
+		{
+			"fingerprint.weight", scalar(&c.Weight, oneOf("log", "tf", "set"), "log"),
+			"Weight of a token by its count: its logarithm, the count, or 1; tf lets frequent words rule.",
+		},
+	}
+}
+
+func (c *Cluster) keys() []key {
+	return []key{
+		{
+			"cluster.distance", scalar(&c.Distance, integer(0, 6), 3),
+			"How many of the 64 bits may differ from the centre; more finds more and errs more.",
+		},
+		{
+			"cluster.index", scalar(&c.Index, oneOf("btree"), "btree"),
+			"How centres within the distance are found; the results are the same.",
+		},
+		{
+			"cluster.window", scalar(&c.Window, duration(0, math.MaxInt64), 0),
+			"Event time after its last article until a cluster expires, such as 3d; 0s keeps all, and memory grows.",
+		},
+		{
+			"cluster.scope", scalar(&c.Scope, oneOf("topic", "partition"), "topic"),
+			"What is compared: the whole topic by one member, or each partition by itself, spread over members.",
+		},
+	}
+}
+
+func (c *Batch) keys() []key {
+	return []key{
+		{
+			"batch.records", scalar(&c.Records, integer(1, 1_000_000), 20_000),
+			"Most records in one transaction; larger is faster and takes longer to redo.",
+		},
+		{
+			"batch.bytes", scalar(&c.Bytes, size(64*kib, 1*gib), 8*mib),
+			"Most bytes in one transaction; memory grows with it.",
+		},
+		{
+			"batch.linger", scalar(&c.Linger, duration(0, 10*time.Second), 20*time.Millisecond),
+			"Longest wait for a batch to fill; the least delay of a result when articles are few.",
+		},
+	}
+}
+
+func (c *Log) keys() []key {
+	return []key{
+		{
+			"log.level", scalar(&c.Level, oneOf("debug", "info", "warn", "error"), "info"),
+			"Least severity that is logged.",
+		},
+		{
+			"log.format", scalar(&c.Format, oneOf("auto", "json", "text"), "auto"),
+			"Form of a log line; auto is text on a terminal, JSON elsewhere.",
+		},
+	}
+}

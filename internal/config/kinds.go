@@ -1,0 +1,155 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+var errEmpty = errors.New("must not be empty")
+
+// text is the kind of strings that pass check.
+func text(allowed string, t trait, check func(string) error) kind[string] {
+	return kind[string]{
+		allowed: allowed,
+		trait:   t,
+		parse:   func(s string) (string, error) { return s, check(s) },
+		format:  func(s string) string { return s },
+	}
+}
+
+func anyText() kind[string]      { return text("", plainText, accept) }
+func required() kind[string]     { return text("", plainText, notEmpty) }
+func optionalFile() kind[string] { return text("", fileName, accept) }
+func requiredFile() kind[string] { return text("", fileName, notEmpty) }
+func topic() kind[string]        { return text("", plainText, checkTopic) }
+func fieldPath() kind[string]    { return text("", plainText, checkFieldPath) }
+func hostPort() kind[string]     { return text("each host:port", plainText, checkHostPort) }
+
+func password() kind[Secret] {
+	return kind[Secret]{
+		trait:  secret,
+		parse:  func(s string) (Secret, error) { return Secret(s), nil },
+		format: Secret.String,
+	}
+}
+
+func accept(string) error { return nil }
+
+func notEmpty(s string) error {
+	if strings.TrimSpace(s) == "" {
+		return errEmpty
+	}
+	return nil
+}
+
+// checkTopic holds a name to org.apache.kafka.common.internals.Topic.validate.
+func checkTopic(s string) error {
+	switch {
+	case s == "":
+		return errEmpty
+	case s == "." || s == "..":
+		return errors.New("must be more than dots, to be a topic's name")
+	case len(s) > 249:
+		return fmt.Errorf("must be at most 249 characters to be a topic's name, not %d", len(s))
+	case strings.ContainsFunc(s, notTopicRune):
+		return errors.New("must be of a-z, A-Z, 0-9, '.', '_' and '-' only, to be a topic's name")
+	}
+	return nil
+}
+
+func notTopicRune(r rune) bool {
+	alphanumeric := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
+	return !alphanumeric && r != '.' && r != '_' && r != '-'
+}
+
+func checkFieldPath(s string) error {
+	if s == "" {
+		return errEmpty
+	}
+	if slices.Contains(strings.Split(s, "."), "") {
+		return errors.New("must be names joined by single dots, such as meta.title")
+	}
+	return nil
+}
+
+func checkHostPort(s string) error {
+	host, port, err := net.SplitHostPort(s)
+	if err != nil || host == "" || strings.ContainsAny(host, " \t\r\n/,@") {
+		return errors.New("must be host:port, such as kafka-1:9092 or [::1]:9092")
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		return errors.New("must be host:port with a port between 1 and 65535")
+	}
+	return nil
+}
+
+func oneOf(words ...string) kind[string] {
+	allowed := strings.Join(words, ", ")
+	return text(allowed, plainText, func(s string) error {
+		if slices.Contains(words, s) {
+			return nil
+		}
+		if len(words) == 1 {
+			return fmt.Errorf("must be %s", allowed)
+		}
+		return fmt.Errorf("must be one of %s", allowed)
+	})
+}
+
+func boolean() kind[bool] {
+	return kind[bool]{
+		allowed: "true, false",
+		format:  strconv.FormatBool,
+		parse: func(s string) (bool, error) {
+			if s != "true" && s != "false" {
+				return false, errors.New("must be true or false")
+			}
+			return s == "true", nil
+		},
+	}
+}
+
+func integer(least, most int) kind[int] {
+	return ranged(least, most, "a whole number", strconv.Itoa, strconv.Atoi)
+}
+
+func size(least, most int) kind[int] {
+	return ranged(least, most, "a size such as 4MiB or 512KiB", formatSize, parseSize)
+}
+
+func duration(least, most time.Duration) kind[time.Duration] {
+	return ranged(least, most, "a duration such as 20ms, 1h30m or 7d", formatDuration, parseDuration)
+}
+
+// ranged is the kind of quantities from least to most; what names them.
+func ranged[T int | time.Duration](
+	least, most T, what string, format func(T) string, parse func(string) (T, error),
+) kind[T] {
+	limits := fmt.Sprintf("between %s and %s", format(least), format(most))
+	allowed := fmt.Sprintf("%s to %s", format(least), format(most))
+	if int64(most) == math.MaxInt64 {
+		limits, allowed = format(least)+" or more", format(least)+" or more"
+	}
+	return kind[T]{
+		allowed: allowed,
+		format:  format,
+		parse: func(s string) (T, error) {
+			v, err := parse(s)
+			switch {
+			case s == "":
+				return 0, errEmpty
+			case err != nil:
+				return 0, fmt.Errorf("must be %s, %s", what, limits)
+			case v < least || v > most:
+				return 0, fmt.Errorf("must be %s", limits)
+			}
+			return v, nil
+		},
+	}
+}
