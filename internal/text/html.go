@@ -1,0 +1,167 @@
+package text
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// htmlMode is [Options].HTML, checked.
+type htmlMode string
+
+const (
+	htmlAuto   htmlMode = "auto"
+	htmlAlways htmlMode = "always"
+	htmlNever  htmlMode = "never"
+)
+
+func parseHTMLMode(s string) (htmlMode, error) {
+	switch m := htmlMode(s); m {
+	case "":
+		return htmlAuto, nil
+	case htmlAuto, htmlAlways, htmlNever:
+		return m, nil
+	}
+	return "", fmt.Errorf("html mode %q: want auto, always or never", s)
+}
+
+// plain returns the text of s as a reader of it sees it.
+func (m htmlMode) plain(s string) string {
+	switch {
+	case m == htmlNever:
+		return s
+	case m == htmlAlways, strings.Contains(s, "<") && isHTML(s):
+		return stripTags(s)
+	}
+	return unescapeReferences(s)
+}
+
+// isHTML tells markup from text that merely holds angle brackets. Markup is
+// what has a doctype, an end tag of a known element, or a start tag that
+// startsHTML.
+func isHTML(s string) bool {
+	z := html.NewTokenizer(strings.NewReader(s))
+	for {
+		kind := z.Next()
+		switch kind {
+		case html.ErrorToken:
+			return false
+		case html.DoctypeToken:
+			return true
+		case html.StartTagToken, html.SelfClosingTagToken, html.EndTagToken:
+			// A mere mention of <title> must not hide what follows it.
+			z.NextIsNotRawText()
+			name, hasAttr := z.TagName()
+			element := atom.Lookup(name)
+			if kind == html.EndTagToken && isElement(element) {
+				return true
+			}
+			if kind != html.EndTagToken && startsHTML(z, element, hasAttr) {
+				return true
+			}
+		}
+	}
+}
+
+// startsHTML tells whether a start tag shows that the text is HTML. With
+// attributes one must have a value, for `a <p and q> b` has none. Without,
+// neither inline elements count (`a<b>c`) nor those whose names serve as
+// placeholders (`cp <source>`).
+func startsHTML(z *html.Tokenizer, element atom.Atom, hasAttr bool) bool {
+	if !hasAttr {
+		return isUnmistakable(element)
+	}
+	if !isBlock(element) && !isVoid(element) && !isHidden(element) {
+		return false
+	}
+	for more := true; more; {
+		var value []byte
+		_, value, more = z.TagAttr()
+		if len(value) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// stripTags returns the text of markup with character references resolved.
+// Block elements and line breaks separate words, inline elements join them
+// (`<b>中</b>国` is 中国). Comments, attributes and what no reader sees are
+// dropped.
+func stripTags(s string) string {
+	var (
+		text   strings.Builder
+		hidden atom.Atom // the element being dropped, while depth > 0
+		depth  int       // how often it is open: templates nest
+	)
+	z := html.NewTokenizer(strings.NewReader(s))
+	for {
+		kind := z.Next()
+		switch kind {
+		case html.ErrorToken: // the end: a string gives no other error
+			return text.String()
+		case html.TextToken:
+			if depth == 0 {
+				text.Write(z.Text())
+			}
+		case html.StartTagToken, html.EndTagToken, html.SelfClosingTagToken:
+			name, _ := z.TagName()
+			element := atom.Lookup(name)
+			switch {
+			case kind == html.SelfClosingTagToken:
+				z.NextIsNotRawText() // <script/> is meant to hide nothing
+			case !isHidden(element) || depth > 0 && element != hidden:
+			case kind == html.StartTagToken:
+				hidden = element
+				depth++
+			case depth > 0:
+				depth--
+			}
+			if isBlock(element) {
+				text.WriteByte('\n')
+			}
+		}
+	}
+}
+
+// maxReference is longer than all character references but numbers with
+// needless zeros: the longest name has 31 letters.
+const maxReference = 40
+
+// unescapeReferences resolves the known character references of a text without
+// tags. Unlike in HTML they must end in a semicolon: `?a=1&copy=2` stays.
+func unescapeReferences(s string) string {
+	if !strings.Contains(s, "&") {
+		return s
+	}
+	var text strings.Builder
+	for {
+		before, after, found := strings.Cut(s, "&")
+		text.WriteString(before)
+		if !found {
+			return text.String()
+		}
+		resolved, rest := cutReference(after)
+		text.WriteString(resolved)
+		s = rest
+	}
+}
+
+// cutReference resolves the reference at the beginning of s, which follows an
+// ampersand. Without a known one it returns the ampersand and all of s.
+func cutReference(s string) (resolved, rest string) {
+	end := strings.IndexAny(s[:min(len(s), maxReference)], ";&")
+	if end < 0 || s[end] != ';' {
+		return "&", s
+	}
+	resolved = html.UnescapeString("&" + s[:end+1])
+	// A reference stands for one or two characters. More are an unknown name,
+	// or one that only begins with a known name (&notit; is ¬it;).
+	if utf8.RuneCountInString(resolved) > 2 {
+		return "&", s
+	}
+	return resolved, s[end+1:]
+}
