@@ -1,0 +1,77 @@
+// Package article holds the wire formats: what an input record must look like to be an
+// article, and how results, clusters and dead letters are written. Bytes of a record go in,
+// an [Article] or a [Rejection] comes out; a [Result] or a [Cluster] goes in, JSON comes out.
+// It knows nothing of Kafka or of clustering.
+package article
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Article is one input record, decoded.
+type Article struct {
+	ID          string    // the article's own id, or its [Address] where it has none
+	Title       string    // may be empty
+	Content     string    // may be empty
+	Source      string    // who published it; may be empty
+	PublishedAt time.Time // zero where the article does not say
+}
+
+// Address is the place of a record in Kafka. A cluster's id is the address of its founder, so
+// a retry mints the same id.
+type Address struct {
+	Topic     string `json:"topic"`
+	Partition int    `json:"partition"`
+	Offset    int64  `json:"offset"`
+}
+
+// String writes the address as topic/partition/offset.
+func (a Address) String() string {
+	return a.Topic + "/" + strconv.Itoa(a.Partition) + "/" + strconv.FormatInt(a.Offset, 10)
+}
+
+// ParseAddress is the inverse of [Address.String].
+func ParseAddress(s string) (Address, error) {
+	parts := strings.Split(s, "/")
+	if len(parts) != 3 || parts[0] == "" {
+		return Address{}, fmt.Errorf("%q is not an address: want topic/partition/offset", s)
+	}
+	partition, err := strconv.ParseUint(parts[1], 10, 31)
+	if err != nil {
+		return Address{}, fmt.Errorf("%q is not an address: partition: %w", s, err)
+	}
+	offset, err := strconv.ParseUint(parts[2], 10, 63)
+	if err != nil {
+		return Address{}, fmt.Errorf("%q is not an address: offset: %w", s, err)
+	}
+	return Address{Topic: parts[0], Partition: int(partition), Offset: int64(offset)}, nil
+}
+
+// Class says why a record is no article.
+type Class string
+
+// The classes of dead letters.
+const (
+	NullValue Class = "null_value" // the record has no value (a tombstone)
+	BadJSON   Class = "bad_json"   // the value is not one JSON object
+	BadField  Class = "bad_field"  // a field has another type, or a time that cannot be read
+	Empty     Class = "empty"      // there is a value, but neither title nor content in it
+	TooLarge  Class = "too_large"  // the value is larger than input.max_bytes
+	TooDeep   Class = "too_deep"   // the JSON is nested deeper than MaxDepth
+)
+
+// Rejection is the error of a record that is no article. It goes to the dead letters with its
+// class and reason; it never stops the stream.
+type Rejection struct {
+	Class  Class
+	Reason string // for a person: which field, what was found, what is allowed
+}
+
+func (r *Rejection) Error() string { return string(r.Class) + ": " + r.Reason }
+
+func reject(class Class, format string, args ...any) *Rejection {
+	return &Rejection{Class: class, Reason: fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,214 @@
+package article_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/clusterd/clusterd/internal/article"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// golden compares got with a file of testdata, or writes the file with -update.
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	got = append(bytes.Clone(got), '\n')
+	if *update {
+		if err := os.WriteFile(file, got, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s differs (write it anew with -update):\ngot  %swant %s", file, got, want)
+	}
+}
+
+func joined() article.Result {
+	published := time.Date(2024, 5, 1, 4, 0, 0, 125e6, time.UTC)
+	founder := article.Address{Topic: "articles", Partition: 0, Offset: 7}.String()
+	return article.Result{
+		ArticleID: "a<1>&\u2028", ClusterID: &founder, Status: article.Joined, Distance: new(3), Size: 2,
+		Representative: &article.Representative{ID: "a0", Title: `标题 <b>"one"</b> & 😀`},
+		Fingerprint:    new(article.Fingerprint(0x00ab_cdef_0123_4567)),
+		PublishedAt:    &published, Source: here(), Pipeline: "simhash64/sdbm/log/1",
+	}
+}
+
+func founded() article.Cluster {
+	return article.Cluster{
+		ClusterID: "articles/0/7", Seq: 18446744073709551615, Fingerprint: 1, Size: 2,
+		FirstSeen: time.Date(2024, 5, 1, 4, 0, 0, 0, time.UTC), LastSeen: time.Date(2024, 5, 1, 4, 0, 0, 125e6, time.UTC),
+		Representative: article.Representative{ID: "a0", Title: "标题 <b> & 😀"}, Pipeline: "simhash64/sdbm/log/1",
+	}
+}
+
+func TestResultJSON(t *testing.T) {
+	golden(t, "result_joined.json", joined().JSON())
+	r := joined()
+	r.Status, r.Distance, r.Size, r.PublishedAt = article.New, new(0), 1, nil
+	golden(t, "result_new.json", r.JSON())
+	golden(t, "result_unclustered.json", article.Result{
+		ArticleID: "a2", Status: article.Unclustered, Source: here(), Pipeline: "simhash64/sdbm/log/1",
+	}.JSON())
+}
+
+func TestClusterJSON(t *testing.T) { golden(t, "cluster.json", founded().JSON()) }
+
+func TestParseResult(t *testing.T) {
+	for _, want := range []article.Result{joined(), {ArticleID: "a2", Status: article.Unclustered, Source: here()}} {
+		got, err := article.ParseResult(want.JSON())
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("got %+v, %v\nwant %+v", got, err, want)
+		}
+	}
+	for _, bad := range []string{``, `x`, `[]`, `{"size":"2"}`, `{"fingerprint":"abc"}`, `{"fingerprint":"zzzzzzzzzzzzzzzz"}`} {
+		if _, err := article.ParseResult([]byte(bad)); err == nil || !strings.HasPrefix(err.Error(), "not a result: ") {
+			t.Errorf("%s: error = %v", bad, err)
+		}
+	}
+}
+
+func TestParseCluster(t *testing.T) {
+	want := founded()
+	got, err := article.ParseCluster(want.JSON())
+	if err != nil || got != want {
+		t.Errorf("got %+v, %v\nwant %+v", got, err, want)
+	}
+	for _, bad := range []string{``, `x`, `null`, `{}`, `{"cluster_id":"x"}`, `{"cluster_id":"a/0/1","seq":-1}`, `{"cluster_id":"a/0/1","fingerprint":1}`} {
+		if _, err := article.ParseCluster([]byte(bad)); err == nil || !strings.HasPrefix(err.Error(), "not a cluster: ") {
+			t.Errorf("%s: error = %v", bad, err)
+		}
+	}
+}
+
+// Whatever an article holds, its result and its cluster are one line of JSON and come back as
+// they were.
+func TestEncodingRoundTrips(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 1))
+	alphabet := []rune("ab中文 \n\r\t\"\\<>&\x00\u2028\u2029\uFFFD😀é/")
+	text := func(n int) string {
+		s := make([]rune, random.IntN(n))
+		for i := range s {
+			s[i] = alphabet[random.IntN(len(alphabet))]
+		}
+		return string(s)
+	}
+	for range 500 {
+		at := time.UnixMilli(random.Int64N(253402300799999)).UTC()
+		id := article.Address{Topic: "t", Partition: random.IntN(1 << 30), Offset: random.Int64()}
+		rep := article.NewRepresentative(article.Article{ID: text(40), Title: text(700)})
+		fingerprint := article.Fingerprint(random.Uint64())
+		r := article.Result{
+			ArticleID: text(40), ClusterID: new(id.String()), Status: article.New, Distance: new(random.IntN(65)), Size: random.Int(),
+			Representative: &rep, Fingerprint: &fingerprint, PublishedAt: &at, Source: id, Pipeline: text(20),
+		}
+		line := r.JSON()
+		if bytes.ContainsAny(line, "\n\r") || !json.Valid(line) {
+			t.Fatalf("not one line of JSON: %q", line)
+		}
+		if got, err := article.ParseResult(line); err != nil || !reflect.DeepEqual(got, r) {
+			t.Fatalf("got %+v, %v\nwant %+v", got, err, r)
+		}
+		c := article.Cluster{
+			ClusterID: id.String(), Seq: random.Uint64(), Fingerprint: fingerprint, Size: random.Int(), FirstSeen: at, LastSeen: at,
+			Representative: rep, Pipeline: text(20),
+		}
+		line = c.JSON()
+		if bytes.ContainsAny(line, "\n\r") {
+			t.Fatalf("not one line: %q", line)
+		}
+		if got, err := article.ParseCluster(line); err != nil || got != c {
+			t.Fatalf("got %+v, %v\nwant %+v", got, err, c)
+		}
+	}
+}
+
+func TestFingerprintText(t *testing.T) {
+	for f, want := range map[article.Fingerprint]string{0: "0000000000000000", 255: "00000000000000ff", 1<<64 - 1: "ffffffffffffffff"} {
+		text, err := f.MarshalText()
+		if err != nil || string(text) != want {
+			t.Errorf("%d is written %s, %v; want %s", uint64(f), text, err, want)
+		}
+		var back article.Fingerprint
+		if err := back.UnmarshalText(text); err != nil || back != f {
+			t.Errorf("%s is read %d, %v; want %d", text, back, err, f)
+		}
+	}
+	for _, bad := range []string{"", "ff", "+00000000000000f", "0x000000000000ff", "00000000000000000", "g000000000000000", "0_00000000000000"} {
+		f := article.Fingerprint(9)
+		if err := f.UnmarshalText([]byte(bad)); err == nil || !strings.Contains(err.Error(), "want 16 hexadecimal digits") {
+			t.Errorf("%q: error = %v", bad, err)
+		} else if f != 9 {
+			t.Errorf("%q changed the fingerprint beside an error", bad)
+		}
+	}
+}
+
+func TestNewRepresentative(t *testing.T) {
+	for name, title := range map[string]string{
+		"empty": "", "short": "标题", "at the limit": strings.Repeat("a", article.MaxTitleBytes),
+		"one over": strings.Repeat("a", article.MaxTitleBytes+1), "two bytes a rune": strings.Repeat("é", 400),
+		"three bytes a rune": strings.Repeat("文", 400), "four bytes a rune": "a" + strings.Repeat("😀", 400),
+		"a rune across the limit": strings.Repeat("a", article.MaxTitleBytes-1) + "文章",
+	} {
+		got := article.NewRepresentative(article.Article{ID: "id", Title: title, Content: "c"})
+		if got.ID != "id" {
+			t.Errorf("%s: id = %q", name, got.ID)
+		}
+		if len(title) <= article.MaxTitleBytes {
+			if got.Title != title {
+				t.Errorf("%s: title = %q, want it whole", name, got.Title)
+			}
+			continue
+		}
+		kept, marked := strings.CutSuffix(got.Title, "…")
+		if !marked || !strings.HasPrefix(title, kept) || !utf8.ValidString(kept) {
+			t.Errorf("%s: title = %q, want a beginning of whole runes and an ellipsis", name, got.Title)
+		}
+		if len(kept) > article.MaxTitleBytes || len(kept) <= article.MaxTitleBytes-utf8.UTFMax {
+			t.Errorf("%s: %d bytes are kept, want as many runes as fit in %d", name, len(kept), article.MaxTitleBytes)
+		}
+	}
+}
+
+func TestAddress(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 1000 {
+		want := article.Address{Topic: "t._-9", Partition: int(random.Int32()), Offset: random.Int64()}
+		if got, err := article.ParseAddress(want.String()); err != nil || got != want {
+			t.Fatalf("ParseAddress(%q) = %+v, %v; want %+v", want, got, err, want)
+		}
+	}
+	for bad, want := range map[string]string{
+		"": "want topic/partition/offset", "t": "want topic/partition/offset", "t/0": "want topic/partition/offset", "t/0/1/2": "want topic/partition/offset",
+		"/0/1": "want topic/partition/offset", "t/x/1": "partition:", "t//1": "partition:", "t/-1/1": "partition:", "t/+1/1": "partition:",
+		"t/2147483648/1": "partition:", "t/0/": "offset:", "t/0/-1": "offset:", "t/0/1.5": "offset:", "t/0/9223372036854775808": "offset:", "t/0/1 ": "offset:",
+	} {
+		if got, err := article.ParseAddress(bad); err == nil || !strings.Contains(err.Error(), want) || got != (article.Address{}) {
+			t.Errorf("ParseAddress(%q) = %+v, %v; want an error with %q", bad, got, err, want)
+		}
+	}
+}
+
+func BenchmarkResultJSON(b *testing.B) {
+	r := joined()
+	b.SetBytes(int64(len(r.JSON())))
+	b.ReportAllocs()
+	for b.Loop() {
+		_ = r.JSON()
+	}
+}
