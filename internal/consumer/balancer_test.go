@@ -1,0 +1,188 @@
+package consumer
+
+import (
+	"maps"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strconv"
+	"testing"
+
+	kafkago "github.com/segmentio/kafka-go"
+)
+
+// member tells what it owns as a real one does.
+func member(t *testing.T, scope Scope, id string, owned ...int) kafkago.GroupMember {
+	t.Helper()
+	b := &balancer{scope: scope}
+	b.own(owned)
+	data, err := b.UserData()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kafkago.GroupMember{ID: id, Topics: []string{"articles"}, UserData: data}
+}
+
+func partitionsOf(topic string, n int) []kafkago.Partition {
+	partitions := make([]kafkago.Partition, n)
+	for i := range partitions {
+		partitions[i] = kafkago.Partition{Topic: topic, ID: i}
+	}
+	return partitions
+}
+
+func TestAssignGroups(t *testing.T) {
+	for name, tt := range map[string]struct {
+		scope      Scope
+		owned      map[string][]int // by member
+		partitions int
+		want       map[string][]int
+	}{
+		"alone":                          {ScopePartition, map[string][]int{"a": nil}, 3, map[string][]int{"a": {0, 1, 2}}},
+		"two, nothing owned yet":         {ScopePartition, map[string][]int{"a": nil, "b": nil}, 4, map[string][]int{"a": {0, 2}, "b": {1, 3}}},
+		"what is owned stays":            {ScopePartition, map[string][]int{"a": {1, 3}, "b": {0, 2}}, 4, map[string][]int{"a": {1, 3}, "b": {0, 2}}},
+		"a newcomer takes its share":     {ScopePartition, map[string][]int{"a": {0, 1, 2, 3}, "b": nil}, 4, map[string][]int{"a": {0, 1}, "b": {2, 3}}},
+		"the larger share stays":         {ScopePartition, map[string][]int{"a": {0}, "b": {1, 2}}, 3, map[string][]int{"a": {0}, "b": {1, 2}}},
+		"somebody left":                  {ScopePartition, map[string][]int{"a": {0}, "b": {1}}, 4, map[string][]int{"a": {0, 2}, "b": {1, 3}}},
+		"more members than partitions":   {ScopePartition, map[string][]int{"a": nil, "b": nil, "c": {0}}, 1, map[string][]int{"c": {0}}},
+		"two claim the same":             {ScopePartition, map[string][]int{"a": {1}, "b": {1}}, 2, map[string][]int{"a": {1}, "b": {0}}},
+		"a claim to no partition":        {ScopePartition, map[string][]int{"a": {7}, "b": nil}, 2, map[string][]int{"a": {0}, "b": {1}}},
+		"one space, nobody owns it":      {ScopeTopic, map[string][]int{"b": nil, "a": nil}, 3, map[string][]int{"a": {0, 1, 2}}},
+		"one space stays":                {ScopeTopic, map[string][]int{"a": nil, "b": {0, 1, 2}}, 3, map[string][]int{"b": {0, 1, 2}}},
+		"one space with a new partition": {ScopeTopic, map[string][]int{"a": nil, "b": {0, 1}}, 3, map[string][]int{"b": {0, 1, 2}}},
+		"no partitions":                  {ScopeTopic, map[string][]int{"a": nil}, 0, map[string][]int{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var members []kafkago.GroupMember
+			for id, owned := range tt.owned {
+				members = append(members, member(t, tt.scope, id, owned...))
+			}
+			assignments := (&balancer{scope: tt.scope}).AssignGroups(members, partitionsOf("articles", tt.partitions))
+			got := make(map[string][]int)
+			for id, topics := range assignments {
+				if len(topics["articles"]) > 0 {
+					got[id] = topics["articles"]
+				}
+			}
+			if !reflect.DeepEqual(got, tt.want) {
+				t.Errorf("got %v, want %v", got, tt.want)
+			}
+			if len(assignments) != len(members) {
+				t.Errorf("%d of %d members are told", len(assignments), len(members))
+			}
+		})
+	}
+}
+
+func TestAssignGroupsWithUserDataThatIsNotOurs(t *testing.T) {
+	members := []kafkago.GroupMember{{ID: "a", UserData: []byte("\x00\x01")}, {ID: "b"}, member(t, ScopePartition, "c", 0)}
+	got := (&balancer{scope: ScopePartition}).AssignGroups(members, partitionsOf("articles", 3))
+	want := kafkago.GroupMemberAssignments{"a": {"articles": {1}}, "b": {"articles": {2}}, "c": {"articles": {0}}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if got := (&balancer{scope: ScopePartition}).AssignGroups(nil, partitionsOf("articles", 3)); len(got) != 0 {
+		t.Errorf("without members: %v", got)
+	}
+}
+
+func TestScopesCannotShareAGroup(t *testing.T) {
+	if a, b := (&balancer{scope: ScopeTopic}).ProtocolName(), (&balancer{scope: ScopePartition}).ProtocolName(); a == b {
+		t.Errorf("both scopes are called %s", a)
+	}
+}
+
+// Whatever the members claim: every partition is given once; shares differ by at most one; as many
+// stay with their owner as an even spread allows; the order of the input does not count.
+func TestAssignGroupsProperties(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 3))
+	for range 2000 {
+		scope := []Scope{ScopeTopic, ScopePartition}[random.IntN(2)]
+		partitions := partitionsOf("articles", 1+random.IntN(12))
+		claims := make(map[int]string) // each partition by at most one member
+		owned := make(map[string][]int)
+		members := make([]kafkago.GroupMember, 1+random.IntN(5))
+		for i := range members {
+			owned["m"+strconv.Itoa(i)] = nil
+		}
+		for _, p := range partitions {
+			if i := random.IntN(len(members) + 1); i < len(members) {
+				id := "m" + strconv.Itoa(i)
+				claims[p.ID] = id
+				owned[id] = append(owned[id], p.ID)
+			}
+		}
+		for i := range members {
+			id := "m" + strconv.Itoa(i)
+			members[i] = member(t, scope, id, owned[id]...)
+		}
+		b := &balancer{scope: scope}
+		got := b.AssignGroups(members, partitions)
+
+		var all []int
+		least, most, kept := len(partitions), 0, 0
+		for id, topics := range got {
+			share := topics["articles"]
+			all = append(all, share...)
+			least, most = min(least, len(share)), max(most, len(share))
+			for _, p := range share {
+				if claims[p] == id {
+					kept++
+				}
+			}
+			if !slices.IsSorted(share) {
+				t.Fatalf("%v is not ascending", share)
+			}
+		}
+		slices.Sort(all)
+		for i, p := range all {
+			if i != p {
+				t.Fatalf("given: %v, want every partition of %d once", all, len(partitions))
+			}
+		}
+		if len(all) != len(partitions) {
+			t.Fatalf("%d of %d partitions are given", len(all), len(partitions))
+		}
+		switch scope {
+		case ScopeTopic:
+			if most != len(partitions) {
+				t.Fatalf("%v: one member must own all", got)
+			}
+			if id, ok := claims[0]; ok && len(got[id]["articles"]) == 0 {
+				t.Fatalf("%v: %s owned the space and lost it", got, id)
+			}
+		case ScopePartition:
+			if most-least > 1 {
+				t.Fatalf("%v is not even", got)
+			}
+			if want := mostKept(owned, len(partitions)); kept != want {
+				t.Fatalf("%d partitions stay, want %d: %v had %v", kept, want, got, owned)
+			}
+		}
+
+		random.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
+		random.Shuffle(len(partitions), func(i, j int) { partitions[i], partitions[j] = partitions[j], partitions[i] })
+		if again := b.AssignGroups(members, partitions); !reflect.DeepEqual(again, got) {
+			t.Fatalf("in another order: %v, then %v", got, again)
+		}
+	}
+}
+
+// mostKept is how many partitions can stay where they are in an even spread, by trying which
+// members have the larger shares.
+func mostKept(owned map[string][]int, partitions int) int {
+	ids := slices.Collect(maps.Keys(owned))
+	best := 0
+	for larger := range 1 << len(ids) {
+		shares, kept := 0, 0
+		for i, id := range ids {
+			share := partitions/len(ids) + larger>>i&1
+			shares += share
+			kept += min(share, len(owned[id]))
+		}
+		if shares == partitions {
+			best = max(best, kept)
+		}
+	}
+	return best
+}

@@ -1,0 +1,124 @@
+package kafka
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"syscall"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
+)
+
+// Code turns the error code of a response into an error, nil for none.
+func Code(code int16) error {
+	if code == 0 {
+		return nil
+	}
+	return kafkago.Error(code)
+}
+
+// Explain puts err into one line for a person: what happened and what to do. Errors that it
+// has nothing to add to come back as they are.
+func Explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	var advice string
+	switch {
+	case errors.Is(err, kafkago.SASLAuthenticationFailed):
+		advice = "the broker refused the login: check kafka.sasl.username and kafka.sasl.password"
+	case errors.Is(err, kafkago.UnsupportedSASLMechanism), errors.Is(err, kafkago.IllegalSASLState):
+		advice = "the broker does not take this login: check kafka.sasl.mechanism and that kafka.brokers names the SASL listener"
+	case errors.Is(err, kafkago.TopicAuthorizationFailed):
+		advice = "the broker denies access to a topic: grant read and describe on the input topic, read and write on the output topics"
+	case errors.Is(err, kafkago.GroupAuthorizationFailed):
+		advice = "the broker denies access to the consumer group: grant read on the group input.group"
+	case errors.Is(err, kafkago.TransactionalIDAuthorizationFailed):
+		advice = "the broker denies the transactional id: grant write and describe on transactional ids that begin with input.group"
+	case errors.Is(err, kafkago.ClusterAuthorizationFailed):
+		advice = "the broker denies idempotent writes: grant IdempotentWrite on the cluster"
+	case isTLS(err):
+		advice = "the TLS handshake failed: check kafka.tls and that kafka.brokers names the TLS listener"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		advice = "no broker listens there: check kafka.brokers and that the broker runs"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		advice = "the broker closed the connection: if this goes on, check that kafka.tls and kafka.sasl fit the listener that kafka.brokers names"
+	default:
+		return err
+	}
+	return &explained{advice: advice, err: err}
+}
+
+type explained struct {
+	advice string
+	err    error
+}
+
+func (e *explained) Error() string { return e.advice + " (" + e.err.Error() + ")" }
+func (e *explained) Unwrap() error { return e.err }
+
+// Hopeless reports whether err will still be there after waiting: a refused login, missing
+// rights, a certificate that is not trusted. Everything else of Kafka or of the network may
+// pass.
+func Hopeless(err error) bool {
+	for _, hopeless := range []error{
+		kafkago.SASLAuthenticationFailed, kafkago.UnsupportedSASLMechanism, kafkago.IllegalSASLState,
+		kafkago.TopicAuthorizationFailed, kafkago.GroupAuthorizationFailed,
+		kafkago.ClusterAuthorizationFailed, kafkago.TransactionalIDAuthorizationFailed,
+		kafkago.UnsupportedVersion, kafkago.InvalidTopic, kafkago.InvalidGroupId, kafkago.InvalidTransactionTimeout,
+		kafkago.PolicyViolation, kafkago.InvalidConfiguration, kafkago.InvalidReplicationFactor,
+	} {
+		if errors.Is(err, hopeless) {
+			return true
+		}
+	}
+	return isTLS(err)
+}
+
+func isTLS(err error) bool {
+	var (
+		record      tls.RecordHeaderError
+		certificate *tls.CertificateVerificationError
+		alert       tls.AlertError
+		authority   x509.UnknownAuthorityError
+		host        x509.HostnameError
+	)
+	return errors.As(err, &record) || errors.As(err, &certificate) || errors.As(err, &alert) ||
+		errors.As(err, &authority) || errors.As(err, &host)
+}
+
+// Transient reports whether the very same request may succeed when it is sent again: the
+// network failed, or the broker says that it is not the one or not ready.
+func Transient(err error) bool {
+	var code kafkago.Error
+	var network net.Error
+	switch {
+	case err == nil, Hopeless(err):
+		return false
+	case errors.As(err, &code):
+		return code.Temporary() || code == kafkago.ConcurrentTransactions ||
+			code == kafkago.KafkaStorageError || code == kafkago.FencedLeaderEpoch || code == kafkago.UnknownLeaderEpoch
+	case NoTopic(err), isNoLeader(err):
+		return true
+	}
+	return errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, net.ErrClosed) ||
+		errors.Is(err, context.DeadlineExceeded)
+}
+
+// NoTopic reports whether err says that a topic or a partition does not exist.
+func NoTopic(err error) bool {
+	return errors.Is(err, kafkago.UnknownTopicOrPartition) || errors.Is(err, protocol.ErrNoTopic) ||
+		errors.Is(err, protocol.ErrNoPartition)
+}
+
+// isNoLeader also catches the error that kafka-go makes when partitions that had one leader
+// when a request was put together have two when it is sent.
+func isNoLeader(err error) bool {
+	return errors.Is(err, protocol.ErrNoLeader) || strings.Contains(err.Error(), "mismatching leaders")
+}

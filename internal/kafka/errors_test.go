@@ -1,0 +1,150 @@
+package kafka_test
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"syscall"
+	"testing"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
+
+	"github.com/clusterd/clusterd/internal/kafka"
+)
+
+func TestErrorClasses(t *testing.T) {
+	for name, tt := range map[string]struct {
+		err                          error
+		transient, hopeless, noTopic bool
+	}{
+		"none":                            {err: nil},
+		"something else":                  {err: errors.New("something else")},
+		"our own end":                     {err: context.Canceled},
+		"no such topic, as clusterd asks": {err: kafka.ErrNoTopic},
+
+		"leader not available":     {err: kafkago.LeaderNotAvailable, transient: true},
+		"not the leader":           {err: kafkago.NotLeaderForPartition, transient: true},
+		"coordinator is loading":   {err: kafkago.GroupLoadInProgress, transient: true},
+		"no coordinator":           {err: kafkago.GroupCoordinatorNotAvailable, transient: true},
+		"not the coordinator":      {err: kafkago.NotCoordinatorForGroup, transient: true},
+		"not enough replicas":      {err: kafkago.NotEnoughReplicas, transient: true},
+		"concurrent transactions":  {err: kafkago.ConcurrentTransactions, transient: true},
+		"storage":                  {err: kafkago.KafkaStorageError, transient: true},
+		"fenced leader epoch":      {err: kafkago.FencedLeaderEpoch, transient: true},
+		"unknown leader epoch":     {err: kafkago.UnknownLeaderEpoch, transient: true},
+		"unstable offset commit":   {err: kafkago.UnstableOffsetCommit, transient: true},
+		"unknown topic":            {err: kafkago.UnknownTopicOrPartition, transient: true, noTopic: true},
+		"topic not in the layout":  {err: protocol.NewErrNoTopic("t"), transient: true, noTopic: true},
+		"partition not in it":      {err: protocol.NewErrNoPartition("t", 1), transient: true, noTopic: true},
+		"no leader in the layout":  {err: protocol.NewErrNoLeader("t", 1), transient: true},
+		"leaders moved in between": {err: errors.New("fetch request: mismatching leaders (1!=2)"), transient: true},
+		"end of file":              {err: io.EOF, transient: true},
+		"unexpected end":           {err: io.ErrUnexpectedEOF, transient: true},
+		"connection reset":         {err: syscall.ECONNRESET, transient: true},
+		"broken pipe":              {err: syscall.EPIPE, transient: true},
+		"closed connection":        {err: net.ErrClosed, transient: true},
+		"refused connection":       {err: &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}, transient: true},
+		"name lookup":              {err: &net.DNSError{Err: "no such host", Name: "kafka", IsNotFound: true}, transient: true},
+		"time out":                 {err: context.DeadlineExceeded, transient: true},
+
+		"offset out of range":         {err: kafkago.OffsetOutOfRange},
+		"batch too large":             {err: kafkago.MessageSizeTooLarge},
+		"fenced":                      {err: kafkago.ProducerFenced},
+		"old epoch":                   {err: kafkago.InvalidProducerEpoch},
+		"invalid transaction state":   {err: kafkago.InvalidTransactionState},
+		"sequence out of order":       {err: kafkago.OutOfOrderSequenceNumber},
+		"member unknown":              {err: kafkago.UnknownMemberId},
+		"unknown producer":            {err: kafkago.UnknownProducerId},
+		"a code that has no name yet": {err: kafkago.Error(9999)},
+
+		"refused login":           {err: kafkago.SASLAuthenticationFailed, hopeless: true},
+		"mechanism":               {err: kafkago.UnsupportedSASLMechanism, hopeless: true},
+		"login state":             {err: kafkago.IllegalSASLState, hopeless: true},
+		"no right to the topic":   {err: kafkago.TopicAuthorizationFailed, hopeless: true},
+		"no right to the group":   {err: kafkago.GroupAuthorizationFailed, hopeless: true},
+		"no right to the cluster": {err: kafkago.ClusterAuthorizationFailed, hopeless: true},
+		"no right to the id":      {err: kafkago.TransactionalIDAuthorizationFailed, hopeless: true},
+		"version":                 {err: kafkago.UnsupportedVersion, hopeless: true},
+		"topic name":              {err: kafkago.InvalidTopic, hopeless: true},
+		"group name":              {err: kafkago.InvalidGroupId, hopeless: true},
+		"transaction timeout":     {err: kafkago.InvalidTransactionTimeout, hopeless: true},
+		"policy":                  {err: kafkago.PolicyViolation, hopeless: true},
+		"topic settings":          {err: kafkago.InvalidConfiguration, hopeless: true},
+		"replication factor":      {err: kafkago.InvalidReplicationFactor, hopeless: true},
+		"no TLS there":            {err: tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake"}, hopeless: true},
+		"TLS alert":               {err: &net.OpError{Op: "remote error", Err: tls.AlertError(42)}, hopeless: true},
+		"certificate":             {err: &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, hopeless: true},
+		"unknown authority":       {err: x509.UnknownAuthorityError{}, hopeless: true},
+		"wrong host":              {err: x509.HostnameError{Certificate: &x509.Certificate{}, Host: "kafka"}, hopeless: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			errs := []error{tt.err}
+			if tt.err != nil {
+				errs = append(errs, fmt.Errorf("fetching: %w", tt.err), fmt.Errorf("%w: %w", errors.New("other"), tt.err))
+			}
+			for _, err := range errs {
+				if got := kafka.Transient(err); got != tt.transient {
+					t.Errorf("Transient(%v) = %t", err, got)
+				}
+				if got := kafka.Hopeless(err); got != tt.hopeless {
+					t.Errorf("Hopeless(%v) = %t", err, got)
+				}
+				if got := err != nil && kafka.NoTopic(err); got != tt.noTopic {
+					t.Errorf("NoTopic(%v) = %t", err, got)
+				}
+			}
+		})
+	}
+}
+
+func TestCode(t *testing.T) {
+	if err := kafka.Code(0); err != nil {
+		t.Errorf("Code(0) = %v", err)
+	}
+	if err := kafka.Code(3); !errors.Is(err, kafkago.UnknownTopicOrPartition) {
+		t.Errorf("Code(3) = %v", err)
+	}
+}
+
+func TestExplain(t *testing.T) {
+	for _, tt := range []struct {
+		err  error
+		want string // what to do
+	}{
+		{kafkago.SASLAuthenticationFailed, "check kafka.sasl.username and kafka.sasl.password"},
+		{kafkago.UnsupportedSASLMechanism, "check kafka.sasl.mechanism"},
+		{kafkago.IllegalSASLState, "names the SASL listener"},
+		{kafkago.TopicAuthorizationFailed, "grant read and describe on the input topic, read and write on the output topics"},
+		{kafkago.GroupAuthorizationFailed, "grant read on the group input.group"},
+		{kafkago.TransactionalIDAuthorizationFailed, "grant write and describe on transactional ids"},
+		{kafkago.ClusterAuthorizationFailed, "grant IdempotentWrite on the cluster"},
+		{tls.RecordHeaderError{Msg: "no TLS"}, "check kafka.tls and that kafka.brokers names the TLS listener"},
+		{x509.UnknownAuthorityError{}, "check kafka.tls"},
+		{&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, "check kafka.brokers and that the broker runs"},
+		{io.EOF, "check that kafka.tls and kafka.sasl fit the listener"},
+	} {
+		for _, err := range []error{tt.err, fmt.Errorf("metadata: %w", tt.err)} {
+			got := kafka.Explain(err)
+			if !strings.Contains(got.Error(), tt.want) || !strings.HasSuffix(got.Error(), "("+err.Error()+")") {
+				t.Errorf("Explain(%v) = %q, want %q and the error itself", err, got, tt.want)
+			}
+			if !errors.Is(got, err) {
+				t.Errorf("Explain(%v) hides the error", err)
+			}
+			if strings.Contains(got.Error(), "\n") {
+				t.Errorf("Explain(%v) is more than one line", err)
+			}
+		}
+	}
+	for _, err := range []error{nil, errors.New("other"), kafkago.LeaderNotAvailable} {
+		if got := kafka.Explain(err); got != err {
+			t.Errorf("Explain(%v) = %v, want it as it is", err, got)
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package kafka
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+const (
+	firstBackoff = 100 * time.Millisecond
+	lastBackoff  = 5 * time.Second
+	// sayAfter is how long trouble must last to be logged: elections and first uses of a broker
+	// are over before. remindAfter is how often it is logged again.
+	sayAfter    = time.Second
+	remindAfter = time.Minute
+)
+
+// Trouble keeps the tally of one thing that fails and is tried again: it waits longer after each
+// failure in a row, logs trouble that lasts, a reminder each minute, and the recovery. It is safe
+// for concurrent use.
+type Trouble struct {
+	log  *slog.Logger
+	what string
+
+	mutex sync.Mutex
+	wait  time.Duration
+	since time.Time // zero: all is well
+	said  time.Time // zero: not logged yet
+}
+
+// NewTrouble makes the tally of what, a gerund for the log: "reading topic articles".
+func NewTrouble(log *slog.Logger, what string) *Trouble { return &Trouble{log: log, what: what} }
+
+// Over says that it worked.
+func (t *Trouble) Over() {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	if !t.said.IsZero() {
+		t.log.Info(t.what + " works again")
+	}
+	t.wait, t.since, t.said = 0, time.Time{}, time.Time{}
+}
+
+// Wait says that it failed, and waits before the next try: with jitter, so that many instances do
+// not ask a broker that comes back all at once. It returns an error only when ctx ends.
+func (t *Trouble) Wait(ctx context.Context, err error) error {
+	timer := time.NewTimer(t.failed(err))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (t *Trouble) failed(err error) time.Duration {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	if t.since.IsZero() {
+		t.since = time.Now()
+	}
+	if time.Since(t.since) >= sayAfter && time.Since(t.said) >= remindAfter {
+		t.log.Warn(t.what+" failed; trying again", "error", Explain(err))
+		t.said = time.Now()
+	}
+	t.wait = min(max(2*t.wait, firstBackoff), lastBackoff)
+	return t.wait/2 + rand.N(t.wait/2)
+}
+
+// Retry does what until it succeeds, until its error is one that waiting does not mend, or until
+// ctx ends.
+func Retry(ctx context.Context, log *slog.Logger, what string, do func() error) error {
+	trouble := NewTrouble(log, what)
+	for {
+		err := do()
+		switch {
+		case err == nil:
+			trouble.Over()
+			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case !Transient(err):
+			return Explain(err)
+		}
+		if err := trouble.Wait(ctx, err); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package kafka_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+
+	"github.com/clusterd/clusterd/internal/kafka"
+)
+
+func textLog(to io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(to, nil)) }
+
+func TestTroubleWaitsLongerEachTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		trouble := kafka.NewTrouble(slog.New(slog.DiscardHandler), "reading")
+		wait := func(want time.Duration) {
+			t.Helper()
+			start := time.Now()
+			if err := trouble.Wait(t.Context(), io.EOF); err != nil {
+				t.Fatal(err)
+			}
+			if waited := time.Since(start); waited < want/2 || waited > want {
+				t.Errorf("waited %v, want between half of %v and all of it", waited, want)
+			}
+		}
+		for _, want := range []time.Duration{100, 200, 400, 800, 1600, 3200, 5000, 5000, 5000} {
+			wait(want * time.Millisecond)
+		}
+		trouble.Over()
+		wait(100 * time.Millisecond)
+	})
+}
+
+func TestTroubleEndsWithTheContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		defer cancel()
+		start := time.Now()
+		err := kafka.NewTrouble(slog.New(slog.DiscardHandler), "reading").Wait(ctx, io.EOF)
+		if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 10*time.Millisecond {
+			t.Errorf("Wait = %v after %v", err, time.Since(start))
+		}
+	})
+}
+
+// Trouble that soon passes, as in a rebalance or while a topic is created, is not worth a line.
+func TestTroubleLogs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		trouble := kafka.NewTrouble(textLog(&log), "reading topic articles")
+		lines := func() []string {
+			defer log.Reset()
+			return strings.FieldsFunc(log.String(), func(r rune) bool { return r == '\n' })
+		}
+		failUntil := func(start time.Time, limit time.Duration) {
+			t.Helper()
+			for time.Since(start) < limit {
+				if err := trouble.Wait(t.Context(), kafkago.SASLAuthenticationFailed); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		trouble.Over()
+		failUntil(time.Now(), 200*time.Millisecond)
+		trouble.Over()
+		if got := lines(); len(got) != 0 {
+			t.Errorf("log %q, want none of trouble that soon passes", got)
+		}
+		start := time.Now()
+		failUntil(start, 50*time.Second)
+		got := lines()
+		if len(got) != 1 || !strings.Contains(got[0], "level=WARN") || !strings.Contains(got[0], "reading topic articles failed; trying again") ||
+			!strings.Contains(got[0], "check kafka.sasl.username") {
+			t.Errorf("log %q, want the trouble, explained, once within a minute", got)
+		}
+		failUntil(start, 110*time.Second)
+		if got := lines(); len(got) != 1 || !strings.Contains(got[0], "failed; trying again") {
+			t.Errorf("log %q, want one reminder in the second minute", got)
+		}
+		trouble.Over()
+		trouble.Over()
+		if got := lines(); len(got) != 1 || !strings.Contains(got[0], "level=INFO") || !strings.Contains(got[0], "reading topic articles works again") {
+			t.Errorf("log %q, want the recovery, once", got)
+		}
+	})
+}
+
+func TestRetry(t *testing.T) {
+	other := errors.New("other")
+	for name, tt := range map[string]struct {
+		errs []error // of each try; nil after the last
+		want error
+	}{
+		"at once":              {nil, nil},
+		"after some failures":  {[]error{io.EOF, kafkago.LeaderNotAvailable, kafkago.ConcurrentTransactions}, nil},
+		"not of Kafka":         {[]error{other}, other},
+		"hopeless":             {[]error{kafkago.TopicAuthorizationFailed}, kafkago.TopicAuthorizationFailed},
+		"hopeless in the end":  {[]error{io.EOF, kafkago.SASLAuthenticationFailed}, kafkago.SASLAuthenticationFailed},
+		"canceled by somebody": {[]error{context.Canceled}, context.Canceled},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				tries := 0
+				err := kafka.Retry(t.Context(), slog.New(slog.DiscardHandler), "asking", func() error {
+					tries++
+					if tries <= len(tt.errs) {
+						return tt.errs[tries-1]
+					}
+					return nil
+				})
+				if !errors.Is(err, tt.want) {
+					t.Errorf("error = %v, want %v", err, tt.want)
+				}
+				if want := kafka.Explain(tt.want); want != nil && err.Error() != want.Error() {
+					t.Errorf("error = %q, want it explained: %q", err, want)
+				}
+				want := len(tt.errs)
+				if tt.want == nil {
+					want++
+				}
+				if tries != want {
+					t.Errorf("%d tries, want %d", tries, want)
+				}
+			})
+		})
+	}
+}
+
+func TestRetryEndsWithTheContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		tries := 0
+		err := kafka.Retry(ctx, slog.New(slog.DiscardHandler), "asking", func() error { tries++; return io.EOF })
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("error = %v, want that of the context", err)
+		}
+		if tries < 3600/5 || tries > 3600*2/5+10 {
+			t.Errorf("%d tries in an hour, want one every 2.5 to 5 s", tries)
+		}
+	})
+}

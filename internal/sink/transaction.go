@@ -1,0 +1,274 @@
+// Package sink writes to Kafka: the records of a batch and the offsets of the input that they
+// were made of, in one transaction, so that a reader sees all of it or nothing, once. Records and
+// offsets go in. It knows nothing of what they mean.
+//
+// kafka-go's Writer is not used: it can be neither idempotent nor transactional.
+package sink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol/addoffsetstotxn"
+	"github.com/segmentio/kafka-go/protocol/addpartitionstotxn"
+	"github.com/segmentio/kafka-go/protocol/endtxn"
+	"github.com/segmentio/kafka-go/protocol/initproducerid"
+	"github.com/segmentio/kafka-go/protocol/txnoffsetcommit"
+
+	"github.com/clusterd/clusterd/internal/kafka"
+)
+
+const (
+	// transactionTimeout is when the broker aborts a transaction whose producer fell silent. It
+	// is also how long readers of the output can be held up by one that died.
+	transactionTimeout = time.Minute
+	// commitTimeout is when this side gives a transaction up: well before the broker does.
+	commitTimeout = 40 * time.Second
+	// markerWait is how long to wait where the broker still writes the markers of the last
+	// transaction, which it does after nine of ten commits, for about this long.
+	markerWait = time.Millisecond
+	// operationNotAttempted is the code of a partition that was not added because another one
+	// failed. kafka-go has another name for its number.
+	operationNotAttempted = kafkago.Error(55)
+)
+
+// ErrFenced is the error of a producer whose work another instance has taken over. What it did
+// last was not committed. Give the work up and join the group anew.
+var ErrFenced = errors.New("another instance has taken over")
+
+// Offset is up to where a partition of the input has been read: one past its last record.
+type Offset struct {
+	Topic     string
+	Partition int
+	Offset    int64
+}
+
+// Batch is what one transaction carries.
+type Batch struct {
+	Records []kafka.Record // with topic and partition set; in each partition, the order is kept
+	Offsets []Offset
+}
+
+// Producer writes transactions under one transactional id. It is not safe for concurrent use.
+type Producer struct {
+	client *kafka.Client
+	log    *slog.Logger
+	id     string         // transactional id
+	group  string         // whose offsets are committed
+	limits map[string]int // how large a record batch may be, by topic
+
+	producerID int64
+	epoch      int16
+	sequence   map[partition]int32 // the next sequence number, by output partition
+}
+
+type partition struct {
+	topic string
+	id    int
+}
+
+// NewProducer makes a producer. Nothing is written before [Producer.Fence]. Limits are how large
+// a record batch may be in each topic that is written to, in bytes; a record that does not fit
+// makes [Producer.Commit] fail, so compare [Size] with the limit first.
+func NewProducer(client *kafka.Client, log *slog.Logger, transactionalID, group string, limits map[string]int) *Producer {
+	return &Producer{
+		client: client, log: log, id: transactionalID, group: group, limits: limits,
+		producerID: -1, epoch: -1, sequence: make(map[partition]int32),
+	}
+}
+
+// Fence takes the transactional id over: an open transaction of it, this producer's own or
+// another's, is aborted, and whoever had it gets [ErrFenced]. It waits until a transaction that
+// was being committed is so, and therefore comes before the group's offsets are fetched.
+//
+// From the second time on it fails with ErrFenced where another producer has fenced this one.
+func (p *Producer) Fence(ctx context.Context) error {
+	return kafka.Retry(ctx, p.log, "fencing transactional id "+p.id, func() error {
+		response, err := kafka.Do[*initproducerid.Response](ctx, p.client, &initproducerid.Request{
+			TransactionalID: p.id, TransactionTimeoutMs: int32(transactionTimeout.Milliseconds()),
+			ProducerID: p.producerID, ProducerEpoch: p.epoch,
+		})
+		if err == nil {
+			err = kafka.Code(response.ErrorCode)
+		}
+		switch {
+		case errors.Is(err, kafkago.InvalidProducerIDMapping):
+			// The broker has forgotten the id, as it does after a week without use.
+			p.producerID, p.epoch = -1, -1
+			return fmt.Errorf("%w (%w)", kafkago.ConcurrentTransactions, err)
+		case err != nil:
+			return fmt.Errorf("fencing transactional id %s: %w", p.id, fenced(err))
+		}
+		p.producerID, p.epoch = response.ProducerID, response.ProducerEpoch
+		p.sequence = make(map[partition]int32)
+		return nil
+	})
+}
+
+// Commit writes the batch in one transaction. After nil it is committed. After ErrFenced another
+// instance owns the work. After any other error it may or may not be committed: throw away what
+// was derived from it, fence, and read offsets and state again.
+func (p *Producer) Commit(ctx context.Context, batch Batch) error {
+	ctx, cancel := context.WithTimeout(ctx, commitTimeout)
+	defer cancel()
+	requests, err := p.encode(batch.Records)
+	if err != nil {
+		return err
+	}
+	for _, step := range []struct {
+		name string
+		do   func() error
+	}{
+		{"adding partitions to the transaction", func() error { return p.addPartitions(ctx, batch.Records) }},
+		{"producing", func() error { return p.produce(ctx, requests) }},
+		{"adding offsets to the transaction", func() error { return p.addOffsets(ctx) }},
+		{"committing offsets", func() error { return p.commitOffsets(ctx, batch.Offsets) }},
+		{"ending the transaction", func() error { return p.end(ctx) }},
+	} {
+		if err := step.do(); err != nil {
+			return fmt.Errorf("%s: %w", step.name, fenced(err))
+		}
+	}
+	return nil
+}
+
+// fenced marks the errors that say that another instance has taken over.
+func fenced(err error) error {
+	for _, code := range []kafkago.Error{
+		kafkago.ProducerFenced, kafkago.InvalidProducerEpoch, kafkago.IllegalGeneration, kafkago.UnknownMemberId, kafkago.FencedInstanceID,
+	} {
+		if errors.Is(err, code) {
+			return fmt.Errorf("%w (%w)", ErrFenced, err)
+		}
+	}
+	return err
+}
+
+// retry repeats a request of the transaction, which the broker takes as the same one.
+func (p *Producer) retry(ctx context.Context, what string, do func() error) error {
+	return kafka.Retry(ctx, p.log, what, func() error {
+		for {
+			err := do()
+			if !errors.Is(err, kafkago.ConcurrentTransactions) || ctx.Err() != nil {
+				return err
+			}
+			timer := time.NewTimer(markerWait)
+			select {
+			case <-timer.C:
+			case <-ctx.Done():
+				timer.Stop()
+			}
+		}
+	})
+}
+
+func (p *Producer) addPartitions(ctx context.Context, records []kafka.Record) error {
+	request := &addpartitionstotxn.Request{TransactionalID: p.id, ProducerID: p.producerID, ProducerEpoch: p.epoch}
+	seen := make(map[partition]bool)
+	topics := make(map[string]int)
+	for _, r := range records {
+		to := partition{r.Topic, r.Partition}
+		if seen[to] {
+			continue
+		}
+		seen[to] = true
+		i, ok := topics[r.Topic]
+		if !ok {
+			i = len(request.Topics)
+			topics[r.Topic] = i
+			request.Topics = append(request.Topics, addpartitionstotxn.RequestTopic{Name: r.Topic})
+		}
+		request.Topics[i].Partitions = append(request.Topics[i].Partitions, int32(r.Partition))
+	}
+	if len(seen) == 0 {
+		return nil
+	}
+	return p.retry(ctx, "adding partitions to a transaction", func() error {
+		response, err := kafka.Do[*addpartitionstotxn.Response](ctx, p.client, request)
+		if err != nil {
+			return err
+		}
+		// Each partition has an error of its own. One that says that nothing helps counts most.
+		var retriable error
+		for _, t := range response.Results {
+			for _, r := range t.Results {
+				err := kafka.Code(r.ErrorCode)
+				if err == nil {
+					continue
+				}
+				err = fmt.Errorf("%s/%d: %w", t.Name, r.PartitionIndex, err)
+				switch {
+				case kafka.Transient(err):
+					retriable = err
+				case !errors.Is(err, operationNotAttempted):
+					return err
+				}
+			}
+		}
+		return retriable
+	})
+}
+
+func (p *Producer) addOffsets(ctx context.Context) error {
+	return p.retry(ctx, "adding offsets to a transaction", func() error {
+		response, err := kafka.Do[*addoffsetstotxn.Response](ctx, p.client, &addoffsetstotxn.Request{
+			TransactionalID: p.id, ProducerID: p.producerID, ProducerEpoch: p.epoch, GroupID: p.group,
+		})
+		if err != nil {
+			return err
+		}
+		return kafka.Code(response.ErrorCode)
+	})
+}
+
+// commitOffsets names no generation and no member of the group. Ownership is fenced by the
+// transactional id, one for each unit of work; with a generation, every rebalance would fail the
+// batches of members that keep their partitions.
+func (p *Producer) commitOffsets(ctx context.Context, offsets []Offset) error {
+	request := &txnoffsetcommit.Request{
+		TransactionalID: p.id, GroupID: p.group, ProducerID: p.producerID, ProducerEpoch: p.epoch, GenerationID: -1,
+	}
+	topics := make(map[string]int)
+	for _, o := range offsets {
+		i, ok := topics[o.Topic]
+		if !ok {
+			i = len(request.Topics)
+			topics[o.Topic] = i
+			request.Topics = append(request.Topics, txnoffsetcommit.RequestTopic{Name: o.Topic})
+		}
+		request.Topics[i].Partitions = append(request.Topics[i].Partitions, txnoffsetcommit.RequestPartition{
+			Partition: int32(o.Partition), CommittedOffset: o.Offset, CommittedLeaderEpoch: -1,
+		})
+	}
+	return p.retry(ctx, "committing offsets", func() error {
+		response, err := kafka.Do[*txnoffsetcommit.Response](ctx, p.client, request)
+		if err != nil {
+			return err
+		}
+		for _, t := range response.Topics {
+			for _, r := range t.Partitions {
+				if err := kafka.Code(r.ErrorCode); err != nil {
+					return fmt.Errorf("%s/%d: %w", t.Name, r.Partition, err)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// end commits. To ask again is safe: a transaction that is committed already answers so.
+func (p *Producer) end(ctx context.Context) error {
+	return p.retry(ctx, "committing a transaction", func() error {
+		response, err := kafka.Do[*endtxn.Response](ctx, p.client, &endtxn.Request{
+			TransactionalID: p.id, ProducerID: p.producerID, ProducerEpoch: p.epoch, Committed: true,
+		})
+		if err != nil {
+			return err
+		}
+		return kafka.Code(response.ErrorCode)
+	})
+}
