@@ -1,0 +1,106 @@
+package sample
+
+import (
+	"html"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// phrases is what a language's stories are edited with.
+type phrases struct {
+	space    string      // between two sentences
+	synonyms [][2]string // the second may stand for the first
+	leads    []string    // sentences set before a story
+	credits  []string    // lines set after a story; %s is the source
+	more     string      // the text of a link to the whole story
+}
+
+// derive returns the title and content of an article of the given kind made
+// from s for the given source.
+func (s *story) derive(d dice, kind Kind, source string) (title, content string) {
+	switch kind {
+	case Edit:
+		return s.edit(d, source)
+	case Reorder:
+		return s.title, s.join(s.reordered(d))
+	case HTML:
+		return s.title, s.html(d, source)
+	case Variant:
+		return variant(s.title), variant(s.content())
+	default:
+		return s.title, s.content()
+	}
+}
+
+// edit changes a few words or numbers, and in half of the cases adds a line or
+// cuts the last sentence. The result always differs from the story.
+func (s *story) edit(d dice, source string) (title, content string) {
+	sentences := slices.Clone(s.sentences)
+	p := s.phrases
+	switch d.n(6) {
+	case 0:
+		sentences = slices.Insert(sentences, 0, p.leads[d.n(len(p.leads))])
+	case 1:
+		sentences = append(sentences, strings.ReplaceAll(p.credits[d.n(len(p.credits))], "%s", source))
+	case 2:
+		sentences = sentences[:len(sentences)-1]
+	}
+	content = s.join(sentences)
+	want := d.between(1, 3)
+	done := 0
+	for _, i := range d.order(len(p.synonyms)) {
+		if done == want {
+			break
+		}
+		if from, to := p.synonyms[i][0], p.synonyms[i][1]; strings.Contains(content, from) {
+			content = strings.Replace(content, from, to, 1)
+			done++
+		}
+	}
+	if done == 0 {
+		content = bump(content)
+	}
+	return s.title, content
+}
+
+// bump raises the first digit of s below 9 by one, as a corrected figure.
+func bump(s string) string {
+	i := strings.IndexAny(s, "012345678")
+	if i < 0 {
+		return s
+	}
+	return s[:i] + strconv.Itoa(int(s[i]-'0')+1) + s[i+1:]
+}
+
+// reordered returns the sentences with all but the lead in another order.
+func (s *story) reordered(d dice) []string {
+	out := slices.Clone(s.sentences)
+	rest := out[1:]
+	for i, from := range d.order(len(rest)) {
+		rest[i] = s.sentences[1+from]
+	}
+	if slices.Equal(out, s.sentences) {
+		slices.Reverse(rest)
+	}
+	return out
+}
+
+// html returns the story as a page has it.
+func (s *story) html(d dice, source string) string {
+	var b strings.Builder
+	b.WriteString(`<div class="article">`)
+	for paragraph := range strings.SplitSeq(s.content(), "\n") {
+		b.WriteString("<p>")
+		b.WriteString(references(html.EscapeString(paragraph)))
+		b.WriteString("</p>\n")
+	}
+	b.WriteString(`<a href="https://` + source + `/article?id=` + strconv.Itoa(d.between(100000, 999999)) +
+		`&amp;from=list">` + s.phrases.more + "</a></div>")
+	return b.String()
+}
+
+// references writes some characters as character references, as editors do.
+func references(s string) string {
+	return strings.NewReplacer("“", "&ldquo;", "”", "&rdquo;", "、", "&#12289;", "%", "&#x25;").Replace(s)
+}
