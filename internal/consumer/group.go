@@ -67,11 +67,12 @@ func (g *Group) Next(ctx context.Context) ([]int, error) {
 	err := kafka.Retry(ctx, g.log, "joining the consumer group", func() error {
 		generation, err := g.group.Next(ctx)
 		switch {
-		case errors.Is(err, kafkago.RebalanceInProgress), errors.Is(err, kafkago.UnknownMemberId), errors.Is(err, kafkago.IllegalGeneration):
-			// The usual course of a rebalance, which kafka-go reports and goes on from.
-			return fmt.Errorf("%w (%w)", kafkago.GroupCoordinatorNotAvailable, err)
-		case err != nil:
+		case err == nil:
+		case kafka.Hopeless(err), errors.Is(err, kafkago.ErrGroupClosed), ctx.Err() != nil:
 			return err
+		default:
+			// kafka-go reports whatever goes wrong in the course of a rebalance, and goes on by itself.
+			return fmt.Errorf("%w (%w)", kafkago.GroupCoordinatorNotAvailable, err)
 		}
 		partitions = nil
 		for _, a := range generation.Assignments[g.topic] {

@@ -42,6 +42,8 @@ func Explain(err error) error {
 		advice = "the broker denies the transactional id: grant write and describe on transactional ids that begin with input.group"
 	case errors.Is(err, kafkago.ClusterAuthorizationFailed):
 		advice = "the broker denies idempotent writes: grant IdempotentWrite on the cluster"
+	case errors.Is(err, kafkago.InconsistentGroupProtocol):
+		advice = "the consumer group has members that are not clusterd, or with another cluster.scope: give this one another input.group"
 	case isTLS(err):
 		advice = "the TLS handshake failed: check kafka.tls and that kafka.brokers names the TLS listener"
 	case errors.Is(err, syscall.ECONNREFUSED):
@@ -70,7 +72,7 @@ func Hopeless(err error) bool {
 		kafkago.SASLAuthenticationFailed, kafkago.UnsupportedSASLMechanism, kafkago.IllegalSASLState,
 		kafkago.TopicAuthorizationFailed, kafkago.GroupAuthorizationFailed,
 		kafkago.ClusterAuthorizationFailed, kafkago.TransactionalIDAuthorizationFailed,
-		kafkago.UnsupportedVersion, kafkago.InvalidTopic, kafkago.InvalidGroupId, kafkago.InvalidTransactionTimeout,
+		kafkago.UnsupportedVersion, kafkago.InvalidTopic, kafkago.InvalidGroupId, kafkago.InconsistentGroupProtocol, kafkago.InvalidTransactionTimeout,
 		kafkago.PolicyViolation, kafkago.InvalidConfiguration, kafkago.InvalidReplicationFactor,
 	} {
 		if errors.Is(err, hopeless) {

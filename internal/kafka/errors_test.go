@@ -127,6 +127,7 @@ func TestExplain(t *testing.T) {
 		{tls.RecordHeaderError{Msg: "no TLS"}, "check kafka.tls and that kafka.brokers names the TLS listener"},
 		{x509.UnknownAuthorityError{}, "check kafka.tls"},
 		{&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, "check kafka.brokers and that the broker runs"},
+		{kafkago.InconsistentGroupProtocol, "give this one another input.group"},
 		{io.EOF, "check that kafka.tls and kafka.sasl fit the listener"},
 	} {
 		for _, err := range []error{tt.err, fmt.Errorf("metadata: %w", tt.err)} {

@@ -11,8 +11,8 @@ import (
 // with this package. There is no -update flag, so that what is wrong here cannot
 // become what is expected.
 type vectors struct {
-	Hashes       []map[string]string `json:"hashes"`
-	Weights      []struct {
+	Hashes  []map[string]string `json:"hashes"`
+	Weights []struct {
 		Token   string           `json:"token"`
 		Count   int              `json:"count"`
 		Weights map[string]int64 `json:"weights"`
