@@ -1,0 +1,115 @@
+package pipeline
+
+import (
+	"context"
+	"maps"
+	"time"
+
+	"github.com/clusterd/clusterd/internal/consumer"
+	"github.com/clusterd/clusterd/internal/sink"
+)
+
+// batch is what one transaction takes in: records, and up to where each partition is read by them.
+type batch struct {
+	records []fingerprinted
+	next    map[int]int64
+}
+
+func (b batch) offsets(topic string) []sink.Offset {
+	offsets := make([]sink.Offset, 0, len(b.next))
+	for p, next := range b.next {
+		offsets = append(offsets, sink.Offset{Topic: topic, Partition: p, Offset: next})
+	}
+	return offsets
+}
+
+// backlog is what is fingerprinted and waits for its transaction.
+type backlog struct {
+	records    []fingerprinted
+	bytes      int           // of the records' values
+	next       map[int]int64 // behind the last record of each partition
+	maxRecords int
+	maxBytes   int
+}
+
+func (b *backlog) full() bool { return len(b.records) >= b.maxRecords || b.bytes >= b.maxBytes }
+
+func (b *backlog) add(records []fingerprinted, partition int, next int64) {
+	for i := range records {
+		b.bytes += records[i].bytes
+	}
+	b.records = append(b.records, records...)
+	b.next[partition] = next
+}
+
+// head is as much of the backlog as one transaction may carry, at least one record if there is one.
+func (b *backlog) head() batch {
+	n, bytes := 0, 0
+	for n < len(b.records) && n < b.maxRecords && (n == 0 || bytes+b.records[n].bytes <= b.maxBytes) {
+		bytes += b.records[n].bytes
+		n++
+	}
+	if n == len(b.records) {
+		return batch{records: b.records, next: maps.Clone(b.next)}
+	}
+	next := make(map[int]int64)
+	for i := range b.records[:n] {
+		next[b.records[i].record.Partition] = b.records[i].record.Offset + 1
+	}
+	return batch{records: b.records[:n:n], next: next}
+}
+
+// drop takes what head returned out of the backlog.
+func (b *backlog) drop(head batch) {
+	for i := range head.records {
+		b.bytes -= head.records[i].bytes
+	}
+	b.records = b.records[len(head.records):]
+	if len(b.records) == 0 {
+		b.records = nil // the batch keeps the old one
+		clear(b.next)
+	}
+}
+
+// collect fingerprints chunks and hands them on in batches. A batch waits for batch.linger, so that
+// a trickle is not one transaction a record; and it grows while the one before it is being
+// committed, so that a backlog is worked off in large ones. What waits is bounded: when a batch is
+// full, nothing is read until it is taken.
+func (w *worker) collect(ctx context.Context, chunks <-chan consumer.Chunk, out chan<- batch) error {
+	waiting := backlog{maxRecords: w.config.Batch.Records, maxBytes: w.config.Batch.Bytes, next: make(map[int]int64)}
+	linger := time.NewTimer(0)
+	defer linger.Stop()
+	lingered := false
+	for {
+		var receive <-chan consumer.Chunk
+		var send chan<- batch
+		var head batch
+		if !waiting.full() {
+			receive = chunks
+		}
+		if len(waiting.records) > 0 && (lingered || waiting.full()) {
+			send, head = out, waiting.head()
+		}
+		select {
+		case chunk := <-receive:
+			if len(chunk.Records) == 0 {
+				continue
+			}
+			records, err := w.fingerprinter.all(ctx, chunk.Records)
+			if err != nil {
+				return err
+			}
+			if len(waiting.records) == 0 {
+				linger.Reset(w.config.Batch.Linger)
+				lingered = false
+			}
+			waiting.add(records, chunk.Partition, chunk.Next)
+		case <-linger.C:
+			lingered = true
+		case send <- head:
+			waiting.drop(head)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}

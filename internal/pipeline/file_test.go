@@ -1,0 +1,268 @@
+package pipeline
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/config"
+)
+
+// clusterText clusters files of these contents, named f0, f1, ….
+func clusterText(t testing.TB, c config.Config, contents ...string) (results []article.Result, rejections []string, totals Totals) {
+	t.Helper()
+	var inputs []Input
+	for i, content := range contents {
+		inputs = append(inputs, Input{Name: fmt.Sprintf("f%d", i), Reader: iotest.HalfReader(strings.NewReader(content))})
+	}
+	var out bytes.Buffer
+	totals, err := clusterFiles(t.Context(), c, testFingerprinter(t, c), inputs, &out, func(r Rejected) error {
+		rejections = append(rejections, fmt.Sprintf("%s:%d: %s (%d bytes)", r.Name, r.Line, r.Class, len(r.Value)))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(out.String()) {
+		r, err := article.ParseResult([]byte(line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		results = append(results, r)
+	}
+	return results, rejections, totals
+}
+
+func line(story uint64, id string) string {
+	return string(articleJSON(id, "t", sentence(story, 60))) + "\n"
+}
+
+func TestFile(t *testing.T) {
+	results, rejections, totals := clusterText(
+		t, testConfig(),
+		line(1, "a")+line(2, "b")+"\n"+line(1, "c"),
+		"",
+		strings.ReplaceAll(line(2, "d")+`{"id":"e","title":"!!!"}`+"\n"+"{\n"+"\n", "\n", "\r\n"),
+		strings.TrimSuffix(line(1, "f"), "\n"),
+	)
+	var got []string
+	for _, r := range results {
+		id := "-"
+		if r.ClusterID != nil {
+			id = *r.ClusterID
+		}
+		got = append(got, fmt.Sprintf("%s %s %s %s %d", r.ArticleID, r.Source, r.Status, id, r.Size))
+	}
+	want := []string{
+		"a articles/0/0 new articles/0/0 1",
+		"b articles/0/1 new articles/0/1 1",
+		"c articles/0/3 joined articles/0/0 2",
+		"d articles/0/4 joined articles/0/1 2",
+		"e articles/0/5 unclustered - 0",
+		"f articles/0/8 joined articles/0/0 3",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("results (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"f0:3: empty (0 bytes)", "f2:3: bad_json (1 bytes)", "f2:4: empty (0 bytes)"}, rejections); diff != "" {
+		t.Errorf("rejections (-want +got):\n%s", diff)
+	}
+	if want := (Totals{Lines: 9, New: 2, Joined: 3, Unclustered: 1, Rejected: 3, Clusters: 2}); totals != want {
+		t.Errorf("totals = %+v, want %+v", totals, want)
+	}
+}
+
+func TestFileOfNothing(t *testing.T) {
+	results, rejections, totals := clusterText(t, testConfig(), "", "")
+	if results != nil || rejections != nil || totals != (Totals{}) {
+		t.Errorf("results %v, rejections %v, totals %+v; want none", results, rejections, totals)
+	}
+}
+
+func TestFileOfText(t *testing.T) {
+	c := testConfig()
+	c.Input.Format = "text"
+	results, rejections, _ := clusterText(t, c, sentence(1, 60)+"\n"+`{"id":"x"}`+"\n\n"+sentence(1, 60))
+	if len(results) != 3 || results[0].ArticleID != "articles/0/0" || results[2].ArticleID != "articles/0/3" || *results[2].ClusterID != "articles/0/0" {
+		t.Errorf("results = %+v", results)
+	}
+	if diff := cmp.Diff([]string{"f0:3: empty (0 bytes)"}, rejections); diff != "" {
+		t.Errorf("rejections (-want +got):\n%s", diff)
+	}
+}
+
+// More lines than are fingerprinted at a time keep their order.
+func TestFileOfManyChunks(t *testing.T) {
+	c := testConfig()
+	c.Input.Format = "text"
+	const n = 2*fileChunkLines + 10
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "词%d\n", i)
+	}
+	results, _, totals := clusterText(t, c, b.String())
+	if totals.Lines != n || len(results) != n {
+		t.Fatalf("%d lines and %d results, want %d", totals.Lines, len(results), n)
+	}
+	for i, r := range results {
+		if r.Source.Offset != int64(i) {
+			t.Fatalf("result %d is of offset %d", i, r.Source.Offset)
+		}
+	}
+}
+
+// spaces is an endless line.
+type spaces struct{ left int }
+
+func (s *spaces) Read(p []byte) (int, error) {
+	if s.left <= 0 {
+		return 0, io.EOF
+	}
+	n := min(len(p), s.left)
+	for i := range p[:n] {
+		p[i] = ' '
+	}
+	s.left -= n
+	return n, nil
+}
+
+func TestFileHoldsNoLineOverTheLimit(t *testing.T) {
+	c := testConfig()
+	c.Input.MaxBytes = 2000
+	f := testFingerprinter(t, c)
+	fits := `{"id":"fits","title":"` + strings.Repeat("港口大桥 ", 100) + `"}`
+	fits += strings.Repeat(" ", c.Input.MaxBytes-len(fits))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	const huge = 64 << 20
+	input := io.MultiReader(strings.NewReader(fits+"\r\n"+fits+" \n"), &spaces{huge}, strings.NewReader("\n"+fits))
+	var out bytes.Buffer
+	var rejections []Rejected
+	totals, err := clusterFiles(t.Context(), c, f, []Input{{"big", input}}, &out, func(r Rejected) error {
+		rejections = append(rejections, r)
+		return nil
+	})
+	runtime.ReadMemStats(&after)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (Totals{Lines: 4, New: 1, Joined: 1, Rejected: 2, Clusters: 1}); totals != want {
+		t.Errorf("totals = %+v, want %+v", totals, want)
+	}
+	for i, r := range rejections {
+		if r.Class != article.TooLarge || r.Line != i+2 || len(r.Value) != c.Input.MaxBytes+1 {
+			t.Errorf("rejection %d: line %d, %s with %d bytes of it; want the first %d", i, r.Line, r.Class, len(r.Value), c.Input.MaxBytes+1)
+		}
+	}
+	if allocated := after.TotalAlloc - before.TotalAlloc; allocated > huge/8 {
+		t.Errorf("%d bytes were allocated for a line of %d", allocated, huge)
+	}
+}
+
+func TestFileErrors(t *testing.T) {
+	c := testConfig()
+	f := testFingerprinter(t, c)
+	good, keep := strings.Repeat(line(1, "a"), 10), func(Rejected) error { return nil }
+	broken, full := errors.New("broken disk"), errors.New("dead letters are full")
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, tt := range map[string]struct {
+		ctx      context.Context
+		in       io.Reader
+		out      io.Writer
+		rejected func(Rejected) error
+		want     error
+		text     string
+	}{
+		"reader":         {t.Context(), io.MultiReader(strings.NewReader(good), iotest.ErrReader(broken)), io.Discard, keep, broken, "reading news.jsonl: broken disk"},
+		"writer":         {t.Context(), strings.NewReader(good), failingWriter{}, keep, errDiskFull, "writing results: disk full"},
+		"writer, early":  {t.Context(), strings.NewReader(strings.Repeat(good, 1000)), failingWriter{}, keep, errDiskFull, "writing results: disk full"},
+		"rejected":       {t.Context(), strings.NewReader("{\n"), io.Discard, func(Rejected) error { return full }, full, full.Error()},
+		"context":        {canceled, strings.NewReader(good), io.Discard, keep, context.Canceled, "context canceled"},
+		"endless, early": {t.Context(), io.MultiReader(strings.NewReader("{\n"), newEndless()), io.Discard, func(Rejected) error { return full }, full, full.Error()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := clusterFiles(tt.ctx, c, f, []Input{{"news.jsonl", tt.in}}, tt.out, tt.rejected)
+			if !errors.Is(err, tt.want) || err.Error() != tt.text {
+				t.Errorf("error = %v, want %s", err, tt.text)
+			}
+		})
+	}
+}
+
+// endless repeats bad lines.
+type endless struct{}
+
+func newEndless() io.Reader { return endless{} }
+
+func (endless) Read(p []byte) (int, error) { return copy(p, "{\n"), nil }
+
+func TestFileIsCanceledWhileItReads(t *testing.T) {
+	c := testConfig()
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := clusterFiles(ctx, c, testFingerprinter(t, c), []Input{{"endless", newEndless()}}, io.Discard, func(Rejected) error {
+		cancel()
+		return nil
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("error = %v, want that of the context", err)
+	}
+}
+
+// modelLines are the lines of data by the plain statement: what is between line feeds, without one
+// carriage return at the end, and no more than limit bytes of it.
+func modelLines(data []byte, limit int) []string {
+	var lines []string
+	parts := strings.Split(string(data), "\n")
+	for i, part := range parts {
+		if i == len(parts)-1 && part == "" {
+			break // what follows the last line feed is a line only if there is something
+		}
+		// Of a longer line only the beginning is looked at.
+		if len(part) <= limit+1 {
+			part = strings.TrimSuffix(part, "\r")
+		}
+		lines = append(lines, part[:min(len(part), limit)])
+	}
+	return lines
+}
+
+func FuzzLineReader(f *testing.F) {
+	f.Add([]byte("a\nb\r\n\n\r\nc"), 3, 16)
+	f.Add([]byte("abcd\r\nabcde\nabcdef"), 4, 16)
+	f.Add([]byte("abcdefghijklmnopqrstuvwxyz\nx"), 20, 16)
+	f.Add([]byte("\r"), 0, 16)
+	f.Add([]byte("0123456789abcde\r\n0123456789abcdef\r"), 15, 16)
+	f.Fuzz(func(t *testing.T, data []byte, limit, buffer int) {
+		if limit < 0 || limit > 1<<20 || buffer < 16 || buffer > 1<<16 {
+			t.Skip()
+		}
+		want := modelLines(data, limit)
+		lines := lineReader{r: bufio.NewReaderSize(bytes.NewReader(data), buffer), limit: limit}
+		for i := 0; ; i++ {
+			got, err := lines.next()
+			if errors.Is(err, io.EOF) {
+				if i != len(want) {
+					t.Fatalf("%d lines, want %d", i, len(want))
+				}
+				return
+			}
+			if err != nil || got == nil {
+				t.Fatalf("line %d = %q, %v", i, got, err)
+			}
+			if i >= len(want) || string(got) != want[i] {
+				t.Fatalf("line %d = %q, want %q", i, got, want[min(i, len(want)-1)])
+			}
+		}
+	})
+}

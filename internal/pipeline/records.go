@@ -1,0 +1,145 @@
+package pipeline
+
+import (
+	"fmt"
+	"strconv"
+
+	kafkago "github.com/segmentio/kafka-go"
+
+	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/sink"
+)
+
+// The headers that clusterd adds to what it writes.
+const (
+	// headerPosition stands on results and clusters: the place of the article, or of the
+	// cluster's last member, in the order in which its space took articles in. That order, with
+	// recovery, depends on it: the next article's position is one more than the highest.
+	headerPosition  = "clusterd.position"
+	headerSource    = "clusterd.source"    // topic/partition/offset of the input record
+	headerError     = "clusterd.error"     // the class of a dead letter
+	headerReason    = "clusterd.reason"    // for a person
+	headerStage     = "clusterd.stage"     // which part of clusterd said so
+	headerTruncated = "clusterd.truncated" // the value's length, where only its beginning fits
+)
+
+const stageDecode = "decode"
+
+// outputs are the topics that are written to, each with its partitions and the largest record
+// batch that it takes.
+type outputs struct {
+	config.Output
+	partitions map[string][]int
+	limits     map[string]int
+}
+
+// records are all that a transaction carries for a batch: results, dead letters, clusters.
+func (o *outputs) records(c changes) []kafka.Record {
+	records := make([]kafka.Record, 0, len(c.outcomes)+len(c.touched)+len(c.expired))
+	for i := range c.outcomes {
+		if out := &c.outcomes[i]; out.rejection != nil {
+			records = append(records, o.deadLetter(out))
+		} else {
+			records = append(records, o.result(out))
+		}
+	}
+	for _, c := range c.touched {
+		r := o.cluster(c)
+		r.Value, r.Headers = c.JSON(), []kafka.Header{positionHeader(c.position)}
+		records = append(records, r)
+	}
+	for _, c := range c.expired {
+		records = append(records, o.cluster(c))
+	}
+	return records
+}
+
+// result goes to the partition that Java's clients would choose for its key.
+func (o *outputs) result(out *outcome) kafka.Record {
+	r := kafka.Record{
+		Topic: o.Topic, Key: []byte(out.address().String()), Value: out.result.JSON(),
+		Headers: []kafka.Header{{Key: headerSource, Value: []byte(out.address().String())}},
+	}
+	if out.result.ClusterID != nil {
+		r.Key = []byte(*out.result.ClusterID)
+		r.Headers = append(r.Headers, positionHeader(out.position))
+	}
+	if o.Key == "source" {
+		r.Key = out.record.Key
+	}
+	if r.Key == nil {
+		r.Partition = out.record.Partition % len(o.partitions[o.Topic])
+	} else {
+		r.Partition = javaPartition(r.Key, o.partitions[o.Topic])
+	}
+	return r
+}
+
+// cluster is the record of a cluster without its value, which is a tombstone. It goes where its
+// founder's partition says, so that a space that is one partition is recovered from one partition.
+func (o *outputs) cluster(c cluster) kafka.Record {
+	return kafka.Record{
+		Topic: o.ClustersTopic, Key: []byte(c.ClusterID), Partition: c.founder.Partition % len(o.partitions[o.ClustersTopic]),
+	}
+}
+
+// deadLetter is the record as it came, with headers that say why it is here. Its timestamp is now:
+// with the old one the topic's retention might delete it at once, or the broker refuse it. Where the
+// topic does not take it whole, its value is cut, and a header says so.
+func (o *outputs) deadLetter(out *outcome) kafka.Record {
+	r := kafka.Record{
+		Topic: o.DeadLetterTopic, Partition: out.record.Partition % len(o.partitions[o.DeadLetterTopic]),
+		Key: out.record.Key, Value: out.record.Value,
+	}
+	r.Headers = append(append(r.Headers, out.record.Headers...),
+		kafka.Header{Key: headerError, Value: []byte(out.rejection.Class)},
+		kafka.Header{Key: headerReason, Value: []byte(out.rejection.Reason)},
+		kafka.Header{Key: headerStage, Value: []byte(stageDecode)},
+		kafka.Header{Key: headerSource, Value: []byte(out.address().String())},
+	)
+	limit := o.limits[o.DeadLetterTopic]
+	if sink.Size(r) <= limit {
+		return r
+	}
+	r.Headers = append(r.Headers, kafka.Header{Key: headerTruncated, Value: []byte(strconv.Itoa(len(r.Value)))})
+	if over := sink.Size(r) - limit; over <= len(r.Value) {
+		r.Value = r.Value[:len(r.Value)-over]
+		return r
+	}
+	// Key or headers alone are too much: the address in the last header leads to the record.
+	r.Key, r.Value, r.Headers = nil, nil, r.Headers[len(out.record.Headers):]
+	return r
+}
+
+func positionHeader(position uint64) kafka.Header {
+	return kafka.Header{Key: headerPosition, Value: strconv.AppendUint(nil, position, 10)}
+}
+
+// javaPartition is the partition that Kafka's own clients choose for a key, by its murmur2 hash.
+func javaPartition(key []byte, partitions []int) int {
+	return kafkago.Murmur2Balancer{Consistent: true}.Balance(kafkago.Message{Key: key}, partitions...)
+}
+
+// parseCluster reads a record of the clusters topic.
+func parseCluster(r kafka.Record) (cluster, error) {
+	parsed, err := article.ParseCluster(r.Value)
+	if err != nil {
+		return cluster{}, err
+	}
+	c := cluster{Cluster: parsed}
+	if c.founder, err = article.ParseAddress(parsed.ClusterID); err != nil {
+		return cluster{}, err
+	}
+	for _, h := range r.Headers {
+		if h.Key == headerPosition {
+			c.position, err = strconv.ParseUint(string(h.Value), 10, 64)
+			if err != nil {
+				return cluster{}, fmt.Errorf("header %s: %w", headerPosition, err)
+			}
+			return c, nil
+		}
+	}
+	return cluster{}, fmt.Errorf("header %s is missing", headerPosition)
+}

@@ -1,0 +1,260 @@
+package pipeline
+
+import (
+	"encoding/binary"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/sink"
+)
+
+func testOutputs(partitions int) *outputs {
+	c := config.Default().Output
+	o := &outputs{Output: c, partitions: make(map[string][]int), limits: make(map[string]int)}
+	for _, topic := range []string{c.Topic, c.ClustersTopic, c.DeadLetterTopic} {
+		for p := range partitions {
+			o.partitions[topic] = append(o.partitions[topic], p)
+		}
+		o.limits[topic] = 1 << 20
+	}
+	return o
+}
+
+// murmur2 is Java's, from the description in Kafka's source, as an oracle.
+func murmur2(key []byte) uint32 {
+	const m = 0x5bd1e995
+	h := uint32(0x9747b28c) ^ uint32(len(key))
+	rest := key
+	for ; len(rest) >= 4; rest = rest[4:] {
+		k := binary.LittleEndian.Uint32(rest) * m
+		h = h*m ^ (k^k>>24)*m
+	}
+	for i := len(rest) - 1; i >= 0; i-- {
+		h ^= uint32(rest[i]) << (8 * i)
+	}
+	if len(rest) > 0 {
+		h *= m
+	}
+	h = (h ^ h>>13) * m
+	return h ^ h>>15
+}
+
+func TestJavaPartition(t *testing.T) {
+	// The hashes are those that Kafka's Java client gives, as kafka-go's own tests list them.
+	for key, hash := range map[string]uint32{
+		"kafka": 0xd067cf64, "giberish123456789": 0x8f552b0c, "1234": 0x9fc97b14, "234": 0xe7c009ca, "34": 0x873930da, "4": 0x5a4b5ca1,
+		"PreAmbleWillBeRemoved,ThePrePartThatIs": 0x78424f1c, "": 0x106e08d9,
+	} {
+		if got := murmur2([]byte(key)); got != hash {
+			t.Fatalf("the oracle gives %#x for %q, want %#x", got, key, hash)
+		}
+	}
+	partitions := []int{0, 1, 2, 3, 4, 5, 6}
+	for _, key := range []string{"", "21", "kafka", "articles/0/0", "articles/3/812731", "新闻/1/2", "articles/0/123456789012"} {
+		want := int(murmur2([]byte(key))&0x7fffffff) % len(partitions)
+		if got := javaPartition([]byte(key), partitions); got != want {
+			t.Errorf("javaPartition(%q) = %d, want %d", key, got, want)
+		}
+	}
+}
+
+func TestResultRecord(t *testing.T) {
+	const founder = "articles/3/812731"
+	clusterID := founder
+	clustered := func(key []byte) *outcome {
+		return &outcome{
+			fingerprinted: &fingerprinted{record: kafka.Record{Topic: "articles", Partition: 2, Offset: 9, Key: key}},
+			result:        article.Result{ArticleID: "x", ClusterID: &clusterID, Status: article.Joined}, position: 41,
+		}
+	}
+	unclustered := func(key []byte) *outcome {
+		o := clustered(key)
+		o.result, o.position = article.Result{ArticleID: "x", Status: article.Unclustered}, 0
+		return o
+	}
+	of := func(key string) int { return int(murmur2([]byte(key))&0x7fffffff) % 5 }
+	for name, tt := range map[string]struct {
+		key       string
+		out       *outcome
+		wantKey   []byte
+		partition int
+		position  string
+	}{
+		"by cluster":                   {"cluster", clustered([]byte("site-1")), []byte(founder), of(founder), "41"},
+		"by cluster, no key":           {"cluster", clustered(nil), []byte(founder), of(founder), "41"},
+		"by cluster, unclustered":      {"cluster", unclustered([]byte("site-1")), []byte("articles/2/9"), of("articles/2/9"), ""},
+		"by source":                    {"source", clustered([]byte("site-1")), []byte("site-1"), of("site-1"), "41"},
+		"by source, empty key":         {"source", clustered([]byte{}), []byte{}, of(""), "41"},
+		"by source, no key":            {"source", clustered(nil), nil, 2, "41"},
+		"by source, unclustered":       {"source", unclustered([]byte("site-1")), []byte("site-1"), of("site-1"), ""},
+		"by source, unclustered keyed": {"source", unclustered(nil), nil, 2, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := testOutputs(5)
+			o.Key = tt.key
+			got := o.result(tt.out)
+			want := kafka.Record{
+				Topic: "article-clusters", Partition: tt.partition, Key: tt.wantKey, Value: tt.out.result.JSON(),
+				Headers: []kafka.Header{{Key: "clusterd.source", Value: []byte("articles/2/9")}},
+			}
+			if tt.position != "" {
+				want.Headers = append(want.Headers, kafka.Header{Key: "clusterd.position", Value: []byte(tt.position)})
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("record (-want +got):\n%s", diff)
+			}
+		})
+	}
+	t.Run("no key, fewer partitions than the input", func(t *testing.T) {
+		o := testOutputs(2)
+		o.Key = "source"
+		out := clustered(nil)
+		out.record.Partition = 5
+		if got := o.result(out).Partition; got != 1 {
+			t.Errorf("partition = %d, want 5 mod 2", got)
+		}
+	})
+}
+
+func testCluster(partition int, offset int64) cluster {
+	founder := article.Address{Topic: "articles", Partition: partition, Offset: offset}
+	seen := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	return cluster{founder: founder, position: uint64(offset) + 100, Cluster: article.Cluster{
+		ClusterID: founder.String(), Seq: uint64(offset), Fingerprint: 0xabc, Size: 3, FirstSeen: seen, LastSeen: seen.Add(time.Hour),
+		Representative: article.Representative{ID: "a", Title: "港口大桥"}, Pipeline: "method=simhash",
+	}}
+}
+
+func TestClusterRecords(t *testing.T) {
+	o := testOutputs(3)
+	live, gone := testCluster(4, 7), testCluster(5, 8)
+	records := o.records(changes{touched: []cluster{live}, expired: []cluster{gone}})
+	want := []kafka.Record{
+		{
+			Topic: "clusters", Partition: 1, Key: []byte("articles/4/7"), Value: live.JSON(),
+			Headers: []kafka.Header{{Key: "clusterd.position", Value: []byte("107")}},
+		},
+		{Topic: "clusters", Partition: 2, Key: []byte("articles/5/8")}, // a tombstone
+	}
+	if diff := cmp.Diff(want, records); diff != "" {
+		t.Errorf("records (-want +got):\n%s", diff)
+	}
+	if records[1].Value != nil {
+		t.Error("a tombstone's value must be nil, not empty")
+	}
+	back, err := parseCluster(records[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(live, back, cmp.AllowUnexported(cluster{})); diff != "" {
+		t.Errorf("parsed (-written +read):\n%s", diff)
+	}
+}
+
+func TestParseClusterRejects(t *testing.T) {
+	position := []kafka.Header{{Key: "clusterd.position", Value: []byte("7")}}
+	for name, tt := range map[string]struct {
+		record kafka.Record
+		want   string
+	}{
+		"other JSON":    {kafka.Record{Value: []byte(`{"id":1}`), Headers: position}, "not a cluster"},
+		"no JSON":       {kafka.Record{Value: []byte(`港口`), Headers: position}, "not a cluster"},
+		"empty":         {kafka.Record{Value: []byte{}, Headers: position}, "not a cluster"},
+		"no position":   {kafka.Record{Value: testCluster(0, 1).JSON()}, "header clusterd.position is missing"},
+		"bad position":  {kafka.Record{Value: testCluster(0, 1).JSON(), Headers: []kafka.Header{{Key: "clusterd.position", Value: []byte("x")}}}, "header clusterd.position: "},
+		"bad cluster":   {kafka.Record{Value: []byte(`{"cluster_id":"articles/0"}`), Headers: position}, "is not an address"},
+		"other numbers": {kafka.Record{Value: []byte(`{"cluster_id":"articles/0/1","seq":"one"}`), Headers: position}, "not a cluster"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := parseCluster(tt.record)
+			wantErrorHas(t, err, tt.want)
+		})
+	}
+}
+
+func rejected(r kafka.Record) *outcome {
+	return &outcome{fingerprinted: &fingerprinted{record: r, rejection: &article.Rejection{Class: article.BadJSON, Reason: "the value is not valid JSON"}}}
+}
+
+// verdict are the headers that say why.
+func verdict(source string) []kafka.Header {
+	return []kafka.Header{
+		{Key: "clusterd.error", Value: []byte("bad_json")},
+		{Key: "clusterd.reason", Value: []byte("the value is not valid JSON")},
+		{Key: "clusterd.stage", Value: []byte("decode")},
+		{Key: "clusterd.source", Value: []byte(source)},
+	}
+}
+
+func TestDeadLetterIsTheRecordAsItCame(t *testing.T) {
+	in := kafka.Record{
+		Topic: "articles", Partition: 4, Offset: 77, Time: time.Unix(1, 0), Key: []byte("k"), Value: []byte("{"),
+		Headers: []kafka.Header{{Key: "trace", Value: []byte("1")}, {Key: "trace", Value: nil}, {Key: "clusterd.error", Value: []byte("theirs")}},
+	}
+	want := kafka.Record{
+		Topic: "articles-dead", Partition: 1, Key: []byte("k"), Value: []byte("{"),
+		Headers: append(append([]kafka.Header{}, in.Headers...), verdict("articles/4/77")...),
+	}
+	got := testOutputs(3).records(changes{outcomes: []outcome{*rejected(in)}})
+	if diff := cmp.Diff([]kafka.Record{want}, got); diff != "" {
+		t.Errorf("dead letter (-want +got):\n%s", diff)
+	}
+	tombstone := testOutputs(3).deadLetter(rejected(kafka.Record{Topic: "articles", Key: []byte("k")}))
+	if tombstone.Value != nil {
+		t.Errorf("value = %q, want none, as it came", tombstone.Value)
+	}
+}
+
+func TestDeadLetterFitsItsTopic(t *testing.T) {
+	const limit = 10_000
+	large := strings.Repeat("港", 10_000)
+	for name, tt := range map[string]struct {
+		in        kafka.Record
+		truncated string // the header; "" for none
+		whole     bool   // key and headers are kept
+	}{
+		"fits":                   {kafka.Record{Key: []byte("k"), Value: []byte("{")}, "", true},
+		"large value":            {kafka.Record{Key: []byte("k"), Value: []byte(large)}, "30000", true},
+		"large key":              {kafka.Record{Key: []byte(large), Value: []byte("{")}, "1", false},
+		"large key, no value":    {kafka.Record{Key: []byte(large)}, "0", false},
+		"large headers":          {kafka.Record{Value: []byte("{"), Headers: []kafka.Header{{Key: "h", Value: []byte(large)}}}, "1", false},
+		"all large":              {kafka.Record{Key: []byte(large), Value: []byte(large), Headers: []kafka.Header{{Key: large}}}, "30000", false},
+		"headers, and the value": {kafka.Record{Value: []byte(large), Headers: []kafka.Header{{Key: "h", Value: []byte(large[:6000])}}}, "30000", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := testOutputs(1)
+			o.limits["articles-dead"] = limit
+			got := o.deadLetter(rejected(tt.in))
+			if size := sink.Size(got); size > limit {
+				t.Errorf("size = %d, want at most %d", size, limit)
+			}
+			if h := header(got, "clusterd.truncated"); h != tt.truncated {
+				t.Errorf("clusterd.truncated = %q, want %q", h, tt.truncated)
+			}
+			want := verdict("/0/0")
+			if tt.whole {
+				want = append(append([]kafka.Header{}, tt.in.Headers...), want...)
+			}
+			if tt.truncated != "" {
+				want = append(want, kafka.Header{Key: "clusterd.truncated", Value: []byte(tt.truncated)})
+			}
+			if diff := cmp.Diff(want, got.Headers); diff != "" {
+				t.Errorf("headers (-want +got):\n%s", diff)
+			}
+			switch {
+			case !tt.whole && (got.Key != nil || got.Value != nil):
+				t.Errorf("key of %d bytes and value of %d, want neither", len(got.Key), len(got.Value))
+			case tt.whole && (string(got.Key) != string(tt.in.Key) || !strings.HasPrefix(string(tt.in.Value), string(got.Value))):
+				t.Error("key or the beginning of the value is not as it came")
+			case tt.whole && tt.truncated != "" && sink.Size(got) < limit*98/100:
+				t.Errorf("size = %d: more was cut than necessary", sink.Size(got))
+			}
+		})
+	}
+}

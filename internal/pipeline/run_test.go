@@ -1,0 +1,526 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	kafkago "github.com/segmentio/kafka-go"
+
+	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/consumer"
+	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/simhash"
+	"github.com/clusterd/clusterd/internal/singlepass"
+	"github.com/clusterd/clusterd/internal/sink"
+)
+
+// verify holds all that was written to all that was sent: every record once, in results or dead
+// letters, and the clusters those of the rule, applied with a plain scan in the order of the
+// positions. It returns the results in that order.
+func (b *bench) verify() []result {
+	b.Helper()
+	inputs, results := b.inputs(), b.results()
+	ended := make(map[string]int)
+	for _, r := range b.read(b.config.Output.DeadLetterTopic) {
+		ended[header(r, headerSource)]++
+	}
+	spaces := make(map[int]*singlepass.Space) // by input partition, or all in one
+	members := make(map[string]int)
+	fingerprinter := testFingerprinter(b, b.config)
+	for _, r := range results {
+		ended[header(r.Record, headerSource)]++
+		if r.Source.String() != header(r.Record, headerSource) {
+			b.Errorf("source %s in the result and %s in the header", r.Source, header(r.Record, headerSource))
+		}
+		in := inputs[r.Source.String()]
+		f := fingerprinter.one(in)
+		if f.representative.ID != r.ArticleID || f.hasTokens != (r.Status != article.Unclustered) {
+			b.Errorf("%s: result %+v of article %s", r.Source, r.Result, f.representative.ID)
+		}
+		if r.Status == article.Unclustered {
+			continue
+		}
+		key := 0
+		if b.config.Cluster.Scope == "partition" {
+			key = r.Source.Partition
+		}
+		if spaces[key] == nil {
+			spaces[key] = singlepass.NewSpace(singlepass.NewLinear(b.config.Cluster.Distance), 0)
+		}
+		b.verifyOne(spaces[key], members, r, f.fingerprint)
+	}
+	for source := range inputs {
+		if ended[source] != 1 {
+			b.Errorf("%s ended %d times in results or dead letters", source, ended[source])
+		}
+	}
+	if len(ended) != len(inputs) {
+		b.Errorf("%d sources in the outputs, %d records were sent", len(ended), len(inputs))
+	}
+	b.verifyClusters(members)
+	return results
+}
+
+// verifyOne asks the oracle. Members counts those of each cluster, whose founders it knows by
+// their positions: founders["seq of a space"] is not needed, since ids are addresses of founders.
+func (b *bench) verifyOne(space *singlepass.Space, members map[string]int, r result, fingerprint uint64) {
+	b.Helper()
+	a, _ := space.Assign(fingerprint, 0)
+	members[*r.ClusterID]++
+	switch {
+	case a.Position != r.position:
+		b.Errorf("%s has position %d, want %d: one was left out", r.Source, r.position, a.Position)
+	case a.Joined != (r.Status == article.Joined):
+		b.Errorf("%s is %s, the oracle says joined = %t", r.Source, r.Status, a.Joined)
+	case a.Distance != *r.Distance || uint64(*r.Fingerprint) != fingerprint:
+		b.Errorf("%s is at distance %d, want %d", r.Source, *r.Distance, a.Distance)
+	case !a.Joined && *r.ClusterID != r.Source.String():
+		b.Errorf("%s founds %s", r.Source, *r.ClusterID)
+	case r.Size != members[*r.ClusterID]:
+		b.Errorf("%s makes a cluster of %d, want %d", r.Source, r.Size, members[*r.ClusterID])
+	}
+}
+
+// verifyClusters holds the clusters topic, of each key the last, to the sizes.
+func (b *bench) verifyClusters(members map[string]int) {
+	b.Helper()
+	got := make(map[string]int)
+	for _, r := range b.read(b.config.Output.ClustersTopic) {
+		c, err := parseCluster(r)
+		if err != nil {
+			b.Fatal(err)
+		}
+		got[c.ClusterID] = c.Size
+	}
+	if diff := cmp.Diff(members, got); diff != "" {
+		b.Errorf("sizes of clusters by results (-) and in the clusters topic (+):\n%s", diff)
+	}
+}
+
+func countStatus(results []result, status article.Status) int {
+	n := 0
+	for _, r := range results {
+		if r.Status == status {
+			n++
+		}
+	}
+	return n
+}
+
+func TestRunEveryArticleOnce(t *testing.T) {
+	for _, scope := range []string{"topic", "partition"} {
+		t.Run(scope, func(t *testing.T) {
+			t.Parallel()
+			c := testConfig()
+			c.Cluster.Scope = scope
+			b := newBench(t, c, 4)
+			b.produce(spread(feed(1, 300))...)
+			i := b.start()
+			b.committed()
+			b.produce(spread(feed(1, 150))...) // the same again, while it runs
+			b.committed()
+			i.end()
+			results := b.verify()
+			if joined := countStatus(results, article.Joined); joined < 150 {
+				t.Errorf("%d of %d joined: the test shows little", joined, len(results))
+			}
+		})
+	}
+}
+
+func TestRunBadInput(t *testing.T) {
+	t.Parallel()
+	c := testConfig()
+	c.Input.MaxBytes = 2000
+	b := newBench(t, c, 1)
+	long := []byte(`{"title":"` + strings.Repeat("港口大桥 ", 1000) + `"}`)
+	for _, tt := range []struct {
+		class article.Class
+		value []byte
+	}{
+		{article.NullValue, nil},
+		{article.BadJSON, []byte("{")},
+		{article.BadJSON, []byte("\xff\xfe\x00")},
+		{article.BadField, []byte(`{"title":1}`)},
+		{article.BadField, []byte(`{"title":"x","published_at":"soon"}`)},
+		{article.Empty, []byte{}},
+		{article.Empty, []byte(`{"id":"1"}`)},
+		{article.TooLarge, long},
+		{article.TooDeep, []byte(strings.Repeat("[", 100))},
+		{"", articleJSON("good", "港口大桥今天通车", sentence(1, 60))},
+		{"", []byte(`{"id":"bare","title":"!?"}`)},
+		{article.BadJSON, []byte("last")},
+	} {
+		b.produce(kafkago.Message{
+			Key: []byte(tt.class), Value: tt.value, WriterData: 0, Headers: []kafkago.Header{{Key: "trace", Value: []byte("7")}},
+		})
+	}
+	i := b.start()
+	b.committed()
+	i.end()
+	if results := b.verify(); len(results) != 2 {
+		t.Errorf("%d results, want that of the good one and of the bare one", len(results))
+	}
+	inputs := b.inputs()
+	dead := b.read(c.Output.DeadLetterTopic)
+	if len(dead) != 10 {
+		t.Errorf("%d dead letters, want 10", len(dead))
+	}
+	for _, r := range dead {
+		in := inputs[header(r, headerSource)]
+		if string(r.Key) != header(r, headerError) || string(in.Value) != string(r.Value) || (in.Value == nil) != (r.Value == nil) {
+			t.Errorf("dead letter %q with value %q; want key and value of %s", r.Key, r.Value, header(r, headerSource))
+		}
+		if header(r, "trace") != "7" || header(r, headerReason) == "" || header(r, headerStage) != "decode" {
+			t.Errorf("headers of a dead letter: %s", r.Headers)
+		}
+	}
+}
+
+func TestRunGoesOnWhereItStopped(t *testing.T) {
+	for _, scope := range []string{"topic", "partition"} {
+		t.Run(scope, func(t *testing.T) {
+			t.Parallel()
+			c := testConfig()
+			c.Cluster.Scope = scope
+			b := newBench(t, c, 3)
+			values := feed(2, 120)
+			for n := range 3 {
+				b.produce(spread(values)...)
+				i := b.start()
+				b.committed()
+				i.end()
+				results := b.verify()
+				if founded := countStatus(results, article.New); n > 0 && scope == "topic" && founded > len(values) {
+					t.Errorf("start %d: %d clusters were founded of %d different articles", n, founded, len(values))
+				}
+			}
+		})
+	}
+}
+
+// A compacted clusters topic, and tombstones in it, recover alike.
+func TestRunRecoversExpiredClusters(t *testing.T) {
+	t.Parallel()
+	c := testConfig()
+	c.Cluster.Window = time.Hour
+	b := newBench(t, c, 2)
+	day := func(n int) string { return time.Date(2026, 5, n, 0, 0, 0, 0, time.UTC).Format(time.RFC3339) }
+	send := func(id string, story uint64, published string) {
+		b.produce(kafkago.Message{
+			Value: fmt.Appendf(nil, `{"id":%q,"content":%q,"published_at":%q}`, id, sentence(story, 60), published), WriterData: 0,
+		})
+	}
+	got := func() string {
+		var statuses []string
+		for _, r := range b.results() {
+			statuses = append(statuses, r.ArticleID+" "+string(r.Status)+" "+*r.ClusterID)
+		}
+		return strings.Join(statuses, "\n")
+	}
+	send("a", 1, day(1))
+	send("b", 1, day(1))
+	i := b.start()
+	b.committed()
+	send("c", 2, day(2)) // which makes the first cluster old
+	b.committed()
+	i.end()
+	b.broker.Compact()
+	send("d", 2, day(2))
+	send("e", 1, day(2))
+	i = b.start()
+	b.committed()
+	i.end()
+	want := "a new articles/0/0\nb joined articles/0/0\nc new articles/0/2\nd joined articles/0/2\ne new articles/0/4"
+	if got := got(); got != want {
+		t.Errorf("results:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+func TestRunStandbyTakesOver(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, testConfig(), 4)
+	values := feed(3, 100)
+	first := b.start()
+	first.log.waitFor(t, "msg=live")
+	second := b.start()
+	second.log.waitFor(t, "standing by")
+	b.produce(spread(values)...)
+	b.committed()
+	if strings.Contains(second.log.String(), "msg=live") {
+		t.Error("the standby works")
+	}
+	first.end()
+	second.log.waitFor(t, "msg=live")
+	b.produce(spread(values)...)
+	b.committed()
+	second.end()
+	b.verify()
+}
+
+func TestRunPartitionsAreShared(t *testing.T) {
+	t.Parallel()
+	c := testConfig()
+	c.Cluster.Scope = "partition"
+	b := newBench(t, c, 4)
+	values := feed(4, 100)
+	first := b.start()
+	first.log.waitForN(t, "msg=live", 4)
+	b.produce(spread(values)...)
+	second := b.start()
+	second.log.waitForN(t, "msg=live", 2)
+	b.produce(spread(values)...)
+	b.committed()
+	if given := strings.Count(first.log.String(), "giving up partitions"); given != 2 {
+		t.Errorf("the first gave up %d partitions, want 2", given)
+	}
+	first.end()
+	second.log.waitForN(t, "msg=live", 4)
+	b.produce(spread(values)...)
+	b.committed()
+	second.end()
+	b.verify()
+}
+
+// intruder is a producer with the transactional id of the instance.
+func (b *bench) intruder(id string) *sink.Producer {
+	b.Helper()
+	p := sink.NewProducer(b.client, discard, id, b.config.Input.Group, map[string]int{})
+	if err := p.Fence(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	return p
+}
+
+func TestRunRejoinsWhenFenced(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, testConfig(), 2)
+	values := feed(5, 100)
+	i := b.start()
+	b.produce(spread(values)...)
+	b.committed()
+	b.intruder("clusterd-articles")
+	b.produce(spread(values)...)
+	i.log.waitFor(t, "another instance has taken over; joining the group anew")
+	i.log.waitForN(t, "msg=live", 2)
+	b.committed()
+	i.end()
+	b.verify()
+}
+
+func TestRunRejoinsWhenOnePartitionIsFenced(t *testing.T) {
+	t.Parallel()
+	c := testConfig()
+	c.Cluster.Scope = "partition"
+	b := newBench(t, c, 3)
+	values := feed(6, 100)
+	i := b.start()
+	i.log.waitForN(t, "msg=live", 3)
+	b.intruder("clusterd-articles-1")
+	b.produce(spread(values)...)
+	i.log.waitForN(t, "msg=live", 4)
+	b.committed()
+	i.end()
+	b.verify()
+	for _, p := range []int{0, 2} {
+		if n := strings.Count(i.log.String(), "msg=live partition="+strconv.Itoa(p)); n != 1 {
+			t.Errorf("partition %d was taken up %d times; its worker had nothing to do with it", p, n)
+		}
+	}
+}
+
+func TestRunHaltsWhereAnOffsetIsOutOfRange(t *testing.T) {
+	b := newBench(t, testConfig(), 2)
+	b.produce(spread(feed(7, 20))...)
+	p := b.intruder("another")
+	if err := p.Commit(t.Context(), sink.Batch{Offsets: []sink.Offset{{Topic: "articles", Partition: 1, Offset: 1000}}}); err != nil {
+		t.Fatal(err)
+	}
+	err := b.failure()
+	if !errors.Is(err, consumer.ErrOffsetOutOfRange) {
+		t.Errorf("error = %v", err)
+	}
+	wantErrorHas(t, err, "articles/1 holds offsets 0 to 10, and 1000 is wanted", "Nothing was skipped", "--reset-offsets", "input.group")
+}
+
+func TestRunRefusesOtherFingerprints(t *testing.T) {
+	b := newBench(t, testConfig(), 1)
+	b.produce(spread(feed(8, 20))...)
+	i := b.start()
+	b.committed()
+	i.end()
+	b.config.Fingerprint.Hash, b.config.Fingerprint.Weight = "xxh3", "set"
+	wantErrorHas(t, b.failure(), "the clusters in clusters were made in another way (hash was sdbm and is xxh3, weight was log and is set)",
+		"Set it back, or start anew with another input.group and another output.clusters_topic")
+}
+
+func TestRunRefusesAnotherScope(t *testing.T) {
+	c := testConfig()
+	c.Cluster.Scope = "partition"
+	b := newBench(t, c, 2)
+	b.produce(spread(feed(9, 50))...)
+	i := b.start()
+	b.committed()
+	i.end()
+	b.config.Cluster.Scope = "topic"
+	wantErrorHas(t, b.failure(), "have the same founding order", "cluster.scope: partition")
+}
+
+func TestRunTopics(t *testing.T) {
+	create := func(b *bench, configs map[string]string, names ...string) {
+		for _, name := range names {
+			if err := b.broker.CreateTopic(name, 3, configs); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	t.Run("no input topic", func(t *testing.T) {
+		wantErrorHas(t, newBareBench(t, testConfig()).failure(),
+			"topic articles: it does not exist: create it (kafka-topics --create --topic articles), or set kafka.create_topics: true")
+	})
+	t.Run("no output topic", func(t *testing.T) {
+		b := newBareBench(t, testConfig())
+		create(b, nil, "articles")
+		wantErrorHas(t, b.failure(), "topic article-clusters: it does not exist: create it (kafka-topics --create --topic article-clusters --partitions 3), or set kafka.create_topics: true")
+	})
+	t.Run("no clusters topic", func(t *testing.T) {
+		b := newBareBench(t, testConfig())
+		create(b, nil, "articles", "article-clusters")
+		wantErrorHas(t, b.failure(), "topic clusters: it does not exist: create it (kafka-topics --create --topic clusters --partitions 3 --config cleanup.policy=compact), or set kafka.create_topics: true")
+	})
+	t.Run("no dead letter topic", func(t *testing.T) {
+		b := newBareBench(t, testConfig())
+		create(b, map[string]string{"cleanup.policy": "compact", "max.message.bytes": "5000000"}, "articles", "article-clusters", "clusters")
+		wantErrorHas(t, b.failure(), "topic articles-dead: it does not exist: create it (kafka-topics --create --topic articles-dead --partitions 3 --config max.message.bytes=5065536), or set kafka.create_topics: true")
+	})
+	for _, policy := range []string{"delete", "compact,delete"} {
+		t.Run("clusters topic with "+policy, func(t *testing.T) {
+			b := newBareBench(t, testConfig())
+			create(b, map[string]string{"cleanup.policy": policy}, "articles", "article-clusters", "clusters", "articles-dead")
+			wantErrorHas(t, b.failure(), "topic clusters has cleanup.policy="+policy, "it must be compact", "--alter --topic clusters --add-config cleanup.policy=compact")
+		})
+	}
+	t.Run("created", func(t *testing.T) {
+		c := testConfig()
+		c.Kafka.CreateTopics = true
+		b := newBareBench(t, c)
+		create(b, map[string]string{"max.message.bytes": "3000000"}, "articles")
+		b.start().log.waitFor(t, "msg=live")
+		for _, topic := range []string{"article-clusters", "clusters", "articles-dead"} {
+			partitions, err := b.client.Partitions(t.Context(), topic)
+			if err != nil || len(partitions) != 3 {
+				t.Errorf("%s: partitions %v, %v; want as many as the input has", topic, partitions, err)
+			}
+		}
+		for topic, want := range map[string]kafka.TopicConfig{
+			"clusters":      {CleanupPolicy: "compact", MaxMessageBytes: 1048588},
+			"articles-dead": {CleanupPolicy: "delete", MaxMessageBytes: 3000000 + deadLetterRoom},
+		} {
+			if got, err := b.client.TopicConfig(t.Context(), topic); err != nil || got != want {
+				t.Errorf("%s: %+v, %v; want %+v", topic, got, err, want)
+			}
+		}
+	})
+}
+
+func TestRunStopsWhileItWaits(t *testing.T) {
+	t.Parallel()
+	c := testConfig()
+	b := newBareBench(t, c)
+	b.broker.Close() // nobody answers
+	i := b.start()
+	i.log.waitFor(t, "trying again")
+	i.end()
+}
+
+// The context may end for a reason of its own, as signal.NotifyContext gives one.
+func TestRunStopsForAnyCause(t *testing.T) {
+	b := newBench(t, testConfig(), 1)
+	fingerprinter := testFingerprinter(t, b.config)
+	ctx, stop := context.WithCancelCause(t.Context())
+	done := make(chan error)
+	go func() { done <- run(ctx, b.config, b.client, discard, fingerprinter) }()
+	b.produce(spread(feed(1, 5))...)
+	b.committed()
+	stop(errors.New("the power is going"))
+	if err := <-done; err != nil {
+		t.Errorf("error = %v, want none after a stop", err)
+	}
+}
+
+func TestRunKeysBySource(t *testing.T) {
+	c := testConfig()
+	c.Output.Key = "source"
+	b := newBench(t, c, 2)
+	b.produce(kafkago.Message{Key: []byte("site-1"), Value: articleJSON("a", "t", sentence(1, 60)), WriterData: 0})
+	b.produce(kafkago.Message{Value: articleJSON("b", "t", sentence(1, 60)), WriterData: 1})
+	i := b.start()
+	b.committed()
+	i.end()
+	for _, r := range b.verify() {
+		switch {
+		case r.ArticleID == "a" && string(r.Key) != "site-1":
+			t.Errorf("key %q, want the input's", r.Key)
+		case r.ArticleID == "b" && (r.Key != nil || r.Partition != 1):
+			t.Errorf("key %q in partition %d, want none in the input's partition", r.Key, r.Partition)
+		}
+	}
+}
+
+// File gives the ids that Run gives to the same lines in one partition.
+func TestFileEqualsRun(t *testing.T) {
+	c := testConfig()
+	b := newBench(t, c, 1)
+	values := feed(10, 300)
+	values[7], values[50] = []byte("{"), []byte(`{"title":"?"}`)
+	b.produce(spread(values)...)
+	i := b.start()
+	b.committed()
+	i.end()
+	var content strings.Builder
+	for _, v := range values {
+		content.Write(v)
+		content.WriteByte('\n')
+	}
+	fromFile, rejections, _ := clusterText(t, c, content.String())
+	fromKafka := make(map[int64]article.Result)
+	for _, r := range b.results() {
+		fromKafka[r.Source.Offset] = r.Result
+	}
+	for _, r := range fromFile {
+		if diff := cmp.Diff(fromKafka[r.Source.Offset], r); diff != "" {
+			t.Errorf("line %d in Kafka (-) and in a file (+):\n%s", r.Source.Offset+1, diff)
+		}
+	}
+	if len(fromFile) != 299 || len(fromKafka) != 299 || len(rejections) != 1 {
+		t.Errorf("%d results of the file, %d of Kafka, %d rejections", len(fromFile), len(fromKafka), len(rejections))
+	}
+}
+
+func TestIdentityNamesAllThatChangesFingerprints(t *testing.T) {
+	c := testConfig()
+	c.Fingerprint = config.Fingerprint{Method: "simhash", Hash: "xxh3", Weight: "tf"}
+	got := testFingerprinter(t, c).Identity()
+	wantErrorHas(t, errors.New(got), "method=simhash,hash=xxh3,weight=tf,dict=", ",stop=", ",norm=", ",html=auto")
+}
+
+func TestNewFingerprinterRefuses(t *testing.T) {
+	c := testConfig()
+	c.Text.StopWords = []string{"no such file"}
+	_, err := NewFingerprinter(c)
+	wantErrorHas(t, err, "loading dictionaries and stop words", "no such file")
+	tokenizer, err := loadTokenizer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Fingerprint.Hash = "md5"
+	_, err = newFingerprinter(c, tokenizer)
+	wantErrorHas(t, err, "md5", strings.Join(simhash.Hashes(), ", "))
+}
