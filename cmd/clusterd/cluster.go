@@ -1,0 +1,189 @@
+package main
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+
+	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/pipeline"
+)
+
+// clusterFlags are the keys of the configuration that cluster also takes as flags.
+var clusterFlags = []struct{ flag, key, usage string }{
+	{"method", "fingerprint.method", "how articles are compared (`METHOD`: simhash)"},
+	{"distance", "cluster.distance", "`BITS` by which a member may differ from the centre, 0 to 6"},
+	{"window", "cluster.window", "`DURATION` after which a cluster without new members expires; 0s is never"},
+	{"format", "input.format", "`FORMAT` of a line: json or text"},
+}
+
+func newCluster() *cobra.Command {
+	var file, deadLetters string
+	cmd := &cobra.Command{
+		Use:   "cluster [FILE...]",
+		Short: "Cluster files: one article a line in, one result a line out, in order",
+		Long: "Reads files of one JSON article (or, with --format text, one text) a line; - or no file is standard input, and a name\n" +
+			"that ends in .gz is unpacked. Results go to standard output. The ids are those that 'clusterd run' would give to the\n" +
+			"same lines in partition 0 of input.topic. Lines that are no article are reported and passed over.",
+		Example: "  clusterd cluster articles.jsonl > results.jsonl\n  zcat articles.jsonl.gz | clusterd cluster --distance 2 -",
+		RunE: func(cmd *cobra.Command, files []string) error {
+			c, err := config.Load(file)
+			if err != nil {
+				return err
+			}
+			for _, f := range clusterFlags {
+				if flag := cmd.Flags().Lookup(f.flag); flag.Changed {
+					if err := c.Set(f.key, flag.Value.String()); err != nil {
+						return usageError{fmt.Errorf("--%s: %w", f.flag, err)}
+					}
+				}
+			}
+			if len(files) == 0 {
+				if isTerminal(cmd.InOrStdin()) {
+					return usageError{errors.New("cluster: name a file, or pipe articles in")}
+				}
+				files = []string{"-"}
+			}
+			return clusterFiles(cmd, c, files, deadLetters)
+		},
+	}
+	configFlag(cmd, &file)
+	for _, f := range clusterFlags {
+		cmd.Flags().String(f.flag, "", f.usage)
+	}
+	cmd.Flags().StringVar(&deadLetters, "dead-letters", "", "write the lines that are no article to `FILE`, with the reasons")
+	return cmd
+}
+
+func clusterFiles(cmd *cobra.Command, c config.Config, files []string, deadLetters string) (err error) {
+	errs := cmd.ErrOrStderr()
+	bar := newBar(errs, files)
+	inputs, closeInputs, err := openInputs(cmd.InOrStdin(), files, bar)
+	if err != nil {
+		return err
+	}
+	defer closeInputs()
+	rejected := &rejections{log: newLogger(c.Log, errs), clear: func() { _ = bar.Clear() }}
+	if deadLetters != "" {
+		f, err := os.Create(deadLetters)
+		if err != nil {
+			return fmt.Errorf("--dead-letters: %w", err)
+		}
+		defer func() { err = errors.Join(err, f.Close()) }()
+		rejected.file = json.NewEncoder(f)
+		rejected.file.SetEscapeHTML(false)
+	}
+	began := time.Now()
+	totals, err := pipeline.File(cmd.Context(), c, inputs, cmd.OutOrStdout(), rejected.add)
+	_ = bar.Clear()
+	if err != nil {
+		if errors.Is(err, context.Canceled) {
+			return errors.New("interrupted: the results are not complete")
+		}
+		return err
+	}
+	rejected.log.Info("done", "lines", totals.Lines, "new", totals.New, "joined", totals.Joined, "unclustered", totals.Unclustered,
+		"rejected", totals.Rejected, "clusters", totals.Clusters, "took", time.Since(began).Round(time.Millisecond).String())
+	return nil
+}
+
+// newBar shows how much of the files is read, on a terminal; elsewhere it shows nothing.
+func newBar(w io.Writer, files []string) *progressbar.ProgressBar {
+	total := int64(0)
+	for _, name := range files {
+		info, err := os.Stat(name)
+		if err != nil || !info.Mode().IsRegular() {
+			total = -1 // unknown: a pipe
+			break
+		}
+		total += info.Size()
+	}
+	return progressbar.NewOptions64(total, progressbar.OptionSetWriter(w), progressbar.OptionSetVisibility(isTerminal(w)),
+		progressbar.OptionSetDescription("clustering"), progressbar.OptionShowBytes(true), progressbar.OptionThrottle(100*time.Millisecond),
+		progressbar.OptionSetPredictTime(true), progressbar.OptionFullWidth(), progressbar.OptionClearOnFinish())
+}
+
+// openInputs opens every file before the first is read, so that a misspelt name is known at once.
+// The bar counts the bytes as they are on disk.
+func openInputs(stdin io.Reader, files []string, bar io.Writer) (inputs []pipeline.Input, closeAll func(), err error) {
+	var closers []io.Closer
+	closeAll = func() {
+		for _, c := range closers {
+			_ = c.Close() // only read from
+		}
+	}
+	for _, name := range files {
+		input := pipeline.Input{Name: name, Reader: stdin}
+		if name != "-" {
+			f, err := os.Open(name)
+			if err != nil {
+				closeAll()
+				return nil, nil, err
+			}
+			closers = append(closers, f)
+			input.Reader = f
+		} else {
+			input.Name = "standard input"
+		}
+		input.Reader = io.TeeReader(input.Reader, bar)
+		if strings.EqualFold(filepath.Ext(name), ".gz") {
+			unpacked, err := gzip.NewReader(bufio.NewReader(input.Reader))
+			if err != nil {
+				closeAll()
+				return nil, nil, fmt.Errorf("%s: %w", name, err)
+			}
+			input.Reader = unpacked
+		}
+		inputs = append(inputs, input)
+	}
+	return inputs, closeAll, nil
+}
+
+// reportedRejections is how many lines that are no article are logged one by one.
+const reportedRejections = 20
+
+// rejections reports the lines that are no article.
+type rejections struct {
+	log   *slog.Logger
+	clear func()        // takes the progress bar off the line
+	file  *json.Encoder // nil: only logged
+	count int
+}
+
+func (r *rejections) add(line pipeline.Rejected) error {
+	r.count++
+	switch {
+	case r.count <= reportedRejections:
+		r.clear()
+		r.log.Warn("no article", "file", line.Name, "line", line.Line, "class", line.Class, "reason", line.Reason)
+	case r.count == reportedRejections+1:
+		r.clear()
+		r.log.Warn("more lines are no articles; they are counted, and kept with --dead-letters FILE")
+	}
+	if r.file == nil {
+		return nil
+	}
+	err := r.file.Encode(struct {
+		File   string `json:"file"`
+		Line   int    `json:"line"`
+		Error  string `json:"error"`
+		Reason string `json:"reason"`
+		Value  string `json:"value"`
+	}{line.Name, line.Line, string(line.Class), line.Reason, string(line.Value)})
+	if err != nil {
+		return fmt.Errorf("--dead-letters: %w", err)
+	}
+	return nil
+}

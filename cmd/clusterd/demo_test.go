@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/rivo/uniseg"
+)
+
+// demoing is a demo that runs until it has shown enough.
+type demoing struct {
+	out, errs syncBuffer
+	stop      context.CancelFunc
+	code      chan int
+}
+
+func startDemo(t *testing.T, args ...string) *demoing {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	d := &demoing{stop: stop, code: make(chan int, 1)}
+	go func() { d.code <- run(ctx, append([]string{"demo"}, args...), strings.NewReader(""), &d.out, &d.errs) }()
+	t.Cleanup(stop)
+	return d
+}
+
+func TestDemo(t *testing.T) {
+	t.Parallel()
+	d := startDemo(t, "--rate", "100")
+	d.out.waitFor(t, "\nnew ")
+	d.out.waitFor(t, "\njoined ")
+	d.errs.waitFor(t, " joined, ")
+	d.stop()
+	if code := <-d.code; code != 0 {
+		t.Errorf("exit %d, want 0; %s", code, &d.errs)
+	}
+	line := regexp.MustCompile(`^(new +#\d+ +\w+( of #\d+)? +founds articles/\d+/\d+ +\S.*` +
+		`|joined +#\d+ +\w+( of #\d+)? +joins +articles/\d+/\d+ at distance [0-3], now \d+ +\S.*` +
+		`|unclustered +#\d+ +\w+( of #\d+)? +has no word to compare .*)$`)
+	for l := range strings.Lines(d.out.String()) {
+		if !line.MatchString(strings.TrimSuffix(l, "\n")) {
+			t.Errorf("line %q", l)
+		}
+	}
+	errs := d.errs.String()
+	for _, want := range []string{
+		`(?m)^clusterd demo: an embedded broker on (127\.0\.0\.1:\d+), articles in topic articles, clusters as they form\.$`,
+		`(?m)^    echo '.*' \| kcat -b 127\.0\.0\.1:\d+ -P -t articles$`,
+		`(?m)^    kcat -b 127\.0\.0\.1:\d+ -C -t article-clusters -X isolation\.level=read_committed$`,
+		`(?m)^ +\d+s  \d+ articles, \d+\.\d/s: \d+ new, \d+ joined, \d+ unclustered, \d+ dead letters$`,
+		`(?m)^  clusterd run --embedded \./trial `,
+	} {
+		if !regexp.MustCompile(want).MatchString(errs) {
+			t.Errorf("%s is not in:\n%s", want, errs)
+		}
+	}
+	if strings.Contains(errs+d.out.String(), "\x1b") || strings.Contains(errs+d.out.String(), "\r") {
+		t.Error("there are escape codes, and no terminal")
+	}
+	// The sums at the end are those of the lines.
+	var articles, founded, joined, bare, dead int
+	last := errs[strings.LastIndex(errs, "s  ")+3:]
+	if _, err := fmt.Sscanf(last[strings.Index(last, ": ")+2:], "%d new, %d joined, %d unclustered, %d dead letters", &founded, &joined, &bare, &dead); err != nil {
+		t.Fatalf("%q: %v", last, err)
+	}
+	if _, err := fmt.Sscan(last, &articles); err != nil {
+		t.Fatal(err)
+	}
+	out := "\n" + d.out.String()
+	if founded != strings.Count(out, "\nnew ") || joined != strings.Count(out, "\njoined ") || articles != strings.Count(out, "\n")-1 || articles != founded+joined+bare+dead {
+		t.Errorf("totals %q; lines:\n%s", last, out)
+	}
+}
+
+func TestDemoEndsByItself(t *testing.T) {
+	t.Parallel()
+	for _, duration := range []string{"1ns", "1ms", "1500ms"} {
+		d := startDemo(t, "--for", duration, "--rate", "50")
+		if code := <-d.code; code != 0 {
+			t.Errorf("--for %s: exit %d, want 0; %s", duration, code, &d.errs)
+		}
+	}
+}
+
+func TestDemoPlaysAFile(t *testing.T) {
+	t.Parallel()
+	path := write(t, "mine.jsonl", []byte(bridge+"\n"+copied+"\n"+"{\n"+strings.Replace(market, "Market", `\u001b[31mMarket`, 1))) // no line break at the end
+	d := startDemo(t, "--articles", path, "--rate", "1000")
+	// Lines may go to different partitions, and so either of the two may be first.
+	d.out.waitFor(t, "\njoined ")
+	d.out.waitFor(t, "dead letter")
+	d.out.waitFor(t, "Market prices rise")
+	d.stop()
+	if code := <-d.code; code != 0 {
+		t.Errorf("exit %d, want 0; %s", code, &d.errs)
+	}
+	out := d.out.String()
+	for _, want := range []string{
+		`(?m)^new         (bridge|copy) +yours +founds articles/\d/\d +港口大桥今天通车`,
+		`(?m)^joined      (bridge|copy) +yours +joins  articles/\d/\d at distance 0, now 2 +港口大桥今天通车`,
+		`(?m)^dead letter articles/\d/\d bad_json: the value is not valid JSON$`,
+		`(?m)^new         market +yours +founds articles/\d/\d +\[31mMarket prices rise$`, // it steers no terminal
+	} {
+		if !regexp.MustCompile(want).MatchString(out) {
+			t.Errorf("%s is not in:\n%s", want, out)
+		}
+	}
+}
+
+func TestDemoOfNoFile(t *testing.T) {
+	got := clusterd(t, "", "demo", "--articles", "missing.jsonl")
+	if got.code != exitFailed || got.errs != "clusterd: --articles: open missing.jsonl: no such file or directory\n" {
+		t.Errorf("exit %d, errors %q", got.code, got.errs)
+	}
+}
+
+func TestFit(t *testing.T) {
+	for _, tt := range []struct {
+		text  string
+		width int
+		want  string
+	}{
+		{"bridge", 6, "bridge"},
+		{"bridge", 5, "brid…"},
+		{"港口大桥", 8, "港口大桥"},
+		{"港口大桥", 7, "港口大…"},
+		{"港口大桥", 6, "港口…"}, // half a character cannot be shown
+		{"e\u0301a\u0301o\u0301", 2, "e\u0301…"},
+		{"", 0, ""},
+	} {
+		got := fit(tt.text, tt.width)
+		if got != tt.want || uniseg.StringWidth(got) > tt.width {
+			t.Errorf("fit(%q, %d) = %q, want %q", tt.text, tt.width, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,132 @@
+// Command clusterd reads articles from Kafka and writes, next to each, the id of the cluster of
+// near-copies that it belongs to.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/clusterd/clusterd/internal/config"
+)
+
+// Exit codes. 78 is EX_CONFIG of sysexits.h.
+const (
+	exitFailed = 1
+	exitUsage  = 2
+	exitConfig = 78
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// usageError is the error of a command line that cannot be understood.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// run is main with everything that it touches from outside.
+func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(errs)
+	strictCompletion(root)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	var configErrors config.Errors
+	var usage usageError
+	switch {
+	case errors.As(err, &configErrors):
+		fmt.Fprintln(errs, configErrors)
+		return exitConfig
+	case errors.As(err, &usage):
+		fmt.Fprintf(errs, "clusterd: %v\nTry 'clusterd --help'.\n", err)
+		return exitUsage
+	default:
+		fmt.Fprintf(errs, "clusterd: %v\n", err)
+		return exitFailed
+	}
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "clusterd",
+		Short: "Clusters a stream of texts that is full of copies",
+		Long: "clusterd reads articles from a Kafka topic and writes, next to each, the id of the cluster of\n" +
+			"near-copies that it belongs to: exactly once, while it streams.\n\n" +
+			"Begin with:  clusterd demo",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		// Without this, cobra takes any word for an argument of the root and prints the help.
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.AddCommand(newRun(), newDemo(), newCluster(), newLint(), newConfig(), newVersion())
+	return root
+}
+
+// strictCompletion makes an unknown shell a usage error, which cobra's own command answers with its
+// help and exit code 0. It comes after root.SetOut, since that command keeps its output.
+func strictCompletion(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	for _, completion := range root.Commands() {
+		if completion.Name() != "completion" {
+			continue
+		}
+		completion.RunE = root.RunE
+		for _, cmd := range append(completion.Commands(), completion) {
+			cmd.Args = noArguments
+		}
+	}
+}
+
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usageError{fmt.Errorf("%s: unknown command or argument %q", cmd.CommandPath(), args[0])}
+	}
+	return nil
+}
+
+// configFlag adds -c FILE.
+func configFlag(cmd *cobra.Command, file *string) {
+	cmd.Flags().StringVarP(file, "config", "c", "", "configuration `FILE` (YAML; default: every key's default)")
+	if err := cmd.MarkFlagFilename("config", "yaml", "yml"); err != nil {
+		panic(err) // the flag is defined one line above
+	}
+}
+
+// newLogger logs to w as the configuration says: in auto, text for a terminal and JSON elsewhere.
+func newLogger(c config.Log, w io.Writer) *slog.Logger {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(c.Level)); err != nil {
+		level = slog.LevelInfo // the configuration has been checked
+	}
+	options := &slog.HandlerOptions{Level: level}
+	if c.Format == "text" || c.Format == "auto" && isTerminal(w) {
+		return slog.New(slog.NewTextHandler(w, options))
+	}
+	return slog.New(slog.NewJSONHandler(w, options))
+}
+
+// isTerminal reports whether w (or a reader) is a terminal that a person looks at.
+func isTerminal(w any) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}

@@ -1,0 +1,351 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/clusterd/clusterd/internal/config"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// limit is how long a test waits for what must come.
+const limit = 30 * time.Second
+
+// binaries is the folder that the binary is built in.
+var binaries string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		flag.Parse()
+		dir, err := os.MkdirTemp("", "clusterd-test")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+		binaries = dir
+		return m.Run()
+	}())
+}
+
+// build builds the command once, for the tests that need a process.
+var build = sync.OnceValues(func() (string, error) {
+	binary := filepath.Join(binaries, "clusterd")
+	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return binary, nil
+})
+
+// syncBuffer is a buffer that several goroutines write to.
+type syncBuffer struct {
+	mutex  sync.Mutex
+	buffer bytes.Buffer
+}
+
+func (b *syncBuffer) Write(p []byte) (int, error) {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	return b.buffer.Write(p)
+}
+
+func (b *syncBuffer) String() string {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	return b.buffer.String()
+}
+
+// poll waits until done.
+func poll(t *testing.T, what func() string, done func() bool) {
+	t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(limit); !done(); <-tick.C {
+		if time.Now().After(deadline) {
+			t.Fatalf("still waiting after %v: %s", limit, what())
+		}
+	}
+}
+
+func (b *syncBuffer) waitFor(t *testing.T, what string) {
+	t.Helper()
+	poll(t, func() string { return fmt.Sprintf("%q is not in:\n%s", what, b) }, func() bool { return strings.Contains(b.String(), what) })
+}
+
+// outcome is what a command line gave.
+type outcome struct {
+	code      int
+	out, errs string
+}
+
+func clusterd(t *testing.T, stdin string, args ...string) outcome {
+	t.Helper()
+	var out, errs syncBuffer
+	code := run(t.Context(), append([]string{}, args...), strings.NewReader(stdin), &out, &errs)
+	return outcome{code, out.String(), errs.String()}
+}
+
+// process is the built command at work.
+type process struct {
+	*testing.T
+	cmd       *exec.Cmd
+	out, errs syncBuffer
+	done      chan struct{}
+}
+
+func start(t *testing.T, args ...string) *process {
+	t.Helper()
+	binary, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &process{T: t, cmd: exec.Command(binary, args...), done: make(chan struct{})}
+	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.errs
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_ = p.cmd.Wait() // the exit code says it
+		close(p.done)
+	}()
+	t.Cleanup(func() { _ = p.cmd.Process.Kill(); <-p.done })
+	return p
+}
+
+// signal sends a signal and returns the exit code.
+func (p *process) signal(s os.Signal) int {
+	p.Helper()
+	if err := p.cmd.Process.Signal(s); err != nil {
+		p.Fatal(err)
+	}
+	select {
+	case <-p.done:
+		return p.cmd.ProcessState.ExitCode()
+	case <-time.After(limit):
+		p.Fatalf("still running %v after %v; log:\n%s", limit, s, &p.errs)
+		return -1
+	}
+}
+
+// golden holds got to a file under testdata.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs; see the change with -update and git diff; got:\n%s", path, got)
+	}
+}
+
+func TestHelp(t *testing.T) {
+	for _, verb := range []string{"", "run", "demo", "cluster", "lint", "config", "version"} {
+		t.Run("clusterd "+verb, func(t *testing.T) {
+			args := append(strings.Fields(verb), "--help")
+			got := clusterd(t, "", args...)
+			if got.code != 0 || got.errs != "" {
+				t.Errorf("exit %d, errors %q", got.code, got.errs)
+			}
+			golden(t, filepath.Join("help", "clusterd"+strings.TrimSuffix("-"+verb, "-")+".txt"), got.out)
+		})
+	}
+}
+
+func TestWithoutAVerbItHelps(t *testing.T) {
+	if got, want := clusterd(t, ""), clusterd(t, "", "--help"); got != want {
+		t.Errorf("exit %d, %q", got.code, got.out)
+	}
+}
+
+func TestUsageErrors(t *testing.T) {
+	for args, want := range map[string]string{
+		"clster":                     `clusterd: unknown command or argument "clster"`,
+		"--verbose":                  "unknown flag: --verbose",
+		"run --verbose":              "unknown flag: --verbose",
+		"run articles.jsonl":         `clusterd run: unknown command or argument "articles.jsonl"`,
+		"run -c":                     "flag needs an argument: 'c' in -c",
+		"run --embedded":             "flag needs an argument: --embedded",
+		"version now":                `clusterd version: unknown command or argument "now"`,
+		"config show":                `clusterd config: unknown command or argument "show"`,
+		"lint":                       "lint: name at least one configuration file",
+		"demo --rate 0":              "--rate 0: must be above 0 and at most 10000",
+		"demo --rate -1":             "--rate -1: must be above 0 and at most 10000",
+		"demo --rate 10001":          "--rate 10001: must be above 0 and at most 10000",
+		"demo --rate NaN":            "--rate NaN: must be above 0 and at most 10000",
+		"demo --rate fast":           `invalid argument "fast" for "--rate" flag`,
+		"demo --for -1s":             "--for -1s: must not be negative",
+		"demo --for 3":               `invalid argument "3" for "--for" flag`,
+		"demo fast":                  `clusterd demo: unknown command or argument "fast"`,
+		"cluster --distance 7 x":     "--distance: must be between 0 and 6",
+		"cluster --distance three x": "--distance: must ",
+		"cluster --distance= x":      "--distance: must ",
+		"cluster --window -1h x":     "--window: must be 0s or more",
+		"cluster --format xml x":     "--format: must be one of json, text",
+		"cluster --method minhash x": "--method: must be simhash",
+		"completion tcsh":            `clusterd completion: unknown command or argument "tcsh"`,
+		"completion bash now":        `clusterd completion bash: unknown command or argument "now"`,
+	} {
+		t.Run(args, func(t *testing.T) {
+			got := clusterd(t, "", strings.Fields(args)...)
+			if got.code != exitUsage || got.out != "" {
+				t.Errorf("exit %d, output %q; want 2 and none", got.code, got.out)
+			}
+			if !strings.HasPrefix(got.errs, "clusterd: "+want) || !strings.HasSuffix(got.errs, "\nTry 'clusterd --help'.\n") {
+				t.Errorf("errors %q, want %q in it", got.errs, want)
+			}
+		})
+	}
+}
+
+func TestLint(t *testing.T) {
+	t.Run("every error at once", func(t *testing.T) {
+		got := clusterd(t, "", "lint", "testdata/bad.yaml", "testdata/good.yaml", "testdata/missing.yaml")
+		if got.code != exitConfig || got.out != "testdata/good.yaml: ok\n" {
+			t.Errorf("exit %d, output %q", got.code, got.out)
+		}
+		golden(t, "lint.txt", got.errs)
+	})
+	t.Run("all well", func(t *testing.T) {
+		got := clusterd(t, "", "lint", "testdata/good.yaml", "../../configs/reference.yaml")
+		if want := "testdata/good.yaml: ok\n../../configs/reference.yaml: ok\n"; got.code != 0 || got.out != want || got.errs != "" {
+			t.Errorf("exit %d, output %q, errors %q", got.code, got.out, got.errs)
+		}
+	})
+}
+
+// Whatever takes a configuration refuses a bad one the same way, before it does anything.
+func TestBadConfiguration(t *testing.T) {
+	for _, args := range []string{"run -c testdata/bad.yaml", "config -c testdata/bad.yaml", "cluster --config testdata/bad.yaml -"} {
+		t.Run(args, func(t *testing.T) {
+			got := clusterd(t, "{}\n", strings.Fields(args)...)
+			want := clusterd(t, "", "lint", "testdata/bad.yaml")
+			if got.code != exitConfig || got.errs != want.errs || got.out != "" {
+				t.Errorf("exit %d, output %q, errors %q", got.code, got.out, got.errs)
+			}
+		})
+	}
+}
+
+func TestConfig(t *testing.T) {
+	t.Setenv("CLUSTERD_TEST_BROKER", "kafka-1.example:9092")
+	got := clusterd(t, "", "config", "-c", "testdata/good.yaml")
+	if got.code != 0 || got.errs != "" {
+		t.Fatalf("exit %d, errors %q", got.code, got.errs)
+	}
+	if strings.Contains(got.out, "hunter2") {
+		t.Errorf("the password is shown:\n%s", got.out)
+	}
+	back, err := config.Parse("x.yaml", []byte(got.out), os.LookupEnv, os.ReadFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := config.Load("testdata/good.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back.Kafka.SASL.Password.Reveal() != "***" {
+		t.Errorf("password = %q, want the mask", back.Kafka.SASL.Password.Reveal())
+	}
+	back.Kafka.SASL.Password = want.Kafka.SASL.Password
+	if g, w := fmt.Sprintf("%#v", back), fmt.Sprintf("%#v", want); g != w {
+		t.Errorf("what is printed gives\n%s\nwant\n%s", g, w)
+	}
+}
+
+func TestConfigReference(t *testing.T) {
+	want, err := os.ReadFile("../../configs/reference.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := clusterd(t, "", "config", "--reference"); got.code != 0 || got.out != string(want) {
+		t.Errorf("exit %d; configs/reference.yaml is not what config --reference prints", got.code)
+	}
+}
+
+func TestVersion(t *testing.T) {
+	got := clusterd(t, "", "version")
+	if fields := strings.Fields(got.out); got.code != 0 || len(fields) != 4 || fields[0] != "clusterd" || !strings.HasPrefix(fields[2], "go1.") {
+		t.Errorf("exit %d, output %q", got.code, got.out)
+	}
+}
+
+func TestCompletion(t *testing.T) {
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		got := clusterd(t, "", "completion", shell)
+		if got.code != 0 || !strings.Contains(got.out, shell+" completion") || !strings.Contains(got.out, "clusterd") {
+			t.Errorf("%s: exit %d, %d bytes", shell, got.code, len(got.out))
+		}
+		if path, err := exec.LookPath(shell); err == nil && shell != "powershell" {
+			check := exec.Command(path, "-n")
+			check.Stdin = strings.NewReader(got.out)
+			if out, err := check.CombinedOutput(); err != nil {
+				t.Errorf("%s does not take its script: %v: %s", shell, err, out)
+			}
+		}
+	}
+}
+
+// The exit codes of the process are those of run.
+func TestProcess(t *testing.T) {
+	for args, want := range map[string]int{"version": 0, "cluster no-such-file.jsonl": 1, "run --verbose": 2, "lint testdata/bad.yaml": 78} {
+		p := start(t, strings.Fields(args)...)
+		<-p.done
+		if got := p.cmd.ProcessState.ExitCode(); got != want {
+			t.Errorf("%s: exit %d, want %d; %s", args, got, want, &p.errs)
+		}
+	}
+}
+
+func TestRunWaitsForTheBroker(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "c.yaml")
+	if err := os.WriteFile(path, []byte("kafka: {brokers: [\"127.0.0.1:1\"]}\n"), 0o600); err != nil { // nobody listens there
+		t.Fatal(err)
+	}
+	p := start(t, "run", "-c", path)
+	p.errs.waitFor(t, "trying again")
+	if code := p.signal(os.Interrupt); code != 0 {
+		t.Errorf("exit %d, want 0", code)
+	}
+	log := p.errs.String()
+	if n := strings.Count(log, `"level":"WARN"`); n != 1 || !strings.Contains(log, "no broker listens there: check kafka.brokers and that the broker runs") {
+		t.Errorf("%d warnings, want one clear one:\n%s", n, log)
+	}
+	if p.out.String() != "" || !strings.Contains(log, `"msg":"stopped"`) || strings.Contains(log, "clusterd: ") {
+		t.Errorf("output %q, log:\n%s", &p.out, log)
+	}
+}
+
+func TestRunInATakenFolder(t *testing.T) {
+	t.Parallel()
+	dir, path := t.TempDir(), freeAddress(t)
+	first := start(t, "run", "-c", path, "--embedded", filepath.Join(dir, "broker"))
+	first.errs.waitFor(t, `"msg":"embedded broker`)
+	got := clusterd(t, "", "run", "-c", path, "--embedded", filepath.Join(dir, "broker"))
+	if got.code != exitFailed || !strings.Contains(got.errs, "clusterd.lock is locked: another clusterd keeps its broker there") {
+		t.Errorf("exit %d, errors %q", got.code, got.errs)
+	}
+	if code := first.signal(syscall.SIGTERM); code != 0 {
+		t.Errorf("exit %d, want 0", code)
+	}
+}
