@@ -1,0 +1,163 @@
+//go:build integration
+
+package integration
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Real news, sent and read with kcat, comes out exactly once, each article with the representative
+// that a plain single pass gives it; from one partition with the ids of clusterd cluster.
+func TestNewsThroughKcat(t *testing.T) {
+	articles := gunzip(t, sharedData(t, "data/zh_events.jsonl.gz"))
+	lines := bytes.Count(articles, []byte("\n"))
+	for _, partitions := range []int{4, 1} {
+		t.Run(fmt.Sprintf("%d partitions", partitions), func(t *testing.T) {
+			w := newWorld(t, partitions, "")
+			w.kcat(articles, "-P", "-t", w.input)
+			running := w.start()
+			w.done(time.Minute)
+			running.stop()
+			w.audit(3)
+
+			results := w.kcatResults()
+			if len(results) != lines {
+				t.Fatalf("kcat reads %d results of %d articles", len(results), lines)
+			}
+			if partitions == 1 {
+				w.compare(results, w.cluster(articles))
+			}
+			scored := filepath.Join(t.TempDir(), "results.jsonl")
+			w.write(scored, results)
+			atLeast(t, "zh_events", scored, .95, .55)
+		})
+	}
+}
+
+// The pairs that clusterd finds in other sets, without Kafka.
+func TestQuality(t *testing.T) {
+	for name, want := range map[string][2]float64{"dxy_news": {.97, .90}, "ccert_email": {.95, .62}} {
+		t.Run(name, func(t *testing.T) {
+			results := filepath.Join(t.TempDir(), "results.jsonl")
+			out, err := os.Create(results)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer out.Close()
+			cmd := exec.Command(binary, "cluster", sharedData(t, "data/"+name+".jsonl.gz"))
+			cmd.Stdout = out
+			if err := cmd.Run(); err != nil {
+				t.Fatal(err)
+			}
+			atLeast(t, name, results, want[0], want[1])
+		})
+	}
+}
+
+var pairs = regexp.MustCompile(`pairs P ([\d.]+) .* R ([\d.]+) \(`)
+
+// atLeast scores results with a program that is not part of the project either.
+func atLeast(t *testing.T, name, results string, precision, recall float64) {
+	t.Helper()
+	base := strings.TrimSuffix(sharedData(t, "data/"+name+".jsonl.gz"), ".jsonl.gz")
+	out, err := exec.Command("python3", sharedData(t, "tools/score.py"), base, results).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	t.Logf("%s: %s", name, out)
+	match := pairs.FindSubmatch(out)
+	if match == nil {
+		t.Fatalf("no pairs in %s", out)
+	}
+	p, errP := strconv.ParseFloat(string(match[1]), 64)
+	r, errR := strconv.ParseFloat(string(match[2]), 64)
+	if errP != nil || errR != nil || p < precision || r < recall {
+		t.Errorf("%s: precision %v, recall %v; want %v and %v", name, p, r, precision, recall)
+	}
+}
+
+func gunzip(t *testing.T, path string) []byte {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	unpacked, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(unpacked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func (w *world) kcat(in []byte, args ...string) []byte {
+	w.Helper()
+	cmd := exec.Command("kcat", append([]string{"-b", address}, args...)...)
+	cmd.Stdin = bytes.NewReader(in)
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		w.Fatalf("kcat %v: %v\n%s", args, err, errs.String())
+	}
+	return out
+}
+
+// kcatResults are the results as kcat reads them.
+func (w *world) kcatResults() []string {
+	w.Helper()
+	out := w.kcat(nil, "-C", "-t", w.output, "-e", "-q", "-X", "isolation.level=read_committed", "-f", "%s\n")
+	return strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+}
+
+// cluster is what clusterd cluster makes of the same lines.
+func (w *world) cluster(articles []byte) []string {
+	w.Helper()
+	cmd := exec.Command(binary, "cluster", "-c", w.config)
+	cmd.Stdin = bytes.NewReader(articles)
+	out, err := cmd.Output()
+	if err != nil {
+		w.Fatal(err)
+	}
+	return strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+}
+
+// compare holds two sets of result lines to one another, whatever their order.
+func (w *world) compare(got, want []string) {
+	w.Helper()
+	count := make(map[string]int)
+	for _, line := range want {
+		count[line]++
+	}
+	for _, line := range got {
+		if count[line]--; count[line] < 0 {
+			r := parseResult(w.T, []byte(line), "")
+			w.Errorf("%s in Kafka is not what clusterd cluster gives: %s", r.Source, r.Status)
+		}
+	}
+	if len(got) != len(want) {
+		w.Errorf("%d results in Kafka, %d from clusterd cluster", len(got), len(want))
+	}
+}
+
+func (w *world) write(path string, lines []string) {
+	w.Helper()
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+		w.Fatal(err)
+	}
+}
