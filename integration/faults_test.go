@@ -38,8 +38,8 @@ func TestKilled(t *testing.T) {
 		live[i].kill()
 		live[i] = w.start()
 		if kill == brokerKill {
-			mustKafka(t, "kill")
-			mustKafka(t, "start")
+			mustBroker(t, "kill")
+			mustBroker(t, "start")
 		}
 		before := len(w.read(w.output, kgo.ReadCommitted()))
 		w.progress(before)

@@ -50,7 +50,7 @@ func run(m *testing.M) (int, error) {
 	if out, err := exec.Command("go", "build", "-o", binary, "../cmd/clusterd").CombinedOutput(); err != nil {
 		return 1, fmt.Errorf("building clusterd: %w\n%s", err, out)
 	}
-	if address, err = kafka("start"); err != nil {
+	if address, err = broker("start"); err != nil {
 		return 1, err
 	}
 	if client, err = kgo.NewClient(kgo.SeedBrokers(address)); err != nil {
@@ -60,8 +60,8 @@ func run(m *testing.M) (int, error) {
 	return m.Run(), nil
 }
 
-// kafka runs the script that looks after the broker.
-func kafka(args ...string) (string, error) {
+// broker runs the script that looks after the broker.
+func broker(args ...string) (string, error) {
 	cmd := exec.Command("./kafka", args...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
@@ -71,9 +71,9 @@ func kafka(args ...string) (string, error) {
 	return strings.TrimSpace(out.String()), nil
 }
 
-func mustKafka(t *testing.T, args ...string) {
+func mustBroker(t *testing.T, args ...string) {
 	t.Helper()
-	if _, err := kafka(args...); err != nil {
+	if _, err := broker(args...); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -97,7 +97,7 @@ func newWorld(t *testing.T, partitions int, extra string) *world {
 		T: t, input: name + ".articles", output: name + ".results", clusters: name + ".clusters", dead: name + ".dead", group: name,
 		config: filepath.Join(t.TempDir(), "clusterd.yaml"),
 	}
-	mustKafka(t, "tool", "topics", "--create", "--topic", w.input, "--partitions", strconv.Itoa(partitions), "--config", "max.message.bytes=8000000")
+	mustBroker(t, "tool", "topics", "--create", "--topic", w.input, "--partitions", strconv.Itoa(partitions), "--config", "max.message.bytes=8000000")
 	w.configure(extra)
 	return w
 }

@@ -107,7 +107,7 @@ func TestErrors(t *testing.T) {
 			w.replace("create_topics: true", "create_topics: false")
 		}, "topic no-such-topic: it does not exist: create it (kafka-topics --create --topic no-such-topic), or set kafka.create_topics: true"},
 		{"clusters topic not compacted", func(w *world) {
-			mustKafka(w.T, "tool", "topics", "--create", "--topic", w.clusters, "--partitions", "1", "--config", "cleanup.policy=delete")
+			mustBroker(w.T, "tool", "topics", "--create", "--topic", w.clusters, "--partitions", "1", "--config", "cleanup.policy=delete")
 		}, "must be compact"},
 		{"made in another way", func(w *world) {
 			w.runOnce()
@@ -122,9 +122,9 @@ func TestErrors(t *testing.T) {
 		}, "offset out of range: "},
 		{"input topic made anew", func(w *world) {
 			w.runOnce()
-			mustKafka(w.T, "tool", "topics", "--delete", "--topic", w.input)
+			mustBroker(w.T, "tool", "topics", "--delete", "--topic", w.input)
 			w.eventually(30*time.Second, "deletion", func() bool { return len(w.ends(w.input)) == 0 })
-			mustKafka(w.T, "tool", "topics", "--create", "--topic", w.input, "--partitions", "1")
+			mustBroker(w.T, "tool", "topics", "--create", "--topic", w.input, "--partitions", "1")
 		}, "was founded by a record that is still to be read"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -169,7 +169,7 @@ func (w *world) deleteRecords(before int64) {
 // An output topic that takes less than a record's dead letter gets its beginning.
 func TestDeadLetterCut(t *testing.T) {
 	w := newWorld(t, 1, "")
-	mustKafka(t, "tool", "topics", "--create", "--topic", w.dead, "--partitions", "1", "--config", "max.message.bytes=100000")
+	mustBroker(t, "tool", "topics", "--create", "--topic", w.dead, "--partitions", "1", "--config", "max.message.bytes=100000")
 	running := w.start()
 	value := bytes.Repeat([]byte("x"), 5<<20)
 	w.produce(&kgo.Record{Value: value}, &kgo.Record{Value: []byte(`{"content":"The ferry returns."}`)})

@@ -30,9 +30,9 @@ func TestREADME(t *testing.T) {
 	}
 	r := &readme{world: &world{T: t}, dir: checkout(t)}
 	for _, topic := range []string{"articles", "article-clusters", "clusters", "articles-dead"} {
-		_, _ = kafka("tool", "topics", "--delete", "--if-exists", "--topic", topic)
+		_, _ = broker("tool", "topics", "--delete", "--if-exists", "--topic", topic)
 	}
-	_, _ = kafka("tool", "consumer-groups", "--delete", "--group", "clusterd")
+	_, _ = broker("tool", "consumer-groups", "--delete", "--group", "clusterd")
 	blocks := 0
 	for _, block := range fenced.FindAllStringSubmatch(string(text), -1) {
 		language, code := block[1], strings.ReplaceAll(block[2], readmeAddress, address)
@@ -144,7 +144,7 @@ func (r *readme) reader(file, code, language string, command []string, want stri
 }
 
 func (r *readme) libs() string {
-	libs, err := kafka("libs")
+	libs, err := broker("libs")
 	if err != nil {
 		r.Fatal(err)
 	}

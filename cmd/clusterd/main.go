@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -99,7 +100,11 @@ func strictCompletion(root *cobra.Command) {
 
 func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usageError{fmt.Errorf("%s: unknown command or argument %q", cmd.CommandPath(), args[0])}
+		where := strings.TrimPrefix(strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()), " ")
+		if where != "" {
+			where += ": "
+		}
+		return usageError{fmt.Errorf("%sunknown command or argument %q", where, args[0])}
 	}
 	return nil
 }

@@ -179,14 +179,14 @@ func TestWithoutAVerbItHelps(t *testing.T) {
 
 func TestUsageErrors(t *testing.T) {
 	for args, want := range map[string]string{
-		"clster":                     `clusterd: unknown command or argument "clster"`,
+		"clster":                     `unknown command or argument "clster"`,
 		"--verbose":                  "unknown flag: --verbose",
 		"run --verbose":              "unknown flag: --verbose",
-		"run articles.jsonl":         `clusterd run: unknown command or argument "articles.jsonl"`,
+		"run articles.jsonl":         `run: unknown command or argument "articles.jsonl"`,
 		"run -c":                     "flag needs an argument: 'c' in -c",
 		"run --embedded":             "flag needs an argument: --embedded",
-		"version now":                `clusterd version: unknown command or argument "now"`,
-		"config show":                `clusterd config: unknown command or argument "show"`,
+		"version now":                `version: unknown command or argument "now"`,
+		"config show":                `config: unknown command or argument "show"`,
 		"lint":                       "lint: name at least one configuration file",
 		"demo --rate 0":              "--rate 0: must be above 0 and at most 10000",
 		"demo --rate -1":             "--rate -1: must be above 0 and at most 10000",
@@ -195,15 +195,15 @@ func TestUsageErrors(t *testing.T) {
 		"demo --rate fast":           `invalid argument "fast" for "--rate" flag`,
 		"demo --for -1s":             "--for -1s: must not be negative",
 		"demo --for 3":               `invalid argument "3" for "--for" flag`,
-		"demo fast":                  `clusterd demo: unknown command or argument "fast"`,
+		"demo fast":                  `demo: unknown command or argument "fast"`,
 		"cluster --distance 7 x":     "--distance: must be between 0 and 6",
 		"cluster --distance three x": "--distance: must ",
 		"cluster --distance= x":      "--distance: must ",
 		"cluster --window -1h x":     "--window: must be 0s or more",
 		"cluster --format xml x":     "--format: must be one of json, text",
 		"cluster --method minhash x": "--method: must be simhash",
-		"completion tcsh":            `clusterd completion: unknown command or argument "tcsh"`,
-		"completion bash now":        `clusterd completion bash: unknown command or argument "now"`,
+		"completion tcsh":            `completion: unknown command or argument "tcsh"`,
+		"completion bash now":        `completion bash: unknown command or argument "now"`,
 	} {
 		t.Run(args, func(t *testing.T) {
 			got := clusterd(t, "", strings.Fields(args)...)

@@ -56,7 +56,8 @@ func (o *outputs) records(c changes) []kafka.Record {
 	return records
 }
 
-// result goes to the partition that Java's clients would choose for its key.
+// result goes to the partition that Java's clients would choose for its key. An input key that is too
+// long for every result to repeat is left out, and the cluster id stands in its place.
 func (o *outputs) result(out *outcome) kafka.Record {
 	r := kafka.Record{
 		Topic: o.Topic, Key: []byte(out.address().String()), Value: out.result.JSON(),
@@ -66,7 +67,7 @@ func (o *outputs) result(out *outcome) kafka.Record {
 		r.Key = []byte(*out.result.ClusterID)
 		r.Headers = append(r.Headers, positionHeader(out.position))
 	}
-	if o.Key == "source" {
+	if o.Key == "source" && len(out.record.Key) <= article.MaxIDBytes {
 		r.Key = out.record.Key
 	}
 	if r.Key == nil {
