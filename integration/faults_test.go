@@ -32,8 +32,12 @@ func TestKilled(t *testing.T) {
 
 	live := []*instance{w.start(), w.start()}
 	w.progress(0)
+	witness := w.witness()
 	for kill := range kills {
 		i := random.IntN(len(live))
+		if random.IntN(4) > 0 {
+			i = owner(live)
+		}
 		time.Sleep(time.Duration(random.IntN(500)) * time.Millisecond) // the random moment
 		live[i].kill()
 		live[i] = w.start()
@@ -52,11 +56,85 @@ func TestKilled(t *testing.T) {
 	for _, i := range live {
 		i.stop()
 	}
-	w.audit(3)
-	aborted := len(w.read(w.output, kgo.ReadUncommitted())) - len(w.read(w.output, kgo.ReadCommitted()))
-	t.Logf("%d records of aborted transactions in %s", aborted, w.output)
+	witness.compare(w.audit(3))
+	aborted := 0
+	for _, topic := range []string{w.output, w.clusters} {
+		aborted += len(w.read(topic, kgo.ReadUncommitted())) - len(w.read(topic, kgo.ReadCommitted()))
+	}
+	t.Logf("%d records of aborted transactions", aborted)
 	if aborted == 0 {
 		t.Error("no kill hit a transaction: the test proves nothing")
+	}
+}
+
+// owner is the instance that works; the others stand by.
+func owner(instances []*instance) int {
+	for i, instance := range instances {
+		if strings.Contains(instance.said(), "msg=live") {
+			return i
+		}
+	}
+	return 0
+}
+
+// witness is a reader of the results while everything else fails: what it has seen must never change.
+type witness struct {
+	*world
+	client *kgo.Client
+	stop   context.CancelFunc
+	done   chan struct{}
+	seen   map[string]string // cluster id by source
+	twice  int
+}
+
+func (w *world) witness() *witness {
+	w.Helper()
+	client, err := kgo.NewClient(kgo.SeedBrokers(address), kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.ConsumeTopics(w.output))
+	if err != nil {
+		w.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(w.Context())
+	witness := &witness{world: w, client: client, stop: stop, done: make(chan struct{}), seen: make(map[string]string)}
+	go func() {
+		defer close(witness.done)
+		for ctx.Err() == nil {
+			client.PollFetches(ctx).EachRecord(func(r *kgo.Record) {
+				at := header(r, "clusterd.source")
+				if _, ok := witness.seen[at]; ok {
+					witness.twice++
+				}
+				witness.seen[at] = string(r.Key)
+			})
+		}
+	}()
+	return witness
+}
+
+// compare holds what was seen on the way to what is there at the end.
+func (w *witness) compare(results []result) {
+	w.Helper()
+	w.stop()
+	<-w.done
+	w.client.Close()
+	final := make(map[string]string)
+	for _, r := range results {
+		if r.ClusterID != nil {
+			final[r.Source.String()] = *r.ClusterID
+		}
+	}
+	changed := 0
+	for at, cluster := range w.seen {
+		if final[at] != cluster && final[at] != "" {
+			changed++
+			w.Errorf("%s was in cluster %s and is in %s", at, cluster, final[at])
+		}
+	}
+	if w.twice > 0 {
+		w.Errorf("%d results were seen twice", w.twice)
+	}
+	w.Logf("a reader saw %d results on the way, of which %d changed", len(w.seen), changed)
+	if len(w.seen) < len(results)/2 {
+		w.Errorf("it saw only %d of %d results", len(w.seen), len(results))
 	}
 }
 

@@ -17,17 +17,42 @@ const (
 	remindAfter = time.Minute
 )
 
-// Trouble keeps the tally of one thing that fails and is tried again: it waits longer after each
-// failure in a row, logs trouble that lasts, a reminder each minute, and the recovery. It is safe
-// for concurrent use.
+// Backoff waits longer after each failure in a row, with jitter, so that many instances do not ask a
+// broker that comes back all at once. The zero value is ready. It is not safe for concurrent use.
+type Backoff struct{ wait time.Duration }
+
+// Wait waits before the next try. It returns an error only when ctx ends.
+func (b *Backoff) Wait(ctx context.Context) error { return sleep(ctx, b.next()) }
+
+// Reset says that it worked: the next wait is short again.
+func (b *Backoff) Reset() { b.wait = 0 }
+
+func (b *Backoff) next() time.Duration {
+	b.wait = min(max(2*b.wait, firstBackoff), lastBackoff)
+	return b.wait/2 + rand.N(b.wait/2)
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Trouble keeps the tally of one thing that fails and is tried again: it waits as [Backoff] does, logs
+// trouble that lasts, a reminder each minute, and the recovery. It is safe for concurrent use.
 type Trouble struct {
 	log  *slog.Logger
 	what string
 
-	mutex sync.Mutex
-	wait  time.Duration
-	since time.Time // zero: all is well
-	said  time.Time // zero: not logged yet
+	mutex   sync.Mutex
+	backoff Backoff
+	since   time.Time // zero: all is well
+	said    time.Time // zero: not logged yet
 }
 
 // NewTrouble makes the tally of what, a gerund for the log: "reading topic articles".
@@ -40,21 +65,13 @@ func (t *Trouble) Over() {
 	if !t.said.IsZero() {
 		t.log.Info(t.what + " works again")
 	}
-	t.wait, t.since, t.said = 0, time.Time{}, time.Time{}
+	t.backoff.Reset()
+	t.since, t.said = time.Time{}, time.Time{}
 }
 
-// Wait says that it failed, and waits before the next try: with jitter, so that many instances do
-// not ask a broker that comes back all at once. It returns an error only when ctx ends.
-func (t *Trouble) Wait(ctx context.Context, err error) error {
-	timer := time.NewTimer(t.failed(err))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
+// Wait says that it failed with err, and waits before the next try. It returns an error only when ctx
+// ends.
+func (t *Trouble) Wait(ctx context.Context, err error) error { return sleep(ctx, t.failed(err)) }
 
 func (t *Trouble) failed(err error) time.Duration {
 	t.mutex.Lock()
@@ -66,8 +83,7 @@ func (t *Trouble) failed(err error) time.Duration {
 		t.log.Warn(t.what+" failed; trying again", "error", Explain(err))
 		t.said = time.Now()
 	}
-	t.wait = min(max(2*t.wait, firstBackoff), lastBackoff)
-	return t.wait/2 + rand.N(t.wait/2)
+	return t.backoff.next()
 }
 
 // Retry does what until it succeeds, until its error is one that waiting does not mend, or until

@@ -23,8 +23,13 @@ import (
 	"github.com/clusterd/clusterd/internal/sink"
 )
 
-// rejoinPause is how long to stay out of the group after another instance took over.
-const rejoinPause = time.Second
+const (
+	// rebalanceGrace is how long a worker that was fenced may be ahead of the generation that gives its
+	// space to another member.
+	rebalanceGrace = 3 * time.Second
+	// rejoinPause is how long to stay out of the group when none came.
+	rejoinPause = time.Second
+)
 
 // Run works until ctx ends, and then returns nil: the transaction in hand is finished and the group
 // left. It returns an error where waiting does not help.
@@ -82,7 +87,7 @@ func (p *pipeline) run(ctx context.Context) error {
 		if !errors.Is(err, sink.ErrFenced) {
 			return err
 		}
-		p.log.Warn("another instance has taken over; joining the group anew", "error", err)
+		p.log.Warn("this instance's view of the group is out of date; joining anew")
 		select {
 		case <-time.After(rejoinPause):
 		case <-ctx.Done():
@@ -92,7 +97,7 @@ func (p *pipeline) run(ctx context.Context) error {
 }
 
 // member joins the group and follows its generations. It returns sink.ErrFenced when a worker was
-// fenced: then this instance's view of the group is out of date.
+// fenced and no generation came that says why: then this instance's view of the group is out of date.
 func (p *pipeline) member(ctx context.Context) error {
 	group, err := consumer.Join(p.client, p.log, p.config.Input.Group, p.config.Input.Topic, consumer.Scope(p.config.Cluster.Scope), p.owned())
 	if err != nil {
@@ -124,17 +129,26 @@ func (p *pipeline) member(ctx context.Context) error {
 			}
 		}
 	})
-	defer follow.Wait() //nolint:errcheck // the cause of ctx is the error
+	defer follow.Wait() //nolint:errcheck // the cause of membership's end is the error
 	defer cancel(nil)
+	var rejoin <-chan time.Time
 	for {
 		select {
 		case partitions := <-generations:
+			rejoin = nil
 			p.own(ctx, partitions)
 		case r := <-p.ended:
+			if p.workers[r.transactional] != r {
+				continue // it was stopped, and perhaps another one started in its place
+			}
 			delete(p.workers, r.transactional)
-			if r.err != nil {
+			if !errors.Is(r.err, sink.ErrFenced) {
 				return r.err
 			}
+			p.log.Warn("another instance has taken over", "partitions", r.partitions, "error", r.err)
+			rejoin = time.After(rebalanceGrace)
+		case <-rejoin:
+			return sink.ErrFenced
 		case <-membership.Done():
 			return context.Cause(membership)
 		}

@@ -308,7 +308,7 @@ func TestRunRejoinsWhenFenced(t *testing.T) {
 	b.committed()
 	b.intruder("clusterd-articles")
 	b.produce(spread(values)...)
-	i.log.waitFor(t, "another instance has taken over; joining the group anew")
+	i.log.waitFor(t, "this instance's view of the group is out of date; joining anew")
 	i.log.waitForN(t, "msg=live", 2)
 	b.committed()
 	i.end()

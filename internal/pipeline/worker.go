@@ -45,9 +45,9 @@ var errAgain = errors.New("starting again from what is committed")
 // ([sink.ErrFenced]), or until an error comes that beginning again does not mend.
 func (w *worker) run(ctx context.Context) error {
 	producer, err := w.newProducer(ctx)
-	trouble := kafka.NewTrouble(w.log, "committing a batch")
+	var backoff kafka.Backoff
 	for err == nil {
-		err = w.own(ctx, producer, trouble)
+		err = w.own(ctx, producer, backoff.Reset)
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -57,7 +57,8 @@ func (w *worker) run(ctx context.Context) error {
 		if errors.Is(err, kafkago.MessageSizeTooLarge) {
 			w.shrink()
 		}
-		err = trouble.Wait(ctx, err)
+		w.log.Warn("a batch was not committed, or it is not known whether it was; beginning again from what is committed", "error", err)
+		err = backoff.Wait(ctx)
 	}
 	if ctx.Err() != nil {
 		return nil
@@ -93,8 +94,8 @@ func (w *worker) shrink() {
 }
 
 // own takes ownership, in the order that exactly-once needs: fence, then offsets, then clusters;
-// and works from there.
-func (w *worker) own(ctx context.Context, producer *sink.Producer, trouble *kafka.Trouble) error {
+// and works from there. It calls committed after each batch.
+func (w *worker) own(ctx context.Context, producer *sink.Producer, committed func()) error {
 	if err := producer.Fence(ctx); err != nil {
 		return err
 	}
@@ -117,7 +118,7 @@ func (w *worker) own(ctx context.Context, producer *sink.Producer, trouble *kafk
 		return consumer.NewLog(w.client, w.log, w.config.Input.Topic, next, w.config.Batch.Bytes).Read(ctx, chunks)
 	})
 	group.Go(func() error { return w.collect(ctx, chunks, batches) })
-	group.Go(func() error { return w.commitAll(ctx, producer, clusters, batches, trouble) })
+	group.Go(func() error { return w.commitAll(ctx, producer, clusters, batches, committed) })
 	return group.Wait()
 }
 
@@ -147,7 +148,7 @@ func (w *worker) positions(ctx context.Context) (map[int]int64, error) {
 
 // commitAll assigns and commits one batch after the other. Assignment waits for the commit, so
 // that memory never runs ahead of Kafka by more than the batch in hand.
-func (w *worker) commitAll(ctx context.Context, producer *sink.Producer, clusters *space, batches <-chan batch, trouble *kafka.Trouble) error {
+func (w *worker) commitAll(ctx context.Context, producer *sink.Producer, clusters *space, batches <-chan batch, committed func()) error {
 	progress := progress{log: w.log, since: time.Now()}
 	ticker := time.NewTicker(progressInterval)
 	defer ticker.Stop()
@@ -158,7 +159,7 @@ func (w *worker) commitAll(ctx context.Context, producer *sink.Producer, cluster
 			if err := w.commit(ctx, producer, sink.Batch{Records: w.out.records(c), Offsets: b.offsets(w.config.Input.Topic)}); err != nil {
 				return err
 			}
-			trouble.Over()
+			committed()
 			progress.add(c)
 		case <-ticker.C:
 			progress.say(len(clusters.clusters))
