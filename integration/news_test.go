@@ -25,7 +25,13 @@ func TestNewsThroughKcat(t *testing.T) {
 	for _, partitions := range []int{4, 1} {
 		t.Run(fmt.Sprintf("%d partitions", partitions), func(t *testing.T) {
 			w := newWorld(t, partitions, "")
-			w.kcat(articles, "-P", "-t", w.input)
+			// Without the option, kcat sends all that comes within 10 ms to one partition.
+			w.kcat(articles, "-P", "-t", w.input, "-X", "sticky.partitioning.linger.ms=0")
+			for p, end := range w.ends(w.input) {
+				if end == 0 {
+					t.Errorf("kcat sent nothing to partition %d", p)
+				}
+			}
 			running := w.start()
 			w.done(time.Minute)
 			running.stop()

@@ -209,7 +209,11 @@ func idAt(object gjson.Result, p path) (string, error) {
 
 const timeFormats = "RFC 3339 (2006-01-02T15:04:05Z), or Unix seconds or milliseconds"
 
-// timeAt is the time at p: RFC 3339, or a number (which may stand in a string) of seconds or
+// timeLayouts are those of RFC 3339, and the same without a zone, which many programs write and which
+// is taken as UTC.
+var timeLayouts = [...]string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05"}
+
+// timeAt is the time at p: one of timeLayouts, or a number (which may stand in a string) of seconds or
 // milliseconds since 1970. An empty string is no time, as null is. A number of 1e11 and more is milliseconds: as seconds it would be
 // past the year 5138.
 func timeAt(object gjson.Result, p path) (time.Time, error) {
@@ -222,8 +226,10 @@ func timeAt(object gjson.Result, p path) (time.Time, error) {
 			return t, nil
 		}
 	case r.Type == gjson.String:
-		if t, err := time.Parse(time.RFC3339, r.Str); err == nil && inRange(t.UTC()) {
-			return t.UTC(), nil
+		for _, layout := range timeLayouts {
+			if t, err := time.Parse(layout, r.Str); err == nil && inRange(t.UTC()) {
+				return t.UTC(), nil
+			}
 		}
 		if t, ok := unixTime(r.Str); ok {
 			return t, nil

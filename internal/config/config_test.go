@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -252,5 +253,27 @@ func TestExamples(t *testing.T) {
 			continue
 		}
 		checkRoundTrip(t, c)
+	}
+}
+
+func TestSet(t *testing.T) {
+	for _, test := range []struct{ key, text, want string }{
+		{"cluster.distance", "2", ""},
+		{"cluster.window", "3d", ""},
+		{"input.format", "text", ""},
+		{"cluster.distance", "9", "between 0 and 6"},
+		{"cluster.distance", "${HOME}", "between 0 and 6"},
+		{"kafka.brokers", "a:1", "no key kafka.brokers"},
+		{"cluster", "x", "no key cluster"},
+	} {
+		c := Default()
+		switch err := c.Set(test.key, test.text); {
+		case test.want == "" && err != nil:
+			t.Errorf("Set(%s, %s): %v", test.key, test.text, err)
+		case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)):
+			t.Errorf("Set(%s, %s): %v, want %q", test.key, test.text, err, test.want)
+		case test.want == "" && bytes.Equal(c.YAML(), Default().YAML()):
+			t.Errorf("Set(%s, %s) changed nothing", test.key, test.text)
+		}
 	}
 }

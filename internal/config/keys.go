@@ -107,7 +107,7 @@ func (c *Input) keys() []key {
 		},
 		{
 			"input.fields.published_at", scalar(&c.Fields.PublishedAt, fieldPath(), "published_at"),
-			"Dotted path of the event time: RFC 3339, Unix seconds or milliseconds; else the record's time.",
+			"Dotted path of the event time: RFC 3339 (without a zone: UTC), Unix seconds or milliseconds; else the record's time.",
 		},
 		{
 			"input.fields.source", scalar(&c.Fields.Source, fieldPath(), "source"),
