@@ -3,7 +3,6 @@
 package integration
 
 import (
-	"bytes"
 	"context"
 	"os"
 	"os/exec"
@@ -11,10 +10,11 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/clusterd/clusterd/internal/testlog"
 )
 
 var fenced = regexp.MustCompile("(?s)```(\\w+)\n(.*?)```")
@@ -94,12 +94,12 @@ func (r *readme) shell(code string) {
 	case "go run ./cmd/clusterd demo":
 		p := r.begin("go", "run", "./cmd/clusterd", "demo")
 		r.eventually(3*time.Minute, "clusters in the demo", func() bool {
-			return strings.Contains(p.text(), "at distance")
+			return strings.Contains(p.said.String(), "at distance")
 		})
 		r.interrupt(p)
 	case "./clusterd run -c clusterd.yaml":
 		r.daemon = r.begin("./clusterd", "run", "-c", "clusterd.yaml")
-		r.eventually(time.Minute, "the daemon to be live", func() bool { return strings.Contains(r.daemon.text(), `"msg":"live"`) })
+		r.eventually(time.Minute, "the daemon to be live", func() bool { return strings.Contains(r.daemon.said.String(), `"msg":"live"`) })
 	default:
 		r.run(code)
 	}
@@ -138,7 +138,7 @@ func (r *readme) reader(file, code, language string, command []string, want stri
 		r.run("cd reader && go mod init reader && go get github.com/twmb/franz-go/pkg/kgo@$(cd .. && go list -m -f '{{.Version}}' github.com/twmb/franz-go)")
 	}
 	p := r.begin(command...)
-	r.eventually(2*time.Minute, file+" to read results", func() bool { return strings.Contains(p.text(), want) })
+	r.eventually(2*time.Minute, file+" to read results", func() bool { return strings.Contains(p.said.String(), want) })
 	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
 	<-p.exited
 }
@@ -155,26 +155,13 @@ func (r *readme) libs() string {
 type process struct {
 	cmd    *exec.Cmd
 	exited chan error
-	mutex  sync.Mutex
-	out    bytes.Buffer
-}
-
-func (p *process) Write(data []byte) (int, error) {
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
-	return p.out.Write(data)
-}
-
-func (p *process) text() string {
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
-	return p.out.String()
+	said   testlog.Buffer
 }
 
 func (r *readme) begin(command ...string) *process {
 	r.Helper()
 	p := &process{cmd: exec.Command(command[0], command[1:]...), exited: make(chan error, 1)}
-	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = r.dir, p, p
+	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = r.dir, &p.said, &p.said
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := p.cmd.Start(); err != nil {
 		r.Fatal(err)
@@ -183,7 +170,7 @@ func (r *readme) begin(command ...string) *process {
 	r.Cleanup(func() {
 		_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
 		if r.Failed() {
-			r.Logf("%v said:\n%s", command, p.text())
+			r.Logf("%v said:\n%s", command, p.said.String())
 		}
 	})
 	return p
@@ -209,9 +196,9 @@ func (r *readme) interrupt(p *process) {
 	select {
 	case err := <-p.exited:
 		if err != nil {
-			r.Errorf("after Ctrl-C: %v\n%s", err, p.text())
+			r.Errorf("after Ctrl-C: %v\n%s", err, p.said.String())
 		}
 	case <-time.After(30 * time.Second):
-		r.Errorf("still running 30 s after Ctrl-C:\n%s", p.text())
+		r.Errorf("still running 30 s after Ctrl-C:\n%s", p.said.String())
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/testlog"
 )
 
 const (
@@ -136,7 +137,7 @@ func TestClusterInterrupted(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	var out, errs syncBuffer
+	var out, errs testlog.Buffer
 	code := run(ctx, []string{"cluster"}, strings.NewReader(bridge), &out, &errs)
 	if code != exitFailed || errs.String() != "clusterd: interrupted: the results are not complete\n" {
 		t.Errorf("exit %d, errors %q", code, &errs)

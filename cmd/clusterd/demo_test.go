@@ -8,11 +8,13 @@ import (
 	"testing"
 
 	"github.com/rivo/uniseg"
+
+	"github.com/clusterd/clusterd/internal/testlog"
 )
 
 // demoing is a demo that runs until it has shown enough.
 type demoing struct {
-	out, errs syncBuffer
+	out, errs testlog.Buffer
 	stop      context.CancelFunc
 	code      chan int
 }
@@ -29,9 +31,9 @@ func startDemo(t *testing.T, args ...string) *demoing {
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	d := startDemo(t, "--rate", "100")
-	d.out.waitFor(t, "\nnew ")
-	d.out.waitFor(t, "\njoined ")
-	d.errs.waitFor(t, " joined, ")
+	d.out.WaitFor(t, "\nnew ", 1)
+	d.out.WaitFor(t, "\njoined ", 1)
+	d.errs.WaitFor(t, " joined, ", 1)
 	d.stop()
 	if code := <-d.code; code != 0 {
 		t.Errorf("exit %d, want 0; %s", code, &d.errs)
@@ -89,9 +91,9 @@ func TestDemoPlaysAFile(t *testing.T) {
 	path := write(t, "mine.jsonl", []byte(bridge+"\n"+copied+"\n"+"{\n"+strings.Replace(market, "Market", `\u001b[31mMarket`, 1))) // no line break at the end
 	d := startDemo(t, "--articles", path, "--rate", "1000")
 	// Lines may go to different partitions, and so either of the two may be first.
-	d.out.waitFor(t, "\njoined ")
-	d.out.waitFor(t, "dead letter")
-	d.out.waitFor(t, "Market prices rise")
+	d.out.WaitFor(t, "\njoined ", 1)
+	d.out.WaitFor(t, "dead letter", 1)
+	d.out.WaitFor(t, "Market prices rise", 1)
 	d.stop()
 	if code := <-d.code; code != 0 {
 		t.Errorf("exit %d, want 0; %s", code, &d.errs)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"flag"
 	"fmt"
 	"os"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/testlog"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -47,41 +47,6 @@ var build = sync.OnceValues(func() (string, error) {
 	return binary, nil
 })
 
-// syncBuffer is a buffer that several goroutines write to.
-type syncBuffer struct {
-	mutex  sync.Mutex
-	buffer bytes.Buffer
-}
-
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mutex.Lock()
-	defer b.mutex.Unlock()
-	return b.buffer.Write(p)
-}
-
-func (b *syncBuffer) String() string {
-	b.mutex.Lock()
-	defer b.mutex.Unlock()
-	return b.buffer.String()
-}
-
-// poll waits until done.
-func poll(t *testing.T, what func() string, done func() bool) {
-	t.Helper()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.Now().Add(limit); !done(); <-tick.C {
-		if time.Now().After(deadline) {
-			t.Fatalf("still waiting after %v: %s", limit, what())
-		}
-	}
-}
-
-func (b *syncBuffer) waitFor(t *testing.T, what string) {
-	t.Helper()
-	poll(t, func() string { return fmt.Sprintf("%q is not in:\n%s", what, b) }, func() bool { return strings.Contains(b.String(), what) })
-}
-
 // outcome is what a command line gave.
 type outcome struct {
 	code      int
@@ -90,7 +55,7 @@ type outcome struct {
 
 func clusterd(t *testing.T, stdin string, args ...string) outcome {
 	t.Helper()
-	var out, errs syncBuffer
+	var out, errs testlog.Buffer
 	code := run(t.Context(), append([]string{}, args...), strings.NewReader(stdin), &out, &errs)
 	return outcome{code, out.String(), errs.String()}
 }
@@ -99,7 +64,7 @@ func clusterd(t *testing.T, stdin string, args ...string) outcome {
 type process struct {
 	*testing.T
 	cmd       *exec.Cmd
-	out, errs syncBuffer
+	out, errs testlog.Buffer
 	done      chan struct{}
 }
 
@@ -323,7 +288,7 @@ func TestRunWaitsForTheBroker(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := start(t, "run", "-c", path)
-	p.errs.waitFor(t, "trying again")
+	p.errs.WaitFor(t, "trying again", 1)
 	if code := p.signal(os.Interrupt); code != 0 {
 		t.Errorf("exit %d, want 0", code)
 	}
@@ -340,7 +305,7 @@ func TestRunInATakenFolder(t *testing.T) {
 	t.Parallel()
 	dir, path := t.TempDir(), freeAddress(t)
 	first := start(t, "run", "-c", path, "--embedded", filepath.Join(dir, "broker"))
-	first.errs.waitFor(t, `"msg":"embedded broker`)
+	first.errs.WaitFor(t, `"msg":"embedded broker`, 1)
 	got := clusterd(t, "", "run", "-c", path, "--embedded", filepath.Join(dir, "broker"))
 	if got.code != exitFailed || !strings.Contains(got.errs, "clusterd.lock is locked: another clusterd keeps its broker there") {
 		t.Errorf("exit %d, errors %q", got.code, got.errs)

@@ -37,7 +37,7 @@ var address = regexp.MustCompile(`"address":"([^"]+)"`)
 func startEmbedded(t *testing.T, file, dir string) (p *process, broker string) {
 	t.Helper()
 	p = start(t, "run", "-c", file, "--embedded", dir)
-	p.errs.waitFor(t, `"msg":"live"`)
+	p.errs.WaitFor(t, `"msg":"live"`, 1)
 	return p, address.FindStringSubmatch(p.errs.String())[1]
 }
 

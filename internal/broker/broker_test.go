@@ -1,14 +1,12 @@
 package broker_test
 
 import (
-	"bytes"
 	"errors"
 	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -18,6 +16,7 @@ import (
 	"github.com/clusterd/clusterd/internal/broker"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/testlog"
 )
 
 const anyPort = "127.0.0.1:0"
@@ -171,27 +170,10 @@ func TestStartErrors(t *testing.T) {
 	}
 }
 
-type lockedBuffer struct {
-	mutex  sync.Mutex
-	buffer bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mutex.Lock()
-	defer b.mutex.Unlock()
-	return b.buffer.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mutex.Lock()
-	defer b.mutex.Unlock()
-	return b.buffer.String()
-}
-
 // What the broker tells is for those who look for trouble: nothing of the usual course is shown.
 func TestTheLogIsQuiet(t *testing.T) {
 	for level, want := range map[slog.Level]bool{slog.LevelInfo: false, slog.LevelDebug: true} {
-		var log lockedBuffer
+		var log testlog.Buffer
 		b, err := broker.Start(anyPort, t.TempDir(), slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: level})))
 		if err != nil {
 			t.Fatal(err)

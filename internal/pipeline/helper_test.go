@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -23,6 +22,7 @@ import (
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/testlog"
 	"github.com/clusterd/clusterd/internal/text"
 )
 
@@ -85,31 +85,6 @@ func feed(seed uint64, n int) [][]byte {
 		values[i] = articleJSON(fmt.Sprintf("a%d-%d", seed, i), fmt.Sprintf("story %d", story), sentence(seed*100_000+story, 60))
 	}
 	return values
-}
-
-// syncBuffer is a buffer that several goroutines write to.
-type syncBuffer struct {
-	mutex  sync.Mutex
-	buffer bytes.Buffer
-}
-
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mutex.Lock()
-	defer b.mutex.Unlock()
-	return b.buffer.Write(p)
-}
-
-func (b *syncBuffer) String() string {
-	b.mutex.Lock()
-	defer b.mutex.Unlock()
-	return b.buffer.String()
-}
-
-func (b *syncBuffer) waitFor(t *testing.T, what string) { b.waitForN(t, what, 1) }
-
-func (b *syncBuffer) waitForN(t *testing.T, what string, n int) {
-	t.Helper()
-	poll(t, fmt.Sprintf("%q %d times in the log", what, n), func() bool { return strings.Count(b.String(), what) >= n })
 }
 
 // poll waits until done.
@@ -176,7 +151,7 @@ func newBareBench(t *testing.T, c config.Config) *bench {
 // instance is a clusterd that runs.
 type instance struct {
 	t    *testing.T
-	log  *syncBuffer
+	log  *testlog.Buffer
 	stop context.CancelFunc
 	done chan struct{}
 	err  error // after done
@@ -186,7 +161,7 @@ func (b *bench) start() *instance {
 	b.Helper()
 	fingerprinter := testFingerprinter(b, b.config)
 	ctx, stop := context.WithCancel(b.Context())
-	i := &instance{t: b.T, log: &syncBuffer{}, stop: stop, done: make(chan struct{})}
+	i := &instance{t: b.T, log: &testlog.Buffer{}, stop: stop, done: make(chan struct{})}
 	go func() {
 		defer close(i.done)
 		i.err = run(ctx, b.config, b.client, slog.New(slog.NewTextHandler(i.log, nil)), fingerprinter)

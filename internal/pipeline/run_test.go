@@ -249,16 +249,16 @@ func TestRunStandbyTakesOver(t *testing.T) {
 	b := newBench(t, testConfig(), 4)
 	values := feed(3, 100)
 	first := b.start()
-	first.log.waitFor(t, "msg=live")
+	first.log.WaitFor(t, "msg=live", 1)
 	second := b.start()
-	second.log.waitFor(t, "standing by")
+	second.log.WaitFor(t, "standing by", 1)
 	b.produce(spread(values)...)
 	b.committed()
 	if strings.Contains(second.log.String(), "msg=live") {
 		t.Error("the standby works")
 	}
 	first.end()
-	second.log.waitFor(t, "msg=live")
+	second.log.WaitFor(t, "msg=live", 1)
 	b.produce(spread(values)...)
 	b.committed()
 	second.end()
@@ -272,17 +272,17 @@ func TestRunPartitionsAreShared(t *testing.T) {
 	b := newBench(t, c, 4)
 	values := feed(4, 100)
 	first := b.start()
-	first.log.waitForN(t, "msg=live", 4)
+	first.log.WaitFor(t, "msg=live", 4)
 	b.produce(spread(values)...)
 	second := b.start()
-	second.log.waitForN(t, "msg=live", 2)
+	second.log.WaitFor(t, "msg=live", 2)
 	b.produce(spread(values)...)
 	b.committed()
 	if given := strings.Count(first.log.String(), "giving up partitions"); given != 2 {
 		t.Errorf("the first gave up %d partitions, want 2", given)
 	}
 	first.end()
-	second.log.waitForN(t, "msg=live", 4)
+	second.log.WaitFor(t, "msg=live", 4)
 	b.produce(spread(values)...)
 	b.committed()
 	second.end()
@@ -308,8 +308,8 @@ func TestRunRejoinsWhenFenced(t *testing.T) {
 	b.committed()
 	b.intruder("clusterd-articles")
 	b.produce(spread(values)...)
-	i.log.waitFor(t, "this instance's view of the group is out of date; joining anew")
-	i.log.waitForN(t, "msg=live", 2)
+	i.log.WaitFor(t, "this instance's view of the group is out of date; joining anew", 1)
+	i.log.WaitFor(t, "msg=live", 2)
 	b.committed()
 	i.end()
 	b.verify()
@@ -322,10 +322,10 @@ func TestRunRejoinsWhenOnePartitionIsFenced(t *testing.T) {
 	b := newBench(t, c, 3)
 	values := feed(6, 100)
 	i := b.start()
-	i.log.waitForN(t, "msg=live", 3)
+	i.log.WaitFor(t, "msg=live", 3)
 	b.intruder("clusterd-articles-1")
 	b.produce(spread(values)...)
-	i.log.waitForN(t, "msg=live", 4)
+	i.log.WaitFor(t, "msg=live", 4)
 	b.committed()
 	i.end()
 	b.verify()
@@ -412,7 +412,7 @@ func TestRunTopics(t *testing.T) {
 		c.Kafka.CreateTopics = true
 		b := newBareBench(t, c)
 		create(b, map[string]string{"max.message.bytes": "3000000"}, "articles")
-		b.start().log.waitFor(t, "msg=live")
+		b.start().log.WaitFor(t, "msg=live", 1)
 		for _, topic := range []string{"article-clusters", "clusters", "articles-dead"} {
 			partitions, err := b.client.Partitions(t.Context(), topic)
 			if err != nil || len(partitions) != 3 {
@@ -436,7 +436,7 @@ func TestRunStopsWhileItWaits(t *testing.T) {
 	b := newBareBench(t, c)
 	b.broker.Close() // nobody answers
 	i := b.start()
-	i.log.waitFor(t, "trying again")
+	i.log.WaitFor(t, "trying again", 1)
 	i.end()
 }
 
