@@ -1,6 +1,6 @@
 module github.com/clusterd/clusterd
 
-go 1.26.8
+go 1.26.0
 
 require (
 	github.com/go-ego/gse v0.80.3

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -243,4 +244,30 @@ func TestRestart(t *testing.T) {
 			t.Fatalf("run %d: %+v", n, last)
 		}
 	}
+}
+
+// An instance that is held up until another has taken over finds out, and neither loses nor doubles.
+func TestPaused(t *testing.T) {
+	w := newWorld(t, 2, "batch: {linger: 0s}\n")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var sent atomic.Int64
+	stream := make(chan error, 1)
+	go func() { stream <- w.stream(ctx, 4000, 160, &sent) }()
+
+	first := w.start()
+	first.waitFor("msg=live")
+	second := w.start()
+	second.waitFor("standing by")
+	first.signal(syscall.SIGSTOP)
+	second.waitFor("msg=live")
+	first.signal(syscall.SIGCONT)
+	first.waitFor("another instance has taken over")
+	if err := <-stream; err != nil {
+		t.Fatal(err)
+	}
+	w.done(time.Minute)
+	first.stop()
+	second.stop()
+	w.audit(3)
 }

@@ -170,12 +170,17 @@ func (i *instance) kill() {
 	<-i.exited
 }
 
+func (i *instance) signal(s syscall.Signal) {
+	i.Helper()
+	if err := i.cmd.Process.Signal(s); err != nil {
+		i.Fatal(err)
+	}
+}
+
 // stop is SIGTERM, after which clusterd must exit with 0.
 func (i *instance) stop() {
 	i.Helper()
-	if err := i.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		i.Fatal(err)
-	}
+	i.signal(syscall.SIGTERM)
 	if err := i.wait(30 * time.Second); err != nil {
 		i.Fatalf("after SIGTERM: %v\n%s", err, i.said())
 	}
