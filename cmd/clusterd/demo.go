@@ -89,29 +89,32 @@ func demo(ctx context.Context, o demoOptions, out, errs io.Writer) error {
 
 	show := newShow(out, errs, c, b.Address())
 	show.begin()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	if o.duration > 0 {
-		var stop context.CancelFunc
-		ctx, stop = context.WithTimeout(ctx, o.duration)
-		defer stop()
+		// No deadline: it would end requests by itself, and not as a stop.
+		defer time.AfterFunc(o.duration, stop).Stop()
 	}
+	err = runDemo(ctx, o.rate, articles, c, client, log, show)
+	show.end()
+	if ctx.Err() != nil {
+		return nil // the time is up, or Ctrl-C
+	}
+	return err
+}
+
+// runDemo makes the topics, and plays, clusters and shows until ctx ends or one of them fails.
+func runDemo(ctx context.Context, rate float64, articles io.Reader, c config.Config, client *kafka.Client, log *slog.Logger, show *show) error {
 	for _, topic := range []string{c.Input.Topic, c.Output.Topic, c.Output.DeadLetterTopic} {
 		if err := client.CreateTopic(ctx, kafka.TopicSpec{Name: topic, Partitions: broker.Partitions}); err != nil {
-			if ctx.Err() != nil {
-				return nil // the time is up, or Ctrl-C
-			}
 			return err
 		}
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return pipeline.Run(ctx, c, client, log) })
-	group.Go(func() error { return play(ctx, o.rate, b.Address(), c.Input.Topic, articles, show) })
+	group.Go(func() error { return play(ctx, rate, c.Kafka.Brokers[0], c.Input.Topic, articles, show) })
 	group.Go(func() error { return follow(ctx, client, log, c, show) })
-	err = group.Wait()
-	show.end()
-	if err != nil && ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
-		return nil // the time is up, or Ctrl-C
-	}
-	return err
+	return group.Wait()
 }
 
 // startDemoBroker takes a free port where the usual one is taken, as by a Kafka on this machine.

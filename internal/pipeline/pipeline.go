@@ -113,7 +113,6 @@ func (p *pipeline) member(ctx context.Context) error {
 		}
 	}()
 	membership, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	generations, follow := make(chan []int), errgroup.Group{}
 	follow.Go(func() error {
 		for {
