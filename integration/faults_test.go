@@ -271,3 +271,28 @@ func TestPaused(t *testing.T) {
 	second.stop()
 	w.audit(3)
 }
+
+// Partitions that are added to the input are taken in, with the clusters that are there.
+func TestPartitionsAdded(t *testing.T) {
+	w := newWorld(t, 1, "")
+	running := w.start()
+	generator := sample.New(5, time.Now())
+	send := func(partition int32) {
+		var records []*kgo.Record
+		for range 200 {
+			records = append(records, &kgo.Record{Partition: partition, Value: generator.Next().JSON()})
+		}
+		if err := w.producer(kgo.RecordPartitioner(kgo.ManualPartitioner())).ProduceSync(t.Context(), records...).FirstErr(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	send(0)
+	w.done(time.Minute)
+	mustBroker(t, "tool", "topics", "--alter", "--topic", w.input, "--partitions", "3")
+	w.eventually(30*time.Second, "three partitions", func() bool { return len(w.ends(w.input)) == 3 })
+	send(2)
+	send(1)
+	w.done(time.Minute)
+	running.stop()
+	w.audit(3)
+}

@@ -43,7 +43,7 @@ func watch(ctx context.Context, group *Group) <-chan []int {
 }
 
 // await waits for a generation in which the member owns these partitions.
-func await(t *testing.T, ctx context.Context, who string, generations <-chan []int, want ...int) { //nolint:revive // t comes first
+func await(t *testing.T, ctx context.Context, who string, generations <-chan []int, want ...int) {
 	t.Helper()
 	for {
 		select {

@@ -93,7 +93,7 @@ func (f *Fingerprinter) one(r kafka.Record) fingerprinted {
 	out := fingerprinted{record: r, bytes: len(r.Value)}
 	a, err := f.decoder.Decode(r.Key, r.Value, out.address())
 	if err != nil {
-		out.rejection = err.(*article.Rejection) //nolint:errorlint // Decode has no other errors
+		out.rejection = err.(*article.Rejection) // Decode has no other errors
 		return out
 	}
 	out.record.Value = nil

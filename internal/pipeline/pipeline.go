@@ -128,7 +128,7 @@ func (p *pipeline) member(ctx context.Context) error {
 			}
 		}
 	})
-	defer follow.Wait() //nolint:errcheck // the cause of membership's end is the error
+	defer follow.Wait() // its error is the cause of membership's end
 	defer cancel(nil)
 	var rejoin <-chan time.Time
 	for {
