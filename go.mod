@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/go-ego/gse v0.80.3
 	github.com/goccy/go-yaml v1.19.2
+	github.com/gofrs/flock v0.13.1
 	github.com/google/btree v1.1.3
 	github.com/google/go-cmp v0.7.0
 	github.com/rivo/uniseg v0.4.7

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/gofrs/flock"
 	"github.com/twmb/franz-go/pkg/kfake"
 )
 
@@ -22,7 +23,7 @@ const Partitions = 4
 // Broker is a broker that runs. Close it to keep what it holds.
 type Broker struct {
 	cluster *kfake.Cluster
-	lock    *os.File // nil without a folder
+	lock    *flock.Flock // nil without a folder
 	address string
 }
 
@@ -67,12 +68,13 @@ func (b *Broker) lockDir(dir string) error {
 		return fmt.Errorf("the embedded broker's folder: %w", err)
 	}
 	name := filepath.Join(dir, "clusterd.lock")
-	lock, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
+	lock := flock.New(name, flock.SetPermissions(0o600))
+	locked, err := lock.TryLock()
 	if err != nil {
-		return fmt.Errorf("the embedded broker's folder: %w", err)
+		return fmt.Errorf("the embedded broker's folder: locking %s: %w", name, err)
 	}
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		return errors.Join(fmt.Errorf("%s is locked: another clusterd keeps its broker there", name), lock.Close())
+	if !locked {
+		return fmt.Errorf("%s is locked: another clusterd keeps its broker there", name)
 	}
 	b.lock = lock
 	return nil
@@ -80,7 +82,7 @@ func (b *Broker) lockDir(dir string) error {
 
 func (b *Broker) unlock() {
 	if b.lock != nil {
-		b.lock.Close() // which releases the lock
+		_ = b.lock.Unlock() // which the end of the process does too
 	}
 }
 
