@@ -77,9 +77,9 @@ func clusterFiles(cmd *cobra.Command, c config.Config, files []string, deadLette
 	defer closeInputs()
 	rejected := &rejections{log: newLogger(c.Log, errs), clear: func() { _ = bar.Clear() }}
 	if deadLetters != "" {
-		f, err := os.Create(deadLetters)
-		if err != nil {
-			return fmt.Errorf("--dead-letters: %w", err)
+		f, failed := os.Create(deadLetters)
+		if failed != nil {
+			return fmt.Errorf("--dead-letters: %w", failed)
 		}
 		defer func() { err = errors.Join(err, f.Close()) }()
 		rejected.file = json.NewEncoder(f)
