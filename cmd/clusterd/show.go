@@ -145,7 +145,7 @@ func (s *show) deadLetter(r kafka.Record) {
 		headers[h.Key] = string(h.Value)
 	}
 	s.line(colourDead, fmt.Sprintf("%-11s", "dead letter"), fmt.Sprintf("%s %s: %s",
-		headers["clusterd.source"], headers["clusterd.error"], headers["clusterd.reason"]))
+		headers[article.HeaderSource], headers[article.HeaderError], headers[article.HeaderReason]))
 }
 
 // totals shows the sums. On a terminal the line is written over.

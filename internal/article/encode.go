@@ -9,6 +9,19 @@ import (
 	"time"
 )
 
+// The headers that clusterd adds to what it writes.
+const (
+	// HeaderPosition stands on results and clusters: the place of the article, or of the
+	// cluster's last member, in the order in which its space took articles in. That order, with
+	// recovery, depends on it: the next article's position is one more than the highest.
+	HeaderPosition  = "clusterd.position"
+	HeaderSource    = "clusterd.source"    // topic/partition/offset of the input record
+	HeaderError     = "clusterd.error"     // the [Class] of a dead letter
+	HeaderReason    = "clusterd.reason"    // for a person
+	HeaderStage     = "clusterd.stage"     // which part of clusterd said so
+	HeaderTruncated = "clusterd.truncated" // the value's length, where only its beginning fits
+)
+
 // MaxTitleBytes is how much of a title a result or a cluster carries.
 const MaxTitleBytes = 512
 

@@ -26,7 +26,6 @@ const (
 // Group is a membership in a consumer group. It says which units of work this member owns; it
 // neither reads records nor commits offsets.
 type Group struct {
-	client   *kafka.Client
 	group    *kafkago.ConsumerGroup
 	balancer *balancer
 	topic    string
@@ -56,7 +55,7 @@ func Join(client *kafka.Client, log *slog.Logger, id, topic string, scope Scope,
 	if err != nil {
 		return nil, fmt.Errorf("joining group %s: %w", id, err)
 	}
-	return &Group{client: client, group: group, balancer: b, topic: topic, log: log}, nil
+	return &Group{group: group, balancer: b, topic: topic, log: log}, nil
 }
 
 // Next waits for the next generation of the group and returns the partitions that this member

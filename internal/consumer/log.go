@@ -151,8 +151,8 @@ func (l *Log) readLeader(ctx context.Context, partitions []int, next map[int]int
 				return ctx.Err()
 			}
 		}
-		// A broker fills a response in the order of the request, and stops when it is full:
-		// begin with another partition each time, so that none starves.
+		// Only for the first partition with data does a broker send a record batch that is larger
+		// than its share: begin with another one each time, so that none starves.
 		partitions = append(partitions[1:], partitions[0])
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -37,10 +36,24 @@ type Rejected struct {
 	*article.Rejection
 }
 
-// Totals counts what became of the lines of a file.
+// Totals counts what became of records, or of the lines of a file.
 type Totals struct {
 	Lines, New, Joined, Unclustered, Rejected int
 	Clusters                                  int // live at the end
+}
+
+func (t *Totals) add(o *outcome) {
+	t.Lines++
+	switch {
+	case o.rejection != nil:
+		t.Rejected++
+	case o.result.Status == article.Unclustered:
+		t.Unclustered++
+	case o.result.Status == article.New:
+		t.New++
+	default:
+		t.Joined++
+	}
 }
 
 // File clusters the lines of the inputs, one after the other, as if they were the records of
@@ -64,7 +77,7 @@ func clusterFiles(ctx context.Context, c config.Config, fingerprinter *Fingerpri
 		return Totals{}, err
 	}
 	f := &file{config: c, fingerprinter: fingerprinter, clusters: clusters, out: bufio.NewWriter(out), rejected: rejected}
-	chunks := make(chan []fingerprinted)
+	chunks := make(chan fileChunk)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		defer close(chunks)
@@ -93,23 +106,19 @@ type file struct {
 	out           *bufio.Writer
 	rejected      func(Rejected) error
 	totals        Totals
-
-	mutex sync.Mutex // the reading side adds, the assigning side looks up
-	files []started
 }
 
-// started is a file and the offset of its first line.
-type started struct {
-	name  string
-	first int64
+// fileChunk is a run of lines of one file, and the offset of that file's first line.
+type fileChunk struct {
+	name    string
+	first   int64
+	records []fingerprinted
 }
 
-func (f *file) read(ctx context.Context, inputs []Input, chunks chan<- []fingerprinted) error {
+func (f *file) read(ctx context.Context, inputs []Input, chunks chan<- fileChunk) error {
 	var offset int64
 	for _, input := range inputs {
-		f.mutex.Lock()
-		f.files = append(f.files, started{input.Name, offset})
-		f.mutex.Unlock()
+		first := offset
 		lines := lineReader{r: bufio.NewReaderSize(input, 1<<20), limit: f.config.Input.MaxBytes + 1}
 		for done := false; !done; {
 			var records []kafka.Record
@@ -126,12 +135,12 @@ func (f *file) read(ctx context.Context, inputs []Input, chunks chan<- []fingerp
 				offset++
 				size += len(line)
 			}
-			chunk, err := f.fingerprinter.all(ctx, records)
+			prints, err := f.fingerprinter.all(ctx, records)
 			if err != nil {
 				return err
 			}
 			select {
-			case chunks <- chunk:
+			case chunks <- fileChunk{name: input.Name, first: first, records: prints}:
 			case <-ctx.Done():
 				return ctx.Err()
 			}
@@ -164,41 +173,21 @@ func (l *lineReader) next() ([]byte, error) {
 	}
 }
 
-func (f *file) assign(chunk []fingerprinted) error {
-	c := f.clusters.assign(chunk)
+func (f *file) assign(chunk fileChunk) error {
+	c := f.clusters.assign(chunk.records)
 	for i := range c.outcomes {
 		o := &c.outcomes[i]
-		f.totals.Lines++
-		switch {
-		case o.rejection != nil:
-			f.totals.Rejected++
-			if err := f.reject(o); err != nil {
+		f.totals.add(o)
+		if o.rejection != nil {
+			line := int(o.record.Offset-chunk.first) + 1
+			if err := f.rejected(Rejected{Name: chunk.name, Line: line, Value: o.record.Value, Rejection: o.rejection}); err != nil {
 				return err
 			}
 			continue
-		case o.result.Status == article.Unclustered:
-			f.totals.Unclustered++
-		case o.result.Status == article.New:
-			f.totals.New++
-		default:
-			f.totals.Joined++
 		}
 		if _, err := f.out.Write(append(o.result.JSON(), '\n')); err != nil {
 			return fmt.Errorf("writing results: %w", err)
 		}
 	}
 	return nil
-}
-
-// reject hands on a line that is no article, with its place.
-func (f *file) reject(o *outcome) error {
-	f.mutex.Lock()
-	defer f.mutex.Unlock()
-	at := f.files[0]
-	for _, s := range f.files {
-		if s.first <= o.record.Offset {
-			at = s
-		}
-	}
-	return f.rejected(Rejected{Name: at.name, Line: int(o.record.Offset-at.first) + 1, Value: o.record.Value, Rejection: o.rejection})
 }

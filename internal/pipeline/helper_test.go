@@ -304,7 +304,7 @@ func (b *bench) results() []result {
 			b.Fatalf("%s/%d/%d: %v", r.Topic, r.Partition, r.Offset, err)
 		}
 		out := result{Record: r, Result: parsed, position: ^uint64(0)}
-		if h := header(r, headerPosition); h != "" {
+		if h := header(r, article.HeaderPosition); h != "" {
 			if _, err := fmt.Sscan(h, &out.position); err != nil {
 				b.Fatal(err)
 			}

@@ -12,19 +12,6 @@ import (
 	"github.com/clusterd/clusterd/internal/sink"
 )
 
-// The headers that clusterd adds to what it writes.
-const (
-	// headerPosition stands on results and clusters: the place of the article, or of the
-	// cluster's last member, in the order in which its space took articles in. That order, with
-	// recovery, depends on it: the next article's position is one more than the highest.
-	headerPosition  = "clusterd.position"
-	headerSource    = "clusterd.source"    // topic/partition/offset of the input record
-	headerError     = "clusterd.error"     // the class of a dead letter
-	headerReason    = "clusterd.reason"    // for a person
-	headerStage     = "clusterd.stage"     // which part of clusterd said so
-	headerTruncated = "clusterd.truncated" // the value's length, where only its beginning fits
-)
-
 const stageDecode = "decode"
 
 // outputs are the topics that are written to, each with its partitions and the largest record
@@ -61,7 +48,7 @@ func (o *outputs) records(c changes) []kafka.Record {
 func (o *outputs) result(out *outcome) kafka.Record {
 	r := kafka.Record{
 		Topic: o.Topic, Key: []byte(out.address().String()), Value: out.result.JSON(),
-		Headers: []kafka.Header{{Key: headerSource, Value: []byte(out.address().String())}},
+		Headers: []kafka.Header{{Key: article.HeaderSource, Value: []byte(out.address().String())}},
 	}
 	if out.result.ClusterID != nil {
 		r.Key = []byte(*out.result.ClusterID)
@@ -95,16 +82,16 @@ func (o *outputs) deadLetter(out *outcome) kafka.Record {
 		Key: out.record.Key, Value: out.record.Value,
 	}
 	r.Headers = append(append(r.Headers, out.record.Headers...),
-		kafka.Header{Key: headerError, Value: []byte(out.rejection.Class)},
-		kafka.Header{Key: headerReason, Value: []byte(out.rejection.Reason)},
-		kafka.Header{Key: headerStage, Value: []byte(stageDecode)},
-		kafka.Header{Key: headerSource, Value: []byte(out.address().String())},
+		kafka.Header{Key: article.HeaderError, Value: []byte(out.rejection.Class)},
+		kafka.Header{Key: article.HeaderReason, Value: []byte(out.rejection.Reason)},
+		kafka.Header{Key: article.HeaderStage, Value: []byte(stageDecode)},
+		kafka.Header{Key: article.HeaderSource, Value: []byte(out.address().String())},
 	)
 	limit := o.limits[o.DeadLetterTopic]
 	if sink.Size(r) <= limit {
 		return r
 	}
-	r.Headers = append(r.Headers, kafka.Header{Key: headerTruncated, Value: []byte(strconv.Itoa(len(r.Value)))})
+	r.Headers = append(r.Headers, kafka.Header{Key: article.HeaderTruncated, Value: []byte(strconv.Itoa(len(r.Value)))})
 	if over := sink.Size(r) - limit; over <= len(r.Value) {
 		r.Value = r.Value[:len(r.Value)-over]
 		return r
@@ -115,7 +102,7 @@ func (o *outputs) deadLetter(out *outcome) kafka.Record {
 }
 
 func positionHeader(position uint64) kafka.Header {
-	return kafka.Header{Key: headerPosition, Value: strconv.AppendUint(nil, position, 10)}
+	return kafka.Header{Key: article.HeaderPosition, Value: strconv.AppendUint(nil, position, 10)}
 }
 
 // javaPartition is the partition that Kafka's own clients choose for a key, by its murmur2 hash.
@@ -134,13 +121,13 @@ func parseCluster(r kafka.Record) (cluster, error) {
 		return cluster{}, err
 	}
 	for _, h := range r.Headers {
-		if h.Key == headerPosition {
+		if h.Key == article.HeaderPosition {
 			c.position, err = strconv.ParseUint(string(h.Value), 10, 64)
 			if err != nil {
-				return cluster{}, fmt.Errorf("header %s: %w", headerPosition, err)
+				return cluster{}, fmt.Errorf("header %s: %w", article.HeaderPosition, err)
 			}
 			return c, nil
 		}
 	}
-	return cluster{}, fmt.Errorf("header %s is missing", headerPosition)
+	return cluster{}, fmt.Errorf("header %s is missing", article.HeaderPosition)
 }

@@ -29,15 +29,15 @@ func (b *bench) verify() []result {
 	inputs, results := b.inputs(), b.results()
 	ended := make(map[string]int)
 	for _, r := range b.read(b.config.Output.DeadLetterTopic) {
-		ended[header(r, headerSource)]++
+		ended[header(r, article.HeaderSource)]++
 	}
 	spaces := make(map[int]*singlepass.Space) // by input partition, or all in one
 	members := make(map[string]int)
 	fingerprinter := testFingerprinter(b, b.config)
 	for _, r := range results {
-		ended[header(r.Record, headerSource)]++
-		if r.Source.String() != header(r.Record, headerSource) {
-			b.Errorf("source %s in the result and %s in the header", r.Source, header(r.Record, headerSource))
+		ended[header(r.Record, article.HeaderSource)]++
+		if r.Source.String() != header(r.Record, article.HeaderSource) {
+			b.Errorf("source %s in the result and %s in the header", r.Source, header(r.Record, article.HeaderSource))
 		}
 		in := inputs[r.Source.String()]
 		f := fingerprinter.one(in)
@@ -174,11 +174,11 @@ func TestRunBadInput(t *testing.T) {
 		t.Errorf("%d dead letters, want 10", len(dead))
 	}
 	for _, r := range dead {
-		in := inputs[header(r, headerSource)]
-		if string(r.Key) != header(r, headerError) || string(in.Value) != string(r.Value) || (in.Value == nil) != (r.Value == nil) {
-			t.Errorf("dead letter %q with value %q; want key and value of %s", r.Key, r.Value, header(r, headerSource))
+		in := inputs[header(r, article.HeaderSource)]
+		if string(r.Key) != header(r, article.HeaderError) || string(in.Value) != string(r.Value) || (in.Value == nil) != (r.Value == nil) {
+			t.Errorf("dead letter %q with value %q; want key and value of %s", r.Key, r.Value, header(r, article.HeaderSource))
 		}
-		if header(r, "trace") != "7" || header(r, headerReason) == "" || header(r, headerStage) != "decode" {
+		if header(r, "trace") != "7" || header(r, article.HeaderReason) == "" || header(r, article.HeaderStage) != "decode" {
 			t.Errorf("headers of a dead letter: %s", r.Headers)
 		}
 	}

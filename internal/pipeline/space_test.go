@@ -229,11 +229,11 @@ func (h *history) take(t *testing.T, o *outputs, c changes) {
 	for _, r := range o.records(c) {
 		switch {
 		case r.Topic != o.ClustersTopic:
-			h.results = append(h.results, fmt.Sprintf("%s/%d %s %s %s", r.Topic, r.Partition, r.Key, header(r, headerPosition), r.Value))
+			h.results = append(h.results, fmt.Sprintf("%s/%d %s %s %s", r.Topic, r.Partition, r.Key, header(r, article.HeaderPosition), r.Value))
 		case r.Value == nil:
 			delete(h.live, string(r.Key))
 		default:
-			h.live[string(r.Key)] = header(r, headerPosition) + " " + string(r.Value)
+			h.live[string(r.Key)] = header(r, article.HeaderPosition) + " " + string(r.Value)
 		}
 	}
 }
@@ -244,7 +244,7 @@ func (h *history) recovered(t *testing.T, window time.Duration) *space {
 	s := testSpace(t, window)
 	for _, value := range h.live {
 		position, body, _ := strings.Cut(value, " ")
-		c, err := parseCluster(kafka.Record{Value: []byte(body), Headers: []kafka.Header{{Key: headerPosition, Value: []byte(position)}}})
+		c, err := parseCluster(kafka.Record{Value: []byte(body), Headers: []kafka.Header{{Key: article.HeaderPosition, Value: []byte(position)}}})
 		if err != nil {
 			t.Fatal(err)
 		}

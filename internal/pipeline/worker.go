@@ -10,7 +10,6 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/kafka"
@@ -186,33 +185,26 @@ func (w *worker) commit(ctx context.Context, producer *sink.Producer, b sink.Bat
 
 // progress counts what a worker did, to say so from time to time.
 type progress struct {
-	log                                  *slog.Logger
-	since                                time.Time
-	records, founded, joined, bare, dead int
+	Totals
+	log   *slog.Logger
+	since time.Time
 }
 
 func (p *progress) add(c changes) {
 	for i := range c.outcomes {
-		p.records++
-		switch o := &c.outcomes[i]; {
-		case o.rejection != nil:
-			p.dead++
+		o := &c.outcomes[i]
+		p.Totals.add(o)
+		if o.rejection != nil {
 			p.log.Debug("dead letter", "class", o.rejection.Class, "reason", o.rejection.Reason, "source", o.address().String())
-		case o.result.Status == article.Unclustered:
-			p.bare++
-		case o.result.Status == article.New:
-			p.founded++
-		default:
-			p.joined++
 		}
 	}
 }
 
 // say logs the counts, if there are any, and begins anew.
 func (p *progress) say(clusters int) {
-	if p.records > 0 {
-		p.log.Info("progress", "records", p.records, "per_second", int(float64(p.records)/time.Since(p.since).Seconds()), "new", p.founded,
-			"joined", p.joined, "unclustered", p.bare, "dead_letters", p.dead, "clusters", clusters)
+	if p.Lines > 0 {
+		p.log.Info("progress", "records", p.Lines, "per_second", int(float64(p.Lines)/time.Since(p.since).Seconds()), "new", p.New,
+			"joined", p.Joined, "unclustered", p.Unclustered, "dead_letters", p.Rejected, "clusters", clusters)
 	}
 	*p = progress{log: p.log, since: time.Now()}
 }
