@@ -4,9 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"flag"
 	"html"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,10 +12,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/clusterd/clusterd/internal/golden"
 	"github.com/clusterd/clusterd/internal/sample"
 )
-
-var update = flag.Bool("update", false, "write the golden file")
 
 var start = time.Date(2026, time.January, 2, 3, 4, 5, 6, time.UTC)
 
@@ -40,19 +37,7 @@ func TestFeedIsStable(t *testing.T) {
 		sum.Write([]byte(a.Origin))
 	}
 	got := hex.EncodeToString(sum.Sum(nil)) + "\n"
-	const file = "testdata/feed.sha256.golden"
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("the first 1,000 articles of seed 1 hash to %s, want %s (-update if meant)", got, want)
-	}
+	golden.Check(t, "testdata/feed.sha256.golden", []byte(got))
 }
 
 func TestFeedDependsOnSeedAndStart(t *testing.T) {

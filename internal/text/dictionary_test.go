@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/go-ego/gse"
+
+	"github.com/clusterd/clusterd/internal/golden"
 )
 
 // One load serves all that user files change.
@@ -113,7 +115,7 @@ func TestFoldedWords(t *testing.T) {
 	for _, word := range slices.Sorted(maps.Keys(folded)) {
 		got += fmt.Sprintf("%s %g\n", word, folded[word])
 	}
-	compareGolden(t, "dictionary_folded.txt", got)
+	golden.Check(t, "dictionary_folded.txt", []byte(got))
 }
 
 // The words that runs may tear apart.

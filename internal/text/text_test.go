@@ -1,7 +1,6 @@
 package text
 
 import (
-	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -12,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-)
 
-var update = flag.Bool("update", false, "rewrite golden files")
+	"github.com/clusterd/clusterd/internal/golden"
+)
 
 var loadShared = sync.OnceValues(func() (*Tokenizer, error) { return New(Options{}) })
 
@@ -135,7 +134,6 @@ func TestTokensOfTextsThatReadAlike(t *testing.T) {
 // Other tokens call for a new normVersion, for they make stored fingerprints
 // worthless. The identity shows that two loads of the same words agree.
 func TestTokensGolden(t *testing.T) {
-	const golden = "testdata/tokens.golden"
 	inputs, err := filepath.Glob("testdata/articles/*.txt")
 	if err != nil || len(inputs) == 0 {
 		t.Fatalf("no articles: %v", err)
@@ -153,23 +151,7 @@ func TestTokensGolden(t *testing.T) {
 			got += fmt.Sprintf("  %s %d\n", word, counts[word])
 		}
 	}
-	compareGolden(t, golden, got)
-}
-
-func compareGolden(t *testing.T, path, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got; -update rewrites it):\n%s", path, diff)
-	}
+	golden.Check(t, "testdata/tokens.golden", []byte(got))
 }
 
 // No shape of text takes more than near-linear time or memory: with gse's

@@ -1,0 +1,28 @@
+// Package golden holds what tests made to files that say what it should be, and rewrites those files when
+// the tests are run with -update.
+package golden
+
+import (
+	"flag"
+	"os"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// Check holds got to the file at path, or writes it there with -update.
+func Check(t *testing.T, path string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != string(want) {
+		t.Errorf("%s differs; see the change with -update and git diff; got:\n%s", path, got)
+	}
+}
