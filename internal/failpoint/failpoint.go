@@ -1,0 +1,37 @@
+// Package failpoint has the named points at which the fault tests hurt clusterd: they kill it, hold it
+// up, make it fail, or plant a bug in it. In a normal build every function here is empty and is inlined
+// away. Built with the tag failpoints, the program does what the environment variable CLUSTERD_FAILPOINT
+// says, a list with commas of
+//
+//	NAME=37:ACTION     at the 37th time that the point is hit
+//	NAME=0.01@7:ACTION each time with probability 0.01, drawn with the seed 7
+//	planted=BUG        the bug is there all the time
+//
+// where ACTION is kill (SIGKILL to itself), pause (SIGSTOP to itself; going on is the tester's to say) or
+// error (the point answers with an error).
+package failpoint
+
+// The points, in the order in which a batch passes them.
+const (
+	BeforeProduce = "before-produce" // nothing of the transaction is written
+	AfterProduce  = "after-produce"  // its records are written, its offsets are not
+	AfterOffsets  = "after-offsets"  // its offsets are written too
+	BeforeEnd     = "before-end"     // the commit is about to be asked for
+	AfterEnd      = "after-end"      // the broker has answered the commit
+	BeforeDisk    = "before-disk"    // the committed changes are not on disk
+	AfterDisk     = "after-disk"     // they are, as far as the disk's cache goes
+	BeforeFlush   = "before-flush"   // the store is about to write its memory to files
+	AfterFlush    = "after-flush"    // it has
+	Fenced        = "fenced"         // a space is being taken over: its former owner is shut out
+	Recovering    = "recovering"     // in the middle of reading a space back
+)
+
+// The bugs.
+const (
+	Drop        = "drop"         // an article's result is left out
+	Duplicate   = "duplicate"    // a result is written twice
+	EarlyOffset = "early-offset" // the committed offset is ahead of the results
+	SkipDisk    = "skip-disk"    // a change of a cluster does not reach the disk
+	StaleDisk   = "stale-disk"   // the disk has a cluster as it was before
+	Swap        = "swap"         // two results have each other's cluster
+)

@@ -1,0 +1,16 @@
+//go:build !failpoints
+
+package failpoint
+
+import "testing"
+
+// A normal build is not hurt, whatever the environment says.
+func TestOff(t *testing.T) {
+	t.Setenv("CLUSTERD_FAILPOINT", "fenced=1:error,planted=drop")
+	if err := Hit(Fenced); err != nil {
+		t.Error(err)
+	}
+	if Planted(Drop) {
+		t.Error("a bug is planted in a normal build")
+	}
+}
