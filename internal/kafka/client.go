@@ -40,6 +40,7 @@ type Record struct {
 	Key       []byte    // nil: none
 	Value     []byte    // nil: none (a tombstone)
 	Headers   []Header
+	Cut       int // of a record that was read: how many bytes of the value were left out, since it is too large
 }
 
 // Header is a header of a [Record].
@@ -56,7 +57,7 @@ type Client struct {
 // NewClient prepares a connection; it dials at the first request. The error names the setting
 // that cannot be used.
 func NewClient(c config.Kafka) (*Client, error) {
-	tlsConfig, err := newTLS(c.TLS)
+	tlsConfig, err := TLS(c.TLS)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +103,8 @@ func (c *Client) admin() *kafkago.Client {
 	return &kafkago.Client{Addr: c.addr, Timeout: requestTimeout, Transport: c.transport}
 }
 
-func newTLS(c config.TLS) (*tls.Config, error) {
+// TLS is how connections are encrypted, nil where they are not. The error names the setting.
+func TLS(c config.TLS) (*tls.Config, error) {
 	if !c.Enabled {
 		return nil, nil
 	}

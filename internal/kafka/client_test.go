@@ -6,6 +6,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"maps"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -293,7 +294,7 @@ func TestCreateTopic(t *testing.T) {
 	if got, err := client.Partitions(ctx, "clusters"); err != nil || len(got) != 5 {
 		t.Errorf("Partitions = %v, %v; want 5", got, err)
 	}
-	if got, err := client.TopicConfig(ctx, "clusters"); err != nil || got != (kafka.TopicConfig{CleanupPolicy: "compact", MaxMessageBytes: 2_000_000}) {
+	if got, err := client.TopicConfig(ctx, "clusters"); err != nil || got != (kafka.TopicConfig{CleanupPolicy: "compact", MaxMessageBytes: 2_000_000, DeleteRetention: 24 * time.Hour}) {
 		t.Errorf("TopicConfig = %+v, %v", got, err)
 	}
 	if err := client.CreateTopic(ctx, kafka.TopicSpec{Name: "results"}); err != nil {
@@ -302,7 +303,7 @@ func TestCreateTopic(t *testing.T) {
 	if got, err := client.Partitions(ctx, "results"); err != nil || len(got) != 2 {
 		t.Errorf("Partitions = %v, %v; want the broker's default, 2", got, err)
 	}
-	if got, err := client.TopicConfig(ctx, "results"); err != nil || got != (kafka.TopicConfig{CleanupPolicy: "delete", MaxMessageBytes: 1_048_588}) {
+	if got, err := client.TopicConfig(ctx, "results"); err != nil || got != (kafka.TopicConfig{CleanupPolicy: "delete", MaxMessageBytes: 1_048_588, DeleteRetention: 24 * time.Hour}) {
 		t.Errorf("TopicConfig = %+v, %v; want Kafka's defaults", got, err)
 	}
 	cluster.ControlKey(int16(kmsg.CreateTopics), func(request kmsg.Request) (kmsg.Response, error, bool) { // kfake takes any name
@@ -326,7 +327,7 @@ func TestTopicConfigWithoutTheRightToReadIt(t *testing.T) {
 		kfake.User("PLAIN", "clusterd", "pw"), kfake.SeedTopics(1, "articles"))
 	c.SASL = config.SASL{Mechanism: "plain", Username: "clusterd", Password: "pw"}
 	got, err := newClient(t, c).TopicConfig(t.Context(), "articles")
-	if err != nil || got != (kafka.TopicConfig{MaxMessageBytes: 1_048_588}) {
+	if err != nil || got != (kafka.TopicConfig{MaxMessageBytes: 1_048_588, DeleteRetention: 24 * time.Hour}) {
 		t.Errorf("TopicConfig = %+v, %v; want Kafka's default size and no policy", got, err)
 	}
 }
@@ -341,6 +342,22 @@ func TestTopicSpecCommand(t *testing.T) {
 	} {
 		if got := spec.Command(); got != want {
 			t.Errorf("Command() = %q, want %q", got, want)
+		}
+	}
+}
+
+func TestTopicConfigOfTombstones(t *testing.T) {
+	_, c := startBroker(t)
+	client := newClient(t, c)
+	for value, want := range map[string]time.Duration{
+		"0": 0, "3600000": time.Hour, "9223372036854775807": math.MaxInt64 / time.Millisecond * time.Millisecond,
+	} {
+		topic := "kept-" + value
+		if err := client.CreateTopic(t.Context(), kafka.TopicSpec{Name: topic, Partitions: 1, Configs: map[string]string{"delete.retention.ms": value}}); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := client.TopicConfig(t.Context(), topic); err != nil || got.DeleteRetention != want {
+			t.Errorf("delete.retention.ms %s: %v, %v; want %v", value, got.DeleteRetention, err, want)
 		}
 	}
 }

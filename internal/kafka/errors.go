@@ -23,13 +23,13 @@ func Code(code int16) error {
 }
 
 // Explain puts err into one line for a person: what happened and what to do. Errors that it
-// has nothing to add to come back as they are.
+// has nothing to add to come back as they are, as do those that it has explained before.
 func Explain(err error) error {
-	if err == nil {
-		return nil
-	}
 	var advice string
+	var before *explained
 	switch {
+	case err == nil, errors.As(err, &before):
+		return err
 	case errors.Is(err, kafkago.SASLAuthenticationFailed):
 		advice = "the broker refused the login: check kafka.sasl.username and kafka.sasl.password"
 	case errors.Is(err, kafkago.UnsupportedSASLMechanism), errors.Is(err, kafkago.IllegalSASLState):
@@ -44,6 +44,8 @@ func Explain(err error) error {
 		advice = "the broker denies idempotent writes: grant IdempotentWrite on the cluster"
 	case errors.Is(err, kafkago.InconsistentGroupProtocol):
 		advice = "the consumer group has members that are not clusterd, or with another cluster.scope: give this one another input.group"
+	case NoTopic(err):
+		advice = "the broker knows no such topic or partition: if it was deleted, create it again"
 	case isTLS(err):
 		advice = "the TLS handshake failed: check kafka.tls and that kafka.brokers names the TLS listener"
 	case errors.Is(err, syscall.ECONNREFUSED):

@@ -128,6 +128,7 @@ func TestExplain(t *testing.T) {
 		{x509.UnknownAuthorityError{}, "check kafka.tls"},
 		{&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, "check kafka.brokers and that the broker runs"},
 		{kafkago.InconsistentGroupProtocol, "give this one another input.group"},
+		{kafkago.UnknownTopicOrPartition, "if it was deleted, create it again"},
 		{io.EOF, "check that kafka.tls and kafka.sasl fit the listener"},
 	} {
 		for _, err := range []error{tt.err, fmt.Errorf("metadata: %w", tt.err)} {
@@ -143,7 +144,8 @@ func TestExplain(t *testing.T) {
 			}
 		}
 	}
-	for _, err := range []error{nil, errors.New("other"), kafkago.LeaderNotAvailable} {
+	once := fmt.Errorf("again: %w", kafka.Explain(kafkago.TopicAuthorizationFailed))
+	for _, err := range []error{nil, errors.New("other"), kafkago.LeaderNotAvailable, once} {
 		if got := kafka.Explain(err); got != err {
 			t.Errorf("Explain(%v) = %v, want it as it is", err, got)
 		}

@@ -2,6 +2,8 @@ package kafka
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"sync"
@@ -87,9 +89,10 @@ func (t *Trouble) failed(err error) time.Duration {
 }
 
 // Retry does what until it succeeds, until its error is one that waiting does not mend, or until
-// ctx ends.
+// ctx ends. Where its time is up, the error also says what the trouble was.
 func Retry(ctx context.Context, log *slog.Logger, what string, do func() error) error {
 	trouble := NewTrouble(log, what)
+	var last error // that is not of the end of ctx
 	for {
 		err := do()
 		switch {
@@ -97,12 +100,20 @@ func Retry(ctx context.Context, log *slog.Logger, what string, do func() error) 
 			trouble.Over()
 			return nil
 		case ctx.Err() != nil:
-			return ctx.Err()
+			return timeUp(ctx, last)
 		case !Transient(err):
 			return Explain(err)
 		}
-		if err := trouble.Wait(ctx, err); err != nil {
-			return err
+		last = err
+		if trouble.Wait(ctx, err) != nil {
+			return timeUp(ctx, last)
 		}
 	}
+}
+
+func timeUp(ctx context.Context, last error) error {
+	if last == nil || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return ctx.Err()
+	}
+	return fmt.Errorf("%w: %w", ctx.Err(), Explain(last))
 }

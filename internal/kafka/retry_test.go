@@ -143,8 +143,19 @@ func TestRetryEndsWithTheContext(t *testing.T) {
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("error = %v, want that of the context", err)
 		}
+		if !errors.Is(err, io.EOF) || !strings.Contains(err.Error(), "the broker closed the connection") {
+			t.Errorf("error = %v, want what the trouble was, explained", err)
+		}
 		if tries < 3600/5 || tries > 3600*2/5+10 {
 			t.Errorf("%d tries in an hour, want one every 2.5 to 5 s", tries)
 		}
 	})
+}
+
+func TestRetryThatIsCanceledSaysNothingElse(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	err := kafka.Retry(ctx, slog.New(slog.DiscardHandler), "asking", func() error { cancel(); return io.EOF })
+	if err != context.Canceled {
+		t.Errorf("error = %v, want that of the context alone", err)
+	}
 }

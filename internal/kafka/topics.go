@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
+	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol/listoffsets"
@@ -134,20 +136,25 @@ func (c *Client) CreateTopic(ctx context.Context, spec TopicSpec) error {
 type TopicConfig struct {
 	CleanupPolicy   string // "" where the broker does not say
 	MaxMessageBytes int    // how large a record batch may be
+	// DeleteRetention is how long a tombstone stays after compaction could take it away.
+	DeleteRetention time.Duration
 }
 
-// defaultMaxMessageBytes is Kafka's own default, taken where the broker does not say.
-const defaultMaxMessageBytes = 1_048_588
+// Kafka's own defaults, taken where the broker does not say.
+const (
+	defaultMaxMessageBytes = 1_048_588
+	defaultDeleteRetention = 24 * time.Hour
+)
 
 // TopicConfig reads the settings of a topic. Without the right to read them (DescribeConfigs) it
 // answers with Kafka's defaults.
 func (c *Client) TopicConfig(ctx context.Context, topic string) (TopicConfig, error) {
-	config := TopicConfig{MaxMessageBytes: defaultMaxMessageBytes}
+	config := TopicConfig{MaxMessageBytes: defaultMaxMessageBytes, DeleteRetention: defaultDeleteRetention}
 	response, err := c.admin().DescribeConfigs(ctx, &kafkago.DescribeConfigsRequest{
 		Resources: []kafkago.DescribeConfigRequestResource{{
 			ResourceType: kafkago.ResourceTypeTopic,
 			ResourceName: topic,
-			ConfigNames:  []string{"cleanup.policy", "max.message.bytes"},
+			ConfigNames:  []string{"cleanup.policy", "max.message.bytes", "delete.retention.ms"},
 		}},
 	})
 	if err != nil {
@@ -164,6 +171,11 @@ func (c *Client) TopicConfig(ctx context.Context, topic string) (TopicConfig, er
 			switch entry.ConfigName {
 			case "cleanup.policy":
 				config.CleanupPolicy = entry.ConfigValue
+			case "delete.retention.ms":
+				if n, err := strconv.ParseInt(entry.ConfigValue, 10, 64); err == nil && n >= 0 {
+					// "For ever" is the highest int64, which is more than a Duration holds.
+					config.DeleteRetention = time.Duration(min(n, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond
+				}
 			case "max.message.bytes":
 				if n, err := strconv.Atoi(entry.ConfigValue); err == nil && n > 0 {
 					config.MaxMessageBytes = n
