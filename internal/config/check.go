@@ -5,6 +5,8 @@ package config
 
 import (
 	"fmt"
+	"net"
+	"net/netip"
 
 	"github.com/goccy/go-yaml/token"
 )
@@ -101,4 +103,27 @@ func (d *decoder) checkTopics(c *Config) {
 			d.report(d.where(blamed), blamed, t.name, "must differ from "+other)
 		}
 	}
+}
+
+// leastToken is how many bytes keep a token from being guessed.
+const leastToken = 16
+
+// checkHTTP keeps what an instance tells of itself from everybody on the network.
+func (d *decoder) checkHTTP(c *HTTP) {
+	const listen, token = "http.listen", "http.token"
+	if d.anyFailed(listen, token) || c.Listen == "" || isLoopback(c.Listen) || len(c.Token) >= leastToken {
+		return
+	}
+	d.report(d.where(listen), listen, c.Listen, fmt.Sprintf(
+		"is open to other machines while %s has %d bytes: give it at least %d, or listen on 127.0.0.1", token, len(c.Token), leastToken))
+}
+
+// isLoopback looks no name up: what localhost means is fixed (RFC 6761), what others mean may change.
+func isLoopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
 }

@@ -8,7 +8,8 @@
 //
 // A scalar may hold ${NAME} or ${NAME:default}, taken from the environment
 // after the YAML is parsed, so that no value can add YAML; $${ stands for a
-// literal ${. Paths are taken relative to the folder of the configuration file.
+// literal ${. Paths are taken relative to the folder of the configuration file,
+// and without a file to the working directory.
 package config
 
 import (
@@ -30,6 +31,9 @@ type Config struct {
 	Fingerprint Fingerprint
 	Cluster     Cluster
 	Batch       Batch
+	State       State
+	HTTP        HTTP
+	Memory      Memory
 	Log         Log
 }
 
@@ -118,6 +122,22 @@ type Batch struct {
 	Linger  time.Duration // 0 to 10 s
 }
 
+// State says where what an instance knows is kept.
+type State struct {
+	Dir string // absolute after Load or Parse; by Default relative to the working directory
+}
+
+// HTTP says where health and metrics are served, and to whom.
+type HTTP struct {
+	Listen string // host:port, where no host is every interface; empty is nowhere
+	Token  Secret // that a request must bear; empty is none, which only a loopback host allows
+}
+
+// Memory says how much memory the process is to live with.
+type Memory struct {
+	Limit int // bytes, at least 64 MiB; 0 is what the system allows
+}
+
 // Log says what is logged and in which form.
 type Log struct {
 	Level  string // debug, info, warn or error
@@ -193,9 +213,11 @@ func Parse(
 	c := Default()
 	d := newDecoder(&c, source{file: file, dir: dir, env: env, readFile: readFile})
 	d.document(root)
+	c.State.Dir = d.absolute(c.State.Dir) // its default, too, lies beside the file
 	d.checkTLS(&c.Kafka.TLS)
 	d.checkSASL(&c.Kafka.SASL)
 	d.checkTopics(&c)
+	d.checkHTTP(&c.HTTP)
 	if len(d.errs) > 0 {
 		slices.SortStableFunc(d.errs, Error.compare)
 		return Config{}, d.errs

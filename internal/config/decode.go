@@ -181,10 +181,7 @@ func (d *decoder) resolve(raw string, t trait) (string, error) {
 	if err != nil || text == "" && !inFile || t == plainText || t == secret && !inFile {
 		return text, err
 	}
-	if !filepath.IsAbs(text) {
-		text = filepath.Join(d.dir, text)
-	}
-	text = filepath.Clean(text)
+	text = d.absolute(text)
 	content, err := d.readFile(text)
 	if err != nil {
 		return "", fmt.Errorf("cannot read the file: %w", err)
@@ -193,4 +190,12 @@ func (d *decoder) resolve(raw string, t trait) (string, error) {
 		return strings.TrimSuffix(strings.TrimSuffix(string(content), "\n"), "\r"), nil
 	}
 	return text, nil
+}
+
+// absolute takes a path relative to the folder of the configuration file.
+func (d *decoder) absolute(path string) string {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(d.dir, path)
+	}
+	return filepath.Clean(path)
 }

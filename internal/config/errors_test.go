@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/clusterd/clusterd/internal/golden"
 )
 
 const badConfigs = "testdata/bad.txt"
@@ -37,7 +39,7 @@ func TestBadConfigs(t *testing.T) {
 		}
 		fmt.Fprintf(&got, "=== %s\n%s---- errors\n%s\n\n", name, yaml, err)
 	}
-	golden(t, badConfigs, []byte(got.String()))
+	golden.Check(t, badConfigs, []byte(got.String()))
 }
 
 // checkErrors holds an error of Parse to what Errors promises.

@@ -1,30 +1,8 @@
 package config
 
 import (
-	"flag"
 	"io/fs"
-	"os"
-	"testing"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
-
-// golden holds got to the file at path, or writes it there with -update.
-func golden(t *testing.T, path string, got []byte) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(got) != string(want) {
-		t.Errorf("%s differs; see the change with -update and git diff; got:\n%s", path, got)
-	}
-}
 
 // testFile lies in a folder that differs from the tests', so that what is
 // relative to it shows.

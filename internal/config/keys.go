@@ -25,6 +25,9 @@ func (c *Config) keys() []key {
 		c.Fingerprint.keys(),
 		c.Cluster.keys(),
 		c.Batch.keys(),
+		c.State.keys(),
+		c.HTTP.keys(),
+		c.Memory.keys(),
 		c.Log.keys(),
 	)
 }
@@ -209,6 +212,37 @@ func (c *Batch) keys() []key {
 		{
 			"batch.linger", scalar(&c.Linger, duration(0, 10*time.Second), 20*time.Millisecond),
 			"Longest wait for a batch to fill; the least delay of a result when articles are few.",
+		},
+	}
+}
+
+func (c *State) keys() []key {
+	return []key{
+		{
+			"state.dir", scalar(&c.Dir, required(), "clusterd-data"),
+			"Folder of the clusters on local disk: a cache of the clusters topic; each instance its own.",
+		},
+	}
+}
+
+func (c *HTTP) keys() []key {
+	return []key{
+		{
+			"http.listen", scalar(&c.Listen, listenAddress(), "127.0.0.1:8080"),
+			"Where /livez, /readyz and /metrics are served; empty is nowhere, and other hosts than loopback need a token.",
+		},
+		{
+			"http.token", scalar(&c.Token, bearerToken(), ""),
+			"What requests must bear (Authorization: Bearer ...), except to /livez; better ${NAME} or file:PATH than the words themselves.",
+		},
+	}
+}
+
+func (c *Memory) keys() []key {
+	return []key{
+		{
+			"memory.limit", scalar(&c.Limit, sizeOrAuto(64*mib, math.MaxInt), 0),
+			"Memory at which Go collects garbage harder; auto takes 90 % of the cgroup's limit; the variable GOMEMLIMIT goes first.",
 		},
 	}
 }

@@ -31,12 +31,20 @@ func topic() kind[string]        { return text("", plainText, checkTopic) }
 func fieldPath() kind[string]    { return text("", plainText, checkFieldPath) }
 func hostPort() kind[string]     { return text("each host:port", plainText, checkHostPort) }
 
+func listenAddress() kind[string] { return text("host:port, or empty", plainText, checkListen) }
+
 func password() kind[Secret] {
 	return kind[Secret]{
 		trait:  secret,
 		parse:  func(s string) (Secret, error) { return Secret(s), nil },
 		format: Secret.String,
 	}
+}
+
+func bearerToken() kind[Secret] {
+	k := password()
+	k.parse = func(s string) (Secret, error) { return Secret(s), checkToken(s) }
+	return k
 }
 
 func accept(string) error { return nil }
@@ -89,6 +97,28 @@ func checkHostPort(s string) error {
 	return nil
 }
 
+// checkListen takes, beside what brokers have, no host for every interface.
+func checkListen(s string) error {
+	if s == "" {
+		return nil
+	}
+	if strings.HasPrefix(s, ":") {
+		s = "0.0.0.0" + s
+	}
+	if checkHostPort(s) != nil {
+		return errors.New(`must be host:port, such as 127.0.0.1:8080 or :8080, with a port between 1 and 65535, or "" for nowhere`)
+	}
+	return nil
+}
+
+// checkToken holds a token to what the header Authorization can carry.
+func checkToken(s string) error {
+	if strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return errors.New("must be of visible ASCII characters only, without spaces, to go into a header")
+	}
+	return nil
+}
+
 func oneOf(words ...string) kind[string] {
 	allowed := strings.Join(words, ", ")
 	return text(allowed, plainText, func(s string) error {
@@ -121,6 +151,26 @@ func integer(least, most int) kind[int] {
 
 func size(least, most int) kind[int] {
 	return ranged(least, most, "a size such as 4MiB or 512KiB", formatSize, parseSize)
+}
+
+// sizeOrAuto writes 0 as the word auto.
+func sizeOrAuto(least, most int) kind[int] {
+	k := ranged(least, most, "auto or a size such as 4GiB or 512MiB", formatSize, parseSize)
+	return kind[int]{
+		allowed: "auto, or " + k.allowed,
+		format: func(v int) string {
+			if v == 0 {
+				return "auto"
+			}
+			return k.format(v)
+		},
+		parse: func(s string) (int, error) {
+			if s == "auto" {
+				return 0, nil
+			}
+			return k.parse(s)
+		},
+	}
 }
 
 func duration(least, most time.Duration) kind[time.Duration] {

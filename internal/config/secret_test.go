@@ -16,10 +16,12 @@ func TestSecretIsNeverPrinted(t *testing.T) {
 	hex := fmt.Sprintf("%x", words)
 	c := Default()
 	c.Kafka.SASL = SASL{"plain", "u", words}
+	c.HTTP.Token = words
 	holders := map[string]any{
 		"secret":  c.Kafka.SASL.Password,
 		"pointer": &c.Kafka.SASL.Password,
 		"SASL":    c.Kafka.SASL,
+		"HTTP":    c.HTTP,
 		"Config":  c,
 		"list":    []Secret{words},
 		"map":     map[string]Secret{"p": words},
