@@ -14,7 +14,10 @@ const (
 	// HeaderPosition stands on results and clusters: the place of the article, or of the
 	// cluster's last member, in the order in which its space took articles in. That order, with
 	// recovery, depends on it: the next article's position is one more than the highest.
-	HeaderPosition  = "clusterd.position"
+	HeaderPosition = "clusterd.position"
+	// HeaderEventTime stands on results of clustered articles: the event time that counted for
+	// expiry, in Unix milliseconds, after it was cut to what is plausible.
+	HeaderEventTime = "clusterd.event_time"
 	HeaderSource    = "clusterd.source"    // topic/partition/offset of the input record
 	HeaderError     = "clusterd.error"     // the [Class] of a dead letter
 	HeaderReason    = "clusterd.reason"    // for a person

@@ -1,0 +1,187 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/clusterd/clusterd/internal/failpoint"
+)
+
+const (
+	// flushBytes and flushInterval are how much, and for how long, may be in memory alone, to be read
+	// from Kafka again after a crash. It takes another Apply to begin a flush.
+	flushBytes    = 16 << 20
+	flushInterval = 15 * time.Second
+	// maxSublevels is how many tables a read may have to look into before compaction has to catch up.
+	maxSublevels = 12
+)
+
+// Apply puts and removes clusters and sets the meta data, all or nothing. No cluster may be named twice.
+// Clusters that are on disk are replaced, and removing one that is not there does nothing: applying the
+// same again changes nothing. m.Next must be above the seqs of all clusters, and m.Written is set here.
+//
+// A cluster that came from this store since the last Apply is not read again; one whose seq is not below
+// the Next of before is new. Any other is looked up.
+//
+// After an error of the disk the change is in memory or not, and nothing can be done but Close.
+func (s *Store) Apply(put, remove []Cluster, m Meta) error {
+	if err := s.health.check(); err != nil {
+		return err
+	}
+	c := change{Store: s, batch: s.db.NewBatch(), live: s.live, oldest: s.oldest, named: make(map[uint64]struct{}, len(put)+len(remove))}
+	defer func() { _ = c.batch.Close() }() // it only gives memory back
+	if m.Next < s.meta.Next {
+		return fmt.Errorf("the next position was %d and would be %d", s.meta.Next, m.Next)
+	}
+	for _, k := range put {
+		if err := c.put(k, m.Next); err != nil {
+			return err
+		}
+	}
+	for _, k := range remove {
+		if err := c.remove(k); err != nil {
+			return err
+		}
+	}
+	m = m.clone()
+	m.Written = s.now().UTC().Round(0)
+	if err := c.describe(m); err != nil {
+		return err
+	}
+	if err := s.commit(c.batch); err != nil {
+		return err
+	}
+	s.meta, s.live, s.oldest, s.view = m, c.live, c.oldest, newView()
+	return s.flushIfDue()
+}
+
+// change is what an Apply writes.
+type change struct {
+	*Store
+	batch  *pebble.Batch
+	live   int
+	oldest int64
+	named  map[uint64]struct{}
+}
+
+func (c *change) put(k Cluster, next uint64) error {
+	if k.Seq >= next {
+		return fmt.Errorf("cluster %d is not below the next position, %d", k.Seq, next)
+	}
+	stored, err := c.locate(&k)
+	if err != nil {
+		return err
+	}
+	if stored {
+		return c.batch.Set(keyOfCluster(k.Seq), encodeCluster(k), nil)
+	}
+	k.entry = k.LastSeen
+	c.live++
+	c.oldest = min(c.oldest, k.entry)
+	return errors.Join(
+		c.batch.Set(keyOfCluster(k.Seq), encodeCluster(k), nil),
+		c.batch.Set(keyOfExpiry(k.entry, k.Seq), appendUint64(k.Fingerprint), nil),
+		c.batch.Set(keyOfFounder(k.Founder), appendUint64(k.Seq), nil),
+	)
+}
+
+func (c *change) remove(k Cluster) error {
+	stored, err := c.locate(&k)
+	if err != nil || !stored {
+		return err
+	}
+	c.live--
+	return errors.Join(
+		c.batch.Delete(keyOfCluster(k.Seq), nil),
+		c.batch.Delete(keyOfExpiry(k.entry, k.Seq), nil),
+		c.batch.Delete(keyOfFounder(k.Founder), nil),
+	)
+}
+
+// locate sees whether a cluster is stored, and sets where its expiry entry stands.
+func (c *change) locate(k *Cluster) (stored bool, err error) {
+	if k.Founder.Topic != c.identity.Input {
+		return false, fmt.Errorf("cluster %s is not of topic %s", k.Founder, c.identity.Input)
+	}
+	if _, ok := c.named[k.Seq]; ok {
+		return false, fmt.Errorf("cluster %s, %d in the order of founding, is changed twice at once", k.Founder, k.Seq)
+	}
+	c.named[k.Seq] = struct{}{}
+	switch {
+	case k.read == c.view:
+		if at, ok := c.view.moved[k.Seq]; ok {
+			k.entry = at
+		}
+		return true, nil
+	case k.Seq >= c.meta.Next:
+		return false, nil
+	}
+	old, ok, err := c.Get(k.Seq)
+	if err == nil && ok && old.Founder != k.Founder {
+		return false, fmt.Errorf("clusters %s and %s are both %d in the order of founding", old.Founder, k.Founder, k.Seq)
+	}
+	k.entry = old.entry
+	return ok, err
+}
+
+func (c *change) describe(m Meta) error {
+	value, err := header{Version: version, Identity: c.identity, Live: c.live, Meta: m}.encode()
+	if err != nil {
+		return fmt.Errorf("describing the clusters: %w", err)
+	}
+	return c.batch.Set([]byte{metaKey}, value, nil)
+}
+
+// commit writes a batch, to memory: it is on disk after the next flush.
+func (s *Store) commit(b *pebble.Batch) error {
+	n := b.Len()
+	if err := b.Commit(pebble.NoSync); err != nil {
+		return s.health.explain("writing to", err)
+	}
+	s.unflushed += n
+	return nil
+}
+
+// flushIfDue begins a flush when enough has come together, and waits where the disk cannot keep up, so
+// that memory is bounded. Pebble would wait for ever for a disk that is full.
+func (s *Store) flushIfDue() error {
+	if s.unflushed < flushBytes && s.now().Sub(s.flushed) < flushInterval {
+		return nil
+	}
+	if err := s.health.await(s.flushing); err != nil {
+		return err
+	}
+	for s.db.Metrics().Levels[0].Sublevels >= maxSublevels {
+		if err := s.health.await(s.health.compacted); err != nil {
+			return err
+		}
+	}
+	return s.beginFlush()
+}
+
+func (s *Store) beginFlush() (err error) {
+	if err := failpoint.Hit(failpoint.BeforeFlush); err != nil {
+		return s.health.explain("writing to", err)
+	}
+	if s.flushing, err = s.db.AsyncFlush(); err != nil {
+		return s.health.explain("writing to", err)
+	}
+	s.unflushed, s.flushed = 0, s.now()
+	return nil
+}
+
+// Flush waits until all that was applied is on disk.
+func (s *Store) Flush() error {
+	if err := s.health.check(); err != nil {
+		return err
+	}
+	if s.unflushed > 0 {
+		if err := s.beginFlush(); err != nil {
+			return err
+		}
+	}
+	return s.health.await(s.flushing)
+}

@@ -1,0 +1,167 @@
+package state
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/clusterd/clusterd/internal/article"
+)
+
+// version is that of the keys and values below. A store of another version is foreign.
+const version = 1
+
+// The keys, by their first byte. Numbers are big-endian, so that keys are in their order.
+const (
+	metaKey    = 'm' // m → header, as JSON
+	clusterKey = 'c' // c, seq → the cluster
+	founderKey = 'i' // i, partition, offset → seq
+	expiryKey  = 'e' // e, time, seq → fingerprint: one a live cluster, under a time at or before it was last seen
+)
+
+// header is the value of the one key that says what the store is.
+type header struct {
+	Version  int      `json:"version"`
+	Identity Identity `json:"identity"`
+	Live     int      `json:"live"` // clusters
+	Meta     Meta     `json:"meta"`
+}
+
+func (h header) encode() ([]byte, error) { return json.Marshal(h) }
+
+func decodeHeader(value []byte) (header, error) {
+	var h header
+	// What another version wrote beside its number is none of ours.
+	var v struct {
+		Version int `json:"version"`
+	}
+	if err := json.Unmarshal(value, &v); err != nil {
+		return header{}, fmt.Errorf("%w: their description: %w", ErrDamaged, err)
+	}
+	if v.Version != version {
+		return header{}, fmt.Errorf("%w: they are in format %d, and this is format %d", ErrForeign, v.Version, version)
+	}
+	if err := json.Unmarshal(value, &h); err != nil {
+		return header{}, fmt.Errorf("%w: their description: %w", ErrDamaged, err)
+	}
+	return h, nil
+}
+
+func keyOfCluster(seq uint64) []byte {
+	return binary.BigEndian.AppendUint64([]byte{clusterKey}, seq)
+}
+
+func keyOfFounder(a article.Address) []byte {
+	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64([]byte{founderKey}, uint64(a.Partition)), uint64(a.Offset))
+}
+
+// keyOfExpiry is the key of an expiry entry. The sign is flipped, so that times before 1970 come first.
+func keyOfExpiry(at int64, seq uint64) []byte {
+	return binary.BigEndian.AppendUint64(beforeExpiry(at), seq)
+}
+
+// beforeExpiry is the least key of an expiry entry of this time.
+func beforeExpiry(at int64) []byte {
+	return binary.BigEndian.AppendUint64([]byte{expiryKey}, uint64(at)^(1<<63))
+}
+
+// endOfExpiry is behind all keys of expiry entries.
+func endOfExpiry() []byte { return []byte{expiryKey + 1} }
+
+func decodeExpiryKey(key []byte) (at int64, seq uint64, err error) {
+	if len(key) != 17 {
+		return 0, 0, fmt.Errorf("%w: an expiry entry's key has %d bytes", ErrDamaged, len(key))
+	}
+	return int64(binary.BigEndian.Uint64(key[1:]) ^ (1 << 63)), binary.BigEndian.Uint64(key[9:]), nil
+}
+
+func appendUint64(v uint64) []byte { return binary.BigEndian.AppendUint64(nil, v) }
+
+func decodeUint64(value []byte) (uint64, error) {
+	if len(value) != 8 {
+		return 0, fmt.Errorf("%w: a number has %d bytes", ErrDamaged, len(value))
+	}
+	return binary.BigEndian.Uint64(value), nil
+}
+
+// encodeCluster is the value of a cluster's key: all but its seq, which is in the key, and its founder's
+// topic, which is the same for all.
+func encodeCluster(c Cluster) []byte {
+	b := make([]byte, 0, 64+len(c.Representative.ID)+len(c.Representative.Title))
+	b = binary.BigEndian.AppendUint64(b, c.Fingerprint)
+	b = binary.AppendUvarint(b, uint64(c.Founder.Partition))
+	b = binary.AppendUvarint(b, uint64(c.Founder.Offset))
+	b = binary.AppendUvarint(b, uint64(c.Size))
+	b = binary.AppendUvarint(b, c.Position)
+	b = binary.AppendVarint(b, c.FirstSeen)
+	b = binary.AppendVarint(b, c.LastSeen-c.FirstSeen)
+	b = binary.AppendVarint(b, c.entry-c.FirstSeen)
+	b = binary.AppendUvarint(b, uint64(len(c.Representative.ID)))
+	b = append(b, c.Representative.ID...)
+	return append(b, c.Representative.Title...)
+}
+
+var errShort = errors.New("a cluster is cut off, or a number in it is too large")
+
+// decodeCluster is the inverse of encodeCluster.
+func decodeCluster(b []byte, seq uint64, topic string) (Cluster, error) {
+	d := decoder{b: b}
+	c := Cluster{Seq: seq, Fingerprint: d.fixed64()}
+	c.Founder = article.Address{Topic: topic, Partition: int(d.uvarint(math.MaxInt32)), Offset: int64(d.uvarint(math.MaxInt64))}
+	c.Size = int(d.uvarint(math.MaxInt))
+	c.Position = d.uvarint(math.MaxUint64)
+	c.FirstSeen = d.varint()
+	c.LastSeen = c.FirstSeen + d.varint()
+	c.entry = c.FirstSeen + d.varint()
+	c.Representative.ID = string(d.bytes(d.uvarint(math.MaxInt)))
+	c.Representative.Title = string(d.b)
+	if d.failed {
+		return Cluster{}, fmt.Errorf("%w: cluster %d: %w", ErrDamaged, seq, errShort)
+	}
+	return c, nil
+}
+
+// decoder takes values off the front of b, until one is not there.
+type decoder struct {
+	b      []byte
+	failed bool
+}
+
+func (d *decoder) bytes(n uint64) []byte {
+	if n > uint64(len(d.b)) {
+		d.failed, d.b = true, nil
+		return nil
+	}
+	taken := d.b[:n]
+	d.b = d.b[n:]
+	return taken
+}
+
+func (d *decoder) fixed64() uint64 {
+	if b := d.bytes(8); b != nil {
+		return binary.BigEndian.Uint64(b)
+	}
+	return 0
+}
+
+func (d *decoder) uvarint(limit uint64) uint64 {
+	v, n := binary.Uvarint(d.b)
+	if n <= 0 || v > limit {
+		d.failed, d.b = true, nil
+		return 0
+	}
+	d.b = d.b[n:]
+	return v
+}
+
+func (d *decoder) varint() int64 {
+	v, n := binary.Varint(d.b)
+	if n <= 0 {
+		d.failed, d.b = true, nil
+		return 0
+	}
+	d.b = d.b[n:]
+	return v
+}

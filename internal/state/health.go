@@ -1,0 +1,184 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/clusterd/clusterd/internal/failpoint"
+)
+
+// health is whether a store can still be written to, and how Pebble says that it cannot: it is its
+// logger, and listens to its events. Pebble itself does not give up.
+type health struct {
+	dir       string
+	log       *slog.Logger
+	fatal     func(error)
+	compacted chan struct{} // gets a value when a compaction has ended
+
+	once   sync.Once
+	failed chan struct{} // closed at the first failure in the background
+	err    error         // which that was, once failed is closed
+}
+
+// retryPause is how long Pebble is held up after each failure in the background. It would try again at once,
+// until the store is closed.
+const retryPause = 10 * time.Millisecond
+
+func newHealth(dir string, o Options) *health {
+	return &health{
+		dir: dir, log: o.Log, fatal: o.Fatal, compacted: make(chan struct{}, 1), failed: make(chan struct{}),
+	}
+}
+
+// fatalError is why Pebble cannot go on: what it says, and the error in that, if there is one.
+type fatalError struct {
+	text  string
+	cause error
+}
+
+func (e *fatalError) Error() string { return e.text }
+func (e *fatalError) Unwrap() error { return e.cause }
+
+// fail makes err, if it is the first, what the store says from now on.
+func (h *health) fail(err error) {
+	h.once.Do(func() {
+		h.err = h.explain("writing to", err)
+		h.log.Warn("the clusters on disk cannot be written any more", "dir", h.dir, "error", err)
+		close(h.failed)
+	})
+}
+
+// check is the failure, if there was one.
+func (h *health) check() error {
+	select {
+	case <-h.failed:
+		return h.err
+	default:
+		return nil
+	}
+}
+
+// await waits for done, nil for nothing, or for a failure.
+func (h *health) await(done <-chan struct{}) error {
+	if done == nil {
+		return h.check()
+	}
+	select {
+	case <-done:
+		return h.check()
+	case <-h.failed:
+		return h.err
+	}
+}
+
+// listener is told by Pebble, which may hold its locks meanwhile.
+func (h *health) listener() *pebble.EventListener {
+	return &pebble.EventListener{
+		BackgroundError: func(err error) {
+			h.fail(err)
+			time.Sleep(retryPause)
+		},
+		DataCorruption: func(info pebble.DataCorruptionInfo) { h.fail(fmt.Errorf("%w: %w", ErrDamaged, info.Details)) },
+		FlushEnd:       func(pebble.FlushInfo) { _ = failpoint.Hit(failpoint.AfterFlush) },
+		CompactionEnd: func(pebble.CompactionInfo) {
+			select {
+			case h.compacted <- struct{}{}:
+			default: // it is said already
+			}
+		},
+	}
+}
+
+// Infof is what Pebble says of its work.
+func (h *health) Infof(format string, args ...any) {
+	h.log.Debug("pebble: "+fmt.Sprintf(format, args...), "dir", h.dir)
+}
+
+// Errorf is what Pebble finds worth a look.
+func (h *health) Errorf(format string, args ...any) {
+	h.log.Warn("pebble: "+fmt.Sprintf(format, args...), "dir", h.dir)
+}
+
+// Fatalf does not return: Pebble relies on that.
+func (h *health) Fatalf(format string, args ...any) {
+	err := &fatalError{text: fmt.Sprintf(format, args...)}
+	for _, a := range args {
+		if cause, ok := a.(error); ok {
+			err.cause = cause
+		}
+	}
+	if guarded() {
+		panic(err)
+	}
+	h.fail(err)
+	if h.fatal != nil {
+		h.fatal(h.check())
+	}
+	panic(h.check())
+}
+
+// guard calls Pebble, and makes a panic an error: it does not expect files that are damaged.
+func (h *health) guard(doing string, call func() error) (err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case error:
+			err = h.explain(doing, r)
+		default:
+			err = fmt.Errorf("%w: %s %s: %v", ErrDamaged, doing, h.dir, r)
+		}
+	}()
+	return h.explain(doing, call())
+}
+
+// guarded reports whether this goroutine is within a call of guard, and not one of Pebble's own, where
+// nothing recovers.
+func guarded() bool {
+	callers := make([]uintptr, 128)
+	frames := runtime.CallersFrames(callers[:runtime.Callers(0, callers)])
+	for {
+		frame, more := frames.Next()
+		if strings.HasSuffix(frame.Function, "internal/state.(*health).guard") {
+			return true
+		}
+		if !more {
+			return false
+		}
+	}
+}
+
+// explain tells damage from what the system refuses.
+func (h *health) explain(doing string, err error) error {
+	var refused syscall.Errno
+	switch {
+	case err == nil, errors.Is(err, ErrDamaged), errors.Is(err, ErrForeign):
+		return err
+	case pebble.IsCorruptionError(err), errors.Is(err, fs.ErrNotExist), !errors.As(err, &refused):
+		return fmt.Errorf("%w: %s %s: %w", ErrDamaged, doing, h.dir, err)
+	default:
+		return h.advise(doing, err)
+	}
+}
+
+// advise says what to do about what the system refuses.
+func (h *health) advise(doing string, err error) error {
+	advice := "see that the disk is well, and that no other clusterd uses this folder"
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		advice = "let clusterd read and write this folder"
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		advice = "free some space"
+	case errors.Is(err, syscall.EMFILE):
+		advice = "let clusterd open more files (ulimit -n)"
+	}
+	return fmt.Errorf("%s %s: %w. Nothing is lost, Kafka has all clusters: %s, and start clusterd again", doing, h.dir, err, advice)
+}

@@ -1,0 +1,452 @@
+package state_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/state"
+)
+
+func TestEmptyStore(t *testing.T) {
+	disk := vfs.NewMem()
+	s := open(t, disk)
+	newModel().check(t, s)
+	closeStore(t, s)
+	s = open(t, disk)
+	newModel().check(t, s)
+	s.Meta().Founders[0] = 7 // a copy, that can be written to
+	newModel().check(t, s)
+	closeStore(t, s)
+}
+
+func TestApply(t *testing.T) {
+	one, two := founded(1, 100), founded(2, 200)
+	get := func(t *testing.T, s *state.Store, seq uint64) state.Cluster {
+		c, ok, err := s.Get(seq)
+		if err != nil || !ok {
+			t.Fatalf("Get(%d) = %t, %v", seq, ok, err)
+		}
+		return c
+	}
+	type step func(t *testing.T, s *state.Store, m *model) (put, remove []state.Cluster)
+	put := func(clusters ...state.Cluster) step {
+		return func(*testing.T, *state.Store, *model) (_, _ []state.Cluster) { return clusters, nil }
+	}
+	remove := func(clusters ...state.Cluster) step {
+		return func(*testing.T, *state.Store, *model) (_, _ []state.Cluster) { return nil, clusters }
+	}
+	for name, steps := range map[string][]step{
+		"a new cluster":                      {put(one)},
+		"two at once":                        {put(one, two)},
+		"nothing but the mark":               {put(one), put(), put()},
+		"founded and joined in one batch":    {put(joined(joined(one, 2, 150), 3, 90))},
+		"before 1970":                        {put(founded(1, -5), founded(2, math.MinInt64/4))},
+		"without id and title":               {put(state.Cluster{Seq: 1, Founder: one.Founder, Position: 1})},
+		"the same again":                     {put(one, two), put(one, two)},
+		"older than what is there":           {put(two), put(one), put(founded(0, 50))},
+		"joined, from what was made":         {put(one), put(joined(one, 5, 300))},
+		"one that was never there goes":      {put(one), remove(two)},
+		"one that is new goes":               {remove(two), put(one)},
+		"removed, from what was made":        {put(one, two), remove(one)},
+		"removed twice":                      {put(one, two), remove(one), remove(one)},
+		"removed, from what was made, later": {put(one, two), put(joined(one, 5, 300)), remove(one)},
+		"removed and put again":              {put(one, two), remove(one), put(one)},
+		"joined, from what was read": {put(one, two), func(t *testing.T, s *state.Store, _ *model) (_, _ []state.Cluster) {
+			return []state.Cluster{joined(get(t, s, 1), 5, 300)}, nil
+		}},
+		"removed, from what was read": {put(one, two), put(joined(one, 5, 300)), func(t *testing.T, s *state.Store, _ *model) (_, _ []state.Cluster) {
+			return nil, []state.Cluster{get(t, s, 1)}
+		}},
+		"joined, when Overdue has moved its expiry entry since it was read": {
+			put(one, two), put(joined(one, 5, 300)),
+			func(t *testing.T, s *state.Store, _ *model) (_, _ []state.Cluster) {
+				c := get(t, s, 1)
+				if overdue, err := s.Overdue(150, 10); err != nil || overdue != nil {
+					t.Fatalf("Overdue = %v, %v", overdue, err)
+				}
+				return []state.Cluster{joined(c, 6, 400)}, nil
+			},
+			func(t *testing.T, s *state.Store, _ *model) (_, _ []state.Cluster) {
+				return nil, []state.Cluster{get(t, s, 1)}
+			},
+		},
+		"removed, from what was read before another change": {
+			put(one, two),
+			func(t *testing.T, s *state.Store, m *model) (_, _ []state.Cluster) {
+				read := get(t, s, 1)
+				if err := m.apply(s, 9, []state.Cluster{joined(read, 5, 300)}, nil); err != nil {
+					t.Fatal(err)
+				}
+				if overdue, err := s.Overdue(150, 10); err != nil || overdue != nil {
+					t.Fatalf("Overdue = %v, %v", overdue, err)
+				}
+				return nil, []state.Cluster{read}
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			disk := vfs.NewMem()
+			s, m := open(t, disk), newModel()
+			for i, step := range steps {
+				put, remove := step(t, s, &m)
+				if err := m.apply(s, int64(10+i), put, remove); err != nil {
+					t.Fatal(err)
+				}
+				m.check(t, s)
+			}
+			closeStore(t, s)
+			s = open(t, disk)
+			m.check(t, s)
+			closeStore(t, s)
+		})
+	}
+}
+
+// What would make the store another than the topic is refused, and changes nothing.
+func TestApplyRefuses(t *testing.T) {
+	one, two := founded(1, 100), founded(2, 200)
+	foreign := founded(3, 300)
+	foreign.Founder.Topic = "comments"
+	impostor := one
+	impostor.Founder.Offset = 99
+	for name, tt := range map[string]struct {
+		put, remove []state.Cluster
+		next        uint64
+		want        string
+	}{
+		"put twice":              {[]state.Cluster{two, two}, nil, 4, "cluster articles/2/2, 2 in the order of founding, is changed twice at once"},
+		"put and removed":        {[]state.Cluster{one}, []state.Cluster{one}, 4, "cluster articles/1/1, 1 in the order of founding, is changed twice at once"},
+		"of another topic":       {[]state.Cluster{foreign}, nil, 4, "cluster comments/0/3 is not of topic articles"},
+		"remove of another":      {nil, []state.Cluster{foreign}, 4, "cluster comments/0/3 is not of topic articles"},
+		"two of one seq":         {[]state.Cluster{impostor}, nil, 4, "clusters articles/1/1 and articles/1/99 are both 1 in the order of founding"},
+		"a position yet to come": {[]state.Cluster{founded(4, 1)}, nil, 4, "cluster 4 is not below the next position, 4"},
+		"positions go back":      {nil, nil, 1, "the next position was 2 and would be 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, m := open(t, vfs.NewMem()), newModel()
+			if err := m.apply(s, 1, []state.Cluster{one}, nil); err != nil {
+				t.Fatal(err)
+			}
+			meta := m.clone().meta
+			meta.Next = tt.next
+			if err := s.Apply(tt.put, tt.remove, meta); err == nil || err.Error() != tt.want {
+				t.Errorf("error = %v, want %s", err, tt.want)
+			}
+			m.check(t, s)
+			closeStore(t, s)
+		})
+	}
+}
+
+func TestFind(t *testing.T) {
+	s, m := open(t, vfs.NewMem()), newModel()
+	if err := m.apply(s, 1, []state.Cluster{founded(1, 100), founded(4, 100)}, nil); err != nil {
+		t.Fatal(err)
+	}
+	for founder, want := range map[article.Address]uint64{
+		{Topic: "articles", Partition: 1, Offset: 1}: 1,
+		{Topic: "articles", Partition: 1, Offset: 4}: 4,
+		{Topic: "articles", Partition: 1, Offset: 2}: 0,
+		{Topic: "articles", Partition: 0, Offset: 1}: 0,
+		{Topic: "comments", Partition: 1, Offset: 1}: 0,
+	} {
+		c, ok, err := s.Find(founder)
+		if err != nil || ok != (want != 0) || c.Seq != want {
+			t.Errorf("Find(%s) = %d, %t, %v, want %d", founder, c.Seq, ok, err, want)
+		}
+	}
+	closeStore(t, s)
+}
+
+func TestOverdue(t *testing.T) {
+	s, m := open(t, vfs.NewMem()), newModel()
+	var all []state.Cluster
+	for seq := range uint64(10) {
+		all = append(all, founded(seq, int64(100-seq))) // the newest was seen longest ago
+	}
+	again := joined(all[9], 20, 500) // but for this one
+	if err := errors.Join(m.apply(s, 1, all, nil), m.apply(s, 2, []state.Cluster{again}, nil)); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		before int64
+		limit  int
+		want   []uint64
+	}{
+		{91, 5, nil}, // 9 is moved
+		{92, 5, nil}, // before is not within
+		{93, 5, []uint64{8}},
+		{96, 2, []uint64{8, 7}}, // those last seen longest ago
+		{96, 0, nil},
+		{96, 9, []uint64{8, 7, 6, 5}}, // the same, until they are removed
+		{501, 99, []uint64{8, 7, 6, 5, 4, 3, 2, 1, 0, 9}},
+		{90, 5, nil},
+	} {
+		got, err := s.Overdue(tt.before, tt.limit)
+		var seqs []uint64
+		for _, c := range got {
+			seqs = append(seqs, c.Seq)
+		}
+		if err != nil || !slices.Equal(seqs, tt.want) {
+			t.Errorf("Overdue(%d, %d) = %v, %v, want %v", tt.before, tt.limit, seqs, err, tt.want)
+		}
+	}
+	// One that was seen long ago is found although younger ones have been looked at.
+	if err := m.apply(s, 3, []state.Cluster{founded(30, 5)}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.Overdue(50, 5); err != nil || len(got) != 1 || got[0].Seq != 30 {
+		t.Errorf("Overdue(50) = %v, %v, want cluster 30", got, err)
+	}
+	if err := m.apply(s, 4, []state.Cluster{joined(founded(30, 5), 31, 50)}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.Overdue(50, 5); err != nil || len(got) != 0 {
+		t.Errorf("Overdue(50) = %v, %v, want none: cluster 30 was seen at 50", got, err)
+	}
+	m.check(t, s)
+	closeStore(t, s)
+}
+
+// The work of a call is bounded where many entries have to be moved, and the calls after it go on.
+func TestOverdueIsBounded(t *testing.T) {
+	s, m := open(t, vfs.NewMem()), newModel()
+	var all, again []state.Cluster
+	for seq := range uint64(20) {
+		c := founded(seq, int64(seq))
+		if all = append(all, c); seq < 19 {
+			again = append(again, joined(c, 100+seq, 1000))
+		}
+	}
+	if err := errors.Join(m.apply(s, 1, all, nil), m.apply(s, 2, again, nil)); err != nil {
+		t.Fatal(err)
+	}
+	calls := 0
+	for ; calls < 10; calls++ {
+		got, err := s.Overdue(500, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got) == 1 && got[0].Seq == 19 {
+			break
+		}
+	}
+	if calls != 4 { // four entries a call
+		t.Errorf("cluster 19 was found after %d calls, want 4", calls)
+	}
+	m.check(t, s)
+	closeStore(t, s)
+}
+
+func TestCentresEnd(t *testing.T) {
+	s, m := open(t, vfs.NewMem()), newModel()
+	var all []state.Cluster
+	for seq := range uint64(5000) {
+		all = append(all, founded(seq, 1))
+	}
+	if err := m.apply(s, 1, all, nil); err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("broken")
+	if err := s.Centres(t.Context(), func(uint64, uint64) error { return broken }); !errors.Is(err, broken) {
+		t.Errorf("error = %v, want that of each", err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(broken)
+	if err := s.Centres(ctx, func(uint64, uint64) error { return nil }); !errors.Is(err, broken) {
+		t.Errorf("error = %v, want the context's cause", err)
+	}
+	closeStore(t, s)
+}
+
+func TestForeign(t *testing.T) {
+	disk := vfs.NewMem()
+	s, m := open(t, disk), newModel()
+	if err := m.apply(s, 1, []state.Cluster{founded(1, 100)}, nil); err != nil {
+		t.Fatal(err)
+	}
+	closeStore(t, s)
+	for name, change := range map[string]func(*state.Identity){
+		"kafka":    func(i *state.Identity) { i.Kafka = "other" },
+		"clusters": func(i *state.Identity) { i.Clusters = "other" },
+		"input":    func(i *state.Identity) { i.Input = "other" },
+		"group":    func(i *state.Identity) { i.Group = "other" },
+		"space":    func(i *state.Identity) { i.Space = "other" },
+		"pipeline": func(i *state.Identity) { i.Pipeline = "other" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			other := identity()
+			change(&other)
+			s, err := state.Open(dir, other, options(t, disk))
+			if !errors.Is(err, state.ErrForeign) || s != nil || !strings.Contains(err.Error(), "other") {
+				t.Errorf("Open = %v, want it to be foreign, and why", err)
+			}
+		})
+	}
+	s = open(t, disk) // it is left as it was
+	m.check(t, s)
+	closeStore(t, s)
+}
+
+func TestInUse(t *testing.T) {
+	for name, disk := range map[string]vfs.FS{"memory": vfs.NewMem(), "disk": vfs.Default} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "space-all")
+			first, err := state.Open(dir, identity(), options(t, disk))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := state.Open(dir, identity(), options(t, disk)); err == nil || refused(err) {
+				t.Errorf("a second Open = %v, want an error, but not one that has the store removed", err)
+			}
+			closeStore(t, first)
+		})
+	}
+}
+
+func TestFolder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state", "space-all")
+	for range 2 {
+		cache := state.NewCache()
+		s, err := state.Open(dir, identity(), state.Options{Cache: cache})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m := newModel(); m.apply(s, 1, []state.Cluster{founded(1, 1)}, nil) != nil || s.Len() != 1 {
+			t.Fatalf("%d clusters, want 1", s.Len())
+		}
+		if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
+			t.Errorf("mode = %v, %v, want 0700", info.Mode(), err)
+		}
+		closeStore(t, s)
+		cache.Unref()
+		if err := state.Remove(dir); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%v, want no folder any more", err)
+		}
+	}
+	if err := state.Remove(filepath.Join(dir, "never", "there")); err != nil {
+		t.Errorf("removing what is not there: %v", err)
+	}
+}
+
+func TestFolderThatCannotBeMade(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := state.Open(filepath.Join(file, "space"), identity(), state.Options{})
+	if err == nil || refused(err) || !strings.Contains(err.Error(), file) {
+		t.Errorf("error = %v, want one that names %s", err, file)
+	}
+}
+
+// A description in another format, or none at all, is refused.
+func TestOtherFormat(t *testing.T) {
+	for name, tt := range map[string]struct {
+		old, new string
+		want     error
+	}{
+		"another version": {`{"version":1`, `{"version":2`, state.ErrForeign},
+		"no JSON":         {`{"version":1`, `["version":1`, state.ErrDamaged},
+		"another type":    {`"live":1`, `"live":{`, state.ErrDamaged},
+	} {
+		t.Run(name, func(t *testing.T) {
+			disk := vfs.NewMem()
+			s, m := open(t, disk), newModel()
+			if err := m.apply(s, 1, []state.Cluster{founded(1, 100)}, nil); err != nil {
+				t.Fatal(err)
+			}
+			closeStore(t, s)
+			rewriteHeader(t, disk, func(value []byte) []byte { return bytes.Replace(value, []byte(tt.old), []byte(tt.new), 1) })
+			if _, err := state.Open(dir, identity(), options(t, disk)); !errors.Is(err, tt.want) {
+				t.Errorf("error = %v, want %v", err, tt.want)
+			}
+		})
+	}
+	t.Run("none", func(t *testing.T) {
+		disk := vfs.NewMem()
+		s, m := open(t, disk), newModel()
+		if err := m.apply(s, 1, []state.Cluster{founded(1, 100)}, nil); err != nil {
+			t.Fatal(err)
+		}
+		closeStore(t, s)
+		rewriteHeader(t, disk, func([]byte) []byte { return nil })
+		if _, err := state.Open(dir, identity(), options(t, disk)); !errors.Is(err, state.ErrDamaged) {
+			t.Errorf("error = %v, want it to be damaged", err)
+		}
+	})
+}
+
+// Clusters without a centre would be joined by nobody.
+func TestCentresAreAll(t *testing.T) {
+	disk := vfs.NewMem()
+	s, m := open(t, disk), newModel()
+	if err := m.apply(s, 1, []state.Cluster{founded(1, 100)}, nil); err != nil {
+		t.Fatal(err)
+	}
+	closeStore(t, s)
+	rewriteHeader(t, disk, func(value []byte) []byte { return bytes.Replace(value, []byte(`"live":1`), []byte(`"live":2`), 1) })
+	s = open(t, disk)
+	if err := s.Centres(t.Context(), func(uint64, uint64) error { return nil }); !errors.Is(err, state.ErrDamaged) {
+		t.Errorf("error = %v, want it to be damaged", err)
+	}
+	closeStore(t, s)
+}
+
+// A change reaches the disk without Close: with the first Apply some seconds later.
+func TestFlushedInTime(t *testing.T) {
+	disk := vfs.NewCrashableMem()
+	now := wallClock()
+	o := options(t, disk)
+	o.Now = func() time.Time { return now }
+	s, err := state.Open(dir, identity(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := newModel()
+	apply := func(step int64) {
+		t.Helper()
+		if err := m.apply(s, step, []state.Cluster{founded(uint64(step), 100)}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	onDisk := func() int64 {
+		t.Helper()
+		crashed := open(t, disk.CrashClone(vfs.CrashCloneCfg{}))
+		defer closeStore(t, crashed)
+		return crashed.Meta().Offsets[0]
+	}
+	apply(1)
+	now = now.Add(15*time.Second - 1)
+	apply(2)
+	if at := onDisk(); at != 0 {
+		t.Errorf("step %d is on disk, want none yet", at)
+	}
+	now = now.Add(1)
+	apply(3)
+	eventually(t, func() bool { return onDisk() == 3 })
+	now = now.Add(time.Second)
+	apply(4)
+	if at := onDisk(); at != 3 {
+		t.Errorf("step %d is on disk, want 3", at)
+	}
+	closeStore(t, s)
+	if at := onDisk(); at != 4 {
+		t.Errorf("after Close, step %d is on disk, want 4", at)
+	}
+}
