@@ -1,0 +1,94 @@
+// Package httpapi serves what a [monitor.Monitor] knows over HTTP: /livez, /readyz and /metrics. It trusts
+// nobody who asks: each request is bounded in time and size, and so is their number.
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"golang.org/x/net/netutil"
+
+	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/monitor"
+)
+
+// limits bound what one who asks, or many, can take.
+type limits struct {
+	header      time.Duration // until a request's header is there
+	read        time.Duration // until all of a request is there
+	write       time.Duration // from then until the answer is sent
+	idle        time.Duration // between requests of a connection
+	grace       time.Duration // for requests in hand, once the server is to end
+	headerBytes int
+	connections int // at once, each with one request at a time; the next ones wait
+}
+
+func defaultLimits() limits {
+	return limits{
+		header: 5 * time.Second, read: 10 * time.Second, write: 15 * time.Second, idle: 30 * time.Second, grace: 3 * time.Second,
+		headerBytes: 16 << 10, connections: 64,
+	}
+}
+
+// Server listens, or does not where nothing is to be served.
+type Server struct {
+	listener net.Listener // nil: nothing is served
+	server   *http.Server
+	grace    time.Duration
+}
+
+// Listen begins to listen on c.Listen; with an empty one, the server serves nothing. Run must be called, and
+// serves. An error says which key to change.
+func Listen(ctx context.Context, c config.HTTP, m *monitor.Monitor, log *slog.Logger) (*Server, error) {
+	return listen(ctx, c, m, log, defaultLimits())
+}
+
+func listen(ctx context.Context, c config.HTTP, m *monitor.Monitor, log *slog.Logger, l limits) (*Server, error) {
+	if c.Listen == "" {
+		return &Server{}, nil
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Listen)
+	if err != nil {
+		return nil, fmt.Errorf(`http.listen: %w: give another host:port, or "" to serve neither health nor metrics`, err)
+	}
+	return &Server{listener: netutil.LimitListener(listener, l.connections), grace: l.grace, server: &http.Server{
+		Handler:           handler(c.Token, m),
+		ReadHeaderTimeout: l.header, ReadTimeout: l.read, WriteTimeout: l.write, IdleTimeout: l.idle, MaxHeaderBytes: l.headerBytes,
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+	}}, nil
+}
+
+// Address is the host:port that is listened on, "" for none.
+func (s *Server) Address() string {
+	if s.listener == nil {
+		return ""
+	}
+	return s.listener.Addr().String()
+}
+
+// Run serves until ctx ends, then finishes the requests in hand, some seconds at most, and returns nil. With
+// nothing to serve it returns at once.
+func (s *Server) Run(ctx context.Context) error {
+	if s.listener == nil {
+		return nil
+	}
+	finished := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(finished)
+		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.grace)
+		defer cancel()
+		if s.server.Shutdown(grace) != nil {
+			_ = s.server.Close() // whoever still reads has had the time
+		}
+	})
+	err := s.server.Serve(s.listener)
+	if stop() {
+		return fmt.Errorf("http.listen: serving %s: %w", s.Address(), err)
+	}
+	<-finished
+	return nil
+}

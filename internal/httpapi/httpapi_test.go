@@ -1,0 +1,326 @@
+package httpapi
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/monitor"
+	"github.com/clusterd/clusterd/internal/testlog"
+)
+
+const canary = "hunter2-hunter2-hunter2"
+
+// quick are limits that a test can wait for.
+func quick() limits {
+	l := defaultLimits()
+	l.header, l.read, l.idle, l.grace = 50*time.Millisecond, 50*time.Millisecond, 50*time.Millisecond, 50*time.Millisecond
+	return l
+}
+
+// serve runs a server on a free port until the test ends, and gives its address.
+func serve(t *testing.T, token config.Secret, m *monitor.Monitor, l limits) (address string) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	s, err := listen(ctx, config.HTTP{Listen: "127.0.0.1:0", Token: token}, m, slog.New(slog.DiscardHandler), l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error)
+	go func() { done <- s.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Errorf("Run = %v", err)
+		}
+	})
+	return s.Address()
+}
+
+// ready is the monitor of an instance that stands by.
+func ready() *monitor.Monitor {
+	m := monitor.New("v1.2.3")
+	m.Joined(nil)
+	return m
+}
+
+// ask sends a request on a connection of its own.
+func ask(t *testing.T, request *http.Request) (answer *http.Response, body string) {
+	t.Helper()
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	answer, err := client.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer, string(text)
+}
+
+func request(t *testing.T, method, url, body, authorization string) *http.Request {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if authorization != "" {
+		r.Header.Set("Authorization", authorization)
+	}
+	return r
+}
+
+func TestAnswers(t *testing.T) {
+	open, closed := serve(t, "", ready(), defaultLimits()), serve(t, canary, ready(), defaultLimits())
+	unready := serve(t, "", monitor.New("v1.2.3"), defaultLimits())
+	for _, tt := range []struct {
+		name, address, method, path, body, authorization string
+		code                                             int
+		want                                             string // within the body
+	}{
+		{"lives", open, "GET", "/livez", "", "", 200, "ok\n"},
+		{"lives, whether it is ready or not", unready, "GET", "/livez", "", "", 200, "ok\n"},
+		{"ready", open, "GET", "/readyz", "", "", 200, `"ready": true`},
+		{"not ready", unready, "GET", "/readyz", "", "", 503, `"reason": "joining the consumer group"`},
+		{"metrics", open, "GET", "/metrics", "", "", 200, `clusterd_build_info{`},
+		{"head only", open, "HEAD", "/readyz", "", "", 200, ""},
+		{"a query changes nothing", open, "GET", "/livez?verbose", "", "", 200, "ok\n"},
+
+		{"nothing there", open, "GET", "/", "", "", 404, `"error": "there are /livez, /readyz and /metrics"`},
+		{"nothing beneath", open, "GET", "/livez/x", "", "", 404, `"error"`},
+		{"post", open, "POST", "/readyz", "", "", 405, `"error": "only GET and HEAD are allowed"`},
+		{"post to nowhere", open, "POST", "/x", "", "", 405, `"error"`},
+		{"a method that is none", open, "BREW", "/livez", "", "", 405, `"error"`},
+		{"a body", open, "GET", "/livez", "x", "", 413, `"error": "a request must have no body"`},
+
+		{"lives, without a token", closed, "GET", "/livez", "", "", 200, "ok\n"},
+		{"the token", closed, "GET", "/readyz", "", "Bearer " + canary, 200, `"ready": true`},
+		{"the token, scheme in lower case", closed, "GET", "/metrics", "", "bearer " + canary, 200, "clusterd_ready 1"},
+		{"no token", closed, "GET", "/readyz", "", "", 401, `"error"`},
+		{"no token for nowhere", closed, "GET", "/x", "", "", 401, `"error"`},
+		{"no way around by another path", closed, "GET", "//livez", "", "", 401, `"error"`},
+		{"an empty token", closed, "GET", "/readyz", "", "Bearer ", 401, `"error"`},
+		{"another token", closed, "GET", "/readyz", "", "Bearer " + strings.ToUpper(canary), 401, `"error"`},
+		{"the token's beginning", closed, "GET", "/readyz", "", "Bearer " + canary[:16], 401, `"error"`},
+		{"the token and more", closed, "GET", "/readyz", "", "Bearer " + canary + "x", 401, `"error"`},
+		{"another scheme", closed, "GET", "/readyz", "", "Basic " + canary, 401, `"error"`},
+		{"the token alone", closed, "GET", "/readyz", "", canary, 401, `"error"`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			answer, body := ask(t, request(t, tt.method, "http://"+tt.address+tt.path, tt.body, tt.authorization))
+			if answer.StatusCode != tt.code || !strings.Contains(body, tt.want) {
+				t.Errorf("%d %s\nwant %d and %s", answer.StatusCode, body, tt.code, tt.want)
+			}
+			if tt.code >= 400 && !json.Valid([]byte(body)) {
+				t.Errorf("not JSON: %s", body)
+			}
+			if strings.Contains(fmt.Sprint(answer.Header, body), "hunter2") {
+				t.Errorf("shows the token: %v\n%s", answer.Header, body)
+			}
+			for key, want := range map[string]string{"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"} {
+				if got := answer.Header.Get(key); got != want {
+					t.Errorf("%s: %q, want %q", key, got, want)
+				}
+			}
+			for code, key := range map[int]string{401: "Www-Authenticate", 405: "Allow"} {
+				if has := answer.Header.Get(key) != ""; has != (answer.StatusCode == code) {
+					t.Errorf("%s is %q with %d", key, answer.Header.Get(key), answer.StatusCode)
+				}
+			}
+		})
+	}
+}
+
+func TestReadyzIsTheStatus(t *testing.T) {
+	m := ready()
+	_, body := ask(t, request(t, "GET", "http://"+serve(t, "", m, defaultLimits())+"/readyz", "", ""))
+	want, err := json.MarshalIndent(m.Status(), "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body != string(want)+"\n" {
+		t.Errorf("got  %s\nwant %s", body, want)
+	}
+}
+
+func dial(t *testing.T, address string) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	if err := conn.SetDeadline(time.Now().Add(testlog.Patience)); err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}
+
+// say sends text, and gives all that comes until the server closes the connection.
+func say(t *testing.T, conn net.Conn, text string) string {
+	t.Helper()
+	// The server may have closed already, having heard enough.
+	_, _ = io.WriteString(conn, text)
+	answer, err := io.ReadAll(conn)
+	if ne, ok := err.(net.Error); ok && ne.Timeout() {
+		t.Fatalf("the connection is still open after %q", answer)
+	}
+	return string(answer)
+}
+
+// Whoever is slow, sends much or says nothing is not waited for.
+func TestLimits(t *testing.T) {
+	address := serve(t, "", ready(), quick())
+	for _, tt := range []struct{ name, sent, want string }{
+		{"nothing", "", ""},
+		{"half a header", "GET /livez HTTP/1.1\r\nHost: x\r\nX-Slow: ", ""},
+		{"a large header", "GET /livez HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", 64<<10) + "\r\n\r\n", "HTTP/1.1 431 "},
+		{"a request and then nothing", "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 200 "},
+		{"a body that does not come", "GET /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n", "HTTP/1.1 413 "},
+		{"a body without end", "POST /livez HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n", "HTTP/1.1 405 "},
+		{"a body of unknown length", "GET /livez HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n", "HTTP/1.1 413 "},
+		{"no HTTP", "\x16\x03\x01 hello\r\n\r\n", "HTTP/1.1 400 "},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := say(t, dial(t, address), tt.sent); !strings.HasPrefix(got, tt.want) || tt.want == "" && got != "" {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// One connection more than allowed waits until another one ends.
+func TestConnectionsAreBounded(t *testing.T) {
+	l := defaultLimits()
+	l.connections = 1
+	address := serve(t, "", ready(), l)
+	const get = "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"
+
+	first, second := dial(t, address), dial(t, address)
+	answers := make(chan string, 2)
+	var group sync.WaitGroup
+	defer group.Wait()
+	listenTo := func(name string, conn net.Conn) {
+		group.Go(func() {
+			if _, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil {
+				name += ": " + err.Error()
+			}
+			answers <- name
+		})
+	}
+	write := func(conn net.Conn) {
+		if _, err := io.WriteString(conn, get); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(second) // second to be accepted
+	listenTo("second", second)
+	write(first)
+	listenTo("first", first)
+	if got := <-answers; got != "first" {
+		t.Fatalf("%s was answered, want the first alone", got)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-answers; got != "second" {
+		t.Fatalf("%s, want the second to be answered when the first has ended", got)
+	}
+}
+
+func TestAddressThatIsTaken(t *testing.T) {
+	address := serve(t, "", ready(), defaultLimits())
+	_, err := Listen(t.Context(), config.HTTP{Listen: address, Token: canary}, ready(), slog.New(slog.DiscardHandler))
+	want := "http.listen: listen tcp " + address + ": bind: address already in use: give another host:port, or \"\" to serve neither health nor metrics"
+	if err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}
+
+func TestNothingToServe(t *testing.T) {
+	s, err := Listen(t.Context(), config.HTTP{}, ready(), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Run(t.Context()); err != nil || s.Address() != "" {
+		t.Errorf("Run = %v on %q, want nothing", err, s.Address())
+	}
+}
+
+// Run ends with its context although somebody still sends, and then nothing listens any more.
+func TestStop(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	l := defaultLimits()
+	l.grace = 50 * time.Millisecond
+	var logged bytes.Buffer
+	s, err := listen(ctx, config.HTTP{Listen: "127.0.0.1:0", Token: canary}, ready(), slog.New(slog.NewTextHandler(&logged, nil)), l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error)
+	go func() { done <- s.Run(ctx) }()
+
+	conn := dial(t, s.Address())
+	const get = "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"
+	if _, err := io.WriteString(conn, get+get[:20]); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	if err := <-done; err != nil {
+		t.Errorf("Run = %v", err)
+	}
+	if conn, err := net.Dial("tcp", s.Address()); err == nil {
+		_ = conn.Close()
+		t.Error("it still listens")
+	}
+	if logged.Len() > 0 {
+		t.Errorf("logged %s", &logged)
+	}
+}
+
+func TestStopBeforeItBegan(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	s, err := Listen(ctx, config.HTTP{Listen: "127.0.0.1:0"}, ready(), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	if err := s.Run(ctx); err != nil {
+		t.Errorf("Run = %v", err)
+	}
+	if conn, err := net.Dial("tcp", s.Address()); err == nil {
+		_ = conn.Close()
+		t.Error("it still listens")
+	}
+}
+
+// A listener that breaks is an error, which the owner sees.
+func TestListenerThatBreaks(t *testing.T) {
+	s, err := Listen(t.Context(), config.HTTP{Listen: "127.0.0.1:0"}, ready(), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "http.listen: serving") {
+		t.Errorf("Run = %v, want an error about http.listen", err)
+	}
+}

@@ -1,0 +1,158 @@
+package monitor
+
+import (
+	"net/http"
+	"runtime"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// metrics are those that only change with events; the rest follows from the Monitor when it is asked.
+type metrics struct {
+	registry *prometheus.Registry
+
+	records, bytes    prometheus.Counter
+	articles          *prometheus.CounterVec // by outcome
+	deadLetters       *prometheus.CounterVec // by class
+	transactions      *prometheus.CounterVec // by result
+	transaction       prometheus.Histogram
+	clusters, waiting *prometheus.GaugeVec // by space
+	expired, capped   prometheus.Counter
+	lag               *prometheus.GaugeVec     // by partition
+	recovery          *prometheus.HistogramVec // by how
+	rebuilds          *prometheus.CounterVec   // by reason
+	troubles          prometheus.Counter
+}
+
+func newMetrics(version string, m *Monitor) *metrics {
+	r := register{prometheus.NewRegistry()}
+	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	r.build(version)
+	r.instance(m)
+	return &metrics{
+		registry: r.Registry,
+		records:  r.counter("input_records_total", "Records fetched from the input, again after a batch that was not committed."),
+		bytes:    r.counter("input_bytes_total", "Bytes of the records fetched."),
+		articles: r.counters("articles_total", "Articles committed, by outcome: new (founded a cluster), joined (one) or unclustered.",
+			"outcome", "new", "joined", "unclustered"),
+		deadLetters: r.counters("dead_letters_total", "Records committed as dead letters, by class.", "class"),
+		transactions: r.counters("transactions_total", "Transactions by result: committed, aborted (done again) or fenced (another instance took over).",
+			"result", "committed", "aborted", "fenced"),
+		transaction: r.histogram("transaction_seconds", "From a batch's first assignment to its commit.",
+			prometheus.ExponentialBucketsRange(0.001, 30, 14)),
+		clusters: r.gauges("clusters", "Live clusters of a space that this instance works on.", "space"),
+		expired:  r.counter("clusters_expired_total", "Clusters that expired."),
+		capped:   r.counter("event_times_capped_total", "Articles whose event time was before 1970 or more than a day ahead, and was cut."),
+		lag:      r.gauges("input_lag_records", "Records of a partition that were not fetched yet.", "partition"),
+		waiting:  r.gauges("waiting_bytes", "Bytes that a space has fetched and not yet handed to a transaction.", "space"),
+		recovery: r.histograms("recovery_seconds", "Recoveries of a space, by how: disk, tail (the rest of the clusters topic was read) or topic (all of it).",
+			prometheus.ExponentialBucketsRange(0.1, 3600, 14), "how", "disk", "tail", "topic"),
+		rebuilds: r.counters("disk_rebuilds_total", "Clusters on disk that could not be used, by reason: missing, damaged, foreign or stale.",
+			"reason", "missing", "damaged", "foreign", "stale"),
+		troubles: r.counter("errors_total", "Errors of the way to the brokers or to the disk after which work began again."),
+	}
+}
+
+// add is what a transaction did.
+func (m *metrics) add(c Commit) {
+	m.transactions.WithLabelValues("committed").Inc()
+	m.transaction.Observe(c.Took.Seconds())
+	m.articles.WithLabelValues("new").Add(float64(c.New))
+	m.articles.WithLabelValues("joined").Add(float64(c.Joined))
+	m.articles.WithLabelValues("unclustered").Add(float64(c.Unclustered))
+	for class, n := range c.Rejected {
+		m.deadLetters.WithLabelValues(class).Add(float64(n))
+	}
+	m.expired.Add(float64(c.Expired))
+	m.capped.Add(float64(c.CappedTimes))
+	m.clusters.WithLabelValues(c.Space).Set(float64(c.Clusters))
+}
+
+func (m *metrics) handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 10 * time.Second})
+}
+
+func partitionLabel(partition int) string { return strconv.Itoa(partition) }
+
+// register makes metrics of clusterd and registers them. A label that has few values has them from the
+// beginning, so that a rate sees the first event.
+type register struct{ *prometheus.Registry }
+
+const namespace = "clusterd"
+
+func (r register) counter(name, help string) prometheus.Counter {
+	c := prometheus.NewCounter(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help})
+	r.MustRegister(c)
+	return c
+}
+
+func (r register) counters(name, help, label string, values ...string) *prometheus.CounterVec {
+	c := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, []string{label})
+	r.MustRegister(c)
+	for _, v := range values {
+		c.WithLabelValues(v)
+	}
+	return c
+}
+
+func (r register) gauges(name, help, label string) *prometheus.GaugeVec {
+	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help}, []string{label})
+	r.MustRegister(g)
+	return g
+}
+
+func (r register) histogram(name, help string, buckets []float64) prometheus.Histogram {
+	h := prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: buckets})
+	r.MustRegister(h)
+	return h
+}
+
+func (r register) histograms(name, help string, buckets []float64, label string, values ...string) *prometheus.HistogramVec {
+	h := prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: buckets}, []string{label})
+	r.MustRegister(h)
+	for _, v := range values {
+		h.WithLabelValues(v)
+	}
+	return h
+}
+
+// function is a gauge whose value is asked for.
+func (r register) function(name, help string, labels prometheus.Labels, value func() float64) {
+	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help, ConstLabels: labels}, value))
+}
+
+func (r register) build(version string) {
+	r.function("build_info", "1, with the version of clusterd and of the Go that built it.",
+		prometheus.Labels{"version": version, "goversion": runtime.Version()}, func() float64 { return 1 })
+}
+
+// instance registers what follows from the status.
+func (r register) instance(m *Monitor) {
+	r.function("ready", "1 while /readyz says yes, else 0.", nil, func() float64 { return zeroOrOne(m.Status().Ready) })
+	for _, s := range []state{joining, standby, recovering, live, stopping} {
+		r.function("state", "1 for the state that the instance is in, 0 for the others.",
+			prometheus.Labels{"state": string(s)}, func() float64 { return zeroOrOne(m.Status().State == string(s)) })
+	}
+	r.function("last_poll_timestamp_seconds", "Unix time when a fetch last came back, with records or without; 0 is never.", nil,
+		func() float64 { return unix(m.Status().LastPoll) })
+	r.function("last_commit_timestamp_seconds", "Unix time of the last commit; 0 is never.", nil,
+		func() float64 { return unix(m.Status().LastCommit) })
+}
+
+func zeroOrOne(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func unix(t time.Time) float64 {
+	if t.IsZero() {
+		return 0
+	}
+	return float64(t.UnixMilli()) / 1000
+}

@@ -1,0 +1,118 @@
+package monitor
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/clusterd/clusterd/internal/golden"
+)
+
+// busy has had every event.
+func busy() *instance {
+	i := newInstance()
+	i.owner(0, 1)
+	i.Polled(300, 4000)
+	i.Lag(0, 12)
+	i.Lag(1, 34)
+	i.Waiting("all", 1000)
+	i.Committed(Commit{
+		Space: "all", Took: 30 * time.Millisecond, New: 100, Joined: 150, Unclustered: 40,
+		Rejected: map[string]int{"bad_json": 7, "empty": 3}, Expired: 5, CappedTimes: 6, Clusters: 1234,
+	})
+	i.Aborted()
+	i.Fenced()
+	i.Recovered("all", time.Second, "tail")
+	i.Rebuilt("damaged")
+	i.Trouble(errDown)
+	return i
+}
+
+// Dashboards and alerts depend on names, types and labels, and people on what is said of them.
+func TestMetricNames(t *testing.T) {
+	families, err := busy().metrics.registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got strings.Builder
+	for _, f := range families {
+		if !strings.HasPrefix(f.GetName(), namespace+"_") {
+			continue
+		}
+		var labels []string
+		for _, l := range f.Metric[0].Label {
+			labels = append(labels, l.GetName())
+		}
+		fmt.Fprintf(&got, "%s{%s} %s: %s\n", f.GetName(), strings.Join(labels, ","), strings.ToLower(f.GetType().String()), f.GetHelp())
+	}
+	golden.Check(t, "testdata/metrics.golden", []byte(got.String()))
+}
+
+func scrape(m *Monitor) string {
+	w := httptest.NewRecorder()
+	m.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	return w.Body.String()
+}
+
+func TestMetricValues(t *testing.T) {
+	i := busy()
+	got := strings.Split(scrape(i.Monitor), "\n")
+	for _, want := range []string{
+		`clusterd_input_records_total 300`,
+		`clusterd_input_bytes_total 4000`,
+		`clusterd_input_lag_records{partition="0"} 12`,
+		`clusterd_input_lag_records{partition="1"} 34`,
+		`clusterd_waiting_bytes{space="all"} 1000`,
+		`clusterd_articles_total{outcome="new"} 100`,
+		`clusterd_articles_total{outcome="joined"} 150`,
+		`clusterd_articles_total{outcome="unclustered"} 40`,
+		`clusterd_dead_letters_total{class="bad_json"} 7`,
+		`clusterd_dead_letters_total{class="empty"} 3`,
+		`clusterd_transactions_total{result="committed"} 1`,
+		`clusterd_transactions_total{result="aborted"} 1`,
+		`clusterd_transactions_total{result="fenced"} 1`,
+		`clusterd_transaction_seconds_sum 0.03`,
+		`clusterd_clusters{space="all"} 1234`,
+		`clusterd_clusters_expired_total 5`,
+		`clusterd_event_times_capped_total 6`,
+		`clusterd_recovery_seconds_sum{how="tail"} 1`,
+		`clusterd_recovery_seconds_count{how="topic"} 0`,
+		`clusterd_disk_rebuilds_total{reason="damaged"} 1`,
+		`clusterd_disk_rebuilds_total{reason="stale"} 0`,
+		`clusterd_errors_total 1`,
+		`clusterd_ready 1`,
+		`clusterd_state{state="live"} 1`,
+		`clusterd_state{state="standby"} 0`,
+		`clusterd_last_poll_timestamp_seconds 1.7673230456e+09`,
+		`clusterd_last_commit_timestamp_seconds 1.7673230456e+09`,
+	} {
+		if !slices.Contains(got, want) {
+			t.Errorf("no %s", want)
+		}
+	}
+}
+
+func TestMetricsOfTheProcess(t *testing.T) {
+	got := scrape(New("v1.2.3"))
+	for _, want := range []string{"\ngo_goroutines ", "\ngo_memstats_heap_alloc_bytes ", "\nprocess_start_time_seconds ", `version="v1.2.3"`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %s", want)
+		}
+	}
+}
+
+// What another instance has now must not be summed up twice.
+func TestMetricsOfASpaceGoWithIt(t *testing.T) {
+	i := busy()
+	i.Gone("all")
+	got := scrape(i.Monitor)
+	for _, gone := range []string{"clusterd_clusters{", "clusterd_input_lag_records{", "clusterd_waiting_bytes{"} {
+		if strings.Contains(got, gone) {
+			t.Errorf("%s is still there", gone)
+		}
+	}
+}

@@ -1,0 +1,321 @@
+package monitor
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/clusterd/clusterd/internal/golden"
+)
+
+// instance is a monitor with a clock that stands still until it is told to go on.
+type instance struct {
+	*Monitor
+	clock time.Time
+}
+
+func newInstance() *instance {
+	i := &instance{clock: time.Date(2026, 1, 2, 3, 4, 5, 600_000_000, time.UTC)}
+	i.Monitor = newMonitor("v1.2.3", func() time.Time { return i.clock })
+	return i
+}
+
+func (i *instance) wait(d time.Duration) { i.clock = i.clock.Add(d) }
+
+// fetching lets time pass while fetches of the input come back empty.
+func (i *instance) fetching(d time.Duration) {
+	for end := i.clock.Add(d); i.clock.Before(end); {
+		i.wait(500 * time.Millisecond)
+		i.Polled(0, 0)
+	}
+}
+
+// owner has joined, recovered and begun to work.
+func (i *instance) owner(partitions ...int) {
+	i.Joining()
+	i.Joined(partitions)
+	i.Recovering("all", "reading clusters back")
+	i.Live("all", partitions)
+	i.Polled(0, 0)
+}
+
+var errDown = errors.New("dial tcp 127.0.0.1:9092: connection refused")
+
+func TestStatus(t *testing.T) {
+	for _, tt := range []struct {
+		name      string
+		do        func(i *instance)
+		ready     bool
+		state     string
+		reachable bool
+		reason    string
+	}{
+		{
+			"it has just begun", func(*instance) {},
+			false, "joining", false, "joining the consumer group",
+		},
+		{
+			"the brokers were never there", func(i *instance) { i.Joining(); i.wait(time.Minute); i.Trouble(errDown) },
+			false, "joining", false, "joining the consumer group: dial tcp 127.0.0.1:9092: connection refused",
+		},
+		{
+			"it follows its space before it has joined", func(i *instance) { i.Standby("all"); i.Joining() },
+			false, "joining", true, "joining the consumer group",
+		},
+		{
+			"it has joined and been given nothing", func(i *instance) { i.Joining(); i.Joined(nil) },
+			true, "standby", true, "standing by: other members of the group own all partitions",
+		},
+		{
+			"given nothing and following nothing, it needs no fetch", func(i *instance) { i.Joined(nil); i.wait(time.Hour) },
+			true, "standby", true, "standing by: other members of the group own all partitions",
+		},
+		{
+			"standing by while fetches come back", func(i *instance) { i.Joined(nil); i.Standby("all"); i.fetching(time.Hour) },
+			true, "standby", true, "standing by: other members of the group own all partitions",
+		},
+		{
+			"standing by while no fetch comes back", func(i *instance) { i.Joined(nil); i.Standby("all"); i.wait(patience) },
+			false, "standby", false, "no fetch has come back for 15s",
+		},
+		{
+			"standing by while errors go on", func(i *instance) { i.Joined(nil); i.Trouble(errDown); i.wait(patience) },
+			false, "standby", false, "failing for 15s: dial tcp 127.0.0.1:9092: connection refused",
+		},
+		{
+			"standing by while the brokers are gone", func(i *instance) { i.Joined(nil); i.Standby("all"); i.Trouble(errDown); i.wait(patience) },
+			false, "standby", false, "no fetch has come back for 15s: dial tcp 127.0.0.1:9092: connection refused",
+		},
+		{
+			"standing by while it reads all back", func(i *instance) { i.Joined(nil); i.Recovering("all", "reading clusters back") },
+			false, "recovering", true, "recovering space all: reading clusters back",
+		},
+		{
+			"it was given partitions and has not begun", func(i *instance) { i.Joined([]int{0, 1}); i.Standby("all") },
+			false, "recovering", true, "taking over the partitions that the group gave",
+		},
+		{
+			"it works on some of what it was given", func(i *instance) { i.Joined([]int{0, 1}); i.Live("0", []int{0}); i.Polled(0, 0) },
+			false, "recovering", true, "taking over the partitions that the group gave",
+		},
+		{
+			"one of two recovers, part done", func(i *instance) {
+				i.Joined([]int{0, 1})
+				i.Live("0", []int{0})
+				i.Recovering("1", "reading clusters back")
+				i.Progress("1", 1000, 9000) // what was on disk
+				i.fetching(10 * time.Second)
+				i.Progress("1", 3000, 9000)
+			},
+			false, "recovering", true, "recovering space 1: reading clusters back, 33.3 %, about 30 s left",
+		},
+		{
+			"recovery goes on to its next part", func(i *instance) {
+				i.Recovering("all", "reading clusters back")
+				i.Progress("all", 5, 10)
+				i.Recovering("all", "filling the index")
+			},
+			false, "recovering", true, "recovering space all: filling the index",
+		},
+		{
+			"recovery fails", func(i *instance) { i.Recovering("all", "fencing"); i.Trouble(errDown); i.wait(patience) },
+			false, "recovering", false, "failing for 15s: dial tcp 127.0.0.1:9092: connection refused",
+		},
+		{
+			"it works", func(i *instance) { i.owner(0, 1); i.fetching(time.Hour) },
+			true, "live", true, "live",
+		},
+		{
+			"to say again that it works is no fetch", func(i *instance) { i.owner(0); i.wait(time.Hour); i.Live("all", []int{0}) },
+			false, "live", false, "no fetch has come back for 1h0m0s",
+		},
+		{
+			"it begins to work long after its last fetch", func(i *instance) {
+				i.owner(0)
+				i.wait(time.Hour)
+				i.Recovering("all", "fencing")
+				i.Live("all", []int{0})
+			},
+			true, "live", true, "live",
+		},
+		{
+			"fetches are a little late", func(i *instance) { i.owner(0); i.wait(patience - 1) },
+			true, "live", true, "live",
+		},
+		{
+			"fetches do not come back", func(i *instance) { i.owner(0); i.Trouble(errDown); i.wait(patience) },
+			false, "live", false, "no fetch has come back for 15s: dial tcp 127.0.0.1:9092: connection refused",
+		},
+		{
+			"fetches come back again", func(i *instance) { i.owner(0); i.Trouble(errDown); i.wait(time.Minute); i.Polled(0, 0) },
+			true, "live", true, "live",
+		},
+		{
+			"an error, and all goes on", func(i *instance) { i.owner(0); i.Trouble(errDown); i.fetching(time.Second) },
+			true, "live", true, "live",
+		},
+		{
+			"every transaction fails while fetches come back", func(i *instance) {
+				i.owner(0)
+				for range 5 {
+					i.Trouble(errDown)
+					i.fetching(4 * time.Second)
+				}
+			},
+			false, "live", false, "failing for 20s: dial tcp 127.0.0.1:9092: connection refused",
+		},
+		{
+			"a transaction succeeds after many that failed", func(i *instance) {
+				i.owner(0)
+				for range 5 {
+					i.Trouble(errDown)
+					i.fetching(4 * time.Second)
+				}
+				i.Committed(Commit{Space: "all"})
+			},
+			true, "live", true, "live",
+		},
+		{
+			"it works on while it joins anew", func(i *instance) { i.owner(0); i.Joining() },
+			true, "live", true, "live",
+		},
+		{
+			"another instance has taken over, and it does not know why yet", func(i *instance) { i.owner(0); i.Fenced(); i.Gone("all") },
+			false, "recovering", true, "taking over the partitions that the group gave",
+		},
+		{
+			"another instance has taken over", func(i *instance) {
+				i.owner(0)
+				i.Trouble(errDown)
+				i.Gone("all")
+				i.Joined(nil)
+				i.Standby("all")
+				i.fetching(time.Hour)
+			},
+			true, "standby", true, "standing by: other members of the group own all partitions",
+		},
+		{
+			"it stops", func(i *instance) { i.owner(0); i.Stopping() },
+			false, "stopping", true, "stopping: finishing what is in hand",
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			i := newInstance()
+			tt.do(i)
+			got := i.Status()
+			if got.Ready != tt.ready || got.State != tt.state || got.BrokerReachable != tt.reachable || got.Reason != tt.reason {
+				t.Errorf("ready %t, state %s, reachable %t: %s\nwant  %t, state %s, reachable %t: %s",
+					got.Ready, got.State, got.BrokerReachable, got.Reason, tt.ready, tt.state, tt.reachable, tt.reason)
+			}
+		})
+	}
+}
+
+// The error is shown until it is known to be over: fetches alone show that only after a while.
+func TestErrorIsShownWhileItLasts(t *testing.T) {
+	i := newInstance()
+	i.owner(0)
+	i.Trouble(errDown)
+	i.fetching(patience - time.Second)
+	if got := i.Status().Error; got != errDown.Error() {
+		t.Errorf("error %q before fetches went on for long, want %q", got, errDown)
+	}
+	i.fetching(time.Second)
+	if got := i.Status().Error; got != "" {
+		t.Errorf("error %q after fetches went on for long, want none", got)
+	}
+}
+
+func TestLagIsOfThePartitionsWorkedOn(t *testing.T) {
+	i := newInstance()
+	i.Live("0", []int{0})
+	i.Live("1", []int{1})
+	i.Lag(0, 7)
+	i.Lag(1, 8)
+	i.Gone("0")
+	if got := i.Status().Lag; len(got) != 1 || got[1] != 8 {
+		t.Errorf("lag %v after partition 0 has gone, want that of 1", got)
+	}
+	i.Recovering("1", "fencing")
+	if got := i.Status().Lag; len(got) != 0 {
+		t.Errorf("lag %v while nothing is fetched, want none", got)
+	}
+}
+
+// What /readyz answers, as it is written.
+func TestStatusJSON(t *testing.T) {
+	i := newInstance()
+	var all bytes.Buffer
+	add := func(name string) {
+		text, err := json.MarshalIndent(i.Status(), "", "  ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.WriteString("// " + name + "\n")
+		all.Write(append(text, '\n'))
+	}
+	add("joining")
+
+	i.Joined([]int{0, 1})
+	i.Recovering("all", "reading clusters back")
+	i.Progress("all", 0, 3_000_000)
+	i.wait(1500 * time.Millisecond)
+	i.Progress("all", 1_000_000, 3_000_000)
+	add("recovering")
+
+	i.Live("all", []int{0, 1})
+	i.Polled(300, 4000)
+	i.Lag(0, 12)
+	i.Lag(1, 0)
+	i.wait(20 * time.Millisecond)
+	i.Committed(Commit{Space: "all"})
+	i.wait(230 * time.Millisecond)
+	add("live")
+
+	i.Trouble(errDown)
+	i.wait(20 * time.Second)
+	add("live, and the brokers are gone")
+
+	i.Gone("all")
+	i.Joined(nil)
+	i.Standby("all")
+	add("standby")
+
+	golden.Check(t, "testdata/status.golden", all.Bytes())
+}
+
+// Under -race, this shows that all of it may be called at once.
+func TestConcurrentUse(t *testing.T) {
+	m := New("test")
+	var group sync.WaitGroup
+	for _, call := range []func(){
+		func() { m.Joining() },
+		func() { m.Joined([]int{0}) },
+		func() { m.Recovering("0", "fencing") },
+		func() { m.Progress("0", 1, 2) },
+		func() { m.Live("0", []int{0}) },
+		func() { m.Standby("0") },
+		func() { m.Gone("0") },
+		func() { m.Polled(1, 2) },
+		func() { m.Lag(0, 1) },
+		func() { m.Trouble(errDown) },
+		func() { m.Waiting("0", 1) },
+		func() { m.Committed(Commit{Space: "0", Rejected: map[string]int{"empty": 1}}) },
+		func() { m.Status() },
+		func() { _, _ = m.metrics.registry.Gather() },
+	} {
+		group.Go(func() {
+			for range 100 {
+				call()
+			}
+		})
+	}
+	group.Wait()
+	m.Stopping()
+	if got := m.Status().State; got != "stopping" {
+		t.Errorf("state %s after all calls, want stopping", got)
+	}
+}
