@@ -19,6 +19,7 @@ import (
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/monitor"
 	"github.com/clusterd/clusterd/internal/pipeline"
 	"github.com/clusterd/clusterd/internal/sample"
 )
@@ -81,6 +82,10 @@ func demo(ctx context.Context, o demoOptions, out, errs io.Writer) error {
 	}
 	defer b.Close()
 	c.Kafka.Brokers, c.Kafka.CreateTopics = []string{b.Address()}, true
+	if c.State.Dir, err = os.MkdirTemp("", "clusterd-demo-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(c.State.Dir)
 	client, err := kafka.NewClient(c.Kafka)
 	if err != nil {
 		return err
@@ -111,7 +116,7 @@ func runDemo(ctx context.Context, rate float64, articles io.Reader, c config.Con
 		}
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return pipeline.Run(ctx, c, client, log) })
+	group.Go(func() error { return pipeline.Run(ctx, c, client, log, monitor.New(version())) })
 	group.Go(func() error { return play(ctx, rate, c.Kafka.Brokers[0], c.Input.Topic, articles, show) })
 	group.Go(func() error { return follow(ctx, client, log, c, show) })
 	return group.Wait()

@@ -5,10 +5,14 @@ import (
 	"log/slog"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/clusterd/clusterd/internal/broker"
 	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/httpapi"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/memory"
+	"github.com/clusterd/clusterd/internal/monitor"
 	"github.com/clusterd/clusterd/internal/pipeline"
 )
 
@@ -55,14 +59,35 @@ func runOn(ctx context.Context, c config.Config, log *slog.Logger) error {
 		return err
 	}
 	defer client.Close()
+	limit, err := memory.SetLimit(c.Memory.Limit)
+	switch {
+	case err != nil:
+		log.Warn("memory is not limited", "error", err)
+	case limit.From != "none":
+		log.Info("memory is limited", "bytes", limit.Bytes, "from", limit.From)
+	}
+	m := monitor.New(version())
+	server, err := httpapi.Listen(ctx, c.HTTP, m, log)
+	if err != nil {
+		return err
+	}
 	log.Info("starting", "version", version(), "brokers", c.Kafka.Brokers, "input", c.Input.Topic, "group", c.Input.Group,
-		"output", c.Output.Topic, "clusters", c.Output.ClustersTopic, "dead_letters", c.Output.DeadLetterTopic, "scope", c.Cluster.Scope)
+		"output", c.Output.Topic, "clusters", c.Output.ClustersTopic, "dead_letters", c.Output.DeadLetterTopic, "scope", c.Cluster.Scope,
+		"state", c.State.Dir, "http", server.Address())
 	if c.Fingerprint.Hash == "sdbm-raw" {
 		log.Warn("fingerprint.hash: sdbm-raw is for matching old fingerprints: its high bits follow the first character of a word, " +
 			"so unrelated articles are merged (8 in 100 of real news); sdbm is the same hash with its bits mixed")
 	}
-	err = pipeline.Run(ctx, c, client, log)
-	if err == nil {
+	group, ctx := errgroup.WithContext(ctx)
+	defer context.AfterFunc(ctx, m.Stopping)()
+	// The server ends after the pipeline, so that it can say that clusterd is stopping.
+	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
+	group.Go(func() error { return server.Run(serving) })
+	group.Go(func() error {
+		defer stop()
+		return pipeline.Run(ctx, c, client, log, m)
+	})
+	if err = group.Wait(); err == nil {
 		log.Info("stopped")
 	}
 	return err

@@ -18,6 +18,7 @@ import (
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/testlog"
 )
 
 // freeAddress is a configuration with an address that was free a moment ago.
@@ -28,7 +29,7 @@ func freeAddress(t *testing.T) (file string) {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	return write(t, "c.yaml", fmt.Appendf(nil, "kafka: {brokers: [%q]}\n", listener.Addr()))
+	return write(t, "c.yaml", fmt.Appendf(nil, "kafka: {brokers: [%q]}\nhttp: {listen: \"\"}\n", listener.Addr()))
 }
 
 var address = regexp.MustCompile(`"address":"([^"]+)"`)
@@ -61,7 +62,7 @@ func waitForResults(t *testing.T, broker string, n int) map[string]article.Resul
 		t.Fatal(err)
 	}
 	defer client.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	ctx, cancel := context.WithTimeout(t.Context(), testlog.Patience)
 	defer cancel()
 	chunks, failed := make(chan consumer.Chunk), make(chan error, 1)
 	from := map[int]int64{0: 0, 1: 0, 2: 0, 3: 0}

@@ -3,10 +3,7 @@ package article_test
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -14,28 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
-
-// golden compares got with a file of testdata, or writes the file with -update.
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	got = append(bytes.Clone(got), '\n')
-	if *update {
-		if err := os.WriteFile(file, got, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("%s differs (write it anew with -update):\ngot  %swant %s", file, got, want)
-	}
-}
 
 func joined() article.Result {
 	published := time.Date(2024, 5, 1, 4, 0, 0, 125e6, time.UTC)
@@ -57,16 +34,17 @@ func founded() article.Cluster {
 }
 
 func TestResultJSON(t *testing.T) {
-	golden(t, "result_joined.json", joined().JSON())
+	golden.Check(t, "testdata/result_joined.json", append(joined().JSON(), '\n'))
 	r := joined()
 	r.Status, r.Distance, r.Size, r.PublishedAt = article.New, new(0), 1, nil
-	golden(t, "result_new.json", r.JSON())
-	golden(t, "result_unclustered.json", article.Result{
-		ArticleID: "a2", Status: article.Unclustered, Source: here(), Pipeline: "simhash64/sdbm/log/1",
-	}.JSON())
+	golden.Check(t, "testdata/result_new.json", append(r.JSON(), '\n'))
+	r = article.Result{ArticleID: "a2", Status: article.Unclustered, Source: here(), Pipeline: "simhash64/sdbm/log/1"}
+	golden.Check(t, "testdata/result_unclustered.json", append(r.JSON(), '\n'))
 }
 
-func TestClusterJSON(t *testing.T) { golden(t, "cluster.json", founded().JSON()) }
+func TestClusterJSON(t *testing.T) {
+	golden.Check(t, "testdata/cluster.json", append(founded().JSON(), '\n'))
+}
 
 func TestParseResult(t *testing.T) {
 	for _, want := range []article.Result{joined(), {ArticleID: "a2", Status: article.Unclustered, Source: here()}} {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol/leavegroup"
 	"github.com/segmentio/kafka-go/protocol/offsetfetch"
 
 	"github.com/clusterd/clusterd/internal/kafka"
@@ -30,6 +31,7 @@ type Group struct {
 	balancer *balancer
 	topic    string
 	log      *slog.Logger
+	member   string
 }
 
 // Scope says which articles are compared with one another, and so what is owned together.
@@ -73,6 +75,7 @@ func (g *Group) Next(ctx context.Context) ([]int, error) {
 			// kafka-go reports whatever goes wrong in the course of a rebalance, and goes on by itself.
 			return fmt.Errorf("%w (%w)", kafkago.GroupCoordinatorNotAvailable, err)
 		}
+		g.member = generation.MemberID
 		partitions = nil
 		for _, a := range generation.Assignments[g.topic] {
 			partitions = append(partitions, a.ID)
@@ -81,6 +84,31 @@ func (g *Group) Next(ctx context.Context) ([]int, error) {
 		return nil
 	})
 	return partitions, err
+}
+
+// Member is this member's id in the generation that [Group.Next] returned last. Do not call both
+// at once.
+func (g *Group) Member() string { return g.member }
+
+// Expel leaves the group for a member that is known to be dead, so that nobody waits until its session
+// times out. A member or a group that the broker does not know is no error.
+func Expel(ctx context.Context, client *kafka.Client, group, member string) error {
+	response, err := kafka.Do[*leavegroup.Response](ctx, client, &leavegroup.Request{
+		GroupID: group, MemberID: member, Members: []leavegroup.RequestMember{{MemberID: member}},
+	})
+	if err != nil {
+		return err
+	}
+	codes := []int16{response.ErrorCode}
+	for _, m := range response.Members {
+		codes = append(codes, m.ErrorCode)
+	}
+	for _, code := range codes {
+		if err := kafka.Code(code); err != nil && !errors.Is(err, kafkago.UnknownMemberId) && !errors.Is(err, kafkago.GroupIdNotFound) {
+			return fmt.Errorf("leaving group %s for member %s: %w", group, member, err)
+		}
+	}
+	return nil
 }
 
 // Close leaves the group, so that others take over at once.

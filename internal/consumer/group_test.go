@@ -2,15 +2,19 @@ package consumer
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"maps"
 	"slices"
 	"testing"
 
 	kafkago "github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/testlog"
 )
 
 func join(t *testing.T, client *kafka.Client, scope Scope) *Group {
@@ -63,7 +67,7 @@ func await(t *testing.T, ctx context.Context, who string, generations <-chan []i
 func TestGroupOfOneSpace(t *testing.T) {
 	t.Parallel()
 	_, client := startBrokers(t, 1, kfake.SeedTopics(4, "articles"))
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testlog.Patience)
 	defer cancel()
 
 	owner := join(t, client, ScopeTopic)
@@ -83,7 +87,7 @@ func TestGroupOfOneSpace(t *testing.T) {
 func TestGroupOfPartitions(t *testing.T) {
 	t.Parallel()
 	_, client := startBrokers(t, 1, kfake.SeedTopics(4, "articles"))
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testlog.Patience)
 	defer cancel()
 
 	first := join(t, client, ScopePartition)
@@ -129,5 +133,81 @@ func TestCommittedOffsets(t *testing.T) {
 	}
 	if got, err := Committed(t.Context(), client, "another", "articles", []int{0, 1}); err != nil || len(got) != 0 {
 		t.Errorf("another group: %v, %v", got, err)
+	}
+}
+
+// dead joins the group as its only member and is never heard of again. Its session is longer than a test
+// waits.
+func dead(t *testing.T, client *kafka.Client) (member string) {
+	t.Helper()
+	writer := newWriter(t, client)
+	join := kmsg.NewPtrJoinGroupRequest()
+	join.Group, join.ProtocolType = "clusterd", "consumer"
+	patience := int32(testlog.Patience.Milliseconds())
+	join.SessionTimeoutMillis, join.RebalanceTimeoutMillis = 2*patience, patience
+	protocol := kmsg.NewJoinGroupRequestProtocol()
+	protocol.Name = "clusterd-topic"
+	join.Protocols = append(join.Protocols, protocol)
+	for range 2 { // the first answer only tells its id
+		response, err := join.RequestWith(t.Context(), writer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		join.MemberID = response.MemberID
+		switch err := kerr.ErrorForCode(response.ErrorCode); {
+		case errors.Is(err, kerr.MemberIDRequired):
+			continue
+		case err != nil:
+			t.Fatal(err)
+		}
+		sync := kmsg.NewPtrSyncGroupRequest()
+		sync.Group, sync.MemberID, sync.Generation = join.Group, join.MemberID, response.Generation
+		if response, err := sync.RequestWith(t.Context(), writer); err != nil || response.ErrorCode != 0 {
+			t.Fatal(response, err)
+		}
+	}
+	return join.MemberID
+}
+
+// Nobody waits for a member that was expelled, though its session would last for long.
+func TestExpel(t *testing.T) {
+	_, client := startBrokers(t, 1, kfake.SeedTopics(2, "articles"))
+	ctx, cancel := context.WithTimeout(t.Context(), testlog.Patience)
+	defer cancel()
+	member := dead(t, client)
+	for _, id := range []string{member, member, "another"} { // to be sure is no error
+		if err := Expel(ctx, client, "clusterd", id); err != nil {
+			t.Fatalf("Expel(%s) = %v", id, err)
+		}
+	}
+	if err := Expel(ctx, client, "no such group", member); err != nil {
+		t.Errorf("from a group that is not there: %v", err)
+	}
+	group := join(t, client, ScopeTopic)
+	defer group.Close()
+	await(t, ctx, "its successor", watch(ctx, group), 0, 1)
+}
+
+func TestMember(t *testing.T) {
+	_, client := startBrokers(t, 1, kfake.SeedTopics(1, "articles"))
+	ctx, cancel := context.WithTimeout(t.Context(), testlog.Patience)
+	defer cancel()
+	group := join(t, client, ScopeTopic)
+	defer group.Close()
+	if id := group.Member(); id != "" {
+		t.Errorf("before the first generation: %q", id)
+	}
+	if _, err := group.Next(ctx); err != nil {
+		t.Fatal(err)
+	}
+	first := group.Member()
+	if err := Expel(ctx, client, "clusterd", first); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := group.Next(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if second := group.Member(); first == "" || second == "" || second == first {
+		t.Errorf("%q, and %q after it was expelled", first, second)
 	}
 }

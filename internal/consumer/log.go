@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"maps"
 	"math"
@@ -18,8 +17,8 @@ import (
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
-	"github.com/segmentio/kafka-go/protocol"
 	"github.com/segmentio/kafka-go/protocol/fetch"
+	"github.com/twmb/franz-go/pkg/kmsg"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/clusterd/clusterd/internal/kafka"
@@ -44,14 +43,23 @@ var ErrOffsetOutOfRange = errors.New("offset out of range")
 // Chunk is a run of committed records of one partition, and the offset to go on from. Records
 // may be empty: control records and aborted ones move a position too.
 type Chunk struct {
-	Partition int
-	Records   []kafka.Record
-	Next      int64
+	Partition     int
+	Records       []kafka.Record
+	Next          int64
+	HighWatermark int64 // the partition's, as of the fetch
 }
 
 // Log reads the committed records of some partitions of one topic. It is not safe for
 // concurrent use.
 type Log struct {
+	// MaxValue, if it is set before Read, is how large a value may be, in bytes. Of a larger one only
+	// the first MaxValue+1 come, and [kafka.Record.Cut] says how many do not. Keys, and headers in
+	// all, are cut there too. Without it, a small record batch can decompress to a value of 2 GiB.
+	MaxValue int
+	// OnPoll, if it is set before Read, is called whenever a fetch came back, with records or without,
+	// from several goroutines.
+	OnPoll func()
+
 	client   *kafka.Client
 	topic    string
 	next     map[int]int64
@@ -60,7 +68,8 @@ type Log struct {
 }
 
 // NewLog makes a reader that begins at the offsets next, by partition. maxBytes bounds what one
-// fetch returns; a single larger record batch is still returned whole.
+// fetch of a leader returns, though a single larger record batch still comes whole, and at how many
+// bytes of records in memory a chunk ends.
 func NewLog(client *kafka.Client, log *slog.Logger, topic string, next map[int]int64, maxBytes int) *Log {
 	return &Log{
 		client: client, topic: topic, next: maps.Clone(next), maxBytes: maxBytes,
@@ -70,7 +79,8 @@ func NewLog(client *kafka.Client, log *slog.Logger, topic string, next map[int]i
 
 // Read sends chunks to out until ctx ends or an error comes that waiting does not mend, which it
 // returns. Each partition's records come in order; partitions with different leaders are read
-// side by side. A slow receiver slows the reading: nothing is buffered but the chunks being sent.
+// side by side. A slow receiver slows the reading: nothing is buffered but what was fetched and
+// the chunk being sent.
 func (l *Log) Read(ctx context.Context, out chan<- Chunk) error {
 	var missingSince time.Time
 	for {
@@ -137,18 +147,40 @@ func (l *Log) readLeaders(ctx context.Context, out chan<- Chunk) error {
 }
 
 func (l *Log) readLeader(ctx context.Context, partitions []int, next map[int]int64, results chan<- Chunk) error {
+	limit := l.MaxValue
+	if limit == 0 {
+		limit = math.MaxInt32
+	}
+	unpacker := newUnpacker(limit)
+	defer unpacker.close()
 	for {
-		chunks, err := l.fetch(ctx, partitions, next)
+		fetched, err := l.fetch(ctx, partitions, next)
 		if err != nil {
 			return err
 		}
 		l.trouble.Over()
-		for _, chunk := range chunks {
-			select {
-			case results <- chunk:
-				next[chunk.Partition] = chunk.Next
-			case <-ctx.Done():
-				return ctx.Err()
+		if l.OnPoll != nil {
+			l.OnPoll()
+		}
+		for _, p := range fetched {
+			c := newCutter(l.topic, int(p.Partition), next[int(p.Partition)], l.maxBytes, unpacker)
+			c.chunk.HighWatermark = p.HighWatermark
+			c.send = func(chunk Chunk) error {
+				select {
+				case results <- chunk:
+					next[chunk.Partition] = chunk.Next
+					return nil
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}
+			err := c.committed(p.RecordBatches, p.AbortedTransactions)
+			if errors.Is(err, ErrUnreadable) {
+				err = fmt.Errorf("%w. Nothing was skipped. To go on without it, set the offset of the group by hand "+
+					"(kafka-consumer-groups --reset-offsets)", err)
+			}
+			if err != nil {
+				return fmt.Errorf("reading %s/%d at offset %d: %w", l.topic, p.Partition, c.chunk.Next, err)
 			}
 		}
 		// Only for the first partition with data does a broker send a record batch that is larger
@@ -158,7 +190,7 @@ func (l *Log) readLeader(ctx context.Context, partitions []int, next map[int]int
 }
 
 // fetch asks one leader once, for all of its partitions.
-func (l *Log) fetch(ctx context.Context, partitions []int, next map[int]int64) ([]Chunk, error) {
+func (l *Log) fetch(ctx context.Context, partitions []int, next map[int]int64) ([]kmsg.FetchResponseTopicPartition, error) {
 	topic := fetch.RequestTopic{Topic: l.topic}
 	// Each partition has a share, instead of a limit for all: where that limit cuts a response
 	// short, the embedded broker does not list the aborted transactions.
@@ -169,132 +201,41 @@ func (l *Log) fetch(ctx context.Context, partitions []int, next map[int]int64) (
 			PartitionMaxBytes: int32(share),
 		})
 	}
-	response, err := kafka.DoWithin[*fetch.Response](ctx, l.client, &fetch.Request{
+	response, err := kafka.DoWithin[*kafka.FetchResponse](ctx, l.client, &kafka.FetchRequest{Request: fetch.Request{
 		ReplicaID: -1, MaxWaitTime: int32(fetchWait.Milliseconds()), MinBytes: 1, MaxBytes: math.MaxInt32,
 		IsolationLevel: readCommitted, SessionEpoch: -1, Topics: []fetch.RequestTopic{topic},
-	}, fetchTimeout)
+	}}, fetchTimeout)
 	if err != nil {
 		return nil, err
 	}
 	if err := kafka.Code(response.ErrorCode); err != nil {
 		return nil, fmt.Errorf("reading %s: %w", l.topic, err)
 	}
-	var chunks []Chunk
+	var fetched []kmsg.FetchResponseTopicPartition
 	for _, t := range response.Topics {
-		for i := range t.Partitions {
-			chunk, err := l.chunk(&t.Partitions[i], next[int(t.Partitions[i].Partition)])
-			if err != nil {
+		for _, p := range t.Partitions {
+			if err := l.check(&p, next[int(p.Partition)]); err != nil {
 				return nil, err
 			}
-			if chunk.Next > next[chunk.Partition] {
-				chunks = append(chunks, chunk)
-			}
+			fetched = append(fetched, p)
 		}
 	}
-	return chunks, nil
+	return fetched, nil
 }
 
-func (l *Log) chunk(p *fetch.ResponsePartition, next int64) (Chunk, error) {
-	partition := int(p.Partition)
+func (l *Log) check(p *kmsg.FetchResponseTopicPartition, next int64) error {
 	switch err := kafka.Code(p.ErrorCode); {
 	case errors.Is(err, kafkago.OffsetOutOfRange):
-		return Chunk{}, fmt.Errorf("%w: %s/%d holds offsets %d to %d, and %d is wanted: records were deleted before they were read, or the "+
+		holds := fmt.Sprintf("holds offsets %d to %d", p.LogStartOffset, p.HighWatermark)
+		if p.HighWatermark < 0 { // Apache Kafka says neither then
+			holds = "holds others"
+		}
+		return fmt.Errorf("%w: %s/%d %s, and %d is wanted: records were deleted before they were read, or the "+
 			"topic was made anew. Nothing was skipped. To go on, set the offset of the group by hand "+
 			"(kafka-consumer-groups --reset-offsets), or start anew with another input.group and another output.clusters_topic",
-			ErrOffsetOutOfRange, l.topic, partition, p.LogStartOffset, p.HighWatermark, next)
+			ErrOffsetOutOfRange, l.topic, p.Partition, holds, next)
 	case err != nil:
-		return Chunk{}, fmt.Errorf("reading %s/%d at offset %d: %w", l.topic, partition, next, err)
+		return fmt.Errorf("reading %s/%d at offset %d: %w", l.topic, p.Partition, next, err)
 	}
-	chunk, err := committed(l.topic, partition, next, p.RecordSet.Records, p.AbortedTransactions)
-	if err != nil {
-		return Chunk{}, fmt.Errorf("reading %s/%d at offset %d: %w", l.topic, partition, next, err)
-	}
-	return chunk, nil
-}
-
-// committed takes the records from offset next on out of a fetched set, without those of aborted
-// transactions: a transaction's records lie between its first offset, which the broker lists,
-// and its control record.
-func committed(topic string, partition int, next int64, set protocol.RecordReader, transactions []fetch.ResponseTransaction) (Chunk, error) {
-	chunk := Chunk{Partition: partition, Next: next}
-	if set == nil {
-		return chunk, nil
-	}
-	batches := []protocol.RecordReader{set}
-	if stream, ok := set.(*protocol.RecordStream); ok {
-		batches = stream.Records
-	}
-	transactions = slices.SortedFunc(slices.Values(transactions), func(a, b fetch.ResponseTransaction) int {
-		return int(max(-1, min(1, a.FirstOffset-b.FirstOffset)))
-	})
-	aborted := make(map[int64]bool) // by producer id: its records are being dropped
-	for _, batch := range batches {
-		// Before a control record too: where a fetch begins at it, it ends a transaction that the
-		// broker lists though nothing of it is in the set.
-		if b, ok := batch.(interface{ Offset() int64 }); ok {
-			for len(transactions) > 0 && transactions[0].FirstOffset <= b.Offset() {
-				aborted[transactions[0].ProducerID] = true
-				transactions = transactions[1:]
-			}
-		}
-		drop := false
-		switch b := batch.(type) {
-		case *protocol.ControlBatch:
-			delete(aborted, b.ProducerID)
-			drop = true
-		case *protocol.RecordBatch:
-			drop = b.Attributes.Transactional() && aborted[b.ProducerID]
-		}
-		if err := chunk.take(topic, batch, drop); err != nil {
-			return Chunk{}, err
-		}
-	}
-	if chunk.Next == next && len(batches) > 0 {
-		// Everything at and after next in these batches was compacted away.
-		chunk.Next++
-	}
-	return chunk, nil
-}
-
-// take moves over the records of a batch, and keeps those at and after the position unless they
-// are to be dropped.
-func (c *Chunk) take(topic string, batch protocol.RecordReader, drop bool) error {
-	for {
-		r, err := batch.ReadRecord()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		key, err := readAll(r.Key)
-		if err != nil {
-			return err
-		}
-		value, err := readAll(r.Value)
-		if err != nil {
-			return err
-		}
-		if r.Offset < c.Next {
-			continue
-		}
-		c.Next = r.Offset + 1
-		if !drop {
-			c.Records = append(c.Records, kafka.Record{
-				Topic: topic, Partition: c.Partition, Offset: r.Offset, Time: r.Time, Key: key, Value: value, Headers: r.Headers,
-			})
-		}
-	}
-}
-
-// readAll copies b out of kafka-go's pages and gives them back. A nil b stays nil, an empty one
-// empty: they mean different things.
-func readAll(b protocol.Bytes) ([]byte, error) {
-	if b == nil {
-		return nil, nil
-	}
-	defer b.Close()
-	data := make([]byte, b.Len())
-	_, err := io.ReadFull(b, data)
-	return data, err
+	return nil
 }

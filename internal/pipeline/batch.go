@@ -23,30 +23,36 @@ func (b batch) offsets(topic string) []sink.Offset {
 	return offsets
 }
 
+// size is that of the records' values, in bytes.
+func size(records []fingerprinted) (n int64) {
+	for i := range records {
+		n += int64(records[i].bytes)
+	}
+	return n
+}
+
 // backlog is what is fingerprinted and waits for its transaction.
 type backlog struct {
 	records    []fingerprinted
-	bytes      int           // of the records' values
+	bytes      int64         // of the records' values
 	next       map[int]int64 // behind the last record of each partition
 	maxRecords int
 	maxBytes   int
 }
 
-func (b *backlog) full() bool { return len(b.records) >= b.maxRecords || b.bytes >= b.maxBytes }
+func (b *backlog) full() bool { return len(b.records) >= b.maxRecords || b.bytes >= int64(b.maxBytes) }
 
 func (b *backlog) add(records []fingerprinted, partition int, next int64) {
-	for i := range records {
-		b.bytes += records[i].bytes
-	}
+	b.bytes += size(records)
 	b.records = append(b.records, records...)
 	b.next[partition] = next
 }
 
 // head is as much of the backlog as one transaction may carry, at least one record if there is one.
 func (b *backlog) head() batch {
-	n, bytes := 0, 0
-	for n < len(b.records) && n < b.maxRecords && (n == 0 || bytes+b.records[n].bytes <= b.maxBytes) {
-		bytes += b.records[n].bytes
+	n, sum := 0, 0
+	for n < len(b.records) && n < b.maxRecords && (n == 0 || sum+b.records[n].bytes <= b.maxBytes) {
+		sum += b.records[n].bytes
 		n++
 	}
 	if n == len(b.records) {
@@ -61,9 +67,7 @@ func (b *backlog) head() batch {
 
 // drop takes what head returned out of the backlog.
 func (b *backlog) drop(head batch) {
-	for i := range head.records {
-		b.bytes -= head.records[i].bytes
-	}
+	b.bytes -= size(head.records)
 	b.records = b.records[len(head.records):]
 	if len(b.records) == 0 {
 		b.records = nil // the batch keeps the old one
@@ -104,10 +108,14 @@ func (w *worker) collect(ctx context.Context, chunks <-chan consumer.Chunk, out 
 				lingered = false
 			}
 			waiting.add(records, chunk.Partition, chunk.Next)
+			w.monitor.Polled(len(records), size(records))
+			w.monitor.Lag(chunk.Partition, chunk.HighWatermark-chunk.Next)
+			w.monitor.Waiting(w.replica.name, waiting.bytes)
 		case <-linger.C:
 			lingered = true
 		case send <- head:
 			waiting.drop(head)
+			w.monitor.Waiting(w.replica.name, waiting.bytes)
 		case <-ctx.Done():
 			return ctx.Err()
 		}

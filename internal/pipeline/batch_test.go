@@ -14,6 +14,7 @@ import (
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/monitor"
 	"github.com/clusterd/clusterd/internal/sink"
 )
 
@@ -137,7 +138,10 @@ type collecting struct {
 func collect(t *testing.T, records int, linger time.Duration, test func(*collecting)) {
 	synctest.Test(t, func(t *testing.T) {
 		// Tombstones are rejected by the decoder: no dictionary is needed.
-		w := &worker{config: config.Default(), fingerprinter: &Fingerprinter{decoder: article.NewTextDecoder(1000)}}
+		w := &worker{
+			config: config.Default(), monitor: monitor.New("test"), replica: &replica{name: "all"},
+			fingerprinter: &Fingerprinter{decoder: article.NewTextDecoder(1000)},
+		}
 		w.config.Batch = config.Batch{Records: records, Bytes: 1000, Linger: linger}
 		c := &collecting{chunks: make(chan consumer.Chunk), out: make(chan batch)}
 		ctx, cancel := context.WithCancel(t.Context())

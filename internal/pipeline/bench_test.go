@@ -4,11 +4,14 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/state"
 )
 
 func BenchmarkFingerprint(b *testing.B) {
@@ -41,7 +44,7 @@ func BenchmarkAssign(b *testing.B) {
 	var known []uint64
 	for i := range int64(100_000) {
 		known = append(known, r.Uint64())
-		s.assign([]fingerprinted{art(i, known[i], wallClock)})
+		mustAssign(b, s, []fingerprinted{art(i, known[i], wallClock)})
 	}
 	batch := make([]fingerprinted, 1)
 	i := int64(100_000)
@@ -52,7 +55,7 @@ func BenchmarkAssign(b *testing.B) {
 			fingerprint = known[r.IntN(len(known))] ^ 1<<r.IntN(64)
 		}
 		batch[0] = art(i, fingerprint, wallClock)
-		s.assign(batch)
+		mustAssign(b, s, batch)
 		i++
 	}
 }
@@ -65,7 +68,7 @@ func BenchmarkRecords(b *testing.B) {
 	for i := range batch {
 		batch[i] = art(int64(i), uint64(i/2)*0x0123_4567_89ab_cdef, wallClock.Add(time.Duration(i)*time.Second))
 	}
-	c := s.assign(batch)
+	c := mustAssign(b, s, batch)
 	b.ReportAllocs()
 	for b.Loop() {
 		size := 0
@@ -91,4 +94,83 @@ func BenchmarkFile(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// onDisk is a space whose store is on the real disk.
+func onDisk(b *testing.B, window time.Duration) *space {
+	r := testReplica(b, window)
+	r.close()
+	store, err := state.Open(b.TempDir(), state.Identity{Input: "articles"}, state.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if r.space, err = newSpace("btree", 3, window, r.identity, store, func() time.Time { return wallClock }); err != nil {
+		b.Fatal(err)
+	}
+	return r.space
+}
+
+// foundMany lets a space found clusters, in batches of the size that a backlog has.
+func foundMany(b *testing.B, s *space, r *rand.Rand, first, n int64, seen func(i int64) time.Time) {
+	const size = 20_000
+	batch := make([]fingerprinted, 0, size)
+	for i := first; i < first+n; i++ {
+		batch = append(batch, art(i, r.Uint64(), seen(i)))
+		if len(batch) == size || i == first+n-1 {
+			mustAssign(b, s, batch)
+			batch = batch[:0]
+		}
+	}
+}
+
+// A million clusters expire with one article: how long the batches take that have them to take away, each
+// of one article.
+func BenchmarkMassExpiry(b *testing.B) {
+	const clusters, window = 1_000_000, time.Hour
+	for b.Loop() {
+		r := rand.New(rand.NewPCG(1, 6))
+		s := onDisk(b, window)
+		foundMany(b, s, r, 0, clusters, func(int64) time.Time { return wallClock })
+		var took []float64
+		for i := int64(clusters); s.rule.Len() > 10_000; i++ {
+			began := time.Now()
+			mustAssign(b, s, []fingerprinted{art(i, r.Uint64(), at(2*window))})
+			took = append(took, time.Since(began).Seconds()*1000)
+		}
+		slices.Sort(took)
+		b.ReportMetric(float64(len(took)), "batches")
+		b.ReportMetric(took[len(took)/2], "ms/median-batch")
+		b.ReportMetric(took[len(took)*99/100], "ms/p99-batch")
+		b.ReportMetric(took[len(took)-1], "ms/longest-batch")
+	}
+}
+
+// An hour's worth of articles, 100 a second, with a window of ten minutes: the live heap after twenty
+// minutes, when the window is full twice over, and at the end.
+func BenchmarkChurn(b *testing.B) {
+	const perSecond, window = 100, 10 * time.Minute
+	for b.Loop() {
+		r := rand.New(rand.NewPCG(1, 7))
+		s := onDisk(b, window)
+		articles := func(from, to time.Duration) {
+			first, n := int64(from.Seconds()*perSecond), int64((to-from).Seconds()*perSecond)
+			foundMany(b, s, r, first, n, func(i int64) time.Time { return at(-time.Hour + time.Duration(i)*time.Second/perSecond) })
+		}
+		articles(0, 20*time.Minute)
+		b.ReportMetric(liveHeap(), "MB/after-20-min")
+		articles(20*time.Minute, 40*time.Minute)
+		b.ReportMetric(liveHeap(), "MB/after-40-min")
+		articles(40*time.Minute, time.Hour)
+		b.ReportMetric(liveHeap(), "MB/after-60-min")
+		b.ReportMetric(float64(s.rule.Len()), "clusters")
+	}
+}
+
+// liveHeap is in megabytes.
+func liveHeap() float64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc) / 1e6
 }

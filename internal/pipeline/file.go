@@ -9,11 +9,13 @@ import (
 	"io"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/state"
 )
 
 const (
@@ -72,7 +74,13 @@ func File(ctx context.Context, c config.Config, inputs []Input, out io.Writer, r
 }
 
 func clusterFiles(ctx context.Context, c config.Config, fingerprinter *Fingerprinter, inputs []Input, out io.Writer, rejected func(Rejected) error) (Totals, error) {
-	clusters, err := newSpace(c.Cluster.Index, c.Cluster.Distance, c.Cluster.Window, fingerprinter.Identity(), time.Now)
+	// The same store as the daemon's, in memory.
+	store, err := state.Open("clusters", state.Identity{Input: c.Input.Topic}, state.Options{FS: vfs.NewMem()})
+	if err != nil {
+		return Totals{}, err
+	}
+	defer func() { _ = store.Close() }() // nothing of it is kept
+	clusters, err := newSpace(c.Cluster.Index, c.Cluster.Distance, c.Cluster.Window, fingerprinter.Identity(), store, time.Now)
 	if err != nil {
 		return Totals{}, err
 	}
@@ -95,7 +103,7 @@ func clusterFiles(ctx context.Context, c config.Config, fingerprinter *Fingerpri
 		return nil
 	})
 	err = group.Wait()
-	f.totals.Clusters = len(clusters.clusters)
+	f.totals.Clusters = clusters.rule.Len()
 	return f.totals, err
 }
 
@@ -174,7 +182,13 @@ func (l *lineReader) next() ([]byte, error) {
 }
 
 func (f *file) assign(chunk fileChunk) error {
-	c := f.clusters.assign(chunk.records)
+	c, err := f.clusters.assign(chunk.records)
+	if err == nil {
+		err = f.clusters.apply(c, nil)
+	}
+	if err != nil {
+		return err
+	}
 	for i := range c.outcomes {
 		o := &c.outcomes[i]
 		f.totals.add(o)

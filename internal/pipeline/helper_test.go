@@ -22,12 +22,10 @@ import (
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/monitor"
 	"github.com/clusterd/clusterd/internal/testlog"
 	"github.com/clusterd/clusterd/internal/text"
 )
-
-// limit is how long a test waits for what must come.
-const limit = 20 * time.Second
 
 // loadTokenizer loads the dictionary once for all tests.
 var loadTokenizer = sync.OnceValues(func() (*text.Tokenizer, error) { return text.New(text.Options{}) })
@@ -92,9 +90,9 @@ func poll(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.Now().Add(limit); !done(); <-tick.C {
+	for deadline := time.Now().Add(testlog.Patience); !done(); <-tick.C {
 		if time.Now().After(deadline) {
-			t.Fatalf("still waiting after %v for %s", limit, what)
+			t.Fatalf("still waiting after %v for %s", testlog.Patience, what)
 		}
 	}
 }
@@ -157,14 +155,23 @@ type instance struct {
 	err  error // after done
 }
 
+// start starts an instance with an empty disk.
 func (b *bench) start() *instance {
 	b.Helper()
+	return b.startIn(b.TempDir())
+}
+
+// startIn starts an instance with its disk in dir.
+func (b *bench) startIn(dir string) *instance {
+	b.Helper()
+	c := b.config
+	c.State.Dir = dir
 	fingerprinter := testFingerprinter(b, b.config)
 	ctx, stop := context.WithCancel(b.Context())
 	i := &instance{t: b.T, log: &testlog.Buffer{}, stop: stop, done: make(chan struct{})}
 	go func() {
 		defer close(i.done)
-		i.err = run(ctx, b.config, b.client, slog.New(slog.NewTextHandler(i.log, nil)), fingerprinter)
+		i.err = run(ctx, c, b.client, slog.New(slog.NewTextHandler(i.log, nil)), monitor.New("test"), fingerprinter)
 	}()
 	b.Cleanup(func() { i.stop(); <-i.done })
 	return i
@@ -176,8 +183,8 @@ func (i *instance) wait() error {
 	select {
 	case <-i.done:
 		return i.err
-	case <-time.After(limit):
-		i.t.Fatalf("still running after %v; log:\n%s", limit, i.log)
+	case <-time.After(testlog.Patience):
+		i.t.Fatalf("still running after %v; log:\n%s", testlog.Patience, i.log)
 		return nil
 	}
 }
@@ -227,7 +234,7 @@ func spread(values [][]byte) []kafkago.Message {
 // read is all that is committed in a topic now, as a read_committed reader sees it.
 func (b *bench) read(topic string) []kafka.Record {
 	b.Helper()
-	ctx, cancel := context.WithTimeout(b.Context(), limit)
+	ctx, cancel := context.WithTimeout(b.Context(), testlog.Patience)
 	defer cancel()
 	partitions, err := b.client.Partitions(ctx, topic)
 	if err != nil {

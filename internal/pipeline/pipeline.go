@@ -11,16 +11,20 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"slices"
 	"strconv"
 	"time"
 
+	kafkago "github.com/segmentio/kafka-go"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/monitor"
 	"github.com/clusterd/clusterd/internal/sink"
+	"github.com/clusterd/clusterd/internal/state"
 )
 
 const (
@@ -32,22 +36,29 @@ const (
 )
 
 // Run works until ctx ends, and then returns nil: the transaction in hand is finished and the group
-// left. It returns an error where waiting does not help.
-func Run(ctx context.Context, c config.Config, client *kafka.Client, log *slog.Logger) error {
+// left. It returns an error where waiting does not help. What it does and how it is, it tells the monitor.
+func Run(ctx context.Context, c config.Config, client *kafka.Client, log *slog.Logger, m *monitor.Monitor) error {
 	fingerprinter, err := NewFingerprinter(c)
 	if err != nil {
 		return err
 	}
-	return run(ctx, c, client, log, fingerprinter)
+	return run(ctx, c, client, log, m, fingerprinter)
 }
 
-func run(ctx context.Context, c config.Config, client *kafka.Client, log *slog.Logger, fingerprinter *Fingerprinter) error {
+func run(ctx context.Context, c config.Config, client *kafka.Client, log *slog.Logger, m *monitor.Monitor, fingerprinter *Fingerprinter) error {
+	dir, err := state.OpenDir(c.State.Dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = dir.Close() }() // the lock goes with the process at the latest
 	if err := ensureTopics(ctx, c, client, log); err != nil {
 		return stopped(ctx, err)
 	}
+	cache := state.NewCache()
+	defer cache.Unref()
 	p := &pipeline{
-		config: c, client: client, log: log, fingerprinter: fingerprinter,
-		workers: make(map[string]*running), ended: make(chan *running),
+		config: c, client: client, log: log, monitor: m, fingerprinter: fingerprinter, dir: dir, cache: cache,
+		workers: make(map[string]*running), ended: make(chan *running), failed: make(chan error),
 	}
 	return stopped(ctx, p.run(ctx))
 }
@@ -65,9 +76,14 @@ type pipeline struct {
 	config        config.Config
 	client        *kafka.Client
 	log           *slog.Logger
+	monitor       *monitor.Monitor
 	fingerprinter *Fingerprinter
+	dir           *state.Dir
+	cache         *state.Cache
+	standby       *standby            // of the one space of scope topic, else nil
 	workers       map[string]*running // by transactional id
 	ended         chan *running
+	failed        chan error // of the standby
 }
 
 // running is a worker at work.
@@ -81,8 +97,21 @@ type running struct {
 // run is a member of the group until ctx ends or a worker fails for good. A worker lives on through
 // rebalances as long as its space stays here.
 func (p *pipeline) run(ctx context.Context) error {
+	if p.config.Cluster.Scope == string(consumer.ScopeTopic) {
+		replica, err := p.newReplica(ctx, "all", nil)
+		if err != nil {
+			return err
+		}
+		p.standby = &standby{replica: replica, failed: p.failed}
+		p.standby.resume(ctx)
+		defer p.standby.close()
+	}
 	defer p.stopAll()
+	if err := p.expel(ctx); err != nil {
+		return err
+	}
 	for {
+		p.monitor.Joining()
 		err := p.member(ctx)
 		if !errors.Is(err, sink.ErrFenced) {
 			return err
@@ -94,6 +123,22 @@ func (p *pipeline) run(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
+}
+
+// expel takes the member out of the group that this instance was before it was killed: the group would
+// wait for it until its session times out. The lock on the folder proves that it is dead.
+func (p *pipeline) expel(ctx context.Context) error {
+	member, err := p.dir.Member()
+	if err != nil || member == "" {
+		return err
+	}
+	err = kafka.Retry(ctx, p.log, "leaving the group for the member that was killed", func() error {
+		return consumer.Expel(ctx, p.client, p.config.Input.Group, member)
+	})
+	if err != nil {
+		return err
+	}
+	return p.dir.SetMember("")
 }
 
 // member joins the group and follows its generations. It returns sink.ErrFenced when a worker was
@@ -110,6 +155,10 @@ func (p *pipeline) member(ctx context.Context) error {
 		}
 		if err := group.Close(); err != nil {
 			p.log.Warn("leaving the consumer group failed", "error", err)
+			return
+		}
+		if err := p.dir.SetMember(""); err != nil {
+			p.log.Warn("noting that the consumer group was left failed", "error", err)
 		}
 	}()
 	membership, cancel := context.WithCancelCause(ctx)
@@ -117,6 +166,9 @@ func (p *pipeline) member(ctx context.Context) error {
 	follow.Go(func() error {
 		for {
 			partitions, err := group.Next(membership)
+			if err == nil {
+				err = p.dir.SetMember(group.Member())
+			}
 			if err != nil {
 				cancel(err)
 				return err
@@ -135,17 +187,23 @@ func (p *pipeline) member(ctx context.Context) error {
 		select {
 		case partitions := <-generations:
 			rejoin = nil
-			p.own(ctx, partitions)
+			p.monitor.Joined(partitions)
+			if err := p.own(ctx, partitions); err != nil {
+				return err
+			}
 		case r := <-p.ended:
 			if p.workers[r.transactional] != r {
 				continue // it was stopped, and perhaps another one started in its place
 			}
 			delete(p.workers, r.transactional)
+			p.release(ctx, r)
 			if !errors.Is(r.err, sink.ErrFenced) {
 				return r.err
 			}
 			p.log.Warn("another instance has taken over", "partitions", r.partitions, "error", r.err)
 			rejoin = time.After(rebalanceGrace)
+		case err := <-p.failed:
+			return err
 		case <-rejoin:
 			return sink.ErrFenced
 		case <-membership.Done():
@@ -165,22 +223,26 @@ func (p *pipeline) owned() []int {
 
 // own makes the workers those of the partitions that this member was given: what it has no longer
 // is stopped, what it still has goes on, what is new is started.
-func (p *pipeline) own(ctx context.Context, partitions []int) {
+func (p *pipeline) own(ctx context.Context, partitions []int) error {
 	wanted := p.spaces(partitions)
 	for id, r := range p.workers {
 		if !slices.Equal(wanted[id], r.partitions) {
 			p.log.Info("giving up partitions", "partitions", r.partitions)
 			p.stop(r)
+			p.release(ctx, r)
 		}
 	}
 	for id, partitions := range wanted {
 		if p.workers[id] == nil {
-			p.start(ctx, id, partitions)
+			if err := p.start(ctx, id, partitions); err != nil {
+				return err
+			}
 		}
 	}
 	if len(wanted) == 0 {
 		p.log.Info("standing by: other members of the group own all partitions")
 	}
+	return nil
 }
 
 // spaces are the partitions of each space, by its transactional id.
@@ -199,18 +261,27 @@ func (p *pipeline) spaces(partitions []int) map[string][]int {
 	return spaces
 }
 
-func (p *pipeline) start(ctx context.Context, id string, partitions []int) {
-	// A worker outlives the membership that started it, so its context does too.
-	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	r := &running{stop: stop, done: make(chan struct{}), worker: &worker{
-		config: p.config, client: p.client, fingerprinter: p.fingerprinter, partitions: partitions, transactional: id,
-		log: p.log, out: outputs{Output: p.config.Output},
+func (p *pipeline) start(ctx context.Context, id string, partitions []int) error {
+	r := &running{done: make(chan struct{}), worker: &worker{
+		config: p.config, client: p.client, monitor: p.monitor, fingerprinter: p.fingerprinter, partitions: partitions, transactional: id,
+		log: p.log, out: outputs{Output: p.config.Output, identity: p.fingerprinter.Identity()},
 	}}
-	if len(partitions) == 1 {
+	if p.standby != nil {
+		r.replica = p.standby.replica
+	} else {
 		r.log = p.log.With("partition", partitions[0])
+		var err error
+		if r.replica, err = p.newReplica(ctx, strconv.Itoa(partitions[0]), partitions); err != nil {
+			return err
+		}
 	}
 	p.workers[id] = r
+	// A worker outlives the membership that started it, so its context does too.
+	ctx, r.stop = context.WithCancel(context.WithoutCancel(ctx))
 	go func() {
+		if p.standby != nil {
+			p.standby.pause()
+		}
 		r.err = r.run(ctx)
 		close(r.done)
 		select {
@@ -218,6 +289,45 @@ func (p *pipeline) start(ctx context.Context, id string, partitions []int) {
 		case <-ctx.Done():
 		}
 	}()
+	return nil
+}
+
+// fatal ends the process where a disk cannot go on, in the middle of whatever it does.
+func (p *pipeline) fatal(err error) {
+	p.log.Error("the clusters on disk cannot be written any more, and nothing can be put in order", "error", err)
+	os.Exit(1)
+}
+
+// release takes care of the replica of a worker that has ended.
+func (p *pipeline) release(ctx context.Context, r *running) {
+	if p.standby != nil {
+		p.standby.resume(ctx)
+	} else {
+		r.replica.close()
+	}
+}
+
+// newReplica is the space of some input partitions, nil for all.
+func (p *pipeline) newReplica(ctx context.Context, name string, partitions []int) (*replica, error) {
+	topic := p.config.Output.ClustersTopic
+	var all []int
+	err := kafka.Retry(ctx, p.log, "looking at topic "+topic, func() (err error) {
+		all, err = p.client.Partitions(ctx, topic)
+		return maybeNew(err)
+	})
+	if err != nil {
+		return nil, err
+	}
+	r := &replica{
+		config: p.config, client: p.client, log: p.log, monitor: p.monitor, identity: p.fingerprinter.Identity(),
+		dir: p.dir.Space(name), name: name, partitions: all, modulus: len(all),
+		owns:    func(partition int) bool { return partitions == nil || slices.Contains(partitions, partition) },
+		options: state.Options{Cache: p.cache, Log: p.log, Fatal: p.fatal},
+	}
+	if partitions != nil {
+		r.partitions = []int{partitions[0] % len(all)}
+	}
+	return r, nil
 }
 
 func (p *pipeline) stop(r *running) {
@@ -232,6 +342,9 @@ func (p *pipeline) stopAll() {
 	}
 	for _, r := range p.workers {
 		p.stop(r)
+		if p.standby == nil {
+			r.replica.close()
+		}
 	}
 }
 
@@ -275,6 +388,7 @@ func ensureTopic(ctx context.Context, c config.Config, client *kafka.Client, log
 			}
 			log.Info("created topic", "topic", spec.Name)
 			ids, err = client.Partitions(ctx, spec.Name)
+			err = maybeNew(err)
 		}
 		if err != nil {
 			return err
@@ -284,4 +398,13 @@ func ensureTopic(ctx context.Context, c config.Config, client *kafka.Client, log
 		return err
 	})
 	return settings, partitions, err
+}
+
+// maybeNew makes it worth waiting that a topic is not there: it was seen, or made, a moment ago, and it takes
+// a broker another moment to know of it.
+func maybeNew(err error) error {
+	if errors.Is(err, kafka.ErrNoTopic) {
+		return fmt.Errorf("%w (%w)", err, kafkago.UnknownTopicOrPartition)
+	}
+	return err
 }

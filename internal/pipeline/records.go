@@ -3,6 +3,7 @@ package pipeline
 import (
 	"fmt"
 	"strconv"
+	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/sink"
+	"github.com/clusterd/clusterd/internal/state"
 )
 
 const stageDecode = "decode"
@@ -18,6 +20,7 @@ const stageDecode = "decode"
 // batch that it takes.
 type outputs struct {
 	config.Output
+	identity   string // how fingerprints are made
 	partitions map[string][]int
 	limits     map[string]int
 }
@@ -34,7 +37,7 @@ func (o *outputs) records(c changes) []kafka.Record {
 	}
 	for _, c := range c.touched {
 		r := o.cluster(c)
-		r.Value, r.Headers = c.JSON(), []kafka.Header{positionHeader(c.position)}
+		r.Value, r.Headers = o.clusterJSON(c), []kafka.Header{positionHeader(c.Position)}
 		records = append(records, r)
 	}
 	for _, c := range c.expired {
@@ -52,7 +55,8 @@ func (o *outputs) result(out *outcome) kafka.Record {
 	}
 	if out.result.ClusterID != nil {
 		r.Key = []byte(*out.result.ClusterID)
-		r.Headers = append(r.Headers, positionHeader(out.position))
+		r.Headers = append(r.Headers, positionHeader(out.position),
+			kafka.Header{Key: article.HeaderEventTime, Value: strconv.AppendInt(nil, out.eventTime, 10)})
 	}
 	if o.Key == "source" && len(out.record.Key) <= article.MaxIDBytes {
 		r.Key = out.record.Key
@@ -67,10 +71,18 @@ func (o *outputs) result(out *outcome) kafka.Record {
 
 // cluster is the record of a cluster without its value, which is a tombstone. It goes where its
 // founder's partition says, so that a space that is one partition is recovered from one partition.
-func (o *outputs) cluster(c cluster) kafka.Record {
+func (o *outputs) cluster(c state.Cluster) kafka.Record {
 	return kafka.Record{
-		Topic: o.ClustersTopic, Key: []byte(c.ClusterID), Partition: c.founder.Partition % len(o.partitions[o.ClustersTopic]),
+		Topic: o.ClustersTopic, Key: []byte(c.Founder.String()), Partition: c.Founder.Partition % len(o.partitions[o.ClustersTopic]),
 	}
+}
+
+func (o *outputs) clusterJSON(c state.Cluster) []byte {
+	return article.Cluster{
+		ClusterID: c.Founder.String(), Seq: c.Seq, Fingerprint: article.Fingerprint(c.Fingerprint), Size: c.Size,
+		FirstSeen: time.UnixMilli(c.FirstSeen).UTC(), LastSeen: time.UnixMilli(c.LastSeen).UTC(),
+		Representative: c.Representative, Pipeline: o.identity,
+	}.JSON()
 }
 
 // deadLetter is the record as it came, with headers that say why it is here. Its timestamp is now:
@@ -88,10 +100,13 @@ func (o *outputs) deadLetter(out *outcome) kafka.Record {
 		kafka.Header{Key: article.HeaderSource, Value: []byte(out.address().String())},
 	)
 	limit := o.limits[o.DeadLetterTopic]
+	if sink.Size(r) <= limit && out.record.Cut == 0 {
+		return r
+	}
+	r.Headers = append(r.Headers, kafka.Header{Key: article.HeaderTruncated, Value: []byte(strconv.Itoa(len(r.Value) + out.record.Cut))})
 	if sink.Size(r) <= limit {
 		return r
 	}
-	r.Headers = append(r.Headers, kafka.Header{Key: article.HeaderTruncated, Value: []byte(strconv.Itoa(len(r.Value)))})
 	if over := sink.Size(r) - limit; over <= len(r.Value) {
 		r.Value = r.Value[:len(r.Value)-over]
 		return r
@@ -110,24 +125,27 @@ func javaPartition(key []byte, partitions []int) int {
 	return kafkago.Murmur2Balancer{Consistent: true}.Balance(kafkago.Message{Key: key}, partitions...)
 }
 
-// parseCluster reads a record of the clusters topic.
-func parseCluster(r kafka.Record) (cluster, error) {
+// parseCluster reads a record of the clusters topic: the cluster, and how its fingerprint was made.
+func parseCluster(r kafka.Record) (c state.Cluster, identity string, err error) {
 	parsed, err := article.ParseCluster(r.Value)
 	if err != nil {
-		return cluster{}, err
+		return state.Cluster{}, "", err
 	}
-	c := cluster{Cluster: parsed}
-	if c.founder, err = article.ParseAddress(parsed.ClusterID); err != nil {
-		return cluster{}, err
+	founder, err := article.ParseAddress(parsed.ClusterID)
+	if err != nil {
+		return state.Cluster{}, "", err
+	}
+	c = state.Cluster{
+		Seq: parsed.Seq, Fingerprint: uint64(parsed.Fingerprint), Founder: founder, Size: parsed.Size,
+		FirstSeen: parsed.FirstSeen.UnixMilli(), LastSeen: parsed.LastSeen.UnixMilli(), Representative: parsed.Representative,
 	}
 	for _, h := range r.Headers {
 		if h.Key == article.HeaderPosition {
-			c.position, err = strconv.ParseUint(string(h.Value), 10, 64)
-			if err != nil {
-				return cluster{}, fmt.Errorf("header %s: %w", article.HeaderPosition, err)
+			if c.Position, err = strconv.ParseUint(string(h.Value), 10, 64); err != nil {
+				return state.Cluster{}, "", fmt.Errorf("header %s: %w", article.HeaderPosition, err)
 			}
-			return c, nil
+			return c, parsed.Pipeline, nil
 		}
 	}
-	return cluster{}, fmt.Errorf("header %s is missing", article.HeaderPosition)
+	return state.Cluster{}, "", fmt.Errorf("header %s is missing", article.HeaderPosition)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/monitor"
 	"github.com/clusterd/clusterd/internal/simhash"
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/sink"
@@ -52,7 +53,7 @@ func (b *bench) verify() []result {
 			key = r.Source.Partition
 		}
 		if spaces[key] == nil {
-			spaces[key] = singlepass.NewSpace(singlepass.NewLinear(b.config.Cluster.Distance), 0)
+			spaces[key] = singlepass.NewSpace(singlepass.NewLinear(b.config.Cluster.Distance), 0, nil)
 		}
 		b.verifyOne(spaces[key], members, r, f.fingerprint)
 	}
@@ -72,7 +73,7 @@ func (b *bench) verify() []result {
 // their positions: founders["seq of a space"] is not needed, since ids are addresses of founders.
 func (b *bench) verifyOne(space *singlepass.Space, members map[string]int, r result, fingerprint uint64) {
 	b.Helper()
-	a, _ := space.Assign(fingerprint, 0)
+	a := space.Assign(fingerprint, 0)
 	members[*r.ClusterID]++
 	switch {
 	case a.Position != r.position:
@@ -93,11 +94,11 @@ func (b *bench) verifyClusters(members map[string]int) {
 	b.Helper()
 	got := make(map[string]int)
 	for _, r := range b.read(b.config.Output.ClustersTopic) {
-		c, err := parseCluster(r)
+		c, _, err := parseCluster(r)
 		if err != nil {
 			b.Fatal(err)
 		}
-		got[c.ClusterID] = c.Size
+		got[c.Founder.String()] = c.Size
 	}
 	if diff := cmp.Diff(members, got); diff != "" {
 		b.Errorf("sizes of clusters by results (-) and in the clusters topic (+):\n%s", diff)
@@ -340,7 +341,7 @@ func TestRunHaltsWhereAnOffsetIsOutOfRange(t *testing.T) {
 	b := newBench(t, testConfig(), 2)
 	b.produce(spread(feed(7, 20))...)
 	p := b.intruder("another")
-	if err := p.Commit(t.Context(), sink.Batch{Offsets: []sink.Offset{{Topic: "articles", Partition: 1, Offset: 1000}}}); err != nil {
+	if _, err := p.Commit(t.Context(), sink.Batch{Offsets: []sink.Offset{{Topic: "articles", Partition: 1, Offset: 1000}}}); err != nil {
 		t.Fatal(err)
 	}
 	err := b.failure()
@@ -420,8 +421,8 @@ func TestRunTopics(t *testing.T) {
 			}
 		}
 		for topic, want := range map[string]kafka.TopicConfig{
-			"clusters":      {CleanupPolicy: "compact", MaxMessageBytes: 1048588},
-			"articles-dead": {CleanupPolicy: "delete", MaxMessageBytes: 3000000 + deadLetterRoom},
+			"clusters":      {CleanupPolicy: "compact", MaxMessageBytes: 1048588, DeleteRetention: 24 * time.Hour},
+			"articles-dead": {CleanupPolicy: "delete", MaxMessageBytes: 3000000 + deadLetterRoom, DeleteRetention: 24 * time.Hour},
 		} {
 			if got, err := b.client.TopicConfig(t.Context(), topic); err != nil || got != want {
 				t.Errorf("%s: %+v, %v; want %+v", topic, got, err, want)
@@ -444,9 +445,10 @@ func TestRunStopsWhileItWaits(t *testing.T) {
 func TestRunStopsForAnyCause(t *testing.T) {
 	b := newBench(t, testConfig(), 1)
 	fingerprinter := testFingerprinter(t, b.config)
+	b.config.State.Dir = t.TempDir()
 	ctx, stop := context.WithCancelCause(t.Context())
 	done := make(chan error)
-	go func() { done <- run(ctx, b.config, b.client, discard, fingerprinter) }()
+	go func() { done <- run(ctx, b.config, b.client, discard, monitor.New("test"), fingerprinter) }()
 	b.produce(spread(feed(1, 5))...)
 	b.committed()
 	stop(errors.New("the power is going"))

@@ -9,71 +9,83 @@ import (
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/singlepass"
+	"github.com/clusterd/clusterd/internal/state"
 )
-
-// cluster is what is known of a live cluster.
-type cluster struct {
-	article.Cluster
-	founder  article.Address
-	position uint64 // of its last member, in the order of the space
-}
 
 // outcome is what became of one record: a result, or a rejection.
 type outcome struct {
 	*fingerprinted
-	result   article.Result
-	position uint64 // of an article that was clustered, in the order of the space
+	result    article.Result
+	position  uint64 // of an article that was clustered, in the order of the space
+	eventTime int64  // of an article that was clustered, Unix milliseconds
 }
 
-// changes are what a batch did: one outcome a record, and the clusters that it touched and that
-// expired, in founding order.
+// changes are what a batch does to a space: one outcome a record, and the clusters that it touched and
+// that are to go because they have expired, in founding order.
 type changes struct {
 	outcomes []outcome
-	touched  []cluster
-	expired  []cluster
+	touched  []state.Cluster
+	expired  []state.Cluster
+	founded  []singlepass.Centre // among the touched, or expired since
+	capped   int                 // event times that were cut
+	before   singlepass.State    // to undo it
 }
 
-// space is one space of articles that are compared with one another: the rule, and what a result
-// needs beside it. It is not safe for concurrent use.
+// space is one space of articles that are compared with one another: the rule over the centres in
+// memory, and what a result needs beside it from disk. It is not safe for concurrent use.
+//
+// A batch is assigned, and then either applied, when it is committed, or undone.
 type space struct {
 	rule     *singlepass.Space
-	clusters map[uint64]*cluster // by seq
-	latest   int64               // the highest event time, Unix milliseconds
+	store    *state.Store
 	identity string
 	now      func() time.Time
+
+	batch map[uint64]*state.Cluster // by seq: what the batch in hand has looked at
+	err   error                     // of the store, while a batch is assigned
 }
 
-// maxAhead is how far event times may run ahead of the wall clock. Beyond it they are cut: one
-// article from the year 2262 must not make every other one old.
-const maxAhead = 24 * time.Hour
+const (
+	// maxAhead is how far event times may run ahead of the wall clock. Beyond it they are cut: one
+	// article from the year 2262 must not make every other one old.
+	maxAhead = 24 * time.Hour
+	// collected is how many expired clusters a batch takes away beside as many as it founds. Where more
+	// have expired at once, the next batches take them: each costs some microseconds, and no batch
+	// shall wait for a million.
+	collected = 1000
+)
 
-func newSpace(index string, distance int, window time.Duration, identity string, now func() time.Time) (*space, error) {
+func newSpace(index string, distance int, window time.Duration, identity string, store *state.Store, now func() time.Time) (*space, error) {
 	i, err := singlepass.NewIndex(index, distance)
 	if err != nil {
 		return nil, err
 	}
-	return &space{
-		rule: singlepass.NewSpace(i, window), clusters: make(map[uint64]*cluster), identity: identity, now: now,
-	}, nil
+	s := &space{store: store, identity: identity, now: now}
+	s.rule = singlepass.NewSpace(i, window, func(c singlepass.Centre) int64 { return s.cluster(c.Seq).LastSeen })
+	return s, nil
 }
 
-// restore puts back a live cluster when state is recovered.
-func (s *space) restore(c cluster) error {
-	if other, ok := s.clusters[c.Seq]; ok {
-		return fmt.Errorf("clusters %s and %s have the same founding order %d: they were made with cluster.scope: partition; "+
-			"set it so, or start anew with another input.group and another output.clusters_topic", other.ClusterID, c.ClusterID, c.Seq)
+// cluster is a cluster that is in the index. An error of the store is kept for the end of the batch.
+func (s *space) cluster(seq uint64) *state.Cluster {
+	if c, ok := s.batch[seq]; ok {
+		return c
 	}
-	lastSeen := c.LastSeen.UnixMilli()
-	s.rule.Restore(singlepass.Centre{Fingerprint: uint64(c.Fingerprint), Seq: c.Seq}, lastSeen, c.position)
-	s.clusters[c.Seq] = &c
-	s.latest = max(s.latest, lastSeen)
-	return nil
+	c, ok, err := s.store.Get(seq)
+	if err == nil && !ok {
+		err = fmt.Errorf("%w: cluster %d is missing", state.ErrDamaged, seq)
+	}
+	if err != nil && s.err == nil {
+		s.err = err
+	}
+	s.batch[seq] = &c
+	return &c
 }
 
-// assign takes the articles of a batch in, in order.
-func (s *space) assign(batch []fingerprinted) changes {
-	out := changes{outcomes: make([]outcome, 0, len(batch))}
-	touched, expired := make(map[uint64]cluster), make(map[uint64]cluster)
+// assign takes the articles of a batch in, in order. After an error, undo the changes.
+func (s *space) assign(batch []fingerprinted) (changes, error) {
+	out := changes{outcomes: make([]outcome, 0, len(batch)), before: s.rule.State()}
+	s.batch, s.err = make(map[uint64]*state.Cluster), nil
+	touched := make(map[uint64]bool)
 	for i := range batch {
 		o := outcome{fingerprinted: &batch[i]}
 		switch {
@@ -81,51 +93,108 @@ func (s *space) assign(batch []fingerprinted) changes {
 		case !o.hasTokens:
 			o.result = s.newResult(o.fingerprinted, article.Unclustered)
 		default:
-			s.assignOne(&o, touched, expired)
+			touched[s.assignOne(&o, &out)] = true
 		}
 		out.outcomes = append(out.outcomes, o)
 	}
-	out.touched, out.expired = inOrder(touched), inOrder(expired)
-	return out
+	if s.err == nil {
+		s.divide(touched, &out)
+	}
+	s.batch = nil
+	return out, s.err
 }
 
-func (s *space) assignOne(o *outcome, touched, expired map[uint64]cluster) {
-	at := s.eventTime(o.fingerprinted)
-	a, gone := s.rule.Assign(o.fingerprint, at)
-	for _, centre := range gone {
-		expired[centre.Seq] = *s.clusters[centre.Seq]
-		delete(s.clusters, centre.Seq)
-		delete(touched, centre.Seq)
+// assignOne returns the seq of the article's cluster.
+func (s *space) assignOne(o *outcome, out *changes) uint64 {
+	at, capped := s.eventTime(o.fingerprinted)
+	if capped {
+		out.capped++
 	}
-	status := article.New
-	if a.Joined {
-		status = article.Joined
-	} else {
-		s.clusters[a.Centre.Seq] = s.found(o.fingerprinted, a.Centre, at)
+	a := s.rule.Assign(o.fingerprint, at)
+	status := article.Joined
+	if !a.Joined {
+		status = article.New
+		s.batch[a.Centre.Seq] = found(o.fingerprinted, a.Centre, at)
+		out.founded = append(out.founded, a.Centre)
 	}
-	c := s.clusters[a.Centre.Seq]
+	c := s.cluster(a.Centre.Seq)
 	c.Size++
-	c.position = a.Position
-	if seen := time.UnixMilli(at).UTC(); seen.After(c.LastSeen) {
-		c.LastSeen = seen
-	} else if seen.Before(c.FirstSeen) {
-		c.FirstSeen = seen
-	}
-	touched[c.Seq] = *c
+	c.Position = a.Position
+	c.FirstSeen, c.LastSeen = min(c.FirstSeen, at), max(c.LastSeen, at)
 
-	o.position = a.Position
+	o.position, o.eventTime = a.Position, at
 	o.result = s.newResult(o.fingerprinted, status)
-	id, distance, fingerprint := c.ClusterID, a.Distance, article.Fingerprint(o.fingerprint)
+	id, distance, fingerprint, representative := c.Founder.String(), a.Distance, article.Fingerprint(o.fingerprint), c.Representative
 	o.result.ClusterID, o.result.Distance, o.result.Fingerprint = &id, &distance, &fingerprint
-	o.result.Size, o.result.Representative = c.Size, &c.Representative
+	o.result.Size, o.result.Representative = c.Size, &representative
+	return a.Centre.Seq
 }
 
-func (s *space) found(f *fingerprinted, centre singlepass.Centre, at int64) *cluster {
-	seen := time.UnixMilli(at).UTC()
-	return &cluster{founder: f.address(), Cluster: article.Cluster{
-		ClusterID: f.address().String(), Seq: centre.Seq, Fingerprint: article.Fingerprint(centre.Fingerprint),
-		FirstSeen: seen, LastSeen: seen, Representative: f.representative, Pipeline: s.identity,
-	}}
+// divide makes the clusters that the batch touched those that live on and those that have expired, and
+// adds to these as many of the others that have expired as a batch may take away.
+func (s *space) divide(touched map[uint64]bool, out *changes) {
+	for _, seq := range slices.Sorted(maps.Keys(touched)) {
+		if c := s.batch[seq]; s.done(*c) {
+			out.expired = append(out.expired, *c)
+		} else {
+			out.touched = append(out.touched, *c)
+		}
+	}
+	before, ok := s.rule.Horizon()
+	if !ok {
+		return
+	}
+	overdue, err := s.store.Overdue(before, collected+len(out.founded))
+	if err != nil {
+		s.err = err
+		return
+	}
+	for _, c := range overdue {
+		// One that the batch touched is dealt with: the store does not know yet when it was last seen.
+		if !touched[c.Seq] && s.done(c) {
+			out.expired = append(out.expired, c)
+		}
+	}
+	slices.SortFunc(out.expired, func(a, b state.Cluster) int { return cmp.Compare(a.Seq, b.Seq) })
+}
+
+// done reports whether a cluster has expired and may go. That of the last article stays until the next
+// one: the position from which the space goes on is recovered from it.
+func (s *space) done(c state.Cluster) bool {
+	return s.rule.Expired(c.LastSeen) && c.Position+1 != s.rule.State().Next
+}
+
+// apply makes the changes of a committed batch last, with up to where the clusters topic is on disk then.
+func (s *space) apply(c changes, marks map[int]mark) error {
+	m := s.store.Meta()
+	now := s.rule.State()
+	m.StreamTime, m.Next = now.StreamTime, now.Next
+	note(&m, c.touched, marks)
+	if err := s.store.Apply(c.touched, c.expired, m); err != nil {
+		return err
+	}
+	for _, gone := range c.expired {
+		s.rule.Remove(centre(gone))
+	}
+	return nil
+}
+
+// undo takes a batch back that was not committed, or of which that is not known.
+func (s *space) undo(c changes) {
+	for _, founded := range c.founded {
+		s.rule.Remove(founded)
+	}
+	s.rule.Resume(c.before)
+}
+
+func found(f *fingerprinted, c singlepass.Centre, at int64) *state.Cluster {
+	return &state.Cluster{
+		Seq: c.Seq, Fingerprint: c.Fingerprint, Founder: f.address(), FirstSeen: at, LastSeen: at, Representative: f.representative,
+	}
+}
+
+func centre(c state.Cluster) singlepass.Centre {
+	return singlepass.Centre{Fingerprint: c.Fingerprint, Seq: c.Seq}
 }
 
 func (s *space) newResult(f *fingerprinted, status article.Status) article.Result {
@@ -137,20 +206,15 @@ func (s *space) newResult(f *fingerprinted, status article.Status) article.Resul
 }
 
 // eventTime is when the article was published, else its record's timestamp, else the latest event
-// time so far; never before 1970, never more than maxAhead from now.
-func (s *space) eventTime(f *fingerprinted) int64 {
-	at := s.latest
+// time so far; never before 1970, never more than maxAhead from now. It reports whether it was cut so.
+func (s *space) eventTime(f *fingerprinted) (at int64, capped bool) {
+	at = max(0, s.rule.State().StreamTime)
 	switch {
 	case !f.publishedAt.IsZero():
 		at = f.publishedAt.UnixMilli()
 	case f.record.Time.UnixMilli() > 0:
 		at = f.record.Time.UnixMilli()
 	}
-	at = max(0, min(at, s.now().Add(maxAhead).UnixMilli()))
-	s.latest = max(s.latest, at)
-	return at
-}
-
-func inOrder(clusters map[uint64]cluster) []cluster {
-	return slices.SortedFunc(maps.Values(clusters), func(a, b cluster) int { return cmp.Compare(a.Seq, b.Seq) })
+	within := max(0, min(at, s.now().Add(maxAhead).UnixMilli()))
+	return within, within != at
 }

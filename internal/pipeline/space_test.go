@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -9,10 +10,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/monitor"
+	"github.com/clusterd/clusterd/internal/singlepass"
+	"github.com/clusterd/clusterd/internal/state"
 )
 
 // wallClock is the wall clock of these tests, and at a time relative to it.
@@ -20,13 +27,53 @@ var wallClock = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
 func at(d time.Duration) time.Time { return wallClock.Add(d) }
 
-func testSpace(t testing.TB, window time.Duration) *space {
+// testReplica is the space of some input partitions, all if none is named, with its disk in memory and
+// without a broker. The clusters topic has three partitions.
+func testReplica(t testing.TB, window time.Duration, partitions ...int) *replica {
 	t.Helper()
-	s, err := newSpace("btree", 3, window, "test", func() time.Time { return wallClock })
+	r := &replica{
+		config: testConfig(), log: discard, monitor: monitor.New("test"), name: "all", modulus: 3, identity: "test",
+		owns: func(p int) bool { return len(partitions) == 0 || slices.Contains(partitions, p) },
+	}
+	r.config.Cluster.Window = window
+	reopen(t, r, vfs.NewMem())
+	t.Cleanup(r.close)
+	return r
+}
+
+// reopen opens the disk of a replica, and fills the index from it.
+func reopen(t testing.TB, r *replica, disk vfs.FS) {
+	t.Helper()
+	r.close()
+	r.options = state.Options{FS: disk, Log: discard}
+	store, err := state.Open("space", state.Identity{Input: "articles"}, r.options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s
+	if r.space, err = newSpace("btree", 3, r.config.Cluster.Window, r.identity, store, func() time.Time { return wallClock }); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.fill(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func testSpace(t testing.TB, window time.Duration) *space {
+	t.Helper()
+	return testReplica(t, window).space
+}
+
+// mustAssign assigns a batch and makes it last.
+func mustAssign(t testing.TB, s *space, batch []fingerprinted) changes {
+	t.Helper()
+	c, err := s.assign(batch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.apply(c, nil); err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 // art is the article at an offset, with tokens.
@@ -48,7 +95,7 @@ func TestAssignResults(t *testing.T) {
 	bare.hasTokens = false
 	bad := art(3, 0, time.Time{})
 	bad.rejection = &article.Rejection{Class: article.Empty}
-	c := s.assign([]fingerprinted{art(0, far[1], published), art(1, far[1]^0b111, time.Time{}), bare, bad, art(4, far[1]^0b1111, published)})
+	c := mustAssign(t, s, []fingerprinted{art(0, far[1], published), art(1, far[1]^0b111, time.Time{}), bare, bad, art(4, far[1]^0b1111, published)})
 
 	id0, id4, zero, three := "articles/0/0", "articles/1/4", 0, 3
 	f0, f1, f4 := article.Fingerprint(far[1]), article.Fingerprint(far[1]^0b111), article.Fingerprint(far[1]^0b1111)
@@ -89,28 +136,30 @@ func TestAssignResults(t *testing.T) {
 func TestEventTime(t *testing.T) {
 	for name, tt := range map[string]struct {
 		published, recorded, latest, want time.Time
+		capped                            bool
 	}{
-		"published":               {at(-2 * time.Hour), at(-time.Hour), at(-3 * time.Hour), at(-2 * time.Hour)},
-		"record's time":           {time.Time{}, at(-time.Hour), at(-3 * time.Hour), at(-time.Hour)},
-		"neither: the latest":     {time.Time{}, time.Time{}, at(-3 * time.Hour), at(-3 * time.Hour)},
-		"record without time":     {time.Time{}, time.UnixMilli(-1), at(-3 * time.Hour), at(-3 * time.Hour)},
-		"a day ahead":             {at(24 * time.Hour), time.Time{}, wallClock, at(24 * time.Hour)},
-		"more than a day ahead":   {at(24*time.Hour + time.Millisecond), time.Time{}, wallClock, at(24 * time.Hour)},
-		"the year 2262":           {time.Date(2262, 1, 1, 0, 0, 0, 0, time.UTC), time.Time{}, wallClock, at(24 * time.Hour)},
-		"record's time far ahead": {time.Time{}, at(48 * time.Hour), wallClock, at(24 * time.Hour)},
-		"before 1970":             {time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC), wallClock, wallClock, time.UnixMilli(0)},
-		"1970 itself":             {time.UnixMilli(0), wallClock, wallClock, time.UnixMilli(0)},
+		"published":               {at(-2 * time.Hour), at(-time.Hour), at(-3 * time.Hour), at(-2 * time.Hour), false},
+		"record's time":           {time.Time{}, at(-time.Hour), at(-3 * time.Hour), at(-time.Hour), false},
+		"neither: the latest":     {time.Time{}, time.Time{}, at(-3 * time.Hour), at(-3 * time.Hour), false},
+		"record without time":     {time.Time{}, time.UnixMilli(-1), at(-3 * time.Hour), at(-3 * time.Hour), false},
+		"a day ahead":             {at(24 * time.Hour), time.Time{}, wallClock, at(24 * time.Hour), false},
+		"more than a day ahead":   {at(24*time.Hour + time.Millisecond), time.Time{}, wallClock, at(24 * time.Hour), true},
+		"the year 2262":           {time.Date(2262, 1, 1, 0, 0, 0, 0, time.UTC), time.Time{}, wallClock, at(24 * time.Hour), true},
+		"record's time far ahead": {time.Time{}, at(48 * time.Hour), wallClock, at(24 * time.Hour), true},
+		"before 1970":             {time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC), wallClock, wallClock, time.UnixMilli(0), true},
+		"1970 itself":             {time.UnixMilli(0), wallClock, wallClock, time.UnixMilli(0), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := testSpace(t, 0)
-			s.latest = tt.latest.UnixMilli()
+			s.rule.Resume(singlepass.State{StreamTime: tt.latest.UnixMilli()})
 			a := art(0, 0, tt.published)
 			a.record.Time = tt.recorded
-			if got := s.eventTime(&a); got != tt.want.UnixMilli() {
+			got, capped := s.eventTime(&a)
+			if got != tt.want.UnixMilli() {
 				t.Errorf("event time = %v, want %v", time.UnixMilli(got).UTC(), tt.want.UTC())
 			}
-			if want := max(tt.latest.UnixMilli(), tt.want.UnixMilli()); s.latest != want {
-				t.Errorf("latest = %v, want %v", time.UnixMilli(s.latest).UTC(), time.UnixMilli(want).UTC())
+			if capped != tt.capped {
+				t.Errorf("capped = %t, want %t", capped, tt.capped)
 			}
 		})
 	}
@@ -118,24 +167,22 @@ func TestEventTime(t *testing.T) {
 
 func TestClusterSpansItsMembers(t *testing.T) {
 	s := testSpace(t, 0)
-	c := s.assign([]fingerprinted{art(0, 0, at(-5*time.Hour)), art(1, 1, at(-7*time.Hour)), art(2, 1, at(-2*time.Hour)), art(3, 1, at(-6*time.Hour))})
+	c := mustAssign(t, s, []fingerprinted{art(0, 0, at(-5*time.Hour)), art(1, 1, at(-7*time.Hour)), art(2, 1, at(-2*time.Hour)), art(3, 1, at(-6*time.Hour))})
 	if len(c.touched) != 1 {
 		t.Fatalf("touched = %v, want one cluster", c.touched)
 	}
-	want := cluster{
-		founder: article.Address{Topic: "articles"}, position: 3, Cluster: article.Cluster{
-			ClusterID: "articles/0/0", Size: 4, FirstSeen: at(-7 * time.Hour), LastSeen: at(-2 * time.Hour),
-			Representative: article.Representative{ID: "a0", Title: "title of a0"}, Pipeline: "test",
-		},
+	want := state.Cluster{
+		Founder: article.Address{Topic: "articles"}, Position: 3, Size: 4, FirstSeen: at(-7 * time.Hour).UnixMilli(), LastSeen: at(-2 * time.Hour).UnixMilli(),
+		Representative: article.Representative{ID: "a0", Title: "title of a0"},
 	}
-	if diff := cmp.Diff(want, c.touched[0], cmp.AllowUnexported(cluster{})); diff != "" {
+	if diff := cmp.Diff(want, c.touched[0], cmpopts.IgnoreUnexported(state.Cluster{})); diff != "" {
 		t.Errorf("cluster (-want +got):\n%s", diff)
 	}
 }
 
 func TestTouchedAndExpired(t *testing.T) {
 	const window = time.Hour
-	seqs := func(clusters []cluster) []uint64 {
+	seqs := func(clusters []state.Cluster) []uint64 {
 		out := []uint64{}
 		for _, c := range clusters {
 			out = append(out, c.Seq)
@@ -178,16 +225,16 @@ func TestTouchedAndExpired(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := testSpace(t, window)
-			s.assign(tt.before)
-			c := s.assign(tt.batch)
+			mustAssign(t, s, tt.before)
+			c := mustAssign(t, s, tt.batch)
 			if got := seqs(c.touched); !slices.Equal(got, tt.touched) {
 				t.Errorf("touched = %v, want %v", got, tt.touched)
 			}
 			if got := seqs(c.expired); !slices.Equal(got, tt.expired) {
 				t.Errorf("expired = %v, want %v", got, tt.expired)
 			}
-			if len(s.clusters) != s.rule.Len() {
-				t.Errorf("%d clusters are known, %d centres are live", len(s.clusters), s.rule.Len())
+			if s.store.Len() != s.rule.Len() {
+				t.Errorf("%d clusters are on disk, %d centres in the index", s.store.Len(), s.rule.Len())
 			}
 		})
 	}
@@ -238,41 +285,63 @@ func (h *history) take(t *testing.T, o *outputs, c changes) {
 	}
 }
 
-// recovered is a new space made of the records of the live clusters, in any order.
-func (h *history) recovered(t *testing.T, window time.Duration) *space {
+// restarted is a new space made from the clusters topic or from disk.
+func (h *history) restarted(t *testing.T, r *rand.Rand, o *outputs, old *replica) *replica {
 	t.Helper()
-	s := testSpace(t, window)
-	for _, value := range h.live {
+	if r.IntN(2) == 0 {
+		disk := old.options.FS
+		reopen(t, old, disk)
+		return old
+	}
+	next := testReplica(t, old.config.Cluster.Window)
+	var records []kafka.Record
+	for key, value := range h.live {
 		position, body, _ := strings.Cut(value, " ")
-		c, err := parseCluster(kafka.Record{Value: []byte(body), Headers: []kafka.Header{{Key: article.HeaderPosition, Value: []byte(position)}}})
+		founder, err := article.ParseAddress(key)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.restore(c); err != nil {
+		record := o.cluster(state.Cluster{Founder: founder})
+		record.Offset = int64(len(records))
+		record.Value, record.Headers = []byte(body), []kafka.Header{{Key: article.HeaderPosition, Value: []byte(position)}}
+		records = append(records, record)
+	}
+	for len(records) > 0 {
+		n := min(len(records), 1+r.IntN(20))
+		if _, err := next.take(consumer.Chunk{Records: records[:n]}); err != nil {
 			t.Fatal(err)
 		}
+		records = records[n:]
 	}
-	return s
+	return next
 }
 
 func TestBatchesAndRestartsMakeNoDifference(t *testing.T) {
 	o := testOutputs(3)
+	o.identity = "test"
 	for _, window := range []time.Duration{0, time.Minute, 2 * time.Hour} {
 		t.Run(window.String(), func(t *testing.T) {
-			for seed := range uint64(60) {
+			for seed := range uint64(30) {
 				r := rand.New(rand.NewPCG(seed, 3))
 				stream := randomStream(r, 200)
 				whole := history{live: map[string]string{}}
-				whole.take(t, o, testSpace(t, window).assign(slices.Clone(stream)))
+				whole.take(t, o, mustAssign(t, testSpace(t, window), slices.Clone(stream)))
 
 				cut := history{live: map[string]string{}}
-				s := testSpace(t, window)
+				space := testReplica(t, window)
 				for rest := slices.Clone(stream); len(rest) > 0; {
 					n := min(len(rest), 1+r.IntN(30))
-					cut.take(t, o, s.assign(rest[:n]))
+					if r.IntN(4) == 0 { // a transaction that fails
+						c, err := space.space.assign(slices.Clone(rest[:n]))
+						if err != nil {
+							t.Fatal(err)
+						}
+						space.space.undo(c)
+					}
+					cut.take(t, o, mustAssign(t, space.space, rest[:n]))
 					rest = rest[n:]
 					if r.IntN(4) == 0 {
-						s = cut.recovered(t, window)
+						space = cut.restarted(t, r, o, space)
 					}
 				}
 				if diff := cmp.Diff(whole.results, cut.results); diff != "" {
@@ -286,16 +355,47 @@ func TestBatchesAndRestartsMakeNoDifference(t *testing.T) {
 	}
 }
 
-func TestRestoreRefusesClustersOfSeveralSpaces(t *testing.T) {
-	s := testSpace(t, 0)
-	if err := s.restore(testCluster(0, 5)); err != nil {
-		t.Fatal(err)
+// More clusters expire at once than a batch takes away: those that wait are expired all the same.
+func TestExpiryIsSpreadAndExact(t *testing.T) {
+	const clusters, window = collected + 1000, time.Hour
+	r := rand.New(rand.NewPCG(1, 9))
+	s := testSpace(t, window)
+	var old []fingerprinted
+	for i := range clusters {
+		old = append(old, art(int64(i), r.Uint64(), wallClock))
 	}
-	other := testCluster(1, 9)
-	other.Seq = 5
-	want := "clusters articles/0/5 and articles/1/9 have the same founding order 5: they were made with cluster.scope: partition; " +
-		"set it so, or start anew with another input.group and another output.clusters_topic"
-	if err := s.restore(other); err == nil || err.Error() != want {
-		t.Errorf("error = %v, want %s", err, want)
+	founded := len(mustAssign(t, s, old).founded)
+	later := func(offset int64) []fingerprinted {
+		return []fingerprinted{art(offset, old[offset%clusters].fingerprint, at(2*window))}
+	}
+	for batch, want := range []int{collected + 1, founded - collected - 1, 0} {
+		offset := int64(clusters + batch)
+		c := mustAssign(t, s, later(offset))
+		if len(c.expired) != want {
+			t.Errorf("batch %d took %d expired clusters away, want %d of %d", batch, len(c.expired), want, founded)
+		}
+		if status := c.outcomes[0].result.Status; status != article.New {
+			t.Errorf("batch %d: the article is %s: it joined a cluster that had expired", batch, status)
+		}
+	}
+	if s.rule.Len() != 3 || s.store.Len() != 3 {
+		t.Errorf("%d centres and %d clusters are left, want the 3 new ones", s.rule.Len(), s.store.Len())
+	}
+}
+
+// A disk that fails in the middle of a batch, here by lacking a cluster, is an error, and the batch can be
+// undone.
+func TestAssignWithADiskThatFails(t *testing.T) {
+	s := testSpace(t, time.Hour)
+	mustAssign(t, s, []fingerprinted{art(0, far[0], wallClock), art(1, far[1], wallClock)})
+	s.rule.Insert(singlepass.Centre{Fingerprint: far[3], Seq: 77})
+	before := s.rule.State()
+	c, err := s.assign([]fingerprinted{art(2, far[2], wallClock), art(3, far[3], wallClock), art(4, far[0], at(time.Minute))})
+	if !errors.Is(err, state.ErrDamaged) {
+		t.Errorf("error = %v, want that the disk is damaged", err)
+	}
+	s.undo(c)
+	if s.rule.Len() != 3 || s.rule.State() != before {
+		t.Errorf("%d centres and %+v after the batch was undone; want 3 and %+v", s.rule.Len(), s.rule.State(), before)
 	}
 }

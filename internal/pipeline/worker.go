@@ -12,8 +12,11 @@ import (
 
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
+	"github.com/clusterd/clusterd/internal/failpoint"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/monitor"
 	"github.com/clusterd/clusterd/internal/sink"
+	"github.com/clusterd/clusterd/internal/state"
 )
 
 const (
@@ -30,10 +33,12 @@ type worker struct {
 	config        config.Config
 	client        *kafka.Client
 	log           *slog.Logger
+	monitor       *monitor.Monitor
 	fingerprinter *Fingerprinter
 	partitions    []int // of the input topic
 	transactional string
 	out           outputs
+	replica       *replica
 }
 
 // errAgain marks the failure of a transaction, after which the worker begins again from what is
@@ -43,6 +48,7 @@ var errAgain = errors.New("starting again from what is committed")
 // run works until ctx ends (then it returns nil), until another instance takes over
 // ([sink.ErrFenced]), or until an error comes that beginning again does not mend.
 func (w *worker) run(ctx context.Context) error {
+	defer w.monitor.Gone(w.replica.name)
 	producer, err := w.newProducer(ctx)
 	var backoff kafka.Backoff
 	for err == nil {
@@ -50,13 +56,23 @@ func (w *worker) run(ctx context.Context) error {
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case errors.Is(err, sink.ErrFenced), kafka.Hopeless(err), !errors.Is(err, errAgain):
+		case errors.Is(err, sink.ErrFenced):
+			w.monitor.Fenced()
+			return err
+		case errors.Is(err, state.ErrDamaged):
+			if err := w.replica.discard(err); err != nil {
+				return err
+			}
+		case kafka.Hopeless(err), !errors.Is(err, errAgain):
 			return kafka.Explain(err)
+		default:
+			w.monitor.Aborted()
+			w.log.Warn("a batch was not committed, or it is not known whether it was; beginning again from what is committed", "error", err)
 		}
 		if errors.Is(err, kafkago.MessageSizeTooLarge) {
 			w.shrink()
 		}
-		w.log.Warn("a batch was not committed, or it is not known whether it was; beginning again from what is committed", "error", err)
+		w.monitor.Trouble(err)
 		err = backoff.Wait(ctx)
 	}
 	if ctx.Err() != nil {
@@ -72,7 +88,7 @@ func (w *worker) newProducer(ctx context.Context) (*sink.Producer, error) {
 		err := kafka.Retry(ctx, w.log, "reading the settings of topic "+topic, func() error {
 			partitions, err := w.client.Partitions(ctx, topic)
 			if err != nil {
-				return err
+				return maybeNew(err)
 			}
 			settings, err := w.client.TopicConfig(ctx, topic)
 			w.out.partitions[topic], w.out.limits[topic] = partitions, settings.MaxMessageBytes
@@ -81,6 +97,10 @@ func (w *worker) newProducer(ctx context.Context) (*sink.Producer, error) {
 		if err != nil {
 			return nil, err
 		}
+	}
+	if n := len(w.out.partitions[w.out.ClustersTopic]); n != w.replica.modulus {
+		return nil, fmt.Errorf("topic %s had %d partitions and has %d, which moves its keys. Start anew with another input.group and "+
+			"another output.clusters_topic", w.out.ClustersTopic, w.replica.modulus, n)
 	}
 	return sink.NewProducer(w.client, w.log, w.transactional, w.config.Input.Group, w.out.limits), nil
 }
@@ -95,29 +115,37 @@ func (w *worker) shrink() {
 // own takes ownership, in the order that exactly-once needs: fence, then offsets, then clusters;
 // and works from there. It calls committed after each batch.
 func (w *worker) own(ctx context.Context, producer *sink.Producer, committed func()) error {
+	w.monitor.Recovering(w.replica.name, "taking the space over")
 	if err := producer.Fence(ctx); err != nil {
 		return err
+	}
+	if err := failpoint.Hit(failpoint.Fenced); err != nil {
+		return fmt.Errorf("%w: %w", errAgain, err)
 	}
 	next, err := w.positions(ctx)
 	if err != nil {
 		return err
 	}
-	clusters, err := w.recover(ctx)
-	if err != nil {
+	if err := w.replica.catchUp(ctx); err != nil {
 		return err
 	}
-	if err := w.checkFounders(clusters, next); err != nil {
+	if err := w.replica.checkFounders(next); err != nil {
 		return err
 	}
+	w.monitor.Live(w.replica.name, w.partitions)
 	w.log.Info("live", "partitions", w.partitions)
 
 	group, ctx := errgroup.WithContext(ctx)
 	chunks, batches := make(chan consumer.Chunk), make(chan batch)
 	group.Go(func() error {
-		return consumer.NewLog(w.client, w.log, w.config.Input.Topic, next, w.config.Batch.Bytes).Read(ctx, chunks)
+		log := consumer.NewLog(w.client, w.log, w.config.Input.Topic, next, w.config.Batch.Bytes)
+		// What is too large for an article goes on whole if a dead letter can hold it.
+		log.MaxValue = max(w.config.Input.MaxBytes, w.out.limits[w.out.DeadLetterTopic])
+		log.OnPoll = func() { w.monitor.Polled(0, 0) }
+		return log.Read(ctx, chunks)
 	})
 	group.Go(func() error { return w.collect(ctx, chunks, batches) })
-	group.Go(func() error { return w.commitAll(ctx, producer, clusters, batches, committed) })
+	group.Go(func() error { return w.commitAll(ctx, producer, batches, committed) })
 	return group.Wait()
 }
 
@@ -138,7 +166,11 @@ func (w *worker) positions(ctx context.Context) (map[int]int64, error) {
 			fresh = append(fresh, p)
 		}
 	}
-	first, err := w.offsets(ctx, topic, fresh, kafka.First)
+	var first map[int]int64
+	err = kafka.Retry(ctx, w.log, "listing offsets", func() (err error) {
+		first, err = w.client.Offsets(ctx, topic, fresh, kafka.First)
+		return err
+	})
 	for p, offset := range first {
 		next[p] = offset
 	}
@@ -146,41 +178,119 @@ func (w *worker) positions(ctx context.Context) (map[int]int64, error) {
 }
 
 // commitAll assigns and commits one batch after the other. Assignment waits for the commit, so
-// that memory never runs ahead of Kafka by more than the batch in hand.
-func (w *worker) commitAll(ctx context.Context, producer *sink.Producer, clusters *space, batches <-chan batch, committed func()) error {
+// that memory never runs ahead of Kafka by more than the batch in hand, and disk never at all.
+func (w *worker) commitAll(ctx context.Context, producer *sink.Producer, batches <-chan batch, committed func()) error {
 	progress := progress{log: w.log, since: time.Now()}
 	ticker := time.NewTicker(progressInterval)
 	defer ticker.Stop()
 	for {
 		select {
 		case b := <-batches:
-			c := clusters.assign(b.records)
-			if err := w.commit(ctx, producer, sink.Batch{Records: w.out.records(c), Offsets: b.offsets(w.config.Input.Topic)}); err != nil {
+			c, err := w.process(ctx, producer, b)
+			if err != nil {
 				return err
 			}
 			committed()
 			progress.add(c)
 		case <-ticker.C:
-			progress.say(len(clusters.clusters))
+			progress.say(w.replica.space.rule.Len())
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
 }
 
+// process carries a batch through: assigned, committed, and then on disk. After an error the space is as
+// it was before, and on disk is what is committed, or less.
+func (w *worker) process(ctx context.Context, producer *sink.Producer, b batch) (changes, error) {
+	began, s := time.Now(), w.replica.space
+	c, err := s.assign(b.records)
+	if err == nil {
+		err = w.last(ctx, producer, c, b)
+	}
+	if err != nil {
+		s.undo(c)
+		return c, err
+	}
+	w.monitor.Committed(w.told(c, time.Since(began)))
+	return c, nil
+}
+
+// last makes what was assigned last: in Kafka, then on disk.
+func (w *worker) last(ctx context.Context, producer *sink.Producer, c changes, b batch) error {
+	plantInResults(&c)
+	transaction := sink.Batch{Records: w.out.records(c), Offsets: b.offsets(w.config.Input.Topic)}
+	plantInTopics(w.out.Topic, &transaction)
+	written, err := w.commit(ctx, producer, transaction)
+	if err != nil {
+		return err
+	}
+	if err := failpoint.Hit(failpoint.BeforeDisk); err != nil {
+		return fmt.Errorf("%w: %w", errAgain, err)
+	}
+	marks, err := w.marks(transaction.Records, written)
+	if err != nil {
+		return err
+	}
+	if err := w.replica.space.apply(plantOnDisk(c), marks); err != nil {
+		return err
+	}
+	_ = failpoint.Hit(failpoint.AfterDisk) // there is nothing left that could fail
+	return nil
+}
+
+// told is what the monitor is told of a batch.
+func (w *worker) told(c changes, took time.Duration) monitor.Commit {
+	totals, rejected := Totals{}, make(map[string]int)
+	for i := range c.outcomes {
+		totals.add(&c.outcomes[i])
+		if r := c.outcomes[i].rejection; r != nil {
+			rejected[string(r.Class)]++
+		}
+	}
+	return monitor.Commit{
+		Space: w.replica.name, Took: took, New: totals.New, Joined: totals.Joined, Unclustered: totals.Unclustered, Rejected: rejected,
+		Expired: len(c.expired), CappedTimes: c.capped, Clusters: w.replica.space.rule.Len(),
+	}
+}
+
+// marks are up to where the clusters topic is on disk when the batch is.
+func (w *worker) marks(records []kafka.Record, written sink.Written) (map[int]mark, error) {
+	marks, before := make(map[int]mark), w.replica.space.store.Meta().Offsets
+	last := make(map[int]kafka.Record)
+	for _, r := range records {
+		if r.Topic == w.out.ClustersTopic {
+			last[r.Partition] = r
+		}
+	}
+	for p, r := range last {
+		next, ok := written[sink.Partition{Topic: r.Topic, ID: p}]
+		if !ok {
+			continue // it is read again at the next start
+		}
+		if next <= before[p] {
+			return nil, fmt.Errorf("%s/%d took clusters at offset %d, and had clusters up to offset %d before: the topic was made anew while clusterd "+
+				"ran. Its older clusters are gone from it. Start anew with another input.group and another output.clusters_topic", r.Topic, p, next-1, before[p])
+		}
+		r.Offset = next - 1
+		marks[p] = mark{next: next, last: lastRecord(r)}
+	}
+	return marks, nil
+}
+
 // commit lets the transaction in hand finish when ctx ends, for a short while.
-func (w *worker) commit(ctx context.Context, producer *sink.Producer, b sink.Batch) error {
+func (w *worker) commit(ctx context.Context, producer *sink.Producer, b sink.Batch) (sink.Written, error) {
 	finish, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() {
 		time.AfterFunc(commitGrace, cancel)
 	})
 	defer stop()
-	err := producer.Commit(finish, b)
+	written, err := producer.Commit(finish, b)
 	if err == nil || errors.Is(err, sink.ErrFenced) {
-		return err
+		return written, err
 	}
-	return fmt.Errorf("%w: %w", errAgain, err)
+	return nil, fmt.Errorf("%w: %w", errAgain, err)
 }
 
 // progress counts what a worker did, to say so from time to time.

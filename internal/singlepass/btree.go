@@ -6,9 +6,9 @@ import (
 	"github.com/google/btree"
 )
 
-// degree gives nodes of up to 255 items of 16 bytes. BenchmarkNearest and
-// BenchmarkInsertRemove set it: larger nodes cost insertions more than they spare
-// queries.
+// degree gives nodes of up to 255 items of 16 bytes. BenchmarkNearest,
+// BenchmarkInsertRemove and BenchmarkMemory set it: larger nodes cost insertions more
+// than they spare queries, smaller ones take more memory when centres come and go.
 const degree = 128
 
 // An item is a centre in one of the copies: its fingerprint rotated, and its Seq.
@@ -30,6 +30,10 @@ type permuted struct {
 // d+1 blocks. By the pigeonhole principle, fingerprints that differ in at most d
 // bits agree in at least one block, so the range of equal blocks in each of the
 // d+1 copies holds every centre that counts.
+//
+// At distance 3 a centre takes some 95 bytes, 16 in each copy with nodes that are seven
+// tenths full. Where centres keep coming and going, nodes get emptier for a while, and
+// it settles below 110 (BenchmarkMemory).
 type permutedCopies struct {
 	distance int
 	copies   []permuted
@@ -66,10 +70,10 @@ func (p *permutedCopies) Remove(c Centre) bool {
 	return there
 }
 
-func (p *permutedCopies) Nearest(fingerprint uint64) (Centre, int, bool) {
-	best := newNearest(p.distance)
-	for i, copied := range p.copies {
-		copied.scan(fingerprint, &best)
+func (p *permutedCopies) Nearest(fingerprint uint64, live func(Centre) bool) (Centre, int, bool) {
+	best := newNearest(p.distance, live)
+	for i := range p.copies {
+		p.scan(i, fingerprint, &best)
 		// A centre that is in none of the i+1 ranges scanned differs in i+1 blocks
 		// and hence in more than i bits: it can neither beat nor tie such a best.
 		if best.distance <= i {
@@ -85,18 +89,35 @@ func (p *permuted) item(c Centre) item {
 	return item{bits.RotateLeft64(c.Fingerprint, p.rotate), c.Seq}
 }
 
-// scan offers every centre whose block equals that of the fingerprint.
-func (p *permuted) scan(fingerprint uint64, best *nearest) {
-	query := bits.RotateLeft64(fingerprint, p.rotate)
-	block := query >> p.shift
-	p.tree.AscendGreaterOrEqual(item{key: block << p.shift}, func(it item) bool {
-		if it.key>>p.shift != block {
+// scan offers every centre whose block in copy i equals that of the fingerprint and
+// that no copy before has offered.
+func (p *permutedCopies) scan(i int, fingerprint uint64, best *nearest) {
+	copied := p.copies[i]
+	query := bits.RotateLeft64(fingerprint, copied.rotate)
+	block := query >> copied.shift
+	copied.tree.AscendGreaterOrEqual(item{key: block << copied.shift}, func(it item) bool {
+		if it.key>>copied.shift != block {
 			return false
 		}
 		// Rotating both leaves the number of bits in which they differ as it is.
-		if distance := bits.OnesCount64(it.key ^ query); distance <= best.distance {
-			best.offer(Centre{bits.RotateLeft64(it.key, -p.rotate), it.seq}, distance)
+		if distance := bits.OnesCount64(it.key ^ query); best.beaten(it.seq, distance) {
+			c := Centre{bits.RotateLeft64(it.key, -copied.rotate), it.seq}
+			if !p.inRange(i, c.Fingerprint^fingerprint) {
+				best.offer(c, distance)
+			}
 		}
 		return true
 	})
+}
+
+// inRange reports whether a centre that differs from a query in these bits is in the
+// range of one of the first n copies. If so it was offered there, and if it beats the
+// best of now it beat the best of then: it was not taken because it is not live.
+func (p *permutedCopies) inRange(n int, differing uint64) bool {
+	for _, copied := range p.copies[:n] {
+		if bits.RotateLeft64(differing, copied.rotate)>>copied.shift == 0 {
+			return true
+		}
+	}
+	return false
 }

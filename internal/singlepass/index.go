@@ -2,9 +2,12 @@
 // nearest live centre or founds a cluster of its own.
 //
 // In go the fingerprints of a [Space] one after the other, each with its event
-// time; out come the centre that each article belongs to and the centres that
-// expired. What comes out depends on what went in and on nothing else, so that
-// replaying a stream gives the same clusters.
+// time; out comes the centre that each article belongs to. What comes out depends on
+// what went in and on nothing else, so that replaying a stream gives the same
+// clusters.
+//
+// In memory there is the index alone. When a centre was last seen is kept by the
+// caller, who is asked for it.
 package singlepass
 
 import "fmt"
@@ -21,19 +24,26 @@ type Centre struct {
 	Seq uint64
 }
 
-// An Index holds the live centres of a space and finds the one nearest to a
-// fingerprint, exactly. It is not safe for concurrent use, except that any number
-// of calls of Nearest and Len may run at once while nothing changes it.
+// An Index holds the centres of a space and finds the one nearest to a fingerprint,
+// exactly. It is not safe for concurrent use, except that any number of calls of
+// Nearest and Len may run at once while nothing changes it.
 type Index interface {
 	// Insert adds a centre, whose Seq must not be in the index yet. Any number of
 	// centres may have the same fingerprint.
 	Insert(Centre)
+	// Fill adds centres to an empty index, in any order, as Insert does one by one
+	// but faster. It reorders the slice, and does not keep it.
+	Fill(centres []Centre)
 	// Remove takes a centre out and reports whether it was there.
 	Remove(Centre) bool
-	// Nearest returns the centre at the smallest Hamming distance from the
+	// Nearest returns the live centre at the smallest Hamming distance from the
 	// fingerprint, among equals the one with the smallest Seq, and that distance.
-	// ok is false when no centre is within the distance of the index.
-	Nearest(fingerprint uint64) (c Centre, distance int, ok bool)
+	// ok is false when no live centre is within the distance of the index.
+	//
+	// A live of nil means that all centres are. Else it is asked only of centres
+	// that would be the answer so far, of each at most once: it may be slow. It must
+	// not change the index.
+	Nearest(fingerprint uint64, live func(Centre) bool) (c Centre, distance int, ok bool)
 	// Len returns the number of centres.
 	Len() int
 }

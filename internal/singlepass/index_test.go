@@ -1,9 +1,11 @@
 package singlepass
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -73,9 +75,38 @@ func TestNearest(t *testing.T) {
 			for _, c := range test.centres {
 				index.Insert(c)
 			}
-			c, distance, ok := index.Nearest(test.query)
+			c, distance, ok := index.Nearest(test.query, nil)
 			if c != test.want || distance != test.distance || ok != test.ok {
 				t.Errorf("%s: got %x at %d, %t; want %x at %d, %t", test.name, c, distance, ok, test.want, test.distance, test.ok)
+			}
+		})
+	}
+}
+
+// Centres that are not live are as good as removed.
+func TestNearestLive(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		centres []Centre
+		live    []uint64 // Seqs
+		want    Centre
+		ok      bool
+	}{
+		{"none", []Centre{{0, 0}, {1, 1}}, nil, Centre{}, false},
+		{"all", []Centre{{0, 0}, {1, 1}}, []uint64{0, 1}, Centre{0, 0}, true},
+		{"the further one", []Centre{{0, 0}, {0b111, 1}}, []uint64{1}, Centre{0b111, 1}, true},
+		{"the further one, equal in another block alone", []Centre{{0, 0}, {1<<63 | 1<<40 | 1<<20, 1}}, []uint64{1}, Centre{1<<63 | 1<<40 | 1<<20, 1}, true},
+		{"the younger among equals", []Centre{{1, 0}, {2, 1}, {4, 2}}, []uint64{1, 2}, Centre{2, 1}, true},
+		{"the younger among the same", []Centre{{0, 0}, {0, 1}}, []uint64{1}, Centre{0, 1}, true},
+	} {
+		eachIndex(t, func(t *testing.T, build func(int) Index) {
+			index := build(3)
+			for _, c := range test.centres {
+				index.Insert(c)
+			}
+			c, _, ok := index.Nearest(0, func(c Centre) bool { return slices.Contains(test.live, c.Seq) })
+			if c != test.want || ok != test.ok {
+				t.Errorf("%s: got %x, %t; want %x, %t", test.name, c, ok, test.want, test.ok)
 			}
 		})
 	}
@@ -93,7 +124,7 @@ func TestRemove(t *testing.T) {
 			}
 		}
 		for i, want := range []Centre{old, young} {
-			if got, _, ok := index.Nearest(9); !ok || got != want {
+			if got, _, ok := index.Nearest(9, nil); !ok || got != want {
 				t.Errorf("nearest is %v, %t; want %v", got, ok, want)
 			}
 			if !index.Remove(want) || index.Remove(want) {
@@ -103,7 +134,7 @@ func TestRemove(t *testing.T) {
 				t.Errorf("length %d, want %d", got, 1-i)
 			}
 		}
-		if _, _, ok := index.Nearest(9); ok {
+		if _, _, ok := index.Nearest(9, nil); ok {
 			t.Error("found a centre in an empty index")
 		}
 	})
@@ -136,13 +167,13 @@ func TestBTreeFindsEveryBlock(t *testing.T) {
 			}
 			index := NewBTree(distance)
 			index.Insert(c)
-			if got, at, ok := index.Nearest(query); !ok || got != c || at != distance {
+			if got, at, ok := index.Nearest(query, nil); !ok || got != c || at != distance {
 				t.Errorf("distance %d, block %d intact: got %x at %d, %t", distance, intact, got, at, ok)
 			}
 		}
 		index := NewBTree(distance)
 		index.Insert(Centre{Fingerprint: query ^ everywhere})
-		if got, at, ok := index.Nearest(query); ok {
+		if got, at, ok := index.Nearest(query, nil); ok {
 			t.Errorf("distance %d: found %x at %d", distance, got, at)
 		}
 	}
@@ -200,8 +231,9 @@ func flipped(r *rand.Rand, fingerprint uint64, n int) uint64 {
 	return fingerprint
 }
 
-// Whatever centres come and go, the tree answers every query as the plain scan does.
-func TestBTreeEqualsLinear(t *testing.T) {
+// Whatever centres come and go, and whichever are live, the indexes answer every query
+// as the definition says.
+func TestIndexesEqualDefinition(t *testing.T) {
 	for name, next := range sources() {
 		for distance := range MaxDistance + 1 {
 			t.Run(fmt.Sprintf("%s/%d", name, distance), func(t *testing.T) {
@@ -215,42 +247,100 @@ func compareIndexes(t *testing.T, name string, distance int, next source) {
 	t.Helper()
 	const operations = 1500
 	r := rand.New(rand.NewPCG(2, uint64(distance)))
-	linear, tree := NewLinear(distance), NewBTree(distance)
+	indexes := []Index{NewLinear(distance), NewBTree(distance)}
 	seqs := r.Perm(operations) // centres need not come in the order of their founding
 	var have []Centre
+	for i := range distance * 100 {
+		have = append(have, Centre{next(r, have), uint64(seqs[i])})
+	}
+	for _, index := range indexes {
+		index.Fill(slices.Clone(have))
+	}
 	var hits int
-	for i := range operations {
+	for i := len(have); i < operations; i++ {
 		if r.IntN(4) == 0 && len(have) > 0 {
 			at := r.IntN(len(have))
 			c := have[at]
 			have[at] = have[len(have)-1]
 			have = have[:len(have)-1]
-			if !linear.Remove(c) || !tree.Remove(c) {
-				t.Fatalf("operation %d: %v is not there to remove", i, c)
+			for _, index := range indexes {
+				if !index.Remove(c) {
+					t.Fatalf("operation %d: %v is not there to remove from the %T", i, c, index)
+				}
 			}
 		} else {
 			c := Centre{next(r, have), uint64(seqs[i])}
 			have = append(have, c)
-			linear.Insert(c)
-			tree.Insert(c)
+			for _, index := range indexes {
+				index.Insert(c)
+			}
 		}
-		query := next(r, have)
-		want, wantDistance, wantOK := linear.Nearest(query)
-		got, gotDistance, gotOK := tree.Nearest(query)
-		if got != want || gotDistance != wantDistance || gotOK != wantOK {
-			t.Fatalf("operation %d: Nearest(%016x) = %x at %d, %t; want %x at %d, %t",
-				i, query, got, gotDistance, gotOK, want, wantDistance, wantOK)
-		}
-		if wantOK {
+		if compareNearest(t, indexes, have, next(r, have), distance, filter(r)) {
 			hits++
 		}
-		if linear.Len() != len(have) || tree.Len() != len(have) {
-			t.Fatalf("operation %d: lengths %d and %d, want %d", i, linear.Len(), tree.Len(), len(have))
+		for _, index := range indexes {
+			if index.Len() != len(have) {
+				t.Fatalf("operation %d: the %T has length %d, want %d", i, index, index.Len(), len(have))
+			}
 		}
 	}
 	if name != "uniform" && hits < operations/100 {
 		t.Errorf("only %d of %d queries found a centre: the fingerprints test little", hits, operations)
 	}
+}
+
+// filter returns one by which all centres are live, most, few, or none.
+func filter(r *rand.Rand) func(Centre) bool {
+	live, salt := r.Uint64N(5), r.Uint64()|1
+	if live == 4 {
+		return nil
+	}
+	return func(c Centre) bool { return c.Seq*salt>>32%3 < live }
+}
+
+// compareNearest reports whether there is a live centre within the distance.
+func compareNearest(t *testing.T, indexes []Index, have []Centre, query uint64, distance int, live func(Centre) bool) bool {
+	t.Helper()
+	rank := func(a, b Centre) int {
+		return cmp.Or(
+			cmp.Compare(bits.OnesCount64(a.Fingerprint^query), bits.OnesCount64(b.Fingerprint^query)),
+			cmp.Compare(a.Seq, b.Seq),
+		)
+	}
+	var within []Centre
+	for _, c := range have {
+		if bits.OnesCount64(c.Fingerprint^query) <= distance && (live == nil || live(c)) {
+			within = append(within, c)
+		}
+	}
+	for _, index := range indexes {
+		best := Centre{query ^ (1<<(distance+1) - 1), 0} // would be just out of reach
+		var asked []Centre
+		ask := func(c Centre) bool {
+			if rank(c, best) >= 0 || slices.Contains(asked, c) {
+				t.Fatalf("Nearest(%016x) of the %T asks for %x, after %x, with %x as the best", query, index, c, asked, best)
+			}
+			asked = append(asked, c)
+			if live(c) {
+				best = c
+			}
+			return best == c
+		}
+		if live == nil {
+			ask = nil
+		}
+		got, at, ok := index.Nearest(query, ask)
+		switch {
+		case len(within) == 0 && ok:
+			t.Fatalf("Nearest(%016x) of the %T = %x at %d, want none", query, index, got, at)
+		case len(within) > 0:
+			want := slices.MinFunc(within, rank)
+			if !ok || got != want || at != bits.OnesCount64(want.Fingerprint^query) {
+				t.Fatalf("Nearest(%016x) of the %T = %x at %d, %t; want %x", query, index, got, at, ok, want)
+			}
+		}
+	}
+	return len(within) > 0
 }
 
 func TestNearestDoesNotAllocate(t *testing.T) {
@@ -259,7 +349,9 @@ func TestNearestDoesNotAllocate(t *testing.T) {
 	for seq := range uint64(5000) {
 		index.Insert(Centre{r.Uint64(), seq})
 	}
-	if n := testing.AllocsPerRun(100, func() { index.Nearest(r.Uint64()) }); n != 0 {
-		t.Errorf("%v allocations, want none", n)
+	for _, live := range []func(Centre) bool{nil, func(c Centre) bool { return c.Seq%2 == 0 }} {
+		if n := testing.AllocsPerRun(100, func() { index.Nearest(r.Uint64(), live) }); n != 0 {
+			t.Errorf("%v allocations, want none", n)
+		}
 	}
 }

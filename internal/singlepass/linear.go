@@ -14,6 +14,8 @@ func NewLinear(distance int) Index { return &linear{distance: distance} }
 
 func (l *linear) Insert(c Centre) { l.centres = append(l.centres, c) }
 
+func (l *linear) Fill(centres []Centre) { l.centres = append(l.centres, centres...) }
+
 func (l *linear) Remove(c Centre) bool {
 	for i, have := range l.centres {
 		if have == c {
@@ -26,8 +28,8 @@ func (l *linear) Remove(c Centre) bool {
 	return false
 }
 
-func (l *linear) Nearest(fingerprint uint64) (Centre, int, bool) {
-	best := newNearest(l.distance)
+func (l *linear) Nearest(fingerprint uint64, live func(Centre) bool) (Centre, int, bool) {
+	best := newNearest(l.distance, live)
 	for _, c := range l.centres {
 		best.offer(c, bits.OnesCount64(c.Fingerprint^fingerprint))
 	}

@@ -1,19 +1,28 @@
 package singlepass
 
-// A nearest is the best centre seen so far by a query.
+// A nearest is the best live centre seen so far by a query.
 type nearest struct {
+	live     func(Centre) bool // nil: all are
 	centre   Centre
 	distance int // of the centre; the bound of the index plus 1 while there is none
 	found    bool
 }
 
-func newNearest(bound int) nearest { return nearest{distance: bound + 1} }
+func newNearest(bound int, live func(Centre) bool) nearest {
+	return nearest{live: live, distance: bound + 1}
+}
 
-// offer takes the centre at this distance if it is nearer than the best so far, or
-// as near and older.
+// beaten reports whether a centre at this distance would be taken if it is live: it
+// is nearer than the best so far, or as near and older.
+func (n *nearest) beaten(seq uint64, distance int) bool {
+	return distance < n.distance || distance == n.distance && n.found && seq < n.centre.Seq
+}
+
+// offer takes the centre at this distance if it beats the best so far and is live,
+// in this order, since the second may need a disk.
 func (n *nearest) offer(c Centre, distance int) {
-	if distance < n.distance || distance == n.distance && n.found && c.Seq < n.centre.Seq {
-		*n = nearest{c, distance, true}
+	if n.beaten(c.Seq, distance) && (n.live == nil || n.live(c)) {
+		n.centre, n.distance, n.found = c, distance, true
 	}
 }
 

@@ -1,24 +1,42 @@
 package singlepass
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // A Space assigns the articles that are compared with one another to clusters. It
 // is not safe for concurrent use.
 //
-// Its whole state follows from the live clusters, each with its centre, the highest
-// event time of its members and the position of its last member, so that a Space
-// built from them by [Space.Restore] goes on exactly as the lost one would have:
+// A centre is live while stream time, the highest event time so far, is past the
+// highest event time of its members by no more than the window. One that has expired
+// never is again: no article joins it, and stream time does not go back. So it may stay
+// in the index for any time, and go at any moment, without a difference to what is
+// assigned.
 //
+// The whole state of a Space follows from its live clusters and that of the last
+// article, each with its centre, the highest event time of its members and the position
+// of its last member:
+//
+//   - The index needs the live centres. Others in it make no difference.
 //   - Stream time is the highest of those event times. The article that set it
 //     belongs to a cluster last seen then, and that cluster cannot expire before
 //     stream time moves on, by an article whose cluster is then the one last seen.
-//   - The next position is the highest last position plus 1. Centres expire only
-//     while an article is assigned, before it gets its cluster, so between two
-//     articles the cluster of the last one is live.
+//   - The next position is the highest of those positions plus 1. The cluster of the
+//     last article is live, except when that article was late and founded it.
 type Space struct {
 	index  Index
-	expiry *expiry // nil when centres never expire
-	next   uint64  // position of the next article
+	window int64             // milliseconds; negative: centres never expire
+	live   func(Centre) bool // nil: all are
+	state  State
+}
+
+// A State is what a Space knows beside its centres.
+type State struct {
+	// StreamTime is the highest event time so far, in Unix milliseconds.
+	StreamTime int64
+	// Next is the position of the next article.
+	Next uint64
 }
 
 // An Assignment says where an article belongs.
@@ -38,53 +56,77 @@ type Assignment struct {
 // empty and used for nothing else. A centre expires when stream time passes the
 // highest event time of its members by more than the window. A window of 0 or less
 // means that centres never expire.
-func NewSpace(index Index, window time.Duration) *Space {
-	s := &Space{index: index}
+//
+// lastSeen returns the highest event time of the members of a centre in the index, in
+// Unix milliseconds, as of the assignment before. Only Assign asks it, where there is a
+// window, and only of centres that the article would join: it may be slow.
+func NewSpace(index Index, window time.Duration, lastSeen func(Centre) int64) *Space {
+	s := &Space{index: index, window: -1, state: State{StreamTime: math.MinInt64}}
 	if window > 0 {
-		s.expiry = newExpiry(window)
+		// What the window has below a millisecond makes no difference to times in
+		// whole milliseconds.
+		s.window = window.Milliseconds()
+		s.live = func(c Centre) bool { return !s.Expired(lastSeen(c)) }
 	}
 	return s
 }
 
 // Assign decides the cluster of the next article by its fingerprint and event time
-// in Unix milliseconds. The article first moves stream time, if it is ahead of it,
-// and the centres that this leaves behind expire: they are returned, the one last
-// seen longest ago first, among equals the oldest. Then the article joins the
-// nearest centre still live within the distance of the index, among equals the
-// oldest, or else founds a cluster.
+// in Unix milliseconds. The article first moves stream time, if it is ahead of it.
+// Then it joins the nearest live centre within the distance of the index, among
+// equals the oldest, or else founds a cluster.
 //
 // Articles may come out of order: one that is behind stream time by more than the
-// window can join a cluster, and one it founds expires with the next article.
-func (s *Space) Assign(fingerprint uint64, at int64) (a Assignment, expired []Centre) {
-	if s.expiry != nil {
-		expired = s.expiry.advance(at)
-		for _, c := range expired {
-			s.index.Remove(c)
-		}
-	}
-	a.Position = s.next
-	s.next++
-	a.Centre, a.Distance, a.Joined = s.index.Nearest(fingerprint)
+// window can join a cluster, and one that it founds has expired from the beginning.
+func (s *Space) Assign(fingerprint uint64, at int64) Assignment {
+	s.state.StreamTime = max(s.state.StreamTime, at)
+	a := Assignment{Position: s.state.Next}
+	s.state.Next++
+	a.Centre, a.Distance, a.Joined = s.index.Nearest(fingerprint, s.live)
 	if !a.Joined {
 		a.Centre = Centre{Fingerprint: fingerprint, Seq: a.Position}
 		s.index.Insert(a.Centre)
 	}
-	if s.expiry != nil {
-		s.expiry.seen(a.Centre, at)
-	}
-	return a, expired
+	return a
 }
 
-// Restore puts a live centre back when state is recovered, with the highest event
-// time of its members in Unix milliseconds and the highest of their positions.
-// Every live centre must be restored once, in any order, before the first Assign.
-func (s *Space) Restore(c Centre, lastSeen int64, lastPosition uint64) {
-	s.index.Insert(c)
-	s.next = max(s.next, lastPosition+1)
-	if s.expiry != nil {
-		s.expiry.seen(c, lastSeen)
-	}
+// Expired reports whether a centre last seen then has expired by now.
+func (s *Space) Expired(lastSeen int64) bool {
+	before, ok := s.Horizon()
+	return ok && lastSeen < before
 }
 
-// Len returns the number of live centres.
+// Horizon returns the time in Unix milliseconds such that the centres last seen before
+// it have expired by now, and no others. ok is false when centres never expire.
+func (s *Space) Horizon() (before int64, ok bool) {
+	if s.window < 0 {
+		return 0, false
+	}
+	if s.state.StreamTime < math.MinInt64+s.window {
+		return math.MinInt64, true // the difference would overflow
+	}
+	return s.state.StreamTime - s.window, true
+}
+
+// Insert adds a centre that was founded elsewhere, and is not in the index yet.
+func (s *Space) Insert(c Centre) { s.index.Insert(c) }
+
+// Fill adds such centres to an empty Space, in any order, faster than Insert. It
+// reorders the slice, and does not keep it.
+func (s *Space) Fill(centres []Centre) { s.index.Fill(centres) }
+
+// Remove takes out a centre that has expired, by a stream time that is not going to be
+// undone, or the founding of which is undone. One that is not in the index is passed
+// over.
+func (s *Space) Remove(c Centre) { s.index.Remove(c) }
+
+// State returns what is to be saved beside the centres.
+func (s *Space) State() State { return s.state }
+
+// Resume sets the state to one that was saved: after a restart, when the centres have
+// been put back, or to undo assignments, when the centres that they founded have been
+// removed.
+func (s *Space) Resume(state State) { s.state = state }
+
+// Len returns the number of centres in the index, expired ones included.
 func (s *Space) Len() int { return s.index.Len() }

@@ -17,7 +17,7 @@ func TestRule(t *testing.T) {
 		at          int64
 		seq         uint64 // of the cluster it belongs to; equal to its position: founded
 		distance    int
-		expired     []uint64 // Seqs, in order
+		expired     []uint64 // Seqs of what has expired by then, in order
 	}
 	for _, test := range []struct {
 		name     string
@@ -76,29 +76,25 @@ func TestRule(t *testing.T) {
 		{"articles of other clusters move stream time", 3, time.Second, []step{
 			{fingerprint: 0, at: 0, seq: 0},
 			{fingerprint: 0xff, at: 1001, seq: 1, expired: []uint64{0}},
-			{fingerprint: 0, at: 0, seq: 2},
+			{fingerprint: 0, at: 0, seq: 2, expired: []uint64{0, 2}},
 		}},
-		{"a late article joins, and founds for one moment", 3, time.Second, []step{
+		{"a late article joins, and founds what has expired from the beginning", 3, time.Second, []step{
 			{fingerprint: 0, at: 9000, seq: 0},
 			{fingerprint: 0, at: 1000, seq: 0},
-			{fingerprint: 0xff, at: 1000, seq: 2},
-			{fingerprint: 0xff, at: 1000, seq: 3, expired: []uint64{2}},
-			{fingerprint: 0xff, at: 9000, seq: 4, expired: []uint64{3}},
+			{fingerprint: 0xff, at: 1000, seq: 2, expired: []uint64{2}},
+			{fingerprint: 0xff, at: 1000, seq: 3, expired: []uint64{2, 3}},
+			{fingerprint: 0xff, at: 9000, seq: 4, expired: []uint64{2, 3}},
 		}},
-		{"the expired come by last seen, then Seq", 0, time.Second, []step{
-			{fingerprint: 1, at: 300, seq: 0},
-			{fingerprint: 2, at: 100, seq: 1},
-			{fingerprint: 3, at: 200, seq: 2},
-			{fingerprint: 4, at: 100, seq: 3},
-			{fingerprint: 2, at: 250, seq: 1},
-			{fingerprint: 5, at: 200, seq: 5},
-			{fingerprint: 9, at: 9000, seq: 6, expired: []uint64{3, 2, 5, 1, 0}},
+		{"an expired centre does not hide a live one that is further away", 3, time.Second, []step{
+			{fingerprint: 0, at: 0, seq: 0},
+			{fingerprint: 0b1111, at: 500, seq: 1},
+			{fingerprint: 0b0001, at: 1001, seq: 1, distance: 3, expired: []uint64{0}},
 		}},
 		{"a freed fingerprint founds a younger cluster", 3, time.Second, []step{
 			{fingerprint: 0, at: 0, seq: 0},
 			{fingerprint: 0b11, at: 900, seq: 0, distance: 2},
 			{fingerprint: 0b11, at: 1901, seq: 2, expired: []uint64{0}},
-			{fingerprint: 0, at: 1901, seq: 2, distance: 2},
+			{fingerprint: 0, at: 1901, seq: 2, distance: 2, expired: []uint64{0}},
 		}},
 		{"a window below a millisecond is a window", 3, time.Microsecond, []step{
 			{fingerprint: 0, at: 5, seq: 0},
@@ -109,9 +105,9 @@ func TestRule(t *testing.T) {
 			{fingerprint: 0, at: math.MinInt64, seq: 0},
 			{fingerprint: 0, at: math.MinInt64 + 1000, seq: 0},
 			{fingerprint: 0, at: math.MaxInt64 - 1000, seq: 2, expired: []uint64{0}},
-			{fingerprint: 0, at: math.MaxInt64, seq: 2},
-			{fingerprint: 0, at: math.MinInt64, seq: 2},
-			{fingerprint: 0xff, at: math.MaxInt64, seq: 5},
+			{fingerprint: 0, at: math.MaxInt64, seq: 2, expired: []uint64{0}},
+			{fingerprint: 0, at: math.MinInt64, seq: 2, expired: []uint64{0}},
+			{fingerprint: 0xff, at: math.MaxInt64, seq: 5, expired: []uint64{0}},
 		}},
 		{"the longest window", 3, math.MaxInt64, []step{
 			{fingerprint: 0, at: 0, seq: 0},
@@ -121,9 +117,10 @@ func TestRule(t *testing.T) {
 		}},
 	} {
 		eachIndex(t, func(t *testing.T, build func(int) Index) {
-			s := NewSpace(build(test.distance), test.window)
+			lastSeen := make(map[Centre]int64)
+			s := NewSpace(build(test.distance), test.window, func(c Centre) int64 { return lastSeen[c] })
 			for i, step := range test.steps {
-				a, expired := s.Assign(step.fingerprint, step.at)
+				a := s.Assign(step.fingerprint, step.at)
 				if a.Centre.Seq != step.seq || a.Distance != step.distance ||
 					a.Joined != (step.seq != uint64(i)) || a.Position != uint64(i) {
 					t.Errorf("%s: article %d: %+v, want cluster %d at distance %d", test.name, i, a, step.seq, step.distance)
@@ -131,39 +128,48 @@ func TestRule(t *testing.T) {
 				if want := test.steps[step.seq].fingerprint; a.Centre.Fingerprint != want {
 					t.Errorf("%s: article %d: centre %x, want that of its founder, %x", test.name, i, a.Centre.Fingerprint, want)
 				}
-				var seqs []uint64
-				for _, c := range expired {
-					seqs = append(seqs, c.Seq)
+				if seen, ok := lastSeen[a.Centre]; !ok || step.at > seen {
+					lastSeen[a.Centre] = step.at
 				}
-				if !slices.Equal(seqs, step.expired) {
-					t.Errorf("%s: article %d: expired %v, want %v", test.name, i, seqs, step.expired)
+				var expired []uint64
+				for c, seen := range lastSeen {
+					if s.Expired(seen) {
+						expired = append(expired, c.Seq)
+					}
+				}
+				slices.Sort(expired)
+				if !slices.Equal(expired, step.expired) {
+					t.Errorf("%s: article %d: expired are %v, want %v", test.name, i, expired, step.expired)
 				}
 			}
 		})
 	}
 }
 
-// Stream time and the next position come back from the live clusters alone.
-func TestRestore(t *testing.T) {
-	s := NewSpace(NewBTree(3), time.Second)
-	s.Restore(Centre{0xff, 7}, 5000, 12)
-	s.Restore(Centre{0, 2}, 4500, 30)
-	s.Restore(Centre{0xffff, 9}, 4000, 9)
-	if got := s.Len(); got != 3 {
-		t.Fatalf("%d centres, want 3", got)
-	}
-	// 1000 is long past, so this neither moves stream time nor expires anything.
-	a, expired := s.Assign(1, 1000)
-	want := Assignment{Centre: Centre{0, 2}, Joined: true, Distance: 1, Position: 31}
-	if a != want || expired != nil {
-		t.Errorf("got %+v, expired %v; want %+v, none", a, expired, want)
-	}
-	// The new cluster is overdue already, for stream time was restored as 5000.
-	s.Assign(0xff0000, 1000)
-	a, expired = s.Assign(0xff0000, 5001)
-	want = Assignment{Centre: Centre{0xff0000, 33}, Position: 33}
-	if a != want || !slices.Equal(expired, []Centre{{0xff0000, 32}, {0xffff, 9}}) {
-		t.Errorf("got %+v, expired %v; want %+v and Seqs 32, 9", a, expired, want)
+func TestHorizon(t *testing.T) {
+	for _, test := range []struct {
+		name       string
+		window     time.Duration
+		streamTime int64
+		before     int64
+		ok         bool
+	}{
+		{"no window", 0, 5000, 0, false},
+		{"a window below zero is none", -time.Second, 5000, 0, false},
+		{"a second", time.Second, 5000, 4000, true},
+		{"below a millisecond", time.Microsecond, 5000, 5000, true},
+		{"no further back than time goes", time.Second, math.MinInt64 + 1000, math.MinInt64, true},
+		{"nor past it", time.Second, math.MinInt64 + 999, math.MinInt64, true},
+	} {
+		s := NewSpace(NewBTree(3), test.window, nil)
+		s.Resume(State{StreamTime: test.streamTime})
+		before, ok := s.Horizon()
+		if before != test.before || ok != test.ok {
+			t.Errorf("%s: %d, %t; want %d, %t", test.name, before, ok, test.before, test.ok)
+		}
+		if test.ok && (s.Expired(test.before) || s.Expired(math.MaxInt64) || before > math.MinInt64 && !s.Expired(before-1)) {
+			t.Errorf("%s: Expired does not agree with Horizon", test.name)
+		}
 	}
 }
 
@@ -193,72 +199,72 @@ func (s *stream) article() (fingerprint uint64, at int64) {
 	return fingerprint, s.at
 }
 
-// eachStream runs f as a subtest for streams of every kind, distance and window.
-func eachStream(t *testing.T, f func(t *testing.T, s *stream, m *model)) {
-	t.Helper()
+// Whatever the user of a Space does between articles, and wherever its batches end, the
+// Space assigns as the model does, which takes centres out the moment they expire.
+func TestSpaceEqualsModel(t *testing.T) {
 	for name, next := range sources() {
 		for _, window := range []time.Duration{0, time.Nanosecond, 100 * time.Millisecond, time.Second} {
 			for _, distance := range []int{0, 3, MaxDistance} {
 				t.Run(fmt.Sprintf("%s/%v/%d", name, window, distance), func(t *testing.T) {
 					r := rand.New(rand.NewPCG(uint64(window), uint64(distance)))
-					f(t, &stream{r: r, next: next}, &model{distance: distance, window: window})
+					k := newKeeper(t, r, &model{distance: distance, window: window})
+					compareStream(k, &stream{r: r, next: next})
 				})
 			}
 		}
 	}
 }
 
-func TestSpaceEqualsModel(t *testing.T) {
-	eachStream(t, func(t *testing.T, articles *stream, m *model) {
-		s := NewSpace(NewBTree(m.distance), m.window)
-		for range 400 {
-			fingerprint, at := articles.article()
-			compareAssign(t, s, m, fingerprint, at)
+func compareStream(k *keeper, articles *stream) {
+	k.t.Helper()
+	var collected, undone, restarts int
+	for range 400 {
+		switch k.r.IntN(40) {
+		case 0:
+			k.restart()
+			restarts++
+		case 1, 2:
+			later := *articles
+			k.undo(k.r.IntN(20), later.article)
+			undone++
+		case 3, 4, 5:
+			collected += k.collect()
 		}
-	})
+		k.compare(articles.article())
+	}
+	if restarts == 0 || undone == 0 || (collected > 0) != (k.model.window > 0) {
+		k.t.Errorf("%d restarts, %d batches undone, %d clusters collected: the stream tests little", restarts, undone, collected)
+	}
 }
 
-// A Space that is rebuilt from the live clusters at any point goes on as if nothing
-// had happened.
-func TestRestartChangesNothing(t *testing.T) {
-	eachStream(t, func(t *testing.T, articles *stream, m *model) {
-		s := NewSpace(NewBTree(m.distance), m.window)
-		restarts := 0
-		for range 400 {
-			if articles.r.IntN(40) == 0 {
-				s = m.restored(NewBTree(m.distance), articles.r.Shuffle)
-				restarts++
-			}
-			fingerprint, at := articles.article()
-			compareAssign(t, s, m, fingerprint, at)
-		}
-		if restarts == 0 {
-			t.Fatal("the stream had no restart")
-		}
-	})
-}
-
-// FuzzSpace reads bytes as a distance, a window and then operations of three bytes,
-// an article each or a restart, and compares a Space with the model.
+// FuzzSpace reads bytes as a distance, a window and then operations of three bytes, an
+// article each or something that the user of a Space does, and compares it with the
+// model.
 func FuzzSpace(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if len(data) < 2 {
 			return
 		}
-		m := &model{
+		r := rand.New(rand.NewPCG(uint64(data[0]), uint64(data[1])))
+		k := newKeeper(t, r, &model{
 			distance: int(data[0]) % (MaxDistance + 1),
 			window:   time.Duration(data[1]) * time.Millisecond,
-		}
-		s := NewSpace(NewBTree(m.distance), m.window)
-		r := rand.New(rand.NewPCG(uint64(data[0]), uint64(data[1])))
+		})
 		var at int64
-		for op := data[2:]; len(op) >= 3 && m.articles < 500; op = op[3:] {
-			if op[0] == 255 {
-				s = m.restored(NewBTree(m.distance), r.Shuffle)
-				continue
+		for op := data[2:]; len(op) >= 3 && k.model.articles < 500; op = op[3:] {
+			switch {
+			case op[0] != 255:
+				at += int64(int8(op[0])) // 127 forward to 128 back
+				k.compare(fuzzFingerprint(op[1], op[2]), at)
+			case op[1] == 1:
+				k.collect()
+			case op[1] == 2:
+				k.undo(int(op[2]%16), func() (uint64, int64) {
+					return fuzzFingerprint(byte(r.Uint32()), 0), at + r.Int64N(500) - 100
+				})
+			default:
+				k.restart()
 			}
-			at += int64(int8(op[0])) // 127 forward to 128 back
-			compareAssign(t, s, m, fuzzFingerprint(op[1], op[2]), at)
 		}
 	})
 }
@@ -274,9 +280,12 @@ func fuzzFingerprint(base, flip byte) uint64 {
 }
 
 func ExampleSpace_Assign() {
-	s := NewSpace(NewBTree(3), time.Hour)
+	lastSeen := make(map[Centre]int64)
+	s := NewSpace(NewBTree(3), time.Hour, func(c Centre) int64 { return lastSeen[c] })
 	for _, fingerprint := range []uint64{0b0000, 0b0111, 0b1111, 0b1101} {
-		a, _ := s.Assign(fingerprint, 1_700_000_000_000)
+		const at = 1_700_000_000_000
+		a := s.Assign(fingerprint, at)
+		lastSeen[a.Centre] = max(lastSeen[a.Centre], at)
 		fmt.Printf("%04b: article %d, cluster %d, joined %t, distance %d\n",
 			fingerprint, a.Position, a.Centre.Seq, a.Joined, a.Distance)
 	}

@@ -10,6 +10,7 @@ import (
 	"hash/crc32"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
@@ -54,32 +55,33 @@ func recordSize(r kafka.Record) int {
 // recordBatch is one encoded record batch; retries send the very same bytes, by which the broker
 // knows them.
 type recordBatch struct {
-	to   partition
-	data []byte
+	to    Partition
+	data  []byte
+	count int // of its records
 }
 
 // encode puts the records into record batches: rounds of at most one batch a partition, since a
 // produce request takes no more.
 func (p *Producer) encode(records []kafka.Record) ([][]recordBatch, error) {
-	byPartition := make(map[partition][]kafka.Record)
+	byPartition := make(map[Partition][]kafka.Record)
 	for _, r := range records {
-		to := partition{r.Topic, r.Partition}
+		to := Partition{r.Topic, r.Partition}
 		byPartition[to] = append(byPartition[to], r)
 	}
-	order := slices.SortedFunc(maps.Keys(byPartition), func(a, b partition) int {
-		return cmp.Or(cmp.Compare(a.topic, b.topic), cmp.Compare(a.id, b.id))
+	order := slices.SortedFunc(maps.Keys(byPartition), func(a, b Partition) int {
+		return cmp.Or(cmp.Compare(a.Topic, b.Topic), cmp.Compare(a.ID, b.ID))
 	})
 	var rounds [][]recordBatch
 	for _, to := range order {
-		for round, records := range cut(byPartition[to], min(batchBytes, p.limits[to.topic]-p.limits[to.topic]/128-batchOverhead)) {
+		for round, records := range cut(byPartition[to], min(batchBytes, p.limits[to.Topic]-p.limits[to.Topic]/128-batchOverhead)) {
 			data, err := p.encodeBatch(to, records)
 			if err != nil {
-				return nil, fmt.Errorf("encoding records for %s/%d: %w", to.topic, to.id, err)
+				return nil, fmt.Errorf("encoding records for %s/%d: %w", to.Topic, to.ID, err)
 			}
 			if round == len(rounds) {
 				rounds = append(rounds, nil)
 			}
-			rounds[round] = append(rounds[round], recordBatch{to, data})
+			rounds[round] = append(rounds[round], recordBatch{to, data, len(records)})
 		}
 	}
 	return rounds, nil
@@ -110,7 +112,7 @@ const (
 	sequenceAt   = 53
 )
 
-func (p *Producer) encodeBatch(to partition, records []kafka.Record) ([]byte, error) {
+func (p *Producer) encodeBatch(to Partition, records []kafka.Record) ([]byte, error) {
 	batch := make([]protocol.Record, len(records))
 	for i, r := range records {
 		batch[i] = protocol.Record{Time: r.Time, Key: protocol.NewBytes(r.Key), Value: protocol.NewBytes(r.Value), Headers: r.Headers}
@@ -131,18 +133,28 @@ func (p *Producer) encodeBatch(to partition, records []kafka.Record) ([]byte, er
 	return data, nil
 }
 
-func (p *Producer) produce(ctx context.Context, rounds [][]recordBatch) error {
+func (p *Producer) produce(ctx context.Context, rounds [][]recordBatch) (Written, error) {
+	written := make(Written)
 	for _, round := range rounds {
-		if err := p.produceRound(ctx, round); err != nil {
-			return err
+		if err := p.produceRound(ctx, round, written); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return written, nil
 }
 
 // produceRound sends one request to each leader. Several requests to one leader would make the
 // broker's checks of the transaction displace one another, which costs tens of milliseconds.
-func (p *Producer) produceRound(ctx context.Context, round []recordBatch) error {
+func (p *Producer) produceRound(ctx context.Context, round []recordBatch, written Written) error {
+	var mutex sync.Mutex // of written
+	note := func(to Partition, next int64) {
+		mutex.Lock()
+		defer mutex.Unlock()
+		written[to] = next
+	}
+	for _, b := range round {
+		delete(written, b.to) // what a round before wrote is not the last
+	}
 	return p.retry(ctx, "producing", func() error {
 		byLeader, err := p.byLeader(ctx, round)
 		if err != nil {
@@ -150,7 +162,7 @@ func (p *Producer) produceRound(ctx context.Context, round []recordBatch) error 
 		}
 		var group errgroup.Group
 		for _, batches := range byLeader {
-			group.Go(func() error { return p.send(ctx, batches) })
+			group.Go(func() error { return p.send(ctx, batches, note) })
 		}
 		// What one leader took already is sent again with the rest: it answers that it has it.
 		return group.Wait()
@@ -161,28 +173,35 @@ func (p *Producer) byLeader(ctx context.Context, round []recordBatch) (map[int][
 	leaders := make(map[string]map[int]int)
 	byLeader := make(map[int][]recordBatch)
 	for _, b := range round {
-		if leaders[b.to.topic] == nil {
-			l, err := p.client.Leaders(ctx, b.to.topic)
+		if leaders[b.to.Topic] == nil {
+			l, err := p.client.Leaders(ctx, b.to.Topic)
+			if errors.Is(err, kafka.ErrNoTopic) {
+				// It was there a moment ago, and may come back.
+				err = fmt.Errorf("%w (%w)", err, kafkago.UnknownTopicOrPartition)
+			}
 			if err != nil {
 				return nil, err
 			}
-			leaders[b.to.topic] = l
+			leaders[b.to.Topic] = l
 		}
-		leader := leaders[b.to.topic][b.to.id]
+		leader := leaders[b.to.Topic][b.to.ID]
 		byLeader[leader] = append(byLeader[leader], b)
 	}
 	return byLeader, nil
 }
 
-func (p *Producer) send(ctx context.Context, batches []recordBatch) error {
+// send notes the offset after each batch that the broker has taken, where it says so.
+func (p *Producer) send(ctx context.Context, batches []recordBatch, note func(Partition, int64)) error {
+	counts := make(map[Partition]int)
 	request := &rawproduce.Request{TransactionalID: p.id, Acks: acksAll, Timeout: int32(produceTimeout.Milliseconds())}
 	for _, b := range batches {
-		if n := len(request.Topics); n == 0 || request.Topics[n-1].Topic != b.to.topic {
-			request.Topics = append(request.Topics, rawproduce.RequestTopic{Topic: b.to.topic})
+		counts[b.to] = b.count
+		if n := len(request.Topics); n == 0 || request.Topics[n-1].Topic != b.to.Topic {
+			request.Topics = append(request.Topics, rawproduce.RequestTopic{Topic: b.to.Topic})
 		}
 		topic := &request.Topics[len(request.Topics)-1]
 		topic.Partitions = append(topic.Partitions, rawproduce.RequestPartition{
-			Partition: int32(b.to.id), RecordSet: protocol.RawRecordSet{Reader: bytes.NewReader(b.data)},
+			Partition: int32(b.to.ID), RecordSet: protocol.RawRecordSet{Reader: bytes.NewReader(b.data)},
 		})
 	}
 	response, err := kafka.Do[*produce.Response](ctx, p.client, request)
@@ -194,6 +213,9 @@ func (p *Producer) send(ctx context.Context, batches []recordBatch) error {
 		for _, r := range t.Partitions {
 			err := kafka.Code(r.ErrorCode)
 			if err == nil || errors.Is(err, kafkago.DuplicateSequenceNumber) {
+				if to := (Partition{t.Topic, int(r.Partition)}); r.BaseOffset >= 0 {
+					note(to, r.BaseOffset+int64(counts[to]))
+				}
 				continue
 			}
 			err = fmt.Errorf("%s/%d: %w", t.Topic, r.Partition, err)

@@ -79,7 +79,7 @@ func TestCutProperties(t *testing.T) {
 }
 
 func newTestProducer() *Producer {
-	return &Producer{producerID: 0x0102030405060708, epoch: 0x090a, sequence: map[partition]int32{}, limits: map[string]int{}}
+	return &Producer{producerID: 0x0102030405060708, epoch: 0x090a, sequence: map[Partition]int32{}, limits: map[string]int{}}
 }
 
 // Size and the cut are upper bounds of what a batch takes, also of bytes that do not compress.
@@ -91,7 +91,7 @@ func TestSizeIsAnUpperBound(t *testing.T) {
 			n = 1 << 21
 		}
 		r := randomRecord(random, n)
-		data, err := newTestProducer().encodeBatch(partition{"t", 0}, []kafka.Record{r})
+		data, err := newTestProducer().encodeBatch(Partition{"t", 0}, []kafka.Record{r})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +103,7 @@ func TestSizeIsAnUpperBound(t *testing.T) {
 	for range 10_000 {
 		headers.Headers = append(headers.Headers, kafka.Header{Key: string(randomBytes(random, 200)), Value: randomBytes(random, 70)})
 	}
-	data, err := newTestProducer().encodeBatch(partition{"t", 0}, []kafka.Record{headers})
+	data, err := newTestProducer().encodeBatch(Partition{"t", 0}, []kafka.Record{headers})
 	if err != nil || Size(headers) < len(data)-4 {
 		t.Errorf("many headers: Size = %d, but %d bytes, %v", Size(headers), len(data)-4, err)
 	}
@@ -128,7 +128,7 @@ func TestBatchesHoldTheLimitOfTheirTopic(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, round := range rounds {
-			seen := make(map[partition]bool)
+			seen := make(map[Partition]bool)
 			for _, b := range round {
 				if seen[b.to] {
 					t.Fatalf("two batches of %v in one round", b.to)
@@ -184,7 +184,7 @@ func readBytes(t *testing.T, b protocol.Bytes) []byte {
 
 func TestEncodeBatchIsWhatOthersRead(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 8))
-	p, to := newTestProducer(), partition{"t", 1}
+	p, to := newTestProducer(), Partition{"t", 1}
 	sequence := int32(0)
 	for range 50 {
 		records := make([]kafka.Record, 1+random.IntN(20))
@@ -239,7 +239,7 @@ func TestEncodeBatchIsWhatOthersRead(t *testing.T) {
 }
 
 func TestSequenceGoesRoundAt31Bits(t *testing.T) {
-	p, to := newTestProducer(), partition{"t", 0}
+	p, to := newTestProducer(), Partition{"t", 0}
 	records := make([]kafka.Record, 3)
 	for _, tt := range []struct{ from, then int32 }{
 		{0, 3}, {math.MaxInt32 - 3, math.MaxInt32}, {math.MaxInt32 - 2, 0}, {math.MaxInt32 - 1, 1}, {math.MaxInt32, 2},
@@ -253,7 +253,7 @@ func TestSequenceGoesRoundAt31Bits(t *testing.T) {
 			t.Errorf("sequence %d, then %d; want %d, then %d", batch.BaseSequence, p.sequence[to], tt.from, tt.then)
 		}
 	}
-	if p.sequence[partition{"t", 1}] != 0 {
+	if p.sequence[Partition{"t", 1}] != 0 {
 		t.Error("the sequence of another partition moved")
 	}
 }
@@ -271,8 +271,8 @@ func TestEncodeKeepsTheOrderOfAPartition(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := make(map[partition][]string)
-	next := make(map[partition]int32)
+	got := make(map[Partition][]string)
+	next := make(map[Partition]int32)
 	for _, round := range rounds {
 		for _, b := range round {
 			batch, decoded := decode(t, b.data)
@@ -285,9 +285,9 @@ func TestEncodeKeepsTheOrderOfAPartition(t *testing.T) {
 			}
 		}
 	}
-	want := make(map[partition][]string)
+	want := make(map[Partition][]string)
 	for _, r := range records {
-		to := partition{r.Topic, r.Partition}
+		to := Partition{r.Topic, r.Partition}
 		want[to] = append(want[to], string(r.Key))
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {

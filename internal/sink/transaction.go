@@ -19,6 +19,7 @@ import (
 	"github.com/segmentio/kafka-go/protocol/initproducerid"
 	"github.com/segmentio/kafka-go/protocol/txnoffsetcommit"
 
+	"github.com/clusterd/clusterd/internal/failpoint"
 	"github.com/clusterd/clusterd/internal/kafka"
 )
 
@@ -63,13 +64,18 @@ type Producer struct {
 
 	producerID int64
 	epoch      int16
-	sequence   map[partition]int32 // the next sequence number, by output partition
+	sequence   map[Partition]int32 // the next sequence number, by output partition
 }
 
-type partition struct {
-	topic string
-	id    int
+// Partition is a partition of a topic.
+type Partition struct {
+	Topic string
+	ID    int
 }
+
+// Written is where the records of a batch went: by partition, the offset after the last of them. A
+// partition is left out where the broker, asked a second time, does not say.
+type Written map[Partition]int64
 
 // NewProducer makes a producer. Nothing is written before [Producer.Fence]. Limits are how large
 // a record batch may be in each topic that is written to, in bytes; a record that does not fit
@@ -77,7 +83,7 @@ type partition struct {
 func NewProducer(client *kafka.Client, log *slog.Logger, transactionalID, group string, limits map[string]int) *Producer {
 	return &Producer{
 		client: client, log: log, id: transactionalID, group: group, limits: limits,
-		producerID: -1, epoch: -1, sequence: make(map[partition]int32),
+		producerID: -1, epoch: -1, sequence: make(map[Partition]int32),
 	}
 }
 
@@ -104,36 +110,41 @@ func (p *Producer) Fence(ctx context.Context) error {
 			return fmt.Errorf("fencing transactional id %s: %w", p.id, fenced(err))
 		}
 		p.producerID, p.epoch = response.ProducerID, response.ProducerEpoch
-		p.sequence = make(map[partition]int32)
+		p.sequence = make(map[Partition]int32)
 		return nil
 	})
 }
 
-// Commit writes the batch in one transaction. After nil it is committed. After ErrFenced another
+// Commit writes the batch in one transaction. Without an error it is committed. After ErrFenced another
 // instance owns the work. After any other error it may or may not be committed: throw away what
-// was derived from it, fence, and read offsets and state again.
-func (p *Producer) Commit(ctx context.Context, batch Batch) error {
+// was derived from it, fence, and read offsets and state again. What passes is waited for: a broker
+// that is away, a topic that was deleted, for 40 s.
+func (p *Producer) Commit(ctx context.Context, batch Batch) (Written, error) {
 	ctx, cancel := context.WithTimeout(ctx, commitTimeout)
 	defer cancel()
 	requests, err := p.encode(batch.Records)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	var written Written
 	for _, step := range []struct {
-		name string
-		do   func() error
+		failpoint, name string
+		do              func() error
 	}{
-		{"adding partitions to the transaction", func() error { return p.addPartitions(ctx, batch.Records) }},
-		{"producing", func() error { return p.produce(ctx, requests) }},
-		{"adding offsets to the transaction", func() error { return p.addOffsets(ctx) }},
-		{"committing offsets", func() error { return p.commitOffsets(ctx, batch.Offsets) }},
-		{"ending the transaction", func() error { return p.end(ctx) }},
+		{"", "adding partitions to the transaction", func() error { return p.addPartitions(ctx, batch.Records) }},
+		{failpoint.BeforeProduce, "producing", func() (err error) { written, err = p.produce(ctx, requests); return err }},
+		{failpoint.AfterProduce, "adding offsets to the transaction", func() error { return p.addOffsets(ctx) }},
+		{"", "committing offsets", func() error { return p.commitOffsets(ctx, batch.Offsets) }},
+		{failpoint.AfterOffsets, "ending the transaction", func() error { return p.end(ctx) }},
 	} {
+		if err := failpoint.Hit(step.failpoint); err != nil {
+			return nil, err
+		}
 		if err := step.do(); err != nil {
-			return fmt.Errorf("%s: %w", step.name, fenced(err))
+			return nil, fmt.Errorf("%s: %w", step.name, fenced(err))
 		}
 	}
-	return nil
+	return written, failpoint.Hit(failpoint.AfterEnd)
 }
 
 // fenced marks the errors that say that another instance has taken over.
@@ -168,10 +179,10 @@ func (p *Producer) retry(ctx context.Context, what string, do func() error) erro
 
 func (p *Producer) addPartitions(ctx context.Context, records []kafka.Record) error {
 	request := &addpartitionstotxn.Request{TransactionalID: p.id, ProducerID: p.producerID, ProducerEpoch: p.epoch}
-	seen := make(map[partition]bool)
+	seen := make(map[Partition]bool)
 	topics := make(map[string]int)
 	for _, r := range records {
-		to := partition{r.Topic, r.Partition}
+		to := Partition{r.Topic, r.Partition}
 		if seen[to] {
 			continue
 		}
@@ -262,6 +273,9 @@ func (p *Producer) commitOffsets(ctx context.Context, offsets []Offset) error {
 
 // end commits. To ask again is safe: a transaction that is committed already answers so.
 func (p *Producer) end(ctx context.Context) error {
+	if err := failpoint.Hit(failpoint.BeforeEnd); err != nil {
+		return err
+	}
 	return p.retry(ctx, "committing a transaction", func() error {
 		response, err := kafka.Do[*endtxn.Response](ctx, p.client, &endtxn.Request{
 			TransactionalID: p.id, ProducerID: p.producerID, ProducerEpoch: p.epoch, Committed: true,

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"slices"
@@ -16,12 +17,14 @@ import (
 
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol/offsetfetch"
+	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/testlog"
 )
 
 const group = "clusterd"
@@ -83,7 +86,7 @@ func valuesOf(batches ...Batch) []string {
 // committed reads both topics with a foreign client, as far as there is anything committed.
 func committed(t *testing.T, client *kafka.Client) []*kgo.Record {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), testlog.Patience)
 	defer cancel()
 	reader, err := kgo.NewClient(kgo.SeedBrokers(client.Brokers...), kgo.FetchIsolationLevel(kgo.ReadCommitted()),
 		kgo.ConsumeTopics("results", "clusters"), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.FetchMaxWait(50*time.Millisecond), kgo.KeepControlRecords())
@@ -159,7 +162,7 @@ func TestCommit(t *testing.T) {
 			p := fencedProducer(t, client)
 			first, second, third := batchOf("first", 10), batchOf("second", 20), batchOf("third", 30)
 			for i, b := range []Batch{first, second, {Offsets: []Offset{{"articles", 0, 25}}}, third, {}} {
-				if err := p.Commit(t.Context(), b); err != nil {
+				if _, err := p.Commit(t.Context(), b); err != nil {
 					t.Fatalf("transaction %d: %v", i, err)
 				}
 			}
@@ -187,7 +190,7 @@ func TestCommit(t *testing.T) {
 
 func TestCommitWithoutFenceFails(t *testing.T) {
 	_, client := startBrokers(t, 1)
-	if err := newProducer(t, client).Commit(t.Context(), batchOf("x", 1)); err == nil {
+	if _, err := newProducer(t, client).Commit(t.Context(), batchOf("x", 1)); err == nil {
 		t.Error("no error")
 	}
 	wantCommitted(t, client)
@@ -197,14 +200,14 @@ func TestSecondProducerFencesTheFirst(t *testing.T) {
 	_, client := startBrokers(t, 1)
 	first := fencedProducer(t, client)
 	before, after := batchOf("before", 1), batchOf("after", 2)
-	if err := first.Commit(t.Context(), before); err != nil {
+	if _, err := first.Commit(t.Context(), before); err != nil {
 		t.Fatal(err)
 	}
 	second := fencedProducer(t, client)
-	if err := first.Commit(t.Context(), batchOf("zombie", 9)); !errors.Is(err, ErrFenced) {
+	if _, err := first.Commit(t.Context(), batchOf("zombie", 9)); !errors.Is(err, ErrFenced) {
 		t.Errorf("the first: %v, want ErrFenced", err)
 	}
-	if err := second.Commit(t.Context(), after); err != nil {
+	if _, err := second.Commit(t.Context(), after); err != nil {
 		t.Errorf("the second: %v", err)
 	}
 	wantCommitted(t, client, before, after)
@@ -229,12 +232,12 @@ func TestFencedAtEveryStep(t *testing.T) {
 			})
 			// At a produce request a broker may rather say that there is no such transaction: then
 			// the next Fence fails with ErrFenced.
-			err := first.Commit(t.Context(), batchOf("zombie", 9))
+			_, err := first.Commit(t.Context(), batchOf("zombie", 9))
 			if !errors.Is(err, ErrFenced) && (key != kmsg.Produce || !errors.Is(err, kafkago.InvalidTransactionState)) {
 				t.Errorf("error = %v, want ErrFenced", err)
 			}
 			b := batchOf("second", 1)
-			if err := second.Commit(t.Context(), b); err != nil {
+			if _, err := second.Commit(t.Context(), b); err != nil {
 				t.Fatal(err)
 			}
 			wantCommitted(t, client, b)
@@ -273,7 +276,7 @@ func TestFenceAbortsAnOpenTransaction(t *testing.T) {
 		response.ErrorCode = int16(kafkago.TransactionalIDAuthorizationFailed)
 		return response, nil, true
 	})
-	err := p.Commit(t.Context(), batchOf("aborted", 9))
+	_, err := p.Commit(t.Context(), batchOf("aborted", 9))
 	if !errors.Is(err, kafkago.TransactionalIDAuthorizationFailed) || errors.Is(err, ErrFenced) || !strings.HasPrefix(err.Error(), "ending the transaction: ") {
 		t.Fatalf("error = %v", err)
 	}
@@ -285,7 +288,7 @@ func TestFenceAbortsAnOpenTransaction(t *testing.T) {
 		t.Errorf("epoch %d after %d", p.epoch, epoch)
 	}
 	b := batchOf("again", 1)
-	if err := p.Commit(t.Context(), b); err != nil {
+	if _, err := p.Commit(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
 	wantCommitted(t, client, b)
@@ -310,7 +313,7 @@ func TestFenceOfAForgottenProducerBeginsAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := batchOf("b", 1)
-	if err := p.Commit(t.Context(), b); err != nil {
+	if _, err := p.Commit(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
 	if len(ids) != 2 || ids[0] < 0 || ids[1] != -1 {
@@ -378,7 +381,7 @@ func TestLostRepliesAreNoDuplicates(t *testing.T) {
 				return nil, nil, false
 			})
 			for _, b := range []Batch{first, second} {
-				if err := p.Commit(t.Context(), b); err != nil {
+				if _, err := p.Commit(t.Context(), b); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -471,7 +474,7 @@ func TestRetriableErrors(t *testing.T) {
 			})
 			b := batchOf("b", 7)
 			p := fencedProducer(t, client)
-			if err := p.Commit(t.Context(), b); err != nil {
+			if _, err := p.Commit(t.Context(), b); err != nil {
 				t.Fatal(err)
 			}
 			if refused.Load() != 3 {
@@ -492,11 +495,11 @@ func TestCommitOfSeveralRecordBatches(t *testing.T) {
 		value := randomBytes(random, 100_000)
 		b.Records = append(b.Records, kafka.Record{Topic: "results", Partition: i % 2, Key: fmt.Append(nil, i/2), Value: value})
 	}
-	rounds, err := (&Producer{limits: p.limits, sequence: map[partition]int32{}}).encode(b.Records)
+	rounds, err := (&Producer{limits: p.limits, sequence: map[Partition]int32{}}).encode(b.Records)
 	if err != nil || len(rounds) < 3 {
 		t.Fatalf("%d rounds, %v; the test wants several", len(rounds), err)
 	}
-	if err := p.Commit(t.Context(), b); err != nil {
+	if _, err := p.Commit(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
 	wantCommitted(t, client, b)
@@ -516,7 +519,7 @@ func TestRecordThatIsTooLarge(t *testing.T) {
 	if Size(large) <= p.limits["results"] {
 		t.Fatalf("Size = %d says that it fits", Size(large))
 	}
-	err := p.Commit(t.Context(), Batch{Records: []kafka.Record{{Topic: "results", Partition: 1, Value: []byte("fits")}, large}})
+	_, err := p.Commit(t.Context(), Batch{Records: []kafka.Record{{Topic: "results", Partition: 1, Value: []byte("fits")}, large}})
 	if !errors.Is(err, kafkago.MessageSizeTooLarge) || errors.Is(err, ErrFenced) || !strings.Contains(err.Error(), "results/0") {
 		t.Errorf("error = %v, want MessageSizeTooLarge of results/0", err)
 	}
@@ -524,7 +527,7 @@ func TestRecordThatIsTooLarge(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := batchOf("after", 1)
-	if err := p.Commit(t.Context(), b); err != nil {
+	if _, err := p.Commit(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
 	wantCommitted(t, client, b)
@@ -541,7 +544,187 @@ func TestCommitEndsWithTheContext(t *testing.T) {
 		response.ErrorCode = int16(kafkago.ConcurrentTransactions)
 		return response, nil, true
 	})
-	if err := p.Commit(ctx, batchOf("x", 1)); !errors.Is(err, context.Canceled) {
+	if _, err := p.Commit(ctx, batchOf("x", 1)); !errors.Is(err, context.Canceled) {
 		t.Errorf("error = %v, want the end of the context", err)
+	}
+}
+
+// Written is where the next record will go, as a foreign reader sees it.
+func TestCommitSaysWhereRecordsWent(t *testing.T) {
+	_, client := startBrokers(t, 2)
+	p := fencedProducer(t, client)
+	random := rand.New(rand.NewPCG(1, 10))
+	large := Batch{Offsets: []Offset{{"articles", 0, 3}}}
+	for range 40 { // several rounds
+		large.Records = append(large.Records, kafka.Record{Topic: "results", Partition: 1, Value: randomBytes(random, 100_000)})
+	}
+	large.Records = append(large.Records, kafka.Record{Topic: "results", Partition: 2})
+	for _, b := range []Batch{batchOf("first", 1), batchOf("second", 2), large, {}} {
+		written, err := p.Commit(t.Context(), b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := make(Written)
+		for _, r := range committed(t, client) {
+			want[Partition{r.Topic, int(r.Partition)}] = r.Offset + 1
+		}
+		maps.DeleteFunc(want, func(to Partition, _ int64) bool {
+			return !slices.ContainsFunc(b.Records, func(r kafka.Record) bool { return to == Partition{r.Topic, r.Partition} })
+		})
+		if !maps.Equal(written, want) {
+			t.Errorf("written %v, want %v", written, want)
+		}
+	}
+}
+
+// A broker that has a batch from an earlier try, and no more knows where, leaves its partition out.
+func TestCommitThatDoesNotKnowWhereRecordsWent(t *testing.T) {
+	cluster, client := startBrokers(t, 1)
+	var asked atomic.Int64
+	cluster.ControlKey(int16(kmsg.Produce), func(request kmsg.Request) (kmsg.Response, error, bool) {
+		asked.Add(1)
+		response := request.ResponseKind().(*kmsg.ProduceResponse)
+		for _, t := range request.(*kmsg.ProduceRequest).Topics {
+			topic := kmsg.NewProduceResponseTopic()
+			topic.Topic = t.Topic
+			for _, partition := range t.Partitions {
+				p := kmsg.NewProduceResponseTopicPartition()
+				if p.Partition, p.BaseOffset = partition.Partition, 41; p.Partition == 0 {
+					p.ErrorCode, p.BaseOffset = int16(kafkago.DuplicateSequenceNumber), -1
+				}
+				topic.Partitions = append(topic.Partitions, p)
+			}
+			response.Topics = append(response.Topics, topic)
+		}
+		return response, nil, true
+	})
+	written, err := fencedProducer(t, client).Commit(t.Context(), batchOf("b", 1))
+	want := Written{{"results", 1}: 43, {"results", 2}: 43, {"results", 3}: 43, {"clusters", 1}: 45}
+	if err != nil || !maps.Equal(written, want) || asked.Load() != 1 {
+		t.Errorf("written %v, %v; want %v", written, err, want)
+	}
+}
+
+// A topic that was deleted may come back: until then nothing is committed, and nothing is lost.
+func TestCommitWaitsForATopicThatIsMissing(t *testing.T) {
+	_, client := startBrokers(t, 1)
+	admin := kadm.NewClient(newAdmin(t, client))
+	p := fencedProducer(t, client)
+	if _, err := p.Commit(t.Context(), batchOf("before", 1)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := admin.DeleteTopics(t.Context(), "results"); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	_, err := p.Commit(ctx, batchOf("missing", 8))
+	if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrFenced) {
+		t.Errorf("error = %v, want that time was up", err)
+	}
+	for _, want := range []string{"results/", "if it was deleted, create it again"} {
+		if !strings.Contains(fmt.Sprint(err), want) {
+			t.Errorf("error = %v, want %q in it", err, want)
+		}
+	}
+	wantOffsets(t, client, 1, 2)
+
+	if err := p.Fence(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	after := batchOf("after", 9)
+	done := make(chan error, 1)
+	go func() { _, err := p.Commit(t.Context(), after); done <- err }()
+	if _, err := admin.CreateTopic(t.Context(), 4, 1, nil, "results"); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	wantOffsets(t, client, 9, 18)
+}
+
+// A right that was withdrawn does not come back by waiting.
+func TestCommitWithoutTheRightToWrite(t *testing.T) {
+	cluster, client := startBrokers(t, 1)
+	p := fencedProducer(t, client)
+	for key, answer := range map[kmsg.Key]func(kmsg.Request) kmsg.Response{
+		kmsg.AddPartitionsToTxn: func(request kmsg.Request) kmsg.Response {
+			response := request.ResponseKind().(*kmsg.AddPartitionsToTxnResponse)
+			for _, asked := range request.(*kmsg.AddPartitionsToTxnRequest).Topics {
+				topic := kmsg.NewAddPartitionsToTxnResponseTopic()
+				topic.Topic = asked.Topic
+				for _, id := range asked.Partitions {
+					p := kmsg.NewAddPartitionsToTxnResponseTopicPartition()
+					if p.Partition, p.ErrorCode = id, int16(operationNotAttempted); asked.Topic == "results" {
+						p.ErrorCode = int16(kafkago.TopicAuthorizationFailed)
+					}
+					topic.Partitions = append(topic.Partitions, p)
+				}
+				response.Topics = append(response.Topics, topic)
+			}
+			return response
+		},
+		kmsg.Produce: func(request kmsg.Request) kmsg.Response {
+			response := request.ResponseKind().(*kmsg.ProduceResponse)
+			for _, asked := range request.(*kmsg.ProduceRequest).Topics {
+				topic := kmsg.NewProduceResponseTopic()
+				topic.Topic = asked.Topic
+				for _, partition := range asked.Partitions {
+					p := kmsg.NewProduceResponseTopicPartition()
+					if p.Partition = partition.Partition; asked.Topic == "results" {
+						p.ErrorCode = int16(kafkago.TopicAuthorizationFailed)
+					}
+					topic.Partitions = append(topic.Partitions, p)
+				}
+				response.Topics = append(response.Topics, topic)
+			}
+			return response
+		},
+	} {
+		t.Run(key.Name(), func(t *testing.T) {
+			cluster.ControlKey(int16(key), func(request kmsg.Request) (kmsg.Response, error, bool) {
+				return answer(request), nil, true
+			})
+			_, err := p.Commit(t.Context(), batchOf("denied", 1))
+			if !kafka.Hopeless(err) {
+				t.Errorf("error = %v, want one that waiting does not mend", err)
+			}
+			for _, want := range []string{"results/", "grant read and describe on the input topic, read and write on the output topics"} {
+				if !strings.Contains(fmt.Sprint(err), want) {
+					t.Errorf("error = %v, want %q in it", err, want)
+				}
+			}
+			if err := p.Fence(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			wantCommitted(t, client)
+		})
+	}
+}
+
+func newAdmin(t *testing.T, client *kafka.Client) *kgo.Client {
+	t.Helper()
+	admin, err := kgo.NewClient(kgo.SeedBrokers(client.Brokers...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(admin.Close)
+	return admin
+}
+
+// A topic can vanish between the steps of a transaction too.
+func TestProduceWaitsForATopicThatIsMissing(t *testing.T) {
+	_, client := startBrokers(t, 1)
+	p := newProducer(t, client)
+	p.limits["nothing"] = 1 << 20
+	rounds, err := p.encode([]kafka.Record{{Topic: "nothing"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer cancel()
+	if _, err := p.produce(ctx, rounds); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "topic nothing: it does not exist") {
+		t.Errorf("error = %v, want that time was up, and why", err)
 	}
 }

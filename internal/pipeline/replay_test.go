@@ -3,41 +3,60 @@ package pipeline
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/state"
 )
 
 func TestReplay(t *testing.T) {
-	w := &worker{config: testConfig(), fingerprinter: &Fingerprinter{identity: "method=simhash,hash=sdbm,weight=log"}, partitions: []int{1, 4}}
-	w.out = *testOutputs(3)
-	record := func(partition int, change func(*cluster)) kafka.Record {
+	const identity = "method=simhash,hash=sdbm,weight=log"
+	space := testReplica(t, 0, 1, 4)
+	space.identity = identity
+	o := testOutputs(3)
+	record := func(partition int, pipeline string, change func(*state.Cluster)) kafka.Record {
 		c := testCluster(partition, 7)
-		c.Pipeline = w.fingerprinter.identity
 		change(&c)
-		r := w.out.records(changes{touched: []cluster{c}})[0]
+		o.identity = pipeline
+		r := o.records(changes{touched: []state.Cluster{c}})[0]
 		r.Offset = 12
 		return r
 	}
-	same := func(*cluster) {}
-	live := make(map[string]cluster)
-	for _, r := range []kafka.Record{
-		record(1, same),
-		record(1, func(c *cluster) { c.Size = 9 }), // a later state of the same
-		record(4, same),
-		record(0, same),                         // another space's
-		record(7, same),                         // another space's in a partition of ours
+	same := func(*state.Cluster) {}
+	read := func(records ...kafka.Record) error {
+		_, err := space.take(consumer.Chunk{Partition: 1, Records: records, Next: 13})
+		return err
+	}
+	for i, r := range []kafka.Record{
+		record(1, identity, same),
+		record(1, identity, func(c *state.Cluster) { c.Size = 9 }), // a later state of the same
+		record(4, identity, func(c *state.Cluster) { c.Seq = 8 }),
+		record(0, identity, same),               // another space's
+		record(7, identity, same),               // another space's in a partition of ours
 		{Key: []byte("articles/4/7")},           // it expired
 		{Key: []byte("articles/9/1")},           // unknown: compaction kept the tombstone alone
 		{Key: []byte("of another application")}, // likewise
 	} {
-		if err := w.replay(live, r); err != nil {
+		r.Offset = int64(i)
+		if err := read(r); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if len(live) != 1 || live["articles/1/7"].Size != 9 {
-		t.Errorf("live = %v, want articles/1/7 alone, of size 9", live)
+	c, ok, err := space.space.store.Get(7)
+	if err != nil || !ok || c.Size != 9 || space.space.store.Len() != 1 || space.space.rule.Len() != 1 {
+		t.Errorf("on disk %+v (%t, %v), %d clusters, %d centres; want articles/1/7 alone, of size 9", c, ok, err, space.space.store.Len(), space.space.rule.Len())
+	}
+	want := state.Meta{
+		Offsets: map[int]int64{1: 13}, Founders: map[int]int64{1: 7, 4: 7}, StreamTime: testCluster(1, 7).LastSeen, Next: 108,
+		Last: map[int]state.LastRecord{1: {Offset: 7, Key: "of another application"}},
+	}
+	if diff := cmp.Diff(want, space.space.store.Meta(), cmpopts.IgnoreFields(state.Meta{}, "Written")); diff != "" {
+		t.Errorf("meta (-want +got):\n%s", diff)
 	}
 
-	moved := record(1, same)
+	moved := record(1, identity, same)
 	moved.Partition = 2
 	for name, tt := range map[string]struct {
 		record kafka.Record
@@ -48,7 +67,7 @@ func TestReplay(t *testing.T) {
 			`clusters/1/12 is no cluster that clusterd wrote (not a cluster: cluster_id: "" is not an address: want topic/partition/offset): is output.clusters_topic used for something else?`,
 		},
 		"other topic": {
-			record(1, func(c *cluster) { c.founder.Topic, c.ClusterID = "comments", "comments/1/7" }),
+			record(1, identity, func(c *state.Cluster) { c.Founder.Topic = "comments" }),
 			"clusters/1/12 is a cluster of topic comments, not of articles: give each input topic its own output.clusters_topic",
 		},
 		"other partition": {
@@ -57,18 +76,23 @@ func TestReplay(t *testing.T) {
 				"Start anew with another input.group and another output.clusters_topic",
 		},
 		"other pipeline": {
-			record(1, func(c *cluster) { c.Pipeline = "method=simhash,hash=xxh3,weight=set" }),
+			record(1, "method=simhash,hash=xxh3,weight=set", same),
 			"the clusters in clusters were made in another way (hash was xxh3 and is sdbm, weight was set and is log): their fingerprints cannot be compared with new ones. " +
 				"Set it back, or start anew with another input.group and another output.clusters_topic",
 		},
+		"two spaces": {
+			record(4, identity, same),
+			"clusters articles/1/7 and articles/4/7 have the same founding order 7: they were made with cluster.scope: partition; " +
+				"set it so, or start anew with another input.group and another output.clusters_topic",
+		},
 		"other pipeline of another space": {
-			record(0, func(c *cluster) { c.Pipeline = "" }),
+			record(0, "", same),
 			`the clusters in clusters were made in another way (it was "" and is "method=simhash,hash=sdbm,weight=log"): their fingerprints cannot be compared with new ones. ` +
 				"Set it back, or start anew with another input.group and another output.clusters_topic",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if err := w.replay(live, tt.record); err == nil || err.Error() != tt.want {
+			if err := read(tt.record); err == nil || err.Error() != tt.want {
 				t.Errorf("error = %v\nwant    %s", err, tt.want)
 			}
 		})

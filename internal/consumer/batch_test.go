@@ -1,0 +1,307 @@
+package consumer
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/snappy"
+	"github.com/segmentio/kafka-go/compress"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/clusterd/clusterd/internal/kafka"
+)
+
+// packed is a batch of n records, which are already encoded, under a codec.
+func packed(t *testing.T, codec compress.Compression, n int, records io.Reader) []byte {
+	t.Helper()
+	var buffer bytes.Buffer
+	w := io.WriteCloser(nopCloser{&buffer})
+	if codec != compress.None {
+		w = codec.Codec().NewWriter(&buffer)
+	}
+	// Not to its ReadFrom: that of lz4 takes only one.
+	_, err := io.Copy(struct{ io.Writer }{w}, records)
+	if err := errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return seal(kmsg.RecordBatch{
+		Attributes: int16(codec), LastOffsetDelta: int32(n - 1), ProducerID: -1, NumRecords: int32(n), Records: buffer.Bytes(),
+	})
+}
+
+type nopCloser struct{ io.Writer }
+
+func (nopCloser) Close() error { return nil }
+
+// zeros are that many, in writes that take no memory.
+func zeros(n int64) io.Reader { return io.LimitReader(zeroReader{}, n) }
+
+type zeroReader struct{}
+
+func (zeroReader) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+
+// large is an encoded record whose key, value and only header have so many zeros.
+func large(offset, key, value, header int64) io.Reader {
+	number := func(n int64) io.Reader { return bytes.NewReader(binary.AppendVarint(nil, n)) }
+	return io.MultiReader(
+		number(0), zeros(1), number(0), number(offset), number(key), zeros(key), number(value), zeros(value),
+		number(1), number(1), strings.NewReader("h"), number(header), zeros(header),
+	)
+}
+
+// allocated is what do allocates in all, in bytes.
+func allocated(do func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	do()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// A record that would not fit into memory is cut, whatever it is packed with, and what comes after it
+// comes too.
+func TestALargeRecordIsCut(t *testing.T) {
+	const limit, size = 1000, 128 << 20
+	for _, codec := range []compress.Compression{compress.Gzip, compress.Snappy, compress.Lz4, compress.Zstd} {
+		t.Run(codec.String(), func(t *testing.T) {
+			set := packed(t, codec, 2, io.MultiReader(large(0, 2000, size, 0), large(1, limit, limit, limit/2)))
+			unpacker := newUnpacker(limit)
+			defer unpacker.close()
+			var got []kafka.Record
+			n := allocated(func() {
+				c := newCutter("articles", 0, 0, 1<<20, unpacker)
+				c.send = func(chunk Chunk) error { got = append(got, chunk.Records...); return nil }
+				if err := c.committed(set, nil); err != nil {
+					t.Fatal(err)
+				}
+			})
+			if len(got) != 2 {
+				t.Fatalf("got %d records", len(got))
+			}
+			if r := got[0]; len(r.Key) != limit+1 || len(r.Value) != limit+1 || r.Cut != size-limit-1 || len(r.Headers) != 1 {
+				t.Errorf("the large one: %d bytes of key, %d of value, %d cut off, %d headers", len(r.Key), len(r.Value), r.Cut, len(r.Headers))
+			}
+			if r := got[1]; r.Offset != 1 || len(r.Key) != limit || len(r.Value) != limit || r.Cut != 0 || len(r.Headers) != 1 {
+				t.Errorf("the one at the limit: %d bytes of key, %d of value, %d cut off, %d headers", len(r.Key), len(r.Value), r.Cut, len(r.Headers))
+			}
+			if n > 16<<20 {
+				t.Errorf("%d MiB of memory, for a batch of %d KiB", n>>20, len(set)>>10)
+			}
+		})
+	}
+}
+
+func TestHeadersBeyondTheLimitAreLeftOut(t *testing.T) {
+	records := io.MultiReader(large(0, 1, 1, 64<<20), large(1, 1, 1, 100))
+	unpacker := newUnpacker(1000)
+	defer unpacker.close()
+	var headers []int
+	c := newCutter("articles", 0, 0, 1<<20, unpacker)
+	c.send = func(chunk Chunk) error {
+		for _, r := range chunk.Records {
+			headers = append(headers, len(r.Headers))
+		}
+		return nil
+	}
+	if err := c.committed(packed(t, compress.Zstd, 2, records), nil); err != nil || !slices.Equal(headers, []int{0, 1}) {
+		t.Errorf("%v headers, %v", headers, err)
+	}
+}
+
+// A batch that becomes large comes in chunks of the size that was asked for.
+func TestALargeBatchComesInChunks(t *testing.T) {
+	const records, maxBytes = 1_000_000, 4 << 20
+	var encoded []byte
+	for i := range records {
+		r := kmsg.Record{OffsetDelta: int32(i), Value: []byte("x")}
+		r.Length = int32(len(r.AppendTo(nil)) - 1)
+		encoded = r.AppendTo(encoded)
+	}
+	set := packed(t, compress.Zstd, records, bytes.NewReader(encoded))
+	unpacker := newUnpacker(1000)
+	defer unpacker.close()
+	runtime.GC()
+	var before, now runtime.MemStats
+	runtime.ReadMemStats(&before)
+	next, chunks := int64(0), 0
+	c := newCutter("articles", 0, 0, maxBytes, unpacker)
+	c.send = func(chunk Chunk) error {
+		runtime.GC()
+		runtime.ReadMemStats(&now)
+		if grown := int64(now.HeapAlloc) - int64(before.HeapAlloc); grown > 4*maxBytes {
+			return fmt.Errorf("%d MiB in memory", grown>>20)
+		}
+		for _, r := range chunk.Records {
+			if r.Offset != next {
+				return fmt.Errorf("offset %d instead of %d", r.Offset, next)
+			}
+			next++
+		}
+		chunks++
+		return nil
+	}
+	if err := c.committed(set, nil); err != nil || next != records || chunks < records*recordOverhead/maxBytes {
+		t.Errorf("%d records in %d chunks of a batch of %d KiB: %v", next, chunks, len(set)>>10, err)
+	}
+}
+
+// Nobody unpacks what is to be dropped.
+func TestAbortedBatchesStayPacked(t *testing.T) {
+	var b kmsg.RecordBatch
+	if err := b.ReadFrom(packed(t, compress.Gzip, 3, strings.NewReader("no records"))); err != nil {
+		t.Fatal(err)
+	}
+	b.Attributes |= 1 << 4 // transactional
+	b.ProducerID = 7
+	got, err := committed(0, append(seal(b), marker(7, 3).bytes()...), []aborted{{ProducerID: 7}}, 1<<20)
+	if err != nil || len(got.Records) != 0 || got.Next != 4 {
+		t.Errorf("%d records, then %d, %v", len(got.Records), got.Next, err)
+	}
+}
+
+func TestUnreadableBatches(t *testing.T) {
+	good := data(-1, 0, 2).bytes()
+	damaged := func(change func(*kmsg.RecordBatch)) []byte {
+		var b kmsg.RecordBatch
+		if err := b.ReadFrom(good); err != nil {
+			t.Fatal(err)
+		}
+		change(&b)
+		return seal(b)
+	}
+	format, checksum, short := bytes.Clone(good), bytes.Clone(good), bytes.Clone(good)
+	format[magicAt] = 1
+	checksum[len(checksum)-1] ^= 1
+	binary.BigEndian.PutUint32(short[lengthAt:], 40)
+	for name, tt := range map[string]struct {
+		set  []byte
+		want string
+	}{
+		"an old format":                {format, "it has format 1, and only 2, that of Kafka 0.11 and later, is known"},
+		"a wrong checksum":             {checksum, "its checksum is wrong"},
+		"too short":                    {short, "it has 52 bytes"},
+		"an unknown codec":             {damaged(func(b *kmsg.RecordBatch) { b.Attributes = 7 }), "compression 7 is unknown"},
+		"no gzip":                      {damaged(func(b *kmsg.RecordBatch) { b.Attributes = 1 }), "gzip"},
+		"no snappy":                    {damaged(func(b *kmsg.RecordBatch) { b.Attributes = 2 }), "corrupt input"},
+		"no lz4":                       {damaged(func(b *kmsg.RecordBatch) { b.Attributes = 3 }), "lz4"},
+		"no zstd":                      {damaged(func(b *kmsg.RecordBatch) { b.Attributes = 4 }), "magic"},
+		"fewer records than it claims": {damaged(func(b *kmsg.RecordBatch) { b.NumRecords++; b.LastOffsetDelta++ }), "EOF"},
+		"more records than offsets":    {damaged(func(b *kmsg.RecordBatch) { b.NumRecords++ }), "it claims 4 records up to 2 after its first"},
+		"less than no records":         {damaged(func(b *kmsg.RecordBatch) { b.NumRecords = -1 }), "it claims -1 records"},
+		"an end before its beginning":  {damaged(func(b *kmsg.RecordBatch) { b.LastOffsetDelta = -1 }), "up to -1 after its first"},
+		"a record beyond its end": {damaged(func(b *kmsg.RecordBatch) {
+			b.LastOffsetDelta, b.NumRecords, b.Records = 0, 1, b.Records[len(b.Records)/3:]
+		}), "a record is 1 after the first of at most 0"},
+		"a value without end": {packed(t, compress.None, 1, bytes.NewReader([]byte{0, 0, 0, 0, 1, 0xfe, 0xff, 0xff, 0xff, 0x7f})), "claims"},
+		"a snappy block that claims a lot": {damaged(func(b *kmsg.RecordBatch) {
+			b.Attributes, b.Records = 2, binary.AppendUvarint(nil, 1<<32-1)
+		}), "corrupt input"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			set := append(data(-1, 0, 2).bytes(), tt.set...)
+			var got Chunk
+			var err error
+			n := allocated(func() { got, err = committed(0, set, nil, 1) })
+			if !errors.Is(err, ErrUnreadable) || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error = %v, want %q in it", err, tt.want)
+			}
+			if kafka.Transient(err) {
+				t.Error("it counts as an error that passes")
+			}
+			if got.Next != 3 || n > 16<<20 {
+				t.Errorf("read up to %d with %d MiB of memory", got.Next, n>>20)
+			}
+		})
+	}
+}
+
+// What snappy-java writes has a head and blocks; what others write is a single block.
+func TestSnappy(t *testing.T) {
+	plain := bytes.Repeat([]byte("a text that is said again, and again. "), 10_000)
+	for name, encoded := range map[string][]byte{
+		"one block": snappy.Encode(nil, plain),
+		"framed": func() []byte {
+			var buffer bytes.Buffer
+			w := compress.Snappy.Codec().NewWriter(&buffer)
+			_, err := w.Write(plain)
+			if err := errors.Join(err, w.Close()); err != nil {
+				t.Fatal(err)
+			}
+			return buffer.Bytes()
+		}(),
+	} {
+		if got, err := io.ReadAll(newSnappyReader(encoded)); err != nil || !bytes.Equal(got, plain) {
+			t.Errorf("%s: %d bytes of %d, %v", name, len(got), len(plain), err)
+		}
+		for _, n := range []int{1, 17, 19, len(encoded) / 2, len(encoded) - 1} {
+			if got, err := io.ReadAll(newSnappyReader(encoded[:n])); err == nil && bytes.Equal(got, plain) {
+				t.Errorf("%s: whole after %d bytes of %d", name, n, len(encoded))
+			}
+		}
+	}
+	if got, err := io.ReadAll(newSnappyReader(nil)); err != nil || len(got) != 0 {
+		t.Errorf("nothing: %d bytes, %v", len(got), err)
+	}
+}
+
+// From a broker, each codec as another client writes it.
+func TestLogReadsCompressedRecords(t *testing.T) {
+	for name, codec := range map[string]kgo.CompressionCodec{
+		"gzip": kgo.GzipCompression(), "snappy": kgo.SnappyCompression(), "lz4": kgo.Lz4Compression(), "zstd": kgo.ZstdCompression(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, client := startBrokers(t, 1, kfake.SeedTopics(1, "articles"))
+			writer := newWriter(t, client, kgo.ProducerBatchCompression(codec), kgo.ProducerBatchMaxBytes(8<<20))
+			large := strings.Repeat("0123456789", 100_000)
+			write(t, writer, 0, "before", large, "after")
+			log := NewLog(client, slog.New(slog.DiscardHandler), "articles", map[int]int64{0: 0}, 1<<20)
+			log.MaxValue = 100
+			chunks, failed := make(chan Chunk), make(chan error, 1)
+			go func() { failed <- log.Read(t.Context(), chunks) }()
+			var got []kafka.Record
+			for len(got) < 3 {
+				select {
+				case chunk := <-chunks:
+					if chunk.HighWatermark != 3 {
+						t.Errorf("the partition ends at %d", chunk.HighWatermark)
+					}
+					got = append(got, chunk.Records...)
+				case err := <-failed:
+					t.Fatal(err)
+				}
+			}
+			if string(got[0].Value) != "before" || string(got[1].Value) != large[:101] || got[1].Cut != len(large)-101 || string(got[2].Value) != "after" {
+				t.Errorf("got %q, %d bytes and %d more, %q", got[0].Value, len(got[1].Value), got[1].Cut, got[2].Value)
+			}
+		})
+	}
+}
+
+// Whatever stands in a batch, it is records or ErrUnreadable, and the position only moves on.
+func FuzzUnpack(f *testing.F) {
+	var b kmsg.RecordBatch
+	if err := b.ReadFrom(data(-1, 0, 2).bytes()); err != nil {
+		f.Fatal(err)
+	}
+	for codec := range int8(6) {
+		f.Add(codec, int32(3), b.Records)
+	}
+	f.Add(int8(compress.Snappy), int32(3), snappy.Encode(nil, b.Records))
+	f.Fuzz(func(t *testing.T, codec int8, records int32, packed []byte) {
+		set := seal(kmsg.RecordBatch{Attributes: int16(codec), ProducerID: -1, LastOffsetDelta: 2, NumRecords: records, Records: packed})
+		got, err := committed(0, set, nil, 1<<10)
+		if err != nil && !errors.Is(err, ErrUnreadable) || err == nil && got.Next != 3 || got.Next > 3 {
+			t.Errorf("%d records, then %d, %v", len(got.Records), got.Next, err)
+		}
+	})
+}

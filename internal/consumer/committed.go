@@ -1,0 +1,104 @@
+package consumer
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/clusterd/clusterd/internal/kafka"
+)
+
+// recordOverhead is about what a record takes in memory beside its key, value and headers, and
+// headerOverhead a header.
+const (
+	recordOverhead = 160
+	headerOverhead = 48
+)
+
+// cutter makes chunks of a fetched record set.
+type cutter struct {
+	chunk    Chunk
+	send     func(Chunk) error
+	topic    string
+	maxBytes int // of records in memory, at which a chunk is sent
+	size     int // of the chunk's records in memory
+	sent     int64
+	unpacker *unpacker
+}
+
+func newCutter(topic string, partition int, next int64, maxBytes int, unpacker *unpacker) *cutter {
+	return &cutter{
+		chunk: Chunk{Partition: partition, Next: next}, topic: topic, maxBytes: maxBytes, sent: next, unpacker: unpacker,
+	}
+}
+
+// committed sends the records from the chunk's position on, without those of aborted transactions: a
+// transaction's records lie between its first offset, which the broker lists, and its control record.
+func (c *cutter) committed(set []byte, transactions []kmsg.FetchResponseTopicPartitionAbortedTransaction) error {
+	transactions = slices.SortedFunc(slices.Values(transactions), func(a, b kmsg.FetchResponseTopicPartitionAbortedTransaction) int {
+		return cmp.Compare(a.FirstOffset, b.FirstOffset)
+	})
+	aborted := make(map[int64]bool) // by producer id: its records are being dropped
+	start, some := c.chunk.Next, false
+	for {
+		batch, rest, err := nextBatch(set)
+		if err != nil {
+			return err
+		}
+		if batch == nil {
+			break
+		}
+		// Before a control record too: where a fetch begins at it, it ends a transaction that the
+		// broker lists though nothing of it is in the set.
+		for len(transactions) > 0 && transactions[0].FirstOffset <= batch.FirstOffset {
+			aborted[transactions[0].ProducerID] = true
+			transactions = transactions[1:]
+		}
+		switch {
+		case attributes(batch).Control():
+			delete(aborted, batch.ProducerID)
+		case attributes(batch).Transactional() && aborted[batch.ProducerID]:
+		default:
+			if err := c.unpacker.each(batch, c.take); err != nil {
+				return err
+			}
+		}
+		// Its last records may have been compacted away, or all of them.
+		c.chunk.Next = max(c.chunk.Next, batch.FirstOffset+int64(batch.LastOffsetDelta)+1)
+		set, some = rest, true
+	}
+	if some && c.chunk.Next == start {
+		// These batches end before the position, and the broker has no others: what was there is gone.
+		c.chunk.Next++
+	}
+	return c.flush()
+}
+
+// take keeps a record, unless it is from before the position.
+func (c *cutter) take(r kafka.Record) error {
+	if r.Offset < c.chunk.Next {
+		return nil
+	}
+	r.Topic, r.Partition = c.topic, c.chunk.Partition
+	c.chunk.Records = append(c.chunk.Records, r)
+	c.chunk.Next = r.Offset + 1
+	c.size += recordOverhead + len(r.Key) + len(r.Value)
+	for _, h := range r.Headers {
+		c.size += headerOverhead + len(h.Key) + len(h.Value)
+	}
+	if c.size < c.maxBytes {
+		return nil
+	}
+	return c.flush()
+}
+
+// flush sends the chunk, if it moves the position, and begins another.
+func (c *cutter) flush() error {
+	if c.chunk.Next == c.sent {
+		return nil
+	}
+	chunk := c.chunk
+	c.chunk.Records, c.size, c.sent = nil, 0, chunk.Next
+	return c.send(chunk)
+}

@@ -1,0 +1,138 @@
+package singlepass
+
+import (
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// A keeper does for a Space what its user does: it knows when the clusters were last
+// seen, takes expired ones away when it likes, undoes assignments, and starts again
+// from what it knows. Whatever it does, the Space must assign as the model does.
+type keeper struct {
+	*Space
+	t        *testing.T
+	r        *rand.Rand
+	model    *model
+	clusters map[uint64]cluster // of the centres in the index, by Seq
+	asked    map[Centre]bool    // during an assignment
+	last     uint64             // Seq of the last article's cluster
+}
+
+func newKeeper(t *testing.T, r *rand.Rand, m *model) *keeper {
+	t.Helper()
+	k := &keeper{t: t, r: r, model: m, clusters: make(map[uint64]cluster), asked: make(map[Centre]bool)}
+	k.Space = NewSpace(NewBTree(m.distance), m.window, k.lastSeen)
+	return k
+}
+
+func (k *keeper) lastSeen(c Centre) int64 {
+	k.t.Helper()
+	known, ok := k.clusters[c.Seq]
+	if !ok || known.centre != c {
+		k.t.Fatalf("asked when %v was last seen, which is not in the index", c)
+	}
+	if k.asked[c] || k.model.window == 0 {
+		k.t.Fatalf("asked when %v was last seen, again or without a window", c)
+	}
+	k.asked[c] = true
+	return known.lastSeen
+}
+
+func (k *keeper) assign(fingerprint uint64, at int64) Assignment {
+	k.t.Helper()
+	clear(k.asked)
+	a := k.Assign(fingerprint, at)
+	c, ok := k.clusters[a.Centre.Seq]
+	if ok != a.Joined || !ok && a.Centre != (Centre{fingerprint, a.Position}) {
+		k.t.Fatalf("%016x at %d: assigned %+v, cluster known %t", fingerprint, at, a, ok)
+	}
+	if !ok {
+		c = cluster{centre: a.Centre, lastSeen: at}
+	}
+	c.lastSeen, c.lastPosition = max(c.lastSeen, at), a.Position
+	k.clusters[a.Centre.Seq], k.last = c, a.Centre.Seq
+	return a
+}
+
+// compare gives the article to the model too, and fails where they disagree.
+func (k *keeper) compare(fingerprint uint64, at int64) {
+	k.t.Helper()
+	want, got := k.model.assign(fingerprint, at), k.assign(fingerprint, at)
+	if got != want {
+		k.t.Fatalf("article %d, %016x at %d: assigned %+v, want %+v", want.Position, fingerprint, at, got, want)
+	}
+	live := make(map[uint64]cluster)
+	for seq, c := range k.clusters {
+		if !k.Expired(c.lastSeen) {
+			live[seq] = c
+		}
+	}
+	for _, c := range k.model.clusters {
+		if live[c.centre.Seq] != c {
+			k.t.Fatalf("article %d: %+v is live, known as %+v", want.Position, c, live[c.centre.Seq])
+		}
+	}
+	if len(live) != len(k.model.clusters) || k.Len() != len(k.clusters) {
+		k.t.Fatalf("article %d: %d live centres, want %d; %d in the index, want %d",
+			want.Position, len(live), len(k.model.clusters), k.Len(), len(k.clusters))
+	}
+}
+
+// collect takes away some of the clusters that have expired, never that of the last
+// article, and says how many.
+func (k *keeper) collect() (collected int) {
+	for _, seq := range slices.Sorted(maps.Keys(k.clusters)) {
+		if c := k.clusters[seq]; k.Expired(c.lastSeen) && seq != k.last && k.r.IntN(3) > 0 {
+			k.Remove(c.centre)
+			delete(k.clusters, seq)
+			collected++
+		}
+	}
+	return collected
+}
+
+// undo assigns articles that the model never sees, and takes them back.
+func (k *keeper) undo(articles int, next func() (fingerprint uint64, at int64)) {
+	state, clusters, last, size := k.State(), maps.Clone(k.clusters), k.last, k.Len()
+	var founded []Centre
+	for range articles {
+		if a := k.assign(next()); !a.Joined {
+			founded = append(founded, a.Centre)
+		}
+	}
+	for _, c := range founded {
+		k.Remove(c)
+	}
+	k.Resume(state)
+	k.clusters, k.last = clusters, last
+	if k.State() != state || k.Len() != size {
+		k.t.Fatalf("undone to %+v and %d centres, want %+v and %d", k.State(), k.Len(), state, size)
+	}
+}
+
+// restart makes a new Space from the clusters, which must give the state too.
+func (k *keeper) restart() {
+	var centres []Centre
+	derived := State{StreamTime: math.MinInt64}
+	for _, seq := range slices.Sorted(maps.Keys(k.clusters)) {
+		c := k.clusters[seq]
+		centres = append(centres, c.centre)
+		derived = State{max(derived.StreamTime, c.lastSeen), max(derived.Next, c.lastPosition+1)}
+	}
+	if derived != k.State() {
+		k.t.Fatalf("the clusters say %+v, the state is %+v", derived, k.State())
+	}
+	k.r.Shuffle(len(centres), func(i, j int) { centres[i], centres[j] = centres[j], centres[i] })
+	k.Space = NewSpace(NewBTree(k.model.distance), k.model.window, k.lastSeen)
+	if k.r.IntN(4) > 0 {
+		k.Fill(centres)
+	} else {
+		for _, c := range centres {
+			k.Insert(c)
+		}
+	}
+	k.Resume(derived)
+}
