@@ -13,13 +13,9 @@ import (
 	"time"
 
 	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/golden"
 	"github.com/clusterd/clusterd/internal/testlog"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
-
-// limit is how long a test waits for what must come.
-const limit = 30 * time.Second
 
 // binaries is the folder that the binary is built in.
 var binaries string
@@ -96,42 +92,21 @@ func (p *process) signal(s os.Signal) int {
 	select {
 	case <-p.done:
 		return p.cmd.ProcessState.ExitCode()
-	case <-time.After(limit):
-		p.Fatalf("still running %v after %v; log:\n%s", limit, s, &p.errs)
+	case <-time.After(testlog.Patience):
+		p.Fatalf("still running %v after %v; log:\n%s", testlog.Patience, s, &p.errs)
 		return -1
 	}
 }
 
-// golden holds got to a file under testdata.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs; see the change with -update and git diff; got:\n%s", path, got)
-	}
-}
-
 func TestHelp(t *testing.T) {
-	for _, verb := range []string{"", "run", "demo", "cluster", "lint", "config", "version"} {
+	for _, verb := range []string{"", "run", "demo", "cluster", "audit", "lint", "config", "version"} {
 		t.Run("clusterd "+verb, func(t *testing.T) {
 			args := append(strings.Fields(verb), "--help")
 			got := clusterd(t, "", args...)
 			if got.code != 0 || got.errs != "" {
 				t.Errorf("exit %d, errors %q", got.code, got.errs)
 			}
-			golden(t, filepath.Join("help", "clusterd"+strings.TrimSuffix("-"+verb, "-")+".txt"), got.out)
+			golden.Check(t, filepath.Join("testdata", "help", "clusterd"+strings.TrimSuffix("-"+verb, "-")+".txt"), []byte(got.out))
 		})
 	}
 }
@@ -188,7 +163,7 @@ func TestLint(t *testing.T) {
 		if got.code != exitConfig || got.out != "testdata/good.yaml: ok\n" {
 			t.Errorf("exit %d, output %q", got.code, got.out)
 		}
-		golden(t, "lint.txt", got.errs)
+		golden.Check(t, filepath.Join("testdata", "lint.txt"), []byte(got.errs))
 	})
 	t.Run("all well", func(t *testing.T) {
 		got := clusterd(t, "", "lint", "testdata/good.yaml", "../../configs/reference.yaml")
@@ -284,7 +259,7 @@ func TestProcess(t *testing.T) {
 func TestRunWaitsForTheBroker(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "c.yaml")
-	if err := os.WriteFile(path, []byte("kafka: {brokers: [\"127.0.0.1:1\"]}\n"), 0o600); err != nil { // nobody listens there
+	if err := os.WriteFile(path, []byte("kafka: {brokers: [\"127.0.0.1:1\"]}\nhttp: {listen: \"\"}\n"), 0o600); err != nil { // nobody listens there
 		t.Fatal(err)
 	}
 	p := start(t, "run", "-c", path)

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+
+	"github.com/clusterd/clusterd/internal/audit"
+	"github.com/clusterd/clusterd/internal/config"
+)
+
+// auditFlags are how an audit is done and shown.
+type auditFlags struct {
+	seen                  []string
+	show                  int
+	json, strict, aborted bool
+	tmp                   string
+}
+
+func newAudit() *cobra.Command {
+	var file string
+	var flags auditFlags
+	cmd := &cobra.Command{
+		Use:   "audit",
+		Short: "Check on the topics that every record came out once, with the right cluster",
+		Long: "Reads the topics of a clusterd, which may be running, and works everything out again in another way: that each input\n" +
+			"record came out exactly once, in order, with the cluster that a plain model gives it, and that the clusters topic and\n" +
+			"the group's offsets agree. The configuration must be the one that all of it was made with: another distance, window\n" +
+			"or scope gives other clusters. Exits with 0 if everything that can be checked holds, with 1 if not.",
+		Example: "  clusterd audit -c clusterd.yaml\n" +
+			"  kcat -b 127.0.0.1:9092 -C -t article-clusters -e -X isolation.level=read_committed > before.jsonl\n" +
+			"  clusterd audit -c clusterd.yaml --seen before.jsonl",
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if flags.show < 0 {
+				return usageError{fmt.Errorf("--show: %d: must be 0 or more", flags.show)}
+			}
+			c, err := config.Load(file)
+			if err != nil {
+				return err
+			}
+			return auditTopics(cmd, c, flags)
+		},
+	}
+	configFlag(cmd, &file)
+	cmd.Flags().StringArrayVar(&flags.seen, "seen", nil, "results that were read earlier must still be there: a `FILE` of one JSON value a line, or -; may be repeated")
+	cmd.Flags().IntVar(&flags.show, "show", 10, "show the first `N` violations of each promise")
+	cmd.Flags().BoolVar(&flags.json, "json", false, "print one JSON object instead of the table")
+	cmd.Flags().BoolVar(&flags.strict, "strict", false, "exit with 1 also where a promise could not be checked")
+	cmd.Flags().BoolVar(&flags.aborted, "aborted", false, "also count the records of aborted transactions, which reads the output topics twice")
+	cmd.Flags().StringVar(&flags.tmp, "tmp", "", "put temporary files, about 130 bytes a result, into `DIR` instead of the system's place")
+	return cmd
+}
+
+func auditTopics(cmd *cobra.Command, c config.Config, flags auditFlags) error {
+	seen, closeSeen, err := openSeen(cmd.InOrStdin(), flags.seen)
+	if err != nil {
+		return fmt.Errorf("--seen: %w", err)
+	}
+	defer closeSeen()
+	errs := cmd.ErrOrStderr()
+	log := newLogger(c.Log, errs)
+	options := audit.Options{Seen: seen, Show: flags.show, Aborted: flags.aborted, TempDir: flags.tmp, Log: log}
+	bar := progressbar.NewOptions64(-1, progressbar.OptionSetWriter(errs), progressbar.OptionSetVisibility(isTerminal(errs)),
+		progressbar.OptionSetDescription("auditing"), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionSetPredictTime(true),
+		progressbar.OptionFullWidth(), progressbar.OptionClearOnFinish())
+	options.Stage = func(what string) {
+		if isTerminal(errs) {
+			bar.Describe(what)
+		} else {
+			log.Info(what)
+		}
+	}
+	options.Progress = func(done, total int64) {
+		bar.ChangeMax64(total)
+		_ = bar.Set64(done) // a bar that cannot be drawn does no harm
+	}
+	report, err := audit.Run(cmd.Context(), c, options)
+	_ = bar.Clear()
+	if errors.Is(err, context.Canceled) {
+		return errors.New("interrupted: nothing is known about the topics")
+	}
+	if err != nil {
+		return err
+	}
+	if err := writeReport(cmd.OutOrStdout(), report, flags.json); err != nil {
+		return err
+	}
+	switch {
+	case report.Violations() > 0:
+		return fmt.Errorf("%d violations of what clusterd promises", report.Violations())
+	case flags.strict && report.Unchecked() > 0:
+		return fmt.Errorf("%d promises could not be checked wholly", report.Unchecked())
+	}
+	return nil
+}
+
+func writeReport(w io.Writer, report *audit.Report, asJSON bool) error {
+	if !asJSON {
+		return report.Write(w)
+	}
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e.Encode(report)
+}
+
+// openSeen opens the files of results that were read earlier; - is standard input.
+func openSeen(stdin io.Reader, names []string) (seen []audit.Seen, closeAll func(), err error) {
+	var files []*os.File
+	closeAll = func() {
+		for _, f := range files {
+			_ = f.Close() // only read from
+		}
+	}
+	for _, name := range names {
+		if name == "-" {
+			seen = append(seen, audit.Seen{Name: "standard input", Reader: stdin})
+			continue
+		}
+		f, err := os.Open(name)
+		if err != nil {
+			closeAll()
+			return nil, nil, err
+		}
+		files = append(files, f)
+		seen = append(seen, audit.Seen{Name: name, Reader: f})
+	}
+	return seen, closeAll, nil
+}

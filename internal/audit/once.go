@@ -1,0 +1,117 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/clusterd/clusterd/internal/article"
+)
+
+// An account is what went into a partition of the input, and what came out of it.
+type account struct {
+	in, out bitmap
+	top     int64 // the highest offset that came out plus 1
+}
+
+func (a *audit) account(partition int32) *account {
+	if a.accounts[partition] == nil {
+		a.accounts[partition] = &account{in: make(bitmap), out: make(bitmap)}
+	}
+	return a.accounts[partition]
+}
+
+// came notes that a message speaks of an input record.
+func (a *audit) came(source place, at string) {
+	account := a.account(source.Partition)
+	if !account.out.add(source.Offset) {
+		a.once.violated(at, "the first and only message of "+source.in(a.config.Input.Topic), "another one of it")
+	}
+	account.top = max(account.top, source.Offset+1)
+}
+
+func (a *audit) takeDead(r *kgo.Record) error {
+	a.form.Checked++
+	at := placeOf(r).in(r.Topic)
+	source, err := sourceHeader(r, a.config.Input.Topic)
+	if err != nil {
+		a.form.violated(at, "the form of a dead letter", err.Error())
+		return nil
+	}
+	a.came(source, at)
+	class, ok := header(r, article.HeaderError)
+	if !ok || !slices.Contains(deadLetterClasses, class) {
+		a.form.violated(at, fmt.Sprintf("header %s to be one of %q", article.HeaderError, deadLetterClasses), fmt.Sprintf("%q", class))
+		return nil
+	}
+	a.report.Counts.DeadLetters[class]++
+	return nil
+}
+
+// readInput notes every committed record up to the group's offsets, and on to the last that came out:
+// offsets have gaps, so the records themselves must be seen.
+func (a *audit) readInput(ctx context.Context) error {
+	input := a.cut.input
+	to := make(map[int32]int64)
+	for p, end := range input.to {
+		to[p] = min(end, max(a.cut.committed[p], a.account(p).top))
+	}
+	input.to = to
+	_, err := a.read(ctx, input, kgo.ReadCommitted(), data(func(r *kgo.Record) error {
+		a.account(r.Partition).in.add(r.Offset)
+		if r.Offset < a.cut.committed[r.Partition] {
+			a.report.Counts.Records++
+		}
+		return nil
+	}))
+	return err
+}
+
+// compareAccounts holds what came out to what went in.
+func (a *audit) compareAccounts() {
+	a.once.Checked = a.report.Counts.Records
+	for p, committed := range a.cut.committed {
+		if end := a.cut.input.to[p]; committed > end {
+			a.once.violated(place{p, committed}.in(a.cut.input.topic), "the partition to reach the offset that the group has committed",
+				fmt.Sprintf("it ends at offset %d: the topic was made anew", end))
+		}
+	}
+	_, _, lettersGone := a.cut.dead.begun()
+	for _, p := range slices.Sorted(maps.Keys(a.accounts)) {
+		if a.complete && !lettersGone {
+			a.lost(p)
+		}
+		a.foreign(p)
+		a.ahead(p)
+	}
+}
+
+func (a *audit) lost(p int32) {
+	for offset := range a.accounts[p].in.all() {
+		if offset < a.cut.committed[p] && !a.accounts[p].out.has(offset) {
+			a.once.violated(place{p, offset}.in(a.cut.input.topic), "a result or a dead letter", "none, though the group's offset is past it")
+		}
+	}
+}
+
+func (a *audit) foreign(p int32) {
+	for offset := range a.accounts[p].out.all() {
+		switch {
+		case a.accounts[p].in.has(offset):
+		case offset < a.cut.input.from[p]:
+			a.report.Counts.Deleted++
+		default:
+			a.once.violated(place{p, offset}.in(a.cut.input.topic), "a committed record, since there is a result or a dead letter of it", "none")
+		}
+	}
+}
+
+func (a *audit) ahead(p int32) {
+	if top := a.accounts[p].top; top > a.cut.applied[p] {
+		a.clusters.violated(place{p, top - 1}.in(a.cut.input.topic),
+			fmt.Sprintf("nothing to come out of it while the group's offset is %d", a.cut.applied[p]), "a result or a dead letter")
+	}
+}

@@ -1,0 +1,174 @@
+package audit
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+)
+
+// A Report is what an audit found.
+type Report struct {
+	Input  string   `json:"input"`
+	Group  string   `json:"group"`
+	Counts Counts   `json:"counts"`
+	Checks []*Check `json:"checks"` // one for each promise, always the same
+	Note   string   `json:"note,omitempty"`
+}
+
+// Counts say how much was looked at.
+type Counts struct {
+	Records     int64            `json:"records"` // committed, in the input, below the group's offsets
+	New         int64            `json:"new"`     // results by status
+	Joined      int64            `json:"joined"`
+	Unclustered int64            `json:"unclustered"`
+	DeadLetters map[string]int64 `json:"dead_letters"` // by class
+	Spaces      int              `json:"spaces"`
+	Clusters    int64            `json:"clusters"` // founded, by the model
+	Live        int64            `json:"live"`     // of them, not expired
+	Later       int64            `json:"later"`    // results that came while the audit began, in a transaction of which not all is read
+	Deleted     int64            `json:"deleted"`  // results and dead letters whose input record retention has deleted
+	Aborted     *int64           `json:"aborted,omitempty"`
+}
+
+// A Check is a promise and what became of it.
+type Check struct {
+	ID         string      `json:"id"`
+	Promise    string      `json:"promise"`
+	Verdict    string      `json:"verdict"` // holds, violated or not checked
+	Checked    int64       `json:"checked"` // articles, results, clusters: what the promise speaks of
+	Violations int64       `json:"violations"`
+	Shown      []Violation `json:"shown,omitempty"` // the first ones
+	NotChecked string      `json:"not_checked,omitempty"`
+	show       int
+}
+
+// A Violation is one place where a promise is broken.
+type Violation struct {
+	At       string `json:"at"` // topic/partition/offset of the message
+	Expected string `json:"expected"`
+	Found    string `json:"found"`
+}
+
+// The verdicts.
+const (
+	Holds      = "holds"
+	Violated   = "violated"
+	NotChecked = "not checked"
+)
+
+func (c *Check) violated(at, expected, found string) {
+	c.Violations++
+	if len(c.Shown) < c.show {
+		c.Shown = append(c.Shown, Violation{at, expected, found})
+	}
+}
+
+// notChecked says why a promise, or a part of it, could not be checked.
+func (c *Check) notChecked(why string) {
+	if c.NotChecked != "" {
+		why = c.NotChecked + "; " + why
+	}
+	c.NotChecked = why
+}
+
+func (c *Check) close() {
+	switch {
+	case c.Violations > 0:
+		c.Verdict = Violated
+	case c.NotChecked != "":
+		c.Verdict = NotChecked
+	default:
+		c.Verdict = Holds
+	}
+}
+
+// Violations are those of all promises together.
+func (r *Report) Violations() int64 {
+	var n int64
+	for _, c := range r.Checks {
+		n += c.Violations
+	}
+	return n
+}
+
+// Unchecked is how many promises could not be checked, or not wholly.
+func (r *Report) Unchecked() int {
+	n := 0
+	for _, c := range r.Checks {
+		if c.NotChecked != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// Write writes the report as a table for people.
+func (r *Report) Write(w io.Writer) error {
+	var b strings.Builder
+	n := r.Counts
+	fmt.Fprintf(&b, "input         %s, group %s\n", r.Input, r.Group)
+	fmt.Fprintf(&b, "records       %d below the group's offsets\n", n.Records)
+	fmt.Fprintf(&b, "results       %d: %d new, %d joined, %d unclustered\n", n.New+n.Joined+n.Unclustered, n.New, n.Joined, n.Unclustered)
+	fmt.Fprintf(&b, "dead letters  %s\n", classes(n.DeadLetters))
+	fmt.Fprintf(&b, "clusters      %d, of which %d live\n", n.Clusters, n.Live)
+	fmt.Fprintf(&b, "spaces        %d\n", n.Spaces)
+	if n.Aborted != nil {
+		fmt.Fprintf(&b, "aborted       %d records in the output topics\n", *n.Aborted)
+	}
+	if n.Later > 0 {
+		fmt.Fprintf(&b, "later         %d results of a transaction that was not over when the audit began; they are left to the next one\n", n.Later)
+	}
+	if n.Deleted > 0 {
+		fmt.Fprintf(&b, "deleted       %d results and dead letters are of input records that retention has deleted since\n", n.Deleted)
+	}
+	if r.Note != "" {
+		fmt.Fprintf(&b, "note          %s\n", r.Note)
+	}
+	b.WriteByte('\n')
+	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, c := range r.Checks {
+		verdict := c.Verdict
+		if c.Violations > 0 {
+			verdict = fmt.Sprintf("VIOLATED (%d)", c.Violations)
+		}
+		fmt.Fprintf(table, "%s\t%s\t%d checked\t%s\n", c.ID, c.Promise, c.Checked, verdict)
+	}
+	_ = table.Flush() // a strings.Builder takes everything
+	for _, c := range r.Checks {
+		c.explain(&b)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (c *Check) explain(b *strings.Builder) {
+	if c.NotChecked != "" {
+		fmt.Fprintf(b, "\n%s not checked: %s\n", c.ID, c.NotChecked)
+	}
+	if c.Violations == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n%s violated:\n", c.ID)
+	for _, v := range c.Shown {
+		fmt.Fprintf(b, "  %s\n    expected  %s\n    found     %s\n", v.At, v.Expected, v.Found)
+	}
+	if more := c.Violations - int64(len(c.Shown)); more > 0 {
+		fmt.Fprintf(b, "  and %d more\n", more)
+	}
+}
+
+func classes(counts map[string]int64) string {
+	var total int64
+	var parts []string
+	for _, class := range slices.Sorted(maps.Keys(counts)) {
+		total += counts[class]
+		parts = append(parts, fmt.Sprintf("%s %d", class, counts[class]))
+	}
+	if total == 0 {
+		return "0"
+	}
+	return fmt.Sprintf("%d: %s", total, strings.Join(parts, ", "))
+}
