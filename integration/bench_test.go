@@ -16,6 +16,7 @@ import (
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/monitor"
 	"github.com/clusterd/clusterd/internal/pipeline"
 	"github.com/clusterd/clusterd/internal/sample"
 	"github.com/clusterd/clusterd/internal/sink"
@@ -71,7 +72,7 @@ func BenchmarkTransaction(b *testing.B) {
 				batch.Records = append(batch.Records, kafka.Record{Topic: topic, Partition: i % 4, Value: fmt.Appendf(nil, "%0300d", i)})
 			}
 			for b.Loop() {
-				if err := producer.Commit(b.Context(), batch); err != nil {
+				if _, err := producer.Commit(b.Context(), batch); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -114,10 +115,11 @@ func BenchmarkRun(b *testing.B) {
 		c.Kafka.Brokers, c.Kafka.CreateTopics = []string{address}, true
 		c.Input.Topic, c.Input.Group = topic, topic
 		c.Output.Topic, c.Output.ClustersTopic, c.Output.DeadLetterTopic = topic+"-results", topic+"-clusters", topic+"-dead"
+		c.State.Dir = b.TempDir()
 		ctx, cancel := context.WithCancel(b.Context())
 		ended := make(chan error, 1)
 		began := time.Now()
-		go func() { ended <- pipeline.Run(ctx, c, connect(b), slog.New(slog.DiscardHandler)) }()
+		go func() { ended <- pipeline.Run(ctx, c, connect(b), slog.New(slog.DiscardHandler), monitor.New("bench")) }()
 		first, last := committed(b, topic, articles)
 		cancel()
 		if err := <-ended; err != nil {

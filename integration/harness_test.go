@@ -2,34 +2,41 @@
 
 // Package integration tests clusterd as a user runs it, against a real Apache Kafka that the script
 // kafka beside it starts. Nothing here shares code with what decides in clusterd: topics are read with
-// another client, and what should have come out is worked out by a plain model.
+// another client, and whether the right thing came out is for clusterd audit to say, whose model is
+// its own.
 package integration
 
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/clusterd/clusterd/internal/testlog"
 )
 
 var (
-	address string      // where the broker listens
-	binary  string      // the clusterd that is tested
-	client  *kgo.Client // for questions to the broker
+	address string       // where the broker listens
+	binary  string       // the clusterd that is tested
+	hurting string       // the same with failpoints
+	client  *kgo.Client  // for questions to the broker
+	admin   *kadm.Client // the same
 )
+
+var seed = flag.Uint64("seed", 0, "what the choices of the fault tests follow from; 0 takes another one each time, and says which")
 
 func TestMain(m *testing.M) {
 	code, err := run(m)
@@ -41,14 +48,24 @@ func TestMain(m *testing.M) {
 }
 
 func run(m *testing.M) (int, error) {
+	// Parallel tests wait for Kafka's timeouts in the main, not for a core. The command line goes first.
+	if err := flag.Set("test.parallel", "4"); err != nil {
+		return 1, err
+	}
+	flag.Parse()
+	if *seed == 0 {
+		*seed = uint64(time.Now().UnixNano())
+	}
 	dir, err := os.MkdirTemp("", "clusterd-integration-")
 	if err != nil {
 		return 1, err
 	}
 	defer os.RemoveAll(dir)
-	binary = filepath.Join(dir, "clusterd")
-	if out, err := exec.Command("go", "build", "-o", binary, "../cmd/clusterd").CombinedOutput(); err != nil {
-		return 1, fmt.Errorf("building clusterd: %w\n%s", err, out)
+	binary, hurting = filepath.Join(dir, "clusterd"), filepath.Join(dir, "clusterd-failpoints")
+	for _, args := range [][]string{{"-o", binary}, {"-o", hurting, "-tags", "failpoints"}} {
+		if out, err := exec.Command("go", append(append([]string{"build"}, args...), "../cmd/clusterd")...).CombinedOutput(); err != nil {
+			return 1, fmt.Errorf("building clusterd: %w\n%s", err, out)
+		}
 	}
 	if address, err = broker("start"); err != nil {
 		return 1, err
@@ -57,6 +74,7 @@ func run(m *testing.M) (int, error) {
 		return 1, err
 	}
 	defer client.Close()
+	admin = kadm.NewClient(client)
 	return m.Run(), nil
 }
 
@@ -78,26 +96,39 @@ func mustBroker(t *testing.T, args ...string) {
 	}
 }
 
-// world is one test's own topics, group and configuration.
+// seeded is where a test's choices come from.
+func seeded(t *testing.T) *rand.Rand {
+	t.Helper()
+	t.Logf("to repeat its choices: -seed %d", *seed)
+	return rand.New(rand.NewPCG(*seed, 0))
+}
+
+// world is one test's own topics, group, configuration and disks.
 type world struct {
 	*testing.T
 	input, output, clusters, dead, group string
 	config                               string // path
-	byPartition                          bool   // the scope is partition
+	dir                                  string // the instances' folders are in it
+	instances                            []*instance
+	sends                                uint64 // calls of send, each of which sends others
+	patience                             time.Duration
 }
 
-var worlds int
+var worlds atomic.Int64
 
 // newWorld makes the input topic, and a configuration with the settings that extra adds.
-func newWorld(t *testing.T, partitions int, extra string) *world {
+func newWorld(t *testing.T, partitions int32, extra string) *world {
 	t.Helper()
-	worlds++
-	name := fmt.Sprintf("w%d-%d", time.Now().UnixNano(), worlds)
+	name := fmt.Sprintf("w%d-%d", time.Now().UnixNano(), worlds.Add(1))
 	w := &world{
 		T: t, input: name + ".articles", output: name + ".results", clusters: name + ".clusters", dead: name + ".dead", group: name,
-		config: filepath.Join(t.TempDir(), "clusterd.yaml"),
+		dir: t.TempDir(), patience: testlog.Patience,
 	}
-	mustBroker(t, "tool", "topics", "--create", "--topic", w.input, "--partitions", strconv.Itoa(partitions), "--config", "max.message.bytes=8000000")
+	w.config = filepath.Join(w.dir, "clusterd.yaml")
+	w.Cleanup(func() { // a broker with many topics takes long to come back
+		_, _ = admin.DeleteTopics(context.WithoutCancel(w.Context()), w.input, w.output, w.clusters, w.dead)
+	})
+	w.createTopic(w.input, partitions, "max.message.bytes", "8000000")
 	w.configure(extra)
 	return w
 }
@@ -105,106 +136,72 @@ func newWorld(t *testing.T, partitions int, extra string) *world {
 // configure writes the configuration. extra is YAML at the top level.
 func (w *world) configure(extra string) {
 	w.Helper()
-	text := fmt.Sprintf(`kafka: {brokers: ["%s"], create_topics: true}
-output: {topic: %s, clusters_topic: %s, dead_letter_topic: %s}
-log: {format: text, level: debug}
-`, address, w.output, w.clusters, w.dead)
+	if !strings.Contains(extra, "kafka:") {
+		extra += fmt.Sprintf("kafka: {brokers: [%q], create_topics: true}\n", address)
+	}
 	if !strings.Contains(extra, "input:") {
 		extra += fmt.Sprintf("input: {topic: %s, group: %s}\n", w.input, w.group)
 	}
+	// What each instance has for itself comes from its environment.
+	text := fmt.Sprintf(`output: {topic: %s, clusters_topic: %s, dead_letter_topic: %s}
+state: {dir: "${CLUSTERD_TEST_DIR:unused}"}
+http: {listen: "${CLUSTERD_TEST_LISTEN:}"}
+log: {format: text, level: debug}
+`, w.output, w.clusters, w.dead)
 	if err := os.WriteFile(w.config, []byte(text+extra), 0o600); err != nil {
 		w.Fatal(err)
 	}
 }
 
-// instance is a clusterd that runs.
-type instance struct {
-	*world
-	cmd    *exec.Cmd
-	log    string
-	exited chan error
-}
-
-func (w *world) start() *instance {
+// replace edits the configuration.
+func (w *world) replace(old, new string) {
 	w.Helper()
-	log, err := os.CreateTemp(w.TempDir(), "log-")
+	text, err := os.ReadFile(w.config)
 	if err != nil {
 		w.Fatal(err)
 	}
-	defer log.Close()
-	i := &instance{world: w, cmd: exec.Command(binary, "run", "-c", w.config), log: log.Name(), exited: make(chan error, 1)}
-	i.cmd.Stderr = log
-	if err := i.cmd.Start(); err != nil {
+	if err := os.WriteFile(w.config, []byte(strings.ReplaceAll(string(text), old, new)), 0o600); err != nil {
 		w.Fatal(err)
 	}
-	go func() { i.exited <- i.cmd.Wait() }()
-	w.Cleanup(func() {
-		_ = i.cmd.Process.Kill()
-		if w.Failed() {
-			w.Logf("log of process %d:\n%s", i.cmd.Process.Pid, i.said())
-		}
-	})
-	return i
 }
 
-func (i *instance) said() string {
-	data, err := os.ReadFile(i.log)
-	if err != nil {
-		i.Fatal(err)
+// createTopic makes a topic with settings, names and values by turns.
+func (w *world) createTopic(topic string, partitions int32, settings ...string) {
+	w.Helper()
+	configs := make(map[string]*string)
+	for i := 0; i < len(settings); i += 2 {
+		configs[settings[i]] = &settings[i+1]
 	}
-	return string(data)
-}
-
-// waitFor waits until the instance has logged text.
-func (i *instance) waitFor(text string) {
-	i.Helper()
-	i.eventually(30*time.Second, "log "+strconv.Quote(text), func() bool { return strings.Contains(i.said(), text) })
-}
-
-// kill is kill -9.
-func (i *instance) kill() {
-	i.Helper()
-	if err := i.cmd.Process.Kill(); err != nil {
-		i.Fatal(err)
-	}
-	<-i.exited
-}
-
-func (i *instance) signal(s syscall.Signal) {
-	i.Helper()
-	if err := i.cmd.Process.Signal(s); err != nil {
-		i.Fatal(err)
+	if _, err := admin.CreateTopic(w.Context(), partitions, 1, configs, topic); err != nil {
+		w.Fatal(err)
 	}
 }
 
-// stop is SIGTERM, after which clusterd must exit with 0.
-func (i *instance) stop() {
-	i.Helper()
-	i.signal(syscall.SIGTERM)
-	if err := i.wait(30 * time.Second); err != nil {
-		i.Fatalf("after SIGTERM: %v\n%s", err, i.said())
+// setTopic changes a setting of a topic.
+func (w *world) setTopic(topic, name, value string) {
+	w.Helper()
+	change := []kadm.AlterConfig{{Op: kadm.SetConfig, Name: name, Value: &value}}
+	if _, err := admin.AlterTopicConfigs(w.Context(), change, topic); err != nil {
+		w.Fatal(err)
 	}
 }
 
-// wait waits for the process's own end.
-func (i *instance) wait(limit time.Duration) error {
-	i.Helper()
-	select {
-	case err := <-i.exited:
-		return err
-	case <-time.After(limit):
-		i.Fatalf("still running after %s:\n%s", limit, i.said())
-		return nil
+// deleteTopic deletes a topic and waits until it is gone.
+func (w *world) deleteTopic(topic string) {
+	w.Helper()
+	if _, err := admin.DeleteTopic(w.Context(), topic); err != nil {
+		w.Fatal(err)
 	}
+	w.eventually("deletion of "+topic, func() bool { return len(w.ends(topic)) == 0 })
 }
 
 // eventually polls a condition.
-func (w *world) eventually(limit time.Duration, what string, condition func() bool) {
+func (w *world) eventually(what string, condition func() bool) {
 	w.Helper()
-	deadline := time.Now().Add(limit)
+	deadline := time.Now().Add(w.patience)
 	for !condition() {
 		if time.Now().After(deadline) {
-			w.Fatalf("not within %s: %s", limit, what)
+			w.Fatalf("not within %s: %s", w.patience, what)
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
@@ -233,7 +230,7 @@ func (w *world) produce(records ...*kgo.Record) {
 // ends are the offsets behind the last record of each partition of a topic; none if there is no topic.
 func (w *world) ends(topic string) map[int32]int64 {
 	w.Helper()
-	offsets, err := kadm.NewClient(client).ListEndOffsets(w.Context(), topic)
+	offsets, err := admin.ListEndOffsets(w.Context(), topic)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -248,6 +245,58 @@ func (w *world) ends(topic string) map[int32]int64 {
 		}
 	})
 	return ends
+}
+
+// committed are the offsets of the input that the group has committed. A broker that has just started
+// may not know yet.
+func (w *world) committed() map[int32]int64 {
+	w.Helper()
+	var offsets kadm.OffsetResponses
+	w.eventually("the group's offsets", func() bool {
+		var err error
+		if offsets, err = admin.FetchOffsets(w.Context(), w.group); err != nil && !kerr.IsRetriable(err) {
+			w.Fatal(err)
+		}
+		return err == nil
+	})
+	committed := make(map[int32]int64)
+	offsets.Each(func(o kadm.OffsetResponse) {
+		if o.Topic == w.input {
+			committed[o.Partition] = o.At
+		}
+	})
+	return committed
+}
+
+// consumed is how many offsets of the input are committed.
+func (w *world) consumed() (n int64) {
+	w.Helper()
+	for _, offset := range w.committed() {
+		n += offset
+	}
+	return n
+}
+
+// progress waits until more is committed than before.
+func (w *world) progress(before int64) {
+	w.Helper()
+	w.eventually("progress", func() bool { return w.consumed() > before })
+}
+
+// done waits until all of the input is committed. What comes after the last committed record of a
+// transaction never is: a test with such an input waits for its results.
+func (w *world) done() {
+	w.Helper()
+	ends := w.ends(w.input)
+	w.eventually("all of the input is committed", func() bool {
+		committed := w.committed()
+		for p, end := range ends {
+			if committed[p] < end {
+				return false
+			}
+		}
+		return true
+	})
 }
 
 // read reads all records of a topic that are there now, committed ones or all.
@@ -269,7 +318,7 @@ func (w *world) read(topic string, level kgo.IsolationLevel) []*kgo.Record {
 		w.Fatal(err)
 	}
 	defer client.Close()
-	ctx, cancel := context.WithTimeout(w.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(w.Context(), w.patience)
 	defer cancel()
 	var records []*kgo.Record
 	for len(from) > 0 {
@@ -288,96 +337,4 @@ func (w *world) read(topic string, level kgo.IsolationLevel) []*kgo.Record {
 		})
 	}
 	return records
-}
-
-// result is the part of a result that is checked.
-type result struct {
-	ArticleID string  `json:"article_id"`
-	ClusterID *string `json:"cluster_id"`
-	Status    string  `json:"status"`
-	Distance  *int    `json:"distance"`
-	Size      int     `json:"size"`
-	Founder   *struct {
-		ID    string `json:"id"`
-		Title string `json:"title"`
-	} `json:"representative"`
-	Fingerprint *string `json:"fingerprint"`
-	Source      source  `json:"source"`
-	position    uint64
-}
-
-type source struct {
-	Topic     string `json:"topic"`
-	Partition int32  `json:"partition"`
-	Offset    int64  `json:"offset"`
-}
-
-func (s source) String() string { return fmt.Sprintf("%s/%d/%d", s.Topic, s.Partition, s.Offset) }
-
-func header(r *kgo.Record, key string) string {
-	for _, h := range r.Headers {
-		if h.Key == key {
-			return string(h.Value)
-		}
-	}
-	return ""
-}
-
-func parseResult(t *testing.T, value []byte, position string) result {
-	t.Helper()
-	var r result
-	if err := json.Unmarshal(value, &r); err != nil {
-		t.Fatalf("result %s: %v", value, err)
-	}
-	if r.Status != "unclustered" && position != "" {
-		var err error
-		if r.position, err = strconv.ParseUint(position, 10, 64); err != nil {
-			t.Fatalf("result %s: position: %v", value, err)
-		}
-	}
-	return r
-}
-
-func (w *world) results() []result {
-	w.Helper()
-	var results []result
-	for _, r := range w.read(w.output, kgo.ReadCommitted()) {
-		results = append(results, parseResult(w.T, r.Value, header(r, "clusterd.position")))
-	}
-	return results
-}
-
-// done waits until results and dead letters are as many as the input's records.
-func (w *world) done(limit time.Duration) {
-	w.Helper()
-	want := len(w.read(w.input, kgo.ReadCommitted()))
-	w.eventually(limit, fmt.Sprintf("%d results and dead letters", want), func() bool {
-		return len(w.read(w.output, kgo.ReadCommitted()))+len(w.read(w.dead, kgo.ReadCommitted())) >= want
-	})
-}
-
-// sharedData is a real set of articles, which is not part of the project. Where CI is set it must be
-// there; elsewhere the test is passed over.
-func sharedData(t *testing.T, name string) string {
-	t.Helper()
-	path := filepath.Join("..", "..", "shared", name)
-	if _, err := os.Stat(path); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal(err)
-		}
-		t.Skipf("needs %s, which is not part of the project", path)
-	}
-	return path
-}
-
-// replace edits the configuration.
-func (w *world) replace(old, new string) {
-	w.Helper()
-	text, err := os.ReadFile(w.config)
-	if err != nil {
-		w.Fatal(err)
-	}
-	if err := os.WriteFile(w.config, []byte(strings.ReplaceAll(string(text), old, new)), 0o600); err != nil {
-		w.Fatal(err)
-	}
 }

@@ -5,18 +5,19 @@ package integration
 import (
 	"bytes"
 	"fmt"
-	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/clusterd/clusterd/internal/sample"
 )
 
 // Every record ends in results or in dead letters, whatever it holds, and the partition never stops.
 func TestBadInput(t *testing.T) {
+	t.Parallel()
 	deep := strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000)
 	tests := []struct {
 		name, value, want string // want: a status, or the class of a dead letter
@@ -48,12 +49,12 @@ func TestBadInput(t *testing.T) {
 		}
 		w.produce(&kgo.Record{Key: []byte(test.name), Value: value, Headers: []kgo.RecordHeader{{Key: "from", Value: []byte("a test")}}})
 	}
-	w.done(time.Minute)
+	w.done()
 	running.stop()
-	w.audit(3)
+	w.audit()
 
 	dead, status := make(map[int64]*kgo.Record), make(map[int64]string)
-	for _, r := range w.read(w.dead, kgo.ReadCommitted()) {
+	for _, r := range w.deadLetters() {
 		dead[offsetOf(t, header(r, "clusterd.source"))] = r
 	}
 	for _, r := range w.results() {
@@ -95,87 +96,46 @@ func checkDeadLetter(t *testing.T, r *kgo.Record, class, value string) {
 	}
 }
 
-// What stops clusterd says what to do, and the exit code is 1.
-func TestErrors(t *testing.T) {
-	for _, test := range []struct {
-		name    string
-		prepare func(w *world)
-		want    string
-	}{
-		{"input topic missing", func(w *world) {
-			w.configure("input: {topic: no-such-topic}\n")
-			w.replace("create_topics: true", "create_topics: false")
-		}, "topic no-such-topic: it does not exist: create it (kafka-topics --create --topic no-such-topic), or set kafka.create_topics: true"},
-		{"clusters topic not compacted", func(w *world) {
-			mustBroker(w.T, "tool", "topics", "--create", "--topic", w.clusters, "--partitions", "1", "--config", "cleanup.policy=delete")
-		}, "must be compact"},
-		{"made in another way", func(w *world) {
-			w.runOnce()
-			w.configure("fingerprint: {hash: xxh3}\n")
-		}, "hash was sdbm and is xxh3"},
-		{"records deleted before they were read", func(w *world) {
-			w.runOnce()
-			for range 10 {
-				w.produce(&kgo.Record{Value: []byte(`{"content":"The harbour freezes over."}`)})
-			}
-			w.deleteRecords(5)
-		}, "offset out of range: "},
-		{"input topic made anew", func(w *world) {
-			w.runOnce()
-			mustBroker(w.T, "tool", "topics", "--delete", "--topic", w.input)
-			w.eventually(30*time.Second, "deletion", func() bool { return len(w.ends(w.input)) == 0 })
-			mustBroker(w.T, "tool", "topics", "--create", "--topic", w.input, "--partitions", "1")
-		}, "was founded by a record that is still to be read"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			w := newWorld(t, 1, "")
-			test.prepare(w)
-			running := w.start()
-			err := running.wait(30 * time.Second)
-			exit, ok := err.(*exec.ExitError)
-			if !ok || exit.ExitCode() != 1 {
-				t.Errorf("%v, want exit code 1", err)
-			}
-			if !strings.Contains(running.said(), test.want) {
-				t.Errorf("it does not say %q:\n%s", test.want, running.said())
-			}
-		})
-	}
-}
-
-// runOnce starts clusterd, has it cluster one article, and stops it.
-func (w *world) runOnce() {
-	w.Helper()
+// Records of aborted transactions are no articles.
+func TestAbortedInput(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 2, "")
 	running := w.start()
-	w.produce(&kgo.Record{Value: []byte(`{"content":"The harbour freezes over."}`)})
-	w.done(30 * time.Second)
+	client := w.producer(kgo.TransactionalID(w.group + "-foreign"))
+	generator := sample.New(3, time.Now())
+	for n := range 20 {
+		if err := client.BeginTransaction(); err != nil {
+			t.Fatal(err)
+		}
+		for range 10 {
+			client.Produce(t.Context(), &kgo.Record{Value: generator.Next().JSON()}, nil)
+		}
+		if err := client.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := client.EndTransaction(t.Context(), kgo.TransactionEndTry(n%2 == 0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.eventually("100 results", func() bool { return len(w.results()) >= 100 })
 	running.stop()
-}
-
-// deleteRecords deletes the input's records before an offset, as retention does.
-func (w *world) deleteRecords(before int64) {
-	w.Helper()
-	var offsets kadm.Offsets
-	offsets.Add(kadm.Offset{Topic: w.input, Partition: 0, At: before})
-	responses, err := kadm.NewClient(client).DeleteRecords(w.Context(), offsets)
-	if err == nil {
-		err = responses.Error()
+	if results := w.results(); len(results) != 100 {
+		t.Errorf("%d results of 100 committed articles", len(results))
 	}
-	if err != nil {
-		w.Fatal(err)
-	}
+	w.audit()
 }
 
 // An output topic that takes less than a record's dead letter gets its beginning.
 func TestDeadLetterCut(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, 1, "")
-	mustBroker(t, "tool", "topics", "--create", "--topic", w.dead, "--partitions", "1", "--config", "max.message.bytes=100000")
+	w.createTopic(w.dead, 1, "max.message.bytes", "100000")
 	running := w.start()
 	value := bytes.Repeat([]byte("x"), 5<<20)
 	w.produce(&kgo.Record{Value: value}, &kgo.Record{Value: []byte(`{"content":"The ferry returns."}`)})
-	w.done(time.Minute)
+	w.done()
 	running.stop()
-	dead := w.read(w.dead, kgo.ReadCommitted())
+	dead := w.deadLetters()
 	if len(dead) != 1 || header(dead[0], "clusterd.truncated") != fmt.Sprint(len(value)) || !bytes.HasPrefix(value, dead[0].Value) {
 		t.Errorf("%d dead letters, headers %v", len(dead), dead[0].Headers)
 	}

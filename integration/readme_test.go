@@ -28,7 +28,7 @@ func TestREADME(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &readme{world: &world{T: t}, dir: checkout(t)}
+	r := &readme{world: &world{T: t, patience: testlog.Patience}, dir: checkout(t)}
 	for _, topic := range []string{"articles", "article-clusters", "clusters", "articles-dead"} {
 		_, _ = broker("tool", "topics", "--delete", "--if-exists", "--topic", topic)
 	}
@@ -93,13 +93,13 @@ func (r *readme) shell(code string) {
 	case "go test ./...": // .ci/run calls it
 	case "go run ./cmd/clusterd demo":
 		p := r.begin("go", "run", "./cmd/clusterd", "demo")
-		r.eventually(3*time.Minute, "clusters in the demo", func() bool {
+		r.eventually("clusters in the demo", func() bool {
 			return strings.Contains(p.said.String(), "at distance")
 		})
 		r.interrupt(p)
 	case "./clusterd run -c clusterd.yaml":
 		r.daemon = r.begin("./clusterd", "run", "-c", "clusterd.yaml")
-		r.eventually(time.Minute, "the daemon to be live", func() bool { return strings.Contains(r.daemon.said.String(), `"msg":"live"`) })
+		r.eventually("the daemon to be live", func() bool { return strings.Contains(r.daemon.said.String(), `"msg":"live"`) })
 	default:
 		r.run(code)
 	}
@@ -112,7 +112,7 @@ func (r *readme) run(code string) {
 		code = strings.ReplaceAll(code, "kcat -b "+address+" -C", "until kcat -b "+address+
 			" -C -t article-clusters -e -q -X isolation.level=read_committed | grep -q a2; do sleep 0.1; done\nkcat -b "+address+" -C")
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(r.Context(), r.patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", code)
 	cmd.Dir = r.dir
@@ -138,7 +138,7 @@ func (r *readme) reader(file, code, language string, command []string, want stri
 		r.run("cd reader && go mod init reader && go get github.com/twmb/franz-go/pkg/kgo@$(cd .. && go list -m -f '{{.Version}}' github.com/twmb/franz-go)")
 	}
 	p := r.begin(command...)
-	r.eventually(2*time.Minute, file+" to read results", func() bool { return strings.Contains(p.said.String(), want) })
+	r.eventually(file+" to read results", func() bool { return strings.Contains(p.said.String(), want) })
 	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
 	<-p.exited
 }
@@ -198,7 +198,7 @@ func (r *readme) interrupt(p *process) {
 		if err != nil {
 			r.Errorf("after Ctrl-C: %v\n%s", err, p.said.String())
 		}
-	case <-time.After(30 * time.Second):
-		r.Errorf("still running 30 s after Ctrl-C:\n%s", p.said.String())
+	case <-time.After(r.patience):
+		r.Errorf("still running %s after Ctrl-C:\n%s", r.patience, p.said.String())
 	}
 }

@@ -1,0 +1,131 @@
+//go:build integration
+
+package integration
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/clusterd/clusterd/internal/failpoint"
+)
+
+// failpoints are the points, and among how many hits the one to die at is drawn.
+var failpoints = []struct {
+	name   string
+	within int
+}{
+	{failpoint.BeforeProduce, 40},
+	{failpoint.AfterProduce, 40},
+	{failpoint.AfterOffsets, 40},
+	{failpoint.BeforeEnd, 40},
+	{failpoint.AfterEnd, 40},
+	{failpoint.BeforeDisk, 40},
+	{failpoint.AfterDisk, 40},
+	{failpoint.BeforeFlush, 1},
+	{failpoint.AfterFlush, 1},
+	{failpoint.Fenced, 1},
+	{failpoint.Recovering, 1},
+}
+
+// An instance that dies at any of the points, also in the middle of coming back, leaves nothing behind
+// that a new start does not mend.
+func TestFailpoints(t *testing.T) {
+	t.Parallel()
+	w, random := newWorld(t, 4, noLinger), seeded(t)
+	stream := w.stream(perSecond)
+	running := w.start()
+	w.progress(0)
+	running.kill()
+	witness := w.witness()
+	for range *each {
+		for _, point := range failpoints {
+			hit := 1 + random.IntN(point.within)
+			if point.name == failpoint.Recovering { // there must be something to read
+				if err := os.RemoveAll(running.dir); err != nil {
+					t.Fatal(err)
+				}
+			}
+			before, began := w.consumed(), time.Now()
+			dying := w.start(fmt.Sprintf("%s=%d:kill", point.name, hit))
+			if point.name == failpoint.BeforeFlush || point.name == failpoint.AfterFlush {
+				w.progress(before)
+				dying.signal(syscall.SIGTERM) // a stop flushes
+			}
+			if err := dying.wait(); !dying.killed() {
+				t.Fatalf("%s: it ended with %v", point.name, err)
+			}
+			t.Logf("killed at %s, hit %d, after %.1f s: %d offsets committed before, %d after", point.name, hit, time.Since(began).Seconds(), before, w.consumed())
+		}
+	}
+	stream.stop()
+	running = w.start()
+	w.done()
+	running.stop()
+	if r := w.audit("--aborted", "--seen", witness.end()); r.Counts.Aborted == 0 {
+		t.Error("no kill hit a transaction: the test proves nothing")
+	}
+}
+
+// A batch that fails at any of the points is done again.
+func TestErrorsOnTheWay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 2, noLinger)
+	points := []string{
+		"before-produce=3:error", "after-produce=6:error", "after-offsets=9:error", "before-end=12:error", "after-end=15:error",
+		"before-disk=18:error", "fenced=2:error",
+	}
+	stream := w.stream(perSecond)
+	running := w.start(points...)
+	w.eventually("an error at each point", func() bool {
+		said := running.said()
+		return !slices.ContainsFunc(points, func(point string) bool {
+			name, _, _ := strings.Cut(point, "=")
+			return !strings.Contains(said, "failpoint "+name)
+		})
+	})
+	w.progress(w.consumed())
+	stream.stop()
+	w.done()
+	running.stop()
+	if r := w.audit("--aborted"); r.Counts.Aborted == 0 {
+		t.Error("no error hit a transaction: the test proves nothing")
+	}
+}
+
+// The audit finds every bug that is planted.
+func TestPlanted(t *testing.T) {
+	for _, test := range []struct{ bug, violates string }{
+		{failpoint.Drop, "I1"},
+		{failpoint.Duplicate, "I1"},
+		{failpoint.EarlyOffset, "I1"},
+		{failpoint.SkipDisk, "I3"},
+		{failpoint.StaleDisk, "I3"},
+		{failpoint.Swap, "I3"},
+	} {
+		t.Run(test.bug, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, 2, noLinger)
+			stream := w.stream(perSecond)
+			for range 2 { // some bugs show only after a restart
+				running := w.start("planted=" + test.bug)
+				running.waitLive()
+				w.progress(w.consumed() + 300)
+				running.stop()
+			}
+			running := w.start()
+			running.waitLive()
+			stream.stop()
+			w.done()
+			running.stop()
+			r, said := w.tryAudit()
+			if r.violations(test.violates) == 0 {
+				t.Errorf("the audit finds no violation of %s:\n%s", test.violates, said)
+			}
+		})
+	}
+}

@@ -1,0 +1,199 @@
+//go:build integration
+
+package integration
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+var (
+	kills     = flag.Int("kills", 0, "kills of TestCampaign; 0 passes it over")
+	instances = flag.Int("instances", 3, "instances of TestCampaign")
+	each      = flag.Int("each", 1, "how often TestFailpoints kills at each point")
+)
+
+// Without linger there is nearly always a transaction for a fault to hit.
+const noLinger = "batch: {linger: 0s}\n"
+
+// Instances that are killed at random moments, and a broker that is killed too, lose nothing, double
+// nothing and change nothing.
+func TestKilled(t *testing.T) {
+	c := newCampaign(t, 20, 2)
+	c.broker.every = 10
+	c.run()
+}
+
+// The same many times, by instances that also kill themselves at failpoints. The script campaign runs it.
+func TestCampaign(t *testing.T) {
+	if *kills == 0 {
+		t.Skip("-kills says how many")
+	}
+	c := newCampaign(t, *kills, *instances)
+	c.broker.every, c.audits.every, c.mined = 50, 100, true
+	c.run()
+}
+
+const (
+	perSecond   = 160
+	aliveAtMost = time.Second // how long after progress the next kill comes
+)
+
+// campaign kills instances while articles stream and a witness reads.
+type campaign struct {
+	*world
+	random     *rand.Rand
+	kills      int
+	broker     interval // it is killed too
+	audits     interval // while it all goes on
+	mined      bool     // every other instance carries a failpoint
+	live       []*instance
+	deaths     int
+	died       time.Time // of the latest death
+	before     int64     // offsets committed then
+	recovering []string  // who died since there was progress
+	hits       map[string]int
+	recoveries []time.Duration
+}
+
+// interval says every how many kills something happens; 0 is never.
+type interval struct{ every, last int }
+
+func (i *interval) due(kills int) bool {
+	if i.every == 0 || kills < i.last+i.every {
+		return false
+	}
+	i.last = kills
+	return true
+}
+
+func newCampaign(t *testing.T, kills, instances int) *campaign {
+	t.Helper()
+	c := &campaign{world: newWorld(t, 4, noLinger), random: seeded(t), kills: kills, hits: make(map[string]int)}
+	c.replace("level: debug", "level: info")
+	for range instances {
+		c.live = append(c.live, c.start())
+	}
+	return c
+}
+
+func (c *campaign) run() {
+	c.Helper()
+	stream := c.stream(perSecond)
+	c.progress(0)
+	witness := c.witness()
+	next := time.Now()
+	for c.deaths < c.kills || len(c.recovering) > 0 {
+		for slot, i := range c.live {
+			if i.ended() {
+				c.bury(slot, i.failpoints)
+			}
+		}
+		switch {
+		case len(c.recovering) > 0:
+			if c.recovered() {
+				next = time.Now().Add(time.Duration(c.random.Int64N(int64(aliveAtMost))))
+			}
+		case time.Now().After(next):
+			c.strike()
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	stream.stop()
+	for slot, i := range c.live { // without failpoints from now on
+		i.kill()
+		c.live[slot] = c.start()
+	}
+	c.done()
+	for _, i := range c.live {
+		i.stop()
+	}
+	c.summary(c.audit("--aborted", "--seen", witness.end()), stream.sent.Load())
+}
+
+// strike kills an instance, mostly the one that works.
+func (c *campaign) strike() {
+	c.Helper()
+	slot := c.random.IntN(len(c.live))
+	what := "random moment, any instance"
+	if owner := slices.IndexFunc(c.live, func(i *instance) bool { return i.readyz().State == "live" }); owner >= 0 && c.random.IntN(4) > 0 {
+		slot, what = owner, "random moment, the owner"
+	}
+	c.live[slot].kill()
+	c.bury(slot, what)
+	if c.broker.due(c.deaths) {
+		mustBroker(c.T, "kill")
+		mustBroker(c.T, "start")
+		c.died = time.Now() // from when the broker answers again
+		c.recovering = append(c.recovering, "the broker")
+	}
+}
+
+// bury starts an instance anew that has died of a SIGKILL.
+func (c *campaign) bury(slot int, what string) {
+	c.Helper()
+	if i := c.live[slot]; !i.killed() {
+		c.Fatalf("an instance ended by itself: %v", i.err)
+	}
+	c.died = time.Now()
+	c.before = c.consumed()
+	c.deaths++
+	c.recovering = append(c.recovering, what)
+	c.live[slot] = c.startIn(c.live[slot].dir, c.mine()...)
+}
+
+// mine is a failpoint for an instance to carry.
+func (c *campaign) mine() []string {
+	if !c.mined || c.random.IntN(2) == 0 {
+		return nil
+	}
+	point := failpoints[c.random.IntN(len(failpoints))]
+	return []string{fmt.Sprintf("%s=%d:kill", point.name, 1+c.random.IntN(point.within))}
+}
+
+// recovered reports whether there is progress since the latest death.
+func (c *campaign) recovered() bool {
+	c.Helper()
+	now := c.consumed()
+	took := time.Since(c.died)
+	if now <= c.before {
+		if took > c.patience {
+			c.Fatalf("no progress %s after the deaths of %q", took, c.recovering)
+		}
+		return false
+	}
+	c.Logf("kill %d of %d: %q; %d offsets committed before, progress after %.1f s", c.deaths, c.kills, c.recovering, c.before, took.Seconds())
+	for _, what := range c.recovering {
+		point, _, _ := strings.Cut(what, "=")
+		c.hits[point]++
+	}
+	if c.audits.due(c.deaths) {
+		c.audit()
+	}
+	c.recoveries = append(c.recoveries, took)
+	c.recovering = nil
+	return true
+}
+
+// summary says what was hit, and that the campaign hit something.
+func (c *campaign) summary(r report, sent int64) {
+	c.Helper()
+	slices.Sort(c.recoveries)
+	c.Logf("%d articles, %d kills; progress after %.1f s in the middle, %.1f s at most; %d records of aborted transactions", sent, c.deaths,
+		c.recoveries[len(c.recoveries)/2].Seconds(), c.recoveries[len(c.recoveries)-1].Seconds(), r.Counts.Aborted)
+	for _, what := range slices.Sorted(maps.Keys(c.hits)) {
+		c.Logf("%5d %s", c.hits[what], what)
+	}
+	for _, check := range r.Checks {
+		c.Logf("%s %s, %d checked, %d violations", check.ID, check.Verdict, check.Checked, check.Violations)
+	}
+	if r.Counts.Aborted == 0 {
+		c.Error("no kill hit a transaction: the test proves nothing")
+	}
+}

@@ -1,0 +1,125 @@
+//go:build integration
+
+package integration
+
+import (
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+)
+
+// What stops clusterd says what to do, and the exit code is 1.
+func TestErrors(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		prepare func(w *world)
+		want    string
+	}{
+		{"input topic missing", func(w *world) {
+			w.configure("input: {topic: no-such-topic}\n")
+			w.replace("create_topics: true", "create_topics: false")
+		}, "topic no-such-topic: it does not exist: create it (kafka-topics --create --topic no-such-topic), or set kafka.create_topics: true"},
+		{"clusters topic not compacted", func(w *world) {
+			w.createTopic(w.clusters, 1, "cleanup.policy", "delete")
+		}, "must be compact"},
+		{"made in another way", func(w *world) {
+			w.runOnce()
+			w.configure("fingerprint: {hash: xxh3}\n")
+		}, "hash was sdbm and is xxh3"},
+		{"records deleted before they were read", func(w *world) {
+			w.runOnce()
+			w.send(10)
+			w.deleteRecords(5)
+		}, "offset out of range: "},
+		{"input topic made anew", func(w *world) {
+			w.runOnce()
+			w.deleteTopic(w.input)
+			w.createTopic(w.input, 1)
+		}, "was founded by a record that is still to be read"},
+		{"clusters topic made anew", func(w *world) {
+			w.runOnce()
+			w.deleteTopic(w.clusters)
+			w.createTopic(w.clusters, 1, "cleanup.policy", "compact")
+		}, "the topic was made anew"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, 1, "")
+			test.prepare(w)
+			w.start().fails(test.want)
+		})
+	}
+}
+
+// runOnce starts clusterd, has it cluster some articles, and stops it.
+func (w *world) runOnce() {
+	w.Helper()
+	running := w.start()
+	w.send(3)
+	w.done()
+	running.stop()
+}
+
+// deleteRecords deletes the input's records before an offset, as retention does.
+func (w *world) deleteRecords(before int64) {
+	w.Helper()
+	var offsets kadm.Offsets
+	offsets.Add(kadm.Offset{Topic: w.input, Partition: 0, At: before})
+	responses, err := admin.DeleteRecords(w.Context(), offsets)
+	if err == nil {
+		err = responses.Error()
+	}
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+// Topics that change while clusterd runs: it stops where going on would be wrong.
+func TestTopicsChange(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		change func(w *world)
+		want   string
+	}{
+		{"input topic made anew", func(w *world) {
+			w.deleteTopic(w.input)
+			w.createTopic(w.input, 1)
+			w.send(3)
+		}, "made anew"},
+		{"clusters topic made anew", func(w *world) {
+			w.deleteTopic(w.clusters)
+			w.createTopic(w.clusters, 1, "cleanup.policy", "compact")
+			w.send(3)
+		}, "made anew"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, 1, "")
+			running := w.start()
+			w.send(100)
+			w.done()
+			test.change(w)
+			running.fails(test.want)
+		})
+	}
+}
+
+// Results that have nowhere to go wait until they have.
+func TestOutputTopicDeleted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 2, "")
+	running := w.start()
+	running.waitLive()
+	w.deleteTopic(w.output)
+	w.send(100)
+	w.eventually("the trouble in /readyz or in the log", func() bool { return running.complains(w.output) })
+	if n := w.consumed(); n > 0 {
+		t.Errorf("%d articles are committed and have no result", n)
+	}
+	w.createTopic(w.output, 2)
+	w.done()
+	running.stop()
+	if n := w.audit().Counts.Records; n != 100 {
+		t.Errorf("%d of 100 articles came out", n)
+	}
+}
