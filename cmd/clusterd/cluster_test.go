@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/clusterd/clusterd/internal/article"
-	"github.com/clusterd/clusterd/internal/testlog"
+	"github.com/clusterd/clusterd/internal/testwait"
 )
 
 const (
@@ -137,7 +137,7 @@ func TestClusterInterrupted(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	var out, errs testlog.Buffer
+	var out, errs testwait.Buffer
 	code := run(ctx, []string{"cluster"}, strings.NewReader(bridge), &out, &errs)
 	if code != exitFailed || errs.String() != "clusterd: interrupted: the results are not complete\n" {
 		t.Errorf("exit %d, errors %q", code, &errs)

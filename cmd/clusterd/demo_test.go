@@ -9,12 +9,12 @@ import (
 
 	"github.com/rivo/uniseg"
 
-	"github.com/clusterd/clusterd/internal/testlog"
+	"github.com/clusterd/clusterd/internal/testwait"
 )
 
 // demoing is a demo that runs until it has shown enough.
 type demoing struct {
-	out, errs testlog.Buffer
+	out, errs testwait.Buffer
 	stop      context.CancelFunc
 	code      chan int
 }

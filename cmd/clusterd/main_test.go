@@ -14,7 +14,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/golden"
-	"github.com/clusterd/clusterd/internal/testlog"
+	"github.com/clusterd/clusterd/internal/testwait"
 )
 
 // binaries is the folder that the binary is built in.
@@ -51,7 +51,7 @@ type outcome struct {
 
 func clusterd(t *testing.T, stdin string, args ...string) outcome {
 	t.Helper()
-	var out, errs testlog.Buffer
+	var out, errs testwait.Buffer
 	code := run(t.Context(), append([]string{}, args...), strings.NewReader(stdin), &out, &errs)
 	return outcome{code, out.String(), errs.String()}
 }
@@ -60,7 +60,7 @@ func clusterd(t *testing.T, stdin string, args ...string) outcome {
 type process struct {
 	*testing.T
 	cmd       *exec.Cmd
-	out, errs testlog.Buffer
+	out, errs testwait.Buffer
 	done      chan struct{}
 }
 
@@ -92,8 +92,8 @@ func (p *process) signal(s os.Signal) int {
 	select {
 	case <-p.done:
 		return p.cmd.ProcessState.ExitCode()
-	case <-time.After(testlog.Patience):
-		p.Fatalf("still running %v after %v; log:\n%s", testlog.Patience, s, &p.errs)
+	case <-time.After(testwait.Patience):
+		p.Fatalf("still running %v after %v; log:\n%s", testwait.Patience, s, &p.errs)
 		return -1
 	}
 }

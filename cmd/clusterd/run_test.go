@@ -18,7 +18,7 @@ import (
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/kafka"
-	"github.com/clusterd/clusterd/internal/testlog"
+	"github.com/clusterd/clusterd/internal/testwait"
 )
 
 // freeAddress is a configuration with an address that was free a moment ago.
@@ -62,7 +62,7 @@ func waitForResults(t *testing.T, broker string, n int) map[string]article.Resul
 		t.Fatal(err)
 	}
 	defer client.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), testlog.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testwait.Patience)
 	defer cancel()
 	chunks, failed := make(chan consumer.Chunk), make(chan error, 1)
 	from := map[int]int64{0: 0, 1: 0, 2: 0, 3: 0}

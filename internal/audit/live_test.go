@@ -19,7 +19,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/golden"
-	"github.com/clusterd/clusterd/internal/testlog"
+	"github.com/clusterd/clusterd/internal/testwait"
 )
 
 // long is n articles a minute apart, many of them near one another.
@@ -220,7 +220,7 @@ func TestOpenTransaction(t *testing.T) {
 			s.transactions = s.transactions[:2]
 			s.write()
 			s.begin(last)
-			var log testlog.Buffer
+			var log testwait.Buffer
 			done := make(chan struct{})
 			go func() {
 				defer close(done)

@@ -16,7 +16,7 @@ import (
 	"github.com/clusterd/clusterd/internal/broker"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/kafka"
-	"github.com/clusterd/clusterd/internal/testlog"
+	"github.com/clusterd/clusterd/internal/testwait"
 )
 
 const anyPort = "127.0.0.1:0"
@@ -173,7 +173,7 @@ func TestStartErrors(t *testing.T) {
 // What the broker tells is for those who look for trouble: nothing of the usual course is shown.
 func TestTheLogIsQuiet(t *testing.T) {
 	for level, want := range map[slog.Level]bool{slog.LevelInfo: false, slog.LevelDebug: true} {
-		var log testlog.Buffer
+		var log testwait.Buffer
 		b, err := broker.Start(anyPort, t.TempDir(), slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: level})))
 		if err != nil {
 			t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/clusterd/clusterd/internal/kafka"
-	"github.com/clusterd/clusterd/internal/testlog"
+	"github.com/clusterd/clusterd/internal/testwait"
 )
 
 func join(t *testing.T, client *kafka.Client, scope Scope) *Group {
@@ -67,7 +67,7 @@ func await(t *testing.T, ctx context.Context, who string, generations <-chan []i
 func TestGroupOfOneSpace(t *testing.T) {
 	t.Parallel()
 	_, client := startBrokers(t, 1, kfake.SeedTopics(4, "articles"))
-	ctx, cancel := context.WithTimeout(t.Context(), testlog.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testwait.Patience)
 	defer cancel()
 
 	owner := join(t, client, ScopeTopic)
@@ -87,7 +87,7 @@ func TestGroupOfOneSpace(t *testing.T) {
 func TestGroupOfPartitions(t *testing.T) {
 	t.Parallel()
 	_, client := startBrokers(t, 1, kfake.SeedTopics(4, "articles"))
-	ctx, cancel := context.WithTimeout(t.Context(), testlog.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testwait.Patience)
 	defer cancel()
 
 	first := join(t, client, ScopePartition)
@@ -143,7 +143,7 @@ func dead(t *testing.T, client *kafka.Client) (member string) {
 	writer := newWriter(t, client)
 	join := kmsg.NewPtrJoinGroupRequest()
 	join.Group, join.ProtocolType = "clusterd", "consumer"
-	patience := int32(testlog.Patience.Milliseconds())
+	patience := int32(testwait.Patience.Milliseconds())
 	join.SessionTimeoutMillis, join.RebalanceTimeoutMillis = 2*patience, patience
 	protocol := kmsg.NewJoinGroupRequestProtocol()
 	protocol.Name = "clusterd-topic"
@@ -172,7 +172,7 @@ func dead(t *testing.T, client *kafka.Client) (member string) {
 // Nobody waits for a member that was expelled, though its session would last for long.
 func TestExpel(t *testing.T) {
 	_, client := startBrokers(t, 1, kfake.SeedTopics(2, "articles"))
-	ctx, cancel := context.WithTimeout(t.Context(), testlog.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testwait.Patience)
 	defer cancel()
 	member := dead(t, client)
 	for _, id := range []string{member, member, "another"} { // to be sure is no error
@@ -190,7 +190,7 @@ func TestExpel(t *testing.T) {
 
 func TestMember(t *testing.T) {
 	_, client := startBrokers(t, 1, kfake.SeedTopics(1, "articles"))
-	ctx, cancel := context.WithTimeout(t.Context(), testlog.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testwait.Patience)
 	defer cancel()
 	group := join(t, client, ScopeTopic)
 	defer group.Close()

@@ -19,7 +19,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/kafka"
-	"github.com/clusterd/clusterd/internal/testlog"
+	"github.com/clusterd/clusterd/internal/testwait"
 )
 
 // startBrokers starts in-process brokers on free ports, and a client of them.
@@ -83,7 +83,7 @@ func end(t *testing.T, writer *kgo.Client, how kgo.TransactionEndTry) {
 // by partition.
 func readAllOf(t *testing.T, client *kafka.Client, next map[int]int64, maxBytes int) map[int][]string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), testlog.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testwait.Patience)
 	defer cancel()
 	ends, err := client.Offsets(ctx, "articles", slices.Collect(maps.Keys(next)), kafka.Last)
 	if err != nil {
@@ -184,7 +184,7 @@ func TestLogDoesNotReadAnOpenTransaction(t *testing.T) {
 	write(t, open, 0, "open")
 	write(t, plain, 0, "after")
 
-	ctx, cancel := context.WithTimeout(t.Context(), testlog.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testwait.Patience)
 	defer cancel()
 	chunks, finished := make(chan Chunk), make(chan error, 1)
 	go func() {
@@ -225,7 +225,7 @@ func TestLogOffsetOutOfRange(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, next := range []int64{0, 9} {
-		ctx, cancel := context.WithTimeout(t.Context(), testlog.Patience)
+		ctx, cancel := context.WithTimeout(t.Context(), testwait.Patience)
 		err := NewLog(client, slog.New(slog.DiscardHandler), "articles", map[int]int64{0: next}, 1<<20).Read(ctx, make(chan Chunk))
 		cancel()
 		if !errors.Is(err, ErrOffsetOutOfRange) {
@@ -324,7 +324,7 @@ func TestLogStopsAtAnErrorThatWaitingDoesNotMend(t *testing.T) {
 		response.Topics = append(response.Topics, topic)
 		return response, nil, true
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), testlog.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testwait.Patience)
 	defer cancel()
 	err := NewLog(client, slog.New(slog.DiscardHandler), "articles", map[int]int64{0: 0}, 1<<20).Read(ctx, make(chan Chunk))
 	if !errors.Is(err, kafkago.TopicAuthorizationFailed) || !strings.Contains(err.Error(), "reading articles/0 at offset 0") || !strings.Contains(err.Error(), "grant read") {

@@ -17,7 +17,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/monitor"
-	"github.com/clusterd/clusterd/internal/testlog"
+	"github.com/clusterd/clusterd/internal/testwait"
 )
 
 const canary = "hunter2-hunter2-hunter2"
@@ -163,7 +163,7 @@ func dial(t *testing.T, address string) net.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(testlog.Patience)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(testwait.Patience)); err != nil {
 		t.Fatal(err)
 	}
 	return conn

@@ -12,7 +12,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/state"
-	"github.com/clusterd/clusterd/internal/testlog"
+	"github.com/clusterd/clusterd/internal/testwait"
 )
 
 // spaceDir is where the store of a space lies in an instance's folder.
@@ -320,7 +320,7 @@ func TestRunExpelsTheMemberThatWasKilled(t *testing.T) {
 func (b *bench) ghost() (member string) {
 	b.Helper()
 	group, err := kafkago.NewConsumerGroup(kafkago.ConsumerGroupConfig{
-		ID: b.config.Input.Group, Brokers: b.config.Kafka.Brokers, Topics: []string{b.config.Input.Topic}, SessionTimeout: 2 * testlog.Patience,
+		ID: b.config.Input.Group, Brokers: b.config.Kafka.Brokers, Topics: []string{b.config.Input.Topic}, SessionTimeout: 2 * testwait.Patience,
 	})
 	if err != nil {
 		b.Fatal(err)

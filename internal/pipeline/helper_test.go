@@ -23,7 +23,7 @@ import (
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/monitor"
-	"github.com/clusterd/clusterd/internal/testlog"
+	"github.com/clusterd/clusterd/internal/testwait"
 	"github.com/clusterd/clusterd/internal/text"
 )
 
@@ -85,18 +85,6 @@ func feed(seed uint64, n int) [][]byte {
 	return values
 }
 
-// poll waits until done.
-func poll(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.Now().Add(testlog.Patience); !done(); <-tick.C {
-		if time.Now().After(deadline) {
-			t.Fatalf("still waiting after %v for %s", testlog.Patience, what)
-		}
-	}
-}
-
 var discard = slog.New(slog.DiscardHandler)
 
 // bench is a broker, and what the tests do with it.
@@ -149,7 +137,7 @@ func newBareBench(t *testing.T, c config.Config) *bench {
 // instance is a clusterd that runs.
 type instance struct {
 	t    *testing.T
-	log  *testlog.Buffer
+	log  *testwait.Buffer
 	stop context.CancelFunc
 	done chan struct{}
 	err  error // after done
@@ -168,7 +156,7 @@ func (b *bench) startIn(dir string) *instance {
 	c.State.Dir = dir
 	fingerprinter := testFingerprinter(b, b.config)
 	ctx, stop := context.WithCancel(b.Context())
-	i := &instance{t: b.T, log: &testlog.Buffer{}, stop: stop, done: make(chan struct{})}
+	i := &instance{t: b.T, log: &testwait.Buffer{}, stop: stop, done: make(chan struct{})}
 	go func() {
 		defer close(i.done)
 		i.err = run(ctx, c, b.client, slog.New(slog.NewTextHandler(i.log, nil)), monitor.New("test"), fingerprinter)
@@ -183,8 +171,8 @@ func (i *instance) wait() error {
 	select {
 	case <-i.done:
 		return i.err
-	case <-time.After(testlog.Patience):
-		i.t.Fatalf("still running after %v; log:\n%s", testlog.Patience, i.log)
+	case <-time.After(testwait.Patience):
+		i.t.Fatalf("still running after %v; log:\n%s", testwait.Patience, i.log)
 		return nil
 	}
 }
@@ -234,7 +222,7 @@ func spread(values [][]byte) []kafkago.Message {
 // read is all that is committed in a topic now, as a read_committed reader sees it.
 func (b *bench) read(topic string) []kafka.Record {
 	b.Helper()
-	ctx, cancel := context.WithTimeout(b.Context(), testlog.Patience)
+	ctx, cancel := context.WithTimeout(b.Context(), testwait.Patience)
 	defer cancel()
 	partitions, err := b.client.Partitions(ctx, topic)
 	if err != nil {
@@ -271,7 +259,7 @@ func (b *bench) committed() {
 	if err != nil {
 		b.Fatal(err)
 	}
-	poll(b.T, "the group's offsets to reach the end of the input", func() bool {
+	testwait.Until(b, "the group's offsets to reach the end of the input", func() bool {
 		offsets, err := consumer.Committed(b.Context(), b.client, b.config.Input.Group, b.config.Input.Topic, partitions)
 		if err != nil {
 			return false // the broker's faults are for everyone

@@ -24,7 +24,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/kafka"
-	"github.com/clusterd/clusterd/internal/testlog"
+	"github.com/clusterd/clusterd/internal/testwait"
 )
 
 const group = "clusterd"
@@ -86,7 +86,7 @@ func valuesOf(batches ...Batch) []string {
 // committed reads both topics with a foreign client, as far as there is anything committed.
 func committed(t *testing.T, client *kafka.Client) []*kgo.Record {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), testlog.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testwait.Patience)
 	defer cancel()
 	reader, err := kgo.NewClient(kgo.SeedBrokers(client.Brokers...), kgo.FetchIsolationLevel(kgo.ReadCommitted()),
 		kgo.ConsumeTopics("results", "clusters"), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.FetchMaxWait(50*time.Millisecond), kgo.KeepControlRecords())

@@ -19,7 +19,6 @@ import (
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/state"
-	"github.com/clusterd/clusterd/internal/testlog"
 )
 
 const dir = "space-all"
@@ -247,13 +246,3 @@ type quiet struct{}
 func (quiet) Infof(string, ...any)              {}
 func (quiet) Errorf(string, ...any)             {}
 func (quiet) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
-
-// eventually waits for a condition.
-func eventually(t *testing.T, condition func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(testlog.Patience); !condition(); runtime.Gosched() {
-		if time.Now().After(deadline) {
-			t.Fatal("it did not happen")
-		}
-	}
-}

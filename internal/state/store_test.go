@@ -17,6 +17,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/state"
+	"github.com/clusterd/clusterd/internal/testwait"
 )
 
 func TestEmptyStore(t *testing.T) {
@@ -439,7 +440,7 @@ func TestFlushedInTime(t *testing.T) {
 	}
 	now = now.Add(1)
 	apply(3)
-	eventually(t, func() bool { return onDisk() == 3 })
+	testwait.Until(t, "the flush", func() bool { return onDisk() == 3 })
 	now = now.Add(time.Second)
 	apply(4)
 	if at := onDisk(); at != 3 {
