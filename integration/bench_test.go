@@ -16,6 +16,7 @@ import (
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/kafkatest"
 	"github.com/clusterd/clusterd/internal/monitor"
 	"github.com/clusterd/clusterd/internal/pipeline"
 	"github.com/clusterd/clusterd/internal/sample"
@@ -35,12 +36,7 @@ func topicFor(b *testing.B, partitions int32) string {
 
 func connect(b *testing.B) *kafka.Client {
 	b.Helper()
-	c, err := kafka.NewClient(config.Kafka{Brokers: []string{address}})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(c.Close)
-	return c
+	return kafkatest.Connect(b, config.Kafka{Brokers: []string{address}})
 }
 
 // fill sends made-up articles and returns how many bytes they have.

@@ -17,7 +17,7 @@ import (
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
-	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/kafkatest"
 	"github.com/clusterd/clusterd/internal/testwait"
 )
 
@@ -57,11 +57,7 @@ func produce(t *testing.T, broker string, values ...string) {
 // the article's id.
 func waitForResults(t *testing.T, broker string, n int) map[string]article.Result {
 	t.Helper()
-	client, err := kafka.NewClient(config.Kafka{Brokers: []string{broker}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
+	client := kafkatest.Connect(t, config.Kafka{Brokers: []string{broker}})
 	ctx, cancel := context.WithTimeout(t.Context(), testwait.Patience)
 	defer cancel()
 	chunks, failed := make(chan consumer.Chunk), make(chan error, 1)

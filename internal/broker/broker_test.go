@@ -16,6 +16,7 @@ import (
 	"github.com/clusterd/clusterd/internal/broker"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/kafkatest"
 	"github.com/clusterd/clusterd/internal/testwait"
 )
 
@@ -34,12 +35,7 @@ func start(t *testing.T, address, dir string) *broker.Broker {
 
 func newClient(t *testing.T, b *broker.Broker) *kafka.Client {
 	t.Helper()
-	client, err := kafka.NewClient(config.Kafka{Brokers: []string{b.Address()}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(client.Close)
-	return client
+	return kafkatest.Connect(t, config.Kafka{Brokers: []string{b.Address()}})
 }
 
 func write(t *testing.T, b *broker.Broker, topic string, values ...string) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"net"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -19,26 +18,15 @@ import (
 
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/kafkatest"
 	"github.com/clusterd/clusterd/internal/testwait"
 )
 
 // startBrokers starts in-process brokers on free ports, and a client of them.
 func startBrokers(t *testing.T, n int, options ...kfake.Opt) (*kfake.Cluster, *kafka.Client) {
 	t.Helper()
-	options = append(options, kfake.NumBrokers(n), kfake.ListenFn(func(network, _ string) (net.Listener, error) {
-		return net.Listen(network, "127.0.0.1:0")
-	}))
-	cluster, err := kfake.NewCluster(options...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(cluster.Close)
-	client, err := kafka.NewClient(config.Kafka{Brokers: cluster.ListenAddrs()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(client.Close)
-	return cluster, client
+	cluster := kafkatest.Start(t, n, options...)
+	return cluster, kafkatest.Connect(t, config.Kafka{Brokers: cluster.ListenAddrs()})
 }
 
 // newWriter is a foreign client that can do what this project's own cannot: abort.

@@ -24,30 +24,14 @@ import (
 
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/kafkatest"
 )
 
 // startBroker starts an in-process broker on a free port.
 func startBroker(t *testing.T, options ...kfake.Opt) (*kfake.Cluster, config.Kafka) {
 	t.Helper()
-	options = append(options, kfake.NumBrokers(1), kfake.ListenFn(func(network, _ string) (net.Listener, error) {
-		return net.Listen(network, "127.0.0.1:0")
-	}))
-	cluster, err := kfake.NewCluster(options...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(cluster.Close)
+	cluster := kafkatest.Start(t, 1, options...)
 	return cluster, config.Kafka{Brokers: cluster.ListenAddrs()}
-}
-
-func newClient(t *testing.T, c config.Kafka) *kafka.Client {
-	t.Helper()
-	client, err := kafka.NewClient(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(client.Close)
-	return client
 }
 
 func TestNewClientNamesTheSettingThatCannotBeUsed(t *testing.T) {
@@ -81,7 +65,7 @@ func TestNewClientNamesTheSettingThatCannotBeUsed(t *testing.T) {
 }
 
 func TestNewClientReadsNoFilesWithoutTLS(t *testing.T) {
-	newClient(t, config.Kafka{Brokers: []string{"127.0.0.1:1"}, TLS: config.TLS{CAFile: "missing.pem", CertFile: "missing.pem"}})
+	kafkatest.Connect(t, config.Kafka{Brokers: []string{"127.0.0.1:1"}, TLS: config.TLS{CAFile: "missing.pem", CertFile: "missing.pem"}})
 }
 
 func TestLogin(t *testing.T) {
@@ -90,12 +74,12 @@ func TestLogin(t *testing.T) {
 			t.Parallel()
 			cluster, c := startBroker(t, kfake.EnableSASL(), kfake.Superuser(method, "clusterd", "right"), kfake.SeedTopics(2, "articles"))
 			c.SASL = config.SASL{Mechanism: mechanism, Username: "clusterd", Password: "right"}
-			if got, err := newClient(t, c).Partitions(t.Context(), "articles"); err != nil || !slices.Equal(got, []int{0, 1}) {
+			if got, err := kafkatest.Connect(t, c).Partitions(t.Context(), "articles"); err != nil || !slices.Equal(got, []int{0, 1}) {
 				t.Errorf("Partitions = %v, %v", got, err)
 			}
 			refuseLogins(cluster)
 			c.SASL.Password = "wrong"
-			_, err := newClient(t, c).Partitions(t.Context(), "articles")
+			_, err := kafkatest.Connect(t, c).Partitions(t.Context(), "articles")
 			if !kafka.Hopeless(err) || kafka.Transient(err) {
 				t.Fatalf("error = %v, want one that waiting does not mend", err)
 			}
@@ -130,7 +114,7 @@ func TestLoginByAMechanismThatTheBrokerDoesNotTake(t *testing.T) {
 		return response, nil, true
 	})
 	c.SASL = config.SASL{Mechanism: "plain", Username: "clusterd", Password: "right"}
-	_, err := newClient(t, c).Partitions(t.Context(), "articles")
+	_, err := kafkatest.Connect(t, c).Partitions(t.Context(), "articles")
 	if !kafka.Hopeless(err) || !strings.Contains(kafka.Explain(err).Error(), "check kafka.sasl.mechanism") {
 		t.Errorf("error = %v, want a hopeless one that names kafka.sasl.mechanism", kafka.Explain(err))
 	}
@@ -158,7 +142,7 @@ func TestTLS(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := c
 			c.TLS = tt.tls
-			_, err := newClient(t, c).Partitions(t.Context(), "articles")
+			_, err := kafkatest.Connect(t, c).Partitions(t.Context(), "articles")
 			switch {
 			case !tt.hopeless && err != nil:
 				t.Error(err)
@@ -174,7 +158,7 @@ func TestTLS(t *testing.T) {
 func TestTLSAgainstAPortWithoutIt(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler()) // it answers a handshake with plain text
 	defer server.Close()
-	client := newClient(t, config.Kafka{Brokers: []string{server.Listener.Addr().String()}, TLS: config.TLS{Enabled: true}})
+	client := kafkatest.Connect(t, config.Kafka{Brokers: []string{server.Listener.Addr().String()}, TLS: config.TLS{Enabled: true}})
 	_, err := client.Partitions(t.Context(), "articles")
 	if !kafka.Hopeless(err) || kafka.Transient(err) {
 		t.Fatalf("error = %v, want one that waiting does not mend", err)
@@ -190,7 +174,7 @@ func TestUnreachableBroker(t *testing.T) {
 		t.Fatal(err)
 	}
 	listener.Close() // now nobody listens there
-	_, err = newClient(t, config.Kafka{Brokers: []string{listener.Addr().String()}}).Partitions(t.Context(), "articles")
+	_, err = kafkatest.Connect(t, config.Kafka{Brokers: []string{listener.Addr().String()}}).Partitions(t.Context(), "articles")
 	if !kafka.Transient(err) || kafka.Hopeless(err) {
 		t.Fatalf("error = %v, want one that may pass", err)
 	}
@@ -214,7 +198,7 @@ func TestBrokerThatHangsUp(t *testing.T) {
 			conn.Close()
 		}
 	}()
-	_, err = newClient(t, config.Kafka{Brokers: []string{listener.Addr().String()}}).Partitions(t.Context(), "articles")
+	_, err = kafkatest.Connect(t, config.Kafka{Brokers: []string{listener.Addr().String()}}).Partitions(t.Context(), "articles")
 	if !kafka.Transient(err) {
 		t.Errorf("error = %v, want one that may pass", err)
 	}
@@ -226,7 +210,7 @@ func TestSilentBrokerIsGivenUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	client := newClient(t, config.Kafka{Brokers: []string{listener.Addr().String()}})
+	client := kafkatest.Connect(t, config.Kafka{Brokers: []string{listener.Addr().String()}})
 	_, err = kafka.DoWithin[*metadata.Response](t.Context(), client, &metadata.Request{}, 20*time.Millisecond)
 	if !kafka.Transient(err) || !errors.Is(err, context.DeadlineExceeded) || !strings.HasPrefix(err.Error(), "Metadata: ") {
 		t.Errorf("error = %v, want the request's name and that its time is over", err)
@@ -235,7 +219,7 @@ func TestSilentBrokerIsGivenUp(t *testing.T) {
 
 func TestTopics(t *testing.T) {
 	_, c := startBroker(t, kfake.SeedTopics(3, "articles"))
-	client, ctx := newClient(t, c), t.Context()
+	client, ctx := kafkatest.Connect(t, c), t.Context()
 
 	partitions, err := client.Partitions(ctx, "articles")
 	if err != nil || !slices.Equal(partitions, []int{0, 1, 2}) {
@@ -280,7 +264,7 @@ func TestTopics(t *testing.T) {
 
 func TestCreateTopic(t *testing.T) {
 	cluster, c := startBroker(t, kfake.DefaultNumPartitions(2))
-	client, ctx := newClient(t, c), t.Context()
+	client, ctx := kafkatest.Connect(t, c), t.Context()
 	spec := kafka.TopicSpec{Name: "clusters", Partitions: 5, Configs: map[string]string{"cleanup.policy": "compact", "max.message.bytes": "2000000"}}
 	for range 2 { // the second time it is there already
 		if err := client.CreateTopic(ctx, spec); err != nil {
@@ -326,7 +310,7 @@ func TestTopicConfigWithoutTheRightToReadIt(t *testing.T) {
 	_, c := startBroker(t, kfake.EnableSASL(), kfake.EnableACLs(), kfake.Superuser("PLAIN", "admin", "admin"),
 		kfake.User("PLAIN", "clusterd", "pw"), kfake.SeedTopics(1, "articles"))
 	c.SASL = config.SASL{Mechanism: "plain", Username: "clusterd", Password: "pw"}
-	got, err := newClient(t, c).TopicConfig(t.Context(), "articles")
+	got, err := kafkatest.Connect(t, c).TopicConfig(t.Context(), "articles")
 	if err != nil || got != (kafka.TopicConfig{MaxMessageBytes: 1_048_588, DeleteRetention: 24 * time.Hour}) {
 		t.Errorf("TopicConfig = %+v, %v; want Kafka's default size and no policy", got, err)
 	}
@@ -348,7 +332,7 @@ func TestTopicSpecCommand(t *testing.T) {
 
 func TestTopicConfigOfTombstones(t *testing.T) {
 	_, c := startBroker(t)
-	client := newClient(t, c)
+	client := kafkatest.Connect(t, c)
 	for value, want := range map[string]time.Duration{
 		"0": 0, "3600000": time.Hour, "9223372036854775807": math.MaxInt64 / time.Millisecond * time.Millisecond,
 	} {

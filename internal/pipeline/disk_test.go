@@ -10,7 +10,7 @@ import (
 
 	kafkago "github.com/segmentio/kafka-go"
 
-	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/kafkatest"
 	"github.com/clusterd/clusterd/internal/state"
 	"github.com/clusterd/clusterd/internal/testwait"
 )
@@ -208,10 +208,7 @@ func TestRunHaltsWhereTheClustersTopicHasMorePartitions(t *testing.T) {
 	if err != nil || response.Errors["clusters"] != nil {
 		t.Fatal(err, response)
 	}
-	if b.client, err = kafka.NewClient(b.config.Kafka); err != nil { // the old one knows one partition for a second more
-		t.Fatal(err)
-	}
-	defer b.client.Close()
+	b.client = kafkatest.Connect(t, b.config.Kafka) // the old one knows one partition for a second more
 	i = b.startIn(dir)
 	wantErrorHas(t, i.wait(), "is in another partition than its founder's, 1: the number of partitions of output.clusters_topic was changed")
 }

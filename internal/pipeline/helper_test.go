@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"maps"
 	"math/rand/v2"
-	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -22,6 +21,7 @@ import (
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/kafkatest"
 	"github.com/clusterd/clusterd/internal/monitor"
 	"github.com/clusterd/clusterd/internal/testwait"
 	"github.com/clusterd/clusterd/internal/text"
@@ -118,20 +118,9 @@ func newBench(t *testing.T, c config.Config, partitions int32) *bench {
 // newBareBench starts a broker without topics.
 func newBareBench(t *testing.T, c config.Config) *bench {
 	t.Helper()
-	broker, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.ListenFn(func(network, _ string) (net.Listener, error) {
-		return net.Listen(network, "127.0.0.1:0")
-	}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(broker.Close)
+	broker := kafkatest.Start(t, 1)
 	c.Kafka.Brokers = broker.ListenAddrs()
-	client, err := kafka.NewClient(c.Kafka)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(client.Close)
-	return &bench{T: t, broker: broker, client: client, config: c}
+	return &bench{T: t, broker: broker, client: kafkatest.Connect(t, c.Kafka), config: c}
 }
 
 // instance is a clusterd that runs.

@@ -24,6 +24,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/kafkatest"
 	"github.com/clusterd/clusterd/internal/testwait"
 )
 
@@ -31,20 +32,10 @@ const group = "clusterd"
 
 func startBrokers(t *testing.T, n int, options ...kfake.Opt) (*kfake.Cluster, *kafka.Client) {
 	t.Helper()
-	cluster, err := kfake.NewCluster(append([]kfake.Opt{
-		kfake.NumBrokers(n), kfake.SeedTopics(4, "results"), kfake.SeedTopics(2, "clusters"), kfake.SeedTopics(2, "articles"),
-		kfake.ListenFn(func(network, _ string) (net.Listener, error) { return net.Listen(network, "127.0.0.1:0") }),
+	cluster := kafkatest.Start(t, n, append([]kfake.Opt{
+		kfake.SeedTopics(4, "results"), kfake.SeedTopics(2, "clusters"), kfake.SeedTopics(2, "articles"),
 	}, options...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(cluster.Close)
-	client, err := kafka.NewClient(config.Kafka{Brokers: cluster.ListenAddrs()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(client.Close)
-	return cluster, client
+	return cluster, kafkatest.Connect(t, config.Kafka{Brokers: cluster.ListenAddrs()})
 }
 
 func newProducer(t *testing.T, client *kafka.Client) *Producer {
