@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"strings"
@@ -119,6 +120,15 @@ func Transient(err error) bool {
 func NoTopic(err error) bool {
 	return errors.Is(err, kafkago.UnknownTopicOrPartition) || errors.Is(err, protocol.ErrNoTopic) ||
 		errors.Is(err, protocol.ErrNoPartition)
+}
+
+// Expected makes it worth waiting that a topic is not there, for [Transient], where it was seen or made a
+// moment ago: it takes a broker another moment to know of it, and one that was deleted may come back.
+func Expected(err error) error {
+	if errors.Is(err, ErrNoTopic) {
+		return fmt.Errorf("%w (%w)", err, kafkago.UnknownTopicOrPartition)
+	}
+	return err
 }
 
 // isNoLeader also catches the error that kafka-go makes when partitions that had one leader

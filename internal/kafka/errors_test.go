@@ -40,6 +40,7 @@ func TestErrorClasses(t *testing.T) {
 		"unknown leader epoch":     {err: kafkago.UnknownLeaderEpoch, transient: true},
 		"unstable offset commit":   {err: kafkago.UnstableOffsetCommit, transient: true},
 		"unknown topic":            {err: kafkago.UnknownTopicOrPartition, transient: true, noTopic: true},
+		"a topic that was there":   {err: kafka.Expected(kafka.ErrNoTopic), transient: true, noTopic: true},
 		"topic not in the layout":  {err: protocol.NewErrNoTopic("t"), transient: true, noTopic: true},
 		"partition not in it":      {err: protocol.NewErrNoPartition("t", 1), transient: true, noTopic: true},
 		"no leader in the layout":  {err: protocol.NewErrNoLeader("t", 1), transient: true},

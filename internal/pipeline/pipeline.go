@@ -16,7 +16,6 @@ import (
 	"strconv"
 	"time"
 
-	kafkago "github.com/segmentio/kafka-go"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/clusterd/clusterd/internal/config"
@@ -313,7 +312,7 @@ func (p *pipeline) newReplica(ctx context.Context, name string, partitions []int
 	var all []int
 	err := kafka.Retry(ctx, p.log, "looking at topic "+topic, func() (err error) {
 		all, err = p.client.Partitions(ctx, topic)
-		return maybeNew(err)
+		return kafka.Expected(err)
 	})
 	if err != nil {
 		return nil, err
@@ -388,7 +387,7 @@ func ensureTopic(ctx context.Context, c config.Config, client *kafka.Client, log
 			}
 			log.Info("created topic", "topic", spec.Name)
 			ids, err = client.Partitions(ctx, spec.Name)
-			err = maybeNew(err)
+			err = kafka.Expected(err)
 		}
 		if err != nil {
 			return err
@@ -398,13 +397,4 @@ func ensureTopic(ctx context.Context, c config.Config, client *kafka.Client, log
 		return err
 	})
 	return settings, partitions, err
-}
-
-// maybeNew makes it worth waiting that a topic is not there: it was seen, or made, a moment ago, and it takes
-// a broker another moment to know of it.
-func maybeNew(err error) error {
-	if errors.Is(err, kafka.ErrNoTopic) {
-		return fmt.Errorf("%w (%w)", err, kafkago.UnknownTopicOrPartition)
-	}
-	return err
 }

@@ -88,7 +88,7 @@ func (w *worker) newProducer(ctx context.Context) (*sink.Producer, error) {
 		err := kafka.Retry(ctx, w.log, "reading the settings of topic "+topic, func() error {
 			partitions, err := w.client.Partitions(ctx, topic)
 			if err != nil {
-				return maybeNew(err)
+				return kafka.Expected(err)
 			}
 			settings, err := w.client.TopicConfig(ctx, topic)
 			w.out.partitions[topic], w.out.limits[topic] = partitions, settings.MaxMessageBytes

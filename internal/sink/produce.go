@@ -175,12 +175,8 @@ func (p *Producer) byLeader(ctx context.Context, round []recordBatch) (map[int][
 	for _, b := range round {
 		if leaders[b.to.Topic] == nil {
 			l, err := p.client.Leaders(ctx, b.to.Topic)
-			if errors.Is(err, kafka.ErrNoTopic) {
-				// It was there a moment ago, and may come back.
-				err = fmt.Errorf("%w (%w)", err, kafkago.UnknownTopicOrPartition)
-			}
 			if err != nil {
-				return nil, err
+				return nil, kafka.Expected(err)
 			}
 			leaders[b.to.Topic] = l
 		}
