@@ -44,7 +44,7 @@ func newMetrics(version string, m *Monitor) *metrics {
 			"result", "committed", "aborted", "fenced"),
 		transaction: r.histogram("transaction_seconds", "From a batch's first assignment to its commit.",
 			prometheus.ExponentialBucketsRange(0.001, 30, 14)),
-		clusters: r.gauges("clusters", "Live clusters of a space that this instance works on.", "space"),
+		clusters: r.gauges("clusters", "Clusters of a space that this instance works on, with expired ones that were not taken away yet.", "space"),
 		expired:  r.counter("clusters_expired_total", "Clusters that expired."),
 		capped:   r.counter("event_times_capped_total", "Articles whose event time was before 1970 or more than a day ahead, and was cut."),
 		lag:      r.gauges("input_lag_records", "Records of a partition that were not fetched yet.", "partition"),

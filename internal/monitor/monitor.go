@@ -161,7 +161,7 @@ type Commit struct {
 	Rejected    map[string]int // dead letters by class
 	Expired     int            // clusters
 	CappedTimes int            // articles whose event time was out of bounds
-	Clusters    int            // live now
+	Clusters    int            // now, with those that have expired and were not taken away yet
 }
 
 // Committed says that a transaction was committed.

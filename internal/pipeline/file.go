@@ -41,7 +41,7 @@ type Rejected struct {
 // Totals counts what became of records, or of the lines of a file.
 type Totals struct {
 	Lines, New, Joined, Unclustered, Rejected int
-	Clusters                                  int // live at the end
+	Clusters                                  int // at the end, with those that have expired and were not taken away yet
 }
 
 func (t *Totals) add(o *outcome) {
