@@ -186,12 +186,12 @@ func (w *worker) commitAll(ctx context.Context, producer *sink.Producer, batches
 	for {
 		select {
 		case b := <-batches:
-			c, err := w.process(ctx, producer, b)
+			totals, err := w.process(ctx, producer, b)
 			if err != nil {
 				return err
 			}
 			committed()
-			progress.add(c)
+			progress.add(totals)
 		case <-ticker.C:
 			progress.say(w.replica.space.rule.Len())
 		case <-ctx.Done():
@@ -202,7 +202,7 @@ func (w *worker) commitAll(ctx context.Context, producer *sink.Producer, batches
 
 // process carries a batch through: assigned, committed, and then on disk. After an error the space is as
 // it was before, and on disk is what is committed, or less.
-func (w *worker) process(ctx context.Context, producer *sink.Producer, b batch) (changes, error) {
+func (w *worker) process(ctx context.Context, producer *sink.Producer, b batch) (Totals, error) {
 	began, s := time.Now(), w.replica.space
 	c, err := s.assign(b.records)
 	if err == nil {
@@ -210,10 +210,9 @@ func (w *worker) process(ctx context.Context, producer *sink.Producer, b batch) 
 	}
 	if err != nil {
 		s.undo(c)
-		return c, err
+		return Totals{}, err
 	}
-	w.monitor.Committed(w.told(c, time.Since(began)))
-	return c, nil
+	return w.tell(c, time.Since(began)), nil
 }
 
 // last makes what was assigned last: in Kafka, then on disk.
@@ -239,19 +238,22 @@ func (w *worker) last(ctx context.Context, producer *sink.Producer, c changes, b
 	return nil
 }
 
-// told is what the monitor is told of a batch.
-func (w *worker) told(c changes, took time.Duration) monitor.Commit {
+// tell counts what became of a committed batch, for the log and the monitor.
+func (w *worker) tell(c changes, took time.Duration) Totals {
 	totals, rejected := Totals{}, make(map[string]int)
 	for i := range c.outcomes {
-		totals.add(&c.outcomes[i])
-		if r := c.outcomes[i].rejection; r != nil {
+		o := &c.outcomes[i]
+		totals.add(o)
+		if r := o.rejection; r != nil {
 			rejected[string(r.Class)]++
+			w.log.Debug("dead letter", "class", r.Class, "reason", r.Reason, "source", o.address().String())
 		}
 	}
-	return monitor.Commit{
+	w.monitor.Committed(monitor.Commit{
 		Space: w.replica.name, Took: took, New: totals.New, Joined: totals.Joined, Unclustered: totals.Unclustered, Rejected: rejected,
 		Expired: len(c.expired), CappedTimes: c.capped, Clusters: w.replica.space.rule.Len(),
-	}
+	})
+	return totals
 }
 
 // marks are up to where the clusters topic is on disk when the batch is.
@@ -300,14 +302,12 @@ type progress struct {
 	since time.Time
 }
 
-func (p *progress) add(c changes) {
-	for i := range c.outcomes {
-		o := &c.outcomes[i]
-		p.Totals.add(o)
-		if o.rejection != nil {
-			p.log.Debug("dead letter", "class", o.rejection.Class, "reason", o.rejection.Reason, "source", o.address().String())
-		}
-	}
+func (p *progress) add(t Totals) {
+	p.Lines += t.Lines
+	p.New += t.New
+	p.Joined += t.Joined
+	p.Unclustered += t.Unclustered
+	p.Rejected += t.Rejected
 }
 
 // say logs the counts, if there are any, and begins anew.
