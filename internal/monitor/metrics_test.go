@@ -26,7 +26,7 @@ func busy() *instance {
 	})
 	i.Aborted()
 	i.Fenced()
-	i.Recovered("all", time.Second, "tail")
+	i.Recovered(time.Second, "tail")
 	i.Rebuilt("damaged")
 	i.Trouble(errDown)
 	return i

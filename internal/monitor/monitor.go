@@ -89,7 +89,7 @@ func (m *Monitor) Progress(space string, done, total int64) {
 
 // Recovered counts a recovery: how long it took, and from where most came. How is "disk" where all was on
 // disk, "tail" where the rest of the clusters topic was read, "topic" where all of it was.
-func (m *Monitor) Recovered(_ string, took time.Duration, how string) {
+func (m *Monitor) Recovered(took time.Duration, how string) {
 	m.metrics.recovery.WithLabelValues(how).Observe(took.Seconds())
 }
 

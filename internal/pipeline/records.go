@@ -139,13 +139,22 @@ func parseCluster(r kafka.Record) (c state.Cluster, identity string, err error) 
 		Seq: parsed.Seq, Fingerprint: uint64(parsed.Fingerprint), Founder: founder, Size: parsed.Size,
 		FirstSeen: parsed.FirstSeen.UnixMilli(), LastSeen: parsed.LastSeen.UnixMilli(), Representative: parsed.Representative,
 	}
+	position, ok := recordPosition(r)
+	if !ok {
+		return state.Cluster{}, "", fmt.Errorf("header %s is missing", article.HeaderPosition)
+	}
+	if c.Position, err = strconv.ParseUint(position, 10, 64); err != nil {
+		return state.Cluster{}, "", fmt.Errorf("header %s: %w", article.HeaderPosition, err)
+	}
+	return c, parsed.Pipeline, nil
+}
+
+// recordPosition is what the header written by positionHeader says, and whether there is one.
+func recordPosition(r kafka.Record) (position string, ok bool) {
 	for _, h := range r.Headers {
 		if h.Key == article.HeaderPosition {
-			if c.Position, err = strconv.ParseUint(string(h.Value), 10, 64); err != nil {
-				return state.Cluster{}, "", fmt.Errorf("header %s: %w", article.HeaderPosition, err)
-			}
-			return c, parsed.Pipeline, nil
+			return string(h.Value), true
 		}
 	}
-	return state.Cluster{}, "", fmt.Errorf("header %s is missing", article.HeaderPosition)
+	return "", false
 }

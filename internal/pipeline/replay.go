@@ -57,10 +57,8 @@ func lastRecord(r kafka.Record) *state.LastRecord {
 
 func recordKey(r kafka.Record) string {
 	key := string(r.Key)
-	for _, h := range r.Headers {
-		if h.Key == article.HeaderPosition {
-			key += " at " + string(h.Value)
-		}
+	if position, ok := recordPosition(r); ok {
+		key += " at " + position
 	}
 	return key
 }

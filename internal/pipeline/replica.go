@@ -90,7 +90,7 @@ func (r *replica) catchUp(ctx context.Context) error {
 		return err
 	}
 	took := time.Since(began)
-	r.monitor.Recovered(r.name, took, read.how())
+	r.monitor.Recovered(took, read.how())
 	r.log.Info("recovered the clusters", "clusters", r.space.rule.Len(), "from", read.how(), "read_back", read.records, "took", took.Round(time.Millisecond))
 	return nil
 }
