@@ -6,10 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
 	"github.com/clusterd/clusterd/internal/audit"
@@ -60,17 +57,19 @@ func newAudit() *cobra.Command {
 }
 
 func auditTopics(cmd *cobra.Command, c config.Config, flags auditFlags) error {
-	seen, closeSeen, err := openSeen(cmd.InOrStdin(), flags.seen)
+	files, closeFiles, err := openFiles(cmd.InOrStdin(), flags.seen)
 	if err != nil {
 		return fmt.Errorf("--seen: %w", err)
 	}
-	defer closeSeen()
+	defer closeFiles()
+	var seen []audit.Seen
+	for _, f := range files {
+		seen = append(seen, audit.Seen(f))
+	}
 	errs := cmd.ErrOrStderr()
 	log := newLogger(c.Log, errs)
 	options := audit.Options{Seen: seen, Show: flags.show, Aborted: flags.aborted, TempDir: flags.tmp, Log: log}
-	bar := progressbar.NewOptions64(-1, progressbar.OptionSetWriter(errs), progressbar.OptionSetVisibility(isTerminal(errs)),
-		progressbar.OptionSetDescription("auditing"), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionSetPredictTime(true),
-		progressbar.OptionFullWidth(), progressbar.OptionClearOnFinish())
+	bar := newBar(errs, -1, "auditing")
 	options.Stage = func(what string) {
 		if isTerminal(errs) {
 			bar.Describe(what)
@@ -109,28 +108,4 @@ func writeReport(w io.Writer, report *audit.Report, asJSON bool) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	return e.Encode(report)
-}
-
-// openSeen opens the files of results that were read earlier; - is standard input.
-func openSeen(stdin io.Reader, names []string) (seen []audit.Seen, closeAll func(), err error) {
-	var files []*os.File
-	closeAll = func() {
-		for _, f := range files {
-			_ = f.Close() // only read from
-		}
-	}
-	for _, name := range names {
-		if name == "-" {
-			seen = append(seen, audit.Seen{Name: "standard input", Reader: stdin})
-			continue
-		}
-		f, err := os.Open(name)
-		if err != nil {
-			closeAll()
-			return nil, nil, err
-		}
-		files = append(files, f)
-		seen = append(seen, audit.Seen{Name: name, Reader: f})
-	}
-	return seen, closeAll, nil
 }

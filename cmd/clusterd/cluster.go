@@ -69,7 +69,7 @@ func newCluster() *cobra.Command {
 
 func clusterFiles(cmd *cobra.Command, c config.Config, files []string, deadLetters string) (err error) {
 	errs := cmd.ErrOrStderr()
-	bar := newBar(errs, files)
+	bar := newBar(errs, sizeOf(files), "clustering", progressbar.OptionShowBytes(true))
 	inputs, closeInputs, err := openInputs(cmd.InOrStdin(), files, bar)
 	if err != nil {
 		return err
@@ -99,50 +99,32 @@ func clusterFiles(cmd *cobra.Command, c config.Config, files []string, deadLette
 	return nil
 }
 
-// newBar shows how much of the files is read, on a terminal; elsewhere it shows nothing.
-func newBar(w io.Writer, files []string) *progressbar.ProgressBar {
-	total := int64(0)
+// sizeOf is how many bytes the files have in all, -1 where one of them does not say: a pipe.
+func sizeOf(files []string) (total int64) {
 	for _, name := range files {
 		info, err := os.Stat(name)
 		if err != nil || !info.Mode().IsRegular() {
-			total = -1 // unknown: a pipe
-			break
+			return -1
 		}
 		total += info.Size()
 	}
-	return progressbar.NewOptions64(total, progressbar.OptionSetWriter(w), progressbar.OptionSetVisibility(isTerminal(w)),
-		progressbar.OptionSetDescription("clustering"), progressbar.OptionShowBytes(true), progressbar.OptionThrottle(100*time.Millisecond),
-		progressbar.OptionSetPredictTime(true), progressbar.OptionFullWidth(), progressbar.OptionClearOnFinish())
+	return total
 }
 
-// openInputs opens every file before the first is read, so that a misspelt name is known at once.
-// The bar counts the bytes as they are on disk.
-func openInputs(stdin io.Reader, files []string, bar io.Writer) (inputs []pipeline.Input, closeAll func(), err error) {
-	var closers []io.Closer
-	closeAll = func() {
-		for _, c := range closers {
-			_ = c.Close() // only read from
-		}
+// openInputs opens the files, and unpacks those with a name in .gz. The bar counts the bytes as they are
+// on disk.
+func openInputs(stdin io.Reader, names []string, bar io.Writer) (inputs []pipeline.Input, closeAll func(), err error) {
+	files, closeAll, err := openFiles(stdin, names)
+	if err != nil {
+		return nil, nil, err
 	}
-	for _, name := range files {
-		input := pipeline.Input{Name: name, Reader: stdin}
-		if name != "-" {
-			f, err := os.Open(name)
-			if err != nil {
-				closeAll()
-				return nil, nil, err
-			}
-			closers = append(closers, f)
-			input.Reader = f
-		} else {
-			input.Name = "standard input"
-		}
-		input.Reader = io.TeeReader(input.Reader, bar)
-		if strings.EqualFold(filepath.Ext(name), ".gz") {
+	for i, f := range files {
+		input := pipeline.Input{Name: f.Name, Reader: io.TeeReader(f, bar)}
+		if strings.EqualFold(filepath.Ext(names[i]), ".gz") {
 			unpacked, err := gzip.NewReader(bufio.NewReader(input.Reader))
 			if err != nil {
 				closeAll()
-				return nil, nil, fmt.Errorf("%s: %w", name, err)
+				return nil, nil, fmt.Errorf("%s: %w", f.Name, err)
 			}
 			input.Reader = unpacked
 		}
