@@ -30,24 +30,33 @@ type Address struct {
 
 // String writes the address as topic/partition/offset.
 func (a Address) String() string {
-	return a.Topic + "/" + strconv.Itoa(a.Partition) + "/" + strconv.FormatInt(a.Offset, 10)
+	var buf [64]byte
+	return string(a.AppendTo(buf[:0]))
+}
+
+// AppendTo appends what [Address.String] returns.
+func (a Address) AppendTo(dst []byte) []byte {
+	dst = append(append(dst, a.Topic...), '/')
+	dst = append(strconv.AppendInt(dst, int64(a.Partition), 10), '/')
+	return strconv.AppendInt(dst, a.Offset, 10)
 }
 
 // ParseAddress is the inverse of [Address.String].
 func ParseAddress(s string) (Address, error) {
-	parts := strings.Split(s, "/")
-	if len(parts) != 3 || parts[0] == "" {
+	topic, place, found := strings.Cut(s, "/")
+	first, second, alsoFound := strings.Cut(place, "/")
+	if topic == "" || !found || !alsoFound || strings.Contains(second, "/") {
 		return Address{}, fmt.Errorf("%q is not an address: want topic/partition/offset", s)
 	}
-	partition, err := strconv.ParseUint(parts[1], 10, 31)
+	partition, err := strconv.ParseUint(first, 10, 31)
 	if err != nil {
 		return Address{}, fmt.Errorf("%q is not an address: partition: %w", s, err)
 	}
-	offset, err := strconv.ParseUint(parts[2], 10, 63)
+	offset, err := strconv.ParseUint(second, 10, 63)
 	if err != nil {
 		return Address{}, fmt.Errorf("%q is not an address: offset: %w", s, err)
 	}
-	return Address{Topic: parts[0], Partition: int(partition), Offset: int64(offset)}, nil
+	return Address{Topic: topic, Partition: int(partition), Offset: int64(offset)}, nil
 }
 
 // Class says why a record is no article.

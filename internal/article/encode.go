@@ -1,12 +1,12 @@
 package article
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // The headers that clusterd adds to what it writes.
@@ -53,10 +53,16 @@ func NewRepresentative(a Article) Representative {
 // Fingerprint is a 64-bit SimHash, written as 16 hexadecimal digits.
 type Fingerprint uint64
 
-// MarshalText writes 16 hexadecimal digits.
-func (f Fingerprint) MarshalText() ([]byte, error) {
-	return fmt.Appendf(nil, "%016x", uint64(f)), nil
+// AppendTo appends 16 hexadecimal digits.
+func (f Fingerprint) AppendTo(dst []byte) []byte {
+	for shift := 60; shift >= 0; shift -= 4 {
+		dst = append(dst, hexDigits[f>>shift&0xF])
+	}
+	return dst
 }
+
+// MarshalText writes 16 hexadecimal digits.
+func (f Fingerprint) MarshalText() ([]byte, error) { return f.AppendTo(nil), nil }
 
 // UnmarshalText reads 16 hexadecimal digits.
 func (f *Fingerprint) UnmarshalText(text []byte) error {
@@ -96,22 +102,127 @@ type Cluster struct {
 }
 
 // JSON writes the result as one line without a line break.
-func (r Result) JSON() []byte { return encode(r) }
+func (r Result) JSON() []byte { return r.AppendJSON(nil) }
 
 // JSON writes the cluster as one line without a line break.
-func (c Cluster) JSON() []byte { return encode(c) }
+func (c Cluster) JSON() []byte { return c.AppendJSON(nil) }
 
-// encode writes v with <, > and & as they are: titles are for people. The types of this
-// package hold nothing that cannot be encoded, times beyond the year 9999 included, which
-// [Decoder] rejects.
-func encode(v any) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+// AppendJSON appends what [Result.JSON] writes: the bytes of encoding/json, but with <, > and & as they are,
+// since titles are for people. Nothing of r escapes, so that a result can stay on its caller's stack. It
+// panics on a time beyond the year 9999, which [Decoder] rejects.
+func (r *Result) AppendJSON(dst []byte) []byte {
+	dst = appendString(append(dst, `{"article_id":`...), r.ArticleID)
+	dst = append(dst, `,"cluster_id":`...)
+	if r.ClusterID != nil {
+		dst = appendString(dst, *r.ClusterID)
+	} else {
+		dst = append(dst, "null"...)
+	}
+	dst = appendString(append(dst, `,"status":`...), string(r.Status))
+	dst = append(dst, `,"distance":`...)
+	if r.Distance != nil {
+		dst = strconv.AppendInt(dst, int64(*r.Distance), 10)
+	} else {
+		dst = append(dst, "null"...)
+	}
+	dst = strconv.AppendInt(append(dst, `,"size":`...), int64(r.Size), 10)
+	dst = append(dst, `,"representative":`...)
+	if r.Representative != nil {
+		dst = r.Representative.appendJSON(dst)
+	} else {
+		dst = append(dst, "null"...)
+	}
+	dst = append(dst, `,"fingerprint":`...)
+	if r.Fingerprint != nil {
+		dst = r.Fingerprint.appendJSON(dst)
+	} else {
+		dst = append(dst, "null"...)
+	}
+	if r.PublishedAt != nil {
+		dst = appendTime(append(dst, `,"published_at":`...), *r.PublishedAt)
+	}
+	dst = r.Source.appendJSON(append(dst, `,"source":`...))
+	dst = appendString(append(dst, `,"pipeline":`...), r.Pipeline)
+	return append(dst, '}')
+}
+
+// AppendJSON appends what [Cluster.JSON] writes, as [Result.AppendJSON] does.
+func (c *Cluster) AppendJSON(dst []byte) []byte {
+	dst = appendString(append(dst, `{"cluster_id":`...), c.ClusterID)
+	dst = strconv.AppendUint(append(dst, `,"seq":`...), c.Seq, 10)
+	dst = c.Fingerprint.appendJSON(append(dst, `,"fingerprint":`...))
+	dst = strconv.AppendInt(append(dst, `,"size":`...), int64(c.Size), 10)
+	dst = appendTime(append(dst, `,"first_seen":`...), c.FirstSeen)
+	dst = appendTime(append(dst, `,"last_seen":`...), c.LastSeen)
+	dst = c.Representative.appendJSON(append(dst, `,"representative":`...))
+	dst = appendString(append(dst, `,"pipeline":`...), c.Pipeline)
+	return append(dst, '}')
+}
+
+func (r *Representative) appendJSON(dst []byte) []byte {
+	dst = appendString(append(dst, `{"id":`...), r.ID)
+	dst = appendString(append(dst, `,"title":`...), r.Title)
+	return append(dst, '}')
+}
+
+func (a *Address) appendJSON(dst []byte) []byte {
+	dst = appendString(append(dst, `{"topic":`...), a.Topic)
+	dst = strconv.AppendInt(append(dst, `,"partition":`...), int64(a.Partition), 10)
+	dst = strconv.AppendInt(append(dst, `,"offset":`...), a.Offset, 10)
+	return append(dst, '}')
+}
+
+func (f Fingerprint) appendJSON(dst []byte) []byte {
+	return append(f.AppendTo(append(dst, '"')), '"')
+}
+
+func appendTime(dst []byte, t time.Time) []byte {
+	dst, err := t.AppendText(append(dst, '"'))
+	if err != nil {
 		panic("article: " + err.Error())
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return append(dst, '"')
+}
+
+const hexDigits = "0123456789abcdef"
+
+// appendString appends s as a JSON string, escaped as encoding/json does it: line separators too, which
+// JavaScript once could not read.
+func appendString(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	start := 0
+	for i := 0; i < len(s); {
+		r, n := rune(s[i]), 1
+		if r >= utf8.RuneSelf {
+			r, n = utf8.DecodeRuneInString(s[i:])
+		}
+		if r < ' ' || r == '"' || r == '\\' || r == '\u2028' || r == '\u2029' || r == utf8.RuneError && n == 1 {
+			dst = appendEscaped(append(dst, s[start:i]...), r)
+			start = i + n
+		}
+		i += n
+	}
+	return append(append(dst, s[start:]...), '"')
+}
+
+// appendEscaped appends the escape of a rune; invalid UTF-8 is U+FFFD.
+func appendEscaped(dst []byte, r rune) []byte {
+	switch r {
+	case '"', '\\':
+		return append(dst, '\\', byte(r))
+	case '\b':
+		return append(dst, `\b`...)
+	case '\f':
+		return append(dst, `\f`...)
+	case '\n':
+		return append(dst, `\n`...)
+	case '\r':
+		return append(dst, `\r`...)
+	case '\t':
+		return append(dst, `\t`...)
+	default:
+		return append(dst, '\\', 'u', hexDigits[r>>12&0xF], hexDigits[r>>8&0xF], hexDigits[r>>4&0xF], hexDigits[r&0xF])
+	}
 }
 
 // ParseCluster reads what [Cluster.JSON] wrote.

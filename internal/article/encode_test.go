@@ -163,6 +163,20 @@ func TestNewRepresentative(t *testing.T) {
 	}
 }
 
+// A representative outlives the record of which it was decoded.
+func TestNewRepresentativeKeepsNothingOfTheRecord(t *testing.T) {
+	value := []byte(`{"id":"a0","title":"标题"}`)
+	a, err := article.NewDecoder(defaultFields(), maxBytes).Decode(nil, value, here())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := article.NewRepresentative(a)
+	clear(value)
+	if want := (article.Representative{ID: "a0", Title: "标题"}); got != want {
+		t.Errorf("after the record was overwritten: %q, want %q", got, want)
+	}
+}
+
 func TestAddress(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 1000 {
@@ -182,11 +196,44 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-func BenchmarkResultJSON(b *testing.B) {
+// A result on its caller's stack stays there, with all that it points to.
+func TestAppendJSONDoesNotAllocate(t *testing.T) {
+	buf := make([]byte, 0, 1024)
+	published := time.Date(2024, 5, 1, 4, 0, 0, 125e6, time.UTC)
+	if n := testing.AllocsPerRun(10, func() {
+		clusterID, distance, fingerprint, at := "articles/0/7", 3, article.Fingerprint(7), published
+		representative := article.Representative{ID: "a0", Title: "标题 \"one\"\n"}
+		r := article.Result{
+			ArticleID: "a1", ClusterID: &clusterID, Status: article.Joined, Distance: &distance, Size: 2,
+			Representative: &representative, Fingerprint: &fingerprint, PublishedAt: &at, Source: here(), Pipeline: "p",
+		}
+		c := article.Cluster{ClusterID: clusterID, Fingerprint: fingerprint, FirstSeen: at, LastSeen: at, Representative: representative}
+		buf = here().AppendTo(c.AppendJSON(r.AppendJSON(buf[:0])))
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// benchmarkResult is one as they usually are, of some 350 bytes.
+func benchmarkResult() article.Result {
 	r := joined()
-	b.SetBytes(int64(len(r.JSON())))
-	b.ReportAllocs()
-	for b.Loop() {
-		_ = r.JSON()
+	r.ArticleID, r.Representative.ID, r.Representative.Title = "20240501-000124", "20240501-000123", "本市今日举行活动，1200多名代表参加"
+	return r
+}
+
+func BenchmarkResultJSON(b *testing.B) {
+	r, buf := benchmarkResult(), []byte(nil)
+	for way, encode := range map[string]func(){
+		"plain":  func() { buf = plainJSON(r) },
+		"new":    func() { buf = r.JSON() },
+		"append": func() { buf = r.AppendJSON(buf[:0]) },
+	} {
+		b.Run(way, func(b *testing.B) {
+			b.SetBytes(int64(len(r.JSON())))
+			b.ReportAllocs()
+			for b.Loop() {
+				encode()
+			}
+		})
 	}
 }

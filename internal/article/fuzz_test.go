@@ -1,7 +1,10 @@
 package article_test
 
 import (
+	"bytes"
 	"errors"
+	"reflect"
+	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -10,18 +13,13 @@ import (
 )
 
 // FuzzDecode: whatever a record holds, it is an article that can be written or a rejection that
-// can be read. The seeds are in testdata/fuzz/FuzzDecode.
+// can be read, and the same as in the plain way. The seeds are in testdata/fuzz/FuzzDecode.
 func FuzzDecode(f *testing.F) {
-	decoders := map[string]*article.Decoder{
-		"json": article.NewDecoder(defaultFields(), 1<<16),
-		"paths": article.NewDecoder(article.Fields{
-			ID: "a.*", Title: "@this", Content: "a|b.#", PublishedAt: "时.0", Source: `!x.\`,
-		}, 1<<16),
-		"text": article.NewTextDecoder(1 << 16),
-	}
+	pairs := decoderPairs()
 	f.Fuzz(func(t *testing.T, key, value []byte) {
-		for name, decoder := range decoders {
-			a, err := decoder.Decode(key, value, here())
+		for name, pair := range pairs {
+			pair.same(t, key, value)
+			a, err := pair.article.Decode(key, value, here())
 			if err != nil {
 				var r *article.Rejection
 				switch {
@@ -50,6 +48,26 @@ func FuzzDecode(f *testing.F) {
 			if back, err := article.ParseResult(r.JSON()); err != nil || back.ArticleID != a.ID || *back.Representative != rep || !back.PublishedAt.Equal(a.PublishedAt) {
 				t.Errorf("%s: %+v does not come back: %+v, %v", name, r, back, err)
 			}
+		}
+	})
+}
+
+// FuzzClusterJSON: whatever a cluster says, it is written as encoding/json writes it, and comes back.
+func FuzzClusterJSON(f *testing.F) {
+	f.Fuzz(func(t *testing.T, text []byte, seq uint64, nanoseconds int64) {
+		at := time.Unix(0, nanoseconds).UTC()
+		c := article.Cluster{
+			ClusterID: "a/0/7", Seq: seq, Fingerprint: article.Fingerprint(seq), Size: int(seq), FirstSeen: at, LastSeen: at,
+			Representative: article.Representative{ID: string(text), Title: string(text)}, Pipeline: string(text),
+		}
+		line := c.JSON()
+		if want := plainJSON(c); !bytes.Equal(line, want) {
+			t.Errorf("written as\n%s, want\n%s", line, want)
+		}
+		back, err := article.ParseCluster(line)
+		valid := strings.ToValidUTF8(string(text), "")
+		if err != nil || valid == string(text) && !reflect.DeepEqual(back, c) {
+			t.Errorf("%s comes back as %+v, %v", line, back, err)
 		}
 	})
 }
