@@ -106,7 +106,7 @@ func Transient(err error) bool {
 	case err == nil, Hopeless(err):
 		return false
 	case errors.As(err, &code):
-		return code.Temporary() || code == kafkago.ConcurrentTransactions ||
+		return code.Temporary() || code == kafkago.ConcurrentTransactions || code == kafkago.BrokerNotAvailable ||
 			code == kafkago.KafkaStorageError || code == kafkago.FencedLeaderEpoch || code == kafkago.UnknownLeaderEpoch
 	case NoTopic(err), isNoLeader(err):
 		return true

@@ -35,6 +35,7 @@ func TestErrorClasses(t *testing.T) {
 		"not the coordinator":      {err: kafkago.NotCoordinatorForGroup, transient: true},
 		"not enough replicas":      {err: kafkago.NotEnoughReplicas, transient: true},
 		"concurrent transactions":  {err: kafkago.ConcurrentTransactions, transient: true},
+		"broker not available":     {err: kafkago.BrokerNotAvailable, transient: true},
 		"storage":                  {err: kafkago.KafkaStorageError, transient: true},
 		"fenced leader epoch":      {err: kafkago.FencedLeaderEpoch, transient: true},
 		"unknown leader epoch":     {err: kafkago.UnknownLeaderEpoch, transient: true},
