@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/segmentio/kafka-go/compress"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -59,7 +60,7 @@ func BenchmarkTransaction(b *testing.B) {
 	for _, size := range []int{100, 1_000, 20_000} {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
 			topic := topicFor(b, 4)
-			producer := sink.NewProducer(connect(b), slog.New(slog.DiscardHandler), topic, topic, map[string]int{topic: 1 << 20})
+			producer := sink.NewProducer(connect(b), slog.New(slog.DiscardHandler), topic, topic, map[string]int{topic: 1 << 20}, compress.Lz4)
 			if err := producer.Fence(b.Context()); err != nil {
 				b.Fatal(err)
 			}

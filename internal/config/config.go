@@ -90,6 +90,7 @@ type Output struct {
 	ClustersTopic   string
 	DeadLetterTopic string
 	Key             string // cluster or source
+	Compression     string // none, gzip, snappy, lz4 or zstd
 }
 
 // Text says how text becomes tokens. The file names are absolute.

@@ -20,7 +20,7 @@ func TestDefault(t *testing.T) {
 			Topic: "articles", Group: "clusterd", Format: "json", MaxBytes: 4 << 20,
 			Fields: Fields{ID: "id", Title: "title", Content: "content", PublishedAt: "published_at", Source: "source"},
 		},
-		Output:      Output{Topic: "article-clusters", ClustersTopic: "clusters", DeadLetterTopic: "articles-dead", Key: "cluster"},
+		Output:      Output{Topic: "article-clusters", ClustersTopic: "clusters", DeadLetterTopic: "articles-dead", Key: "cluster", Compression: "lz4"},
 		Text:        Text{HTML: "auto"},
 		Fingerprint: Fingerprint{Method: "simhash", Hash: "sdbm", Weight: "log"},
 		Cluster:     Cluster{Distance: 3, Index: "btree", Scope: "topic"},

@@ -141,6 +141,10 @@ func (c *Output) keys() []key {
 			"output.key", scalar(&c.Key, oneOf("cluster", "source"), "cluster"),
 			"Key of a result: the cluster id keeps a cluster in one partition, source keeps the input's key.",
 		},
+		{
+			"output.compression", scalar(&c.Compression, oneOf("none", "gzip", "snappy", "lz4", "zstd"), "lz4"),
+			"How what is written is compressed: lz4 costs least, zstd makes it smallest.",
+		},
 	}
 }
 

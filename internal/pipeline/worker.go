@@ -8,6 +8,7 @@ import (
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/compress"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/clusterd/clusterd/internal/config"
@@ -102,7 +103,11 @@ func (w *worker) newProducer(ctx context.Context) (*sink.Producer, error) {
 		return nil, fmt.Errorf("topic %s had %d partitions and has %d, which moves its keys. Start anew with another input.group and "+
 			"another output.clusters_topic", w.out.ClustersTopic, w.replica.modulus, n)
 	}
-	return sink.NewProducer(w.client, w.log, w.transactional, w.config.Input.Group, w.out.limits), nil
+	var codec compress.Compression
+	if err := codec.UnmarshalText([]byte(w.out.Compression)); err != nil {
+		return nil, err
+	}
+	return sink.NewProducer(w.client, w.log, w.transactional, w.config.Input.Group, w.out.limits, codec), nil
 }
 
 // shrink makes record batches smaller where a topic's real limit could not be read.

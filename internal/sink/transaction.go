@@ -13,6 +13,7 @@ import (
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/compress"
 	"github.com/segmentio/kafka-go/protocol/addoffsetstotxn"
 	"github.com/segmentio/kafka-go/protocol/addpartitionstotxn"
 	"github.com/segmentio/kafka-go/protocol/endtxn"
@@ -61,6 +62,7 @@ type Producer struct {
 	id     string         // transactional id
 	group  string         // whose offsets are committed
 	limits map[string]int // how large a record batch may be, by topic
+	codec  compress.Compression
 
 	producerID int64
 	epoch      int16
@@ -79,10 +81,11 @@ type Written map[Partition]int64
 
 // NewProducer makes a producer. Nothing is written before [Producer.Fence]. Limits are how large
 // a record batch may be in each topic that is written to, in bytes; a record that does not fit
-// makes [Producer.Commit] fail, so compare [Size] with the limit first.
-func NewProducer(client *kafka.Client, log *slog.Logger, transactionalID, group string, limits map[string]int) *Producer {
+// makes [Producer.Commit] fail, so compare [Size] with the limit first. The codec compresses record
+// batches.
+func NewProducer(client *kafka.Client, log *slog.Logger, transactionalID, group string, limits map[string]int, codec compress.Compression) *Producer {
 	return &Producer{
-		client: client, log: log, id: transactionalID, group: group, limits: limits,
+		client: client, log: log, id: transactionalID, group: group, limits: limits, codec: codec,
 		producerID: -1, epoch: -1, sequence: make(map[Partition]int32),
 	}
 }

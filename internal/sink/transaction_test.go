@@ -16,6 +16,7 @@ import (
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/compress"
 	"github.com/segmentio/kafka-go/protocol/offsetfetch"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kfake"
@@ -41,7 +42,7 @@ func startBrokers(t *testing.T, n int, options ...kfake.Opt) (*kfake.Cluster, *k
 func newProducer(t *testing.T, client *kafka.Client) *Producer {
 	t.Helper()
 	limits := map[string]int{"results": 1_048_588, "clusters": 1_048_588}
-	return NewProducer(client, slog.New(slog.DiscardHandler), "clusterd-0", group, limits)
+	return NewProducer(client, slog.New(slog.DiscardHandler), "clusterd-0", group, limits, compress.Lz4)
 }
 
 func fencedProducer(t *testing.T, client *kafka.Client) *Producer {

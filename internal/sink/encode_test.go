@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/segmentio/kafka-go/compress"
 	"github.com/segmentio/kafka-go/protocol"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -48,11 +49,13 @@ func TestCutProperties(t *testing.T) {
 		records := make([]kafka.Record, 1+random.IntN(40))
 		for i := range records {
 			records[i] = randomRecord(random, 400)
-			records[i].Offset = int64(i)
 		}
 		limit := random.IntN(2000) - 100
-		var got []kafka.Record
-		parts := cut(records, limit)
+		var pointers, got []*kafka.Record
+		for i := range records {
+			pointers = append(pointers, &records[i])
+		}
+		parts := cut(pointers, limit)
 		for i, part := range parts {
 			size := 0
 			for _, r := range part {
@@ -72,14 +75,32 @@ func TestCutProperties(t *testing.T) {
 			}
 			got = append(got, part...)
 		}
-		if !slices.EqualFunc(got, records, func(a, b kafka.Record) bool { return a.Offset == b.Offset }) {
+		if !slices.Equal(got, pointers) {
 			t.Fatal("records were lost, doubled or moved")
 		}
 	}
 }
 
 func newTestProducer() *Producer {
-	return &Producer{producerID: 0x0102030405060708, epoch: 0x090a, sequence: map[Partition]int32{}, limits: map[string]int{}}
+	return &Producer{producerID: 0x0102030405060708, epoch: 0x090a, sequence: map[Partition]int32{}, limits: map[string]int{}, codec: compress.Lz4}
+}
+
+// oneBatch is what the records, which are of one partition, become as one record batch.
+func oneBatch(t *testing.T, p *Producer, records ...kafka.Record) []byte {
+	t.Helper()
+	p.limits[records[0].Topic] = 100 << 20
+	for i := range records {
+		records[i].Partition = records[0].Partition
+	}
+	rounds := p.divide(records)
+	if len(rounds) != 1 || len(rounds[0]) != 1 {
+		t.Fatalf("%d rounds, want one of one batch", len(rounds))
+	}
+	data, err := p.encodeBatch(&rounds[0][0], time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
 }
 
 // Size and the cut are upper bounds of what a batch takes, also of bytes that do not compress.
@@ -91,10 +112,7 @@ func TestSizeIsAnUpperBound(t *testing.T) {
 			n = 1 << 21
 		}
 		r := randomRecord(random, n)
-		data, err := newTestProducer().encodeBatch(Partition{"t", 0}, []kafka.Record{r})
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := oneBatch(t, newTestProducer(), r)
 		if got := Size(r); got < len(data)-4 {
 			t.Errorf("Size = %d, but %d bytes with a value of %d and %d headers", got, len(data)-4, len(r.Value), len(r.Headers))
 		}
@@ -103,9 +121,8 @@ func TestSizeIsAnUpperBound(t *testing.T) {
 	for range 10_000 {
 		headers.Headers = append(headers.Headers, kafka.Header{Key: string(randomBytes(random, 200)), Value: randomBytes(random, 70)})
 	}
-	data, err := newTestProducer().encodeBatch(Partition{"t", 0}, []kafka.Record{headers})
-	if err != nil || Size(headers) < len(data)-4 {
-		t.Errorf("many headers: Size = %d, but %d bytes, %v", Size(headers), len(data)-4, err)
+	if data := oneBatch(t, newTestProducer(), headers); Size(headers) < len(data)-4 {
+		t.Errorf("many headers: Size = %d, but %d bytes", Size(headers), len(data)-4)
 	}
 }
 
@@ -184,8 +201,7 @@ func readBytes(t *testing.T, b protocol.Bytes) []byte {
 
 func TestEncodeBatchIsWhatOthersRead(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 8))
-	p, to := newTestProducer(), Partition{"t", 1}
-	sequence := int32(0)
+	p, next := newTestProducer(), make(map[int]int32)
 	for range 50 {
 		records := make([]kafka.Record, 1+random.IntN(20))
 		for i := range records {
@@ -193,10 +209,8 @@ func TestEncodeBatchIsWhatOthersRead(t *testing.T) {
 			records[i].Time = time.UnixMilli(1714564800000 + random.Int64N(1e6))
 		}
 		records[0].Value = nil // a tombstone
-		data, err := p.encodeBatch(to, records)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := oneBatch(t, p, records...)
+		partition := records[0].Partition
 		if size := binary.BigEndian.Uint32(data); int(size) != len(data)-4 {
 			t.Fatalf("size prefix %d of %d bytes", size, len(data)-4)
 		}
@@ -210,13 +224,13 @@ func TestEncodeBatchIsWhatOthersRead(t *testing.T) {
 			CRC:        int32(crc32.Checksum(data[4+21:], crc32.MakeTable(crc32.Castagnoli))),
 			Attributes: 1<<4 | 3, LastOffsetDelta: int32(len(records) - 1), FirstTimestamp: records[0].Time.UnixMilli(),
 			MaxTimestamp: slices.MaxFunc(records, func(a, b kafka.Record) int { return a.Time.Compare(b.Time) }).Time.UnixMilli(),
-			ProducerID:   p.producerID, ProducerEpoch: p.epoch, FirstSequence: sequence, NumRecords: int32(len(records)),
+			ProducerID:   p.producerID, ProducerEpoch: p.epoch, FirstSequence: next[partition], NumRecords: int32(len(records)),
 		}
 		raw.Records = nil
 		if fmt.Sprint(raw) != fmt.Sprint(want) {
 			t.Fatalf("head of the batch: got  %+v\nwant %+v", raw, want)
 		}
-		sequence += int32(len(records))
+		next[partition] += int32(len(records))
 
 		batch, got := decode(t, data)
 		if batch.ProducerID != p.producerID || batch.ProducerEpoch != p.epoch || !batch.Attributes.Transactional() || batch.Attributes.Control() {
@@ -238,18 +252,68 @@ func TestEncodeBatchIsWhatOthersRead(t *testing.T) {
 	}
 }
 
+// Whatever the codec, others read the same; without one the batch is byte for byte kafka-go's.
+func TestEncodeBatchWithEachCodec(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 9))
+	records := make([]kafka.Record, 40)
+	for i := range records {
+		records[i] = randomRecord(random, 2000)
+		records[i].Time = time.UnixMilli(1714564800000 + random.Int64N(1e6))
+		records[i].Partition = 0
+	}
+	for codec := compress.None; codec <= compress.Zstd; codec++ {
+		t.Run(codec.String(), func(t *testing.T) {
+			p := newTestProducer()
+			p.codec = codec
+			data := oneBatch(t, p, records...)
+			batch, got := decode(t, data)
+			if batch.Attributes.Compression() != codec || len(got) != len(records) {
+				t.Fatalf("%d records by %v, want %d", len(got), batch.Attributes.Compression(), len(records))
+			}
+			for i, r := range got {
+				if !bytes.Equal(readBytes(t, r.Value), records[i].Value) {
+					t.Errorf("record %d: the value is another", i)
+				}
+			}
+			if codec != compress.None {
+				return
+			}
+			theirs := make([]protocol.Record, len(records))
+			for i, r := range records {
+				theirs[i] = protocol.Record{Time: r.Time, Key: protocol.NewBytes(r.Key), Value: protocol.NewBytes(r.Value), Headers: r.Headers}
+			}
+			set := protocol.RecordSet{Version: 2, Attributes: protocol.Transactional, Records: protocol.NewRecordReader(theirs...)}
+			var want bytes.Buffer
+			if _, err := set.WriteTo(&want); err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(data[4+recordsAt:], want.Bytes()[4+recordsAt:]) {
+				t.Error("the records are encoded in another way than kafka-go's")
+			}
+		})
+	}
+}
+
+// A record without a time is written now.
+func TestRecordsWithoutATime(t *testing.T) {
+	before := time.Now().Truncate(time.Millisecond)
+	_, got := decode(t, oneBatch(t, newTestProducer(), kafka.Record{Topic: "t"}, kafka.Record{Topic: "t", Time: time.UnixMilli(5)}))
+	if at := got[0].Time; at.Before(before) || at.After(time.Now()) {
+		t.Errorf("written at %s, want now", at)
+	}
+	if at := got[1].Time; at.UnixMilli() != 5 {
+		t.Errorf("written at %s, want the record's own time", at)
+	}
+}
+
 func TestSequenceGoesRoundAt31Bits(t *testing.T) {
 	p, to := newTestProducer(), Partition{"t", 0}
-	records := make([]kafka.Record, 3)
+	records := []kafka.Record{{Topic: "t"}, {Topic: "t"}, {Topic: "t"}}
 	for _, tt := range []struct{ from, then int32 }{
 		{0, 3}, {math.MaxInt32 - 3, math.MaxInt32}, {math.MaxInt32 - 2, 0}, {math.MaxInt32 - 1, 1}, {math.MaxInt32, 2},
 	} {
 		p.sequence[to] = tt.from
-		data, err := p.encodeBatch(to, records)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if batch, _ := decode(t, data); batch.BaseSequence != tt.from || p.sequence[to] != tt.then {
+		if batch, _ := decode(t, oneBatch(t, p, records...)); batch.BaseSequence != tt.from || p.sequence[to] != tt.then {
 			t.Errorf("sequence %d, then %d; want %d, then %d", batch.BaseSequence, p.sequence[to], tt.from, tt.then)
 		}
 	}
