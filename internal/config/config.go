@@ -110,7 +110,7 @@ type Fingerprint struct {
 // Cluster says when two articles are taken as the same.
 type Cluster struct {
 	Distance int           // bits of 64 that may differ, 0 to 6
-	Index    string        // btree
+	Index    string        // btree or mih
 	Window   time.Duration // event time until a cluster expires; 0 is never
 	Scope    string        // topic or partition
 }

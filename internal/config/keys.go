@@ -189,7 +189,7 @@ func (c *Cluster) keys() []key {
 			"How many of the 64 bits may differ from the centre; more finds more and errs more.",
 		},
 		{
-			"cluster.index", scalar(&c.Index, oneOf("btree"), "btree"),
+			"cluster.index", scalar(&c.Index, oneOf("btree", "mih"), "btree"),
 			"How centres within the distance are found; the results are the same.",
 		},
 		{

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 )
@@ -26,6 +27,8 @@ func insert(index Index, centres []Centre) {
 	}
 }
 
+func fill(index Index, centres []Centre) { index.Fill(slices.Clone(centres)) }
+
 // eachSize runs f as a sub-benchmark on indexes of distance 3, with the centres in them.
 func eachSize(b *testing.B, f func(b *testing.B, r *rand.Rand, index Index, have []Centre)) {
 	b.Helper()
@@ -36,7 +39,9 @@ func eachSize(b *testing.B, f func(b *testing.B, r *rand.Rand, index Index, have
 		sizes []int
 	}{
 		{"btree", NewBTree, insert, []int{10_000, 100_000, *large}},
-		{"filled", NewBTree, Index.Fill, []int{10_000, 100_000, *large}},
+		{"btree filled", NewBTree, fill, []int{10_000, 100_000, *large}},
+		{"mih", NewMIH, insert, []int{10_000, 100_000, *large}},
+		{"mih filled", NewMIH, fill, []int{10_000, 100_000, *large}},
 		{"linear", NewLinear, insert, []int{10_000}},
 	} {
 		for _, size := range kind.sizes {
@@ -94,11 +99,63 @@ func replace(r *rand.Rand, index Index, have []Centre, seq uint64) {
 
 // BenchmarkFill fills an index with many centres at once.
 func BenchmarkFill(b *testing.B) {
-	have := randomCentres(rand.New(rand.NewPCG(1, 1)), *large)
-	b.ReportAllocs()
-	for b.Loop() {
-		NewBTree(3).Fill(have)
-	}
+	eachKind(b, func(b *testing.B, build func(distance int) Index) {
+		have := randomCentres(rand.New(rand.NewPCG(1, 1)), *large)
+		b.ReportAllocs()
+		for b.Loop() {
+			build(3).Fill(have)
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(*large), "ns/centre")
+	})
+}
+
+// BenchmarkGrow inserts many centres one by one and then asks for some of them. Its
+// metrics say how long an insertion took, the longest, how many took more than a
+// millisecond, how long a query took, every other one near a centre, and what the index
+// takes on the heap.
+func BenchmarkGrow(b *testing.B) {
+	eachKind(b, func(b *testing.B, build func(distance int) Index) {
+		const queries = 200_000
+		var growing, longest, asking time.Duration
+		var long int
+		for b.Loop() {
+			r := rand.New(rand.NewPCG(1, 1))
+			some := make([]uint64, queries/2)
+			before := heapInUse()
+			index := build(3)
+			started := time.Now()
+			for seq, last := uint64(0), started; seq < uint64(*large); seq++ {
+				c := Centre{r.Uint64(), seq}
+				some[seq%uint64(len(some))] = c.Fingerprint
+				index.Insert(c)
+				now := time.Now()
+				longest = max(longest, now.Sub(last))
+				if now.Sub(last) > time.Millisecond {
+					long++
+				}
+				last = now
+			}
+			growing += time.Since(started)
+			b.ReportMetric(perCentre(before, index), "B/centre")
+			started = time.Now()
+			for _, fingerprint := range some {
+				index.Nearest(flipped(r, fingerprint, 3), nil)
+				index.Nearest(r.Uint64(), nil)
+			}
+			asking += time.Since(started)
+		}
+		each := func(d time.Duration, n int) float64 { return float64(d) / float64(b.N) / float64(n) }
+		b.ReportMetric(each(growing, *large), "ns/insert")
+		b.ReportMetric(longest.Seconds()*1000, "longest-ms")
+		b.ReportMetric(float64(long)/float64(b.N), "over-1ms")
+		b.ReportMetric(each(asking, queries), "ns/query")
+	})
+}
+
+func eachKind(b *testing.B, f func(b *testing.B, build func(distance int) Index)) {
+	b.Helper()
+	b.Run("btree", func(b *testing.B) { f(b, NewBTree) })
+	b.Run("mih", func(b *testing.B) { f(b, NewMIH) })
 }
 
 // BenchmarkMemory measures what an index takes on the heap, after what may happen to it.
@@ -109,13 +166,13 @@ func BenchmarkMemory(b *testing.B) {
 		do   func(r *rand.Rand, index Index, all []Centre)
 	}{
 		{"inserted", func(_ *rand.Rand, index Index, all []Centre) { insert(index, all[:size]) }},
-		{"filled", func(_ *rand.Rand, index Index, all []Centre) { index.Fill(all[:size]) }},
+		{"filled", func(_ *rand.Rand, index Index, all []Centre) { fill(index, all[:size]) }},
 		{"filled, 30% more", func(_ *rand.Rand, index Index, all []Centre) {
-			index.Fill(all[:size])
+			fill(index, all[:size])
 			insert(index, all[size:])
 		}},
 		{"filled, 30% more, as many out", func(r *rand.Rand, index Index, all []Centre) {
-			index.Fill(all[:size])
+			fill(index, all[:size])
 			insert(index, all[size:])
 			r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 			for _, c := range all[:more] {
@@ -123,22 +180,24 @@ func BenchmarkMemory(b *testing.B) {
 			}
 		}},
 		{"filled, each replaced 5 times", func(r *rand.Rand, index Index, all []Centre) {
-			index.Fill(all[:size])
+			fill(index, all[:size])
 			for next := range 5 * size {
 				replace(r, index, all[:size], uint64(len(all)+next))
 			}
 		}},
 	} {
 		b.Run(test.name, func(b *testing.B) {
-			for b.Loop() {
-				r := rand.New(rand.NewPCG(1, 1))
-				all := randomCentres(r, size+more)
-				index := NewBTree(3)
-				before := heapInUse()
-				test.do(r, index, all)
-				b.ReportMetric(perCentre(before, index), "B/centre")
-				runtime.KeepAlive(all) // it was there before
-			}
+			eachKind(b, func(b *testing.B, build func(distance int) Index) {
+				for b.Loop() {
+					r := rand.New(rand.NewPCG(1, 1))
+					all := randomCentres(r, size+more)
+					index := build(3)
+					before := heapInUse()
+					test.do(r, index, all)
+					b.ReportMetric(perCentre(before, index), "B/centre")
+					runtime.KeepAlive(all) // it was there before
+				}
+			})
 		})
 	}
 }
@@ -146,13 +205,16 @@ func BenchmarkMemory(b *testing.B) {
 // BenchmarkAssign is a stream of one article a millisecond, every other one near an
 // article of the last minute; expired centres go at once. Its metric says how many
 // centres there are.
-func BenchmarkAssign(b *testing.B) {
+func BenchmarkAssign(b *testing.B) { eachKind(b, benchmarkAssign) }
+
+func benchmarkAssign(b *testing.B, build func(distance int) Index) {
+	b.Helper()
 	const window = 200 * time.Second
 	r := rand.New(rand.NewPCG(2, 2))
 	recent := make([]uint64, 60_000)
 	lastSeen := make(map[Centre]int64)
 	joined := make([]Centre, window.Milliseconds()+1) // by event time modulo its length
-	space := NewSpace(NewBTree(3), window, func(c Centre) int64 { return lastSeen[c] })
+	space := NewSpace(build(3), window, func(c Centre) int64 { return lastSeen[c] })
 	at := int64(0)
 	assign := func() {
 		fingerprint := r.Uint64()
@@ -178,4 +240,43 @@ func BenchmarkAssign(b *testing.B) {
 		assign()
 	}
 	b.ReportMetric(float64(space.Len()), "centres")
+}
+
+// BenchmarkStream is what a Space does without a window: every other query is near a
+// centre, the others are new and inserted at once.
+func BenchmarkStream(b *testing.B) {
+	eachSize(b, func(b *testing.B, r *rand.Rand, index Index, have []Centre) {
+		before, queries, seq := index.Candidates(), 0, uint64(len(have))
+		for near := false; b.Loop(); near = !near {
+			query := r.Uint64()
+			if near {
+				query = flipped(r, have[query%uint64(len(have))].Fingerprint, 3)
+			}
+			if _, _, ok := index.Nearest(query, nil); !ok {
+				index.Insert(Centre{query, seq})
+				seq++
+			}
+			queries++
+		}
+		b.ReportMetric(float64(index.Candidates()-before)/float64(queries), "candidates/op")
+	})
+}
+
+// BenchmarkSkewed asks for what is near centres the fingerprints of which are uneven.
+func BenchmarkSkewed(b *testing.B) {
+	for name, next := range skewed() {
+		b.Run(name, func(b *testing.B) {
+			eachKind(b, func(b *testing.B, build func(distance int) Index) {
+				r := rand.New(rand.NewPCG(6, 6))
+				index := build(3)
+				index.Fill(centresOf(r, next, *large))
+				queries := 0
+				for b.Loop() {
+					index.Nearest(flipped(r, next(r, nil), queries%4), nil)
+					queries++
+				}
+				b.ReportMetric(float64(index.Candidates())/float64(queries), "candidates/op")
+			})
+		})
+	}
 }

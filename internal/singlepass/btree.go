@@ -2,6 +2,7 @@ package singlepass
 
 import (
 	"math/bits"
+	"sync/atomic"
 
 	"github.com/google/btree"
 )
@@ -35,8 +36,9 @@ type permuted struct {
 // tenths full. Where centres keep coming and going, nodes get emptier for a while, and
 // it settles below 110 (BenchmarkMemory).
 type permutedCopies struct {
-	distance int
-	copies   []permuted
+	distance   int
+	copies     []permuted
+	candidates atomic.Uint64
 }
 
 // NewBTree returns an empty index of distance+1 permuted copies of the centres in
@@ -72,16 +74,20 @@ func (p *permutedCopies) Remove(c Centre) bool {
 
 func (p *permutedCopies) Nearest(fingerprint uint64, live func(Centre) bool) (Centre, int, bool) {
 	best := newNearest(p.distance, live)
+	var compared uint64
 	for i := range p.copies {
-		p.scan(i, fingerprint, &best)
+		compared += p.scan(i, fingerprint, &best)
 		// A centre that is in none of the i+1 ranges scanned differs in i+1 blocks
 		// and hence in more than i bits: it can neither beat nor tie such a best.
 		if best.distance <= i {
 			break
 		}
 	}
+	p.candidates.Add(compared)
 	return best.result()
 }
+
+func (p *permutedCopies) Candidates() uint64 { return p.candidates.Load() }
 
 func (p *permutedCopies) Len() int { return p.copies[0].tree.Len() }
 
@@ -90,8 +96,8 @@ func (p *permuted) item(c Centre) item {
 }
 
 // scan offers every centre whose block in copy i equals that of the fingerprint and
-// that no copy before has offered.
-func (p *permutedCopies) scan(i int, fingerprint uint64, best *nearest) {
+// that no copy before has offered. It returns how many it has compared.
+func (p *permutedCopies) scan(i int, fingerprint uint64, best *nearest) (compared uint64) {
 	copied := p.copies[i]
 	query := bits.RotateLeft64(fingerprint, copied.rotate)
 	block := query >> copied.shift
@@ -99,6 +105,7 @@ func (p *permutedCopies) scan(i int, fingerprint uint64, best *nearest) {
 		if it.key>>copied.shift != block {
 			return false
 		}
+		compared++
 		// Rotating both leaves the number of bits in which they differ as it is.
 		if distance := bits.OnesCount64(it.key ^ query); best.beaten(it.seq, distance) {
 			c := Centre{bits.RotateLeft64(it.key, -copied.rotate), it.seq}
@@ -108,6 +115,7 @@ func (p *permutedCopies) scan(i int, fingerprint uint64, best *nearest) {
 		}
 		return true
 	})
+	return compared
 }
 
 // inRange reports whether a centre that differs from a query in these bits is in the

@@ -32,7 +32,7 @@ type Index interface {
 	// centres may have the same fingerprint.
 	Insert(Centre)
 	// Fill adds centres to an empty index, in any order, as Insert does one by one
-	// but faster. It reorders the slice, and does not keep it.
+	// but faster. The slice is the index's from then on: it may reorder it, and keep it.
 	Fill(centres []Centre)
 	// Remove takes a centre out and reports whether it was there.
 	Remove(Centre) bool
@@ -46,10 +46,13 @@ type Index interface {
 	Nearest(fingerprint uint64, live func(Centre) bool) (c Centre, distance int, ok bool)
 	// Len returns the number of centres.
 	Len() int
+	// Candidates returns how many centres queries have been compared with so far: what
+	// the queries cost. It may be called at any time.
+	Candidates() uint64
 }
 
 // NewIndex returns an empty index by name that finds centres at up to the given
-// Hamming distance. The only name is btree, distances are 0 to [MaxDistance];
+// Hamming distance. Names are btree and mih, distances are 0 to [MaxDistance];
 // anything else is an error that says so.
 func NewIndex(name string, distance int) (Index, error) {
 	if distance < 0 || distance > MaxDistance {
@@ -58,7 +61,9 @@ func NewIndex(name string, distance int) (Index, error) {
 	switch name {
 	case "btree":
 		return NewBTree(distance), nil
+	case "mih":
+		return NewMIH(distance), nil
 	default:
-		return nil, fmt.Errorf("singlepass: unknown index %q: allowed is btree", name)
+		return nil, fmt.Errorf("singlepass: unknown index %q: allowed are btree and mih", name)
 	}
 }

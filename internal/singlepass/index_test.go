@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
+	"runtime"
 	"slices"
+	"sync"
 	"testing"
 )
 
@@ -18,10 +20,13 @@ func TestNewIndex(t *testing.T) {
 		{"btree", 0, ""},
 		{"btree", 3, ""},
 		{"btree", 6, ""},
+		{"mih", 0, ""},
+		{"mih", 6, ""},
+		{"mih", 7, "singlepass: distance 7: allowed are 0 to 6"},
 		{"btree", -1, "singlepass: distance -1: allowed are 0 to 6"},
 		{"btree", 7, "singlepass: distance 7: allowed are 0 to 6"},
-		{"", 3, `singlepass: unknown index "": allowed is btree`},
-		{"linear", 3, `singlepass: unknown index "linear": allowed is btree`},
+		{"", 3, `singlepass: unknown index "": allowed are btree and mih`},
+		{"linear", 3, `singlepass: unknown index "linear": allowed are btree and mih`},
 	} {
 		index, err := NewIndex(test.name, test.distance)
 		var got string
@@ -42,6 +47,7 @@ func eachIndex(t *testing.T, f func(t *testing.T, build func(distance int) Index
 	t.Helper()
 	t.Run("linear", func(t *testing.T) { f(t, NewLinear) })
 	t.Run("btree", func(t *testing.T) { f(t, NewBTree) })
+	t.Run("mih", func(t *testing.T) { f(t, NewMIH) })
 }
 
 func TestNearest(t *testing.T) {
@@ -247,7 +253,7 @@ func compareIndexes(t *testing.T, name string, distance int, next source) {
 	t.Helper()
 	const operations = 1500
 	r := rand.New(rand.NewPCG(2, uint64(distance)))
-	indexes := []Index{NewLinear(distance), NewBTree(distance)}
+	indexes := []Index{NewLinear(distance), NewBTree(distance), NewMIH(distance)}
 	seqs := r.Perm(operations) // centres need not come in the order of their founding
 	var have []Centre
 	for i := range distance * 100 {
@@ -344,14 +350,126 @@ func compareNearest(t *testing.T, indexes []Index, have []Centre, query uint64, 
 }
 
 func TestNearestDoesNotAllocate(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 3))
-	index := NewBTree(3)
-	for seq := range uint64(5000) {
-		index.Insert(Centre{r.Uint64(), seq})
-	}
-	for _, live := range []func(Centre) bool{nil, func(c Centre) bool { return c.Seq%2 == 0 }} {
-		if n := testing.AllocsPerRun(100, func() { index.Nearest(r.Uint64(), live) }); n != 0 {
-			t.Errorf("%v allocations, want none", n)
+	eachIndex(t, func(t *testing.T, build func(int) Index) {
+		r := rand.New(rand.NewPCG(3, 3))
+		index := build(3)
+		for seq := range uint64(5000) {
+			index.Insert(Centre{r.Uint64(), seq})
 		}
+		for _, live := range []func(Centre) bool{nil, func(c Centre) bool { return c.Seq%2 == 0 }} {
+			if n := testing.AllocsPerRun(100, func() { index.Nearest(r.Uint64(), live) }); n != 0 {
+				t.Errorf("%v allocations, want none", n)
+			}
+		}
+	})
+}
+
+// Queries may run at once, and what they cost may be asked meanwhile.
+func TestNearestAtOnce(t *testing.T) {
+	eachIndex(t, func(t *testing.T, build func(int) Index) {
+		const each, goroutines = 200, 4
+		have := randomCentres(rand.New(rand.NewPCG(7, 7)), 500)
+		index := build(3)
+		index.Fill(slices.Clone(have))
+		query := func(n uint64) {
+			r := rand.New(rand.NewPCG(8, n))
+			for range each {
+				c := have[r.IntN(len(have))]
+				if got, _, ok := index.Nearest(c.Fingerprint, nil); !ok || got != c {
+					t.Errorf("found %v, %t; want %v", got, ok, c)
+				}
+			}
+		}
+		query(0)
+		once := index.Candidates()
+		if once < each {
+			t.Errorf("%d candidates of %d queries that each found a centre", once, each)
+		}
+		var wg sync.WaitGroup
+		for range goroutines {
+			wg.Go(func() { query(0) })
+		}
+		for before := once; before < once*(1+goroutines); {
+			now := index.Candidates()
+			if now < before {
+				t.Fatalf("%d candidates after %d", now, before)
+			}
+			before = now
+			runtime.Gosched()
+		}
+		wg.Wait()
+		if got := index.Candidates(); got != once*(1+goroutines) {
+			t.Errorf("%d candidates, want %d times %d", got, 1+goroutines, once)
+		}
+	})
+}
+
+// FuzzIndexes reads bytes as a distance and then operations, each on some dozen centres,
+// that make deep and uneven indexes, and compares these with the definition.
+func FuzzIndexes(f *testing.F) {
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if len(data) == 0 {
+			return
+		}
+		distance := int(data[0]) % (MaxDistance + 1)
+		r := rand.New(rand.NewPCG(uint64(data[0]), 12))
+		indexes := []Index{NewLinear(distance), NewBTree(distance), NewMIH(distance)}
+		var have []Centre
+		var seq uint64
+		for i, op := range data[1:min(len(data), 40)] {
+			batch := fuzzBatch(r, op, &seq)
+			switch {
+			case op>>6 == 3:
+				r.Shuffle(len(have), func(i, j int) { have[i], have[j] = have[j], have[i] })
+				gone := have[len(have)-min(len(have), 3*len(batch)):]
+				have = have[:len(have)-len(gone)]
+				for _, index := range indexes {
+					for _, c := range gone {
+						if !index.Remove(c) {
+							t.Fatalf("%v is not there to remove from the %T", c, index)
+						}
+					}
+				}
+			case i == 0:
+				have = batch
+				for _, index := range indexes {
+					index.Fill(slices.Clone(batch))
+				}
+			default:
+				have = append(have, batch...)
+				for _, index := range indexes {
+					insert(index, batch)
+				}
+			}
+			for _, c := range batch[:4] {
+				compareNearest(t, indexes, have, flipped(r, c.Fingerprint, r.IntN(8)), distance, filter(r))
+			}
+			for _, index := range indexes {
+				if index.Len() != len(have) {
+					t.Fatalf("the %T has length %d, want %d", index, index.Len(), len(have))
+				}
+			}
+		}
+		checkTables(t, indexes[2].(*multiIndex), have)
+	})
+}
+
+// fuzzBatch makes centres that agree in some of their quarters, as the low bits of op say,
+// and whose Seqs are one after the other or far apart.
+func fuzzBatch(r *rand.Rand, op byte, seq *uint64) []Centre {
+	centres := make([]Centre, 50)
+	for i := range centres {
+		fingerprint := r.Uint64()
+		for quarter := range 4 {
+			if op>>quarter&1 == 1 {
+				fingerprint &^= 0xffff << (16 * quarter)
+			}
+		}
+		*seq++
+		if op>>4&1 == 1 {
+			*seq += 1 << 40
+		}
+		centres[i] = Centre{fingerprint, *seq}
 	}
+	return centres
 }

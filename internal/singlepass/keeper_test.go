@@ -16,15 +16,16 @@ type keeper struct {
 	t        *testing.T
 	r        *rand.Rand
 	model    *model
+	build    func(distance int) Index
 	clusters map[uint64]cluster // of the centres in the index, by Seq
 	asked    map[Centre]bool    // during an assignment
 	last     uint64             // Seq of the last article's cluster
 }
 
-func newKeeper(t *testing.T, r *rand.Rand, m *model) *keeper {
+func newKeeper(t *testing.T, r *rand.Rand, build func(distance int) Index, m *model) *keeper {
 	t.Helper()
-	k := &keeper{t: t, r: r, model: m, clusters: make(map[uint64]cluster), asked: make(map[Centre]bool)}
-	k.Space = NewSpace(NewBTree(m.distance), m.window, k.lastSeen)
+	k := &keeper{t: t, r: r, build: build, model: m, clusters: make(map[uint64]cluster), asked: make(map[Centre]bool)}
+	k.Space = NewSpace(build(m.distance), m.window, k.lastSeen)
 	return k
 }
 
@@ -126,7 +127,7 @@ func (k *keeper) restart() {
 		k.t.Fatalf("the clusters say %+v, the state is %+v", derived, k.State())
 	}
 	k.r.Shuffle(len(centres), func(i, j int) { centres[i], centres[j] = centres[j], centres[i] })
-	k.Space = NewSpace(NewBTree(k.model.distance), k.model.window, k.lastSeen)
+	k.Space = NewSpace(k.build(k.model.distance), k.model.window, k.lastSeen)
 	if k.r.IntN(4) > 0 {
 		k.Fill(centres)
 	} else {

@@ -1,11 +1,15 @@
 package singlepass
 
-import "math/bits"
+import (
+	"math/bits"
+	"sync/atomic"
+)
 
 // linear compares a query with every centre.
 type linear struct {
-	distance int
-	centres  []Centre
+	distance   int
+	centres    []Centre
+	candidates atomic.Uint64
 }
 
 // NewLinear returns an empty index that scans all centres. It is the plain
@@ -33,7 +37,10 @@ func (l *linear) Nearest(fingerprint uint64, live func(Centre) bool) (Centre, in
 	for _, c := range l.centres {
 		best.offer(c, bits.OnesCount64(c.Fingerprint^fingerprint))
 	}
+	l.candidates.Add(uint64(len(l.centres)))
 	return best.result()
 }
+
+func (l *linear) Candidates() uint64 { return l.candidates.Load() }
 
 func (l *linear) Len() int { return len(l.centres) }

@@ -18,6 +18,14 @@ func (n *nearest) beaten(seq uint64, distance int) bool {
 	return distance < n.distance || distance == n.distance && n.found && seq < n.centre.Seq
 }
 
+// reach is the largest distance at which a centre might still be taken.
+func (n *nearest) reach() int {
+	if n.found {
+		return n.distance
+	}
+	return n.distance - 1
+}
+
 // offer takes the centre at this distance if it beats the best so far and is live,
 // in this order, since the second may need a disk.
 func (n *nearest) offer(c Centre, distance int) {

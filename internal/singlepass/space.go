@@ -111,8 +111,8 @@ func (s *Space) Horizon() (before int64, ok bool) {
 // Insert adds a centre that was founded elsewhere, and is not in the index yet.
 func (s *Space) Insert(c Centre) { s.index.Insert(c) }
 
-// Fill adds such centres to an empty Space, in any order, faster than Insert. It
-// reorders the slice, and does not keep it.
+// Fill adds such centres to an empty Space, in any order, faster than Insert. The slice is
+// the Space's from then on.
 func (s *Space) Fill(centres []Centre) { s.index.Fill(centres) }
 
 // Remove takes out a centre that has expired, by a stream time that is not going to be
@@ -127,6 +127,9 @@ func (s *Space) State() State { return s.state }
 // been put back, or to undo assignments, when the centres that they founded have been
 // removed.
 func (s *Space) Resume(state State) { s.state = state }
+
+// Candidates returns how many centres articles have been compared with so far.
+func (s *Space) Candidates() uint64 { return s.index.Candidates() }
 
 // Len returns the number of centres in the index, expired ones included.
 func (s *Space) Len() int { return s.index.Len() }

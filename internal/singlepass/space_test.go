@@ -206,9 +206,11 @@ func TestSpaceEqualsModel(t *testing.T) {
 		for _, window := range []time.Duration{0, time.Nanosecond, 100 * time.Millisecond, time.Second} {
 			for _, distance := range []int{0, 3, MaxDistance} {
 				t.Run(fmt.Sprintf("%s/%v/%d", name, window, distance), func(t *testing.T) {
-					r := rand.New(rand.NewPCG(uint64(window), uint64(distance)))
-					k := newKeeper(t, r, &model{distance: distance, window: window})
-					compareStream(k, &stream{r: r, next: next})
+					eachIndex(t, func(t *testing.T, build func(int) Index) {
+						r := rand.New(rand.NewPCG(uint64(window), uint64(distance)))
+						k := newKeeper(t, r, build, &model{distance: distance, window: window})
+						compareStream(k, &stream{r: r, next: next})
+					})
 				})
 			}
 		}
@@ -245,28 +247,33 @@ func FuzzSpace(f *testing.F) {
 		if len(data) < 2 {
 			return
 		}
-		r := rand.New(rand.NewPCG(uint64(data[0]), uint64(data[1])))
-		k := newKeeper(t, r, &model{
-			distance: int(data[0]) % (MaxDistance + 1),
-			window:   time.Duration(data[1]) * time.Millisecond,
-		})
-		var at int64
-		for op := data[2:]; len(op) >= 3 && k.model.articles < 500; op = op[3:] {
-			switch {
-			case op[0] != 255:
-				at += int64(int8(op[0])) // 127 forward to 128 back
-				k.compare(fuzzFingerprint(op[1], op[2]), at)
-			case op[1] == 1:
-				k.collect()
-			case op[1] == 2:
-				k.undo(int(op[2]%16), func() (uint64, int64) {
-					return fuzzFingerprint(byte(r.Uint32()), 0), at + r.Int64N(500) - 100
-				})
-			default:
-				k.restart()
-			}
-		}
+		eachIndex(t, func(t *testing.T, build func(int) Index) { fuzzSpace(t, build, data) })
 	})
+}
+
+func fuzzSpace(t *testing.T, build func(distance int) Index, data []byte) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(uint64(data[0]), uint64(data[1])))
+	k := newKeeper(t, r, build, &model{
+		distance: int(data[0]) % (MaxDistance + 1),
+		window:   time.Duration(data[1]) * time.Millisecond,
+	})
+	var at int64
+	for op := data[2:]; len(op) >= 3 && k.model.articles < 500; op = op[3:] {
+		switch {
+		case op[0] != 255:
+			at += int64(int8(op[0])) // 127 forward to 128 back
+			k.compare(fuzzFingerprint(op[1], op[2]), at)
+		case op[1] == 1:
+			k.collect()
+		case op[1] == 2:
+			k.undo(int(op[2]%16), func() (uint64, int64) {
+				return fuzzFingerprint(byte(r.Uint32()), 0), at + r.Int64N(500) - 100
+			})
+		default:
+			k.restart()
+		}
+	}
 }
 
 // fuzzFingerprint gives fingerprints that are 0, 4 or more bits apart by the first
