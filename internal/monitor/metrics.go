@@ -20,8 +20,10 @@ type metrics struct {
 	deadLetters       *prometheus.CounterVec // by class
 	transactions      *prometheus.CounterVec // by result
 	transaction       prometheus.Histogram
-	clusters, waiting *prometheus.GaugeVec // by space
+	stages            *prometheus.CounterVec // by stage
+	clusters, waiting *prometheus.GaugeVec   // by space
 	expired, capped   prometheus.Counter
+	candidates        prometheus.Counter
 	lag               *prometheus.GaugeVec     // by partition
 	recovery          *prometheus.HistogramVec // by how
 	rebuilds          *prometheus.CounterVec   // by reason
@@ -44,11 +46,16 @@ func newMetrics(version string, m *Monitor) *metrics {
 			"result", "committed", "aborted", "fenced"),
 		transaction: r.histogram("transaction_seconds", "From a batch's first assignment to its commit.",
 			prometheus.ExponentialBucketsRange(0.001, 30, 14)),
+		stages: r.counters("stage_seconds_total", "Time that stages of the work took: fingerprint (which goes on beside the others), assign, encode, "+
+			"commit, disk. The one that comes near a second a second is what holds the rest up.",
+			"stage", string(Fingerprinting), string(Assigning), string(Encoding), string(Committing), string(Storing)),
 		clusters: r.gauges("clusters", "Clusters of a space that this instance works on, with expired ones that were not taken away yet.", "space"),
 		expired:  r.counter("clusters_expired_total", "Clusters that expired."),
 		capped:   r.counter("event_times_capped_total", "Articles whose event time was before 1970 or more than a day ahead, and was cut."),
-		lag:      r.gauges("input_lag_records", "Records of a partition that were not fetched yet.", "partition"),
-		waiting:  r.gauges("waiting_bytes", "Bytes that a space has fetched and not yet handed to a transaction.", "space"),
+		candidates: r.counter("index_candidates_total", "Centres that articles were compared with. By articles_total it is what finding the nearest costs: "+
+			"where it grows faster than the clusters, fingerprints are uneven."),
+		lag:     r.gauges("input_lag_records", "Records of a partition that were not fetched yet.", "partition"),
+		waiting: r.gauges("waiting_bytes", "Bytes that a space has fetched and not yet handed to a transaction.", "space"),
 		recovery: r.histograms("recovery_seconds", "Recoveries of a space, by how: disk, tail (the rest of the clusters topic was read) or topic (all of it).",
 			prometheus.ExponentialBucketsRange(0.1, 3600, 14), "how", "disk", "tail", "topic"),
 		rebuilds: r.counters("disk_rebuilds_total", "Clusters on disk that could not be used, by reason: missing, damaged, foreign or stale.",
@@ -69,6 +76,7 @@ func (m *metrics) add(c Commit) {
 	}
 	m.expired.Add(float64(c.Expired))
 	m.capped.Add(float64(c.CappedTimes))
+	m.candidates.Add(float64(c.Candidates))
 	m.clusters.WithLabelValues(c.Space).Set(float64(c.Clusters))
 }
 

@@ -22,8 +22,10 @@ func busy() *instance {
 	i.Waiting("all", 1000)
 	i.Committed(Commit{
 		Space: "all", Took: 30 * time.Millisecond, New: 100, Joined: 150, Unclustered: 40,
-		Rejected: map[string]int{"bad_json": 7, "empty": 3}, Expired: 5, CappedTimes: 6, Clusters: 1234,
+		Rejected: map[string]int{"bad_json": 7, "empty": 3}, Expired: 5, CappedTimes: 6, Candidates: 70, Clusters: 1234,
 	})
+	i.Spent(Encoding, i.now().Add(-1500*time.Millisecond))
+	i.Spent(Encoding, i.now().Add(-time.Second))
 	i.Aborted()
 	i.Fenced()
 	i.Recovered(time.Second, "tail")
@@ -76,9 +78,12 @@ func TestMetricValues(t *testing.T) {
 		`clusterd_transactions_total{result="aborted"} 1`,
 		`clusterd_transactions_total{result="fenced"} 1`,
 		`clusterd_transaction_seconds_sum 0.03`,
+		`clusterd_stage_seconds_total{stage="encode"} 2.5`,
+		`clusterd_stage_seconds_total{stage="disk"} 0`,
 		`clusterd_clusters{space="all"} 1234`,
 		`clusterd_clusters_expired_total 5`,
 		`clusterd_event_times_capped_total 6`,
+		`clusterd_index_candidates_total 70`,
 		`clusterd_recovery_seconds_sum{how="tail"} 1`,
 		`clusterd_recovery_seconds_count{how="topic"} 0`,
 		`clusterd_disk_rebuilds_total{reason="damaged"} 1`,

@@ -151,6 +151,23 @@ func (m *Monitor) Waiting(space string, bytes int64) {
 	m.metrics.waiting.WithLabelValues(space).Set(float64(bytes))
 }
 
+// Stage is a part of the work, by which its time is told.
+type Stage string
+
+// The stages, in the order in which a batch goes through them.
+const (
+	Fingerprinting Stage = "fingerprint"
+	Assigning      Stage = "assign"
+	Encoding       Stage = "encode"
+	Committing     Stage = "commit"
+	Storing        Stage = "disk"
+)
+
+// Spent says that a stage worked from then until now.
+func (m *Monitor) Spent(stage Stage, since time.Time) {
+	m.metrics.stages.WithLabelValues(string(stage)).Add(m.now().Sub(since).Seconds())
+}
+
 // Commit is what a transaction did.
 type Commit struct {
 	Space       string
@@ -161,6 +178,7 @@ type Commit struct {
 	Rejected    map[string]int // dead letters by class
 	Expired     int            // clusters
 	CappedTimes int            // articles whose event time was out of bounds
+	Candidates  uint64         // centres that articles were compared with
 	Clusters    int            // now, with those that have expired and were not taken away yet
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/clusterd/clusterd/internal/consumer"
+	"github.com/clusterd/clusterd/internal/monitor"
 	"github.com/clusterd/clusterd/internal/sink"
 )
 
@@ -75,17 +76,50 @@ func (b *backlog) drop(head batch) {
 	}
 }
 
-// collect fingerprints chunks and hands them on in batches. A batch waits for batch.linger, so that
+// prints is a chunk of records that are fingerprinted. What else the chunk says stands.
+type prints struct {
+	consumer.Chunk
+	records []fingerprinted
+}
+
+// fingerprint makes fingerprints of chunks, which have records, and passes over those that have none.
+func (w *worker) fingerprint(ctx context.Context, chunks <-chan consumer.Chunk, out chan<- prints) error {
+	for {
+		var chunk consumer.Chunk
+		select {
+		case chunk = <-chunks:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if len(chunk.Records) == 0 {
+			continue
+		}
+		began := time.Now()
+		records, err := w.fingerprinter.all(ctx, chunk.Records)
+		if err != nil {
+			return err
+		}
+		w.monitor.Spent(monitor.Fingerprinting, began)
+		chunk.Records = nil // the values have served
+		select {
+		case out <- prints{chunk, records}:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// collect hands fingerprinted records on in batches. A batch waits for batch.linger, so that
 // a trickle is not one transaction a record; and it grows while the one before it is being
 // committed, so that a backlog is worked off in large ones. What waits is bounded: when a batch is
 // full, nothing is read until it is taken.
-func (w *worker) collect(ctx context.Context, chunks <-chan consumer.Chunk, out chan<- batch) error {
+func (w *worker) collect(ctx context.Context, chunks <-chan prints, out chan<- batch) error {
 	waiting := backlog{maxRecords: w.config.Batch.Records, maxBytes: w.config.Batch.Bytes, next: make(map[int]int64)}
 	linger := time.NewTimer(0)
 	defer linger.Stop()
 	lingered := false
 	for {
-		var receive <-chan consumer.Chunk
+		var receive <-chan prints
 		var send chan<- batch
 		var head batch
 		if !waiting.full() {
@@ -96,19 +130,12 @@ func (w *worker) collect(ctx context.Context, chunks <-chan consumer.Chunk, out 
 		}
 		select {
 		case chunk := <-receive:
-			if len(chunk.Records) == 0 {
-				continue
-			}
-			records, err := w.fingerprinter.all(ctx, chunk.Records)
-			if err != nil {
-				return err
-			}
 			if len(waiting.records) == 0 {
 				linger.Reset(w.config.Batch.Linger)
 				lingered = false
 			}
-			waiting.add(records, chunk.Partition, chunk.Next)
-			w.monitor.Polled(len(records), size(records))
+			waiting.add(chunk.records, chunk.Partition, chunk.Next)
+			w.monitor.Polled(len(chunk.records), size(chunk.records))
 			w.monitor.Lag(chunk.Partition, chunk.HighWatermark-chunk.Next)
 			w.monitor.Waiting(w.replica.name, waiting.bytes)
 		case <-linger.C:

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -10,7 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/kafka"
@@ -129,7 +129,7 @@ func TestBatchOffsets(t *testing.T) {
 
 // collecting is a collect at work, on virtual time.
 type collecting struct {
-	chunks chan consumer.Chunk
+	chunks chan prints
 	out    chan batch
 	offset int64
 	err    error
@@ -137,13 +137,11 @@ type collecting struct {
 
 func collect(t *testing.T, records int, linger time.Duration, test func(*collecting)) {
 	synctest.Test(t, func(t *testing.T) {
-		// Tombstones are rejected by the decoder: no dictionary is needed.
 		w := &worker{
 			config: config.Default(), monitor: monitor.New("test"), replica: &replica{name: "all"},
-			fingerprinter: &Fingerprinter{decoder: article.NewTextDecoder(1000)},
 		}
 		w.config.Batch = config.Batch{Records: records, Bytes: 1000, Linger: linger}
-		c := &collecting{chunks: make(chan consumer.Chunk), out: make(chan batch)}
+		c := &collecting{chunks: make(chan prints), out: make(chan batch)}
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() { c.err = w.collect(ctx, c.chunks, c.out) }()
 		test(c)
@@ -155,10 +153,10 @@ func collect(t *testing.T, records int, linger time.Duration, test func(*collect
 	})
 }
 
-func (c *collecting) chunk(n int) consumer.Chunk {
-	chunk := consumer.Chunk{}
+func (c *collecting) chunk(n int) prints {
+	var chunk prints
 	for range n {
-		chunk.Records = append(chunk.Records, kafka.Record{Offset: c.offset})
+		chunk.records = append(chunk.records, fingerprinted{record: kafka.Record{Offset: c.offset}})
 		c.offset++
 	}
 	chunk.Next = c.offset
@@ -234,13 +232,29 @@ func TestCollectReadsNothingWhenFull(t *testing.T) {
 	})
 }
 
-func TestCollectPassesOverEmptyChunks(t *testing.T) {
-	collect(t, 10, time.Millisecond, func(c *collecting) {
-		c.chunks <- consumer.Chunk{Next: 5} // control records alone
-		select {
-		case b := <-c.out:
-			t.Errorf("a batch of %d records", len(b.records))
-		case <-time.After(time.Minute):
+func TestFingerprintPassesOverEmptyChunks(t *testing.T) {
+	w := &worker{fingerprinter: testFingerprinter(t, testConfig()), monitor: monitor.New("test")}
+	ctx, cancel := context.WithCancel(t.Context())
+	chunks, out, ended := make(chan consumer.Chunk), make(chan prints), make(chan error, 1)
+	go func() { ended <- w.fingerprint(ctx, chunks, out) }()
+	chunks <- consumer.Chunk{Next: 5} // control records alone
+	// More than a core takes at a time, and not a multiple of it.
+	records := make([]kafka.Record, 5*piece+3)
+	for i := range records {
+		records[i] = kafka.Record{Offset: int64(i) + 5, Value: articleJSON(fmt.Sprint(i), "", "台风登陆")}
+	}
+	chunks <- consumer.Chunk{Partition: 3, Records: records, Next: 900, HighWatermark: 950}
+	got := <-out
+	if len(got.records) != len(records) || got.Partition != 3 || got.Next != 900 || got.HighWatermark != 950 {
+		t.Errorf("%d records of partition %d up to %d of %d", len(got.records), got.Partition, got.Next, got.HighWatermark)
+	}
+	for i, r := range got.records {
+		if r.record.Offset != records[i].Offset || r.representative.ID != fmt.Sprint(i) || !r.hasTokens || r.fingerprint != got.records[0].fingerprint {
+			t.Fatalf("record %d: %+v", i, r)
 		}
-	})
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("fingerprint ended with %v", err)
+	}
 }

@@ -28,8 +28,9 @@ func BenchmarkFingerprint(b *testing.B) {
 			b.SetBytes(int64(len(bench.value)))
 			b.ReportAllocs()
 			r := kafka.Record{Topic: "articles", Value: bench.value}
+			counter := f.tokenizer.NewCounter()
 			for b.Loop() {
-				if out := f.one(r); out.rejection != nil {
+				if out := f.one(counter, r); out.rejection != nil {
 					b.Fatal(out.rejection)
 				}
 			}

@@ -199,7 +199,7 @@ func (f *file) assign(chunk fileChunk) error {
 			}
 			continue
 		}
-		if _, err := f.out.Write(append(o.result.JSON(), '\n')); err != nil {
+		if _, err := f.out.Write(append(o.result.AppendJSON(f.out.AvailableBuffer()), '\n')); err != nil {
 			return fmt.Errorf("writing results: %w", err)
 		}
 	}

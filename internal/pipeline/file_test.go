@@ -11,11 +11,13 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/sample"
 )
 
 // clusterText clusters files of these contents, named f0, f1, ….
@@ -41,6 +43,31 @@ func clusterText(t testing.TB, c config.Config, contents ...string) (results []a
 		results = append(results, r)
 	}
 	return results, rejections, totals
+}
+
+// Which index finds the nearest centre makes no difference to the results.
+func TestResultsDoNotDependOnTheIndex(t *testing.T) {
+	var content strings.Builder
+	articles := sample.New(3, wallClock.Add(-24*time.Hour))
+	for range 3000 {
+		fmt.Fprintf(&content, "%s\n", articles.Next().JSON())
+	}
+	c := testConfig()
+	c.Cluster.Distance, c.Cluster.Window = 6, time.Hour // with ties, and with centres that go
+	var want []article.Result
+	for _, index := range []string{"btree", "mih"} {
+		c.Cluster.Index = index
+		got, _, totals := clusterText(t, c, content.String())
+		if totals.Joined == 0 || totals.New <= totals.Clusters {
+			t.Fatalf("%s: %+v: nothing joined, or nothing expired", index, totals)
+		}
+		if want == nil {
+			want = got
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-first +this):\n%s", index, diff)
+		}
+	}
 }
 
 func line(story uint64, id string) string {

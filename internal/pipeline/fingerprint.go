@@ -3,12 +3,9 @@ package pipeline
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/config"
@@ -39,57 +36,65 @@ type Fingerprinter struct {
 	tokenizer *text.Tokenizer
 	hasher    *simhash.Hasher
 	identity  string
+	counters  *sync.Pool // of *text.Counter, for whoever works
 }
 
 // NewFingerprinter loads the dictionary, which takes about a second.
 func NewFingerprinter(c config.Config) (*Fingerprinter, error) {
-	tokenizer, err := text.New(text.Options{Dictionaries: c.Text.Dictionaries, StopWords: c.Text.StopWords, HTML: c.Text.HTML})
-	if err != nil {
-		return nil, fmt.Errorf("loading dictionaries and stop words: %w", err)
-	}
-	return newFingerprinter(c, tokenizer)
-}
-
-func newFingerprinter(c config.Config, tokenizer *text.Tokenizer) (*Fingerprinter, error) {
 	hasher, err := simhash.New(c.Fingerprint.Hash, c.Fingerprint.Weight)
 	if err != nil {
 		return nil, err
 	}
-	f := &Fingerprinter{tokenizer: tokenizer, hasher: hasher, identity: strings.Join([]string{
-		"method=" + c.Fingerprint.Method, "hash=" + c.Fingerprint.Hash, "weight=" + c.Fingerprint.Weight, tokenizer.Identity(),
-	}, ",")}
+	tokenizer, err := text.New(text.Options{
+		Dictionaries: c.Text.Dictionaries, StopWords: c.Text.StopWords, HTML: c.Text.HTML, Hash: hasher.Hash,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("loading dictionaries and stop words: %w", err)
+	}
+	return newFingerprinter(c, tokenizer, hasher), nil
+}
+
+func newFingerprinter(c config.Config, tokenizer *text.Tokenizer, hasher *simhash.Hasher) *Fingerprinter {
+	f := &Fingerprinter{
+		tokenizer: tokenizer, hasher: hasher,
+		identity: strings.Join([]string{
+			"method=" + c.Fingerprint.Method, "hash=" + c.Fingerprint.Hash, "weight=" + c.Fingerprint.Weight, tokenizer.Identity(),
+		}, ","),
+		counters: &sync.Pool{New: func() any { return tokenizer.NewCounter() }},
+	}
 	if c.Input.Format == "text" {
 		f.decoder = article.NewTextDecoder(c.Input.MaxBytes)
 	} else {
 		f.decoder = article.NewDecoder(article.Fields(c.Input.Fields), c.Input.MaxBytes)
 	}
-	return f, nil
+	return f
 }
 
 // Identity names how fingerprints are made, as name=value pairs joined by commas. Only
 // fingerprints of the same identity can be compared.
 func (f *Fingerprinter) Identity() string { return f.identity }
 
+// Fingerprints makes the fingerprints of records on all cores, and drops them: it is how fast the stage
+// is by itself.
+func (f *Fingerprinter) Fingerprints(ctx context.Context, records []kafka.Record) error {
+	_, err := f.all(ctx, records)
+	return err
+}
+
 // all fingerprints records on all cores and keeps their order.
 func (f *Fingerprinter) all(ctx context.Context, records []kafka.Record) ([]fingerprinted, error) {
 	out := make([]fingerprinted, len(records))
-	var next atomic.Int64
-	var group errgroup.Group
-	for range min(runtime.GOMAXPROCS(0), len(records)) {
-		group.Go(func() error {
-			for i := next.Add(1) - 1; i < int64(len(records)); i = next.Add(1) - 1 {
-				if ctx.Err() != nil {
-					return ctx.Err()
-				}
-				out[i] = f.one(records[i])
-			}
-			return nil
-		})
-	}
-	return out, group.Wait()
+	inPieces(len(records), func(from, to int) {
+		counter := f.counters.Get().(*text.Counter)
+		defer f.counters.Put(counter)
+		for i := from; i < to && ctx.Err() == nil; i++ {
+			out[i] = f.one(counter, records[i])
+		}
+	})
+	return out, ctx.Err()
 }
 
-func (f *Fingerprinter) one(r kafka.Record) fingerprinted {
+func (f *Fingerprinter) one(counter *text.Counter, r kafka.Record) fingerprinted {
 	out := fingerprinted{record: r, bytes: len(r.Value)}
 	a, err := f.decoder.Decode(r.Key, r.Value, out.address())
 	if err != nil {
@@ -97,8 +102,8 @@ func (f *Fingerprinter) one(r kafka.Record) fingerprinted {
 		return out
 	}
 	out.record.Value = nil
-	counts := f.tokenizer.Tokens(a.Title, a.Content)
+	tokens := counter.Tokens(a.Title, a.Content)
 	out.representative, out.publishedAt = article.NewRepresentative(a), a.PublishedAt
-	out.fingerprint, out.hasTokens = f.hasher.Fingerprint(counts), len(counts) > 0
+	out.fingerprint, out.hasTokens = f.hasher.Fingerprint(tokens), len(tokens) > 0
 	return out
 }

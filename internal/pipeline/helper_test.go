@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"maps"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -24,23 +25,24 @@ import (
 	"github.com/clusterd/clusterd/internal/kafkatest"
 	"github.com/clusterd/clusterd/internal/monitor"
 	"github.com/clusterd/clusterd/internal/testwait"
-	"github.com/clusterd/clusterd/internal/text"
 )
 
-// loadTokenizer loads the dictionary once for all tests.
-var loadTokenizer = sync.OnceValues(func() (*text.Tokenizer, error) { return text.New(text.Options{}) })
+// loadFingerprinter loads the dictionary once for all tests that have the default fingerprints.
+var loadFingerprinter = sync.OnceValues(func() (*Fingerprinter, error) { return NewFingerprinter(config.Default()) })
 
 func testFingerprinter(t testing.TB, c config.Config) *Fingerprinter {
 	t.Helper()
-	tokenizer, err := loadTokenizer()
+	f, err := loadFingerprinter()
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := newFingerprinter(c, tokenizer)
-	if err != nil {
-		t.Fatal(err)
+	if d := config.Default(); c.Fingerprint != d.Fingerprint || !reflect.DeepEqual(c.Text, d.Text) {
+		if f, err = NewFingerprinter(c); err != nil {
+			t.Fatal(err)
+		}
+		return f
 	}
-	return f
+	return newFingerprinter(c, f.tokenizer, f.hasher)
 }
 
 // testConfig is the default with batches so small that every test has several.

@@ -27,36 +27,44 @@ type outputs struct {
 
 // records are all that a transaction carries for a batch: results, dead letters, clusters.
 func (o *outputs) records(c changes) []kafka.Record {
-	records := make([]kafka.Record, 0, len(c.outcomes)+len(c.touched)+len(c.expired))
-	for i := range c.outcomes {
-		if out := &c.outcomes[i]; out.rejection != nil {
-			records = append(records, o.deadLetter(out))
-		} else {
-			records = append(records, o.result(out))
+	records := make([]kafka.Record, len(c.outcomes)+len(c.touched)+len(c.expired))
+	inPieces(len(records), func(from, to int) {
+		var s slab
+		for i := from; i < to; i++ {
+			records[i] = o.record(&s, &c, i)
 		}
-	}
-	for _, c := range c.touched {
-		r := o.cluster(c)
-		r.Value, r.Headers = o.clusterJSON(c), []kafka.Header{positionHeader(c.Position)}
-		records = append(records, r)
-	}
-	for _, c := range c.expired {
-		records = append(records, o.cluster(c))
-	}
+	})
 	return records
+}
+
+// record is that of an outcome, after those of a touched cluster, after those of an expired one.
+func (o *outputs) record(s *slab, c *changes, i int) kafka.Record {
+	if i < len(c.outcomes) {
+		if c.outcomes[i].rejection != nil {
+			return o.deadLetter(&c.outcomes[i])
+		}
+		return o.result(s, &c.outcomes[i])
+	}
+	if i -= len(c.outcomes); i < len(c.touched) {
+		return o.live(s, &c.touched[i])
+	}
+	return o.cluster(s, &c.expired[i-len(c.touched)])
 }
 
 // result goes to the partition that Java's clients would choose for its key. An input key that is too
 // long for every result to repeat is left out, and the cluster id stands in its place.
-func (o *outputs) result(out *outcome) kafka.Record {
-	r := kafka.Record{
-		Topic: o.Topic, Key: []byte(out.address().String()), Value: out.result.JSON(),
-		Headers: []kafka.Header{{Key: article.HeaderSource, Value: []byte(out.address().String())}},
-	}
-	if out.result.ClusterID != nil {
-		r.Key = []byte(*out.result.ClusterID)
-		r.Headers = append(r.Headers, positionHeader(out.position),
-			kafka.Header{Key: article.HeaderEventTime, Value: strconv.AppendInt(nil, out.eventTime, 10)})
+func (o *outputs) result(s *slab, out *outcome) kafka.Record {
+	source := s.keep(out.address().AppendTo)
+	r := kafka.Record{Topic: o.Topic, Key: source, Value: s.keep(out.result.AppendJSON)}
+	if out.result.ClusterID == nil {
+		r.Headers = s.list(kafka.Header{Key: article.HeaderSource, Value: source})
+	} else {
+		r.Key = s.keep(func(b []byte) []byte { return append(b, *out.result.ClusterID...) })
+		r.Headers = s.list(
+			kafka.Header{Key: article.HeaderSource, Value: source},
+			positionHeader(s, out.position),
+			kafka.Header{Key: article.HeaderEventTime, Value: s.keep(func(b []byte) []byte { return strconv.AppendInt(b, out.eventTime, 10) })},
+		)
 	}
 	if o.Key == "source" && len(out.record.Key) <= article.MaxIDBytes {
 		r.Key = out.record.Key
@@ -71,18 +79,22 @@ func (o *outputs) result(out *outcome) kafka.Record {
 
 // cluster is the record of a cluster without its value, which is a tombstone. It goes where its
 // founder's partition says, so that a space that is one partition is recovered from one partition.
-func (o *outputs) cluster(c state.Cluster) kafka.Record {
+func (o *outputs) cluster(s *slab, c *state.Cluster) kafka.Record {
 	return kafka.Record{
-		Topic: o.ClustersTopic, Key: []byte(c.Founder.String()), Partition: c.Founder.Partition % len(o.partitions[o.ClustersTopic]),
+		Topic: o.ClustersTopic, Key: s.keep(c.Founder.AppendTo), Partition: c.Founder.Partition % len(o.partitions[o.ClustersTopic]),
 	}
 }
 
-func (o *outputs) clusterJSON(c state.Cluster) []byte {
-	return article.Cluster{
+// live is the record of a cluster that lives on.
+func (o *outputs) live(s *slab, c *state.Cluster) kafka.Record {
+	r := o.cluster(s, c)
+	r.Headers = s.list(positionHeader(s, c.Position))
+	r.Value = s.keep((&article.Cluster{
 		ClusterID: c.Founder.String(), Seq: c.Seq, Fingerprint: article.Fingerprint(c.Fingerprint), Size: c.Size,
 		FirstSeen: time.UnixMilli(c.FirstSeen).UTC(), LastSeen: time.UnixMilli(c.LastSeen).UTC(),
 		Representative: c.Representative, Pipeline: o.identity,
-	}.JSON()
+	}).AppendJSON)
+	return r
 }
 
 // deadLetter is the record as it came, with headers that say why it is here. Its timestamp is now:
@@ -116,8 +128,8 @@ func (o *outputs) deadLetter(out *outcome) kafka.Record {
 	return r
 }
 
-func positionHeader(position uint64) kafka.Header {
-	return kafka.Header{Key: article.HeaderPosition, Value: strconv.AppendUint(nil, position, 10)}
+func positionHeader(s *slab, position uint64) kafka.Header {
+	return kafka.Header{Key: article.HeaderPosition, Value: s.keep(func(b []byte) []byte { return strconv.AppendUint(b, position, 10) })}
 }
 
 // javaPartition is the partition that Kafka's own clients choose for a key, by its murmur2 hash.

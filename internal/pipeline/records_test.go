@@ -100,7 +100,7 @@ func TestResultRecord(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := testOutputs(5)
 			o.Key = tt.key
-			got := o.result(tt.out)
+			got := o.result(&slab{}, tt.out)
 			want := kafka.Record{
 				Topic: "article-clusters", Partition: tt.partition, Key: tt.wantKey, Value: tt.out.result.JSON(),
 				Headers: []kafka.Header{{Key: "clusterd.source", Value: []byte("articles/2/9")}},
@@ -119,7 +119,7 @@ func TestResultRecord(t *testing.T) {
 		o.Key = "source"
 		out := clustered(nil)
 		out.record.Partition = 5
-		if got := o.result(out).Partition; got != 1 {
+		if got := o.result(&slab{}, out).Partition; got != 1 {
 			t.Errorf("partition = %d, want 5 mod 2", got)
 		}
 	})
@@ -163,6 +163,8 @@ func TestClusterRecords(t *testing.T) {
 
 func TestParseClusterRejects(t *testing.T) {
 	position := []kafka.Header{{Key: "clusterd.position", Value: []byte("7")}}
+	cluster := testCluster(0, 1)
+	live := testOutputs(1).live(&slab{}, &cluster)
 	for name, tt := range map[string]struct {
 		record kafka.Record
 		want   string
@@ -170,8 +172,8 @@ func TestParseClusterRejects(t *testing.T) {
 		"other JSON":    {kafka.Record{Value: []byte(`{"id":1}`), Headers: position}, "not a cluster"},
 		"no JSON":       {kafka.Record{Value: []byte(`港口`), Headers: position}, "not a cluster"},
 		"empty":         {kafka.Record{Value: []byte{}, Headers: position}, "not a cluster"},
-		"no position":   {kafka.Record{Value: testOutputs(1).clusterJSON(testCluster(0, 1))}, "header clusterd.position is missing"},
-		"bad position":  {kafka.Record{Value: testOutputs(1).clusterJSON(testCluster(0, 1)), Headers: []kafka.Header{{Key: "clusterd.position", Value: []byte("x")}}}, "header clusterd.position: "},
+		"no position":   {kafka.Record{Value: live.Value}, "header clusterd.position is missing"},
+		"bad position":  {kafka.Record{Value: live.Value, Headers: []kafka.Header{{Key: "clusterd.position", Value: []byte("x")}}}, "header clusterd.position: "},
 		"bad cluster":   {kafka.Record{Value: []byte(`{"cluster_id":"articles/0"}`), Headers: position}, "is not an address"},
 		"other numbers": {kafka.Record{Value: []byte(`{"cluster_id":"articles/0/1","seq":"one"}`), Headers: position}, "not a cluster"},
 	} {

@@ -36,13 +36,14 @@ func (b *bench) verify() []result {
 	spaces := make(map[int]*singlepass.Space) // by input partition, or all in one
 	members := make(map[string]int)
 	fingerprinter := testFingerprinter(b, b.config)
+	counter := fingerprinter.tokenizer.NewCounter()
 	for _, r := range results {
 		ended[header(r.Record, article.HeaderSource)]++
 		if r.Source.String() != header(r.Record, article.HeaderSource) {
 			b.Errorf("source %s in the result and %s in the header", r.Source, header(r.Record, article.HeaderSource))
 		}
 		in := inputs[r.Source.String()]
-		f := fingerprinter.one(in)
+		f := fingerprinter.one(counter, in)
 		if f.representative.ID != r.ArticleID || f.hasTokens != (r.Status != article.Unclustered) {
 			b.Errorf("%s: result %+v of article %s", r.Source, r.Result, f.representative.ID)
 		}
@@ -519,11 +520,7 @@ func TestNewFingerprinterRefuses(t *testing.T) {
 	c.Text.StopWords = []string{"no such file"}
 	_, err := NewFingerprinter(c)
 	wantErrorHas(t, err, "loading dictionaries and stop words", "no such file")
-	tokenizer, err := loadTokenizer()
-	if err != nil {
-		t.Fatal(err)
-	}
 	c.Fingerprint.Hash = "md5"
-	_, err = newFingerprinter(c, tokenizer)
+	_, err = NewFingerprinter(c)
 	wantErrorHas(t, err, "md5", strings.Join(simhash.Hashes(), ", "))
 }

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -18,6 +17,12 @@ type outcome struct {
 	result    article.Result
 	position  uint64 // of an article that was clustered, in the order of the space
 	eventTime int64  // of an article that was clustered, Unix milliseconds
+
+	// What the result points to, here so that it is allocated with the outcomes of the batch.
+	clusterID      string
+	distance       int
+	print          article.Fingerprint
+	representative article.Representative
 }
 
 // changes are what a batch does to a space: one outcome a record, and the clusters that it touched and
@@ -28,6 +33,7 @@ type changes struct {
 	expired  []state.Cluster
 	founded  []singlepass.Centre // among the touched, or expired since
 	capped   int                 // event times that were cut
+	compared uint64              // centres with articles
 	before   singlepass.State    // to undo it
 }
 
@@ -41,8 +47,15 @@ type space struct {
 	identity string
 	now      func() time.Time
 
-	batch map[uint64]*state.Cluster // by seq: what the batch in hand has looked at
-	err   error                     // of the store, while a batch is assigned
+	batch map[uint64]*member // by seq: what the batch in hand has looked at
+	err   error              // of the store, while a batch is assigned
+}
+
+// member is a cluster that a batch looks at.
+type member struct {
+	state.Cluster
+	id      string
+	touched bool // an article of the batch belongs to it
 }
 
 const (
@@ -66,9 +79,9 @@ func newSpace(index string, distance int, window time.Duration, identity string,
 }
 
 // cluster is a cluster that is in the index. An error of the store is kept for the end of the batch.
-func (s *space) cluster(seq uint64) *state.Cluster {
-	if c, ok := s.batch[seq]; ok {
-		return c
+func (s *space) cluster(seq uint64) *member {
+	if m, ok := s.batch[seq]; ok {
+		return m
 	}
 	c, ok, err := s.store.Get(seq)
 	if err == nil && !ok {
@@ -77,35 +90,36 @@ func (s *space) cluster(seq uint64) *state.Cluster {
 	if err != nil && s.err == nil {
 		s.err = err
 	}
-	s.batch[seq] = &c
-	return &c
+	m := &member{Cluster: c, id: c.Founder.String()}
+	s.batch[seq] = m
+	return m
 }
 
 // assign takes the articles of a batch in, in order. After an error, undo the changes.
 func (s *space) assign(batch []fingerprinted) (changes, error) {
-	out := changes{outcomes: make([]outcome, 0, len(batch)), before: s.rule.State()}
-	s.batch, s.err = make(map[uint64]*state.Cluster), nil
-	touched := make(map[uint64]bool)
+	out := changes{outcomes: make([]outcome, len(batch)), before: s.rule.State()}
+	s.batch, s.err = make(map[uint64]*member), nil
+	compared := s.rule.Candidates()
 	for i := range batch {
-		o := outcome{fingerprinted: &batch[i]}
+		o := &out.outcomes[i]
+		o.fingerprinted = &batch[i]
 		switch {
 		case o.rejection != nil:
 		case !o.hasTokens:
 			o.result = s.newResult(o.fingerprinted, article.Unclustered)
 		default:
-			touched[s.assignOne(&o, &out)] = true
+			s.assignOne(o, &out)
 		}
-		out.outcomes = append(out.outcomes, o)
 	}
+	out.compared = s.rule.Candidates() - compared
 	if s.err == nil {
-		s.divide(touched, &out)
+		s.divide(&out)
 	}
 	s.batch = nil
 	return out, s.err
 }
 
-// assignOne returns the seq of the article's cluster.
-func (s *space) assignOne(o *outcome, out *changes) uint64 {
+func (s *space) assignOne(o *outcome, out *changes) {
 	at, capped := s.eventTime(o.fingerprinted)
 	if capped {
 		out.capped++
@@ -118,28 +132,32 @@ func (s *space) assignOne(o *outcome, out *changes) uint64 {
 		out.founded = append(out.founded, a.Centre)
 	}
 	c := s.cluster(a.Centre.Seq)
+	c.touched = true
 	c.Size++
 	c.Position = a.Position
 	c.FirstSeen, c.LastSeen = min(c.FirstSeen, at), max(c.LastSeen, at)
 
 	o.position, o.eventTime = a.Position, at
+	o.clusterID, o.distance, o.print, o.representative = c.id, a.Distance, article.Fingerprint(o.fingerprint), c.Representative
 	o.result = s.newResult(o.fingerprinted, status)
-	id, distance, fingerprint, representative := c.Founder.String(), a.Distance, article.Fingerprint(o.fingerprint), c.Representative
-	o.result.ClusterID, o.result.Distance, o.result.Fingerprint = &id, &distance, &fingerprint
-	o.result.Size, o.result.Representative = c.Size, &representative
-	return a.Centre.Seq
+	o.result.ClusterID, o.result.Distance, o.result.Fingerprint = &o.clusterID, &o.distance, &o.print
+	o.result.Size, o.result.Representative = c.Size, &o.representative
 }
 
 // divide makes the clusters that the batch touched those that live on and those that have expired, and
 // adds to these as many of the others that have expired as a batch may take away.
-func (s *space) divide(touched map[uint64]bool, out *changes) {
-	for _, seq := range slices.Sorted(maps.Keys(touched)) {
-		if c := s.batch[seq]; s.done(*c) {
-			out.expired = append(out.expired, *c)
-		} else {
-			out.touched = append(out.touched, *c)
+func (s *space) divide(out *changes) {
+	for _, m := range s.batch {
+		switch {
+		case !m.touched:
+		case s.done(m.Cluster):
+			out.expired = append(out.expired, m.Cluster)
+		default:
+			out.touched = append(out.touched, m.Cluster)
 		}
 	}
+	slices.SortFunc(out.touched, inFoundingOrder)
+	defer func() { slices.SortFunc(out.expired, inFoundingOrder) }()
 	before, ok := s.rule.Horizon()
 	if !ok {
 		return
@@ -151,12 +169,13 @@ func (s *space) divide(touched map[uint64]bool, out *changes) {
 	}
 	for _, c := range overdue {
 		// One that the batch touched is dealt with: the store does not know yet when it was last seen.
-		if !touched[c.Seq] && s.done(c) {
+		if m := s.batch[c.Seq]; (m == nil || !m.touched) && s.done(c) {
 			out.expired = append(out.expired, c)
 		}
 	}
-	slices.SortFunc(out.expired, func(a, b state.Cluster) int { return cmp.Compare(a.Seq, b.Seq) })
 }
+
+func inFoundingOrder(a, b state.Cluster) int { return cmp.Compare(a.Seq, b.Seq) }
 
 // done reports whether a cluster has expired and may go. That of the last article stays until the next
 // one: the position from which the space goes on is recovered from it.
@@ -187,10 +206,10 @@ func (s *space) undo(c changes) {
 	s.rule.Resume(c.before)
 }
 
-func found(f *fingerprinted, c singlepass.Centre, at int64) *state.Cluster {
-	return &state.Cluster{
+func found(f *fingerprinted, c singlepass.Centre, at int64) *member {
+	return &member{id: f.address().String(), Cluster: state.Cluster{
 		Seq: c.Seq, Fingerprint: c.Fingerprint, Founder: f.address(), FirstSeen: at, LastSeen: at, Representative: f.representative,
-	}
+	}}
 }
 
 func centre(c state.Cluster) singlepass.Centre {

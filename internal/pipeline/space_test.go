@@ -301,7 +301,7 @@ func (h *history) restarted(t *testing.T, r *rand.Rand, o *outputs, old *replica
 		if err != nil {
 			t.Fatal(err)
 		}
-		record := o.cluster(state.Cluster{Founder: founder})
+		record := o.cluster(&slab{}, &state.Cluster{Founder: founder})
 		record.Offset = int64(len(records))
 		record.Value, record.Headers = []byte(body), []kafka.Header{{Key: article.HeaderPosition, Value: []byte(position)}}
 		records = append(records, record)

@@ -141,7 +141,7 @@ func (w *worker) own(ctx context.Context, producer *sink.Producer, committed fun
 	w.log.Info("live", "partitions", w.partitions)
 
 	group, ctx := errgroup.WithContext(ctx)
-	chunks, batches := make(chan consumer.Chunk), make(chan batch)
+	chunks, fingerprinted, batches := make(chan consumer.Chunk), make(chan prints), make(chan batch)
 	group.Go(func() error {
 		log := consumer.NewLog(w.client, w.log, w.config.Input.Topic, next, w.config.Batch.Bytes)
 		// What is too large for an article goes on whole if a dead letter can hold it.
@@ -149,7 +149,8 @@ func (w *worker) own(ctx context.Context, producer *sink.Producer, committed fun
 		log.OnPoll = func() { w.monitor.Polled(0, 0) }
 		return log.Read(ctx, chunks)
 	})
-	group.Go(func() error { return w.collect(ctx, chunks, batches) })
+	group.Go(func() error { return w.fingerprint(ctx, chunks, fingerprinted) })
+	group.Go(func() error { return w.collect(ctx, fingerprinted, batches) })
 	group.Go(func() error { return w.commitAll(ctx, producer, batches, committed) })
 	return group.Wait()
 }
@@ -210,6 +211,7 @@ func (w *worker) commitAll(ctx context.Context, producer *sink.Producer, batches
 func (w *worker) process(ctx context.Context, producer *sink.Producer, b batch) (Totals, error) {
 	began, s := time.Now(), w.replica.space
 	c, err := s.assign(b.records)
+	w.monitor.Spent(monitor.Assigning, began)
 	if err == nil {
 		err = w.last(ctx, producer, c, b)
 	}
@@ -223,9 +225,13 @@ func (w *worker) process(ctx context.Context, producer *sink.Producer, b batch) 
 // last makes what was assigned last: in Kafka, then on disk.
 func (w *worker) last(ctx context.Context, producer *sink.Producer, c changes, b batch) error {
 	plantInResults(&c)
+	began := time.Now()
 	transaction := sink.Batch{Records: w.out.records(c), Offsets: b.offsets(w.config.Input.Topic)}
+	w.monitor.Spent(monitor.Encoding, began)
 	plantInTopics(w.out.Topic, &transaction)
+	began = time.Now()
 	written, err := w.commit(ctx, producer, transaction)
+	w.monitor.Spent(monitor.Committing, began)
 	if err != nil {
 		return err
 	}
@@ -236,7 +242,10 @@ func (w *worker) last(ctx context.Context, producer *sink.Producer, c changes, b
 	if err != nil {
 		return err
 	}
-	if err := w.replica.space.apply(plantOnDisk(c), marks); err != nil {
+	began = time.Now()
+	err = w.replica.space.apply(plantOnDisk(c), marks)
+	w.monitor.Spent(monitor.Storing, began)
+	if err != nil {
 		return err
 	}
 	_ = failpoint.Hit(failpoint.AfterDisk) // there is nothing left that could fail
@@ -256,7 +265,7 @@ func (w *worker) tell(c changes, took time.Duration) Totals {
 	}
 	w.monitor.Committed(monitor.Commit{
 		Space: w.replica.name, Took: took, New: totals.New, Joined: totals.Joined, Unclustered: totals.Unclustered, Rejected: rejected,
-		Expired: len(c.expired), CappedTimes: c.capped, Clusters: w.replica.space.rule.Len(),
+		Expired: len(c.expired), CappedTimes: c.capped, Candidates: c.compared, Clusters: w.replica.space.rule.Len(),
 	})
 	return totals
 }

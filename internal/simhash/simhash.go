@@ -1,7 +1,7 @@
 // Package simhash turns the tokens of a text into a 64-bit fingerprint such
 // that similar texts get fingerprints that differ in few bits.
 //
-// In go tokens with their counts, out comes a uint64; two fingerprints are
+// In go tokens with their hashes and counts, out comes a uint64; two fingerprints are
 // compared by their Hamming distance. Fingerprints are comparable only when the
 // same token hash and the same weight made both.
 package simhash
@@ -10,13 +10,15 @@ import (
 	"fmt"
 	"math/bits"
 	"strings"
+
+	"github.com/clusterd/clusterd/internal/text"
 )
 
 // A Hasher makes SimHash fingerprints with one token hash and one weight. It
 // holds no state between calls and is safe for concurrent use.
 type Hasher struct {
 	hash   func(token string) uint64
-	weight func(token string, count int) int64
+	weight weightFunc
 }
 
 // New returns a Hasher for a token hash named by [Hashes] and a weight named by
@@ -32,6 +34,9 @@ func New(hash, weight string) (*Hasher, error) {
 	}
 	return &Hasher{hash: h, weight: w}, nil
 }
+
+// Hash returns the hash of a token, which [text.Options] takes.
+func (h *Hasher) Hash(token string) uint64 { return h.hash(token) }
 
 // Hashes lists the names of the token hashes, the default first.
 //
@@ -61,30 +66,34 @@ func Weights() []string { return names(weights()) }
 // it from the others, and a bit of the fingerprint is 1 where the sum is positive.
 // A sum of exactly zero gives 0.
 //
-// counts maps each token to how often it occurs; a token with a count below 1 does
-// not occur. Without tokens the fingerprint is 0. The sums are integers, hence
-// exact and the same in every order of the map, as long as the counts of a text
+// Each token comes once, with its hash by [Hasher.Hash] and its count; one with a count
+// below 1 does not occur. Without tokens the fingerprint is 0. The sums are integers,
+// hence exact and the same in every order of the tokens, as long as the counts of a text
 // add up to less than 2^47.
-func (h *Hasher) Fingerprint(counts map[string]int) uint64 {
-	var sums [64]int64
-	for token, count := range counts {
-		if count < 1 {
+func (h *Hasher) Fingerprint(tokens []text.Token) uint64 {
+	var (
+		tallies tallies
+		ones    [64]int64 // by bit: what the tokens in whose hashes it is set weigh
+		all     int64     // what all tokens weigh
+	)
+	for i := range tokens {
+		if i%maxTokens == 0 {
+			tallies.moveTo(&ones)
+		}
+		token := &tokens[i]
+		if token.Count < 1 {
 			continue
 		}
-		hash, weight := h.hash(token), h.weight(token, count)
-		for bit := range sums {
-			if hash>>bit&1 == 1 {
-				sums[bit] += weight
-			} else {
-				sums[bit] -= weight
-			}
-		}
+		weight := h.weight(token.Word, token.Count)
+		tallies.of(weight, &ones).add(token.Hash)
+		all += weight
 	}
+	tallies.moveTo(&ones)
 	var fingerprint uint64
-	for bit, sum := range sums {
-		if sum > 0 {
-			fingerprint |= 1 << bit
-		}
+	for bit := range ones {
+		sum := ones[bit] - (all - ones[bit])
+		positive := uint64(-sum&^sum) >> 63 // without a branch: it would go either way
+		fingerprint |= positive << bit
 	}
 	return fingerprint
 }

@@ -1,6 +1,7 @@
 package simhash
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
@@ -8,6 +9,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unicode"
+
+	"github.com/clusterd/clusterd/internal/text"
 )
 
 // eachHasher runs f as a subtest for every pair of a token hash and a weight.
@@ -46,6 +50,19 @@ func bag(r *rand.Rand, n int) map[string]int {
 	return counts
 }
 
+// tokensOf returns the tokens of counts in no particular order.
+func tokensOf(h *Hasher, counts map[string]int) []text.Token {
+	var tokens []text.Token
+	for word, count := range counts {
+		tokens = append(tokens, text.Token{Word: []byte(word), Hash: h.Hash(word), Count: count})
+	}
+	return tokens
+}
+
+func fingerprint(h *Hasher, counts map[string]int) uint64 {
+	return h.Fingerprint(tokensOf(h, counts))
+}
+
 func TestNames(t *testing.T) {
 	if got, want := Hashes(), []string{"sdbm", "sdbm-raw", "xxh3"}; !slices.Equal(got, want) {
 		t.Errorf("Hashes() = %q, want %q", got, want)
@@ -76,7 +93,7 @@ func TestNewRefusesUnknownNames(t *testing.T) {
 func TestFingerprintWithoutTokensIsZero(t *testing.T) {
 	eachHasher(t, func(t *testing.T, _, _ string, h *Hasher) {
 		for _, counts := range []map[string]int{nil, {}, {"台风": 0}, {"台风": -1, "rain": -1 << 62}} {
-			if got := h.Fingerprint(counts); got != 0 {
+			if got := fingerprint(h, counts); got != 0 {
 				t.Errorf("Fingerprint(%v) = %016x, want 0", counts, got)
 			}
 		}
@@ -88,7 +105,7 @@ func TestFingerprintOfOneTokenIsItsHash(t *testing.T) {
 	eachHasher(t, func(t *testing.T, hash, _ string, h *Hasher) {
 		for range 100 {
 			token, count := word(r), 1+r.IntN(1000)
-			if got, want := h.Fingerprint(map[string]int{token: count}), hashNamed(t, hash)(token); got != want {
+			if got, want := fingerprint(h, map[string]int{token: count}), hashNamed(t, hash)(token); got != want {
 				t.Errorf("%q, %d times: got %016x, want its hash %016x", token, count, got, want)
 			}
 		}
@@ -103,7 +120,7 @@ func TestZeroSumGivesZeroBit(t *testing.T) {
 		for range 100 {
 			a, b, count := word(r), word(r), 1+r.IntN(9)
 			want := hashNamed(t, hash)(a) & hashNamed(t, hash)(b)
-			if got := h.Fingerprint(map[string]int{a: count, b: count}); got != want {
+			if got := fingerprint(h, map[string]int{a: count, b: count}); got != want {
 				t.Errorf("%q and %q, %d times each: got %016x, want %016x", a, b, count, got, want)
 			}
 		}
@@ -122,7 +139,7 @@ func TestWeightDecides(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, count := range []int{1, 2, 3, 4, 50} {
-			got := h.Fingerprint(map[string]int{frequent: count, others[0]: 1, others[1]: 1})
+			got := fingerprint(h, map[string]int{frequent: count, others[0]: 1, others[1]: 1})
 			if (got == sdbm(frequent)) != (count >= owns) {
 				t.Errorf("%s: the token that occurs %d times owns the fingerprint: %t, want %t",
 					weight, count, got == sdbm(frequent), count >= owns)
@@ -131,18 +148,95 @@ func TestWeightDecides(t *testing.T) {
 	}
 }
 
-// A map is ranged over in another order each time; a sum of floats would show it.
+// A sum of floats would show it.
 func TestFingerprintDoesNotDependOnOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
-	eachHasher(t, func(t *testing.T, hash, weight string, h *Hasher) {
-		counts := bag(r, 60)
-		want := naive(hashNamed(t, hash), weightNamed(t, weight), counts)
+	eachHasher(t, func(t *testing.T, _, _ string, h *Hasher) {
+		tokens := tokensOf(h, bag(r, 60))
+		want := naive(h, tokens)
 		for range 50 {
-			if got := h.Fingerprint(counts); got != want {
+			r.Shuffle(len(tokens), func(i, j int) { tokens[i], tokens[j] = tokens[j], tokens[i] })
+			if got := h.Fingerprint(tokens); got != want {
 				t.Fatalf("got %016x, want %016x", got, want)
 			}
 		}
 	})
+}
+
+// Many tokens of one weight, of many weights, and of both, in runs and mixed; with
+// weights that wrap, which is beyond what Fingerprint promises, but the same.
+func TestFingerprintOfAnyTokens(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 13))
+	countBelow := func(n int) func() int { return func() int { return 1 + r.IntN(n) } }
+	eachHasher(t, func(t *testing.T, _, _ string, h *Hasher) {
+		for name, count := range map[string]func() int{
+			"one weight":    countBelow(1),
+			"few weights":   countBelow(6),
+			"many weights":  countBelow(300),
+			"mostly one":    func() int { return 1 + r.IntN(50)/49*r.IntN(1000) },
+			"huge weights":  func() int { return 1 << r.IntN(45) },
+			"wrapped to 0":  func() int { return []int{1 << 48, 1 + r.IntN(100)}[r.IntN(2)] },
+			"any count":     func() int { return int(r.Uint64() >> r.IntN(64)) },
+			"not there too": func() int { return r.IntN(4) - 2 },
+		} {
+			for _, n := range []int{1, 2, 3, 10, 254, 255, 256, 257, 510, 511, 3000} {
+				tokens := make([]text.Token, n)
+				for i := range tokens {
+					characters := []rune(word(r))[:1+r.IntN(2)]
+					tokens[i] = text.Token{Word: []byte(string(characters)), Hash: r.Uint64(), Count: count()}
+				}
+				if got, want := h.Fingerprint(tokens), naive(h, tokens); got != want {
+					t.Errorf("%s, %d tokens: got %016x, want %016x", name, n, got, want)
+				}
+			}
+		}
+	})
+}
+
+// A text beside its complement: all sums are zero but for what one token adds.
+func TestFingerprintAtTies(t *testing.T) {
+	r := rand.New(rand.NewPCG(14, 14))
+	eachHasher(t, func(t *testing.T, _, _ string, h *Hasher) {
+		for _, n := range []int{1, 127, 128, 300} {
+			var tokens []text.Token
+			for _, token := range tokensOf(h, bag(r, n)) {
+				tokens = append(tokens, token)
+				token.Hash = ^token.Hash
+				tokens = append(tokens, token)
+			}
+			if got := h.Fingerprint(tokens); got != 0 {
+				t.Errorf("%d tokens and their complements: got %016x, want 0", n, got)
+			}
+			last := text.Token{Word: []byte("台"), Hash: r.Uint64(), Count: 1}
+			if got := h.Fingerprint(append(tokens, last)); got != last.Hash {
+				t.Errorf("%d tokens, their complements and one more: got %016x, want its hash %016x", n, got, last.Hash)
+			}
+		}
+	})
+}
+
+func TestLogWeights(t *testing.T) {
+	w := newLogWeights()
+	for count := 1; count < 1000; count++ {
+		for word, han := range map[string]bool{"台": true, "台风": false, "rain": false} {
+			if got, want := w.weight([]byte(word), count), logWeight(count, han); got != want {
+				t.Errorf("weight of %q, %d times: %d, want %d", word, count, got, want)
+			}
+		}
+	}
+}
+
+func TestIsHanCharacter(t *testing.T) {
+	for r := rune(0); r <= unicode.MaxRune; r++ {
+		if got, want := isHanCharacter([]byte(string(r))), unicode.Is(unicode.Han, r); got != want {
+			t.Errorf("%q (%U): %t, want %t", r, r, got, want)
+		}
+	}
+	for _, word := range []string{"", "台风", "台a", "a台", "台\xff", "\xe5\x8f", "\xff", "台风登陆"} {
+		if isHanCharacter([]byte(word)) {
+			t.Errorf("%q is taken for a single Chinese character", word)
+		}
+	}
 }
 
 func TestSetIgnoresCounts(t *testing.T) {
@@ -154,11 +248,11 @@ func TestSetIgnoresCounts(t *testing.T) {
 		}
 		for range 50 {
 			counts := bag(r, 40)
-			want := h.Fingerprint(counts)
+			want := fingerprint(h, counts)
 			for token := range counts {
 				counts[token] = 1 + r.IntN(1000)
 			}
-			if got := h.Fingerprint(counts); got != want {
+			if got := fingerprint(h, counts); got != want {
 				t.Errorf("%s: got %016x after the counts changed, want %016x", hash, got, want)
 			}
 		}
@@ -174,11 +268,11 @@ func TestTextTwiceHasTheSameFingerprintUnderTF(t *testing.T) {
 		}
 		for range 50 {
 			counts := bag(r, 40)
-			want := h.Fingerprint(counts)
+			want := fingerprint(h, counts)
 			for token := range counts {
 				counts[token] *= 2
 			}
-			if got := h.Fingerprint(counts); got != want {
+			if got := fingerprint(h, counts); got != want {
 				t.Errorf("%s: got %016x for the text twice, want %016x", hash, got, want)
 			}
 		}
@@ -197,13 +291,13 @@ func TestSimilarTextsAreNear(t *testing.T) {
 			const texts = 200
 			for range texts {
 				counts := bag(r, 200)
-				before := h.Fingerprint(counts)
-				unrelated += Distance(before, h.Fingerprint(bag(r, 200)))
+				before := fingerprint(h, counts)
+				unrelated += Distance(before, fingerprint(h, bag(r, 200)))
 				for token := range counts {
 					delete(counts, token)
 					break
 				}
-				edited += Distance(before, h.Fingerprint(counts))
+				edited += Distance(before, fingerprint(h, counts))
 			}
 			if edited > 4*texts || unrelated < 28*texts || unrelated > 36*texts {
 				t.Errorf("%s/%s: mean distance %.1f after one of 200 tokens went, want at most 4; %.1f between unrelated texts, want 28 to 36",
@@ -323,12 +417,12 @@ func TestHasherIsSafeForConcurrentUse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := h.Fingerprint(counts)
+	want := fingerprint(h, counts)
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(func() {
 			for range 20 {
-				if got := h.Fingerprint(counts); got != want {
+				if got := fingerprint(h, counts); got != want {
 					t.Errorf("got %016x, want %016x", got, want)
 				}
 			}
@@ -339,8 +433,10 @@ func TestHasherIsSafeForConcurrentUse(t *testing.T) {
 
 func TestFingerprintDoesNotAllocate(t *testing.T) {
 	counts := bag(rand.New(rand.NewPCG(11, 11)), 50)
+	counts["often"] = 1000
 	eachHasher(t, func(t *testing.T, _, _ string, h *Hasher) {
-		if n := testing.AllocsPerRun(20, func() { h.Fingerprint(counts) }); n != 0 {
+		tokens := tokensOf(h, counts)
+		if n := testing.AllocsPerRun(20, func() { h.Fingerprint(tokens) }); n != 0 {
 			t.Errorf("%v allocations, want none", n)
 		}
 	})
@@ -361,7 +457,8 @@ func FuzzFingerprint(f *testing.F) {
 		for _, hash := range hashes() {
 			for _, weight := range weights() {
 				h := Hasher{hash: hash.f, weight: weight.f}
-				if got, want := h.Fingerprint(counts), naive(hash.f, weight.f, counts); got != want {
+				tokens := tokensOf(&h, counts)
+				if got, want := h.Fingerprint(tokens), naive(&h, tokens); got != want {
 					t.Errorf("%s/%s: Fingerprint(%v) = %016x, want %016x", hash.name, weight.name, counts, got, want)
 				}
 			}
@@ -369,20 +466,51 @@ func FuzzFingerprint(f *testing.F) {
 	})
 }
 
-// naive is the rule word for word: bit by bit, over the tokens in order.
-func naive(hash func(string) uint64, weight func(string, int) int64, counts map[string]int) uint64 {
-	var tokens []string
-	for token := range counts {
-		tokens = append(tokens, token)
-	}
-	slices.Sort(tokens)
-	var fingerprint uint64
-	for bit := range 64 {
-		var sum int64
-		for _, token := range tokens {
-			sign := int64(hash(token)>>bit&1)*2 - 1
-			sum += sign * weight(token, counts[token])
+// FuzzTokens compares fingerprints with the naive model for any tokens, repeated: of
+// each 12 bytes, the first 8 are the hash, the next 3 the count, the last the word.
+func FuzzTokens(f *testing.F) {
+	f.Add([]byte("12345678\x00\x00\x01a"), byte(255))
+	f.Add([]byte("abcdefgh\x00\x00\x02\x00\xffbcdefgh\x10\x00\x01\x00"), byte(20))
+	f.Fuzz(func(t *testing.T, data []byte, repeats byte) {
+		words := []string{"台", "风", "台风", "rain", "𠮷"}
+		var tokens []text.Token
+		for d := range slices.Chunk(data, 12) {
+			if len(d) == 12 {
+				tokens = append(tokens, text.Token{
+					Word:  []byte(words[int(d[11])%len(words)]),
+					Hash:  binary.BigEndian.Uint64(d),
+					Count: int(binary.BigEndian.Uint32(d[7:]) & 0xffffff),
+				})
+			}
 		}
+		tokens = slices.Repeat(tokens, 1+int(repeats))
+		for _, weight := range weights() {
+			h := Hasher{weight: weight.f}
+			if got, want := h.Fingerprint(tokens), naive(&h, tokens); got != want {
+				t.Errorf("%s: Fingerprint(%v) = %016x, want %016x", weight.name, tokens, got, want)
+			}
+		}
+	})
+}
+
+// naive is the rule word for word: token by token, bit by bit.
+func naive(h *Hasher, tokens []text.Token) uint64 {
+	var sums [64]int64
+	for _, token := range tokens {
+		if token.Count < 1 {
+			continue
+		}
+		weight := h.weight(token.Word, token.Count)
+		for bit := range sums {
+			if token.Hash>>bit&1 == 1 {
+				sums[bit] += weight
+			} else {
+				sums[bit] -= weight
+			}
+		}
+	}
+	var fingerprint uint64
+	for bit, sum := range sums {
 		if sum > 0 {
 			fingerprint |= 1 << bit
 		}
@@ -393,11 +521,6 @@ func naive(hash func(string) uint64, weight func(string, int) int64, counts map[
 func hashNamed(t *testing.T, name string) func(string) uint64 {
 	t.Helper()
 	return named(t, name, hashes())
-}
-
-func weightNamed(t *testing.T, name string) func(string, int) int64 {
-	t.Helper()
-	return named(t, name, weights())
 }
 
 func named[F any](t *testing.T, name string, from []option[F]) F {
@@ -416,32 +539,47 @@ func ExampleHasher_Fingerprint() {
 		return
 	}
 	counts := map[string]int{"台风": 3, "登陆": 2, "沿海": 2, "暴雨": 4, "预警": 1, "港口": 1, "typhoon": 2}
-	before := h.Fingerprint(counts)
+	before := fingerprint(h, counts)
 	counts["暴雨"]++
 	delete(counts, "港口")
-	after := h.Fingerprint(counts)
+	after := fingerprint(h, counts)
 	fmt.Printf("%016x %016x distance %d\n", before, after, Distance(before, after))
 	// Output: 084756ee6d454da0 084556ee49550da0 distance 5
 }
 
 func BenchmarkFingerprint(b *testing.B) {
-	counts := bag(rand.New(rand.NewPCG(12, 12)), 200)
-	var size int64
-	for token := range counts {
-		size += int64(len(token))
-	}
-	for _, hash := range Hashes() {
-		b.Run(hash, func(b *testing.B) {
-			h, err := New(hash, "log")
+	for _, n := range []int{20, 200, 2000} {
+		counts := bag(rand.New(rand.NewPCG(12, 12)), n)
+		for _, weight := range Weights() {
+			h, err := New("sdbm", weight)
 			if err != nil {
 				b.Fatal(err)
 			}
-			b.SetBytes(size)
-			b.ReportAllocs()
-			for b.Loop() {
-				h.Fingerprint(counts)
+			tokens := tokensOf(h, counts)
+			for _, of := range []option[func() uint64]{
+				{weight, func() uint64 { return h.Fingerprint(tokens) }},
+				{weight + "/naive", func() uint64 { return naive(h, tokens) }},
+			} {
+				b.Run(fmt.Sprintf("%d tokens/%s", n, of.name), func(b *testing.B) {
+					b.ReportAllocs()
+					for b.Loop() {
+						of.f()
+					}
+					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/token")
+				})
 			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(counts)), "ns/token")
+		}
+	}
+}
+
+func BenchmarkHash(b *testing.B) {
+	for _, hash := range hashes() {
+		b.Run(hash.name, func(b *testing.B) {
+			word := "台风"
+			b.SetBytes(int64(len(word)))
+			for b.Loop() {
+				hash.f(word)
+			}
 		})
 	}
 }

@@ -2,6 +2,7 @@ package text
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -22,33 +23,108 @@ func article(n int) string {
 	return b.String()
 }
 
-func BenchmarkTokens(b *testing.B) {
-	english := strings.Repeat("The typhoon made landfall near the harbour on Monday, and 3,200 people were moved. ", 25)
-	for _, c := range []struct{ name, text string }{
+// articles returns made-up articles by kind.
+func articles() []struct{ name, text string } {
+	return []struct{ name, text string }{
 		{"news", article(2000)},
 		{"comment", article(100)},
-		{"english", english},
+		{"english", strings.Repeat("The typhoon made landfall near the harbour on Monday, and 3,200 people were moved. ", 25)},
 		{"html", "<p>" + strings.ReplaceAll(article(2000), "\n", "</p>\n<p class=\"x\">") + "</p>"},
-	} {
-		b.Run(c.name, func(b *testing.B) {
-			tok := shared(b)
-			b.SetBytes(int64(len(c.text)))
-			b.ReportAllocs()
-			for b.Loop() {
-				tok.Tokens("", c.text)
-			}
-		})
 	}
 }
 
-func BenchmarkNormalize(b *testing.B) {
-	n := newTestNormalizer(b)
-	text := article(2000)
-	b.SetBytes(int64(len(text)))
-	b.ReportAllocs()
-	for b.Loop() {
-		n.normalize(text)
+// BenchmarkTokens compares a Counter with the plain path over gse.
+func BenchmarkTokens(b *testing.B) {
+	for _, c := range articles() {
+		benchmarkTokens(b, c.name, []string{c.text})
 	}
+	b.Run("real", func(b *testing.B) {
+		benchmarkTokens(b, "zh_events", realTexts(b, "zh_events"))
+		benchmarkTokens(b, "bbc", realTexts(b, "bbc"))
+		benchmarkTokens(b, "ced_comments", realTexts(b, "ced_comments"))
+	})
+}
+
+func benchmarkTokens(b *testing.B, name string, texts []string) {
+	size := int64(len(strings.Join(texts, "")))
+	b.Run(name+"/counter", func(b *testing.B) {
+		counter := shared(b).NewCounter()
+		b.SetBytes(size)
+		b.ReportAllocs()
+		for b.Loop() {
+			for _, text := range texts {
+				counter.Tokens("", text)
+			}
+		}
+	})
+	b.Run(name+"/gse", func(b *testing.B) {
+		plain := sharedOracle(b)
+		b.SetBytes(size)
+		b.ReportAllocs()
+		for b.Loop() {
+			for _, text := range texts {
+				plain.tokens("", text)
+			}
+		}
+	})
+}
+
+// BenchmarkSegment compares segmentation alone with gse's.
+func BenchmarkSegment(b *testing.B) {
+	benchmarkSegment(b, "news", article(2000))
+	b.Run("real", func(b *testing.B) {
+		benchmarkSegment(b, "zh_events", strings.Join(realTexts(b, "zh_events"), "\n"))
+	})
+}
+
+func benchmarkSegment(b *testing.B, name, text string) {
+	text = shared(b).norm.normalize(text)
+	b.Run(name+"/segmenter", func(b *testing.B) {
+		s, bytes := &segmenter{lexicon: shared(b).lexicon}, []byte(text)
+		b.SetBytes(int64(len(text)))
+		b.ReportAllocs()
+		for b.Loop() {
+			for at := 0; at < len(bytes); {
+				at, _ = s.run(bytes, at)
+			}
+		}
+	})
+	b.Run(name+"/gse", func(b *testing.B) {
+		plain := sharedOracle(b)
+		b.SetBytes(int64(len(text)))
+		b.ReportAllocs()
+		for b.Loop() {
+			for range plain.words(text) {
+			}
+		}
+	})
+}
+
+// realTexts returns some megabytes of real articles.
+func realTexts(b *testing.B, set string) []string {
+	var texts []string
+	for _, a := range realArticles(b, "../../../shared/data/"+set+".jsonl.gz") {
+		texts = append(texts, a.Title+"\n"+a.Content)
+	}
+	return texts
+}
+
+// BenchmarkNew measures how long loading takes, and what stays in memory.
+func BenchmarkNew(b *testing.B) {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	var tok *Tokenizer
+	for b.Loop() {
+		var err error
+		if tok, err = New(Options{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/(1<<20), "heap-MB")
+	runtime.KeepAlive(tok)
 }
 
 func BenchmarkStripTags(b *testing.B) {

@@ -97,6 +97,7 @@ func addWord(seg *gse.Segmenter, n *normalizer, line string) error {
 
 // isWord tells whether normalised text can hold s as a token.
 func isWord(s string) bool {
-	splits := func(r rune) bool { return !isWordRune(r) }
 	return strings.ContainsFunc(s, isLetterOrNumber) && !strings.ContainsFunc(s, splits)
 }
+
+func splits(r rune) bool { return !isWordRune(r) }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/go-ego/gse"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/clusterd/clusterd/internal/golden"
 )
@@ -27,7 +28,15 @@ func TestUserFiles(t *testing.T) {
 	}, "\n"))
 	second := write(t, "second.txt", "风向标杆 9000\n")
 	stop := write(t, "stop.txt", "# publishers\n\n新華社\r\n ＵＰＩ \n——\nnew york\n")
-	tok, err := New(Options{Dictionaries: []string{first, second}, StopWords: []string{stop}, HTML: "never"})
+	options := Options{
+		Dictionaries: []string{first, second}, StopWords: []string{stop}, HTML: "never",
+		Hash: func(word string) uint64 { return uint64(len(word)) },
+	}
+	tok, err := New(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := newOracle(options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,8 +60,20 @@ func TestUserFiles(t *testing.T) {
 			}
 		})
 	}
-	if frequency, _, _ := tok.seg.dict.Dict.Find([]byte("风向标杆")); frequency != 7 {
+	if frequency, _, _ := plain.seg.Dict.Find([]byte("风向标杆")); frequency != 7 {
 		t.Errorf("a word in two dictionaries has frequency %g, want the first, 7", frequency)
+	}
+	counter := tok.NewCounter()
+	for _, token := range counter.Tokens("", "台风登陆，typhoon 䶮 的 5g网络") { // of one hash, but not one token
+		if token.Hash != uint64(len(token.Word)) || token.Count != 1 {
+			t.Errorf("%s has hash %d and occurs %d times", token.Word, token.Hash, token.Count)
+		}
+	}
+	for _, text := range randomTexts(plain, 500) {
+		wantWords(t, &counter.segmenter, plain, text)
+		if diff := cmp.Diff(plain.tokens("", text), counts(counter.Tokens("", text))); diff != "" {
+			t.Errorf("tokens of %q differ:\n%s", text, diff)
+		}
 	}
 	if tok.Identity() == shared(t).Identity() || !strings.HasSuffix(tok.Identity(), ",norm=1,html=never") {
 		t.Errorf("identity %s, without user files %s", tok.Identity(), shared(t).Identity())
@@ -97,16 +118,16 @@ func TestIdentity(t *testing.T) {
 
 // dictionary_folded.txt holds what normalised text needs of gse's dictionary.
 func TestFoldedWords(t *testing.T) {
-	tok := shared(t)
+	plain := sharedOracle(t)
 	own := strings.Count(foldedWords, "\n") - 1 // less the comment
-	builtIn := tok.seg.dict.Dict.Tokens[own:]
+	builtIn := plain.seg.Dict.Tokens[own:]
 	has := make(map[string]bool, len(builtIn))
 	for i := range builtIn {
 		has[builtIn[i].Text()] = true
 	}
 	folded := make(map[string]float64)
 	for i := range builtIn {
-		word := tok.norm.normalize(builtIn[i].Text())
+		word := plain.norm.normalize(builtIn[i].Text())
 		if !has[word] && isWord(word) {
 			folded[word] = max(folded[word], builtIn[i].Freq())
 		}
@@ -121,7 +142,7 @@ func TestFoldedWords(t *testing.T) {
 // The words that runs may tear apart.
 func TestWordsThatSplit(t *testing.T) {
 	var got []string
-	words := shared(t).seg.dict.Dict.Tokens
+	words := sharedOracle(t).seg.Dict.Tokens
 	for i := range words {
 		if word := words[i].Text(); !isWord(word) {
 			got = append(got, word)

@@ -33,10 +33,26 @@ func (m htmlMode) plain(s string) string {
 	switch {
 	case m == htmlNever:
 		return s
-	case m == htmlAlways, strings.Contains(s, "<") && isHTML(s):
+	case m == htmlAlways, hasTag(s) && isHTML(s):
 		return stripTags(s)
 	}
 	return unescapeReferences(s)
+}
+
+// hasTag tells whether anything in s looks like the beginning of a tag or a
+// doctype. Without one isHTML need not read s: "1 < 2", "I <3 Beijing".
+func hasTag(s string) bool {
+	for {
+		_, after, found := strings.Cut(s, "<")
+		if !found || after == "" {
+			return false
+		}
+		switch c := after[0]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', c == '/', c == '!':
+			return true
+		}
+		s = after
+	}
 }
 
 // isHTML tells markup from text that merely holds angle brackets. Markup is
@@ -97,6 +113,7 @@ func stripTags(s string) string {
 		hidden atom.Atom // the element being dropped, while depth > 0
 		depth  int       // how often it is open: templates nest
 	)
+	text.Grow(len(s))
 	z := html.NewTokenizer(strings.NewReader(s))
 	for {
 		kind := z.Next()
@@ -138,6 +155,7 @@ func unescapeReferences(s string) string {
 		return s
 	}
 	var text strings.Builder
+	text.Grow(len(s))
 	for {
 		before, after, found := strings.Cut(s, "&")
 		text.WriteString(before)

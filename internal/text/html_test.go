@@ -21,6 +21,18 @@ func TestIsHTML(t *testing.T) {
 	}
 }
 
+// What hasTag passes over is no HTML.
+func FuzzHasTag(f *testing.F) {
+	for _, s := range []string{"", "<", "a<b", "1 < 2", "</p>", "<<p>", "<!doctype html>", "I <3 Beijing<", "<?php", "<\x00p>"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if !hasTag(s) && isHTML(s) {
+			t.Errorf("%q has no tag, yet is HTML", s)
+		}
+	})
+}
+
 // Text that merely holds angle brackets loses nothing: its tokens are those of
 // the text with the brackets taken for spaces.
 func TestNotHTML(t *testing.T) {

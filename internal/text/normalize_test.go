@@ -1,9 +1,14 @@
 package text
 
 import (
+	"math/rand/v2"
+	"strings"
+	"sync"
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 func newTestNormalizer(t testing.TB) *normalizer {
@@ -15,22 +20,56 @@ func newTestNormalizer(t testing.TB) *normalizer {
 	return n
 }
 
+// byDefinition is the definition of a normalised text, over the whole text.
+func byDefinition(n *normalizer, s string) string {
+	visible := func(r rune) rune {
+		if unicode.Is(n.invisible, r) {
+			return -1
+		}
+		return r
+	}
+	s = strings.Map(visible, s)
+	s = strings.Map(n.fold, norm.NFKC.String(s))
+	return strings.Map(n.fold, norm.NFKC.String(s))
+}
+
+func wantByDefinition(t *testing.T, n *normalizer, s string) {
+	t.Helper()
+	if got, want := n.normalize(s), byDefinition(n, s); got != want {
+		t.Errorf("normalize(%+q)\n got %+q\nwant %+q", s, got, want)
+	}
+}
+
+// allRunes calls f with each rune but surrogates, and with some of the planes
+// that hold no characters.
+func allRunes(f func(r rune)) {
+	for r := rune(0); r <= unicode.MaxRune; r++ {
+		if empty := r >= 0x40000 && r < 0xE0000 || r >= 0xF0000; utf8.ValidRune(r) && (!empty || r%256 == 0) {
+			f(r)
+		}
+	}
+}
+
 func TestNormalize(t *testing.T) {
 	n := newTestNormalizer(t)
 	for in, want := range map[string]string{
-		"":                  "",
-		"Typhoon":           "typhoon",
-		"颱風登陸":              "台风登陆",
-		"薴":                 "苎", // over 苧
-		"\U0002895b":        "\U00028c40",
-		"Ａ１，（　）":            "a1,( )",
-		"\ufeffa\u200bb":    "ab",
-		"a\xffb\xc0":        "a\ufffdb\ufffd",
-		"Ä Ω İ":             "ä ω i",
-		"H\u0331 \u210cx":   "\u1e96 hx",
-		"e\u00ad\u0301":     "é",
-		"㍿ ㎏ ½":             "株式会社 kg 1\u20442",
-		"\U0001d400ª\u2460": "aa1",
+		"":                   "",
+		"Typhoon":            "typhoon",
+		"TYPHOON [@`{] Zaz":  "typhoon [@`{] zaz",
+		"颱風登陸":               "台风登陆",
+		"薴":                  "苎", // over 苧
+		"\U0002895b":         "\U00028c40",
+		"Ａ１，（　）":             "a1,( )",
+		"\ufeffa\u200bb":     "ab",
+		"a\xffb\xc0":         "a\ufffdb\ufffd",
+		"Ä Ω İ":              "ä ω i",
+		"H\u0331 \u210cx":    "\u1e96 hx",
+		"e\u00ad\u0301":      "é",
+		"㍿ ㎏ ½":              "株式会社 kg 1\u20442",
+		"\U0001d400ª\u2460":  "aa1",
+		"台风……登陆":             "台风......登陆",
+		"\u1112\u314f\u11ab": "\ud55c", // 한
+		"☂\ufe0f🌀\ufe0f":     "☂🌀",
 	} {
 		if got := n.normalize(in); got != want {
 			t.Errorf("normalize(%q) = %q, want %q", in, got, want)
@@ -38,8 +77,19 @@ func TestNormalize(t *testing.T) {
 	}
 }
 
+func TestAppendNormalizedKeepsWhatIsThere(t *testing.T) {
+	n := newTestNormalizer(t)
+	for _, s := range []string{"", "\u0301", "\u0301e\u0301", "台", "Typhoons", "\u200b", "\u200b\u0301"} {
+		got := string(n.appendNormalized([]byte("e"), s))
+		if want := "e" + byDefinition(n, s); got != want {
+			t.Errorf("%+q after e: got %+q, want %+q", s, got, want)
+		}
+	}
+}
+
 // Normalised text stays as it is: a single character, and a letter with case
-// before each mark, which is all that lower case can make compose.
+// before each mark that composes with any, which is all that lower case can make
+// compose.
 func TestNormalizeIsIdempotent(t *testing.T) {
 	n := newTestNormalizer(t)
 	check := func(s string) {
@@ -51,28 +101,173 @@ func TestNormalizeIsIdempotent(t *testing.T) {
 			t.Errorf("%+q becomes invalid %+q", s, once)
 		}
 	}
-	var marks, upper []rune
-	for r := rune(0); r <= unicode.MaxRune; r++ {
+	var upper []rune
+	marks := make(map[rune]bool)
+	allRunes(func(r rune) {
 		check(string(r))
-		if unicode.Is(unicode.Mn, r) && r < 0x3100 {
-			marks = append(marks, r)
-		}
-		if unicode.ToLower(r) != r && r < 0x3100 {
+		if unicode.ToLower(r) != r {
 			upper = append(upper, r)
 		}
-	}
+		d := []rune(norm.NFD.String(string(r)))
+		if last := d[len(d)-1]; len(d) > 1 && unicode.Is(unicode.Mn, last) {
+			marks[last] = true
+		}
+	})
 	for _, u := range upper {
-		for _, m := range marks {
+		for m := range marks {
 			check(string([]rune{u, m}))
 		}
 	}
 }
 
-func TestAddTraditionalRefuses(t *testing.T) {
+// The comment of normalizer relies on this.
+func TestSegmentsStaySegments(t *testing.T) {
 	n := newTestNormalizer(t)
+	allRunes(func(r rune) {
+		begins := beginsSegment(r)
+		if boundary := norm.NFKC.NextBoundaryInString("a"+string(r), true) == 1; begins != boundary {
+			t.Errorf("%U begins a segment: %t; norm has a boundary before it: %t", r, begins, boundary)
+		}
+		if begins && !beginsSegment(n.fold(r)) {
+			t.Errorf("%U begins a segment, folded to %U it does not", r, n.fold(r))
+		}
+		// Whatever a character composes with, it goes on beginning a segment.
+		for _, form := range []norm.Form{norm.NFC, norm.NFD, norm.NFKC, norm.NFKD} {
+			first, _ := utf8.DecodeRuneInString(form.String(string(r)))
+			if beginsSegment(first) != begins {
+				t.Errorf("%U begins a segment: %t; what it decomposes into, %U, does not agree", r, begins, first)
+			}
+		}
+	})
+}
+
+func TestNormalizeEachCharacter(t *testing.T) {
+	n := newTestNormalizer(t)
+	allRunes(func(r rune) { wantByDefinition(t, n, string(r)) })
+}
+
+// Before and after each character of the table stands what could compose with
+// it or hide in between.
+func TestNormalizeEachCharacterInContext(t *testing.T) {
+	n := newTestNormalizer(t)
+	for i := range n.table {
+		if r := rune(i); utf8.ValidRune(r) {
+			wantByDefinition(t, n, "e"+string(r)+"\u0301H\u200b"+string(r)+"\u0331\u1100"+string(r)+"\u1161\u11a8")
+		}
+	}
+}
+
+// joinedRunes are all that do not begin a segment.
+func joinedRunes() []rune {
+	var runes []rune
+	allRunes(func(r rune) {
+		if !beginsSegment(r) {
+			runes = append(runes, r)
+		}
+	})
+	return runes
+}
+
+func TestNormalizePairs(t *testing.T) {
+	n := newTestNormalizer(t)
+	others := []rune("aHẖé≂台颱Å가각ㅎㅏﾊㄱ①½Ǆ…☂🌀\U0001d400\U0002895b\u200b\ufe0f\u00ad\u034f\ufffd\uffff\u0000\u1100\u1112\u09c7\u0dd9\u1025\U0001d15e\ufdfa")
+	joined := joinedRunes()
+	for _, a := range others {
+		for _, b := range others {
+			wantByDefinition(t, n, string([]rune{a, b}))
+		}
+		for _, b := range joined {
+			wantByDefinition(t, n, string([]rune{a, b}))
+		}
+	}
+	for _, a := range joined[:len(joined)/8] {
+		for _, b := range joined {
+			wantByDefinition(t, n, string([]rune{'e', a, b}))
+		}
+	}
+}
+
+func TestNormalizeRandomText(t *testing.T) {
+	n := newTestNormalizer(t)
+	joined := joinedRunes()
+	pieces := strings.Fields("a Z H k ABCDEFGH typhoons é ß İ ſ 台 颱 風 薴 ， … ½ ㍿ ﷺ Å ｶ ﾞ 가 각 ㅎ ㅏ \u1112 \u1161 \u11ab \u0301 \u0331 \u0345 \u0327 ☂ 🌀 𐐀 𝐀 \U0002895b \u200b \ufe0f \U000e0061 \xff \xc0 \xe5\x8f \xed\xa0\x80 \xe0\x80\x80 \xf0\x9f")
+	pieces = append(pieces, " ", "\u3000", "\x00")
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 20_000 {
+		var b strings.Builder
+		for range r.IntN(24) {
+			switch r.IntN(8) {
+			case 0:
+				b.WriteRune(joined[r.IntN(len(joined))])
+			case 1:
+				b.WriteRune(rune(r.IntN(unicode.MaxRune)))
+			default:
+				b.WriteString(pieces[r.IntN(len(pieces))])
+			}
+		}
+		wantByDefinition(t, n, b.String())
+	}
+}
+
+// NFKC divides a long run of marks by a grapheme joiner, which is itself one of
+// the characters that are dropped.
+func TestNormalizeRunsOfMarks(t *testing.T) {
+	n := newTestNormalizer(t)
+	r := rand.New(rand.NewPCG(3, 4))
+	joined := joinedRunes()
+	for length := range 100 {
+		wantByDefinition(t, n, "e"+strings.Repeat("\u0301", length)+"x")
+		wantByDefinition(t, n, strings.Repeat("\u200b\u0331", length)+"H"+strings.Repeat("\u0331\u034f", length))
+		var marks strings.Builder
+		for range length {
+			marks.WriteRune(joined[r.IntN(len(joined))])
+		}
+		wantByDefinition(t, n, "H"+marks.String()+"\u314f"+marks.String())
+	}
+}
+
+// Scratch memory is shared by goroutines, one after the other.
+func TestNormalizeConcurrently(t *testing.T) {
+	n := newTestNormalizer(t)
+	var group sync.WaitGroup
+	for _, mark := range []string{"\u0300", "\u0301", "\u0302", "\u0303"} {
+		group.Go(func() {
+			s := strings.Repeat("E"+mark, 2000)
+			if got, want := n.normalize(s), byDefinition(n, s); got != want {
+				t.Errorf("got %.40q, want %.40q", got, want)
+			}
+		})
+	}
+	group.Wait()
+}
+
+func TestAppendNormalizedDoesNotAllocate(t *testing.T) {
+	n := newTestNormalizer(t)
+	s := "Ｔyphoon 颱風……½ ☂\ufe0f🌀 é \xff\u200b"
+	dst := make([]byte, 0, 1024)
+	if allocs := testing.AllocsPerRun(100, func() { n.appendNormalized(dst, s) }); allocs != 0 {
+		t.Errorf("%v allocations, want none", allocs)
+	}
+}
+
+func TestAddTraditionalRefuses(t *testing.T) {
 	for _, row := range []string{"", "風", "風 风向", "颱風 台风", "a b"} {
-		if err := n.addTraditional(row); err == nil {
+		if err := addTraditional(make(map[rune]rune), row); err == nil {
 			t.Errorf("row %q is accepted", row)
 		}
 	}
+}
+
+func FuzzNormalize(f *testing.F) {
+	f.Add("Ｔyphoon's 颱風……½ ㍿")
+	f.Add("\ufeffTy\u200bphoon\x00\xff\xe5\x8f")
+	f.Add("H\u0331\u0301e\u00ad\u0301 İẞΣ😀1️⃣")
+	f.Add("\u1112\u314f\u11abﾊﾞ\u3164")
+	n := newTestNormalizer(f)
+	f.Fuzz(func(t *testing.T, s string) {
+		wantByDefinition(t, n, s)
+		if once := n.normalize(s); n.normalize(once) != once {
+			t.Errorf("%+q becomes %+q, then %+q", s, once, n.normalize(once))
+		}
+	})
 }

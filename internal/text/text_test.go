@@ -79,11 +79,7 @@ func TestTokens(t *testing.T) {
 		{"names with a middle dot", "", "约翰·史密斯", "史密斯 约翰"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := shared(t).Tokens(c.title, c.content)
-			if got == nil {
-				t.Error("Tokens returned nil, want a map")
-			}
-			if got := tokens(got); got != c.want {
+			if got := tokens(shared(t).Tokens(c.title, c.content)); got != c.want {
 				t.Errorf("Tokens(%q, %q)\n got %s\nwant %s", c.title, c.content, got, c.want)
 			}
 		})

@@ -1,0 +1,44 @@
+//go:build !race
+
+// With the race detector this would take minutes, and there is no race to find in it.
+
+package text
+
+import (
+	"maps"
+	"path/filepath"
+	"testing"
+)
+
+// The words of real articles are those that gse finds, and so are the counts.
+func TestWordsOfRealArticles(t *testing.T) {
+	paths, err := filepath.Glob("../../../shared/data/*.jsonl.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(paths) == 0 {
+		t.Skip("no articles in ../../../shared/data")
+	}
+	for _, path := range paths {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			t.Parallel()
+			tok, plain := shared(t), sharedOracle(t)
+			counter := tok.NewCounter()
+			for _, a := range realArticles(t, path) {
+				want := make(map[string]int)
+				for _, s := range []string{a.Title, a.Content} {
+					text := tok.norm.normalize(tok.html.plain(s))
+					wantWords(t, &counter.segmenter, plain, text)
+					for _, word := range counter.segmenter.all(text) {
+						if plain.isToken(word) {
+							want[word]++
+						}
+					}
+				}
+				if got := counts(counter.Tokens(a.Title, a.Content)); !maps.Equal(got, want) {
+					t.Fatalf("tokens of %q\n got %s\nwant %s", a, tokens(got), tokens(want))
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,155 @@
+package text
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestTokensComeInOrder(t *testing.T) {
+	got := shared(t).NewCounter().Tokens("Typhoon 台风", "登陆的北京, typhoon 登陆 北京 harbour 䶮 骉 龘 12 34, 台风")
+	var list []string
+	for _, token := range got {
+		list = append(list, fmt.Sprintf("%s/%d", token.Word, token.Count))
+		if token.Hash != 0 {
+			t.Errorf("%s has hash %x, want none", token.Word, token.Hash)
+		}
+	}
+	want := "typhoon/2 台风/2 登陆/2 北京/2 harbour/1 䶮/1 骉/1 龘/1 12/1 34/1"
+	if got := strings.Join(list, " "); got != want {
+		t.Errorf("tokens\n got %s\nwant %s", got, want)
+	}
+}
+
+// A Counter that has counted other texts before counts as a new one.
+func TestCounterIsUsedAgain(t *testing.T) {
+	tok, plain := shared(t), sharedOracle(t)
+	counter := tok.NewCounter()
+	texts := randomTexts(plain, 300)
+	texts = append(texts, "", manyWords(20_000), "", "台风", strings.Join(texts, " "), "typhoon")
+	for i, text := range texts {
+		title := texts[len(texts)-1-i]
+		got := counter.Tokens(title, text)
+		if n := len(counts(got)); n != len(got) {
+			t.Errorf("%d tokens, of which only %d differ", len(got), n)
+		}
+		if got, want := counts(got), plain.tokens(title, text); !maps.Equal(got, want) {
+			t.Fatalf("tokens of %.200q and %.200q\n got %.1000s\nwant %.1000s", title, text, tokens(got), tokens(want))
+		}
+	}
+}
+
+// manyWords returns n different words that no dictionary has.
+func manyWords(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "w%d ", i)
+	}
+	return b.String()
+}
+
+// Of so many words without number some pairs have the same key: ten, on average.
+func TestWordsOfTheSameKeyAreNotOne(t *testing.T) {
+	const n = 200_000
+	got := shared(t).NewCounter().Tokens("", manyWords(n)+manyWords(n))
+	if len(got) != n {
+		t.Errorf("%d tokens, want %d", len(got), n)
+	}
+	for i, token := range got {
+		if want := fmt.Sprintf("w%d", i); string(token.Word) != want || token.Count != 2 {
+			t.Fatalf("token %d is %s, %d times, want %s, 2 times", i, token.Word, token.Count, want)
+		}
+	}
+}
+
+func TestCounterDoesNotAllocate(t *testing.T) {
+	tok := *shared(t)
+	tok.hash = func(word string) uint64 { return uint64(len(word)) }
+	counter := tok.NewCounter()
+	texts := []string{
+		"华为发布Mate 60手机，支持5G网络；穿T恤炒A股，é 𠀀 䶮 骉 ы7", "颱風登陸臺灣。ＡＢＣ",
+		strings.Join(strings.Fields(manyWords(200)), "，中"), strings.Repeat("研究生命起源", 5000),
+	}
+	for _, a := range articles() {
+		if a.name != "html" {
+			texts = append(texts, a.text)
+		}
+	}
+	random := rand.New(rand.NewPCG(7, 8))
+	random.Shuffle(len(texts), func(i, j int) { texts[i], texts[j] = texts[j], texts[i] })
+	count := func() {
+		for _, text := range texts {
+			counter.Tokens("台风登陆", text)
+		}
+	}
+	count()
+	if n := testing.AllocsPerRun(20, count); n != 0 {
+		t.Errorf("%v allocations for %d texts, want none", n, len(texts))
+	}
+}
+
+func TestCounterLetsGoOfGiants(t *testing.T) {
+	counter := shared(t).NewCounter()
+	giants := []string{strings.Repeat("台风，", 2*maxKeptText/len("台风，")), manyWords(2 * maxKeptTokens)}
+	for _, giant := range giants {
+		counter.Tokens("", giant)
+		got := counter.Tokens("", "台风登陆")
+		if want := "台风 登陆"; tokens(counts(got)) != want {
+			t.Errorf("after a giant: %s, want %s", tokens(counts(got)), want)
+		}
+		if cap(counter.text) > maxKeptText || cap(counter.tokens) > maxKeptTokens || cap(counter.table.slots) > 4*maxKeptTokens {
+			t.Errorf("a Counter holds %d bytes, %d tokens and %d slots", cap(counter.text), cap(counter.tokens), cap(counter.table.slots))
+		}
+	}
+}
+
+func TestTrie(t *testing.T) {
+	random := rand.New(rand.NewPCG(9, 10))
+	for _, codes := range []int{2, 3, 10, 300} {
+		word := func() []uint32 {
+			w := make([]uint32, 1+random.IntN(4))
+			for i := range w {
+				w[i] = uint32(1 + random.IntN(codes-1))
+			}
+			return w
+		}
+		b := newTrieBuilder(codes, 0)
+		number := make(map[string]uint32)
+		for i := range uint32(2000) {
+			w := word()
+			if _, ok := number[fmt.Sprint(w)]; !ok {
+				number[fmt.Sprint(w)] = i + 1
+				b.add(w, i+1, float32(i)/2)
+			}
+		}
+		trie := b.build()
+		for range 20_000 {
+			w := word()
+			at, found := w[0], true
+			for _, code := range w[1:] {
+				child := trie[at].base + code
+				if found = trie[child].check == at; !found {
+					break
+				}
+				at = child
+			}
+			var got node
+			if found {
+				got = trie[at]
+			}
+			want := number[fmt.Sprint(w)]
+			if got.word != want || want != 0 && got.cost != float32(want-1)/2 {
+				t.Fatalf("%d codes: %v is word %d of cost %g, want %d", codes, w, got.word, got.cost, want)
+			}
+			if found && trie[trie[at].base].check == at {
+				t.Fatalf("%d codes: %v has a child by code 0", codes, w)
+			}
+		}
+		if free := len(slices.DeleteFunc(slices.Clone(trie[codes:]), func(n node) bool { return n.check != 0 })); free > len(trie)/10+2*codes {
+			t.Errorf("%d codes: %d of %d nodes are free", codes, free, len(trie))
+		}
+	}
+}
