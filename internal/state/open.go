@@ -88,6 +88,10 @@ func pebbleOptions(o Options, h *health, lock *pebble.Lock) *pebble.Options {
 		MemTableStopWritesThreshold: noLimit,
 		L0StopWritesThreshold:       noLimit,
 		CompactionConcurrencyRange:  func() (lower, upper int) { return 1, 1 },
+		// Compactions are a tenth of what an article costs where most found clusters: later and larger ones are
+		// fewer. A look-up has filters in front of what waits.
+		L0CompactionThreshold: 8,
+		LBaseMaxBytes:         256 << 20,
 	}
 	// Most tombstones and founders that are looked up are not there.
 	for i := range p.Levels {

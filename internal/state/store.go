@@ -18,8 +18,8 @@ import (
 type Cache = pebble.Cache
 
 // cacheBytes is what the stores of an instance share: centres are in memory beside it, and the clusters
-// that articles join were mostly joined a short while ago.
-const cacheBytes = 64 << 20
+// that articles join were mostly joined a short while ago. It holds half a million clusters and their filters.
+const cacheBytes = 128 << 20
 
 // NewCache makes a cache. Unref it when its stores are closed.
 func NewCache() *Cache { return pebble.NewCache(cacheBytes) }
