@@ -1,0 +1,131 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// stopLimit is how long a process may take to end when it is told to.
+const stopLimit = 30 * time.Second
+
+// process is a child.
+type process struct {
+	name     string
+	cmd      *exec.Cmd
+	log      string
+	exited   chan struct{}
+	err      error        // after exited
+	progress atomic.Int64 // the last number that it has printed on a line of standard output
+}
+
+// launch starts a command. What it says on standard error goes to the file log, and so does what it says on
+// standard output, unless it counts there. The command's own context is its end at the latest.
+func launch(cmd *exec.Cmd, name, log string, counts bool) (*process, error) {
+	file, err := os.Create(log)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	p := &process{name: name, cmd: cmd, log: log, exited: make(chan struct{})}
+	cmd.Stderr = file
+	var lines io.Reader = strings.NewReader("")
+	if counts {
+		lines, err = cmd.StdoutPipe()
+	} else {
+		cmd.Stdout = file
+	}
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("starting %s: %w", name, err)
+	}
+	go func() {
+		p.follow(lines)
+		p.err = cmd.Wait()
+		close(p.exited)
+	}()
+	return p, nil
+}
+
+// follow reads the numbers that the process prints, a line each, until it ends.
+func (p *process) follow(lines io.Reader) {
+	for scanner := bufio.NewScanner(lines); scanner.Scan(); {
+		if n, err := strconv.ParseInt(scanner.Text(), 10, 64); err == nil {
+			p.progress.Store(n)
+		}
+	}
+}
+
+// stop asks the process to end and waits for it; one that does not is killed, which is an error. Its exit code
+// is not: a Java that is told to end has another one than 0.
+func (p *process) stop() error {
+	_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
+	select {
+	case <-p.exited:
+		return nil
+	case <-time.After(stopLimit):
+		_ = p.cmd.Process.Kill()
+		<-p.exited
+		return fmt.Errorf("%s did not end within %s of SIGTERM and was killed; see %s", p.name, stopLimit, p.log)
+	}
+}
+
+// ended is the error of a process that has ended without being told to, nil where it runs.
+func (p *process) ended() error {
+	select {
+	case <-p.exited:
+		said, _ := os.ReadFile(p.log) // without it there is still the error
+		const most = 2 << 10
+		return fmt.Errorf("it ended by itself (%v); the end of its log:\n%s", p.err, said[max(0, len(said)-most):])
+	default:
+		return nil
+	}
+}
+
+// tick is the unit of /proc/PID/stat, which is the same on all of Linux's architectures.
+const tick = time.Second / 100
+
+// cpuTime is the user and system time of a process so far, all of its threads together.
+func cpuTime(pid int) (time.Duration, error) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, fmt.Errorf("the processor time of a process: %w", err)
+	}
+	return parseStat(string(stat))
+}
+
+// parseStat finds utime and stime, fields 14 and 15. Field 2 is the program's name in brackets, in which there
+// may be anything. https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
+func parseStat(stat string) (time.Duration, error) {
+	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
+	if len(fields) < 13 {
+		return 0, fmt.Errorf("/proc/PID/stat is not as expected: %q", stat)
+	}
+	user, err := strconv.ParseInt(fields[11], 10, 64)
+	system, err2 := strconv.ParseInt(fields[12], 10, 64)
+	return time.Duration(user+system) * tick, errors.Join(err, err2)
+}
+
+// peakMemory is the most resident memory that a process has taken so far, in bytes.
+func peakMemory(pid int) (int64, error) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, fmt.Errorf("the memory of a process: %w", err)
+	}
+	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	var kib int64
+	if _, err := fmt.Sscan(rest, &kib); err != nil {
+		return 0, fmt.Errorf("VmHWM in /proc/%d/status: %w", pid, err)
+	}
+	return kib << 10, nil
+}
