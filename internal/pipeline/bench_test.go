@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/sample"
 	"github.com/clusterd/clusterd/internal/state"
 )
 
@@ -36,6 +37,24 @@ func BenchmarkFingerprint(b *testing.B) {
 			}
 		})
 	}
+}
+
+// The stage as it runs, on as many cores as -cpu says: made-up news, a chunk at a time.
+func BenchmarkFingerprints(b *testing.B) {
+	f := testFingerprinter(b, testConfig())
+	articles, bytes := sample.New(8, wallClock), int64(0)
+	records := make([]kafka.Record, 2000)
+	for i := range records {
+		records[i].Value = articles.Next().JSON()
+		bytes += int64(len(records[i].Value))
+	}
+	b.SetBytes(bytes)
+	for b.Loop() {
+		if err := f.Fingerprints(b.Context(), records); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(len(records))*float64(b.N)/b.Elapsed().Seconds(), "articles/s")
 }
 
 // One article is assigned among 100,000 clusters; every second one joins.
