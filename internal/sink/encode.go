@@ -9,7 +9,6 @@ import (
 	"maps"
 	"runtime"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/segmentio/kafka-go/compress"
@@ -123,17 +122,16 @@ const (
 	recordsAt    = 61
 )
 
-// scratch is memory for the records of a batch before they are compressed. It is shared, since a batch
-// is encoded by any goroutine.
-var scratch = sync.Pool{New: func() any { return new(bytes.Buffer) }}
-
 // encodeBatch writes a record batch, after its size as a request has it. Records without a time get the
 // time now.
 //
 // kafka-go's own encoder leaves producer id, epoch and sequence out, and takes a reader of each key and value.
 func (p *Producer) encodeBatch(b *recordBatch, now time.Time) ([]byte, error) {
-	raw := scratch.Get().(*bytes.Buffer)
-	defer scratch.Put(raw)
+	raw, ok := p.scratch.Get().(*bytes.Buffer)
+	if !ok {
+		raw = new(bytes.Buffer)
+	}
+	defer p.scratch.Put(raw)
 	raw.Reset()
 	first := timestamp(b.records[0], now)
 	last := first

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
@@ -63,6 +64,8 @@ type Producer struct {
 	group  string         // whose offsets are committed
 	limits map[string]int // how large a record batch may be, by topic
 	codec  compress.Compression
+
+	scratch sync.Pool // of *bytes.Buffer: a batch's records before they are compressed, by any goroutine
 
 	producerID int64
 	epoch      int16
