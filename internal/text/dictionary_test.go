@@ -98,17 +98,18 @@ func TestIdentity(t *testing.T) {
 		}
 		return words
 	}
-	base := identity(dict("台风 2", "登陆"), stop("台风\n登陆"), htmlAuto)
+	base := identity(dict("台风 2", "登陆"), stop("台风\n登陆"), &Cleaner{html: htmlAuto})
 	for _, c := range []struct {
 		name, identity string
 		same           bool
 	}{
-		{"order of words", identity(dict("登陆", "台风 2"), stop("登陆\n台风"), htmlAuto), true},
-		{"spelling of words", identity(dict("颱風 2.0 n", "登陸 1000"), stop("# c\n颱風\n\n登陸\n登陆"), htmlAuto), true},
-		{"another word", identity(dict("台风 2", "登陆", "天气"), stop("台风\n登陆"), htmlAuto), false},
-		{"another frequency", identity(dict("台风 3", "登陆"), stop("台风\n登陆"), htmlAuto), false},
-		{"another stop word", identity(dict("台风 2", "登陆"), stop("台风"), htmlAuto), false},
-		{"another HTML mode", identity(dict("台风 2", "登陆"), stop("台风\n登陆"), htmlNever), false},
+		{"order of words", identity(dict("登陆", "台风 2"), stop("登陆\n台风"), &Cleaner{html: htmlAuto}), true},
+		{"spelling of words", identity(dict("颱風 2.0 n", "登陸 1000"), stop("# c\n颱風\n\n登陸\n登陆"), &Cleaner{html: htmlAuto}), true},
+		{"another word", identity(dict("台风 2", "登陆", "天气"), stop("台风\n登陆"), &Cleaner{html: htmlAuto}), false},
+		{"another frequency", identity(dict("台风 3", "登陆"), stop("台风\n登陆"), &Cleaner{html: htmlAuto}), false},
+		{"another stop word", identity(dict("台风 2", "登陆"), stop("台风"), &Cleaner{html: htmlAuto}), false},
+		{"another HTML mode", identity(dict("台风 2", "登陆"), stop("台风\n登陆"), &Cleaner{html: htmlNever}), false},
+		{"the article of a page", identity(dict("台风 2", "登陆"), stop("台风\n登陆"), &Cleaner{html: htmlAuto, article: true}), false},
 	} {
 		if (c.identity == base) != c.same {
 			t.Errorf("%s: %s and %s, want them the same: %v", c.name, base, c.identity, c.same)

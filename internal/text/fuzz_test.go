@@ -11,6 +11,7 @@ import (
 
 func FuzzTokens(f *testing.F) {
 	f.Add("颱風登陸", "<p>台<b>风</b>&nbsp;２０２４ 年</p>")
+	f.Add("<?xml version=\"1.0\"?><rss><title><![CDATA[台风<b>]]></title></rss>", "<x xmlns=\"y\">台<em>风")
 	f.Add("a<b and c>d", "\ufeffTy\u200bphoon's\x00\xff")
 	f.Add("H\u0331\u0301", "😀1️⃣İẞΣ")
 	plain := *sharedOracle(f)

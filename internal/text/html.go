@@ -28,11 +28,17 @@ func parseHTMLMode(s string) (htmlMode, error) {
 	return "", fmt.Errorf("html mode %q: want auto, always or never", s)
 }
 
+// Plain returns the text of s as a reader of it sees it, without markup, as [Options].HTML does by
+// default.
+func Plain(s string) string { return htmlAuto.plain(s) }
+
 // plain returns the text of s as a reader of it sees it.
 func (m htmlMode) plain(s string) string {
 	switch {
 	case m == htmlNever:
 		return s
+	case isXML(s):
+		return stripXML(s)
 	case m == htmlAlways, hasTag(s) && isHTML(s):
 		return stripTags(s)
 	}

@@ -9,9 +9,8 @@ import (
 )
 
 // identity is [Tokenizer.Identity] of what was loaded.
-func identity(dict *gse.Segmenter, stop map[string]struct{}, mode htmlMode) string {
-	return fmt.Sprintf("dict=%08x,stop=%08x,norm=%d,html=%s",
-		dictionaryChecksum(dict), stopChecksum(stop), normVersion, mode)
+func identity(dict *gse.Segmenter, stop map[string]struct{}, c *Cleaner) string {
+	return fmt.Sprintf("dict=%08x,stop=%08x,%s", dictionaryChecksum(dict), stopChecksum(stop), c.Identity())
 }
 
 // checksum is that of a set: the sum of its members' FNV-1a hashes, so that

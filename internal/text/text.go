@@ -48,7 +48,18 @@ type Options struct {
 	//	            lost, and character references such as &amp; are resolved
 	//	"always"    everywhere
 	//	"never"     nowhere, nor are character references resolved
+	//
+	// A document in XML (a feed, NITF, NewsML) is recognised in "auto" and "always": its character data
+	// is the text.
 	HTML string
+
+	// Extract says what of a content is compared that is a whole HTML page, with a doctype or an html,
+	// head or body tag at its beginning. Elsewhere, and where HTML is "never", it makes no difference.
+	//
+	//	"all", ""  all its text
+	//	"article"  what looks like the article, without menus, adverts and other articles' headlines;
+	//	           all its text where nothing looks like one
+	Extract string
 
 	// Hash makes [Token].Hash. It is called once for each word of the dictionary, and for
 	// each other word where it occurs; it must always give the same, be safe for
@@ -58,8 +69,7 @@ type Options struct {
 
 // Tokenizer yields the tokens of texts. It is safe for concurrent use.
 type Tokenizer struct {
-	html     htmlMode
-	norm     *normalizer
+	*Cleaner
 	lexicon  *lexicon
 	hash     func(word string) uint64
 	seed     maphash.Seed
@@ -69,19 +79,15 @@ type Tokenizer struct {
 // New loads the dictionaries and stop lists, which takes about a second and for that time
 // 200 MB; 15 MB stay. An error in a file names its path and line.
 func New(o Options) (*Tokenizer, error) {
-	mode, err := parseHTMLMode(o.HTML)
+	cleaner, err := NewArticleCleaner(o.HTML, o.Extract)
 	if err != nil {
 		return nil, err
 	}
-	n, err := newNormalizer()
-	if err != nil {
-		return nil, err
-	}
-	stop, err := loadStopWords(o.StopWords, n)
+	stop, err := loadStopWords(o.StopWords, cleaner.norm)
 	if err != nil {
 		return nil, fmt.Errorf("loading stop words: %w", err)
 	}
-	dict, err := loadDictionary(o.Dictionaries, n)
+	dict, err := loadDictionary(o.Dictionaries, cleaner.norm)
 	if err != nil {
 		return nil, fmt.Errorf("loading dictionary: %w", err)
 	}
@@ -89,11 +95,10 @@ func New(o Options) (*Tokenizer, error) {
 		o.Hash = func(string) uint64 { return 0 }
 	}
 	t := &Tokenizer{
-		html:     mode,
-		norm:     n,
+		Cleaner:  cleaner,
 		hash:     o.Hash,
 		seed:     maphash.MakeSeed(),
-		identity: identity(dict, stop, mode),
+		identity: identity(dict, stop, cleaner),
 	}
 	words := entries(dict)
 	// From here on gse's dictionary is garbage, which would stay until the heap has grown to
@@ -105,7 +110,7 @@ func New(o Options) (*Tokenizer, error) {
 
 // Identity names everything that changes tokens: checksums of the words and
 // frequencies and of the stop words actually loaded, the version of the
-// normaliser and the HTML mode, as in
+// normaliser, the HTML mode and what extracts articles, as in
 //
 //	dict=0123abcd,stop=4567cdef,norm=1,html=auto
 //

@@ -31,7 +31,7 @@ func shared(t testing.TB) *Tokenizer {
 func withHTML(t testing.TB, mode htmlMode) *Tokenizer {
 	t.Helper()
 	tok := *shared(t)
-	tok.html = mode
+	tok.Cleaner = &Cleaner{html: mode, norm: tok.norm}
 	return &tok
 }
 

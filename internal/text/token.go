@@ -3,7 +3,6 @@ package text
 import (
 	"bytes"
 	"hash/maphash"
-	"slices"
 	"unsafe"
 )
 
@@ -44,7 +43,7 @@ func (t *Tokenizer) NewCounter() *Counter {
 // What it returns is valid until the next call.
 func (c *Counter) Tokens(title, content string) []Token {
 	c.reset()
-	c.normalize(title, content)
+	c.text = c.tokenizer.AppendClean(c.text[:0], title, content)
 	c.table.reset(len(c.text))
 	for at := 0; at < len(c.text); {
 		at = c.countRun(at)
@@ -62,17 +61,28 @@ func (c *Counter) reset() {
 	c.tokens = c.tokens[:0]
 }
 
-func (c *Counter) normalize(title, content string) {
-	t := c.tokenizer
-	title, content = t.html.plain(title), t.html.plain(content)
-	c.text = slices.Grow(c.text[:0], len(title)+1+len(content))
-	c.text = t.norm.appendNormalized(c.text, title)
-	c.text = append(c.text, '\n')
-	c.text = t.norm.appendNormalized(c.text, content)
+// Words hands on the tokens of a title and a content one by one, in order, as often as they occur,
+// each with its hash and a Count of 1. They are what [Counter.Tokens] counts. A Token is valid until
+// the next call of a method of the Counter.
+func (c *Counter) Words(title, content string, each func(Token)) {
+	c.reset()
+	c.text = c.tokenizer.AppendClean(c.text[:0], title, content)
+	places := &c.segmenter.places
+	for at := 0; at < len(c.text); {
+		end, place := c.segmenter.run(c.text, at)
+		for start := places[0].offset; place != 0; place = places[place].link {
+			p := &places[place]
+			if p.word < ignored {
+				word := c.text[start:p.offset]
+				each(Token{word, c.hash(p.word, word), 1})
+			}
+			start = p.offset
+		}
+		at = end
+	}
 }
 
-// countRun counts the tokens of the first run at or after from, and returns where it
-// ends.
+// countRun counts the tokens of the first run at or after from, and returns where it ends.
 func (c *Counter) countRun(from int) (end int) {
 	end, place := c.segmenter.run(c.text, from)
 	places := &c.segmenter.places

@@ -24,6 +24,49 @@ func TestTokensComeInOrder(t *testing.T) {
 	}
 }
 
+func TestWordsComeInOrder(t *testing.T) {
+	var list []string
+	each := func(token Token) { list = append(list, fmt.Sprintf("%s/%d", token.Word, token.Count)) }
+	counter := shared(t).NewCounter()
+	counter.Words("Typhoon 台风", "登陆的北京, typhoon 登陆 䶮 harbour 䶮 12, 台风", each)
+	want := "typhoon/1 台风/1 登陆/1 北京/1 typhoon/1 登陆/1 䶮/1 harbour/1 䶮/1 12/1 台风/1"
+	if got := strings.Join(list, " "); got != want {
+		t.Errorf("words\n got %s\nwant %s", got, want)
+	}
+}
+
+// Words, counted, are the tokens, in the order in which they first occur.
+func TestWordsAreTokens(t *testing.T) {
+	tok := *shared(t)
+	tok.hash = func(word string) uint64 { return uint64(len(word)) } // of words that have no number
+	texts := randomTexts(sharedOracle(t), 300)
+	texts = append(texts, "", manyWords(20_000), "", "台风", strings.Join(texts, " "))
+	for _, a := range articles() {
+		texts = append(texts, a.text)
+	}
+	words, counter := tok.NewCounter(), tok.NewCounter()
+	for i, text := range texts {
+		title := texts[len(texts)-1-i]
+		var got []Token
+		at := make(map[string]int)
+		words.Words(title, text, func(token Token) {
+			place, ok := at[string(token.Word)]
+			if !ok {
+				place = len(got)
+				at[string(token.Word)] = place
+				got = append(got, Token{token.Word, token.Hash, 0})
+			}
+			got[place].Count += token.Count
+		})
+		want := counter.Tokens(title, text)
+		if !slices.EqualFunc(got, want, func(a, b Token) bool {
+			return string(a.Word) == string(b.Word) && a.Hash == b.Hash && a.Count == b.Count
+		}) {
+			t.Fatalf("words of %.200q and %.200q\n got %.1000s\nwant %.1000s", title, text, tokens(counts(got)), tokens(counts(want)))
+		}
+	}
+}
+
 // A Counter that has counted other texts before counts as a new one.
 func TestCounterIsUsedAgain(t *testing.T) {
 	tok, plain := shared(t), sharedOracle(t)
@@ -80,9 +123,11 @@ func TestCounterDoesNotAllocate(t *testing.T) {
 	}
 	random := rand.New(rand.NewPCG(7, 8))
 	random.Shuffle(len(texts), func(i, j int) { texts[i], texts[j] = texts[j], texts[i] })
+	length := 0
 	count := func() {
 		for _, text := range texts {
 			counter.Tokens("台风登陆", text)
+			counter.Words("台风登陆", text, func(token Token) { length += len(token.Word) })
 		}
 	}
 	count()

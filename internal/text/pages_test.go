@@ -1,0 +1,152 @@
+package text_test
+
+import (
+	"bytes"
+	"html/template"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/clusterd/clusterd/internal/sample"
+	"github.com/clusterd/clusterd/internal/text"
+)
+
+// A page is a story as one site has it: with the site's menus and adverts, other stories' headlines
+// and readers' comments around it.
+type page struct {
+	story      int
+	site, html string
+}
+
+type headline struct {
+	Title, Lead string
+	Number      int
+}
+
+// pages puts each of the first n stories of a made-up feed on every site of testdata/pages. What a site puts
+// around a story is of its own, and other for every story.
+func pages(t testing.TB, n int) []page {
+	t.Helper()
+	sites := template.Must(template.ParseGlob("testdata/pages/*.html")).Templates()
+	slices.SortFunc(sites, func(a, b *template.Template) int { return strings.Compare(a.Name(), b.Name()) })
+	feed := sample.New(1, time.Date(2024, 5, 1, 8, 0, 0, 0, time.UTC))
+	var stories []sample.Article
+	var comments []string
+	var related []headline
+	for len(stories) < n || len(comments) < 20 || len(related) < 200 {
+		switch a := feed.Next(); {
+		case a.Kind == sample.Comment:
+			comments = append(comments, a.Content)
+		case a.Kind == sample.Story && len(stories) < n:
+			stories = append(stories, a)
+		case a.Kind == sample.Story:
+			lead, _, _ := strings.Cut(a.Content, "\n")
+			related = append(related, headline{a.Title, lead, 1000 + len(related)})
+		}
+	}
+	var made []page
+	for i, s := range stories {
+		for j, site := range sites {
+			var b bytes.Buffer
+			from, remark := (i*37+j*11)%(len(related)-8), (i*5+j*3)%(len(comments)-3)
+			if err := site.Execute(&b, map[string]any{
+				"Title": s.Title, "Paragraphs": strings.Split(s.Content, "\n"), "Source": s.Source,
+				"Date": s.PublishedAt.Format(time.DateTime), "Number": 7*i + j,
+				"Related": related[from : from+8], "Comments": comments[remark : remark+3],
+			}); err != nil {
+				t.Fatal(err)
+			}
+			made = append(made, page{i, site.Name(), b.String()})
+		}
+	}
+	return made
+}
+
+// What a site puts around an article hides that it is the same as another site's. Without it copies are
+// near again, and no two stories become so. Tables that serve as layout are beyond the extractor: of such a
+// page everything stays, and copies are rarely near.
+func TestArticlesOfPagesAreNear(t *testing.T) {
+	made := pages(t, 20)
+	for _, c := range []struct {
+		extract  string
+		tables   bool    // one of the two pages is laid out in tables
+		min, max float64 // share of the copies on two sites that are near
+	}{
+		{"all", false, 0, 0.05},
+		{"article", false, 0.9, 1},
+		{"article", true, 0, 0.2},
+	} {
+		shingles := shinglesOf(t, c.extract, made)
+		var copies, found float64
+		for i, a := range made {
+			for j, b := range made[:i] {
+				near := resemblance(shingles[i], shingles[j]) >= 0.8
+				if a.story != b.story && near {
+					t.Errorf("extract %s: two stories on %s and %s are near", c.extract, a.site, b.site)
+				}
+				tables := a.site == "table.html" || b.site == "table.html"
+				if a.story != b.story || tables != c.tables {
+					continue
+				}
+				copies++
+				if near {
+					found++
+				}
+			}
+		}
+		if share := found / copies; share < c.min || share > c.max {
+			t.Errorf("extract %s, tables %v: %.2f of the copies are near, want %v to %v", c.extract, c.tables, share, c.min, c.max)
+		}
+	}
+}
+
+// shinglesOf returns the runs of 5 bytes of each page's text.
+func shinglesOf(t *testing.T, extract string, made []page) []map[string]bool {
+	t.Helper()
+	cleaner, err := text.NewArticleCleaner("auto", extract)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := make([]map[string]bool, len(made))
+	for i, p := range made {
+		cleaned := strings.Join(strings.Fields(string(cleaner.AppendClean(nil, "", p.html))), "")
+		all[i] = make(map[string]bool)
+		for at := range len(cleaned) - 4 {
+			all[i][cleaned[at:at+5]] = true
+		}
+	}
+	return all
+}
+
+// resemblance is Jaccard's: the common part of what is in either.
+func resemblance(a, b map[string]bool) float64 {
+	common := 0
+	for s := range a {
+		if b[s] {
+			common++
+		}
+	}
+	return float64(common) / float64(len(a)+len(b)-common)
+}
+
+func BenchmarkPages(b *testing.B) {
+	made := pages(b, 20)
+	for _, extract := range []string{"all", "article"} {
+		b.Run(extract, func(b *testing.B) {
+			cleaner, err := text.NewArticleCleaner("auto", extract)
+			if err != nil {
+				b.Fatal(err)
+			}
+			size := 0
+			for _, p := range made {
+				size += len(p.html)
+			}
+			b.SetBytes(int64(size / len(made)))
+			var buf []byte
+			for i := 0; b.Loop(); i++ {
+				buf = cleaner.AppendClean(buf[:0], "", made[i%len(made)].html)
+			}
+		})
+	}
+}
