@@ -11,6 +11,7 @@ import (
 	"math/bits"
 	"strings"
 
+	"github.com/clusterd/clusterd/internal/idf"
 	"github.com/clusterd/clusterd/internal/text"
 )
 
@@ -22,17 +23,34 @@ type Hasher struct {
 }
 
 // New returns a Hasher for a token hash named by [Hashes] and a weight named by
-// [Weights]. Any other name is an error that lists the allowed ones.
+// [Weights], which for tfidf takes the built-in table. Any other name is an error that
+// lists the allowed ones.
 func New(hash, weight string) (*Hasher, error) {
-	h, err := choose("token hash", hash, hashes())
-	if err != nil {
-		return nil, err
+	h, ok := choose(hash, hashes())
+	if !ok {
+		return nil, unknown("token hash", hash, Hashes())
 	}
-	w, err := choose("token weight", weight, weights())
-	if err != nil {
-		return nil, err
+	if weight == TFIDF {
+		table, err := idf.BuiltIn()
+		if err != nil {
+			return nil, err
+		}
+		return NewTFIDF(hash, table)
+	}
+	w, ok := choose(weight, weights())
+	if !ok {
+		return nil, unknown("token weight", weight, Weights())
 	}
 	return &Hasher{hash: h, weight: w}, nil
+}
+
+// NewTFIDF is [New] with the weight tfidf and this table.
+func NewTFIDF(hash string, table *idf.Table) (*Hasher, error) {
+	h, ok := choose(hash, hashes())
+	if !ok {
+		return nil, unknown("token hash", hash, Hashes())
+	}
+	return &Hasher{hash: h, weight: tfidfWeights{newLogWeights(), table}.weight}, nil
 }
 
 // Hash returns the hash of a token, which [text.Options] takes.
@@ -55,9 +73,10 @@ func Hashes() []string { return names(hashes()) }
 //   - log: ln(1 + n), and a quarter of that if it is a single Chinese character
 //   - tf: n
 //   - set: 1
+//   - tfidf: the weight log times how rare the word is, see [idf.Table], to the nearest half
 //
 // in fixed point with 16 fractional bits, so that sums are exact.
-func Weights() []string { return names(weights()) }
+func Weights() []string { return append(names(weights()), TFIDF) }
 
 // Fingerprint returns Charikar's SimHash of a text ("Similarity Estimation
 // Techniques from Rounding Algorithms", STOC 2002) in the weighted form of Manku,
@@ -108,14 +127,17 @@ type option[F any] struct {
 	f    F
 }
 
-func choose[F any](what, name string, from []option[F]) (F, error) {
+func choose[F any](name string, from []option[F]) (f F, ok bool) {
 	for _, o := range from {
 		if o.name == name {
-			return o.f, nil
+			return o.f, true
 		}
 	}
-	var none F
-	return none, fmt.Errorf("simhash: unknown %s %q: allowed are %s", what, name, strings.Join(names(from), ", "))
+	return f, false
+}
+
+func unknown(what, name string, allowed []string) error {
+	return fmt.Errorf("simhash: unknown %s %q: allowed are %s", what, name, strings.Join(allowed, ", "))
 }
 
 func names[F any](of []option[F]) []string {

@@ -65,6 +65,9 @@ func TestWeightVectors(t *testing.T) {
 func TestFingerprintVectors(t *testing.T) {
 	for _, vector := range readVectors(t).Fingerprints {
 		eachHasher(t, func(t *testing.T, hash, weight string, h *Hasher) {
+			if weight == TFIDF {
+				return // it needs a table, see TestTFIDFWeights
+			}
 			want := parseHex(t, vector.Fingerprints[hash+"/"+weight])
 			if got := fingerprint(h, vector.Counts); got != want {
 				t.Errorf("%s: got %016x, want %016x", vector.Name, got, want)

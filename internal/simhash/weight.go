@@ -4,6 +4,8 @@ import (
 	"math"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/clusterd/clusterd/internal/idf"
 )
 
 // one is the weight 1 in fixed point. Weights are integers so that sums are exact:
@@ -72,3 +74,22 @@ func isHanCharacter(word []byte) bool {
 func tfWeight(_ []byte, count int) int64 { return one * int64(count) }
 
 func setWeight([]byte, int) int64 { return one }
+
+// TFIDF is the name of the weight that needs a table.
+const TFIDF = "tfidf"
+
+// tfidfWeights are log weights times how rare the word is. That a single Chinese character counts a quarter
+// is as right here: measured on real articles, without it less is found and no more of it is right.
+type tfidfWeights struct {
+	log   *logWeights
+	table *idf.Table
+}
+
+func (w tfidfWeights) weight(word []byte, count int) int64 {
+	weight := w.log.weight(word, count) * int64(w.table.Of(word)) / idf.One
+	return max(step, (weight+step/2)/step*step)
+}
+
+// step is what tfidf weights are rounded to: with few different ones a fingerprint takes half the time, and it is
+// as good.
+const step = one / 2

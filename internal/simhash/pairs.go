@@ -1,0 +1,61 @@
+package simhash
+
+import (
+	"github.com/clusterd/clusterd/internal/text"
+)
+
+// maxKept is how many features a Pairs keeps memory for. A giant article must not hold its own for as
+// long as the Pairs lives.
+const maxKept = 1 << 14
+
+// A Pairs counts the words of one text after the other and the pairs of words that follow each
+// other, in memory that it uses again. It is not safe for concurrent use.
+type Pairs struct {
+	counter  *text.Counter
+	features []text.Token
+	at       map[uint64]int32 // a feature's place among them, by its hash
+	last     uint64           // hash of the word before
+}
+
+// NewPairs returns a Pairs of the words that the Counter finds, which must be used for nothing else.
+func NewPairs(counter *text.Counter) *Pairs {
+	return &Pairs{counter: counter, at: make(map[uint64]int32)}
+}
+
+// Tokens returns the words of a title and a content, as [text.Counter.Tokens] does, and
+// each pair of neighbours as a token of its own, which has no Word. Between neighbours there may be
+// stop words and punctuation. What has the same hash is taken as the same.
+//
+// What it returns is valid until the next call.
+func (p *Pairs) Tokens(title, content string) []text.Token {
+	if len(p.features) > maxKept {
+		p.features, p.at = nil, make(map[uint64]int32)
+	}
+	p.features = p.features[:0]
+	clear(p.at)
+	p.counter.Words(title, content, p.add)
+	return p.features
+}
+
+func (p *Pairs) add(word text.Token) {
+	if len(p.features) > 0 {
+		p.count(text.Token{Hash: pairHash(p.last, word.Hash), Count: 1})
+	}
+	p.count(word)
+	p.last = word.Hash
+}
+
+func (p *Pairs) count(feature text.Token) {
+	if at, ok := p.at[feature.Hash]; ok {
+		p.features[at].Count++
+		return
+	}
+	p.at[feature.Hash] = int32(len(p.features))
+	p.features = append(p.features, feature)
+}
+
+// pairHash tells which of the words is the first. The factor is odd, so that nothing of its hash is lost.
+func pairHash(first, second uint64) uint64 {
+	const factor = 0x9e3779b97f4a7c15
+	return fmix64(first*factor + second)
+}
