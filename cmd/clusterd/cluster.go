@@ -1,16 +1,12 @@
 package main
 
 import (
-	"bufio"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -18,13 +14,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/document"
+	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/pipeline"
 )
 
 // clusterFlags are the keys of the configuration that cluster also takes as flags.
 var clusterFlags = []struct{ flag, key, usage string }{
-	{"method", "fingerprint.method", "how articles are compared (`METHOD`: simhash)"},
-	{"distance", "cluster.distance", "`BITS` by which a member may differ from the centre, 0 to 6"},
+	{"method", "fingerprint.method", "how articles are compared (`METHOD`: " + strings.Join(method.Names(), ", ") + ")"},
+	{"distance", "cluster.distance", "simhash: `BITS` by which a member may differ from the centre, 0 to 6"},
+	{"similarity", "cluster.similarity", "other methods: least `SHARE` to which a member is like the centre, .01 to 1, or auto"},
 	{"window", "cluster.window", "`DURATION` after which a cluster without new members expires; 0s is never"},
 	{"format", "input.format", "`FORMAT` of a line: json or text"},
 }
@@ -33,11 +32,14 @@ func newCluster() *cobra.Command {
 	var file, deadLetters string
 	cmd := &cobra.Command{
 		Use:   "cluster [FILE...]",
-		Short: "Cluster files: one article a line in, one result a line out, in order",
+		Short: "Cluster files: articles in, one result a line out, in order",
 		Long: "Reads files of one JSON article (or, with --format text, one text) a line; - or no file is standard input, and a name\n" +
 			"that ends in .gz is unpacked. Results go to standard output. The ids are those that 'clusterd run' would give to the\n" +
-			"same lines in partition 0 of input.topic. Lines that are no article are reported and passed over.",
-		Example: "  clusterd cluster articles.jsonl > results.jsonl\n  zcat articles.jsonl.gz | clusterd cluster --distance 2 -",
+			"same lines in partition 0 of input.topic. Lines that are no article are reported and passed over.\n\n" +
+			"A file with a name in " + strings.Join(document.Extensions(), " ") + " is one article instead, with its name as\n" +
+			"its id. For pages as their sites have them, see text.extract.",
+		Example: "  clusterd cluster articles.jsonl > results.jsonl\n  zcat articles.jsonl.gz | clusterd cluster --distance 2 -\n" +
+			"  clusterd cluster report.docx slides.pptx page.html",
 		RunE: func(cmd *cobra.Command, files []string) error {
 			c, err := config.Load(file)
 			if err != nil {
@@ -70,7 +72,7 @@ func newCluster() *cobra.Command {
 func clusterFiles(cmd *cobra.Command, c config.Config, files []string, deadLetters string) (err error) {
 	errs := cmd.ErrOrStderr()
 	bar := newBar(errs, sizeOf(files), "clustering", progressbar.OptionShowBytes(true))
-	inputs, closeInputs, err := openInputs(cmd.InOrStdin(), files, bar)
+	inputs, closeInputs, err := openArticles(cmd.InOrStdin(), files, bar)
 	if err != nil {
 		return err
 	}
@@ -99,40 +101,6 @@ func clusterFiles(cmd *cobra.Command, c config.Config, files []string, deadLette
 	return nil
 }
 
-// sizeOf is how many bytes the files have in all, -1 where one of them does not say: a pipe.
-func sizeOf(files []string) (total int64) {
-	for _, name := range files {
-		info, err := os.Stat(name)
-		if err != nil || !info.Mode().IsRegular() {
-			return -1
-		}
-		total += info.Size()
-	}
-	return total
-}
-
-// openInputs opens the files, and unpacks those with a name in .gz. The bar counts the bytes as they are
-// on disk.
-func openInputs(stdin io.Reader, names []string, bar io.Writer) (inputs []pipeline.Input, closeAll func(), err error) {
-	files, closeAll, err := openFiles(stdin, names)
-	if err != nil {
-		return nil, nil, err
-	}
-	for i, f := range files {
-		input := pipeline.Input{Name: f.Name, Reader: io.TeeReader(f, bar)}
-		if strings.EqualFold(filepath.Ext(names[i]), ".gz") {
-			unpacked, err := gzip.NewReader(bufio.NewReader(input.Reader))
-			if err != nil {
-				closeAll()
-				return nil, nil, fmt.Errorf("%s: %w", f.Name, err)
-			}
-			input.Reader = unpacked
-		}
-		inputs = append(inputs, input)
-	}
-	return inputs, closeAll, nil
-}
-
 // reportedRejections is how many lines that are no article are logged one by one.
 const reportedRejections = 20
 
@@ -149,7 +117,7 @@ func (r *rejections) add(line pipeline.Rejected) error {
 	switch {
 	case r.count <= reportedRejections:
 		r.clear()
-		r.log.Warn("no article", "file", line.Name, "line", line.Line, "class", line.Class, "reason", line.Reason)
+		r.log.Warn("no article", "file", line.File, "line", line.Line, "class", line.Class, "reason", line.Reason)
 	case r.count == reportedRejections+1:
 		r.clear()
 		r.log.Warn("more lines are no articles; they are counted, and kept with --dead-letters FILE")
@@ -163,7 +131,7 @@ func (r *rejections) add(line pipeline.Rejected) error {
 		Error  string `json:"error"`
 		Reason string `json:"reason"`
 		Value  string `json:"value"`
-	}{line.Name, line.Line, string(line.Class), line.Reason, string(line.Value)})
+	}{line.File, line.Line, string(line.Class), line.Reason, string(line.Value)})
 	if err != nil {
 		return fmt.Errorf("--dead-letters: %w", err)
 	}

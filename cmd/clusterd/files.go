@@ -1,11 +1,19 @@
 package main
 
 import (
+	"bufio"
+	"compress/gzip"
+	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
+
+	"github.com/clusterd/clusterd/internal/document"
+	"github.com/clusterd/clusterd/internal/input"
 )
 
 // opened is a file that a command reads, named for messages.
@@ -47,4 +55,55 @@ func newBar(w io.Writer, total int64, what string, options ...progressbar.Option
 		progressbar.OptionThrottle(100 * time.Millisecond), progressbar.OptionSetPredictTime(true), progressbar.OptionFullWidth(),
 		progressbar.OptionClearOnFinish(),
 	}, options...)...)
+}
+
+// sizeOf is how many bytes the files have in all, -1 where one of them does not say: a pipe.
+func sizeOf(files []string) (total int64) {
+	for _, name := range files {
+		info, err := os.Stat(name)
+		if err != nil || !info.Mode().IsRegular() {
+			return -1
+		}
+		total += info.Size()
+	}
+	return total
+}
+
+// openArticles opens files of articles, and unpacks those with a name in .gz. The bar counts the bytes as they
+// are on disk.
+func openArticles(stdin io.Reader, names []string, bar io.Writer) (files []input.File, closeAll func(), err error) {
+	opened, closeAll, err := openFiles(stdin, names)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, f := range opened {
+		file := input.File{Name: f.Name, Lines: io.TeeReader(f, bar)}
+		switch onDisk, ok := f.Reader.(*os.File); {
+		case ok && document.Is(names[i]):
+			var info os.FileInfo
+			if info, err = onDisk.Stat(); err == nil {
+				file = input.File{Name: f.Name, Document: io.NewSectionReader(shown{onDisk, bar}, 0, info.Size())}
+			}
+		case strings.EqualFold(filepath.Ext(names[i]), ".gz"):
+			file.Lines, err = gzip.NewReader(bufio.NewReader(file.Lines))
+		}
+		if err != nil {
+			closeAll()
+			return nil, nil, fmt.Errorf("%s: %w", f.Name, err)
+		}
+		files = append(files, file)
+	}
+	return files, closeAll, nil
+}
+
+// shown is a document that a bar counts what is read of.
+type shown struct {
+	io.ReaderAt
+	bar io.Writer
+}
+
+func (s shown) ReadAt(p []byte, at int64) (int, error) {
+	n, err := s.ReaderAt.ReadAt(p, at)
+	_, _ = s.bar.Write(p[:n])
+	return n, err
 }

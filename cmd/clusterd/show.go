@@ -101,7 +101,7 @@ func (s *show) result(r kafka.Record) error {
 	case article.Joined:
 		s.joined++
 		colour = colourJoined
-		where = fmt.Sprintf("joins  %s at distance %d, now %d", *result.ClusterID, *result.Distance, result.Size)
+		where = fmt.Sprintf("joins  %s at distance %v, now %d", *result.ClusterID, *result.Distance, result.Size)
 	default:
 		s.bare++
 		colour = colourQuiet

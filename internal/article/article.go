@@ -70,6 +70,8 @@ const (
 	Empty     Class = "empty"      // there is a value, but neither title nor content in it
 	TooLarge  Class = "too_large"  // the value is larger than input.max_bytes
 	TooDeep   Class = "too_deep"   // the JSON is nested deeper than MaxDepth
+	// BadDocument is a file that is one article, and cannot be read. It is in no record.
+	BadDocument Class = "bad_document"
 )
 
 // Rejection is the error of a record that is no article. It goes to the dead letters with its

@@ -69,6 +69,14 @@ func NewDecoder(fields Fields, maxBytes int) *Decoder {
 // the id.
 func NewTextDecoder(maxBytes int) *Decoder { return &Decoder{maxBytes: maxBytes} }
 
+// NewFormatDecoder makes the decoder of a format: json, whose parts are at the paths of fields, or text.
+func NewFormatDecoder(format string, fields Fields, maxBytes int) *Decoder {
+	if format == "text" {
+		return NewTextDecoder(maxBytes)
+	}
+	return NewDecoder(fields, maxBytes)
+}
+
 // Decode makes an article of the record with this key and value at this address. The error is
 // always a *[Rejection]. Invalid UTF-8 becomes U+FFFD. The article's strings share memory with key
 // and value, which must not be written to while it is in use.

@@ -258,7 +258,7 @@ func randomResult(g generator) article.Result {
 		r.ClusterID = new(g.text(5))
 	}
 	if g.IntN(3) > 0 {
-		r.Distance = new(g.IntN(65))
+		r.Distance = new([]float64{float64(g.IntN(65)), float64(g.IntN(128)) / 128, 1 - float64(g.IntN(100))/float64(1+g.IntN(50_000)+100)}[g.IntN(3)])
 	}
 	if g.IntN(3) > 0 {
 		r.Representative = &article.Representative{ID: g.text(5), Title: g.text(50)}
@@ -277,8 +277,12 @@ func randomCluster(g generator) article.Cluster {
 	if g.IntN(20) == 0 {
 		id = g.text(5)
 	}
+	var sketch []byte
+	for range g.IntN(2) * g.IntN(300) {
+		sketch = append(sketch, byte(g.Uint64()))
+	}
 	return article.Cluster{
-		ClusterID: id, Seq: g.Uint64() >> g.IntN(64), Fingerprint: article.Fingerprint(g.Uint64() >> g.IntN(64)),
+		Sketch: sketch, ClusterID: id, Seq: g.Uint64() >> g.IntN(64), Fingerprint: article.Fingerprint(g.Uint64() >> g.IntN(64)),
 		Size: g.Int()>>g.IntN(64) - g.IntN(2), FirstSeen: randomTime(g), LastSeen: randomTime(g),
 		Representative: article.Representative{ID: g.text(5), Title: g.text(50)}, Pipeline: g.text(6),
 	}

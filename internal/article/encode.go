@@ -1,6 +1,7 @@
 package article
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -50,7 +51,7 @@ func NewRepresentative(a Article) Representative {
 	return Representative{ID: strings.Clone(a.ID), Title: strings.Clone(clip(a.Title, MaxTitleBytes))}
 }
 
-// Fingerprint is a 64-bit SimHash, written as 16 hexadecimal digits.
+// Fingerprint is a 64-bit SimHash, or a hash of a sketch, written as 16 hexadecimal digits.
 type Fingerprint uint64
 
 // AppendTo appends 16 hexadecimal digits.
@@ -80,7 +81,7 @@ type Result struct {
 	ArticleID      string          `json:"article_id"`
 	ClusterID      *string         `json:"cluster_id"`
 	Status         Status          `json:"status"`
-	Distance       *int            `json:"distance"` // bits between the article and the centre; 0 for a new one
+	Distance       *float64        `json:"distance"` // from the centre, in the measure of the method; 0 for a new one
 	Size           int             `json:"size"`     // articles in the cluster, this one included
 	Representative *Representative `json:"representative"`
 	Fingerprint    *Fingerprint    `json:"fingerprint"`
@@ -94,6 +95,7 @@ type Cluster struct {
 	ClusterID      string         `json:"cluster_id"`
 	Seq            uint64         `json:"seq"` // the founding order within the space
 	Fingerprint    Fingerprint    `json:"fingerprint"`
+	Sketch         []byte         `json:"sketch,omitempty"` // what the method compares beside the fingerprint, in base64
 	Size           int            `json:"size"`
 	FirstSeen      time.Time      `json:"first_seen"` // the lowest event time of a member
 	LastSeen       time.Time      `json:"last_seen"`  // the highest event time of a member
@@ -121,7 +123,7 @@ func (r *Result) AppendJSON(dst []byte) []byte {
 	dst = appendString(append(dst, `,"status":`...), string(r.Status))
 	dst = append(dst, `,"distance":`...)
 	if r.Distance != nil {
-		dst = strconv.AppendInt(dst, int64(*r.Distance), 10)
+		dst = strconv.AppendFloat(dst, *r.Distance, 'f', -1, 64)
 	} else {
 		dst = append(dst, "null"...)
 	}
@@ -151,6 +153,10 @@ func (c *Cluster) AppendJSON(dst []byte) []byte {
 	dst = appendString(append(dst, `{"cluster_id":`...), c.ClusterID)
 	dst = strconv.AppendUint(append(dst, `,"seq":`...), c.Seq, 10)
 	dst = c.Fingerprint.appendJSON(append(dst, `,"fingerprint":`...))
+	if len(c.Sketch) > 0 {
+		dst = base64.StdEncoding.AppendEncode(append(dst, `,"sketch":"`...), c.Sketch)
+		dst = append(dst, '"')
+	}
 	dst = strconv.AppendInt(append(dst, `,"size":`...), int64(c.Size), 10)
 	dst = appendTime(append(dst, `,"first_seen":`...), c.FirstSeen)
 	dst = appendTime(append(dst, `,"last_seen":`...), c.LastSeen)

@@ -26,7 +26,7 @@ func placeOf(r *kgo.Record) place { return place{r.Partition, r.Offset} }
 // classes of dead letters, as the README lists them.
 var deadLetterClasses = []string{"null_value", "bad_json", "bad_field", "empty", "too_large", "too_deep"}
 
-// A resultRow is what is kept of a result of an article that was clustered: 65 bytes on disk.
+// A resultRow is what is kept of a result of an article that was clustered: 69 bytes on disk.
 type resultRow struct {
 	At          place // in the topic of results
 	Source      place
@@ -34,7 +34,7 @@ type resultRow struct {
 	Fingerprint uint64
 	EventTime   int64 // Unix milliseconds
 	Size        int64
-	Distance    int32
+	Distance    float64 // in the measure of the method
 	Joined      bool
 }
 
@@ -53,7 +53,7 @@ type clusterRow struct {
 type message struct {
 	ClusterID   *string    `json:"cluster_id"`
 	Status      string     `json:"status"`
-	Distance    *int32     `json:"distance"`
+	Distance    *float64   `json:"distance"`
 	Size        int64      `json:"size"`
 	Fingerprint *string    `json:"fingerprint"`
 	PublishedAt *time.Time `json:"published_at"`

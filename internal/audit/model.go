@@ -14,8 +14,12 @@ import (
 // the same (the pigeonhole rule). So for each block there is a bucket of centres for each value of it.
 //
 // A cluster costs about 96 bytes, and while it is live 16 bytes more for each block.
+//
+// Of methods other than simhash the fingerprint is a hash, and results do not say what of. Then the model knows
+// the nearest centre where it has the same one, and else takes the result's word for it, if that cluster is live.
 type model struct {
 	distance int
+	founders map[place]int // clusters, where the model takes the result's word; else nil
 	expires  bool
 	window   int64 // milliseconds
 	now      int64 // stream time, Unix milliseconds
@@ -48,10 +52,16 @@ type candidate struct {
 	centre      int
 }
 
-func newModel(distance int, window time.Duration) *model {
+func newModel(method string, distance int, window time.Duration) *model {
 	m := &model{distance: distance, expires: window > 0, window: window.Milliseconds(), now: math.MinInt64}
-	for i := range distance + 1 {
-		low, high := 64*i/(distance+1), 64*(i+1)/(distance+1)
+	if method != "simhash" {
+		m.distance, m.founders = 0, make(map[place]int)
+	}
+	if method == "simhash+verify" {
+		return m // the same SimHash does not say that the sketches agree
+	}
+	for i := range m.distance + 1 {
+		low, high := 64*i/(m.distance+1), 64*(i+1)/(m.distance+1)
 		m.blocks = append(m.blocks, block{low: low, width: high - low, buckets: make(map[uint64][]candidate)})
 	}
 	return m
@@ -61,18 +71,24 @@ func (b *block) value(fingerprint uint64) uint64 {
 	return fingerprint >> b.low & (1<<b.width - 1)
 }
 
-// assign takes in the next article of the recorded order: its place, fingerprint and event time. It
-// returns its cluster, as an index of centres, and how many bits it differs from it.
-func (m *model) assign(at place, seq int64, fingerprint uint64, eventTime int64) (cluster, distance int, joined bool) {
-	m.now = max(m.now, eventTime)
-	cluster, distance, joined = m.nearest(fingerprint)
+// assign takes in the next article of the recorded order, by its result. It returns its cluster, as an
+// index of centres, and how far it is from it.
+func (m *model) assign(row resultRow, seq int64) (cluster int, distance float64, joined bool) {
+	m.now = max(m.now, row.EventTime)
+	cluster, bits, joined := m.nearest(row.Fingerprint)
+	distance = float64(bits)
+	if told, known := m.founders[row.Cluster]; !joined && row.Joined && known && !m.expired(told) {
+		cluster, distance, joined = told, row.Distance, true
+	}
 	if !joined {
 		cluster, distance = len(m.centres), 0
-		m.found(centre{fingerprint: fingerprint, founder: at, seq: seq, firstSeen: eventTime, lastSeen: eventTime, due: -1, told: -1})
+		m.found(centre{
+			fingerprint: row.Fingerprint, founder: row.Source, seq: seq, firstSeen: row.EventTime, lastSeen: row.EventTime, due: -1, told: -1,
+		})
 	}
 	c := &m.centres[cluster]
 	c.size++
-	c.firstSeen, c.lastSeen = min(c.firstSeen, eventTime), max(c.lastSeen, eventTime)
+	c.firstSeen, c.lastSeen = min(c.firstSeen, row.EventTime), max(c.lastSeen, row.EventTime)
 	return cluster, distance, joined
 }
 
@@ -81,6 +97,9 @@ func (m *model) found(c centre) {
 		b := &m.blocks[i]
 		value := b.value(c.fingerprint)
 		b.buckets[value] = append(b.buckets[value], candidate{c.fingerprint, len(m.centres)})
+	}
+	if m.founders != nil {
+		m.founders[c.founder] = len(m.centres)
 	}
 	m.centres = append(m.centres, c)
 }

@@ -15,7 +15,7 @@ func (a *audit) replayAll(ctx context.Context) error {
 	for _, key := range slices.Sorted(maps.Keys(a.spaces)) {
 		s := a.spaces[key]
 		r := replay{
-			audit: a, space: s, model: newModel(a.config.Cluster.Distance, a.config.Cluster.Window),
+			audit: a, space: s, model: newModel(a.config.Fingerprint.Method, a.config.Cluster.Distance, a.config.Cluster.Window),
 			last: make(map[int32]int64), buried: make(map[place]int),
 		}
 		for _, t := range s.tombstones {
@@ -99,10 +99,10 @@ func (r *replay) article(position int64, row resultRow, told clusterRow, said bo
 	r.rule.Checked++
 	r.next = position + 1
 	m := r.model
-	i, distance, joined := m.assign(row.Source, position, row.Fingerprint, row.EventTime)
+	i, distance, joined := m.assign(row, position)
 	c := &m.centres[i]
 	want := row
-	want.Cluster, want.Distance, want.Joined, want.Size = c.founder, int32(distance), joined, c.size
+	want.Cluster, want.Distance, want.Joined, want.Size = c.founder, distance, joined, c.size
 	if want != row {
 		r.rule.violated(row.At.in(r.cut.results.topic), r.assignment(want), r.assignment(row))
 	}
@@ -126,7 +126,7 @@ func (r *replay) assignment(row resultRow) string {
 	if row.Joined {
 		status = "joined"
 	}
-	return fmt.Sprintf("%s %s: distance %d, size %d", status, row.Cluster.in(r.cut.input.topic), row.Distance, row.Size)
+	return fmt.Sprintf("%s %s: distance %v, size %d", status, row.Cluster.in(r.cut.input.topic), row.Distance, row.Size)
 }
 
 // cluster compares a record of the clusters topic with the cluster of the article at its position.

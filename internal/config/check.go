@@ -105,6 +105,14 @@ func (d *decoder) checkTopics(c *Config) {
 	}
 }
 
+// checkIDF keeps a table from being given in vain.
+func (d *decoder) checkIDF(c *Fingerprint) {
+	const idf, weight = "fingerprint.idf", "fingerprint.weight"
+	if c.IDF != "" && c.Weight != "tfidf" && !d.anyFailed(idf, weight) {
+		d.report(d.where(idf), idf, "", "is given while "+weight+" is "+c.Weight+": set that to tfidf, or remove this")
+	}
+}
+
 // leastToken is how many bytes keep a token from being guessed.
 const leastToken = 16
 

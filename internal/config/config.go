@@ -98,21 +98,46 @@ type Text struct {
 	Dictionaries []string
 	StopWords    []string
 	HTML         string // auto, always or never
+	Extract      string // all or article
 }
 
-// Fingerprint says how tokens become a fingerprint.
+// Fingerprint says how articles are compared: by which method, and with which settings of it.
 type Fingerprint struct {
-	Method string // simhash
-	Hash   string // sdbm, sdbm-raw or xxh3
-	Weight string // log, tf or set
+	Method    string
+	Hash      string // sdbm, sdbm-raw or xxh3
+	Weight    string // log, tf, set or tfidf
+	Features  string // words or pairs
+	IDF       string // absolute file name, or empty
+	Shingle   Shingle
+	Signature string // fast, permutation or functions
+	Hashes    int    // places of a signature, 16 to 1024
+	Sentences int    // at least 1
+	Pinyin    Pinyin
+}
+
+// Shingle says what a shingle is.
+type Shingle struct {
+	Of   string // characters or words
+	Size int    // of these, 1 to 64
+}
+
+// Pinyin says how windows of pinyin initials are made and told apart.
+type Pinyin struct {
+	Window     int     // characters, 8 to 10,000
+	Overlap    float64 // share of a window, 0 to .9
+	Levels     int     // of a letter's frequency, 2 to 10
+	Boundaries string  // content or fixed
 }
 
 // Cluster says when two articles are taken as the same.
 type Cluster struct {
-	Distance int           // bits of 64 that may differ, 0 to 6
-	Index    string        // btree or mih
-	Window   time.Duration // event time until a cluster expires; 0 is never
-	Scope    string        // topic or partition
+	Distance         int           // simhash: bits of 64 that may differ, 0 to 6
+	VerifiedDistance int           // simhash+verify: the same, 0 to 10
+	Similarity       float64       // other methods: the least, .01 to 1; 0 is the method's own
+	Recall           float64       // minhash: .5 to 1
+	Index            string        // btree or mih
+	Window           time.Duration // event time until a cluster expires; 0 is never
+	Scope            string        // topic or partition
 }
 
 // Batch says how much one Kafka transaction carries: whichever limit is reached
@@ -218,6 +243,7 @@ func Parse(
 	d.checkTLS(&c.Kafka.TLS)
 	d.checkSASL(&c.Kafka.SASL)
 	d.checkTopics(&c)
+	d.checkIDF(&c.Fingerprint)
 	d.checkHTTP(&c.HTTP)
 	if len(d.errs) > 0 {
 		slices.SortStableFunc(d.errs, Error.compare)

@@ -162,22 +162,70 @@ func (c *Text) keys() []key {
 			"text.html", scalar(&c.HTML, oneOf("auto", "always", "never"), "auto"),
 			"Whether to strip mark-up; auto does where the text looks like HTML.",
 		},
+		{
+			"text.extract", scalar(&c.Extract, oneOf("all", "article"), "all"),
+			"What of a whole HTML page is compared: all its text, or what looks like the article, without menus and adverts.",
+		},
 	}
 }
 
 func (c *Fingerprint) keys() []key {
 	return []key{
 		{
-			"fingerprint.method", scalar(&c.Method, oneOf("simhash"), "simhash"),
-			"How tokens become a fingerprint: simhash makes 64 bits.",
+			"fingerprint.method", scalar(&c.Method, oneOf("simhash", "simhash+verify", "minhash", "shingle", "ksentence", "pinyin", "exact"), "simhash"),
+			"How articles are compared; docs/quality.md says which method is for what.",
 		},
 		{
 			"fingerprint.hash", scalar(&c.Hash, oneOf("sdbm", "sdbm-raw", "xxh3"), "sdbm"),
-			"Hash of a token; sdbm-raw only to match old fingerprints, since it merges unrelated articles.",
+			"simhash: hash of a token; sdbm-raw only to match old fingerprints, since it merges unrelated articles.",
 		},
 		{
-			"fingerprint.weight", scalar(&c.Weight, oneOf("log", "tf", "set"), "log"),
-			"Weight of a token by its count: its logarithm, the count, or 1; tf lets frequent words rule.",
+			"fingerprint.weight", scalar(&c.Weight, oneOf("log", "tf", "set", "tfidf"), "log"),
+			"simhash: weight of a token: logarithm of its count, the count, 1, or logarithm times rarity; tf lets frequent words rule.",
+		},
+		{
+			"fingerprint.features", scalar(&c.Features, oneOf("words", "pairs"), "words"),
+			"simhash: what is weighed: words, or also each pair of neighbours, which tells order and is stricter.",
+		},
+		{
+			"fingerprint.idf", scalar(&c.IDF, optionalFile(), ""),
+			"simhash with weight tfidf: table of how rare words are, as 'clusterd idf' writes it; empty takes the built-in one.",
+		},
+		{
+			"fingerprint.shingle.of", scalar(&c.Shingle.Of, oneOf("characters", "words"), "characters"),
+			"minhash, shingle: what a shingle is a run of; characters need no dictionary.",
+		},
+		{
+			"fingerprint.shingle.size", scalar(&c.Shingle.Size, integer(1, 64), 5),
+			"minhash, shingle: how many of them a shingle has; more is stricter.",
+		},
+		{
+			"fingerprint.signature", scalar(&c.Signature, oneOf("fast", "permutation", "functions"), "fast"),
+			"minhash: fast similarity sketching, one permutation with densification, or a hash function for each place (slow).",
+		},
+		{
+			"fingerprint.hashes", scalar(&c.Hashes, integer(16, 1024), 128),
+			"minhash: places of a signature, a byte each; more tells more and costs more.",
+		},
+		{
+			"fingerprint.sentences", scalar(&c.Sentences, integer(1, 1000), 3),
+			"ksentence: how many of the longest sentences must be the same.",
+		},
+		{
+			"fingerprint.pinyin.window", scalar(&c.Pinyin.Window, integer(8, 10_000), 24),
+			"pinyin: characters in a window; larger ones tolerate more and match less.",
+		},
+		{
+			"fingerprint.pinyin.overlap", scalar(&c.Pinyin.Overlap, share(0, 0.9), 0.5),
+			"pinyin: share of a window that the next one has too.",
+		},
+		{
+			"fingerprint.pinyin.levels", scalar(&c.Pinyin.Levels, integer(2, 10), 2),
+			"pinyin: how finely the frequency of a letter is told; finer is stricter.",
+		},
+		{
+			"fingerprint.pinyin.boundaries", scalar(&c.Pinyin.Boundaries, oneOf("content", "fixed"), "content"),
+			"pinyin: whether windows begin where the content says so, or at the first character, as published.",
 		},
 	}
 }
@@ -186,11 +234,23 @@ func (c *Cluster) keys() []key {
 	return []key{
 		{
 			"cluster.distance", scalar(&c.Distance, integer(0, 6), 3),
-			"How many of the 64 bits may differ from the centre; more finds more and errs more.",
+			"simhash: how many of the 64 bits may differ from the centre; more finds more and errs more.",
+		},
+		{
+			"cluster.verified_distance", scalar(&c.VerifiedDistance, integer(0, 10), 10),
+			"simhash+verify: how many of the 64 bits may differ where the sketches are similar.",
+		},
+		{
+			"cluster.similarity", scalar(&c.Similarity, shareOrAuto(0.01, 1), 0),
+			"All but simhash: least similarity to the centre; auto is what docs/quality.md measured for the method.",
+		},
+		{
+			"cluster.recall", scalar(&c.Recall, share(0.5, 1), 0.999),
+			"minhash: probability that a centre of the least similarity is found; 1 finds all, for more memory.",
 		},
 		{
 			"cluster.index", scalar(&c.Index, oneOf("btree", "mih"), "btree"),
-			"How centres within the distance are found; the results are the same.",
+			"simhash: how centres within the distance are found; the results are the same.",
 		},
 		{
 			"cluster.window", scalar(&c.Window, duration(0, math.MaxInt64), 0),

@@ -153,18 +153,39 @@ func size(least, most int) kind[int] {
 	return ranged(least, most, "a size such as 4MiB or 512KiB", formatSize, parseSize)
 }
 
-// sizeOrAuto writes 0 as the word auto.
 func sizeOrAuto(least, most int) kind[int] {
-	k := ranged(least, most, "auto or a size such as 4GiB or 512MiB", formatSize, parseSize)
-	return kind[int]{
+	return orAuto(ranged(least, most, "auto or a size such as 4GiB or 512MiB", formatSize, parseSize))
+}
+
+func share(least, most float64) kind[float64] {
+	return ranged(least, most, "a share such as 0.8", formatShare, parseShare)
+}
+
+func shareOrAuto(least, most float64) kind[float64] {
+	return orAuto(ranged(least, most, "auto or a share such as 0.8", formatShare, parseShare))
+}
+
+func formatShare(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+func parseShare(s string) (float64, error) {
+	v, err := strconv.ParseFloat(s, 64)
+	if err == nil && math.IsNaN(v) {
+		err = errors.New("not a number")
+	}
+	return v, err
+}
+
+// orAuto writes 0 as the word auto.
+func orAuto[T int | float64](k kind[T]) kind[T] {
+	return kind[T]{
 		allowed: "auto, or " + k.allowed,
-		format: func(v int) string {
+		format: func(v T) string {
 			if v == 0 {
 				return "auto"
 			}
 			return k.format(v)
 		},
-		parse: func(s string) (int, error) {
+		parse: func(s string) (T, error) {
 			if s == "auto" {
 				return 0, nil
 			}
@@ -178,12 +199,12 @@ func duration(least, most time.Duration) kind[time.Duration] {
 }
 
 // ranged is the kind of quantities from least to most; what names them.
-func ranged[T int | time.Duration](
+func ranged[T int | float64 | time.Duration](
 	least, most T, what string, format func(T) string, parse func(string) (T, error),
 ) kind[T] {
 	limits := fmt.Sprintf("between %s and %s", format(least), format(most))
 	allowed := fmt.Sprintf("%s to %s", format(least), format(most))
-	if int64(most) == math.MaxInt64 {
+	if any(most) == any(time.Duration(math.MaxInt64)) || any(most) == any(math.MaxInt) {
 		limits, allowed = format(least)+" or more", format(least)+" or more"
 	}
 	return kind[T]{

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/clusterd/clusterd/internal/input"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/sample"
 	"github.com/clusterd/clusterd/internal/state"
@@ -29,9 +30,9 @@ func BenchmarkFingerprint(b *testing.B) {
 			b.SetBytes(int64(len(bench.value)))
 			b.ReportAllocs()
 			r := kafka.Record{Topic: "articles", Value: bench.value}
-			counter := f.tokenizer.NewCounter()
+			print := &printer{f.NewPrinter()}
 			for b.Loop() {
-				if out := f.one(counter, r); out.rejection != nil {
+				if out := f.one(print, r); out.rejection != nil {
 					b.Fatal(out.rejection)
 				}
 			}
@@ -109,8 +110,8 @@ func BenchmarkFile(b *testing.B) {
 	}
 	b.SetBytes(int64(content.Len()))
 	for b.Loop() {
-		input := Input{Name: "feed", Reader: strings.NewReader(content.String())}
-		if _, err := clusterFiles(b.Context(), c, f, []Input{input}, io.Discard, func(r Rejected) error { return r.Rejection }); err != nil {
+		file := input.File{Name: "feed", Lines: strings.NewReader(content.String())}
+		if _, err := clusterFiles(b.Context(), c, f, []input.File{file}, io.Discard, func(r Rejected) error { return r.Rejection }); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -124,9 +125,7 @@ func onDisk(b *testing.B, window time.Duration) *space {
 	if err != nil {
 		b.Fatal(err)
 	}
-	if r.space, err = newSpace("btree", 3, window, r.identity, store, func() time.Time { return wallClock }); err != nil {
-		b.Fatal(err)
-	}
+	r.space = newTestSpace(r, store)
 	return r.space
 }
 

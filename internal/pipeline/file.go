@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/input"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/state"
 )
@@ -24,17 +24,9 @@ const (
 	fileChunkLines = 4096
 )
 
-// Input is a file to be clustered: one article a line.
-type Input struct {
-	Name string // for messages
-	io.Reader
-}
-
-// Rejected is a line that is no article.
+// Rejected is a line, or a document, that is no article.
 type Rejected struct {
-	Name  string // of the file
-	Line  int    // from 1
-	Value []byte // the line; of one that is too large, its beginning
+	input.Entry
 	*article.Rejection
 }
 
@@ -58,38 +50,39 @@ func (t *Totals) add(o *outcome) {
 	}
 }
 
-// File clusters the lines of the inputs, one after the other, as if they were the records of
+// File clusters the lines of the inputs, and their documents, one after the other, as if they were the records of
 // partition 0 of the input topic, beginning at offset 0: the cluster ids are those that [Run] gives
 // to the same lines in Kafka. It writes one result a line to out, in order, and hands each line that
 // is no article to rejected. An article that does not say when it was published has the event time
 // of the latest one before it.
 //
-// Memory is bounded by the clusters, and by [fileChunkBytes] or one line of input.max_bytes.
-func File(ctx context.Context, c config.Config, inputs []Input, out io.Writer, rejected func(Rejected) error) (Totals, error) {
+// Memory is bounded by the clusters, and by [fileChunkBytes] or one line or document of input.max_bytes.
+func File(ctx context.Context, c config.Config, files []input.File, out io.Writer, rejected func(Rejected) error) (Totals, error) {
 	fingerprinter, err := NewFingerprinter(c)
 	if err != nil {
 		return Totals{}, err
 	}
-	return clusterFiles(ctx, c, fingerprinter, inputs, out, rejected)
+	return clusterFiles(ctx, c, fingerprinter, files, out, rejected)
 }
 
-func clusterFiles(ctx context.Context, c config.Config, fingerprinter *Fingerprinter, inputs []Input, out io.Writer, rejected func(Rejected) error) (Totals, error) {
+func clusterFiles(ctx context.Context, c config.Config, fingerprinter *Fingerprinter, files []input.File, out io.Writer, rejected func(Rejected) error) (Totals, error) {
 	// The same store as the daemon's, in memory.
 	store, err := state.Open("clusters", state.Identity{Input: c.Input.Topic}, state.Options{FS: vfs.NewMem()})
 	if err != nil {
 		return Totals{}, err
 	}
 	defer func() { _ = store.Close() }() // nothing of it is kept
-	clusters, err := newSpace(c.Cluster.Index, c.Cluster.Distance, c.Cluster.Window, fingerprinter.Identity(), store, time.Now)
+	index, err := fingerprinter.newIndex()
 	if err != nil {
 		return Totals{}, err
 	}
+	clusters := newSpace(index, c.Cluster.Window, fingerprinter.Identity(), store, time.Now)
 	f := &file{config: c, fingerprinter: fingerprinter, clusters: clusters, out: bufio.NewWriter(out), rejected: rejected}
 	chunks := make(chan fileChunk)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		defer close(chunks)
-		return f.read(ctx, inputs, chunks)
+		return f.read(ctx, files, chunks)
 	})
 	group.Go(func() error {
 		for chunk := range chunks {
@@ -116,69 +109,53 @@ type file struct {
 	totals        Totals
 }
 
-// fileChunk is a run of lines of one file, and the offset of that file's first line.
+// fileChunk is a run of entries.
 type fileChunk struct {
-	name    string
-	first   int64
+	entries []input.Entry
 	records []fingerprinted
 }
 
-func (f *file) read(ctx context.Context, inputs []Input, chunks chan<- fileChunk) error {
-	var offset int64
-	for _, input := range inputs {
-		first := offset
-		lines := lineReader{r: bufio.NewReaderSize(input, 1<<20), limit: f.config.Input.MaxBytes + 1}
-		for done := false; !done; {
-			var records []kafka.Record
-			for size := 0; size < fileChunkBytes && len(records) < fileChunkLines; {
-				line, err := lines.next()
-				if errors.Is(err, io.EOF) {
-					done = true
-					break
-				}
-				if err != nil {
-					return fmt.Errorf("reading %s: %w", input.Name, err)
-				}
-				records = append(records, kafka.Record{Topic: f.config.Input.Topic, Offset: offset, Value: line})
-				offset++
-				size += len(line)
+func (f *file) read(ctx context.Context, files []input.File, chunks chan<- fileChunk) error {
+	reader := input.NewReader(f.config.Input, files)
+	for done := false; !done; {
+		var chunk fileChunk
+		for size := 0; size < fileChunkBytes && len(chunk.entries) < fileChunkLines; {
+			entry, err := reader.Next()
+			if done = errors.Is(err, io.EOF); done {
+				break
 			}
-			prints, err := f.fingerprinter.all(ctx, records)
 			if err != nil {
 				return err
 			}
-			select {
-			case chunks <- fileChunk{name: input.Name, first: first, records: prints}:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
+			chunk.entries = append(chunk.entries, entry)
+			size += len(entry.Value)
+		}
+		chunk.records = make([]fingerprinted, len(chunk.entries))
+		err := f.fingerprinter.onAllCores(ctx, len(chunk.entries), func(p *printer, i int) {
+			chunk.records[i] = printEntry(p, reader, chunk.entries[i])
+		})
+		if err != nil {
+			return err
+		}
+		select {
+		case chunks <- chunk:
+		case <-ctx.Done():
+			return ctx.Err()
 		}
 	}
 	return nil
 }
 
-// lineReader reads lines without their ends, and of a line over the limit only the first limit bytes.
-type lineReader struct {
-	r     *bufio.Reader
-	limit int
-}
-
-func (l *lineReader) next() ([]byte, error) {
-	line := []byte{}
-	for {
-		part, err := l.r.ReadSlice('\n')
-		line = append(line, part[:min(len(part), l.limit+2-len(line))]...)
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-		case errors.Is(err, io.EOF) && len(line) == 0:
-			return nil, io.EOF
-		case err != nil && !errors.Is(err, io.EOF):
-			return nil, err
-		default:
-			line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
-			return line[:min(len(line), l.limit)], nil
-		}
+func printEntry(p *printer, reader *input.Reader, e input.Entry) fingerprinted {
+	at := reader.Address(e)
+	out := fingerprinted{record: kafka.Record{Topic: at.Topic, Partition: at.Partition, Offset: at.Offset}, bytes: len(e.Value)}
+	a, rejection := reader.Article(e)
+	if rejection != nil {
+		out.rejection = rejection
+	} else {
+		out.article(p, a)
 	}
+	return out
 }
 
 func (f *file) assign(chunk fileChunk) error {
@@ -193,8 +170,7 @@ func (f *file) assign(chunk fileChunk) error {
 		o := &c.outcomes[i]
 		f.totals.add(o)
 		if o.rejection != nil {
-			line := int(o.record.Offset-chunk.first) + 1
-			if err := f.rejected(Rejected{Name: chunk.name, Line: line, Value: o.record.Value, Rejection: o.rejection}); err != nil {
+			if err := f.rejected(Rejected{chunk.entries[i], o.rejection}); err != nil {
 				return err
 			}
 			continue

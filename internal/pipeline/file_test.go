@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -17,19 +16,20 @@ import (
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/input"
 	"github.com/clusterd/clusterd/internal/sample"
 )
 
 // clusterText clusters files of these contents, named f0, f1, ….
 func clusterText(t testing.TB, c config.Config, contents ...string) (results []article.Result, rejections []string, totals Totals) {
 	t.Helper()
-	var inputs []Input
+	var inputs []input.File
 	for i, content := range contents {
-		inputs = append(inputs, Input{Name: fmt.Sprintf("f%d", i), Reader: iotest.HalfReader(strings.NewReader(content))})
+		inputs = append(inputs, input.File{Name: fmt.Sprintf("f%d", i), Lines: iotest.HalfReader(strings.NewReader(content))})
 	}
 	var out bytes.Buffer
 	totals, err := clusterFiles(t.Context(), c, testFingerprinter(t, c), inputs, &out, func(r Rejected) error {
-		rejections = append(rejections, fmt.Sprintf("%s:%d: %s (%d bytes)", r.Name, r.Line, r.Class, len(r.Value)))
+		rejections = append(rejections, fmt.Sprintf("%s:%d: %s (%d bytes)", r.File, r.Line, r.Class, len(r.Value)))
 		return nil
 	})
 	if err != nil {
@@ -172,10 +172,10 @@ func TestFileHoldsNoLineOverTheLimit(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	const huge = 64 << 20
-	input := io.MultiReader(strings.NewReader(fits+"\r\n"+fits+" \n"), &spaces{huge}, strings.NewReader("\n"+fits))
+	lines := io.MultiReader(strings.NewReader(fits+"\r\n"+fits+" \n"), &spaces{huge}, strings.NewReader("\n"+fits))
 	var out bytes.Buffer
 	var rejections []Rejected
-	totals, err := clusterFiles(t.Context(), c, f, []Input{{"big", input}}, &out, func(r Rejected) error {
+	totals, err := clusterFiles(t.Context(), c, f, []input.File{{Name: "big", Lines: lines}}, &out, func(r Rejected) error {
 		rejections = append(rejections, r)
 		return nil
 	})
@@ -219,7 +219,7 @@ func TestFileErrors(t *testing.T) {
 		"endless, early": {t.Context(), io.MultiReader(strings.NewReader("{\n"), newEndless()), io.Discard, func(Rejected) error { return full }, full, full.Error()},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := clusterFiles(tt.ctx, c, f, []Input{{"news.jsonl", tt.in}}, tt.out, tt.rejected)
+			_, err := clusterFiles(tt.ctx, c, f, []input.File{{Name: "news.jsonl", Lines: tt.in}}, tt.out, tt.rejected)
 			if !errors.Is(err, tt.want) || err.Error() != tt.text {
 				t.Errorf("error = %v, want %s", err, tt.text)
 			}
@@ -237,59 +237,11 @@ func (endless) Read(p []byte) (int, error) { return copy(p, "{\n"), nil }
 func TestFileIsCanceledWhileItReads(t *testing.T) {
 	c := testConfig()
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err := clusterFiles(ctx, c, testFingerprinter(t, c), []Input{{"endless", newEndless()}}, io.Discard, func(Rejected) error {
+	_, err := clusterFiles(ctx, c, testFingerprinter(t, c), []input.File{{Name: "endless", Lines: newEndless()}}, io.Discard, func(Rejected) error {
 		cancel()
 		return nil
 	})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error = %v, want that of the context", err)
 	}
-}
-
-// modelLines are the lines of data by the plain statement: what is between line feeds, without one
-// carriage return at the end, and no more than limit bytes of it.
-func modelLines(data []byte, limit int) []string {
-	var lines []string
-	parts := strings.Split(string(data), "\n")
-	for i, part := range parts {
-		if i == len(parts)-1 && part == "" {
-			break // what follows the last line feed is a line only if there is something
-		}
-		// Of a longer line only the beginning is looked at.
-		if len(part) <= limit+1 {
-			part = strings.TrimSuffix(part, "\r")
-		}
-		lines = append(lines, part[:min(len(part), limit)])
-	}
-	return lines
-}
-
-func FuzzLineReader(f *testing.F) {
-	f.Add([]byte("a\nb\r\n\n\r\nc"), 3, 16)
-	f.Add([]byte("abcd\r\nabcde\nabcdef"), 4, 16)
-	f.Add([]byte("abcdefghijklmnopqrstuvwxyz\nx"), 20, 16)
-	f.Add([]byte("\r"), 0, 16)
-	f.Add([]byte("0123456789abcde\r\n0123456789abcdef\r"), 15, 16)
-	f.Fuzz(func(t *testing.T, data []byte, limit, buffer int) {
-		if limit < 0 || limit > 1<<20 || buffer < 16 || buffer > 1<<16 {
-			t.Skip()
-		}
-		want := modelLines(data, limit)
-		lines := lineReader{r: bufio.NewReaderSize(bytes.NewReader(data), buffer), limit: limit}
-		for i := 0; ; i++ {
-			got, err := lines.next()
-			if errors.Is(err, io.EOF) {
-				if i != len(want) {
-					t.Fatalf("%d lines, want %d", i, len(want))
-				}
-				return
-			}
-			if err != nil || got == nil {
-				t.Fatalf("line %d = %q, %v", i, got, err)
-			}
-			if i >= len(want) || string(got) != want[i] {
-				t.Fatalf("line %d = %q, want %q", i, got, want[min(i, len(want)-1)])
-			}
-		}
-	})
 }

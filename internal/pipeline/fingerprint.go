@@ -2,16 +2,14 @@ package pipeline
 
 import (
 	"context"
-	"fmt"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/kafka"
-	"github.com/clusterd/clusterd/internal/simhash"
-	"github.com/clusterd/clusterd/internal/text"
+	"github.com/clusterd/clusterd/internal/method"
+	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
 // fingerprinted is a record on its way: decoded and fingerprinted, or rejected.
@@ -20,8 +18,8 @@ type fingerprinted struct {
 	bytes          int                    // the size of the record's value
 	representative article.Representative // of the cluster that it may found: its id and title
 	publishedAt    time.Time              // zero where the article does not say
-	fingerprint    uint64
-	hasTokens      bool
+	fingerprint    singlepass.Fingerprint
+	comparable     bool               // there is something in it to compare
 	rejection      *article.Rejection // nil for an article
 }
 
@@ -29,50 +27,37 @@ func (f *fingerprinted) address() article.Address {
 	return article.Address{Topic: f.record.Topic, Partition: f.record.Partition, Offset: f.record.Offset}
 }
 
-// Fingerprinter makes fingerprints of records: it decodes, takes the tokens, and hashes. It is
+// Fingerprinter makes fingerprints of records: it decodes, and the method does the rest. It is
 // safe for concurrent use.
 type Fingerprinter struct {
-	decoder   *article.Decoder
-	tokenizer *text.Tokenizer
-	hasher    *simhash.Hasher
-	identity  string
-	counters  *sync.Pool // of *text.Counter, for whoever works
+	method.Method
+	decoder  *article.Decoder
+	printers *sync.Pool // of *printer, for whoever works
 }
 
-// NewFingerprinter loads the dictionary, which takes about a second.
+type printer struct {
+	print func(title, content string) (singlepass.Fingerprint, bool)
+}
+
+// NewFingerprinter makes the method that is configured. One of words loads the dictionary, which takes
+// about a second.
 func NewFingerprinter(c config.Config) (*Fingerprinter, error) {
-	hasher, err := simhash.New(c.Fingerprint.Hash, c.Fingerprint.Weight)
+	m, err := method.New(c)
 	if err != nil {
 		return nil, err
 	}
-	tokenizer, err := text.New(text.Options{
-		Dictionaries: c.Text.Dictionaries, StopWords: c.Text.StopWords, HTML: c.Text.HTML, Hash: hasher.Hash,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("loading dictionaries and stop words: %w", err)
-	}
-	return newFingerprinter(c, tokenizer, hasher), nil
+	return newFingerprinter(c, m), nil
 }
 
-func newFingerprinter(c config.Config, tokenizer *text.Tokenizer, hasher *simhash.Hasher) *Fingerprinter {
-	f := &Fingerprinter{
-		tokenizer: tokenizer, hasher: hasher,
-		identity: strings.Join([]string{
-			"method=" + c.Fingerprint.Method, "hash=" + c.Fingerprint.Hash, "weight=" + c.Fingerprint.Weight, tokenizer.Identity(),
-		}, ","),
-		counters: &sync.Pool{New: func() any { return tokenizer.NewCounter() }},
+func newFingerprinter(c config.Config, m method.Method) *Fingerprinter {
+	return &Fingerprinter{
+		Method: m, decoder: article.NewFormatDecoder(c.Input.Format, article.Fields(c.Input.Fields), c.Input.MaxBytes),
+		printers: &sync.Pool{New: func() any { return &printer{m.NewPrinter()} }},
 	}
-	if c.Input.Format == "text" {
-		f.decoder = article.NewTextDecoder(c.Input.MaxBytes)
-	} else {
-		f.decoder = article.NewDecoder(article.Fields(c.Input.Fields), c.Input.MaxBytes)
-	}
-	return f
 }
 
-// Identity names how fingerprints are made, as name=value pairs joined by commas. Only
-// fingerprints of the same identity can be compared.
-func (f *Fingerprinter) Identity() string { return f.identity }
+// newIndex returns an empty index of centres that are near enough to be joined.
+func (f *Fingerprinter) newIndex() (singlepass.Index, error) { return f.NewIndex(f.Bound()) }
 
 // Fingerprints makes the fingerprints of records on all cores, and drops them: it is how fast the stage
 // is by itself.
@@ -84,17 +69,23 @@ func (f *Fingerprinter) Fingerprints(ctx context.Context, records []kafka.Record
 // all fingerprints records on all cores and keeps their order.
 func (f *Fingerprinter) all(ctx context.Context, records []kafka.Record) ([]fingerprinted, error) {
 	out := make([]fingerprinted, len(records))
-	inPieces(len(records), func(from, to int) {
-		counter := f.counters.Get().(*text.Counter)
-		defer f.counters.Put(counter)
-		for i := from; i < to && ctx.Err() == nil; i++ {
-			out[i] = f.one(counter, records[i])
-		}
-	})
-	return out, ctx.Err()
+	err := f.onAllCores(ctx, len(records), func(p *printer, i int) { out[i] = f.one(p, records[i]) })
+	return out, err
 }
 
-func (f *Fingerprinter) one(counter *text.Counter, r kafka.Record) fingerprinted {
+// onAllCores has one done for each of n articles, in no order, unless ctx ends.
+func (f *Fingerprinter) onAllCores(ctx context.Context, n int, one func(p *printer, i int)) error {
+	inPieces(n, func(from, to int) {
+		p := f.printers.Get().(*printer)
+		defer f.printers.Put(p)
+		for i := from; i < to && ctx.Err() == nil; i++ {
+			one(p, i)
+		}
+	})
+	return ctx.Err()
+}
+
+func (f *Fingerprinter) one(p *printer, r kafka.Record) fingerprinted {
 	out := fingerprinted{record: r, bytes: len(r.Value)}
 	a, err := f.decoder.Decode(r.Key, r.Value, out.address())
 	if err != nil {
@@ -102,8 +93,11 @@ func (f *Fingerprinter) one(counter *text.Counter, r kafka.Record) fingerprinted
 		return out
 	}
 	out.record.Value = nil
-	tokens := counter.Tokens(a.Title, a.Content)
-	out.representative, out.publishedAt = article.NewRepresentative(a), a.PublishedAt
-	out.fingerprint, out.hasTokens = f.hasher.Fingerprint(tokens), len(tokens) > 0
+	out.article(p, a)
 	return out
+}
+
+func (f *fingerprinted) article(p *printer, a article.Article) {
+	f.representative, f.publishedAt = article.NewRepresentative(a), a.PublishedAt
+	f.fingerprint, f.comparable = p.print(a.Title, a.Content)
 }

@@ -21,9 +21,12 @@ import (
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
+	"github.com/clusterd/clusterd/internal/hamming"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/kafkatest"
+	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/monitor"
+	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/testwait"
 )
 
@@ -42,7 +45,20 @@ func testFingerprinter(t testing.TB, c config.Config) *Fingerprinter {
 		}
 		return f
 	}
-	return newFingerprinter(c, f.tokenizer, f.hasher)
+	return newFingerprinter(c, configured{f.Method, c.Cluster})
+}
+
+// configured is simhash with another distance and index, without loading the dictionary again.
+type configured struct {
+	method.Method
+	cluster config.Cluster
+}
+
+func (m configured) Bound() float64 { return float64(m.cluster.Distance) }
+
+func (m configured) NewIndex(bound float64) (singlepass.Index, error) {
+	points, err := hamming.NewIndex(m.cluster.Index, int(bound))
+	return hamming.Centres(points), err
 }
 
 // testConfig is the default with batches so small that every test has several.

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/hamming"
 	"github.com/clusterd/clusterd/internal/simhash"
-	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
 // The configuration knows nothing of fingerprints and indexes, so it has lists of their names of its
@@ -26,7 +26,7 @@ func TestNames(t *testing.T) {
 		t.Errorf("the defaults are %s and %s, and those of simhash %v and %v",
 			c.Fingerprint.Hash, c.Fingerprint.Weight, simhash.Hashes(), simhash.Weights())
 	}
-	if _, err := singlepass.NewIndex(c.Cluster.Index, c.Cluster.Distance); err != nil {
+	if _, err := hamming.NewIndex(c.Cluster.Index, c.Cluster.Distance); err != nil {
 		t.Error(err)
 	}
 }

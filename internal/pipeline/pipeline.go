@@ -318,7 +318,8 @@ func (p *pipeline) newReplica(ctx context.Context, name string, partitions []int
 		return nil, err
 	}
 	r := &replica{
-		config: p.config, client: p.client, log: p.log, monitor: p.monitor, identity: p.fingerprinter.Identity(),
+		config: p.config, client: p.client, log: p.log, monitor: p.monitor,
+		identity: p.fingerprinter.Identity(), newIndex: p.fingerprinter.newIndex,
 		dir: p.dir.Space(name), name: name, partitions: all, modulus: len(all),
 		owns:    func(partition int) bool { return partitions == nil || slices.Contains(partitions, partition) },
 		options: state.Options{Cache: p.cache, Log: p.log, Fatal: p.fatal},

@@ -90,7 +90,7 @@ func (o *outputs) live(s *slab, c *state.Cluster) kafka.Record {
 	r := o.cluster(s, c)
 	r.Headers = s.list(positionHeader(s, c.Position))
 	r.Value = s.keep((&article.Cluster{
-		ClusterID: c.Founder.String(), Seq: c.Seq, Fingerprint: article.Fingerprint(c.Fingerprint), Size: c.Size,
+		ClusterID: c.Founder.String(), Seq: c.Seq, Fingerprint: article.Fingerprint(c.Fingerprint), Sketch: []byte(c.Sketch), Size: c.Size,
 		FirstSeen: time.UnixMilli(c.FirstSeen).UTC(), LastSeen: time.UnixMilli(c.LastSeen).UTC(),
 		Representative: c.Representative, Pipeline: o.identity,
 	}).AppendJSON)
@@ -148,7 +148,7 @@ func parseCluster(r kafka.Record) (c state.Cluster, identity string, err error) 
 		return state.Cluster{}, "", err
 	}
 	c = state.Cluster{
-		Seq: parsed.Seq, Fingerprint: uint64(parsed.Fingerprint), Founder: founder, Size: parsed.Size,
+		Seq: parsed.Seq, Fingerprint: uint64(parsed.Fingerprint), Sketch: string(parsed.Sketch), Founder: founder, Size: parsed.Size,
 		FirstSeen: parsed.FirstSeen.UnixMilli(), LastSeen: parsed.LastSeen.UnixMilli(), Representative: parsed.Representative,
 	}
 	position, ok := recordPosition(r)

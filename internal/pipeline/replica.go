@@ -43,6 +43,7 @@ type replica struct {
 	partitions []int // of the clusters topic, that hold the space's clusters
 	modulus    int   // how many partitions the clusters topic has
 	identity   string
+	newIndex   func() (singlepass.Index, error)
 
 	space  *space // nil: not open
 	empty  bool   // the disk was empty, and what it has since is not all yet
@@ -178,6 +179,10 @@ func (r *replica) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	index, err := r.newIndex()
+	if err != nil {
+		return err
+	}
 	store, err := state.Open(r.dir, state.Identity{
 		Kafka: broker, Clusters: r.config.Output.ClustersTopic, Partitions: r.modulus, Input: r.config.Input.Topic, Group: r.config.Input.Group,
 		Space: r.name, Pipeline: r.identity,
@@ -185,13 +190,8 @@ func (r *replica) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c := r.config.Cluster
-	r.space, err = newSpace(c.Index, c.Distance, c.Window, r.identity, store, time.Now)
-	r.filled = false
-	if err != nil {
-		_ = store.Close()
-	}
-	return err
+	r.space, r.filled = newSpace(index, r.config.Cluster.Window, r.identity, store, time.Now), false
+	return nil
 }
 
 // from is where to read on: at the last record that is on disk, to see that the topic is still the one
@@ -291,16 +291,16 @@ func (r *replica) follow(ctx context.Context) error {
 // whoever comes next would have to begin again.
 func (r *replica) fill(ctx context.Context) error {
 	r.monitor.Recovering(r.name, "filling the index")
-	store := r.space.store
-	centres := make([]singlepass.Centre, 0, store.Len())
-	err := store.Centres(context.WithoutCancel(ctx), func(seq, fingerprint uint64) error {
-		centres = append(centres, singlepass.Centre{Fingerprint: fingerprint, Seq: seq})
-		return nil
+	var failed error
+	r.space.rule.Fill(r.space.store.Len(), func(yield func(singlepass.Centre) bool) {
+		failed = r.space.store.Centres(context.WithoutCancel(ctx), func(seq, fingerprint uint64, sketch string) error {
+			yield(singlepass.Centre{Fingerprint: singlepass.Fingerprint{Hash: fingerprint, Sketch: sketch}, Seq: seq})
+			return nil
+		})
 	})
-	if err != nil {
-		return err
+	if failed != nil {
+		return errors.Join(failed, r.closeStore()) // and the index with it, which is half full
 	}
-	r.space.rule.Fill(centres)
 	r.resume()
 	r.filled = true
 	return nil

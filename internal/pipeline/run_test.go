@@ -36,15 +36,15 @@ func (b *bench) verify() []result {
 	spaces := make(map[int]*singlepass.Space) // by input partition, or all in one
 	members := make(map[string]int)
 	fingerprinter := testFingerprinter(b, b.config)
-	counter := fingerprinter.tokenizer.NewCounter()
+	print := &printer{fingerprinter.NewPrinter()}
 	for _, r := range results {
 		ended[header(r.Record, article.HeaderSource)]++
 		if r.Source.String() != header(r.Record, article.HeaderSource) {
 			b.Errorf("source %s in the result and %s in the header", r.Source, header(r.Record, article.HeaderSource))
 		}
 		in := inputs[r.Source.String()]
-		f := fingerprinter.one(counter, in)
-		if f.representative.ID != r.ArticleID || f.hasTokens != (r.Status != article.Unclustered) {
+		f := fingerprinter.one(print, in)
+		if f.representative.ID != r.ArticleID || f.comparable != (r.Status != article.Unclustered) {
 			b.Errorf("%s: result %+v of article %s", r.Source, r.Result, f.representative.ID)
 		}
 		if r.Status == article.Unclustered {
@@ -55,7 +55,7 @@ func (b *bench) verify() []result {
 			key = r.Source.Partition
 		}
 		if spaces[key] == nil {
-			spaces[key] = singlepass.NewSpace(singlepass.NewLinear(b.config.Cluster.Distance), 0, nil)
+			spaces[key] = singlepass.NewSpace(singlepass.NewLinear(fingerprinter.Bound(), fingerprinter.Distance), 0, nil)
 		}
 		b.verifyOne(spaces[key], members, r, f.fingerprint)
 	}
@@ -73,7 +73,7 @@ func (b *bench) verify() []result {
 
 // verifyOne asks the oracle. Members counts those of each cluster, whose founders it knows by
 // their positions: founders["seq of a space"] is not needed, since ids are addresses of founders.
-func (b *bench) verifyOne(space *singlepass.Space, members map[string]int, r result, fingerprint uint64) {
+func (b *bench) verifyOne(space *singlepass.Space, members map[string]int, r result, fingerprint singlepass.Fingerprint) {
 	b.Helper()
 	a := space.Assign(fingerprint, 0)
 	members[*r.ClusterID]++
@@ -82,8 +82,8 @@ func (b *bench) verifyOne(space *singlepass.Space, members map[string]int, r res
 		b.Errorf("%s has position %d, want %d: one was left out", r.Source, r.position, a.Position)
 	case a.Joined != (r.Status == article.Joined):
 		b.Errorf("%s is %s, the oracle says joined = %t", r.Source, r.Status, a.Joined)
-	case a.Distance != *r.Distance || uint64(*r.Fingerprint) != fingerprint:
-		b.Errorf("%s is at distance %d, want %d", r.Source, *r.Distance, a.Distance)
+	case a.Distance != *r.Distance || uint64(*r.Fingerprint) != fingerprint.Hash:
+		b.Errorf("%s is at distance %v, want %v", r.Source, *r.Distance, a.Distance)
 	case !a.Joined && *r.ClusterID != r.Source.String():
 		b.Errorf("%s founds %s", r.Source, *r.ClusterID)
 	case r.Size != members[*r.ClusterID]:

@@ -20,7 +20,7 @@ type outcome struct {
 
 	// What the result points to, here so that it is allocated with the outcomes of the batch.
 	clusterID      string
-	distance       int
+	distance       float64
 	print          article.Fingerprint
 	representative article.Representative
 }
@@ -68,14 +68,10 @@ const (
 	collected = 1000
 )
 
-func newSpace(index string, distance int, window time.Duration, identity string, store *state.Store, now func() time.Time) (*space, error) {
-	i, err := singlepass.NewIndex(index, distance)
-	if err != nil {
-		return nil, err
-	}
+func newSpace(index singlepass.Index, window time.Duration, identity string, store *state.Store, now func() time.Time) *space {
 	s := &space{store: store, identity: identity, now: now}
-	s.rule = singlepass.NewSpace(i, window, func(c singlepass.Centre) int64 { return s.cluster(c.Seq).LastSeen })
-	return s, nil
+	s.rule = singlepass.NewSpace(index, window, func(c singlepass.Centre) int64 { return s.cluster(c.Seq).LastSeen })
+	return s
 }
 
 // cluster is a cluster that is in the index. An error of the store is kept for the end of the batch.
@@ -105,7 +101,7 @@ func (s *space) assign(batch []fingerprinted) (changes, error) {
 		o.fingerprinted = &batch[i]
 		switch {
 		case o.rejection != nil:
-		case !o.hasTokens:
+		case !o.comparable:
 			o.result = s.newResult(o.fingerprinted, article.Unclustered)
 		default:
 			s.assignOne(o, &out)
@@ -138,7 +134,7 @@ func (s *space) assignOne(o *outcome, out *changes) {
 	c.FirstSeen, c.LastSeen = min(c.FirstSeen, at), max(c.LastSeen, at)
 
 	o.position, o.eventTime = a.Position, at
-	o.clusterID, o.distance, o.print, o.representative = c.id, a.Distance, article.Fingerprint(o.fingerprint), c.Representative
+	o.clusterID, o.distance, o.print, o.representative = c.id, a.Distance, article.Fingerprint(o.fingerprint.Hash), c.Representative
 	o.result = s.newResult(o.fingerprinted, status)
 	o.result.ClusterID, o.result.Distance, o.result.Fingerprint = &o.clusterID, &o.distance, &o.print
 	o.result.Size, o.result.Representative = c.Size, &o.representative
@@ -208,12 +204,12 @@ func (s *space) undo(c changes) {
 
 func found(f *fingerprinted, c singlepass.Centre, at int64) *member {
 	return &member{id: f.address().String(), Cluster: state.Cluster{
-		Seq: c.Seq, Fingerprint: c.Fingerprint, Founder: f.address(), FirstSeen: at, LastSeen: at, Representative: f.representative,
+		Seq: c.Seq, Fingerprint: c.Hash, Sketch: c.Sketch, Founder: f.address(), FirstSeen: at, LastSeen: at, Representative: f.representative,
 	}}
 }
 
 func centre(c state.Cluster) singlepass.Centre {
-	return singlepass.Centre{Fingerprint: c.Fingerprint, Seq: c.Seq}
+	return singlepass.Centre{Fingerprint: singlepass.Fingerprint{Hash: c.Fingerprint, Sketch: c.Sketch}, Seq: c.Seq}
 }
 
 func (s *space) newResult(f *fingerprinted, status article.Status) article.Result {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/consumer"
+	"github.com/clusterd/clusterd/internal/hamming"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/monitor"
 	"github.com/clusterd/clusterd/internal/singlepass"
@@ -50,12 +51,16 @@ func reopen(t testing.TB, r *replica, disk vfs.FS) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.space, err = newSpace("btree", 3, r.config.Cluster.Window, r.identity, store, func() time.Time { return wallClock }); err != nil {
-		t.Fatal(err)
-	}
+	r.space = newTestSpace(r, store)
 	if err := r.fill(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// newTestSpace is a space of the default method, at a time that stands still.
+func newTestSpace(r *replica, store *state.Store) *space {
+	index := hamming.Centres(hamming.NewBTree(3))
+	return newSpace(index, r.config.Cluster.Window, r.identity, store, func() time.Time { return wallClock })
 }
 
 func testSpace(t testing.TB, window time.Duration) *space {
@@ -81,7 +86,7 @@ func art(offset int64, fingerprint uint64, published time.Time) fingerprinted {
 	id := fmt.Sprintf("a%d", offset)
 	return fingerprinted{
 		record: kafka.Record{Topic: "articles", Partition: int(offset % 3), Offset: offset}, publishedAt: published,
-		representative: article.Representative{ID: id, Title: "title of " + id}, fingerprint: fingerprint, hasTokens: true,
+		representative: article.Representative{ID: id, Title: "title of " + id}, fingerprint: singlepass.Fingerprint{Hash: fingerprint}, comparable: true,
 	}
 }
 
@@ -92,12 +97,12 @@ func TestAssignResults(t *testing.T) {
 	s := testSpace(t, 0)
 	published := at(-time.Hour)
 	bare := art(2, 0, published)
-	bare.hasTokens = false
+	bare.comparable = false
 	bad := art(3, 0, time.Time{})
 	bad.rejection = &article.Rejection{Class: article.Empty}
 	c := mustAssign(t, s, []fingerprinted{art(0, far[1], published), art(1, far[1]^0b111, time.Time{}), bare, bad, art(4, far[1]^0b1111, published)})
 
-	id0, id4, zero, three := "articles/0/0", "articles/1/4", 0, 3
+	id0, id4, zero, three := "articles/0/0", "articles/1/4", 0.0, 3.0
 	f0, f1, f4 := article.Fingerprint(far[1]), article.Fingerprint(far[1]^0b111), article.Fingerprint(far[1]^0b1111)
 	r0, r4 := &article.Representative{ID: "a0", Title: "title of a0"}, &article.Representative{ID: "a4", Title: "title of a4"}
 	want := []article.Result{
@@ -256,7 +261,7 @@ func randomStream(r *rand.Rand, n int) []fingerprinted {
 		}
 		switch r.IntN(20) {
 		case 0:
-			a.hasTokens = false
+			a.comparable = false
 		case 1:
 			a.rejection = &article.Rejection{Class: article.BadJSON, Reason: "no"}
 		}
@@ -366,7 +371,7 @@ func TestExpiryIsSpreadAndExact(t *testing.T) {
 	}
 	founded := len(mustAssign(t, s, old).founded)
 	later := func(offset int64) []fingerprinted {
-		return []fingerprinted{art(offset, old[offset%clusters].fingerprint, at(2*window))}
+		return []fingerprinted{art(offset, old[offset%clusters].fingerprint.Hash, at(2*window))}
 	}
 	for batch, want := range []int{collected + 1, founded - collected - 1, 0} {
 		offset := int64(clusters + batch)
@@ -388,7 +393,7 @@ func TestExpiryIsSpreadAndExact(t *testing.T) {
 func TestAssignWithADiskThatFails(t *testing.T) {
 	s := testSpace(t, time.Hour)
 	mustAssign(t, s, []fingerprinted{art(0, far[0], wallClock), art(1, far[1], wallClock)})
-	s.rule.Insert(singlepass.Centre{Fingerprint: far[3], Seq: 77})
+	s.rule.Insert(singlepass.Centre{Fingerprint: singlepass.Fingerprint{Hash: far[3]}, Seq: 77})
 	before := s.rule.State()
 	c, err := s.assign([]fingerprinted{art(2, far[2], wallClock), art(3, far[3], wallClock), art(4, far[0], at(time.Minute))})
 	if !errors.Is(err, state.ErrDamaged) {

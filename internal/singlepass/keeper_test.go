@@ -1,4 +1,4 @@
-package singlepass
+package singlepass_test
 
 import (
 	"maps"
@@ -6,30 +6,32 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
 // A keeper does for a Space what its user does: it knows when the clusters were last
 // seen, takes expired ones away when it likes, undoes assignments, and starts again
 // from what it knows. Whatever it does, the Space must assign as the model does.
 type keeper struct {
-	*Space
+	*singlepass.Space
 	t        *testing.T
 	r        *rand.Rand
 	model    *model
-	build    func(distance int) Index
-	clusters map[uint64]cluster // of the centres in the index, by Seq
-	asked    map[Centre]bool    // during an assignment
-	last     uint64             // Seq of the last article's cluster
+	build    func(distance int) singlepass.Index
+	clusters map[uint64]cluster         // of the centres in the index, by Seq
+	asked    map[singlepass.Centre]bool // during an assignment
+	last     uint64                     // Seq of the last article's cluster
 }
 
-func newKeeper(t *testing.T, r *rand.Rand, build func(distance int) Index, m *model) *keeper {
+func newKeeper(t *testing.T, r *rand.Rand, build func(distance int) singlepass.Index, m *model) *keeper {
 	t.Helper()
-	k := &keeper{t: t, r: r, build: build, model: m, clusters: make(map[uint64]cluster), asked: make(map[Centre]bool)}
-	k.Space = NewSpace(build(m.distance), m.window, k.lastSeen)
+	k := &keeper{t: t, r: r, build: build, model: m, clusters: make(map[uint64]cluster), asked: make(map[singlepass.Centre]bool)}
+	k.Space = singlepass.NewSpace(build(m.distance), m.window, k.lastSeen)
 	return k
 }
 
-func (k *keeper) lastSeen(c Centre) int64 {
+func (k *keeper) lastSeen(c singlepass.Centre) int64 {
 	k.t.Helper()
 	known, ok := k.clusters[c.Seq]
 	if !ok || known.centre != c {
@@ -42,12 +44,12 @@ func (k *keeper) lastSeen(c Centre) int64 {
 	return known.lastSeen
 }
 
-func (k *keeper) assign(fingerprint uint64, at int64) Assignment {
+func (k *keeper) assign(fingerprint uint64, at int64) singlepass.Assignment {
 	k.t.Helper()
 	clear(k.asked)
-	a := k.Assign(fingerprint, at)
+	a := k.Assign(bitsOf(fingerprint), at)
 	c, ok := k.clusters[a.Centre.Seq]
-	if ok != a.Joined || !ok && a.Centre != (Centre{fingerprint, a.Position}) {
+	if ok != a.Joined || !ok && a.Centre != (singlepass.Centre{Fingerprint: bitsOf(fingerprint), Seq: a.Position}) {
 		k.t.Fatalf("%016x at %d: assigned %+v, cluster known %t", fingerprint, at, a, ok)
 	}
 	if !ok {
@@ -98,7 +100,7 @@ func (k *keeper) collect() (collected int) {
 // undo assigns articles that the model never sees, and takes them back.
 func (k *keeper) undo(articles int, next func() (fingerprint uint64, at int64)) {
 	state, clusters, last, size := k.State(), maps.Clone(k.clusters), k.last, k.Len()
-	var founded []Centre
+	var founded []singlepass.Centre
 	for range articles {
 		if a := k.assign(next()); !a.Joined {
 			founded = append(founded, a.Centre)
@@ -116,20 +118,20 @@ func (k *keeper) undo(articles int, next func() (fingerprint uint64, at int64)) 
 
 // restart makes a new Space from the clusters, which must give the state too.
 func (k *keeper) restart() {
-	var centres []Centre
-	derived := State{StreamTime: math.MinInt64}
+	var centres []singlepass.Centre
+	derived := singlepass.State{StreamTime: math.MinInt64}
 	for _, seq := range slices.Sorted(maps.Keys(k.clusters)) {
 		c := k.clusters[seq]
 		centres = append(centres, c.centre)
-		derived = State{max(derived.StreamTime, c.lastSeen), max(derived.Next, c.lastPosition+1)}
+		derived = singlepass.State{StreamTime: max(derived.StreamTime, c.lastSeen), Next: max(derived.Next, c.lastPosition+1)}
 	}
 	if derived != k.State() {
 		k.t.Fatalf("the clusters say %+v, the state is %+v", derived, k.State())
 	}
 	k.r.Shuffle(len(centres), func(i, j int) { centres[i], centres[j] = centres[j], centres[i] })
-	k.Space = NewSpace(k.build(k.model.distance), k.model.window, k.lastSeen)
+	k.Space = singlepass.NewSpace(k.build(k.model.distance), k.model.window, k.lastSeen)
 	if k.r.IntN(4) > 0 {
-		k.Fill(centres)
+		k.Fill(len(centres), slices.Values(centres))
 	} else {
 		for _, c := range centres {
 			k.Insert(c)

@@ -1,44 +1,46 @@
 package singlepass
 
 import (
-	"math/bits"
+	"iter"
+	"slices"
 	"sync/atomic"
 )
 
 // linear compares a query with every centre.
 type linear struct {
-	distance   int
+	distance   func(a, b Fingerprint) float64
+	bound      float64
 	centres    []Centre
 	candidates atomic.Uint64
 }
 
-// NewLinear returns an empty index that scans all centres. It is the plain
-// statement of what an [Index] answers, and fit for spaces of a few hundred centres.
-func NewLinear(distance int) Index { return &linear{distance: distance} }
+// NewLinear returns an empty index that scans all centres for one at up to the distance bound. It is
+// the plain statement of what an [Index] answers, and fit for spaces of a few hundred centres.
+func NewLinear(bound float64, distance func(a, b Fingerprint) float64) Index {
+	return &linear{distance: distance, bound: bound}
+}
 
 func (l *linear) Insert(c Centre) { l.centres = append(l.centres, c) }
 
-func (l *linear) Fill(centres []Centre) { l.centres = append(l.centres, centres...) }
-
-func (l *linear) Remove(c Centre) bool {
-	for i, have := range l.centres {
-		if have == c {
-			last := len(l.centres) - 1
-			l.centres[i] = l.centres[last]
-			l.centres = l.centres[:last]
-			return true
-		}
-	}
-	return false
+func (l *linear) Fill(_ int, centres iter.Seq[Centre]) {
+	l.centres = slices.AppendSeq(l.centres, centres)
 }
 
-func (l *linear) Nearest(fingerprint uint64, live func(Centre) bool) (Centre, int, bool) {
-	best := newNearest(l.distance, live)
+func (l *linear) Remove(c Centre) bool {
+	i := slices.Index(l.centres, c)
+	if i >= 0 {
+		l.centres = slices.Delete(l.centres, i, i+1)
+	}
+	return i >= 0
+}
+
+func (l *linear) Nearest(f Fingerprint, live func(Centre) bool) (Centre, float64, bool) {
+	best := NewNearest(l.bound, live)
 	for _, c := range l.centres {
-		best.offer(c, bits.OnesCount64(c.Fingerprint^fingerprint))
+		best.Offer(c, c.Seq, l.distance(f, c.Fingerprint))
 	}
 	l.candidates.Add(uint64(len(l.centres)))
-	return best.result()
+	return best.Result()
 }
 
 func (l *linear) Candidates() uint64 { return l.candidates.Load() }

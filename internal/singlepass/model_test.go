@@ -1,10 +1,12 @@
-package singlepass
+package singlepass_test
 
 import (
 	"math/big"
 	"math/bits"
 	"slices"
 	"time"
+
+	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
 // A model is a Space written word for word from the rule, over a slice, with
@@ -18,12 +20,12 @@ type model struct {
 }
 
 type cluster struct {
-	centre       Centre
+	centre       singlepass.Centre
 	lastSeen     int64
 	lastPosition uint64
 }
 
-func (m *model) assign(fingerprint uint64, at int64) Assignment {
+func (m *model) assign(fingerprint uint64, at int64) singlepass.Assignment {
 	if m.stream == nil || at > *m.stream {
 		m.stream = &at
 	}
@@ -43,18 +45,20 @@ func (m *model) assign(fingerprint uint64, at int64) Assignment {
 		}
 	}
 	if best == nil {
-		founded := Centre{fingerprint, position}
+		founded := singlepass.Centre{Fingerprint: bitsOf(fingerprint), Seq: position}
 		m.clusters = append(m.clusters, cluster{founded, at, position})
 		m.expire() // it may have been late
-		return Assignment{Centre: founded, Position: position}
+		return singlepass.Assignment{Centre: founded, Position: position}
 	}
 	best.lastSeen = max(best.lastSeen, at)
 	best.lastPosition = position
-	return Assignment{best.centre, true, m.distanceTo(best, fingerprint), position}
+	return singlepass.Assignment{
+		Centre: best.centre, Joined: true, Distance: float64(m.distanceTo(best, fingerprint)), Position: position,
+	}
 }
 
 func (m *model) distanceTo(c *cluster, fingerprint uint64) int {
-	return bits.OnesCount64(c.centre.Fingerprint ^ fingerprint)
+	return bits.OnesCount64(c.centre.Hash ^ fingerprint)
 }
 
 func (m *model) expire() {
@@ -71,4 +75,9 @@ func (m *model) passed(lastSeen int64) bool {
 	end := nanoseconds(lastSeen)
 	end.Add(end, big.NewInt(int64(m.window)))
 	return end.Cmp(nanoseconds(*m.stream)) < 0
+}
+
+// bitsOf is the fingerprint that these bits are all of.
+func bitsOf(fingerprint uint64) singlepass.Fingerprint {
+	return singlepass.Fingerprint{Hash: fingerprint}
 }

@@ -1,42 +1,42 @@
 package singlepass
 
-// A nearest is the best live centre seen so far by a query.
-type nearest struct {
-	live     func(Centre) bool // nil: all are
-	centre   Centre
-	distance int // of the centre; the bound of the index plus 1 while there is none
+// A Nearest is the best live centre that a query has seen so far. The centre is a C, in
+// whatever form the index has it.
+type Nearest[C any, D int | float64] struct {
+	live     func(C) bool // nil: all are
+	centre   C
+	seq      uint64
+	distance D // of the centre; the bound while there is none
 	found    bool
 }
 
-func newNearest(bound int, live func(Centre) bool) nearest {
-	return nearest{live: live, distance: bound + 1}
+// NewNearest begins a query for centres at up to this distance. A live of nil means that
+// all are.
+func NewNearest[C any, D int | float64](bound D, live func(C) bool) Nearest[C, D] {
+	return Nearest[C, D]{live: live, distance: bound}
 }
 
-// beaten reports whether a centre at this distance would be taken if it is live: it
+// Beaten reports whether a centre at this distance would be taken if it is live: it
 // is nearer than the best so far, or as near and older.
-func (n *nearest) beaten(seq uint64, distance int) bool {
-	return distance < n.distance || distance == n.distance && n.found && seq < n.centre.Seq
+func (n *Nearest[C, D]) Beaten(seq uint64, distance D) bool {
+	return distance < n.distance || distance == n.distance && (!n.found || seq < n.seq)
 }
 
-// reach is the largest distance at which a centre might still be taken.
-func (n *nearest) reach() int {
-	if n.found {
-		return n.distance
-	}
-	return n.distance - 1
-}
+// Reach is the largest distance at which a centre might still be taken.
+func (n *Nearest[C, D]) Reach() D { return n.distance }
 
-// offer takes the centre at this distance if it beats the best so far and is live,
+// Offer takes the centre at this distance if it beats the best so far and is live,
 // in this order, since the second may need a disk.
-func (n *nearest) offer(c Centre, distance int) {
-	if n.beaten(c.Seq, distance) && (n.live == nil || n.live(c)) {
-		n.centre, n.distance, n.found = c, distance, true
+func (n *Nearest[C, D]) Offer(c C, seq uint64, distance D) {
+	if n.Beaten(seq, distance) && (n.live == nil || n.live(c)) {
+		n.centre, n.seq, n.distance, n.found = c, seq, distance, true
 	}
 }
 
-func (n *nearest) result() (c Centre, distance int, ok bool) {
+// Result is the answer of the query, as [Index] has it.
+func (n *Nearest[C, D]) Result() (c C, distance D, ok bool) {
 	if !n.found {
-		return Centre{}, 0, false
+		return c, 0, false
 	}
 	return n.centre, n.distance, true
 }

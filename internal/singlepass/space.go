@@ -1,6 +1,7 @@
 package singlepass
 
 import (
+	"iter"
 	"math"
 	"time"
 )
@@ -46,8 +47,9 @@ type Assignment struct {
 	Centre Centre
 	// Joined is false where the article founded the cluster.
 	Joined bool
-	// Distance is the Hamming distance of the article from the centre, 0 for a founder.
-	Distance int
+	// Distance is that of the article from the centre, in the measure of the index, 0 for
+	// a founder.
+	Distance float64
 	// Position is the number of articles that the space assigned before this one.
 	Position uint64
 }
@@ -73,18 +75,18 @@ func NewSpace(index Index, window time.Duration, lastSeen func(Centre) int64) *S
 
 // Assign decides the cluster of the next article by its fingerprint and event time
 // in Unix milliseconds. The article first moves stream time, if it is ahead of it.
-// Then it joins the nearest live centre within the distance of the index, among
+// Then it joins the nearest live centre within the bound of the index, among
 // equals the oldest, or else founds a cluster.
 //
 // Articles may come out of order: one that is behind stream time by more than the
 // window can join a cluster, and one that it founds has expired from the beginning.
-func (s *Space) Assign(fingerprint uint64, at int64) Assignment {
+func (s *Space) Assign(f Fingerprint, at int64) Assignment {
 	s.state.StreamTime = max(s.state.StreamTime, at)
 	a := Assignment{Position: s.state.Next}
 	s.state.Next++
-	a.Centre, a.Distance, a.Joined = s.index.Nearest(fingerprint, s.live)
+	a.Centre, a.Distance, a.Joined = s.index.Nearest(f, s.live)
 	if !a.Joined {
-		a.Centre = Centre{Fingerprint: fingerprint, Seq: a.Position}
+		a.Centre = Centre{Fingerprint: f, Seq: a.Position}
 		s.index.Insert(a.Centre)
 	}
 	return a
@@ -111,9 +113,8 @@ func (s *Space) Horizon() (before int64, ok bool) {
 // Insert adds a centre that was founded elsewhere, and is not in the index yet.
 func (s *Space) Insert(c Centre) { s.index.Insert(c) }
 
-// Fill adds such centres to an empty Space, in any order, faster than Insert. The slice is
-// the Space's from then on.
-func (s *Space) Fill(centres []Centre) { s.index.Fill(centres) }
+// Fill adds n such centres to an empty Space, in any order, faster than Insert.
+func (s *Space) Fill(n int, centres iter.Seq[Centre]) { s.index.Fill(n, centres) }
 
 // Remove takes out a centre that has expired, by a stream time that is not going to be
 // undone, or the founding of which is undone. One that is not in the index is passed

@@ -1,4 +1,4 @@
-package singlepass
+package singlepass_test
 
 import (
 	"fmt"
@@ -7,6 +7,9 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/clusterd/clusterd/internal/hamming"
+	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
 // TestRule is the rule by example. Fingerprints are small numbers, so that their
@@ -16,7 +19,7 @@ func TestRule(t *testing.T) {
 		fingerprint uint64
 		at          int64
 		seq         uint64 // of the cluster it belongs to; equal to its position: founded
-		distance    int
+		distance    float64
 		expired     []uint64 // Seqs of what has expired by then, in order
 	}
 	for _, test := range []struct {
@@ -116,17 +119,17 @@ func TestRule(t *testing.T) {
 			{fingerprint: 0, at: 18_446_744_073_709, seq: 3, expired: []uint64{0}},
 		}},
 	} {
-		eachIndex(t, func(t *testing.T, build func(int) Index) {
-			lastSeen := make(map[Centre]int64)
-			s := NewSpace(build(test.distance), test.window, func(c Centre) int64 { return lastSeen[c] })
+		eachIndex(t, func(t *testing.T, build func(int) singlepass.Index) {
+			lastSeen := make(map[singlepass.Centre]int64)
+			s := singlepass.NewSpace(build(test.distance), test.window, func(c singlepass.Centre) int64 { return lastSeen[c] })
 			for i, step := range test.steps {
-				a := s.Assign(step.fingerprint, step.at)
+				a := s.Assign(bitsOf(step.fingerprint), step.at)
 				if a.Centre.Seq != step.seq || a.Distance != step.distance ||
 					a.Joined != (step.seq != uint64(i)) || a.Position != uint64(i) {
-					t.Errorf("%s: article %d: %+v, want cluster %d at distance %d", test.name, i, a, step.seq, step.distance)
+					t.Errorf("%s: article %d: %+v, want cluster %d at distance %g", test.name, i, a, step.seq, step.distance)
 				}
-				if want := test.steps[step.seq].fingerprint; a.Centre.Fingerprint != want {
-					t.Errorf("%s: article %d: centre %x, want that of its founder, %x", test.name, i, a.Centre.Fingerprint, want)
+				if want := test.steps[step.seq].fingerprint; a.Centre.Hash != want {
+					t.Errorf("%s: article %d: centre %x, want that of its founder, %x", test.name, i, a.Centre.Hash, want)
 				}
 				if seen, ok := lastSeen[a.Centre]; !ok || step.at > seen {
 					lastSeen[a.Centre] = step.at
@@ -161,8 +164,8 @@ func TestHorizon(t *testing.T) {
 		{"no further back than time goes", time.Second, math.MinInt64 + 1000, math.MinInt64, true},
 		{"nor past it", time.Second, math.MinInt64 + 999, math.MinInt64, true},
 	} {
-		s := NewSpace(NewBTree(3), test.window, nil)
-		s.Resume(State{StreamTime: test.streamTime})
+		s := singlepass.NewSpace(hamming.Centres(hamming.NewBTree(3)), test.window, nil)
+		s.Resume(singlepass.State{StreamTime: test.streamTime})
 		before, ok := s.Horizon()
 		if before != test.before || ok != test.ok {
 			t.Errorf("%s: %d, %t; want %d, %t", test.name, before, ok, test.before, test.ok)
@@ -173,18 +176,62 @@ func TestHorizon(t *testing.T) {
 	}
 }
 
+// eachIndex runs f as a subtest for every kind of index of fingerprints that are bits.
+func eachIndex(t *testing.T, f func(t *testing.T, build func(distance int) singlepass.Index)) {
+	t.Helper()
+	for name, build := range map[string]func(distance int) hamming.Index{
+		"linear": hamming.NewLinear, "btree": hamming.NewBTree, "mih": hamming.NewMIH,
+	} {
+		t.Run(name, func(t *testing.T) {
+			f(t, func(distance int) singlepass.Index { return hamming.Centres(build(distance)) })
+		})
+	}
+}
+
+// A source makes fingerprints; seen are those before.
+type source func(r *rand.Rand, seen []uint64) uint64
+
+func sources() map[string]source {
+	return map[string]source{
+		"uniform": func(r *rand.Rand, _ []uint64) uint64 { return r.Uint64() },
+		"clustered": func(r *rand.Rand, seen []uint64) uint64 {
+			if len(seen) == 0 || r.IntN(4) == 0 {
+				return r.Uint64()
+			}
+			return flipped(r, seen[r.IntN(len(seen))], r.IntN(9))
+		},
+		"around zero and all ones: ties": func(r *rand.Rand, _ []uint64) uint64 {
+			return flipped(r, -uint64(r.IntN(2)), r.IntN(8))
+		},
+		"duplicates": func(r *rand.Rand, seen []uint64) uint64 {
+			if len(seen) == 0 || r.IntN(8) == 0 {
+				return r.Uint64()
+			}
+			return seen[r.IntN(len(seen))]
+		},
+	}
+}
+
+// flipped returns the fingerprint with up to n random bits flipped.
+func flipped(r *rand.Rand, fingerprint uint64, n int) uint64 {
+	for range n {
+		fingerprint ^= 1 << r.IntN(64)
+	}
+	return fingerprint
+}
+
 // A stream makes articles: fingerprints like those of centres seen before, and
 // event times that mostly advance but also tie, fall back, and leap.
 type stream struct {
 	r    *rand.Rand
 	next source
-	seen []Centre
+	seen []uint64
 	at   int64
 }
 
 func (s *stream) article() (fingerprint uint64, at int64) {
 	fingerprint = s.next(s.r, s.seen)
-	s.seen = append(s.seen, Centre{Fingerprint: fingerprint})
+	s.seen = append(s.seen, fingerprint)
 	if len(s.seen) > 100 {
 		s.seen = s.seen[50:]
 	}
@@ -204,9 +251,9 @@ func (s *stream) article() (fingerprint uint64, at int64) {
 func TestSpaceEqualsModel(t *testing.T) {
 	for name, next := range sources() {
 		for _, window := range []time.Duration{0, time.Nanosecond, 100 * time.Millisecond, time.Second} {
-			for _, distance := range []int{0, 3, MaxDistance} {
+			for _, distance := range []int{0, 3, hamming.MaxDistance} {
 				t.Run(fmt.Sprintf("%s/%v/%d", name, window, distance), func(t *testing.T) {
-					eachIndex(t, func(t *testing.T, build func(int) Index) {
+					eachIndex(t, func(t *testing.T, build func(int) singlepass.Index) {
 						r := rand.New(rand.NewPCG(uint64(window), uint64(distance)))
 						k := newKeeper(t, r, build, &model{distance: distance, window: window})
 						compareStream(k, &stream{r: r, next: next})
@@ -247,15 +294,15 @@ func FuzzSpace(f *testing.F) {
 		if len(data) < 2 {
 			return
 		}
-		eachIndex(t, func(t *testing.T, build func(int) Index) { fuzzSpace(t, build, data) })
+		eachIndex(t, func(t *testing.T, build func(int) singlepass.Index) { fuzzSpace(t, build, data) })
 	})
 }
 
-func fuzzSpace(t *testing.T, build func(distance int) Index, data []byte) {
+func fuzzSpace(t *testing.T, build func(distance int) singlepass.Index, data []byte) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(uint64(data[0]), uint64(data[1])))
 	k := newKeeper(t, r, build, &model{
-		distance: int(data[0]) % (MaxDistance + 1),
+		distance: int(data[0]) % (hamming.MaxDistance + 1),
 		window:   time.Duration(data[1]) * time.Millisecond,
 	})
 	var at int64
@@ -287,13 +334,13 @@ func fuzzFingerprint(base, flip byte) uint64 {
 }
 
 func ExampleSpace_Assign() {
-	lastSeen := make(map[Centre]int64)
-	s := NewSpace(NewBTree(3), time.Hour, func(c Centre) int64 { return lastSeen[c] })
+	lastSeen := make(map[singlepass.Centre]int64)
+	s := singlepass.NewSpace(hamming.Centres(hamming.NewBTree(3)), time.Hour, func(c singlepass.Centre) int64 { return lastSeen[c] })
 	for _, fingerprint := range []uint64{0b0000, 0b0111, 0b1111, 0b1101} {
 		const at = 1_700_000_000_000
-		a := s.Assign(fingerprint, at)
+		a := s.Assign(bitsOf(fingerprint), at)
 		lastSeen[a.Centre] = max(lastSeen[a.Centre], at)
-		fmt.Printf("%04b: article %d, cluster %d, joined %t, distance %d\n",
+		fmt.Printf("%04b: article %d, cluster %d, joined %t, distance %g\n",
 			fingerprint, a.Position, a.Centre.Seq, a.Joined, a.Distance)
 	}
 	// Output:

@@ -83,7 +83,7 @@ func (c *change) put(k Cluster, next uint64) error {
 	c.oldest = min(c.oldest, k.entry)
 	return errors.Join(
 		c.batch.Set(keyOfCluster(k.Seq), encodeCluster(k), nil),
-		c.batch.Set(keyOfExpiry(k.entry, k.Seq), appendUint64(k.Fingerprint), nil),
+		c.batch.Set(keyOfExpiry(k.entry, k.Seq), encodeCentre(k), nil),
 		c.batch.Set(keyOfFounder(k.Founder), appendUint64(k.Seq), nil),
 	)
 }

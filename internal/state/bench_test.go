@@ -101,7 +101,7 @@ func BenchmarkCentres(b *testing.B) {
 	s = reopen(b, s, dir)
 	b.ResetTimer()
 	for b.Loop() {
-		if err := s.Centres(b.Context(), func(uint64, uint64) error { return nil }); err != nil {
+		if err := s.Centres(b.Context(), func(uint64, uint64, string) error { return nil }); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -11,14 +11,14 @@ import (
 )
 
 // version is that of the keys and values below. A store of another version is foreign.
-const version = 1
+const version = 2
 
 // The keys, by their first byte. Numbers are big-endian, so that keys are in their order.
 const (
 	metaKey    = 'm' // m → header, as JSON
 	clusterKey = 'c' // c, seq → the cluster
 	founderKey = 'i' // i, partition, offset → seq
-	expiryKey  = 'e' // e, time, seq → fingerprint: one a live cluster, under a time at or before it was last seen
+	expiryKey  = 'e' // e, time, seq → fingerprint, sketch: one a live cluster, under a time at or before it was last seen
 )
 
 // header is the value of the one key that says what the store is.
@@ -77,6 +77,18 @@ func decodeExpiryKey(key []byte) (at int64, seq uint64, err error) {
 	return int64(binary.BigEndian.Uint64(key[1:]) ^ (1 << 63)), binary.BigEndian.Uint64(key[9:]), nil
 }
 
+// encodeCentre is the value of an expiry entry.
+func encodeCentre(c Cluster) []byte {
+	return append(appendUint64(c.Fingerprint), c.Sketch...)
+}
+
+func decodeCentre(value []byte) (fingerprint uint64, sketch string, err error) {
+	if len(value) < 8 {
+		return 0, "", fmt.Errorf("%w: a centre has %d bytes", ErrDamaged, len(value))
+	}
+	return binary.BigEndian.Uint64(value), string(value[8:]), nil
+}
+
 func appendUint64(v uint64) []byte { return binary.BigEndian.AppendUint64(nil, v) }
 
 func decodeUint64(value []byte) (uint64, error) {
@@ -89,8 +101,10 @@ func decodeUint64(value []byte) (uint64, error) {
 // encodeCluster is the value of a cluster's key: all but its seq, which is in the key, and its founder's
 // topic, which is the same for all.
 func encodeCluster(c Cluster) []byte {
-	b := make([]byte, 0, 64+len(c.Representative.ID)+len(c.Representative.Title))
+	b := make([]byte, 0, 64+len(c.Sketch)+len(c.Representative.ID)+len(c.Representative.Title))
 	b = binary.BigEndian.AppendUint64(b, c.Fingerprint)
+	b = binary.AppendUvarint(b, uint64(len(c.Sketch)))
+	b = append(b, c.Sketch...)
 	b = binary.AppendUvarint(b, uint64(c.Founder.Partition))
 	b = binary.AppendUvarint(b, uint64(c.Founder.Offset))
 	b = binary.AppendUvarint(b, uint64(c.Size))
@@ -109,6 +123,7 @@ var errShort = errors.New("a cluster is cut off, or a number in it is too large"
 func decodeCluster(b []byte, seq uint64, topic string) (Cluster, error) {
 	d := decoder{b: b}
 	c := Cluster{Seq: seq, Fingerprint: d.fixed64()}
+	c.Sketch = string(d.bytes(d.uvarint(math.MaxInt)))
 	c.Founder = article.Address{Topic: topic, Partition: int(d.uvarint(math.MaxInt32)), Offset: int64(d.uvarint(math.MaxInt64))}
 	c.Size = int(d.uvarint(math.MaxInt))
 	c.Position = d.uvarint(math.MaxUint64)

@@ -16,7 +16,7 @@ func extremes() []Cluster {
 		{Founder: article.Address{Topic: "articles"}},
 		{
 			Seq: 7, Fingerprint: 0x0123456789abcdef, Founder: article.Address{Topic: "articles", Partition: 3, Offset: 17}, Size: 9,
-			FirstSeen: 1777636800000, LastSeen: 1777640400000, Position: 41, entry: 1777638000000,
+			FirstSeen: 1777636800000, LastSeen: 1777640400000, Position: 41, entry: 1777638000000, Sketch: "\x00sketch\xff",
 			Representative: article.Representative{ID: "articles/3/17", Title: "新华社\xff"},
 		},
 		{
@@ -46,12 +46,13 @@ func TestDecodeCluster(t *testing.T) {
 func TestDecodeClusterRefuses(t *testing.T) {
 	tooLarge := bytes.Repeat([]byte{0xff}, 9)
 	for name, value := range map[string][]byte{
-		"partition": slices.Concat(make([]byte, 8), tooLarge[:5], []byte{0x0f}, make([]byte, 20)),
-		"offset":    slices.Concat(make([]byte, 9), tooLarge, []byte{0x01}, make([]byte, 20)),
-		"size":      slices.Concat(make([]byte, 10), tooLarge, []byte{0x01}, make([]byte, 20)),
-		"position":  slices.Concat(make([]byte, 11), tooLarge, []byte{0x02}, make([]byte, 20)),
-		"time":      slices.Concat(make([]byte, 12), tooLarge, []byte{0x02}, make([]byte, 20)),
-		"id":        slices.Concat(make([]byte, 15), []byte{5}, []byte("four")),
+		"sketch":    slices.Concat(make([]byte, 8), []byte{30}, make([]byte, 20)),
+		"partition": slices.Concat(make([]byte, 9), tooLarge[:5], []byte{0x0f}, make([]byte, 20)),
+		"offset":    slices.Concat(make([]byte, 10), tooLarge, []byte{0x01}, make([]byte, 20)),
+		"size":      slices.Concat(make([]byte, 11), tooLarge, []byte{0x01}, make([]byte, 20)),
+		"position":  slices.Concat(make([]byte, 12), tooLarge, []byte{0x02}, make([]byte, 20)),
+		"time":      slices.Concat(make([]byte, 13), tooLarge, []byte{0x02}, make([]byte, 20)),
+		"id":        slices.Concat(make([]byte, 16), []byte{5}, []byte("four")),
 	} {
 		if _, err := decodeCluster(value, 1, "articles"); !errors.Is(err, ErrDamaged) {
 			t.Errorf("%s: error = %v, want it to be damaged", name, err)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -57,7 +58,7 @@ func closeStore(t testing.TB, s *state.Store) {
 func founded(seq uint64, at int64) state.Cluster {
 	return state.Cluster{
 		Seq: seq, Fingerprint: seq * 0x9e3779b97f4a7c15, Founder: article.Address{Topic: "articles", Partition: int(seq % 3), Offset: int64(seq)},
-		Size: 1, FirstSeen: at, LastSeen: at, Position: seq,
+		Size: 1, FirstSeen: at, LastSeen: at, Position: seq, Sketch: strings.Repeat("s", int(seq%3)),
 		Representative: article.Representative{ID: fmt.Sprintf("id-%d", seq), Title: fmt.Sprintf("标题 %d", seq)},
 	}
 }
@@ -103,6 +104,12 @@ func (m *model) apply(s *state.Store, step int64, put, remove []state.Cluster) e
 	return s.Apply(put, remove, m.meta)
 }
 
+// centre is what the index needs of a cluster.
+type centre struct {
+	fingerprint uint64
+	sketch      string
+}
+
 // difference is how the store differs from the model; the error is the store's.
 func (m model) difference(t testing.TB, s *state.Store) (string, error) {
 	t.Helper()
@@ -112,7 +119,7 @@ func (m model) difference(t testing.TB, s *state.Store) (string, error) {
 	if diff := cmp.Diff(m.meta, s.Meta()); diff != "" {
 		return "meta (-want +got):\n" + diff, nil
 	}
-	got, centres, want := make(map[uint64]state.Cluster), make(map[uint64]uint64), make(map[uint64]uint64)
+	got, centres, want := make(map[uint64]state.Cluster), make(map[uint64]centre), make(map[uint64]centre)
 	for seq := range m.meta.Next + 1 {
 		c, ok, err := s.Get(seq)
 		if err != nil {
@@ -130,13 +137,13 @@ func (m model) difference(t testing.TB, s *state.Store) (string, error) {
 		}
 	}
 	for seq, c := range m.clusters {
-		want[seq] = c.Fingerprint
+		want[seq] = centre{c.Fingerprint, c.Sketch}
 	}
-	err := s.Centres(t.Context(), func(seq, fingerprint uint64) error {
+	err := s.Centres(t.Context(), func(seq, fingerprint uint64, sketch string) error {
 		if _, ok := centres[seq]; ok {
 			return fmt.Errorf("centre %d comes twice", seq)
 		}
-		centres[seq] = fingerprint
+		centres[seq] = centre{fingerprint, sketch}
 		return nil
 	})
 	if err != nil {
@@ -149,7 +156,7 @@ func (m model) difference(t testing.TB, s *state.Store) (string, error) {
 	if len(overdue) != len(m.clusters) {
 		return fmt.Sprintf("%d clusters are overdue at the end of time, want %d", len(overdue), len(m.clusters)), nil
 	}
-	return cmp.Diff(m.clusters, got, cmpopts.IgnoreUnexported(state.Cluster{})) + cmp.Diff(want, centres), nil
+	return cmp.Diff(m.clusters, got, cmpopts.IgnoreUnexported(state.Cluster{})) + cmp.Diff(want, centres, cmp.AllowUnexported(centre{})), nil
 }
 
 func (m model) check(t testing.TB, s *state.Store) {

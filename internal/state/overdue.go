@@ -81,7 +81,7 @@ func (s *Store) move(clusters []Cluster) error {
 		c.entry = c.LastSeen
 		err := errors.Join(
 			b.Delete(old, nil),
-			b.Set(keyOfExpiry(c.entry, c.Seq), appendUint64(c.Fingerprint), nil),
+			b.Set(keyOfExpiry(c.entry, c.Seq), encodeCentre(c), nil),
 			b.Set(keyOfCluster(c.Seq), encodeCluster(c), nil),
 		)
 		if err != nil {

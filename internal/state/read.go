@@ -67,9 +67,9 @@ func (s *Store) Find(founder article.Address) (Cluster, bool, error) {
 // checkEvery is after how many entries Centres looks whether it is still wanted.
 const checkEvery = 1 << 12
 
-// Centres hands the seq and fingerprint of each cluster on, in no order that means anything, until ctx
+// Centres hands the seq, fingerprint and sketch of each cluster on, in no order that means anything, until ctx
 // ends or each fails. It reads the expiry entries alone.
-func (s *Store) Centres(ctx context.Context, each func(seq, fingerprint uint64) error) error {
+func (s *Store) Centres(ctx context.Context, each func(seq, fingerprint uint64, sketch string) error) error {
 	n := 0
 	var stopped error
 	err := s.scan(beforeExpiry(math.MinInt64), endOfExpiry(), func(key, value []byte) (more bool) {
@@ -78,11 +78,12 @@ func (s *Store) Centres(ctx context.Context, each func(seq, fingerprint uint64) 
 			return false
 		}
 		var seq, fingerprint uint64
+		var sketch string
 		if _, seq, stopped = decodeExpiryKey(key); stopped == nil {
-			fingerprint, stopped = decodeUint64(value)
+			fingerprint, sketch, stopped = decodeCentre(value)
 		}
 		if stopped == nil {
-			stopped = each(seq, fingerprint)
+			stopped = each(seq, fingerprint, sketch)
 		}
 		return stopped == nil
 	})

@@ -26,6 +26,7 @@ var (
 type Cluster struct {
 	Seq                 uint64 // position of the founder, the order of founding; what a cluster is known by
 	Fingerprint         uint64
+	Sketch              string          // what its method compares beside the fingerprint; may be empty
 	Founder             article.Address // its String is the cluster id
 	Size                int
 	FirstSeen, LastSeen int64  // Unix milliseconds

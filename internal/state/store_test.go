@@ -261,12 +261,12 @@ func TestCentresEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	broken := errors.New("broken")
-	if err := s.Centres(t.Context(), func(uint64, uint64) error { return broken }); !errors.Is(err, broken) {
+	if err := s.Centres(t.Context(), func(uint64, uint64, string) error { return broken }); !errors.Is(err, broken) {
 		t.Errorf("error = %v, want that of each", err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(broken)
-	if err := s.Centres(ctx, func(uint64, uint64) error { return nil }); !errors.Is(err, broken) {
+	if err := s.Centres(ctx, func(uint64, uint64, string) error { return nil }); !errors.Is(err, broken) {
 		t.Errorf("error = %v, want the context's cause", err)
 	}
 	closeStore(t, s)
@@ -362,8 +362,8 @@ func TestOtherFormat(t *testing.T) {
 		old, new string
 		want     error
 	}{
-		"another version": {`{"version":1`, `{"version":2`, state.ErrForeign},
-		"no JSON":         {`{"version":1`, `["version":1`, state.ErrDamaged},
+		"another version": {`{"version":2`, `{"version":1`, state.ErrForeign},
+		"no JSON":         {`{"version":2`, `["version":2`, state.ErrDamaged},
 		"another type":    {`"live":1`, `"live":{`, state.ErrDamaged},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -403,7 +403,7 @@ func TestCentresAreAll(t *testing.T) {
 	closeStore(t, s)
 	rewriteHeader(t, disk, func(value []byte) []byte { return bytes.Replace(value, []byte(`"live":1`), []byte(`"live":2`), 1) })
 	s = open(t, disk)
-	if err := s.Centres(t.Context(), func(uint64, uint64) error { return nil }); !errors.Is(err, state.ErrDamaged) {
+	if err := s.Centres(t.Context(), func(uint64, uint64, string) error { return nil }); !errors.Is(err, state.ErrDamaged) {
 		t.Errorf("error = %v, want it to be damaged", err)
 	}
 	closeStore(t, s)

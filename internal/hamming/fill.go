@@ -1,4 +1,4 @@
-package singlepass
+package hamming
 
 import (
 	"cmp"
@@ -11,9 +11,9 @@ import (
 // the caches and to the B-tree. Two copies are filled at a time, one from the argument
 // and the other from a clone of it, which is all the memory that is needed beside the
 // index.
-func (p *permutedCopies) Fill(centres []Centre) {
+func (p *permutedCopies) Fill(centres []Point) {
 	var wg sync.WaitGroup
-	for first, buffer := range [][]Centre{centres, slices.Clone(centres)} {
+	for first, buffer := range [][]Point{centres, slices.Clone(centres)} {
 		wg.Go(func() {
 			for i := first; i < len(p.copies); i += 2 {
 				p.copies[i].fill(buffer)
@@ -31,19 +31,19 @@ func (p *permutedCopies) Fill(centres []Centre) {
 // That differs from leaf to leaf, as it does after random insertion. If all were
 // equally full, later insertions would fill and split them all at about the same time,
 // after which they would take half as much memory again.
-func (p *permuted) fill(centres []Centre) {
-	slices.SortFunc(centres, func(a, b Centre) int {
+func (p *permuted) fill(centres []Point) {
+	slices.SortFunc(centres, func(a, b Point) int {
 		x, y := p.item(a), p.item(b)
 		if x.key == y.key {
 			return cmp.Compare(x.seq, y.seq)
 		}
 		return cmp.Compare(x.key, y.key)
 	})
-	eachLeaf(centres, func(leaf []Centre) { p.insert(leaf[:min(degree, len(leaf))]) })
-	eachLeaf(centres, func(leaf []Centre) { p.insert(leaf[min(degree, len(leaf)):]) })
+	eachLeaf(centres, func(leaf []Point) { p.insert(leaf[:min(degree, len(leaf))]) })
+	eachLeaf(centres, func(leaf []Point) { p.insert(leaf[min(degree, len(leaf)):]) })
 }
 
-func (p *permuted) insert(centres []Centre) {
+func (p *permuted) insert(centres []Point) {
 	for _, c := range centres {
 		p.tree.ReplaceOrInsert(p.item(c))
 	}
@@ -53,7 +53,7 @@ func (p *permuted) insert(centres []Centre) {
 // Their sizes are distributed as random insertion leaves those of leaves: with a
 // density that falls with the square of the size, so that as many leaves grow to a
 // size as grow past it.
-func eachLeaf(centres []Centre, do func(leaf []Centre)) {
+func eachLeaf(centres []Point, do func(leaf []Point)) {
 	r := rand.New(rand.NewPCG(0, 0))
 	for len(centres) > 0 {
 		size := min(int(2*degree/(1+r.Float64())), len(centres))

@@ -1,4 +1,4 @@
-package singlepass
+package hamming
 
 import "math/bits"
 
@@ -80,7 +80,7 @@ func (t *table) remove(slot uint32) {
 }
 
 // find returns the slot of a centre.
-func (t *table) find(c Centre) (slot uint32, ok bool) {
+func (t *table) find(c Point) (slot uint32, ok bool) {
 	p := t.leads(c, false)
 	address, at := t.bucket(p.own())
 	leaf := *t.buckets.at(address)

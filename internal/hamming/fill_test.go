@@ -1,4 +1,4 @@
-package singlepass
+package hamming
 
 import (
 	"fmt"
@@ -15,9 +15,9 @@ func TestFillEqualsInsert(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%d", name, size), func(t *testing.T) {
 				r := rand.New(rand.NewPCG(4, uint64(size)))
 				inserted, filled := NewBTree(3).(*permutedCopies), NewBTree(3).(*permutedCopies)
-				var centres []Centre
+				var centres []Point
 				for _, seq := range r.Perm(size) {
-					c := Centre{next(r, centres), uint64(seq)}
+					c := Point{next(r, centres), uint64(seq)}
 					centres = append(centres, c)
 					inserted.Insert(c)
 				}
@@ -48,9 +48,9 @@ func TestMemoryAfterFill(t *testing.T) {
 	for name, next := range sources() {
 		t.Run(name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(5, 5))
-			var centres []Centre
+			var centres []Point
 			for seq := range uint64(size * 3 / 2) {
-				centres = append(centres, Centre{next(r, centres), seq})
+				centres = append(centres, Point{next(r, centres), seq})
 			}
 			before := heapInUse()
 			index := NewBTree(3)

@@ -1,4 +1,4 @@
-package singlepass
+package hamming
 
 // A unit is room for unitLen entries of a leaf.
 const (

@@ -1,4 +1,4 @@
-package singlepass
+package hamming
 
 import "math/bits"
 
@@ -26,7 +26,7 @@ func (t *table) path(slot uint32, swapped bool) path {
 	return t.leads(*t.slots.at(slot), swapped)
 }
 
-func (t *table) leads(c Centre, swapped bool) path {
+func (t *table) leads(c Point, swapped bool) path {
 	p := path{fingerprint: bits.RotateLeft64(c.Fingerprint, t.rotate), seq: c.Seq}
 	if swapped {
 		return p.swap()
@@ -85,7 +85,7 @@ func (t *table) branch(p *ref, at int, swapped bool) {
 	case at < pathTo:
 		pair = t.halve(*p, at, swapped)
 	default:
-		panic("singlepass: the same centre was inserted again and again")
+		panic("hamming: the same centre was inserted again and again")
 	}
 	*p = t.makeNode(pair)
 }
@@ -114,7 +114,7 @@ func (t *table) cut(p *ref, slot uint32) {
 			return
 		}
 	}
-	panic("singlepass: a centre is not where its fingerprint leads")
+	panic("hamming: a centre is not where its fingerprint leads")
 }
 
 // join makes a leaf of a node that is left with half as much as a leaf may hold. So no

@@ -1,8 +1,10 @@
-package singlepass
+package hamming
 
 import (
 	"sync"
 	"sync/atomic"
+
+	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
 // multiIndex is an index for distance d by multi-index hashing (Norouzi, Punjani and
@@ -32,14 +34,14 @@ func NewMIH(distance int) Index {
 	return m
 }
 
-func (m *multiIndex) Insert(c Centre) {
+func (m *multiIndex) Insert(c Point) {
 	slot := m.slots.put(c)
 	for _, t := range m.tables {
 		t.insert(slot)
 	}
 }
 
-func (m *multiIndex) Remove(c Centre) bool {
+func (m *multiIndex) Remove(c Point) bool {
 	slot, ok := m.tables[0].find(c)
 	if !ok {
 		return false
@@ -52,7 +54,7 @@ func (m *multiIndex) Remove(c Centre) bool {
 }
 
 // Fill makes the slice the slots, and the tables at their final size, each on a core.
-func (m *multiIndex) Fill(centres []Centre) {
+func (m *multiIndex) Fill(centres []Point) {
 	m.slots.adopt(centres)
 	var wg sync.WaitGroup
 	for _, t := range m.tables {
@@ -61,13 +63,13 @@ func (m *multiIndex) Fill(centres []Centre) {
 	wg.Wait()
 }
 
-func (m *multiIndex) Nearest(fingerprint uint64, live func(Centre) bool) (Centre, int, bool) {
-	s := search{fingerprint: fingerprint, tables: m.tables, best: newNearest(m.distance, live)}
-	for own := 0; 2*own <= m.distance && s.best.distance >= 2*own; own++ {
+func (m *multiIndex) Nearest(fingerprint uint64, live func(Point) bool) (Point, int, bool) {
+	s := search{fingerprint: fingerprint, tables: m.tables, best: singlepass.NewNearest(m.distance, live)}
+	for own := 0; 2*own <= m.distance && s.best.Reach() >= 2*own; own++ {
 		s.round(own, m.distance+1)
 	}
 	m.candidates.Add(s.compared)
-	return s.best.result()
+	return s.best.Result()
 }
 
 func (m *multiIndex) Candidates() uint64 { return m.candidates.Load() }

@@ -1,4 +1,4 @@
-package singlepass
+package hamming
 
 import (
 	"cmp"
@@ -22,11 +22,11 @@ func TestNewIndex(t *testing.T) {
 		{"btree", 6, ""},
 		{"mih", 0, ""},
 		{"mih", 6, ""},
-		{"mih", 7, "singlepass: distance 7: allowed are 0 to 6"},
-		{"btree", -1, "singlepass: distance -1: allowed are 0 to 6"},
-		{"btree", 7, "singlepass: distance 7: allowed are 0 to 6"},
-		{"", 3, `singlepass: unknown index "": allowed are btree and mih`},
-		{"linear", 3, `singlepass: unknown index "linear": allowed are btree and mih`},
+		{"mih", 7, "hamming: distance 7: allowed are 0 to 6"},
+		{"btree", -1, "hamming: distance -1: allowed are 0 to 6"},
+		{"btree", 7, "hamming: distance 7: allowed are 0 to 6"},
+		{"", 3, `hamming: unknown index "": allowed are btree and mih`},
+		{"linear", 3, `hamming: unknown index "linear": allowed are btree and mih`},
 	} {
 		index, err := NewIndex(test.name, test.distance)
 		var got string
@@ -48,6 +48,7 @@ func eachIndex(t *testing.T, f func(t *testing.T, build func(distance int) Index
 	t.Run("linear", func(t *testing.T) { f(t, NewLinear) })
 	t.Run("btree", func(t *testing.T) { f(t, NewBTree) })
 	t.Run("mih", func(t *testing.T) { f(t, NewMIH) })
+	t.Run("quarters", func(t *testing.T) { f(t, NewQuarters) })
 }
 
 func TestNearest(t *testing.T) {
@@ -55,26 +56,26 @@ func TestNearest(t *testing.T) {
 	for _, test := range []struct {
 		name     string
 		bound    int
-		centres  []Centre
+		centres  []Point
 		query    uint64
-		want     Centre
+		want     Point
 		distance int
 		ok       bool
 	}{
-		{"empty", 3, nil, 0, Centre{}, 0, false},
-		{"the same", 3, []Centre{{7, 0}}, 7, Centre{7, 0}, 0, true},
-		{"at the bound", 3, []Centre{{0b111, 0}}, 0, Centre{0b111, 0}, 3, true},
-		{"past the bound", 3, []Centre{{0b1111, 0}}, 0, Centre{}, 0, false},
-		{"all bits differ", 3, []Centre{{far, 0}}, 0, Centre{}, 0, false},
-		{"distance 0 finds only the same", 0, []Centre{{1, 0}, {2, 1}}, 2, Centre{2, 1}, 0, true},
-		{"distance 0 finds nothing else", 0, []Centre{{1, 0}, {2, 1}}, 3, Centre{}, 0, false},
-		{"nearer before older", 3, []Centre{{0b11, 0}, {0b1, 1}}, 0, Centre{0b1, 1}, 1, true},
-		{"older among equals", 3, []Centre{{0b01, 5}, {0b10, 2}, {0b100, 9}}, 0, Centre{0b10, 2}, 1, true},
-		{"older among equals in other blocks", 3, []Centre{{1 << 63, 5}, {1, 2}, {1 << 32, 9}}, 0, Centre{1, 2}, 1, true},
-		{"older among the same", 3, []Centre{{9, 8}, {9, 3}, {9, 4}}, 9, Centre{9, 3}, 0, true},
-		{"older at the bound", 2, []Centre{{3 << 62, 4}, {3, 1}, {3 << 30, 3}}, 0, Centre{3, 1}, 2, true},
-		{"greatest fingerprint", 3, []Centre{{far, 0}}, far, Centre{far, 0}, 0, true},
-		{"greatest Seq", 3, []Centre{{far, far}}, far ^ 1<<63, Centre{far, far}, 1, true},
+		{"empty", 3, nil, 0, Point{}, 0, false},
+		{"the same", 3, []Point{{7, 0}}, 7, Point{7, 0}, 0, true},
+		{"at the bound", 3, []Point{{0b111, 0}}, 0, Point{0b111, 0}, 3, true},
+		{"past the bound", 3, []Point{{0b1111, 0}}, 0, Point{}, 0, false},
+		{"all bits differ", 3, []Point{{far, 0}}, 0, Point{}, 0, false},
+		{"distance 0 finds only the same", 0, []Point{{1, 0}, {2, 1}}, 2, Point{2, 1}, 0, true},
+		{"distance 0 finds nothing else", 0, []Point{{1, 0}, {2, 1}}, 3, Point{}, 0, false},
+		{"nearer before older", 3, []Point{{0b11, 0}, {0b1, 1}}, 0, Point{0b1, 1}, 1, true},
+		{"older among equals", 3, []Point{{0b01, 5}, {0b10, 2}, {0b100, 9}}, 0, Point{0b10, 2}, 1, true},
+		{"older among equals in other blocks", 3, []Point{{1 << 63, 5}, {1, 2}, {1 << 32, 9}}, 0, Point{1, 2}, 1, true},
+		{"older among the same", 3, []Point{{9, 8}, {9, 3}, {9, 4}}, 9, Point{9, 3}, 0, true},
+		{"older at the bound", 2, []Point{{3 << 62, 4}, {3, 1}, {3 << 30, 3}}, 0, Point{3, 1}, 2, true},
+		{"greatest fingerprint", 3, []Point{{far, 0}}, far, Point{far, 0}, 0, true},
+		{"greatest Seq", 3, []Point{{far, far}}, far ^ 1<<63, Point{far, far}, 1, true},
 	} {
 		eachIndex(t, func(t *testing.T, build func(int) Index) {
 			index := build(test.bound)
@@ -93,24 +94,24 @@ func TestNearest(t *testing.T) {
 func TestNearestLive(t *testing.T) {
 	for _, test := range []struct {
 		name    string
-		centres []Centre
+		centres []Point
 		live    []uint64 // Seqs
-		want    Centre
+		want    Point
 		ok      bool
 	}{
-		{"none", []Centre{{0, 0}, {1, 1}}, nil, Centre{}, false},
-		{"all", []Centre{{0, 0}, {1, 1}}, []uint64{0, 1}, Centre{0, 0}, true},
-		{"the further one", []Centre{{0, 0}, {0b111, 1}}, []uint64{1}, Centre{0b111, 1}, true},
-		{"the further one, equal in another block alone", []Centre{{0, 0}, {1<<63 | 1<<40 | 1<<20, 1}}, []uint64{1}, Centre{1<<63 | 1<<40 | 1<<20, 1}, true},
-		{"the younger among equals", []Centre{{1, 0}, {2, 1}, {4, 2}}, []uint64{1, 2}, Centre{2, 1}, true},
-		{"the younger among the same", []Centre{{0, 0}, {0, 1}}, []uint64{1}, Centre{0, 1}, true},
+		{"none", []Point{{0, 0}, {1, 1}}, nil, Point{}, false},
+		{"all", []Point{{0, 0}, {1, 1}}, []uint64{0, 1}, Point{0, 0}, true},
+		{"the further one", []Point{{0, 0}, {0b111, 1}}, []uint64{1}, Point{0b111, 1}, true},
+		{"the further one, equal in another block alone", []Point{{0, 0}, {1<<63 | 1<<40 | 1<<20, 1}}, []uint64{1}, Point{1<<63 | 1<<40 | 1<<20, 1}, true},
+		{"the younger among equals", []Point{{1, 0}, {2, 1}, {4, 2}}, []uint64{1, 2}, Point{2, 1}, true},
+		{"the younger among the same", []Point{{0, 0}, {0, 1}}, []uint64{1}, Point{0, 1}, true},
 	} {
 		eachIndex(t, func(t *testing.T, build func(int) Index) {
 			index := build(3)
 			for _, c := range test.centres {
 				index.Insert(c)
 			}
-			c, _, ok := index.Nearest(0, func(c Centre) bool { return slices.Contains(test.live, c.Seq) })
+			c, _, ok := index.Nearest(0, func(c Point) bool { return slices.Contains(test.live, c.Seq) })
 			if c != test.want || ok != test.ok {
 				t.Errorf("%s: got %x, %t; want %x, %t", test.name, c, ok, test.want, test.ok)
 			}
@@ -121,15 +122,15 @@ func TestNearestLive(t *testing.T) {
 func TestRemove(t *testing.T) {
 	eachIndex(t, func(t *testing.T, build func(int) Index) {
 		index := build(3)
-		old, young := Centre{9, 1}, Centre{9, 2}
+		old, young := Point{9, 1}, Point{9, 2}
 		index.Insert(young)
 		index.Insert(old)
-		for _, absent := range []Centre{{9, 3}, {8, 1}, {}} {
+		for _, absent := range []Point{{9, 3}, {8, 1}, {}} {
 			if index.Remove(absent) {
 				t.Errorf("Remove(%v) reports a centre that was never there", absent)
 			}
 		}
-		for i, want := range []Centre{old, young} {
+		for i, want := range []Point{old, young} {
 			if got, _, ok := index.Nearest(9, nil); !ok || got != want {
 				t.Errorf("nearest is %v, %t; want %v", got, ok, want)
 			}
@@ -165,7 +166,7 @@ func TestBTreeFindsEveryBlock(t *testing.T) {
 			t.Fatalf("distance %d: blocks overlap: %d bits flipped in %d blocks", distance, got, distance+1)
 		}
 		for intact := range copies {
-			c := Centre{Fingerprint: query}
+			c := Point{Fingerprint: query}
 			for block := range copies {
 				if block != intact {
 					c.Fingerprint ^= flip(block)
@@ -178,7 +179,7 @@ func TestBTreeFindsEveryBlock(t *testing.T) {
 			}
 		}
 		index := NewBTree(distance)
-		index.Insert(Centre{Fingerprint: query ^ everywhere})
+		index.Insert(Point{Fingerprint: query ^ everywhere})
 		if got, at, ok := index.Nearest(query, nil); ok {
 			t.Errorf("distance %d: found %x at %d", distance, got, at)
 		}
@@ -198,29 +199,29 @@ func TestBTreeBlocksCoverAllBits(t *testing.T) {
 }
 
 // A source makes fingerprints; have are those of the live centres.
-type source func(r *rand.Rand, have []Centre) uint64
+type source func(r *rand.Rand, have []Point) uint64
 
 func sources() map[string]source {
-	uniform := func(r *rand.Rand, _ []Centre) uint64 { return r.Uint64() }
+	uniform := func(r *rand.Rand, _ []Point) uint64 { return r.Uint64() }
 	return map[string]source{
 		"uniform": uniform,
-		"clustered": func(r *rand.Rand, have []Centre) uint64 {
+		"clustered": func(r *rand.Rand, have []Point) uint64 {
 			if len(have) == 0 || r.IntN(4) == 0 {
 				return r.Uint64()
 			}
 			return flipped(r, have[r.IntN(len(have))].Fingerprint, r.IntN(9))
 		},
-		"biased": func(r *rand.Rand, _ []Centre) uint64 {
+		"biased": func(r *rand.Rand, _ []Point) uint64 {
 			// Every bit is set 31 times out of 32.
 			return r.Uint64() | r.Uint64() | r.Uint64() | r.Uint64() | r.Uint64()
 		},
-		"equal prefixes": func(r *rand.Rand, _ []Centre) uint64 {
+		"equal prefixes": func(r *rand.Rand, _ []Point) uint64 {
 			return 0xabcdef0123<<24 | r.Uint64()&0xf00f0f
 		},
-		"around zero and all ones: ties": func(r *rand.Rand, _ []Centre) uint64 {
+		"around zero and all ones: ties": func(r *rand.Rand, _ []Point) uint64 {
 			return flipped(r, -uint64(r.IntN(2)), r.IntN(8))
 		},
-		"duplicates": func(r *rand.Rand, have []Centre) uint64 {
+		"duplicates": func(r *rand.Rand, have []Point) uint64 {
 			if len(have) == 0 || r.IntN(8) == 0 {
 				return uniform(r, have)
 			}
@@ -238,10 +239,10 @@ func flipped(r *rand.Rand, fingerprint uint64, n int) uint64 {
 }
 
 // Whatever centres come and go, and whichever are live, the indexes answer every query
-// as the definition says.
+// as the definition says, also at distances for which they are not made.
 func TestIndexesEqualDefinition(t *testing.T) {
 	for name, next := range sources() {
-		for distance := range MaxDistance + 1 {
+		for _, distance := range []int{0, 1, 2, 3, 4, 5, MaxDistance, 8, MaxWideDistance} {
 			t.Run(fmt.Sprintf("%s/%d", name, distance), func(t *testing.T) {
 				compareIndexes(t, name, distance, next)
 			})
@@ -251,13 +252,13 @@ func TestIndexesEqualDefinition(t *testing.T) {
 
 func compareIndexes(t *testing.T, name string, distance int, next source) {
 	t.Helper()
-	const operations = 1500
+	const operations = 1000
 	r := rand.New(rand.NewPCG(2, uint64(distance)))
-	indexes := []Index{NewLinear(distance), NewBTree(distance), NewMIH(distance)}
+	indexes := []Index{NewLinear(distance), NewBTree(distance), NewMIH(distance), NewQuarters(distance)}
 	seqs := r.Perm(operations) // centres need not come in the order of their founding
-	var have []Centre
-	for i := range distance * 100 {
-		have = append(have, Centre{next(r, have), uint64(seqs[i])})
+	var have []Point
+	for i := range min(distance, MaxDistance) * 100 {
+		have = append(have, Point{next(r, have), uint64(seqs[i])})
 	}
 	for _, index := range indexes {
 		index.Fill(slices.Clone(have))
@@ -275,7 +276,7 @@ func compareIndexes(t *testing.T, name string, distance int, next source) {
 				}
 			}
 		} else {
-			c := Centre{next(r, have), uint64(seqs[i])}
+			c := Point{next(r, have), uint64(seqs[i])}
 			have = append(have, c)
 			for _, index := range indexes {
 				index.Insert(c)
@@ -296,33 +297,33 @@ func compareIndexes(t *testing.T, name string, distance int, next source) {
 }
 
 // filter returns one by which all centres are live, most, few, or none.
-func filter(r *rand.Rand) func(Centre) bool {
+func filter(r *rand.Rand) func(Point) bool {
 	live, salt := r.Uint64N(5), r.Uint64()|1
 	if live == 4 {
 		return nil
 	}
-	return func(c Centre) bool { return c.Seq*salt>>32%3 < live }
+	return func(c Point) bool { return c.Seq*salt>>32%3 < live }
 }
 
 // compareNearest reports whether there is a live centre within the distance.
-func compareNearest(t *testing.T, indexes []Index, have []Centre, query uint64, distance int, live func(Centre) bool) bool {
+func compareNearest(t *testing.T, indexes []Index, have []Point, query uint64, distance int, live func(Point) bool) bool {
 	t.Helper()
-	rank := func(a, b Centre) int {
+	rank := func(a, b Point) int {
 		return cmp.Or(
 			cmp.Compare(bits.OnesCount64(a.Fingerprint^query), bits.OnesCount64(b.Fingerprint^query)),
 			cmp.Compare(a.Seq, b.Seq),
 		)
 	}
-	var within []Centre
+	var within []Point
 	for _, c := range have {
 		if bits.OnesCount64(c.Fingerprint^query) <= distance && (live == nil || live(c)) {
 			within = append(within, c)
 		}
 	}
 	for _, index := range indexes {
-		best := Centre{query ^ (1<<(distance+1) - 1), 0} // would be just out of reach
-		var asked []Centre
-		ask := func(c Centre) bool {
+		best := Point{query ^ (1<<(distance+1) - 1), 0} // would be just out of reach
+		var asked []Point
+		ask := func(c Point) bool {
 			if rank(c, best) >= 0 || slices.Contains(asked, c) {
 				t.Fatalf("Nearest(%016x) of the %T asks for %x, after %x, with %x as the best", query, index, c, asked, best)
 			}
@@ -354,9 +355,9 @@ func TestNearestDoesNotAllocate(t *testing.T) {
 		r := rand.New(rand.NewPCG(3, 3))
 		index := build(3)
 		for seq := range uint64(5000) {
-			index.Insert(Centre{r.Uint64(), seq})
+			index.Insert(Point{r.Uint64(), seq})
 		}
-		for _, live := range []func(Centre) bool{nil, func(c Centre) bool { return c.Seq%2 == 0 }} {
+		for _, live := range []func(Point) bool{nil, func(c Point) bool { return c.Seq%2 == 0 }} {
 			if n := testing.AllocsPerRun(100, func() { index.Nearest(r.Uint64(), live) }); n != 0 {
 				t.Errorf("%v allocations, want none", n)
 			}
@@ -411,10 +412,10 @@ func FuzzIndexes(f *testing.F) {
 		if len(data) == 0 {
 			return
 		}
-		distance := int(data[0]) % (MaxDistance + 1)
+		distance := int(data[0]) % (MaxWideDistance + 1)
 		r := rand.New(rand.NewPCG(uint64(data[0]), 12))
-		indexes := []Index{NewLinear(distance), NewBTree(distance), NewMIH(distance)}
-		var have []Centre
+		indexes := []Index{NewLinear(distance), NewBTree(distance), NewMIH(distance), NewQuarters(distance)}
+		var have []Point
 		var seq uint64
 		for i, op := range data[1:min(len(data), 40)] {
 			batch := fuzzBatch(r, op, &seq)
@@ -442,7 +443,7 @@ func FuzzIndexes(f *testing.F) {
 				}
 			}
 			for _, c := range batch[:4] {
-				compareNearest(t, indexes, have, flipped(r, c.Fingerprint, r.IntN(8)), distance, filter(r))
+				compareNearest(t, indexes, have, flipped(r, c.Fingerprint, r.IntN(distance+4)), distance, filter(r))
 			}
 			for _, index := range indexes {
 				if index.Len() != len(have) {
@@ -456,8 +457,8 @@ func FuzzIndexes(f *testing.F) {
 
 // fuzzBatch makes centres that agree in some of their quarters, as the low bits of op say,
 // and whose Seqs are one after the other or far apart.
-func fuzzBatch(r *rand.Rand, op byte, seq *uint64) []Centre {
-	centres := make([]Centre, 50)
+func fuzzBatch(r *rand.Rand, op byte, seq *uint64) []Point {
+	centres := make([]Point, 50)
 	for i := range centres {
 		fingerprint := r.Uint64()
 		for quarter := range 4 {
@@ -469,7 +470,7 @@ func fuzzBatch(r *rand.Rand, op byte, seq *uint64) []Centre {
 		if op>>4&1 == 1 {
 			*seq += 1 << 40
 		}
-		centres[i] = Centre{fingerprint, *seq}
+		centres[i] = Point{fingerprint, *seq}
 	}
 	return centres
 }

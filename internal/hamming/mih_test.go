@@ -1,4 +1,4 @@
-package singlepass
+package hamming
 
 import (
 	"fmt"
@@ -11,17 +11,17 @@ import (
 func skewed() map[string]source {
 	const some = 0xfedc4321
 	return map[string]source{
-		"random": func(r *rand.Rand, _ []Centre) uint64 { return r.Uint64() },
-		"each bit set 13 times in 16": func(r *rand.Rand, _ []Centre) uint64 {
+		"random": func(r *rand.Rand, _ []Point) uint64 { return r.Uint64() },
+		"each bit set 13 times in 16": func(r *rand.Rand, _ []Point) uint64 {
 			return r.Uint64() | r.Uint64() | r.Uint64()&r.Uint64()
 		},
-		"equal upper halves": func(r *rand.Rand, _ []Centre) uint64 { return some<<32 | uint64(r.Uint32()) },
-		"equal lower halves": func(r *rand.Rand, _ []Centre) uint64 { return uint64(r.Uint32())<<32 | some },
-		"upper halves in a ball": func(r *rand.Rand, _ []Centre) uint64 {
+		"equal upper halves": func(r *rand.Rand, _ []Point) uint64 { return some<<32 | uint64(r.Uint32()) },
+		"equal lower halves": func(r *rand.Rand, _ []Point) uint64 { return uint64(r.Uint32())<<32 | some },
+		"upper halves in a ball": func(r *rand.Rand, _ []Point) uint64 {
 			return (some^1<<r.IntN(32))<<32 | uint64(r.Uint32())
 		},
-		"three equal quarters": func(r *rand.Rand, _ []Centre) uint64 { return some<<32 | r.Uint64N(1<<16)<<16 },
-		"all equal":            func(*rand.Rand, []Centre) uint64 { return some },
+		"three equal quarters": func(r *rand.Rand, _ []Point) uint64 { return some<<32 | r.Uint64N(1<<16)<<16 },
+		"all equal":            func(*rand.Rand, []Point) uint64 { return some },
 	}
 }
 
@@ -53,7 +53,7 @@ func TestMIHCandidates(t *testing.T) {
 			index.Fill(centresOf(r, next, test.size))
 			for range queries {
 				// With nothing found there is no early end.
-				index.Nearest(flipped(r, next(r, nil), r.IntN(4)), func(Centre) bool { return false })
+				index.Nearest(flipped(r, next(r, nil), r.IntN(4)), func(Point) bool { return false })
 			}
 			if got := int(index.Candidates()) / queries; got > test.most {
 				t.Errorf("%d candidates a query, want at most %d", got, test.most)
@@ -64,10 +64,10 @@ func TestMIHCandidates(t *testing.T) {
 	}
 }
 
-func centresOf(r *rand.Rand, next source, size int) []Centre {
-	centres := make([]Centre, size)
+func centresOf(r *rand.Rand, next source, size int) []Point {
+	centres := make([]Point, size)
 	for i := range centres {
-		centres[i] = Centre{next(r, nil), uint64(i)}
+		centres[i] = Point{next(r, nil), uint64(i)}
 	}
 	return centres
 }
@@ -101,9 +101,9 @@ func TestMIHKeepsInOrder(t *testing.T) {
 }
 
 // checkTables fails where the tables do not have these centres, each once.
-func checkTables(t *testing.T, m *multiIndex, have []Centre) {
+func checkTables(t *testing.T, m *multiIndex, have []Point) {
 	t.Helper()
-	want := make(map[Centre]bool)
+	want := make(map[Point]bool)
 	for _, c := range have {
 		want[c] = true
 	}
@@ -112,7 +112,7 @@ func checkTables(t *testing.T, m *multiIndex, have []Centre) {
 	}
 	for _, table := range m.tables {
 		k := checker{t: t, table: table, units: make(map[uint32]bool)}
-		var all []Centre
+		var all []Point
 		for address := range table.buckets.len {
 			p := *table.buckets.at(address)
 			for _, c := range k.centres(p, bucketWidth(table, address), false) {
@@ -122,7 +122,7 @@ func checkTables(t *testing.T, m *multiIndex, have []Centre) {
 				all = append(all, c)
 			}
 		}
-		found := make(map[Centre]bool)
+		found := make(map[Point]bool)
 		for _, c := range all {
 			found[c] = true
 		}
@@ -161,7 +161,7 @@ func (k *checker) use(at uint32, units int) {
 }
 
 // centres returns those below p, which must agree in the bits at the places before.
-func (k *checker) centres(p ref, at int, swapped bool) (all []Centre) {
+func (k *checker) centres(p ref, at int, swapped bool) (all []Point) {
 	if !p.node() {
 		if p.n > leafMax {
 			k.t.Fatalf("a leaf of %d", p.n)
@@ -180,7 +180,7 @@ func (k *checker) centres(p ref, at int, swapped bool) (all []Centre) {
 	for side, child := range k.table.nodes.at(int(p.at)) {
 		below := k.centres(child, at+1, swapped || at == twinAt && side == 1)
 		if at == twinAt && side == 1 {
-			byCentre := func(a, b Centre) int { return int(a.Seq) - int(b.Seq) }
+			byCentre := func(a, b Point) int { return int(a.Seq) - int(b.Seq) }
 			slices.SortFunc(all, byCentre)
 			slices.SortFunc(below, byCentre)
 			if !slices.Equal(all, below) {
@@ -229,7 +229,7 @@ func TestMIHInsertMovesLittle(t *testing.T) {
 			var most, before uint64
 			const size = 50_000
 			for seq := range uint64(size) {
-				m.Insert(Centre{next(r, nil), seq})
+				m.Insert(Point{next(r, nil), seq})
 				moved := m.tables[0].moved + m.tables[1].moved
 				most, before = max(most, moved-before), moved
 			}
@@ -249,13 +249,13 @@ func TestMIHReusesRoom(t *testing.T) {
 	const size = 10_000
 	r := rand.New(rand.NewPCG(11, 11))
 	m := NewMIH(3).(*multiIndex)
-	var have []Centre
+	var have []Point
 	var drift uint64
-	next := func(seq uint64) Centre {
+	next := func(seq uint64) Point {
 		if seq%size == 0 {
 			drift = r.Uint64()
 		}
-		return Centre{(r.Uint64()|r.Uint64())&^0xff ^ drift, seq}
+		return Point{(r.Uint64()|r.Uint64())&^0xff ^ drift, seq}
 	}
 	memory := func() (words int) {
 		words = m.slots.centres.len * 2

@@ -1,4 +1,4 @@
-package singlepass
+package hamming
 
 import (
 	"flag"
@@ -8,34 +8,36 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
 var large = flag.Int("centres", 1_000_000, "centres in the largest index of a benchmark; 10000000 need 2 GB and some minutes")
 
 // randomCentres returns uniform ones, whose Seqs are 0 to size-1.
-func randomCentres(r *rand.Rand, size int) []Centre {
-	all := make([]Centre, size)
+func randomCentres(r *rand.Rand, size int) []Point {
+	all := make([]Point, size)
 	for i := range all {
-		all[i] = Centre{r.Uint64(), uint64(i)}
+		all[i] = Point{r.Uint64(), uint64(i)}
 	}
 	return all
 }
 
-func insert(index Index, centres []Centre) {
+func insert(index Index, centres []Point) {
 	for _, c := range centres {
 		index.Insert(c)
 	}
 }
 
-func fill(index Index, centres []Centre) { index.Fill(slices.Clone(centres)) }
+func fill(index Index, centres []Point) { index.Fill(slices.Clone(centres)) }
 
 // eachSize runs f as a sub-benchmark on indexes of distance 3, with the centres in them.
-func eachSize(b *testing.B, f func(b *testing.B, r *rand.Rand, index Index, have []Centre)) {
+func eachSize(b *testing.B, f func(b *testing.B, r *rand.Rand, index Index, have []Point)) {
 	b.Helper()
 	for _, kind := range []struct {
 		name  string
 		index func(distance int) Index
-		put   func(Index, []Centre)
+		put   func(Index, []Point)
 		sizes []int
 	}{
 		{"btree", NewBTree, insert, []int{10_000, 100_000, *large}},
@@ -63,12 +65,12 @@ func BenchmarkNearest(b *testing.B) { benchmarkNearest(b, nil) }
 
 // BenchmarkNearestLive is that with every fourth centre expired.
 func BenchmarkNearestLive(b *testing.B) {
-	benchmarkNearest(b, func(c Centre) bool { return c.Seq%4 != 0 })
+	benchmarkNearest(b, func(c Point) bool { return c.Seq%4 != 0 })
 }
 
-func benchmarkNearest(b *testing.B, live func(Centre) bool) {
+func benchmarkNearest(b *testing.B, live func(Point) bool) {
 	b.Helper()
-	eachSize(b, func(b *testing.B, r *rand.Rand, index Index, have []Centre) {
+	eachSize(b, func(b *testing.B, r *rand.Rand, index Index, have []Point) {
 		for near := false; b.Loop(); near = !near {
 			query := r.Uint64()
 			if near {
@@ -82,7 +84,7 @@ func benchmarkNearest(b *testing.B, live func(Centre) bool) {
 // BenchmarkInsertRemove puts a new centre in and takes another one out, so that the
 // size stays.
 func BenchmarkInsertRemove(b *testing.B) {
-	eachSize(b, func(b *testing.B, r *rand.Rand, index Index, have []Centre) {
+	eachSize(b, func(b *testing.B, r *rand.Rand, index Index, have []Point) {
 		for next := uint64(len(have)); b.Loop(); next++ {
 			replace(r, index, have, next)
 		}
@@ -90,10 +92,10 @@ func BenchmarkInsertRemove(b *testing.B) {
 }
 
 // replace takes one of the centres out, any one, and puts a new one in its place.
-func replace(r *rand.Rand, index Index, have []Centre, seq uint64) {
+func replace(r *rand.Rand, index Index, have []Point, seq uint64) {
 	at := r.IntN(len(have))
 	index.Remove(have[at])
-	have[at] = Centre{r.Uint64(), seq}
+	have[at] = Point{r.Uint64(), seq}
 	index.Insert(have[at])
 }
 
@@ -125,7 +127,7 @@ func BenchmarkGrow(b *testing.B) {
 			index := build(3)
 			started := time.Now()
 			for seq, last := uint64(0), started; seq < uint64(*large); seq++ {
-				c := Centre{r.Uint64(), seq}
+				c := Point{r.Uint64(), seq}
 				some[seq%uint64(len(some))] = c.Fingerprint
 				index.Insert(c)
 				now := time.Now()
@@ -163,15 +165,15 @@ func BenchmarkMemory(b *testing.B) {
 	size, more := *large, *large*3/10
 	for _, test := range []struct {
 		name string
-		do   func(r *rand.Rand, index Index, all []Centre)
+		do   func(r *rand.Rand, index Index, all []Point)
 	}{
-		{"inserted", func(_ *rand.Rand, index Index, all []Centre) { insert(index, all[:size]) }},
-		{"filled", func(_ *rand.Rand, index Index, all []Centre) { fill(index, all[:size]) }},
-		{"filled, 30% more", func(_ *rand.Rand, index Index, all []Centre) {
+		{"inserted", func(_ *rand.Rand, index Index, all []Point) { insert(index, all[:size]) }},
+		{"filled", func(_ *rand.Rand, index Index, all []Point) { fill(index, all[:size]) }},
+		{"filled, 30% more", func(_ *rand.Rand, index Index, all []Point) {
 			fill(index, all[:size])
 			insert(index, all[size:])
 		}},
-		{"filled, 30% more, as many out", func(r *rand.Rand, index Index, all []Centre) {
+		{"filled, 30% more, as many out", func(r *rand.Rand, index Index, all []Point) {
 			fill(index, all[:size])
 			insert(index, all[size:])
 			r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
@@ -179,7 +181,7 @@ func BenchmarkMemory(b *testing.B) {
 				index.Remove(c)
 			}
 		}},
-		{"filled, each replaced 5 times", func(r *rand.Rand, index Index, all []Centre) {
+		{"filled, each replaced 5 times", func(r *rand.Rand, index Index, all []Point) {
 			fill(index, all[:size])
 			for next := range 5 * size {
 				replace(r, index, all[:size], uint64(len(all)+next))
@@ -212,9 +214,9 @@ func benchmarkAssign(b *testing.B, build func(distance int) Index) {
 	const window = 200 * time.Second
 	r := rand.New(rand.NewPCG(2, 2))
 	recent := make([]uint64, 60_000)
-	lastSeen := make(map[Centre]int64)
-	joined := make([]Centre, window.Milliseconds()+1) // by event time modulo its length
-	space := NewSpace(build(3), window, func(c Centre) int64 { return lastSeen[c] })
+	lastSeen := make(map[singlepass.Centre]int64)
+	joined := make([]singlepass.Centre, window.Milliseconds()+1) // by event time modulo its length
+	space := singlepass.NewSpace(Centres(build(3)), window, func(c singlepass.Centre) int64 { return lastSeen[c] })
 	at := int64(0)
 	assign := func() {
 		fingerprint := r.Uint64()
@@ -222,7 +224,7 @@ func benchmarkAssign(b *testing.B, build func(distance int) Index) {
 			fingerprint = flipped(r, recent[fingerprint%uint64(len(recent))], 1)
 		}
 		recent[at%int64(len(recent))] = fingerprint
-		a := space.Assign(fingerprint, at)
+		a := space.Assign(singlepass.Fingerprint{Hash: fingerprint}, at)
 		lastSeen[a.Centre] = at
 		overdue := &joined[at%int64(len(joined))]
 		if last, ok := lastSeen[*overdue]; ok && space.Expired(last) {
@@ -245,7 +247,7 @@ func benchmarkAssign(b *testing.B, build func(distance int) Index) {
 // BenchmarkStream is what a Space does without a window: every other query is near a
 // centre, the others are new and inserted at once.
 func BenchmarkStream(b *testing.B) {
-	eachSize(b, func(b *testing.B, r *rand.Rand, index Index, have []Centre) {
+	eachSize(b, func(b *testing.B, r *rand.Rand, index Index, have []Point) {
 		before, queries, seq := index.Candidates(), 0, uint64(len(have))
 		for near := false; b.Loop(); near = !near {
 			query := r.Uint64()
@@ -253,7 +255,7 @@ func BenchmarkStream(b *testing.B) {
 				query = flipped(r, have[query%uint64(len(have))].Fingerprint, 3)
 			}
 			if _, _, ok := index.Nearest(query, nil); !ok {
-				index.Insert(Centre{query, seq})
+				index.Insert(Point{query, seq})
 				seq++
 			}
 			queries++

@@ -1,6 +1,10 @@
-package singlepass
+package hamming
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/clusterd/clusterd/internal/singlepass"
+)
 
 // ahead is how many buckets are touched before they are used, so that the processor waits
 // for all of these cache misses at once and not for one after the other.
@@ -10,7 +14,7 @@ const ahead = 64
 type search struct {
 	fingerprint uint64
 	tables      [2]*table
-	best        nearest
+	best        singlepass.Nearest[Point, int]
 	compared    uint64
 	// own is the round: in how many bits centres differ in a table's own half.
 	own int
@@ -88,7 +92,7 @@ func (s *search) flush() {
 	s.touched = touched
 	for _, v := range s.pending[:s.waiting] {
 		s.other = s.own + int(v.table)
-		if s.best.distance < s.own+s.other {
+		if s.best.Reach() < s.own+s.other {
 			break // by the phase before
 		}
 		s.table = s.tables[v.table]
@@ -99,7 +103,7 @@ func (s *search) flush() {
 }
 
 // left is in how many bits of the other half a centre may differ to be taken.
-func (s *search) left() int { return s.best.reach() - s.own }
+func (s *search) left() int { return s.best.Reach() - s.own }
 
 // walk visits the leaves below p, at this place of its path, on the way to which the own
 // half differs from the query's in spent bits.
@@ -186,5 +190,5 @@ func (s *search) offer(slot uint32, other int) {
 	if quarter := bits.OnesCount16(uint16(differing >> 32)); s.twin && (quarter < s.low || quarter > s.high) {
 		return
 	}
-	s.best.offer(c, s.own+other)
+	s.best.Offer(c, c.Seq, s.own+other)
 }

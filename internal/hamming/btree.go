@@ -1,10 +1,12 @@
-package singlepass
+package hamming
 
 import (
 	"math/bits"
 	"sync/atomic"
 
 	"github.com/google/btree"
+
+	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
 // degree gives nodes of up to 255 items of 16 bytes. BenchmarkNearest,
@@ -58,13 +60,13 @@ func NewBTree(distance int) Index {
 	return p
 }
 
-func (p *permutedCopies) Insert(c Centre) {
+func (p *permutedCopies) Insert(c Point) {
 	for _, copied := range p.copies {
 		copied.tree.ReplaceOrInsert(copied.item(c))
 	}
 }
 
-func (p *permutedCopies) Remove(c Centre) bool {
+func (p *permutedCopies) Remove(c Point) bool {
 	var there bool
 	for _, copied := range p.copies {
 		_, there = copied.tree.Delete(copied.item(c))
@@ -72,32 +74,32 @@ func (p *permutedCopies) Remove(c Centre) bool {
 	return there
 }
 
-func (p *permutedCopies) Nearest(fingerprint uint64, live func(Centre) bool) (Centre, int, bool) {
-	best := newNearest(p.distance, live)
+func (p *permutedCopies) Nearest(fingerprint uint64, live func(Point) bool) (Point, int, bool) {
+	best := singlepass.NewNearest(p.distance, live)
 	var compared uint64
 	for i := range p.copies {
 		compared += p.scan(i, fingerprint, &best)
 		// A centre that is in none of the i+1 ranges scanned differs in i+1 blocks
 		// and hence in more than i bits: it can neither beat nor tie such a best.
-		if best.distance <= i {
+		if best.Reach() <= i {
 			break
 		}
 	}
 	p.candidates.Add(compared)
-	return best.result()
+	return best.Result()
 }
 
 func (p *permutedCopies) Candidates() uint64 { return p.candidates.Load() }
 
 func (p *permutedCopies) Len() int { return p.copies[0].tree.Len() }
 
-func (p *permuted) item(c Centre) item {
+func (p *permuted) item(c Point) item {
 	return item{bits.RotateLeft64(c.Fingerprint, p.rotate), c.Seq}
 }
 
 // scan offers every centre whose block in copy i equals that of the fingerprint and
 // that no copy before has offered. It returns how many it has compared.
-func (p *permutedCopies) scan(i int, fingerprint uint64, best *nearest) (compared uint64) {
+func (p *permutedCopies) scan(i int, fingerprint uint64, best *singlepass.Nearest[Point, int]) (compared uint64) {
 	copied := p.copies[i]
 	query := bits.RotateLeft64(fingerprint, copied.rotate)
 	block := query >> copied.shift
@@ -107,10 +109,10 @@ func (p *permutedCopies) scan(i int, fingerprint uint64, best *nearest) (compare
 		}
 		compared++
 		// Rotating both leaves the number of bits in which they differ as it is.
-		if distance := bits.OnesCount64(it.key ^ query); best.beaten(it.seq, distance) {
-			c := Centre{bits.RotateLeft64(it.key, -copied.rotate), it.seq}
+		if distance := bits.OnesCount64(it.key ^ query); best.Beaten(it.seq, distance) {
+			c := Point{bits.RotateLeft64(it.key, -copied.rotate), it.seq}
 			if !p.inRange(i, c.Fingerprint^fingerprint) {
-				best.offer(c, distance)
+				best.Offer(c, c.Seq, distance)
 			}
 		}
 		return true

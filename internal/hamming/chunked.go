@@ -1,4 +1,4 @@
-package singlepass
+package hamming
 
 // chunkLen elements make a chunk: small enough that to make one is no pause, and for an
 // empty index to be small.
@@ -28,23 +28,23 @@ func (c *chunked[T]) grow(n int) {
 
 // slots holds every centre of an index once, in a slot that stays its own.
 type slots struct {
-	centres chunked[Centre]
+	centres chunked[Point]
 	free    uint64 // the first free slot plus 1; its Seq is the next one, likewise
 	used    int
 }
 
-func (s *slots) at(slot uint32) *Centre { return s.centres.at(int(slot)) }
+func (s *slots) at(slot uint32) *Point { return s.centres.at(int(slot)) }
 
 // maxSlots is how many slots can be told apart.
 const maxSlots = 1 << 32
 
-func (s *slots) put(c Centre) uint32 {
+func (s *slots) put(c Point) uint32 {
 	slot := s.free - 1
 	if s.free > 0 {
 		s.free = s.at(uint32(slot)).Seq
 	} else {
 		if slot = uint64(s.centres.len); slot == maxSlots {
-			panic("singlepass: an index mih holds no more than 2^32 centres")
+			panic("hamming: an index mih holds no more than 2^32 centres")
 		}
 		s.centres.grow(1)
 	}
@@ -54,17 +54,17 @@ func (s *slots) put(c Centre) uint32 {
 }
 
 func (s *slots) release(slot uint32) {
-	*s.at(slot) = Centre{Seq: s.free}
+	*s.at(slot) = Point{Seq: s.free}
 	s.free = uint64(slot) + 1
 	s.used--
 }
 
 // adopt fills empty slots with the centres, in their order, and keeps the slice: as many
 // whole chunks as it makes become the slots.
-func (s *slots) adopt(centres []Centre) {
+func (s *slots) adopt(centres []Point) {
 	s.used = len(centres)
 	for ; len(centres) >= chunkLen; centres = centres[chunkLen:] {
-		s.centres.chunks = append(s.centres.chunks, (*[chunkLen]Centre)(centres))
+		s.centres.chunks = append(s.centres.chunks, (*[chunkLen]Point)(centres))
 	}
 	s.centres.len = len(s.centres.chunks) * chunkLen
 	for _, c := range centres {

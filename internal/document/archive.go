@@ -1,0 +1,151 @@
+package document
+
+import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"golang.org/x/net/html"
+)
+
+// An archive is the zip file that a document is, of which only so much may be unpacked: a bomb is a few
+// kilobytes that unpack to gigabytes.
+type archive struct {
+	parts    map[string]*zip.File
+	left     int64 // bytes that may still be unpacked
+	maxToken int   // bytes of a tag, or of the text between two
+}
+
+const (
+	// markupPerText is how much larger the markup of a document may be than its text. Of long Word
+	// documents it is some ten times as large.
+	markupPerText = 16
+	// minUnpacked may be unpacked of any document, however little text is allowed.
+	minUnpacked = 1 << 20
+	// openCost is what opening a part takes from what may be unpacked: some documents name a part any
+	// number of times.
+	openCost = 1 << 10
+	// minToken is allowed of any document: the first tag of most names many namespaces.
+	minToken = 64 << 10
+)
+
+func zipped(read func(*archive, *limited) error) reader {
+	return func(file io.ReaderAt, size int64, out *limited) error {
+		z, err := zip.NewReader(file, size)
+		if err != nil {
+			return fmt.Errorf("it is not the zip archive that it should be, or is encrypted: %w", err)
+		}
+		a := &archive{
+			parts: make(map[string]*zip.File, len(z.File)),
+			left:  minUnpacked + markupPerText*int64(out.max), maxToken: max(minToken, out.max),
+		}
+		for _, f := range z.File {
+			a.parts[f.Name] = f
+		}
+		return read(a, out)
+	}
+}
+
+// errMissing is the error of a part that is not in the archive.
+var errMissing = errors.New("is missing")
+
+// open opens a part by its path in the archive. Reading it gives [ErrTooLarge] where there is more in it
+// than may be unpacked.
+func (a *archive) open(name string) (io.ReadCloser, error) {
+	f := a.parts[name]
+	if f == nil {
+		return nil, fmt.Errorf("part %q %w", name, errMissing)
+	}
+	if a.left -= openCost; a.left < 0 {
+		return nil, ErrTooLarge
+	}
+	r, err := f.Open()
+	if err != nil {
+		return nil, fmt.Errorf("part %q: %w", name, err)
+	}
+	return &part{r, a, name}, nil
+}
+
+type part struct {
+	io.ReadCloser
+	archive *archive
+	name    string
+}
+
+func (p *part) Read(b []byte) (int, error) {
+	n, err := p.ReadCloser.Read(b)
+	if p.archive.left -= int64(n); p.archive.left < 0 {
+		return 0, ErrTooLarge
+	}
+	if err != nil && err != io.EOF {
+		err = fmt.Errorf("part %q: %w", p.name, err)
+	}
+	return n, err
+}
+
+// A tag is one of an XML document, or what stands between two.
+type tag struct {
+	kind html.TokenType // start, end, self-closing or text
+	name string         // without the prefix of its namespace, in lower case
+	attr func(name string) string
+	text []byte // of a text
+}
+
+// each hands on the tags and the text of a part in XML. HTML's tokenizer reads it because it holds one tag
+// at a time, of bounded size, while encoding/xml holds all open elements.
+func (a *archive) each(name string, visit func(tag) error) error {
+	r, err := a.open(name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = r.Close() }() // only read from
+	z := html.NewTokenizer(r)
+	z.SetMaxBuf(a.maxToken)
+	z.AllowCDATA(true)
+	for {
+		t := tag{kind: z.Next()}
+		switch t.kind {
+		case html.ErrorToken:
+			switch {
+			case errors.Is(z.Err(), io.EOF):
+				return nil
+			case errors.Is(z.Err(), html.ErrBufferExceeded):
+				return ErrTooLarge
+			}
+			return z.Err()
+		case html.TextToken:
+			t.text = z.Text()
+		case html.StartTagToken, html.EndTagToken, html.SelfClosingTagToken:
+			z.NextIsNotRawText() // only in HTML is <title> special
+			name, more := z.TagName()
+			if _, local, prefixed := bytes.Cut(name, []byte(":")); prefixed {
+				name = local
+			}
+			t.name, t.attr = string(name), attributes(z, more)
+		default:
+			continue
+		}
+		if err := visit(t); err != nil {
+			return err
+		}
+	}
+}
+
+// attributes looks up attributes of the tag that z is at by their names without prefix, in lower
+// case. It can be called until z moves on.
+func attributes(z *html.Tokenizer, more bool) func(name string) string {
+	var found map[string]string
+	return func(name string) string {
+		for more {
+			var key, value []byte
+			key, value, more = z.TagAttr()
+			if found == nil {
+				found = make(map[string]string)
+			}
+			found[string(key)] = string(value)
+		}
+		return found[name]
+	}
+}

@@ -1,0 +1,289 @@
+package document
+
+import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"golang.org/x/text/encoding/simplifiedchinese"
+	"golang.org/x/text/encoding/unicode"
+)
+
+const enough = 1 << 20
+
+// parts are the names and contents of what a zip archive holds, one after the other.
+type parts []string
+
+func pack(t testing.TB, all parts) string {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for i := 0; i < len(all); i += 2 {
+		w, err := z.Create(all[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(w, all[i+1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func read(name, file string, maxBytes int) (Document, error) {
+	return Read(name, strings.NewReader(file), int64(len(file)), maxBytes)
+}
+
+const (
+	declaration = `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>`
+	officeType  = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/"
+)
+
+func relationshipsXML(all ...string) string {
+	var b strings.Builder
+	b.WriteString(declaration + `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">`)
+	for i := 0; i < len(all); i += 3 {
+		b.WriteString(`<Relationship Id="` + all[i] + `" Type="` + officeType + all[i+1] + `" Target="` + all[i+2] + `"/>`)
+	}
+	return b.String() + `</Relationships>`
+}
+
+func docx(body string) parts {
+	return parts{
+		"_rels/.rels", relationshipsXML("rId2", "extended-properties", "docProps/app.xml", "rId1", "officeDocument", "word/document.xml"),
+		"word/document.xml", declaration + `<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>` + body + `</w:body></w:document>`,
+		"docProps/core.xml", `<cp:coreProperties><dc:title>Template 7</dc:title></cp:coreProperties>`,
+	}
+}
+
+func pptx(slides ...string) parts {
+	list, rels, all := "", []string(nil), parts{"_rels/.rels", relationshipsXML("rId1", "officeDocument", "/ppt/presentation.xml")}
+	for i, s := range slides {
+		number := string(rune('1' + i))
+		list = `<p:sldId id="25` + number + `" r:id="rId` + number + `"/>` + list // in reverse of the file names
+		rels = append(rels, "rId"+number, "slide", "slides/slide"+number+".xml")
+		all = append(all, "ppt/slides/slide"+number+".xml", declaration+`<p:sld><p:cSld><p:spTree>`+s+`</p:spTree></p:cSld></p:sld>`)
+	}
+	return append(all,
+		"ppt/presentation.xml", declaration+`<p:presentation><p:sldIdLst>`+list+`</p:sldIdLst></p:presentation>`,
+		"ppt/_rels/presentation.xml.rels", relationshipsXML(rels...))
+}
+
+func odt(body string) parts {
+	return parts{
+		"mimetype", "application/vnd.oasis.opendocument.text",
+		"content.xml", declaration + `<office:document-content><office:automatic-styles><style:style style:name="P1"/></office:automatic-styles><office:body><office:text>` +
+			body + `</office:text></office:body></office:document-content>`,
+	}
+}
+
+func epub(chapters ...string) parts {
+	items, refs := "", ""
+	all := parts{"META-INF/container.xml", declaration + `<container><rootfiles><rootfile full-path="OEBPS/book.opf" media-type="application/oebps-package+xml"/></rootfiles></container>`}
+	for i, c := range chapters {
+		number := string(rune('1' + i))
+		items += `<item id="c` + number + `" href="text/chapter%20` + number + `.xhtml" media-type="application/xhtml+xml"/>`
+		refs = `<itemref idref="c` + number + `"/>` + refs // in reverse of the manifest
+		all = append(all, "OEBPS/text/chapter "+number+".xhtml", c)
+	}
+	return append(all, "OEBPS/book.opf", declaration+`<package><metadata><dc:title>x</dc:title></metadata><manifest>`+items+`</manifest><spine>`+refs+`</spine></package>`)
+}
+
+func TestRead(t *testing.T) {
+	gbk, err := simplifiedchinese.GBK.NewEncoder().String(`<meta charset="gbk"><p>台风</p>`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gbkXML, err := simplifiedchinese.GBK.NewEncoder().String(`<?xml version="1.0" encoding='GB2312'?><a>台风</a>`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	utf16, err := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewEncoder().String("<p>台风</p>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, file     string
+		title, content string
+	}{
+		{"a.HTML", "\n<p>台风</p>\n", "", "<p>台风</p>"},
+		{"gbk.htm", gbk, "", `<meta charset="gbk"><p>台风</p>`},
+		{"utf16.html", utf16, "", "<p>台风</p>"},
+		{"bytes.html", "<p>台风" + strings.Repeat(" ", 1024) + "\xff", "", "<p>台风" + strings.Repeat(" ", 1024) + "\uFFFD"},
+		{"a.xml", declaration + "<a>台风</a>", "", declaration + "<a>台风</a>"},
+		{"gbk.xml", gbkXML, "", `<?xml version="1.0" encoding='GB2312'?><a>台风</a>`},
+
+		{
+			"a.docx", pack(t, docx(`<w:p><w:pPr><w:tabs><w:tab/></w:tabs></w:pPr><w:r><w:t>港口</w:t></w:r><w:r><w:t xml:space="preserve">大桥 A&amp;B</w:t></w:r></w:p>`+
+				`<w:p><w:r><w:t>a</w:t><w:tab/><w:t>b</w:t><w:br/><w:t>c</w:t></w:r></w:p><w:tbl><w:tr><w:tc><w:p><w:r><w:t>1</w:t></w:r></w:p></w:tc><w:tc><w:p><w:r><w:t>2</w:t></w:r></w:p></w:tc></w:tr></w:tbl>`)),
+			"港口大桥 A&B", "a\tb\nc\n1\n2",
+		},
+		{
+			"changes.docx", pack(t, docx(`<w:p><w:r><w:t>kept</w:t></w:r></w:p><w:p><w:del><w:r><w:delText>deleted</w:delText></w:r></w:del><w:ins><w:r><w:t>inserted</w:t></w:r></w:ins>`+
+				`<w:moveFrom><w:r><w:t>moved</w:t></w:r></w:moveFrom><w:r><w:instrText>PAGE</w:instrText></w:r></w:p>`)),
+			"kept", "inserted",
+		},
+		{
+			"box.docx", pack(t, docx(`<w:p><w:r><w:t>x</w:t></w:r></w:p><mc:AlternateContent><mc:Choice><w:p><w:r><w:t>box</w:t></w:r></w:p></mc:Choice><mc:Fallback><w:p><w:r><w:t>box</w:t></w:r></w:p></mc:Fallback></mc:AlternateContent>`)),
+			"x", "box",
+		},
+		{
+			"a.pptx", pack(t, pptx(`<a:p><a:r><a:t>second</a:t></a:r><a:fld type="slidenum"><a:t>2</a:t></a:fld></a:p>`, `<a:p><a:r><a:t>fir</a:t></a:r><a:r><a:t>st</a:t></a:r></a:p><a:p/>`)),
+			"first", "second",
+		},
+		{
+			"a.odt", pack(t, odt(`<text:tracked-changes><text:p>gone</text:p></text:tracked-changes><text:h>港口<text:span>大桥</text:span></text:h><text:p>a<text:s text:c="2"/>b<text:tab/>c<text:line-break/>d`+
+				`<text:note><text:note-body><text:p>note</text:p></text:note-body></text:note>
+e</text:p>`)),
+			"港口大桥", "a b\tc\nd e",
+		},
+		{
+			"a.epub", pack(t, epub(declaration+`<html><head><title>x</title></head><body><p>second</p><script>y</script></body></html>`, `<html><body><h1>fi<i>rst</i></h1></body></html>`)),
+			"first", "x\n\n\n\nsecond",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if !Is(c.name) {
+				t.Error("is not known for a document")
+			}
+			got, err := read(c.name, c.file, enough)
+			if want := (Document{c.title, c.content}); err != nil || got != want {
+				t.Errorf("got %q, %v\nwant %q", got, err, want)
+			}
+		})
+	}
+}
+
+func TestIs(t *testing.T) {
+	for _, name := range []string{"a.jsonl", "a.json", "a.txt", "a.gz", "a.html.gz", "docx", "-", "", "a.doc", "a.pdf", "b.docx/a"} {
+		if Is(name) {
+			t.Errorf("%s is taken for a document", name)
+		}
+	}
+}
+
+func TestBroken(t *testing.T) {
+	good := pack(t, docx(`<w:p><w:r><w:t>`+strings.Repeat("text ", 1000)+`</w:t></w:r></w:p>`))
+	var stored bytes.Buffer
+	z := zip.NewWriter(&stored)
+	w, err := z.CreateHeader(&zip.FileHeader{Name: "content.xml", Method: zip.Store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(w, "<text:p>a sentence</text:p>"); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ name, file, want string }{
+		{"a.docx", "PK", "zip archive"},
+		{"a.docx", "", "zip archive"},
+		{"cut.docx", good[:len(good)/2], "zip archive"},
+		{"flipped.docx", strings.ReplaceAll(good, "word/document.xml", "word/doculent.xml"), `"word/document.xml"`},
+		{"flipped.odt", strings.Replace(stored.String(), "sentence", "centence", 1), `part "content.xml": zip: checksum error`},
+		{"odt.docx", pack(t, odt("<text:p>x</text:p>")), `"_rels/.rels" is missing`},
+		{"no.docx", pack(t, parts{"_rels/.rels", relationshipsXML()}), "main part is missing"},
+		{"a.odt", pack(t, parts{"mimetype", "x"}), `"content.xml" is missing`},
+		{"a.pptx", pack(t, append(parts{"ppt/none", ""}, pptx("x")[:2]...)), `"ppt/_rels/presentation.xml.rels" is missing`},
+		{"a.epub", pack(t, epub()[:2]), `"OEBPS/book.opf" is missing`},
+		{"a.xml", `<?xml version="1.0" encoding="klingon"?><a>x</a>`, `"klingon"`},
+		{"a.pdf", "%PDF", `unknown kind of document: ".pdf"`},
+	} {
+		got, err := read(c.name, c.file, enough)
+		if err == nil || errors.Is(err, ErrTooLarge) || errors.Is(err, ErrEmpty) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %.40q, error %v, want one with %s", c.name, got, err, c.want)
+		}
+	}
+}
+
+func TestEmpty(t *testing.T) {
+	for name, file := range map[string]string{
+		"a.html": " \n", "b.html": "", "a.xml": "", "a.docx": pack(t, docx("<w:p/>")), "a.odt": pack(t, odt("")),
+		"a.pptx": pack(t, pptx()), "a.epub": pack(t, epub("<p> </p>")),
+	} {
+		if got, err := read(name, file, enough); !errors.Is(err, ErrEmpty) {
+			t.Errorf("%s: got %q, %v", name, got, err)
+		}
+	}
+}
+
+// Neither much text nor what only unpacks to much gets through, and text that just fits does.
+func TestTooLarge(t *testing.T) {
+	const limit = 10_000
+	long := strings.Repeat("x", limit-1)
+	for _, c := range []struct{ name, file string }{
+		{"a.html", "%s"},
+		{"a.xml", "%s"},
+		{"a.docx", "<w:p><w:t>%s</w:t></w:p>"},
+		{"a.odt", "<text:p>%s</text:p>"},
+	} {
+		file := func(text string) string {
+			s := strings.Replace(c.file, "%s", text, 1)
+			switch c.name {
+			case "a.docx":
+				return pack(t, docx(s))
+			case "a.odt":
+				return pack(t, odt(s))
+			}
+			return s
+		}
+		if _, err := read(c.name, file(long), limit); err != nil {
+			t.Errorf("%s: %d bytes with a limit of %d: %v", c.name, len(long), limit, err)
+		}
+		if _, err := read(c.name, file(long+"xx"), limit); !errors.Is(err, ErrTooLarge) {
+			t.Errorf("%s: %d bytes with a limit of %d: %v", c.name, len(long)+2, limit, err)
+		}
+	}
+	same := pptx("<a:p><a:t>x</a:t></a:p>")
+	for i := range same {
+		same[i] = strings.Replace(same[i], "</p:sldIdLst>", strings.Repeat(`<p:sldId r:id="rId1"/>`, 5000)+"</p:sldIdLst>", 1)
+	}
+	for name, file := range map[string]string{
+		"elements.docx":   pack(t, docx(strings.Repeat("<w:p><w:r></w:r>", minUnpacked/10))),
+		"tag.docx":        pack(t, docx("<w:p "+strings.Repeat(`a="" `, minToken)+">")),
+		"deep.odt":        pack(t, odt(strings.Repeat("<text:p>", minUnpacked/4))),
+		"one slide.pptx":  pack(t, same),
+		"markup.epub":     pack(t, epub(strings.Repeat("<p></p>", minUnpacked/4))),
+		"replaced.html":   strings.Repeat("<p>台", 1000) + strings.Repeat("x\xff", 1990),
+		"relations.docx":  pack(t, parts{"_rels/.rels", relationshipsXML() + strings.Repeat(" ", 4*minUnpacked)}),
+		"whitespace.epub": pack(t, epub(strings.Repeat(" ", 4*minUnpacked))),
+	} {
+		if _, err := read(name, file, limit); !errors.Is(err, ErrTooLarge) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Whatever a file holds, it gives text within the limit or an error. What is fuzzed is one part of each kind
+// of archive, since a fuzzer finds no checksums, and the archive itself.
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(`<w:p><w:r><w:t>a</w:t><w:tab/></w:r></w:p>`))
+	f.Add([]byte(`<a:p><a:t><![CDATA[x]]></a:t></a:p></a:p><mc:Fallback>`))
+	f.Add([]byte(`<text:p>x<text:note><text:p>y</text:note></text:p>`))
+	f.Add([]byte(`<Relationship Id="rId1" Type="x/officeDocument" Target="../../_rels/.rels"/>`))
+	f.Add([]byte("<?xml version='1.0' encoding=\"gbk\"?>\xff"))
+	f.Add([]byte("\xff\xfe<\x00p"))
+	f.Add([]byte(pack(f, docx("<w:p><w:t>x</w:t></w:p>"))))
+	const limit = 1000
+	f.Fuzz(func(t *testing.T, b []byte) {
+		s := string(b)
+		for name, file := range map[string]string{
+			"a.html": s, "a.xml": s, "raw.docx": s, "raw.epub": s,
+			"a.docx": pack(t, docx(s)), "rels.docx": pack(t, parts{"_rels/.rels", s}),
+			"a.pptx": pack(t, pptx(s, s)), "a.odp": pack(t, odt(s)), "a.epub": pack(t, epub(s)),
+			"opf.epub": pack(t, parts{"META-INF/container.xml", `<rootfile full-path="a"/>`, "a", s}),
+		} {
+			got, err := read(name, file, limit)
+			if err == nil && (len(got.Title)+len(got.Content) == 0 || len(got.Title)+len(got.Content) > limit) {
+				t.Errorf("%s: got %q", name, got)
+			}
+		}
+	})
+}
