@@ -1,0 +1,34 @@
+package shingle
+
+import (
+	"encoding/binary"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/clusterd/clusterd/internal/sets"
+	"github.com/clusterd/clusterd/internal/text"
+)
+
+// words adds the shingles of so many words each. Stop words are none. An article of fewer
+// words is one shingle.
+func words(tokenizer *text.Tokenizer, size int) adder {
+	var (
+		counter = tokenizer.NewCounter()
+		hashes  []byte // eight bytes a word: those of the last words
+	)
+	return func(to *sets.Builder, title, content string) bool {
+		hashes = hashes[:0]
+		counter.Words(title, content, func(word text.Token) {
+			if len(hashes) == 8*size {
+				to.Add(xxh3.Hash(hashes))
+				hashes = hashes[:copy(hashes, hashes[8:])]
+			}
+			hashes = binary.LittleEndian.AppendUint64(hashes, word.Hash)
+		})
+		if len(hashes) == 0 {
+			return false
+		}
+		to.Add(xxh3.Hash(hashes))
+		return true
+	}
+}
