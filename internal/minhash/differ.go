@@ -1,0 +1,37 @@
+package minhash
+
+import "math/bits"
+
+// differing returns in how many places two signatures differ, which have equally many.
+func differing[S, T string | []byte](a S, b T) int { return differingUpTo(a, b, len(a)) }
+
+// differingUpTo is differing, but may stop counting above most.
+func differingUpTo[S, T string | []byte](a S, b T, most int) (n int) {
+	i := 0
+	for ; i+8 <= len(a); i += 8 {
+		n += bits.OnesCount64(unequal(word(a, i), word(b, i)))
+		if n > most {
+			return n
+		}
+	}
+	for ; i < len(a); i++ {
+		if a[i] != b[i] {
+			n++
+		}
+	}
+	return n
+}
+
+// unequal returns the top bit of each byte in which two words differ.
+func unequal(a, b uint64) uint64 {
+	const low = 0x7f7f7f7f7f7f7f7f
+	x := a ^ b
+	return (x&low + low | x) &^ low
+}
+
+// word returns eight bytes, the first of them lowest.
+func word[S string | []byte](s S, i int) uint64 {
+	e := s[i : i+8]
+	return uint64(e[0]) | uint64(e[1])<<8 | uint64(e[2])<<16 | uint64(e[3])<<24 |
+		uint64(e[4])<<32 | uint64(e[5])<<40 | uint64(e[6])<<48 | uint64(e[7])<<56
+}
