@@ -64,5 +64,11 @@ type listed struct {
 func methods() []listed {
 	return []listed{
 		{"simhash", newSimHash},
+		{"simhash+verify", newVerified},
+		{"minhash", newMinHash},
+		{"shingle", newShingle},
+		{"ksentence", newKSentence},
+		{"pinyin", newPinyin},
+		{"exact", newExact},
 	}
 }

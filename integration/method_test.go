@@ -1,0 +1,63 @@
+//go:build integration
+
+package integration
+
+import (
+	"bytes"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/clusterd/clusterd/internal/method"
+	"github.com/clusterd/clusterd/internal/sample"
+)
+
+// Whatever the method, a daemon that is killed, and once loses its disk, gives each article the result that
+// it has when nothing goes wrong: that of clusterd cluster.
+func TestMethods(t *testing.T) {
+	for _, name := range method.Names() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, 1, "batch: {linger: 0s, records: 100}\ncluster: {window: 30m}\nfingerprint: {method: "+name+"}\n")
+			generator, articles := sample.New(*seed, time.Now().Add(-time.Hour)), new(bytes.Buffer)
+			send := func(n int) {
+				records := make([]*kgo.Record, n)
+				for i := range records {
+					records[i] = &kgo.Record{Value: generator.Next().JSON()}
+					articles.Write(append(bytes.Clone(records[i].Value), '\n'))
+				}
+				w.produce(records...)
+			}
+			running := w.start()
+			for round := range 4 {
+				before := w.consumed()
+				send(600)
+				w.progress(before)
+				running.kill()
+				if round == 2 {
+					if err := os.RemoveAll(running.dir); err != nil {
+						t.Fatal(err)
+					}
+				}
+				running = w.startIn(running.dir)
+			}
+			w.done()
+			running.stop()
+			w.audit()
+			var got []string
+			joined := 0
+			for _, r := range w.read(w.output, kgo.ReadCommitted()) {
+				got = append(got, string(r.Value))
+				if parseResult(t, r.Value).Status == "joined" {
+					joined++
+				}
+			}
+			w.compare(got, w.cluster(articles.Bytes()))
+			if t.Logf("%d results, %d joined", len(got), joined); joined < len(got)/10 {
+				t.Errorf("%d of %d joined: the test shows little", joined, len(got))
+			}
+		})
+	}
+}
