@@ -79,7 +79,7 @@ func newRoot() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(newRun(), newDemo(), newCluster(), newAudit(), newLint(), newConfig(), newVersion())
+	root.AddCommand(newRun(), newDemo(), newCluster(), newCompare(), newEval(), newIDF(), newAudit(), newLint(), newConfig(), newVersion())
 	return root
 }
 

@@ -99,14 +99,14 @@ func (p *process) signal(s os.Signal) int {
 }
 
 func TestHelp(t *testing.T) {
-	for _, verb := range []string{"", "run", "demo", "cluster", "audit", "lint", "config", "version"} {
+	for _, verb := range []string{"", "run", "demo", "cluster", "compare", "eval", "eval paper", "eval tune", "idf", "audit", "lint", "config", "version"} {
 		t.Run("clusterd "+verb, func(t *testing.T) {
 			args := append(strings.Fields(verb), "--help")
 			got := clusterd(t, "", args...)
 			if got.code != 0 || got.errs != "" {
 				t.Errorf("exit %d, errors %q", got.code, got.errs)
 			}
-			golden.Check(t, filepath.Join("testdata", "help", "clusterd"+strings.TrimSuffix("-"+verb, "-")+".txt"), []byte(got.out))
+			golden.Check(t, filepath.Join("testdata", "help", strings.Join(append([]string{"clusterd"}, strings.Fields(verb)...), "-")+".txt"), []byte(got.out))
 		})
 	}
 }
@@ -141,7 +141,7 @@ func TestUsageErrors(t *testing.T) {
 		"cluster --distance= x":      "--distance: must ",
 		"cluster --window -1h x":     "--window: must be 0s or more",
 		"cluster --format xml x":     "--format: must be one of json, text",
-		"cluster --method minhash x": "--method: must be simhash",
+		"cluster --method md5 x":     "--method: must be one of simhash, simhash+verify, minhash",
 		"completion tcsh":            `completion: unknown command or argument "tcsh"`,
 		"completion bash now":        `completion bash: unknown command or argument "now"`,
 	} {

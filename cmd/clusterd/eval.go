@@ -1,0 +1,239 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+
+	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/eval"
+	"github.com/clusterd/clusterd/internal/method"
+)
+
+// evalFlags are what the command line of eval says.
+type evalFlags struct {
+	config, clusters, pairs string
+	runs                    []string
+	at                      []float64
+	thresholds              bool
+	labels, positive        string
+	sizes                   []int
+	within, html, format    string
+	threads                 int
+}
+
+func newEval() *cobra.Command {
+	var f evalFlags
+	cmd := &cobra.Command{
+		Use:   "eval [FILE...]",
+		Short: "Measure methods and settings on your own documents",
+		Long: "Clusters files of articles (as 'clusterd cluster' reads them) once for each --run, and measures the clusters: against\n" +
+			"a truth, that is clusters or pairs that you know, or by labels such as spam and ham. Nothing of a document's text is\n" +
+			"in what comes out. All documents are held in memory.\n\n" +
+			"A clusters file has a document's id and the name of its cluster in a line, a pairs file two ids and their similarity\n" +
+			"(Jaccard, 0 to 1), divided by tabs; a name that ends in .gz is unpacked. Without a clusters file, clusters are what\n" +
+			"pairs of a similarity of .8 and more connect.",
+		Example: "  clusterd eval articles.jsonl --clusters clusters.tsv --truth pairs.tsv --html report.html\n" +
+			"  clusterd eval articles.jsonl --clusters clusters.tsv --run simhash --run simhash,cluster.distance=5\n" +
+			"  clusterd eval mail.jsonl.gz --labels label --positive spam",
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, files []string) error {
+			files, err := evalFiles(cmd, files, f.format)
+			if err != nil {
+				return err
+			}
+			if err := f.check(); err != nil {
+				return err
+			}
+			return f.evaluate(cmd, files)
+		},
+	}
+	cmd.AddCommand(newEvalPaper(), newEvalTune())
+	configFlag(cmd, &f.config)
+	flags := cmd.Flags()
+	flags.StringVar(&f.clusters, "clusters", "", "truth: `FILE` of ids and clusters")
+	flags.StringVar(&f.pairs, "truth", "", "truth: `FILE` of pairs of ids and their similarity")
+	flags.StringArrayVar(&f.runs, "run", nil, "measure `METHOD[,KEY=VALUE]...`; may be repeated (default: every method as configured)")
+	flags.Float64SliceVar(&f.at, "at", []float64{.5, .8, .9}, "report the recall of pairs of these `SIMILARITIES`")
+	flags.BoolVar(&f.thresholds, "thresholds", false, "try other thresholds, too; --html does")
+	flags.StringVar(&f.labels, "labels", "", "`FIELD` of an article that is its label (default: label, if there is no truth)")
+	flags.StringVar(&f.positive, "positive", "", "`LABEL`, such as spam, that the size of a cluster is to tell from the others")
+	flags.IntSliceVar(&f.sizes, "sizes", []int{2, 3, 5, 10, 20, 50, 100}, "cluster `SIZES` that count as a signal for it")
+	flags.StringVar(&f.within, "within", "0s", "`DURATION` of event time in which so many must arrive, such as 3d; 0s is any")
+	flags.StringVar(&f.html, "html", "", "write a report with plots to `FILE`, which needs nothing beside it")
+	flags.StringVar(&f.format, "format", "table", "`FORM` of what is written to standard output: table or json")
+	flags.IntVar(&f.threads, "threads", 0, "make fingerprints with so many `THREADS` (default: one a processor)")
+	// What pflag makes of the numbers is hard to read.
+	flags.Lookup("at").DefValue = "[.5,.8,.9]"
+	return cmd
+}
+
+// check completes what the command line says, or finds it wrong.
+func (f *evalFlags) check() error {
+	truth := f.clusters != "" || f.pairs != ""
+	if f.labels == "" && (f.positive != "" || !truth) {
+		f.labels = "label"
+	}
+	if f.threads == 0 {
+		f.threads = runtime.GOMAXPROCS(0)
+	}
+	outside := func(v float64) bool { return !(v >= 0 && v <= 1) }
+	switch {
+	case f.thresholds && !truth:
+		return usageError{errors.New("--thresholds needs --clusters or --truth")}
+	case f.threads < 0:
+		return usageError{errors.New("--threads: less than 0")}
+	case slices.ContainsFunc(f.at, outside):
+		return usageError{errors.New("--at: a similarity is from 0 to 1")}
+	case slices.ContainsFunc(f.sizes, func(n int) bool { return n < 1 }):
+		return usageError{errors.New("--sizes: a cluster has at least 1 member")}
+	}
+	return nil
+}
+
+func (f *evalFlags) evaluate(cmd *cobra.Command, files []string) error {
+	c, err := config.Load(f.config)
+	if err != nil {
+		return err
+	}
+	window := config.Default()
+	if err := window.Set("cluster.window", f.within); err != nil { // written and bounded like this one
+		return usageError{fmt.Errorf("--within: %w", err)}
+	}
+	variants, err := f.variants(c)
+	if err != nil {
+		return err
+	}
+	truth, err := f.truth()
+	if err != nil {
+		return err
+	}
+	docs, err := f.documents(cmd, c, files)
+	if err != nil {
+		return err
+	}
+	bar := newBar(cmd.ErrOrStderr(), int64(len(docs)*len(variants)), "measuring")
+	report, err := eval.Evaluate(cmd.Context(), docs, variants, eval.Options{
+		Truth: truth, At: f.at, Labels: f.labels != "", Positive: f.positive, Sizes: f.sizes, Within: window.Cluster.Window,
+		Curves: truth != nil && (f.thresholds || f.html != ""), Threads: f.threads, Now: time.Now(),
+		Progress: func(variant string, n int) {
+			bar.Describe(variant)
+			_ = bar.Add(n)
+		},
+	})
+	_ = bar.Clear()
+	if err != nil {
+		if errors.Is(err, context.Canceled) {
+			return errors.New("interrupted: nothing was written")
+		}
+		return err
+	}
+	return f.write(cmd.OutOrStdout(), report, files)
+}
+
+// variants are what --run says, and without it every method, in all else as configured.
+func (f *evalFlags) variants(c config.Config) (variants []eval.Variant, err error) {
+	runs := f.runs
+	if len(runs) == 0 {
+		runs = method.Names()
+	}
+	for _, run := range runs {
+		settings := strings.Split(run, ",")
+		v := eval.Variant{Name: run, Config: c}
+		settings[0] = "fingerprint.method=" + settings[0]
+		for _, s := range settings {
+			key, value, ok := strings.Cut(strings.TrimSpace(s), "=")
+			if !ok {
+				return nil, usageError{fmt.Errorf("--run %s: %q is not KEY=VALUE", run, s)}
+			}
+			if err := v.Config.Set(key, value); err != nil {
+				return nil, usageError{fmt.Errorf("--run %s: %w", run, err)}
+			}
+		}
+		variants = append(variants, v)
+	}
+	return variants, nil
+}
+
+// truth is nil where neither file is named.
+func (f *evalFlags) truth() (*eval.Truth, error) {
+	var readers [2]io.Reader
+	for i, name := range []string{f.clusters, f.pairs} {
+		if name == "" {
+			continue
+		}
+		files, closeFile, err := openArticles(nil, []string{name}, io.Discard)
+		if err != nil {
+			return nil, err
+		}
+		defer closeFile()
+		readers[i] = files[0].Lines
+	}
+	if readers[0] == nil && readers[1] == nil {
+		return nil, nil
+	}
+	return eval.ReadTruth(readers[0], readers[1])
+}
+
+func (f *evalFlags) documents(cmd *cobra.Command, c config.Config, files []string) ([]eval.Document, error) {
+	bar := newBar(cmd.ErrOrStderr(), sizeOf(files), "reading", progressbar.OptionShowBytes(true))
+	defer func() { _ = bar.Clear() }()
+	opened, closeFiles, err := openArticles(cmd.InOrStdin(), files, bar)
+	if err != nil {
+		return nil, err
+	}
+	defer closeFiles()
+	docs, skipped, err := eval.ReadDocuments(c.Input, f.labels, opened)
+	if err != nil {
+		return nil, err
+	}
+	_ = bar.Clear()
+	if skipped > 0 {
+		newLogger(c.Log, cmd.ErrOrStderr()).Warn("lines that are no articles were passed over", "lines", skipped)
+	}
+	if len(docs) == 0 {
+		return nil, errors.New("there are no documents")
+	}
+	labelled := func(d eval.Document) bool { return d.Label != "" }
+	positive := func(d eval.Document) bool { return d.Label == f.positive }
+	switch {
+	case f.labels != "" && !slices.ContainsFunc(docs, labelled):
+		return nil, fmt.Errorf("no document has a label in field %s; name a truth with --clusters or --truth, or the field with --labels", f.labels)
+	case f.positive != "" && !slices.ContainsFunc(docs, positive):
+		return nil, fmt.Errorf("no document has the label %q in field %s", f.positive, f.labels)
+	}
+	return docs, nil
+}
+
+func (f *evalFlags) write(out io.Writer, report eval.Report, files []string) error {
+	if f.html != "" {
+		names := make([]string, len(files))
+		for i, name := range files {
+			names[i] = filepath.Base(name)
+		}
+		page, err := report.HTML(eval.Caption{
+			Name: strings.Join(names, ", "), Version: version(), Made: time.Now(),
+			Machine: fmt.Sprintf("%s, %s/%s, %d processors", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU()),
+		})
+		if err != nil {
+			return fmt.Errorf("--html: %w", err)
+		}
+		if err := os.WriteFile(f.html, page, 0o666); err != nil {
+			return fmt.Errorf("--html: %w", err)
+		}
+	}
+	if f.format == "json" {
+		return report.WriteJSON(out)
+	}
+	return report.WriteTable(out)
+}

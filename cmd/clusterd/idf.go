@@ -1,0 +1,85 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+
+	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/idf"
+	"github.com/clusterd/clusterd/internal/input"
+	"github.com/clusterd/clusterd/internal/pipeline"
+	"github.com/clusterd/clusterd/internal/text"
+)
+
+func newIDF() *cobra.Command {
+	var file string
+	cmd := &cobra.Command{
+		Use:   "idf [FILE...]",
+		Short: "Learn how rare words are from your articles, for the weight tfidf",
+		Long: "Reads files of articles as 'clusterd cluster' does, and writes to standard output in how many of them words occur, as\n" +
+			"fingerprint.idf takes it. Some ten thousand articles of the kind that will be clustered are enough; the words are those\n" +
+			"of the text section of the configuration. Lines that are no article are reported and passed over. Fingerprints made by\n" +
+			"another table cannot be compared.",
+		Example: "  clusterd idf -c clusterd.yaml articles.jsonl.gz > idf.tsv",
+		RunE: func(cmd *cobra.Command, files []string) error {
+			c, err := config.Load(file)
+			if err != nil {
+				return err
+			}
+			if len(files) == 0 {
+				if isTerminal(cmd.InOrStdin()) {
+					return usageError{errors.New("idf: name a file, or pipe articles in")}
+				}
+				files = []string{"-"}
+			}
+			return learnIDF(cmd, c, files)
+		},
+	}
+	configFlag(cmd, &file)
+	return cmd
+}
+
+func learnIDF(cmd *cobra.Command, c config.Config, files []string) error {
+	errs := cmd.ErrOrStderr()
+	bar := newBar(errs, sizeOf(files), "learning", progressbar.OptionShowBytes(true))
+	opened, closeFiles, err := openArticles(cmd.InOrStdin(), files, bar)
+	if err != nil {
+		return err
+	}
+	defer closeFiles()
+	tokenizer, err := text.New(text.Options{
+		Dictionaries: c.Text.Dictionaries, StopWords: c.Text.StopWords, HTML: c.Text.HTML, Extract: c.Text.Extract,
+	})
+	if err != nil {
+		return fmt.Errorf("loading dictionaries and stop words: %w", err)
+	}
+	rejected := &rejections{log: newLogger(c.Log, errs), clear: func() { _ = bar.Clear() }}
+	reader, learner, counter := input.NewReader(c.Input, opened), idf.NewLearner(), tokenizer.NewCounter()
+	for entry, err := reader.Next(); !errors.Is(err, io.EOF); entry, err = reader.Next() {
+		if err != nil {
+			return err
+		}
+		if cmd.Context().Err() != nil {
+			return errors.New("interrupted: no table was written")
+		}
+		if a, rejection := reader.Article(entry); rejection == nil {
+			learner.Add(counter.Tokens(a.Title, a.Content))
+		} else if err := rejected.add(pipeline.Rejected{Entry: entry, Rejection: rejection}); err != nil {
+			return err
+		}
+	}
+	_ = bar.Clear()
+	if learner.Articles() == 0 {
+		return errors.New("there is no article to learn from")
+	}
+	words, err := learner.Write(cmd.OutOrStdout())
+	if err != nil {
+		return fmt.Errorf("writing the table: %w", err)
+	}
+	rejected.log.Info("done", "articles", learner.Articles(), "words", words, "rejected", rejected.count)
+	return nil
+}

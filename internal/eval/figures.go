@@ -1,0 +1,221 @@
+package eval
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+)
+
+// shownPrecision is the least of what is shown of a variant beside others: what is below is of no use, and would
+// take most of the plot.
+const shownPrecision = .5
+
+// precisionRecall shows each variant's curve over its thresholds, and where it stands as it is.
+func (r *Report) precisionRecall() (figure, error) {
+	c := newChart("pair recall", "pair precision")
+	least := 1.
+	for i := range r.Runs {
+		run := &r.Runs[i]
+		var line plotter.XYs
+		if run.Curve != nil {
+			for _, p := range run.Curve.Points {
+				if p.Pairs.Precision < shownPrecision {
+					continue
+				}
+				line = append(line, plotter.XY{X: p.Pairs.Recall, Y: p.Pairs.Precision})
+			}
+		}
+		c.line(series(i), run.Name, line)
+		here := plotter.XYs{{X: run.Scores.Pairs.Recall, Y: run.Scores.Pairs.Precision}}
+		c.Add(&plotter.Scatter{XYs: here, GlyphStyle: series(i).glyph(6)})
+		for _, p := range append(line, here...) {
+			least = min(least, p.X, p.Y)
+		}
+	}
+	shares(&c.X, least)
+	shares(&c.Y, least)
+	return c.figure(
+		"Pair precision and recall over all thresholds",
+		"One line for each run, one point for each threshold that gives a precision of .5 and more; the large marker is the run's own. The best place is the upper right corner.",
+	)
+}
+
+// costAccuracy shows what each variant costs, and how good it is.
+func (r *Report) costAccuracy() (figure, error) {
+	c := newChart("documents a second (logarithmic)", "pair F1")
+	least, slowest, fastest := 1., math.Inf(1), 0.
+	for i := range r.Runs {
+		run := &r.Runs[i]
+		if run.Cost.PerSecond <= 0 {
+			continue // less than the clock can tell
+		}
+		here := plotter.XYs{{X: run.Cost.PerSecond, Y: run.Scores.Pairs.F1}}
+		mark := &plotter.Scatter{XYs: here, GlyphStyle: series(i).glyph(6)}
+		c.Add(mark)
+		c.entry(run.Name, mark)
+		least = min(least, here[0].Y)
+		slowest, fastest = min(slowest, here[0].X), max(fastest, here[0].X)
+	}
+	shares(&c.Y, least)
+	if fastest > 0 {
+		decades(&c.X, slowest, fastest)
+	}
+	return c.figure(
+		"Cost and accuracy",
+		"One marker for each run with its own threshold: the speed of fingerprints and single pass together, and pair F1. The best place is the upper right corner.",
+	)
+}
+
+// decades makes a logarithmic axis with marks at 1, 2 and 5.
+func decades(a *plot.Axis, least, most float64) {
+	a.Scale = plot.LogScale{}
+	var ticks plot.ConstantTicks
+	for decade := math.Pow(10, math.Floor(math.Log10(least))); decade <= most*10; decade *= 10 {
+		for _, step := range []float64{1, 2, 5} {
+			ticks = append(ticks, plot.Tick{Value: step * decade, Label: count(int(step * decade))})
+		}
+	}
+	below := slices.IndexFunc(ticks, func(t plot.Tick) bool { return t.Value > least })
+	above := slices.IndexFunc(ticks, func(t plot.Tick) bool { return t.Value >= most })
+	ticks = ticks[max(0, below-1) : above+1]
+	a.Min, a.Max, a.Tick.Marker = ticks[0].Value, ticks[len(ticks)-1].Value, ticks
+	if len(ticks) > 7 {
+		for i := range ticks {
+			if ticks[i].Label[0] != '1' {
+				ticks[i].Label = ""
+			}
+		}
+	}
+}
+
+// thresholds shows precision, recall and F1 of one variant over its thresholds.
+func (run *Run) thresholds() (figure, error) {
+	c := newChart("largest distance from the centre ("+run.Curve.Unit+")", "share")
+	points := run.Curve.Points
+	var precision, recall, f1, half plotter.XYs
+	least, best := 1., 0
+	for i, p := range points {
+		precision = append(precision, plotter.XY{X: p.Bound, Y: p.Pairs.Precision})
+		recall = append(recall, plotter.XY{X: p.Bound, Y: p.Pairs.Recall})
+		f1 = append(f1, plotter.XY{X: p.Bound, Y: p.Pairs.F1})
+		half = append(half, plotter.XY{X: p.Bound, Y: p.HalfPrecision})
+		least = min(least, p.Pairs.Precision, p.Pairs.Recall, p.Pairs.F1, p.HalfPrecision)
+		if p.Pairs.F1 > points[best].Pairs.F1 {
+			best = i
+		}
+	}
+	most, step := points[len(points)-1].Bound, .1
+	if run.Curve.Unit == unitBits {
+		step = 1
+	}
+	marks(&c.X, 0, most, step)
+	shares(&c.Y, least)
+	c.threshold(run.Bound)
+	c.line(0, "precision", precision)
+	c.line(1, "recall", recall)
+	c.line(2, "F1", f1)
+	if run.Curve.Half {
+		c.line(3, "P50", half)
+	}
+	f, err := c.figure(run.Name+": quality over the threshold", fmt.Sprintf(
+		"Pairs of documents in one cluster, by the largest distance that is allowed. F1 is highest at %s, with %s; the run's own threshold is %s.",
+		distance(points[best].Bound), share(points[best].Pairs.F1), distance(run.Bound)))
+	f.Tables = []table{run.Curve.table(run.Name)}
+	return f, err
+}
+
+// distances shows how far documents are apart that belong together, and others.
+func (run *Run) distances() (figure, error) {
+	c := newChart("distance ("+run.Curve.Unit+")", "share of the pairs")
+	if run.Curve.Unit == unitBits {
+		marks(&c.X, 0, wordBits+1, 8)
+	} else {
+		marks(&c.X, 0, 1, .1)
+	}
+	c.Y.Min, c.Y.Max = 0, 0
+	names := []string{"belong together", "others"}
+	steps := make([]plotter.XYs, len(names))
+	for i, h := range []Histogram{run.Curve.Same, run.Curve.Other} {
+		for bin, n := range h.Bins {
+			y := ratio(n, h.Pairs)
+			steps[i] = append(steps[i], plotter.XY{X: h.Edges[bin], Y: y}, plotter.XY{X: h.Edges[bin+1], Y: y})
+			c.Y.Max = max(c.Y.Max, y)
+		}
+	}
+	c.Y.Max = max(c.Y.Max*1.05, 1e-3)
+	c.threshold(run.Bound)
+	for i, name := range names {
+		line := &plotter.Line{XYs: steps[i], LineStyle: series(i).line()}
+		c.Add(line)
+		c.entry(name, line)
+	}
+	description := fmt.Sprintf("%s pairs that belong together, and %s other pairs, drawn at random.", count(run.Curve.Same.Pairs), count(run.Curve.Other.Pairs))
+	if never := run.Curve.Same.Never + run.Curve.Other.Never; never > 0 {
+		description += fmt.Sprintf(" The method joins %s and %s of them at no threshold; they are not in the plot.",
+			count(run.Curve.Same.Never), count(run.Curve.Other.Never))
+	}
+	f, err := c.figure(run.Name+": how far documents are apart", description)
+	f.Tables = []table{run.Curve.distanceTable(run.Name)}
+	return f, err
+}
+
+// distanceTable has the bins that are not empty.
+func (c *Curve) distanceTable(name string) table {
+	t := table{fmt.Sprintf("Distances (%s): %s", c.Unit, name), []string{"from", "to below", "same", "others"}, nil}
+	for i, n := range c.Same.Bins {
+		if n+c.Other.Bins[i] > 0 {
+			t.Rows = append(t.Rows, []string{
+				distance(c.Same.Edges[i]), distance(c.Same.Edges[i+1]), count(n), count(c.Other.Bins[i]),
+			})
+		}
+	}
+	t.Rows = append(t.Rows, []string{"never", "", count(c.Same.Never), count(c.Other.Never)})
+	return t
+}
+
+// signalFigures show how well the size of a cluster tells the positive label: precision and recall.
+func (r *Report) signalFigures() (figures []figure, err error) {
+	for _, m := range []struct {
+		name string
+		of   func(Quality) float64
+	}{
+		{"precision", func(q Quality) float64 { return q.Precision }},
+		{"recall", func(q Quality) float64 { return q.Recall }},
+	} {
+		c := newChart("members of the cluster, at least", m.name)
+		least := 1.
+		for i := range r.Runs {
+			var line plotter.XYs
+			for at, s := range r.Runs[i].Signals {
+				if y := m.of(s.All.Quality); s.All.Documents > 0 || m.name == "recall" { // of nothing found, there is no precision
+					line = append(line, plotter.XY{X: float64(at), Y: y})
+					least = min(least, y)
+				}
+			}
+			c.line(series(i), r.Runs[i].Name, line)
+		}
+		c.sizes(r.Runs[0].Signals)
+		shares(&c.Y, least)
+		f, err := c.figure(
+			fmt.Sprintf("A large cluster as a sign of %s%s: %s", r.Positive, r.within(), m.name),
+			fmt.Sprintf("By how many members a cluster must have for its documents to count as %s; later members count, too.", r.Positive))
+		if err != nil {
+			return nil, err
+		}
+		figures = append(figures, f)
+	}
+	return figures, nil
+}
+
+// sizes makes an axis of the sizes that were measured, all equally far apart.
+func (c *chart) sizes(signals []Signal) {
+	var ticks plot.ConstantTicks
+	for i, s := range signals {
+		ticks = append(ticks, plot.Tick{Value: float64(i), Label: strconv.Itoa(s.Size)})
+	}
+	c.X.Min, c.X.Max, c.X.Tick.Marker = -.2, float64(len(signals))-.8, ticks
+}

@@ -1,0 +1,47 @@
+package eval
+
+// Purity says how far clusters keep labels apart. Documents without a label are left out.
+type Purity struct {
+	// Labelled documents, of which Alone are the only labelled one of their cluster.
+	Labelled int `json:"labelled"`
+	Alone    int `json:"alone"`
+	// Share of the labelled documents that have the most frequent label of their cluster, and the same
+	// of those that are not alone, which are those that it says something of.
+	Share   float64 `json:"share"`
+	Grouped float64 `json:"grouped_share"`
+}
+
+// PurityOf measures a clustering of the documents by their labels.
+func PurityOf(docs []Document, c Clustering) Purity {
+	var p Purity
+	counts := make(map[int]map[string]int)
+	for i := range docs {
+		if docs[i].Label == "" {
+			continue
+		}
+		p.Labelled++
+		if c[i] < 0 {
+			p.Alone++
+			continue
+		}
+		if counts[c[i]] == nil {
+			counts[c[i]] = make(map[string]int)
+		}
+		counts[c[i]][docs[i].Label]++
+	}
+	most := 0
+	for _, labels := range counts {
+		size, best := 0, 0
+		for _, n := range labels {
+			size, best = size+n, max(best, n)
+		}
+		if size == 1 {
+			p.Alone++
+		} else {
+			most += best
+		}
+	}
+	p.Grouped = ratio(most, p.Labelled-p.Alone)
+	p.Share = ratio(most+p.Alone, p.Labelled)
+	return p
+}

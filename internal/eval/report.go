@@ -1,0 +1,90 @@
+package eval
+
+import (
+	"bytes"
+	_ "embed"
+	"html/template"
+	"time"
+)
+
+//go:embed report.html
+var page string
+
+// A Caption says of what and by what a report was made.
+type Caption struct {
+	Name    string // of the documents
+	Version string // of clusterd
+	Machine string
+	Made    time.Time
+}
+
+// section is a part of the page.
+type section struct {
+	Title   string
+	Text    string
+	Figures []figure
+	Tables  []table
+}
+
+// HTML is the report as a page with plots, which needs nothing beside it: no script, no other file, no
+// network.
+func (r *Report) HTML(c Caption) ([]byte, error) {
+	sections, err := r.sections()
+	if err != nil {
+		return nil, err
+	}
+	t, err := template.New("report").Parse(page)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	err = t.Execute(&out, map[string]any{"Caption": c, "Report": r, "About": r.about(), "Sections": sections})
+	return out.Bytes(), err
+}
+
+func (r *Report) sections() (sections []section, err error) {
+	add := func(s section, figures ...func() (figure, error)) {
+		for _, draw := range figures {
+			f, failed := draw()
+			if failed != nil && err == nil {
+				err = failed
+			}
+			s.Figures = append(s.Figures, f)
+		}
+		sections = append(sections, s)
+	}
+	if len(r.Runs) > 0 && r.Runs[0].Scores != nil {
+		figures := []func() (figure, error){r.costAccuracy}
+		if r.Runs[0].Curve != nil {
+			figures = append([]func() (figure, error){r.precisionRecall}, figures...)
+		}
+		s := section{Title: "Quality", Tables: []table{r.qualityTable()}}
+		if levels := r.recallTable(); len(levels.Rows) > 0 {
+			s.Tables = append(s.Tables, levels)
+		}
+		add(s, figures...)
+	}
+	if purity := r.purityTable(); len(purity.Rows) > 0 {
+		add(section{Title: "Labels", Tables: []table{purity}})
+	}
+	if r.Positive != "" && len(r.Runs) > 0 {
+		figures, failed := r.signalFigures()
+		if failed != nil {
+			return nil, failed
+		}
+		add(section{Title: "Large clusters as a sign of " + r.Positive, Figures: figures, Tables: r.signalTables()})
+	}
+	add(section{Title: "Cost", Tables: []table{r.costTable()}})
+	for i := range r.Runs {
+		run := &r.Runs[i]
+		if run.Curve == nil {
+			continue
+		}
+		figures := []func() (figure, error){run.distances}
+		if len(run.Curve.Points) > 1 { // else the method has but one threshold
+			figures = append([]func() (figure, error){run.thresholds}, figures...)
+		}
+		add(section{Title: "Thresholds of " + run.Name, Text: "Fingerprints: " + run.Identity}, figures...)
+	}
+	return sections, err
+}

@@ -1,0 +1,238 @@
+package eval
+
+import "fmt"
+
+// A Clustering has for each document the number of its cluster, which is the number of the document that
+// founded it, or one of the negative values.
+type Clustering []int
+
+const (
+	// Unclustered is a document in which there is nothing to compare: it stands alone.
+	Unclustered = -1
+	// Missing is a document without a result: it stands alone, too.
+	Missing = -2
+)
+
+// maxChecked is how many members a cluster may have for its members to be checked one by one. Beyond, none
+// of it counts as wrong, and none of its pairs as half the same.
+const maxChecked = 2000
+
+// Scores are the measures of a clustering against a truth. They are what the measuring script of the
+// truths computes, to the last digit, with its corners: documents of the same id are one member of a
+// cluster (of the last one's result), but count in B-cubed as often as they occur; nothing found, or
+// nothing to find, makes a share of 0; see [maxChecked].
+type Scores struct {
+	Documents    int     `json:"documents"`
+	Missing      int     `json:"missing"`       // without a result
+	Clusters     int     `json:"clusters"`      // found, those of one document included
+	TrueClusters int     `json:"true_clusters"` // likewise
+	BCubed       Quality `json:"bcubed"`
+	Pairs        Quality `json:"pairs"`
+
+	// RightPairs of FoundPairs pairs within a cluster are among the TruePairs within a true cluster.
+	RightPairs int `json:"right_pairs"`
+	FoundPairs int `json:"found_pairs"`
+	TruePairs  int `json:"true_pairs"`
+
+	// HalfPrecision is the share of the found pairs that are true or have a Jaccard similarity of at
+	// least .5. Without pairs in the truth, none has one.
+	HalfPrecision float64 `json:"half_precision"`
+	// Wrong counts members of found clusters of two or more that have no such pair with any other member.
+	Wrong            int     `json:"wrong"`
+	WrongPerThousand float64 `json:"wrong_per_thousand"` // documents
+
+	Levels []Level `json:"levels,omitempty"`
+}
+
+// Quality is precision, recall and their harmonic mean.
+type Quality struct {
+	Precision float64 `json:"precision"`
+	Recall    float64 `json:"recall"`
+	F1        float64 `json:"f1"`
+}
+
+func quality(precision, recall float64) Quality {
+	q := Quality{Precision: precision, Recall: recall}
+	if precision+recall > 0 {
+		q.F1 = 2 * precision * recall / (precision + recall)
+	}
+	return q
+}
+
+// A Level is the recall of the truth's pairs of a Jaccard similarity of at least so much.
+type Level struct {
+	Jaccard float64 `json:"jaccard"`
+	Pairs   int     `json:"pairs"`
+	Found   int     `json:"found"` // of these, in one cluster
+}
+
+// Recall is the share that was found.
+func (l Level) Recall() float64 { return ratio(l.Found, l.Pairs) }
+
+// String is the line that the measuring script prints.
+func (s Scores) String() string {
+	return fmt.Sprintf("docs %d missing %d clusters %d true %d | B3 P %.3f R %.3f F1 %.3f | pairs P %.3f P50 %.3f R %.3f (%d/%d/%d) | wrong/1000 %.2f",
+		s.Documents, s.Missing, s.Clusters, s.TrueClusters, s.BCubed.Precision, s.BCubed.Recall, s.BCubed.F1,
+		s.Pairs.Precision, s.HalfPrecision, s.Pairs.Recall, s.RightPairs, s.FoundPairs, s.TruePairs, s.WrongPerThousand)
+}
+
+// A bound truth speaks of members, the different ids of documents, by number.
+type bound struct {
+	member []int              // of each document
+	group  []int              // the true cluster of each member
+	pairs  map[[2]int]float64 // Jaccard, of a lower and a higher member
+}
+
+func (t *Truth) bind(docs []Document) bound {
+	b := bound{member: make([]int, len(docs)), pairs: make(map[[2]int]float64)}
+	members := make(map[string]int)
+	for i := range docs {
+		m, known := members[docs[i].ID]
+		if !known {
+			m = len(members)
+			members[docs[i].ID] = m
+			b.group = append(b.group, m)
+		}
+		b.member[i] = m
+	}
+	names := make(map[string]int)
+	for _, row := range t.clusters {
+		id, name := row[0], row[1]
+		m, known := members[id]
+		if !known {
+			if m, known = members[name]; !known {
+				continue
+			}
+			name = id
+		}
+		if _, known := names[name]; !known {
+			names[name] = len(members) + len(names)
+		}
+		b.group[m] = names[name]
+	}
+	for _, p := range t.pairs {
+		x, known := members[p.a]
+		y, alsoKnown := members[p.b]
+		if known && alsoKnown && x != y {
+			b.pairs[[2]int{min(x, y), max(x, y)}] = p.jaccard
+		}
+	}
+	return b
+}
+
+// Score measures a clustering of the documents, and the recall at each Jaccard level.
+//
+// B-cubed is by Bagga and Baldwin (1998): the mean, over documents, of the share of a document's
+// cluster that belongs to its true cluster (precision), and the other way round (recall).
+func (t *Truth) Score(docs []Document, c Clustering, at []float64) Scores {
+	return score(t.bind(docs), c, at)
+}
+
+func score(b bound, c Clustering, at []float64) Scores {
+	s := Scores{Documents: len(b.member)}
+	found, has := membersOf(b, c)
+	for _, m := range b.member {
+		if !has[m] {
+			s.Missing++
+		}
+	}
+	of := overlap(b.group, found)
+	s.Clusters, s.TrueClusters = len(of.found), len(of.group)
+	var precision, recall float64
+	for _, m := range b.member {
+		both := float64(of.both[[2]int{b.group[m], found[m]}])
+		precision += both / float64(of.found[found[m]])
+		recall += both / float64(of.group[b.group[m]])
+	}
+	if n := float64(s.Documents); n > 0 {
+		s.BCubed = quality(precision/n, recall/n)
+	}
+	s.RightPairs, s.FoundPairs, s.TruePairs = pairsIn(of.both), pairsIn(of.found), pairsIn(of.group)
+	s.Pairs = quality(ratio(s.RightPairs, s.FoundPairs), ratio(s.RightPairs, s.TruePairs))
+	s.mates(b, found, of)
+	for _, level := range at {
+		s.Levels = append(s.Levels, levelOf(b, found, level))
+	}
+	return s
+}
+
+// membersOf returns the cluster of each member, which for one that stands alone is its own, and whether
+// it has a result.
+func membersOf(b bound, c Clustering) (found []int, has []bool) {
+	found, has = make([]int, len(b.group)), make([]bool, len(b.group))
+	for m := range found {
+		found[m] = len(c) + m
+	}
+	for i, m := range b.member {
+		switch {
+		case c[i] == Missing:
+		case c[i] == Unclustered:
+			found[m], has[m] = len(c)+m, true
+		default:
+			found[m], has[m] = c[i], true
+		}
+	}
+	return found, has
+}
+
+// overlaps counts members: of each true cluster, of each found one, and of each two.
+type overlaps struct {
+	group, found map[int]int
+	both         map[[2]int]int
+}
+
+func overlap(group, found []int) overlaps {
+	of := overlaps{make(map[int]int), make(map[int]int), make(map[[2]int]int)}
+	for m := range group {
+		of.group[group[m]]++
+		of.found[found[m]]++
+		of.both[[2]int{group[m], found[m]}]++
+	}
+	return of
+}
+
+func pairsIn[K comparable](sizes map[K]int) (n int) {
+	for _, size := range sizes {
+		n += size * (size - 1) / 2
+	}
+	return n
+}
+
+// mates counts the pairs that are no mistake, and the members that have none.
+func (s *Scores) mates(b bound, found []int, of overlaps) {
+	half := 0
+	for key, size := range of.both {
+		if of.found[key[1]] <= maxChecked {
+			half += size * (size - 1) / 2
+		}
+	}
+	mated := make([]bool, len(found))
+	for p, jaccard := range b.pairs {
+		x, y := p[0], p[1]
+		if jaccard >= halfJaccard && found[x] == found[y] && of.found[found[x]] <= maxChecked && b.group[x] != b.group[y] {
+			mated[x], mated[y] = true, true
+			half++
+		}
+	}
+	for m, cluster := range found {
+		size := of.found[cluster]
+		if size >= 2 && size <= maxChecked && !mated[m] && of.both[[2]int{b.group[m], cluster}] < 2 {
+			s.Wrong++
+		}
+	}
+	s.HalfPrecision = ratio(half, s.FoundPairs)
+	s.WrongPerThousand = ratio(1000*s.Wrong, s.Documents)
+}
+
+func levelOf(b bound, found []int, jaccard float64) Level {
+	l := Level{Jaccard: jaccard}
+	for p, j := range b.pairs {
+		if j >= jaccard {
+			l.Pairs++
+			if found[p[0]] == found[p[1]] {
+				l.Found++
+			}
+		}
+	}
+	return l
+}

@@ -1,0 +1,208 @@
+package eval
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"unicode/utf8"
+)
+
+// A table is a part of a report in words. Its first column says which run, the others are figures.
+type table struct {
+	Title string
+	Head  []string
+	Rows  [][]string
+}
+
+// tables are the whole report but the curves of thresholds.
+func (r *Report) tables() []table {
+	tables := []table{r.qualityTable(), r.recallTable(), r.purityTable()}
+	tables = append(tables, r.signalTables()...)
+	tables = append(tables, r.costTable())
+	return slices.DeleteFunc(tables, func(t table) bool { return len(t.Rows) == 0 })
+}
+
+func (r *Report) qualityTable() table {
+	t := table{"Clusters against the truth", []string{
+		"run", "clusters", "pair P", "pair R", "pair F1", "P50", "wrong/1000", "B3 P", "B3 R", "B3 F1", "right/found/true pairs",
+	}, nil}
+	for i := range r.Runs {
+		s := r.Runs[i].Scores
+		if s == nil {
+			continue
+		}
+		t.Rows = append(t.Rows, []string{
+			r.Runs[i].Name, count(s.Clusters), share(s.Pairs.Precision), share(s.Pairs.Recall), share(s.Pairs.F1), half(s.HalfPrecision, r.Pairs > 0),
+			fmt.Sprintf("%.2f", s.WrongPerThousand), share(s.BCubed.Precision), share(s.BCubed.Recall), share(s.BCubed.F1),
+			fmt.Sprintf("%d/%d/%d", s.RightPairs, s.FoundPairs, s.TruePairs),
+		})
+	}
+	return t
+}
+
+func (r *Report) recallTable() table {
+	t := table{"Share of the truth's pairs of a similarity that are in one cluster", []string{"run"}, nil}
+	for i := range r.Runs {
+		s := r.Runs[i].Scores
+		if s == nil || r.Pairs == 0 || len(s.Levels) == 0 {
+			continue
+		}
+		row := []string{r.Runs[i].Name}
+		for _, l := range s.Levels {
+			if len(t.Rows) == 0 {
+				t.Head = append(t.Head, "≥ "+strconv.FormatFloat(l.Jaccard, 'g', -1, 64))
+			}
+			row = append(row, fmt.Sprintf("%s (%d/%d)", share(l.Recall()), l.Found, l.Pairs))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+func (r *Report) purityTable() table {
+	t := table{"Labels within clusters", []string{"run", "purity", "labelled", "of two and more", "labelled in them"}, nil}
+	for i := range r.Runs {
+		if p := r.Runs[i].Purity; p != nil {
+			t.Rows = append(t.Rows, []string{
+				r.Runs[i].Name, share(p.Share), count(p.Labelled), share(p.Grouped), count(p.Labelled - p.Alone),
+			})
+		}
+	}
+	return t
+}
+
+func (r *Report) signalTables() (tables []table) {
+	for i := range r.Runs {
+		run := &r.Runs[i]
+		t := table{
+			fmt.Sprintf("In a cluster of so many as a sign of %s%s: %s", r.Positive, r.within(), run.Name),
+			[]string{"members", "P", "R", "F1", "found", "on arrival P", "R", "F1", "found"},
+			nil,
+		}
+		for _, s := range run.Signals {
+			t.Rows = append(t.Rows, slices.Concat([]string{"≥ " + strconv.Itoa(s.Size)}, s.All.cells(), s.Arriving.cells()))
+		}
+		tables = append(tables, t)
+	}
+	return tables
+}
+
+func (r *Report) within() string {
+	if r.Within == "" {
+		return ""
+	}
+	return " within " + r.Within
+}
+
+func (f Found) cells() []string {
+	precision := share(f.Precision)
+	if f.Documents == 0 {
+		precision = "-"
+	}
+	return []string{precision, share(f.Recall), share(f.F1), fmt.Sprintf("%d/%d", f.Positive, f.Documents)}
+}
+
+func (r *Report) costTable() table {
+	t := table{fmt.Sprintf("Cost, with %d threads for fingerprints", r.Threads), []string{
+		"run", "documents/s", "fingerprints s", "assigning s", "compared/document", "centres", "bytes/centre", "not comparable",
+	}, nil}
+	for i := range r.Runs {
+		c := &r.Runs[i].Cost
+		t.Rows = append(t.Rows, []string{
+			r.Runs[i].Name, count(int(c.PerSecond)), fmt.Sprintf("%.3f", c.Printing), fmt.Sprintf("%.3f", c.Assigning),
+			fmt.Sprintf("%.1f", c.Compared), count(c.Centres), count(int(c.CentreBytes)), count(r.Documents - c.Clustered),
+		})
+	}
+	return t
+}
+
+// table has the points of a curve.
+func (c *Curve) table(name string) table {
+	t := table{fmt.Sprintf("Thresholds (%s): %s", c.Unit, name), []string{
+		"largest distance", "clusters", "pair P", "pair R", "pair F1", "P50", "wrong/1000", "B3 F1", "documents/s",
+	}, nil}
+	for _, p := range c.Points {
+		t.Rows = append(t.Rows, []string{
+			distance(p.Bound), count(p.Clusters), share(p.Pairs.Precision), share(p.Pairs.Recall), share(p.Pairs.F1),
+			half(p.HalfPrecision, c.Half), fmt.Sprintf("%.2f", p.WrongPerThousand), share(p.BCubed), count(int(p.PerSecond)),
+		})
+	}
+	return t
+}
+
+// WriteTable writes the report for a person: names to the left, figures to the right.
+func (r *Report) WriteTable(w io.Writer) error {
+	tables := r.tables()
+	for i := range r.Runs {
+		if c := r.Runs[i].Curve; c != nil {
+			tables = append(tables, c.table(r.Runs[i].Name))
+		}
+	}
+	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(tab, "%s\n", r.about())
+	for _, t := range tables {
+		fmt.Fprintf(tab, "\n%s\n", t.Title)
+		rows := append([][]string{t.Head}, t.Rows...)
+		first := 0
+		for _, row := range rows {
+			first = max(first, utf8.RuneCountInString(row[0]))
+		}
+		for _, row := range rows {
+			fmt.Fprintf(tab, "%-*s\t%s\t\n", first, row[0], strings.Join(row[1:], "\t"))
+		}
+	}
+	return tab.Flush() // which has the first error of all
+}
+
+// about is what was measured on.
+func (r *Report) about() string {
+	parts := []string{fmt.Sprintf("%s documents of %s characters on average", count(r.Documents), count(int(r.Characters+.5)))}
+	if r.Rejected > 0 {
+		parts = append(parts, count(r.Rejected)+" of them no articles")
+	}
+	if r.Truth != "" {
+		parts = append(parts, "truth: "+r.Truth)
+	}
+	if r.Positive != "" {
+		parts = append(parts, fmt.Sprintf("%s of %s labelled ones are %s, a share of %s",
+			count(r.Positives), count(r.Labelled), r.Positive, share(ratio(r.Positives, r.Labelled))))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// WriteJSON writes the report for a program.
+func (r *Report) WriteJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(r)
+}
+
+func share(v float64) string { return fmt.Sprintf("%.3f", v) }
+
+// half is left out where the truth has no pairs: it would be the precision again.
+func half(v float64, known bool) string {
+	if !known {
+		return "-"
+	}
+	return share(v)
+}
+
+// distance has no digits that are only rounding.
+func distance(v float64) string {
+	s := strconv.FormatFloat(v, 'f', 4, 64)
+	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
+}
+
+// count divides thousands.
+func count(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
