@@ -118,7 +118,10 @@ func (f *evalFlags) evaluate(cmd *cobra.Command, files []string) error {
 	if err != nil {
 		return err
 	}
-	docs, err := f.documents(cmd, c, files)
+	docs, err := readDocuments(cmd, c, files, f.labels)
+	if err == nil {
+		err = f.checkLabels(docs)
+	}
 	if err != nil {
 		return err
 	}
@@ -185,7 +188,8 @@ func (f *evalFlags) truth() (*eval.Truth, error) {
 	return eval.ReadTruth(readers[0], readers[1])
 }
 
-func (f *evalFlags) documents(cmd *cobra.Command, c config.Config, files []string) ([]eval.Document, error) {
+// readDocuments reads files of articles, with the labels in a field if one is named.
+func readDocuments(cmd *cobra.Command, c config.Config, files []string, label string) ([]eval.Document, error) {
 	bar := newBar(cmd.ErrOrStderr(), sizeOf(files), "reading", progressbar.OptionShowBytes(true))
 	defer func() { _ = bar.Clear() }()
 	opened, closeFiles, err := openArticles(cmd.InOrStdin(), files, bar)
@@ -193,7 +197,7 @@ func (f *evalFlags) documents(cmd *cobra.Command, c config.Config, files []strin
 		return nil, err
 	}
 	defer closeFiles()
-	docs, skipped, err := eval.ReadDocuments(c.Input, f.labels, opened)
+	docs, skipped, err := eval.ReadDocuments(c.Input, label, opened)
 	if err != nil {
 		return nil, err
 	}
@@ -204,15 +208,19 @@ func (f *evalFlags) documents(cmd *cobra.Command, c config.Config, files []strin
 	if len(docs) == 0 {
 		return nil, errors.New("there are no documents")
 	}
+	return docs, nil
+}
+
+func (f *evalFlags) checkLabels(docs []eval.Document) error {
 	labelled := func(d eval.Document) bool { return d.Label != "" }
 	positive := func(d eval.Document) bool { return d.Label == f.positive }
 	switch {
 	case f.labels != "" && !slices.ContainsFunc(docs, labelled):
-		return nil, fmt.Errorf("no document has a label in field %s; name a truth with --clusters or --truth, or the field with --labels", f.labels)
+		return fmt.Errorf("no document has a label in field %s; name a truth with --clusters or --truth, or the field with --labels", f.labels)
 	case f.positive != "" && !slices.ContainsFunc(docs, positive):
-		return nil, fmt.Errorf("no document has the label %q in field %s", f.positive, f.labels)
+		return fmt.Errorf("no document has the label %q in field %s", f.positive, f.labels)
 	}
-	return docs, nil
+	return nil
 }
 
 func (f *evalFlags) write(out io.Writer, report eval.Report, files []string) error {

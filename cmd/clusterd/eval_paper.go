@@ -87,7 +87,7 @@ func (f *paperFlags) experiment(cmd *cobra.Command, files []string) error {
 	if err != nil {
 		return err
 	}
-	documents, err := new(evalFlags).documents(cmd, c, files)
+	documents, err := readDocuments(cmd, c, files, "")
 	if err != nil {
 		return err
 	}

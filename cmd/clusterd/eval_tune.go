@@ -67,7 +67,7 @@ func (f *tuneFlags) tune(cmd *cobra.Command, files []string) error {
 			return usageError{fmt.Errorf("--methods: %w", err)}
 		}
 	}
-	documents, err := new(evalFlags).documents(cmd, c, files)
+	documents, err := readDocuments(cmd, c, files, "")
 	if err != nil {
 		return err
 	}

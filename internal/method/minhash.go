@@ -1,13 +1,8 @@
 package method
 
 import (
-	"fmt"
-
-	"github.com/zeebo/xxh3"
-
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/minhash"
-	"github.com/clusterd/clusterd/internal/text"
 )
 
 func newMinHash(c config.Config) (Method, error) {
@@ -16,16 +11,8 @@ func newMinHash(c config.Config) (Method, error) {
 		Similarity: c.Cluster.Similarity, Recall: c.Cluster.Recall,
 	}
 	var err error
-	if c.Fingerprint.Shingle.Of == "words" {
-		o.Words, err = text.New(text.Options{
-			Dictionaries: c.Text.Dictionaries, StopWords: c.Text.StopWords, HTML: c.Text.HTML, Extract: c.Text.Extract,
-			Hash: xxh3.HashString,
-		})
-	} else {
-		o.Cleaner, err = text.NewArticleCleaner(c.Text.HTML, c.Text.Extract)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("preparing to clean text: %w", err)
+	if o.Words, o.Cleaner, err = shingled(c); err != nil {
+		return nil, err
 	}
 	return minhash.New(o)
 }

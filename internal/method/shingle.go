@@ -1,8 +1,6 @@
 package method
 
 import (
-	"fmt"
-
 	"github.com/zeebo/xxh3"
 
 	"github.com/clusterd/clusterd/internal/config"
@@ -13,16 +11,18 @@ import (
 func newShingle(c config.Config) (Method, error) {
 	o := shingle.Options{Size: c.Fingerprint.Shingle.Size, Similarity: c.Cluster.Similarity}
 	var err error
-	if c.Fingerprint.Shingle.Of == "words" {
-		o.Words, err = text.New(text.Options{
-			Dictionaries: c.Text.Dictionaries, StopWords: c.Text.StopWords, HTML: c.Text.HTML, Extract: c.Text.Extract,
-			Hash: xxh3.HashString,
-		})
-	} else {
-		o.Cleaner, err = text.NewArticleCleaner(c.Text.HTML, c.Text.Extract)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("preparing to clean text: %w", err)
+	if o.Words, o.Cleaner, err = shingled(c); err != nil {
+		return nil, err
 	}
 	return shingle.New(o)
+}
+
+// shingled is what shingles are runs of: words, or else, where it is nil, the characters of clean text.
+func shingled(c config.Config) (words *text.Tokenizer, characters *text.Cleaner, err error) {
+	if c.Fingerprint.Shingle.Of == "words" {
+		words, err = newTokenizer(c.Text, xxh3.HashString)
+		return words, nil, err
+	}
+	characters, err = text.NewArticleCleaner(c.Text.HTML, c.Text.Extract)
+	return nil, characters, err
 }

@@ -33,15 +33,19 @@ func newSimHasher(c config.Config) (*simHasher, error) {
 		return nil, err
 	}
 	var err error
-	s.tokenizer, err = text.New(text.Options{
-		Dictionaries: c.Text.Dictionaries, StopWords: c.Text.StopWords, HTML: c.Text.HTML, Extract: c.Text.Extract,
-		Hash: s.hasher.Hash,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("loading dictionaries and stop words: %w", err)
+	if s.tokenizer, err = newTokenizer(c.Text, s.hasher.Hash); err != nil {
+		return nil, err
 	}
 	s.settings += "," + s.tokenizer.Identity()
 	return s, nil
+}
+
+func newTokenizer(c config.Text, hash func(string) uint64) (*text.Tokenizer, error) {
+	t, err := text.New(text.Options{Dictionaries: c.Dictionaries, StopWords: c.StopWords, HTML: c.HTML, Extract: c.Extract, Hash: hash})
+	if err != nil {
+		return nil, fmt.Errorf("loading dictionaries and stop words: %w", err)
+	}
+	return t, nil
 }
 
 func (s *simHasher) setWeight(c config.Fingerprint) (err error) {
