@@ -23,7 +23,7 @@ import (
 var clusterFlags = []struct{ flag, key, usage string }{
 	{"method", "fingerprint.method", "how articles are compared (`METHOD`: " + strings.Join(method.Names(), ", ") + ")"},
 	{"distance", "cluster.distance", "simhash: `BITS` by which a member may differ from the centre, 0 to 6"},
-	{"similarity", "cluster.similarity", "other methods: least `SHARE` to which a member is like the centre, .01 to 1, or auto"},
+	{"similarity", "cluster.similarity", "simhash+verify, minhash, shingle, pinyin: least `SHARE` to which a member is like the centre, .01 to 1, or auto"},
 	{"window", "cluster.window", "`DURATION` after which a cluster without new members expires; 0s is never"},
 	{"format", "input.format", "`FORMAT` of a line: json or text"},
 }

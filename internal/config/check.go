@@ -113,6 +113,15 @@ func (d *decoder) checkIDF(c *Fingerprint) {
 	}
 }
 
+// checkSimilarity keeps a similarity from being given in vain.
+func (d *decoder) checkSimilarity(c *Config) {
+	const similarity, method = "cluster.similarity", "fingerprint.method"
+	inVain := c.Fingerprint.Method == "simhash" || c.Fingerprint.Method == "ksentence" || c.Fingerprint.Method == "exact"
+	if inVain && c.Cluster.Similarity != 0 && !d.anyFailed(similarity, method) {
+		d.report(d.where(similarity), similarity, "", "is given while "+method+" is "+c.Fingerprint.Method+", which knows none: remove this, or choose another method")
+	}
+}
+
 // leastToken is how many bytes keep a token from being guessed.
 const leastToken = 16
 

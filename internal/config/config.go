@@ -133,7 +133,7 @@ type Pinyin struct {
 type Cluster struct {
 	Distance         int           // simhash: bits of 64 that may differ, 0 to 6
 	VerifiedDistance int           // simhash+verify: the same, 0 to 10
-	Similarity       float64       // other methods: the least, .01 to 1; 0 is the method's own
+	Similarity       float64       // methods that know one: the least, .01 to 1; 0 is the method's own
 	Recall           float64       // minhash: .5 to 1
 	Index            string        // btree or mih
 	Window           time.Duration // event time until a cluster expires; 0 is never
@@ -244,6 +244,7 @@ func Parse(
 	d.checkSASL(&c.Kafka.SASL)
 	d.checkTopics(&c)
 	d.checkIDF(&c.Fingerprint)
+	d.checkSimilarity(&c)
 	d.checkHTTP(&c.HTTP)
 	if len(d.errs) > 0 {
 		slices.SortStableFunc(d.errs, Error.compare)

@@ -242,7 +242,7 @@ func (c *Cluster) keys() []key {
 		},
 		{
 			"cluster.similarity", scalar(&c.Similarity, shareOrAuto(0.01, 1), 0),
-			"All but simhash: least similarity to the centre; auto is what docs/quality.md measured for the method.",
+			"simhash+verify, minhash, shingle, pinyin: least similarity to the centre; auto is what docs/quality.md measured for the method.",
 		},
 		{
 			"cluster.recall", scalar(&c.Recall, share(0.5, 1), 0.999),

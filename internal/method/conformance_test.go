@@ -340,6 +340,18 @@ func TestBoundsThatAreNone(t *testing.T) {
 	})
 }
 
+// A configuration that was made for one method serves for all, as eval and compare have it.
+func TestOtherMethodsSettings(t *testing.T) {
+	c := config.Default()
+	c.Cluster.Similarity, c.Cluster.Distance, c.Fingerprint.Shingle.Size, c.Fingerprint.Hashes = .7, 2, 3, 64
+	for _, name := range []string{"minhash", "shingle", "ksentence", "pinyin", "exact"} { // those that load no dictionary
+		c.Fingerprint.Method = name
+		if _, err := method.New(c); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // Fingerprints are stored and compared for years: what they are must not change without a new identity.
 func TestGolden(t *testing.T) {
 	all := pages(3)

@@ -3,10 +3,11 @@ package method
 import (
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/ksentence"
+	"github.com/clusterd/clusterd/internal/text"
 )
 
 func newKSentence(c config.Config) (Method, error) {
-	cleaner, err := equalityCleaner(c)
+	cleaner, err := text.NewArticleCleaner(c.Text.HTML, c.Text.Extract)
 	if err != nil {
 		return nil, err
 	}
