@@ -36,7 +36,7 @@ type settings struct {
 	partitions     int
 	rounds         int
 	skip           float64
-	index          string
+	method, index  string
 	roles, inputs  []string
 	data           string
 	json           string
@@ -55,6 +55,7 @@ func parse(args []string) (s settings, role string, rest []string, err error) {
 	flags.IntVar(&s.partitions, "partitions", 4, "of the input and output topics")
 	flags.IntVar(&s.rounds, "rounds", 3, "how often each process is measured, in turns")
 	flags.Float64Var(&s.skip, "skip", 0.5, "share of the records after which measuring begins")
+	flags.StringVar(&s.method, "method", "simhash", "clusterd's fingerprint.method")
 	flags.StringVar(&s.index, "index", "btree", "clusterd's cluster.index")
 	roles := flags.String("roles", strings.Join(roleNames(), ","), "what to measure")
 	inputs := flags.String("inputs", "news,comments", "on what")
@@ -111,7 +112,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(2)
 	case role != "":
-		err = play(ctx, role, s.brokers, args)
+		err = play(ctx, role, s.brokers, s.method, args)
 	default:
 		err = run(ctx, s)
 	}
@@ -154,7 +155,7 @@ func run(ctx context.Context, s settings) (err error) {
 	if b.news, b.comments, b.report.Texts, err = readTexts(filepath.Join(b.root, s.data)); err != nil {
 		return err
 	}
-	b.report.Cores, b.report.Go, b.report.Index = runtime.NumCPU(), runtime.Version(), s.index
+	b.report.Cores, b.report.Go, b.report.Method, b.report.Index = runtime.NumCPU(), runtime.Version(), s.method, s.index
 	b.report.Partitions, b.report.Skip = s.partitions, s.skip
 	if err := b.measureAll(ctx); err != nil {
 		return err

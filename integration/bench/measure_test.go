@@ -135,7 +135,7 @@ func TestRoles(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var playing errgroup.Group
-	playing.Go(func() error { return play(ctx, "ceiling", k.address, []string{"input", "output", "group"}) })
+	playing.Go(func() error { return play(ctx, "ceiling", k.address, "simhash", []string{"input", "output", "group"}) })
 	testwait.Until(t, "the ceiling's commits", func() bool {
 		done, err := k.committed(t.Context(), "group", "input")
 		return err == nil && done == n
@@ -165,10 +165,10 @@ func TestRoles(t *testing.T) {
 	if _, err := k.count(t.Context(), "output"); err == nil {
 		t.Error("the topic is still there")
 	}
-	if err := play(t.Context(), "streams", k.address, nil); err == nil {
+	if err := play(t.Context(), "streams", k.address, "simhash", nil); err == nil {
 		t.Error("a role that is none was played")
 	}
-	if err := play(t.Context(), "ceiling", k.address, []string{"input"}); err == nil {
+	if err := play(t.Context(), "ceiling", k.address, "simhash", []string{"input"}); err == nil {
 		t.Error("a role without its topics was played")
 	}
 }

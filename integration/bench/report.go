@@ -15,6 +15,7 @@ import (
 type report struct {
 	Cores      int             `json:"cores"`
 	Go         string          `json:"go"`
+	Method     string          `json:"method"`
 	Index      string          `json:"index"`
 	Partitions int             `json:"partitions"`
 	Skip       float64         `json:"skip"`  // the share of the records before measuring
@@ -65,8 +66,8 @@ func (r report) writeJSON(path string) error {
 // markdown is the report for a person.
 func (r report) markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d cores, %s, %d partitions, index %s; measured from %.0f %% of the records to %.0f %%; texts: %s\n",
-		r.Cores, r.Go, r.Partitions, r.Index, 100*r.Skip, 100*(1-tail), r.Texts)
+	fmt.Fprintf(&b, "%d cores, %s, %d partitions, method %s, index %s; measured from %.0f %% of the records to %.0f %%; texts: %s\n",
+		r.Cores, r.Go, r.Partitions, r.Method, r.Index, 100*r.Skip, 100*(1-tail), r.Texts)
 	for _, in := range r.Inputs {
 		fmt.Fprintf(&b, "\n%s: %s records of %d bytes in the mean; medians, and records/s of each round\n\n",
 			in.Name, thousands(float64(in.Records)), in.Bytes/int64(in.Records))

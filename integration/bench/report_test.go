@@ -22,7 +22,7 @@ func rounds(rates ...float64) (m []measurement) {
 // full is a report with everything in it: a measurement that was over at once, and a broker of somebody else, too.
 func full() report {
 	return report{
-		Cores: 2, Go: "go1.26", Index: "btree", Partitions: 4, Skip: 0.1, Texts: "made up",
+		Cores: 2, Go: "go1.26", Method: "simhash", Index: "btree", Partitions: 4, Skip: 0.1, Texts: "made up",
 		Inputs: []inputReport{
 			{Name: "news", Records: 60_000, Bytes: 126_000_000, Roles: []roleReport{
 				{"clusterd", rounds(20_000, 10_000, 30_000)},

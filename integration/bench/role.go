@@ -20,7 +20,7 @@ import (
 )
 
 // play is a role in a process of its own, until ctx ends.
-func play(ctx context.Context, role, brokers string, args []string) error {
+func play(ctx context.Context, role, brokers, method string, args []string) error {
 	want := map[string]int{"ceiling": 3, "fingerprint": 1}[role]
 	if want == 0 {
 		return fmt.Errorf("-role %q is neither ceiling nor fingerprint", role)
@@ -29,7 +29,7 @@ func play(ctx context.Context, role, brokers string, args []string) error {
 		return fmt.Errorf("-role %s takes %d arguments, and has %q", role, want, args)
 	}
 	c := config.Default()
-	c.Kafka.Brokers = strings.Split(brokers, ",")
+	c.Kafka.Brokers, c.Fingerprint.Method = strings.Split(brokers, ","), method
 	client, err := kafka.NewClient(c.Kafka)
 	if err != nil {
 		return err
