@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"log/slog"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
@@ -73,8 +74,8 @@ func runOn(ctx context.Context, c config.Config, log *slog.Logger) error {
 	}
 	log.Info("starting", "version", version(), "brokers", c.Kafka.Brokers, "input", c.Input.Topic, "group", c.Input.Group,
 		"output", c.Output.Topic, "clusters", c.Output.ClustersTopic, "dead_letters", c.Output.DeadLetterTopic, "scope", c.Cluster.Scope,
-		"state", c.State.Dir, "http", server.Address())
-	if c.Fingerprint.Hash == "sdbm-raw" {
+		"method", c.Fingerprint.Method, "state", c.State.Dir, "http", server.Address())
+	if c.Fingerprint.Hash == "sdbm-raw" && strings.HasPrefix(c.Fingerprint.Method, "simhash") {
 		log.Warn("fingerprint.hash: sdbm-raw is for matching old fingerprints: its high bits follow the first character of a word, " +
 			"so unrelated articles are merged (8 in 100 of real news); sdbm is the same hash with its bits mixed")
 	}
