@@ -123,7 +123,7 @@ func (r *Result) AppendJSON(dst []byte) []byte {
 	dst = appendString(append(dst, `,"status":`...), string(r.Status))
 	dst = append(dst, `,"distance":`...)
 	if r.Distance != nil {
-		dst = strconv.AppendFloat(dst, *r.Distance, 'f', -1, 64)
+		dst = appendDistance(dst, *r.Distance)
 	} else {
 		dst = append(dst, "null"...)
 	}
@@ -180,6 +180,14 @@ func (a *Address) appendJSON(dst []byte) []byte {
 
 func (f Fingerprint) appendJSON(dst []byte) []byte {
 	return append(f.AppendTo(append(dst, '"')), '"')
+}
+
+// appendDistance appends a number, most quickly a whole one, which bits are.
+func appendDistance(dst []byte, d float64) []byte {
+	if whole := int64(d); float64(whole) == d {
+		return strconv.AppendInt(dst, whole, 10)
+	}
+	return strconv.AppendFloat(dst, d, 'f', -1, 64)
 }
 
 func appendTime(dst []byte, t time.Time) []byte {
