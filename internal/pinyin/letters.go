@@ -1,9 +1,11 @@
 package pinyin
 
 import (
+	"fmt"
 	"unicode/utf8"
 
 	gopinyin "github.com/mozillazg/go-pinyin"
+	"github.com/zeebo/xxh3"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -26,6 +28,9 @@ func newLetters() *letters {
 	}
 	return l
 }
+
+// checksum is that of all readings, which another release of the library may have changed.
+func (l *letters) checksum() string { return fmt.Sprintf("%08x", uint32(xxh3.Hash(l.of))) }
 
 // append appends the letters of a cleaned text.
 func (l *letters) append(dst, clean []byte) []byte {

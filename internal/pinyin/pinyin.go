@@ -64,13 +64,14 @@ func New(o Options) (*Method, error) {
 		return nil, fmt.Errorf("similarity %v: allowed is more than 0, up to 1", o.Similarity)
 	}
 	step := max(1, int(math.Round(float64(o.Window)*(1-o.Overlap))))
+	letters := newLetters()
 	return &Method{
 		cleaner:    o.Cleaner,
-		letters:    newLetters(),
+		letters:    letters,
 		windows:    windows{size: o.Window, step: step, levels: o.Levels, fixed: o.Boundaries == "fixed"},
 		similarity: o.Similarity,
-		identity: fmt.Sprintf("method=pinyin,window=%d,step=%d,levels=%d,boundaries=%s,%s",
-			o.Window, step, o.Levels, o.Boundaries, o.Cleaner.Identity()),
+		identity: fmt.Sprintf("method=pinyin,letters=%s,window=%d,step=%d,levels=%d,boundaries=%s,%s",
+			letters.checksum(), o.Window, step, o.Levels, o.Boundaries, o.Cleaner.Identity()),
 	}, nil
 }
 

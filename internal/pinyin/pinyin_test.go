@@ -59,7 +59,7 @@ func TestOptions(t *testing.T) {
 
 func TestIdentity(t *testing.T) {
 	m := newMethod(t, func(o *Options) { o.Similarity = .8 })
-	if want := "method=pinyin,window=24,step=12,levels=2,boundaries=content," + newCleaner(t).Identity(); m.Identity() != want {
+	if want := "method=pinyin,letters=9c2bfede,window=24,step=12,levels=2,boundaries=content," + newCleaner(t).Identity(); m.Identity() != want {
 		t.Errorf("identity %q, want %q", m.Identity(), want)
 	}
 }
