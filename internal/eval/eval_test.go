@@ -140,8 +140,8 @@ func TestEvaluate(t *testing.T) {
 
 func TestEvaluateErrors(t *testing.T) {
 	_, docs, truth := feed(t, 10)
-	bad := variant(t, "too near", "fingerprint.method=exact", "cluster.similarity=.5")
-	if _, err := Evaluate(t.Context(), docs, []Variant{bad}, Options{Truth: truth, Now: now()}); err == nil || !strings.HasPrefix(err.Error(), "too near: ") {
+	bad := variant(t, "no table", "fingerprint.weight=tfidf", "fingerprint.idf=none.tsv")
+	if _, err := Evaluate(t.Context(), docs, []Variant{bad}, Options{Truth: truth, Now: now()}); err == nil || !strings.HasPrefix(err.Error(), "no table: ") {
 		t.Errorf("got %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
