@@ -3,6 +3,7 @@ package singlepass_test
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -179,12 +180,13 @@ func TestHorizon(t *testing.T) {
 // eachIndex runs f as a subtest for every kind of index of fingerprints that are bits.
 func eachIndex(t *testing.T, f func(t *testing.T, build func(distance int) singlepass.Index)) {
 	t.Helper()
-	for name, build := range map[string]func(distance int) hamming.Index{
-		"linear": hamming.NewLinear, "btree": hamming.NewBTree, "mih": hamming.NewMIH,
+	bitsApart := func(a, b singlepass.Fingerprint) float64 { return float64(bits.OnesCount64(a.Hash ^ b.Hash)) }
+	for name, build := range map[string]func(distance int) singlepass.Index{
+		"linear": func(distance int) singlepass.Index { return singlepass.NewLinear(float64(distance), bitsApart) },
+		"btree":  func(distance int) singlepass.Index { return hamming.Centres(hamming.NewBTree(distance)) },
+		"mih":    func(distance int) singlepass.Index { return hamming.Centres(hamming.NewMIH(distance)) },
 	} {
-		t.Run(name, func(t *testing.T) {
-			f(t, func(distance int) singlepass.Index { return hamming.Centres(build(distance)) })
-		})
+		t.Run(name, func(t *testing.T) { f(t, build) })
 	}
 }
 
