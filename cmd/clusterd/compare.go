@@ -102,7 +102,7 @@ func compareFiles(stdin io.Reader, c config.Config, files []string) (comparison,
 		}
 		r.Methods = append(r.Methods, judge(name, m, articles[0], articles[1]))
 	}
-	comparer, err := compare.New(c.Text.HTML)
+	comparer, err := compare.New(c.Text.HTML, c.Text.Extract)
 	if err != nil {
 		return comparison{}, err
 	}

@@ -155,7 +155,7 @@ func (f *paperFlags) variants(c config.Config) ([]paper.Variant, error) {
 
 // articles are the sample.
 func (f *paperFlags) articles(c config.Config, documents []eval.Document) ([]paper.Article, error) {
-	cleaner, err := text.NewCleaner(c.Text.HTML)
+	cleaner, err := text.NewArticleCleaner(c.Text.HTML, c.Text.Extract)
 	if err != nil {
 		return nil, err
 	}

@@ -34,9 +34,10 @@ type Passage struct {
 // is safe for concurrent use.
 type Comparer struct{ strip, keep *text.Cleaner }
 
-// New returns a Comparer that strips markup as text.html of the configuration says.
-func New(html string) (*Comparer, error) {
-	strip, err := text.NewCleaner(html)
+// New returns a Comparer that strips markup as text.html of the configuration says, and takes of whole pages
+// what text.extract says.
+func New(html, extract string) (*Comparer, error) {
+	strip, err := text.NewArticleCleaner(html, extract)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 
 func newComparer(t testing.TB) *compare.Comparer {
 	t.Helper()
-	c, err := compare.New("auto")
+	c, err := compare.New("auto", "all")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestPassagesOfMadeUpArticles(t *testing.T) {
 }
 
 func TestNewErrors(t *testing.T) {
-	if _, err := compare.New("sometimes"); err == nil || !strings.Contains(err.Error(), `html mode "sometimes"`) {
+	if _, err := compare.New("sometimes", "all"); err == nil || !strings.Contains(err.Error(), `html mode "sometimes"`) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -136,4 +136,28 @@ func FuzzPassages(f *testing.F) {
 			t.Errorf("%q and %q: no passages", a, b)
 		}
 	})
+}
+
+// Of a whole page the article alone is compared where the methods are told to take it.
+func TestPassagesOfAPage(t *testing.T) {
+	story := strings.Repeat("The new bridge over the northern harbour opened to traffic this morning, after four years of work. ", 8)
+	page := "<!doctype html><html><body><nav><ul><li><a href=x>Home</a><li><a href=y>Weather</a></ul></nav>" +
+		"<article><h1>Harbour bridge opens</h1><p>" + story + "</p></article><footer>Imprint</footer></body></html>"
+	for extract, whole := range map[string]bool{"all": true, "article": false} {
+		c, err := compare.New("auto", extract)
+		if err != nil {
+			t.Fatal(err)
+		}
+		passages, err := c.Passages("", page, "", story)
+		if err != nil {
+			t.Fatal(err)
+		}
+		menu := false
+		for _, p := range passages {
+			menu = menu || strings.Contains(p.Text, "weather")
+		}
+		if menu != whole {
+			t.Errorf("%s: the menu is compared: %t; %v", extract, menu, passages)
+		}
+	}
 }
