@@ -11,8 +11,8 @@ import (
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/idf"
 	"github.com/clusterd/clusterd/internal/input"
+	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/pipeline"
-	"github.com/clusterd/clusterd/internal/text"
 )
 
 func newIDF() *cobra.Command {
@@ -51,11 +51,9 @@ func learnIDF(cmd *cobra.Command, c config.Config, files []string) error {
 		return err
 	}
 	defer closeFiles()
-	tokenizer, err := text.New(text.Options{
-		Dictionaries: c.Text.Dictionaries, StopWords: c.Text.StopWords, HTML: c.Text.HTML, Extract: c.Text.Extract,
-	})
+	tokenizer, err := method.NewTokenizer(c.Text, nil) // the words alone count
 	if err != nil {
-		return fmt.Errorf("loading dictionaries and stop words: %w", err)
+		return err
 	}
 	rejected := &rejections{log: newLogger(c.Log, errs), clear: func() { _ = bar.Clear() }}
 	reader, learner, counter := input.NewReader(c.Input, opened), idf.NewLearner(), tokenizer.NewCounter()

@@ -145,7 +145,7 @@ func centreBytes(m method.Method, centres []singlepass.Centre) (float64, error) 
 	if len(centres) == 0 {
 		return 0, nil
 	}
-	before := liveHeap()
+	before := LiveHeap()
 	index, err := m.NewIndex(m.Bound())
 	if err != nil {
 		return 0, err
@@ -159,16 +159,16 @@ func centreBytes(m method.Method, centres []singlepass.Centre) (float64, error) 
 			}
 		}
 	})
-	after := liveHeap()
+	after := LiveHeap()
 	runtime.KeepAlive(index)
-	return max(0, float64(after)-float64(before)) / float64(len(centres)), nil
+	return max(0, float64(after-before)) / float64(len(centres)), nil
 }
 
-// liveHeap is how many bytes of the heap are in use.
-func liveHeap() uint64 {
+// LiveHeap is how many bytes of the heap are in use.
+func LiveHeap() int64 {
 	runtime.GC()
 	runtime.GC() // what had a finaliser is gone after the second
 	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(sample)
-	return sample[0].Value.Uint64()
+	return int64(sample[0].Value.Uint64())
 }

@@ -20,7 +20,7 @@ func newShingle(c config.Config) (Method, error) {
 // shingled is what shingles are runs of: words, or else, where it is nil, the characters of clean text.
 func shingled(c config.Config) (words *text.Tokenizer, characters *text.Cleaner, err error) {
 	if c.Fingerprint.Shingle.Of == "words" {
-		words, err = newTokenizer(c.Text, xxh3.HashString)
+		words, err = NewTokenizer(c.Text, xxh3.HashString)
 		return words, nil, err
 	}
 	characters, err = text.NewArticleCleaner(c.Text.HTML, c.Text.Extract)

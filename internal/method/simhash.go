@@ -33,14 +33,15 @@ func newSimHasher(c config.Config) (*simHasher, error) {
 		return nil, err
 	}
 	var err error
-	if s.tokenizer, err = newTokenizer(c.Text, s.hasher.Hash); err != nil {
+	if s.tokenizer, err = NewTokenizer(c.Text, s.hasher.Hash); err != nil {
 		return nil, err
 	}
 	s.settings += "," + s.tokenizer.Identity()
 	return s, nil
 }
 
-func newTokenizer(c config.Text, hash func(string) uint64) (*text.Tokenizer, error) {
+// NewTokenizer loads the dictionary, for words with these hashes.
+func NewTokenizer(c config.Text, hash func(string) uint64) (*text.Tokenizer, error) {
 	t, err := text.New(text.Options{Dictionaries: c.Dictionaries, StopWords: c.StopWords, HTML: c.HTML, Extract: c.Extract, Hash: hash})
 	if err != nil {
 		return nil, fmt.Errorf("loading dictionaries and stop words: %w", err)

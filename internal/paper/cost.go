@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/clusterd/clusterd/internal/eval"
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
@@ -95,7 +96,7 @@ func (b *bench) memory(ctx context.Context) ([]Row, error) {
 func (b *bench) bytesEach(ctx context.Context, v Variant, makeIndex func() (singlepass.Index, error)) (float64, error) {
 	next := b.strangers(v)
 	wanted := b.centres(len(next().Sketch))
-	before := heap()
+	before := eval.LiveHeap()
 	index, err := makeIndex()
 	if err != nil {
 		return 0, err
@@ -106,7 +107,7 @@ func (b *bench) bytesEach(ctx context.Context, v Variant, makeIndex func() (sing
 		}
 		index.Insert(singlepass.Centre{Fingerprint: next(), Seq: uint64(n)})
 	}
-	grown := heap() - before
+	grown := eval.LiveHeap() - before
 	runtime.KeepAlive(index)
 	runtime.KeepAlive(next) // it was there before
 	return float64(grown) / float64(wanted), nil
@@ -138,13 +139,4 @@ func (b *bench) strangers(v Variant) func() singlepass.Fingerprint {
 		return func() singlepass.Fingerprint { return singlepass.Fingerprint{Hash: d.Uint64()} }
 	}
 	return patched
-}
-
-// heap is how many bytes on the heap are in use.
-func heap() int64 {
-	runtime.GC()
-	runtime.GC() // pools are empty after the second
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
 }
