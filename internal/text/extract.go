@@ -2,6 +2,7 @@ package text
 
 import (
 	"fmt"
+	"log/slog"
 	"strings"
 	"unicode/utf8"
 
@@ -11,8 +12,9 @@ import (
 )
 
 // extractVersion stands in the identity where articles are extracted: which words are left
-// depends on the release of the library.
-const extractVersion = "readability-v2.1.1"
+// depends on the release of the library, and on the tree that it is given. Raise the latter's number with every
+// change to that or to what a page may cost.
+const extractVersion = "readability-v2.1.1+tree2"
 
 // parseExtract tells whether [Options].Extract asks for the article alone.
 func parseExtract(s string) (article bool, err error) {
@@ -55,19 +57,18 @@ func isPage(s string) bool {
 const minArticle = 100
 
 // mainText returns the text of a page's article, without what its site puts around it. ok is false where
-// none is found, or where looking for it would cost too much.
+// none is found, or where looking for it would cost too much: that is decided by counting, never by a clock, so that it
+// is the same on every machine.
 func mainText(page string) (article string, ok bool) {
-	if nodes(page) > maxNodes {
-		return "", false
-	}
-	root, err := html.Parse(strings.NewReader(page))
+	root, err := parseTree(page)
 	if err != nil || work(root) > maxWork {
 		return "", false
 	}
 	return guarded(func() (string, error) {
 		p := readability.NewParser()
 		p.CharThresholds = minArticle
-		p.DisableJSONLD = true // metadata, which is not wanted
+		p.DisableJSONLD = true                   // metadata, which is not wanted
+		p.Logger = slog.New(slog.DiscardHandler) // its own formats each element that it looks at
 		found, err := p.ParseAndMutate(root, nil)
 		if err != nil {
 			return "", err
@@ -113,70 +114,4 @@ func guarded(extract func() (string, error)) (article string, ok bool) {
 	}()
 	article, err := extract()
 	return article, err == nil && strings.ContainsFunc(article, isLetterOrNumber)
-}
-
-// What a page may cost: its tree some 40 MB, looking for the article about half a second. Pages of
-// news sites stay below a tenth of both.
-const (
-	maxNodes = 1 << 18
-	maxWork  = 1 << 25
-)
-
-// nodes estimates from above how many nodes the tree of a page has. They can be far more than its tags: the
-// formatting elements that are left open are made anew for each paragraph.
-func nodes(page string) int {
-	n, open := 0, 0
-	z := html.NewTokenizer(strings.NewReader(page))
-	for n <= maxNodes {
-		kind := z.Next()
-		if kind == html.ErrorToken {
-			break
-		}
-		n += 1 + open
-		if kind != html.StartTagToken && kind != html.EndTagToken {
-			continue
-		}
-		name, _ := z.TagName()
-		switch {
-		case !isFormatting(atom.Lookup(name)):
-		case kind == html.StartTagToken:
-			open++
-		case open > 0:
-			open--
-		}
-	}
-	return n
-}
-
-// isFormatting tells whether an element stays in force after the block in which it was opened.
-func isFormatting(a atom.Atom) bool {
-	switch a {
-	case atom.A, atom.B, atom.Big, atom.Code, atom.Em, atom.Font, atom.I, atom.Nobr, atom.S, atom.Small,
-		atom.Strike, atom.Strong, atom.Tt, atom.U:
-		return true
-	}
-	return false
-}
-
-// work estimates what it costs to look for the article: the library reads the text below each
-// element, so that a character counts once for every element it is in.
-func work(root *html.Node) int {
-	total, depth := 0, 0
-	for n := root; n != nil; {
-		total += depth
-		if n.Type == html.TextNode {
-			total += depth * len(n.Data)
-		}
-		if n.FirstChild != nil {
-			n, depth = n.FirstChild, depth+1
-			continue
-		}
-		for n != nil && n.NextSibling == nil {
-			n, depth = n.Parent, depth-1
-		}
-		if n != nil {
-			n = n.NextSibling
-		}
-	}
-	return total
 }
