@@ -105,6 +105,14 @@ func (d *decoder) checkTopics(c *Config) {
 	}
 }
 
+// checkSecret keeps the hash that exists to make old fingerprints from being asked to make new ones.
+func (d *decoder) checkSecret(c *Fingerprint) {
+	const secret, hash = "fingerprint.secret", "fingerprint.hash"
+	if c.Secret != "" && c.Hash == "sdbm-raw" && !d.anyFailed(secret, hash) {
+		d.report(d.where(hash), hash, c.Hash, "is for matching old fingerprints, and none was made with "+secret+": choose another, or remove the secret")
+	}
+}
+
 // checkIDF keeps a table from being given in vain.
 func (d *decoder) checkIDF(c *Fingerprint) {
 	const idf, weight = "fingerprint.idf", "fingerprint.weight"

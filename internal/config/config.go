@@ -13,6 +13,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -69,6 +70,7 @@ type Input struct {
 	Topic    string
 	Group    string
 	Format   string // json or text
+	Encoding string // auto, or a name that charset.Get knows
 	Fields   Fields
 	MaxBytes int // of one record, 1 KiB to 1 GiB
 }
@@ -104,6 +106,7 @@ type Text struct {
 // Fingerprint says how articles are compared: by which method, and with which settings of it.
 type Fingerprint struct {
 	Method    string
+	Secret    Secret // with which hashes are keyed, at least 16 bytes; empty is none
 	Hash      string // sdbm, sdbm-raw or xxh3
 	Weight    string // log, tf, set or tfidf
 	Features  string // words or pairs
@@ -179,12 +182,19 @@ func Default() Config {
 	return c
 }
 
+// ErrSecret is the error of a secret on a command line, which every user of the machine can read.
+var ErrSecret = errors.New("a secret is taken from the configuration alone, better by file:PATH or ${NAME}")
+
 // Set gives the key at path, a dotted path such as cluster.distance, the value that text stands
 // for, as a command-line flag does. The key must be a scalar. Text is taken as it is: no variable and
-// no file is looked up. The error says what is allowed; rules between keys are not checked.
+// no file is looked up. The error says what is allowed; rules between keys are not checked. A secret is [ErrSecret].
 func (c *Config) Set(path, text string) error {
 	for _, k := range c.keys() {
-		if k.path == path && !k.value.isList() {
+		switch {
+		case k.path != path || k.value.isList():
+		case k.value.trait() == secret:
+			return fmt.Errorf("%s: %w", path, ErrSecret)
+		default:
 			return k.value.add(text)
 		}
 	}
@@ -195,14 +205,20 @@ func (c *Config) Set(path, text string) error {
 // system of this process. An empty path gives Default. Every error is an
 // Errors.
 func Load(path string) (Config, error) {
+	c, _, err := LoadGiven(path)
+	return c, err
+}
+
+// LoadGiven is Load, and also says which keys the file gives.
+func LoadGiven(path string) (Config, Given, error) {
 	if path == "" {
-		return Default(), nil
+		return Default(), Given{}, nil
 	}
 	data, err := readBounded(path)
 	if err != nil {
-		return Config{}, Errors{{File: path, Problem: fmt.Sprintf("cannot be read: %v", err)}}
+		return Config{}, Given{}, Errors{{File: path, Problem: fmt.Sprintf("cannot be read: %v", err)}}
 	}
-	return Parse(path, data, os.LookupEnv, os.ReadFile)
+	return parseGiven(path, data, os.LookupEnv, os.ReadFile)
 }
 
 // readBounded reads one byte more than a configuration may have, so that a huge
@@ -227,14 +243,24 @@ func Parse(
 	env func(string) (string, bool),
 	readFile func(string) ([]byte, error),
 ) (Config, error) {
+	c, _, err := parseGiven(file, data, env, readFile)
+	return c, err
+}
+
+func parseGiven(
+	file string,
+	data []byte,
+	env func(string) (string, bool),
+	readFile func(string) ([]byte, error),
+) (Config, Given, error) {
 	dir, err := filepath.Abs(filepath.Dir(file))
 	if err != nil {
-		return Config{}, Errors{{File: file, Problem: fmt.Sprintf("its folder cannot be told: %v", err)}}
+		return Config{}, Given{}, Errors{{File: file, Problem: fmt.Sprintf("its folder cannot be told: %v", err)}}
 	}
 	root, syntax := document(data)
 	if syntax != nil {
 		syntax.File = file
-		return Config{}, Errors{*syntax}
+		return Config{}, Given{}, Errors{*syntax}
 	}
 	c := Default()
 	d := newDecoder(&c, source{file: file, dir: dir, env: env, readFile: readFile})
@@ -243,12 +269,13 @@ func Parse(
 	d.checkTLS(&c.Kafka.TLS)
 	d.checkSASL(&c.Kafka.SASL)
 	d.checkTopics(&c)
+	d.checkSecret(&c.Fingerprint)
 	d.checkIDF(&c.Fingerprint)
 	d.checkSimilarity(&c)
 	d.checkHTTP(&c.HTTP)
 	if len(d.errs) > 0 {
 		slices.SortStableFunc(d.errs, Error.compare)
-		return Config{}, d.errs
+		return Config{}, Given{}, d.errs
 	}
-	return c, nil
+	return c, d.givenKeys(&c), nil
 }

@@ -17,10 +17,10 @@ func TestDefault(t *testing.T) {
 	want := Config{
 		Kafka: Kafka{Brokers: []string{"127.0.0.1:9092"}, SASL: SASL{Mechanism: "none"}},
 		Input: Input{
-			Topic: "articles", Group: "clusterd", Format: "json", MaxBytes: 4 << 20,
+			Topic: "articles", Group: "clusterd", Format: "json", Encoding: "auto", MaxBytes: 4 << 20,
 			Fields: Fields{ID: "id", Title: "title", Content: "content", PublishedAt: "published_at", Source: "source"},
 		},
-		Output: Output{Topic: "article-clusters", ClustersTopic: "clusters", DeadLetterTopic: "articles-dead", Key: "cluster", Compression: "lz4"},
+		Output: Output{Topic: "article-clusters", ClustersTopic: "clusters", DeadLetterTopic: "articles-dead", Key: "cluster", Compression: "gzip"},
 		Text:   Text{HTML: "auto", Extract: "all"},
 		Fingerprint: Fingerprint{
 			Method: "simhash", Hash: "sdbm", Weight: "log", Features: "words", Shingle: Shingle{Of: "characters", Size: 5},
@@ -113,6 +113,10 @@ func TestParseValues(t *testing.T) {
 			c.HTTP = HTTP{Listen: ":80", Token: "0123456789abcdef"}
 		}},
 		{"token from a file", `http: {token: file:password.txt}`, func(c *Config) { c.HTTP.Token = "file-hunter2" }},
+		{"secret", "fingerprint: {secret: 0123456789abcdef}", func(c *Config) { c.Fingerprint.Secret = "0123456789abcdef" }},
+		{"no secret", `fingerprint: {secret: ""}`, func(*Config) {}},
+		{"a secret that may be none", `fingerprint: {secret: "${NONE:}"}`, func(*Config) {}},
+		{"secret from a file", "fingerprint: {secret: file:secret.txt}", func(c *Config) { c.Fingerprint.Secret = "file-hunter2-hunter2" }},
 		{"memory", "memory: {limit: 2GiB}", func(c *Config) { c.Memory.Limit = 2 << 30 }},
 		{"memory as the system says", "memory: {limit: auto}", func(*Config) {}},
 
@@ -161,6 +165,14 @@ func checkRoundTrip(t *testing.T, c Config) {
 		c.HTTP.Listen = "" // the mask is too short for a token, so that nobody takes it for one
 	}
 	yaml := c.YAML()
+	if secret := c.Fingerprint.Secret; secret != "" {
+		// Nor is the mask a secret of its own.
+		if _, err := parse(string(yaml)); err == nil || !strings.Contains(err.Error(), "fingerprint.secret: ***") || strings.Contains(string(yaml), secret.Reveal()) {
+			t.Errorf("what is printed of a secret is taken for one, or is one: %v\n%s", err, yaml)
+		}
+		c.Fingerprint.Secret = ""
+		yaml = c.YAML()
+	}
 	if p := c.Kafka.SASL.Password.Reveal(); len(p) > 8 && strings.Contains(string(yaml), p) {
 		t.Errorf("the password is in the YAML:\n%s", yaml)
 	}
@@ -171,6 +183,7 @@ func checkRoundTrip(t *testing.T, c Config) {
 	}
 	c.Kafka.SASL.Password = Secret(c.Kafka.SASL.Password.String())
 	c.HTTP.Token = Secret(c.HTTP.Token.String())
+	c.Fingerprint.Secret = ""
 	if !reflect.DeepEqual(again, c) {
 		t.Errorf("its own YAML gives\n%+v\nfor\n%+v\n%s", again, c, yaml)
 	}
@@ -275,6 +288,7 @@ func TestExamples(t *testing.T) {
 	if err != nil || len(paths) != 3 {
 		t.Fatalf("examples %v, %v; want reference, news and comments", paths, err)
 	}
+	owners := make(map[string]string)
 	for _, path := range paths {
 		data, err := os.ReadFile(path)
 		if err != nil {
@@ -287,6 +301,15 @@ func TestExamples(t *testing.T) {
 			continue
 		}
 		checkRoundTrip(t, c)
+		if filepath.Base(path) == "reference.yaml" {
+			continue
+		}
+		for _, own := range []string{c.State.Dir, c.HTTP.Listen, c.Input.Group, c.Output.Topic, c.Output.ClustersTopic, c.Output.DeadLetterTopic} {
+			if other, shared := owners[own]; shared {
+				t.Errorf("%s and %s both have %s: they could not run side by side", path, other, own)
+			}
+			owners[own] = path
+		}
 	}
 }
 
@@ -303,6 +326,8 @@ func TestSet(t *testing.T) {
 		{"memory.limit", "much", "must be auto or a size"},
 		{"cluster.distance", "9", "between 0 and 6"},
 		{"cluster.distance", "${HOME}", "between 0 and 6"},
+		{"fingerprint.secret", "hunter2-hunter2-hunter2", "a secret is taken from the configuration alone"},
+		{"kafka.sasl.password", "hunter2", "a secret is taken from the configuration alone"},
 		{"kafka.brokers", "a:1", "no key kafka.brokers"},
 		{"cluster", "x", "no key cluster"},
 	} {

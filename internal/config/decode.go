@@ -1,7 +1,9 @@
 package config
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -26,6 +28,10 @@ type decoder struct {
 	given    map[string]*token.Position // where each key or section of the file has its name
 	failed   map[string]bool            // keys whose value is wrong already
 	errs     Errors
+
+	// Of a secret with a comma that is not in quotes the rest is a key of its own.
+	afterSecret bool
+	secretLine  int // of the last one
 }
 
 func newDecoder(c *Config, from source) *decoder {
@@ -87,31 +93,58 @@ func (d *decoder) mapping(section string, m *ast.MappingNode) {
 		pos := entry.Key.GetToken().Position
 		name, ok := keyName(entry.Key)
 		if !ok {
+			d.afterSecret, d.secretLine = true, pos.Line // it may be one's
 			d.report(pos, section, "", "has "+describe(entry.Key)+" for a key: write a plain name")
 			continue
 		}
-		path := name
-		if section != "" {
-			path = section + "." + name
+		path := under(section, name)
+		shown := path
+		if d.mayBeSecret(path, pos) {
+			shown = under(section, mask)
 		}
 		if first, again := d.given[path]; again {
-			d.report(pos, path, "", fmt.Sprintf("is already given on line %d: keep one", first.Line))
+			d.report(pos, shown, "", fmt.Sprintf("is already given on line %d: keep one", first.Line))
 			continue
 		}
 		d.given[path] = pos
-		d.entry(path, name, pos, entry.Value)
+		d.entry(path, shown, name, pos, entry.Value)
 	}
 }
 
-func (d *decoder) entry(path, name string, pos *token.Position, node ast.Node) {
+func under(section, name string) string {
+	if section == "" {
+		return name
+	}
+	return section + "." + name
+}
+
+// mayBeSecret tells whether a key may be what is left of a secret before it: one that is unknown, on the line of the secret
+// or on a later one before the next known key.
+func (d *decoder) mayBeSecret(path string, pos *token.Position) bool {
+	v, known := d.values[path]
+	switch {
+	case known && v.trait() == secret:
+		d.afterSecret, d.secretLine = true, pos.Line
+	case (known || d.sections[path]) && pos.Line != d.secretLine:
+		d.afterSecret = false
+	}
+	return d.afterSecret && !known && !d.sections[path]
+}
+
+// entry sets the key at path, which is shown so.
+func (d *decoder) entry(path, shown, name string, pos *token.Position, node ast.Node) {
 	v, known := d.values[path]
 	switch {
 	case strings.Contains(name, "."):
-		d.report(pos, path, "", "unknown key: a dot does not nest; write each part on a line of its own, indented")
+		d.report(pos, shown, "", "unknown key: a dot does not nest; write each part on a line of its own, indented")
 	case d.sections[path]:
 		d.section(path, pos, node)
 	case !known:
-		d.report(pos, path, "", "unknown key"+d.suggestion(path))
+		nearest := d.nearest(path)
+		if likely, ok := d.values[nearest]; ok && likely.trait() == secret {
+			d.afterSecret, d.secretLine = true, pos.Line
+		}
+		d.report(pos, shown, "", "unknown key"+suggestion(nearest))
 	case v.isList():
 		d.list(path, pos, v, node)
 	default:
@@ -158,6 +191,10 @@ func (d *decoder) scalar(path string, pos *token.Position, v value, node ast.Nod
 		return
 	}
 	text, err := d.resolve(raw, v.trait())
+	if err == nil && text == "" && raw != "" && v.trait() == secret && !strings.HasSuffix(raw, ":}") {
+		// A variable or file that a deployment forgot would otherwise turn off what the secret is for.
+		err = errors.New(`is empty where it comes from: give it there, or write "" for none`)
+	}
 	if err != nil {
 		d.report(start(node), path, raw, err.Error())
 		return
@@ -178,13 +215,22 @@ func (d *decoder) resolve(raw string, t trait) (string, error) {
 		path = raw
 	}
 	text, err := interpolate(path, d.env)
+	if variable := (variableError{}); t == secret && errors.As(err, &variable) {
+		err = errors.New("an environment variable that it names " + variable.problem) // the name may be part of a password
+	}
 	if err != nil || text == "" && !inFile || t == plainText || t == secret && !inFile {
 		return text, err
 	}
 	text = d.absolute(text)
 	content, err := d.readFile(text)
-	if err != nil {
+	switch failed := (*fs.PathError)(nil); {
+	case err == nil:
+	case t != secret:
 		return "", fmt.Errorf("cannot read the file: %w", err)
+	case errors.As(err, &failed):
+		return "", fmt.Errorf("cannot read the file that it names, as seen from %s: %w", d.dir, failed.Err) // a password may begin with file:
+	default:
+		return "", errors.New("cannot read the file that it names")
 	}
 	if inFile {
 		return strings.TrimSuffix(strings.TrimSuffix(string(content), "\n"), "\r"), nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -47,18 +48,18 @@ func document(data []byte) (ast.Node, *Error) {
 }
 
 // checkCharacters refuses what YAML does: bytes that are no UTF-8 and control
-// characters other than tab and line breaks.
+// characters other than tab and line breaks. It does not say which: they may be of a secret.
 func checkCharacters(data []byte) *Error {
 	line, column := 1, 1
 	for rest := data; len(rest) > 0; {
 		r, width := utf8.DecodeRune(rest)
 		switch {
 		case r == utf8.RuneError && width == 1:
-			return &Error{Line: line, Column: column, Problem: fmt.Sprintf("byte %#02x is not UTF-8: save the file as UTF-8", rest[0])}
+			return &Error{Line: line, Column: column, Problem: "has a byte that is not UTF-8: save the file as UTF-8"}
 		case r == '\n':
 			line, column = line+1, 0
 		case r != '\t' && r != '\r' && r <= unicode.MaxLatin1 && unicode.IsControl(r) && r != '\u0085':
-			return &Error{Line: line, Column: column, Problem: fmt.Sprintf("control character %U is not allowed in YAML", r)}
+			return &Error{Line: line, Column: column, Problem: "has a control character, which YAML does not allow"}
 		}
 		column++
 		rest = rest[width:]
@@ -118,12 +119,24 @@ func columnOf(tk *token.Token) int {
 	return tk.Position.Column
 }
 
+// quoted is what the parser quotes of a file: parts of words, which may be those of a secret. What it quotes of its
+// own are indicators.
+var quoted = regexp.MustCompile(`"(\\.|[^"\\])*"?|'(\\.|[^'\\])*'?`)
+
+func hidden(text string) string {
+	switch text {
+	case "'['", "']'", "'{'", "'}'", "','", "':'", "'\t'":
+		return text
+	}
+	return mask
+}
+
 func syntaxError(err error) *Error {
 	var detailed yaml.Error
 	if !errors.As(err, &detailed) || detailed.GetToken() == nil {
-		return &Error{Problem: fmt.Sprintf("is not YAML: %v", err)}
+		return &Error{Problem: "is not YAML"}
 	}
-	tk, problem := detailed.GetToken(), "is not YAML: "+detailed.GetMessage()
+	tk, problem := detailed.GetToken(), "is not YAML: "+quoted.ReplaceAllStringFunc(detailed.GetMessage(), hidden)
 	if tk.Type == token.MappingStartType && tk.Prev != nil && strings.HasSuffix(tk.Prev.Value, "$") {
 		problem += ": within [ ] and { } put quotes around \"${NAME}\""
 	}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/clusterd/clusterd/internal/printable"
 )
 
 // Error is one mistake in a configuration.
@@ -24,7 +24,7 @@ type Error struct {
 //	news.yaml:12:13: cluster.distance: 9: must be between 0 and 6
 func (e Error) Error() string {
 	var b strings.Builder
-	b.WriteString(oneLine(e.File))
+	b.WriteString(printable.Text(e.File))
 	if e.Line > 0 {
 		if e.File != "" {
 			b.WriteByte(':')
@@ -42,7 +42,7 @@ func (e Error) Error() string {
 		if b.Len() > 0 {
 			b.WriteString(": ")
 		}
-		b.WriteString(oneLine(part))
+		b.WriteString(printable.Text(part))
 	}
 	return b.String()
 }
@@ -70,21 +70,6 @@ func (e Errors) Unwrap() []error {
 		all[i] = one
 	}
 	return all
-}
-
-// oneLine keeps what a file or a variable says from breaking lines or steering
-// the terminal.
-func oneLine(s string) string {
-	var b strings.Builder
-	for i, r := range s {
-		if r == utf8.RuneError || !unicode.IsPrint(r) {
-			_, width := utf8.DecodeRuneInString(s[i:])
-			b.WriteString(strings.Trim(strconv.Quote(s[i:i+width]), `"`))
-			continue
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
 }
 
 // shorten keeps a pasted page from filling the screen.

@@ -26,6 +26,7 @@ func testEnv(name string) (string, bool) {
 func testReadFile(path string) ([]byte, error) {
 	text, ok := map[string]string{
 		"/etc/clusterd/password.txt":    "file-hunter2\n",
+		"/etc/clusterd/secret.txt":      "file-hunter2-hunter2\n",
 		"/etc/clusterd/windows.txt":     "file-hunter2\r\n",
 		"/etc/clusterd/two-lines.txt":   "a\n\n",
 		"/etc/clusterd/empty.txt":       "\n",

@@ -2,7 +2,6 @@ package config
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"unicode/utf8"
 )
@@ -46,14 +45,19 @@ func expand(reference string, env func(string) (string, bool)) (string, error) {
 	text, set := env(name)
 	switch {
 	case set && !utf8.ValidString(text):
-		return "", fmt.Errorf("environment variable %s is not UTF-8", name)
+		return "", variableError{name, "is not UTF-8"}
 	case set:
 		return text, nil
 	case hasDefault:
 		return fallback, nil
 	}
-	return "", fmt.Errorf("environment variable %s is not set: set it, or write ${%s:default}", name, name)
+	return "", variableError{name, "is not set: set it, or write ${NAME:default}"}
 }
+
+// variableError is what is wrong with an environment variable.
+type variableError struct{ name, problem string }
+
+func (e variableError) Error() string { return "environment variable " + e.name + " " + e.problem }
 
 func isVariable(name string) bool {
 	for i, r := range name {

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/clusterd/clusterd/internal/charset"
 )
 
 // key is one row of the table: a scalar or a list of the configuration.
@@ -97,6 +99,10 @@ func (c *Input) keys() []key {
 			"What a record holds: a JSON object, or nothing but the content (its key is the id).",
 		},
 		{
+			"input.encoding", scalar(&c.Encoding, characterEncoding(), charset.Auto),
+			"Character encoding of records and files; auto tells UTF-8, GB 18030, Big5 and UTF-16 apart, and others must be named.",
+		},
+		{
 			"input.fields.id", scalar(&c.Fields.ID, fieldPath(), "id"),
 			"Dotted path of the article's id within the object; without a value, the record's address.",
 		},
@@ -110,7 +116,7 @@ func (c *Input) keys() []key {
 		},
 		{
 			"input.fields.published_at", scalar(&c.Fields.PublishedAt, fieldPath(), "published_at"),
-			"Dotted path of the event time: RFC 3339 (without a zone: UTC), Unix seconds or milliseconds; else the record's time.",
+			"Dotted path of the event time: RFC 3339, RFC 822 and other common forms (without a zone: UTC), a Unix time; else the record's time.",
 		},
 		{
 			"input.fields.source", scalar(&c.Fields.Source, fieldPath(), "source"),
@@ -142,8 +148,8 @@ func (c *Output) keys() []key {
 			"Key of a result: the cluster id keeps a cluster in one partition, source keeps the input's key.",
 		},
 		{
-			"output.compression", scalar(&c.Compression, oneOf("none", "gzip", "snappy", "lz4", "zstd"), "lz4"),
-			"How what is written is compressed: lz4 costs least, zstd makes it smallest.",
+			"output.compression", scalar(&c.Compression, oneOf("none", "gzip", "snappy", "lz4", "zstd"), "gzip"),
+			"How what is written is compressed: every client reads gzip; zstd is smaller and slower, and some clients need a package for the others.",
 		},
 	}
 }
@@ -176,8 +182,12 @@ func (c *Fingerprint) keys() []key {
 			"How articles are compared; docs/quality.md says which method is for what.",
 		},
 		{
+			"fingerprint.secret", scalar(&c.Secret, hashSecret(), ""),
+			"Secret of 16 bytes or more, made at random, so that nobody can make articles for a cluster; file:PATH. Another one starts anew.",
+		},
+		{
 			"fingerprint.hash", scalar(&c.Hash, oneOf("sdbm", "sdbm-raw", "xxh3"), "sdbm"),
-			"simhash: hash of a token; sdbm-raw only to match old fingerprints, since it merges unrelated articles.",
+			"simhash without a secret: hash of a token; sdbm-raw only to match old fingerprints, since it merges unrelated articles.",
 		},
 		{
 			"fingerprint.weight", scalar(&c.Weight, oneOf("log", "tf", "set", "tfidf"), "log"),
@@ -249,7 +259,7 @@ func (c *Cluster) keys() []key {
 			"minhash: probability that a centre of the least similarity is found; 1 finds all, for more memory.",
 		},
 		{
-			"cluster.index", scalar(&c.Index, oneOf("btree", "mih"), "btree"),
+			"cluster.index", scalar(&c.Index, oneOf("btree", "mih", "auto"), "btree"),
 			"simhash: how centres within the distance are found; the results are the same.",
 		},
 		{
@@ -271,7 +281,7 @@ func (c *Batch) keys() []key {
 		},
 		{
 			"batch.bytes", scalar(&c.Bytes, size(64*kib, 1*gib), 8*mib),
-			"Most bytes in one transaction; memory grows with it.",
+			"Most bytes of records, with all that is kept of them, in one transaction; memory grows with several times that.",
 		},
 		{
 			"batch.linger", scalar(&c.Linger, duration(0, 10*time.Second), 20*time.Millisecond),

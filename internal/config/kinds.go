@@ -9,6 +9,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/clusterd/clusterd/internal/charset"
+	"github.com/clusterd/clusterd/internal/keyed"
 )
 
 var errEmpty = errors.New("must not be empty")
@@ -44,6 +47,18 @@ func password() kind[Secret] {
 func bearerToken() kind[Secret] {
 	k := password()
 	k.parse = func(s string) (Secret, error) { return Secret(s), checkToken(s) }
+	return k
+}
+
+// hashSecret leaves the length out of what it says: it is nobody's business.
+func hashSecret() kind[Secret] {
+	k := password()
+	k.parse = func(s string) (Secret, error) {
+		if s != "" && len(s) < keyed.LeastBytes {
+			return "", fmt.Errorf("must have at least %d bytes, made at random, such as `openssl rand -hex 32` prints", keyed.LeastBytes)
+		}
+		return Secret(s), nil
+	}
 	return k
 }
 
@@ -130,6 +145,21 @@ func oneOf(words ...string) kind[string] {
 		}
 		return fmt.Errorf("must be one of %s", allowed)
 	})
+}
+
+// characterEncoding is kept by its standard name.
+func characterEncoding() kind[string] {
+	return kind[string]{
+		allowed: charset.Common + ", ...",
+		format:  func(v string) string { return v },
+		parse: func(s string) (string, error) {
+			e, err := charset.Get(s)
+			if err != nil {
+				return "", err
+			}
+			return e.String(), nil
+		},
+	}
 }
 
 func boolean() kind[bool] {

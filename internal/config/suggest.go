@@ -2,9 +2,9 @@ package config
 
 import "strings"
 
-// suggestion names the known key or section nearest to an unknown path: by
-// spelling, or of the same name in another section.
-func (d *decoder) suggestion(path string) string {
+// nearest is the known key or section nearest to an unknown path: by spelling, or of the same name in another
+// section. It is empty where none is near.
+func (d *decoder) nearest(path string) string {
 	leaf := leafOf(path)
 	const longest = 64 // a longer name is no misspelling, and comparing it is dear
 	if len(path) > longest {
@@ -17,6 +17,10 @@ func (d *decoder) suggestion(path string) string {
 			nearest, least = name, far
 		}
 	}
+	return nearest
+}
+
+func suggestion(nearest string) string {
 	if nearest == "" {
 		return ": `clusterd config` shows every key"
 	}
