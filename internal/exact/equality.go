@@ -21,6 +21,12 @@ func (Equality) Distance(a, b singlepass.Fingerprint) float64 {
 // Bound is 0: only equal ones are the same.
 func (Equality) Bound() float64 { return 0 }
 
+// Threshold is empty: no setting makes unequal fingerprints the same.
+func (Equality) Threshold() string { return "" }
+
+// Check is an error of a fingerprint with a sketch.
+func (Equality) Check(f singlepass.Fingerprint) error { return f.CheckNoSketch() }
+
 // NewIndex returns an empty index of equal centres; another bound than 0 is an error.
 func (Equality) NewIndex(bound float64) (singlepass.Index, error) {
 	if bound != 0 {

@@ -5,8 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/zeebo/xxh3"
-
+	"github.com/clusterd/clusterd/internal/keyed"
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/text"
 )
@@ -17,10 +16,13 @@ import (
 type Method struct {
 	Equality
 	cleaner *text.Cleaner
+	hash    *keyed.Hash
 }
 
-// New returns the method for texts as the cleaner leaves them.
-func New(cleaner *text.Cleaner) *Method { return &Method{cleaner: cleaner} }
+// New returns the method for texts as the cleaner leaves them. With a key, they are hashed by it.
+func New(cleaner *text.Cleaner, key *keyed.Key) *Method {
+	return &Method{cleaner: cleaner, hash: key.For("text")}
+}
 
 // Identity names everything that changes fingerprints.
 func (m *Method) Identity() string { return "method=exact," + m.cleaner.Identity() }
@@ -32,7 +34,7 @@ func (m *Method) NewPrinter() func(title, content string) (f singlepass.Fingerpr
 	return func(title, content string) (singlepass.Fingerprint, bool) {
 		clean = m.cleaner.AppendClean(Reuse(clean), title, content)
 		solid, ok := Solid(clean)
-		return singlepass.Fingerprint{Hash: xxh3.Hash(solid)}, ok
+		return singlepass.Fingerprint{Hash: m.hash.Sum(solid)}, ok
 	}
 }
 

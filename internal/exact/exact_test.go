@@ -13,7 +13,7 @@ func newMethod(t testing.TB) *exact.Method {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return exact.New(cleaner)
+	return exact.New(cleaner, nil)
 }
 
 func TestPrinter(t *testing.T) {

@@ -10,8 +10,7 @@ import (
 )
 
 // MaxDistance is the largest distance that [NewIndex] allows. Beyond it the blocks
-// of an index become so narrow that a query reads a large part of all points; [NewQuarters] is
-// for that.
+// of an index become so narrow that a query reads a large part of all points.
 const MaxDistance = 6
 
 // A Point is a centre of which the 64 bits are all.
@@ -46,7 +45,7 @@ type Index interface {
 }
 
 // NewIndex returns an empty index by name that finds points at up to the given
-// Hamming distance. Names are btree and mih, distances are 0 to [MaxDistance];
+// Hamming distance. Names are btree, mih and auto, distances are 0 to [MaxDistance];
 // anything else is an error that says so.
 func NewIndex(name string, distance int) (Index, error) {
 	if distance < 0 || distance > MaxDistance {
@@ -57,8 +56,10 @@ func NewIndex(name string, distance int) (Index, error) {
 		return NewBTree(distance), nil
 	case "mih":
 		return NewMIH(distance), nil
+	case "auto":
+		return NewAuto(distance), nil
 	default:
-		return nil, fmt.Errorf("hamming: unknown index %q: allowed are btree and mih", name)
+		return nil, fmt.Errorf("hamming: unknown index %q: allowed are btree, mih and auto", name)
 	}
 }
 

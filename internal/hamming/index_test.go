@@ -25,8 +25,8 @@ func TestNewIndex(t *testing.T) {
 		{"mih", 7, "hamming: distance 7: allowed are 0 to 6"},
 		{"btree", -1, "hamming: distance -1: allowed are 0 to 6"},
 		{"btree", 7, "hamming: distance 7: allowed are 0 to 6"},
-		{"", 3, `hamming: unknown index "": allowed are btree and mih`},
-		{"linear", 3, `hamming: unknown index "linear": allowed are btree and mih`},
+		{"", 3, `hamming: unknown index "": allowed are btree, mih and auto`},
+		{"linear", 3, `hamming: unknown index "linear": allowed are btree, mih and auto`},
 	} {
 		index, err := NewIndex(test.name, test.distance)
 		var got string
@@ -42,13 +42,19 @@ func TestNewIndex(t *testing.T) {
 	}
 }
 
+// wide is the largest distance at which indexes are tested: they answer beyond what is allowed.
+const wide = 10
+
+// soonAuto moves its points early.
+func soonAuto(distance int) Index { return newAuto(distance, 100) }
+
 // eachIndex runs f as a subtest for every kind of index.
 func eachIndex(t *testing.T, f func(t *testing.T, build func(distance int) Index)) {
 	t.Helper()
 	t.Run("linear", func(t *testing.T) { f(t, NewLinear) })
 	t.Run("btree", func(t *testing.T) { f(t, NewBTree) })
 	t.Run("mih", func(t *testing.T) { f(t, NewMIH) })
-	t.Run("quarters", func(t *testing.T) { f(t, NewQuarters) })
+	t.Run("auto", func(t *testing.T) { f(t, soonAuto) })
 }
 
 func TestNearest(t *testing.T) {
@@ -153,10 +159,10 @@ func TestBTreeFindsEveryBlock(t *testing.T) {
 	const query = 0x9e3779b97f4a7c15
 	r := rand.New(rand.NewPCG(1, 1))
 	for distance := range MaxDistance + 1 {
-		copies := NewBTree(distance).(*permutedCopies).copies
+		p := NewBTree(distance).(*permutedCopies)
+		copies := p.copies
 		flip := func(block int) uint64 {
-			width := 64 - copies[block].shift
-			return bits.RotateLeft64(1<<(63-r.UintN(width)), -copies[block].rotate)
+			return bits.RotateLeft64(1<<(63-r.IntN(p.widths[block])), -copies[block].rotate)
 		}
 		var everywhere uint64
 		for block := range copies {
@@ -189,8 +195,9 @@ func TestBTreeFindsEveryBlock(t *testing.T) {
 func TestBTreeBlocksCoverAllBits(t *testing.T) {
 	for distance := range MaxDistance + 1 {
 		var covered uint64
-		for _, c := range NewBTree(distance).(*permutedCopies).copies {
-			covered ^= bits.RotateLeft64(^uint64(0)<<c.shift, -c.rotate)
+		p := NewBTree(distance).(*permutedCopies)
+		for i, c := range p.copies {
+			covered ^= bits.RotateLeft64(^uint64(0)<<(64-p.widths[i]), -c.rotate)
 		}
 		if covered != ^uint64(0) {
 			t.Errorf("distance %d: the blocks cover %064b", distance, covered)
@@ -242,7 +249,7 @@ func flipped(r *rand.Rand, fingerprint uint64, n int) uint64 {
 // as the definition says, also at distances for which they are not made.
 func TestIndexesEqualDefinition(t *testing.T) {
 	for name, next := range sources() {
-		for _, distance := range []int{0, 1, 2, 3, 4, 5, MaxDistance, 8, MaxWideDistance} {
+		for _, distance := range []int{0, 1, 2, 3, 4, 5, MaxDistance, 8, wide} {
 			t.Run(fmt.Sprintf("%s/%d", name, distance), func(t *testing.T) {
 				compareIndexes(t, name, distance, next)
 			})
@@ -254,7 +261,7 @@ func compareIndexes(t *testing.T, name string, distance int, next source) {
 	t.Helper()
 	const operations = 1000
 	r := rand.New(rand.NewPCG(2, uint64(distance)))
-	indexes := []Index{NewLinear(distance), NewBTree(distance), NewMIH(distance), NewQuarters(distance)}
+	indexes := []Index{NewLinear(distance), NewBTree(distance), NewMIH(distance), soonAuto(distance)}
 	seqs := r.Perm(operations) // centres need not come in the order of their founding
 	var have []Point
 	for i := range min(distance, MaxDistance) * 100 {
@@ -412,9 +419,9 @@ func FuzzIndexes(f *testing.F) {
 		if len(data) == 0 {
 			return
 		}
-		distance := int(data[0]) % (MaxWideDistance + 1)
+		distance := int(data[0]) % (wide + 1)
 		r := rand.New(rand.NewPCG(uint64(data[0]), 12))
-		indexes := []Index{NewLinear(distance), NewBTree(distance), NewMIH(distance), NewQuarters(distance)}
+		indexes := []Index{NewLinear(distance), NewBTree(distance), NewMIH(distance), soonAuto(distance)}
 		var have []Point
 		var seq uint64
 		for i, op := range data[1:min(len(data), 40)] {

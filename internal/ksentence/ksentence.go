@@ -4,9 +4,8 @@ package ksentence
 import (
 	"fmt"
 
-	"github.com/zeebo/xxh3"
-
 	"github.com/clusterd/clusterd/internal/exact"
+	"github.com/clusterd/clusterd/internal/keyed"
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/text"
 )
@@ -18,15 +17,16 @@ type Method struct {
 	exact.Equality
 	cleaner   *text.Cleaner
 	sentences int
+	hash      *keyed.Hash
 }
 
 // New returns the method for texts as the cleaner leaves them, by so many of their longest sentences, at
-// least 1.
-func New(cleaner *text.Cleaner, sentences int) (*Method, error) {
+// least 1. With a key, they are hashed by it.
+func New(cleaner *text.Cleaner, sentences int, key *keyed.Key) (*Method, error) {
 	if sentences < 1 {
 		return nil, fmt.Errorf("%d sentences: allowed is 1 or more", sentences)
 	}
-	return &Method{cleaner: cleaner, sentences: sentences}, nil
+	return &Method{cleaner: cleaner, sentences: sentences, hash: key.For("longest sentences")}, nil
 }
 
 // Identity names everything that changes fingerprints.
@@ -45,6 +45,6 @@ func (m *Method) NewPrinter() func(title, content string) (f singlepass.Fingerpr
 		clean = m.cleaner.AppendClean(exact.Reuse(clean), title, content)
 		splitter.split(clean)
 		longest := splitter.longest(m.sentences)
-		return singlepass.Fingerprint{Hash: xxh3.Hash(longest)}, len(longest) > 0
+		return singlepass.Fingerprint{Hash: m.hash.Sum(longest)}, len(longest) > 0
 	}
 }

@@ -109,7 +109,7 @@ func newMethod(t testing.TB, sentences int) *Method {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := New(cleaner, sentences)
+	m, err := New(cleaner, sentences, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func TestIdentity(t *testing.T) {
 	if got, want := newMethod(t, 4).Identity(), "method=ksentence,sentences=4,norm=1,html=auto"; got != want {
 		t.Errorf("identity %q, want %q", got, want)
 	}
-	if _, err := New(nil, 0); err == nil {
+	if _, err := New(nil, 0, nil); err == nil {
 		t.Error("no sentences are allowed")
 	}
 }

@@ -230,6 +230,87 @@ func TestDistance(t *testing.T) {
 	})
 }
 
+// Check takes what the method makes and nothing that another length or another hash shows to be foreign.
+func TestCheck(t *testing.T) {
+	all := pages(30)
+	each(t, func(t *testing.T, m method.Method) {
+		for _, f := range prints(t, m, all) {
+			if err := m.Check(f); err != nil {
+				t.Fatalf("%x: %v", f, err)
+			}
+			changed := map[string]singlepass.Fingerprint{
+				"three bytes":   {Hash: f.Hash, Sketch: "abc"},
+				"a byte more":   {Hash: f.Hash, Sketch: f.Sketch + "x"},
+				"eight more":    {Hash: f.Hash, Sketch: f.Sketch + "\x00\x00\x00\x00\x00\x00\x00\x00"},
+				"a megabyte":    {Hash: f.Hash, Sketch: strings.Repeat("\xff", 1<<20)},
+				"sixteen zeros": {Hash: f.Hash, Sketch: strings.Repeat("\x00", 16)},
+			}
+			if f.Sketch != "" {
+				changed["none"] = singlepass.Fingerprint{Hash: f.Hash}
+				changed["a byte less"] = singlepass.Fingerprint{Hash: f.Hash, Sketch: f.Sketch[1:]}
+			}
+			if f.Hash == xxh3.HashString(f.Sketch) {
+				changed["another hash"] = singlepass.Fingerprint{Hash: f.Hash + 1, Sketch: f.Sketch}
+			}
+			for name, c := range changed {
+				if err := m.Check(c); err == nil {
+					t.Errorf("%s: taken", name)
+				}
+			}
+		}
+	})
+}
+
+// What Check takes, index and distance can take: no bytes make them panic.
+func TestCheckedFingerprintsAreSafe(t *testing.T) {
+	own := pages(5)
+	each(t, func(t *testing.T, m method.Method) {
+		r, index, mine, taken := rand.New(rand.NewPCG(3, 3)), newIndex(t, m), prints(t, m, own), 0
+		for seq := range uint64(2000) {
+			sketch := make([]byte, []int{0, 1, 3, 8, 16, 64, 128, 129}[r.IntN(8)])
+			for i := range sketch {
+				sketch[i] = byte(r.Uint32())
+			}
+			f := singlepass.Fingerprint{Hash: r.Uint64(), Sketch: string(sketch)}
+			if r.IntN(2) == 0 {
+				f.Hash = xxh3.HashString(f.Sketch)
+			}
+			if m.Check(f) != nil {
+				continue
+			}
+			taken++
+			c := singlepass.Centre{Fingerprint: f, Seq: seq}
+			index.Insert(c)
+			for _, a := range mine {
+				index.Nearest(a, nil)
+				m.Distance(a, f)
+			}
+			if !index.Remove(c) {
+				t.Fatalf("%x is not in the index", f)
+			}
+		}
+		if taken < 20 {
+			t.Errorf("%d taken: the test shows little", taken)
+		}
+	})
+}
+
+// A threshold is named by the settings that make it.
+func TestThreshold(t *testing.T) {
+	for name, want := range map[string]string{
+		"simhash": "distance=3", "simhash+verify": "verified_distance=10,similarity=0.78", "minhash": "similarity=0.77",
+		"shingle": "similarity=0.95", "pinyin": "similarity=0.7", "ksentence": "", "exact": "",
+	} {
+		all, err := made()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := all[name].Threshold(); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
 // The index answers as a scan of all centres does, which compares by Distance, whatever comes and goes.
 func TestIndexEqualsScan(t *testing.T) {
 	all := pages(400)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/keyed"
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
@@ -27,6 +28,12 @@ type Method interface {
 	Distance(a, b singlepass.Fingerprint) float64
 	// Bound is the largest distance at which articles are the same, by the configuration.
 	Bound() float64
+	// Threshold names the settings of section cluster that decide that articles are the
+	// same, as name=value pairs joined by commas; it is empty where none does.
+	Threshold() string
+	// Check says what is wrong with a fingerprint that was read from outside: the methods and
+	// indexes may fail, even panic, on one that this method cannot have made. nil is nothing.
+	Check(f singlepass.Fingerprint) error
 	// NewIndex returns an empty index of centres at up to this distance; the error says
 	// which are allowed.
 	NewIndex(bound float64) (singlepass.Index, error)
@@ -36,13 +43,21 @@ type Method interface {
 // words loads the dictionary, which takes about a second.
 func New(c config.Config) (Method, error) {
 	for _, m := range methods() {
-		if m.name == c.Fingerprint.Method {
-			made, err := m.make(c)
-			if err != nil {
-				return nil, fmt.Errorf("method %s: %w", m.name, err)
-			}
-			return made, nil
+		if m.name != c.Fingerprint.Method {
+			continue
 		}
+		key, err := keyed.New(c.Fingerprint.Secret.Reveal())
+		if err != nil {
+			return nil, fmt.Errorf("fingerprint.secret: %w", err)
+		}
+		made, err := m.make(c, key)
+		if err != nil {
+			return nil, fmt.Errorf("method %s: %w", m.name, err)
+		}
+		if key != nil {
+			made = secretMethod{made, key.Checksum()}
+		}
+		return made, nil
 	}
 	return nil, fmt.Errorf("unknown method %q: allowed are %s", c.Fingerprint.Method, strings.Join(Names(), ", "))
 }
@@ -58,8 +73,17 @@ func Names() []string {
 
 type listed struct {
 	name string
-	make func(config.Config) (Method, error)
+	make func(config.Config, *keyed.Key) (Method, error)
 }
+
+// A secretMethod hashes with a secret.
+type secretMethod struct {
+	Method
+	checksum string
+}
+
+// Identity also tells by which secret fingerprints are made, without giving it away.
+func (m secretMethod) Identity() string { return m.Method.Identity() + ",key=" + m.checksum }
 
 func methods() []listed {
 	return []listed{

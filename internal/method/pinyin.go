@@ -2,11 +2,12 @@ package method
 
 import (
 	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/keyed"
 	"github.com/clusterd/clusterd/internal/pinyin"
 	"github.com/clusterd/clusterd/internal/text"
 )
 
-func newPinyin(c config.Config) (Method, error) {
+func newPinyin(c config.Config, key *keyed.Key) (Method, error) {
 	cleaner, err := text.NewArticleCleaner(c.Text.HTML, c.Text.Extract)
 	if err != nil {
 		return nil, err
@@ -14,6 +15,6 @@ func newPinyin(c config.Config) (Method, error) {
 	p := c.Fingerprint.Pinyin
 	return pinyin.New(pinyin.Options{
 		Cleaner: cleaner, Window: p.Window, Overlap: p.Overlap, Levels: p.Levels, Boundaries: p.Boundaries,
-		Similarity: c.Cluster.Similarity,
+		Similarity: c.Cluster.Similarity, Key: key,
 	})
 }

@@ -1,26 +1,25 @@
 package method
 
 import (
-	"github.com/zeebo/xxh3"
-
 	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/keyed"
 	"github.com/clusterd/clusterd/internal/shingle"
 	"github.com/clusterd/clusterd/internal/text"
 )
 
-func newShingle(c config.Config) (Method, error) {
-	o := shingle.Options{Size: c.Fingerprint.Shingle.Size, Similarity: c.Cluster.Similarity}
+func newShingle(c config.Config, key *keyed.Key) (Method, error) {
+	o := shingle.Options{Size: c.Fingerprint.Shingle.Size, Similarity: c.Cluster.Similarity, Key: key}
 	var err error
-	if o.Words, o.Cleaner, err = shingled(c); err != nil {
+	if o.Words, o.Cleaner, err = shingled(c, key); err != nil {
 		return nil, err
 	}
 	return shingle.New(o)
 }
 
 // shingled is what shingles are runs of: words, or else, where it is nil, the characters of clean text.
-func shingled(c config.Config) (words *text.Tokenizer, characters *text.Cleaner, err error) {
+func shingled(c config.Config, key *keyed.Key) (words *text.Tokenizer, characters *text.Cleaner, err error) {
 	if c.Fingerprint.Shingle.Of == "words" {
-		words, err = NewTokenizer(c.Text, xxh3.HashString)
+		words, err = NewTokenizer(c.Text, key.For("token").SumString)
 		return words, nil, err
 	}
 	characters, err = text.NewArticleCleaner(c.Text.HTML, c.Text.Extract)

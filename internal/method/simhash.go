@@ -1,11 +1,13 @@
 package method
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/hamming"
 	"github.com/clusterd/clusterd/internal/idf"
+	"github.com/clusterd/clusterd/internal/keyed"
 	"github.com/clusterd/clusterd/internal/simhash"
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/text"
@@ -16,15 +18,24 @@ type simHasher struct {
 	tokenizer *text.Tokenizer
 	hasher    *simhash.Hasher
 	pairs     bool
+	key       *keyed.Key
 	// settings are what changes fingerprints, as name=value pairs joined by commas. What came later
 	// is named only where it is not the default, so that older fingerprints stay valid.
 	settings string
 }
 
-func newSimHasher(c config.Config) (*simHasher, error) {
+func newSimHasher(c config.Config, key *keyed.Key) (*simHasher, error) {
+	hash := c.Fingerprint.Hash
+	if key != nil {
+		if hash == "sdbm-raw" {
+			return nil, errors.New("sdbm-raw is for matching old fingerprints, and there are none with a secret: choose another hash")
+		}
+		hash = "siphash" // in place of the others: from what collides there nothing keyed could be made
+	}
 	s := &simHasher{
 		pairs:    c.Fingerprint.Features == "pairs",
-		settings: "hash=" + c.Fingerprint.Hash + ",weight=" + c.Fingerprint.Weight,
+		settings: "hash=" + hash + ",weight=" + c.Fingerprint.Weight,
+		key:      key,
 	}
 	if s.pairs {
 		s.settings += ",features=pairs"
@@ -32,8 +43,12 @@ func newSimHasher(c config.Config) (*simHasher, error) {
 	if err := s.setWeight(c.Fingerprint); err != nil {
 		return nil, err
 	}
+	tokenHash := s.hasher.Hash
+	if key != nil {
+		tokenHash = key.For("token").SumString
+	}
 	var err error
-	if s.tokenizer, err = NewTokenizer(c.Text, s.hasher.Hash); err != nil {
+	if s.tokenizer, err = NewTokenizer(c.Text, tokenHash); err != nil {
 		return nil, err
 	}
 	s.settings += "," + s.tokenizer.Identity()
@@ -69,7 +84,7 @@ func (s *simHasher) newPrinter() func(title, content string) (fingerprint uint64
 	counter := s.tokenizer.NewCounter()
 	tokensOf := counter.Tokens
 	if s.pairs {
-		tokensOf = simhash.NewPairs(counter).Tokens
+		tokensOf = simhash.NewPairs(counter, s.key).Tokens
 	}
 	return func(title, content string) (uint64, bool) {
 		tokens := tokensOf(title, content)
@@ -83,8 +98,8 @@ type simHash struct {
 	distance int
 }
 
-func newSimHash(c config.Config) (Method, error) {
-	hasher, err := newSimHasher(c)
+func newSimHash(c config.Config, key *keyed.Key) (Method, error) {
+	hasher, err := newSimHasher(c, key)
 	if err != nil {
 		return nil, err
 	}
@@ -106,6 +121,10 @@ func (m *simHash) Distance(a, b singlepass.Fingerprint) float64 {
 }
 
 func (m *simHash) Bound() float64 { return float64(m.distance) }
+
+func (m *simHash) Threshold() string { return fmt.Sprintf("distance=%d", m.distance) }
+
+func (m *simHash) Check(f singlepass.Fingerprint) error { return f.CheckNoSketch() }
 
 func (m *simHash) NewIndex(bound float64) (singlepass.Index, error) {
 	points, err := hamming.NewIndex(m.index, int(bound))

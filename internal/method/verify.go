@@ -1,11 +1,12 @@
 package method
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
 	"github.com/clusterd/clusterd/internal/config"
-	"github.com/clusterd/clusterd/internal/hamming"
+	"github.com/clusterd/clusterd/internal/keyed"
 	"github.com/clusterd/clusterd/internal/simhash"
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/verify"
@@ -15,19 +16,19 @@ import (
 type verified struct {
 	hasher   *simHasher
 	sketcher *verify.Sketcher
-	distance int
+	cluster  config.Cluster
 }
 
-func newVerified(c config.Config) (Method, error) {
-	hasher, err := newSimHasher(c)
+func newVerified(c config.Config, key *keyed.Key) (Method, error) {
+	hasher, err := newSimHasher(c, key)
 	if err != nil {
 		return nil, err
 	}
-	sketcher, err := verify.New(hasher.tokenizer.Cleaner, c.Cluster.Similarity)
+	sketcher, err := verify.New(hasher.tokenizer.Cleaner, c.Cluster.Similarity, key)
 	if err != nil {
 		return nil, err
 	}
-	return &verified{hasher, sketcher, c.Cluster.VerifiedDistance}, nil
+	return &verified{hasher, sketcher, c.Cluster}, nil
 }
 
 func (m *verified) Identity() string {
@@ -51,11 +52,17 @@ func (m *verified) Distance(a, b singlepass.Fingerprint) float64 {
 	return float64(simhash.Distance(a.Hash, b.Hash))
 }
 
-func (m *verified) Bound() float64 { return float64(m.distance) }
+func (m *verified) Bound() float64 { return float64(m.cluster.VerifiedDistance) }
+
+func (m *verified) Threshold() string {
+	return fmt.Sprintf("verified_distance=%d,similarity=%v", m.cluster.VerifiedDistance, cmp.Or(m.cluster.Similarity, verify.DefaultSimilarity))
+}
+
+func (m *verified) Check(f singlepass.Fingerprint) error { return m.sketcher.Check(f.Sketch) }
 
 func (m *verified) NewIndex(bound float64) (singlepass.Index, error) {
-	if !(bound >= 0 && bound <= hamming.MaxWideDistance) {
-		return nil, fmt.Errorf("distance %v: allowed are 0 to %d", bound, hamming.MaxWideDistance)
+	if !(bound >= 0 && bound <= verify.MaxDistance) {
+		return nil, fmt.Errorf("distance %v: allowed are 0 to %d", bound, verify.MaxDistance)
 	}
 	return m.sketcher.NewIndex(int(bound)), nil
 }

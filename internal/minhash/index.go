@@ -2,15 +2,20 @@ package minhash
 
 import (
 	"iter"
+	"strings"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/clusterd/clusterd/internal/crowd"
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
 // An index finds the nearest of many signatures among those that agree with the query in at least one of
-// its bands (Indyk and Motwani, STOC 1998; Leskovec, Rajaraman and Ullman). Of these it is exact.
+// its bands (Indyk and Motwani, STOC 1998; Leskovec, Rajaraman and Ullman). Of these it is exact, but for bands
+// that very many have in common: there a query sees what a [crowd.Rule] names. So what it is compared with is
+// bounded, whatever centres there are.
 //
 // There is a hash table for each band, whose entries are the slots of centres with the same band, or
 // with the same bucket by chance. Slots are numbered from 0 to one less than the number of centres: into
@@ -24,6 +29,7 @@ type index struct {
 	signatures          slab[byte]
 	seqs                slab[uint64]
 	chains              chains
+	crowds              []crowds // by band
 	candidates          atomic.Uint64
 }
 
@@ -36,6 +42,7 @@ func newIndex(hashes int, bound, recall float64) *index {
 		signatures: slab[byte]{width: hashes},
 		seqs:       slab[uint64]{width: 1},
 		chains:     newChains(bands),
+		crowds:     make([]crowds, bands),
 	}
 }
 
@@ -54,10 +61,19 @@ func (x *index) seq(slot uint32) uint64 { return x.seqs.at(int(slot))[0] }
 
 // centre makes a centre of what is kept of it.
 func (x *index) centre(slot uint32) singlepass.Centre {
+	c := x.view(slot)
+	c.Sketch = strings.Clone(c.Sketch)
+	return c
+}
+
+// view is centre, but its sketch is good only until the index changes.
+func (x *index) view(slot uint32) singlepass.Centre {
 	signature := x.signature(slot)
 	return singlepass.Centre{
-		Fingerprint: singlepass.Fingerprint{Hash: xxh3.Hash(signature), Sketch: string(signature)},
-		Seq:         x.seq(slot),
+		Fingerprint: singlepass.Fingerprint{
+			Hash: xxh3.Hash(signature), Sketch: unsafe.String(unsafe.SliceData(signature), len(signature)),
+		},
+		Seq: x.seq(slot),
 	}
 }
 
@@ -75,7 +91,7 @@ func (x *index) Insert(c singlepass.Centre) {
 	x.seqs.push()[0] = c.Seq
 	x.chains.push()
 	for band := range x.bands {
-		x.chains.add(slot, band, x.hash(slot, band))
+		x.link(slot, band)
 	}
 	if x.chains.crowded() {
 		x.chains.split(x.hash)
@@ -95,15 +111,12 @@ func (x *index) Remove(c singlepass.Centre) bool {
 	if !ok {
 		return false
 	}
-	last := uint32(x.Len() - 1)
 	for band := range x.bands {
-		x.chains.remove(slot, band, x.hash(slot, band))
-		if last != slot {
-			x.chains.move(last, slot, band, x.hash(last, band))
-		}
+		x.unlink(slot, band)
 	}
-	copy(x.signature(slot), x.signature(last))
-	x.seqs.at(int(slot))[0] = x.seq(last)
+	if last := uint32(x.Len() - 1); last != slot {
+		x.move(last, slot)
+	}
 	x.signatures.pop()
 	x.seqs.pop()
 	x.chains.pop()
@@ -118,7 +131,11 @@ func (x *index) find(c singlepass.Centre) (slot uint32, ok bool) {
 	if len(c.Sketch) != x.hashes {
 		return 0, false
 	}
-	first := xxh3.HashString(c.Sketch[:x.rows])
+	wanted := []byte(c.Sketch)
+	if sharing := x.crowd(wanted, 0); sharing != nil {
+		return sharing.Find(crowd.Member{Sketch: wanted, Seq: c.Seq})
+	}
+	first := xxh3.Hash(x.band(wanted, 0))
 	for at := *x.chains.head(0, first); at != none; at = *x.chains.next(at-1, 0) {
 		if slot = at - 1; x.seq(slot) == c.Seq && string(x.signature(slot)) == c.Sketch {
 			return slot, true

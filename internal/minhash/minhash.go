@@ -13,6 +13,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/clusterd/clusterd/internal/keyed"
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/text"
 )
@@ -40,6 +41,8 @@ type Options struct {
 	// Recall is the least probability, above 0 and up to 1, that an index finds a centre of the least
 	// similarity. At 1 it finds all.
 	Recall float64
+	// Key hashes shingles; nil is a public rolling hash, which is faster. The hashes of words are Words' own.
+	Key *keyed.Key
 }
 
 // MaxHashes is the largest number of places of a signature.
@@ -114,6 +117,18 @@ func (m *Method) Distance(a, b singlepass.Fingerprint) float64 {
 // Bound is the largest distance at which articles are the same: that of signatures of which the share of
 // equal places is just the least similarity or more.
 func (m *Method) Bound() float64 { return float64(m.differ) / float64(m.options.Hashes) }
+
+// Threshold is the least similarity.
+func (m *Method) Threshold() string { return fmt.Sprintf("similarity=%v", m.options.Similarity) }
+
+// Check is an error of a fingerprint the sketch of which is no signature of so many places, or the hash of which is
+// not that of its sketch.
+func (m *Method) Check(f singlepass.Fingerprint) error {
+	if len(f.Sketch) != m.options.Hashes {
+		return fmt.Errorf("the sketch has %d bytes; a signature has %d", len(f.Sketch), m.options.Hashes)
+	}
+	return f.CheckHash(xxh3.HashString(f.Sketch))
+}
 
 // NewIndex returns an empty index of centres at up to this distance. It is of up to 2^32-1 centres.
 func (m *Method) NewIndex(bound float64) (singlepass.Index, error) {

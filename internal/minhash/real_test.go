@@ -94,8 +94,25 @@ func TestRealArticles(t *testing.T) {
 		if most := 1 + len(articles)/1000; missed > most {
 			t.Errorf("%d articles miss their centre, want at most %d", missed, most)
 		}
-		t.Logf("%d articles, %d joined, %d missed, %d candidates", len(articles), joined, missed, made.Candidates())
+		crowd := mostSharers(made.(*index), centres)
+		if crowd > crowded/2 {
+			t.Errorf("%d centres share a band: from %d on, queries do not see all of them", crowd, crowded)
+		}
+		t.Logf("%d articles, %d joined, %d missed, %d candidates, at most %d centres share a band", len(articles), joined, missed, made.Candidates(), crowd)
 	})
+}
+
+// mostSharers is how many centres have the same bytes in a band, at most.
+func mostSharers(x *index, centres []singlepass.Centre) (most int) {
+	for band := range x.bands {
+		sharers := make(map[string]int)
+		for _, c := range centres {
+			key := string(x.band([]byte(c.Sketch), band))
+			sharers[key]++
+			most = max(most, sharers[key])
+		}
+	}
+	return most
 }
 
 func nearestOfAll(

@@ -6,6 +6,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/clusterd/clusterd/internal/crowd"
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
@@ -13,28 +14,26 @@ import (
 // once a step of each.
 const together = 8
 
-// A search is one query: it follows the chain of each band of a signature.
+// A search is one query: it follows the chain of each band of a signature, or sees its neighbours in a crowd.
 type search struct {
 	*index
 	signature []byte
-	best      singlepass.Nearest[uint32, int] // of slots
+	live      func(slot uint32) bool // nil: all are
+	best      singlepass.Nearest[uint32, int]
 	compared  uint64
+	whole     int                    // bands so far of which all centres were seen
+	partly    [MaxHashes / 64]uint64 // the others, a bit for each
 }
 
 func (x *index) Nearest(
 	f singlepass.Fingerprint, live func(singlepass.Centre) bool,
 ) (c singlepass.Centre, distance float64, ok bool) {
-	var alive func(uint32) bool
+	s := search{index: x, signature: unsafe.Slice(unsafe.StringData(f.Sketch), len(f.Sketch))} // only read
 	if live != nil {
-		alive = func(slot uint32) bool { return live(x.centre(slot)) }
+		s.live = func(slot uint32) bool { return live(x.view(slot)) }
 	}
-	s := search{
-		index: x, signature: unsafe.Slice(unsafe.StringData(f.Sketch), len(f.Sketch)), // only read
-		best: singlepass.NewNearest(x.differ, alive),
-	}
-	// A centre that differs in fewer places than there were bands so far agrees in one of
-	// them, and has been seen.
-	for band := 0; band < x.bands && s.best.Reach() >= band; band += together {
+	s.best = singlepass.NewNearest(x.differ, s.live)
+	for band := 0; band < x.bands && !s.decided(); band += together {
 		s.follow(band, min(band+together, x.bands))
 	}
 	x.candidates.Add(s.compared)
@@ -45,11 +44,26 @@ func (x *index) Nearest(
 	return x.centre(slot), float64(differ) / float64(x.hashes), true
 }
 
-// follow offers the centres that agree with the query in a band from first up to end, and in none before.
+// decided reports whether no centre that has not been seen can be better: one that differs in fewer places
+// than there were whole bands agrees in one of these, and the oldest that does not differ is seen in any.
+func (s *search) decided() bool {
+	reach := s.best.Reach()
+	return reach < s.whole || reach == 0 && s.best.Found()
+}
+
+// follow offers the centres that agree with the query in a band from first up to end.
 func (s *search) follow(first, end int) {
 	var ahead [together]uint32
+	var whole int
 	for band := first; band < end; band++ {
-		ahead[band-first] = *s.chains.head(band, xxh3.Hash(s.band(s.signature, band)))
+		if c := s.crowd(s.signature, band); c == nil {
+			ahead[band-first] = *s.chains.head(band, xxh3.Hash(s.band(s.signature, band)))
+			whole++
+		} else if s.see(c, band) {
+			s.partly[band/64] |= 1 << (band % 64)
+		} else {
+			whole++
+		}
 	}
 	for on := true; on; {
 		on = false
@@ -61,28 +75,31 @@ func (s *search) follow(first, end int) {
 			on = true
 			slot := *at - 1
 			*at = *s.chains.next(slot, band)
-			if signature := s.index.signature(slot); s.agree(signature, band) && !s.agreeBefore(signature, band) {
-				s.offer(slot, signature)
+			if signature := s.index.signature(slot); s.agree(signature, band) {
+				s.offer(slot, signature, band)
 			}
 		}
 	}
+	s.whole += whole
+}
+
+// see offers what a query sees of the crowd of a band, and reports whether there is more.
+func (s *search) see(c *crowd.Crowd, band int) (more bool) {
+	return c.See(s.signature, s.live, func(slot uint32) { s.offer(slot, s.index.signature(slot), band) })
 }
 
 func (s *search) agree(signature []byte, band int) bool {
 	return bytes.Equal(s.band(signature, band), s.band(s.signature, band))
 }
 
-// agreeBefore reports whether the centre has had its turn, so that it does once.
-func (s *search) agreeBefore(signature []byte, band int) bool {
+// offer offers a centre that agrees in a band, unless it has had its turn: it agrees in one before that was
+// seen whole.
+func (s *search) offer(slot uint32, signature []byte, band int) {
 	for b := range band {
-		if s.agree(signature, b) {
-			return true
+		if s.agree(signature, b) && s.partly[b/64]>>(b%64)&1 == 0 {
+			return
 		}
 	}
-	return false
-}
-
-func (s *search) offer(slot uint32, signature []byte) {
 	s.compared++
 	s.best.Offer(slot, s.seq(slot), differingUpTo(signature, s.signature, s.best.Reach()))
 }

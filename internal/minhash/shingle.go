@@ -1,10 +1,13 @@
 package minhash
 
 import (
+	"encoding/binary"
 	"unicode"
 	"unicode/utf8"
 	"unsafe"
 
+	"github.com/clusterd/clusterd/internal/exact"
+	"github.com/clusterd/clusterd/internal/keyed"
 	"github.com/clusterd/clusterd/internal/text"
 )
 
@@ -25,7 +28,8 @@ const (
 //	l1·m^(k-1) + l2·m^(k-2) + … + lk  modulo 2^64
 //
 // (Karp and Rabin 1987), which is the next one's but for two letters. Its low bits are poor: who uses
-// it mixes it first.
+// it mixes it first. With a key it is the keyed hash of the letters instead: rolling hashes by a public base
+// collide for whoever wants them to.
 type shingler struct {
 	size     int
 	past     uint64 // multiplier to the power of size
@@ -34,10 +38,11 @@ type shingler struct {
 	text     []byte        // cleaned
 	letters  []uint64
 	shingles []uint64
+	keyed    *keyed.Hash // nil: the rolling hash
 }
 
 func newShingler(o Options) *shingler {
-	s := &shingler{size: o.Size, past: 1, cleaner: o.Cleaner}
+	s := &shingler{size: o.Size, past: 1, cleaner: o.Cleaner, keyed: o.Key.For("shingle")}
 	for range o.Size {
 		s.past *= multiplier
 	}
@@ -57,13 +62,51 @@ func (s *shingler) shinglesOf(title, content string) (shingles []uint64, ok bool
 		ok = len(s.letters) > 0
 	} else {
 		s.text = s.cleaner.AppendClean(s.text, title, content)
+		if s.keyed != nil {
+			return s.hashCharacters()
+		}
 		ok = s.characters()
 	}
+	switch {
+	case !ok:
+		return nil, false
+	case s.keyed != nil:
+		s.hashWords()
+	default:
+		s.roll()
+	}
+	return s.shingles, true
+}
+
+// hashCharacters makes shingles of the characters that are no white space, by the key.
+func (s *shingler) hashCharacters() (shingles []uint64, ok bool) {
+	solid, ok := exact.Solid(s.text)
 	if !ok {
 		return nil, false
 	}
-	s.roll()
+	for i, b := range solid {
+		if utf8.RuneStart(b) {
+			s.letters = append(s.letters, uint64(i))
+		}
+	}
+	size := min(s.size, len(s.letters))
+	s.letters = append(s.letters, uint64(len(solid)))
+	for i, end := range s.letters[size:] {
+		s.shingles = append(s.shingles, s.keyed.Sum(solid[s.letters[i]:end]))
+	}
 	return s.shingles, true
+}
+
+// hashWords makes shingles of words, by the key.
+func (s *shingler) hashWords() {
+	s.text = s.text[:0]
+	for _, word := range s.letters {
+		s.text = binary.LittleEndian.AppendUint64(s.text, word)
+	}
+	size := 8 * min(s.size, len(s.letters))
+	for end := size; end <= len(s.text); end += 8 {
+		s.shingles = append(s.shingles, s.keyed.Sum(s.text[end-size:end]))
+	}
 }
 
 func (s *shingler) reset() {

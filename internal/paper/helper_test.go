@@ -57,6 +57,10 @@ func (byLength) Distance(a, b singlepass.Fingerprint) float64 {
 
 func (byLength) Bound() float64 { return 0 }
 
+func (byLength) Threshold() string { return "" }
+
+func (byLength) Check(f singlepass.Fingerprint) error { return f.CheckNoSketch() }
+
 func (m byLength) NewIndex(bound float64) (singlepass.Index, error) {
 	if bound < 0 {
 		return nil, errors.New("less than nothing")

@@ -10,6 +10,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/clusterd/clusterd/internal/exact"
+	"github.com/clusterd/clusterd/internal/keyed"
 	"github.com/clusterd/clusterd/internal/sets"
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/text"
@@ -34,6 +35,8 @@ type Options struct {
 	// Similarity is the least share of equal windows of articles that are the same, above 0 and up to 1;
 	// 0 is [DefaultSimilarity].
 	Similarity float64
+	// Key hashes windows, and where they begin; nil is XXH3.
+	Key *keyed.Key
 }
 
 // Method takes articles as the same the windows of which are, by a share of at least the
@@ -42,6 +45,7 @@ type Method struct {
 	cleaner    *text.Cleaner
 	letters    *letters
 	windows    windows
+	text       *keyed.Hash // of an article without windows
 	similarity float64
 	identity   string
 }
@@ -66,9 +70,13 @@ func New(o Options) (*Method, error) {
 	step := max(1, int(math.Round(float64(o.Window)*(1-o.Overlap))))
 	letters := newLetters()
 	return &Method{
-		cleaner:    o.Cleaner,
-		letters:    letters,
-		windows:    windows{size: o.Window, step: step, levels: o.Levels, fixed: o.Boundaries == "fixed"},
+		cleaner: o.Cleaner,
+		letters: letters,
+		windows: windows{
+			size: o.Window, step: step, levels: o.Levels, fixed: o.Boundaries == "fixed",
+			hash: o.Key.For("window"), anchors: o.Key.For("anchor"),
+		},
+		text:       o.Key.For("text"),
 		similarity: o.Similarity,
 		identity: fmt.Sprintf("method=pinyin,letters=%s,window=%d,step=%d,levels=%d,boundaries=%s,%s",
 			letters.checksum(), o.Window, step, o.Levels, o.Boundaries, o.Cleaner.Identity()),
@@ -98,7 +106,7 @@ func (m *Method) NewPrinter() func(title, content string) (f singlepass.Fingerpr
 		if !ok {
 			var solid []byte
 			solid, ok = exact.Solid(clean)
-			builder.Add(xxh3.Hash(solid))
+			builder.Add(m.text.Sum(solid))
 		}
 		sketch := string(builder.Set())
 		return singlepass.Fingerprint{Hash: xxh3.HashString(sketch), Sketch: sketch}, ok
@@ -112,6 +120,18 @@ func (m *Method) Distance(a, b singlepass.Fingerprint) float64 {
 
 // Bound is 1 less the least similarity.
 func (m *Method) Bound() float64 { return 1 - m.similarity }
+
+// Threshold is the least similarity.
+func (m *Method) Threshold() string { return fmt.Sprintf("similarity=%v", m.similarity) }
+
+// Check is an error of a fingerprint the sketch of which is no [sets.Set], or the hash of which is not that of
+// its sketch.
+func (m *Method) Check(f singlepass.Fingerprint) error {
+	if err := sets.Set(f.Sketch).Check(); err != nil {
+		return err
+	}
+	return f.CheckHash(xxh3.HashString(f.Sketch))
+}
 
 // NewIndex returns an empty index of centres at up to this distance, which must be at
 // least 0 and less than 1.

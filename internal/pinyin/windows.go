@@ -3,7 +3,7 @@ package pinyin
 import (
 	"math"
 
-	"github.com/zeebo/xxh3"
+	"github.com/clusterd/clusterd/internal/keyed"
 )
 
 // windows divides a text's letters into windows and tells them apart by a number. It is
@@ -12,6 +12,8 @@ type windows struct {
 	size, step int // letters
 	levels     int
 	fixed      bool
+	hash       *keyed.Hash // of windows
+	anchors    *keyed.Hash
 	queue      []start // memory that is used again
 }
 
@@ -53,7 +55,7 @@ func (w *windows) winnow(letters []byte, last int, do func(at int)) {
 	w.queue = w.queue[:0] // of ascending hashes: those that may become the least
 	first, chosen := 0, -1
 	for at := 0; at <= last; at++ {
-		hash := xxh3.Hash(letters[at : at+anchor])
+		hash := w.anchors.Sum(letters[at : at+anchor])
 		for len(w.queue) > first && w.queue[len(w.queue)-1].hash >= hash {
 			w.queue = w.queue[:len(w.queue)-1]
 		}
@@ -73,7 +75,7 @@ func (w *windows) winnow(letters []byte, last int, do func(at int)) {
 // not fit into 64 bits.
 func (w *windows) number(window []byte) uint64 {
 	digits := w.digits(window)
-	return xxh3.Hash(digits[:])
+	return w.hash.Sum(digits[:])
 }
 
 // digits writes how often each letter occurs as a digit. What its language has us expect is

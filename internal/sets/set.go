@@ -6,6 +6,7 @@ package sets
 
 import (
 	"encoding/binary"
+	"fmt"
 	"slices"
 )
 
@@ -26,6 +27,20 @@ func (s Set) at(i int) uint64 {
 	b := s[8*i : 8*i+8]
 	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
 		uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
+}
+
+// Check is an error of bytes that no [Builder] makes of hashes: not a whole number of them, none or too many, or not
+// each above the one before.
+func (s Set) Check() error {
+	if len(s) == 0 || len(s)%8 != 0 || s.Len() > Max {
+		return fmt.Errorf("the sketch has %d bytes; a set has 8 for each of 1 to %d hashes", len(s), Max)
+	}
+	for i := 1; i < s.Len(); i++ {
+		if s.at(i) <= s.at(i-1) {
+			return fmt.Errorf("hash %d of the sketch is not above the one before, as those of a set are", i)
+		}
+	}
+	return nil
 }
 
 // Distance returns 1 less the Jaccard index of two sets, from 0, the same, to 1, nothing

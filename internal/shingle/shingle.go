@@ -9,6 +9,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/clusterd/clusterd/internal/exact"
+	"github.com/clusterd/clusterd/internal/keyed"
 	"github.com/clusterd/clusterd/internal/sets"
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/text"
@@ -30,6 +31,8 @@ type Options struct {
 	// Similarity is the least Jaccard index of articles that are the same, above 0 and up to 1; 0 is
 	// [DefaultSimilarity].
 	Similarity float64
+	// Key hashes shingles; nil is XXH3.
+	Key *keyed.Key
 }
 
 // Method takes articles as the same whose sets of shingles (Broder, "On the Resemblance and
@@ -63,13 +66,14 @@ func (m *Method) Identity() string {
 }
 
 // NewPrinter returns a function that makes the fingerprint of an article: its sketch is the
-// [sets.Set] of the 64-bit xxh3 of its shingles. Each goroutine needs its own. ok is
+// [sets.Set] of the 64-bit hashes of its shingles. Each goroutine needs its own. ok is
 // false of an article without a letter or a number, or without a word.
 func (m *Method) NewPrinter() func(title, content string) (f singlepass.Fingerprint, ok bool) {
 	var builder sets.Builder
-	add := characters(m.options.Cleaner, m.options.Size)
+	hash := m.options.Key.For("shingle")
+	add := characters(m.options.Cleaner, m.options.Size, hash)
 	if m.options.Words != nil {
-		add = words(m.options.Words, m.options.Size)
+		add = words(m.options.Words, m.options.Size, hash)
 	}
 	return func(title, content string) (singlepass.Fingerprint, bool) {
 		ok := add(&builder, title, content)
@@ -85,6 +89,18 @@ func (m *Method) Distance(a, b singlepass.Fingerprint) float64 {
 
 // Bound is 1 less the least similarity.
 func (m *Method) Bound() float64 { return 1 - m.options.Similarity }
+
+// Threshold is the least similarity.
+func (m *Method) Threshold() string { return fmt.Sprintf("similarity=%v", m.options.Similarity) }
+
+// Check is an error of a fingerprint the sketch of which is no [sets.Set], or the hash of which is not that of
+// its sketch.
+func (m *Method) Check(f singlepass.Fingerprint) error {
+	if err := sets.Set(f.Sketch).Check(); err != nil {
+		return err
+	}
+	return f.CheckHash(xxh3.HashString(f.Sketch))
+}
 
 // NewIndex returns an empty index of centres at up to this distance, which must be at
 // least 0 and less than 1.
@@ -102,7 +118,7 @@ type adder func(to *sets.Builder, title, content string) (ok bool)
 
 // characters adds the shingles of so many characters each of an article's text, cleaned and
 // without its white space. A shorter text is one shingle.
-func characters(cleaner *text.Cleaner, size int) adder {
+func characters(cleaner *text.Cleaner, size int, hash *keyed.Hash) adder {
 	var (
 		clean  []byte
 		starts = make([]int, size) // of the last characters; the oldest at i%size
@@ -116,13 +132,13 @@ func characters(cleaner *text.Cleaner, size int) adder {
 				continue
 			}
 			if n >= size {
-				to.Add(xxh3.Hash(solid[starts[n%size]:i]))
+				to.Add(hash.Sum(solid[starts[n%size]:i]))
 			}
 			starts[n%size] = i
 			n++
 		}
 		if ok {
-			to.Add(xxh3.Hash(solid[starts[max(0, n-size)%size]:]))
+			to.Add(hash.Sum(solid[starts[max(0, n-size)%size]:]))
 		}
 		return ok
 	}

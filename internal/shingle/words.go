@@ -3,15 +3,14 @@ package shingle
 import (
 	"encoding/binary"
 
-	"github.com/zeebo/xxh3"
-
+	"github.com/clusterd/clusterd/internal/keyed"
 	"github.com/clusterd/clusterd/internal/sets"
 	"github.com/clusterd/clusterd/internal/text"
 )
 
 // words adds the shingles of so many words each. Stop words are none. An article of fewer
 // words is one shingle.
-func words(tokenizer *text.Tokenizer, size int) adder {
+func words(tokenizer *text.Tokenizer, size int, hash *keyed.Hash) adder {
 	var (
 		counter = tokenizer.NewCounter()
 		hashes  []byte // eight bytes a word: those of the last words
@@ -20,7 +19,7 @@ func words(tokenizer *text.Tokenizer, size int) adder {
 		hashes = hashes[:0]
 		counter.Words(title, content, func(word text.Token) {
 			if len(hashes) == 8*size {
-				to.Add(xxh3.Hash(hashes))
+				to.Add(hash.Sum(hashes))
 				hashes = hashes[:copy(hashes, hashes[8:])]
 			}
 			hashes = binary.LittleEndian.AppendUint64(hashes, word.Hash)
@@ -28,7 +27,7 @@ func words(tokenizer *text.Tokenizer, size int) adder {
 		if len(hashes) == 0 {
 			return false
 		}
-		to.Add(xxh3.Hash(hashes))
+		to.Add(hash.Sum(hashes))
 		return true
 	}
 }

@@ -1,6 +1,9 @@
 package simhash
 
 import (
+	"encoding/binary"
+
+	"github.com/clusterd/clusterd/internal/keyed"
 	"github.com/clusterd/clusterd/internal/text"
 )
 
@@ -12,14 +15,16 @@ const maxKept = 1 << 14
 // other, in memory that it uses again. It is not safe for concurrent use.
 type Pairs struct {
 	counter  *text.Counter
+	keyed    *keyed.Hash // nil: pairHash
 	features []text.Token
 	at       map[uint64]int32 // a feature's place among them, by its hash
 	last     uint64           // hash of the word before
 }
 
-// NewPairs returns a Pairs of the words that the Counter finds, which must be used for nothing else.
-func NewPairs(counter *text.Counter) *Pairs {
-	return &Pairs{counter: counter, at: make(map[uint64]int32)}
+// NewPairs returns a Pairs of the words that the Counter finds, which must be used for nothing else. The
+// hashes of pairs are made with the key if there is one.
+func NewPairs(counter *text.Counter, key *keyed.Key) *Pairs {
+	return &Pairs{counter: counter, keyed: key.For("token pair"), at: make(map[uint64]int32)}
 }
 
 // Tokens returns the words of a title and a content, as [text.Counter.Tokens] does, and
@@ -39,7 +44,7 @@ func (p *Pairs) Tokens(title, content string) []text.Token {
 
 func (p *Pairs) add(word text.Token) {
 	if len(p.features) > 0 {
-		p.count(text.Token{Hash: pairHash(p.last, word.Hash), Count: 1})
+		p.count(text.Token{Hash: p.hash(p.last, word.Hash), Count: 1})
 	}
 	p.count(word)
 	p.last = word.Hash
@@ -52,6 +57,17 @@ func (p *Pairs) count(feature text.Token) {
 	}
 	p.at[feature.Hash] = int32(len(p.features))
 	p.features = append(p.features, feature)
+}
+
+// hash is keyed even of words that are: what a word hashes to, who sees the fingerprint of that word alone knows.
+func (p *Pairs) hash(first, second uint64) uint64 {
+	if p.keyed == nil {
+		return pairHash(first, second)
+	}
+	var both [16]byte
+	binary.LittleEndian.PutUint64(both[:], first)
+	binary.LittleEndian.PutUint64(both[8:], second)
+	return p.keyed.Sum(both[:])
 }
 
 // pairHash tells which of the words is the first. The factor is odd, so that nothing of its hash is lost.

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/clusterd/clusterd/internal/keyed"
 	"github.com/clusterd/clusterd/internal/text"
 )
 
@@ -19,7 +20,7 @@ func newPairs(t testing.TB) *Pairs {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewPairs(tokenizer.NewCounter())
+	return NewPairs(tokenizer.NewCounter(), nil)
 }
 
 // list writes tokens as words, and pairs by the words that they are of.
@@ -155,4 +156,28 @@ func BenchmarkPairs(b *testing.B) {
 			pairs.Tokens("", content.String())
 		}
 	})
+}
+
+// The hash of a pair does not follow from those of its words by what everybody knows.
+func TestPairsWithKey(t *testing.T) {
+	tokenizer, err := loadTokenizer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := keyed.New("a secret that nobody else has")
+	if err != nil {
+		t.Fatal(err)
+	}
+	hashes := func(key *keyed.Key) (all []uint64) {
+		for _, token := range NewPairs(tokenizer.NewCounter(), key).Tokens("", "typhoon harbour typhoon harbour") {
+			if token.Word == nil {
+				all = append(all, token.Hash)
+			}
+		}
+		return all
+	}
+	public, secret := hashes(nil), hashes(key)
+	if len(public) != 2 || len(secret) != 2 || secret[0] == secret[1] || slices.Contains(public, secret[0]) || slices.Contains(public, secret[1]) {
+		t.Errorf("pairs have hashes %x, with a key %x", public, secret)
+	}
 }

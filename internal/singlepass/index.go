@@ -10,7 +10,11 @@
 // caller, who is asked for it.
 package singlepass
 
-import "iter"
+import (
+	"errors"
+	"fmt"
+	"iter"
+)
 
 // A Fingerprint is what a method makes of an article, and all that it compares. It is
 // comparable with those that the same method made with the same settings.
@@ -20,6 +24,22 @@ type Fingerprint struct {
 	// Sketch is what is compared beside Hash, in the method's own encoding; empty where
 	// Hash is all.
 	Sketch string
+}
+
+// CheckNoSketch is an error of a fingerprint with a sketch, for methods whose Hash is all.
+func (f Fingerprint) CheckNoSketch() error {
+	if f.Sketch != "" {
+		return errors.New("there is a sketch, and the method has none")
+	}
+	return nil
+}
+
+// CheckHash is an error of a fingerprint with another Hash than its sketch has.
+func (f Fingerprint) CheckHash(ofSketch uint64) error {
+	if f.Hash != ofSketch {
+		return fmt.Errorf("the fingerprint is %016x, and that of the sketch is %016x", f.Hash, ofSketch)
+	}
+	return nil
 }
 
 // A Centre is the fingerprint of a cluster's founder. It never moves.
@@ -46,9 +66,13 @@ type Index interface {
 	// among equals the one with the smallest Seq, and that distance, in the method's own
 	// measure. ok is false when no live centre is within the bound of the index.
 	//
-	// A live of nil means that all centres are. Else it is asked only of centres
-	// that would be the answer so far, of each at most once: it may be slow. It must
-	// not change the index.
+	// An index may see only some of the centres where very many are alike. Which it sees
+	// depends on the fingerprint and on the live centres alone. It always sees the oldest
+	// one that has the same fingerprint.
+	//
+	// A live of nil means that all centres are. Else it is asked of centres that would be
+	// the answer so far, and of those among which it sees only some; the sketch that it is
+	// given is good only during the call. It must not change the index.
 	Nearest(f Fingerprint, live func(Centre) bool) (c Centre, distance float64, ok bool)
 	// Len returns the number of centres.
 	Len() int

@@ -25,6 +25,9 @@ func (n *Nearest[C, D]) Beaten(seq uint64, distance D) bool {
 // Reach is the largest distance at which a centre might still be taken.
 func (n *Nearest[C, D]) Reach() D { return n.distance }
 
+// Found reports whether a centre has been taken.
+func (n *Nearest[C, D]) Found() bool { return n.found }
+
 // Offer takes the centre at this distance if it beats the best so far and is live,
 // in this order, since the second may need a disk.
 func (n *Nearest[C, D]) Offer(c C, seq uint64, distance D) {

@@ -3,6 +3,7 @@ package singlepass
 import (
 	"iter"
 	"math"
+	"strings"
 	"time"
 )
 
@@ -30,6 +31,9 @@ type Space struct {
 	window int64             // milliseconds; negative: centres never expire
 	live   func(Centre) bool // nil: all are
 	state  State
+	seen   map[uint64]int64  // by Seq: when the centres that queries met were last seen
+	passed map[uint64]Centre // expired ones that queries met: they are no longer in the index
+	met    []Centre          // those that this query met
 }
 
 // A State is what a Space knows beside its centres.
@@ -39,6 +43,9 @@ type State struct {
 	// Next is the position of the next article.
 	Next uint64
 }
+
+// maxSeen is how many centres a Space remembers when they were last seen, before it forgets and asks again.
+const maxSeen = 1 << 16
 
 // An Assignment says where an article belongs.
 type Assignment struct {
@@ -61,16 +68,46 @@ type Assignment struct {
 //
 // lastSeen returns the highest event time of the members of a centre in the index, in
 // Unix milliseconds, as of the assignment before. Only Assign asks it, where there is a
-// window, and only of centres that the article would join: it may be slow.
+// window, and of a centre seldom more than once: it may be slow. The sketch that it is given
+// is good only during the call.
 func NewSpace(index Index, window time.Duration, lastSeen func(Centre) int64) *Space {
 	s := &Space{index: index, window: -1, state: State{StreamTime: math.MinInt64}}
 	if window > 0 {
 		// What the window has below a millisecond makes no difference to times in
 		// whole milliseconds.
 		s.window = window.Milliseconds()
-		s.live = func(c Centre) bool { return !s.Expired(lastSeen(c)) }
+		s.seen, s.passed = make(map[uint64]int64), make(map[uint64]Centre)
+		s.live = func(c Centre) bool { return s.lives(c, lastSeen) }
 	}
 	return s
+}
+
+// lives reports whether a centre in the index is live, and keeps what lastSeen says: an index that sees only
+// some of very many asks of the same ones again and again. One that has expired is let go, so that queries
+// pass over it once.
+func (s *Space) lives(c Centre, lastSeen func(Centre) int64) bool {
+	at, ok := s.seen[c.Seq]
+	if !ok {
+		at = lastSeen(c)
+		s.seen[c.Seq] = at
+	}
+	if !s.Expired(at) {
+		return true
+	}
+	if _, ok := s.passed[c.Seq]; !ok {
+		c.Sketch = strings.Clone(c.Sketch)
+		s.passed[c.Seq] = c
+		s.met = append(s.met, c)
+	}
+	return false
+}
+
+// drop takes the expired centres that a query met out of the index.
+func (s *Space) drop() {
+	for _, c := range s.met {
+		s.index.Remove(c)
+	}
+	s.met = s.met[:0]
 }
 
 // Assign decides the cluster of the next article by its fingerprint and event time
@@ -82,10 +119,18 @@ func NewSpace(index Index, window time.Duration, lastSeen func(Centre) int64) *S
 // window can join a cluster, and one that it founds has expired from the beginning.
 func (s *Space) Assign(f Fingerprint, at int64) Assignment {
 	s.state.StreamTime = max(s.state.StreamTime, at)
+	if len(s.seen) > maxSeen {
+		clear(s.seen)
+	}
 	a := Assignment{Position: s.state.Next}
 	s.state.Next++
 	a.Centre, a.Distance, a.Joined = s.index.Nearest(f, s.live)
-	if !a.Joined {
+	s.drop()
+	if a.Joined {
+		if seen, ok := s.seen[a.Centre.Seq]; ok {
+			s.seen[a.Centre.Seq] = max(seen, at)
+		}
+	} else {
 		a.Centre = Centre{Fingerprint: f, Seq: a.Position}
 		s.index.Insert(a.Centre)
 	}
@@ -119,18 +164,29 @@ func (s *Space) Fill(n int, centres iter.Seq[Centre]) { s.index.Fill(n, centres)
 // Remove takes out a centre that has expired, by a stream time that is not going to be
 // undone, or the founding of which is undone. One that is not in the index is passed
 // over.
-func (s *Space) Remove(c Centre) { s.index.Remove(c) }
+func (s *Space) Remove(c Centre) {
+	s.index.Remove(c)
+	delete(s.seen, c.Seq)
+	delete(s.passed, c.Seq)
+}
 
 // State returns what is to be saved beside the centres.
 func (s *Space) State() State { return s.state }
 
 // Resume sets the state to one that was saved: after a restart, when the centres have
 // been put back, or to undo assignments, when the centres that they founded have been
-// removed.
-func (s *Space) Resume(state State) { s.state = state }
+// removed. Centres that had expired since may live again.
+func (s *Space) Resume(state State) {
+	s.state = state
+	for _, c := range s.passed {
+		s.index.Insert(c)
+	}
+	clear(s.passed)
+	clear(s.seen)
+}
 
 // Candidates returns how many centres articles have been compared with so far.
 func (s *Space) Candidates() uint64 { return s.index.Candidates() }
 
-// Len returns the number of centres in the index, expired ones included.
-func (s *Space) Len() int { return s.index.Len() }
+// Len returns the number of centres that have not been removed, expired ones included.
+func (s *Space) Len() int { return s.index.Len() + len(s.passed) }

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"math/bits"
 
+	"github.com/clusterd/clusterd/internal/keyed"
 	"github.com/clusterd/clusterd/internal/minhash"
 	"github.com/clusterd/clusterd/internal/text"
 )
@@ -37,8 +38,8 @@ type Sketcher struct {
 }
 
 // New returns a Sketcher of articles as the Cleaner cleans them, to which those are the same whose estimated
-// similarity is at least this, above 0 and up to 1; 0 is [DefaultSimilarity].
-func New(cleaner *text.Cleaner, similarity float64) (*Sketcher, error) {
+// similarity is at least this, above 0 and up to 1; 0 is [DefaultSimilarity]. With a key, shingles are hashed by it.
+func New(cleaner *text.Cleaner, similarity float64, key *keyed.Key) (*Sketcher, error) {
 	if similarity == 0 {
 		similarity = DefaultSimilarity
 	}
@@ -46,7 +47,7 @@ func New(cleaner *text.Cleaner, similarity float64) (*Sketcher, error) {
 		return nil, fmt.Errorf("similarity %v: allowed is more than 0, up to 1", similarity)
 	}
 	signatures, err := minhash.New(minhash.Options{
-		Cleaner: cleaner, Size: shingle, Signature: "fast", Hashes: places, Similarity: similarity, Recall: 1,
+		Cleaner: cleaner, Size: shingle, Signature: "fast", Hashes: places, Similarity: similarity, Recall: 1, Key: key,
 	})
 	if err != nil {
 		return nil, err
@@ -78,7 +79,16 @@ func (s *Sketcher) NewPrinter() func(title, content string) (sketch string, ok b
 // Agree reports whether two sketches are similar enough.
 func (s *Sketcher) Agree(a, b string) bool { return parse(a).differing(parse(b)) <= s.differ }
 
-// A sketch has its bits in four words.
+// Check is an error of a sketch that has another length than those that are made here, of which [Sketcher.Agree] and
+// the index must not be asked.
+func (s *Sketcher) Check(made string) error {
+	if len(made) != places/8 {
+		return fmt.Errorf("the sketch has %d bytes; one of simhash+verify has %d", len(made), places/8)
+	}
+	return nil
+}
+
+// A sketch has its bits in eight words.
 type sketch [places / 64]uint64
 
 // String returns the sketch as fingerprints have it: 64 bytes, the first bit lowest in the first.
