@@ -34,4 +34,16 @@ const (
 	SkipDisk    = "skip-disk"    // a change of a cluster does not reach the disk
 	StaleDisk   = "stale-disk"   // the disk has a cluster as it was before
 	Swap        = "swap"         // two results have each other's cluster
+
+	// Of a record of each transaction, something is another.
+	ArticleID   = "article-id"   // a result's article_id
+	Title       = "title"        // its representative's title
+	Fingerprint = "fingerprint"  // its fingerprint
+	Distance    = "distance"     // its distance
+	EventTime   = "event-time"   // its header
+	Key         = "key"          // its key
+	Partition   = "partition"    // its partition
+	Sketch      = "sketch"       // a cluster's sketch
+	LetterClass = "letter-class" // a dead letter's class
+	LetterBytes = "letter-bytes" // its value
 )

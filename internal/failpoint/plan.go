@@ -16,7 +16,10 @@ var (
 		BeforeProduce, AfterProduce, AfterOffsets, BeforeEnd, AfterEnd,
 		BeforeDisk, AfterDisk, BeforeFlush, AfterFlush, Fenced, Recovering,
 	}
-	bugs    = []string{Drop, Duplicate, EarlyOffset, SkipDisk, StaleDisk, Swap}
+	bugs = []string{
+		Drop, Duplicate, EarlyOffset, SkipDisk, StaleDisk, Swap,
+		ArticleID, Title, Fingerprint, Distance, EventTime, Key, Partition, Sketch, LetterClass, LetterBytes,
+	}
 	actions = []string{"kill", "pause", "error"}
 )
 

@@ -11,8 +11,10 @@ import (
 	"net"
 	"os"
 	"time"
+	"unsafe"
 
 	kafkago "github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol/metadata"
 	"github.com/segmentio/kafka-go/sasl"
 	"github.com/segmentio/kafka-go/sasl/plain"
 	"github.com/segmentio/kafka-go/sasl/scram"
@@ -24,8 +26,11 @@ const (
 	clientID = "clusterd"
 	// dialTimeout is short: a broker that is there answers at once, and retries follow.
 	dialTimeout = 5 * time.Second
-	// requestTimeout bounds every request but fetches, which wait for data on purpose.
-	requestTimeout = 30 * time.Second
+	// RequestTimeout bounds every request but those that carry much or wait for data on purpose: a broker that is
+	// there answers in less, and one that hangs is not waited for when another could have taken its place.
+	RequestTimeout = 10 * time.Second
+	// slowest is the rate of a network, in bytes a second, below which requests with much data time out.
+	slowest = 1 << 20
 	// metadataTTL is how stale the cached layout may be: kafka-go does not refresh it when a
 	// broker says that it is not the leader.
 	metadataTTL = time.Second
@@ -41,15 +46,56 @@ type Record struct {
 	Value     []byte    // nil: none (a tombstone)
 	Headers   []Header
 	Cut       int // of a record that was read: how many bytes of the value were left out, since it is too large
+	// Unreadable is nil but where this stands for records that cannot be read: from Offset on, and the
+	// value is the whole record batch as it came.
+	Unreadable *Unreadable
 }
+
+// Unreadable says that the rest of a record batch cannot be read.
+type Unreadable struct {
+	Last   int64  // the last offset of the batch
+	Reason string // for a person
+}
+
+// Next is the offset behind the record.
+func (r *Record) Next() int64 {
+	if r.Unreadable != nil {
+		return r.Unreadable.Last + 1
+	}
+	return r.Offset + 1
+}
+
+// What a record and a header take in memory beside their bytes, about.
+const (
+	recordOverhead = int(unsafe.Sizeof(Record{})) + 16
+	headerOverhead = int(unsafe.Sizeof(Header{})) + 24
+)
+
+// Memory is about how many bytes of memory the record holds.
+func (r *Record) Memory() int {
+	n := recordOverhead + len(r.Key) + len(r.Value)
+	for i := range r.Headers {
+		n += HeaderMemory(&r.Headers[i])
+	}
+	if r.Unreadable != nil {
+		n += int(unsafe.Sizeof(Unreadable{})) + len(r.Unreadable.Reason)
+	}
+	return n
+}
+
+// HeaderMemory is about how many bytes of memory a header holds.
+func HeaderMemory(h *Header) int { return headerOverhead + len(h.Key) + len(h.Value) }
 
 // Header is a header of a [Record].
 type Header = kafkago.Header
 
 // Client is a connection to a cluster. It is safe for concurrent use. Close it when done.
 type Client struct {
-	Brokers   []string
-	Dialer    *kafkago.Dialer // for kafka-go's consumer group, which takes no transport
+	Brokers []string
+	Dialer  *kafkago.Dialer // for kafka-go's consumer group, which takes no transport
+	// OnRequest, if it is set before the first request, is called with each, and what it returns with what came
+	// of it: nil where a broker answered, whatever it says.
+	OnRequest func() (done func(error))
 	addr      net.Addr
 	transport *kafkago.Transport
 }
@@ -65,7 +111,7 @@ func NewClient(c config.Kafka) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{
+	client := &Client{
 		Brokers: c.Brokers,
 		Dialer: &kafkago.Dialer{
 			ClientID: clientID, Timeout: dialTimeout, DualStack: true, TLS: tlsConfig, SASLMechanism: mechanism,
@@ -74,7 +120,9 @@ func NewClient(c config.Kafka) (*Client, error) {
 		transport: &kafkago.Transport{
 			ClientID: clientID, DialTimeout: dialTimeout, MetadataTTL: metadataTTL, TLS: tlsConfig, SASL: mechanism,
 		},
-	}, nil
+	}
+	client.Dialer.DialFunc = watched{client}.dial
+	return client, nil
 }
 
 // Close ends the connections that are idle, and the others as they become idle.
@@ -83,7 +131,12 @@ func (c *Client) Close() { c.transport.CloseIdleConnections() }
 // Do sends a request to the broker that it is for and waits for the response, at most for the
 // request timeout. Error codes inside the response are the caller's to read.
 func Do[Response kafkago.Response](ctx context.Context, c *Client, request kafkago.Request) (Response, error) {
-	return DoWithin[Response](ctx, c, request, requestTimeout)
+	return DoWithin[Response](ctx, c, request, RequestTimeout)
+}
+
+// TimeToSend is the time limit of a request that carries so many bytes.
+func TimeToSend(bytes int) time.Duration {
+	return RequestTimeout + time.Duration(bytes)*time.Second/slowest
 }
 
 // DoWithin is [Do] with another time limit.
@@ -91,7 +144,7 @@ func DoWithin[Response kafkago.Response](ctx context.Context, c *Client, request
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	var none Response
-	response, err := c.transport.RoundTrip(ctx, c.addr, request)
+	response, err := watched{c}.RoundTrip(ctx, c.addr, request)
 	if err != nil {
 		return none, fmt.Errorf("%s: %w", request.ApiKey(), err)
 	}
@@ -100,7 +153,36 @@ func DoWithin[Response kafkago.Response](ctx context.Context, c *Client, request
 
 // admin is kafka-go's client over the same connections, for administrative requests.
 func (c *Client) admin() *kafkago.Client {
-	return &kafkago.Client{Addr: c.addr, Timeout: requestTimeout, Transport: c.transport}
+	return &kafkago.Client{Addr: c.addr, Timeout: RequestTimeout, Transport: watched{c}}
+}
+
+// watched is the transport, with word of what it does.
+type watched struct{ *Client }
+
+// dial connects for the consumer group, whose requests nobody sees. That a broker takes the connection counts as an answer.
+func (w watched) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	if w.OnRequest == nil {
+		return new(net.Dialer).DialContext(ctx, network, address)
+	}
+	done := w.OnRequest()
+	conn, err := new(net.Dialer).DialContext(ctx, network, address)
+	done(err)
+	return conn, err
+}
+
+// RoundTrip tells nothing of an answer about the layout, which is from memory.
+func (w watched) RoundTrip(ctx context.Context, addr net.Addr, request kafkago.Request) (kafkago.Response, error) {
+	if w.OnRequest == nil {
+		return w.transport.RoundTrip(ctx, addr, request)
+	}
+	done := w.OnRequest()
+	response, err := w.transport.RoundTrip(ctx, addr, request)
+	if _, layout := request.(*metadata.Request); layout && err == nil {
+		done(context.Canceled)
+	} else {
+		done(err)
+	}
+	return response, err
 }
 
 // TLS is how connections are encrypted, nil where they are not. The error names the setting.

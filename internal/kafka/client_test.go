@@ -278,7 +278,7 @@ func TestCreateTopic(t *testing.T) {
 	if got, err := client.Partitions(ctx, "clusters"); err != nil || len(got) != 5 {
 		t.Errorf("Partitions = %v, %v; want 5", got, err)
 	}
-	if got, err := client.TopicConfig(ctx, "clusters"); err != nil || got != (kafka.TopicConfig{CleanupPolicy: "compact", MaxMessageBytes: 2_000_000, DeleteRetention: 24 * time.Hour}) {
+	if got, err := client.TopicConfig(ctx, "clusters"); err != nil || got != (kafka.TopicConfig{CleanupPolicy: "compact", MaxMessageBytes: 2_000_000, LimitKnown: true, DeleteRetention: 24 * time.Hour}) {
 		t.Errorf("TopicConfig = %+v, %v", got, err)
 	}
 	if err := client.CreateTopic(ctx, kafka.TopicSpec{Name: "results"}); err != nil {
@@ -287,7 +287,7 @@ func TestCreateTopic(t *testing.T) {
 	if got, err := client.Partitions(ctx, "results"); err != nil || len(got) != 2 {
 		t.Errorf("Partitions = %v, %v; want the broker's default, 2", got, err)
 	}
-	if got, err := client.TopicConfig(ctx, "results"); err != nil || got != (kafka.TopicConfig{CleanupPolicy: "delete", MaxMessageBytes: 1_048_588, DeleteRetention: 24 * time.Hour}) {
+	if got, err := client.TopicConfig(ctx, "results"); err != nil || got != (kafka.TopicConfig{CleanupPolicy: "delete", MaxMessageBytes: 1_048_588, LimitKnown: true, DeleteRetention: 24 * time.Hour}) {
 		t.Errorf("TopicConfig = %+v, %v; want Kafka's defaults", got, err)
 	}
 	cluster.ControlKey(int16(kmsg.CreateTopics), func(request kmsg.Request) (kmsg.Response, error, bool) { // kfake takes any name

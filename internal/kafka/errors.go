@@ -51,6 +51,8 @@ func Explain(err error) error {
 		advice = "the TLS handshake failed: check kafka.tls and that kafka.brokers names the TLS listener"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		advice = "no broker listens there: check kafka.brokers and that the broker runs"
+	case errors.Is(err, kafkago.BrokerNotAvailable):
+		advice = "no connection to the broker: check kafka.brokers and that the broker runs"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		advice = "the broker closed the connection: if this goes on, check that kafka.tls and kafka.sasl fit the listener that kafka.brokers names"
 	default:
@@ -107,13 +109,25 @@ func Transient(err error) bool {
 		return false
 	case errors.As(err, &code):
 		return code.Temporary() || code == kafkago.ConcurrentTransactions || code == kafkago.BrokerNotAvailable ||
-			code == kafkago.KafkaStorageError || code == kafkago.FencedLeaderEpoch || code == kafkago.UnknownLeaderEpoch
+			code == kafkago.KafkaStorageError || code == kafkago.FencedLeaderEpoch || code == kafkago.UnknownLeaderEpoch ||
+			code == kafkago.Unknown // what a broker answers that is overloaded, or loses its controller, at a bad moment
 	case NoTopic(err), isNoLeader(err):
 		return true
 	}
 	return errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, net.ErrClosed) ||
 		errors.Is(err, context.DeadlineExceeded)
+}
+
+// settling reports whether err is what a broker answers while it has no coordinator yet for a group or a
+// transactional id: it loads or makes the topics that it keeps them in.
+func settling(err error) bool {
+	var connection *net.OpError // net.Error would not do: kafka-go's codes are such too
+	if errors.As(err, &connection) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, context.DeadlineExceeded) {
+		return false
+	}
+	return errors.Is(err, kafkago.GroupLoadInProgress) || errors.Is(err, kafkago.GroupCoordinatorNotAvailable) ||
+		errors.Is(err, kafkago.NotCoordinatorForGroup)
 }
 
 // NoTopic reports whether err says that a topic or a partition does not exist.

@@ -17,6 +17,8 @@ const (
 	// are over before. remindAfter is how often it is logged again.
 	sayAfter    = time.Second
 	remindAfter = time.Minute
+	// settleTime is how long a broker that is new may take to make its topics of groups and transactions.
+	settleTime = 30 * time.Second
 )
 
 // Backoff waits longer after each failure in a row, with jitter, so that many instances do not ask a
@@ -81,7 +83,11 @@ func (t *Trouble) failed(err error) time.Duration {
 	if t.since.IsZero() {
 		t.since = time.Now()
 	}
-	if time.Since(t.since) >= sayAfter && time.Since(t.said) >= remindAfter {
+	patience := sayAfter
+	if settling(err) {
+		patience = settleTime
+	}
+	if time.Since(t.since) >= patience && time.Since(t.said) >= remindAfter {
 		t.log.Warn(t.what+" failed; trying again", "error", Explain(err))
 		t.said = time.Now()
 	}

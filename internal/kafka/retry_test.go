@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -49,6 +52,46 @@ func TestTroubleEndsWithTheContext(t *testing.T) {
 			t.Errorf("Wait = %v after %v", err, time.Since(start))
 		}
 	})
+}
+
+// A broker that is new has no coordinators at first: that is not worth a word for a while. One that is not there is.
+func TestTroubleOfANewBroker(t *testing.T) {
+	for name, tt := range map[string]struct {
+		err  error
+		said bool // after 20 s
+	}{
+		"no coordinator yet":      {kafkago.GroupCoordinatorNotAvailable, false},
+		"not the coordinator yet": {fmt.Errorf("fencing: %w", kafkago.NotCoordinatorForGroup), false},
+		"it loads":                {kafkago.GroupLoadInProgress, false},
+		"as the group has it":     {fmt.Errorf("%w (%w)", kafkago.GroupCoordinatorNotAvailable, kafkago.NotCoordinatorForGroup), false},
+		"nobody listens, as the group has it": {
+			fmt.Errorf("%w (%w)", kafkago.GroupCoordinatorNotAvailable, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}), true,
+		},
+		"it hangs up, as the group has it": {fmt.Errorf("%w (%w)", kafkago.GroupCoordinatorNotAvailable, io.EOF), true},
+		"no leader":                        {kafkago.LeaderNotAvailable, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var log bytes.Buffer
+				trouble := kafka.NewTrouble(textLog(&log), "joining")
+				failFor := func(d time.Duration) {
+					for start := time.Now(); time.Since(start) < d; {
+						if err := trouble.Wait(t.Context(), tt.err); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+				failFor(20 * time.Second)
+				if said := log.Len() > 0; said != tt.said {
+					t.Errorf("after 20 s: %q", log.String())
+				}
+				failFor(20 * time.Second)
+				if log.Len() == 0 {
+					t.Error("nothing is said after 40 s")
+				}
+			})
+		})
+	}
 }
 
 // Trouble that soon passes, as in a rebalance or while a topic is created, is not worth a line.

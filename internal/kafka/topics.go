@@ -136,6 +136,7 @@ func (c *Client) CreateTopic(ctx context.Context, spec TopicSpec) error {
 type TopicConfig struct {
 	CleanupPolicy   string // "" where the broker does not say
 	MaxMessageBytes int    // how large a record batch may be
+	LimitKnown      bool   // the broker has said how large
 	// DeleteRetention is how long a tombstone stays after compaction could take it away.
 	DeleteRetention time.Duration
 }
@@ -178,7 +179,7 @@ func (c *Client) TopicConfig(ctx context.Context, topic string) (TopicConfig, er
 				}
 			case "max.message.bytes":
 				if n, err := strconv.Atoi(entry.ConfigValue); err == nil && n > 0 {
-					config.MaxMessageBytes = n
+					config.MaxMessageBytes, config.LimitKnown = n, true
 				}
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/segmentio/kafka-go/compress"
+	"github.com/segmentio/kafka-go/compress/gzip"
 	"github.com/segmentio/kafka-go/protocol"
 	"golang.org/x/sync/errgroup"
 
@@ -122,6 +123,9 @@ const (
 	recordsAt    = 61
 )
 
+// sizeBytes is how long the size is that a request has before a record batch.
+const sizeBytes = 4
+
 // encodeBatch writes a record batch, after its size as a request has it. Records without a time get the
 // time now.
 //
@@ -142,7 +146,6 @@ func (p *Producer) encodeBatch(b *recordBatch, now time.Time) ([]byte, error) {
 		raw.Write(appendRecord(raw.AvailableBuffer(), r, at-first, int64(i)))
 	}
 
-	const sizeBytes = 4
 	out := bytes.NewBuffer(make([]byte, sizeBytes+recordsAt, sizeBytes+recordsAt+raw.Len()/2))
 	if err := p.compress(out, raw.Bytes()); err != nil {
 		return nil, err
@@ -178,11 +181,21 @@ func (p *Producer) compress(out *bytes.Buffer, raw []byte) error {
 		out.Write(raw)
 		return nil
 	}
-	w := p.codec.Codec().NewWriter(out)
+	w := codec(p.codec).NewWriter(out)
 	if _, err := w.Write(raw); err != nil {
 		return err
 	}
 	return w.Close()
+}
+
+// fastGzip takes half the time of the default level, for a tenth more bytes.
+var fastGzip = &gzip.Codec{Level: 1}
+
+func codec(c compress.Compression) compress.Codec {
+	if c == compress.Gzip {
+		return fastGzip
+	}
+	return c.Codec()
 }
 
 // appendRecord appends a record of a batch, whose time and offset are counted from the batch's first.

@@ -18,9 +18,34 @@ import (
 )
 
 const (
-	acksAll        = -1
-	produceTimeout = 20 * time.Second
+	acksAll = -1
+	// produceTimeout is how long a leader waits for its followers: less than this side waits for the leader.
+	produceTimeout = kafka.RequestTimeout - 2*time.Second
 )
+
+// TooLargeError is the error of a record that its topic refuses, since it is larger than the topic takes.
+type TooLargeError struct {
+	Partition
+	Key  []byte
+	Size int // in bytes, of a record batch that holds nothing else, as it was sent
+	err  error
+}
+
+// Error names the record and what is to be changed.
+func (e *TooLargeError) Error() string {
+	const most = 100 // bytes of a key
+	return fmt.Sprintf("topic %[1]s refuses the record of key %[2]q for partition %[3]d, which takes %[4]d bytes: its max.message.bytes is less. "+
+		"Raise it (kafka-configs.sh --bootstrap-server HOST:PORT --alter --entity-type topics --entity-name %[1]s --add-config max.message.bytes=%[5]d)",
+		e.Topic, e.Key[:min(len(e.Key), most)], e.ID, e.Size, roomFor(e.Size))
+}
+
+func (e *TooLargeError) Unwrap() error { return e.err }
+
+// roomFor is a limit for records of a size, and for those that are a little larger.
+func roomFor(size int) int {
+	const mebi = 1 << 20
+	return (size+size/2)/mebi*mebi + mebi
+}
 
 func (p *Producer) produce(ctx context.Context, rounds [][]recordBatch) (Written, error) {
 	written := make(Written)
@@ -77,10 +102,11 @@ func (p *Producer) byLeader(ctx context.Context, round []recordBatch) (map[int][
 
 // send notes the offset after each batch that the broker has taken, where it says so.
 func (p *Producer) send(ctx context.Context, batches []recordBatch, note func(Partition, int64)) error {
-	counts := make(map[Partition]int)
+	sent, size := make(map[Partition]recordBatch), 0
 	request := &rawproduce.Request{TransactionalID: p.id, Acks: acksAll, Timeout: int32(produceTimeout.Milliseconds())}
 	for _, b := range batches {
-		counts[b.to] = len(b.records)
+		sent[b.to] = b
+		size += len(b.data)
 		if n := len(request.Topics); n == 0 || request.Topics[n-1].Topic != b.to.Topic {
 			request.Topics = append(request.Topics, rawproduce.RequestTopic{Topic: b.to.Topic})
 		}
@@ -89,19 +115,22 @@ func (p *Producer) send(ctx context.Context, batches []recordBatch, note func(Pa
 			Partition: int32(b.to.ID), RecordSet: protocol.RawRecordSet{Reader: bytes.NewReader(b.data)},
 		})
 	}
-	response, err := kafka.Do[*produce.Response](ctx, p.client, request)
+	response, err := kafka.DoWithin[*produce.Response](ctx, p.client, request, kafka.TimeToSend(size))
 	if err != nil {
 		return err
 	}
 	var retriable error
 	for _, t := range response.Topics {
 		for _, r := range t.Partitions {
-			err := kafka.Code(r.ErrorCode)
+			err, to := kafka.Code(r.ErrorCode), Partition{t.Topic, int(r.Partition)}
 			if err == nil || errors.Is(err, kafkago.DuplicateSequenceNumber) {
-				if to := (Partition{t.Topic, int(r.Partition)}); r.BaseOffset >= 0 {
-					note(to, r.BaseOffset+int64(counts[to]))
+				if r.BaseOffset >= 0 {
+					note(to, r.BaseOffset+int64(len(sent[to].records)))
 				}
 				continue
+			}
+			if b := sent[to]; errors.Is(err, kafkago.MessageSizeTooLarge) && len(b.records) == 1 {
+				return &TooLargeError{Partition: to, Key: b.records[0].Key, Size: len(b.data) - sizeBytes, err: err}
 			}
 			err = fmt.Errorf("%s/%d: %w", t.Topic, r.Partition, err)
 			if r.ErrorMessage != "" {

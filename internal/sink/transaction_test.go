@@ -507,13 +507,25 @@ func TestCommitOfSeveralRecordBatches(t *testing.T) {
 func TestRecordThatIsTooLarge(t *testing.T) {
 	_, client := startBrokers(t, 1)
 	p := fencedProducer(t, client)
-	large := kafka.Record{Topic: "results", Value: randomBytes(rand.New(rand.NewPCG(1, 10)), 2<<20)}
+	large := kafka.Record{Topic: "results", Key: []byte("articles/0/7"), Value: randomBytes(rand.New(rand.NewPCG(1, 10)), 2<<20)}
 	if Size(large) <= p.limits["results"] {
 		t.Fatalf("Size = %d says that it fits", Size(large))
 	}
 	_, err := p.Commit(t.Context(), Batch{Records: []kafka.Record{{Topic: "results", Partition: 1, Value: []byte("fits")}, large}})
-	if !errors.Is(err, kafkago.MessageSizeTooLarge) || errors.Is(err, ErrFenced) || !strings.Contains(err.Error(), "results/0") {
-		t.Errorf("error = %v, want MessageSizeTooLarge of results/0", err)
+	var refused *TooLargeError
+	if !errors.As(err, &refused) || !errors.Is(err, kafkago.MessageSizeTooLarge) || errors.Is(err, ErrFenced) {
+		t.Fatalf("error = %v, want a TooLargeError", err)
+	}
+	if refused.Partition != (Partition{"results", 0}) || refused.Size < 2<<20 || refused.Size > Size(large) {
+		t.Errorf("it is of %v and of %d bytes, want results/0 and 2 MiB", refused.Partition, refused.Size)
+	}
+	for _, want := range []string{
+		`topic results refuses the record of key "articles/0/7" for partition 0, which takes ` + fmt.Sprint(refused.Size) + " bytes",
+		"--entity-name results --add-config max.message.bytes=4194304",
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("error = %q, want %q in it", err, want)
+		}
 	}
 	if err := p.Fence(t.Context()); err != nil {
 		t.Fatal(err)
