@@ -6,15 +6,19 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
+	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/document"
+	"github.com/clusterd/clusterd/internal/input"
 	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/pipeline"
 )
@@ -26,6 +30,7 @@ var clusterFlags = []struct{ flag, key, usage string }{
 	{"similarity", "cluster.similarity", "simhash+verify, minhash, shingle, pinyin: least `SHARE` to which a member is like the centre, .01 to 1, or auto"},
 	{"window", "cluster.window", "`DURATION` after which a cluster without new members expires; 0s is never"},
 	{"format", "input.format", "`FORMAT` of a line: json or text"},
+	{"encoding", "input.encoding", "character `ENCODING` of the files: auto, or one such as gb18030 or big5"},
 }
 
 func newCluster() *cobra.Command {
@@ -41,22 +46,21 @@ func newCluster() *cobra.Command {
 		Example: "  clusterd cluster articles.jsonl > results.jsonl\n  zcat articles.jsonl.gz | clusterd cluster --distance 2 -\n" +
 			"  clusterd cluster report.docx slides.pptx page.html",
 		RunE: func(cmd *cobra.Command, files []string) error {
-			c, err := config.Load(file)
+			c, given, err := config.LoadGiven(file)
 			if err != nil {
 				return err
 			}
-			for _, f := range clusterFlags {
-				if flag := cmd.Flags().Lookup(f.flag); flag.Changed {
-					if err := c.Set(f.key, flag.Value.String()); err != nil {
-						return usageError{fmt.Errorf("--%s: %w", f.flag, err)}
-					}
-				}
+			if err := setFlags(cmd, &c); err != nil {
+				return err
 			}
 			if len(files) == 0 {
 				if isTerminal(cmd.InOrStdin()) {
 					return usageError{errors.New("cluster: name a file, or pipe articles in")}
 				}
 				files = []string{"-"}
+			}
+			for _, unused := range given.Unused(c.Fingerprint.Method) {
+				newLogger(c.Log, cmd.ErrOrStderr()).Warn(unused.Error())
 			}
 			return clusterFiles(cmd, c, files, deadLetters)
 		},
@@ -69,6 +73,23 @@ func newCluster() *cobra.Command {
 	return cmd
 }
 
+// setFlags sets what the command line says. A flag that the method does not use is a mistake.
+func setFlags(cmd *cobra.Command, c *config.Config) error {
+	for _, f := range clusterFlags {
+		if flag := cmd.Flags().Lookup(f.flag); flag.Changed {
+			if err := c.Set(f.key, flag.Value.String()); err != nil {
+				return usageError{fmt.Errorf("--%s: %w", f.flag, err)}
+			}
+		}
+	}
+	for _, f := range clusterFlags {
+		if unused := config.Unused(f.key, c.Fingerprint.Method); unused != "" && cmd.Flags().Changed(f.flag) {
+			return usageError{fmt.Errorf("--%s %s", f.flag, unused)}
+		}
+	}
+	return nil
+}
+
 func clusterFiles(cmd *cobra.Command, c config.Config, files []string, deadLetters string) (err error) {
 	errs := cmd.ErrOrStderr()
 	bar := newBar(errs, sizeOf(files), "clustering", progressbar.OptionShowBytes(true))
@@ -77,7 +98,7 @@ func clusterFiles(cmd *cobra.Command, c config.Config, files []string, deadLette
 		return err
 	}
 	defer closeInputs()
-	rejected := &rejections{log: newLogger(c.Log, errs), clear: func() { _ = bar.Clear() }}
+	rejected := &rejections{log: newLogger(c.Log, errs), tally: pipeline.NewTally(c.Input), clear: func() { _ = bar.Clear() }}
 	if deadLetters != "" {
 		f, failed := os.Create(deadLetters)
 		if failed != nil {
@@ -88,7 +109,7 @@ func clusterFiles(cmd *cobra.Command, c config.Config, files []string, deadLette
 		rejected.file.SetEscapeHTML(false)
 	}
 	began := time.Now()
-	totals, err := pipeline.File(cmd.Context(), c, inputs, cmd.OutOrStdout(), rejected.add)
+	totals, err := pipeline.File(cmd.Context(), c, inputs, jsonOut(cmd), rejected.add, rejected.observe)
 	_ = bar.Clear()
 	if err != nil {
 		if errors.Is(err, context.Canceled) {
@@ -96,20 +117,63 @@ func clusterFiles(cmd *cobra.Command, c config.Config, files []string, deadLette
 		}
 		return err
 	}
-	rejected.log.Info("done", "lines", totals.Lines, "new", totals.New, "joined", totals.Joined, "unclustered", totals.Unclustered,
-		"rejected", totals.Rejected, "clusters", totals.Clusters, "took", time.Since(began).Round(time.Millisecond).String())
-	return nil
+	rejected.log.Info("done", append([]any{
+		"lines", totals.Lines, "new", totals.New, "joined", totals.Joined, "unclustered", totals.Unclustered,
+		"rejected", totals.Rejected, "clusters", totals.Clusters, "took", time.Since(began).Round(time.Millisecond),
+	}, oddities(rejected.tally)...)...)
+	return rejected.verdict()
+}
+
+// oddities are what a tally has counted, for the end of a log line.
+func oddities(tally *article.Tally) (args []any) {
+	counts := tally.Counts()
+	for _, encoding := range slices.Sorted(maps.Keys(counts.Encodings)) {
+		args = append(args, "from_"+encoding, counts.Encodings[encoding])
+	}
+	if counts.Invalid > 0 {
+		args = append(args, "invalid_encoding", counts.Invalid)
+	}
+	fallbacks := make(map[string]int)
+	for kind, n := range counts.Fallbacks {
+		fallbacks["without_"+kind.Field] += n
+	}
+	for _, field := range slices.Sorted(maps.Keys(fallbacks)) {
+		args = append(args, field, fallbacks[field])
+	}
+	return args
 }
 
 // reportedRejections is how many lines that are no article are logged one by one.
 const reportedRejections = 20
 
-// rejections reports the lines that are no article.
+// rejections reports the lines that are no article, and what is odd about those that are.
 type rejections struct {
 	log   *slog.Logger
+	tally *article.Tally
 	clear func()        // takes the progress bar off the line
 	file  *json.Encoder // nil: only logged
 	count int
+}
+
+// observe says what is odd about a line, if nothing like it has been before.
+func (r *rejections) observe(line input.Entry, n *article.Notes, rejection *article.Rejection) {
+	for _, what := range r.tally.Add(n, rejection) {
+		r.clear()
+		r.log.Warn(what, "file", line.File, "line", line.Line)
+	}
+}
+
+// verdict is an error if nothing could be read, and else says what seems to be wrong.
+func (r *rejections) verdict() error {
+	warning := r.tally.Warning()
+	switch {
+	case warning == "":
+		return nil
+	case r.tally.Counts().Articles == 0:
+		return errors.New(warning)
+	}
+	r.log.Warn(warning)
+	return nil
 }
 
 func (r *rejections) add(line pipeline.Rejected) error {

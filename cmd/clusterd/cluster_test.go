@@ -1,9 +1,10 @@
+//go:build !race
+
 package main
 
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,23 +12,7 @@ import (
 	"testing"
 
 	"github.com/clusterd/clusterd/internal/article"
-	"github.com/clusterd/clusterd/internal/testwait"
 )
-
-const (
-	bridge = `{"id":"bridge","title":"港口大桥今天通车","content":"历时三年的港口大桥工程今天建成通车，居民沿着河岸庆祝，市长剪彩。"}`
-	copied = `{"id":"copy","title":"港口大桥今天通车！","content":"<p>历时三年的港口大桥工程今天建成通车，居民沿着河岸庆祝，市长剪彩。</p>"}`
-	market = `{"id":"market","title":"Market prices rise","content":"Farmers at the harbour market sold apples and pears at higher prices after the storm."}`
-)
-
-func write(t *testing.T, name string, content []byte) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
 
 // summary is a line for each result: article, status, cluster.
 func summary(t *testing.T, out string) string {
@@ -100,7 +85,7 @@ func TestClusterFlags(t *testing.T) {
 func TestClusterReportsOnlySomeRejections(t *testing.T) {
 	t.Parallel()
 	got := clusterd(t, strings.Repeat("{\n", 50), "cluster")
-	if got.code != 0 || got.out != "" {
+	if got.code != exitFailed || got.out != "" {
 		t.Errorf("exit %d, output %q", got.code, got.out)
 	}
 	if n := strings.Count(got.errs, `"msg":"no article"`); n != reportedRejections {
@@ -130,16 +115,5 @@ func TestClusterErrors(t *testing.T) {
 				t.Errorf("exit %d, output %q, errors %q; want 1 and %q", got.code, got.out, got.errs, tt.want)
 			}
 		})
-	}
-}
-
-func TestClusterInterrupted(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	var out, errs testwait.Buffer
-	code := run(ctx, []string{"cluster"}, strings.NewReader(bridge), &out, &errs)
-	if code != exitFailed || errs.String() != "clusterd: interrupted: the results are not complete\n" {
-		t.Errorf("exit %d, errors %q", code, &errs)
 	}
 }

@@ -16,10 +16,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/charset"
 	"github.com/clusterd/clusterd/internal/compare"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/document"
 	"github.com/clusterd/clusterd/internal/method"
+	"github.com/clusterd/clusterd/internal/printable"
 )
 
 func newCompare() *cobra.Command {
@@ -51,7 +53,7 @@ func newCompare() *cobra.Command {
 				return err
 			}
 			if format == "json" {
-				return result.writeJSON(cmd.OutOrStdout())
+				return result.writeJSON(jsonOut(cmd))
 			}
 			return result.writeText(cmd.OutOrStdout())
 		},
@@ -117,8 +119,12 @@ func readArticle(stdin io.Reader, c config.Input, name string) (article.Article,
 		return article.Article{}, err
 	}
 	defer closeFile()
+	encoding, err := charset.Get(c.Encoding)
+	if err != nil {
+		return article.Article{}, err
+	}
 	if file := opened[0].Document; file != nil {
-		d, err := document.Read(name, file, file.Size(), c.MaxBytes)
+		d, err := document.Read(name, file, file.Size(), c.MaxBytes, encoding)
 		return article.Article{Title: d.Title, Content: d.Content}, err
 	}
 	value, err := io.ReadAll(io.LimitReader(opened[0].Lines, int64(c.MaxBytes)+1))
@@ -126,6 +132,9 @@ func readArticle(stdin io.Reader, c config.Input, name string) (article.Article,
 		return article.Article{}, err
 	}
 	decoder := article.NewTextDecoder(c.MaxBytes)
+	if len(value) <= c.MaxBytes {
+		value = encoding.Text(value).UTF8
+	}
 	if trimmed := bytes.TrimSpace(value); bytes.HasPrefix(trimmed, []byte("{")) && json.Valid(trimmed) {
 		decoder = article.NewDecoder(article.Fields(c.Fields), c.MaxBytes)
 	}
@@ -185,7 +194,7 @@ func (r comparison) writeText(out io.Writer) error {
 		}
 	}
 	fmt.Fprintf(out, "\nThe distance of simhash is in bits, of the others it is 1 less the similarity.\n\n- %s: %d characters alone\n+ %s: %d alone\n  both: %d\n\n",
-		printable(r.A.File), onlyA, printable(r.B.File), onlyB, shared)
+		printable.Text(r.A.File), onlyA, printable.Text(r.B.File), onlyB, shared)
 	return r.writePassages(out, isTerminal(out) && os.Getenv("NO_COLOR") == "")
 }
 
@@ -207,7 +216,7 @@ func (r comparison) writePassages(out io.Writer, colour bool) error {
 			if strings.TrimSpace(line) == "" {
 				continue
 			}
-			if line = strings.TrimRight(mark+printable(line), " "); colour && on != "" {
+			if line = strings.TrimRight(mark+printable.Text(line), " "); colour && on != "" {
 				line = on + line + colourOff
 			}
 			b.WriteString(line + "\n")

@@ -1,3 +1,5 @@
+//go:build !race
+
 package main
 
 import (
@@ -11,26 +13,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/cobra"
-
 	"github.com/clusterd/clusterd/internal/compare"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/golden"
 	"github.com/clusterd/clusterd/internal/method"
 )
-
-// command runs one command by itself.
-func command(t *testing.T, cmd *cobra.Command, stdin string, args ...string) (out string, err error) {
-	t.Helper()
-	var outs, errs bytes.Buffer
-	cmd.SetArgs(append([]string{}, args...))
-	cmd.SetIn(strings.NewReader(stdin))
-	cmd.SetOut(&outs)
-	cmd.SetErr(&errs)
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	err = cmd.ExecuteContext(t.Context())
-	return outs.String(), err
-}
 
 const (
 	noticeText = "港口大桥今天通车\n历时三年的港口大桥工程今天建成通车，居民沿着河岸庆祝，市长剪彩。\n" + noticeMiddle + "The city council will meet on Monday to discuss new bus lines."

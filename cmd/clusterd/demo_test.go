@@ -103,7 +103,7 @@ func TestDemoPlaysAFile(t *testing.T) {
 		`(?m)^new         (bridge|copy) +yours +founds articles/\d/\d +港口大桥今天通车`,
 		`(?m)^joined      (bridge|copy) +yours +joins  articles/\d/\d at distance 0, now 2 +港口大桥今天通车`,
 		`(?m)^dead letter articles/\d/\d bad_json: the value is not valid JSON$`,
-		`(?m)^new         market +yours +founds articles/\d/\d +\[31mMarket prices rise$`, // it steers no terminal
+		`(?m)^new         market +yours +founds articles/\d/\d +\\x1b\[31mMarket prices rise$`, // it steers no terminal
 	} {
 		if !regexp.MustCompile(want).MatchString(out) {
 			t.Errorf("%s is not in:\n%s", want, out)

@@ -15,9 +15,12 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
+	"github.com/clusterd/clusterd/internal/charset"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/eval"
 	"github.com/clusterd/clusterd/internal/method"
+	"github.com/clusterd/clusterd/internal/pipeline"
+	"github.com/clusterd/clusterd/internal/printable"
 )
 
 // evalFlags are what the command line of eval says.
@@ -130,7 +133,7 @@ func (f *evalFlags) evaluate(cmd *cobra.Command, files []string) error {
 		Truth: truth, At: f.at, Labels: f.labels != "", Positive: f.positive, Sizes: f.sizes, Within: window.Cluster.Window,
 		Curves: truth != nil && (f.thresholds || f.html != ""), Threads: f.threads, Now: time.Now(),
 		Progress: func(variant string, n int) {
-			bar.Describe(variant)
+			bar.Describe(printable.Text(variant))
 			_ = bar.Add(n)
 		},
 	})
@@ -141,7 +144,7 @@ func (f *evalFlags) evaluate(cmd *cobra.Command, files []string) error {
 		}
 		return err
 	}
-	return f.write(cmd.OutOrStdout(), report, files)
+	return f.write(cmd, report, files)
 }
 
 // variants are what --run says, and without it every method, in all else as configured.
@@ -159,7 +162,9 @@ func (f *evalFlags) variants(c config.Config) (variants []eval.Variant, err erro
 			if !ok {
 				return nil, usageError{fmt.Errorf("--run %s: %q is not KEY=VALUE", run, s)}
 			}
-			if err := v.Config.Set(key, value); err != nil {
+			if err := v.Config.Set(key, value); errors.Is(err, config.ErrSecret) {
+				return nil, usageError{fmt.Errorf("--run: %w", err)} // without what it is
+			} else if err != nil {
 				return nil, usageError{fmt.Errorf("--run %s: %w", run, err)}
 			}
 		}
@@ -170,6 +175,10 @@ func (f *evalFlags) variants(c config.Config) (variants []eval.Variant, err erro
 
 // truth is nil where neither file is named.
 func (f *evalFlags) truth() (*eval.Truth, error) {
+	auto, err := charset.Get(charset.Auto)
+	if err != nil {
+		return nil, err
+	}
 	var readers [2]io.Reader
 	for i, name := range []string{f.clusters, f.pairs} {
 		if name == "" {
@@ -180,7 +189,7 @@ func (f *evalFlags) truth() (*eval.Truth, error) {
 			return nil, err
 		}
 		defer closeFile()
-		readers[i] = files[0].Lines
+		readers[i] = auto.Reader(files[0].Lines)
 	}
 	if readers[0] == nil && readers[1] == nil {
 		return nil, nil
@@ -197,13 +206,21 @@ func readDocuments(cmd *cobra.Command, c config.Config, files []string, label st
 		return nil, err
 	}
 	defer closeFiles()
-	docs, skipped, err := eval.ReadDocuments(c.Input, label, opened)
+	tally, log := pipeline.NewTally(c.Input), newLogger(c.Log, cmd.ErrOrStderr())
+	docs, skipped, err := eval.ReadDocuments(c.Input, label, opened, tally)
 	if err != nil {
 		return nil, err
 	}
 	_ = bar.Clear()
+	if odd := oddities(tally); len(odd) > 0 {
+		log.Warn("some articles are odd", odd...)
+	}
+	rejected := &rejections{log: log, tally: tally}
+	if err := rejected.verdict(); err != nil {
+		return nil, err
+	}
 	if skipped > 0 {
-		newLogger(c.Log, cmd.ErrOrStderr()).Warn("lines that are no articles were passed over", "lines", skipped)
+		log.Warn("lines that are no articles were passed over", "lines", skipped)
 	}
 	if len(docs) == 0 {
 		return nil, errors.New("there are no documents")
@@ -223,7 +240,7 @@ func (f *evalFlags) checkLabels(docs []eval.Document) error {
 	return nil
 }
 
-func (f *evalFlags) write(out io.Writer, report eval.Report, files []string) error {
+func (f *evalFlags) write(cmd *cobra.Command, report eval.Report, files []string) error {
 	if f.html != "" {
 		names := make([]string, len(files))
 		for i, name := range files {
@@ -241,7 +258,7 @@ func (f *evalFlags) write(out io.Writer, report eval.Report, files []string) err
 		}
 	}
 	if f.format == "json" {
-		return report.WriteJSON(out)
+		return report.WriteJSON(jsonOut(cmd))
 	}
-	return report.WriteTable(out)
+	return report.WriteTable(cmd.OutOrStdout())
 }

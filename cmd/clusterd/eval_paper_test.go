@@ -91,7 +91,7 @@ func TestEvalPaperErrors(t *testing.T) {
 		"run":         {[]string{"--run", "magic", file}, "--run magic: ", true},
 		"missing":     {[]string{"--run", "exact", "missing.jsonl"}, "missing.jsonl", false},
 		"too short":   {[]string{"--run", "exact", "--min-chars", "100000", file}, "0 articles of at least 100000 characters: two are needed", false},
-		"no articles": {[]string{"--run", "exact", write(t, "bad.jsonl", []byte("{\n"))}, "there are no documents", false},
+		"no articles": {[]string{"--run", "exact", write(t, "bad.jsonl", []byte("{\n"))}, "none of 1 records is an article; the first is bad_json", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, err := command(t, newEvalPaper(), "", tt.args...)

@@ -91,7 +91,7 @@ func (f *tuneFlags) tune(cmd *cobra.Command, files []string) error {
 	case err != nil:
 		return err
 	case f.format == "json":
-		return report.WriteJSON(cmd.OutOrStdout())
+		return report.WriteJSON(jsonOut(cmd))
 	default:
 		return report.WriteTable(cmd.OutOrStdout())
 	}

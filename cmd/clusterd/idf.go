@@ -55,8 +55,12 @@ func learnIDF(cmd *cobra.Command, c config.Config, files []string) error {
 	if err != nil {
 		return err
 	}
-	rejected := &rejections{log: newLogger(c.Log, errs), clear: func() { _ = bar.Clear() }}
-	reader, learner, counter := input.NewReader(c.Input, opened), idf.NewLearner(), tokenizer.NewCounter()
+	rejected := &rejections{log: newLogger(c.Log, errs), tally: pipeline.NewTally(c.Input), clear: func() { _ = bar.Clear() }}
+	reader, err := input.NewReader(c.Input, opened)
+	if err != nil {
+		return err
+	}
+	learner, counter := idf.NewLearner(), tokenizer.NewCounter()
 	for entry, err := reader.Next(); !errors.Is(err, io.EOF); entry, err = reader.Next() {
 		if err != nil {
 			return err
@@ -64,13 +68,18 @@ func learnIDF(cmd *cobra.Command, c config.Config, files []string) error {
 		if cmd.Context().Err() != nil {
 			return errors.New("interrupted: no table was written")
 		}
-		if a, rejection := reader.Article(entry); rejection == nil {
+		a, rejection := reader.Article(entry)
+		rejected.observe(entry, a.Notes, rejection)
+		if rejection == nil {
 			learner.Add(counter.Tokens(a.Title, a.Content))
 		} else if err := rejected.add(pipeline.Rejected{Entry: entry, Rejection: rejection}); err != nil {
 			return err
 		}
 	}
 	_ = bar.Clear()
+	if err := rejected.verdict(); err != nil {
+		return err
+	}
 	if learner.Articles() == 0 {
 		return errors.New("there is no article to learn from")
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/printable"
 )
 
 func newLint() *cobra.Command {
@@ -22,7 +23,7 @@ func newLint() *cobra.Command {
 		RunE: func(cmd *cobra.Command, files []string) error {
 			var all config.Errors
 			for _, file := range files {
-				_, err := config.Load(file)
+				c, given, err := config.LoadGiven(file)
 				var found config.Errors
 				switch {
 				case errors.As(err, &found):
@@ -30,7 +31,13 @@ func newLint() *cobra.Command {
 				case err != nil:
 					return err
 				default:
-					fmt.Fprintf(cmd.OutOrStdout(), "%s: ok\n", file)
+					for _, warning := range c.Warnings() {
+						fmt.Fprintf(cmd.ErrOrStderr(), "%s: warning: %s\n", printable.Text(file), printable.Text(warning))
+					}
+					for _, unused := range given.Unused(c.Fingerprint.Method) {
+						fmt.Fprintln(cmd.ErrOrStderr(), unused)
+					}
+					fmt.Fprintf(cmd.OutOrStdout(), "%s: ok\n", printable.Text(file))
 				}
 			}
 			if len(all) > 0 {

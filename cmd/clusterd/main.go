@@ -14,9 +14,11 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/printable"
 )
 
 // Exit codes. 78 is EX_CONFIG of sysexits.h.
@@ -46,7 +48,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 	root.SetOut(out)
 	root.SetErr(errs)
 	strictCompletion(root)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return 0
 	}
@@ -57,10 +59,10 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 		fmt.Fprintln(errs, configErrors)
 		return exitConfig
 	case errors.As(err, &usage):
-		fmt.Fprintf(errs, "clusterd: %v\nTry 'clusterd --help'.\n", err)
+		fmt.Fprintf(errs, "clusterd: %s\nTry '%s --help'.\n", printable.Text(err.Error()), cmd.CommandPath())
 		return exitUsage
 	default:
-		fmt.Fprintf(errs, "clusterd: %v\n", err)
+		fmt.Fprintf(errs, "clusterd: %s\n", printable.Text(err.Error()))
 		return exitFailed
 	}
 }
@@ -78,7 +80,9 @@ func newRoot() *cobra.Command {
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetFlagErrorFunc(flagError)
+	root.Version = versionLine()
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.AddCommand(newRun(), newDemo(), newCluster(), newCompare(), newEval(), newIDF(), newAudit(), newLint(), newConfig(), newVersion())
 	return root
 }
@@ -104,9 +108,32 @@ func noArguments(cmd *cobra.Command, args []string) error {
 		if where != "" {
 			where += ": "
 		}
-		return usageError{fmt.Errorf("%sunknown command or argument %q", where, args[0])}
+		return usageError{fmt.Errorf("%sunknown command or argument %q%s", where, args[0], meant(cmd, args[0], ""))}
 	}
 	return nil
+}
+
+// flagError names the flag that was likely meant by one that is not there.
+func flagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
+		return usageError{err}
+	}
+	var flags cobra.Command // whose commands are the flags, for cobra compares names of commands only
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		flags.AddCommand(&cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}})
+	})
+	return usageError{fmt.Errorf("%w%s", err, meant(&flags, unknown.GetSpecifiedName(), "--"))}
+}
+
+// meant asks for the first of a command's own that is near to a word.
+func meant(cmd *cobra.Command, word, prefix string) string {
+	const changes, longest = 2, 64 // letters; a longer word is no misspelling, and comparing it is dear
+	cmd.SuggestionsMinimumDistance = changes
+	if near := cmd.SuggestionsFor(word); len(word) <= longest && len(near) > 0 {
+		return ": did you mean " + prefix + near[0] + "?"
+	}
+	return ""
 }
 
 // configFlag adds -c FILE.
@@ -123,11 +150,28 @@ func newLogger(c config.Log, w io.Writer) *slog.Logger {
 	if err := level.UnmarshalText([]byte(c.Level)); err != nil {
 		level = slog.LevelInfo // the configuration has been checked
 	}
-	options := &slog.HandlerOptions{Level: level}
+	options := &slog.HandlerOptions{Level: level, ReplaceAttr: durationWithUnit}
 	if c.Format == "text" || c.Format == "auto" && isTerminal(w) {
 		return slog.New(slog.NewTextHandler(w, options))
 	}
-	return slog.New(slog.NewJSONHandler(w, options))
+	return slog.New(slog.NewJSONHandler(printable.JSON(w), options))
+}
+
+// jsonOut is where a command writes JSON: as it is, but to a terminal nothing that would steer it.
+func jsonOut(cmd *cobra.Command) io.Writer {
+	out := cmd.OutOrStdout()
+	if isTerminal(out) {
+		return printable.JSON(out)
+	}
+	return out
+}
+
+// durationWithUnit writes a duration in JSON as it is in text: "1.5s", not 1500000000.
+func durationWithUnit(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		a.Value = slog.StringValue(a.Value.Duration().String())
+	}
+	return a
 }
 
 // isTerminal reports whether w (or a reader) is a terminal that a person looks at.

@@ -1,11 +1,16 @@
 package main
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -14,7 +19,9 @@ import (
 
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/golden"
+	"github.com/clusterd/clusterd/internal/printable"
 	"github.com/clusterd/clusterd/internal/testwait"
+	"github.com/spf13/cobra"
 )
 
 // binaries is the folder that the binary is built in.
@@ -54,6 +61,35 @@ func clusterd(t *testing.T, stdin string, args ...string) outcome {
 	var out, errs testwait.Buffer
 	code := run(t.Context(), append([]string{}, args...), strings.NewReader(stdin), &out, &errs)
 	return outcome{code, out.String(), errs.String()}
+}
+
+// command runs one command by itself.
+func command(t *testing.T, cmd *cobra.Command, stdin string, args ...string) (out string, err error) {
+	t.Helper()
+	var outs, errs bytes.Buffer
+	cmd.SetArgs(append([]string{}, args...))
+	cmd.SetIn(strings.NewReader(stdin))
+	cmd.SetOut(&outs)
+	cmd.SetErr(&errs)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	err = cmd.ExecuteContext(t.Context())
+	return outs.String(), err
+}
+
+const (
+	bridge = `{"id":"bridge","title":"港口大桥今天通车","content":"历时三年的港口大桥工程今天建成通车，居民沿着河岸庆祝，市长剪彩。"}`
+	copied = `{"id":"copy","title":"港口大桥今天通车！","content":"<p>历时三年的港口大桥工程今天建成通车，居民沿着河岸庆祝，市长剪彩。</p>"}`
+	market = `{"id":"market","title":"Market prices rise","content":"Farmers at the harbour market sold apples and pears at higher prices after the storm."}`
+)
+
+// write makes a file of a test's own.
+func write(t *testing.T, name string, content []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // process is the built command at work.
@@ -119,7 +155,20 @@ func TestWithoutAVerbItHelps(t *testing.T) {
 
 func TestUsageErrors(t *testing.T) {
 	for args, want := range map[string]string{
-		"clster":                     `unknown command or argument "clster"`,
+		"clster":                     `unknown command or argument "clster": did you mean cluster?`,
+		"runn":                       `unknown command or argument "runn": did you mean run?`,
+		"Version":                    `unknown command or argument "Version": did you mean version?`,
+		"evaluate":                   `unknown command or argument "evaluate"`,
+		"con":                        `unknown command or argument "con": did you mean config?`,
+		"completion basch":           `completion: unknown command or argument "basch": did you mean bash?`,
+		"run --confg x":              "unknown flag: --confg: did you mean --config?",
+		"cluster --distnace 3 x":     "unknown flag: --distnace: did you mean --distance?",
+		"eval --treshold x":          "unknown flag: --treshold: did you mean --thresholds?",
+		"eval tune --smaple 3 x":     "unknown flag: --smaple: did you mean --sample?",
+		"run -x":                     "unknown shorthand flag: 'x' in -x",
+		"--versoin":                  "unknown flag: --versoin: did you mean --version?",
+		"\x1b[31m\u202e":             `unknown command or argument "\x1b[31m\u202e"`,
+		"--\x1b[31m\u202e":           `unknown flag: --\x1b[31m\u202e`,
 		"--verbose":                  "unknown flag: --verbose",
 		"run --verbose":              "unknown flag: --verbose",
 		"run articles.jsonl":         `run: unknown command or argument "articles.jsonl"`,
@@ -150,10 +199,59 @@ func TestUsageErrors(t *testing.T) {
 			if got.code != exitUsage || got.out != "" {
 				t.Errorf("exit %d, output %q; want 2 and none", got.code, got.out)
 			}
-			if !strings.HasPrefix(got.errs, "clusterd: "+want) || !strings.HasSuffix(got.errs, "\nTry 'clusterd --help'.\n") {
+			if !strings.HasPrefix(got.errs, "clusterd: "+want) || !strings.HasSuffix(got.errs, "\nTry '"+verb(args)+" --help'.\n") {
 				t.Errorf("errors %q, want %q in it", got.errs, want)
 			}
 		})
+	}
+}
+
+// verb is the command that a command line names.
+func verb(args string) string {
+	path := "clusterd"
+	for word := range strings.FieldsSeq(args) {
+		if !slices.Contains([]string{"run", "demo", "cluster", "eval", "tune", "lint", "config", "version", "completion", "bash"}, word) {
+			break
+		}
+		path += " " + word
+	}
+	return path
+}
+
+func TestVersionFlag(t *testing.T) {
+	flag, command := clusterd(t, "", "--version"), clusterd(t, "", "version")
+	if flag != command || flag.code != 0 || !strings.HasPrefix(flag.out, "clusterd ") || strings.Count(flag.out, "\n") != 1 {
+		t.Errorf("--version: %+v, version: %+v", flag, command)
+	}
+}
+
+// What is allowed and likely wrong does not fail a configuration, but is said.
+func TestLintWarns(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "plain.yaml")
+	if err := os.WriteFile(file, []byte("kafka: {brokers: ['k:1'], sasl: {mechanism: plain, username: u, password: hunter2}}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := clusterd(t, "", "lint", file)
+	if got.code != 0 || got.out != file+": ok\n" || !strings.HasPrefix(got.errs, file+": warning: kafka.sasl.mechanism: plain shows the password") || strings.Contains(got.errs, "hunter2") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A log for people and one for programs are the same to a terminal.
+func TestLogsArePrintable(t *testing.T) {
+	for _, format := range []string{"text", "json"} {
+		var b strings.Builder
+		newLogger(config.Log{Level: "info", Format: format}, &b).Info("m\u202e\x1b", "k", "台风\u009b2J\u202e\u2066\U000E0041\x7f\x1b[2J\nx", "e", errors.New("\u202e"))
+		line := strings.TrimSuffix(b.String(), "\n")
+		if line != printable.Text(line) || !strings.Contains(line, "台风") {
+			t.Errorf("%s: %q", format, line)
+		}
+		if format == "json" {
+			var back struct{ K string }
+			if err := json.Unmarshal([]byte(line), &back); err != nil || back.K != "台风\u009b2J\u202e\u2066\U000E0041\x7f\x1b[2J\nx" {
+				t.Errorf("%v: %q", err, back.K)
+			}
+		}
 	}
 }
 
@@ -253,6 +351,17 @@ func TestProcess(t *testing.T) {
 		if got := p.cmd.ProcessState.ExitCode(); got != want {
 			t.Errorf("%s: exit %d, want %d; %s", args, got, want, &p.errs)
 		}
+	}
+}
+
+func TestClusterInterrupted(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var out, errs testwait.Buffer
+	code := run(ctx, []string{"cluster"}, strings.NewReader(bridge), &out, &errs)
+	if code != exitFailed || errs.String() != "clusterd: interrupted: the results are not complete\n" {
+		t.Errorf("exit %d, errors %q", code, &errs)
 	}
 }
 

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"log/slog"
-	"strings"
+	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
@@ -26,11 +28,15 @@ func newRun() *cobra.Command {
 			"Ctrl-C or SIGTERM finishes the transaction in hand, leaves the consumer group and exits with 0.",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := config.Load(file)
+			c, given, err := config.LoadGiven(file)
 			if err != nil {
 				return err
 			}
 			log := newLogger(c.Log, cmd.ErrOrStderr())
+			defer ignoreHangups(log)()
+			for _, unused := range given.Unused(c.Fingerprint.Method) {
+				log.Warn(unused.Error())
+			}
 			if cmd.Flags().Changed("embedded") {
 				return runEmbedded(cmd.Context(), c, embedded, log)
 			}
@@ -40,6 +46,22 @@ func newRun() *cobra.Command {
 	configFlag(cmd, &file)
 	cmd.Flags().StringVar(&embedded, "embedded", "", "bring a broker of its own, kept in `DIR`, on the first of kafka.brokers; not for production")
 	return cmd
+}
+
+// ignoreHangups keeps SIGHUP from ending the process, as it does by default, until the function that it returns is
+// called. Who sends one expects the configuration to be read again.
+func ignoreHangups(log *slog.Logger) (stop func()) {
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	go func() {
+		for range hangups {
+			log.Warn("SIGHUP is ignored: a changed configuration takes effect at the next start")
+		}
+	}()
+	return func() {
+		signal.Stop(hangups)
+		close(hangups)
+	}
 }
 
 func runEmbedded(ctx context.Context, c config.Config, dir string, log *slog.Logger) error {
@@ -68,6 +90,7 @@ func runOn(ctx context.Context, c config.Config, log *slog.Logger) error {
 		log.Info("memory is limited", "bytes", limit.Bytes, "from", limit.From)
 	}
 	m := monitor.New(version())
+	client.OnRequest = m.Request
 	server, err := httpapi.Listen(ctx, c.HTTP, m, log)
 	if err != nil {
 		return err
@@ -75,9 +98,8 @@ func runOn(ctx context.Context, c config.Config, log *slog.Logger) error {
 	log.Info("starting", "version", version(), "brokers", c.Kafka.Brokers, "input", c.Input.Topic, "group", c.Input.Group,
 		"output", c.Output.Topic, "clusters", c.Output.ClustersTopic, "dead_letters", c.Output.DeadLetterTopic, "scope", c.Cluster.Scope,
 		"method", c.Fingerprint.Method, "state", c.State.Dir, "http", server.Address())
-	if c.Fingerprint.Hash == "sdbm-raw" && strings.HasPrefix(c.Fingerprint.Method, "simhash") {
-		log.Warn("fingerprint.hash: sdbm-raw is for matching old fingerprints: its high bits follow the first character of a word, " +
-			"so unrelated articles are merged (8 in 100 of real news); sdbm is the same hash with its bits mixed")
+	for _, warning := range c.Warnings() {
+		log.Warn(warning)
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	defer context.AfterFunc(ctx, m.Stopping)()

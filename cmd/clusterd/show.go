@@ -14,6 +14,7 @@ import (
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/printable"
 	"github.com/clusterd/clusterd/internal/sample"
 )
 
@@ -170,7 +171,7 @@ const (
 )
 
 func (s *show) line(colour, head, rest string) {
-	rest = printable(rest)
+	rest = printable.Text(rest)
 	if s.live {
 		rest = fit(rest, s.width-uniseg.StringWidth(head)-2)
 	}
@@ -184,16 +185,6 @@ func (s *show) line(colour, head, rest string) {
 	if s.live {
 		s.totals()
 	}
-}
-
-// printable keeps what others send from steering the terminal.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r < 0xa0 {
-			return ' '
-		}
-		return r
-	}, text)
 }
 
 // fit cuts text to a width in terminal cells: a Chinese character takes two.

@@ -26,6 +26,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/clusterd/clusterd/internal/config"
 )
 
 // settings are the flags.
@@ -37,6 +39,7 @@ type settings struct {
 	rounds         int
 	skip           float64
 	method, index  string
+	compression    string
 	roles, inputs  []string
 	data           string
 	json           string
@@ -57,6 +60,7 @@ func parse(args []string) (s settings, role string, rest []string, err error) {
 	flags.Float64Var(&s.skip, "skip", 0.5, "share of the records after which measuring begins")
 	flags.StringVar(&s.method, "method", "simhash", "clusterd's fingerprint.method")
 	flags.StringVar(&s.index, "index", "btree", "clusterd's cluster.index")
+	flags.StringVar(&s.compression, "compression", config.Default().Output.Compression, "clusterd's output.compression")
 	roles := flags.String("roles", strings.Join(roleNames(), ","), "what to measure")
 	inputs := flags.String("inputs", "news,comments", "on what")
 	flags.StringVar(&s.data, "data", "../shared/data", "folder of the sets that the inputs are made of, beside the module; made-up ones where it is missing")

@@ -18,6 +18,7 @@ type Article struct {
 	Content     string    // may be empty
 	Source      string    // who published it; may be empty
 	PublishedAt time.Time // zero where the article does not say
+	Notes       *Notes    // what was odd about it; nil for nothing
 }
 
 // Address is the place of a record in Kafka. A cluster's id is the address of its founder, so
@@ -66,13 +67,18 @@ type Class string
 const (
 	NullValue Class = "null_value" // the record has no value (a tombstone)
 	BadJSON   Class = "bad_json"   // the value is not one JSON object
-	BadField  Class = "bad_field"  // a field has another type, or a time that cannot be read
+	BadField  Class = "bad_field"  // title and content are of another type, or one is and the other is not there
 	Empty     Class = "empty"      // there is a value, but neither title nor content in it
 	TooLarge  Class = "too_large"  // the value is larger than input.max_bytes
 	TooDeep   Class = "too_deep"   // the JSON is nested deeper than MaxDepth
+	// BadBatch is no record, but the rest of a record batch that cannot be read: from the offset of its address on.
+	BadBatch Class = "bad_batch"
 	// BadDocument is a file that is one article, and cannot be read. It is in no record.
 	BadDocument Class = "bad_document"
 )
+
+// Classes are all that a record can have.
+var Classes = []Class{NullValue, BadJSON, BadField, Empty, TooLarge, TooDeep, BadBatch}
 
 // Rejection is the error of a record that is no article. It goes to the dead letters with its
 // class and reason; it never stops the stream.

@@ -2,14 +2,15 @@ package article
 
 import (
 	"bytes"
-	"math"
-	"strconv"
+	"fmt"
 	"strings"
 	"time"
 	"unicode/utf8"
 	"unsafe"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/clusterd/clusterd/internal/charset"
 )
 
 const (
@@ -37,6 +38,7 @@ const (
 // Decoder makes articles of record values. It is safe for concurrent use.
 type Decoder struct {
 	maxBytes int
+	encoding *charset.Encoding
 	json     bool
 	paths    [parts]path
 }
@@ -56,10 +58,10 @@ func newPath(name string) path {
 	return path{name: name, query: strings.Join(components, "."), plain: len(components) == 1}
 }
 
-// NewDecoder makes a decoder for JSON objects whose parts are at the paths of fields. A value
-// over maxBytes is rejected unread.
+// NewDecoder makes a decoder for JSON objects whose parts are at the paths of fields, in any encoding that can be told.
+// A value over maxBytes is rejected unread.
 func NewDecoder(fields Fields, maxBytes int) *Decoder {
-	return &Decoder{maxBytes: maxBytes, json: true, paths: [parts]path{
+	return &Decoder{maxBytes: maxBytes, encoding: anyEncoding(), json: true, paths: [parts]path{
 		idPart: newPath(fields.ID), titlePart: newPath(fields.Title), contentPart: newPath(fields.Content),
 		sourcePart: newPath(fields.Source), timePart: newPath(fields.PublishedAt),
 	}}
@@ -67,39 +69,71 @@ func NewDecoder(fields Fields, maxBytes int) *Decoder {
 
 // NewTextDecoder makes a decoder for plain text: the value is the content, the key, if any,
 // the id.
-func NewTextDecoder(maxBytes int) *Decoder { return &Decoder{maxBytes: maxBytes} }
+func NewTextDecoder(maxBytes int) *Decoder {
+	return &Decoder{maxBytes: maxBytes, encoding: anyEncoding()}
+}
 
-// NewFormatDecoder makes the decoder of a format: json, whose parts are at the paths of fields, or text.
-func NewFormatDecoder(format string, fields Fields, maxBytes int) *Decoder {
-	if format == "text" {
-		return NewTextDecoder(maxBytes)
+// NewFormatDecoder makes the decoder of a format: json, whose parts are at the paths of fields, or text; of values in an
+// encoding, a name that [charset.Get] knows.
+func NewFormatDecoder(format string, fields Fields, maxBytes int, encoding string) (*Decoder, error) {
+	e, err := charset.Get(encoding)
+	if err != nil {
+		return nil, fmt.Errorf("input.encoding: %q: %w", encoding, err)
 	}
-	return NewDecoder(fields, maxBytes)
+	if format == "text" {
+		return NewTextDecoder(maxBytes).In(e), nil
+	}
+	return NewDecoder(fields, maxBytes).In(e), nil
+}
+
+// In makes the decoder one of values in an encoding, and returns it.
+func (d *Decoder) In(e *charset.Encoding) *Decoder {
+	d.encoding = e
+	return d
+}
+
+func anyEncoding() *charset.Encoding {
+	e, err := charset.Get(charset.Auto)
+	if err != nil {
+		panic(err) // it is a name
+	}
+	return e
 }
 
 // Decode makes an article of the record with this key and value at this address. The error is
-// always a *[Rejection]. Invalid UTF-8 becomes U+FFFD. The article's strings share memory with key
-// and value, which must not be written to while it is in use.
+// always a *[Rejection]. The article's strings may share memory with key and value, which must not be written to
+// while it is in use.
+//
+// A field that is not needed never costs the article: its [Notes] say what was wrong with it.
 func (d *Decoder) Decode(key, value []byte, at Address) (Article, error) {
 	switch {
 	case value == nil:
 		return Article{}, reject(NullValue, "the record has no value")
 	case len(value) > d.maxBytes:
 		return Article{}, reject(TooLarge, "the value is larger than input.max_bytes, %d bytes", d.maxBytes)
-	case d.json:
-		return d.decodeJSON(value, at)
-	default:
-		return decodeText(key, value, at)
 	}
-}
-
-func decodeText(key, value []byte, at Address) (Article, error) {
-	if len(value) == 0 {
-		return Article{}, reject(Empty, "the value is empty")
+	text := d.encoding.Text(value)
+	if text.From != charset.UTF8 && len(text.UTF8) > d.maxBytes {
+		return Article{}, reject(TooLarge, "the value, which is %s, is larger than input.max_bytes, %d bytes, in UTF-8", text.From, d.maxBytes)
 	}
-	a := Article{ID: validUTF8(view(key)), Content: validUTF8(view(value))}
-	if len(a.ID) > MaxIDBytes {
-		return Article{}, reject(BadField, "the key, which is the id, has %d bytes; at most %d are allowed", len(a.ID), MaxIDBytes)
+	var a Article
+	if text.From != charset.UTF8 {
+		a.note().Encoding = text.From
+	}
+	if text.Invalid {
+		a.note().Invalid = true
+	}
+	var err *Rejection
+	if d.json {
+		err = d.decodeJSON(&a, text.UTF8)
+	} else {
+		err = d.decodeText(&a, key, text)
+	}
+	if err != nil {
+		if text.From != charset.UTF8 {
+			err.Reason += " (read as " + text.From + ")"
+		}
+		return Article{}, err
 	}
 	if a.ID == "" {
 		a.ID = at.String()
@@ -107,48 +141,72 @@ func decodeText(key, value []byte, at Address) (Article, error) {
 	return a, nil
 }
 
-func (d *Decoder) decodeJSON(value []byte, at Address) (Article, error) {
+func (d *Decoder) decodeText(a *Article, key []byte, text charset.Text) *Rejection {
+	if len(text.UTF8) == 0 {
+		return reject(Empty, "the value is empty")
+	}
+	a.ID, a.Content = view(d.key(key, text.From)), view(text.UTF8)
+	if len(a.ID) > MaxIDBytes {
+		a.fallBack(idPart, tooLong, "the key, which is the id, has %d bytes, and at most %d are allowed; the record's address is the id", len(a.ID), MaxIDBytes)
+		a.ID = ""
+	}
+	if c := text.UTF8; c[0] == '{' && c[len(c)-1] == '}' {
+		a.note().LooksJSON = true
+	}
+	return nil
+}
+
+// key reads a key, which alone says little about its encoding: if it is not UTF-8, it is in that of the value.
+func (d *Decoder) key(key []byte, from string) []byte {
+	if d.encoding.String() == charset.Auto && from != charset.UTF8 && !utf8.Valid(key) {
+		if e, err := charset.Get(from); err == nil {
+			return e.Text(key).UTF8
+		}
+	}
+	return d.encoding.Text(key).UTF8
+}
+
+func (d *Decoder) decodeJSON(a *Article, value []byte) *Rejection {
 	if len(bytes.TrimSpace(value)) == 0 {
-		return Article{}, reject(Empty, "the value is empty")
+		return reject(Empty, "the value is empty")
 	}
 	// The depth is bounded before any recursive decoder sees the value. Few brackets cannot nest deeply.
 	if brackets := bytes.Count(value, []byte("{")) + bytes.Count(value, []byte("[")); brackets > MaxDepth && jsonDepth(value) > MaxDepth {
-		return Article{}, reject(TooDeep, "the JSON is nested more than %d levels deep", MaxDepth)
+		return reject(TooDeep, "the JSON is nested more than %d levels deep", MaxDepth)
 	}
 	if !gjson.ValidBytes(value) {
-		return Article{}, reject(BadJSON, "the value is not valid JSON")
+		return reject(BadJSON, "the value is not valid JSON")
 	}
 	object := gjson.Parse(view(value))
 	if !object.IsObject() {
-		return Article{}, reject(BadJSON, "the value is JSON, but %s, not an object", kind(object))
+		return reject(BadJSON, "the value is JSON, but %s, not an object", kind(object))
 	}
 
 	found := d.find(object)
-	var a Article
-	var err error
-	if a.ID, err = d.id(&found[idPart]); err != nil {
-		return Article{}, err
-	}
 	title, content := &found[titlePart], &found[contentPart]
-	if a.Title, err = d.text(title, titlePart); err != nil {
-		return Article{}, err
+	if title.Type != gjson.String && content.Type != gjson.String {
+		return d.nothing(object, title, content)
 	}
-	if a.Content, err = d.text(content, contentPart); err != nil {
-		return Article{}, err
+	if absent(content) {
+		a.note().Keys = keysOf(object)
 	}
-	if absent(title) && absent(content) {
-		return Article{}, reject(Empty, "there is no field %q and no field %q", d.paths[titlePart].name, d.paths[contentPart].name)
+	a.ID = d.id(a, &found[idPart])
+	a.Title, a.Content = d.text(a, title, titlePart), d.text(a, content, contentPart)
+	a.Source = d.text(a, &found[sourcePart], sourcePart)
+	a.PublishedAt = d.time(a, &found[timePart])
+	return nil
+}
+
+// nothing rejects an object in which there is nothing to read, and says what is there.
+func (d *Decoder) nothing(object gjson.Result, title, content *gjson.Result) *Rejection {
+	titleName, contentName := d.paths[titlePart].name, d.paths[contentPart].name
+	switch {
+	case !absent(content):
+		return reject(BadField, "field %q is %s; it must be a string", contentName, kind(*content))
+	case !absent(title):
+		return reject(BadField, "field %q is %s; it must be a string", titleName, kind(*title))
 	}
-	if a.Source, err = d.text(&found[sourcePart], sourcePart); err != nil {
-		return Article{}, err
-	}
-	if a.PublishedAt, err = d.time(&found[timePart]); err != nil {
-		return Article{}, err
-	}
-	if a.ID == "" {
-		a.ID = at.String()
-	}
-	return a, nil
+	return reject(Empty, "there is no field %q and no field %q with a value; there is %s", titleName, contentName, quoted(keysOf(object)))
 }
 
 // find returns what stands at the paths. Plain keys, which they nearly always are, take one pass for all.
@@ -217,109 +275,61 @@ func kind(r gjson.Result) string {
 // An absent field and null are the same.
 func absent(r *gjson.Result) bool { return r.Type == gjson.Null }
 
-// text is the string of a part, empty where there is none.
-func (d *Decoder) text(r *gjson.Result, part int) (string, error) {
-	switch {
-	case absent(r):
-		return "", nil
-	case r.Type == gjson.String:
-		return validUTF8(r.Str), nil
-	default:
-		return "", reject(BadField, "field %q is %s; it must be a string", d.paths[part].name, kind(*r))
+// text is the string of a part, empty where there is none or it is of another type.
+func (d *Decoder) text(a *Article, r *gjson.Result, part int) string {
+	if !absent(r) && r.Type != gjson.String {
+		a.fallBack(part, wrongType, "field %q is %s, and not a string; the article goes without", d.paths[part].name, kind(*r))
+		return ""
 	}
+	return r.Str
 }
 
-// id is the article's id, which many producers write as a number.
-func (d *Decoder) id(r *gjson.Result) (string, error) {
+// id is the article's id, which many producers write as a number. Empty is none.
+func (d *Decoder) id(a *Article, r *gjson.Result) string {
 	name := d.paths[idPart].name
-	var id string
+	id := r.Str
 	switch {
 	case absent(r):
-		return "", nil
-	case r.Type == gjson.String:
-		id = validUTF8(r.Str)
+		return ""
 	case r.Type == gjson.Number:
 		id = r.Raw
-	default:
-		return "", reject(BadField, "field %q is %s; it must be a string or a number", name, kind(*r))
+	case r.Type != gjson.String:
+		a.fallBack(idPart, wrongType, "field %q is %s, and neither a string nor a number; the record's address is the id", name, kind(*r))
+		return ""
 	}
 	if len(id) > MaxIDBytes {
-		return "", reject(BadField, "field %q has %d bytes; at most %d are allowed", name, len(id), MaxIDBytes)
+		a.fallBack(idPart, tooLong, "field %q has %d bytes, and at most %d are allowed; the record's address is the id", name, len(id), MaxIDBytes)
+		return ""
 	}
-	return id, nil
+	return id
 }
 
-const timeFormats = "RFC 3339 (2006-01-02T15:04:05Z), or Unix seconds or milliseconds"
-
-// time is when the article was published: a text that parseTime reads, or a number of seconds or
-// milliseconds since 1970. An empty string is no time, as null is.
-func (d *Decoder) time(r *gjson.Result) (t time.Time, err error) {
-	name := d.paths[timePart].name
-	var ok bool
+// time is when the article was published: a text that parseTime reads, or a Unix time. An empty string is no time, as
+// null is.
+func (d *Decoder) time(a *Article, r *gjson.Result) (t time.Time) {
+	ok := true
 	switch {
-	case absent(r) || r.Type == gjson.String && r.Str == "":
-		return time.Time{}, nil
+	case absent(r) || r.Type == gjson.String && strings.TrimSpace(r.Str) == "":
+		return time.Time{}
 	case r.Type == gjson.String:
 		t, ok = parseTime(r.Str)
 	case r.Type == gjson.Number:
 		t, ok = unixTime(r.Raw)
 	default:
-		return time.Time{}, reject(BadField, "field %q is %s; a time is %s", name, kind(*r), timeFormats)
+		a.fallBack(timePart, wrongType, "field %q is %s, and no time, which is %s; the record's time counts", d.paths[timePart].name, kind(*r), timeFormats)
+		return time.Time{}
 	}
 	if !ok {
-		return time.Time{}, reject(BadField, "field %q is %s, which is no time: it must be %s", name, clip(validUTF8(r.Raw), 40), timeFormats)
+		a.fallBack(timePart, wrongFormat, "field %q is %s, which is no time or may be several: it must be %s; the record's time counts",
+			d.paths[timePart].name, clip(r.Raw, 40), timeFormats)
+		return time.Time{}
 	}
-	return t, nil
+	return t
 }
-
-// parseTime reads RFC 3339, and the same without a zone, which many programs write and which is taken as
-// UTC, with a T or a space after the date; or a number of seconds or milliseconds. What stands after the
-// date tells which.
-func parseTime(s string) (time.Time, bool) {
-	const date = len(time.DateOnly)
-	if len(s) <= date || s[date] != 'T' && s[date] != ' ' {
-		return unixTime(s)
-	}
-	layouts := []string{time.RFC3339, "2006-01-02T15:04:05"}
-	if s[date] == ' ' {
-		layouts = []string{time.DateTime}
-	}
-	for _, layout := range layouts {
-		if t, err := time.Parse(layout, s); err == nil {
-			t = t.UTC()
-			return t, inRange(t)
-		}
-	}
-	return time.Time{}, false
-}
-
-// unixTime reads a number of seconds or milliseconds since 1970. One of 1e11 and more is milliseconds: as
-// seconds it would be past the year 5138.
-func unixTime(s string) (time.Time, bool) {
-	n, err := strconv.ParseFloat(s, 64)
-	if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
-		return time.Time{}, false
-	}
-	if math.Abs(n) < 1e11 {
-		n *= 1000
-	}
-	t := time.UnixMilli(int64(math.Round(n))).UTC()
-	return t, math.Abs(n) < 1e15 && inRange(t)
-}
-
-// inRange holds times, which are in UTC, to the years that RFC 3339 can write.
-func inRange(t time.Time) bool { return t.Year() >= 1 && t.Year() <= 9999 }
 
 // view is b as a string without a copy, which is most of what decoding once cost. So b must not be
 // written to while the string is in use.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
-
-func validUTF8(s string) string {
-	if utf8.ValidString(s) { // twice as fast as what finds the place
-		return s
-	}
-	return strings.ToValidUTF8(s, "\uFFFD")
-}
 
 // clip shortens s to at most limit bytes, at a rune boundary, and marks it with an ellipsis.
 func clip(s string, limit int) string {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/charset"
 )
 
 // decoderPair decodes in both ways.
@@ -29,7 +30,11 @@ type decoderPair struct {
 // array gjson takes it for an operator even where it is escaped.
 func decoderPairs() map[string]decoderPair {
 	const maxBytes = 1 << 16
-	pairs := map[string]decoderPair{"text": {article.NewTextDecoder(maxBytes), plainDecoder{maxBytes: maxBytes}}}
+	utf8, err := charset.Get(charset.UTF8)
+	if err != nil {
+		panic(err)
+	}
+	pairs := map[string]decoderPair{"text": {article.NewTextDecoder(maxBytes).In(utf8), plainDecoder{maxBytes: maxBytes}}}
 	for name, fields := range map[string]article.Fields{
 		"default":  defaultFields(),
 		"short":    {ID: "a", Title: "b", Content: "a.b", PublishedAt: "b.a", Source: "a.a.a"},
@@ -38,18 +43,48 @@ func decoderPairs() map[string]decoderPair {
 		"escapes":  {ID: "\uFFFD", Title: "a\n", Content: "\u0000", PublishedAt: `b.\`, Source: `a."`},
 		"specials": {ID: "a.*", Title: "@this", Content: "a|b.#", PublishedAt: "时.0", Source: `!x.\`},
 	} {
-		pairs[name] = decoderPair{article.NewDecoder(fields, maxBytes), newPlainDecoder(fields, maxBytes)}
+		pairs[name] = decoderPair{article.NewDecoder(fields, maxBytes).In(utf8), newPlainDecoder(fields, maxBytes)}
 	}
 	return pairs
 }
 
-// same fails the test unless both ways have the same result.
+// same fails the test unless both ways have the same result. Of times the plain way knows some forms only, and of an
+// empty record it does not say which keys there are.
 func (p decoderPair) same(t *testing.T, key, value []byte) {
 	t.Helper()
+	for _, part := range [][]byte{key, value} {
+		for _, mark := range []string{"\xff\xfe", "\xfe\xff", "\x00\x00\xfe\xff"} {
+			if bytes.HasPrefix(part, []byte(mark)) {
+				return // UTF-16 or UTF-32, of which the plain way knows nothing
+			}
+		}
+	}
 	got, err := p.article.Decode(key, value, here())
-	want, wantErr := p.plain.Decode(key, value, here())
-	if got != want || !reflect.DeepEqual(err, wantErr) {
-		t.Errorf("%q\ngot  %+v, %v\nwant %+v, %v", value, got, err, want, wantErr)
+	want, without, wantErr := p.plain.Decode(key, value, here())
+	var fallbacks []string
+	if got.Notes != nil {
+		for _, f := range got.Notes.Fallbacks {
+			if f.Reason != "format" {
+				fallbacks = append(fallbacks, f.Field+" "+f.Reason)
+			}
+		}
+	}
+	if want.PublishedAt.IsZero() {
+		got.PublishedAt = time.Time{}
+	}
+	notes := got.Notes
+	got.Notes = nil
+	same := got == want && slices.Equal(fallbacks, without)
+	switch r := new(article.Rejection); {
+	case err == nil || wantErr == nil:
+		same = same && err == nil && wantErr == nil
+	case errors.As(wantErr, &r) && r.Reason == "":
+		same = errors.As(err, &r) && r.Class == article.Empty
+	default:
+		same = same && reflect.DeepEqual(err, wantErr)
+	}
+	if !same {
+		t.Errorf("%q\ngot  %+v, %+v, %v\nwant %+v, %v, %v", value, got, notes, err, want, without, wantErr)
 	}
 }
 
@@ -72,7 +107,7 @@ var (
 	badEscapes = []string{`\u12`, `\u00g0`, `\u00G0`, `\u 123`, `\x`, `\U0061`, "\n", "\x00", "\x1f", `\`, `"`}
 	scalars    = []string{
 		"true", "false", "null", "0", "-0", "1", "-1", "17.25e3", "1E+2", "1e-7", "1714564800", "253402300800000",
-		`"2024-05-01T12:00:00Z"`, `"2024-05-01T12:00:00.5+08:00"`, `"2024-05-01 12:00:00"`, `"2024-05-01T12:00:00"`, `"1714564800"`, `"2024-05-01"`,
+		`"2024-05-01T12:00:00Z"`, `"2024-05-01T12:00:00.5+08:00"`, `"2024-05-01 12:00:00"`, `"2024-05-01T12:00:00"`, `"1714564800"`, `"2024-05-01"`, `"Wed, 01 May 2024 12:00:00 +0800"`, `"02/03/2024"`, `[]`,
 	}
 	badScalars = []string{"01", "1.", "-", "1e", "1e+", ".5", "+1", "tru", "truE", "nul", "NaN", "-x", "0x1", ""}
 	spaces     = []string{"", "", "", " ", "\n", "\t\r "}

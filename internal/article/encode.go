@@ -3,6 +3,7 @@ package article
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -24,7 +25,23 @@ const (
 	HeaderReason    = "clusterd.reason"    // for a person
 	HeaderStage     = "clusterd.stage"     // which part of clusterd said so
 	HeaderTruncated = "clusterd.truncated" // the value's length, where only its beginning fits
+	HeaderOffsets   = "clusterd.offsets"   // first-last, of the records that a dead letter of class [BadBatch] stands for
 )
+
+// ForeignHeader is the name under which a dead letter carries a header of its record: the same, unless it could
+// be taken for one of clusterd's. Then "input." goes before it; as it does before a name that would else become
+// the same as another's, so that what it was can be told.
+func ForeignHeader(name string) string {
+	const prefix, mark = "clusterd.", "input."
+	rest := name
+	for strings.HasPrefix(rest, mark) {
+		rest = rest[len(mark):]
+	}
+	if strings.HasPrefix(rest, prefix) {
+		return mark + name
+	}
+	return name
+}
 
 // MaxTitleBytes is how much of a title a result or a cluster carries.
 const MaxTitleBytes = 512
@@ -239,16 +256,32 @@ func appendEscaped(dst []byte, r rune) []byte {
 	}
 }
 
-// ParseCluster reads what [Cluster.JSON] wrote.
+// ParseCluster reads what [Cluster.JSON] wrote. All but the sketch must be there; whether it is possible is for the
+// caller to say.
 func ParseCluster(value []byte) (Cluster, error) {
-	var c Cluster
+	// One that is left out would else be one of no value, such as the fingerprint 0.
+	var c struct {
+		Cluster
+		Seq            *uint64         `json:"seq"`
+		Fingerprint    *Fingerprint    `json:"fingerprint"`
+		Size           *int            `json:"size"`
+		FirstSeen      *time.Time      `json:"first_seen"`
+		LastSeen       *time.Time      `json:"last_seen"`
+		Representative *Representative `json:"representative"`
+		Pipeline       *string         `json:"pipeline"`
+	}
 	if err := json.Unmarshal(value, &c); err != nil {
 		return Cluster{}, fmt.Errorf("not a cluster: %w", err)
 	}
+	if c.Seq == nil || c.Fingerprint == nil || c.Size == nil || c.FirstSeen == nil || c.LastSeen == nil || c.Representative == nil || c.Pipeline == nil {
+		return Cluster{}, errors.New("not a cluster: a field is missing, or null")
+	}
+	c.Cluster.Seq, c.Cluster.Fingerprint, c.Cluster.Size, c.Cluster.FirstSeen = *c.Seq, *c.Fingerprint, *c.Size, *c.FirstSeen
+	c.Cluster.LastSeen, c.Cluster.Representative, c.Cluster.Pipeline = *c.LastSeen, *c.Representative, *c.Pipeline
 	if _, err := ParseAddress(c.ClusterID); err != nil {
 		return Cluster{}, fmt.Errorf("not a cluster: cluster_id: %w", err)
 	}
-	return c, nil
+	return c.Cluster, nil
 }
 
 // ParseResult reads what [Result.JSON] wrote.

@@ -237,3 +237,16 @@ func BenchmarkResultJSON(b *testing.B) {
 		})
 	}
 }
+
+func TestForeignHeader(t *testing.T) {
+	for name, want := range map[string]string{
+		"trace": "trace", "": "", "clusterd": "clusterd", "clusterdx.error": "clusterdx.error", "Clusterd.error": "Clusterd.error", "input.trace": "input.trace",
+		"x.clusterd.error": "x.clusterd.error", "input.": "input.", "input.input.x": "input.input.x",
+		"clusterd.error": "input.clusterd.error", "clusterd.": "input.clusterd.", "clusterd.of tomorrow": "input.clusterd.of tomorrow",
+		"input.clusterd.error": "input.input.clusterd.error", "input.input.clusterd.error": "input.input.input.clusterd.error",
+	} {
+		if got := article.ForeignHeader(name); got != want {
+			t.Errorf("%q becomes %q, want %q", name, got, want)
+		}
+	}
+}

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 
@@ -41,66 +41,81 @@ func plainReject(class article.Class, format string, args ...any) *article.Rejec
 	return &article.Rejection{Class: class, Reason: fmt.Sprintf(format, args...)}
 }
 
-func (d plainDecoder) Decode(key, value []byte, at article.Address) (article.Article, error) {
+// Decode also says which fields it did without, as "field reason".
+func (d plainDecoder) Decode(key, value []byte, at article.Address) (a article.Article, without []string, err error) {
+	isNull := value == nil
+	tooLarge := len(value) > d.maxBytes
+	value, key = plainUTF8(value), plainUTF8(key)
 	switch {
-	case value == nil:
-		return article.Article{}, plainReject(article.NullValue, "the record has no value")
-	case len(value) > d.maxBytes:
-		return article.Article{}, plainReject(article.TooLarge, "the value is larger than input.max_bytes, %d bytes", d.maxBytes)
+	case isNull:
+		return a, nil, plainReject(article.NullValue, "the record has no value")
+	case tooLarge:
+		return a, nil, plainReject(article.TooLarge, "the value is larger than input.max_bytes, %d bytes", d.maxBytes)
+	case d.fields == nil && len(value) == 0, d.fields != nil && len(bytes.TrimSpace(value)) == 0:
+		return a, nil, plainReject(article.Empty, "the value is empty")
 	case d.fields == nil:
-		return plainDecodeText(key, value, at)
-	case len(bytes.TrimSpace(value)) == 0:
-		return article.Article{}, plainReject(article.Empty, "the value is empty")
+		a, without = article.Article{ID: string(key), Content: string(value)}, nil
 	case plainDepth(value) > article.MaxDepth:
-		return article.Article{}, plainReject(article.TooDeep, "the JSON is nested more than %d levels deep", article.MaxDepth)
+		return a, nil, plainReject(article.TooDeep, "the JSON is nested more than %d levels deep", article.MaxDepth)
 	case !gjson.ValidBytes(value):
-		return article.Article{}, plainReject(article.BadJSON, "the value is not valid JSON")
+		return a, nil, plainReject(article.BadJSON, "the value is not valid JSON")
+	default:
+		object := gjson.ParseBytes(value)
+		if !object.IsObject() {
+			return a, nil, plainReject(article.BadJSON, "the value is JSON, but %s, not an object", plainKind(object))
+		}
+		if a, without, err = d.decodeObject(object); err != nil {
+			return article.Article{}, nil, err
+		}
 	}
-	object := gjson.ParseBytes(value)
-	if !object.IsObject() {
-		return article.Article{}, plainReject(article.BadJSON, "the value is JSON, but %s, not an object", plainKind(object))
-	}
-	return d.decodeObject(object, at)
-}
-
-func plainDecodeText(key, value []byte, at article.Address) (article.Article, error) {
-	if len(value) == 0 {
-		return article.Article{}, plainReject(article.Empty, "the value is empty")
-	}
-	a := article.Article{ID: plainUTF8(string(key)), Content: plainUTF8(string(value))}
 	if len(a.ID) > article.MaxIDBytes {
-		return article.Article{}, plainReject(article.BadField, "the key, which is the id, has %d bytes; at most %d are allowed", len(a.ID), article.MaxIDBytes)
+		a.ID, without = "", append([]string{"id too_long"}, without...)
 	}
 	if a.ID == "" {
 		a.ID = at.String()
 	}
-	return a, nil
+	return a, without, nil
 }
 
-func (d plainDecoder) decodeObject(object gjson.Result, at article.Address) (a article.Article, err error) {
-	if a.ID, err = d.id(object, d.fields.ID); err != nil {
-		return article.Article{}, err
+func (d plainDecoder) decodeObject(object gjson.Result) (a article.Article, without []string, err error) {
+	get := func(path string) gjson.Result { return object.Get(d.queries[path]) }
+	wrong := func(r gjson.Result, types ...gjson.Type) bool {
+		return r.Type != gjson.Null && !slices.Contains(types, r.Type)
 	}
-	var hasTitle, hasContent bool
-	if a.Title, hasTitle, err = d.string(object, d.fields.Title); err != nil {
-		return article.Article{}, err
+	title, content := get(d.fields.Title), get(d.fields.Content)
+	switch noTitle, noContent := title.Type != gjson.String, content.Type != gjson.String; {
+	case noTitle && noContent && wrong(content):
+		return a, nil, plainReject(article.BadField, "field %q is %s; it must be a string", d.fields.Content, plainKind(content))
+	case noTitle && noContent && wrong(title):
+		return a, nil, plainReject(article.BadField, "field %q is %s; it must be a string", d.fields.Title, plainKind(title))
+	case noTitle && noContent:
+		return a, nil, plainReject(article.Empty, "")
 	}
-	if a.Content, hasContent, err = d.string(object, d.fields.Content); err != nil {
-		return article.Article{}, err
+	switch id := get(d.fields.ID); {
+	case wrong(id, gjson.String, gjson.Number):
+		without = append(without, "id type")
+	case id.Type == gjson.Number:
+		a.ID = id.Raw
+	default:
+		a.ID = id.Str
 	}
-	if !hasTitle && !hasContent {
-		return article.Article{}, plainReject(article.Empty, "there is no field %q and no field %q", d.fields.Title, d.fields.Content)
+	for _, part := range []struct {
+		name  string
+		value gjson.Result
+		to    *string
+	}{{"title", title, &a.Title}, {"content", content, &a.Content}, {"source", get(d.fields.Source), &a.Source}} {
+		if wrong(part.value, gjson.String) {
+			without = append(without, part.name+" type")
+		}
+		*part.to = part.value.Str
 	}
-	if a.Source, _, err = d.string(object, d.fields.Source); err != nil {
-		return article.Article{}, err
+	published := get(d.fields.PublishedAt)
+	if wrong(published, gjson.String, gjson.Number) {
+		without = append(without, "published_at type")
+	} else if t, ok := plainTime(published); ok {
+		a.PublishedAt = t
 	}
-	if a.PublishedAt, err = d.time(object, d.fields.PublishedAt); err != nil {
-		return article.Article{}, err
-	}
-	if a.ID == "" {
-		a.ID = at.String()
-	}
-	return a, nil
+	return a, without, nil
 }
 
 func plainDepth(value []byte) int {
@@ -139,83 +154,39 @@ func plainKind(r gjson.Result) string {
 	}
 }
 
-func (d plainDecoder) string(object gjson.Result, path string) (s string, found bool, err error) {
-	switch r := object.Get(d.queries[path]); {
-	case !r.Exists() || r.Type == gjson.Null:
-		return "", false, nil
-	case r.Type == gjson.String:
-		return plainUTF8(r.Str), true, nil
-	default:
-		return "", false, plainReject(article.BadField, "field %q is %s; it must be a string", path, plainKind(r))
-	}
-}
-
-func (d plainDecoder) id(object gjson.Result, path string) (string, error) {
-	r := object.Get(d.queries[path])
-	var id string
-	switch {
-	case !r.Exists() || r.Type == gjson.Null:
-		return "", nil
-	case r.Type == gjson.String:
-		id = plainUTF8(r.Str)
-	case r.Type == gjson.Number:
-		id = r.Raw
-	default:
-		return "", plainReject(article.BadField, "field %q is %s; it must be a string or a number", path, plainKind(r))
-	}
-	if len(id) > article.MaxIDBytes {
-		return "", plainReject(article.BadField, "field %q has %d bytes; at most %d are allowed", path, len(id), article.MaxIDBytes)
-	}
-	return id, nil
-}
-
-func (d plainDecoder) time(object gjson.Result, path string) (time.Time, error) {
-	const formats = "RFC 3339 (2006-01-02T15:04:05Z), or Unix seconds or milliseconds"
-	r := object.Get(d.queries[path])
-	switch {
-	case !r.Exists() || r.Type == gjson.Null || r.Type == gjson.String && r.Str == "":
-		return time.Time{}, nil
-	case r.Type == gjson.Number:
-		if t, ok := plainUnixTime(r.Raw); ok {
-			return t, nil
-		}
-	case r.Type == gjson.String:
+// plainTime knows only the commonest forms.
+func plainTime(r gjson.Result) (time.Time, bool) {
+	if r.Type == gjson.String {
 		for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05"} {
 			if t, err := time.Parse(layout, r.Str); err == nil && plainInRange(t.UTC()) {
-				return t.UTC(), nil
+				return t.UTC(), true
 			}
 		}
-		if t, ok := plainUnixTime(r.Str); ok {
-			return t, nil
-		}
-	default:
-		return time.Time{}, plainReject(article.BadField, "field %q is %s; a time is %s", path, plainKind(r), formats)
+		return time.Time{}, false
 	}
-	raw := plainUTF8(r.Raw)
-	if limit := 40; len(raw) > limit {
-		for !utf8.RuneStart(raw[limit]) {
-			limit--
-		}
-		raw = raw[:limit] + "…"
-	}
-	return time.Time{}, plainReject(article.BadField, "field %q is %s, which is no time: it must be %s", path, raw, formats)
+	return plainUnixTime(r.Raw)
 }
 
 func plainUnixTime(s string) (time.Time, bool) {
 	n, err := strconv.ParseFloat(s, 64)
-	if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
+	if err != nil || math.IsNaN(n) || math.Abs(n) >= 1e14 {
 		return time.Time{}, false
 	}
 	if math.Abs(n) < 1e11 {
 		n *= 1000
 	}
 	t := time.UnixMilli(int64(math.Round(n))).UTC()
-	return t, math.Abs(n) < 1e15 && plainInRange(t)
+	return t, plainInRange(t)
 }
 
 func plainInRange(t time.Time) bool { return t.Year() >= 1 && t.Year() <= 9999 }
 
-func plainUTF8(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+func plainUTF8(b []byte) []byte {
+	for bytes.HasPrefix(b, []byte("\ufeff")) {
+		b = b[3:]
+	}
+	return bytes.ToValidUTF8(b, []byte("\uFFFD"))
+}
 
 // plainJSON encodes as JSON and AppendJSON do.
 func plainJSON(v any) []byte {

@@ -2,18 +2,12 @@ package consumer
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/clusterd/clusterd/internal/kafka"
-)
-
-// recordOverhead is about what a record takes in memory beside its key, value and headers, and
-// headerOverhead a header.
-const (
-	recordOverhead = 160
-	headerOverhead = 48
 )
 
 // cutter makes chunks of a fetched record set.
@@ -44,7 +38,7 @@ func (c *cutter) committed(set []byte, transactions []kmsg.FetchResponseTopicPar
 	for {
 		batch, rest, err := nextBatch(set)
 		if err != nil {
-			return err
+			return errors.Join(c.flush(), err) // what came before it is good
 		}
 		if batch == nil {
 			break
@@ -56,16 +50,16 @@ func (c *cutter) committed(set []byte, transactions []kmsg.FetchResponseTopicPar
 			transactions = transactions[1:]
 		}
 		switch {
-		case attributes(batch).Control():
+		case batch.attributes().Control():
 			delete(aborted, batch.ProducerID)
-		case attributes(batch).Transactional() && aborted[batch.ProducerID]:
+		case batch.attributes().Transactional() && aborted[batch.ProducerID]:
 		default:
 			if err := c.unpacker.each(batch, c.take); err != nil {
 				return err
 			}
 		}
 		// Its last records may have been compacted away, or all of them.
-		c.chunk.Next = max(c.chunk.Next, batch.FirstOffset+int64(batch.LastOffsetDelta)+1)
+		c.chunk.Next = max(c.chunk.Next, batch.last()+1)
 		set, some = rest, true
 	}
 	if some && c.chunk.Next == start {
@@ -75,19 +69,17 @@ func (c *cutter) committed(set []byte, transactions []kmsg.FetchResponseTopicPar
 	return c.flush()
 }
 
-// take keeps a record, unless it is from before the position.
+// take keeps a record, unless it is from before the position. Of an unreadable rest of a batch it keeps what
+// is not before the position, which only somebody else can have set to the middle of one.
 func (c *cutter) take(r kafka.Record) error {
-	if r.Offset < c.chunk.Next {
+	if r.Next() <= c.chunk.Next {
 		return nil
 	}
+	r.Offset = max(r.Offset, c.chunk.Next)
 	r.Topic, r.Partition = c.topic, c.chunk.Partition
 	c.chunk.Records = append(c.chunk.Records, r)
-	c.chunk.Next = r.Offset + 1
-	c.size += recordOverhead + len(r.Key) + len(r.Value)
-	for _, h := range r.Headers {
-		c.size += headerOverhead + len(h.Key) + len(h.Value)
-	}
-	if c.size < c.maxBytes {
+	c.chunk.Next = r.Next()
+	if c.size += r.Memory(); c.size < c.maxBytes {
 		return nil
 	}
 	return c.flush()

@@ -13,6 +13,8 @@ import (
 	"github.com/segmentio/kafka-go/compress"
 	"github.com/segmentio/kafka-go/protocol"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/clusterd/clusterd/internal/kafka"
 )
 
 // entry is a record batch of a hand-made log, or the control record that ends a transaction.
@@ -279,7 +281,7 @@ func TestCommittedAgainstAModel(t *testing.T) {
 		var got []int64
 		for next := start; next <= last; {
 			set, aborted := m.fetch(random, next)
-			chunk, err := committed(next, set, aborted, 1+random.IntN(4*recordOverhead))
+			chunk, err := committed(next, set, aborted, 1+random.IntN(4*(&kafka.Record{}).Memory()))
 			if err != nil {
 				t.Fatal(err)
 			}

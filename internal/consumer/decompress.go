@@ -61,8 +61,9 @@ func (d *decompressor) close() {
 	}
 }
 
-// snappyReader decodes what snappy-java writes, a head and then blocks of 32 KiB, or what others
-// write, a single block. It is not left to kafka-go, which believes the lengths that the data claim.
+// snappyReader decodes what snappy-java reads: a head and then blocks of 32 KiB, as it writes them, one such
+// stream after another; or what others write, a single block. It is not left to kafka-go, which believes the
+// lengths that the data claim.
 type snappyReader struct {
 	data   []byte // still to be decoded
 	framed bool
@@ -70,12 +71,15 @@ type snappyReader struct {
 	rest   []byte // of it, still to be read
 }
 
+// snappyHead is how many bytes begin a framed stream: a mark, and two versions.
+const snappyHead = 16
+
+func framed(data []byte) bool {
+	return len(data) >= snappyHead && string(data[:8]) == "\x82SNAPPY\x00"
+}
+
 func newSnappyReader(data []byte) *snappyReader {
-	const magic, head = "\x82SNAPPY\x00", 16
-	if len(data) >= head && string(data[:len(magic)]) == magic {
-		return &snappyReader{data: data[head:], framed: true}
-	}
-	return &snappyReader{data: data}
+	return &snappyReader{data: data, framed: framed(data)}
 }
 
 func (s *snappyReader) Read(p []byte) (int, error) {
@@ -95,6 +99,10 @@ func (s *snappyReader) Read(p []byte) (int, error) {
 func (s *snappyReader) decode() error {
 	encoded := s.data
 	s.data = nil
+	if framed(encoded) {
+		s.data = encoded[snappyHead:]
+		return nil
+	}
 	if s.framed {
 		if len(encoded) < 4 || uint64(binary.BigEndian.Uint32(encoded)) > uint64(len(encoded)-4) {
 			return errSnappy

@@ -2,15 +2,20 @@ package consumer
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"log/slog"
 	"maps"
+	"net"
 	"slices"
 	"testing"
+	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/clusterd/clusterd/internal/kafka"
@@ -19,16 +24,31 @@ import (
 
 func join(t *testing.T, client *kafka.Client, scope Scope) *Group {
 	t.Helper()
-	group, err := Join(client, slog.New(slog.DiscardHandler), "clusterd", "articles", scope, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	return joinAs(t, client, scope, Member{Instance: rand.Text(), Start: 1})
+}
+
+func joinAs(t *testing.T, client *kafka.Client, scope Scope, member Member) *Group {
+	t.Helper()
+	group := NewGroup(client, slog.New(slog.DiscardHandler), "clusterd", "articles", member, scope, nil)
+	t.Cleanup(func() { leave(t, group) })
 	return group
 }
 
-// watch sends what the member owns, generation after generation.
-func watch(ctx context.Context, group *Group) <-chan []int {
+func leave(t *testing.T, group *Group) {
+	t.Helper()
+	if err := group.Close(context.WithoutCancel(t.Context())); err != nil {
+		t.Error(err)
+	}
+}
+
+// watch sends what the member owns, generation after generation, until ctx ends, which must be before the test does.
+func watch(t *testing.T, ctx context.Context, group *Group) <-chan []int {
+	t.Helper()
 	generations := make(chan []int)
+	t.Cleanup(func() { // before the group is left
+		for range generations {
+		}
+	})
 	go func() {
 		defer close(generations)
 		for {
@@ -71,16 +91,18 @@ func TestGroupOfOneSpace(t *testing.T) {
 	defer cancel()
 
 	owner := join(t, client, ScopeTopic)
-	owners := watch(ctx, owner)
+	watching, stopOwner := context.WithCancel(ctx)
+	defer stopOwner()
+	owners := watch(t, watching, owner)
 	await(t, ctx, "the first", owners, 0, 1, 2, 3)
 	standby := join(t, client, ScopeTopic)
-	defer standby.Close()
-	standbys := watch(ctx, standby)
+	standbys := watch(t, ctx, standby)
 	await(t, ctx, "the first", owners, 0, 1, 2, 3) // it keeps them in the new generation
 	await(t, ctx, "the second", standbys)
-	if err := owner.Close(); err != nil {
-		t.Fatal(err)
+	stopOwner()
+	for range owners { // nobody else may use it now
 	}
+	leave(t, owner)
 	await(t, ctx, "the second", standbys, 0, 1, 2, 3)
 }
 
@@ -91,25 +113,41 @@ func TestGroupOfPartitions(t *testing.T) {
 	defer cancel()
 
 	first := join(t, client, ScopePartition)
-	defer first.Close()
-	firsts := watch(ctx, first)
+	firsts := watch(t, ctx, first)
 	await(t, ctx, "the first", firsts, 0, 1, 2, 3)
 	second := join(t, client, ScopePartition)
-	seconds := watch(ctx, second)
+	watching, stopSecond := context.WithCancel(ctx)
+	defer stopSecond()
+	seconds := watch(t, watching, second)
 	await(t, ctx, "the first", firsts, 0, 1)
 	await(t, ctx, "the second", seconds, 2, 3)
-	if err := second.Close(); err != nil {
+	stopSecond()
+	for range seconds { // nobody else may use it now
+	}
+	leave(t, second)
+	await(t, ctx, "the first", firsts, 0, 1, 2, 3)
+}
+
+// The first broker of the list takes connections and never answers, as one does that is frozen.
+func TestJoinPastABrokerThatHangs(t *testing.T) {
+	t.Parallel()
+	_, client := startBrokers(t, 1, kfake.SeedTopics(1, "articles"))
+	hangs, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
 		t.Fatal(err)
 	}
-	await(t, ctx, "the first", firsts, 0, 1, 2, 3)
+	defer hangs.Close()
+	client.Brokers = append([]string{hangs.Addr().String()}, client.Brokers...)
+	ctx, cancel := context.WithTimeout(t.Context(), testwait.Patience)
+	defer cancel()
+	await(t, ctx, "the member", watch(t, ctx, join(t, client, ScopeTopic)), 0)
 }
 
 func TestGroupNextEndsWithTheContext(t *testing.T) {
 	_, client := startBrokers(t, 1, kfake.SeedTopics(1, "articles"))
 	ctx, cancel := context.WithCancel(t.Context())
 	group := join(t, client, ScopeTopic)
-	defer group.Close()
-	await(t, ctx, "the member", watch(ctx, group), 0)
+	await(t, ctx, "the member", watch(t, ctx, group), 0)
 	cancel()
 	if partitions, err := group.Next(ctx); err == nil || len(partitions) != 0 {
 		t.Errorf("Next = %v, %v", partitions, err)
@@ -136,15 +174,14 @@ func TestCommittedOffsets(t *testing.T) {
 	}
 }
 
-// dead joins the group as its only member and is never heard of again. Its session is longer than a test
-// waits.
-func dead(t *testing.T, client *kafka.Client) (member string) {
+// ghost joins the group and is never heard of again. Its session is longer than a test waits.
+func ghost(t *testing.T, client *kafka.Client, clientID string) {
 	t.Helper()
-	writer := newWriter(t, client)
+	writer := newWriter(t, client, kgo.ClientID(clientID))
 	join := kmsg.NewPtrJoinGroupRequest()
 	join.Group, join.ProtocolType = "clusterd", "consumer"
 	patience := int32(testwait.Patience.Milliseconds())
-	join.SessionTimeoutMillis, join.RebalanceTimeoutMillis = 2*patience, patience
+	join.SessionTimeoutMillis, join.RebalanceTimeoutMillis = 2*patience, 2*patience
 	protocol := kmsg.NewJoinGroupRequestProtocol()
 	protocol.Name = "clusterd-topic"
 	join.Protocols = append(join.Protocols, protocol)
@@ -166,48 +203,98 @@ func dead(t *testing.T, client *kafka.Client) (member string) {
 			t.Fatal(response, err)
 		}
 	}
-	return join.MemberID
 }
 
-// Nobody waits for a member that was expelled, though its session would last for long.
-func TestExpel(t *testing.T) {
+// members are the client ids of the group's members.
+func members(t *testing.T, client *kafka.Client) (ids []string) {
+	t.Helper()
+	groups, err := kadm.NewClient(newWriter(t, client)).DescribeGroups(t.Context(), "clusterd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range groups["clusterd"].Members {
+		ids = append(ids, m.ClientID)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// Nobody waits for a member of the instance's earlier starts, though its session would last for long.
+func TestGroupRemovesDeadMembers(t *testing.T) {
 	_, client := startBrokers(t, 1, kfake.SeedTopics(2, "articles"))
 	ctx, cancel := context.WithTimeout(t.Context(), testwait.Patience)
 	defer cancel()
-	member := dead(t, client)
-	for _, id := range []string{member, member, "another"} { // to be sure is no error
-		if err := Expel(ctx, client, "clusterd", id); err != nil {
-			t.Fatalf("Expel(%s) = %v", id, err)
-		}
+	ghost(t, client, "clusterd-one-3")
+	group := joinAs(t, client, ScopeTopic, Member{Instance: "one", Start: 4})
+	if partitions, err := group.Next(ctx); err != nil || !slices.Equal(partitions, []int{0, 1}) {
+		t.Errorf("Next = %v, %v", partitions, err)
 	}
-	if err := Expel(ctx, client, "no such group", member); err != nil {
-		t.Errorf("from a group that is not there: %v", err)
+	if got := members(t, client); !slices.Equal(got, []string{"clusterd-one-4"}) {
+		t.Errorf("members %q", got)
 	}
-	group := join(t, client, ScopeTopic)
-	defer group.Close()
-	await(t, ctx, "its successor", watch(ctx, group), 0, 1)
 }
 
-func TestMember(t *testing.T) {
+// A member that the coordinator does not know any more joins again.
+func TestGroupJoinsAgain(t *testing.T) {
 	_, client := startBrokers(t, 1, kfake.SeedTopics(1, "articles"))
 	ctx, cancel := context.WithTimeout(t.Context(), testwait.Patience)
 	defer cancel()
-	group := join(t, client, ScopeTopic)
-	defer group.Close()
-	if id := group.Member(); id != "" {
-		t.Errorf("before the first generation: %q", id)
-	}
+	member := Member{Instance: "one", Start: 1}
+	group := joinAs(t, client, ScopeTopic, member)
 	if _, err := group.Next(ctx); err != nil {
 		t.Fatal(err)
 	}
-	first := group.Member()
-	if err := Expel(ctx, client, "clusterd", first); err != nil {
+	if err := joinAs(t, client, ScopeTopic, member).removeDead(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := group.Next(ctx); err != nil {
-		t.Fatal(err)
+	if got := members(t, client); len(got) != 0 {
+		t.Fatalf("members %q", got)
 	}
-	if second := group.Member(); first == "" || second == "" || second == first {
-		t.Errorf("%q, and %q after it was expelled", first, second)
+	if partitions, err := group.Next(ctx); err != nil || !slices.Equal(partitions, []int{0}) {
+		t.Errorf("Next = %v, %v", partitions, err)
+	}
+}
+
+// Who is told to stop while it waits for others to join leaves at once, and is no member after that.
+func TestGroupCloseWhileJoining(t *testing.T) {
+	_, client := startBrokers(t, 1, kfake.SeedTopics(1, "articles"))
+	ghost(t, client, "clusterd-two-1") // another instance's: the group waits for it
+	ctx, cancel := context.WithCancel(t.Context())
+	group := NewGroup(client, slog.New(slog.DiscardHandler), "clusterd", "articles", Member{Instance: "one", Start: 1}, ScopeTopic, nil)
+	ended := make(chan error, 1)
+	go func() {
+		_, err := group.Next(ctx)
+		ended <- err
+	}()
+	testwait.Until(t, "the member to join", func() bool { return len(members(t, client)) == 2 })
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("Next = %v", err)
+	}
+	closed := make(chan error, 1)
+	go func() { closed <- group.Close(ctx) }()
+	select {
+	case err := <-closed:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(testwait.Patience):
+		t.Fatal("Close waits for the group")
+	}
+	if got := members(t, client); !slices.Equal(got, []string{"clusterd-two-1"}) {
+		t.Errorf("members %q", got)
+	}
+}
+
+func TestMemberDead(t *testing.T) {
+	member := Member{Instance: "one", Start: 12}
+	for clientID, dead := range map[string]bool{
+		"clusterd-one-12": true, "clusterd-one-3": true,
+		"clusterd-one-13": false, "clusterd-two-1": false, "clusterd-one-": false, "clusterd-one-x": false, "clusterd-one": false,
+		"clusterd": false, "": false, "clusterd-one-1-1": false,
+	} {
+		if got := member.dead(clientID); got != dead {
+			t.Errorf("dead(%q) = %t", clientID, got)
+		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
@@ -27,11 +28,15 @@ import (
 const (
 	// fetchWait is how long a broker may hold a fetch back while it has nothing new.
 	fetchWait = 500 * time.Millisecond
-	// fetchTimeout leaves a broker time to read a fetch's data from disk and to send it.
-	fetchTimeout = fetchWait + 30*time.Second
+	// fetchTimeout is how long to wait for a fetch. It doubles, up to slowFetchTimeout, where that was not
+	// enough: a slow network takes longer for a full fetch, and a broker that hangs is not to be waited for.
+	fetchTimeout     = fetchWait + kafka.RequestTimeout
+	slowFetchTimeout = time.Minute
 	// missingLimit is how long a topic may be unknown, as while a broker starts, before it
 	// counts as deleted.
 	missingLimit = 30 * time.Second
+	// damageTries is how often a damaged record batch is fetched: once more helps if it was damaged on the way.
+	damageTries = 4
 	// readCommitted is the isolation level that stops at the last stable offset.
 	readCommitted = 1
 )
@@ -41,12 +46,12 @@ const (
 var ErrOffsetOutOfRange = errors.New("offset out of range")
 
 // Chunk is a run of committed records of one partition, and the offset to go on from. Records
-// may be empty: control records and aborted ones move a position too.
+// may be empty: control records and aborted ones move a position too. What is unreadable of a record batch
+// is one record, see [kafka.Unreadable].
 type Chunk struct {
-	Partition     int
-	Records       []kafka.Record
-	Next          int64
-	HighWatermark int64 // the partition's, as of the fetch
+	Partition int
+	Records   []kafka.Record
+	Next      int64
 }
 
 // Log reads the committed records of some partitions of one topic. It is not safe for
@@ -57,24 +62,30 @@ type Log struct {
 	// all, are cut there too. Without it, a small record batch can decompress to a value of 2 GiB.
 	MaxValue int
 	// OnPoll, if it is set before Read, is called whenever a fetch came back, with records or without,
-	// from several goroutines.
-	OnPoll func()
+	// from several goroutines. It is told where the partitions stand that were asked for, before what
+	// was fetched is handed over.
+	OnPoll func([]Position)
 
 	client   *kafka.Client
 	topic    string
 	next     map[int]int64
 	maxBytes int
+	timeout  atomic.Int64 // of a fetch, a time.Duration
 	trouble  *kafka.Trouble
+	watch    positions
 }
 
 // NewLog makes a reader that begins at the offsets next, by partition. maxBytes bounds what one
 // fetch of a leader returns, though a single larger record batch still comes whole, and at how many
 // bytes of records in memory a chunk ends.
 func NewLog(client *kafka.Client, log *slog.Logger, topic string, next map[int]int64, maxBytes int) *Log {
-	return &Log{
+	l := &Log{
 		client: client, topic: topic, next: maps.Clone(next), maxBytes: maxBytes,
 		trouble: kafka.NewTrouble(log, "reading topic "+topic),
+		watch:   positions{log: log, topic: topic, open: make(map[int]*opened)},
 	}
+	l.timeout.Store(int64(fetchTimeout))
+	return l
 }
 
 // Read sends chunks to out until ctx ends or an error comes that waiting does not mend, which it
@@ -83,12 +94,18 @@ func NewLog(client *kafka.Client, log *slog.Logger, topic string, next map[int]i
 // the chunk being sent.
 func (l *Log) Read(ctx context.Context, out chan<- Chunk) error {
 	var missingSince time.Time
+	tries := make(map[damagedError]int)
 	for {
 		err := l.readLeaders(ctx, out)
 		missing := errors.Is(err, kafka.ErrNoTopic) || kafka.NoTopic(err)
+		var damaged damagedError
+		if errors.As(err, &damaged) {
+			tries[damaged]++
+		}
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
+		case tries[damaged] > 0 && tries[damaged] < damageTries: // again
 		case !missing && !kafka.Transient(err):
 			return kafka.Explain(err)
 		case !missing:
@@ -105,6 +122,16 @@ func (l *Log) Read(ctx context.Context, out chan<- Chunk) error {
 	}
 }
 
+// damagedError is ErrUnreadable at a place. It is comparable.
+type damagedError struct {
+	partition int
+	offset    int64
+	text      string
+}
+
+func (e damagedError) Error() string { return e.text }
+func (e damagedError) Unwrap() error { return ErrUnreadable }
+
 // readLeaders reads from every leader side by side until one of them fails: then the layout may
 // have changed, and the caller asks for it again.
 func (l *Log) readLeaders(ctx context.Context, out chan<- Chunk) error {
@@ -120,14 +147,14 @@ func (l *Log) readLeaders(ctx context.Context, out chan<- Chunk) error {
 		}
 		byLeader[leader] = append(byLeader[leader], partition)
 	}
-	group, ctx := errgroup.WithContext(ctx)
+	group, reading := errgroup.WithContext(ctx)
 	results := make(chan Chunk)
 	for _, partitions := range byLeader {
 		next := make(map[int]int64, len(partitions))
 		for _, p := range partitions {
 			next[p] = l.next[p]
 		}
-		group.Go(func() error { return l.readLeader(ctx, partitions, next, results) })
+		group.Go(func() error { return l.readLeader(reading, partitions, next, results) })
 	}
 	finished := make(chan error, 1)
 	go func() { finished <- group.Wait() }()
@@ -159,12 +186,9 @@ func (l *Log) readLeader(ctx context.Context, partitions []int, next map[int]int
 			return err
 		}
 		l.trouble.Over()
-		if l.OnPoll != nil {
-			l.OnPoll()
-		}
+		l.polled(fetched, next)
 		for _, p := range fetched {
 			c := newCutter(l.topic, int(p.Partition), next[int(p.Partition)], l.maxBytes, unpacker)
-			c.chunk.HighWatermark = p.HighWatermark
 			c.send = func(chunk Chunk) error {
 				select {
 				case results <- chunk:
@@ -176,8 +200,8 @@ func (l *Log) readLeader(ctx context.Context, partitions []int, next map[int]int
 			}
 			err := c.committed(p.RecordBatches, p.AbortedTransactions)
 			if errors.Is(err, ErrUnreadable) {
-				err = fmt.Errorf("%w. Nothing was skipped. To go on without it, set the offset of the group by hand "+
-					"(kafka-consumer-groups --reset-offsets)", err)
+				err = damagedError{int(p.Partition), c.chunk.Next, fmt.Sprintf("%v. Nothing was skipped, and fetching it %d times did not help: it is damaged in "+
+					"the broker's log. To go on without it, set the offset of the group by hand (kafka-consumer-groups --reset-offsets)", err, damageTries)}
 			}
 			if err != nil {
 				return fmt.Errorf("reading %s/%d at offset %d: %w", l.topic, p.Partition, c.chunk.Next, err)
@@ -186,6 +210,17 @@ func (l *Log) readLeader(ctx context.Context, partitions []int, next map[int]int
 		// Only for the first partition with data does a broker send a record batch that is larger
 		// than its share: begin with another one each time, so that none starves.
 		partitions = append(partitions[1:], partitions[0])
+	}
+}
+
+// polled tells where the partitions stand after a fetch.
+func (l *Log) polled(fetched []kmsg.FetchResponseTopicPartition, next map[int]int64) {
+	now, positions := time.Now(), make([]Position, 0, len(fetched))
+	for i := range fetched {
+		positions = append(positions, l.watch.at(now, &fetched[i], next[int(fetched[i].Partition)]))
+	}
+	if l.OnPoll != nil {
+		l.OnPoll(positions)
 	}
 }
 
@@ -201,10 +236,17 @@ func (l *Log) fetch(ctx context.Context, partitions []int, next map[int]int64) (
 			PartitionMaxBytes: int32(share),
 		})
 	}
+	limit, began := time.Duration(l.timeout.Load()), time.Now()
 	response, err := kafka.DoWithin[*kafka.FetchResponse](ctx, l.client, &kafka.FetchRequest{Request: fetch.Request{
 		ReplicaID: -1, MaxWaitTime: int32(fetchWait.Milliseconds()), MinBytes: 1, MaxBytes: math.MaxInt32,
 		IsolationLevel: readCommitted, SessionEpoch: -1, Topics: []fetch.RequestTopic{topic},
-	}}, fetchTimeout)
+	}}, limit)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		l.timeout.Store(int64(min(2*limit, slowFetchTimeout)))
+	case err == nil && time.Since(began) < fetchTimeout/2:
+		l.timeout.Store(int64(fetchTimeout))
+	}
 	if err != nil {
 		return nil, err
 	}

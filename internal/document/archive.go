@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 
 	"golang.org/x/net/html"
 )
@@ -13,39 +15,68 @@ import (
 // An archive is the zip file that a document is, of which only so much may be unpacked: a bomb is a few
 // kilobytes that unpack to gigabytes.
 type archive struct {
-	parts    map[string]*zip.File
-	left     int64 // bytes that may still be unpacked
-	maxToken int   // bytes of a tag, or of the text between two
+	parts      map[string]*zip.File
+	left       int64 // bytes that may still be unpacked
+	maxToken   int   // bytes of a tag, or of the text between two
+	maxChapter int   // bytes of a page, which is read whole
 }
 
 const (
 	// markupPerText is how much larger the markup of a document may be than its text. Of long Word
 	// documents it is some ten times as large.
 	markupPerText = 16
+	// markupPerChapter is how much larger one page of an e-book may be than the text of all.
+	markupPerChapter = 2
 	// minUnpacked may be unpacked of any document, however little text is allowed.
 	minUnpacked = 1 << 20
+	// maxID is more than the id of a part has, in bytes.
+	maxID = 255
 	// openCost is what opening a part takes from what may be unpacked: some documents name a part any
 	// number of times.
 	openCost = 1 << 10
 	// minToken is allowed of any document: the first tag of most names many namespaces.
 	minToken = 64 << 10
+	// maxDirectory is how many bytes may list what is in an archive. Of an e-book with ten thousand images it is
+	// a quarter.
+	maxDirectory = 4 << 20
 )
 
 func zipped(read func(*archive, *limited) error) reader {
 	return func(file io.ReaderAt, size int64, out *limited) error {
-		z, err := zip.NewReader(file, size)
-		if err != nil {
+		directory := &limitedReaderAt{ReaderAt: file, left: maxDirectory}
+		z, err := zip.NewReader(directory, size)
+		switch {
+		case errors.Is(err, errDirectory):
+			return err
+		case err != nil:
 			return fmt.Errorf("it is not the zip archive that it should be, or is encrypted: %w", err)
 		}
+		directory.left = math.MaxInt64 // what is unpacked has a limit of its own
 		a := &archive{
 			parts: make(map[string]*zip.File, len(z.File)),
 			left:  minUnpacked + markupPerText*int64(out.max), maxToken: max(minToken, out.max),
+			maxChapter: minUnpacked + markupPerChapter*out.max,
 		}
 		for _, f := range z.File {
 			a.parts[f.Name] = f
 		}
 		return read(a, out)
 	}
+}
+
+// limitedReaderAt gives errDirectory where more than left bytes are read.
+type limitedReaderAt struct {
+	io.ReaderAt
+	left int64
+}
+
+var errDirectory = fmt.Errorf("its list of parts has more than %d bytes, and no document has that many", maxDirectory)
+
+func (r *limitedReaderAt) ReadAt(b []byte, at int64) (int, error) {
+	if r.left -= int64(len(b)); r.left < 0 {
+		return 0, errDirectory
+	}
+	return r.ReaderAt.ReadAt(b, at)
 }
 
 // errMissing is the error of a part that is not in the archive.
@@ -93,6 +124,32 @@ type tag struct {
 	text []byte // of a text
 }
 
+// A list names parts that are to be opened one after the other, by their ids.
+type list struct {
+	ids   []string
+	paths map[string]string // by id; empty until it is known
+}
+
+// add adds an id. It gives [ErrTooLarge] where so many parts cannot be opened, or the ids of these are too long.
+func (l *list) add(a *archive, id string) error {
+	if int64(len(l.ids)+1)*openCost > a.left || len(id) > maxID {
+		return ErrTooLarge
+	}
+	if l.paths == nil {
+		l.paths = make(map[string]string)
+	}
+	l.ids = append(l.ids, id)
+	l.paths[id] = ""
+	return nil
+}
+
+// locate says where the part with an id is, if that is in the list.
+func (l *list) locate(id, path string) {
+	if _, listed := l.paths[id]; listed {
+		l.paths[id] = path
+	}
+}
+
 // each hands on the tags and the text of a part in XML. HTML's tokenizer reads it because it holds one tag
 // at a time, of bounded size, while encoding/xml holds all open elements.
 func (a *archive) each(name string, visit func(tag) error) error {
@@ -101,7 +158,11 @@ func (a *archive) each(name string, visit func(tag) error) error {
 		return err
 	}
 	defer func() { _ = r.Close() }() // only read from
-	z := html.NewTokenizer(r)
+	decoded, err := decodeXML(r)
+	if err != nil {
+		return fmt.Errorf("part %q: %w", name, err)
+	}
+	z := html.NewTokenizer(decoded)
 	z.SetMaxBuf(a.maxToken)
 	z.AllowCDATA(true)
 	for {
@@ -133,19 +194,20 @@ func (a *archive) each(name string, visit func(tag) error) error {
 	}
 }
 
-// attributes looks up attributes of the tag that z is at by their names without prefix, in lower
-// case. It can be called until z moves on.
+// attributes looks up attributes of the tag that z is at by their names, in lower case, of those that are
+// used at all. It can be called until z moves on.
 func attributes(z *html.Tokenizer, more bool) func(name string) string {
-	var found map[string]string
+	var found [len(attributeNames)]string
 	return func(name string) string {
 		for more {
 			var key, value []byte
 			key, value, more = z.TagAttr()
-			if found == nil {
-				found = make(map[string]string)
+			if i := slices.Index(attributeNames[:], string(key)); i >= 0 {
+				found[i] = string(value)
 			}
-			found[string(key)] = string(value)
 		}
-		return found[name]
+		return found[slices.Index(attributeNames[:], name)]
 	}
 }
+
+var attributeNames = [...]string{"id", "r:id", "type", "target", "full-path", "href", "idref"}

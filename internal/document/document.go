@@ -10,6 +10,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/clusterd/clusterd/internal/charset"
 )
 
 // A Document is a file's text.
@@ -70,14 +72,14 @@ const byteOrderMark = "\ufeff"
 
 // Read reads a document of this many bytes, the format of which its name tells. Its text is UTF-8
 // of at most maxBytes bytes; one with more is [ErrTooLarge], one with none [ErrEmpty]. Every other
-// error says what is broken.
-func Read(name string, file io.ReaderAt, size int64, maxBytes int) (Document, error) {
+// error says what is broken. A page or an XML document that does not say what encoding it is in, is in this one.
+func Read(name string, file io.ReaderAt, size int64, maxBytes int, encoding *charset.Encoding) (Document, error) {
 	formats := formats()
 	i := slices.IndexFunc(formats, func(f format) bool { return slices.Contains(f.extensions, extension(name)) })
 	if i < 0 {
 		return Document{}, fmt.Errorf("unknown kind of document: %q", extension(name))
 	}
-	out := &limited{max: maxBytes}
+	out := &limited{max: maxBytes, encoding: encoding}
 	if err := formats[i].read(file, size, out); err != nil {
 		return Document{}, err
 	}
@@ -97,8 +99,9 @@ func Read(name string, file io.ReaderAt, size int64, maxBytes int) (Document, er
 
 // limited is a text that may grow to max bytes.
 type limited struct {
-	text strings.Builder
-	max  int
+	text     strings.Builder
+	max      int
+	encoding *charset.Encoding // of files that do not say
 }
 
 func (l *limited) Write(p []byte) (int, error) {

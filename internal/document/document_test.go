@@ -5,11 +5,20 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/simplifiedchinese"
+	"golang.org/x/text/encoding/traditionalchinese"
 	"golang.org/x/text/encoding/unicode"
+
+	"github.com/clusterd/clusterd/internal/charset"
 )
 
 const enough = 1 << 20
@@ -37,7 +46,11 @@ func pack(t testing.TB, all parts) string {
 }
 
 func read(name, file string, maxBytes int) (Document, error) {
-	return Read(name, strings.NewReader(file), int64(len(file)), maxBytes)
+	auto, err := charset.Get(charset.Auto)
+	if err != nil {
+		return Document{}, err
+	}
+	return Read(name, strings.NewReader(file), int64(len(file)), maxBytes, auto)
 }
 
 const (
@@ -104,6 +117,10 @@ func TestRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	bare, err := simplifiedchinese.GBK.NewEncoder().String(strings.Repeat("<p>台风登陆，列车停运。</p>", 9))
+	if err != nil {
+		t.Fatal(err)
+	}
 	utf16, err := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewEncoder().String("<p>台风</p>")
 	if err != nil {
 		t.Fatal(err)
@@ -114,6 +131,8 @@ func TestRead(t *testing.T) {
 	}{
 		{"a.HTML", "\n<p>台风</p>\n", "", "<p>台风</p>"},
 		{"gbk.htm", gbk, "", `<meta charset="gbk"><p>台风</p>`},
+		{"bare.htm", bare, "", strings.Repeat("<p>台风登陆，列车停运。</p>", 9)},
+		{"latin.html", "<p>Le caf\xe9 d'\xe0 c\xf4t\xe9</p>", "", "<p>Le café d'à côté</p>"},
 		{"utf16.html", utf16, "", "<p>台风</p>"},
 		{"bytes.html", "<p>台风" + strings.Repeat(" ", 1024) + "\xff", "", "<p>台风" + strings.Repeat(" ", 1024) + "\uFFFD"},
 		{"a.xml", declaration + "<a>台风</a>", "", declaration + "<a>台风</a>"},
@@ -160,6 +179,61 @@ e</text:p>`)),
 	}
 }
 
+// encoded returns an archive with all its parts in an encoding of 16 bits.
+func encoded(t testing.TB, all parts, e encoding.Encoding, from, to string) parts {
+	t.Helper()
+	out := slices.Clone(all)
+	for i := 1; i < len(out); i += 2 {
+		s, err := e.NewEncoder().String(strings.Replace(out[i], from, to, 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[i] = s
+	}
+	return out
+}
+
+// The parts of an archive are read in the encoding that they name.
+func TestEncodingsOfParts(t *testing.T) {
+	little, big := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM), unicode.UTF16(unicode.BigEndian, unicode.UseBOM)
+	for _, e := range []struct {
+		name     string
+		encoding encoding.Encoding
+		to       string
+	}{
+		{"UTF-16, little endian", little, "UTF-16"},
+		{"UTF-16, big endian", big, "UTF-16"},
+		{"UTF-16 that is called UTF-8", little, "UTF-8"},
+		{"UTF-16 without byte order mark", unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM), "UTF-16LE"},
+		{"big endian without byte order mark", unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM), "UTF-16"},
+		{"UTF-8 with byte order mark", unicode.UTF8BOM, "UTF-8"},
+		{"UTF-8 that is called UTF-16", unicode.UTF8, "UTF-16"},
+		{"GB 18030", simplifiedchinese.GB18030, "GB18030"},
+		{"Big5", traditionalchinese.Big5, "Big5"},
+	} {
+		for name, all := range map[string]parts{
+			"a.docx": docx("<w:p><w:r><w:t>台風</w:t></w:r></w:p>"), "a.odt": odt("<text:p>台風</text:p>"),
+			"a.pptx": pptx("<a:p><a:t>台風</a:t></a:p>"), "a.epub": epub(declaration + "<html><body><p>台風</p></body></html>"),
+		} {
+			got, err := read(name, pack(t, encoded(t, all, e.encoding, "UTF-8", e.to)), enough)
+			if err != nil || got.Title != "台風" {
+				t.Errorf("%s, %s: got %q, %v", e.name, name, got, err)
+			}
+		}
+		s, err := e.encoding.NewEncoder().String(`<?xml version="1.0" encoding="` + e.to + `"?><a>台風</a>`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := read("a.xml", s, enough); err != nil || !strings.HasSuffix(got.Content, "<a>台風</a>") {
+			t.Errorf("%s, a.xml: got %q, %v", e.name, got, err)
+		}
+	}
+	_, err := read("a.docx", pack(t, encoded(t, docx("<w:p/>"), unicode.UTF8, "UTF-8", "klingon")), enough)
+	if err == nil || !strings.Contains(err.Error(), `part "_rels/.rels": unknown character encoding "klingon"`) {
+		t.Errorf("an unknown encoding: %v", err)
+	}
+}
+
 func TestIs(t *testing.T) {
 	for _, name := range []string{"a.jsonl", "a.json", "a.txt", "a.gz", "a.html.gz", "docx", "-", "", "a.doc", "a.pdf", "b.docx/a"} {
 		if Is(name) {
@@ -191,7 +265,7 @@ func TestBroken(t *testing.T) {
 		{"odt.docx", pack(t, odt("<text:p>x</text:p>")), `"_rels/.rels" is missing`},
 		{"no.docx", pack(t, parts{"_rels/.rels", relationshipsXML()}), "main part is missing"},
 		{"a.odt", pack(t, parts{"mimetype", "x"}), `"content.xml" is missing`},
-		{"a.pptx", pack(t, append(parts{"ppt/none", ""}, pptx("x")[:2]...)), `"ppt/_rels/presentation.xml.rels" is missing`},
+		{"a.pptx", pack(t, append(parts{"ppt/none", ""}, pptx("x")[:2]...)), `"ppt/presentation.xml" is missing`},
 		{"a.epub", pack(t, epub()[:2]), `"OEBPS/book.opf" is missing`},
 		{"a.xml", `<?xml version="1.0" encoding="klingon"?><a>x</a>`, `"klingon"`},
 		{"a.pdf", "%PDF", `unknown kind of document: ".pdf"`},
@@ -261,6 +335,111 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
+// hostileArchives are small files that are made to take much memory: what they list, name or unpack to is large.
+func hostileArchives(t testing.TB) map[string]string {
+	t.Helper()
+	const many = 250_000
+	number := func(format string, n int) string {
+		var b strings.Builder
+		for i := range n {
+			b.WriteString(strings.ReplaceAll(format, "#", strconv.Itoa(i)))
+		}
+		return b.String()
+	}
+	with := func(all parts, name, from, to string) string {
+		out := slices.Clone(all)
+		for i := 0; i < len(out); i += 2 {
+			if out[i] == name {
+				if !strings.Contains(out[i+1], from) {
+					t.Fatalf("%q is not in %s", from, name)
+				}
+				out[i+1] = strings.Replace(out[i+1], from, to+from, 1)
+			}
+		}
+		return pack(t, out)
+	}
+	slides, book := pptx("<a:p><a:t>x</a:t></a:p>"), epub("<p>x</p>")
+	const rels, main, opf = "ppt/_rels/presentation.xml.rels", "ppt/presentation.xml", "OEBPS/book.opf"
+	var names parts
+	for i := range 100_000 {
+		names = append(names, strconv.Itoa(i), "")
+	}
+	distinct := number(" a#=x", 100_000)
+	return map[string]string{
+		"relationships.pptx":        with(slides, rels, "</Relationships>", number(`<Relationship Id="r#" Target="x#"/>`, many)),
+		"relationships to one.pptx": with(slides, rels, "</Relationships>", number(`<Relationship Id="r#" Target="slides/slide1.xml"/>`, many)),
+		"long relationships.pptx":   with(slides, rels, "</Relationships>", number(`<Relationship Id="#`+strings.Repeat("x", 10_000)+`" Target="x"/>`, many/100)),
+		"slides.pptx":               with(slides, main, "</p:sldIdLst>", number(`<p:sldId r:id="r#"/>`, many)),
+		"one slide.pptx":            with(slides, main, "</p:sldIdLst>", strings.Repeat(`<p:sldId r:id="rId1"/>`, many)),
+		"long slides.pptx":          with(slides, main, "</p:sldIdLst>", number(`<p:sldId r:id="#`+strings.Repeat("x", 10_000)+`"/>`, many/100)),
+		"relationships.docx":        with(docx("<w:p/>"), "_rels/.rels", "</Relationships>", number(`<Relationship Id="r#" Target="x#"/>`, many)),
+		"manifest.epub":             with(book, opf, "</manifest>", number(`<item id="r#" href="x#"/>`, many)),
+		"manifest of one.epub":      with(book, opf, "</manifest>", number(`<item id="r#" href="text/chapter%201.xhtml"/>`, many)),
+		"spine.epub":                with(book, opf, "</spine>", number(`<itemref idref="r#"/>`, many)),
+		"one chapter.epub":          with(book, opf, "</spine>", strings.Repeat(`<itemref idref="c1"/>`, many)),
+		"rootfiles.epub":            with(book, "META-INF/container.xml", "</rootfiles>", number(`<rootfile full-path="x#"/>`, many)),
+		"chapter.epub":              pack(t, epub(strings.Repeat("<p></p>", 2<<20))),
+		"spaces.epub":               pack(t, epub(strings.Repeat(" ", 20<<20))),
+		"attributes.epub":           pack(t, epub("<p"+distinct+">")),
+		"attributes.docx":           pack(t, docx("<w:p"+distinct+"/>")),
+		"entities.docx":             pack(t, docx(`<!DOCTYPE x [<!ENTITY a "`+strings.Repeat("x", 1000)+`"><!ENTITY b "`+strings.Repeat("&a;", 1000)+`">]><w:p><w:t>`+strings.Repeat("&b;", 1000)+`</w:t></w:p>`)),
+		"elements.docx":             pack(t, docx(strings.Repeat("<w:p><w:r></w:r>", 1<<19))),
+		"open elements.odt":         pack(t, odt(strings.Repeat("<text:p>", 1<<20))),
+		"comment.odt":               pack(t, odt("<!--"+strings.Repeat("x", 20<<20)+"-->")),
+		"text.odt":                  pack(t, odt("<text:p>"+strings.Repeat("x", 20<<20)+"</text:p>")),
+		"names.docx":                pack(t, append(docx("<w:p><w:t>x</w:t></w:p>"), names...)),
+		"long names.docx":           pack(t, append(docx("<w:p><w:t>x</w:t></w:p>"), strings.Repeat("x", 60_000), "", strings.Repeat("y", 60_000), "")),
+	}
+}
+
+// peakHeap returns how much the heap grows while f runs, as far as looking at it from time to time shows. The collector
+// is made to run often, so that it is what is held that counts.
+func peakHeap(f func()) (bytes uint64) {
+	defer debug.SetGCPercent(debug.SetGCPercent(20))
+	runtime.GC()
+	heap := func() uint64 {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := heap()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-done:
+			return bytes
+		case <-tick.C:
+			now := heap()
+			bytes = max(bytes, now-min(before, now))
+		}
+	}
+}
+
+// However much a small file lists or unpacks to, reading it takes a bounded part of memory.
+func TestHostileArchives(t *testing.T) {
+	const limit = 1 << 20
+	memory := map[string]uint64{ // where it is more than some times the limit
+		"attributes.epub": 40 << 20, "attributes.docx": 40 << 20, // HTML's tokenizer has a set of them
+		"names.docx": 32 << 20, // the list of what is in the archive may be 4 MB, or is refused
+	}
+	for name, file := range hostileArchives(t) {
+		t.Run(name, func(t *testing.T) {
+			var err error
+			peak := peakHeap(func() { _, err = read(name, file, limit) })
+			t.Logf("%d bytes: %d MB, error %v", len(file), peak>>20, err)
+			if allowed := max(20<<20, memory[name]); peak > allowed {
+				t.Errorf("reading %d bytes takes %d MB, %d are allowed", len(file), peak>>20, allowed>>20)
+			}
+		})
+	}
+}
+
 // Whatever a file holds, it gives text within the limit or an error. What is fuzzed is one part of each kind
 // of archive, since a fuzzer finds no checksums, and the archive itself.
 func FuzzRead(f *testing.F) {
@@ -277,7 +456,8 @@ func FuzzRead(f *testing.F) {
 		for name, file := range map[string]string{
 			"a.html": s, "a.xml": s, "raw.docx": s, "raw.epub": s,
 			"a.docx": pack(t, docx(s)), "rels.docx": pack(t, parts{"_rels/.rels", s}),
-			"a.pptx": pack(t, pptx(s, s)), "a.odp": pack(t, odt(s)), "a.epub": pack(t, epub(s)),
+			"utf16.docx": pack(t, encoded(t, docx(strings.ToValidUTF8(s, "?")), unicode.UTF16(unicode.BigEndian, unicode.UseBOM), "UTF-8", "UTF-16")),
+			"a.pptx":     pack(t, pptx(s, s)), "a.odp": pack(t, odt(s)), "a.epub": pack(t, epub(s)),
 			"opf.epub": pack(t, parts{"META-INF/container.xml", `<rootfile full-path="a"/>`, "a", s}),
 		} {
 			got, err := read(name, file, limit)

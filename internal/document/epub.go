@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/url"
 	"path"
+	"strings"
 
 	"golang.org/x/net/html"
 
@@ -28,43 +29,58 @@ func readEPUB(a *archive, out *limited) error {
 	if err != nil {
 		return err
 	}
-	for _, chapter := range chapters {
-		r, err := a.open(chapter)
+	for _, id := range chapters.ids {
+		markup, err := a.chapter(chapters.paths[id])
 		if err != nil {
 			return err
 		}
-		markup, err := io.ReadAll(r)
-		_ = r.Close() // only read from
-		if err != nil {
-			return err
-		}
-		if _, err := io.WriteString(out, text.Plain(string(markup))+"\n"); err != nil {
+		if _, err := io.WriteString(out, text.Plain(markup)+"\n"); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// spine returns the paths of a book's chapters.
-func spine(a *archive, book string) ([]string, error) {
-	var order []string
-	items := make(map[string]string) // paths by ids
+// chapter returns a part with a page.
+func (a *archive) chapter(name string) (string, error) {
+	r, err := a.open(name)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = r.Close() }() // only read from
+	decoded, err := decodeXML(r)
+	if err != nil {
+		return "", fmt.Errorf("part %q: %w", name, err)
+	}
+	var markup limited
+	markup.max = a.maxChapter
+	// The size that the archive names saves copying, and is not relied on.
+	markup.text.Grow(int(min(a.parts[name].UncompressedSize64, uint64(a.maxChapter))))
+	_, err = io.Copy(&markup, decoded)
+	return strings.TrimPrefix(markup.text.String(), byteOrderMark), err
+}
+
+// spine returns a book's chapters. In the book's package document they come after all that there is in it.
+func spine(a *archive, book string) (list, error) {
+	var chapters list
 	err := a.each(book, func(t tag) error {
-		switch {
-		case t.kind == html.EndTagToken:
-		case t.name == "item":
+		if t.name == "itemref" && t.kind != html.EndTagToken {
+			return chapters.add(a, t.attr("idref"))
+		}
+		return nil
+	})
+	if err != nil {
+		return list{}, err
+	}
+	err = a.each(book, func(t tag) error {
+		if t.name == "item" && t.kind != html.EndTagToken {
 			target, err := url.PathUnescape(t.attr("href"))
 			if err != nil {
 				return fmt.Errorf("part %q: %w", book, err)
 			}
-			items[t.attr("id")] = path.Join(path.Dir(book), target)
-		case t.name == "itemref":
-			order = append(order, t.attr("idref"))
+			chapters.locate(t.attr("id"), path.Join(path.Dir(book), target))
 		}
 		return nil
 	})
-	for i, id := range order {
-		order[i] = items[id]
-	}
-	return order, err
+	return chapters, err
 }

@@ -84,18 +84,17 @@ func readPptx(a *archive, out *limited) error {
 	if err != nil {
 		return err
 	}
-	paths := make(map[string]string)
-	err = relationships(a, main, func(id, _, target string) { paths[id] = target })
-	if err != nil {
-		return err
-	}
-	var slides []string
+	var slides list
 	err = a.each(main, func(t tag) error {
 		if t.name == "sldid" && t.kind != html.EndTagToken {
-			slides = append(slides, t.attr("r:id"))
+			return slides.add(a, t.attr("r:id"))
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	err = relationships(a, main, func(id, _, target string) { slides.locate(id, target) })
 	if err != nil {
 		return err
 	}
@@ -105,8 +104,8 @@ func readPptx(a *archive, out *limited) error {
 		breaks: map[string]string{"br": "\n", "tab": "\t"},
 		ends:   []string{"p"},
 	}
-	for _, id := range slides {
-		if err := slide.appendText(a, paths[id], out); err != nil {
+	for _, id := range slides.ids {
+		if err := slide.appendText(a, slides.paths[id], out); err != nil {
 			return err
 		}
 	}

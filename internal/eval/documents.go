@@ -9,8 +9,10 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/input"
+	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
 // A Document is an article of which more may be known.
@@ -28,24 +30,23 @@ func (d *Document) characters() int {
 	return utf8.RuneCountInString(d.Title) + utf8.RuneCountInString(d.Content)
 }
 
-// maxAhead is how far ahead of the clock the daemon lets an event time be.
-const maxAhead = 24 * time.Hour
-
-// eventTime is what the daemon makes of when the document was published, in Unix milliseconds: the latest event
-// time so far where it does not say, and never before 1970 or after the latest that is allowed.
-func (d *Document) eventTime(soFar, latest int64) int64 {
-	if d.PublishedAt.IsZero() {
-		return max(0, soFar)
-	}
-	return max(0, min(d.PublishedAt.UnixMilli(), latest))
+// eventTime is that of the daemon for an article of a file, the highest one so far being that.
+func (d *Document) eventTime(soFar int64, now time.Time, window time.Duration) int64 {
+	at, _ := singlepass.Dates{Published: d.PublishedAt, StreamTime: soFar, Now: now, Window: window}.EventTime()
+	return at
 }
 
 // ReadDocuments makes a document of each line of the files, by the input section of a configuration, with the label in the
 // field at this dotted path, if it is not empty; only JSON has labels. An article without an id has the
 // address that it would have in Kafka, as in the results of clusterd. The documents, with their texts, stay in
-// memory. It counts the lines that it has skipped, which are no article and have no id.
-func ReadDocuments(c config.Input, label string, files []input.File) (docs []Document, skipped int, err error) {
-	reader := documentReader{Reader: input.NewReader(c, files), json: c.Format == "json", id: query(c.Fields.ID)}
+// memory. It counts the lines that it has skipped, which are no article and have no id. The tally, if it is not nil,
+// counts what was odd.
+func ReadDocuments(c config.Input, label string, files []input.File, tally *article.Tally) (docs []Document, skipped int, err error) {
+	lines, err := input.NewReader(c, files)
+	if err != nil {
+		return nil, 0, err
+	}
+	reader := documentReader{Reader: lines, tally: tally, json: c.Format == "json", id: query(c.Fields.ID)}
 	if label != "" {
 		reader.label = query(label)
 	}
@@ -67,6 +68,7 @@ func ReadDocuments(c config.Input, label string, files []input.File) (docs []Doc
 
 type documentReader struct {
 	*input.Reader
+	tally *article.Tally // or nil
 	json  bool
 	id    string // gjson path
 	label string // gjson path, or empty
@@ -82,6 +84,9 @@ func query(path string) string {
 
 func (r *documentReader) document(e input.Entry) (Document, bool) {
 	a, rejection := r.Article(e)
+	if r.tally != nil {
+		r.tally.Add(a.Notes, rejection)
+	}
 	d := Document{ID: a.ID, Title: a.Title, Content: a.Content, PublishedAt: a.PublishedAt, Rejected: rejection != nil}
 	if d.Rejected {
 		if !r.json || !gjson.ValidBytes(e.Value) {

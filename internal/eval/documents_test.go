@@ -56,7 +56,7 @@ func TestRead(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			got, skipped, err := ReadDocuments(c.Input, test.label, []input.File{{Name: "lines", Lines: strings.NewReader(test.lines)}})
+			got, skipped, err := ReadDocuments(c.Input, test.label, []input.File{{Name: "lines", Lines: strings.NewReader(test.lines)}}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -67,23 +67,5 @@ func TestRead(t *testing.T) {
 				t.Errorf("%d skipped, not %d", skipped, test.skipped)
 			}
 		})
-	}
-}
-
-func TestEventTime(t *testing.T) {
-	const latest = 1_000_000
-	for _, test := range []struct {
-		published   time.Time
-		soFar, want int64
-	}{
-		{time.UnixMilli(500), 900, 500},
-		{time.UnixMilli(-500), 900, 0},
-		{time.UnixMilli(2 * latest), 900, latest},
-		{time.Time{}, 900, 900},
-		{time.Time{}, -1 << 63, 0},
-	} {
-		if got := (&Document{PublishedAt: test.published}).eventTime(test.soFar, latest); got != test.want {
-			t.Errorf("%v after %d: %d, want %d", test.published, test.soFar, got, test.want)
-		}
 	}
 }

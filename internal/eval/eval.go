@@ -34,7 +34,7 @@ type Options struct {
 	Curves  bool // whether other thresholds are tried; needs a truth
 	Threads int  // that make fingerprints, at least 1
 
-	Now      time.Time                           // event times more than a day later are cut, as the daemon cuts them
+	Now      time.Time                           // what event times may run ahead of by a day at most, as in the daemon
 	Progress func(variant string, documents int) // called as documents are fingerprinted; never by two at once
 }
 
@@ -122,7 +122,7 @@ func evaluate(ctx context.Context, docs []Document, v Variant, o Options) (Run, 
 	if err != nil {
 		return Run{}, err
 	}
-	pass := pass{window: v.Config.Cluster.Window, latest: o.Now.Add(maxAhead).UnixMilli()}
+	pass := pass{window: v.Config.Cluster.Window, now: o.Now}
 	c, err := pass.run(ctx, index, docs, p)
 	if err != nil {
 		return Run{}, err

@@ -57,14 +57,28 @@ func variant(t testing.TB, name string, settings ...string) Variant {
 	return v
 }
 
-// Documents come into the clusters that clusterd gives them, those that expire included.
+// Documents come into the clusters that clusterd gives them, those that expire included, whatever times they say.
 func TestClustersAreThoseOfTheDaemon(t *testing.T) {
-	lines, docs, _ := feed(t, 1500)
+	all, docs, _ := feed(t, 1500)
+	var lines []byte
+	for i, line := range bytes.SplitAfter(bytes.TrimSpace(all), []byte("\n")) {
+		at := docs[i].PublishedAt
+		said := at.Format(time.RFC3339)
+		switch {
+		case i%7 == 3:
+			docs[i].PublishedAt = time.Unix(31536000, 0).UTC()
+		case i%7 == 5:
+			docs[i].PublishedAt = at.Add(-9 * time.Minute)
+		case i == 1400:
+			docs[i].PublishedAt = time.Date(2262, 1, 1, 0, 0, 0, 0, time.UTC)
+		}
+		lines = append(lines, bytes.Replace(line, []byte(said), []byte(docs[i].PublishedAt.Format(time.RFC3339)), 1)...)
+	}
 	for _, window := range []string{"0s", "10m"} {
 		v := variant(t, "minhash", "fingerprint.method=minhash", "cluster.window="+window)
 		var results bytes.Buffer
 		_, err := pipeline.File(t.Context(), v.Config, []input.File{{Name: "feed", Lines: bytes.NewReader(lines)}}, &results,
-			func(r pipeline.Rejected) error { return r })
+			func(r pipeline.Rejected) error { return r }, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +94,7 @@ func TestClustersAreThoseOfTheDaemon(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := pass{v.Config.Cluster.Window, now().UnixMilli()}.run(t.Context(), index, docs, p)
+		got, err := pass{v.Config.Cluster.Window, time.Now()}.run(t.Context(), index, docs, p)
 		if err != nil {
 			t.Fatal(err)
 		}

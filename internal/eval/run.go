@@ -96,7 +96,7 @@ func fingerprint(ctx context.Context, m method.Method, docs []Document, threads 
 // pass is a single pass over documents.
 type pass struct {
 	window time.Duration
-	latest int64 // event time, Unix milliseconds
+	now    time.Time
 }
 
 // clustered is what became of documents.
@@ -125,7 +125,7 @@ func (p pass) run(ctx context.Context, index singlepass.Index, docs []Document, 
 			}
 			continue
 		}
-		at := docs[i].eventTime(space.State().StreamTime, p.latest)
+		at := docs[i].eventTime(space.State().StreamTime, p.now, p.window)
 		a := space.Assign(made.of[i], at)
 		lastSeen, founder = append(lastSeen, at), append(founder, i)
 		if a.Joined {

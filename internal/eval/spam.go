@@ -22,7 +22,7 @@ type Found struct {
 // Signals measures each of the options' sizes. With a window, members count only where that many arrive
 // within it. A document arrives at the latest event time so far.
 func Signals(docs []Document, c Clustering, o Options) []Signal {
-	arrived := arrivals(docs, o.Now.Add(maxAhead).UnixMilli())
+	arrived := arrivals(docs, o.Now)
 	members := make(map[int][]int)
 	for i, cluster := range c {
 		if cluster >= 0 {
@@ -48,11 +48,11 @@ func Signals(docs []Document, c Clustering, o Options) []Signal {
 }
 
 // arrivals are in Unix milliseconds, and never go back.
-func arrivals(docs []Document, latest int64) []int64 {
+func arrivals(docs []Document, now time.Time) []int64 {
 	arrived := make([]int64, len(docs))
 	var soFar int64
 	for i := range docs {
-		soFar = max(soFar, docs[i].eventTime(soFar, latest))
+		soFar = max(soFar, docs[i].eventTime(soFar, now, 0))
 		arrived[i] = soFar
 	}
 	return arrived

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"unicode/utf8"
+
+	"github.com/clusterd/clusterd/internal/printable"
 )
 
 // A table is a part of a report in words. Its first column says which run, the others are figures.
@@ -143,12 +145,15 @@ func (r *Report) WriteTable(w io.Writer) error {
 		}
 	}
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(tab, "%s\n", r.about())
+	fmt.Fprintf(tab, "%s\n", printable.Text(r.about()))
 	for _, t := range tables {
-		fmt.Fprintf(tab, "\n%s\n", t.Title)
+		fmt.Fprintf(tab, "\n%s\n", printable.Text(t.Title))
 		rows := append([][]string{t.Head}, t.Rows...)
 		first := 0
 		for _, row := range rows {
+			for i := range row {
+				row[i] = printable.Text(row[i])
+			}
 			first = max(first, utf8.RuneCountInString(row[0]))
 		}
 		for _, row := range rows {

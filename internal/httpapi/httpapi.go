@@ -10,8 +10,6 @@ import (
 	"net/http"
 	"time"
 
-	"golang.org/x/net/netutil"
-
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/monitor"
 )
@@ -24,13 +22,13 @@ type limits struct {
 	idle        time.Duration // between requests of a connection
 	grace       time.Duration // for requests in hand, once the server is to end
 	headerBytes int
-	connections int // at once, each with one request at a time; the next ones wait
+	connections int // at once, each with one request at a time; for one more, the one that is idle for longest goes
 }
 
 func defaultLimits() limits {
 	return limits{
 		header: 5 * time.Second, read: 10 * time.Second, write: 15 * time.Second, idle: 30 * time.Second, grace: 3 * time.Second,
-		headerBytes: 16 << 10, connections: 64,
+		headerBytes: 16 << 10, connections: 256,
 	}
 }
 
@@ -55,8 +53,9 @@ func listen(ctx context.Context, c config.HTTP, m *monitor.Monitor, log *slog.Lo
 	if err != nil {
 		return nil, fmt.Errorf(`http.listen: %w: give another host:port, or "" to serve neither health nor metrics`, err)
 	}
-	return &Server{listener: netutil.LimitListener(listener, l.connections), grace: l.grace, server: &http.Server{
-		Handler:           handler(c.Token, m),
+	bounded := &connections{Listener: listener, most: l.connections}
+	return &Server{listener: bounded, grace: l.grace, server: &http.Server{
+		Handler: bounded.answering(handler(c.Token, m)), ConnContext: remember,
 		ReadHeaderTimeout: l.header, ReadTimeout: l.read, WriteTimeout: l.write, IdleTimeout: l.idle, MaxHeaderBytes: l.headerBytes,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}}, nil

@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -202,43 +201,131 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// One connection more than allowed waits until another one ends.
-func TestConnectionsAreBounded(t *testing.T) {
-	l := defaultLimits()
-	l.connections = 1
-	address := serve(t, "", ready(), l)
-	const get = "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"
+const getLivez = "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"
 
-	first, second := dial(t, address), dial(t, address)
-	answers := make(chan string, 2)
-	var group sync.WaitGroup
-	defer group.Wait()
-	listenTo := func(name string, conn net.Conn) {
-		group.Go(func() {
-			if _, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil {
-				name += ": " + err.Error()
-			}
-			answers <- name
-		})
-	}
-	write := func(conn net.Conn) {
-		if _, err := io.WriteString(conn, get); err != nil {
-			t.Fatal(err)
+// However many connect and then say nothing, or half of something, or keep what they have open: whoever asks next is
+// answered, and the number of connections stays bounded.
+func TestNobodyIsShutOut(t *testing.T) {
+	l := defaultLimits()
+	l.header, l.read, l.write, l.idle = time.Hour, time.Hour, time.Hour, time.Hour // nothing ends by itself
+	for _, tt := range []struct {
+		name, sent string
+		answered   bool
+	}{
+		{"silent", "", false},
+		{"half a request line", "GET /liv", false},
+		{"half a header", "GET /livez HTTP/1.1\r\nHost: x\r\nX-Slow: ", false},
+		{"kept open after an answer", getLivez, true},
+		{"kept open after a refusal", "GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n", true},
+		{"a second request half sent", getLivez + "GET /", true},
+		{"a body that does not come", "POST /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n", true},
+	} {
+		for _, n := range []int{64, 500} {
+			t.Run(fmt.Sprintf("%s, %d times", tt.name, n), func(t *testing.T) {
+				t.Parallel()
+				address := serve(t, canary, ready(), l)
+				for range n {
+					conn := dial(t, address)
+					if _, err := io.WriteString(conn, tt.sent); err != nil {
+						t.Fatal(err)
+					}
+					if !tt.answered {
+						continue
+					}
+					if _, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil {
+						t.Fatal(err)
+					}
+				}
+				for path, authorization := range map[string]string{"/livez": "", "/readyz": "Bearer " + canary} {
+					if answer, body := ask(t, request(t, "GET", "http://"+address+path, "", authorization)); answer.StatusCode != http.StatusOK {
+						t.Errorf("%s: %d %s", path, answer.StatusCode, body)
+					}
+				}
+			})
 		}
 	}
-	write(second) // second to be accepted
-	listenTo("second", second)
-	write(first)
-	listenTo("first", first)
-	if got := <-answers; got != "first" {
-		t.Fatalf("%s was answered, want the first alone", got)
+}
+
+// The oldest of those that are idle goes, and one that has just been answered counts as new.
+func TestConnectionsAreBounded(t *testing.T) {
+	l := defaultLimits()
+	l.connections = 2
+	address := serve(t, "", ready(), l)
+	open := func() (net.Conn, *bufio.Reader) {
+		conn := dial(t, address)
+		return conn, bufio.NewReader(conn)
 	}
-	if err := first.Close(); err != nil {
+	get := func(conn net.Conn, from *bufio.Reader) error {
+		if _, err := io.WriteString(conn, getLivez); err != nil {
+			return err
+		}
+		answer, err := http.ReadResponse(from, nil)
+		if err == nil {
+			_, err = io.Copy(io.Discard, answer.Body)
+		}
+		return err
+	}
+	first, fromFirst := open()
+	second, fromSecond := open()
+	for name, err := range map[string]error{"the first": get(first, fromFirst), "the second": get(second, fromSecond)} {
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+	if err := get(first, fromFirst); err != nil { // again, so that the second is idle for longer
 		t.Fatal(err)
 	}
-	if got := <-answers; got != "second" {
-		t.Fatalf("%s, want the second to be answered when the first has ended", got)
+	third, fromThird := open()
+	if err := get(third, fromThird); err != nil {
+		t.Errorf("the third: %v", err)
 	}
+	if err := get(second, fromSecond); err == nil {
+		t.Error("the second is still open: there are three")
+	}
+	if err := get(first, fromFirst); err != nil {
+		t.Errorf("the first, which was used after the second, was closed: %v", err)
+	}
+}
+
+// A connection is not closed for another one while its request is answered, and one for which there is no room is.
+func TestRequestsInHandAreFinished(t *testing.T) {
+	inner, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bounded := &connections{Listener: inner, most: 1}
+	began, finish := make(chan struct{}), make(chan struct{})
+	server := &http.Server{ConnContext: remember, Handler: bounded.answering(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		close(began)
+		<-finish
+	}))}
+	go func() { _ = server.Serve(bounded) }()
+	defer server.Close()
+	conn := dial(t, inner.Addr().String())
+	if _, err := io.WriteString(conn, getLivez); err != nil {
+		t.Fatal(err)
+	}
+	<-began
+	if got := say(t, dial(t, inner.Addr().String()), getLivez); got != "" {
+		t.Errorf("there is no room, and it is answered with %q", got)
+	}
+	close(finish)
+	if _, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil {
+		t.Errorf("the request in hand: %v", err)
+	}
+	testwait.Until(t, "room for the next", func() bool {
+		bounded.mutex.Lock()
+		defer bounded.mutex.Unlock()
+		return bounded.busy == 0 && len(bounded.idle) == 1
+	})
+	if err := conn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	testwait.Until(t, "the connection to be forgotten", func() bool {
+		bounded.mutex.Lock()
+		defer bounded.mutex.Unlock()
+		return len(bounded.idle) == 0
+	})
 }
 
 func TestAddressThatIsTaken(t *testing.T) {
@@ -275,8 +362,7 @@ func TestStop(t *testing.T) {
 	go func() { done <- s.Run(ctx) }()
 
 	conn := dial(t, s.Address())
-	const get = "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"
-	if _, err := io.WriteString(conn, get+get[:20]); err != nil {
+	if _, err := io.WriteString(conn, getLivez+getLivez[:20]); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil {

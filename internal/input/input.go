@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/charset"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/document"
 )
@@ -26,24 +27,35 @@ type Entry struct {
 	File     string
 	Line     int    // from 1; of a document 1
 	Offset   int64  // among the entries of all files, from 0
-	Value    []byte // the line; of one that is too large, its beginning
+	Value    []byte // the line, in UTF-8 but for damage; of one that is too large, its beginning
+	encoding string // what the line was in
 	document *io.SectionReader
 }
 
 // A Reader reads files one after the other. Next is not safe for concurrent use; Article is.
 type Reader struct {
-	config  config.Input
-	decoder *article.Decoder
-	files   []File
-	lines   *lineReader // of the first of the files; nil: not begun
-	line    int
-	offset  int64
+	config   config.Input
+	encoding *charset.Encoding
+	decoder  *article.Decoder
+	files    []File
+	text     *charset.Reader // of the first of the files
+	lines    *lineReader     // of it; nil: not begun
+	line     int
+	offset   int64
 }
 
 // NewReader returns a Reader of articles as the input section of a configuration has them. It holds a line
-// at a time, of at most input.max_bytes.
-func NewReader(c config.Input, files []File) *Reader {
-	return &Reader{config: c, decoder: article.NewFormatDecoder(c.Format, article.Fields(c.Fields), c.MaxBytes), files: files}
+// at a time, of at most input.max_bytes. Each file is in one encoding, so lines are UTF-8 when they are decoded.
+func NewReader(c config.Input, files []File) (*Reader, error) {
+	encoding, err := charset.Get(c.Encoding)
+	if err != nil {
+		return nil, fmt.Errorf("input.encoding: %q: %w", c.Encoding, err)
+	}
+	decoder, err := article.NewFormatDecoder(c.Format, article.Fields(c.Fields), c.MaxBytes, charset.UTF8)
+	if err != nil {
+		return nil, err
+	}
+	return &Reader{config: c, encoding: encoding, decoder: decoder, files: files}, nil
 }
 
 // Next returns the next entry; the error is io.EOF behind the last one, and else names the file.
@@ -57,7 +69,8 @@ func (r *Reader) Next() (Entry, error) {
 			}
 		} else {
 			if r.lines == nil {
-				r.lines = &lineReader{r: bufio.NewReaderSize(file.Lines, 1<<20), limit: r.config.MaxBytes + 1}
+				r.text = r.encoding.Reader(file.Lines)
+				r.lines = &lineReader{r: bufio.NewReaderSize(r.text, 1<<20), limit: r.config.MaxBytes + 1}
 			}
 			var err error
 			if e.Value, err = r.lines.next(); errors.Is(err, io.EOF) {
@@ -65,6 +78,9 @@ func (r *Reader) Next() (Entry, error) {
 			} else if err != nil {
 				return Entry{}, fmt.Errorf("reading %s: %w", file.Name, err)
 			}
+		}
+		if r.text != nil && file.Document == nil {
+			e.encoding = r.text.From()
 		}
 		r.line++
 		r.offset++
@@ -87,11 +103,14 @@ func (r *Reader) Article(e Entry) (article.Article, *article.Rejection) {
 	if err != nil {
 		return article.Article{}, err.(*article.Rejection) // Decode has no other errors
 	}
+	if e.encoding != charset.UTF8 {
+		a.ReadFrom(e.encoding, e.Value)
+	}
 	return a, nil
 }
 
 func (r *Reader) document(e Entry) (article.Article, *article.Rejection) {
-	d, err := document.Read(e.File, e.document, e.document.Size(), r.config.MaxBytes)
+	d, err := document.Read(e.File, e.document, e.document.Size(), r.config.MaxBytes, r.encoding)
 	reject := func(class article.Class, reason string) (article.Article, *article.Rejection) {
 		return article.Article{}, &article.Rejection{Class: class, Reason: reason}
 	}

@@ -9,6 +9,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/clusterd/clusterd/internal/article"
 )
 
 // metrics are those that only change with events; the rest follows from the Monitor when it is asked.
@@ -22,9 +24,14 @@ type metrics struct {
 	transaction       prometheus.Histogram
 	stages            *prometheus.CounterVec // by stage
 	clusters, waiting *prometheus.GaugeVec   // by space
-	expired, capped   prometheus.Counter
+	expired           prometheus.Counter
+	adjusted          *prometheus.CounterVec // by reason
+	invalid           prometheus.Counter
+	transcoded        *prometheus.CounterVec // by encoding
+	fallbacks         *prometheus.CounterVec // by field and reason
 	candidates        prometheus.Counter
 	lag               *prometheus.GaugeVec     // by partition
+	open              *prometheus.GaugeVec     // by topic and partition
 	recovery          *prometheus.HistogramVec // by how
 	rebuilds          *prometheus.CounterVec   // by reason
 	troubles          prometheus.Counter
@@ -35,13 +42,21 @@ func newMetrics(version string, m *Monitor) *metrics {
 	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	r.build(version)
 	r.instance(m)
+	fallbacks := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Namespace: namespace, Name: "field_fallbacks_total", Help: "Fields that could not be used, and without which the articles were committed, by field and " +
+			"reason: type, format or too_long.",
+	}, []string{"field", "reason"})
+	r.MustRegister(fallbacks)
+	article.EachFallback(func(field, reason string) { fallbacks.WithLabelValues(field, reason) })
 	return &metrics{
-		registry: r.Registry,
-		records:  r.counter("input_records_total", "Records fetched from the input, again after a batch that was not committed."),
-		bytes:    r.counter("input_bytes_total", "Bytes of the records fetched."),
+		registry: r.Registry, fallbacks: fallbacks,
+		invalid:    r.counter("invalid_encoding_total", "Articles with bytes that are no character of their encoding."),
+		transcoded: r.counters("transcoded_articles_total", "Articles that were not in UTF-8, by encoding.", "encoding", "gb18030", "big5", "utf-16le", "utf-16be"),
+		records:    r.counter("input_records_total", "Records fetched from the input, again after a batch that was not committed."),
+		bytes:      r.counter("input_bytes_total", "Bytes of the records fetched."),
 		articles: r.counters("articles_total", "Articles committed, by outcome: new (founded a cluster), joined (one) or unclustered.",
 			"outcome", "new", "joined", "unclustered"),
-		deadLetters: r.counters("dead_letters_total", "Records committed as dead letters, by class.", "class"),
+		deadLetters: r.counters("dead_letters_total", "Records committed as dead letters, by class.", "class", classes()...),
 		transactions: r.counters("transactions_total", "Transactions by result: committed, aborted (done again) or fenced (another instance took over).",
 			"result", "committed", "aborted", "fenced"),
 		transaction: r.histogram("transaction_seconds", "From a batch's first assignment to its commit.",
@@ -51,11 +66,14 @@ func newMetrics(version string, m *Monitor) *metrics {
 			"stage", string(Fingerprinting), string(Assigning), string(Encoding), string(Committing), string(Storing)),
 		clusters: r.gauges("clusters", "Clusters of a space that this instance works on, with expired ones that were not taken away yet.", "space"),
 		expired:  r.counter("clusters_expired_total", "Clusters that expired."),
-		capped:   r.counter("event_times_capped_total", "Articles whose event time was before 1970 or more than a day ahead, and was cut."),
+		adjusted: r.counters("event_times_adjusted_total", "Articles with another event time than they say, by reason: ahead (it is too far in the future) or "+
+			"old (it is older than the window, or before 1970).", "reason", "ahead", "old"),
 		candidates: r.counter("index_candidates_total", "Centres that articles were compared with. By articles_total it is what finding the nearest costs: "+
 			"where it grows faster than the clusters, fingerprints are uneven."),
-		lag:     r.gauges("input_lag_records", "Records of a partition that were not fetched yet.", "partition"),
-		waiting: r.gauges("waiting_bytes", "Bytes that a space has fetched and not yet handed to a transaction.", "space"),
+		lag: r.gauges("input_lag_records", "Records of a partition that were not fetched yet, with those that an open transaction holds back.", "partition"),
+		open: r.gauges("open_transaction_seconds", "For how long an open transaction of somebody who writes there has held back the reading of a partition, "+
+			"of the input or of the clusters topic; 0 is not at all.", "topic", "partition"),
+		waiting: r.gauges("waiting_bytes", "Bytes that a space holds of what it has fetched and not yet handed to a transaction.", "space"),
 		recovery: r.histograms("recovery_seconds", "Recoveries of a space, by how: disk, tail (the rest of the clusters topic was read) or topic (all of it).",
 			prometheus.ExponentialBucketsRange(0.1, 3600, 14), "how", "disk", "tail", "topic"),
 		rebuilds: r.counters("disk_rebuilds_total", "Clusters on disk that could not be used, by reason: missing, damaged, foreign or stale.",
@@ -75,13 +93,30 @@ func (m *metrics) add(c Commit) {
 		m.deadLetters.WithLabelValues(class).Add(float64(n))
 	}
 	m.expired.Add(float64(c.Expired))
-	m.capped.Add(float64(c.CappedTimes))
+	m.adjusted.WithLabelValues("ahead").Add(float64(c.TimesAhead))
+	m.adjusted.WithLabelValues("old").Add(float64(c.TimesOld))
+	m.invalid.Add(float64(c.Odd.Invalid))
+	for encoding, n := range c.Odd.Transcoded {
+		m.transcoded.WithLabelValues(encoding).Add(float64(n))
+	}
+	for kind, n := range c.Odd.Fallbacks {
+		m.fallbacks.WithLabelValues(kind[0], kind[1]).Add(float64(n))
+	}
 	m.candidates.Add(float64(c.Candidates))
 	m.clusters.WithLabelValues(c.Space).Set(float64(c.Clusters))
 }
 
 func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 10 * time.Second})
+}
+
+// classes are those of dead letters.
+func classes() []string {
+	var names []string
+	for _, c := range article.Classes {
+		names = append(names, string(c))
+	}
+	return names
 }
 
 func partitionLabel(partition int) string { return strconv.Itoa(partition) }
@@ -107,8 +142,8 @@ func (r register) counters(name, help, label string, values ...string) *promethe
 	return c
 }
 
-func (r register) gauges(name, help, label string) *prometheus.GaugeVec {
-	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help}, []string{label})
+func (r register) gauges(name, help string, labels ...string) *prometheus.GaugeVec {
+	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help}, labels)
 	r.MustRegister(g)
 	return g
 }
@@ -141,7 +176,7 @@ func (r register) build(version string) {
 // instance registers what follows from the status.
 func (r register) instance(m *Monitor) {
 	r.function("ready", "1 while /readyz says yes, else 0.", nil, func() float64 { return zeroOrOne(m.Status().Ready) })
-	for _, s := range []state{joining, standby, recovering, live, stopping} {
+	for _, s := range []state{joining, standby, recovering, blocked, live, stopping} {
 		r.function("state", "1 for the state that the instance is in, 0 for the others.",
 			prometheus.Labels{"state": string(s)}, func() float64 { return zeroOrOne(m.Status().State == string(s)) })
 	}

@@ -9,7 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/golden"
+	"github.com/clusterd/clusterd/internal/kafka"
 )
 
 // busy has had every event.
@@ -19,10 +21,12 @@ func busy() *instance {
 	i.Polled(300, 4000)
 	i.Lag(0, 12)
 	i.Lag(1, 34)
+	i.Open("all", "articles", 0, &kafka.OpenTransaction{Topic: "articles", Offset: 7, Since: i.now().Add(-30 * time.Second), Records: 9})
+	i.Open("all", "articles", 1, nil)
 	i.Waiting("all", 1000)
 	i.Committed(Commit{
 		Space: "all", Took: 30 * time.Millisecond, New: 100, Joined: 150, Unclustered: 40,
-		Rejected: map[string]int{"bad_json": 7, "empty": 3}, Expired: 5, CappedTimes: 6, Candidates: 70, Clusters: 1234,
+		Rejected: map[string]int{"bad_json": 7, "empty": 3}, Expired: 5, TimesAhead: 6, TimesOld: 8, Candidates: 70, Clusters: 1234,
 	})
 	i.Spent(Encoding, i.now().Add(-1500*time.Millisecond))
 	i.Spent(Encoding, i.now().Add(-time.Second))
@@ -68,6 +72,8 @@ func TestMetricValues(t *testing.T) {
 		`clusterd_input_bytes_total 4000`,
 		`clusterd_input_lag_records{partition="0"} 12`,
 		`clusterd_input_lag_records{partition="1"} 34`,
+		`clusterd_open_transaction_seconds{partition="0",topic="articles"} 30`,
+		`clusterd_open_transaction_seconds{partition="1",topic="articles"} 0`,
 		`clusterd_waiting_bytes{space="all"} 1000`,
 		`clusterd_articles_total{outcome="new"} 100`,
 		`clusterd_articles_total{outcome="joined"} 150`,
@@ -82,7 +88,8 @@ func TestMetricValues(t *testing.T) {
 		`clusterd_stage_seconds_total{stage="disk"} 0`,
 		`clusterd_clusters{space="all"} 1234`,
 		`clusterd_clusters_expired_total 5`,
-		`clusterd_event_times_capped_total 6`,
+		`clusterd_event_times_adjusted_total{reason="ahead"} 6`,
+		`clusterd_event_times_adjusted_total{reason="old"} 8`,
 		`clusterd_index_candidates_total 70`,
 		`clusterd_recovery_seconds_sum{how="tail"} 1`,
 		`clusterd_recovery_seconds_count{how="topic"} 0`,
@@ -110,12 +117,38 @@ func TestMetricsOfTheProcess(t *testing.T) {
 	}
 }
 
+// A rate sees the first event only of a counter that was there before it.
+func TestCountersBeginAtZero(t *testing.T) {
+	got := strings.Split(scrape(New("test")), "\n")
+	var want []string
+	for _, class := range article.Classes {
+		want = append(want, fmt.Sprintf(`clusterd_dead_letters_total{class=%q} 0`, class))
+	}
+	for metric, values := range map[string][]string{
+		`clusterd_articles_total{outcome=%q} 0`:     {"new", "joined", "unclustered"},
+		`clusterd_transactions_total{result=%q} 0`:  {"committed", "aborted", "fenced"},
+		`clusterd_stage_seconds_total{stage=%q} 0`:  {"fingerprint", "assign", "encode", "commit", "disk"},
+		`clusterd_disk_rebuilds_total{reason=%q} 0`: {"missing", "damaged", "foreign", "stale"},
+		`clusterd_recovery_seconds_count{how=%q} 0`: {"disk", "tail", "topic"},
+		`clusterd_state{state=%q} 0`:                {"standby", "recovering", "blocked", "live", "stopping"},
+	} {
+		for _, v := range values {
+			want = append(want, fmt.Sprintf(metric, v))
+		}
+	}
+	for _, line := range want {
+		if !slices.Contains(got, line) {
+			t.Errorf("no %s", line)
+		}
+	}
+}
+
 // What another instance has now must not be summed up twice.
 func TestMetricsOfASpaceGoWithIt(t *testing.T) {
 	i := busy()
 	i.Gone("all")
 	got := scrape(i.Monitor)
-	for _, gone := range []string{"clusterd_clusters{", "clusterd_input_lag_records{", "clusterd_waiting_bytes{"} {
+	for _, gone := range []string{"clusterd_clusters{", "clusterd_input_lag_records{", "clusterd_open_transaction_seconds{", "clusterd_waiting_bytes{"} {
 		if strings.Contains(got, gone) {
 			t.Errorf("%s is still there", gone)
 		}

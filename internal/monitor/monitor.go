@@ -9,11 +9,19 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/kafka"
 )
 
-// patience is how long the way to the brokers may give nothing, or fail, until the instance is not ready.
-// Fetches come back at least every half second.
-const patience = 15 * time.Second
+const (
+	// patience is how long the way to the brokers may give nothing, or fail, until the instance is not ready.
+	// Fetches come back at least every half second.
+	patience = 10 * time.Second
+	// openLimit is how long an open transaction may hold a partition back until the instance is not ready. Kafka
+	// ends those of dead producers after transaction.timeout.ms, a minute by default.
+	openLimit = time.Minute
+)
 
 // Monitor is what is known of one instance. It is safe for concurrent use. A space is named as in the log:
 // "all", or the number of its partition.
@@ -32,6 +40,7 @@ type Monitor struct {
 	lastCommit time.Time
 	answered   bool // the brokers have, at least once
 	trouble    trouble
+	contact    contact
 }
 
 // New makes the monitor of an instance of this version of clusterd, which is joining.
@@ -59,6 +68,7 @@ func (m *Monitor) Joined(partitions []int) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	m.member, m.assigned, m.answered = true, slices.Clone(partitions), true
+	m.contact.err = nil
 }
 
 // Stopping says that the instance was told to stop. There is no way back.
@@ -113,6 +123,14 @@ func (m *Monitor) Live(space string, partitions []int) {
 	m.answered = true
 }
 
+// Blocked says that a space cannot go on until somebody acts, and why.
+func (m *Monitor) Blocked(space string, why error) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	m.enter(space, blocked).what = why.Error()
+	m.answered = true
+}
+
 // Gone says that the instance has given a space up.
 func (m *Monitor) Gone(space string) {
 	m.mutex.Lock()
@@ -146,6 +164,34 @@ func (m *Monitor) Lag(partition int, records int64) {
 	m.metrics.lag.WithLabelValues(partitionLabel(partition)).Set(float64(records))
 }
 
+// Lags is how many records some partitions of the input have in all that were not fetched, as far as it is known.
+func (m *Monitor) Lags(partitions []int) (records int64) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	for _, p := range partitions {
+		records += m.lag[p]
+	}
+	return records
+}
+
+// Open says that a space has read a partition up to an open transaction, or, with nil, that nothing holds it back.
+func (m *Monitor) Open(space, topic string, partition int, t *kafka.OpenTransaction) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	s := m.spaces[space]
+	if s == nil {
+		return
+	}
+	at, seconds := topicPartition{topic, partition}, 0.0
+	delete(s.open, at)
+	if t != nil {
+		s.open[at] = *t
+		seconds = m.now().Sub(t.Since).Seconds()
+	}
+	s.read[at] = true
+	m.metrics.open.WithLabelValues(topic, partitionLabel(partition)).Set(seconds)
+}
+
 // Waiting says how many bytes a space has fetched and not yet handed to a transaction.
 func (m *Monitor) Waiting(space string, bytes int64) {
 	m.metrics.waiting.WithLabelValues(space).Set(float64(bytes))
@@ -177,9 +223,37 @@ type Commit struct {
 	Unclustered int            // articles without words to compare
 	Rejected    map[string]int // dead letters by class
 	Expired     int            // clusters
-	CappedTimes int            // articles whose event time was out of bounds
+	TimesAhead  int            // articles that say a time too far in the future, and have an earlier event time
+	TimesOld    int            // articles that say a time too long ago, and have a later event time
 	Candidates  uint64         // centres that articles were compared with
 	Clusters    int            // now, with those that have expired and were not taken away yet
+	Odd         Odd
+}
+
+// Odd is what was odd about the articles of a transaction.
+type Odd struct {
+	Invalid    int            // articles with bytes that are no character
+	Transcoded map[string]int // articles that were not in UTF-8, by encoding
+	Fallbacks  map[[2]string]int
+}
+
+// Add counts an article. By field and reason, Fallbacks counts the fields that could not be used.
+func (o *Odd) Add(n *article.Notes) {
+	if n.Invalid {
+		o.Invalid++
+	}
+	if n.Encoding != "" {
+		if o.Transcoded == nil {
+			o.Transcoded = make(map[string]int)
+		}
+		o.Transcoded[n.Encoding]++
+	}
+	for _, f := range n.Fallbacks {
+		if o.Fallbacks == nil {
+			o.Fallbacks = make(map[[2]string]int)
+		}
+		o.Fallbacks[[2]string{f.Field, f.Reason}]++
+	}
 }
 
 // Committed says that a transaction was committed.

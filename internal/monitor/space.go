@@ -3,6 +3,8 @@ package monitor
 import (
 	"math"
 	"time"
+
+	"github.com/clusterd/clusterd/internal/kafka"
 )
 
 // state is that of a space, and with three more that of an instance.
@@ -12,6 +14,7 @@ const (
 	joining    state = "joining"
 	standby    state = "standby"
 	recovering state = "recovering"
+	blocked    state = "blocked"
 	live       state = "live"
 	stopping   state = "stopping"
 )
@@ -21,20 +24,27 @@ type space struct {
 	state      state
 	since      time.Time
 	partitions []int    // while live
-	what       string   // while recovering
+	what       string   // while recovering, and why while blocked
 	progress   progress // while recovering
+	read       map[topicPartition]bool
+	open       map[topicPartition]kafka.OpenTransaction // those that hold it back
+}
+
+type topicPartition struct {
+	topic     string
+	partition int
 }
 
 // enter gives the space of a name, which from now on is in state s.
 func (m *Monitor) enter(name string, s state) *space {
 	m.leave(name)
 	if known := m.spaces[name]; known == nil || known.state != s {
-		m.spaces[name] = &space{state: s, since: m.now()}
+		m.spaces[name] = &space{state: s, since: m.now(), read: make(map[topicPartition]bool), open: make(map[topicPartition]kafka.OpenTransaction)}
 	}
 	return m.spaces[name]
 }
 
-// leave forgets the lag of a space's partitions: from now on somebody else knows it.
+// leave forgets what is known of the partitions that a space reads: from now on somebody else knows it.
 func (m *Monitor) leave(name string) {
 	known := m.spaces[name]
 	if known == nil {
@@ -43,6 +53,9 @@ func (m *Monitor) leave(name string) {
 	for _, p := range known.partitions {
 		delete(m.lag, p)
 		m.metrics.lag.DeleteLabelValues(partitionLabel(p))
+	}
+	for at := range known.read {
+		m.metrics.open.DeleteLabelValues(at.topic, partitionLabel(at.partition))
 	}
 }
 

@@ -1,11 +1,14 @@
 package monitor
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/clusterd/clusterd/internal/kafka"
 )
 
 // Status is what an instance answers when it is asked whether it is ready.
@@ -14,7 +17,7 @@ type Status struct {
 	Ready bool `json:"ready"`
 	// Reason says why, in words.
 	Reason string `json:"reason"`
-	// State is joining, standby, recovering, live or stopping.
+	// State is joining, standby, recovering, blocked, live or stopping.
 	State string `json:"state"`
 	// Spaces are those that the instance works on or follows, by name.
 	Spaces []Space `json:"spaces"`
@@ -26,6 +29,8 @@ type Status struct {
 	LastCommitAgo *float64  `json:"last_commit_ago_seconds,omitempty"`
 	// Lag is how many records each partition worked on has that were not fetched.
 	Lag map[int]int64 `json:"lag"`
+	// OpenTransactions are those that have held the reading of a partition back for some seconds.
+	OpenTransactions []kafka.OpenTransaction `json:"open_transactions,omitempty"`
 	// BrokerReachable is whether the brokers answer, by the latest that is known.
 	BrokerReachable bool `json:"broker_reachable"`
 	// Error is the latest, while it is not known to be over.
@@ -36,7 +41,7 @@ type Status struct {
 // Space is one of a [Status].
 type Space struct {
 	Space      string    `json:"space"`
-	State      string    `json:"state"` // standby, recovering or live
+	State      string    `json:"state"` // standby, recovering, blocked or live
 	Partitions []int     `json:"partitions,omitempty"`
 	Since      time.Time `json:"since"`
 	Recovery   *Recovery `json:"recovery,omitempty"`
@@ -56,21 +61,42 @@ func (m *Monitor) Status() Status {
 	defer m.mutex.Unlock()
 	now := m.now()
 	state := m.state()
-	down := m.down(now)
+	down, contact, open := m.down(now), m.contact.trouble(now), m.open(now)
+	heldBack := slices.ContainsFunc(open, func(t kafka.OpenTransaction) bool { return now.Sub(t.Since) >= openLimit })
 	s := Status{
-		Ready: down == "" && (state == live || state == standby), State: string(state), Spaces: []Space{},
+		Ready: down == "" && !heldBack && (state == live || state == standby), State: string(state), Spaces: []Space{},
 		LastPoll: stamp(m.lastPoll), LastPollAgo: ago(now, m.lastPoll),
 		LastCommit: stamp(m.lastCommit), LastCommitAgo: ago(now, m.lastCommit),
-		Lag: maps.Clone(m.lag), BrokerReachable: m.answered && down == "", Version: m.version,
+		Lag: maps.Clone(m.lag), OpenTransactions: open, BrokerReachable: m.answered && down == "" && contact == "",
+		Error: contact, Version: m.version,
 	}
-	if m.trouble.err != nil {
+	if m.trouble.err != nil && contact == "" {
 		s.Error = m.trouble.err.Error()
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.spaces)) {
 		s.Spaces = append(s.Spaces, m.spaces[name].report(name, now))
 	}
-	s.Reason = m.reason(state, down, s)
+	s.Reason = m.reason(state, down, contact, s)
+	for _, t := range open {
+		s.Reason += fmt.Sprintf("; %s (%s)", t, t.Advice())
+	}
 	return s
+}
+
+// open are the transactions that have held a space back for long enough to be worth a word.
+func (m *Monitor) open(now time.Time) (open []kafka.OpenTransaction) {
+	for _, s := range m.spaces {
+		for _, t := range s.open {
+			if now.Sub(t.Since) >= kafka.OpenPatience {
+				t.Since = stamp(t.Since)
+				open = append(open, t)
+			}
+		}
+	}
+	slices.SortFunc(open, func(a, b kafka.OpenTransaction) int {
+		return cmp.Or(cmp.Compare(a.Topic, b.Topic), cmp.Compare(a.Partition, b.Partition))
+	})
+	return open
 }
 
 // state of the instance: that of its space which is furthest from working.
@@ -87,6 +113,8 @@ func (m *Monitor) state() state {
 	switch {
 	case m.stopping:
 		return stopping
+	case count[blocked] > 0:
+		return blocked
 	case count[recovering] > 0 || !taken:
 		return recovering
 	case count[live] > 0: // also while joining anew
@@ -101,7 +129,7 @@ func (m *Monitor) state() state {
 func (m *Monitor) down(now time.Time) string {
 	fetching, answer := false, m.lastPoll // the latest answer, or when a space began to fetch
 	for _, s := range m.spaces {
-		if s.state != recovering {
+		if s.state == live || s.state == standby {
 			fetching = true
 			if s.since.After(answer) {
 				answer = s.since
@@ -117,11 +145,13 @@ func (m *Monitor) down(now time.Time) string {
 	return ""
 }
 
-func (m *Monitor) reason(state state, down string, s Status) string {
-	var reason string
+func (m *Monitor) reason(state state, down, contact string, s Status) string {
+	reason, problem := "", s.Error
 	switch {
 	case state == stopping:
 		return "stopping: finishing what is in hand"
+	case state == blocked:
+		reason, problem = m.blockades(), contact
 	case down != "":
 		reason = down
 	case state == joining:
@@ -129,14 +159,25 @@ func (m *Monitor) reason(state state, down string, s Status) string {
 	case state == recovering:
 		reason = m.recoveries(s.Spaces)
 	case state == standby:
-		return "standing by: other members of the group own all partitions"
+		reason, problem = "standing by: other members of the group own all partitions", contact
 	default:
-		return "live"
+		reason, problem = "live", contact
 	}
-	if s.Error != "" {
-		reason += ": " + s.Error
+	if problem != "" {
+		reason += ": " + problem
 	}
 	return reason
+}
+
+// blockades says what each space waits for that is blocked.
+func (m *Monitor) blockades() string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(m.spaces)) {
+		if s := m.spaces[name]; s.state == blocked {
+			all = append(all, fmt.Sprintf("space %s: %s", name, s.what))
+		}
+	}
+	return "blocked: " + strings.Join(all, "; ")
 }
 
 // recoveries says what each space that recovers does, and how long that will take.

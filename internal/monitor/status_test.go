@@ -2,13 +2,19 @@ package monitor
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
+	kafkago "github.com/segmentio/kafka-go"
+
 	"github.com/clusterd/clusterd/internal/golden"
+	"github.com/clusterd/clusterd/internal/kafka"
 )
 
 // instance is a monitor with a clock that stands still until it is told to go on.
@@ -41,6 +47,21 @@ func (i *instance) owner(partitions ...int) {
 	i.Live("all", partitions)
 	i.Polled(0, 0)
 }
+
+// opened lets time pass in which fetches show an open transaction.
+func (i *instance) opened(d time.Duration) {
+	t := &kafka.OpenTransaction{Topic: "articles", Partition: 0, Offset: 7, Since: i.now(), Records: 1600}
+	i.fetching(d)
+	i.Open("all", "articles", 0, t)
+}
+
+const openSaid = "an open transaction holds articles/0 back at offset 7 since 2026-01-02T03:04:05Z, with 1600 records from there on " +
+	"(it ends when its producer commits or aborts. " +
+	"Whose it is: kafka-transactions.sh --bootstrap-server HOST:PORT describe-producers --topic articles --partition 0. " +
+	"Whether nobody will end it: kafka-transactions.sh --bootstrap-server HOST:PORT find-hanging --topic articles --partition 0. " +
+	"To end it: kafka-transactions.sh --bootstrap-server HOST:PORT abort --topic articles --partition 0 --start-offset 7)"
+
+var errRefused = fmt.Errorf("%w", syscall.ECONNREFUSED)
 
 var errDown = errors.New("dial tcp 127.0.0.1:9092: connection refused")
 
@@ -79,15 +100,15 @@ func TestStatus(t *testing.T) {
 		},
 		{
 			"standing by while no fetch comes back", func(i *instance) { i.Joined(nil); i.Standby("all"); i.wait(patience) },
-			false, "standby", false, "no fetch has come back for 15s",
+			false, "standby", false, "no fetch has come back for 10s",
 		},
 		{
 			"standing by while errors go on", func(i *instance) { i.Joined(nil); i.Trouble(errDown); i.wait(patience) },
-			false, "standby", false, "failing for 15s: dial tcp 127.0.0.1:9092: connection refused",
+			false, "standby", false, "failing for 10s: dial tcp 127.0.0.1:9092: connection refused",
 		},
 		{
 			"standing by while the brokers are gone", func(i *instance) { i.Joined(nil); i.Standby("all"); i.Trouble(errDown); i.wait(patience) },
-			false, "standby", false, "no fetch has come back for 15s: dial tcp 127.0.0.1:9092: connection refused",
+			false, "standby", false, "no fetch has come back for 10s: dial tcp 127.0.0.1:9092: connection refused",
 		},
 		{
 			"standing by while it reads all back", func(i *instance) { i.Joined(nil); i.Recovering("all", "reading clusters back") },
@@ -122,7 +143,7 @@ func TestStatus(t *testing.T) {
 		},
 		{
 			"recovery fails", func(i *instance) { i.Recovering("all", "fencing"); i.Trouble(errDown); i.wait(patience) },
-			false, "recovering", false, "failing for 15s: dial tcp 127.0.0.1:9092: connection refused",
+			false, "recovering", false, "failing for 10s: dial tcp 127.0.0.1:9092: connection refused",
 		},
 		{
 			"it works", func(i *instance) { i.owner(0, 1); i.fetching(time.Hour) },
@@ -147,7 +168,7 @@ func TestStatus(t *testing.T) {
 		},
 		{
 			"fetches do not come back", func(i *instance) { i.owner(0); i.Trouble(errDown); i.wait(patience) },
-			false, "live", false, "no fetch has come back for 15s: dial tcp 127.0.0.1:9092: connection refused",
+			false, "live", false, "no fetch has come back for 10s: dial tcp 127.0.0.1:9092: connection refused",
 		},
 		{
 			"fetches come back again", func(i *instance) { i.owner(0); i.Trouble(errDown); i.wait(time.Minute); i.Polled(0, 0) },
@@ -196,6 +217,129 @@ func TestStatus(t *testing.T) {
 				i.fetching(time.Hour)
 			},
 			true, "standby", true, "standing by: other members of the group own all partitions",
+		},
+		{
+			"the brokers do not answer from the start", func(i *instance) { i.Request(); i.wait(silence) },
+			false, "joining", false, "joining the consumer group: the brokers have not answered for 5s",
+		},
+		{
+			"nobody listens from the start", func(i *instance) { i.Request()(errRefused) },
+			false, "joining", false, "joining the consumer group: no broker listens there: check kafka.brokers and that the broker runs (connection refused)",
+		},
+		{
+			"nobody listened, and somebody does", func(i *instance) { i.Request()(errRefused); i.wait(time.Minute); i.Request()(nil) },
+			false, "joining", true, "joining the consumer group",
+		},
+		{
+			"what was asked is no use any more", func(i *instance) { i.Request()(context.Canceled); i.wait(time.Minute) },
+			false, "joining", false, "joining the consumer group",
+		},
+		{
+			"a topic that is not known says nothing of brokers", func(i *instance) { i.owner(0); i.Request()(kafkago.UnknownTopicOrPartition) },
+			true, "live", true, "live",
+		},
+		{
+			"nothing is asked for long, as while the index is filled", func(i *instance) {
+				i.Request()(nil)
+				i.Recovering("all", "filling the index")
+				i.wait(time.Hour)
+			},
+			false, "recovering", true, "recovering space all: filling the index",
+		},
+		{
+			"it works, and a request fails", func(i *instance) { i.owner(0); i.Request()(errRefused) },
+			true, "live", false, "live: no broker listens there: check kafka.brokers and that the broker runs (connection refused)",
+		},
+		{
+			"it works, and requests have no answer for a while", func(i *instance) { i.owner(0); i.Request()(nil); i.Request(); i.wait(7 * time.Second) },
+			true, "live", false, "live: the brokers have not answered for 7s",
+		},
+		{
+			"it works, one request waits, and others are answered", func(i *instance) {
+				i.owner(0)
+				i.Request()
+				for range 30 {
+					i.wait(time.Second)
+					i.Request()(nil)
+					i.Polled(0, 0)
+				}
+			},
+			true, "live", true, "live",
+		},
+		{
+			"standing by, and a request fails", func(i *instance) { i.Joined(nil); i.Standby("all"); i.Request()(errRefused) },
+			true, "standby", false, "standing by: other members of the group own all partitions: no broker listens there: check kafka.brokers and that the broker runs (connection refused)",
+		},
+		{
+			"requests fail while it recovers", func(i *instance) { i.Recovering("all", "taking the space over"); i.Request()(errRefused) },
+			false, "recovering", false, "recovering space all: taking the space over: no broker listens there: check kafka.brokers and that the broker runs (connection refused)",
+		},
+		{
+			"a transaction is open for a moment", func(i *instance) { i.owner(0); i.opened(kafka.OpenPatience - time.Second) },
+			true, "live", true, "live",
+		},
+		{
+			"a transaction is open for some time", func(i *instance) { i.owner(0); i.opened(kafka.OpenPatience) },
+			true, "live", true, "live; " + openSaid,
+		},
+		{
+			"a transaction is open for long", func(i *instance) { i.owner(0); i.opened(openLimit) },
+			false, "live", true, "live; " + openSaid,
+		},
+		{
+			"a transaction was open for long", func(i *instance) { i.owner(0); i.opened(openLimit); i.Open("all", "articles", 0, nil) },
+			true, "live", true, "live",
+		},
+		{
+			"a transaction holds up who recovers", func(i *instance) {
+				i.Recovering("all", "reading clusters back")
+				i.opened(openLimit)
+			},
+			false, "recovering", true, "recovering space all: reading clusters back; " + openSaid,
+		},
+		{
+			"a transaction holds up who stands by", func(i *instance) { i.Joined(nil); i.Standby("all"); i.opened(openLimit) },
+			false, "standby", true, "standing by: other members of the group own all partitions; " + openSaid,
+		},
+		{
+			"a transaction held up a space that has gone", func(i *instance) {
+				i.owner(0)
+				i.opened(openLimit)
+				i.Gone("all")
+				i.Joined(nil)
+				i.Standby("all")
+				i.fetching(time.Second)
+			},
+			true, "standby", true, "standing by: other members of the group own all partitions",
+		},
+		{
+			"a topic refuses what is written", func(i *instance) {
+				i.owner(0)
+				i.Trouble(errDown)
+				i.Blocked("all", errors.New("topic results refuses it"))
+			},
+			false, "blocked", true, "blocked: space all: topic results refuses it",
+		},
+		{
+			"a topic refuses what is written for hours", func(i *instance) {
+				i.owner(0)
+				i.Blocked("all", errors.New("topic results refuses it"))
+				i.wait(time.Hour)
+			},
+			false, "blocked", true, "blocked: space all: topic results refuses it",
+		},
+		{
+			"it goes on after it was blocked", func(i *instance) {
+				i.owner(0)
+				i.Trouble(errDown)
+				i.Blocked("all", errors.New("topic results refuses it"))
+				i.wait(time.Hour)
+				i.Recovering("all", "taking the space over")
+				i.Live("all", []int{0})
+				i.Polled(0, 0)
+				i.Committed(Commit{Space: "all"})
+			},
+			true, "live", true, "live",
 		},
 		{
 			"it stops", func(i *instance) { i.owner(0); i.Stopping() },
@@ -275,6 +419,14 @@ func TestStatusJSON(t *testing.T) {
 	i.wait(230 * time.Millisecond)
 	add("live")
 
+	i.Open("all", "articles", 0, &kafka.OpenTransaction{Topic: "articles", Offset: 7, Since: i.now().Add(-time.Minute), Records: 1600})
+	add("live, and a transaction is open")
+	i.Open("all", "articles", 0, nil)
+
+	i.Blocked("all", errors.New("topic results refuses it"))
+	add("blocked")
+	i.Live("all", []int{0, 1})
+
 	i.Trouble(errDown)
 	i.wait(20 * time.Second)
 	add("live, and the brokers are gone")
@@ -302,6 +454,10 @@ func TestConcurrentUse(t *testing.T) {
 		func() { m.Polled(1, 2) },
 		func() { m.Lag(0, 1) },
 		func() { m.Trouble(errDown) },
+		func() { m.Request()(errRefused) },
+		func() { m.Open("0", "articles", 0, &kafka.OpenTransaction{}) },
+		func() { m.Blocked("0", errDown) },
+		func() { m.Lags([]int{0}) },
 		func() { m.Waiting("0", 1) },
 		func() { m.Committed(Commit{Space: "0", Rejected: map[string]int{"empty": 1}}) },
 		func() { m.Status() },

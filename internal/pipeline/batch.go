@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/clusterd/clusterd/internal/consumer"
@@ -24,7 +25,7 @@ func (b batch) offsets(topic string) []sink.Offset {
 	return offsets
 }
 
-// size is that of the records' values, in bytes.
+// size is what the records hold of memory, in bytes.
 func size(records []fingerprinted) (n int64) {
 	for i := range records {
 		n += int64(records[i].bytes)
@@ -35,7 +36,8 @@ func size(records []fingerprinted) (n int64) {
 // backlog is what is fingerprinted and waits for its transaction.
 type backlog struct {
 	records    []fingerprinted
-	bytes      int64         // of the records' values
+	taken      int           // records that were dropped, and are in the same array
+	bytes      int64         // of memory that the records hold
 	next       map[int]int64 // behind the last record of each partition
 	maxRecords int
 	maxBytes   int
@@ -61,7 +63,7 @@ func (b *backlog) head() batch {
 	}
 	next := make(map[int]int64)
 	for i := range b.records[:n] {
-		next[b.records[i].record.Partition] = b.records[i].record.Offset + 1
+		next[b.records[i].record.Partition] = b.records[i].record.Next()
 	}
 	return batch{records: b.records[:n:n], next: next}
 }
@@ -70,8 +72,12 @@ func (b *backlog) head() batch {
 func (b *backlog) drop(head batch) {
 	b.bytes -= size(head.records)
 	b.records = b.records[len(head.records):]
+	// What was taken is held with what is left, until that moves.
+	if b.taken += len(head.records); b.taken >= len(b.records) {
+		b.records, b.taken = slices.Clone(b.records), 0
+	}
 	if len(b.records) == 0 {
-		b.records = nil // the batch keeps the old one
+		b.records = nil
 		clear(b.next)
 	}
 }
@@ -80,6 +86,7 @@ func (b *backlog) drop(head batch) {
 type prints struct {
 	consumer.Chunk
 	records []fingerprinted
+	bytes   int64 // of the records' values, as they were fetched
 }
 
 // fingerprint makes fingerprints of chunks, which have records, and passes over those that have none.
@@ -100,9 +107,13 @@ func (w *worker) fingerprint(ctx context.Context, chunks <-chan consumer.Chunk, 
 			return err
 		}
 		w.monitor.Spent(monitor.Fingerprinting, began)
-		chunk.Records = nil // the values have served
+		p := prints{chunk, records, 0}
+		for i := range chunk.Records {
+			p.bytes += int64(len(chunk.Records[i].Value))
+		}
+		p.Records, chunk.Records = nil, nil // the values have served
 		select {
-		case out <- prints{chunk, records}:
+		case out <- p:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -135,8 +146,7 @@ func (w *worker) collect(ctx context.Context, chunks <-chan prints, out chan<- b
 				lingered = false
 			}
 			waiting.add(chunk.records, chunk.Partition, chunk.Next)
-			w.monitor.Polled(len(chunk.records), size(chunk.records))
-			w.monitor.Lag(chunk.Partition, chunk.HighWatermark-chunk.Next)
+			w.monitor.Polled(len(chunk.records), chunk.bytes)
 			w.monitor.Waiting(w.replica.name, waiting.bytes)
 		case <-linger.C:
 			lingered = true

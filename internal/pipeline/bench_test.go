@@ -111,7 +111,7 @@ func BenchmarkFile(b *testing.B) {
 	b.SetBytes(int64(content.Len()))
 	for b.Loop() {
 		file := input.File{Name: "feed", Lines: strings.NewReader(content.String())}
-		if _, err := clusterFiles(b.Context(), c, f, []input.File{file}, io.Discard, func(r Rejected) error { return r.Rejection }); err != nil {
+		if _, err := clusterFiles(b.Context(), c, f, []input.File{file}, io.Discard, func(r Rejected) error { return r.Rejection }, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -30,6 +30,9 @@ type Rejected struct {
 	*article.Rejection
 }
 
+// An Observer is told of each line, in order, what was odd about its article, nil for nothing, or why it is none.
+type Observer func(input.Entry, *article.Notes, *article.Rejection)
+
 // Totals counts what became of records, or of the lines of a file.
 type Totals struct {
 	Lines, New, Joined, Unclustered, Rejected int
@@ -54,18 +57,19 @@ func (t *Totals) add(o *outcome) {
 // partition 0 of the input topic, beginning at offset 0: the cluster ids are those that [Run] gives
 // to the same lines in Kafka. It writes one result a line to out, in order, and hands each line that
 // is no article to rejected. An article that does not say when it was published has the event time
-// of the latest one before it.
+// of the latest one before it. What is odd about
+// a line it tells observe, if that is not nil.
 //
 // Memory is bounded by the clusters, and by [fileChunkBytes] or one line or document of input.max_bytes.
-func File(ctx context.Context, c config.Config, files []input.File, out io.Writer, rejected func(Rejected) error) (Totals, error) {
+func File(ctx context.Context, c config.Config, files []input.File, out io.Writer, rejected func(Rejected) error, observe Observer) (Totals, error) {
 	fingerprinter, err := NewFingerprinter(c)
 	if err != nil {
 		return Totals{}, err
 	}
-	return clusterFiles(ctx, c, fingerprinter, files, out, rejected)
+	return clusterFiles(ctx, c, fingerprinter, files, out, rejected, observe)
 }
 
-func clusterFiles(ctx context.Context, c config.Config, fingerprinter *Fingerprinter, files []input.File, out io.Writer, rejected func(Rejected) error) (Totals, error) {
+func clusterFiles(ctx context.Context, c config.Config, fingerprinter *Fingerprinter, files []input.File, out io.Writer, rejected func(Rejected) error, observe Observer) (Totals, error) {
 	// The same store as the daemon's, in memory.
 	store, err := state.Open("clusters", state.Identity{Input: c.Input.Topic}, state.Options{FS: vfs.NewMem()})
 	if err != nil {
@@ -77,7 +81,7 @@ func clusterFiles(ctx context.Context, c config.Config, fingerprinter *Fingerpri
 		return Totals{}, err
 	}
 	clusters := newSpace(index, c.Cluster.Window, fingerprinter.Identity(), store, time.Now)
-	f := &file{config: c, fingerprinter: fingerprinter, clusters: clusters, out: bufio.NewWriter(out), rejected: rejected}
+	f := &file{config: c, fingerprinter: fingerprinter, clusters: clusters, out: bufio.NewWriter(out), rejected: rejected, observe: observe}
 	chunks := make(chan fileChunk)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
@@ -106,6 +110,7 @@ type file struct {
 	clusters      *space
 	out           *bufio.Writer
 	rejected      func(Rejected) error
+	observe       Observer
 	totals        Totals
 }
 
@@ -116,7 +121,10 @@ type fileChunk struct {
 }
 
 func (f *file) read(ctx context.Context, files []input.File, chunks chan<- fileChunk) error {
-	reader := input.NewReader(f.config.Input, files)
+	reader, err := input.NewReader(f.config.Input, files)
+	if err != nil {
+		return err
+	}
 	for done := false; !done; {
 		var chunk fileChunk
 		for size := 0; size < fileChunkBytes && len(chunk.entries) < fileChunkLines; {
@@ -148,7 +156,7 @@ func (f *file) read(ctx context.Context, files []input.File, chunks chan<- fileC
 
 func printEntry(p *printer, reader *input.Reader, e input.Entry) fingerprinted {
 	at := reader.Address(e)
-	out := fingerprinted{record: kafka.Record{Topic: at.Topic, Partition: at.Partition, Offset: at.Offset}, bytes: len(e.Value)}
+	out := fingerprinted{record: kafka.Record{Topic: at.Topic, Partition: at.Partition, Offset: at.Offset}}
 	a, rejection := reader.Article(e)
 	if rejection != nil {
 		out.rejection = rejection
@@ -169,6 +177,9 @@ func (f *file) assign(chunk fileChunk) error {
 	for i := range c.outcomes {
 		o := &c.outcomes[i]
 		f.totals.add(o)
+		if f.observe != nil {
+			f.observe(chunk.entries[i], o.notes, o.rejection)
+		}
 		if o.rejection != nil {
 			if err := f.rejected(Rejected{chunk.entries[i], o.rejection}); err != nil {
 				return err

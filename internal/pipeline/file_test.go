@@ -31,7 +31,7 @@ func clusterText(t testing.TB, c config.Config, contents ...string) (results []a
 	totals, err := clusterFiles(t.Context(), c, testFingerprinter(t, c), inputs, &out, func(r Rejected) error {
 		rejections = append(rejections, fmt.Sprintf("%s:%d: %s (%d bytes)", r.File, r.Line, r.Class, len(r.Value)))
 		return nil
-	})
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +178,7 @@ func TestFileHoldsNoLineOverTheLimit(t *testing.T) {
 	totals, err := clusterFiles(t.Context(), c, f, []input.File{{Name: "big", Lines: lines}}, &out, func(r Rejected) error {
 		rejections = append(rejections, r)
 		return nil
-	})
+	}, nil)
 	runtime.ReadMemStats(&after)
 	if err != nil {
 		t.Fatal(err)
@@ -219,7 +219,7 @@ func TestFileErrors(t *testing.T) {
 		"endless, early": {t.Context(), io.MultiReader(strings.NewReader("{\n"), newEndless()), io.Discard, func(Rejected) error { return full }, full, full.Error()},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := clusterFiles(tt.ctx, c, f, []input.File{{Name: "news.jsonl", Lines: tt.in}}, tt.out, tt.rejected)
+			_, err := clusterFiles(tt.ctx, c, f, []input.File{{Name: "news.jsonl", Lines: tt.in}}, tt.out, tt.rejected, nil)
 			if !errors.Is(err, tt.want) || err.Error() != tt.text {
 				t.Errorf("error = %v, want %s", err, tt.text)
 			}
@@ -240,7 +240,7 @@ func TestFileIsCanceledWhileItReads(t *testing.T) {
 	_, err := clusterFiles(ctx, c, testFingerprinter(t, c), []input.File{{Name: "endless", Lines: newEndless()}}, io.Discard, func(Rejected) error {
 		cancel()
 		return nil
-	})
+	}, nil)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error = %v, want that of the context", err)
 	}

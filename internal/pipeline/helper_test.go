@@ -45,7 +45,10 @@ func testFingerprinter(t testing.TB, c config.Config) *Fingerprinter {
 		}
 		return f
 	}
-	return newFingerprinter(c, configured{f.Method, c.Cluster})
+	if f, err = newFingerprinter(c, configured{f.Method, c.Cluster}); err != nil {
+		t.Fatal(err)
+	}
+	return f
 }
 
 // configured is simhash with another distance and index, without loading the dictionary again.
@@ -55,6 +58,8 @@ type configured struct {
 }
 
 func (m configured) Bound() float64 { return float64(m.cluster.Distance) }
+
+func (m configured) Threshold() string { return fmt.Sprintf("distance=%d", m.cluster.Distance) }
 
 func (m configured) NewIndex(bound float64) (singlepass.Index, error) {
 	points, err := hamming.NewIndex(m.cluster.Index, int(bound))
@@ -143,11 +148,12 @@ func newBareBench(t *testing.T, c config.Config) *bench {
 
 // instance is a clusterd that runs.
 type instance struct {
-	t    *testing.T
-	log  *testwait.Buffer
-	stop context.CancelFunc
-	done chan struct{}
-	err  error // after done
+	t       *testing.T
+	log     *testwait.Buffer
+	monitor *monitor.Monitor
+	stop    context.CancelFunc
+	done    chan struct{}
+	err     error // after done
 }
 
 // start starts an instance with an empty disk.
@@ -163,10 +169,10 @@ func (b *bench) startIn(dir string) *instance {
 	c.State.Dir = dir
 	fingerprinter := testFingerprinter(b, b.config)
 	ctx, stop := context.WithCancel(b.Context())
-	i := &instance{t: b.T, log: &testwait.Buffer{}, stop: stop, done: make(chan struct{})}
+	i := &instance{t: b.T, log: &testwait.Buffer{}, monitor: monitor.New("test"), stop: stop, done: make(chan struct{})}
 	go func() {
 		defer close(i.done)
-		i.err = run(ctx, c, b.client, slog.New(slog.NewTextHandler(i.log, nil)), monitor.New("test"), fingerprinter)
+		i.err = run(ctx, c, b.client, slog.New(slog.NewTextHandler(i.log, nil)), i.monitor, fingerprinter)
 	}()
 	b.Cleanup(func() { i.stop(); <-i.done })
 	return i

@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/kafka"
@@ -37,15 +38,36 @@ const (
 // Run works until ctx ends, and then returns nil: the transaction in hand is finished and the group
 // left. It returns an error where waiting does not help. What it does and how it is, it tells the monitor.
 func Run(ctx context.Context, c config.Config, client *kafka.Client, log *slog.Logger, m *monitor.Monitor) error {
-	fingerprinter, err := NewFingerprinter(c)
+	// The dictionary takes a while: meanwhile this shows whether the brokers are there.
+	go func() { _, _ = client.ClusterID(ctx) }()
+	fingerprinter, err := load(ctx, c)
 	if err != nil {
-		return err
+		return stopped(ctx, err)
 	}
 	return run(ctx, c, client, log, m, fingerprinter)
 }
 
+// load makes the fingerprinter, and does not wait for its dictionary when ctx ends.
+func load(ctx context.Context, c config.Config) (*Fingerprinter, error) {
+	type loaded struct {
+		*Fingerprinter
+		error
+	}
+	done := make(chan loaded, 1)
+	go func() {
+		f, err := NewFingerprinter(c)
+		done <- loaded{f, err}
+	}()
+	select {
+	case l := <-done:
+		return l.Fingerprinter, l.error
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
 func run(ctx context.Context, c config.Config, client *kafka.Client, log *slog.Logger, m *monitor.Monitor, fingerprinter *Fingerprinter) error {
-	dir, err := state.OpenDir(c.State.Dir)
+	dir, err := state.OpenDir(c.State.Dir, log)
 	if err != nil {
 		return err
 	}
@@ -106,9 +128,6 @@ func (p *pipeline) run(ctx context.Context) error {
 		defer p.standby.close()
 	}
 	defer p.stopAll()
-	if err := p.expel(ctx); err != nil {
-		return err
-	}
 	for {
 		p.monitor.Joining()
 		err := p.member(ctx)
@@ -124,40 +143,19 @@ func (p *pipeline) run(ctx context.Context) error {
 	}
 }
 
-// expel takes the member out of the group that this instance was before it was killed: the group would
-// wait for it until its session times out. The lock on the folder proves that it is dead.
-func (p *pipeline) expel(ctx context.Context) error {
-	member, err := p.dir.Member()
-	if err != nil || member == "" {
-		return err
-	}
-	err = kafka.Retry(ctx, p.log, "leaving the group for the member that was killed", func() error {
-		return consumer.Expel(ctx, p.client, p.config.Input.Group, member)
-	})
-	if err != nil {
-		return err
-	}
-	return p.dir.SetMember("")
-}
-
 // member joins the group and follows its generations. It returns sink.ErrFenced when a worker was
 // fenced and no generation came that says why: then this instance's view of the group is out of date.
 func (p *pipeline) member(ctx context.Context) error {
-	group, err := consumer.Join(p.client, p.log, p.config.Input.Group, p.config.Input.Topic, consumer.Scope(p.config.Cluster.Scope), p.owned())
-	if err != nil {
-		return err
-	}
+	name, start := p.dir.Instance()
+	group := consumer.NewGroup(p.client, p.log, p.config.Input.Group, p.config.Input.Topic, consumer.Member{Instance: name, Start: start},
+		consumer.Scope(p.config.Cluster.Scope), p.owned())
 	// Workers stop before the group is left, so that whoever takes over need not fence them.
 	defer func() {
 		if ctx.Err() != nil {
 			p.stopAll()
 		}
-		if err := group.Close(); err != nil {
-			p.log.Warn("leaving the consumer group failed", "error", err)
-			return
-		}
-		if err := p.dir.SetMember(""); err != nil {
-			p.log.Warn("noting that the consumer group was left failed", "error", err)
+		if err := group.Close(ctx); err != nil {
+			p.log.Warn("leaving the consumer group failed: the others wait until the session times out", "error", err)
 		}
 	}()
 	membership, cancel := context.WithCancelCause(ctx)
@@ -165,9 +163,6 @@ func (p *pipeline) member(ctx context.Context) error {
 	follow.Go(func() error {
 		for {
 			partitions, err := group.Next(membership)
-			if err == nil {
-				err = p.dir.SetMember(group.Member())
-			}
 			if err != nil {
 				cancel(err)
 				return err
@@ -317,13 +312,20 @@ func (p *pipeline) newReplica(ctx context.Context, name string, partitions []int
 	if err != nil {
 		return nil, err
 	}
+	f := p.fingerprinter
 	r := &replica{
+		scans: make(map[int]scan),
+		settings: settings{check: f.Check, Checkpoint: article.Checkpoint{
+			Input: p.config.Input.Topic, Group: p.config.Input.Group, Scope: p.config.Cluster.Scope, Space: name,
+			Pipeline: f.Identity(), Threshold: f.Threshold(), Window: p.config.Cluster.Window.String(),
+		}},
 		config: p.config, client: p.client, log: p.log, monitor: p.monitor,
 		identity: p.fingerprinter.Identity(), newIndex: p.fingerprinter.newIndex,
 		dir: p.dir.Space(name), name: name, partitions: all, modulus: len(all),
 		owns:    func(partition int) bool { return partitions == nil || slices.Contains(partitions, partition) },
 		options: state.Options{Cache: p.cache, Log: p.log, Fatal: p.fatal},
 	}
+	r.tail = r.readTail
 	if partitions != nil {
 		r.partitions = []int{partitions[0] % len(all)}
 	}

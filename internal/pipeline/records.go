@@ -14,7 +14,14 @@ import (
 	"github.com/clusterd/clusterd/internal/state"
 )
 
-const stageDecode = "decode"
+// The parts of clusterd that find out that a record is no article.
+const (
+	stageFetch  = "fetch"
+	stageDecode = "decode"
+)
+
+// keySource is the setting of output.key with which results have the keys of their articles.
+const keySource = "source"
 
 // outputs are the topics that are written to, each with its partitions and the largest record
 // batch that it takes.
@@ -25,15 +32,19 @@ type outputs struct {
 	limits     map[string]int
 }
 
-// records are all that a transaction carries for a batch: results, dead letters, clusters.
+// records are all that a transaction carries for a batch: results, dead letters, clusters, and last the checkpoint.
 func (o *outputs) records(c changes) []kafka.Record {
-	records := make([]kafka.Record, len(c.outcomes)+len(c.touched)+len(c.expired))
-	inPieces(len(records), func(from, to int) {
+	n := len(c.outcomes) + len(c.touched) + len(c.expired)
+	records := make([]kafka.Record, n, n+1)
+	inPieces(n, func(from, to int) {
 		var s slab
 		for i := from; i < to; i++ {
 			records[i] = o.record(&s, &c, i)
 		}
 	})
+	if c.checkpoint != nil {
+		records = append(records, o.checkpoint(c.checkpoint))
+	}
 	return records
 }
 
@@ -66,7 +77,7 @@ func (o *outputs) result(s *slab, out *outcome) kafka.Record {
 			kafka.Header{Key: article.HeaderEventTime, Value: s.keep(func(b []byte) []byte { return strconv.AppendInt(b, out.eventTime, 10) })},
 		)
 	}
-	if o.Key == "source" && len(out.record.Key) <= article.MaxIDBytes {
+	if o.Key == keySource && len(out.record.Key) <= article.MaxIDBytes {
 		r.Key = out.record.Key
 	}
 	if r.Key == nil {
@@ -97,7 +108,14 @@ func (o *outputs) live(s *slab, c *state.Cluster) kafka.Record {
 	return r
 }
 
-// deadLetter is the record as it came, with headers that say why it is here. Its timestamp is now:
+// checkpoint goes where its space is recovered from: into the partition of the space's own, or the first one.
+func (o *outputs) checkpoint(c *article.Checkpoint) kafka.Record {
+	partition, _ := strconv.Atoi(c.Space) // 0 of the space of all
+	return kafka.Record{Topic: o.ClustersTopic, Partition: partition % len(o.partitions[o.ClustersTopic]), Key: []byte(c.Key()), Value: c.JSON()}
+}
+
+// deadLetter is the record as it came, or the batch of which the rest cannot be read, with headers that say
+// why it is here. Headers that look like these get another name. Its timestamp is now:
 // with the old one the topic's retention might delete it at once, or the broker refuse it. Where the
 // topic does not take it whole, its value is cut, and a header says so.
 func (o *outputs) deadLetter(out *outcome) kafka.Record {
@@ -105,12 +123,22 @@ func (o *outputs) deadLetter(out *outcome) kafka.Record {
 		Topic: o.DeadLetterTopic, Partition: out.record.Partition % len(o.partitions[o.DeadLetterTopic]),
 		Key: out.record.Key, Value: out.record.Value,
 	}
-	r.Headers = append(append(r.Headers, out.record.Headers...),
+	stage := stageDecode
+	if out.record.Unreadable != nil {
+		stage = stageFetch
+	}
+	for _, h := range out.record.Headers {
+		r.Headers = append(r.Headers, kafka.Header{Key: article.ForeignHeader(h.Key), Value: h.Value})
+	}
+	r.Headers = append(r.Headers,
 		kafka.Header{Key: article.HeaderError, Value: []byte(out.rejection.Class)},
 		kafka.Header{Key: article.HeaderReason, Value: []byte(out.rejection.Reason)},
-		kafka.Header{Key: article.HeaderStage, Value: []byte(stageDecode)},
+		kafka.Header{Key: article.HeaderStage, Value: []byte(stage)},
 		kafka.Header{Key: article.HeaderSource, Value: []byte(out.address().String())},
 	)
+	if rest := out.record.Unreadable; rest != nil {
+		r.Headers = append(r.Headers, kafka.Header{Key: article.HeaderOffsets, Value: fmt.Appendf(nil, "%d-%d", out.record.Offset, rest.Last)})
+	}
 	limit := o.limits[o.DeadLetterTopic]
 	if sink.Size(r) <= limit && out.record.Cut == 0 {
 		return r
@@ -135,38 +163,4 @@ func positionHeader(s *slab, position uint64) kafka.Header {
 // javaPartition is the partition that Kafka's own clients choose for a key, by its murmur2 hash.
 func javaPartition(key []byte, partitions []int) int {
 	return kafkago.Murmur2Balancer{Consistent: true}.Balance(kafkago.Message{Key: key}, partitions...)
-}
-
-// parseCluster reads a record of the clusters topic: the cluster, and how its fingerprint was made.
-func parseCluster(r kafka.Record) (c state.Cluster, identity string, err error) {
-	parsed, err := article.ParseCluster(r.Value)
-	if err != nil {
-		return state.Cluster{}, "", err
-	}
-	founder, err := article.ParseAddress(parsed.ClusterID)
-	if err != nil {
-		return state.Cluster{}, "", err
-	}
-	c = state.Cluster{
-		Seq: parsed.Seq, Fingerprint: uint64(parsed.Fingerprint), Sketch: string(parsed.Sketch), Founder: founder, Size: parsed.Size,
-		FirstSeen: parsed.FirstSeen.UnixMilli(), LastSeen: parsed.LastSeen.UnixMilli(), Representative: parsed.Representative,
-	}
-	position, ok := recordPosition(r)
-	if !ok {
-		return state.Cluster{}, "", fmt.Errorf("header %s is missing", article.HeaderPosition)
-	}
-	if c.Position, err = strconv.ParseUint(position, 10, 64); err != nil {
-		return state.Cluster{}, "", fmt.Errorf("header %s: %w", article.HeaderPosition, err)
-	}
-	return c, parsed.Pipeline, nil
-}
-
-// recordPosition is what the header written by positionHeader says, and whether there is one.
-func recordPosition(r kafka.Record) (position string, ok bool) {
-	for _, h := range r.Headers {
-		if h.Key == article.HeaderPosition {
-			return string(h.Value), true
-		}
-	}
-	return "", false
 }

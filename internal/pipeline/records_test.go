@@ -161,29 +161,6 @@ func TestClusterRecords(t *testing.T) {
 	}
 }
 
-func TestParseClusterRejects(t *testing.T) {
-	position := []kafka.Header{{Key: "clusterd.position", Value: []byte("7")}}
-	cluster := testCluster(0, 1)
-	live := testOutputs(1).live(&slab{}, &cluster)
-	for name, tt := range map[string]struct {
-		record kafka.Record
-		want   string
-	}{
-		"other JSON":    {kafka.Record{Value: []byte(`{"id":1}`), Headers: position}, "not a cluster"},
-		"no JSON":       {kafka.Record{Value: []byte(`港口`), Headers: position}, "not a cluster"},
-		"empty":         {kafka.Record{Value: []byte{}, Headers: position}, "not a cluster"},
-		"no position":   {kafka.Record{Value: live.Value}, "header clusterd.position is missing"},
-		"bad position":  {kafka.Record{Value: live.Value, Headers: []kafka.Header{{Key: "clusterd.position", Value: []byte("x")}}}, "header clusterd.position: "},
-		"bad cluster":   {kafka.Record{Value: []byte(`{"cluster_id":"articles/0"}`), Headers: position}, "is not an address"},
-		"other numbers": {kafka.Record{Value: []byte(`{"cluster_id":"articles/0/1","seq":"one"}`), Headers: position}, "not a cluster"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, _, err := parseCluster(tt.record)
-			wantErrorHas(t, err, tt.want)
-		})
-	}
-}
-
 func rejected(r kafka.Record) *outcome {
 	return &outcome{fingerprinted: &fingerprinted{record: r, rejection: &article.Rejection{Class: article.BadJSON, Reason: "the value is not valid JSON"}}}
 }
@@ -205,7 +182,9 @@ func TestDeadLetterIsTheRecordAsItCame(t *testing.T) {
 	}
 	want := kafka.Record{
 		Topic: "articles-dead", Partition: 1, Key: []byte("k"), Value: []byte("{"),
-		Headers: append(append([]kafka.Header{}, in.Headers...), verdict("articles/4/77")...),
+		Headers: append([]kafka.Header{
+			{Key: "trace", Value: []byte("1")}, {Key: "trace", Value: nil}, {Key: "input.clusterd.error", Value: []byte("theirs")},
+		}, verdict("articles/4/77")...),
 	}
 	got := testOutputs(3).records(changes{outcomes: []outcome{*rejected(in)}})
 	if diff := cmp.Diff([]kafka.Record{want}, got); diff != "" {
@@ -214,6 +193,69 @@ func TestDeadLetterIsTheRecordAsItCame(t *testing.T) {
 	tombstone := testOutputs(3).deadLetter(rejected(kafka.Record{Topic: "articles", Key: []byte("k")}))
 	if tombstone.Value != nil {
 		t.Errorf("value = %q, want none, as it came", tombstone.Value)
+	}
+}
+
+// A reader may take the first header of a name or the last, a producer may have written any: what clusterd says is
+// there once.
+func TestDeadLetterCannotBeForged(t *testing.T) {
+	ours := []string{"clusterd.error", "clusterd.reason", "clusterd.stage", "clusterd.source", "clusterd.truncated", "clusterd.offsets"}
+	var forged []kafka.Header
+	for _, name := range ours {
+		for _, prefix := range []string{"", "input.", "input.input."} {
+			forged = append(forged, kafka.Header{Key: prefix + name, Value: []byte(prefix + "forged")})
+		}
+	}
+	for name, r := range map[string]kafka.Record{
+		"a record":             {Topic: "articles", Value: []byte("{"), Headers: forged},
+		"a record that is cut": {Topic: "articles", Value: []byte("{"), Headers: forged, Cut: 5},
+	} {
+		got := testOutputs(1).deadLetter(rejected(r))
+		count, names := make(map[string]int), make(map[string]string)
+		for _, h := range got.Headers {
+			count[h.Key]++
+			if strings.HasSuffix(string(h.Value), "forged") {
+				names[h.Key] = string(h.Value)
+			}
+		}
+		for _, h := range ours {
+			if count[h] > 1 || names[h] != "" {
+				t.Errorf("%s: %d headers %s, %q", name, count[h], h, names[h])
+			}
+		}
+		for _, h := range forged { // each is there, under a name that tells the one it had
+			if kept := names["input."+h.Key]; kept != string(h.Value) {
+				t.Errorf("%s: %s = %q, want %q", name, "input."+h.Key, kept, h.Value)
+			}
+		}
+	}
+}
+
+// The rest of a batch is one dead letter with the whole batch in it.
+func TestDeadLetterOfABadBatch(t *testing.T) {
+	f := testFingerprinter(t, testConfig())
+	in := kafka.Record{
+		Topic: "articles", Partition: 4, Offset: 77, Time: time.Unix(1, 0), Value: []byte("the batch"), Cut: 3,
+		Unreadable: &kafka.Unreadable{Last: 90, Reason: "record 2 of 9: no"},
+	}
+	p := f.printers.Get().(*printer)
+	out := f.one(p, in)
+	want := kafka.Record{Topic: "articles-dead", Partition: 1, Value: []byte("the batch"), Headers: []kafka.Header{
+		{Key: "clusterd.error", Value: []byte("bad_batch")},
+		{Key: "clusterd.reason", Value: []byte("record 2 of 9: no")},
+		{Key: "clusterd.stage", Value: []byte("fetch")},
+		{Key: "clusterd.source", Value: []byte("articles/4/77")},
+		{Key: "clusterd.offsets", Value: []byte("77-90")},
+		{Key: "clusterd.truncated", Value: []byte("12")},
+	}}
+	if diff := cmp.Diff(want, testOutputs(3).deadLetter(&outcome{fingerprinted: &out})); diff != "" {
+		t.Errorf("dead letter (-want +got):\n%s", diff)
+	}
+	// Before all of it is committed, none of it is.
+	b := backlog{maxRecords: 1, maxBytes: 1 << 20, next: make(map[int]int64)}
+	b.add([]fingerprinted{out, f.one(p, kafka.Record{Partition: 4, Offset: 91, Value: []byte("{")})}, 4, 92)
+	if head := b.head(); head.next[4] != 91 {
+		t.Errorf("up to %d with the first, want 91", head.next[4])
 	}
 }
 

@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -27,8 +29,9 @@ type replayed struct {
 }
 
 // take brings the disk, and the index if it is filled, to the end of the chunk, and says how many
-// records that took.
-func (r *replica) take(chunk consumer.Chunk) (int, error) {
+// records that took. A record that is not to be believed is passed over where a later one has its key, as if the
+// topic were compacted already; else it is an error that says what to do.
+func (r *replica) take(ctx context.Context, chunk consumer.Chunk) (int, error) {
 	t := &replay{replica: r, clusters: make(map[uint64]*replayed), seqs: make(map[article.Address]uint64), meta: r.space.store.Meta()}
 	done, taken := t.meta.Last[chunk.Partition], 0
 	for _, record := range chunk.Records {
@@ -38,7 +41,15 @@ func (r *replica) take(chunk consumer.Chunk) (int, error) {
 			}
 			continue // it is on disk
 		}
-		if err := t.one(record); err != nil {
+		err := t.one(record)
+		var u *unexpected
+		if errors.As(err, &u) {
+			var over bool
+			if over, err = r.superseded(ctx, u); err == nil && !over {
+				err = r.explain(u)
+			}
+		}
+		if err != nil {
 			return 0, err
 		}
 		taken++
@@ -55,65 +66,102 @@ func lastRecord(r kafka.Record) *state.LastRecord {
 	return &state.LastRecord{Offset: r.Offset, Key: recordKey(r)}
 }
 
-func recordKey(r kafka.Record) string {
-	key := string(r.Key)
-	if position, ok := recordPosition(r); ok {
-		key += " at " + position
-	}
-	return key
-}
-
 // one takes a record in. Clusters of other spaces that share the partition are passed over; what this
-// space cannot have written is an error.
+// space cannot have written is an error, [unexpected].
 func (t *replay) one(r kafka.Record) error {
-	if r.Value == nil {
+	if r.Unreadable != nil {
+		return fmt.Errorf("offsets %d to %d of %s/%d cannot be read (%s): it is a record batch that clusterd did not write. Nothing was skipped. "+
+			"Find out who else writes to output.clusters_topic, and start anew with another input.group and another output.clusters_topic",
+			r.Offset, r.Unreadable.Last, r.Topic, r.Partition, r.Unreadable.Reason)
+	}
+	if r.Value == nil && r.Cut == 0 {
 		return t.remove(r)
 	}
-	c, identity, err := parseCluster(r)
-	if err != nil {
-		return fmt.Errorf("%s/%d/%d is no cluster that clusterd wrote (%w): is output.clusters_topic used for something else?",
-			r.Topic, r.Partition, r.Offset, err)
+	said, err := t.read(r)
+	if err == nil && said.cluster != nil && t.owns(said.cluster.Founder.Partition) {
+		err = t.put(*said.cluster)
 	}
-	if c.Founder.Topic != t.config.Input.Topic {
-		return fmt.Errorf("%s/%d/%d is a cluster of topic %s, not of %s: give each input topic its own output.clusters_topic",
-			r.Topic, r.Partition, r.Offset, c.Founder.Topic, t.config.Input.Topic)
+	if err == nil && said.checkpoint != nil && said.checkpoint.Space == t.name {
+		err = t.advance(said.checkpoint)
 	}
-	if c.Founder.Partition%t.modulus != r.Partition {
-		return fmt.Errorf("%s/%d/%d is in another partition than its founder's, %d: the number of partitions of output.clusters_topic was "+
-			"changed, which moves its keys. Start anew with another input.group and another output.clusters_topic",
-			r.Topic, r.Partition, r.Offset, c.Founder.Partition)
+	var c contradiction
+	if errors.As(err, &c) {
+		return &unexpected{Record: r, reason: err, contrary: true}
 	}
-	if identity != t.identity {
-		return fmt.Errorf("the clusters in %s were made in another way (%s): their fingerprints cannot be compared with new ones. "+
-			"Set it back, or start anew with another input.group and another output.clusters_topic",
-			r.Topic, difference(identity, t.identity))
-	}
-	if !t.owns(c.Founder.Partition) {
-		return nil
-	}
-	return t.put(c)
+	return err
+}
+
+// contradiction says what of a record does not go with one before it.
+type contradiction string
+
+func (c contradiction) Error() string { return string(c) }
+
+func contradict(format string, args ...any) error {
+	return contradiction(fmt.Sprintf(format, args...))
 }
 
 func (t *replay) put(c state.Cluster) error {
-	t.meta.StreamTime, t.meta.Next = max(t.meta.StreamTime, c.LastSeen), max(t.meta.Next, c.Position+1)
 	now, err := t.cluster(c.Seq)
 	if err != nil {
 		return err
 	}
 	if now == nil {
-		t.clusters[c.Seq], t.seqs[c.Founder] = &replayed{Cluster: c}, c.Seq
-		return nil
+		if err := t.unfounded(c.Founder); err != nil {
+			return err
+		}
+		now = &replayed{Cluster: c}
+		t.clusters[c.Seq], t.seqs[c.Founder] = now, c.Seq
 	}
-	if now.Founder != c.Founder {
-		return fmt.Errorf("clusters %s and %s have the same founding order %d: they were made with cluster.scope: partition; "+
-			"set it so, or start anew with another input.group and another output.clusters_topic", now.Founder, c.Founder, c.Seq)
+	switch {
+	case now.Founder != c.Founder:
+		return contradict("cluster %s has the same founding order %d: they were made with cluster.scope: partition; "+
+			"set it so, or %s", now.Founder, c.Seq, startAnew)
+	case now.Fingerprint != c.Fingerprint || now.Sketch != c.Sketch || now.Representative != c.Representative:
+		return contradict("its centre or representative is another than before, and a cluster's never change")
+	case c.Position < now.Position || c.Size < now.Size || c.FirstSeen > now.FirstSeen || c.LastSeen < now.LastSeen:
+		return contradict("the cluster goes back, from size %d at position %d to size %d at position %d: the topic's order is not that "+
+			"in which it was written", now.Size, now.Position, c.Size, c.Position)
 	}
 	now.Size, now.FirstSeen, now.LastSeen, now.Position, now.gone = c.Size, c.FirstSeen, c.LastSeen, c.Position, false
+	t.meta.StreamTime, t.meta.Next = max(t.meta.StreamTime, c.LastSeen), max(t.meta.Next, c.Position+1)
+	return nil
+}
+
+// unfounded is an error where a founder has a cluster of another seq already.
+func (t *replay) unfounded(founder article.Address) error {
+	seq, ok := t.seqs[founder]
+	if !ok {
+		c, found, err := t.space.store.Find(founder)
+		if err != nil || !found {
+			return err
+		}
+		seq = c.Seq
+	}
+	return contradict("the cluster has another founding order than before, %d, and it never changes", seq)
+}
+
+// advance takes in a checkpoint of this space.
+func (t *replay) advance(c *article.Checkpoint) error {
+	if before := t.meta.Checkpoint; before != nil {
+		for p, offset := range before.Offsets {
+			if c.Offsets[p] < offset {
+				return contradict("the input goes back, from offset %d of partition %d to %d", offset, p, c.Offsets[p])
+			}
+		}
+	}
+	t.meta.Checkpoint = c
+	t.meta.StreamTime, t.meta.Next = max(t.meta.StreamTime, c.StreamTime), max(t.meta.Next, c.NextPosition)
 	return nil
 }
 
 // remove takes in a tombstone. Compaction may have left it alone, without its cluster.
 func (t *replay) remove(r kafka.Record) error {
+	if article.IsCheckpoint(r.Key) {
+		if string(r.Key) == t.settings.Key() {
+			t.meta.Checkpoint = nil
+		}
+		return nil
+	}
 	founder, err := article.ParseAddress(string(r.Key))
 	if err != nil || founder.Topic != t.config.Input.Topic || !t.owns(founder.Partition) {
 		return nil
@@ -208,7 +256,7 @@ func (p *reading) at(partition int, next int64) bool {
 		p.said = time.Now()
 		rate := float64(p.done) / time.Since(p.began).Seconds()
 		p.log.Info("reading the clusters back", "percent", 100*p.done/p.total, "per_second", int64(rate),
-			"eta", time.Duration(float64(p.total-p.done)/max(rate, 1)*float64(time.Second)).Round(time.Second), slog.Int64("left", p.total-p.done))
+			"eta", timeFor(p.total-p.done, max(rate, 1)), slog.Int64("left", p.total-p.done))
 	}
 	return p.open == 0
 }

@@ -43,7 +43,11 @@ type replica struct {
 	partitions []int // of the clusters topic, that hold the space's clusters
 	modulus    int   // how many partitions the clusters topic has
 	identity   string
+	settings   settings
 	newIndex   func() (singlepass.Index, error)
+
+	tail  func(ctx context.Context, partition int, from int64, each func(kafka.Record)) (end int64, err error)
+	scans map[int]scan // by partition of the clusters topic
 
 	space  *space // nil: not open
 	empty  bool   // the disk was empty, and what it has since is not all yet
@@ -136,6 +140,11 @@ func (r *replica) tryCatchUp(ctx context.Context) (read readBack, err error) {
 		return read, err
 	}
 	r.empty = false
+	if c := r.space.store.Meta().Checkpoint; c != nil {
+		if err := r.sameSettings(c); err != nil {
+			return read, fmt.Errorf("topic %s: %w", r.config.Output.ClustersTopic, err)
+		}
+	}
 	if r.filled {
 		return read, nil
 	}
@@ -231,7 +240,7 @@ func (r *replica) readUntil(ctx context.Context, from map[int]int64, progress *r
 	stale := !r.filled && !written.IsZero() && time.Since(written) > retention
 	read := 0
 	err := r.receive(ctx, from, func(chunk consumer.Chunk) (done bool, err error) {
-		n, err := r.take(chunk)
+		n, err := r.take(ctx, chunk)
 		if err == nil {
 			err = failpoint.Hit(failpoint.Recovering)
 		}
@@ -253,7 +262,13 @@ func (r *replica) receive(ctx context.Context, from map[int]int64, do func(consu
 	chunks, failed := make(chan consumer.Chunk), make(chan error, 1)
 	go func() {
 		log := consumer.NewLog(r.client, r.log, r.config.Output.ClustersTopic, from, r.config.Batch.Bytes)
-		log.OnPoll = func() { r.monitor.Polled(0, 0) }
+		log.MaxValue = maxRecordedBytes
+		log.OnPoll = func(positions []consumer.Position) {
+			r.monitor.Polled(0, 0)
+			for _, p := range positions {
+				r.monitor.Open(r.name, r.config.Output.ClustersTopic, p.Partition, p.Open)
+			}
+		}
 		failed <- log.Read(ctx, chunks)
 	}()
 	for {
@@ -282,7 +297,7 @@ func (r *replica) follow(ctx context.Context) error {
 		return err
 	}
 	return r.receive(ctx, from, func(chunk consumer.Chunk) (bool, error) {
-		_, err := r.take(chunk)
+		_, err := r.take(ctx, chunk)
 		return false, err
 	})
 }
@@ -294,7 +309,11 @@ func (r *replica) fill(ctx context.Context) error {
 	var failed error
 	r.space.rule.Fill(r.space.store.Len(), func(yield func(singlepass.Centre) bool) {
 		failed = r.space.store.Centres(context.WithoutCancel(ctx), func(seq, fingerprint uint64, sketch string) error {
-			yield(singlepass.Centre{Fingerprint: singlepass.Fingerprint{Hash: fingerprint, Sketch: sketch}, Seq: seq})
+			f := singlepass.Fingerprint{Hash: fingerprint, Sketch: sketch}
+			if err := r.settings.check(f); err != nil {
+				return fmt.Errorf("%w: cluster %d: %w", state.ErrDamaged, seq, err)
+			}
+			yield(singlepass.Centre{Fingerprint: f, Seq: seq})
 			return nil
 		})
 	})
@@ -341,6 +360,40 @@ func (r *replica) closeStore() (err error) {
 	}
 	r.space, r.empty, r.filled = nil, false, false
 	return err
+}
+
+// checkOffsets compares the offsets that the group has committed with those of the last transaction: where they were
+// set back, articles would be counted twice.
+func (r *replica) checkOffsets(committed map[int]int64) error {
+	c := r.space.store.Meta().Checkpoint
+	if c == nil {
+		return nil // a clusterd of before wrote none
+	}
+	var behind, commands []string
+	topic, group := r.config.Input.Topic, r.config.Input.Group
+	for _, p := range slices.Sorted(maps.Keys(c.Offsets)) {
+		reached := c.Offsets[p]
+		switch at, ok := committed[p]; {
+		case ok && at == reached:
+		case ok && at > reached:
+			r.log.Warn("articles were skipped: the offsets of the group were set forward", "group", group, "topic", topic, "partition", p,
+				"from", reached, "to", at)
+		default:
+			where := "has no offset"
+			if ok {
+				where = fmt.Sprintf("is at offset %d", at)
+			}
+			behind = append(behind, fmt.Sprintf("%s of %s/%d, of which it has made clusters up to offset %d", where, topic, p, reached))
+			commands = append(commands, fmt.Sprintf("kafka-consumer-groups --bootstrap-server %s --group %s --topic %s:%d --reset-offsets --to-offset %d --execute",
+				strings.Join(r.config.Kafka.Brokers, ","), group, topic, p, reached))
+		}
+	}
+	if behind == nil {
+		return nil
+	}
+	return fmt.Errorf("group %s %s: its offsets were set back, or expired, or the topic was made anew. To read on from there would count "+
+		"articles twice; nothing was read. Put the offsets back, while no instance runs (%s), or %s",
+		group, strings.Join(behind, ", "), strings.Join(commands, "; "), startAnew)
 }
 
 // checkFounders makes sure that no cluster was founded by an article that is still to be read: its id,

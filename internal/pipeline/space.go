@@ -28,13 +28,35 @@ type outcome struct {
 // changes are what a batch does to a space: one outcome a record, and the clusters that it touched and
 // that are to go because they have expired, in founding order.
 type changes struct {
-	outcomes []outcome
-	touched  []state.Cluster
-	expired  []state.Cluster
-	founded  []singlepass.Centre // among the touched, or expired since
-	capped   int                 // event times that were cut
-	compared uint64              // centres with articles
-	before   singlepass.State    // to undo it
+	outcomes   []outcome
+	touched    []state.Cluster
+	expired    []state.Cluster
+	founded    []singlepass.Centre // among the touched, or expired since
+	adjusted   adjusted
+	checkpoint *article.Checkpoint // of when it is committed; nil where there is no topic to hold it
+	compared   uint64              // centres with articles
+	before     singlepass.State    // to undo it
+}
+
+// adjusted counts the articles of a batch that have another event time than they say, by why.
+type adjusted struct {
+	ahead, old int
+	example    *outcome // the first
+	at         int64    // its event time
+}
+
+func (a *adjusted) add(o *outcome, at int64, why singlepass.Adjustment) {
+	switch why {
+	case singlepass.Ahead:
+		a.ahead++
+	case singlepass.Old:
+		a.old++
+	default:
+		return
+	}
+	if a.example == nil {
+		a.example, a.at = o, at
+	}
 }
 
 // space is one space of articles that are compared with one another: the rule over the centres in
@@ -44,6 +66,7 @@ type changes struct {
 type space struct {
 	rule     *singlepass.Space
 	store    *state.Store
+	window   time.Duration
 	identity string
 	now      func() time.Time
 
@@ -58,18 +81,13 @@ type member struct {
 	touched bool // an article of the batch belongs to it
 }
 
-const (
-	// maxAhead is how far event times may run ahead of the wall clock. Beyond it they are cut: one
-	// article from the year 2262 must not make every other one old.
-	maxAhead = 24 * time.Hour
-	// collected is how many expired clusters a batch takes away beside as many as it founds. Where more
-	// have expired at once, the next batches take them: each costs some microseconds, and no batch
-	// shall wait for a million.
-	collected = 1000
-)
+// collected is how many expired clusters a batch takes away beside as many as it founds. Where more
+// have expired at once, the next batches take them: each costs some microseconds, and no batch
+// shall wait for a million.
+const collected = 1000
 
 func newSpace(index singlepass.Index, window time.Duration, identity string, store *state.Store, now func() time.Time) *space {
-	s := &space{store: store, identity: identity, now: now}
+	s := &space{store: store, window: window, identity: identity, now: now}
 	s.rule = singlepass.NewSpace(index, window, func(c singlepass.Centre) int64 { return s.cluster(c.Seq).LastSeen })
 	return s
 }
@@ -116,10 +134,8 @@ func (s *space) assign(batch []fingerprinted) (changes, error) {
 }
 
 func (s *space) assignOne(o *outcome, out *changes) {
-	at, capped := s.eventTime(o.fingerprinted)
-	if capped {
-		out.capped++
-	}
+	at, why := s.eventTime(o.fingerprinted)
+	out.adjusted.add(o, at, why)
 	a := s.rule.Assign(o.fingerprint, at)
 	status := article.Joined
 	if !a.Joined {
@@ -184,6 +200,9 @@ func (s *space) apply(c changes, marks map[int]mark) error {
 	m := s.store.Meta()
 	now := s.rule.State()
 	m.StreamTime, m.Next = now.StreamTime, now.Next
+	if c.checkpoint != nil {
+		m.Checkpoint = c.checkpoint
+	}
 	note(&m, c.touched, marks)
 	if err := s.store.Apply(c.touched, c.expired, m); err != nil {
 		return err
@@ -220,16 +239,9 @@ func (s *space) newResult(f *fingerprinted, status article.Status) article.Resul
 	return r
 }
 
-// eventTime is when the article was published, else its record's timestamp, else the latest event
-// time so far; never before 1970, never more than maxAhead from now. It reports whether it was cut so.
-func (s *space) eventTime(f *fingerprinted) (at int64, capped bool) {
-	at = max(0, s.rule.State().StreamTime)
-	switch {
-	case !f.publishedAt.IsZero():
-		at = f.publishedAt.UnixMilli()
-	case f.record.Time.UnixMilli() > 0:
-		at = f.record.Time.UnixMilli()
-	}
-	within := max(0, min(at, s.now().Add(maxAhead).UnixMilli()))
-	return within, within != at
+// eventTime is the event time that counts for an article, and why it is another than it says.
+func (s *space) eventTime(f *fingerprinted) (at int64, a singlepass.Adjustment) {
+	return singlepass.Dates{
+		Published: f.publishedAt, Recorded: f.record.Time, StreamTime: s.rule.State().StreamTime, Now: s.now(), Window: s.window,
+	}.EventTime()
 }

@@ -1,8 +1,10 @@
 package pipeline
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -21,6 +23,7 @@ import (
 	"github.com/clusterd/clusterd/internal/monitor"
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/state"
+	"github.com/clusterd/clusterd/internal/testwait"
 )
 
 // wallClock is the wall clock of these tests, and at a time relative to it.
@@ -34,6 +37,8 @@ func testReplica(t testing.TB, window time.Duration, partitions ...int) *replica
 	t.Helper()
 	r := &replica{
 		config: testConfig(), log: discard, monitor: monitor.New("test"), name: "all", modulus: 3, identity: "test",
+		settings: settings{check: singlepass.Fingerprint.CheckNoSketch}, scans: make(map[int]scan),
+		tail: func(_ context.Context, _ int, from int64, _ func(kafka.Record)) (int64, error) { return from, nil },
 		owns: func(p int) bool { return len(partitions) == 0 || slices.Contains(partitions, p) },
 	}
 	r.config.Cluster.Window = window
@@ -57,10 +62,10 @@ func reopen(t testing.TB, r *replica, disk vfs.FS) {
 	}
 }
 
-// newTestSpace is a space of the default method, at a time that stands still.
+// newTestSpace is a space of the default method, at a time that stands still, a day after [wallClock].
 func newTestSpace(r *replica, store *state.Store) *space {
 	index := hamming.Centres(hamming.NewBTree(3))
-	return newSpace(index, r.config.Cluster.Window, r.identity, store, func() time.Time { return wallClock })
+	return newSpace(index, r.config.Cluster.Window, r.identity, store, func() time.Time { return at(24 * time.Hour) })
 }
 
 func testSpace(t testing.TB, window time.Duration) *space {
@@ -88,6 +93,12 @@ func art(offset int64, fingerprint uint64, published time.Time) fingerprinted {
 		record: kafka.Record{Topic: "articles", Partition: int(offset % 3), Offset: offset}, publishedAt: published,
 		representative: article.Representative{ID: id, Title: "title of " + id}, fingerprint: singlepass.Fingerprint{Hash: fingerprint}, comparable: true,
 	}
+}
+
+// inItsTime is a in a record that was written when it was published.
+func inItsTime(a fingerprinted) fingerprinted {
+	a.record.Time = a.publishedAt
+	return a
 }
 
 // far are fingerprints that differ in more than 3 bits.
@@ -138,35 +149,55 @@ func TestAssignResults(t *testing.T) {
 	}
 }
 
-func TestEventTime(t *testing.T) {
-	for name, tt := range map[string]struct {
-		published, recorded, latest, want time.Time
-		capped                            bool
+// An article from tomorrow ends nobody's cluster, and one from 1971 is found again; both are counted.
+func TestStrangeTimesAreAdjusted(t *testing.T) {
+	s := testSpace(t, time.Hour)
+	s.now = func() time.Time { return wallClock }
+	of := func(offset int64, fingerprint uint64, published time.Time) fingerprinted {
+		a := art(offset, fingerprint, published)
+		a.record.Time = wallClock
+		return a
+	}
+	y1971 := time.Date(1971, 1, 1, 0, 0, 0, 0, time.UTC)
+	c := mustAssign(t, s, []fingerprinted{
+		of(0, far[0], wallClock), of(1, far[1], at(24*time.Hour)), of(2, far[0], wallClock), of(3, far[2], y1971), of(4, far[2], y1971), of(5, far[0], wallClock),
+	})
+	var got []string
+	for i := range c.outcomes {
+		o := &c.outcomes[i]
+		got = append(got, fmt.Sprintf("%s %s", o.clusterID, time.UnixMilli(o.eventTime).UTC().Format(time.TimeOnly)))
+	}
+	want := []string{"articles/0/0 12:00:00", "articles/1/1 12:15:00", "articles/0/0 12:00:00", "articles/0/3 12:00:00", "articles/0/3 12:00:00", "articles/0/0 12:00:00"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if a := c.adjusted; a.ahead != 1 || a.old != 2 || a.example != &c.outcomes[1] {
+		t.Errorf("counted %+v", a)
+	}
+}
+
+// That event times were adjusted is said the first time, and then once a minute, with how many there were.
+func TestAdjustedTimesAreSaid(t *testing.T) {
+	var out testwait.Buffer
+	log := slog.New(slog.NewTextHandler(&out, nil))
+	a, o := adjusting{}, &outcome{fingerprinted: &fingerprinted{record: kafka.Record{Topic: "articles", Offset: 7}}}
+	for _, step := range []struct {
+		after time.Duration
+		adjusted
+		want string // in the line that it says, empty for none
 	}{
-		"published":               {at(-2 * time.Hour), at(-time.Hour), at(-3 * time.Hour), at(-2 * time.Hour), false},
-		"record's time":           {time.Time{}, at(-time.Hour), at(-3 * time.Hour), at(-time.Hour), false},
-		"neither: the latest":     {time.Time{}, time.Time{}, at(-3 * time.Hour), at(-3 * time.Hour), false},
-		"record without time":     {time.Time{}, time.UnixMilli(-1), at(-3 * time.Hour), at(-3 * time.Hour), false},
-		"a day ahead":             {at(24 * time.Hour), time.Time{}, wallClock, at(24 * time.Hour), false},
-		"more than a day ahead":   {at(24*time.Hour + time.Millisecond), time.Time{}, wallClock, at(24 * time.Hour), true},
-		"the year 2262":           {time.Date(2262, 1, 1, 0, 0, 0, 0, time.UTC), time.Time{}, wallClock, at(24 * time.Hour), true},
-		"record's time far ahead": {time.Time{}, at(48 * time.Hour), wallClock, at(24 * time.Hour), true},
-		"before 1970":             {time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC), wallClock, wallClock, time.UnixMilli(0), true},
-		"1970 itself":             {time.UnixMilli(0), wallClock, wallClock, time.UnixMilli(0), false},
+		{0, adjusted{}, ""},
+		{time.Second, adjusted{ahead: 2, example: o}, "ahead=2 old=0 for_example=articles/0/7"},
+		{30 * time.Second, adjusted{old: 3, example: o}, ""},
+		{60 * time.Second, adjusted{ahead: 1, example: o}, ""},
+		{61 * time.Second, adjusted{}, ""},
+		{90 * time.Second, adjusted{old: 1, example: o}, "ahead=1 old=4"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			s := testSpace(t, 0)
-			s.rule.Resume(singlepass.State{StreamTime: tt.latest.UnixMilli()})
-			a := art(0, 0, tt.published)
-			a.record.Time = tt.recorded
-			got, capped := s.eventTime(&a)
-			if got != tt.want.UnixMilli() {
-				t.Errorf("event time = %v, want %v", time.UnixMilli(got).UTC(), tt.want.UTC())
-			}
-			if capped != tt.capped {
-				t.Errorf("capped = %t, want %t", capped, tt.capped)
-			}
-		})
+		before := len(out.String())
+		a.add(log, step.adjusted, wallClock.Add(step.after))
+		if said := out.String()[before:]; (said == "") != (step.want == "") || !strings.Contains(said, step.want) {
+			t.Errorf("after %s: %q, want %q in it", step.after, said, step.want)
+		}
 	}
 }
 
@@ -223,7 +254,7 @@ func TestTouchedAndExpired(t *testing.T) {
 		},
 		"a late one founds, and expires with the next": {
 			[]fingerprinted{art(0, far[0], wallClock)},
-			[]fingerprinted{art(1, far[1], at(-2*window)), art(2, far[0], wallClock)},
+			[]fingerprinted{inItsTime(art(1, far[1], at(-2*window))), art(2, far[0], wallClock)},
 			[]uint64{0},
 			[]uint64{1},
 		},
@@ -313,7 +344,7 @@ func (h *history) restarted(t *testing.T, r *rand.Rand, o *outputs, old *replica
 	}
 	for len(records) > 0 {
 		n := min(len(records), 1+r.IntN(20))
-		if _, err := next.take(consumer.Chunk{Records: records[:n]}); err != nil {
+		if _, err := next.take(t.Context(), consumer.Chunk{Records: records[:n]}); err != nil {
 			t.Fatal(err)
 		}
 		records = records[n:]

@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"math"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/compress"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/failpoint"
@@ -25,6 +28,12 @@ const (
 	commitGrace = 5 * time.Second
 	// progressInterval is how often a worker that works says so.
 	progressInterval = 10 * time.Second
+	// blockedPause is how often a worker looks whether a topic takes the record that it has refused, and
+	// blockedReminder how often it says that it does not.
+	blockedPause    = 2 * time.Second
+	blockedReminder = time.Minute
+	// adjustedInterval is how often it says at most that it has adjusted event times.
+	adjustedInterval = time.Minute
 	// smallestLimit is where halving the size of record batches ends.
 	smallestLimit = 16 << 10
 )
@@ -40,6 +49,8 @@ type worker struct {
 	transactional string
 	out           outputs
 	replica       *replica
+	adjusting     adjusting
+	reached       map[int]int64 // by input partition: up to where it is committed
 }
 
 // errAgain marks the failure of a transaction, after which the worker begins again from what is
@@ -70,10 +81,15 @@ func (w *worker) run(ctx context.Context) error {
 			w.monitor.Aborted()
 			w.log.Warn("a batch was not committed, or it is not known whether it was; beginning again from what is committed", "error", err)
 		}
-		if errors.Is(err, kafkago.MessageSizeTooLarge) {
+		w.monitor.Trouble(err)
+		var refused *sink.TooLargeError
+		switch {
+		case errors.As(err, &refused):
+			err = w.waitForRoom(ctx, producer, refused)
+			continue
+		case errors.Is(err, kafkago.MessageSizeTooLarge):
 			w.shrink()
 		}
-		w.monitor.Trouble(err)
 		err = backoff.Wait(ctx)
 	}
 	if ctx.Err() != nil {
@@ -110,6 +126,41 @@ func (w *worker) newProducer(ctx context.Context) (*sink.Producer, error) {
 	return sink.NewProducer(w.client, w.log, w.transactional, w.config.Input.Group, w.out.limits, codec), nil
 }
 
+// waitForRoom waits until the topic takes the record that it has refused. Where the broker does not say what it
+// takes, the record is tried again after a while. The transaction is aborted first: it would hold readers back.
+func (w *worker) waitForRoom(ctx context.Context, producer *sink.Producer, refused *sink.TooLargeError) error {
+	w.monitor.Blocked(w.replica.name, refused)
+	if err := producer.Fence(ctx); err != nil {
+		return err
+	}
+	var said time.Time
+	for began := time.Now(); ; {
+		if time.Since(said) >= blockedReminder {
+			said = time.Now()
+			w.log.Error("blocked: nothing is lost or passed over, and clusterd goes on by itself when the topic takes the record", "error", refused)
+		}
+		var settings kafka.TopicConfig
+		err := kafka.Retry(ctx, w.log, "reading the settings of topic "+refused.Topic, func() (err error) {
+			settings, err = w.client.TopicConfig(ctx, refused.Topic)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if settings.LimitKnown {
+			w.out.limits[refused.Topic] = settings.MaxMessageBytes
+		}
+		if settings.LimitKnown && settings.MaxMessageBytes >= refused.Size || !settings.LimitKnown && time.Since(began) >= blockedReminder {
+			return nil
+		}
+		select {
+		case <-time.After(blockedPause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
 // shrink makes record batches smaller where a topic's real limit could not be read.
 func (w *worker) shrink() {
 	for topic, limit := range w.out.limits {
@@ -118,8 +169,8 @@ func (w *worker) shrink() {
 }
 
 // own takes ownership, in the order that exactly-once needs: fence, then offsets, then clusters;
-// and works from there. It calls committed after each batch.
-func (w *worker) own(ctx context.Context, producer *sink.Producer, committed func()) error {
+// and works from there. It calls progressed after each batch.
+func (w *worker) own(ctx context.Context, producer *sink.Producer, progressed func()) error {
 	w.monitor.Recovering(w.replica.name, "taking the space over")
 	if err := producer.Fence(ctx); err != nil {
 		return err
@@ -127,16 +178,20 @@ func (w *worker) own(ctx context.Context, producer *sink.Producer, committed fun
 	if err := failpoint.Hit(failpoint.Fenced); err != nil {
 		return fmt.Errorf("%w: %w", errAgain, err)
 	}
-	next, err := w.positions(ctx)
+	committed, next, err := w.positions(ctx)
 	if err != nil {
 		return err
 	}
 	if err := w.replica.catchUp(ctx); err != nil {
 		return err
 	}
+	if err := w.replica.checkOffsets(committed); err != nil {
+		return err
+	}
 	if err := w.replica.checkFounders(next); err != nil {
 		return err
 	}
+	w.reached = committed
 	w.monitor.Live(w.replica.name, w.partitions)
 	w.log.Info("live", "partitions", w.partitions)
 
@@ -146,41 +201,47 @@ func (w *worker) own(ctx context.Context, producer *sink.Producer, committed fun
 		log := consumer.NewLog(w.client, w.log, w.config.Input.Topic, next, w.config.Batch.Bytes)
 		// What is too large for an article goes on whole if a dead letter can hold it.
 		log.MaxValue = max(w.config.Input.MaxBytes, w.out.limits[w.out.DeadLetterTopic])
-		log.OnPoll = func() { w.monitor.Polled(0, 0) }
+		log.OnPoll = w.polled
 		return log.Read(ctx, chunks)
 	})
 	group.Go(func() error { return w.fingerprint(ctx, chunks, fingerprinted) })
 	group.Go(func() error { return w.collect(ctx, fingerprinted, batches) })
-	group.Go(func() error { return w.commitAll(ctx, producer, batches, committed) })
+	group.Go(func() error { return w.commitAll(ctx, producer, batches, progressed) })
 	return group.Wait()
 }
 
-// positions are the offsets to read on from: what the group has committed, else the beginning.
-func (w *worker) positions(ctx context.Context) (map[int]int64, error) {
+// polled tells the monitor where the input stands.
+func (w *worker) polled(positions []consumer.Position) {
+	w.monitor.Polled(0, 0)
+	for _, p := range positions {
+		w.monitor.Lag(p.Partition, p.Lag())
+		w.monitor.Open(w.replica.name, w.config.Input.Topic, p.Partition, p.Open)
+	}
+}
+
+// positions are the offsets that the group has committed, and those to read on from: these, else the beginning.
+func (w *worker) positions(ctx context.Context) (committed, next map[int]int64, err error) {
 	topic := w.config.Input.Topic
-	var next map[int]int64
-	err := kafka.Retry(ctx, w.log, "fetching committed offsets", func() (err error) {
-		next, err = consumer.Committed(ctx, w.client, w.config.Input.Group, topic, w.partitions)
+	err = kafka.Retry(ctx, w.log, "fetching committed offsets", func() (err error) {
+		committed, err = consumer.Committed(ctx, w.client, w.config.Input.Group, topic, w.partitions)
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	next = maps.Clone(committed)
 	var fresh []int
 	for _, p := range w.partitions {
-		if _, ok := next[p]; !ok {
+		if _, ok := committed[p]; !ok {
 			fresh = append(fresh, p)
 		}
 	}
-	var first map[int]int64
-	err = kafka.Retry(ctx, w.log, "listing offsets", func() (err error) {
-		first, err = w.client.Offsets(ctx, topic, fresh, kafka.First)
+	err = kafka.Retry(ctx, w.log, "listing offsets", func() error {
+		first, err := w.client.Offsets(ctx, topic, fresh, kafka.First)
+		maps.Copy(next, first)
 		return err
 	})
-	for p, offset := range first {
-		next[p] = offset
-	}
-	return next, err
+	return committed, next, err
 }
 
 // commitAll assigns and commits one batch after the other. Assignment waits for the commit, so
@@ -199,7 +260,7 @@ func (w *worker) commitAll(ctx context.Context, producer *sink.Producer, batches
 			committed()
 			progress.add(totals)
 		case <-ticker.C:
-			progress.say(w.replica.space.rule.Len())
+			progress.say(w.replica.space.rule.Len(), w.monitor.Lags(w.partitions))
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -225,16 +286,18 @@ func (w *worker) process(ctx context.Context, producer *sink.Producer, b batch) 
 // last makes what was assigned last: in Kafka, then on disk.
 func (w *worker) last(ctx context.Context, producer *sink.Producer, c changes, b batch) error {
 	plantInResults(&c)
+	c.checkpoint = w.checkpoint(b)
 	began := time.Now()
 	transaction := sink.Batch{Records: w.out.records(c), Offsets: b.offsets(w.config.Input.Topic)}
 	w.monitor.Spent(monitor.Encoding, began)
-	plantInTopics(w.out.Topic, &transaction)
+	plantInTopics(&w.out, &transaction)
 	began = time.Now()
 	written, err := w.commit(ctx, producer, transaction)
 	w.monitor.Spent(monitor.Committing, began)
 	if err != nil {
 		return err
 	}
+	w.reached = c.checkpoint.Offsets
 	if err := failpoint.Hit(failpoint.BeforeDisk); err != nil {
 		return fmt.Errorf("%w: %w", errAgain, err)
 	}
@@ -252,20 +315,44 @@ func (w *worker) last(ctx context.Context, producer *sink.Producer, c changes, b
 	return nil
 }
 
+// checkpoint is that of the space when the batch, which is assigned, is committed.
+func (w *worker) checkpoint(b batch) *article.Checkpoint {
+	c, now := w.replica.settings.Checkpoint, w.replica.space.rule.State()
+	c.NextPosition, c.StreamTime, c.Offsets = now.Next, max(0, now.StreamTime), maps.Clone(w.reached)
+	for p, next := range b.next {
+		c.Offsets[p] = next
+	}
+	return &c
+}
+
 // tell counts what became of a committed batch, for the log and the monitor.
 func (w *worker) tell(c changes, took time.Duration) Totals {
-	totals, rejected := Totals{}, make(map[string]int)
+	totals, rejected, tally := Totals{}, make(map[string]int), w.fingerprinter.tally
+	var odd monitor.Odd
 	for i := range c.outcomes {
 		o := &c.outcomes[i]
 		totals.add(o)
+		for _, what := range tally.Add(o.notes, o.rejection) {
+			w.log.Warn(what, "source", o.address().String())
+		}
+		if o.notes != nil {
+			odd.Add(o.notes)
+		}
 		if r := o.rejection; r != nil {
 			rejected[string(r.Class)]++
 			w.log.Debug("dead letter", "class", r.Class, "reason", r.Reason, "source", o.address().String())
 		}
 	}
+	w.adjusting.add(w.log, c.adjusted, time.Now())
+	if tally.Enough() {
+		if warning := tally.Warning(); warning != "" {
+			w.log.Warn(warning)
+		}
+	}
 	w.monitor.Committed(monitor.Commit{
+		Odd:   odd,
 		Space: w.replica.name, Took: took, New: totals.New, Joined: totals.Joined, Unclustered: totals.Unclustered, Rejected: rejected,
-		Expired: len(c.expired), CappedTimes: c.capped, Candidates: c.compared, Clusters: w.replica.space.rule.Len(),
+		Expired: len(c.expired), TimesAhead: c.adjusted.ahead, TimesOld: c.adjusted.old, Candidates: c.compared, Clusters: w.replica.space.rule.Len(),
 	})
 	return totals
 }
@@ -324,11 +411,43 @@ func (p *progress) add(t Totals) {
 	p.Rejected += t.Rejected
 }
 
-// say logs the counts, if there are any, and begins anew.
-func (p *progress) say(clusters int) {
+// say logs the counts and what is left to do, if there is anything, and begins anew. The time that is left is that
+// for the lag at the rate of the counts, as if nothing came in meanwhile.
+func (p *progress) say(clusters int, lag int64) {
+	rate := float64(p.Lines) / time.Since(p.since).Seconds()
+	attributes := []any{
+		"records", p.Lines, "per_second", int(rate), "new", p.New, "joined", p.Joined, "unclustered", p.Unclustered,
+		"dead_letters", p.Rejected, "clusters", clusters, "lag", lag,
+	}
 	if p.Lines > 0 {
-		p.log.Info("progress", "records", p.Lines, "per_second", int(float64(p.Lines)/time.Since(p.since).Seconds()), "new", p.New,
-			"joined", p.Joined, "unclustered", p.Unclustered, "dead_letters", p.Rejected, "clusters", clusters)
+		attributes = append(attributes, "eta", timeFor(lag, rate))
+	}
+	if p.Lines > 0 || lag > 0 {
+		p.log.Info("progress", attributes...)
 	}
 	*p = progress{log: p.log, since: time.Now()}
+}
+
+// timeFor is how long so many records take at a rate, to the second, and no more than some thirty years.
+func timeFor(records int64, perSecond float64) time.Duration {
+	return time.Duration(math.Round(min(float64(records)/perSecond, 1e9))) * time.Second
+}
+
+// adjusting says from time to time that articles have another event time than they say.
+type adjusting struct {
+	ahead, old int       // since it was last said
+	said       time.Time // zero: never
+}
+
+// add counts, and says so: the first time, and then at most once in an interval.
+func (a *adjusting) add(log *slog.Logger, more adjusted, now time.Time) {
+	a.ahead, a.old = a.ahead+more.ahead, a.old+more.old
+	if more.example == nil || !a.said.IsZero() && now.Sub(a.said) < adjustedInterval {
+		return
+	}
+	e := more.example
+	log.Warn("articles say times that would expire others' clusters, or their own at once: they count by the time of their record",
+		"ahead", a.ahead, "old", a.old, "for_example", e.address().String(), "published_at", e.publishedAt, "record_time", e.record.Time.UTC(),
+		"counts_as", time.UnixMilli(more.at).UTC())
+	*a = adjusting{said: now}
 }

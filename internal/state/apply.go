@@ -68,6 +68,10 @@ type change struct {
 }
 
 func (c *change) put(k Cluster, next uint64) error {
+	// What could not be read back would be a damaged disk, time and again.
+	if err := k.Validate(); err != nil {
+		return fmt.Errorf("cluster %s: %w", k.Founder, err)
+	}
 	if k.Seq >= next {
 		return fmt.Errorf("cluster %d is not below the next position, %d", k.Seq, next)
 	}

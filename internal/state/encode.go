@@ -135,6 +135,9 @@ func decodeCluster(b []byte, seq uint64, topic string) (Cluster, error) {
 	if d.failed {
 		return Cluster{}, fmt.Errorf("%w: cluster %d: %w", ErrDamaged, seq, errShort)
 	}
+	if err := c.Validate(); err != nil {
+		return Cluster{}, fmt.Errorf("%w: cluster %d: %w", ErrDamaged, seq, err)
+	}
 	return c, nil
 }
 

@@ -5,25 +5,77 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/clusterd/clusterd/internal/article"
 )
 
-// extremes are clusters at the limits of what can be written.
+// extremes are clusters at the limits of what is possible.
 func extremes() []Cluster {
 	return []Cluster{
-		{Founder: article.Address{Topic: "articles"}},
+		{Founder: article.Address{Topic: "articles"}, Size: 1},
 		{
 			Seq: 7, Fingerprint: 0x0123456789abcdef, Founder: article.Address{Topic: "articles", Partition: 3, Offset: 17}, Size: 9,
 			FirstSeen: 1777636800000, LastSeen: 1777640400000, Position: 41, entry: 1777638000000, Sketch: "\x00sketch\xff",
 			Representative: article.Representative{ID: "articles/3/17", Title: "新华社\xff"},
 		},
 		{
-			Seq: math.MaxUint64, Fingerprint: math.MaxUint64, Founder: article.Address{Topic: "articles", Partition: math.MaxInt32, Offset: math.MaxInt64},
-			Size: math.MaxInt, FirstSeen: math.MinInt64, LastSeen: math.MaxInt64, Position: math.MaxUint64, entry: -1,
+			Seq: 1, Fingerprint: math.MaxUint64, Founder: article.Address{Topic: "articles", Partition: math.MaxInt32, Offset: maxOffset},
+			Size: maxPosition, LastSeen: maxTime, Position: maxPosition, entry: -1,
+			Representative: article.Representative{ID: strings.Repeat("i", article.MaxIDBytes), Title: strings.Repeat("t", maxTitle)},
 		},
-		{Founder: article.Address{Topic: "articles"}, FirstSeen: math.MaxInt64, LastSeen: math.MinInt64, entry: math.MinInt64},
+	}
+}
+
+// impossible are clusters that nothing can have made.
+func impossible() map[string]Cluster {
+	all := make(map[string]Cluster)
+	for name, change := range map[string]func(*Cluster){
+		"no members":                         func(c *Cluster) { c.Size = 0 },
+		"fewer than no members":              func(c *Cluster) { c.Size = -1 },
+		"the most members that an int holds": func(c *Cluster) { c.Size = math.MaxInt },
+		"more members than positions":        func(c *Cluster) { c.Size = 36 },
+		"one member, and another last":       func(c *Cluster) { c.Size = 1 },
+		"many members at one position":       func(c *Cluster) { c.Position = c.Seq },
+		"last before first":                  func(c *Cluster) { c.Position = c.Seq - 1 },
+		"seq at the end":                     func(c *Cluster) { c.Seq = math.MaxUint64 },
+		"position at the end":                func(c *Cluster) { c.Position = math.MaxUint64 },
+		"position one before":                func(c *Cluster) { c.Position = math.MaxUint64 - 1 },
+		"position beyond JSON":               func(c *Cluster) { c.Position = maxPosition + 1 },
+		"before 1970":                        func(c *Cluster) { c.FirstSeen = -1 },
+		"the beginning of time":              func(c *Cluster) { c.FirstSeen = math.MinInt64 },
+		"seen last before first":             func(c *Cluster) { c.LastSeen = c.FirstSeen - 1 },
+		"the year 10000":                     func(c *Cluster) { c.LastSeen = maxTime + 1 },
+		"the end of time":                    func(c *Cluster) { c.LastSeen = math.MaxInt64 },
+		"a founder at the last offset":       func(c *Cluster) { c.Founder.Offset = math.MaxInt64 },
+		"a founder before the first":         func(c *Cluster) { c.Founder.Offset = -1 },
+		"a founder in no partition":          func(c *Cluster) { c.Founder.Partition = -1 },
+		"a founder of no topic":              func(c *Cluster) { c.Founder.Topic = "" },
+		"a long id":                          func(c *Cluster) { c.Representative.ID = strings.Repeat("i", article.MaxIDBytes+1) },
+		"a long title":                       func(c *Cluster) { c.Representative.Title = strings.Repeat("t", maxTitle+1) },
+	} {
+		c := extremes()[1]
+		change(&c)
+		all[name] = c
+	}
+	return all
+}
+
+func TestValidate(t *testing.T) {
+	for _, c := range extremes() {
+		if err := c.Validate(); err != nil {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	for name, c := range impossible() {
+		if c.Validate() == nil {
+			t.Errorf("%s: taken", name)
+		}
+		// Nor is it taken back from disk, if it got there.
+		if got, err := decodeCluster(encodeCluster(c), c.Seq, c.Founder.Topic); !errors.Is(err, ErrDamaged) || got != (Cluster{}) {
+			t.Errorf("%s: read back as %+v, %v", name, got, err)
+		}
 	}
 }
 

@@ -10,7 +10,9 @@ package state
 
 import (
 	"errors"
+	"fmt"
 	"maps"
+	"math"
 	"time"
 
 	"github.com/clusterd/clusterd/internal/article"
@@ -35,6 +37,35 @@ type Cluster struct {
 
 	entry int64 // the time under which its expiry entry stands
 	read  *view // in which that was read, nil for never
+}
+
+// The largest values of a cluster that was made here, with room to count on.
+const (
+	maxPosition = 1<<53 - 1              // all of JSON's numbers are exact up to it
+	maxOffset   = 1<<62 - 1              // of the founder
+	maxTime     = int64(253402300799999) // the end of the year 9999, the last that RFC 3339 writes
+	maxTitle    = article.MaxTitleBytes + len("…")
+)
+
+// Validate is an error of a cluster that no clusterd can have made, whatever its articles were: what is read from
+// outside goes through it before anything is done with it. Its fingerprint and sketch are the method's to judge.
+func (c *Cluster) Validate() error {
+	switch {
+	case c.Founder.Topic == "" || c.Founder.Partition < 0 || c.Founder.Partition > math.MaxInt32 || c.Founder.Offset < 0 || c.Founder.Offset > maxOffset:
+		return fmt.Errorf("founder %s: the address of no record", c.Founder)
+	case c.Position > maxPosition:
+		return fmt.Errorf("position %d: at most %d is possible", c.Position, uint64(maxPosition))
+	case c.Seq > c.Position:
+		return fmt.Errorf("seq %d, the founder's position, is above %d, the last member's", c.Seq, c.Position)
+	case c.Size < 1 || uint64(c.Size) > c.Position-c.Seq+1 || c.Size == 1 && c.Seq != c.Position:
+		return fmt.Errorf("size %d: the founder has position %d, the last member %d", c.Size, c.Seq, c.Position)
+	case c.FirstSeen < 0 || c.LastSeen < c.FirstSeen || c.LastSeen > maxTime:
+		return fmt.Errorf("seen from %d to %d ms since 1970: not from 1970 on, one after the other", c.FirstSeen, c.LastSeen)
+	case len(c.Representative.ID) > article.MaxIDBytes || len(c.Representative.Title) > maxTitle:
+		return fmt.Errorf("the representative's id has %d bytes, its title %d: at most %d and %d are possible",
+			len(c.Representative.ID), len(c.Representative.Title), article.MaxIDBytes, maxTitle)
+	}
+	return nil
 }
 
 // view is the store between two calls of Apply.
@@ -64,6 +95,8 @@ type Meta struct {
 	StreamTime int64              `json:"stream_time"` // highest event time, Unix milliseconds
 	Next       uint64             `json:"next"`        // the next position, above those of all clusters
 	Founders   map[int]int64      `json:"founders"`    // by partition of the input topic: highest offset of a founder ever applied
+	// Checkpoint is the last one of the space; nil where there was none, as a clusterd of before writes none.
+	Checkpoint *article.Checkpoint `json:"checkpoint,omitempty"`
 }
 
 // LastRecord is a record of the clusters topic, by which the topic is known again.
@@ -75,6 +108,11 @@ type LastRecord struct {
 // clone is a deep copy, with maps that can be written to.
 func (m Meta) clone() Meta {
 	m.Offsets, m.Last, m.Founders = cloneMap(m.Offsets), cloneMap(m.Last), cloneMap(m.Founders)
+	if m.Checkpoint != nil {
+		c := *m.Checkpoint
+		c.Offsets = cloneMap(c.Offsets)
+		m.Checkpoint = &c
+	}
 	return m
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -53,8 +52,7 @@ func TestApply(t *testing.T) {
 		"two at once":                        {put(one, two)},
 		"nothing but the mark":               {put(one), put(), put()},
 		"founded and joined in one batch":    {put(joined(joined(one, 2, 150), 3, 90))},
-		"before 1970":                        {put(founded(1, -5), founded(2, math.MinInt64/4))},
-		"without id and title":               {put(state.Cluster{Seq: 1, Founder: one.Founder, Position: 1})},
+		"without id and title":               {put(state.Cluster{Seq: 1, Founder: one.Founder, Position: 1, Size: 1})},
 		"the same again":                     {put(one, two), put(one, two)},
 		"older than what is there":           {put(two), put(one), put(founded(0, 50))},
 		"joined, from what was made":         {put(one), put(joined(one, 5, 300))},
@@ -132,6 +130,7 @@ func TestApplyRefuses(t *testing.T) {
 		"of another topic":       {[]state.Cluster{foreign}, nil, 4, "cluster comments/0/3 is not of topic articles"},
 		"remove of another":      {nil, []state.Cluster{foreign}, 4, "cluster comments/0/3 is not of topic articles"},
 		"two of one seq":         {[]state.Cluster{impostor}, nil, 4, "clusters articles/1/1 and articles/1/99 are both 1 in the order of founding"},
+		"one that is impossible": {[]state.Cluster{{Seq: 2, Position: 2, Founder: two.Founder, Size: -1}}, nil, 4, "cluster articles/2/2: size -1: the founder has position 2, the last member 2"},
 		"a position yet to come": {[]state.Cluster{founded(4, 1)}, nil, 4, "cluster 4 is not below the next position, 4"},
 		"positions go back":      {nil, nil, 1, "the next position was 2 and would be 1"},
 	} {
