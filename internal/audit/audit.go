@@ -1,32 +1,40 @@
 // Package audit checks, on the topics of a clusterd that runs or has stopped, that it kept what it
-// promises. Settings go in, a [Report] comes out. It shares no code with what makes the results: it reads
-// with another Kafka client, parses messages by what the README says of them, and has a model of its own.
+// promises. Settings go in, a [Report] comes out. It reads with another Kafka client, parses what clusterd wrote by
+// what the README says of it, and has a model of its own of the order, the rule and expiry. With clusterd it
+// shares what makes an article of a record, and what makes fingerprints of articles and compares two of them: functions
+// of their arguments alone, which have tests of their own. The audit calls them again, on the input.
 //
 //   - form: every message has the documented form.
 //   - I1: every committed input record below the group's offsets came out exactly once, as a result or
 //     as a dead letter, and nothing else did.
+//   - input: a result has the id, time and fingerprint of its input record, a dead letter its class and bytes; each is in the
+//     partition that its key gives it, and names the pipeline that the settings give. Of event times see eventTime.
 //   - I2: positions have no gap, and along them each input partition was taken in in its own order.
 //   - I3: a plain model that is fed the recorded order gives each article the same cluster, distance and size.
-//     Of other methods than simhash, results do not say all that is compared: see model.
-//   - I4: the clusters topic says what the model says, and nothing came out ahead of the group's offsets.
+//     Of other methods than simhash the model does not look for the nearest: see model.
+//   - I4: the clusters topic says what the model says, in all fields, and nothing came out ahead of the group's offsets.
 //   - I5: what somebody read earlier is still there, once, with the same cluster.
 //
 // Memory is some 2 bits for each input record, 2 for each result and 100 to 200 bytes for each cluster,
-// beside what a fetch brings; temporary files hold 130 bytes for each result, and 13 for each that was
-// read earlier. A million results with 670,000 clusters took 450 MB in all.
+// beside what a fetch brings and the dictionary; temporary files hold 290 bytes for each article, its sketch, and 13 bytes
+// for each result that was read earlier.
 package audit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/method"
 )
 
 // Options say what an audit does beyond its settings. Log must be set.
@@ -49,6 +57,10 @@ type Seen struct {
 // Run audits the topics that c names. An error means that the audit could not be done; what is wrong with
 // the topics is in the report.
 func Run(ctx context.Context, c config.Config, o Options) (*Report, error) {
+	return run(ctx, c, o, method.New)
+}
+
+func run(ctx context.Context, c config.Config, o Options, newMethod func(config.Config) (method.Method, error)) (*Report, error) {
 	connection, err := connection(c.Kafka)
 	if err != nil {
 		return nil, err
@@ -65,7 +77,10 @@ func Run(ctx context.Context, c config.Config, o Options) (*Report, error) {
 	defer func() { _ = os.RemoveAll(dir) }() // of no use to anybody else
 	a := &audit{
 		config: c, options: o, connection: connection, admin: kadm.NewClient(client), dir: dir,
-		accounts: make(map[int32]*account), spaces: make(map[int32]*space), early: make(map[int32]*table[earlyRow]), found: make(map[int32]bitmap),
+		newMethod: newMethod,
+		accounts:  make(map[int32]*account), spaces: make(map[int32]*space), early: make(map[int32]*table[earlyRow]), found: make(map[int32]bitmap),
+		inputs: make(map[int32]*table[inputRow]), dead: make(map[int32]*table[deadRow]), placements: make(map[int32]*table[placement]),
+		checkpoints: make(map[string]checkpoint),
 	}
 	a.begin()
 	defer a.closeTables()
@@ -83,28 +98,41 @@ type audit struct {
 	admin      *kadm.Client
 	dir        string
 
-	report                                   *Report
-	form, once, order, rule, clusters, again *Check
+	newMethod func(config.Config) (method.Method, error)
+	method    method.Method
+	pipeline  string // what every message must say of how fingerprints are made
 
-	cut       cut
-	complete  bool               // no result has been deleted by retention
-	accounts  map[int32]*account // by input partition
-	spaces    map[int32]*space   // by input partition, or all under 0
-	positions int64              // more than there can be: each has a result, at an offset of its own
-	early     map[int32]*table[earlyRow]
-	found     map[int32]bitmap // what of early is still there
-	done, all int64            // records read, and to be read
-	data      int64            // committed records of the output topics
+	report                                          *Report
+	form, once, input, order, rule, clusters, again *Check
+
+	cut        cut
+	complete   bool               // no result has been deleted by retention
+	accounts   map[int32]*account // by input partition
+	spaces     map[int32]*space   // by input partition, or all under 0
+	positions  int64              // more than there can be: each has a result, at an offset of its own
+	early      map[int32]*table[earlyRow]
+	found      map[int32]bitmap           // what of early is still there
+	inputs     map[int32]*table[inputRow] // these three by input partition, and by the offset from where that begins
+	dead       map[int32]*table[deadRow]
+	placements map[int32]*table[placement]
+	sketches   *blobs
+	unmeasured int64 // distances that are not known, since an input record is deleted
+	done, all  int64 // records read, and to be read
+	data       int64 // committed records of the output topics
+
+	checkpoints map[string]checkpoint // by key
 }
 
 func (a *audit) begin() {
 	a.report = &Report{Input: a.config.Input.Topic, Group: a.config.Input.Group, Counts: Counts{DeadLetters: make(map[string]int64)}}
 	a.form = a.check("form", "every message has the documented form")
 	a.once = a.check("I1", "every committed input record came out exactly once, and nothing else")
+	a.input = a.check("input", "every message says what its input record says, where its key puts it")
 	a.order = a.check("I2", "positions have no gap, and each partition was taken in in its order")
 	decides := "each article has the cluster that a plain model gives it"
 	if a.config.Fingerprint.Method != "simhash" {
-		decides = "each article joined a live cluster, or founded one; equal ones are in one"
+		decides = "each article joined a live cluster that is near enough, or founded one; equal ones are in one"
+		a.report.Limits = append(a.report.Limits, "with method "+a.config.Fingerprint.Method+": that the cluster an article joined is the nearest, and that a founder had none near enough")
 	}
 	a.rule = a.check("I3", decides)
 	a.clusters = a.check("I4", "the clusters topic agrees with the model, the group's offsets with both")
@@ -120,7 +148,14 @@ func (a *audit) check(id, promise string) *Check {
 }
 
 func (a *audit) run(ctx context.Context) (err error) {
-	if a.cut, err = a.takeCut(ctx); err != nil {
+	for began := time.Now(); ; {
+		a.cut, err = a.takeCut(ctx)
+		// The client asks again wherever it failed, but not where a broker hangs.
+		if !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(began) > answerLimit {
+			break
+		}
+	}
+	if err != nil {
 		return err
 	}
 	outputs := []span{a.cut.clusters, a.cut.results, a.cut.dead}
@@ -142,16 +177,21 @@ func (a *audit) run(ctx context.Context) (err error) {
 	}
 	a.all += a.cut.results.size() // which are gone through again, in order
 	a.whatIsGone()
+	if a.method, err = a.newMethod(a.config); err != nil {
+		return err
+	}
+	a.pipeline = a.method.Identity()
 	steps := []struct {
 		what   string
 		wanted bool
 		do     func(context.Context) error
 	}{
 		{"reading what was read earlier", len(a.options.Seen) > 0, a.readEarly},
-		{"reading clusters", true, a.readClusters},
-		{"reading results", true, a.readResults},
 		{"reading dead letters", true, a.readDead},
 		{"reading the input", true, a.readInput},
+		{"reading clusters", true, a.readClusters},
+		{"reading results", true, a.readResults},
+		{"reading the rest of the input", true, a.readRest},
 		{"feeding the model", true, a.replayAll},
 		{"counting aborted records", a.options.Aborted, a.countAborted},
 	}
@@ -167,8 +207,9 @@ func (a *audit) run(ctx context.Context) (err error) {
 		}
 	}
 	a.compareAccounts()
+	a.compareCheckpoints()
 	a.compareEarly()
-	return nil
+	return a.comparePlaces()
 }
 
 // whatIsGone says which promises cannot be checked, since retention has deleted what they are about.
@@ -216,6 +257,17 @@ func (a *audit) takeResult(r *kgo.Record) error {
 	if err := a.compareWithEarly(source, m.clusterID(), at); err != nil {
 		return err
 	}
+	in, known, err := a.inputOf(source)
+	if err != nil {
+		return err
+	}
+	if known {
+		a.compareResult(r, &m, &in)
+	}
+	a.common(r, &m)
+	if err := a.placed(source, placement{At: placeOf(r), Hash: hashOf(r, source)}); err != nil {
+		return err
+	}
 	switch m.Status {
 	case "new":
 		a.report.Counts.New++
@@ -233,16 +285,13 @@ func (a *audit) takeResult(r *kgo.Record) error {
 		a.form.violated(at, "the form of a result", err.Error())
 		return nil
 	}
-	if err := m.eventTime(row.EventTime, r.Timestamp); err != nil {
-		a.rule.violated(at, fmt.Sprintf("an event time from published_at, %s", m.PublishedAt.Format("2006-01-02T15:04:05.999999999Z07:00")), err.Error())
+	if err := headersAre(r, article.HeaderSource, article.HeaderPosition, article.HeaderEventTime); err != nil {
+		a.form.violated(at, "the form of a result", err.Error())
+	}
+	if known && in.Kind == clusteredKind {
+		row.know(&in)
 	}
 	return a.place(row, position, at)
-}
-
-func (a *audit) readDead(ctx context.Context) error {
-	n, err := a.read(ctx, a.cut.dead, kgo.ReadCommitted(), data(a.takeDead))
-	a.data += n
-	return err
 }
 
 // countAborted reads the output topics as one who does not care whether a record is committed.
@@ -275,6 +324,18 @@ func (a *audit) closeTables() {
 	}
 	for _, t := range a.early {
 		t.close()
+	}
+	for _, t := range a.inputs {
+		t.close()
+	}
+	for _, t := range a.dead {
+		t.close()
+	}
+	for _, t := range a.placements {
+		t.close()
+	}
+	if a.sketches != nil {
+		a.sketches.close()
 	}
 }
 

@@ -15,8 +15,10 @@ import (
 )
 
 const (
-	// answerLimit is how long a request is tried again.
-	answerLimit = 15 * time.Second
+	// answerLimit is how long a request is tried again, at one broker after the other; answerTimeout is how long one
+	// of them may take, beside what it waits for on purpose. One may hang.
+	answerLimit   = 20 * time.Second
+	answerTimeout = 5 * time.Second
 	// silence is how long records may fail to come that are known to be there.
 	silence = time.Minute
 	// fetchBytes bounds what one fetch brings into memory, where a record batch is not larger itself.
@@ -25,7 +27,9 @@ const (
 
 // connection are the options of every client: how the brokers are reached.
 func connection(c config.Kafka) ([]kgo.Opt, error) {
-	options := []kgo.Opt{kgo.SeedBrokers(c.Brokers...), kgo.ClientID("clusterd-audit"), kgo.RetryTimeout(answerLimit)}
+	options := []kgo.Opt{
+		kgo.SeedBrokers(c.Brokers...), kgo.ClientID("clusterd-audit"), kgo.RetryTimeout(answerLimit), kgo.RequestTimeoutOverhead(answerTimeout),
+	}
 	if c.TLS.Enabled {
 		t, err := kafka.TLS(c.TLS)
 		if err != nil {

@@ -55,6 +55,7 @@ type cut struct {
 	applied                 map[int32]int64 // of the group, when it was complete
 	clusters, results, dead span
 	input                   span
+	read                    map[int32]int64 // up to where the input is compared with what came out
 }
 
 func (a *audit) takeCut(ctx context.Context) (c cut, err error) {

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -35,6 +34,8 @@ func long(n int) []item {
 			items[i].kind = "bad_field"
 		case 2:
 			items[i].minute = max(0, int64(i)-30) // late
+		case 3:
+			items[i].kind = "undated"
 		}
 	}
 	return items
@@ -91,13 +92,7 @@ func TestGoodTopicsHold(t *testing.T) {
 				})
 			}
 		}},
-		{name: "a dead letter of a dead letter", plant: func(s *stage) {
-			dead := s.record(s.config.Output.DeadLetterTopic, 0)
-			dead.Headers = append([]kgo.RecordHeader{
-				{Key: "clusterd.source", Value: []byte("articles/0/0")}, {Key: "clusterd.error", Value: []byte("old")},
-			}, dead.Headers...)
-		}},
-		{name: "an article that does not say when", plant: func(s *stage) { s.edit(s.result(5), `"published_at"`, `"published"`) }},
+		{name: "the cluster id as the key", change: func(c *config.Config) { c.Output.Key = "cluster" }},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -144,45 +139,6 @@ func TestGapsInTheInput(t *testing.T) {
 	}
 }
 
-// Event times that were cut are those of articles from before 1970 and from the far future.
-func TestEventTimes(t *testing.T) {
-	t.Parallel()
-	written := time.UnixMilli(start)
-	ahead := written.Add(24 * time.Hour).UnixMilli()
-	tests := []struct {
-		name      string
-		published string // empty: the article does not say
-		at        int64
-		ok        bool
-	}{
-		{"equal", "2023-11-14T22:13:20Z", start, true},
-		{"equal to the millisecond", "2023-11-14T22:13:20.0009999Z", start, true},
-		{"later", "2023-11-14T22:13:20Z", start + 1, false},
-		{"earlier", "2023-11-14T22:13:20Z", start - 1, false},
-		{"unknown", "", start - 12345, true},
-		{"before 1970", "1869-11-04T00:00:00Z", 0, true},
-		{"before 1970, not cut", "1869-11-04T00:00:00Z", 1, false},
-		{"far ahead, cut at a day", "2262-01-01T00:00:00Z", ahead - 5000, true},
-		{"far ahead, not cut", "2262-01-01T00:00:00Z", 9214646400000, true},
-		{"far ahead, cut elsewhere", "2262-01-01T00:00:00Z", ahead + 48*3600*1000, false},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			var m message
-			if test.published != "" {
-				published, err := time.Parse(time.RFC3339Nano, test.published)
-				if err != nil {
-					t.Fatal(err)
-				}
-				m.PublishedAt = &published
-			}
-			if err := m.eventTime(test.at, written); (err == nil) != test.ok {
-				t.Errorf("event time %d: %v; want it to be right: %v", test.at, err, test.ok)
-			}
-		})
-	}
-}
-
 // An audit of topics that grow sees a whole of its own each time.
 func TestTopicsThatGrow(t *testing.T) {
 	t.Parallel()
@@ -224,7 +180,7 @@ func TestOpenTransaction(t *testing.T) {
 			done := make(chan struct{})
 			go func() {
 				defer close(done)
-				report, err := Run(t.Context(), s.config, Options{Show: 10, TempDir: t.TempDir(), Log: slog.New(slog.NewTextHandler(&log, nil))})
+				report, err := s.run(Options{Show: 10, TempDir: t.TempDir(), Log: slog.New(slog.NewTextHandler(&log, nil))})
 				if err != nil {
 					t.Error(err)
 					return
@@ -247,7 +203,7 @@ func TestHalfATransaction(t *testing.T) {
 	t.Parallel()
 	a := &audit{
 		config: config.Default(), options: Options{Show: 10}, dir: t.TempDir(), complete: true, spaces: make(map[int32]*space), positions: 100,
-		cut: cut{committed: map[int32]int64{0: 2}, input: span{topic: "articles"}, clusters: span{topic: "clusters"}},
+		cut: cut{committed: map[int32]int64{0: 2}, input: span{topic: "articles"}, clusters: span{topic: "clusters"}}, method: spelled{3},
 	}
 	a.begin()
 	defer a.closeTables()
@@ -335,7 +291,7 @@ func TestRetention(t *testing.T) {
 		unchecked []string
 		deleted   int64
 	}{
-		{"articles", nil, 2},
+		{"articles", []string{"input"}, 2},
 		{"articles-dead", []string{"I1"}, 0},
 		{"article-clusters", []string{"I1", "I2", "I3", "I4"}, 0},
 	}
@@ -438,7 +394,7 @@ func TestTemporaryFilesGo(t *testing.T) {
 	s.cluster(story, s.input(story))
 	s.write()
 	dir := t.TempDir()
-	if _, err := Run(t.Context(), s.config, Options{Log: slog.New(slog.DiscardHandler), TempDir: dir}); err != nil {
+	if _, err := s.run(Options{Log: slog.New(slog.DiscardHandler), TempDir: dir}); err != nil {
 		t.Fatal(err)
 	}
 	left, err := os.ReadDir(dir)

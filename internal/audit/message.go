@@ -23,10 +23,7 @@ func (p place) in(topic string) string { return fmt.Sprintf("%s/%d/%d", topic, p
 
 func placeOf(r *kgo.Record) place { return place{r.Partition, r.Offset} }
 
-// classes of dead letters, as the README lists them.
-var deadLetterClasses = []string{"null_value", "bad_json", "bad_field", "empty", "too_large", "too_deep"}
-
-// A resultRow is what is kept of a result of an article that was clustered: 69 bytes on disk.
+// A resultRow is what is kept of a result of an article that was clustered, and of its input record: 107 bytes on disk.
 type resultRow struct {
 	At          place // in the topic of results
 	Source      place
@@ -36,9 +33,22 @@ type resultRow struct {
 	Size        int64
 	Distance    float64 // in the measure of the method
 	Joined      bool
+
+	Representative uint64 // a digest
+	Timeless       bool   // only the stream time says when it was published
+
+	// What the input record says. It is not known where retention has deleted that.
+	Known   bool
+	Founder uint64 // a digest of it as a representative
+	Sketch  sketch
 }
 
-// A clusterRow is what is kept of a record of the clusters topic: 64 bytes on disk.
+// know adds what the input record says, which counts from here on.
+func (row *resultRow) know(in *inputRow) {
+	row.Known, row.Fingerprint, row.Founder, row.Sketch, row.Timeless = true, in.Fingerprint, in.Representative, in.Sketch, in.timeless()
+}
+
+// A clusterRow is what is kept of a record of the clusters topic: 80 bytes on disk.
 type clusterRow struct {
 	At          place // in the clusters topic
 	Founder     place
@@ -47,21 +57,32 @@ type clusterRow struct {
 	Size        int64
 	FirstSeen   int64 // Unix milliseconds
 	LastSeen    int64 // Unix milliseconds
+
+	Representative, Sketch uint64 // digests
 }
 
 // message is the JSON of a result, as the README shows it.
 type message struct {
-	ClusterID   *string    `json:"cluster_id"`
-	Status      string     `json:"status"`
-	Distance    *float64   `json:"distance"`
-	Size        int64      `json:"size"`
-	Fingerprint *string    `json:"fingerprint"`
-	PublishedAt *time.Time `json:"published_at"`
-	Source      struct {
+	ArticleID      string          `json:"article_id"`
+	ClusterID      *string         `json:"cluster_id"`
+	Status         string          `json:"status"`
+	Distance       *float64        `json:"distance"`
+	Size           int64           `json:"size"`
+	Representative *representative `json:"representative"`
+	Fingerprint    *string         `json:"fingerprint"`
+	PublishedAt    *time.Time      `json:"published_at"`
+	Pipeline       string          `json:"pipeline"`
+	Source         struct {
 		Topic     string `json:"topic"`
 		Partition int32  `json:"partition"`
 		Offset    int64  `json:"offset"`
 	} `json:"source"`
+}
+
+// A representative is the founder of a cluster, for people.
+type representative struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
 }
 
 func (m *message) source() place { return place{m.Source.Partition, m.Source.Offset} }
@@ -143,18 +164,21 @@ func (m *message) unclustered(r *kgo.Record) error {
 	if _, ok := header(r, article.HeaderPosition); ok {
 		return errors.New("a position on an unclustered result")
 	}
-	if m.ClusterID != nil || m.Distance != nil || m.Fingerprint != nil || m.Size != 0 {
-		return errors.New("cluster, distance, fingerprint or size on an unclustered result")
+	if m.ClusterID != nil || m.Distance != nil || m.Fingerprint != nil || m.Size != 0 || m.Representative != nil {
+		return errors.New("cluster, distance, fingerprint, size or representative on an unclustered result")
 	}
-	return nil
+	return headersAre(r, article.HeaderSource)
 }
 
 // clustered is the row of the result of any other article, and its position.
 func (m *message) clustered(r *kgo.Record, input string) (row resultRow, position int64, err error) {
-	if m.ClusterID == nil || m.Distance == nil || m.Fingerprint == nil {
-		return row, 0, errors.New("a clustered result without cluster, distance or fingerprint")
+	if m.ClusterID == nil || m.Distance == nil || m.Fingerprint == nil || m.Representative == nil {
+		return row, 0, errors.New("a clustered result without cluster, distance, fingerprint or representative")
 	}
-	row = resultRow{At: placeOf(r), Source: m.source(), Size: m.Size, Distance: *m.Distance, Joined: m.Status == "joined"}
+	row = resultRow{
+		At: placeOf(r), Source: m.source(), Size: m.Size, Distance: *m.Distance, Joined: m.Status == "joined",
+		Representative: representativeDigest(m.Representative.ID, m.Representative.Title),
+	}
 	if row.Cluster, err = parsePlace(*m.ClusterID, input); err != nil {
 		return row, 0, fmt.Errorf("cluster id %w", err)
 	}
@@ -168,48 +192,35 @@ func (m *message) clustered(r *kgo.Record, input string) (row resultRow, positio
 	return row, position, err
 }
 
-// Event times may run ahead of the clock by a day, when they are cut; and the clock is that of the
-// record, give or take what a commit may take and clocks may differ.
-const (
-	maxAhead   = 24 * time.Hour
-	clockSlack = time.Hour
-)
-
-// eventTime holds an event time to the time that the article says of itself, if it does.
-func (m *message) eventTime(at int64, written time.Time) error {
-	if m.PublishedAt == nil {
-		return nil
-	}
-	published := max(0, m.PublishedAt.UnixMilli())
-	capped := at < published && written.Add(maxAhead).Sub(time.UnixMilli(at)).Abs() <= clockSlack
-	if at != published && !capped {
-		return fmt.Errorf("header %s: %d (%s)", article.HeaderEventTime, at, time.UnixMilli(at).UTC().Format(time.RFC3339Nano))
-	}
-	return nil
-}
-
 // parseCluster is the row of a record of the clusters topic that is no tombstone, and its position.
-func parseCluster(r *kgo.Record, founder place, input string) (row clusterRow, position int64, err error) {
+func parseCluster(r *kgo.Record, founder place, input string) (row clusterRow, position int64, pipeline string, err error) {
 	var c struct {
-		ClusterID   string    `json:"cluster_id"`
-		Seq         int64     `json:"seq"`
-		Fingerprint string    `json:"fingerprint"`
-		Size        int64     `json:"size"`
-		FirstSeen   time.Time `json:"first_seen"`
-		LastSeen    time.Time `json:"last_seen"`
+		ClusterID      string         `json:"cluster_id"`
+		Seq            int64          `json:"seq"`
+		Fingerprint    string         `json:"fingerprint"`
+		Sketch         []byte         `json:"sketch"`
+		Size           int64          `json:"size"`
+		FirstSeen      time.Time      `json:"first_seen"`
+		LastSeen       time.Time      `json:"last_seen"`
+		Representative representative `json:"representative"`
+		Pipeline       string         `json:"pipeline"`
 	}
 	if err := json.Unmarshal(r.Value, &c); err != nil {
-		return row, 0, err
+		return row, 0, "", err
 	}
 	if id := founder.in(input); c.ClusterID != id {
-		return row, 0, fmt.Errorf("cluster_id %q under the key %s", c.ClusterID, id)
+		return row, 0, "", fmt.Errorf("cluster_id %q under the key %s", c.ClusterID, id)
 	}
 	row = clusterRow{
 		At: placeOf(r), Founder: founder, Seq: c.Seq, Size: c.Size, FirstSeen: c.FirstSeen.UnixMilli(), LastSeen: c.LastSeen.UnixMilli(),
+		Representative: representativeDigest(c.Representative.ID, c.Representative.Title),
+	}
+	if len(c.Sketch) > 0 {
+		row.Sketch = digest(c.Sketch)
 	}
 	if row.Fingerprint, err = parseFingerprint(c.Fingerprint); err != nil {
-		return row, 0, err
+		return row, 0, "", err
 	}
 	position, err = numberHeader(r, article.HeaderPosition)
-	return row, position, err
+	return row, position, c.Pipeline, err
 }

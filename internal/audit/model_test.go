@@ -65,9 +65,9 @@ func TestModelIsTheLinearScan(t *testing.T) {
 					m, l := newModel("simhash", distance, time.Duration(window)*time.Millisecond), &linear{distance: distance, window: window}
 					for i := range int64(1000) {
 						fingerprint, at := source(r), max(0, i*3+r.Int64N(200)-100) // some are late
-						gotCluster, gotDistance, gotJoined := m.assign(resultRow{Source: place{Offset: i}, Fingerprint: fingerprint, EventTime: at}, i)
+						gotCluster, gotDistance, gotJoined, err := m.assign(resultRow{Source: place{Offset: i}, Fingerprint: fingerprint, EventTime: at}, i)
 						cluster, distance, joined := l.assign(fingerprint, at)
-						if gotCluster != cluster || gotDistance != float64(distance) || gotJoined != joined {
+						if err != nil || gotCluster != cluster || gotDistance != float64(distance) || gotJoined != joined {
 							t.Fatalf("article %d, %016x at %d: cluster %d at %v, joined %v; the scan says %d at %d, %v",
 								i, fingerprint, at, gotCluster, gotDistance, gotJoined, cluster, distance, joined)
 						}
@@ -82,17 +82,23 @@ func TestModelIsTheLinearScan(t *testing.T) {
 func TestModelMembers(t *testing.T) {
 	t.Parallel()
 	m := newModel("simhash", 3, 0)
-	m.assign(resultRow{Source: place{1, 7}, Fingerprint: 0b111, EventTime: 500}, 0)
-	m.assign(resultRow{Source: place{0, 9}, Fingerprint: 0b100, EventTime: 900}, 1)
-	m.assign(resultRow{Source: place{0, 10}, Fingerprint: 0b110, EventTime: 100}, 2)
-	want := centre{fingerprint: 0b111, founder: place{1, 7}, size: 3, firstSeen: 100, lastSeen: 900, due: -1, told: -1}
+	for i, row := range []resultRow{
+		{Source: place{1, 7}, Fingerprint: 0b111, EventTime: 500, Representative: 1},
+		{Source: place{0, 9}, Fingerprint: 0b100, EventTime: 900, Representative: 2},
+		{Source: place{0, 10}, Fingerprint: 0b110, EventTime: 100, Representative: 3},
+	} {
+		if _, _, _, err := m.assign(row, int64(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := centre{print: print{fingerprint: 0b111}, founder: place{1, 7}, representative: 1, size: 3, firstSeen: 100, lastSeen: 900, due: -1, told: -1}
 	if len(m.centres) != 1 || m.centres[0] != want {
 		t.Errorf("clusters %+v, want %+v", m.centres, want)
 	}
 }
 
-// Where a result does not say all that its method compared, the model takes its word for the cluster, but for
-// one that is unknown or has expired, and but for an article that is the same as a centre.
+// Of other methods than simhash the model takes a result's word for the cluster, but for one that is unknown or has expired, and
+// but for an article that is the same as a centre; the distance is measured.
 func TestModelTakesTheWordOfResults(t *testing.T) {
 	t.Parallel()
 	type told struct {
@@ -101,30 +107,46 @@ func TestModelTakesTheWordOfResults(t *testing.T) {
 		distance float64
 	}
 	for name, tt := range map[string]struct {
-		method      string
-		fingerprint uint64
+		fingerprint, sketch uint64
+		measured            float64 // from any founder
+		unknown             bool    // the input record is deleted
 		told
 		want told
 	}{
-		"joined":                     {"minhash", 9, told{1, 120, .25}, told{1, 120, .25}},
-		"a cluster nobody founded":   {"minhash", 9, told{5, 120, .25}, told{7, 120, 0}},
-		"an expired cluster":         {"minhash", 9, told{0, 150, .25}, told{7, 150, 0}},
-		"the same as a centre":       {"minhash", 2, told{0, 120, .25}, told{1, 120, 0}},
-		"the same as an expired one": {"minhash", 1, told{1, 150, .25}, told{1, 150, .25}},
-		"the same bits, verified":    {"simhash+verify", 2, told{0, 120, 4}, told{0, 120, 4}},
-		"founded":                    {"shingle", 9, told{7, 120, 0}, told{7, 120, 0}},
+		"joined":                        {9, 9, .25, false, told{1, 120, .25}, told{1, 120, .25}},
+		"at another distance":           {9, 9, .25, false, told{1, 120, .5}, told{1, 120, .25}},
+		"at a distance nobody knows":    {9, 9, .25, true, told{1, 120, .5}, told{1, 120, .5}},
+		"a cluster nobody founded":      {9, 9, .25, false, told{5, 120, .25}, told{7, 120, 0}},
+		"an expired cluster":            {9, 9, .25, false, told{0, 150, .25}, told{7, 150, 0}},
+		"the same as a centre":          {2, 8, .25, false, told{0, 120, .25}, told{1, 120, 0}},
+		"the same, and so is an older":  {2, 8, 0, false, told{0, 120, 0}, told{0, 120, 0}},
+		"the same, and founded":         {2, 8, 0, false, told{7, 120, 0}, told{1, 120, 0}},
+		"the same, nobody knows":        {2, 8, 0, true, told{7, 120, 0}, told{7, 120, 0}},
+		"the same as an expired one":    {1, 8, .25, false, told{1, 150, .25}, told{1, 150, .25}},
+		"the same bits, another sketch": {2, 9, 4, false, told{0, 120, 4}, told{0, 120, 4}},
+		"founded":                       {9, 9, .25, false, told{7, 120, 0}, told{7, 120, 0}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := newModel(tt.method, 3, 100*time.Millisecond)
-			m.assign(resultRow{Source: place{Offset: 0}, Cluster: place{Offset: 0}, Fingerprint: 1, EventTime: 20}, 0)
-			m.assign(resultRow{Source: place{Offset: 1}, Cluster: place{Offset: 1}, Fingerprint: 2, EventTime: 110}, 1)
-			row := resultRow{
-				Source: place{Offset: 7}, Cluster: place{Offset: tt.founder}, Fingerprint: tt.fingerprint, EventTime: tt.at,
-				Distance: tt.distance, Joined: tt.founder != 7,
+			m := newModel("minhash", 3, 100*time.Millisecond)
+			m.measure = func(member, founder print) (float64, bool, error) {
+				return tt.measured, member.known && founder.known, nil
 			}
-			i, distance, joined := m.assign(row, 2)
-			if got := (told{m.centres[i].founder.Offset, tt.at, distance}); got != tt.want || joined != (tt.want.founder != 7) {
-				t.Errorf("%+v, joined %t, want %+v", got, joined, tt.want)
+			row := func(fingerprint, sketchDigest uint64) resultRow {
+				return resultRow{Fingerprint: fingerprint, Sketch: sketch{Digest: sketchDigest}, Known: true}
+			}
+			for i, at := range []int64{20, 110} {
+				founder := row(uint64(i+1), 8)
+				founder.Source, founder.Cluster, founder.EventTime = place{Offset: int64(i)}, place{Offset: int64(i)}, at
+				if _, _, _, err := m.assign(founder, int64(i)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			result := row(tt.fingerprint, tt.sketch)
+			result.Source, result.Cluster, result.EventTime = place{Offset: 7}, place{Offset: tt.founder}, tt.at
+			result.Distance, result.Joined, result.Known = tt.distance, tt.founder != 7, !tt.unknown
+			i, distance, joined, err := m.assign(result, 2)
+			if got := (told{m.centres[i].founder.Offset, tt.at, distance}); err != nil || got != tt.want || joined != (tt.want.founder != 7) {
+				t.Errorf("%+v, joined %t, %v; want %+v", got, joined, err, tt.want)
 			}
 		})
 	}
@@ -134,7 +156,9 @@ func BenchmarkModel(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
 	m := newModel("simhash", 3, 0)
 	for i := range int64(500_000) {
-		m.assign(resultRow{Source: place{Offset: i}, Fingerprint: r.Uint64(), EventTime: i}, i)
+		if _, _, _, err := m.assign(resultRow{Source: place{Offset: i}, Fingerprint: r.Uint64(), EventTime: i}, i); err != nil {
+			b.Fatal(err)
+		}
 	}
 	b.ResetTimer()
 	for i := int64(0); b.Loop(); i++ {

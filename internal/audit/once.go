@@ -1,25 +1,22 @@
 package audit
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
-
-	"github.com/twmb/franz-go/pkg/kgo"
-
-	"github.com/clusterd/clusterd/internal/article"
 )
 
 // An account is what went into a partition of the input, and what came out of it.
 type account struct {
 	in, out bitmap
-	top     int64 // the highest offset that came out plus 1
+	top     int64  // the highest offset that came out plus 1
+	bad     bitmap // of out: what came out as a rest of a batch that cannot be read
+	doubted bitmap // that may be in, in a batch that the audit cannot read
 }
 
 func (a *audit) account(partition int32) *account {
 	if a.accounts[partition] == nil {
-		a.accounts[partition] = &account{in: make(bitmap), out: make(bitmap)}
+		a.accounts[partition] = &account{in: make(bitmap), out: make(bitmap), bad: make(bitmap), doubted: make(bitmap)}
 	}
 	return a.accounts[partition]
 }
@@ -31,43 +28,6 @@ func (a *audit) came(source place, at string) {
 		a.once.violated(at, "the first and only message of "+source.in(a.config.Input.Topic), "another one of it")
 	}
 	account.top = max(account.top, source.Offset+1)
-}
-
-func (a *audit) takeDead(r *kgo.Record) error {
-	a.form.Checked++
-	at := placeOf(r).in(r.Topic)
-	source, err := sourceHeader(r, a.config.Input.Topic)
-	if err != nil {
-		a.form.violated(at, "the form of a dead letter", err.Error())
-		return nil
-	}
-	a.came(source, at)
-	class, ok := header(r, article.HeaderError)
-	if !ok || !slices.Contains(deadLetterClasses, class) {
-		a.form.violated(at, fmt.Sprintf("header %s to be one of %q", article.HeaderError, deadLetterClasses), fmt.Sprintf("%q", class))
-		return nil
-	}
-	a.report.Counts.DeadLetters[class]++
-	return nil
-}
-
-// readInput notes every committed record up to the group's offsets, and on to the last that came out:
-// offsets have gaps, so the records themselves must be seen.
-func (a *audit) readInput(ctx context.Context) error {
-	input := a.cut.input
-	to := make(map[int32]int64)
-	for p, end := range input.to {
-		to[p] = min(end, max(a.cut.committed[p], a.account(p).top))
-	}
-	input.to = to
-	_, err := a.read(ctx, input, kgo.ReadCommitted(), data(func(r *kgo.Record) error {
-		a.account(r.Partition).in.add(r.Offset)
-		if r.Offset < a.cut.committed[r.Partition] {
-			a.report.Counts.Records++
-		}
-		return nil
-	}))
-	return err
 }
 
 // compareAccounts holds what came out to what went in.
@@ -87,6 +47,12 @@ func (a *audit) compareAccounts() {
 		a.foreign(p)
 		a.ahead(p)
 	}
+	if n := a.report.Counts.Deleted; n > 0 {
+		a.input.notChecked(fmt.Sprintf("%d results and dead letters: retention has deleted their input records", n))
+	}
+	if a.unmeasured > 0 {
+		a.rule.notChecked(fmt.Sprintf("%d distances: retention has deleted the input record of the article or of its cluster's founder", a.unmeasured))
+	}
 }
 
 func (a *audit) lost(p int32) {
@@ -100,7 +66,7 @@ func (a *audit) lost(p int32) {
 func (a *audit) foreign(p int32) {
 	for offset := range a.accounts[p].out.all() {
 		switch {
-		case a.accounts[p].in.has(offset):
+		case a.accounts[p].in.has(offset), a.accounts[p].doubted.has(offset):
 		case offset < a.cut.input.from[p]:
 			a.report.Counts.Deleted++
 		default:

@@ -8,6 +8,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
 // replayAll feeds the model with the articles of each space, in the recorded order.
@@ -18,6 +20,7 @@ func (a *audit) replayAll(ctx context.Context) error {
 			audit: a, space: s, model: newModel(a.config.Fingerprint.Method, a.config.Cluster.Distance, a.config.Cluster.Window),
 			last: make(map[int32]int64), buried: make(map[place]int),
 		}
+		r.model.measure = a.measure
 		for _, t := range s.tombstones {
 			r.buried[t.founder] = -1
 		}
@@ -36,7 +39,7 @@ type replay struct {
 	model  *model
 	last   map[int32]int64 // by input partition: the highest offset so far
 	buried map[place]int   // clusters that have a tombstone: their index, or -1 until they are founded
-	dead   int             // tombstones that have been looked at
+	gone   int             // tombstones that have been looked at
 	next   int64           // position
 }
 
@@ -62,7 +65,9 @@ func (r *replay) run(ctx context.Context) error {
 		case ok && !tail:
 			r.inOrder(position, row)
 			if r.complete {
-				r.article(position, row, told, said)
+				if err := r.article(position, row, told, said); err != nil {
+					return err
+				}
 			}
 		case ok:
 			r.report.Counts.Later++
@@ -95,16 +100,29 @@ func (r *replay) inOrder(position int64, row resultRow) {
 }
 
 // article compares a result with the model, and what the clusters topic says of this moment.
-func (r *replay) article(position int64, row resultRow, told clusterRow, said bool) {
+func (r *replay) article(position int64, row resultRow, told clusterRow, said bool) error {
 	r.rule.Checked++
 	r.next = position + 1
 	m := r.model
-	i, distance, joined := m.assign(row, position)
+	if now := max(0, m.now); row.Timeless && row.EventTime != now {
+		r.input.violated(row.At.in(r.cut.results.topic), "the stream time "+clock(now)+" as the event time, since nothing else is known", clock(row.EventTime))
+	}
+	i, distance, joined, err := m.assign(row, position)
+	if err != nil {
+		return err
+	}
 	c := &m.centres[i]
 	want := row
-	want.Cluster, want.Distance, want.Joined, want.Size = c.founder, distance, joined, c.size
-	if want != row {
-		r.rule.violated(row.At.in(r.cut.results.topic), r.assignment(want), r.assignment(row))
+	want.Cluster, want.Distance, want.Joined, want.Size, want.Representative = c.founder, distance, joined, c.size, c.representative
+	switch bound := r.method.Bound(); {
+	case joined && distance > bound:
+		r.rule.violated(row.At.in(r.cut.results.topic), fmt.Sprintf("at most %v from the founder %s", bound, c.founder.in(r.cut.input.topic)), r.assignment(row)+fmt.Sprintf(", and it is %v from it", distance))
+	case want != row:
+		expected, found := r.assignment(want), r.assignment(row)
+		if want.Representative != row.Representative {
+			expected, found = expected+", represented by the founder", found+", with another representative"
+		}
+		r.rule.violated(row.At.in(r.cut.results.topic), expected, found)
 	}
 	if _, ok := r.buried[c.founder]; ok && !joined {
 		r.buried[c.founder] = i
@@ -115,10 +133,27 @@ func (r *replay) article(position int64, row resultRow, told clusterRow, said bo
 	if said {
 		r.cluster(position, c, told)
 	}
-	for r.dead < len(r.space.tombstones) && r.space.tombstones[r.dead].by <= position {
-		r.tombstone(r.space.tombstones[r.dead], position)
-		r.dead++
+	for r.gone < len(r.space.tombstones) && r.space.tombstones[r.gone].by <= position {
+		r.tombstone(r.space.tombstones[r.gone], position)
+		r.gone++
 	}
+	return nil
+}
+
+// measure is how far an article is from the founder of its cluster.
+func (a *audit) measure(member, founder print) (distance float64, known bool, err error) {
+	if !member.known || !founder.known {
+		a.unmeasured++
+		return 0, false, nil
+	}
+	var prints [2]singlepass.Fingerprint
+	for i, p := range []print{member, founder} {
+		prints[i].Hash = p.fingerprint
+		if prints[i].Sketch, err = a.sketches.get(p.sketch); err != nil {
+			return 0, false, err
+		}
+	}
+	return a.method.Distance(prints[0], prints[1]), true, nil
 }
 
 func (r *replay) assignment(row resultRow) string {
@@ -133,10 +168,21 @@ func (r *replay) assignment(row resultRow) string {
 func (r *replay) cluster(position int64, c *centre, told clusterRow) {
 	want := clusterRow{
 		At: told.At, Founder: c.founder, Fingerprint: c.fingerprint, Seq: c.seq, Size: c.size, FirstSeen: c.firstSeen, LastSeen: c.lastSeen,
+		Representative: c.representative, Sketch: c.sketch.Digest,
+	}
+	if !c.known {
+		want.Sketch = told.Sketch
 	}
 	at := told.At.in(r.cut.clusters.topic)
 	if told != want {
-		r.clusters.violated(at, r.state(want, position), r.state(told, position))
+		expected, found := r.state(want, position), r.state(told, position)
+		if want.Representative != told.Representative {
+			expected, found = expected+", represented by the founder", found+", with another representative"
+		}
+		if want.Sketch != told.Sketch {
+			expected, found = expected+", with the founder's sketch", found+", with another sketch"
+		}
+		r.clusters.violated(at, expected, found)
 	}
 	if told.Founder != c.founder {
 		return
@@ -169,7 +215,7 @@ func (r *replay) tombstone(t tombstone, position int64) {
 // end looks at the tombstones that may be as late as the last article, and at clusters of which the
 // topic does not say what it should.
 func (r *replay) end() {
-	for _, t := range r.space.tombstones[r.dead:] {
+	for _, t := range r.space.tombstones[r.gone:] {
 		r.tombstone(t, r.next-1)
 	}
 	for i := range r.model.centres {

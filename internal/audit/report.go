@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/clusterd/clusterd/internal/printable"
 )
 
 // A Report is what an audit found.
@@ -14,7 +16,8 @@ type Report struct {
 	Input  string   `json:"input"`
 	Group  string   `json:"group"`
 	Counts Counts   `json:"counts"`
-	Checks []*Check `json:"checks"` // one for each promise, always the same
+	Checks []*Check `json:"checks"`           // one for each promise, always the same
+	Limits []string `json:"limits,omitempty"` // what is not checked with these settings
 	Note   string   `json:"note,omitempty"`
 }
 
@@ -124,8 +127,11 @@ func (r *Report) Write(w io.Writer) error {
 	if n.Deleted > 0 {
 		fmt.Fprintf(&b, "deleted       %d results and dead letters are of input records that retention has deleted since\n", n.Deleted)
 	}
+	for _, limit := range r.Limits {
+		fmt.Fprintf(&b, "not checked   %s\n", limit)
+	}
 	if r.Note != "" {
-		fmt.Fprintf(&b, "note          %s\n", r.Note)
+		fmt.Fprintf(&b, "note          %s\n", printable.Text(r.Note))
 	}
 	b.WriteByte('\n')
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -146,14 +152,14 @@ func (r *Report) Write(w io.Writer) error {
 
 func (c *Check) explain(b *strings.Builder) {
 	if c.NotChecked != "" {
-		fmt.Fprintf(b, "\n%s not checked: %s\n", c.ID, c.NotChecked)
+		fmt.Fprintf(b, "\n%s not checked: %s\n", c.ID, printable.Text(c.NotChecked))
 	}
 	if c.Violations == 0 {
 		return
 	}
 	fmt.Fprintf(b, "\n%s violated:\n", c.ID)
 	for _, v := range c.Shown {
-		fmt.Fprintf(b, "  %s\n    expected  %s\n    found     %s\n", v.At, v.Expected, v.Found)
+		fmt.Fprintf(b, "  %s\n    expected  %s\n    found     %s\n", printable.Text(v.At), printable.Text(v.Expected), printable.Text(v.Found))
 	}
 	if more := c.Violations - int64(len(c.Shown)); more > 0 {
 		fmt.Fprintf(b, "  and %d more\n", more)
@@ -165,7 +171,7 @@ func classes(counts map[string]int64) string {
 	var parts []string
 	for _, class := range slices.Sorted(maps.Keys(counts)) {
 		total += counts[class]
-		parts = append(parts, fmt.Sprintf("%s %d", class, counts[class]))
+		parts = append(parts, fmt.Sprintf("%s %d", printable.Text(class), counts[class]))
 	}
 	if total == 0 {
 		return "0"

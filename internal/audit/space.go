@@ -6,6 +6,8 @@ import (
 	"math"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/clusterd/clusterd/internal/article"
 )
 
 // A space is the articles that are compared with one another: what the topics say of each of their
@@ -83,6 +85,10 @@ func (a *audit) readClusters(ctx context.Context) error {
 			dating.ended(lane{r.Partition, r.ProducerID})
 			return nil
 		}
+		if isCheckpoint(r) {
+			a.takeCheckpoint(r)
+			return nil
+		}
 		a.clusters.Checked++
 		founder, err := parsePlace(string(r.Key), a.config.Input.Topic)
 		if err != nil {
@@ -94,6 +100,10 @@ func (a *audit) readClusters(ctx context.Context) error {
 			return err
 		}
 		if r.Value == nil {
+			if err := headersAre(r); err != nil {
+				a.form.violated(placeOf(r).in(r.Topic), "the form of a tombstone", err.Error())
+			}
+			a.byFounder(r, founder)
 			dating.tombstone(s, r, founder)
 			return nil
 		}
@@ -103,13 +113,27 @@ func (a *audit) readClusters(ctx context.Context) error {
 	return err
 }
 
+// byFounder holds a record of the clusters topic to the partition of its founder, on which recovery depends.
+func (a *audit) byFounder(r *kgo.Record, founder place) {
+	if want := founder.Partition % int32(len(a.cut.clusters.to)); r.Partition != want {
+		a.clusters.violated(placeOf(r).in(r.Topic), fmt.Sprintf("partition %d, by the founder's", want), fmt.Sprintf("partition %d", r.Partition))
+	}
+}
+
 func (a *audit) takeCluster(r *kgo.Record, founder place, s *space, dating dating) error {
 	a.form.Checked++
 	at := placeOf(r).in(r.Topic)
-	row, position, err := parseCluster(r, founder, a.config.Input.Topic)
+	row, position, pipeline, err := parseCluster(r, founder, a.config.Input.Topic)
 	if err != nil {
 		a.form.violated(at, "the form of a cluster", err.Error())
 		return nil
+	}
+	if err := headersAre(r, article.HeaderPosition); err != nil {
+		a.form.violated(at, "the form of a cluster", err.Error())
+	}
+	a.byFounder(r, founder)
+	if pipeline != a.pipeline {
+		a.clusters.violated(at, "pipeline "+a.pipeline, fmt.Sprintf("%q", pipeline))
 	}
 	dating.later(s, r.Partition, position)
 	if position >= a.positions {

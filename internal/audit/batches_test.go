@@ -1,0 +1,133 @@
+package audit
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"slices"
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+	"github.com/twmb/franz-go/pkg/kversion"
+)
+
+// oddRecord is an encoded record of no article.
+func oddRecord(delta int32) []byte {
+	r := kmsg.Record{OffsetDelta: delta, Value: []byte("{")}
+	r.Length = int32(len(r.AppendTo(nil)) - 1)
+	return r.AppendTo(nil)
+}
+
+// oddBatch is a batch of n records with a right checksum.
+func oddBatch(n int, attributes int16, records ...[]byte) []byte {
+	b := kmsg.RecordBatch{
+		Magic: 2, PartitionLeaderEpoch: -1, ProducerID: -1, ProducerEpoch: -1, FirstSequence: -1, Attributes: attributes,
+		NumRecords: int32(n), LastOffsetDelta: int32(n - 1), Records: slices.Concat(records...),
+	}
+	b.Length = int32(49 + len(b.Records))
+	encoded := b.AppendTo(nil)
+	binary.BigEndian.PutUint32(encoded[17:], crc32.Checksum(encoded[21:], crc32.MakeTable(crc32.Castagnoli)))
+	return encoded
+}
+
+// inputBatch writes a batch to partition 0 of the input as it is, and says at which offset.
+func (s *stage) inputBatch(batch []byte) int64 {
+	s.Helper()
+	versions := kversion.Stable()
+	versions.SetMaxKeyVersion(int16(kmsg.Produce), 12)
+	client := s.newClient(kgo.MaxVersions(versions))
+	topics, err := s.admin.ListTopics(s.Context(), s.config.Input.Topic)
+	if err != nil {
+		s.Fatal(err)
+	}
+	request := kmsg.NewPtrProduceRequest()
+	request.Acks, request.TimeoutMillis = -1, 10_000
+	topic, partition := kmsg.NewProduceRequestTopic(), kmsg.NewProduceRequestTopicPartition()
+	partition.Records = batch
+	topic.Topic, topic.Partitions = s.config.Input.Topic, append(topic.Partitions, partition)
+	request.Topics = append(request.Topics, topic)
+	answer, err := client.Broker(int(topics[s.config.Input.Topic].Partitions[0].Leader)).Request(s.Context(), request)
+	if err != nil {
+		s.Fatal(err)
+	}
+	got := answer.(*kmsg.ProduceResponse).Topics[0].Partitions[0]
+	if err := kerr.ErrorForCode(got.ErrorCode); err != nil {
+		s.Fatal(err)
+	}
+	for i := range int64(binary.BigEndian.Uint32(batch[57:])) { // whether they can be read or not
+		s.inputs[place{0, got.BaseOffset + i}] = input{Record: &kgo.Record{Value: []byte("{")}}
+	}
+	return got.BaseOffset
+}
+
+// What the audit cannot read of the input must come out all the same, each offset once, in whatever way; what it
+// can read must not come out as unreadable.
+func TestOddInputBatches(t *testing.T) {
+	t.Parallel()
+	const bad, single = "bad_batch", "bad_json"
+	type letter struct {
+		class       string
+		first, last int64 // of the batch's offsets
+	}
+	equal := oddBatch(3, 0, oddRecord(0), oddRecord(0), oddRecord(2))
+	all := []letter{{single, 0, 0}, {single, 1, 1}, {single, 2, 2}}
+	tests := []struct {
+		name    string
+		batch   []byte
+		letters []letter
+		check   string // that is violated; empty: all hold
+	}{
+		{"a good batch", oddBatch(3, 0, oddRecord(0), oddRecord(1), oddRecord(2)), all, ""},
+		{"equal offsets, the rest as one", equal, []letter{{single, 0, 0}, {bad, 1, 2}}, ""},
+		{"equal offsets, by one who reads them", equal, all, ""},
+		{"offsets too high", oddBatch(3, 0, oddRecord(0), oddRecord(900), oddRecord(901)), []letter{{single, 0, 0}, {bad, 1, 2}}, ""},
+		{"negative offsets", oddBatch(3, 0, oddRecord(-3), oddRecord(-2), oddRecord(-1)), []letter{{bad, 0, 2}}, ""},
+		{"a record that is not there", oddBatch(3, 0, oddRecord(0), oddRecord(1)), []letter{{single, 0, 0}, {single, 1, 1}, {bad, 2, 2}}, ""},
+		{"bytes behind the last", oddBatch(3, 0, oddRecord(0), oddRecord(1), oddRecord(2), []byte{0}), []letter{{single, 0, 0}, {single, 1, 1}, {bad, 2, 2}}, ""},
+		{"no zstd", oddBatch(3, 4, oddRecord(0)), []letter{{bad, 0, 2}}, ""},
+		{"nothing", oddBatch(3, 0), []letter{{bad, 0, 2}}, ""},
+		{"a record that can be read", equal, []letter{{bad, 0, 2}}, "I1"},
+		{"a good batch that came out as none", oddBatch(3, 0, oddRecord(0), oddRecord(1), oddRecord(2)), []letter{{bad, 0, 2}}, "I1"},
+		{"a rest that is lost", equal, []letter{{single, 0, 0}}, "I1"},
+		{"a rest of which one is lost", equal, []letter{{single, 0, 0}, {bad, 1, 1}}, "I1"},
+		{"a rest that came twice", equal, []letter{{single, 0, 0}, {bad, 1, 2}, {bad, 1, 2}}, "I1"},
+		{"a rest of which one came twice", equal, []letter{{single, 0, 0}, {bad, 1, 2}, {single, 2, 2}}, "I1"},
+		{"a rest beyond the topic", equal, []letter{{single, 0, 0}, {bad, 1, 1 << 60}}, "form"},
+		{"a rest that ends before it begins", equal, []letter{{single, 0, 0}, {bad, 1, 0}}, "form"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, nil)
+			places := s.input(story)
+			at := s.inputBatch(test.batch)
+			after := s.input([]item{{0, 0, 0, single}}) // nothing of what follows is passed over
+			s.cluster(story, places)
+			letters := []*kgo.Record{s.outcome(nil, item{kind: single}, after[0], nil)}
+			for _, l := range test.letters {
+				r := s.outcome(nil, item{kind: l.class}, place{0, at + l.first}, nil)
+				if l.class == bad {
+					setHeader(r, "clusterd.offsets", fmt.Sprintf("%d-%d", at+l.first, at+l.last))
+				}
+				letters = append(letters, r)
+			}
+			s.transactions = append(s.transactions, transaction{records: letters, committed: map[int32]int64{0: at + 4}})
+			s.write()
+			report := s.audit(Options{})
+			if test.check == "" {
+				wantHeld(t, report)
+				if want := int64(len(story) + 4); report.Counts.Records != want {
+					t.Errorf("%d records, want %d", report.Counts.Records, want)
+				}
+				return
+			}
+			for _, c := range report.Checks {
+				if c.ID == test.check && c.Violations == 0 {
+					t.Errorf("%s holds", c.ID)
+				}
+			}
+		})
+	}
+}
