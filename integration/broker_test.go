@@ -4,6 +4,8 @@ package integration
 
 import (
 	"flag"
+	"fmt"
+	"net"
 	"testing"
 	"time"
 )
@@ -38,5 +40,50 @@ func TestBrokerDown(t *testing.T) {
 	stream.stop()
 	w.done()
 	running.stop()
+	w.audit()
+}
+
+// A broker that hangs for a while, with its connections open, is waited for too.
+func TestBrokerFrozen(t *testing.T) {
+	w := newWorld(t, 2, noLinger)
+	stream := w.stream(perSecond)
+	running := w.start()
+	running.waitLive()
+	w.progress(0)
+
+	mustBroker(t, "pause")
+	time.Sleep(frozenFor) // longer than requests and sessions last
+	mustBroker(t, "continue")
+
+	back, before := time.Now(), w.consumed()
+	w.eventually("progress after the broker goes on", func() bool { return w.consumed() > before })
+	running.waitLive()
+	t.Logf("works again %.1f s after the broker went on", time.Since(back).Seconds())
+	stream.stop()
+	w.done()
+	running.stop()
+	w.audit()
+}
+
+// One of the brokers of the configuration, the first, takes connections and never answers.
+func TestFirstBrokerHangs(t *testing.T) {
+	t.Parallel()
+	hangs, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer hangs.Close()
+	w := newWorld(t, 2, fmt.Sprintf("kafka: {brokers: [%q, %q], create_topics: true}\n%s", hangs.Addr(), brokers[0], noLinger))
+	stream := w.stream(perSecond)
+	first := w.start()
+	first.waitLive()
+	w.progress(0)
+	second := w.start()
+	first.kill()
+	second.waitLive()
+	w.progress(w.consumed())
+	stream.stop()
+	w.done()
+	second.stop()
 	w.audit()
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kgo"
+
 	"github.com/clusterd/clusterd/internal/failpoint"
 )
 
@@ -99,18 +101,30 @@ func TestErrorsOnTheWay(t *testing.T) {
 
 // The audit finds every bug that is planted.
 func TestPlanted(t *testing.T) {
-	for _, test := range []struct{ bug, violates string }{
-		{failpoint.Drop, "I1"},
-		{failpoint.Duplicate, "I1"},
-		{failpoint.EarlyOffset, "I1"},
-		{failpoint.SkipDisk, "I3"},
-		{failpoint.StaleDisk, "I3"},
-		{failpoint.Swap, "I3"},
+	minhash := noLinger + "fingerprint: {method: minhash}\n"
+	for _, test := range []struct{ bug, violates, settings string }{
+		{failpoint.Drop, "I1", noLinger},
+		{failpoint.Duplicate, "I1", noLinger},
+		{failpoint.EarlyOffset, "I1", noLinger},
+		{failpoint.SkipDisk, "I3", noLinger},
+		{failpoint.StaleDisk, "I3", noLinger},
+		{failpoint.Swap, "I3", noLinger},
+		{failpoint.ArticleID, "input", noLinger},
+		{failpoint.Title, "I3", noLinger},
+		{failpoint.EventTime, "input", noLinger},
+		{failpoint.Key, "input", noLinger},
+		{failpoint.Partition, "input", noLinger},
+		{failpoint.LetterClass, "input", noLinger},
+		{failpoint.LetterBytes, "input", noLinger},
+		{failpoint.Fingerprint, "input", minhash},
+		{failpoint.Distance, "I3", minhash},
+		{failpoint.Sketch, "I4", minhash},
 	} {
 		t.Run(test.bug, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, 2, noLinger)
+			w := newWorld(t, 2, test.settings)
 			stream := w.stream(perSecond)
+			w.produce(&kgo.Record{Key: []byte("bad"), Value: []byte("no article")})
 			for range 2 { // some bugs show only after a restart
 				running := w.start("planted=" + test.bug)
 				running.waitLive()

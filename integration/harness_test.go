@@ -29,12 +29,16 @@ import (
 )
 
 var (
-	address string       // where the broker listens
+	brokers []string     // where they listen
+	address string       // where the first of them does
 	binary  string       // the clusterd that is tested
 	hurting string       // the same with failpoints
 	client  *kgo.Client  // for questions to the broker
 	admin   *kadm.Client // the same
 )
+
+// answerTimeout is how long a test waits for an answer before it asks again: a broker may be frozen.
+const answerTimeout = 2 * time.Second
 
 var seed = flag.Uint64("seed", 0, "what the choices of the fault tests follow from; 0 takes another one each time, and says which")
 
@@ -67,10 +71,13 @@ func run(m *testing.M) (int, error) {
 			return 1, fmt.Errorf("building clusterd: %w\n%s", err, out)
 		}
 	}
-	if address, err = broker("start"); err != nil {
+	addresses, err := broker("start")
+	if err != nil {
 		return 1, err
 	}
-	if client, err = kgo.NewClient(kgo.SeedBrokers(address)); err != nil {
+	brokers = strings.Split(addresses, ",")
+	address = brokers[0]
+	if client, err = kgo.NewClient(kgo.SeedBrokers(brokers...), kgo.RequestTimeoutOverhead(answerTimeout)); err != nil {
 		return 1, err
 	}
 	defer client.Close()
@@ -137,7 +144,7 @@ func newWorld(t *testing.T, partitions int32, extra string) *world {
 func (w *world) configure(extra string) {
 	w.Helper()
 	if !strings.Contains(extra, "kafka:") {
-		extra += fmt.Sprintf("kafka: {brokers: [%q], create_topics: true}\n", address)
+		extra += fmt.Sprintf("kafka: {brokers: [\"%s\"], create_topics: true}\n", strings.Join(brokers, `", "`))
 	}
 	if !strings.Contains(extra, "input:") {
 		extra += fmt.Sprintf("input: {topic: %s, group: %s}\n", w.input, w.group)
@@ -172,7 +179,7 @@ func (w *world) createTopic(topic string, partitions int32, settings ...string) 
 	for i := 0; i < len(settings); i += 2 {
 		configs[settings[i]] = &settings[i+1]
 	}
-	if _, err := admin.CreateTopic(w.Context(), partitions, 1, configs, topic); err != nil {
+	if _, err := admin.CreateTopic(w.Context(), partitions, -1, configs, topic); err != nil {
 		w.Fatal(err)
 	}
 }
@@ -211,7 +218,7 @@ func (w *world) eventually(what string, condition func() bool) {
 func (w *world) producer(options ...kgo.Opt) *kgo.Client {
 	w.Helper()
 	client, err := kgo.NewClient(append([]kgo.Opt{
-		kgo.SeedBrokers(address), kgo.DefaultProduceTopic(w.input), kgo.ProducerBatchMaxBytes(8_000_000),
+		kgo.SeedBrokers(brokers...), kgo.DefaultProduceTopic(w.input), kgo.ProducerBatchMaxBytes(8_000_000), kgo.UnknownTopicRetries(-1), // a busy broker makes topics slowly
 	}, options...)...)
 	if err != nil {
 		w.Fatal(err)
@@ -254,7 +261,8 @@ func (w *world) committed() map[int32]int64 {
 	var offsets kadm.OffsetResponses
 	w.eventually("the group's offsets", func() bool {
 		var err error
-		if offsets, err = admin.FetchOffsets(w.Context(), w.group); err != nil && !kerr.IsRetriable(err) {
+		offsets, err = admin.FetchOffsets(w.Context(), w.group)
+		if err != nil && !kerr.IsRetriable(err) && !kgo.IsRetryableBrokerErr(err) && !errors.Is(err, context.DeadlineExceeded) {
 			w.Fatal(err)
 		}
 		return err == nil
@@ -312,7 +320,7 @@ func (w *world) read(topic string, level kgo.IsolationLevel) []*kgo.Record {
 	if len(from) == 0 {
 		return nil
 	}
-	client, err := kgo.NewClient(kgo.SeedBrokers(address), kgo.FetchIsolationLevel(level), kgo.KeepControlRecords(),
+	client, err := kgo.NewClient(kgo.SeedBrokers(brokers...), kgo.FetchIsolationLevel(level), kgo.KeepControlRecords(),
 		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: from}))
 	if err != nil {
 		w.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+	"golang.org/x/text/encoding/htmlindex"
 
 	"github.com/clusterd/clusterd/internal/sample"
 )
@@ -26,8 +27,18 @@ func TestBadInput(t *testing.T) {
 		{"empty value", "", "empty"},
 		{"bad JSON", `{"title":`, "bad_json"},
 		{"not an object", `["title"]`, "bad_json"},
-		{"wrong type", `{"title":7,"content":"x"}`, "bad_field"},
-		{"unknown time", `{"content":"x","published_at":"yesterday"}`, "bad_field"},
+		{"wrong types", `{"title":7,"content":["x"]}`, "bad_field"},
+		{"a title of another type", `{"title":7,"content":"The pilot boat waits beyond the bar."}`, "new"},
+		{"an unknown time", `{"content":"Herring is landed at the northern quay.","published_at":"yesterday"}`, "new"},
+		{"a time of a feed", `{"content":"Dredgers deepen the channel by a metre.","published_at":"Sun, 22 Nov 2026 10:00:00 +0800"}`, "new"},
+		{"an id of another type", `{"id":{"$oid":"7"},"content":"The fog horn is heard as far as the mill."}`, "new"},
+		{"a long id", `{"id":"` + strings.Repeat("i", 2000) + `","content":"Divers look for the anchor of the old brig."}`, "new"},
+		{"a byte order mark", "\ufeff" + `{"content":"The customs house is painted white again."}`, "new"},
+		{"GBK", encoded(t, "gbk", `{"content":"港口的渔船已经回港避风，学校停课一天。"}`), "new"},
+		{"the same in UTF-16", encoded(t, "utf-16le", `{"content":"港口的渔船已经回港避风，学校停课一天。"}`), "joined"},
+		{"the same in UTF-8", `{"content":"港口的渔船已经回港避风，学校停课一天。"}`, "joined"},
+		{"Big5", encoded(t, "big5", `{"content":"颱風今晨在東部沿海登陸，鐵路部門停駛了三十多班列車。"}`), "new"},
+		{"bad JSON in GBK", encoded(t, "gbk", `{"content":"港口的渔船已经回港避风，学校停课一天。`), "bad_json"},
 		{"10,000 levels", `{"content":` + deep + `}`, "too_deep"},
 		{"4 MiB and over", `{"content":"` + strings.Repeat("大", 1<<21) + `"}`, "too_large"},
 		{"just under 4 MiB", `{"content":"` + strings.Repeat("潮", (4<<20-14)/3) + `"}`, "new"},
@@ -69,6 +80,19 @@ func TestBadInput(t *testing.T) {
 			}
 		})
 	}
+}
+
+func encoded(t *testing.T, name, text string) string {
+	t.Helper()
+	e, err := htmlindex.Get(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := e.NewEncoder().String(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
 
 // null stands for a record without a value.

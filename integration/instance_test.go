@@ -126,9 +126,10 @@ func (i *instance) signal(s syscall.Signal) {
 	}
 }
 
-// stop is SIGTERM, after which clusterd must exit with 0.
+// stop is SIGTERM, after which clusterd must exit with 0. Before the program has begun, only the system heeds it.
 func (i *instance) stop() {
 	i.Helper()
+	i.eventually("the start", func() bool { return i.ended() || strings.Contains(i.said(), "msg=starting") })
 	i.signal(syscall.SIGTERM)
 	if err := i.wait(); err != nil {
 		i.Fatalf("after SIGTERM: %v\n%s", err, i.said())

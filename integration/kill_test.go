@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -16,17 +19,18 @@ import (
 var (
 	kills     = flag.Int("kills", 0, "kills of TestCampaign; 0 passes it over")
 	instances = flag.Int("instances", 3, "instances of TestCampaign")
+	slow      = flag.String("slow", "", "folder that keeps the logs of recoveries of TestCampaign that take longer than 5 s; empty keeps none")
 	each      = flag.Int("each", 1, "how often TestFailpoints kills at each point")
 )
 
 // Without linger there is nearly always a transaction for a fault to hit.
 const noLinger = "batch: {linger: 0s}\n"
 
-// Instances that are killed at random moments, and a broker that is killed too, lose nothing, double
+// Instances that are killed at random moments, and a broker that is killed or frozen too, lose nothing, double
 // nothing and change nothing.
 func TestKilled(t *testing.T) {
 	c := newCampaign(t, 20, 2)
-	c.broker.every = 10
+	c.faults.every = 7
 	c.run()
 }
 
@@ -36,13 +40,15 @@ func TestCampaign(t *testing.T) {
 		t.Skip("-kills says how many")
 	}
 	c := newCampaign(t, *kills, *instances)
-	c.broker.every, c.audits.every, c.mined = 50, 100, true
+	c.faults.every, c.audits.every, c.mined = 20, 100, true
 	c.run()
 }
 
 const (
-	perSecond   = 160
-	aliveAtMost = time.Second // how long after progress the next kill comes
+	perSecond    = 160
+	aliveAtMost  = time.Second      // how long after progress the next kill comes
+	slowRecovery = 5 * time.Second  // of which the logs are kept
+	frozenFor    = 12 * time.Second // longer than requests and sessions last
 )
 
 // campaign kills instances while articles stream and a witness reads.
@@ -50,7 +56,9 @@ type campaign struct {
 	*world
 	random     *rand.Rand
 	kills      int
-	broker     interval // it is killed too
+	faults     interval // of a broker
+	struck     int      // how many brokers were
+	away       []string // the broker that is away, as arguments of the script that brings it back
 	audits     interval // while it all goes on
 	mined      bool     // every other instance carries a failpoint
 	live       []*instance
@@ -59,7 +67,7 @@ type campaign struct {
 	before     int64     // offsets committed then
 	recovering []string  // who died since there was progress
 	hits       map[string]int
-	recoveries []time.Duration
+	recoveries map[string][]time.Duration // by whether a broker was struck too
 }
 
 // interval says every how many kills something happens; 0 is never.
@@ -75,7 +83,7 @@ func (i *interval) due(kills int) bool {
 
 func newCampaign(t *testing.T, kills, instances int) *campaign {
 	t.Helper()
-	c := &campaign{world: newWorld(t, 4, noLinger), random: seeded(t), kills: kills, hits: make(map[string]int)}
+	c := &campaign{world: newWorld(t, 4, noLinger), random: seeded(t), kills: kills, hits: make(map[string]int), recoveries: make(map[string][]time.Duration)}
 	c.replace("level: debug", "level: info")
 	for range instances {
 		c.live = append(c.live, c.start())
@@ -127,11 +135,38 @@ func (c *campaign) strike() {
 	}
 	c.live[slot].kill()
 	c.bury(slot, what)
-	if c.broker.due(c.deaths) {
-		mustBroker(c.T, "kill")
-		mustBroker(c.T, "start")
-		c.died = time.Now() // from when the broker answers again
-		c.recovering = append(c.recovering, "the broker")
+	if c.faults.due(c.deaths) {
+		c.strikeBroker()
+	}
+}
+
+// strikeBroker kills a broker, or freezes it for a while, by turns. A broker alone comes back before anything else happens, and
+// time counts from then. Of several, the one that was struck comes back when there is progress without it.
+func (c *campaign) strikeBroker() {
+	c.Helper()
+	what, back := "kill", []string{"start"}
+	if c.struck++; c.struck%2 == 0 {
+		what, back = "pause", []string{"continue"}
+	}
+	which := []string{"--broker", strconv.Itoa(1 + c.random.IntN(len(brokers)))}
+	mustBroker(c.T, append([]string{what}, which...)...)
+	c.away = append(back, which...)
+	c.recovering = append(c.recovering, "broker: "+what)
+	if len(brokers) == 1 {
+		if what == "pause" {
+			time.Sleep(frozenFor)
+		}
+		c.bringBack()
+	}
+	c.died = time.Now()
+}
+
+// bringBack brings the broker back that is away.
+func (c *campaign) bringBack() {
+	c.Helper()
+	if c.away != nil {
+		mustBroker(c.T, c.away...)
+		c.away = nil
 	}
 }
 
@@ -176,17 +211,47 @@ func (c *campaign) recovered() bool {
 	if c.audits.due(c.deaths) {
 		c.audit()
 	}
-	c.recoveries = append(c.recoveries, took)
+	c.bringBack()
+	kind := "instances alone"
+	if slices.ContainsFunc(c.recovering, func(what string) bool { return strings.HasPrefix(what, "broker") }) {
+		kind = "a broker too"
+	}
+	c.recoveries[kind] = append(c.recoveries[kind], took)
+	if took > slowRecovery {
+		c.keepLogs()
+	}
 	c.recovering = nil
 	return true
+}
+
+// keepLogs copies what the instances said that are alive or died of late.
+func (c *campaign) keepLogs() {
+	c.Helper()
+	if *slow == "" {
+		return
+	}
+	dir := filepath.Join(*slow, fmt.Sprintf("kill-%d", c.deaths))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		c.Fatal(err)
+	}
+	for _, i := range c.instances[max(0, len(c.instances)-2*len(c.live)):] {
+		name := filepath.Join(dir, fmt.Sprintf("%s-process-%d.log", filepath.Base(i.dir), i.cmd.Process.Pid))
+		if err := os.WriteFile(name, []byte(i.said()), 0o600); err != nil {
+			c.Fatal(err)
+		}
+	}
+	c.Logf("the logs of this slow recovery are in %s", dir)
 }
 
 // summary says what was hit, and that the campaign hit something.
 func (c *campaign) summary(r report, sent int64) {
 	c.Helper()
-	slices.Sort(c.recoveries)
-	c.Logf("%d articles, %d kills; progress after %.1f s in the middle, %.1f s at most; %d records of aborted transactions", sent, c.deaths,
-		c.recoveries[len(c.recoveries)/2].Seconds(), c.recoveries[len(c.recoveries)-1].Seconds(), r.Counts.Aborted)
+	c.Logf("%d articles, %d kills, %d faults of %d brokers; %d records of aborted transactions", sent, c.deaths, c.struck, len(brokers), r.Counts.Aborted)
+	for kind, took := range c.recoveries {
+		slices.Sort(took)
+		at := func(p float64) float64 { return took[int(p*float64(len(took)-1))].Seconds() }
+		c.Logf("progress after deaths of %s, %d times: p50 %.1f s, p95 %.1f s, max %.1f s", kind, len(took), at(.5), at(.95), at(1))
+	}
 	for _, what := range slices.Sorted(maps.Keys(c.hits)) {
 		c.Logf("%5d %s", c.hits[what], what)
 	}

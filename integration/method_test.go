@@ -21,11 +21,13 @@ func TestMethods(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, 1, "batch: {linger: 0s, records: 100}\ncluster: {window: 30m}\nfingerprint: {method: "+name+"}\n")
-			generator, articles := sample.New(*seed, time.Now().Add(-time.Hour)), new(bytes.Buffer)
+			generator, articles := sample.New(*seed, time.Now().Add(-24*time.Hour)), new(bytes.Buffer)
 			send := func(n int) {
 				records := make([]*kgo.Record, n)
 				for i := range records {
-					records[i] = &kgo.Record{Value: generator.Next().JSON()}
+					a := generator.Next()
+					// As if they were written when they were published: files have no other times.
+					records[i] = &kgo.Record{Value: a.JSON(), Timestamp: a.PublishedAt}
 					articles.Write(append(bytes.Clone(records[i].Value), '\n'))
 				}
 				w.produce(records...)

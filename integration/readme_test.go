@@ -42,6 +42,8 @@ func TestREADME(t *testing.T) {
 			r.shell(code)
 		case "python":
 			r.reader("read.py", code, "python", []string{"venv/bin/python", "read.py"}, "a2 joined articles/0/0")
+		case "js":
+			r.reader("node/read.js", code, "js", []string{"node", "node/read.js"}, "a2 joined articles/0/0")
 		case "java":
 			r.reader("Read.java", code, "java", []string{"java", "-cp", r.libs(), "Read.java"}, `"article_id":"a2"`)
 		case "go":
@@ -134,6 +136,8 @@ func (r *readme) reader(file, code, language string, command []string, want stri
 	switch language {
 	case "python":
 		r.run("python3 -m venv venv && venv/bin/pip install -q confluent-kafka")
+	case "js":
+		r.run("npm install --silent --no-audit --no-fund --prefix node kafkajs")
 	case "go":
 		r.run("cd reader && go mod init reader && go get github.com/twmb/franz-go/pkg/kgo@$(cd .. && go list -m -f '{{.Version}}' github.com/twmb/franz-go)")
 	}

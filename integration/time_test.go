@@ -46,7 +46,7 @@ func TestMassExpiry(t *testing.T) {
 	random, begin := seeded(t), time.Now().Add(-12*time.Hour)
 	records := make([]*kgo.Record, clusters)
 	for i := range records {
-		records[i] = &kgo.Record{Value: unlike(t, random, begin)}
+		records[i] = &kgo.Record{Value: unlike(t, random, begin), Timestamp: begin}
 	}
 	w.produce(records...)
 	running := w.start()

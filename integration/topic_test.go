@@ -35,7 +35,7 @@ func TestErrors(t *testing.T) {
 			w.runOnce()
 			w.deleteTopic(w.input)
 			w.createTopic(w.input, 1)
-		}, "was founded by a record that is still to be read"},
+		}, "/0, of which it has made clusters up to offset 3"},
 		{"clusters topic made anew", func(w *world) {
 			w.runOnce()
 			w.deleteTopic(w.clusters)

@@ -1,0 +1,117 @@
+//go:build integration
+
+package integration
+
+import (
+	"context"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// SIGHUP does not end clusterd, as it would by default.
+func TestHangup(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1, noLinger)
+	running := w.start()
+	running.waitLive()
+	running.signal(syscall.SIGHUP)
+	running.waitFor("SIGHUP is ignored: a changed configuration takes effect at the next start")
+	w.produce(&kgo.Record{Value: []byte(`{"title":"still here"}`)})
+	w.done()
+	running.stop()
+}
+
+// SIGTERM ends clusterd at any moment of its start, with exit code 0, and leaves no member in the group: another one is
+// live without waiting for a session to time out.
+func TestStopAtAnyMoment(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 2, noLinger)
+	for _, moment := range []struct {
+		name string
+		wait func(*instance)
+	}{
+		{"at once", func(i *instance) { i.eventually("it runs", func() bool { return i.readyz().State != "" }) }},
+		{"starting", func(i *instance) { i.waitFor("msg=starting") }},
+		{"created topics", func(i *instance) { i.eventually("the topics", func() bool { return len(w.ends(w.dead)) > 0 }) }},
+		{"live", func(i *instance) { i.waitLive() }},
+	} {
+		running := w.start()
+		moment.wait(running)
+		told := time.Now()
+		running.stop()
+		t.Logf("%s: ended %.2f s after SIGTERM", moment.name, time.Since(told).Seconds())
+	}
+	mute := newMute(w)
+	running := w.start()
+	mute.waitForJoin()
+	told := time.Now()
+	running.stop()
+	t.Logf("while it joins: ended %.2f s after SIGTERM", time.Since(told).Seconds())
+	if members := mute.members(); len(members) != 1 {
+		t.Errorf("members of the group: %q; want the mute one alone", members)
+	}
+}
+
+// mute is a member of the group that answers no rebalance, so that others wait for it when they join.
+type mute struct {
+	*world
+	id string
+}
+
+func newMute(w *world) *mute {
+	w.Helper()
+	join := kmsg.NewPtrJoinGroupRequest()
+	join.Group, join.ProtocolType = w.group, "consumer"
+	timeout := int32(w.patience.Milliseconds())
+	join.SessionTimeoutMillis, join.RebalanceTimeoutMillis = timeout, timeout
+	protocol := kmsg.NewJoinGroupRequestProtocol()
+	protocol.Name = "clusterd-topic"
+	join.Protocols = append(join.Protocols, protocol)
+	var joined *kmsg.JoinGroupResponse
+	w.eventually("the mute member joins", func() bool {
+		response, err := join.RequestWith(w.Context(), client)
+		if err != nil {
+			w.Fatal(err)
+		}
+		join.MemberID, joined = response.MemberID, response
+		return response.ErrorCode == 0
+	})
+	sync := kmsg.NewPtrSyncGroupRequest()
+	sync.Group, sync.MemberID, sync.Generation = w.group, join.MemberID, joined.Generation
+	sync.ProtocolType, sync.Protocol = &join.ProtocolType, &protocol.Name
+	if response, err := sync.RequestWith(w.Context(), client); err != nil || response.ErrorCode != 0 {
+		w.Fatal(response, err)
+	}
+	m := &mute{world: w, id: join.MemberID}
+	w.Cleanup(func() {
+		leave := kmsg.NewPtrLeaveGroupRequest()
+		leave.Group = w.group
+		member := kmsg.NewLeaveGroupRequestMember()
+		member.MemberID = m.id
+		leave.MemberID, leave.Members = m.id, append(leave.Members, member)
+		_, _ = leave.RequestWith(context.WithoutCancel(w.Context()), client)
+	})
+	return m
+}
+
+func (m *mute) members() (ids []string) {
+	m.Helper()
+	groups, err := admin.DescribeGroups(m.Context(), m.group)
+	if err != nil {
+		m.Fatal(err)
+	}
+	for _, member := range groups[m.group].Members {
+		ids = append(ids, member.MemberID)
+	}
+	return ids
+}
+
+// waitForJoin waits until another one is joining.
+func (m *mute) waitForJoin() {
+	m.Helper()
+	m.eventually("another member joins", func() bool { return len(m.members()) == 2 })
+}
