@@ -6,8 +6,8 @@ import "github.com/clusterd/clusterd/internal/crowd"
 // in the order of the signatures, so many on each side. Of the articles in docs/quality.md no more than 13
 // centres share a band.
 const (
-	crowded = 64
-	near    = 16
+	crowded = 32
+	near    = 8
 )
 
 // crowds are the centres of a band that very many have, by the band's bytes; they are in no chain.

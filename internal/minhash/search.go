@@ -6,13 +6,15 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"github.com/clusterd/clusterd/internal/crowd"
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
 // together is how many chains are followed at once, so that it waits for memory once a step, and not
 // once a step of each.
 const together = 8
+
+// remember is how many centres a search knows again. One that it does not is compared again, to no effect.
+const remember = 512
 
 // A search is one query: it follows the chain of each band of a signature, or sees its neighbours in a crowd.
 type search struct {
@@ -21,8 +23,8 @@ type search struct {
 	live      func(slot uint32) bool // nil: all are
 	best      singlepass.Nearest[uint32, int]
 	compared  uint64
-	whole     int                    // bands so far of which all centres were seen
-	partly    [MaxHashes / 64]uint64 // the others, a bit for each
+	whole     int              // bands so far of which all centres were seen
+	offered   [remember]uint32 // of centres that were, one more than the slot, at its remainder; 0 for none
 }
 
 func (x *index) Nearest(
@@ -59,9 +61,7 @@ func (s *search) follow(first, end int) {
 		if c := s.crowd(s.signature, band); c == nil {
 			ahead[band-first] = *s.chains.head(band, xxh3.Hash(s.band(s.signature, band)))
 			whole++
-		} else if s.see(c, band) {
-			s.partly[band/64] |= 1 << (band % 64)
-		} else {
+		} else if others := c.See(s.signature, s.live, s.offer); !others {
 			whole++
 		}
 	}
@@ -75,31 +75,25 @@ func (s *search) follow(first, end int) {
 			on = true
 			slot := *at - 1
 			*at = *s.chains.next(slot, band)
-			if signature := s.index.signature(slot); s.agree(signature, band) {
-				s.offer(slot, signature, band)
+			if s.agree(slot, band) {
+				s.offer(slot)
 			}
 		}
 	}
 	s.whole += whole
 }
 
-// see offers what a query sees of the crowd of a band, and reports whether there is more.
-func (s *search) see(c *crowd.Crowd, band int) (more bool) {
-	return c.See(s.signature, s.live, func(slot uint32) { s.offer(slot, s.index.signature(slot), band) })
+// agree reports whether a centre of the bucket has the band itself. Of one that was offered it does not matter.
+func (s *search) agree(slot uint32, band int) bool {
+	return s.offered[slot%remember] != slot+1 && bytes.Equal(s.band(s.index.signature(slot), band), s.band(s.signature, band))
 }
 
-func (s *search) agree(signature []byte, band int) bool {
-	return bytes.Equal(s.band(signature, band), s.band(s.signature, band))
-}
-
-// offer offers a centre that agrees in a band, unless it has had its turn: it agrees in one before that was
-// seen whole.
-func (s *search) offer(slot uint32, signature []byte, band int) {
-	for b := range band {
-		if s.agree(signature, b) && s.partly[b/64]>>(b%64)&1 == 0 {
-			return
-		}
+// offer compares a centre with the query, unless it has had its turn.
+func (s *search) offer(slot uint32) {
+	if s.offered[slot%remember] == slot+1 {
+		return
 	}
+	s.offered[slot%remember] = slot + 1
 	s.compared++
-	s.best.Offer(slot, s.seq(slot), differingUpTo(signature, s.signature, s.best.Reach()))
+	s.best.Offer(slot, s.seq(slot), differingUpTo(s.index.signature(slot), s.signature, s.best.Reach()))
 }
