@@ -8,6 +8,7 @@ import (
 	"math"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -23,14 +24,18 @@ import (
 	"github.com/clusterd/clusterd/internal/text"
 )
 
+var recordedMethod = sync.OnceValues(func() (*minhash.Method, error) {
+	cleaner, err := text.NewArticleCleaner("auto", "all")
+	if err != nil {
+		return nil, err
+	}
+	return minhash.New(minhash.Options{Cleaner: cleaner, Size: 5, Signature: "fast", Hashes: 16, Recall: .99})
+})
+
 // recordedReplica is a replica of a method with sketches, minhash, that reads no more of its topic than it is given.
 func recordedReplica(t testing.TB) *replica {
 	t.Helper()
-	cleaner, err := text.NewArticleCleaner("auto", "all")
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := minhash.New(minhash.Options{Cleaner: cleaner, Size: 5, Signature: "fast", Hashes: 16, Recall: .99})
+	m, err := recordedMethod()
 	if err != nil {
 		t.Fatal(err)
 	}
