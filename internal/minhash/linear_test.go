@@ -138,15 +138,13 @@ func sometimes(seed uint64, share float64) func(singlepass.Centre) bool {
 }
 
 // compare asks both for the nearest, and sees that the index asks of no centre twice whether it lives, nor of
-// one that is beyond the bound, unless many share a band; and of none that shares no band. With more centres than a search
-// remembers it may ask twice.
+// one that is beyond the bound, unless many share a band; and of none that shares no band.
 func compare(t *testing.T, index *index, oracle *linear, f singlepass.Fingerprint, live func(singlepass.Centre) bool) {
 	t.Helper()
 	asked, many := make(map[singlepass.Centre]bool), oracle.isCrowded(f)
 	asking := func(c singlepass.Centre) bool {
 		c.Sketch = strings.Clone(c.Sketch)
-		again := asked[c] && index.Len() <= remember
-		needless := again || oracle.distance(f, c.Fingerprint) > oracle.bound
+		needless := asked[c] || oracle.distance(f, c.Fingerprint) > oracle.bound
 		if needless && !many || !oracle.shareBand(f, c.Fingerprint) {
 			t.Fatalf("asked of %x, which cannot be the answer or was asked of before", c)
 		}

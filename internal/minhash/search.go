@@ -13,7 +13,7 @@ import (
 // once a step of each.
 const together = 8
 
-// remember is how many centres a search knows again. One that it does not is compared again, to no effect.
+// remember is how many centres a search knows again at a glance.
 const remember = 512
 
 // A search is one query: it follows the chain of each band of a signature, or sees its neighbours in a crowd.
@@ -23,8 +23,9 @@ type search struct {
 	live      func(slot uint32) bool // nil: all are
 	best      singlepass.Nearest[uint32, int]
 	compared  uint64
-	whole     int              // bands so far of which all centres were seen
-	offered   [remember]uint32 // of centres that were, one more than the slot, at its remainder; 0 for none
+	whole     int                    // bands so far of which all centres were seen
+	partly    [MaxHashes / 64]uint64 // the others, a bit for each
+	offered   [remember]uint32       // of centres that were, one more than the last slot with this remainder; 0 for none
 }
 
 func (x *index) Nearest(
@@ -61,7 +62,9 @@ func (s *search) follow(first, end int) {
 		if c := s.crowd(s.signature, band); c == nil {
 			ahead[band-first] = *s.chains.head(band, xxh3.Hash(s.band(s.signature, band)))
 			whole++
-		} else if others := c.See(s.signature, s.live, s.offer); !others {
+		} else if others := c.See(s.signature, s.live, func(slot uint32) { s.offer(slot, band) }); others {
+			s.partly[band/64] |= 1 << (band % 64)
+		} else {
 			whole++
 		}
 	}
@@ -75,25 +78,35 @@ func (s *search) follow(first, end int) {
 			on = true
 			slot := *at - 1
 			*at = *s.chains.next(slot, band)
-			if s.agree(slot, band) {
-				s.offer(slot)
+			if s.offered[slot%remember] != slot+1 && s.agree(slot, band) {
+				s.offer(slot, band)
 			}
 		}
 	}
 	s.whole += whole
 }
 
-// agree reports whether a centre of the bucket has the band itself. Of one that was offered it does not matter.
 func (s *search) agree(slot uint32, band int) bool {
-	return s.offered[slot%remember] != slot+1 && bytes.Equal(s.band(s.index.signature(slot), band), s.band(s.signature, band))
+	return bytes.Equal(s.band(s.index.signature(slot), band), s.band(s.signature, band))
 }
 
-// offer compares a centre with the query, unless it has had its turn.
-func (s *search) offer(slot uint32) {
-	if s.offered[slot%remember] == slot+1 {
+// offer compares a centre that agrees in a band with the query, unless it has had its turn.
+func (s *search) offer(slot uint32, band int) {
+	place := &s.offered[slot%remember]
+	if *place == slot+1 || *place != 0 && s.agreed(slot, band) {
 		return
 	}
-	s.offered[slot%remember] = slot + 1
+	*place = slot + 1
 	s.compared++
 	s.best.Offer(slot, s.seq(slot), differingUpTo(s.index.signature(slot), s.signature, s.best.Reach()))
+}
+
+// agreed reports whether a centre agrees in a band before this one that was seen whole.
+func (s *search) agreed(slot uint32, band int) bool {
+	for b := range band {
+		if s.partly[b/64]>>(b%64)&1 == 0 && s.agree(slot, b) {
+			return true
+		}
+	}
+	return false
 }
