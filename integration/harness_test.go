@@ -25,7 +25,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"github.com/clusterd/clusterd/internal/testwait"
+	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
 
 var (
@@ -129,7 +129,7 @@ func newWorld(t *testing.T, partitions int32, extra string) *world {
 	name := fmt.Sprintf("w%d-%d", time.Now().UnixNano(), worlds.Add(1))
 	w := &world{
 		T: t, input: name + ".articles", output: name + ".results", clusters: name + ".clusters", dead: name + ".dead", group: name,
-		dir: t.TempDir(), patience: testwait.Patience,
+		dir: t.TempDir(), patience: wait.Patience,
 	}
 	w.config = filepath.Join(w.dir, "clusterd.yaml")
 	w.Cleanup(func() { // a broker with many topics takes long to come back

@@ -14,7 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/sasl/plain"
 
-	"github.com/clusterd/clusterd/internal/testwait"
+	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
 
 const loginProperties = `process.roles=broker,controller
@@ -69,7 +69,7 @@ func newLoginWorld(t *testing.T, at, sasl string) *world {
 	dir := t.TempDir()
 	w := &world{
 		T: t, input: "articles", output: "results", clusters: "clusters", dead: "dead", group: "clusterd",
-		patience: testwait.Patience, dir: dir, config: filepath.Join(dir, "clusterd.yaml"),
+		patience: wait.Patience, dir: dir, config: filepath.Join(dir, "clusterd.yaml"),
 	}
 	w.configure(fmt.Sprintf("kafka: {brokers: [%q], create_topics: true, sasl: {%s}}\n", at, sasl))
 	return w

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/testwait"
+	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
 
 var fenced = regexp.MustCompile("(?s)```(\\w+)\n(.*?)```")
@@ -28,7 +28,7 @@ func TestREADME(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &readme{world: &world{T: t, patience: testwait.Patience}, dir: checkout(t)}
+	r := &readme{world: &world{T: t, patience: wait.Patience}, dir: checkout(t)}
 	for _, topic := range []string{"articles", "article-clusters", "clusters", "articles-dead"} {
 		_, _ = broker("tool", "topics", "--delete", "--if-exists", "--topic", topic)
 	}
@@ -159,7 +159,7 @@ func (r *readme) libs() string {
 type process struct {
 	cmd    *exec.Cmd
 	exited chan error
-	said   testwait.Buffer
+	said   wait.Buffer
 }
 
 func (r *readme) begin(command ...string) *process {

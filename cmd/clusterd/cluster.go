@@ -18,7 +18,7 @@ import (
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/document"
-	"github.com/clusterd/clusterd/internal/input"
+	"github.com/clusterd/clusterd/internal/files"
 	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/pipeline"
 )
@@ -156,7 +156,7 @@ type rejections struct {
 }
 
 // observe says what is odd about a line, if nothing like it has been before.
-func (r *rejections) observe(line input.Entry, n *article.Notes, rejection *article.Rejection) {
+func (r *rejections) observe(line files.Entry, n *article.Notes, rejection *article.Rejection) {
 	for _, what := range r.tally.Add(n, rejection) {
 		r.clear()
 		r.log.Warn(what, "file", line.File, "line", line.Line)

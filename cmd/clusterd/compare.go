@@ -17,11 +17,11 @@ import (
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/charset"
-	"github.com/clusterd/clusterd/internal/compare"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/document"
 	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/printable"
+	"github.com/clusterd/clusterd/internal/quality/diff"
 )
 
 func newCompare() *cobra.Command {
@@ -65,10 +65,10 @@ func newCompare() *cobra.Command {
 
 // comparison is what compare writes.
 type comparison struct {
-	A        compared          `json:"a"`
-	B        compared          `json:"b"`
-	Methods  []verdict         `json:"methods"`
-	Passages []compare.Passage `json:"passages"`
+	A        compared       `json:"a"`
+	B        compared       `json:"b"`
+	Methods  []verdict      `json:"methods"`
+	Passages []diff.Passage `json:"passages"`
 }
 
 type compared struct {
@@ -104,7 +104,7 @@ func compareFiles(stdin io.Reader, c config.Config, files []string) (comparison,
 		}
 		r.Methods = append(r.Methods, judge(name, m, articles[0], articles[1]))
 	}
-	comparer, err := compare.New(c.Text.HTML, c.Text.Extract)
+	comparer, err := diff.New(c.Text.HTML, c.Text.Extract)
 	if err != nil {
 		return comparison{}, err
 	}
@@ -185,11 +185,11 @@ func (r comparison) writeText(out io.Writer) error {
 	for _, p := range r.Passages {
 		n := utf8.RuneCountInString(p.Text)
 		switch p.Kind {
-		case compare.Same:
+		case diff.Same:
 			shared += n
-		case compare.OnlyA:
+		case diff.OnlyA:
 			onlyA += n
-		case compare.OnlyB:
+		case diff.OnlyB:
 			onlyB += n
 		}
 	}
@@ -205,11 +205,11 @@ func (r comparison) writePassages(out io.Writer, colour bool) error {
 		mark, on := "  ", ""
 		text := p.Text
 		switch p.Kind {
-		case compare.Same:
+		case diff.Same:
 			text = abbreviated(text)
-		case compare.OnlyA:
+		case diff.OnlyA:
 			mark, on = "- ", colourDead
-		case compare.OnlyB:
+		case diff.OnlyB:
 			mark, on = "+ ", colourNew
 		}
 		for line := range strings.SplitSeq(text, "\n") {

@@ -13,10 +13,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/clusterd/clusterd/internal/compare"
 	"github.com/clusterd/clusterd/internal/config"
-	"github.com/clusterd/clusterd/internal/golden"
 	"github.com/clusterd/clusterd/internal/method"
+	"github.com/clusterd/clusterd/internal/quality/diff"
+	"github.com/clusterd/clusterd/internal/testutil/golden"
 )
 
 const (
@@ -106,12 +106,12 @@ func TestWriteComparison(t *testing.T) {
 			{Method: "simhash+verify", Bound: 8, Why: "ruled out"},
 			{Method: "exact", Why: "nothing to compare"},
 		},
-		Passages: []compare.Passage{
-			{Kind: compare.Same, Text: strings.Repeat("港口大桥今天通车，", 30)},
-			{Kind: compare.OnlyA, Text: "first\nand second"},
-			{Kind: compare.OnlyB, Text: " \n "},
-			{Kind: compare.Same, Text: "\nshort "},
-			{Kind: compare.OnlyB, Text: "\x1b[31mred"},
+		Passages: []diff.Passage{
+			{Kind: diff.Same, Text: strings.Repeat("港口大桥今天通车，", 30)},
+			{Kind: diff.OnlyA, Text: "first\nand second"},
+			{Kind: diff.OnlyB, Text: " \n "},
+			{Kind: diff.Same, Text: "\nshort "},
+			{Kind: diff.OnlyB, Text: "\x1b[31mred"},
 		},
 	}
 	var b bytes.Buffer
@@ -132,7 +132,7 @@ func TestWriteComparison(t *testing.T) {
 }
 
 func TestPassagesInColour(t *testing.T) {
-	r := comparison{Passages: []compare.Passage{{Kind: compare.Same, Text: "both"}, {Kind: compare.OnlyA, Text: "a"}, {Kind: compare.OnlyB, Text: "b\nc"}}}
+	r := comparison{Passages: []diff.Passage{{Kind: diff.Same, Text: "both"}, {Kind: diff.OnlyA, Text: "a"}, {Kind: diff.OnlyB, Text: "b\nc"}}}
 	var b bytes.Buffer
 	if err := r.writePassages(&b, true); err != nil || b.String() != "  both\n\x1b[31m- a\x1b[0m\n\x1b[32m+ b\x1b[0m\n\x1b[32m+ c\x1b[0m\n" {
 		t.Errorf("%q, %v", b.String(), err)

@@ -15,10 +15,10 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/clusterd/clusterd/internal/broker"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/kafka/embedded"
 	"github.com/clusterd/clusterd/internal/monitor"
 	"github.com/clusterd/clusterd/internal/pipeline"
 	"github.com/clusterd/clusterd/internal/sample"
@@ -111,7 +111,7 @@ func demo(ctx context.Context, o demoOptions, out, errs io.Writer) error {
 // runDemo makes the topics, and plays, clusters and shows until ctx ends or one of them fails.
 func runDemo(ctx context.Context, rate float64, articles io.Reader, c config.Config, client *kafka.Client, log *slog.Logger, show *show) error {
 	for _, topic := range []string{c.Input.Topic, c.Output.Topic, c.Output.DeadLetterTopic} {
-		if err := client.CreateTopic(ctx, kafka.TopicSpec{Name: topic, Partitions: broker.Partitions}); err != nil {
+		if err := client.CreateTopic(ctx, kafka.TopicSpec{Name: topic, Partitions: embedded.Partitions}); err != nil {
 			return err
 		}
 	}
@@ -123,11 +123,11 @@ func runDemo(ctx context.Context, rate float64, articles io.Reader, c config.Con
 }
 
 // startDemoBroker takes a free port where the usual one is taken, as by a Kafka on this machine.
-func startDemoBroker(log *slog.Logger) (*broker.Broker, error) {
-	b, err := broker.Start(demoAddress, "", log)
+func startDemoBroker(log *slog.Logger) (*embedded.Broker, error) {
+	b, err := embedded.Start(demoAddress, "", log)
 	if err != nil {
 		host, _, _ := net.SplitHostPort(demoAddress)
-		return broker.Start(net.JoinHostPort(host, "0"), "", log)
+		return embedded.Start(net.JoinHostPort(host, "0"), "", log)
 	}
 	return b, nil
 }
@@ -191,8 +191,8 @@ func lines(r io.Reader) func() ([]byte, error) {
 func follow(ctx context.Context, client *kafka.Client, log *slog.Logger, c config.Config, show *show) error {
 	group, ctx := errgroup.WithContext(ctx)
 	results, dead := make(chan consumer.Chunk), make(chan consumer.Chunk)
-	from := make(map[int]int64, broker.Partitions)
-	for p := range broker.Partitions {
+	from := make(map[int]int64, embedded.Partitions)
+	for p := range embedded.Partitions {
 		from[p] = 0
 	}
 	group.Go(func() error {

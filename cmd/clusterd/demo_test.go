@@ -9,12 +9,12 @@ import (
 
 	"github.com/rivo/uniseg"
 
-	"github.com/clusterd/clusterd/internal/testwait"
+	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
 
 // demoing is a demo that runs until it has shown enough.
 type demoing struct {
-	out, errs testwait.Buffer
+	out, errs wait.Buffer
 	stop      context.CancelFunc
 	code      chan int
 }

@@ -17,10 +17,10 @@ import (
 
 	"github.com/clusterd/clusterd/internal/charset"
 	"github.com/clusterd/clusterd/internal/config"
-	"github.com/clusterd/clusterd/internal/eval"
 	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/pipeline"
 	"github.com/clusterd/clusterd/internal/printable"
+	"github.com/clusterd/clusterd/internal/quality/eval"
 )
 
 // evalFlags are what the command line of eval says.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/clusterd/clusterd/internal/method"
-	"github.com/clusterd/clusterd/internal/paper"
+	"github.com/clusterd/clusterd/internal/quality/paper"
 	"github.com/clusterd/clusterd/internal/sample"
 )
 

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/eval"
+	"github.com/clusterd/clusterd/internal/quality/eval"
 	"github.com/clusterd/clusterd/internal/sample"
 )
 

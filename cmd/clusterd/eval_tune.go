@@ -11,7 +11,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/method"
-	"github.com/clusterd/clusterd/internal/tune"
+	"github.com/clusterd/clusterd/internal/quality/tune"
 )
 
 // tuneFlags are what the command line of eval tune says.

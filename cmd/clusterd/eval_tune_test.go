@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/clusterd/clusterd/internal/config"
-	"github.com/clusterd/clusterd/internal/tune"
+	"github.com/clusterd/clusterd/internal/quality/tune"
 )
 
 func TestEvalTune(t *testing.T) {

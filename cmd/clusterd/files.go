@@ -13,7 +13,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 
 	"github.com/clusterd/clusterd/internal/document"
-	"github.com/clusterd/clusterd/internal/input"
+	"github.com/clusterd/clusterd/internal/files"
 )
 
 // opened is a file that a command reads, named for messages.
@@ -71,18 +71,18 @@ func sizeOf(files []string) (total int64) {
 
 // openArticles opens files of articles, and unpacks those with a name in .gz. The bar counts the bytes as they
 // are on disk.
-func openArticles(stdin io.Reader, names []string, bar io.Writer) (files []input.File, closeAll func(), err error) {
+func openArticles(stdin io.Reader, names []string, bar io.Writer) (inputs []files.File, closeAll func(), err error) {
 	opened, closeAll, err := openFiles(stdin, names)
 	if err != nil {
 		return nil, nil, err
 	}
 	for i, f := range opened {
-		file := input.File{Name: f.Name, Lines: io.TeeReader(f, bar)}
+		file := files.File{Name: f.Name, Lines: io.TeeReader(f, bar)}
 		switch onDisk, ok := f.Reader.(*os.File); {
 		case ok && document.Is(names[i]):
 			var info os.FileInfo
 			if info, err = onDisk.Stat(); err == nil {
-				file = input.File{Name: f.Name, Document: io.NewSectionReader(shown{onDisk, bar}, 0, info.Size())}
+				file = files.File{Name: f.Name, Document: io.NewSectionReader(shown{onDisk, bar}, 0, info.Size())}
 			}
 		case strings.EqualFold(filepath.Ext(names[i]), ".gz"):
 			file.Lines, err = gzip.NewReader(bufio.NewReader(file.Lines))
@@ -91,9 +91,9 @@ func openArticles(stdin io.Reader, names []string, bar io.Writer) (files []input
 			closeAll()
 			return nil, nil, fmt.Errorf("%s: %w", f.Name, err)
 		}
-		files = append(files, file)
+		inputs = append(inputs, file)
 	}
-	return files, closeAll, nil
+	return inputs, closeAll, nil
 }
 
 // shown is a document that a bar counts what is read of.

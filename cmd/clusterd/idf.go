@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/clusterd/clusterd/internal/config"
-	"github.com/clusterd/clusterd/internal/idf"
-	"github.com/clusterd/clusterd/internal/input"
+	"github.com/clusterd/clusterd/internal/files"
 	"github.com/clusterd/clusterd/internal/method"
+	"github.com/clusterd/clusterd/internal/method/idf"
 	"github.com/clusterd/clusterd/internal/pipeline"
 )
 
@@ -43,10 +43,10 @@ func newIDF() *cobra.Command {
 	return cmd
 }
 
-func learnIDF(cmd *cobra.Command, c config.Config, files []string) error {
+func learnIDF(cmd *cobra.Command, c config.Config, names []string) error {
 	errs := cmd.ErrOrStderr()
-	bar := newBar(errs, sizeOf(files), "learning", progressbar.OptionShowBytes(true))
-	opened, closeFiles, err := openArticles(cmd.InOrStdin(), files, bar)
+	bar := newBar(errs, sizeOf(names), "learning", progressbar.OptionShowBytes(true))
+	opened, closeFiles, err := openArticles(cmd.InOrStdin(), names, bar)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func learnIDF(cmd *cobra.Command, c config.Config, files []string) error {
 		return err
 	}
 	rejected := &rejections{log: newLogger(c.Log, errs), tally: pipeline.NewTally(c.Input), clear: func() { _ = bar.Clear() }}
-	reader, err := input.NewReader(c.Input, opened)
+	reader, err := files.NewReader(c.Input, opened)
 	if err != nil {
 		return err
 	}

@@ -9,14 +9,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/clusterd/clusterd/internal/idf"
-	"github.com/clusterd/clusterd/internal/testwait"
+	"github.com/clusterd/clusterd/internal/method/idf"
+	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
 
 // learn runs the command.
 func learn(t *testing.T, stdin string, args ...string) (out, errs string, err error) {
 	t.Helper()
-	var o, e testwait.Buffer
+	var o, e wait.Buffer
 	cmd := newIDF()
 	cmd.SetArgs(args)
 	cmd.SetIn(strings.NewReader(stdin))

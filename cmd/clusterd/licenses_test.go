@@ -16,7 +16,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/clusterd/clusterd/internal/golden"
+	"github.com/clusterd/clusterd/internal/testutil/golden"
 )
 
 const thirdParty = "../../THIRD_PARTY_LICENSES"

@@ -18,9 +18,9 @@ import (
 	"time"
 
 	"github.com/clusterd/clusterd/internal/config"
-	"github.com/clusterd/clusterd/internal/golden"
 	"github.com/clusterd/clusterd/internal/printable"
-	"github.com/clusterd/clusterd/internal/testwait"
+	"github.com/clusterd/clusterd/internal/testutil/golden"
+	"github.com/clusterd/clusterd/internal/testutil/wait"
 	"github.com/spf13/cobra"
 )
 
@@ -58,7 +58,7 @@ type outcome struct {
 
 func clusterd(t *testing.T, stdin string, args ...string) outcome {
 	t.Helper()
-	var out, errs testwait.Buffer
+	var out, errs wait.Buffer
 	code := run(t.Context(), append([]string{}, args...), strings.NewReader(stdin), &out, &errs)
 	return outcome{code, out.String(), errs.String()}
 }
@@ -96,7 +96,7 @@ func write(t *testing.T, name string, content []byte) string {
 type process struct {
 	*testing.T
 	cmd       *exec.Cmd
-	out, errs testwait.Buffer
+	out, errs wait.Buffer
 	done      chan struct{}
 }
 
@@ -128,8 +128,8 @@ func (p *process) signal(s os.Signal) int {
 	select {
 	case <-p.done:
 		return p.cmd.ProcessState.ExitCode()
-	case <-time.After(testwait.Patience):
-		p.Fatalf("still running %v after %v; log:\n%s", testwait.Patience, s, &p.errs)
+	case <-time.After(wait.Patience):
+		p.Fatalf("still running %v after %v; log:\n%s", wait.Patience, s, &p.errs)
 		return -1
 	}
 }
@@ -358,7 +358,7 @@ func TestClusterInterrupted(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	var out, errs testwait.Buffer
+	var out, errs wait.Buffer
 	code := run(ctx, []string{"cluster"}, strings.NewReader(bridge), &out, &errs)
 	if code != exitFailed || errs.String() != "clusterd: interrupted: the results are not complete\n" {
 		t.Errorf("exit %d, errors %q", code, &errs)

@@ -10,11 +10,11 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/clusterd/clusterd/internal/broker"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/httpapi"
 	"github.com/clusterd/clusterd/internal/kafka"
-	"github.com/clusterd/clusterd/internal/memory"
+	"github.com/clusterd/clusterd/internal/kafka/embedded"
+	"github.com/clusterd/clusterd/internal/memlimit"
 	"github.com/clusterd/clusterd/internal/monitor"
 	"github.com/clusterd/clusterd/internal/pipeline"
 )
@@ -65,7 +65,7 @@ func ignoreHangups(log *slog.Logger) (stop func()) {
 }
 
 func runEmbedded(ctx context.Context, c config.Config, dir string, log *slog.Logger) error {
-	b, err := broker.Start(c.Kafka.Brokers[0], dir, log)
+	b, err := embedded.Start(c.Kafka.Brokers[0], dir, log)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func runOn(ctx context.Context, c config.Config, log *slog.Logger) error {
 		return err
 	}
 	defer client.Close()
-	limit, err := memory.SetLimit(c.Memory.Limit)
+	limit, err := memlimit.SetLimit(c.Memory.Limit)
 	switch {
 	case err != nil:
 		log.Warn("memory is not limited", "error", err)

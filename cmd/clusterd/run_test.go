@@ -17,8 +17,8 @@ import (
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
-	"github.com/clusterd/clusterd/internal/kafkatest"
-	"github.com/clusterd/clusterd/internal/testwait"
+	"github.com/clusterd/clusterd/internal/testutil/kafkatest"
+	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
 
 // freeAddress is a configuration with an address that was free a moment ago.
@@ -58,7 +58,7 @@ func produce(t *testing.T, broker string, values ...string) {
 func waitForResults(t *testing.T, broker string, n int) map[string]article.Result {
 	t.Helper()
 	client := kafkatest.Connect(t, config.Kafka{Brokers: []string{broker}})
-	ctx, cancel := context.WithTimeout(t.Context(), testwait.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
 	chunks, failed := make(chan consumer.Chunk), make(chan error, 1)
 	from := map[int]int64{0: 0, 1: 0, 2: 0, 3: 0}

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/clusterd/clusterd/internal/article"
-	"github.com/clusterd/clusterd/internal/golden"
+	"github.com/clusterd/clusterd/internal/testutil/golden"
 )
 
 func joined() article.Result {

@@ -17,8 +17,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/clusterd/clusterd/internal/config"
-	"github.com/clusterd/clusterd/internal/golden"
-	"github.com/clusterd/clusterd/internal/testwait"
+	"github.com/clusterd/clusterd/internal/testutil/golden"
+	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
 
 // long is n articles a minute apart, many of them near one another.
@@ -176,7 +176,7 @@ func TestOpenTransaction(t *testing.T) {
 			s.transactions = s.transactions[:2]
 			s.write()
 			s.begin(last)
-			var log testwait.Buffer
+			var log wait.Buffer
 			done := make(chan struct{})
 			go func() {
 				defer close(done)

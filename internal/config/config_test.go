@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/golden"
+	"github.com/clusterd/clusterd/internal/testutil/golden"
 )
 
 func TestDefault(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/clusterd/clusterd/internal/golden"
+	"github.com/clusterd/clusterd/internal/testutil/golden"
 )
 
 const badConfigs = "testdata/bad.txt"

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/clusterd/clusterd/internal/charset"
-	"github.com/clusterd/clusterd/internal/keyed"
+	"github.com/clusterd/clusterd/internal/method/keyedhash"
 )
 
 var errEmpty = errors.New("must not be empty")
@@ -54,8 +54,8 @@ func bearerToken() kind[Secret] {
 func hashSecret() kind[Secret] {
 	k := password()
 	k.parse = func(s string) (Secret, error) {
-		if s != "" && len(s) < keyed.LeastBytes {
-			return "", fmt.Errorf("must have at least %d bytes, made at random, such as `openssl rand -hex 32` prints", keyed.LeastBytes)
+		if s != "" && len(s) < keyedhash.LeastBytes {
+			return "", fmt.Errorf("must have at least %d bytes, made at random, such as `openssl rand -hex 32` prints", keyedhash.LeastBytes)
 		}
 		return Secret(s), nil
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/clusterd/clusterd/internal/kafka"
-	"github.com/clusterd/clusterd/internal/testwait"
+	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
 
 func join(t *testing.T, client *kafka.Client, scope Scope) *Group {
@@ -87,7 +87,7 @@ func await(t *testing.T, ctx context.Context, who string, generations <-chan []i
 func TestGroupOfOneSpace(t *testing.T) {
 	t.Parallel()
 	_, client := startBrokers(t, 1, kfake.SeedTopics(4, "articles"))
-	ctx, cancel := context.WithTimeout(t.Context(), testwait.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
 
 	owner := join(t, client, ScopeTopic)
@@ -109,7 +109,7 @@ func TestGroupOfOneSpace(t *testing.T) {
 func TestGroupOfPartitions(t *testing.T) {
 	t.Parallel()
 	_, client := startBrokers(t, 1, kfake.SeedTopics(4, "articles"))
-	ctx, cancel := context.WithTimeout(t.Context(), testwait.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
 
 	first := join(t, client, ScopePartition)
@@ -138,7 +138,7 @@ func TestJoinPastABrokerThatHangs(t *testing.T) {
 	}
 	defer hangs.Close()
 	client.Brokers = append([]string{hangs.Addr().String()}, client.Brokers...)
-	ctx, cancel := context.WithTimeout(t.Context(), testwait.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
 	await(t, ctx, "the member", watch(t, ctx, join(t, client, ScopeTopic)), 0)
 }
@@ -180,7 +180,7 @@ func ghost(t *testing.T, client *kafka.Client, clientID string) {
 	writer := newWriter(t, client, kgo.ClientID(clientID))
 	join := kmsg.NewPtrJoinGroupRequest()
 	join.Group, join.ProtocolType = "clusterd", "consumer"
-	patience := int32(testwait.Patience.Milliseconds())
+	patience := int32(wait.Patience.Milliseconds())
 	join.SessionTimeoutMillis, join.RebalanceTimeoutMillis = 2*patience, 2*patience
 	protocol := kmsg.NewJoinGroupRequestProtocol()
 	protocol.Name = "clusterd-topic"
@@ -222,7 +222,7 @@ func members(t *testing.T, client *kafka.Client) (ids []string) {
 // Nobody waits for a member of the instance's earlier starts, though its session would last for long.
 func TestGroupRemovesDeadMembers(t *testing.T) {
 	_, client := startBrokers(t, 1, kfake.SeedTopics(2, "articles"))
-	ctx, cancel := context.WithTimeout(t.Context(), testwait.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
 	ghost(t, client, "clusterd-one-3")
 	group := joinAs(t, client, ScopeTopic, Member{Instance: "one", Start: 4})
@@ -237,7 +237,7 @@ func TestGroupRemovesDeadMembers(t *testing.T) {
 // A member that the coordinator does not know any more joins again.
 func TestGroupJoinsAgain(t *testing.T) {
 	_, client := startBrokers(t, 1, kfake.SeedTopics(1, "articles"))
-	ctx, cancel := context.WithTimeout(t.Context(), testwait.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
 	member := Member{Instance: "one", Start: 1}
 	group := joinAs(t, client, ScopeTopic, member)
@@ -266,7 +266,7 @@ func TestGroupCloseWhileJoining(t *testing.T) {
 		_, err := group.Next(ctx)
 		ended <- err
 	}()
-	testwait.Until(t, "the member to join", func() bool { return len(members(t, client)) == 2 })
+	wait.Until(t, "the member to join", func() bool { return len(members(t, client)) == 2 })
 	cancel()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("Next = %v", err)
@@ -278,7 +278,7 @@ func TestGroupCloseWhileJoining(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(testwait.Patience):
+	case <-time.After(wait.Patience):
 		t.Fatal("Close waits for the group")
 	}
 	if got := members(t, client); !slices.Equal(got, []string{"clusterd-two-1"}) {

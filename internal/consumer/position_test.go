@@ -14,7 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/clusterd/clusterd/internal/kafka"
-	"github.com/clusterd/clusterd/internal/testwait"
+	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
 
 // polls are fetches of partition 0: how long after the first, from where on, and what the broker says.
@@ -108,7 +108,7 @@ func TestEveryFetchSaysWhereItStands(t *testing.T) {
 	go func() { failed <- log.Read(ctx, chunks) }()
 	until := func(what string, condition func(byPartition map[int]Position) bool) {
 		t.Helper()
-		testwait.Until(t, what, func() bool {
+		wait.Until(t, what, func() bool {
 			select {
 			case positions := <-polled:
 				by := make(map[int]Position)

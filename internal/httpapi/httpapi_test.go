@@ -16,7 +16,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/monitor"
-	"github.com/clusterd/clusterd/internal/testwait"
+	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
 
 const canary = "hunter2-hunter2-hunter2"
@@ -162,7 +162,7 @@ func dial(t *testing.T, address string) net.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(testwait.Patience)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(wait.Patience)); err != nil {
 		t.Fatal(err)
 	}
 	return conn
@@ -313,7 +313,7 @@ func TestRequestsInHandAreFinished(t *testing.T) {
 	if _, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil {
 		t.Errorf("the request in hand: %v", err)
 	}
-	testwait.Until(t, "room for the next", func() bool {
+	wait.Until(t, "room for the next", func() bool {
 		bounded.mutex.Lock()
 		defer bounded.mutex.Unlock()
 		return bounded.busy == 0 && len(bounded.idle) == 1
@@ -321,7 +321,7 @@ func TestRequestsInHandAreFinished(t *testing.T) {
 	if err := conn.Close(); err != nil {
 		t.Fatal(err)
 	}
-	testwait.Until(t, "the connection to be forgotten", func() bool {
+	wait.Until(t, "the connection to be forgotten", func() bool {
 		bounded.mutex.Lock()
 		defer bounded.mutex.Unlock()
 		return len(bounded.idle) == 0

@@ -24,7 +24,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/kafka"
-	"github.com/clusterd/clusterd/internal/kafkatest"
+	"github.com/clusterd/clusterd/internal/testutil/kafkatest"
 )
 
 // startBroker starts an in-process broker on a free port.

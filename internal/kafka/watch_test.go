@@ -15,7 +15,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/kafka"
-	"github.com/clusterd/clusterd/internal/kafkatest"
+	"github.com/clusterd/clusterd/internal/testutil/kafkatest"
 )
 
 // requests are what came of the requests of a client.

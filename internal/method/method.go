@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/clusterd/clusterd/internal/config"
-	"github.com/clusterd/clusterd/internal/keyed"
+	"github.com/clusterd/clusterd/internal/method/keyedhash"
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
@@ -46,7 +46,7 @@ func New(c config.Config) (Method, error) {
 		if m.name != c.Fingerprint.Method {
 			continue
 		}
-		key, err := keyed.New(c.Fingerprint.Secret.Reveal())
+		key, err := keyedhash.New(c.Fingerprint.Secret.Reveal())
 		if err != nil {
 			return nil, fmt.Errorf("fingerprint.secret: %w", err)
 		}
@@ -73,7 +73,7 @@ func Names() []string {
 
 type listed struct {
 	name string
-	make func(config.Config, *keyed.Key) (Method, error)
+	make func(config.Config, *keyedhash.Key) (Method, error)
 }
 
 // A secretMethod hashes with a secret.

@@ -2,11 +2,11 @@ package method
 
 import (
 	"github.com/clusterd/clusterd/internal/config"
-	"github.com/clusterd/clusterd/internal/keyed"
-	"github.com/clusterd/clusterd/internal/minhash"
+	"github.com/clusterd/clusterd/internal/method/keyedhash"
+	"github.com/clusterd/clusterd/internal/method/minhash"
 )
 
-func newMinHash(c config.Config, key *keyed.Key) (Method, error) {
+func newMinHash(c config.Config, key *keyedhash.Key) (Method, error) {
 	o := minhash.Options{
 		Size: c.Fingerprint.Shingle.Size, Signature: c.Fingerprint.Signature, Hashes: c.Fingerprint.Hashes,
 		Similarity: c.Cluster.Similarity, Recall: c.Cluster.Recall, Key: key,

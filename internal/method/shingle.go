@@ -2,12 +2,12 @@ package method
 
 import (
 	"github.com/clusterd/clusterd/internal/config"
-	"github.com/clusterd/clusterd/internal/keyed"
-	"github.com/clusterd/clusterd/internal/shingle"
+	"github.com/clusterd/clusterd/internal/method/keyedhash"
+	"github.com/clusterd/clusterd/internal/method/shingle"
 	"github.com/clusterd/clusterd/internal/text"
 )
 
-func newShingle(c config.Config, key *keyed.Key) (Method, error) {
+func newShingle(c config.Config, key *keyedhash.Key) (Method, error) {
 	o := shingle.Options{Size: c.Fingerprint.Shingle.Size, Similarity: c.Cluster.Similarity, Key: key}
 	var err error
 	if o.Words, o.Cleaner, err = shingled(c, key); err != nil {
@@ -17,7 +17,7 @@ func newShingle(c config.Config, key *keyed.Key) (Method, error) {
 }
 
 // shingled is what shingles are runs of: words, or else, where it is nil, the characters of clean text.
-func shingled(c config.Config, key *keyed.Key) (words *text.Tokenizer, characters *text.Cleaner, err error) {
+func shingled(c config.Config, key *keyedhash.Key) (words *text.Tokenizer, characters *text.Cleaner, err error) {
 	if c.Fingerprint.Shingle.Of == "words" {
 		words, err = NewTokenizer(c.Text, key.For("token").SumString)
 		return words, nil, err

@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"github.com/clusterd/clusterd/internal/config"
-	"github.com/clusterd/clusterd/internal/hamming"
-	"github.com/clusterd/clusterd/internal/idf"
-	"github.com/clusterd/clusterd/internal/keyed"
+	"github.com/clusterd/clusterd/internal/method/hamming"
+	"github.com/clusterd/clusterd/internal/method/idf"
+	"github.com/clusterd/clusterd/internal/method/keyedhash"
 	"github.com/clusterd/clusterd/internal/simhash"
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/text"
@@ -18,13 +18,13 @@ type simHasher struct {
 	tokenizer *text.Tokenizer
 	hasher    *simhash.Hasher
 	pairs     bool
-	key       *keyed.Key
+	key       *keyedhash.Key
 	// settings are what changes fingerprints, as name=value pairs joined by commas. What came later
 	// is named only where it is not the default, so that older fingerprints stay valid.
 	settings string
 }
 
-func newSimHasher(c config.Config, key *keyed.Key) (*simHasher, error) {
+func newSimHasher(c config.Config, key *keyedhash.Key) (*simHasher, error) {
 	hash := c.Fingerprint.Hash
 	if key != nil {
 		if hash == "sdbm-raw" {
@@ -98,7 +98,7 @@ type simHash struct {
 	distance int
 }
 
-func newSimHash(c config.Config, key *keyed.Key) (Method, error) {
+func newSimHash(c config.Config, key *keyedhash.Key) (Method, error) {
 	hasher, err := newSimHasher(c, key)
 	if err != nil {
 		return nil, err

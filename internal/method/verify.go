@@ -6,25 +6,25 @@ import (
 	"math"
 
 	"github.com/clusterd/clusterd/internal/config"
-	"github.com/clusterd/clusterd/internal/keyed"
+	"github.com/clusterd/clusterd/internal/method/keyedhash"
+	"github.com/clusterd/clusterd/internal/method/simhashverify"
 	"github.com/clusterd/clusterd/internal/simhash"
 	"github.com/clusterd/clusterd/internal/singlepass"
-	"github.com/clusterd/clusterd/internal/verify"
 )
 
 // verified is simhash at a larger distance, with a second look.
 type verified struct {
 	hasher   *simHasher
-	sketcher *verify.Sketcher
+	sketcher *simhashverify.Sketcher
 	cluster  config.Cluster
 }
 
-func newVerified(c config.Config, key *keyed.Key) (Method, error) {
+func newVerified(c config.Config, key *keyedhash.Key) (Method, error) {
 	hasher, err := newSimHasher(c, key)
 	if err != nil {
 		return nil, err
 	}
-	sketcher, err := verify.New(hasher.tokenizer.Cleaner, c.Cluster.Similarity, key)
+	sketcher, err := simhashverify.New(hasher.tokenizer.Cleaner, c.Cluster.Similarity, key)
 	if err != nil {
 		return nil, err
 	}
@@ -55,14 +55,14 @@ func (m *verified) Distance(a, b singlepass.Fingerprint) float64 {
 func (m *verified) Bound() float64 { return float64(m.cluster.VerifiedDistance) }
 
 func (m *verified) Threshold() string {
-	return fmt.Sprintf("verified_distance=%d,similarity=%v", m.cluster.VerifiedDistance, cmp.Or(m.cluster.Similarity, verify.DefaultSimilarity))
+	return fmt.Sprintf("verified_distance=%d,similarity=%v", m.cluster.VerifiedDistance, cmp.Or(m.cluster.Similarity, simhashverify.DefaultSimilarity))
 }
 
 func (m *verified) Check(f singlepass.Fingerprint) error { return m.sketcher.Check(f.Sketch) }
 
 func (m *verified) NewIndex(bound float64) (singlepass.Index, error) {
-	if !(bound >= 0 && bound <= verify.MaxDistance) {
-		return nil, fmt.Errorf("distance %v: allowed are 0 to %d", bound, verify.MaxDistance)
+	if !(bound >= 0 && bound <= simhashverify.MaxDistance) {
+		return nil, fmt.Errorf("distance %v: allowed are 0 to %d", bound, simhashverify.MaxDistance)
 	}
 	return m.sketcher.NewIndex(int(bound)), nil
 }

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/clusterd/clusterd/internal/article"
-	"github.com/clusterd/clusterd/internal/golden"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/testutil/golden"
 )
 
 // busy has had every event.

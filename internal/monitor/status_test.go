@@ -13,8 +13,8 @@ import (
 
 	kafkago "github.com/segmentio/kafka-go"
 
-	"github.com/clusterd/clusterd/internal/golden"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/testutil/golden"
 )
 
 // instance is a monitor with a clock that stands still until it is told to go on.

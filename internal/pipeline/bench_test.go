@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/input"
+	"github.com/clusterd/clusterd/internal/files"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/sample"
 	"github.com/clusterd/clusterd/internal/state"
@@ -110,8 +110,8 @@ func BenchmarkFile(b *testing.B) {
 	}
 	b.SetBytes(int64(content.Len()))
 	for b.Loop() {
-		file := input.File{Name: "feed", Lines: strings.NewReader(content.String())}
-		if _, err := clusterFiles(b.Context(), c, f, []input.File{file}, io.Discard, func(r Rejected) error { return r.Rejection }, nil); err != nil {
+		file := files.File{Name: "feed", Lines: strings.NewReader(content.String())}
+		if _, err := clusterFiles(b.Context(), c, f, []files.File{file}, io.Discard, func(r Rejected) error { return r.Rejection }, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

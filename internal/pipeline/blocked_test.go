@@ -11,7 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/clusterd/clusterd/internal/kafka"
-	"github.com/clusterd/clusterd/internal/testwait"
+	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
 
 // alter changes a setting of a topic.
@@ -66,7 +66,7 @@ func TestATopicThatTakesTooLittle(t *testing.T) {
 			}
 			for _, topic := range []string{c.Output.Topic, c.Output.ClustersTopic, c.Output.DeadLetterTopic} {
 				info := b.broker.PartitionInfo(topic, 0)
-				testwait.Until(t, "no transaction to be open in "+topic, func() bool {
+				wait.Until(t, "no transaction to be open in "+topic, func() bool {
 					info = b.broker.PartitionInfo(topic, 0)
 					return info.LastStableOffset == info.HighWatermark
 				})
@@ -77,7 +77,7 @@ func TestATopicThatTakesTooLittle(t *testing.T) {
 
 			b.alter(topic, "max.message.bytes", "100000")
 			b.committed()
-			testwait.Until(t, "to be ready again", func() bool { return i.monitor.Status().Ready })
+			wait.Until(t, "to be ready again", func() bool { return i.monitor.Status().Ready })
 			i.end()
 			if results, dead := b.results(), b.read(c.Output.DeadLetterTopic); len(results) != 21 || len(dead) != 1 {
 				t.Errorf("%d results and %d dead letters of 21 articles and 1 other", len(results), len(dead))
@@ -137,7 +137,7 @@ func TestOpenTransactionsShow(t *testing.T) {
 				t.Fatal(err)
 			}
 			i := b.start()
-			testwait.Until(t, "the open transaction in the status", func() bool { return len(i.monitor.Status().OpenTransactions) > 0 })
+			wait.Until(t, "the open transaction in the status", func() bool { return len(i.monitor.Status().OpenTransactions) > 0 })
 			status := i.monitor.Status()
 			if open := status.OpenTransactions[0]; status.State != tt.state || open.Topic != topic || open.Offset != 0 || open.Records != 1 || time.Since(open.Since) < kafka.OpenPatience {
 				t.Errorf("state %s, and open is %+v", status.State, open)
@@ -154,7 +154,7 @@ func TestOpenTransactionsShow(t *testing.T) {
 			}
 			i.log.WaitFor(t, "the open transaction has ended", 1)
 			i.log.WaitFor(t, "msg=live", 1)
-			testwait.Until(t, "it to be ready", func() bool { s := i.monitor.Status(); return s.Ready && s.Reason == "live" })
+			wait.Until(t, "it to be ready", func() bool { s := i.monitor.Status(); return s.Ready && s.Reason == "live" })
 			i.end()
 		})
 	}

@@ -11,9 +11,9 @@ import (
 
 	kafkago "github.com/segmentio/kafka-go"
 
-	"github.com/clusterd/clusterd/internal/kafkatest"
 	"github.com/clusterd/clusterd/internal/state"
-	"github.com/clusterd/clusterd/internal/testwait"
+	"github.com/clusterd/clusterd/internal/testutil/kafkatest"
+	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
 
 // spaceDir is where the store of a space lies in an instance's folder.
@@ -309,7 +309,7 @@ func TestRunRemovesTheMemberThatWasKilled(t *testing.T) {
 func (b *bench) ghost(clientID string) {
 	b.Helper()
 	group, err := kafkago.NewConsumerGroup(kafkago.ConsumerGroupConfig{
-		ID: b.config.Input.Group, Brokers: b.config.Kafka.Brokers, Topics: []string{b.config.Input.Topic}, SessionTimeout: 2 * testwait.Patience,
+		ID: b.config.Input.Group, Brokers: b.config.Kafka.Brokers, Topics: []string{b.config.Input.Topic}, SessionTimeout: 2 * wait.Patience,
 		Dialer: &kafkago.Dialer{ClientID: clientID},
 	})
 	if err != nil {

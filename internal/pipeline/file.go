@@ -13,7 +13,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/config"
-	"github.com/clusterd/clusterd/internal/input"
+	"github.com/clusterd/clusterd/internal/files"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/state"
 )
@@ -26,12 +26,12 @@ const (
 
 // Rejected is a line, or a document, that is no article.
 type Rejected struct {
-	input.Entry
+	files.Entry
 	*article.Rejection
 }
 
 // An Observer is told of each line, in order, what was odd about its article, nil for nothing, or why it is none.
-type Observer func(input.Entry, *article.Notes, *article.Rejection)
+type Observer func(files.Entry, *article.Notes, *article.Rejection)
 
 // Totals counts what became of records, or of the lines of a file.
 type Totals struct {
@@ -61,15 +61,15 @@ func (t *Totals) add(o *outcome) {
 // a line it tells observe, if that is not nil.
 //
 // Memory is bounded by the clusters, and by [fileChunkBytes] or one line or document of input.max_bytes.
-func File(ctx context.Context, c config.Config, files []input.File, out io.Writer, rejected func(Rejected) error, observe Observer) (Totals, error) {
+func File(ctx context.Context, c config.Config, inputs []files.File, out io.Writer, rejected func(Rejected) error, observe Observer) (Totals, error) {
 	fingerprinter, err := NewFingerprinter(c)
 	if err != nil {
 		return Totals{}, err
 	}
-	return clusterFiles(ctx, c, fingerprinter, files, out, rejected, observe)
+	return clusterFiles(ctx, c, fingerprinter, inputs, out, rejected, observe)
 }
 
-func clusterFiles(ctx context.Context, c config.Config, fingerprinter *Fingerprinter, files []input.File, out io.Writer, rejected func(Rejected) error, observe Observer) (Totals, error) {
+func clusterFiles(ctx context.Context, c config.Config, fingerprinter *Fingerprinter, inputs []files.File, out io.Writer, rejected func(Rejected) error, observe Observer) (Totals, error) {
 	// The same store as the daemon's, in memory.
 	store, err := state.Open("clusters", state.Identity{Input: c.Input.Topic}, state.Options{FS: vfs.NewMem()})
 	if err != nil {
@@ -86,7 +86,7 @@ func clusterFiles(ctx context.Context, c config.Config, fingerprinter *Fingerpri
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		defer close(chunks)
-		return f.read(ctx, files, chunks)
+		return f.read(ctx, inputs, chunks)
 	})
 	group.Go(func() error {
 		for chunk := range chunks {
@@ -116,12 +116,12 @@ type file struct {
 
 // fileChunk is a run of entries.
 type fileChunk struct {
-	entries []input.Entry
+	entries []files.Entry
 	records []fingerprinted
 }
 
-func (f *file) read(ctx context.Context, files []input.File, chunks chan<- fileChunk) error {
-	reader, err := input.NewReader(f.config.Input, files)
+func (f *file) read(ctx context.Context, inputs []files.File, chunks chan<- fileChunk) error {
+	reader, err := files.NewReader(f.config.Input, inputs)
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func (f *file) read(ctx context.Context, files []input.File, chunks chan<- fileC
 	return nil
 }
 
-func printEntry(p *printer, reader *input.Reader, e input.Entry) fingerprinted {
+func printEntry(p *printer, reader *files.Reader, e files.Entry) fingerprinted {
 	at := reader.Address(e)
 	out := fingerprinted{record: kafka.Record{Topic: at.Topic, Partition: at.Partition, Offset: at.Offset}}
 	a, rejection := reader.Article(e)

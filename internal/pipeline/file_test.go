@@ -16,16 +16,16 @@ import (
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/config"
-	"github.com/clusterd/clusterd/internal/input"
+	"github.com/clusterd/clusterd/internal/files"
 	"github.com/clusterd/clusterd/internal/sample"
 )
 
 // clusterText clusters files of these contents, named f0, f1, ….
 func clusterText(t testing.TB, c config.Config, contents ...string) (results []article.Result, rejections []string, totals Totals) {
 	t.Helper()
-	var inputs []input.File
+	var inputs []files.File
 	for i, content := range contents {
-		inputs = append(inputs, input.File{Name: fmt.Sprintf("f%d", i), Lines: iotest.HalfReader(strings.NewReader(content))})
+		inputs = append(inputs, files.File{Name: fmt.Sprintf("f%d", i), Lines: iotest.HalfReader(strings.NewReader(content))})
 	}
 	var out bytes.Buffer
 	totals, err := clusterFiles(t.Context(), c, testFingerprinter(t, c), inputs, &out, func(r Rejected) error {
@@ -175,7 +175,7 @@ func TestFileHoldsNoLineOverTheLimit(t *testing.T) {
 	lines := io.MultiReader(strings.NewReader(fits+"\r\n"+fits+" \n"), &spaces{huge}, strings.NewReader("\n"+fits))
 	var out bytes.Buffer
 	var rejections []Rejected
-	totals, err := clusterFiles(t.Context(), c, f, []input.File{{Name: "big", Lines: lines}}, &out, func(r Rejected) error {
+	totals, err := clusterFiles(t.Context(), c, f, []files.File{{Name: "big", Lines: lines}}, &out, func(r Rejected) error {
 		rejections = append(rejections, r)
 		return nil
 	}, nil)
@@ -219,7 +219,7 @@ func TestFileErrors(t *testing.T) {
 		"endless, early": {t.Context(), io.MultiReader(strings.NewReader("{\n"), newEndless()), io.Discard, func(Rejected) error { return full }, full, full.Error()},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := clusterFiles(tt.ctx, c, f, []input.File{{Name: "news.jsonl", Lines: tt.in}}, tt.out, tt.rejected, nil)
+			_, err := clusterFiles(tt.ctx, c, f, []files.File{{Name: "news.jsonl", Lines: tt.in}}, tt.out, tt.rejected, nil)
 			if !errors.Is(err, tt.want) || err.Error() != tt.text {
 				t.Errorf("error = %v, want %s", err, tt.text)
 			}
@@ -237,7 +237,7 @@ func (endless) Read(p []byte) (int, error) { return copy(p, "{\n"), nil }
 func TestFileIsCanceledWhileItReads(t *testing.T) {
 	c := testConfig()
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err := clusterFiles(ctx, c, testFingerprinter(t, c), []input.File{{Name: "endless", Lines: newEndless()}}, io.Discard, func(Rejected) error {
+	_, err := clusterFiles(ctx, c, testFingerprinter(t, c), []files.File{{Name: "endless", Lines: newEndless()}}, io.Discard, func(Rejected) error {
 		cancel()
 		return nil
 	}, nil)

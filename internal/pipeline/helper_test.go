@@ -21,13 +21,13 @@ import (
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
-	"github.com/clusterd/clusterd/internal/hamming"
 	"github.com/clusterd/clusterd/internal/kafka"
-	"github.com/clusterd/clusterd/internal/kafkatest"
 	"github.com/clusterd/clusterd/internal/method"
+	"github.com/clusterd/clusterd/internal/method/hamming"
 	"github.com/clusterd/clusterd/internal/monitor"
 	"github.com/clusterd/clusterd/internal/singlepass"
-	"github.com/clusterd/clusterd/internal/testwait"
+	"github.com/clusterd/clusterd/internal/testutil/kafkatest"
+	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
 
 // loadFingerprinter loads the dictionary once for all tests that have the default fingerprints.
@@ -149,7 +149,7 @@ func newBareBench(t *testing.T, c config.Config) *bench {
 // instance is a clusterd that runs.
 type instance struct {
 	t       *testing.T
-	log     *testwait.Buffer
+	log     *wait.Buffer
 	monitor *monitor.Monitor
 	stop    context.CancelFunc
 	done    chan struct{}
@@ -169,7 +169,7 @@ func (b *bench) startIn(dir string) *instance {
 	c.State.Dir = dir
 	fingerprinter := testFingerprinter(b, b.config)
 	ctx, stop := context.WithCancel(b.Context())
-	i := &instance{t: b.T, log: &testwait.Buffer{}, monitor: monitor.New("test"), stop: stop, done: make(chan struct{})}
+	i := &instance{t: b.T, log: &wait.Buffer{}, monitor: monitor.New("test"), stop: stop, done: make(chan struct{})}
 	go func() {
 		defer close(i.done)
 		i.err = run(ctx, c, b.client, slog.New(slog.NewTextHandler(i.log, nil)), i.monitor, fingerprinter)
@@ -184,8 +184,8 @@ func (i *instance) wait() error {
 	select {
 	case <-i.done:
 		return i.err
-	case <-time.After(testwait.Patience):
-		i.t.Fatalf("still running after %v; log:\n%s", testwait.Patience, i.log)
+	case <-time.After(wait.Patience):
+		i.t.Fatalf("still running after %v; log:\n%s", wait.Patience, i.log)
 		return nil
 	}
 }
@@ -235,7 +235,7 @@ func spread(values [][]byte) []kafkago.Message {
 // read is all that is committed in a topic now, as a read_committed reader sees it.
 func (b *bench) read(topic string) []kafka.Record {
 	b.Helper()
-	ctx, cancel := context.WithTimeout(b.Context(), testwait.Patience)
+	ctx, cancel := context.WithTimeout(b.Context(), wait.Patience)
 	defer cancel()
 	partitions, err := b.client.Partitions(ctx, topic)
 	if err != nil {
@@ -272,7 +272,7 @@ func (b *bench) committed() {
 	if err != nil {
 		b.Fatal(err)
 	}
-	testwait.Until(b, "the group's offsets to reach the end of the input", func() bool {
+	wait.Until(b, "the group's offsets to reach the end of the input", func() bool {
 		offsets, err := consumer.Committed(b.Context(), b.client, b.config.Input.Group, b.config.Input.Topic, partitions)
 		if err != nil {
 			return false // the broker's faults are for everyone

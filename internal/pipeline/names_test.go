@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/clusterd/clusterd/internal/config"
-	"github.com/clusterd/clusterd/internal/hamming"
+	"github.com/clusterd/clusterd/internal/method/hamming"
 	"github.com/clusterd/clusterd/internal/simhash"
 )
 

@@ -18,12 +18,12 @@ import (
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/consumer"
-	"github.com/clusterd/clusterd/internal/hamming"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/method/hamming"
 	"github.com/clusterd/clusterd/internal/monitor"
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/state"
-	"github.com/clusterd/clusterd/internal/testwait"
+	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
 
 // wallClock is the wall clock of these tests, and at a time relative to it.
@@ -178,7 +178,7 @@ func TestStrangeTimesAreAdjusted(t *testing.T) {
 
 // That event times were adjusted is said the first time, and then once a minute, with how many there were.
 func TestAdjustedTimesAreSaid(t *testing.T) {
-	var out testwait.Buffer
+	var out wait.Buffer
 	log := slog.New(slog.NewTextHandler(&out, nil))
 	a, o := adjusting{}, &outcome{fingerprinted: &fingerprinted{record: kafka.Record{Topic: "articles", Offset: 7}}}
 	for _, step := range []struct {

@@ -12,8 +12,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/clusterd/clusterd/internal/golden"
 	"github.com/clusterd/clusterd/internal/sample"
+	"github.com/clusterd/clusterd/internal/testutil/golden"
 )
 
 var start = time.Date(2026, time.January, 2, 3, 4, 5, 6, time.UTC)

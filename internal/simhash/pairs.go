@@ -3,7 +3,7 @@ package simhash
 import (
 	"encoding/binary"
 
-	"github.com/clusterd/clusterd/internal/keyed"
+	"github.com/clusterd/clusterd/internal/method/keyedhash"
 	"github.com/clusterd/clusterd/internal/text"
 )
 
@@ -15,7 +15,7 @@ const maxKept = 1 << 14
 // other, in memory that it uses again. It is not safe for concurrent use.
 type Pairs struct {
 	counter  *text.Counter
-	keyed    *keyed.Hash // nil: pairHash
+	keyed    *keyedhash.Hash // nil: pairHash
 	features []text.Token
 	at       map[uint64]int32 // a feature's place among them, by its hash
 	last     uint64           // hash of the word before
@@ -23,7 +23,7 @@ type Pairs struct {
 
 // NewPairs returns a Pairs of the words that the Counter finds, which must be used for nothing else. The
 // hashes of pairs are made with the key if there is one.
-func NewPairs(counter *text.Counter, key *keyed.Key) *Pairs {
+func NewPairs(counter *text.Counter, key *keyedhash.Key) *Pairs {
 	return &Pairs{counter: counter, keyed: key.For("token pair"), at: make(map[uint64]int32)}
 }
 

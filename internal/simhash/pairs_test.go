@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/clusterd/clusterd/internal/keyed"
+	"github.com/clusterd/clusterd/internal/method/keyedhash"
 	"github.com/clusterd/clusterd/internal/text"
 )
 
@@ -164,11 +164,11 @@ func TestPairsWithKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	key, err := keyed.New("a secret that nobody else has")
+	key, err := keyedhash.New("a secret that nobody else has")
 	if err != nil {
 		t.Fatal(err)
 	}
-	hashes := func(key *keyed.Key) (all []uint64) {
+	hashes := func(key *keyedhash.Key) (all []uint64) {
 		for _, token := range NewPairs(tokenizer.NewCounter(), key).Tokens("", "typhoon harbour typhoon harbour") {
 			if token.Word == nil {
 				all = append(all, token.Hash)

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/clusterd/clusterd/internal/idf"
+	"github.com/clusterd/clusterd/internal/method/idf"
 )
 
 func readTable(t *testing.T, lines string) *idf.Table {

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/hamming"
+	"github.com/clusterd/clusterd/internal/method/hamming"
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 

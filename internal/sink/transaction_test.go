@@ -25,8 +25,8 @@ import (
 
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/kafka"
-	"github.com/clusterd/clusterd/internal/kafkatest"
-	"github.com/clusterd/clusterd/internal/testwait"
+	"github.com/clusterd/clusterd/internal/testutil/kafkatest"
+	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
 
 const group = "clusterd"
@@ -78,7 +78,7 @@ func valuesOf(batches ...Batch) []string {
 // committed reads both topics with a foreign client, as far as there is anything committed.
 func committed(t *testing.T, client *kafka.Client) []*kgo.Record {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), testwait.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
 	reader, err := kgo.NewClient(kgo.SeedBrokers(client.Brokers...), kgo.FetchIsolationLevel(kgo.ReadCommitted()),
 		kgo.ConsumeTopics("results", "clusters"), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.FetchMaxWait(50*time.Millisecond), kgo.KeepControlRecords())

@@ -16,7 +16,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
 	"github.com/clusterd/clusterd/internal/state"
-	"github.com/clusterd/clusterd/internal/testwait"
+	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
 
 // Whichever write to disk fails, once or from then on, and in whichever way: nothing waits for ever, and
@@ -147,7 +147,7 @@ func (f *faulty) run(t *testing.T, history []model) error {
 	var err error
 	select {
 	case err = <-ended:
-	case <-time.After(testwait.Patience):
+	case <-time.After(wait.Patience):
 		stacks := make([]byte, 1<<20)
 		t.Fatalf("with write %d failing it waits for ever\n%s", f.after, stacks[:runtime.Stack(stacks, true)])
 	}

@@ -16,7 +16,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/state"
-	"github.com/clusterd/clusterd/internal/testwait"
+	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
 
 func TestEmptyStore(t *testing.T) {
@@ -439,7 +439,7 @@ func TestFlushedInTime(t *testing.T) {
 	}
 	now = now.Add(1)
 	apply(3)
-	testwait.Until(t, "the flush", func() bool { return onDisk() == 3 })
+	wait.Until(t, "the flush", func() bool { return onDisk() == 3 })
 	now = now.Add(time.Second)
 	apply(4)
 	if at := onDisk(); at != 3 {

@@ -12,7 +12,7 @@ import (
 	"github.com/go-ego/gse"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/clusterd/clusterd/internal/golden"
+	"github.com/clusterd/clusterd/internal/testutil/golden"
 )
 
 // One load serves all that user files change.

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// contenders are what is measured, in this order; clusterd is the first.
+func contenders() []contender {
+	return []contender{
+		{"clusterd", clusterdCommand, true},
+		{"ceiling", ceilingCommand, true},
+		{"streams", streamsCommand, true},
+		{"fingerprint", fingerprintCommand, false},
+	}
+}
+
+// contender is one of them.
+type contender struct {
+	name    string
+	command func(context.Context, *bench, job) (*exec.Cmd, error)
+	writes  bool // results, and offsets of its group; else it counts on standard output
+}
+
+func roleNames() (names []string) {
+	for _, c := range contenders() {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// wanted are the contenders that the settings name.
+func (s settings) wanted() []contender {
+	var wanted []contender
+	for _, c := range contenders() {
+		if slices.Contains(s.roles, c.name) {
+			wanted = append(wanted, c)
+		}
+	}
+	return wanted
+}
+
+// job is what one process does. Its topics, its group and its folder are its own, but for the input.
+type job struct {
+	id     string // begins the names of all that it makes
+	input  string // topic
+	output string // topic
+	dir    string
+	env    []string
+}
+
+// newJob makes the topics and the folder of a job.
+func (b *bench) newJob(ctx context.Context, id, input string, partitions int) (job, error) {
+	j := job{id: b.prefix + id, input: input, dir: filepath.Join(b.dir, id)}
+	j.output = j.id + ".results"
+	if err := os.MkdirAll(j.dir, 0o755); err != nil {
+		return j, err
+	}
+	if err := b.kafka.createTopic(ctx, j.output, partitions); err != nil {
+		return j, err
+	}
+	return j, b.kafka.createTopic(ctx, j.id+".clusters", partitions, "cleanup.policy", "compact")
+}
+
+// start starts a contender on a job.
+func (b *bench) start(ctx context.Context, c contender, j job) (*process, error) {
+	cmd, err := c.command(ctx, b, j)
+	if err != nil {
+		return nil, err
+	}
+	cmd.Env = append(os.Environ(), j.env...)
+	return launch(cmd, c.name, filepath.Join(b.dir, strings.TrimPrefix(j.id, b.prefix)+".log"), !c.writes)
+}
+
+// finish deletes what a job has made, but for its log.
+func (b *bench) finish(ctx context.Context, j job) error {
+	if err := os.RemoveAll(j.dir); err != nil {
+		return err
+	}
+	return b.kafka.dropTopics(ctx, j.id)
+}
+
+// clusterdCommand runs clusterd with its defaults, but for method, index and compression.
+func clusterdCommand(ctx context.Context, b *bench, j job) (*exec.Cmd, error) {
+	path := filepath.Join(j.dir, "clusterd.yaml")
+	text := fmt.Sprintf(`kafka: {brokers: ["%[1]s"], create_topics: true}
+input: {topic: %[2]s, group: %[3]s}
+output: {topic: %[4]s, clusters_topic: %[3]s.clusters, dead_letter_topic: %[3]s.dead, compression: %[7]s}
+fingerprint: {method: %[6]s}
+cluster: {index: %[5]s}
+state: {dir: state}
+http: {listen: ""}
+`, strings.ReplaceAll(b.kafka.address, ",", `", "`), j.input, j.id, j.output, b.settings.index, b.settings.method, b.settings.compression)
+	return exec.CommandContext(ctx, filepath.Join(b.dir, "clusterd"), "run", "-c", path), os.WriteFile(path, []byte(text), 0o644)
+}
+
+func ceilingCommand(ctx context.Context, b *bench, j job) (*exec.Cmd, error) {
+	return exec.CommandContext(ctx, b.self, "-role", "ceiling", "-brokers", b.kafka.address, j.input, j.output, j.id), nil
+}
+
+func fingerprintCommand(ctx context.Context, b *bench, j job) (*exec.Cmd, error) {
+	return exec.CommandContext(ctx, b.self, "-role", "fingerprint", "-method", b.settings.method, "-brokers", b.kafka.address, j.input), nil
+}
+
+// streamsCommand runs streams/Streams.java, which says what its settings are.
+func streamsCommand(ctx context.Context, b *bench, j job) (*exec.Cmd, error) {
+	built := filepath.Join(b.dir, "streams")
+	return exec.CommandContext(ctx, "java", "-Xmx1g", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+		"-cp", filepath.Join(built, "classes")+":"+filepath.Join(built, "libs", "*"),
+		"Streams", b.kafka.address, j.id, j.input, j.output, filepath.Join(j.dir, "streams")), nil
+}
+
+// build builds clusterd and, where it is wanted, the Kafka Streams application, and finds the program itself.
+func (b *bench) build(ctx context.Context) (err error) {
+	if b.self, err = os.Executable(); err != nil {
+		return err
+	}
+	mod, err := exec.CommandContext(ctx, "go", "env", "GOMOD").Output()
+	if err != nil {
+		return fmt.Errorf("go env GOMOD: %w", err)
+	}
+	b.root = filepath.Dir(strings.TrimSpace(string(mod)))
+	source := filepath.Join(b.root, "bench", "streams")
+	if _, err := os.Stat(source); err != nil {
+		return fmt.Errorf("start it in a folder of clusterd's module: %w", err)
+	}
+	say("building clusterd")
+	build := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(b.dir, "clusterd"), "./cmd/clusterd")
+	build.Dir = b.root
+	if err := output(build); err != nil || !slices.Contains(b.settings.roles, "streams") {
+		return err
+	}
+	say("building the Kafka Streams application")
+	target := filepath.Join(b.dir, "streams")
+	maven := func(more ...string) error {
+		return output(exec.CommandContext(ctx, "mvn", append(more, "-q", "-B", "-Dstyle.color=never", "-f", source, "-Dtarget="+target,
+			"compile", "dependency:copy-dependencies", "-DincludeScope=runtime", "-DoutputDirectory="+filepath.Join(target, "libs"))...))
+	}
+	if maven("-o") == nil { // all that it needs may be here
+		return nil
+	}
+	return maven()
+}

@@ -1,0 +1,74 @@
+package minhash
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/clusterd/clusterd/internal/method/keyedhash"
+	"github.com/clusterd/clusterd/internal/text"
+)
+
+// shinglesFor looks for shingles that together have this signature: for each place, of those that are thrown there
+// in the first round with the byte that is wanted, the one of least value. Written one after the other they
+// make shingles that nobody wants, too, most of which do not win against the least of some thirty.
+func shinglesFor(o Options, signature string) string {
+	const pool = 1 << 20
+	s := newShingler(o)
+	t := uint64(len(signature))
+	best := make([]uint64, t)
+	chosen := make([]string, t)
+	fill(best)
+	letters := "abcdefghijklmnopqrstuvwxyzαβγδεζ"
+	alphabet := []rune(letters)
+	for i := range pool {
+		var piece strings.Builder
+		for n, left := i, 0; left < o.Size; left++ {
+			piece.WriteRune(alphabet[n%32])
+			n /= 32
+		}
+		shingles, _ := s.shinglesOf("", piece.String())
+		r := random(shingles[0], 0)
+		place, value := r>>32*t>>32, r&0xffffffff
+		if byte(value) == signature[place] && value < best[place] {
+			best[place], chosen[place] = value, piece.String()
+		}
+	}
+	return strings.Join(chosen, "")
+}
+
+// Whoever can make shingles' hashes writes a text that reads like nothing and has the signature of an article of his
+// choice. With a key he cannot, although he knows the signature.
+func TestShinglesMadeToJoin(t *testing.T) {
+	cleaner, err := text.NewCleaner("never")
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := keyedhash.New("a secret that nobody else has")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const article = "The new bridge over the northern harbour opened to traffic this morning after four years of work. 新桥今天上午通车。"
+	public := Options{Cleaner: cleaner, Size: 5, Signature: "fast", Hashes: 128, Recall: 1}
+	secret := public
+	secret.Key = key
+	for _, test := range []struct {
+		name             string
+		attacked, copied Options
+		joins            bool
+	}{
+		{"public", public, public, true},
+		{"secret", secret, public, false},
+		{"secret, which the attacker has", secret, secret, true},
+	} {
+		m, err := New(test.attacked)
+		if err != nil {
+			t.Fatal(err)
+		}
+		print := m.NewPrinter()
+		target, _ := print("", article)
+		made, _ := print("", shinglesFor(test.copied, target.Sketch))
+		if d := m.Distance(target, made); (d <= m.Bound()) != test.joins || !test.joins && d < .9 {
+			t.Errorf("%s: the text made for the article is at distance %v, want it to join: %t", test.name, d, test.joins)
+		}
+	}
+}

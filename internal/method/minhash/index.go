@@ -1,0 +1,145 @@
+package minhash
+
+import (
+	"iter"
+	"strings"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/clusterd/clusterd/internal/method/crowd"
+	"github.com/clusterd/clusterd/internal/singlepass"
+)
+
+// An index finds the nearest of many signatures among those that agree with the query in at least one of
+// its bands (Indyk and Motwani, STOC 1998; Leskovec, Rajaraman and Ullman). Of these it is exact, but for bands
+// that very many have in common: there a query sees what a [crowd.Rule] names. So what it is compared with is
+// bounded, whatever centres there are.
+//
+// There is a hash table for each band, whose entries are the slots of centres with the same band, or
+// with the same bucket by chance. Slots are numbered from 0 to one less than the number of centres: into
+// that of a centre that goes moves the last one, and memory shrinks with the number of centres.
+//
+// A centre takes its signature, 8 bytes, and in each table a link of 4 bytes and its share of a
+// bucket: some 250 bytes with 128 places in 22 bands.
+type index struct {
+	hashes, bands, rows int
+	differ              int // places that may
+	signatures          slab[byte]
+	seqs                slab[uint64]
+	chains              chains
+	crowds              []crowds // by band
+	candidates          atomic.Uint64
+}
+
+// newIndex returns an empty index of signatures of so many places, which finds centres at up to the
+// distance bound, at the distance itself with this probability.
+func newIndex(hashes int, bound, recall float64) *index {
+	bands, rows := Bands(hashes, 1-bound, recall)
+	return &index{
+		hashes: hashes, bands: bands, rows: rows, differ: mayDiffer(hashes, 1-bound),
+		signatures: slab[byte]{width: hashes},
+		seqs:       slab[uint64]{width: 1},
+		chains:     newChains(bands),
+		crowds:     make([]crowds, bands),
+	}
+}
+
+func (x *index) Len() int { return x.seqs.len }
+
+func (x *index) Candidates() uint64 { return x.candidates.Load() }
+
+// band returns a band of a signature.
+func (x *index) band(signature []byte, band int) []byte {
+	return signature[band*x.rows : (band+1)*x.rows]
+}
+
+func (x *index) signature(slot uint32) []byte { return x.signatures.at(int(slot)) }
+
+func (x *index) seq(slot uint32) uint64 { return x.seqs.at(int(slot))[0] }
+
+// centre makes a centre of what is kept of it.
+func (x *index) centre(slot uint32) singlepass.Centre {
+	c := x.view(slot)
+	c.Sketch = strings.Clone(c.Sketch)
+	return c
+}
+
+// view is centre, but its sketch is good only until the index changes.
+func (x *index) view(slot uint32) singlepass.Centre {
+	signature := x.signature(slot)
+	return singlepass.Centre{
+		Fingerprint: singlepass.Fingerprint{
+			Hash: xxh3.Hash(signature), Sketch: unsafe.String(unsafe.SliceData(signature), len(signature)),
+		},
+		Seq: x.seq(slot),
+	}
+}
+
+// hash returns the hash of a band of the centre in a slot.
+func (x *index) hash(slot uint32, band int) uint64 {
+	return xxh3.Hash(x.band(x.signature(slot), band))
+}
+
+func (x *index) Insert(c singlepass.Centre) {
+	if x.Len() == maxSlots {
+		panic("minhash: an index holds no more than 2^32-1 centres")
+	}
+	slot := uint32(x.Len())
+	copy(x.signatures.push(), c.Sketch)
+	x.seqs.push()[0] = c.Seq
+	x.chains.push()
+	for band := range x.bands {
+		x.link(slot, band)
+	}
+	if x.chains.crowded() {
+		x.chains.split(x.hash)
+	}
+}
+
+// Fill makes the tables at their final size.
+func (x *index) Fill(n int, centres iter.Seq[singlepass.Centre]) {
+	x.chains.expect(n)
+	for c := range centres {
+		x.Insert(c)
+	}
+}
+
+func (x *index) Remove(c singlepass.Centre) bool {
+	slot, ok := x.find(c)
+	if !ok {
+		return false
+	}
+	for band := range x.bands {
+		x.unlink(slot, band)
+	}
+	if last := uint32(x.Len() - 1); last != slot {
+		x.move(last, slot)
+	}
+	x.signatures.pop()
+	x.seqs.pop()
+	x.chains.pop()
+	if x.chains.sparse() {
+		x.chains.merge()
+	}
+	return true
+}
+
+// find returns the slot of a centre.
+func (x *index) find(c singlepass.Centre) (slot uint32, ok bool) {
+	if len(c.Sketch) != x.hashes {
+		return 0, false
+	}
+	wanted := []byte(c.Sketch)
+	if sharing := x.crowd(wanted, 0); sharing != nil {
+		return sharing.Find(crowd.Member{Sketch: wanted, Seq: c.Seq})
+	}
+	first := xxh3.Hash(x.band(wanted, 0))
+	for at := *x.chains.head(0, first); at != none; at = *x.chains.next(at-1, 0) {
+		if slot = at - 1; x.seq(slot) == c.Seq && string(x.signature(slot)) == c.Sketch {
+			return slot, true
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,144 @@
+//go:build !race
+
+// With the race detector this would take long, and there is no race to find in it.
+
+package minhash
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/clusterd/clusterd/internal/singlepass"
+)
+
+// eachRealFile runs a test on the shingles of the articles of each set of real ones, where they are at hand.
+func eachRealFile(t *testing.T, test func(t *testing.T, articles [][]uint64)) {
+	t.Helper()
+	paths, err := filepath.Glob("../../../../shared/data/*.jsonl.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(paths) == 0 {
+		t.Skip("no articles in ../../../../shared/data")
+	}
+	for _, path := range paths {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			t.Parallel()
+			test(t, realShingles(t, path))
+		})
+	}
+}
+
+// realShingles returns the shingles of the first articles, of which there are some.
+func realShingles(t *testing.T, path string) (articles [][]uint64) {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	in, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newShingler(testOptions(t))
+	for decoder := json.NewDecoder(in); len(articles) < 3000; {
+		var a struct{ Title, Content string }
+		if err := decoder.Decode(&a); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if shingles, ok := s.shinglesOf(a.Title, a.Content); ok {
+			articles = append(articles, slices.Clone(shingles))
+		}
+	}
+	return articles
+}
+
+// In one pass over real articles, each finds its centre as it would by comparing all, but for a few in a thousand, and
+// no article that joins one is less than half the same.
+func TestRealArticles(t *testing.T) {
+	eachRealFile(t, func(t *testing.T, articles [][]uint64) {
+		m := newTest(t, nil)
+		made, err := m.NewIndex(m.Bound())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var centres []singlepass.Centre
+		joined, missed := 0, 0
+		for i, shingles := range articles {
+			f := fingerprintOf(mustSign(t, "fast", 128, shingles))
+			want, wantDistance, wantOK := nearestOfAll(m, centres, f)
+			c, distance, ok := made.Nearest(f, nil)
+			if c != want || distance != wantDistance || ok != wantOK {
+				missed++
+			}
+			if !ok {
+				centres = append(centres, singlepass.Centre{Fingerprint: f, Seq: uint64(i)})
+				made.Insert(centres[len(centres)-1])
+				continue
+			}
+			joined++
+			if got := jaccard(shingles, articles[c.Seq]); got < 0.5 {
+				t.Errorf("article %d joins %d, with which it shares %.2f", i, c.Seq, got)
+			}
+		}
+		if most := 1 + len(articles)/1000; missed > most {
+			t.Errorf("%d articles miss their centre, want at most %d", missed, most)
+		}
+		crowd := mostSharers(made.(*index), centres)
+		if crowd > crowded/2 {
+			t.Errorf("%d centres share a band: from %d on, queries do not see all of them", crowd, crowded)
+		}
+		t.Logf("%d articles, %d joined, %d missed, %d candidates, at most %d centres share a band", len(articles), joined, missed, made.Candidates(), crowd)
+	})
+}
+
+// mostSharers is how many centres have the same bytes in a band, at most.
+func mostSharers(x *index, centres []singlepass.Centre) (most int) {
+	for band := range x.bands {
+		sharers := make(map[string]int)
+		for _, c := range centres {
+			key := string(x.band([]byte(c.Sketch), band))
+			sharers[key]++
+			most = max(most, sharers[key])
+		}
+	}
+	return most
+}
+
+func nearestOfAll(
+	m *Method, centres []singlepass.Centre, f singlepass.Fingerprint,
+) (best singlepass.Centre, distance float64, ok bool) {
+	for _, c := range centres {
+		if d := m.Distance(c.Fingerprint, f); d <= m.Bound() && (!ok || d < distance) {
+			best, distance, ok = c, d, true
+		}
+	}
+	return best, distance, ok
+}
+
+func jaccard(a, b []uint64) float64 {
+	in := make(map[uint64]int)
+	for _, s := range a {
+		in[s] |= 1
+	}
+	for _, s := range b {
+		in[s] |= 2
+	}
+	both := 0
+	for sets := range maps.Values(in) {
+		if sets == 3 {
+			both++
+		}
+	}
+	return float64(both) / float64(len(in))
+}

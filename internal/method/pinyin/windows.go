@@ -1,0 +1,106 @@
+package pinyin
+
+import (
+	"math"
+
+	"github.com/clusterd/clusterd/internal/method/keyedhash"
+)
+
+// windows divides a text's letters into windows and tells them apart by a number. It is
+// not safe for concurrent use.
+type windows struct {
+	size, step int // letters
+	levels     int
+	fixed      bool
+	hash       *keyedhash.Hash // of windows
+	anchors    *keyedhash.Hash
+	queue      []start // memory that is used again
+}
+
+// A start is where a window may begin, with the hash of the letters there.
+type start struct {
+	at   int
+	hash uint64
+}
+
+// anchor is how many letters decide whether a window begins with them: enough to be rare,
+// few enough to be seldom hit by an edit.
+const anchor = 4
+
+// each hands on the windows of a text. One that is not longer than a window is a window. Of
+// a longer one all windows are whole, as the last one would else depend on where the text
+// ends.
+func (w *windows) each(letters []byte, do func(window []byte)) {
+	last := len(letters) - w.size // where a window may begin
+	switch {
+	case len(letters) == 0:
+	case last <= 0:
+		do(letters)
+	case w.fixed:
+		for at := 0; at <= last; at += w.step {
+			do(letters[at : at+w.size])
+		}
+	default:
+		w.winnow(letters, last, func(at int) { do(letters[at : at+w.size]) })
+	}
+}
+
+// winnow hands on where the content has windows begin: at the least hash, the last among
+// equals, of each 2·step-1 neighbouring places ("Winnowing: Local Algorithms for Document
+// Fingerprinting", Schleimer, Wilkerson and Aiken, SIGMOD 2003). So windows follow one
+// another by a step on average and by less than two always, and what decides on one is
+// near it: a paragraph in front changes no window further on.
+func (w *windows) winnow(letters []byte, last int, do func(at int)) {
+	places := min(2*w.step-1, last+1)
+	w.queue = w.queue[:0] // of ascending hashes: those that may become the least
+	first, chosen := 0, -1
+	for at := 0; at <= last; at++ {
+		hash := w.anchors.Sum(letters[at : at+anchor])
+		for len(w.queue) > first && w.queue[len(w.queue)-1].hash >= hash {
+			w.queue = w.queue[:len(w.queue)-1]
+		}
+		w.queue = append(w.queue, start{at, hash})
+		if w.queue[first].at <= at-places {
+			first++
+		}
+		if least := w.queue[first].at; at >= places-1 && least != chosen {
+			do(least)
+			chosen = least
+		}
+	}
+}
+
+// number tells windows apart by how often each letter occurs. The digits of the letters in
+// alphabetical order are the published number. Here it is hashed, since beyond five levels it does
+// not fit into 64 bits.
+func (w *windows) number(window []byte) uint64 {
+	digits := w.digits(window)
+	return w.hash.Sum(digits[:])
+}
+
+// digits writes how often each letter occurs as a digit. What its language has us expect is
+// taken off, so that what stands out counts; the rest is measured in its standard deviations (of
+// a Poisson distribution) and cut into levels of one deviation each, with 0 in their middle.
+//
+// As published there are twenty letters. No syllable begins with i, u or v, so it would be 23;
+// texts that are mixed with English, or in it, need all.
+func (w *windows) digits(window []byte) (digits [26]byte) {
+	var (
+		counts  [26]int
+		chinese int // letters
+	)
+	for _, letter := range window {
+		if letter >= 'a' {
+			chinese++
+		}
+		counts[letter|0x20-'a']++ // in lower case
+	}
+	for i, count := range counts {
+		// In ten thousandths. Integers and one division are the same on every machine.
+		expected := chinese*initials[i] + (len(window)-chinese)*english[i]
+		deviations := float64(count*10_000-expected) / math.Sqrt(float64(expected*10_000))
+		level := math.Floor(deviations + float64(w.levels)/2)
+		digits[i] = '0' + byte(min(max(level, 0), float64(w.levels-1)))
+	}
+	return digits
+}
