@@ -152,7 +152,7 @@ func TestRoles(t *testing.T) {
 	var counted wait.Buffer
 	var counting errgroup.Group
 	counting.Go(func() error {
-		return fingerprint(ctx, client, config.Default(), slog.New(slog.DiscardHandler), "input", &counted)
+		return printFingerprinted(ctx, client, config.Default(), slog.New(slog.DiscardHandler), "input", &counted)
 	})
 	counted.WaitFor(t, fmt.Sprintln(n), 1)
 	cancel()

@@ -12,10 +12,11 @@ import (
 	"github.com/segmentio/kafka-go/compress"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
+	"github.com/clusterd/clusterd/internal/fingerprint"
 	"github.com/clusterd/clusterd/internal/kafka"
-	"github.com/clusterd/clusterd/internal/pipeline"
 	"github.com/clusterd/clusterd/internal/sink"
 )
 
@@ -39,7 +40,7 @@ func play(ctx context.Context, role, brokers, method string, args []string) erro
 	if role == "ceiling" {
 		err = ceiling(ctx, client, c, log, args[0], args[1], args[2])
 	} else {
-		err = fingerprint(ctx, client, c, log, args[0], os.Stdout)
+		err = printFingerprinted(ctx, client, c, log, args[0], os.Stdout)
 	}
 	if ctx.Err() != nil {
 		return nil // it was told to end
@@ -64,9 +65,9 @@ func read(ctx context.Context, client *kafka.Client, log *slog.Logger, topic str
 	return group.Wait()
 }
 
-// fingerprint makes the fingerprints of a topic on all cores, and prints how many there are so far.
-func fingerprint(ctx context.Context, client *kafka.Client, c config.Config, log *slog.Logger, topic string, out io.Writer) error {
-	fingerprinter, err := pipeline.NewFingerprinter(c)
+// printFingerprinted fingerprints a topic on all cores, and prints how many records that are so far.
+func printFingerprinted(ctx context.Context, client *kafka.Client, c config.Config, log *slog.Logger, topic string, out io.Writer) error {
+	fingerprinter, err := fingerprint.New(c)
 	if err != nil {
 		return err
 	}
@@ -74,7 +75,11 @@ func fingerprint(ctx context.Context, client *kafka.Client, c config.Config, log
 		for n := 0; ; {
 			select {
 			case chunk := <-chunks:
-				if err := fingerprinter.Fingerprints(ctx, chunk.Records); err != nil {
+				err := fingerprinter.ForEach(ctx, len(chunk.Records), func(w *fingerprint.Worker, i int) {
+					r := &chunk.Records[i]
+					_, _ = w.Record(r.Key, r.Value, article.Address{Topic: r.Topic, Partition: r.Partition, Offset: r.Offset})
+				})
+				if err != nil {
 					return err
 				}
 				n += len(chunk.Records)

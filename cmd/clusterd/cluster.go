@@ -20,7 +20,7 @@ import (
 	"github.com/clusterd/clusterd/internal/document"
 	"github.com/clusterd/clusterd/internal/files"
 	"github.com/clusterd/clusterd/internal/method"
-	"github.com/clusterd/clusterd/internal/pipeline"
+	"github.com/clusterd/clusterd/internal/offline"
 )
 
 // clusterFlags are the keys of the configuration that cluster also takes as flags.
@@ -98,7 +98,7 @@ func clusterFiles(cmd *cobra.Command, c config.Config, files []string, deadLette
 		return err
 	}
 	defer closeInputs()
-	rejected := &rejections{log: newLogger(c.Log, errs), tally: pipeline.NewTally(c.Input), clear: func() { _ = bar.Clear() }}
+	rejected := &rejections{log: newLogger(c.Log, errs), tally: offline.NewTally(c.Input), clear: func() { _ = bar.Clear() }}
 	if deadLetters != "" {
 		f, failed := os.Create(deadLetters)
 		if failed != nil {
@@ -109,7 +109,7 @@ func clusterFiles(cmd *cobra.Command, c config.Config, files []string, deadLette
 		rejected.file.SetEscapeHTML(false)
 	}
 	began := time.Now()
-	totals, err := pipeline.File(cmd.Context(), c, inputs, jsonOut(cmd), rejected.add, rejected.observe)
+	totals, err := offline.Cluster(cmd.Context(), c, inputs, jsonOut(cmd), rejected.add, rejected.observe)
 	_ = bar.Clear()
 	if err != nil {
 		if errors.Is(err, context.Canceled) {
@@ -176,7 +176,7 @@ func (r *rejections) verdict() error {
 	return nil
 }
 
-func (r *rejections) add(line pipeline.Rejected) error {
+func (r *rejections) add(line offline.Rejected) error {
 	r.count++
 	switch {
 	case r.count <= reportedRejections:

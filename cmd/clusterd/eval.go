@@ -18,7 +18,7 @@ import (
 	"github.com/clusterd/clusterd/internal/charset"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/method"
-	"github.com/clusterd/clusterd/internal/pipeline"
+	"github.com/clusterd/clusterd/internal/offline"
 	"github.com/clusterd/clusterd/internal/printable"
 	"github.com/clusterd/clusterd/internal/quality/eval"
 )
@@ -206,7 +206,7 @@ func readDocuments(cmd *cobra.Command, c config.Config, files []string, label st
 		return nil, err
 	}
 	defer closeFiles()
-	tally, log := pipeline.NewTally(c.Input), newLogger(c.Log, cmd.ErrOrStderr())
+	tally, log := offline.NewTally(c.Input), newLogger(c.Log, cmd.ErrOrStderr())
 	docs, skipped, err := eval.ReadDocuments(c.Input, label, opened, tally)
 	if err != nil {
 		return nil, err

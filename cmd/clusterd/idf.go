@@ -12,7 +12,7 @@ import (
 	"github.com/clusterd/clusterd/internal/files"
 	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/method/idf"
-	"github.com/clusterd/clusterd/internal/pipeline"
+	"github.com/clusterd/clusterd/internal/offline"
 )
 
 func newIDF() *cobra.Command {
@@ -55,7 +55,7 @@ func learnIDF(cmd *cobra.Command, c config.Config, names []string) error {
 	if err != nil {
 		return err
 	}
-	rejected := &rejections{log: newLogger(c.Log, errs), tally: pipeline.NewTally(c.Input), clear: func() { _ = bar.Clear() }}
+	rejected := &rejections{log: newLogger(c.Log, errs), tally: offline.NewTally(c.Input), clear: func() { _ = bar.Clear() }}
 	reader, err := files.NewReader(c.Input, opened)
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func learnIDF(cmd *cobra.Command, c config.Config, names []string) error {
 		rejected.observe(entry, a.Notes, rejection)
 		if rejection == nil {
 			learner.Add(counter.Tokens(a.Title, a.Content))
-		} else if err := rejected.add(pipeline.Rejected{Entry: entry, Rejection: rejection}); err != nil {
+		} else if err := rejected.add(offline.Rejected{Entry: entry, Rejection: rejection}); err != nil {
 			return err
 		}
 	}

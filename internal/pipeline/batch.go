@@ -2,18 +2,18 @@ package pipeline
 
 import (
 	"context"
+	"iter"
 	"maps"
 	"slices"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/consumer"
-	"github.com/clusterd/clusterd/internal/monitor"
+	"github.com/clusterd/clusterd/internal/fingerprint"
 	"github.com/clusterd/clusterd/internal/sink"
 )
 
 // batch is what one transaction takes in: records, and up to where each partition is read by them.
 type batch struct {
-	records []fingerprinted
+	records []item
 	next    map[int]int64
 }
 
@@ -25,8 +25,29 @@ func (b batch) offsets(topic string) []sink.Offset {
 	return offsets
 }
 
-// size is what the records hold of memory, in bytes.
-func size(records []fingerprinted) (n int64) {
+// articles returns the records that are articles, in order.
+func (b batch) articles() iter.Seq[*fingerprint.Article] {
+	return func(yield func(*fingerprint.Article) bool) {
+		for i := range b.records {
+			if r := &b.records[i]; r.deadLetter == nil && !yield(&r.Article) {
+				return
+			}
+		}
+	}
+}
+
+// deadLetters returns the records that are no articles, in order.
+func (b batch) deadLetters() (letters []*deadLetter) {
+	for i := range b.records {
+		if d := b.records[i].deadLetter; d != nil {
+			letters = append(letters, d)
+		}
+	}
+	return letters
+}
+
+// size returns what the records hold of memory, in bytes.
+func size(records []item) (n int64) {
 	for i := range records {
 		n += int64(records[i].bytes)
 	}
@@ -35,7 +56,7 @@ func size(records []fingerprinted) (n int64) {
 
 // backlog is what is fingerprinted and waits for its transaction.
 type backlog struct {
-	records    []fingerprinted
+	records    []item
 	taken      int           // records that were dropped, and are in the same array
 	bytes      int64         // of memory that the records hold
 	next       map[int]int64 // behind the last record of each partition
@@ -45,13 +66,14 @@ type backlog struct {
 
 func (b *backlog) full() bool { return len(b.records) >= b.maxRecords || b.bytes >= int64(b.maxBytes) }
 
-func (b *backlog) add(records []fingerprinted, partition int, next int64) {
+func (b *backlog) add(records []item, partition int, next int64) {
 	b.bytes += size(records)
 	b.records = append(b.records, records...)
 	b.next[partition] = next
 }
 
-// head is as much of the backlog as one transaction may carry, at least one record if there is one.
+// head returns as much of the backlog as one transaction may carry, at least one record if there is
+// one.
 func (b *backlog) head() batch {
 	n, sum := 0, 0
 	for n < len(b.records) && n < b.maxRecords && (n == 0 || sum+b.records[n].bytes <= b.maxBytes) {
@@ -63,12 +85,12 @@ func (b *backlog) head() batch {
 	}
 	next := make(map[int]int64)
 	for i := range b.records[:n] {
-		next[b.records[i].record.Partition] = b.records[i].record.Next()
+		next[b.records[i].Source.Partition] = b.records[i].next
 	}
 	return batch{records: b.records[:n:n], next: next}
 }
 
-// drop takes what head returned out of the backlog.
+// drop removes what head returned from the backlog.
 func (b *backlog) drop(head batch) {
 	b.bytes -= size(head.records)
 	b.records = b.records[len(head.records):]
@@ -82,55 +104,17 @@ func (b *backlog) drop(head batch) {
 	}
 }
 
-// prints is a chunk of records that are fingerprinted. What else the chunk says stands.
-type prints struct {
-	consumer.Chunk
-	records []fingerprinted
-	bytes   int64 // of the records' values, as they were fetched
-}
-
-// fingerprint makes fingerprints of chunks, which have records, and passes over those that have none.
-func (w *worker) fingerprint(ctx context.Context, chunks <-chan consumer.Chunk, out chan<- prints) error {
-	for {
-		var chunk consumer.Chunk
-		select {
-		case chunk = <-chunks:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		if len(chunk.Records) == 0 {
-			continue
-		}
-		began := time.Now()
-		records, err := w.fingerprinter.all(ctx, chunk.Records)
-		if err != nil {
-			return err
-		}
-		w.monitor.Spent(monitor.Fingerprinting, began)
-		p := prints{chunk, records, 0}
-		for i := range chunk.Records {
-			p.bytes += int64(len(chunk.Records[i].Value))
-		}
-		p.Records, chunk.Records = nil, nil // the values have served
-		select {
-		case out <- p:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
-// collect hands fingerprinted records on in batches. A batch waits for batch.linger, so that
-// a trickle is not one transaction a record; and it grows while the one before it is being
-// committed, so that a backlog is worked off in large ones. What waits is bounded: when a batch is
-// full, nothing is read until it is taken.
-func (w *worker) collect(ctx context.Context, chunks <-chan prints, out chan<- batch) error {
+// collect hands fingerprinted records on in batches. A batch waits for batch.linger, so that a trickle
+// is not one transaction a record. It grows while the one before it is being committed, so that a
+// backlog is worked off in large ones. What waits is bounded: when a batch is full, nothing is read
+// until it is taken.
+func (w *worker) collect(ctx context.Context, chunks <-chan items, out chan<- batch) error {
 	waiting := backlog{maxRecords: w.config.Batch.Records, maxBytes: w.config.Batch.Bytes, next: make(map[int]int64)}
 	linger := time.NewTimer(0)
 	defer linger.Stop()
 	lingered := false
 	for {
-		var receive <-chan prints
+		var receive <-chan items
 		var send chan<- batch
 		var head batch
 		if !waiting.full() {
@@ -145,14 +129,14 @@ func (w *worker) collect(ctx context.Context, chunks <-chan prints, out chan<- b
 				linger.Reset(w.config.Batch.Linger)
 				lingered = false
 			}
-			waiting.add(chunk.records, chunk.Partition, chunk.Next)
+			waiting.add(chunk.records, chunk.partition, chunk.next)
 			w.monitor.Polled(len(chunk.records), chunk.bytes)
-			w.monitor.Waiting(w.replica.name, waiting.bytes)
+			w.monitor.Waiting(w.replica.Name(), waiting.bytes)
 		case <-linger.C:
 			lingered = true
 		case send <- head:
 			waiting.drop(head)
-			w.monitor.Waiting(w.replica.name, waiting.bytes)
+			w.monitor.Waiting(w.replica.Name(), waiting.bytes)
 		case <-ctx.Done():
 			return ctx.Err()
 		}

@@ -14,22 +14,27 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
+	"github.com/clusterd/clusterd/internal/fingerprint"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/monitor"
+	"github.com/clusterd/clusterd/internal/parallel"
+	"github.com/clusterd/clusterd/internal/replica"
 	"github.com/clusterd/clusterd/internal/sink"
+	"github.com/clusterd/clusterd/internal/testutil/texts"
 )
 
-func sized(partition int, offset int64, bytes int) fingerprinted {
-	return fingerprinted{record: kafka.Record{Partition: partition, Offset: offset}, bytes: bytes}
+func sized(partition int, offset int64, bytes int) item {
+	return item{Article: fingerprint.Article{Source: article.Address{Partition: partition, Offset: offset}}, next: offset + 1, bytes: bytes}
 }
 
 func TestBacklogHead(t *testing.T) {
 	b := backlog{maxRecords: 3, maxBytes: 100, next: make(map[int]int64)}
-	b.add([]fingerprinted{sized(0, 5, 60), sized(0, 8, 60)}, 0, 12)
-	b.add([]fingerprinted{sized(1, 2, 300)}, 1, 3)
-	b.add([]fingerprinted{sized(0, 12, 1), sized(0, 13, 1)}, 0, 20)
+	b.add([]item{sized(0, 5, 60), sized(0, 8, 60)}, 0, 12)
+	b.add([]item{sized(1, 2, 300)}, 1, 3)
+	b.add([]item{sized(0, 12, 1), sized(0, 13, 1)}, 0, 20)
 	for i, want := range []struct {
 		offsets []int64
 		next    map[int]int64
@@ -43,7 +48,7 @@ func TestBacklogHead(t *testing.T) {
 		head := b.head()
 		var offsets []int64
 		for _, r := range head.records {
-			offsets = append(offsets, r.record.Offset)
+			offsets = append(offsets, r.Source.Offset)
 		}
 		if !slices.Equal(offsets, want.offsets) || !maps.Equal(head.next, want.next) {
 			t.Errorf("head %d = %v, next %v; want %v, next %v", i, offsets, head.next, want.offsets, want.next)
@@ -60,12 +65,12 @@ func TestBacklogLosesNothing(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 4))
 		b := backlog{maxRecords: 1 + r.IntN(10), maxBytes: 1 + r.IntN(200), next: make(map[int]int64)}
 		end := map[int]int64{} // what was added, by partition
-		var added, taken []fingerprinted
+		var added, taken []item
 		committed := map[int]int64{}
 		for range 100 {
 			if !b.full() && r.IntN(2) == 0 {
 				p := r.IntN(3)
-				var chunk []fingerprinted
+				var chunk []item
 				for range 1 + r.IntN(8) {
 					end[p] += 1 + int64(r.IntN(3)) // compaction and control records leave gaps
 					chunk = append(chunk, sized(p, end[p]-1, r.IntN(60)))
@@ -79,8 +84,8 @@ func TestBacklogLosesNothing(t *testing.T) {
 		for len(b.records) > 0 {
 			taken = append(taken, checkedHead(t, &b, committed)...)
 		}
-		same := func(x, y fingerprinted) bool {
-			return x.record.Partition == y.record.Partition && x.record.Offset == y.record.Offset
+		same := func(x, y item) bool {
+			return x.Source == y.Source
 		}
 		if !slices.EqualFunc(added, taken, same) {
 			t.Fatalf("seed %d: %d records went in and %d came out, or in another order", seed, len(added), len(taken))
@@ -93,7 +98,7 @@ func TestBacklogLosesNothing(t *testing.T) {
 
 // checkedHead takes a head, and holds it to the limits and to offsets that only move on, and never
 // over a record that is still to come.
-func checkedHead(t *testing.T, b *backlog, committed map[int]int64) []fingerprinted {
+func checkedHead(t *testing.T, b *backlog, committed map[int]int64) []item {
 	t.Helper()
 	head := b.head()
 	if len(b.records) > 0 && len(head.records) == 0 {
@@ -114,8 +119,8 @@ func checkedHead(t *testing.T, b *backlog, committed map[int]int64) []fingerprin
 		committed[p] = next
 	}
 	for _, r := range b.records {
-		if r.record.Offset < committed[r.record.Partition] {
-			t.Fatalf("offset %d of partition %d would be committed with %d still waiting", committed[r.record.Partition], r.record.Partition, r.record.Offset)
+		if r.Source.Offset < committed[r.Source.Partition] {
+			t.Fatalf("offset %d of partition %d would be committed with %d still waiting", committed[r.Source.Partition], r.Source.Partition, r.Source.Offset)
 		}
 	}
 	return head.records
@@ -132,7 +137,7 @@ func TestBatchOffsets(t *testing.T) {
 
 // collecting is a collect at work, on virtual time.
 type collecting struct {
-	chunks chan prints
+	chunks chan items
 	out    chan batch
 	offset int64
 	err    error
@@ -141,10 +146,10 @@ type collecting struct {
 func collect(t *testing.T, records int, linger time.Duration, test func(*collecting)) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &worker{
-			config: config.Default(), monitor: monitor.New("test"), replica: &replica{name: "all"},
+			config: config.Default(), monitor: monitor.New("test"), replica: &replica.Replica{Options: replica.Options{Space: article.Checkpoint{Space: "all"}}},
 		}
 		w.config.Batch = config.Batch{Records: records, Bytes: 1000, Linger: linger}
-		c := &collecting{chunks: make(chan prints), out: make(chan batch)}
+		c := &collecting{chunks: make(chan items), out: make(chan batch)}
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() { c.err = w.collect(ctx, c.chunks, c.out) }()
 		test(c)
@@ -156,13 +161,13 @@ func collect(t *testing.T, records int, linger time.Duration, test func(*collect
 	})
 }
 
-func (c *collecting) chunk(n int) prints {
-	var chunk prints
+func (c *collecting) chunk(n int) items {
+	var chunk items
 	for range n {
-		chunk.records = append(chunk.records, fingerprinted{record: kafka.Record{Offset: c.offset}})
+		chunk.records = append(chunk.records, sized(0, c.offset, 0))
 		c.offset++
 	}
-	chunk.Next = c.offset
+	chunk.next = c.offset
 	return chunk
 }
 
@@ -251,12 +256,12 @@ func TestWhatWaitsIsBounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := testFingerprinter(t, testConfig())
 			synctest.Test(t, func(t *testing.T) {
-				w := &worker{config: config.Default(), monitor: monitor.New("test"), replica: &replica{name: "all"}, fingerprinter: f}
+				w := &worker{config: config.Default(), monitor: monitor.New("test"), replica: &replica.Replica{Options: replica.Options{Space: article.Checkpoint{Space: "all"}}}, fingerprinter: f}
 				w.config.Batch.Bytes = maxBytes
 				ctx, cancel := context.WithCancel(t.Context())
-				chunks, fingerprinted, batches := make(chan consumer.Chunk), make(chan prints), make(chan batch)
-				go w.fingerprint(ctx, chunks, fingerprinted) //nolint:errcheck
-				go w.collect(ctx, fingerprinted, batches)    //nolint:errcheck
+				chunks, done, batches := make(chan consumer.Chunk), make(chan items), make(chan batch)
+				go w.fingerprint(ctx, chunks, done) //nolint:errcheck
+				go w.collect(ctx, done, batches)    //nolint:errcheck
 				taken := 0
 			feed: // a record a chunk, so that nothing but the stages bounds them
 				for ; taken < records; taken++ {
@@ -295,16 +300,16 @@ func TestHeldIsCounted(t *testing.T) {
 		most   int // bytes held of a record
 	}{
 		"articles": {func(*config.Config) {}, func(i int) kafka.Record {
-			return kafka.Record{Key: []byte(large), Value: articleJSON(fmt.Sprint(i), "一个标题", large), Headers: headers()}
+			return kafka.Record{Key: []byte(large), Value: texts.ArticleJSON(fmt.Sprint(i), "一个标题", large), Headers: headers()}
 		}, 1000},
 		"articles whose key is kept": {func(c *config.Config) { c.Output.Key = "source" }, func(i int) kafka.Record {
-			return kafka.Record{Key: []byte(large), Value: articleJSON(fmt.Sprint(i), "", large), Headers: headers()}
+			return kafka.Record{Key: []byte(large), Value: texts.ArticleJSON(fmt.Sprint(i), "", large), Headers: headers()}
 		}, 2000},
 		"articles with sketches": {func(c *config.Config) { c.Fingerprint.Method = "minhash" }, func(i int) kafka.Record {
-			return kafka.Record{Value: articleJSON(fmt.Sprint(i), "", fmt.Sprint(i, " ", large))}
+			return kafka.Record{Value: texts.ArticleJSON(fmt.Sprint(i), "", fmt.Sprint(i, " ", large))}
 		}, 4000},
 		"long titles": {func(*config.Config) {}, func(i int) kafka.Record {
-			return kafka.Record{Value: articleJSON(large[:1000], large, fmt.Sprint(i))}
+			return kafka.Record{Value: texts.ArticleJSON(large[:1000], large, fmt.Sprint(i))}
 		}, 3000},
 		"rejected": {func(*config.Config) {}, func(int) kafka.Record {
 			return kafka.Record{Key: []byte(large), Value: []byte("{" + large), Headers: headers()}
@@ -321,14 +326,23 @@ func TestHeldIsCounted(t *testing.T) {
 			c := testConfig()
 			tt.change(&c)
 			f := testFingerprinter(t, c)
-			p := &printer{f.NewPrinter()}
-			f.one(p, tt.record(0)) // what a printer keeps for itself
-			held := make([]fingerprinted, n)
-			before := heapAlloc()
-			for i := range held {
-				held[i] = f.one(p, tt.record(i))
+			held := make([]item, n)
+			var before int64
+			err := f.ForEach(t.Context(), 1, func(w *fingerprint.Worker, _ int) {
+				one := func(i int) item {
+					r := tt.record(i)
+					return fingerprintRecord(w, &r, c.Output.Key == keySource)
+				}
+				one(0) // what a worker keeps for itself
+				before = heapAlloc()
+				for i := range held {
+					held[i] = one(i)
+				}
+			})
+			if err != nil {
+				t.Fatal(err)
 			}
-			took := heapAlloc() - before + int64(n*int(unsafe.Sizeof(fingerprinted{})))
+			took := heapAlloc() - before + int64(n*int(unsafe.Sizeof(item{})))
 			counted := size(held)
 			runtime.KeepAlive(held)
 			if took > counted+counted/5 || took > int64(n*tt.most) {
@@ -349,21 +363,21 @@ func heapAlloc() int64 {
 func TestFingerprintPassesOverEmptyChunks(t *testing.T) {
 	w := &worker{fingerprinter: testFingerprinter(t, testConfig()), monitor: monitor.New("test")}
 	ctx, cancel := context.WithCancel(t.Context())
-	chunks, out, ended := make(chan consumer.Chunk), make(chan prints), make(chan error, 1)
+	chunks, out, ended := make(chan consumer.Chunk), make(chan items), make(chan error, 1)
 	go func() { ended <- w.fingerprint(ctx, chunks, out) }()
 	chunks <- consumer.Chunk{Next: 5} // control records alone
 	// More than a core takes at a time, and not a multiple of it.
-	records := make([]kafka.Record, 5*piece+3)
+	records := make([]kafka.Record, 5*parallel.ChunkSize+3)
 	for i := range records {
-		records[i] = kafka.Record{Offset: int64(i) + 5, Value: articleJSON(fmt.Sprint(i), "", "台风登陆")}
+		records[i] = kafka.Record{Offset: int64(i) + 5, Value: texts.ArticleJSON(fmt.Sprint(i), "", "台风登陆")}
 	}
 	chunks <- consumer.Chunk{Partition: 3, Records: records, Next: 900}
 	got := <-out
-	if len(got.records) != len(records) || got.Partition != 3 || got.Next != 900 {
-		t.Errorf("%d records of partition %d up to %d", len(got.records), got.Partition, got.Next)
+	if len(got.records) != len(records) || got.partition != 3 || got.next != 900 {
+		t.Errorf("%d records of partition %d up to %d", len(got.records), got.partition, got.next)
 	}
 	for i, r := range got.records {
-		if r.record.Offset != records[i].Offset || r.representative.ID != fmt.Sprint(i) || !r.comparable || r.fingerprint != got.records[0].fingerprint {
+		if r.Source.Offset != records[i].Offset || r.Representative.ID != fmt.Sprint(i) || !r.Comparable || r.Fingerprint != got.records[0].Fingerprint {
 			t.Fatalf("record %d: %+v", i, r)
 		}
 	}

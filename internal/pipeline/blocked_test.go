@@ -11,6 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/testutil/texts"
 	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
 
@@ -51,7 +52,7 @@ func TestATopicThatTakesTooLittle(t *testing.T) {
 			b := newBench(t, c, 1)
 			topic := tt.topic(b)
 			b.alter(topic, "max.message.bytes", tt.limit)
-			values := append(feed(1, 20), []byte("no article"), articleJSON("long", strings.Repeat("a long title ", 39), sentence(77, 60)))
+			values := append(texts.Feed(1, 20), []byte("no article"), texts.ArticleJSON("long", strings.Repeat("a long title ", 39), texts.Sentence(77, 60)))
 			b.produce(spread(values)...)
 			i := b.start()
 			i.log.WaitFor(t, "blocked", 1)
@@ -103,7 +104,7 @@ func TestATopicThatTakesTooLittleAndDoesNotSay(t *testing.T) {
 		response.Resources = append(response.Resources, resource)
 		return response, nil, true
 	})
-	b.produce(spread([][]byte{articleJSON("long", strings.Repeat("a long title ", 39), sentence(77, 60))})...)
+	b.produce(spread([][]byte{texts.ArticleJSON("long", strings.Repeat("a long title ", 39), texts.Sentence(77, 60))})...)
 	i := b.start()
 	i.log.WaitFor(t, "blocked", 1)
 	if status := i.monitor.Status(); status.State != "blocked" || !strings.Contains(status.Reason, "topic "+c.Output.Topic+" refuses the record") {

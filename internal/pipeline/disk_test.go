@@ -12,7 +12,9 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 
 	"github.com/clusterd/clusterd/internal/state"
+	"github.com/clusterd/clusterd/internal/testutil/check"
 	"github.com/clusterd/clusterd/internal/testutil/kafkatest"
+	"github.com/clusterd/clusterd/internal/testutil/texts"
 	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
 
@@ -88,7 +90,7 @@ func TestRunFromDisk(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b, dir := newBench(t, testConfig(), 2), t.TempDir()
-			values := feed(20, 100)
+			values := texts.Feed(20, 100)
 			round := func(dir string) *instance {
 				b.produce(spread(values)...)
 				i := b.startIn(dir)
@@ -199,7 +201,7 @@ func TestRunHaltsWhereTheClustersTopicHasMorePartitions(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	b.produce(spread(feed(25, 50))...)
+	b.produce(spread(texts.Feed(25, 50))...)
 	i := b.startIn(dir)
 	b.committed()
 	i.end()
@@ -211,29 +213,29 @@ func TestRunHaltsWhereTheClustersTopicHasMorePartitions(t *testing.T) {
 	}
 	b.client = kafkatest.Connect(t, b.config.Kafka) // the old one knows one partition for a second more
 	i = b.startIn(dir)
-	wantErrorHas(t, i.wait(), "is in another partition than its founder's, 1: the number of partitions of output.clusters_topic was changed")
+	check.ErrorHas(t, i.wait(), "is in another partition than its founder's, 1: the number of partitions of output.clusters_topic was changed")
 }
 
 func TestRunHaltsWhereTheClustersTopicWasMadeAnew(t *testing.T) {
 	b, dir := newBench(t, testConfig(), 1), t.TempDir()
-	b.produce(spread(feed(21, 50))...)
+	b.produce(spread(texts.Feed(21, 50))...)
 	i := b.startIn(dir)
 	b.committed()
 	i.end()
 	b.recreate("clusters")
 	i = b.startIn(dir)
-	wantErrorHas(t, i.wait(), "clusters/0 ends at offset 0, and clusters up to offset", "the topic was made anew, or has lost records. Nothing was read or written",
+	check.ErrorHas(t, i.wait(), "clusters/0 ends at offset 0, and clusters up to offset", "the topic was made anew, or has lost records. Nothing was read or written",
 		"delete "+spaceDir(t, dir, "all"), "start anew with another input.group")
 }
 
 func TestRunHaltsWhenTheClustersTopicIsMadeAnewMeanwhile(t *testing.T) {
 	b := newBench(t, testConfig(), 1)
-	b.produce(spread(feed(22, 50))...)
+	b.produce(spread(texts.Feed(22, 50))...)
 	i := b.start()
 	b.committed()
 	b.recreate("clusters")
-	b.produce(spread(feed(23, 5))...)
-	wantErrorHas(t, i.wait(), "the topic was made anew", "start anew with another input.group")
+	b.produce(spread(texts.Feed(23, 5))...)
+	check.ErrorHas(t, i.wait(), "the topic was made anew", "start anew with another input.group")
 }
 
 func (b *bench) recreate(topic string) {
@@ -256,7 +258,7 @@ func TestRunStandbyFollows(t *testing.T) {
 	second := b.start()
 	second.log.WaitFor(t, "standing by", 1)
 	for range 5 {
-		b.produce(spread(feed(24, 100))...)
+		b.produce(spread(texts.Feed(24, 100))...)
 		b.committed()
 	}
 	first.end()
@@ -274,7 +276,7 @@ func TestRunStandbyFollows(t *testing.T) {
 	if clusters == 0 || read >= clusters {
 		t.Errorf("it read %d records back for %d clusters when it took over: it did not follow", read, clusters)
 	}
-	b.produce(spread(feed(24, 100))...)
+	b.produce(spread(texts.Feed(24, 100))...)
 	b.committed()
 	second.end()
 	b.verify()
@@ -284,7 +286,7 @@ func TestRunTwiceInOneFolder(t *testing.T) {
 	b, dir := newBench(t, testConfig(), 1), t.TempDir()
 	first := b.startIn(dir)
 	first.log.WaitFor(t, "msg=live", 1)
-	wantErrorHas(t, b.startIn(dir).wait(), "state.dir: "+dir+" belongs to another clusterd that runs: give each instance a folder of its own")
+	check.ErrorHas(t, b.startIn(dir).wait(), "state.dir: "+dir+" belongs to another clusterd that runs: give each instance a folder of its own")
 	first.end()
 }
 

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/clusterd/clusterd/internal/testutil/check"
+	"github.com/clusterd/clusterd/internal/testutil/texts"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -47,7 +49,7 @@ func TestRunThroughFaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t, testConfig(), 3)
-			values := feed(11, 50)
+			values := texts.Feed(11, 50)
 			handle := b.broker.Fault(fault)
 			i := b.start()
 			for range 3 {
@@ -74,7 +76,7 @@ func TestRunThroughBrokenConnections(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t, testConfig(), 3)
-			values := feed(12, 60)
+			values := texts.Feed(12, 60)
 			b.produce(spread(values)...) // before connections begin to break
 			for range 3 {
 				b.broker.ControlKey(key.Int16(), func(kmsg.Request) (kmsg.Response, error, bool) {
@@ -111,9 +113,9 @@ func TestRunEndsWhereWaitingDoesNotHelp(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t, testConfig(), 1)
-			b.produce(kafkago.Message{Value: articleJSON("a", "t", sentence(1, 20)), WriterData: 0})
+			b.produce(kafkago.Message{Value: texts.ArticleJSON("a", "t", texts.Sentence(1, 20)), WriterData: 0})
 			b.broker.Fault(tt.fault)
-			wantErrorHas(t, b.failure(), tt.want)
+			check.ErrorHas(t, b.failure(), tt.want)
 		})
 	}
 }

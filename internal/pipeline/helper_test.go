@@ -3,14 +3,11 @@ package pipeline
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
-	"math/rand/v2"
 	"reflect"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -21,6 +18,7 @@ import (
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
+	"github.com/clusterd/clusterd/internal/fingerprint"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/method/hamming"
@@ -31,21 +29,17 @@ import (
 )
 
 // loadFingerprinter loads the dictionary once for all tests that have the default fingerprints.
-var loadFingerprinter = sync.OnceValues(func() (*Fingerprinter, error) { return NewFingerprinter(config.Default()) })
+var loadFingerprinter = sync.OnceValues(func() (*fingerprint.Fingerprinter, error) { return fingerprint.New(config.Default()) })
 
-func testFingerprinter(t testing.TB, c config.Config) *Fingerprinter {
+func testFingerprinter(t testing.TB, c config.Config) *fingerprint.Fingerprinter {
 	t.Helper()
 	f, err := loadFingerprinter()
+	if d := config.Default(); err == nil && (c.Fingerprint != d.Fingerprint || !reflect.DeepEqual(c.Text, d.Text)) {
+		f, err = fingerprint.New(c)
+	} else if err == nil {
+		f, err = fingerprint.With(configured{f.Method, c.Cluster}, c.Input)
+	}
 	if err != nil {
-		t.Fatal(err)
-	}
-	if d := config.Default(); c.Fingerprint != d.Fingerprint || !reflect.DeepEqual(c.Text, d.Text) {
-		if f, err = NewFingerprinter(c); err != nil {
-			t.Fatal(err)
-		}
-		return f
-	}
-	if f, err = newFingerprinter(c, configured{f.Method, c.Cluster}); err != nil {
 		t.Fatal(err)
 	}
 	return f
@@ -74,39 +68,8 @@ func testConfig() config.Config {
 	return c
 }
 
-var vocabulary = strings.Fields(`港口 大桥 今天 通车 居民 沿着 河岸 庆祝 工程 历时 三年 建成 市场 价格 上涨 蔬菜 水果 农民 丰收 天气
-	预报 明天 暴雨 学校 学生 比赛 冠军 火车 车站 乘客 医院 医生 研究 发现 新药 海洋 鱼类 保护 公园 树木 种植 博物馆 展览 开幕 音乐 舞蹈 演出
-	harbour bridge opens after three years work market prices rise farmers harvest storm warning school wins chess final
-	railway station passengers doctors study medicine ocean fish protected park trees planted museum exhibition concert`)
-
-// sentence is n words that seed chooses: two seeds make texts that have little in common.
-func sentence(seed uint64, n int) string {
-	r := rand.New(rand.NewPCG(seed, 1))
-	words := make([]string, n)
-	for i := range words {
-		words[i] = vocabulary[r.IntN(len(vocabulary))]
-	}
-	// A number of its own tells texts apart that share most words.
-	return strings.Join(words, " ") + fmt.Sprintf(" %d号 n%d", seed, seed*7919)
-}
-
-func articleJSON(id, title, content string) []byte {
-	return fmt.Appendf(nil, `{"id":%q,"title":%q,"content":%q}`, id, title, content)
-}
-
-// feed is n articles, of which about every second is one of a few stories again.
-func feed(seed uint64, n int) [][]byte {
-	r := rand.New(rand.NewPCG(seed, 2))
-	values := make([][]byte, n)
-	for i := range values {
-		story := uint64(i)
-		if i > 0 && r.IntN(2) == 0 {
-			story = uint64(r.IntN(min(i, 20)))
-		}
-		values[i] = articleJSON(fmt.Sprintf("a%d-%d", seed, i), fmt.Sprintf("story %d", story), sentence(seed*100_000+story, 60))
-	}
-	return values
-}
+// wallClock is the wall clock of these tests.
+var wallClock = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
 var discard = slog.New(slog.DiscardHandler)
 
@@ -332,23 +295,3 @@ func (b *bench) inputs() map[string]kafka.Record {
 	}
 	return inputs
 }
-
-// wantErrorHas holds err to parts of its text.
-func wantErrorHas(t *testing.T, err error, parts ...string) {
-	t.Helper()
-	if err == nil {
-		t.Fatalf("no error, want one with %q", parts)
-	}
-	for _, part := range parts {
-		if !strings.Contains(err.Error(), part) {
-			t.Errorf("error %q, want %q in it", err, part)
-		}
-	}
-}
-
-// failingWriter refuses everything.
-type failingWriter struct{}
-
-var errDiskFull = errors.New("disk full")
-
-func (failingWriter) Write([]byte) (int, error) { return 0, errDiskFull }

@@ -3,15 +3,16 @@ package pipeline
 import (
 	"fmt"
 	"strconv"
-	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/cluster"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/parallel"
 	"github.com/clusterd/clusterd/internal/sink"
-	"github.com/clusterd/clusterd/internal/state"
+	"github.com/clusterd/clusterd/internal/space"
 )
 
 // The parts of clusterd that find out that a record is no article.
@@ -32,118 +33,114 @@ type outputs struct {
 	limits     map[string]int
 }
 
-// records are all that a transaction carries for a batch: results, dead letters, clusters, and last the checkpoint.
-func (o *outputs) records(c changes) []kafka.Record {
-	n := len(c.outcomes) + len(c.touched) + len(c.expired)
-	records := make([]kafka.Record, n, n+1)
-	inPieces(n, func(from, to int) {
-		var s slab
+// records returns all that a transaction carries for a batch: results, dead letters, clusters, and last
+// the checkpoint.
+func (o *outputs) records(letters []*deadLetter, b space.Batch, checkpoint *article.Checkpoint) []kafka.Record {
+	results, touched := len(b.Assignments), len(b.Touched)
+	n := results + touched + len(b.Expired)
+	records := make([]kafka.Record, n, n+len(letters)+1)
+	parallel.Chunks(n, func(from, to int) {
+		var memory arena
 		for i := from; i < to; i++ {
-			records[i] = o.record(&s, &c, i)
+			switch {
+			case i < results:
+				records[i] = o.result(&memory, &b.Assignments[i])
+			case i < results+touched:
+				records[i] = o.live(&memory, &b.Touched[i-results])
+			default:
+				records[i] = o.tombstone(&memory, &b.Expired[i-results-touched])
+			}
 		}
 	})
-	if c.checkpoint != nil {
-		records = append(records, o.checkpoint(c.checkpoint))
+	for _, d := range letters {
+		records = append(records, o.deadLetter(d))
 	}
-	return records
+	return append(records, o.checkpoint(checkpoint))
 }
 
-// record is that of an outcome, after those of a touched cluster, after those of an expired one.
-func (o *outputs) record(s *slab, c *changes, i int) kafka.Record {
-	if i < len(c.outcomes) {
-		if c.outcomes[i].rejection != nil {
-			return o.deadLetter(&c.outcomes[i])
-		}
-		return o.result(s, &c.outcomes[i])
+// result returns the record of a result. It goes to the partition that Java's clients would choose for
+// its key. An input key that is too long for every result to repeat is left out, and the cluster id
+// stands in its place.
+func (o *outputs) result(memory *arena, a *space.Assignment) kafka.Record {
+	source := memory.keep(a.Source.AppendTo)
+	r := kafka.Record{
+		Topic: o.Topic, Key: source,
+		Value: memory.keep(func(b []byte) []byte { return a.AppendJSON(b, o.identity) }),
 	}
-	if i -= len(c.outcomes); i < len(c.touched) {
-		return o.live(s, &c.touched[i])
-	}
-	return o.cluster(s, &c.expired[i-len(c.touched)])
-}
-
-// result goes to the partition that Java's clients would choose for its key. An input key that is too
-// long for every result to repeat is left out, and the cluster id stands in its place.
-func (o *outputs) result(s *slab, out *outcome) kafka.Record {
-	source := s.keep(out.address().AppendTo)
-	r := kafka.Record{Topic: o.Topic, Key: source, Value: s.keep(out.result.AppendJSON)}
-	if out.result.ClusterID == nil {
-		r.Headers = s.list(kafka.Header{Key: article.HeaderSource, Value: source})
+	if a.Status == article.Unclustered {
+		r.Headers = memory.list(kafka.Header{Key: article.HeaderSource, Value: source})
 	} else {
-		r.Key = s.keep(func(b []byte) []byte { return append(b, *out.result.ClusterID...) })
-		r.Headers = s.list(
+		r.Key = memory.keep(func(b []byte) []byte { return append(b, a.ClusterID...) })
+		r.Headers = memory.list(
 			kafka.Header{Key: article.HeaderSource, Value: source},
-			positionHeader(s, out.position),
-			kafka.Header{Key: article.HeaderEventTime, Value: s.keep(func(b []byte) []byte { return strconv.AppendInt(b, out.eventTime, 10) })},
+			positionHeader(memory, a.Position),
+			kafka.Header{Key: article.HeaderEventTime, Value: memory.keep(func(b []byte) []byte { return strconv.AppendInt(b, a.EventTime, 10) })},
 		)
 	}
-	if o.Key == keySource && len(out.record.Key) <= article.MaxIDBytes {
-		r.Key = out.record.Key
+	if o.Key == keySource && len(a.Key) <= article.MaxIDBytes {
+		r.Key = a.Key
 	}
 	if r.Key == nil {
-		r.Partition = out.record.Partition % len(o.partitions[o.Topic])
+		r.Partition = a.Source.Partition % len(o.partitions[o.Topic])
 	} else {
 		r.Partition = javaPartition(r.Key, o.partitions[o.Topic])
 	}
 	return r
 }
 
-// cluster is the record of a cluster without its value, which is a tombstone. It goes where its
-// founder's partition says, so that a space that is one partition is recovered from one partition.
-func (o *outputs) cluster(s *slab, c *state.Cluster) kafka.Record {
+// tombstone returns the record of a cluster without its value. It goes where its founder's partition
+// says, so that a space that is one partition is recovered from one partition.
+func (o *outputs) tombstone(memory *arena, c *cluster.Cluster) kafka.Record {
 	return kafka.Record{
-		Topic: o.ClustersTopic, Key: s.keep(c.Founder.AppendTo), Partition: c.Founder.Partition % len(o.partitions[o.ClustersTopic]),
+		Topic: o.ClustersTopic, Key: memory.keep(c.Founder.AppendTo), Partition: c.Founder.Partition % len(o.partitions[o.ClustersTopic]),
 	}
 }
 
-// live is the record of a cluster that lives on.
-func (o *outputs) live(s *slab, c *state.Cluster) kafka.Record {
-	r := o.cluster(s, c)
-	r.Headers = s.list(positionHeader(s, c.Position))
-	r.Value = s.keep((&article.Cluster{
-		ClusterID: c.Founder.String(), Seq: c.Seq, Fingerprint: article.Fingerprint(c.Fingerprint), Sketch: []byte(c.Sketch), Size: c.Size,
-		FirstSeen: time.UnixMilli(c.FirstSeen).UTC(), LastSeen: time.UnixMilli(c.LastSeen).UTC(),
-		Representative: c.Representative, Pipeline: o.identity,
-	}).AppendJSON)
+// live returns the record of a cluster that lives on.
+func (o *outputs) live(memory *arena, c *cluster.Cluster) kafka.Record {
+	r := o.tombstone(memory, c)
+	r.Headers = memory.list(positionHeader(memory, c.Position))
+	r.Value = memory.keep(func(b []byte) []byte { return c.AppendJSON(b, o.identity) })
 	return r
 }
 
-// checkpoint goes where its space is recovered from: into the partition of the space's own, or the first one.
+// checkpoint returns the record of a checkpoint. It goes where its space is recovered from: to the
+// partition of the space's own, or the first one.
 func (o *outputs) checkpoint(c *article.Checkpoint) kafka.Record {
 	partition, _ := strconv.Atoi(c.Space) // 0 of the space of all
 	return kafka.Record{Topic: o.ClustersTopic, Partition: partition % len(o.partitions[o.ClustersTopic]), Key: []byte(c.Key()), Value: c.JSON()}
 }
 
-// deadLetter is the record as it came, or the batch of which the rest cannot be read, with headers that say
-// why it is here. Headers that look like these get another name. Its timestamp is now:
-// with the old one the topic's retention might delete it at once, or the broker refuse it. Where the
-// topic does not take it whole, its value is cut, and a header says so.
-func (o *outputs) deadLetter(out *outcome) kafka.Record {
+// deadLetter returns the record as it came, or the batch of which the rest cannot be read, with headers
+// that say why it is here. Headers that look like these get another name. Its timestamp is now: with
+// the old one the topic's retention might delete it at once, or the broker refuse it. Where the topic
+// does not take it whole, its value is cut, and a header says so.
+func (o *outputs) deadLetter(d *deadLetter) kafka.Record {
 	r := kafka.Record{
-		Topic: o.DeadLetterTopic, Partition: out.record.Partition % len(o.partitions[o.DeadLetterTopic]),
-		Key: out.record.Key, Value: out.record.Value,
+		Topic: o.DeadLetterTopic, Partition: d.Partition % len(o.partitions[o.DeadLetterTopic]), Key: d.Key, Value: d.Value,
 	}
 	stage := stageDecode
-	if out.record.Unreadable != nil {
+	if d.Unreadable != nil {
 		stage = stageFetch
 	}
-	for _, h := range out.record.Headers {
+	for _, h := range d.Headers {
 		r.Headers = append(r.Headers, kafka.Header{Key: article.ForeignHeader(h.Key), Value: h.Value})
 	}
+	source := article.Address{Topic: d.Topic, Partition: d.Partition, Offset: d.Offset}
 	r.Headers = append(r.Headers,
-		kafka.Header{Key: article.HeaderError, Value: []byte(out.rejection.Class)},
-		kafka.Header{Key: article.HeaderReason, Value: []byte(out.rejection.Reason)},
+		kafka.Header{Key: article.HeaderError, Value: []byte(d.Class)},
+		kafka.Header{Key: article.HeaderReason, Value: []byte(d.Reason)},
 		kafka.Header{Key: article.HeaderStage, Value: []byte(stage)},
-		kafka.Header{Key: article.HeaderSource, Value: []byte(out.address().String())},
+		kafka.Header{Key: article.HeaderSource, Value: []byte(source.String())},
 	)
-	if rest := out.record.Unreadable; rest != nil {
-		r.Headers = append(r.Headers, kafka.Header{Key: article.HeaderOffsets, Value: fmt.Appendf(nil, "%d-%d", out.record.Offset, rest.Last)})
+	if rest := d.Unreadable; rest != nil {
+		r.Headers = append(r.Headers, kafka.Header{Key: article.HeaderOffsets, Value: fmt.Appendf(nil, "%d-%d", d.Offset, rest.Last)})
 	}
 	limit := o.limits[o.DeadLetterTopic]
-	if sink.Size(r) <= limit && out.record.Cut == 0 {
+	if sink.Size(r) <= limit && d.Cut == 0 {
 		return r
 	}
-	r.Headers = append(r.Headers, kafka.Header{Key: article.HeaderTruncated, Value: []byte(strconv.Itoa(len(r.Value) + out.record.Cut))})
+	r.Headers = append(r.Headers, kafka.Header{Key: article.HeaderTruncated, Value: []byte(strconv.Itoa(len(r.Value) + d.Cut))})
 	if sink.Size(r) <= limit {
 		return r
 	}
@@ -152,15 +149,15 @@ func (o *outputs) deadLetter(out *outcome) kafka.Record {
 		return r
 	}
 	// Key or headers alone are too much: the address in the last header leads to the record.
-	r.Key, r.Value, r.Headers = nil, nil, r.Headers[len(out.record.Headers):]
+	r.Key, r.Value, r.Headers = nil, nil, r.Headers[len(d.Headers):]
 	return r
 }
 
-func positionHeader(s *slab, position uint64) kafka.Header {
-	return kafka.Header{Key: article.HeaderPosition, Value: s.keep(func(b []byte) []byte { return strconv.AppendUint(b, position, 10) })}
+func positionHeader(memory *arena, position uint64) kafka.Header {
+	return kafka.Header{Key: article.HeaderPosition, Value: memory.keep(func(b []byte) []byte { return strconv.AppendUint(b, position, 10) })}
 }
 
-// javaPartition is the partition that Kafka's own clients choose for a key, by its murmur2 hash.
+// javaPartition returns the partition that Kafka's own clients choose for a key, by its murmur2 hash.
 func javaPartition(key []byte, partitions []int) int {
 	return kafkago.Murmur2Balancer{Consistent: true}.Balance(kafkago.Message{Key: key}, partitions...)
 }

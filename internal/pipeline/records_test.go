@@ -7,13 +7,15 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/cluster"
 	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/fingerprint"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/sink"
-	"github.com/clusterd/clusterd/internal/state"
+	"github.com/clusterd/clusterd/internal/space"
 )
 
 func testOutputs(partitions int) *outputs {
@@ -68,22 +70,22 @@ func TestJavaPartition(t *testing.T) {
 
 func TestResultRecord(t *testing.T) {
 	const founder = "articles/3/812731"
-	clusterID := founder
-	clustered := func(key []byte) *outcome {
-		return &outcome{
-			fingerprinted: &fingerprinted{record: kafka.Record{Topic: "articles", Partition: 2, Offset: 9, Key: key}},
-			result:        article.Result{ArticleID: "x", ClusterID: &clusterID, Status: article.Joined}, position: 41, eventTime: 1777636800000,
+	clustered := func(key []byte) *space.Assignment {
+		return &space.Assignment{
+			Article: &fingerprint.Article{
+				Source: article.Address{Topic: "articles", Partition: 2, Offset: 9}, Key: key, Representative: article.Representative{ID: "x"},
+			},
+			ClusterID: founder, Status: article.Joined, Position: 41, EventTime: 1777636800000,
 		}
 	}
-	unclustered := func(key []byte) *outcome {
-		o := clustered(key)
-		o.result, o.position = article.Result{ArticleID: "x", Status: article.Unclustered}, 0
-		return o
+	unclustered := func(key []byte) *space.Assignment {
+		a := clustered(key)
+		return &space.Assignment{Article: a.Article, Status: article.Unclustered}
 	}
 	of := func(key string) int { return int(murmur2([]byte(key))&0x7fffffff) % 5 }
 	for name, tt := range map[string]struct {
 		key       string
-		out       *outcome
+		out       *space.Assignment
 		wantKey   []byte
 		partition int
 		position  string
@@ -100,9 +102,9 @@ func TestResultRecord(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := testOutputs(5)
 			o.Key = tt.key
-			got := o.result(&slab{}, tt.out)
+			got := o.result(&arena{}, tt.out)
 			want := kafka.Record{
-				Topic: "article-clusters", Partition: tt.partition, Key: tt.wantKey, Value: tt.out.result.JSON(),
+				Topic: "article-clusters", Partition: tt.partition, Key: tt.wantKey, Value: tt.out.AppendJSON(nil, o.identity),
 				Headers: []kafka.Header{{Key: "clusterd.source", Value: []byte("articles/2/9")}},
 			}
 			if tt.position != "" {
@@ -118,18 +120,19 @@ func TestResultRecord(t *testing.T) {
 		o := testOutputs(2)
 		o.Key = "source"
 		out := clustered(nil)
-		out.record.Partition = 5
-		if got := o.result(&slab{}, out).Partition; got != 1 {
+		out.Source.Partition = 5
+		if got := o.result(&arena{}, out).Partition; got != 1 {
 			t.Errorf("partition = %d, want 5 mod 2", got)
 		}
 	})
 }
 
-func testCluster(partition int, offset int64) state.Cluster {
+func testCluster(partition int, offset int64) cluster.Cluster {
 	seen := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
-	return state.Cluster{
+	return cluster.Cluster{
+		Centre:  singlepass.Centre{Fingerprint: singlepass.Fingerprint{Hash: 0xabc}, Seq: uint64(offset)},
 		Founder: article.Address{Topic: "articles", Partition: partition, Offset: offset}, Position: uint64(offset) + 100,
-		Seq: uint64(offset), Fingerprint: 0xabc, Size: 3, FirstSeen: seen.UnixMilli(), LastSeen: seen.Add(time.Hour).UnixMilli(),
+		Size: 3, FirstSeen: seen.UnixMilli(), LastSeen: seen.Add(time.Hour).UnixMilli(),
 		Representative: article.Representative{ID: "a", Title: "港口大桥"},
 	}
 }
@@ -137,7 +140,8 @@ func testCluster(partition int, offset int64) state.Cluster {
 func TestClusterRecords(t *testing.T) {
 	o := testOutputs(3)
 	live, gone := testCluster(4, 7), testCluster(5, 8)
-	records := o.records(changes{touched: []state.Cluster{live}, expired: []state.Cluster{gone}})
+	checkpoint := &article.Checkpoint{Group: "g", Space: "2"}
+	records := o.records(nil, space.Batch{Touched: []cluster.Cluster{live}, Expired: []cluster.Cluster{gone}}, checkpoint)
 	want := []kafka.Record{
 		{
 			Topic: "clusters", Partition: 1, Key: []byte("articles/4/7"), Value: []byte(`{"cluster_id":"articles/4/7","seq":7,"fingerprint":"0000000000000abc","size":3,"first_seen":"2026-05-01T12:00:00Z",` +
@@ -145,6 +149,7 @@ func TestClusterRecords(t *testing.T) {
 			Headers: []kafka.Header{{Key: "clusterd.position", Value: []byte("107")}},
 		},
 		{Topic: "clusters", Partition: 2, Key: []byte("articles/5/8")}, // a tombstone
+		{Topic: "clusters", Partition: 2, Key: []byte("checkpoint:g/2"), Value: checkpoint.JSON()},
 	}
 	if diff := cmp.Diff(want, records); diff != "" {
 		t.Errorf("records (-want +got):\n%s", diff)
@@ -152,17 +157,17 @@ func TestClusterRecords(t *testing.T) {
 	if records[1].Value != nil {
 		t.Error("a tombstone's value must be nil, not empty")
 	}
-	back, identity, err := parseCluster(records[0])
+	back, identity, err := cluster.Parse(records[0].Key, records[0].Value, live.Position)
 	if err != nil || identity != o.identity {
 		t.Fatalf("identity %q, %v", identity, err)
 	}
-	if diff := cmp.Diff(live, back, cmpopts.IgnoreUnexported(state.Cluster{})); diff != "" {
+	if diff := cmp.Diff(live, back); diff != "" {
 		t.Errorf("parsed (-written +read):\n%s", diff)
 	}
 }
 
-func rejected(r kafka.Record) *outcome {
-	return &outcome{fingerprinted: &fingerprinted{record: r, rejection: &article.Rejection{Class: article.BadJSON, Reason: "the value is not valid JSON"}}}
+func rejected(r kafka.Record) *deadLetter {
+	return &deadLetter{r, &article.Rejection{Class: article.BadJSON, Reason: "the value is not valid JSON"}}
 }
 
 // verdict are the headers that say why.
@@ -186,8 +191,8 @@ func TestDeadLetterIsTheRecordAsItCame(t *testing.T) {
 			{Key: "trace", Value: []byte("1")}, {Key: "trace", Value: nil}, {Key: "input.clusterd.error", Value: []byte("theirs")},
 		}, verdict("articles/4/77")...),
 	}
-	got := testOutputs(3).records(changes{outcomes: []outcome{*rejected(in)}})
-	if diff := cmp.Diff([]kafka.Record{want}, got); diff != "" {
+	got := testOutputs(3).records([]*deadLetter{rejected(in)}, space.Batch{}, &article.Checkpoint{})
+	if diff := cmp.Diff([]kafka.Record{want}, got[:1]); diff != "" {
 		t.Errorf("dead letter (-want +got):\n%s", diff)
 	}
 	tombstone := testOutputs(3).deadLetter(rejected(kafka.Record{Topic: "articles", Key: []byte("k")}))
@@ -238,8 +243,10 @@ func TestDeadLetterOfABadBatch(t *testing.T) {
 		Topic: "articles", Partition: 4, Offset: 77, Time: time.Unix(1, 0), Value: []byte("the batch"), Cut: 3,
 		Unreadable: &kafka.Unreadable{Last: 90, Reason: "record 2 of 9: no"},
 	}
-	p := f.printers.Get().(*printer)
-	out := f.one(p, in)
+	items, err := fingerprintRecords(t.Context(), f, []kafka.Record{in, {Partition: 4, Offset: 91, Value: []byte("{")}}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
 	want := kafka.Record{Topic: "articles-dead", Partition: 1, Value: []byte("the batch"), Headers: []kafka.Header{
 		{Key: "clusterd.error", Value: []byte("bad_batch")},
 		{Key: "clusterd.reason", Value: []byte("record 2 of 9: no")},
@@ -248,12 +255,12 @@ func TestDeadLetterOfABadBatch(t *testing.T) {
 		{Key: "clusterd.offsets", Value: []byte("77-90")},
 		{Key: "clusterd.truncated", Value: []byte("12")},
 	}}
-	if diff := cmp.Diff(want, testOutputs(3).deadLetter(&outcome{fingerprinted: &out})); diff != "" {
+	if diff := cmp.Diff(want, testOutputs(3).deadLetter(items[0].deadLetter)); diff != "" {
 		t.Errorf("dead letter (-want +got):\n%s", diff)
 	}
 	// Before all of it is committed, none of it is.
 	b := backlog{maxRecords: 1, maxBytes: 1 << 20, next: make(map[int]int64)}
-	b.add([]fingerprinted{out, f.one(p, kafka.Record{Partition: 4, Offset: 91, Value: []byte("{")})}, 4, 92)
+	b.add(items, 4, 92)
 	if head := b.head(); head.next[4] != 91 {
 		t.Errorf("up to %d with the first, want 91", head.next[4])
 	}

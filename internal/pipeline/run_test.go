@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -16,11 +17,14 @@ import (
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
+	"github.com/clusterd/clusterd/internal/files"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/monitor"
-	"github.com/clusterd/clusterd/internal/simhash"
+	"github.com/clusterd/clusterd/internal/offline"
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/sink"
+	"github.com/clusterd/clusterd/internal/testutil/check"
+	"github.com/clusterd/clusterd/internal/testutil/texts"
 )
 
 // verify holds all that was written to all that was sent: every record once, in results or dead
@@ -36,16 +40,19 @@ func (b *bench) verify() []result {
 	spaces := make(map[int]*singlepass.Space) // by input partition, or all in one
 	members := make(map[string]int)
 	fingerprinter := testFingerprinter(b, b.config)
-	print := &printer{fingerprinter.NewPrinter()}
 	for _, r := range results {
 		ended[header(r.Record, article.HeaderSource)]++
 		if r.Source.String() != header(r.Record, article.HeaderSource) {
 			b.Errorf("source %s in the result and %s in the header", r.Source, header(r.Record, article.HeaderSource))
 		}
 		in := inputs[r.Source.String()]
-		f := fingerprinter.one(print, in)
-		if f.representative.ID != r.ArticleID || f.comparable != (r.Status != article.Unclustered) {
-			b.Errorf("%s: result %+v of article %s", r.Source, r.Result, f.representative.ID)
+		items, err := fingerprintRecords(b.Context(), fingerprinter, []kafka.Record{in}, false)
+		if err != nil {
+			b.Fatal(err)
+		}
+		f := items[0]
+		if f.Representative.ID != r.ArticleID || f.Comparable != (r.Status != article.Unclustered) {
+			b.Errorf("%s: result %+v of article %s", r.Source, r.Result, f.Representative.ID)
 		}
 		if r.Status == article.Unclustered {
 			continue
@@ -57,7 +64,7 @@ func (b *bench) verify() []result {
 		if spaces[key] == nil {
 			spaces[key] = singlepass.NewSpace(singlepass.NewLinear(fingerprinter.Bound(), fingerprinter.Distance), 0, nil)
 		}
-		b.verifyOne(spaces[key], members, r, f.fingerprint)
+		b.verifyOne(spaces[key], members, r, f.Fingerprint)
 	}
 	for source := range inputs {
 		if ended[source] != 1 {
@@ -99,11 +106,11 @@ func (b *bench) verifyClusters(members map[string]int) {
 		if article.IsCheckpoint(r.Key) {
 			continue
 		}
-		c, _, err := parseCluster(r)
+		c, err := article.ParseCluster(r.Value)
 		if err != nil {
 			b.Fatal(err)
 		}
-		got[c.Founder.String()] = c.Size
+		got[c.ClusterID] = c.Size
 	}
 	if diff := cmp.Diff(members, got); diff != "" {
 		b.Errorf("sizes of clusters by results (-) and in the clusters topic (+):\n%s", diff)
@@ -127,10 +134,10 @@ func TestRunEveryArticleOnce(t *testing.T) {
 			c := testConfig()
 			c.Cluster.Scope = scope
 			b := newBench(t, c, 4)
-			b.produce(spread(feed(1, 300))...)
+			b.produce(spread(texts.Feed(1, 300))...)
 			i := b.start()
 			b.committed()
-			b.produce(spread(feed(1, 150))...) // the same again, while it runs
+			b.produce(spread(texts.Feed(1, 150))...) // the same again, while it runs
 			b.committed()
 			i.end()
 			results := b.verify()
@@ -159,7 +166,7 @@ func TestRunBadInput(t *testing.T) {
 		{article.Empty, []byte(`{"id":"1"}`)},
 		{article.TooLarge, long},
 		{article.TooDeep, []byte(strings.Repeat("[", 100))},
-		{"", articleJSON("good", "港口大桥今天通车", sentence(1, 60))},
+		{"", texts.ArticleJSON("good", "港口大桥今天通车", texts.Sentence(1, 60))},
 		{"", []byte(`{"id":"bare","title":"!?"}`)},
 		{"", []byte(`{"title":"x","published_at":"soon"}`)},
 		{article.BadJSON, []byte("last")},
@@ -197,7 +204,7 @@ func TestRunGoesOnWhereItStopped(t *testing.T) {
 			c := testConfig()
 			c.Cluster.Scope = scope
 			b := newBench(t, c, 3)
-			values := feed(2, 120)
+			values := texts.Feed(2, 120)
 			for n := range 3 {
 				b.produce(spread(values)...)
 				i := b.start()
@@ -221,7 +228,7 @@ func TestRunRecoversExpiredClusters(t *testing.T) {
 	day := func(n int) time.Time { return time.Date(2026, 5, n, 0, 0, 0, 0, time.UTC) }
 	send := func(id string, story uint64, published time.Time) {
 		b.produce(kafkago.Message{
-			Value: fmt.Appendf(nil, `{"id":%q,"content":%q,"published_at":%q}`, id, sentence(story, 60), published.Format(time.RFC3339)),
+			Value: fmt.Appendf(nil, `{"id":%q,"content":%q,"published_at":%q}`, id, texts.Sentence(story, 60), published.Format(time.RFC3339)),
 			Time:  published, WriterData: 0,
 		})
 	}
@@ -254,7 +261,7 @@ func TestRunRecoversExpiredClusters(t *testing.T) {
 func TestRunStandbyTakesOver(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, testConfig(), 4)
-	values := feed(3, 100)
+	values := texts.Feed(3, 100)
 	first := b.start()
 	first.log.WaitFor(t, "msg=live", 1)
 	second := b.start()
@@ -277,7 +284,7 @@ func TestRunPartitionsAreShared(t *testing.T) {
 	c := testConfig()
 	c.Cluster.Scope = "partition"
 	b := newBench(t, c, 4)
-	values := feed(4, 100)
+	values := texts.Feed(4, 100)
 	first := b.start()
 	first.log.WaitFor(t, "msg=live", 4)
 	b.produce(spread(values)...)
@@ -309,7 +316,7 @@ func (b *bench) intruder(id string) *sink.Producer {
 func TestRunRejoinsWhenFenced(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, testConfig(), 2)
-	values := feed(5, 100)
+	values := texts.Feed(5, 100)
 	i := b.start()
 	b.produce(spread(values)...)
 	b.committed()
@@ -327,7 +334,7 @@ func TestRunRejoinsWhenOnePartitionIsFenced(t *testing.T) {
 	c := testConfig()
 	c.Cluster.Scope = "partition"
 	b := newBench(t, c, 3)
-	values := feed(6, 100)
+	values := texts.Feed(6, 100)
 	i := b.start()
 	i.log.WaitFor(t, "msg=live", 3)
 	b.intruder("clusterd-articles-1")
@@ -345,7 +352,7 @@ func TestRunRejoinsWhenOnePartitionIsFenced(t *testing.T) {
 
 func TestRunHaltsWhereAnOffsetIsOutOfRange(t *testing.T) {
 	b := newBench(t, testConfig(), 2)
-	b.produce(spread(feed(7, 20))...)
+	b.produce(spread(texts.Feed(7, 20))...)
 	p := b.intruder("another")
 	if _, err := p.Commit(t.Context(), sink.Batch{Offsets: []sink.Offset{{Topic: "articles", Partition: 1, Offset: 1000}}}); err != nil {
 		t.Fatal(err)
@@ -354,17 +361,17 @@ func TestRunHaltsWhereAnOffsetIsOutOfRange(t *testing.T) {
 	if !errors.Is(err, consumer.ErrOffsetOutOfRange) {
 		t.Errorf("error = %v", err)
 	}
-	wantErrorHas(t, err, "articles/1 holds offsets 0 to 10, and 1000 is wanted", "Nothing was skipped", "--reset-offsets", "input.group")
+	check.ErrorHas(t, err, "articles/1 holds offsets 0 to 10, and 1000 is wanted", "Nothing was skipped", "--reset-offsets", "input.group")
 }
 
 func TestRunRefusesOtherFingerprints(t *testing.T) {
 	b := newBench(t, testConfig(), 1)
-	b.produce(spread(feed(8, 20))...)
+	b.produce(spread(texts.Feed(8, 20))...)
 	i := b.start()
 	b.committed()
 	i.end()
 	b.config.Fingerprint.Hash, b.config.Fingerprint.Weight = "xxh3", "set"
-	wantErrorHas(t, b.failure(), "it was made in another way (hash was sdbm and is xxh3, weight was log and is set)",
+	check.ErrorHas(t, b.failure(), "it was made in another way (hash was sdbm and is xxh3, weight was log and is set)",
 		"Set it back, or start anew with another input.group and another output.clusters_topic")
 }
 
@@ -372,12 +379,12 @@ func TestRunRefusesAnotherScope(t *testing.T) {
 	c := testConfig()
 	c.Cluster.Scope = "partition"
 	b := newBench(t, c, 2)
-	b.produce(spread(feed(9, 50))...)
+	b.produce(spread(texts.Feed(9, 50))...)
 	i := b.start()
 	b.committed()
 	i.end()
 	b.config.Cluster.Scope = "topic"
-	wantErrorHas(t, b.failure(), `cluster.scope was "partition" and is topic`)
+	check.ErrorHas(t, b.failure(), `cluster.scope was "partition" and is topic`)
 }
 
 func TestRunTopics(t *testing.T) {
@@ -389,29 +396,29 @@ func TestRunTopics(t *testing.T) {
 		}
 	}
 	t.Run("no input topic", func(t *testing.T) {
-		wantErrorHas(t, newBareBench(t, testConfig()).failure(),
+		check.ErrorHas(t, newBareBench(t, testConfig()).failure(),
 			"topic articles: it does not exist: create it (kafka-topics --create --topic articles), or set kafka.create_topics: true")
 	})
 	t.Run("no output topic", func(t *testing.T) {
 		b := newBareBench(t, testConfig())
 		create(b, nil, "articles")
-		wantErrorHas(t, b.failure(), "topic article-clusters: it does not exist: create it (kafka-topics --create --topic article-clusters --partitions 3), or set kafka.create_topics: true")
+		check.ErrorHas(t, b.failure(), "topic article-clusters: it does not exist: create it (kafka-topics --create --topic article-clusters --partitions 3), or set kafka.create_topics: true")
 	})
 	t.Run("no clusters topic", func(t *testing.T) {
 		b := newBareBench(t, testConfig())
 		create(b, nil, "articles", "article-clusters")
-		wantErrorHas(t, b.failure(), "topic clusters: it does not exist: create it (kafka-topics --create --topic clusters --partitions 3 --config cleanup.policy=compact), or set kafka.create_topics: true")
+		check.ErrorHas(t, b.failure(), "topic clusters: it does not exist: create it (kafka-topics --create --topic clusters --partitions 3 --config cleanup.policy=compact), or set kafka.create_topics: true")
 	})
 	t.Run("no dead letter topic", func(t *testing.T) {
 		b := newBareBench(t, testConfig())
 		create(b, map[string]string{"cleanup.policy": "compact", "max.message.bytes": "5000000"}, "articles", "article-clusters", "clusters")
-		wantErrorHas(t, b.failure(), "topic articles-dead: it does not exist: create it (kafka-topics --create --topic articles-dead --partitions 3 --config max.message.bytes=5065536), or set kafka.create_topics: true")
+		check.ErrorHas(t, b.failure(), "topic articles-dead: it does not exist: create it (kafka-topics --create --topic articles-dead --partitions 3 --config max.message.bytes=5065536), or set kafka.create_topics: true")
 	})
 	for _, policy := range []string{"delete", "compact,delete"} {
 		t.Run("clusters topic with "+policy, func(t *testing.T) {
 			b := newBareBench(t, testConfig())
 			create(b, map[string]string{"cleanup.policy": policy}, "articles", "article-clusters", "clusters", "articles-dead")
-			wantErrorHas(t, b.failure(), "topic clusters has cleanup.policy="+policy, "it must be compact", "--alter --topic clusters --add-config cleanup.policy=compact")
+			check.ErrorHas(t, b.failure(), "topic clusters has cleanup.policy="+policy, "it must be compact", "--alter --topic clusters --add-config cleanup.policy=compact")
 		})
 	}
 	t.Run("created", func(t *testing.T) {
@@ -455,7 +462,7 @@ func TestRunStopsForAnyCause(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	done := make(chan error)
 	go func() { done <- run(ctx, b.config, b.client, discard, monitor.New("test"), fingerprinter) }()
-	b.produce(spread(feed(1, 5))...)
+	b.produce(spread(texts.Feed(1, 5))...)
 	b.committed()
 	stop(errors.New("the power is going"))
 	if err := <-done; err != nil {
@@ -467,8 +474,8 @@ func TestRunKeysBySource(t *testing.T) {
 	c := testConfig()
 	c.Output.Key = "source"
 	b := newBench(t, c, 2)
-	b.produce(kafkago.Message{Key: []byte("site-1"), Value: articleJSON("a", "t", sentence(1, 60)), WriterData: 0})
-	b.produce(kafkago.Message{Value: articleJSON("b", "t", sentence(1, 60)), WriterData: 1})
+	b.produce(kafkago.Message{Key: []byte("site-1"), Value: texts.ArticleJSON("a", "t", texts.Sentence(1, 60)), WriterData: 0})
+	b.produce(kafkago.Message{Value: texts.ArticleJSON("b", "t", texts.Sentence(1, 60)), WriterData: 1})
 	i := b.start()
 	b.committed()
 	i.end()
@@ -486,7 +493,7 @@ func TestRunKeysBySource(t *testing.T) {
 func TestFileEqualsRun(t *testing.T) {
 	c := testConfig()
 	b := newBench(t, c, 1)
-	values := feed(10, 300)
+	values := texts.Feed(10, 300)
 	values[7], values[50] = []byte("{"), []byte(`{"title":"?"}`)
 	b.produce(spread(values)...)
 	i := b.start()
@@ -497,18 +504,32 @@ func TestFileEqualsRun(t *testing.T) {
 		content.Write(v)
 		content.WriteByte('\n')
 	}
-	fromFile, rejections, _ := clusterText(t, c, content.String())
+	var out bytes.Buffer
+	rejections := 0
+	_, err := offline.Cluster(t.Context(), c, []files.File{{Name: "feed", Lines: strings.NewReader(content.String())}}, &out, func(offline.Rejected) error {
+		rejections++
+		return nil
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	fromKafka := make(map[int64]article.Result)
 	for _, r := range b.results() {
 		fromKafka[r.Source.Offset] = r.Result
 	}
-	for _, r := range fromFile {
+	lines := 0
+	for line := range strings.Lines(out.String()) {
+		lines++
+		r, err := article.ParseResult([]byte(line))
+		if err != nil {
+			t.Fatal(err)
+		}
 		if diff := cmp.Diff(fromKafka[r.Source.Offset], r); diff != "" {
 			t.Errorf("line %d in Kafka (-) and in a file (+):\n%s", r.Source.Offset+1, diff)
 		}
 	}
-	if len(fromFile) != 299 || len(fromKafka) != 299 || len(rejections) != 1 {
-		t.Errorf("%d results of the file, %d of Kafka, %d rejections", len(fromFile), len(fromKafka), len(rejections))
+	if lines != 299 || len(fromKafka) != 299 || rejections != 1 {
+		t.Errorf("%d results of the file, %d of Kafka, %d rejections", lines, len(fromKafka), rejections)
 	}
 }
 
@@ -516,15 +537,5 @@ func TestIdentityNamesAllThatChangesFingerprints(t *testing.T) {
 	c := testConfig()
 	c.Fingerprint = config.Fingerprint{Method: "simhash", Hash: "xxh3", Weight: "tf"}
 	got := testFingerprinter(t, c).Identity()
-	wantErrorHas(t, errors.New(got), "method=simhash,hash=xxh3,weight=tf,dict=", ",stop=", ",norm=", ",html=auto")
-}
-
-func TestNewFingerprinterRefuses(t *testing.T) {
-	c := testConfig()
-	c.Text.StopWords = []string{"no such file"}
-	_, err := NewFingerprinter(c)
-	wantErrorHas(t, err, "loading dictionaries and stop words", "no such file")
-	c.Fingerprint.Hash = "md5"
-	_, err = NewFingerprinter(c)
-	wantErrorHas(t, err, "md5", strings.Join(simhash.Hashes(), ", "))
+	check.ErrorHas(t, errors.New(got), "method=simhash,hash=xxh3,weight=tf,dict=", ",stop=", ",norm=", ",html=auto")
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
+	"github.com/clusterd/clusterd/internal/cluster"
 	"github.com/clusterd/clusterd/internal/failpoint"
 )
 
@@ -21,13 +22,13 @@ const (
 
 // Apply puts and removes clusters and sets the meta data, all or nothing. No cluster may be named twice.
 // Clusters that are on disk are replaced, and removing one that is not there does nothing: applying the
-// same again changes nothing. m.Next must be above the seqs of all clusters, and m.Written is set here.
+// same again changes nothing. m.Next must be above the seqs of all clusters. m.Written and m.Founders are set here.
 //
-// A cluster that came from this store since the last Apply is not read again; one whose seq is not below
+// A cluster that was read from this store since the last Apply is not read again; one whose seq is not below
 // the Next of before is new. Any other is looked up.
 //
 // After an error of the disk the change is in memory or not, and nothing can be done but Close.
-func (s *Store) Apply(put, remove []Cluster, m Meta) error {
+func (s *Store) Apply(put, remove []cluster.Cluster, m Meta) error {
 	if err := s.health.check(); err != nil {
 		return err
 	}
@@ -36,9 +37,13 @@ func (s *Store) Apply(put, remove []Cluster, m Meta) error {
 	if m.Next < s.meta.Next {
 		return fmt.Errorf("the next position was %d and would be %d", s.meta.Next, m.Next)
 	}
+	m = m.clone()
 	for _, k := range put {
 		if err := c.put(k, m.Next); err != nil {
 			return err
+		}
+		if at, ok := m.Founders[k.Founder.Partition]; !ok || k.Founder.Offset > at {
+			m.Founders[k.Founder.Partition] = k.Founder.Offset
 		}
 	}
 	for _, k := range remove {
@@ -46,7 +51,6 @@ func (s *Store) Apply(put, remove []Cluster, m Meta) error {
 			return err
 		}
 	}
-	m = m.clone()
 	m.Written = s.now().UTC().Round(0)
 	if err := c.describe(m); err != nil {
 		return err
@@ -54,7 +58,8 @@ func (s *Store) Apply(put, remove []Cluster, m Meta) error {
 	if err := s.commit(c.batch); err != nil {
 		return err
 	}
-	s.meta, s.live, s.oldest, s.view = m, c.live, c.oldest, newView()
+	s.meta, s.live, s.oldest = m, c.live, c.oldest
+	clear(s.read)
 	return s.flushIfDue()
 }
 
@@ -67,7 +72,7 @@ type change struct {
 	named  map[uint64]struct{}
 }
 
-func (c *change) put(k Cluster, next uint64) error {
+func (c *change) put(k cluster.Cluster, next uint64) error {
 	// What could not be read back would be a damaged disk, time and again.
 	if err := k.Validate(); err != nil {
 		return fmt.Errorf("cluster %s: %w", k.Founder, err)
@@ -75,60 +80,59 @@ func (c *change) put(k Cluster, next uint64) error {
 	if k.Seq >= next {
 		return fmt.Errorf("cluster %d is not below the next position, %d", k.Seq, next)
 	}
-	stored, err := c.locate(&k)
+	entry, stored, err := c.locate(&k)
 	if err != nil {
 		return err
 	}
 	if stored {
-		return c.batch.Set(keyOfCluster(k.Seq), encodeCluster(k), nil)
+		return c.batch.Set(keyOfCluster(k.Seq), encodeCluster(k, entry), nil)
 	}
-	k.entry = k.LastSeen
+	entry = k.LastSeen
 	c.live++
-	c.oldest = min(c.oldest, k.entry)
+	c.oldest = min(c.oldest, entry)
 	return errors.Join(
-		c.batch.Set(keyOfCluster(k.Seq), encodeCluster(k), nil),
-		c.batch.Set(keyOfExpiry(k.entry, k.Seq), encodeCentre(k), nil),
+		c.batch.Set(keyOfCluster(k.Seq), encodeCluster(k, entry), nil),
+		c.batch.Set(keyOfExpiry(entry, k.Seq), encodeCentre(k.Centre), nil),
 		c.batch.Set(keyOfFounder(k.Founder), appendUint64(k.Seq), nil),
 	)
 }
 
-func (c *change) remove(k Cluster) error {
-	stored, err := c.locate(&k)
+func (c *change) remove(k cluster.Cluster) error {
+	entry, stored, err := c.locate(&k)
 	if err != nil || !stored {
 		return err
 	}
 	c.live--
 	return errors.Join(
 		c.batch.Delete(keyOfCluster(k.Seq), nil),
-		c.batch.Delete(keyOfExpiry(k.entry, k.Seq), nil),
+		c.batch.Delete(keyOfExpiry(entry, k.Seq), nil),
 		c.batch.Delete(keyOfFounder(k.Founder), nil),
 	)
 }
 
-// locate sees whether a cluster is stored, and sets where its expiry entry stands.
-func (c *change) locate(k *Cluster) (stored bool, err error) {
+// locate reports whether a cluster is stored, and under which time its expiry entry stands.
+func (c *change) locate(k *cluster.Cluster) (entry int64, stored bool, err error) {
 	if k.Founder.Topic != c.identity.Input {
-		return false, fmt.Errorf("cluster %s is not of topic %s", k.Founder, c.identity.Input)
+		return 0, false, fmt.Errorf("cluster %s is not of topic %s", k.Founder, c.identity.Input)
 	}
 	if _, ok := c.named[k.Seq]; ok {
-		return false, fmt.Errorf("cluster %s, %d in the order of founding, is changed twice at once", k.Founder, k.Seq)
+		return 0, false, fmt.Errorf("cluster %s, %d in the order of founding, is changed twice at once", k.Founder, k.Seq)
 	}
 	c.named[k.Seq] = struct{}{}
-	switch {
-	case k.read == c.view:
-		if at, ok := c.view.moved[k.Seq]; ok {
-			k.entry = at
+	found, ok := c.read[k.Seq]
+	if !ok {
+		if k.Seq >= c.meta.Next {
+			return 0, false, nil
 		}
-		return true, nil
-	case k.Seq >= c.meta.Next:
-		return false, nil
+		if _, ok, err = c.Get(k.Seq); err != nil || !ok {
+			return 0, false, err
+		}
+		found = c.read[k.Seq]
 	}
-	old, ok, err := c.Get(k.Seq)
-	if err == nil && ok && old.Founder != k.Founder {
-		return false, fmt.Errorf("clusters %s and %s are both %d in the order of founding", old.Founder, k.Founder, k.Seq)
+	if found.founder != k.Founder {
+		return 0, false, fmt.Errorf("clusters %s and %s are both %d in the order of founding", found.founder, k.Founder, k.Seq)
 	}
-	k.entry = old.entry
-	return ok, err
+	return found.entry, true, nil
 }
 
 func (c *change) describe(m Meta) error {

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/clusterd/clusterd/internal/cluster"
+	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/state"
 )
 
@@ -17,7 +19,7 @@ func filled(b *testing.B, n uint64) (s *state.Store, dir string, m state.Meta) {
 	m = s.Meta()
 	const batch = 20_000
 	for seq := uint64(0); seq < n; seq += batch {
-		var put []state.Cluster
+		var put []cluster.Cluster
 		for i := range min(batch, n-seq) {
 			put = append(put, founded(seq+i, int64(seq+i)))
 		}
@@ -50,7 +52,7 @@ func BenchmarkApply(b *testing.B) {
 	b.ResetTimer()
 	for b.Loop() {
 		b.StopTimer()
-		var put []state.Cluster
+		var put []cluster.Cluster
 		named := make(map[uint64]bool)
 		for len(put) < half {
 			c, ok, err := s.Get(rng.Uint64N(m.Next))
@@ -101,7 +103,7 @@ func BenchmarkCentres(b *testing.B) {
 	s = reopen(b, s, dir)
 	b.ResetTimer()
 	for b.Loop() {
-		if err := s.Centres(b.Context(), func(uint64, uint64, string) error { return nil }); err != nil {
+		if err := s.Centres(b.Context(), func(singlepass.Centre) error { return nil }); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/clusterd/clusterd/internal/cluster"
 	"github.com/clusterd/clusterd/internal/state"
 )
 
@@ -58,7 +59,7 @@ func smallStore(t *testing.T) (*vfs.MemFS, []model) {
 	s, m := open(t, disk), newModel()
 	history := []model{m.clone()}
 	// More than one block of a table, but few bytes.
-	var many []state.Cluster
+	var many []cluster.Cluster
 	for seq := range uint64(40) {
 		c := founded(100+seq, 0)
 		c.Representative.Title = strings.Repeat("标题", 40)
@@ -69,7 +70,7 @@ func smallStore(t *testing.T) (*vfs.MemFS, []model) {
 	}
 	history = append(history, m.clone())
 	for step := range int64(2) {
-		var put, remove []state.Cluster
+		var put, remove []cluster.Cluster
 		for i := range uint64(4) {
 			put = append(put, founded(uint64(step)*4+i, 100*step))
 		}
@@ -88,7 +89,7 @@ func smallStore(t *testing.T) (*vfs.MemFS, []model) {
 
 // reopened opens the store on disk, and compares it to what it was at its mark. It says what came of it.
 func reopened(t *testing.T, disk vfs.FS, history []model) (outcome string, err error) {
-	s, err := state.Open(dir, identity(), options(t, disk))
+	s, err := state.Open(dir, identity(), options(disk))
 	if err != nil {
 		return "refused when opened", unless(refused(err), err)
 	}

@@ -8,6 +8,8 @@ import (
 	"math"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/cluster"
+	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
 // version is that of the keys and values below. A store of another version is foreign.
@@ -77,16 +79,16 @@ func decodeExpiryKey(key []byte) (at int64, seq uint64, err error) {
 	return int64(binary.BigEndian.Uint64(key[1:]) ^ (1 << 63)), binary.BigEndian.Uint64(key[9:]), nil
 }
 
-// encodeCentre is the value of an expiry entry.
-func encodeCentre(c Cluster) []byte {
-	return append(appendUint64(c.Fingerprint), c.Sketch...)
+// encodeCentre returns the value of an expiry entry.
+func encodeCentre(c singlepass.Centre) []byte {
+	return append(appendUint64(c.Hash), c.Sketch...)
 }
 
-func decodeCentre(value []byte) (fingerprint uint64, sketch string, err error) {
+func decodeFingerprint(value []byte) (singlepass.Fingerprint, error) {
 	if len(value) < 8 {
-		return 0, "", fmt.Errorf("%w: a centre has %d bytes", ErrDamaged, len(value))
+		return singlepass.Fingerprint{}, fmt.Errorf("%w: a centre has %d bytes", ErrDamaged, len(value))
 	}
-	return binary.BigEndian.Uint64(value), string(value[8:]), nil
+	return singlepass.Fingerprint{Hash: binary.BigEndian.Uint64(value), Sketch: string(value[8:])}, nil
 }
 
 func appendUint64(v uint64) []byte { return binary.BigEndian.AppendUint64(nil, v) }
@@ -98,11 +100,11 @@ func decodeUint64(value []byte) (uint64, error) {
 	return binary.BigEndian.Uint64(value), nil
 }
 
-// encodeCluster is the value of a cluster's key: all but its seq, which is in the key, and its founder's
-// topic, which is the same for all.
-func encodeCluster(c Cluster) []byte {
+// encodeCluster returns the value of a cluster's key: all but its seq, which is in the key, and its founder's
+// topic, which is the same for all; and the time under which its expiry entry stands.
+func encodeCluster(c cluster.Cluster, entry int64) []byte {
 	b := make([]byte, 0, 64+len(c.Sketch)+len(c.Representative.ID)+len(c.Representative.Title))
-	b = binary.BigEndian.AppendUint64(b, c.Fingerprint)
+	b = binary.BigEndian.AppendUint64(b, c.Hash)
 	b = binary.AppendUvarint(b, uint64(len(c.Sketch)))
 	b = append(b, c.Sketch...)
 	b = binary.AppendUvarint(b, uint64(c.Founder.Partition))
@@ -111,7 +113,7 @@ func encodeCluster(c Cluster) []byte {
 	b = binary.AppendUvarint(b, c.Position)
 	b = binary.AppendVarint(b, c.FirstSeen)
 	b = binary.AppendVarint(b, c.LastSeen-c.FirstSeen)
-	b = binary.AppendVarint(b, c.entry-c.FirstSeen)
+	b = binary.AppendVarint(b, entry-c.FirstSeen)
 	b = binary.AppendUvarint(b, uint64(len(c.Representative.ID)))
 	b = append(b, c.Representative.ID...)
 	return append(b, c.Representative.Title...)
@@ -120,25 +122,25 @@ func encodeCluster(c Cluster) []byte {
 var errShort = errors.New("a cluster is cut off, or a number in it is too large")
 
 // decodeCluster is the inverse of encodeCluster.
-func decodeCluster(b []byte, seq uint64, topic string) (Cluster, error) {
+func decodeCluster(b []byte, seq uint64, topic string) (c cluster.Cluster, entry int64, err error) {
 	d := decoder{b: b}
-	c := Cluster{Seq: seq, Fingerprint: d.fixed64()}
+	c.Seq, c.Hash = seq, d.fixed64()
 	c.Sketch = string(d.bytes(d.uvarint(math.MaxInt)))
 	c.Founder = article.Address{Topic: topic, Partition: int(d.uvarint(math.MaxInt32)), Offset: int64(d.uvarint(math.MaxInt64))}
 	c.Size = int(d.uvarint(math.MaxInt))
 	c.Position = d.uvarint(math.MaxUint64)
 	c.FirstSeen = d.varint()
 	c.LastSeen = c.FirstSeen + d.varint()
-	c.entry = c.FirstSeen + d.varint()
+	entry = c.FirstSeen + d.varint()
 	c.Representative.ID = string(d.bytes(d.uvarint(math.MaxInt)))
 	c.Representative.Title = string(d.b)
 	if d.failed {
-		return Cluster{}, fmt.Errorf("%w: cluster %d: %w", ErrDamaged, seq, errShort)
+		return cluster.Cluster{}, 0, fmt.Errorf("%w: cluster %d: %w", ErrDamaged, seq, errShort)
 	}
 	if err := c.Validate(); err != nil {
-		return Cluster{}, fmt.Errorf("%w: cluster %d: %w", ErrDamaged, seq, err)
+		return cluster.Cluster{}, 0, fmt.Errorf("%w: cluster %d: %w", ErrDamaged, seq, err)
 	}
-	return c, nil
+	return c, entry, nil
 }
 
 // decoder takes values off the front of b, until one is not there.

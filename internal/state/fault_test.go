@@ -15,6 +15,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
+	"github.com/clusterd/clusterd/internal/cluster"
+	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/state"
 	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
@@ -64,7 +66,7 @@ func TestOpenFails(t *testing.T) {
 	closeStore(t, open(t, errorfs.Wrap(vfs.NewMem(), well)))
 	failed := 0
 	for after := range well.writes.Load() {
-		s, err := state.Open(dir, identity(), options(t, errorfs.Wrap(vfs.NewMem(), &faulty{after: after, cause: syscall.ENOSPC})))
+		s, err := state.Open(dir, identity(), options(errorfs.Wrap(vfs.NewMem(), &faulty{after: after, cause: syscall.ENOSPC})))
 		if err == nil {
 			_ = s.Close() // the disk is full
 			continue
@@ -82,7 +84,7 @@ func TestOpenFails(t *testing.T) {
 func TestReadsFail(t *testing.T) {
 	disk := vfs.NewMem()
 	s, m := open(t, disk), newModel()
-	var many []state.Cluster // more than one block of a table
+	var many []cluster.Cluster // more than one block of a table
 	for seq := range uint64(1000) {
 		many = append(many, founded(seq, int64(seq)))
 	}
@@ -95,7 +97,7 @@ func TestReadsFail(t *testing.T) {
 		"Find":    func(s *state.Store) error { _, _, err := s.Find(many[7].Founder); return err },
 		"Overdue": func(s *state.Store) error { _, err := s.Overdue(10, 10); return err },
 		"Centres": func(s *state.Store) error {
-			return s.Centres(t.Context(), func(uint64, uint64, string) error { return nil })
+			return s.Centres(t.Context(), func(singlepass.Centre) error { return nil })
 		},
 		"Apply": func(s *state.Store) error { return s.Apply(many[:1], nil, m.meta) },
 	} {
@@ -170,7 +172,7 @@ func (f *faulty) fill(t *testing.T, disk vfs.FS, applied func(model)) error {
 		err := f.session(t, disk, func(s *state.Store) error {
 			for range 4 {
 				step := m.meta.Offsets[0]
-				put := []state.Cluster{founded(uint64(2*step), step), founded(uint64(2*step+1), step)}
+				put := []cluster.Cluster{founded(uint64(2*step), step), founded(uint64(2*step+1), step)}
 				if err := m.apply(s, step+1, put, nil); err != nil {
 					return err
 				}
@@ -194,7 +196,7 @@ func (f *faulty) fill(t *testing.T, disk vfs.FS, applied func(model)) error {
 // session is the life of a process with a store, which ends by itself or by Fatal.
 func (f *faulty) session(t *testing.T, disk vfs.FS, do func(*state.Store) error) error {
 	ended := make(chan error, 2)
-	o := options(t, errorfs.Wrap(disk, f))
+	o := options(errorfs.Wrap(disk, f))
 	o.Fatal = func(err error) {
 		ended <- err
 		select {} // as a process that has ended, with all locks held

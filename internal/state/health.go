@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"runtime"
-	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -22,6 +21,7 @@ type health struct {
 	dir       string
 	log       *slog.Logger
 	fatal     func(error)
+	guarded   atomic.Int32  // calls of guard
 	compacted chan struct{} // gets a value when a compaction has ended
 
 	once   sync.Once
@@ -108,7 +108,17 @@ func (h *health) Errorf(format string, args ...any) {
 	h.log.Warn("pebble: "+fmt.Sprintf(format, args...), "dir", h.dir)
 }
 
-// Fatalf does not return: Pebble relies on that.
+// A crash is what Fatalf panics with: its text is for whoever reads it when nothing recovers.
+type crash struct {
+	error
+	cause *fatalError
+}
+
+func (c crash) Unwrap() error { return c.error }
+
+// Fatalf does not return: Pebble relies on that, and has left its own structures half changed. In a
+// call of guard the panic becomes an error. In a goroutine of Pebble's own it ends the process, and
+// nothing is lost, since Kafka has all.
 func (h *health) Fatalf(format string, args ...any) {
 	err := &fatalError{text: fmt.Sprintf(format, args...)}
 	for _, a := range args {
@@ -116,21 +126,22 @@ func (h *health) Fatalf(format string, args ...any) {
 			err.cause = cause
 		}
 	}
-	if guarded() {
-		panic(err)
+	c := crash{h.explain("writing to", err), err}
+	if h.fatal != nil && h.guarded.Load() == 0 {
+		h.fatal(c)
 	}
-	h.fail(err)
-	if h.fatal != nil {
-		h.fatal(h.check())
-	}
-	panic(h.check())
+	panic(c)
 }
 
-// guard calls Pebble, and makes a panic an error: it does not expect files that are damaged.
+// guard calls Pebble, and turns a panic into an error: Pebble does not expect files that are damaged.
 func (h *health) guard(doing string, call func() error) (err error) {
+	h.guarded.Add(1)
 	defer func() {
+		h.guarded.Add(-1)
 		switch r := recover().(type) {
 		case nil:
+		case crash:
+			err = h.explain(doing, r.cause)
 		case error:
 			err = h.explain(doing, r)
 		default:
@@ -138,22 +149,6 @@ func (h *health) guard(doing string, call func() error) (err error) {
 		}
 	}()
 	return h.explain(doing, call())
-}
-
-// guarded reports whether this goroutine is within a call of guard, and not one of Pebble's own, where
-// nothing recovers.
-func guarded() bool {
-	callers := make([]uintptr, 128)
-	frames := runtime.CallersFrames(callers[:runtime.Callers(0, callers)])
-	for {
-		frame, more := frames.Next()
-		if strings.HasSuffix(frame.Function, "internal/state.(*health).guard") {
-			return true
-		}
-		if !more {
-			return false
-		}
-	}
 }
 
 // explain tells damage from what the system refuses.

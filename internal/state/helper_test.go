@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -16,9 +15,10 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/cluster"
+	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/state"
 )
 
@@ -30,17 +30,12 @@ func identity() state.Identity {
 
 func wallClock() time.Time { return time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC) }
 
-// options are those of a store on this disk. Nothing that these tests do may end the process.
-func options(t testing.TB, disk vfs.FS) state.Options {
-	return state.Options{FS: disk, Now: wallClock, Fatal: func(err error) {
-		t.Errorf("fatal: %v", err)
-		runtime.Goexit() // it must not return
-	}}
-}
+// options are those of a store on this disk.
+func options(disk vfs.FS) state.Options { return state.Options{FS: disk, Now: wallClock} }
 
 func open(t testing.TB, disk vfs.FS) *state.Store {
 	t.Helper()
-	s, err := state.Open(dir, identity(), options(t, disk))
+	s, err := state.Open(dir, identity(), options(disk))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,30 +50,32 @@ func closeStore(t testing.TB, s *state.Store) {
 }
 
 // founded is a cluster of one article, seen at a time.
-func founded(seq uint64, at int64) state.Cluster {
-	return state.Cluster{
-		Seq: seq, Fingerprint: seq * 0x9e3779b97f4a7c15, Founder: article.Address{Topic: "articles", Partition: int(seq % 3), Offset: int64(seq)},
-		Size: 1, FirstSeen: at, LastSeen: at, Position: seq, Sketch: strings.Repeat("s", int(seq%3)),
+func founded(seq uint64, at int64) cluster.Cluster {
+	return cluster.Cluster{
+		Centre: singlepass.Centre{
+			Fingerprint: singlepass.Fingerprint{Hash: seq * 0x9e3779b97f4a7c15, Sketch: strings.Repeat("s", int(seq%3))},
+			Seq:         seq,
+		},
+		Founder: article.Address{Topic: "articles", Partition: int(seq % 3), Offset: int64(seq)},
+		Size:    1, FirstSeen: at, LastSeen: at, Position: seq,
 		Representative: article.Representative{ID: fmt.Sprintf("id-%d", seq), Title: fmt.Sprintf("标题 %d", seq)},
 	}
 }
 
 // joined is c with one more article.
-func joined(c state.Cluster, position uint64, at int64) state.Cluster {
-	c.Size++
-	c.Position = position
-	c.FirstSeen, c.LastSeen = min(c.FirstSeen, at), max(c.LastSeen, at)
+func joined(c cluster.Cluster, position uint64, at int64) cluster.Cluster {
+	c.Join(position, at)
 	return c
 }
 
 // model is what a store must hold.
 type model struct {
-	clusters map[uint64]state.Cluster
+	clusters map[uint64]cluster.Cluster
 	meta     state.Meta
 }
 
 func newModel() model {
-	return model{make(map[uint64]state.Cluster), state.Meta{
+	return model{make(map[uint64]cluster.Cluster), state.Meta{
 		Offsets: make(map[int]int64), Last: make(map[int]state.LastRecord), Founders: make(map[int]int64),
 	}}
 }
@@ -90,7 +87,7 @@ func (m model) clone() model {
 }
 
 // apply changes model and store alike. Step is the mark.
-func (m *model) apply(s *state.Store, step int64, put, remove []state.Cluster) error {
+func (m *model) apply(s *state.Store, step int64, put, remove []cluster.Cluster) error {
 	m.meta.Offsets[0], m.meta.Last[0] = step, state.LastRecord{Offset: step - 1, Key: fmt.Sprint(step)}
 	m.meta.Written = wallClock()
 	for _, c := range put {
@@ -104,12 +101,6 @@ func (m *model) apply(s *state.Store, step int64, put, remove []state.Cluster) e
 	return s.Apply(put, remove, m.meta)
 }
 
-// centre is what the index needs of a cluster.
-type centre struct {
-	fingerprint uint64
-	sketch      string
-}
-
 // difference is how the store differs from the model; the error is the store's.
 func (m model) difference(t testing.TB, s *state.Store) (string, error) {
 	t.Helper()
@@ -119,7 +110,7 @@ func (m model) difference(t testing.TB, s *state.Store) (string, error) {
 	if diff := cmp.Diff(m.meta, s.Meta()); diff != "" {
 		return "meta (-want +got):\n" + diff, nil
 	}
-	got, centres, want := make(map[uint64]state.Cluster), make(map[uint64]centre), make(map[uint64]centre)
+	got, centres, want := make(map[uint64]cluster.Cluster), make(map[uint64]singlepass.Centre), make(map[uint64]singlepass.Centre)
 	for seq := range m.meta.Next + 1 {
 		c, ok, err := s.Get(seq)
 		if err != nil {
@@ -137,13 +128,13 @@ func (m model) difference(t testing.TB, s *state.Store) (string, error) {
 		}
 	}
 	for seq, c := range m.clusters {
-		want[seq] = centre{c.Fingerprint, c.Sketch}
+		want[seq] = c.Centre
 	}
-	err := s.Centres(t.Context(), func(seq, fingerprint uint64, sketch string) error {
-		if _, ok := centres[seq]; ok {
-			return fmt.Errorf("centre %d comes twice", seq)
+	err := s.Centres(t.Context(), func(c singlepass.Centre) error {
+		if _, ok := centres[c.Seq]; ok {
+			return fmt.Errorf("centre %d comes twice", c.Seq)
 		}
-		centres[seq] = centre{fingerprint, sketch}
+		centres[c.Seq] = c
 		return nil
 	})
 	if err != nil {
@@ -156,7 +147,7 @@ func (m model) difference(t testing.TB, s *state.Store) (string, error) {
 	if len(overdue) != len(m.clusters) {
 		return fmt.Sprintf("%d clusters are overdue at the end of time, want %d", len(overdue), len(m.clusters)), nil
 	}
-	return cmp.Diff(m.clusters, got, cmpopts.IgnoreUnexported(state.Cluster{})) + cmp.Diff(want, centres, cmp.AllowUnexported(centre{})), nil
+	return cmp.Diff(m.clusters, got) + cmp.Diff(want, centres), nil
 }
 
 func (m model) check(t testing.TB, s *state.Store) {

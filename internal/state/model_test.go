@@ -9,6 +9,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/clusterd/clusterd/internal/cluster"
 	"github.com/clusterd/clusterd/internal/state"
 )
 
@@ -37,7 +38,7 @@ type walk struct {
 	disk    *vfs.MemFS
 	store   *state.Store
 	history []model
-	stale   []state.Cluster // read some time ago
+	stale   []cluster.Cluster // read some time ago
 }
 
 func (w *walk) step() {
@@ -72,7 +73,7 @@ func (w *walk) must(err error) {
 	}
 }
 
-func (w *walk) apply(put, remove []state.Cluster) {
+func (w *walk) apply(put, remove []cluster.Cluster) {
 	w.Helper()
 	w.must(w.model.apply(w.store, int64(len(w.history)), put, remove))
 	w.history = append(w.history, w.model.clone())
@@ -80,7 +81,7 @@ func (w *walk) apply(put, remove []state.Cluster) {
 
 // change founds, joins and removes some clusters.
 func (w *walk) change() {
-	var put, remove []state.Cluster
+	var put, remove []cluster.Cluster
 	position := w.meta.Next
 	for range w.rng.IntN(4) {
 		put = append(put, founded(position, w.rng.Int64N(1000)))
@@ -108,9 +109,9 @@ func (w *walk) change() {
 }
 
 // one is a cluster as the store gives it, or as somebody has kept it.
-func (w *walk) one() (state.Cluster, bool) {
+func (w *walk) one() (cluster.Cluster, bool) {
 	if len(w.clusters) == 0 {
-		return state.Cluster{}, false
+		return cluster.Cluster{}, false
 	}
 	seqs := slices.Sorted(maps.Keys(w.clusters))
 	want := w.clusters[seqs[w.rng.IntN(len(seqs))]]
@@ -158,7 +159,7 @@ func (w *walk) expire() {
 func (w *walk) again() {
 	last := w.history[len(w.history)-1]
 	put := slices.Collect(maps.Values(last.clusters))
-	var removed []state.Cluster
+	var removed []cluster.Cluster
 	for seq := range last.meta.Next {
 		if _, ok := last.clusters[seq]; !ok {
 			removed = append(removed, founded(seq, 0))

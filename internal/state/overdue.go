@@ -3,37 +3,44 @@ package state
 import (
 	"errors"
 	"fmt"
+
+	"github.com/clusterd/clusterd/internal/cluster"
 )
 
-// lookedAt is how many expiry entries Overdue looks at for each cluster that it may return.
-const lookedAt = 4
+// scanFactor is how many expiry entries Overdue reads at most for each cluster that it may return.
+const scanFactor = 4
 
-// Overdue is up to limit clusters that were last seen before a time, in Unix milliseconds. Those that
+// Overdue returns up to limit clusters that were last seen before a time, in Unix milliseconds. Those that
 // were never joined come in the order in which they were seen, and the others not much later.
 //
-// An expiry entry is not moved when its cluster is joined, since most clusters are joined many times.
-// Overdue moves the entries that it meets of clusters that were seen again, and looks at so many at most
-// that its work is bounded: it may return fewer clusters than there are, and then the next call goes on.
-func (s *Store) Overdue(before int64, limit int) ([]Cluster, error) {
+// An expiry entry stays where it is when its cluster is joined, since most clusters are joined many times.
+// Overdue moves the entries that it meets of clusters that were seen again. It reads a bounded number of
+// entries. So it may return fewer clusters than are overdue, and then the next call goes on.
+func (s *Store) Overdue(before int64, limit int) ([]cluster.Cluster, error) {
 	if s.oldest >= before || limit <= 0 {
 		return nil, nil
 	}
-	var overdue, seenSince []Cluster
-	var last Cluster // looked at
+	var overdue, seenSince []cluster.Cluster
 	var failed error
-	looked := 0
+	var first, last int64 // the entries of the first cluster that is overdue, and of the last one that was read
+	scanned := 0
 	// From the oldest entry on, and not from the first possible one: many have been deleted there.
 	err := s.scan(beforeExpiry(s.oldest), beforeExpiry(before), func(key, _ []byte) (more bool) {
-		if last, failed = s.entryOf(key); failed != nil {
+		var c cluster.Cluster
+		if c, last, failed = s.clusterOf(key); failed != nil {
 			return false
 		}
-		if last.LastSeen < before {
-			overdue = append(overdue, last)
-		} else {
-			seenSince = append(seenSince, last)
+		switch {
+		case c.LastSeen >= before:
+			seenSince = append(seenSince, c)
+		case len(overdue) == 0:
+			first = last
+			fallthrough
+		default:
+			overdue = append(overdue, c)
 		}
-		looked++
-		return len(overdue) < limit && looked/lookedAt < limit
+		scanned++
+		return len(overdue) < limit && scanned/scanFactor < limit
 	})
 	if err == nil {
 		err = failed
@@ -46,48 +53,47 @@ func (s *Store) Overdue(before int64, limit int) ([]Cluster, error) {
 	}
 	switch {
 	case len(overdue) > 0:
-		s.oldest = overdue[0].entry
-	case looked/lookedAt == limit:
-		s.oldest = last.entry
+		s.oldest = first
+	case scanned/scanFactor == limit:
+		s.oldest = last
 	default:
 		s.oldest = before
 	}
 	return overdue, nil
 }
 
-// entryOf is the cluster of the expiry entry with this key.
-func (s *Store) entryOf(key []byte) (Cluster, error) {
+// clusterOf returns the cluster of the expiry entry with this key, and the time of the entry.
+func (s *Store) clusterOf(key []byte) (c cluster.Cluster, at int64, err error) {
 	at, seq, err := decodeExpiryKey(key)
 	if err != nil {
-		return Cluster{}, err
+		return c, 0, err
 	}
 	c, ok, err := s.Get(seq)
-	if err == nil && (!ok || c.entry != at) {
+	if err == nil && (!ok || s.read[seq].entry != at) {
 		err = fmt.Errorf("%w: %s: cluster %d is missing, or has its expiry entry under another time", ErrDamaged, s.dir, seq)
 	}
-	return c, err
+	return c, at, err
 }
 
-// move puts the expiry entries of clusters under the times at which they were last seen. That changes
-// nothing that anybody sees, so the mark stays as it is.
-func (s *Store) move(clusters []Cluster) error {
+// move puts the expiry entries of clusters, which have been read, under the times at which they were last
+// seen. That changes nothing that anybody sees, so the checkpoint stays as it is.
+func (s *Store) move(clusters []cluster.Cluster) error {
 	if len(clusters) == 0 {
 		return nil
 	}
 	b := s.db.NewBatch()
 	defer func() { _ = b.Close() }() // it only gives memory back
 	for _, c := range clusters {
-		old := keyOfExpiry(c.entry, c.Seq)
-		c.entry = c.LastSeen
+		entry := c.LastSeen
 		err := errors.Join(
-			b.Delete(old, nil),
-			b.Set(keyOfExpiry(c.entry, c.Seq), encodeCentre(c), nil),
-			b.Set(keyOfCluster(c.Seq), encodeCluster(c), nil),
+			b.Delete(keyOfExpiry(s.read[c.Seq].entry, c.Seq), nil),
+			b.Set(keyOfExpiry(entry, c.Seq), encodeCentre(c.Centre), nil),
+			b.Set(keyOfCluster(c.Seq), encodeCluster(c, entry), nil),
 		)
 		if err != nil {
 			return err
 		}
-		s.view.moved[c.Seq] = c.entry
+		s.read[c.Seq] = location{c.Founder, entry}
 	}
 	return s.commit(b)
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/cluster"
+	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
 // get is the value of a key, and whether there is one.
@@ -30,36 +32,36 @@ func (s *Store) get(key []byte) (value []byte, ok bool, err error) {
 	return value, ok, err
 }
 
-// Get is the cluster of this seq, and whether there is one.
-func (s *Store) Get(seq uint64) (Cluster, bool, error) {
+// Get returns the cluster of this seq, and whether there is one.
+func (s *Store) Get(seq uint64) (cluster.Cluster, bool, error) {
 	value, ok, err := s.get(keyOfCluster(seq))
 	if err != nil || !ok {
-		return Cluster{}, false, err
+		return cluster.Cluster{}, false, err
 	}
-	c, err := decodeCluster(value, seq, s.identity.Input)
+	c, entry, err := decodeCluster(value, seq, s.identity.Input)
 	if err != nil {
-		return Cluster{}, false, err
+		return cluster.Cluster{}, false, err
 	}
-	c.read = s.view
+	s.read[seq] = location{c.Founder, entry}
 	return c, true, nil
 }
 
-// Find is the cluster of this founder, and whether there is one.
-func (s *Store) Find(founder article.Address) (Cluster, bool, error) {
+// Find returns the cluster of this founder, and whether there is one.
+func (s *Store) Find(founder article.Address) (cluster.Cluster, bool, error) {
 	if founder.Topic != s.identity.Input {
-		return Cluster{}, false, nil
+		return cluster.Cluster{}, false, nil
 	}
 	value, ok, err := s.get(keyOfFounder(founder))
 	if err != nil || !ok {
-		return Cluster{}, false, err
+		return cluster.Cluster{}, false, err
 	}
 	seq, err := decodeUint64(value)
 	if err != nil {
-		return Cluster{}, false, err
+		return cluster.Cluster{}, false, err
 	}
 	c, ok, err := s.Get(seq)
 	if err == nil && (!ok || c.Founder != founder) {
-		return Cluster{}, false, fmt.Errorf("%w: %s: cluster %d is not that of %s", ErrDamaged, s.dir, seq, founder)
+		return cluster.Cluster{}, false, fmt.Errorf("%w: %s: cluster %d is not that of %s", ErrDamaged, s.dir, seq, founder)
 	}
 	return c, ok, err
 }
@@ -67,9 +69,9 @@ func (s *Store) Find(founder article.Address) (Cluster, bool, error) {
 // checkEvery is after how many entries Centres looks whether it is still wanted.
 const checkEvery = 1 << 12
 
-// Centres hands the seq, fingerprint and sketch of each cluster on, in no order that means anything, until ctx
-// ends or each fails. It reads the expiry entries alone.
-func (s *Store) Centres(ctx context.Context, each func(seq, fingerprint uint64, sketch string) error) error {
+// Centres hands the centre of each cluster on, in no order that means anything, until ctx ends or each fails.
+// It reads the expiry entries alone.
+func (s *Store) Centres(ctx context.Context, each func(singlepass.Centre) error) error {
 	n := 0
 	var stopped error
 	err := s.scan(beforeExpiry(math.MinInt64), endOfExpiry(), func(key, value []byte) (more bool) {
@@ -77,13 +79,12 @@ func (s *Store) Centres(ctx context.Context, each func(seq, fingerprint uint64, 
 			stopped = context.Cause(ctx)
 			return false
 		}
-		var seq, fingerprint uint64
-		var sketch string
-		if _, seq, stopped = decodeExpiryKey(key); stopped == nil {
-			fingerprint, sketch, stopped = decodeCentre(value)
+		var c singlepass.Centre
+		if _, c.Seq, stopped = decodeExpiryKey(key); stopped == nil {
+			c.Fingerprint, stopped = decodeFingerprint(value)
 		}
 		if stopped == nil {
-			stopped = each(seq, fingerprint, sketch)
+			stopped = each(c)
 		}
 		return stopped == nil
 	})

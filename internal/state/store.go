@@ -12,6 +12,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/clusterd/clusterd/internal/article"
 )
 
 // Cache is memory for what was read from disk, to be shared by stores.
@@ -30,8 +32,8 @@ type Options struct {
 	Cache *Cache           // nil: a small one of its own
 	Log   *slog.Logger     // nil: nothing is logged
 	Now   func() time.Time // nil: the wall clock
-	// Fatal is called, from any goroutine, when Pebble cannot go on: it left its own structures half
-	// changed. It must not return, but end the process; nothing is lost, since Kafka has all. nil: panic.
+	// Fatal is called by a goroutine of Pebble's own that cannot go on, and must not return. nil: panic,
+	// which ends the process.
 	Fatal func(error)
 }
 
@@ -47,12 +49,18 @@ type Store struct {
 
 	meta   Meta
 	live   int
-	view   *view
-	oldest int64 // no expiry entry stands under an earlier time
+	read   map[uint64]location // by seq: the clusters that were read since the last Apply
+	oldest int64               // no expiry entry stands under an earlier time
 
 	unflushed int             // bytes written since a flush was last begun
 	flushed   time.Time       // when that was
 	flushing  <-chan struct{} // closed when it is done; nil before the first
+}
+
+// A location is where a cluster is stored, beside its seq.
+type location struct {
+	founder article.Address
+	entry   int64 // the time under which its expiry entry stands
 }
 
 // Open opens the store in dir, and makes dir, for its owner alone, and an empty store where there is none.
@@ -60,7 +68,7 @@ type Store struct {
 func Open(dir string, identity Identity, o Options) (*Store, error) {
 	o = o.withDefaults()
 	s := &Store{
-		dir: dir, identity: identity, now: o.Now, health: newHealth(dir, o), view: newView(), oldest: math.MinInt64, flushed: o.Now(),
+		dir: dir, identity: identity, now: o.Now, health: newHealth(dir, o), read: make(map[uint64]location), oldest: math.MinInt64, flushed: o.Now(),
 	}
 	if err := s.open(o); err != nil {
 		return nil, err
@@ -132,4 +140,9 @@ func Remove(dir string) error {
 		return fmt.Errorf("removing the clusters on disk: %s: %w", dir, err)
 	}
 	return nil
+}
+
+// OpenInMemory opens an empty store that is on no disk.
+func OpenInMemory(identity Identity) (*Store, error) {
+	return Open("clusters", identity, Options{FS: vfs.NewMem()})
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/cluster"
+	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/state"
 	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
@@ -33,26 +35,26 @@ func TestEmptyStore(t *testing.T) {
 
 func TestApply(t *testing.T) {
 	one, two := founded(1, 100), founded(2, 200)
-	get := func(t *testing.T, s *state.Store, seq uint64) state.Cluster {
+	get := func(t *testing.T, s *state.Store, seq uint64) cluster.Cluster {
 		c, ok, err := s.Get(seq)
 		if err != nil || !ok {
 			t.Fatalf("Get(%d) = %t, %v", seq, ok, err)
 		}
 		return c
 	}
-	type step func(t *testing.T, s *state.Store, m *model) (put, remove []state.Cluster)
-	put := func(clusters ...state.Cluster) step {
-		return func(*testing.T, *state.Store, *model) (_, _ []state.Cluster) { return clusters, nil }
+	type step func(t *testing.T, s *state.Store, m *model) (put, remove []cluster.Cluster)
+	put := func(clusters ...cluster.Cluster) step {
+		return func(*testing.T, *state.Store, *model) (_, _ []cluster.Cluster) { return clusters, nil }
 	}
-	remove := func(clusters ...state.Cluster) step {
-		return func(*testing.T, *state.Store, *model) (_, _ []state.Cluster) { return nil, clusters }
+	remove := func(clusters ...cluster.Cluster) step {
+		return func(*testing.T, *state.Store, *model) (_, _ []cluster.Cluster) { return nil, clusters }
 	}
 	for name, steps := range map[string][]step{
 		"a new cluster":                      {put(one)},
 		"two at once":                        {put(one, two)},
 		"nothing but the mark":               {put(one), put(), put()},
 		"founded and joined in one batch":    {put(joined(joined(one, 2, 150), 3, 90))},
-		"without id and title":               {put(state.Cluster{Seq: 1, Founder: one.Founder, Position: 1, Size: 1})},
+		"without id and title":               {put(cluster.Cluster{Centre: singlepass.Centre{Seq: 1}, Founder: one.Founder, Position: 1, Size: 1})},
 		"the same again":                     {put(one, two), put(one, two)},
 		"older than what is there":           {put(two), put(one), put(founded(0, 50))},
 		"joined, from what was made":         {put(one), put(joined(one, 5, 300))},
@@ -62,36 +64,36 @@ func TestApply(t *testing.T) {
 		"removed twice":                      {put(one, two), remove(one), remove(one)},
 		"removed, from what was made, later": {put(one, two), put(joined(one, 5, 300)), remove(one)},
 		"removed and put again":              {put(one, two), remove(one), put(one)},
-		"joined, from what was read": {put(one, two), func(t *testing.T, s *state.Store, _ *model) (_, _ []state.Cluster) {
-			return []state.Cluster{joined(get(t, s, 1), 5, 300)}, nil
+		"joined, from what was read": {put(one, two), func(t *testing.T, s *state.Store, _ *model) (_, _ []cluster.Cluster) {
+			return []cluster.Cluster{joined(get(t, s, 1), 5, 300)}, nil
 		}},
-		"removed, from what was read": {put(one, two), put(joined(one, 5, 300)), func(t *testing.T, s *state.Store, _ *model) (_, _ []state.Cluster) {
-			return nil, []state.Cluster{get(t, s, 1)}
+		"removed, from what was read": {put(one, two), put(joined(one, 5, 300)), func(t *testing.T, s *state.Store, _ *model) (_, _ []cluster.Cluster) {
+			return nil, []cluster.Cluster{get(t, s, 1)}
 		}},
 		"joined, when Overdue has moved its expiry entry since it was read": {
 			put(one, two), put(joined(one, 5, 300)),
-			func(t *testing.T, s *state.Store, _ *model) (_, _ []state.Cluster) {
+			func(t *testing.T, s *state.Store, _ *model) (_, _ []cluster.Cluster) {
 				c := get(t, s, 1)
 				if overdue, err := s.Overdue(150, 10); err != nil || overdue != nil {
 					t.Fatalf("Overdue = %v, %v", overdue, err)
 				}
-				return []state.Cluster{joined(c, 6, 400)}, nil
+				return []cluster.Cluster{joined(c, 6, 400)}, nil
 			},
-			func(t *testing.T, s *state.Store, _ *model) (_, _ []state.Cluster) {
-				return nil, []state.Cluster{get(t, s, 1)}
+			func(t *testing.T, s *state.Store, _ *model) (_, _ []cluster.Cluster) {
+				return nil, []cluster.Cluster{get(t, s, 1)}
 			},
 		},
 		"removed, from what was read before another change": {
 			put(one, two),
-			func(t *testing.T, s *state.Store, m *model) (_, _ []state.Cluster) {
+			func(t *testing.T, s *state.Store, m *model) (_, _ []cluster.Cluster) {
 				read := get(t, s, 1)
-				if err := m.apply(s, 9, []state.Cluster{joined(read, 5, 300)}, nil); err != nil {
+				if err := m.apply(s, 9, []cluster.Cluster{joined(read, 5, 300)}, nil); err != nil {
 					t.Fatal(err)
 				}
 				if overdue, err := s.Overdue(150, 10); err != nil || overdue != nil {
 					t.Fatalf("Overdue = %v, %v", overdue, err)
 				}
-				return nil, []state.Cluster{read}
+				return nil, []cluster.Cluster{read}
 			},
 		},
 	} {
@@ -121,22 +123,22 @@ func TestApplyRefuses(t *testing.T) {
 	impostor := one
 	impostor.Founder.Offset = 99
 	for name, tt := range map[string]struct {
-		put, remove []state.Cluster
+		put, remove []cluster.Cluster
 		next        uint64
 		want        string
 	}{
-		"put twice":              {[]state.Cluster{two, two}, nil, 4, "cluster articles/2/2, 2 in the order of founding, is changed twice at once"},
-		"put and removed":        {[]state.Cluster{one}, []state.Cluster{one}, 4, "cluster articles/1/1, 1 in the order of founding, is changed twice at once"},
-		"of another topic":       {[]state.Cluster{foreign}, nil, 4, "cluster comments/0/3 is not of topic articles"},
-		"remove of another":      {nil, []state.Cluster{foreign}, 4, "cluster comments/0/3 is not of topic articles"},
-		"two of one seq":         {[]state.Cluster{impostor}, nil, 4, "clusters articles/1/1 and articles/1/99 are both 1 in the order of founding"},
-		"one that is impossible": {[]state.Cluster{{Seq: 2, Position: 2, Founder: two.Founder, Size: -1}}, nil, 4, "cluster articles/2/2: size -1: the founder has position 2, the last member 2"},
-		"a position yet to come": {[]state.Cluster{founded(4, 1)}, nil, 4, "cluster 4 is not below the next position, 4"},
+		"put twice":              {[]cluster.Cluster{two, two}, nil, 4, "cluster articles/2/2, 2 in the order of founding, is changed twice at once"},
+		"put and removed":        {[]cluster.Cluster{one}, []cluster.Cluster{one}, 4, "cluster articles/1/1, 1 in the order of founding, is changed twice at once"},
+		"of another topic":       {[]cluster.Cluster{foreign}, nil, 4, "cluster comments/0/3 is not of topic articles"},
+		"remove of another":      {nil, []cluster.Cluster{foreign}, 4, "cluster comments/0/3 is not of topic articles"},
+		"two of one seq":         {[]cluster.Cluster{impostor}, nil, 4, "clusters articles/1/1 and articles/1/99 are both 1 in the order of founding"},
+		"one that is impossible": {[]cluster.Cluster{{Centre: singlepass.Centre{Seq: 2}, Position: 2, Founder: two.Founder, Size: -1}}, nil, 4, "cluster articles/2/2: size -1: the founder has position 2, the last member 2"},
+		"a position yet to come": {[]cluster.Cluster{founded(4, 1)}, nil, 4, "cluster 4 is not below the next position, 4"},
 		"positions go back":      {nil, nil, 1, "the next position was 2 and would be 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, m := open(t, vfs.NewMem()), newModel()
-			if err := m.apply(s, 1, []state.Cluster{one}, nil); err != nil {
+			if err := m.apply(s, 1, []cluster.Cluster{one}, nil); err != nil {
 				t.Fatal(err)
 			}
 			meta := m.clone().meta
@@ -152,7 +154,7 @@ func TestApplyRefuses(t *testing.T) {
 
 func TestFind(t *testing.T) {
 	s, m := open(t, vfs.NewMem()), newModel()
-	if err := m.apply(s, 1, []state.Cluster{founded(1, 100), founded(4, 100)}, nil); err != nil {
+	if err := m.apply(s, 1, []cluster.Cluster{founded(1, 100), founded(4, 100)}, nil); err != nil {
 		t.Fatal(err)
 	}
 	for founder, want := range map[article.Address]uint64{
@@ -172,12 +174,12 @@ func TestFind(t *testing.T) {
 
 func TestOverdue(t *testing.T) {
 	s, m := open(t, vfs.NewMem()), newModel()
-	var all []state.Cluster
+	var all []cluster.Cluster
 	for seq := range uint64(10) {
 		all = append(all, founded(seq, int64(100-seq))) // the newest was seen longest ago
 	}
 	again := joined(all[9], 20, 500) // but for this one
-	if err := errors.Join(m.apply(s, 1, all, nil), m.apply(s, 2, []state.Cluster{again}, nil)); err != nil {
+	if err := errors.Join(m.apply(s, 1, all, nil), m.apply(s, 2, []cluster.Cluster{again}, nil)); err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {
@@ -204,13 +206,13 @@ func TestOverdue(t *testing.T) {
 		}
 	}
 	// One that was seen long ago is found although younger ones have been looked at.
-	if err := m.apply(s, 3, []state.Cluster{founded(30, 5)}, nil); err != nil {
+	if err := m.apply(s, 3, []cluster.Cluster{founded(30, 5)}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := s.Overdue(50, 5); err != nil || len(got) != 1 || got[0].Seq != 30 {
 		t.Errorf("Overdue(50) = %v, %v, want cluster 30", got, err)
 	}
-	if err := m.apply(s, 4, []state.Cluster{joined(founded(30, 5), 31, 50)}, nil); err != nil {
+	if err := m.apply(s, 4, []cluster.Cluster{joined(founded(30, 5), 31, 50)}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := s.Overdue(50, 5); err != nil || len(got) != 0 {
@@ -223,7 +225,7 @@ func TestOverdue(t *testing.T) {
 // The work of a call is bounded where many entries have to be moved, and the calls after it go on.
 func TestOverdueIsBounded(t *testing.T) {
 	s, m := open(t, vfs.NewMem()), newModel()
-	var all, again []state.Cluster
+	var all, again []cluster.Cluster
 	for seq := range uint64(20) {
 		c := founded(seq, int64(seq))
 		if all = append(all, c); seq < 19 {
@@ -252,7 +254,7 @@ func TestOverdueIsBounded(t *testing.T) {
 
 func TestCentresEnd(t *testing.T) {
 	s, m := open(t, vfs.NewMem()), newModel()
-	var all []state.Cluster
+	var all []cluster.Cluster
 	for seq := range uint64(5000) {
 		all = append(all, founded(seq, 1))
 	}
@@ -260,12 +262,12 @@ func TestCentresEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	broken := errors.New("broken")
-	if err := s.Centres(t.Context(), func(uint64, uint64, string) error { return broken }); !errors.Is(err, broken) {
+	if err := s.Centres(t.Context(), func(singlepass.Centre) error { return broken }); !errors.Is(err, broken) {
 		t.Errorf("error = %v, want that of each", err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(broken)
-	if err := s.Centres(ctx, func(uint64, uint64, string) error { return nil }); !errors.Is(err, broken) {
+	if err := s.Centres(ctx, func(singlepass.Centre) error { return nil }); !errors.Is(err, broken) {
 		t.Errorf("error = %v, want the context's cause", err)
 	}
 	closeStore(t, s)
@@ -274,7 +276,7 @@ func TestCentresEnd(t *testing.T) {
 func TestForeign(t *testing.T) {
 	disk := vfs.NewMem()
 	s, m := open(t, disk), newModel()
-	if err := m.apply(s, 1, []state.Cluster{founded(1, 100)}, nil); err != nil {
+	if err := m.apply(s, 1, []cluster.Cluster{founded(1, 100)}, nil); err != nil {
 		t.Fatal(err)
 	}
 	closeStore(t, s)
@@ -289,7 +291,7 @@ func TestForeign(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			other := identity()
 			change(&other)
-			s, err := state.Open(dir, other, options(t, disk))
+			s, err := state.Open(dir, other, options(disk))
 			if !errors.Is(err, state.ErrForeign) || s != nil || !strings.Contains(err.Error(), "other") {
 				t.Errorf("Open = %v, want it to be foreign, and why", err)
 			}
@@ -304,11 +306,11 @@ func TestInUse(t *testing.T) {
 	for name, disk := range map[string]vfs.FS{"memory": vfs.NewMem(), "disk": vfs.Default} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "space-all")
-			first, err := state.Open(dir, identity(), options(t, disk))
+			first, err := state.Open(dir, identity(), options(disk))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := state.Open(dir, identity(), options(t, disk)); err == nil || refused(err) {
+			if _, err := state.Open(dir, identity(), options(disk)); err == nil || refused(err) {
 				t.Errorf("a second Open = %v, want an error, but not one that has the store removed", err)
 			}
 			closeStore(t, first)
@@ -324,7 +326,7 @@ func TestFolder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m := newModel(); m.apply(s, 1, []state.Cluster{founded(1, 1)}, nil) != nil || s.Len() != 1 {
+		if m := newModel(); m.apply(s, 1, []cluster.Cluster{founded(1, 1)}, nil) != nil || s.Len() != 1 {
 			t.Fatalf("%d clusters, want 1", s.Len())
 		}
 		if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
@@ -368,12 +370,12 @@ func TestOtherFormat(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			disk := vfs.NewMem()
 			s, m := open(t, disk), newModel()
-			if err := m.apply(s, 1, []state.Cluster{founded(1, 100)}, nil); err != nil {
+			if err := m.apply(s, 1, []cluster.Cluster{founded(1, 100)}, nil); err != nil {
 				t.Fatal(err)
 			}
 			closeStore(t, s)
 			rewriteHeader(t, disk, func(value []byte) []byte { return bytes.Replace(value, []byte(tt.old), []byte(tt.new), 1) })
-			if _, err := state.Open(dir, identity(), options(t, disk)); !errors.Is(err, tt.want) {
+			if _, err := state.Open(dir, identity(), options(disk)); !errors.Is(err, tt.want) {
 				t.Errorf("error = %v, want %v", err, tt.want)
 			}
 		})
@@ -381,12 +383,12 @@ func TestOtherFormat(t *testing.T) {
 	t.Run("none", func(t *testing.T) {
 		disk := vfs.NewMem()
 		s, m := open(t, disk), newModel()
-		if err := m.apply(s, 1, []state.Cluster{founded(1, 100)}, nil); err != nil {
+		if err := m.apply(s, 1, []cluster.Cluster{founded(1, 100)}, nil); err != nil {
 			t.Fatal(err)
 		}
 		closeStore(t, s)
 		rewriteHeader(t, disk, func([]byte) []byte { return nil })
-		if _, err := state.Open(dir, identity(), options(t, disk)); !errors.Is(err, state.ErrDamaged) {
+		if _, err := state.Open(dir, identity(), options(disk)); !errors.Is(err, state.ErrDamaged) {
 			t.Errorf("error = %v, want it to be damaged", err)
 		}
 	})
@@ -396,13 +398,13 @@ func TestOtherFormat(t *testing.T) {
 func TestCentresAreAll(t *testing.T) {
 	disk := vfs.NewMem()
 	s, m := open(t, disk), newModel()
-	if err := m.apply(s, 1, []state.Cluster{founded(1, 100)}, nil); err != nil {
+	if err := m.apply(s, 1, []cluster.Cluster{founded(1, 100)}, nil); err != nil {
 		t.Fatal(err)
 	}
 	closeStore(t, s)
 	rewriteHeader(t, disk, func(value []byte) []byte { return bytes.Replace(value, []byte(`"live":1`), []byte(`"live":2`), 1) })
 	s = open(t, disk)
-	if err := s.Centres(t.Context(), func(uint64, uint64, string) error { return nil }); !errors.Is(err, state.ErrDamaged) {
+	if err := s.Centres(t.Context(), func(singlepass.Centre) error { return nil }); !errors.Is(err, state.ErrDamaged) {
 		t.Errorf("error = %v, want it to be damaged", err)
 	}
 	closeStore(t, s)
@@ -412,7 +414,7 @@ func TestCentresAreAll(t *testing.T) {
 func TestFlushedInTime(t *testing.T) {
 	disk := vfs.NewCrashableMem()
 	now := wallClock()
-	o := options(t, disk)
+	o := options(disk)
 	o.Now = func() time.Time { return now }
 	s, err := state.Open(dir, identity(), o)
 	if err != nil {
@@ -421,7 +423,7 @@ func TestFlushedInTime(t *testing.T) {
 	m := newModel()
 	apply := func(step int64) {
 		t.Helper()
-		if err := m.apply(s, step, []state.Cluster{founded(uint64(step), 100)}, nil); err != nil {
+		if err := m.apply(s, step, []cluster.Cluster{founded(uint64(step), 100)}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/files"
 	"github.com/clusterd/clusterd/internal/method"
-	"github.com/clusterd/clusterd/internal/pipeline"
+	"github.com/clusterd/clusterd/internal/offline"
 	"github.com/clusterd/clusterd/internal/sample"
 	"github.com/clusterd/clusterd/internal/testutil/golden"
 )
@@ -77,8 +77,8 @@ func TestClustersAreThoseOfTheDaemon(t *testing.T) {
 	for _, window := range []string{"0s", "10m"} {
 		v := variant(t, "minhash", "fingerprint.method=minhash", "cluster.window="+window)
 		var results bytes.Buffer
-		_, err := pipeline.File(t.Context(), v.Config, []files.File{{Name: "feed", Lines: bytes.NewReader(lines)}}, &results,
-			func(r pipeline.Rejected) error { return r }, nil)
+		_, err := offline.Cluster(t.Context(), v.Config, []files.File{{Name: "feed", Lines: bytes.NewReader(lines)}}, &results,
+			func(r offline.Rejected) error { return r }, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package pipeline
+package offline
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"io"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -17,7 +18,10 @@ import (
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/files"
+	"github.com/clusterd/clusterd/internal/fingerprint"
 	"github.com/clusterd/clusterd/internal/sample"
+	"github.com/clusterd/clusterd/internal/space"
+	"github.com/clusterd/clusterd/internal/testutil/texts"
 )
 
 // clusterText clusters files of these contents, named f0, f1, ….
@@ -28,7 +32,7 @@ func clusterText(t testing.TB, c config.Config, contents ...string) (results []a
 		inputs = append(inputs, files.File{Name: fmt.Sprintf("f%d", i), Lines: iotest.HalfReader(strings.NewReader(content))})
 	}
 	var out bytes.Buffer
-	totals, err := clusterFiles(t.Context(), c, testFingerprinter(t, c), inputs, &out, func(r Rejected) error {
+	totals, err := run(t.Context(), c, testFingerprinter(t, c), inputs, &out, func(r Rejected) error {
 		rejections = append(rejections, fmt.Sprintf("%s:%d: %s (%d bytes)", r.File, r.Line, r.Class, len(r.Value)))
 		return nil
 	}, nil)
@@ -48,11 +52,11 @@ func clusterText(t testing.TB, c config.Config, contents ...string) (results []a
 // Which index finds the nearest centre makes no difference to the results.
 func TestResultsDoNotDependOnTheIndex(t *testing.T) {
 	var content strings.Builder
-	articles := sample.New(3, wallClock.Add(-24*time.Hour))
+	articles := sample.New(3, time.Date(2026, 4, 30, 12, 0, 0, 0, time.UTC))
 	for range 3000 {
 		fmt.Fprintf(&content, "%s\n", articles.Next().JSON())
 	}
-	c := testConfig()
+	c := config.Default()
 	c.Cluster.Distance, c.Cluster.Window = 6, time.Hour // with ties, and with centres that go
 	var want []article.Result
 	for _, index := range []string{"btree", "mih"} {
@@ -71,12 +75,12 @@ func TestResultsDoNotDependOnTheIndex(t *testing.T) {
 }
 
 func line(story uint64, id string) string {
-	return string(articleJSON(id, "t", sentence(story, 60))) + "\n"
+	return string(texts.ArticleJSON(id, "t", texts.Sentence(story, 60))) + "\n"
 }
 
-func TestFile(t *testing.T) {
+func TestCluster(t *testing.T) {
 	results, rejections, totals := clusterText(
-		t, testConfig(),
+		t, config.Default(),
 		line(1, "a")+line(2, "b")+"\n"+line(1, "c"),
 		"",
 		strings.ReplaceAll(line(2, "d")+`{"id":"e","title":"!!!"}`+"\n"+"{\n"+"\n", "\n", "\r\n"),
@@ -104,22 +108,22 @@ func TestFile(t *testing.T) {
 	if diff := cmp.Diff([]string{"f0:3: empty (0 bytes)", "f2:3: bad_json (1 bytes)", "f2:4: empty (0 bytes)"}, rejections); diff != "" {
 		t.Errorf("rejections (-want +got):\n%s", diff)
 	}
-	if want := (Totals{Lines: 9, New: 2, Joined: 3, Unclustered: 1, Rejected: 3, Clusters: 2}); totals != want {
+	if want := (Totals{Counts: space.Counts{New: 2, Joined: 3, Unclustered: 1}, Lines: 9, Rejected: 3, Clusters: 2}); totals != want {
 		t.Errorf("totals = %+v, want %+v", totals, want)
 	}
 }
 
-func TestFileOfNothing(t *testing.T) {
-	results, rejections, totals := clusterText(t, testConfig(), "", "")
+func TestClusterOfNothing(t *testing.T) {
+	results, rejections, totals := clusterText(t, config.Default(), "", "")
 	if results != nil || rejections != nil || totals != (Totals{}) {
 		t.Errorf("results %v, rejections %v, totals %+v; want none", results, rejections, totals)
 	}
 }
 
-func TestFileOfText(t *testing.T) {
-	c := testConfig()
+func TestClusterOfText(t *testing.T) {
+	c := config.Default()
 	c.Input.Format = "text"
-	results, rejections, _ := clusterText(t, c, sentence(1, 60)+"\n"+`{"id":"x"}`+"\n\n"+sentence(1, 60))
+	results, rejections, _ := clusterText(t, c, texts.Sentence(1, 60)+"\n"+`{"id":"x"}`+"\n\n"+texts.Sentence(1, 60))
 	if len(results) != 3 || results[0].ArticleID != "articles/0/0" || results[2].ArticleID != "articles/0/3" || *results[2].ClusterID != "articles/0/0" {
 		t.Errorf("results = %+v", results)
 	}
@@ -129,10 +133,10 @@ func TestFileOfText(t *testing.T) {
 }
 
 // More lines than are fingerprinted at a time keep their order.
-func TestFileOfManyChunks(t *testing.T) {
-	c := testConfig()
+func TestClusterOfManyChunks(t *testing.T) {
+	c := config.Default()
 	c.Input.Format = "text"
-	const n = 2*fileChunkLines + 10
+	const n = 2*chunkEntries + 10
 	var b strings.Builder
 	for i := range n {
 		fmt.Fprintf(&b, "词%d\n", i)
@@ -163,8 +167,8 @@ func (s *spaces) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func TestFileHoldsNoLineOverTheLimit(t *testing.T) {
-	c := testConfig()
+func TestClusterHoldsNoLineOverTheLimit(t *testing.T) {
+	c := config.Default()
 	c.Input.MaxBytes = 2000
 	f := testFingerprinter(t, c)
 	fits := `{"id":"fits","title":"` + strings.Repeat("港口大桥 ", 100) + `"}`
@@ -175,7 +179,7 @@ func TestFileHoldsNoLineOverTheLimit(t *testing.T) {
 	lines := io.MultiReader(strings.NewReader(fits+"\r\n"+fits+" \n"), &spaces{huge}, strings.NewReader("\n"+fits))
 	var out bytes.Buffer
 	var rejections []Rejected
-	totals, err := clusterFiles(t.Context(), c, f, []files.File{{Name: "big", Lines: lines}}, &out, func(r Rejected) error {
+	totals, err := run(t.Context(), c, f, []files.File{{Name: "big", Lines: lines}}, &out, func(r Rejected) error {
 		rejections = append(rejections, r)
 		return nil
 	}, nil)
@@ -183,7 +187,7 @@ func TestFileHoldsNoLineOverTheLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (Totals{Lines: 4, New: 1, Joined: 1, Rejected: 2, Clusters: 1}); totals != want {
+	if want := (Totals{Counts: space.Counts{New: 1, Joined: 1}, Lines: 4, Rejected: 2, Clusters: 1}); totals != want {
 		t.Errorf("totals = %+v, want %+v", totals, want)
 	}
 	for i, r := range rejections {
@@ -196,8 +200,8 @@ func TestFileHoldsNoLineOverTheLimit(t *testing.T) {
 	}
 }
 
-func TestFileErrors(t *testing.T) {
-	c := testConfig()
+func TestClusterErrors(t *testing.T) {
+	c := config.Default()
 	f := testFingerprinter(t, c)
 	good, keep := strings.Repeat(line(1, "a"), 10), func(Rejected) error { return nil }
 	broken, full := errors.New("broken disk"), errors.New("dead letters are full")
@@ -219,7 +223,7 @@ func TestFileErrors(t *testing.T) {
 		"endless, early": {t.Context(), io.MultiReader(strings.NewReader("{\n"), newEndless()), io.Discard, func(Rejected) error { return full }, full, full.Error()},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := clusterFiles(tt.ctx, c, f, []files.File{{Name: "news.jsonl", Lines: tt.in}}, tt.out, tt.rejected, nil)
+			_, err := run(tt.ctx, c, f, []files.File{{Name: "news.jsonl", Lines: tt.in}}, tt.out, tt.rejected, nil)
 			if !errors.Is(err, tt.want) || err.Error() != tt.text {
 				t.Errorf("error = %v, want %s", err, tt.text)
 			}
@@ -234,10 +238,10 @@ func newEndless() io.Reader { return endless{} }
 
 func (endless) Read(p []byte) (int, error) { return copy(p, "{\n"), nil }
 
-func TestFileIsCanceledWhileItReads(t *testing.T) {
-	c := testConfig()
+func TestClusterIsCanceledWhileItReads(t *testing.T) {
+	c := config.Default()
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err := clusterFiles(ctx, c, testFingerprinter(t, c), []files.File{{Name: "endless", Lines: newEndless()}}, io.Discard, func(Rejected) error {
+	_, err := run(ctx, c, testFingerprinter(t, c), []files.File{{Name: "endless", Lines: newEndless()}}, io.Discard, func(Rejected) error {
 		cancel()
 		return nil
 	}, nil)
@@ -245,3 +249,43 @@ func TestFileIsCanceledWhileItReads(t *testing.T) {
 		t.Errorf("error = %v, want that of the context", err)
 	}
 }
+
+func BenchmarkCluster(b *testing.B) {
+	c := config.Default()
+	f := testFingerprinter(b, c)
+	var content strings.Builder
+	for _, v := range texts.Feed(1, 2000) {
+		fmt.Fprintf(&content, "%s\n", v)
+	}
+	b.SetBytes(int64(content.Len()))
+	for b.Loop() {
+		file := files.File{Name: "feed", Lines: strings.NewReader(content.String())}
+		if _, err := run(b.Context(), c, f, []files.File{file}, io.Discard, func(r Rejected) error { return r.Rejection }, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// loadFingerprinter loads the dictionary once for all tests that have the default cluster settings.
+var loadFingerprinter = sync.OnceValues(func() (*fingerprint.Fingerprinter, error) { return fingerprint.New(config.Default()) })
+
+func testFingerprinter(t testing.TB, c config.Config) *fingerprint.Fingerprinter {
+	t.Helper()
+	f, err := loadFingerprinter()
+	if err == nil && c.Cluster != config.Default().Cluster {
+		f, err = fingerprint.New(c)
+	} else if err == nil {
+		f, err = fingerprint.With(f.Method, c.Input)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// failingWriter refuses everything.
+type failingWriter struct{}
+
+var errDiskFull = errors.New("disk full")
+
+func (failingWriter) Write([]byte) (int, error) { return 0, errDiskFull }

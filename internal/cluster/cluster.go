@@ -1,0 +1,86 @@
+// Package cluster is a cluster as it is committed: the one type that assignment changes and that the
+// clusters topic and the disk hold. Each of the two has one place where a cluster is written and
+// read: wire.go for the topic, and encode.go of package state for the disk.
+package cluster
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/singlepass"
+)
+
+// A Cluster is a cluster with at least one article. A copy of it is a cluster of its own: whoever
+// has a newer one takes it as a whole, so that no field is lost on the way.
+type Cluster struct {
+	// Centre is the fingerprint of the founder, and as its Seq the position of the founder, by which
+	// a space knows the cluster. It never changes.
+	singlepass.Centre
+	Founder        article.Address        // its String is the cluster id; never changes
+	Representative article.Representative // the founder's id and title; never changes
+	Size           int                    // articles
+	// FirstSeen and LastSeen are the lowest and the highest event time of its articles, in Unix
+	// milliseconds.
+	FirstSeen, LastSeen int64
+	Position            uint64 // of the last article
+}
+
+// ID returns the cluster id: the address of the founder.
+func (c *Cluster) ID() string { return c.Founder.String() }
+
+// Join counts an article with this position in its space and this event time in Unix milliseconds.
+func (c *Cluster) Join(position uint64, at int64) {
+	c.Size++
+	c.Position = position
+	c.FirstSeen, c.LastSeen = min(c.FirstSeen, at), max(c.LastSeen, at)
+}
+
+// ByAge compares clusters of a space by the order in which they were founded.
+func ByAge(a, b Cluster) int { return cmp.Compare(a.Seq, b.Seq) }
+
+// The largest values of a cluster that was made here, with room to count on.
+const (
+	MaxPosition = 1<<53 - 1              // all of JSON's numbers are exact up to it
+	MaxOffset   = 1<<62 - 1              // of the founder
+	MaxTime     = int64(253402300799999) // the end of the year 9999, the last that RFC 3339 writes
+	maxTitle    = article.MaxTitleBytes + len("…")
+)
+
+// Validate returns an error for a cluster that no clusterd can have made, whatever its articles were.
+// What is read from outside goes through it before anything is done with it. Fingerprint and sketch
+// are the method's to judge.
+func (c *Cluster) Validate() error {
+	f := c.Founder
+	switch {
+	case f.Topic == "" || f.Partition < 0 || f.Partition > math.MaxInt32 || f.Offset < 0 || f.Offset > MaxOffset:
+		return fmt.Errorf("founder %s: the address of no record", f)
+	case c.Position > MaxPosition:
+		return fmt.Errorf("position %d: at most %d is possible", c.Position, uint64(MaxPosition))
+	case c.Seq > c.Position:
+		return fmt.Errorf("seq %d, the founder's position, is above %d, the last member's", c.Seq, c.Position)
+	case c.Size < 1 || uint64(c.Size) > c.Position-c.Seq+1 || c.Size == 1 && c.Seq != c.Position:
+		return fmt.Errorf("size %d: the founder has position %d, the last member %d", c.Size, c.Seq, c.Position)
+	case c.FirstSeen < 0 || c.LastSeen < c.FirstSeen || c.LastSeen > MaxTime:
+		return fmt.Errorf("seen from %d to %d ms since 1970: not from 1970 on, one after the other", c.FirstSeen, c.LastSeen)
+	case len(c.Representative.ID) > article.MaxIDBytes || len(c.Representative.Title) > maxTitle:
+		return fmt.Errorf("the representative's id has %d bytes, its title %d: at most %d and %d are possible",
+			len(c.Representative.ID), len(c.Representative.Title), article.MaxIDBytes, maxTitle)
+	}
+	return nil
+}
+
+// Follows returns an error if c cannot be what became of the same cluster as it was before: what
+// never changes is another, or what only grows has shrunk.
+func (c *Cluster) Follows(before *Cluster) error {
+	switch {
+	case c.Centre != before.Centre || c.Representative != before.Representative:
+		return errors.New("its centre or representative is another than before, and a cluster's never change")
+	case c.Position < before.Position || c.Size < before.Size || c.FirstSeen > before.FirstSeen || c.LastSeen < before.LastSeen:
+		return fmt.Errorf("the cluster goes back, from size %d at position %d to size %d at position %d: the topic's order is not that "+
+			"in which it was written", before.Size, before.Position, c.Size, c.Position)
+	}
+	return nil
+}

@@ -1,0 +1,27 @@
+package fingerprint
+
+import (
+	"time"
+	"unsafe"
+
+	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/singlepass"
+)
+
+// An Article is what is left of an article once it is fingerprinted: all that its assignment and its
+// result need, and none of its text.
+type Article struct {
+	Source         article.Address        // of its record; the id of the cluster that it may found
+	Key            []byte                 // of its record, where results have it, else nil
+	RecordedAt     time.Time              // its record's timestamp
+	PublishedAt    time.Time              // zero where the article does not say
+	Representative article.Representative // of the cluster that it may found: its id and title
+	Fingerprint    singlepass.Fingerprint
+	Comparable     bool           // there is something in it to compare
+	Notes          *article.Notes // what was odd about it; nil for nothing
+}
+
+// Size returns about how many bytes of memory the article holds.
+func (a *Article) Size() int {
+	return int(unsafe.Sizeof(*a)) + len(a.Key) + len(a.Representative.ID) + len(a.Representative.Title) + len(a.Fingerprint.Sketch)
+}

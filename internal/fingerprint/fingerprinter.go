@@ -1,0 +1,82 @@
+// Package fingerprint fingerprints articles on all cores. Articles go in, or the records that hold
+// them; out comes an [Article] each, in which none of the text is left, or the reason why a record
+// is no article. It knows neither Kafka nor files.
+package fingerprint
+
+import (
+	"context"
+	"sync"
+
+	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/method"
+	"github.com/clusterd/clusterd/internal/parallel"
+	"github.com/clusterd/clusterd/internal/singlepass"
+)
+
+// A Fingerprinter decodes records and fingerprints articles, by one method. It is safe for concurrent
+// use.
+type Fingerprinter struct {
+	method.Method
+	decoder *article.Decoder
+	workers *sync.Pool // of *Worker
+}
+
+// New returns a Fingerprinter by the configured method. A method of words loads the dictionary.
+func New(c config.Config) (*Fingerprinter, error) {
+	m, err := method.New(c)
+	if err != nil {
+		return nil, err
+	}
+	return With(m, c.Input)
+}
+
+// With returns a Fingerprinter by a method, for records of this input.
+func With(m method.Method, c config.Input) (*Fingerprinter, error) {
+	decoder, err := article.NewFormatDecoder(c.Format, article.Fields(c.Fields), c.MaxBytes, c.Encoding)
+	if err != nil {
+		return nil, err
+	}
+	return &Fingerprinter{Method: m, decoder: decoder, workers: &sync.Pool{New: func() any {
+		return &Worker{decoder: decoder, fingerprint: m.NewPrinter()}
+	}}}, nil
+}
+
+// NewIndex returns an empty index of centres that are near enough to be joined.
+func (f *Fingerprinter) NewIndex() (singlepass.Index, error) { return f.Method.NewIndex(f.Bound()) }
+
+// ForEach calls do for each item from 0 to n, on all cores and in no order, until ctx ends. Calls with
+// the same Worker do not overlap.
+func (f *Fingerprinter) ForEach(ctx context.Context, n int, do func(w *Worker, i int)) error {
+	parallel.Chunks(n, func(from, to int) {
+		w := f.workers.Get().(*Worker)
+		defer f.workers.Put(w)
+		for i := from; i < to && ctx.Err() == nil; i++ {
+			do(w, i)
+		}
+	})
+	return ctx.Err()
+}
+
+// A Worker fingerprints one article at a time, in memory that it uses again.
+type Worker struct {
+	decoder     *article.Decoder
+	fingerprint func(title, content string) (singlepass.Fingerprint, bool)
+}
+
+// Record decodes and fingerprints a record. Nothing in the Article refers to key or value, and its Key
+// and RecordedAt are not set.
+func (w *Worker) Record(key, value []byte, at article.Address) (Article, *article.Rejection) {
+	a, err := w.decoder.Decode(key, value, at)
+	if err != nil {
+		return Article{}, err.(*article.Rejection) // Decode has no other errors
+	}
+	return w.Article(a, at), nil
+}
+
+// Article fingerprints an article.
+func (w *Worker) Article(a article.Article, source article.Address) Article {
+	out := Article{Source: source, Representative: article.NewRepresentative(a), PublishedAt: a.PublishedAt, Notes: a.Notes}
+	out.Fingerprint, out.Comparable = w.fingerprint(a.Title, a.Content)
+	return out
+}

@@ -1,0 +1,108 @@
+package pipeline
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/monitor"
+	"github.com/clusterd/clusterd/internal/space"
+)
+
+const (
+	// progressInterval is how often a worker that works logs what it did.
+	progressInterval = 10 * time.Second
+	// adjustedInterval is how often it logs at most that it has adjusted event times.
+	adjustedInterval = time.Minute
+)
+
+// totals counts what became of records.
+type totals struct {
+	space.Counts
+	records, deadLetters int
+}
+
+func (t *totals) add(more totals) {
+	t.Counts.Add(more.Counts)
+	t.records += more.records
+	t.deadLetters += more.deadLetters
+}
+
+// report counts what became of a committed batch, for the log and the monitor.
+func (w *worker) report(b batch, assigned space.Batch, took time.Duration) totals {
+	done := totals{Counts: assigned.Counts(), records: len(b.records)}
+	rejected := make(map[string]int)
+	var odd monitor.Odd
+	for i := range b.records {
+		r := &b.records[i]
+		var rejection *article.Rejection
+		if d := r.deadLetter; d != nil {
+			rejection = d.Rejection
+			done.deadLetters++
+			rejected[string(d.Class)]++
+			w.log.Debug("dead letter", "class", d.Class, "reason", d.Reason, "source", r.Source.String())
+		}
+		for _, what := range w.tally.Add(r.Notes, rejection) {
+			w.log.Warn(what, "source", r.Source.String())
+		}
+		if r.Notes != nil {
+			odd.Add(r.Notes)
+		}
+	}
+	w.adjusting.add(w.log, assigned.Adjusted, time.Now())
+	if w.tally.Enough() {
+		if warning := w.tally.Warning(); warning != "" {
+			w.log.Warn(warning)
+		}
+	}
+	w.monitor.Committed(monitor.Commit{
+		Odd:   odd,
+		Space: w.replica.Name(), Took: took, New: done.New, Joined: done.Joined, Unclustered: done.Unclustered, Rejected: rejected,
+		Expired: len(assigned.Expired), TimesAhead: assigned.Adjusted.Ahead, TimesOld: assigned.Adjusted.Old,
+		Candidates: assigned.Candidates, Clusters: w.replica.Space().Len(),
+	})
+	return done
+}
+
+// progress counts what a worker did, to log it from time to time.
+type progress struct {
+	done   totals
+	since  time.Time
+	logger *slog.Logger
+}
+
+// log logs the counts and what is left to do, if there is anything, and resets. The time that is left
+// is that for the lag at the rate of the counts, as if nothing came in meanwhile.
+func (p *progress) log(clusters int, lag int64) {
+	rate := float64(p.done.records) / time.Since(p.since).Seconds()
+	attributes := []any{
+		"records", p.done.records, "per_second", int(rate), "new", p.done.New, "joined", p.done.Joined, "unclustered", p.done.Unclustered,
+		"dead_letters", p.done.deadLetters, "clusters", clusters, "lag", lag,
+	}
+	if p.done.records > 0 {
+		attributes = append(attributes, "eta", monitor.ETA(lag, rate))
+	}
+	if p.done.records > 0 || lag > 0 {
+		p.logger.Info("progress", attributes...)
+	}
+	*p = progress{since: time.Now(), logger: p.logger}
+}
+
+// adjusting logs from time to time that articles have another event time than they say.
+type adjusting struct {
+	ahead, old int       // since it was last logged
+	logged     time.Time // zero: never
+}
+
+// add counts, and logs: the first time, and then at most once in an interval.
+func (a *adjusting) add(log *slog.Logger, more space.Adjusted, now time.Time) {
+	a.ahead, a.old = a.ahead+more.Ahead, a.old+more.Old
+	if more.Example == nil || !a.logged.IsZero() && now.Sub(a.logged) < adjustedInterval {
+		return
+	}
+	e := more.Example
+	log.Warn("articles say times that would expire others' clusters, or their own at once: they count by the time of their record",
+		"ahead", a.ahead, "old", a.old, "for_example", e.Source.String(), "published_at", e.PublishedAt, "record_time", e.RecordedAt.UTC(),
+		"counts_as", more.EventTime)
+	*a = adjusting{logged: now}
+}

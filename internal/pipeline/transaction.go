@@ -1,0 +1,126 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/failpoint"
+	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/monitor"
+	"github.com/clusterd/clusterd/internal/sink"
+	"github.com/clusterd/clusterd/internal/space"
+)
+
+// commitGrace is how long a transaction in hand may still take when the worker is to stop.
+const commitGrace = 5 * time.Second
+
+// commitAll assigns and commits one batch after the other. Assignment waits for the commit, so
+// that memory never runs ahead of Kafka by more than the batch in hand, and disk never at all.
+func (w *worker) commitAll(ctx context.Context, producer *sink.Producer, batches <-chan batch, committed func()) error {
+	progress := progress{since: time.Now(), logger: w.log}
+	ticker := time.NewTicker(progressInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case b := <-batches:
+			done, err := w.process(ctx, producer, b)
+			if err != nil {
+				return err
+			}
+			committed()
+			progress.done.add(done)
+		case <-ticker.C:
+			progress.log(w.replica.Space().Len(), w.monitor.Lags(w.partitions))
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// process carries a batch through: assigned, committed, and then on disk. After an error the space is as
+// it was before, and on disk is what is committed, or less.
+func (w *worker) process(ctx context.Context, producer *sink.Producer, b batch) (totals, error) {
+	began, s := time.Now(), w.replica.Space()
+	assigned, err := s.Assign(b.articles(), len(b.records))
+	w.monitor.Spent(monitor.Assigning, began)
+	if err == nil {
+		err = w.persist(ctx, producer, b, assigned)
+	}
+	if err != nil {
+		s.Rollback(assigned)
+		return totals{}, err
+	}
+	return w.report(b, assigned, time.Since(began)), nil
+}
+
+// persist makes what was assigned last: in Kafka, then on disk.
+func (w *worker) persist(ctx context.Context, producer *sink.Producer, b batch, assigned space.Batch) error {
+	seedInAssignments(assigned.Assignments)
+	checkpoint := w.checkpoint(b)
+	began := time.Now()
+	transaction := sink.Batch{Records: w.out.records(b.deadLetters(), assigned, checkpoint), Offsets: b.offsets(w.config.Input.Topic)}
+	w.monitor.Spent(monitor.Encoding, began)
+	seedInTransaction(&w.out, &transaction)
+	began = time.Now()
+	written, err := w.commit(ctx, producer, transaction)
+	w.monitor.Spent(monitor.Committing, began)
+	if err != nil {
+		return err
+	}
+	w.reached = checkpoint.Offsets
+	if err := failpoint.Hit(failpoint.BeforeDisk); err != nil {
+		return fmt.Errorf("%w: %w", errAgain, err)
+	}
+	began = time.Now()
+	err = w.replica.Commit(seedOnDisk(assigned), checkpoint, w.lastClusters(transaction.Records, written))
+	w.monitor.Spent(monitor.Storing, began)
+	if err != nil {
+		return err
+	}
+	_ = failpoint.Hit(failpoint.AfterDisk) // there is nothing left that could fail
+	return nil
+}
+
+// checkpoint returns that of the space when the batch, which is assigned, is committed.
+func (w *worker) checkpoint(b batch) *article.Checkpoint {
+	offsets := maps.Clone(w.reached)
+	maps.Copy(offsets, b.next)
+	return w.replica.Checkpoint(offsets)
+}
+
+// lastClusters returns the last record that a transaction wrote to each partition of the clusters
+// topic, with its offset where that is known.
+func (w *worker) lastClusters(records []kafka.Record, written sink.Written) (last []kafka.Record) {
+	seen := make(map[int]bool)
+	for _, r := range slices.Backward(records) {
+		if r.Topic != w.out.ClustersTopic || seen[r.Partition] {
+			continue
+		}
+		seen[r.Partition] = true
+		if next, ok := written[sink.Partition{Topic: r.Topic, ID: r.Partition}]; ok {
+			r.Offset = next - 1
+			last = append(last, r)
+		}
+	}
+	return last
+}
+
+// commit lets the transaction in hand finish when ctx ends, for a short while.
+func (w *worker) commit(ctx context.Context, producer *sink.Producer, b sink.Batch) (sink.Written, error) {
+	finish, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() {
+		time.AfterFunc(commitGrace, cancel)
+	})
+	defer stop()
+	written, err := producer.Commit(finish, b)
+	if err == nil || errors.Is(err, sink.ErrFenced) {
+		return written, err
+	}
+	return nil, fmt.Errorf("%w: %w", errAgain, err)
+}

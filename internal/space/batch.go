@@ -1,0 +1,115 @@
+package space
+
+import (
+	"time"
+
+	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/cluster"
+	"github.com/clusterd/clusterd/internal/fingerprint"
+	"github.com/clusterd/clusterd/internal/singlepass"
+)
+
+// A Batch is what became of some articles, and what that does to the space.
+type Batch struct {
+	Assignments []Assignment      // one an article, in order
+	Touched     []cluster.Cluster // that have new members and live on, in founding order
+	Expired     []cluster.Cluster // that are to be removed, in founding order
+	Adjusted    Adjusted
+	Candidates  uint64 // centres that the articles were compared with
+
+	founded []singlepass.Centre // among the touched, or expired since
+	before  singlepass.State    // to roll the batch back
+}
+
+// Existed reports whether a cluster was there before the batch.
+func (b *Batch) Existed(c *cluster.Cluster) bool { return c.Seq < b.before.Next }
+
+// An Assignment is what became of one article. Of an article that was not clustered, only Article and
+// Status are set.
+type Assignment struct {
+	*fingerprint.Article
+	Status         article.Status
+	ClusterID      string
+	Representative article.Representative // of the cluster
+	Distance       float64                // from the centre, in the measure of the method
+	Size           int                    // articles in the cluster, this one included
+	Position       uint64                 // of the article in the order of the space
+	EventTime      int64                  // that counts, in Unix milliseconds
+}
+
+func unclustered(a *fingerprint.Article) Assignment {
+	return Assignment{Article: a, Status: article.Unclustered}
+}
+
+func clustered(a *fingerprint.Article, m *member, decision singlepass.Assignment, at int64) Assignment {
+	status := article.New
+	if decision.Joined {
+		status = article.Joined
+	}
+	return Assignment{
+		Article: a, Status: status, ClusterID: m.id, Representative: m.Representative,
+		Distance: decision.Distance, Size: m.Size, Position: decision.Position, EventTime: at,
+	}
+}
+
+// AppendJSON appends the article's result. Identity says how fingerprints are made.
+func (a *Assignment) AppendJSON(dst []byte, identity string) []byte {
+	r := article.Result{ArticleID: a.Article.Representative.ID, Status: a.Status, Source: a.Source, Pipeline: identity}
+	if !a.PublishedAt.IsZero() {
+		r.PublishedAt = &a.PublishedAt
+	}
+	hash := article.Fingerprint(a.Fingerprint.Hash)
+	if a.Status != article.Unclustered {
+		r.ClusterID, r.Distance, r.Fingerprint = &a.ClusterID, &a.Distance, &hash
+		r.Size, r.Representative = a.Size, &a.Representative
+	}
+	return r.AppendJSON(dst)
+}
+
+// Adjusted counts the articles of a batch that have another event time than they say, by why.
+type Adjusted struct {
+	Ahead, Old int
+	Example    *fingerprint.Article // the first one; nil for none
+	EventTime  time.Time            // of the example
+}
+
+func (d *Adjusted) add(a *Assignment, why singlepass.Adjustment) {
+	switch why {
+	case singlepass.Ahead:
+		d.Ahead++
+	case singlepass.Old:
+		d.Old++
+	default:
+		return
+	}
+	if d.Example == nil {
+		d.Example, d.EventTime = a.Article, time.UnixMilli(a.EventTime).UTC()
+	}
+}
+
+// Counts counts articles by what became of them.
+type Counts struct {
+	New, Joined, Unclustered int
+}
+
+// Add adds other counts.
+func (c *Counts) Add(more Counts) {
+	c.New += more.New
+	c.Joined += more.Joined
+	c.Unclustered += more.Unclustered
+}
+
+// Counts returns how many articles of the batch founded a cluster, joined one, or neither.
+func (b *Batch) Counts() (c Counts) {
+	for i := range b.Assignments {
+		switch b.Assignments[i].Status {
+		case article.New:
+			c.New++
+		case article.Joined:
+			c.Joined++
+		default:
+			c.Unclustered++
+		}
+	}
+	return c
+}

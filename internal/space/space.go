@@ -1,0 +1,264 @@
+// Package space assigns articles to the clusters of one space: articles that are compared with one
+// another. Fingerprinted articles go in, in order and in batches; out comes a [Batch] of what became
+// of them and of which clusters that changes. The caller makes it last somewhere else, and then
+// commits it here, or rolls it back. The package knows neither Kafka nor files.
+package space
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/cluster"
+	"github.com/clusterd/clusterd/internal/fingerprint"
+	"github.com/clusterd/clusterd/internal/singlepass"
+	"github.com/clusterd/clusterd/internal/state"
+)
+
+// A Space is the rule over the centres in memory, and the clusters of these on disk. It is not safe
+// for concurrent use.
+type Space struct {
+	rule   *singlepass.Space
+	store  *state.Store
+	window time.Duration
+	now    func() time.Time
+	loaded bool // the index holds what is on disk
+
+	batch map[uint64]*member // by seq: what the batch in hand has looked at
+	err   error              // of the store, while a batch is assigned
+}
+
+// member is a cluster that a batch looks at.
+type member struct {
+	cluster.Cluster
+	id      string
+	touched bool // an article of the batch belongs to it
+}
+
+// New returns a Space of the clusters in the store, which it owns from now on. The index is empty, and
+// the Space has to [Space.Load] before it assigns. Clusters expire after the window, in event time; 0
+// is never. now is the clock that event times are held to.
+func New(index singlepass.Index, store *state.Store, window time.Duration, now func() time.Time) *Space {
+	s := &Space{store: store, window: window, now: now}
+	s.rule = singlepass.NewSpace(index, window, func(c singlepass.Centre) int64 { return s.member(c.Seq).LastSeen })
+	return s
+}
+
+// Load fills the index from the store. It is not cut short when ctx ends, since whoever comes next
+// would have to start over. After an error the index is half full, and the Space has to be closed.
+func (s *Space) Load(ctx context.Context, check func(singlepass.Fingerprint) error) error {
+	var failed error
+	s.rule.Fill(s.store.Len(), func(yield func(singlepass.Centre) bool) {
+		failed = s.store.Centres(context.WithoutCancel(ctx), func(c singlepass.Centre) error {
+			if err := check(c.Fingerprint); err != nil {
+				return fmt.Errorf("%w: cluster %d: %w", state.ErrDamaged, c.Seq, err)
+			}
+			yield(c)
+			return nil
+		})
+	})
+	if failed != nil {
+		return failed
+	}
+	s.resume()
+	s.loaded = true
+	return nil
+}
+
+// resume sets the rule to where the store is.
+func (s *Space) resume() {
+	m := s.store.Meta()
+	s.rule.Resume(singlepass.State{StreamTime: m.StreamTime, Next: m.Next})
+}
+
+// Loaded reports whether the index holds what is in the store.
+func (s *Space) Loaded() bool { return s.loaded }
+
+// State returns where the rule is: after a batch in hand, until that is rolled back.
+func (s *Space) State() singlepass.State { return s.rule.State() }
+
+// Meta returns what the store knows beside clusters.
+func (s *Space) Meta() state.Meta { return s.store.Meta() }
+
+// Len returns the number of clusters, with those that have expired and were not removed yet.
+func (s *Space) Len() int { return s.rule.Len() }
+
+// Get returns the committed cluster of this seq, and whether there is one.
+func (s *Space) Get(seq uint64) (cluster.Cluster, bool, error) { return s.store.Get(seq) }
+
+// Find returns the committed cluster of this founder, and whether there is one.
+func (s *Space) Find(founder article.Address) (cluster.Cluster, bool, error) {
+	return s.store.Find(founder)
+}
+
+// Close closes the store.
+func (s *Space) Close() error { return s.store.Close() }
+
+// member returns a cluster that is in the index. An error of the store is kept for the end of the
+// batch.
+func (s *Space) member(seq uint64) *member {
+	if m, ok := s.batch[seq]; ok {
+		return m
+	}
+	c, ok, err := s.store.Get(seq)
+	if err == nil && !ok {
+		err = fmt.Errorf("%w: cluster %d is missing", state.ErrDamaged, seq)
+	}
+	if err != nil && s.err == nil {
+		s.err = err
+	}
+	m := &member{Cluster: c, id: c.ID()}
+	s.batch[seq] = m
+	return m
+}
+
+// Assign takes in the articles of a batch, in order, which must stay as they are. Of these, n is about
+// how many. After an error, roll the batch back.
+func (s *Space) Assign(articles iter.Seq[*fingerprint.Article], n int) (Batch, error) {
+	out := Batch{Assignments: make([]Assignment, 0, n), before: s.rule.State()}
+	s.batch, s.err = make(map[uint64]*member), nil
+	compared := s.rule.Candidates()
+	for a := range articles {
+		if a.Comparable {
+			out.Assignments = append(out.Assignments, s.assign(a, &out))
+		} else {
+			out.Assignments = append(out.Assignments, unclustered(a))
+		}
+	}
+	out.Candidates = s.rule.Candidates() - compared
+	if s.err == nil {
+		s.partition(&out)
+	}
+	s.batch = nil
+	return out, s.err
+}
+
+// assign decides the cluster of an article.
+func (s *Space) assign(a *fingerprint.Article, out *Batch) Assignment {
+	at, why := s.eventTime(a)
+	decision := s.rule.Assign(a.Fingerprint, at)
+	if !decision.Joined {
+		s.batch[decision.Centre.Seq] = found(a, decision.Centre, at)
+		out.founded = append(out.founded, decision.Centre)
+	}
+	m := s.member(decision.Centre.Seq)
+	m.touched = true
+	m.Join(decision.Position, at)
+	assigned := clustered(a, m, decision, at)
+	out.Adjusted.add(&assigned, why)
+	return assigned
+}
+
+// found returns the cluster that an article founds, without a member yet.
+func found(a *fingerprint.Article, centre singlepass.Centre, at int64) *member {
+	return &member{id: a.Source.String(), Cluster: cluster.Cluster{
+		Centre: centre, Founder: a.Source, FirstSeen: at, LastSeen: at, Representative: a.Representative,
+	}}
+}
+
+// eventTime returns the event time that counts for an article, and why it is another than it says.
+func (s *Space) eventTime(a *fingerprint.Article) (at int64, why singlepass.Adjustment) {
+	return singlepass.Dates{
+		Published: a.PublishedAt, Recorded: a.RecordedAt, StreamTime: s.rule.State().StreamTime, Now: s.now(), Window: s.window,
+	}.EventTime()
+}
+
+// Commit makes a batch last, once it is committed. Of m, the caller sets what the rule does not know.
+func (s *Space) Commit(b Batch, m state.Meta) error {
+	now := s.rule.State()
+	m.StreamTime, m.Next = now.StreamTime, now.Next
+	if err := s.store.Apply(b.Touched, b.Expired, m); err != nil {
+		return err
+	}
+	for _, gone := range b.Expired {
+		s.rule.Remove(gone.Centre)
+	}
+	return nil
+}
+
+// Rollback takes back a batch that was not committed, or of which that is not known.
+func (s *Space) Rollback(b Batch) {
+	for _, founded := range b.founded {
+		s.rule.Remove(founded)
+	}
+	s.rule.Resume(b.before)
+}
+
+// A Change is what became of a cluster elsewhere.
+type Change struct {
+	cluster.Cluster
+	Stored  bool // it is in the store
+	Removed bool
+}
+
+// Apply takes in what was committed elsewhere, in the store, and in the index if that is loaded. No
+// batch may be in hand.
+func (s *Space) Apply(changes iter.Seq[*Change], m state.Meta) error {
+	var put, gone []cluster.Cluster
+	for c := range changes {
+		switch {
+		case !c.Removed:
+			put = append(put, c.Cluster)
+		case c.Stored:
+			gone = append(gone, c.Cluster)
+		}
+	}
+	if err := s.store.Apply(put, gone, m); err != nil || !s.loaded {
+		return err
+	}
+	for c := range changes {
+		switch {
+		case c.Stored && c.Removed:
+			s.rule.Remove(c.Centre)
+		case !c.Stored && !c.Removed:
+			s.rule.Insert(c.Centre)
+		}
+	}
+	s.resume()
+	return nil
+}
+
+// maxCollected is how many expired clusters a batch removes beside as many as it founds. Where more
+// have expired at once, the next batches remove them: each costs some microseconds, and no batch shall
+// wait for a million.
+const maxCollected = 1000
+
+// partition divides the clusters that the batch touched into those that live on and those that have
+// expired, and adds to these as many of the others that have expired as a batch may remove.
+func (s *Space) partition(out *Batch) {
+	for _, m := range s.batch {
+		switch {
+		case !m.touched:
+		case s.removable(&m.Cluster):
+			out.Expired = append(out.Expired, m.Cluster)
+		default:
+			out.Touched = append(out.Touched, m.Cluster)
+		}
+	}
+	slices.SortFunc(out.Touched, cluster.ByAge)
+	defer func() { slices.SortFunc(out.Expired, cluster.ByAge) }()
+	before, ok := s.rule.Horizon()
+	if !ok {
+		return
+	}
+	overdue, err := s.store.Overdue(before, maxCollected+len(out.founded))
+	if err != nil {
+		s.err = err
+		return
+	}
+	for _, c := range overdue {
+		// One that the batch touched is dealt with: the store does not know yet when it was last seen.
+		if m := s.batch[c.Seq]; (m == nil || !m.touched) && s.removable(&c) {
+			out.Expired = append(out.Expired, c)
+		}
+	}
+}
+
+// removable reports whether a cluster has expired and may go. That of the last article stays until the
+// next one: the position from which the space goes on is recovered from it.
+func (s *Space) removable(c *cluster.Cluster) bool {
+	return s.rule.Expired(c.LastSeen) && c.Position+1 != s.rule.State().Next
+}

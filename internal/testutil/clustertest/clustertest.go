@@ -1,0 +1,95 @@
+// Package clustertest has clusters and fingerprinted articles for the tests of what reads and writes
+// them.
+package clustertest
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/cluster"
+	"github.com/clusterd/clusterd/internal/fingerprint"
+	"github.com/clusterd/clusterd/internal/singlepass"
+)
+
+// Full returns a cluster of topic articles in which no field is zero: what loses a field on the way
+// gives another cluster.
+func Full() cluster.Cluster {
+	return cluster.Cluster{
+		Centre: singlepass.Centre{
+			Fingerprint: singlepass.Fingerprint{Hash: 0x0123456789abcdef, Sketch: "\x00sketch\xff"},
+			Seq:         7,
+		},
+		Founder: article.Address{Topic: "articles", Partition: 3, Offset: 17}, Size: 9,
+		FirstSeen: 1777636800000, LastSeen: 1777640400000, Position: 41,
+		Representative: article.Representative{ID: "articles/3/17", Title: "新华社"},
+	}
+}
+
+// Extremes returns clusters at the limits of what is possible.
+func Extremes() []cluster.Cluster {
+	maxTitle := article.MaxTitleBytes + len("…")
+	return []cluster.Cluster{
+		{Founder: article.Address{Topic: "articles"}, Size: 1},
+		Full(),
+		{
+			Centre:  singlepass.Centre{Fingerprint: singlepass.Fingerprint{Hash: math.MaxUint64}, Seq: 1},
+			Founder: article.Address{Topic: "articles", Partition: math.MaxInt32, Offset: cluster.MaxOffset},
+			Size:    cluster.MaxPosition, LastSeen: cluster.MaxTime, Position: cluster.MaxPosition,
+			Representative: article.Representative{
+				ID: strings.Repeat("i", article.MaxIDBytes), Title: strings.Repeat("t", maxTitle),
+			},
+		},
+	}
+}
+
+// Impossible returns, by what is wrong with them, clusters that nothing can have made.
+func Impossible() map[string]cluster.Cluster {
+	all := make(map[string]cluster.Cluster)
+	for name, change := range map[string]func(*cluster.Cluster){
+		"no members":                         func(c *cluster.Cluster) { c.Size = 0 },
+		"fewer than no members":              func(c *cluster.Cluster) { c.Size = -1 },
+		"the most members that an int holds": func(c *cluster.Cluster) { c.Size = math.MaxInt },
+		"more members than positions":        func(c *cluster.Cluster) { c.Size = 36 },
+		"one member, and another last":       func(c *cluster.Cluster) { c.Size = 1 },
+		"many members at one position":       func(c *cluster.Cluster) { c.Position = c.Seq },
+		"last before first":                  func(c *cluster.Cluster) { c.Position = c.Seq - 1 },
+		"seq at the end":                     func(c *cluster.Cluster) { c.Seq = math.MaxUint64 },
+		"position at the end":                func(c *cluster.Cluster) { c.Position = math.MaxUint64 },
+		"position one before":                func(c *cluster.Cluster) { c.Position = math.MaxUint64 - 1 },
+		"position beyond JSON":               func(c *cluster.Cluster) { c.Position = cluster.MaxPosition + 1 },
+		"before 1970":                        func(c *cluster.Cluster) { c.FirstSeen = -1 },
+		"the beginning of time":              func(c *cluster.Cluster) { c.FirstSeen = math.MinInt64 },
+		"seen last before first":             func(c *cluster.Cluster) { c.LastSeen = c.FirstSeen - 1 },
+		"the year 10000":                     func(c *cluster.Cluster) { c.LastSeen = cluster.MaxTime + 1 },
+		"the end of time":                    func(c *cluster.Cluster) { c.LastSeen = math.MaxInt64 },
+		"a founder at the last offset":       func(c *cluster.Cluster) { c.Founder.Offset = math.MaxInt64 },
+		"a founder before the first":         func(c *cluster.Cluster) { c.Founder.Offset = -1 },
+		"a founder in no partition":          func(c *cluster.Cluster) { c.Founder.Partition = -1 },
+		"a founder of no topic":              func(c *cluster.Cluster) { c.Founder.Topic = "" },
+		"a long id": func(c *cluster.Cluster) {
+			c.Representative.ID = strings.Repeat("i", article.MaxIDBytes+1)
+		},
+		"a long title": func(c *cluster.Cluster) {
+			c.Representative.Title = strings.Repeat("t", article.MaxTitleBytes+len("…")+1)
+		},
+	} {
+		c := Full()
+		change(&c)
+		all[name] = c
+	}
+	return all
+}
+
+// Article returns the article at an offset of topic articles, in one of three partitions.
+func Article(offset int64, hash uint64, published time.Time) fingerprint.Article {
+	id := fmt.Sprintf("a%d", offset)
+	return fingerprint.Article{
+		Source:      article.Address{Topic: "articles", Partition: int(offset % 3), Offset: offset},
+		PublishedAt: published, Comparable: true,
+		Representative: article.Representative{ID: id, Title: "title of " + id},
+		Fingerprint:    singlepass.Fingerprint{Hash: hash},
+	}
+}
