@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/clusterd/clusterd/internal/article"
-	"github.com/clusterd/clusterd/internal/printable"
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
@@ -19,8 +18,8 @@ func (c *Cluster) AppendJSON(dst []byte, identity string) []byte {
 	}).AppendJSON(dst)
 }
 
-// Parse is the inverse of [Cluster.AppendJSON], for a record with this key and position. The cluster
-// is not validated.
+// Parse is the inverse of [Cluster.AppendJSON], for a record with this key and position. The error says
+// what no clusterd can have written. Fingerprint and sketch are the method's to judge.
 func Parse(key, value []byte, position uint64) (c Cluster, identity string, err error) {
 	wire, err := article.ParseCluster(value)
 	if err != nil {
@@ -31,14 +30,15 @@ func Parse(key, value []byte, position uint64) (c Cluster, identity string, err 
 		return Cluster{}, "", err
 	}
 	if id := founder.String(); id != wire.ClusterID || id != string(key) {
-		return Cluster{}, "", fmt.Errorf("cluster_id %s is not its key", printable.Quote(wire.ClusterID))
+		return Cluster{}, "", fmt.Errorf("cluster_id %.80q is not its key", wire.ClusterID)
 	}
-	return Cluster{
+	c = Cluster{
 		Centre: singlepass.Centre{
 			Fingerprint: singlepass.Fingerprint{Hash: uint64(wire.Fingerprint), Sketch: string(wire.Sketch)},
 			Seq:         wire.Seq,
 		},
 		Founder: founder, Representative: wire.Representative, Size: wire.Size,
 		FirstSeen: wire.FirstSeen.UnixMilli(), LastSeen: wire.LastSeen.UnixMilli(), Position: position,
-	}, wire.Pipeline, nil
+	}
+	return c, wire.Pipeline, c.Validate()
 }

@@ -3,7 +3,6 @@
 package printable
 
 import (
-	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -91,15 +90,4 @@ func appendEscaped(dst []byte, r rune) []byte {
 		dst = append(dst, '\\', 'u', digits[u>>12], digits[u>>8&15], digits[u>>4&15], digits[u&15])
 	}
 	return dst
-}
-
-// maxQuoted is how many bytes of a text Quote shows.
-const maxQuoted = 80
-
-// Quote returns the text as a Go string of at most 80 of its bytes, for a message about it.
-func Quote[T ~string | ~[]byte](text T) string {
-	if len(text) > maxQuoted {
-		return fmt.Sprintf("%q… (%d bytes)", text[:maxQuoted], len(text))
-	}
-	return fmt.Sprintf("%q", text)
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/kafka"
-	"github.com/clusterd/clusterd/internal/printable"
 )
 
 const (
@@ -34,9 +33,9 @@ func (r *Replica) possible(c *article.Checkpoint, record kafka.Record) error {
 	}
 	switch {
 	case err != nil || partition < 0 || (c.Space == "all") != (c.Scope == "topic"):
-		return fmt.Errorf("space %s with scope %s", printable.Quote(c.Space), printable.Quote(c.Scope))
+		return fmt.Errorf("space %.80q with scope %.80q", c.Space, c.Scope)
 	case c.Key() != string(record.Key):
-		return fmt.Errorf("its key is that of another group or space than %s", printable.Quote(c.Key()))
+		return fmt.Errorf("its key is that of another group or space than %.80q", c.Key())
 	case partition%r.modulus != record.Partition:
 		return fmt.Errorf("that of space %s belongs into partition %d", c.Space, partition%r.modulus)
 	case c.NextPosition > maxNextPosition:
@@ -64,7 +63,7 @@ func (r *Replica) sameSettings(c *article.Checkpoint) error {
 		{"cluster.window", c.Window, now.Window},
 	} {
 		if s.was != s.is {
-			changed = append(changed, fmt.Sprintf("%s was %s and is %s", s.name, printable.Quote(s.was), s.is))
+			changed = append(changed, fmt.Sprintf("%s was %.80q and is %s", s.name, s.was, s.is))
 		}
 	}
 	if c.Pipeline != now.Pipeline {
@@ -76,9 +75,9 @@ func (r *Replica) sameSettings(c *article.Checkpoint) error {
 	case changed == nil:
 		return nil
 	case c.Group != now.Group:
-		return fmt.Errorf("its clusters are those of group %s, and this is group %s (%s). Two groups that write the same clusters would spoil them "+
+		return fmt.Errorf("its clusters are those of group %.80q, and this is group %s (%s). Two groups that write the same clusters would spoil them "+
 			"for each other: nothing was read. Give this one an output.clusters_topic and an output.topic of its own, or set input.group back",
-			printable.Quote(c.Group), now.Group, strings.Join(changed, ", "))
+			c.Group, now.Group, strings.Join(changed, ", "))
 	default:
 		return fmt.Errorf("its clusters were made by other settings: %s. Clusters of both kinds would not fit together: nothing was read. %s",
 			strings.Join(changed, ", "), otherWay)

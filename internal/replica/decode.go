@@ -4,19 +4,14 @@ import (
 	"fmt"
 	"strconv"
 	"time"
-	"unicode/utf8"
-
-	"github.com/zeebo/xxh3"
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/cluster"
 	"github.com/clusterd/clusterd/internal/kafka"
-	"github.com/clusterd/clusterd/internal/printable"
-	"github.com/clusterd/clusterd/internal/state"
 )
 
 // Anybody with the right to write may have written to the clusters topic, so nothing in it is
-// believed. Here is what a record must be like by itself; recover.go holds it to what was there before.
+// believed: decode says what a record must be like by itself, and apply holds it to what was there before.
 
 const (
 	// maxRecordBytes is how large a record of the clusters topic may be: the largest sketch, in base64,
@@ -47,7 +42,7 @@ type unexpected struct {
 }
 
 func (u *unexpected) Error() string {
-	return fmt.Sprintf("%s/%d/%d, with the key %s: %s", u.Topic, u.Partition, u.Offset, printable.Quote(u.Key), u.reason)
+	return fmt.Sprintf("%s/%d/%d, with the key %.80q: %s", u.Topic, u.Partition, u.Offset, u.Key, u.reason)
 }
 
 // notOurs is the reason of a record that no clusterd writes.
@@ -79,10 +74,11 @@ func (r *Replica) decode(record kafka.Record) (said statement, err error) {
 }
 
 func (r *Replica) decodeCluster(record kafka.Record) (*cluster.Cluster, error) {
-	c, identity, err := parseCluster(record)
-	if err == nil {
-		err = c.Validate()
+	position, err := recordPosition(record)
+	if err != nil {
+		return nil, notOurs("%w", err)
 	}
+	c, identity, err := cluster.Parse(record.Key, record.Value, position)
 	if err == nil {
 		err = plausible(c.LastSeen, record)
 	}
@@ -107,15 +103,6 @@ func (r *Replica) decodeCluster(record kafka.Record) (*cluster.Cluster, error) {
 	return &c, nil
 }
 
-// parseCluster reads a cluster, and how its fingerprint was made.
-func parseCluster(record kafka.Record) (c cluster.Cluster, identity string, err error) {
-	position, failed := recordPosition(record)
-	if c, identity, err = cluster.Parse(record.Key, record.Value, position); err == nil {
-		err = failed
-	}
-	return c, identity, err
-}
-
 // recordPosition returns what the one header with the position says.
 func recordPosition(record kafka.Record) (position uint64, err error) {
 	found := 0
@@ -125,7 +112,7 @@ func recordPosition(record kafka.Record) (position uint64, err error) {
 		}
 		found++
 		if position, err = strconv.ParseUint(string(h.Value), 10, 64); err != nil || strconv.FormatUint(position, 10) != string(h.Value) {
-			return 0, fmt.Errorf("header %s: %s is no number", article.HeaderPosition, printable.Quote(h.Value))
+			return 0, fmt.Errorf("header %s: %.80q is no number", article.HeaderPosition, h.Value)
 		}
 	}
 	if found != 1 {
@@ -144,26 +131,4 @@ func plausible(seen int64, record kafka.Record) error {
 		return fmt.Errorf("the time %s is in the future", time.UnixMilli(seen).UTC().Format(time.RFC3339))
 	}
 	return nil
-}
-
-// lastRecord returns by what a record is recognised.
-func lastRecord(record kafka.Record) state.LastRecord {
-	return state.LastRecord{Offset: record.Offset, Key: recordKey(record)}
-}
-
-// recordKey tells records of the clusters topic apart, in a short text.
-func recordKey(record kafka.Record) string {
-	key := string(record.Key)
-	if len(key) > maxKeyBytes || !utf8.ValidString(key) {
-		key = fmt.Sprintf("%x", xxh3.Hash128(record.Key).Bytes())
-	}
-	position, err := recordPosition(record)
-	switch {
-	case err == nil:
-		return fmt.Sprint(key, " at ", position)
-	case record.Value != nil:
-		return fmt.Sprintf("%s, %016x", key, xxh3.Hash(record.Value))
-	default:
-		return key
-	}
 }

@@ -21,7 +21,7 @@ type health struct {
 	dir       string
 	log       *slog.Logger
 	fatal     func(error)
-	guarded   atomic.Int32  // calls of guard
+	guarded   atomic.Int32  // times that guard has begun and not ended
 	compacted chan struct{} // gets a value when a compaction has ended
 
 	once   sync.Once
@@ -133,22 +133,23 @@ func (h *health) Fatalf(format string, args ...any) {
 	panic(c)
 }
 
-// guard calls Pebble, and turns a panic into an error: Pebble does not expect files that are damaged.
-func (h *health) guard(doing string, call func() error) (err error) {
+// guard begins calls of Pebble, and returns what to defer around them: it explains their error, and
+// turns a panic into one. Pebble does not expect files that are damaged.
+func (h *health) guard(doing string) (end func(err *error)) {
 	h.guarded.Add(1)
-	defer func() {
+	return func(err *error) {
 		h.guarded.Add(-1)
 		switch r := recover().(type) {
 		case nil:
+			*err = h.explain(doing, *err)
 		case crash:
-			err = h.explain(doing, r.cause)
+			*err = h.explain(doing, r.cause)
 		case error:
-			err = h.explain(doing, r)
+			*err = h.explain(doing, r)
 		default:
-			err = fmt.Errorf("%w: %s %s: %v", ErrDamaged, doing, h.dir, r)
+			*err = fmt.Errorf("%w: %s %s: %v", ErrDamaged, doing, h.dir, r)
 		}
-	}()
-	return h.explain(doing, call())
+	}
 }
 
 // explain tells damage from what the system refuses.

@@ -51,10 +51,9 @@ func (s *Store) open(o Options) (err error) {
 	if err := removeLogs(o.FS, s.dir); err != nil {
 		return s.health.explain("opening", err)
 	}
-	return s.health.guard("opening", func() (err error) {
-		s.db, err = pebble.Open(s.dir, pebbleOptions(o, s.health, lock))
-		return err
-	})
+	defer s.health.guard("opening")(&err)
+	s.db, err = pebble.Open(s.dir, pebbleOptions(o, s.health, lock))
+	return err
 }
 
 // removeLogs removes the logs that Pebble makes although it is to write none. It would replay them, flush

@@ -13,23 +13,20 @@ import (
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
-// get is the value of a key, and whether there is one.
+// get returns the value of a key, and whether there is one.
 func (s *Store) get(key []byte) (value []byte, ok bool, err error) {
 	if err := s.health.check(); err != nil {
 		return nil, false, err
 	}
-	err = s.health.guard("reading", func() error {
-		found, closer, err := s.db.Get(key)
-		if errors.Is(err, pebble.ErrNotFound) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		value, ok = append([]byte{}, found...), true
-		return closer.Close()
-	})
-	return value, ok, err
+	defer s.health.guard("reading")(&err)
+	found, closer, err := s.db.Get(key)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	return append([]byte{}, found...), true, closer.Close()
 }
 
 // Get returns the cluster of this seq, and whether there is one.
@@ -101,17 +98,16 @@ func (s *Store) Centres(ctx context.Context, each func(singlepass.Centre) error)
 
 // scan hands on what is stored under the keys in [from, to), in order, until each has enough. Key and
 // value are valid until each returns.
-func (s *Store) scan(from, to []byte, each func(key, value []byte) (more bool)) error {
+func (s *Store) scan(from, to []byte, each func(key, value []byte) (more bool)) (err error) {
 	if err := s.health.check(); err != nil {
 		return err
 	}
-	return s.health.guard("reading", func() error {
-		i, err := s.db.NewIter(&pebble.IterOptions{LowerBound: from, UpperBound: to})
-		if err != nil {
-			return err
-		}
-		for ok := i.First(); ok && each(i.Key(), i.Value()); ok = i.Next() {
-		}
-		return i.Close() // it says what went wrong on the way
-	})
+	defer s.health.guard("reading")(&err)
+	i, err := s.db.NewIter(&pebble.IterOptions{LowerBound: from, UpperBound: to})
+	if err != nil {
+		return err
+	}
+	for ok := i.First(); ok && each(i.Key(), i.Value()); ok = i.Next() {
+	}
+	return i.Close() // it says what went wrong on the way
 }
