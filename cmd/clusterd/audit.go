@@ -9,10 +9,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/clusterd/clusterd/internal/audit"
+	"github.com/clusterd/clusterd/internal/audit/report"
 	"github.com/clusterd/clusterd/internal/config"
 )
 
-// auditFlags are how an audit is done and shown.
+// auditFlags say how an audit is done and shown.
 type auditFlags struct {
 	seen                  []string
 	show                  int
@@ -26,14 +27,20 @@ func newAudit() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "audit",
 		Short: "Check on the topics that every record came out once, with the right cluster",
-		Long: "Reads the topics of a clusterd, which may be running, and works everything out again: that each input record came out\n" +
-			"exactly once, in order, that its result or dead letter says what the record says, that it has the cluster that a plain\n" +
-			"model gives it, and that the clusters topic and the group's offsets agree. Of other methods than simhash it does not\n" +
-			"check that a cluster is the nearest; docs/reliability.md says what is checked and what cannot be. Configuration and\n" +
-			"version must be those that all of it was made with: another distance, window, scope or field gives other results.\n" +
+		Long: "Reads the topics of a clusterd, which may be running, and works everything out again: " +
+			"that each input record came out\n" +
+			"exactly once, in order, that its result or dead letter says what the record says, that it has " +
+			"the cluster that a plain\n" +
+			"model gives it, and that the clusters topic and the group's offsets agree. Of other methods " +
+			"than simhash it does not\n" +
+			"check that a cluster is the nearest; docs/reliability.md says what is checked and what cannot " +
+			"be. Configuration and\n" +
+			"version must be those that all of it was made with: another distance, window, scope or field " +
+			"gives other results.\n" +
 			"Exits with 0 if everything that can be checked holds, with 1 if not.",
 		Example: "  clusterd audit -c clusterd.yaml\n" +
-			"  kcat -b 127.0.0.1:9092 -C -t article-clusters -e -X isolation.level=read_committed > before.jsonl\n" +
+			"  kcat -b 127.0.0.1:9092 -C -t article-clusters -e " +
+			"-X isolation.level=read_committed > before.jsonl\n" +
 			"  clusterd audit -c clusterd.yaml --seen before.jsonl",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -48,12 +55,16 @@ func newAudit() *cobra.Command {
 		},
 	}
 	configFlag(cmd, &file)
-	cmd.Flags().StringArrayVar(&flags.seen, "seen", nil, "results that were read earlier must still be there: a `FILE` of one JSON value a line, or -; may be repeated")
-	cmd.Flags().IntVar(&flags.show, "show", 10, "show the first `N` violations of each promise")
-	cmd.Flags().BoolVar(&flags.json, "json", false, "print one JSON object instead of the table")
-	cmd.Flags().BoolVar(&flags.strict, "strict", false, "exit with 1 also where a promise could not be checked")
-	cmd.Flags().BoolVar(&flags.aborted, "aborted", false, "also count the records of aborted transactions, which reads the output topics twice")
-	cmd.Flags().StringVar(&flags.tmp, "tmp", "", "put temporary files, about 290 bytes an article and its sketch, into `DIR` instead of the system's place")
+	f := cmd.Flags()
+	f.StringArrayVar(&flags.seen, "seen", nil, "results that were read earlier must still be there: "+
+		"a `FILE` of one JSON value a line, or -; may be repeated")
+	f.IntVar(&flags.show, "show", 10, "show the first `N` violations of each promise")
+	f.BoolVar(&flags.json, "json", false, "print one JSON object instead of the table")
+	f.BoolVar(&flags.strict, "strict", false, "exit with 1 also where a promise could not be checked")
+	f.BoolVar(&flags.aborted, "aborted", false,
+		"also count the records of aborted transactions, which reads the output topics twice")
+	f.StringVar(&flags.tmp, "tmp", "", "put temporary files, about 290 bytes an article and its sketch, "+
+		"into `DIR` instead of the system's place")
 	return cmd
 }
 
@@ -82,7 +93,7 @@ func auditTopics(cmd *cobra.Command, c config.Config, flags auditFlags) error {
 		bar.ChangeMax64(total)
 		_ = bar.Set64(done) // a bar that cannot be drawn does no harm
 	}
-	report, err := audit.Run(cmd.Context(), c, options)
+	found, err := audit.Run(cmd.Context(), c, options)
 	_ = bar.Clear()
 	if errors.Is(err, context.Canceled) {
 		return errors.New("interrupted: nothing is known about the topics")
@@ -90,23 +101,23 @@ func auditTopics(cmd *cobra.Command, c config.Config, flags auditFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := writeReport(cmd, report, flags.json); err != nil {
+	if err := writeReport(cmd, found, flags.json); err != nil {
 		return err
 	}
 	switch {
-	case report.Violations() > 0:
-		return fmt.Errorf("%d violations of what clusterd promises", report.Violations())
-	case flags.strict && report.Unchecked() > 0:
-		return fmt.Errorf("%d promises could not be checked wholly", report.Unchecked())
+	case found.Violations() > 0:
+		return fmt.Errorf("%d violations of what clusterd promises", found.Violations())
+	case flags.strict && found.Unchecked() > 0:
+		return fmt.Errorf("%d promises could not be checked wholly", found.Unchecked())
 	}
 	return nil
 }
 
-func writeReport(cmd *cobra.Command, report *audit.Report, asJSON bool) error {
+func writeReport(cmd *cobra.Command, r *report.Report, asJSON bool) error {
 	if !asJSON {
-		return report.Write(cmd.OutOrStdout())
+		return r.Write(cmd.OutOrStdout())
 	}
 	e := json.NewEncoder(jsonOut(cmd))
 	e.SetEscapeHTML(false)
-	return e.Encode(report)
+	return e.Encode(r)
 }

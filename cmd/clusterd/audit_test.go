@@ -11,7 +11,7 @@ import (
 
 	kafkago "github.com/segmentio/kafka-go"
 
-	"github.com/clusterd/clusterd/internal/audit"
+	"github.com/clusterd/clusterd/internal/audit/report"
 	"github.com/clusterd/clusterd/internal/testutil/golden"
 )
 
@@ -46,11 +46,11 @@ func TestAudit(t *testing.T) {
 		t.Fatal(err)
 	}
 	got = clusterd(t, "", "audit", "-c", file, "--json", "--show", "1")
-	var report audit.Report
-	if err := json.Unmarshal([]byte(got.out), &report); err != nil {
+	var found report.Report
+	if err := json.Unmarshal([]byte(got.out), &found); err != nil {
 		t.Fatalf("%v: %s", err, got.out)
 	}
-	if got.code != exitFailed || report.Checks[1].Violations != 1 || !strings.Contains(got.errs, "violations of what clusterd promises") {
+	if got.code != exitFailed || found.Checks[1].Violations != 1 || !strings.Contains(got.errs, "violations of what clusterd promises") {
 		t.Errorf("after a second result of %s: exit %d, %s%s", bridgeAt, got.code, got.out, got.errs)
 	}
 	if code := p.signal(syscall.SIGTERM); code != 0 {

@@ -1,38 +1,40 @@
 // Package audit checks, on the topics of a clusterd that runs or has stopped, that it kept what it
-// promises. Settings go in, a [Report] comes out. It reads with another Kafka client, parses what clusterd wrote by
-// what the README says of it, and has a model of its own of the order, the rule and expiry. With clusterd it
-// shares what makes an article of a record, and what makes fingerprints of articles and compares two of them: functions
-// of their arguments alone, which have tests of their own. The audit calls them again, on the input.
+// promises. Settings go in, a [report.Report] comes out. The audit reads with another Kafka client than the
+// daemon (topics), states by itself what clusterd writes (wire), and has a model of its own of the order,
+// the rule and expiry (model). With clusterd it shares what makes an article of a record, and what makes
+// fingerprints of articles and compares two of them: it calls these again, on the input (expect).
 //
 //   - form: every message has the documented form.
 //   - I1: every committed input record below the group's offsets came out exactly once, as a result or
 //     as a dead letter, and nothing else did.
-//   - input: a result has the id, time and fingerprint of its input record, a dead letter its class and bytes; each is in the
-//     partition that its key gives it, and names the pipeline that the settings give. Of event times see eventTime.
+//   - input: a result has the id, time and fingerprint of its input record, a dead letter its class and
+//     bytes; each is in the partition that its key gives it, and names the pipeline that the settings give.
+//     Of event times see [expect.Outcome.CheckEventTime].
 //   - I2: positions have no gap, and along them each input partition was taken in in its own order.
 //   - I3: a plain model that is fed the recorded order gives each article the same cluster, distance and size.
-//     Of other methods than simhash the model does not look for the nearest: see model.
-//   - I4: the clusters topic says what the model says, in all fields, and nothing came out ahead of the group's offsets.
+//     Of other methods than simhash the model does not look for the nearest: see [model.NewFollowing].
+//   - I4: the clusters topic says what the model says, in all fields, and nothing came out ahead of the
+//     group's offsets.
 //   - I5: what somebody read earlier is still there, once, with the same cluster.
 //
 // Memory is some 2 bits for each input record, 2 for each result and 100 to 200 bytes for each cluster,
-// beside what a fetch brings and the dictionary; temporary files hold 290 bytes for each article, its sketch, and 13 bytes
-// for each result that was read earlier.
+// beside what a fetch brings and the dictionary. Temporary files hold 290 bytes for each article, its sketch,
+// and 13 bytes for each result that was read earlier.
 package audit
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"log/slog"
-	"os"
-	"time"
 
-	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/audit/expect"
+	"github.com/clusterd/clusterd/internal/audit/report"
+	"github.com/clusterd/clusterd/internal/audit/spill"
+	"github.com/clusterd/clusterd/internal/audit/topics"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/method"
 )
@@ -56,138 +58,146 @@ type Seen struct {
 
 // Run audits the topics that c names. An error means that the audit could not be done; what is wrong with
 // the topics is in the report.
-func Run(ctx context.Context, c config.Config, o Options) (*Report, error) {
+func Run(ctx context.Context, c config.Config, o Options) (*report.Report, error) {
 	return run(ctx, c, o, method.New)
 }
 
-func run(ctx context.Context, c config.Config, o Options, newMethod func(config.Config) (method.Method, error)) (*Report, error) {
-	connection, err := connection(c.Kafka)
-	if err != nil {
+// A newMethod makes the method that a configuration names.
+type newMethod func(config.Config) (method.Method, error)
+
+func run(ctx context.Context, c config.Config, o Options, new newMethod) (*report.Report, error) {
+	a := newAudit(c, o)
+	var err error
+	if a.topics, err = topics.NewClient(c.Kafka, o.Log, a.advance); err != nil {
 		return nil, err
 	}
-	client, err := kgo.NewClient(connection...)
-	if err != nil {
+	defer a.topics.Close()
+	if a.dir, err = spill.NewDir(o.TempDir); err != nil {
 		return nil, err
 	}
-	defer client.Close()
-	dir, err := os.MkdirTemp(o.TempDir, "clusterd-audit-")
-	if err != nil {
-		return nil, fmt.Errorf("making a folder for temporary files: %w", err)
-	}
-	defer func() { _ = os.RemoveAll(dir) }() // of no use to anybody else
-	a := &audit{
-		config: c, options: o, connection: connection, admin: kadm.NewClient(client), dir: dir,
-		newMethod: newMethod,
-		accounts:  make(map[int32]*account), spaces: make(map[int32]*space), early: make(map[int32]*table[earlyRow]), found: make(map[int32]bitmap),
-		inputs: make(map[int32]*table[inputRow]), dead: make(map[int32]*table[deadRow]), placements: make(map[int32]*table[placement]),
-		checkpoints: make(map[string]checkpoint),
-	}
-	a.begin()
-	defer a.closeTables()
-	if err := a.run(ctx); err != nil {
+	defer func() { _ = a.dir.Close() }() // what is left is of no use to anybody
+	if a.cut, err = a.topics.Cut(ctx, c.Input, c.Output); err != nil {
 		return nil, err
 	}
-	return a.finish(), nil
+	if err := a.run(ctx, new); err != nil {
+		return nil, err
+	}
+	a.report.Counts.Spaces = len(a.spaces)
+	a.report.Conclude()
+	return a.report, nil
 }
 
 // audit is one audit on its way.
 type audit struct {
-	config     config.Config
-	options    Options
-	connection []kgo.Opt
-	admin      *kadm.Client
-	dir        string
+	config  config.Config
+	options Options
+	topics  *topics.Client
+	dir     *spill.Dir
+	seed    maphash.Seed // of all digests
+	cut     topics.Cut
 
-	newMethod func(config.Config) (method.Method, error)
-	method    method.Method
-	pipeline  string // what every message must say of how fingerprints are made
+	report                                   *report.Report
+	form, once, input, order, rule, clusters *report.Check
 
-	report                                          *Report
-	form, once, input, order, rule, clusters, again *Check
+	method   method.Method
+	pipeline string           // what every message must say of how fingerprints are made
+	expected *expect.Outcomes // of the input up to read
+	read     map[int32]int64  // offsets by input partition
 
-	cut        cut
-	complete   bool               // no result has been deleted by retention
-	accounts   map[int32]*account // by input partition
-	spaces     map[int32]*space   // by input partition, or all under 0
-	positions  int64              // more than there can be: each has a result, at an offset of its own
-	early      map[int32]*table[earlyRow]
-	found      map[int32]bitmap           // what of early is still there
-	inputs     map[int32]*table[inputRow] // these three by input partition, and by the offset from where that begins
-	dead       map[int32]*table[deadRow]
-	placements map[int32]*table[placement]
-	sketches   *blobs
-	unmeasured int64 // distances that are not known, since an input record is deleted
-	done, all  int64 // records read, and to be read
-	data       int64 // committed records of the output topics
-
+	complete    bool               // no result has been deleted by retention
+	accounts    map[int32]*account // by input partition
+	spaces      map[int32]*space   // by input partition, or all under 0
+	positions   int64              // more than there can be: each has a result, at an offset of its own
+	seen        *seen
+	dead        *spill.Partitions[deadRow]
+	placements  *placements
 	checkpoints map[string]checkpoint // by key
+	unmeasured  int64                 // distances that are not known, since an input record is deleted
+
+	done, all int64 // records read, and to be read
+	data      int64 // committed records of the output topics
 }
 
-func (a *audit) begin() {
-	a.report = &Report{Input: a.config.Input.Topic, Group: a.config.Input.Group, Counts: Counts{DeadLetters: make(map[string]int64)}}
-	a.form = a.check("form", "every message has the documented form")
-	a.once = a.check("I1", "every committed input record came out exactly once, and nothing else")
-	a.input = a.check("input", "every message says what its input record says, where its key puts it")
-	a.order = a.check("I2", "positions have no gap, and each partition was taken in in its order")
+// newAudit returns an audit without topics and without temporary files.
+func newAudit(c config.Config, o Options) *audit {
+	a := &audit{
+		config: c, options: o, seed: maphash.MakeSeed(), complete: true,
+		report:   report.New(c.Input.Topic, c.Input.Group, o.Show),
+		accounts: make(map[int32]*account), spaces: make(map[int32]*space),
+		checkpoints: make(map[string]checkpoint),
+	}
+	a.form = a.report.Add("form", "every message has the documented form")
+	a.once = a.report.Add("I1", "every committed input record came out exactly once, and nothing else")
+	a.input = a.report.Add("input", "every message says what its input record says, where its key puts it")
+	a.order = a.report.Add("I2", "positions have no gap, and each partition was taken in in its order")
 	decides := "each article has the cluster that a plain model gives it"
-	if a.config.Fingerprint.Method != "simhash" {
+	if !findsNearest(c) {
 		decides = "each article joined a live cluster that is near enough, or founded one; equal ones are in one"
-		a.report.Limits = append(a.report.Limits, "with method "+a.config.Fingerprint.Method+": that the cluster an article joined is the nearest, and that a founder had none near enough")
+		a.report.Limits = append(a.report.Limits, "with method "+c.Fingerprint.Method+
+			": that the cluster an article joined is the nearest, and that a founder had none near enough")
 	}
-	a.rule = a.check("I3", decides)
-	a.clusters = a.check("I4", "the clusters topic agrees with the model, the group's offsets with both")
-	if len(a.options.Seen) > 0 {
-		a.again = a.check("I5", "what was read earlier is still there, once and unchanged")
-	}
-}
-
-func (a *audit) check(id, promise string) *Check {
-	c := &Check{ID: id, Promise: promise, show: a.options.Show}
-	a.report.Checks = append(a.report.Checks, c)
-	return c
-}
-
-func (a *audit) run(ctx context.Context) (err error) {
-	for began := time.Now(); ; {
-		a.cut, err = a.takeCut(ctx)
-		// The client asks again wherever it failed, but not where a broker hangs.
-		if !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(began) > answerLimit {
-			break
+	a.rule = a.report.Add("I3", decides)
+	a.clusters = a.report.Add("I4", "the clusters topic agrees with the model, the group's offsets with both")
+	if len(o.Seen) > 0 {
+		a.seen = &seen{
+			topic: c.Input.Topic,
+			check: a.report.Add("I5", "what was read earlier is still there, once and unchanged"),
 		}
 	}
-	if err != nil {
-		return err
+	return a
+}
+
+// findsNearest reports whether the model looks for the nearest centre itself. It can where all that is
+// compared is 64 bits.
+func findsNearest(c config.Config) bool { return c.Fingerprint.Method == "simhash" }
+
+// run checks the topics at the cut.
+func (a *audit) run(ctx context.Context, new newMethod) (err error) {
+	outputs := []topics.Span{a.cut.Clusters, a.cut.Results, a.cut.DeadLetters}
+	for _, s := range outputs {
+		a.all += s.Size()
 	}
-	outputs := []span{a.cut.clusters, a.cut.results, a.cut.dead}
-	a.complete = true
-	if len(a.cut.committed) == 0 && outputs[0].size()+outputs[1].size()+outputs[2].size() == 0 {
+	if len(a.cut.Committed) == 0 && a.all == 0 {
 		a.report.Note = "nothing committed yet"
-		err := a.readEarly(ctx)
-		a.compareEarly()
+		err := a.readSeen(ctx)
+		a.seen.checkFound(a.complete)
 		return err
 	}
-	for _, s := range append(outputs, a.cut.input) {
-		if s.missing {
-			return fmt.Errorf("topic %s does not exist, and group %s has committed offsets: is the configuration that of this clusterd?", s.topic, a.config.Input.Group)
+	for _, s := range append(outputs, a.cut.Input) {
+		if s.Missing {
+			return fmt.Errorf("topic %s does not exist, and group %s has committed offsets: "+
+				"is the configuration that of this clusterd?", s.Topic, a.config.Input.Group)
 		}
-		a.all += s.size()
 	}
-	for _, end := range a.cut.results.to {
+	a.all += a.cut.Input.Size() + a.cut.Results.Size() // results are gone through again, in order
+	for _, end := range a.cut.Results.To {
 		a.positions += end
 	}
-	a.all += a.cut.results.size() // which are gone through again, in order
-	a.whatIsGone()
-	if a.method, err = a.newMethod(a.config); err != nil {
+	a.reportDeleted()
+	if a.method, err = new(a.config); err != nil {
 		return err
 	}
 	a.pipeline = a.method.Identity()
+	a.dead = spill.NewPartitions[deadRow](a.dir, a.cut.Input.From, a.cut.Input.To)
+	a.placements = newPlacements(a.dir, a.cut.Input)
+	if err := a.steps(ctx); err != nil {
+		return err
+	}
+	a.checkAccounts()
+	a.checkCheckpoints()
+	a.seen.checkFound(a.complete)
+	return a.placements.check(a.cut.Results, a.cut.DeadLetters, a.input)
+}
+
+// steps reads the topics. Each step needs those before it.
+func (a *audit) steps(ctx context.Context) error {
 	steps := []struct {
 		what   string
 		wanted bool
 		do     func(context.Context) error
 	}{
-		{"reading what was read earlier", len(a.options.Seen) > 0, a.readEarly},
-		{"reading dead letters", true, a.readDead},
+		{"reading what was read earlier", a.seen != nil, a.readSeen},
+		{"reading dead letters", true, a.readDeadLetters},
 		{"reading the input", true, a.readInput},
 		{"reading clusters", true, a.readClusters},
 		{"reading results", true, a.readResults},
@@ -206,99 +216,34 @@ func (a *audit) run(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	a.compareAccounts()
-	a.compareCheckpoints()
-	a.compareEarly()
-	return a.comparePlaces()
+	return nil
 }
 
-// whatIsGone says which promises cannot be checked, since retention has deleted what they are about.
-func (a *audit) whatIsGone() {
-	for _, s := range []span{a.cut.results, a.cut.dead} {
-		p, from, ok := s.begun()
+// reportDeleted reports which promises cannot be checked, since retention has deleted what they are
+// about.
+func (a *audit) reportDeleted() {
+	for _, s := range []topics.Span{a.cut.Results, a.cut.DeadLetters} {
+		p, from, ok := s.Deleted()
 		if !ok {
 			continue
 		}
-		why := fmt.Sprintf("the records of %s/%d below offset %d have been deleted; a topic that keeps all has retention.ms=-1 and retention.bytes=-1",
-			s.topic, p, from)
-		a.once.notChecked("whether records are lost: " + why)
-		if s.topic == a.cut.results.topic {
+		why := fmt.Sprintf("the records of %s/%d below offset %d have been deleted; "+
+			"a topic that keeps all has retention.ms=-1 and retention.bytes=-1", s.Topic, p, from)
+		a.once.Skip("whether records are lost: " + why)
+		if s.Topic == a.cut.Results.Topic {
 			a.complete = false
-			a.order.notChecked("whether positions have gaps: " + why)
-			a.rule.notChecked("the model needs all results from the first one on: " + why)
-			a.clusters.notChecked("the model needs all results from the first one on: " + why)
+			a.order.Skip("whether positions have gaps: " + why)
+			a.rule.Skip("the model needs all results from the first one on: " + why)
+			a.clusters.Skip("the model needs all results from the first one on: " + why)
 		}
 	}
-}
-
-func (a *audit) readResults(ctx context.Context) error {
-	n, err := a.read(ctx, a.cut.results, kgo.ReadCommitted(), data(a.takeResult))
-	a.data += n
-	return err
-}
-
-func (a *audit) takeResult(r *kgo.Record) error {
-	a.form.Checked++
-	input, at := a.config.Input.Topic, placeOf(r).in(r.Topic)
-	source, err := sourceHeader(r, input)
-	if err != nil {
-		a.form.violated(at, "the form of a result", err.Error())
-		return nil
-	}
-	a.came(source, at)
-	m, err := parseMessage(r.Value)
-	if err == nil && (m.source() != source || m.Source.Topic != input) {
-		err = fmt.Errorf("source %s in the value, and %s in header clusterd.source", m.source().in(m.Source.Topic), source.in(input))
-	}
-	if err != nil {
-		a.form.violated(at, "the form of a result", err.Error())
-		return nil
-	}
-	if err := a.compareWithEarly(source, m.clusterID(), at); err != nil {
-		return err
-	}
-	in, known, err := a.inputOf(source)
-	if err != nil {
-		return err
-	}
-	if known {
-		a.compareResult(r, &m, &in)
-	}
-	a.common(r, &m)
-	if err := a.placed(source, placement{At: placeOf(r), Hash: hashOf(r, source)}); err != nil {
-		return err
-	}
-	switch m.Status {
-	case "new":
-		a.report.Counts.New++
-	case "joined":
-		a.report.Counts.Joined++
-	default:
-		a.report.Counts.Unclustered++
-		if err := m.unclustered(r); err != nil {
-			a.form.violated(at, "the form of a result", err.Error())
-		}
-		return nil
-	}
-	row, position, err := m.clustered(r, input)
-	if err != nil {
-		a.form.violated(at, "the form of a result", err.Error())
-		return nil
-	}
-	if err := headersAre(r, article.HeaderSource, article.HeaderPosition, article.HeaderEventTime); err != nil {
-		a.form.violated(at, "the form of a result", err.Error())
-	}
-	if known && in.Kind == clusteredKind {
-		row.know(&in)
-	}
-	return a.place(row, position, at)
 }
 
 // countAborted reads the output topics as one who does not care whether a record is committed.
 func (a *audit) countAborted(ctx context.Context) error {
 	aborted := -a.data
-	for _, s := range []span{a.cut.clusters, a.cut.results, a.cut.dead} {
-		n, err := a.read(ctx, s, kgo.ReadUncommitted(), func(*kgo.Record) error { return nil })
+	for _, s := range []topics.Span{a.cut.Clusters, a.cut.Results, a.cut.DeadLetters} {
+		n, err := a.topics.Read(ctx, s, kgo.ReadUncommitted(), func(*kgo.Record) error { return nil })
 		if err != nil {
 			return err
 		}
@@ -315,34 +260,4 @@ func (a *audit) advance(n int64) {
 	if a.options.Progress != nil {
 		a.options.Progress(min(a.done, a.all), a.all)
 	}
-}
-
-func (a *audit) closeTables() {
-	for _, s := range a.spaces {
-		s.results.close()
-		s.clusters.close()
-	}
-	for _, t := range a.early {
-		t.close()
-	}
-	for _, t := range a.inputs {
-		t.close()
-	}
-	for _, t := range a.dead {
-		t.close()
-	}
-	for _, t := range a.placements {
-		t.close()
-	}
-	if a.sketches != nil {
-		a.sketches.close()
-	}
-}
-
-func (a *audit) finish() *Report {
-	a.report.Counts.Spaces = len(a.spaces)
-	for _, c := range a.report.Checks {
-		c.close()
-	}
-	return a.report
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/clusterd/clusterd/internal/audit/wire"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -57,47 +58,52 @@ func (s *stage) inputBatch(batch []byte) int64 {
 		s.Fatal(err)
 	}
 	for i := range int64(binary.BigEndian.Uint32(batch[57:])) { // whether they can be read or not
-		s.inputs[place{0, got.BaseOffset + i}] = input{Record: &kgo.Record{Value: []byte("{")}}
+		s.inputs[wire.Address{Partition: 0, Offset: got.BaseOffset + i}] = input{Record: &kgo.Record{Value: []byte("{")}}
 	}
 	return got.BaseOffset
 }
 
+// The classes of the dead letters here.
+const unreadable, single = "bad_batch", "bad_json"
+
+// A letter is a dead letter of these offsets of a batch.
+type letter struct {
+	class       string
+	first, last int64
+}
+
+var equalOffsets = oddBatch(3, 0, oddRecord(0), oddRecord(0), oddRecord(2))
+
+var allSingle = []letter{{single, 0, 0}, {single, 1, 1}, {single, 2, 2}}
+var oddBatches = []struct {
+	name    string
+	batch   []byte
+	letters []letter
+	check   string // that is violated; empty: all hold
+}{
+	{"a good batch", oddBatch(3, 0, oddRecord(0), oddRecord(1), oddRecord(2)), allSingle, ""},
+	{"equal offsets, the rest as one", equalOffsets, []letter{{single, 0, 0}, {unreadable, 1, 2}}, ""},
+	{"equal offsets, by one who reads them", equalOffsets, allSingle, ""},
+	{"offsets too high", oddBatch(3, 0, oddRecord(0), oddRecord(900), oddRecord(901)), []letter{{single, 0, 0}, {unreadable, 1, 2}}, ""},
+	{"negative offsets", oddBatch(3, 0, oddRecord(-3), oddRecord(-2), oddRecord(-1)), []letter{{unreadable, 0, 2}}, ""},
+	{"a record that is not there", oddBatch(3, 0, oddRecord(0), oddRecord(1)), []letter{{single, 0, 0}, {single, 1, 1}, {unreadable, 2, 2}}, ""},
+	{"bytes behind the last", oddBatch(3, 0, oddRecord(0), oddRecord(1), oddRecord(2), []byte{0}), []letter{{single, 0, 0}, {single, 1, 1}, {unreadable, 2, 2}}, ""},
+	{"no zstd", oddBatch(3, 4, oddRecord(0)), []letter{{unreadable, 0, 2}}, ""},
+	{"nothing", oddBatch(3, 0), []letter{{unreadable, 0, 2}}, ""},
+	{"a record that can be read", equalOffsets, []letter{{unreadable, 0, 2}}, "I1"},
+	{"a good batch that came out as none", oddBatch(3, 0, oddRecord(0), oddRecord(1), oddRecord(2)), []letter{{unreadable, 0, 2}}, "I1"},
+	{"a rest that is lost", equalOffsets, []letter{{single, 0, 0}}, "I1"},
+	{"a rest of which one is lost", equalOffsets, []letter{{single, 0, 0}, {unreadable, 1, 1}}, "I1"},
+	{"a rest that came twice", equalOffsets, []letter{{single, 0, 0}, {unreadable, 1, 2}, {unreadable, 1, 2}}, "I1"},
+	{"a rest of which one came twice", equalOffsets, []letter{{single, 0, 0}, {unreadable, 1, 2}, {single, 2, 2}}, "I1"},
+	{"a rest beyond the topic", equalOffsets, []letter{{single, 0, 0}, {unreadable, 1, 1 << 60}}, "form"},
+	{"a rest that ends before it begins", equalOffsets, []letter{{single, 0, 0}, {unreadable, 1, 0}}, "form"},
+}
 // What the audit cannot read of the input must come out all the same, each offset once, in whatever way; what it
 // can read must not come out as unreadable.
 func TestOddInputBatches(t *testing.T) {
 	t.Parallel()
-	const bad, single = "bad_batch", "bad_json"
-	type letter struct {
-		class       string
-		first, last int64 // of the batch's offsets
-	}
-	equal := oddBatch(3, 0, oddRecord(0), oddRecord(0), oddRecord(2))
-	all := []letter{{single, 0, 0}, {single, 1, 1}, {single, 2, 2}}
-	tests := []struct {
-		name    string
-		batch   []byte
-		letters []letter
-		check   string // that is violated; empty: all hold
-	}{
-		{"a good batch", oddBatch(3, 0, oddRecord(0), oddRecord(1), oddRecord(2)), all, ""},
-		{"equal offsets, the rest as one", equal, []letter{{single, 0, 0}, {bad, 1, 2}}, ""},
-		{"equal offsets, by one who reads them", equal, all, ""},
-		{"offsets too high", oddBatch(3, 0, oddRecord(0), oddRecord(900), oddRecord(901)), []letter{{single, 0, 0}, {bad, 1, 2}}, ""},
-		{"negative offsets", oddBatch(3, 0, oddRecord(-3), oddRecord(-2), oddRecord(-1)), []letter{{bad, 0, 2}}, ""},
-		{"a record that is not there", oddBatch(3, 0, oddRecord(0), oddRecord(1)), []letter{{single, 0, 0}, {single, 1, 1}, {bad, 2, 2}}, ""},
-		{"bytes behind the last", oddBatch(3, 0, oddRecord(0), oddRecord(1), oddRecord(2), []byte{0}), []letter{{single, 0, 0}, {single, 1, 1}, {bad, 2, 2}}, ""},
-		{"no zstd", oddBatch(3, 4, oddRecord(0)), []letter{{bad, 0, 2}}, ""},
-		{"nothing", oddBatch(3, 0), []letter{{bad, 0, 2}}, ""},
-		{"a record that can be read", equal, []letter{{bad, 0, 2}}, "I1"},
-		{"a good batch that came out as none", oddBatch(3, 0, oddRecord(0), oddRecord(1), oddRecord(2)), []letter{{bad, 0, 2}}, "I1"},
-		{"a rest that is lost", equal, []letter{{single, 0, 0}}, "I1"},
-		{"a rest of which one is lost", equal, []letter{{single, 0, 0}, {bad, 1, 1}}, "I1"},
-		{"a rest that came twice", equal, []letter{{single, 0, 0}, {bad, 1, 2}, {bad, 1, 2}}, "I1"},
-		{"a rest of which one came twice", equal, []letter{{single, 0, 0}, {bad, 1, 2}, {single, 2, 2}}, "I1"},
-		{"a rest beyond the topic", equal, []letter{{single, 0, 0}, {bad, 1, 1 << 60}}, "form"},
-		{"a rest that ends before it begins", equal, []letter{{single, 0, 0}, {bad, 1, 0}}, "form"},
-	}
-	for _, test := range tests {
+	for _, test := range oddBatches {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			s := newStage(t, nil)
@@ -107,23 +113,23 @@ func TestOddInputBatches(t *testing.T) {
 			s.cluster(story, places)
 			letters := []*kgo.Record{s.outcome(nil, item{kind: single}, after[0], nil)}
 			for _, l := range test.letters {
-				r := s.outcome(nil, item{kind: l.class}, place{0, at + l.first}, nil)
-				if l.class == bad {
+				r := s.outcome(nil, item{kind: l.class}, wire.Address{Partition: 0, Offset: at + l.first}, nil)
+				if l.class == unreadable {
 					setHeader(r, "clusterd.offsets", fmt.Sprintf("%d-%d", at+l.first, at+l.last))
 				}
 				letters = append(letters, r)
 			}
 			s.transactions = append(s.transactions, transaction{records: letters, committed: map[int32]int64{0: at + 4}})
 			s.write()
-			report := s.audit(Options{})
+			found := s.audit(Options{})
 			if test.check == "" {
-				wantHeld(t, report)
-				if want := int64(len(story) + 4); report.Counts.Records != want {
-					t.Errorf("%d records, want %d", report.Counts.Records, want)
+				wantHeld(t, found)
+				if want := int64(len(story) + 4); found.Counts.Records != want {
+					t.Errorf("%d records, want %d", found.Counts.Records, want)
 				}
 				return
 			}
-			for _, c := range report.Checks {
+			for _, c := range found.Checks {
 				if c.ID == test.check && c.Violations == 0 {
 					t.Errorf("%s holds", c.ID)
 				}

@@ -17,9 +17,9 @@ func TestCheckpoints(t *testing.T) {
 		return &kgo.Record{Topic: "clusters", Key: []byte("checkpoint:clusterd/all"), Value: []byte(value)}
 	}
 	for _, test := range []struct {
-		name  string
-		plant func(s *stage, at func(i int) (zero, one int64))
-		want  []string // the promises that were not kept, and what was found
+		name string
+		seed func(s *stage, at func(i int) (zero, one int64))
+		want []string // the promises that were not kept, and what was found
 	}{
 		{"with each transaction", nil, nil},
 		{
@@ -61,11 +61,11 @@ func TestCheckpoints(t *testing.T) {
 				zero, one := at(i)
 				s.transactions[i].records = append(s.transactions[i].records, record(fmt.Sprintf(right, zero, one)))
 			}
-			if test.plant != nil {
-				test.plant(s, at)
+			if test.seed != nil {
+				test.seed(s, at)
 			}
 			s.write()
-			got := said(s.audit(Options{Show: 5}))
+			got := violations(s.audit(Options{Show: 5}))
 			ok := test.want == nil && len(got) == 0 || test.want != nil && len(got) > 0 && !slices.ContainsFunc(got, func(line string) bool {
 				return !strings.HasPrefix(line, test.want[0]+" ") || !strings.Contains(line, test.want[1])
 			})

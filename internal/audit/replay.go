@@ -5,27 +5,17 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
-	"time"
 
-	"github.com/clusterd/clusterd/internal/singlepass"
+	"github.com/clusterd/clusterd/internal/audit/model"
+	"github.com/clusterd/clusterd/internal/audit/report"
+	"github.com/clusterd/clusterd/internal/audit/wire"
 )
 
 // replayAll feeds the model with the articles of each space, in the recorded order.
 func (a *audit) replayAll(ctx context.Context) error {
 	for _, key := range slices.Sorted(maps.Keys(a.spaces)) {
-		s := a.spaces[key]
-		r := replay{
-			audit: a, space: s, model: newModel(a.config.Fingerprint.Method, a.config.Cluster.Distance, a.config.Cluster.Window),
-			last: make(map[int32]int64), buried: make(map[place]int),
-		}
-		r.model.measure = a.measure
-		for _, t := range s.tombstones {
-			r.buried[t.founder] = -1
-		}
-		slices.SortStableFunc(s.tombstones, func(x, y tombstone) int { return cmp.Compare(x.by, y.by) })
-		if err := r.run(ctx); err != nil {
+		if err := a.newReplay(a.spaces[key]).run(ctx); err != nil {
 			return err
 		}
 	}
@@ -35,40 +25,79 @@ func (a *audit) replayAll(ctx context.Context) error {
 // A replay is a space on its way through the model.
 type replay struct {
 	*audit
-	space  *space
-	model  *model
-	last   map[int32]int64 // by input partition: the highest offset so far
-	buried map[place]int   // clusters that have a tombstone: their index, or -1 until they are founded
-	gone   int             // tombstones that have been looked at
-	next   int64           // position
+	space   *space
+	model   *model.Model
+	records []clusterRecords     // by number of the cluster
+	last    map[int32]int64      // by input partition: the highest offset so far
+	expired map[wire.Address]int // clusters that have a tombstone: their number, or -1 until they are founded
+	checked int                  // tombstones that have been looked at
+	next    int64                // position
+}
+
+// clusterRecords are what the clusters topic must say of a cluster, and does.
+type clusterRecords struct {
+	due    int64        // position of the last member that the clusters topic must know, or -1
+	last   int64        // position of the last record of it, or -1
+	lastAt wire.Address // of that record
+}
+
+func (a *audit) newReplay(s *space) *replay {
+	r := &replay{
+		audit: a, space: s, last: make(map[int32]int64), expired: make(map[wire.Address]int),
+	}
+	if window := a.config.Cluster.Window; findsNearest(a.config) {
+		r.model = model.New(a.config.Cluster.Distance, window)
+	} else {
+		r.model = model.NewFollowing(window, r.distance)
+	}
+	for _, t := range s.tombstones {
+		r.expired[t.founder] = -1
+	}
+	slices.SortStableFunc(s.tombstones, func(x, y tombstone) int { return cmp.Compare(x.by, y.by) })
+	return r
+}
+
+// distance returns how far an article is from the founder of its cluster.
+func (r *replay) distance(member, founder model.Fingerprint) (distance float64, known bool, err error) {
+	distance, known, err = r.expected.Distance(member, founder)
+	if err == nil && !known {
+		r.unmeasured++
+	}
+	return distance, known, err
 }
 
 func (r *replay) run(ctx context.Context) error {
-	results, clusters := r.space.results.reader(), r.space.clusters.reader()
-	tail := false
-	for position := int64(0); position < r.space.results.end || position < r.space.required; position++ {
+	results, clusters := r.space.results.Reader(), r.space.clusters.Reader()
+	end, tail := r.space.results.End(), false
+	for position := int64(0); position < end || position < r.space.required; position++ {
 		if position%4096 == 0 {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			r.advance(min(4096, r.space.results.end-position))
+			r.advance(min(4096, end-position))
 		}
-		row, ok, err := results.next()
+		row, ok, err := results.Next()
 		if err != nil {
 			return err
 		}
-		told, said, err := clusters.next()
+		recorded, hasRecord, err := clusters.Next()
 		if err != nil {
 			return err
 		}
 		switch {
 		case ok && !tail:
-			r.inOrder(position, row)
-			if r.complete {
-				if err := r.article(position, row, told, said); err != nil {
-					return err
-				}
+			r.checkOrder(position, row)
+			if !r.complete {
+				continue
 			}
+			cluster, err := r.assign(position, row)
+			if err != nil {
+				return err
+			}
+			if hasRecord {
+				r.checkRecord(position, cluster, recorded)
+			}
+			r.checkTombstones(position)
 		case ok:
 			r.report.Counts.Later++
 		case position >= r.space.required:
@@ -76,170 +105,87 @@ func (r *replay) run(ctx context.Context) error {
 			// below the ends of the topics.
 			tail = true
 		case r.complete:
-			r.order.violated(fmt.Sprintf("%s, position %d", r.cut.results.topic, position), "a result", "none")
-			if said {
-				r.clusters.violated(told.At.in(r.cut.clusters.topic), fmt.Sprintf("a result at position %d", position), "none")
+			r.order.Violate(fmt.Sprintf("%s, position %d", r.cut.Results.Topic, position), "a result", "none")
+			if hasRecord {
+				r.clusters.Violate(recorded.At.In(r.cut.Clusters.Topic),
+					fmt.Sprintf("a result at position %d", position), "none")
 			}
 		}
 	}
 	if r.complete {
-		r.end()
+		r.finish()
 	}
 	return nil
 }
 
-// inOrder holds an article to the order of its partition.
-func (r *replay) inOrder(position int64, row resultRow) {
+// checkOrder holds an article to the order of its partition.
+func (r *replay) checkOrder(position int64, row resultRow) {
 	r.order.Checked++
-	p := row.Source.Partition
-	if last, ok := r.last[p]; ok && row.Source.Offset <= last {
-		r.order.violated(row.At.in(r.cut.results.topic), fmt.Sprintf("%s/%d to be taken in by ascending offsets", r.cut.input.topic, p),
-			fmt.Sprintf("offset %d at position %d, after offset %d", row.Source.Offset, position, last))
+	source := row.Article.Source
+	if last, ok := r.last[source.Partition]; ok && source.Offset <= last {
+		r.order.Violate(row.At.In(r.cut.Results.Topic),
+			fmt.Sprintf("%s/%d to be taken in by ascending offsets", r.cut.Input.Topic, source.Partition),
+			fmt.Sprintf("offset %d at position %d, after offset %d", source.Offset, position, last))
 	}
-	r.last[p] = max(r.last[p], row.Source.Offset)
+	r.last[source.Partition] = max(r.last[source.Partition], source.Offset)
 }
 
-// article compares a result with the model, and what the clusters topic says of this moment.
-func (r *replay) article(position int64, row resultRow, told clusterRow, said bool) error {
+// An outcome is what becomes of an article.
+type outcome struct {
+	cluster        wire.Address // the founder
+	distance       float64
+	joined         bool
+	size           int64
+	representative uint64
+}
+
+// assign gives an article to the model, and holds its result to what comes out. It returns the number of
+// the cluster.
+func (r *replay) assign(position int64, row resultRow) (number int, err error) {
 	r.rule.Checked++
 	r.next = position + 1
-	m := r.model
-	if now := max(0, m.now); row.Timeless && row.EventTime != now {
-		r.input.violated(row.At.in(r.cut.results.topic), "the stream time "+clock(now)+" as the event time, since nothing else is known", clock(row.EventTime))
+	article, at := row.Article, row.At.In(r.cut.Results.Topic)
+	if now := max(0, r.model.StreamTime()); row.Timeless && article.EventTime != now {
+		r.input.Violate(at, "the stream time "+report.Clock(now)+
+			" as the event time, since nothing else is known", report.Clock(article.EventTime))
 	}
-	i, distance, joined, err := m.assign(row, position)
+	number, distance, joined, err := r.model.Assign(article, position)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	c := &m.centres[i]
-	want := row
-	want.Cluster, want.Distance, want.Joined, want.Size, want.Representative = c.founder, distance, joined, c.size, c.representative
-	switch bound := r.method.Bound(); {
-	case joined && distance > bound:
-		r.rule.violated(row.At.in(r.cut.results.topic), fmt.Sprintf("at most %v from the founder %s", bound, c.founder.in(r.cut.input.topic)), r.assignment(row)+fmt.Sprintf(", and it is %v from it", distance))
-	case want != row:
-		expected, found := r.assignment(want), r.assignment(row)
-		if want.Representative != row.Representative {
-			expected, found = expected+", represented by the founder", found+", with another representative"
+	c := r.model.Cluster(number)
+	want := outcome{c.Founder, distance, joined, c.Size, c.Representative}
+	got := outcome{article.Cluster, article.Distance, article.Joined, row.Size, row.Representative}
+	switch threshold := r.method.Bound(); {
+	case joined && distance > threshold:
+		r.rule.Violate(at,
+			fmt.Sprintf("at most %v from the founder %s", threshold, c.Founder.In(r.cut.Input.Topic)),
+			r.describe(got)+fmt.Sprintf(", and it is %v from it", distance))
+	case want != got:
+		expected, found := r.describe(want), r.describe(got)
+		if want.representative != got.representative {
+			expected += ", represented by the founder"
+			found += ", with another representative"
 		}
-		r.rule.violated(row.At.in(r.cut.results.topic), expected, found)
+		r.rule.Violate(at, expected, found)
 	}
-	if _, ok := r.buried[c.founder]; ok && !joined {
-		r.buried[c.founder] = i
-	}
-	if row.Source.Offset < r.cut.committed[row.Source.Partition] {
-		c.due = position
-	}
-	if said {
-		r.cluster(position, c, told)
-	}
-	for r.gone < len(r.space.tombstones) && r.space.tombstones[r.gone].by <= position {
-		r.tombstone(r.space.tombstones[r.gone], position)
-		r.gone++
-	}
-	return nil
-}
-
-// measure is how far an article is from the founder of its cluster.
-func (a *audit) measure(member, founder print) (distance float64, known bool, err error) {
-	if !member.known || !founder.known {
-		a.unmeasured++
-		return 0, false, nil
-	}
-	var prints [2]singlepass.Fingerprint
-	for i, p := range []print{member, founder} {
-		prints[i].Hash = p.fingerprint
-		if prints[i].Sketch, err = a.sketches.get(p.sketch); err != nil {
-			return 0, false, err
+	if !joined {
+		r.records = append(r.records, clusterRecords{due: -1, last: -1})
+		if _, ok := r.expired[c.Founder]; ok {
+			r.expired[c.Founder] = number
 		}
 	}
-	return a.method.Distance(prints[0], prints[1]), true, nil
+	if article.Source.Offset < r.cut.Committed[article.Source.Partition] {
+		r.records[number].due = position
+	}
+	return number, nil
 }
 
-func (r *replay) assignment(row resultRow) string {
-	status := "new"
-	if row.Joined {
-		status = "joined"
+func (r *replay) describe(o outcome) string {
+	status := wire.StatusNew
+	if o.joined {
+		status = wire.StatusJoined
 	}
-	return fmt.Sprintf("%s %s: distance %v, size %d", status, row.Cluster.in(r.cut.input.topic), row.Distance, row.Size)
-}
-
-// cluster compares a record of the clusters topic with the cluster of the article at its position.
-func (r *replay) cluster(position int64, c *centre, told clusterRow) {
-	want := clusterRow{
-		At: told.At, Founder: c.founder, Fingerprint: c.fingerprint, Seq: c.seq, Size: c.size, FirstSeen: c.firstSeen, LastSeen: c.lastSeen,
-		Representative: c.representative, Sketch: c.sketch.Digest,
-	}
-	if !c.known {
-		want.Sketch = told.Sketch
-	}
-	at := told.At.in(r.cut.clusters.topic)
-	if told != want {
-		expected, found := r.state(want, position), r.state(told, position)
-		if want.Representative != told.Representative {
-			expected, found = expected+", represented by the founder", found+", with another representative"
-		}
-		if want.Sketch != told.Sketch {
-			expected, found = expected+", with the founder's sketch", found+", with another sketch"
-		}
-		r.clusters.violated(at, expected, found)
-	}
-	if told.Founder != c.founder {
-		return
-	}
-	if c.told >= 0 && told.At.Offset < c.toldAt.Offset {
-		r.clusters.violated(at, fmt.Sprintf("the state at position %d to come after that at position %d", position, c.told),
-			fmt.Sprintf("it comes before, that one being at offset %d", c.toldAt.Offset))
-	}
-	c.told, c.toldAt = position, told.At
-}
-
-func (r *replay) state(c clusterRow, position int64) string {
-	return fmt.Sprintf("%s at position %d: seq %d, fingerprint %016x, size %d, seen from %s to %s",
-		c.Founder.in(r.cut.input.topic), position, c.Seq, c.Fingerprint, c.Size, clock(c.FirstSeen), clock(c.LastSeen))
-}
-
-// tombstone holds a tombstone to the rule: its cluster must have expired at that position.
-func (r *replay) tombstone(t tombstone, position int64) {
-	id, at := t.founder.in(r.cut.input.topic), t.at.in(r.cut.clusters.topic)
-	i := r.buried[t.founder]
-	switch {
-	case i < 0:
-		r.clusters.violated(at, fmt.Sprintf("no tombstone of %s, which nobody has founded up to position %d", id, position), "a tombstone")
-	case !r.model.expired(i):
-		r.clusters.violated(at, fmt.Sprintf("%s to live at position %d: last seen %s, stream time %s",
-			id, position, clock(r.model.centres[i].lastSeen), clock(r.model.now)), "a tombstone")
-	}
-}
-
-// end looks at the tombstones that may be as late as the last article, and at clusters of which the
-// topic does not say what it should.
-func (r *replay) end() {
-	for _, t := range r.space.tombstones[r.gone:] {
-		r.tombstone(t, r.next-1)
-	}
-	for i := range r.model.centres {
-		c := &r.model.centres[i]
-		r.report.Counts.Clusters++
-		if !r.model.expired(i) {
-			r.report.Counts.Live++
-		}
-		_, buried := r.buried[c.founder]
-		id := c.founder.in(r.cut.input.topic)
-		switch {
-		case c.told >= c.due || buried:
-		case c.told >= 0:
-			r.clusters.violated(c.toldAt.in(r.cut.clusters.topic),
-				fmt.Sprintf("a later record of %s: it has a member at position %d", id, c.due), fmt.Sprintf("the last one is of position %d", c.told))
-		case !r.model.expired(i):
-			r.clusters.violated(id, "a record in "+r.cut.clusters.topic, "none")
-		}
-	}
-}
-
-func clock(ms int64) string {
-	if ms == math.MinInt64 {
-		return "never"
-	}
-	return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z")
+	return fmt.Sprintf("%s %s: distance %v, size %d",
+		status, o.cluster.In(r.cut.Input.Topic), o.distance, o.size)
 }

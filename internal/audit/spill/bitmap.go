@@ -1,4 +1,4 @@
-package audit
+package spill
 
 import (
 	"iter"
@@ -7,14 +7,14 @@ import (
 	"slices"
 )
 
-// A bitmap is a set of offsets or positions: a bit each, in pages of 8 KiB, so that a number that
-// stands far from the others costs a page and no more.
-type bitmap map[int64]*[pageBits / 64]uint64
+// A Bitmap is a set of offsets or positions: a bit each, in pages of 8 KiB, so that a number that
+// stands far from the others costs one page. Its zero value is an empty set that cannot grow.
+type Bitmap map[int64]*[pageBits / 64]uint64
 
 const pageBits = 1 << 16
 
-// add reports whether n, which is not negative, was not in the set before.
-func (b bitmap) add(n int64) bool {
+// Add adds n, which is not negative, and reports whether it was not in the set before.
+func (b Bitmap) Add(n int64) bool {
 	page := b[n/pageBits]
 	if page == nil {
 		page = new([pageBits / 64]uint64)
@@ -26,13 +26,14 @@ func (b bitmap) add(n int64) bool {
 	return fresh
 }
 
-func (b bitmap) has(n int64) bool {
+// Has reports whether n is in the set.
+func (b Bitmap) Has(n int64) bool {
 	page := b[n/pageBits]
 	return page != nil && page[n%pageBits/64]&(1<<(n%64)) != 0
 }
 
-// all are the numbers in the set, ascending.
-func (b bitmap) all() iter.Seq[int64] {
+// All returns the numbers in the set, ascending.
+func (b Bitmap) All() iter.Seq[int64] {
 	return func(yield func(int64) bool) {
 		for _, at := range slices.Sorted(maps.Keys(b)) {
 			for i, word := range b[at] {

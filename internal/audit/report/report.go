@@ -1,12 +1,16 @@
-package audit
+// Package report is what an audit found: the promises of clusterd, how much of each was checked, and where one is
+// broken. It goes out as a table for people or as JSON.
+package report
 
 import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/clusterd/clusterd/internal/printable"
 )
@@ -19,9 +23,10 @@ type Report struct {
 	Checks []*Check `json:"checks"`           // one for each promise, always the same
 	Limits []string `json:"limits,omitempty"` // what is not checked with these settings
 	Note   string   `json:"note,omitempty"`
+	show   int
 }
 
-// Counts say how much was looked at.
+// Counts are how much was looked at.
 type Counts struct {
 	Records     int64            `json:"records"` // committed, in the input, below the group's offsets
 	New         int64            `json:"new"`     // results by status
@@ -31,8 +36,8 @@ type Counts struct {
 	Spaces      int              `json:"spaces"`
 	Clusters    int64            `json:"clusters"` // founded, by the model
 	Live        int64            `json:"live"`     // of them, not expired
-	Later       int64            `json:"later"`    // results that came while the audit began, in a transaction of which not all is read
-	Deleted     int64            `json:"deleted"`  // results and dead letters whose input record retention has deleted
+	Later       int64            `json:"later"`    // results of a transaction that was not over at the cut
+	Deleted     int64            `json:"deleted"`  // messages whose input record retention has deleted
 	Aborted     *int64           `json:"aborted,omitempty"`
 }
 
@@ -62,33 +67,52 @@ const (
 	NotChecked = "not checked"
 )
 
-func (c *Check) violated(at, expected, found string) {
+// New returns a report of the articles of a topic, read by a group. Of each promise it shows so many
+// violations.
+func New(input, group string, show int) *Report {
+	return &Report{
+		Input: input, Group: group, Counts: Counts{DeadLetters: make(map[string]int64)}, show: show,
+	}
+}
+
+// Add adds a promise that is checked.
+func (r *Report) Add(id, promise string) *Check {
+	c := &Check{ID: id, Promise: promise, show: r.show}
+	r.Checks = append(r.Checks, c)
+	return c
+}
+
+// Violate reports a place where the promise is broken.
+func (c *Check) Violate(at, expected, found string) {
 	c.Violations++
 	if len(c.Shown) < c.show {
 		c.Shown = append(c.Shown, Violation{at, expected, found})
 	}
 }
 
-// notChecked says why a promise, or a part of it, could not be checked.
-func (c *Check) notChecked(why string) {
+// Skip reports why a promise, or a part of it, could not be checked.
+func (c *Check) Skip(why string) {
 	if c.NotChecked != "" {
 		why = c.NotChecked + "; " + why
 	}
 	c.NotChecked = why
 }
 
-func (c *Check) close() {
-	switch {
-	case c.Violations > 0:
-		c.Verdict = Violated
-	case c.NotChecked != "":
-		c.Verdict = NotChecked
-	default:
-		c.Verdict = Holds
+// Conclude sets the verdicts.
+func (r *Report) Conclude() {
+	for _, c := range r.Checks {
+		switch {
+		case c.Violations > 0:
+			c.Verdict = Violated
+		case c.NotChecked != "":
+			c.Verdict = NotChecked
+		default:
+			c.Verdict = Holds
+		}
 	}
 }
 
-// Violations are those of all promises together.
+// Violations returns the number of those of all promises together.
 func (r *Report) Violations() int64 {
 	var n int64
 	for _, c := range r.Checks {
@@ -97,7 +121,7 @@ func (r *Report) Violations() int64 {
 	return n
 }
 
-// Unchecked is how many promises could not be checked, or not wholly.
+// Unchecked returns how many promises could not be checked, or not wholly.
 func (r *Report) Unchecked() int {
 	n := 0
 	for _, c := range r.Checks {
@@ -108,31 +132,18 @@ func (r *Report) Unchecked() int {
 	return n
 }
 
-// Write writes the report as a table for people.
+// Clock returns a time in Unix milliseconds as reports show it, where math.MinInt64 stands for none.
+func Clock(ms int64) string {
+	if ms == math.MinInt64 {
+		return "never"
+	}
+	return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z")
+}
+
+// Write writes the report, once it is concluded, as a table for people.
 func (r *Report) Write(w io.Writer) error {
 	var b strings.Builder
-	n := r.Counts
-	fmt.Fprintf(&b, "input         %s, group %s\n", r.Input, r.Group)
-	fmt.Fprintf(&b, "records       %d below the group's offsets\n", n.Records)
-	fmt.Fprintf(&b, "results       %d: %d new, %d joined, %d unclustered\n", n.New+n.Joined+n.Unclustered, n.New, n.Joined, n.Unclustered)
-	fmt.Fprintf(&b, "dead letters  %s\n", classes(n.DeadLetters))
-	fmt.Fprintf(&b, "clusters      %d, of which %d live\n", n.Clusters, n.Live)
-	fmt.Fprintf(&b, "spaces        %d\n", n.Spaces)
-	if n.Aborted != nil {
-		fmt.Fprintf(&b, "aborted       %d records in the output topics\n", *n.Aborted)
-	}
-	if n.Later > 0 {
-		fmt.Fprintf(&b, "later         %d results of a transaction that was not over when the audit began; they are left to the next one\n", n.Later)
-	}
-	if n.Deleted > 0 {
-		fmt.Fprintf(&b, "deleted       %d results and dead letters are of input records that retention has deleted since\n", n.Deleted)
-	}
-	for _, limit := range r.Limits {
-		fmt.Fprintf(&b, "not checked   %s\n", limit)
-	}
-	if r.Note != "" {
-		fmt.Fprintf(&b, "note          %s\n", printable.Text(r.Note))
-	}
+	r.writeCounts(&b)
 	b.WriteByte('\n')
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, c := range r.Checks {
@@ -150,6 +161,34 @@ func (r *Report) Write(w io.Writer) error {
 	return err
 }
 
+func (r *Report) writeCounts(b *strings.Builder) {
+	n := r.Counts
+	fmt.Fprintf(b, "input         %s, group %s\n", r.Input, r.Group)
+	fmt.Fprintf(b, "records       %d below the group's offsets\n", n.Records)
+	fmt.Fprintf(b, "results       %d: %d new, %d joined, %d unclustered\n",
+		n.New+n.Joined+n.Unclustered, n.New, n.Joined, n.Unclustered)
+	fmt.Fprintf(b, "dead letters  %s\n", classes(n.DeadLetters))
+	fmt.Fprintf(b, "clusters      %d, of which %d live\n", n.Clusters, n.Live)
+	fmt.Fprintf(b, "spaces        %d\n", n.Spaces)
+	if n.Aborted != nil {
+		fmt.Fprintf(b, "aborted       %d records in the output topics\n", *n.Aborted)
+	}
+	if n.Later > 0 {
+		fmt.Fprintf(b, "later         %d results of a transaction that was not over when the audit began; "+
+			"they are left to the next one\n", n.Later)
+	}
+	if n.Deleted > 0 {
+		fmt.Fprintf(b, "deleted       %d results and dead letters are of input records that retention has "+
+			"deleted since\n", n.Deleted)
+	}
+	for _, limit := range r.Limits {
+		fmt.Fprintf(b, "not checked   %s\n", limit)
+	}
+	if r.Note != "" {
+		fmt.Fprintf(b, "note          %s\n", printable.Text(r.Note))
+	}
+}
+
 func (c *Check) explain(b *strings.Builder) {
 	if c.NotChecked != "" {
 		fmt.Fprintf(b, "\n%s not checked: %s\n", c.ID, printable.Text(c.NotChecked))
@@ -159,7 +198,8 @@ func (c *Check) explain(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "\n%s violated:\n", c.ID)
 	for _, v := range c.Shown {
-		fmt.Fprintf(b, "  %s\n    expected  %s\n    found     %s\n", printable.Text(v.At), printable.Text(v.Expected), printable.Text(v.Found))
+		fmt.Fprintf(b, "  %s\n    expected  %s\n    found     %s\n",
+			printable.Text(v.At), printable.Text(v.Expected), printable.Text(v.Found))
 	}
 	if more := c.Violations - int64(len(c.Shown)); more > 0 {
 		fmt.Fprintf(b, "  and %d more\n", more)

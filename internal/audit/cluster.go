@@ -1,0 +1,111 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"hash/maphash"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/clusterd/clusterd/internal/audit/wire"
+)
+
+// readClusters puts each record of the clusters topic at its position: not only a cluster's last record
+// must be right, but each was when it was written.
+func (a *audit) readClusters(ctx context.Context) error {
+	dating := newDating()
+	n, err := a.topics.Read(ctx, a.cut.Clusters, kgo.ReadCommitted(), func(r *kgo.Record) error {
+		switch {
+		case r.Attrs.IsControl():
+			dating.end(r)
+			return nil
+		case wire.IsCheckpoint(r):
+			a.addCheckpoint(r)
+			return nil
+		}
+		return a.addClusterRecord(r, dating)
+	})
+	a.data += n
+	return err
+}
+
+// addClusterRecord checks the key and partition of a record of the clusters topic, and adds what it says.
+func (a *audit) addClusterRecord(r *kgo.Record, dating dating) error {
+	a.clusters.Checked++
+	at := wire.AddressOf(r).In(r.Topic)
+	founder, err := wire.ParseAddress(string(r.Key), a.config.Input.Topic)
+	if err != nil {
+		a.form.Violate(at, "a cluster's id as the key", err.Error())
+		return nil
+	}
+	s, err := a.space(founder.Partition)
+	if err != nil {
+		return err
+	}
+	if r.Value != nil {
+		return a.addCluster(r, founder, s, dating)
+	}
+	if err := wire.CheckHeaders(r); err != nil {
+		a.form.Violate(at, "the form of a tombstone", err.Error())
+	}
+	a.checkClusterPartition(r, founder)
+	dating.add(s, r, founder)
+	return nil
+}
+
+// checkClusterPartition holds a record of the clusters topic to the partition of its founder, on which
+// recovery depends.
+func (a *audit) checkClusterPartition(r *kgo.Record, founder wire.Address) {
+	want := wire.ClusterPartition(founder, len(a.cut.Clusters.To))
+	if r.Partition != want {
+		a.clusters.Violate(wire.AddressOf(r).In(r.Topic),
+			fmt.Sprintf("partition %d, by the founder's", want), fmt.Sprintf("partition %d", r.Partition))
+	}
+}
+
+// addCluster puts a cluster at the position of its last member.
+func (a *audit) addCluster(r *kgo.Record, founder wire.Address, s *space, dating dating) error {
+	a.form.Checked++
+	at := wire.AddressOf(r).In(r.Topic)
+	c, err := wire.ParseCluster(r, founder, a.config.Input.Topic)
+	if err != nil {
+		a.form.Violate(at, "the form of a cluster", err.Error())
+		return nil
+	}
+	if err := wire.CheckHeaders(r, wire.HeaderPosition); err != nil {
+		a.form.Violate(at, "the form of a cluster", err.Error())
+	}
+	a.checkClusterPartition(r, founder)
+	if c.Pipeline != a.pipeline {
+		a.clusters.Violate(at, "pipeline "+a.pipeline, fmt.Sprintf("%q", c.Pipeline))
+	}
+	dating.later(s, r.Partition, c.Position)
+	if c.Position >= a.positions {
+		a.clusters.Violate(at,
+			fmt.Sprintf("a position below %d, as many as there can be results", a.positions),
+			fmt.Sprintf("position %d", c.Position))
+		return nil
+	}
+	row := clusterRow{
+		At: wire.AddressOf(r), Founder: founder, Fingerprint: c.Fingerprint, Seq: c.Seq, Size: c.Size,
+		FirstSeen: c.FirstSeen, LastSeen: c.LastSeen,
+		Representative: maphash.Comparable(a.seed, c.Representative),
+	}
+	if len(c.Sketch) > 0 {
+		row.Sketch = maphash.Bytes(a.seed, c.Sketch)
+	}
+	fresh, err := s.clusters.Put(c.Position, row)
+	if err != nil {
+		return err
+	}
+	if !fresh {
+		first, _, err := s.clusters.Get(c.Position)
+		if err != nil {
+			return err
+		}
+		a.clusters.Violate(at, "a last member of its own",
+			fmt.Sprintf("position %d, that of %s", c.Position, first.At.In(r.Topic)))
+	}
+	s.required = max(s.required, c.Position+1)
+	return nil
+}

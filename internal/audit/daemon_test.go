@@ -1,0 +1,160 @@
+package audit
+
+import (
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+
+	"github.com/clusterd/clusterd/internal/audit/wire"
+	"github.com/clusterd/clusterd/internal/method"
+	"github.com/clusterd/clusterd/internal/singlepass"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// cluster works out, in batches of four, what a clusterd writes for items at these places. The
+// transactions wait to be spoilt, and then written.
+func (s *stage) cluster(items []item, places []wire.Address) {
+	spaces, next := make(map[int32]*simple), make(map[int32]int64)
+	for from := 0; from < len(items); from += 4 {
+		t := transaction{}
+		touched := make(map[*simple]map[int]bool)
+		for i, it := range items[from:min(from+4, len(items))] {
+			at := places[from+i]
+			next[at.Partition] = at.Offset + 1
+			key := at.Partition
+			if s.config.Cluster.Scope == "topic" {
+				key = 0
+			}
+			if spaces[key] == nil {
+				spaces[key] = &simple{window: s.config.Cluster.Window.Milliseconds()}
+			}
+			space := spaces[key]
+			if touched[space] == nil {
+				touched[space] = make(map[int]bool)
+			}
+			t.records = append(t.records, s.outcome(space, it, at, touched[space]))
+		}
+		for _, key := range slices.Sorted(maps.Keys(spaces)) {
+			t.records = append(t.records, s.clusters(spaces[key], touched[spaces[key]])...)
+		}
+		t.committed = maps.Clone(next)
+		s.transactions = append(s.transactions, t)
+	}
+}
+
+// simple is the state of a clusterd of the tests.
+type simple struct {
+	window   int64 // 0: never
+	now      int64
+	position int64
+	members  []member
+}
+
+// assign is the rule over a plain slice.
+func (s *simple) assign(m method.Method, f singlepass.Fingerprint, at int64) (nearest int, distance float64, joined bool) {
+	s.now = max(s.now, at)
+	distance = m.Bound()
+	for i, c := range s.members {
+		live := s.window == 0 || s.now-c.last <= s.window
+		if d := m.Distance(f, c.fingerprint); live && (d < distance || d == distance && !joined) {
+			nearest, distance, joined = i, d, true
+		}
+	}
+	if !joined {
+		return len(s.members), 0, false
+	}
+	return nearest, distance, true
+}
+
+type member struct {
+	founder                          wire.Address
+	seq, size, first, last, position int64
+	fingerprint                      singlepass.Fingerprint
+	representative                   string // its JSON
+	gone                             bool
+}
+
+func (s *stage) outcome(space *simple, it item, at wire.Address, touched map[int]bool) *kgo.Record {
+	source := at.In(s.config.Input.Topic)
+	in := s.inputs[at]
+	r := &kgo.Record{Topic: s.config.Output.Topic, Key: []byte(source), Partition: at.Partition, Headers: []kgo.RecordHeader{{Key: "clusterd.source", Value: []byte(source)}}}
+	defer func() {
+		if r.Topic != s.config.Output.Topic {
+			return
+		}
+		if s.config.Output.Key == "source" {
+			r.Key = in.Key
+		}
+		if r.Key != nil {
+			r.Partition = int32(kafkago.Murmur2Balancer{Consistent: true}.Balance(kafkago.Message{Key: r.Key}, 0, 1))
+		}
+	}()
+	where := fmt.Sprintf(`"source":{"topic":%q,"partition":%d,"offset":%d},"pipeline":%q`, s.config.Input.Topic, at.Partition, at.Offset, s.method.Identity())
+	switch it.kind {
+	case "", "undated":
+	case "unclustered":
+		r.Value = fmt.Appendf(nil, `{"article_id":%q,"cluster_id":null,"status":"unclustered","distance":null,"size":0,"fingerprint":null,%s}`, in.id, where)
+		return r
+	default:
+		r.Topic, r.Key, r.Value = s.config.Output.DeadLetterTopic, in.Key, in.Value
+		r.Headers = append(slices.Clone(in.Headers), r.Headers[0], kgo.RecordHeader{Key: "clusterd.error", Value: []byte(it.kind)},
+			kgo.RecordHeader{Key: "clusterd.reason", Value: []byte("it is bad")}, kgo.RecordHeader{Key: "clusterd.stage", Value: []byte("decode")})
+		return r
+	}
+	when := start + it.minute*60_000
+	fingerprint, _ := s.print(in.title, in.content)
+	i, distance, joined := space.assign(s.method, fingerprint, when)
+	status := "joined"
+	if !joined {
+		status = "new"
+		space.members = append(space.members, member{
+			founder: at, seq: space.position, first: when, last: when, fingerprint: fingerprint, representative: fmt.Sprintf(`{"id":%q,"title":%q}`, in.id, in.title),
+		})
+	}
+	m := &space.members[i]
+	m.size++
+	m.position, m.first, m.last = space.position, min(m.first, when), max(m.last, when)
+	touched[i] = true
+	id, published := m.founder.In(s.config.Input.Topic), ""
+	if it.kind == "" {
+		published = fmt.Sprintf(`"published_at":%q,`, time.UnixMilli(when).UTC().Format(time.RFC3339Nano))
+	}
+	r.Key = []byte(id)
+	r.Value = fmt.Appendf(nil, `{"article_id":%q,"cluster_id":%q,"status":%q,"distance":%v,"size":%d,"representative":%s,"fingerprint":"%016x",%s%s}`,
+		in.id, id, status, distance, m.size, m.representative, fingerprint.Hash, published, where)
+	r.Headers = append(r.Headers,
+		kgo.RecordHeader{Key: "clusterd.position", Value: fmt.Append(nil, space.position)},
+		kgo.RecordHeader{Key: "clusterd.event_time", Value: fmt.Append(nil, when)})
+	space.position++
+	return r
+}
+
+// clusters are the records of the clusters that a batch touched, and tombstones of those that expired.
+func (s *stage) clusters(space *simple, touched map[int]bool) (records []*kgo.Record) {
+	for i := range space.members {
+		m := &space.members[i]
+		r := &kgo.Record{Topic: s.config.Output.ClustersTopic, Partition: m.founder.Partition, Key: []byte(m.founder.In(s.config.Input.Topic))}
+		expired := space.window > 0 && space.now-m.last > space.window
+		switch {
+		case expired && !m.gone:
+			m.gone = true
+		case touched[i]:
+			sketch := ""
+			if m.fingerprint.Sketch != "" {
+				sketch = fmt.Sprintf(`"sketch":%q,`, base64.StdEncoding.EncodeToString([]byte(m.fingerprint.Sketch)))
+			}
+			r.Value = fmt.Appendf(nil, `{"cluster_id":%q,"seq":%d,"fingerprint":"%016x",%s"size":%d,"first_seen":%q,"last_seen":%q,"representative":%s,"pipeline":%q}`,
+				r.Key, m.seq, m.fingerprint.Hash, sketch, m.size, time.UnixMilli(m.first).UTC().Format(time.RFC3339Nano), time.UnixMilli(m.last).UTC().Format(time.RFC3339Nano),
+				m.representative, s.method.Identity())
+			r.Headers = []kgo.RecordHeader{{Key: "clusterd.position", Value: fmt.Append(nil, m.position)}}
+		default:
+			continue
+		}
+		records = append(records, r)
+	}
+	return records
+}

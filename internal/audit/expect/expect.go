@@ -1,0 +1,211 @@
+// Package expect says what each input record must come out as. Records go in, an [Outcome] of each comes out, and
+// how far two fingerprints are apart.
+//
+// It is the one place where the audit shares something with the daemon: the decoder, which makes an article of a record,
+// and the configured method, which makes fingerprints of articles and compares two of them. Both are functions of their
+// arguments alone and have tests of their own. So the audit finds a result that was changed, mixed up or lost, and not a
+// decoder or a method that is wrong.
+package expect
+
+import (
+	"errors"
+	"hash/maphash"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/audit/model"
+	"github.com/clusterd/clusterd/internal/audit/spill"
+	"github.com/clusterd/clusterd/internal/audit/wire"
+	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/method"
+	"github.com/clusterd/clusterd/internal/singlepass"
+)
+
+// A Kind says what an input record comes out as.
+type Kind uint8
+
+// The kinds.
+const (
+	Clustered   Kind = iota + 1 // a result with a cluster
+	Unclustered                 // a result without, since there is nothing in the article to compare
+	Rejected                    // a dead letter
+)
+
+// A KeyKind says what a result takes over of its record's key with output.key: source.
+type KeyKind uint8
+
+// The kinds of keys.
+const (
+	NoKey KeyKind = iota
+	WholeKey
+	LongKey // too long for a result to repeat
+)
+
+// An Outcome is what an input record must come out as: a row of 76 bytes. Texts are digests: that two are
+// the same is all that is asked.
+type Outcome struct {
+	Kind           Kind
+	Class          uint8 // of a dead letter, as wire.ClassIndex has it
+	KeyKind        KeyKind
+	Dated          bool // the article says when it was published
+	ID             uint64
+	Representative uint64 // of the cluster that it may found
+	Published      int64  // Unix milliseconds
+	Nanosecond     int32  // of Published, within its second
+	Timestamp      int64  // of the record, Unix milliseconds
+	Key            uint64
+	Fingerprint    uint64
+	Sketch         model.Sketch
+}
+
+// PublishedAt reports whether the article says that it was published at t, where the zero time stands for
+// none.
+func (o *Outcome) PublishedAt(t time.Time) bool {
+	if !o.Dated {
+		return t.IsZero()
+	}
+	return t.UnixMilli() == o.Published && t.Nanosecond() == int(o.Nanosecond)
+}
+
+// Timeless reports whether only the stream time says when the article was published.
+func (o *Outcome) Timeless() bool { return !o.Dated && o.Timestamp <= 0 }
+
+// Outcomes keeps the outcomes of input records.
+type Outcomes struct {
+	decoder      *article.Decoder
+	method       method.Method
+	fingerprints sync.Pool // of *fingerprinter
+	seed         maphash.Seed
+	rows         *spill.Partitions[Outcome]
+	sketches     *spill.Blobs
+}
+
+type fingerprinter = func(title, content string) (singlepass.Fingerprint, bool)
+
+// New returns empty outcomes of records at the offsets of each partition from (first) to (behind the
+// last). Digests are made with seed.
+func New(
+	in config.Input, m method.Method, dir *spill.Dir, seed maphash.Seed, from, to map[int32]int64,
+) (*Outcomes, error) {
+	fields := article.Fields(in.Fields)
+	decoder, err := article.NewFormatDecoder(in.Format, fields, in.MaxBytes, in.Encoding)
+	if err != nil {
+		return nil, err
+	}
+	sketches, err := spill.NewBlobs(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &Outcomes{
+		decoder: decoder, method: m, seed: seed,
+		rows: spill.NewPartitions[Outcome](dir, from, to), sketches: sketches,
+		fingerprints: sync.Pool{New: func() any {
+			print := m.NewPrinter()
+			return &print
+		}},
+	}, nil
+}
+
+// Add works out the outcomes of records on all cores, keeps them, and calls do with each in order.
+func (o *Outcomes) Add(records []*kgo.Record, do func(*kgo.Record, *Outcome) error) error {
+	made := make([]outcome, len(records))
+	onAllCores(len(records), func(from, to int) {
+		print := o.fingerprints.Get().(*fingerprinter)
+		defer o.fingerprints.Put(print)
+		for i := from; i < to; i++ {
+			made[i] = o.of(*print, records[i])
+		}
+	})
+	for i, r := range records {
+		row, err := made[i].Outcome, error(nil)
+		if row.Sketch.Ref, err = o.sketches.Put(made[i].sketch); err != nil {
+			return err
+		}
+		if _, err := o.rows.Put(r.Partition, r.Offset, row); err != nil {
+			return err
+		}
+		if err := do(r, &row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Flush makes what was added ready for Distance. Nothing may be added after it.
+func (o *Outcomes) Flush() error { return o.sketches.Flush() }
+
+// Of returns what a record must come out as. It is not known of one that retention has deleted, and there
+// is none of one that was never committed.
+func (o *Outcomes) Of(source wire.Address) (row Outcome, ok bool, err error) {
+	return o.rows.Get(source.Partition, source.Offset)
+}
+
+// Distance returns how far two fingerprints are apart, in the measure of the method. It is not known where
+// one of them is not.
+func (o *Outcomes) Distance(a, b model.Fingerprint) (distance float64, known bool, err error) {
+	if !a.Known || !b.Known {
+		return 0, false, nil
+	}
+	var both [2]singlepass.Fingerprint
+	for i, f := range []model.Fingerprint{a, b} {
+		both[i].Hash = f.Hash
+		if both[i].Sketch, err = o.sketches.Get(f.Sketch.Ref); err != nil {
+			return 0, false, err
+		}
+	}
+	return o.method.Distance(both[0], both[1]), true, nil
+}
+
+// An outcome is an Outcome with its sketch.
+type outcome struct {
+	Outcome
+	sketch string
+}
+
+// of makes an article of a record, and a fingerprint of that.
+func (o *Outcomes) of(print fingerprinter, r *kgo.Record) outcome {
+	out := outcome{Outcome: Outcome{Kind: Clustered, Timestamp: r.Timestamp.UnixMilli()}}
+	switch {
+	case len(r.Key) > wire.MaxKeyBytes:
+		out.KeyKind = LongKey
+	case r.Key != nil:
+		out.KeyKind, out.Key = WholeKey, maphash.Bytes(o.seed, r.Key)
+	}
+	at := article.Address{Topic: r.Topic, Partition: int(r.Partition), Offset: r.Offset}
+	made, err := o.decoder.Decode(r.Key, r.Value, at)
+	var rejection *article.Rejection
+	if errors.As(err, &rejection) {
+		out.Kind, out.Class = Rejected, wire.ClassIndex(string(rejection.Class))
+		return out
+	}
+	out.ID = maphash.String(o.seed, made.ID)
+	out.Representative = maphash.Comparable(o.seed, wire.NewRepresentative(made.ID, made.Title))
+	if out.Dated = !made.PublishedAt.IsZero(); out.Dated {
+		out.Published = made.PublishedAt.UnixMilli()
+		out.Nanosecond = int32(made.PublishedAt.Nanosecond())
+	}
+	fingerprint, ok := print(made.Title, made.Content)
+	if !ok {
+		out.Kind = Unclustered
+		return out
+	}
+	out.Fingerprint, out.sketch = fingerprint.Hash, fingerprint.Sketch
+	if out.sketch != "" {
+		out.Sketch.Digest = maphash.String(o.seed, out.sketch)
+	}
+	return out
+}
+
+// onAllCores calls do with as many parts of n as there are cores.
+func onAllCores(n int, do func(from, to int)) {
+	var parts sync.WaitGroup
+	size := max(1, (n+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
+	for from := 0; from < n; from += size {
+		parts.Go(func() { do(from, min(from+size, n)) })
+	}
+	parts.Wait()
+}

@@ -1,0 +1,227 @@
+// Package model has clusterd's rule once more, written from the README and not from the daemon's code: an
+// article joins the nearest live centre within the threshold, among equals the oldest, or else founds a cluster; a
+// cluster expires when its last member is further behind the stream time than the window. Articles go in, in the
+// order of their space, and clusters come out. It knows nothing of topics.
+package model
+
+import (
+	"math"
+	"math/bits"
+	"time"
+
+	"github.com/clusterd/clusterd/internal/audit/spill"
+	"github.com/clusterd/clusterd/internal/audit/wire"
+)
+
+// A Model is the clusters of a space.
+//
+// One made by [New] looks for the nearest centre. It compares an article only with those that can be near
+// enough: the 64 bits are cut into threshold+1 blocks, and a centre that differs in at most threshold
+// bits has at least one block that is the same (the pigeonhole principle). So for each block there is a
+// bucket of centres for each value of it. A cluster costs about 140 bytes, and while it is live 16 bytes
+// more for each block.
+//
+// One made by [NewFollowing] follows the results.
+type Model struct {
+	threshold int
+	follow    *follow // nil where the model looks for the nearest
+	expires   bool
+	window    int64 // milliseconds
+	now       int64 // stream time, Unix milliseconds
+	clusters  []Cluster
+	blocks    []block
+}
+
+// A follow is what a model needs that follows the results.
+type follow struct {
+	distance func(member, founder Fingerprint) (distance float64, known bool, err error)
+	founders map[wire.Address]int // clusters
+}
+
+// An Article is an article of the space, and what its result says of it. The latter decides only where the
+// model follows the results.
+type Article struct {
+	Source         wire.Address
+	Fingerprint    Fingerprint
+	Representative uint64 // a digest of what represents its cluster if it founds one
+	EventTime      int64  // Unix milliseconds
+
+	Cluster  wire.Address // the founder
+	Distance float64
+	Joined   bool
+}
+
+// A Fingerprint is a fingerprint, and where its sketch is. Of an article whose input record is deleted,
+// the sketch is not known.
+type Fingerprint struct {
+	Hash   uint64
+	Sketch Sketch
+	Known  bool
+}
+
+// A Sketch stands for the sketch of a fingerprint. It is zero where the method has none.
+type Sketch struct {
+	Digest uint64
+	Ref    spill.Ref
+}
+
+// key is the same of fingerprints that are the same.
+func (f *Fingerprint) key() uint64 { return f.Hash ^ f.Sketch.Digest }
+
+// A Cluster is a cluster of the model.
+type Cluster struct {
+	Founder        wire.Address
+	Fingerprint    Fingerprint // of the founder
+	Representative uint64      // a digest
+	Seq            int64       // the founder's position
+	Size           int64
+	FirstSeen      int64 // Unix milliseconds
+	LastSeen       int64 // Unix milliseconds
+}
+
+// A block is some of the bits, and the centres by their value.
+type block struct {
+	low, width int
+	buckets    map[uint64][]candidate
+}
+
+type candidate struct {
+	key     uint64
+	cluster int
+}
+
+// New returns an empty model that looks for the nearest centre, for fingerprints of 64 bits of which up
+// to threshold may differ. Without a window nothing expires.
+func New(threshold int, window time.Duration) *Model {
+	m := &Model{
+		threshold: threshold,
+		expires:   window > 0, window: window.Milliseconds(), now: math.MinInt64,
+	}
+	for i := range threshold + 1 {
+		low, high := 64*i/(threshold+1), 64*(i+1)/(threshold+1)
+		m.blocks = append(m.blocks, block{low: low, width: high - low, buckets: make(map[uint64][]candidate)})
+	}
+	return m
+}
+
+// NewFollowing returns an empty model of a method of which the nearest centre is not looked for: to
+// compare all pairs of sketches would take too long, and the methods' indexes need not find every one.
+// Such a model takes the cluster that the result says, if that is live, or that the article founded one;
+// the distance is measured by distance, where that knows it. But an article that is the same as a live
+// centre, sketch included, must be at distance 0 from its cluster, which is that centre's or an older one.
+func NewFollowing(
+	window time.Duration,
+	distance func(member, founder Fingerprint) (distance float64, known bool, err error),
+) *Model {
+	m := New(0, window)
+	m.follow = &follow{distance: distance, founders: make(map[wire.Address]int)}
+	return m
+}
+
+// Len returns how many clusters were founded.
+func (m *Model) Len() int { return len(m.clusters) }
+
+// Cluster returns the i-th cluster in the order of founding. It is good until the next Assign.
+func (m *Model) Cluster(i int) *Cluster { return &m.clusters[i] }
+
+// StreamTime returns the highest event time, in Unix milliseconds, or math.MinInt64 before the first.
+func (m *Model) StreamTime() int64 { return m.now }
+
+// Assign puts the article at the position seq into a cluster. It returns the number of the cluster, how
+// far the article is from its founder, and whether it joined it rather than founded it.
+func (m *Model) Assign(
+	a Article, seq int64,
+) (cluster int, distance float64, joined bool, err error) {
+	m.now = max(m.now, a.EventTime)
+	if m.follow == nil {
+		var differing int
+		cluster, differing, joined = m.nearest(a.Fingerprint.key())
+		distance = float64(differing)
+	} else if cluster, distance, joined, err = m.followed(&a); err != nil {
+		return 0, 0, false, err
+	}
+	if !joined {
+		cluster, distance = len(m.clusters), 0
+		m.found(Cluster{
+			Fingerprint: a.Fingerprint, Founder: a.Source, Representative: a.Representative,
+			Seq: seq, FirstSeen: a.EventTime, LastSeen: a.EventTime,
+		})
+	}
+	c := &m.clusters[cluster]
+	c.Size++
+	c.FirstSeen, c.LastSeen = min(c.FirstSeen, a.EventTime), max(c.LastSeen, a.EventTime)
+	return cluster, distance, joined, nil
+}
+
+// followed returns the cluster that the result says, at the distance that is measured, or else a live one
+// with the same fingerprint, which the article should have joined.
+func (m *Model) followed(a *Article) (cluster int, distance float64, joined bool, err error) {
+	same, exists := -1, false
+	if a.Fingerprint.Known {
+		same, _, exists = m.nearest(a.Fingerprint.key())
+	}
+	cluster, known := m.follow.founders[a.Cluster]
+	if a.Joined && known && !m.Expired(cluster) {
+		measured := false
+		distance, measured, err = m.follow.distance(a.Fingerprint, m.clusters[cluster].Fingerprint)
+		if err != nil {
+			return 0, 0, false, err
+		}
+		if !measured {
+			distance = a.Distance
+		}
+		if !exists || cluster <= same && distance == 0 {
+			return cluster, distance, true, nil
+		}
+	}
+	return same, 0, exists, nil
+}
+
+func (m *Model) found(c Cluster) {
+	number := len(m.clusters)
+	m.clusters = append(m.clusters, c)
+	if m.follow != nil {
+		m.follow.founders[c.Founder] = number
+		if !c.Fingerprint.Known {
+			return
+		}
+	}
+	for i := range m.blocks {
+		b := &m.blocks[i]
+		value := b.value(c.Fingerprint.key())
+		b.buckets[value] = append(b.buckets[value], candidate{c.Fingerprint.key(), number})
+	}
+}
+
+func (b *block) value(key uint64) uint64 { return key >> b.low & (1<<b.width - 1) }
+
+// nearest returns the nearest live cluster within the threshold. It goes through the buckets, and drops
+// from them what has expired: that is never live again.
+func (m *Model) nearest(key uint64) (nearest, distance int, ok bool) {
+	nearest, distance = -1, m.threshold+1
+	for i := range m.blocks {
+		b := &m.blocks[i]
+		value := b.value(key)
+		bucket := b.buckets[value]
+		live := bucket[:0]
+		for _, c := range bucket {
+			if m.Expired(c.cluster) {
+				continue
+			}
+			live = append(live, c)
+			d := bits.OnesCount64(c.key ^ key)
+			if d < distance || d == distance && nearest >= 0 && c.cluster < nearest {
+				nearest, distance = c.cluster, d
+			}
+		}
+		if len(live) < len(bucket) {
+			b.buckets[value] = live
+		}
+	}
+	return nearest, distance, nearest >= 0
+}
+
+// Expired reports whether the stream time is past a cluster's last member by more than the window.
+func (m *Model) Expired(cluster int) bool {
+	return m.expires && m.now-m.clusters[cluster].LastSeen > m.window
+}

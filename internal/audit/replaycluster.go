@@ -1,0 +1,97 @@
+package audit
+
+import (
+	"fmt"
+
+	"github.com/clusterd/clusterd/internal/audit/report"
+)
+
+// checkRecord holds a record of the clusters topic to the cluster of the article at its position.
+func (r *replay) checkRecord(position int64, number int, got clusterRow) {
+	c, records := r.model.Cluster(number), &r.records[number]
+	want := clusterRow{
+		At: got.At, Founder: c.Founder, Fingerprint: c.Fingerprint.Hash, Seq: c.Seq, Size: c.Size,
+		FirstSeen: c.FirstSeen, LastSeen: c.LastSeen,
+		Representative: c.Representative, Sketch: c.Fingerprint.Sketch.Digest,
+	}
+	if !c.Fingerprint.Known {
+		want.Sketch = got.Sketch
+	}
+	at := got.At.In(r.cut.Clusters.Topic)
+	if got != want {
+		expected, found := r.describeRecord(want, position), r.describeRecord(got, position)
+		if want.Representative != got.Representative {
+			expected += ", represented by the founder"
+			found += ", with another representative"
+		}
+		if want.Sketch != got.Sketch {
+			expected += ", with the founder's sketch"
+			found += ", with another sketch"
+		}
+		r.clusters.Violate(at, expected, found)
+	}
+	if got.Founder != c.Founder {
+		return
+	}
+	if records.last >= 0 && got.At.Offset < records.lastAt.Offset {
+		r.clusters.Violate(at,
+			fmt.Sprintf("the state at position %d to come after that at position %d", position, records.last),
+			fmt.Sprintf("it comes before, that one being at offset %d", records.lastAt.Offset))
+	}
+	records.last, records.lastAt = position, got.At
+}
+
+func (r *replay) describeRecord(c clusterRow, position int64) string {
+	return fmt.Sprintf("%s at position %d: seq %d, fingerprint %016x, size %d, seen from %s to %s",
+		c.Founder.In(r.cut.Input.Topic), position, c.Seq, c.Fingerprint, c.Size,
+		report.Clock(c.FirstSeen), report.Clock(c.LastSeen))
+}
+
+// checkTombstones looks at the tombstones that were written by the position.
+func (r *replay) checkTombstones(position int64) {
+	for r.checked < len(r.space.tombstones) && r.space.tombstones[r.checked].by <= position {
+		r.checkTombstone(r.space.tombstones[r.checked], position)
+		r.checked++
+	}
+}
+
+// checkTombstone holds a tombstone to the rule: its cluster must have expired at that position.
+func (r *replay) checkTombstone(t tombstone, position int64) {
+	id, at := t.founder.In(r.cut.Input.Topic), t.at.In(r.cut.Clusters.Topic)
+	number := r.expired[t.founder]
+	switch {
+	case number < 0:
+		r.clusters.Violate(at, fmt.Sprintf("no tombstone of %s, which nobody has founded up to position %d",
+			id, position), "a tombstone")
+	case !r.model.Expired(number):
+		r.clusters.Violate(at, fmt.Sprintf("%s to live at position %d: last seen %s, stream time %s",
+			id, position, report.Clock(r.model.Cluster(number).LastSeen), report.Clock(r.model.StreamTime())),
+			"a tombstone")
+	}
+}
+
+// finish looks at the tombstones that may be as late as the last article, and at clusters of which the
+// topic does not say what it should.
+func (r *replay) finish() {
+	for _, t := range r.space.tombstones[r.checked:] {
+		r.checkTombstone(t, r.next-1)
+	}
+	for number, records := range r.records {
+		r.report.Counts.Clusters++
+		if !r.model.Expired(number) {
+			r.report.Counts.Live++
+		}
+		founder := r.model.Cluster(number).Founder
+		_, buried := r.expired[founder]
+		id := founder.In(r.cut.Input.Topic)
+		switch {
+		case records.last >= records.due || buried:
+		case records.last >= 0:
+			r.clusters.Violate(records.lastAt.In(r.cut.Clusters.Topic),
+				fmt.Sprintf("a later record of %s: it has a member at position %d", id, records.due),
+				fmt.Sprintf("the last one is of position %d", records.last))
+		case !r.model.Expired(number):
+			r.clusters.Violate(id, "a record in "+r.cut.Clusters.Topic, "none")
+		}
+	}
+}

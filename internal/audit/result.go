@@ -1,0 +1,195 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"hash/maphash"
+	"strings"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/clusterd/clusterd/internal/audit/expect"
+	"github.com/clusterd/clusterd/internal/audit/model"
+	"github.com/clusterd/clusterd/internal/audit/report"
+	"github.com/clusterd/clusterd/internal/audit/wire"
+)
+
+func (a *audit) readResults(ctx context.Context) error {
+	n, err := a.topics.ReadData(ctx, a.cut.Results, a.addResult)
+	a.data += n
+	return err
+}
+
+// addResult checks what a result says by itself and of its input record, and keeps what it says of its
+// cluster for the replay.
+func (a *audit) addResult(r *kgo.Record) error {
+	a.form.Checked++
+	input, at := a.config.Input.Topic, wire.AddressOf(r).In(r.Topic)
+	source, err := wire.Source(r, input)
+	if err != nil {
+		a.form.Violate(at, "the form of a result", err.Error())
+		return nil
+	}
+	a.noteOutput(source, at)
+	result, err := wire.ParseResult(r.Value)
+	if err == nil && (result.Address() != source || result.Source.Topic != input) {
+		err = fmt.Errorf("source %s in the value, and %s in header %s",
+			result.SourceID(), source.In(input), wire.HeaderSource)
+	}
+	if err != nil {
+		a.form.Violate(at, "the form of a result", err.Error())
+		return nil
+	}
+	if err := a.seen.checkResult(source, result.ID(), at); err != nil {
+		return err
+	}
+	in, known, err := a.expected.Of(source)
+	if err != nil {
+		return err
+	}
+	if known {
+		a.checkResult(r, &result, &in)
+	}
+	a.checkSettings(r, &result)
+	if err := a.placements.addResult(r, source); err != nil {
+		return err
+	}
+	switch result.Status {
+	case wire.StatusNew:
+		a.report.Counts.New++
+	case wire.StatusJoined:
+		a.report.Counts.Joined++
+	default:
+		a.report.Counts.Unclustered++
+		if err := result.CheckUnclustered(r); err != nil {
+			a.form.Violate(at, "the form of a result", err.Error())
+		}
+		return nil
+	}
+	return a.addAssignment(r, &result, &in, known)
+}
+
+// addAssignment keeps what a result says of its cluster.
+func (a *audit) addAssignment(
+	r *kgo.Record, result *wire.Result, in *expect.Outcome, known bool,
+) error {
+	at := wire.AddressOf(r).In(r.Topic)
+	assignment, err := result.Assignment(r, a.config.Input.Topic)
+	if err != nil {
+		a.form.Violate(at, "the form of a result", err.Error())
+		return nil
+	}
+	err = wire.CheckHeaders(r, wire.HeaderSource, wire.HeaderPosition, wire.HeaderEventTime)
+	if err != nil {
+		a.form.Violate(at, "the form of a result", err.Error())
+	}
+	representative := maphash.Comparable(a.seed, *result.Representative)
+	row := resultRow{
+		At: wire.AddressOf(r), Size: result.Size, Representative: representative,
+		Article: model.Article{
+			Source: result.Address(), EventTime: assignment.EventTime, Representative: representative,
+			Fingerprint: model.Fingerprint{Hash: assignment.Fingerprint},
+			Cluster:     assignment.Cluster, Distance: *result.Distance, Joined: result.Status == wire.StatusJoined,
+		},
+	}
+	if known && in.Kind == expect.Clustered {
+		row.Article.Fingerprint = model.Fingerprint{Hash: in.Fingerprint, Sketch: in.Sketch, Known: true}
+		row.Article.Representative, row.Timeless = in.Representative, in.Timeless()
+	}
+	return a.addAt(assignment.Position, row, at)
+}
+
+// differences are between a message and its input record.
+type differences struct{ want, got []string }
+
+// add notes what is wanted, and what was found instead.
+func (d *differences) add(want, got string) {
+	d.want, d.got = append(d.want, want), append(d.got, got)
+}
+
+func (a *audit) reportDifferences(at, source string, d differences) {
+	if len(d.want) > 0 {
+		a.input.Violate(at, "of "+source+": "+strings.Join(d.want, "; "), strings.Join(d.got, "; "))
+	}
+}
+
+// checkResult holds a result to its input record. What it says of its cluster is up to the replay.
+func (a *audit) checkResult(r *kgo.Record, result *wire.Result, in *expect.Outcome) {
+	a.input.Checked++
+	at, source := wire.AddressOf(r).In(r.Topic), result.SourceID()
+	if in.Kind == expect.Rejected {
+		a.input.Violate(at, fmt.Sprintf("a dead letter of class %s: %s is no article",
+			wire.ClassName(in.Class), source), "a result")
+		return
+	}
+	var d differences
+	switch unclustered := result.Status == wire.StatusUnclustered; {
+	case unclustered && in.Kind == expect.Clustered:
+		d.add(fmt.Sprintf("a cluster for fingerprint %016x", in.Fingerprint), "status unclustered")
+	case !unclustered && in.Kind == expect.Unclustered:
+		d.add("status unclustered", "status "+result.Status)
+	}
+	if maphash.String(a.seed, result.ArticleID) != in.ID {
+		d.add("its article_id", fmt.Sprintf("%q", result.ArticleID))
+	}
+	want := fmt.Sprintf("%016x", in.Fingerprint)
+	if in.Kind == expect.Clustered && result.Fingerprint != nil && *result.Fingerprint != want {
+		d.add("fingerprint "+want, *result.Fingerprint)
+	}
+	checkPublished(result, in, &d)
+	if a.config.Output.Key == "source" {
+		a.checkSourceKey(r, result, in, &d)
+	}
+	eventTime, err := wire.NumberHeader(r, wire.HeaderEventTime)
+	if err == nil && result.Status != wire.StatusUnclustered {
+		if err := in.CheckEventTime(eventTime, r.Timestamp, a.config.Cluster.Window); err != nil {
+			d.add(in.EventTimes(), err.Error())
+		}
+	}
+	a.reportDifferences(at, source, d)
+}
+
+func checkPublished(result *wire.Result, in *expect.Outcome, d *differences) {
+	want := "no published_at"
+	if in.Dated {
+		want = "published_at " + report.Clock(in.Published)
+	}
+	switch got := result.PublishedAt; {
+	case got == nil && in.Dated:
+		d.add(want, "none")
+	case got != nil && !in.PublishedAt(*got):
+		d.add(want, got.UTC().Format("2006-01-02T15:04:05.999999999Z07:00"))
+	}
+}
+
+// checkSourceKey holds a result to the key that output.key: source gives it.
+func (a *audit) checkSourceKey(
+	r *kgo.Record, result *wire.Result, in *expect.Outcome, d *differences,
+) {
+	switch {
+	case in.KeyKind == expect.LongKey:
+		checkClusterKey(r, result, d)
+	case in.KeyKind == expect.NoKey && r.Key != nil,
+		in.KeyKind == expect.WholeKey && (r.Key == nil || maphash.Bytes(a.seed, r.Key) != in.Key):
+		d.add("its key", fmt.Sprintf("%q", r.Key))
+	}
+}
+
+// checkClusterKey holds a result to the key that output.key: cluster gives it.
+func checkClusterKey(r *kgo.Record, result *wire.Result, d *differences) {
+	if want := result.Key(); string(r.Key) != want {
+		d.add("key "+want, fmt.Sprintf("%q", r.Key))
+	}
+}
+
+// checkSettings holds a result to what it must say whatever its input record is.
+func (a *audit) checkSettings(r *kgo.Record, result *wire.Result) {
+	var d differences
+	if result.Pipeline != a.pipeline {
+		d.add("pipeline "+a.pipeline, fmt.Sprintf("%q", result.Pipeline))
+	}
+	if a.config.Output.Key == "cluster" {
+		checkClusterKey(r, result, &d)
+	}
+	a.reportDifferences(wire.AddressOf(r).In(r.Topic), result.SourceID(), d)
+}

@@ -1,0 +1,106 @@
+package audit
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/method"
+)
+
+// prose is the text of a story, by the bits above the lowest 8; these say how many of its words are others.
+func prose(it item) string {
+	r := rand.New(rand.NewPCG(it.fingerprint>>8, 0))
+	words := make([]string, 120)
+	for i := range words {
+		words[i] = string(rune('a'+r.IntN(26))) + fmt.Sprintf("%x", r.Uint32())
+	}
+	for i := range int(it.fingerprint & 0xff) {
+		words[i*13%len(words)] = fmt.Sprintf("other%d", i)
+	}
+	return strings.Join(words, " ")
+}
+
+// retold are three stories: offsets as in story.
+var retold = []item{
+	{0, 0x100, 0, ""}, // new
+	{1, 0x200, 1, ""}, // new
+	{0, 0x102, 2, ""}, // joins the first
+	{1, 0x100, 3, ""}, // is the first
+	{0, 0x201, 4, ""}, // joins the second
+	{1, 0x300, 5, ""}, // new
+	{0, 0x102, 6, ""}, // joins the first
+	{1, 0x302, 7, ""}, // joins the third
+}
+
+var sketchFaults = []struct {
+	name string
+	seed func(*stage)
+	want []string
+}{
+	{"none", func(*stage) {}, nil},
+	{"another distance", func(s *stage) { s.edit(s.result(2), `"distance":`, `"distance":1`) }, []string{"I3 article-clusters/0/1"}},
+	{"distance 0 of another text", func(s *stage) {
+		before, after, _ := strings.Cut(string(s.result(2).Value), `"distance":`)
+		_, after, _ = strings.Cut(after, ",")
+		s.result(2).Value = []byte(before + `"distance":0,` + after)
+	}, []string{"I3 article-clusters/0/1"}},
+	{"another fingerprint", func(s *stage) {
+		before, after, _ := strings.Cut(string(s.result(2).Value), `"fingerprint":"`)
+		s.result(2).Value = []byte(before + `"fingerprint":"0123456789abcdef` + after[16:])
+	}, []string{"input article-clusters/0/1"}},
+	{"a cluster's fingerprint", func(s *stage) {
+		before, after, _ := strings.Cut(string(s.clusterRecord(0).Value), `"fingerprint":"`)
+		s.clusterRecord(0).Value = []byte(before + `"fingerprint":"0123456789abcdef` + after[16:])
+	}, []string{"I4 clusters/0/0"}},
+	{"a bit of a cluster's sketch", func(s *stage) {
+		before, after, _ := strings.Cut(string(s.clusterRecord(0).Value), `"sketch":"`)
+		other := "A"
+		if after[4] == 'A' {
+			other = "B"
+		}
+		s.clusterRecord(0).Value = []byte(before + `"sketch":"` + after[:4] + other + after[5:])
+	}, []string{"I4 clusters/0/0"}},
+	{"no sketch", func(s *stage) { s.edit(s.clusterRecord(0), `"sketch"`, `"sketched"`) }, []string{"I4 clusters/0/0"}},
+	{"a cluster that is not near", func(s *stage) { s.edit(s.result(2), `"cluster_id":"articles/0/0"`, `"cluster_id":"articles/1/0"`) }, []string{"I3 article-clusters/0/1", "I4 clusters/0/0"}},
+	{"a cluster that is not near, with its representative and size", func(s *stage) {
+		s.edit(s.result(2), `"cluster_id":"articles/0/0"`, `"cluster_id":"articles/1/0"`)
+		s.edit(s.result(2), `"representative":{"id":"id-0"`, `"representative":{"id":"id-1"`)
+	}, []string{"I3 article-clusters/0/1", "I4 clusters/0/0"}},
+	{"a cluster of its own though the same is there", func(s *stage) {
+		s.edit(s.result(3), `"cluster_id":"articles/0/0","status":"joined"`, `"cluster_id":"articles/1/1","status":"new"`)
+	}, []string{"I3 article-clusters/1/1"}},
+}
+// Of methods that compare sketches, distances, fingerprints and sketches are held to the input.
+func TestFaultsOfSketchesAreFound(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"simhash+verify", "minhash", "shingle"} {
+		c := config.Default()
+		c.Fingerprint.Method = name
+		m, err := method.New(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, test := range sketchFaults {
+			t.Run(name+", "+test.name, func(t *testing.T) {
+				t.Parallel()
+				s := newStage(t, func(c *config.Config) { c.Fingerprint.Method = name })
+				s.use(m, prose)
+				s.title = "A story"
+				s.cluster(retold, s.input(retold))
+				test.seed(s)
+				s.write()
+				found := s.audit(Options{})
+				if got := firsts(found); !slices.Equal(got, test.want) {
+					t.Errorf("found:\n%s\nwant %q", strings.Join(violations(found), "\n"), test.want)
+				}
+				if n := found.Counts; test.want == nil && (n.New != 3 || n.Joined != 5 || len(found.Limits) != 1) {
+					t.Errorf("%d new, %d joined, limits %q; want 3, 5, and that the nearest is not looked for", n.New, n.Joined, found.Limits)
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package wire
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// A Cluster is a record of the clusters topic that is no tombstone.
+type Cluster struct {
+	Seq            int64
+	Fingerprint    uint64
+	Sketch         []byte // empty where the method has none
+	Size           int64
+	FirstSeen      int64 // Unix milliseconds
+	LastSeen       int64 // Unix milliseconds
+	Representative Representative
+	Pipeline       string
+	Position       int64 // of the last member
+}
+
+// ParseCluster reads the record of the cluster that founder founded.
+func ParseCluster(r *kgo.Record, founder Address, input string) (Cluster, error) {
+	var v struct {
+		ClusterID      string         `json:"cluster_id"`
+		Seq            int64          `json:"seq"`
+		Fingerprint    string         `json:"fingerprint"`
+		Sketch         []byte         `json:"sketch"`
+		Size           int64          `json:"size"`
+		FirstSeen      time.Time      `json:"first_seen"`
+		LastSeen       time.Time      `json:"last_seen"`
+		Representative Representative `json:"representative"`
+		Pipeline       string         `json:"pipeline"`
+	}
+	if err := json.Unmarshal(r.Value, &v); err != nil {
+		return Cluster{}, err
+	}
+	if id := founder.In(input); v.ClusterID != id {
+		return Cluster{}, fmt.Errorf("cluster_id %q under the key %s", v.ClusterID, id)
+	}
+	c := Cluster{
+		Seq: v.Seq, Sketch: v.Sketch, Size: v.Size, Representative: v.Representative, Pipeline: v.Pipeline,
+		FirstSeen: v.FirstSeen.UnixMilli(), LastSeen: v.LastSeen.UnixMilli(),
+	}
+	var err error
+	if c.Fingerprint, err = parseFingerprint(v.Fingerprint); err != nil {
+		return Cluster{}, err
+	}
+	c.Position, err = NumberHeader(r, HeaderPosition)
+	return c, err
+}
+
+// ClusterPartition returns the partition of the clusters topic for a cluster, by its founder's.
+func ClusterPartition(founder Address, partitions int) int32 {
+	return founder.Partition % int32(partitions)
+}
+
+// checkpointPrefix begins the keys of checkpoints. No cluster id begins so.
+const checkpointPrefix = "checkpoint:"
+
+// A Checkpoint says up to where a space has read the input.
+type Checkpoint struct {
+	Group   string
+	Space   string
+	Offsets map[int32]int64 // by input partition
+}
+
+// IsCheckpoint reports whether a record of the clusters topic is a checkpoint, or the tombstone of one.
+func IsCheckpoint(r *kgo.Record) bool { return strings.HasPrefix(string(r.Key), checkpointPrefix) }
+
+// ParseCheckpoint reads a checkpoint that is no tombstone.
+func ParseCheckpoint(r *kgo.Record) (Checkpoint, error) {
+	var c Checkpoint
+	err := json.Unmarshal(r.Value, &c)
+	if err == nil && (c.Offsets == nil || string(r.Key) != checkpointPrefix+c.Group+"/"+c.Space) {
+		err = errors.New("no offsets, or another group or space than in its key")
+	}
+	return c, err
+}

@@ -1,0 +1,105 @@
+package wire
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// The status of a result.
+const (
+	StatusNew         = "new"
+	StatusJoined      = "joined"
+	StatusUnclustered = "unclustered"
+)
+
+// A Result is the value of a result.
+type Result struct {
+	ArticleID      string          `json:"article_id"`
+	ClusterID      *string         `json:"cluster_id"`
+	Status         string          `json:"status"`
+	Distance       *float64        `json:"distance"`
+	Size           int64           `json:"size"`
+	Representative *Representative `json:"representative"`
+	Fingerprint    *string         `json:"fingerprint"`
+	PublishedAt    *time.Time      `json:"published_at"`
+	Pipeline       string          `json:"pipeline"`
+	Source         struct {
+		Topic     string `json:"topic"`
+		Partition int32  `json:"partition"`
+		Offset    int64  `json:"offset"`
+	} `json:"source"`
+}
+
+// ParseResult reads a value. Only the status is checked.
+func ParseResult(value []byte) (Result, error) {
+	var r Result
+	err := json.Unmarshal(value, &r)
+	if err == nil && r.Status != StatusNew && r.Status != StatusJoined && r.Status != StatusUnclustered {
+		err = fmt.Errorf("status %q", r.Status)
+	}
+	return r, err
+}
+
+// Address returns the input record in its topic.
+func (r *Result) Address() Address { return Address{r.Source.Partition, r.Source.Offset} }
+
+// SourceID returns the input record as keys have it.
+func (r *Result) SourceID() string { return r.Address().In(r.Source.Topic) }
+
+// ID returns what stands as cluster id, also when there is none.
+func (r *Result) ID() string {
+	if r.ClusterID == nil {
+		return "null"
+	}
+	return *r.ClusterID
+}
+
+// Key returns the key that output.key: cluster gives the result: its cluster's id, and without one that
+// of its record.
+func (r *Result) Key() string {
+	if r.ClusterID != nil {
+		return *r.ClusterID
+	}
+	return r.SourceID()
+}
+
+// CheckUnclustered returns an error unless the result of an article without a token has the form of one.
+func (r *Result) CheckUnclustered(record *kgo.Record) error {
+	if _, ok := Header(record, HeaderPosition); ok {
+		return errors.New("a position on an unclustered result")
+	}
+	if r.ClusterID != nil || r.Distance != nil || r.Fingerprint != nil || r.Size != 0 || r.Representative != nil {
+		return errors.New("cluster, distance, fingerprint, size or representative on an unclustered result")
+	}
+	return CheckHeaders(record, HeaderSource)
+}
+
+// An Assignment is what the result of a clustered article says of its cluster.
+type Assignment struct {
+	Cluster     Address // the founder
+	Fingerprint uint64
+	EventTime   int64 // Unix milliseconds
+	Position    int64
+}
+
+// Assignment reads what is neither null nor missing in the result of a clustered article.
+func (r *Result) Assignment(record *kgo.Record, input string) (a Assignment, err error) {
+	if r.ClusterID == nil || r.Distance == nil || r.Fingerprint == nil || r.Representative == nil {
+		return a, errors.New("a clustered result without cluster, distance, fingerprint or representative")
+	}
+	if a.Cluster, err = ParseAddress(*r.ClusterID, input); err != nil {
+		return a, fmt.Errorf("cluster id %w", err)
+	}
+	if a.Fingerprint, err = parseFingerprint(*r.Fingerprint); err != nil {
+		return a, err
+	}
+	if a.EventTime, err = NumberHeader(record, HeaderEventTime); err != nil {
+		return a, err
+	}
+	a.Position, err = NumberHeader(record, HeaderPosition)
+	return a, err
+}
