@@ -21,23 +21,25 @@ type auditFlags struct {
 	tmp                   string
 }
 
+const auditLong = "Reads the topics of a clusterd, which may be running, and works everything " +
+	"out again: that each input record came out\n" +
+	"exactly once, in order, that its result or dead letter says what the record says, " +
+	"that it has the cluster that a plain\n" +
+	"model gives it, and that the clusters topic and the group's offsets agree. " +
+	"Of other methods than simhash it does not\n" +
+	"check that a cluster is the nearest; docs/reliability.md says what is checked and what " +
+	"cannot be. Configuration and\n" +
+	"version must be those that all of it was made with: another distance, window, scope or " +
+	"field gives other results.\n" +
+	"Exits with 0 if everything that can be checked holds, with 1 if not."
+
 func newAudit() *cobra.Command {
 	var file string
 	var flags auditFlags
 	cmd := &cobra.Command{
 		Use:   "audit",
 		Short: "Check on the topics that every record came out once, with the right cluster",
-		Long: "Reads the topics of a clusterd, which may be running, and works everything out again: " +
-			"that each input record came out\n" +
-			"exactly once, in order, that its result or dead letter says what the record says, that it has " +
-			"the cluster that a plain\n" +
-			"model gives it, and that the clusters topic and the group's offsets agree. Of other methods " +
-			"than simhash it does not\n" +
-			"check that a cluster is the nearest; docs/reliability.md says what is checked and what cannot " +
-			"be. Configuration and\n" +
-			"version must be those that all of it was made with: another distance, window, scope or field " +
-			"gives other results.\n" +
-			"Exits with 0 if everything that can be checked holds, with 1 if not.",
+		Long:  auditLong,
 		Example: "  clusterd audit -c clusterd.yaml\n" +
 			"  kcat -b 127.0.0.1:9092 -C -t article-clusters -e " +
 			"-X isolation.level=read_committed > before.jsonl\n" +
@@ -63,8 +65,8 @@ func newAudit() *cobra.Command {
 	f.BoolVar(&flags.strict, "strict", false, "exit with 1 also where a promise could not be checked")
 	f.BoolVar(&flags.aborted, "aborted", false,
 		"also count the records of aborted transactions, which reads the output topics twice")
-	f.StringVar(&flags.tmp, "tmp", "", "put temporary files, about 290 bytes an article and its sketch, "+
-		"into `DIR` instead of the system's place")
+	f.StringVar(&flags.tmp, "tmp", "", "put temporary files, about 290 bytes an article and its "+
+		"sketch, into `DIR` instead of the system's place")
 	return cmd
 }
 
@@ -80,7 +82,9 @@ func auditTopics(cmd *cobra.Command, c config.Config, flags auditFlags) error {
 	}
 	errs := cmd.ErrOrStderr()
 	log := newLogger(c.Log, errs)
-	options := audit.Options{Seen: seen, Show: flags.show, Aborted: flags.aborted, TempDir: flags.tmp, Log: log}
+	options := audit.Options{
+		Seen: seen, Show: flags.show, Aborted: flags.aborted, TempDir: flags.tmp, Log: log,
+	}
 	bar := newBar(errs, -1, "auditing")
 	options.Stage = func(what string) {
 		if isTerminal(errs) {

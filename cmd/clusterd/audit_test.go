@@ -20,7 +20,8 @@ func TestAudit(t *testing.T) {
 	t.Parallel()
 	file := freeAddress(t)
 	p, broker := startEmbedded(t, file, filepath.Join(t.TempDir(), "trial"))
-	if got := clusterd(t, "", "audit", "-c", file); got.code != 0 || !strings.Contains(got.out, "nothing committed yet") {
+	if got := clusterd(t, "", "audit", "-c", file); got.code != 0 ||
+		!strings.Contains(got.out, "nothing committed yet") {
 		t.Errorf("before the first article: %+v", got)
 	}
 	produce(t, broker, "no article", bridge, market, copied)
@@ -33,15 +34,22 @@ func TestAudit(t *testing.T) {
 	golden.Check(t, filepath.Join("testdata", "audit.txt"), []byte(got.out))
 
 	bridgeAt := results["bridge"].Source.String()
-	line := `{"status":"joined","cluster_id":"` + results["market"].Source.String() + `","source":{"topic":"articles","partition":` +
+	line := `{"status":"joined","cluster_id":"` + results["market"].Source.String() +
+		`","source":{"topic":"articles","partition":` +
 		strings.Split(bridgeAt, "/")[1] + `,"offset":` + strings.Split(bridgeAt, "/")[2] + `}}`
-	if got := clusterd(t, line, "audit", "-c", file, "--seen", "-"); got.code != exitFailed || !strings.Contains(got.out, "as it was read earlier") {
+	if got := clusterd(t, line, "audit", "-c", file, "--seen", "-"); got.code != exitFailed ||
+		!strings.Contains(got.out, "as it was read earlier") {
 		t.Errorf("after another result was seen: %+v", got)
 	}
 
-	again := &kafkago.Writer{Addr: kafkago.TCP(broker), Topic: "article-clusters", RequiredAcks: kafkago.RequireAll}
+	again := &kafkago.Writer{
+		Addr: kafkago.TCP(broker), Topic: "article-clusters", RequiredAcks: kafkago.RequireAll,
+	}
 	defer again.Close()
-	err := again.WriteMessages(t.Context(), kafkago.Message{Value: []byte(`{}`), Headers: []kafkago.Header{{Key: "clusterd.source", Value: []byte(bridgeAt)}}})
+	err := again.WriteMessages(t.Context(), kafkago.Message{
+		Value:   []byte(`{}`),
+		Headers: []kafkago.Header{{Key: "clusterd.source", Value: []byte(bridgeAt)}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +58,8 @@ func TestAudit(t *testing.T) {
 	if err := json.Unmarshal([]byte(got.out), &found); err != nil {
 		t.Fatalf("%v: %s", err, got.out)
 	}
-	if got.code != exitFailed || found.Checks[1].Violations != 1 || !strings.Contains(got.errs, "violations of what clusterd promises") {
+	if got.code != exitFailed || found.Checks[1].Violations != 1 ||
+		!strings.Contains(got.errs, "violations of what clusterd promises") {
 		t.Errorf("after a second result of %s: exit %d, %s%s", bridgeAt, got.code, got.out, got.errs)
 	}
 	if code := p.signal(syscall.SIGTERM); code != 0 {
@@ -69,7 +78,10 @@ func TestAuditCommandLine(t *testing.T) {
 		{[]string{"audit", "articles"}, exitUsage, `unknown command or argument "articles"`},
 		{[]string{"audit", "--show", "-1"}, exitUsage, "--show: -1: must be 0 or more"},
 		{[]string{"audit", "-c", bad}, exitConfig, "cluster.distance"},
-		{[]string{"audit", "--seen", "nowhere.jsonl"}, exitFailed, "--seen: open nowhere.jsonl: no such file"},
+		{
+			[]string{"audit", "--seen", "nowhere.jsonl"}, exitFailed,
+			"--seen: open nowhere.jsonl: no such file",
+		},
 	}
 	for _, test := range tests {
 		got := clusterd(t, "", test.args...)

@@ -20,7 +20,8 @@ type account struct {
 func (a *audit) account(partition int32) *account {
 	if a.accounts[partition] == nil {
 		a.accounts[partition] = &account{
-			in: make(spill.Bitmap), out: make(spill.Bitmap), bad: make(spill.Bitmap), doubted: make(spill.Bitmap),
+			in: make(spill.Bitmap), out: make(spill.Bitmap),
+			bad: make(spill.Bitmap), doubted: make(spill.Bitmap),
 		}
 	}
 	return a.accounts[partition]

@@ -1,25 +1,28 @@
 // Package audit checks, on the topics of a clusterd that runs or has stopped, that it kept what it
-// promises. Settings go in, a [report.Report] comes out. The audit reads with another Kafka client than the
-// daemon (topics), states by itself what clusterd writes (wire), and has a model of its own of the order,
-// the rule and expiry (model). With clusterd it shares what makes an article of a record, and what makes
-// fingerprints of articles and compares two of them: it calls these again, on the input (expect).
+// promises. Settings go in, a [report.Report] comes out. The audit reads with another Kafka client
+// than the daemon (topics), states by itself what clusterd writes (wire), and has a model of its
+// own of the order, the rule and expiry (model). With clusterd it shares what makes an article of
+// a record, and what makes fingerprints of articles and compares two of them: it calls these
+// again, on the input (expect).
 //
 //   - form: every message has the documented form.
-//   - I1: every committed input record below the group's offsets came out exactly once, as a result or
-//     as a dead letter, and nothing else did.
-//   - input: a result has the id, time and fingerprint of its input record, a dead letter its class and
-//     bytes; each is in the partition that its key gives it, and names the pipeline that the settings give.
-//     Of event times see [expect.Outcome.CheckEventTime].
-//   - I2: positions have no gap, and along them each input partition was taken in in its own order.
-//   - I3: a plain model that is fed the recorded order gives each article the same cluster, distance and size.
-//     Of other methods than simhash the model does not look for the nearest: see [model.NewFollowing].
-//   - I4: the clusters topic says what the model says, in all fields, and nothing came out ahead of the
-//     group's offsets.
+//   - I1: every committed input record below the group's offsets came out exactly once, as a
+//     result or as a dead letter, and nothing else did.
+//   - input: a result has the id, time and fingerprint of its input record, a dead letter its
+//     class and bytes; each is in the partition that its key gives it, and names the pipeline that
+//     the settings give. Of event times see [expect.Outcome.CheckEventTime].
+//   - I2: positions have no gap, and along them each input partition was taken in in its own
+//     order.
+//   - I3: a plain model that is fed the recorded order gives each article the same cluster,
+//     distance and size. Of other methods than simhash the model does not look for the nearest:
+//     see [model.NewFollowing].
+//   - I4: the clusters topic says what the model says, in all fields, and nothing came out ahead
+//     of the group's offsets.
 //   - I5: what somebody read earlier is still there, once, with the same cluster.
 //
-// Memory is some 2 bits for each input record, 2 for each result and 100 to 200 bytes for each cluster,
-// beside what a fetch brings and the dictionary. Temporary files hold 290 bytes for each article, its sketch,
-// and 13 bytes for each result that was read earlier.
+// Memory is some 2 bits for each input record, 2 for each result and 100 to 200 bytes for each
+// cluster, beside what a fetch brings and the dictionary. Temporary files hold 290 bytes for each
+// article, its sketch, and 13 bytes for each result that was read earlier.
 package audit
 
 import (
@@ -43,7 +46,7 @@ import (
 type Options struct {
 	Seen     []Seen                  // results that were read earlier
 	Show     int                     // violations of a promise that are reported one by one
-	Aborted  bool                    // also count the aborted records, which reads the output topics twice
+	Aborted  bool                    // also count aborted records: reads the output topics twice
 	TempDir  string                  // for temporary files; empty is the system's place
 	Log      *slog.Logger            // what it waits for
 	Stage    func(what string)       // called when it begins with something else; nil is not called
@@ -56,8 +59,8 @@ type Seen struct {
 	io.Reader
 }
 
-// Run audits the topics that c names. An error means that the audit could not be done; what is wrong with
-// the topics is in the report.
+// Run audits the topics that c names. An error means that the audit could not be done; what is
+// wrong with the topics is in the report.
 func Run(ctx context.Context, c config.Config, o Options) (*report.Report, error) {
 	return run(ctx, c, o, method.New)
 }
@@ -107,7 +110,7 @@ type audit struct {
 	complete    bool               // no result has been deleted by retention
 	accounts    map[int32]*account // by input partition
 	spaces      map[int32]*space   // by input partition, or all under 0
-	positions   int64              // more than there can be: each has a result, at an offset of its own
+	positions   int64              // no fewer than there can be: each has a result, at its own offset
 	seen        *seen
 	dead        *spill.Partitions[deadRow]
 	placements  *placements
@@ -128,16 +131,21 @@ func newAudit(c config.Config, o Options) *audit {
 	}
 	a.form = a.report.Add("form", "every message has the documented form")
 	a.once = a.report.Add("I1", "every committed input record came out exactly once, and nothing else")
-	a.input = a.report.Add("input", "every message says what its input record says, where its key puts it")
+	a.input = a.report.Add(
+		"input", "every message says what its input record says, where its key puts it",
+	)
 	a.order = a.report.Add("I2", "positions have no gap, and each partition was taken in in its order")
 	decides := "each article has the cluster that a plain model gives it"
 	if !findsNearest(c) {
-		decides = "each article joined a live cluster that is near enough, or founded one; equal ones are in one"
+		decides = "each article joined a live cluster that is near enough, or founded one; " +
+			"equal ones are in one"
 		a.report.Limits = append(a.report.Limits, "with method "+c.Fingerprint.Method+
 			": that the cluster an article joined is the nearest, and that a founder had none near enough")
 	}
 	a.rule = a.report.Add("I3", decides)
-	a.clusters = a.report.Add("I4", "the clusters topic agrees with the model, the group's offsets with both")
+	a.clusters = a.report.Add(
+		"I4", "the clusters topic agrees with the model, the group's offsets with both",
+	)
 	if len(o.Seen) > 0 {
 		a.seen = &seen{
 			topic: c.Input.Topic,
@@ -147,8 +155,8 @@ func newAudit(c config.Config, o Options) *audit {
 	return a
 }
 
-// findsNearest reports whether the model looks for the nearest centre itself. It can where all that is
-// compared is 64 bits.
+// findsNearest reports whether the model looks for the nearest centre itself. It can where all
+// that is compared is 64 bits.
 func findsNearest(c config.Config) bool { return c.Fingerprint.Method == "simhash" }
 
 // run checks the topics at the cut.

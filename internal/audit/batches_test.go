@@ -24,12 +24,15 @@ func oddRecord(delta int32) []byte {
 // oddBatch is a batch of n records with a right checksum.
 func oddBatch(n int, attributes int16, records ...[]byte) []byte {
 	b := kmsg.RecordBatch{
-		Magic: 2, PartitionLeaderEpoch: -1, ProducerID: -1, ProducerEpoch: -1, FirstSequence: -1, Attributes: attributes,
+		Magic: 2, Attributes: attributes,
+		PartitionLeaderEpoch: -1, ProducerID: -1, ProducerEpoch: -1, FirstSequence: -1,
 		NumRecords: int32(n), LastOffsetDelta: int32(n - 1), Records: slices.Concat(records...),
 	}
 	b.Length = int32(49 + len(b.Records))
 	encoded := b.AppendTo(nil)
-	binary.BigEndian.PutUint32(encoded[17:], crc32.Checksum(encoded[21:], crc32.MakeTable(crc32.Castagnoli)))
+	binary.BigEndian.PutUint32(
+		encoded[17:], crc32.Checksum(encoded[21:], crc32.MakeTable(crc32.Castagnoli)),
+	)
 	return encoded
 }
 
@@ -49,7 +52,8 @@ func (s *stage) inputBatch(batch []byte) int64 {
 	partition.Records = batch
 	topic.Topic, topic.Partitions = s.config.Input.Topic, append(topic.Partitions, partition)
 	request.Topics = append(request.Topics, topic)
-	answer, err := client.Broker(int(topics[s.config.Input.Topic].Partitions[0].Leader)).Request(s.Context(), request)
+	answer, err := client.Broker(int(topics[s.config.Input.Topic].Partitions[0].Leader)).
+		Request(s.Context(), request)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -58,7 +62,9 @@ func (s *stage) inputBatch(batch []byte) int64 {
 		s.Fatal(err)
 	}
 	for i := range int64(binary.BigEndian.Uint32(batch[57:])) { // whether they can be read or not
-		s.inputs[wire.Address{Partition: 0, Offset: got.BaseOffset + i}] = input{Record: &kgo.Record{Value: []byte("{")}}
+		s.inputs[wire.Address{Partition: 0, Offset: got.BaseOffset + i}] = input{
+			Record: &kgo.Record{Value: []byte("{")},
+		}
 	}
 	return got.BaseOffset
 }
@@ -74,33 +80,86 @@ type letter struct {
 
 var equalOffsets = oddBatch(3, 0, oddRecord(0), oddRecord(0), oddRecord(2))
 
-var allSingle = []letter{{single, 0, 0}, {single, 1, 1}, {single, 2, 2}}
-var oddBatches = []struct {
-	name    string
-	batch   []byte
-	letters []letter
-	check   string // that is violated; empty: all hold
-}{
-	{"a good batch", oddBatch(3, 0, oddRecord(0), oddRecord(1), oddRecord(2)), allSingle, ""},
-	{"equal offsets, the rest as one", equalOffsets, []letter{{single, 0, 0}, {unreadable, 1, 2}}, ""},
-	{"equal offsets, by one who reads them", equalOffsets, allSingle, ""},
-	{"offsets too high", oddBatch(3, 0, oddRecord(0), oddRecord(900), oddRecord(901)), []letter{{single, 0, 0}, {unreadable, 1, 2}}, ""},
-	{"negative offsets", oddBatch(3, 0, oddRecord(-3), oddRecord(-2), oddRecord(-1)), []letter{{unreadable, 0, 2}}, ""},
-	{"a record that is not there", oddBatch(3, 0, oddRecord(0), oddRecord(1)), []letter{{single, 0, 0}, {single, 1, 1}, {unreadable, 2, 2}}, ""},
-	{"bytes behind the last", oddBatch(3, 0, oddRecord(0), oddRecord(1), oddRecord(2), []byte{0}), []letter{{single, 0, 0}, {single, 1, 1}, {unreadable, 2, 2}}, ""},
-	{"no zstd", oddBatch(3, 4, oddRecord(0)), []letter{{unreadable, 0, 2}}, ""},
-	{"nothing", oddBatch(3, 0), []letter{{unreadable, 0, 2}}, ""},
-	{"a record that can be read", equalOffsets, []letter{{unreadable, 0, 2}}, "I1"},
-	{"a good batch that came out as none", oddBatch(3, 0, oddRecord(0), oddRecord(1), oddRecord(2)), []letter{{unreadable, 0, 2}}, "I1"},
-	{"a rest that is lost", equalOffsets, []letter{{single, 0, 0}}, "I1"},
-	{"a rest of which one is lost", equalOffsets, []letter{{single, 0, 0}, {unreadable, 1, 1}}, "I1"},
-	{"a rest that came twice", equalOffsets, []letter{{single, 0, 0}, {unreadable, 1, 2}, {unreadable, 1, 2}}, "I1"},
-	{"a rest of which one came twice", equalOffsets, []letter{{single, 0, 0}, {unreadable, 1, 2}, {single, 2, 2}}, "I1"},
-	{"a rest beyond the topic", equalOffsets, []letter{{single, 0, 0}, {unreadable, 1, 1 << 60}}, "form"},
-	{"a rest that ends before it begins", equalOffsets, []letter{{single, 0, 0}, {unreadable, 1, 0}}, "form"},
-}
-// What the audit cannot read of the input must come out all the same, each offset once, in whatever way; what it
-// can read must not come out as unreadable.
+var (
+	allSingle  = []letter{{single, 0, 0}, {single, 1, 1}, {single, 2, 2}}
+	oddBatches = []struct {
+		name    string
+		batch   []byte
+		letters []letter
+		check   string // that is violated; empty: all hold
+	}{
+		{"a good batch", oddBatch(3, 0, oddRecord(0), oddRecord(1), oddRecord(2)), allSingle, ""},
+		{
+			"equal offsets, the rest as one",
+			equalOffsets,
+			[]letter{{single, 0, 0}, {unreadable, 1, 2}},
+			"",
+		},
+		{"equal offsets, by one who reads them", equalOffsets, allSingle, ""},
+		{
+			"offsets too high",
+			oddBatch(3, 0, oddRecord(0), oddRecord(900), oddRecord(901)),
+			[]letter{{single, 0, 0}, {unreadable, 1, 2}},
+			"",
+		},
+		{
+			"negative offsets",
+			oddBatch(3, 0, oddRecord(-3), oddRecord(-2), oddRecord(-1)),
+			[]letter{{unreadable, 0, 2}},
+			"",
+		},
+		{
+			"a record that is not there",
+			oddBatch(3, 0, oddRecord(0), oddRecord(1)),
+			[]letter{{single, 0, 0}, {single, 1, 1}, {unreadable, 2, 2}},
+			"",
+		},
+		{
+			"bytes behind the last",
+			oddBatch(3, 0, oddRecord(0), oddRecord(1), oddRecord(2), []byte{0}),
+			[]letter{{single, 0, 0}, {single, 1, 1}, {unreadable, 2, 2}},
+			"",
+		},
+		{"no zstd", oddBatch(3, 4, oddRecord(0)), []letter{{unreadable, 0, 2}}, ""},
+		{"nothing", oddBatch(3, 0), []letter{{unreadable, 0, 2}}, ""},
+		{"a record that can be read", equalOffsets, []letter{{unreadable, 0, 2}}, "I1"},
+		{
+			"a good batch that came out as none",
+			oddBatch(3, 0, oddRecord(0), oddRecord(1), oddRecord(2)),
+			[]letter{{unreadable, 0, 2}},
+			"I1",
+		},
+		{"a rest that is lost", equalOffsets, []letter{{single, 0, 0}}, "I1"},
+		{"a rest of which one is lost", equalOffsets, []letter{{single, 0, 0}, {unreadable, 1, 1}}, "I1"},
+		{
+			"a rest that came twice",
+			equalOffsets,
+			[]letter{{single, 0, 0}, {unreadable, 1, 2}, {unreadable, 1, 2}},
+			"I1",
+		},
+		{
+			"a rest of which one came twice",
+			equalOffsets,
+			[]letter{{single, 0, 0}, {unreadable, 1, 2}, {single, 2, 2}},
+			"I1",
+		},
+		{
+			"a rest beyond the topic",
+			equalOffsets,
+			[]letter{{single, 0, 0}, {unreadable, 1, 1 << 60}},
+			"form",
+		},
+		{
+			"a rest that ends before it begins",
+			equalOffsets,
+			[]letter{{single, 0, 0}, {unreadable, 1, 0}},
+			"form",
+		},
+	}
+)
+
+// What the audit cannot read of the input must come out all the same, each offset once, in
+// whatever way; what it can read must not come out as unreadable.
 func TestOddInputBatches(t *testing.T) {
 	t.Parallel()
 	for _, test := range oddBatches {
@@ -119,7 +178,9 @@ func TestOddInputBatches(t *testing.T) {
 				}
 				letters = append(letters, r)
 			}
-			s.transactions = append(s.transactions, transaction{records: letters, committed: map[int32]int64{0: at + 4}})
+			s.transactions = append(
+				s.transactions, transaction{records: letters, committed: map[int32]int64{0: at + 4}},
+			)
 			s.write()
 			found := s.audit(Options{})
 			if test.check == "" {

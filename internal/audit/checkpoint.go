@@ -58,7 +58,9 @@ func (a *audit) checkCheckpoints() {
 			case committed > reached:
 				a.clusters.Violate(c.at, want, fmt.Sprintf("%d: what is between was skipped", committed))
 			case applied < reached:
-				a.clusters.Violate(c.at, want, fmt.Sprintf("%d: what is between would be counted twice", applied))
+				a.clusters.Violate(
+					c.at, want, fmt.Sprintf("%d: what is between would be counted twice", applied),
+				)
 			}
 		}
 	}

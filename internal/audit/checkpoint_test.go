@@ -14,7 +14,9 @@ func TestCheckpoints(t *testing.T) {
 	t.Parallel()
 	const right = `{"group":"clusterd","space":"all","offsets":{"0":%d,"1":%d}}`
 	record := func(value string) *kgo.Record {
-		return &kgo.Record{Topic: "clusters", Key: []byte("checkpoint:clusterd/all"), Value: []byte(value)}
+		return &kgo.Record{
+			Topic: "clusters", Key: []byte("checkpoint:clusterd/all"), Value: []byte(value),
+		}
 	}
 	for _, test := range []struct {
 		name string
@@ -56,19 +58,24 @@ func TestCheckpoints(t *testing.T) {
 			t.Parallel()
 			s := newStage(t, nil)
 			s.cluster(story, s.input(story))
-			at := func(i int) (zero, one int64) { return s.transactions[i].committed[0], s.transactions[i].committed[1] }
+			at := func(i int) (zero, one int64) {
+				return s.transactions[i].committed[0], s.transactions[i].committed[1]
+			}
 			for i := range s.transactions {
 				zero, one := at(i)
-				s.transactions[i].records = append(s.transactions[i].records, record(fmt.Sprintf(right, zero, one)))
+				s.transactions[i].records = append(
+					s.transactions[i].records, record(fmt.Sprintf(right, zero, one)),
+				)
 			}
 			if test.seed != nil {
 				test.seed(s, at)
 			}
 			s.write()
 			got := violations(s.audit(Options{Show: 5}))
-			ok := test.want == nil && len(got) == 0 || test.want != nil && len(got) > 0 && !slices.ContainsFunc(got, func(line string) bool {
-				return !strings.HasPrefix(line, test.want[0]+" ") || !strings.Contains(line, test.want[1])
-			})
+			ok := test.want == nil && len(got) == 0 ||
+				test.want != nil && len(got) > 0 && !slices.ContainsFunc(got, func(line string) bool {
+					return !strings.HasPrefix(line, test.want[0]+" ") || !strings.Contains(line, test.want[1])
+				})
 			if !ok {
 				t.Errorf("found:\n%s\nwant %q", strings.Join(got, "\n"), test.want)
 			}

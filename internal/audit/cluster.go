@@ -10,8 +10,8 @@ import (
 	"github.com/clusterd/clusterd/internal/audit/wire"
 )
 
-// readClusters puts each record of the clusters topic at its position: not only a cluster's last record
-// must be right, but each was when it was written.
+// readClusters puts each record of the clusters topic at its position: not only a cluster's last
+// record must be right, but each was when it was written.
 func (a *audit) readClusters(ctx context.Context) error {
 	dating := newDating()
 	n, err := a.topics.Read(ctx, a.cut.Clusters, kgo.ReadCommitted(), func(r *kgo.Record) error {
@@ -29,7 +29,8 @@ func (a *audit) readClusters(ctx context.Context) error {
 	return err
 }
 
-// addClusterRecord checks the key and partition of a record of the clusters topic, and adds what it says.
+// addClusterRecord checks the key and partition of a record of the clusters topic, and adds what
+// it says.
 func (a *audit) addClusterRecord(r *kgo.Record, dating dating) error {
 	a.clusters.Checked++
 	at := wire.AddressOf(r).In(r.Topic)
@@ -53,8 +54,8 @@ func (a *audit) addClusterRecord(r *kgo.Record, dating dating) error {
 	return nil
 }
 
-// checkClusterPartition holds a record of the clusters topic to the partition of its founder, on which
-// recovery depends.
+// checkClusterPartition holds a record of the clusters topic to the partition of its founder, on
+// which recovery depends.
 func (a *audit) checkClusterPartition(r *kgo.Record, founder wire.Address) {
 	want := wire.ClusterPartition(founder, len(a.cut.Clusters.To))
 	if r.Partition != want {

@@ -55,7 +55,9 @@ type simple struct {
 }
 
 // assign is the rule over a plain slice.
-func (s *simple) assign(m method.Method, f singlepass.Fingerprint, at int64) (nearest int, distance float64, joined bool) {
+func (s *simple) assign(
+	m method.Method, f singlepass.Fingerprint, at int64,
+) (nearest int, distance float64, joined bool) {
 	s.now = max(s.now, at)
 	distance = m.Bound()
 	for i, c := range s.members {
@@ -81,7 +83,10 @@ type member struct {
 func (s *stage) outcome(space *simple, it item, at wire.Address, touched map[int]bool) *kgo.Record {
 	source := at.In(s.config.Input.Topic)
 	in := s.inputs[at]
-	r := &kgo.Record{Topic: s.config.Output.Topic, Key: []byte(source), Partition: at.Partition, Headers: []kgo.RecordHeader{{Key: "clusterd.source", Value: []byte(source)}}}
+	r := &kgo.Record{
+		Topic: s.config.Output.Topic, Key: []byte(source), Partition: at.Partition,
+		Headers: []kgo.RecordHeader{{Key: "clusterd.source", Value: []byte(source)}},
+	}
 	defer func() {
 		if r.Topic != s.config.Output.Topic {
 			return
@@ -90,19 +95,33 @@ func (s *stage) outcome(space *simple, it item, at wire.Address, touched map[int
 			r.Key = in.Key
 		}
 		if r.Key != nil {
-			r.Partition = int32(kafkago.Murmur2Balancer{Consistent: true}.Balance(kafkago.Message{Key: r.Key}, 0, 1))
+			r.Partition = int32(
+				kafkago.Murmur2Balancer{Consistent: true}.Balance(kafkago.Message{Key: r.Key}, 0, 1),
+			)
 		}
 	}()
-	where := fmt.Sprintf(`"source":{"topic":%q,"partition":%d,"offset":%d},"pipeline":%q`, s.config.Input.Topic, at.Partition, at.Offset, s.method.Identity())
+	where := fmt.Sprintf(
+		`"source":{"topic":%q,"partition":%d,"offset":%d},"pipeline":%q`, s.config.Input.Topic,
+		at.Partition, at.Offset, s.method.Identity(),
+	)
 	switch it.kind {
 	case "", "undated":
 	case "unclustered":
-		r.Value = fmt.Appendf(nil, `{"article_id":%q,"cluster_id":null,"status":"unclustered","distance":null,"size":0,"fingerprint":null,%s}`, in.id, where)
+		r.Value = fmt.Appendf(
+			nil,
+			`{"article_id":%q,"cluster_id":null,"status":"unclustered",`+
+				`"distance":null,"size":0,"fingerprint":null,%s}`,
+			in.id, where,
+		)
 		return r
 	default:
 		r.Topic, r.Key, r.Value = s.config.Output.DeadLetterTopic, in.Key, in.Value
-		r.Headers = append(slices.Clone(in.Headers), r.Headers[0], kgo.RecordHeader{Key: "clusterd.error", Value: []byte(it.kind)},
-			kgo.RecordHeader{Key: "clusterd.reason", Value: []byte("it is bad")}, kgo.RecordHeader{Key: "clusterd.stage", Value: []byte("decode")})
+		r.Headers = append(
+			slices.Clone(in.Headers), r.Headers[0],
+			kgo.RecordHeader{Key: "clusterd.error", Value: []byte(it.kind)},
+			kgo.RecordHeader{Key: "clusterd.reason", Value: []byte("it is bad")},
+			kgo.RecordHeader{Key: "clusterd.stage", Value: []byte("decode")},
+		)
 		return r
 	}
 	when := start + it.minute*60_000
@@ -112,7 +131,8 @@ func (s *stage) outcome(space *simple, it item, at wire.Address, touched map[int
 	if !joined {
 		status = "new"
 		space.members = append(space.members, member{
-			founder: at, seq: space.position, first: when, last: when, fingerprint: fingerprint, representative: fmt.Sprintf(`{"id":%q,"title":%q}`, in.id, in.title),
+			founder: at, seq: space.position, first: when, last: when, fingerprint: fingerprint,
+			representative: fmt.Sprintf(`{"id":%q,"title":%q}`, in.id, in.title),
 		})
 	}
 	m := &space.members[i]
@@ -124,8 +144,12 @@ func (s *stage) outcome(space *simple, it item, at wire.Address, touched map[int
 		published = fmt.Sprintf(`"published_at":%q,`, time.UnixMilli(when).UTC().Format(time.RFC3339Nano))
 	}
 	r.Key = []byte(id)
-	r.Value = fmt.Appendf(nil, `{"article_id":%q,"cluster_id":%q,"status":%q,"distance":%v,"size":%d,"representative":%s,"fingerprint":"%016x",%s%s}`,
-		in.id, id, status, distance, m.size, m.representative, fingerprint.Hash, published, where)
+	r.Value = fmt.Appendf(
+		nil,
+		`{"article_id":%q,"cluster_id":%q,"status":%q,"distance":%v,"size":%d,`+
+			`"representative":%s,"fingerprint":"%016x",%s%s}`,
+		in.id, id, status, distance, m.size, m.representative, fingerprint.Hash, published, where,
+	)
 	r.Headers = append(r.Headers,
 		kgo.RecordHeader{Key: "clusterd.position", Value: fmt.Append(nil, space.position)},
 		kgo.RecordHeader{Key: "clusterd.event_time", Value: fmt.Append(nil, when)})
@@ -133,11 +157,15 @@ func (s *stage) outcome(space *simple, it item, at wire.Address, touched map[int
 	return r
 }
 
-// clusters are the records of the clusters that a batch touched, and tombstones of those that expired.
+// clusters are the records of the clusters that a batch touched, and tombstones of those that
+// expired.
 func (s *stage) clusters(space *simple, touched map[int]bool) (records []*kgo.Record) {
 	for i := range space.members {
 		m := &space.members[i]
-		r := &kgo.Record{Topic: s.config.Output.ClustersTopic, Partition: m.founder.Partition, Key: []byte(m.founder.In(s.config.Input.Topic))}
+		r := &kgo.Record{
+			Topic: s.config.Output.ClustersTopic, Partition: m.founder.Partition,
+			Key: []byte(m.founder.In(s.config.Input.Topic)),
+		}
 		expired := space.window > 0 && space.now-m.last > space.window
 		switch {
 		case expired && !m.gone:
@@ -145,11 +173,18 @@ func (s *stage) clusters(space *simple, touched map[int]bool) (records []*kgo.Re
 		case touched[i]:
 			sketch := ""
 			if m.fingerprint.Sketch != "" {
-				sketch = fmt.Sprintf(`"sketch":%q,`, base64.StdEncoding.EncodeToString([]byte(m.fingerprint.Sketch)))
+				sketch = fmt.Sprintf(
+					`"sketch":%q,`, base64.StdEncoding.EncodeToString([]byte(m.fingerprint.Sketch)),
+				)
 			}
-			r.Value = fmt.Appendf(nil, `{"cluster_id":%q,"seq":%d,"fingerprint":"%016x",%s"size":%d,"first_seen":%q,"last_seen":%q,"representative":%s,"pipeline":%q}`,
-				r.Key, m.seq, m.fingerprint.Hash, sketch, m.size, time.UnixMilli(m.first).UTC().Format(time.RFC3339Nano), time.UnixMilli(m.last).UTC().Format(time.RFC3339Nano),
-				m.representative, s.method.Identity())
+			r.Value = fmt.Appendf(
+				nil,
+				`{"cluster_id":%q,"seq":%d,"fingerprint":"%016x",%s"size":%d,`+
+					`"first_seen":%q,"last_seen":%q,"representative":%s,"pipeline":%q}`,
+				r.Key, m.seq, m.fingerprint.Hash, sketch, m.size,
+				time.UnixMilli(m.first).UTC().Format(time.RFC3339Nano),
+				time.UnixMilli(m.last).UTC().Format(time.RFC3339Nano), m.representative, s.method.Identity(),
+			)
 			r.Headers = []kgo.RecordHeader{{Key: "clusterd.position", Value: fmt.Append(nil, m.position)}}
 		default:
 			continue

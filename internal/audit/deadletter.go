@@ -43,8 +43,8 @@ func (r bytesRow) begins(seed maphash.Seed, b []byte) bool {
 	return r.Length < 0 || r.Length <= int64(len(b)) && r.Digest == maphash.Bytes(seed, b[:r.Length])
 }
 
-// foreignHeaders returns a digest of the headers that clusterd does not add, how many these are, and how
-// many it does add.
+// foreignHeaders returns a digest of the headers that clusterd does not add, how many these are,
+// and how many it does add.
 func foreignHeaders(seed maphash.Seed, r *kgo.Record) (digest uint64, foreign, own int32) {
 	headers, own := wire.SplitHeaders(r)
 	return maphash.String(seed, fmt.Sprintf("%q", headers)), int32(len(headers) / 2), own
@@ -64,7 +64,8 @@ func (a *audit) readDeadLetters(ctx context.Context) error {
 	return err
 }
 
-// addDeadLetter checks what a dead letter says by itself, and keeps what its input record is held to.
+// addDeadLetter checks what a dead letter says by itself, and keeps what its input record is held
+// to.
 func (a *audit) addDeadLetter(r *kgo.Record) error {
 	a.form.Checked++
 	at := wire.AddressOf(r).In(r.Topic)
@@ -146,9 +147,9 @@ func (a *audit) checkDeadLetter(r *kgo.Record, in *expect.Outcome) error {
 	return nil
 }
 
-// check holds the bytes of a dead letter to those of its record. Where the topic does not take the record
-// whole, its value is cut, or key, value and headers are left out. Keys and headers beyond limit are cut
-// as they are read.
+// check holds the bytes of a dead letter to those of its record. Where the topic does not take the
+// record whole, its value is cut, or key, value and headers are left out. Keys and headers beyond
+// limit are cut as they are read.
 func (dead *deadRow) check(r *kgo.Record, seed maphash.Seed, limit int, d *differences) {
 	digest, _, forged := foreignHeaders(seed, r)
 	cut, own := dead.Truncated >= 0, int32(4)

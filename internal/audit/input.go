@@ -10,8 +10,9 @@ import (
 	"github.com/clusterd/clusterd/internal/audit/wire"
 )
 
-// readInput works out again what every committed record must come out as, up to the group's offsets, and
-// holds the dead letters to it. Offsets have gaps, so the records themselves must be seen.
+// readInput works out again what every committed record must come out as, up to the group's
+// offsets, and holds the dead letters to it. Offsets have gaps, so the records themselves must be
+// seen.
 func (a *audit) readInput(ctx context.Context) (err error) {
 	input := a.cut.Input
 	a.read = make(map[int32]int64)
@@ -23,12 +24,15 @@ func (a *audit) readInput(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	handle := topics.BatchHandler{Unreadable: a.noteUnreadable, Records: func(records []*kgo.Record) error {
-		return a.expected.Add(records, func(r *kgo.Record, in *expect.Outcome) error {
-			a.noteInput(r)
-			return a.checkDeadLetter(r, in)
-		})
-	}}
+	handle := topics.BatchHandler{
+		Unreadable: a.noteUnreadable,
+		Records: func(records []*kgo.Record) error {
+			return a.expected.Add(records, func(r *kgo.Record, in *expect.Outcome) error {
+				a.noteInput(r)
+				return a.checkDeadLetter(r, in)
+			})
+		},
+	}
 	if err := a.topics.ReadBatches(ctx, input, handle); err != nil {
 		return err
 	}
@@ -42,12 +46,15 @@ func (a *audit) readRest(ctx context.Context) error {
 	for p, end := range a.cut.Input.To {
 		rest.To[p] = min(end, a.account(p).top)
 	}
-	handle := topics.BatchHandler{Unreadable: a.noteUnreadable, Records: func(records []*kgo.Record) error {
-		for _, r := range records {
-			a.noteInput(r)
-		}
-		return nil
-	}}
+	handle := topics.BatchHandler{
+		Unreadable: a.noteUnreadable,
+		Records: func(records []*kgo.Record) error {
+			for _, r := range records {
+				a.noteInput(r)
+			}
+			return nil
+		},
+	}
 	return a.topics.ReadBatches(ctx, rest, handle)
 }
 
@@ -64,8 +71,8 @@ func (a *audit) noteInput(r *kgo.Record) {
 	}
 }
 
-// noteUnreadable notes records that the audit cannot read. Of these it asks only that each comes out once,
-// as whatever.
+// noteUnreadable notes records that the audit cannot read. Of these it asks only that each comes
+// out once, as whatever.
 func (a *audit) noteUnreadable(partition int32, first, last int64, gaps bool) error {
 	account := a.account(partition)
 	for offset := first; offset <= last; offset++ {

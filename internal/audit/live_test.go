@@ -13,8 +13,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"github.com/clusterd/clusterd/internal/audit/wire"
 	"github.com/clusterd/clusterd/internal/audit/report"
+	"github.com/clusterd/clusterd/internal/audit/wire"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
@@ -27,7 +27,10 @@ var goodTopics = []struct {
 	{name: "one space"},
 	{name: "a space a partition", change: inPartitions},
 	{name: "clusters that expire", change: withWindow},
-	{name: "a space a partition, and clusters that expire", change: func(c *config.Config) { inPartitions(c); withWindow(c) }},
+	{
+		name:   "a space a partition, and clusters that expire",
+		change: func(c *config.Config) { inPartitions(c); withWindow(c) },
+	},
 	{name: "another distance", change: func(c *config.Config) { c.Cluster.Distance = 0 }},
 	{name: "aborted batches between", seed: func(s *stage) {
 		again := s.transactions[5]
@@ -53,22 +56,28 @@ var goodTopics = []struct {
 			t.records = append(t.records, now...)
 		}
 	}},
-	{name: "tombstones that compaction has taken away, with all that was before", change: withWindow, seed: func(s *stage) {
-		gone := make(map[string]bool)
-		for _, t := range s.transactions {
-			for _, r := range t.records {
-				gone[string(r.Key)] = gone[string(r.Key)] || r.Topic == s.config.Output.ClustersTopic && r.Value == nil
+	{
+		name:   "tombstones that compaction has taken away, with all that was before",
+		change: withWindow,
+		seed: func(s *stage) {
+			gone := make(map[string]bool)
+			for _, t := range s.transactions {
+				for _, r := range t.records {
+					gone[string(r.Key)] = gone[string(r.Key)] ||
+						r.Topic == s.config.Output.ClustersTopic && r.Value == nil
+				}
 			}
-		}
-		for i := range s.transactions {
-			t := &s.transactions[i]
-			t.records = slices.DeleteFunc(t.records, func(r *kgo.Record) bool {
-				return r.Topic == s.config.Output.ClustersTopic && gone[string(r.Key)]
-			})
-		}
-	}},
+			for i := range s.transactions {
+				t := &s.transactions[i]
+				t.records = slices.DeleteFunc(t.records, func(r *kgo.Record) bool {
+					return r.Topic == s.config.Output.ClustersTopic && gone[string(r.Key)]
+				})
+			}
+		},
+	},
 	{name: "the cluster id as the key", change: func(c *config.Config) { c.Output.Key = "cluster" }},
 }
+
 // What is as it should be is found so, whatever the topics look like otherwise.
 func TestGoodTopicsHold(t *testing.T) {
 	t.Parallel()
@@ -85,7 +94,8 @@ func TestGoodTopicsHold(t *testing.T) {
 			found := s.audit(Options{})
 			wantHeld(t, found)
 			n := found.Counts
-			if all := n.New + n.Joined + n.Unclustered + n.DeadLetters["bad_field"]; n.Records != 200 || all != 200 {
+			if all := n.New + n.Joined + n.Unclustered + n.DeadLetters["bad_field"]; n.Records != 200 ||
+				all != 200 {
 				t.Errorf("%d records of 200, %d results and dead letters: %+v", n.Records, all, n)
 			}
 		})
@@ -99,7 +109,11 @@ func TestGapsInTheInput(t *testing.T) {
 	var places []wire.Address
 	for _, it := range story {
 		places = append(places, s.input([]item{it})...)
-		s.begin(transaction{records: []*kgo.Record{{Topic: "articles", Partition: it.partition, Value: []byte("{}")}}})
+		s.begin(
+			transaction{
+				records: []*kgo.Record{{Topic: "articles", Partition: it.partition, Value: []byte("{}")}},
+			},
+		)
 		s.end(kgo.TryAbort)
 	}
 	s.cluster(story, places)
@@ -111,7 +125,9 @@ func TestGapsInTheInput(t *testing.T) {
 	s.edit(&again, `"offset":6`, `"offset":1`)
 	s.transactions = append(s.transactions, transaction{records: []*kgo.Record{&again}})
 	s.write()
-	want := []string{"I1 articles/1/1: a committed record, since there is a result or a dead letter of it; found none"}
+	want := []string{
+		"I1 articles/1/1: a committed record, since there is a result or a dead letter of it; found none",
+	}
 	if got := violations(s.audit(Options{})); !slices.Equal(got, want) {
 		t.Errorf("after a result of an aborted record: %q, want %q", got, want)
 	}
@@ -158,7 +174,9 @@ func TestOpenTransaction(t *testing.T) {
 			done := make(chan struct{})
 			go func() {
 				defer close(done)
-				found, err := s.run(Options{Show: 10, TempDir: t.TempDir(), Log: slog.New(slog.NewTextHandler(&log, nil))})
+				found, err := s.run(
+					Options{Show: 10, TempDir: t.TempDir(), Log: slog.New(slog.NewTextHandler(&log, nil))},
+				)
 				if err != nil {
 					t.Error(err)
 					return
@@ -195,7 +213,10 @@ func TestRetention(t *testing.T) {
 			s.cluster(items, s.input(items))
 			s.write()
 			offsets := make(kadm.Offsets)
-			offsets.AddOffset(test.topic, 1, map[string]int64{"articles": 2, "articles-dead": 1, "article-clusters": 2}[test.topic], -1)
+			offsets.AddOffset(
+				test.topic, 1,
+				map[string]int64{"articles": 2, "articles-dead": 1, "article-clusters": 2}[test.topic], -1,
+			)
 			if _, err := s.admin.DeleteRecords(t.Context(), offsets); err != nil {
 				t.Fatal(err)
 			}
@@ -210,7 +231,10 @@ func TestRetention(t *testing.T) {
 				}
 			}
 			if !slices.Equal(unchecked, test.unchecked) || found.Counts.Deleted != test.deleted {
-				t.Errorf("not checked: %q, deleted %d; want %q, %d", unchecked, found.Counts.Deleted, test.unchecked, test.deleted)
+				t.Errorf(
+					"not checked: %q, deleted %d; want %q, %d", unchecked, found.Counts.Deleted, test.unchecked,
+					test.deleted,
+				)
 			}
 		})
 	}
@@ -227,7 +251,16 @@ func TestNothingCommittedYet(t *testing.T) {
 	}
 	s.config.Output.Topic = "elsewhere"
 	wantHeld(t, s.audit(Options{}))
-	seen := Options{Seen: []Seen{{"reader", strings.NewReader(`{"status":"unclustered","source":{"topic":"articles","partition":0,"offset":1}}`)}}}
+	seen := Options{
+		Seen: []Seen{
+			{
+				"reader",
+				strings.NewReader(
+					`{"status":"unclustered","source":{"topic":"articles","partition":0,"offset":1}}`,
+				),
+			},
+		},
+	}
 	if got := s.audit(seen); got.Violations() != 1 {
 		t.Errorf("a result was read and nothing is there: %q", violations(got))
 	}

@@ -31,7 +31,8 @@ func newPlacements(dir *spill.Dir, input topics.Span) *placements {
 	}
 }
 
-// addResult notes a result: it is where its key puts it, and without a key where its input partition does.
+// addResult notes a result: it is where its key puts it, and without a key where its input
+// partition does.
 func (p *placements) addResult(r *kgo.Record, source wire.Address) error {
 	hash := uint32(source.Partition)
 	if r.Key != nil {
@@ -52,12 +53,13 @@ func (p *placements) add(source wire.Address, row placement) error {
 }
 
 // fewStrays is how many messages of an input partition may be elsewhere than the present number of
-// partitions says, and count as misplaced. More of them mean that the topic was given more partitions.
+// partitions says, and count as misplaced. More of them mean that the topic was given more
+// partitions.
 const fewStrays = 10
 
-// check holds each message to the partition that its key gives it. A topic may have been given more
-// partitions meanwhile: their number never falls, in the order in which an input partition was taken in.
-// Then each message is held to the smallest number that all before it allow.
+// check holds each message to the partition that its key gives it. A topic may have been given
+// more partitions meanwhile: their number never falls, in the order in which an input partition
+// was taken in. Then each message is held to the smallest number that all before it allow.
 func (p *placements) check(results, dead topics.Span, check *report.Check) error {
 	type messages struct {
 		topics.Span

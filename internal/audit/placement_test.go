@@ -20,9 +20,21 @@ var placementTests = []struct {
 	{"the cluster id, and the input has keys", "cluster", true, nil, nil},
 	{"the input's key", "source", true, nil, nil},
 	{"no key", "source", false, nil, nil},
-	{"the cluster id, in another partition", "cluster", false, func(s *stage) { s.result(150).Partition ^= 1 }, []string{"input"}},
-	{"the input's key, in another partition", "source", true, func(s *stage) { s.result(150).Partition ^= 1 }, []string{"input"}},
-	{"the input's key for the cluster id", "cluster", true, func(s *stage) { s.result(150).Key = []byte("key-7") }, []string{"input"}},
+	{
+		"the cluster id, in another partition",
+		"cluster", false, func(s *stage) { s.result(150).Partition ^= 1 },
+		[]string{"input"},
+	},
+	{
+		"the input's key, in another partition",
+		"source", true, func(s *stage) { s.result(150).Partition ^= 1 },
+		[]string{"input"},
+	},
+	{
+		"the input's key for the cluster id",
+		"cluster", true, func(s *stage) { s.result(150).Key = []byte("key-7") },
+		[]string{"input"},
+	},
 	{"no key of an unclustered result", "cluster", false, func(s *stage) {
 		for n := 50; ; n++ {
 			if r := s.result(n); bytes.Contains(r.Value, []byte(`"unclustered"`)) {
@@ -31,8 +43,16 @@ var placementTests = []struct {
 			}
 		}
 	}, []string{"input"}},
-	{"another input's key", "source", true, func(s *stage) { s.result(150).Key = []byte("key-7") }, []string{"input"}},
-	{"no key for the input's", "source", true, func(s *stage) { s.result(150).Key = nil }, []string{"input"}},
+	{
+		"another input's key",
+		"source", true, func(s *stage) { s.result(150).Key = []byte("key-7") },
+		[]string{"input"},
+	},
+	{
+		"no key for the input's",
+		"source", true, func(s *stage) { s.result(150).Key = nil },
+		[]string{"input"},
+	},
 	{"a dead letter elsewhere", "source", false, func(s *stage) {
 		for n := 5; ; n++ {
 			if r := s.record("articles-dead", n); r.Partition == 1 {
@@ -51,7 +71,9 @@ var placementTests = []struct {
 		}
 	}, nil},
 }
-// A message is where its key puts it, in a topic that may have been given more partitions meanwhile.
+
+// A message is where its key puts it, in a topic that may have been given more partitions
+// meanwhile.
 func TestPartitions(t *testing.T) {
 	t.Parallel()
 	for _, test := range placementTests {

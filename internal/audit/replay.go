@@ -29,7 +29,7 @@ type replay struct {
 	model   *model.Model
 	records []clusterRecords     // by number of the cluster
 	last    map[int32]int64      // by input partition: the highest offset so far
-	expired map[wire.Address]int // clusters that have a tombstone: their number, or -1 until they are founded
+	expired map[wire.Address]int // numbers of clusters that have a tombstone; -1 until founded
 	checked int                  // tombstones that have been looked at
 	next    int64                // position
 }
@@ -58,7 +58,9 @@ func (a *audit) newReplay(s *space) *replay {
 }
 
 // distance returns how far an article is from the founder of its cluster.
-func (r *replay) distance(member, founder model.Fingerprint) (distance float64, known bool, err error) {
+func (r *replay) distance(
+	member, founder model.Fingerprint,
+) (distance float64, known bool, err error) {
 	distance, known, err = r.expected.Distance(member, founder)
 	if err == nil && !known {
 		r.unmeasured++
@@ -105,7 +107,9 @@ func (r *replay) run(ctx context.Context) error {
 			// below the ends of the topics.
 			tail = true
 		case r.complete:
-			r.order.Violate(fmt.Sprintf("%s, position %d", r.cut.Results.Topic, position), "a result", "none")
+			r.order.Violate(
+				fmt.Sprintf("%s, position %d", r.cut.Results.Topic, position), "a result", "none",
+			)
 			if hasRecord {
 				r.clusters.Violate(recorded.At.In(r.cut.Clusters.Topic),
 					fmt.Sprintf("a result at position %d", position), "none")
@@ -139,8 +143,8 @@ type outcome struct {
 	representative uint64
 }
 
-// assign gives an article to the model, and holds its result to what comes out. It returns the number of
-// the cluster.
+// assign gives an article to the model, and holds its result to what comes out. It returns the
+// number of the cluster.
 func (r *replay) assign(position int64, row resultRow) (number int, err error) {
 	r.rule.Checked++
 	r.next = position + 1

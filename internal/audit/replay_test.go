@@ -12,8 +12,8 @@ import (
 	"github.com/clusterd/clusterd/internal/config"
 )
 
-// Of a transaction that was not over when the cut was made, some results may be below the ends of the
-// topics and some not.
+// Of a transaction that was not over when the cut was made, some results may be below the ends of
+// the topics and some not.
 func TestHalfATransaction(t *testing.T) {
 	t.Parallel()
 	a := newAudit(config.Default(), Options{Show: 10})
@@ -39,7 +39,10 @@ func TestHalfATransaction(t *testing.T) {
 	if err := a.replayAll(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"I4 articles/0/0: a record in clusters; found none", "I4 articles/0/1: a record in clusters; found none"}
+	want := []string{
+		"I4 articles/0/0: a record in clusters; found none",
+		"I4 articles/0/1: a record in clusters; found none",
+	}
 	if got := violations(a.report); !slices.Equal(got, want) {
 		t.Errorf("found %q, want only what the clusters topic must have by now: %q", got, want)
 	}

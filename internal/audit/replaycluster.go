@@ -35,7 +35,8 @@ func (r *replay) checkRecord(position int64, number int, got clusterRow) {
 	}
 	if records.last >= 0 && got.At.Offset < records.lastAt.Offset {
 		r.clusters.Violate(at,
-			fmt.Sprintf("the state at position %d to come after that at position %d", position, records.last),
+			fmt.Sprintf("the state at position %d to come after that at position %d",
+				position, records.last),
 			fmt.Sprintf("it comes before, that one being at offset %d", records.lastAt.Offset))
 	}
 	records.last, records.lastAt = position, got.At
@@ -61,17 +62,18 @@ func (r *replay) checkTombstone(t tombstone, position int64) {
 	number := r.expired[t.founder]
 	switch {
 	case number < 0:
-		r.clusters.Violate(at, fmt.Sprintf("no tombstone of %s, which nobody has founded up to position %d",
-			id, position), "a tombstone")
+		want := "no tombstone of %s, which nobody has founded up to position %d"
+		r.clusters.Violate(at, fmt.Sprintf(want, id, position), "a tombstone")
 	case !r.model.Expired(number):
-		r.clusters.Violate(at, fmt.Sprintf("%s to live at position %d: last seen %s, stream time %s",
-			id, position, report.Clock(r.model.Cluster(number).LastSeen), report.Clock(r.model.StreamTime())),
-			"a tombstone")
+		lastSeen, now := r.model.Cluster(number).LastSeen, r.model.StreamTime()
+		want := "%s to live at position %d: last seen %s, stream time %s"
+		r.clusters.Violate(at,
+			fmt.Sprintf(want, id, position, report.Clock(lastSeen), report.Clock(now)), "a tombstone")
 	}
 }
 
-// finish looks at the tombstones that may be as late as the last article, and at clusters of which the
-// topic does not say what it should.
+// finish looks at the tombstones that may be as late as the last article, and at clusters of which
+// the topic does not say what it should.
 func (r *replay) finish() {
 	for _, t := range r.space.tombstones[r.checked:] {
 		r.checkTombstone(t, r.next-1)

@@ -20,8 +20,8 @@ func (a *audit) readResults(ctx context.Context) error {
 	return err
 }
 
-// addResult checks what a result says by itself and of its input record, and keeps what it says of its
-// cluster for the replay.
+// addResult checks what a result says by itself and of its input record, and keeps what it says of
+// its cluster for the replay.
 func (a *audit) addResult(r *kgo.Record) error {
 	a.form.Checked++
 	input, at := a.config.Input.Topic, wire.AddressOf(r).In(r.Topic)
@@ -89,7 +89,8 @@ func (a *audit) addAssignment(
 		Article: model.Article{
 			Source: result.Address(), EventTime: assignment.EventTime, Representative: representative,
 			Fingerprint: model.Fingerprint{Hash: assignment.Fingerprint},
-			Cluster:     assignment.Cluster, Distance: *result.Distance, Joined: result.Status == wire.StatusJoined,
+			Cluster:     assignment.Cluster, Distance: *result.Distance,
+			Joined: result.Status == wire.StatusJoined,
 		},
 	}
 	if known && in.Kind == expect.Clustered {

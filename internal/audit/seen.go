@@ -120,8 +120,8 @@ func (s *seen) checkResult(source wire.Address, cluster, at string) error {
 	return nil
 }
 
-// checkFound reports what was read earlier and is not there any more. That is a fault only if the topic of
-// results is complete.
+// checkFound reports what was read earlier and is not there any more. That is a fault only if the
+// topic of results is complete.
 func (s *seen) checkFound(complete bool) {
 	if s == nil {
 		return

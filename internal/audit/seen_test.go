@@ -26,25 +26,43 @@ var seenTests = []struct {
 	want []string
 }{
 	{"the same", func(lines []string) [][]string { return [][]string{lines} }, nil},
-	{"by several, in part", func(lines []string) [][]string { return [][]string{lines[:5], lines[2:], nil} }, nil},
+	{
+		"by several, in part",
+		func(lines []string) [][]string { return [][]string{lines[:5], lines[2:], nil} }, nil,
+	},
 	{"another cluster", func(lines []string) [][]string {
-		lines[2] = strings.Replace(lines[2], `"cluster_id":"articles/0/0"`, `"cluster_id":"articles/1/0"`, 1)
+		lines[2] = strings.Replace(
+			lines[2], `"cluster_id":"articles/0/0"`, `"cluster_id":"articles/1/0"`, 1,
+		)
 		return [][]string{lines}
-	}, []string{"I5 article-clusters/0/1: cluster articles/1/0 of articles/0/1, as it was read earlier; found cluster articles/0/0"}},
+	}, []string{"I5 article-clusters/0/1: cluster articles/1/0 of articles/0/1, " +
+		"as it was read earlier; found cluster articles/0/0"}},
 	{"clustered then, and not now", func(lines []string) [][]string {
-		lines[4] = strings.Replace(lines[2], `"source":{"topic":"articles","partition":0,"offset":1}`, `"source":{"topic":"articles","partition":1,"offset":2}`, 1)
+		lines[4] = strings.Replace(
+			lines[2], `"source":{"topic":"articles","partition":0,"offset":1}`,
+			`"source":{"topic":"articles","partition":1,"offset":2}`, 1,
+		)
 		return [][]string{lines}
-	}, []string{"I5 article-clusters/1/2: cluster articles/0/0 of articles/1/2, as it was read earlier; found cluster null"}},
+	}, []string{"I5 article-clusters/1/2: cluster articles/0/0 of articles/1/2, " +
+		"as it was read earlier; found cluster null"}},
 	{"what is not there now", func(lines []string) [][]string {
-		return [][]string{{strings.Replace(lines[2], `"partition":0,"offset":1}`, `"partition":1,"offset":1}`, 1)}} // a dead letter
+		return [][]string{
+			{strings.Replace(lines[2], `"partition":0,"offset":1}`, `"partition":1,"offset":1}`, 1)},
+		} // a dead letter
 	}, []string{"I5 articles/1/1: a result, as one was read earlier; found none"}},
 	{"a record that never was", func(lines []string) [][]string {
 		return [][]string{{strings.Replace(lines[2], `"offset":1}`, `"offset":77}`, 1)}}
-	}, []string{"I5 reader 0, result 1: a result of a record of articles; found one of articles/0/77"}},
+	}, []string{"I5 reader 0, result 1: a result of a record of articles; " +
+		"found one of articles/0/77"}},
 	{"two readers that differ", func(lines []string) [][]string {
-		return [][]string{lines, {strings.Replace(lines[2], `"cluster_id":"articles/0/0"`, `"cluster_id":"articles/1/0"`, 1)}}
-	}, []string{"I5 reader 1, result 1: cluster articles/0/0 of articles/0/1, as it was read before; found cluster articles/1/0"}},
+		return [][]string{
+			lines,
+			{strings.Replace(lines[2], `"cluster_id":"articles/0/0"`, `"cluster_id":"articles/1/0"`, 1)},
+		}
+	}, []string{"I5 reader 1, result 1: cluster articles/0/0 of articles/0/1, " +
+		"as it was read before; found cluster articles/1/0"}},
 }
+
 func TestSeen(t *testing.T) {
 	t.Parallel()
 	for _, test := range seenTests {
@@ -55,7 +73,9 @@ func TestSeen(t *testing.T) {
 			s.write()
 			var o Options
 			for i, lines := range test.read(s.values()) {
-				o.Seen = append(o.Seen, Seen{fmt.Sprintf("reader %d", i), strings.NewReader(strings.Join(lines, "\n"))})
+				o.Seen = append(
+					o.Seen, Seen{fmt.Sprintf("reader %d", i), strings.NewReader(strings.Join(lines, "\n"))},
+				)
 			}
 			if got := violations(s.audit(o)); !slices.Equal(got, test.want) {
 				t.Errorf("found %q, want %q", got, test.want)

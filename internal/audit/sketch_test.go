@@ -11,7 +11,8 @@ import (
 	"github.com/clusterd/clusterd/internal/method"
 )
 
-// prose is the text of a story, by the bits above the lowest 8; these say how many of its words are others.
+// prose is the text of a story, by the bits above the lowest 8; these say how many of its words
+// are others.
 func prose(it item) string {
 	r := rand.New(rand.NewPCG(it.fingerprint>>8, 0))
 	words := make([]string, 120)
@@ -42,7 +43,11 @@ var sketchFaults = []struct {
 	want []string
 }{
 	{"none", func(*stage) {}, nil},
-	{"another distance", func(s *stage) { s.edit(s.result(2), `"distance":`, `"distance":1`) }, []string{"I3 article-clusters/0/1"}},
+	{
+		"another distance",
+		func(s *stage) { s.edit(s.result(2), `"distance":`, `"distance":1`) },
+		[]string{"I3 article-clusters/0/1"},
+	},
 	{"distance 0 of another text", func(s *stage) {
 		before, after, _ := strings.Cut(string(s.result(2).Value), `"distance":`)
 		_, after, _ = strings.Cut(after, ",")
@@ -64,16 +69,30 @@ var sketchFaults = []struct {
 		}
 		s.clusterRecord(0).Value = []byte(before + `"sketch":"` + after[:4] + other + after[5:])
 	}, []string{"I4 clusters/0/0"}},
-	{"no sketch", func(s *stage) { s.edit(s.clusterRecord(0), `"sketch"`, `"sketched"`) }, []string{"I4 clusters/0/0"}},
-	{"a cluster that is not near", func(s *stage) { s.edit(s.result(2), `"cluster_id":"articles/0/0"`, `"cluster_id":"articles/1/0"`) }, []string{"I3 article-clusters/0/1", "I4 clusters/0/0"}},
+	{
+		"no sketch",
+		func(s *stage) { s.edit(s.clusterRecord(0), `"sketch"`, `"sketched"`) },
+		[]string{"I4 clusters/0/0"},
+	},
+	{
+		"a cluster that is not near",
+		func(s *stage) {
+			s.edit(s.result(2), `"cluster_id":"articles/0/0"`, `"cluster_id":"articles/1/0"`)
+		},
+		[]string{"I3 article-clusters/0/1", "I4 clusters/0/0"},
+	},
 	{"a cluster that is not near, with its representative and size", func(s *stage) {
 		s.edit(s.result(2), `"cluster_id":"articles/0/0"`, `"cluster_id":"articles/1/0"`)
 		s.edit(s.result(2), `"representative":{"id":"id-0"`, `"representative":{"id":"id-1"`)
 	}, []string{"I3 article-clusters/0/1", "I4 clusters/0/0"}},
 	{"a cluster of its own though the same is there", func(s *stage) {
-		s.edit(s.result(3), `"cluster_id":"articles/0/0","status":"joined"`, `"cluster_id":"articles/1/1","status":"new"`)
+		s.edit(
+			s.result(3), `"cluster_id":"articles/0/0","status":"joined"`,
+			`"cluster_id":"articles/1/1","status":"new"`,
+		)
 	}, []string{"I3 article-clusters/1/1"}},
 }
+
 // Of methods that compare sketches, distances, fingerprints and sketches are held to the input.
 func TestFaultsOfSketchesAreFound(t *testing.T) {
 	t.Parallel()
@@ -97,8 +116,12 @@ func TestFaultsOfSketchesAreFound(t *testing.T) {
 				if got := firsts(found); !slices.Equal(got, test.want) {
 					t.Errorf("found:\n%s\nwant %q", strings.Join(violations(found), "\n"), test.want)
 				}
-				if n := found.Counts; test.want == nil && (n.New != 3 || n.Joined != 5 || len(found.Limits) != 1) {
-					t.Errorf("%d new, %d joined, limits %q; want 3, 5, and that the nearest is not looked for", n.New, n.Joined, found.Limits)
+				if n := found.Counts; test.want == nil &&
+					(n.New != 3 || n.Joined != 5 || len(found.Limits) != 1) {
+					t.Errorf(
+						"%d new, %d joined, limits %q; want 3, 5, and that the nearest is not looked for", n.New,
+						n.Joined, found.Limits,
+					)
 				}
 			})
 		}

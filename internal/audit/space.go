@@ -20,8 +20,8 @@ type space struct {
 	tombstones []tombstone
 }
 
-// A resultRow is what is kept of a result of an article that was clustered, and of its input record:
-// 107 bytes.
+// A resultRow is what is kept of a result of an article that was clustered, and of its input
+// record: 107 bytes.
 type resultRow struct {
 	Article        model.Article
 	At             wire.Address // in the topic of results
@@ -43,8 +43,8 @@ type clusterRow struct {
 	Representative, Sketch uint64 // digests
 }
 
-// A tombstone says that a cluster has expired, at the latest when its space had taken in the article at
-// the position by.
+// A tombstone says that a cluster has expired, at the latest when its space had taken in the
+// article at the position by.
 type tombstone struct {
 	founder wire.Address
 	at      wire.Address // in the clusters topic
@@ -78,7 +78,8 @@ func (a *audit) addAt(position int64, row resultRow, at string) error {
 		return err
 	}
 	if position >= a.positions {
-		a.order.Violate(at, fmt.Sprintf("a position below %d, as many as there can be results", a.positions),
+		a.order.Violate(at,
+			fmt.Sprintf("a position below %d, as many as there can be results", a.positions),
 			fmt.Sprintf("position %d", position))
 		return nil
 	}
@@ -101,9 +102,9 @@ func (a *audit) addAt(position int64, row resultRow, at string) error {
 	return nil
 }
 
-// dating finds out when a tombstone was written, in positions: it has none itself. Whatever its space
-// says in a later transaction is of a later position. Where nothing comes later in its partition, the
-// tombstone may be as late as the last result.
+// dating finds out when a tombstone was written, in positions: it has none itself. Whatever its
+// space says in a later transaction is of a later position. Where nothing comes later in its
+// partition, the tombstone may be as late as the last result.
 type dating struct {
 	open   map[producerLane][]dated // of transactions that are not over
 	closed map[spaceLane][]dated    // of those that are, until something later comes

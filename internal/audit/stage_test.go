@@ -31,7 +31,8 @@ type transaction struct {
 	aborted   bool
 }
 
-// A stage is a broker with the topics of a clusterd that never ran: the tests write what it would have.
+// A stage is a broker with the topics of a clusterd that never ran: the tests write what it would
+// have.
 type stage struct {
 	*testing.T
 	config       config.Config
@@ -60,12 +61,19 @@ func newStage(t *testing.T, change func(*config.Config)) *stage {
 	broker := kafkatest.Start(t, 1)
 	s := &stage{T: t, config: config.Default(), inputs: make(map[wire.Address]input)}
 	s.config.Kafka.Brokers = broker.ListenAddrs()
-	s.config.Output.Key = "source" // and no record has a key, so results are in the partitions of their articles
+	// No record has a key, so results are in the partitions of their articles.
+	s.config.Output.Key = "source"
 	if change != nil {
 		change(&s.config)
 	}
-	s.use(spelled{s.config.Cluster.Distance}, func(it item) string { return fmt.Sprintf("%x", it.fingerprint) })
-	for _, topic := range []string{s.config.Input.Topic, s.config.Output.Topic, s.config.Output.ClustersTopic, s.config.Output.DeadLetterTopic} {
+	s.use(
+		spelled{s.config.Cluster.Distance},
+		func(it item) string { return fmt.Sprintf("%x", it.fingerprint) },
+	)
+	out := s.config.Output
+	for _, topic := range []string{
+		s.config.Input.Topic, out.Topic, out.ClustersTopic, out.DeadLetterTopic,
+	} {
 		if err := broker.CreateTopic(topic, 2, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +91,11 @@ func (s *stage) use(m method.Method, text func(item) string) {
 
 func (s *stage) newClient(options ...kgo.Opt) *kgo.Client {
 	s.Helper()
-	client, err := kgo.NewClient(append(options, kgo.SeedBrokers(s.config.Kafka.Brokers...), kgo.RecordPartitioner(kgo.ManualPartitioner()))...)
+	client, err := kgo.NewClient(
+		append(
+			options, kgo.SeedBrokers(s.config.Kafka.Brokers...),
+			kgo.RecordPartitioner(kgo.ManualPartitioner()),
+		)...)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -112,7 +124,8 @@ func (s *stage) article(it item, n int) input {
 	when := time.UnixMilli(start + it.minute*60_000).UTC()
 	in := input{
 		Record: &kgo.Record{
-			Topic: s.config.Input.Topic, Partition: it.partition, Timestamp: when, Headers: []kgo.RecordHeader{{Key: "from", Value: []byte("a test")}},
+			Topic: s.config.Input.Topic, Partition: it.partition, Timestamp: when,
+			Headers: []kgo.RecordHeader{{Key: "from", Value: []byte("a test")}},
 		},
 		id: fmt.Sprintf("id-%d", n), title: "—",
 	}
@@ -164,8 +177,8 @@ func (s *stage) end(how kgo.TransactionEndTry) {
 	}
 }
 
-// offsets puts offsets of the group into the transaction, for which the client has no call outside of
-// a group session.
+// offsets puts offsets of the group into the transaction, for which the client has no call outside
+// of a group session.
 func (s *stage) offsets(offsets map[int32]int64) {
 	s.Helper()
 	id, epoch, err := s.producer.ProducerID(s.Context())
@@ -173,12 +186,14 @@ func (s *stage) offsets(offsets map[int32]int64) {
 		s.Fatal(err)
 	}
 	add := kmsg.NewPtrAddOffsetsToTxnRequest()
-	add.TransactionalID, add.ProducerID, add.ProducerEpoch, add.Group = transactional, id, epoch, s.config.Input.Group
+	add.TransactionalID, add.ProducerID, add.ProducerEpoch = transactional, id, epoch
+	add.Group = s.config.Input.Group
 	if r, err := add.RequestWith(s.Context(), s.producer); err != nil || r.ErrorCode != 0 {
 		s.Fatalf("AddOffsetsToTxn: %v, %v", err, kerr.ErrorForCode(r.ErrorCode))
 	}
 	commit := kmsg.NewPtrTxnOffsetCommitRequest()
-	commit.TransactionalID, commit.ProducerID, commit.ProducerEpoch, commit.Group = transactional, id, epoch, s.config.Input.Group
+	commit.TransactionalID, commit.ProducerID, commit.ProducerEpoch = transactional, id, epoch
+	commit.Group = s.config.Input.Group
 	topics, err := s.admin.ListTopics(s.Context(), s.config.Input.Topic)
 	if err != nil {
 		s.Fatal(err)
@@ -219,7 +234,9 @@ func (s *stage) audit(o Options) *report.Report {
 }
 
 func (s *stage) run(o Options) (*report.Report, error) {
-	return run(s.Context(), s.config, o, func(config.Config) (method.Method, error) { return s.method, nil })
+	return run(
+		s.Context(), s.config, o, func(config.Config) (method.Method, error) { return s.method, nil },
+	)
 }
 
 // record is the n-th record of a topic among those that are to be written.
@@ -264,7 +281,9 @@ func (s *stage) edit(r *kgo.Record, old, new string) {
 
 // setHeader replaces a header; an empty value takes it away.
 func setHeader(r *kgo.Record, key, value string) *kgo.Record {
-	r.Headers = slices.DeleteFunc(slices.Clone(r.Headers), func(h kgo.RecordHeader) bool { return h.Key == key })
+	r.Headers = slices.DeleteFunc(
+		slices.Clone(r.Headers), func(h kgo.RecordHeader) bool { return h.Key == key },
+	)
 	if value != "" {
 		r.Headers = append(r.Headers, kgo.RecordHeader{Key: key, Value: []byte(value)})
 	}

@@ -21,7 +21,12 @@ type item struct {
 }
 
 // bad are the values of records of a class.
-var bad = map[string]string{"bad_json": "{", "bad_field": `{"title":7}`, "empty": `{"author":"x"}`, "too_deep": strings.Repeat("[", 100)}
+var bad = map[string]string{
+	"bad_json":  "{",
+	"bad_field": `{"title":7}`,
+	"empty":     `{"author":"x"}`,
+	"too_deep":  strings.Repeat("[", 100),
+}
 
 // spelled is a method of which articles say their fingerprints themselves.
 type spelled struct{ distance int }
@@ -40,11 +45,16 @@ func (spelled) NewPrinter() func(title, content string) (singlepass.Fingerprint,
 func (spelled) Distance(a, b singlepass.Fingerprint) float64 {
 	return float64(bits.OnesCount64(a.Hash ^ b.Hash))
 }
-func (m spelled) Bound() float64                           { return float64(m.distance) }
-func (spelled) NewIndex(float64) (singlepass.Index, error) { panic("the audit has a model of its own") }
+func (m spelled) Bound() float64 { return float64(m.distance) }
 
-// story has two clusters that are 4 bits apart, an article between them, a third cluster, one dead letter
-// and one article without a word. Offsets without gaps make the addresses in the tests:
+func (spelled) NewIndex(
+	float64,
+) (singlepass.Index, error) {
+	panic("the audit has a model of its own")
+}
+
+// story has two clusters that are 4 bits apart, an article between them, a third cluster, one dead
+// letter and one article without a word. Offsets without gaps make the addresses in the tests:
 // article i is articles/(i mod 2)/(i div 2).
 var story = []item{
 	{0, 0x00, 0, ""},            // new
@@ -66,7 +76,9 @@ func long(n int) []item {
 	r := rand.New(rand.NewPCG(1, uint64(n)))
 	items := make([]item, n)
 	for i := range items {
-		items[i] = item{int32(r.IntN(2)), uint64(r.IntN(40))*0x9e3779b97f4a7c15 ^ 1<<r.IntN(64), int64(i), ""}
+		items[i] = item{
+			int32(r.IntN(2)), uint64(r.IntN(40))*0x9e3779b97f4a7c15 ^ 1<<r.IntN(64), int64(i), "",
+		}
 		switch r.IntN(20) {
 		case 0:
 			items[i].kind = "unclustered"

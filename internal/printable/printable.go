@@ -1,5 +1,6 @@
-// Package printable keeps text that others wrote from steering a terminal, and from reading like something else than
-// it is: what came from a topic, a file or a file's name goes through it on the way to people.
+// Package printable keeps text that others wrote from steering a terminal, and from reading like
+// something else than it is: what came from a topic, a file or a file's name goes through it on
+// the way to people.
 package printable
 
 import (
@@ -11,12 +12,14 @@ import (
 	"unicode/utf8"
 )
 
-// Text writes what is not to be shown as it is the way Go does, \x1b or \u202e, and leaves the rest:
+// Text writes what is not to be shown as it is the way Go does, \x1b or \u202e, and leaves the
+// rest:
 //
 //   - control characters (C0, DEL, C1), line breaks and tabs among them, and U+2028 and U+2029;
-//   - what turns the direction of text around (U+202A to U+202E, U+2066 to U+2069, U+200E, U+200F, U+061C);
-//   - characters that nobody sees, such as tags (U+E0020 to U+E007F), but for the joiners, without which many an emoji
-//     and much of Persian and Hindi reads wrong;
+//   - what turns the direction of text around (U+202A to U+202E, U+2066 to U+2069, U+200E, U+200F,
+//     U+061C);
+//   - characters that nobody sees, such as tags (U+E0020 to U+E007F), but for the joiners, without
+//     which many an emoji and much of Persian and Hindi reads wrong;
 //   - bytes that are no UTF-8.
 func Text(s string) string {
 	if !strings.ContainsFunc(s, isUnsafe) {
@@ -53,9 +56,10 @@ func isUnsafe(r rune) bool {
 	return r == utf8.RuneError || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
 }
 
-// JSON returns a writer that writes the same of JSON text to w, which stays the same JSON: within strings, where
-// alone they can be, what Text does not show is written as \u202e. Line breaks and tabs between values stay. A character may
-// come in two writes; at the end of the text none may be cut.
+// JSON returns a writer that writes the same of JSON text to w, which stays the same JSON: within
+// strings, where alone they can be, what Text does not show is written as \u202e. Line breaks and
+// tabs between values stay. A character may come in two writes; at the end of the text none may be
+// cut.
 func JSON(w io.Writer) io.Writer { return &jsonWriter{to: w} }
 
 type jsonWriter struct {

@@ -46,7 +46,8 @@ func FuzzText(f *testing.F) {
 	f.Add("\x1b台\u202e\xff")
 	f.Fuzz(func(t *testing.T, s string) {
 		got := Text(s)
-		if !utf8.ValidString(got) || strings.ContainsFunc(strings.ReplaceAll(got, "\ufffd", ""), isUnsafe) {
+		if !utf8.ValidString(got) ||
+			strings.ContainsFunc(strings.ReplaceAll(got, "\ufffd", ""), isUnsafe) {
 			t.Errorf("%q: %q", s, got)
 		}
 		if Text(got) != got {
@@ -57,7 +58,10 @@ func FuzzText(f *testing.F) {
 
 // What is written is the same JSON, and nothing else is in it, however it is cut into writes.
 func TestJSON(t *testing.T) {
-	want := map[string]string{"title": "台风 \u202egnp.exe \u009b2J \x7f \u200b \U000E0041 👩\u200d👩\u200d👧", "id": "a\x1b\u2028"}
+	want := map[string]string{
+		"title": "台风 \u202egnp.exe \u009b2J \x7f \u200b \U000E0041 👩\u200d👩\u200d👧",
+		"id":    "a\x1b\u2028",
+	}
 	var plain bytes.Buffer
 	e := json.NewEncoder(&plain)
 	e.SetEscapeHTML(false)
@@ -76,7 +80,8 @@ func TestJSON(t *testing.T) {
 			rest = rest[n:]
 		}
 		var got map[string]string
-		if err := json.Unmarshal(out.Bytes(), &got); err != nil || got["title"] != want["title"] || got["id"] != want["id"] {
+		if err := json.Unmarshal(out.Bytes(), &got); err != nil || got["title"] != want["title"] ||
+			got["id"] != want["id"] {
 			t.Errorf("%v: %q, want %q", err, got, want)
 		}
 		for line := range strings.SplitSeq(out.String(), "\n") {
@@ -84,7 +89,8 @@ func TestJSON(t *testing.T) {
 				t.Errorf("in writes of %d bytes: %q", size, line)
 			}
 		}
-		if !strings.Contains(out.String(), `\u202e`) || !strings.Contains(out.String(), `\udb40\udc41`) || !strings.Contains(out.String(), "台风") {
+		if !strings.Contains(out.String(), `\u202e`) || !strings.Contains(out.String(), `\udb40\udc41`) ||
+			!strings.Contains(out.String(), "台风") {
 			t.Errorf("in writes of %d bytes: %s", size, out.String())
 		}
 	}

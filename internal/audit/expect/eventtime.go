@@ -8,19 +8,20 @@ import (
 	"github.com/clusterd/clusterd/internal/audit/wire"
 )
 
-// Event times may run ahead by a day, or by a quarter of the window where that is less, when they are
-// cut. What they are ahead of is the record's time or the clock. The clock is that of the result, give or
-// take what a commit may take and clocks may differ.
+// Event times may run ahead by a day, or by a quarter of the window where that is less, when they
+// are cut. What they are ahead of is the record's time or the clock. The clock is that of the
+// result, give or take what a commit may take and clocks may differ.
 const (
 	maxAhead   = 24 * time.Hour
 	clockSlack = time.Hour
 )
 
-// CheckEventTime returns an error unless the event time at, in Unix milliseconds, of a result that was
-// written at written is one that the input record allows:
+// CheckEventTime returns an error unless the event time at, in Unix milliseconds, of a result that
+// was written at written is one that the input record allows:
 //
 //   - when the article was published, not before 1970;
-//   - when the record was written, where the article does not say, or is older than that by more than the window;
+//   - when the record was written, where the article does not say, or is older than that by more
+//     than the window;
 //   - what either was cut to, where it is ahead by more.
 //
 // Where neither is known it is the stream time, which is not for this to know.
@@ -50,8 +51,8 @@ func (o *Outcome) CheckEventTime(at int64, written time.Time, window time.Durati
 		return nil
 	case at < stated && (cutToRecord || cutToClock):
 		return nil
-	case at < recorded && (!o.Dated || old) && nearClock(lead): // the record's time is ahead of the clock, too
-		return nil
+	case at < recorded && (!o.Dated || old) && nearClock(lead):
+		return nil // the record's time is ahead of the clock, too
 	}
 	return fmt.Errorf("header %s: %d (%s)", wire.HeaderEventTime, at, report.Clock(at))
 }

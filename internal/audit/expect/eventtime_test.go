@@ -30,18 +30,31 @@ var eventTimes = []struct {
 	{"ahead of the clock, cut elsewhere", 0, 1000 * day, never, 3 * day, false},
 	{"ahead of the clock, not cut", 0, 1000 * day, 9, 1000 * day, true}, // as if the clock were ahead
 	{"ahead of the record, cut", 0, 1000 * day, 9 * day, 10 * day, true},
-	{"ahead of the record by a quarter of the window, cut", 4 * time.Hour, 5 * hour, 1, hour + 1, true},
+	{
+		"ahead of the record by a quarter of the window, cut",
+		4 * time.Hour, 5 * hour, 1, hour + 1, true,
+	},
 	{"ahead of the record, cut by more", 4 * time.Hour, 50 * hour, 40 * hour, 42 * hour, false},
 	{"not as far ahead as it is cut to", 40 * time.Hour, 5 * hour, 1, 10*hour + 1, false},
 	{"older than the window", 4 * time.Hour, 1, 5 * hour, 5 * hour, true},
 	{"older than the window, of a record without a time", 4 * time.Hour, 1, never, 5 * hour, true},
-	{"not older than the window, of a record without a time", 4 * time.Hour, 2 * hour, never, 5 * hour, false},
-	{"older than the window, of a record that is ahead of the clock", 4 * time.Hour, -5 * hour, 9 * hour, hour, true},
-	{"ahead of a record that is ahead of the clock", 40 * time.Hour, 1000 * day, 500 * day, 20 * hour, true},
+	{
+		"not older than the window, of a record without a time",
+		4 * time.Hour, 2 * hour, never, 5 * hour, false,
+	},
+	{
+		"older than the window, of a record that is ahead of the clock",
+		4 * time.Hour, -5 * hour, 9 * hour, hour, true,
+	},
+	{
+		"ahead of a record that is ahead of the clock",
+		40 * time.Hour, 1000 * day, 500 * day, 20 * hour, true,
+	},
 	{"not older than the window", 4 * time.Hour, 2 * hour, 5 * hour, 5 * hour, false},
 }
 
-// Event times are when an article was published or its record was written, or what either is cut to.
+// Event times are when an article was published or its record was written, or what either is cut
+// to.
 func TestEventTimes(t *testing.T) {
 	t.Parallel()
 	for _, test := range eventTimes {

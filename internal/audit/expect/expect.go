@@ -1,10 +1,11 @@
-// Package expect says what each input record must come out as. Records go in, an [Outcome] of each comes out, and
-// how far two fingerprints are apart.
+// Package expect says what each input record must come out as. Records go in, an [Outcome] of each
+// comes out, and how far two fingerprints are apart.
 //
-// It is the one place where the audit shares something with the daemon: the decoder, which makes an article of a record,
-// and the configured method, which makes fingerprints of articles and compares two of them. Both are functions of their
-// arguments alone and have tests of their own. So the audit finds a result that was changed, mixed up or lost, and not a
-// decoder or a method that is wrong.
+// It is the one place where the audit shares something with the daemon: the decoder, which makes
+// an article of a record, and the configured method, which makes fingerprints of articles and
+// compares two of them. Both are functions of their arguments alone and have tests of their own.
+// So the audit finds a result that was changed, mixed up or lost, and not a decoder or a method
+// that is wrong.
 package expect
 
 import (
@@ -45,8 +46,8 @@ const (
 	LongKey // too long for a result to repeat
 )
 
-// An Outcome is what an input record must come out as: a row of 76 bytes. Texts are digests: that two are
-// the same is all that is asked.
+// An Outcome is what an input record must come out as: a row of 76 bytes. Texts are digests: that
+// two are the same is all that is asked.
 type Outcome struct {
 	Kind           Kind
 	Class          uint8 // of a dead letter, as wire.ClassIndex has it
@@ -62,8 +63,8 @@ type Outcome struct {
 	Sketch         model.Sketch
 }
 
-// PublishedAt reports whether the article says that it was published at t, where the zero time stands for
-// none.
+// PublishedAt reports whether the article says that it was published at t, where the zero time
+// stands for none.
 func (o *Outcome) PublishedAt(t time.Time) bool {
 	if !o.Dated {
 		return t.IsZero()
@@ -86,8 +87,8 @@ type Outcomes struct {
 
 type fingerprinter = func(title, content string) (singlepass.Fingerprint, bool)
 
-// New returns empty outcomes of records at the offsets of each partition from (first) to (behind the
-// last). Digests are made with seed.
+// New returns empty outcomes of records at the offsets of each partition from (first) to (behind
+// the last). Digests are made with seed.
 func New(
 	in config.Input, m method.Method, dir *spill.Dir, seed maphash.Seed, from, to map[int32]int64,
 ) (*Outcomes, error) {
@@ -138,14 +139,14 @@ func (o *Outcomes) Add(records []*kgo.Record, do func(*kgo.Record, *Outcome) err
 // Flush makes what was added ready for Distance. Nothing may be added after it.
 func (o *Outcomes) Flush() error { return o.sketches.Flush() }
 
-// Of returns what a record must come out as. It is not known of one that retention has deleted, and there
-// is none of one that was never committed.
+// Of returns what a record must come out as. It is not known of one that retention has deleted,
+// and there is none of one that was never committed.
 func (o *Outcomes) Of(source wire.Address) (row Outcome, ok bool, err error) {
 	return o.rows.Get(source.Partition, source.Offset)
 }
 
-// Distance returns how far two fingerprints are apart, in the measure of the method. It is not known where
-// one of them is not.
+// Distance returns how far two fingerprints are apart, in the measure of the method. It is not
+// known where one of them is not.
 func (o *Outcomes) Distance(a, b model.Fingerprint) (distance float64, known bool, err error) {
 	if !a.Known || !b.Known {
 		return 0, false, nil

@@ -1,7 +1,8 @@
-// Package model has clusterd's rule once more, written from the README and not from the daemon's code: an
-// article joins the nearest live centre within the threshold, among equals the oldest, or else founds a cluster; a
-// cluster expires when its last member is further behind the stream time than the window. Articles go in, in the
-// order of their space, and clusters come out. It knows nothing of topics.
+// Package model has clusterd's rule once more, written from the README and not from the daemon's
+// code: an article joins the nearest live centre within the threshold, among equals the oldest, or
+// else founds a cluster; a cluster expires when its last member is further behind the stream time
+// than the window. Articles go in, in the order of their space, and clusters come out. It knows
+// nothing of topics.
 package model
 
 import (
@@ -15,11 +16,11 @@ import (
 
 // A Model is the clusters of a space.
 //
-// One made by [New] looks for the nearest centre. It compares an article only with those that can be near
-// enough: the 64 bits are cut into threshold+1 blocks, and a centre that differs in at most threshold
-// bits has at least one block that is the same (the pigeonhole principle). So for each block there is a
-// bucket of centres for each value of it. A cluster costs about 140 bytes, and while it is live 16 bytes
-// more for each block.
+// One made by [New] looks for the nearest centre. It compares an article only with those that can
+// be near enough: the 64 bits are cut into threshold+1 blocks, and a centre that differs in at
+// most threshold bits has at least one block that is the same (the pigeonhole principle). So for
+// each block there is a bucket of centres for each value of it. A cluster costs about 140 bytes,
+// and while it is live 16 bytes more for each block.
 //
 // One made by [NewFollowing] follows the results.
 type Model struct {
@@ -38,8 +39,8 @@ type follow struct {
 	founders map[wire.Address]int // clusters
 }
 
-// An Article is an article of the space, and what its result says of it. The latter decides only where the
-// model follows the results.
+// An Article is an article of the space, and what its result says of it. The latter decides only
+// where the model follows the results.
 type Article struct {
 	Source         wire.Address
 	Fingerprint    Fingerprint
@@ -51,8 +52,8 @@ type Article struct {
 	Joined   bool
 }
 
-// A Fingerprint is a fingerprint, and where its sketch is. Of an article whose input record is deleted,
-// the sketch is not known.
+// A Fingerprint is a fingerprint, and where its sketch is. Of an article whose input record is
+// deleted, the sketch is not known.
 type Fingerprint struct {
 	Hash   uint64
 	Sketch Sketch
@@ -90,25 +91,26 @@ type candidate struct {
 	cluster int
 }
 
-// New returns an empty model that looks for the nearest centre, for fingerprints of 64 bits of which up
-// to threshold may differ. Without a window nothing expires.
+// New returns an empty model that looks for the nearest centre, for fingerprints of 64 bits of
+// which up to threshold may differ. Without a window nothing expires.
 func New(threshold int, window time.Duration) *Model {
 	m := &Model{
-		threshold: threshold,
-		expires:   window > 0, window: window.Milliseconds(), now: math.MinInt64,
+		threshold: threshold, expires: window > 0, window: window.Milliseconds(), now: math.MinInt64,
 	}
 	for i := range threshold + 1 {
 		low, high := 64*i/(threshold+1), 64*(i+1)/(threshold+1)
-		m.blocks = append(m.blocks, block{low: low, width: high - low, buckets: make(map[uint64][]candidate)})
+		b := block{low: low, width: high - low, buckets: make(map[uint64][]candidate)}
+		m.blocks = append(m.blocks, b)
 	}
 	return m
 }
 
-// NewFollowing returns an empty model of a method of which the nearest centre is not looked for: to
-// compare all pairs of sketches would take too long, and the methods' indexes need not find every one.
-// Such a model takes the cluster that the result says, if that is live, or that the article founded one;
-// the distance is measured by distance, where that knows it. But an article that is the same as a live
-// centre, sketch included, must be at distance 0 from its cluster, which is that centre's or an older one.
+// NewFollowing returns an empty model of a method of which the nearest centre is not looked for:
+// to compare all pairs of sketches would take too long, and the methods' indexes need not find
+// every one. Such a model takes the cluster that the result says, if that is live, or that the
+// article founded one; the distance is measured by distance, where that knows it. But an article
+// that is the same as a live centre, sketch included, must be at distance 0 from its cluster,
+// which is that centre's or an older one.
 func NewFollowing(
 	window time.Duration,
 	distance func(member, founder Fingerprint) (distance float64, known bool, err error),
@@ -124,11 +126,13 @@ func (m *Model) Len() int { return len(m.clusters) }
 // Cluster returns the i-th cluster in the order of founding. It is good until the next Assign.
 func (m *Model) Cluster(i int) *Cluster { return &m.clusters[i] }
 
-// StreamTime returns the highest event time, in Unix milliseconds, or math.MinInt64 before the first.
+// StreamTime returns the highest event time, in Unix milliseconds, or math.MinInt64 before the
+// first.
 func (m *Model) StreamTime() int64 { return m.now }
 
-// Assign puts the article at the position seq into a cluster. It returns the number of the cluster, how
-// far the article is from its founder, and whether it joined it rather than founded it.
+// Assign puts the article at the position seq into a cluster. It returns the number of the
+// cluster, how far the article is from its founder, and whether it joined it rather than founded
+// it.
 func (m *Model) Assign(
 	a Article, seq int64,
 ) (cluster int, distance float64, joined bool, err error) {
@@ -153,8 +157,8 @@ func (m *Model) Assign(
 	return cluster, distance, joined, nil
 }
 
-// followed returns the cluster that the result says, at the distance that is measured, or else a live one
-// with the same fingerprint, which the article should have joined.
+// followed returns the cluster that the result says, at the distance that is measured, or else a
+// live one with the same fingerprint, which the article should have joined.
 func (m *Model) followed(a *Article) (cluster int, distance float64, joined bool, err error) {
 	same, exists := -1, false
 	if a.Fingerprint.Known {
@@ -195,8 +199,8 @@ func (m *Model) found(c Cluster) {
 
 func (b *block) value(key uint64) uint64 { return key >> b.low & (1<<b.width - 1) }
 
-// nearest returns the nearest live cluster within the threshold. It goes through the buckets, and drops
-// from them what has expired: that is never live again.
+// nearest returns the nearest live cluster within the threshold. It goes through the buckets, and
+// drops from them what has expired: that is never live again.
 func (m *Model) nearest(key uint64) (nearest, distance int, ok bool) {
 	nearest, distance = -1, m.threshold+1
 	for i := range m.blocks {

@@ -44,11 +44,14 @@ func (l *linear) assign(fingerprint uint64, at int64) (cluster, distance int, jo
 
 // bare is an article of which no more is known.
 func bare(offset int64, hash uint64, at int64) Article {
-	return Article{Source: wire.Address{Offset: offset}, Fingerprint: Fingerprint{Hash: hash}, EventTime: at}
+	return Article{
+		Source: wire.Address{Offset: offset}, Fingerprint: Fingerprint{Hash: hash}, EventTime: at,
+	}
 }
 
-// The model's buckets make no difference: for every distance, with and without expiry, on fingerprints
-// that are random and on ones that lie in heaps, it decides as a scan of all centres does.
+// The model's buckets make no difference: for every distance, with and without expiry, on
+// fingerprints that are random and on ones that lie in heaps, it decides as a scan of all centres
+// does.
 func TestModelIsTheLinearScan(t *testing.T) {
 	t.Parallel()
 	sources := map[string]func(r *rand.Rand) uint64{
@@ -90,18 +93,21 @@ func TestModelIsTheLinearScan(t *testing.T) {
 // Members move a cluster's times and size, not its centre.
 func TestModelMembers(t *testing.T) {
 	t.Parallel()
-	m := New(3, 0)
+	m, founder := New(3, 0), wire.Address{Partition: 1, Offset: 7}
+	hash := func(bits uint64) Fingerprint { return Fingerprint{Hash: bits} }
 	for i, a := range []Article{
-		{Source: wire.Address{Partition: 1, Offset: 7}, Fingerprint: Fingerprint{Hash: 0b111}, EventTime: 500, Representative: 1},
-		{Source: wire.Address{Offset: 9}, Fingerprint: Fingerprint{Hash: 0b100}, EventTime: 900, Representative: 2},
-		{Source: wire.Address{Offset: 10}, Fingerprint: Fingerprint{Hash: 0b110}, EventTime: 100, Representative: 3},
+		{Source: founder, Fingerprint: hash(0b111), EventTime: 500, Representative: 1},
+		{Source: wire.Address{Offset: 9}, Fingerprint: hash(0b100), EventTime: 900, Representative: 2},
+		{Source: wire.Address{Offset: 10}, Fingerprint: hash(0b110), EventTime: 100, Representative: 3},
 	} {
 		if _, _, _, err := m.Assign(a, int64(i)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	want := Cluster{
-		Fingerprint: Fingerprint{Hash: 0b111}, Founder: wire.Address{Partition: 1, Offset: 7}, Representative: 1,
+		Fingerprint: Fingerprint{
+			Hash: 0b111,
+		}, Founder: founder, Representative: 1,
 		Size: 3, FirstSeen: 100, LastSeen: 900,
 	}
 	if m.Len() != 1 || *m.Cluster(0) != want {
@@ -137,17 +143,23 @@ var followedTests = map[string]struct {
 	"founded":                       {9, 9, .25, false, followed{7, 120, 0}, followed{7, 120, 0}},
 }
 
-// Of other methods than simhash the model follows the results, but not to a cluster that is unknown or has
-// expired, and not with an article that is the same as a centre; the distance is measured.
+// Of other methods than simhash the model follows the results, but not to a cluster that is
+// unknown or has expired, and not with an article that is the same as a centre; the distance is
+// measured.
 func TestModelFollowsResults(t *testing.T) {
 	t.Parallel()
 	for name, tt := range followedTests {
 		t.Run(name, func(t *testing.T) {
-			m := NewFollowing(100*time.Millisecond, func(member, founder Fingerprint) (float64, bool, error) {
-				return tt.measured, member.Known && founder.Known, nil
-			})
+			m := NewFollowing(
+				100*time.Millisecond,
+				func(member, founder Fingerprint) (float64, bool, error) {
+					return tt.measured, member.Known && founder.Known, nil
+				},
+			)
 			article := func(hash, sketchDigest uint64) Article {
-				return Article{Fingerprint: Fingerprint{Hash: hash, Sketch: Sketch{Digest: sketchDigest}, Known: true}}
+				return Article{
+					Fingerprint: Fingerprint{Hash: hash, Sketch: Sketch{Digest: sketchDigest}, Known: true},
+				}
 			}
 			for i, at := range []int64{20, 110} {
 				founder := article(uint64(i+1), 8)
@@ -158,7 +170,11 @@ func TestModelFollowsResults(t *testing.T) {
 				}
 			}
 			a := article(tt.fingerprint, tt.sketch)
-			a.Source, a.Cluster, a.EventTime = wire.Address{Offset: 7}, wire.Address{Offset: tt.founder}, tt.at
+			a.Source, a.Cluster, a.EventTime = wire.Address{
+				Offset: 7,
+			}, wire.Address{
+				Offset: tt.founder,
+			}, tt.at
 			a.Distance, a.Joined, a.Fingerprint.Known = tt.distance, tt.founder != 7, !tt.unknown
 			i, distance, joined, err := m.Assign(a, 2)
 			got := followed{m.Cluster(i).Founder.Offset, tt.at, distance}

@@ -1,5 +1,5 @@
-// Package report is what an audit found: the promises of clusterd, how much of each was checked, and where one is
-// broken. It goes out as a table for people or as JSON.
+// Package report is what an audit found: the promises of clusterd, how much of each was checked,
+// and where one is broken. It goes out as a table for people or as JSON.
 package report
 
 import (
@@ -36,7 +36,7 @@ type Counts struct {
 	Spaces      int              `json:"spaces"`
 	Clusters    int64            `json:"clusters"` // founded, by the model
 	Live        int64            `json:"live"`     // of them, not expired
-	Later       int64            `json:"later"`    // results of a transaction that was not over at the cut
+	Later       int64            `json:"later"`    // results of transactions not over at the cut
 	Deleted     int64            `json:"deleted"`  // messages whose input record retention has deleted
 	Aborted     *int64           `json:"aborted,omitempty"`
 }
@@ -67,8 +67,8 @@ const (
 	NotChecked = "not checked"
 )
 
-// New returns a report of the articles of a topic, read by a group. Of each promise it shows so many
-// violations.
+// New returns a report of the articles of a topic, read by a group. Of each promise it shows so
+// many violations.
 func New(input, group string, show int) *Report {
 	return &Report{
 		Input: input, Group: group, Counts: Counts{DeadLetters: make(map[string]int64)}, show: show,
@@ -132,7 +132,8 @@ func (r *Report) Unchecked() int {
 	return n
 }
 
-// Clock returns a time in Unix milliseconds as reports show it, where math.MinInt64 stands for none.
+// Clock returns a time in Unix milliseconds as reports show it, where math.MinInt64 stands for
+// none.
 func Clock(ms int64) string {
 	if ms == math.MinInt64 {
 		return "never"
@@ -174,12 +175,12 @@ func (r *Report) writeCounts(b *strings.Builder) {
 		fmt.Fprintf(b, "aborted       %d records in the output topics\n", *n.Aborted)
 	}
 	if n.Later > 0 {
-		fmt.Fprintf(b, "later         %d results of a transaction that was not over when the audit began; "+
-			"they are left to the next one\n", n.Later)
+		fmt.Fprintf(b, "later         %d results of a transaction that was not over when the audit "+
+			"began; they are left to the next one\n", n.Later)
 	}
 	if n.Deleted > 0 {
-		fmt.Fprintf(b, "deleted       %d results and dead letters are of input records that retention has "+
-			"deleted since\n", n.Deleted)
+		fmt.Fprintf(b, "deleted       %d results and dead letters are of input records that "+
+			"retention has deleted since\n", n.Deleted)
 	}
 	for _, limit := range r.Limits {
 		fmt.Fprintf(b, "not checked   %s\n", limit)

@@ -1,5 +1,5 @@
-// Package spill keeps what an audit notes of each record in temporary files, so that memory does not grow with it: rows
-// of one size by number, and strings of bytes. It knows nothing of topics.
+// Package spill keeps what an audit notes of each record in temporary files, so that memory does
+// not grow with it: rows of one size by number, and strings of bytes. It knows nothing of topics.
 package spill
 
 import (

@@ -19,8 +19,8 @@ func NewPartitions[T any](d *Dir, from, to map[int32]int64) *Partitions[T] {
 	return &Partitions[T]{dir: d, from: from, to: to, tables: make(map[int32]*Table[T])}
 }
 
-// Put keeps the row of an offset. If there is one already, it stays, and Put reports false, as it does
-// of an offset that is not within its partition.
+// Put keeps the row of an offset. If there is one already, it stays, and Put reports false, as it
+// does of an offset that is not within its partition.
 func (p *Partitions[T]) Put(partition int32, offset int64, row T) (fresh bool, err error) {
 	n := offset - p.from[partition]
 	if n < 0 || offset >= p.to[partition] {

@@ -16,8 +16,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kversion"
 )
 
-// A batchReader reads record batches. A client gives records, and of a batch that some producer filled
-// with anything it gives none, or jumps over others, or asks for it again and again.
+// A batchReader reads record batches. A client gives records, and of a batch that some producer
+// filled with anything it gives none, or jumps over others, or asks for it again and again.
 type batchReader struct {
 	*Client
 	client     *kgo.Client
@@ -37,7 +37,8 @@ type BatchHandler struct {
 	Unreadable func(partition int32, first, last int64, gaps bool) error
 }
 
-// ReadBatches reads the committed records of a span by record batches, one partition after the other.
+// ReadBatches reads the committed records of a span by record batches, one partition after the
+// other.
 func (c *Client) ReadBatches(ctx context.Context, s Span, handle BatchHandler) error {
 	// From version 13 on, requests name topics by their ids.
 	versions := kversion.Stable()
@@ -123,8 +124,9 @@ func (r *batchReader) fetch(
 	return nil, errors.New("the answer to a fetch has no partition")
 }
 
-// walk goes through the batches of a fetch, and returns the offset up to which it came. A transaction that was aborted
-// reaches from its first offset, which the broker lists, to its control batch.
+// walk goes through the batches of a fetch, and returns the offset up to which it came. A
+// transaction that was aborted reaches from its first offset, which the broker lists, to its
+// control batch.
 func (r *batchReader) walk(
 	response *kmsg.FetchResponseTopicPartition, from, to int64,
 ) (int64, error) {

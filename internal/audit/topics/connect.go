@@ -1,6 +1,7 @@
-// Package topics reads the topics of a clusterd with franz-go, another Kafka client than the daemon's: a consistent cut
-// of them while the daemon runs, the records of a part of a topic, and record batches where a client's records are not
-// enough. Settings go in, records come out. It knows nothing of what is in them.
+// Package topics reads the topics of a clusterd with franz-go, another Kafka client than the
+// daemon's: a consistent cut of them while the daemon runs, the records of a part of a topic, and
+// record batches where a client's records are not enough. Settings go in, records come out. It
+// knows nothing of what is in them.
 package topics
 
 import (
@@ -20,8 +21,8 @@ import (
 )
 
 const (
-	// answerLimit is how long a request is tried again, at one broker after the other. answerTimeout is
-	// how long one of them may take, beside what it waits for on purpose: one may hang.
+	// answerLimit is how long a request is tried again, at one broker after the other. answerTimeout
+	// is how long one of them may take, beside what it waits for on purpose: one may hang.
 	answerLimit   = 20 * time.Second
 	answerTimeout = 5 * time.Second
 	// silence is how long records may fail to come that are known to be there.

@@ -28,8 +28,8 @@ func (s Span) Size() (n int64) {
 	return n
 }
 
-// Deleted returns the first partition of which the beginning has been deleted, and the offset from which
-// on it is there, if there is one.
+// Deleted returns the first partition of which the beginning has been deleted, and the offset from
+// which on it is there, if there is one.
 func (s Span) Deleted() (partition int32, from int64, ok bool) {
 	for p, offset := range s.From {
 		if offset > 0 && (!ok || p < partition) {
@@ -39,21 +39,21 @@ func (s Span) Deleted() (partition int32, from int64, ok bool) {
 	return partition, from, ok
 }
 
-// A Cut says up to where each topic is looked at. clusterd may run on meanwhile, so the order in which
-// the cut is made matters. A transaction carries results, dead letters, clusters and offsets. All its
-// records are in the topics before it is decided, while the markers that make them visible come to each
-// partition in their own time. Hence:
+// A Cut says up to where each topic is looked at. clusterd may run on meanwhile, so the order in
+// which the cut is made matters. A transaction carries results, dead letters, clusters and
+// offsets. All its records are in the topics before it is decided, while the markers that make
+// them visible come to each partition in their own time. Hence:
 //
 //  1. The offsets of the group, as committed. A transaction that they show is decided, so all its
 //     records are below the ends that are asked for later.
 //  2. The end of the clusters topic, and then waiting until everything below is decided (the last
-//     stable offset is there). A transaction of which a cluster is below that end has by then all its
-//     results and dead letters in the topics.
-//  3. The ends of results and dead letters, and waiting again. So they hold everything that the clusters
-//     topic speaks of, and this everything that the offsets speak of. They may also hold a part of
-//     transactions that came later: their articles are not below the offsets.
-//  4. The group's offsets again, asked for so that a decided transaction counts though its marker is not
-//     yet in the group's own log. Every result that was found must be below them.
+//     stable offset is there). A transaction of which a cluster is below that end has by then all
+//     its results and dead letters in the topics.
+//  3. The ends of results and dead letters, and waiting again. So they hold everything that the
+//     clusters topic speaks of, and this everything that the offsets speak of. They may also hold
+//     a part of transactions that came later: their articles are not below the offsets.
+//  4. The group's offsets again, asked for so that a decided transaction counts though its marker
+//     is not yet in the group's own log. Every result that was found must be below them.
 //  5. The input's last stable offset: no result is of a record behind it.
 type Cut struct {
 	Committed                      map[int32]int64 // of the group, when the cut began
@@ -139,8 +139,8 @@ func (c *Client) wait(ctx context.Context, what string, done func() (bool, error
 	}
 }
 
-// stableGroupOffsets returns the group's offsets as of some moment of each partition from now on at which
-// no transaction had staged another one.
+// stableGroupOffsets returns the group's offsets as of some moment of each partition from now on
+// at which no transaction had staged another one.
 func (c *Client) stableGroupOffsets(
 	ctx context.Context, input config.Input,
 ) (map[int32]int64, error) {
@@ -162,8 +162,8 @@ func (c *Client) stableGroupOffsets(
 	})
 }
 
-// groupOffsets returns the offsets that the group has committed for the input, by partition, and the
-// partitions of which the offset is not stable, if the context asks for such alone.
+// groupOffsets returns the offsets that the group has committed for the input, by partition, and
+// the partitions of which the offset is not stable, if the context asks for such alone.
 func (c *Client) groupOffsets(
 	ctx context.Context, input config.Input,
 ) (offsets map[int32]int64, unstable []int32, err error) {

@@ -8,8 +8,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// Read calls handle with every record of a span, in the order of each partition: data records of the
-// level, which it counts, and the control records that end transactions.
+// Read calls handle with every record of a span, in the order of each partition: data records of
+// the level, which it counts, and the control records that end transactions.
 //
 // An aborted record at the very end is not returned by read_committed, but the control record that
 // ended its transaction is: with it the reader knows that it is past the end.

@@ -57,8 +57,9 @@ func (r *batchReader) batch(b *kmsg.RecordBatch, p int32, from, to int64) error 
 	return nil
 }
 
-// records returns those of a batch that are written as the protocol has it, up to the first that is not,
-// and the offset from which on the batch is not read. Offsets ascend, and leave room for those that come.
+// records returns those of a batch that are written as the protocol has it, up to the first that
+// is not, and the offset from which on the batch is not read. Offsets ascend, and leave room for
+// those that come.
 func (r *batchReader) records(b *kmsg.RecordBatch, p int32) (records []*kgo.Record, next int64) {
 	next = b.FirstOffset
 	in := b.Records

@@ -43,7 +43,8 @@ func ParseCluster(r *kgo.Record, founder Address, input string) (Cluster, error)
 		return Cluster{}, fmt.Errorf("cluster_id %q under the key %s", v.ClusterID, id)
 	}
 	c := Cluster{
-		Seq: v.Seq, Sketch: v.Sketch, Size: v.Size, Representative: v.Representative, Pipeline: v.Pipeline,
+		Seq: v.Seq, Sketch: v.Sketch, Size: v.Size,
+		Representative: v.Representative, Pipeline: v.Pipeline,
 		FirstSeen: v.FirstSeen.UnixMilli(), LastSeen: v.LastSeen.UnixMilli(),
 	}
 	var err error
@@ -69,7 +70,8 @@ type Checkpoint struct {
 	Offsets map[int32]int64 // by input partition
 }
 
-// IsCheckpoint reports whether a record of the clusters topic is a checkpoint, or the tombstone of one.
+// IsCheckpoint reports whether a record of the clusters topic is a checkpoint, or the tombstone of
+// one.
 func IsCheckpoint(r *kgo.Record) bool { return strings.HasPrefix(string(r.Key), checkpointPrefix) }
 
 // ParseCheckpoint reads a checkpoint that is no tombstone.

@@ -34,8 +34,8 @@ func ClassName(index uint8) string {
 	return "that this version does not know"
 }
 
-// Truncated returns the length that the value of a dead letter had before it was cut, or -1 where nothing
-// was cut.
+// Truncated returns the length that the value of a dead letter had before it was cut, or -1 where
+// nothing was cut.
 func Truncated(r *kgo.Record) (int64, error) {
 	text, ok := Header(r, HeaderTruncated)
 	if !ok {
@@ -48,8 +48,8 @@ func Truncated(r *kgo.Record) (int64, error) {
 	return n, nil
 }
 
-// LastUnreadable returns the last of the offsets, from first on and below end, for which a dead letter of class
-// [BadBatch] stands.
+// LastUnreadable returns the last of the offsets, from first on and below end, for which a dead
+// letter of class [BadBatch] stands.
 func LastUnreadable(r *kgo.Record, first, end int64) (int64, error) {
 	text, _ := Header(r, HeaderOffsets)
 	from, to, _ := strings.Cut(text, "-")
@@ -60,8 +60,8 @@ func LastUnreadable(r *kgo.Record, first, end int64) (int64, error) {
 	return last, nil
 }
 
-// SplitHeaders returns the names and values of the headers that clusterd does not add, and how many it
-// does. An input record may have some of the latter, of which nothing is asked.
+// SplitHeaders returns the names and values of the headers that clusterd does not add, and how
+// many it does. An input record may have some of the latter, of which nothing is asked.
 func SplitHeaders(r *kgo.Record) (foreign [][]byte, own int32) {
 	for _, h := range r.Headers {
 		if strings.Contains(h.Key, HeaderPrefix) {

@@ -38,7 +38,8 @@ type Result struct {
 func ParseResult(value []byte) (Result, error) {
 	var r Result
 	err := json.Unmarshal(value, &r)
-	if err == nil && r.Status != StatusNew && r.Status != StatusJoined && r.Status != StatusUnclustered {
+	known := r.Status == StatusNew || r.Status == StatusJoined || r.Status == StatusUnclustered
+	if err == nil && !known {
 		err = fmt.Errorf("status %q", r.Status)
 	}
 	return r, err
@@ -58,8 +59,8 @@ func (r *Result) ID() string {
 	return *r.ClusterID
 }
 
-// Key returns the key that output.key: cluster gives the result: its cluster's id, and without one that
-// of its record.
+// Key returns the key that output.key: cluster gives the result: its cluster's id, and without one
+// that of its record.
 func (r *Result) Key() string {
 	if r.ClusterID != nil {
 		return *r.ClusterID
@@ -67,13 +68,16 @@ func (r *Result) Key() string {
 	return r.SourceID()
 }
 
-// CheckUnclustered returns an error unless the result of an article without a token has the form of one.
+// CheckUnclustered returns an error unless the result of an article without a token has the form
+// of one.
 func (r *Result) CheckUnclustered(record *kgo.Record) error {
 	if _, ok := Header(record, HeaderPosition); ok {
 		return errors.New("a position on an unclustered result")
 	}
-	if r.ClusterID != nil || r.Distance != nil || r.Fingerprint != nil || r.Size != 0 || r.Representative != nil {
-		return errors.New("cluster, distance, fingerprint, size or representative on an unclustered result")
+	if r.ClusterID != nil || r.Distance != nil || r.Fingerprint != nil || r.Size != 0 ||
+		r.Representative != nil {
+		return errors.New("cluster, distance, fingerprint, size or representative " +
+			"on an unclustered result")
 	}
 	return CheckHeaders(record, HeaderSource)
 }
@@ -89,7 +93,8 @@ type Assignment struct {
 // Assignment reads what is neither null nor missing in the result of a clustered article.
 func (r *Result) Assignment(record *kgo.Record, input string) (a Assignment, err error) {
 	if r.ClusterID == nil || r.Distance == nil || r.Fingerprint == nil || r.Representative == nil {
-		return a, errors.New("a clustered result without cluster, distance, fingerprint or representative")
+		return a, errors.New("a clustered result without cluster, distance, fingerprint " +
+			"or representative")
 	}
 	if a.Cluster, err = ParseAddress(*r.ClusterID, input); err != nil {
 		return a, fmt.Errorf("cluster id %w", err)

@@ -1,6 +1,7 @@
-// Package wire states what clusterd writes to its topics, as the README documents it: headers, keys, and the JSON
-// of results, clusters and checkpoints. Records go in, what they say comes out, and an error where a record has not the
-// documented form. It is written from the README and shares nothing with the daemon; its tests hold the two to one another.
+// Package wire states what clusterd writes to its topics, as the README documents it: headers,
+// keys, and the JSON of results, clusters and checkpoints. Records go in, what they say comes out,
+// and an error where a record has not the documented form. It is written from the README and
+// shares nothing with the daemon; its tests hold the two to one another.
 package wire
 
 import (
@@ -43,7 +44,8 @@ type Address struct {
 // AddressOf returns where a record is.
 func AddressOf(r *kgo.Record) Address { return Address{r.Partition, r.Offset} }
 
-// In returns the address within a topic as headers, keys and cluster ids have it: topic/partition/offset.
+// In returns the address within a topic as headers, keys and cluster ids have it:
+// topic/partition/offset.
 func (a Address) In(topic string) string {
 	return fmt.Sprintf("%s/%d/%d", topic, a.Partition, a.Offset)
 }
@@ -60,7 +62,8 @@ func ParseAddress(text, topic string) (Address, error) {
 	return Address{int32(p), o}, nil
 }
 
-// Header returns the last header of that name: dead letters carry the input's headers before clusterd's.
+// Header returns the last header of that name: dead letters carry the input's headers before
+// clusterd's.
 func Header(r *kgo.Record, name string) (string, bool) {
 	for i := len(r.Headers) - 1; i >= 0; i-- {
 		if r.Headers[i].Key == name {
@@ -96,7 +99,8 @@ func Source(r *kgo.Record, input string) (Address, error) {
 	return a, nil
 }
 
-// CheckHeaders returns an error unless a record has headers of these names, each once, and no others.
+// CheckHeaders returns an error unless a record has headers of these names, each once, and no
+// others.
 func CheckHeaders(r *kgo.Record, names ...string) error {
 	var found []string
 	for _, h := range r.Headers {
@@ -116,8 +120,8 @@ type Representative struct {
 	Title string `json:"title"`
 }
 
-// NewRepresentative returns the representative of a cluster whose founder has this id and title. Of a
-// long title it has as many whole characters as fit, and an ellipsis.
+// NewRepresentative returns the representative of a cluster whose founder has this id and title.
+// Of a long title it has as many whole characters as fit, and an ellipsis.
 func NewRepresentative(id, title string) Representative {
 	if len(title) > maxTitleBytes {
 		end := maxTitleBytes
