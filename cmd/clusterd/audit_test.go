@@ -79,7 +79,8 @@ func TestAuditCommandLine(t *testing.T) {
 		{[]string{"audit", "--show", "-1"}, exitUsage, "--show: -1: must be 0 or more"},
 		{[]string{"audit", "-c", bad}, exitConfig, "cluster.distance"},
 		{
-			[]string{"audit", "--seen", "nowhere.jsonl"}, exitFailed,
+			[]string{"audit", "--seen", "nowhere.jsonl"},
+			exitFailed,
 			"--seen: open nowhere.jsonl: no such file",
 		},
 	}

@@ -80,6 +80,7 @@ type member struct {
 	gone                             bool
 }
 
+// outcome is the message of an input record.
 func (s *stage) outcome(space *simple, it item, at wire.Address, touched map[int]bool) *kgo.Record {
 	source := at.In(s.config.Input.Topic)
 	in := s.inputs[at]
@@ -106,6 +107,7 @@ func (s *stage) outcome(space *simple, it item, at wire.Address, touched map[int
 	)
 	switch it.kind {
 	case "", "undated":
+		s.clustered(r, space, it, at, touched, where)
 	case "unclustered":
 		r.Value = fmt.Appendf(
 			nil,
@@ -113,17 +115,28 @@ func (s *stage) outcome(space *simple, it item, at wire.Address, touched map[int
 				`"distance":null,"size":0,"fingerprint":null,%s}`,
 			in.id, where,
 		)
-		return r
 	default:
-		r.Topic, r.Key, r.Value = s.config.Output.DeadLetterTopic, in.Key, in.Value
-		r.Headers = append(
-			slices.Clone(in.Headers), r.Headers[0],
-			kgo.RecordHeader{Key: "clusterd.error", Value: []byte(it.kind)},
-			kgo.RecordHeader{Key: "clusterd.reason", Value: []byte("it is bad")},
-			kgo.RecordHeader{Key: "clusterd.stage", Value: []byte("decode")},
-		)
-		return r
+		s.deadLetter(in, r, it.kind)
 	}
+	return r
+}
+
+// deadLetter makes a dead letter of the result of an input record.
+func (s *stage) deadLetter(in input, r *kgo.Record, class string) {
+	r.Topic, r.Key, r.Value = s.config.Output.DeadLetterTopic, in.Key, in.Value
+	r.Headers = append(
+		slices.Clone(in.Headers), r.Headers[0],
+		kgo.RecordHeader{Key: "clusterd.error", Value: []byte(class)},
+		kgo.RecordHeader{Key: "clusterd.reason", Value: []byte("it is bad")},
+		kgo.RecordHeader{Key: "clusterd.stage", Value: []byte("decode")},
+	)
+}
+
+// clustered makes the result of an article in its cluster.
+func (s *stage) clustered(
+	r *kgo.Record, space *simple, it item, at wire.Address, touched map[int]bool, where string,
+) {
+	in := s.inputs[at]
 	when := start + it.minute*60_000
 	fingerprint, _ := s.print(in.title, in.content)
 	i, distance, joined := space.assign(s.method, fingerprint, when)
@@ -154,7 +167,6 @@ func (s *stage) outcome(space *simple, it item, at wire.Address, touched map[int
 		kgo.RecordHeader{Key: "clusterd.position", Value: fmt.Append(nil, space.position)},
 		kgo.RecordHeader{Key: "clusterd.event_time", Value: fmt.Append(nil, when)})
 	space.position++
-	return r
 }
 
 // clusters are the records of the clusters that a batch touched, and tombstones of those that

@@ -1,0 +1,127 @@
+package topics
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"log/slog"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+
+	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/testutil/kafkatest"
+)
+
+// writePEM writes a key and a certificate of localhost that it signs itself.
+func writePEM(t *testing.T) (certFile, keyFile string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), DNSNames: []string{"localhost"}, NotAfter: time.Now().Add(time.Hour),
+		IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(name, kind string, der []byte) string {
+		file := filepath.Join(t.TempDir(), name)
+		text := pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	return write("cert.pem", "CERTIFICATE", der), write("key.pem", "PRIVATE KEY", private)
+}
+
+// The audit reaches brokers that ask for TLS, a client certificate and a password, with these and
+// not without.
+func TestConnection(t *testing.T) {
+	t.Parallel()
+	certFile, keyFile := writePEM(t)
+	pair, err := tls.LoadX509KeyPair(certFile, keyFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clients := x509.NewCertPool()
+	clients.AddCert(pair.Leaf)
+	broker := kafkatest.Start(t, 1, kfake.EnableSASL(),
+		kfake.Superuser("SCRAM-SHA-256", "audit", "secret"), kfake.Superuser("PLAIN", "audit", "secret"),
+		kfake.ListenFn(func(network, _ string) (net.Listener, error) {
+			return tls.Listen(network, "127.0.0.1:0", &tls.Config{
+				Certificates: []tls.Certificate{pair},
+				ClientAuth:   tls.RequireAndVerifyClientCert, ClientCAs: clients,
+			})
+		}))
+	right := config.Kafka{
+		Brokers: broker.ListenAddrs(),
+		TLS: config.TLS{
+			Enabled: true, CAFile: certFile, CertFile: certFile, KeyFile: keyFile, ServerName: "localhost",
+		},
+		SASL: config.SASL{Mechanism: "scram-sha-256", Username: "audit", Password: "secret"},
+	}
+	for name, test := range map[string]struct {
+		change func(*config.Kafka)
+		ok     bool
+	}{
+		"as it is": {func(*config.Kafka) {}, true},
+		"plain":    {func(c *config.Kafka) { c.SASL.Mechanism = "plain" }, true},
+		"no check": {func(c *config.Kafka) {
+			c.TLS.CAFile, c.TLS.InsecureSkipVerify = "", true
+		}, true},
+		"unknown CA":     {func(c *config.Kafka) { c.TLS.CAFile = "" }, false},
+		"another server": {func(c *config.Kafka) { c.TLS.ServerName = "elsewhere" }, false},
+		"no certificate": {func(c *config.Kafka) { c.TLS.CertFile, c.TLS.KeyFile = "", "" }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := right
+			test.change(&c)
+			client, err := NewClient(c, slog.New(slog.DiscardHandler), func(int64) {})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer client.Close()
+			if err := client.client.Ping(t.Context()); (err == nil) != test.ok {
+				t.Errorf("ping: %v; want it to work: %v", err, test.ok)
+			}
+		})
+	}
+}
+
+// What cannot be used is said with the setting's name.
+func TestTLSErrors(t *testing.T) {
+	t.Parallel()
+	certFile, keyFile := writePEM(t)
+	for want, c := range map[string]config.TLS{
+		"kafka.tls.ca_file: open nowhere.pem":             {CAFile: "nowhere.pem"},
+		"kafka.tls.ca_file: " + keyFile + " holds no PEM": {CAFile: keyFile},
+		"kafka.tls.cert_file, kafka.tls.key_file: open nowhere.pem": {
+			CertFile: certFile, KeyFile: "nowhere.pem",
+		},
+	} {
+		c.Enabled = true
+		_, err := NewClient(config.Kafka{TLS: c}, slog.New(slog.DiscardHandler), func(int64) {})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q in it", err, want)
+		}
+	}
+}

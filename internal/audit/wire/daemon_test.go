@@ -1,0 +1,172 @@
+package wire_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/audit/wire"
+)
+
+// What is stated here is what the daemon writes. The package itself takes nothing from article:
+// else a name that changes there would change here, and readers would be the first to see it.
+
+func TestNamesAreTheDaemons(t *testing.T) {
+	for stated, written := range map[string]string{
+		wire.HeaderSource:    article.HeaderSource,
+		wire.HeaderPosition:  article.HeaderPosition,
+		wire.HeaderEventTime: article.HeaderEventTime,
+		wire.HeaderError:     article.HeaderError,
+		wire.HeaderReason:    article.HeaderReason,
+		wire.HeaderStage:     article.HeaderStage,
+		wire.HeaderTruncated: article.HeaderTruncated,
+		wire.HeaderOffsets:   article.HeaderOffsets,
+
+		wire.StatusNew:         string(article.New),
+		wire.StatusJoined:      string(article.Joined),
+		wire.StatusUnclustered: string(article.Unclustered),
+
+		wire.BadBatch: string(article.BadBatch),
+	} {
+		if stated != written {
+			t.Errorf("%q is stated, the daemon writes %q", stated, written)
+		}
+	}
+	var written []string
+	for _, class := range article.Classes {
+		written = append(written, string(class))
+	}
+	if stated := wire.Classes(); !slices.Equal(stated, written) {
+		t.Errorf("classes %q are stated, the daemon has %q", stated, written)
+	}
+	for _, name := range []string{wire.HeaderSource, "clusterd.another"} {
+		r := &kgo.Record{Headers: []kgo.RecordHeader{{Key: article.ForeignHeader(name)}, {Key: "from"}}}
+		if foreign, own := wire.SplitHeaders(r); own != 1 || len(foreign) != 2 {
+			t.Errorf("a foreign header %s counts as %d of clusterd's, %q", name, own, foreign)
+		}
+	}
+}
+
+func TestRepresentativeIsTheDaemons(t *testing.T) {
+	for _, title := range []string{
+		"", "标题",
+		strings.Repeat("x", article.MaxTitleBytes), strings.Repeat("x", article.MaxTitleBytes+1),
+		strings.Repeat("标", article.MaxTitleBytes), "x" + strings.Repeat("😀", article.MaxTitleBytes),
+		strings.Repeat("\x80", article.MaxTitleBytes+1),
+	} {
+		stated := wire.NewRepresentative("id", title)
+		written := article.NewRepresentative(article.Article{ID: "id", Title: title})
+		if stated.ID != written.ID || stated.Title != written.Title {
+			t.Errorf("of %q: %q is stated, the daemon writes %q", title, stated, written)
+		}
+	}
+	if wire.MaxKeyBytes != article.MaxIDBytes {
+		t.Errorf("keys of %d bytes are stated, the daemon has %d", wire.MaxKeyBytes, article.MaxIDBytes)
+	}
+}
+
+var (
+	published  = time.Date(2024, 5, 1, 8, 30, 0, 123456789, time.UTC)
+	founder    = article.Address{Topic: "articles", Partition: 2, Offset: 7}
+	member     = article.Address{Topic: "articles", Partition: 1, Offset: 1 << 40}
+	written    = article.NewRepresentative(article.Article{ID: "a0", Title: `标题 <b>"one"</b> &`})
+	represents = wire.NewRepresentative("a0", `标题 <b>"one"</b> &`)
+)
+
+func TestResultIsTheDaemons(t *testing.T) {
+	id, distance, fingerprint := founder.String(), 0.25, article.Fingerprint(0xbeef)
+	value := article.Result{
+		ArticleID: "a1", ClusterID: &id, Status: article.Joined, Distance: &distance, Size: 3,
+		Representative: &written, Fingerprint: &fingerprint, PublishedAt: &published,
+		Source: member, Pipeline: "method=x",
+	}.JSON()
+	got, err := wire.ParseResult(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hash := "000000000000beef"
+	want := wire.Result{
+		ArticleID: "a1", ClusterID: &id, Status: wire.StatusJoined, Distance: &distance, Size: 3,
+		Representative: &represents, Fingerprint: &hash, PublishedAt: &published, Pipeline: "method=x",
+	}
+	want.Source.Topic, want.Source.Partition, want.Source.Offset = "articles", 1, 1<<40
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if got.ID() != id || got.Key() != id || got.SourceID() != member.String() {
+		t.Errorf("id %s, key %s, source %s", got.ID(), got.Key(), got.SourceID())
+	}
+	record := &kgo.Record{Headers: []kgo.RecordHeader{
+		{Key: article.HeaderPosition, Value: []byte("12")},
+		{Key: article.HeaderEventTime, Value: []byte("1700000000000")},
+	}}
+	assignment, err := got.Assignment(record, "articles")
+	wantAssignment := wire.Assignment{
+		Cluster:     wire.Address{Partition: 2, Offset: 7},
+		Fingerprint: 0xbeef, EventTime: 1_700_000_000_000, Position: 12,
+	}
+	if err != nil || assignment != wantAssignment {
+		t.Errorf("%+v, %v; want %+v", assignment, err, wantAssignment)
+	}
+
+	value = article.Result{ArticleID: "a1", Status: article.Unclustered, Source: member}.JSON()
+	got, err = wire.ParseResult(value)
+	if err != nil || got.ID() != "null" || got.Key() != member.String() || got.PublishedAt != nil {
+		t.Errorf("unclustered: %+v, %v", got, err)
+	}
+	record.Headers = []kgo.RecordHeader{{Key: article.HeaderSource, Value: []byte(member.String())}}
+	if err := got.CheckUnclustered(record); err != nil {
+		t.Errorf("unclustered: %v", err)
+	}
+	if at, err := wire.Source(record, "articles"); err != nil || at.In("articles") != member.String() {
+		t.Errorf("source %v, %v; want %s", at, err, member)
+	}
+}
+
+func TestClusterIsTheDaemons(t *testing.T) {
+	record := &kgo.Record{
+		Value: article.Cluster{
+			ClusterID: founder.String(), Seq: 4, Fingerprint: 0xbeef, Sketch: []byte("\x00sketch"), Size: 3,
+			FirstSeen: published, LastSeen: published.Add(time.Hour),
+			Representative: written, Pipeline: "method=x",
+		}.JSON(),
+		Headers: []kgo.RecordHeader{{Key: article.HeaderPosition, Value: []byte("12")}},
+	}
+	at, err := wire.ParseAddress(founder.String(), "articles")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := wire.ParseCluster(record, at, "articles")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := wire.Cluster{
+		Seq: 4, Fingerprint: 0xbeef, Sketch: []byte("\x00sketch"), Size: 3,
+		FirstSeen: published.UnixMilli(), LastSeen: published.Add(time.Hour).UnixMilli(),
+		Representative: represents, Pipeline: "method=x", Position: 12,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestCheckpointIsTheDaemons(t *testing.T) {
+	c := article.Checkpoint{
+		Input: "articles", Group: "clusterd", Scope: "partition", Space: "1",
+		Offsets: map[int]int64{1: 9},
+	}
+	record := &kgo.Record{Key: []byte(c.Key()), Value: c.JSON()}
+	got, err := wire.ParseCheckpoint(record)
+	want := wire.Checkpoint{Group: "clusterd", Space: "1", Offsets: map[int32]int64{1: 9}}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Error(err, diff)
+	}
+	if !wire.IsCheckpoint(record) || wire.IsCheckpoint(&kgo.Record{Key: []byte(founder.String())}) {
+		t.Error("a checkpoint is not known from a cluster by its key")
+	}
+}
