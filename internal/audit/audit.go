@@ -39,7 +39,6 @@ import (
 	"github.com/clusterd/clusterd/internal/audit/spill"
 	"github.com/clusterd/clusterd/internal/audit/topics"
 	"github.com/clusterd/clusterd/internal/config"
-	"github.com/clusterd/clusterd/internal/method"
 )
 
 // Options say what an audit does beyond its settings. Log must be set.
@@ -62,13 +61,15 @@ type Seen struct {
 // Run audits the topics that c names. An error means that the audit could not be done; what is
 // wrong with the topics is in the report.
 func Run(ctx context.Context, c config.Config, o Options) (*report.Report, error) {
-	return run(ctx, c, o, method.New)
+	return run(ctx, c, o, expect.New)
 }
 
-// A newMethod makes the method that a configuration names.
-type newMethod func(config.Config) (method.Method, error)
+// A newOutcomes is [expect.New].
+type newOutcomes func(
+	c config.Config, dir *spill.Dir, seed maphash.Seed, from, to map[int32]int64,
+) (*expect.Outcomes, error)
 
-func run(ctx context.Context, c config.Config, o Options, new newMethod) (*report.Report, error) {
+func run(ctx context.Context, c config.Config, o Options, new newOutcomes) (*report.Report, error) {
 	a := newAudit(c, o)
 	var err error
 	if a.topics, err = topics.NewClient(c.Kafka, o.Log, a.advance); err != nil {
@@ -102,8 +103,6 @@ type audit struct {
 	report                                   *report.Report
 	form, once, input, order, rule, clusters *report.Check
 
-	method   method.Method
-	pipeline string           // what every message must say of how fingerprints are made
 	expected *expect.Outcomes // of the input up to read
 	read     map[int32]int64  // offsets by input partition
 
@@ -160,7 +159,7 @@ func newAudit(c config.Config, o Options) *audit {
 func findsNearest(c config.Config) bool { return c.Fingerprint.Method == "simhash" }
 
 // run checks the topics at the cut.
-func (a *audit) run(ctx context.Context, new newMethod) (err error) {
+func (a *audit) run(ctx context.Context, new newOutcomes) (err error) {
 	outputs := []topics.Span{a.cut.Clusters, a.cut.Results, a.cut.DeadLetters}
 	for _, s := range outputs {
 		a.all += s.Size()
@@ -182,12 +181,16 @@ func (a *audit) run(ctx context.Context, new newMethod) (err error) {
 		a.positions += end
 	}
 	a.reportDeleted()
-	if a.method, err = new(a.config); err != nil {
+	input := a.cut.Input
+	a.read = make(map[int32]int64)
+	for p, end := range input.To {
+		a.read[p] = max(input.From[p], min(end, max(a.cut.Committed[p], a.cut.Applied[p])))
+	}
+	if a.expected, err = new(a.config, a.dir, a.seed, input.From, a.read); err != nil {
 		return err
 	}
-	a.pipeline = a.method.Identity()
-	a.dead = spill.NewPartitions[deadRow](a.dir, a.cut.Input.From, a.cut.Input.To)
-	a.placements = newPlacements(a.dir, a.cut.Input)
+	a.dead = spill.NewPartitions[deadRow](a.dir, input.From, input.To)
+	a.placements = newPlacements(a.dir, input)
 	if err := a.steps(ctx); err != nil {
 		return err
 	}

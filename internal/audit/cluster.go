@@ -77,8 +77,8 @@ func (a *audit) addCluster(r *kgo.Record, founder wire.Address, s *space, dating
 		a.form.Violate(at, "the form of a cluster", err.Error())
 	}
 	a.checkClusterPartition(r, founder)
-	if c.Pipeline != a.pipeline {
-		a.clusters.Violate(at, "pipeline "+a.pipeline, fmt.Sprintf("%q", c.Pipeline))
+	if want := a.expected.Pipeline(); c.Pipeline != want {
+		a.clusters.Violate(at, "pipeline "+want, fmt.Sprintf("%q", c.Pipeline))
 	}
 	dating.later(s, r.Partition, c.Position)
 	if c.Position >= a.positions {

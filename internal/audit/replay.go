@@ -160,7 +160,7 @@ func (r *replay) assign(position int64, row resultRow) (number int, err error) {
 	c := r.model.Cluster(number)
 	want := outcome{c.Founder, distance, joined, c.Size, c.Representative}
 	got := outcome{article.Cluster, article.Distance, article.Joined, row.Size, row.Representative}
-	switch threshold := r.method.Bound(); {
+	switch threshold := r.expected.Threshold(); {
 	case joined && distance > threshold:
 		r.rule.Violate(at,
 			fmt.Sprintf("at most %v from the founder %s", threshold, c.Founder.In(r.cut.Input.Topic)),

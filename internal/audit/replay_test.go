@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/clusterd/clusterd/internal/audit/expect"
 	"github.com/clusterd/clusterd/internal/audit/spill"
 	"github.com/clusterd/clusterd/internal/audit/topics"
 	"github.com/clusterd/clusterd/internal/audit/wire"
@@ -17,7 +18,7 @@ import (
 func TestHalfATransaction(t *testing.T) {
 	t.Parallel()
 	a := newAudit(config.Default(), Options{Show: 10})
-	a.positions, a.method = 100, spelled{3}
+	a.positions = 100
 	a.cut = topics.Cut{
 		Committed: map[int32]int64{0: 2},
 		Input:     topics.Span{Topic: "articles"}, Clusters: topics.Span{Topic: "clusters"},
@@ -27,6 +28,10 @@ func TestHalfATransaction(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.dir.Close()
+	a.expected, err = expect.NewOf(spelled{3}, a.config.Input, a.dir, a.seed, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	hashes := [...]uint64{0, 0xff, 0xff00, 0, 0xff0000, 0, 0, 0xff000000}
 	for _, position := range []int64{0, 1, 2, 4, 7} {
 		row := resultRow{Size: 1}

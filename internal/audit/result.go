@@ -186,8 +186,8 @@ func checkClusterKey(r *kgo.Record, result *wire.Result, d *differences) {
 // checkSettings holds a result to what it must say whatever its input record is.
 func (a *audit) checkSettings(r *kgo.Record, result *wire.Result) {
 	var d differences
-	if result.Pipeline != a.pipeline {
-		d.add("pipeline "+a.pipeline, fmt.Sprintf("%q", result.Pipeline))
+	if want := a.expected.Pipeline(); result.Pipeline != want {
+		d.add("pipeline "+want, fmt.Sprintf("%q", result.Pipeline))
 	}
 	if a.config.Output.Key == "cluster" {
 		checkClusterKey(r, result, &d)

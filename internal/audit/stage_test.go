@@ -3,6 +3,7 @@ package audit
 import (
 	"cmp"
 	"fmt"
+	"hash/maphash"
 	"log/slog"
 	"slices"
 	"strings"
@@ -14,7 +15,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/clusterd/clusterd/internal/audit/expect"
 	"github.com/clusterd/clusterd/internal/audit/report"
+	"github.com/clusterd/clusterd/internal/audit/spill"
 	"github.com/clusterd/clusterd/internal/audit/wire"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/method"
@@ -234,9 +237,11 @@ func (s *stage) audit(o Options) *report.Report {
 }
 
 func (s *stage) run(o Options) (*report.Report, error) {
-	return run(
-		s.Context(), s.config, o, func(config.Config) (method.Method, error) { return s.method, nil },
-	)
+	return run(s.Context(), s.config, o, func(
+		c config.Config, dir *spill.Dir, seed maphash.Seed, from, to map[int32]int64,
+	) (*expect.Outcomes, error) {
+		return expect.NewOf(s.method, c.Input, dir, seed, from, to)
+	})
 }
 
 // record is the n-th record of a topic among those that are to be written.

@@ -79,6 +79,7 @@ func (o *Outcome) Timeless() bool { return !o.Dated && o.Timestamp <= 0 }
 type Outcomes struct {
 	decoder      *article.Decoder
 	method       method.Method
+	pipeline     string
 	fingerprints sync.Pool // of *fingerprinter
 	seed         maphash.Seed
 	rows         *spill.Partitions[Outcome]
@@ -87,10 +88,22 @@ type Outcomes struct {
 
 type fingerprinter = func(title, content string) (singlepass.Fingerprint, bool)
 
-// New returns empty outcomes of records at the offsets of each partition from (first) to (behind
-// the last). Digests are made with seed.
+// New returns empty outcomes, by the configured method, of records at the offsets of each partition
+// from (first) to (behind the last). Digests are made with seed.
 func New(
-	in config.Input, m method.Method, dir *spill.Dir, seed maphash.Seed, from, to map[int32]int64,
+	c config.Config, dir *spill.Dir, seed maphash.Seed, from, to map[int32]int64,
+) (*Outcomes, error) {
+	m, err := method.New(c)
+	if err != nil {
+		return nil, err
+	}
+	return NewOf(m, c.Input, dir, seed, from, to)
+}
+
+// NewOf is [New] with a method that is made already.
+func NewOf(
+	m method.Method, in config.Input,
+	dir *spill.Dir, seed maphash.Seed, from, to map[int32]int64,
 ) (*Outcomes, error) {
 	fields := article.Fields(in.Fields)
 	decoder, err := article.NewFormatDecoder(in.Format, fields, in.MaxBytes, in.Encoding)
@@ -102,7 +115,7 @@ func New(
 		return nil, err
 	}
 	return &Outcomes{
-		decoder: decoder, method: m, seed: seed,
+		decoder: decoder, method: m, pipeline: m.Identity(), seed: seed,
 		rows: spill.NewPartitions[Outcome](dir, from, to), sketches: sketches,
 		fingerprints: sync.Pool{New: func() any {
 			print := m.NewPrinter()
@@ -135,6 +148,12 @@ func (o *Outcomes) Add(records []*kgo.Record, do func(*kgo.Record, *Outcome) err
 	}
 	return nil
 }
+
+// Pipeline returns what every message must say of how fingerprints are made.
+func (o *Outcomes) Pipeline() string { return o.pipeline }
+
+// Threshold returns the largest distance at which articles are the same.
+func (o *Outcomes) Threshold() float64 { return o.method.Bound() }
 
 // Flush makes what was added ready for Distance. Nothing may be added after it.
 func (o *Outcomes) Flush() error { return o.sketches.Flush() }
