@@ -46,7 +46,7 @@ type Options struct {
 	Seen     []Seen                  // results that were read earlier
 	Show     int                     // violations of a promise that are reported one by one
 	Aborted  bool                    // also count aborted records: reads the output topics twice
-	TempDir  string                  // for temporary files; empty is the system's place
+	TempDir  string                  // for temporary files; empty is the system's
 	Log      *slog.Logger            // what it waits for
 	Stage    func(what string)       // called when it begins with something else; nil is not called
 	Progress func(done, total int64) // called now and then; nil is not called

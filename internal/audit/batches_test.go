@@ -166,10 +166,10 @@ func TestOddInputBatches(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			s := newStage(t, nil)
-			places := s.input(story)
+			addresses := s.input(story)
 			at := s.inputBatch(test.batch)
 			after := s.input([]item{{0, 0, 0, single}}) // nothing of what follows is passed over
-			s.cluster(story, places)
+			s.cluster(story, addresses)
 			letters := []*kgo.Record{s.outcome(nil, item{kind: single}, after[0], nil)}
 			for _, l := range test.letters {
 				r := s.outcome(nil, item{kind: l.class}, wire.Address{Partition: 0, Offset: at + l.first}, nil)

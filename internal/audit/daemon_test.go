@@ -15,15 +15,15 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// cluster works out, in batches of four, what a clusterd writes for items at these places. The
+// cluster works out, in batches of four, what a clusterd writes for items at these addresses. The
 // transactions wait to be spoilt, and then written.
-func (s *stage) cluster(items []item, places []wire.Address) {
+func (s *stage) cluster(items []item, addresses []wire.Address) {
 	spaces, next := make(map[int32]*simple), make(map[int32]int64)
 	for from := 0; from < len(items); from += 4 {
 		t := transaction{}
 		touched := make(map[*simple]map[int]bool)
 		for i, it := range items[from:min(from+4, len(items))] {
-			at := places[from+i]
+			at := addresses[from+i]
 			next[at.Partition] = at.Offset + 1
 			key := at.Partition
 			if s.config.Cluster.Scope == "topic" {

@@ -50,7 +50,7 @@ func foreignHeaders(seed maphash.Seed, r *kgo.Record) (digest uint64, foreign, o
 	return maphash.String(seed, fmt.Sprintf("%q", headers)), int32(len(headers) / 2), own
 }
 
-// headersSize returns at least what the headers count when they are read.
+// headersSize returns an upper bound of what the headers count when they are read.
 func headersSize(r *kgo.Record) (n int) {
 	for _, h := range r.Headers {
 		n += 64 + len(h.Key) + len(h.Value)

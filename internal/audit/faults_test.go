@@ -12,7 +12,7 @@ import (
 
 func inPartitions(c *config.Config) { c.Cluster.Scope = "partition" }
 func withWindow(c *config.Config)   { c.Cluster.Window = 3 * time.Minute }
-func buried(s *stage, key string) *kgo.Record {
+func newTombstone(s *stage, key string) *kgo.Record {
 	return &kgo.Record{
 		Topic: s.config.Output.ClustersTopic, Key: []byte(key),
 		Partition: int32(key[len("articles/")] - '0'),
@@ -228,13 +228,13 @@ var orderFaults = []fault{
 		want: []string{"form clusters/1/4", "I4 clusters/1/2"},
 	},
 	{name: "a tombstone where nothing expires", seed: func(s *stage) {
-		s.transactions[2].records = append(s.transactions[2].records, buried(s, "articles/1/0"))
+		s.transactions[2].records = append(s.transactions[2].records, newTombstone(s, "articles/1/0"))
 	}, want: []string{"I4 clusters/1/6"}},
 	{name: "a tombstone of no cluster", seed: func(s *stage) {
-		s.transactions[2].records = append(s.transactions[2].records, buried(s, "articles/1/7"))
+		s.transactions[2].records = append(s.transactions[2].records, newTombstone(s, "articles/1/7"))
 	}, want: []string{"I4 clusters/1/6"}},
 	{name: "a tombstone that is a batch too early", change: withWindow, seed: func(s *stage) {
-		s.transactions[0].records = append(s.transactions[0].records, buried(s, "articles/1/0"))
+		s.transactions[0].records = append(s.transactions[0].records, newTombstone(s, "articles/1/0"))
 	}, want: []string{"I4 clusters/1/1"}},
 	{
 		name: "results ahead of the group's offsets",

@@ -106,9 +106,9 @@ func TestGoodTopicsHold(t *testing.T) {
 func TestGapsInTheInput(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, nil)
-	var places []wire.Address
+	var addresses []wire.Address
 	for _, it := range story {
-		places = append(places, s.input([]item{it})...)
+		addresses = append(addresses, s.input([]item{it})...)
 		s.begin(
 			transaction{
 				records: []*kgo.Record{{Topic: "articles", Partition: it.partition, Value: []byte("{}")}},
@@ -116,7 +116,7 @@ func TestGapsInTheInput(t *testing.T) {
 		)
 		s.end(kgo.TryAbort)
 	}
-	s.cluster(story, places)
+	s.cluster(story, addresses)
 	s.write()
 	wantHeld(t, s.audit(Options{}))
 

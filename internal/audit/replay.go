@@ -143,7 +143,7 @@ type outcome struct {
 	representative uint64
 }
 
-// assign gives an article to the model, and holds its result to what comes out. It returns the
+// assign feeds the model with an article, and holds its result to what comes out. It returns the
 // number of the cluster.
 func (r *replay) assign(position int64, row resultRow) (number int, err error) {
 	r.rule.Checked++

@@ -64,7 +64,7 @@ func TestStreamTime(t *testing.T) {
 		items := slices.Clone(story)
 		items[10].kind = "undated"
 		in := s.article(items[10], 10)
-		places := s.input(items[:10])
+		addresses := s.input(items[:10])
 		in.Timestamp = time.UnixMilli(-1)
 		if err := s.client.ProduceSync(t.Context(), in.Record).FirstErr(); err != nil {
 			t.Fatal(err)
@@ -74,7 +74,7 @@ func TestStreamTime(t *testing.T) {
 		if !right {
 			items[10].minute = 8
 		}
-		s.cluster(items[:11], append(places, wire.AddressOf(in.Record)))
+		s.cluster(items[:11], append(addresses, wire.AddressOf(in.Record)))
 		s.write()
 		var want []string
 		if !right {

@@ -84,10 +84,10 @@ func (r *replay) finish() {
 			r.report.Counts.Live++
 		}
 		founder := r.model.Cluster(number).Founder
-		_, buried := r.expired[founder]
+		_, hasTombstone := r.expired[founder]
 		id := founder.In(r.cut.Input.Topic)
 		switch {
-		case records.last >= records.due || buried:
+		case records.last >= records.due || hasTombstone:
 		case records.last >= 0:
 			r.clusters.Violate(records.lastAt.In(r.cut.Clusters.Topic),
 				fmt.Sprintf("a later record of %s: it has a member at position %d", id, records.due),

@@ -65,7 +65,7 @@ func (a *audit) readSeen(ctx context.Context) error {
 	return nil
 }
 
-// add notes a result that was read at a place. The input has these ends.
+// add notes a result that was read; at names it in messages. The input has these ends.
 func (s *seen) add(value []byte, at string, ends map[int32]int64) error {
 	result, err := wire.ParseResult(bytes.TrimSpace(value))
 	if err != nil {

@@ -102,7 +102,7 @@ func (a *audit) addAt(position int64, row resultRow, at string) error {
 	return nil
 }
 
-// dating finds out when a tombstone was written, in positions: it has none itself. Whatever its
+// A dating finds out when a tombstone was written, in positions: it has none itself. Whatever its
 // space says in a later transaction is of a later position. Where nothing comes later in its
 // partition, the tombstone may be as late as the last result.
 type dating struct {
@@ -146,7 +146,7 @@ func (d dating) end(control *kgo.Record) {
 	delete(d.open, l)
 }
 
-// later notes that a space said something of a position, in a partition.
+// later notes that a partition has a later cluster record of a space, of a position.
 func (d dating) later(s *space, partition int32, position int64) {
 	l := spaceLane{s, partition}
 	for _, t := range d.closed[l] {

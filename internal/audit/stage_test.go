@@ -109,17 +109,17 @@ func (s *stage) newClient(options ...kgo.Opt) *kgo.Client {
 // input writes the input records of items and says where they are.
 func (s *stage) input(items []item) []wire.Address {
 	s.Helper()
-	places := make([]wire.Address, len(items))
+	addresses := make([]wire.Address, len(items))
 	for i, it := range items {
 		in := s.article(it, len(s.inputs))
 		r := in.Record
 		if err := s.client.ProduceSync(s.Context(), r).FirstErr(); err != nil {
 			s.Fatal(err)
 		}
-		places[i] = wire.AddressOf(r)
-		s.inputs[places[i]] = in
+		addresses[i] = wire.AddressOf(r)
+		s.inputs[addresses[i]] = in
 	}
-	return places
+	return addresses
 }
 
 // article is the n-th input record.
@@ -267,7 +267,7 @@ func (s *stage) clusterRecord(n int) *kgo.Record {
 	return s.record(s.config.Output.ClustersTopic, n)
 }
 
-// drop takes a record out.
+// drop removes a record.
 func (s *stage) drop(r *kgo.Record) {
 	for i := range s.transactions {
 		t := &s.transactions[i]
@@ -284,7 +284,7 @@ func (s *stage) edit(r *kgo.Record, old, new string) {
 	r.Value = []byte(strings.Replace(string(r.Value), old, new, 1))
 }
 
-// setHeader replaces a header; an empty value takes it away.
+// setHeader replaces a header; an empty value removes it.
 func setHeader(r *kgo.Record, key, value string) *kgo.Record {
 	r.Headers = slices.DeleteFunc(
 		slices.Clone(r.Headers), func(h kgo.RecordHeader) bool { return h.Key == key },

@@ -36,7 +36,7 @@ const (
 	Rejected                    // a dead letter
 )
 
-// A KeyKind says what a result takes over of its record's key with output.key: source.
+// A KeyKind says what a result repeats of its record's key with output.key: source.
 type KeyKind uint8
 
 // The kinds of keys.
@@ -100,7 +100,7 @@ func New(
 	return NewOf(m, c.Input, dir, seed, from, to)
 }
 
-// NewOf is [New] with a method that is made already.
+// NewOf does what [New] does, with a method that is made already.
 func NewOf(
 	m method.Method, in config.Input,
 	dir *spill.Dir, seed maphash.Seed, from, to map[int32]int64,

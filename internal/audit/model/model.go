@@ -66,7 +66,7 @@ type Sketch struct {
 	Ref    spill.Ref
 }
 
-// key is the same of fingerprints that are the same.
+// key returns a number that is the same for fingerprints that are the same.
 func (f *Fingerprint) key() uint64 { return f.Hash ^ f.Sketch.Digest }
 
 // A Cluster is a cluster of the model.
@@ -105,12 +105,12 @@ func New(threshold int, window time.Duration) *Model {
 	return m
 }
 
-// NewFollowing returns an empty model of a method of which the nearest centre is not looked for:
-// to compare all pairs of sketches would take too long, and the methods' indexes need not find
-// every one. Such a model takes the cluster that the result says, if that is live, or that the
-// article founded one; the distance is measured by distance, where that knows it. But an article
-// that is the same as a live centre, sketch included, must be at distance 0 from its cluster,
-// which is that centre's or an older one.
+// NewFollowing returns an empty model that does not look for the nearest centre. To compare all
+// pairs of sketches would take too long, and the methods' indexes need not find every one. Such a
+// model believes the result: an article joins the cluster that its result names, if that is live,
+// or founds one. It measures the distance with distance, where that is known. But it finds an
+// article that is the same as a live centre, sketch included: that must be at distance 0 from its
+// cluster, which is that centre's or an older one.
 func NewFollowing(
 	window time.Duration,
 	distance func(member, founder Fingerprint) (distance float64, known bool, err error),

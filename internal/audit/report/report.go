@@ -26,7 +26,7 @@ type Report struct {
 	show   int
 }
 
-// Counts are how much was looked at.
+// Counts are how much was read.
 type Counts struct {
 	Records     int64            `json:"records"` // committed, in the input, below the group's offsets
 	New         int64            `json:"new"`     // results by status
@@ -53,7 +53,7 @@ type Check struct {
 	show       int
 }
 
-// A Violation is one place where a promise is broken.
+// A Violation is a message that breaks a promise.
 type Violation struct {
 	At       string `json:"at"` // topic/partition/offset of the message
 	Expected string `json:"expected"`
@@ -82,7 +82,7 @@ func (r *Report) Add(id, promise string) *Check {
 	return c
 }
 
-// Violate reports a place where the promise is broken.
+// Violate reports a message that breaks the promise.
 func (c *Check) Violate(at, expected, found string) {
 	c.Violations++
 	if len(c.Shown) < c.show {

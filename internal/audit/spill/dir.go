@@ -14,7 +14,7 @@ type Dir struct {
 	files []*os.File
 }
 
-// NewDir makes a temporary directory in parent; empty is the system's place.
+// NewDir makes a temporary directory in parent; empty is the system's directory.
 func NewDir(parent string) (*Dir, error) {
 	path, err := os.MkdirTemp(parent, "clusterd-audit-")
 	if err != nil {

@@ -39,19 +39,19 @@ func (s Span) Deleted() (partition int32, from int64, ok bool) {
 	return partition, from, ok
 }
 
-// A Cut says up to where each topic is looked at. clusterd may run on meanwhile, so the order in
-// which the cut is made matters. A transaction carries results, dead letters, clusters and
-// offsets. All its records are in the topics before it is decided, while the markers that make
-// them visible come to each partition in their own time. Hence:
+// A Cut says up to where each topic is looked at. clusterd may be running, so the order matters in
+// which the cut is made. A transaction carries results, dead letters, clusters and offsets. All its
+// records are in the topics before it is decided; the markers that make them visible come to each
+// partition in their own time. Hence:
 //
 //  1. The offsets of the group, as committed. A transaction that they show is decided, so all its
 //     records are below the ends that are asked for later.
-//  2. The end of the clusters topic, and then waiting until everything below is decided (the last
-//     stable offset is there). A transaction of which a cluster is below that end has by then all
-//     its results and dead letters in the topics.
-//  3. The ends of results and dead letters, and waiting again. So they hold everything that the
-//     clusters topic speaks of, and this everything that the offsets speak of. They may also hold
-//     a part of transactions that came later: their articles are not below the offsets.
+//  2. The end of the clusters topic; then waiting until everything below it is decided (the last
+//     stable offset is there). A transaction with a cluster below that end has by then all its
+//     results and dead letters in the topics.
+//  3. The ends of results and dead letters, and waiting again. So the results are those of all
+//     clusters below the end, and the clusters those of all offsets. There may also be a part of
+//     later transactions: their articles are not below the offsets.
 //  4. The group's offsets again, asked for so that a decided transaction counts though its marker
 //     is not yet in the group's own log. Every result that was found must be below them.
 //  5. The input's last stable offset: no result is of a record behind it.

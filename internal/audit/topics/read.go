@@ -63,7 +63,7 @@ func (c *Client) Read(
 	return n, nil
 }
 
-// ReadData is [Client.Read] of committed records without the control records.
+// ReadData reads as [Client.Read] does: committed records, without control records.
 func (c *Client) ReadData(
 	ctx context.Context, s Span, handle func(*kgo.Record) error,
 ) (n int64, err error) {

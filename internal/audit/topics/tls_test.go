@@ -107,7 +107,7 @@ func TestConnection(t *testing.T) {
 	}
 }
 
-// What cannot be used is said with the setting's name.
+// An error names the setting that cannot be used.
 func TestTLSErrors(t *testing.T) {
 	t.Parallel()
 	certFile, keyFile := writePEM(t)

@@ -29,7 +29,7 @@ const (
 )
 
 const (
-	// MaxKeyBytes is how long a key may be that a result takes over from its input record.
+	// MaxKeyBytes is how long the key of an input record may be for a result to repeat it.
 	MaxKeyBytes = 1024
 	// maxTitleBytes is how much of a founder's title a representative has.
 	maxTitleBytes = 512
