@@ -135,7 +135,7 @@ func newAudit(c config.Config, o Options) *audit {
 	)
 	a.order = a.report.Add("I2", "positions have no gap, and each partition was taken in in its order")
 	decides := "each article has the cluster that a plain model gives it"
-	if !findsNearest(c) {
+	if !expect.HashIsAll(c) {
 		decides = "each article joined a live cluster that is near enough, or founded one; " +
 			"equal ones are in one"
 		a.report.Limits = append(a.report.Limits, "with method "+c.Fingerprint.Method+
@@ -153,10 +153,6 @@ func newAudit(c config.Config, o Options) *audit {
 	}
 	return a
 }
-
-// findsNearest reports whether the model looks for the nearest centre itself. It can where all
-// that is compared is 64 bits.
-func findsNearest(c config.Config) bool { return c.Fingerprint.Method == "simhash" }
 
 // run checks the topics at the cut.
 func (a *audit) run(ctx context.Context, new newOutcomes) (err error) {

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/clusterd/clusterd/internal/audit/expect"
 	"github.com/clusterd/clusterd/internal/audit/model"
 	"github.com/clusterd/clusterd/internal/audit/report"
 	"github.com/clusterd/clusterd/internal/audit/wire"
@@ -45,7 +46,7 @@ func (a *audit) newReplay(s *space) *replay {
 	r := &replay{
 		audit: a, space: s, last: make(map[int32]int64), expired: make(map[wire.Address]int),
 	}
-	if window := a.config.Cluster.Window; findsNearest(a.config) {
+	if window := a.config.Cluster.Window; expect.HashIsAll(a.config) {
 		r.model = model.New(a.config.Cluster.Distance, window)
 	} else {
 		r.model = model.NewFollowing(window, r.distance)

@@ -86,6 +86,10 @@ type Outcomes struct {
 	sketches     *spill.Blobs
 }
 
+// HashIsAll reports whether the configured method compares 64 bits and no sketch, so that the
+// nearest of many fingerprints can be looked for.
+func HashIsAll(c config.Config) bool { return c.Fingerprint.Method == "simhash" }
+
 type fingerprinter = func(title, content string) (singlepass.Fingerprint, bool)
 
 // New returns empty outcomes, by the configured method, of records at the offsets of each partition
