@@ -1,0 +1,71 @@
+# The tasks of this repository. `make` lists them; .ci/run calls them in its order.
+# They need Go and make; what else a task needs, it says.
+
+TOOL := go tool -modfile=tools/go.mod
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## list the tasks
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## build ./clusterd
+	go build ./cmd/clusterd
+
+.PHONY: test
+test: ## run the tests that need nothing but Go
+	go test ./...
+
+.PHONY: variants
+variants: ## run the tests that need other build tags
+	go test -tags ne -run TestNotEmbedded ./internal/text
+	go test -tags failpoints ./internal/failpoint
+
+.PHONY: race
+race: ## run the tests under the race detector
+	go test -race ./...
+
+.PHONY: long
+long: ## damage every byte of a store; takes minutes
+	go test -tags long -timeout 1h ./internal/state
+
+.PHONY: kafka
+kafka: ## test on a real Kafka, after integration/kafka start: ARGS='-run TestRestart -v'
+	go test -tags integration -count=1 -timeout 40m ./integration $(ARGS)
+
+.PHONY: lint
+lint: ## vet, lint and check the formatting and go.mod; LINTFLAGS adds flags
+	$(TOOL) golangci-lint run $(LINTFLAGS) ./...
+	$(TOOL) golangci-lint run --build-tags= $(LINTFLAGS) ./...
+	go mod tidy -diff
+
+.PHONY: format
+format: ## format the code
+	$(TOOL) golangci-lint fmt ./...
+
+.PHONY: update
+update: ## rewrite all golden files and configs/reference.yaml; read git diff after it
+	go test $$(grep -rl --include='*_test.go' testutil/golden . | xargs -n1 dirname | sort -u) -update
+
+.PHONY: generate
+generate: ## rewrite generated code
+	go generate ./...
+
+TIME := 30s
+.PHONY: fuzz
+fuzz: ## fuzz one target: PKG=./internal/text FUZZ=FuzzTokens TIME=5m
+	go test -run '^$$' -fuzz '^$(FUZZ)$$' -fuzztime $(TIME) $(PKG)
+
+BASE := HEAD
+.PHONY: bench
+bench: ## compare the benchmarks of BASE with those here: BASE=main ARGS='--packages text'
+	bench/compare $(ARGS) $(BASE)
+
+.PHONY: ratios
+ratios: ## hold pairs of benchmarks to bench/ratios.tsv
+	bench/ratios
+
+.PHONY: check
+check: ## all that must pass before a change lands
+	.ci/run
