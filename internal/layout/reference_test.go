@@ -1,0 +1,82 @@
+package layout
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/clusterd/clusterd/internal/article"
+)
+
+// signature brings name{b,a} and name{} into one form.
+func signature(name, labels string) string {
+	if labels == "" {
+		return name
+	}
+	list := strings.Split(labels, ",")
+	slices.Sort(list)
+	return name + "{" + strings.Join(list, ",") + "}"
+}
+
+// Each metric is in the table of docs/operations.md, with its labels and its type, and no other is.
+func TestMetricsAreDocumented(t *testing.T) {
+	exported, documented := make(map[string]string), make(map[string]string)
+	golden := regexp.MustCompile(`(?m)^(\w+)\{([\w,]*)\} (\w+):`)
+	for _, m := range golden.FindAllStringSubmatch(read(t, "internal/monitor/testdata/metrics.golden"), -1) {
+		exported[signature(m[1], m[2])] = m[3]
+	}
+	row := regexp.MustCompile("(?m)^\\| `(clusterd_\\w+)(?:\\{([\\w,]*)\\})?` \\| (\\w+) \\|")
+	for _, m := range row.FindAllStringSubmatch(read(t, "docs/operations.md"), -1) {
+		documented[signature(m[1], m[2])] = m[3]
+	}
+	if len(exported) < 20 {
+		t.Fatalf("only %d metrics found", len(exported))
+	}
+	for metric, kind := range exported {
+		if documented[metric] != kind {
+			t.Errorf("docs/operations.md has %q of %s, want %s", documented[metric], metric, kind)
+		}
+	}
+	for metric := range documented {
+		if exported[metric] == "" {
+			t.Errorf("docs/operations.md has %s, and there is no such metric", metric)
+		}
+	}
+}
+
+// Each class of dead letters is in the table of the README, and no other is.
+func TestDeadLetterClassesAreDocumented(t *testing.T) {
+	_, text, _ := strings.Cut(read(t, "README.md"), "| class | what it was |")
+	text, _, _ = strings.Cut(text, "\n\n")
+	var documented []article.Class
+	for line := range strings.Lines(text) {
+		if names := inQuotes(line); strings.HasPrefix(line, "| `") {
+			documented = append(documented, article.Class(names[0]))
+		}
+	}
+	want := append(slices.Clone(article.Classes), article.BadDocument)
+	slices.Sort(want)
+	slices.Sort(documented)
+	if !slices.Equal(documented, want) {
+		t.Errorf("the README has the classes %q, want %q", documented, want)
+	}
+}
+
+// Each verb that has a help text is in the table of commands of the README.
+func TestVerbsAreDocumented(t *testing.T) {
+	const begin = "cmd/clusterd/testdata/help/clusterd-"
+	files, err := filepath.Glob(filepath.Join(root, begin+"*.txt"))
+	if err != nil || len(files) < 10 {
+		t.Fatalf("%d help texts found: %v", len(files), err)
+	}
+	readme := read(t, "README.md")
+	for _, file := range files {
+		name := strings.TrimSuffix(strings.TrimPrefix(file, filepath.Join(root, begin)), ".txt")
+		verb := "clusterd " + strings.ReplaceAll(name, "-", " ")
+		if !regexp.MustCompile("(?m)^\\| `" + regexp.QuoteMeta(verb) + "[ `]").MatchString(readme) {
+			t.Errorf("the README's table of commands has no row of %s", verb)
+		}
+	}
+}
