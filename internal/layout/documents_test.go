@@ -121,6 +121,17 @@ func TestDocumentsNamePathsThatAreThere(t *testing.T) {
 	}
 }
 
+// Each decision is in the list of decisions.
+func TestDecisionsAreListed(t *testing.T) {
+	list := read(t, "docs/adr/README.md")
+	for _, document := range documents(t) {
+		name, ok := strings.CutPrefix(document, "docs/adr/")
+		if ok && name != "README.md" && !strings.Contains(list, "]("+name+")") {
+			t.Errorf("docs/adr/README.md does not list %s", name)
+		}
+	}
+}
+
 // Each item of "Non-obvious" names a test that fails where it does not hold.
 func TestWhatIsNotObviousIsTested(t *testing.T) {
 	_, text, ok := strings.Cut(read(t, "DESIGN.md"), "\n## Non-obvious\n")

@@ -178,7 +178,7 @@ func reach(imports map[string][]string, from string) map[string][]string {
 	return ways
 }
 
-// A module that has a row is imported by those packages alone that the row names, and by each of them.
+// A library that has a row is imported by the packages that the row names, and by no others.
 func TestModulesStayWhereTheMapPutsThem(t *testing.T) {
 	imports := packages(t)
 	for _, r := range table(t, "### Libraries with a place of their own", "only in") {

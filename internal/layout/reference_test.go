@@ -24,7 +24,8 @@ func signature(name, labels string) string {
 func TestMetricsAreDocumented(t *testing.T) {
 	exported, documented := make(map[string]string), make(map[string]string)
 	golden := regexp.MustCompile(`(?m)^(\w+)\{([\w,]*)\} (\w+):`)
-	for _, m := range golden.FindAllStringSubmatch(read(t, "internal/monitor/testdata/metrics.golden"), -1) {
+	names := read(t, "internal/monitor/testdata/metrics.golden")
+	for _, m := range golden.FindAllStringSubmatch(names, -1) {
 		exported[signature(m[1], m[2])] = m[3]
 	}
 	row := regexp.MustCompile("(?m)^\\| `(clusterd_\\w+)(?:\\{([\\w,]*)\\})?` \\| (\\w+) \\|")
@@ -79,4 +80,39 @@ func TestVerbsAreDocumented(t *testing.T) {
 			t.Errorf("the README's table of commands has no row of %s", verb)
 		}
 	}
+}
+
+// The states of an instance are the same in the code, the state diagram and the operators' table.
+func TestStatesAreDocumented(t *testing.T) {
+	var states []string
+	files, err := filepath.Glob(filepath.Join(root, "internal/monitor/*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	constant := regexp.MustCompile(`(?m)^\t\w+ +state = "(\w+)"$`)
+	for _, file := range files {
+		states = append(states, firsts(constant, read(t, strings.TrimPrefix(file, root)))...)
+	}
+	arrow := regexp.MustCompile(`(?m)^ +(\w+) --> `)
+	row := regexp.MustCompile("(?m)^\\| `(\\w+)` \\| (?:yes|no) \\|")
+	if len(states) < 5 {
+		t.Fatalf("only the states %q found", states)
+	}
+	slices.Sort(states)
+	patterns := map[string]*regexp.Regexp{"DESIGN.md": arrow, "docs/operations.md": row}
+	for document, pattern := range patterns {
+		documented := firsts(pattern, read(t, document))
+		slices.Sort(documented)
+		if documented = slices.Compact(documented); !slices.Equal(documented, states) {
+			t.Errorf("%s has the states %q, and the code %q", document, documented, states)
+		}
+	}
+}
+
+// firsts returns what the first group of a pattern matches, each time.
+func firsts(pattern *regexp.Regexp, text string) (found []string) {
+	for _, match := range pattern.FindAllStringSubmatch(text, -1) {
+		found = append(found, match[1])
+	}
+	return found
 }
