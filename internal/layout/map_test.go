@@ -57,7 +57,10 @@ type row struct {
 	rule  []string
 }
 
-var quoted = regexp.MustCompile("`([^`]+)`")
+var (
+	fence  = regexp.MustCompile("(?s)```.*?```")
+	quoted = regexp.MustCompile("`([^`\n]+)`")
+)
 
 // table reads the rows of the table under a heading of DESIGN.md, in which last is the heading
 // of the last column.
@@ -86,11 +89,9 @@ func table(t *testing.T, heading, last string) []row {
 	return rows
 }
 
-func inQuotes(text string) (names []string) {
-	for _, match := range quoted.FindAllStringSubmatch(text, -1) {
-		names = append(names, match[1])
-	}
-	return names
+// inQuotes returns what stands in backticks, but in no block of code.
+func inQuotes(text string) []string {
+	return firsts(quoted, fence.ReplaceAllString(text, ""))
 }
 
 // Each package has one row of the map, and each row names what is there.
