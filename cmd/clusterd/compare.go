@@ -131,14 +131,22 @@ func readArticle(stdin io.Reader, c config.Input, name string) (article.Article,
 	if err != nil {
 		return article.Article{}, err
 	}
-	decoder := article.NewTextDecoder(c.MaxBytes)
 	if len(value) <= c.MaxBytes {
 		value = encoding.Text(value).UTF8
 	}
+	format := article.Text
 	if trimmed := bytes.TrimSpace(value); bytes.HasPrefix(trimmed, []byte("{")) && json.Valid(trimmed) {
-		decoder = article.NewDecoder(article.Fields(c.Fields), c.MaxBytes)
+		format = article.JSON
 	}
-	return decoder.Decode(nil, value, article.Address{Topic: filepath.Base(name)})
+	decoder, err := article.NewDecoder(format, article.Fields(c.Fields), c.MaxBytes, charset.Auto)
+	if err != nil {
+		return article.Article{}, err
+	}
+	a, rejection := decoder.Decode(nil, value, article.Address{Topic: filepath.Base(name)})
+	if rejection != nil {
+		return article.Article{}, rejection
+	}
+	return a, nil
 }
 
 func judge(name string, m method.Method, a, b article.Article) verdict {

@@ -2,7 +2,6 @@ package article_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -22,12 +21,29 @@ func defaultFields() article.Fields {
 
 func here() article.Address { return article.Address{Topic: "articles", Partition: 3, Offset: 17} }
 
-// rejected fails the test unless err is a rejection of this class, and returns its reason.
-func rejected(t *testing.T, err error, class article.Class) string {
+// jsonDecoder returns the decoder of objects in an encoding.
+func jsonDecoder(fields article.Fields, maxBytes int, encoding string) article.Decoder {
+	return newDecoder(article.JSON, fields, maxBytes, encoding)
+}
+
+// plainTextDecoder returns the decoder of plain texts in an encoding.
+func plainTextDecoder(maxBytes int, encoding string) article.Decoder {
+	return newDecoder(article.Text, article.Fields{}, maxBytes, encoding)
+}
+
+func newDecoder(format string, fields article.Fields, maxBytes int, encoding string) article.Decoder {
+	d, err := article.NewDecoder(format, fields, maxBytes, encoding)
+	if err != nil {
+		panic(err) // the format and the encoding are a test's own
+	}
+	return d
+}
+
+// rejected fails the test unless r is a rejection of this class, and returns its reason.
+func rejected(t *testing.T, r *article.Rejection, class article.Class) string {
 	t.Helper()
-	var r *article.Rejection
-	if !errors.As(err, &r) {
-		t.Fatalf("error = %v (%T), want a rejection as %s", err, err, class)
+	if r == nil {
+		t.Fatalf("there is no rejection, want one as %s", class)
 	}
 	if r.Class != class {
 		t.Fatalf("class = %s (%s), want %s", r.Class, r.Reason, class)
@@ -77,7 +93,7 @@ func TestDecodeJSON(t *testing.T) {
 		"many siblings are no deep": {`{"content":"c","x":[` + strings.Repeat("[],", 1000) + `{}]}`, article.Article{ID: address, Content: "c"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := article.NewDecoder(defaultFields(), maxBytes).Decode(nil, []byte(tt.value), here())
+			got, err := jsonDecoder(defaultFields(), maxBytes, "auto").Decode(nil, []byte(tt.value), here())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -133,7 +149,7 @@ func TestDecodeJSONRejects(t *testing.T) {
 		"never closed string":        {[]byte(`{"title":"` + strings.Repeat("[", n)), article.BadJSON, "not valid JSON"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := article.NewDecoder(defaultFields(), maxBytes).Decode([]byte("key"), tt.value, here())
+			got, err := jsonDecoder(defaultFields(), maxBytes, "auto").Decode([]byte("key"), tt.value, here())
 			if reason := rejected(t, err, tt.class); !strings.Contains(reason, tt.reason) {
 				t.Errorf("reason = %q, want %q in it", reason, tt.reason)
 			}
@@ -255,7 +271,7 @@ func TestDecodeTime(t *testing.T) {
 		`99999999999999`:        utc(5138, 11, 16, 9, 46, 39, 999),
 		`100000000000000`:       utc(1973, 3, 3, 9, 46, 40, 0), // the first of microseconds
 	} {
-		got, err := article.NewDecoder(defaultFields(), maxBytes).Decode(nil, []byte(`{"content":"x","published_at":`+value+`}`), here())
+		got, err := jsonDecoder(defaultFields(), maxBytes, "auto").Decode(nil, []byte(`{"content":"x","published_at":`+value+`}`), here())
 		if err != nil {
 			t.Errorf("%s: %v", value, err)
 		} else if got.PublishedAt != want || (got.Notes == nil) != (want != time.Time{}) {
@@ -277,7 +293,7 @@ func TestDecodeTimeFallsBack(t *testing.T) {
 		`"9999-12-31T23:59:59-01:00"`, `"0001-01-01T00:00:00+01:00"`,
 		`true`, `{}`, `["2024-05-01T12:00:00Z"]`, "\"\xff\xfe\"", `"` + strings.Repeat("时", 100) + `"`, `"` + strings.Repeat("1 May ", 10_000) + `"`,
 	} {
-		a, err := article.NewDecoder(defaultFields(), maxBytes).Decode(nil, []byte(`{"id":"1","content":"x","published_at":`+value+`}`), here())
+		a, err := jsonDecoder(defaultFields(), maxBytes, "auto").Decode(nil, []byte(`{"id":"1","content":"x","published_at":`+value+`}`), here())
 		if err != nil || a.ID != "1" || a.Content != "x" || !a.PublishedAt.IsZero() || a.Notes == nil || len(a.Notes.Fallbacks) != 1 {
 			t.Errorf("%.60s: %+v, %v", value, a, err)
 			continue
@@ -320,7 +336,7 @@ func TestDecodeFallsBack(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := article.NewDecoder(defaultFields(), maxBytes).Decode(nil, []byte(tt.value), here())
+			got, err := jsonDecoder(defaultFields(), maxBytes, "auto").Decode(nil, []byte(tt.value), here())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -343,7 +359,7 @@ func TestDecodedTimesCanBeWritten(t *testing.T) {
 		for _, zone := range []string{"Z", "+14:00", "-12:00", "+23:59", "-23:59"} {
 			for _, day := range []string{"01-01T00:00:00", "12-31T23:59:59"} {
 				value := fmt.Sprintf(`{"title":"x","published_at":"%04d-%s%s"}`, year, day, zone)
-				a, err := article.NewDecoder(defaultFields(), maxBytes).Decode(nil, []byte(value), here())
+				a, err := jsonDecoder(defaultFields(), maxBytes, "auto").Decode(nil, []byte(value), here())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -357,9 +373,9 @@ func TestDecodedTimesCanBeWritten(t *testing.T) {
 
 func TestDecodeMaxBytes(t *testing.T) {
 	value := []byte(`{"title":"文章"}`)
-	for name, decoder := range map[string]func(int) *article.Decoder{
-		"json": func(n int) *article.Decoder { return article.NewDecoder(defaultFields(), n) },
-		"text": article.NewTextDecoder,
+	for name, decoder := range map[string]func(int) article.Decoder{
+		"json": func(n int) article.Decoder { return jsonDecoder(defaultFields(), n, "auto") },
+		"text": func(n int) article.Decoder { return plainTextDecoder(n, "auto") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := decoder(len(value)).Decode(nil, value, here()); err != nil {
@@ -371,6 +387,19 @@ func TestDecodeMaxBytes(t *testing.T) {
 				t.Errorf("reason = %q, want %q", reason, want)
 			}
 		})
+	}
+}
+
+// A decoder is of a format and an encoding that are known.
+func TestNewDecoderRefuses(t *testing.T) {
+	for _, tt := range []struct{ format, encoding, want string }{
+		{"avro", "auto", `input.format: "avro" is neither json nor text`},
+		{article.JSON, "utf-9", `input.encoding: "utf-9": `},
+	} {
+		d, err := article.NewDecoder(tt.format, defaultFields(), maxBytes, tt.encoding)
+		if err == nil || !strings.HasPrefix(err.Error(), tt.want) || d != nil {
+			t.Errorf("%s in %s: %v, %v; want %s", tt.format, tt.encoding, d, err, tt.want)
+		}
 	}
 }
 
@@ -431,16 +460,16 @@ func TestDecodePaths(t *testing.T) {
 			}
 			fields := defaultFields()
 			fields.Content = path
-			decoder := article.NewDecoder(fields, maxBytes)
-			got, err := decoder.Decode(nil, value, here())
-			if err != nil {
-				t.Fatalf("%s: %v", value, err)
+			decoder := jsonDecoder(fields, maxBytes, "auto")
+			got, rejection := decoder.Decode(nil, value, here())
+			if rejection != nil {
+				t.Fatalf("%s: %v", value, rejection)
 			}
 			if got.Content != "正文" {
 				t.Errorf("%s: content = %q", value, got.Content)
 			}
-			_, err = decoder.Decode(nil, []byte(`{"aaa":"wrong","zzz":"wrong","c":"wrong"}`), here())
-			if reason := rejected(t, err, article.Empty); !strings.Contains(reason, fmt.Sprintf("no field %q", path)) {
+			_, rejection = decoder.Decode(nil, []byte(`{"aaa":"wrong","zzz":"wrong","c":"wrong"}`), here())
+			if reason := rejected(t, rejection, article.Empty); !strings.Contains(reason, fmt.Sprintf("no field %q", path)) {
 				t.Errorf("reason = %q, want the path as it was written", reason)
 			}
 		})
@@ -450,12 +479,12 @@ func TestDecodePaths(t *testing.T) {
 func TestDecodePathsOfEveryField(t *testing.T) {
 	fields := article.Fields{ID: "meta.@id", Title: "doc.head|line", Content: "doc.*", PublishedAt: "meta.time.#", Source: "meta.from.0.name"}
 	value := `{"meta":{"@id":7,"time":{"#":0},"from":[{"name":"s"}]},"doc":{"x":"wrong","head|line":"t","*":"c"}}`
-	got, err := article.NewDecoder(fields, maxBytes).Decode(nil, []byte(value), here())
+	got, err := jsonDecoder(fields, maxBytes, "auto").Decode(nil, []byte(value), here())
 	want := article.Article{ID: "7", Title: "t", Content: "c", Source: "s", PublishedAt: time.Unix(0, 0).UTC()}
 	if err != nil || got != want {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
 	}
-	_, err = article.NewDecoder(fields, maxBytes).Decode(nil, []byte(`{"doc":{"*":1}}`), here())
+	_, err = jsonDecoder(fields, maxBytes, "auto").Decode(nil, []byte(`{"doc":{"*":1}}`), here())
 	if reason := rejected(t, err, article.BadField); !strings.Contains(reason, `field "doc.*" is a number`) {
 		t.Errorf("reason = %q, want the path as it was written", reason)
 	}
@@ -479,7 +508,7 @@ func TestDecodeText(t *testing.T) {
 		"longest key":      {[]byte(strings.Repeat("k", article.MaxIDBytes)), []byte("c"), article.Article{ID: strings.Repeat("k", article.MaxIDBytes), Content: "c"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := article.NewTextDecoder(maxBytes).Decode(tt.key, tt.value, here())
+			got, err := plainTextDecoder(maxBytes, "auto").Decode(tt.key, tt.value, here())
 			if got.Notes = nil; err != nil || got != tt.want {
 				t.Errorf("got %+v, %v; want %+v", got, err, tt.want)
 			}
@@ -496,7 +525,7 @@ func TestDecodeTextRejects(t *testing.T) {
 		"empty":    {[]byte("k"), []byte{}, article.Empty},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := article.NewTextDecoder(maxBytes).Decode(tt.key, tt.value, here())
+			_, err := plainTextDecoder(maxBytes, "auto").Decode(tt.key, tt.value, here())
 			rejected(t, err, tt.class)
 		})
 	}
@@ -505,7 +534,7 @@ func TestDecodeTextRejects(t *testing.T) {
 // A buffer that was used makes no difference, and neither it nor the record is left with anything of the article.
 // A record without escapes is decoded without allocation.
 func TestDecodeDoesNotAllocate(t *testing.T) {
-	decoder := article.NewDecoder(defaultFields(), maxBytes)
+	decoder := jsonDecoder(defaultFields(), maxBytes, "auto")
 	for _, name := range []string{"comment", "english"} {
 		value := benchmarkValues()[name]
 		if n := testing.AllocsPerRun(10, func() {
@@ -519,7 +548,7 @@ func TestDecodeDoesNotAllocate(t *testing.T) {
 }
 
 func TestDecoderIsSafeForConcurrentUse(t *testing.T) {
-	decoder := article.NewDecoder(defaultFields(), maxBytes)
+	decoder := jsonDecoder(defaultFields(), maxBytes, "auto")
 	var group sync.WaitGroup
 	for i := range 8 {
 		group.Go(func() {
@@ -558,11 +587,14 @@ func benchmarkValues() map[string][]byte {
 }
 
 func BenchmarkDecode(b *testing.B) {
-	decoder, plain := article.NewDecoder(defaultFields(), maxBytes), newPlainDecoder(defaultFields(), maxBytes)
+	decoder, plain := jsonDecoder(defaultFields(), maxBytes, "auto"), newPlainDecoder(defaultFields(), maxBytes)
 	for name, value := range benchmarkValues() {
-		for way, decode := range map[string]func() (article.Article, error){
-			"plain": func() (article.Article, error) { a, _, err := plain.Decode(nil, value, here()); return a, err },
-			"new":   func() (article.Article, error) { return decoder.Decode(nil, value, here()) },
+		for way, decode := range map[string]func() (article.Article, *article.Rejection){
+			"plain": func() (article.Article, *article.Rejection) {
+				a, _, err := plain.Decode(nil, value, here())
+				return a, err
+			},
+			"new": func() (article.Article, *article.Rejection) { return decoder.Decode(nil, value, here()) },
 		} {
 			b.Run(name+"/"+way, func(b *testing.B) {
 				b.SetBytes(int64(len(value)))

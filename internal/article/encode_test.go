@@ -166,7 +166,7 @@ func TestNewRepresentative(t *testing.T) {
 // A representative outlives the record of which it was decoded.
 func TestNewRepresentativeKeepsNothingOfTheRecord(t *testing.T) {
 	value := []byte(`{"id":"a0","title":"标题"}`)
-	a, err := article.NewDecoder(defaultFields(), maxBytes).Decode(nil, value, here())
+	a, err := jsonDecoder(defaultFields(), maxBytes, "auto").Decode(nil, value, here())
 	if err != nil {
 		t.Fatal(err)
 	}

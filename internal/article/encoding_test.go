@@ -55,7 +55,7 @@ func TestDecodeEncodings(t *testing.T) {
 		{"euc-kr", "euc-kr", `{"id":"1","content":"태풍이 오늘 아침 상륙했다"}`, false},
 		{"windows-1252", "latin1", `{"id":"1","content":"Le café d'à côté"}`, false},
 	} {
-		want, err := article.NewDecoder(defaultFields(), maxBytes).Decode(nil, []byte(tt.value), here())
+		want, err := jsonDecoder(defaultFields(), maxBytes, "auto").Decode(nil, []byte(tt.value), here())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +64,7 @@ func TestDecodeEncodings(t *testing.T) {
 			if name == "auto" && !tt.auto {
 				continue
 			}
-			got, err := article.NewDecoder(defaultFields(), maxBytes).In(encoding(t, name)).Decode(nil, value, here())
+			got, err := jsonDecoder(defaultFields(), maxBytes, name).Decode(nil, value, here())
 			notes := got.Notes
 			if got.Notes = nil; err != nil || got != want {
 				t.Errorf("%s as %s: %+v, %v, want %+v", tt.in, name, got, err, want)
@@ -85,7 +85,7 @@ func TestDecodeTextKeysInEncodings(t *testing.T) {
 			content = "颱風今晨登陸，鐵路部門停駛了三十多班列車。"
 		}
 		for _, name := range []string{in, "auto"} {
-			decoder := article.NewTextDecoder(maxBytes).In(encoding(t, name))
+			decoder := plainTextDecoder(maxBytes, name)
 			got, err := decoder.Decode(encoded(t, in, "港"), encoded(t, in, content), here())
 			if in == "utf-16le" && name == "auto" {
 				got.ID = "港" // its bytes are valid UTF-8
@@ -99,17 +99,17 @@ func TestDecodeTextKeysInEncodings(t *testing.T) {
 
 func TestDecodeBoundsWhatItTranscodes(t *testing.T) {
 	value := encoded(t, "gbk", `{"content":"`+strings.Repeat("台风", 100)+`"}`)
-	decoder := article.NewDecoder(defaultFields(), len(value)+10)
+	decoder := jsonDecoder(defaultFields(), len(value)+10, "auto")
 	_, err := decoder.Decode(nil, value, here())
 	if reason := rejected(t, err, article.TooLarge); !strings.Contains(reason, "gb18030") {
 		t.Errorf("reason %q, want the encoding in it", reason)
 	}
 	// Marks for bytes that cannot be read cost no article, as ever.
 	value = []byte(`{"content":"` + strings.Repeat("x\xff", 100) + `"}`)
-	if _, err := article.NewDecoder(defaultFields(), len(value)).In(encoding(t, "utf-8")).Decode(nil, value, here()); err != nil {
+	if _, err := jsonDecoder(defaultFields(), len(value), "utf-8").Decode(nil, value, here()); err != nil {
 		t.Error(err)
 	}
-	_, err = article.NewDecoder(defaultFields(), maxBytes).Decode(nil, encoded(t, "gbk", "台风今晨登陆，铁路部门停运"), here())
+	_, err = jsonDecoder(defaultFields(), maxBytes, "auto").Decode(nil, encoded(t, "gbk", "台风今晨登陆，铁路部门停运"), here())
 	if reason := rejected(t, err, article.BadJSON); !strings.Contains(reason, "(read as gb18030)") {
 		t.Errorf("reason %q, want the encoding in it", reason)
 	}
@@ -118,14 +118,13 @@ func TestDecodeBoundsWhatItTranscodes(t *testing.T) {
 // A tally says each kind of thing once, and counts all.
 func TestTally(t *testing.T) {
 	tally := article.NewTally("json", "content", "auto")
-	decoder := article.NewDecoder(defaultFields(), maxBytes)
+	decoder := jsonDecoder(defaultFields(), maxBytes, "auto")
 	var said []string
 	for range 3 {
 		for _, value := range []string{
 			`{"id":[],"content":"c","published_at":"yesterday"}`, `{"id":"1","content":"c"}`, string(encoded(t, "gbk", harbour)), "{\"content\":\"a\xff\"}", `{`,
 		} {
-			a, err := decoder.Decode(nil, []byte(value), here())
-			rejection, _ := err.(*article.Rejection)
+			a, rejection := decoder.Decode(nil, []byte(value), here())
 			said = append(said, tally.Add(a.Notes, rejection)...)
 		}
 	}
@@ -169,13 +168,12 @@ func TestTallyWarns(t *testing.T) {
 		"JSON among the texts": {"text", []string{`{"content":"c"}`, `some text`}, ""},
 	} {
 		tally := article.NewTally(tt.format, "content", "auto")
-		decoder, err := article.NewFormatDecoder(tt.format, defaultFields(), maxBytes, "auto")
+		decoder, err := article.NewDecoder(tt.format, defaultFields(), maxBytes, "auto")
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, value := range tt.values {
-			a, err := decoder.Decode(nil, []byte(value), here())
-			rejection, _ := err.(*article.Rejection)
+			a, rejection := decoder.Decode(nil, []byte(value), here())
 			tally.Add(a.Notes, rejection)
 		}
 		warning := tally.Warning()

@@ -42,7 +42,7 @@ func plainReject(class article.Class, format string, args ...any) *article.Rejec
 }
 
 // Decode also says which fields it did without, as "field reason".
-func (d plainDecoder) Decode(key, value []byte, at article.Address) (a article.Article, without []string, err error) {
+func (d plainDecoder) Decode(key, value []byte, at article.Address) (a article.Article, without []string, err *article.Rejection) {
 	isNull := value == nil
 	tooLarge := len(value) > d.maxBytes
 	value, key = plainUTF8(value), plainUTF8(key)
@@ -77,7 +77,7 @@ func (d plainDecoder) Decode(key, value []byte, at article.Address) (a article.A
 	return a, without, nil
 }
 
-func (d plainDecoder) decodeObject(object gjson.Result) (a article.Article, without []string, err error) {
+func (d plainDecoder) decodeObject(object gjson.Result) (a article.Article, without []string, err *article.Rejection) {
 	get := func(path string) gjson.Result { return object.Get(d.queries[path]) }
 	wrong := func(r gjson.Result, types ...gjson.Type) bool {
 		return r.Type != gjson.Null && !slices.Contains(types, r.Type)

@@ -36,7 +36,7 @@ type Entry struct {
 type Reader struct {
 	config   config.Input
 	encoding *charset.Encoding
-	decoder  *article.Decoder
+	decoder  article.Decoder
 	files    []File
 	text     *charset.Reader // of the first of the files
 	lines    *lineReader     // of it; nil: not begun
@@ -51,7 +51,7 @@ func NewReader(c config.Input, files []File) (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("input.encoding: %q: %w", c.Encoding, err)
 	}
-	decoder, err := article.NewFormatDecoder(c.Format, article.Fields(c.Fields), c.MaxBytes, charset.UTF8)
+	decoder, err := article.NewDecoder(c.Format, article.Fields(c.Fields), c.MaxBytes, charset.UTF8)
 	if err != nil {
 		return nil, err
 	}
@@ -99,9 +99,9 @@ func (r *Reader) Article(e Entry) (article.Article, *article.Rejection) {
 	if e.document != nil {
 		return r.document(e)
 	}
-	a, err := r.decoder.Decode(nil, e.Value, r.Address(e))
-	if err != nil {
-		return article.Article{}, err.(*article.Rejection) // Decode has no other errors
+	a, rejection := r.decoder.Decode(nil, e.Value, r.Address(e))
+	if rejection != nil {
+		return article.Article{}, rejection
 	}
 	if e.encoding != charset.UTF8 {
 		a.ReadFrom(e.encoding, e.Value)

@@ -18,7 +18,7 @@ import (
 // use.
 type Fingerprinter struct {
 	method.Method
-	decoder *article.Decoder
+	decoder article.Decoder
 	workers *sync.Pool // of *Worker
 }
 
@@ -33,7 +33,7 @@ func New(c config.Config) (*Fingerprinter, error) {
 
 // With returns a Fingerprinter by a method, for records of this input.
 func With(m method.Method, c config.Input) (*Fingerprinter, error) {
-	decoder, err := article.NewFormatDecoder(c.Format, article.Fields(c.Fields), c.MaxBytes, c.Encoding)
+	decoder, err := article.NewDecoder(c.Format, article.Fields(c.Fields), c.MaxBytes, c.Encoding)
 	if err != nil {
 		return nil, err
 	}
@@ -60,16 +60,16 @@ func (f *Fingerprinter) ForEach(ctx context.Context, n int, do func(w *Worker, i
 
 // A Worker fingerprints one article at a time, in memory that it uses again.
 type Worker struct {
-	decoder     *article.Decoder
+	decoder     article.Decoder
 	fingerprint func(title, content string) (singlepass.Fingerprint, bool)
 }
 
 // Record decodes and fingerprints a record. Nothing in the Article refers to key or value, and its Key
 // and RecordedAt are not set.
 func (w *Worker) Record(key, value []byte, at article.Address) (Article, *article.Rejection) {
-	a, err := w.decoder.Decode(key, value, at)
-	if err != nil {
-		return Article{}, err.(*article.Rejection) // Decode has no other errors
+	a, rejection := w.decoder.Decode(key, value, at)
+	if rejection != nil {
+		return Article{}, rejection
 	}
 	return w.Article(a, at), nil
 }

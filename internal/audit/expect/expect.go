@@ -9,7 +9,6 @@
 package expect
 
 import (
-	"errors"
 	"hash/maphash"
 	"runtime"
 	"sync"
@@ -77,7 +76,7 @@ func (o *Outcome) Timeless() bool { return !o.Dated && o.Timestamp <= 0 }
 
 // Outcomes keeps the outcomes of input records.
 type Outcomes struct {
-	decoder      *article.Decoder
+	decoder      article.Decoder
 	method       method.Method
 	pipeline     string
 	fingerprints sync.Pool // of *fingerprinter
@@ -110,7 +109,7 @@ func NewOf(
 	dir *spill.Dir, seed maphash.Seed, from, to map[int32]int64,
 ) (*Outcomes, error) {
 	fields := article.Fields(in.Fields)
-	decoder, err := article.NewFormatDecoder(in.Format, fields, in.MaxBytes, in.Encoding)
+	decoder, err := article.NewDecoder(in.Format, fields, in.MaxBytes, in.Encoding)
 	if err != nil {
 		return nil, err
 	}
@@ -200,9 +199,8 @@ func (o *Outcomes) of(print fingerprinter, r *kgo.Record) outcome {
 		out.KeyKind, out.Key = WholeKey, maphash.Bytes(o.seed, r.Key)
 	}
 	at := article.Address{Topic: r.Topic, Partition: int(r.Partition), Offset: r.Offset}
-	made, err := o.decoder.Decode(r.Key, r.Value, at)
-	var rejection *article.Rejection
-	if errors.As(err, &rejection) {
+	made, rejection := o.decoder.Decode(r.Key, r.Value, at)
+	if rejection != nil {
 		out.Kind, out.Class = Rejected, wire.ClassIndex(string(rejection.Class))
 		return out
 	}

@@ -3,11 +3,8 @@ package eval
 import (
 	"errors"
 	"io"
-	"strings"
 	"time"
 	"unicode/utf8"
-
-	"github.com/tidwall/gjson"
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/config"
@@ -46,10 +43,7 @@ func ReadDocuments(c config.Input, label string, inputs []files.File, tally *art
 	if err != nil {
 		return nil, 0, err
 	}
-	reader := documentReader{Reader: lines, tally: tally, json: c.Format == "json", id: query(c.Fields.ID)}
-	if label != "" {
-		reader.label = query(label)
-	}
+	reader := documentReader{lines, tally, article.NewLabels(c.Format, c.Fields.ID, label)}
 	for {
 		entry, err := reader.Next()
 		if errors.Is(err, io.EOF) {
@@ -68,18 +62,8 @@ func ReadDocuments(c config.Input, label string, inputs []files.File, tally *art
 
 type documentReader struct {
 	*files.Reader
-	tally *article.Tally // or nil
-	json  bool
-	id    string // gjson path
-	label string // gjson path, or empty
-}
-
-func query(path string) string {
-	components := strings.Split(path, ".")
-	for i, c := range components {
-		components[i] = gjson.Escape(c)
-	}
-	return strings.Join(components, ".")
+	tally  *article.Tally // or nil
+	labels article.Labels
 }
 
 func (r *documentReader) document(e files.Entry) (Document, bool) {
@@ -87,15 +71,10 @@ func (r *documentReader) document(e files.Entry) (Document, bool) {
 	if r.tally != nil {
 		r.tally.Add(a.Notes, rejection)
 	}
-	d := Document{ID: a.ID, Title: a.Title, Content: a.Content, PublishedAt: a.PublishedAt, Rejected: rejection != nil}
-	if d.Rejected {
-		if !r.json || !gjson.ValidBytes(e.Value) {
-			return Document{}, false
-		}
-		d = Document{ID: gjson.GetBytes(e.Value, r.id).String(), Rejected: true}
+	d := Document{ID: a.ID, Title: a.Title, Content: a.Content, PublishedAt: a.PublishedAt}
+	if rejection != nil {
+		d = Document{ID: r.labels.RejectedID(e.Value), Rejected: true}
 	}
-	if r.label != "" && r.json {
-		d.Label = gjson.GetBytes(e.Value, r.label).String()
-	}
+	d.Label = r.labels.Label(e.Value)
 	return d, d.ID != ""
 }
