@@ -11,6 +11,8 @@ import (
 	"github.com/clusterd/clusterd/internal/audit"
 	"github.com/clusterd/clusterd/internal/audit/report"
 	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/files"
+	"github.com/clusterd/clusterd/internal/terminal"
 )
 
 // auditFlags say how an audit is done and shown.
@@ -71,13 +73,13 @@ func newAudit() *cobra.Command {
 }
 
 func auditTopics(cmd *cobra.Command, c config.Config, flags auditFlags) error {
-	files, closeFiles, err := openFiles(cmd.InOrStdin(), flags.seen)
+	opened, closeFiles, err := files.OpenRaw(cmd.InOrStdin(), flags.seen)
 	if err != nil {
 		return fmt.Errorf("--seen: %w", err)
 	}
 	defer closeFiles()
 	var seen []audit.Seen
-	for _, f := range files {
+	for _, f := range opened {
 		seen = append(seen, audit.Seen(f))
 	}
 	errs := cmd.ErrOrStderr()
@@ -87,7 +89,7 @@ func auditTopics(cmd *cobra.Command, c config.Config, flags auditFlags) error {
 	}
 	bar := newBar(errs, -1, "auditing")
 	options.Stage = func(what string) {
-		if isTerminal(errs) {
+		if terminal.Is(errs) {
 			bar.Describe(what)
 		} else {
 			log.Info(what)

@@ -21,6 +21,7 @@ import (
 	"github.com/clusterd/clusterd/internal/files"
 	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/offline"
+	"github.com/clusterd/clusterd/internal/terminal"
 )
 
 // clusterFlags are the keys of the configuration that cluster also takes as flags.
@@ -45,7 +46,7 @@ func newCluster() *cobra.Command {
 			"its id. For pages as their sites have them, see text.extract.",
 		Example: "  clusterd cluster articles.jsonl > results.jsonl\n  zcat articles.jsonl.gz | clusterd cluster --distance 2 -\n" +
 			"  clusterd cluster report.docx slides.pptx page.html",
-		RunE: func(cmd *cobra.Command, files []string) error {
+		RunE: func(cmd *cobra.Command, names []string) error {
 			c, given, err := config.LoadGiven(file)
 			if err != nil {
 				return err
@@ -53,16 +54,16 @@ func newCluster() *cobra.Command {
 			if err := setFlags(cmd, &c); err != nil {
 				return err
 			}
-			if len(files) == 0 {
-				if isTerminal(cmd.InOrStdin()) {
+			if len(names) == 0 {
+				if terminal.Is(cmd.InOrStdin()) {
 					return usageError{errors.New("cluster: name a file, or pipe articles in")}
 				}
-				files = []string{"-"}
+				names = []string{"-"}
 			}
 			for _, unused := range given.Unused(c.Fingerprint.Method) {
 				newLogger(c.Log, cmd.ErrOrStderr()).Warn(unused.Error())
 			}
-			return clusterFiles(cmd, c, files, deadLetters)
+			return clusterFiles(cmd, c, names, deadLetters)
 		},
 	}
 	configFlag(cmd, &file)
@@ -90,10 +91,10 @@ func setFlags(cmd *cobra.Command, c *config.Config) error {
 	return nil
 }
 
-func clusterFiles(cmd *cobra.Command, c config.Config, files []string, deadLetters string) (err error) {
+func clusterFiles(cmd *cobra.Command, c config.Config, names []string, deadLetters string) (err error) {
 	errs := cmd.ErrOrStderr()
-	bar := newBar(errs, sizeOf(files), "clustering", progressbar.OptionShowBytes(true))
-	inputs, closeInputs, err := openArticles(cmd.InOrStdin(), files, bar)
+	bar := newBar(errs, files.Size(names), "clustering", progressbar.OptionShowBytes(true))
+	inputs, closeInputs, err := files.Open(cmd.InOrStdin(), names, bar)
 	if err != nil {
 		return err
 	}

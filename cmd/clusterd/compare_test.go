@@ -5,17 +5,13 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/method"
-	"github.com/clusterd/clusterd/internal/quality/diff"
 	"github.com/clusterd/clusterd/internal/testutil/golden"
 )
 
@@ -46,7 +42,7 @@ func TestCompare(t *testing.T) {
 
 // A file is an article by input.fields where it is a JSON object, a document where its name says so, and else the
 // content of an article.
-func TestReadArticle(t *testing.T) {
+func TestReadText(t *testing.T) {
 	t.Parallel()
 	c := config.Default().Input
 	c.Fields.Title, c.Fields.Content = "headline", "body"
@@ -60,7 +56,7 @@ func TestReadArticle(t *testing.T) {
 		"a document": {write(t, "a.html", []byte("<p>It is open.</p>\n")), "", "<p>It is open.</p>"},
 		"stdin":      {"-", "", "It is \uFFFD open."},
 	} {
-		a, err := readArticle(strings.NewReader("It is \xff open."), c, tt.file)
+		a, err := readText(strings.NewReader("It is \xff open."), c, tt.file)
 		if err != nil || a.Title != tt.title || a.Content != tt.content {
 			t.Errorf("%s: %+v, %v", name, a, err)
 		}
@@ -92,49 +88,5 @@ func TestCompareErrors(t *testing.T) {
 				t.Errorf("error %v, output %q; want %s", err, out, tt.want)
 			}
 		})
-	}
-}
-
-// Rows and passages as they are written, whatever the methods make of them.
-func TestWriteComparison(t *testing.T) {
-	near, far := 2.0, .123456789
-	r := comparison{
-		A: compared{"a.txt", 10}, B: compared{"b\x1b[2J.txt", 20},
-		Methods: []verdict{
-			{Method: "simhash", Distance: &near, Bound: 3, Same: true},
-			{Method: "minhash", Distance: &far, Bound: .0123456},
-			{Method: "simhash+verify", Bound: 8, Why: "ruled out"},
-			{Method: "exact", Why: "nothing to compare"},
-		},
-		Passages: []diff.Passage{
-			{Kind: diff.Same, Text: strings.Repeat("港口大桥今天通车，", 30)},
-			{Kind: diff.OnlyA, Text: "first\nand second"},
-			{Kind: diff.OnlyB, Text: " \n "},
-			{Kind: diff.Same, Text: "\nshort "},
-			{Kind: diff.OnlyB, Text: "\x1b[31mred"},
-		},
-	}
-	var b bytes.Buffer
-	if err := r.writeText(&b); err != nil {
-		t.Fatal(err)
-	}
-	golden.Check(t, filepath.Join("testdata", "comparison.txt"), b.Bytes())
-
-	b.Reset()
-	var back comparison
-	err := r.writeJSON(&b)
-	if err == nil {
-		err = json.Unmarshal(b.Bytes(), &back)
-	}
-	if err != nil || !reflect.DeepEqual(back, r) {
-		t.Errorf("%v: as JSON it is\n%s", err, &b)
-	}
-}
-
-func TestPassagesInColour(t *testing.T) {
-	r := comparison{Passages: []diff.Passage{{Kind: diff.Same, Text: "both"}, {Kind: diff.OnlyA, Text: "a"}, {Kind: diff.OnlyB, Text: "b\nc"}}}
-	var b bytes.Buffer
-	if err := r.writePassages(&b, true); err != nil || b.String() != "  both\n\x1b[31m- a\x1b[0m\n\x1b[32m+ b\x1b[0m\n\x1b[32m+ c\x1b[0m\n" {
-		t.Errorf("%q, %v", b.String(), err)
 	}
 }

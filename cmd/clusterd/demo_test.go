@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rivo/uniseg"
-
 	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
 
@@ -115,26 +113,5 @@ func TestDemoOfNoFile(t *testing.T) {
 	got := clusterd(t, "", "demo", "--articles", "missing.jsonl")
 	if got.code != exitFailed || got.errs != "clusterd: --articles: open missing.jsonl: no such file or directory\n" {
 		t.Errorf("exit %d, errors %q", got.code, got.errs)
-	}
-}
-
-func TestFit(t *testing.T) {
-	for _, tt := range []struct {
-		text  string
-		width int
-		want  string
-	}{
-		{"bridge", 6, "bridge"},
-		{"bridge", 5, "brid…"},
-		{"港口大桥", 8, "港口大桥"},
-		{"港口大桥", 7, "港口大…"},
-		{"港口大桥", 6, "港口…"}, // half a character cannot be shown
-		{"e\u0301a\u0301o\u0301", 2, "e\u0301…"},
-		{"", 0, ""},
-	} {
-		got := fit(tt.text, tt.width)
-		if got != tt.want || uniseg.StringWidth(got) > tt.width {
-			t.Errorf("fit(%q, %d) = %q, want %q", tt.text, tt.width, got, tt.want)
-		}
 	}
 }

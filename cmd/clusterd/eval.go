@@ -17,6 +17,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/charset"
 	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/files"
 	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/offline"
 	"github.com/clusterd/clusterd/internal/printable"
@@ -184,12 +185,12 @@ func (f *evalFlags) truth() (*eval.Truth, error) {
 		if name == "" {
 			continue
 		}
-		files, closeFile, err := openArticles(nil, []string{name}, io.Discard)
+		opened, closeFile, err := files.Open(nil, []string{name}, io.Discard)
 		if err != nil {
 			return nil, err
 		}
 		defer closeFile()
-		readers[i] = auto.Reader(files[0].Lines)
+		readers[i] = auto.Reader(opened[0].Lines)
 	}
 	if readers[0] == nil && readers[1] == nil {
 		return nil, nil
@@ -198,10 +199,10 @@ func (f *evalFlags) truth() (*eval.Truth, error) {
 }
 
 // readDocuments reads files of articles, with the labels in a field if one is named.
-func readDocuments(cmd *cobra.Command, c config.Config, files []string, label string) ([]eval.Document, error) {
-	bar := newBar(cmd.ErrOrStderr(), sizeOf(files), "reading", progressbar.OptionShowBytes(true))
+func readDocuments(cmd *cobra.Command, c config.Config, names []string, label string) ([]eval.Document, error) {
+	bar := newBar(cmd.ErrOrStderr(), files.Size(names), "reading", progressbar.OptionShowBytes(true))
 	defer func() { _ = bar.Clear() }()
-	opened, closeFiles, err := openArticles(cmd.InOrStdin(), files, bar)
+	opened, closeFiles, err := files.Open(cmd.InOrStdin(), names, bar)
 	if err != nil {
 		return nil, err
 	}

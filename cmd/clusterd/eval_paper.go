@@ -13,6 +13,7 @@ import (
 	"github.com/clusterd/clusterd/internal/quality/eval"
 	"github.com/clusterd/clusterd/internal/quality/paper"
 	"github.com/clusterd/clusterd/internal/singlepass"
+	"github.com/clusterd/clusterd/internal/terminal"
 	"github.com/clusterd/clusterd/internal/text"
 )
 
@@ -72,7 +73,7 @@ func evalFiles(cmd *cobra.Command, files []string, format string) ([]string, err
 	if len(files) > 0 {
 		return files, nil
 	}
-	if isTerminal(cmd.InOrStdin()) {
+	if terminal.Is(cmd.InOrStdin()) {
 		return nil, usageError{fmt.Errorf("%s: name a file, or pipe articles in", cmd.Name())}
 	}
 	return []string{"-"}, nil

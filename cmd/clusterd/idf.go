@@ -13,6 +13,7 @@ import (
 	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/method/idf"
 	"github.com/clusterd/clusterd/internal/offline"
+	"github.com/clusterd/clusterd/internal/terminal"
 )
 
 func newIDF() *cobra.Command {
@@ -25,18 +26,18 @@ func newIDF() *cobra.Command {
 			"of the text section of the configuration. Lines that are no article are reported and passed over. Fingerprints made by\n" +
 			"another table cannot be compared.",
 		Example: "  clusterd idf -c clusterd.yaml articles.jsonl.gz > idf.tsv",
-		RunE: func(cmd *cobra.Command, files []string) error {
+		RunE: func(cmd *cobra.Command, names []string) error {
 			c, err := config.Load(file)
 			if err != nil {
 				return err
 			}
-			if len(files) == 0 {
-				if isTerminal(cmd.InOrStdin()) {
+			if len(names) == 0 {
+				if terminal.Is(cmd.InOrStdin()) {
 					return usageError{errors.New("idf: name a file, or pipe articles in")}
 				}
-				files = []string{"-"}
+				names = []string{"-"}
 			}
-			return learnIDF(cmd, c, files)
+			return learnIDF(cmd, c, names)
 		},
 	}
 	configFlag(cmd, &file)
@@ -45,8 +46,8 @@ func newIDF() *cobra.Command {
 
 func learnIDF(cmd *cobra.Command, c config.Config, names []string) error {
 	errs := cmd.ErrOrStderr()
-	bar := newBar(errs, sizeOf(names), "learning", progressbar.OptionShowBytes(true))
-	opened, closeFiles, err := openArticles(cmd.InOrStdin(), names, bar)
+	bar := newBar(errs, files.Size(names), "learning", progressbar.OptionShowBytes(true))
+	opened, closeFiles, err := files.Open(cmd.InOrStdin(), names, bar)
 	if err != nil {
 		return err
 	}

@@ -15,10 +15,10 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/printable"
+	"github.com/clusterd/clusterd/internal/terminal"
 )
 
 // Exit codes. 78 is EX_CONFIG of sysexits.h.
@@ -151,7 +151,7 @@ func newLogger(c config.Log, w io.Writer) *slog.Logger {
 		level = slog.LevelInfo // the configuration has been checked
 	}
 	options := &slog.HandlerOptions{Level: level, ReplaceAttr: durationWithUnit}
-	if c.Format == "text" || c.Format == "auto" && isTerminal(w) {
+	if c.Format == "text" || c.Format == "auto" && terminal.Is(w) {
 		return slog.New(slog.NewTextHandler(w, options))
 	}
 	return slog.New(slog.NewJSONHandler(printable.JSON(w), options))
@@ -160,7 +160,7 @@ func newLogger(c config.Log, w io.Writer) *slog.Logger {
 // jsonOut is where a command writes JSON: as it is, but to a terminal nothing that would steer it.
 func jsonOut(cmd *cobra.Command) io.Writer {
 	out := cmd.OutOrStdout()
-	if isTerminal(out) {
+	if terminal.Is(out) {
 		return printable.JSON(out)
 	}
 	return out
@@ -172,10 +172,4 @@ func durationWithUnit(_ []string, a slog.Attr) slog.Attr {
 		a.Value = slog.StringValue(a.Value.Duration().String())
 	}
 	return a
-}
-
-// isTerminal reports whether w (or a reader) is a terminal that a person looks at.
-func isTerminal(w any) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
 }

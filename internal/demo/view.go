@@ -1,26 +1,25 @@
-package main
+package demo
 
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/rivo/uniseg"
-	"golang.org/x/term"
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/printable"
 	"github.com/clusterd/clusterd/internal/sample"
+	"github.com/clusterd/clusterd/internal/terminal"
 )
 
-// show is what the demo shows: a line an article on out, a line of totals a second on errs. On a
+// A view is what the demo shows: a line an article on out, a line of totals a second on errs. On a
 // terminal the totals stay at the bottom and words have colours; elsewhere it is all plain lines.
-type show struct {
+type view struct {
 	out, errs io.Writer
 	config    config.Config
 	address   string
@@ -39,34 +38,35 @@ type show struct {
 // remembered is how many of the articles that were sent are kept until their results come.
 const remembered = 10_000
 
-func newShow(out, errs io.Writer, c config.Config, address string) *show {
-	s := &show{out: out, errs: errs, config: c, address: address, began: time.Now(), width: 100, made: make(map[string]sample.Article)}
-	if f, ok := out.(*os.File); ok && isTerminal(out) && isTerminal(errs) {
-		s.live, s.colour = true, os.Getenv("NO_COLOR") == ""
-		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
-			s.width = w
-		}
+func newView(out, errs io.Writer, c config.Config, address string) *view {
+	v := &view{
+		out: out, errs: errs, config: c, address: address,
+		began: time.Now(), width: 100, made: make(map[string]sample.Article),
 	}
-	return s
+	if terminal.Is(out) && terminal.Is(errs) {
+		v.live, v.colour = true, terminal.HasColours(out)
+		v.width = terminal.Width(out, v.width)
+	}
+	return v
 }
 
-func (s *show) begin() {
-	fmt.Fprintf(s.errs, `clusterd demo: an embedded broker on %[1]s, articles in topic %[2]s, clusters as they form.
+func (v *view) begin() {
+	fmt.Fprintf(v.errs, `clusterd demo: an embedded broker on %[1]s, articles in topic %[2]s, clusters as they form.
 
   From another terminal, send an article of your own, then the same with a word changed:
     echo '{"title":"Harbour bridge opens","content":"..."}' | kcat -b %[1]s -P -t %[2]s
   Read the results as any program would:
     kcat -b %[1]s -C -t %[3]s -X isolation.level=read_committed
 
-`, s.address, s.config.Input.Topic, s.config.Output.Topic)
+`, v.address, v.config.Input.Topic, v.config.Output.Topic)
 }
 
-func (s *show) end() {
-	s.totals()
-	if s.live {
-		fmt.Fprintln(s.errs)
+func (v *view) end() {
+	v.totals()
+	if v.live {
+		fmt.Fprintln(v.errs)
 	}
-	fmt.Fprint(s.errs, `
+	fmt.Fprint(v.errs, `
 What next:
   clusterd cluster FILE.jsonl           cluster a file of your own articles
   clusterd run --embedded ./trial       a broker and the daemon that keep what they learn
@@ -75,48 +75,48 @@ What next:
 }
 
 // sent remembers an article that is about to be sent.
-func (s *show) sent(a sample.Article) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	if len(s.order) >= remembered {
-		delete(s.made, s.order[0])
-		s.order = s.order[1:]
+func (v *view) sent(a sample.Article) {
+	v.mutex.Lock()
+	defer v.mutex.Unlock()
+	if len(v.order) >= remembered {
+		delete(v.made, v.order[0])
+		v.order = v.order[1:]
 	}
-	s.made[a.ID] = a
-	s.order = append(s.order, a.ID)
+	v.made[a.ID] = a
+	v.order = append(v.order, a.ID)
 }
 
 // result shows a result: the article, how it was made, where it went, and what it says.
-func (s *show) result(r kafka.Record) error {
+func (v *view) result(r kafka.Record) error {
 	result, err := article.ParseResult(r.Value)
 	if err != nil {
 		return fmt.Errorf("%s/%d/%d: %w", r.Topic, r.Partition, r.Offset, err)
 	}
-	s.records++
-	id, how, says := s.about(result)
-	head, colour, where := string(result.Status), colourNew, ""
+	v.records++
+	id, how, says := v.about(result)
+	head, colour, where := string(result.Status), terminal.Green, ""
 	switch result.Status {
 	case article.New:
-		s.founded++
+		v.founded++
 		where = "founds " + *result.ClusterID
 	case article.Joined:
-		s.joined++
-		colour = colourJoined
+		v.joined++
+		colour = terminal.Cyan
 		where = fmt.Sprintf("joins  %s at distance %v, now %d", *result.ClusterID, *result.Distance, result.Size)
 	default:
-		s.bare++
-		colour = colourQuiet
+		v.bare++
+		colour = terminal.Faint
 		where = "has no word to compare"
 	}
-	s.line(colour, fmt.Sprintf("%-11s", head), fmt.Sprintf("%-6s %-16s %-42s %s", id, how, where, says))
+	v.line(colour, fmt.Sprintf("%-11s", head), fmt.Sprintf("%-6s %-16s %-42s %s", id, how, where, says))
 	return nil
 }
 
 // about says of a result's article what it is called, how it was made and how it begins.
-func (s *show) about(r article.Result) (id, how, says string) {
-	s.mutex.Lock()
-	made, known := s.made[r.ArticleID]
-	s.mutex.Unlock()
+func (v *view) about(r article.Result) (id, how, says string) {
+	v.mutex.Lock()
+	made, known := v.made[r.ArticleID]
+	v.mutex.Unlock()
 	if !known {
 		if r.Representative != nil {
 			says = r.Representative.Title
@@ -138,68 +138,42 @@ func short(id string) string {
 	return "#" + strings.TrimLeft(id[strings.LastIndex(id, "-")+1:], "0")
 }
 
-func (s *show) deadLetter(r kafka.Record) {
-	s.records++
-	s.dead++
+func (v *view) deadLetter(r kafka.Record) {
+	v.records++
+	v.dead++
 	headers := make(map[string]string)
 	for _, h := range r.Headers {
 		headers[h.Key] = string(h.Value)
 	}
-	s.line(colourDead, fmt.Sprintf("%-11s", "dead letter"), fmt.Sprintf("%s %s: %s",
+	v.line(terminal.Red, "dead letter", fmt.Sprintf("%s %s: %s",
 		headers[article.HeaderSource], headers[article.HeaderError], headers[article.HeaderReason]))
 }
 
 // totals shows the sums. On a terminal the line is written over.
-func (s *show) totals() {
-	took := time.Since(s.began)
+func (v *view) totals() {
+	took := time.Since(v.began)
 	line := fmt.Sprintf("%4ds  %d articles, %.1f/s: %d new, %d joined, %d unclustered, %d dead letters",
-		int(took.Seconds()), s.records, float64(s.records)/took.Seconds(), s.founded, s.joined, s.bare, s.dead)
-	if s.live {
-		fmt.Fprint(s.errs, "\r\x1b[2K"+fit(line, s.width-1))
+		int(took.Seconds()), v.records, float64(v.records)/took.Seconds(), v.founded, v.joined, v.bare, v.dead)
+	if v.live {
+		fmt.Fprint(v.errs, terminal.ClearLine+terminal.Fit(line, v.width-1))
 		return
 	}
-	fmt.Fprintln(s.errs, line)
+	fmt.Fprintln(v.errs, line)
 }
 
-// The colours of a line's first word, as terminals number them.
-const (
-	colourNew    = "\x1b[32m"
-	colourJoined = "\x1b[36m"
-	colourQuiet  = "\x1b[2m"
-	colourDead   = "\x1b[31m"
-	colourOff    = "\x1b[0m"
-)
-
-func (s *show) line(colour, head, rest string) {
+func (v *view) line(colour, head, rest string) {
 	rest = printable.Text(rest)
-	if s.live {
-		rest = fit(rest, s.width-uniseg.StringWidth(head)-2)
+	if v.live {
+		rest = terminal.Fit(rest, v.width-uniseg.StringWidth(head)-2)
 	}
-	if s.colour {
-		head = colour + head + colourOff
+	if v.colour {
+		head = colour + head + terminal.Plain
 	}
-	if s.live {
-		head = "\r\x1b[2K" + head
+	if v.live {
+		head = terminal.ClearLine + head
 	}
-	fmt.Fprintln(s.out, head+" "+rest)
-	if s.live {
-		s.totals()
+	fmt.Fprintln(v.out, head+" "+rest)
+	if v.live {
+		v.totals()
 	}
-}
-
-// fit cuts text to a width in terminal cells: a Chinese character takes two.
-func fit(text string, width int) string {
-	if uniseg.StringWidth(text) <= width {
-		return text
-	}
-	var b strings.Builder
-	used := 0
-	for graphemes := uniseg.NewGraphemes(text); graphemes.Next(); {
-		if used+graphemes.Width() > width-1 {
-			break
-		}
-		used += graphemes.Width()
-		b.WriteString(graphemes.Str())
-	}
-	return b.String() + "…"
 }

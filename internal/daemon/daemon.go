@@ -1,0 +1,88 @@
+// Package daemon wires what clusterd is while it runs: the connection to Kafka, the pipeline, the monitor
+// and the HTTP server that shows it, the limit of memory. A configuration goes in; articles are clustered
+// until the context ends.
+package daemon
+
+import (
+	"context"
+	"log/slog"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/httpapi"
+	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/kafka/embedded"
+	"github.com/clusterd/clusterd/internal/memlimit"
+	"github.com/clusterd/clusterd/internal/monitor"
+	"github.com/clusterd/clusterd/internal/pipeline"
+)
+
+// Options are what a daemon needs.
+type Options struct {
+	Config  config.Config
+	Version string // of clusterd, for the log and the metrics
+	Log     *slog.Logger
+}
+
+// Run clusters the articles of the input topic until ctx ends, which is no error, or something fails for
+// good.
+func Run(ctx context.Context, o Options) error {
+	c, log := o.Config, o.Log
+	client, err := kafka.NewClient(c.Kafka)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	limitMemory(c.Memory, log)
+	m := monitor.New(o.Version)
+	client.OnRequest = m.Request
+	server, err := httpapi.Listen(ctx, c.HTTP, m, log)
+	if err != nil {
+		return err
+	}
+	log.Info("starting", "version", o.Version, "brokers", c.Kafka.Brokers,
+		"input", c.Input.Topic, "group", c.Input.Group,
+		"output", c.Output.Topic, "clusters", c.Output.ClustersTopic, "dead_letters", c.Output.DeadLetterTopic,
+		"scope", c.Cluster.Scope, "method", c.Fingerprint.Method, "state", c.State.Dir, "http", server.Address())
+	for _, warning := range c.Warnings() {
+		log.Warn(warning)
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	defer context.AfterFunc(ctx, m.Stopping)()
+	// The server ends after the pipeline, so that it can say that clusterd is stopping.
+	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
+	group.Go(func() error { return server.Run(serving) })
+	group.Go(func() error {
+		defer stop()
+		return pipeline.Run(ctx, c, client, log, m)
+	})
+	if err = group.Wait(); err == nil {
+		log.Info("stopped")
+	}
+	return err
+}
+
+// RunEmbedded runs a broker of its own on the first of kafka.brokers, which keeps its records in dir, and
+// clusters the articles of its input topic as [Run] does.
+func RunEmbedded(ctx context.Context, o Options, dir string) error {
+	b, err := embedded.Start(o.Config.Kafka.Brokers[0], dir, o.Log)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	o.Log.Info("embedded broker (for trying things out, not for production)", "address", b.Address(), "dir", dir)
+	o.Config.Kafka.Brokers = []string{b.Address()}
+	o.Config.Kafka.CreateTopics = true
+	return Run(ctx, o)
+}
+
+func limitMemory(c config.Memory, log *slog.Logger) {
+	limit, err := memlimit.SetLimit(c.Limit)
+	switch {
+	case err != nil:
+		log.Warn("memory is not limited", "error", err)
+	case limit.From != "none":
+		log.Info("memory is limited", "bytes", limit.Bytes, "from", limit.From)
+	}
+}

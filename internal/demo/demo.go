@@ -1,0 +1,97 @@
+// Package demo shows clusterd at work in one terminal: a broker of its own, a stream of articles, the
+// daemon, and which cluster each article goes to. Nothing is kept.
+package demo
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/daemon"
+	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/kafka/embedded"
+)
+
+// MaxRate is how many articles a second can be played one by one.
+const MaxRate = 10_000
+
+// brokerAddress is where the broker listens if it can: kcat's and everyone's default.
+const brokerAddress = "127.0.0.1:9092"
+
+// Options are what a demo depends on.
+type Options struct {
+	Articles io.Reader     // JSON, one a line; nil for made-up ones without end
+	Rate     float64       // articles a second, at most MaxRate
+	Duration time.Duration // 0: until the context ends
+	Version  string        // of clusterd
+	Log      *slog.Logger
+}
+
+// Run plays articles, and shows on out what becomes of each and on errs the totals, until ctx ends or the
+// time is up, which is no error.
+func Run(ctx context.Context, o Options, out, errs io.Writer) error {
+	b, err := startBroker(o.Log)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	c := config.Default()
+	c.HTTP.Listen = ""
+	c.Kafka.Brokers, c.Kafka.CreateTopics = []string{b.Address()}, true
+	if c.State.Dir, err = os.MkdirTemp("", "clusterd-demo-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(c.State.Dir)
+	client, err := kafka.NewClient(c.Kafka)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+
+	view := newView(out, errs, c, b.Address())
+	view.begin()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	if o.Duration > 0 {
+		// No deadline: it would end requests by itself, and not as a stop.
+		defer time.AfterFunc(o.Duration, stop).Stop()
+	}
+	err = run(ctx, o, c, client, view)
+	view.end()
+	if ctx.Err() != nil {
+		return nil // the time is up, or Ctrl-C
+	}
+	return err
+}
+
+// startBroker takes a free port where the usual one is taken, as by a Kafka on this machine.
+func startBroker(log *slog.Logger) (*embedded.Broker, error) {
+	b, err := embedded.Start(brokerAddress, "", log)
+	if err != nil {
+		host, _, _ := net.SplitHostPort(brokerAddress)
+		return embedded.Start(net.JoinHostPort(host, "0"), "", log)
+	}
+	return b, nil
+}
+
+// run makes the topics, and plays, clusters and shows until ctx ends or one of them fails.
+func run(ctx context.Context, o Options, c config.Config, client *kafka.Client, view *view) error {
+	for _, topic := range []string{c.Input.Topic, c.Output.Topic, c.Output.DeadLetterTopic} {
+		if err := client.CreateTopic(ctx, kafka.TopicSpec{Name: topic, Partitions: embedded.Partitions}); err != nil {
+			return err
+		}
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		return daemon.Run(ctx, daemon.Options{Config: c, Version: o.Version, Log: o.Log})
+	})
+	group.Go(func() error { return play(ctx, o, c, view) })
+	group.Go(func() error { return follow(ctx, client, o.Log, c, view) })
+	return group.Wait()
+}

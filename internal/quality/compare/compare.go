@@ -1,0 +1,82 @@
+// Package compare judges two articles by each method, and finds which passages they share. Two articles
+// go in; a report comes out, for a person or as JSON.
+package compare
+
+import (
+	"math"
+	"unicode/utf8"
+
+	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/method"
+	"github.com/clusterd/clusterd/internal/quality/diff"
+)
+
+// A Text is one of the two articles.
+type Text struct {
+	File string
+	article.Article
+}
+
+// A Report says what each method makes of two articles, and where they differ.
+type Report struct {
+	A        About          `json:"a"`
+	B        About          `json:"b"`
+	Methods  []Verdict      `json:"methods"`
+	Passages []diff.Passage `json:"passages"`
+}
+
+// About says which article one of the two is.
+type About struct {
+	File       string `json:"file"`
+	Characters int    `json:"characters"` // of title and content, as they came
+}
+
+// A Verdict is what a method says.
+type Verdict struct {
+	Method   string   `json:"method"`
+	Distance *float64 `json:"distance"` // nil where there is none
+	Bound    float64  `json:"bound"`    // the threshold
+	Same     bool     `json:"same"`
+	Why      string   `json:"why,omitempty"` // there is no distance
+}
+
+// Articles compares two articles by every method, each as it is configured.
+func Articles(c config.Config, a, b Text) (Report, error) {
+	r := Report{A: about(a), B: about(b)}
+	for _, name := range method.Names() {
+		c.Fingerprint.Method = name
+		m, err := method.New(c)
+		if err != nil {
+			return Report{}, err
+		}
+		r.Methods = append(r.Methods, judge(name, m, a, b))
+	}
+	comparer, err := diff.New(c.Text.HTML, c.Text.Extract)
+	if err != nil {
+		return Report{}, err
+	}
+	r.Passages, err = comparer.Passages(a.Title, a.Content, b.Title, b.Content)
+	return r, err
+}
+
+func about(t Text) About {
+	return About{t.File, utf8.RuneCountInString(t.Title) + utf8.RuneCountInString(t.Content)}
+}
+
+func judge(name string, m method.Method, a, b Text) Verdict {
+	v, printer := Verdict{Method: name, Bound: m.Bound()}, m.NewPrinter()
+	x, ok := printer(a.Title, a.Content)
+	y, alsoOK := printer(b.Title, b.Content)
+	if !ok || !alsoOK {
+		v.Why = "nothing to compare"
+		return v
+	}
+	distance := m.Distance(x, y)
+	if v.Same = distance <= v.Bound; math.IsInf(distance, 1) {
+		v.Why = "ruled out"
+	} else {
+		v.Distance = &distance
+	}
+	return v
+}

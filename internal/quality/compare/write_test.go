@@ -1,0 +1,57 @@
+package compare
+
+import (
+	"bytes"
+	"encoding/json"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/clusterd/clusterd/internal/quality/diff"
+	"github.com/clusterd/clusterd/internal/testutil/golden"
+)
+
+// Rows and passages as they are written, whatever the methods make of them.
+func TestWriteComparison(t *testing.T) {
+	near, far := 2.0, .123456789
+	r := Report{
+		A: About{"a.txt", 10}, B: About{"b\x1b[2J.txt", 20},
+		Methods: []Verdict{
+			{Method: "simhash", Distance: &near, Bound: 3, Same: true},
+			{Method: "minhash", Distance: &far, Bound: .0123456},
+			{Method: "simhash+verify", Bound: 8, Why: "ruled out"},
+			{Method: "exact", Why: "nothing to compare"},
+		},
+		Passages: []diff.Passage{
+			{Kind: diff.Same, Text: strings.Repeat("港口大桥今天通车，", 30)},
+			{Kind: diff.OnlyA, Text: "first\nand second"},
+			{Kind: diff.OnlyB, Text: " \n "},
+			{Kind: diff.Same, Text: "\nshort "},
+			{Kind: diff.OnlyB, Text: "\x1b[31mred"},
+		},
+	}
+	var b bytes.Buffer
+	if err := r.WriteText(&b, false); err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, filepath.Join("testdata", "comparison.txt"), b.Bytes())
+
+	b.Reset()
+	var back Report
+	err := r.WriteJSON(&b)
+	if err == nil {
+		err = json.Unmarshal(b.Bytes(), &back)
+	}
+	if err != nil || !reflect.DeepEqual(back, r) {
+		t.Errorf("%v: as JSON it is\n%s", err, &b)
+	}
+}
+
+func TestPassagesInColour(t *testing.T) {
+	r := Report{Passages: []diff.Passage{{Kind: diff.Same, Text: "both"}, {Kind: diff.OnlyA, Text: "a"}, {Kind: diff.OnlyB, Text: "b\nc"}}}
+	var b bytes.Buffer
+	if err := r.writePassages(&b, true); err != nil || b.String() != "  both\n\x1b[31m- a\x1b[0m\n\x1b[32m+ b\x1b[0m\n\x1b[32m+ c\x1b[0m\n" {
+		t.Errorf("%q, %v", b.String(), err)
+	}
+}
