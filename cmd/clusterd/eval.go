@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,28 +11,28 @@ import (
 	"strings"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
 	"github.com/clusterd/clusterd/internal/charset"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/files"
 	"github.com/clusterd/clusterd/internal/method"
-	"github.com/clusterd/clusterd/internal/offline"
 	"github.com/clusterd/clusterd/internal/printable"
 	"github.com/clusterd/clusterd/internal/quality/eval"
+	"github.com/clusterd/clusterd/internal/quality/report"
 )
 
 // evalFlags are what the command line of eval says.
 type evalFlags struct {
-	config, clusters, pairs string
-	runs                    []string
-	at                      []float64
-	thresholds              bool
-	labels, positive        string
-	sizes                   []int
-	within, html, format    string
-	threads                 int
+	measureFlags
+	clusters, pairs  string
+	runs             []string
+	at               []float64
+	thresholds       bool
+	labels, positive string
+	sizes            []int
+	within, html     string
+	threads          int
 }
 
 func newEval() *cobra.Command {
@@ -51,19 +50,19 @@ func newEval() *cobra.Command {
 			"  clusterd eval articles.jsonl --clusters clusters.tsv --run simhash --run simhash,cluster.distance=5\n" +
 			"  clusterd eval mail.jsonl.gz --labels label --positive spam",
 		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, files []string) error {
-			files, err := evalFiles(cmd, files, f.format)
+		RunE: func(cmd *cobra.Command, names []string) error {
+			names, err := f.files(cmd, names)
 			if err != nil {
 				return err
 			}
 			if err := f.check(); err != nil {
 				return err
 			}
-			return f.evaluate(cmd, files)
+			return f.evaluate(cmd, names)
 		},
 	}
 	cmd.AddCommand(newEvalPaper(), newEvalTune())
-	configFlag(cmd, &f.config)
+	f.add(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&f.clusters, "clusters", "", "truth: `FILE` of ids and clusters")
 	flags.StringVar(&f.pairs, "truth", "", "truth: `FILE` of pairs of ids and their similarity")
@@ -75,7 +74,6 @@ func newEval() *cobra.Command {
 	flags.IntSliceVar(&f.sizes, "sizes", []int{2, 3, 5, 10, 20, 50, 100}, "cluster `SIZES` that count as a signal for it")
 	flags.StringVar(&f.within, "within", "0s", "`DURATION` of event time in which so many must arrive, such as 3d; 0s is any")
 	flags.StringVar(&f.html, "html", "", "write a report with plots to `FILE`, which needs nothing beside it")
-	flags.StringVar(&f.format, "format", "table", "`FORM` of what is written to standard output: table or json")
 	flags.IntVar(&f.threads, "threads", 0, "make fingerprints with so many `THREADS` (default: one a processor)")
 	// What pflag makes of the numbers is hard to read.
 	flags.Lookup("at").DefValue = "[.5,.8,.9]"
@@ -105,7 +103,7 @@ func (f *evalFlags) check() error {
 	return nil
 }
 
-func (f *evalFlags) evaluate(cmd *cobra.Command, files []string) error {
+func (f *evalFlags) evaluate(cmd *cobra.Command, names []string) error {
 	c, err := config.Load(f.config)
 	if err != nil {
 		return err
@@ -114,7 +112,10 @@ func (f *evalFlags) evaluate(cmd *cobra.Command, files []string) error {
 	if err := window.Set("cluster.window", f.within); err != nil { // written and bounded like this one
 		return usageError{fmt.Errorf("--within: %w", err)}
 	}
-	variants, err := f.variants(c)
+	if len(f.runs) == 0 {
+		f.runs = method.Names()
+	}
+	variants, err := parseVariants(c, f.runs)
 	if err != nil {
 		return err
 	}
@@ -122,7 +123,7 @@ func (f *evalFlags) evaluate(cmd *cobra.Command, files []string) error {
 	if err != nil {
 		return err
 	}
-	docs, err := readDocuments(cmd, c, files, f.labels)
+	docs, err := readDocuments(cmd, c, names, f.labels)
 	if err == nil {
 		err = f.checkLabels(docs)
 	}
@@ -130,48 +131,21 @@ func (f *evalFlags) evaluate(cmd *cobra.Command, files []string) error {
 		return err
 	}
 	bar := newBar(cmd.ErrOrStderr(), int64(len(docs)*len(variants)), "measuring")
-	report, err := eval.Evaluate(cmd.Context(), docs, variants, eval.Options{
-		Truth: truth, At: f.at, Labels: f.labels != "", Positive: f.positive, Sizes: f.sizes, Within: window.Cluster.Window,
-		Curves: truth != nil && (f.thresholds || f.html != ""), Threads: f.threads, Now: time.Now(),
+	result, err := eval.Evaluate(cmd.Context(), docs, variants, eval.Options{
+		Truth: truth, At: f.at, Labels: f.labels != "", Positive: f.positive, Sizes: f.sizes,
+		Within: window.Cluster.Window, Curves: truth != nil && (f.thresholds || f.html != ""),
+		Threads: f.threads, Now: time.Now(),
 		Progress: func(variant string, n int) {
 			bar.Describe(printable.Text(variant))
 			_ = bar.Add(n)
 		},
 	})
 	_ = bar.Clear()
-	if err != nil {
-		if errors.Is(err, context.Canceled) {
-			return errors.New("interrupted: nothing was written")
-		}
-		return err
+	r := report.Report{Report: result}
+	if err == nil && f.html != "" {
+		err = f.writeHTML(r, names)
 	}
-	return f.write(cmd, report, files)
-}
-
-// variants are what --run says, and without it every method, in all else as configured.
-func (f *evalFlags) variants(c config.Config) (variants []eval.Variant, err error) {
-	runs := f.runs
-	if len(runs) == 0 {
-		runs = method.Names()
-	}
-	for _, run := range runs {
-		settings := strings.Split(run, ",")
-		v := eval.Variant{Name: run, Config: c}
-		settings[0] = "fingerprint.method=" + settings[0]
-		for _, s := range settings {
-			key, value, ok := strings.Cut(strings.TrimSpace(s), "=")
-			if !ok {
-				return nil, usageError{fmt.Errorf("--run %s: %q is not KEY=VALUE", run, s)}
-			}
-			if err := v.Config.Set(key, value); errors.Is(err, config.ErrSecret) {
-				return nil, usageError{fmt.Errorf("--run: %w", err)} // without what it is
-			} else if err != nil {
-				return nil, usageError{fmt.Errorf("--run %s: %w", run, err)}
-			}
-		}
-		variants = append(variants, v)
-	}
-	return variants, nil
+	return f.write(cmd, r, err)
 }
 
 // truth is nil where neither file is named.
@@ -198,37 +172,6 @@ func (f *evalFlags) truth() (*eval.Truth, error) {
 	return eval.ReadTruth(readers[0], readers[1])
 }
 
-// readDocuments reads files of articles, with the labels in a field if one is named.
-func readDocuments(cmd *cobra.Command, c config.Config, names []string, label string) ([]eval.Document, error) {
-	bar := newBar(cmd.ErrOrStderr(), files.Size(names), "reading", progressbar.OptionShowBytes(true))
-	defer func() { _ = bar.Clear() }()
-	opened, closeFiles, err := files.Open(cmd.InOrStdin(), names, bar)
-	if err != nil {
-		return nil, err
-	}
-	defer closeFiles()
-	tally, log := offline.NewTally(c.Input), newLogger(c.Log, cmd.ErrOrStderr())
-	docs, skipped, err := eval.ReadDocuments(c.Input, label, opened, tally)
-	if err != nil {
-		return nil, err
-	}
-	_ = bar.Clear()
-	if odd := oddities(tally); len(odd) > 0 {
-		log.Warn("some articles are odd", odd...)
-	}
-	rejected := &rejections{log: log, tally: tally}
-	if err := rejected.verdict(); err != nil {
-		return nil, err
-	}
-	if skipped > 0 {
-		log.Warn("lines that are no articles were passed over", "lines", skipped)
-	}
-	if len(docs) == 0 {
-		return nil, errors.New("there are no documents")
-	}
-	return docs, nil
-}
-
 func (f *evalFlags) checkLabels(docs []eval.Document) error {
 	labelled := func(d eval.Document) bool { return d.Label != "" }
 	positive := func(d eval.Document) bool { return d.Label == f.positive }
@@ -241,25 +184,21 @@ func (f *evalFlags) checkLabels(docs []eval.Document) error {
 	return nil
 }
 
-func (f *evalFlags) write(cmd *cobra.Command, report eval.Report, files []string) error {
-	if f.html != "" {
-		names := make([]string, len(files))
-		for i, name := range files {
-			names[i] = filepath.Base(name)
-		}
-		page, err := report.HTML(eval.Caption{
-			Name: strings.Join(names, ", "), Version: version(), Made: time.Now(),
-			Machine: fmt.Sprintf("%s, %s/%s, %d processors", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU()),
-		})
-		if err != nil {
-			return fmt.Errorf("--html: %w", err)
-		}
-		if err := os.WriteFile(f.html, page, 0o666); err != nil {
-			return fmt.Errorf("--html: %w", err)
-		}
+func (f *evalFlags) writeHTML(r report.Report, names []string) error {
+	bases := make([]string, len(names))
+	for i, name := range names {
+		bases[i] = filepath.Base(name)
 	}
-	if f.format == "json" {
-		return report.WriteJSON(jsonOut(cmd))
+	page, err := r.HTML(report.Caption{
+		Name: strings.Join(bases, ", "), Version: version(), Made: time.Now(),
+		Machine: fmt.Sprintf("%s, %s/%s, %d processors",
+			runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU()),
+	})
+	if err == nil {
+		err = os.WriteFile(f.html, page, 0o666)
 	}
-	return report.WriteTable(cmd.OutOrStdout())
+	if err != nil {
+		return fmt.Errorf("--html: %w", err)
+	}
+	return nil
 }

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/quality/paper"
 	"github.com/clusterd/clusterd/internal/sample"
 )
@@ -63,16 +62,6 @@ func TestEvalPaper(t *testing.T) {
 	out, err := command(t, newEvalPaper(), "", "--run", "exact", "--sample", "5", "--centres", "100", file)
 	if err != nil || !strings.HasPrefix(out, "5 articles of ") || !strings.Contains(out, "sentences reordered, %") {
 		t.Errorf("%v, table\n%s", err, out)
-	}
-}
-
-// By default every method is measured, and simhash as published.
-func TestPaperRuns(t *testing.T) {
-	runs := strings.Join(paperRuns(), " ") + " "
-	for _, name := range append(method.Names(), "simhash,fingerprint.hash=sdbm-raw,fingerprint.weight=tf", "simhash,cluster.distance=6") {
-		if strings.Count(runs, name+" ") != 1 {
-			t.Errorf("%s is not once in %s", name, runs)
-		}
 	}
 }
 

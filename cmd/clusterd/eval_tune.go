@@ -1,10 +1,8 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,11 +14,11 @@ import (
 
 // tuneFlags are what the command line of eval tune says.
 type tuneFlags struct {
-	config, format string
-	methods        []string
-	sample         int
-	seed           uint64
-	same           float64
+	measureFlags
+	methods []string
+	sample  int
+	seed    uint64
+	same    float64
 }
 
 func newEvalTune() *cobra.Command {
@@ -33,8 +31,8 @@ func newEvalTune() *cobra.Command {
 			"each method at each threshold, and proposes the fastest whose best F1 is within .01 of the highest, as lines for the\n" +
 			"configuration. What is similar by its characters favours minhash and shingle. All articles are held in memory.",
 		Example: "  clusterd eval tune articles.jsonl\n  clusterd eval tune --same .6 -c clusterd.yaml articles.jsonl.gz",
-		RunE: func(cmd *cobra.Command, files []string) error {
-			files, err := evalFiles(cmd, files, f.format)
+		RunE: func(cmd *cobra.Command, names []string) error {
+			names, err := f.files(cmd, names)
 			if err != nil {
 				return err
 			}
@@ -44,20 +42,19 @@ func newEvalTune() *cobra.Command {
 			case !(f.same >= tune.Near && f.same <= 1): // nor NaN
 				return usageError{fmt.Errorf("--same %v: must be %v to 1", f.same, tune.Near)}
 			}
-			return f.tune(cmd, files)
+			return f.tune(cmd, names)
 		},
 	}
-	configFlag(cmd, &f.config)
+	f.add(cmd)
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.methods, "methods", method.Names(), "`METHODS` to try, divided by commas")
 	flags.Float64Var(&f.same, "same", .8, "least `SIMILARITY` of articles that are the same, .5 to 1")
 	flags.IntVar(&f.sample, "sample", 20_000, "take `N` articles that follow one another, or all if they are fewer")
 	flags.Uint64Var(&f.seed, "seed", 1, "`NUMBER` that the choice of articles follows from")
-	flags.StringVar(&f.format, "format", "table", "`FORM` of what is written to standard output: table or json")
 	return cmd
 }
 
-func (f *tuneFlags) tune(cmd *cobra.Command, files []string) error {
+func (f *tuneFlags) tune(cmd *cobra.Command, names []string) error {
 	c, err := config.Load(f.config)
 	if err != nil {
 		return err
@@ -67,15 +64,11 @@ func (f *tuneFlags) tune(cmd *cobra.Command, files []string) error {
 			return usageError{fmt.Errorf("--methods: %w", err)}
 		}
 	}
-	documents, err := readDocuments(cmd, c, files, "")
+	documents, err := readDocuments(cmd, c, names, "")
 	if err != nil {
 		return err
 	}
-	// Copies follow one another in a stream, so what is taken does, too.
-	if beyond := len(documents) - f.sample; beyond > 0 {
-		start := int(rand.NewPCG(f.seed, 0).Uint64() % uint64(beyond+1))
-		documents = documents[start : start+f.sample]
-	}
+	documents = tune.Sample(documents, f.sample, f.seed)
 	bar := newBar(cmd.ErrOrStderr(), int64(len(documents)*len(f.methods)), "finding near pairs")
 	report, err := tune.Run(cmd.Context(), documents, tune.Options{
 		Same: f.same, Methods: f.methods, Config: c, Now: time.Now(),
@@ -85,14 +78,5 @@ func (f *tuneFlags) tune(cmd *cobra.Command, files []string) error {
 		},
 	})
 	_ = bar.Clear()
-	switch {
-	case errors.Is(err, context.Canceled):
-		return errors.New("interrupted: nothing was written")
-	case err != nil:
-		return err
-	case f.format == "json":
-		return report.WriteJSON(jsonOut(cmd))
-	default:
-		return report.WriteTable(cmd.OutOrStdout())
-	}
+	return f.write(cmd, report, err)
 }

@@ -11,7 +11,7 @@ import (
 
 // A Curve is how quality and cost change with the threshold, and how far documents are apart.
 type Curve struct {
-	Unit   string  `json:"unit"` // of distances: bits, or dissimilarity (1 less the similarity)
+	Unit   string  `json:"unit"` // of distances: Bits or Dissimilarity
 	Half   bool    `json:"half"` // whether the truth has pairs, without which HalfPrecision is the precision
 	Points []Point `json:"points"`
 	// Same are the truth's pairs of a Jaccard similarity of at least .8, and where it has no pairs, each
@@ -40,9 +40,13 @@ type Histogram struct {
 	Never int       `json:"never"` // pairs that the method rules out, whatever the threshold
 }
 
+// Share returns the share of the pairs that a bin holds.
+func (h Histogram) Share(bin int) float64 { return ratio(h.Bins[bin], h.Pairs) }
+
+// Units of distances.
 const (
-	unitBits          = "bits"
-	unitDissimilarity = "dissimilarity"
+	Bits          = "bits"
+	Dissimilarity = "dissimilarity" // 1 less the similarity
 )
 
 // What is tried and sampled.
@@ -58,9 +62,9 @@ const (
 func sweep(ctx context.Context, m method.Method, docs []Document, made prints, p pass, o Options) (*Curve, error) {
 	b := o.Truth.bind(docs)
 	same, other := b.distances(m, made)
-	c := &Curve{Unit: unitDissimilarity, Half: len(b.pairs) > 0}
+	c := &Curve{Unit: Dissimilarity, Half: len(b.pairs) > 0}
 	if slices.ContainsFunc(slices.Concat(same, other, []float64{m.Bound()}), func(d float64) bool { return d > 1 && !math.IsInf(d, 1) }) {
-		c.Unit = unitBits
+		c.Unit = Bits
 	}
 	c.Same, c.Other = histogram(same, c.Unit), histogram(other, c.Unit)
 	for _, bound := range bounds(c.Unit, m.Bound()) {
@@ -84,7 +88,7 @@ func sweep(ctx context.Context, m method.Method, docs []Document, made prints, p
 // bounds are the thresholds to try, in order, the configured one among them.
 func bounds(unit string, configured float64) []float64 {
 	all := []float64{configured}
-	if unit == unitBits {
+	if unit == Bits {
 		for bits := range maxBits + 1 {
 			all = append(all, float64(bits))
 		}
@@ -158,7 +162,7 @@ func (b bound) distances(m method.Method, made prints) (same, other []float64) {
 func histogram(distances []float64, unit string) Histogram {
 	h := Histogram{Pairs: len(distances)}
 	bins, perUnit := shareBins, float64(shareBins)
-	if unit == unitBits {
+	if unit == Bits {
 		bins, perUnit = wordBits+1, 1
 	}
 	h.Bins = make([]int, bins)

@@ -7,19 +7,14 @@ package eval
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/method"
 )
-
-// A Variant is a method with its settings.
-type Variant struct {
-	Name   string
-	Config config.Config // the method, its settings and the window count; the rest does not
-}
 
 // Options say what is measured. The zero value measures nothing but cost.
 type Options struct {
@@ -148,6 +143,17 @@ func evaluate(ctx context.Context, docs []Document, v Variant, o Options) (Run, 
 		}
 	}
 	return run, nil
+}
+
+// PositiveShare returns the share of labelled documents that have the positive label.
+func (r Report) PositiveShare() float64 { return ratio(r.Positives, r.Labelled) }
+
+// WriteJSON writes the report for a program.
+func (r Report) WriteJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(r)
 }
 
 // plain is a duration without the zeros at its end, as in 24h.

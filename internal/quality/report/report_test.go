@@ -1,26 +1,97 @@
-package eval
+package report
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/net/html"
+
+	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/quality/eval"
+	"github.com/clusterd/clusterd/internal/sample"
+	"github.com/clusterd/clusterd/internal/testutil/golden"
 )
+
+// now is later than all event times of the feed.
+func now() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
+
+// feed is a made-up feed: its documents with their kind as label, and the truth of what
+// was made from what.
+func feed(t testing.TB, n int) (docs []eval.Document, truth *eval.Truth) {
+	t.Helper()
+	g := sample.New(1, now().Add(-24*time.Hour))
+	var clusters strings.Builder
+	for range n {
+		a := g.Next()
+		origin := a.ID
+		if a.Origin != "" {
+			origin = a.Origin
+		}
+		fmt.Fprintf(&clusters, "%s\t%s\n", a.ID, "made from "+origin)
+		docs = append(docs, eval.Document{ID: a.ID, Title: a.Title, Content: a.Content, PublishedAt: a.PublishedAt, Label: string(a.Kind)})
+	}
+	truth, err := eval.ReadTruth(strings.NewReader(clusters.String()), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return docs, truth
+}
+
+func variant(t testing.TB, name string, settings ...string) eval.Variant {
+	t.Helper()
+	v := eval.Variant{Name: name, Config: config.Default()}
+	for _, s := range settings {
+		key, value, _ := strings.Cut(s, "=")
+		if err := v.Config.Set(key, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return v
+}
+
+// All that is measured of a made-up feed, but for times and memory.
+func TestWriteTable(t *testing.T) {
+	docs, truth := feed(t, 800)
+	r, err := eval.Evaluate(t.Context(), docs, []eval.Variant{
+		variant(t, "minhash", "fingerprint.method=minhash"),
+		variant(t, "exact", "fingerprint.method=exact"),
+		variant(t, "expiring", "fingerprint.method=minhash", "cluster.similarity=.9", "cluster.window=5m"),
+	}, eval.Options{
+		Truth: truth, At: []float64{.8}, Labels: true, Positive: "spam", Sizes: []int{2, 5}, Within: time.Hour,
+		Curves: true, Threads: 2, Now: now(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range r.Runs {
+		run := &r.Runs[i]
+		run.Cost.PerSecond, run.Cost.CentreBytes, run.Cost.Printing, run.Cost.Assigning = 0, 0, 0, 0
+		for k := range run.Curve.Points {
+			run.Curve.Points[k].PerSecond = 0
+		}
+	}
+	var table bytes.Buffer
+	if err := (Report{r}).WriteTable(&table); err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, "testdata/feed.txt", table.Bytes())
+}
 
 // The report is a page of its own: every plot drawn and explained, nothing fetched, nothing run, no text of a document, and
 // no name taken for markup.
 func TestHTML(t *testing.T) {
-	_, docs, truth := feed(t, 300)
+	docs, truth := feed(t, 300)
 	const name = `<script>alert("x")</script>&amp;`
-	r, err := Evaluate(t.Context(), docs, []Variant{
+	r, err := eval.Evaluate(t.Context(), docs, []eval.Variant{
 		variant(t, name, "fingerprint.method=minhash"), variant(t, "exact", "fingerprint.method=exact"),
-	}, Options{Truth: truth, At: []float64{.5}, Labels: true, Positive: "spam", Sizes: []int{2, 3}, Curves: true, Threads: 1, Now: now()})
+	}, eval.Options{Truth: truth, At: []float64{.5}, Labels: true, Positive: "spam", Sizes: []int{2, 3}, Curves: true, Threads: 1, Now: now()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := r.HTML(Caption{Name: name, Version: "v1", Machine: "a machine", Made: now()})
+	page, err := Report{r}.HTML(Caption{Name: name, Version: "v1", Machine: "a machine", Made: now()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,16 +173,6 @@ func TestBriefNames(t *testing.T) {
 	} {
 		if got := brief(name); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
-		}
-	}
-}
-
-func TestPlainDurations(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		24 * time.Hour: "24h", 90 * time.Minute: "1h30m", time.Minute: "1m", time.Second: "1s", 10 * time.Second: "10s", time.Hour + time.Second: "1h0m1s",
-	} {
-		if got := plain(d); got != want {
-			t.Errorf("%s, want %s", got, want)
 		}
 	}
 }

@@ -1,14 +1,20 @@
-package eval
+// Package report shows what eval measured: as tables for a person, and as a page with plots.
+package report
 
 import (
 	"bytes"
 	_ "embed"
 	"html/template"
 	"time"
+
+	"github.com/clusterd/clusterd/internal/quality/eval"
 )
 
 //go:embed report.html
 var page string
+
+// A Report is one of eval that can be shown.
+type Report struct{ eval.Report }
 
 // A Caption says of what and by what a report was made.
 type Caption struct {
@@ -26,9 +32,9 @@ type section struct {
 	Tables  []table
 }
 
-// HTML is the report as a page with plots, which needs nothing beside it: no script, no other file, no
-// network.
-func (r *Report) HTML(c Caption) ([]byte, error) {
+// HTML returns the report as a page with plots, which needs nothing beside it: no script, no other file,
+// no network.
+func (r Report) HTML(c Caption) ([]byte, error) {
 	sections, err := r.sections()
 	if err != nil {
 		return nil, err
@@ -42,7 +48,7 @@ func (r *Report) HTML(c Caption) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-func (r *Report) sections() (sections []section, err error) {
+func (r Report) sections() (sections []section, err error) {
 	add := func(s section, figures ...func() (figure, error)) {
 		for _, draw := range figures {
 			f, failed := draw()
@@ -80,9 +86,9 @@ func (r *Report) sections() (sections []section, err error) {
 		if run.Curve == nil {
 			continue
 		}
-		figures := []func() (figure, error){run.distances}
+		figures := []func() (figure, error){func() (figure, error) { return distances(run) }}
 		if len(run.Curve.Points) > 1 { // else the method has but one threshold
-			figures = append([]func() (figure, error){run.thresholds}, figures...)
+			figures = append([]func() (figure, error){func() (figure, error) { return thresholds(run) }}, figures...)
 		}
 		add(section{Title: "Thresholds of " + run.Name, Text: "Fingerprints: " + run.Identity}, figures...)
 	}

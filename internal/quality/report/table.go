@@ -1,7 +1,6 @@
-package eval
+package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/clusterd/clusterd/internal/printable"
+	"github.com/clusterd/clusterd/internal/quality/eval"
 )
 
 // A table is a part of a report in words. Its first column says which run, the others are figures.
@@ -21,14 +21,14 @@ type table struct {
 }
 
 // tables are the whole report but the curves of thresholds.
-func (r *Report) tables() []table {
+func (r Report) tables() []table {
 	tables := []table{r.qualityTable(), r.recallTable(), r.purityTable()}
 	tables = append(tables, r.signalTables()...)
 	tables = append(tables, r.costTable())
 	return slices.DeleteFunc(tables, func(t table) bool { return len(t.Rows) == 0 })
 }
 
-func (r *Report) qualityTable() table {
+func (r Report) qualityTable() table {
 	t := table{"Clusters against the truth", []string{
 		"run", "clusters", "pair P", "pair R", "pair F1", "P50", "wrong/1000", "B3 P", "B3 R", "B3 F1", "right/found/true pairs",
 	}, nil}
@@ -46,7 +46,7 @@ func (r *Report) qualityTable() table {
 	return t
 }
 
-func (r *Report) recallTable() table {
+func (r Report) recallTable() table {
 	t := table{"Share of the truth's pairs of a similarity that are in one cluster", []string{"run"}, nil}
 	for i := range r.Runs {
 		s := r.Runs[i].Scores
@@ -65,7 +65,7 @@ func (r *Report) recallTable() table {
 	return t
 }
 
-func (r *Report) purityTable() table {
+func (r Report) purityTable() table {
 	t := table{"Labels within clusters", []string{"run", "purity", "labelled", "of two and more", "labelled in them"}, nil}
 	for i := range r.Runs {
 		if p := r.Runs[i].Purity; p != nil {
@@ -77,7 +77,7 @@ func (r *Report) purityTable() table {
 	return t
 }
 
-func (r *Report) signalTables() (tables []table) {
+func (r Report) signalTables() (tables []table) {
 	for i := range r.Runs {
 		run := &r.Runs[i]
 		t := table{
@@ -86,21 +86,21 @@ func (r *Report) signalTables() (tables []table) {
 			nil,
 		}
 		for _, s := range run.Signals {
-			t.Rows = append(t.Rows, slices.Concat([]string{"≥ " + strconv.Itoa(s.Size)}, s.All.cells(), s.Arriving.cells()))
+			t.Rows = append(t.Rows, slices.Concat([]string{"≥ " + strconv.Itoa(s.Size)}, cells(s.All), cells(s.Arriving)))
 		}
 		tables = append(tables, t)
 	}
 	return tables
 }
 
-func (r *Report) within() string {
+func (r Report) within() string {
 	if r.Within == "" {
 		return ""
 	}
 	return " within " + r.Within
 }
 
-func (f Found) cells() []string {
+func cells(f eval.Found) []string {
 	precision := share(f.Precision)
 	if f.Documents == 0 {
 		precision = "-"
@@ -108,7 +108,7 @@ func (f Found) cells() []string {
 	return []string{precision, share(f.Recall), share(f.F1), fmt.Sprintf("%d/%d", f.Positive, f.Documents)}
 }
 
-func (r *Report) costTable() table {
+func (r Report) costTable() table {
 	t := table{fmt.Sprintf("Cost, with %d threads for fingerprints", r.Threads), []string{
 		"run", "documents/s", "fingerprints s", "assigning s", "compared/document", "centres", "bytes/centre", "not comparable",
 	}, nil}
@@ -122,8 +122,8 @@ func (r *Report) costTable() table {
 	return t
 }
 
-// table has the points of a curve.
-func (c *Curve) table(name string) table {
+// curveTable returns the points of a curve.
+func curveTable(c *eval.Curve, name string) table {
 	t := table{fmt.Sprintf("Thresholds (%s): %s", c.Unit, name), []string{
 		"largest distance", "clusters", "pair P", "pair R", "pair F1", "P50", "wrong/1000", "B3 F1", "documents/s",
 	}, nil}
@@ -137,11 +137,11 @@ func (c *Curve) table(name string) table {
 }
 
 // WriteTable writes the report for a person: names to the left, figures to the right.
-func (r *Report) WriteTable(w io.Writer) error {
+func (r Report) WriteTable(w io.Writer) error {
 	tables := r.tables()
 	for i := range r.Runs {
 		if c := r.Runs[i].Curve; c != nil {
-			tables = append(tables, c.table(r.Runs[i].Name))
+			tables = append(tables, curveTable(c, r.Runs[i].Name))
 		}
 	}
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -164,7 +164,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 }
 
 // about is what was measured on.
-func (r *Report) about() string {
+func (r Report) about() string {
 	parts := []string{fmt.Sprintf("%s documents of %s characters on average", count(r.Documents), count(int(r.Characters+.5)))}
 	if r.Rejected > 0 {
 		parts = append(parts, count(r.Rejected)+" of them no articles")
@@ -174,17 +174,9 @@ func (r *Report) about() string {
 	}
 	if r.Positive != "" {
 		parts = append(parts, fmt.Sprintf("%s of %s labelled ones are %s, a share of %s",
-			count(r.Positives), count(r.Labelled), r.Positive, share(ratio(r.Positives, r.Labelled))))
+			count(r.Positives), count(r.Labelled), r.Positive, share(r.PositiveShare())))
 	}
 	return strings.Join(parts, "; ")
-}
-
-// WriteJSON writes the report for a program.
-func (r *Report) WriteJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(r)
 }
 
 func share(v float64) string { return fmt.Sprintf("%.3f", v) }

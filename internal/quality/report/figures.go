@@ -1,4 +1,4 @@
-package eval
+package report
 
 import (
 	"fmt"
@@ -8,6 +8,8 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
+
+	"github.com/clusterd/clusterd/internal/quality/eval"
 )
 
 // shownPrecision is the least of what is shown of a variant beside others: what is below is of no use, and would
@@ -15,7 +17,7 @@ import (
 const shownPrecision = .5
 
 // precisionRecall shows each variant's curve over its thresholds, and where it stands as it is.
-func (r *Report) precisionRecall() (figure, error) {
+func (r Report) precisionRecall() (figure, error) {
 	c := newChart("pair recall", "pair precision")
 	least := 1.
 	for i := range r.Runs {
@@ -45,7 +47,7 @@ func (r *Report) precisionRecall() (figure, error) {
 }
 
 // costAccuracy shows what each variant costs, and how good it is.
-func (r *Report) costAccuracy() (figure, error) {
+func (r Report) costAccuracy() (figure, error) {
 	c := newChart("documents a second (logarithmic)", "pair F1")
 	least, slowest, fastest := 1., math.Inf(1), 0.
 	for i := range r.Runs {
@@ -93,7 +95,7 @@ func decades(a *plot.Axis, least, most float64) {
 }
 
 // thresholds shows precision, recall and F1 of one variant over its thresholds.
-func (run *Run) thresholds() (figure, error) {
+func thresholds(run *eval.Run) (figure, error) {
 	c := newChart("largest distance from the centre ("+run.Curve.Unit+")", "share")
 	points := run.Curve.Points
 	var precision, recall, f1, half plotter.XYs
@@ -109,7 +111,7 @@ func (run *Run) thresholds() (figure, error) {
 		}
 	}
 	most, step := points[len(points)-1].Bound, .1
-	if run.Curve.Unit == unitBits {
+	if run.Curve.Unit == eval.Bits {
 		step = 1
 	}
 	marks(&c.X, 0, most, step)
@@ -124,24 +126,24 @@ func (run *Run) thresholds() (figure, error) {
 	f, err := c.figure(run.Name+": quality over the threshold", fmt.Sprintf(
 		"Pairs of documents in one cluster, by the largest distance that is allowed. F1 is highest at %s, with %s; the run's own threshold is %s.",
 		distance(points[best].Bound), share(points[best].Pairs.F1), distance(run.Bound)))
-	f.Tables = []table{run.Curve.table(run.Name)}
+	f.Tables = []table{curveTable(run.Curve, run.Name)}
 	return f, err
 }
 
 // distances shows how far documents are apart that belong together, and others.
-func (run *Run) distances() (figure, error) {
+func distances(run *eval.Run) (figure, error) {
 	c := newChart("distance ("+run.Curve.Unit+")", "share of the pairs")
-	if run.Curve.Unit == unitBits {
-		marks(&c.X, 0, wordBits+1, 8)
+	if run.Curve.Unit == eval.Bits {
+		marks(&c.X, 0, float64(len(run.Curve.Same.Bins)), 8)
 	} else {
 		marks(&c.X, 0, 1, .1)
 	}
 	c.Y.Min, c.Y.Max = 0, 0
 	names := []string{"belong together", "others"}
 	steps := make([]plotter.XYs, len(names))
-	for i, h := range []Histogram{run.Curve.Same, run.Curve.Other} {
-		for bin, n := range h.Bins {
-			y := ratio(n, h.Pairs)
+	for i, h := range []eval.Histogram{run.Curve.Same, run.Curve.Other} {
+		for bin := range h.Bins {
+			y := h.Share(bin)
 			steps[i] = append(steps[i], plotter.XY{X: h.Edges[bin], Y: y}, plotter.XY{X: h.Edges[bin+1], Y: y})
 			c.Y.Max = max(c.Y.Max, y)
 		}
@@ -159,12 +161,12 @@ func (run *Run) distances() (figure, error) {
 			count(run.Curve.Same.Never), count(run.Curve.Other.Never))
 	}
 	f, err := c.figure(run.Name+": how far documents are apart", description)
-	f.Tables = []table{run.Curve.distanceTable(run.Name)}
+	f.Tables = []table{distanceTable(run.Curve, run.Name)}
 	return f, err
 }
 
 // distanceTable has the bins that are not empty.
-func (c *Curve) distanceTable(name string) table {
+func distanceTable(c *eval.Curve, name string) table {
 	t := table{fmt.Sprintf("Distances (%s): %s", c.Unit, name), []string{"from", "to below", "same", "others"}, nil}
 	for i, n := range c.Same.Bins {
 		if n+c.Other.Bins[i] > 0 {
@@ -178,13 +180,13 @@ func (c *Curve) distanceTable(name string) table {
 }
 
 // signalFigures show how well the size of a cluster tells the positive label: precision and recall.
-func (r *Report) signalFigures() (figures []figure, err error) {
+func (r Report) signalFigures() (figures []figure, err error) {
 	for _, m := range []struct {
 		name string
-		of   func(Quality) float64
+		of   func(eval.Quality) float64
 	}{
-		{"precision", func(q Quality) float64 { return q.Precision }},
-		{"recall", func(q Quality) float64 { return q.Recall }},
+		{"precision", func(q eval.Quality) float64 { return q.Precision }},
+		{"recall", func(q eval.Quality) float64 { return q.Recall }},
 	} {
 		c := newChart("members of the cluster, at least", m.name)
 		least := 1.
@@ -212,7 +214,7 @@ func (r *Report) signalFigures() (figures []figure, err error) {
 }
 
 // sizes makes an axis of the sizes that were measured, all equally far apart.
-func (c *chart) sizes(signals []Signal) {
+func (c *chart) sizes(signals []eval.Signal) {
 	var ticks plot.ConstantTicks
 	for i, s := range signals {
 		ticks = append(ticks, plot.Tick{Value: float64(i), Label: strconv.Itoa(s.Size)})

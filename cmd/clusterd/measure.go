@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+
+	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/files"
+	"github.com/clusterd/clusterd/internal/offline"
+	"github.com/clusterd/clusterd/internal/quality/eval"
+	"github.com/clusterd/clusterd/internal/terminal"
+)
+
+// measureFlags are what eval and the verbs under it have in common.
+type measureFlags struct{ config, format string }
+
+func (f *measureFlags) add(cmd *cobra.Command) {
+	configFlag(cmd, &f.config)
+	cmd.Flags().StringVar(&f.format, "format", "table", "`FORM` of what is written to standard output: table or json")
+}
+
+// files checks the flags, and returns the files to read.
+func (f *measureFlags) files(cmd *cobra.Command, names []string) ([]string, error) {
+	if f.format != "table" && f.format != "json" {
+		return nil, usageError{fmt.Errorf("--format: %q is neither table nor json", f.format)}
+	}
+	if len(names) > 0 {
+		return names, nil
+	}
+	if terminal.Is(cmd.InOrStdin()) {
+		return nil, usageError{fmt.Errorf("%s: name a file, or pipe articles in", cmd.Name())}
+	}
+	return []string{"-"}, nil
+}
+
+// A measurement is what a verb under eval finds.
+type measurement interface {
+	WriteJSON(io.Writer) error
+	WriteTable(io.Writer) error
+}
+
+// write writes what was measured, or says why nothing was.
+func (f *measureFlags) write(cmd *cobra.Command, report measurement, err error) error {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return errors.New("interrupted: nothing was written")
+	case err != nil:
+		return err
+	case f.format == "json":
+		return report.WriteJSON(jsonOut(cmd))
+	default:
+		return report.WriteTable(cmd.OutOrStdout())
+	}
+}
+
+// parseVariants returns the variants that --run says.
+func parseVariants(c config.Config, runs []string) ([]eval.Variant, error) {
+	var variants []eval.Variant
+	for _, run := range runs {
+		v, err := eval.ParseVariant(c, run)
+		if errors.Is(err, config.ErrSecret) {
+			return nil, usageError{fmt.Errorf("--run: %w", err)} // without what it is
+		} else if err != nil {
+			return nil, usageError{fmt.Errorf("--run %s: %w", run, err)}
+		}
+		variants = append(variants, v)
+	}
+	return variants, nil
+}
+
+// readDocuments reads files of articles, with the labels in a field if one is named.
+func readDocuments(
+	cmd *cobra.Command, c config.Config, names []string, label string,
+) ([]eval.Document, error) {
+	bar := newBar(cmd.ErrOrStderr(), files.Size(names), "reading", progressbar.OptionShowBytes(true))
+	defer func() { _ = bar.Clear() }()
+	opened, closeFiles, err := files.Open(cmd.InOrStdin(), names, bar)
+	if err != nil {
+		return nil, err
+	}
+	defer closeFiles()
+	tally, log := offline.NewTally(c.Input), newLogger(c.Log, cmd.ErrOrStderr())
+	docs, skipped, err := eval.ReadDocuments(c.Input, label, opened, tally)
+	if err != nil {
+		return nil, err
+	}
+	_ = bar.Clear()
+	if odd := oddities(tally); len(odd) > 0 {
+		log.Warn("some articles are odd", odd...)
+	}
+	rejected := &rejections{log: log, tally: tally}
+	if err := rejected.verdict(); err != nil {
+		return nil, err
+	}
+	if skipped > 0 {
+		log.Warn("lines that are no articles were passed over", "lines", skipped)
+	}
+	if len(docs) == 0 {
+		return nil, errors.New("there are no documents")
+	}
+	return docs, nil
+}

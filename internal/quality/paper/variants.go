@@ -1,0 +1,66 @@
+package paper
+
+import (
+	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/method"
+	"github.com/clusterd/clusterd/internal/method/hamming"
+	"github.com/clusterd/clusterd/internal/quality/eval"
+	"github.com/clusterd/clusterd/internal/singlepass"
+	"github.com/clusterd/clusterd/internal/text"
+)
+
+// Runs returns what is measured if nothing else is said, as [eval.ParseVariant] reads it: the methods as
+// configured, and beside simhash what it is with the paper's settings, to the letter and with the token
+// hash mended, and at its widest.
+func Runs() []string {
+	runs := []string{
+		"simhash", "simhash,fingerprint.hash=sdbm-raw,fingerprint.weight=tf",
+		"simhash,fingerprint.weight=tf", "simhash,cluster.distance=6",
+	}
+	for _, name := range method.Names() {
+		if name != "simhash" {
+			runs = append(runs, name)
+		}
+	}
+	return runs
+}
+
+// NewVariants returns variants that share a method where their fingerprints are the same: dictionaries
+// are large.
+func NewVariants(configured []eval.Variant) ([]Variant, error) {
+	var variants []Variant
+	made := make(map[string]method.Method) // by identity
+	for _, c := range configured {
+		m, err := method.New(c.Config)
+		if err != nil {
+			return nil, err
+		}
+		bound := m.Bound()
+		if same := made[m.Identity()]; same != nil {
+			m = same
+		}
+		made[m.Identity()] = m
+		v := Variant{Name: c.Name, Method: m, Bound: bound}
+		if c.Config.Fingerprint.Method == "simhash" {
+			v.OtherIndex = func() singlepass.Index { return hamming.Centres(hamming.NewMIH(int(bound))) }
+		}
+		variants = append(variants, v)
+	}
+	return variants, nil
+}
+
+// NewArticles returns the documents that are articles, cleaned as the configuration says.
+func NewArticles(c config.Text, documents []eval.Document) ([]Article, error) {
+	cleaner, err := text.NewArticleCleaner(c.HTML, c.Extract)
+	if err != nil {
+		return nil, err
+	}
+	var articles []Article
+	for _, d := range documents {
+		if !d.Rejected {
+			clean := string(cleaner.AppendClean(nil, d.Title, d.Content))
+			articles = append(articles, Article{Title: d.Title, Content: d.Content, Text: clean})
+		}
+	}
+	return articles, nil
+}
