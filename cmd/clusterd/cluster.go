@@ -125,7 +125,7 @@ func clusterFiles(cmd *cobra.Command, c config.Config, names []string, deadLette
 	return rejected.verdict()
 }
 
-// oddities are what a tally has counted, for the end of a log line.
+// oddities returns what a tally has counted, for the end of a log line.
 func oddities(tally *article.Tally) (args []any) {
 	counts := tally.Counts()
 	for _, encoding := range slices.Sorted(maps.Keys(counts.Encodings)) {
@@ -147,7 +147,7 @@ func oddities(tally *article.Tally) (args []any) {
 // reportedRejections is how many lines that are no article are logged one by one.
 const reportedRejections = 20
 
-// rejections reports the lines that are no article, and what is odd about those that are.
+// A rejections reports the lines that are no article, and what is odd about those that are.
 type rejections struct {
 	log   *slog.Logger
 	tally *article.Tally
@@ -164,7 +164,7 @@ func (r *rejections) observe(line files.Entry, n *article.Notes, rejection *arti
 	}
 }
 
-// verdict is an error if nothing could be read, and else says what seems to be wrong.
+// verdict returns an error if nothing could be read, and else logs what seems to be wrong.
 func (r *rejections) verdict() error {
 	warning := r.tally.Warning()
 	switch {

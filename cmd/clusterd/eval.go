@@ -148,7 +148,7 @@ func (f *evalFlags) evaluate(cmd *cobra.Command, names []string) error {
 	return f.write(cmd, r, err)
 }
 
-// truth is nil where neither file is named.
+// truth returns the truth that the flags name, nil where they name none.
 func (f *evalFlags) truth() (*eval.Truth, error) {
 	auto, err := charset.Get(charset.Auto)
 	if err != nil {

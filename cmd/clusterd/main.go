@@ -35,12 +35,12 @@ func main() {
 	os.Exit(code)
 }
 
-// usageError is the error of a command line that cannot be understood.
+// A usageError is the error of a command line that cannot be understood.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
-// run is main with everything that it touches from outside.
+// run does what main does, with everything that it touches from outside, and returns the exit code.
 func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
 	root := newRoot()
 	root.SetArgs(args)
@@ -126,9 +126,9 @@ func flagError(cmd *cobra.Command, err error) error {
 	return usageError{fmt.Errorf("%w%s", err, meant(&flags, unknown.GetSpecifiedName(), "--"))}
 }
 
-// meant asks for the first of a command's own that is near to a word.
+// meant returns a question for the first of a command's own that is near to a word.
 func meant(cmd *cobra.Command, word, prefix string) string {
-	const changes, longest = 2, 64 // letters; a longer word is no misspelling, and comparing it is dear
+	const changes, longest = 2, 64 // letters; a longer word is no misspelling, and comparing it is expensive
 	cmd.SuggestionsMinimumDistance = changes
 	if near := cmd.SuggestionsFor(word); len(word) <= longest && len(near) > 0 {
 		return ": did you mean " + prefix + near[0] + "?"
@@ -157,7 +157,7 @@ func newLogger(c config.Log, w io.Writer) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(printable.JSON(w), options))
 }
 
-// jsonOut is where a command writes JSON: as it is, but to a terminal nothing that would steer it.
+// jsonOut returns the writer for JSON: as it is, but to a terminal nothing that would steer it.
 func jsonOut(cmd *cobra.Command) io.Writer {
 	out := cmd.OutOrStdout()
 	if terminal.Is(out) {

@@ -20,12 +20,12 @@ func newVersion() *cobra.Command {
 	}
 }
 
-// versionLine is what 'clusterd version' and --version say.
+// versionLine returns what 'clusterd version' and --version say.
 func versionLine() string {
 	return fmt.Sprintf("%s %s %s/%s", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// version is the module's version where it was installed as one, else the commit that it was built
+// version returns the module's version where it was installed as one, else the commit that it was built
 // from.
 func version() string {
 	info, ok := debug.ReadBuildInfo()

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Article is one input record, decoded.
+// An Article is one input record, decoded.
 type Article struct {
 	ID          string    // the article's own id, or its [Address] where it has none
 	Title       string    // may be empty
@@ -21,7 +21,7 @@ type Article struct {
 	Notes       *Notes    // what was odd about it; nil for nothing
 }
 
-// Address is the place of a record in Kafka. A cluster's id is the address of its founder, so
+// An Address is the place of a record in Kafka. A cluster's id is the address of its founder, so
 // a retry mints the same id.
 type Address struct {
 	Topic     string `json:"topic"`
@@ -42,7 +42,7 @@ func (a Address) AppendTo(dst []byte) []byte {
 	return strconv.AppendInt(dst, a.Offset, 10)
 }
 
-// ParseAddress is the inverse of [Address.String].
+// ParseAddress returns the address that s is: it is the inverse of [Address.String].
 func ParseAddress(s string) (Address, error) {
 	topic, place, found := strings.Cut(s, "/")
 	first, second, alsoFound := strings.Cut(place, "/")
@@ -60,7 +60,7 @@ func ParseAddress(s string) (Address, error) {
 	return Address{Topic: topic, Partition: int(partition), Offset: int64(offset)}, nil
 }
 
-// Class says why a record is no article.
+// A Class says why a record is no article.
 type Class string
 
 // The classes of dead letters.
@@ -80,7 +80,7 @@ const (
 // Classes are all that a record can have.
 var Classes = []Class{NullValue, BadJSON, BadField, Empty, TooLarge, TooDeep, BadBatch}
 
-// Rejection is the error of a record that is no article. It goes to the dead letters with its
+// A Rejection is the error of a record that is no article. It goes to the dead letters with its
 // class and reason; it never stops the stream.
 type Rejection struct {
 	Class  Class

@@ -30,7 +30,7 @@ type Checkpoint struct {
 	StreamTime   int64         `json:"stream_time"`   // the highest event time, Unix milliseconds
 }
 
-// Key is the key of the checkpoint's record. Each group and space has its own, so that none takes another's away.
+// Key returns the key of the checkpoint's record. Each group and space has its own, so that none takes another's away.
 func (c *Checkpoint) Key() string { return CheckpointPrefix + c.Group + "/" + c.Space }
 
 // IsCheckpoint reports whether a record of the clusters topic with this key is a checkpoint, not a cluster.

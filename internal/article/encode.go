@@ -28,7 +28,7 @@ const (
 	HeaderOffsets   = "clusterd.offsets"   // first-last, of the records that a dead letter of class [BadBatch] stands for
 )
 
-// ForeignHeader is the name under which a dead letter carries a header of its record: the same, unless it could
+// ForeignHeader returns the name under which a dead letter carries a header of its record: the same, unless it could
 // be taken for one of clusterd's. Then "input." goes before it; as it does before a name that would else become
 // the same as another's, so that what it was can be told.
 func ForeignHeader(name string) string {
@@ -46,7 +46,7 @@ func ForeignHeader(name string) string {
 // MaxTitleBytes is how much of a title a result or a cluster carries.
 const MaxTitleBytes = 512
 
-// Status says what became of an article.
+// A Status says what became of an article.
 type Status string
 
 // What becomes of an article.
@@ -56,19 +56,19 @@ const (
 	Unclustered Status = "unclustered" // no token was left in it, so it was compared with nothing
 )
 
-// Representative is the founder of a cluster, for a person to recognise it.
+// A Representative is the founder of a cluster, for a person to recognise it.
 type Representative struct {
 	ID    string `json:"id"`
 	Title string `json:"title"` // at most [MaxTitleBytes] of it, then an ellipsis
 }
 
-// NewRepresentative is the representative of the cluster that a founds. Its strings are copies: an
+// NewRepresentative returns the representative of the cluster that a founds. Its strings are copies: an
 // article's share memory with its whole record.
 func NewRepresentative(a Article) Representative {
 	return Representative{ID: strings.Clone(a.ID), Title: strings.Clone(clip(a.Title, MaxTitleBytes))}
 }
 
-// Fingerprint is a 64-bit SimHash, or a hash of a sketch, written as 16 hexadecimal digits.
+// A Fingerprint is a 64-bit SimHash, or a hash of a sketch, written as 16 hexadecimal digits.
 type Fingerprint uint64
 
 // AppendTo appends 16 hexadecimal digits.
@@ -92,7 +92,7 @@ func (f *Fingerprint) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Result is what became of one article. Of an unclustered article the cluster, distance,
+// A Result is what became of one article. Of an unclustered article the cluster, distance,
 // representative and fingerprint are null and the size is 0.
 type Result struct {
 	ArticleID      string          `json:"article_id"`
@@ -107,7 +107,7 @@ type Result struct {
 	Pipeline       string          `json:"pipeline"`
 }
 
-// Cluster is a cluster as others read it and as clusterd recovers it.
+// A Cluster is a cluster as others read it and as clusterd recovers it.
 type Cluster struct {
 	ClusterID      string         `json:"cluster_id"`
 	Seq            uint64         `json:"seq"` // the founding order within the space

@@ -116,7 +116,7 @@ func (p *jsonParser) find(object gjson.Result) (found [parts]gjson.Result) {
 	return found
 }
 
-// jsonDepth is the deepest nesting of objects and arrays in value, which need not be valid
+// jsonDepth returns the deepest nesting of objects and arrays in value, which need not be valid
 // JSON. It does not recurse, and stops counting just past [MaxDepth].
 func jsonDepth(value []byte) int {
 	depth, deepest, inString := 0, 0, false
@@ -160,10 +160,10 @@ func kind(r gjson.Result) string {
 	}
 }
 
-// An absent field and null are the same.
+// absent reports whether a field is not there. Null is the same.
 func absent(r *gjson.Result) bool { return r.Type == gjson.Null }
 
-// text is the string of a part, empty where there is none or it is of another type.
+// text returns the string of a part, empty where there is none or it is of another type.
 func (p *jsonParser) text(a *Article, r *gjson.Result, part int) string {
 	if !absent(r) && r.Type != gjson.String {
 		a.fallBack(part, wrongType, "field %q is %s, and not a string; the article goes without", p.paths[part].name, kind(*r))
@@ -172,7 +172,7 @@ func (p *jsonParser) text(a *Article, r *gjson.Result, part int) string {
 	return r.Str
 }
 
-// id is the article's id, which many producers write as a number. Empty is none.
+// id returns the article's id, which many producers write as a number. Empty is none.
 func (p *jsonParser) id(a *Article, r *gjson.Result) string {
 	name := p.paths[idPart].name
 	id := r.Str
@@ -192,7 +192,7 @@ func (p *jsonParser) id(a *Article, r *gjson.Result) string {
 	return id
 }
 
-// time is when the article was published: a text that parseTime reads, or a Unix time. An empty string is no time, as
+// time returns when the article was published: a text that parseTime reads, or a Unix time. An empty string is no time, as
 // null is.
 func (p *jsonParser) time(a *Article, r *gjson.Result) (t time.Time) {
 	ok := true

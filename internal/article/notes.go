@@ -45,12 +45,12 @@ func EachFallback(call func(field, reason string)) {
 	call(partNames()[timePart], wrongFormat)
 }
 
-// partNames are the names of the parts, as the configuration has them.
+// partNames returns the names of the parts, as the configuration has them.
 func partNames() [parts]string {
 	return [parts]string{idPart: "id", titlePart: "title", contentPart: "content", sourcePart: "source", timePart: "published_at"}
 }
 
-// note returns the notes of an article, which has none yet in most cases.
+// note returns the notes of an article. In most cases it makes them: there are none yet.
 func (a *Article) note() *Notes {
 	if a.Notes == nil {
 		a.Notes = &Notes{}
@@ -75,7 +75,7 @@ const (
 	maxKeyDepth = 4
 )
 
-// keysOf are the first keys of an object, with those of objects within it as dotted paths, and an ellipsis if there are
+// keysOf returns the first keys of an object, with those of objects within it as dotted paths, and an ellipsis if there are
 // more.
 func keysOf(object gjson.Result) []string { return appendKeys([]string{}, "", object, 1) }
 

@@ -91,7 +91,7 @@ func (t *Tally) Add(n *Notes, rejection *Rejection) (news []string) {
 	return news
 }
 
-// Warning says once what seems to be wrong with the configuration, "" for nothing: that no article has had content, that
+// Warning returns, once, what seems to be wrong with the configuration, "" for nothing: that no article has had content, that
 // plain texts are JSON, or that not one record was an article. It is asked for when enough records are counted.
 func (t *Tally) Warning() string {
 	t.mutex.Lock()
@@ -120,7 +120,7 @@ func (t *Tally) Enough() bool {
 	return t.articles+t.rejected >= enough
 }
 
-// advice is what to do where no record can be read.
+// advice returns what to do where no record can be read.
 func (t *Tally) advice() string {
 	switch {
 	case t.first.Class == BadJSON && t.format == "json":

@@ -54,7 +54,7 @@ var (
 	ordinalPattern = regexp.MustCompile(`(?i)\b(\d{1,2})(?:st|nd|rd|th)\b`)
 )
 
-// dateLayouts are the forms of a date, without commas: with the year first, or with the month's name.
+// dateLayouts returns the forms of a date, without commas: with the year first, or with the month's name.
 func dateLayouts() []string {
 	return []string{
 		"2006-1-2", "2006/1/2", "2006.1.2", "2006年1月2日", "2006 Jan 2", "Jan 2 2006", "January 2 2006", "2 Jan 2006", "2 January 2006",
@@ -114,7 +114,7 @@ func writtenTime(s string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// clockOf is a time of day; half is a or p on a clock of twelve hours.
+// clockOf returns a time of day; half is a or p on a clock of twelve hours.
 func clockOf(hour, minute, second, fraction, half string) (time.Duration, bool) {
 	h, m, s := number(hour), number(minute), number(second)
 	if half != "" {
@@ -130,13 +130,13 @@ func clockOf(hour, minute, second, fraction, half string) (time.Duration, bool) 
 		h <= 23 && m <= 59 && s <= 60 // a leap second
 }
 
-// number is that of some digits, or 0 of none.
+// number returns that of some digits, or 0 of none.
 func number(digits string) int {
 	n, _ := strconv.Atoi(digits) // the pattern has matched digits
 	return n
 }
 
-// zoneOffset is how many seconds a zone is ahead of UTC: a number of hours and minutes, or a name that RFC 822 knows.
+// zoneOffset returns how many seconds a zone is ahead of UTC: a number of hours and minutes, or a name that RFC 822 knows.
 func zoneOffset(zone string) (seconds int, ok bool) {
 	zone = strings.ToUpper(zone)
 	switch zone {

@@ -112,7 +112,7 @@ func (v *view) result(r kafka.Record) error {
 	return nil
 }
 
-// about says of a result's article what it is called, how it was made and how it begins.
+// about returns of a result's article what it is called, how it was made and how it begins.
 func (v *view) about(r article.Result) (id, how, says string) {
 	v.mutex.Lock()
 	made, known := v.made[r.ArticleID]
@@ -133,7 +133,7 @@ func (v *view) about(r article.Result) (id, how, says string) {
 	return short(made.ID), how, says
 }
 
-// short is the number in the id of a made-up article.
+// short returns the number in the id of a made-up article.
 func short(id string) string {
 	return "#" + strings.TrimLeft(id[strings.LastIndex(id, "-")+1:], "0")
 }

@@ -64,7 +64,7 @@ func zipped(read func(*archive, *limited) error) reader {
 	}
 }
 
-// limitedReaderAt gives errDirectory where more than left bytes are read.
+// A limitedReaderAt gives errDirectory where more than left bytes are read.
 type limitedReaderAt struct {
 	io.ReaderAt
 	left int64
@@ -143,14 +143,14 @@ func (l *list) add(a *archive, id string) error {
 	return nil
 }
 
-// locate says where the part with an id is, if that is in the list.
+// locate notes where the part with an id is, if that is in the list.
 func (l *list) locate(id, path string) {
 	if _, listed := l.paths[id]; listed {
 		l.paths[id] = path
 	}
 }
 
-// each hands on the tags and the text of a part in XML. HTML's tokenizer reads it because it holds one tag
+// each calls visit with the tags and the text of a part in XML. HTML's tokenizer reads it because it holds one tag
 // at a time, of bounded size, while encoding/xml holds all open elements.
 func (a *archive) each(name string, visit func(tag) error) error {
 	r, err := a.open(name)
@@ -194,7 +194,7 @@ func (a *archive) each(name string, visit func(tag) error) error {
 	}
 }
 
-// attributes looks up attributes of the tag that z is at by their names, in lower case, of those that are
+// attributes returns what looks up attributes of the tag that z is at by their names, in lower case, of those that are
 // used at all. It can be called until z moves on.
 func attributes(z *html.Tokenizer, more bool) func(name string) string {
 	var found [len(attributeNames)]string

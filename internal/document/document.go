@@ -35,7 +35,7 @@ var (
 // A reader appends the text of a file.
 type reader func(file io.ReaderAt, size int64, out *limited) error
 
-// format is how files with these extensions are read.
+// A format is how files with these extensions are read.
 type format struct {
 	extensions []string
 	read       reader
@@ -53,7 +53,7 @@ func formats() []format {
 	}
 }
 
-// Extensions lists the endings of the names of files that are documents, in lower case.
+// Extensions returns the endings of the names of files that are documents, in lower case.
 func Extensions() []string {
 	var all []string
 	for _, f := range formats() {
@@ -62,7 +62,7 @@ func Extensions() []string {
 	return all
 }
 
-// Is tells by the name of a file whether it is a document. Upper and lower case are the same.
+// Is reports by the name of a file whether it is a document. Upper and lower case are the same.
 func Is(name string) bool { return slices.Contains(Extensions(), extension(name)) }
 
 func extension(name string) string { return strings.ToLower(path.Ext(name)) }
@@ -97,7 +97,7 @@ func Read(name string, file io.ReaderAt, size int64, maxBytes int, encoding *cha
 	return Document{Title: strings.TrimSpace(title), Content: strings.TrimSpace(rest)}, nil
 }
 
-// limited is a text that may grow to max bytes.
+// A limited is a text that may grow to max bytes.
 type limited struct {
 	text     strings.Builder
 	max      int

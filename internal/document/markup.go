@@ -117,7 +117,7 @@ func decode(file io.ReaderAt, size int64, out *limited, determine func(head []by
 	return err
 }
 
-// declaredEncoding is the encoding in an XML declaration, empty where there is none.
+// declaredEncoding returns the encoding in an XML declaration, empty where there is none.
 func declaredEncoding(head []byte) string {
 	declaration, _, found := bytes.Cut(head, []byte("?>"))
 	if !found || !bytes.HasPrefix(declaration, []byte("<?xml")) {

@@ -124,7 +124,7 @@ func readOpenDocument(a *archive, out *limited) error {
 	return open.appendText(a, "content.xml", out)
 }
 
-// officeDocument is the path of the main part of an Office document.
+// officeDocument returns the path of the main part of an Office document.
 func officeDocument(a *archive) (string, error) {
 	var main string
 	err := relationships(a, "", func(_, kind, target string) {

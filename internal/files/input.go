@@ -89,12 +89,12 @@ func (r *Reader) Next() (Entry, error) {
 	return Entry{}, io.EOF
 }
 
-// Address is that of the entry as if all were records of partition 0 of input.topic.
+// Address returns that of the entry as if all were records of partition 0 of input.topic.
 func (r *Reader) Address(e Entry) article.Address {
 	return article.Address{Topic: r.config.Topic, Offset: e.Offset}
 }
 
-// Article is what the entry holds, which may share memory with it, or why it is none.
+// Article returns what the entry holds, which may share memory with it, or why it is none.
 func (r *Reader) Article(e Entry) (article.Article, *article.Rejection) {
 	if e.document != nil {
 		return r.document(e)

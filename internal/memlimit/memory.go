@@ -18,7 +18,7 @@ const share = 0.9
 // variable is what Go itself reads at its start.
 const variable = "GOMEMLIMIT"
 
-// Limit is a limit and where it comes from.
+// A Limit is a limit and where it comes from.
 type Limit struct {
 	Bytes int64  // math.MaxInt64: none
 	From  string // "GOMEMLIMIT", "memory.limit", "cgroup" or "none"

@@ -12,8 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// Text writes what is not to be shown as it is the way Go does, \x1b or \u202e, and leaves the
-// rest:
+// Text returns s with what is not to be shown as it is written the way Go does, \x1b or \u202e:
 //
 //   - control characters (C0, DEL, C1), line breaks and tabs among them, and U+2028 and U+2029;
 //   - what turns the direction of text around (U+202A to U+202E, U+2066 to U+2069, U+200E, U+200F,
@@ -45,7 +44,8 @@ const (
 	zeroWidthJoiner    = '\u200d'
 )
 
-// isUnsafe is also true of U+FFFD, which may stand for a byte that is no UTF-8.
+// isUnsafe reports whether a character is not to be shown. U+FFFD is one: it may stand for a byte that
+// is no UTF-8.
 func isUnsafe(r rune) bool {
 	switch {
 	case r < utf8.RuneSelf:

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// phrases is what a language's stories are edited with.
+// A phrases is what a language's stories are edited with.
 type phrases struct {
 	space    string      // between two sentences
 	synonyms [][2]string // the second may stand for the first

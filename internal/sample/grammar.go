@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// words maps a symbol to the texts that may stand for it. A text may itself
+// A words maps a symbol to the texts that may stand for it. A text may itself
 // hold references in braces: {City} is the same city all through one article,
 // {city} another than it and than the last one drawn, {3-20} a whole number,
 // {1.5-9.9} a number with one decimal.

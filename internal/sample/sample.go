@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// Kind says how an article came about.
+// A Kind says how an article came about.
 type Kind string
 
 // The kinds, with their share of the feed.
@@ -52,7 +52,7 @@ const (
 	recent  = 200 // how many of the latest stories others are made from
 )
 
-// Article is one article of the feed.
+// An Article is one article of the feed.
 type Article struct {
 	ID          string
 	Title       string // "" for spam and comments
@@ -204,7 +204,7 @@ func (g *Generator) keep(s *story) {
 
 func source(n int) string { return fmt.Sprintf("site-%02d.example", n+1) }
 
-// dice draws the random numbers. It does not use [rand.Rand], whose methods may
+// A dice draws the random numbers. It does not use [rand.Rand], whose methods may
 // give other numbers where int has 32 bits.
 type dice struct{ *rand.PCG }
 

@@ -7,7 +7,7 @@ const (
 	runningCampaigns = 4
 )
 
-// campaigns makes the adverts of the running campaigns.
+// A campaigns makes the adverts of the running campaigns.
 type campaigns struct {
 	grammar *grammar
 	adverts []template

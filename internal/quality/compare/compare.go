@@ -34,11 +34,11 @@ type About struct {
 
 // A Verdict is what a method says.
 type Verdict struct {
-	Method   string   `json:"method"`
-	Distance *float64 `json:"distance"` // nil where there is none
-	Bound    float64  `json:"bound"`    // the threshold
-	Same     bool     `json:"same"`
-	Why      string   `json:"why,omitempty"` // there is no distance
+	Method    string   `json:"method"`
+	Distance  *float64 `json:"distance"` // nil where there is none
+	Threshold float64  `json:"bound"`    // the threshold
+	Same      bool     `json:"same"`
+	Why       string   `json:"why,omitempty"` // there is no distance
 }
 
 // Articles compares two articles by every method, each as it is configured.
@@ -65,7 +65,7 @@ func about(t Text) About {
 }
 
 func judge(name string, m method.Method, a, b Text) Verdict {
-	v, printer := Verdict{Method: name, Bound: m.Bound()}, m.NewPrinter()
+	v, printer := Verdict{Method: name, Threshold: m.Bound()}, m.NewPrinter()
 	x, ok := printer(a.Title, a.Content)
 	y, alsoOK := printer(b.Title, b.Content)
 	if !ok || !alsoOK {
@@ -73,7 +73,7 @@ func judge(name string, m method.Method, a, b Text) Verdict {
 		return v
 	}
 	distance := m.Distance(x, y)
-	if v.Same = distance <= v.Bound; math.IsInf(distance, 1) {
+	if v.Same = distance <= v.Threshold; math.IsInf(distance, 1) {
 		v.Why = "ruled out"
 	} else {
 		v.Distance = &distance

@@ -33,7 +33,7 @@ func (r Report) WriteText(out io.Writer, colour bool) error {
 		if v.Same {
 			same = "yes"
 		}
-		fmt.Fprintf(table, "%s\t%s\t%.4g\t%s\n", v.Method, distance, v.Bound, same)
+		fmt.Fprintf(table, "%s\t%s\t%.4g\t%s\n", v.Method, distance, v.Threshold, same)
 	}
 	if err := table.Flush(); err != nil {
 		return err

@@ -18,9 +18,9 @@ func TestWriteComparison(t *testing.T) {
 	r := Report{
 		A: About{"a.txt", 10}, B: About{"b\x1b[2J.txt", 20},
 		Methods: []Verdict{
-			{Method: "simhash", Distance: &near, Bound: 3, Same: true},
-			{Method: "minhash", Distance: &far, Bound: .0123456},
-			{Method: "simhash+verify", Bound: 8, Why: "ruled out"},
+			{Method: "simhash", Distance: &near, Threshold: 3, Same: true},
+			{Method: "minhash", Distance: &far, Threshold: .0123456},
+			{Method: "simhash+verify", Threshold: 8, Why: "ruled out"},
 			{Method: "exact", Why: "nothing to compare"},
 		},
 		Passages: []diff.Passage{

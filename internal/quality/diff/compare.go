@@ -14,7 +14,7 @@ import (
 	"github.com/clusterd/clusterd/internal/text"
 )
 
-// Kind says whose a passage is.
+// A Kind says whose a passage is.
 type Kind string
 
 // The kinds of passages.
@@ -48,9 +48,9 @@ func New(html, extract string) (*Comparer, error) {
 	return &Comparer{strip, keep}, nil
 }
 
-// patience is how long the search for the shortest edit script may take: for texts of some hundred thousand
-// words that have nothing in common. What is found by then is right, but may be longer.
-const patience = 10 * time.Second
+// searchTimeout is how long the search for the shortest edit script may take: for texts of some hundred
+// thousand words that have nothing in common. What is found by then is right, but may be longer.
+const searchTimeout = 10 * time.Second
 
 // Passages divides two articles, each the title, a line break and the content, into what they share and
 // what only one has, in order; where they differ, A's comes first. Joined, those of one text are the text: as
@@ -68,7 +68,7 @@ func (c *Comparer) Passages(titleA, contentA, titleB, contentB string) ([]Passag
 		return nil, fmt.Errorf("the texts have %d different words; at most %d can be compared", len(known), letters)
 	}
 	d := diffmatchpatch.New()
-	d.DiffTimeout = patience
+	d.DiffTimeout = searchTimeout
 	runs := d.DiffMainRunes(inA, inB, false)
 	var passages []Passage
 	for _, run := range d.DiffCleanupSemantic(runs) {
@@ -88,7 +88,7 @@ func (c *Comparer) Passages(titleA, contentA, titleB, contentB string) ([]Passag
 	return passages, nil
 }
 
-// readable is an article as it is shown: without markup, but where there is none, not changed.
+// readable returns an article as it is shown: without markup, but where there is none, not changed.
 func (c *Comparer) readable(title, content string) string {
 	clean := c.strip.AppendClean(nil, title, content)
 	if string(clean) != string(c.keep.AppendClean(nil, title, content)) {
@@ -97,7 +97,7 @@ func (c *Comparer) readable(title, content string) string {
 	return strings.TrimSpace(strings.ToValidUTF8(title+"\n"+content, "\uFFFD"))
 }
 
-// units divides a text into words and what is between them, of which a run of white space is one.
+// units returns a text as words and what is between them, of which a run of white space is one.
 func units(text string) (all []string) {
 	state := -1
 	for len(text) > 0 {
@@ -123,7 +123,7 @@ const (
 	letters     = utf8.MaxRune - firstLetter
 )
 
-// spell writes units in letters, the same for those that are the same when cleaned. All white space is the
+// spell returns units in letters, the same for those that are the same when cleaned. All white space is the
 // same.
 func (c *Comparer) spell(known alphabet, units []string) []rune {
 	spelt := make([]rune, len(units))

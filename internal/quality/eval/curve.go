@@ -23,7 +23,7 @@ type Curve struct {
 
 // A Point is a single pass with another threshold.
 type Point struct {
-	Bound            float64 `json:"bound"` // largest distance from a centre
+	Threshold        float64 `json:"bound"` // largest distance from a centre
 	Clusters         int     `json:"clusters"`
 	Pairs            Quality `json:"pairs"`
 	HalfPrecision    float64 `json:"half_precision"`
@@ -59,16 +59,16 @@ const (
 )
 
 // sweep clusters the same fingerprints at other thresholds.
-func sweep(ctx context.Context, m method.Method, docs []Document, made prints, p pass, o Options) (*Curve, error) {
-	b := o.Truth.bind(docs)
+func sweep(ctx context.Context, m method.Method, docs []Document, made fingerprints, p pass, o Options) (*Curve, error) {
+	b := o.Truth.resolve(docs)
 	same, other := b.distances(m, made)
 	c := &Curve{Unit: Dissimilarity, Half: len(b.pairs) > 0}
 	if slices.ContainsFunc(slices.Concat(same, other, []float64{m.Bound()}), func(d float64) bool { return d > 1 && !math.IsInf(d, 1) }) {
 		c.Unit = Bits
 	}
 	c.Same, c.Other = histogram(same, c.Unit), histogram(other, c.Unit)
-	for _, bound := range bounds(c.Unit, m.Bound()) {
-		index, err := m.NewIndex(bound)
+	for _, threshold := range thresholds(c.Unit, m.Bound()) {
+		index, err := m.NewIndex(threshold)
 		if err != nil {
 			continue // the method has no such threshold
 		}
@@ -78,15 +78,15 @@ func sweep(ctx context.Context, m method.Method, docs []Document, made prints, p
 		}
 		s := score(b, at.Clustering, nil)
 		c.Points = append(c.Points, Point{
-			Bound: bound, Clusters: s.Clusters, Pairs: s.Pairs, HalfPrecision: s.HalfPrecision, BCubed: s.BCubed.F1,
+			Threshold: threshold, Clusters: s.Clusters, Pairs: s.Pairs, HalfPrecision: s.HalfPrecision, BCubed: s.BCubed.F1,
 			WrongPerThousand: s.WrongPerThousand, PerSecond: perSecond(len(docs), made.took+at.took),
 		})
 	}
 	return c, nil
 }
 
-// bounds are the thresholds to try, in order, the configured one among them.
-func bounds(unit string, configured float64) []float64 {
+// thresholds returns the thresholds to try, in order, the configured one among them.
+func thresholds(unit string, configured float64) []float64 {
 	all := []float64{configured}
 	if unit == Bits {
 		for bits := range maxBits + 1 {
@@ -101,9 +101,9 @@ func bounds(unit string, configured float64) []float64 {
 	return slices.CompactFunc(all, func(a, b float64) bool { return math.Abs(a-b) < 1e-9 })
 }
 
-// same are pairs of members that belong together: by the truth's pairs, and where it has none, each member
+// same returns pairs of members that belong together: by the truth's pairs, and where it has none, each member
 // with the first of its cluster.
-func (b bound) same() (pairs [][2]int) {
+func (b resolved) same() (pairs [][2]int) {
 	if len(b.pairs) > 0 {
 		for p, jaccard := range b.pairs {
 			if jaccard >= sameJaccard {
@@ -124,7 +124,7 @@ func (b bound) same() (pairs [][2]int) {
 }
 
 // distances measures the pairs that belong together and a sample of those that do not.
-func (b bound) distances(m method.Method, made prints) (same, other []float64) {
+func (b resolved) distances(m method.Method, made fingerprints) (same, other []float64) {
 	first := make(map[int]int) // document of a member
 	for i, member := range b.member {
 		if _, known := first[member]; !known {

@@ -18,7 +18,7 @@ func TestBounds(t *testing.T) {
 		{Dissimilarity, 1 - .8, []float64{0, .05, .1, .15, .2, .25, .3, .35, .4, .45, .5, .55, .6, .65, .7}},
 		{Dissimilarity, .23, []float64{0, .05, .1, .15, .2, .23, .25, .3, .35, .4, .45, .5, .55, .6, .65, .7}},
 	} {
-		if diff := cmp.Diff(test.want, bounds(test.unit, test.configured), cmpopts.EquateApprox(0, 1e-9)); diff != "" {
+		if diff := cmp.Diff(test.want, thresholds(test.unit, test.configured), cmpopts.EquateApprox(0, 1e-9)); diff != "" {
 			t.Errorf("%s, %v: %s", test.unit, test.configured, diff)
 		}
 	}

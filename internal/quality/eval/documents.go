@@ -27,7 +27,7 @@ func (d *Document) characters() int {
 	return utf8.RuneCountInString(d.Title) + utf8.RuneCountInString(d.Content)
 }
 
-// eventTime is that of the daemon for an article of a file, the highest one so far being that.
+// eventTime returns that of the daemon for an article of a file, when soFar is the highest one so far.
 func (d *Document) eventTime(soFar int64, now time.Time, window time.Duration) int64 {
 	at, _ := singlepass.Dates{Published: d.PublishedAt, StreamTime: soFar, Now: now, Window: window}.EventTime()
 	return at

@@ -50,14 +50,14 @@ type Report struct {
 
 // A Run is what was measured of one variant.
 type Run struct {
-	Name     string   `json:"name"`
-	Identity string   `json:"identity"` // of the method, see [method.Method]
-	Bound    float64  `json:"bound"`    // largest distance from a centre, in the method's measure
-	Cost     Cost     `json:"cost"`
-	Scores   *Scores  `json:"scores,omitempty"`
-	Purity   *Purity  `json:"purity,omitempty"`
-	Signals  []Signal `json:"signals,omitempty"`
-	Curve    *Curve   `json:"curve,omitempty"`
+	Name      string   `json:"name"`
+	Identity  string   `json:"identity"` // of the method, see [method.Method]
+	Threshold float64  `json:"bound"`    // largest distance from a centre, in the method's measure
+	Cost      Cost     `json:"cost"`
+	Scores    *Scores  `json:"scores,omitempty"`
+	Purity    *Purity  `json:"purity,omitempty"`
+	Signals   []Signal `json:"signals,omitempty"`
+	Curve     *Curve   `json:"curve,omitempty"`
 }
 
 // Evaluate measures the variants, one after the other. The error is that of a variant that cannot be
@@ -77,7 +77,7 @@ func Evaluate(ctx context.Context, docs []Document, variants []Variant, o Option
 func describe(docs []Document, o Options) Report {
 	r := Report{Documents: len(docs), Threads: o.Threads, Positive: o.Positive}
 	if o.Truth != nil {
-		r.Truth, r.Pairs = o.Truth.origin, len(o.Truth.bind(docs).pairs)
+		r.Truth, r.Pairs = o.Truth.origin, len(o.Truth.resolve(docs).pairs)
 	}
 	if o.Positive != "" && o.Within > 0 {
 		r.Within = plain(o.Within)
@@ -122,7 +122,7 @@ func evaluate(ctx context.Context, docs []Document, v Variant, o Options) (Run, 
 	if err != nil {
 		return Run{}, err
 	}
-	run := Run{Name: v.Name, Identity: m.Identity(), Bound: m.Bound(), Cost: cost(docs, p, c)}
+	run := Run{Name: v.Name, Identity: m.Identity(), Threshold: m.Bound(), Cost: cost(docs, p, c)}
 	if run.Cost.CentreBytes, err = centreBytes(m, c.centres); err != nil {
 		return Run{}, err
 	}
@@ -156,7 +156,7 @@ func (r Report) WriteJSON(w io.Writer) error {
 	return e.Encode(r)
 }
 
-// plain is a duration without the zeros at its end, as in 24h.
+// plain returns a duration without the zeros at its end, as in 24h.
 func plain(d time.Duration) string {
 	s := d.String()
 	for _, zeros := range []string{"m0s", "h0m"} {
@@ -167,7 +167,7 @@ func plain(d time.Duration) string {
 	return s
 }
 
-// ratio is a share, 0 of nothing.
+// ratio returns a share, 0 of nothing.
 func ratio(part, whole int) float64 {
 	if whole == 0 {
 		return 0
@@ -175,7 +175,7 @@ func ratio(part, whole int) float64 {
 	return float64(part) / float64(whole)
 }
 
-// perSecond is 0 where no time passed.
+// perSecond returns a rate, 0 where no time passed.
 func perSecond(n int, took time.Duration) float64 {
 	if took <= 0 {
 		return 0

@@ -11,7 +11,7 @@ type Purity struct {
 	Grouped float64 `json:"grouped_share"`
 }
 
-// PurityOf measures a clustering of the documents by their labels.
+// PurityOf returns the purity of a clustering of the documents by their labels.
 func PurityOf(docs []Document, c Clustering) Purity {
 	var p Purity
 	counts := make(map[int]map[string]int)
@@ -29,7 +29,7 @@ func PurityOf(docs []Document, c Clustering) Purity {
 		}
 		counts[c[i]][docs[i].Label]++
 	}
-	most := 0
+	frequent := 0
 	for _, labels := range counts {
 		size, best := 0, 0
 		for _, n := range labels {
@@ -38,10 +38,10 @@ func PurityOf(docs []Document, c Clustering) Purity {
 		if size == 1 {
 			p.Alone++
 		} else {
-			most += best
+			frequent += best
 		}
 	}
-	p.Grouped = ratio(most, p.Labelled-p.Alone)
-	p.Share = ratio(most+p.Alone, p.Labelled)
+	p.Grouped = ratio(frequent, p.Labelled-p.Alone)
+	p.Share = ratio(frequent+p.Alone, p.Labelled)
 	return p
 }

@@ -29,7 +29,7 @@ type Cost struct {
 	CentreBytes float64 `json:"centre_bytes"`         // of the index, on the heap, divided by the centres
 }
 
-func cost(docs []Document, p prints, c clustered) Cost {
+func cost(docs []Document, p fingerprints, c clustered) Cost {
 	n := 0
 	for _, ok := range p.ok {
 		if ok {
@@ -42,16 +42,16 @@ func cost(docs []Document, p prints, c clustered) Cost {
 	}
 }
 
-// prints are the fingerprints of documents; ok is false where there is none.
-type prints struct {
+// fingerprints are those of documents; ok is false where there is none.
+type fingerprints struct {
 	of   []singlepass.Fingerprint
 	ok   []bool
 	took time.Duration
 }
 
-// fingerprint makes them with so many threads. done is told of documents as they are made.
-func fingerprint(ctx context.Context, m method.Method, docs []Document, threads int, done func(documents int)) (prints, error) {
-	p := prints{of: make([]singlepass.Fingerprint, len(docs)), ok: make([]bool, len(docs))}
+// fingerprint makes them with so many threads, and calls done with how many documents are, as they are.
+func fingerprint(ctx context.Context, m method.Method, docs []Document, threads int, done func(documents int)) (fingerprints, error) {
+	p := fingerprints{of: make([]singlepass.Fingerprint, len(docs)), ok: make([]bool, len(docs))}
 	// The first documents warm the caches, and garbage of the run before is not this one's.
 	warm := m.NewPrinter()
 	for i := range docs[:min(4*chunk, len(docs))] {
@@ -93,13 +93,13 @@ func fingerprint(ctx context.Context, m method.Method, docs []Document, threads 
 	return p, err
 }
 
-// pass is a single pass over documents.
+// A pass is a single pass over documents.
 type pass struct {
 	window time.Duration
 	now    time.Time
 }
 
-// clustered is what became of documents.
+// A clustered is what became of documents.
 type clustered struct {
 	Clustering
 	centres    []singlepass.Centre
@@ -108,7 +108,7 @@ type clustered struct {
 }
 
 // run assigns the documents one by one.
-func (p pass) run(ctx context.Context, index singlepass.Index, docs []Document, made prints) (clustered, error) {
+func (p pass) run(ctx context.Context, index singlepass.Index, docs []Document, made fingerprints) (clustered, error) {
 	c := clustered{Clustering: make(Clustering, len(docs))}
 	var lastSeen []int64 // by position
 	var founder []int    // likewise
@@ -139,7 +139,7 @@ func (p pass) run(ctx context.Context, index singlepass.Index, docs []Document, 
 	return c, nil
 }
 
-// centreBytes is what an index that is filled with the centres takes of the heap, for each of them. Of few
+// centreBytes returns what an index of the centres takes of the heap, for each of them. Of few
 // centres it says little, since an index takes some memory before there is any.
 func centreBytes(m method.Method, centres []singlepass.Centre) (float64, error) {
 	if len(centres) == 0 {
@@ -164,7 +164,7 @@ func centreBytes(m method.Method, centres []singlepass.Centre) (float64, error) 
 	return max(0, float64(after-before)) / float64(len(centres)), nil
 }
 
-// LiveHeap is how many bytes of the heap are in use.
+// LiveHeap returns how many bytes of the heap are in use.
 func LiveHeap() int64 {
 	runtime.GC()
 	runtime.GC() // what had a finaliser is gone after the second

@@ -66,25 +66,25 @@ type Level struct {
 	Found   int     `json:"found"` // of these, in one cluster
 }
 
-// Recall is the share that was found.
+// Recall returns the share that was found.
 func (l Level) Recall() float64 { return ratio(l.Found, l.Pairs) }
 
-// String is the line that the measuring script prints.
+// String returns the line that the measuring script prints.
 func (s Scores) String() string {
 	return fmt.Sprintf("docs %d missing %d clusters %d true %d | B3 P %.3f R %.3f F1 %.3f | pairs P %.3f P50 %.3f R %.3f (%d/%d/%d) | wrong/1000 %.2f",
 		s.Documents, s.Missing, s.Clusters, s.TrueClusters, s.BCubed.Precision, s.BCubed.Recall, s.BCubed.F1,
 		s.Pairs.Precision, s.HalfPrecision, s.Pairs.Recall, s.RightPairs, s.FoundPairs, s.TruePairs, s.WrongPerThousand)
 }
 
-// A bound truth speaks of members, the different ids of documents, by number.
-type bound struct {
+// A resolved truth speaks of members, the different ids of documents, by number.
+type resolved struct {
 	member []int              // of each document
 	group  []int              // the true cluster of each member
 	pairs  map[[2]int]float64 // Jaccard, of a lower and a higher member
 }
 
-func (t *Truth) bind(docs []Document) bound {
-	b := bound{member: make([]int, len(docs)), pairs: make(map[[2]int]float64)}
+func (t *Truth) resolve(docs []Document) resolved {
+	b := resolved{member: make([]int, len(docs)), pairs: make(map[[2]int]float64)}
 	members := make(map[string]int)
 	for i := range docs {
 		m, known := members[docs[i].ID]
@@ -120,15 +120,15 @@ func (t *Truth) bind(docs []Document) bound {
 	return b
 }
 
-// Score measures a clustering of the documents, and the recall at each Jaccard level.
+// Score returns the measures of a clustering of the documents, and the recall at each Jaccard level.
 //
 // B-cubed is by Bagga and Baldwin (1998): the mean, over documents, of the share of a document's
 // cluster that belongs to its true cluster (precision), and the other way round (recall).
 func (t *Truth) Score(docs []Document, c Clustering, at []float64) Scores {
-	return score(t.bind(docs), c, at)
+	return score(t.resolve(docs), c, at)
 }
 
-func score(b bound, c Clustering, at []float64) Scores {
+func score(b resolved, c Clustering, at []float64) Scores {
 	s := Scores{Documents: len(b.member)}
 	found, has := membersOf(b, c)
 	for _, m := range b.member {
@@ -158,7 +158,7 @@ func score(b bound, c Clustering, at []float64) Scores {
 
 // membersOf returns the cluster of each member, which for one that stands alone is its own, and whether
 // it has a result.
-func membersOf(b bound, c Clustering) (found []int, has []bool) {
+func membersOf(b resolved, c Clustering) (found []int, has []bool) {
 	found, has = make([]int, len(b.group)), make([]bool, len(b.group))
 	for m := range found {
 		found[m] = len(c) + m
@@ -198,8 +198,8 @@ func pairsIn[K comparable](sizes map[K]int) (n int) {
 	return n
 }
 
-// mates counts the pairs that are no mistake, and the members that have none.
-func (s *Scores) mates(b bound, found []int, of overlaps) {
+// mates counts the found pairs that are no mistake, and the members that are in none of them.
+func (s *Scores) mates(b resolved, found []int, of overlaps) {
 	half := 0
 	for key, size := range of.both {
 		if of.found[key[1]] <= maxChecked {
@@ -224,7 +224,7 @@ func (s *Scores) mates(b bound, found []int, of overlaps) {
 	s.WrongPerThousand = ratio(1000*s.Wrong, s.Documents)
 }
 
-func levelOf(b bound, found []int, jaccard float64) Level {
+func levelOf(b resolved, found []int, jaccard float64) Level {
 	l := Level{Jaccard: jaccard}
 	for p, j := range b.pairs {
 		if j >= jaccard {

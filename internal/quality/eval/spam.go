@@ -19,7 +19,7 @@ type Found struct {
 	Quality
 }
 
-// Signals measures each of the options' sizes. With a window, members count only where that many arrive
+// Signals returns a signal for each of the options' sizes. With a window, members count only where that many arrive
 // within it. A document arrives at the latest event time so far.
 func Signals(docs []Document, c Clustering, o Options) []Signal {
 	arrived := arrivals(docs, o.Now)
@@ -47,7 +47,7 @@ func Signals(docs []Document, c Clustering, o Options) []Signal {
 	return signals
 }
 
-// arrivals are in Unix milliseconds, and never go back.
+// arrivals returns when documents arrive, in Unix milliseconds. It never goes back.
 func arrivals(docs []Document, now time.Time) []int64 {
 	arrived := make([]int64, len(docs))
 	var soFar int64

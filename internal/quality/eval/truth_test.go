@@ -26,7 +26,7 @@ func TestReadTruth(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			truth := read(t, test.clusters, test.pairs)
 			docs := documents("a", "b", "c", "d", "e")
-			b := truth.bind(docs)
+			b := truth.resolve(docs)
 			seen := make(map[int]string)
 			var order []int
 			for m, g := range b.group {

@@ -33,7 +33,7 @@ func (b *bench) times(ctx context.Context) ([]Row, error) {
 
 // pass clusters articles in a single pass and returns how long it took.
 func pass(ctx context.Context, v Variant, articles []Article) (time.Duration, error) {
-	index, err := v.Method.NewIndex(v.Bound)
+	index, err := v.Method.NewIndex(v.Threshold)
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", v.Name, err)
 	}
@@ -69,7 +69,7 @@ func (b *bench) memory(ctx context.Context) ([]Row, error) {
 	row := Row{What: what, Unit: Gigabytes, Published: &Claim{Figure: 4, Most: true}}
 	other := Row{What: what + ", cluster.index mih", Unit: Gigabytes, Published: row.Published, Figures: make([]*float64, len(b.variants))}
 	for i, v := range b.variants {
-		makeIndexes := []func() (singlepass.Index, error){func() (singlepass.Index, error) { return v.Method.NewIndex(v.Bound) }}
+		makeIndexes := []func() (singlepass.Index, error){func() (singlepass.Index, error) { return v.Method.NewIndex(v.Threshold) }}
 		if v.OtherIndex != nil {
 			makeIndexes = append(makeIndexes, func() (singlepass.Index, error) { return v.OtherIndex(), nil })
 		}
@@ -113,7 +113,7 @@ func (b *bench) bytesEach(ctx context.Context, v Variant, makeIndex func() (sing
 	return float64(grown) / float64(wanted), nil
 }
 
-// centres is how many centres memory is measured with, by the bytes of a sketch.
+// centres returns how many centres memory is measured with, by the bytes of a sketch.
 func (b *bench) centres(sketch int) int {
 	n := b.options.Centres
 	if sketch > 0 {

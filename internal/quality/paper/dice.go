@@ -2,7 +2,7 @@ package paper
 
 import "math/rand/v2"
 
-// dice draws the random numbers. It does not use [rand.Rand], whose methods may give other
+// A dice draws the random numbers. It does not use [rand.Rand], whose methods may give other
 // numbers where int has 32 bits.
 type dice struct{ *rand.PCG }
 

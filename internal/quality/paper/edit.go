@@ -89,7 +89,7 @@ func reordering(text string, d dice, _ donor) string {
 	return strings.Join(all, "")
 }
 
-// target is how many characters a share of the text is, rounded up.
+// target returns how many characters a share of the text is, rounded up.
 func target(text string, share float64) int {
 	n := float64(utf8.RuneCountInString(text)) * share
 	if whole := int(n); float64(whole) < n {

@@ -14,7 +14,7 @@
 //   - reordered: the text is cut after each sentence, and all sentences are put in random order.
 //
 // A word is a run of letters and digits; of Han characters, two. Recognised is an edited text at a
-// distance from the original that is within the bound of the method.
+// distance from the original that is within the threshold of the method.
 package paper
 
 import (
@@ -35,11 +35,11 @@ type Article struct {
 	Text           string // title, line break and content, cleaned; valid UTF-8 with words in it
 }
 
-// A Variant is a method at one bound.
+// A Variant is a method at one threshold.
 type Variant struct {
-	Name   string        // METHOD[,KEY=VALUE]...
-	Method method.Method // the same one for several bounds, whose fingerprints are then made once
-	Bound  float64
+	Name      string        // METHOD[,KEY=VALUE]...
+	Method    method.Method // the same one for several thresholds, whose fingerprints are then made once
+	Threshold float64
 	// OtherIndex makes an index of the same centres that needs other memory; nil if there is none.
 	OtherIndex func() singlepass.Index
 }
@@ -106,7 +106,7 @@ type bench struct {
 	options  Options
 	done     int // steps
 
-	originals [][]print // by method, of each text
+	originals [][]fingerprint // by method, of each text
 }
 
 func newBench(articles []Article, variants []Variant, o Options) *bench {
@@ -123,7 +123,7 @@ func newBench(articles []Article, variants []Variant, o Options) *bench {
 	return b
 }
 
-// place is where a method is among those of the bench, -1 if it is not.
+// place returns where a method is among those of the bench, -1 if it is not.
 func (b *bench) place(m method.Method) int {
 	for i, known := range b.methods {
 		if known == m {
@@ -133,7 +133,7 @@ func (b *bench) place(m method.Method) int {
 	return -1
 }
 
-// step says that one more is done: for each variant its time and its memory, and for each method
+// step reports that one more is done: for each variant its time and its memory, and for each method
 // its fingerprints of the originals and of what each experiment makes of them.
 func (b *bench) step() {
 	b.done++
@@ -150,15 +150,15 @@ func (b *bench) characters() float64 {
 	return float64(sum) / float64(len(b.texts))
 }
 
-// A print is a fingerprint, or none of a text with nothing to compare.
-type print struct {
+// A fingerprint is one of a text, or none of a text with nothing to compare.
+type fingerprint struct {
 	singlepass.Fingerprint
 	ok bool
 }
 
-// prints makes the fingerprints of texts, on all cores.
-func (b *bench) prints(ctx context.Context, m method.Method, texts []string) ([]print, error) {
-	all := make([]print, len(texts))
+// fingerprints makes the fingerprints of texts, on all cores.
+func (b *bench) fingerprints(ctx context.Context, m method.Method, texts []string) ([]fingerprint, error) {
+	all := make([]fingerprint, len(texts))
 	err := parallel(ctx, len(texts), func() func(int) {
 		printer := m.NewPrinter()
 		return func(i int) { all[i].Fingerprint, all[i].ok = printer("", texts[i]) }

@@ -18,12 +18,12 @@ func lengthVariants(bounds ...float64) []Variant {
 	m := byLength{16}
 	var variants []Variant
 	for _, b := range bounds {
-		variants = append(variants, Variant{Name: "length", Method: m, Bound: b})
+		variants = append(variants, Variant{Name: "length", Method: m, Threshold: b})
 	}
 	return variants
 }
 
-// A method that tells lengths recognises what is reordered, but not what is longer or shorter; at a bound
+// A method that tells lengths recognises what is reordered, but not what is longer or shorter; at a threshold
 // without end it recognises all, and takes all for the same.
 func TestRecognised(t *testing.T) {
 	r, err := Run(t.Context(), made(t, 50), lengthVariants(2, math.Inf(1)), Options{Seed: 1, Centres: 10})
@@ -113,7 +113,7 @@ func TestRunErrors(t *testing.T) {
 		t.Errorf("one article: %v", err)
 	}
 	if _, err := Run(t.Context(), two, lengthVariants(-1), Options{}); err == nil || err.Error() != "length: less than nothing" {
-		t.Errorf("a bound that is not allowed: %v", err)
+		t.Errorf("a threshold that is not allowed: %v", err)
 	}
 }
 

@@ -7,13 +7,13 @@ import (
 	"github.com/clusterd/clusterd/internal/method"
 )
 
-// recognised edits every article in each way, and counts those that are still within the bound
+// recognised edits every article in each way, and counts those that are still within the threshold
 // of the original.
 func (b *bench) recognised(ctx context.Context) ([]Row, error) {
-	originals := make([][]print, len(b.methods))
+	originals := make([][]fingerprint, len(b.methods))
 	for i, m := range b.methods {
 		var err error
-		if originals[i], err = b.prints(ctx, m, b.texts); err != nil {
+		if originals[i], err = b.fingerprints(ctx, m, b.texts); err != nil {
 			return nil, err
 		}
 	}
@@ -32,7 +32,7 @@ func (b *bench) recognised(ctx context.Context) ([]Row, error) {
 		}
 		distances := make([][]float64, len(b.methods))
 		for i, m := range b.methods {
-			prints, err := b.prints(ctx, m, edited)
+			prints, err := b.fingerprints(ctx, m, edited)
 			if err != nil {
 				return nil, err
 			}
@@ -47,21 +47,21 @@ func (b *bench) recognised(ctx context.Context) ([]Row, error) {
 	return rows, nil
 }
 
-// distance is that of two texts, infinite where one has nothing to compare.
-func distance(m method.Method, a, b print) float64 {
+// distance returns that of two texts, infinite where one has nothing to compare.
+func distance(m method.Method, a, b fingerprint) float64 {
 	if !a.ok || !b.ok {
 		return math.Inf(1)
 	}
 	return m.Distance(a.Fingerprint, b.Fingerprint)
 }
 
-// within is the share of distances within the bound of each variant; distances are by method.
+// within returns the share of distances within the threshold of each variant; distances are by method.
 func (b *bench) within(distances [][]float64) []*float64 {
 	var figures []*float64
 	for _, v := range b.variants {
 		of, found := distances[b.place(v.Method)], 0
 		for _, d := range of {
-			if d <= v.Bound {
+			if d <= v.Threshold {
 				found++
 			}
 		}
@@ -74,8 +74,8 @@ func (b *bench) within(distances [][]float64) []*float64 {
 // compared is how many articles of the sample each is compared with.
 const compared = 1000
 
-// mistaken counts the articles for which another of the sample is within the bound, as they are. The
-// paper has no such figure, but without it the others say nothing: at a bound of 64 bits all are
+// mistaken counts the articles for which another of the sample is within the threshold, as they are. The
+// paper has no such figure, but without it the others say nothing: at a threshold of 64 bits all are
 // recognised.
 func (b *bench) mistaken(ctx context.Context) ([]Row, error) {
 	distances := make([][]float64, len(b.methods))

@@ -7,10 +7,10 @@ import (
 
 // Sample draws up to n of the articles that have at least so many characters and a word among them,
 // and returns them in the order in which they are. The same seed draws the same ones.
-func Sample(articles []Article, n, least int, seed uint64) []Article {
+func Sample(articles []Article, n, minCharacters int, seed uint64) []Article {
 	var fit []int
 	for i, a := range articles {
-		if utf8.RuneCountInString(a.Text) >= least && slices.ContainsFunc(words(a.Text), isWord) {
+		if utf8.RuneCountInString(a.Text) >= minCharacters && slices.ContainsFunc(words(a.Text), isWord) {
 			fit = append(fit, i)
 		}
 	}

@@ -40,7 +40,7 @@ func NewVariants(configured []eval.Variant) ([]Variant, error) {
 			m = same
 		}
 		made[m.Identity()] = m
-		v := Variant{Name: c.Name, Method: m, Bound: bound}
+		v := Variant{Name: c.Name, Method: m, Threshold: bound}
 		if c.Config.Fingerprint.Method == "simhash" {
 			v.OtherIndex = func() singlepass.Index { return hamming.Centres(hamming.NewMIH(int(bound))) }
 		}

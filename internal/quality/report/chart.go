@@ -17,8 +17,8 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// Plots are drawn in colours that stand for variables of the page, so that they are readable on a light
-// and on a dark ground. A paint is the number of such a colour; black is not one, since vgsvg leaves it out.
+// A paint is the number of a colour that stands for a variable of the page: so plots are readable on a
+// light and on a dark ground. Black is not one, since vgsvg leaves it out.
 type paint uint8
 
 const (
@@ -64,7 +64,7 @@ func (s series) glyph(radius vg.Length) draw.GlyphStyle {
 	return draw.GlyphStyle{Color: s.paint().color(), Radius: radius, Shape: shapes[int(s)%len(shapes)]}
 }
 
-// polygon is a filled marker with so many corners, the first of them at so many degrees from the right.
+// A polygon is a filled marker with so many corners, the first of them at so many degrees from the right.
 type polygon struct{ corners, turn int }
 
 // DrawGlyph implements [draw.GlyphDrawer].
@@ -86,7 +86,7 @@ type figure struct {
 	Tables      []table
 }
 
-// chart is a plot in the making. It has a column for the legend at its right.
+// A chart is a plot in the making. It has a column for the legend at its right.
 type chart struct {
 	*plot.Plot
 	legend vg.Length
@@ -137,7 +137,8 @@ func (c *chart) entry(name string, thumbs ...plot.Thumbnailer) {
 	c.legend = max(c.legend, c.Legend.TextStyle.Width(name)+c.Legend.ThumbnailWidth+14)
 }
 
-// brief is the name of a variant without the sections of its keys, and no longer than leaves room for the plot.
+// brief returns the name of a variant without the sections of its keys, and no longer than leaves room for
+// the plot.
 func brief(name string) string {
 	const longest = 34
 	settings := strings.Split(name, ",")
@@ -156,31 +157,31 @@ func brief(name string) string {
 
 // shares makes an axis of shares, from a round one below the smallest to 1.
 func shares(a *plot.Axis, smallest float64) {
-	least := math.Floor(math.Min(smallest, .9)*10 + 1e-9)
+	from := math.Floor(math.Min(smallest, .9)*10 + 1e-9)
 	step := 1.
-	if least < 5 {
+	if from < 5 {
 		step = 2
-		least -= math.Mod(least, step)
+		from -= math.Mod(from, step)
 	}
-	marks(a, max(0, least)/10, 1, step/10)
+	ticks(a, max(0, from)/10, 1, step/10)
 }
 
-// marks makes an axis with a mark at each step.
-func marks(a *plot.Axis, least, most, step float64) {
-	a.Min, a.Max = least, most
-	var ticks plot.ConstantTicks
-	for i := 0.; least+i*step < most+step/1e6; i++ {
-		v := least + i*step
-		ticks = append(ticks, plot.Tick{Value: v, Label: distance(v)})
+// ticks makes an axis with a tick at each step.
+func ticks(a *plot.Axis, low, high, step float64) {
+	a.Min, a.Max = low, high
+	var all plot.ConstantTicks
+	for i := 0.; low+i*step < high+step/1e6; i++ {
+		v := low + i*step
+		all = append(all, plot.Tick{Value: v, Label: distance(v)})
 	}
-	a.Tick.Marker = ticks
+	a.Tick.Marker = all
 }
 
 // threshold draws the ground up to the largest distance that is allowed.
-func (c *chart) threshold(bound float64) {
+func (c *chart) threshold(threshold float64) {
 	top, bottom := c.Y.Max, c.Y.Min
 	ground := &plotter.Polygon{
-		XYs:   []plotter.XYs{{{X: c.X.Min, Y: bottom}, {X: bound, Y: bottom}, {X: bound, Y: top}, {X: c.X.Min, Y: top}}},
+		XYs:   []plotter.XYs{{{X: c.X.Min, Y: bottom}, {X: threshold, Y: bottom}, {X: threshold, Y: top}, {X: c.X.Min, Y: top}}},
 		Color: veil.color(),
 	}
 	c.Add(ground)

@@ -12,20 +12,20 @@ import (
 	"github.com/clusterd/clusterd/internal/quality/eval"
 )
 
-// shownPrecision is the least of what is shown of a variant beside others: what is below is of no use, and would
-// take most of the plot.
-const shownPrecision = .5
+// minPrecision is the smallest precision that is shown of a variant beside others: what is below is of no
+// use, and would take most of the plot.
+const minPrecision = .5
 
 // precisionRecall shows each variant's curve over its thresholds, and where it stands as it is.
 func (r Report) precisionRecall() (figure, error) {
 	c := newChart("pair recall", "pair precision")
-	least := 1.
+	smallest := 1.
 	for i := range r.Runs {
 		run := &r.Runs[i]
 		var line plotter.XYs
 		if run.Curve != nil {
 			for _, p := range run.Curve.Points {
-				if p.Pairs.Precision < shownPrecision {
+				if p.Pairs.Precision < minPrecision {
 					continue
 				}
 				line = append(line, plotter.XY{X: p.Pairs.Recall, Y: p.Pairs.Precision})
@@ -35,11 +35,11 @@ func (r Report) precisionRecall() (figure, error) {
 		here := plotter.XYs{{X: run.Scores.Pairs.Recall, Y: run.Scores.Pairs.Precision}}
 		c.Add(&plotter.Scatter{XYs: here, GlyphStyle: series(i).glyph(6)})
 		for _, p := range append(line, here...) {
-			least = min(least, p.X, p.Y)
+			smallest = min(smallest, p.X, p.Y)
 		}
 	}
-	shares(&c.X, least)
-	shares(&c.Y, least)
+	shares(&c.X, smallest)
+	shares(&c.Y, smallest)
 	return c.figure(
 		"Pair precision and recall over all thresholds",
 		"One line for each run, one point for each threshold that gives a precision of .5 and more; the large marker is the run's own. The best place is the upper right corner.",
@@ -49,7 +49,7 @@ func (r Report) precisionRecall() (figure, error) {
 // costAccuracy shows what each variant costs, and how good it is.
 func (r Report) costAccuracy() (figure, error) {
 	c := newChart("documents a second (logarithmic)", "pair F1")
-	least, slowest, fastest := 1., math.Inf(1), 0.
+	smallest, slowest, fastest := 1., math.Inf(1), 0.
 	for i := range r.Runs {
 		run := &r.Runs[i]
 		if run.Cost.PerSecond <= 0 {
@@ -59,10 +59,10 @@ func (r Report) costAccuracy() (figure, error) {
 		mark := &plotter.Scatter{XYs: here, GlyphStyle: series(i).glyph(6)}
 		c.Add(mark)
 		c.entry(run.Name, mark)
-		least = min(least, here[0].Y)
+		smallest = min(smallest, here[0].Y)
 		slowest, fastest = min(slowest, here[0].X), max(fastest, here[0].X)
 	}
-	shares(&c.Y, least)
+	shares(&c.Y, smallest)
 	if fastest > 0 {
 		decades(&c.X, slowest, fastest)
 	}
@@ -73,16 +73,16 @@ func (r Report) costAccuracy() (figure, error) {
 }
 
 // decades makes a logarithmic axis with marks at 1, 2 and 5.
-func decades(a *plot.Axis, least, most float64) {
+func decades(a *plot.Axis, low, high float64) {
 	a.Scale = plot.LogScale{}
 	var ticks plot.ConstantTicks
-	for decade := math.Pow(10, math.Floor(math.Log10(least))); decade <= most*10; decade *= 10 {
+	for decade := math.Pow(10, math.Floor(math.Log10(low))); decade <= high*10; decade *= 10 {
 		for _, step := range []float64{1, 2, 5} {
 			ticks = append(ticks, plot.Tick{Value: step * decade, Label: count(int(step * decade))})
 		}
 	}
-	below := slices.IndexFunc(ticks, func(t plot.Tick) bool { return t.Value > least })
-	above := slices.IndexFunc(ticks, func(t plot.Tick) bool { return t.Value >= most })
+	below := slices.IndexFunc(ticks, func(t plot.Tick) bool { return t.Value > low })
+	above := slices.IndexFunc(ticks, func(t plot.Tick) bool { return t.Value >= high })
 	ticks = ticks[max(0, below-1) : above+1]
 	a.Min, a.Max, a.Tick.Marker = ticks[0].Value, ticks[len(ticks)-1].Value, ticks
 	if len(ticks) > 7 {
@@ -99,24 +99,24 @@ func thresholds(run *eval.Run) (figure, error) {
 	c := newChart("largest distance from the centre ("+run.Curve.Unit+")", "share")
 	points := run.Curve.Points
 	var precision, recall, f1, half plotter.XYs
-	least, best := 1., 0
+	smallest, best := 1., 0
 	for i, p := range points {
-		precision = append(precision, plotter.XY{X: p.Bound, Y: p.Pairs.Precision})
-		recall = append(recall, plotter.XY{X: p.Bound, Y: p.Pairs.Recall})
-		f1 = append(f1, plotter.XY{X: p.Bound, Y: p.Pairs.F1})
-		half = append(half, plotter.XY{X: p.Bound, Y: p.HalfPrecision})
-		least = min(least, p.Pairs.Precision, p.Pairs.Recall, p.Pairs.F1, p.HalfPrecision)
+		precision = append(precision, plotter.XY{X: p.Threshold, Y: p.Pairs.Precision})
+		recall = append(recall, plotter.XY{X: p.Threshold, Y: p.Pairs.Recall})
+		f1 = append(f1, plotter.XY{X: p.Threshold, Y: p.Pairs.F1})
+		half = append(half, plotter.XY{X: p.Threshold, Y: p.HalfPrecision})
+		smallest = min(smallest, p.Pairs.Precision, p.Pairs.Recall, p.Pairs.F1, p.HalfPrecision)
 		if p.Pairs.F1 > points[best].Pairs.F1 {
 			best = i
 		}
 	}
-	most, step := points[len(points)-1].Bound, .1
+	highest, step := points[len(points)-1].Threshold, .1
 	if run.Curve.Unit == eval.Bits {
 		step = 1
 	}
-	marks(&c.X, 0, most, step)
-	shares(&c.Y, least)
-	c.threshold(run.Bound)
+	ticks(&c.X, 0, highest, step)
+	shares(&c.Y, smallest)
+	c.threshold(run.Threshold)
 	c.line(0, "precision", precision)
 	c.line(1, "recall", recall)
 	c.line(2, "F1", f1)
@@ -125,7 +125,7 @@ func thresholds(run *eval.Run) (figure, error) {
 	}
 	f, err := c.figure(run.Name+": quality over the threshold", fmt.Sprintf(
 		"Pairs of documents in one cluster, by the largest distance that is allowed. F1 is highest at %s, with %s; the run's own threshold is %s.",
-		distance(points[best].Bound), share(points[best].Pairs.F1), distance(run.Bound)))
+		distance(points[best].Threshold), share(points[best].Pairs.F1), distance(run.Threshold)))
 	f.Tables = []table{curveTable(run.Curve, run.Name)}
 	return f, err
 }
@@ -134,9 +134,9 @@ func thresholds(run *eval.Run) (figure, error) {
 func distances(run *eval.Run) (figure, error) {
 	c := newChart("distance ("+run.Curve.Unit+")", "share of the pairs")
 	if run.Curve.Unit == eval.Bits {
-		marks(&c.X, 0, float64(len(run.Curve.Same.Bins)), 8)
+		ticks(&c.X, 0, float64(len(run.Curve.Same.Bins)), 8)
 	} else {
-		marks(&c.X, 0, 1, .1)
+		ticks(&c.X, 0, 1, .1)
 	}
 	c.Y.Min, c.Y.Max = 0, 0
 	names := []string{"belong together", "others"}
@@ -149,7 +149,7 @@ func distances(run *eval.Run) (figure, error) {
 		}
 	}
 	c.Y.Max = max(c.Y.Max*1.05, 1e-3)
-	c.threshold(run.Bound)
+	c.threshold(run.Threshold)
 	for i, name := range names {
 		line := &plotter.Line{XYs: steps[i], LineStyle: series(i).line()}
 		c.Add(line)
@@ -165,7 +165,7 @@ func distances(run *eval.Run) (figure, error) {
 	return f, err
 }
 
-// distanceTable has the bins that are not empty.
+// distanceTable returns the bins that are not empty.
 func distanceTable(c *eval.Curve, name string) table {
 	t := table{fmt.Sprintf("Distances (%s): %s", c.Unit, name), []string{"from", "to below", "same", "others"}, nil}
 	for i, n := range c.Same.Bins {
@@ -189,19 +189,19 @@ func (r Report) signalFigures() (figures []figure, err error) {
 		{"recall", func(q eval.Quality) float64 { return q.Recall }},
 	} {
 		c := newChart("members of the cluster, at least", m.name)
-		least := 1.
+		smallest := 1.
 		for i := range r.Runs {
 			var line plotter.XYs
 			for at, s := range r.Runs[i].Signals {
 				if y := m.of(s.All.Quality); s.All.Documents > 0 || m.name == "recall" { // of nothing found, there is no precision
 					line = append(line, plotter.XY{X: float64(at), Y: y})
-					least = min(least, y)
+					smallest = min(smallest, y)
 				}
 			}
 			c.line(series(i), r.Runs[i].Name, line)
 		}
 		c.sizes(r.Runs[0].Signals)
-		shares(&c.Y, least)
+		shares(&c.Y, smallest)
 		f, err := c.figure(
 			fmt.Sprintf("A large cluster as a sign of %s%s: %s", r.Positive, r.within(), m.name),
 			fmt.Sprintf("By how many members a cluster must have for its documents to count as %s; later members count, too.", r.Positive))

@@ -24,7 +24,7 @@ type Caption struct {
 	Made    time.Time
 }
 
-// section is a part of the page.
+// A section is a part of the page.
 type section struct {
 	Title   string
 	Text    string

@@ -20,7 +20,7 @@ type table struct {
 	Rows  [][]string
 }
 
-// tables are the whole report but the curves of thresholds.
+// tables returns the whole report but the curves of thresholds.
 func (r Report) tables() []table {
 	tables := []table{r.qualityTable(), r.recallTable(), r.purityTable()}
 	tables = append(tables, r.signalTables()...)
@@ -129,7 +129,7 @@ func curveTable(c *eval.Curve, name string) table {
 	}, nil}
 	for _, p := range c.Points {
 		t.Rows = append(t.Rows, []string{
-			distance(p.Bound), count(p.Clusters), share(p.Pairs.Precision), share(p.Pairs.Recall), share(p.Pairs.F1),
+			distance(p.Threshold), count(p.Clusters), share(p.Pairs.Precision), share(p.Pairs.Recall), share(p.Pairs.F1),
 			half(p.HalfPrecision, c.Half), fmt.Sprintf("%.2f", p.WrongPerThousand), share(p.BCubed), count(int(p.PerSecond)),
 		})
 	}
@@ -163,7 +163,7 @@ func (r Report) WriteTable(w io.Writer) error {
 	return tab.Flush() // which has the first error of all
 }
 
-// about is what was measured on.
+// about returns what was measured on.
 func (r Report) about() string {
 	parts := []string{fmt.Sprintf("%s documents of %s characters on average", count(r.Documents), count(int(r.Characters+.5)))}
 	if r.Rejected > 0 {
@@ -181,7 +181,7 @@ func (r Report) about() string {
 
 func share(v float64) string { return fmt.Sprintf("%.3f", v) }
 
-// half is left out where the truth has no pairs: it would be the precision again.
+// half returns a cell, which is left out where the truth has no pairs: it would be the precision again.
 func half(v float64, known bool) string {
 	if !known {
 		return "-"
@@ -189,13 +189,13 @@ func half(v float64, known bool) string {
 	return share(v)
 }
 
-// distance has no digits that are only rounding.
+// distance returns a cell without digits that are only rounding.
 func distance(v float64) string {
 	s := strconv.FormatFloat(v, 'f', 4, 64)
 	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
 }
 
-// count divides thousands.
+// count returns a cell in which thousands are divided.
 func count(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {

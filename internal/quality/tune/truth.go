@@ -111,7 +111,7 @@ func connect(ctx context.Context, documents []eval.Document, all []jaccard.Set, 
 	return t, err
 }
 
-// root is the document that stands for all that i is the same as.
+// root returns the document that stands for all that i is the same as.
 func (t *truth) root(i int) int {
 	for t.roots[i] != i {
 		t.roots[i] = t.roots[t.roots[i]]
@@ -120,7 +120,7 @@ func (t *truth) root(i int) int {
 	return i
 }
 
-// pairsWithin is how many pairs groups of these sizes have.
+// pairsWithin returns how many pairs groups of these sizes have.
 func pairsWithin(sizes map[int]int) (pairs int) {
 	for _, n := range sizes {
 		pairs += n * (n - 1) / 2

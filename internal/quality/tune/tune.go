@@ -143,10 +143,10 @@ func pointsOf(run eval.Run, c config.Config) []Point {
 	var points []Point
 	for _, p := range run.Curve.Points {
 		point := Point{
-			Method: run.Name, Default: p.Bound == run.Bound, Precision: p.Pairs.Precision, Recall: p.Pairs.Recall, F1: p.Pairs.F1,
+			Method: run.Name, Default: p.Threshold == run.Threshold, Precision: p.Pairs.Precision, Recall: p.Pairs.Recall, F1: p.Pairs.F1,
 			HalfPrecision: p.HalfPrecision, PerSecond: p.PerSecond, CentreBytes: run.Cost.CentreBytes,
 		}
-		point.Key, point.Value = setting(run.Name, p.Bound)
+		point.Key, point.Value = setting(run.Name, p.Threshold)
 		if c.Set(point.Key, point.Value) != nil {
 			continue // an index can do more than a configuration allows
 		}
@@ -186,15 +186,15 @@ const (
 	similarityKey = "cluster.similarity"
 )
 
-// setting returns the key and the value that give a method this bound.
-func setting(name string, bound float64) (key, value string) {
+// setting returns the key and the value that give a method this threshold.
+func setting(name string, threshold float64) (key, value string) {
 	switch name {
 	case "simhash":
-		return distanceKey, strconv.FormatFloat(bound, 'f', -1, 64)
+		return distanceKey, strconv.FormatFloat(threshold, 'f', -1, 64)
 	case "simhash+verify":
-		return verifiedKey, strconv.FormatFloat(bound, 'f', -1, 64)
+		return verifiedKey, strconv.FormatFloat(threshold, 'f', -1, 64)
 	default:
-		return similarityKey, strconv.FormatFloat(math.Round((1-bound)*1e4)/1e4, 'f', -1, 64)
+		return similarityKey, strconv.FormatFloat(math.Round((1-threshold)*1e4)/1e4, 'f', -1, 64)
 	}
 }
 
@@ -224,7 +224,7 @@ func (r *Report) propose() {
 	r.Config = lines(r.Proposed)
 }
 
-// lines is the proposal as YAML: the method, and the threshold where it is not what the configuration
+// lines returns the proposal as YAML: the method, and the threshold where it is not what the configuration
 // has already.
 func lines(p *Point) string {
 	if p == nil {

@@ -138,30 +138,30 @@ func TestRunErrors(t *testing.T) {
 func TestPoints(t *testing.T) {
 	point := func(bound, precision, recall float64) eval.Point {
 		f1 := 2 * precision * recall / (precision + recall)
-		return eval.Point{Bound: bound, Pairs: eval.Quality{Precision: precision, Recall: recall, F1: f1}, HalfPrecision: 1, PerSecond: 10}
+		return eval.Point{Threshold: bound, Pairs: eval.Quality{Precision: precision, Recall: recall, F1: f1}, HalfPrecision: 1, PerSecond: 10}
 	}
 	for name, tt := range map[string]struct {
 		run  eval.Run
 		want []string
 	}{
 		"distances a configuration cannot have": {
-			eval.Run{Name: "simhash", Bound: 3, Curve: &eval.Curve{Points: []eval.Point{point(2, 1, .4), point(3, 1, .5), point(6, .9, .9), point(7, .9, 1)}}},
+			eval.Run{Name: "simhash", Threshold: 3, Curve: &eval.Curve{Points: []eval.Point{point(2, 1, .4), point(3, 1, .5), point(6, .9, .9), point(7, .9, 1)}}},
 			[]string{"cluster.distance 2 false false", "cluster.distance 3 true false", "cluster.distance 6 false true"},
 		},
 		"verified": {
-			eval.Run{Name: "simhash+verify", Bound: 8, Curve: &eval.Curve{Points: []eval.Point{point(8, 1, .9), point(10, 1, .8)}}},
+			eval.Run{Name: "simhash+verify", Threshold: 8, Curve: &eval.Curve{Points: []eval.Point{point(8, 1, .9), point(10, 1, .8)}}},
 			[]string{"cluster.verified_distance 8 true true", "cluster.verified_distance 10 false false"},
 		},
 		"similarities": {
-			eval.Run{Name: "minhash", Bound: 1 - .77, Curve: &eval.Curve{Points: []eval.Point{point(1-.95, 1, .5), point(1-.77, 1, .9), point(1-.75, .9, .9), point(1, .1, 1)}}},
+			eval.Run{Name: "minhash", Threshold: 1 - .77, Curve: &eval.Curve{Points: []eval.Point{point(1-.95, 1, .5), point(1-.77, 1, .9), point(1-.75, .9, .9), point(1, .1, 1)}}},
 			[]string{"cluster.similarity 0.95 false false", "cluster.similarity 0.77 true true", "cluster.similarity 0.75 false false"},
 		},
 		"what changes nothing": {
-			eval.Run{Name: "exact", Bound: 0, Curve: &eval.Curve{Points: []eval.Point{point(0, 1, .5), point(.05, 1, .5), point(.1, 1, .5)}}},
+			eval.Run{Name: "exact", Threshold: 0, Curve: &eval.Curve{Points: []eval.Point{point(0, 1, .5), point(.05, 1, .5), point(.1, 1, .5)}}},
 			[]string{"cluster.similarity 1 true true"},
 		},
 		"of equals the configured": {
-			eval.Run{Name: "minhash", Bound: .2, Curve: &eval.Curve{Points: []eval.Point{point(.1, 1, .5), point(.2, 1, .5), point(.3, 1, .5)}}},
+			eval.Run{Name: "minhash", Threshold: .2, Curve: &eval.Curve{Points: []eval.Point{point(.1, 1, .5), point(.2, 1, .5), point(.3, 1, .5)}}},
 			[]string{"cluster.similarity 0.9 false false", "cluster.similarity 0.8 true true"},
 		},
 	} {
