@@ -9,8 +9,8 @@ import (
 	"github.com/clusterd/clusterd/internal/terminal"
 )
 
-// newBar shows on a terminal how much of total is done, -1 where that is not known; elsewhere it shows
-// nothing.
+// newBar shows on a terminal how much of total is done, -1 where that is not known; elsewhere it
+// shows nothing.
 func newBar(w io.Writer, total int64, what string, options ...progressbar.Option) *progressbar.ProgressBar {
 	return progressbar.NewOptions64(total, append([]progressbar.Option{
 		progressbar.OptionSetWriter(w), progressbar.OptionSetVisibility(terminal.Is(w)), progressbar.OptionSetDescription(what),

@@ -40,8 +40,8 @@ func TestCompare(t *testing.T) {
 	golden.Check(t, "testdata/compare.txt", []byte(strings.ReplaceAll(passages, page, "page.html")))
 }
 
-// A file is an article by input.fields where it is a JSON object, a document where its name says so, and else the
-// content of an article.
+// A file is an article by input.fields where it is a JSON object, a document where its name says
+// so, and else the content of an article.
 func TestReadText(t *testing.T) {
 	t.Parallel()
 	c := config.Default().Input

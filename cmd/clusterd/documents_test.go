@@ -32,8 +32,8 @@ func packed(t *testing.T, name, content string) []byte {
 	return b.Bytes()
 }
 
-// Documents are one article each, among files of one article a line. What is broken, empty or too large is
-// reported by name, and passed over.
+// Documents are one article each, among files of one article a line. What is broken, empty or too
+// large is reported by name, and passed over.
 func TestClusterDocuments(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

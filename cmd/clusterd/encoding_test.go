@@ -74,7 +74,8 @@ func TestClusterEncodings(t *testing.T) {
 	}
 }
 
-// What a wrong configuration makes of the input is said, and is an error where nothing could be read.
+// What a wrong configuration makes of the input is said, and is an error where nothing could be
+// read.
 func TestClusterSaysWhatSeemsWrong(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -16,8 +16,8 @@ import (
 	"github.com/clusterd/clusterd/internal/sample"
 )
 
-// measured is a folder with a made-up feed: labelled articles, the clusters that they were made in, and
-// some pairs.
+// measured is a folder with a made-up feed: labelled articles, the clusters that they were made in,
+// and some pairs.
 func measured(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

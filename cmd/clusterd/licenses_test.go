@@ -24,8 +24,8 @@ const thirdParty = "../../THIRD_PARTY_LICENSES"
 // rule stands before and after the modules of a text.
 var rule = strings.Repeat("=", 88)
 
-// linked are the folders of the packages that are linked into clusterd for a system, by module and release. It asks the
-// module cache alone.
+// linked are the folders of the packages that are linked into clusterd for a system, by module and
+// release. It asks the module cache alone.
 func linked(t *testing.T, system string) map[string][]string {
 	t.Helper()
 	list := exec.Command("go", "list", "-deps", "-json=Dir,Module,Standard", ".")
@@ -68,7 +68,8 @@ func linked(t *testing.T, system string) map[string][]string {
 // isLicense leaves out the GPL, which is the one of two licences of freetype that is not taken.
 var isLicense = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents).*|^(ftl|bsd-.*)\.txt$`)
 
-// texts are the licences, notices and grants of patents of a module: those at its root and beside the packages that are linked.
+// texts are the licences, notices and grants of patents of a module: those at its root and beside
+// the packages that are linked.
 func texts(t *testing.T, dirs []string) (all []string) {
 	t.Helper()
 	for _, dir := range dirs {

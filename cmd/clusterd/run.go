@@ -43,8 +43,8 @@ func newRun() *cobra.Command {
 	return cmd
 }
 
-// ignoreHangups keeps SIGHUP from ending the process, as it does by default, until the function that it
-// returns is called. Who sends one expects the configuration to be read again.
+// ignoreHangups keeps SIGHUP from ending the process, as it does by default, until the function
+// that it returns is called. Who sends one expects the configuration to be read again.
 func ignoreHangups(log *slog.Logger) (stop func()) {
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)

@@ -25,8 +25,8 @@ func versionLine() string {
 	return fmt.Sprintf("%s %s %s/%s", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// version returns the module's version where it was installed as one, else the commit that it was built
-// from.
+// version returns the module's version where it was installed as one, else the commit that it was
+// built from.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

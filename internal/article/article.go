@@ -71,7 +71,8 @@ const (
 	Empty     Class = "empty"      // there is a value, but neither title nor content in it
 	TooLarge  Class = "too_large"  // the value is larger than input.max_bytes
 	TooDeep   Class = "too_deep"   // the JSON is nested deeper than MaxDepth
-	// BadBatch is no record, but the rest of a record batch that cannot be read: from the offset of its address on.
+	// BadBatch is no record, but the rest of a record batch that cannot be read: from the offset of
+	// its address on.
 	BadBatch Class = "bad_batch"
 	// BadDocument is a file that is one article, and cannot be read. It is in no record.
 	BadDocument Class = "bad_document"

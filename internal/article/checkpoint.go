@@ -8,14 +8,15 @@ import (
 	"strings"
 )
 
-// CheckpointPrefix begins the key of a checkpoint. No cluster id begins so: a topic's name has no colon.
+// CheckpointPrefix begins the key of a checkpoint. No cluster id begins so: a topic's name has no
+// colon.
 const CheckpointPrefix = "checkpoint:"
 
 // checkpointVersion is the form of what [Checkpoint.JSON] writes.
 const checkpointVersion = 1
 
-// A Checkpoint stands in the clusters topic beside the clusters of a space and says of what they were made: with each
-// transaction, up to where the input was read, and by which settings.
+// A Checkpoint stands in the clusters topic beside the clusters of a space and says of what they
+// were made: with each transaction, up to where the input was read, and by which settings.
 type Checkpoint struct {
 	Version      int           `json:"version"`
 	Input        string        `json:"input"`         // the topic
@@ -30,10 +31,12 @@ type Checkpoint struct {
 	StreamTime   int64         `json:"stream_time"`   // the highest event time, Unix milliseconds
 }
 
-// Key returns the key of the checkpoint's record. Each group and space has its own, so that none takes another's away.
+// Key returns the key of the checkpoint's record. Each group and space has its own, so that none
+// takes another's away.
 func (c *Checkpoint) Key() string { return CheckpointPrefix + c.Group + "/" + c.Space }
 
-// IsCheckpoint reports whether a record of the clusters topic with this key is a checkpoint, not a cluster.
+// IsCheckpoint reports whether a record of the clusters topic with this key is a checkpoint, not a
+// cluster.
 func IsCheckpoint(key []byte) bool { return strings.HasPrefix(string(key), CheckpointPrefix) }
 
 // JSON writes the checkpoint as one line without a line break, in this form's version.

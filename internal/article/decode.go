@@ -108,8 +108,8 @@ func (p plainParser) parse(key []byte, value charset.Text) (a Article, _ *Reject
 	return a, nil
 }
 
-// key returns a key in UTF-8. It alone says little about its encoding: if it is not UTF-8, it is in that
-// of the value.
+// key returns a key in UTF-8. It alone says little about its encoding: if it is not UTF-8, it is in
+// that of the value.
 func (p plainParser) key(key []byte, from string) []byte {
 	if p.encoding.String() == charset.Auto && from != charset.UTF8 && !utf8.Valid(key) {
 		if e, err := charset.Get(from); err == nil {
@@ -119,7 +119,8 @@ func (p plainParser) key(key []byte, from string) []byte {
 	return p.encoding.Text(key).UTF8
 }
 
-// view returns b as a string without a copy. So b must not be written to while the string is in use.
+// view returns b as a string without a copy. So b must not be written to while the string is in
+// use.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // clip shortens s to at most limit bytes, at a rune boundary, and marks it with an ellipsis.

@@ -531,8 +531,8 @@ func TestDecodeTextRejects(t *testing.T) {
 	}
 }
 
-// A buffer that was used makes no difference, and neither it nor the record is left with anything of the article.
-// A record without escapes is decoded without allocation.
+// A buffer that was used makes no difference, and neither it nor the record is left with anything
+// of the article. A record without escapes is decoded without allocation.
 func TestDecodeDoesNotAllocate(t *testing.T) {
 	decoder := jsonDecoder(defaultFields(), maxBytes, "auto")
 	for _, name := range []string{"comment", "english"} {
@@ -562,8 +562,8 @@ func TestDecoderIsSafeForConcurrentUse(t *testing.T) {
 	group.Wait()
 }
 
-// benchmarkValues are made-up records: a news article with and without line breaks, a comment, and an article
-// as programs write it that escape all but ASCII.
+// benchmarkValues are made-up records: a news article with and without line breaks, a comment, and
+// an article as programs write it that escape all but ASCII.
 func benchmarkValues() map[string][]byte {
 	encode := func(content string) []byte {
 		value, err := json.Marshal(map[string]any{

@@ -25,8 +25,8 @@ type decoderPair struct {
 	plain   plainDecoder
 }
 
-// decoderPairs are for plain text and for many kinds of paths. A component with | stands first only: in an
-// array gjson takes it for an operator even where it is escaped.
+// decoderPairs are for plain text and for many kinds of paths. A component with | stands first
+// only: in an array gjson takes it for an operator even where it is escaped.
 func decoderPairs() map[string]decoderPair {
 	const maxBytes = 1 << 16
 	pairs := map[string]decoderPair{"text": {plainTextDecoder(maxBytes, "utf-8"), plainDecoder{maxBytes: maxBytes}}}
@@ -43,8 +43,8 @@ func decoderPairs() map[string]decoderPair {
 	return pairs
 }
 
-// same fails the test unless both ways have the same result. Of times the plain way knows some forms only, and of an
-// empty record it does not say which keys there are.
+// same fails the test unless both ways have the same result. Of times the plain way knows some
+// forms only, and of an empty record it does not say which keys there are.
 func (p decoderPair) same(t *testing.T, key, value []byte) {
 	t.Helper()
 	for _, part := range [][]byte{key, value} {
@@ -83,8 +83,8 @@ func (p decoderPair) same(t *testing.T, key, value []byte) {
 	}
 }
 
-// pieces are what random texts are made of: runes of all lengths, those around the borders of UTF-8 and JSON, and
-// what is not valid.
+// pieces are what random texts are made of: runes of all lengths, those around the borders of UTF-8
+// and JSON, and what is not valid.
 var pieces = []string{
 	"a", "b", "Z", "0", "7", " ", "~", "\x7f", "/", "<", ">", "&", "plain text", "中", "文", "新闻", "，", "。", "“", "”", "…",
 	"é", "\u0080", "\u07ff", "\u0800", "\u0fff", "\u1000", "\u2027", "\u2028", "\u2029", "\u202a", "\ud7ff", "\ue000", "\ufffd", "\uffff",
@@ -93,7 +93,8 @@ var pieces = []string{
 	"\xef\xbf", "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\xf0\x9f\x98", "\xff", "\xfe",
 }
 
-// What stands within a JSON string with a meaning, as a value, and between the two, each also as it must not be.
+// What stands within a JSON string with a meaning, as a value, and between the two, each also as it
+// must not be.
 var (
 	escapes = []string{
 		`\"`, `\\`, `\/`, `\b`, `\f`, `\n`, `\r`, `\t`, `\u0061`, `\u4E2d`, `\u0000`, `\u2028`, `\ud83d\ude00`, `\ud800`, `\udc00`,

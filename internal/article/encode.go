@@ -28,9 +28,9 @@ const (
 	HeaderOffsets   = "clusterd.offsets"   // first-last, of the records that a dead letter of class [BadBatch] stands for
 )
 
-// ForeignHeader returns the name under which a dead letter carries a header of its record: the same, unless it could
-// be taken for one of clusterd's. Then "input." goes before it; as it does before a name that would else become
-// the same as another's, so that what it was can be told.
+// ForeignHeader returns the name under which a dead letter carries a header of its record: the
+// same, unless it could be taken for one of clusterd's. Then "input." goes before it; as it does
+// before a name that would else become the same as another's, so that what it was can be told.
 func ForeignHeader(name string) string {
 	const prefix, mark = "clusterd.", "input."
 	rest := name
@@ -62,8 +62,8 @@ type Representative struct {
 	Title string `json:"title"` // at most [MaxTitleBytes] of it, then an ellipsis
 }
 
-// NewRepresentative returns the representative of the cluster that a founds. Its strings are copies: an
-// article's share memory with its whole record.
+// NewRepresentative returns the representative of the cluster that a founds. Its strings are
+// copies: an article's share memory with its whole record.
 func NewRepresentative(a Article) Representative {
 	return Representative{ID: strings.Clone(a.ID), Title: strings.Clone(clip(a.Title, MaxTitleBytes))}
 }
@@ -126,9 +126,9 @@ func (r Result) JSON() []byte { return r.AppendJSON(nil) }
 // JSON writes the cluster as one line without a line break.
 func (c Cluster) JSON() []byte { return c.AppendJSON(nil) }
 
-// AppendJSON appends what [Result.JSON] writes: the bytes of encoding/json, but with <, > and & as they are,
-// since titles are for people. Nothing of r escapes, so that a result can stay on its caller's stack. It
-// panics on a time beyond the year 9999, which [Decoder] rejects.
+// AppendJSON appends what [Result.JSON] writes: the bytes of encoding/json, but with <, > and & as
+// they are, since titles are for people. Nothing of r escapes, so that a result can stay on its
+// caller's stack. It panics on a time beyond the year 9999, which [Decoder] rejects.
 func (r *Result) AppendJSON(dst []byte) []byte {
 	dst = appendString(append(dst, `{"article_id":`...), r.ArticleID)
 	dst = append(dst, `,"cluster_id":`...)
@@ -217,8 +217,8 @@ func appendTime(dst []byte, t time.Time) []byte {
 
 const hexDigits = "0123456789abcdef"
 
-// appendString appends s as a JSON string, escaped as encoding/json does it: line separators too, which
-// JavaScript once could not read.
+// appendString appends s as a JSON string, escaped as encoding/json does it: line separators too,
+// which JavaScript once could not read.
 func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	start := 0
@@ -256,8 +256,8 @@ func appendEscaped(dst []byte, r rune) []byte {
 	}
 }
 
-// ParseCluster reads what [Cluster.JSON] wrote. All but the sketch must be there; whether it is possible is for the
-// caller to say.
+// ParseCluster reads what [Cluster.JSON] wrote. All but the sketch must be there; whether it is
+// possible is for the caller to say.
 func ParseCluster(value []byte) (Cluster, error) {
 	// One that is left out would else be one of no value, such as the fingerprint 0.
 	var c struct {

@@ -38,8 +38,8 @@ const (
 	harbourT = `{"id":"港7","title":"颱風登陸","content":"颱風今晨登陸，鐵路部門停駛了\"三十多班\"列車。\n許功蓋","source":"\u65b0\u534e"}`
 )
 
-// JSON is read once it is UTF-8: in GBK, Big5 and Shift_JIS the second byte of a character may be that of a
-// backslash or a brace.
+// JSON is read once it is UTF-8: in GBK, Big5 and Shift_JIS the second byte of a character may be
+// that of a backslash or a brace.
 func TestDecodeEncodings(t *testing.T) {
 	for _, tt := range []struct {
 		in, named, value string

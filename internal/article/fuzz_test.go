@@ -48,7 +48,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// FuzzClusterJSON: whatever a cluster says, it is written as encoding/json writes it, and comes back.
+// FuzzClusterJSON: whatever a cluster says, it is written as encoding/json writes it, and comes
+// back.
 func FuzzClusterJSON(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte, seq uint64, nanoseconds int64) {
 		at := time.Unix(0, nanoseconds).UTC()

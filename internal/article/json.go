@@ -38,8 +38,8 @@ func newJSONParser(fields Fields) *jsonParser {
 	}}
 }
 
-// A path is a dotted path: as the user wrote it, and in the form gjson looks up. One that is a plain key
-// needs no looking up.
+// A path is a dotted path: as the user wrote it, and in the form gjson looks up. One that is a
+// plain key needs no looking up.
 type path struct {
 	name, query string
 	plain       bool
@@ -58,7 +58,8 @@ func (p *jsonParser) parse(_ []byte, text charset.Text) (a Article, _ *Rejection
 	if len(bytes.TrimSpace(value)) == 0 {
 		return Article{}, reject(Empty, "the value is empty")
 	}
-	// The depth is bounded before any recursive decoder sees the value. Few brackets cannot nest deeply.
+	// The depth is bounded before any recursive decoder sees the value. Few brackets cannot nest
+	// deeply.
 	if brackets := bytes.Count(value, []byte("{")) + bytes.Count(value, []byte("[")); brackets > MaxDepth && jsonDepth(value) > MaxDepth {
 		return Article{}, reject(TooDeep, "the JSON is nested more than %d levels deep", MaxDepth)
 	}
@@ -97,8 +98,8 @@ func (p *jsonParser) nothing(object gjson.Result, title, content *gjson.Result) 
 	return reject(Empty, "there is no field %q and no field %q with a value; there is %s", titleName, contentName, quoted(keysOf(object)))
 }
 
-// find returns what stands at the paths. Plain keys, which they nearly always are, take one pass for all.
-// Where keys are double, the first counts.
+// find returns what stands at the paths. Plain keys, which they nearly always are, take one pass
+// for all. Where keys are double, the first counts.
 func (p *jsonParser) find(object gjson.Result) (found [parts]gjson.Result) {
 	object.ForEach(func(key, value gjson.Result) bool {
 		for i := range p.paths {
@@ -192,8 +193,8 @@ func (p *jsonParser) id(a *Article, r *gjson.Result) string {
 	return id
 }
 
-// time returns when the article was published: a text that parseTime reads, or a Unix time. An empty string is no time, as
-// null is.
+// time returns when the article was published: a text that parseTime reads, or a Unix time. An
+// empty string is no time, as null is.
 func (p *jsonParser) time(a *Article, r *gjson.Result) (t time.Time) {
 	ok := true
 	switch {

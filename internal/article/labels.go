@@ -8,8 +8,8 @@ type Labels struct {
 	id, label string // gjson paths; no label if empty
 }
 
-// NewLabels returns Labels of records of a format whose ids and labels are at dotted paths. An empty
-// label is none.
+// NewLabels returns Labels of records of a format whose ids and labels are at dotted paths. An
+// empty label is none.
 func NewLabels(format, id, label string) Labels {
 	l := Labels{json: format == JSON, id: newPath(id).query}
 	if label != "" {

@@ -75,8 +75,8 @@ const (
 	maxKeyDepth = 4
 )
 
-// keysOf returns the first keys of an object, with those of objects within it as dotted paths, and an ellipsis if there are
-// more.
+// keysOf returns the first keys of an object, with those of objects within it as dotted paths, and
+// an ellipsis if there are more.
 func keysOf(object gjson.Result) []string { return appendKeys([]string{}, "", object, 1) }
 
 func appendKeys(keys []string, prefix string, object gjson.Result, depth int) []string {

@@ -15,8 +15,8 @@ import (
 	"github.com/clusterd/clusterd/internal/article"
 )
 
-// The plain ways of decoding, encoding and parsing: several passes over a value, by libraries. The package is to
-// do the same, only faster.
+// The plain ways of decoding, encoding and parsing: several passes over a value, by libraries. The
+// package is to do the same, only faster.
 
 // plainDecoder decodes as [article.Decoder] does, one field after the other.
 type plainDecoder struct {

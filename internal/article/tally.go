@@ -7,7 +7,8 @@ import (
 	"github.com/clusterd/clusterd/internal/charset"
 )
 
-// A Tally counts what was odd about records, and says each thing once. It is safe for concurrent use.
+// A Tally counts what was odd about records, and says each thing once. It is safe for concurrent
+// use.
 type Tally struct {
 	encoding string // input.encoding
 	format   string // input.format
@@ -26,7 +27,8 @@ type Tally struct {
 	warned    bool
 }
 
-// NewTally returns the tally of records of a format, of which the content is at a dotted path, in an encoding.
+// NewTally returns the tally of records of a format, of which the content is at a dotted path, in
+// an encoding.
 func NewTally(format, content, encoding string) *Tally {
 	return &Tally{
 		format: format, content: content, encoding: encoding,
@@ -49,8 +51,8 @@ func (t *Tally) Counts() Counts {
 	return Counts{t.articles, t.rejected, t.invalid, t.encodings, t.fallbacks}
 }
 
-// Add counts an article with these notes, nil for none, or a record that is none. It returns what is to be said,
-// because nothing like it has been before.
+// Add counts an article with these notes, nil for none, or a record that is none. It returns what
+// is to be said, because nothing like it has been before.
 func (t *Tally) Add(n *Notes, rejection *Rejection) (news []string) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -91,8 +93,9 @@ func (t *Tally) Add(n *Notes, rejection *Rejection) (news []string) {
 	return news
 }
 
-// Warning returns, once, what seems to be wrong with the configuration, "" for nothing: that no article has had content, that
-// plain texts are JSON, or that not one record was an article. It is asked for when enough records are counted.
+// Warning returns, once, what seems to be wrong with the configuration, "" for nothing: that no
+// article has had content, that plain texts are JSON, or that not one record was an article. It is
+// asked for when enough records are counted.
 func (t *Tally) Warning() string {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()

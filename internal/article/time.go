@@ -15,8 +15,8 @@ const timeFormats = "RFC 3339 (2006-01-02T15:04:05Z), RFC 822 as in feeds (Mon, 
 // maxTimeBytes is how long a time may be, with a weekday and the name of its zone.
 const maxTimeBytes = 100
 
-// parseTime reads a time as programs write it. Without a zone it is taken as UTC, and without a time of day as
-// midnight. What may be one day or another, such as 02/03/2026, is no time.
+// parseTime reads a time as programs write it. Without a zone it is taken as UTC, and without a
+// time of day as midnight. What may be one day or another, such as 02/03/2026, is no time.
 func parseTime(s string) (time.Time, bool) {
 	if t, err := time.Parse(time.RFC3339, s); err == nil { // as nearly all are
 		return inUTC(t)
@@ -44,7 +44,8 @@ var (
 	// compactPattern is that of ISO 8601's basic format: a date, and perhaps a time of day and a zone.
 	compactPattern = regexp.MustCompile(`^(\d{8})(?:[T ]?(\d{2})(\d{2})(\d{2})?(?:[.,]\d+)?\s*(Z|[+-]\d{2}:?\d{2})?)?$`)
 	clockPattern   = regexp.MustCompile(`(?i)(?:[T,]\s*|\s+|\b|日)(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?(?:\s*([AP])\.?M\.?)?(?:\s*(` + zonePattern + `))?(?:\s|,|$)`)
-	// yearZone is a zone behind the year, as git writes it, and zoneName a name behind the number of a zone.
+	// yearZone is a zone behind the year, as git writes it, and zoneName a name behind the number of a
+	// zone.
 	yearZone       = regexp.MustCompile(`\d{4} ([+-]\d{4})$`)
 	zoneName       = regexp.MustCompile(`([+-]\d{2}:?\d{2}) [A-Z]{2,5}$`)
 	chineseClock   = regexp.MustCompile(`\s*(\d{1,2})[时時点點](\d{1,2})分(?:(\d{1,2})秒)?`)
@@ -54,7 +55,8 @@ var (
 	ordinalPattern = regexp.MustCompile(`(?i)\b(\d{1,2})(?:st|nd|rd|th)\b`)
 )
 
-// dateLayouts returns the forms of a date, without commas: with the year first, or with the month's name.
+// dateLayouts returns the forms of a date, without commas: with the year first, or with the month's
+// name.
 func dateLayouts() []string {
 	return []string{
 		"2006-1-2", "2006/1/2", "2006.1.2", "2006年1月2日", "2006 Jan 2", "Jan 2 2006", "January 2 2006", "2 Jan 2006", "2 January 2006",
@@ -86,7 +88,8 @@ func writtenTime(s string) (time.Time, bool) {
 		if !ok || !zoneOK || zone != "" && m[6] != "" {
 			return time.Time{}, false
 		}
-		// With the year behind it, as Java and date(1) write it, CST is China's as often as America's: 14 hours apart.
+		// With the year behind it, as Java and date(1) write it, CST is China's as often as America's: 14
+		// hours apart.
 		if strings.EqualFold(m[6], "CST") && strings.TrimSpace(s[at[1]:]) != "" {
 			return time.Time{}, false
 		}
@@ -136,7 +139,8 @@ func number(digits string) int {
 	return n
 }
 
-// zoneOffset returns how many seconds a zone is ahead of UTC: a number of hours and minutes, or a name that RFC 822 knows.
+// zoneOffset returns how many seconds a zone is ahead of UTC: a number of hours and minutes, or a
+// name that RFC 822 knows.
 func zoneOffset(zone string) (seconds int, ok bool) {
 	zone = strings.ToUpper(zone)
 	switch zone {
@@ -162,7 +166,8 @@ func zoneOffset(zone string) (seconds int, ok bool) {
 	return seconds, hours <= 23 && minutes <= 59
 }
 
-// compactTime reads what compactPattern has matched. Digits that do not begin with a year of our centuries may be a Unix time.
+// compactTime reads what compactPattern has matched. Digits that do not begin with a year of our
+// centuries may be a Unix time.
 func compactTime(m []string) (time.Time, bool) {
 	if year := number(m[1][:4]); year < yearEarliest || year >= yearLatest {
 		return unixTime(m[0])
@@ -176,8 +181,8 @@ func compactTime(m []string) (time.Time, bool) {
 	return inUTC(date.Add(clock - time.Duration(offset)*time.Second))
 }
 
-// unixTime reads a number of seconds since 1970, or of milliseconds, microseconds or nanoseconds: each from where the
-// one before would be past the year 5138.
+// unixTime reads a number of seconds since 1970, or of milliseconds, microseconds or nanoseconds:
+// each from where the one before would be past the year 5138.
 func unixTime(s string) (time.Time, bool) {
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil && n != math.MinInt64 {
 		switch size := max(n, -n); {

@@ -1,6 +1,6 @@
-// Package daemon wires what clusterd is while it runs: the connection to Kafka, the pipeline, the monitor
-// and the HTTP server that shows it, the limit of memory. A configuration goes in; articles are clustered
-// until the context ends.
+// Package daemon wires what clusterd is while it runs: the connection to Kafka, the pipeline, the
+// monitor and the HTTP server that shows it, the limit of memory. A configuration goes in; articles
+// are clustered until the context ends.
 package daemon
 
 import (
@@ -25,8 +25,8 @@ type Options struct {
 	Log     *slog.Logger
 }
 
-// Run clusters the articles of the input topic until ctx ends, which is no error, or something fails for
-// good.
+// Run clusters the articles of the input topic until ctx ends, which is no error, or something
+// fails for good.
 func Run(ctx context.Context, o Options) error {
 	c, log := o.Config, o.Log
 	client, err := kafka.NewClient(c.Kafka)
@@ -63,8 +63,8 @@ func Run(ctx context.Context, o Options) error {
 	return err
 }
 
-// RunEmbedded runs a broker of its own on the first of kafka.brokers, which keeps its records in dir, and
-// clusters the articles of its input topic as [Run] does.
+// RunEmbedded runs a broker of its own on the first of kafka.brokers, which keeps its records in
+// dir, and clusters the articles of its input topic as [Run] does.
 func RunEmbedded(ctx context.Context, o Options, dir string) error {
 	b, err := embedded.Start(o.Config.Kafka.Brokers[0], dir, o.Log)
 	if err != nil {

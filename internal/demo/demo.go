@@ -1,5 +1,5 @@
-// Package demo shows clusterd at work in one terminal: a broker of its own, a stream of articles, the
-// daemon, and which cluster each article goes to. Nothing is kept.
+// Package demo shows clusterd at work in one terminal: a broker of its own, a stream of articles,
+// the daemon, and which cluster each article goes to. Nothing is kept.
 package demo
 
 import (
@@ -33,8 +33,8 @@ type Options struct {
 	Log      *slog.Logger
 }
 
-// Run plays articles, and shows on out what becomes of each and on errs the totals, until ctx ends or the
-// time is up, which is no error.
+// Run plays articles, and shows on out what becomes of each and on errs the totals, until ctx ends
+// or the time is up, which is no error.
 func Run(ctx context.Context, o Options, out, errs io.Writer) error {
 	b, err := startBroker(o.Log)
 	if err != nil {

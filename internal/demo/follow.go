@@ -13,8 +13,8 @@ import (
 	"github.com/clusterd/clusterd/internal/kafka/embedded"
 )
 
-// follow shows what clusterd writes, as any other reader of the topics sees it, and a line of totals each
-// second.
+// follow shows what clusterd writes, as any other reader of the topics sees it, and a line of
+// totals each second.
 func follow(
 	ctx context.Context, client *kafka.Client, log *slog.Logger, c config.Config, view *view,
 ) error {

@@ -17,8 +17,8 @@ import (
 // maxPause keeps the time between two articles to what a duration can hold.
 const maxPause = 24 * time.Hour
 
-// play writes articles to the input topic at a steady rate. A file that is played to its end leaves the
-// demo running, for what others send.
+// play writes articles to the input topic at a steady rate. A file that is played to its end leaves
+// the demo running, for what others send.
 func play(ctx context.Context, o Options, c config.Config, view *view) error {
 	writer := &kafkago.Writer{
 		Addr: kafkago.TCP(c.Kafka.Brokers[0]), Topic: c.Input.Topic, Balancer: &kafkago.Hash{},
@@ -60,8 +60,8 @@ func madeUp(view *view) func() ([]byte, error) {
 	}
 }
 
-// lines reads a file line by line. A line that is longer than the topic takes is an error of the writer,
-// not of the reader.
+// lines reads a file line by line. A line that is longer than the topic takes is an error of the
+// writer, not of the reader.
 func lines(r io.Reader) func() ([]byte, error) {
 	buffered := bufio.NewReader(r)
 	return func() ([]byte, error) {

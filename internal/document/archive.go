@@ -12,8 +12,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// An archive is the zip file that a document is, of which only so much may be unpacked: a bomb is a few
-// kilobytes that unpack to gigabytes.
+// An archive is the zip file that a document is, of which only so much may be unpacked: a bomb is a
+// few kilobytes that unpack to gigabytes.
 type archive struct {
 	parts      map[string]*zip.File
 	left       int64 // bytes that may still be unpacked
@@ -36,8 +36,8 @@ const (
 	openCost = 1 << 10
 	// minToken is allowed of any document: the first tag of most names many namespaces.
 	minToken = 64 << 10
-	// maxDirectory is how many bytes may list what is in an archive. Of an e-book with ten thousand images it is
-	// a quarter.
+	// maxDirectory is how many bytes may list what is in an archive. Of an e-book with ten thousand
+	// images it is a quarter.
 	maxDirectory = 4 << 20
 )
 
@@ -82,8 +82,8 @@ func (r *limitedReaderAt) ReadAt(b []byte, at int64) (int, error) {
 // errMissing is the error of a part that is not in the archive.
 var errMissing = errors.New("is missing")
 
-// open opens a part by its path in the archive. Reading it gives [ErrTooLarge] where there is more in it
-// than may be unpacked.
+// open opens a part by its path in the archive. Reading it gives [ErrTooLarge] where there is more
+// in it than may be unpacked.
 func (a *archive) open(name string) (io.ReadCloser, error) {
 	f := a.parts[name]
 	if f == nil {
@@ -130,7 +130,8 @@ type list struct {
 	paths map[string]string // by id; empty until it is known
 }
 
-// add adds an id. It gives [ErrTooLarge] where so many parts cannot be opened, or the ids of these are too long.
+// add adds an id. It gives [ErrTooLarge] where so many parts cannot be opened, or the ids of these
+// are too long.
 func (l *list) add(a *archive, id string) error {
 	if int64(len(l.ids)+1)*openCost > a.left || len(id) > maxID {
 		return ErrTooLarge
@@ -150,8 +151,8 @@ func (l *list) locate(id, path string) {
 	}
 }
 
-// each calls visit with the tags and the text of a part in XML. HTML's tokenizer reads it because it holds one tag
-// at a time, of bounded size, while encoding/xml holds all open elements.
+// each calls visit with the tags and the text of a part in XML. HTML's tokenizer reads it because
+// it holds one tag at a time, of bounded size, while encoding/xml holds all open elements.
 func (a *archive) each(name string, visit func(tag) error) error {
 	r, err := a.open(name)
 	if err != nil {
@@ -194,8 +195,8 @@ func (a *archive) each(name string, visit func(tag) error) error {
 	}
 }
 
-// attributes returns what looks up attributes of the tag that z is at by their names, in lower case, of those that are
-// used at all. It can be called until z moves on.
+// attributes returns what looks up attributes of the tag that z is at by their names, in lower
+// case, of those that are used at all. It can be called until z moves on.
 func attributes(z *html.Tokenizer, more bool) func(name string) string {
 	var found [len(attributeNames)]string
 	return func(name string) string {

@@ -1,6 +1,6 @@
-// Package document reads files that hold one article each: web pages, XML, and what office programs and
-// e-books keep in a zip archive. In go a file's name and bytes, out comes its text. How markup is read
-// that stands alone in a file is up to who compares the text.
+// Package document reads files that hold one article each: web pages, XML, and what office programs
+// and e-books keep in a zip archive. In go a file's name and bytes, out comes its text. How markup
+// is read that stands alone in a file is up to who compares the text.
 package document
 
 import (
@@ -72,7 +72,8 @@ const byteOrderMark = "\ufeff"
 
 // Read reads a document of this many bytes, the format of which its name tells. Its text is UTF-8
 // of at most maxBytes bytes; one with more is [ErrTooLarge], one with none [ErrEmpty]. Every other
-// error says what is broken. A page or an XML document that does not say what encoding it is in, is in this one.
+// error says what is broken. A page or an XML document that does not say what encoding it is in, is
+// in this one.
 func Read(name string, file io.ReaderAt, size int64, maxBytes int, encoding *charset.Encoding) (Document, error) {
 	formats := formats()
 	i := slices.IndexFunc(formats, func(f format) bool { return slices.Contains(f.extensions, extension(name)) })

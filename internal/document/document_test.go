@@ -331,8 +331,8 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// Whatever a file holds, it gives text within the limit or an error. What is fuzzed is one part of each kind
-// of archive, since a fuzzer finds no checksums, and the archive itself.
+// Whatever a file holds, it gives text within the limit or an error. What is fuzzed is one part of
+// each kind of archive, since a fuzzer finds no checksums, and the archive itself.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(`<w:p><w:r><w:t>a</w:t><w:tab/></w:r></w:p>`))
 	f.Add([]byte(`<a:p><a:t><![CDATA[x]]></a:t></a:p></a:p><mc:Fallback>`))

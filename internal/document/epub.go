@@ -60,7 +60,8 @@ func (a *archive) chapter(name string) (string, error) {
 	return strings.TrimPrefix(markup.text.String(), byteOrderMark), err
 }
 
-// spine returns a book's chapters. In the book's package document they come after all that there is in it.
+// spine returns a book's chapters. In the book's package document they come after all that there is
+// in it.
 func spine(a *archive, book string) (list, error) {
 	var chapters list
 	err := a.each(book, func(t tag) error {

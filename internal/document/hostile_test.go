@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// hostileArchives are small files that are made to take much memory: what they list, name or unpack to is large.
+// hostileArchives are small files that are made to take much memory: what they list, name or unpack
+// to is large.
 func hostileArchives(t testing.TB) map[string]string {
 	t.Helper()
 	const many = 250_000
@@ -69,8 +70,8 @@ func hostileArchives(t testing.TB) map[string]string {
 	}
 }
 
-// peakHeap returns how much the heap grows while f runs, as far as looking at it from time to time shows. The collector
-// is made to run often, so that it is what is held that counts.
+// peakHeap returns how much the heap grows while f runs, as far as looking at it from time to time
+// shows. The collector is made to run often, so that it is what is held that counts.
 func peakHeap(f func()) (bytes uint64) {
 	defer debug.SetGCPercent(debug.SetGCPercent(20))
 	runtime.GC()

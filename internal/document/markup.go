@@ -22,8 +22,8 @@ var (
 // sniffed is how much of a file is looked at for its character encoding, as browsers do.
 const sniffed = 1024
 
-// readHTML reads a page in the encoding that its byte order mark or a meta tag names, or that can be told. Else it is
-// Windows-1252, as in browsers.
+// readHTML reads a page in the encoding that its byte order mark or a meta tag names, or that can
+// be told. Else it is Windows-1252, as in browsers.
 func readHTML(file io.ReaderAt, size int64, out *limited) error {
 	return decode(file, size, out, func(head []byte) (e encoding.Encoding, certain bool, err error) {
 		e, name, certain := charset.DetermineEncoding(head, "")
@@ -43,8 +43,8 @@ func readXML(file io.ReaderAt, size int64, out *limited) error {
 	})
 }
 
-// decodeXML reads a part in XML or XHTML as UTF-8, from the encoding that its byte order mark, its declaration or a
-// meta tag names.
+// decodeXML reads a part in XML or XHTML as UTF-8, from the encoding that its byte order mark, its
+// declaration or a meta tag names.
 func decodeXML(r io.Reader) (io.Reader, error) {
 	buffered := bufio.NewReaderSize(r, sniffed)
 	head, err := buffered.Peek(sniffed)
@@ -66,8 +66,8 @@ func decodeXML(r io.Reader) (io.Reader, error) {
 	return e.NewDecoder().Reader(buffered), nil
 }
 
-// xmlEncoding returns the encoding that the first bytes of an XML document name (XML 1.0, appendix F), nil where
-// they name none.
+// xmlEncoding returns the encoding that the first bytes of an XML document name (XML 1.0, appendix
+// F), nil where they name none.
 func xmlEncoding(head []byte) (encoding.Encoding, error) {
 	for begin, e := range map[string]encoding.Encoding{
 		"\xfe\xff": utf16BE, "\x00<\x00": utf16BE,
@@ -92,8 +92,8 @@ func xmlEncoding(head []byte) (encoding.Encoding, error) {
 	return e, nil
 }
 
-// decode reads a file in the encoding that its beginning tells for certain, else in the one that files are in; and
-// where that is up to the file, and cannot be told, in the uncertain one.
+// decode reads a file in the encoding that its beginning tells for certain, else in the one that
+// files are in; and where that is up to the file, and cannot be told, in the uncertain one.
 func decode(file io.ReaderAt, size int64, out *limited, determine func(head []byte) (e encoding.Encoding, certain bool, err error)) error {
 	if size > int64(out.max) {
 		return ErrTooLarge

@@ -61,8 +61,8 @@ func nested(open int, begins, ends bool) int {
 	return open
 }
 
-// readDocx appends the text of a Word document (ECMA-376 WordprocessingML), without headers, footers
-// and notes, as it is after all tracked changes.
+// readDocx appends the text of a Word document (ECMA-376 WordprocessingML), without headers,
+// footers and notes, as it is after all tracked changes.
 func readDocx(a *archive, out *limited) error {
 	main, err := officeDocument(a)
 	if err != nil {
@@ -77,8 +77,8 @@ func readDocx(a *archive, out *limited) error {
 	return word.appendText(a, main, out)
 }
 
-// readPptx appends the text of the slides of a presentation (ECMA-376 PresentationML) in the order in
-// which they are shown, without notes.
+// readPptx appends the text of the slides of a presentation (ECMA-376 PresentationML) in the order
+// in which they are shown, without notes.
 func readPptx(a *archive, out *limited) error {
 	main, err := officeDocument(a)
 	if err != nil {
@@ -138,8 +138,8 @@ func officeDocument(a *archive) (string, error) {
 	return main, err
 }
 
-// relationships hands on where a part leads (ECMA-376 part 2), each with its id, its kind and the path of the part
-// there. No part stands for the whole document.
+// relationships hands on where a part leads (ECMA-376 part 2), each with its id, its kind and the
+// path of the part there. No part stands for the whole document.
 func relationships(a *archive, part string, visit func(id, kind, target string)) error {
 	dir, file := path.Split(part)
 	return a.each(dir+"_rels/"+file+".rels", func(t tag) error {

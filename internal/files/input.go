@@ -1,5 +1,5 @@
-// Package files reads articles from files: one a line, or a document that is one. Files go in, [Entry] after
-// Entry comes out, and each is an article or says why it is none.
+// Package files reads articles from files: one a line, or a document that is one. Files go in,
+// [Entry] after Entry comes out, and each is an article or says why it is none.
 package files
 
 import (
@@ -44,8 +44,9 @@ type Reader struct {
 	offset   int64
 }
 
-// NewReader returns a Reader of articles as the input section of a configuration has them. It holds a line
-// at a time, of at most input.max_bytes. Each file is in one encoding, so lines are UTF-8 when they are decoded.
+// NewReader returns a Reader of articles as the input section of a configuration has them. It holds
+// a line at a time, of at most input.max_bytes. Each file is in one encoding, so lines are UTF-8
+// when they are decoded.
 func NewReader(c config.Input, files []File) (*Reader, error) {
 	encoding, err := charset.Get(c.Encoding)
 	if err != nil {

@@ -7,7 +7,8 @@ import (
 	"io"
 )
 
-// A lineReader reads lines without their ends, and of a line over the limit only the first limit bytes.
+// A lineReader reads lines without their ends, and of a line over the limit only the first limit
+// bytes.
 type lineReader struct {
 	r     *bufio.Reader
 	limit int

@@ -18,8 +18,8 @@ type Raw struct {
 	io.Reader
 }
 
-// OpenRaw opens every file before the first is read, so that a misspelt name is known at once. A name
-// of - is standard input.
+// OpenRaw opens every file before the first is read, so that a misspelt name is known at once. A
+// name of - is standard input.
 func OpenRaw(stdin io.Reader, names []string) (opened []Raw, closeAll func(), err error) {
 	var closers []io.Closer
 	closeAll = func() {
@@ -43,8 +43,8 @@ func OpenRaw(stdin io.Reader, names []string) (opened []Raw, closeAll func(), er
 	return opened, closeAll, nil
 }
 
-// Open opens files of articles as [OpenRaw] does. A file with a name in .gz is unpacked; one with the
-// extension of a document is one. What is read, as it is on disk, is also written to progress.
+// Open opens files of articles as [OpenRaw] does. A file with a name in .gz is unpacked; one with
+// the extension of a document is one. What is read, as it is on disk, is also written to progress.
 func Open(stdin io.Reader, names []string, progress io.Writer) (opened []File, closeAll func(), err error) {
 	raw, closeAll, err := OpenRaw(stdin, names)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/clusterd/clusterd/internal/document"
 )
 
-// ReadWhole returns the one article that a file is, of at most input.max_bytes: a document, an object by
-// input.fields where the file is a JSON object, and else the content of an article.
+// ReadWhole returns the one article that a file is, of at most input.max_bytes: a document, an
+// object by input.fields where the file is a JSON object, and else the content of an article.
 func ReadWhole(c config.Input, file File) (article.Article, error) {
 	encoding, err := charset.Get(c.Encoding)
 	if err != nil {

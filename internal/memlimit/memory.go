@@ -11,8 +11,8 @@ import (
 	"github.com/KimMachineGun/automemlimit/memlimit"
 )
 
-// share of the cgroup's limit that is taken: the kernel kills at that limit, and it counts more than
-// Go's memory, such as pages of files.
+// share of the cgroup's limit that is taken: the kernel kills at that limit, and it counts more
+// than Go's memory, such as pages of files.
 const share = 0.9
 
 // variable is what Go itself reads at its start.
@@ -24,9 +24,10 @@ type Limit struct {
 	From  string // "GOMEMLIMIT", "memory.limit", "cgroup" or "none"
 }
 
-// SetLimit sets the process's limit (see [debug.SetMemoryLimit]) to configured bytes, or with 0 to 90 % of
-// what the cgroup allows, if it has a limit. The environment's GOMEMLIMIT, which Go has obeyed by itself,
-// goes before both. After an error, which only a cgroup that cannot be read gives, nothing has changed.
+// SetLimit sets the process's limit (see [debug.SetMemoryLimit]) to configured bytes, or with 0 to
+// 90 % of what the cgroup allows, if it has a limit. The environment's GOMEMLIMIT, which Go has
+// obeyed by itself, goes before both. After an error, which only a cgroup that cannot be read
+// gives, nothing has changed.
 func SetLimit(configured int) (Limit, error) {
 	return setLimit(configured, os.Getenv, memlimit.FromCgroup)
 }

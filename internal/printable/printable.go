@@ -1,6 +1,6 @@
 // Package printable keeps text that others wrote from steering a terminal, and from reading like
-// something else than it is: what came from a topic, a file or a file's name goes through it on
-// the way to people.
+// something else than it is: what came from a topic, a file or a file's name goes through it on the
+// way to people.
 package printable
 
 import (
@@ -44,8 +44,8 @@ const (
 	zeroWidthJoiner    = '\u200d'
 )
 
-// isUnsafe reports whether a character is not to be shown. U+FFFD is one: it may stand for a byte that
-// is no UTF-8.
+// isUnsafe reports whether a character is not to be shown. U+FFFD is one: it may stand for a byte
+// that is no UTF-8.
 func isUnsafe(r rune) bool {
 	switch {
 	case r < utf8.RuneSelf:

@@ -1,5 +1,5 @@
-// Package terminal writes for a person in front of a terminal: whether there is one, how wide it is, and
-// what fits on a line of it.
+// Package terminal writes for a person in front of a terminal: whether there is one, how wide it
+// is, and what fits on a line of it.
 package terminal
 
 import (
@@ -28,7 +28,8 @@ func Is(f any) bool {
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// HasColours reports whether f is a terminal, and the user has nothing against colours: see no-color.org.
+// HasColours reports whether f is a terminal, and the user has nothing against colours: see
+// no-color.org.
 func HasColours(f any) bool { return Is(f) && os.Getenv("NO_COLOR") == "" }
 
 // Width returns how many cells a line of f has, or otherwise where that is not known.

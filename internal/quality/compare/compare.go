@@ -1,5 +1,5 @@
-// Package compare judges two articles by each method, and finds which passages they share. Two articles
-// go in; a report comes out, for a person or as JSON.
+// Package compare judges two articles by each method, and finds which passages they share. Two
+// articles go in; a report comes out, for a person or as JSON.
 package compare
 
 import (

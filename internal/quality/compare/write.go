@@ -56,7 +56,8 @@ func (r Report) WriteText(out io.Writer, colour bool) error {
 	return r.writePassages(out, colour)
 }
 
-// writePassages writes a passage a line or, where it has line breaks, more. White space is not shown.
+// writePassages writes a passage a line or, where it has line breaks, more. White space is not
+// shown.
 func (r Report) writePassages(out io.Writer, colour bool) error {
 	var b strings.Builder
 	for _, p := range r.Passages {
@@ -84,8 +85,8 @@ func (r Report) writePassages(out io.Writer, colour bool) error {
 	return err
 }
 
-// shownAtEachEnd is how many characters of a long shared passage are shown where it begins and where it
-// ends.
+// shownAtEachEnd is how many characters of a long shared passage are shown where it begins and
+// where it ends.
 const shownAtEachEnd = 60
 
 // abbreviated returns a long passage without its middle.

@@ -30,12 +30,12 @@ type Passage struct {
 	Text string `json:"text"` // of Same, as A has it
 }
 
-// A Comparer compares texts as clusterd reads them: what is the same to it after cleaning is the same. It
-// is safe for concurrent use.
+// A Comparer compares texts as clusterd reads them: what is the same to it after cleaning is the
+// same. It is safe for concurrent use.
 type Comparer struct{ strip, keep *text.Cleaner }
 
-// New returns a Comparer that strips markup as text.html of the configuration says, and takes of whole pages
-// what text.extract says.
+// New returns a Comparer that strips markup as text.html of the configuration says, and takes of
+// whole pages what text.extract says.
 func New(html, extract string) (*Comparer, error) {
 	strip, err := text.NewArticleCleaner(html, extract)
 	if err != nil {
@@ -48,18 +48,19 @@ func New(html, extract string) (*Comparer, error) {
 	return &Comparer{strip, keep}, nil
 }
 
-// searchTimeout is how long the search for the shortest edit script may take: for texts of some hundred
-// thousand words that have nothing in common. What is found by then is right, but may be longer.
+// searchTimeout is how long the search for the shortest edit script may take: for texts of some
+// hundred thousand words that have nothing in common. What is found by then is right, but may be
+// longer.
 const searchTimeout = 10 * time.Second
 
-// Passages divides two articles, each the title, a line break and the content, into what they share and
-// what only one has, in order; where they differ, A's comes first. Joined, those of one text are the text: as
-// it is, or if it has markup, cleaned.
+// Passages divides two articles, each the title, a line break and the content, into what they share
+// and what only one has, in order; where they differ, A's comes first. Joined, those of one text
+// are the text: as it is, or if it has markup, cleaned.
 //
-// White space at the ends is left out. Units are words, of Chinese and Japanese characters (UAX #29), and
-// the passages those of a shortest edit script (Myers, "An O(ND) Difference Algorithm and Its Variations",
-// 1986), in which what is shared by chance between longer differences counts as different. The error says
-// that the texts are too large.
+// White space at the ends is left out. Units are words, of Chinese and Japanese characters (UAX
+// #29), and the passages those of a shortest edit script (Myers, "An O(ND) Difference Algorithm and
+// Its Variations", 1986), in which what is shared by chance between longer differences counts as
+// different. The error says that the texts are too large.
 func (c *Comparer) Passages(titleA, contentA, titleB, contentB string) ([]Passage, error) {
 	a, b := units(c.readable(titleA, contentA)), units(c.readable(titleB, contentB))
 	known := make(alphabet)
@@ -114,8 +115,8 @@ func units(text string) (all []string) {
 
 func isSpace(unit string) bool { return strings.TrimSpace(unit) == "" }
 
-// An alphabet has a letter for each unit, since the library compares letters. They are none that it takes
-// for a space or a mark.
+// An alphabet has a letter for each unit, since the library compares letters. They are none that it
+// takes for a space or a mark.
 type alphabet map[string]rune
 
 const (
@@ -123,8 +124,8 @@ const (
 	letters     = utf8.MaxRune - firstLetter
 )
 
-// spell returns units in letters, the same for those that are the same when cleaned. All white space is the
-// same.
+// spell returns units in letters, the same for those that are the same when cleaned. All white
+// space is the same.
 func (c *Comparer) spell(known alphabet, units []string) []rune {
 	spelt := make([]rune, len(units))
 	var clean []byte

@@ -14,9 +14,9 @@ type Curve struct {
 	Unit   string  `json:"unit"` // of distances: Bits or Dissimilarity
 	Half   bool    `json:"half"` // whether the truth has pairs, without which HalfPrecision is the precision
 	Points []Point `json:"points"`
-	// Same are the truth's pairs of a Jaccard similarity of at least .8, and where it has no pairs, each
-	// document with the first of its true cluster. Other are random pairs of documents that the truth does
-	// not have together. Both have the same bins.
+	// Same are the truth's pairs of a Jaccard similarity of at least .8, and where it has no pairs,
+	// each document with the first of its true cluster. Other are random pairs of documents that the
+	// truth does not have together. Both have the same bins.
 	Same  Histogram `json:"same"`
 	Other Histogram `json:"other"`
 }
@@ -101,8 +101,8 @@ func thresholds(unit string, configured float64) []float64 {
 	return slices.CompactFunc(all, func(a, b float64) bool { return math.Abs(a-b) < 1e-9 })
 }
 
-// same returns pairs of members that belong together: by the truth's pairs, and where it has none, each member
-// with the first of its cluster.
+// same returns pairs of members that belong together: by the truth's pairs, and where it has none,
+// each member with the first of its cluster.
 func (b resolved) same() (pairs [][2]int) {
 	if len(b.pairs) > 0 {
 		for p, jaccard := range b.pairs {

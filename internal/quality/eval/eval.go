@@ -1,8 +1,8 @@
 // Package eval measures ways to cluster on documents of which it is known which belong together.
-// Documents and a truth go in, a [Report] comes out: for each variant, a method with its settings, how
-// good its clusters are, what they cost, how both change with the threshold, and what the size
-// of a cluster says about a label such as spam. Documents are clustered as clusterd does it,
-// one by one, in the order in which they come.
+// Documents and a truth go in, a [Report] comes out: for each variant, a method with its settings,
+// how good its clusters are, what they cost, how both change with the threshold, and what the size
+// of a cluster says about a label such as spam. Documents are clustered as clusterd does it, one by
+// one, in the order in which they come.
 package eval
 
 import (
@@ -60,8 +60,8 @@ type Run struct {
 	Curve     *Curve   `json:"curve,omitempty"`
 }
 
-// Evaluate measures the variants, one after the other. The error is that of a variant that cannot be
-// made, or of the context.
+// Evaluate measures the variants, one after the other. The error is that of a variant that cannot
+// be made, or of the context.
 func Evaluate(ctx context.Context, docs []Document, variants []Variant, o Options) (Report, error) {
 	r := describe(docs, o)
 	for _, v := range variants {

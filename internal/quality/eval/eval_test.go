@@ -56,7 +56,8 @@ func variant(t testing.TB, name string, settings ...string) Variant {
 	return v
 }
 
-// Documents come into the clusters that clusterd gives them, those that expire included, whatever times they say.
+// Documents come into the clusters that clusterd gives them, those that expire included, whatever
+// times they say.
 func TestClustersAreThoseOfTheDaemon(t *testing.T) {
 	all, docs, _ := feed(t, 1500)
 	var lines []byte

@@ -20,7 +20,8 @@ import (
 	"github.com/clusterd/clusterd/internal/files"
 )
 
-// Of clusterings of real articles, scores are what the measuring script fingerprints, where both are at hand.
+// Of clusterings of real articles, scores are what the measuring script fingerprints, where both
+// are at hand.
 func TestScoreAsTheScript(t *testing.T) {
 	const script = "../../../../shared/tools/score.py"
 	paths, err := filepath.Glob("../../../../shared/data/*.clusters_j80.tsv.gz")

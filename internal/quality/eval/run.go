@@ -49,7 +49,8 @@ type fingerprints struct {
 	took time.Duration
 }
 
-// fingerprint makes them with so many threads, and calls done with how many documents are, as they are.
+// fingerprint makes them with so many threads, and calls done with how many documents are, as they
+// are.
 func fingerprint(ctx context.Context, m method.Method, docs []Document, threads int, done func(documents int)) (fingerprints, error) {
 	p := fingerprints{of: make([]singlepass.Fingerprint, len(docs)), ok: make([]bool, len(docs))}
 	// The first documents warm the caches, and garbage of the run before is not this one's.

@@ -2,8 +2,8 @@ package eval
 
 import "fmt"
 
-// A Clustering has for each document the number of its cluster, which is the number of the document that
-// founded it, or one of the negative values.
+// A Clustering has for each document the number of its cluster, which is the number of the document
+// that founded it, or one of the negative values.
 type Clustering []int
 
 const (
@@ -13,14 +13,14 @@ const (
 	Missing = -2
 )
 
-// maxChecked is how many members a cluster may have for its members to be checked one by one. Beyond, none
-// of it counts as wrong, and none of its pairs as half the same.
+// maxChecked is how many members a cluster may have for its members to be checked one by one.
+// Beyond, none of it counts as wrong, and none of its pairs as half the same.
 const maxChecked = 2000
 
-// Scores are the measures of a clustering against a truth. They are what the measuring script of the
-// truths computes, to the last digit, with its corners: documents of the same id are one member of a
-// cluster (of the last one's result), but count in B-cubed as often as they occur; nothing found, or
-// nothing to find, makes a share of 0; see [maxChecked].
+// Scores are the measures of a clustering against a truth. They are what the measuring script of
+// the truths computes, to the last digit, with its corners: documents of the same id are one member
+// of a cluster (of the last one's result), but count in B-cubed as often as they occur; nothing
+// found, or nothing to find, makes a share of 0; see [maxChecked].
 type Scores struct {
 	Documents    int     `json:"documents"`
 	Missing      int     `json:"missing"`       // without a result
@@ -37,7 +37,8 @@ type Scores struct {
 	// HalfPrecision is the share of the found pairs that are true or have a Jaccard similarity of at
 	// least .5. Without pairs in the truth, none has one.
 	HalfPrecision float64 `json:"half_precision"`
-	// Wrong counts members of found clusters of two or more that have no such pair with any other member.
+	// Wrong counts members of found clusters of two or more that have no such pair with any other
+	// member.
 	Wrong            int     `json:"wrong"`
 	WrongPerThousand float64 `json:"wrong_per_thousand"` // documents
 
@@ -120,7 +121,8 @@ func (t *Truth) resolve(docs []Document) resolved {
 	return b
 }
 
-// Score returns the measures of a clustering of the documents, and the recall at each Jaccard level.
+// Score returns the measures of a clustering of the documents, and the recall at each Jaccard
+// level.
 //
 // B-cubed is by Bagga and Baldwin (1998): the mean, over documents, of the share of a document's
 // cluster that belongs to its true cluster (precision), and the other way round (recall).
@@ -156,8 +158,8 @@ func score(b resolved, c Clustering, at []float64) Scores {
 	return s
 }
 
-// membersOf returns the cluster of each member, which for one that stands alone is its own, and whether
-// it has a result.
+// membersOf returns the cluster of each member, which for one that stands alone is its own, and
+// whether it has a result.
 func membersOf(b resolved, c Clustering) (found []int, has []bool) {
 	found, has = make([]int, len(b.group)), make([]bool, len(b.group))
 	for m := range found {

@@ -146,8 +146,8 @@ func randomCase(random *rand.Rand) ([]Document, *Truth, Clustering) {
 	return docs, truth, c
 }
 
-// define reckons the scores from two questions: are two ids together by the truth, and are they by the
-// clustering?
+// define reckons the scores from two questions: are two ids together by the truth, and are they by
+// the clustering?
 func define(docs []Document, truth *Truth, c Clustering, at []float64) Scores {
 	isID := make(map[string]bool)
 	var ids []string

@@ -2,8 +2,9 @@ package eval
 
 import "time"
 
-// A Signal is how well "in a cluster of Size or more" tells the positive documents, such as spam, from others.
-// Of documents without a label nothing is known: they are members, and are left out of the shares.
+// A Signal is how well "in a cluster of Size or more" tells the positive documents, such as spam,
+// from others. Of documents without a label nothing is known: they are members, and are left out of
+// the shares.
 type Signal struct {
 	Size int `json:"size"`
 	// All counts a document as soon as its cluster has that many members, later ones included.
@@ -19,8 +20,8 @@ type Found struct {
 	Quality
 }
 
-// Signals returns a signal for each of the options' sizes. With a window, members count only where that many arrive
-// within it. A document arrives at the latest event time so far.
+// Signals returns a signal for each of the options' sizes. With a window, members count only where
+// that many arrive within it. A document arrives at the latest event time so far.
 func Signals(docs []Document, c Clustering, o Options) []Signal {
 	arrived := arrivals(docs, o.Now)
 	members := make(map[int][]int)
@@ -67,8 +68,9 @@ func countWithin(members []int, arrived []int64, within time.Duration, inAll, up
 		}
 		upToIt[i] = last - first + 1
 	}
-	// The window that ends with a member holds as many. Those that hold member k end from k on, and begin at k
-	// at the latest; the queue has their ends, without those that a later one is at least as full as.
+	// The window that ends with a member holds as many. Those that hold member k end from k on, and
+	// begin at k at the latest; the queue has their ends, without those that a later one is at least
+	// as full as.
 	var queue []int
 	next := 0
 	holds := func(end int) int { return upToIt[members[end]] }

@@ -44,7 +44,8 @@ func TestPurity(t *testing.T) {
 }
 
 func TestSignals(t *testing.T) {
-	// The cluster of document 0 gets a member at 0, 1, 2 and 30 minutes; that of document 3 is half spam.
+	// The cluster of document 0 gets a member at 0, 1, 2 and 30 minutes; that of document 3 is half
+	// spam.
 	docs := labelled("s s s s h s h -", 0, 1, 2, 3, 4, 30, 31, 32)
 	c := Clustering{0, 0, 0, 3, 3, 0, Unclustered, 3}
 	found := func(documents, positive int, p, r float64) Found { return Found{documents, positive, quality(p, r)} }

@@ -13,8 +13,8 @@ type Variant struct {
 	Config config.Config // the method, its settings and the window count; the rest does not
 }
 
-// ParseVariant returns the variant that METHOD[,KEY=VALUE]... says; in all else it is as configured. The
-// error wraps [config.ErrSecret] where a value may be a secret.
+// ParseVariant returns the variant that METHOD[,KEY=VALUE]... says; in all else it is as
+// configured. The error wraps [config.ErrSecret] where a value may be a secret.
 func ParseVariant(c config.Config, text string) (Variant, error) {
 	v := Variant{Name: text, Config: c}
 	settings := strings.Split(text, ",")

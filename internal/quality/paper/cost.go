@@ -91,8 +91,8 @@ func (b *bench) memory(ctx context.Context) ([]Row, error) {
 	return []Row{row, other}, nil
 }
 
-// bytesEach inserts centres into an index, one by one as a daemon does, and returns by how many bytes
-// a centre the heap grows.
+// bytesEach inserts centres into an index, one by one as a daemon does, and returns by how many
+// bytes a centre the heap grows.
 func (b *bench) bytesEach(ctx context.Context, v Variant, makeIndex func() (singlepass.Index, error)) (float64, error) {
 	next := b.strangers(v)
 	wanted := b.centres(len(next().Sketch))
@@ -122,8 +122,8 @@ func (b *bench) centres(sketch int) int {
 	return n
 }
 
-// strangers returns a function that makes fingerprints of which no two are of similar articles: random
-// bits, or where a method has sketches, those of texts patched together of the articles.
+// strangers returns a function that makes fingerprints of which no two are of similar articles:
+// random bits, or where a method has sketches, those of texts patched together of the articles.
 func (b *bench) strangers(v Variant) func() singlepass.Fingerprint {
 	d, printer, others := newDice(b.options.Seed, patching, 0), v.Method.NewPrinter(), b.others
 	others.self = len(b.texts) - 1 // one has to be left out

@@ -23,8 +23,8 @@ func lengthVariants(bounds ...float64) []Variant {
 	return variants
 }
 
-// A method that tells lengths recognises what is reordered, but not what is longer or shorter; at a threshold
-// without end it recognises all, and takes all for the same.
+// A method that tells lengths recognises what is reordered, but not what is longer or shorter; at a
+// threshold without end it recognises all, and takes all for the same.
 func TestRecognised(t *testing.T) {
 	r, err := Run(t.Context(), made(t, 50), lengthVariants(2, math.Inf(1)), Options{Seed: 1, Centres: 10})
 	if err != nil {

@@ -34,9 +34,9 @@ type experiment struct {
 	shingle *float64 // what it has for Shingle; nil: no figure
 }
 
-// experiments returns what the paper did. The published figures are those of the paper "SimHash + Single-Pass" that the design follows:
-// SDBM hashes, term frequencies, distance 3, beside Shingle with a Jaccard similarity above
-// .95; on an i5-3210M.
+// experiments returns what the paper did. The published figures are those of the paper "SimHash +
+// Single-Pass" that the design follows: SDBM hashes, term frequencies, distance 3, beside Shingle
+// with a Jaccard similarity above .95; on an i5-3210M.
 func experiments() []experiment {
 	fivePercent := &Claim{Figure: .70}
 	shingleReordered := .061

@@ -55,7 +55,8 @@ func distance(m method.Method, a, b fingerprint) float64 {
 	return m.Distance(a.Fingerprint, b.Fingerprint)
 }
 
-// within returns the share of distances within the threshold of each variant; distances are by method.
+// within returns the share of distances within the threshold of each variant; distances are by
+// method.
 func (b *bench) within(distances [][]float64) []*float64 {
 	var figures []*float64
 	for _, v := range b.variants {
@@ -74,9 +75,9 @@ func (b *bench) within(distances [][]float64) []*float64 {
 // compared is how many articles of the sample each is compared with.
 const compared = 1000
 
-// mistaken counts the articles for which another of the sample is within the threshold, as they are. The
-// paper has no such figure, but without it the others say nothing: at a threshold of 64 bits all are
-// recognised.
+// mistaken counts the articles for which another of the sample is within the threshold, as they
+// are. The paper has no such figure, but without it the others say nothing: at a threshold of 64
+// bits all are recognised.
 func (b *bench) mistaken(ctx context.Context) ([]Row, error) {
 	distances := make([][]float64, len(b.methods))
 	for i, m := range b.methods {

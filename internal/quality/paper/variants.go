@@ -9,9 +9,9 @@ import (
 	"github.com/clusterd/clusterd/internal/text"
 )
 
-// Runs returns what is measured if nothing else is said, as [eval.ParseVariant] reads it: the methods as
-// configured, and beside simhash what it is with the paper's settings, to the letter and with the token
-// hash mended, and at its widest.
+// Runs returns what is measured if nothing else is said, as [eval.ParseVariant] reads it: the
+// methods as configured, and beside simhash what it is with the paper's settings, to the letter and
+// with the token hash mended, and at its widest.
 func Runs() []string {
 	runs := []string{
 		"simhash", "simhash,fingerprint.hash=sdbm-raw,fingerprint.weight=tf",
@@ -25,8 +25,8 @@ func Runs() []string {
 	return runs
 }
 
-// NewVariants returns variants that share a method where their fingerprints are the same: dictionaries
-// are large.
+// NewVariants returns variants that share a method where their fingerprints are the same:
+// dictionaries are large.
 func NewVariants(configured []eval.Variant) ([]Variant, error) {
 	var variants []Variant
 	made := make(map[string]method.Method) // by identity

@@ -49,7 +49,8 @@ func isWord(unit string) bool {
 
 func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r) }
 
-// spaced returns a word as it is written before another: with a space, unless it is of Han characters.
+// spaced returns a word as it is written before another: with a space, unless it is of Han
+// characters.
 func spaced(word string) string {
 	if last, _ := utf8.DecodeLastRuneInString(word); isWord(word) && !unicode.Is(unicode.Han, last) {
 		return word + " "

@@ -17,8 +17,8 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// A paint is the number of a colour that stands for a variable of the page: so plots are readable on a
-// light and on a dark ground. Black is not one, since vgsvg leaves it out.
+// A paint is the number of a colour that stands for a variable of the page: so plots are readable
+// on a light and on a dark ground. Black is not one, since vgsvg leaves it out.
 type paint uint8
 
 const (
@@ -64,7 +64,8 @@ func (s series) glyph(radius vg.Length) draw.GlyphStyle {
 	return draw.GlyphStyle{Color: s.paint().color(), Radius: radius, Shape: shapes[int(s)%len(shapes)]}
 }
 
-// A polygon is a filled marker with so many corners, the first of them at so many degrees from the right.
+// A polygon is a filled marker with so many corners, the first of them at so many degrees from the
+// right.
 type polygon struct{ corners, turn int }
 
 // DrawGlyph implements [draw.GlyphDrawer].
@@ -137,8 +138,8 @@ func (c *chart) entry(name string, thumbs ...plot.Thumbnailer) {
 	c.legend = max(c.legend, c.Legend.TextStyle.Width(name)+c.Legend.ThumbnailWidth+14)
 }
 
-// brief returns the name of a variant without the sections of its keys, and no longer than leaves room for
-// the plot.
+// brief returns the name of a variant without the sections of its keys, and no longer than leaves
+// room for the plot.
 func brief(name string) string {
 	const longest = 34
 	settings := strings.Split(name, ",")

@@ -12,8 +12,8 @@ import (
 	"github.com/clusterd/clusterd/internal/quality/eval"
 )
 
-// minPrecision is the smallest precision that is shown of a variant beside others: what is below is of no
-// use, and would take most of the plot.
+// minPrecision is the smallest precision that is shown of a variant beside others: what is below is
+// of no use, and would take most of the plot.
 const minPrecision = .5
 
 // precisionRecall shows each variant's curve over its thresholds, and where it stands as it is.

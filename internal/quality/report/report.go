@@ -32,8 +32,8 @@ type section struct {
 	Tables  []table
 }
 
-// HTML returns the report as a page with plots, which needs nothing beside it: no script, no other file,
-// no network.
+// HTML returns the report as a page with plots, which needs nothing beside it: no script, no other
+// file, no network.
 func (r Report) HTML(c Caption) ([]byte, error) {
 	sections, err := r.sections()
 	if err != nil {

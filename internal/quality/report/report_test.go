@@ -80,8 +80,8 @@ func TestWriteTable(t *testing.T) {
 	golden.Check(t, "testdata/feed.txt", table.Bytes())
 }
 
-// The report is a page of its own: every plot drawn and explained, nothing fetched, nothing run, no text of a document, and
-// no name taken for markup.
+// The report is a page of its own: every plot drawn and explained, nothing fetched, nothing run, no
+// text of a document, and no name taken for markup.
 func TestHTML(t *testing.T) {
 	docs, truth := feed(t, 300)
 	const name = `<script>alert("x")</script>&amp;`
@@ -130,7 +130,8 @@ func TestHTML(t *testing.T) {
 			checkPlot(t, n)
 		}
 	}
-	// Two plots of all, two of spam, two of minhash, and of exact, which has one threshold, the distances.
+	// Two plots of all, two of spam, two of minhash, and of exact, which has one threshold, the
+	// distances.
 	if counts["svg"] != 7 || counts["figure"] != 7 || counts["script"]+counts["link"]+counts["img"]+counts["image"]+counts["iframe"] != 0 {
 		t.Errorf("elements: %v", counts)
 	}

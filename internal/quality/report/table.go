@@ -181,7 +181,8 @@ func (r Report) about() string {
 
 func share(v float64) string { return fmt.Sprintf("%.3f", v) }
 
-// half returns a cell, which is left out where the truth has no pairs: it would be the precision again.
+// half returns a cell, which is left out where the truth has no pairs: it would be the precision
+// again.
 func half(v float64, known bool) string {
 	if !known {
 		return "-"

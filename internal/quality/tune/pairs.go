@@ -67,8 +67,8 @@ type occurrence struct {
 	document int32
 }
 
-// rarest returns of each set, of its rarest hashes that the filter needs, those that another set has
-// too, by number; n is how many numbers there are, given from the rarest on.
+// rarest returns of each set, of its rarest hashes that the filter needs, those that another set
+// has too, by number; n is how many numbers there are, given from the rarest on.
 func rarest(all []jaccard.Set) (prefixes [][]int32, n int) {
 	var occurrences []occurrence
 	for i, s := range all {

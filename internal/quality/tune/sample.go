@@ -6,8 +6,8 @@ import (
 	"github.com/clusterd/clusterd/internal/quality/eval"
 )
 
-// Sample returns n documents that follow one another, or all if they are fewer: copies follow one another
-// in a stream. The same seed gives the same ones.
+// Sample returns n documents that follow one another, or all if they are fewer: copies follow one
+// another in a stream. The same seed gives the same ones.
 func Sample(documents []eval.Document, n int, seed uint64) []eval.Document {
 	beyond := len(documents) - n
 	if beyond <= 0 {

@@ -224,8 +224,8 @@ func (r *Report) propose() {
 	r.Config = lines(r.Proposed)
 }
 
-// lines returns the proposal as YAML: the method, and the threshold where it is not what the configuration
-// has already.
+// lines returns the proposal as YAML: the method, and the threshold where it is not what the
+// configuration has already.
 func lines(p *Point) string {
 	if p == nil {
 		return "fingerprint:\n  method: " + config.Default().Fingerprint.Method + "\n"
