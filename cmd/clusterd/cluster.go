@@ -26,12 +26,28 @@ import (
 
 // clusterFlags are the keys of the configuration that cluster also takes as flags.
 var clusterFlags = []struct{ flag, key, usage string }{
-	{"method", "fingerprint.method", "how articles are compared (`METHOD`: " + strings.Join(method.Names(), ", ") + ")"},
-	{"distance", "cluster.distance", "simhash: `BITS` by which a member may differ from the centre, 0 to 6"},
-	{"similarity", "cluster.similarity", "simhash+verify, minhash, shingle, pinyin: least `SHARE` to which a member is like the centre, .01 to 1, or auto"},
-	{"window", "cluster.window", "`DURATION` after which a cluster without new members expires; 0s is never"},
+	{
+		"method", "fingerprint.method",
+		"how articles are compared (`METHOD`: " + strings.Join(method.Names(), ", ") + ")",
+	},
+	{
+		"distance", "cluster.distance",
+		"simhash: `BITS` by which a member may differ from the centre, 0 to 6",
+	},
+	{
+		"similarity", "cluster.similarity",
+		"simhash+verify, minhash, shingle, pinyin: least `SHARE` to which a member is like the centre, " +
+			".01 to 1, or auto",
+	},
+	{
+		"window", "cluster.window",
+		"`DURATION` after which a cluster without new members expires; 0s is never",
+	},
 	{"format", "input.format", "`FORMAT` of a line: json or text"},
-	{"encoding", "input.encoding", "character `ENCODING` of the files: auto, or one such as gb18030 or big5"},
+	{
+		"encoding", "input.encoding",
+		"character `ENCODING` of the files: auto, or one such as gb18030 or big5",
+	},
 }
 
 func newCluster() *cobra.Command {
@@ -39,12 +55,17 @@ func newCluster() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cluster [FILE...]",
 		Short: "Cluster files: articles in, one result a line out, in order",
-		Long: "Reads files of one JSON article (or, with --format text, one text) a line; - or no file is standard input, and a name\n" +
-			"that ends in .gz is unpacked. Results go to standard output. The ids are those that 'clusterd run' would give to the\n" +
-			"same lines in partition 0 of input.topic. Lines that are no article are reported and passed over.\n\n" +
-			"A file with a name in " + strings.Join(document.Extensions(), " ") + " is one article instead, with its name as\n" +
+		Long: "Reads files of one JSON article (or, with --format text, one text) a line; - or no file " +
+			"is standard input, and a name\n" +
+			"that ends in .gz is unpacked. Results go to standard output. The ids are those that " +
+			"'clusterd run' would give to the\n" +
+			"same lines in partition 0 of input.topic. Lines that are no article are reported and passed " +
+			"over.\n\n" +
+			"A file with a name in " + strings.Join(document.Extensions(), " ") +
+			" is one article instead, with its name as\n" +
 			"its id. For pages as their sites have them, see text.extract.",
-		Example: "  clusterd cluster articles.jsonl > results.jsonl\n  zcat articles.jsonl.gz | clusterd cluster --distance 2 -\n" +
+		Example: "  clusterd cluster articles.jsonl > results.jsonl\n  zcat articles.jsonl.gz | " +
+			"clusterd cluster --distance 2 -\n" +
 			"  clusterd cluster report.docx slides.pptx page.html",
 		RunE: func(cmd *cobra.Command, names []string) error {
 			c, given, err := config.LoadGiven(file)
@@ -70,7 +91,8 @@ func newCluster() *cobra.Command {
 	for _, f := range clusterFlags {
 		cmd.Flags().String(f.flag, "", f.usage)
 	}
-	cmd.Flags().StringVar(&deadLetters, "dead-letters", "", "write the lines that are no article to `FILE`, with the reasons")
+	cmd.Flags().StringVar(&deadLetters, "dead-letters", "",
+		"write the lines that are no article to `FILE`, with the reasons")
 	return cmd
 }
 
@@ -84,14 +106,17 @@ func setFlags(cmd *cobra.Command, c *config.Config) error {
 		}
 	}
 	for _, f := range clusterFlags {
-		if unused := config.Unused(f.key, c.Fingerprint.Method); unused != "" && cmd.Flags().Changed(f.flag) {
+		if unused := config.Unused(f.key, c.Fingerprint.Method); unused != "" &&
+			cmd.Flags().Changed(f.flag) {
 			return usageError{fmt.Errorf("--%s %s", f.flag, unused)}
 		}
 	}
 	return nil
 }
 
-func clusterFiles(cmd *cobra.Command, c config.Config, names []string, deadLetters string) (err error) {
+func clusterFiles(
+	cmd *cobra.Command, c config.Config, names []string, deadLetters string,
+) (err error) {
 	errs := cmd.ErrOrStderr()
 	bar := newBar(errs, files.Size(names), "clustering", progressbar.OptionShowBytes(true))
 	inputs, closeInputs, err := files.Open(cmd.InOrStdin(), names, bar)
@@ -99,7 +124,10 @@ func clusterFiles(cmd *cobra.Command, c config.Config, names []string, deadLette
 		return err
 	}
 	defer closeInputs()
-	rejected := &rejections{log: newLogger(c.Log, errs), tally: offline.NewTally(c.Input), clear: func() { _ = bar.Clear() }}
+	rejected := &rejections{
+		log: newLogger(c.Log, errs), tally: offline.NewTally(c.Input),
+		clear: func() { _ = bar.Clear() },
+	}
 	if deadLetters != "" {
 		f, failed := os.Create(deadLetters)
 		if failed != nil {
@@ -110,7 +138,8 @@ func clusterFiles(cmd *cobra.Command, c config.Config, names []string, deadLette
 		rejected.file.SetEscapeHTML(false)
 	}
 	began := time.Now()
-	totals, err := offline.Cluster(cmd.Context(), c, inputs, jsonOut(cmd), rejected.add, rejected.observe)
+	totals, err := offline.Cluster(cmd.Context(), c, inputs, jsonOut(cmd), rejected.add,
+		rejected.observe)
 	_ = bar.Clear()
 	if err != nil {
 		if errors.Is(err, context.Canceled) {
@@ -119,8 +148,9 @@ func clusterFiles(cmd *cobra.Command, c config.Config, names []string, deadLette
 		return err
 	}
 	rejected.log.Info("done", append([]any{
-		"lines", totals.Lines, "new", totals.New, "joined", totals.Joined, "unclustered", totals.Unclustered,
-		"rejected", totals.Rejected, "clusters", totals.Clusters, "took", time.Since(began).Round(time.Millisecond),
+		"lines", totals.Lines, "new", totals.New, "joined", totals.Joined,
+		"unclustered", totals.Unclustered, "rejected", totals.Rejected,
+		"clusters", totals.Clusters, "took", time.Since(began).Round(time.Millisecond),
 	}, oddities(rejected.tally)...)...)
 	return rejected.verdict()
 }
@@ -182,7 +212,8 @@ func (r *rejections) add(line offline.Rejected) error {
 	switch {
 	case r.count <= reportedRejections:
 		r.clear()
-		r.log.Warn("no article", "file", line.File, "line", line.Line, "class", line.Class, "reason", line.Reason)
+		r.log.Warn("no article", "file", line.File, "line", line.Line,
+			"class", line.Class, "reason", line.Reason)
 	case r.count == reportedRejections+1:
 		r.clear()
 		r.log.Warn("more lines are no articles; they are counted, and kept with --dead-letters FILE")

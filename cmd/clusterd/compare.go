@@ -18,10 +18,14 @@ func newCompare() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compare A B",
 		Short: "Compare two articles: what each method makes of them, and where they differ",
-		Long: "Reads two files, of which - is standard input and a name that ends in .gz is unpacked. A file that is a JSON object\n" +
-			"is an article by input.fields; documents, such as .html and .docx, are read as 'clusterd cluster' does; any other file\n" +
-			"is the content of an article, plain or HTML. Says by each method how far they are apart and whether that makes them\n" +
-			"the same; then which passages they share (two spaces) and which only A (-) or only B (+) has. Whether the two are the\n" +
+		Long: "Reads two files, of which - is standard input and a name that ends in .gz is unpacked. " +
+			"A file that is a JSON object\n" +
+			"is an article by input.fields; documents, such as .html and .docx, are read as 'clusterd " +
+			"cluster' does; any other file\n" +
+			"is the content of an article, plain or HTML. Says by each method how far they are apart and " +
+			"whether that makes them\n" +
+			"the same; then which passages they share (two spaces) and which only A (-) or only B (+) " +
+			"has. Whether the two are the\n" +
 			"same or not, it exits with 0.",
 		Example: "  clusterd compare a.txt b.html\n  clusterd compare --format json article.json -",
 		RunE: func(cmd *cobra.Command, names []string) error {
@@ -48,7 +52,8 @@ func newCompare() *cobra.Command {
 		},
 	}
 	configFlag(cmd, &file)
-	cmd.Flags().StringVar(&format, "format", "text", "`FORM` of what is written to standard output: text or json")
+	cmd.Flags().StringVar(&format, "format", "text",
+		"`FORM` of what is written to standard output: text or json")
 	return cmd
 }
 

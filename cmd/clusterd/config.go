@@ -27,6 +27,7 @@ func newConfig() *cobra.Command {
 		},
 	}
 	configFlag(cmd, &file)
-	cmd.Flags().BoolVar(&reference, "reference", false, "print every key with its default and what it is for")
+	cmd.Flags().BoolVar(&reference, "reference", false,
+		"print every key with its default and what it is for")
 	return cmd
 }

@@ -16,8 +16,10 @@ func newDemo() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "See it work: a broker, a stream of articles and live clusters, all in this terminal",
-		Long: "Starts a broker of its own, plays articles in Chinese and English that it makes up (stories, copies, edits, reordered\n" +
-			"sentences, HTML, comment spam) or yours, and shows which cluster each goes to. Nothing is kept.",
+		Long: "Starts a broker of its own, plays articles in Chinese and English that it makes up " +
+			"(stories, copies, edits, reordered\n" +
+			"sentences, HTML, comment spam) or yours, and shows which cluster each goes to. Nothing is " +
+			"kept.",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !(o.Rate > 0 && o.Rate <= demo.MaxRate) { // nor NaN
@@ -29,7 +31,8 @@ func newDemo() *cobra.Command {
 			return runDemo(cmd, o, articles)
 		},
 	}
-	cmd.Flags().StringVar(&articles, "articles", "", "play the articles of `FILE` (JSON, one a line) instead of made-up ones")
+	cmd.Flags().StringVar(&articles, "articles", "",
+		"play the articles of `FILE` (JSON, one a line) instead of made-up ones")
 	cmd.Flags().Float64Var(&o.Rate, "rate", 5, "articles a second, `N`")
 	cmd.Flags().DurationVar(&o.Duration, "for", 0, "stop after `DURATION` (default: at Ctrl-C)")
 	return cmd

@@ -40,14 +40,20 @@ func newEval() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "eval [FILE...]",
 		Short: "Measure methods and settings on your own documents",
-		Long: "Clusters files of articles (as 'clusterd cluster' reads them) once for each --run, and measures the clusters: against\n" +
-			"a truth, that is clusters or pairs that you know, or by labels such as spam and ham. Nothing of a document's text is\n" +
+		Long: "Clusters files of articles (as 'clusterd cluster' reads them) once for each --run, and " +
+			"measures the clusters: against\n" +
+			"a truth, that is clusters or pairs that you know, or by labels such as spam and ham. Nothing " +
+			"of a document's text is\n" +
 			"in what comes out. All documents are held in memory.\n\n" +
-			"A clusters file has a document's id and the name of its cluster in a line, a pairs file two ids and their similarity\n" +
-			"(Jaccard, 0 to 1), divided by tabs; a name that ends in .gz is unpacked. Without a clusters file, clusters are what\n" +
+			"A clusters file has a document's id and the name of its cluster in a line, a pairs file two " +
+			"ids and their similarity\n" +
+			"(Jaccard, 0 to 1), divided by tabs; a name that ends in .gz is unpacked. Without a clusters " +
+			"file, clusters are what\n" +
 			"pairs of a similarity of .8 and more connect.",
-		Example: "  clusterd eval articles.jsonl --clusters clusters.tsv --truth pairs.tsv --html report.html\n" +
-			"  clusterd eval articles.jsonl --clusters clusters.tsv --run simhash --run simhash,cluster.distance=5\n" +
+		Example: "  clusterd eval articles.jsonl --clusters clusters.tsv --truth pairs.tsv --html " +
+			"report.html\n" +
+			"  clusterd eval articles.jsonl --clusters clusters.tsv --run simhash --run " +
+			"simhash,cluster.distance=5\n" +
 			"  clusterd eval mail.jsonl.gz --labels label --positive spam",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, names []string) error {
@@ -66,15 +72,23 @@ func newEval() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&f.clusters, "clusters", "", "truth: `FILE` of ids and clusters")
 	flags.StringVar(&f.pairs, "truth", "", "truth: `FILE` of pairs of ids and their similarity")
-	flags.StringArrayVar(&f.runs, "run", nil, "measure `METHOD[,KEY=VALUE]...`; may be repeated (default: every method as configured)")
-	flags.Float64SliceVar(&f.at, "at", []float64{.5, .8, .9}, "report the recall of pairs of these `SIMILARITIES`")
+	flags.StringArrayVar(&f.runs, "run", nil,
+		"measure `METHOD[,KEY=VALUE]...`; may be repeated (default: every method as configured)")
+	flags.Float64SliceVar(&f.at, "at", []float64{.5, .8, .9},
+		"report the recall of pairs of these `SIMILARITIES`")
 	flags.BoolVar(&f.thresholds, "thresholds", false, "try other thresholds, too; --html does")
-	flags.StringVar(&f.labels, "labels", "", "`FIELD` of an article that is its label (default: label, if there is no truth)")
-	flags.StringVar(&f.positive, "positive", "", "`LABEL`, such as spam, that the size of a cluster is to tell from the others")
-	flags.IntSliceVar(&f.sizes, "sizes", []int{2, 3, 5, 10, 20, 50, 100}, "cluster `SIZES` that count as a signal for it")
-	flags.StringVar(&f.within, "within", "0s", "`DURATION` of event time in which so many must arrive, such as 3d; 0s is any")
-	flags.StringVar(&f.html, "html", "", "write a report with plots to `FILE`, which needs nothing beside it")
-	flags.IntVar(&f.threads, "threads", 0, "make fingerprints with so many `THREADS` (default: one a processor)")
+	flags.StringVar(&f.labels, "labels", "",
+		"`FIELD` of an article that is its label (default: label, if there is no truth)")
+	flags.StringVar(&f.positive, "positive", "",
+		"`LABEL`, such as spam, that the size of a cluster is to tell from the others")
+	flags.IntSliceVar(&f.sizes, "sizes", []int{2, 3, 5, 10, 20, 50, 100},
+		"cluster `SIZES` that count as a signal for it")
+	flags.StringVar(&f.within, "within", "0s",
+		"`DURATION` of event time in which so many must arrive, such as 3d; 0s is any")
+	flags.StringVar(&f.html, "html", "",
+		"write a report with plots to `FILE`, which needs nothing beside it")
+	flags.IntVar(&f.threads, "threads", 0,
+		"make fingerprints with so many `THREADS` (default: one a processor)")
 	// What pflag makes of the numbers is hard to read.
 	flags.Lookup("at").DefValue = "[.5,.8,.9]"
 	return cmd
@@ -177,7 +191,8 @@ func (f *evalFlags) checkLabels(docs []eval.Document) error {
 	positive := func(d eval.Document) bool { return d.Label == f.positive }
 	switch {
 	case f.labels != "" && !slices.ContainsFunc(docs, labelled):
-		return fmt.Errorf("no document has a label in field %s; name a truth with --clusters or --truth, or the field with --labels", f.labels)
+		return fmt.Errorf("no document has a label in field %s; name a truth with --clusters or "+
+			"--truth, or the field with --labels", f.labels)
 	case f.positive != "" && !slices.ContainsFunc(docs, positive):
 		return fmt.Errorf("no document has the label %q in field %s", f.positive, f.labels)
 	}

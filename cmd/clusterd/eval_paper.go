@@ -24,10 +24,13 @@ func newEvalPaper() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "paper [FILE...]",
 		Short: "Repeat the published experiments on your own articles",
-		Long: "Edits a sample of the articles (as 'clusterd cluster' reads them): adds, deletes and changes words, reorders sentences.\n" +
-			"Then it counts which each method still recognises, and measures time and memory. Beside each figure stands what the\n" +
+		Long: "Edits a sample of the articles (as 'clusterd cluster' reads them): adds, deletes and " +
+			"changes words, reorders sentences.\n" +
+			"Then it counts which each method still recognises, and measures time and memory. Beside each " +
+			"figure stands what the\n" +
 			"paper has published that the design follows. All articles are held in memory.",
-		Example: "  clusterd eval paper articles.jsonl\n  clusterd eval paper articles.jsonl.gz --run minhash --run simhash,cluster.distance=4 --format json",
+		Example: "  clusterd eval paper articles.jsonl\n  clusterd eval paper articles.jsonl.gz --run " +
+			"minhash --run simhash,cluster.distance=4 --format json",
 		RunE: func(cmd *cobra.Command, names []string) error {
 			names, err := f.files(cmd, names)
 			if err != nil {
@@ -49,10 +52,13 @@ func newEvalPaper() *cobra.Command {
 	}
 	f.add(cmd)
 	flags := cmd.Flags()
-	flags.StringArrayVar(&f.runs, "run", nil, "measure `METHOD[,KEY=VALUE]...`; may be repeated (default: every method as configured, and variants of simhash)")
+	flags.StringArrayVar(&f.runs, "run", nil,
+		"measure `METHOD[,KEY=VALUE]...`; may be repeated (default: every method as configured, and "+
+			"variants of simhash)")
 	flags.IntVar(&f.sample, "sample", 1000, "take `N` articles at random")
 	flags.IntVar(&f.minCharacters, "min-chars", 200, "leave out articles of fewer than `N` characters")
-	flags.IntVar(&f.centres, "centres", paper.Centres, "measure memory with `N` centres, of methods with sketches at most 50000")
+	flags.IntVar(&f.centres, "centres", paper.Centres,
+		"measure memory with `N` centres, of methods with sketches at most 50000")
 	flags.Uint64Var(&f.seed, "seed", 1, "`NUMBER` that all that is random follows from")
 	return cmd
 }
@@ -80,7 +86,8 @@ func (f *paperFlags) experiment(cmd *cobra.Command, names []string) error {
 	}
 	articles = paper.Sample(articles, f.sample, f.minCharacters, f.seed)
 	if len(articles) < 2 {
-		return fmt.Errorf("%d articles of at least %d characters: two are needed; give more, or lower --min-chars",
+		return fmt.Errorf(
+			"%d articles of at least %d characters: two are needed; give more, or lower --min-chars",
 			len(articles), f.minCharacters)
 	}
 	bar := newBar(cmd.ErrOrStderr(), 1, "experimenting")

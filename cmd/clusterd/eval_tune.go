@@ -26,11 +26,16 @@ func newEvalTune() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tune [FILE...]",
 		Short: "Propose a method and a threshold for your own articles",
-		Long: "Takes a run of the articles (as 'clusterd cluster' reads them) and finds, exactly, how similar they are: the Jaccard\n" +
-			"index of their runs of five characters. What is similar enough counts as the same. Then it clusters the articles by\n" +
-			"each method at each threshold, and proposes the fastest whose best F1 is within .01 of the highest, as lines for the\n" +
-			"configuration. What is similar by its characters favours minhash and shingle. All articles are held in memory.",
-		Example: "  clusterd eval tune articles.jsonl\n  clusterd eval tune --same .6 -c clusterd.yaml articles.jsonl.gz",
+		Long: "Takes a run of the articles (as 'clusterd cluster' reads them) and finds, exactly, how " +
+			"similar they are: the Jaccard\n" +
+			"index of their runs of five characters. What is similar enough counts as the same. Then it " +
+			"clusters the articles by\n" +
+			"each method at each threshold, and proposes the fastest whose best F1 is within .01 of the " +
+			"highest, as lines for the\n" +
+			"configuration. What is similar by its characters favours minhash and shingle. All articles " +
+			"are held in memory.",
+		Example: "  clusterd eval tune articles.jsonl\n  clusterd eval tune --same .6 -c clusterd.yaml " +
+			"articles.jsonl.gz",
 		RunE: func(cmd *cobra.Command, names []string) error {
 			names, err := f.files(cmd, names)
 			if err != nil {
@@ -49,7 +54,8 @@ func newEvalTune() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.methods, "methods", method.Names(), "`METHODS` to try, divided by commas")
 	flags.Float64Var(&f.same, "same", .8, "least `SIMILARITY` of articles that are the same, .5 to 1")
-	flags.IntVar(&f.sample, "sample", 20_000, "take `N` articles that follow one another, or all if they are fewer")
+	flags.IntVar(&f.sample, "sample", 20_000,
+		"take `N` articles that follow one another, or all if they are fewer")
 	flags.Uint64Var(&f.seed, "seed", 1, "`NUMBER` that the choice of articles follows from")
 	return cmd
 }

@@ -21,9 +21,12 @@ func newIDF() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "idf [FILE...]",
 		Short: "Learn how rare words are from your articles, for the weight tfidf",
-		Long: "Reads files of articles as 'clusterd cluster' does, and writes to standard output in how many of them words occur, as\n" +
-			"fingerprint.idf takes it. Some ten thousand articles of the kind that will be clustered are enough; the words are those\n" +
-			"of the text section of the configuration. Lines that are no article are reported and passed over. Fingerprints made by\n" +
+		Long: "Reads files of articles as 'clusterd cluster' does, and writes to standard output in " +
+			"how many of them words occur, as\n" +
+			"fingerprint.idf takes it. Some ten thousand articles of the kind that will be clustered are " +
+			"enough; the words are those\n" +
+			"of the text section of the configuration. Lines that are no article are reported and passed " +
+			"over. Fingerprints made by\n" +
 			"another table cannot be compared.",
 		Example: "  clusterd idf -c clusterd.yaml articles.jsonl.gz > idf.tsv",
 		RunE: func(cmd *cobra.Command, names []string) error {
@@ -56,7 +59,10 @@ func learnIDF(cmd *cobra.Command, c config.Config, names []string) error {
 	if err != nil {
 		return err
 	}
-	rejected := &rejections{log: newLogger(c.Log, errs), tally: offline.NewTally(c.Input), clear: func() { _ = bar.Clear() }}
+	rejected := &rejections{
+		log: newLogger(c.Log, errs), tally: offline.NewTally(c.Input),
+		clear: func() { _ = bar.Clear() },
+	}
 	reader, err := files.NewReader(c.Input, opened)
 	if err != nil {
 		return err
@@ -88,6 +94,7 @@ func learnIDF(cmd *cobra.Command, c config.Config, names []string) error {
 	if err != nil {
 		return fmt.Errorf("writing the table: %w", err)
 	}
-	rejected.log.Info("done", "articles", learner.Articles(), "words", words, "rejected", rejected.count)
+	rejected.log.Info("done", "articles", learner.Articles(), "words", words,
+		"rejected", rejected.count)
 	return nil
 }

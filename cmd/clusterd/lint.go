@@ -32,7 +32,8 @@ func newLint() *cobra.Command {
 					return err
 				default:
 					for _, warning := range c.Warnings() {
-						fmt.Fprintf(cmd.ErrOrStderr(), "%s: warning: %s\n", printable.Text(file), printable.Text(warning))
+						fmt.Fprintf(cmd.ErrOrStderr(), "%s: warning: %s\n", printable.Text(file),
+							printable.Text(warning))
 					}
 					for _, unused := range given.Unused(c.Fingerprint.Method) {
 						fmt.Fprintln(cmd.ErrOrStderr(), unused)

@@ -59,7 +59,8 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 		fmt.Fprintln(errs, configErrors)
 		return exitConfig
 	case errors.As(err, &usage):
-		fmt.Fprintf(errs, "clusterd: %s\nTry '%s --help'.\n", printable.Text(err.Error()), cmd.CommandPath())
+		fmt.Fprintf(errs, "clusterd: %s\nTry '%s --help'.\n", printable.Text(err.Error()),
+			cmd.CommandPath())
 		return exitUsage
 	default:
 		fmt.Fprintf(errs, "clusterd: %s\n", printable.Text(err.Error()))
@@ -71,7 +72,8 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "clusterd",
 		Short: "Clusters a stream of texts that is full of copies",
-		Long: "clusterd reads articles from a Kafka topic and writes, next to each, the id of the cluster of\n" +
+		Long: "clusterd reads articles from a Kafka topic and writes, next to each, the id of the " +
+			"cluster of\n" +
 			"near-copies that it belongs to: exactly once, while it streams.\n\n" +
 			"Begin with:  clusterd demo",
 		SilenceErrors: true,
@@ -83,7 +85,8 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.Version = versionLine()
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.AddCommand(newRun(), newDemo(), newCluster(), newCompare(), newEval(), newIDF(), newAudit(), newLint(), newConfig(), newVersion())
+	root.AddCommand(newRun(), newDemo(), newCluster(), newCompare(), newEval(), newIDF(), newAudit(),
+		newLint(), newConfig(), newVersion())
 	return root
 }
 
@@ -108,7 +111,8 @@ func noArguments(cmd *cobra.Command, args []string) error {
 		if where != "" {
 			where += ": "
 		}
-		return usageError{fmt.Errorf("%sunknown command or argument %q%s", where, args[0], meant(cmd, args[0], ""))}
+		return usageError{fmt.Errorf("%sunknown command or argument %q%s", where, args[0],
+			meant(cmd, args[0], ""))}
 	}
 	return nil
 }
@@ -128,7 +132,8 @@ func flagError(cmd *cobra.Command, err error) error {
 
 // meant returns a question for the first of a command's own that is near to a word.
 func meant(cmd *cobra.Command, word, prefix string) string {
-	const changes, longest = 2, 64 // letters; a longer word is no misspelling, and comparing it is expensive
+	// letters; a longer word is no misspelling, and comparing it is expensive
+	const changes, longest = 2, 64
 	cmd.SuggestionsMinimumDistance = changes
 	if near := cmd.SuggestionsFor(word); len(word) <= longest && len(near) > 0 {
 		return ": did you mean " + prefix + near[0] + "?"
@@ -138,7 +143,8 @@ func meant(cmd *cobra.Command, word, prefix string) string {
 
 // configFlag adds -c FILE.
 func configFlag(cmd *cobra.Command, file *string) {
-	cmd.Flags().StringVarP(file, "config", "c", "", "configuration `FILE` (YAML; default: every key's default)")
+	cmd.Flags().StringVarP(file, "config", "c", "",
+		"configuration `FILE` (YAML; default: every key's default)")
 	if err := cmd.MarkFlagFilename("config", "yaml", "yml"); err != nil {
 		panic(err) // the flag is defined one line above
 	}

@@ -21,7 +21,8 @@ type measureFlags struct{ config, format string }
 
 func (f *measureFlags) add(cmd *cobra.Command) {
 	configFlag(cmd, &f.config)
-	cmd.Flags().StringVar(&f.format, "format", "table", "`FORM` of what is written to standard output: table or json")
+	cmd.Flags().StringVar(&f.format, "format", "table",
+		"`FORM` of what is written to standard output: table or json")
 }
 
 // files checks the flags, and returns the files to read.

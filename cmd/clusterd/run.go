@@ -17,8 +17,10 @@ func newRun() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "The daemon: cluster the articles of a Kafka topic until stopped",
-		Long: "Reads articles from input.topic and writes results, clusters and dead letters, exactly once.\n" +
-			"Ctrl-C or SIGTERM finishes the transaction in hand, leaves the consumer group and exits with 0.",
+		Long: "Reads articles from input.topic and writes results, clusters and dead letters, exactly " +
+			"once.\n" +
+			"Ctrl-C or SIGTERM finishes the transaction in hand, leaves the consumer group and exits " +
+			"with 0.",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, given, err := config.LoadGiven(file)

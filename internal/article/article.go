@@ -67,10 +67,11 @@ type Class string
 const (
 	NullValue Class = "null_value" // the record has no value (a tombstone)
 	BadJSON   Class = "bad_json"   // the value is not one JSON object
-	BadField  Class = "bad_field"  // title and content are of another type, or one is and the other is not there
-	Empty     Class = "empty"      // there is a value, but neither title nor content in it
-	TooLarge  Class = "too_large"  // the value is larger than input.max_bytes
-	TooDeep   Class = "too_deep"   // the JSON is nested deeper than MaxDepth
+	// title and content are of another type, or one is and the other is not there
+	BadField Class = "bad_field"
+	Empty    Class = "empty"     // there is a value, but neither title nor content in it
+	TooLarge Class = "too_large" // the value is larger than input.max_bytes
+	TooDeep  Class = "too_deep"  // the JSON is nested deeper than MaxDepth
 	// BadBatch is no record, but the rest of a record batch that cannot be read: from the offset of
 	// its address on.
 	BadBatch Class = "bad_batch"

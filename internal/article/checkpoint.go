@@ -18,15 +18,18 @@ const checkpointVersion = 1
 // A Checkpoint stands in the clusters topic beside the clusters of a space and says of what they
 // were made: with each transaction, up to where the input was read, and by which settings.
 type Checkpoint struct {
-	Version      int           `json:"version"`
-	Input        string        `json:"input"`         // the topic
-	Group        string        `json:"group"`         // the consumer group
-	Scope        string        `json:"scope"`         // as in the configuration
-	Space        string        `json:"space"`         // "all", or the number of the input partition
-	Pipeline     string        `json:"pipeline"`      // how fingerprints are made
-	Threshold    string        `json:"threshold"`     // from where on articles are the same, as name=value pairs
-	Window       string        `json:"window"`        // after which clusters expire, as Go writes durations
-	Offsets      map[int]int64 `json:"offsets"`       // by input partition, the first offset that was not read
+	Version  int    `json:"version"`
+	Input    string `json:"input"`    // the topic
+	Group    string `json:"group"`    // the consumer group
+	Scope    string `json:"scope"`    // as in the configuration
+	Space    string `json:"space"`    // "all", or the number of the input partition
+	Pipeline string `json:"pipeline"` // how fingerprints are made
+	// from where on articles are the same, as name=value pairs
+	Threshold string `json:"threshold"`
+	// after which clusters expire, as Go writes durations
+	Window string `json:"window"`
+	// by input partition, the first offset that was not read
+	Offsets      map[int]int64 `json:"offsets"`
 	NextPosition uint64        `json:"next_position"` // of the next article that is clustered
 	StreamTime   int64         `json:"stream_time"`   // the highest event time, Unix milliseconds
 }
@@ -56,10 +59,12 @@ func ParseCheckpoint(value []byte) (Checkpoint, error) {
 		return Checkpoint{}, fmt.Errorf("not a checkpoint: %w", err)
 	}
 	if c.Version != checkpointVersion {
-		return Checkpoint{}, fmt.Errorf("not a checkpoint of this clusterd: version %d, and this one writes %d", c.Version, checkpointVersion)
+		return Checkpoint{}, fmt.Errorf("not a checkpoint of this clusterd: version %d, and this one "+
+			"writes %d", c.Version, checkpointVersion)
 	}
 	if c.Input == "" || c.Group == "" || c.Scope == "" || c.Space == "" || c.Offsets == nil {
-		return Checkpoint{}, errors.New("not a checkpoint: input, group, scope, space or offsets are missing")
+		return Checkpoint{}, errors.New(
+			"not a checkpoint: input, group, scope, space or offsets are missing")
 	}
 	return c, nil
 }

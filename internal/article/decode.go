@@ -62,12 +62,14 @@ func (d *textDecoder) Decode(key, value []byte, at Address) (Article, *Rejection
 	case value == nil:
 		return Article{}, reject(NullValue, "the record has no value")
 	case len(value) > d.maxBytes:
-		return Article{}, reject(TooLarge, "the value is larger than input.max_bytes, %d bytes", d.maxBytes)
+		return Article{}, reject(TooLarge, "the value is larger than input.max_bytes, %d bytes",
+			d.maxBytes)
 	}
 	text := d.encoding.Text(value)
 	if text.From != charset.UTF8 && len(text.UTF8) > d.maxBytes {
 		return Article{}, reject(TooLarge,
-			"the value, which is %s, is larger than input.max_bytes, %d bytes, in UTF-8", text.From, d.maxBytes)
+			"the value, which is %s, is larger than input.max_bytes, %d bytes, in UTF-8",
+			text.From, d.maxBytes)
 	}
 	a, rejection := d.parse(key, text)
 	if rejection != nil {
@@ -98,7 +100,8 @@ func (p plainParser) parse(key []byte, value charset.Text) (a Article, _ *Reject
 	a.ID, a.Content = view(p.key(key, value.From)), view(value.UTF8)
 	if len(a.ID) > MaxIDBytes {
 		a.fallBack(idPart, tooLong,
-			"the key, which is the id, has %d bytes, and at most %d are allowed; the record's address is the id",
+			"the key, which is the id, has %d bytes, and at most %d are allowed; the record's address is "+
+				"the id",
 			len(a.ID), MaxIDBytes)
 		a.ID = ""
 	}

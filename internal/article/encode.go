@@ -25,7 +25,8 @@ const (
 	HeaderReason    = "clusterd.reason"    // for a person
 	HeaderStage     = "clusterd.stage"     // which part of clusterd said so
 	HeaderTruncated = "clusterd.truncated" // the value's length, where only its beginning fits
-	HeaderOffsets   = "clusterd.offsets"   // first-last, of the records that a dead letter of class [BadBatch] stands for
+	// first-last, of the records that a dead letter of class [BadBatch] stands for
+	HeaderOffsets = "clusterd.offsets"
 )
 
 // ForeignHeader returns the name under which a dead letter carries a header of its record: the
@@ -95,11 +96,12 @@ func (f *Fingerprint) UnmarshalText(text []byte) error {
 // A Result is what became of one article. Of an unclustered article the cluster, distance,
 // representative and fingerprint are null and the size is 0.
 type Result struct {
-	ArticleID      string          `json:"article_id"`
-	ClusterID      *string         `json:"cluster_id"`
-	Status         Status          `json:"status"`
-	Distance       *float64        `json:"distance"` // from the centre, in the measure of the method; 0 for a new one
-	Size           int             `json:"size"`     // articles in the cluster, this one included
+	ArticleID string  `json:"article_id"`
+	ClusterID *string `json:"cluster_id"`
+	Status    Status  `json:"status"`
+	// from the centre, in the measure of the method; 0 for a new one
+	Distance       *float64        `json:"distance"`
+	Size           int             `json:"size"` // articles in the cluster, this one included
 	Representative *Representative `json:"representative"`
 	Fingerprint    *Fingerprint    `json:"fingerprint"`
 	PublishedAt    *time.Time      `json:"published_at,omitempty"`
@@ -109,10 +111,11 @@ type Result struct {
 
 // A Cluster is a cluster as others read it and as clusterd recovers it.
 type Cluster struct {
-	ClusterID      string         `json:"cluster_id"`
-	Seq            uint64         `json:"seq"` // the founding order within the space
-	Fingerprint    Fingerprint    `json:"fingerprint"`
-	Sketch         []byte         `json:"sketch,omitempty"` // what the method compares beside the fingerprint, in base64
+	ClusterID   string      `json:"cluster_id"`
+	Seq         uint64      `json:"seq"` // the founding order within the space
+	Fingerprint Fingerprint `json:"fingerprint"`
+	// what the method compares beside the fingerprint, in base64
+	Sketch         []byte         `json:"sketch,omitempty"`
 	Size           int            `json:"size"`
 	FirstSeen      time.Time      `json:"first_seen"` // the lowest event time of a member
 	LastSeen       time.Time      `json:"last_seen"`  // the highest event time of a member
@@ -227,7 +230,8 @@ func appendString(dst []byte, s string) []byte {
 		if r >= utf8.RuneSelf {
 			r, n = utf8.DecodeRuneInString(s[i:])
 		}
-		if r < ' ' || r == '"' || r == '\\' || r == '\u2028' || r == '\u2029' || r == utf8.RuneError && n == 1 {
+		if r < ' ' || r == '"' || r == '\\' || r == '\u2028' || r == '\u2029' ||
+			r == utf8.RuneError && n == 1 {
 			dst = appendEscaped(append(dst, s[start:i]...), r)
 			start = i + n
 		}
@@ -252,7 +256,8 @@ func appendEscaped(dst []byte, r rune) []byte {
 	case '\t':
 		return append(dst, `\t`...)
 	default:
-		return append(dst, '\\', 'u', hexDigits[r>>12&0xF], hexDigits[r>>8&0xF], hexDigits[r>>4&0xF], hexDigits[r&0xF])
+		return append(dst, '\\', 'u',
+			hexDigits[r>>12&0xF], hexDigits[r>>8&0xF], hexDigits[r>>4&0xF], hexDigits[r&0xF])
 	}
 }
 
@@ -273,11 +278,13 @@ func ParseCluster(value []byte) (Cluster, error) {
 	if err := json.Unmarshal(value, &c); err != nil {
 		return Cluster{}, fmt.Errorf("not a cluster: %w", err)
 	}
-	if c.Seq == nil || c.Fingerprint == nil || c.Size == nil || c.FirstSeen == nil || c.LastSeen == nil || c.Representative == nil || c.Pipeline == nil {
+	if c.Seq == nil || c.Fingerprint == nil || c.Size == nil || c.FirstSeen == nil ||
+		c.LastSeen == nil || c.Representative == nil || c.Pipeline == nil {
 		return Cluster{}, errors.New("not a cluster: a field is missing, or null")
 	}
-	c.Cluster.Seq, c.Cluster.Fingerprint, c.Cluster.Size, c.Cluster.FirstSeen = *c.Seq, *c.Fingerprint, *c.Size, *c.FirstSeen
-	c.Cluster.LastSeen, c.Cluster.Representative, c.Cluster.Pipeline = *c.LastSeen, *c.Representative, *c.Pipeline
+	c.Cluster.Seq, c.Cluster.Fingerprint, c.Cluster.Size = *c.Seq, *c.Fingerprint, *c.Size
+	c.Cluster.FirstSeen, c.Cluster.LastSeen = *c.FirstSeen, *c.LastSeen
+	c.Cluster.Representative, c.Cluster.Pipeline = *c.Representative, *c.Pipeline
 	if _, err := ParseAddress(c.ClusterID); err != nil {
 		return Cluster{}, fmt.Errorf("not a cluster: cluster_id: %w", err)
 	}

@@ -33,8 +33,11 @@ type jsonParser struct{ paths [parts]path }
 
 func newJSONParser(fields Fields) *jsonParser {
 	return &jsonParser{[parts]path{
-		idPart: newPath(fields.ID), titlePart: newPath(fields.Title), contentPart: newPath(fields.Content),
-		sourcePart: newPath(fields.Source), timePart: newPath(fields.PublishedAt),
+		idPart:      newPath(fields.ID),
+		titlePart:   newPath(fields.Title),
+		contentPart: newPath(fields.Content),
+		sourcePart:  newPath(fields.Source),
+		timePart:    newPath(fields.PublishedAt),
 	}}
 }
 
@@ -60,7 +63,8 @@ func (p *jsonParser) parse(_ []byte, text charset.Text) (a Article, _ *Rejection
 	}
 	// The depth is bounded before any recursive decoder sees the value. Few brackets cannot nest
 	// deeply.
-	if brackets := bytes.Count(value, []byte("{")) + bytes.Count(value, []byte("[")); brackets > MaxDepth && jsonDepth(value) > MaxDepth {
+	brackets := bytes.Count(value, []byte("{")) + bytes.Count(value, []byte("["))
+	if brackets > MaxDepth && jsonDepth(value) > MaxDepth {
 		return Article{}, reject(TooDeep, "the JSON is nested more than %d levels deep", MaxDepth)
 	}
 	if !gjson.ValidBytes(value) {
@@ -95,7 +99,8 @@ func (p *jsonParser) nothing(object gjson.Result, title, content *gjson.Result) 
 	case !absent(title):
 		return reject(BadField, "field %q is %s; it must be a string", titleName, kind(*title))
 	}
-	return reject(Empty, "there is no field %q and no field %q with a value; there is %s", titleName, contentName, quoted(keysOf(object)))
+	return reject(Empty, "there is no field %q and no field %q with a value; there is %s",
+		titleName, contentName, quoted(keysOf(object)))
 }
 
 // find returns what stands at the paths. Plain keys, which they nearly always are, take one pass
@@ -167,7 +172,8 @@ func absent(r *gjson.Result) bool { return r.Type == gjson.Null }
 // text returns the string of a part, empty where there is none or it is of another type.
 func (p *jsonParser) text(a *Article, r *gjson.Result, part int) string {
 	if !absent(r) && r.Type != gjson.String {
-		a.fallBack(part, wrongType, "field %q is %s, and not a string; the article goes without", p.paths[part].name, kind(*r))
+		a.fallBack(part, wrongType, "field %q is %s, and not a string; the article goes without",
+			p.paths[part].name, kind(*r))
 		return ""
 	}
 	return r.Str
@@ -183,11 +189,15 @@ func (p *jsonParser) id(a *Article, r *gjson.Result) string {
 	case r.Type == gjson.Number:
 		id = r.Raw
 	case r.Type != gjson.String:
-		a.fallBack(idPart, wrongType, "field %q is %s, and neither a string nor a number; the record's address is the id", name, kind(*r))
+		a.fallBack(idPart, wrongType,
+			"field %q is %s, and neither a string nor a number; the record's address is the id",
+			name, kind(*r))
 		return ""
 	}
 	if len(id) > MaxIDBytes {
-		a.fallBack(idPart, tooLong, "field %q has %d bytes, and at most %d are allowed; the record's address is the id", name, len(id), MaxIDBytes)
+		a.fallBack(idPart, tooLong,
+			"field %q has %d bytes, and at most %d are allowed; the record's address is the id",
+			name, len(id), MaxIDBytes)
 		return ""
 	}
 	return id
@@ -205,11 +215,14 @@ func (p *jsonParser) time(a *Article, r *gjson.Result) (t time.Time) {
 	case r.Type == gjson.Number:
 		t, ok = unixTime(r.Raw)
 	default:
-		a.fallBack(timePart, wrongType, "field %q is %s, and no time, which is %s; the record's time counts", p.paths[timePart].name, kind(*r), timeFormats)
+		a.fallBack(timePart, wrongType,
+			"field %q is %s, and no time, which is %s; the record's time counts",
+			p.paths[timePart].name, kind(*r), timeFormats)
 		return time.Time{}
 	}
 	if !ok {
-		a.fallBack(timePart, wrongFormat, "field %q is %s, which is no time or may be several: it must be %s; the record's time counts",
+		a.fallBack(timePart, wrongFormat,
+			"field %q is %s, which is no time or may be several: it must be %s; the record's time counts",
 			p.paths[timePart].name, clip(r.Raw, 40), timeFormats)
 		return time.Time{}
 	}

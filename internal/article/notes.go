@@ -47,7 +47,10 @@ func EachFallback(call func(field, reason string)) {
 
 // partNames returns the names of the parts, as the configuration has them.
 func partNames() [parts]string {
-	return [parts]string{idPart: "id", titlePart: "title", contentPart: "content", sourcePart: "source", timePart: "published_at"}
+	return [parts]string{
+		idPart: "id", titlePart: "title", contentPart: "content",
+		sourcePart: "source", timePart: "published_at",
+	}
 }
 
 // note returns the notes of an article. In most cases it makes them: there are none yet.
@@ -66,7 +69,8 @@ func (a *Article) ReadFrom(encoding string, value []byte) {
 
 func (a *Article) fallBack(part int, reason, format string, args ...any) {
 	n := a.note()
-	n.Fallbacks = append(n.Fallbacks, Fallback{partNames()[part], reason, fmt.Sprintf(format, args...)})
+	n.Fallbacks = append(n.Fallbacks,
+		Fallback{partNames()[part], reason, fmt.Sprintf(format, args...)})
 }
 
 const (

@@ -76,12 +76,14 @@ func (t *Tally) Add(n *Notes, rejection *Rejection) (news []string) {
 	}
 	if n.Encoding != "" {
 		if t.encodings[n.Encoding]++; t.encodings[n.Encoding] == 1 && t.encoding == charset.Auto {
-			news = append(news, fmt.Sprintf("the text was taken for %s and read as such; input.encoding: %[1]s says so for certain", n.Encoding))
+			news = append(news, fmt.Sprintf("the text was taken for %s and read as such; input.encoding: "+
+				"%[1]s says so for certain", n.Encoding))
 		}
 	}
 	if n.Invalid {
 		if t.invalid++; t.invalid == 1 {
-			news = append(news, "there are bytes that are no character of the encoding, and U+FFFD stands for them; if it is another encoding, name it in input.encoding; further ones are counted only")
+			news = append(news, "there are bytes that are no character of the encoding, and U+FFFD stands "+
+				"for them; if it is another encoding, name it in input.encoding; further ones are counted only")
 		}
 	}
 	for _, f := range n.Fallbacks {
@@ -104,12 +106,15 @@ func (t *Tally) Warning() string {
 	case t.warned:
 		return ""
 	case t.articles == 0 && t.rejected > 0:
-		text = fmt.Sprintf("none of %d records is an article; the first is %s", t.rejected, t.first.Error()) + t.advice()
+		text = fmt.Sprintf("none of %d records is an article; the first is %s", t.rejected,
+			t.first.Error()) + t.advice()
 	case t.articles > 0 && t.content0 == t.articles:
-		text = fmt.Sprintf("none of %d articles has a field %q, so titles alone are compared; the first has %s. "+
-			"Set input.fields.content to the path of the content", t.articles, t.content, quoted(t.keys))
+		text = fmt.Sprintf(
+			"none of %d articles has a field %q, so titles alone are compared; the first has %s. "+
+				"Set input.fields.content to the path of the content", t.articles, t.content, quoted(t.keys))
 	case t.articles > 0 && t.looksJSON == t.articles:
-		text = fmt.Sprintf("all of %d texts look like JSON objects, which are compared with their keys and marks; set input.format to json if they are", t.articles)
+		text = fmt.Sprintf("all of %d texts look like JSON objects, which are compared with their keys "+
+			"and marks; set input.format to json if they are", t.articles)
 	}
 	t.warned = text != ""
 	return text

@@ -9,7 +9,8 @@ import (
 )
 
 // timeFormats names what is taken, for messages.
-const timeFormats = "RFC 3339 (2006-01-02T15:04:05Z), RFC 822 as in feeds (Mon, 02 Jan 2006 15:04:05 GMT), another common form with the year " +
+const timeFormats = "RFC 3339 (2006-01-02T15:04:05Z), RFC 822 as in feeds (Mon, 02 Jan 2006 " +
+	"15:04:05 GMT), another common form with the year " +
 	"or the month's name, or a Unix time"
 
 // maxTimeBytes is how long a time may be, with a weekday and the name of its zone.
@@ -42,14 +43,18 @@ const (
 
 var (
 	// compactPattern is that of ISO 8601's basic format: a date, and perhaps a time of day and a zone.
-	compactPattern = regexp.MustCompile(`^(\d{8})(?:[T ]?(\d{2})(\d{2})(\d{2})?(?:[.,]\d+)?\s*(Z|[+-]\d{2}:?\d{2})?)?$`)
-	clockPattern   = regexp.MustCompile(`(?i)(?:[T,]\s*|\s+|\b|日)(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?(?:\s*([AP])\.?M\.?)?(?:\s*(` + zonePattern + `))?(?:\s|,|$)`)
+	compactPattern = regexp.MustCompile(
+		`^(\d{8})(?:[T ]?(\d{2})(\d{2})(\d{2})?(?:[.,]\d+)?\s*(Z|[+-]\d{2}:?\d{2})?)?$`)
+	clockPattern = regexp.MustCompile(`(?i)(?:[T,]\s*|\s+|\b|日)` +
+		`(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?(?:\s*([AP])\.?M\.?)?` +
+		`(?:\s*(` + zonePattern + `))?(?:\s|,|$)`)
 	// yearZone is a zone behind the year, as git writes it, and zoneName a name behind the number of a
 	// zone.
 	yearZone       = regexp.MustCompile(`\d{4} ([+-]\d{4})$`)
 	zoneName       = regexp.MustCompile(`([+-]\d{2}:?\d{2}) [A-Z]{2,5}$`)
 	chineseClock   = regexp.MustCompile(`\s*(\d{1,2})[时時点點](\d{1,2})分(?:(\d{1,2})秒)?`)
-	weekdayPattern = regexp.MustCompile(`(?i)^(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?(?:,\s*|\.?\s+)`)
+	weekdayPattern = regexp.MustCompile(
+		`(?i)^(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?(?:,\s*|\.?\s+)`)
 	commentPattern = regexp.MustCompile(`\s*\([^()]*\)$`)
 	zonedDate      = regexp.MustCompile(`^(\d{4}-\d{2}-\d{2})(Z|[+-]\d{2}:\d{2})$`)
 	ordinalPattern = regexp.MustCompile(`(?i)\b(\d{1,2})(?:st|nd|rd|th)\b`)
@@ -59,7 +64,8 @@ var (
 // name.
 func dateLayouts() []string {
 	return []string{
-		"2006-1-2", "2006/1/2", "2006.1.2", "2006年1月2日", "2006 Jan 2", "Jan 2 2006", "January 2 2006", "2 Jan 2006", "2 January 2006",
+		"2006-1-2", "2006/1/2", "2006.1.2", "2006年1月2日", "2006 Jan 2", "Jan 2 2006", "January 2 2006",
+		"2 Jan 2006", "2 January 2006",
 		"2-Jan-2006", "2-Jan-06", "2 Jan 06", "Jan. 2 2006", "2 Jan. 2006",
 	}
 }
@@ -129,7 +135,8 @@ func clockOf(hour, minute, second, fraction, half string) (time.Duration, bool) 
 		}
 	}
 	nanoseconds := number((fraction + "000000000")[:9])
-	return time.Duration(h)*time.Hour + time.Duration(m)*time.Minute + time.Duration(s)*time.Second + time.Duration(nanoseconds),
+	whole := time.Duration(h)*time.Hour + time.Duration(m)*time.Minute + time.Duration(s)*time.Second
+	return whole + time.Duration(nanoseconds),
 		h <= 23 && m <= 59 && s <= 60 // a leap second
 }
 

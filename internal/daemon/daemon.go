@@ -43,8 +43,10 @@ func Run(ctx context.Context, o Options) error {
 	}
 	log.Info("starting", "version", o.Version, "brokers", c.Kafka.Brokers,
 		"input", c.Input.Topic, "group", c.Input.Group,
-		"output", c.Output.Topic, "clusters", c.Output.ClustersTopic, "dead_letters", c.Output.DeadLetterTopic,
-		"scope", c.Cluster.Scope, "method", c.Fingerprint.Method, "state", c.State.Dir, "http", server.Address())
+		"output", c.Output.Topic, "clusters", c.Output.ClustersTopic,
+		"dead_letters", c.Output.DeadLetterTopic,
+		"scope", c.Cluster.Scope, "method", c.Fingerprint.Method, "state", c.State.Dir,
+		"http", server.Address())
 	for _, warning := range c.Warnings() {
 		log.Warn(warning)
 	}
@@ -71,7 +73,8 @@ func RunEmbedded(ctx context.Context, o Options, dir string) error {
 		return err
 	}
 	defer b.Close()
-	o.Log.Info("embedded broker (for trying things out, not for production)", "address", b.Address(), "dir", dir)
+	o.Log.Info("embedded broker (for trying things out, not for production)",
+		"address", b.Address(), "dir", dir)
 	o.Config.Kafka.Brokers = []string{b.Address()}
 	o.Config.Kafka.CreateTopics = true
 	return Run(ctx, o)

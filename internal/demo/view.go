@@ -51,7 +51,8 @@ func newView(out, errs io.Writer, c config.Config, address string) *view {
 }
 
 func (v *view) begin() {
-	fmt.Fprintf(v.errs, `clusterd demo: an embedded broker on %[1]s, articles in topic %[2]s, clusters as they form.
+	fmt.Fprintf(v.errs, "clusterd demo: an embedded broker on %[1]s, articles in topic %[2]s, "+
+		`clusters as they form.
 
   From another terminal, send an article of your own, then the same with a word changed:
     echo '{"title":"Harbour bridge opens","content":"..."}' | kcat -b %[1]s -P -t %[2]s
@@ -102,13 +103,15 @@ func (v *view) result(r kafka.Record) error {
 	case article.Joined:
 		v.joined++
 		colour = terminal.Cyan
-		where = fmt.Sprintf("joins  %s at distance %v, now %d", *result.ClusterID, *result.Distance, result.Size)
+		where = fmt.Sprintf("joins  %s at distance %v, now %d", *result.ClusterID, *result.Distance,
+			result.Size)
 	default:
 		v.bare++
 		colour = terminal.Faint
 		where = "has no word to compare"
 	}
-	v.line(colour, fmt.Sprintf("%-11s", head), fmt.Sprintf("%-6s %-16s %-42s %s", id, how, where, says))
+	v.line(colour, fmt.Sprintf("%-11s", head),
+		fmt.Sprintf("%-6s %-16s %-42s %s", id, how, where, says))
 	return nil
 }
 
@@ -152,8 +155,10 @@ func (v *view) deadLetter(r kafka.Record) {
 // totals shows the sums. On a terminal the line is written over.
 func (v *view) totals() {
 	took := time.Since(v.began)
-	line := fmt.Sprintf("%4ds  %d articles, %.1f/s: %d new, %d joined, %d unclustered, %d dead letters",
-		int(took.Seconds()), v.records, float64(v.records)/took.Seconds(), v.founded, v.joined, v.bare, v.dead)
+	line := fmt.Sprintf(
+		"%4ds  %d articles, %.1f/s: %d new, %d joined, %d unclustered, %d dead letters",
+		int(took.Seconds()), v.records, float64(v.records)/took.Seconds(),
+		v.founded, v.joined, v.bare, v.dead)
 	if v.live {
 		fmt.Fprint(v.errs, terminal.ClearLine+terminal.Fit(line, v.width-1))
 		return

@@ -70,7 +70,8 @@ type limitedReaderAt struct {
 	left int64
 }
 
-var errDirectory = fmt.Errorf("its list of parts has more than %d bytes, and no document has that many", maxDirectory)
+var errDirectory = fmt.Errorf(
+	"its list of parts has more than %d bytes, and no document has that many", maxDirectory)
 
 func (r *limitedReaderAt) ReadAt(b []byte, at int64) (int, error) {
 	if r.left -= int64(len(b)); r.left < 0 {

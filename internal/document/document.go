@@ -74,9 +74,12 @@ const byteOrderMark = "\ufeff"
 // of at most maxBytes bytes; one with more is [ErrTooLarge], one with none [ErrEmpty]. Every other
 // error says what is broken. A page or an XML document that does not say what encoding it is in, is
 // in this one.
-func Read(name string, file io.ReaderAt, size int64, maxBytes int, encoding *charset.Encoding) (Document, error) {
+func Read(
+	name string, file io.ReaderAt, size int64, maxBytes int, encoding *charset.Encoding,
+) (Document, error) {
 	formats := formats()
-	i := slices.IndexFunc(formats, func(f format) bool { return slices.Contains(f.extensions, extension(name)) })
+	has := func(f format) bool { return slices.Contains(f.extensions, extension(name)) }
+	i := slices.IndexFunc(formats, has)
 	if i < 0 {
 		return Document{}, fmt.Errorf("unknown kind of document: %q", extension(name))
 	}
@@ -84,7 +87,8 @@ func Read(name string, file io.ReaderAt, size int64, maxBytes int, encoding *cha
 	if err := formats[i].read(file, size, out); err != nil {
 		return Document{}, err
 	}
-	content := strings.TrimSpace(strings.TrimPrefix(strings.ToValidUTF8(out.text.String(), "\uFFFD"), byteOrderMark))
+	valid := strings.ToValidUTF8(out.text.String(), "\uFFFD")
+	content := strings.TrimSpace(strings.TrimPrefix(valid, byteOrderMark))
 	if content == "" {
 		return Document{}, ErrEmpty
 	}

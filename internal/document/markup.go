@@ -94,7 +94,10 @@ func xmlEncoding(head []byte) (encoding.Encoding, error) {
 
 // decode reads a file in the encoding that its beginning tells for certain, else in the one that
 // files are in; and where that is up to the file, and cannot be told, in the uncertain one.
-func decode(file io.ReaderAt, size int64, out *limited, determine func(head []byte) (e encoding.Encoding, certain bool, err error)) error {
+func decode(
+	file io.ReaderAt, size int64, out *limited,
+	determine func(head []byte) (e encoding.Encoding, certain bool, err error),
+) error {
 	if size > int64(out.max) {
 		return ErrTooLarge
 	}

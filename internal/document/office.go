@@ -26,7 +26,8 @@ func (v *vocabulary) appendText(a *archive, name string, out *limited) error {
 		switch {
 		case t.kind == html.TextToken:
 			if inText > 0 && skipped == 0 {
-				_, err := out.Write(bytes.ReplaceAll(t.text, []byte("\n"), []byte(" "))) // only layout of the XML
+				// only layout of the XML
+				_, err := out.Write(bytes.ReplaceAll(t.text, []byte("\n"), []byte(" ")))
 				return err
 			}
 			return nil

@@ -123,5 +123,8 @@ func (r *Reader) document(e Entry) (article.Article, *article.Rejection) {
 	case err != nil:
 		return reject(article.BadDocument, err.Error())
 	}
-	return article.Article{ID: strings.ToValidUTF8(e.File, "\uFFFD"), Title: d.Title, Content: d.Content}, nil
+	return article.Article{
+		ID: strings.ToValidUTF8(e.File, "\uFFFD"), Title: d.Title,
+		Content: d.Content,
+	}, nil
 }

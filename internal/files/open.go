@@ -45,7 +45,9 @@ func OpenRaw(stdin io.Reader, names []string) (opened []Raw, closeAll func(), er
 
 // Open opens files of articles as [OpenRaw] does. A file with a name in .gz is unpacked; one with
 // the extension of a document is one. What is read, as it is on disk, is also written to progress.
-func Open(stdin io.Reader, names []string, progress io.Writer) (opened []File, closeAll func(), err error) {
+func Open(
+	stdin io.Reader, names []string, progress io.Writer,
+) (opened []File, closeAll func(), err error) {
 	raw, closeAll, err := OpenRaw(stdin, names)
 	if err != nil {
 		return nil, nil, err
@@ -68,7 +70,8 @@ func open(f Raw, name string, progress io.Writer) (File, error) {
 		if err != nil {
 			return File{}, err
 		}
-		return File{Name: f.Name, Document: io.NewSectionReader(teeReaderAt{onDisk, progress}, 0, info.Size())}, nil
+		page := io.NewSectionReader(teeReaderAt{onDisk, progress}, 0, info.Size())
+		return File{Name: f.Name, Document: page}, nil
 	}
 	file := File{Name: f.Name, Lines: io.TeeReader(f, progress)}
 	var err error

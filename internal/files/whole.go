@@ -30,7 +30,8 @@ func ReadWhole(c config.Input, file File) (article.Article, error) {
 		value = encoding.Text(value).UTF8
 	}
 	format := article.Text
-	if trimmed := bytes.TrimSpace(value); bytes.HasPrefix(trimmed, []byte("{")) && json.Valid(trimmed) {
+	if trimmed := bytes.TrimSpace(value); bytes.HasPrefix(trimmed, []byte("{")) &&
+		json.Valid(trimmed) {
 		format = article.JSON
 	}
 	decoder, err := article.NewDecoder(format, article.Fields(c.Fields), c.MaxBytes, charset.Auto)

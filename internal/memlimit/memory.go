@@ -43,10 +43,12 @@ func setLimit(configured int, env func(string) string, cgroup memlimit.Provider)
 	}
 	bytes, err := memlimit.ApplyRatio(cgroup, share)()
 	switch {
-	case errors.Is(err, memlimit.ErrNoLimit), errors.Is(err, memlimit.ErrNoCgroup), errors.Is(err, memlimit.ErrCgroupsNotSupported):
+	case errors.Is(err, memlimit.ErrNoLimit), errors.Is(err, memlimit.ErrNoCgroup),
+		errors.Is(err, memlimit.ErrCgroupsNotSupported):
 		return Limit{current, "none"}, nil
 	case err != nil:
-		return Limit{current, "none"}, fmt.Errorf("reading the cgroup's limit of memory: %w: set memory.limit instead of auto", err)
+		return Limit{current, "none"}, fmt.Errorf(
+			"reading the cgroup's limit of memory: %w: set memory.limit instead of auto", err)
 	}
 	debug.SetMemoryLimit(int64(bytes))
 	return Limit{int64(bytes), "cgroup"}, nil

@@ -95,12 +95,14 @@ func (s *story) html(d dice, source string) string {
 		b.WriteString(references(html.EscapeString(paragraph)))
 		b.WriteString("</p>\n")
 	}
-	b.WriteString(`<a href="https://` + source + `/article?id=` + strconv.Itoa(d.between(100000, 999999)) +
+	b.WriteString(`<a href="https://` + source + `/article?id=` +
+		strconv.Itoa(d.between(100000, 999999)) +
 		`&amp;from=list">` + s.phrases.more + "</a></div>")
 	return b.String()
 }
 
 // references writes some characters as character references, as editors do.
 func references(s string) string {
-	return strings.NewReplacer("“", "&ldquo;", "”", "&rdquo;", "、", "&#12289;", "%", "&#x25;").Replace(s)
+	return strings.NewReplacer("“", "&ldquo;", "”", "&rdquo;", "、", "&#12289;", "%",
+		"&#x25;").Replace(s)
 }

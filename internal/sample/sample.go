@@ -26,8 +26,10 @@ const (
 	Edit    Kind = "edit"    // 18 %: a story with words changed, a line added or the last sentence cut
 	Reorder Kind = "reorder" // 7 %: a story's sentences after the first in another order
 	HTML    Kind = "html"    // 9 %: a story in tags and character references, with a link
-	Variant Kind = "variant" // 3 %: a story in traditional characters and full-width letters and digits
-	Spam    Kind = "spam"    // 7 %: an advert of a running campaign, with other names, numbers and links
+	// 3 %: a story in traditional characters and full-width letters and digits
+	Variant Kind = "variant"
+	// 7 %: an advert of a running campaign, with other names, numbers and links
+	Spam    Kind = "spam"
 	Comment Kind = "comment" // 3 %: a reader's short comment, an original
 )
 

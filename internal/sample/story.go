@@ -31,7 +31,10 @@ type parsedSubject struct{ titles, leads, body []template }
 func (l *language) story(d dice) *story {
 	w := l.grammar.draw(d)
 	subject := &l.subjects[d.n(len(l.subjects))]
-	s := &story{phrases: l.phrases, title: capital(w.one(subject.titles)), sentences: []string{w.one(subject.leads)}}
+	s := &story{
+		phrases: l.phrases, title: capital(w.one(subject.titles)),
+		sentences: []string{w.one(subject.leads)},
+	}
 
 	size, target := l.size(s.sentences[0]), d.between(l.min, l.max)
 	for _, i := range d.order(len(subject.body) + len(l.body)) {

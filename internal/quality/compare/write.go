@@ -50,8 +50,9 @@ func (r Report) WriteText(out io.Writer, colour bool) error {
 			onlyB += n
 		}
 	}
-	fmt.Fprintf(out, "\nThe distance of simhash is in bits, of the others it is 1 less the similarity.\n\n"+
-		"- %s: %d characters alone\n+ %s: %d alone\n  both: %d\n\n",
+	fmt.Fprintf(out,
+		"\nThe distance of simhash is in bits, of the others it is 1 less the similarity.\n\n"+
+			"- %s: %d characters alone\n+ %s: %d alone\n  both: %d\n\n",
 		printable.Text(r.A.File), onlyA, printable.Text(r.B.File), onlyB, shared)
 	return r.writePassages(out, colour)
 }

@@ -66,7 +66,8 @@ func (c *Comparer) Passages(titleA, contentA, titleB, contentB string) ([]Passag
 	known := make(alphabet)
 	inA, inB := c.spell(known, a), c.spell(known, b)
 	if len(known) > letters {
-		return nil, fmt.Errorf("the texts have %d different words; at most %d can be compared", len(known), letters)
+		return nil, fmt.Errorf("the texts have %d different words; at most %d can be compared",
+			len(known), letters)
 	}
 	d := diffmatchpatch.New()
 	d.DiffTimeout = searchTimeout

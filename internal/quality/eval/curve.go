@@ -11,8 +11,9 @@ import (
 
 // A Curve is how quality and cost change with the threshold, and how far documents are apart.
 type Curve struct {
-	Unit   string  `json:"unit"` // of distances: Bits or Dissimilarity
-	Half   bool    `json:"half"` // whether the truth has pairs, without which HalfPrecision is the precision
+	Unit string `json:"unit"` // of distances: Bits or Dissimilarity
+	// whether the truth has pairs, without which HalfPrecision is the precision
+	Half   bool    `json:"half"`
 	Points []Point `json:"points"`
 	// Same are the truth's pairs of a Jaccard similarity of at least .8, and where it has no pairs,
 	// each document with the first of its true cluster. Other are random pairs of documents that the
@@ -34,8 +35,9 @@ type Point struct {
 
 // A Histogram counts pairs of documents by their distance.
 type Histogram struct {
-	Pairs int       `json:"pairs"`
-	Edges []float64 `json:"edges"` // bin i holds edges[i] <= distance < edges[i+1]; in the last, also its end
+	Pairs int `json:"pairs"`
+	// bin i holds edges[i] <= distance < edges[i+1]; in the last, also its end
+	Edges []float64 `json:"edges"`
 	Bins  []int     `json:"bins"`
 	Never int       `json:"never"` // pairs that the method rules out, whatever the threshold
 }
@@ -59,11 +61,14 @@ const (
 )
 
 // sweep clusters the same fingerprints at other thresholds.
-func sweep(ctx context.Context, m method.Method, docs []Document, made fingerprints, p pass, o Options) (*Curve, error) {
+func sweep(
+	ctx context.Context, m method.Method, docs []Document, made fingerprints, p pass, o Options,
+) (*Curve, error) {
 	b := o.Truth.resolve(docs)
 	same, other := b.distances(m, made)
 	c := &Curve{Unit: Dissimilarity, Half: len(b.pairs) > 0}
-	if slices.ContainsFunc(slices.Concat(same, other, []float64{m.Bound()}), func(d float64) bool { return d > 1 && !math.IsInf(d, 1) }) {
+	inBits := func(d float64) bool { return d > 1 && !math.IsInf(d, 1) }
+	if slices.ContainsFunc(slices.Concat(same, other, []float64{m.Bound()}), inBits) {
 		c.Unit = Bits
 	}
 	c.Same, c.Other = histogram(same, c.Unit), histogram(other, c.Unit)
@@ -78,7 +83,8 @@ func sweep(ctx context.Context, m method.Method, docs []Document, made fingerpri
 		}
 		s := score(b, at.Clustering, nil)
 		c.Points = append(c.Points, Point{
-			Threshold: threshold, Clusters: s.Clusters, Pairs: s.Pairs, HalfPrecision: s.HalfPrecision, BCubed: s.BCubed.F1,
+			Threshold: threshold, Clusters: s.Clusters, Pairs: s.Pairs, HalfPrecision: s.HalfPrecision,
+			BCubed:           s.BCubed.F1,
 			WrongPerThousand: s.WrongPerThousand, PerSecond: perSecond(len(docs), made.took+at.took),
 		})
 	}
@@ -149,7 +155,8 @@ func (b resolved) distances(m method.Method, made fingerprints) (same, other []f
 			break
 		}
 		x, y := random.IntN(len(b.group)), random.IntN(len(b.group))
-		if _, known := b.pairs[[2]int{min(x, y), max(x, y)}]; known || x == y || b.group[x] == b.group[y] {
+		if _, known := b.pairs[[2]int{min(x, y), max(x, y)}]; known || x == y ||
+			b.group[x] == b.group[y] {
 			continue
 		}
 		if d, ok := distance(x, y); ok {

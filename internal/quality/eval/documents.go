@@ -30,7 +30,10 @@ func (d *Document) characters() int {
 // eventTime returns that of the daemon for an article of a file, when soFar is the highest one so
 // far.
 func (d *Document) eventTime(soFar int64, now time.Time, window time.Duration) int64 {
-	at, _ := singlepass.Dates{Published: d.PublishedAt, StreamTime: soFar, Now: now, Window: window}.EventTime()
+	at, _ := singlepass.Dates{
+		Published: d.PublishedAt, StreamTime: soFar, Now: now,
+		Window: window,
+	}.EventTime()
 	return at
 }
 
@@ -39,7 +42,9 @@ func (d *Document) eventTime(soFar int64, now time.Time, window time.Duration) i
 // labels. An article without an id has the address that it would have in Kafka, as in the results
 // of clusterd. The documents, with their texts, stay in memory. It counts the lines that it has
 // skipped, which are no article and have no id. The tally, if it is not nil, counts what was odd.
-func ReadDocuments(c config.Input, label string, inputs []files.File, tally *article.Tally) (docs []Document, skipped int, err error) {
+func ReadDocuments(
+	c config.Input, label string, inputs []files.File, tally *article.Tally,
+) (docs []Document, skipped int, err error) {
 	lines, err := files.NewReader(c, inputs)
 	if err != nil {
 		return nil, 0, err

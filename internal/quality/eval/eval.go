@@ -29,8 +29,10 @@ type Options struct {
 	Curves  bool // whether other thresholds are tried; needs a truth
 	Threads int  // that make fingerprints, at least 1
 
-	Now      time.Time                           // what event times may run ahead of by a day at most, as in the daemon
-	Progress func(variant string, documents int) // called as documents are fingerprinted; never by two at once
+	// what event times may run ahead of by a day at most, as in the daemon
+	Now time.Time
+	// called as documents are fingerprinted; never by two at once
+	Progress func(variant string, documents int)
 }
 
 // A Report is what was measured.

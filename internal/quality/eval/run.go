@@ -20,13 +20,16 @@ const chunk = 64
 
 // Cost is what a variant took.
 type Cost struct {
-	Clustered   int     `json:"clustered"`            // documents in which there was something to compare
-	Centres     int     `json:"centres"`              // at the end, with those that have expired
-	Printing    float64 `json:"fingerprint_seconds"`  // by all threads together, on the clock
-	Assigning   float64 `json:"assign_seconds"`       // one by one
-	PerSecond   float64 `json:"documents_per_second"` // of all documents, by the sum of the two
-	Compared    float64 `json:"compared"`             // centres that a document was compared with, the mean
-	CentreBytes float64 `json:"centre_bytes"`         // of the index, on the heap, divided by the centres
+	// documents in which there was something to compare
+	Clustered int     `json:"clustered"`
+	Centres   int     `json:"centres"`              // at the end, with those that have expired
+	Printing  float64 `json:"fingerprint_seconds"`  // by all threads together, on the clock
+	Assigning float64 `json:"assign_seconds"`       // one by one
+	PerSecond float64 `json:"documents_per_second"` // of all documents, by the sum of the two
+	// centres that a document was compared with, the mean
+	Compared float64 `json:"compared"`
+	// of the index, on the heap, divided by the centres
+	CentreBytes float64 `json:"centre_bytes"`
 }
 
 func cost(docs []Document, p fingerprints, c clustered) Cost {
@@ -51,7 +54,9 @@ type fingerprints struct {
 
 // fingerprint makes them with so many threads, and calls done with how many documents are, as they
 // are.
-func fingerprint(ctx context.Context, m method.Method, docs []Document, threads int, done func(documents int)) (fingerprints, error) {
+func fingerprint(
+	ctx context.Context, m method.Method, docs []Document, threads int, done func(documents int),
+) (fingerprints, error) {
 	p := fingerprints{of: make([]singlepass.Fingerprint, len(docs)), ok: make([]bool, len(docs))}
 	// The first documents warm the caches, and garbage of the run before is not this one's.
 	warm := m.NewPrinter()
@@ -109,11 +114,14 @@ type clustered struct {
 }
 
 // run assigns the documents one by one.
-func (p pass) run(ctx context.Context, index singlepass.Index, docs []Document, made fingerprints) (clustered, error) {
+func (p pass) run(
+	ctx context.Context, index singlepass.Index, docs []Document, made fingerprints,
+) (clustered, error) {
 	c := clustered{Clustering: make(Clustering, len(docs))}
 	var lastSeen []int64 // by position
 	var founder []int    // likewise
-	space := singlepass.NewSpace(index, p.window, func(c singlepass.Centre) int64 { return lastSeen[c.Seq] })
+	space := singlepass.NewSpace(index, p.window,
+		func(c singlepass.Centre) int64 { return lastSeen[c.Seq] })
 	began := time.Now()
 	for i := range docs {
 		if i%chunk == 0 && ctx.Err() != nil {

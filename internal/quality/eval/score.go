@@ -72,9 +72,12 @@ func (l Level) Recall() float64 { return ratio(l.Found, l.Pairs) }
 
 // String returns the line that the measuring script prints.
 func (s Scores) String() string {
-	return fmt.Sprintf("docs %d missing %d clusters %d true %d | B3 P %.3f R %.3f F1 %.3f | pairs P %.3f P50 %.3f R %.3f (%d/%d/%d) | wrong/1000 %.2f",
-		s.Documents, s.Missing, s.Clusters, s.TrueClusters, s.BCubed.Precision, s.BCubed.Recall, s.BCubed.F1,
-		s.Pairs.Precision, s.HalfPrecision, s.Pairs.Recall, s.RightPairs, s.FoundPairs, s.TruePairs, s.WrongPerThousand)
+	return fmt.Sprintf("docs %d missing %d clusters %d true %d | B3 P %.3f R %.3f F1 %.3f | "+
+		"pairs P %.3f P50 %.3f R %.3f (%d/%d/%d) | wrong/1000 %.2f",
+		s.Documents, s.Missing, s.Clusters, s.TrueClusters,
+		s.BCubed.Precision, s.BCubed.Recall, s.BCubed.F1,
+		s.Pairs.Precision, s.HalfPrecision, s.Pairs.Recall,
+		s.RightPairs, s.FoundPairs, s.TruePairs, s.WrongPerThousand)
 }
 
 // A resolved truth speaks of members, the different ids of documents, by number.
@@ -211,7 +214,8 @@ func (s *Scores) mates(b resolved, found []int, of overlaps) {
 	mated := make([]bool, len(found))
 	for p, jaccard := range b.pairs {
 		x, y := p[0], p[1]
-		if jaccard >= halfJaccard && found[x] == found[y] && of.found[found[x]] <= maxChecked && b.group[x] != b.group[y] {
+		if jaccard >= halfJaccard && found[x] == found[y] && of.found[found[x]] <= maxChecked &&
+			b.group[x] != b.group[y] {
 			mated[x], mated[y] = true, true
 			half++
 		}

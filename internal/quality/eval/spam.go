@@ -42,7 +42,8 @@ func Signals(docs []Document, c Clustering, o Options) []Signal {
 	signals := make([]Signal, 0, len(o.Sizes))
 	for _, size := range o.Sizes {
 		signals = append(signals, Signal{
-			Size: size, All: find(docs, inAll, o.Positive, size), Arriving: find(docs, upToIt, o.Positive, size),
+			Size: size, All: find(docs, inAll, o.Positive, size),
+			Arriving: find(docs, upToIt, o.Positive, size),
 		})
 	}
 	return signals

@@ -73,7 +73,8 @@ func eachLine(r io.Reader, columns int, do func(fields []string)) error {
 	for number := 1; lines.Scan(); number++ {
 		fields := strings.Split(lines.Text(), "\t")
 		if len(fields) < columns {
-			return fmt.Errorf("line %d has %d columns, not %d, divided by tabs", number, len(fields), columns)
+			return fmt.Errorf("line %d has %d columns, not %d, divided by tabs", number, len(fields),
+				columns)
 		}
 		do(fields)
 	}

@@ -14,7 +14,10 @@ import (
 // times measures what an article costs on one core, from its title and content to its cluster: all
 // articles in a single pass, twice, of which the faster counts, since the first fills caches.
 func (b *bench) times(ctx context.Context) ([]Row, error) {
-	row := Row{What: "time a document", Unit: Milliseconds, Published: &Claim{Figure: 22.5, Most: true}}
+	row := Row{
+		What: "time a document", Unit: Milliseconds,
+		Published: &Claim{Figure: 22.5, Most: true},
+	}
 	for _, v := range b.variants {
 		first, err := pass(ctx, v, b.articles)
 		if err != nil {
@@ -67,11 +70,17 @@ const (
 func (b *bench) memory(ctx context.Context) ([]Row, error) {
 	what := fmt.Sprintf("memory for %d million", Documents/1_000_000)
 	row := Row{What: what, Unit: Gigabytes, Published: &Claim{Figure: 4, Most: true}}
-	other := Row{What: what + ", cluster.index mih", Unit: Gigabytes, Published: row.Published, Figures: make([]*float64, len(b.variants))}
+	other := Row{
+		What: what + ", cluster.index mih", Unit: Gigabytes, Published: row.Published,
+		Figures: make([]*float64, len(b.variants)),
+	}
 	for i, v := range b.variants {
-		makeIndexes := []func() (singlepass.Index, error){func() (singlepass.Index, error) { return v.Method.NewIndex(v.Threshold) }}
+		makeIndexes := []func() (singlepass.Index, error){
+			func() (singlepass.Index, error) { return v.Method.NewIndex(v.Threshold) },
+		}
 		if v.OtherIndex != nil {
-			makeIndexes = append(makeIndexes, func() (singlepass.Index, error) { return v.OtherIndex(), nil })
+			makeIndexes = append(makeIndexes,
+				func() (singlepass.Index, error) { return v.OtherIndex(), nil })
 		}
 		var figures []*float64
 		for _, makeIndex := range makeIndexes {
@@ -93,7 +102,9 @@ func (b *bench) memory(ctx context.Context) ([]Row, error) {
 
 // bytesEach inserts centres into an index, one by one as a daemon does, and returns by how many
 // bytes a centre the heap grows.
-func (b *bench) bytesEach(ctx context.Context, v Variant, makeIndex func() (singlepass.Index, error)) (float64, error) {
+func (b *bench) bytesEach(
+	ctx context.Context, v Variant, makeIndex func() (singlepass.Index, error),
+) (float64, error) {
 	next := b.strangers(v)
 	wanted := b.centres(len(next().Sketch))
 	before := eval.LiveHeap()

@@ -82,7 +82,8 @@ func reordering(text string, d dice, _ donor) string {
 	}
 	// The last one may have no space or line break after it.
 	for i, s := range all[:max(len(all)-1, 0)] {
-		if last, _ := utf8.DecodeLastRuneInString(s); last < utf8.RuneSelf && last != '\n' && last != ' ' {
+		if last, _ := utf8.DecodeLastRuneInString(s); last < utf8.RuneSelf && last != '\n' &&
+			last != ' ' {
 			all[i] += " "
 		}
 	}

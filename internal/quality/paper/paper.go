@@ -5,12 +5,13 @@
 // The paper leaves open how its texts were edited. Here a text is title and content as the
 // methods read them, without mark-up and normalised, and its units are characters:
 //
-//   - p % added: words of other articles, drawn at random, are put in one at a time at random places
-//     until they have p % as many characters as the text; or one passage of another article is.
+//   - p % added: words of other articles, drawn at random, are put in one at a time at random
+//     places until they have p % as many characters as the text; or one passage of another article
+//     is.
 //   - p % deleted: words are taken out one at a time at random places until they had p % of the
 //     characters; or one passage is.
-//   - p % changed: words that have p % of the characters, at random places, are replaced by words of
-//     other articles.
+//   - p % changed: words that have p % of the characters, at random places, are replaced by words
+//     of other articles.
 //   - reordered: the text is cut after each sentence, and all sentences are put in random order.
 //
 // A word is a run of letters and digits; of Han characters, two. Recognised is an edited text at a
@@ -37,8 +38,9 @@ type Article struct {
 
 // A Variant is a method at one threshold.
 type Variant struct {
-	Name      string        // METHOD[,KEY=VALUE]...
-	Method    method.Method // the same one for several thresholds, whose fingerprints are then made once
+	Name string // METHOD[,KEY=VALUE]...
+	// the same one for several thresholds, whose fingerprints are then made once
+	Method    method.Method
 	Threshold float64
 	// OtherIndex makes an index of the same centres that needs other memory; nil if there is none.
 	OtherIndex func() singlepass.Index
@@ -79,14 +81,18 @@ type Row struct {
 // variants and seed alone.
 func Run(ctx context.Context, articles []Article, variants []Variant, o Options) (Report, error) {
 	if len(articles) < 2 {
-		return Report{}, errors.New("two articles are needed at least, since text is added to one from another")
+		return Report{}, errors.New(
+			"two articles are needed at least, since text is added to one from another")
 	}
 	b := newBench(articles, variants, o)
 	report := Report{Seed: o.Seed, Articles: len(articles), Characters: b.characters()}
 	for _, v := range variants {
 		report.Variants = append(report.Variants, v.Name)
 	}
-	for _, part := range []func(context.Context) ([]Row, error){b.times, b.memory, b.recognised, b.mistaken} {
+	for _, part := range []func(context.Context) ([]Row, error){
+		b.times, b.memory, b.recognised,
+		b.mistaken,
+	} {
 		rows, err := part(ctx)
 		if err != nil {
 			return Report{}, err
@@ -157,7 +163,9 @@ type fingerprint struct {
 }
 
 // fingerprints makes the fingerprints of texts, on all cores.
-func (b *bench) fingerprints(ctx context.Context, m method.Method, texts []string) ([]fingerprint, error) {
+func (b *bench) fingerprints(
+	ctx context.Context, m method.Method, texts []string,
+) ([]fingerprint, error) {
 	all := make([]fingerprint, len(texts))
 	err := parallel(ctx, len(texts), func() func(int) {
 		printer := m.NewPrinter()

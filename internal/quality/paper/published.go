@@ -45,10 +45,16 @@ func experiments() []experiment {
 		{name: "5 % added, one passage", edit: addingPassage(.05), simhash: fivePercent},
 		{name: "5 % deleted, word by word", edit: deleting(.05), simhash: fivePercent},
 		{name: "5 % deleted, one passage", edit: deletingPassage(.05), simhash: fivePercent},
-		{name: "sentences reordered", edit: reordering, simhash: &Claim{Figure: .861}, shingle: &shingleReordered},
+		{
+			name: "sentences reordered", edit: reordering, simhash: &Claim{Figure: .861},
+			shingle: &shingleReordered,
+		},
 	}
 	for _, percent := range []float64{1, 2, 3, 5, 7, 10, 15, 20} {
-		all = append(all, experiment{name: fmt.Sprintf("%.0f %% changed", percent), edit: changing(percent / 100)})
+		all = append(all, experiment{
+			name: fmt.Sprintf("%.0f %% changed", percent),
+			edit: changing(percent / 100),
+		})
 	}
 	return all
 }

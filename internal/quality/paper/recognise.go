@@ -41,7 +41,10 @@ func (b *bench) recognised(ctx context.Context) ([]Row, error) {
 				distances[i][j] = distance(m, originals[i][j], p)
 			}
 		}
-		rows = append(rows, Row{What: e.name, Unit: Share, Published: e.simhash, Shingle: e.shingle, Figures: b.within(distances)})
+		rows = append(rows, Row{
+			What: e.name, Unit: Share, Published: e.simhash, Shingle: e.shingle,
+			Figures: b.within(distances),
+		})
 	}
 	b.originals = originals
 	return rows, nil

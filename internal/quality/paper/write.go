@@ -1,6 +1,7 @@
 package paper
 
 import (
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,22 +10,9 @@ import (
 )
 
 // notes say how to read the table.
-const notes = `
-* as good as published. Published are the figures of SimHash at distance 3, and those of Shingle above a similarity of
-  .95, on an i5-3210M. Time is that of one core, from the article to its cluster. Memory is that of the index,
-  measured on fewer centres; 4 GB are 16 bytes each. The other rows are shares of the articles that are recognised: what
-  an edit leaves is still within the bound of the method. They are the same on every machine.
-
-  A text is title and content without mark-up, normalised; its units are characters. A word is a run of letters and
-  digits; of Chinese characters, two.
-  added      words of other articles of the sample are put in, one at a time at random places, until they have so many
-             percent of the text's characters; or one passage of another article is
-  deleted    words at random places are taken out until they had as many; or one passage is
-  reordered  the text is cut after each sentence, and all sentences are put in random order
-  changed    words at random places are replaced by words of other articles
-  mistaken   nothing is edited: another article of the sample is within the bound. That is a mistake, unless the two
-             are near-copies
-`
+//
+//go:embed notes.txt
+var notes string
 
 // WriteTable writes the report for a person.
 func (r Report) WriteTable(out io.Writer) error {

@@ -59,7 +59,13 @@ func (s series) line() draw.LineStyle {
 
 func (s series) glyph(radius vg.Length) draw.GlyphStyle {
 	shapes := []draw.GlyphDrawer{
-		draw.CircleGlyph{}, polygon{4, 45}, polygon{3, 90}, polygon{4, 0}, polygon{3, -90}, polygon{5, 90}, polygon{6, 0},
+		draw.CircleGlyph{},
+		polygon{4, 45},
+		polygon{3, 90},
+		polygon{4, 0},
+		polygon{3, -90},
+		polygon{5, 90},
+		polygon{6, 0},
 	}
 	return draw.GlyphStyle{Color: s.paint().color(), Radius: radius, Shape: shapes[int(s)%len(shapes)]}
 }
@@ -74,7 +80,10 @@ func (p polygon) DrawGlyph(c *draw.Canvas, style draw.GlyphStyle, at vg.Point) {
 	corners := make([]vg.Point, p.corners)
 	for i := range corners {
 		sin, cos := math.Sincos(float64(p.turn)*math.Pi/180 + 2*math.Pi*float64(i)/float64(p.corners))
-		corners[i] = at.Add(vg.Point{X: larger * style.Radius * vg.Length(cos), Y: larger * style.Radius * vg.Length(sin)})
+		corners[i] = at.Add(vg.Point{
+			X: larger * style.Radius * vg.Length(cos),
+			Y: larger * style.Radius * vg.Length(sin),
+		})
 	}
 	c.FillPolygon(style.Color, corners)
 }
@@ -182,7 +191,12 @@ func ticks(a *plot.Axis, low, high, step float64) {
 func (c *chart) threshold(threshold float64) {
 	top, bottom := c.Y.Max, c.Y.Min
 	ground := &plotter.Polygon{
-		XYs:   []plotter.XYs{{{X: c.X.Min, Y: bottom}, {X: threshold, Y: bottom}, {X: threshold, Y: top}, {X: c.X.Min, Y: top}}},
+		XYs: []plotter.XYs{{
+			{X: c.X.Min, Y: bottom},
+			{X: threshold, Y: bottom},
+			{X: threshold, Y: top},
+			{X: c.X.Min, Y: top},
+		}},
 		Color: veil.color(),
 	}
 	c.Add(ground)
@@ -209,8 +223,10 @@ func (c *chart) svg(title, description string) (template.HTML, error) {
 	drawn := out.String()
 	start := strings.Index(drawn, "<svg")
 	end := start + strings.Index(drawn[start:], ">") + 1
-	head := fmt.Sprintf("<svg role=\"img\" viewBox=\"0 0 %g %g\" xmlns=\"http://www.w3.org/2000/svg\">\n<title>%s</title>\n<desc>%s</desc>\n",
-		chartWidth.Points(), chartHeight.Points(), html.EscapeString(title), html.EscapeString(description))
+	head := fmt.Sprintf("<svg role=\"img\" viewBox=\"0 0 %g %g\" "+
+		"xmlns=\"http://www.w3.org/2000/svg\">\n<title>%s</title>\n<desc>%s</desc>\n",
+		chartWidth.Points(), chartHeight.Points(),
+		html.EscapeString(title), html.EscapeString(description))
 	variables := make([]string, 0, 2*int(paints))
 	for p := range paints {
 		variables = append(variables, p.hex(), p.variable())

@@ -42,7 +42,8 @@ func (r Report) precisionRecall() (figure, error) {
 	shares(&c.Y, smallest)
 	return c.figure(
 		"Pair precision and recall over all thresholds",
-		"One line for each run, one point for each threshold that gives a precision of .5 and more; the large marker is the run's own. The best place is the upper right corner.",
+		"One line for each run, one point for each threshold that gives a precision of .5 and more; "+
+			"the large marker is the run's own. The best place is the upper right corner.",
 	)
 }
 
@@ -68,7 +69,8 @@ func (r Report) costAccuracy() (figure, error) {
 	}
 	return c.figure(
 		"Cost and accuracy",
-		"One marker for each run with its own threshold: the speed of fingerprints and single pass together, and pair F1. The best place is the upper right corner.",
+		"One marker for each run with its own threshold: the speed of fingerprints and single pass "+
+			"together, and pair F1. The best place is the upper right corner.",
 	)
 }
 
@@ -124,7 +126,8 @@ func thresholds(run *eval.Run) (figure, error) {
 		c.line(3, "P50", half)
 	}
 	f, err := c.figure(run.Name+": quality over the threshold", fmt.Sprintf(
-		"Pairs of documents in one cluster, by the largest distance that is allowed. F1 is highest at %s, with %s; the run's own threshold is %s.",
+		"Pairs of documents in one cluster, by the largest distance that is allowed. F1 is highest at "+
+			"%s, with %s; the run's own threshold is %s.",
 		distance(points[best].Threshold), share(points[best].Pairs.F1), distance(run.Threshold)))
 	f.Tables = []table{curveTable(run.Curve, run.Name)}
 	return f, err
@@ -144,7 +147,8 @@ func distances(run *eval.Run) (figure, error) {
 	for i, h := range []eval.Histogram{run.Curve.Same, run.Curve.Other} {
 		for bin := range h.Bins {
 			y := h.Share(bin)
-			steps[i] = append(steps[i], plotter.XY{X: h.Edges[bin], Y: y}, plotter.XY{X: h.Edges[bin+1], Y: y})
+			steps[i] = append(steps[i], plotter.XY{X: h.Edges[bin], Y: y},
+				plotter.XY{X: h.Edges[bin+1], Y: y})
 			c.Y.Max = max(c.Y.Max, y)
 		}
 	}
@@ -155,9 +159,11 @@ func distances(run *eval.Run) (figure, error) {
 		c.Add(line)
 		c.entry(name, line)
 	}
-	description := fmt.Sprintf("%s pairs that belong together, and %s other pairs, drawn at random.", count(run.Curve.Same.Pairs), count(run.Curve.Other.Pairs))
+	description := fmt.Sprintf("%s pairs that belong together, and %s other pairs, drawn at random.",
+		count(run.Curve.Same.Pairs), count(run.Curve.Other.Pairs))
 	if never := run.Curve.Same.Never + run.Curve.Other.Never; never > 0 {
-		description += fmt.Sprintf(" The method joins %s and %s of them at no threshold; they are not in the plot.",
+		description += fmt.Sprintf(
+			" The method joins %s and %s of them at no threshold; they are not in the plot.",
 			count(run.Curve.Same.Never), count(run.Curve.Other.Never))
 	}
 	f, err := c.figure(run.Name+": how far documents are apart", description)
@@ -167,7 +173,11 @@ func distances(run *eval.Run) (figure, error) {
 
 // distanceTable returns the bins that are not empty.
 func distanceTable(c *eval.Curve, name string) table {
-	t := table{fmt.Sprintf("Distances (%s): %s", c.Unit, name), []string{"from", "to below", "same", "others"}, nil}
+	t := table{
+		fmt.Sprintf("Distances (%s): %s", c.Unit, name),
+		[]string{"from", "to below", "same", "others"},
+		nil,
+	}
 	for i, n := range c.Same.Bins {
 		if n+c.Other.Bins[i] > 0 {
 			t.Rows = append(t.Rows, []string{
@@ -193,7 +203,8 @@ func (r Report) signalFigures() (figures []figure, err error) {
 		for i := range r.Runs {
 			var line plotter.XYs
 			for at, s := range r.Runs[i].Signals {
-				if y := m.of(s.All.Quality); s.All.Documents > 0 || m.name == "recall" { // of nothing found, there is no precision
+				// of nothing found, there is no precision
+				if y := m.of(s.All.Quality); s.All.Documents > 0 || m.name == "recall" {
 					line = append(line, plotter.XY{X: float64(at), Y: y})
 					smallest = min(smallest, y)
 				}
@@ -204,7 +215,8 @@ func (r Report) signalFigures() (figures []figure, err error) {
 		shares(&c.Y, smallest)
 		f, err := c.figure(
 			fmt.Sprintf("A large cluster as a sign of %s%s: %s", r.Positive, r.within(), m.name),
-			fmt.Sprintf("By how many members a cluster must have for its documents to count as %s; later members count, too.", r.Positive))
+			fmt.Sprintf("By how many members a cluster must have for its documents to count as %s; later "+
+				"members count, too.", r.Positive))
 		if err != nil {
 			return nil, err
 		}

@@ -44,7 +44,10 @@ func (r Report) HTML(c Caption) ([]byte, error) {
 		return nil, err
 	}
 	var out bytes.Buffer
-	err = t.Execute(&out, map[string]any{"Caption": c, "Report": r, "About": r.about(), "Sections": sections})
+	err = t.Execute(&out, map[string]any{
+		"Caption": c, "Report": r, "About": r.about(),
+		"Sections": sections,
+	})
 	return out.Bytes(), err
 }
 
@@ -78,7 +81,10 @@ func (r Report) sections() (sections []section, err error) {
 		if failed != nil {
 			return nil, failed
 		}
-		add(section{Title: "Large clusters as a sign of " + r.Positive, Figures: figures, Tables: r.signalTables()})
+		add(section{
+			Title: "Large clusters as a sign of " + r.Positive, Figures: figures,
+			Tables: r.signalTables(),
+		})
 	}
 	add(section{Title: "Cost", Tables: []table{r.costTable()}})
 	for i := range r.Runs {
@@ -88,9 +94,11 @@ func (r Report) sections() (sections []section, err error) {
 		}
 		figures := []func() (figure, error){func() (figure, error) { return distances(run) }}
 		if len(run.Curve.Points) > 1 { // else the method has but one threshold
-			figures = append([]func() (figure, error){func() (figure, error) { return thresholds(run) }}, figures...)
+			figures = append([]func() (figure, error){func() (figure, error) { return thresholds(run) }},
+				figures...)
 		}
-		add(section{Title: "Thresholds of " + run.Name, Text: "Fingerprints: " + run.Identity}, figures...)
+		add(section{Title: "Thresholds of " + run.Name, Text: "Fingerprints: " + run.Identity},
+			figures...)
 	}
 	return sections, err
 }

@@ -30,7 +30,8 @@ func (r Report) tables() []table {
 
 func (r Report) qualityTable() table {
 	t := table{"Clusters against the truth", []string{
-		"run", "clusters", "pair P", "pair R", "pair F1", "P50", "wrong/1000", "B3 P", "B3 R", "B3 F1", "right/found/true pairs",
+		"run", "clusters", "pair P", "pair R", "pair F1", "P50", "wrong/1000", "B3 P", "B3 R", "B3 F1",
+		"right/found/true pairs",
 	}, nil}
 	for i := range r.Runs {
 		s := r.Runs[i].Scores
@@ -38,8 +39,10 @@ func (r Report) qualityTable() table {
 			continue
 		}
 		t.Rows = append(t.Rows, []string{
-			r.Runs[i].Name, count(s.Clusters), share(s.Pairs.Precision), share(s.Pairs.Recall), share(s.Pairs.F1), half(s.HalfPrecision, r.Pairs > 0),
-			fmt.Sprintf("%.2f", s.WrongPerThousand), share(s.BCubed.Precision), share(s.BCubed.Recall), share(s.BCubed.F1),
+			r.Runs[i].Name, count(s.Clusters), share(s.Pairs.Precision), share(s.Pairs.Recall),
+			share(s.Pairs.F1), half(s.HalfPrecision, r.Pairs > 0),
+			fmt.Sprintf("%.2f", s.WrongPerThousand), share(s.BCubed.Precision), share(s.BCubed.Recall),
+			share(s.BCubed.F1),
 			fmt.Sprintf("%d/%d/%d", s.RightPairs, s.FoundPairs, s.TruePairs),
 		})
 	}
@@ -47,7 +50,11 @@ func (r Report) qualityTable() table {
 }
 
 func (r Report) recallTable() table {
-	t := table{"Share of the truth's pairs of a similarity that are in one cluster", []string{"run"}, nil}
+	t := table{
+		"Share of the truth's pairs of a similarity that are in one cluster",
+		[]string{"run"},
+		nil,
+	}
 	for i := range r.Runs {
 		s := r.Runs[i].Scores
 		if s == nil || r.Pairs == 0 || len(s.Levels) == 0 {
@@ -66,11 +73,16 @@ func (r Report) recallTable() table {
 }
 
 func (r Report) purityTable() table {
-	t := table{"Labels within clusters", []string{"run", "purity", "labelled", "of two and more", "labelled in them"}, nil}
+	t := table{
+		"Labels within clusters",
+		[]string{"run", "purity", "labelled", "of two and more", "labelled in them"},
+		nil,
+	}
 	for i := range r.Runs {
 		if p := r.Runs[i].Purity; p != nil {
 			t.Rows = append(t.Rows, []string{
-				r.Runs[i].Name, share(p.Share), count(p.Labelled), share(p.Grouped), count(p.Labelled - p.Alone),
+				r.Runs[i].Name, share(p.Share), count(p.Labelled), share(p.Grouped),
+				count(p.Labelled - p.Alone),
 			})
 		}
 	}
@@ -86,7 +98,8 @@ func (r Report) signalTables() (tables []table) {
 			nil,
 		}
 		for _, s := range run.Signals {
-			t.Rows = append(t.Rows, slices.Concat([]string{"≥ " + strconv.Itoa(s.Size)}, cells(s.All), cells(s.Arriving)))
+			t.Rows = append(t.Rows, slices.Concat([]string{"≥ " + strconv.Itoa(s.Size)}, cells(s.All),
+				cells(s.Arriving)))
 		}
 		tables = append(tables, t)
 	}
@@ -105,18 +118,24 @@ func cells(f eval.Found) []string {
 	if f.Documents == 0 {
 		precision = "-"
 	}
-	return []string{precision, share(f.Recall), share(f.F1), fmt.Sprintf("%d/%d", f.Positive, f.Documents)}
+	return []string{
+		precision, share(f.Recall), share(f.F1),
+		fmt.Sprintf("%d/%d", f.Positive, f.Documents),
+	}
 }
 
 func (r Report) costTable() table {
 	t := table{fmt.Sprintf("Cost, with %d threads for fingerprints", r.Threads), []string{
-		"run", "documents/s", "fingerprints s", "assigning s", "compared/document", "centres", "bytes/centre", "not comparable",
+		"run", "documents/s", "fingerprints s", "assigning s", "compared/document", "centres",
+		"bytes/centre", "not comparable",
 	}, nil}
 	for i := range r.Runs {
 		c := &r.Runs[i].Cost
 		t.Rows = append(t.Rows, []string{
-			r.Runs[i].Name, count(int(c.PerSecond)), fmt.Sprintf("%.3f", c.Printing), fmt.Sprintf("%.3f", c.Assigning),
-			fmt.Sprintf("%.1f", c.Compared), count(c.Centres), count(int(c.CentreBytes)), count(r.Documents - c.Clustered),
+			r.Runs[i].Name, count(int(c.PerSecond)), fmt.Sprintf("%.3f", c.Printing),
+			fmt.Sprintf("%.3f", c.Assigning),
+			fmt.Sprintf("%.1f", c.Compared), count(c.Centres), count(int(c.CentreBytes)),
+			count(r.Documents - c.Clustered),
 		})
 	}
 	return t
@@ -125,12 +144,15 @@ func (r Report) costTable() table {
 // curveTable returns the points of a curve.
 func curveTable(c *eval.Curve, name string) table {
 	t := table{fmt.Sprintf("Thresholds (%s): %s", c.Unit, name), []string{
-		"largest distance", "clusters", "pair P", "pair R", "pair F1", "P50", "wrong/1000", "B3 F1", "documents/s",
+		"largest distance", "clusters", "pair P", "pair R", "pair F1", "P50", "wrong/1000", "B3 F1",
+		"documents/s",
 	}, nil}
 	for _, p := range c.Points {
 		t.Rows = append(t.Rows, []string{
-			distance(p.Threshold), count(p.Clusters), share(p.Pairs.Precision), share(p.Pairs.Recall), share(p.Pairs.F1),
-			half(p.HalfPrecision, c.Half), fmt.Sprintf("%.2f", p.WrongPerThousand), share(p.BCubed), count(int(p.PerSecond)),
+			distance(p.Threshold), count(p.Clusters), share(p.Pairs.Precision), share(p.Pairs.Recall),
+			share(p.Pairs.F1),
+			half(p.HalfPrecision, c.Half), fmt.Sprintf("%.2f", p.WrongPerThousand), share(p.BCubed),
+			count(int(p.PerSecond)),
 		})
 	}
 	return t
@@ -165,7 +187,8 @@ func (r Report) WriteTable(w io.Writer) error {
 
 // about returns what was measured on.
 func (r Report) about() string {
-	parts := []string{fmt.Sprintf("%s documents of %s characters on average", count(r.Documents), count(int(r.Characters+.5)))}
+	parts := []string{fmt.Sprintf("%s documents of %s characters on average", count(r.Documents),
+		count(int(r.Characters+.5)))}
 	if r.Rejected > 0 {
 		parts = append(parts, count(r.Rejected)+" of them no articles")
 	}

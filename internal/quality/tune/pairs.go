@@ -73,7 +73,8 @@ func rarest(all []jaccard.Set) (prefixes [][]int32, n int) {
 	var occurrences []occurrence
 	for i, s := range all {
 		for at := 0; at < len(s); at += 8 {
-			occurrences = append(occurrences, occurrence{binary.LittleEndian.Uint64([]byte(s[at : at+8])), int32(i)})
+			occurrences = append(occurrences,
+				occurrence{binary.LittleEndian.Uint64([]byte(s[at : at+8])), int32(i)})
 		}
 	}
 	slices.SortFunc(occurrences, func(a, b occurrence) int {

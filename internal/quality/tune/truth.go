@@ -31,8 +31,11 @@ type truth struct {
 
 // findTruth shingles documents and finds the near pairs. Where there are more shingles or pairs
 // than the bounds allow it takes fewer documents, the first half of them.
-func findTruth(ctx context.Context, documents []eval.Document, c config.Config, same float64) (truth, error) {
-	c.Fingerprint.Method, c.Fingerprint.Shingle.Of, c.Fingerprint.Shingle.Size = "shingle", "characters", shingleSize
+func findTruth(
+	ctx context.Context, documents []eval.Document, c config.Config, same float64,
+) (truth, error) {
+	c.Fingerprint.Method = "shingle"
+	c.Fingerprint.Shingle.Of, c.Fingerprint.Shingle.Size = "characters", shingleSize
 	shingles, err := method.New(c)
 	if err != nil {
 		return truth{}, err
@@ -49,7 +52,9 @@ func findTruth(ctx context.Context, documents []eval.Document, c config.Config, 
 
 // shinglesOf returns the sets of documents as far as the bound allows, without the documents in
 // which there is nothing to compare. It numbers them, since ids may not be unique.
-func shinglesOf(documents []eval.Document, shingles method.Method) (kept []eval.Document, all []jaccard.Set) {
+func shinglesOf(
+	documents []eval.Document, shingles method.Method,
+) (kept []eval.Document, all []jaccard.Set) {
 	printer, total := shingles.NewPrinter(), 0
 	for _, d := range documents {
 		if d.Rejected {
@@ -70,7 +75,9 @@ func shinglesOf(documents []eval.Document, shingles method.Method) (kept []eval.
 }
 
 // connect finds which documents are the same: those that pairs of at least the similarity connect.
-func connect(ctx context.Context, documents []eval.Document, all []jaccard.Set, same float64) (truth, error) {
+func connect(
+	ctx context.Context, documents []eval.Document, all []jaccard.Set, same float64,
+) (truth, error) {
 	// Copies would make pairs in the square of their number. One of them is compared.
 	copies := make(map[jaccard.Set][]int)
 	var distinct []int // the first of each

@@ -83,7 +83,8 @@ type Point struct {
 // are too many to compare, it takes as many of the first as it can.
 func Run(ctx context.Context, documents []eval.Document, o Options) (Report, error) {
 	if !(o.Same >= Near && o.Same <= 1) {
-		return Report{}, fmt.Errorf("similarity %v of articles that are the same: it must be %v to 1", o.Same, Near)
+		return Report{}, fmt.Errorf("similarity %v of articles that are the same: it must be %v to 1",
+			o.Same, Near)
 	}
 	t, err := findTruth(ctx, documents, o.Config, o.Same)
 	if err != nil {
@@ -92,12 +93,15 @@ func Run(ctx context.Context, documents []eval.Document, o Options) (Report, err
 	r := Report{Articles: len(t.documents), Levels: t.levels, Same: o.Same, SamePairs: t.same}
 	switch {
 	case t.same == 0 && len(t.between) == 0:
-		r.hint("no two articles are even half the same, so there is nothing to tell methods apart by; keep the default, or try more articles")
+		r.hint("no two articles are even half the same, so there is nothing to tell methods apart by; " +
+			"keep the default, or try more articles")
 	case t.same == 0:
-		r.hint("no two articles are as similar as %v, so there is nothing to find; keep the default, or try more articles or a lower --same", o.Same)
+		r.hint("no two articles are as similar as %v, so there is nothing to find; keep the default, "+
+			"or try more articles or a lower --same", o.Same)
 	default:
 		if t.same < FewPairs {
-			r.hint("only %d pairs of articles are the same, so the figures may be chance; try more articles", t.same)
+			r.hint("only %d pairs of articles are the same, so the figures may be chance; try more articles",
+				t.same)
 		}
 		if r.Points, err = measure(ctx, t, o); err != nil {
 			return Report{}, err
@@ -126,7 +130,8 @@ func measure(ctx context.Context, t truth, o Options) ([]Point, error) {
 		variants = append(variants, v)
 	}
 	// One thread: so the speed is that of one core.
-	report, err := eval.Evaluate(ctx, t.documents, variants, eval.Options{Truth: labelled, Curves: true, Threads: 1, Now: o.Now, Progress: o.Progress})
+	report, err := eval.Evaluate(ctx, t.documents, variants,
+		eval.Options{Truth: labelled, Curves: true, Threads: 1, Now: o.Now, Progress: o.Progress})
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +148,8 @@ func pointsOf(run eval.Run, c config.Config) []Point {
 	var points []Point
 	for _, p := range run.Curve.Points {
 		point := Point{
-			Method: run.Name, Default: p.Threshold == run.Threshold, Precision: p.Pairs.Precision, Recall: p.Pairs.Recall, F1: p.Pairs.F1,
+			Method: run.Name, Default: p.Threshold == run.Threshold, Precision: p.Pairs.Precision,
+			Recall: p.Pairs.Recall, F1: p.Pairs.F1,
 			HalfPrecision: p.HalfPrecision, PerSecond: p.PerSecond, CentreBytes: run.Cost.CentreBytes,
 		}
 		point.Key, point.Value = setting(run.Name, p.Threshold)
