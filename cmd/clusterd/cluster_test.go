@@ -46,7 +46,8 @@ func TestClusterFiles(t *testing.T) {
 	if got.code != 0 {
 		t.Fatalf("exit %d, errors %s", got.code, got.errs)
 	}
-	want := "bridge new articles/0/0\nbare unclustered -\ncopy joined articles/0/0\nmarket new articles/0/4\n"
+	want := "bridge new articles/0/0\nbare unclustered -\ncopy joined articles/0/0\nmarket new " +
+		"articles/0/4\n"
 	if s := summary(t, got.out); s != want {
 		t.Errorf("results:\n%swant:\n%s", s, want)
 	}
@@ -73,10 +74,13 @@ func TestClusterFiles(t *testing.T) {
 func TestClusterFlags(t *testing.T) {
 	t.Parallel()
 	// The flags win over the file, and what they do not say is the file's.
-	config := write(t, "c.yaml", []byte("input: {topic: comments, format: json}\ncluster: {distance: 6}\n"))
+	config := write(
+		t, "c.yaml", []byte("input: {topic: comments, format: json}\ncluster: {distance: 6}\n"))
 	texts := "港口大桥今天通车\n港口大桥今天开幕\n港口大桥今天通车！\n"
-	got := clusterd(t, texts, "cluster", "-c", config, "--format", "text", "--distance", "0", "--window", "3d", "--method", "simhash")
-	want := "comments/0/0 new comments/0/0\ncomments/0/1 new comments/0/1\ncomments/0/2 joined comments/0/0\n"
+	got := clusterd(t, texts, "cluster", "-c", config, "--format", "text", "--distance", "0",
+		"--window", "3d", "--method", "simhash")
+	want := "comments/0/0 new comments/0/0\ncomments/0/1 new comments/0/1\ncomments/0/2 joined " +
+		"comments/0/0\n"
 	if s := summary(t, got.out); got.code != 0 || s != want {
 		t.Errorf("exit %d, results:\n%swant:\n%s%s", got.code, s, want, got.errs)
 	}
@@ -103,11 +107,17 @@ func TestClusterErrors(t *testing.T) {
 		args []string
 		want string
 	}{
-		"no such file":      {[]string{good, "missing.jsonl"}, "clusterd: open missing.jsonl: no such file or directory\n"},
-		"no gzip":           {[]string{write(t, "x.gz", []byte(bridge))}, "x.gz: gzip: invalid header\n"},
-		"empty gzip":        {[]string{write(t, "x.gz", nil)}, "x.gz: EOF\n"},
-		"dead letters: dir": {[]string{"--dead-letters", dir, good}, "clusterd: --dead-letters: open " + dir + ": is a directory\n"},
-		"a folder":          {[]string{dir}, "clusterd: reading " + dir + ": "},
+		"no such file": {
+			[]string{good, "missing.jsonl"},
+			"clusterd: open missing.jsonl: no such file or directory\n",
+		},
+		"no gzip":    {[]string{write(t, "x.gz", []byte(bridge))}, "x.gz: gzip: invalid header\n"},
+		"empty gzip": {[]string{write(t, "x.gz", nil)}, "x.gz: EOF\n"},
+		"dead letters: dir": {
+			[]string{"--dead-letters", dir, good},
+			"clusterd: --dead-letters: open " + dir + ": is a directory\n",
+		},
+		"a folder": {[]string{dir}, "clusterd: reading " + dir + ": "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := clusterd(t, "", append([]string{"cluster"}, tt.args...)...)

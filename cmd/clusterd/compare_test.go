@@ -16,8 +16,10 @@ import (
 )
 
 const (
-	noticeText = "港口大桥今天通车\n历时三年的港口大桥工程今天建成通车，居民沿着河岸庆祝，市长剪彩。\n" + noticeMiddle + "The city council will meet on Monday to discuss new bus lines."
-	noticePage = "<html><body><h1>港口大橋今天通車</h1><p>本报讯：历时三年的港口大桥工程昨天建成通车，居民沿着河岸庆祝，市长剪彩。</p><p>" + noticeMiddle +
+	noticeText = "港口大桥今天通车\n历时三年的港口大桥工程今天建成通车，居民沿着河岸庆祝，市长剪彩。\n" + noticeMiddle +
+		"The city council will meet on Monday to discuss new bus lines."
+	noticePage = "<html><body><h1>港口大橋今天通車</h1><p>本报讯：历时三年的港口大桥工程昨天建成通车，居民沿着河岸庆祝，市长剪彩。</p><p>" +
+		noticeMiddle +
 		"</p><p>The City Council met on Monday to discuss bus lines &amp; fares.</p></body></html>"
 	noticeMiddle = "大桥全长三公里，设计时速八十公里，总投资二十亿元。专家表示，大桥将大大缩短两岸的通行时间，带动周边地区的发展。" +
 		"工程技术人员先后解决了软土地基处理和大跨径钢箱梁吊装等难题，比计划提前两个月完工。沿线的三座新公园也同时开放。"
@@ -33,7 +35,8 @@ func TestCompare(t *testing.T) {
 	table, passages, _ := strings.Cut(out, "\n\n")
 	lines := strings.Split(table, "\n")
 	for i, name := range method.Names() {
-		if row := strings.Fields(lines[i+1]); row[0] != name || !strings.Contains("yes no", row[len(row)-1]) {
+		if row := strings.Fields(lines[i+1]); row[0] != name ||
+			!strings.Contains("yes no", row[len(row)-1]) {
 			t.Errorf("row %q, want one of %s", row, name)
 		}
 	}
@@ -65,26 +68,42 @@ func TestReadText(t *testing.T) {
 
 func TestCompareErrors(t *testing.T) {
 	t.Parallel()
-	good, small := write(t, "a.txt", []byte(noticeText)), write(t, "c.yaml", []byte("input: {max_bytes: 1KiB}\n"))
+	good, small := write(t, "a.txt", []byte(noticeText)), write(t, "c.yaml",
+		[]byte("input: {max_bytes: 1KiB}\n"))
 	for name, tt := range map[string]struct {
 		args  []string
 		want  string
 		usage bool
 	}{
-		"one file":         {[]string{good}, "compare: name two files", true},
-		"three files":      {[]string{good, good, good}, "compare: name two files", true},
-		"twice -":          {[]string{"-", "-"}, "compare: only one of the two can be standard input", true},
-		"format":           {[]string{"--format", "xml", good, good}, `--format: "xml" is neither text nor json`, true},
-		"missing":          {[]string{good, "missing.txt"}, "missing.txt: no such file or directory", false},
-		"empty":            {[]string{good, write(t, "empty", nil)}, "empty: the value is empty", false},
-		"too large":        {[]string{"-c", small, good, write(t, "large", bytes.Repeat([]byte("a"), 1025))}, "too_large: the value is larger than input.max_bytes, 1024 bytes", false},
+		"one file":    {[]string{good}, "compare: name two files", true},
+		"three files": {[]string{good, good, good}, "compare: name two files", true},
+		"twice -": {
+			[]string{"-", "-"},
+			"compare: only one of the two can be standard input",
+			true,
+		},
+		"format": {[]string{"--format", "xml", good, good}, `--format: "xml" is neither text nor json`, true},
+		"missing": {
+			[]string{good, "missing.txt"},
+			"missing.txt: no such file or directory",
+			false,
+		},
+		"empty": {[]string{good, write(t, "empty", nil)}, "empty: the value is empty", false},
+		"too large": {
+			[]string{
+				"-c", small, good,
+				write(t, "large", bytes.Repeat([]byte("a"), 1025)),
+			},
+			"too_large: the value is larger than input.max_bytes, 1024 bytes", false,
+		},
 		"no article":       {[]string{good, write(t, "x.json", []byte(`{"name":"x"}`))}, `empty: there is no field "title" and no field "content"`, false},
 		"no configuration": {[]string{"-c", "missing.yaml", good, good}, "missing.yaml", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, err := command(t, newCompare(), "", tt.args...)
 			var usage usageError
-			if err == nil || !strings.Contains(err.Error(), tt.want) || errors.As(err, &usage) != tt.usage || out != "" {
+			if err == nil || !strings.Contains(err.Error(), tt.want) || errors.As(err, &usage) != tt.usage ||
+				out != "" {
 				t.Errorf("error %v, output %q; want %s", err, out, tt.want)
 			}
 		})

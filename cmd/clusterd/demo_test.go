@@ -21,7 +21,10 @@ func startDemo(t *testing.T, args ...string) *demoing {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	d := &demoing{stop: stop, code: make(chan int, 1)}
-	go func() { d.code <- run(ctx, append([]string{"demo"}, args...), strings.NewReader(""), &d.out, &d.errs) }()
+	go func() {
+		d.code <- run(ctx, append([]string{"demo"}, args...), strings.NewReader(""), &d.out,
+			&d.errs)
+	}()
 	t.Cleanup(stop)
 	return d
 }
@@ -62,14 +65,16 @@ func TestDemo(t *testing.T) {
 	// The sums at the end are those of the lines.
 	var articles, founded, joined, bare, dead int
 	last := errs[strings.LastIndex(errs, "s  ")+3:]
-	if _, err := fmt.Sscanf(last[strings.Index(last, ": ")+2:], "%d new, %d joined, %d unclustered, %d dead letters", &founded, &joined, &bare, &dead); err != nil {
+	if _, err := fmt.Sscanf(last[strings.Index(last, ": ")+2:],
+		"%d new, %d joined, %d unclustered, %d dead letters", &founded, &joined, &bare, &dead); err != nil {
 		t.Fatalf("%q: %v", last, err)
 	}
 	if _, err := fmt.Sscan(last, &articles); err != nil {
 		t.Fatal(err)
 	}
 	out := "\n" + d.out.String()
-	if founded != strings.Count(out, "\nnew ") || joined != strings.Count(out, "\njoined ") || articles != strings.Count(out, "\n")-1 || articles != founded+joined+bare+dead {
+	if founded != strings.Count(out, "\nnew ") || joined != strings.Count(out, "\njoined ") ||
+		articles != strings.Count(out, "\n")-1 || articles != founded+joined+bare+dead {
 		t.Errorf("totals %q; lines:\n%s", last, out)
 	}
 }
@@ -111,7 +116,8 @@ func TestDemoPlaysAFile(t *testing.T) {
 
 func TestDemoOfNoFile(t *testing.T) {
 	got := clusterd(t, "", "demo", "--articles", "missing.jsonl")
-	if got.code != exitFailed || got.errs != "clusterd: --articles: open missing.jsonl: no such file or directory\n" {
+	if got.code != exitFailed || got.errs != "clusterd: --articles: open missing.jsonl: no such "+
+		"file or directory\n" {
 		t.Errorf("exit %d, errors %q", got.code, got.errs)
 	}
 }

@@ -44,17 +44,22 @@ func TestClusterDocuments(t *testing.T) {
 		}
 		return path
 	}
-	config := save("config.yaml", []byte("kafka:\n  brokers: [localhost:9092]\ninput:\n  topic: articles\n  max_bytes: 10KiB\n"))
+	config := save("config.yaml",
+		[]byte("kafka:\n  brokers: [localhost:9092]\ninput:\n  topic: articles\n  max_bytes: 10KiB\n"))
 	lines := save("a.jsonl", []byte(bridge+"\n"+market+"\n"))
-	odt := save("a.odt", packed(t, "content.xml", "<text:h>港口大桥今天通车</text:h><text:p>"+bridgeText+"</text:p>"))
-	page := save("b.HTML", []byte("<html><body><h1>港口大桥今天通车</h1>\n<p>"+bridgeText+"</p></body></html>"))
+	odt := save("a.odt", packed(t, "content.xml",
+		"<text:h>港口大桥今天通车</text:h><text:p>"+bridgeText+"</text:p>"))
+	page := save(
+		"b.HTML", []byte("<html><body><h1>港口大桥今天通车</h1>\n<p>"+bridgeText+"</p></body></html>"))
 	feed := save("c.xml", []byte(`<?xml version="1.0"?><news><headline>港口大桥今天通车</headline><text><![CDATA[<p>`+bridgeText+`</p>]]></text></news>`))
 	broken := save("d.docx", []byte("PK"))
 	empty := save("e.odt", packed(t, "content.xml", "<text:p/>"))
-	large := save("f.odt", packed(t, "content.xml", "<text:p>"+strings.Repeat("x", 11<<10)+"</text:p>"))
+	large := save("f.odt", packed(t, "content.xml",
+		"<text:p>"+strings.Repeat("x", 11<<10)+"</text:p>"))
 	dead := filepath.Join(dir, "dead.jsonl")
 
-	got := clusterd(t, "", "cluster", "--config", config, "--dead-letters", dead, broken, odt, lines, empty, page, large, feed)
+	got := clusterd(t, "", "cluster", "--config", config, "--dead-letters", dead, broken, odt, lines,
+		empty, page, large, feed)
 	if got.code != 0 {
 		t.Fatalf("exit %d, errors %s", got.code, got.errs)
 	}

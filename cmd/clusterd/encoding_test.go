@@ -48,12 +48,24 @@ func TestClusterEncodings(t *testing.T) {
 		args  []string
 		said  string
 	}{
-		"UTF-8 with a mark":            {"a.jsonl", mark("\xef\xbb\xbf", []byte(lines)), nil, ""},
-		"a mark in the middle":         {"a.jsonl", []byte(bridge + "\n\xef\xbb\xbf" + copied + "\n" + market), nil, ""},
-		"GBK":                          {"a.jsonl", inEncoding(t, "gbk", lines), nil, "the text was taken for gb18030"},
-		"GBK, packed":                  {"a.jsonl.gz", gz(inEncoding(t, "gbk", lines)), nil, "the text was taken for gb18030"},
-		"GBK, named":                   {"a.jsonl", inEncoding(t, "gbk", lines), []string{"--encoding", "gbk"}, `"from_gb18030":3`},
-		"UTF-16":                       {"a.jsonl", inEncoding(t, "utf-16le", lines), nil, "the text was taken for utf-16le"},
+		"UTF-8 with a mark": {"a.jsonl", mark("\xef\xbb\xbf", []byte(lines)), nil, ""},
+		"a mark in the middle": {
+			"a.jsonl",
+			[]byte(bridge + "\n\xef\xbb\xbf" + copied + "\n" + market), nil, "",
+		},
+		"GBK": {
+			"a.jsonl", inEncoding(t, "gbk", lines), nil,
+			"the text was taken for gb18030",
+		},
+		"GBK, packed": {
+			"a.jsonl.gz", gz(inEncoding(t, "gbk", lines)), nil,
+			"the text was taken for gb18030",
+		},
+		"GBK, named": {"a.jsonl", inEncoding(t, "gbk", lines), []string{"--encoding", "gbk"}, `"from_gb18030":3`},
+		"UTF-16": {
+			"a.jsonl", inEncoding(t, "utf-16le", lines), nil,
+			"the text was taken for utf-16le",
+		},
 		"UTF-16 with a mark":           {"a.jsonl", mark("\xfe\xff", inEncoding(t, "utf-16be", lines)), nil, `"from_utf-16be":3`},
 		"UTF-16 with a mark, packed":   {"a.jsonl.gz", gz(mark("\xff\xfe", inEncoding(t, "utf-16le", lines))), nil, `"from_utf-16le":3`},
 		"UTF-16 with a mark, misnamed": {"a.jsonl", mark("\xff\xfe", inEncoding(t, "utf-16le", lines)), []string{"--encoding", "utf-8"}, `"from_utf-16le":3`},
@@ -65,7 +77,8 @@ func TestClusterEncodings(t *testing.T) {
 			}
 		})
 	}
-	if got := clusterd(t, lines, "cluster", "--encoding", "klingon"); got.code != exitUsage || !strings.Contains(got.errs, "gb18030, big5, utf-16") {
+	if got := clusterd(t, lines, "cluster", "--encoding", "klingon"); got.code != exitUsage ||
+		!strings.Contains(got.errs, "gb18030, big5, utf-16") {
 		t.Errorf("exit %d, errors %s, want a list of encodings", got.code, got.errs)
 	}
 	got := clusterd(t, "{\"content\":\"tide \xff tables\"}\n", exact...)
@@ -90,15 +103,38 @@ func TestClusterSaysWhatSeemsWrong(t *testing.T) {
 			0,
 			`none of 2 articles has a field \"comment.text\", so titles alone are compared; the first has \"id\", \"title\", \"content\"`,
 		},
-		"nothing there":      {`{"headline":"x","body":"y"}`, nil, exitFailed, `clusterd: none of 1 records is an article; the first is empty: there is no field "title" and no field "content" with a value; there is "headline", "body". input.fields says`},
-		"text":               {"The ferry leaves.\nThe ferry returns.\n", nil, exitFailed, "set input.format to text"},
-		"JSON":               {bridge, []string{"--format", "text"}, 0, "set input.format to json"},
-		"blank lines":        {"\n\n", nil, exitFailed, "none of 2 records is an article; the first is empty"},
-		"no line":            {"", nil, 0, `"lines":0`},
-		"optional fields":    {`{"id":{},"content":"The ferry leaves.","published_at":"soon","source":7}`, nil, 0, `"without_id":1,"without_published_at":1,"without_source":1`},
-		"an unused flag":     {bridge, []string{"--method", "minhash", "--distance", "3"}, exitUsage, "--distance is for simhash and has no effect on minhash, which takes cluster.similarity"},
-		"another":            {bridge, []string{"--similarity", ".8"}, exitUsage, "--similarity is for simhash+verify, minhash, shingle, pinyin and has no effect on simhash, which takes cluster.distance"},
-		"of an unused key":   {bridge, []string{"-c", write(t, "c.yaml", []byte("fingerprint: {method: exact}\ncluster: {distance: 2}\n"))}, 0, "c.yaml:2:11: cluster.distance: warning: is for simhash and has no effect on exact"},
+		"nothing there": {`{"headline":"x","body":"y"}`, nil, exitFailed, `clusterd: none of 1 records is an article; the first is empty: there is no field "title" and no field "content" with a value; there is "headline", "body". input.fields says`},
+		"text": {
+			"The ferry leaves.\nThe ferry returns.\n", nil, exitFailed,
+			"set input.format to text",
+		},
+		"JSON": {bridge, []string{"--format", "text"}, 0, "set input.format to json"},
+		"blank lines": {
+			"\n\n", nil, exitFailed,
+			"none of 2 records is an article; the first is empty",
+		},
+		"no line":         {"", nil, 0, `"lines":0`},
+		"optional fields": {`{"id":{},"content":"The ferry leaves.","published_at":"soon","source":7}`, nil, 0, `"without_id":1,"without_published_at":1,"without_source":1`},
+		"an unused flag": {
+			bridge,
+			[]string{"--method", "minhash", "--distance", "3"},
+			exitUsage,
+			"--distance is for simhash and has no effect on minhash, which takes cluster.similarity",
+		},
+		"another": {
+			bridge,
+			[]string{"--similarity", ".8"},
+			exitUsage,
+			"--similarity is for simhash+verify, minhash, shingle, pinyin and has no effect on simhash, " +
+				"which takes cluster.distance",
+		},
+		"of an unused key": {
+			bridge,
+			[]string{"-c", write(t, "c.yaml",
+				[]byte("fingerprint: {method: exact}\ncluster: {distance: 2}\n"))},
+			0,
+			"c.yaml:2:11: cluster.distance: warning: is for simhash and has no effect on exact",
+		},
 		"keys for terminals": {"{\"a\\u001b[2Jb\":1,\"\\u202e\":2}", nil, exitFailed, `there is "a\x1b[2Jb", "\u202e"`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -112,11 +148,15 @@ func TestClusterSaysWhatSeemsWrong(t *testing.T) {
 		})
 	}
 	file := write(t, "c.yaml", []byte("fingerprint: {method: minhash}\ncluster:\n  distance: 3\n"))
-	if got := clusterd(t, "", "lint", file); got.code != 0 || got.out != file+": ok\n" || got.errs != file+":3:3: cluster.distance: warning: is for simhash and has no effect on minhash, which takes cluster.similarity\n" {
+	if got := clusterd(t, "", "lint", file); got.code != 0 || got.out != file+": ok\n" ||
+		got.errs != file+":3:3: cluster.distance: warning: is for simhash and has no effect on "+
+			"minhash, which takes cluster.similarity\n" {
 		t.Errorf("lint: exit %d, %s%s", got.code, got.out, got.errs)
 	}
 	// A method that takes all of them measures all.
-	if got := clusterd(t, "", "compare", "-c", file, write(t, "a.txt", []byte("tide tables")), write(t, "b.txt", inEncoding(t, "utf-16le", "\ufefftide tables"))); got.code != 0 || !strings.Contains(got.out, "both: 11") {
+	if got := clusterd(t, "", "compare", "-c", file, write(t, "a.txt", []byte("tide tables")),
+		write(t, "b.txt", inEncoding(t, "utf-16le",
+			"\ufefftide tables"))); got.code != 0 || !strings.Contains(got.out, "both: 11") {
 		t.Errorf("compare: exit %d, %s%s", got.code, got.out, got.errs)
 	}
 }

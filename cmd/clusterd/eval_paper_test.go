@@ -29,7 +29,8 @@ func TestEvalPaper(t *testing.T) {
 	file := feed(t, 60)
 	shares := func(seed string) (r paper.Report, rows []paper.Row) {
 		t.Helper()
-		out, err := command(t, newEvalPaper(), "", "--run", "minhash", "--run", "minhash,cluster.similarity=0.5", "--seed", seed, "--sample", "20", "--centres", "100", "--format", "json", file)
+		out, err := command(t, newEvalPaper(), "", "--run", "minhash", "--run",
+			"minhash,cluster.similarity=0.5", "--seed", seed, "--sample", "20", "--centres", "100", "--format", "json", file)
 		if err == nil {
 			err = json.Unmarshal([]byte(out), &r)
 		}
@@ -44,7 +45,8 @@ func TestEvalPaper(t *testing.T) {
 		return r, rows
 	}
 	r, rows := shares("1")
-	if r.Articles != 20 || r.Characters < 200 || !reflect.DeepEqual(r.Variants, []string{"minhash", "minhash,cluster.similarity=0.5"}) {
+	if r.Articles != 20 || r.Characters < 200 ||
+		!reflect.DeepEqual(r.Variants, []string{"minhash", "minhash,cluster.similarity=0.5"}) {
 		t.Errorf("%d articles of %v characters, variants %q", r.Articles, r.Characters, r.Variants)
 	}
 	for _, row := range rows {
@@ -59,8 +61,10 @@ func TestEvalPaper(t *testing.T) {
 	if _, others := shares("2"); reflect.DeepEqual(others, rows) {
 		t.Error("another seed gives the same figures")
 	}
-	out, err := command(t, newEvalPaper(), "", "--run", "exact", "--sample", "5", "--centres", "100", file)
-	if err != nil || !strings.HasPrefix(out, "5 articles of ") || !strings.Contains(out, "sentences reordered, %") {
+	out, err := command(t, newEvalPaper(), "", "--run", "exact", "--sample", "5", "--centres", "100",
+		file)
+	if err != nil || !strings.HasPrefix(out, "5 articles of ") ||
+		!strings.Contains(out, "sentences reordered, %") {
 		t.Errorf("%v, table\n%s", err, out)
 	}
 }
@@ -73,19 +77,26 @@ func TestEvalPaperErrors(t *testing.T) {
 		want  string
 		usage bool
 	}{
-		"format":      {[]string{"--format", "xml", file}, `--format: "xml" is neither table nor json`, true},
-		"sample":      {[]string{"--sample", "1", file}, "--sample: at least 2 are needed", true},
-		"min-chars":   {[]string{"--min-chars", "0", file}, "--min-chars: at least 1 is needed", true},
-		"centres":     {[]string{"--centres", "0", file}, "--centres: at least 1 is needed", true},
-		"run":         {[]string{"--run", "magic", file}, "--run magic: ", true},
-		"missing":     {[]string{"--run", "exact", "missing.jsonl"}, "missing.jsonl", false},
-		"too short":   {[]string{"--run", "exact", "--min-chars", "100000", file}, "0 articles of at least 100000 characters: two are needed", false},
-		"no articles": {[]string{"--run", "exact", write(t, "bad.jsonl", []byte("{\n"))}, "none of 1 records is an article; the first is bad_json", false},
+		"format":    {[]string{"--format", "xml", file}, `--format: "xml" is neither table nor json`, true},
+		"sample":    {[]string{"--sample", "1", file}, "--sample: at least 2 are needed", true},
+		"min-chars": {[]string{"--min-chars", "0", file}, "--min-chars: at least 1 is needed", true},
+		"centres":   {[]string{"--centres", "0", file}, "--centres: at least 1 is needed", true},
+		"run":       {[]string{"--run", "magic", file}, "--run magic: ", true},
+		"missing":   {[]string{"--run", "exact", "missing.jsonl"}, "missing.jsonl", false},
+		"too short": {
+			[]string{"--run", "exact", "--min-chars", "100000", file},
+			"0 articles of at least 100000 characters: two are needed", false,
+		},
+		"no articles": {
+			[]string{"--run", "exact", write(t, "bad.jsonl", []byte("{\n"))},
+			"none of 1 records is an article; the first is bad_json", false,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, err := command(t, newEvalPaper(), "", tt.args...)
 			var usage usageError
-			if err == nil || !strings.Contains(err.Error(), tt.want) || errors.As(err, &usage) != tt.usage || out != "" {
+			if err == nil || !strings.Contains(err.Error(), tt.want) || errors.As(err, &usage) != tt.usage ||
+				out != "" {
 				t.Errorf("error %v, output %q; want %s", err, out, tt.want)
 			}
 		})

@@ -26,7 +26,8 @@ func measured(t *testing.T) string {
 	pairs.WriteString("id1\tid2\tjaccard\n")
 	for range 200 {
 		a := g.Next()
-		fmt.Fprintf(&articles, "%s,\"label\":%q}\n", bytes.TrimSuffix(bytes.TrimSpace(a.JSON()), []byte("}")), a.Kind)
+		fmt.Fprintf(&articles, "%s,\"label\":%q}\n",
+			bytes.TrimSuffix(bytes.TrimSpace(a.JSON()), []byte("}")), a.Kind)
 		origin := a.ID
 		if a.Origin != "" {
 			origin = a.Origin
@@ -72,7 +73,10 @@ func evalCommand(t *testing.T, dir string, args ...string) (out, errs string, er
 
 func TestEval(t *testing.T) {
 	dir := measured(t)
-	truth := []string{"@articles.jsonl", "--clusters", "@clusters.tsv.gz", "--truth", "@pairs.tsv", "--run", "minhash"}
+	truth := []string{
+		"@articles.jsonl", "--clusters", "@clusters.tsv.gz", "--truth", "@pairs.tsv",
+		"--run", "minhash",
+	}
 	for _, test := range []struct {
 		name string
 		args []string
@@ -86,15 +90,30 @@ func TestEval(t *testing.T) {
 		},
 		{
 			"runs",
-			[]string{"@articles.jsonl", "--clusters", "@clusters.tsv.gz", "--run", "exact", "--run", "minhash,cluster.similarity=.9,cluster.window=1h"},
+			[]string{
+				"@articles.jsonl", "--clusters", "@clusters.tsv.gz", "--run", "exact", "--run",
+				"minhash,cluster.similarity=.9,cluster.window=1h",
+			},
 			[]string{"  exact", "  minhash,cluster.similarity=.9,cluster.window=1h"},
 			[]string{"simhash"},
 		},
-		{"thresholds", append(truth, "--thresholds", "--at", ".4,1"), []string{"Thresholds (dissimilarity): minhash", "≥ 0.4", "≥ 1"}, nil},
-		{"labels", []string{"@articles.jsonl", "--run", "exact"}, []string{"Labels within clusters"}, []string{"truth"}},
+		{
+			"thresholds", append(truth, "--thresholds", "--at", ".4,1"),
+			[]string{"Thresholds (dissimilarity): minhash", "≥ 0.4", "≥ 1"},
+			nil,
+		},
+		{
+			"labels",
+			[]string{"@articles.jsonl", "--run", "exact"},
+			[]string{"Labels within clusters"},
+			[]string{"truth"},
+		},
 		{
 			"signal",
-			[]string{"@articles.jsonl", "--run", "exact", "--positive", "copy", "--sizes", "2,4", "--within", "1d1h"},
+			[]string{
+				"@articles.jsonl", "--run", "exact", "--positive", "copy", "--sizes", "2,4", "--within",
+				"1d1h",
+			},
 			[]string{"In a cluster of so many as a sign of copy within 25h: exact", "≥ 2", "≥ 4"},
 			[]string{"≥ 5"},
 		},
@@ -120,7 +139,8 @@ func TestEval(t *testing.T) {
 
 func TestEvalWritesJSONAndHTML(t *testing.T) {
 	dir := measured(t)
-	out, _, err := evalCommand(t, dir, "@articles.jsonl", "--clusters", "@clusters.tsv.gz", "--run", "exact", "--format", "json", "--html", "@report.html")
+	out, _, err := evalCommand(t, dir, "@articles.jsonl", "--clusters", "@clusters.tsv.gz", "--run",
+		"exact", "--format", "json", "--html", "@report.html")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,14 +148,16 @@ func TestEvalWritesJSONAndHTML(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &r); err != nil {
 		t.Fatal(err)
 	}
-	if r.Documents != 200 || len(r.Runs) != 1 || r.Runs[0].Scores == nil || r.Runs[0].Curve == nil || r.Runs[0].Purity != nil {
+	if r.Documents != 200 || len(r.Runs) != 1 || r.Runs[0].Scores == nil || r.Runs[0].Curve == nil ||
+		r.Runs[0].Purity != nil {
 		t.Errorf("%+v", r)
 	}
 	page, err := os.ReadFile(filepath.Join(dir, "report.html"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Contains(page, []byte("<h1>articles.jsonl</h1>")) || bytes.Count(page, []byte("<svg")) != 3 {
+	if !bytes.Contains(page, []byte("<h1>articles.jsonl</h1>")) ||
+		bytes.Count(page, []byte("<svg")) != 3 {
 		t.Errorf("%.2000s", page)
 	}
 }
@@ -155,7 +177,10 @@ func TestEvalErrors(t *testing.T) {
 		{"@articles.jsonl --within -1h", true, "--within: "},
 		{"@articles.jsonl --run nothing", true, "--run nothing: "},
 		{"@articles.jsonl --run minhash,.8", true, `--run minhash,.8: ".8" is not KEY=VALUE`},
-		{"@articles.jsonl --run minhash,cluster.no=1", true, "--run minhash,cluster.no=1: no key cluster.no"},
+		{
+			"@articles.jsonl --run minhash,cluster.no=1", true,
+			"--run minhash,cluster.no=1: no key cluster.no",
+		},
 		{"@no.jsonl", false, "no such file"},
 		{"@articles.jsonl --truth @no.tsv", false, "no such file"},
 		{"@articles.jsonl --clusters @broken.tsv", false, "clusters: line 1 has 1 columns, not 2"},
@@ -165,7 +190,8 @@ func TestEvalErrors(t *testing.T) {
 		{"@articles.jsonl --run exact --html @no/report.html", false, "--html: "},
 	} {
 		_, _, err := evalCommand(t, dir, strings.Fields(test.args)...)
-		if err == nil || !strings.Contains(err.Error(), test.want) || errors.As(err, new(usageError)) != test.usage {
+		if err == nil || !strings.Contains(err.Error(), test.want) ||
+			errors.As(err, new(usageError)) != test.usage {
 			t.Errorf("%s: got %v, want %s", test.args, err, test.want)
 		}
 	}
@@ -173,7 +199,8 @@ func TestEvalErrors(t *testing.T) {
 
 func TestEvalPassesOverWhatIsNoArticle(t *testing.T) {
 	dir := measured(t)
-	out, errs, err := evalCommand(t, dir, "@plain.jsonl", "--clusters", "@clusters.tsv.gz", "--run", "exact")
+	out, errs, err := evalCommand(t, dir, "@plain.jsonl", "--clusters", "@clusters.tsv.gz", "--run",
+		"exact")
 	if err != nil || !strings.Contains(errs, `"lines":1`) || !strings.Contains(out, "1 documents of 4 characters") {
 		t.Errorf("%v\n%s\n%s", err, errs, out)
 	}

@@ -24,12 +24,14 @@ func TestEvalTune(t *testing.T) {
 		t.Errorf("proposed method %s, %v:\n%s", c.Fingerprint.Method, err, out)
 	}
 
-	out, err = command(t, newEvalTune(), "", "--methods", "exact", "--sample", "100", "--same", "0.6", "--format", "json", file)
+	out, err = command(t, newEvalTune(), "", "--methods", "exact", "--sample", "100", "--same", "0.6",
+		"--format", "json", file)
 	var r tune.Report
 	if err == nil {
 		err = json.Unmarshal([]byte(out), &r)
 	}
-	if err != nil || r.Articles != 100 || r.Same != .6 || r.Proposed == nil || r.Proposed.Method != "exact" {
+	if err != nil || r.Articles != 100 || r.Same != .6 || r.Proposed == nil ||
+		r.Proposed.Method != "exact" {
 		t.Errorf("%v: %s", err, out)
 	}
 }
@@ -51,7 +53,8 @@ func TestEvalTuneErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			out, err := command(t, newEvalTune(), "", tt.args...)
 			var usage usageError
-			if err == nil || !strings.Contains(err.Error(), tt.want) || errors.As(err, &usage) != tt.usage || out != "" {
+			if err == nil || !strings.Contains(err.Error(), tt.want) || errors.As(err, &usage) != tt.usage ||
+				out != "" {
 				t.Errorf("error %v, output %q; want %s", err, out, tt.want)
 			}
 		})

@@ -41,7 +41,8 @@ func TestIDF(t *testing.T) {
 		t.Fatal(err)
 	}
 	first, rest, _ := strings.Cut(out, "\n")
-	if want := fmt.Sprintf("# rarity of %d words in 3 articles", strings.Count(rest, "\n")); first != want {
+	if want := fmt.Sprintf("# rarity of %d words in 3 articles",
+		strings.Count(rest, "\n")); first != want {
 		t.Errorf("it begins with %q, want %q", first, want)
 	}
 	// In two of three articles: ln(1 + 3/2).

@@ -103,9 +103,11 @@ func licenses(t *testing.T, modules map[string][]string) []byte {
 		}
 	}
 	var b bytes.Buffer
-	b.WriteString("The licences of the Go modules that are linked into clusterd; NOTICE has what is to be said beyond them.\n" +
+	b.WriteString("The licences of the Go modules that are linked into clusterd; NOTICE has what is " +
+		"to be said beyond them.\n" +
 		"Written by: go test ./cmd/clusterd -run TestLicenses -update\n")
-	order := slices.SortedFunc(maps.Keys(of), func(x, y string) int { return strings.Compare(of[x][0]+"\x00"+x, of[y][0]+"\x00"+y) })
+	order := slices.SortedFunc(maps.Keys(of),
+		func(x, y string) int { return strings.Compare(of[x][0]+"\x00"+x, of[y][0]+"\x00"+y) })
 	for _, text := range order {
 		fmt.Fprintf(&b, "\n%s\n%s\n%s\n\n%s\n", rule, strings.Join(of[text], "\n"), rule, text)
 	}
@@ -147,7 +149,8 @@ func TestLicenses(t *testing.T) {
 		}
 		for _, text := range own {
 			if !slices.Contains(of[text], name) {
-				t.Errorf("%s: not in THIRD_PARTY_LICENSES with its text (%.40q): go test ./cmd/clusterd -run TestLicenses -update", name, text)
+				t.Errorf("%s: not in THIRD_PARTY_LICENSES with its text (%.40q): go test ./cmd/clusterd -run "+
+					"TestLicenses -update", name, text)
 			}
 		}
 	}

@@ -20,7 +20,8 @@ func TestDurationsHaveTheirUnit(t *testing.T) {
 		t.Run(format, func(t *testing.T) {
 			var b bytes.Buffer
 			log := newLogger(config.Log{Level: "info", Format: format}, &b)
-			log.With("since", 2*time.Minute).Info("m", "took", 1500*time.Millisecond, "n", 5, "none", time.Duration(0), "error", errors.New("e"),
+			log.With("since", 2*time.Minute).Info("m", "took", 1500*time.Millisecond, "n", 5, "none",
+				time.Duration(0), "error", errors.New("e"),
 				slog.Group("wait", "least", 20*time.Millisecond, slog.Duration("most", time.Hour)))
 			for _, w := range want {
 				if !strings.Contains(b.String(), w) {

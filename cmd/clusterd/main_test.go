@@ -1,148 +1,37 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/printable"
 	"github.com/clusterd/clusterd/internal/testutil/golden"
 	"github.com/clusterd/clusterd/internal/testutil/wait"
-	"github.com/spf13/cobra"
 )
-
-// binaries is the folder that the binary is built in.
-var binaries string
-
-func TestMain(m *testing.M) {
-	os.Exit(func() int {
-		flag.Parse()
-		dir, err := os.MkdirTemp("", "clusterd-test")
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer os.RemoveAll(dir)
-		binaries = dir
-		return m.Run()
-	}())
-}
-
-// build builds the command once, for the tests that need a process.
-var build = sync.OnceValues(func() (string, error) {
-	binary := filepath.Join(binaries, "clusterd")
-	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w: %s", err, out)
-	}
-	return binary, nil
-})
-
-// outcome is what a command line gave.
-type outcome struct {
-	code      int
-	out, errs string
-}
-
-func clusterd(t *testing.T, stdin string, args ...string) outcome {
-	t.Helper()
-	var out, errs wait.Buffer
-	code := run(t.Context(), append([]string{}, args...), strings.NewReader(stdin), &out, &errs)
-	return outcome{code, out.String(), errs.String()}
-}
-
-// command runs one command by itself.
-func command(t *testing.T, cmd *cobra.Command, stdin string, args ...string) (out string, err error) {
-	t.Helper()
-	var outs, errs bytes.Buffer
-	cmd.SetArgs(append([]string{}, args...))
-	cmd.SetIn(strings.NewReader(stdin))
-	cmd.SetOut(&outs)
-	cmd.SetErr(&errs)
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	err = cmd.ExecuteContext(t.Context())
-	return outs.String(), err
-}
-
-const (
-	bridge = `{"id":"bridge","title":"港口大桥今天通车","content":"历时三年的港口大桥工程今天建成通车，居民沿着河岸庆祝，市长剪彩。"}`
-	copied = `{"id":"copy","title":"港口大桥今天通车！","content":"<p>历时三年的港口大桥工程今天建成通车，居民沿着河岸庆祝，市长剪彩。</p>"}`
-	market = `{"id":"market","title":"Market prices rise","content":"Farmers at the harbour market sold apples and pears at higher prices after the storm."}`
-)
-
-// write makes a file of a test's own.
-func write(t *testing.T, name string, content []byte) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-// process is the built command at work.
-type process struct {
-	*testing.T
-	cmd       *exec.Cmd
-	out, errs wait.Buffer
-	done      chan struct{}
-}
-
-func start(t *testing.T, args ...string) *process {
-	t.Helper()
-	binary, err := build()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &process{T: t, cmd: exec.Command(binary, args...), done: make(chan struct{})}
-	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.errs
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		_ = p.cmd.Wait() // the exit code says it
-		close(p.done)
-	}()
-	t.Cleanup(func() { _ = p.cmd.Process.Kill(); <-p.done })
-	return p
-}
-
-// signal sends a signal and returns the exit code.
-func (p *process) signal(s os.Signal) int {
-	p.Helper()
-	if err := p.cmd.Process.Signal(s); err != nil {
-		p.Fatal(err)
-	}
-	select {
-	case <-p.done:
-		return p.cmd.ProcessState.ExitCode()
-	case <-time.After(wait.Patience):
-		p.Fatalf("still running %v after %v; log:\n%s", wait.Patience, s, &p.errs)
-		return -1
-	}
-}
 
 func TestHelp(t *testing.T) {
-	for _, verb := range []string{"", "run", "demo", "cluster", "compare", "eval", "eval paper", "eval tune", "idf", "audit", "lint", "config", "version"} {
+	for _, verb := range []string{
+		"", "run", "demo", "cluster", "compare", "eval", "eval paper",
+		"eval tune", "idf", "audit", "lint", "config", "version",
+	} {
 		t.Run("clusterd "+verb, func(t *testing.T) {
 			args := append(strings.Fields(verb), "--help")
 			got := clusterd(t, "", args...)
 			if got.code != 0 || got.errs != "" {
 				t.Errorf("exit %d, errors %q", got.code, got.errs)
 			}
-			golden.Check(t, filepath.Join("testdata", "help", strings.Join(append([]string{"clusterd"}, strings.Fields(verb)...), "-")+".txt"), []byte(got.out))
+			golden.Check(t, filepath.Join("testdata", "help",
+				strings.Join(append([]string{"clusterd"}, strings.Fields(verb)...),
+					"-")+".txt"), []byte(got.out))
 		})
 	}
 }
@@ -199,7 +88,8 @@ func TestUsageErrors(t *testing.T) {
 			if got.code != exitUsage || got.out != "" {
 				t.Errorf("exit %d, output %q; want 2 and none", got.code, got.out)
 			}
-			if !strings.HasPrefix(got.errs, "clusterd: "+want) || !strings.HasSuffix(got.errs, "\nTry '"+verb(args)+" --help'.\n") {
+			if !strings.HasPrefix(got.errs, "clusterd: "+want) ||
+				!strings.HasSuffix(got.errs, "\nTry '"+verb(args)+" --help'.\n") {
 				t.Errorf("errors %q, want %q in it", got.errs, want)
 			}
 		})
@@ -210,7 +100,10 @@ func TestUsageErrors(t *testing.T) {
 func verb(args string) string {
 	path := "clusterd"
 	for word := range strings.FieldsSeq(args) {
-		if !slices.Contains([]string{"run", "demo", "cluster", "eval", "tune", "lint", "config", "version", "completion", "bash"}, word) {
+		if !slices.Contains([]string{
+			"run", "demo", "cluster", "eval", "tune", "lint", "config",
+			"version", "completion", "bash",
+		}, word) {
 			break
 		}
 		path += " " + word
@@ -220,20 +113,9 @@ func verb(args string) string {
 
 func TestVersionFlag(t *testing.T) {
 	flag, command := clusterd(t, "", "--version"), clusterd(t, "", "version")
-	if flag != command || flag.code != 0 || !strings.HasPrefix(flag.out, "clusterd ") || strings.Count(flag.out, "\n") != 1 {
+	if flag != command || flag.code != 0 || !strings.HasPrefix(flag.out, "clusterd ") ||
+		strings.Count(flag.out, "\n") != 1 {
 		t.Errorf("--version: %+v, version: %+v", flag, command)
-	}
-}
-
-// What is allowed and likely wrong does not fail a configuration, but is said.
-func TestLintWarns(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "plain.yaml")
-	if err := os.WriteFile(file, []byte("kafka: {brokers: ['k:1'], sasl: {mechanism: plain, username: u, password: hunter2}}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	got := clusterd(t, "", "lint", file)
-	if got.code != 0 || got.out != file+": ok\n" || !strings.HasPrefix(got.errs, file+": warning: kafka.sasl.mechanism: plain shows the password") || strings.Contains(got.errs, "hunter2") {
-		t.Errorf("%+v", got)
 	}
 }
 
@@ -241,88 +123,26 @@ func TestLintWarns(t *testing.T) {
 func TestLogsArePrintable(t *testing.T) {
 	for _, format := range []string{"text", "json"} {
 		var b strings.Builder
-		newLogger(config.Log{Level: "info", Format: format}, &b).Info("m\u202e\x1b", "k", "台风\u009b2J\u202e\u2066\U000E0041\x7f\x1b[2J\nx", "e", errors.New("\u202e"))
+		newLogger(config.Log{Level: "info", Format: format}, &b).Info("m\u202e\x1b", "k",
+			"台风\u009b2J\u202e\u2066\U000E0041\x7f\x1b[2J\nx", "e", errors.New("\u202e"))
 		line := strings.TrimSuffix(b.String(), "\n")
 		if line != printable.Text(line) || !strings.Contains(line, "台风") {
 			t.Errorf("%s: %q", format, line)
 		}
 		if format == "json" {
 			var back struct{ K string }
-			if err := json.Unmarshal([]byte(line), &back); err != nil || back.K != "台风\u009b2J\u202e\u2066\U000E0041\x7f\x1b[2J\nx" {
+			if err := json.Unmarshal([]byte(line), &back); err != nil ||
+				back.K != "台风\u009b2J\u202e\u2066\U000E0041\x7f\x1b[2J\nx" {
 				t.Errorf("%v: %q", err, back.K)
 			}
 		}
 	}
 }
 
-func TestLint(t *testing.T) {
-	t.Run("every error at once", func(t *testing.T) {
-		got := clusterd(t, "", "lint", "testdata/bad.yaml", "testdata/good.yaml", "testdata/missing.yaml")
-		if got.code != exitConfig || got.out != "testdata/good.yaml: ok\n" {
-			t.Errorf("exit %d, output %q", got.code, got.out)
-		}
-		golden.Check(t, filepath.Join("testdata", "lint.txt"), []byte(got.errs))
-	})
-	t.Run("all well", func(t *testing.T) {
-		got := clusterd(t, "", "lint", "testdata/good.yaml", "../../configs/reference.yaml")
-		if want := "testdata/good.yaml: ok\n../../configs/reference.yaml: ok\n"; got.code != 0 || got.out != want || got.errs != "" {
-			t.Errorf("exit %d, output %q, errors %q", got.code, got.out, got.errs)
-		}
-	})
-}
-
-// Whatever takes a configuration refuses a bad one the same way, before it does anything.
-func TestBadConfiguration(t *testing.T) {
-	for _, args := range []string{"run -c testdata/bad.yaml", "config -c testdata/bad.yaml", "cluster --config testdata/bad.yaml -"} {
-		t.Run(args, func(t *testing.T) {
-			got := clusterd(t, "{}\n", strings.Fields(args)...)
-			want := clusterd(t, "", "lint", "testdata/bad.yaml")
-			if got.code != exitConfig || got.errs != want.errs || got.out != "" {
-				t.Errorf("exit %d, output %q, errors %q", got.code, got.out, got.errs)
-			}
-		})
-	}
-}
-
-func TestConfig(t *testing.T) {
-	t.Setenv("CLUSTERD_TEST_BROKER", "kafka-1.example:9092")
-	got := clusterd(t, "", "config", "-c", "testdata/good.yaml")
-	if got.code != 0 || got.errs != "" {
-		t.Fatalf("exit %d, errors %q", got.code, got.errs)
-	}
-	if strings.Contains(got.out, "hunter2") {
-		t.Errorf("the password is shown:\n%s", got.out)
-	}
-	back, err := config.Parse("x.yaml", []byte(got.out), os.LookupEnv, os.ReadFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := config.Load("testdata/good.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if back.Kafka.SASL.Password.Reveal() != "***" {
-		t.Errorf("password = %q, want the mask", back.Kafka.SASL.Password.Reveal())
-	}
-	back.Kafka.SASL.Password = want.Kafka.SASL.Password
-	if g, w := fmt.Sprintf("%#v", back), fmt.Sprintf("%#v", want); g != w {
-		t.Errorf("what is printed gives\n%s\nwant\n%s", g, w)
-	}
-}
-
-func TestConfigReference(t *testing.T) {
-	want, err := os.ReadFile("../../configs/reference.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := clusterd(t, "", "config", "--reference"); got.code != 0 || got.out != string(want) {
-		t.Errorf("exit %d; configs/reference.yaml is not what config --reference prints", got.code)
-	}
-}
-
 func TestVersion(t *testing.T) {
 	got := clusterd(t, "", "version")
-	if fields := strings.Fields(got.out); got.code != 0 || len(fields) != 4 || fields[0] != "clusterd" || !strings.HasPrefix(fields[2], "go1.") {
+	if fields := strings.Fields(got.out); got.code != 0 || len(fields) != 4 ||
+		fields[0] != "clusterd" || !strings.HasPrefix(fields[2], "go1.") {
 		t.Errorf("exit %d, output %q", got.code, got.out)
 	}
 }
@@ -330,7 +150,8 @@ func TestVersion(t *testing.T) {
 func TestCompletion(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
 		got := clusterd(t, "", "completion", shell)
-		if got.code != 0 || !strings.Contains(got.out, shell+" completion") || !strings.Contains(got.out, "clusterd") {
+		if got.code != 0 || !strings.Contains(got.out, shell+" completion") ||
+			!strings.Contains(got.out, "clusterd") {
 			t.Errorf("%s: exit %d, %d bytes", shell, got.code, len(got.out))
 		}
 		if path, err := exec.LookPath(shell); err == nil && shell != "powershell" {
@@ -345,7 +166,10 @@ func TestCompletion(t *testing.T) {
 
 // The exit codes of the process are those of run.
 func TestProcess(t *testing.T) {
-	for args, want := range map[string]int{"version": 0, "cluster no-such-file.jsonl": 1, "run --verbose": 2, "lint testdata/bad.yaml": 78} {
+	for args, want := range map[string]int{
+		"version": 0, "cluster no-such-file.jsonl": 1,
+		"run --verbose": 2, "lint testdata/bad.yaml": 78,
+	} {
 		p := start(t, strings.Fields(args)...)
 		<-p.done
 		if got := p.cmd.ProcessState.ExitCode(); got != want {
@@ -368,7 +192,9 @@ func TestClusterInterrupted(t *testing.T) {
 func TestRunWaitsForTheBroker(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "c.yaml")
-	if err := os.WriteFile(path, []byte("kafka: {brokers: [\"127.0.0.1:1\"]}\nhttp: {listen: \"\"}\n"), 0o600); err != nil { // nobody listens there
+	// nobody listens there
+	if err := os.WriteFile(path, []byte("kafka: {brokers: [\"127.0.0.1:1\"]}\nhttp: {listen: \"\"}\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	p := start(t, "run", "-c", path)
@@ -391,7 +217,8 @@ func TestRunInATakenFolder(t *testing.T) {
 	first := start(t, "run", "-c", path, "--embedded", filepath.Join(dir, "broker"))
 	first.errs.WaitFor(t, `"msg":"embedded broker`, 1)
 	got := clusterd(t, "", "run", "-c", path, "--embedded", filepath.Join(dir, "broker"))
-	if got.code != exitFailed || !strings.Contains(got.errs, "clusterd.lock is locked: another clusterd keeps its broker there") {
+	if got.code != exitFailed || !strings.Contains(got.errs,
+		"clusterd.lock is locked: another clusterd keeps its broker there") {
 		t.Errorf("exit %d, errors %q", got.code, got.errs)
 	}
 	if code := first.signal(syscall.SIGTERM); code != 0 {

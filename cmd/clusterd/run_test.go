@@ -29,7 +29,8 @@ func freeAddress(t *testing.T) (file string) {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	return write(t, "c.yaml", fmt.Appendf(nil, "kafka: {brokers: [%q]}\nhttp: {listen: \"\"}\n", listener.Addr()))
+	return write(t, "c.yaml", fmt.Appendf(nil, "kafka: {brokers: [%q]}\nhttp: {listen: \"\"}\n",
+		listener.Addr()))
 }
 
 var address = regexp.MustCompile(`"address":"([^"]+)"`)
@@ -44,10 +45,14 @@ func startEmbedded(t *testing.T, file, dir string) (p *process, broker string) {
 
 func produce(t *testing.T, broker string, values ...string) {
 	t.Helper()
-	w := &kafkago.Writer{Addr: kafkago.TCP(broker), Topic: "articles", RequiredAcks: kafkago.RequireAll, BatchTimeout: time.Millisecond}
+	w := &kafkago.Writer{
+		Addr: kafkago.TCP(broker), Topic: "articles",
+		RequiredAcks: kafkago.RequireAll, BatchTimeout: time.Millisecond,
+	}
 	defer w.Close()
 	for _, v := range values {
-		if err := w.WriteMessages(t.Context(), kafkago.Message{Key: []byte("one partition"), Value: []byte(v)}); err != nil {
+		if err := w.WriteMessages(t.Context(),
+			kafkago.Message{Key: []byte("one partition"), Value: []byte(v)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -63,7 +68,8 @@ func waitForResults(t *testing.T, broker string, n int) map[string]article.Resul
 	chunks, failed := make(chan consumer.Chunk), make(chan error, 1)
 	from := map[int]int64{0: 0, 1: 0, 2: 0, 3: 0}
 	go func() {
-		failed <- consumer.NewLog(client, slog.New(slog.DiscardHandler), "article-clusters", from, 1<<20).Read(ctx, chunks)
+		failed <- consumer.NewLog(client, slog.New(slog.DiscardHandler), "article-clusters", from,
+			1<<20).Read(ctx, chunks)
 	}()
 	byID := make(map[string]article.Result)
 	for len(byID) < n {
@@ -107,8 +113,10 @@ func TestRunEmbedded(t *testing.T) {
 	p, broker = startEmbedded(t, file, dir) // with what it learnt
 	produce(t, broker, copied)
 	second := waitForResults(t, broker, 3)["copy"]
-	if second.Status != article.Joined || *second.ClusterID != *first["bridge"].ClusterID || second.Size != 2 {
-		t.Errorf("after a restart the copy is %s: %+v; want it to join %s", second.Status, second, *first["bridge"].ClusterID)
+	if second.Status != article.Joined || *second.ClusterID != *first["bridge"].ClusterID ||
+		second.Size != 2 {
+		t.Errorf("after a restart the copy is %s: %+v; want it to join %s", second.Status, second,
+			*first["bridge"].ClusterID)
 	}
 	if code := p.signal(syscall.SIGINT); code != 0 {
 		t.Errorf("exit %d, want 0; log:\n%s", code, &p.errs)

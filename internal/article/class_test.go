@@ -31,12 +31,14 @@ func TestClassesAreAll(t *testing.T) {
 			t.Fatal(err)
 		}
 		found++
-		if class := article.Class(value); class != article.BadDocument && !slices.Contains(article.Classes, class) {
+		if class := article.Class(value); class != article.BadDocument &&
+			!slices.Contains(article.Classes, class) {
 			t.Errorf("%s is not in Classes", class)
 		}
 		return true
 	})
 	if found != len(article.Classes)+1 {
-		t.Errorf("%d classes are declared, and %d in the list, without %s", found, len(article.Classes), article.BadDocument)
+		t.Errorf("%d classes are declared, and %d in the list, without %s", found, len(article.Classes),
+			article.BadDocument)
 	}
 }

@@ -29,7 +29,10 @@ type decoderPair struct {
 // only: in an array gjson takes it for an operator even where it is escaped.
 func decoderPairs() map[string]decoderPair {
 	const maxBytes = 1 << 16
-	pairs := map[string]decoderPair{"text": {plainTextDecoder(maxBytes, "utf-8"), plainDecoder{maxBytes: maxBytes}}}
+	pairs := map[string]decoderPair{"text": {
+		plainTextDecoder(maxBytes, "utf-8"),
+		plainDecoder{maxBytes: maxBytes},
+	}}
 	for name, fields := range map[string]article.Fields{
 		"default":  defaultFields(),
 		"short":    {ID: "a", Title: "b", Content: "a.b", PublishedAt: "b.a", Source: "a.a.a"},
@@ -38,7 +41,10 @@ func decoderPairs() map[string]decoderPair {
 		"escapes":  {ID: "\uFFFD", Title: "a\n", Content: "\u0000", PublishedAt: `b.\`, Source: `a."`},
 		"specials": {ID: "a.*", Title: "@this", Content: "a|b.#", PublishedAt: "时.0", Source: `!x.\`},
 	} {
-		pairs[name] = decoderPair{jsonDecoder(fields, maxBytes, "utf-8"), newPlainDecoder(fields, maxBytes)}
+		pairs[name] = decoderPair{
+			jsonDecoder(fields, maxBytes, "utf-8"),
+			newPlainDecoder(fields, maxBytes),
+		}
 	}
 	return pairs
 }
@@ -79,17 +85,21 @@ func (p decoderPair) same(t *testing.T, key, value []byte) {
 		same = same && reflect.DeepEqual(err, wantErr)
 	}
 	if !same {
-		t.Errorf("%q\ngot  %+v, %+v, %v\nwant %+v, %v, %v", value, got, notes, err, want, without, wantErr)
+		t.Errorf("%q\ngot  %+v, %+v, %v\nwant %+v, %v, %v", value, got, notes, err, want, without,
+			wantErr)
 	}
 }
 
 // pieces are what random texts are made of: runes of all lengths, those around the borders of UTF-8
 // and JSON, and what is not valid.
 var pieces = []string{
-	"a", "b", "Z", "0", "7", " ", "~", "\x7f", "/", "<", ">", "&", "plain text", "中", "文", "新闻", "，", "。", "“", "”", "…",
-	"é", "\u0080", "\u07ff", "\u0800", "\u0fff", "\u1000", "\u2027", "\u2028", "\u2029", "\u202a", "\ud7ff", "\ue000", "\ufffd", "\uffff",
+	"a", "b", "Z", "0", "7", " ", "~", "\x7f", "/", "<", ">", "&", "plain text", "中", "文", "新闻", "，",
+	"。", "“", "”", "…",
+	"é", "\u0080", "\u07ff", "\u0800", "\u0fff", "\u1000", "\u2027", "\u2028", "\u2029", "\u202a",
+	"\ud7ff", "\ue000", "\ufffd", "\uffff",
 	"😀", "\U00010000", "\U0010ffff",
-	"\x80", "\xbf", "\xc0\x80", "\xc3", "\xe0\x80\x80", "\xe0\x9f\xbf", "\xe4\xb8", "\xe4", "\xe2\x80", "\xed\xa0\x80", "\xed\xbf\xbf",
+	"\x80", "\xbf", "\xc0\x80", "\xc3", "\xe0\x80\x80", "\xe0\x9f\xbf", "\xe4\xb8", "\xe4", "\xe2\x80",
+	"\xed\xa0\x80", "\xed\xbf\xbf",
 	"\xef\xbf", "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\xf0\x9f\x98", "\xff", "\xfe",
 }
 
@@ -102,12 +112,16 @@ var (
 	}
 	badEscapes = []string{`\u12`, `\u00g0`, `\u00G0`, `\u 123`, `\x`, `\U0061`, "\n", "\x00", "\x1f", `\`, `"`}
 	scalars    = []string{
-		"true", "false", "null", "0", "-0", "1", "-1", "17.25e3", "1E+2", "1e-7", "1714564800", "253402300800000",
+		"true", "false", "null", "0", "-0", "1", "-1", "17.25e3", "1E+2", "1e-7", "1714564800",
+		"253402300800000",
 		`"2024-05-01T12:00:00Z"`, `"2024-05-01T12:00:00.5+08:00"`, `"2024-05-01 12:00:00"`, `"2024-05-01T12:00:00"`, `"1714564800"`, `"2024-05-01"`, `"Wed, 01 May 2024 12:00:00 +0800"`, `"02/03/2024"`, `[]`,
 	}
-	badScalars = []string{"01", "1.", "-", "1e", "1e+", ".5", "+1", "tru", "truE", "nul", "NaN", "-x", "0x1", ""}
-	spaces     = []string{"", "", "", " ", "\n", "\t\r "}
-	badSpaces  = []string{"\v", "\x00", "\u00a0", "/**/", ","}
+	badScalars = []string{
+		"01", "1.", "-", "1e", "1e+", ".5", "+1", "tru", "truE", "nul", "NaN", "-x",
+		"0x1", "",
+	}
+	spaces    = []string{"", "", "", " ", "\n", "\t\r "}
+	badSpaces = []string{"\v", "\x00", "\u00a0", "/**/", ","}
 )
 
 // generator makes random JSON, or almost.
@@ -284,12 +298,21 @@ func ascii(value []byte) []byte {
 
 // randomResult has each of its parts or not, and anything in them that can be written.
 func randomResult(g generator) article.Result {
-	r := article.Result{ArticleID: g.text(5), Status: article.Status(g.text(3)), Size: g.Int() - g.Int(), Source: article.Address{Topic: g.text(3), Partition: g.IntN(100) - 1, Offset: g.Int64() - g.Int64()}, Pipeline: g.text(6)}
+	r := article.Result{
+		ArticleID: g.text(5), Status: article.Status(g.text(3)),
+		Size: g.Int() - g.Int(), Source: article.Address{
+			Topic: g.text(3), Partition: g.IntN(100) - 1,
+			Offset: g.Int64() - g.Int64(),
+		}, Pipeline: g.text(6),
+	}
 	if g.IntN(3) > 0 {
 		r.ClusterID = new(g.text(5))
 	}
 	if g.IntN(3) > 0 {
-		r.Distance = new([]float64{float64(g.IntN(65)), float64(g.IntN(128)) / 128, 1 - float64(g.IntN(100))/float64(1+g.IntN(50_000)+100)}[g.IntN(3)])
+		r.Distance = new([]float64{
+			float64(g.IntN(65)), float64(g.IntN(128)) / 128,
+			1 - float64(g.IntN(100))/float64(1+g.IntN(50_000)+100),
+		}[g.IntN(3)])
 	}
 	if g.IntN(3) > 0 {
 		r.Representative = &article.Representative{ID: g.text(5), Title: g.text(50)}
@@ -313,15 +336,17 @@ func randomCluster(g generator) article.Cluster {
 		sketch = append(sketch, byte(g.Uint64()))
 	}
 	return article.Cluster{
-		Sketch: sketch, ClusterID: id, Seq: g.Uint64() >> g.IntN(64), Fingerprint: article.Fingerprint(g.Uint64() >> g.IntN(64)),
-		Size: g.Int()>>g.IntN(64) - g.IntN(2), FirstSeen: randomTime(g), LastSeen: randomTime(g),
+		Sketch: sketch, ClusterID: id, Seq: g.Uint64() >> g.IntN(64),
+		Fingerprint: article.Fingerprint(g.Uint64() >> g.IntN(64)),
+		Size:        g.Int()>>g.IntN(64) - g.IntN(2), FirstSeen: randomTime(g), LastSeen: randomTime(g),
 		Representative: article.Representative{ID: g.text(5), Title: g.text(50)}, Pipeline: g.text(6),
 	}
 }
 
 // randomTime is in the years 1 to 9999, of any precision, in UTC or any other zone.
 func randomTime(g generator) time.Time {
-	t := time.Date(1, 1, 2, 0, 0, 0, 0, time.UTC).AddDate(g.IntN(9998), 0, g.IntN(360)).Add(time.Duration(g.IntN(86400)) * time.Second)
+	t := time.Date(1, 1, 2, 0, 0, 0, 0, time.UTC).AddDate(g.IntN(9998), 0,
+		g.IntN(360)).Add(time.Duration(g.IntN(86400)) * time.Second)
 	switch g.IntN(4) {
 	case 0:
 		t = t.Add(time.Duration(g.IntN(1000)) * time.Millisecond)
@@ -337,10 +362,12 @@ func TestJSONIsAsPlain(t *testing.T) {
 	g := generator{rand.New(rand.NewPCG(5, 2))}
 	for range 2000 {
 		r, c := randomResult(g), randomCluster(g)
-		if got, want := r.AppendJSON([]byte("before ")), append([]byte("before "), plainJSON(r)...); !bytes.Equal(got, want) || !bytes.Equal(r.JSON(), plainJSON(r)) {
+		if got, want := r.AppendJSON([]byte("before ")), append([]byte("before "),
+			plainJSON(r)...); !bytes.Equal(got, want) || !bytes.Equal(r.JSON(), plainJSON(r)) {
 			t.Fatalf("got  %s\nwant %s", got, want)
 		}
-		if got, want := c.AppendJSON([]byte("before ")), append([]byte("before "), plainJSON(c)...); !bytes.Equal(got, want) || !bytes.Equal(c.JSON(), plainJSON(c)) {
+		if got, want := c.AppendJSON([]byte("before ")), append([]byte("before "),
+			plainJSON(c)...); !bytes.Equal(got, want) || !bytes.Equal(c.JSON(), plainJSON(c)) {
 			t.Fatalf("got  %s\nwant %s", got, want)
 		}
 	}

@@ -18,7 +18,8 @@ func joined() article.Result {
 	published := time.Date(2024, 5, 1, 4, 0, 0, 125e6, time.UTC)
 	founder := article.Address{Topic: "articles", Partition: 0, Offset: 7}.String()
 	return article.Result{
-		ArticleID: "a<1>&\u2028", ClusterID: &founder, Status: article.Joined, Distance: new(3.0), Size: 2,
+		ArticleID: "a<1>&\u2028", ClusterID: &founder, Status: article.Joined, Distance: new(3.0),
+		Size:           2,
 		Representative: &article.Representative{ID: "a0", Title: `标题 <b>"one"</b> & 😀`},
 		Fingerprint:    new(article.Fingerprint(0x00ab_cdef_0123_4567)),
 		PublishedAt:    &published, Source: here(), Pipeline: "simhash64/sdbm/log/1",
@@ -28,8 +29,10 @@ func joined() article.Result {
 func founded() article.Cluster {
 	return article.Cluster{
 		ClusterID: "articles/0/7", Seq: 18446744073709551615, Fingerprint: 1, Size: 2,
-		FirstSeen: time.Date(2024, 5, 1, 4, 0, 0, 0, time.UTC), LastSeen: time.Date(2024, 5, 1, 4, 0, 0, 125e6, time.UTC),
-		Representative: article.Representative{ID: "a0", Title: "标题 <b> & 😀"}, Pipeline: "simhash64/sdbm/log/1",
+		FirstSeen:      time.Date(2024, 5, 1, 4, 0, 0, 0, time.UTC),
+		LastSeen:       time.Date(2024, 5, 1, 4, 0, 0, 125e6, time.UTC),
+		Representative: article.Representative{ID: "a0", Title: "标题 <b> & 😀"},
+		Pipeline:       "simhash64/sdbm/log/1",
 	}
 }
 
@@ -38,7 +41,10 @@ func TestResultJSON(t *testing.T) {
 	r := joined()
 	r.Status, r.Distance, r.Size, r.PublishedAt = article.New, new(0.0), 1, nil
 	golden.Check(t, "testdata/result_new.json", append(r.JSON(), '\n'))
-	r = article.Result{ArticleID: "a2", Status: article.Unclustered, Source: here(), Pipeline: "simhash64/sdbm/log/1"}
+	r = article.Result{
+		ArticleID: "a2", Status: article.Unclustered, Source: here(),
+		Pipeline: "simhash64/sdbm/log/1",
+	}
 	golden.Check(t, "testdata/result_unclustered.json", append(r.JSON(), '\n'))
 }
 
@@ -47,14 +53,18 @@ func TestClusterJSON(t *testing.T) {
 }
 
 func TestParseResult(t *testing.T) {
-	for _, want := range []article.Result{joined(), {ArticleID: "a2", Status: article.Unclustered, Source: here()}} {
+	for _, want := range []article.Result{
+		joined(),
+		{ArticleID: "a2", Status: article.Unclustered, Source: here()},
+	} {
 		got, err := article.ParseResult(want.JSON())
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("got %+v, %v\nwant %+v", got, err, want)
 		}
 	}
 	for _, bad := range []string{``, `x`, `[]`, `{"size":"2"}`, `{"fingerprint":"abc"}`, `{"fingerprint":"zzzzzzzzzzzzzzzz"}`} {
-		if _, err := article.ParseResult([]byte(bad)); err == nil || !strings.HasPrefix(err.Error(), "not a result: ") {
+		if _, err := article.ParseResult([]byte(bad)); err == nil ||
+			!strings.HasPrefix(err.Error(), "not a result: ") {
 			t.Errorf("%s: error = %v", bad, err)
 		}
 	}
@@ -67,7 +77,8 @@ func TestParseCluster(t *testing.T) {
 		t.Errorf("got %+v, %v\nwant %+v", got, err, want)
 	}
 	for _, bad := range []string{``, `x`, `null`, `{}`, `{"cluster_id":"x"}`, `{"cluster_id":"a/0/1","seq":-1}`, `{"cluster_id":"a/0/1","fingerprint":1}`} {
-		if _, err := article.ParseCluster([]byte(bad)); err == nil || !strings.HasPrefix(err.Error(), "not a cluster: ") {
+		if _, err := article.ParseCluster([]byte(bad)); err == nil ||
+			!strings.HasPrefix(err.Error(), "not a cluster: ") {
 			t.Errorf("%s: error = %v", bad, err)
 		}
 	}
@@ -91,8 +102,10 @@ func TestEncodingRoundTrips(t *testing.T) {
 		rep := article.NewRepresentative(article.Article{ID: text(40), Title: text(700)})
 		fingerprint := article.Fingerprint(random.Uint64())
 		r := article.Result{
-			ArticleID: text(40), ClusterID: new(id.String()), Status: article.New, Distance: new(float64(random.IntN(65)) / 64), Size: random.Int(),
-			Representative: &rep, Fingerprint: &fingerprint, PublishedAt: &at, Source: id, Pipeline: text(20),
+			ArticleID: text(40), ClusterID: new(id.String()), Status: article.New,
+			Distance: new(float64(random.IntN(65)) / 64), Size: random.Int(),
+			Representative: &rep, Fingerprint: &fingerprint, PublishedAt: &at, Source: id,
+			Pipeline: text(20),
 		}
 		line := r.JSON()
 		if bytes.ContainsAny(line, "\n\r") || !json.Valid(line) {
@@ -102,7 +115,8 @@ func TestEncodingRoundTrips(t *testing.T) {
 			t.Fatalf("got %+v, %v\nwant %+v", got, err, r)
 		}
 		c := article.Cluster{
-			ClusterID: id.String(), Seq: random.Uint64(), Fingerprint: fingerprint, Size: random.Int(), FirstSeen: at, LastSeen: at,
+			ClusterID: id.String(), Seq: random.Uint64(), Fingerprint: fingerprint, Size: random.Int(),
+			FirstSeen: at, LastSeen: at,
 			Sketch: []byte("\x00" + text(9)), Representative: rep, Pipeline: text(20),
 		}
 		line = c.JSON()
@@ -116,7 +130,10 @@ func TestEncodingRoundTrips(t *testing.T) {
 }
 
 func TestFingerprintText(t *testing.T) {
-	for f, want := range map[article.Fingerprint]string{0: "0000000000000000", 255: "00000000000000ff", 1<<64 - 1: "ffffffffffffffff"} {
+	for f, want := range map[article.Fingerprint]string{
+		0: "0000000000000000", 255: "00000000000000ff",
+		1<<64 - 1: "ffffffffffffffff",
+	} {
 		text, err := f.MarshalText()
 		if err != nil || string(text) != want {
 			t.Errorf("%d is written %s, %v; want %s", uint64(f), text, err, want)
@@ -126,9 +143,13 @@ func TestFingerprintText(t *testing.T) {
 			t.Errorf("%s is read %d, %v; want %d", text, back, err, f)
 		}
 	}
-	for _, bad := range []string{"", "ff", "+00000000000000f", "0x000000000000ff", "00000000000000000", "g000000000000000", "0_00000000000000"} {
+	for _, bad := range []string{
+		"", "ff", "+00000000000000f", "0x000000000000ff", "00000000000000000",
+		"g000000000000000", "0_00000000000000",
+	} {
 		f := article.Fingerprint(9)
-		if err := f.UnmarshalText([]byte(bad)); err == nil || !strings.Contains(err.Error(), "want 16 hexadecimal digits") {
+		if err := f.UnmarshalText([]byte(bad)); err == nil ||
+			!strings.Contains(err.Error(), "want 16 hexadecimal digits") {
 			t.Errorf("%q: error = %v", bad, err)
 		} else if f != 9 {
 			t.Errorf("%q changed the fingerprint beside an error", bad)
@@ -139,8 +160,10 @@ func TestFingerprintText(t *testing.T) {
 func TestNewRepresentative(t *testing.T) {
 	for name, title := range map[string]string{
 		"empty": "", "short": "标题", "at the limit": strings.Repeat("a", article.MaxTitleBytes),
-		"one over": strings.Repeat("a", article.MaxTitleBytes+1), "two bytes a rune": strings.Repeat("é", 400),
-		"three bytes a rune": strings.Repeat("文", 400), "four bytes a rune": "a" + strings.Repeat("😀", 400),
+		"one over":                strings.Repeat("a", article.MaxTitleBytes+1),
+		"two bytes a rune":        strings.Repeat("é", 400),
+		"three bytes a rune":      strings.Repeat("文", 400),
+		"four bytes a rune":       "a" + strings.Repeat("😀", 400),
 		"a rune across the limit": strings.Repeat("a", article.MaxTitleBytes-1) + "文章",
 	} {
 		got := article.NewRepresentative(article.Article{ID: "id", Title: title, Content: "c"})
@@ -158,7 +181,8 @@ func TestNewRepresentative(t *testing.T) {
 			t.Errorf("%s: title = %q, want a beginning of whole runes and an ellipsis", name, got.Title)
 		}
 		if len(kept) > article.MaxTitleBytes || len(kept) <= article.MaxTitleBytes-utf8.UTFMax {
-			t.Errorf("%s: %d bytes are kept, want as many runes as fit in %d", name, len(kept), article.MaxTitleBytes)
+			t.Errorf("%s: %d bytes are kept, want as many runes as fit in %d", name, len(kept),
+				article.MaxTitleBytes)
 		}
 	}
 }
@@ -186,11 +210,15 @@ func TestAddress(t *testing.T) {
 		}
 	}
 	for bad, want := range map[string]string{
-		"": "want topic/partition/offset", "t": "want topic/partition/offset", "t/0": "want topic/partition/offset", "t/0/1/2": "want topic/partition/offset",
-		"/0/1": "want topic/partition/offset", "t/x/1": "partition:", "t//1": "partition:", "t/-1/1": "partition:", "t/+1/1": "partition:",
-		"t/2147483648/1": "partition:", "t/0/": "offset:", "t/0/-1": "offset:", "t/0/1.5": "offset:", "t/0/9223372036854775808": "offset:", "t/0/1 ": "offset:",
+		"": "want topic/partition/offset", "t": "want topic/partition/offset",
+		"t/0": "want topic/partition/offset", "t/0/1/2": "want topic/partition/offset",
+		"/0/1": "want topic/partition/offset", "t/x/1": "partition:", "t//1": "partition:",
+		"t/-1/1": "partition:", "t/+1/1": "partition:",
+		"t/2147483648/1": "partition:", "t/0/": "offset:", "t/0/-1": "offset:", "t/0/1.5": "offset:",
+		"t/0/9223372036854775808": "offset:", "t/0/1 ": "offset:",
 	} {
-		if got, err := article.ParseAddress(bad); err == nil || !strings.Contains(err.Error(), want) || got != (article.Address{}) {
+		if got, err := article.ParseAddress(bad); err == nil || !strings.Contains(err.Error(), want) ||
+			got != (article.Address{}) {
 			t.Errorf("ParseAddress(%q) = %+v, %v; want an error with %q", bad, got, err, want)
 		}
 	}
@@ -205,9 +233,13 @@ func TestAppendJSONDoesNotAllocate(t *testing.T) {
 		representative := article.Representative{ID: "a0", Title: "标题 \"one\"\n"}
 		r := article.Result{
 			ArticleID: "a1", ClusterID: &clusterID, Status: article.Joined, Distance: &distance, Size: 2,
-			Representative: &representative, Fingerprint: &fingerprint, PublishedAt: &at, Source: here(), Pipeline: "p",
+			Representative: &representative, Fingerprint: &fingerprint, PublishedAt: &at, Source: here(),
+			Pipeline: "p",
 		}
-		c := article.Cluster{ClusterID: clusterID, Fingerprint: fingerprint, FirstSeen: at, LastSeen: at, Representative: representative}
+		c := article.Cluster{
+			ClusterID: clusterID, Fingerprint: fingerprint, FirstSeen: at, LastSeen: at,
+			Representative: representative,
+		}
 		buf = here().AppendTo(c.AppendJSON(r.AppendJSON(buf[:0])))
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
@@ -240,10 +272,13 @@ func BenchmarkResultJSON(b *testing.B) {
 
 func TestForeignHeader(t *testing.T) {
 	for name, want := range map[string]string{
-		"trace": "trace", "": "", "clusterd": "clusterd", "clusterdx.error": "clusterdx.error", "Clusterd.error": "Clusterd.error", "input.trace": "input.trace",
+		"trace": "trace", "": "", "clusterd": "clusterd", "clusterdx.error": "clusterdx.error",
+		"Clusterd.error": "Clusterd.error", "input.trace": "input.trace",
 		"x.clusterd.error": "x.clusterd.error", "input.": "input.", "input.input.x": "input.input.x",
-		"clusterd.error": "input.clusterd.error", "clusterd.": "input.clusterd.", "clusterd.of tomorrow": "input.clusterd.of tomorrow",
-		"input.clusterd.error": "input.input.clusterd.error", "input.input.clusterd.error": "input.input.input.clusterd.error",
+		"clusterd.error": "input.clusterd.error", "clusterd.": "input.clusterd.",
+		"clusterd.of tomorrow":       "input.clusterd.of tomorrow",
+		"input.clusterd.error":       "input.input.clusterd.error",
+		"input.input.clusterd.error": "input.input.input.clusterd.error",
 	} {
 		if got := article.ForeignHeader(name); got != want {
 			t.Errorf("%q becomes %q, want %q", name, got, want)

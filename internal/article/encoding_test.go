@@ -69,7 +69,8 @@ func TestDecodeEncodings(t *testing.T) {
 			if got.Notes = nil; err != nil || got != want {
 				t.Errorf("%s as %s: %+v, %v, want %+v", tt.in, name, got, err, want)
 			}
-			if tt.in != "utf-8" && (notes == nil || notes.Encoding != encoding(t, tt.in).String() || notes.Invalid) {
+			if tt.in != "utf-8" && (notes == nil || notes.Encoding != encoding(t, tt.in).String() ||
+				notes.Invalid) {
 				t.Errorf("%s as %s: notes %+v", tt.in, name, notes)
 			}
 		}
@@ -106,10 +107,12 @@ func TestDecodeBoundsWhatItTranscodes(t *testing.T) {
 	}
 	// Marks for bytes that cannot be read cost no article, as ever.
 	value = []byte(`{"content":"` + strings.Repeat("x\xff", 100) + `"}`)
-	if _, err := jsonDecoder(defaultFields(), len(value), "utf-8").Decode(nil, value, here()); err != nil {
+	if _, err := jsonDecoder(defaultFields(), len(value), "utf-8").Decode(nil, value,
+		here()); err != nil {
 		t.Error(err)
 	}
-	_, err = jsonDecoder(defaultFields(), maxBytes, "auto").Decode(nil, encoded(t, "gbk", "台风今晨登陆，铁路部门停运"), here())
+	_, err = jsonDecoder(defaultFields(), maxBytes, "auto").Decode(nil,
+		encoded(t, "gbk", "台风今晨登陆，铁路部门停运"), here())
 	if reason := rejected(t, err, article.BadJSON); !strings.Contains(reason, "(read as gb18030)") {
 		t.Errorf("reason %q, want the encoding in it", reason)
 	}
@@ -141,7 +144,10 @@ func TestTally(t *testing.T) {
 	got := tally.Counts()
 	want := article.Counts{
 		Articles: 12, Rejected: 3, Invalid: 3, Encodings: map[string]int{"gb18030": 3},
-		Fallbacks: map[article.Fallback]int{{Field: "id", Reason: "type"}: 3, {Field: "published_at", Reason: "format"}: 3},
+		Fallbacks: map[article.Fallback]int{
+			{Field: "id", Reason: "type"}:             3,
+			{Field: "published_at", Reason: "format"}: 3,
+		},
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("counts %+v, want %+v", got, want)

@@ -36,12 +36,18 @@ func FuzzDecode(f *testing.F) {
 					t.Errorf("%s: invalid UTF-8: %q", name, s)
 				}
 			}
-			if !a.PublishedAt.IsZero() && (a.PublishedAt.Location() != time.UTC || a.PublishedAt.Year() < 1 || a.PublishedAt.Year() > 9999) {
+			if !a.PublishedAt.IsZero() &&
+				(a.PublishedAt.Location() != time.UTC || a.PublishedAt.Year() < 1 ||
+					a.PublishedAt.Year() > 9999) {
 				t.Errorf("%s: published at %v", name, a.PublishedAt)
 			}
 			rep := article.NewRepresentative(a)
-			r := article.Result{ArticleID: a.ID, Representative: &rep, PublishedAt: &a.PublishedAt, Source: here()}
-			if back, err := article.ParseResult(r.JSON()); err != nil || back.ArticleID != a.ID || *back.Representative != rep || !back.PublishedAt.Equal(a.PublishedAt) {
+			r := article.Result{
+				ArticleID: a.ID, Representative: &rep, PublishedAt: &a.PublishedAt,
+				Source: here(),
+			}
+			if back, err := article.ParseResult(r.JSON()); err != nil || back.ArticleID != a.ID ||
+				*back.Representative != rep || !back.PublishedAt.Equal(a.PublishedAt) {
 				t.Errorf("%s: %+v does not come back: %+v, %v", name, r, back, err)
 			}
 		}
@@ -54,8 +60,10 @@ func FuzzClusterJSON(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte, seq uint64, nanoseconds int64) {
 		at := time.Unix(0, nanoseconds).UTC()
 		c := article.Cluster{
-			ClusterID: "a/0/7", Seq: seq, Fingerprint: article.Fingerprint(seq), Size: int(seq), FirstSeen: at, LastSeen: at,
-			Representative: article.Representative{ID: string(text), Title: string(text)}, Pipeline: string(text),
+			ClusterID: "a/0/7", Seq: seq, Fingerprint: article.Fingerprint(seq), Size: int(seq),
+			FirstSeen: at, LastSeen: at,
+			Representative: article.Representative{ID: string(text), Title: string(text)},
+			Pipeline:       string(text),
 		}
 		line := c.JSON()
 		if want := plainJSON(c); !bytes.Equal(line, want) {

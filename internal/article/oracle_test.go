@@ -42,7 +42,9 @@ func plainReject(class article.Class, format string, args ...any) *article.Rejec
 }
 
 // Decode also says which fields it did without, as "field reason".
-func (d plainDecoder) Decode(key, value []byte, at article.Address) (a article.Article, without []string, err *article.Rejection) {
+func (d plainDecoder) Decode(
+	key, value []byte, at article.Address,
+) (a article.Article, without []string, err *article.Rejection) {
 	isNull := value == nil
 	tooLarge := len(value) > d.maxBytes
 	value, key = plainUTF8(value), plainUTF8(key)
@@ -50,19 +52,22 @@ func (d plainDecoder) Decode(key, value []byte, at article.Address) (a article.A
 	case isNull:
 		return a, nil, plainReject(article.NullValue, "the record has no value")
 	case tooLarge:
-		return a, nil, plainReject(article.TooLarge, "the value is larger than input.max_bytes, %d bytes", d.maxBytes)
+		return a, nil, plainReject(article.TooLarge, "the value is larger than input.max_bytes, %d bytes",
+			d.maxBytes)
 	case d.fields == nil && len(value) == 0, d.fields != nil && len(bytes.TrimSpace(value)) == 0:
 		return a, nil, plainReject(article.Empty, "the value is empty")
 	case d.fields == nil:
 		a, without = article.Article{ID: string(key), Content: string(value)}, nil
 	case plainDepth(value) > article.MaxDepth:
-		return a, nil, plainReject(article.TooDeep, "the JSON is nested more than %d levels deep", article.MaxDepth)
+		return a, nil, plainReject(article.TooDeep, "the JSON is nested more than %d levels deep",
+			article.MaxDepth)
 	case !gjson.ValidBytes(value):
 		return a, nil, plainReject(article.BadJSON, "the value is not valid JSON")
 	default:
 		object := gjson.ParseBytes(value)
 		if !object.IsObject() {
-			return a, nil, plainReject(article.BadJSON, "the value is JSON, but %s, not an object", plainKind(object))
+			return a, nil, plainReject(article.BadJSON, "the value is JSON, but %s, not an object",
+				plainKind(object))
 		}
 		if a, without, err = d.decodeObject(object); err != nil {
 			return article.Article{}, nil, err
@@ -77,7 +82,9 @@ func (d plainDecoder) Decode(key, value []byte, at article.Address) (a article.A
 	return a, without, nil
 }
 
-func (d plainDecoder) decodeObject(object gjson.Result) (a article.Article, without []string, err *article.Rejection) {
+func (d plainDecoder) decodeObject(
+	object gjson.Result,
+) (a article.Article, without []string, err *article.Rejection) {
 	get := func(path string) gjson.Result { return object.Get(d.queries[path]) }
 	wrong := func(r gjson.Result, types ...gjson.Type) bool {
 		return r.Type != gjson.Null && !slices.Contains(types, r.Type)
@@ -85,9 +92,11 @@ func (d plainDecoder) decodeObject(object gjson.Result) (a article.Article, with
 	title, content := get(d.fields.Title), get(d.fields.Content)
 	switch noTitle, noContent := title.Type != gjson.String, content.Type != gjson.String; {
 	case noTitle && noContent && wrong(content):
-		return a, nil, plainReject(article.BadField, "field %q is %s; it must be a string", d.fields.Content, plainKind(content))
+		return a, nil, plainReject(article.BadField, "field %q is %s; it must be a string",
+			d.fields.Content, plainKind(content))
 	case noTitle && noContent && wrong(title):
-		return a, nil, plainReject(article.BadField, "field %q is %s; it must be a string", d.fields.Title, plainKind(title))
+		return a, nil, plainReject(article.BadField, "field %q is %s; it must be a string",
+			d.fields.Title, plainKind(title))
 	case noTitle && noContent:
 		return a, nil, plainReject(article.Empty, "")
 	}
@@ -103,7 +112,10 @@ func (d plainDecoder) decodeObject(object gjson.Result) (a article.Article, with
 		name  string
 		value gjson.Result
 		to    *string
-	}{{"title", title, &a.Title}, {"content", content, &a.Content}, {"source", get(d.fields.Source), &a.Source}} {
+	}{{"title", title, &a.Title}, {"content", content, &a.Content}, {
+		"source", get(d.fields.Source),
+		&a.Source,
+	}} {
 		if wrong(part.value, gjson.String) {
 			without = append(without, part.name+" type")
 		}

@@ -65,14 +65,18 @@ func relationshipsXML(all ...string) string {
 
 func docx(body string) parts {
 	return parts{
-		"_rels/.rels", relationshipsXML("rId2", "extended-properties", "docProps/app.xml", "rId1", "officeDocument", "word/document.xml"),
+		"_rels/.rels", relationshipsXML("rId2", "extended-properties", "docProps/app.xml", "rId1",
+			"officeDocument", "word/document.xml"),
 		"word/document.xml", declaration + `<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>` + body + `</w:body></w:document>`,
 		"docProps/core.xml", `<cp:coreProperties><dc:title>Template 7</dc:title></cp:coreProperties>`,
 	}
 }
 
 func pptx(slides ...string) parts {
-	list, rels, all := "", []string(nil), parts{"_rels/.rels", relationshipsXML("rId1", "officeDocument", "/ppt/presentation.xml")}
+	list, rels, all := "", []string(nil), parts{
+		"_rels/.rels",
+		relationshipsXML("rId1", "officeDocument", "/ppt/presentation.xml"),
+	}
 	for i, s := range slides {
 		number := string(rune('1' + i))
 		list = `<p:sldId id="25` + number + `" r:id="rId` + number + `"/>` + list // in reverse of the file names
@@ -130,7 +134,10 @@ func TestRead(t *testing.T) {
 		{"bare.htm", bare, "", strings.Repeat("<p>台风登陆，列车停运。</p>", 9)},
 		{"latin.html", "<p>Le caf\xe9 d'\xe0 c\xf4t\xe9</p>", "", "<p>Le café d'à côté</p>"},
 		{"utf16.html", utf16, "", "<p>台风</p>"},
-		{"bytes.html", "<p>台风" + strings.Repeat(" ", 1024) + "\xff", "", "<p>台风" + strings.Repeat(" ", 1024) + "\uFFFD"},
+		{
+			"bytes.html", "<p>台风" + strings.Repeat(" ", 1024) + "\xff", "",
+			"<p>台风" + strings.Repeat(" ", 1024) + "\uFFFD",
+		},
 		{"a.xml", declaration + "<a>台风</a>", "", declaration + "<a>台风</a>"},
 		{"gbk.xml", gbkXML, "", `<?xml version="1.0" encoding='GB2312'?><a>台风</a>`},
 
@@ -191,7 +198,8 @@ func encoded(t testing.TB, all parts, e encoding.Encoding, from, to string) part
 
 // The parts of an archive are read in the encoding that they name.
 func TestEncodingsOfParts(t *testing.T) {
-	little, big := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM), unicode.UTF16(unicode.BigEndian, unicode.UseBOM)
+	little, big := unicode.UTF16(unicode.LittleEndian,
+		unicode.UseBOM), unicode.UTF16(unicode.BigEndian, unicode.UseBOM)
 	for _, e := range []struct {
 		name     string
 		encoding encoding.Encoding
@@ -200,8 +208,14 @@ func TestEncodingsOfParts(t *testing.T) {
 		{"UTF-16, little endian", little, "UTF-16"},
 		{"UTF-16, big endian", big, "UTF-16"},
 		{"UTF-16 that is called UTF-8", little, "UTF-8"},
-		{"UTF-16 without byte order mark", unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM), "UTF-16LE"},
-		{"big endian without byte order mark", unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM), "UTF-16"},
+		{
+			"UTF-16 without byte order mark", unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM),
+			"UTF-16LE",
+		},
+		{
+			"big endian without byte order mark", unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM),
+			"UTF-16",
+		},
 		{"UTF-8 with byte order mark", unicode.UTF8BOM, "UTF-8"},
 		{"UTF-8 that is called UTF-16", unicode.UTF8, "UTF-16"},
 		{"GB 18030", simplifiedchinese.GB18030, "GB18030"},
@@ -209,7 +223,8 @@ func TestEncodingsOfParts(t *testing.T) {
 	} {
 		for name, all := range map[string]parts{
 			"a.docx": docx("<w:p><w:r><w:t>台風</w:t></w:r></w:p>"), "a.odt": odt("<text:p>台風</text:p>"),
-			"a.pptx": pptx("<a:p><a:t>台風</a:t></a:p>"), "a.epub": epub(declaration + "<html><body><p>台風</p></body></html>"),
+			"a.pptx": pptx("<a:p><a:t>台風</a:t></a:p>"),
+			"a.epub": epub(declaration + "<html><body><p>台風</p></body></html>"),
 		} {
 			got, err := read(name, pack(t, encoded(t, all, e.encoding, "UTF-8", e.to)), enough)
 			if err != nil || got.Title != "台風" {
@@ -220,18 +235,23 @@ func TestEncodingsOfParts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := read("a.xml", s, enough); err != nil || !strings.HasSuffix(got.Content, "<a>台風</a>") {
+		if got, err := read("a.xml", s, enough); err != nil ||
+			!strings.HasSuffix(got.Content, "<a>台風</a>") {
 			t.Errorf("%s, a.xml: got %q, %v", e.name, got, err)
 		}
 	}
-	_, err := read("a.docx", pack(t, encoded(t, docx("<w:p/>"), unicode.UTF8, "UTF-8", "klingon")), enough)
+	_, err := read("a.docx", pack(t, encoded(t, docx("<w:p/>"), unicode.UTF8, "UTF-8", "klingon")),
+		enough)
 	if err == nil || !strings.Contains(err.Error(), `part "_rels/.rels": unknown character encoding "klingon"`) {
 		t.Errorf("an unknown encoding: %v", err)
 	}
 }
 
 func TestIs(t *testing.T) {
-	for _, name := range []string{"a.jsonl", "a.json", "a.txt", "a.gz", "a.html.gz", "docx", "-", "", "a.doc", "a.pdf", "b.docx/a"} {
+	for _, name := range []string{
+		"a.jsonl", "a.json", "a.txt", "a.gz", "a.html.gz", "docx", "-", "",
+		"a.doc", "a.pdf", "b.docx/a",
+	} {
 		if Is(name) {
 			t.Errorf("%s is taken for a document", name)
 		}
@@ -267,7 +287,8 @@ func TestBroken(t *testing.T) {
 		{"a.pdf", "%PDF", `unknown kind of document: ".pdf"`},
 	} {
 		got, err := read(c.name, c.file, enough)
-		if err == nil || errors.Is(err, ErrTooLarge) || errors.Is(err, ErrEmpty) || !strings.Contains(err.Error(), c.want) {
+		if err == nil || errors.Is(err, ErrTooLarge) || errors.Is(err, ErrEmpty) ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %.40q, error %v, want one with %s", c.name, got, err, c.want)
 		}
 	}
@@ -275,7 +296,8 @@ func TestBroken(t *testing.T) {
 
 func TestEmpty(t *testing.T) {
 	for name, file := range map[string]string{
-		"a.html": " \n", "b.html": "", "a.xml": "", "a.docx": pack(t, docx("<w:p/>")), "a.odt": pack(t, odt("")),
+		"a.html": " \n", "b.html": "", "a.xml": "", "a.docx": pack(t, docx("<w:p/>")),
+		"a.odt":  pack(t, odt("")),
 		"a.pptx": pack(t, pptx()), "a.epub": pack(t, epub("<p> </p>")),
 	} {
 		if got, err := read(name, file, enough); !errors.Is(err, ErrEmpty) {
@@ -316,13 +338,16 @@ func TestTooLarge(t *testing.T) {
 		same[i] = strings.Replace(same[i], "</p:sldIdLst>", strings.Repeat(`<p:sldId r:id="rId1"/>`, 5000)+"</p:sldIdLst>", 1)
 	}
 	for name, file := range map[string]string{
-		"elements.docx":   pack(t, docx(strings.Repeat("<w:p><w:r></w:r>", minUnpacked/10))),
-		"tag.docx":        pack(t, docx("<w:p "+strings.Repeat(`a="" `, minToken)+">")),
-		"deep.odt":        pack(t, odt(strings.Repeat("<text:p>", minUnpacked/4))),
-		"one slide.pptx":  pack(t, same),
-		"markup.epub":     pack(t, epub(strings.Repeat("<p></p>", minUnpacked/4))),
-		"replaced.html":   strings.Repeat("<p>台", 1000) + strings.Repeat("x\xff", 1990),
-		"relations.docx":  pack(t, parts{"_rels/.rels", relationshipsXML() + strings.Repeat(" ", 4*minUnpacked)}),
+		"elements.docx":  pack(t, docx(strings.Repeat("<w:p><w:r></w:r>", minUnpacked/10))),
+		"tag.docx":       pack(t, docx("<w:p "+strings.Repeat(`a="" `, minToken)+">")),
+		"deep.odt":       pack(t, odt(strings.Repeat("<text:p>", minUnpacked/4))),
+		"one slide.pptx": pack(t, same),
+		"markup.epub":    pack(t, epub(strings.Repeat("<p></p>", minUnpacked/4))),
+		"replaced.html":  strings.Repeat("<p>台", 1000) + strings.Repeat("x\xff", 1990),
+		"relations.docx": pack(t, parts{
+			"_rels/.rels",
+			relationshipsXML() + strings.Repeat(" ", 4*minUnpacked),
+		}),
 		"whitespace.epub": pack(t, epub(strings.Repeat(" ", 4*minUnpacked))),
 	} {
 		if _, err := read(name, file, limit); !errors.Is(err, ErrTooLarge) {
@@ -347,12 +372,14 @@ func FuzzRead(f *testing.F) {
 		for name, file := range map[string]string{
 			"a.html": s, "a.xml": s, "raw.docx": s, "raw.epub": s,
 			"a.docx": pack(t, docx(s)), "rels.docx": pack(t, parts{"_rels/.rels", s}),
-			"utf16.docx": pack(t, encoded(t, docx(strings.ToValidUTF8(s, "?")), unicode.UTF16(unicode.BigEndian, unicode.UseBOM), "UTF-8", "UTF-16")),
-			"a.pptx":     pack(t, pptx(s, s)), "a.odp": pack(t, odt(s)), "a.epub": pack(t, epub(s)),
+			"utf16.docx": pack(t, encoded(t, docx(strings.ToValidUTF8(s, "?")),
+				unicode.UTF16(unicode.BigEndian, unicode.UseBOM), "UTF-8", "UTF-16")),
+			"a.pptx": pack(t, pptx(s, s)), "a.odp": pack(t, odt(s)), "a.epub": pack(t, epub(s)),
 			"opf.epub": pack(t, parts{"META-INF/container.xml", `<rootfile full-path="a"/>`, "a", s}),
 		} {
 			got, err := read(name, file, limit)
-			if err == nil && (len(got.Title)+len(got.Content) == 0 || len(got.Title)+len(got.Content) > limit) {
+			if err == nil && (len(got.Title)+len(got.Content) == 0 ||
+				len(got.Title)+len(got.Content) > limit) {
 				t.Errorf("%s: got %q", name, got)
 			}
 		}

@@ -66,7 +66,9 @@ func hostileArchives(t testing.TB) map[string]string {
 		"comment.odt":               pack(t, odt("<!--"+strings.Repeat("x", 20<<20)+"-->")),
 		"text.odt":                  pack(t, odt("<text:p>"+strings.Repeat("x", 20<<20)+"</text:p>")),
 		"names.docx":                pack(t, append(docx("<w:p><w:t>x</w:t></w:p>"), names...)),
-		"long names.docx":           pack(t, append(docx("<w:p><w:t>x</w:t></w:p>"), strings.Repeat("x", 60_000), "", strings.Repeat("y", 60_000), "")),
+		"long names.docx": pack(t,
+			append(docx("<w:p><w:t>x</w:t></w:p>"), strings.Repeat("x", 60_000), "",
+				strings.Repeat("y", 60_000), "")),
 	}
 }
 

@@ -76,7 +76,8 @@ func TestReader(t *testing.T) {
 
 func TestReaderFails(t *testing.T) {
 	broken := errors.New("broken")
-	r := newReader(t, config.Default().Input, []File{{Name: "news.jsonl", Lines: iotest.ErrReader(broken)}})
+	r := newReader(t, config.Default().Input,
+		[]File{{Name: "news.jsonl", Lines: iotest.ErrReader(broken)}})
 	if _, err := r.Next(); !errors.Is(err, broken) || !strings.Contains(err.Error(), "news.jsonl") {
 		t.Errorf("error = %v, want one that names the file", err)
 	}
@@ -95,7 +96,8 @@ func TestReaderEncodings(t *testing.T) {
 	r := newReader(t, config.Default().Input, []File{
 		{Name: "a.jsonl", Lines: strings.NewReader(`{"content":"plain"}` + "\n" + gbk(line+`{"content":"顶"}`))},
 		{Name: "b.html", Document: page(gbk("<p>台风今晨登陆，铁路部门停运了三十多趟列车</p>"))},
-		{Name: "c.jsonl", Lines: strings.NewReader("\ufeff" + line + "\ufeff" + line + "{\"content\":\"\xff\"}")},
+		{Name: "c.jsonl", Lines: strings.NewReader("\ufeff" + line + "\ufeff" + line +
+			"{\"content\":\"\xff\"}")},
 	})
 	var got []string
 	for {
@@ -117,7 +119,10 @@ func TestReaderEncodings(t *testing.T) {
 		got = append(got, a.Content+note)
 	}
 	const text = "台风今晨登陆，铁路部门停运了三十多趟列车"
-	want := []string{"plain gb18030 false", text + " gb18030 false", "顶 gb18030 false", "<p>" + text + "</p>", text, text, "\uFFFD  true"}
+	want := []string{
+		"plain gb18030 false", text + " gb18030 false", "顶 gb18030 false",
+		"<p>" + text + "</p>", text, text, "\uFFFD  true",
+	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}

@@ -28,9 +28,21 @@ func TestSetLimit(t *testing.T) {
 		{"no cgroup", "", 0, absent, Limit{none, "none"}, false},
 		{"a system without cgroups", "", 0, elsewhere, Limit{none, "none"}, false},
 		{"a cgroup that cannot be read", "", 0, broken, Limit{none, "none"}, true},
-		{"the configuration before the cgroup", "", 2 * gib, memlimit.Limit(10 * gib), Limit{2 * gib, "memory.limit"}, false},
-		{"the environment before the configuration", "off", 2 * gib, memlimit.Limit(10 * gib), Limit{none, "GOMEMLIMIT"}, false},
-		{"the environment before the cgroup", "off", 0, memlimit.Limit(10 * gib), Limit{none, "GOMEMLIMIT"}, false},
+		{
+			"the configuration before the cgroup", "", 2 * gib, memlimit.Limit(10 * gib),
+			Limit{2 * gib, "memory.limit"},
+			false,
+		},
+		{
+			"the environment before the configuration", "off", 2 * gib, memlimit.Limit(10 * gib),
+			Limit{none, "GOMEMLIMIT"},
+			false,
+		},
+		{
+			"the environment before the cgroup", "off", 0, memlimit.Limit(10 * gib),
+			Limit{none, "GOMEMLIMIT"},
+			false,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			before := debug.SetMemoryLimit(none)

@@ -58,7 +58,10 @@ func TestDerive(t *testing.T) {
 }
 
 func TestBump(t *testing.T) {
-	for in, want := range map[string]string{"": "", "none": "none", "9": "9", "从3到5": "从4到5", "98": "99"} {
+	for in, want := range map[string]string{
+		"": "", "none": "none", "9": "9", "从3到5": "从4到5",
+		"98": "99",
+	} {
 		if got := bump(in); got != want {
 			t.Errorf("bump(%q) = %q, want %q", in, got, want)
 		}

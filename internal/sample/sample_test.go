@@ -109,7 +109,8 @@ func TestShares(t *testing.T) {
 func within(t *testing.T, what string, got, of, percent int) {
 	t.Helper()
 	const margin = 2
-	if p := 100 * float64(got) / float64(of); p < float64(percent-margin) || p > float64(percent+margin) {
+	if p := 100 * float64(got) / float64(of); p < float64(percent-margin) ||
+		p > float64(percent+margin) {
 		t.Errorf("%s: %.1f %% of %d, want %d ± %d %%", what, p, of, percent, margin)
 	}
 }
@@ -194,7 +195,8 @@ func TestJSON(t *testing.T) {
 		if len(got) != len(want) {
 			t.Errorf("%s: members %v, want those of %v", a.ID, got, want)
 		}
-		if at, err := time.Parse(time.RFC3339, got["published_at"]); err != nil || !at.Equal(a.PublishedAt) {
+		if at, err := time.Parse(time.RFC3339, got["published_at"]); err != nil ||
+			!at.Equal(a.PublishedAt) {
 			t.Errorf("%s: published_at is %v, %v, want %v", a.ID, at, err, a.PublishedAt)
 		}
 	}
@@ -238,7 +240,8 @@ func TestDerivedStayNear(t *testing.T) {
 		}
 		origin := seen[a.Origin]
 		if got := jaccard(shingles(plain(a)), shingles(plain(origin))); got < want {
-			t.Errorf("%s %s is %.2f similar to its origin, want %.2f:\n%s\n%s", a.Kind, a.ID, got, want, a.Content, origin.Content)
+			t.Errorf("%s %s is %.2f similar to its origin, want %.2f:\n%s\n%s", a.Kind, a.ID, got, want,
+				a.Content, origin.Content)
 		}
 		if same := a.Content == origin.Content; same != (a.Kind == sample.Copy) {
 			t.Errorf("%s %s: content equal to its origin's: %t", a.Kind, a.ID, same)
@@ -282,7 +285,8 @@ func TestCampaigns(t *testing.T) {
 		}
 		size[a.Origin]++
 		if got := jaccard(shingles(a.Content), shingles(first[a.Origin].Content)); got < .2 {
-			t.Errorf("%s is %.2f similar to its campaign's first, want .2:\n%s\n%s", a.ID, got, a.Content, first[a.Origin].Content)
+			t.Errorf("%s is %.2f similar to its campaign's first, want .2:\n%s\n%s", a.ID, got, a.Content,
+				first[a.Origin].Content)
 		}
 	}
 	if n := len(first); n < 20 || n > 28 {

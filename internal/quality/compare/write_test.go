@@ -49,9 +49,14 @@ func TestWriteComparison(t *testing.T) {
 }
 
 func TestPassagesInColour(t *testing.T) {
-	r := Report{Passages: []diff.Passage{{Kind: diff.Same, Text: "both"}, {Kind: diff.OnlyA, Text: "a"}, {Kind: diff.OnlyB, Text: "b\nc"}}}
+	r := Report{Passages: []diff.Passage{
+		{Kind: diff.Same, Text: "both"},
+		{Kind: diff.OnlyA, Text: "a"},
+		{Kind: diff.OnlyB, Text: "b\nc"},
+	}}
 	var b bytes.Buffer
-	if err := r.writePassages(&b, true); err != nil || b.String() != "  both\n\x1b[31m- a\x1b[0m\n\x1b[32m+ b\x1b[0m\n\x1b[32m+ c\x1b[0m\n" {
+	if err := r.writePassages(&b, true); err != nil ||
+		b.String() != "  both\n\x1b[31m- a\x1b[0m\n\x1b[32m+ b\x1b[0m\n\x1b[32m+ c\x1b[0m\n" {
 		t.Errorf("%q, %v", b.String(), err)
 	}
 }

@@ -39,7 +39,10 @@ func joined(passages []diff.Passage) (a, b string) {
 func shown(passages []diff.Passage) string {
 	var b strings.Builder
 	for _, p := range passages {
-		fmt.Fprintf(&b, "%s%q ", map[diff.Kind]string{diff.Same: "=", diff.OnlyA: "-", diff.OnlyB: "+"}[p.Kind], p.Text)
+		fmt.Fprintf(&b, "%s%q ", map[diff.Kind]string{
+			diff.Same: "=", diff.OnlyA: "-",
+			diff.OnlyB: "+",
+		}[p.Kind], p.Text)
 	}
 	return strings.TrimSpace(b.String())
 }
@@ -70,7 +73,8 @@ func TestPassages(t *testing.T) {
 
 // Of made-up articles and what was made of them.
 func TestPassagesOfMadeUpArticles(t *testing.T) {
-	c, feed, stories := newComparer(t), sample.New(1, time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)), make(map[string]sample.Article)
+	c, feed, stories := newComparer(t), sample.New(1,
+		time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)), make(map[string]sample.Article)
 	var b strings.Builder
 	for compared := make(map[sample.Kind]int); len(compared) < 5; {
 		a := feed.Next()
@@ -140,9 +144,12 @@ func FuzzPassages(f *testing.F) {
 
 // Of a whole page the article alone is compared where the methods are told to take it.
 func TestPassagesOfAPage(t *testing.T) {
-	story := strings.Repeat("The new bridge over the northern harbour opened to traffic this morning, after four years of work. ", 8)
-	page := "<!doctype html><html><body><nav><ul><li><a href=x>Home</a><li><a href=y>Weather</a></ul></nav>" +
-		"<article><h1>Harbour bridge opens</h1><p>" + story + "</p></article><footer>Imprint</footer></body></html>"
+	story := strings.Repeat("The new bridge over the northern harbour opened to traffic this "+
+		"morning, after four years of work. ", 8)
+	page := "<!doctype html><html><body><nav><ul><li><a href=x>Home</a><li><a " +
+		"href=y>Weather</a></ul></nav>" +
+		"<article><h1>Harbour bridge opens</h1><p>" + story +
+		"</p></article><footer>Imprint</footer></body></html>"
 	for extract, whole := range map[string]bool{"all": true, "article": false} {
 		c, err := diff.New("auto", extract)
 		if err != nil {

@@ -23,12 +23,17 @@ func TestRead(t *testing.T) {
 		{
 			name: "articles", lines: `{"id":"a","title":"T","content":"C","label":"spam","published_at":"2020-01-02T03:04:05Z"}` + "\r\n" + `{"id":7,"content":"D"}`,
 			want: []Document{
-				{ID: "a", Title: "T", Content: "C", PublishedAt: time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)}, {ID: "7", Content: "D"},
+				{ID: "a", Title: "T", Content: "C", PublishedAt: time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)},
+				{ID: "7", Content: "D"},
 			},
 		},
 		{
 			name: "labels", label: "kind.of", lines: `{"id":"a","content":"C","kind":{"of":"spam"}}` + "\n" + `{"id":"b","content":"C","kind":{"of":3}}` + "\n" + `{"id":"c","content":"C"}` + "\n",
-			want: []Document{{ID: "a", Content: "C", Label: "spam"}, {ID: "b", Content: "C", Label: "3"}, {ID: "c", Content: "C"}},
+			want: []Document{
+				{ID: "a", Content: "C", Label: "spam"},
+				{ID: "b", Content: "C", Label: "3"},
+				{ID: "c", Content: "C"},
+			},
 		},
 		{
 			name: "without an id, the address", lines: `{"content":"C"}` + "\n" + `{"content":"D"}`,
@@ -40,11 +45,15 @@ func TestRead(t *testing.T) {
 			skipped: 3,
 		},
 		{
-			name: "text", set: map[string]string{"input.format": "text"}, label: "label", lines: "one\ntwo\n",
-			want: []Document{{ID: "articles/0/0", Content: "one"}, {ID: "articles/0/1", Content: "two"}},
+			name: "text", set: map[string]string{"input.format": "text"}, label: "label",
+			lines: "one\ntwo\n",
+			want:  []Document{{ID: "articles/0/0", Content: "one"}, {ID: "articles/0/1", Content: "two"}},
 		},
 		{
-			name: "other fields", set: map[string]string{"input.fields.id": "meta.url", "input.fields.content": "body"},
+			name: "other fields", set: map[string]string{
+				"input.fields.id":      "meta.url",
+				"input.fields.content": "body",
+			},
 			lines: `{"meta":{"url":"u"},"body":"B"}` + "\n" + `{"meta":{"url":"v"}}`,
 			want:  []Document{{ID: "u", Content: "B"}, {ID: "v", Rejected: true}},
 		},
@@ -56,7 +65,8 @@ func TestRead(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			got, skipped, err := ReadDocuments(c.Input, test.label, []files.File{{Name: "lines", Lines: strings.NewReader(test.lines)}}, nil)
+			got, skipped, err := ReadDocuments(c.Input, test.label,
+				[]files.File{{Name: "lines", Lines: strings.NewReader(test.lines)}}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -35,7 +35,10 @@ func feed(t testing.TB, n int) (lines []byte, docs []Document, truth *Truth) {
 			origin = a.Origin
 		}
 		fmt.Fprintf(&clusters, "%s\t%s\n", a.ID, "made from "+origin)
-		docs = append(docs, Document{ID: a.ID, Title: a.Title, Content: a.Content, PublishedAt: a.PublishedAt, Label: string(a.Kind)})
+		docs = append(docs, Document{
+			ID: a.ID, Title: a.Title, Content: a.Content,
+			PublishedAt: a.PublishedAt, Label: string(a.Kind),
+		})
 	}
 	truth, err := ReadTruth(strings.NewReader(clusters.String()), nil)
 	if err != nil {
@@ -72,12 +75,14 @@ func TestClustersAreThoseOfTheDaemon(t *testing.T) {
 		case i == 1400:
 			docs[i].PublishedAt = time.Date(2262, 1, 1, 0, 0, 0, 0, time.UTC)
 		}
-		lines = append(lines, bytes.Replace(line, []byte(said), []byte(docs[i].PublishedAt.Format(time.RFC3339)), 1)...)
+		lines = append(lines, bytes.Replace(line, []byte(said),
+			[]byte(docs[i].PublishedAt.Format(time.RFC3339)), 1)...)
 	}
 	for _, window := range []string{"0s", "10m"} {
 		v := variant(t, "minhash", "fingerprint.method=minhash", "cluster.window="+window)
 		var results bytes.Buffer
-		_, err := offline.Cluster(t.Context(), v.Config, []files.File{{Name: "feed", Lines: bytes.NewReader(lines)}}, &results,
+		_, err := offline.Cluster(t.Context(), v.Config,
+			[]files.File{{Name: "feed", Lines: bytes.NewReader(lines)}}, &results,
 			func(r offline.Rejected) error { return r }, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -103,8 +108,10 @@ func TestClustersAreThoseOfTheDaemon(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := r.ClusterID; want == nil && got.Clustering[i] != Unclustered || want != nil && fmt.Sprint("articles/0/", got.Clustering[i]) != *want {
-				t.Fatalf("window %s: document %d is in cluster %d; the result is %s", window, i, got.Clustering[i], line)
+			if want := r.ClusterID; want == nil && got.Clustering[i] != Unclustered ||
+				want != nil && fmt.Sprint("articles/0/", got.Clustering[i]) != *want {
+				t.Fatalf("window %s: document %d is in cluster %d; the result is %s", window, i,
+					got.Clustering[i], line)
 			}
 		}
 	}
@@ -117,9 +124,11 @@ func TestEvaluate(t *testing.T) {
 	r, err := Evaluate(t.Context(), docs, []Variant{
 		variant(t, "minhash", "fingerprint.method=minhash"),
 		variant(t, "exact", "fingerprint.method=exact"),
-		variant(t, "expiring", "fingerprint.method=minhash", "cluster.similarity=.9", "cluster.window=5m"),
+		variant(t, "expiring", "fingerprint.method=minhash", "cluster.similarity=.9",
+			"cluster.window=5m"),
 	}, Options{
-		Truth: truth, At: []float64{.8}, Labels: true, Positive: "spam", Sizes: []int{2, 5}, Within: time.Hour, Curves: true,
+		Truth: truth, At: []float64{.8}, Labels: true, Positive: "spam", Sizes: []int{2, 5},
+		Within: time.Hour, Curves: true,
 		Threads: 2, Now: now(), Progress: func(variant string, n int) { told[variant] += n },
 	})
 	if err != nil {
@@ -130,7 +139,8 @@ func TestEvaluate(t *testing.T) {
 		if told[run.Name] != len(docs) {
 			t.Errorf("%s: told of %d documents", run.Name, told[run.Name])
 		}
-		if run.Cost.PerSecond <= 0 || run.Cost.CentreBytes <= 0 || run.Cost.Printing <= 0 || run.Cost.Assigning <= 0 {
+		if run.Cost.PerSecond <= 0 || run.Cost.CentreBytes <= 0 || run.Cost.Printing <= 0 ||
+			run.Cost.Assigning <= 0 {
 			t.Errorf("%s: cost %+v", run.Name, run.Cost)
 		}
 	}
@@ -145,7 +155,8 @@ func TestEvaluate(t *testing.T) {
 
 func TestPlainDurations(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		24 * time.Hour: "24h", 90 * time.Minute: "1h30m", time.Minute: "1m", time.Second: "1s", 10 * time.Second: "10s", time.Hour + time.Second: "1h0m1s",
+		24 * time.Hour: "24h", 90 * time.Minute: "1h30m", time.Minute: "1m", time.Second: "1s",
+		10 * time.Second: "10s", time.Hour + time.Second: "1h0m1s",
 	} {
 		if got := plain(d); got != want {
 			t.Errorf("%s, want %s", got, want)
@@ -156,12 +167,14 @@ func TestPlainDurations(t *testing.T) {
 func TestEvaluateErrors(t *testing.T) {
 	_, docs, truth := feed(t, 10)
 	bad := variant(t, "no table", "fingerprint.weight=tfidf", "fingerprint.idf=none.tsv")
-	if _, err := Evaluate(t.Context(), docs, []Variant{bad}, Options{Truth: truth, Now: now()}); err == nil || !strings.HasPrefix(err.Error(), "no table: ") {
+	if _, err := Evaluate(t.Context(), docs, []Variant{bad},
+		Options{Truth: truth, Now: now()}); err == nil || !strings.HasPrefix(err.Error(), "no table: ") {
 		t.Errorf("got %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Evaluate(ctx, docs, []Variant{variant(t, "m", "fingerprint.method=exact")}, Options{Now: now()}); !errors.Is(err, context.Canceled) {
+	if _, err := Evaluate(ctx, docs, []Variant{variant(t, "m", "fingerprint.method=exact")},
+		Options{Now: now()}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }

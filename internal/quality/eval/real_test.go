@@ -38,7 +38,8 @@ func TestScoreAsTheScript(t *testing.T) {
 		base := strings.TrimSuffix(path, ".clusters_j80.tsv.gz")
 		t.Run(filepath.Base(base), func(t *testing.T) {
 			t.Parallel()
-			docs, _, err := ReadDocuments(config.Default().Input, "", []files.File{{Name: base, Lines: unpacked(t, base+".jsonl.gz")}}, nil)
+			docs, _, err := ReadDocuments(config.Default().Input, "",
+				[]files.File{{Name: base, Lines: unpacked(t, base+".jsonl.gz")}}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -42,12 +42,37 @@ func TestScoreByHand(t *testing.T) {
 		c    Clustering
 		want string
 	}{
-		{"as the truth has it", Clustering{0, 0, 0, 3, 3, 5, 6, 7}, "docs 8 missing 0 clusters 5 true 5 | B3 P 1.000 R 1.000 F1 1.000 | pairs P 1.000 P50 1.000 R 1.000 (4/4/4) | wrong/1000 0.00"},
-		{"everything together", Clustering{0, 0, 0, 0, 0, 0, 0, 0}, "docs 8 missing 0 clusters 1 true 5 | B3 P 0.250 R 1.000 F1 0.400 | pairs P 0.143 P50 0.179 R 1.000 (4/28/4) | wrong/1000 125.00"},
-		{"nothing together", Clustering{0, 1, 2, 3, 4, 5, 6, 7}, "docs 8 missing 0 clusters 8 true 5 | B3 P 1.000 R 0.625 F1 0.769 | pairs P 0.000 P50 0.000 R 0.000 (0/0/4) | wrong/1000 0.00"},
-		{"without results", Clustering{Missing, Unclustered, Missing, 3, 3, 5, 6, 7}, "docs 8 missing 2 clusters 7 true 5 | B3 P 1.000 R 0.750 F1 0.857 | pairs P 1.000 P50 1.000 R 0.250 (1/1/4) | wrong/1000 0.00"},
+		{
+			"as the truth has it",
+			Clustering{0, 0, 0, 3, 3, 5, 6, 7},
+			"docs 8 missing 0 clusters 5 true 5 | B3 P 1.000 R 1.000 F1 1.000 | pairs P 1.000 P50 1.000 R " +
+				"1.000 (4/4/4) | wrong/1000 0.00",
+		},
+		{
+			"everything together",
+			Clustering{0, 0, 0, 0, 0, 0, 0, 0},
+			"docs 8 missing 0 clusters 1 true 5 | B3 P 0.250 R 1.000 F1 0.400 | pairs P 0.143 P50 0.179 R " +
+				"1.000 (4/28/4) | wrong/1000 125.00",
+		},
+		{
+			"nothing together",
+			Clustering{0, 1, 2, 3, 4, 5, 6, 7},
+			"docs 8 missing 0 clusters 8 true 5 | B3 P 1.000 R 0.625 F1 0.769 | pairs P 0.000 P50 0.000 R " +
+				"0.000 (0/0/4) | wrong/1000 0.00",
+		},
+		{
+			"without results",
+			Clustering{Missing, Unclustered, Missing, 3, 3, 5, 6, 7},
+			"docs 8 missing 2 clusters 7 true 5 | B3 P 1.000 R 0.750 F1 0.857 | pairs P 1.000 P50 1.000 R " +
+				"0.250 (1/1/4) | wrong/1000 0.00",
+		},
 		// c is with h, which it has nothing in common with; f with g is no mistake.
-		{"mixed", Clustering{0, 0, 2, 3, 4, 5, 5, 2}, "docs 8 missing 0 clusters 5 true 5 | B3 P 0.750 R 0.708 F1 0.729 | pairs P 0.333 P50 0.667 R 0.250 (1/3/4) | wrong/1000 250.00"},
+		{
+			"mixed",
+			Clustering{0, 0, 2, 3, 4, 5, 5, 2},
+			"docs 8 missing 0 clusters 5 true 5 | B3 P 0.750 R 0.708 F1 0.729 | pairs P 0.333 P50 0.667 R " +
+				"0.250 (1/3/4) | wrong/1000 250.00",
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := mustTruth(t, handClusters, handPairs).Score(docs, test.c, nil)
@@ -60,7 +85,8 @@ func TestScoreByHand(t *testing.T) {
 
 func TestRecallAtLevels(t *testing.T) {
 	docs := documents("a", "b", "c", "d", "e", "f", "g") // no h: its pair does not count
-	got := mustTruth(t, handClusters, handPairs).Score(docs, Clustering{0, 0, 2, 3, 3, 5, 5}, []float64{.3, .5, .8, .9, .95}).Levels
+	got := mustTruth(t, handClusters, handPairs).Score(docs, Clustering{0, 0, 2, 3, 3, 5, 5},
+		[]float64{.3, .5, .8, .9, .95}).Levels
 	want := []Level{{.3, 4 - 1, 2}, {.5, 3, 2}, {.8, 2, 1}, {.9, 1, 1}, {.95, 0, 0}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -77,7 +103,8 @@ func TestRecallAtLevels(t *testing.T) {
 func TestDocumentsOfOneID(t *testing.T) {
 	docs := documents("a", "b", "a")
 	got := mustTruth(t, "a\tx\nb\tx\n", "").Score(docs, Clustering{0, 1, 1}, nil)
-	want := "docs 3 missing 0 clusters 1 true 1 | B3 P 1.000 R 1.000 F1 1.000 | pairs P 1.000 P50 1.000 R 1.000 (1/1/1) | wrong/1000 0.00"
+	want := "docs 3 missing 0 clusters 1 true 1 | B3 P 1.000 R 1.000 F1 1.000 | pairs P 1.000 P50 " +
+		"1.000 R 1.000 (1/1/1) | wrong/1000 0.00"
 	if got.String() != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}
@@ -105,7 +132,8 @@ func TestTooLargeToCheck(t *testing.T) {
 			wrong, half = 0, 0
 		}
 		if got.Wrong != wrong || got.HalfPrecision != half || got.RightPairs != 1 {
-			t.Errorf("%d members: %d wrong, P50 %v, %d right pairs", size, got.Wrong, got.HalfPrecision, got.RightPairs)
+			t.Errorf("%d members: %d wrong, P50 %v, %d right pairs", size, got.Wrong, got.HalfPrecision,
+				got.RightPairs)
 		}
 	}
 }
@@ -140,7 +168,8 @@ func randomCase(random *rand.Rand) ([]Document, *Truth, Clustering) {
 	}
 	for range random.IntN(3 * n) {
 		truth.pairs = append(truth.pairs, pair{
-			fmt.Sprint("d", random.IntN(n+5)), fmt.Sprint("d", random.IntN(n+5)), float64(random.IntN(11)) / 10,
+			fmt.Sprint("d", random.IntN(n+5)), fmt.Sprint("d", random.IntN(n+5)),
+			float64(random.IntN(11)) / 10,
 		})
 	}
 	return docs, truth, c
@@ -235,7 +264,8 @@ func define(docs []Document, truth *Truth, c Clustering, at []float64) Scores {
 	}
 	n := float64(len(docs))
 	s.BCubed = harmonic(precision/n, recall/n)
-	s.Pairs = harmonic(float64(s.RightPairs)/math.Max(1, float64(s.FoundPairs)), float64(s.RightPairs)/math.Max(1, float64(s.TruePairs)))
+	s.Pairs = harmonic(float64(s.RightPairs)/math.Max(1, float64(s.FoundPairs)),
+		float64(s.RightPairs)/math.Max(1, float64(s.TruePairs)))
 	s.HalfPrecision = float64(half) / math.Max(1, float64(s.FoundPairs))
 	s.WrongPerThousand = 1000 * float64(s.Wrong) / n
 	return s

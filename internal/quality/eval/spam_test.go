@@ -30,9 +30,21 @@ func TestPurity(t *testing.T) {
 		want   Purity
 	}{
 		{"pure", "s s h", Clustering{0, 0, 2}, Purity{Labelled: 3, Alone: 1, Share: 1, Grouped: 1}},
-		{"mixed", "s s h h", Clustering{0, 0, 0, 3}, Purity{Labelled: 4, Alone: 1, Share: .75, Grouped: 2. / 3}},
-		{"alone with one that has no label", "s - h h", Clustering{0, 0, 2, 2}, Purity{Labelled: 3, Alone: 1, Share: 1, Grouped: 1}},
-		{"without clusters", "s h", Clustering{Unclustered, Missing}, Purity{Labelled: 2, Alone: 2, Share: 1}},
+		{
+			"mixed", "s s h h",
+			Clustering{0, 0, 0, 3},
+			Purity{Labelled: 4, Alone: 1, Share: .75, Grouped: 2. / 3},
+		},
+		{
+			"alone with one that has no label", "s - h h",
+			Clustering{0, 0, 2, 2},
+			Purity{Labelled: 3, Alone: 1, Share: 1, Grouped: 1},
+		},
+		{
+			"without clusters", "s h",
+			Clustering{Unclustered, Missing},
+			Purity{Labelled: 2, Alone: 2, Share: 1},
+		},
 		{"without labels", "- -", Clustering{0, 0}, Purity{}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -48,7 +60,11 @@ func TestSignals(t *testing.T) {
 	// spam.
 	docs := labelled("s s s s h s h -", 0, 1, 2, 3, 4, 30, 31, 32)
 	c := Clustering{0, 0, 0, 3, 3, 0, Unclustered, 3}
-	found := func(documents, positive int, p, r float64) Found { return Found{documents, positive, quality(p, r)} }
+	found := func(documents, positive int, p,
+		r float64,
+	) Found {
+		return Found{documents, positive, quality(p, r)}
+	}
 	for _, test := range []struct {
 		name   string
 		within time.Duration
@@ -71,7 +87,10 @@ func TestSignals(t *testing.T) {
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got := Signals(docs, c, Options{Positive: "s", Sizes: []int{2, 3, 5}, Within: test.within, Now: time.Unix(0, 0)})
+			got := Signals(docs, c, Options{
+				Positive: "s", Sizes: []int{2, 3, 5}, Within: test.within,
+				Now: time.Unix(0, 0),
+			})
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -113,7 +132,8 @@ func TestCountWithinByDefinition(t *testing.T) {
 				}
 			}
 			if inAll[i] != wantAll || upToIt[i] != wantUpTo {
-				t.Fatalf("seed %d, member %d of %v within %v: %d and %d, want %d and %d", seed, i, arrived, within, inAll[i], upToIt[i], wantAll, wantUpTo)
+				t.Fatalf("seed %d, member %d of %v within %v: %d and %d, want %d and %d", seed, i, arrived,
+					within, inAll[i], upToIt[i], wantAll, wantUpTo)
 			}
 		}
 	}

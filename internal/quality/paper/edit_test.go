@@ -62,7 +62,8 @@ func TestEditsReachTheirShare(t *testing.T) {
 			within := func(what string, n int) {
 				t.Helper()
 				if n < want || n >= want+max(most, 1) && want > 0 || want == 0 && n != 0 {
-					t.Errorf("%s, share %v: %d characters of %d, want %d", what, share, n, utf8.RuneCountInString(text), want)
+					t.Errorf("%s, share %v: %d characters of %d, want %d", what, share, n,
+						utf8.RuneCountInString(text), want)
 				}
 			}
 
@@ -74,7 +75,8 @@ func TestEditsReachTheirShare(t *testing.T) {
 
 			passage := addingPassage(share)(text, d, others)
 			// A space after it is no part of the passage.
-			within("passage added", max(want, utf8.RuneCountInString(passage)-utf8.RuneCountInString(text)-1))
+			within("passage added", max(want,
+				utf8.RuneCountInString(passage)-utf8.RuneCountInString(text)-1))
 			if !isCut(text, passage) {
 				t.Errorf("passage added: in several places: %q", passage)
 			}
@@ -92,7 +94,8 @@ func TestEditsReachTheirShare(t *testing.T) {
 			}
 
 			marked := replacing(share, func(dice, donor) string { return "§" })(text, d, others)
-			within("changed", utf8.RuneCountInString(text)-utf8.RuneCountInString(marked)+strings.Count(marked, "§"))
+			within("changed", utf8.RuneCountInString(
+				text)-utf8.RuneCountInString(marked)+strings.Count(marked, "§"))
 		}
 	}
 }
@@ -126,8 +129,12 @@ func TestReordering(t *testing.T) {
 			t.Errorf("reordered\n%q\nbecame\n%q", text, got)
 		}
 	}
-	for text, want := range map[string]string{"": "", "one": "one", "First. second": "second First. ", "第一句。第二句": "第二句第一句。"} {
-		if got := reordering(text, newDice(1, 0, 0), donor{}); strings.TrimSpace(got) != strings.TrimSpace(want) {
+	for text, want := range map[string]string{
+		"": "", "one": "one", "First. second": "second First. ",
+		"第一句。第二句": "第二句第一句。",
+	} {
+		if got := reordering(text, newDice(1, 0, 0),
+			donor{}); strings.TrimSpace(got) != strings.TrimSpace(want) {
 			t.Errorf("%q became %q, want %q", text, got, want)
 		}
 	}
@@ -158,7 +165,8 @@ func TestEditsFollowFromTheSeed(t *testing.T) {
 			t.Errorf("%s: not the same again", e.name)
 		}
 		for what, d := range map[string]dice{
-			"seed": newDice(2, uint32(number), 0), "experiment": newDice(1, 99, 0), "article": newDice(1, uint32(number), 5),
+			"seed": newDice(2, uint32(number), 0), "experiment": newDice(1, 99, 0),
+			"article": newDice(1, uint32(number), 5),
 		} {
 			if other := e.edit(texts[0], d, others); other == edited {
 				t.Errorf("%s: another %s gives the same", e.name, what)

@@ -25,7 +25,8 @@ func made(t testing.TB, n int) []Article {
 	var all []Article
 	for len(all) < n {
 		a := feed.Next()
-		if clean := string(cleaner.AppendClean(nil, a.Title, a.Content)); a.Kind == sample.Story && utf8.RuneCountInString(clean) >= 200 {
+		if clean := string(cleaner.AppendClean(nil, a.Title, a.Content)); a.Kind == sample.Story &&
+			utf8.RuneCountInString(clean) >= 200 {
 			all = append(all, Article{a.Title, a.Content, clean})
 		}
 	}
@@ -75,7 +76,10 @@ type heavyIndex struct {
 	queries atomic.Uint64
 }
 
-func (x *heavyIndex) Insert(singlepass.Centre) { x.centres = append(x.centres, make([]byte, x.bytes)) }
+func (x *heavyIndex) Insert(singlepass.Centre) {
+	x.centres = append(x.centres,
+		make([]byte, x.bytes))
+}
 
 func (x *heavyIndex) Fill(_ int, centres iter.Seq[singlepass.Centre]) {
 	for c := range centres {
@@ -85,7 +89,9 @@ func (x *heavyIndex) Fill(_ int, centres iter.Seq[singlepass.Centre]) {
 
 func (x *heavyIndex) Remove(singlepass.Centre) bool { return false }
 
-func (x *heavyIndex) Nearest(singlepass.Fingerprint, func(singlepass.Centre) bool) (singlepass.Centre, float64, bool) {
+func (x *heavyIndex) Nearest(
+	singlepass.Fingerprint, func(singlepass.Centre) bool,
+) (singlepass.Centre, float64, bool) {
 	x.queries.Add(1)
 	return singlepass.Centre{}, 0, false
 }

@@ -26,7 +26,8 @@ func lengthVariants(bounds ...float64) []Variant {
 // A method that tells lengths recognises what is reordered, but not what is longer or shorter; at a
 // threshold without end it recognises all, and takes all for the same.
 func TestRecognised(t *testing.T) {
-	r, err := Run(t.Context(), made(t, 50), lengthVariants(2, math.Inf(1)), Options{Seed: 1, Centres: 10})
+	r, err := Run(t.Context(), made(t, 50), lengthVariants(2, math.Inf(1)),
+		Options{Seed: 1, Centres: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +38,8 @@ func TestRecognised(t *testing.T) {
 		}
 	}
 	for what, want := range map[string][]float64{
-		"5 % added, word by word": {0, 1}, "5 % added, one passage": {0, 1}, "5 % deleted, word by word": {0, 1}, "5 % deleted, one passage": {0, 1},
+		"5 % added, word by word": {0, 1}, "5 % added, one passage": {0, 1},
+		"5 % deleted, word by word": {0, 1}, "5 % deleted, one passage": {0, 1},
 		"sentences reordered": {1, 1},
 	} {
 		if !reflect.DeepEqual(shares[what], want) {
@@ -91,12 +93,13 @@ func TestMemory(t *testing.T) {
 func TestProgress(t *testing.T) {
 	var steps, of int
 	variants := append(lengthVariants(1, 2), Variant{Name: "other", Method: byLength{8}})
-	_, err := Run(t.Context(), made(t, 2), variants, Options{Centres: 10, Progress: func(done, all int) {
-		if steps++; done != steps {
-			t.Errorf("step %d is called %d", steps, done)
-		}
-		of = all
-	}})
+	_, err := Run(t.Context(), made(t, 2), variants,
+		Options{Centres: 10, Progress: func(done, all int) {
+			if steps++; done != steps {
+				t.Errorf("step %d is called %d", steps, done)
+			}
+			of = all
+		}})
 	if err != nil || steps != of {
 		t.Errorf("%d steps of %d, %v", steps, of, err)
 	}
@@ -106,13 +109,16 @@ func TestRunErrors(t *testing.T) {
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	two := made(t, 2)
-	if _, err := Run(cancelled, two, lengthVariants(1), Options{Centres: 1}); !errors.Is(err, context.Canceled) {
+	if _, err := Run(cancelled, two, lengthVariants(1), Options{Centres: 1}); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if _, err := Run(t.Context(), two[:1], lengthVariants(1), Options{}); err == nil || !strings.Contains(err.Error(), "two articles are needed") {
+	if _, err := Run(t.Context(), two[:1], lengthVariants(1), Options{}); err == nil ||
+		!strings.Contains(err.Error(), "two articles are needed") {
 		t.Errorf("one article: %v", err)
 	}
-	if _, err := Run(t.Context(), two, lengthVariants(-1), Options{}); err == nil || err.Error() != "length: less than nothing" {
+	if _, err := Run(t.Context(), two, lengthVariants(-1), Options{}); err == nil ||
+		err.Error() != "length: less than nothing" {
 		t.Errorf("a threshold that is not allowed: %v", err)
 	}
 }
@@ -162,11 +168,21 @@ func TestSample(t *testing.T) {
 func TestWrite(t *testing.T) {
 	figure := func(f float64) *float64 { return &f }
 	r := Report{
-		Seed: 1, Articles: 200, Characters: 1234.5, Variants: []string{"simhash", "simhash,fingerprint.weight=tf", "exact"},
+		Seed: 1, Articles: 200, Characters: 1234.5,
+		Variants: []string{"simhash", "simhash,fingerprint.weight=tf", "exact"},
 		Rows: []Row{
-			{What: "time a document", Unit: Milliseconds, Published: &Claim{22.5, true}, Figures: []*float64{figure(.0765), figure(22.5), figure(100)}},
-			{What: "memory", Unit: Gigabytes, Published: &Claim{4, true}, Figures: []*float64{figure(18.24), nil, figure(4)}},
-			{What: "sentences reordered", Unit: Share, Published: &Claim{Figure: .861}, Shingle: figure(.061), Figures: []*float64{figure(1), figure(.861), figure(.8609)}},
+			{
+				What: "time a document", Unit: Milliseconds, Published: &Claim{22.5, true},
+				Figures: []*float64{figure(.0765), figure(22.5), figure(100)},
+			},
+			{
+				What: "memory", Unit: Gigabytes, Published: &Claim{4, true},
+				Figures: []*float64{figure(18.24), nil, figure(4)},
+			},
+			{
+				What: "sentences reordered", Unit: Share, Published: &Claim{Figure: .861},
+				Shingle: figure(.061), Figures: []*float64{figure(1), figure(.861), figure(.8609)},
+			},
 			{What: "1 % changed", Unit: Share, Figures: []*float64{figure(.5), figure(0), figure(1)}},
 		},
 	}

@@ -39,7 +39,10 @@ func TestSentences(t *testing.T) {
 }
 
 func TestSpaced(t *testing.T) {
-	for word, want := range map[string]string{"word": "word ", "12": "12 ", "港口": "港口", "。": "。", "": ""} {
+	for word, want := range map[string]string{
+		"word": "word ", "12": "12 ", "港口": "港口", "。": "。",
+		"": "",
+	} {
 		if got := spaced(word); got != want {
 			t.Errorf("spaced %q: %q", word, got)
 		}

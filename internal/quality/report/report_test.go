@@ -31,7 +31,10 @@ func feed(t testing.TB, n int) (docs []eval.Document, truth *eval.Truth) {
 			origin = a.Origin
 		}
 		fmt.Fprintf(&clusters, "%s\t%s\n", a.ID, "made from "+origin)
-		docs = append(docs, eval.Document{ID: a.ID, Title: a.Title, Content: a.Content, PublishedAt: a.PublishedAt, Label: string(a.Kind)})
+		docs = append(docs, eval.Document{
+			ID: a.ID, Title: a.Title, Content: a.Content,
+			PublishedAt: a.PublishedAt, Label: string(a.Kind),
+		})
 	}
 	truth, err := eval.ReadTruth(strings.NewReader(clusters.String()), nil)
 	if err != nil {
@@ -58,9 +61,11 @@ func TestWriteTable(t *testing.T) {
 	r, err := eval.Evaluate(t.Context(), docs, []eval.Variant{
 		variant(t, "minhash", "fingerprint.method=minhash"),
 		variant(t, "exact", "fingerprint.method=exact"),
-		variant(t, "expiring", "fingerprint.method=minhash", "cluster.similarity=.9", "cluster.window=5m"),
+		variant(t, "expiring", "fingerprint.method=minhash", "cluster.similarity=.9",
+			"cluster.window=5m"),
 	}, eval.Options{
-		Truth: truth, At: []float64{.8}, Labels: true, Positive: "spam", Sizes: []int{2, 5}, Within: time.Hour,
+		Truth: truth, At: []float64{.8}, Labels: true, Positive: "spam", Sizes: []int{2, 5},
+		Within: time.Hour,
 		Curves: true, Threads: 2, Now: now(),
 	})
 	if err != nil {
@@ -87,7 +92,10 @@ func TestHTML(t *testing.T) {
 	const name = `<script>alert("x")</script>&amp;`
 	r, err := eval.Evaluate(t.Context(), docs, []eval.Variant{
 		variant(t, name, "fingerprint.method=minhash"), variant(t, "exact", "fingerprint.method=exact"),
-	}, eval.Options{Truth: truth, At: []float64{.5}, Labels: true, Positive: "spam", Sizes: []int{2, 3}, Curves: true, Threads: 1, Now: now()})
+	}, eval.Options{Truth: truth, At: []float64{.5}, Labels: true, Positive: "spam", Sizes: []int{
+		2,
+		3,
+	}, Curves: true, Threads: 1, Now: now()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +104,8 @@ func TestHTML(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, d := range docs {
-		if d.Title != "" && bytes.Contains(page, []byte(d.Title)) || len(d.Content) > 20 && bytes.Contains(page, []byte(d.Content[:20])) {
+		if d.Title != "" && bytes.Contains(page, []byte(d.Title)) ||
+			len(d.Content) > 20 && bytes.Contains(page, []byte(d.Content[:20])) {
 			t.Fatalf("the text of a document is in the report: %s", d.Content)
 		}
 	}
@@ -132,10 +141,14 @@ func TestHTML(t *testing.T) {
 	}
 	// Two plots of all, two of spam, two of minhash, and of exact, which has one threshold, the
 	// distances.
-	if counts["svg"] != 7 || counts["figure"] != 7 || counts["script"]+counts["link"]+counts["img"]+counts["image"]+counts["iframe"] != 0 {
+	if counts["svg"] != 7 || counts["figure"] != 7 ||
+		counts["script"]+counts["link"]+counts["img"]+counts["image"]+counts["iframe"] != 0 {
 		t.Errorf("elements: %v", counts)
 	}
-	for _, leftOver := range []string{"#010203", "NaN", "+Inf", "http-equiv=\"refresh\"", "url(", "@import"} {
+	for _, leftOver := range []string{
+		"#010203", "NaN", "+Inf", "http-equiv=\"refresh\"", "url(",
+		"@import",
+	} {
 		if bytes.Contains(page, []byte(leftOver)) {
 			t.Errorf("%s is in the report", leftOver)
 		}
@@ -151,7 +164,8 @@ func checkPlot(t *testing.T, svg *html.Node) {
 			continue
 		}
 		drawn[n.Data]++
-		if (n.Data == "title" || n.Data == "desc") && (n.FirstChild == nil || strings.TrimSpace(n.FirstChild.Data) == "") {
+		if (n.Data == "title" || n.Data == "desc") &&
+			(n.FirstChild == nil || strings.TrimSpace(n.FirstChild.Data) == "") {
 			t.Errorf("%s is empty", n.Data)
 		}
 		for _, a := range n.Attr {

@@ -41,7 +41,11 @@ func wantNearPairs(t *testing.T, all []jaccard.Set) {
 	}
 	want := oracle(all)
 	for _, pairs := range [][]pair{got, want} {
-		slices.SortFunc(pairs, func(p, q pair) int { return cmp.Or(cmp.Compare(p.a, q.a), cmp.Compare(p.b, q.b)) })
+		slices.SortFunc(pairs, func(p,
+			q pair,
+		) int {
+			return cmp.Or(cmp.Compare(p.a, q.a), cmp.Compare(p.b, q.b))
+		})
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%d sets: pairs %v, want %v", len(all), got, want)
@@ -75,7 +79,10 @@ func TestNearPairs(t *testing.T) {
 	wantNearPairs(t, nil)
 	wantNearPairs(t, []jaccard.Set{setOf(1)})
 	// At .5 exactly, and just below: 2 of 4, 2 of 5.
-	wantNearPairs(t, []jaccard.Set{setOf(1, 2, 3), setOf(2, 3, 4), setOf(2, 3, 4, 5), setOf(1, 2, 3), setOf(9)})
+	wantNearPairs(t, []jaccard.Set{
+		setOf(1, 2, 3), setOf(2, 3, 4), setOf(2, 3, 4, 5), setOf(1, 2, 3),
+		setOf(9),
+	})
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 30 {
 		for _, universe := range []int{5, 60, 100_000} {

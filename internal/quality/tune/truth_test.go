@@ -55,7 +55,8 @@ func TestConnect(t *testing.T) {
 			groups += fmt.Sprint(first[root], " ")
 		}
 		if groups != tt.groups+" " || truth.same != tt.pairs || len(truth.between) != tt.between {
-			t.Errorf("same at %v: groups %s, %d pairs, %d between; want %+v", tt.same, groups, truth.same, len(truth.between), tt)
+			t.Errorf("same at %v: groups %s, %d pairs, %d between; want %+v", tt.same, groups, truth.same,
+				len(truth.between), tt)
 		}
 		// 1 and 4 count twice in all but the first.
 		want := []Level{{1, 1}, {.9, 4}, {.8, 4}, {.7, 1}, {.6, 3}, {.5, 1}}
@@ -72,7 +73,8 @@ func TestManyCopies(t *testing.T) {
 		copies[i] = numbered(1, 20)
 	}
 	known, err := connect(t.Context(), make([]eval.Document, len(copies)), copies, .8)
-	if err != nil || known.same != 3000*2999/2 || known.levels[0].Pairs != known.same || len(known.between) != 0 {
+	if err != nil || known.same != 3000*2999/2 || known.levels[0].Pairs != known.same ||
+		len(known.between) != 0 {
 		t.Errorf("%d pairs, levels %v, %d between, %v", known.same, known.levels, len(known.between), err)
 	}
 }
@@ -81,7 +83,8 @@ func TestManyCopies(t *testing.T) {
 func TestTooManyDocuments(t *testing.T) {
 	var documents []eval.Document
 	for i := range 1600 {
-		documents = append(documents, eval.Document{Content: fmt.Sprintf("Dear customer, your parcel has arrived: %d", i)})
+		documents = append(documents,
+			eval.Document{Content: fmt.Sprintf("Dear customer, your parcel has arrived: %d", i)})
 	}
 	known, err := findTruth(t.Context(), documents, config.Default(), .8)
 	if err != nil || len(known.documents) != 800 {
@@ -97,7 +100,8 @@ func TestLabelled(t *testing.T) {
 	}
 	documents := []eval.Document{{ID: "0"}, {ID: "1"}, {ID: "2"}, {ID: "3"}}
 	s := labelled.Score(documents, eval.Clustering{0, 0, 0, 3}, nil)
-	if s.TruePairs != 1 || s.FoundPairs != 3 || s.RightPairs != 1 || s.HalfPrecision != 1 || s.Wrong != 0 {
+	if s.TruePairs != 1 || s.FoundPairs != 3 || s.RightPairs != 1 || s.HalfPrecision != 1 ||
+		s.Wrong != 0 {
 		t.Errorf("scores %+v", s)
 	}
 }

@@ -22,14 +22,18 @@ func made(n int) (documents []eval.Document) {
 	feed := sample.New(3, time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC))
 	for len(documents) < n {
 		a := feed.Next()
-		documents = append(documents, eval.Document{ID: a.ID, Title: a.Title, Content: a.Content, PublishedAt: a.PublishedAt})
+		documents = append(documents,
+			eval.Document{ID: a.ID, Title: a.Title, Content: a.Content, PublishedAt: a.PublishedAt})
 	}
 	return documents
 }
 
 // quick are methods that need no dictionary.
 func quick() Options {
-	return Options{Same: .8, Methods: []string{"exact", "shingle", "minhash"}, Config: config.Default(), Now: time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)}
+	return Options{
+		Same: .8, Methods: []string{"exact", "shingle", "minhash"},
+		Config: config.Default(), Now: time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC),
+	}
 }
 
 // parsed is what a proposal makes of the default configuration.
@@ -84,19 +88,32 @@ func TestIdsDoNotMatter(t *testing.T) {
 }
 
 func TestNothingToTellBy(t *testing.T) {
-	const story = "The bridge over the harbour was opened this morning after three years of work, and the mayor cut the ribbon."
-	alike := []eval.Document{{Content: story}, {Content: story + " Residents came by boat and on foot to see it."}}
+	const story = "The bridge over the harbour was opened this morning after three years of work, " +
+		"and the mayor cut the ribbon."
+	alike := []eval.Document{
+		{Content: story},
+		{Content: story + " Residents came by boat and on foot to see it."},
+	}
 	for name, tt := range map[string]struct {
 		documents []eval.Document
 		hint      string
 	}{
-		"none":             {nil, "no two articles are even half the same"},
-		"one":              {alike[:1], "no two articles are even half the same"},
-		"no articles":      {[]eval.Document{{Rejected: true}, {Content: "..."}}, "no two articles are even half the same"},
-		"different":        {[]eval.Document{{Content: story}, {Content: "Farmers sold apples."}}, "no two articles are even half the same"},
-		"alike, not same":  {alike, "no two articles are as similar as 0.8"},
-		"few":              {append(alike, alike[0]), "only 1 pairs of articles are the same"},
-		"different shorts": {[]eval.Document{{Content: "好"}, {Content: "不错"}, {Content: "ok"}}, "no two articles are even half the same"},
+		"none": {nil, "no two articles are even half the same"},
+		"one":  {alike[:1], "no two articles are even half the same"},
+		"no articles": {
+			[]eval.Document{{Rejected: true}, {Content: "..."}},
+			"no two articles are even half the same",
+		},
+		"different": {
+			[]eval.Document{{Content: story}, {Content: "Farmers sold apples."}},
+			"no two articles are even half the same",
+		},
+		"alike, not same": {alike, "no two articles are as similar as 0.8"},
+		"few":             {append(alike, alike[0]), "only 1 pairs of articles are the same"},
+		"different shorts": {
+			[]eval.Document{{Content: "好"}, {Content: "不错"}, {Content: "ok"}},
+			"no two articles are even half the same",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := Run(t.Context(), tt.documents, quick())
@@ -106,7 +123,8 @@ func TestNothingToTellBy(t *testing.T) {
 			if len(r.Hints) != 1 || !strings.HasPrefix(r.Hints[0], tt.hint) {
 				t.Errorf("hints %q, want %q", r.Hints, tt.hint)
 			}
-			if c := parsed(t, r.Config); name != "few" && (r.Proposed != nil || c.Fingerprint.Method != config.Default().Fingerprint.Method) {
+			if c := parsed(t, r.Config); name != "few" &&
+				(r.Proposed != nil || c.Fingerprint.Method != config.Default().Fingerprint.Method) {
 				t.Errorf("proposed %+v:\n%s", r.Proposed, r.Config)
 			}
 			if err := r.WriteTable(&bytes.Buffer{}); err != nil {
@@ -122,13 +140,17 @@ func TestRunErrors(t *testing.T) {
 		change func(*Options)
 		want   string
 	}{
-		"similarity too low":  {func(o *Options) { o.Same = .49 }, "similarity 0.49 of articles that are the same: it must be 0.5 to 1"},
+		"similarity too low": {
+			func(o *Options) { o.Same = .49 },
+			"similarity 0.49 of articles that are the same: it must be 0.5 to 1",
+		},
 		"similarity too high": {func(o *Options) { o.Same = 1.01 }, "it must be 0.5 to 1"},
 		"no such method":      {func(o *Options) { o.Methods = []string{"magic"} }, `"magic"`},
 	} {
 		o := quick()
 		tt.change(&o)
-		if _, err := Run(t.Context(), documents, o); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := Run(t.Context(), documents, o); err == nil ||
+			!strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: error %v, want %s", name, err, tt.want)
 		}
 	}
@@ -138,30 +160,63 @@ func TestRunErrors(t *testing.T) {
 func TestPoints(t *testing.T) {
 	point := func(bound, precision, recall float64) eval.Point {
 		f1 := 2 * precision * recall / (precision + recall)
-		return eval.Point{Threshold: bound, Pairs: eval.Quality{Precision: precision, Recall: recall, F1: f1}, HalfPrecision: 1, PerSecond: 10}
+		return eval.Point{
+			Threshold: bound,
+			Pairs: eval.Quality{
+				Precision: precision, Recall: recall,
+				F1: f1,
+			}, HalfPrecision: 1, PerSecond: 10,
+		}
 	}
 	for name, tt := range map[string]struct {
 		run  eval.Run
 		want []string
 	}{
 		"distances a configuration cannot have": {
-			eval.Run{Name: "simhash", Threshold: 3, Curve: &eval.Curve{Points: []eval.Point{point(2, 1, .4), point(3, 1, .5), point(6, .9, .9), point(7, .9, 1)}}},
-			[]string{"cluster.distance 2 false false", "cluster.distance 3 true false", "cluster.distance 6 false true"},
+			eval.Run{
+				Name: "simhash", Threshold: 3,
+				Curve: &eval.Curve{Points: []eval.Point{
+					point(2, 1, .4), point(3, 1, .5), point(6, .9, .9),
+					point(7, .9, 1),
+				}},
+			},
+			[]string{
+				"cluster.distance 2 false false", "cluster.distance 3 true false",
+				"cluster.distance 6 false true",
+			},
 		},
 		"verified": {
-			eval.Run{Name: "simhash+verify", Threshold: 8, Curve: &eval.Curve{Points: []eval.Point{point(8, 1, .9), point(10, 1, .8)}}},
+			eval.Run{
+				Name: "simhash+verify", Threshold: 8,
+				Curve: &eval.Curve{Points: []eval.Point{point(8, 1, .9), point(10, 1, .8)}},
+			},
 			[]string{"cluster.verified_distance 8 true true", "cluster.verified_distance 10 false false"},
 		},
 		"similarities": {
-			eval.Run{Name: "minhash", Threshold: 1 - .77, Curve: &eval.Curve{Points: []eval.Point{point(1-.95, 1, .5), point(1-.77, 1, .9), point(1-.75, .9, .9), point(1, .1, 1)}}},
-			[]string{"cluster.similarity 0.95 false false", "cluster.similarity 0.77 true true", "cluster.similarity 0.75 false false"},
+			eval.Run{
+				Name: "minhash", Threshold: 1 - .77,
+				Curve: &eval.Curve{Points: []eval.Point{
+					point(1-.95, 1, .5), point(1-.77, 1, .9),
+					point(1-.75, .9, .9), point(1, .1, 1),
+				}},
+			},
+			[]string{
+				"cluster.similarity 0.95 false false", "cluster.similarity 0.77 true true",
+				"cluster.similarity 0.75 false false",
+			},
 		},
 		"what changes nothing": {
-			eval.Run{Name: "exact", Threshold: 0, Curve: &eval.Curve{Points: []eval.Point{point(0, 1, .5), point(.05, 1, .5), point(.1, 1, .5)}}},
+			eval.Run{
+				Name: "exact", Threshold: 0,
+				Curve: &eval.Curve{Points: []eval.Point{point(0, 1, .5), point(.05, 1, .5), point(.1, 1, .5)}},
+			},
 			[]string{"cluster.similarity 1 true true"},
 		},
 		"of equals the configured": {
-			eval.Run{Name: "minhash", Threshold: .2, Curve: &eval.Curve{Points: []eval.Point{point(.1, 1, .5), point(.2, 1, .5), point(.3, 1, .5)}}},
+			eval.Run{
+				Name: "minhash", Threshold: .2,
+				Curve: &eval.Curve{Points: []eval.Point{point(.1, 1, .5), point(.2, 1, .5), point(.3, 1, .5)}},
+			},
 			[]string{"cluster.similarity 0.9 false false", "cluster.similarity 0.8 true true"},
 		},
 	} {
@@ -177,7 +232,10 @@ func TestPoints(t *testing.T) {
 
 func TestPropose(t *testing.T) {
 	best := func(method string, f1, perSecond float64) Point {
-		return Point{Method: method, Key: similarityKey, Value: "0.8", Best: true, F1: f1, PerSecond: perSecond}
+		return Point{
+			Method: method, Key: similarityKey, Value: "0.8", Best: true, F1: f1,
+			PerSecond: perSecond,
+		}
 	}
 	other := best("shingle", 1, 1e6)
 	other.Best = false
@@ -189,11 +247,17 @@ func TestPropose(t *testing.T) {
 		config                 string
 	}{
 		"the fastest within the tolerance": {
-			[]Point{best("shingle", 1, 10), best("pinyin", .991, 30), best("minhash", .995, 50), best("exact", .5, 90), best("ksentence", .6, 80), other},
-			"shingle", "minhash", "ksentence", "fingerprint:\n  method: minhash\ncluster:\n  similarity: 0.8\n",
+			[]Point{
+				best("shingle", 1, 10), best("pinyin", .991, 30), best("minhash", .995, 50),
+				best("exact", .5, 90), best("ksentence", .6, 80), other,
+			},
+			"shingle", "minhash", "ksentence",
+			"fingerprint:\n  method: minhash\ncluster:\n  similarity: 0.8\n",
 		},
 		"none is near the best": {
-			[]Point{best("shingle", 1, 10), best("minhash", .98, 50)}, "shingle", "shingle", "minhash", "fingerprint:\n  method: shingle\ncluster:\n  similarity: 0.8\n",
+			[]Point{best("shingle", 1, 10), best("minhash", .98, 50)},
+			"shingle", "shingle", "minhash",
+			"fingerprint:\n  method: shingle\ncluster:\n  similarity: 0.8\n",
 		},
 		"as configured": {[]Point{usual}, "minhash", "minhash", "", "fingerprint:\n  method: minhash\n"},
 		"nothing":       {nil, "", "", "", "fingerprint:\n  method: simhash\n"},
@@ -218,9 +282,18 @@ func TestWrite(t *testing.T) {
 		Articles: 1394, Same: .8, SamePairs: 131, Hints: []string{"only so many"},
 		Levels: []Level{{1, 24}, {.9, 74}, {.8, 33}, {.7, 28}, {.6, 41}, {.5, 36}},
 		Points: []Point{
-			{Method: "simhash", Key: distanceKey, Value: "3", Default: true, Precision: .951, Recall: .588, F1: .726, HalfPrecision: 1, PerSecond: 15371, CentreBytes: 94},
-			{Method: "simhash", Key: distanceKey, Value: "6", Best: true, Precision: .794, Recall: .855, F1: .824, HalfPrecision: .972, PerSecond: 15164, CentreBytes: 94},
-			{Method: "shingle", Key: similarityKey, Value: "0.8", Best: true, Precision: 1, Recall: 1, F1: 1, HalfPrecision: 1, PerSecond: 4058, CentreBytes: 52000},
+			{
+				Method: "simhash", Key: distanceKey, Value: "3", Default: true, Precision: .951, Recall: .588,
+				F1: .726, HalfPrecision: 1, PerSecond: 15371, CentreBytes: 94,
+			},
+			{
+				Method: "simhash", Key: distanceKey, Value: "6", Best: true, Precision: .794, Recall: .855,
+				F1: .824, HalfPrecision: .972, PerSecond: 15164, CentreBytes: 94,
+			},
+			{
+				Method: "shingle", Key: similarityKey, Value: "0.8", Best: true, Precision: 1, Recall: 1, F1: 1,
+				HalfPrecision: 1, PerSecond: 4058, CentreBytes: 52000,
+			},
 		},
 	}
 	r.propose()
