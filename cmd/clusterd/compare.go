@@ -46,7 +46,7 @@ func newCompare() *cobra.Command {
 				return err
 			}
 			if format == "json" {
-				return report.WriteJSON(jsonOut(cmd))
+				return writeJSON(cmd, report)
 			}
 			return report.WriteText(cmd.OutOrStdout(), terminal.HasColours(cmd.OutOrStdout()))
 		},

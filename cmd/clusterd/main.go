@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -170,6 +171,14 @@ func jsonOut(cmd *cobra.Command) io.Writer {
 		return printable.JSON(out)
 	}
 	return out
+}
+
+// writeJSON writes a report as one object.
+func writeJSON(cmd *cobra.Command, report any) error {
+	e := json.NewEncoder(jsonOut(cmd))
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(report)
 }
 
 // durationWithUnit writes a duration in JSON as it is in text: "1.5s", not 1500000000.

@@ -39,21 +39,17 @@ func (f *measureFlags) files(cmd *cobra.Command, names []string) ([]string, erro
 	return []string{"-"}, nil
 }
 
-// A measurement is what a verb under eval finds.
-type measurement interface {
-	WriteJSON(io.Writer) error
-	WriteTable(io.Writer) error
-}
-
 // write writes what was measured, or says why nothing was.
-func (f *measureFlags) write(cmd *cobra.Command, report measurement, err error) error {
+func (f *measureFlags) write(
+	cmd *cobra.Command, report interface{ WriteTable(io.Writer) error }, err error,
+) error {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return errors.New("interrupted: nothing was written")
 	case err != nil:
 		return err
 	case f.format == "json":
-		return report.WriteJSON(jsonOut(cmd))
+		return writeJSON(cmd, report)
 	default:
 		return report.WriteTable(cmd.OutOrStdout())
 	}

@@ -67,7 +67,8 @@ type Class string
 const (
 	NullValue Class = "null_value" // the record has no value (a tombstone)
 	BadJSON   Class = "bad_json"   // the value is not one JSON object
-	// title and content are of another type, or one is and the other is not there
+	// BadField is of an object whose title and content are of another type, or one is and the other is
+	// not there.
 	BadField Class = "bad_field"
 	Empty    Class = "empty"     // there is a value, but neither title nor content in it
 	TooLarge Class = "too_large" // the value is larger than input.max_bytes

@@ -24,11 +24,11 @@ type Checkpoint struct {
 	Scope    string `json:"scope"`    // as in the configuration
 	Space    string `json:"space"`    // "all", or the number of the input partition
 	Pipeline string `json:"pipeline"` // how fingerprints are made
-	// from where on articles are the same, as name=value pairs
+	// Threshold is from where on articles are the same, as name=value pairs.
 	Threshold string `json:"threshold"`
-	// after which clusters expire, as Go writes durations
+	// Window is after which clusters expire, as Go writes durations.
 	Window string `json:"window"`
-	// by input partition, the first offset that was not read
+	// Offsets are, by input partition, the first that were not read.
 	Offsets      map[int]int64 `json:"offsets"`
 	NextPosition uint64        `json:"next_position"` // of the next article that is clustered
 	StreamTime   int64         `json:"stream_time"`   // the highest event time, Unix milliseconds

@@ -25,7 +25,7 @@ const (
 	HeaderReason    = "clusterd.reason"    // for a person
 	HeaderStage     = "clusterd.stage"     // which part of clusterd said so
 	HeaderTruncated = "clusterd.truncated" // the value's length, where only its beginning fits
-	// first-last, of the records that a dead letter of class [BadBatch] stands for
+	// HeaderOffsets is first-last, of the records that a dead letter of class [BadBatch] stands for.
 	HeaderOffsets = "clusterd.offsets"
 )
 
@@ -99,7 +99,7 @@ type Result struct {
 	ArticleID string  `json:"article_id"`
 	ClusterID *string `json:"cluster_id"`
 	Status    Status  `json:"status"`
-	// from the centre, in the measure of the method; 0 for a new one
+	// Distance is that from the centre, in the measure of the method; 0 for a new one.
 	Distance       *float64        `json:"distance"`
 	Size           int             `json:"size"` // articles in the cluster, this one included
 	Representative *Representative `json:"representative"`
@@ -114,7 +114,7 @@ type Cluster struct {
 	ClusterID   string      `json:"cluster_id"`
 	Seq         uint64      `json:"seq"` // the founding order within the space
 	Fingerprint Fingerprint `json:"fingerprint"`
-	// what the method compares beside the fingerprint, in base64
+	// Sketch is what the method compares beside the fingerprint, in base64.
 	Sketch         []byte         `json:"sketch,omitempty"`
 	Size           int            `json:"size"`
 	FirstSeen      time.Time      `json:"first_seen"` // the lowest event time of a member

@@ -26,9 +26,9 @@ const (
 	Edit    Kind = "edit"    // 18 %: a story with words changed, a line added or the last sentence cut
 	Reorder Kind = "reorder" // 7 %: a story's sentences after the first in another order
 	HTML    Kind = "html"    // 9 %: a story in tags and character references, with a link
-	// 3 %: a story in traditional characters and full-width letters and digits
+	// Variant, 3 %, is a story in traditional characters and full-width letters and digits.
 	Variant Kind = "variant"
-	// 7 %: an advert of a running campaign, with other names, numbers and links
+	// Spam, 7 %, is an advert of a running campaign, with other names, numbers and links.
 	Spam    Kind = "spam"
 	Comment Kind = "comment" // 3 %: a reader's short comment, an original
 )

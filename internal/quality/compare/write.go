@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -12,14 +11,6 @@ import (
 	"github.com/clusterd/clusterd/internal/quality/diff"
 	"github.com/clusterd/clusterd/internal/terminal"
 )
-
-// WriteJSON writes the report as one JSON object.
-func (r Report) WriteJSON(out io.Writer) error {
-	e := json.NewEncoder(out)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(r)
-}
 
 // WriteText writes the report for a person, in colours if they are wanted.
 func (r Report) WriteText(out io.Writer, colour bool) error {

@@ -12,7 +12,7 @@ import (
 // A Curve is how quality and cost change with the threshold, and how far documents are apart.
 type Curve struct {
 	Unit string `json:"unit"` // of distances: Bits or Dissimilarity
-	// whether the truth has pairs, without which HalfPrecision is the precision
+	// Half is whether the truth has pairs, without which HalfPrecision is the precision.
 	Half   bool    `json:"half"`
 	Points []Point `json:"points"`
 	// Same are the truth's pairs of a Jaccard similarity of at least .8, and where it has no pairs,
@@ -36,7 +36,7 @@ type Point struct {
 // A Histogram counts pairs of documents by their distance.
 type Histogram struct {
 	Pairs int `json:"pairs"`
-	// bin i holds edges[i] <= distance < edges[i+1]; in the last, also its end
+	// Edges are those of the bins: bin i holds edges[i] <= distance < edges[i+1]; the last, also its end.
 	Edges []float64 `json:"edges"`
 	Bins  []int     `json:"bins"`
 	Never int       `json:"never"` // pairs that the method rules out, whatever the threshold

@@ -7,9 +7,7 @@ package eval
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -29,9 +27,9 @@ type Options struct {
 	Curves  bool // whether other thresholds are tried; needs a truth
 	Threads int  // that make fingerprints, at least 1
 
-	// what event times may run ahead of by a day at most, as in the daemon
+	// Now is what event times may run ahead of by a day at most, as in the daemon.
 	Now time.Time
-	// called as documents are fingerprinted; never by two at once
+	// Progress is called as documents are fingerprinted; never by two at once.
 	Progress func(variant string, documents int)
 }
 
@@ -149,14 +147,6 @@ func evaluate(ctx context.Context, docs []Document, v Variant, o Options) (Run, 
 
 // PositiveShare returns the share of labelled documents that have the positive label.
 func (r Report) PositiveShare() float64 { return ratio(r.Positives, r.Labelled) }
-
-// WriteJSON writes the report for a program.
-func (r Report) WriteJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(r)
-}
 
 // plain returns a duration without the zeros at its end, as in 24h.
 func plain(d time.Duration) string {

@@ -20,15 +20,15 @@ const chunk = 64
 
 // Cost is what a variant took.
 type Cost struct {
-	// documents in which there was something to compare
+	// Clustered counts the documents in which there was something to compare.
 	Clustered int     `json:"clustered"`
 	Centres   int     `json:"centres"`              // at the end, with those that have expired
 	Printing  float64 `json:"fingerprint_seconds"`  // by all threads together, on the clock
 	Assigning float64 `json:"assign_seconds"`       // one by one
 	PerSecond float64 `json:"documents_per_second"` // of all documents, by the sum of the two
-	// centres that a document was compared with, the mean
+	// Compared is how many centres a document was compared with, the mean.
 	Compared float64 `json:"compared"`
-	// of the index, on the heap, divided by the centres
+	// CentreBytes is what the index takes on the heap, divided by the centres.
 	CentreBytes float64 `json:"centre_bytes"`
 }
 

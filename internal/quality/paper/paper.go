@@ -39,7 +39,7 @@ type Article struct {
 // A Variant is a method at one threshold.
 type Variant struct {
 	Name string // METHOD[,KEY=VALUE]...
-	// the same one for several thresholds, whose fingerprints are then made once
+	// Method is the same one for several thresholds, whose fingerprints are then made once.
 	Method    method.Method
 	Threshold float64
 	// OtherIndex makes an index of the same centres that needs other memory; nil if there is none.

@@ -2,7 +2,6 @@ package paper
 
 import (
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -76,12 +75,4 @@ func (r Row) format(figure float64) string {
 	default:
 		return fmt.Sprintf("%.1f", 100*figure)
 	}
-}
-
-// WriteJSON writes the report as one JSON object.
-func (r Report) WriteJSON(out io.Writer) error {
-	e := json.NewEncoder(out)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(r)
 }

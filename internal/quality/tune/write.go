@@ -1,7 +1,6 @@
 package tune
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -73,12 +72,4 @@ func (r Report) because() string {
 			f.Method, f.F1, f.Key, f.Value, f.PerSecond/p.PerSecond)
 	}
 	return text + "\n\nPut into the configuration:\n"
-}
-
-// WriteJSON writes the report as one JSON object.
-func (r Report) WriteJSON(out io.Writer) error {
-	e := json.NewEncoder(out)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(r)
 }
