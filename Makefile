@@ -21,7 +21,6 @@ test: ## run the tests that need nothing but Go
 
 .PHONY: variants
 variants: ## run the tests that need other build tags
-	go test -tags ne -run TestNotEmbedded ./internal/text
 	go test -tags failpoints ./internal/failpoint
 
 .PHONY: race

@@ -2,102 +2,100 @@ package text
 
 import (
 	_ "embed"
-	"fmt"
-	"strconv"
-	"strings"
-	"unicode/utf8"
-
-	"github.com/go-ego/gse"
+	"encoding/binary"
 )
 
-const (
-	// defaultFrequency makes a user word win against its division into any two
-	// words of gse's dictionary: that takes more than f1·f2/total, which for
-	// the two most frequent (142,747 and 129,470 of 33.3 million) is 554.
-	defaultFrequency = 1000
-
-	// maxFrequency keeps float32 path costs above zero, which gse takes to mean
-	// that there is no path yet.
-	maxFrequency = 1e9
-
-	// maxWordLen bounds a word in characters: gse's work for each character of
-	// a text grows with the longest word.
-	maxWordLen = 64
-)
-
-// foldedWords are those words of gse's dictionary that normalising changes into
-// words it lacks (乾隆 into 干隆), so that they are found in normalised text.
-// The test of this file writes it.
+// builtIn is gse's simplified Chinese dictionary, compiled. Simplified alone, for so is
+// normalised text.
 //
-//go:embed dictionary_folded.txt
-var foldedWords string
+//go:generate go test -run TestFoldedWords -update
+//go:generate go test -run TestBuiltIn -update
+//go:embed dictionary.bin
+var builtIn []byte
 
-// loadDictionary returns a segmenter with the user dictionaries and gse's
-// simplified Chinese one.
-func loadDictionary(paths []string, n *normalizer) (*gse.Segmenter, error) {
-	seg := &gse.Segmenter{
-		Dict:       gse.NewDict(),
-		NotLoadHMM: true, // the model is a global of gse: loading it races with cutting
-		SkipLog:    true,
+// A dictionary is words with their frequencies, compiled.
+//
+// Encoded it is, in unsigned varints but for the strings: the checksum, the total of the
+// frequencies, the number of units, and each unit with its length before it; the number of
+// words, the number of trie nodes that they need, and each word, in ascending order of its
+// codes: how many codes it shares with the word before, how many others follow, these, and
+// its frequency; then where the nodes are, which would take longest to find: for each call
+// that trieBuilder.place makes, how much further on than from the first place is. The codes of
+// the units are theirs in order, from firstCode on.
+type dictionary struct {
+	checksum checksum // of all words, even those that text cannot hold: at&t
+	total    float64  // of their frequencies, which are integers
+	units    []string
+	words    int
+	nodes    int    // of a trie of the words, but for the root's children
+	encoded  []byte // the words and what follows them
+}
+
+// An entry is a word of a dictionary. It is valid until the next one.
+type entry struct {
+	shared    int // how many codes are those of the entry before
+	codes     []uint32
+	text      []byte
+	frequency float64
+}
+
+func decodeDictionary(encoded []byte) *dictionary {
+	r := varints(encoded)
+	d := &dictionary{checksum: checksum(r.next()), total: float64(r.next())}
+	d.units = make([]string, r.next())
+	for i := range d.units {
+		d.units[i] = string(r.bytes(int(r.next())))
 	}
-	seg.Init() // LoadDictEmbed calls it only where it makes Dict itself
+	d.words, d.nodes = int(r.next()), int(r.next())
+	d.encoded = r
+	return d
+}
 
-	// Before gse's words, for of equal words it keeps the first.
-	for _, path := range paths {
-		err := readFile(path, func(line string) error { return addWord(seg, n, line) })
-		if err != nil {
-			return nil, err
+// fill enters the words into an empty trie, each by the number that it is given.
+func (d *dictionary) fill(b *trieBuilder, number func(text string, frequency float64) uint32) {
+	places := d.each(func(e entry) {
+		b.append(e.shared, e.codes[e.shared:], number(view(e.text), e.frequency))
+	})
+	b.place(func(_ []uint32, from uint32) uint32 { return from + uint32(places.next()) })
+}
+
+// each hands on the words in ascending order of their codes, and returns what follows them.
+func (d *dictionary) each(word func(entry)) (rest varints) {
+	var (
+		r    = varints(d.encoded)
+		e    entry
+		ends []int // of the units in the text
+	)
+	for range d.words {
+		e.shared = int(r.next())
+		e.codes, ends = e.codes[:e.shared], ends[:e.shared]
+		e.text = e.text[:0:cap(e.text)]
+		if e.shared > 0 {
+			e.text = e.text[:ends[e.shared-1]]
 		}
-	}
-	err := readLines("dictionary_folded.txt", strings.NewReader(foldedWords),
-		func(line string) error { return addWord(seg, n, line) })
-	if err != nil {
-		return nil, err
-	}
-
-	own := seg.Dict.NumTokens()
-	// Simplified alone, for so is normalised text. This also computes the path
-	// costs of all words.
-	if err := seg.LoadDictEmbed("zh_s"); err != nil {
-		return nil, err
-	}
-	if seg.Dict.NumTokens() == own {
-		return nil, errNotEmbedded
-	}
-	return seg, nil
-}
-
-// addWord enters a line of a user dictionary. See [Options].
-func addWord(seg *gse.Segmenter, n *normalizer, line string) error {
-	fields := strings.Fields(line)
-	if len(fields) > 3 {
-		return fmt.Errorf("%q has %d fields: want word, frequency, part of speech; a word has no spaces", line, len(fields))
-	}
-	word := n.normalize(fields[0])
-	if !isWord(word) {
-		return fmt.Errorf("word %q can never match: text is split at all but letters and numbers", fields[0])
-	}
-	if utf8.RuneCountInString(word) > maxWordLen {
-		return fmt.Errorf("word %q is longer than %d characters", fields[0], maxWordLen)
-	}
-	frequency := float64(defaultFrequency)
-	if len(fields) > 1 {
-		var err error
-		frequency, err = strconv.ParseFloat(fields[1], 64)
-		if err != nil || !(frequency >= 1 && frequency <= maxFrequency) {
-			return fmt.Errorf("frequency %q of word %q is no number from 1 to 1e9; without one a word gets %d",
-				fields[1], fields[0], defaultFrequency)
+		for range r.next() {
+			code := uint32(r.next())
+			e.codes = append(e.codes, code)
+			e.text = append(e.text, d.units[code-firstCode]...)
+			ends = append(ends, len(e.text))
 		}
+		e.frequency = float64(r.next())
+		word(e)
 	}
-	if err := seg.AddToken(word, frequency); err != nil {
-		return fmt.Errorf("adding word %q: %w", fields[0], err)
-	}
-	return nil
+	return r
 }
 
-// isWord tells whether normalised text can hold s as a token.
-func isWord(s string) bool {
-	return strings.ContainsFunc(s, isLetterOrNumber) && !strings.ContainsFunc(s, splits)
+// varints is what is left to read of an encoded dictionary.
+type varints []byte
+
+func (v *varints) next() uint64 {
+	n, size := binary.Uvarint(*v)
+	*v = (*v)[size:]
+	return n
 }
 
-func splits(r rune) bool { return !isWordRune(r) }
+func (v *varints) bytes(n int) []byte {
+	b := (*v)[:n]
+	*v = (*v)[n:]
+	return b
+}

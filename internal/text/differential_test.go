@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"math/rand/v2"
 	"os"
 	"strings"
@@ -102,17 +103,35 @@ func TestWordsOfSmallDictionaries(t *testing.T) {
 	}
 }
 
-// smallDictionary returns a segmenter and an oracle for a user dictionary alone, as far as
-// its lines are good.
+// smallDictionary returns a segmenter and an oracle for the lines of a file alone, as far as they
+// are good. Every other is a user's, and so is one with a fraction, which no built-in word has.
 func smallDictionary(n *normalizer, file string) (*segmenter, *oracle) {
-	seg := &gse.Segmenter{Dict: gse.NewDict(), NotLoadHMM: true}
+	user, builtIn, all := newUserWords(), newUserWords(), newUserWords()
+	lines := 0
 	_ = readLines("", strings.NewReader(file), func(line string) error {
-		_ = addWord(seg, n, line)
+		lines++
+		one := newUserWords()
+		_ = addWord(one, n, line)
+		for i := range one.Dict.Tokens {
+			word, frequency := one.Dict.Tokens[i].Text(), one.Dict.Tokens[i].Freq()
+			seg := user
+			if lines%2 == 0 && frequency == math.Trunc(frequency) {
+				seg = builtIn
+			}
+			_ = seg.AddToken(word, frequency)
+		}
 		return nil
 	})
-	seg.CalcToken()
+	for _, seg := range []*gse.Segmenter{user, builtIn} {
+		for i := range seg.Dict.Tokens {
+			_ = all.AddToken(seg.Dict.Tokens[i].Text(), seg.Dict.Tokens[i].Freq())
+		}
+	}
+	all.CalcToken()
 	stop := map[string]struct{}{"国": {}, "人民": {}, "한": {}, "a": {}, "b": {}}
-	return &segmenter{lexicon: newLexicon(entries(seg), stop, func(string) uint64 { return 0 })}, &oracle{norm: n, seg: seg, stop: stop}
+	compiled := decodeDictionary(compileDictionary(builtIn.Dict.Tokens))
+	lexicon := newLexicon(compiled, user.Dict, stop, func(string) uint64 { return 0 })
+	return &segmenter{lexicon: lexicon}, &oracle{norm: n, seg: all, stop: stop}
 }
 
 func FuzzWords(f *testing.F) {

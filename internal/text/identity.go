@@ -4,13 +4,11 @@ import (
 	"fmt"
 	"hash/fnv"
 	"strconv"
-
-	"github.com/go-ego/gse"
 )
 
 // identity is [Tokenizer.Identity] of what was loaded.
-func identity(dict *gse.Segmenter, stop map[string]struct{}, c *Cleaner) string {
-	return fmt.Sprintf("dict=%08x,stop=%08x,%s", dictionaryChecksum(dict), stopChecksum(stop), c.Identity())
+func identity(dict checksum, stop map[string]struct{}, c *Cleaner) string {
+	return fmt.Sprintf("dict=%08x,stop=%08x,%s", dict.fold(), stopChecksum(stop), c.Identity())
 }
 
 // checksum is that of a set: the sum of its members' FNV-1a hashes, so that
@@ -27,19 +25,11 @@ func (c checksum) fold() uint32 {
 	return uint32(c>>32) ^ uint32(c)
 }
 
-func dictionaryChecksum(seg *gse.Segmenter) uint32 {
-	var (
-		sum    checksum
-		member []byte
-	)
-	for i := range seg.Dict.Tokens {
-		word := &seg.Dict.Tokens[i]
-		member = append(member[:0], word.Text()...)
-		member = append(member, ' ')
-		member = strconv.AppendFloat(member, word.Freq(), 'g', -1, 64)
-		sum.add(member)
-	}
-	return sum.fold()
+// wordChecksum is what a word adds to the checksum of a dictionary.
+func wordChecksum(word string, frequency float64) checksum {
+	var c checksum
+	c.add(strconv.AppendFloat([]byte(word+" "), frequency, 'g', -1, 64))
+	return c
 }
 
 func stopChecksum(stop map[string]struct{}) uint32 {

@@ -2,7 +2,6 @@ package text
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -20,10 +19,11 @@ import (
 // Each of those is a word of the lexicon, too: where a unit is no word, gse makes one of
 // it that costs unknownCost.
 type lexicon struct {
-	codes  [1 << 16]uint16 // by character; of one that is part of a longer unit, codeLatin
-	units  trie            // of Latin units and characters beyond codes, by bytes: their codes
-	words  trie            // by codes
-	hashes []uint64        // by number of a word
+	codes    [1 << 16]uint16 // by character; of one that is part of a longer unit, codeLatin
+	units    trie            // of Latin units and characters beyond codes, by bytes: their codes
+	words    trie            // by codes
+	hashes   []uint64        // by number of a word
+	checksum checksum        // of the words and their frequencies
 }
 
 // The codes that no unit of the dictionary has.
@@ -49,54 +49,58 @@ const ignored = 1 << 31
 // unknownCost is what gse takes for a unit that is no word.
 const unknownCost = 32
 
-// entry is a word of the dictionary, with what it costs a path.
-type entry struct {
-	text string
-	cost float32
-}
-
-// entries returns the words of gse's dictionary, with the costs that gse computes:
-// the less frequent, the dearer.
-func entries(seg *gse.Segmenter) []entry {
-	total := float32(math.Log2(seg.Dict.TotalFreq()))
-	words := make([]entry, len(seg.Dict.Tokens))
-	for i := range words {
-		word := &seg.Dict.Tokens[i]
-		words[i] = entry{word.Text(), total - float32(math.Log2(word.Freq()))}
-	}
-	return words
-}
-
-// newLexicon compiles words, of which no two are the same.
-func newLexicon(words []entry, stop map[string]struct{}, hash func(string) uint64) *lexicon {
-	// What cannot occur in a run is of no use: at&t.
-	words = slices.DeleteFunc(words, func(w entry) bool { return strings.ContainsFunc(w.text, splits) })
-	units := alphabet(words, stop)
-	l := &lexicon{hashes: make([]uint64, firstWord, firstWord+len(words)+len(units))}
+// newLexicon compiles the words of a dictionary, and those of a user, which count before it.
+func newLexicon(d *dictionary, user *gse.Dictionary, stop map[string]struct{}, hash func(string) uint64) *lexicon {
+	units := alphabet(d, user, stop)
+	l := &lexicon{checksum: d.checksum, hashes: make([]uint64, firstWord, firstWord+d.words+len(units))}
 	l.setCodes(units)
 
-	number := func(word string) uint32 {
-		n := uint32(len(l.hashes))
-		l.hashes = append(l.hashes, hash(word))
-		if _, stopped := stop[word]; stopped || !strings.ContainsFunc(word, isLetterOrNumber) {
+	frequencies := make([]float64, firstWord, cap(l.hashes)) // by number of a word; 0 of what is none
+	number := func(text string, frequency float64) uint32 {
+		n := uint32(len(frequencies))
+		frequencies, l.hashes = append(frequencies, frequency), append(l.hashes, hash(text))
+		if _, stopped := stop[text]; stopped || !strings.ContainsFunc(text, isLetterOrNumber) {
 			n |= ignored
 		}
 		return n
 	}
-	b := newTrieBuilder(firstCode+len(units), len(words)*3/2)
-	b.add([]uint32{codeUnknown}, wordUnknown, unknownCost)
-	b.add([]uint32{codeMark}, wordUnknown|ignored, unknownCost)
+	b := newTrieBuilder(firstCode+len(units), d.nodes)
+	d.fill(b, number)
+	builtIn := d.total
 	var codes []uint32
-	for _, word := range words {
-		codes = l.appendCodes(codes[:0], word.text)
-		b.add(codes, number(word.text), word.cost)
-	}
-	for i, unit := range units {
-		if code := firstCode + i; b.nodes[code].word == wordNone {
-			b.add([]uint32{uint32(code)}, number(unit), unknownCost)
+	for i := range user.Tokens {
+		text, frequency := user.Tokens[i].Text(), user.Tokens[i].Freq()
+		l.checksum += wordChecksum(text, frequency)
+		codes = l.appendCodes(codes[:0], text)
+		if word := b.add(codes); *word == wordNone {
+			*word = number(text, frequency)
+		} else {
+			replaced := &frequencies[*word&^ignored]
+			l.checksum -= wordChecksum(text, *replaced)
+			builtIn -= *replaced
+			*replaced = frequency
 		}
 	}
+	*b.add([]uint32{codeUnknown}) = wordUnknown
+	*b.add([]uint32{codeMark}) = wordUnknown | ignored
+	for i, unit := range units {
+		if word := b.add([]uint32{uint32(firstCode + i)}); *word == wordNone {
+			*word = number(unit, 0)
+		}
+	}
+
 	l.words = b.build()
+	total := float32(math.Log2(user.TotalFreq() + builtIn))
+	for i := range l.words {
+		word := &l.words[i]
+		switch frequency := frequencies[word.word&^ignored]; {
+		case word.word == wordNone:
+		case frequency == 0:
+			word.cost = unknownCost
+		default:
+			word.cost = total - float32(math.Log2(frequency)) // as gse computes it
+		}
+	}
 	return l
 }
 
@@ -110,33 +114,48 @@ func (l *lexicon) appendCodes(codes []uint32, word string) []uint32 {
 	return codes
 }
 
-// alphabet lists the units of words, and those that are stop words. First come the
-// characters that lexicon.codes has a place for, and the most frequent before the others,
-// which keeps the nodes that texts need most near each other.
-func alphabet(words []entry, stop map[string]struct{}) []string {
-	count := make(map[string]int)
-	for _, word := range words {
-		for unit, rest := "", word.text; rest != ""; {
+// alphabet lists the units of words, and those that are stop words: those of the dictionary,
+// then all others. Of these, too, the characters that lexicon.codes has a place for come
+// first. So their codes stay small enough for it: there are fewer than 50,000 of them, and few
+// hundred other units in the dictionary.
+func alphabet(d *dictionary, user *gse.Dictionary, stop map[string]struct{}) []string {
+	known := make(map[string]bool, len(d.units))
+	for _, unit := range d.units {
+		known[unit] = true
+	}
+	var more []string
+	add := func(unit string) {
+		if !known[unit] {
+			known[unit] = true
+			more = append(more, unit)
+		}
+	}
+	for i := range user.Tokens {
+		for unit, rest := "", user.Tokens[i].Text(); rest != ""; {
 			unit, rest = cutUnit(rest)
-			count[unit]++
+			add(unit)
 		}
 	}
 	for word := range stop {
 		if unit, rest := cutUnit(word); rest == "" {
-			count[unit]++
+			add(unit)
 		}
 	}
-	return slices.SortedFunc(maps.Keys(count), func(a, b string) int {
-		_, aInTable := tabled(a)
-		_, bInTable := tabled(b)
-		switch {
-		case aInTable && !bInTable:
-			return -1
-		case bInTable && !aInTable:
-			return 1
-		}
-		return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b))
-	})
+	slices.SortFunc(more, func(a, b string) int { return cmp.Or(compareTabled(a, b), cmp.Compare(a, b)) })
+	return slices.Concat(d.units, more)
+}
+
+// compareTabled orders the units that lexicon.codes has a place for before the others.
+func compareTabled(a, b string) int {
+	_, aInTable := tabled(a)
+	_, bInTable := tabled(b)
+	switch {
+	case aInTable && !bInTable:
+		return -1
+	case bInTable && !aInTable:
+		return 1
+	}
+	return 0
 }
 
 // tabled returns the character that a unit is, if lexicon.codes has its code.
@@ -166,7 +185,7 @@ func (l *lexicon) setCodes(units []string) {
 		for _, c := range []byte(unit) {
 			bytes = append(bytes, uint32(c))
 		}
-		b.add(bytes, firstCode+uint32(i), 0)
+		*b.add(bytes) = uint32(firstCode + i)
 	}
 	l.units = b.build()
 }

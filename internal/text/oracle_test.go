@@ -40,6 +40,24 @@ func newOracle(o Options) (*oracle, error) {
 	return &oracle{html: mode, norm: n, seg: seg, stop: stop}, nil
 }
 
+// loadDictionary returns gse's segmenter with the user dictionaries and its own.
+func loadDictionary(paths []string, n *normalizer) (*gse.Segmenter, error) {
+	seg := newUserWords()
+	seg.Init() // LoadDictEmbed calls it only where it makes Dict itself
+	// Before gse's words, for of equal words it keeps the first.
+	for _, path := range append(slices.Clone(paths), foldedWords) {
+		err := readFile(path, func(line string) error { return addWord(seg, n, line) })
+		if err != nil {
+			return nil, err
+		}
+	}
+	return seg, seg.LoadDictEmbed("zh_s")
+}
+
+// foldedWords lists those words of gse's dictionary that normalising changes into words it
+// lacks (乾隆 into 干隆), so that they are found in normalised text.
+const foldedWords = "testdata/folded.golden"
+
 var loadOracle = sync.OnceValues(func() (*oracle, error) { return newOracle(Options{}) })
 
 // sharedOracle returns an oracle with default options, loaded once.

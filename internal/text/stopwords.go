@@ -2,7 +2,6 @@ package text
 
 import (
 	_ "embed"
-	"errors"
 	"strings"
 
 	"github.com/go-ego/gse"
@@ -18,9 +17,6 @@ func loadStopWords(paths []string, n *normalizer) (map[string]struct{}, error) {
 	// Without an argument: LoadStopEmbed("zh") loads the one stop word "zh".
 	if err := chinese.LoadStopEmbed(); err != nil {
 		return nil, err
-	}
-	if len(chinese.StopWordMap) == 0 {
-		return nil, errNotEmbedded
 	}
 
 	stop := make(map[string]struct{})
@@ -46,5 +42,3 @@ func loadStopWords(paths []string, n *normalizer) (map[string]struct{}, error) {
 	}
 	return stop, nil
 }
-
-var errNotEmbedded = errors.New("gse's embedded dictionary is empty: build without the tag ne")

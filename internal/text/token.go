@@ -120,6 +120,9 @@ func (c *Counter) hash(number uint32, word []byte) uint64 {
 	if number != wordUnknown {
 		return c.tokenizer.lexicon.hashes[number]
 	}
-	// Without a copy, which would be the only allocation: the hash does not keep the word.
-	return c.tokenizer.hash(unsafe.String(unsafe.SliceData(word), len(word)))
+	return c.tokenizer.hash(view(word))
 }
+
+// view returns bytes as a string for [Options].Hash, which does not keep it: to copy them
+// would be the only allocation.
+func view(word []byte) string { return unsafe.String(unsafe.SliceData(word), len(word)) }

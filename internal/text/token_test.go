@@ -163,11 +163,30 @@ func TestTrie(t *testing.T) {
 		}
 		b := newTrieBuilder(codes, 0)
 		number := make(map[string]uint32)
+		var inOrder [][]uint32
+		for range 1000 {
+			inOrder = append(inOrder, word())
+		}
+		slices.SortFunc(inOrder, slices.Compare)
+		inOrder = slices.CompactFunc(inOrder, slices.Equal)
+		var last []uint32
+		for i, w := range inOrder {
+			shared := 0
+			for shared < min(len(last), len(w)) && last[shared] == w[shared] {
+				shared++
+			}
+			number[fmt.Sprint(w)] = uint32(1 + i)
+			b.append(shared, w[shared:], uint32(1+i))
+			last = w
+		}
 		for i := range uint32(2000) {
 			w := word()
-			if _, ok := number[fmt.Sprint(w)]; !ok {
-				number[fmt.Sprint(w)] = i + 1
-				b.add(w, i+1, float32(i)/2)
+			place := b.add(w)
+			if *place != number[fmt.Sprint(w)] {
+				t.Fatalf("%d codes: %v is word %d, want %d", codes, w, *place, number[fmt.Sprint(w)])
+			}
+			if *place == 0 {
+				*place, number[fmt.Sprint(w)] = 2000+i, 2000+i
 			}
 		}
 		trie := b.build()
@@ -186,8 +205,8 @@ func TestTrie(t *testing.T) {
 				got = trie[at]
 			}
 			want := number[fmt.Sprint(w)]
-			if got.word != want || want != 0 && got.cost != float32(want-1)/2 {
-				t.Fatalf("%d codes: %v is word %d of cost %g, want %d", codes, w, got.word, got.cost, want)
+			if got.word != want {
+				t.Fatalf("%d codes: %v is word %d, want %d", codes, w, got.word, want)
 			}
 			if found && trie[trie[at].base].check == at {
 				t.Fatalf("%d codes: %v has a child by code 0", codes, w)

@@ -1,7 +1,6 @@
 package text
 
 import (
-	"cmp"
 	"math/bits"
 	"slices"
 )
@@ -15,7 +14,7 @@ type trie []node
 type node struct {
 	base  uint32  // where the children begin; 0 without any
 	check uint32  // the parent; 0 of what is free and of the root's children
-	cost  float32 // of the word that ends here
+	cost  float32 // of the word that ends here; the trie itself leaves it 0
 	word  uint32  // its number; 0 where none ends
 }
 
@@ -23,129 +22,158 @@ type node struct {
 type trieBuilder struct {
 	codes int // how many there are
 	nodes []draft
-	edges map[edge]uint32 // to the children, but for those of the root
+	path  []uint32 // the nodes of the word that was appended last
 }
 
-// draft is a node that has no place yet.
+// A draft is a node that has no place yet.
 type draft struct {
-	edge
-	cost float32
-	word uint32
+	code    uint32
+	word    uint32
+	base    uint32 // 0 where the children have no places yet
+	child   uint32 // the youngest; 0 without any
+	sibling uint32 // the next older one; 0 of the eldest
 }
-
-type edge struct{ parent, code uint32 }
 
 // newTrieBuilder returns a builder for words of codes below the given one, with room for
-// so many children.
-func newTrieBuilder(codes, children int) *trieBuilder {
-	return &trieBuilder{
-		codes: codes,
-		nodes: make([]draft, codes, codes+children),
-		edges: make(map[edge]uint32, children),
-	}
+// so many nodes that are no children of the root.
+func newTrieBuilder(codes, nodes int) *trieBuilder {
+	return &trieBuilder{codes: codes, nodes: make([]draft, codes, codes+nodes)}
 }
 
-// add enters a word. Its codes are neither none nor 0, its number is not 0.
-func (b *trieBuilder) add(codes []uint32, word uint32, cost float32) {
+// add returns the place of the number of a word, which is 0 where the word is new. It is
+// valid until the next call. The codes are neither none nor 0.
+func (b *trieBuilder) add(codes []uint32) (word *uint32) {
 	at := codes[0]
 	for _, code := range codes[1:] {
-		e := edge{at, code}
-		child, ok := b.edges[e]
-		if !ok {
-			child = uint32(len(b.nodes))
-			b.nodes = append(b.nodes, draft{edge: e})
-			b.edges[e] = child
+		child := b.nodes[at].child
+		for child != 0 && b.nodes[child].code != code {
+			child = b.nodes[child].sibling
+		}
+		if child == 0 {
+			child = b.newChild(at, code)
 		}
 		at = child
 	}
-	b.nodes[at].cost, b.nodes[at].word = cost, word
+	return &b.nodes[at].word
 }
 
-// build places the nodes: first those with most children, whose places are the
-// hardest to find. Nodes with one child fill what is left, so that few stay free.
-func (b *trieBuilder) build() trie {
-	b.edges = nil
-	families := b.families()
-	slices.SortFunc(families, func(x, y []uint32) int { return cmp.Compare(len(y), len(x)) })
+// append enters a word that shares its first codes with the word appended before, and of
+// which no longer prefix was ever entered. So words in order need no search.
+func (b *trieBuilder) append(shared int, codes []uint32, word uint32) {
+	b.path = b.path[:shared]
+	for _, code := range codes {
+		at := code
+		if n := len(b.path); n > 0 {
+			at = b.newChild(b.path[n-1], code)
+		}
+		b.path = append(b.path, at)
+	}
+	b.nodes[b.path[len(b.path)-1]].word = word
+}
 
-	bases := make([]uint32, len(b.nodes))
+func (b *trieBuilder) newChild(parent, code uint32) uint32 {
+	child := uint32(len(b.nodes))
+	b.nodes = append(b.nodes, draft{code: code, sibling: b.nodes[parent].child})
+	b.nodes[parent].base, b.nodes[parent].child = 0, child
+	return child
+}
+
+// build returns the trie. Nodes that have no place get one.
+func (b *trieBuilder) build() trie {
+	var taken *space
+	b.place(func(codes []uint32, from uint32) (first uint32) {
+		if taken == nil {
+			taken = b.taken()
+		}
+		return taken.take(codes, from)
+	})
+	last := uint32(0)
+	for _, n := range b.nodes {
+		last = max(last, n.base)
+	}
+	// Every base and code add up to a node, so that a step needs no check of that.
+	t := make(trie, int(last)+b.codes)
 	places := make([]uint32, len(b.nodes))
-	taken := &space{}
 	for code := range uint32(b.codes) {
 		places[code] = code
-		taken.set(code)
 	}
-	var labels []uint32
-	for i, children := range families {
-		if i > 0 && len(children) < len(families[i-1]) {
-			taken.from = 0 // fewer may find room where more did not
-		}
-		labels = labels[:0]
-		for _, child := range children {
-			labels = append(labels, b.nodes[child].code)
-		}
-		base := taken.take(labels)
-		bases[b.nodes[children[0]].parent] = base
-		for i, child := range children {
-			places[child] = base + labels[i]
-		}
-	}
-
-	// Every base and code add up to a node, so that a step needs no check of that.
-	t := make(trie, int(slices.Max(bases))+b.codes)
-	for i, n := range b.nodes {
-		t[places[i]] = node{base: bases[i], cost: n.cost, word: n.word}
-		if i >= b.codes {
-			t[places[i]].check = places[n.parent]
+	for i, n := range b.nodes { // parents before their children
+		at := places[i]
+		t[at].base, t[at].word = n.base, n.word
+		for child := n.child; child != 0; child = b.nodes[child].sibling {
+			places[child] = n.base + b.nodes[child].code
+			t[places[child]].check = at
 		}
 	}
 	return t
 }
 
-// families lists the children of each node that has any.
-func (b *trieBuilder) families() [][]uint32 {
-	ends := make([]uint32, len(b.nodes)+1) // of a node's children among all
-	for _, n := range b.nodes[b.codes:] {
-		ends[n.parent+1]++
+// taken returns which places are taken.
+func (b *trieBuilder) taken() *space {
+	s := &space{}
+	for code := range uint32(b.codes) {
+		s.set(code)
 	}
-	count := 0
-	for i := range b.nodes {
-		if ends[i+1] > 0 {
-			count++
-		}
-		ends[i+1] += ends[i]
-	}
-	children := make([]uint32, len(b.nodes)-b.codes)
-	next := slices.Clone(ends)
-	for i := b.codes; i < len(b.nodes); i++ {
-		parent := b.nodes[i].parent
-		children[next[parent]] = uint32(i)
-		next[parent]++
-	}
-	families := make([][]uint32, 0, count)
-	for i := range b.nodes {
-		if ends[i] < ends[i+1] {
-			families = append(families, children[ends[i]:ends[i+1]])
+	for _, n := range b.nodes {
+		for child := n.child; child != 0 && n.base != 0; child = b.nodes[child].sibling {
+			s.set(n.base + b.nodes[child].code)
 		}
 	}
-	return families
+	return s
+}
+
+// place finds places for nodes that have none: first for those with most siblings, whose
+// places are the hardest to find. Nodes without any fill what is left, so that few stay free.
+//
+// It calls find with the codes of siblings, and with where to begin to look: at the first
+// place found before for as many of them, since fewer may find room where more did not. What
+// find returns is the place of the least code.
+func (b *trieBuilder) place(find func(codes []uint32, from uint32) (first uint32)) {
+	var codes []uint32
+	for _, parents := range slices.Backward(b.parents()) {
+		from := uint32(b.codes)
+		for _, parent := range parents {
+			codes = codes[:0]
+			for child := b.nodes[parent].child; child != 0; child = b.nodes[child].sibling {
+				codes = append(codes, b.nodes[child].code)
+			}
+			from = find(codes, from)
+			b.nodes[parent].base = from - slices.Min(codes)
+		}
+	}
+}
+
+// parents lists the nodes whose children have no place, by how many these are.
+func (b *trieBuilder) parents() [][]uint32 {
+	var parents [][]uint32
+	for i, n := range b.nodes {
+		if n.child == 0 || n.base != 0 {
+			continue
+		}
+		children := 0
+		for child := n.child; child != 0; child = b.nodes[child].sibling {
+			children++
+		}
+		for children >= len(parents) {
+			parents = append(parents, nil)
+		}
+		parents[children] = append(parents[children], uint32(i))
+	}
+	return parents
 }
 
 // space knows which places of a trie are taken: a bit each, beyond the last none.
-type space struct {
-	taken []uint64
-	from  uint32 // where the search begins
-}
+type space struct{ taken []uint64 }
 
-// take finds a base for which the places base + label are free, and takes them. The
-// next search goes on there, unless from is set back.
-func (s *space) take(labels []uint32) (base uint32) {
-	least := slices.Min(labels)
-	base = max(s.from, least) - least
+// take finds free places for codes that have the same base, the first of them at from or
+// after it. It takes them and returns the first.
+func (s *space) take(codes []uint32, from uint32) (first uint32) {
+	least := slices.Min(codes)
+	base := from - least
 	for {
 		var taken uint64 // bit i: base+i does not do
-		for _, label := range labels {
-			if taken |= s.window(base + label); taken == ^uint64(0) {
+		for _, code := range codes {
+			if taken |= s.window(base + code); taken == ^uint64(0) {
 				break
 			}
 		}
@@ -155,11 +183,10 @@ func (s *space) take(labels []uint32) (base uint32) {
 		}
 		base += 64
 	}
-	for _, label := range labels {
-		s.set(base + label)
+	for _, code := range codes {
+		s.set(base + code)
 	}
-	s.from = base + least
-	return base
+	return base + least
 }
 
 // window returns the bits of the 64 places from at on.

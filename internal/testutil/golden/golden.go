@@ -4,8 +4,10 @@ package golden
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"testing"
+	"unicode/utf8"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -22,7 +24,11 @@ func Check(t *testing.T, path string, got []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if string(got) != string(want) {
-		t.Errorf("%s differs; see the change with -update and git diff; got:\n%s", path, got)
+	if string(got) == string(want) {
+		return
 	}
+	if !utf8.Valid(got) {
+		got = fmt.Appendf(nil, "%d bytes", len(got))
+	}
+	t.Errorf("%s differs; see the change with -update and git diff; got:\n%s", path, got)
 }
