@@ -50,11 +50,13 @@ func produce(t *testing.T, broker string, values ...string) {
 		RequiredAcks: kafkago.RequireAll, BatchTimeout: time.Millisecond,
 	}
 	defer w.Close()
-	for _, v := range values {
-		if err := w.WriteMessages(t.Context(),
-			kafkago.Message{Key: []byte("one partition"), Value: []byte(v)}); err != nil {
-			t.Fatal(err)
-		}
+	messages := make([]kafkago.Message, len(values))
+	for i, v := range values {
+		messages[i] = kafkago.Message{Key: []byte("one partition"), Value: []byte(v)}
+	}
+	// At once, so that they come in one transaction.
+	if err := w.WriteMessages(t.Context(), messages...); err != nil {
+		t.Fatal(err)
 	}
 }
 
