@@ -16,11 +16,15 @@ import (
 
 // compileDictionary encodes words, of which no two are the same and whose frequencies are integers.
 func compileDictionary(words []gse.Token) []byte {
+	type compiled struct {
+		units     []string
+		codes     []uint32
+		frequency uint64
+	}
 	var total float64
 	var sum checksum
 	count := make(map[string]int) // of units
-	texts := make([]string, 0, len(words))
-	frequencies := make(map[string]uint64)
+	all := make([]compiled, 0, len(words))
 	for i := range words {
 		text, frequency := words[i].Text(), words[i].Freq()
 		total += frequency
@@ -28,9 +32,8 @@ func compileDictionary(words []gse.Token) []byte {
 		if strings.ContainsFunc(text, splits) {
 			continue // it cannot occur in a run: at&t
 		}
-		texts = append(texts, text)
-		frequencies[text] = uint64(frequency)
-		for _, unit := range unitsOf(text) {
+		all = append(all, compiled{units: unitsOf(text), frequency: uint64(frequency)})
+		for _, unit := range all[len(all)-1].units {
 			count[unit]++
 		}
 	}
@@ -39,49 +42,54 @@ func compileDictionary(words []gse.Token) []byte {
 	units := slices.SortedFunc(maps.Keys(count), func(a, b string) int {
 		return cmp.Or(compareTabled(a, b), cmp.Compare(count[b], count[a]), cmp.Compare(a, b))
 	})
-	encoded := binary.AppendUvarint(nil, uint64(sum))
-	encoded = binary.AppendUvarint(encoded, uint64(total))
-	encoded = binary.AppendUvarint(encoded, uint64(len(units)))
+	encoded := appendVarints(nil, uint64(sum), uint64(total), uint64(len(units)))
 	code := make(map[string]uint32, len(units))
 	for i, unit := range units {
-		encoded = binary.AppendUvarint(encoded, uint64(len(unit)))
-		encoded = append(encoded, unit...)
+		encoded = append(appendVarints(encoded, uint64(len(unit))), unit...)
 		code[unit] = uint32(firstCode + i)
 	}
-	codes := make(map[string][]uint32, len(texts))
-	for _, text := range texts {
-		for _, unit := range unitsOf(text) {
-			codes[text] = append(codes[text], code[unit])
+	for i := range all {
+		for _, unit := range all[i].units {
+			all[i].codes = append(all[i].codes, code[unit])
 		}
 	}
-	slices.SortFunc(texts, func(a, b string) int { return slices.Compare(codes[a], codes[b]) })
+	slices.SortFunc(all, func(a, b compiled) int { return slices.Compare(a.codes, b.codes) })
 
 	var entries []byte
 	var last []uint32
 	b := newTrieBuilder(firstCode+len(units), 0)
-	for _, text := range texts {
-		codes, shared := codes[text], 0
-		for shared < min(len(last), len(codes)) && codes[shared] == last[shared] {
+	for _, word := range all {
+		shared := 0
+		for shared < min(len(last), len(word.codes)) && word.codes[shared] == last[shared] {
 			shared++
 		}
-		entries = binary.AppendUvarint(entries, uint64(shared))
-		entries = binary.AppendUvarint(entries, uint64(len(codes)-shared))
-		for _, code := range codes[shared:] {
-			entries = binary.AppendUvarint(entries, uint64(code))
+		entries = appendVarints(entries, uint64(shared), uint64(len(word.codes)-shared))
+		for _, code := range word.codes[shared:] {
+			entries = appendVarints(entries, uint64(code))
 		}
-		entries = binary.AppendUvarint(entries, frequencies[text])
-		b.append(shared, codes[shared:], firstWord)
-		last = codes
+		entries = appendVarints(entries, word.frequency)
+		b.append(shared, word.codes[shared:], firstWord)
+		last = word.codes
 	}
-	encoded = binary.AppendUvarint(encoded, uint64(len(texts)))
-	encoded = binary.AppendUvarint(encoded, uint64(len(b.nodes)-b.codes))
-	encoded = append(encoded, entries...)
+	encoded = append(appendVarints(encoded, uint64(len(all)), uint64(len(b.nodes)-b.codes)), entries...)
+	return appendPlaces(encoded, b)
+}
+
+// appendPlaces finds the nodes' places, and appends them.
+func appendPlaces(encoded []byte, b *trieBuilder) []byte {
 	taken := b.taken()
 	b.place(func(codes []uint32, from uint32) (first uint32) {
 		first = taken.take(codes, from)
-		encoded = binary.AppendUvarint(encoded, uint64(first-from))
+		encoded = appendVarints(encoded, uint64(first-from))
 		return first
 	})
+	return encoded
+}
+
+func appendVarints(encoded []byte, values ...uint64) []byte {
+	for _, v := range values {
+		encoded = binary.AppendUvarint(encoded, v)
+	}
 	return encoded
 }
 
