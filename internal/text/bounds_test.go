@@ -11,8 +11,9 @@ import (
 	"unicode/utf8"
 )
 
-// Looking for the article in a page allocates in proportion to the page, and goes through a bounded tree in a bounded
-// number of steps. A tree that is too large, or too dear to look through, is not given to the library.
+// Looking for the article in a page allocates in proportion to the page, and goes through a
+// bounded tree in a bounded number of steps. A tree that is too large, or too dear to look
+// through, is not given to the library.
 func TestHostilePages(t *testing.T) {
 	const maxAllocated = 256 << 20 // in all
 	for _, size := range []int{1 << 20, 1 << 17} {

@@ -45,8 +45,8 @@ func (c *Cleaner) AppendClean(dst []byte, title, content string) []byte {
 	return c.norm.appendNormalized(dst, content)
 }
 
-// plainContent returns the text of a content: of a whole page the article's, where that is wanted and one
-// is found.
+// plainContent returns the text of a content: of a whole page the article's, where that is wanted
+// and one is found.
 func (c *Cleaner) plainContent(s string) string {
 	if c.article && c.html != htmlNever && isPage(s) {
 		if article, ok := mainText(s); ok {

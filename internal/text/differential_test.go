@@ -75,8 +75,8 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// Small dictionaries have what the large one lacks: words that cost the same, words that cost nothing, and of
-// all their units no more than some are words.
+// Small dictionaries have what the large one lacks: words that cost the same, words that cost
+// nothing, and of all their units no more than some are words.
 func TestWordsOfSmallDictionaries(t *testing.T) {
 	units := []string{"中", "国", "人", "民", "a", "1", "é", "ẖ", "한", "𠀀", "\u0302", "乾", "。"}
 	random := rand.New(rand.NewPCG(5, 6))

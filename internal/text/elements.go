@@ -2,12 +2,12 @@ package text
 
 import "golang.org/x/net/html/atom"
 
-// isElement tells whether an end tag of that name is likely HTML.
+// isElement reports whether an end tag of that name is likely HTML.
 func isElement(a atom.Atom) bool {
 	return isBlock(a) || isInline(a) || isVoid(a) || isHidden(a)
 }
 
-// isUnmistakable tells whether a bare start tag of that name is hardly ever
+// isUnmistakable reports whether a bare start tag of that name is hardly ever
 // anything else than HTML.
 func isUnmistakable(a atom.Atom) bool {
 	switch a {
@@ -20,7 +20,7 @@ func isUnmistakable(a atom.Atom) bool {
 	return false
 }
 
-// isBlock tells whether an element stands apart from the words around it.
+// isBlock reports whether an element stands apart from the words around it.
 func isBlock(a atom.Atom) bool {
 	switch a {
 	case atom.Address, atom.Article, atom.Aside, atom.Blockquote, atom.Body, atom.Br,
@@ -36,7 +36,7 @@ func isBlock(a atom.Atom) bool {
 	return false
 }
 
-// isInline tells whether an element is part of a line of text.
+// isInline reports whether an element is part of a line of text.
 func isInline(a atom.Atom) bool {
 	switch a {
 	case atom.A, atom.Abbr, atom.Acronym, atom.Audio, atom.B, atom.Bdi, atom.Bdo,
@@ -50,7 +50,7 @@ func isInline(a atom.Atom) bool {
 	return false
 }
 
-// isVoid tells whether an element never has content.
+// isVoid reports whether an element never has content.
 func isVoid(a atom.Atom) bool {
 	switch a {
 	case atom.Area, atom.Base, atom.Br, atom.Col, atom.Embed, atom.Hr, atom.Img,
@@ -60,7 +60,7 @@ func isVoid(a atom.Atom) bool {
 	return false
 }
 
-// isHidden tells whether no reader sees what an element holds.
+// isHidden reports whether no reader sees what an element holds.
 func isHidden(a atom.Atom) bool {
 	switch a {
 	case atom.Iframe, atom.Noembed, atom.Noframes, atom.Noscript, atom.Script,
@@ -70,10 +70,11 @@ func isHidden(a atom.Atom) bool {
 	return false
 }
 
-// The rest is what the HTML standard says of elements in "tree construction", and is named as there where it
-// has names.
+// The rest is what the HTML standard says of elements in "tree construction", and is named as
+// there where it has names.
 
-// isSpecial tells whether an element ends only with a tag of its own, whatever other end tags are in it.
+// isSpecial reports whether an element ends only with a tag of its own, whatever other end tags
+// are in it.
 func isSpecial(a atom.Atom) bool {
 	switch a {
 	case atom.Address, atom.Applet, atom.Area, atom.Article, atom.Aside, atom.Base, atom.Blockquote, atom.Body, atom.Br,
@@ -89,7 +90,7 @@ func isSpecial(a atom.Atom) bool {
 	return false
 }
 
-// isFormatting tells whether an element stays in force after the block in which it was opened.
+// isFormatting reports whether an element stays in force after the block in which it was opened.
 func isFormatting(a atom.Atom) bool {
 	switch a {
 	case atom.A, atom.B, atom.Big, atom.Code, atom.Em, atom.Font, atom.I, atom.Nobr, atom.S, atom.Small,
@@ -107,7 +108,7 @@ func isHeading(a atom.Atom) bool {
 	return false
 }
 
-// endsParagraph tells whether a paragraph ends where such an element begins.
+// endsParagraph reports whether a paragraph ends where such an element begins.
 func endsParagraph(a atom.Atom) bool {
 	switch a {
 	case atom.Address, atom.Article, atom.Aside, atom.Blockquote, atom.Center, atom.Details, atom.Dialog, atom.Dir,
@@ -119,10 +120,10 @@ func endsParagraph(a atom.Atom) bool {
 	return isHeading(a)
 }
 
-// isIgnored tells whether a tag is passed over.
+// isIgnored reports whether a tag is passed over.
 func isIgnored(a atom.Atom) bool { return a == atom.Head || a == atom.Frame || a == atom.Frameset }
 
-// isLeftOut tells whether what an element holds is no text, or none that is seen in the page.
+// isLeftOut reports whether what an element holds is no text, or none that is seen in the page.
 func isLeftOut(a atom.Atom) bool {
 	switch a {
 	case atom.Script, atom.Style, atom.Noscript, atom.Iframe, atom.Noembed, atom.Noframes, atom.Svg,
@@ -132,12 +133,13 @@ func isLeftOut(a atom.Atom) bool {
 	return false
 }
 
-// isTablePart tells whether an element is known only in tables.
+// isTablePart reports whether an element is known only in tables.
 func isTablePart(a atom.Atom) bool {
 	return isTableFrame(a) && a != atom.Table || isCell(a) || a == atom.Col || a == atom.Colgroup
 }
 
-// isTableFrame tells whether an element of a table holds neither text nor elements but parts of tables.
+// isTableFrame reports whether an element of a table holds neither text nor elements but parts of
+// tables.
 func isTableFrame(a atom.Atom) bool {
 	switch a {
 	case atom.Table, atom.Tbody, atom.Thead, atom.Tfoot, atom.Tr:

@@ -12,11 +12,11 @@ import (
 )
 
 // extractVersion stands in the identity where articles are extracted: which words are left
-// depends on the release of the library, and on the tree that it is given. Raise the latter's number with every
-// change to that or to what a page may cost.
+// depends on the release of the library, and on the tree that it is given. Raise the latter's
+// number with every change to that or to what a page may cost.
 const extractVersion = "readability-v2.1.1+tree2"
 
-// parseExtract tells whether [Options].Extract asks for the article alone.
+// parseExtract reports whether [Options].Extract asks for the article alone.
 func parseExtract(s string) (article bool, err error) {
 	switch s {
 	case "", "all":
@@ -52,13 +52,14 @@ func isPage(s string) bool {
 	}
 }
 
-// minArticle is how many characters an article must have for the library to be content with it. With
-// fewer it tries again with more of the page around it. Its own 500 are a long article in Chinese.
+// minArticle is how many characters an article must have for the library to be content with it.
+// With fewer it tries again with more of the page around it. Its own 500 are a long article in
+// Chinese.
 const minArticle = 100
 
-// mainText returns the text of a page's article, without what its site puts around it. ok is false where
-// none is found, or where looking for it would cost too much: that is decided by counting, never by a clock, so that it
-// is the same on every machine.
+// mainText returns the text of a page's article, without what its site puts around it. ok is
+// false where none is found, or where looking for it would cost too much: that is decided by
+// counting, never by a clock, so that it is the same on every machine.
 func mainText(page string) (article string, ok bool) {
 	root, err := parseTree(page)
 	if err != nil || work(root) > maxWork {
@@ -79,13 +80,13 @@ func mainText(page string) (article string, ok bool) {
 	})
 }
 
-// minLine is how many characters a line must have to be taken for the article's own. It is from how many on
-// the library counts a paragraph.
+// minLine is how many characters a line must have to be taken for the article's own. It is from
+// how many on the library counts a paragraph.
 const minLine = 25
 
-// trimEdges drops the short lines before an article's first long one and after its last: what an extractor
-// often leaves of a date, a caption or a credit, other on every site. A text without a long line is
-// left as it is.
+// trimEdges drops the short lines before an article's first long one and after its last: what an
+// extractor often leaves of a date, a caption or a credit, other on every site. A text without a
+// long line is left as it is.
 func trimEdges(article string) string {
 	first, last := -1, -1
 	at := 0
@@ -104,8 +105,8 @@ func trimEdges(article string) string {
 	return article[first:last]
 }
 
-// guarded makes a failure of the library, a panic included, a page without an article: one page must not
-// end a program that would get it again after every restart.
+// guarded makes a failure of the library, a panic included, a page without an article: one page
+// must not end a program that would get it again after every restart.
 func guarded(extract func() (string, error)) (article string, ok bool) {
 	defer func() {
 		if recover() != nil {

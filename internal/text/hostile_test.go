@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// hostilePages are pages of about size bytes, each of which is made to be dear in its own way: to HTML's rules
-// for what is not closed in order, to the library, or to what is looked for in both.
+// hostilePages are pages of about size bytes, each of which is made to be dear in its own way: to
+// HTML's rules for what is not closed in order, to the library, or to what is looked for in both.
 func hostilePages(size int) map[string]string {
 	page := func(head, open, each, end string) string {
 		head = "<!doctype html><html><head>" + head + "</head><body>" + open

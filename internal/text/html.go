@@ -45,7 +45,7 @@ func (m htmlMode) plain(s string) string {
 	return unescapeReferences(s)
 }
 
-// hasTag tells whether anything in s looks like the beginning of a tag or a
+// hasTag reports whether anything in s looks like the beginning of a tag or a
 // doctype. Without one isHTML need not read s: "1 < 2", "I <3 Beijing".
 func hasTag(s string) bool {
 	for {
@@ -88,7 +88,7 @@ func isHTML(s string) bool {
 	}
 }
 
-// startsHTML tells whether a start tag shows that the text is HTML. With
+// startsHTML reports whether a start tag shows that the text is HTML. With
 // attributes one must have a value, for `a <p and q> b` has none. Without,
 // neither inline elements count (`a<b>c`) nor those whose names serve as
 // placeholders (`cp <source>`).

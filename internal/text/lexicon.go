@@ -280,7 +280,7 @@ func cutUnit(s string) (unit, rest string) {
 	return s[:end], s[end:]
 }
 
-// isLatin tells whether r makes a unit with its neighbours.
+// isLatin reports whether r makes a unit with its neighbours.
 func isLatin(r rune) bool {
 	return r < 0x800 && isLetterOrNumber(r) // of one or two bytes
 }

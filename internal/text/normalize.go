@@ -124,7 +124,7 @@ func lowerASCII(s string) (eight uint64, ascii int) {
 	return eight | upper>>2, ascii // 'a' - 'A' is 0x20, a fourth of the high bit
 }
 
-// isThreeBytes tells whether a character of three bytes begins with these. It
+// isThreeBytes reports whether a character of three bytes begins with these. It
 // does not know those after 0xE0 and 0xED, where there are more conditions.
 func isThreeBytes(a, b, c byte) bool {
 	return a > 0xE0 && a < 0xF0 && a != 0xED && b&0xC0 == 0x80 && c&0xC0 == 0x80

@@ -41,7 +41,7 @@ func (n *normalizer) kind(r rune) outcome {
 	return beyond
 }
 
-// beginsSegment tells whether r composes with nothing that stands before it, nor
+// beginsSegment reports whether r composes with nothing that stands before it, nor
 // changes places with it. What BoundaryBefore says of a character with a
 // decomposition is not enough: U+314F is U+1161, a vowel that joins a syllable.
 func beginsSegment(r rune) bool {

@@ -8,8 +8,9 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// noscript adds the image that a browser without scripts shows, unless the page shows it anyway. Pages that load
-// images late by a script have them there, and how many images are among the text tells articles from menus.
+// noscript adds the image that a browser without scripts shows, unless the page shows it anyway.
+// Pages that load images late by a script have them there, and how many images are among the text
+// tells articles from menus.
 func (b *treeBuilder) noscript(s []byte) {
 	if b.noscripts++; b.noscripts > maxNoscripts || len(s) > maxNoscript || len(b.open) == 0 {
 		return
@@ -28,8 +29,8 @@ func (b *treeBuilder) noscript(s []byte) {
 	}
 }
 
-// How many elements for browsers without scripts are looked at, and how many bytes of each. The markup of an image
-// has less.
+// How many elements for browsers without scripts are looked at, and how many bytes of each. The
+// markup of an image has less.
 const (
 	maxNoscripts = 1 << 10
 	maxNoscript  = 4 << 10
@@ -56,7 +57,7 @@ func singleImage(s []byte) (image tag, ok bool) {
 	}
 }
 
-// isSingleImage tells whether an element is an image, or holds nothing else.
+// isSingleImage reports whether an element is an image, or holds nothing else.
 func isSingleImage(n *html.Node) bool {
 	for range maxDepth {
 		if n == nil || n.Type != html.ElementNode {

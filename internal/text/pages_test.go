@@ -24,8 +24,8 @@ type headline struct {
 	Number      int
 }
 
-// pages puts each of the first n stories of a made-up feed on every site of testdata/pages. What a site puts
-// around a story is of its own, and other for every story.
+// pages puts each of the first n stories of a made-up feed on every site of testdata/pages. What
+// a site puts around a story is of its own, and other for every story.
 func pages(t testing.TB, n int) []page {
 	t.Helper()
 	sites := template.Must(template.ParseGlob("testdata/pages/*.html")).Templates()
@@ -63,9 +63,9 @@ func pages(t testing.TB, n int) []page {
 	return made
 }
 
-// What a site puts around an article hides that it is the same as another site's. Without it copies are
-// near again, and no two stories become so. Tables that serve as layout are beyond the extractor: of such a
-// page everything stays, and copies are rarely near.
+// What a site puts around an article hides that it is the same as another site's. Without it
+// copies are near again, and no two stories become so. Tables that serve as layout are beyond the
+// extractor: of such a page everything stays, and copies are rarely near.
 func TestArticlesOfPagesAreNear(t *testing.T) {
 	made := pages(t, 20)
 	for _, c := range []struct {

@@ -9,7 +9,7 @@ import (
 // path loses word boundaries from about 64 KiB of unbroken text on.
 const maxRun = 16 << 10
 
-// isWordRune tells whether r may be part of a word: a letter, a number or a
+// isWordRune reports whether r may be part of a word: a letter, a number or a
 // mark that is written on one.
 func isWordRune(r rune) bool {
 	switch {

@@ -65,7 +65,8 @@ func readTag(z *html.Tokenizer, kind html.TokenType) tag {
 	return t
 }
 
-// keep keeps an attribute if it can make a difference to which text is the article's, and only so much of it.
+// keep keeps an attribute if it can make a difference to which text is the article's, and only so
+// much of it.
 func (t *tag) keep(key string, value []byte) {
 	switch key {
 	case "class", "id", "data-latex":
@@ -118,7 +119,7 @@ func (t *tag) set(key string, value []byte) {
 	t.attr = append(t.attr, html.Attribute{Key: key, Val: string(value)})
 }
 
-// isCredit tells whether metadata say what the title is, or who wrote the article.
+// isCredit reports whether metadata say what the title is, or who wrote the article.
 func (t *tag) isCredit() bool {
 	return slices.ContainsFunc(t.attr, func(a html.Attribute) bool { return a.Key != "content" && credit.MatchString(a.Val) })
 }

@@ -48,12 +48,13 @@ type Options struct {
 	//	"always"    everywhere
 	//	"never"     nowhere, nor are character references resolved
 	//
-	// A document in XML (a feed, NITF, NewsML) is recognised in "auto" and "always": its character data
-	// is the text.
+	// A document in XML (a feed, NITF, NewsML) is recognised in "auto" and "always": its
+	// character data is the text.
 	HTML string
 
-	// Extract says what of a content is compared that is a whole HTML page, with a doctype or an html,
-	// head or body tag at its beginning. Elsewhere, and where HTML is "never", it makes no difference.
+	// Extract says what of a content is compared that is a whole HTML page, with a doctype or an
+	// html, head or body tag at its beginning. Elsewhere, and where HTML is "never", it makes no
+	// difference.
 	//
 	//	"all", ""  all its text
 	//	"article"  what looks like the article, without menus, adverts and other articles' headlines;

@@ -61,9 +61,9 @@ func (c *Counter) reset() {
 	c.tokens = c.tokens[:0]
 }
 
-// Words hands on the tokens of a title and a content one by one, in order, as often as they occur,
-// each with its hash and a Count of 1. They are what [Counter.Tokens] counts. A Token is valid until
-// the next call of a method of the Counter.
+// Words hands on the tokens of a title and a content one by one, in order, as often as they
+// occur, each with its hash and a Count of 1. They are what [Counter.Tokens] counts. A Token is
+// valid until the next call of a method of the Counter.
 func (c *Counter) Words(title, content string, each func(Token)) {
 	c.reset()
 	c.text = c.tokenizer.AppendClean(c.text[:0], title, content)

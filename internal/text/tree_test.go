@@ -169,8 +169,9 @@ func TestTreeOfWellFormedPages(t *testing.T) {
 	}
 }
 
-// letters returns the letters and numbers that are in a tree and not in elements that are left out, in the order of
-// their code points: text in a table comes before it, and where depends on what was open.
+// letters returns the letters and numbers that are in a tree and not in elements that are left
+// out, in the order of their code points: text in a table comes before it, and where depends on
+// what was open.
 func letters(n *html.Node) string {
 	var all []rune
 	var walk func(n *html.Node)
@@ -194,8 +195,9 @@ func letters(n *html.Node) string {
 	return string(all)
 }
 
-// Whatever a page holds, its tree is bounded, is valid UTF-8 where the page is, and has the same text as HTML's own rules
-// give. Of elements with rules for what is in them, which are simpler here, no more is compared than that.
+// Whatever a page holds, its tree is bounded, is valid UTF-8 where the page is, and has the same
+// text as HTML's own rules give. Of elements with rules for what is in them, which are simpler
+// here, no more is compared than that.
 func FuzzParseTree(f *testing.F) {
 	f.Add(aPage)
 	f.Add("<p><b><i>x</p></b><table>y<tr><td><a>z<a></table><form><div></form>")

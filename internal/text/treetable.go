@@ -2,8 +2,8 @@ package text
 
 import "golang.org/x/net/html/atom"
 
-// startTablePart takes in a start tag that is only known in tables, and adds the elements that a table has without
-// their tags.
+// startTablePart takes in a start tag that is only known in tables, and adds the elements that a
+// table has without their tags.
 func (b *treeBuilder) startTablePart(t tag) {
 	table := b.find(noBounds, atom.Table)
 	if table == 0 {
@@ -24,8 +24,8 @@ func (b *treeBuilder) startTablePart(t tag) {
 	b.push(t, t.atom == atom.Col)
 }
 
-// findOrPush returns the place of the innermost element of one of these kinds in the innermost table. If there is
-// none, it adds one of the first kind to the open element at place parent.
+// findOrPush returns the place of the innermost element of one of these kinds in the innermost
+// table. If there is none, it adds one of the first kind to the open element at place parent.
 func (b *treeBuilder) findOrPush(parent int, kinds ...atom.Atom) int {
 	if i := b.find(isTable, kinds...); i > 0 {
 		return i

@@ -69,7 +69,7 @@ func addWord(seg *gse.Segmenter, n *normalizer, line string) error {
 	return nil
 }
 
-// isWord tells whether normalised text can hold s as a token.
+// isWord reports whether normalised text can hold s as a token.
 func isWord(s string) bool {
 	return strings.ContainsFunc(s, isLetterOrNumber) && !strings.ContainsFunc(s, splits)
 }

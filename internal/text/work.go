@@ -5,8 +5,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// maxWork is what looking for an article may cost, in steps of some 25 ns for each time that the library tries. Of
-// 133 real pages, of up to 1.6 MB, the dearest takes 11 million steps.
+// maxWork is what looking for an article may cost, in steps of some 25 ns for each time that the
+// library tries. Of 133 real pages, of up to 1.6 MB, the dearest takes 11 million steps.
 const maxWork = 1 << 24
 
 // Steps of the library, as measured, where they are more than one.
@@ -47,8 +47,8 @@ type ancestors struct {
 	head     int
 }
 
-// walk counts the steps for a node, with all in it. The library reads the text below each element, so that a character
-// counts once for every element it is in.
+// walk counts the steps for a node, with all in it. The library reads the text below each
+// element, so that a character counts once for every element it is in.
 func (w *worker) walk(n *html.Node, a ancestors) {
 	w.steps += a.all*stepsPerNode + a.copied*stepsPerCopy
 	for _, attr := range n.Attr {

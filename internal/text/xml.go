@@ -8,8 +8,9 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// isXML tells a document in XML that is not HTML: a feed, or news in NITF or NewsML. It begins with an
-// XML declaration, or its first element names its namespace. Where that is an element of HTML, it is HTML.
+// isXML tells a document in XML that is not HTML: a feed, or news in NITF or NewsML. It begins
+// with an XML declaration, or its first element names its namespace. Where that is an element of
+// HTML, it is HTML.
 func isXML(s string) bool {
 	s = strings.TrimLeft(s, "\ufeff \t\r\n")
 	if !strings.HasPrefix(s, "<") {
@@ -34,7 +35,7 @@ func isXML(s string) bool {
 	}
 }
 
-// hasNamespace tells whether an attribute of a start tag declares a namespace.
+// hasNamespace reports whether an attribute of a start tag declares a namespace.
 func hasNamespace(z *html.Tokenizer) bool {
 	for {
 		key, value, more := z.TagAttr()
@@ -48,8 +49,8 @@ func hasNamespace(z *html.Tokenizer) bool {
 }
 
 // stripXML returns the character data of an XML document, CDATA sections included. All elements
-// separate words but those that in HTML are inline. What stands between two that separate is plain text or HTML, which
-// feeds hold as character data.
+// separate words but those that in HTML are inline. What stands between two that separate is
+// plain text or HTML, which feeds hold as character data.
 //
 // The document need not be well-formed, so it is HTML's tokenizer that reads it.
 func stripXML(s string) string {
