@@ -20,6 +20,7 @@ import (
 // Real news, sent and read with kcat, comes out exactly once, each article with the representative
 // that a plain single pass gives it; from one partition with the ids of clusterd cluster.
 func TestNewsThroughKcat(t *testing.T) {
+	t.Parallel()
 	articles := gunzip(t, sharedData(t, "data/zh_events.jsonl.gz"))
 	lines := bytes.Count(articles, []byte("\n"))
 	for _, partitions := range []int32{4, 1} {
@@ -54,6 +55,7 @@ func TestNewsThroughKcat(t *testing.T) {
 // The pairs that each method finds in real sets, and how many of a thousand articles it puts where they do not belong,
 // without Kafka.
 func TestQuality(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		method, set              string
 		precision, recall, wrong float64

@@ -24,6 +24,7 @@ const readmeAddress = "127.0.0.1:9092"
 
 // Every command of the README works, in its order, word for word but for the broker's address.
 func TestREADME(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("../README.md")
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,3 @@
-//go:build !race
-
-// With the race detector the dictionary takes half a minute to load.
-
 package minhash
 
 import (

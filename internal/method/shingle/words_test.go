@@ -1,7 +1,3 @@
-//go:build !race
-
-// With the race detector the dictionary takes half a minute to load, and there is no race to find.
-
 package shingle
 
 import (
