@@ -1,3 +1,7 @@
+//go:build !race
+
+// The attacks are long searches in one goroutine, which take minutes under the race detector.
+
 package method_test
 
 import (

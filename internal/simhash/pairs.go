@@ -11,20 +11,28 @@ import (
 // long as the Pairs lives.
 const maxKept = 1 << 14
 
+// Words hands on the words of a text in order, each with its hash, as [text.Counter.Words] does.
+type Words interface {
+	Words(title, content string, each func(text.Token))
+}
+
 // A Pairs counts the words of one text after the other and the pairs of words that follow each
 // other, in memory that it uses again. It is not safe for concurrent use.
 type Pairs struct {
-	counter  *text.Counter
+	words    Words
 	keyed    *keyedhash.Hash // nil: pairHash
 	features []text.Token
 	at       map[uint64]int32 // a feature's place among them, by its hash
 	last     uint64           // hash of the word before
+	each     func(text.Token) // add, bound once: what an interface is given is allocated
 }
 
-// NewPairs returns a Pairs of the words that the Counter finds, which must be used for nothing else. The
-// hashes of pairs are made with the key if there is one.
-func NewPairs(counter *text.Counter, key *keyedhash.Key) *Pairs {
-	return &Pairs{counter: counter, keyed: key.For("token pair"), at: make(map[uint64]int32)}
+// NewPairs returns a Pairs of these words, which must be used for nothing else. The hashes of
+// pairs are made with the key if there is one.
+func NewPairs(words Words, key *keyedhash.Key) *Pairs {
+	p := &Pairs{words: words, keyed: key.For("token pair"), at: make(map[uint64]int32)}
+	p.each = p.add
+	return p
 }
 
 // Tokens returns the words of a title and a content, as [text.Counter.Tokens] does, and
@@ -38,7 +46,7 @@ func (p *Pairs) Tokens(title, content string) []text.Token {
 	}
 	p.features = p.features[:0]
 	clear(p.at)
-	p.counter.Words(title, content, p.add)
+	p.words.Words(title, content, p.each)
 	return p.features
 }
 
