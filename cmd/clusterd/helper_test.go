@@ -2,45 +2,28 @@ package main
 
 import (
 	"bytes"
-	"flag"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/testutil/wait"
 	"github.com/spf13/cobra"
+
+	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
 
-// binaries is the folder that the binary is built in.
-var binaries string
+// asClusterd is the environment variable by which a process of the test binary is clusterd.
+const asClusterd = "TEST_AS_CLUSTERD"
 
 func TestMain(m *testing.M) {
-	os.Exit(func() int {
-		flag.Parse()
-		dir, err := os.MkdirTemp("", "clusterd-test")
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer os.RemoveAll(dir)
-		binaries = dir
-		return m.Run()
-	}())
-}
-
-// build builds the command once, for the tests that need a process.
-var build = sync.OnceValues(func() (string, error) {
-	binary := filepath.Join(binaries, "clusterd")
-	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w: %s", err, out)
+	if os.Getenv(asClusterd) != "" {
+		main()
+		return
 	}
-	return binary, nil
-})
+	m.Run()
+}
 
 // outcome is what a command line gave.
 type outcome struct {
@@ -96,11 +79,8 @@ type process struct {
 
 func start(t *testing.T, args ...string) *process {
 	t.Helper()
-	binary, err := build()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &process{T: t, cmd: exec.Command(binary, args...), done: make(chan struct{})}
+	p := &process{T: t, cmd: exec.Command(os.Args[0], args...), done: make(chan struct{})}
+	p.cmd.Env = append(os.Environ(), asClusterd+"=1")
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.errs
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
