@@ -53,7 +53,7 @@ func TestMain(m *testing.M) {
 
 func run(m *testing.M) (int, error) {
 	// Parallel tests wait for Kafka's timeouts in the main, not for a core. The command line goes first.
-	if err := flag.Set("test.parallel", "6"); err != nil {
+	if err := flag.Set("test.parallel", "4"); err != nil {
 		return 1, err
 	}
 	flag.Parse()
