@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/segmentio/kafka-go/compress"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/clusterd/clusterd/internal/article"
@@ -99,7 +98,12 @@ const maxMessageBytes = 1 << 20
 // ceiling copies a topic: for each record one of the size of a result, in transactions as large as clusterd's
 // and with the offsets of the input. While one commits, the next is read.
 func ceiling(ctx context.Context, client *kafka.Client, c config.Config, log *slog.Logger, input, output, group string) error {
-	producer := sink.NewProducer(client, log, group, group, map[string]int{output: maxMessageBytes}, compress.Lz4)
+	producer, err := sink.NewProducer(client, log, sink.Settings{
+		TransactionalID: group, Group: group, Compression: "lz4", Limits: map[string]int{output: maxMessageBytes},
+	})
+	if err != nil {
+		return err
+	}
 	if err := producer.Fence(ctx); err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/segmentio/kafka-go/compress"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -60,7 +59,12 @@ func BenchmarkTransaction(b *testing.B) {
 	for _, size := range []int{100, 1_000, 20_000} {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
 			topic := topicFor(b, 4)
-			producer := sink.NewProducer(connect(b), slog.New(slog.DiscardHandler), topic, topic, map[string]int{topic: 1 << 20}, compress.Lz4)
+			producer, err := sink.NewProducer(connect(b), slog.New(slog.DiscardHandler), sink.Settings{
+				TransactionalID: topic, Group: topic, Compression: "lz4", Limits: map[string]int{topic: 1 << 20},
+			})
+			if err != nil {
+				b.Fatal(err)
+			}
 			if err := producer.Fence(b.Context()); err != nil {
 				b.Fatal(err)
 			}

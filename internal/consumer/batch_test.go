@@ -12,13 +12,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/snappy"
 	"github.com/segmentio/kafka-go/compress"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/kafka/recordbatch"
 )
 
 // packed is a batch of n records, which are already encoded, under a codec.
@@ -76,11 +76,11 @@ func TestALargeRecordIsCut(t *testing.T) {
 	for _, codec := range []compress.Compression{compress.Gzip, compress.Snappy, compress.Lz4, compress.Zstd} {
 		t.Run(codec.String(), func(t *testing.T) {
 			set := packed(t, codec, 2, io.MultiReader(large(0, 2000, size, 0), large(1, limit, limit, limit/2)))
-			unpacker := newUnpacker(limit)
-			defer unpacker.close()
+			reader := recordbatch.NewReader(limit)
+			defer reader.Close()
 			var got []kafka.Record
 			n := allocated(func() {
-				c := newCutter("articles", 0, 0, 1<<20, unpacker)
+				c := newCutter("articles", 0, 0, 1<<20, reader)
 				c.send = func(chunk Chunk) error { got = append(got, chunk.Records...); return nil }
 				if err := c.committed(set, nil); err != nil {
 					t.Fatal(err)
@@ -104,10 +104,10 @@ func TestALargeRecordIsCut(t *testing.T) {
 
 func TestHeadersBeyondTheLimitAreLeftOut(t *testing.T) {
 	records := io.MultiReader(large(0, 1, 1, 64<<20), large(1, 1, 1, 100))
-	unpacker := newUnpacker(1000)
-	defer unpacker.close()
+	reader := recordbatch.NewReader(1000)
+	defer reader.Close()
 	var headers []int
-	c := newCutter("articles", 0, 0, 1<<20, unpacker)
+	c := newCutter("articles", 0, 0, 1<<20, reader)
 	c.send = func(chunk Chunk) error {
 		for _, r := range chunk.Records {
 			headers = append(headers, len(r.Headers))
@@ -129,13 +129,13 @@ func TestALargeBatchComesInChunks(t *testing.T) {
 		encoded = r.AppendTo(encoded)
 	}
 	set := packed(t, compress.Zstd, records, bytes.NewReader(encoded))
-	unpacker := newUnpacker(1000)
-	defer unpacker.close()
+	reader := recordbatch.NewReader(1000)
+	defer reader.Close()
 	runtime.GC()
 	var before, now runtime.MemStats
 	runtime.ReadMemStats(&before)
 	next, chunks := int64(0), 0
-	c := newCutter("articles", 0, 0, maxBytes, unpacker)
+	c := newCutter("articles", 0, 0, maxBytes, reader)
 	c.send = func(chunk Chunk) error {
 		runtime.GC()
 		runtime.ReadMemStats(&now)
@@ -174,9 +174,9 @@ func TestAbortedBatchesStayPacked(t *testing.T) {
 func TestDamagedBatches(t *testing.T) {
 	good := data(-1, 3, 5).bytes()
 	format, checksum, short, negative, far := bytes.Clone(good), bytes.Clone(good), bytes.Clone(good), bytes.Clone(good), bytes.Clone(good)
-	format[magicAt] = 1
+	format[16] = 1
 	checksum[len(checksum)-1] ^= 1
-	binary.BigEndian.PutUint32(short[lengthAt:], 40)
+	binary.BigEndian.PutUint32(short[8:], 40)
 	binary.BigEndian.PutUint64(negative, 1<<64-3)
 	binary.BigEndian.PutUint64(far, 1<<63-1)
 	for name, tt := range map[string]struct {
@@ -191,7 +191,7 @@ func TestDamagedBatches(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := committed(0, append(data(-1, 0, 2).bytes(), tt.set...), nil, 1<<20)
-			if !errors.Is(err, ErrUnreadable) || !strings.Contains(err.Error(), tt.want) {
+			if !errors.Is(err, recordbatch.ErrUnreadable) || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error = %v, want %q in it", err, tt.want)
 			}
 			if kafka.Transient(err) {
@@ -201,38 +201,6 @@ func TestDamagedBatches(t *testing.T) {
 				t.Errorf("%d records, then %d", len(got.Records), got.Next)
 			}
 		})
-	}
-}
-
-// xerial is what snappy-java writes.
-func xerial(plain []byte) []byte {
-	stream := []byte("\x82SNAPPY\x00\x00\x00\x00\x01\x00\x00\x00\x01")
-	for block := range slices.Chunk(plain, 32<<10) {
-		encoded := snappy.Encode(nil, block)
-		stream = append(binary.BigEndian.AppendUint32(stream, uint32(len(encoded))), encoded...)
-	}
-	return stream
-}
-
-// What snappy-java writes has a head and blocks; what others write is a single block.
-func TestSnappy(t *testing.T) {
-	plain := bytes.Repeat([]byte("a text that is said again, and again. "), 10_000)
-	for name, encoded := range map[string][]byte{
-		"one block":                snappy.Encode(nil, plain),
-		"framed":                   xerial(plain),
-		"one stream after another": slices.Concat(xerial(plain[:100_001]), xerial(nil), xerial(plain[100_001:])),
-	} {
-		if got, err := io.ReadAll(newSnappyReader(encoded)); err != nil || !bytes.Equal(got, plain) {
-			t.Errorf("%s: %d bytes of %d, %v", name, len(got), len(plain), err)
-		}
-		for _, n := range []int{1, 17, 19, len(encoded) / 2, len(encoded) - 1} {
-			if got, err := io.ReadAll(newSnappyReader(encoded[:n])); err == nil && bytes.Equal(got, plain) {
-				t.Errorf("%s: whole after %d bytes of %d", name, n, len(encoded))
-			}
-		}
-	}
-	if got, err := io.ReadAll(newSnappyReader(nil)); err != nil || len(got) != 0 {
-		t.Errorf("nothing: %d bytes, %v", len(got), err)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/kafka/recordbatch"
 )
 
 // cutter makes chunks of a fetched record set.
@@ -18,12 +19,12 @@ type cutter struct {
 	maxBytes int // of records in memory, at which a chunk is sent
 	size     int // of the chunk's records in memory
 	sent     int64
-	unpacker *unpacker
+	reader   *recordbatch.Reader
 }
 
-func newCutter(topic string, partition int, next int64, maxBytes int, unpacker *unpacker) *cutter {
+func newCutter(topic string, partition int, next int64, maxBytes int, reader *recordbatch.Reader) *cutter {
 	return &cutter{
-		chunk: Chunk{Partition: partition, Next: next}, topic: topic, maxBytes: maxBytes, sent: next, unpacker: unpacker,
+		chunk: Chunk{Partition: partition, Next: next}, topic: topic, maxBytes: maxBytes, sent: next, reader: reader,
 	}
 }
 
@@ -36,7 +37,7 @@ func (c *cutter) committed(set []byte, transactions []kmsg.FetchResponseTopicPar
 	aborted := make(map[int64]bool) // by producer id: its records are being dropped
 	start, some := c.chunk.Next, false
 	for {
-		batch, rest, err := nextBatch(set)
+		batch, rest, err := recordbatch.Next(set)
 		if err != nil {
 			return errors.Join(c.flush(), err) // what came before it is good
 		}
@@ -45,21 +46,21 @@ func (c *cutter) committed(set []byte, transactions []kmsg.FetchResponseTopicPar
 		}
 		// Before a control record too: where a fetch begins at it, it ends a transaction that the
 		// broker lists though nothing of it is in the set.
-		for len(transactions) > 0 && transactions[0].FirstOffset <= batch.FirstOffset {
+		for len(transactions) > 0 && transactions[0].FirstOffset <= batch.First() {
 			aborted[transactions[0].ProducerID] = true
 			transactions = transactions[1:]
 		}
 		switch {
-		case batch.attributes().Control():
-			delete(aborted, batch.ProducerID)
-		case batch.attributes().Transactional() && aborted[batch.ProducerID]:
+		case batch.Control():
+			delete(aborted, batch.ProducerID())
+		case batch.Transactional() && aborted[batch.ProducerID()]:
 		default:
-			if err := c.unpacker.each(batch, c.take); err != nil {
+			if err := c.reader.Each(batch, c.take); err != nil {
 				return err
 			}
 		}
 		// Its last records may have been compacted away, or all of them.
-		c.chunk.Next = max(c.chunk.Next, batch.last()+1)
+		c.chunk.Next = max(c.chunk.Next, batch.Last()+1)
 		set, some = rest, true
 	}
 	if some && c.chunk.Next == start {

@@ -15,6 +15,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/kafka/recordbatch"
 )
 
 // entry is a record batch of a hand-made log, or the control record that ends a transaction.
@@ -59,9 +60,9 @@ func encode(b kmsg.RecordBatch, records ...kmsg.Record) []byte {
 }
 
 func seal(b kmsg.RecordBatch) []byte {
-	b.Magic, b.Length = 2, int32(recordsAt-magicAt+4+len(b.Records))
+	b.Magic, b.Length = 2, int32(len(b.AppendTo(nil))-12)
 	data := b.AppendTo(nil)
-	binary.BigEndian.PutUint32(data[crcAt:], crc32.Checksum(data[attributesAt:], crc32.MakeTable(crc32.Castagnoli)))
+	binary.BigEndian.PutUint32(data[17:], crc32.Checksum(data[21:], crc32.MakeTable(crc32.Castagnoli)))
 	return data
 }
 
@@ -95,10 +96,10 @@ type aborted = kmsg.FetchResponseTopicPartitionAbortedTransaction
 
 // committed puts the chunks of a fetched set together.
 func committed(next int64, set []byte, transactions []aborted, maxBytes int) (Chunk, error) {
-	unpacker := newUnpacker(1 << 20)
-	defer unpacker.close()
+	reader := recordbatch.NewReader(1 << 20)
+	defer reader.Close()
 	all := Chunk{Partition: 3, Next: next}
-	c := newCutter("articles", 3, next, maxBytes, unpacker)
+	c := newCutter("articles", 3, next, maxBytes, reader)
 	c.send = func(chunk Chunk) error {
 		if chunk.Next <= all.Next || chunk.Partition != 3 {
 			return fmt.Errorf("a chunk of partition %d from %d to %d", chunk.Partition, all.Next, chunk.Next)
@@ -186,7 +187,7 @@ func TestCommittedKeepsRecordsWhole(t *testing.T) {
 	if r := got.Records[2]; r.Key == nil || r.Value == nil || len(r.Key)+len(r.Value) != 0 {
 		t.Errorf("a record with an empty key and value: %+v", r)
 	}
-	batch.Attributes |= int16(logAppendTime)
+	batch.Attributes |= 1 << 3
 	if got, err = committed(7, encode(batch, records...), nil, 1<<20); err != nil || !got.Records[1].Time.Equal(at.Add(9*time.Millisecond)) {
 		t.Errorf("where the broker sets the time: %+v, %v", got, err)
 	}
@@ -315,12 +316,12 @@ func BenchmarkCommitted(b *testing.B) {
 			if _, err := set.WriteTo(&encoded); err != nil {
 				b.Fatal(err)
 			}
-			unpacker := newUnpacker(1 << 20)
-			defer unpacker.close()
+			reader := recordbatch.NewReader(1 << 20)
+			defer reader.Close()
 			b.SetBytes(1000 * 1024)
 			for b.Loop() {
 				n := 0
-				c := newCutter("articles", 0, 0, 8<<20, unpacker)
+				c := newCutter("articles", 0, 0, 8<<20, reader)
 				c.send = func(chunk Chunk) error { n += len(chunk.Records); return nil }
 				if err := c.committed(encoded.Bytes()[4:], nil); err != nil || n != len(records) {
 					b.Fatalf("%d records, %v", n, err)

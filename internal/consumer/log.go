@@ -23,6 +23,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/kafka/recordbatch"
 )
 
 const (
@@ -122,7 +123,7 @@ func (l *Log) Read(ctx context.Context, out chan<- Chunk) error {
 	}
 }
 
-// damagedError is ErrUnreadable at a place. It is comparable.
+// damagedError is [recordbatch.ErrUnreadable] at a place. It is comparable.
 type damagedError struct {
 	partition int
 	offset    int64
@@ -130,7 +131,7 @@ type damagedError struct {
 }
 
 func (e damagedError) Error() string { return e.text }
-func (e damagedError) Unwrap() error { return ErrUnreadable }
+func (e damagedError) Unwrap() error { return recordbatch.ErrUnreadable }
 
 // readLeaders reads from every leader side by side until one of them fails: then the layout may
 // have changed, and the caller asks for it again.
@@ -178,8 +179,8 @@ func (l *Log) readLeader(ctx context.Context, partitions []int, next map[int]int
 	if limit == 0 {
 		limit = math.MaxInt32
 	}
-	unpacker := newUnpacker(limit)
-	defer unpacker.close()
+	reader := recordbatch.NewReader(limit)
+	defer reader.Close()
 	for {
 		fetched, err := l.fetch(ctx, partitions, next)
 		if err != nil {
@@ -188,7 +189,7 @@ func (l *Log) readLeader(ctx context.Context, partitions []int, next map[int]int
 		l.trouble.Over()
 		l.polled(fetched, next)
 		for _, p := range fetched {
-			c := newCutter(l.topic, int(p.Partition), next[int(p.Partition)], l.maxBytes, unpacker)
+			c := newCutter(l.topic, int(p.Partition), next[int(p.Partition)], l.maxBytes, reader)
 			c.send = func(chunk Chunk) error {
 				select {
 				case results <- chunk:
@@ -199,7 +200,7 @@ func (l *Log) readLeader(ctx context.Context, partitions []int, next map[int]int
 				}
 			}
 			err := c.committed(p.RecordBatches, p.AbortedTransactions)
-			if errors.Is(err, ErrUnreadable) {
+			if errors.Is(err, recordbatch.ErrUnreadable) {
 				err = damagedError{int(p.Partition), c.chunk.Next, fmt.Sprintf("%v. Nothing was skipped, and fetching it %d times did not help: it is damaged in "+
 					"the broker's log. To go on without it, set the offset of the group by hand (kafka-consumer-groups --reset-offsets)", err, damageTries)}
 			}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/kafka/recordbatch"
 	"github.com/clusterd/clusterd/internal/testutil/kafkatest"
 	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
@@ -369,7 +370,7 @@ func TestLogFetchesADamagedBatchAgain(t *testing.T) {
 				}
 				return
 			}
-			if !errors.Is(err, ErrUnreadable) || !slices.Equal(got, []int64{0, 1}) || fetches.Load() < damageTries {
+			if !errors.Is(err, recordbatch.ErrUnreadable) || !slices.Equal(got, []int64{0, 1}) || fetches.Load() < damageTries {
 				t.Errorf("got %v after %d fetches, %v", got, fetches.Load(), err)
 			}
 			for _, want := range []string{"reading articles/0 at offset 2", "its checksum is wrong", "Nothing was skipped", "--reset-offsets"} {

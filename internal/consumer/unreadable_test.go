@@ -18,6 +18,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/kafka/recordbatch"
+	"github.com/clusterd/clusterd/internal/testutil/kafkatest"
 )
 
 // parts are an encoded record before its length is put in front of it.
@@ -188,9 +190,9 @@ func TestOddBatches(t *testing.T) {
 		"no lz4":                      {odd(compress.Lz4, 2, records(0, 1)), "10-11", "lz4"},
 		"no zstd":                     {odd(compress.Zstd, 2, records(0, 1)), "10-11", "magic"},
 		"an empty snappy stream":      {odd(compress.Snappy, 2, nil), "10-11", "the data end within it"},
-		"two snappy streams":          {odd(compress.Snappy, 2, slices.Concat(xerial(record(0)), xerial(record(1)))), "10 11", ""},
-		"a snappy stream, half a one": {odd(compress.Snappy, 2, slices.Concat(xerial(record(0)), xerial(record(1))[:12])), "10 11-11", "corrupt input"},
-		"a record in two streams":     {odd(compress.Snappy, 1, slices.Concat(xerial(record(0)[:4]), xerial(record(0)[4:]))), "10", ""},
+		"two snappy streams":          {odd(compress.Snappy, 2, slices.Concat(kafkatest.SnappyJava(record(0)), kafkatest.SnappyJava(record(1)))), "10 11", ""},
+		"a snappy stream, half a one": {odd(compress.Snappy, 2, slices.Concat(kafkatest.SnappyJava(record(0)), kafkatest.SnappyJava(record(1))[:12])), "10 11-11", "corrupt input"},
+		"a record in two streams":     {odd(compress.Snappy, 1, slices.Concat(kafkatest.SnappyJava(record(0)[:4]), kafkatest.SnappyJava(record(0)[4:]))), "10", ""},
 		"snappy that claims 4 GiB":    {odd(compress.Snappy, 2, binary.AppendUvarint(nil, math.MaxUint32)), "10-11", "corrupt input"},
 		"snappy of one block":         {odd(compress.Snappy, 2, snappy.Encode(nil, records(0, 1))), "10 11", ""},
 		"two gzip members":            {odd(compress.Gzip, 2, slices.Concat(deflated(record(0)), deflated(record(1)))), "10 11", ""},
@@ -267,8 +269,8 @@ func since(next int64, records []kafka.Record) (rest []kafka.Record) {
 // What the topic of dead letters does not take need not be held.
 func TestALargeUnreadableBatchIsCut(t *testing.T) {
 	set := odd(compress.None, 2, slices.Concat(record(0), record(0, withValue(sized(strings.Repeat("x", 1000))))))
-	u := newUnpacker(100)
-	defer u.close()
+	u := recordbatch.NewReader(100)
+	defer u.Close()
 	c := newCutter("articles", 0, 10, 1<<20, u)
 	var got []kafka.Record
 	c.send = func(chunk Chunk) error { got = append(got, chunk.Records...); return nil }
@@ -319,7 +321,7 @@ func spoiltBatch(random *rand.Rand) (set []byte, last int64) {
 	case compress.Gzip:
 		encoded = deflated(encoded)
 	case compress.Snappy:
-		encoded = xerial(encoded)
+		encoded = kafkatest.SnappyJava(encoded)
 	case compress.Lz4:
 		encoded = framed4(encoded)
 	case compress.Zstd:
@@ -361,7 +363,7 @@ func FuzzUnpack(f *testing.F) {
 	}
 	f.Add(int8(compress.Gzip), uint8(2), uint8(1), deflated(three))
 	f.Add(int8(compress.Snappy), uint8(2), uint8(2), snappy.Encode(nil, three))
-	f.Add(int8(compress.Snappy), uint8(2), uint8(0), slices.Concat(xerial(three[:8]), xerial(three[8:])))
+	f.Add(int8(compress.Snappy), uint8(2), uint8(0), slices.Concat(kafkatest.SnappyJava(three[:8]), kafkatest.SnappyJava(three[8:])))
 	f.Add(int8(compress.Lz4), uint8(2), uint8(0), framed4(three))
 	f.Add(int8(compress.Zstd), uint8(2), uint8(0), zstandard(three))
 	f.Add(int8(compress.None), uint8(1), uint8(0), records(0, 0))

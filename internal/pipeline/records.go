@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strconv"
 
-	kafkago "github.com/segmentio/kafka-go"
-
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/cluster"
 	"github.com/clusterd/clusterd/internal/config"
@@ -83,7 +81,7 @@ func (o *outputs) result(memory *arena, a *space.Assignment) kafka.Record {
 	if r.Key == nil {
 		r.Partition = a.Source.Partition % len(o.partitions[o.Topic])
 	} else {
-		r.Partition = javaPartition(r.Key, o.partitions[o.Topic])
+		r.Partition = sink.PartitionOf(r.Key, o.partitions[o.Topic])
 	}
 	return r
 }
@@ -155,9 +153,4 @@ func (o *outputs) deadLetter(d *deadLetter) kafka.Record {
 
 func positionHeader(memory *arena, position uint64) kafka.Header {
 	return kafka.Header{Key: article.HeaderPosition, Value: memory.keep(func(b []byte) []byte { return strconv.AppendUint(b, position, 10) })}
-}
-
-// javaPartition returns the partition that Kafka's own clients choose for a key, by its murmur2 hash.
-func javaPartition(key []byte, partitions []int) int {
-	return kafkago.Murmur2Balancer{Consistent: true}.Balance(kafkago.Message{Key: key}, partitions...)
 }

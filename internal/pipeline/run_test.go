@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	kafkago "github.com/segmentio/kafka-go"
-	"github.com/segmentio/kafka-go/compress"
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/config"
@@ -306,7 +305,10 @@ func TestRunPartitionsAreShared(t *testing.T) {
 // intruder is a producer with the transactional id of the instance.
 func (b *bench) intruder(id string) *sink.Producer {
 	b.Helper()
-	p := sink.NewProducer(b.client, discard, id, b.config.Input.Group, map[string]int{}, compress.Lz4)
+	p, err := sink.NewProducer(b.client, discard, sink.Settings{TransactionalID: id, Group: b.config.Input.Group, Compression: "lz4"})
+	if err != nil {
+		b.Fatal(err)
+	}
 	if err := p.Fence(b.Context()); err != nil {
 		b.Fatal(err)
 	}

@@ -8,8 +8,6 @@ import (
 	"maps"
 	"time"
 
-	kafkago "github.com/segmentio/kafka-go"
-	"github.com/segmentio/kafka-go/compress"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/clusterd/clusterd/internal/article"
@@ -29,8 +27,6 @@ const (
 	// blockedReminder how often it logs that it does not.
 	blockedPause    = 2 * time.Second
 	blockedReminder = time.Minute
-	// smallestLimit is where halving the size of record batches ends.
-	smallestLimit = 16 << 10
 )
 
 // worker owns one space: its input partitions, its transactional id, its clusters.
@@ -79,12 +75,9 @@ func (w *worker) run(ctx context.Context) error {
 		}
 		w.monitor.Trouble(err)
 		var refused *sink.TooLargeError
-		switch {
-		case errors.As(err, &refused):
+		if errors.As(err, &refused) {
 			err = w.waitForRoom(ctx, producer, refused)
 			continue
-		case errors.Is(err, kafkago.MessageSizeTooLarge):
-			w.shrink()
 		}
 		err = backoff.Wait(ctx)
 	}
@@ -115,11 +108,9 @@ func (w *worker) newProducer(ctx context.Context) (*sink.Producer, error) {
 		return nil, fmt.Errorf("topic %s had %d partitions and has %d, which moves its keys. Start anew with another input.group and "+
 			"another output.clusters_topic", w.out.ClustersTopic, w.replica.Partitions(), n)
 	}
-	var codec compress.Compression
-	if err := codec.UnmarshalText([]byte(w.out.Compression)); err != nil {
-		return nil, err
-	}
-	return sink.NewProducer(w.client, w.log, w.transactional, w.config.Input.Group, w.out.limits, codec), nil
+	return sink.NewProducer(w.client, w.log, sink.Settings{
+		TransactionalID: w.transactional, Group: w.config.Input.Group, Compression: w.out.Compression, Limits: w.out.limits,
+	})
 }
 
 // waitForRoom waits until the topic takes the record that it has refused. Where the broker does not say what it
@@ -145,6 +136,7 @@ func (w *worker) waitForRoom(ctx context.Context, producer *sink.Producer, refus
 		}
 		if settings.LimitKnown {
 			w.out.limits[refused.Topic] = settings.MaxMessageBytes
+			producer.SetLimit(refused.Topic, settings.MaxMessageBytes)
 		}
 		if settings.LimitKnown && settings.MaxMessageBytes >= refused.Size || !settings.LimitKnown && time.Since(began) >= blockedReminder {
 			return nil
@@ -154,13 +146,6 @@ func (w *worker) waitForRoom(ctx context.Context, producer *sink.Producer, refus
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-	}
-}
-
-// shrink makes record batches smaller where a topic's real limit could not be read.
-func (w *worker) shrink() {
-	for topic, limit := range w.out.limits {
-		w.out.limits[topic] = max(smallestLimit, limit/2)
 	}
 }
 

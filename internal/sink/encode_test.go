@@ -2,53 +2,29 @@ package sink
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
-	"io"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
 
-	"github.com/segmentio/kafka-go/compress"
-	"github.com/segmentio/kafka-go/protocol"
+	kafkago "github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/kafka/recordbatch"
+	"github.com/clusterd/clusterd/internal/testutil/kafkatest"
 )
-
-func randomBytes(random *rand.Rand, n int) []byte {
-	b := make([]byte, 0, n+8)
-	for len(b) < n {
-		b = binary.LittleEndian.AppendUint64(b, random.Uint64())
-	}
-	return b[:n]
-}
-
-// randomRecord makes a record that does not compress, of about n bytes.
-func randomRecord(random *rand.Rand, n int) kafka.Record {
-	r := kafka.Record{Topic: "t", Partition: random.IntN(3), Value: randomBytes(random, random.IntN(n+1))}
-	if random.IntN(2) == 0 {
-		r.Key = randomBytes(random, random.IntN(40))
-	}
-	for range random.IntN(4) {
-		r.Headers = append(r.Headers, kafka.Header{Key: string(randomBytes(random, random.IntN(20))), Value: randomBytes(random, random.IntN(20))})
-	}
-	if random.IntN(2) == 0 {
-		r.Time = time.UnixMilli(random.Int64N(1 << 42))
-	}
-	return r
-}
 
 func TestCutProperties(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 5))
 	for range 500 {
 		records := make([]kafka.Record, 1+random.IntN(40))
 		for i := range records {
-			records[i] = randomRecord(random, 400)
+			records[i] = kafkatest.RandomRecord(random, 400)
 		}
 		limit := random.IntN(2000) - 100
 		var pointers, got []*kafka.Record
@@ -59,7 +35,7 @@ func TestCutProperties(t *testing.T) {
 		for i, part := range parts {
 			size := 0
 			for _, r := range part {
-				size += recordSize(r)
+				size += recordbatch.RecordSize(r)
 			}
 			if len(part) == 0 || len(part) > 1 && size > limit {
 				t.Fatalf("a part of %d records with %d bytes, at most %d are allowed", len(part), size, limit)
@@ -67,9 +43,9 @@ func TestCutProperties(t *testing.T) {
 			if i > 0 {
 				before := 0
 				for _, r := range parts[i-1] {
-					before += recordSize(r)
+					before += recordbatch.RecordSize(r)
 				}
-				if before+recordSize(part[0]) <= limit {
+				if before+recordbatch.RecordSize(part[0]) <= limit {
 					t.Fatal("a record was cut off though it fitted")
 				}
 			}
@@ -81,59 +57,46 @@ func TestCutProperties(t *testing.T) {
 	}
 }
 
-func newTestProducer() *Producer {
-	return &Producer{producerID: 0x0102030405060708, epoch: 0x090a, sequence: map[Partition]int32{}, limits: map[string]int{}, codec: compress.Lz4}
-}
-
-// oneBatch is what the records, which are of one partition, become as one record batch.
-func oneBatch(t *testing.T, p *Producer, records ...kafka.Record) []byte {
+func newTestProducer(t testing.TB) *Producer {
 	t.Helper()
-	p.limits[records[0].Topic] = 100 << 20
-	for i := range records {
-		records[i].Partition = records[0].Partition
-	}
-	rounds := p.divide(records)
-	if len(rounds) != 1 || len(rounds[0]) != 1 {
-		t.Fatalf("%d rounds, want one of one batch", len(rounds))
-	}
-	data, err := p.encodeBatch(&rounds[0][0], time.Now())
+	p, err := NewProducer(nil, nil, Settings{Compression: "lz4", Limits: map[string]int{"t": 100 << 20}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return data
+	p.producerID, p.epoch = 0x0102030405060708, 0x090a
+	return p
 }
 
-// Size and the cut are upper bounds of what a batch takes, also of bytes that do not compress.
-func TestSizeIsAnUpperBound(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 6))
-	for i := range 136 {
-		n := 1 << (i % 17)
-		if i == 99 {
-			n = 1 << 21
-		}
-		r := randomRecord(random, n)
-		data := oneBatch(t, newTestProducer(), r)
-		if got := Size(r); got < len(data)-4 {
-			t.Errorf("Size = %d, but %d bytes with a value of %d and %d headers", got, len(data)-4, len(r.Value), len(r.Headers))
-		}
+// decode reads a batch: its head, and the keys of its records.
+func decode(t *testing.T, data []byte) (head kmsg.RecordBatch, keys []string) {
+	t.Helper()
+	if err := head.ReadFrom(data); err != nil {
+		t.Fatal(err)
 	}
-	headers := kafka.Record{Time: time.UnixMilli(1)}
-	for range 10_000 {
-		headers.Headers = append(headers.Headers, kafka.Header{Key: string(randomBytes(random, 200)), Value: randomBytes(random, 70)})
+	batch, _, err := recordbatch.Next(data)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if data := oneBatch(t, newTestProducer(), headers); Size(headers) < len(data)-4 {
-		t.Errorf("many headers: Size = %d, but %d bytes", Size(headers), len(data)-4)
+	reader := recordbatch.NewReader(1 << 20)
+	defer reader.Close()
+	err = reader.Each(batch, func(r kafka.Record) error {
+		keys = append(keys, string(r.Key))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
+	return head, keys
 }
 
 func TestBatchesHoldTheLimitOfTheirTopic(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 7))
 	for _, limit := range []int{2048, 10_000, 100_000, 1_048_588, 10 << 20} {
-		p := newTestProducer()
-		p.limits["t"] = limit
+		p := newTestProducer(t)
+		p.SetLimit("t", limit)
 		var records []kafka.Record
 		for size := 0; size < 3*min(limit, batchBytes); {
-			r := randomRecord(random, min(limit, 50_000)/3)
+			r := kafkatest.RandomRecord(random, min(limit, 50_000)/3)
 			if Size(r) > limit {
 				continue
 			}
@@ -151,8 +114,8 @@ func TestBatchesHoldTheLimitOfTheirTopic(t *testing.T) {
 					t.Fatalf("two batches of %v in one round", b.to)
 				}
 				seen[b.to] = true
-				if len(b.data)-4 > min(limit, 1<<20) {
-					t.Errorf("limit %d: a batch of %d bytes", limit, len(b.data)-4)
+				if len(b.data) > min(limit, 1<<20) {
+					t.Errorf("limit %d: a batch of %d bytes", limit, len(b.data))
 				}
 			}
 		}
@@ -162,159 +125,21 @@ func TestBatchesHoldTheLimitOfTheirTopic(t *testing.T) {
 	}
 }
 
-// decode reads a batch as kafka-go does.
-func decode(t *testing.T, data []byte) (*protocol.RecordBatch, []protocol.Record) {
-	t.Helper()
-	var set protocol.RecordSet
-	if _, err := set.ReadFrom(bytes.NewBuffer(bytes.Clone(data))); err != nil {
-		t.Fatal(err)
-	}
-	stream := set.Records.(*protocol.RecordStream)
-	if len(stream.Records) != 1 {
-		t.Fatalf("%d batches, want 1", len(stream.Records))
-	}
-	batch := stream.Records[0].(*protocol.RecordBatch)
-	var records []protocol.Record
-	for {
-		r, err := batch.ReadRecord()
-		if errors.Is(err, io.EOF) {
-			return batch, records
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		records = append(records, *r)
-	}
-}
-
-func readBytes(t *testing.T, b protocol.Bytes) []byte {
-	t.Helper()
-	if b == nil {
-		return nil
-	}
-	data, err := io.ReadAll(b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return append([]byte{}, data...)
-}
-
-func TestEncodeBatchIsWhatOthersRead(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 8))
-	p, next := newTestProducer(), make(map[int]int32)
-	for range 50 {
-		records := make([]kafka.Record, 1+random.IntN(20))
-		for i := range records {
-			records[i] = randomRecord(random, 300)
-			records[i].Time = time.UnixMilli(1714564800000 + random.Int64N(1e6))
-		}
-		records[0].Value = nil // a tombstone
-		data := oneBatch(t, p, records...)
-		partition := records[0].Partition
-		if size := binary.BigEndian.Uint32(data); int(size) != len(data)-4 {
-			t.Fatalf("size prefix %d of %d bytes", size, len(data)-4)
-		}
-
-		var raw kmsg.RecordBatch
-		if err := raw.ReadFrom(data[4:]); err != nil {
-			t.Fatal(err)
-		}
-		want := kmsg.RecordBatch{
-			FirstOffset: 0, Length: int32(len(data) - 4 - 12), PartitionLeaderEpoch: -1, Magic: 2,
-			CRC:        int32(crc32.Checksum(data[4+21:], crc32.MakeTable(crc32.Castagnoli))),
-			Attributes: 1<<4 | 3, LastOffsetDelta: int32(len(records) - 1), FirstTimestamp: records[0].Time.UnixMilli(),
-			MaxTimestamp: slices.MaxFunc(records, func(a, b kafka.Record) int { return a.Time.Compare(b.Time) }).Time.UnixMilli(),
-			ProducerID:   p.producerID, ProducerEpoch: p.epoch, FirstSequence: next[partition], NumRecords: int32(len(records)),
-		}
-		raw.Records = nil
-		if fmt.Sprint(raw) != fmt.Sprint(want) {
-			t.Fatalf("head of the batch: got  %+v\nwant %+v", raw, want)
-		}
-		next[partition] += int32(len(records))
-
-		batch, got := decode(t, data)
-		if batch.ProducerID != p.producerID || batch.ProducerEpoch != p.epoch || !batch.Attributes.Transactional() || batch.Attributes.Control() {
-			t.Errorf("kafka-go reads producer %d, epoch %d, %v", batch.ProducerID, batch.ProducerEpoch, batch.Attributes)
-		}
-		if len(got) != len(records) {
-			t.Fatalf("%d records, want %d", len(got), len(records))
-		}
-		for i, r := range got {
-			want := records[i]
-			key, value := readBytes(t, r.Key), readBytes(t, r.Value)
-			if !bytes.Equal(key, want.Key) || (key == nil) != (want.Key == nil) || !bytes.Equal(value, want.Value) || (value == nil) != (want.Value == nil) ||
-				!r.Time.Equal(want.Time) || r.Offset != int64(i) || !slices.EqualFunc(r.Headers, want.Headers, func(a, b kafka.Header) bool {
-				return a.Key == b.Key && bytes.Equal(a.Value, b.Value)
-			}) {
-				t.Errorf("record %d: got %+v, want %+v", i, r, want)
-			}
-		}
-	}
-}
-
-// Whatever the codec, others read the same; without one the batch is byte for byte kafka-go's.
-func TestEncodeBatchWithEachCodec(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 9))
-	records := make([]kafka.Record, 40)
-	for i := range records {
-		records[i] = randomRecord(random, 2000)
-		records[i].Time = time.UnixMilli(1714564800000 + random.Int64N(1e6))
-		records[i].Partition = 0
-	}
-	for codec := compress.None; codec <= compress.Zstd; codec++ {
-		t.Run(codec.String(), func(t *testing.T) {
-			p := newTestProducer()
-			p.codec = codec
-			data := oneBatch(t, p, records...)
-			batch, got := decode(t, data)
-			if batch.Attributes.Compression() != codec || len(got) != len(records) {
-				t.Fatalf("%d records by %v, want %d", len(got), batch.Attributes.Compression(), len(records))
-			}
-			for i, r := range got {
-				if !bytes.Equal(readBytes(t, r.Value), records[i].Value) {
-					t.Errorf("record %d: the value is another", i)
-				}
-			}
-			if codec != compress.None {
-				return
-			}
-			theirs := make([]protocol.Record, len(records))
-			for i, r := range records {
-				theirs[i] = protocol.Record{Time: r.Time, Key: protocol.NewBytes(r.Key), Value: protocol.NewBytes(r.Value), Headers: r.Headers}
-			}
-			set := protocol.RecordSet{Version: 2, Attributes: protocol.Transactional, Records: protocol.NewRecordReader(theirs...)}
-			var want bytes.Buffer
-			if _, err := set.WriteTo(&want); err != nil {
-				t.Fatal(err)
-			}
-			if !bytes.Equal(data[4+recordsAt:], want.Bytes()[4+recordsAt:]) {
-				t.Error("the records are encoded in another way than kafka-go's")
-			}
-		})
-	}
-}
-
-// A record without a time is written now.
-func TestRecordsWithoutATime(t *testing.T) {
-	before := time.Now().Truncate(time.Millisecond)
-	_, got := decode(t, oneBatch(t, newTestProducer(), kafka.Record{Topic: "t"}, kafka.Record{Topic: "t", Time: time.UnixMilli(5)}))
-	if at := got[0].Time; at.Before(before) || at.After(time.Now()) {
-		t.Errorf("written at %s, want now", at)
-	}
-	if at := got[1].Time; at.UnixMilli() != 5 {
-		t.Errorf("written at %s, want the record's own time", at)
-	}
-}
-
 func TestSequenceGoesRoundAt31Bits(t *testing.T) {
-	p, to := newTestProducer(), Partition{"t", 0}
+	p, to := newTestProducer(t), Partition{"t", 0}
 	records := []kafka.Record{{Topic: "t"}, {Topic: "t"}, {Topic: "t"}}
 	for _, tt := range []struct{ from, then int32 }{
 		{0, 3}, {math.MaxInt32 - 3, math.MaxInt32}, {math.MaxInt32 - 2, 0}, {math.MaxInt32 - 1, 1}, {math.MaxInt32, 2},
 	} {
 		p.sequence[to] = tt.from
-		if batch, _ := decode(t, oneBatch(t, p, records...)); batch.BaseSequence != tt.from || p.sequence[to] != tt.then {
-			t.Errorf("sequence %d, then %d; want %d, then %d", batch.BaseSequence, p.sequence[to], tt.from, tt.then)
+		rounds, err := p.encode(records)
+		if err != nil || len(rounds) != 1 || len(rounds[0]) != 1 {
+			t.Fatalf("rounds %v, %v; want one of one batch", rounds, err)
+		}
+		head, _ := decode(t, rounds[0][0].data)
+		if head.FirstSequence != tt.from || head.ProducerID != p.producerID || head.ProducerEpoch != p.epoch || p.sequence[to] != tt.then {
+			t.Errorf("sequence %d, then %d, of producer %d, epoch %d; want %d, then %d", head.FirstSequence, p.sequence[to],
+				head.ProducerID, head.ProducerEpoch, tt.from, tt.then)
 		}
 	}
 	if p.sequence[Partition{"t", 1}] != 0 {
@@ -323,8 +148,9 @@ func TestSequenceGoesRoundAt31Bits(t *testing.T) {
 }
 
 func TestEncodeKeepsTheOrderOfAPartition(t *testing.T) {
-	p := newTestProducer()
-	p.limits["a"], p.limits["b"] = 4096, 1<<20
+	p := newTestProducer(t)
+	p.SetLimit("a", 4096)
+	p.SetLimit("b", 1<<20)
 	var records []kafka.Record
 	for i := range 300 {
 		records = append(records, kafka.Record{
@@ -339,14 +165,12 @@ func TestEncodeKeepsTheOrderOfAPartition(t *testing.T) {
 	next := make(map[Partition]int32)
 	for _, round := range rounds {
 		for _, b := range round {
-			batch, decoded := decode(t, b.data)
-			if batch.BaseSequence != next[b.to] {
-				t.Errorf("%v: sequence %d, want %d", b.to, batch.BaseSequence, next[b.to])
+			head, keys := decode(t, b.data)
+			if head.FirstSequence != next[b.to] {
+				t.Errorf("%v: sequence %d, want %d", b.to, head.FirstSequence, next[b.to])
 			}
-			next[b.to] += int32(len(decoded))
-			for _, r := range decoded {
-				got[b.to] = append(got[b.to], string(readBytes(t, r.Key)))
-			}
+			next[b.to] += int32(len(keys))
+			got[b.to] = append(got[b.to], keys...)
 		}
 	}
 	want := make(map[Partition][]string)
@@ -363,8 +187,8 @@ func TestEncodeKeepsTheOrderOfAPartition(t *testing.T) {
 }
 
 func BenchmarkEncode(b *testing.B) {
-	p := newTestProducer()
-	p.limits["results"] = 1_048_588
+	p := newTestProducer(b)
+	p.SetLimit("results", 1_048_588)
 	value := []byte(`{"article_id":"20240501-000123","cluster_id":"articles/0/7","status":"joined","distance":3,"size":2,"representative":{"id":"a0","title":"标题"},"fingerprint":"00abcdef01234567","source":{"topic":"articles","partition":3,"offset":17},"pipeline":"simhash64/sdbm/log/1"}`)
 	records := make([]kafka.Record, 1000)
 	for i := range records {
@@ -376,5 +200,38 @@ func BenchmarkEncode(b *testing.B) {
 		if _, err := p.encode(records); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// A topic that refuses a record batch of several records gets smaller ones. Others do not, nor does
+// a topic whose limit is said anew.
+func TestARefusedBatchMakesThoseOfItsTopicSmaller(t *testing.T) {
+	cluster, client := startBrokers(t, 1)
+	p := fencedProducer(t, client)
+	cluster.ControlKey(int16(kmsg.Produce), func(request kmsg.Request) (kmsg.Response, error, bool) {
+		return produced(request.(*kmsg.ProduceRequest), func(topic string, _ int32) int16 {
+			if topic == "results" {
+				return int16(kafkago.MessageSizeTooLarge)
+			}
+			return 0
+		}), nil, true
+	})
+	_, err := p.Commit(t.Context(), batchOf("refused", 1))
+	var one *TooLargeError
+	if !errors.Is(err, kafkago.MessageSizeTooLarge) || errors.As(err, &one) || kafka.Transient(err) {
+		t.Fatalf("error = %v, want that the batch is too large, and of no one record", err)
+	}
+	if want := map[string]int{"results": 1_048_588 / 2, "clusters": 1_048_588}; !maps.Equal(p.limits, want) {
+		t.Errorf("limits %v, want %v", p.limits, want)
+	}
+	for range 10 {
+		p.shrink("results")
+	}
+	if p.limits["results"] != minLimit {
+		t.Errorf("in the end a limit of %d, want %d", p.limits["results"], minLimit)
+	}
+	p.SetLimit("results", 1<<20)
+	if p.limits["results"] != 1<<20 {
+		t.Errorf("a limit of %d, want what was set", p.limits["results"])
 	}
 }

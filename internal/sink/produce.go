@@ -3,8 +3,10 @@ package sink
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 	"time"
 
@@ -19,6 +21,8 @@ import (
 
 const (
 	acksAll = -1
+	// sizeBytes is how long the size is that a request has before a record batch.
+	sizeBytes = 4
 	// produceTimeout is how long a leader waits for its followers: less than this side waits for the leader.
 	produceTimeout = kafka.RequestTimeout - 2*time.Second
 )
@@ -40,6 +44,15 @@ func (e *TooLargeError) Error() string {
 }
 
 func (e *TooLargeError) Unwrap() error { return e.err }
+
+// A batchTooLargeError is the error of a record batch of several records that its topic refuses,
+// since it is larger than the topic takes.
+type batchTooLargeError struct {
+	topic string
+	error
+}
+
+func (e *batchTooLargeError) Unwrap() error { return e.error }
 
 // roomFor is a limit for records of a size, and for those that are a little larger.
 func roomFor(size int) int {
@@ -106,13 +119,13 @@ func (p *Producer) send(ctx context.Context, batches []recordBatch, note func(Pa
 	request := &rawproduce.Request{TransactionalID: p.id, Acks: acksAll, Timeout: int32(produceTimeout.Milliseconds())}
 	for _, b := range batches {
 		sent[b.to] = b
-		size += len(b.data)
+		size += sizeBytes + len(b.data)
 		if n := len(request.Topics); n == 0 || request.Topics[n-1].Topic != b.to.Topic {
 			request.Topics = append(request.Topics, rawproduce.RequestTopic{Topic: b.to.Topic})
 		}
 		topic := &request.Topics[len(request.Topics)-1]
 		topic.Partitions = append(topic.Partitions, rawproduce.RequestPartition{
-			Partition: int32(b.to.ID), RecordSet: protocol.RawRecordSet{Reader: bytes.NewReader(b.data)},
+			Partition: int32(b.to.ID), RecordSet: recordSet(b.data),
 		})
 	}
 	response, err := kafka.DoWithin[*produce.Response](ctx, p.client, request, kafka.TimeToSend(size))
@@ -129,18 +142,33 @@ func (p *Producer) send(ctx context.Context, batches []recordBatch, note func(Pa
 				}
 				continue
 			}
-			if b := sent[to]; errors.Is(err, kafkago.MessageSizeTooLarge) && len(b.records) == 1 {
-				return &TooLargeError{Partition: to, Key: b.records[0].Key, Size: len(b.data) - sizeBytes, err: err}
-			}
-			err = fmt.Errorf("%s/%d: %w", t.Topic, r.Partition, err)
-			if r.ErrorMessage != "" {
-				err = fmt.Errorf("%w: %s", err, r.ErrorMessage)
-			}
-			if !kafka.Transient(err) {
+			if err = refusal(to, sent[to], err, r.ErrorMessage); !kafka.Transient(err) {
 				return err
 			}
 			retriable = err
 		}
 	}
 	return retriable
+}
+
+// recordSet is a record batch as a request has it: after its size.
+func recordSet(batch []byte) protocol.RawRecordSet {
+	size := binary.BigEndian.AppendUint32(make([]byte, 0, sizeBytes), uint32(len(batch)))
+	return protocol.RawRecordSet{Reader: io.MultiReader(bytes.NewReader(size), bytes.NewReader(batch))}
+}
+
+// refusal returns the error of a batch that a broker refuses with a code and perhaps with words.
+func refusal(to Partition, b recordBatch, code error, words string) error {
+	tooLarge := errors.Is(code, kafkago.MessageSizeTooLarge)
+	if tooLarge && len(b.records) == 1 {
+		return &TooLargeError{Partition: to, Key: b.records[0].Key, Size: len(b.data), err: code}
+	}
+	err := fmt.Errorf("%s/%d: %w", to.Topic, to.ID, code)
+	if words != "" {
+		err = fmt.Errorf("%w: %s", err, words)
+	}
+	if tooLarge {
+		return &batchTooLargeError{to.Topic, err}
+	}
+	return err
 }

@@ -10,11 +10,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
+	"maps"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
-	"github.com/segmentio/kafka-go/compress"
 	"github.com/segmentio/kafka-go/protocol/addoffsetstotxn"
 	"github.com/segmentio/kafka-go/protocol/addpartitionstotxn"
 	"github.com/segmentio/kafka-go/protocol/endtxn"
@@ -23,6 +22,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/failpoint"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/kafka/recordbatch"
 )
 
 const (
@@ -56,16 +56,14 @@ type Batch struct {
 	Offsets []Offset
 }
 
-// Producer writes transactions under one transactional id. It is not safe for concurrent use.
+// A Producer writes transactions under one transactional id. It is not safe for concurrent use.
 type Producer struct {
 	client *kafka.Client
 	log    *slog.Logger
-	id     string         // transactional id
-	group  string         // whose offsets are committed
+	id     string // transactional id
+	group  string // whose offsets are committed
+	writer *recordbatch.Writer
 	limits map[string]int // how large a record batch may be, by topic
-	codec  compress.Compression
-
-	scratch sync.Pool // of *bytes.Buffer: a batch's records before they are compressed, by any goroutine
 
 	producerID int64
 	epoch      int16
@@ -82,15 +80,27 @@ type Partition struct {
 // partition is left out where the broker, asked a second time, does not say.
 type Written map[Partition]int64
 
-// NewProducer makes a producer. Nothing is written before [Producer.Fence]. Limits are how large
-// a record batch may be in each topic that is written to, in bytes; a record that does not fit
-// makes [Producer.Commit] fail, so compare [Size] with the limit first. The codec compresses record
-// batches.
-func NewProducer(client *kafka.Client, log *slog.Logger, transactionalID, group string, limits map[string]int, codec compress.Compression) *Producer {
-	return &Producer{
-		client: client, log: log, id: transactionalID, group: group, limits: limits, codec: codec,
-		producerID: -1, epoch: -1, sequence: make(map[Partition]int32),
+// Settings are those of a [Producer].
+type Settings struct {
+	TransactionalID string
+	Group           string // whose offsets are committed
+	Compression     string // of record batches: none, gzip, snappy, lz4 or zstd
+	// Limits are how large a record batch may be in each topic that is written to, in bytes. A
+	// record that does not fit makes [Producer.Commit] fail, so compare [Size] with the limit first.
+	Limits map[string]int
+}
+
+// NewProducer returns a producer. Nothing is written before [Producer.Fence].
+func NewProducer(client *kafka.Client, log *slog.Logger, s Settings) (*Producer, error) {
+	writer, err := recordbatch.NewWriter(s.Compression)
+	if err != nil {
+		return nil, err
 	}
+	return &Producer{
+		client: client, log: log, id: s.TransactionalID, group: s.Group,
+		writer: writer, limits: maps.Clone(s.Limits),
+		producerID: -1, epoch: -1, sequence: make(map[Partition]int32),
+	}, nil
 }
 
 // Fence takes the transactional id over: an open transaction of it, this producer's own or
@@ -124,7 +134,8 @@ func (p *Producer) Fence(ctx context.Context) error {
 // Commit writes the batch in one transaction. Without an error it is committed. After ErrFenced another
 // instance owns the work. After any other error it may or may not be committed: throw away what
 // was derived from it, fence, and read offsets and state again. What passes is waited for: a broker
-// that is away, a topic that was deleted, for 40 s.
+// that is away, a topic that was deleted, for 40 s. Where a topic refuses a record batch of several
+// records, the next ones for it are smaller.
 func (p *Producer) Commit(ctx context.Context, batch Batch) (Written, error) {
 	ctx, cancel := context.WithTimeout(ctx, commitTimeout)
 	defer cancel()
@@ -147,6 +158,10 @@ func (p *Producer) Commit(ctx context.Context, batch Batch) (Written, error) {
 			return nil, err
 		}
 		if err := step.do(); err != nil {
+			var refused *batchTooLargeError
+			if errors.As(err, &refused) {
+				p.shrink(refused.topic)
+			}
 			return nil, fmt.Errorf("%s: %w", step.name, fenced(err))
 		}
 	}

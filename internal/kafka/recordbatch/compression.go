@@ -1,4 +1,4 @@
-package consumer
+package recordbatch
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
 	"github.com/segmentio/kafka-go/compress"
+	"github.com/segmentio/kafka-go/compress/gzip"
 )
 
 const (
@@ -20,11 +21,31 @@ const (
 	maxSnappyRatio = 22
 )
 
+// fastGzip takes half the time of the default level, for a tenth more bytes.
+var fastGzip = &gzip.Codec{Level: 1}
+
+// compressTo appends raw, as the codec makes it, to out.
+func compressTo(out *bytes.Buffer, by compress.Compression, raw []byte) error {
+	if by == compress.None {
+		out.Write(raw)
+		return nil
+	}
+	codec := by.Codec()
+	if by == compress.Gzip {
+		codec = fastGzip
+	}
+	w := codec.NewWriter(out)
+	if _, err := w.Write(raw); err != nil {
+		return err
+	}
+	return w.Close()
+}
+
 var errSnappy = errors.New("snappy: corrupt input")
 
-// decompressor opens compressed bytes as a stream. What it holds of it is bounded: gzip 32 KiB, lz4
-// 8 MiB, zstd its window, snappy a block, which is the whole batch where the writer made one of it.
-// It is not safe for concurrent use.
+// A decompressor opens compressed bytes as a stream. What it holds of it is bounded: gzip 32 KiB,
+// lz4 8 MiB, zstd its window, snappy a block, which is the whole batch where the writer made one of
+// it. It is not safe for concurrent use.
 type decompressor struct{ zstd *zstd.Decoder }
 
 // open returns a stream that must be closed before the next is opened.
@@ -61,9 +82,9 @@ func (d *decompressor) close() {
 	}
 }
 
-// snappyReader decodes what snappy-java reads: a head and then blocks of 32 KiB, as it writes them, one such
-// stream after another; or what others write, a single block. It is not left to kafka-go, which believes the
-// lengths that the data claim.
+// A snappyReader decodes what snappy-java reads: a head and then blocks of 32 KiB, as it writes
+// them, one such stream after another; or what others write, a single block. It is not left to
+// kafka-go, which trusts the lengths that the data claim.
 type snappyReader struct {
 	data   []byte // still to be decoded
 	framed bool
