@@ -147,7 +147,7 @@ func TestRoles(t *testing.T) {
 	if results, err := k.count(t.Context(), "output"); results != n || err != nil {
 		t.Errorf("%d results, %v; want %d", results, err, n)
 	}
-	client := kafkatest.Connect(t, config.Kafka{Brokers: []string{k.address}})
+	client := kafkatest.Connect(t, kafka.Options{Brokers: []string{k.address}})
 	ctx, cancel = context.WithCancel(t.Context())
 	var counted wait.Buffer
 	var counting errgroup.Group

@@ -30,7 +30,7 @@ func play(ctx context.Context, role, brokers, method string, args []string) erro
 	}
 	c := config.Default()
 	c.Kafka.Brokers, c.Fingerprint.Method = strings.Split(brokers, ","), method
-	client, err := kafka.NewClient(c.Kafka)
+	client, err := kafka.NewClient(kafka.Options{Brokers: c.Kafka.Brokers})
 	if err != nil {
 		return err
 	}

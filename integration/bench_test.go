@@ -36,7 +36,7 @@ func topicFor(b *testing.B, partitions int32) string {
 
 func connect(b *testing.B) *kafka.Client {
 	b.Helper()
-	return kafkatest.Connect(b, config.Kafka{Brokers: []string{address}})
+	return kafkatest.Connect(b, kafka.Options{Brokers: []string{address}})
 }
 
 // fill sends made-up articles and returns how many bytes they have.

@@ -15,8 +15,8 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 
 	"github.com/clusterd/clusterd/internal/article"
-	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
+	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/testutil/kafkatest"
 	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
@@ -64,7 +64,7 @@ func produce(t *testing.T, broker string, values ...string) {
 // the article's id.
 func waitForResults(t *testing.T, broker string, n int) map[string]article.Result {
 	t.Helper()
-	client := kafkatest.Connect(t, config.Kafka{Brokers: []string{broker}})
+	client := kafkatest.Connect(t, kafka.Options{Brokers: []string{broker}})
 	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
 	chunks, failed := make(chan consumer.Chunk), make(chan error, 1)

@@ -130,12 +130,12 @@ func (g *Group) join(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	dialer := *g.client.Dialer
+	dialer := g.client.Dialer()
 	dialer.ClientID = g.member.clientID()
-	connections := &connections{connect: g.client.Dialer.DialFunc, open: make(map[net.Conn]struct{})}
+	connections := &connections{connect: dialer.DialFunc, open: make(map[net.Conn]struct{})}
 	dialer.DialFunc = connections.dial
 	group, err := kafkago.NewConsumerGroup(kafkago.ConsumerGroupConfig{
-		ID: g.id, Brokers: append([]string{coordinator}, g.client.Brokers...), Dialer: &dialer, Topics: []string{g.topic},
+		ID: g.id, Brokers: append([]string{coordinator}, g.client.Brokers...), Dialer: dialer, Topics: []string{g.topic},
 		GroupBalancers:    []kafkago.GroupBalancer{g.balancer},
 		HeartbeatInterval: heartbeatInterval, SessionTimeout: sessionTimeout, RebalanceTimeout: rebalanceTimeout,
 		JoinGroupBackoff: joinBackoff, WatchPartitionChanges: true, PartitionWatchInterval: partitionWatch,

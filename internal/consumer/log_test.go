@@ -16,7 +16,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/kafka/recordbatch"
 	"github.com/clusterd/clusterd/internal/testutil/kafkatest"
@@ -27,7 +26,7 @@ import (
 func startBrokers(t *testing.T, n int, options ...kfake.Opt) (*kfake.Cluster, *kafka.Client) {
 	t.Helper()
 	cluster := kafkatest.Start(t, n, options...)
-	return cluster, kafkatest.Connect(t, config.Kafka{Brokers: cluster.ListenAddrs()})
+	return cluster, kafkatest.Connect(t, kafka.Options{Brokers: cluster.ListenAddrs()})
 }
 
 // newWriter is a foreign client that can do what this project's own cannot: abort.

@@ -29,7 +29,7 @@ type Options struct {
 // fails for good.
 func Run(ctx context.Context, o Options) error {
 	c, log := o.Config, o.Log
-	client, err := kafka.NewClient(c.Kafka)
+	client, err := Connect(c.Kafka)
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func Run(ctx context.Context, o Options) error {
 	limitMemory(c.Memory, log)
 	m := monitor.New(o.Version)
 	client.OnRequest = m.Request
-	server, err := httpapi.Listen(ctx, c.HTTP, m, log)
+	server, err := httpapi.Listen(ctx, httpapi.Options{Listen: c.HTTP.Listen, Token: c.HTTP.Token.Reveal()}, m, log)
 	if err != nil {
 		return err
 	}
@@ -63,6 +63,13 @@ func Run(ctx context.Context, o Options) error {
 		log.Info("stopped")
 	}
 	return err
+}
+
+// Connect returns a client of the cluster that the configuration names.
+func Connect(c config.Kafka) (*kafka.Client, error) {
+	return kafka.NewClient(kafka.Options{Brokers: c.Brokers, TLS: kafka.TLS(c.TLS), SASL: kafka.SASL{
+		Mechanism: c.SASL.Mechanism, Username: c.SASL.Username, Password: c.SASL.Password.Reveal(),
+	}})
 }
 
 // RunEmbedded runs a broker of its own on the first of kafka.brokers, which keeps its records in

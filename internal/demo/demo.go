@@ -48,7 +48,7 @@ func Run(ctx context.Context, o Options, out, errs io.Writer) error {
 		return err
 	}
 	defer os.RemoveAll(c.State.Dir)
-	client, err := kafka.NewClient(c.Kafka)
+	client, err := daemon.Connect(c.Kafka)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func run(ctx context.Context, o Options, c config.Config, client *kafka.Client, 
 	group.Go(func() error {
 		return daemon.Run(ctx, daemon.Options{Config: c, Version: o.Version, Log: o.Log})
 	})
-	group.Go(func() error { return play(ctx, o, c, view) })
+	group.Go(func() error { return play(ctx, o, client.NewWriter(c.Input.Topic), view) })
 	group.Go(func() error { return follow(ctx, client, o.Log, c, view) })
 	return group.Wait()
 }

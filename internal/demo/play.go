@@ -8,22 +8,16 @@ import (
 	"io"
 	"time"
 
-	kafkago "github.com/segmentio/kafka-go"
-
-	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/sample"
 )
 
 // maxPause keeps the time between two articles to what a duration can hold.
 const maxPause = 24 * time.Hour
 
-// play writes articles to the input topic at a steady rate. A file that is played to its end leaves
+// play writes articles at a steady rate. A file that is played to its end leaves
 // the demo running, for what others send.
-func play(ctx context.Context, o Options, c config.Config, view *view) error {
-	writer := &kafkago.Writer{
-		Addr: kafkago.TCP(c.Kafka.Brokers[0]), Topic: c.Input.Topic, Balancer: &kafkago.Hash{},
-		RequiredAcks: kafkago.RequireAll, BatchTimeout: time.Millisecond,
-	}
+func play(ctx context.Context, o Options, writer *kafka.Writer, view *view) error {
 	defer writer.Close()
 	next := madeUp(view)
 	if o.Articles != nil {
@@ -39,7 +33,7 @@ func play(ctx context.Context, o Options, c config.Config, view *view) error {
 		if err != nil {
 			return fmt.Errorf("--articles: %w", err)
 		}
-		if err := writer.WriteMessages(ctx, kafkago.Message{Value: value}); err != nil {
+		if err := writer.Write(ctx, value); err != nil {
 			return err
 		}
 		select {

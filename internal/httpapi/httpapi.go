@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/monitor"
 )
 
@@ -39,23 +38,28 @@ type Server struct {
 	grace    time.Duration
 }
 
-// Listen begins to listen on c.Listen; with an empty one, the server serves nothing. Run must be called, and
-// serves. An error says which key to change.
-func Listen(ctx context.Context, c config.HTTP, m *monitor.Monitor, log *slog.Logger) (*Server, error) {
-	return listen(ctx, c, m, log, defaultLimits())
+// Options say where the server listens, and to whom it answers.
+type Options struct {
+	Listen string // host:port; empty: nothing is served
+	Token  string // that a request must bear but to /livez; empty: none
 }
 
-func listen(ctx context.Context, c config.HTTP, m *monitor.Monitor, log *slog.Logger, l limits) (*Server, error) {
-	if c.Listen == "" {
+// Listen begins to listen. Run must be called, and serves. An error says which key to change.
+func Listen(ctx context.Context, o Options, m *monitor.Monitor, log *slog.Logger) (*Server, error) {
+	return listen(ctx, o, m, log, defaultLimits())
+}
+
+func listen(ctx context.Context, o Options, m *monitor.Monitor, log *slog.Logger, l limits) (*Server, error) {
+	if o.Listen == "" {
 		return &Server{}, nil
 	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Listen)
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", o.Listen)
 	if err != nil {
 		return nil, fmt.Errorf(`http.listen: %w: give another host:port, or "" to serve neither health nor metrics`, err)
 	}
 	bounded := &connections{Listener: listener, most: l.connections}
 	return &Server{listener: bounded, grace: l.grace, server: &http.Server{
-		Handler: bounded.answering(handler(c.Token, m)), ConnContext: remember,
+		Handler: bounded.answering(handler(o.Token, m)), ConnContext: remember,
 		ReadHeaderTimeout: l.header, ReadTimeout: l.read, WriteTimeout: l.write, IdleTimeout: l.idle, MaxHeaderBytes: l.headerBytes,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}}, nil

@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/monitor"
 	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
@@ -29,10 +28,10 @@ func quick() limits {
 }
 
 // serve runs a server on a free port until the test ends, and gives its address.
-func serve(t *testing.T, token config.Secret, m *monitor.Monitor, l limits) (address string) {
+func serve(t *testing.T, token string, m *monitor.Monitor, l limits) (address string) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
-	s, err := listen(ctx, config.HTTP{Listen: "127.0.0.1:0", Token: token}, m, slog.New(slog.DiscardHandler), l)
+	s, err := listen(ctx, Options{Listen: "127.0.0.1:0", Token: token}, m, slog.New(slog.DiscardHandler), l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -330,7 +329,7 @@ func TestRequestsInHandAreFinished(t *testing.T) {
 
 func TestAddressThatIsTaken(t *testing.T) {
 	address := serve(t, "", ready(), defaultLimits())
-	_, err := Listen(t.Context(), config.HTTP{Listen: address, Token: canary}, ready(), slog.New(slog.DiscardHandler))
+	_, err := Listen(t.Context(), Options{Listen: address, Token: canary}, ready(), slog.New(slog.DiscardHandler))
 	want := "http.listen: listen tcp " + address + ": bind: address already in use: give another host:port, or \"\" to serve neither health nor metrics"
 	if err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
@@ -338,7 +337,7 @@ func TestAddressThatIsTaken(t *testing.T) {
 }
 
 func TestNothingToServe(t *testing.T) {
-	s, err := Listen(t.Context(), config.HTTP{}, ready(), slog.New(slog.DiscardHandler))
+	s, err := Listen(t.Context(), Options{}, ready(), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -354,7 +353,7 @@ func TestStop(t *testing.T) {
 	l := defaultLimits()
 	l.grace = 50 * time.Millisecond
 	var logged bytes.Buffer
-	s, err := listen(ctx, config.HTTP{Listen: "127.0.0.1:0", Token: canary}, ready(), slog.New(slog.NewTextHandler(&logged, nil)), l)
+	s, err := listen(ctx, Options{Listen: "127.0.0.1:0", Token: canary}, ready(), slog.New(slog.NewTextHandler(&logged, nil)), l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -383,7 +382,7 @@ func TestStop(t *testing.T) {
 
 func TestStopBeforeItBegan(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
-	s, err := Listen(ctx, config.HTTP{Listen: "127.0.0.1:0"}, ready(), slog.New(slog.DiscardHandler))
+	s, err := Listen(ctx, Options{Listen: "127.0.0.1:0"}, ready(), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -399,7 +398,7 @@ func TestStopBeforeItBegan(t *testing.T) {
 
 // A listener that breaks is an error, which the owner sees.
 func TestListenerThatBreaks(t *testing.T) {
-	s, err := Listen(t.Context(), config.HTTP{Listen: "127.0.0.1:0"}, ready(), slog.New(slog.DiscardHandler))
+	s, err := Listen(t.Context(), Options{Listen: "127.0.0.1:0"}, ready(), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,21 +5,12 @@ package kafka
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"fmt"
 	"net"
-	"os"
 	"time"
-	"unsafe"
 
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol/metadata"
-	"github.com/segmentio/kafka-go/sasl"
-	"github.com/segmentio/kafka-go/sasl/plain"
-	"github.com/segmentio/kafka-go/sasl/scram"
-
-	"github.com/clusterd/clusterd/internal/config"
 )
 
 const (
@@ -36,93 +27,46 @@ const (
 	metadataTTL = time.Second
 )
 
-// Record is a Kafka record, read or to be written.
-type Record struct {
-	Topic     string
-	Partition int
-	Offset    int64     // of a record that was read
-	Time      time.Time // of a record to be written: zero for now
-	Key       []byte    // nil: none
-	Value     []byte    // nil: none (a tombstone)
-	Headers   []Header
-	Cut       int // of a record that was read: how many bytes of the value were left out, since it is too large
-	// Unreadable is nil but where this stands for records that cannot be read: from Offset on, and the
-	// value is the whole record batch as it came.
-	Unreadable *Unreadable
-}
-
-// Unreadable says that the rest of a record batch cannot be read.
-type Unreadable struct {
-	Last   int64  // the last offset of the batch
-	Reason string // for a person
-}
-
-// Next is the offset behind the record.
-func (r *Record) Next() int64 {
-	if r.Unreadable != nil {
-		return r.Unreadable.Last + 1
-	}
-	return r.Offset + 1
-}
-
-// What a record and a header take in memory beside their bytes, about.
-const (
-	recordOverhead = int(unsafe.Sizeof(Record{})) + 16
-	headerOverhead = int(unsafe.Sizeof(Header{})) + 24
-)
-
-// Memory is about how many bytes of memory the record holds.
-func (r *Record) Memory() int {
-	n := recordOverhead + len(r.Key) + len(r.Value)
-	for i := range r.Headers {
-		n += HeaderMemory(&r.Headers[i])
-	}
-	if r.Unreadable != nil {
-		n += int(unsafe.Sizeof(Unreadable{})) + len(r.Unreadable.Reason)
-	}
-	return n
-}
-
-// HeaderMemory is about how many bytes of memory a header holds.
-func HeaderMemory(h *Header) int { return headerOverhead + len(h.Key) + len(h.Value) }
-
-// Header is a header of a [Record].
-type Header = kafkago.Header
-
-// Client is a connection to a cluster. It is safe for concurrent use. Close it when done.
+// A Client is a connection to a cluster. It is safe for concurrent use. Close it when done.
 type Client struct {
 	Brokers []string
-	Dialer  *kafkago.Dialer // for kafka-go's consumer group, which takes no transport
 	// OnRequest, if it is set before the first request, is called with each, and what it returns with what came
 	// of it: nil where a broker answered, whatever it says.
 	OnRequest func() (done func(error))
 	addr      net.Addr
+	dialer    *kafkago.Dialer
 	transport *kafkago.Transport
 }
 
 // NewClient prepares a connection; it dials at the first request. The error names the setting
 // that cannot be used.
-func NewClient(c config.Kafka) (*Client, error) {
-	tlsConfig, err := TLS(c.TLS)
+func NewClient(o Options) (*Client, error) {
+	tlsConfig, err := o.TLS.Config()
 	if err != nil {
 		return nil, err
 	}
-	mechanism, err := newSASL(c.SASL)
+	mechanism, err := o.SASL.mechanism()
 	if err != nil {
 		return nil, err
 	}
 	client := &Client{
-		Brokers: c.Brokers,
-		Dialer: &kafkago.Dialer{
+		Brokers: o.Brokers,
+		dialer: &kafkago.Dialer{
 			ClientID: clientID, Timeout: dialTimeout, DualStack: true, TLS: tlsConfig, SASLMechanism: mechanism,
 		},
-		addr: kafkago.TCP(c.Brokers...),
+		addr: kafkago.TCP(o.Brokers...),
 		transport: &kafkago.Transport{
 			ClientID: clientID, DialTimeout: dialTimeout, MetadataTTL: metadataTTL, TLS: tlsConfig, SASL: mechanism,
 		},
 	}
-	client.Dialer.DialFunc = watched{client}.dial
+	client.dialer.DialFunc = watched{client}.dial
 	return client, nil
+}
+
+// Dialer returns a dialer for kafka-go's consumer group, which takes no transport.
+func (c *Client) Dialer() *kafkago.Dialer {
+	dialer := *c.dialer
+	return &dialer
 }
 
 // Close ends the connections that are idle, and the others as they become idle.
@@ -183,49 +127,4 @@ func (w watched) RoundTrip(ctx context.Context, addr net.Addr, request kafkago.R
 		done(err)
 	}
 	return response, err
-}
-
-// TLS is how connections are encrypted, nil where they are not. The error names the setting.
-func TLS(c config.TLS) (*tls.Config, error) {
-	if !c.Enabled {
-		return nil, nil
-	}
-	t := &tls.Config{
-		MinVersion:         tls.VersionTLS12,
-		ServerName:         c.ServerName,
-		InsecureSkipVerify: c.InsecureSkipVerify, // the user's explicit choice, off by default
-	}
-	if c.CAFile != "" {
-		pem, err := os.ReadFile(c.CAFile)
-		if err != nil {
-			return nil, fmt.Errorf("kafka.tls.ca_file: %w", err)
-		}
-		t.RootCAs = x509.NewCertPool()
-		if !t.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("kafka.tls.ca_file: %s holds no PEM certificate", c.CAFile)
-		}
-	}
-	if c.CertFile != "" {
-		pair, err := tls.LoadX509KeyPair(c.CertFile, c.KeyFile)
-		if err != nil {
-			return nil, fmt.Errorf("kafka.tls.cert_file, kafka.tls.key_file: %w", err)
-		}
-		t.Certificates = []tls.Certificate{pair}
-	}
-	return t, nil
-}
-
-func newSASL(c config.SASL) (sasl.Mechanism, error) {
-	switch c.Mechanism {
-	case "", "none":
-		return nil, nil
-	case "plain":
-		return plain.Mechanism{Username: c.Username, Password: c.Password.Reveal()}, nil
-	case "scram-sha-256":
-		return scram.Mechanism(scram.SHA256, c.Username, c.Password.Reveal())
-	case "scram-sha-512":
-		return scram.Mechanism(scram.SHA512, c.Username, c.Password.Reveal())
-	default:
-		return nil, fmt.Errorf("kafka.sasl.mechanism: %q: must be none, plain, scram-sha-256 or scram-sha-512", c.Mechanism)
-	}
 }

@@ -22,16 +22,15 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/testutil/kafkatest"
 )
 
 // startBroker starts an in-process broker on a free port.
-func startBroker(t *testing.T, options ...kfake.Opt) (*kfake.Cluster, config.Kafka) {
+func startBroker(t *testing.T, options ...kfake.Opt) (*kfake.Cluster, kafka.Options) {
 	t.Helper()
 	cluster := kafkatest.Start(t, 1, options...)
-	return cluster, config.Kafka{Brokers: cluster.ListenAddrs()}
+	return cluster, kafka.Options{Brokers: cluster.ListenAddrs()}
 }
 
 func TestNewClientNamesTheSettingThatCannotBeUsed(t *testing.T) {
@@ -41,14 +40,14 @@ func TestNewClientNamesTheSettingThatCannotBeUsed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, tt := range map[string]struct {
-		config config.Kafka
+		config kafka.Options
 		want   []string
 	}{
-		"no CA file":              {config.Kafka{TLS: config.TLS{Enabled: true, CAFile: missing}}, []string{"kafka.tls.ca_file", missing}},
-		"CA file without content": {config.Kafka{TLS: config.TLS{Enabled: true, CAFile: garbage}}, []string{"kafka.tls.ca_file", garbage, "no PEM certificate"}},
-		"no certificate":          {config.Kafka{TLS: config.TLS{Enabled: true, CertFile: missing, KeyFile: garbage}}, []string{"kafka.tls.cert_file", missing}},
-		"bad certificate":         {config.Kafka{TLS: config.TLS{Enabled: true, CertFile: garbage, KeyFile: garbage}}, []string{"kafka.tls.cert_file", "kafka.tls.key_file"}},
-		"unknown mechanism":       {config.Kafka{SASL: config.SASL{Mechanism: "gssapi"}}, []string{"kafka.sasl.mechanism", `"gssapi"`, "none, plain, scram-sha-256 or scram-sha-512"}},
+		"no CA file":              {kafka.Options{TLS: kafka.TLS{Enabled: true, CAFile: missing}}, []string{"kafka.tls.ca_file", missing}},
+		"CA file without content": {kafka.Options{TLS: kafka.TLS{Enabled: true, CAFile: garbage}}, []string{"kafka.tls.ca_file", garbage, "no PEM certificate"}},
+		"no certificate":          {kafka.Options{TLS: kafka.TLS{Enabled: true, CertFile: missing, KeyFile: garbage}}, []string{"kafka.tls.cert_file", missing}},
+		"bad certificate":         {kafka.Options{TLS: kafka.TLS{Enabled: true, CertFile: garbage, KeyFile: garbage}}, []string{"kafka.tls.cert_file", "kafka.tls.key_file"}},
+		"unknown mechanism":       {kafka.Options{SASL: kafka.SASL{Mechanism: "gssapi"}}, []string{"kafka.sasl.mechanism", `"gssapi"`, "none, plain, scram-sha-256 or scram-sha-512"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := kafka.NewClient(tt.config)
@@ -65,7 +64,7 @@ func TestNewClientNamesTheSettingThatCannotBeUsed(t *testing.T) {
 }
 
 func TestNewClientReadsNoFilesWithoutTLS(t *testing.T) {
-	kafkatest.Connect(t, config.Kafka{Brokers: []string{"127.0.0.1:1"}, TLS: config.TLS{CAFile: "missing.pem", CertFile: "missing.pem"}})
+	kafkatest.Connect(t, kafka.Options{Brokers: []string{"127.0.0.1:1"}, TLS: kafka.TLS{CAFile: "missing.pem", CertFile: "missing.pem"}})
 }
 
 func TestLogin(t *testing.T) {
@@ -73,7 +72,7 @@ func TestLogin(t *testing.T) {
 		t.Run(mechanism, func(t *testing.T) {
 			t.Parallel()
 			cluster, c := startBroker(t, kfake.EnableSASL(), kfake.Superuser(method, "clusterd", "right"), kfake.SeedTopics(2, "articles"))
-			c.SASL = config.SASL{Mechanism: mechanism, Username: "clusterd", Password: "right"}
+			c.SASL = kafka.SASL{Mechanism: mechanism, Username: "clusterd", Password: "right"}
 			if got, err := kafkatest.Connect(t, c).Partitions(t.Context(), "articles"); err != nil || !slices.Equal(got, []int{0, 1}) {
 				t.Errorf("Partitions = %v, %v", got, err)
 			}
@@ -113,7 +112,7 @@ func TestLoginByAMechanismThatTheBrokerDoesNotTake(t *testing.T) {
 		response.ErrorCode, response.SupportedMechanisms = int16(kafkago.UnsupportedSASLMechanism), []string{"SCRAM-SHA-256"}
 		return response, nil, true
 	})
-	c.SASL = config.SASL{Mechanism: "plain", Username: "clusterd", Password: "right"}
+	c.SASL = kafka.SASL{Mechanism: "plain", Username: "clusterd", Password: "right"}
 	_, err := kafkatest.Connect(t, c).Partitions(t.Context(), "articles")
 	if !kafka.Hopeless(err) || !strings.Contains(kafka.Explain(err).Error(), "check kafka.sasl.mechanism") {
 		t.Errorf("error = %v, want a hopeless one that names kafka.sasl.mechanism", kafka.Explain(err))
@@ -130,14 +129,14 @@ func TestTLS(t *testing.T) {
 	}
 	_, c := startBroker(t, kfake.TLS(&tls.Config{Certificates: server.TLS.Certificates}), kfake.SeedTopics(1, "articles"))
 	for name, tt := range map[string]struct {
-		tls      config.TLS
+		tls      kafka.TLS
 		hopeless bool
 	}{
-		"trusted":              {config.TLS{Enabled: true, CAFile: ca}, false},
-		"not verified":         {config.TLS{Enabled: true, InsecureSkipVerify: true}, false},
-		"trusted by this name": {config.TLS{Enabled: true, CAFile: ca, ServerName: "example.com"}, false},
-		"another name":         {config.TLS{Enabled: true, CAFile: ca, ServerName: "kafka.invalid"}, true},
-		"not trusted":          {config.TLS{Enabled: true}, true},
+		"trusted":              {kafka.TLS{Enabled: true, CAFile: ca}, false},
+		"not verified":         {kafka.TLS{Enabled: true, InsecureSkipVerify: true}, false},
+		"trusted by this name": {kafka.TLS{Enabled: true, CAFile: ca, ServerName: "example.com"}, false},
+		"another name":         {kafka.TLS{Enabled: true, CAFile: ca, ServerName: "kafka.invalid"}, true},
+		"not trusted":          {kafka.TLS{Enabled: true}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := c
@@ -158,7 +157,7 @@ func TestTLS(t *testing.T) {
 func TestTLSAgainstAPortWithoutIt(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler()) // it answers a handshake with plain text
 	defer server.Close()
-	client := kafkatest.Connect(t, config.Kafka{Brokers: []string{server.Listener.Addr().String()}, TLS: config.TLS{Enabled: true}})
+	client := kafkatest.Connect(t, kafka.Options{Brokers: []string{server.Listener.Addr().String()}, TLS: kafka.TLS{Enabled: true}})
 	_, err := client.Partitions(t.Context(), "articles")
 	if !kafka.Hopeless(err) || kafka.Transient(err) {
 		t.Fatalf("error = %v, want one that waiting does not mend", err)
@@ -174,7 +173,7 @@ func TestUnreachableBroker(t *testing.T) {
 		t.Fatal(err)
 	}
 	listener.Close() // now nobody listens there
-	_, err = kafkatest.Connect(t, config.Kafka{Brokers: []string{listener.Addr().String()}}).Partitions(t.Context(), "articles")
+	_, err = kafkatest.Connect(t, kafka.Options{Brokers: []string{listener.Addr().String()}}).Partitions(t.Context(), "articles")
 	if !kafka.Transient(err) || kafka.Hopeless(err) {
 		t.Fatalf("error = %v, want one that may pass", err)
 	}
@@ -198,7 +197,7 @@ func TestBrokerThatHangsUp(t *testing.T) {
 			conn.Close()
 		}
 	}()
-	_, err = kafkatest.Connect(t, config.Kafka{Brokers: []string{listener.Addr().String()}}).Partitions(t.Context(), "articles")
+	_, err = kafkatest.Connect(t, kafka.Options{Brokers: []string{listener.Addr().String()}}).Partitions(t.Context(), "articles")
 	if !kafka.Transient(err) {
 		t.Errorf("error = %v, want one that may pass", err)
 	}
@@ -210,7 +209,7 @@ func TestSilentBrokerIsGivenUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	client := kafkatest.Connect(t, config.Kafka{Brokers: []string{listener.Addr().String()}})
+	client := kafkatest.Connect(t, kafka.Options{Brokers: []string{listener.Addr().String()}})
 	_, err = kafka.DoWithin[*metadata.Response](t.Context(), client, &metadata.Request{}, 20*time.Millisecond)
 	if !kafka.Transient(err) || !errors.Is(err, context.DeadlineExceeded) || !strings.HasPrefix(err.Error(), "Metadata: ") {
 		t.Errorf("error = %v, want the request's name and that its time is over", err)
@@ -309,7 +308,7 @@ func TestCreateTopic(t *testing.T) {
 func TestTopicConfigWithoutTheRightToReadIt(t *testing.T) {
 	_, c := startBroker(t, kfake.EnableSASL(), kfake.EnableACLs(), kfake.Superuser("PLAIN", "admin", "admin"),
 		kfake.User("PLAIN", "clusterd", "pw"), kfake.SeedTopics(1, "articles"))
-	c.SASL = config.SASL{Mechanism: "plain", Username: "clusterd", Password: "pw"}
+	c.SASL = kafka.SASL{Mechanism: "plain", Username: "clusterd", Password: "pw"}
 	got, err := kafkatest.Connect(t, c).TopicConfig(t.Context(), "articles")
 	if err != nil || got != (kafka.TopicConfig{MaxMessageBytes: 1_048_588, DeleteRetention: 24 * time.Hour}) {
 		t.Errorf("TopicConfig = %+v, %v; want Kafka's default size and no policy", got, err)

@@ -13,7 +13,6 @@ import (
 
 	kafkago "github.com/segmentio/kafka-go"
 
-	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/testutil/kafkatest"
 )
@@ -74,15 +73,15 @@ func TestOnRequest(t *testing.T) {
 		{"nobody listens", nobody, func(ctx context.Context, c *kafka.Client) { _, _ = c.TopicConfig(ctx, "articles") }, is(kafkago.BrokerNotAvailable)},
 		{"nobody answers", silent.Addr().String(), func(ctx context.Context, c *kafka.Client) { _, _ = c.ClusterID(ctx) }, is(context.DeadlineExceeded)},
 		{"the group connects", broker.ListenAddrs()[0], func(ctx context.Context, c *kafka.Client) {
-			if conn, err := c.Dialer.DialContext(ctx, "tcp", c.Brokers[0]); err == nil {
+			if conn, err := c.Dialer().DialContext(ctx, "tcp", c.Brokers[0]); err == nil {
 				_ = conn.Close()
 			}
 		}, isNil},
-		{"the group finds nobody", nobody, func(ctx context.Context, c *kafka.Client) { _, _ = c.Dialer.DialContext(ctx, "tcp", c.Brokers[0]) }, is(syscall.ECONNREFUSED)},
+		{"the group finds nobody", nobody, func(ctx context.Context, c *kafka.Client) { _, _ = c.Dialer().DialContext(ctx, "tcp", c.Brokers[0]) }, is(syscall.ECONNREFUSED)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			client := kafkatest.Connect(t, config.Kafka{Brokers: []string{tt.address}})
+			client := kafkatest.Connect(t, kafka.Options{Brokers: []string{tt.address}})
 			var r requests
 			client.OnRequest = r.begin
 			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)

@@ -11,6 +11,7 @@ import (
 
 	kafkago "github.com/segmentio/kafka-go"
 
+	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/state"
 	"github.com/clusterd/clusterd/internal/testutil/check"
 	"github.com/clusterd/clusterd/internal/testutil/kafkatest"
@@ -211,7 +212,7 @@ func TestRunHaltsWhereTheClustersTopicHasMorePartitions(t *testing.T) {
 	if err != nil || response.Errors["clusters"] != nil {
 		t.Fatal(err, response)
 	}
-	b.client = kafkatest.Connect(t, b.config.Kafka) // the old one knows one partition for a second more
+	b.client = kafkatest.Connect(t, kafka.Options{Brokers: b.config.Kafka.Brokers}) // the old one knows one partition for a second more
 	i = b.startIn(dir)
 	check.ErrorHas(t, i.wait(), "is in another partition than its founder's, 1: the number of partitions of output.clusters_topic was changed")
 }

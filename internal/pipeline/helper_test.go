@@ -106,7 +106,7 @@ func newBareBench(t *testing.T, c config.Config) *bench {
 	t.Helper()
 	broker := kafkatest.Start(t, 1)
 	c.Kafka.Brokers = broker.ListenAddrs()
-	return &bench{T: t, broker: broker, client: kafkatest.Connect(t, c.Kafka), config: c}
+	return &bench{T: t, broker: broker, client: kafkatest.Connect(t, kafka.Options{Brokers: c.Kafka.Brokers}), config: c}
 }
 
 // instance is a clusterd that runs.

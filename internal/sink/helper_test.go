@@ -13,7 +13,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/testutil/kafkatest"
 	"github.com/clusterd/clusterd/internal/testutil/wait"
@@ -26,7 +25,7 @@ func startBrokers(t *testing.T, n int, options ...kfake.Opt) (*kfake.Cluster, *k
 	cluster := kafkatest.Start(t, n, append([]kfake.Opt{
 		kfake.SeedTopics(4, "results"), kfake.SeedTopics(2, "clusters"), kfake.SeedTopics(2, "articles"),
 	}, options...)...)
-	return cluster, kafkatest.Connect(t, config.Kafka{Brokers: cluster.ListenAddrs()})
+	return cluster, kafkatest.Connect(t, kafka.Options{Brokers: cluster.ListenAddrs()})
 }
 
 func newProducer(t *testing.T, client *kafka.Client) *Producer {

@@ -13,7 +13,6 @@ import (
 
 	kafkago "github.com/segmentio/kafka-go"
 
-	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/kafka/embedded"
 	"github.com/clusterd/clusterd/internal/testutil/kafkatest"
@@ -35,7 +34,7 @@ func start(t *testing.T, address, dir string) *embedded.Broker {
 
 func newClient(t *testing.T, b *embedded.Broker) *kafka.Client {
 	t.Helper()
-	return kafkatest.Connect(t, config.Kafka{Brokers: []string{b.Address()}})
+	return kafkatest.Connect(t, kafka.Options{Brokers: []string{b.Address()}})
 }
 
 func write(t *testing.T, b *embedded.Broker, topic string, values ...string) {

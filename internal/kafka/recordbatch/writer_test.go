@@ -139,7 +139,7 @@ func TestEncodedBatchesAreWhatOthersRead(t *testing.T) {
 			want := records[i]
 			key, value := readBytes(t, r.Key), readBytes(t, r.Value)
 			if !bytes.Equal(key, want.Key) || (key == nil) != (want.Key == nil) || !bytes.Equal(value, want.Value) || (value == nil) != (want.Value == nil) ||
-				!r.Time.Equal(want.Time) || r.Offset != int64(i) || !slices.EqualFunc(r.Headers, want.Headers, func(a, b kafka.Header) bool {
+				!r.Time.Equal(want.Time) || r.Offset != int64(i) || !slices.EqualFunc(r.Headers, want.Headers, func(a protocol.Header, b kafka.Header) bool {
 				return a.Key == b.Key && bytes.Equal(a.Value, b.Value)
 			}) {
 				t.Errorf("record %d: got %+v, want %+v", i, r, want)
@@ -178,7 +178,10 @@ func TestEncodeBatchWithEachCodec(t *testing.T) {
 			}
 			theirs := make([]protocol.Record, len(records))
 			for i, r := range records {
-				theirs[i] = protocol.Record{Time: r.Time, Key: protocol.NewBytes(r.Key), Value: protocol.NewBytes(r.Value), Headers: r.Headers}
+				theirs[i] = protocol.Record{Time: r.Time, Key: protocol.NewBytes(r.Key), Value: protocol.NewBytes(r.Value)}
+				for _, h := range r.Headers {
+					theirs[i].Headers = append(theirs[i].Headers, protocol.Header(h))
+				}
 			}
 			set := protocol.RecordSet{Version: 2, Attributes: protocol.Transactional, Records: protocol.NewRecordReader(theirs...)}
 			var want bytes.Buffer

@@ -8,7 +8,6 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kfake"
 
-	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/kafka"
 )
 
@@ -26,10 +25,10 @@ func Start(t testing.TB, n int, options ...kfake.Opt) *kfake.Cluster {
 	return cluster
 }
 
-// Connect is a client with these settings. It is closed with the test.
-func Connect(t testing.TB, c config.Kafka) *kafka.Client {
+// Connect returns a client with these options. It is closed with the test.
+func Connect(t testing.TB, o kafka.Options) *kafka.Client {
 	t.Helper()
-	client, err := kafka.NewClient(c)
+	client, err := kafka.NewClient(o)
 	if err != nil {
 		t.Fatal(err)
 	}
