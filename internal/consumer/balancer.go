@@ -9,16 +9,26 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 )
 
-// balancer spreads partitions over the members of a group and lets them stay where they are, as
-// far as an even spread allows: whoever takes a partition over must first recover its clusters.
-// It implements kafka-go's GroupBalancer. Every member tells what it owns in its user data.
+// An Assignment says how the partitions of a topic are divided among the members of a group.
+type Assignment string
+
+// The assignments. Their values are the names of protocols, on which the members of a group must
+// agree: a member with another one cannot join.
+const (
+	AllToOne Assignment = "clusterd-topic"     // one member owns all partitions, the others none
+	Spread   Assignment = "clusterd-partition" // each member owns an even share
+)
+
+// A balancer divides partitions among the members of a group and lets them stay where they are, as
+// far as an even spread allows: whoever takes a partition over has work to do first. It implements
+// kafka-go's GroupBalancer. Every member reports what it owns in its user data.
 type balancer struct {
-	scope Scope
-	mutex sync.Mutex // kafka-go asks from a goroutine of its own
-	owned []int
+	assignment Assignment
+	mutex      sync.Mutex // kafka-go asks from a goroutine of its own
+	owned      []int
 }
 
-// userData is what a member tells the leader of the group.
+// userData is what a member reports to the leader of the group.
 type userData struct {
 	Owned []int `json:"owned"`
 }
@@ -29,10 +39,10 @@ func (b *balancer) own(partitions []int) {
 	b.owned = slices.Clone(partitions)
 }
 
-// ProtocolName differs by scope, so that instances that disagree cannot share a group.
-func (b *balancer) ProtocolName() string { return "clusterd-" + string(b.scope) }
+// ProtocolName returns the name by which members agree on an assignment.
+func (b *balancer) ProtocolName() string { return string(b.assignment) }
 
-// UserData tells what this member owns.
+// UserData returns what this member owns.
 func (b *balancer) UserData() ([]byte, error) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
@@ -68,9 +78,9 @@ func (b *balancer) AssignGroups(members []kafkago.GroupMember, partitions []kafk
 	return assignments
 }
 
-// units are the partitions that must be owned together.
+// units returns the partitions that must be owned together.
 func (b *balancer) units(partitions []int) [][]int {
-	if b.scope == ScopeTopic {
+	if b.assignment == AllToOne {
 		return [][]int{partitions}
 	}
 	units := make([][]int, len(partitions))
@@ -80,7 +90,7 @@ func (b *balancer) units(partitions []int) [][]int {
 	return units
 }
 
-// ownedBy says who owns a partition now; of several who claim it, the first by id.
+// ownedBy returns who owns a partition now; of several who claim it, the first by id.
 func ownedBy(members []kafkago.GroupMember) map[int]string {
 	owned := make(map[int]string)
 	for _, m := range members {

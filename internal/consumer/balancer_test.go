@@ -12,9 +12,9 @@ import (
 )
 
 // member tells what it owns as a real one does.
-func member(t *testing.T, scope Scope, id string, owned ...int) kafkago.GroupMember {
+func member(t *testing.T, assignment Assignment, id string, owned ...int) kafkago.GroupMember {
 	t.Helper()
-	b := &balancer{scope: scope}
+	b := &balancer{assignment: assignment}
 	b.own(owned)
 	data, err := b.UserData()
 	if err != nil {
@@ -33,31 +33,31 @@ func partitionsOf(topic string, n int) []kafkago.Partition {
 
 func TestAssignGroups(t *testing.T) {
 	for name, tt := range map[string]struct {
-		scope      Scope
+		assignment Assignment
 		owned      map[string][]int // by member
 		partitions int
 		want       map[string][]int
 	}{
-		"alone":                          {ScopePartition, map[string][]int{"a": nil}, 3, map[string][]int{"a": {0, 1, 2}}},
-		"two, nothing owned yet":         {ScopePartition, map[string][]int{"a": nil, "b": nil}, 4, map[string][]int{"a": {0, 2}, "b": {1, 3}}},
-		"what is owned stays":            {ScopePartition, map[string][]int{"a": {1, 3}, "b": {0, 2}}, 4, map[string][]int{"a": {1, 3}, "b": {0, 2}}},
-		"a newcomer takes its share":     {ScopePartition, map[string][]int{"a": {0, 1, 2, 3}, "b": nil}, 4, map[string][]int{"a": {0, 1}, "b": {2, 3}}},
-		"the larger share stays":         {ScopePartition, map[string][]int{"a": {0}, "b": {1, 2}}, 3, map[string][]int{"a": {0}, "b": {1, 2}}},
-		"somebody left":                  {ScopePartition, map[string][]int{"a": {0}, "b": {1}}, 4, map[string][]int{"a": {0, 2}, "b": {1, 3}}},
-		"more members than partitions":   {ScopePartition, map[string][]int{"a": nil, "b": nil, "c": {0}}, 1, map[string][]int{"c": {0}}},
-		"two claim the same":             {ScopePartition, map[string][]int{"a": {1}, "b": {1}}, 2, map[string][]int{"a": {1}, "b": {0}}},
-		"a claim to no partition":        {ScopePartition, map[string][]int{"a": {7}, "b": nil}, 2, map[string][]int{"a": {0}, "b": {1}}},
-		"one space, nobody owns it":      {ScopeTopic, map[string][]int{"b": nil, "a": nil}, 3, map[string][]int{"a": {0, 1, 2}}},
-		"one space stays":                {ScopeTopic, map[string][]int{"a": nil, "b": {0, 1, 2}}, 3, map[string][]int{"b": {0, 1, 2}}},
-		"one space with a new partition": {ScopeTopic, map[string][]int{"a": nil, "b": {0, 1}}, 3, map[string][]int{"b": {0, 1, 2}}},
-		"no partitions":                  {ScopeTopic, map[string][]int{"a": nil}, 0, map[string][]int{}},
+		"alone":                          {Spread, map[string][]int{"a": nil}, 3, map[string][]int{"a": {0, 1, 2}}},
+		"two, nothing owned yet":         {Spread, map[string][]int{"a": nil, "b": nil}, 4, map[string][]int{"a": {0, 2}, "b": {1, 3}}},
+		"what is owned stays":            {Spread, map[string][]int{"a": {1, 3}, "b": {0, 2}}, 4, map[string][]int{"a": {1, 3}, "b": {0, 2}}},
+		"a newcomer takes its share":     {Spread, map[string][]int{"a": {0, 1, 2, 3}, "b": nil}, 4, map[string][]int{"a": {0, 1}, "b": {2, 3}}},
+		"the larger share stays":         {Spread, map[string][]int{"a": {0}, "b": {1, 2}}, 3, map[string][]int{"a": {0}, "b": {1, 2}}},
+		"somebody left":                  {Spread, map[string][]int{"a": {0}, "b": {1}}, 4, map[string][]int{"a": {0, 2}, "b": {1, 3}}},
+		"more members than partitions":   {Spread, map[string][]int{"a": nil, "b": nil, "c": {0}}, 1, map[string][]int{"c": {0}}},
+		"two claim the same":             {Spread, map[string][]int{"a": {1}, "b": {1}}, 2, map[string][]int{"a": {1}, "b": {0}}},
+		"a claim to no partition":        {Spread, map[string][]int{"a": {7}, "b": nil}, 2, map[string][]int{"a": {0}, "b": {1}}},
+		"one space, nobody owns it":      {AllToOne, map[string][]int{"b": nil, "a": nil}, 3, map[string][]int{"a": {0, 1, 2}}},
+		"one space stays":                {AllToOne, map[string][]int{"a": nil, "b": {0, 1, 2}}, 3, map[string][]int{"b": {0, 1, 2}}},
+		"one space with a new partition": {AllToOne, map[string][]int{"a": nil, "b": {0, 1}}, 3, map[string][]int{"b": {0, 1, 2}}},
+		"no partitions":                  {AllToOne, map[string][]int{"a": nil}, 0, map[string][]int{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var members []kafkago.GroupMember
 			for id, owned := range tt.owned {
-				members = append(members, member(t, tt.scope, id, owned...))
+				members = append(members, member(t, tt.assignment, id, owned...))
 			}
-			assignments := (&balancer{scope: tt.scope}).AssignGroups(members, partitionsOf("articles", tt.partitions))
+			assignments := (&balancer{assignment: tt.assignment}).AssignGroups(members, partitionsOf("articles", tt.partitions))
 			got := make(map[string][]int)
 			for id, topics := range assignments {
 				if len(topics["articles"]) > 0 {
@@ -75,20 +75,27 @@ func TestAssignGroups(t *testing.T) {
 }
 
 func TestAssignGroupsWithUserDataThatIsNotOurs(t *testing.T) {
-	members := []kafkago.GroupMember{{ID: "a", UserData: []byte("\x00\x01")}, {ID: "b"}, member(t, ScopePartition, "c", 0)}
-	got := (&balancer{scope: ScopePartition}).AssignGroups(members, partitionsOf("articles", 3))
+	members := []kafkago.GroupMember{{ID: "a", UserData: []byte("\x00\x01")}, {ID: "b"}, member(t, Spread, "c", 0)}
+	got := (&balancer{assignment: Spread}).AssignGroups(members, partitionsOf("articles", 3))
 	want := kafkago.GroupMemberAssignments{"a": {"articles": {1}}, "b": {"articles": {2}}, "c": {"articles": {0}}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if got := (&balancer{scope: ScopePartition}).AssignGroups(nil, partitionsOf("articles", 3)); len(got) != 0 {
+	if got := (&balancer{assignment: Spread}).AssignGroups(nil, partitionsOf("articles", 3)); len(got) != 0 {
 		t.Errorf("without members: %v", got)
 	}
 }
 
-func TestScopesCannotShareAGroup(t *testing.T) {
-	if a, b := (&balancer{scope: ScopeTopic}).ProtocolName(), (&balancer{scope: ScopePartition}).ProtocolName(); a == b {
-		t.Errorf("both scopes are called %s", a)
+func TestAssignmentsCannotShareAGroup(t *testing.T) {
+	if a, b := (&balancer{assignment: AllToOne}).ProtocolName(), (&balancer{assignment: Spread}).ProtocolName(); a == b {
+		t.Errorf("both assignments are called %s", a)
+	}
+}
+
+// Members of different versions share a group, so the names of the protocols stay.
+func TestProtocolNames(t *testing.T) {
+	if AllToOne != "clusterd-topic" || Spread != "clusterd-partition" {
+		t.Errorf("the protocols are called %s and %s", AllToOne, Spread)
 	}
 }
 
@@ -97,7 +104,7 @@ func TestScopesCannotShareAGroup(t *testing.T) {
 func TestAssignGroupsProperties(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 3))
 	for range 2000 {
-		scope := []Scope{ScopeTopic, ScopePartition}[random.IntN(2)]
+		assignment := []Assignment{AllToOne, Spread}[random.IntN(2)]
 		partitions := partitionsOf("articles", 1+random.IntN(12))
 		claims := make(map[int]string) // each partition by at most one member
 		owned := make(map[string][]int)
@@ -114,9 +121,9 @@ func TestAssignGroupsProperties(t *testing.T) {
 		}
 		for i := range members {
 			id := "m" + strconv.Itoa(i)
-			members[i] = member(t, scope, id, owned[id]...)
+			members[i] = member(t, assignment, id, owned[id]...)
 		}
-		b := &balancer{scope: scope}
+		b := &balancer{assignment: assignment}
 		got := b.AssignGroups(members, partitions)
 
 		var all []int
@@ -143,15 +150,15 @@ func TestAssignGroupsProperties(t *testing.T) {
 		if len(all) != len(partitions) {
 			t.Fatalf("%d of %d partitions are given", len(all), len(partitions))
 		}
-		switch scope {
-		case ScopeTopic:
+		switch assignment {
+		case AllToOne:
 			if most != len(partitions) {
 				t.Fatalf("%v: one member must own all", got)
 			}
 			if id, ok := claims[0]; ok && len(got[id]["articles"]) == 0 {
 				t.Fatalf("%v: %s owned the space and lost it", got, id)
 			}
-		case ScopePartition:
+		case Spread:
 			if most-least > 1 {
 				t.Fatalf("%v is not even", got)
 			}

@@ -52,15 +52,6 @@ type Group struct {
 	connections *connections           // of group
 }
 
-// Scope says which articles are compared with one another, and so what is owned together.
-type Scope string
-
-// The scopes.
-const (
-	ScopeTopic     Scope = "topic"     // all partitions of the topic belong to one member
-	ScopePartition Scope = "partition" // each partition is owned on its own
-)
-
 // Member is what the group knows an instance by, in the client id of its members: the instance, and how
 // many times it has been started. So members of its earlier starts, which are dead, can be told from others.
 type Member struct {
@@ -79,11 +70,16 @@ func (m Member) dead(clientID string) bool {
 	return found && err == nil && n <= m.Start
 }
 
-// NewGroup makes a member of the group id for a topic, which joins in [Group.Next]. It tells the group that
-// it works on the partitions owned, which it would keep. There must be no other Group of this
-// Member. Leave with [Group.Close].
-func NewGroup(client *kafka.Client, log *slog.Logger, id, topic string, member Member, scope Scope, owned []int) *Group {
-	return &Group{client: client, log: log, id: id, topic: topic, member: member, balancer: &balancer{scope: scope, owned: owned}}
+// NewGroup returns a member of the group id for a topic, which joins in [Group.Next]. It reports to
+// the group that it works on the partitions owned, which it would keep. There must be no other
+// Group of this Member. Leave with [Group.Close].
+func NewGroup(
+	client *kafka.Client, log *slog.Logger, id, topic string, member Member, assignment Assignment, owned []int,
+) *Group {
+	return &Group{
+		client: client, log: log, id: id, topic: topic, member: member,
+		balancer: &balancer{assignment: assignment, owned: owned},
+	}
 }
 
 // Next waits for the next generation of the group and returns the partitions that this member

@@ -22,14 +22,14 @@ import (
 	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
 
-func join(t *testing.T, client *kafka.Client, scope Scope) *Group {
+func join(t *testing.T, client *kafka.Client, assignment Assignment) *Group {
 	t.Helper()
-	return joinAs(t, client, scope, Member{Instance: rand.Text(), Start: 1})
+	return joinAs(t, client, assignment, Member{Instance: rand.Text(), Start: 1})
 }
 
-func joinAs(t *testing.T, client *kafka.Client, scope Scope, member Member) *Group {
+func joinAs(t *testing.T, client *kafka.Client, assignment Assignment, member Member) *Group {
 	t.Helper()
-	group := NewGroup(client, slog.New(slog.DiscardHandler), "clusterd", "articles", member, scope, nil)
+	group := NewGroup(client, slog.New(slog.DiscardHandler), "clusterd", "articles", member, assignment, nil)
 	t.Cleanup(func() { leave(t, group) })
 	return group
 }
@@ -90,12 +90,12 @@ func TestGroupOfOneSpace(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
 
-	owner := join(t, client, ScopeTopic)
+	owner := join(t, client, AllToOne)
 	watching, stopOwner := context.WithCancel(ctx)
 	defer stopOwner()
 	owners := watch(t, watching, owner)
 	await(t, ctx, "the first", owners, 0, 1, 2, 3)
-	standby := join(t, client, ScopeTopic)
+	standby := join(t, client, AllToOne)
 	standbys := watch(t, ctx, standby)
 	await(t, ctx, "the first", owners, 0, 1, 2, 3) // it keeps them in the new generation
 	await(t, ctx, "the second", standbys)
@@ -112,10 +112,10 @@ func TestGroupOfPartitions(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
 
-	first := join(t, client, ScopePartition)
+	first := join(t, client, Spread)
 	firsts := watch(t, ctx, first)
 	await(t, ctx, "the first", firsts, 0, 1, 2, 3)
-	second := join(t, client, ScopePartition)
+	second := join(t, client, Spread)
 	watching, stopSecond := context.WithCancel(ctx)
 	defer stopSecond()
 	seconds := watch(t, watching, second)
@@ -140,13 +140,13 @@ func TestJoinPastABrokerThatHangs(t *testing.T) {
 	client.Brokers = append([]string{hangs.Addr().String()}, client.Brokers...)
 	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
-	await(t, ctx, "the member", watch(t, ctx, join(t, client, ScopeTopic)), 0)
+	await(t, ctx, "the member", watch(t, ctx, join(t, client, AllToOne)), 0)
 }
 
 func TestGroupNextEndsWithTheContext(t *testing.T) {
 	_, client := startBrokers(t, 1, kfake.SeedTopics(1, "articles"))
 	ctx, cancel := context.WithCancel(t.Context())
-	group := join(t, client, ScopeTopic)
+	group := join(t, client, AllToOne)
 	await(t, ctx, "the member", watch(t, ctx, group), 0)
 	cancel()
 	if partitions, err := group.Next(ctx); err == nil || len(partitions) != 0 {
@@ -225,7 +225,7 @@ func TestGroupRemovesDeadMembers(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
 	ghost(t, client, "clusterd-one-3")
-	group := joinAs(t, client, ScopeTopic, Member{Instance: "one", Start: 4})
+	group := joinAs(t, client, AllToOne, Member{Instance: "one", Start: 4})
 	if partitions, err := group.Next(ctx); err != nil || !slices.Equal(partitions, []int{0, 1}) {
 		t.Errorf("Next = %v, %v", partitions, err)
 	}
@@ -240,11 +240,11 @@ func TestGroupJoinsAgain(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
 	member := Member{Instance: "one", Start: 1}
-	group := joinAs(t, client, ScopeTopic, member)
+	group := joinAs(t, client, AllToOne, member)
 	if _, err := group.Next(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if err := joinAs(t, client, ScopeTopic, member).removeDead(ctx); err != nil {
+	if err := joinAs(t, client, AllToOne, member).removeDead(ctx); err != nil {
 		t.Fatal(err)
 	}
 	if got := members(t, client); len(got) != 0 {
@@ -260,7 +260,7 @@ func TestGroupCloseWhileJoining(t *testing.T) {
 	_, client := startBrokers(t, 1, kfake.SeedTopics(1, "articles"))
 	ghost(t, client, "clusterd-two-1") // another instance's: the group waits for it
 	ctx, cancel := context.WithCancel(t.Context())
-	group := NewGroup(client, slog.New(slog.DiscardHandler), "clusterd", "articles", Member{Instance: "one", Start: 1}, ScopeTopic, nil)
+	group := NewGroup(client, slog.New(slog.DiscardHandler), "clusterd", "articles", Member{Instance: "one", Start: 1}, AllToOne, nil)
 	ended := make(chan error, 1)
 	go func() {
 		_, err := group.Next(ctx)

@@ -66,6 +66,9 @@ type Log struct {
 	// from several goroutines. It is told where the partitions stand that were asked for, before what
 	// was fetched is handed over.
 	OnPoll func([]Position)
+	// Remedy, if it is set before Read, is what to do where records are gone that are wanted, for
+	// errors: "start anew with another group".
+	Remedy string
 
 	client   *kafka.Client
 	topic    string
@@ -81,7 +84,7 @@ type Log struct {
 // bytes of records in memory a chunk ends.
 func NewLog(client *kafka.Client, log *slog.Logger, topic string, next map[int]int64, maxBytes int) *Log {
 	l := &Log{
-		client: client, topic: topic, next: maps.Clone(next), maxBytes: maxBytes,
+		Remedy: "start anew", client: client, topic: topic, next: maps.Clone(next), maxBytes: maxBytes,
 		trouble: kafka.NewTrouble(log, "reading topic "+topic),
 		watch:   positions{log: log, topic: topic, open: make(map[int]*opened)},
 	}
@@ -114,8 +117,7 @@ func (l *Log) Read(ctx context.Context, out chan<- Chunk) error {
 		case missingSince.IsZero():
 			missingSince = time.Now()
 		case time.Since(missingSince) > missingLimit:
-			return fmt.Errorf("topic %s does not exist any more: if it was deleted on purpose, start anew with "+
-				"another input.group and another output.clusters_topic (%w)", l.topic, err)
+			return fmt.Errorf("topic %s does not exist any more: if it was deleted on purpose, %s (%w)", l.topic, l.Remedy, err)
 		}
 		if err := l.trouble.Wait(ctx, err); err != nil {
 			return err
@@ -275,8 +277,7 @@ func (l *Log) check(p *kmsg.FetchResponseTopicPartition, next int64) error {
 		}
 		return fmt.Errorf("%w: %s/%d %s, and %d is wanted: records were deleted before they were read, or the "+
 			"topic was made anew. Nothing was skipped. To go on, set the offset of the group by hand "+
-			"(kafka-consumer-groups --reset-offsets), or start anew with another input.group and another output.clusters_topic",
-			ErrOffsetOutOfRange, l.topic, p.Partition, holds, next)
+			"(kafka-consumer-groups --reset-offsets), or %s", ErrOffsetOutOfRange, l.topic, p.Partition, holds, next, l.Remedy)
 	case err != nil:
 		return fmt.Errorf("reading %s/%d at offset %d: %w", l.topic, p.Partition, next, err)
 	}

@@ -16,7 +16,7 @@ import (
 func (p *pipeline) member(ctx context.Context) error {
 	name, start := p.dir.Instance()
 	group := consumer.NewGroup(p.client, p.log, p.config.Input.Group, p.config.Input.Topic, consumer.Member{Instance: name, Start: start},
-		consumer.Scope(p.config.Cluster.Scope), p.owned())
+		p.assignment(), p.owned())
 	// Workers stop before the group is left, so that whoever takes over need not fence them.
 	defer func() {
 		if ctx.Err() != nil {

@@ -120,7 +120,7 @@ type running struct {
 // run is a member of the group until ctx ends or a worker fails for good. A worker lives on through
 // rebalances as long as its space stays here.
 func (p *pipeline) run(ctx context.Context) error {
-	if p.config.Cluster.Scope == string(consumer.ScopeTopic) {
+	if p.assignment() == consumer.AllToOne {
 		r, err := p.newReplica(ctx, "all", nil)
 		if err != nil {
 			return err

@@ -44,13 +44,21 @@ func (p *pipeline) reconcile(ctx context.Context, partitions []int) error {
 	return nil
 }
 
+// assignment returns how the group divides the input: a space is never divided.
+func (p *pipeline) assignment() consumer.Assignment {
+	if p.config.Cluster.Scope == "topic" {
+		return consumer.AllToOne
+	}
+	return consumer.Spread
+}
+
 // spaces returns the partitions of each space, by its transactional id.
 func (p *pipeline) spaces(partitions []int) map[string][]int {
 	id := p.config.Input.Group + "-" + p.config.Input.Topic
 	spaces := make(map[string][]int)
 	switch {
 	case len(partitions) == 0:
-	case p.config.Cluster.Scope == string(consumer.ScopeTopic):
+	case p.assignment() == consumer.AllToOne:
 		spaces[id] = partitions
 	default:
 		for _, partition := range partitions {

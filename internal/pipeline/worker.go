@@ -183,6 +183,7 @@ func (w *worker) takeOver(ctx context.Context, producer *sink.Producer, progress
 		// What is too large for an article goes on whole if a dead letter can hold it.
 		log.MaxValue = max(w.config.Input.MaxBytes, w.out.limits[w.out.DeadLetterTopic])
 		log.OnPoll = w.polled
+		log.Remedy = replica.StartAnew
 		return log.Read(ctx, chunks)
 	})
 	group.Go(func() error { return w.fingerprint(ctx, chunks, fingerprinted) })

@@ -10,8 +10,9 @@ import (
 )
 
 const (
-	startAnew = "start anew with another input.group and another output.clusters_topic"
-	otherWay  = "Set it back, or " + startAnew
+	// StartAnew is what to do where the clusters topic does not go with what there is, for errors.
+	StartAnew = "start anew with another input.group and another output.clusters_topic"
+	otherWay  = "Set it back, or " + StartAnew
 )
 
 func (r *Replica) decodeCheckpoint(record kafka.Record) (*article.Checkpoint, error) {

@@ -84,7 +84,7 @@ func (c *changes) put(now cluster.Cluster) error {
 	}
 	if before.Founder != now.Founder {
 		return contradict("cluster %s has the same founding order %d: they were made with cluster.scope: partition; "+
-			"set it so, or %s", before.Founder, now.Seq, startAnew)
+			"set it so, or %s", before.Founder, now.Seq, StartAnew)
 	}
 	if err := now.Follows(&before.Cluster); err != nil {
 		return contradict("%s", err)

@@ -68,7 +68,7 @@ func (r *Replica) CheckOffsets(committed map[int]int64) error {
 	}
 	return fmt.Errorf("group %s %s: its offsets were set back, or expired, or the topic was made anew. To read on from there would count "+
 		"articles twice; nothing was read. Put the offsets back, while no instance runs (%s), or %s",
-		group, strings.Join(behind, ", "), strings.Join(commands, "; "), startAnew)
+		group, strings.Join(behind, ", "), strings.Join(commands, "; "), StartAnew)
 }
 
 // CheckFounders makes sure that no cluster was founded by an article that is still to be read, from

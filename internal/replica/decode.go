@@ -92,7 +92,7 @@ func (r *Replica) decodeCluster(record kafka.Record) (*cluster.Cluster, error) {
 			c.Founder.Topic, s.Input)
 	case c.Founder.Partition%r.modulus != record.Partition:
 		return nil, fmt.Errorf("it is in another partition than its founder's, %d: the number of partitions of output.clusters_topic was "+
-			"changed, which moves its keys. To go on, %s", c.Founder.Partition, startAnew)
+			"changed, which moves its keys. To go on, %s", c.Founder.Partition, StartAnew)
 	case identity != s.Pipeline:
 		return nil, fmt.Errorf("it was made in another way (%s): its fingerprint cannot be compared with new ones. %s",
 			difference(identity, s.Pipeline), otherWay)

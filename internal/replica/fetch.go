@@ -68,6 +68,7 @@ func (r *Replica) receive(ctx context.Context, from map[int]int64, do func(consu
 	go func() {
 		log := consumer.NewLog(r.Client, r.Log, r.Topic, from, r.FetchBytes)
 		log.MaxValue = maxRecordBytes
+		log.Remedy = StartAnew
 		log.OnPoll = func(positions []consumer.Position) {
 			r.Monitor.Polled(0, 0)
 			for _, p := range positions {

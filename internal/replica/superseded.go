@@ -111,7 +111,7 @@ func (r *Replica) readTail(ctx context.Context, partition int, from int64, each 
 func (r *Replica) removal(record kafka.Record) string {
 	const clusterIsGone = "if it is the id of a cluster, that cluster is gone with it"
 	if record.Key == nil {
-		return "It has no key, so that no tombstone takes it out: " + startAnew
+		return "It has no key, so that no tombstone takes it out: " + StartAnew
 	}
 	// Of an empty line kcat makes no record: the key must be in it.
 	command := fmt.Sprintf(`printf '%%s\t\n' %s | kcat -b %s -P -t %s -p %d -K '\t' -Z`,
