@@ -45,7 +45,8 @@ func (s settings) wanted() []contender {
 	return wanted
 }
 
-// job is what one process does. Its topics, its group and its folder are its own, but for the input.
+// job is what one process does. Its topics, its group and its folder are its own, but for the
+// input.
 type job struct {
 	id     string // begins the names of all that it makes
 	input  string // topic
@@ -115,7 +116,8 @@ func streamsCommand(ctx context.Context, b *bench, j job) (*exec.Cmd, error) {
 		"Streams", b.kafka.address, j.id, j.input, j.output, filepath.Join(j.dir, "streams")), nil
 }
 
-// build builds clusterd and, where it is wanted, the Kafka Streams application, and finds the program itself.
+// build builds clusterd and, where it is wanted, the Kafka Streams application, and finds the
+// program itself.
 func (b *bench) build(ctx context.Context) (err error) {
 	if b.self, err = os.Executable(); err != nil {
 		return err

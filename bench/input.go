@@ -31,8 +31,8 @@ type text struct {
 	Content string `json:"content"`
 }
 
-// readTexts reads what inputs are made of from the sets in dir, and says where they are from. Where there is
-// no such folder, they are made up.
+// readTexts reads what inputs are made of from the sets in dir, and says where they are from. Where
+// there is no such folder, they are made up.
 func readTexts(dir string) (news, comments []text, from string, err error) {
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		news, comments = madeUp()
@@ -99,8 +99,8 @@ type corpus struct {
 	texts  []text
 }
 
-// newCorpus cuts and joins texts to contents of size bytes in the mean, of half of it at least and one and a
-// half of it at most. Only articles have titles; comments do not.
+// newCorpus cuts and joins texts to contents of size bytes in the mean, of half of it at least and
+// one and a half of it at most. Only articles have titles; comments do not.
 func newCorpus(prefix string, texts []text, size int, titled bool) corpus {
 	c := corpus{prefix: prefix}
 	random := rand.New(rand.NewPCG(1, uint64(size)))
@@ -146,9 +146,9 @@ func (c corpus) number(id string) (int, error) {
 	return strconv.Atoi(digits)
 }
 
-// value is article i as JSON. Each time that the texts are through they come again, three in ten as they
-// are, three in ten with a run of characters from another text in them, and the others with so much from
-// others that they are new.
+// value is article i as JSON. Each time that the texts are through they come again, three in ten as
+// they are, three in ten with a run of characters from another text in them, and the others with so
+// much from others that they are new.
 func (c corpus) value(i int) []byte {
 	t := c.texts[i%len(c.texts)]
 	if i >= len(c.texts) {
@@ -183,7 +183,8 @@ func (c corpus) splice(random *rand.Rand, content string, times int) string {
 	for range times {
 		from := c.texts[random.IntN(len(c.texts))].Content
 		at := random.IntN(len(from))
-		// A run of bytes that begins and ends anywhere would not be text: take more, and of it whole characters.
+		// A run of bytes that begins and ends anywhere would not be text: take more, and of it whole
+		// characters.
 		run := []rune(strings.ToValidUTF8(from[at:min(len(from), at+runLength*utf8.UTFMax)], ""))
 		copy(into[random.IntN(len(into)):], run[:min(len(run), runLength)])
 	}

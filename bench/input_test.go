@@ -64,7 +64,8 @@ func TestArticlesFollowFromTheirNumbers(t *testing.T) {
 	}
 }
 
-// Of the texts that come again, about three in ten are as they were; the others are whole characters too.
+// Of the texts that come again, about three in ten are as they were; the others are whole
+// characters too.
 func TestTextsComeAgainWithVariations(t *testing.T) {
 	for name, c := range made() {
 		same, n := 0, min(1_000, 10_000_000/len(c.texts[0].Content)) // the large ones take long

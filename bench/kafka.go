@@ -143,7 +143,8 @@ func (k *cluster) produce(ctx context.Context, topic string, partitions int, c c
 	return size, context.Cause(ctx)
 }
 
-// committed is how many records of a topic a group has committed; none while there is no such group.
+// committed is how many records of a topic a group has committed; none while there is no such
+// group.
 func (k *cluster) committed(ctx context.Context, group, topic string) (n int64, err error) {
 	offsets, err := k.admin.FetchOffsets(ctx, group)
 	if err != nil && !kerr.IsRetriable(err) && !errors.Is(err, kerr.GroupIDNotFound) {

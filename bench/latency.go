@@ -15,8 +15,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// latency is how long articles took from when they were to be sent until a reader of committed records had
-// their results, in milliseconds.
+// latency is how long articles took from when they were to be sent until a reader of committed
+// records had their results, in milliseconds.
 type latency struct {
 	Articles int     `json:"articles"`
 	P50      float64 `json:"p50_ms"`
@@ -35,8 +35,8 @@ func newLatency(took []time.Duration, late time.Duration) latency {
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1_000 }
 
-// percentile is the least of the values that a share p of all does not exceed (nearest rank). They are
-// ascending, and there is at least one.
+// percentile is the least of the values that a share p of all does not exceed (nearest rank). They
+// are ascending, and there is at least one.
 func percentile(sorted []time.Duration, p float64) time.Duration {
 	return sorted[max(1, int(math.Ceil(p*float64(len(sorted)))))-1]
 }
@@ -93,8 +93,8 @@ func (b *bench) latency(ctx context.Context, c contender, id string, in corpus) 
 	return l, b.finish(ctx, j)
 }
 
-// paced sends articles at an even pace and looks when their results come. The first one, after which the
-// process is known to work, and those of the warm-up do not count.
+// paced sends articles at an even pace and looks when their results come. The first one, after
+// which the process is known to work, and those of the warm-up do not count.
 func (b *bench) paced(ctx context.Context, j job, in corpus) (l latency, err error) {
 	producer, err := b.kafka.producer(0)
 	if err != nil {

@@ -128,8 +128,8 @@ func main() {
 	}
 }
 
-// run measures all that the settings say. Whatever it has written goes in the end, unless something failed:
-// then the logs stay.
+// run measures all that the settings say. Whatever it has written goes in the end, unless something
+// failed: then the logs stay.
 func run(ctx context.Context, s settings) (err error) {
 	dir, err := os.MkdirTemp("", "clusterd-bench-")
 	if err != nil {

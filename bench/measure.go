@@ -12,8 +12,9 @@ const (
 	pollInterval = 10 * time.Millisecond
 	// patience is how long nothing may move.
 	patience = 2 * time.Minute
-	// tail is the share of the records at the end that is not measured. When measuring begins, some batches are read
-	// and fingerprinted already, which counts as nothing; so as many must be when it ends.
+	// tail is the share of the records at the end that is not measured. When measuring begins, some
+	// batches are read and fingerprinted already, which counts as nothing; so as many must be when it
+	// ends.
 	tail = 0.1
 )
 
@@ -59,8 +60,8 @@ func (from reading) to(until reading) measurement {
 	}
 }
 
-// watch polls how many records are done until it is all of them. The readings are of the moments when a share skip
-// of them was, or more, and when all but the last share tail were.
+// watch polls how many records are done until it is all of them. The readings are of the moments
+// when a share skip of them was, or more, and when all but the last share tail were.
 func watch(ctx context.Context, all int64, skip float64, poll func(context.Context) (reading, error)) (from, until reading, err error) {
 	moved := reading{at: time.Now()}
 	for ticker := time.NewTicker(pollInterval); ; {

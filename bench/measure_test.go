@@ -23,7 +23,8 @@ import (
 	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
 
-// A rate is of what was done between the first reading of the share skipped, or more, and that of all but the tail.
+// A rate is of what was done between the first reading of the share skipped, or more, and that of
+// all but the tail.
 func TestWatch(t *testing.T) {
 	began := time.Now()
 	readings := []reading{{records: 0}, {records: 99, cpu: 1}, {records: 100, cpu: 2}, {records: 899, cpu: 3}, {records: 910, cpu: time.Second, broker: time.Minute}, {records: 1_000}}
@@ -117,8 +118,8 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// The roles that this program plays itself, on a broker in the test's process: the ceiling writes a result for
-// each record and commits them all, the fingerprint stage counts them.
+// The roles that this program plays itself, on a broker in the test's process: the ceiling writes a
+// result for each record and commits them all, the fingerprint stage counts them.
 func TestRoles(t *testing.T) {
 	const n = 500
 	k := testCluster(t)

@@ -27,8 +27,9 @@ type process struct {
 	progress atomic.Int64 // the last number that it has printed on a line of standard output
 }
 
-// launch starts a command. What it says on standard error goes to the file log, and so does what it says on
-// standard output, unless it counts there. The command's own context is its end at the latest.
+// launch starts a command. What it says on standard error goes to the file log, and so does what it
+// says on standard output, unless it counts there. The command's own context is its end at the
+// latest.
 func launch(cmd *exec.Cmd, name, log string, counts bool) (*process, error) {
 	file, err := os.Create(log)
 	if err != nil {
@@ -66,8 +67,8 @@ func (p *process) follow(lines io.Reader) {
 	}
 }
 
-// stop asks the process to end and waits for it; one that does not is killed, which is an error. Its exit code
-// is not: a Java that is told to end has another one than 0.
+// stop asks the process to end and waits for it; one that does not is killed, which is an error.
+// Its exit code is not: a Java that is told to end has another one than 0.
 func (p *process) stop() error {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
 	select {
@@ -104,8 +105,8 @@ func cpuTime(pid int) (time.Duration, error) {
 	return parseStat(string(stat))
 }
 
-// parseStat finds utime and stime, fields 14 and 15. Field 2 is the program's name in brackets, in which there
-// may be anything. https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
+// parseStat finds utime and stime, fields 14 and 15. Field 2 is the program's name in brackets, in
+// which there may be anything. https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
 func parseStat(stat string) (time.Duration, error) {
 	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 13 {

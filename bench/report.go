@@ -105,7 +105,8 @@ func (in inputReport) figures() string {
 
 func mebibytes(m measurement) float64 { return float64(m.PeakBytes) / (1 << 20) }
 
-// ratios are those of clusterd's rate to each of the others', in each round; "" where it was not measured.
+// ratios are those of clusterd's rate to each of the others', in each round; "" where it was not
+// measured.
 func (in inputReport) ratios() string {
 	at := slices.IndexFunc(in.Roles, func(r roleReport) bool { return r.Role == "clusterd" })
 	if at < 0 || len(in.Roles) < 2 {
@@ -198,7 +199,8 @@ func thousands(v float64) string {
 	return s
 }
 
-// table writes rows as Markdown, the first one as the head, in columns that a terminal shows well too.
+// table writes rows as Markdown, the first one as the head, in columns that a terminal shows well
+// too.
 func table(rows [][]string) string {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {

@@ -19,7 +19,8 @@ func rounds(rates ...float64) (m []measurement) {
 	return m
 }
 
-// full is a report with everything in it: a measurement that was over at once, and a broker of somebody else, too.
+// full is a report with everything in it: a measurement that was over at once, and a broker of
+// somebody else, too.
 func full() report {
 	return report{
 		Cores: 2, Go: "go1.26", Method: "simhash", Index: "btree", Partitions: 4, Skip: 0.1, Texts: "made up",

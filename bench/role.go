@@ -95,8 +95,8 @@ func printFingerprinted(ctx context.Context, client *kafka.Client, c config.Conf
 // maxMessageBytes is below what Kafka's default allows.
 const maxMessageBytes = 1 << 20
 
-// ceiling copies a topic: for each record one of the size of a result, in transactions as large as clusterd's
-// and with the offsets of the input. While one commits, the next is read.
+// ceiling copies a topic: for each record one of the size of a result, in transactions as large as
+// clusterd's and with the offsets of the input. While one commits, the next is read.
 func ceiling(ctx context.Context, client *kafka.Client, c config.Config, log *slog.Logger, input, output, group string) error {
 	producer, err := sink.NewProducer(client, log, sink.Settings{
 		TransactionalID: group, Group: group, Compression: "lz4", Limits: map[string]int{output: maxMessageBytes},
@@ -168,7 +168,8 @@ func collect(ctx context.Context, c config.Config, output string, chunks <-chan 
 	}
 }
 
-// result has the form and, to a few bytes, the size of what clusterd writes for an article that founds a cluster.
+// result has the form and, to a few bytes, the size of what clusterd writes for an article that
+// founds a cluster.
 func result(r kafka.Record) []byte {
 	b := make([]byte, 0, 512)
 	b = append(append(b, `{"article_id":"`...), r.Key...)

@@ -99,8 +99,8 @@ func TestErrorsOnTheWay(t *testing.T) {
 	}
 }
 
-// The audit finds every bug that is planted.
-func TestPlanted(t *testing.T) {
+// The audit finds every bug that is seeded.
+func TestSeeded(t *testing.T) {
 	minhash := noLinger + "fingerprint: {method: minhash}\n"
 	for _, test := range []struct{ bug, violates, settings string }{
 		{failpoint.Drop, "I1", noLinger},
@@ -126,7 +126,7 @@ func TestPlanted(t *testing.T) {
 			stream := w.stream(perSecond)
 			w.produce(&kgo.Record{Key: []byte("bad"), Value: []byte("no article")})
 			for range 2 { // some bugs show only after a restart
-				running := w.start("planted=" + test.bug)
+				running := w.start("seeded=" + test.bug)
 				running.waitLive()
 				w.progress(w.consumed() + 300)
 				running.stop()

@@ -69,8 +69,8 @@ func processorTime() (time.Duration, error) {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano()), nil
 }
 
-// assign returns the cluster of each article: the position of its founder. One that has nothing to compare is
-// a cluster of its own.
+// assign returns the cluster of each article: the position of its founder. One that has nothing to
+// compare is a cluster of its own.
 func assign(method *minhash.Method, articles []article) ([]int, error) {
 	index, err := method.NewIndex(method.Bound())
 	if err != nil {

@@ -69,8 +69,8 @@ func allocated(do func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// A record that would not fit into memory is cut, whatever it is packed with, and what comes after it
-// comes too.
+// A record that would not fit into memory is cut, whatever it is packed with, and what comes after
+// it comes too.
 func TestALargeRecordIsCut(t *testing.T) {
 	const limit, size = 1000, 128 << 20
 	for _, codec := range []compress.Compression{compress.Gzip, compress.Snappy, compress.Lz4, compress.Zstd} {
@@ -194,7 +194,7 @@ func TestDamagedBatches(t *testing.T) {
 			if !errors.Is(err, recordbatch.ErrUnreadable) || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error = %v, want %q in it", err, tt.want)
 			}
-			if kafka.Transient(err) {
+			if kafka.Retriable(err) {
 				t.Error("it counts as an error that passes")
 			}
 			if got.Next != 3 || len(got.Records) != 3 {

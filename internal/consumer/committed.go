@@ -28,8 +28,9 @@ func newCutter(topic string, partition int, next int64, maxBytes int, reader *re
 	}
 }
 
-// committed sends the records from the chunk's position on, without those of aborted transactions: a
-// transaction's records lie between its first offset, which the broker lists, and its control record.
+// committed sends the records from the chunk's position on, without those of aborted transactions:
+// a transaction's records lie between its first offset, which the broker lists, and its control
+// record.
 func (c *cutter) committed(set []byte, transactions []kmsg.FetchResponseTopicPartitionAbortedTransaction) error {
 	transactions = slices.SortedFunc(slices.Values(transactions), func(a, b kmsg.FetchResponseTopicPartitionAbortedTransaction) int {
 		return cmp.Compare(a.FirstOffset, b.FirstOffset)
@@ -70,8 +71,9 @@ func (c *cutter) committed(set []byte, transactions []kmsg.FetchResponseTopicPar
 	return c.flush()
 }
 
-// take keeps a record, unless it is from before the position. Of an unreadable rest of a batch it keeps what
-// is not before the position, which only somebody else can have set to the middle of one.
+// take keeps a record, unless it is from before the position. Of an unreadable rest of a batch it
+// keeps what is not before the position, which only somebody else can have set to the middle of
+// one.
 func (c *cutter) take(r kafka.Record) error {
 	if r.Next() <= c.chunk.Next {
 		return nil

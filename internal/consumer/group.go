@@ -25,20 +25,21 @@ const (
 	sessionTimeout = 10 * time.Second
 	// heartbeatInterval is also how long a rebalance goes unnoticed.
 	heartbeatInterval = time.Second
-	// rebalanceTimeout is how long the others wait for a member to join again. Workers go on meanwhile, so
-	// a member that is alive does so at its next heartbeat.
+	// rebalanceTimeout is how long the others wait for a member to join again. Workers go on
+	// meanwhile, so a member that is alive does so at its next heartbeat.
 	rebalanceTimeout = sessionTimeout
 	joinBackoff      = time.Second
 	partitionWatch   = 5 * time.Second
-	// coordinatorTimeout bounds a request to the coordinator of the group, beside what it waits for on purpose.
+	// coordinatorTimeout bounds a request to the coordinator of the group, beside what it waits for on
+	// purpose.
 	coordinatorTimeout = 5 * time.Second
-	// leaveGrace is how long a broker has to answer a member that leaves. leaveTimeout is how long to try
-	// after that.
+	// leaveGrace is how long a broker has to answer a member that leaves. leaveTimeout is how long to
+	// try after that.
 	leaveGrace   = 500 * time.Millisecond
 	leaveTimeout = 2 * time.Second
 )
 
-// Group is a membership in a consumer group. It says which units of work this member owns; it
+// A Group is a membership in a consumer group. It reports which units of work this member owns; it
 // neither reads records nor commits offsets. It is not safe for concurrent use.
 type Group struct {
 	client   *kafka.Client
@@ -52,8 +53,9 @@ type Group struct {
 	connections *connections           // of group
 }
 
-// Member is what the group knows an instance by, in the client id of its members: the instance, and how
-// many times it has been started. So members of its earlier starts, which are dead, can be told from others.
+// A Member is what the group knows an instance by, in the client id of its members: the instance,
+// and how many times it has been started. So members of its earlier starts, which are dead, can be
+// told from others.
 type Member struct {
 	Instance string // the same after a restart, and no other instance's
 	Start    int    // the number of this start: 1, 2, and so on
@@ -96,7 +98,7 @@ func (g *Group) Next(ctx context.Context) ([]int, error) {
 		generation, err := g.group.Next(ctx)
 		switch {
 		case err == nil:
-		case ctx.Err() != nil, kafka.Hopeless(err):
+		case ctx.Err() != nil, kafka.Fatal(err):
 			return err
 		default:
 			if !errors.Is(err, kafkago.RebalanceInProgress) { // after which the membership goes on
@@ -115,11 +117,12 @@ func (g *Group) Next(ctx context.Context) ([]int, error) {
 	return partitions, err
 }
 
-// join begins a membership. Before, it takes the dead ones of this instance out of the group, which would wait
-// for each of them until its session times out: those of processes that were killed, and of this one where it lost
-// the coordinator. A coordinator that was restarted may know members again that had left.
+// join begins a membership. Before, it takes the dead ones of this instance out of the group, which
+// would wait for each of them until its session times out: those of processes that were killed, and
+// of this one where it lost the coordinator. A coordinator that was restarted may know members
+// again that had left.
 func (g *Group) join(ctx context.Context) error {
-	if err := g.removeDead(ctx); err != nil {
+	if err := g.removeDeadMembers(ctx); err != nil {
 		return err
 	}
 	coordinator, err := g.coordinator(ctx)
@@ -144,8 +147,9 @@ func (g *Group) join(ctx context.Context) error {
 	return nil
 }
 
-// coordinator returns the address of the group's coordinator. kafka-go would ask the first broker of its list that takes
-// a connection, again and again: one that hangs takes connections, and never answers.
+// coordinator returns the address of the group's coordinator. kafka-go would ask the first broker
+// of its list that takes a connection, again and again: one that hangs takes connections, and never
+// answers.
 func (g *Group) coordinator(ctx context.Context) (string, error) {
 	response, err := kafka.Do[*findcoordinator.Response](ctx, g.client, &findcoordinator.Request{Key: g.id})
 	if err == nil {
@@ -157,8 +161,8 @@ func (g *Group) coordinator(ctx context.Context) (string, error) {
 	return net.JoinHostPort(response.Host, strconv.Itoa(int(response.Port))), nil
 }
 
-// Close leaves the group, so that others take over at once. It takes no longer than about [leaveTimeout],
-// whatever the broker does.
+// Close leaves the group, so that others take over at once. It takes no longer than about
+// [leaveTimeout], whatever the broker does.
 func (g *Group) Close(ctx context.Context) error {
 	if g.group == nil || g.abandon() {
 		return nil
@@ -166,11 +170,12 @@ func (g *Group) Close(ctx context.Context) error {
 	// It was cut off while it joined, so perhaps the broker knows it.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTimeout)
 	defer cancel()
-	return g.removeDead(ctx)
+	return g.removeDeadMembers(ctx)
 }
 
-// abandon ends the membership, and reports whether it could leave the group in good order. kafka-go itself
-// would wait for a broker's answer, which for a member that joins takes until all others have joined too.
+// abandon ends the membership, and reports whether it could leave the group in good order. kafka-go
+// itself would wait for a broker's answer, which for a member that joins takes until all others
+// have joined too.
 func (g *Group) abandon() (left bool) {
 	closed := make(chan struct{})
 	go func() {
@@ -188,8 +193,9 @@ func (g *Group) abandon() (left bool) {
 	}
 }
 
-// removeDead takes the members of this instance out of the group. The caller has no membership, so all are dead.
-func (g *Group) removeDead(ctx context.Context) error {
+// removeDeadMembers takes the members of this instance out of the group. The caller has no
+// membership, so all are dead.
+func (g *Group) removeDeadMembers(ctx context.Context) error {
 	response, err := kafka.Do[*describegroups.Response](ctx, g.client, &describegroups.Request{Groups: []string{g.id}})
 	if err != nil {
 		return err
@@ -211,11 +217,12 @@ func (g *Group) removeDead(ctx context.Context) error {
 	if len(request.Members) == 0 {
 		return nil
 	}
-	return g.remove(ctx, request)
+	return g.removeMembers(ctx, request)
 }
 
-// remove leaves the group for members. One that the broker does not know any more is no error.
-func (g *Group) remove(ctx context.Context, request *leavegroup.Request) error {
+// removeMembers leaves the group for members. One that the broker does not know any more is no
+// error.
+func (g *Group) removeMembers(ctx context.Context, request *leavegroup.Request) error {
 	response, err := kafka.Do[*leavegroup.Response](ctx, g.client, request)
 	if err != nil {
 		return err
@@ -274,7 +281,7 @@ func (c *connection) Close() error {
 	return c.Conn.Close()
 }
 
-// Committed are the offsets that the group has committed for some partitions of a topic. One
+// Committed returns the offsets that the group has committed for some partitions of a topic. One
 // without a commit is not in the map. Ask only after fencing: before, a transaction of the
 // previous owner may still move them.
 func Committed(ctx context.Context, client *kafka.Client, group, topic string, partitions []int) (map[int]int64, error) {

@@ -41,7 +41,8 @@ func leave(t *testing.T, group *Group) {
 	}
 }
 
-// watch sends what the member owns, generation after generation, until ctx ends, which must be before the test does.
+// watch sends what the member owns, generation after generation, until ctx ends, which must be
+// before the test does.
 func watch(t *testing.T, ctx context.Context, group *Group) <-chan []int {
 	t.Helper()
 	generations := make(chan []int)
@@ -219,7 +220,8 @@ func members(t *testing.T, client *kafka.Client) (ids []string) {
 	return ids
 }
 
-// Nobody waits for a member of the instance's earlier starts, though its session would last for long.
+// Nobody waits for a member of the instance's earlier starts, though its session would last for
+// long.
 func TestGroupRemovesDeadMembers(t *testing.T) {
 	_, client := startBrokers(t, 1, kfake.SeedTopics(2, "articles"))
 	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
@@ -244,7 +246,7 @@ func TestGroupJoinsAgain(t *testing.T) {
 	if _, err := group.Next(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if err := joinAs(t, client, AllToOne, member).removeDead(ctx); err != nil {
+	if err := joinAs(t, client, AllToOne, member).removeDeadMembers(ctx); err != nil {
 		t.Fatal(err)
 	}
 	if got := members(t, client); len(got) != 0 {
@@ -255,7 +257,8 @@ func TestGroupJoinsAgain(t *testing.T) {
 	}
 }
 
-// Who is told to stop while it waits for others to join leaves at once, and is no member after that.
+// Who is told to stop while it waits for others to join leaves at once, and is no member after
+// that.
 func TestGroupCloseWhileJoining(t *testing.T) {
 	_, client := startBrokers(t, 1, kfake.SeedTopics(1, "articles"))
 	ghost(t, client, "clusterd-two-1") // another instance's: the group waits for it

@@ -29,14 +29,16 @@ import (
 const (
 	// fetchWait is how long a broker may hold a fetch back while it has nothing new.
 	fetchWait = 500 * time.Millisecond
-	// fetchTimeout is how long to wait for a fetch. It doubles, up to slowFetchTimeout, where that was not
-	// enough: a slow network takes longer for a full fetch, and a broker that hangs is not to be waited for.
+	// fetchTimeout is how long to wait for a fetch. It doubles, up to slowFetchTimeout, where that was
+	// not enough: a slow network takes longer for a full fetch, and a broker that hangs is not to be
+	// waited for.
 	fetchTimeout     = fetchWait + kafka.RequestTimeout
 	slowFetchTimeout = time.Minute
 	// missingLimit is how long a topic may be unknown, as while a broker starts, before it
 	// counts as deleted.
 	missingLimit = 30 * time.Second
-	// damageTries is how often a damaged record batch is fetched: once more helps if it was damaged on the way.
+	// damageTries is how often a damaged record batch is fetched: once more helps if it was damaged on
+	// the way.
 	damageTries = 4
 	// readCommitted is the isolation level that stops at the last stable offset.
 	readCommitted = 1
@@ -46,16 +48,16 @@ const (
 // were deleted before they were read, or the topic was made anew.
 var ErrOffsetOutOfRange = errors.New("offset out of range")
 
-// Chunk is a run of committed records of one partition, and the offset to go on from. Records
-// may be empty: control records and aborted ones move a position too. What is unreadable of a record batch
-// is one record, see [kafka.Unreadable].
+// A Chunk is a run of committed records of one partition, and the offset to go on from. Records may
+// be empty: control records and aborted ones move a position too. What is unreadable of a record
+// batch is one record, see [kafka.Unreadable].
 type Chunk struct {
 	Partition int
 	Records   []kafka.Record
 	Next      int64
 }
 
-// Log reads the committed records of some partitions of one topic. It is not safe for
+// A Log reads the committed records of some partitions of one topic. It is not safe for
 // concurrent use.
 type Log struct {
 	// MaxValue, if it is set before Read, is how large a value may be, in bytes. Of a larger one only
@@ -75,17 +77,17 @@ type Log struct {
 	next     map[int]int64
 	maxBytes int
 	timeout  atomic.Int64 // of a fetch, a time.Duration
-	trouble  *kafka.Trouble
+	retries  *kafka.RetryLogger
 	watch    positions
 }
 
-// NewLog makes a reader that begins at the offsets next, by partition. maxBytes bounds what one
+// NewLog returns a reader that begins at the offsets next, by partition. maxBytes bounds what one
 // fetch of a leader returns, though a single larger record batch still comes whole, and at how many
 // bytes of records in memory a chunk ends.
 func NewLog(client *kafka.Client, log *slog.Logger, topic string, next map[int]int64, maxBytes int) *Log {
 	l := &Log{
 		Remedy: "start anew", client: client, topic: topic, next: maps.Clone(next), maxBytes: maxBytes,
-		trouble: kafka.NewTrouble(log, "reading topic "+topic),
+		retries: kafka.NewRetryLogger(log, "reading topic "+topic),
 		watch:   positions{log: log, topic: topic, open: make(map[int]*opened)},
 	}
 	l.timeout.Store(int64(fetchTimeout))
@@ -110,7 +112,7 @@ func (l *Log) Read(ctx context.Context, out chan<- Chunk) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case tries[damaged] > 0 && tries[damaged] < damageTries: // again
-		case !missing && !kafka.Transient(err):
+		case !missing && !kafka.Retriable(err):
 			return kafka.Explain(err)
 		case !missing:
 			missingSince = time.Time{}
@@ -119,7 +121,7 @@ func (l *Log) Read(ctx context.Context, out chan<- Chunk) error {
 		case time.Since(missingSince) > missingLimit:
 			return fmt.Errorf("topic %s does not exist any more: if it was deleted on purpose, %s (%w)", l.topic, l.Remedy, err)
 		}
-		if err := l.trouble.Wait(ctx, err); err != nil {
+		if err := l.retries.Wait(ctx, err); err != nil {
 			return err
 		}
 	}
@@ -188,7 +190,7 @@ func (l *Log) readLeader(ctx context.Context, partitions []int, next map[int]int
 		if err != nil {
 			return err
 		}
-		l.trouble.Over()
+		l.retries.Succeeded()
 		l.polled(fetched, next)
 		for _, p := range fetched {
 			c := newCutter(l.topic, int(p.Partition), next[int(p.Partition)], l.maxBytes, reader)
@@ -216,7 +218,7 @@ func (l *Log) readLeader(ctx context.Context, partitions []int, next map[int]int
 	}
 }
 
-// polled tells where the partitions stand after a fetch.
+// polled reports where the partitions stand after a fetch.
 func (l *Log) polled(fetched []kmsg.FetchResponseTopicPartition, next map[int]int64) {
 	now, positions := time.Now(), make([]Position, 0, len(fetched))
 	for i := range fetched {

@@ -322,8 +322,8 @@ func TestLogStopsAtAnErrorThatWaitingDoesNotMend(t *testing.T) {
 	}
 }
 
-// A record batch that was damaged on the way is read after all; one that stays so ends the reading, with all that came
-// before it handed on.
+// A record batch that was damaged on the way is read after all; one that stays so ends the reading,
+// with all that came before it handed on.
 func TestLogFetchesADamagedBatchAgain(t *testing.T) {
 	for name, heals := range map[string]bool{"damaged on the way": true, "damaged for good": false} {
 		t.Run(name, func(t *testing.T) {

@@ -11,24 +11,24 @@ import (
 	"github.com/clusterd/clusterd/internal/kafka"
 )
 
-// remindAfter is how often it is logged again that a transaction is open.
-const remindAfter = time.Minute
+// reportInterval is how often it is logged again that a transaction is open.
+const reportInterval = time.Minute
 
-// Position is where the reading of a partition stands.
+// A Position is where the reading of a partition stands.
 type Position struct {
 	Partition int
 	Next      int64 // the offset to be read next
 	End       int64 // behind the last record, committed or not: the high watermark
-	// Open is the open transaction that the partition has been read up to, nil for none. Most are a few
-	// milliseconds old.
+	// Open is the open transaction that the partition has been read up to, nil for none. Most are a
+	// few milliseconds old.
 	Open *kafka.OpenTransaction
 }
 
-// Lag is how many records were not read, by their offsets.
+// Lag returns how many records were not read, by their offsets.
 func (p Position) Lag() int64 { return max(0, p.End-p.Next) }
 
-// positions watches where a topic's partitions stand, and logs open transactions that hold the reading up. It is
-// safe for concurrent use.
+// positions watches where a topic's partitions stand, and logs open transactions that hold the
+// reading up. It is safe for concurrent use.
 type positions struct {
 	log   *slog.Logger
 	topic string
@@ -40,12 +40,12 @@ type positions struct {
 // opened is the open transaction that a partition has been read up to.
 type opened struct {
 	kafka.OpenTransaction
-	said time.Time // zero: not logged yet
+	logged time.Time // zero: not yet
 }
 
 func (o *opened) where() string { return fmt.Sprintf("%s/%d", o.Topic, o.Partition) }
 
-// at is where a partition stands that was fetched from the offset next on.
+// at returns where a partition stands that was fetched from the offset next on.
 func (w *positions) at(now time.Time, p *kmsg.FetchResponseTopicPartition, next int64) Position {
 	at := Position{Partition: int(p.Partition), Next: next, End: p.HighWatermark}
 	w.mutex.Lock()
@@ -62,8 +62,8 @@ func (w *positions) at(now time.Time, p *kmsg.FetchResponseTopicPartition, next 
 		w.open[at.Partition] = o
 	}
 	o.Records = p.HighWatermark - stable
-	if now.Sub(o.Since) >= kafka.OpenPatience && now.Sub(o.said) >= remindAfter {
-		o.said = now
+	if now.Sub(o.Since) >= kafka.LongOpen && now.Sub(o.logged) >= reportInterval {
+		o.logged = now
 		w.log.Warn("an open transaction holds a partition back", "where", o.where(), "offset", o.Offset,
 			"open_for", now.Sub(o.Since).Round(time.Second), "records", o.Records, "what_to_do", o.Advice())
 	}
@@ -74,7 +74,7 @@ func (w *positions) at(now time.Time, p *kmsg.FetchResponseTopicPartition, next 
 
 // over forgets the open transaction of a partition.
 func (w *positions) over(partition int) {
-	if o := w.open[partition]; o != nil && !o.said.IsZero() {
+	if o := w.open[partition]; o != nil && !o.logged.IsZero() {
 		w.log.Info("the open transaction has ended", "where", o.where(), "offset", o.Offset)
 	}
 	delete(w.open, partition)

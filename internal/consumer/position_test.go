@@ -17,7 +17,8 @@ import (
 	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
 
-// polls are fetches of partition 0: how long after the first, from where on, and what the broker says.
+// polls are fetches of partition 0: how long after the first, from where on, and what the broker
+// says.
 type polls []struct {
 	after             time.Duration
 	next, stable, end int64
@@ -90,7 +91,8 @@ func TestOpenTransactions(t *testing.T) {
 	}
 }
 
-// Whatever a fetch brings, it says where the partitions stand: behind an open transaction too, where it brings nothing.
+// Whatever a fetch brings, it says where the partitions stand: behind an open transaction too,
+// where it brings nothing.
 func TestEveryFetchSaysWhereItStands(t *testing.T) {
 	_, client := startBrokers(t, 1, kfake.SeedTopics(2, "articles"))
 	plain, other := newWriter(t, client), newWriter(t, client, kgo.TransactionalID("other"))

@@ -105,8 +105,8 @@ func wideZstd(data []byte) []byte {
 	return slices.Concat(head, block, data)
 }
 
-// odd is a batch whose checksum is right, of n records at offset 10 and later. Where n or the last delta is not
-// what it should be, it says so.
+// odd is a batch whose checksum is right, of n records at offset 10 and later. Where n or the last
+// delta is not what it should be, it says so.
 func odd(codec compress.Compression, n int, records []byte, change ...func(*kmsg.RecordBatch)) []byte {
 	b := kmsg.RecordBatch{
 		FirstOffset: 10, Attributes: int16(codec), LastOffsetDelta: int32(n - 1), NumRecords: int32(n), ProducerID: -1,
@@ -122,8 +122,8 @@ func lastDelta(n int32) func(*kmsg.RecordBatch) {
 	return func(b *kmsg.RecordBatch) { b.LastOffsetDelta = n }
 }
 
-// A broker takes any of these from any producer, or another kind of broker might. What Java's clients read is
-// read; the rest of the batch is one unreadable record.
+// A broker takes any of these from any producer, or another kind of broker might. What Java's
+// clients read is read; the rest of the batch is one unreadable record.
 func TestOddBatches(t *testing.T) {
 	long := strings.Repeat("clusterd ", 20_000)
 	longOnes := slices.Concat(record(0, withValue(sized(long))), record(1, withValue(sized(long))))
@@ -282,8 +282,8 @@ func TestALargeUnreadableBatchIsCut(t *testing.T) {
 	}
 }
 
-// Whatever stands in a batch, and wherever a fetch begins: records and what is unreadable cover its offsets,
-// each once and in order.
+// Whatever stands in a batch, and wherever a fetch begins: records and what is unreadable cover its
+// offsets, each once and in order.
 func TestRecordsAndTheRestCoverABatch(t *testing.T) {
 	random := rand.New(rand.NewPCG(12, 2))
 	rests := 0
@@ -302,7 +302,8 @@ func TestRecordsAndTheRestCoverABatch(t *testing.T) {
 	}
 }
 
-// spoiltBatch is a batch of records at offset 10 and later, as one might be sent, and its last offset.
+// spoiltBatch is a batch of records at offset 10 and later, as one might be sent, and its last
+// offset.
 func spoiltBatch(random *rand.Rand) (set []byte, last int64) {
 	n := 1 + random.IntN(6)
 	var encoded []byte
@@ -333,8 +334,8 @@ func spoiltBatch(random *rand.Rand) (set []byte, last int64) {
 	return odd(codec, n, encoded), int64(9 + n)
 }
 
-// covers holds what comes of a batch of as many records as offsets from 10 on to the promise, and reports
-// whether some of it was unreadable.
+// covers holds what comes of a batch of as many records as offsets from 10 on to the promise, and
+// reports whether some of it was unreadable.
 func covers(t *testing.T, set []byte, next, last int64, maxBytes int) (rest bool) {
 	t.Helper()
 	got, err := committed(next, set, nil, maxBytes)

@@ -1,14 +1,14 @@
-// Package failpoint has the named points at which the fault tests hurt clusterd: they kill it, hold it
-// up, make it fail, or plant a bug in it. In a normal build every function here is empty and is inlined
-// away. Built with the tag failpoints, the program does what the environment variable CLUSTERD_FAILPOINT
-// says, a list with commas of
+// Package failpoint has the named points at which the fault tests hurt clusterd: they kill it, hold
+// it up, make it fail, or seed a bug in it. In a normal build every function here is empty and is
+// inlined away. Built with the tag failpoints, the program does what the environment variable
+// CLUSTERD_FAILPOINT says, a list with commas of
 //
 //	NAME=37:ACTION     at the 37th time that the point is hit
 //	NAME=0.01@7:ACTION each time with probability 0.01, drawn with the seed 7
-//	planted=BUG        the bug is there all the time
+//	seeded=BUG         the bug is there all the time
 //
-// where ACTION is kill (SIGKILL to itself), pause (SIGSTOP to itself; going on is the tester's to say) or
-// error (the point answers with an error).
+// where ACTION is kill (SIGKILL to itself), pause (SIGSTOP to itself; going on is the tester's to
+// say) or error (the point answers with an error).
 package failpoint
 
 // The points, in the order in which a batch passes them.

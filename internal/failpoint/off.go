@@ -2,8 +2,8 @@
 
 package failpoint
 
-// Hit says that the program is at a point. It returns nil.
+// Hit reports that the program is at a point. It returns nil.
 func Hit(string) error { return nil }
 
-// Planted says whether a bug is planted: never.
-func Planted(string) bool { return false }
+// Seeded reports whether a bug is seeded: never.
+func Seeded(string) bool { return false }

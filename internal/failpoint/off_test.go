@@ -6,11 +6,11 @@ import "testing"
 
 // A normal build is not hurt, whatever the environment says.
 func TestOff(t *testing.T) {
-	t.Setenv("CLUSTERD_FAILPOINT", "fenced=1:error,planted=drop")
+	t.Setenv("CLUSTERD_FAILPOINT", "fenced=1:error,seeded=drop")
 	if err := Hit(Fenced); err != nil {
 		t.Error(err)
 	}
-	if Planted(Drop) {
-		t.Error("a bug is planted in a normal build")
+	if Seeded(Drop) {
+		t.Error("a bug is seeded in a normal build")
 	}
 }

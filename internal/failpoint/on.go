@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// environment is what CLUSTERD_FAILPOINT said when it was first asked for. One that cannot be understood
-// is a mistake of the tester's, which must not pass as a run without faults.
+// environment is what CLUSTERD_FAILPOINT said when it was first asked for. One that cannot be
+// understood is a mistake of the tester's, which must not pass as a run without faults.
 var environment = sync.OnceValue(func() *plan {
 	p, err := parse(os.Getenv("CLUSTERD_FAILPOINT"))
 	if err != nil {
@@ -19,7 +19,8 @@ var environment = sync.OnceValue(func() *plan {
 	return p
 })
 
-// Hit says that the program is at a point, and does there what is planned. The error is one on purpose.
+// Hit reports that the program is at a point, and does there what is planned. The error is one on
+// purpose.
 func Hit(name string) error {
 	switch environment().hit(name) {
 	case "kill":
@@ -33,5 +34,5 @@ func Hit(name string) error {
 	return nil
 }
 
-// Planted says whether a bug is planted.
-func Planted(name string) bool { return environment().planted[name] }
+// Seeded reports whether a bug is seeded.
+func Seeded(name string) bool { return environment().seeded[name] }

@@ -22,7 +22,7 @@ func TestPlan(t *testing.T) {
 		{"each point counts for itself", "fenced=2:kill", []string{Fenced, AfterEnd, Fenced}, "- - kill"},
 		{"several points", "fenced=1:error,after-end=1:pause", []string{AfterEnd, Fenced}, "pause error"},
 		{"always", "fenced=1@7:error", []string{Fenced, Fenced}, "error error"},
-		{"a bug is no fault", "planted=drop", []string{Fenced}, "-"},
+		{"a bug is no fault", "seeded=drop", []string{Fenced}, "-"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p, err := parse(test.text)
@@ -70,7 +70,7 @@ func TestChance(t *testing.T) {
 func TestParseErrors(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{"after-ned=1:kill", "no such point or bug"},
-		{"planted=dorp", "no such point or bug"},
+		{"seeded=dorp", "no such point or bug"},
 		{"fenced", "no such action"},
 		{"fenced=1:explode", "no such action"},
 		{"fenced=0:kill", "the number of a hit"},
@@ -94,10 +94,10 @@ func TestEnvironment(t *testing.T) {
 		text string
 		want syscall.WaitStatus // as wait(2) has it
 	}{
-		{"before-end=1:error,fenced=2:kill,planted=drop", syscall.WaitStatus(syscall.SIGKILL)},
-		{"before-end=1:error,planted=drop", 0},
+		{"before-end=1:error,fenced=2:kill,seeded=drop", syscall.WaitStatus(syscall.SIGKILL)},
+		{"before-end=1:error,seeded=drop", 0},
 		{"before-end=1:error", 3 << 8},
-		{"planted=drop", 4 << 8},
+		{"seeded=drop", 4 << 8},
 		{"nonsense", 2 << 8},
 	} {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestEnvironment$")
@@ -116,7 +116,7 @@ func hurt() {
 	switch {
 	case Hit(BeforeEnd) == nil:
 		os.Exit(4)
-	case !Planted(Drop) || Planted(Swap):
+	case !Seeded(Drop) || Seeded(Swap):
 		os.Exit(3)
 	}
 }
@@ -124,7 +124,7 @@ func hurt() {
 // A paused process goes on when it is told to.
 func TestPause(t *testing.T) {
 	cmd := exec.Command(os.Args[0], "-test.run=^TestEnvironment$")
-	cmd.Env = append(os.Environ(), "CLUSTERD_FAILPOINT=before-end=1:error,fenced=1:pause,planted=drop")
+	cmd.Env = append(os.Environ(), "CLUSTERD_FAILPOINT=before-end=1:error,fenced=1:pause,seeded=drop")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -23,14 +23,14 @@ var (
 	actions = []string{"kill", "pause", "error"}
 )
 
-// plan is what shall happen at which point. It is safe for concurrent use.
+// A plan is what shall happen at which point. It is safe for concurrent use.
 type plan struct {
-	mu      sync.Mutex
-	faults  map[string]*fault
-	planted map[string]bool
+	mu     sync.Mutex
+	faults map[string]*fault
+	seeded map[string]bool
 }
 
-// fault is what shall happen at one point.
+// A fault is what shall happen at one point.
 type fault struct {
 	action string
 	at     uint64 // the hit at which it happens; 0 if it is drawn
@@ -41,15 +41,15 @@ type fault struct {
 
 // parse reads a plan in the format of the package comment.
 func parse(text string) (*plan, error) {
-	p := &plan{faults: make(map[string]*fault), planted: make(map[string]bool)}
+	p := &plan{faults: make(map[string]*fault), seeded: make(map[string]bool)}
 	if text == "" {
 		return p, nil
 	}
 	for item := range strings.SplitSeq(text, ",") {
 		name, what, _ := strings.Cut(item, "=")
 		switch {
-		case name == "planted" && slices.Contains(bugs, what):
-			p.planted[what] = true
+		case name == "seeded" && slices.Contains(bugs, what):
+			p.seeded[what] = true
 		case slices.Contains(points, name):
 			f, err := parseFault(what)
 			if err != nil {
@@ -57,7 +57,7 @@ func parse(text string) (*plan, error) {
 			}
 			p.faults[name] = f
 		default:
-			return nil, fmt.Errorf("CLUSTERD_FAILPOINT: %q: no such point or bug; there are the points %s, and planted= one of %s",
+			return nil, fmt.Errorf("CLUSTERD_FAILPOINT: %q: no such point or bug; there are the points %s, and seeded= one of %s",
 				item, strings.Join(points, ", "), strings.Join(bugs, ", "))
 		}
 	}

@@ -8,8 +8,9 @@ import (
 	"sync"
 )
 
-// connections is a listener that keeps at most so many connections. For one more it closes the one that has gone
-// longest without a request that is whole, so that nobody is shut out by those who connect and say nothing.
+// connections is a listener that keeps at most so many connections. For one more it closes the one
+// that has gone longest without a request that is whole, so that nobody is shut out by those who
+// connect and say nothing.
 type connections struct {
 	net.Listener
 	most int
@@ -26,8 +27,8 @@ type connection struct {
 	closed bool // guarded by of
 }
 
-// Accept waits for the next connection. Where all others have a request in hand, it closes the new one and waits on:
-// their answers are on the way, and whoever asks tries again.
+// Accept waits for the next connection. Where all others have a request in hand, it closes the new
+// one and waits on: their answers are on the way, and whoever asks tries again.
 func (c *connections) Accept() (net.Conn, error) {
 	for {
 		conn, err := c.Listener.Accept()

@@ -57,8 +57,8 @@ func guard(token string, next http.Handler) http.Handler {
 	})
 }
 
-// authorized takes as long for a token that is nearly right as for any other: it compares hashes, which are
-// of one length, in constant time.
+// authorized takes as long for a token that is nearly right as for any other: it compares hashes,
+// which are of one length, in constant time.
 func authorized(r *http.Request, token string) bool {
 	if token == "" {
 		return true

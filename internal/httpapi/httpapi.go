@@ -1,5 +1,5 @@
-// Package httpapi serves what a [monitor.Monitor] knows over HTTP: /livez, /readyz and /metrics. It trusts
-// nobody who asks: each request is bounded in time and size, and so is their number.
+// Package httpapi serves what a [monitor.Monitor] knows over HTTP: /livez, /readyz and /metrics. It
+// trusts nobody who asks: each request is bounded in time and size, and so is their number.
 package httpapi
 
 import (
@@ -73,8 +73,8 @@ func (s *Server) Address() string {
 	return s.listener.Addr().String()
 }
 
-// Run serves until ctx ends, then finishes the requests in hand, some seconds at most, and returns nil. With
-// nothing to serve it returns at once.
+// Run serves until ctx ends, then finishes the requests in hand, some seconds at most, and returns
+// nil. With nothing to serve it returns at once.
 func (s *Server) Run(ctx context.Context) error {
 	if s.listener == nil {
 		return nil

@@ -202,8 +202,8 @@ func TestLimits(t *testing.T) {
 
 const getLivez = "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"
 
-// However many connect and then say nothing, or half of something, or keep what they have open: whoever asks next is
-// answered, and the number of connections stays bounded.
+// However many connect and then say nothing, or half of something, or keep what they have open:
+// whoever asks next is answered, and the number of connections stays bounded.
 func TestNobodyIsShutOut(t *testing.T) {
 	l := defaultLimits()
 	l.header, l.read, l.write, l.idle = time.Hour, time.Hour, time.Hour, time.Hour // nothing ends by itself
@@ -286,7 +286,8 @@ func TestConnectionsAreBounded(t *testing.T) {
 	}
 }
 
-// A connection is not closed for another one while its request is answered, and one for which there is no room is.
+// A connection is not closed for another one while its request is answered, and one for which there
+// is no room is.
 func TestRequestsInHandAreFinished(t *testing.T) {
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -17,10 +17,12 @@ const (
 	clientID = "clusterd"
 	// dialTimeout is short: a broker that is there answers at once, and retries follow.
 	dialTimeout = 5 * time.Second
-	// RequestTimeout bounds every request but those that carry much or wait for data on purpose: a broker that is
-	// there answers in less, and one that hangs is not waited for when another could have taken its place.
+	// RequestTimeout bounds every request but those that carry much or wait for data on purpose: a
+	// broker that is there answers in less, and one that hangs is not waited for when another could
+	// have taken its place.
 	RequestTimeout = 10 * time.Second
-	// slowest is the rate of a network, in bytes a second, below which requests with much data time out.
+	// slowest is the rate of a network, in bytes a second, below which requests with much data time
+	// out.
 	slowest = 1 << 20
 	// metadataTTL is how stale the cached layout may be: kafka-go does not refresh it when a
 	// broker says that it is not the leader.
@@ -30,8 +32,8 @@ const (
 // A Client is a connection to a cluster. It is safe for concurrent use. Close it when done.
 type Client struct {
 	Brokers []string
-	// OnRequest, if it is set before the first request, is called with each, and what it returns with what came
-	// of it: nil where a broker answered, whatever it says.
+	// OnRequest, if it is set before the first request, is called with each, and what it returns with
+	// what came of it: nil where a broker answered, whatever it says.
 	OnRequest func() (done func(error))
 	addr      net.Addr
 	dialer    *kafkago.Dialer
@@ -78,7 +80,7 @@ func Do[Response kafkago.Response](ctx context.Context, c *Client, request kafka
 	return DoWithin[Response](ctx, c, request, RequestTimeout)
 }
 
-// TimeToSend is the time limit of a request that carries so many bytes.
+// TimeToSend returns the time limit of a request that carries so many bytes.
 func TimeToSend(bytes int) time.Duration {
 	return RequestTimeout + time.Duration(bytes)*time.Second/slowest
 }
@@ -95,15 +97,16 @@ func DoWithin[Response kafkago.Response](ctx context.Context, c *Client, request
 	return response.(Response), nil
 }
 
-// admin is kafka-go's client over the same connections, for administrative requests.
+// admin returns kafka-go's client over the same connections, for administrative requests.
 func (c *Client) admin() *kafkago.Client {
 	return &kafkago.Client{Addr: c.addr, Timeout: RequestTimeout, Transport: watched{c}}
 }
 
-// watched is the transport, with word of what it does.
+// watched is the transport, which reports what it does.
 type watched struct{ *Client }
 
-// dial connects for the consumer group, whose requests nobody sees. That a broker takes the connection counts as an answer.
+// dial connects for the consumer group, whose requests nobody sees. That a broker takes the
+// connection counts as an answer.
 func (w watched) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	if w.OnRequest == nil {
 		return new(net.Dialer).DialContext(ctx, network, address)
@@ -114,7 +117,7 @@ func (w watched) dial(ctx context.Context, network, address string) (net.Conn, e
 	return conn, err
 }
 
-// RoundTrip tells nothing of an answer about the layout, which is from memory.
+// RoundTrip reports nothing of an answer about the layout, which is from memory.
 func (w watched) RoundTrip(ctx context.Context, addr net.Addr, request kafkago.Request) (kafkago.Response, error) {
 	if w.OnRequest == nil {
 		return w.transport.RoundTrip(ctx, addr, request)

@@ -79,7 +79,7 @@ func TestLogin(t *testing.T) {
 			refuseLogins(cluster)
 			c.SASL.Password = "wrong"
 			_, err := kafkatest.Connect(t, c).Partitions(t.Context(), "articles")
-			if !kafka.Hopeless(err) || kafka.Transient(err) {
+			if !kafka.Fatal(err) || kafka.Retriable(err) {
 				t.Fatalf("error = %v, want one that waiting does not mend", err)
 			}
 			text := kafka.Explain(err).Error()
@@ -114,8 +114,8 @@ func TestLoginByAMechanismThatTheBrokerDoesNotTake(t *testing.T) {
 	})
 	c.SASL = kafka.SASL{Mechanism: "plain", Username: "clusterd", Password: "right"}
 	_, err := kafkatest.Connect(t, c).Partitions(t.Context(), "articles")
-	if !kafka.Hopeless(err) || !strings.Contains(kafka.Explain(err).Error(), "check kafka.sasl.mechanism") {
-		t.Errorf("error = %v, want a hopeless one that names kafka.sasl.mechanism", kafka.Explain(err))
+	if !kafka.Fatal(err) || !strings.Contains(kafka.Explain(err).Error(), "check kafka.sasl.mechanism") {
+		t.Errorf("error = %v, want a fatal one that names kafka.sasl.mechanism", kafka.Explain(err))
 	}
 }
 
@@ -129,8 +129,8 @@ func TestTLS(t *testing.T) {
 	}
 	_, c := startBroker(t, kfake.TLS(&tls.Config{Certificates: server.TLS.Certificates}), kfake.SeedTopics(1, "articles"))
 	for name, tt := range map[string]struct {
-		tls      kafka.TLS
-		hopeless bool
+		tls   kafka.TLS
+		fatal bool
 	}{
 		"trusted":              {kafka.TLS{Enabled: true, CAFile: ca}, false},
 		"not verified":         {kafka.TLS{Enabled: true, InsecureSkipVerify: true}, false},
@@ -143,11 +143,11 @@ func TestTLS(t *testing.T) {
 			c.TLS = tt.tls
 			_, err := kafkatest.Connect(t, c).Partitions(t.Context(), "articles")
 			switch {
-			case !tt.hopeless && err != nil:
+			case !tt.fatal && err != nil:
 				t.Error(err)
-			case tt.hopeless && (!kafka.Hopeless(err) || kafka.Transient(err)):
+			case tt.fatal && (!kafka.Fatal(err) || kafka.Retriable(err)):
 				t.Errorf("error = %v, want one that waiting does not mend", err)
-			case tt.hopeless && !strings.Contains(kafka.Explain(err).Error(), "the TLS handshake failed: check kafka.tls"):
+			case tt.fatal && !strings.Contains(kafka.Explain(err).Error(), "the TLS handshake failed: check kafka.tls"):
 				t.Errorf("Explain = %q", kafka.Explain(err))
 			}
 		})
@@ -159,7 +159,7 @@ func TestTLSAgainstAPortWithoutIt(t *testing.T) {
 	defer server.Close()
 	client := kafkatest.Connect(t, kafka.Options{Brokers: []string{server.Listener.Addr().String()}, TLS: kafka.TLS{Enabled: true}})
 	_, err := client.Partitions(t.Context(), "articles")
-	if !kafka.Hopeless(err) || kafka.Transient(err) {
+	if !kafka.Fatal(err) || kafka.Retriable(err) {
 		t.Fatalf("error = %v, want one that waiting does not mend", err)
 	}
 	if text := kafka.Explain(err).Error(); !strings.Contains(text, "kafka.brokers names the TLS listener") {
@@ -174,7 +174,7 @@ func TestUnreachableBroker(t *testing.T) {
 	}
 	listener.Close() // now nobody listens there
 	_, err = kafkatest.Connect(t, kafka.Options{Brokers: []string{listener.Addr().String()}}).Partitions(t.Context(), "articles")
-	if !kafka.Transient(err) || kafka.Hopeless(err) {
+	if !kafka.Retriable(err) || kafka.Fatal(err) {
 		t.Fatalf("error = %v, want one that may pass", err)
 	}
 	if text := kafka.Explain(err).Error(); !strings.Contains(text, "no broker listens there: check kafka.brokers") {
@@ -198,7 +198,7 @@ func TestBrokerThatHangsUp(t *testing.T) {
 		}
 	}()
 	_, err = kafkatest.Connect(t, kafka.Options{Brokers: []string{listener.Addr().String()}}).Partitions(t.Context(), "articles")
-	if !kafka.Transient(err) {
+	if !kafka.Retriable(err) {
 		t.Errorf("error = %v, want one that may pass", err)
 	}
 }
@@ -211,7 +211,7 @@ func TestSilentBrokerIsGivenUp(t *testing.T) {
 	defer listener.Close()
 	client := kafkatest.Connect(t, kafka.Options{Brokers: []string{listener.Addr().String()}})
 	_, err = kafka.DoWithin[*metadata.Response](t.Context(), client, &metadata.Request{}, 20*time.Millisecond)
-	if !kafka.Transient(err) || !errors.Is(err, context.DeadlineExceeded) || !strings.HasPrefix(err.Error(), "Metadata: ") {
+	if !kafka.Retriable(err) || !errors.Is(err, context.DeadlineExceeded) || !strings.HasPrefix(err.Error(), "Metadata: ") {
 		t.Errorf("error = %v, want the request's name and that its time is over", err)
 	}
 }
@@ -297,7 +297,7 @@ func TestCreateTopic(t *testing.T) {
 		return response, nil, true
 	})
 	err := client.CreateTopic(ctx, kafka.TopicSpec{Name: "no/such name"})
-	if !errors.Is(err, kafkago.InvalidTopic) || !kafka.Hopeless(err) || !strings.Contains(err.Error(), "creating topic no/such name") {
+	if !errors.Is(err, kafkago.InvalidTopic) || !kafka.Fatal(err) || !strings.Contains(err.Error(), "creating topic no/such name") {
 		t.Errorf("error = %v, want that the name is not allowed", err)
 	}
 	if _, err := client.TopicConfig(ctx, "nothing"); !kafka.NoTopic(err) {

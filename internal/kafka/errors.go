@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -23,7 +24,7 @@ func Code(code int16) error {
 	return kafkago.Error(code)
 }
 
-// Explain puts err into one line for a person: what happened and what to do. Errors that it
+// Explain returns err in one line for a person: what happened and what to do. Errors that it
 // has nothing to add to come back as they are, as do those that it has explained before.
 func Explain(err error) error {
 	var advice string
@@ -69,18 +70,19 @@ type explained struct {
 func (e *explained) Error() string { return e.advice + " (" + e.err.Error() + ")" }
 func (e *explained) Unwrap() error { return e.err }
 
-// Hopeless reports whether err will still be there after waiting: a refused login, missing
+// Fatal reports whether err will still be there after waiting: a refused login, missing
 // rights, a certificate that is not trusted. Everything else of Kafka or of the network may
 // pass.
-func Hopeless(err error) bool {
-	for _, hopeless := range []error{
+func Fatal(err error) bool {
+	for _, fatal := range []error{
 		kafkago.SASLAuthenticationFailed, kafkago.UnsupportedSASLMechanism, kafkago.IllegalSASLState,
 		kafkago.TopicAuthorizationFailed, kafkago.GroupAuthorizationFailed,
 		kafkago.ClusterAuthorizationFailed, kafkago.TransactionalIDAuthorizationFailed,
-		kafkago.UnsupportedVersion, kafkago.InvalidTopic, kafkago.InvalidGroupId, kafkago.InconsistentGroupProtocol, kafkago.InvalidTransactionTimeout,
-		kafkago.PolicyViolation, kafkago.InvalidConfiguration, kafkago.InvalidReplicationFactor,
+		kafkago.UnsupportedVersion, kafkago.InvalidTopic, kafkago.InvalidGroupId,
+		kafkago.InconsistentGroupProtocol, kafkago.InvalidTransactionTimeout, kafkago.PolicyViolation,
+		kafkago.InvalidConfiguration, kafkago.InvalidReplicationFactor,
 	} {
-		if errors.Is(err, hopeless) {
+		if errors.Is(err, fatal) {
 			return true
 		}
 	}
@@ -99,18 +101,20 @@ func isTLS(err error) bool {
 		errors.As(err, &authority) || errors.As(err, &host)
 }
 
-// Transient reports whether the very same request may succeed when it is sent again: the
+// Retriable reports whether the very same request may succeed when it is sent again: the
 // network failed, or the broker says that it is not the one or not ready.
-func Transient(err error) bool {
+func Retriable(err error) bool {
 	var code kafkago.Error
 	var network net.Error
 	switch {
-	case err == nil, Hopeless(err):
+	case err == nil, Fatal(err):
 		return false
 	case errors.As(err, &code):
-		return code.Temporary() || code == kafkago.ConcurrentTransactions || code == kafkago.BrokerNotAvailable ||
-			code == kafkago.KafkaStorageError || code == kafkago.FencedLeaderEpoch || code == kafkago.UnknownLeaderEpoch ||
-			code == kafkago.Unknown // what a broker answers that is overloaded, or loses its controller, at a bad moment
+		return code.Temporary() || slices.Contains([]kafkago.Error{
+			kafkago.ConcurrentTransactions, kafkago.BrokerNotAvailable, kafkago.KafkaStorageError,
+			kafkago.FencedLeaderEpoch, kafkago.UnknownLeaderEpoch,
+			kafkago.Unknown, // what a broker answers that is overloaded or loses its controller
+		}, code)
 	case NoTopic(err), isNoLeader(err):
 		return true
 	}
@@ -119,14 +123,16 @@ func Transient(err error) bool {
 		errors.Is(err, context.DeadlineExceeded)
 }
 
-// settling reports whether err is what a broker answers while it has no coordinator yet for a group or a
-// transactional id: it loads or makes the topics that it keeps them in.
-func settling(err error) bool {
+// coordinatorLoading reports whether err is what a broker answers while it has no coordinator yet
+// for a group or a transactional id: it loads or makes the topics that it keeps them in.
+func coordinatorLoading(err error) bool {
 	var connection *net.OpError // net.Error would not do: kafka-go's codes are such too
-	if errors.As(err, &connection) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, context.DeadlineExceeded) {
+	if errors.As(err, &connection) || errors.Is(err, io.EOF) ||
+		errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, context.DeadlineExceeded) {
 		return false
 	}
-	return errors.Is(err, kafkago.GroupLoadInProgress) || errors.Is(err, kafkago.GroupCoordinatorNotAvailable) ||
+	return errors.Is(err, kafkago.GroupLoadInProgress) ||
+		errors.Is(err, kafkago.GroupCoordinatorNotAvailable) ||
 		errors.Is(err, kafkago.NotCoordinatorForGroup)
 }
 
@@ -136,9 +142,10 @@ func NoTopic(err error) bool {
 		errors.Is(err, protocol.ErrNoPartition)
 }
 
-// Expected makes it worth waiting that a topic is not there, for [Transient], where it was seen or made a
-// moment ago: it takes a broker another moment to know of it, and one that was deleted may come back.
-func Expected(err error) error {
+// MarkRetriable makes it worth waiting that a topic is not there, for [Retriable], where it was
+// seen or made a moment ago: it takes a broker another moment to know of it, and one that was
+// deleted may come back.
+func MarkRetriable(err error) error {
 	if errors.Is(err, ErrNoTopic) {
 		return fmt.Errorf("%w (%w)", err, kafkago.UnknownTopicOrPartition)
 	}

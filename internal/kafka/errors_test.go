@@ -20,8 +20,8 @@ import (
 
 func TestErrorClasses(t *testing.T) {
 	for name, tt := range map[string]struct {
-		err                          error
-		transient, hopeless, noTopic bool
+		err                       error
+		transient, fatal, noTopic bool
 	}{
 		"none":                            {err: nil},
 		"something else":                  {err: errors.New("something else")},
@@ -42,7 +42,7 @@ func TestErrorClasses(t *testing.T) {
 		"broker's own failure":     {err: kafkago.Unknown, transient: true},
 		"unstable offset commit":   {err: kafkago.UnstableOffsetCommit, transient: true},
 		"unknown topic":            {err: kafkago.UnknownTopicOrPartition, transient: true, noTopic: true},
-		"a topic that was there":   {err: kafka.Expected(kafka.ErrNoTopic), transient: true, noTopic: true},
+		"a topic that was there":   {err: kafka.MarkRetriable(kafka.ErrNoTopic), transient: true, noTopic: true},
 		"topic not in the layout":  {err: protocol.NewErrNoTopic("t"), transient: true, noTopic: true},
 		"partition not in it":      {err: protocol.NewErrNoPartition("t", 1), transient: true, noTopic: true},
 		"no leader in the layout":  {err: protocol.NewErrNoLeader("t", 1), transient: true},
@@ -66,25 +66,25 @@ func TestErrorClasses(t *testing.T) {
 		"unknown producer":            {err: kafkago.UnknownProducerId},
 		"a code that has no name yet": {err: kafkago.Error(9999)},
 
-		"refused login":           {err: kafkago.SASLAuthenticationFailed, hopeless: true},
-		"mechanism":               {err: kafkago.UnsupportedSASLMechanism, hopeless: true},
-		"login state":             {err: kafkago.IllegalSASLState, hopeless: true},
-		"no right to the topic":   {err: kafkago.TopicAuthorizationFailed, hopeless: true},
-		"no right to the group":   {err: kafkago.GroupAuthorizationFailed, hopeless: true},
-		"no right to the cluster": {err: kafkago.ClusterAuthorizationFailed, hopeless: true},
-		"no right to the id":      {err: kafkago.TransactionalIDAuthorizationFailed, hopeless: true},
-		"version":                 {err: kafkago.UnsupportedVersion, hopeless: true},
-		"topic name":              {err: kafkago.InvalidTopic, hopeless: true},
-		"group name":              {err: kafkago.InvalidGroupId, hopeless: true},
-		"transaction timeout":     {err: kafkago.InvalidTransactionTimeout, hopeless: true},
-		"policy":                  {err: kafkago.PolicyViolation, hopeless: true},
-		"topic settings":          {err: kafkago.InvalidConfiguration, hopeless: true},
-		"replication factor":      {err: kafkago.InvalidReplicationFactor, hopeless: true},
-		"no TLS there":            {err: tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake"}, hopeless: true},
-		"TLS alert":               {err: &net.OpError{Op: "remote error", Err: tls.AlertError(42)}, hopeless: true},
-		"certificate":             {err: &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, hopeless: true},
-		"unknown authority":       {err: x509.UnknownAuthorityError{}, hopeless: true},
-		"wrong host":              {err: x509.HostnameError{Certificate: &x509.Certificate{}, Host: "kafka"}, hopeless: true},
+		"refused login":           {err: kafkago.SASLAuthenticationFailed, fatal: true},
+		"mechanism":               {err: kafkago.UnsupportedSASLMechanism, fatal: true},
+		"login state":             {err: kafkago.IllegalSASLState, fatal: true},
+		"no right to the topic":   {err: kafkago.TopicAuthorizationFailed, fatal: true},
+		"no right to the group":   {err: kafkago.GroupAuthorizationFailed, fatal: true},
+		"no right to the cluster": {err: kafkago.ClusterAuthorizationFailed, fatal: true},
+		"no right to the id":      {err: kafkago.TransactionalIDAuthorizationFailed, fatal: true},
+		"version":                 {err: kafkago.UnsupportedVersion, fatal: true},
+		"topic name":              {err: kafkago.InvalidTopic, fatal: true},
+		"group name":              {err: kafkago.InvalidGroupId, fatal: true},
+		"transaction timeout":     {err: kafkago.InvalidTransactionTimeout, fatal: true},
+		"policy":                  {err: kafkago.PolicyViolation, fatal: true},
+		"topic settings":          {err: kafkago.InvalidConfiguration, fatal: true},
+		"replication factor":      {err: kafkago.InvalidReplicationFactor, fatal: true},
+		"no TLS there":            {err: tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake"}, fatal: true},
+		"TLS alert":               {err: &net.OpError{Op: "remote error", Err: tls.AlertError(42)}, fatal: true},
+		"certificate":             {err: &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, fatal: true},
+		"unknown authority":       {err: x509.UnknownAuthorityError{}, fatal: true},
+		"wrong host":              {err: x509.HostnameError{Certificate: &x509.Certificate{}, Host: "kafka"}, fatal: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			errs := []error{tt.err}
@@ -92,11 +92,11 @@ func TestErrorClasses(t *testing.T) {
 				errs = append(errs, fmt.Errorf("fetching: %w", tt.err), fmt.Errorf("%w: %w", errors.New("other"), tt.err))
 			}
 			for _, err := range errs {
-				if got := kafka.Transient(err); got != tt.transient {
-					t.Errorf("Transient(%v) = %t", err, got)
+				if got := kafka.Retriable(err); got != tt.transient {
+					t.Errorf("Retriable(%v) = %t", err, got)
 				}
-				if got := kafka.Hopeless(err); got != tt.hopeless {
-					t.Errorf("Hopeless(%v) = %t", err, got)
+				if got := kafka.Fatal(err); got != tt.fatal {
+					t.Errorf("Fatal(%v) = %t", err, got)
 				}
 				if got := err != nil && kafka.NoTopic(err); got != tt.noTopic {
 					t.Errorf("NoTopic(%v) = %t", err, got)

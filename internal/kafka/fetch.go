@@ -10,17 +10,18 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// FetchRequest is kafka-go's fetch request, but its response is a [*FetchResponse]: record batches
-// stay as they came. In kafka-go's own they are decompressed whole, however large they become.
+// A FetchRequest is kafka-go's fetch request, but its response is a [*FetchResponse]: record
+// batches stay as they came. In kafka-go's own they are decompressed whole, however large they
+// become.
 type FetchRequest struct {
 	fetch.Request
 	version int16 // the highest that the broker and kafka-go both know
 }
 
-// FetchResponse is what a broker answers to a [FetchRequest].
+// A FetchResponse is what a broker answers to a [FetchRequest].
 type FetchResponse struct{ kmsg.FetchResponse }
 
-// ApiKey is the key of fetch requests.
+// ApiKey returns the key of fetch requests.
 func (r *FetchResponse) ApiKey() protocol.ApiKey { return protocol.Fetch }
 
 // Required makes kafka-go leave the exchange to [FetchRequest.RawExchange].

@@ -13,22 +13,24 @@ import (
 const (
 	firstBackoff = 100 * time.Millisecond
 	lastBackoff  = 5 * time.Second
-	// sayAfter is how long trouble must last to be logged: elections and first uses of a broker
-	// are over before. remindAfter is how often it is logged again.
-	sayAfter    = time.Second
-	remindAfter = time.Minute
-	// settleTime is how long a broker that is new may take to make its topics of groups and transactions.
-	settleTime = 30 * time.Second
+	// reportAfter is how long failures must go on to be logged: elections and first uses of a
+	// broker are over before. reportInterval is how often they are logged again.
+	reportAfter    = time.Second
+	reportInterval = time.Minute
+	// loadingGrace is how long a broker that is new may take to make its topics of groups and
+	// transactions.
+	loadingGrace = 30 * time.Second
 )
 
-// Backoff waits longer after each failure in a row, with jitter, so that many instances do not ask a
-// broker that comes back all at once. The zero value is ready. It is not safe for concurrent use.
+// A Backoff waits longer after each failure in a row, with jitter, so that many instances do not
+// ask a broker that comes back all at once. The zero value is ready. It is not safe for concurrent
+// use.
 type Backoff struct{ wait time.Duration }
 
 // Wait waits before the next try. It returns an error only when ctx ends.
 func (b *Backoff) Wait(ctx context.Context) error { return sleep(ctx, b.next()) }
 
-// Reset says that it worked: the next wait is short again.
+// Reset reports that it worked: the next wait is short again.
 func (b *Backoff) Reset() { b.wait = 0 }
 
 func (b *Backoff) next() time.Duration {
@@ -47,71 +49,74 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Trouble keeps the tally of one thing that fails and is tried again: it waits as [Backoff] does, logs
-// trouble that lasts, a reminder each minute, and the recovery. It is safe for concurrent use.
-type Trouble struct {
+// A RetryLogger follows one thing that fails and is tried again: it waits as [Backoff] does, and
+// logs failures that go on, a reminder each minute, and the recovery. It is safe for concurrent
+// use.
+type RetryLogger struct {
 	log  *slog.Logger
 	what string
 
 	mutex   sync.Mutex
 	backoff Backoff
 	since   time.Time // zero: all is well
-	said    time.Time // zero: not logged yet
+	logged  time.Time // zero: not yet
 }
 
-// NewTrouble makes the tally of what, a gerund for the log: "reading topic articles".
-func NewTrouble(log *slog.Logger, what string) *Trouble { return &Trouble{log: log, what: what} }
-
-// Over says that it worked.
-func (t *Trouble) Over() {
-	t.mutex.Lock()
-	defer t.mutex.Unlock()
-	if !t.said.IsZero() {
-		t.log.Info(t.what + " works again")
-	}
-	t.backoff.Reset()
-	t.since, t.said = time.Time{}, time.Time{}
+// NewRetryLogger returns the logger of what, a gerund for the log: "reading topic articles".
+func NewRetryLogger(log *slog.Logger, what string) *RetryLogger {
+	return &RetryLogger{log: log, what: what}
 }
 
-// Wait says that it failed with err, and waits before the next try. It returns an error only when ctx
-// ends.
-func (t *Trouble) Wait(ctx context.Context, err error) error { return sleep(ctx, t.failed(err)) }
+// Succeeded reports that it worked.
+func (l *RetryLogger) Succeeded() {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if !l.logged.IsZero() {
+		l.log.Info(l.what + " works again")
+	}
+	l.backoff.Reset()
+	l.since, l.logged = time.Time{}, time.Time{}
+}
 
-func (t *Trouble) failed(err error) time.Duration {
-	t.mutex.Lock()
-	defer t.mutex.Unlock()
-	if t.since.IsZero() {
-		t.since = time.Now()
+// Wait reports that it failed with err, and waits before the next try. It returns an error only
+// when ctx ends.
+func (l *RetryLogger) Wait(ctx context.Context, err error) error { return sleep(ctx, l.failed(err)) }
+
+func (l *RetryLogger) failed(err error) time.Duration {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if l.since.IsZero() {
+		l.since = time.Now()
 	}
-	patience := sayAfter
-	if settling(err) {
-		patience = settleTime
+	grace := reportAfter
+	if coordinatorLoading(err) {
+		grace = loadingGrace
 	}
-	if time.Since(t.since) >= patience && time.Since(t.said) >= remindAfter {
-		t.log.Warn(t.what+" failed; trying again", "error", Explain(err))
-		t.said = time.Now()
+	if time.Since(l.since) >= grace && time.Since(l.logged) >= reportInterval {
+		l.log.Warn(l.what+" failed; trying again", "error", Explain(err))
+		l.logged = time.Now()
 	}
-	return t.backoff.next()
+	return l.backoff.next()
 }
 
 // Retry does what until it succeeds, until its error is one that waiting does not mend, or until
-// ctx ends. Where its time is up, the error also says what the trouble was.
+// ctx ends. Where its time is up, the error also says what failed.
 func Retry(ctx context.Context, log *slog.Logger, what string, do func() error) error {
-	trouble := NewTrouble(log, what)
+	logger := NewRetryLogger(log, what)
 	var last error // that is not of the end of ctx
 	for {
 		err := do()
 		switch {
 		case err == nil:
-			trouble.Over()
+			logger.Succeeded()
 			return nil
 		case ctx.Err() != nil:
 			return timeUp(ctx, last)
-		case !Transient(err):
+		case !Retriable(err):
 			return Explain(err)
 		}
 		last = err
-		if trouble.Wait(ctx, err) != nil {
+		if logger.Wait(ctx, err) != nil {
 			return timeUp(ctx, last)
 		}
 	}

@@ -21,13 +21,13 @@ import (
 
 func textLog(to io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(to, nil)) }
 
-func TestTroubleWaitsLongerEachTime(t *testing.T) {
+func TestRetryLoggerWaitsLongerEachTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		trouble := kafka.NewTrouble(slog.New(slog.DiscardHandler), "reading")
+		retries := kafka.NewRetryLogger(slog.New(slog.DiscardHandler), "reading")
 		wait := func(want time.Duration) {
 			t.Helper()
 			start := time.Now()
-			if err := trouble.Wait(t.Context(), io.EOF); err != nil {
+			if err := retries.Wait(t.Context(), io.EOF); err != nil {
 				t.Fatal(err)
 			}
 			if waited := time.Since(start); waited < want/2 || waited > want {
@@ -37,28 +37,29 @@ func TestTroubleWaitsLongerEachTime(t *testing.T) {
 		for _, want := range []time.Duration{100, 200, 400, 800, 1600, 3200, 5000, 5000, 5000} {
 			wait(want * time.Millisecond)
 		}
-		trouble.Over()
+		retries.Succeeded()
 		wait(100 * time.Millisecond)
 	})
 }
 
-func TestTroubleEndsWithTheContext(t *testing.T) {
+func TestRetryLoggerEndsWithTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 		defer cancel()
 		start := time.Now()
-		err := kafka.NewTrouble(slog.New(slog.DiscardHandler), "reading").Wait(ctx, io.EOF)
+		err := kafka.NewRetryLogger(slog.New(slog.DiscardHandler), "reading").Wait(ctx, io.EOF)
 		if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 10*time.Millisecond {
 			t.Errorf("Wait = %v after %v", err, time.Since(start))
 		}
 	})
 }
 
-// A broker that is new has no coordinators at first: that is not worth a word for a while. One that is not there is.
-func TestTroubleOfANewBroker(t *testing.T) {
+// A broker that is new has no coordinators at first: that is not worth a word for a while. One that
+// is not there is.
+func TestRetryLoggerOfANewBroker(t *testing.T) {
 	for name, tt := range map[string]struct {
-		err  error
-		said bool // after 20 s
+		err    error
+		logged bool // after 20 s
 	}{
 		"no coordinator yet":      {kafkago.GroupCoordinatorNotAvailable, false},
 		"not the coordinator yet": {fmt.Errorf("fencing: %w", kafkago.NotCoordinatorForGroup), false},
@@ -73,32 +74,32 @@ func TestTroubleOfANewBroker(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var log bytes.Buffer
-				trouble := kafka.NewTrouble(textLog(&log), "joining")
+				retries := kafka.NewRetryLogger(textLog(&log), "joining")
 				failFor := func(d time.Duration) {
 					for start := time.Now(); time.Since(start) < d; {
-						if err := trouble.Wait(t.Context(), tt.err); err != nil {
+						if err := retries.Wait(t.Context(), tt.err); err != nil {
 							t.Fatal(err)
 						}
 					}
 				}
 				failFor(20 * time.Second)
-				if said := log.Len() > 0; said != tt.said {
+				if logged := log.Len() > 0; logged != tt.logged {
 					t.Errorf("after 20 s: %q", log.String())
 				}
 				failFor(20 * time.Second)
 				if log.Len() == 0 {
-					t.Error("nothing is said after 40 s")
+					t.Error("nothing is logged after 40 s")
 				}
 			})
 		})
 	}
 }
 
-// Trouble that soon passes, as in a rebalance or while a topic is created, is not worth a line.
-func TestTroubleLogs(t *testing.T) {
+// What soon passes, as in a rebalance or while a topic is created, is not worth a line.
+func TestRetryLoggerLogs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		trouble := kafka.NewTrouble(textLog(&log), "reading topic articles")
+		retries := kafka.NewRetryLogger(textLog(&log), "reading topic articles")
 		lines := func() []string {
 			defer log.Reset()
 			return strings.FieldsFunc(log.String(), func(r rune) bool { return r == '\n' })
@@ -106,30 +107,30 @@ func TestTroubleLogs(t *testing.T) {
 		failUntil := func(start time.Time, limit time.Duration) {
 			t.Helper()
 			for time.Since(start) < limit {
-				if err := trouble.Wait(t.Context(), kafkago.SASLAuthenticationFailed); err != nil {
+				if err := retries.Wait(t.Context(), kafkago.SASLAuthenticationFailed); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}
-		trouble.Over()
+		retries.Succeeded()
 		failUntil(time.Now(), 200*time.Millisecond)
-		trouble.Over()
+		retries.Succeeded()
 		if got := lines(); len(got) != 0 {
-			t.Errorf("log %q, want none of trouble that soon passes", got)
+			t.Errorf("log %q, want none of what soon passes", got)
 		}
 		start := time.Now()
 		failUntil(start, 50*time.Second)
 		got := lines()
 		if len(got) != 1 || !strings.Contains(got[0], "level=WARN") || !strings.Contains(got[0], "reading topic articles failed; trying again") ||
 			!strings.Contains(got[0], "check kafka.sasl.username") {
-			t.Errorf("log %q, want the trouble, explained, once within a minute", got)
+			t.Errorf("log %q, want the error, explained, once within a minute", got)
 		}
 		failUntil(start, 110*time.Second)
 		if got := lines(); len(got) != 1 || !strings.Contains(got[0], "failed; trying again") {
 			t.Errorf("log %q, want one reminder in the second minute", got)
 		}
-		trouble.Over()
-		trouble.Over()
+		retries.Succeeded()
+		retries.Succeeded()
 		if got := lines(); len(got) != 1 || !strings.Contains(got[0], "level=INFO") || !strings.Contains(got[0], "reading topic articles works again") {
 			t.Errorf("log %q, want the recovery, once", got)
 		}
@@ -145,8 +146,8 @@ func TestRetry(t *testing.T) {
 		"at once":              {nil, nil},
 		"after some failures":  {[]error{io.EOF, kafkago.LeaderNotAvailable, kafkago.ConcurrentTransactions}, nil},
 		"not of Kafka":         {[]error{other}, other},
-		"hopeless":             {[]error{kafkago.TopicAuthorizationFailed}, kafkago.TopicAuthorizationFailed},
-		"hopeless in the end":  {[]error{io.EOF, kafkago.SASLAuthenticationFailed}, kafkago.SASLAuthenticationFailed},
+		"fatal":                {[]error{kafkago.TopicAuthorizationFailed}, kafkago.TopicAuthorizationFailed},
+		"fatal in the end":     {[]error{io.EOF, kafkago.SASLAuthenticationFailed}, kafkago.SASLAuthenticationFailed},
 		"canceled by somebody": {[]error{context.Canceled}, context.Canceled},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -187,7 +188,7 @@ func TestRetryEndsWithTheContext(t *testing.T) {
 			t.Errorf("error = %v, want that of the context", err)
 		}
 		if !errors.Is(err, io.EOF) || !strings.Contains(err.Error(), "the broker closed the connection") {
-			t.Errorf("error = %v, want what the trouble was, explained", err)
+			t.Errorf("error = %v, want what failed, explained", err)
 		}
 		if tries < 3600/5 || tries > 3600*2/5+10 {
 			t.Errorf("%d tries in an hour, want one every 2.5 to 5 s", tries)

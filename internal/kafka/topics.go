@@ -18,7 +18,7 @@ import (
 // ErrNoTopic is the error of a topic that does not exist.
 var ErrNoTopic = errors.New("it does not exist")
 
-// Partitions are the ids of a topic's partitions, ascending, as the cached layout has them. The
+// Partitions returns the ids of a topic's partitions, ascending, as the cached layout has them. The
 // error is [ErrNoTopic] where there is no such topic.
 func (c *Client) Partitions(ctx context.Context, topic string) ([]int, error) {
 	leaders, err := c.Leaders(ctx, topic)
@@ -33,7 +33,8 @@ func (c *Client) Partitions(ctx context.Context, topic string) ([]int, error) {
 	return partitions, nil
 }
 
-// Leaders are the brokers' ids that lead the topic's partitions; -1 where there is no leader now.
+// Leaders returns the ids of the brokers that lead the topic's partitions; -1 where there is no
+// leader now.
 func (c *Client) Leaders(ctx context.Context, topic string) (map[int]int, error) {
 	response, err := Do[*metadata.Response](ctx, c, &metadata.Request{TopicNames: []string{topic}})
 	if err != nil {
@@ -63,7 +64,7 @@ const (
 	Last  = kafkago.LastOffset  // one past the last record, committed or not
 )
 
-// Offsets are the first or the last offsets of some partitions of a topic.
+// Offsets returns the first or the last offsets of some partitions of a topic.
 func (c *Client) Offsets(ctx context.Context, topic string, partitions []int, which int64) (map[int]int64, error) {
 	offsets := make(map[int]int64, len(partitions))
 	if len(partitions) == 0 {
@@ -93,14 +94,14 @@ func (c *Client) Offsets(ctx context.Context, topic string, partitions []int, wh
 	return offsets, nil
 }
 
-// TopicSpec is a topic to be created.
+// A TopicSpec is a topic to be created.
 type TopicSpec struct {
 	Name       string
 	Partitions int // 0: the broker's default
 	Configs    map[string]string
 }
 
-// Command is how to create the topic with Kafka's own tools.
+// Command returns how to create the topic with Kafka's own tools.
 func (s TopicSpec) Command() string {
 	command := "kafka-topics --create --topic " + s.Name
 	if s.Partitions > 0 {

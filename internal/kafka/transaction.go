@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// OpenTransaction is a transaction that somebody has begun to write to a partition and has neither committed nor
-// aborted. Committed records behind its first one cannot be read until then.
+// An OpenTransaction is a transaction that somebody has begun to write to a partition and has
+// neither committed nor aborted. Committed records behind its first one cannot be read until then.
 type OpenTransaction struct {
 	Topic     string    `json:"topic"`
 	Partition int       `json:"partition"`
@@ -15,16 +15,16 @@ type OpenTransaction struct {
 	Records   int64     `json:"records"` // from its first one to the partition's end
 }
 
-// OpenPatience is how long a transaction may be open until it is worth a word. Most are over in far less.
-const OpenPatience = 10 * time.Second
+// LongOpen is how long a transaction may be open until it is reported. Most are over in far less.
+const LongOpen = 10 * time.Second
 
-// String says where it is, and what waits for it.
+// String returns where it is, and what waits for it.
 func (t OpenTransaction) String() string {
 	return fmt.Sprintf("an open transaction holds %s/%d back at offset %d since %s, with %d records from there on",
 		t.Topic, t.Partition, t.Offset, t.Since.UTC().Format(time.RFC3339), t.Records)
 }
 
-// Advice is what to do about it.
+// Advice returns what to do about it.
 func (t OpenTransaction) Advice() string {
 	const tool = "kafka-transactions.sh --bootstrap-server HOST:PORT"
 	return fmt.Sprintf("it ends when its producer commits or aborts. Whose it is: %[1]s describe-producers --topic %[2]s --partition %[3]d. "+

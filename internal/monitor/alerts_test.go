@@ -99,7 +99,8 @@ func TestAlertsAreOnMetricsThatThereAre(t *testing.T) {
 	}
 }
 
-// Each alert fires in one of the tests, and fires in none where it is not named, since they name all that fire.
+// Each alert fires in one of the tests, and fires in none where it is not named, since they name
+// all that fire.
 func TestAlertsAreTestedAndExplained(t *testing.T) {
 	var file struct {
 		Tests []struct {

@@ -18,8 +18,9 @@ type contact struct {
 	err     error     // of the latest request, nil where it was answered
 }
 
-// Request says that the brokers are asked something. The function that it returns says what came of it: nil for an
-// answer, whatever that says; the end of a context, or that a topic is not known here, tells nothing of them.
+// Request says that the brokers are asked something. The function that it returns says what came of
+// it: nil for an answer, whatever that says; the end of a context, or that a topic is not known
+// here, tells nothing of them.
 func (m *Monitor) Request() (done func(error)) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()

@@ -13,7 +13,8 @@ import (
 	"github.com/clusterd/clusterd/internal/article"
 )
 
-// metrics are those that only change with events; the rest follows from the Monitor when it is asked.
+// metrics are those that only change with events; the rest follows from the Monitor when it is
+// asked.
 type metrics struct {
 	registry *prometheus.Registry
 
@@ -121,8 +122,8 @@ func classes() []string {
 
 func partitionLabel(partition int) string { return strconv.Itoa(partition) }
 
-// register makes metrics of clusterd and registers them. A label that has few values has them from the
-// beginning, so that a rate sees the first event.
+// register makes metrics of clusterd and registers them. A label that has few values has them from
+// the beginning, so that a rate sees the first event.
 type register struct{ *prometheus.Registry }
 
 const namespace = "clusterd"

@@ -1,5 +1,6 @@
-// Package monitor keeps what an instance tells of itself. In: what the pipeline does, as it does it.
-// Out: a [Status], which says whether the instance is ready and why, and metrics for Prometheus.
+// Package monitor keeps what an instance tells of itself. In: what the pipeline does, as it does
+// it. Out: a [Status], which says whether the instance is ready and why, and metrics for
+// Prometheus.
 //
 // It decides nothing and asks nobody: it knows what it was told, and when.
 package monitor
@@ -15,16 +16,16 @@ import (
 )
 
 const (
-	// patience is how long the way to the brokers may give nothing, or fail, until the instance is not ready.
-	// Fetches come back at least every half second.
+	// patience is how long the way to the brokers may give nothing, or fail, until the instance is not
+	// ready. Fetches come back at least every half second.
 	patience = 10 * time.Second
-	// openLimit is how long an open transaction may hold a partition back until the instance is not ready. Kafka
-	// ends those of dead producers after transaction.timeout.ms, a minute by default.
+	// openLimit is how long an open transaction may hold a partition back until the instance is not
+	// ready. Kafka ends those of dead producers after transaction.timeout.ms, a minute by default.
 	openLimit = time.Minute
 )
 
-// Monitor is what is known of one instance. It is safe for concurrent use. A space is named as in the log:
-// "all", or the number of its partition.
+// Monitor is what is known of one instance. It is safe for concurrent use. A space is named as in
+// the log: "all", or the number of its partition.
 type Monitor struct {
 	version string
 	now     func() time.Time
@@ -55,15 +56,16 @@ func newMonitor(version string, now func() time.Time) *Monitor {
 // Handler serves the metrics. It answers few requests at once and each within seconds.
 func (m *Monitor) Handler() http.Handler { return m.metrics.handler() }
 
-// Joining says that the instance is no member of the group yet, or any more. Its spaces may live on.
+// Joining says that the instance is no member of the group yet, or any more. Its spaces may live
+// on.
 func (m *Monitor) Joining() {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	m.member, m.assigned = false, nil
 }
 
-// Joined says that the instance is a member of the group, which gave it these partitions of the input,
-// perhaps none. It is called again when that changes.
+// Joined says that the instance is a member of the group, which gave it these partitions of the
+// input, perhaps none. It is called again when that changes.
 func (m *Monitor) Joined(partitions []int) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -78,7 +80,8 @@ func (m *Monitor) Stopping() {
 	m.stopping = true
 }
 
-// Recovering says that a space is not ready yet, and what is being done, as a gerund: "reading clusters back".
+// Recovering says that a space is not ready yet, and what is being done, as a gerund: "reading
+// clusters back".
 func (m *Monitor) Recovering(space, what string) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -86,8 +89,8 @@ func (m *Monitor) Recovering(space, what string) {
 	s.what, s.progress = what, progress{}
 }
 
-// Progress says how much of what a space recovers is done, in any unit. What is left is taken to go at the
-// rate since the first call after Recovering.
+// Progress says how much of what a space recovers is done, in any unit. What is left is taken to go
+// at the rate since the first call after Recovering.
 func (m *Monitor) Progress(space string, done, total int64) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -97,13 +100,14 @@ func (m *Monitor) Progress(space string, done, total int64) {
 	}
 }
 
-// Recovered counts a recovery: how long it took, and from where most came. How is "disk" where all was on
-// disk, "tail" where the rest of the clusters topic was read, "topic" where all of it was.
+// Recovered counts a recovery: how long it took, and from where most came. How is "disk" where all
+// was on disk, "tail" where the rest of the clusters topic was read, "topic" where all of it was.
 func (m *Monitor) Recovered(took time.Duration, how string) {
 	m.metrics.recovery.WithLabelValues(how).Observe(took.Seconds())
 }
 
-// Rebuilt counts clusters on disk that could not be used: "missing", "damaged", "foreign" or "stale".
+// Rebuilt counts clusters on disk that could not be used: "missing", "damaged", "foreign" or
+// "stale".
 func (m *Monitor) Rebuilt(reason string) { m.metrics.rebuilds.WithLabelValues(reason).Inc() }
 
 // Standby says that a space is followed as it changes, ready to be taken over.
@@ -142,8 +146,9 @@ func (m *Monitor) Gone(space string) {
 	m.trouble = trouble{} // that of whoever has the space now
 }
 
-// Polled says that a fetch came back: with some records of the input of so many bytes; or with none, which is
-// also said of fetches of the clusters topic, since what counts is that the brokers answer.
+// Polled says that a fetch came back: with some records of the input of so many bytes; or with
+// none, which is also said of fetches of the clusters topic, since what counts is that the brokers
+// answer.
 func (m *Monitor) Polled(records int, bytes int64) {
 	m.metrics.records.Add(float64(records))
 	m.metrics.bytes.Add(float64(bytes))
@@ -164,7 +169,8 @@ func (m *Monitor) Lag(partition int, records int64) {
 	m.metrics.lag.WithLabelValues(partitionLabel(partition)).Set(float64(records))
 }
 
-// Lags is how many records some partitions of the input have in all that were not fetched, as far as it is known.
+// Lags is how many records some partitions of the input have in all that were not fetched, as far
+// as it is known.
 func (m *Monitor) Lags(partitions []int) (records int64) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -174,7 +180,8 @@ func (m *Monitor) Lags(partitions []int) (records int64) {
 	return records
 }
 
-// Open says that a space has read a partition up to an open transaction, or, with nil, that nothing holds it back.
+// Open says that a space has read a partition up to an open transaction, or, with nil, that nothing
+// holds it back.
 func (m *Monitor) Open(space, topic string, partition int, t *kafka.OpenTransaction) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -265,14 +272,15 @@ func (m *Monitor) Committed(c Commit) {
 	m.trouble = trouble{}
 }
 
-// Aborted counts a batch that was not committed, or of which it is not known, and which is done again.
+// Aborted counts a batch that was not committed, or of which it is not known, and which is done
+// again.
 func (m *Monitor) Aborted() { m.metrics.transactions.WithLabelValues("aborted").Inc() }
 
 // Fenced counts a batch that was not committed because another instance has taken the space over.
 func (m *Monitor) Fenced() { m.metrics.transactions.WithLabelValues("fenced").Inc() }
 
-// Trouble says that the way to the brokers or to the disk failed, and is tried again. The next commit ends it,
-// and so do fetches that go on without more of it.
+// Trouble says that the way to the brokers or to the disk failed, and is tried again. The next
+// commit ends it, and so do fetches that go on without more of it.
 func (m *Monitor) Trouble(err error) {
 	m.metrics.troubles.Inc()
 	m.mutex.Lock()

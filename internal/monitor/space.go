@@ -44,7 +44,8 @@ func (m *Monitor) enter(name string, s state) *space {
 	return m.spaces[name]
 }
 
-// leave forgets what is known of the partitions that a space reads: from now on somebody else knows it.
+// leave forgets what is known of the partitions that a space reads: from now on somebody else knows
+// it.
 func (m *Monitor) leave(name string) {
 	known := m.spaces[name]
 	if known == nil {

@@ -275,11 +275,11 @@ func TestStatus(t *testing.T) {
 			false, "recovering", false, "recovering space all: taking the space over: no broker listens there: check kafka.brokers and that the broker runs (connection refused)",
 		},
 		{
-			"a transaction is open for a moment", func(i *instance) { i.owner(0); i.opened(kafka.OpenPatience - time.Second) },
+			"a transaction is open for a moment", func(i *instance) { i.owner(0); i.opened(kafka.LongOpen - time.Second) },
 			true, "live", true, "live",
 		},
 		{
-			"a transaction is open for some time", func(i *instance) { i.owner(0); i.opened(kafka.OpenPatience) },
+			"a transaction is open for some time", func(i *instance) { i.owner(0); i.opened(kafka.LongOpen) },
 			true, "live", true, "live; " + openSaid,
 		},
 		{

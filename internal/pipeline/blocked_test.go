@@ -140,7 +140,7 @@ func TestOpenTransactionsShow(t *testing.T) {
 			i := b.start()
 			wait.Until(t, "the open transaction in the status", func() bool { return len(i.monitor.Status().OpenTransactions) > 0 })
 			status := i.monitor.Status()
-			if open := status.OpenTransactions[0]; status.State != tt.state || open.Topic != topic || open.Offset != 0 || open.Records != 1 || time.Since(open.Since) < kafka.OpenPatience {
+			if open := status.OpenTransactions[0]; status.State != tt.state || open.Topic != topic || open.Offset != 0 || open.Records != 1 || time.Since(open.Since) < kafka.LongOpen {
 				t.Errorf("state %s, and open is %+v", status.State, open)
 			}
 			if want := fmt.Sprintf("an open transaction holds %s/0 back at offset 0", topic); !strings.Contains(status.Reason, want) {

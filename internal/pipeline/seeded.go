@@ -17,7 +17,7 @@ import (
 
 // seedInAssignments spoils what a batch says of its articles.
 func seedInAssignments(all []space.Assignment) {
-	if !failpoint.Planted(failpoint.Swap) {
+	if !failpoint.Seeded(failpoint.Swap) {
 		return
 	}
 	for i := range all {
@@ -33,7 +33,7 @@ func seedInAssignments(all []space.Assignment) {
 
 // seedInTransaction spoils a transaction.
 func seedInTransaction(o *outputs, b *sink.Batch) {
-	if failpoint.Planted(failpoint.EarlyOffset) {
+	if failpoint.Seeded(failpoint.EarlyOffset) {
 		for i := range b.Offsets {
 			b.Offsets[i].Offset++
 		}
@@ -42,9 +42,9 @@ func seedInTransaction(o *outputs, b *sink.Batch) {
 	at := slices.IndexFunc(b.Records, func(r kafka.Record) bool { return r.Topic == o.Topic })
 	switch {
 	case at < 0:
-	case failpoint.Planted(failpoint.Drop):
+	case failpoint.Seeded(failpoint.Drop):
 		b.Records = slices.Delete(b.Records, at, at+1)
-	case failpoint.Planted(failpoint.Duplicate):
+	case failpoint.Seeded(failpoint.Duplicate):
 		b.Records = append(b.Records, b.Records[at])
 	}
 }
@@ -52,31 +52,31 @@ func seedInTransaction(o *outputs, b *sink.Batch) {
 // seedInRecords spoils a record of a transaction.
 func seedInRecords(o *outputs, records []kafka.Record) {
 	switch {
-	case failpoint.Planted(failpoint.ArticleID):
+	case failpoint.Seeded(failpoint.ArticleID):
 		seedInText(records, o.Topic, `"article_id":"`, "x")
-	case failpoint.Planted(failpoint.Title):
+	case failpoint.Seeded(failpoint.Title):
 		seedInText(records, o.Topic, `,"title":"`, "x")
-	case failpoint.Planted(failpoint.Fingerprint):
+	case failpoint.Seeded(failpoint.Fingerprint):
 		seedInText(records, o.Topic, `"fingerprint":"`, "0123456789abcdef")
-	case failpoint.Planted(failpoint.Distance):
+	case failpoint.Seeded(failpoint.Distance):
 		seedInText(records, o.Topic, `"joined","distance":`, "1")
-	case failpoint.Planted(failpoint.Sketch):
+	case failpoint.Seeded(failpoint.Sketch):
 		seedInText(records, o.ClustersTopic, `"sketch":"`, "AAAA")
-	case failpoint.Planted(failpoint.EventTime):
+	case failpoint.Seeded(failpoint.EventTime):
 		seedInHeader(records, o.Topic, article.HeaderEventTime, "1")
-	case failpoint.Planted(failpoint.LetterClass):
+	case failpoint.Seeded(failpoint.LetterClass):
 		seedInHeader(records, o.DeadLetterTopic, article.HeaderError, string(article.TooDeep))
-	case failpoint.Planted(failpoint.LetterBytes):
+	case failpoint.Seeded(failpoint.LetterBytes):
 		seedIn(records, o.DeadLetterTopic, func(r *kafka.Record) bool {
 			r.Value = append(slices.Clone(r.Value), '!')
 			return true
 		})
-	case failpoint.Planted(failpoint.Key):
+	case failpoint.Seeded(failpoint.Key):
 		seedIn(records, o.Topic, func(r *kafka.Record) bool {
 			r.Key = append(slices.Clone(r.Key), '1')
 			return true
 		})
-	case failpoint.Planted(failpoint.Partition):
+	case failpoint.Seeded(failpoint.Partition):
 		seedIn(records, o.Topic, func(r *kafka.Record) bool {
 			r.Partition = (r.Partition + 1) % len(o.partitions[o.Topic])
 			return true
@@ -126,9 +126,9 @@ func seedInHeader(records []kafka.Record, topic, name, value string) {
 func seedOnDisk(b space.Batch) space.Batch {
 	existed := func(c cluster.Cluster) bool { return b.Existed(&c) }
 	switch {
-	case failpoint.Planted(failpoint.SkipDisk):
+	case failpoint.Seeded(failpoint.SkipDisk):
 		b.Touched = slices.DeleteFunc(slices.Clone(b.Touched), existed)
-	case failpoint.Planted(failpoint.StaleDisk):
+	case failpoint.Seeded(failpoint.StaleDisk):
 		b.Touched = slices.Clone(b.Touched)
 		for i := range b.Touched {
 			if existed(b.Touched[i]) && b.Touched[i].Size > 2 { // or no clusterd could have made it

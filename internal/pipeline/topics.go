@@ -51,7 +51,7 @@ func ensureTopic(ctx context.Context, c config.Config, client *kafka.Client, log
 			}
 			log.Info("created topic", "topic", spec.Name)
 			ids, err = client.Partitions(ctx, spec.Name)
-			err = kafka.Expected(err)
+			err = kafka.MarkRetriable(err)
 		}
 		if err != nil {
 			return err

@@ -67,7 +67,7 @@ func (w *worker) run(ctx context.Context) error {
 			if err := w.replica.Discard(err); err != nil {
 				return err
 			}
-		case kafka.Hopeless(err), !errors.Is(err, errAgain):
+		case kafka.Fatal(err), !errors.Is(err, errAgain):
 			return kafka.Explain(err)
 		default:
 			w.monitor.Aborted()
@@ -94,7 +94,7 @@ func (w *worker) newProducer(ctx context.Context) (*sink.Producer, error) {
 		err := kafka.Retry(ctx, w.log, "reading the settings of topic "+topic, func() error {
 			partitions, err := w.client.Partitions(ctx, topic)
 			if err != nil {
-				return kafka.Expected(err)
+				return kafka.MarkRetriable(err)
 			}
 			settings, err := w.client.TopicConfig(ctx, topic)
 			w.out.partitions[topic], w.out.limits[topic] = partitions, settings.MaxMessageBytes

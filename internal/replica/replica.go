@@ -70,7 +70,7 @@ func New(ctx context.Context, o Options) (*Replica, error) {
 	var all []int
 	err := kafka.Retry(ctx, o.Log, "looking at topic "+o.Topic, func() (err error) {
 		all, err = o.Client.Partitions(ctx, o.Topic)
-		return kafka.Expected(err)
+		return kafka.MarkRetriable(err)
 	})
 	if err != nil {
 		return nil, err

@@ -218,7 +218,7 @@ func TestARefusedBatchMakesThoseOfItsTopicSmaller(t *testing.T) {
 	})
 	_, err := p.Commit(t.Context(), batchOf("refused", 1))
 	var one *TooLargeError
-	if !errors.Is(err, kafkago.MessageSizeTooLarge) || errors.As(err, &one) || kafka.Transient(err) {
+	if !errors.Is(err, kafkago.MessageSizeTooLarge) || errors.As(err, &one) || kafka.Retriable(err) {
 		t.Fatalf("error = %v, want that the batch is too large, and of no one record", err)
 	}
 	if want := map[string]int{"results": 1_048_588 / 2, "clusters": 1_048_588}; !maps.Equal(p.limits, want) {

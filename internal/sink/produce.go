@@ -23,11 +23,13 @@ const (
 	acksAll = -1
 	// sizeBytes is how long the size is that a request has before a record batch.
 	sizeBytes = 4
-	// produceTimeout is how long a leader waits for its followers: less than this side waits for the leader.
+	// produceTimeout is how long a leader waits for its followers: less than this side waits for the
+	// leader.
 	produceTimeout = kafka.RequestTimeout - 2*time.Second
 )
 
-// TooLargeError is the error of a record that its topic refuses, since it is larger than the topic takes.
+// A TooLargeError is the error of a record that its topic refuses, since it is larger than the
+// topic takes.
 type TooLargeError struct {
 	Partition
 	Key  []byte
@@ -103,7 +105,7 @@ func (p *Producer) byLeader(ctx context.Context, round []recordBatch) (map[int][
 		if leaders[b.to.Topic] == nil {
 			l, err := p.client.Leaders(ctx, b.to.Topic)
 			if err != nil {
-				return nil, kafka.Expected(err)
+				return nil, kafka.MarkRetriable(err)
 			}
 			leaders[b.to.Topic] = l
 		}
@@ -142,7 +144,7 @@ func (p *Producer) send(ctx context.Context, batches []recordBatch, note func(Pa
 				}
 				continue
 			}
-			if err = refusal(to, sent[to], err, r.ErrorMessage); !kafka.Transient(err) {
+			if err = refusal(to, sent[to], err, r.ErrorMessage); !kafka.Retriable(err) {
 				return err
 			}
 			retriable = err

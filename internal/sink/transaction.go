@@ -43,14 +43,14 @@ const (
 // last was not committed. Give the work up and join the group anew.
 var ErrFenced = errors.New("another instance has taken over")
 
-// Offset is up to where a partition of the input has been read: one past its last record.
+// An Offset is up to where a partition of the input has been read: one past its last record.
 type Offset struct {
 	Topic     string
 	Partition int
 	Offset    int64
 }
 
-// Batch is what one transaction carries.
+// A Batch is what one transaction carries.
 type Batch struct {
 	Records []kafka.Record // with topic and partition set; in each partition, the order is kept
 	Offsets []Offset
@@ -70,7 +70,7 @@ type Producer struct {
 	sequence   map[Partition]int32 // the next sequence number, by output partition
 }
 
-// Partition is a partition of a topic.
+// A Partition is a partition of a topic.
 type Partition struct {
 	Topic string
 	ID    int
@@ -131,11 +131,11 @@ func (p *Producer) Fence(ctx context.Context) error {
 	})
 }
 
-// Commit writes the batch in one transaction. Without an error it is committed. After ErrFenced another
-// instance owns the work. After any other error it may or may not be committed: throw away what
-// was derived from it, fence, and read offsets and state again. What passes is waited for: a broker
-// that is away, a topic that was deleted, for 40 s. Where a topic refuses a record batch of several
-// records, the next ones for it are smaller.
+// Commit writes the batch in one transaction. Without an error it is committed. After ErrFenced
+// another instance owns the work. After any other error it may or may not be committed: throw away
+// what was derived from it, fence, and read offsets and state again. What passes is waited for: a
+// broker that is away, a topic that was deleted, for 40 s. Where a topic refuses a record batch of
+// several records, the next ones for it are smaller.
 func (p *Producer) Commit(ctx context.Context, batch Batch) (Written, error) {
 	ctx, cancel := context.WithTimeout(ctx, commitTimeout)
 	defer cancel()
@@ -234,7 +234,7 @@ func (p *Producer) addPartitions(ctx context.Context, records []kafka.Record) er
 				}
 				err = fmt.Errorf("%s/%d: %w", t.Name, r.PartitionIndex, err)
 				switch {
-				case kafka.Transient(err):
+				case kafka.Retriable(err):
 					retriable = err
 				case !errors.Is(err, operationNotAttempted):
 					return err

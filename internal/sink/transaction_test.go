@@ -181,7 +181,7 @@ func TestCommitWithoutTheRightToWrite(t *testing.T) {
 				return answer(request), nil, true
 			})
 			_, err := p.Commit(t.Context(), batchOf("denied", 1))
-			if !kafka.Hopeless(err) {
+			if !kafka.Fatal(err) {
 				t.Errorf("error = %v, want one that waiting does not mend", err)
 			}
 			for _, want := range []string{"results/", "grant read and describe on the input topic, read and write on the output topics"} {

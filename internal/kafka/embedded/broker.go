@@ -1,6 +1,6 @@
-// Package embedded is an embedded Kafka broker for the demo, for trying clusterd without a Kafka, and
-// for tests. An address and a folder go in; a broker comes out that any Kafka client can use. It
-// has one event loop and no replication: it is not for production.
+// Package embedded is an embedded Kafka broker for the demo, for trying clusterd without a Kafka,
+// and for tests. An address and a folder go in; a broker comes out that any Kafka client can use.
+// It has one event loop and no replication: it is not for production.
 package embedded
 
 import (
@@ -20,7 +20,7 @@ import (
 // Partitions is how many partitions a topic has that is created without a number.
 const Partitions = 4
 
-// Broker is a broker that runs. Close it to keep what it holds.
+// A Broker is a broker that runs. Close it to keep what it holds.
 type Broker struct {
 	cluster *kfake.Cluster
 	lock    *flock.Flock // nil without a folder
@@ -54,7 +54,7 @@ func Start(address, dir string, log *slog.Logger) (*Broker, error) {
 	return b, nil
 }
 
-// Address is where clients find the broker, host:port.
+// Address returns where clients find the broker, host:port.
 func (b *Broker) Address() string { return b.address }
 
 // Close stops the broker and writes what is not written yet.

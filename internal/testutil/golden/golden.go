@@ -1,5 +1,5 @@
-// Package golden holds what tests made to files that say what it should be, and rewrites those files when
-// the tests are run with -update.
+// Package golden holds what tests made to files that say what it should be, and rewrites those
+// files when the tests are run with -update.
 package golden
 
 import (

@@ -1,5 +1,5 @@
-// Package kafkatest starts brokers in the test's own process, kfake, and connects to them. They speak the
-// protocol, and are no proof of what Apache Kafka does: the tests in integration are.
+// Package kafkatest starts brokers in the test's own process, kfake, and connects to them. They
+// speak the protocol, and are no proof of what Apache Kafka does: the tests in integration are.
 package kafkatest
 
 import (

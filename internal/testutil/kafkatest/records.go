@@ -37,7 +37,8 @@ func RandomRecord(random *rand.Rand, n int) kafka.Record {
 	return r
 }
 
-// SnappyJava returns what snappy-java, and so Kafka's own clients, make of plain: a head and blocks.
+// SnappyJava returns what snappy-java, and so Kafka's own clients, make of plain: a head and
+// blocks.
 func SnappyJava(plain []byte) []byte {
 	stream := []byte("\x82SNAPPY\x00\x00\x00\x00\x01\x00\x00\x00\x01")
 	for block := range slices.Chunk(plain, 32<<10) {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Patience is how long a test waits for what must come. Only a test that fails waits as long: it is much
-// longer than anything takes on a busy machine.
+// Patience is how long a test waits for what must come. Only a test that fails waits as long: it is
+// much longer than anything takes on a busy machine.
 const Patience = 2 * time.Minute
 
 // Until waits until a condition holds, and fails the test when it does not within [Patience].
@@ -54,7 +54,8 @@ func (b *Buffer) String() string {
 	return b.buffer.String()
 }
 
-// WaitFor waits until text was written n times, and fails the test when it is not within [Patience].
+// WaitFor waits until text was written n times, and fails the test when it is not within
+// [Patience].
 func (b *Buffer) WaitFor(t testing.TB, text string, n int) {
 	t.Helper()
 	if !holds(func() bool { return strings.Count(b.String(), text) >= n }) {
