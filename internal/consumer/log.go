@@ -67,7 +67,7 @@ type Log struct {
 	// OnPoll, if it is set before Read, is called whenever a fetch came back, with records or without,
 	// from several goroutines. It is told where the partitions stand that were asked for, before what
 	// was fetched is handed over.
-	OnPoll func([]Position)
+	OnPoll func([]kafka.Position)
 	// Remedy, if it is set before Read, is what to do where records are gone that are wanted, for
 	// errors: "start anew with another group".
 	Remedy string
@@ -220,7 +220,7 @@ func (l *Log) readLeader(ctx context.Context, partitions []int, next map[int]int
 
 // polled reports where the partitions stand after a fetch.
 func (l *Log) polled(fetched []kmsg.FetchResponseTopicPartition, next map[int]int64) {
-	now, positions := time.Now(), make([]Position, 0, len(fetched))
+	now, positions := time.Now(), make([]kafka.Position, 0, len(fetched))
 	for i := range fetched {
 		positions = append(positions, l.watch.at(now, &fetched[i], next[int(fetched[i].Partition)]))
 	}

@@ -14,19 +14,6 @@ import (
 // reportInterval is how often it is logged again that a transaction is open.
 const reportInterval = time.Minute
 
-// A Position is where the reading of a partition stands.
-type Position struct {
-	Partition int
-	Next      int64 // the offset to be read next
-	End       int64 // behind the last record, committed or not: the high watermark
-	// Open is the open transaction that the partition has been read up to, nil for none. Most are a
-	// few milliseconds old.
-	Open *kafka.OpenTransaction
-}
-
-// Lag returns how many records were not read, by their offsets.
-func (p Position) Lag() int64 { return max(0, p.End-p.Next) }
-
 // positions watches where a topic's partitions stand, and logs open transactions that hold the
 // reading up. It is safe for concurrent use.
 type positions struct {
@@ -46,8 +33,8 @@ type opened struct {
 func (o *opened) where() string { return fmt.Sprintf("%s/%d", o.Topic, o.Partition) }
 
 // at returns where a partition stands that was fetched from the offset next on.
-func (w *positions) at(now time.Time, p *kmsg.FetchResponseTopicPartition, next int64) Position {
-	at := Position{Partition: int(p.Partition), Next: next, End: p.HighWatermark}
+func (w *positions) at(now time.Time, p *kmsg.FetchResponseTopicPartition, next int64) kafka.Position {
+	at := kafka.Position{Topic: w.topic, Partition: int(p.Partition), Next: next, End: p.HighWatermark}
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	stable := p.LastStableOffset

@@ -57,7 +57,7 @@ func TestOpenTransactions(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var log bytes.Buffer
 			w := positions{log: slog.New(slog.NewTextHandler(&log, nil)), topic: "articles", open: make(map[int]*opened)}
-			var at Position
+			var at kafka.Position
 			for _, p := range tt.polls {
 				fetched := kmsg.NewFetchResponseTopicPartition()
 				fetched.LastStableOffset, fetched.HighWatermark = p.stable, p.end
@@ -104,16 +104,16 @@ func TestEveryFetchSaysWhereItStands(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	log := NewLog(client, slog.New(slog.DiscardHandler), "articles", map[int]int64{0: 0, 1: 0}, 1<<20)
-	polled := make(chan []Position, 1000)
-	log.OnPoll = func(p []Position) { polled <- p }
+	polled := make(chan []kafka.Position, 1000)
+	log.OnPoll = func(p []kafka.Position) { polled <- p }
 	chunks, failed := make(chan Chunk, 100), make(chan error, 1)
 	go func() { failed <- log.Read(ctx, chunks) }()
-	until := func(what string, condition func(byPartition map[int]Position) bool) {
+	until := func(what string, condition func(byPartition map[int]kafka.Position) bool) {
 		t.Helper()
 		wait.Until(t, what, func() bool {
 			select {
 			case positions := <-polled:
-				by := make(map[int]Position)
+				by := make(map[int]kafka.Position)
 				for _, p := range positions {
 					by[p.Partition] = p
 				}
@@ -124,14 +124,14 @@ func TestEveryFetchSaysWhereItStands(t *testing.T) {
 			}
 		})
 	}
-	until("a lag of 4 behind the open transaction", func(by map[int]Position) bool {
+	until("a lag of 4 behind the open transaction", func(by map[int]kafka.Position) bool {
 		p, empty := by[0], by[1]
 		return p.Lag() == 4 && p.Next == 2 && p.Open != nil && p.Open.Offset == 2 && p.Open.Records == 4 && empty.Lag() == 0 && empty.Open == nil
 	})
 	write(t, plain, 0, "f")
-	until("a lag of 5, though nothing is read", func(by map[int]Position) bool { return by[0].Lag() == 5 })
+	until("a lag of 5, though nothing is read", func(by map[int]kafka.Position) bool { return by[0].Lag() == 5 })
 	end(t, other, kgo.TryAbort)
-	until("no lag when it has ended", func(by map[int]Position) bool {
+	until("no lag when it has ended", func(by map[int]kafka.Position) bool {
 		return by[0].Lag() == 0 && by[0].Open == nil && by[0].Next == by[0].End
 	})
 	stop()

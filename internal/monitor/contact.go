@@ -8,8 +8,9 @@ import (
 	"github.com/clusterd/clusterd/internal/kafka"
 )
 
-// silence is how long the brokers may leave requests without an answer until it is said.
-const silence = 5 * time.Second
+// answerTimeout is how long the brokers may leave requests without an answer until that is
+// reported.
+const answerTimeout = 5 * time.Second
 
 // contact is whether the brokers answer what they are asked.
 type contact struct {
@@ -18,8 +19,8 @@ type contact struct {
 	err     error     // of the latest request, nil where it was answered
 }
 
-// Request says that the brokers are asked something. The function that it returns says what came of
-// it: nil for an answer, whatever that says; the end of a context, or that a topic is not known
+// Request reports that the brokers are asked something. The function that it returns says what came
+// of it: nil for an answer, whatever that says; the end of a context, or that a topic is not known
 // here, tells nothing of them.
 func (m *Monitor) Request() (done func(error)) {
 	m.mutex.Lock()
@@ -47,12 +48,12 @@ func (m *Monitor) Request() (done func(error)) {
 	}
 }
 
-// trouble says what is wrong with the brokers, "" where they answer.
-func (c *contact) trouble(now time.Time) string {
+// problem returns what is wrong with the brokers, "" where they answer.
+func (c *contact) problem(now time.Time) string {
 	switch {
 	case c.err != nil:
 		return kafka.Explain(c.err).Error()
-	case c.pending > 0 && now.Sub(c.quiet) >= silence:
+	case c.pending > 0 && now.Sub(c.quiet) >= answerTimeout:
 		return "the brokers have not answered for " + rounded(now.Sub(c.quiet))
 	}
 	return ""

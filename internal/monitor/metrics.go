@@ -35,7 +35,7 @@ type metrics struct {
 	open              *prometheus.GaugeVec     // by topic and partition
 	recovery          *prometheus.HistogramVec // by how
 	rebuilds          *prometheus.CounterVec   // by reason
-	troubles          prometheus.Counter
+	errors            prometheus.Counter
 }
 
 func newMetrics(version string, m *Monitor) *metrics {
@@ -56,10 +56,10 @@ func newMetrics(version string, m *Monitor) *metrics {
 		records:    r.counter("input_records_total", "Records fetched from the input, again after a batch that was not committed."),
 		bytes:      r.counter("input_bytes_total", "Bytes of the records fetched."),
 		articles: r.counters("articles_total", "Articles committed, by outcome: new (founded a cluster), joined (one) or unclustered.",
-			"outcome", "new", "joined", "unclustered"),
+			"outcome", string(article.New), string(article.Joined), string(article.Unclustered)),
 		deadLetters: r.counters("dead_letters_total", "Records committed as dead letters, by class.", "class", classes()...),
 		transactions: r.counters("transactions_total", "Transactions by result: committed, aborted (done again) or fenced (another instance took over).",
-			"result", "committed", "aborted", "fenced"),
+			"result", string(committed), string(Aborted), string(Fenced)),
 		transaction: r.histogram("transaction_seconds", "From a batch's first assignment to its commit.",
 			prometheus.ExponentialBucketsRange(0.001, 30, 14)),
 		stages: r.counters("stage_seconds_total", "Time that stages of the work took: fingerprint (which goes on beside the others), assign, encode, "+
@@ -76,20 +76,20 @@ func newMetrics(version string, m *Monitor) *metrics {
 			"of the input or of the clusters topic; 0 is not at all.", "topic", "partition"),
 		waiting: r.gauges("waiting_bytes", "Bytes that a space holds of what it has fetched and not yet handed to a transaction.", "space"),
 		recovery: r.histograms("recovery_seconds", "Recoveries of a space, by how: disk, tail (the rest of the clusters topic was read) or topic (all of it).",
-			prometheus.ExponentialBucketsRange(0.1, 3600, 14), "how", "disk", "tail", "topic"),
+			prometheus.ExponentialBucketsRange(0.1, 3600, 14), "how", string(FromDisk), string(FromTail), string(FromTopic)),
 		rebuilds: r.counters("disk_rebuilds_total", "Clusters on disk that could not be used, by reason: missing, damaged, foreign or stale.",
-			"reason", "missing", "damaged", "foreign", "stale"),
-		troubles: r.counter("errors_total", "Errors of the way to the brokers or to the disk after which work began again."),
+			"reason", string(Missing), string(Damaged), string(Foreign), string(Stale)),
+		errors: r.counter("errors_total", "Errors of the way to the brokers or to the disk after which work began again."),
 	}
 }
 
 // add is what a transaction did.
 func (m *metrics) add(c Commit) {
-	m.transactions.WithLabelValues("committed").Inc()
+	m.transactions.WithLabelValues(string(committed)).Inc()
 	m.transaction.Observe(c.Took.Seconds())
-	m.articles.WithLabelValues("new").Add(float64(c.New))
-	m.articles.WithLabelValues("joined").Add(float64(c.Joined))
-	m.articles.WithLabelValues("unclustered").Add(float64(c.Unclustered))
+	m.articles.WithLabelValues(string(article.New)).Add(float64(c.New))
+	m.articles.WithLabelValues(string(article.Joined)).Add(float64(c.Joined))
+	m.articles.WithLabelValues(string(article.Unclustered)).Add(float64(c.Unclustered))
 	for class, n := range c.Rejected {
 		m.deadLetters.WithLabelValues(class).Add(float64(n))
 	}

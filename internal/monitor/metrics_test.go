@@ -18,11 +18,13 @@ import (
 func busy() *instance {
 	i := newInstance()
 	i.owner(0, 1)
-	i.Polled(300, 4000)
-	i.Lag(0, 12)
-	i.Lag(1, 34)
-	i.Open("all", "articles", 0, &kafka.OpenTransaction{Topic: "articles", Offset: 7, Since: i.now().Add(-30 * time.Second), Records: 9})
-	i.Open("all", "articles", 1, nil)
+	i.Received(300, 4000)
+	i.PolledInput("all", []kafka.Position{
+		stands(0, 12, &kafka.OpenTransaction{
+			Topic: "articles", Offset: 7, Since: i.now().Add(-30 * time.Second), Records: 9,
+		}),
+		stands(1, 34, nil),
+	})
 	i.Waiting("all", 1000)
 	i.Committed(Commit{
 		Space: "all", Took: 30 * time.Millisecond, New: 100, Joined: 150, Unclustered: 40,
@@ -30,11 +32,11 @@ func busy() *instance {
 	})
 	i.Spent(Encoding, i.now().Add(-1500*time.Millisecond))
 	i.Spent(Encoding, i.now().Add(-time.Second))
-	i.Aborted()
-	i.Fenced()
-	i.Recovered(time.Second, "tail")
-	i.Rebuilt("damaged")
-	i.Trouble(errDown)
+	i.NotCommitted(Aborted)
+	i.NotCommitted(Fenced)
+	i.Recovered(time.Second, FromTail)
+	i.Rebuilt(Damaged)
+	i.Failed(errDown)
 	return i
 }
 

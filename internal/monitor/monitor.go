@@ -1,8 +1,8 @@
-// Package monitor keeps what an instance tells of itself. In: what the pipeline does, as it does
+// Package monitor keeps what an instance reports of itself. In: what the pipeline does, as it does
 // it. Out: a [Status], which says whether the instance is ready and why, and metrics for
 // Prometheus.
 //
-// It decides nothing and asks nobody: it knows what it was told, and when.
+// It decides nothing and asks nobody: it knows what was reported to it, and when.
 package monitor
 
 import (
@@ -16,15 +16,15 @@ import (
 )
 
 const (
-	// patience is how long the way to the brokers may give nothing, or fail, until the instance is not
-	// ready. Fetches come back at least every half second.
-	patience = 10 * time.Second
-	// openLimit is how long an open transaction may hold a partition back until the instance is not
+	// failureTimeout is how long the way to the brokers may give nothing, or fail, until the instance
+	// is not ready. Fetches come back at least every half second.
+	failureTimeout = 10 * time.Second
+	// openTimeout is how long an open transaction may hold a partition back until the instance is not
 	// ready. Kafka ends those of dead producers after transaction.timeout.ms, a minute by default.
-	openLimit = time.Minute
+	openTimeout = time.Minute
 )
 
-// Monitor is what is known of one instance. It is safe for concurrent use. A space is named as in
+// A Monitor is what is known of one instance. It is safe for concurrent use. A space is named as in
 // the log: "all", or the number of its partition.
 type Monitor struct {
 	version string
@@ -40,11 +40,11 @@ type Monitor struct {
 	lastPoll   time.Time
 	lastCommit time.Time
 	answered   bool // the brokers have, at least once
-	trouble    trouble
+	failures   failures
 	contact    contact
 }
 
-// New makes the monitor of an instance of this version of clusterd, which is joining.
+// New returns the monitor of an instance of this version of clusterd, which is joining.
 func New(version string) *Monitor { return newMonitor(version, time.Now) }
 
 func newMonitor(version string, now func() time.Time) *Monitor {
@@ -56,7 +56,7 @@ func newMonitor(version string, now func() time.Time) *Monitor {
 // Handler serves the metrics. It answers few requests at once and each within seconds.
 func (m *Monitor) Handler() http.Handler { return m.metrics.handler() }
 
-// Joining says that the instance is no member of the group yet, or any more. Its spaces may live
+// Joining reports that the instance is no member of the group yet, or any more. Its spaces may live
 // on.
 func (m *Monitor) Joining() {
 	m.mutex.Lock()
@@ -64,7 +64,7 @@ func (m *Monitor) Joining() {
 	m.member, m.assigned = false, nil
 }
 
-// Joined says that the instance is a member of the group, which gave it these partitions of the
+// Joined reports that the instance is a member of the group, which gave it these partitions of the
 // input, perhaps none. It is called again when that changes.
 func (m *Monitor) Joined(partitions []int) {
 	m.mutex.Lock()
@@ -73,14 +73,14 @@ func (m *Monitor) Joined(partitions []int) {
 	m.contact.err = nil
 }
 
-// Stopping says that the instance was told to stop. There is no way back.
+// Stopping reports that the instance is to stop. There is no way back.
 func (m *Monitor) Stopping() {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	m.stopping = true
 }
 
-// Recovering says that a space is not ready yet, and what is being done, as a gerund: "reading
+// Recovering reports that a space is not ready yet, and what is being done, as a gerund: "reading
 // clusters back".
 func (m *Monitor) Recovering(space, what string) {
 	m.mutex.Lock()
@@ -89,8 +89,8 @@ func (m *Monitor) Recovering(space, what string) {
 	s.what, s.progress = what, progress{}
 }
 
-// Progress says how much of what a space recovers is done, in any unit. What is left is taken to go
-// at the rate since the first call after Recovering.
+// Progress reports how much of what a space recovers is done, in any unit. What is left is taken to
+// go at the rate since the first call after Recovering.
 func (m *Monitor) Progress(space string, done, total int64) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -100,26 +100,45 @@ func (m *Monitor) Progress(space string, done, total int64) {
 	}
 }
 
-// Recovered counts a recovery: how long it took, and from where most came. How is "disk" where all
-// was on disk, "tail" where the rest of the clusters topic was read, "topic" where all of it was.
-func (m *Monitor) Recovered(took time.Duration, how string) {
-	m.metrics.recovery.WithLabelValues(how).Observe(took.Seconds())
+// A Source is where a recovery had most clusters from.
+type Source string
+
+// The sources.
+const (
+	FromDisk  Source = "disk"  // all were on disk
+	FromTail  Source = "tail"  // the rest of the clusters topic was read
+	FromTopic Source = "topic" // all of it was
+)
+
+// Recovered counts a recovery, and how long it took.
+func (m *Monitor) Recovered(took time.Duration, from Source) {
+	m.metrics.recovery.WithLabelValues(string(from)).Observe(took.Seconds())
 }
 
-// Rebuilt counts clusters on disk that could not be used: "missing", "damaged", "foreign" or
-// "stale".
-func (m *Monitor) Rebuilt(reason string) { m.metrics.rebuilds.WithLabelValues(reason).Inc() }
+// A Defect is why clusters on disk could not be used.
+type Defect string
 
-// Standby says that a space is followed as it changes, ready to be taken over.
+// The defects.
+const (
+	Missing Defect = "missing"
+	Damaged Defect = "damaged"
+	Foreign Defect = "foreign"
+	Stale   Defect = "stale"
+)
+
+// Rebuilt counts clusters on disk that were read back from Kafka.
+func (m *Monitor) Rebuilt(why Defect) { m.metrics.rebuilds.WithLabelValues(string(why)).Inc() }
+
+// Standby reports that a space is followed as it changes, ready to be taken over.
 func (m *Monitor) Standby(space string) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	m.enter(space, standby)
 	m.answered = true
-	m.trouble = trouble{}
+	m.failures = failures{}
 }
 
-// Live says that this instance works on a space, which is these partitions of the input.
+// Live reports that this instance works on a space, which is these partitions of the input.
 func (m *Monitor) Live(space string, partitions []int) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -127,7 +146,7 @@ func (m *Monitor) Live(space string, partitions []int) {
 	m.answered = true
 }
 
-// Blocked says that a space cannot go on until somebody acts, and why.
+// Blocked reports that a space cannot go on until somebody acts, and why.
 func (m *Monitor) Blocked(space string, why error) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -135,7 +154,7 @@ func (m *Monitor) Blocked(space string, why error) {
 	m.answered = true
 }
 
-// Gone says that the instance has given a space up.
+// Gone reports that the instance has given a space up.
 func (m *Monitor) Gone(space string) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -143,34 +162,68 @@ func (m *Monitor) Gone(space string) {
 	delete(m.spaces, space)
 	m.metrics.clusters.DeleteLabelValues(space)
 	m.metrics.waiting.DeleteLabelValues(space)
-	m.trouble = trouble{} // that of whoever has the space now
+	m.failures = failures{} // that of whoever has the space now
 }
 
-// Polled says that a fetch came back: with some records of the input of so many bytes; or with
-// none, which is also said of fetches of the clusters topic, since what counts is that the brokers
-// answer.
-func (m *Monitor) Polled(records int, bytes int64) {
+// Received counts records of the input, and the bytes of their values.
+func (m *Monitor) Received(records int, bytes int64) {
 	m.metrics.records.Add(float64(records))
 	m.metrics.bytes.Add(float64(bytes))
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
+	m.fetched()
+}
+
+// PolledInput reports that a fetch of the input came back, with records or without, and where the
+// partitions stand that a space reads.
+func (m *Monitor) PolledInput(space string, positions []kafka.Position) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	m.fetched()
+	for _, p := range positions {
+		m.lag[p.Partition] = p.Lag()
+		m.metrics.lag.WithLabelValues(partitionLabel(p.Partition)).Set(float64(p.Lag()))
+	}
+	m.heldBack(space, positions)
+}
+
+// PolledClusters reports the same of the clusters topic, whose lag nobody counts.
+func (m *Monitor) PolledClusters(space string, positions []kafka.Position) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	m.fetched()
+	m.heldBack(space, positions)
+}
+
+// fetched notes that a fetch came back.
+func (m *Monitor) fetched() {
 	m.lastPoll, m.answered = m.now(), true
-	// What fails again and again while fetches work, such as each transaction, is still trouble.
-	if m.lastPoll.Sub(m.trouble.last) >= patience {
-		m.trouble = trouble{}
+	// What fails again and again while fetches work, such as each transaction, goes on failing.
+	if m.lastPoll.Sub(m.failures.last) >= failureTimeout {
+		m.failures = failures{}
 	}
 }
 
-// Lag says how many records a partition of the input has that were not fetched.
-func (m *Monitor) Lag(partition int, records int64) {
-	m.mutex.Lock()
-	defer m.mutex.Unlock()
-	m.lag[partition] = records
-	m.metrics.lag.WithLabelValues(partitionLabel(partition)).Set(float64(records))
+// heldBack notes which partitions a space has read up to an open transaction, and which not.
+func (m *Monitor) heldBack(space string, positions []kafka.Position) {
+	s := m.spaces[space]
+	if s == nil {
+		return
+	}
+	for _, p := range positions {
+		at, seconds := topicPartition{p.Topic, p.Partition}, 0.0
+		delete(s.open, at)
+		if p.Open != nil {
+			s.open[at] = *p.Open
+			seconds = m.now().Sub(p.Open.Since).Seconds()
+		}
+		s.read[at] = true
+		m.metrics.open.WithLabelValues(p.Topic, partitionLabel(p.Partition)).Set(seconds)
+	}
 }
 
-// Lags is how many records some partitions of the input have in all that were not fetched, as far
-// as it is known.
+// Lags returns how many records some partitions of the input have in all that were not fetched, as
+// far as it is known.
 func (m *Monitor) Lags(partitions []int) (records int64) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -180,31 +233,12 @@ func (m *Monitor) Lags(partitions []int) (records int64) {
 	return records
 }
 
-// Open says that a space has read a partition up to an open transaction, or, with nil, that nothing
-// holds it back.
-func (m *Monitor) Open(space, topic string, partition int, t *kafka.OpenTransaction) {
-	m.mutex.Lock()
-	defer m.mutex.Unlock()
-	s := m.spaces[space]
-	if s == nil {
-		return
-	}
-	at, seconds := topicPartition{topic, partition}, 0.0
-	delete(s.open, at)
-	if t != nil {
-		s.open[at] = *t
-		seconds = m.now().Sub(t.Since).Seconds()
-	}
-	s.read[at] = true
-	m.metrics.open.WithLabelValues(topic, partitionLabel(partition)).Set(seconds)
-}
-
-// Waiting says how many bytes a space has fetched and not yet handed to a transaction.
+// Waiting reports how many bytes a space has fetched and not yet handed to a transaction.
 func (m *Monitor) Waiting(space string, bytes int64) {
 	m.metrics.waiting.WithLabelValues(space).Set(float64(bytes))
 }
 
-// Stage is a part of the work, by which its time is told.
+// A Stage is a part of the work, by which its time is counted.
 type Stage string
 
 // The stages, in the order in which a batch goes through them.
@@ -216,12 +250,12 @@ const (
 	Storing        Stage = "disk"
 )
 
-// Spent says that a stage worked from then until now.
+// Spent reports that a stage worked from then until now.
 func (m *Monitor) Spent(stage Stage, since time.Time) {
 	m.metrics.stages.WithLabelValues(string(stage)).Add(m.now().Sub(since).Seconds())
 }
 
-// Commit is what a transaction did.
+// A Commit is what a transaction did.
 type Commit struct {
 	Space       string
 	Took        time.Duration  // from the batch's first assignment
@@ -263,43 +297,49 @@ func (o *Odd) Add(n *article.Notes) {
 	}
 }
 
-// Committed says that a transaction was committed.
+// A Result is what became of a transaction.
+type Result string
+
+// The results.
+const (
+	Aborted   Result = "aborted" // it was not committed, or that is not known, and is done again
+	Fenced    Result = "fenced"  // another instance has taken the space over
+	committed Result = "committed"
+)
+
+// Committed reports that a transaction was committed.
 func (m *Monitor) Committed(c Commit) {
 	m.metrics.add(c)
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	m.lastCommit, m.answered = m.now(), true
-	m.trouble = trouble{}
+	m.failures = failures{}
 }
 
-// Aborted counts a batch that was not committed, or of which it is not known, and which is done
-// again.
-func (m *Monitor) Aborted() { m.metrics.transactions.WithLabelValues("aborted").Inc() }
+// NotCommitted counts a batch that was not committed, and why.
+func (m *Monitor) NotCommitted(why Result) { m.metrics.transactions.WithLabelValues(string(why)).Inc() }
 
-// Fenced counts a batch that was not committed because another instance has taken the space over.
-func (m *Monitor) Fenced() { m.metrics.transactions.WithLabelValues("fenced").Inc() }
-
-// Trouble says that the way to the brokers or to the disk failed, and is tried again. The next
-// commit ends it, and so do fetches that go on without more of it.
-func (m *Monitor) Trouble(err error) {
-	m.metrics.troubles.Inc()
+// Failed reports that the way to the brokers or to the disk failed, and is tried again. The next
+// commit ends it, and so do fetches that go on without another failure.
+func (m *Monitor) Failed(err error) {
+	m.metrics.errors.Inc()
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	now := m.now()
-	if m.trouble.err == nil {
-		m.trouble.first = now
+	if m.failures.err == nil {
+		m.failures.first = now
 	}
-	m.trouble.err, m.trouble.last = err, now
+	m.failures.err, m.failures.last = err, now
 }
 
-// trouble is a row of errors.
-type trouble struct {
+// failures are a row of errors.
+type failures struct {
 	err         error // the latest; nil: none
 	first, last time.Time
 }
 
 // lasts tells a row of errors, or one that no fetch has come after, from a hiccup.
-func (t trouble) lasts(now, lastPoll time.Time) bool {
-	unanswered := !lastPoll.After(t.last) && now.Sub(t.first) >= patience
-	return t.err != nil && (unanswered || t.last.Sub(t.first) >= patience)
+func (f failures) lasts(now, lastPoll time.Time) bool {
+	unanswered := !lastPoll.After(f.last) && now.Sub(f.first) >= failureTimeout
+	return f.err != nil && (unanswered || f.last.Sub(f.first) >= failureTimeout)
 }

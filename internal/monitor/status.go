@@ -61,8 +61,8 @@ func (m *Monitor) Status() Status {
 	defer m.mutex.Unlock()
 	now := m.now()
 	state := m.state()
-	down, contact, open := m.down(now), m.contact.trouble(now), m.open(now)
-	heldBack := slices.ContainsFunc(open, func(t kafka.OpenTransaction) bool { return now.Sub(t.Since) >= openLimit })
+	down, contact, open := m.down(now), m.contact.problem(now), m.open(now)
+	heldBack := slices.ContainsFunc(open, func(t kafka.OpenTransaction) bool { return now.Sub(t.Since) >= openTimeout })
 	s := Status{
 		Ready: down == "" && !heldBack && (state == live || state == standby), State: string(state), Spaces: []Space{},
 		LastPoll: stamp(m.lastPoll), LastPollAgo: ago(now, m.lastPoll),
@@ -70,8 +70,8 @@ func (m *Monitor) Status() Status {
 		Lag: maps.Clone(m.lag), OpenTransactions: open, BrokerReachable: m.answered && down == "" && contact == "",
 		Error: contact, Version: m.version,
 	}
-	if m.trouble.err != nil && contact == "" {
-		s.Error = m.trouble.err.Error()
+	if m.failures.err != nil && contact == "" {
+		s.Error = m.failures.err.Error()
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.spaces)) {
 		s.Spaces = append(s.Spaces, m.spaces[name].report(name, now))
@@ -137,10 +137,10 @@ func (m *Monitor) down(now time.Time) string {
 		}
 	}
 	switch {
-	case fetching && now.Sub(answer) >= patience:
+	case fetching && now.Sub(answer) >= failureTimeout:
 		return "no fetch has come back for " + rounded(now.Sub(answer))
-	case m.trouble.lasts(now, m.lastPoll):
-		return "failing for " + rounded(now.Sub(m.trouble.first))
+	case m.failures.lasts(now, m.lastPoll):
+		return "failing for " + rounded(now.Sub(m.failures.first))
 	}
 	return ""
 }

@@ -1,12 +1,9 @@
 package monitor
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -14,7 +11,6 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 
 	"github.com/clusterd/clusterd/internal/kafka"
-	"github.com/clusterd/clusterd/internal/testutil/golden"
 )
 
 // instance is a monitor with a clock that stands still until it is told to go on.
@@ -35,7 +31,7 @@ func (i *instance) wait(d time.Duration) { i.clock = i.clock.Add(d) }
 func (i *instance) fetching(d time.Duration) {
 	for end := i.clock.Add(d); i.clock.Before(end); {
 		i.wait(500 * time.Millisecond)
-		i.Polled(0, 0)
+		i.PolledInput("all", nil)
 	}
 }
 
@@ -45,14 +41,19 @@ func (i *instance) owner(partitions ...int) {
 	i.Joined(partitions)
 	i.Recovering("all", "reading clusters back")
 	i.Live("all", partitions)
-	i.Polled(0, 0)
+	i.PolledInput("all", nil)
 }
 
 // opened lets time pass in which fetches show an open transaction.
 func (i *instance) opened(d time.Duration) {
 	t := &kafka.OpenTransaction{Topic: "articles", Partition: 0, Offset: 7, Since: i.now(), Records: 1600}
 	i.fetching(d)
-	i.Open("all", "articles", 0, t)
+	i.PolledInput("all", []kafka.Position{stands(0, 1600, t)})
+}
+
+// stands is where a partition of the input stands, with so many records that were not fetched.
+func stands(partition int, lag int64, open *kafka.OpenTransaction) kafka.Position {
+	return kafka.Position{Topic: "articles", Partition: partition, Next: 7, End: 7 + lag, Open: open}
 }
 
 const openSaid = "an open transaction holds articles/0 back at offset 7 since 2026-01-02T03:04:05Z, with 1600 records from there on " +
@@ -79,7 +80,7 @@ func TestStatus(t *testing.T) {
 			false, "joining", false, "joining the consumer group",
 		},
 		{
-			"the brokers were never there", func(i *instance) { i.Joining(); i.wait(time.Minute); i.Trouble(errDown) },
+			"the brokers were never there", func(i *instance) { i.Joining(); i.wait(time.Minute); i.Failed(errDown) },
 			false, "joining", false, "joining the consumer group: dial tcp 127.0.0.1:9092: connection refused",
 		},
 		{
@@ -99,15 +100,15 @@ func TestStatus(t *testing.T) {
 			true, "standby", true, "standing by: other members of the group own all partitions",
 		},
 		{
-			"standing by while no fetch comes back", func(i *instance) { i.Joined(nil); i.Standby("all"); i.wait(patience) },
+			"standing by while no fetch comes back", func(i *instance) { i.Joined(nil); i.Standby("all"); i.wait(failureTimeout) },
 			false, "standby", false, "no fetch has come back for 10s",
 		},
 		{
-			"standing by while errors go on", func(i *instance) { i.Joined(nil); i.Trouble(errDown); i.wait(patience) },
+			"standing by while errors go on", func(i *instance) { i.Joined(nil); i.Failed(errDown); i.wait(failureTimeout) },
 			false, "standby", false, "failing for 10s: dial tcp 127.0.0.1:9092: connection refused",
 		},
 		{
-			"standing by while the brokers are gone", func(i *instance) { i.Joined(nil); i.Standby("all"); i.Trouble(errDown); i.wait(patience) },
+			"standing by while the brokers are gone", func(i *instance) { i.Joined(nil); i.Standby("all"); i.Failed(errDown); i.wait(failureTimeout) },
 			false, "standby", false, "no fetch has come back for 10s: dial tcp 127.0.0.1:9092: connection refused",
 		},
 		{
@@ -119,7 +120,7 @@ func TestStatus(t *testing.T) {
 			false, "recovering", true, "taking over the partitions that the group gave",
 		},
 		{
-			"it works on some of what it was given", func(i *instance) { i.Joined([]int{0, 1}); i.Live("0", []int{0}); i.Polled(0, 0) },
+			"it works on some of what it was given", func(i *instance) { i.Joined([]int{0, 1}); i.Live("0", []int{0}); i.PolledInput("all", nil) },
 			false, "recovering", true, "taking over the partitions that the group gave",
 		},
 		{
@@ -142,7 +143,7 @@ func TestStatus(t *testing.T) {
 			false, "recovering", true, "recovering space all: filling the index",
 		},
 		{
-			"recovery fails", func(i *instance) { i.Recovering("all", "fencing"); i.Trouble(errDown); i.wait(patience) },
+			"recovery fails", func(i *instance) { i.Recovering("all", "fencing"); i.Failed(errDown); i.wait(failureTimeout) },
 			false, "recovering", false, "failing for 10s: dial tcp 127.0.0.1:9092: connection refused",
 		},
 		{
@@ -163,26 +164,26 @@ func TestStatus(t *testing.T) {
 			true, "live", true, "live",
 		},
 		{
-			"fetches are a little late", func(i *instance) { i.owner(0); i.wait(patience - 1) },
+			"fetches are a little late", func(i *instance) { i.owner(0); i.wait(failureTimeout - 1) },
 			true, "live", true, "live",
 		},
 		{
-			"fetches do not come back", func(i *instance) { i.owner(0); i.Trouble(errDown); i.wait(patience) },
+			"fetches do not come back", func(i *instance) { i.owner(0); i.Failed(errDown); i.wait(failureTimeout) },
 			false, "live", false, "no fetch has come back for 10s: dial tcp 127.0.0.1:9092: connection refused",
 		},
 		{
-			"fetches come back again", func(i *instance) { i.owner(0); i.Trouble(errDown); i.wait(time.Minute); i.Polled(0, 0) },
+			"fetches come back again", func(i *instance) { i.owner(0); i.Failed(errDown); i.wait(time.Minute); i.PolledInput("all", nil) },
 			true, "live", true, "live",
 		},
 		{
-			"an error, and all goes on", func(i *instance) { i.owner(0); i.Trouble(errDown); i.fetching(time.Second) },
+			"an error, and all goes on", func(i *instance) { i.owner(0); i.Failed(errDown); i.fetching(time.Second) },
 			true, "live", true, "live",
 		},
 		{
 			"every transaction fails while fetches come back", func(i *instance) {
 				i.owner(0)
 				for range 5 {
-					i.Trouble(errDown)
+					i.Failed(errDown)
 					i.fetching(4 * time.Second)
 				}
 			},
@@ -192,7 +193,7 @@ func TestStatus(t *testing.T) {
 			"a transaction succeeds after many that failed", func(i *instance) {
 				i.owner(0)
 				for range 5 {
-					i.Trouble(errDown)
+					i.Failed(errDown)
 					i.fetching(4 * time.Second)
 				}
 				i.Committed(Commit{Space: "all"})
@@ -204,13 +205,13 @@ func TestStatus(t *testing.T) {
 			true, "live", true, "live",
 		},
 		{
-			"another instance has taken over, and it does not know why yet", func(i *instance) { i.owner(0); i.Fenced(); i.Gone("all") },
+			"another instance has taken over, and it does not know why yet", func(i *instance) { i.owner(0); i.NotCommitted(Fenced); i.Gone("all") },
 			false, "recovering", true, "taking over the partitions that the group gave",
 		},
 		{
 			"another instance has taken over", func(i *instance) {
 				i.owner(0)
-				i.Trouble(errDown)
+				i.Failed(errDown)
 				i.Gone("all")
 				i.Joined(nil)
 				i.Standby("all")
@@ -219,7 +220,7 @@ func TestStatus(t *testing.T) {
 			true, "standby", true, "standing by: other members of the group own all partitions",
 		},
 		{
-			"the brokers do not answer from the start", func(i *instance) { i.Request(); i.wait(silence) },
+			"the brokers do not answer from the start", func(i *instance) { i.Request(); i.wait(answerTimeout) },
 			false, "joining", false, "joining the consumer group: the brokers have not answered for 5s",
 		},
 		{
@@ -261,7 +262,7 @@ func TestStatus(t *testing.T) {
 				for range 30 {
 					i.wait(time.Second)
 					i.Request()(nil)
-					i.Polled(0, 0)
+					i.PolledInput("all", nil)
 				}
 			},
 			true, "live", true, "live",
@@ -283,28 +284,32 @@ func TestStatus(t *testing.T) {
 			true, "live", true, "live; " + openSaid,
 		},
 		{
-			"a transaction is open for long", func(i *instance) { i.owner(0); i.opened(openLimit) },
+			"a transaction is open for long", func(i *instance) { i.owner(0); i.opened(openTimeout) },
 			false, "live", true, "live; " + openSaid,
 		},
 		{
-			"a transaction was open for long", func(i *instance) { i.owner(0); i.opened(openLimit); i.Open("all", "articles", 0, nil) },
+			"a transaction was open for long", func(i *instance) {
+				i.owner(0)
+				i.opened(openTimeout)
+				i.PolledInput("all", []kafka.Position{stands(0, 0, nil)})
+			},
 			true, "live", true, "live",
 		},
 		{
 			"a transaction holds up who recovers", func(i *instance) {
 				i.Recovering("all", "reading clusters back")
-				i.opened(openLimit)
+				i.opened(openTimeout)
 			},
 			false, "recovering", true, "recovering space all: reading clusters back; " + openSaid,
 		},
 		{
-			"a transaction holds up who stands by", func(i *instance) { i.Joined(nil); i.Standby("all"); i.opened(openLimit) },
+			"a transaction holds up who stands by", func(i *instance) { i.Joined(nil); i.Standby("all"); i.opened(openTimeout) },
 			false, "standby", true, "standing by: other members of the group own all partitions; " + openSaid,
 		},
 		{
 			"a transaction held up a space that has gone", func(i *instance) {
 				i.owner(0)
-				i.opened(openLimit)
+				i.opened(openTimeout)
 				i.Gone("all")
 				i.Joined(nil)
 				i.Standby("all")
@@ -315,7 +320,7 @@ func TestStatus(t *testing.T) {
 		{
 			"a topic refuses what is written", func(i *instance) {
 				i.owner(0)
-				i.Trouble(errDown)
+				i.Failed(errDown)
 				i.Blocked("all", errors.New("topic results refuses it"))
 			},
 			false, "blocked", true, "blocked: space all: topic results refuses it",
@@ -331,12 +336,12 @@ func TestStatus(t *testing.T) {
 		{
 			"it goes on after it was blocked", func(i *instance) {
 				i.owner(0)
-				i.Trouble(errDown)
+				i.Failed(errDown)
 				i.Blocked("all", errors.New("topic results refuses it"))
 				i.wait(time.Hour)
 				i.Recovering("all", "taking the space over")
 				i.Live("all", []int{0})
-				i.Polled(0, 0)
+				i.PolledInput("all", nil)
 				i.Committed(Commit{Space: "all"})
 			},
 			true, "live", true, "live",
@@ -355,123 +360,5 @@ func TestStatus(t *testing.T) {
 					got.Ready, got.State, got.BrokerReachable, got.Reason, tt.ready, tt.state, tt.reachable, tt.reason)
 			}
 		})
-	}
-}
-
-// The error is shown until it is known to be over: fetches alone show that only after a while.
-func TestErrorIsShownWhileItLasts(t *testing.T) {
-	i := newInstance()
-	i.owner(0)
-	i.Trouble(errDown)
-	i.fetching(patience - time.Second)
-	if got := i.Status().Error; got != errDown.Error() {
-		t.Errorf("error %q before fetches went on for long, want %q", got, errDown)
-	}
-	i.fetching(time.Second)
-	if got := i.Status().Error; got != "" {
-		t.Errorf("error %q after fetches went on for long, want none", got)
-	}
-}
-
-func TestLagIsOfThePartitionsWorkedOn(t *testing.T) {
-	i := newInstance()
-	i.Live("0", []int{0})
-	i.Live("1", []int{1})
-	i.Lag(0, 7)
-	i.Lag(1, 8)
-	i.Gone("0")
-	if got := i.Status().Lag; len(got) != 1 || got[1] != 8 {
-		t.Errorf("lag %v after partition 0 has gone, want that of 1", got)
-	}
-	i.Recovering("1", "fencing")
-	if got := i.Status().Lag; len(got) != 0 {
-		t.Errorf("lag %v while nothing is fetched, want none", got)
-	}
-}
-
-// What /readyz answers, as it is written.
-func TestStatusJSON(t *testing.T) {
-	i := newInstance()
-	var all bytes.Buffer
-	add := func(name string) {
-		text, err := json.MarshalIndent(i.Status(), "", "  ")
-		if err != nil {
-			t.Fatal(err)
-		}
-		all.WriteString("// " + name + "\n")
-		all.Write(append(text, '\n'))
-	}
-	add("joining")
-
-	i.Joined([]int{0, 1})
-	i.Recovering("all", "reading clusters back")
-	i.Progress("all", 0, 3_000_000)
-	i.wait(1500 * time.Millisecond)
-	i.Progress("all", 1_000_000, 3_000_000)
-	add("recovering")
-
-	i.Live("all", []int{0, 1})
-	i.Polled(300, 4000)
-	i.Lag(0, 12)
-	i.Lag(1, 0)
-	i.wait(20 * time.Millisecond)
-	i.Committed(Commit{Space: "all"})
-	i.wait(230 * time.Millisecond)
-	add("live")
-
-	i.Open("all", "articles", 0, &kafka.OpenTransaction{Topic: "articles", Offset: 7, Since: i.now().Add(-time.Minute), Records: 1600})
-	add("live, and a transaction is open")
-	i.Open("all", "articles", 0, nil)
-
-	i.Blocked("all", errors.New("topic results refuses it"))
-	add("blocked")
-	i.Live("all", []int{0, 1})
-
-	i.Trouble(errDown)
-	i.wait(20 * time.Second)
-	add("live, and the brokers are gone")
-
-	i.Gone("all")
-	i.Joined(nil)
-	i.Standby("all")
-	add("standby")
-
-	golden.Check(t, "testdata/status.golden", all.Bytes())
-}
-
-// Under -race, this shows that all of it may be called at once.
-func TestConcurrentUse(t *testing.T) {
-	m := New("test")
-	var group sync.WaitGroup
-	for _, call := range []func(){
-		func() { m.Joining() },
-		func() { m.Joined([]int{0}) },
-		func() { m.Recovering("0", "fencing") },
-		func() { m.Progress("0", 1, 2) },
-		func() { m.Live("0", []int{0}) },
-		func() { m.Standby("0") },
-		func() { m.Gone("0") },
-		func() { m.Polled(1, 2) },
-		func() { m.Lag(0, 1) },
-		func() { m.Trouble(errDown) },
-		func() { m.Request()(errRefused) },
-		func() { m.Open("0", "articles", 0, &kafka.OpenTransaction{}) },
-		func() { m.Blocked("0", errDown) },
-		func() { m.Lags([]int{0}) },
-		func() { m.Waiting("0", 1) },
-		func() { m.Committed(Commit{Space: "0", Rejected: map[string]int{"empty": 1}}) },
-		func() { m.Status() },
-		func() { _, _ = m.metrics.registry.Gather() },
-	} {
-		group.Go(func() {
-			for range 100 {
-				call()
-			}
-		})
-	}
-	group.Wait()
-	m.Stopping()
-	if got := m.Status().State; got != "stopping" {
-		t.Errorf("state %s after all calls, want stopping", got)
 	}
 }

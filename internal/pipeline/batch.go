@@ -130,7 +130,7 @@ func (w *worker) collect(ctx context.Context, chunks <-chan items, out chan<- ba
 				lingered = false
 			}
 			waiting.add(chunk.records, chunk.partition, chunk.next)
-			w.monitor.Polled(len(chunk.records), chunk.bytes)
+			w.monitor.Received(len(chunk.records), chunk.bytes)
 			w.monitor.Waiting(w.replica.Name(), waiting.bytes)
 		case <-linger.C:
 			lingered = true

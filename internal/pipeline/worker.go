@@ -61,7 +61,7 @@ func (w *worker) run(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return nil
 		case errors.Is(err, sink.ErrFenced):
-			w.monitor.Fenced()
+			w.monitor.NotCommitted(monitor.Fenced)
 			return err
 		case errors.Is(err, state.ErrDamaged):
 			if err := w.replica.Discard(err); err != nil {
@@ -70,10 +70,10 @@ func (w *worker) run(ctx context.Context) error {
 		case kafka.Fatal(err), !errors.Is(err, errAgain):
 			return kafka.Explain(err)
 		default:
-			w.monitor.Aborted()
+			w.monitor.NotCommitted(monitor.Aborted)
 			w.log.Warn("a batch was not committed, or it is not known whether it was; beginning again from what is committed", "error", err)
 		}
-		w.monitor.Trouble(err)
+		w.monitor.Failed(err)
 		var refused *sink.TooLargeError
 		if errors.As(err, &refused) {
 			err = w.waitForRoom(ctx, producer, refused)
@@ -182,7 +182,9 @@ func (w *worker) takeOver(ctx context.Context, producer *sink.Producer, progress
 		log := consumer.NewLog(w.client, w.log, w.config.Input.Topic, next, w.config.Batch.Bytes)
 		// What is too large for an article goes on whole if a dead letter can hold it.
 		log.MaxValue = max(w.config.Input.MaxBytes, w.out.limits[w.out.DeadLetterTopic])
-		log.OnPoll = w.polled
+		log.OnPoll = func(positions []kafka.Position) {
+			w.monitor.PolledInput(w.replica.Name(), positions)
+		}
 		log.Remedy = replica.StartAnew
 		return log.Read(ctx, chunks)
 	})
@@ -190,15 +192,6 @@ func (w *worker) takeOver(ctx context.Context, producer *sink.Producer, progress
 	group.Go(func() error { return w.collect(ctx, fingerprinted, batches) })
 	group.Go(func() error { return w.commitAll(ctx, producer, batches, progressed) })
 	return group.Wait()
-}
-
-// polled reports to the monitor where the input stands.
-func (w *worker) polled(positions []consumer.Position) {
-	w.monitor.Polled(0, 0)
-	for _, p := range positions {
-		w.monitor.Lag(p.Partition, p.Lag())
-		w.monitor.Open(w.replica.Name(), w.config.Input.Topic, p.Partition, p.Open)
-	}
 }
 
 // positions returns the offsets that the group has committed, and those to read on from: these, else the beginning.

@@ -69,11 +69,8 @@ func (r *Replica) receive(ctx context.Context, from map[int]int64, do func(consu
 		log := consumer.NewLog(r.Client, r.Log, r.Topic, from, r.FetchBytes)
 		log.MaxValue = maxRecordBytes
 		log.Remedy = StartAnew
-		log.OnPoll = func(positions []consumer.Position) {
-			r.Monitor.Polled(0, 0)
-			for _, p := range positions {
-				r.Monitor.Open(r.Name(), r.Topic, p.Partition, p.Open)
-			}
+		log.OnPoll = func(positions []kafka.Position) {
+			r.Monitor.PolledClusters(r.Name(), positions)
 		}
 		failed <- log.Read(ctx, chunks)
 	}()

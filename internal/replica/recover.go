@@ -7,6 +7,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/failpoint"
+	"github.com/clusterd/clusterd/internal/monitor"
 )
 
 // CatchUp brings the replica to where the clusters topic ends now. When nothing is written any more by
@@ -41,14 +42,14 @@ type readBack struct {
 }
 
 // source returns where the clusters came from.
-func (b readBack) source() string {
+func (b readBack) source() monitor.Source {
 	switch {
 	case b.whole:
-		return "topic"
+		return monitor.FromTopic
 	case b.records > 0:
-		return "tail"
+		return monitor.FromTail
 	default:
-		return "disk"
+		return monitor.FromDisk
 	}
 }
 
@@ -68,7 +69,7 @@ func (r *Replica) tryCatchUp(ctx context.Context) (read readBack, err error) {
 	if r.space.Meta().Written.IsZero() && progress.total > 0 {
 		r.rebuild = true
 		r.Log.Warn("no clusters are on disk yet: reading all of them from Kafka", "dir", r.Dir, "topic", r.Topic)
-		r.Monitor.Rebuilt("missing")
+		r.Monitor.Rebuilt(monitor.Missing)
 	}
 	read.whole = r.rebuild
 	if read.records, err = r.readUntil(ctx, from, progress, ends.retention); err != nil {

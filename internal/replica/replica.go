@@ -145,12 +145,12 @@ func (r *Replica) load(ctx context.Context) error {
 
 // Discard throws the disk away, which is safe: Kafka has all that was on it.
 func (r *Replica) Discard(reason error) error {
-	kind := "stale"
+	kind := monitor.Stale
 	switch {
 	case errors.Is(reason, state.ErrDamaged):
-		kind = "damaged"
+		kind = monitor.Damaged
 	case errors.Is(reason, state.ErrForeign):
-		kind = "foreign"
+		kind = monitor.Foreign
 	}
 	r.Monitor.Rebuilt(kind)
 	r.Log.Warn("the clusters on disk cannot be used; reading all of them back from Kafka, which has them", "dir", r.Dir, "reason", reason)
