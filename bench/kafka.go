@@ -180,7 +180,7 @@ func (k *cluster) count(ctx context.Context, topic string) (n int64, err error) 
 		return 0, err
 	}
 	defer client.Close()
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, stallTimeout)
 	defer cancel()
 	for len(from) > 0 {
 		fetches := client.PollFetches(ctx)

@@ -197,17 +197,17 @@ func (s *seen) note(r *kgo.Record, in corpus, now time.Time) {
 		s.fail(err)
 		return
 	}
-	s.tell()
+	s.notify()
 }
 
 func (s *seen) fail(err error) {
 	s.mu.Lock()
 	s.err = errors.Join(s.err, err)
 	s.mu.Unlock()
-	s.tell()
+	s.notify()
 }
 
-func (s *seen) tell() {
+func (s *seen) notify() {
 	select {
 	case s.news <- struct{}{}:
 	default: // there are news already
@@ -216,7 +216,7 @@ func (s *seen) tell() {
 
 // wait waits until n results are there.
 func (s *seen) wait(ctx context.Context, n int) error {
-	timeout := time.NewTimer(patience)
+	timeout := time.NewTimer(stallTimeout)
 	defer timeout.Stop()
 	for {
 		s.mu.Lock()
@@ -228,7 +228,7 @@ func (s *seen) wait(ctx context.Context, n int) error {
 		select {
 		case <-s.news:
 		case <-timeout.C:
-			return fmt.Errorf("%d of %d results came within %s", have, n, patience)
+			return fmt.Errorf("%d of %d results came within %s", have, n, stallTimeout)
 		case <-ctx.Done():
 			return ctx.Err()
 		}

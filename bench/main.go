@@ -27,6 +27,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/clusterd/clusterd/bench/stage"
 	"github.com/clusterd/clusterd/internal/config"
 )
 
@@ -116,7 +117,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(2)
 	case role != "":
-		err = play(ctx, role, s.brokers, s.method, args)
+		err = stage.Play(ctx, role, s.brokers, s.method, args, os.Stdout)
 	default:
 		err = run(ctx, s)
 	}
@@ -186,5 +187,5 @@ func (b *bench) measureAll(ctx context.Context) error {
 	return nil
 }
 
-// say tells whoever waits how far it is.
+// say reports how far it is to whoever waits.
 func say(format string, args ...any) { fmt.Fprintf(os.Stderr, "bench: "+format+"\n", args...) }

@@ -10,8 +10,8 @@ import (
 const (
 	// pollInterval is how exact times are.
 	pollInterval = 10 * time.Millisecond
-	// patience is how long nothing may move.
-	patience = 2 * time.Minute
+	// stallTimeout is how long nothing may move.
+	stallTimeout = 2 * time.Minute
 	// tail is the share of the records at the end that is not measured. When measuring begins, some
 	// batches are read and fingerprinted already, which counts as nothing; so as many must be when it
 	// ends.
@@ -71,8 +71,8 @@ func watch(ctx context.Context, all int64, skip float64, poll func(context.Conte
 			return from, until, err
 		case now.records > moved.records:
 			moved = now
-		case now.at.Sub(moved.at) > patience:
-			return from, until, fmt.Errorf("nothing has moved for %s; %d of %d records are done", patience, now.records, all)
+		case now.at.Sub(moved.at) > stallTimeout:
+			return from, until, fmt.Errorf("nothing has moved for %s; %d of %d records are done", stallTimeout, now.records, all)
 		}
 		share := float64(now.records) / float64(all)
 		if from.at.IsZero() && share >= skip {

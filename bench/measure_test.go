@@ -2,10 +2,9 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,8 +16,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/clusterd/clusterd/internal/config"
-	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/bench/stage"
 	"github.com/clusterd/clusterd/internal/testutil/kafkatest"
 	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
@@ -48,7 +46,7 @@ func TestWatchGivesUp(t *testing.T) {
 	began, polls := time.Now(), 0
 	_, _, err := watch(t.Context(), 1_000, 0.1, func(context.Context) (reading, error) {
 		polls++
-		return reading{at: began.Add(time.Duration(polls) * patience), records: int64(min(polls, 3))}, nil
+		return reading{at: began.Add(time.Duration(polls) * stallTimeout), records: int64(min(polls, 3))}, nil
 	})
 	if err == nil || !strings.Contains(err.Error(), "nothing has moved for 2m0s; 3 of 1000 records are done") {
 		t.Errorf("%v after %d polls", err, polls)
@@ -136,7 +134,9 @@ func TestRoles(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var playing errgroup.Group
-	playing.Go(func() error { return play(ctx, "ceiling", k.address, "simhash", []string{"input", "output", "group"}) })
+	playing.Go(func() error {
+		return stage.Play(ctx, "ceiling", k.address, "simhash", []string{"input", "output", "group"}, io.Discard)
+	})
 	wait.Until(t, "the ceiling's commits", func() bool {
 		done, err := k.committed(t.Context(), "group", "input")
 		return err == nil && done == n
@@ -148,16 +148,15 @@ func TestRoles(t *testing.T) {
 	if results, err := k.count(t.Context(), "output"); results != n || err != nil {
 		t.Errorf("%d results, %v; want %d", results, err, n)
 	}
-	client := kafkatest.Connect(t, kafka.Options{Brokers: []string{k.address}})
 	ctx, cancel = context.WithCancel(t.Context())
 	var counted wait.Buffer
 	var counting errgroup.Group
 	counting.Go(func() error {
-		return printFingerprinted(ctx, client, config.Default(), slog.New(slog.DiscardHandler), "input", &counted)
+		return stage.Play(ctx, "fingerprint", k.address, "simhash", []string{"input"}, &counted)
 	})
 	counted.WaitFor(t, fmt.Sprintln(n), 1)
 	cancel()
-	if err := counting.Wait(); !errors.Is(err, context.Canceled) {
+	if err := counting.Wait(); err != nil {
 		t.Error(err)
 	}
 	if err := k.dropTopics(t.Context(), "out"); err != nil {
@@ -166,10 +165,10 @@ func TestRoles(t *testing.T) {
 	if _, err := k.count(t.Context(), "output"); err == nil {
 		t.Error("the topic is still there")
 	}
-	if err := play(t.Context(), "streams", k.address, "simhash", nil); err == nil {
+	if err := stage.Play(t.Context(), "streams", k.address, "simhash", nil, io.Discard); err == nil {
 		t.Error("a role that is none was played")
 	}
-	if err := play(t.Context(), "ceiling", k.address, "simhash", []string{"input"}); err == nil {
+	if err := stage.Play(t.Context(), "ceiling", k.address, "simhash", []string{"input"}, io.Discard); err == nil {
 		t.Error("a role without its topics was played")
 	}
 }
@@ -184,21 +183,6 @@ func testCluster(t *testing.T) *cluster {
 	t.Cleanup(client.Close)
 	k.client, k.admin = client, kadm.NewClient(client)
 	return k
-}
-
-// A result of the ceiling is JSON of about the size of clusterd's.
-func TestResult(t *testing.T) {
-	r := result(kafka.Record{Topic: "input", Partition: 3, Offset: 12, Key: []byte("n0000007")})
-	var parsed struct {
-		ArticleID string `json:"article_id"`
-		ClusterID string `json:"cluster_id"`
-	}
-	if err := json.Unmarshal(r, &parsed); err != nil || parsed.ArticleID != "n0000007" || parsed.ClusterID != "input/3/12" {
-		t.Errorf("%s: %+v, %v", r, parsed, err)
-	}
-	if len(r) < 300 || len(r) > 400 {
-		t.Errorf("%d bytes", len(r))
-	}
 }
 
 // What is seen is of an article that was sent, once; anything else ends the waiting.

@@ -1,4 +1,7 @@
-package main
+// Package stage is what bench holds clusterd to and what is made of clusterd's own parts: its fetches
+// and transactions with nothing in between, and its fingerprint stage alone. A topic goes in; a
+// topic, or a count, comes out.
+package stage
 
 import (
 	"context"
@@ -19,8 +22,11 @@ import (
 	"github.com/clusterd/clusterd/internal/sink"
 )
 
-// play is a role in a process of its own, until ctx ends.
-func play(ctx context.Context, role, brokers, method string, args []string) error {
+// Play plays a role until ctx ends: "ceiling" with the arguments input, output and group, or
+// "fingerprint" with an input, which prints to out how many fingerprints there are so far.
+func Play(
+	ctx context.Context, role, brokers, method string, args []string, out io.Writer,
+) error {
 	want := map[string]int{"ceiling": 3, "fingerprint": 1}[role]
 	if want == 0 {
 		return fmt.Errorf("-role %q is neither ceiling nor fingerprint", role)
@@ -39,7 +45,7 @@ func play(ctx context.Context, role, brokers, method string, args []string) erro
 	if role == "ceiling" {
 		err = ceiling(ctx, client, c, log, args[0], args[1], args[2])
 	} else {
-		err = printFingerprinted(ctx, client, c, log, args[0], os.Stdout)
+		err = printFingerprinted(ctx, client, c, log, args[0], out)
 	}
 	if ctx.Err() != nil {
 		return nil // it was told to end
