@@ -75,7 +75,8 @@ func (b *bench) start(ctx context.Context, c contender, j job) (*process, error)
 		return nil, err
 	}
 	cmd.Env = append(os.Environ(), j.env...)
-	return launch(cmd, c.name, filepath.Join(b.dir, strings.TrimPrefix(j.id, b.prefix)+".log"), !c.writes)
+	return launch(cmd, c.name, filepath.Join(b.dir, strings.TrimPrefix(j.id, b.prefix)+".log"),
+		!c.writes)
 }
 
 // finish deletes what a job has made, but for its log.
@@ -97,15 +98,22 @@ cluster: {index: %[5]s}
 state: {dir: state}
 http: {listen: ""}
 `, strings.ReplaceAll(b.kafka.address, ",", `", "`), j.input, j.id, j.output, b.settings.index, b.settings.method, b.settings.compression)
-	return exec.CommandContext(ctx, filepath.Join(b.dir, "clusterd"), "run", "-c", path), os.WriteFile(path, []byte(text), 0o644)
+	return exec.CommandContext(
+		ctx, filepath.Join(b.dir, "clusterd"), "run", "-c", path,
+	), os.WriteFile(path, []byte(text), 0o644)
 }
 
 func ceilingCommand(ctx context.Context, b *bench, j job) (*exec.Cmd, error) {
-	return exec.CommandContext(ctx, b.self, "-role", "ceiling", "-brokers", b.kafka.address, j.input, j.output, j.id), nil
+	return exec.CommandContext(
+		ctx, b.self, "-role", "ceiling", "-brokers", b.kafka.address, j.input, j.output, j.id,
+	), nil
 }
 
 func fingerprintCommand(ctx context.Context, b *bench, j job) (*exec.Cmd, error) {
-	return exec.CommandContext(ctx, b.self, "-role", "fingerprint", "-method", b.settings.method, "-brokers", b.kafka.address, j.input), nil
+	return exec.CommandContext(
+		ctx, b.self, "-role", "fingerprint", "-method", b.settings.method, "-brokers", b.kafka.address,
+		j.input,
+	), nil
 }
 
 // streamsCommand runs streams/Streams.java, which says what its settings are.
@@ -132,7 +140,8 @@ func (b *bench) build(ctx context.Context) (err error) {
 		return fmt.Errorf("start it in a folder of clusterd's module: %w", err)
 	}
 	say("building clusterd")
-	build := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(b.dir, "clusterd"), "./cmd/clusterd")
+	build := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(b.dir, "clusterd"),
+		"./cmd/clusterd")
 	build.Dir = b.root
 	if err := output(build); err != nil || !slices.Contains(b.settings.roles, "streams") {
 		return err

@@ -37,7 +37,8 @@ func (b *bench) grow(ctx context.Context) error {
 		for i, p := range points {
 			n := b.records(p.size)
 			say("%s %s: producing %d records", names[s], p.label, n)
-			size, err := b.kafka.produce(ctx, b.topic(s, i), p.partitions, newCorpus("g", b.news, p.size, p.size >= 1_000), n)
+			size, err := b.kafka.produce(ctx, b.topic(s, i), p.partitions,
+				newCorpus("g", b.news, p.size, p.size >= 1_000), n)
 			if err != nil {
 				return err
 			}
@@ -50,11 +51,13 @@ func (b *bench) grow(ctx context.Context) error {
 					env = []string{fmt.Sprintf("GOMAXPROCS=%d", p.threads)}
 				}
 				id := fmt.Sprintf("%s-%d-%d", names[s], i, round+1)
-				m, err := b.one(ctx, contenders()[0], id, b.topic(s, i), p.partitions, growth.Points[i].Records, env...)
+				m, err := b.one(ctx, contenders()[0], id, b.topic(s, i), p.partitions, growth.Points[i].Records,
+					env...)
 				if err != nil {
 					return err
 				}
-				say("%s %s, round %d of %d: %.0f records/s", names[s], p.label, round+1, b.settings.rounds, m.rate())
+				say("%s %s, round %d of %d: %.0f records/s", names[s], p.label, round+1, b.settings.rounds,
+					m.rate())
 				growth.Points[i].Rounds = append(growth.Points[i].Rounds, m)
 			}
 		}

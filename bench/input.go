@@ -38,7 +38,9 @@ func readTexts(dir string) (news, comments []text, from string, err error) {
 		news, comments = madeUp()
 		return news, comments, "made up by internal/sample, since there is no " + dir, nil
 	}
-	newsSets, commentSets := []string{"zh_events", "dxy_news", "xwlb", "bbc"}, []string{"ced_comments", "youtube_spam", "sms_spam"}
+	newsSets, commentSets := []string{
+		"zh_events", "dxy_news", "xwlb", "bbc",
+	}, []string{"ced_comments", "youtube_spam", "sms_spam"}
 	if news, err = readSets(dir, newsSets); err == nil {
 		comments, err = readSets(dir, commentSets)
 	}

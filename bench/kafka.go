@@ -47,7 +47,9 @@ func startKafka(ctx context.Context, root, dir string, s settings) (*cluster, er
 
 func (k *cluster) start(ctx context.Context, port int) error {
 	say("starting a broker on port %d", port)
-	if err := output(exec.CommandContext(ctx, k.script, "start", "--dir", k.dir, "--port", strconv.Itoa(port))); err != nil {
+	if err := output(
+		exec.CommandContext(ctx, k.script, "start", "--dir", k.dir, "--port", strconv.Itoa(port)),
+	); err != nil {
 		return err
 	}
 	pid, err := os.ReadFile(filepath.Join(k.dir, "pid"))
@@ -66,7 +68,8 @@ func (k *cluster) stop(ctx context.Context) error {
 	if k.dir == "" {
 		return nil
 	}
-	return errors.Join(output(exec.CommandContext(ctx, k.script, "stop", "--dir", k.dir)), os.RemoveAll(filepath.Join(k.dir, "data")))
+	return errors.Join(output(exec.CommandContext(ctx, k.script, "stop", "--dir", k.dir)),
+		os.RemoveAll(filepath.Join(k.dir, "data")))
 }
 
 // output runs a command to its end. Where it fails, the error has what it said.
@@ -78,7 +81,9 @@ func output(cmd *exec.Cmd) error {
 }
 
 // createTopic makes a topic; settings are names and values by turns.
-func (k *cluster) createTopic(ctx context.Context, topic string, partitions int, settings ...string) error {
+func (k *cluster) createTopic(
+	ctx context.Context, topic string, partitions int, settings ...string,
+) error {
 	configs := make(map[string]*string)
 	for i := 0; i < len(settings); i += 2 {
 		configs[settings[i]] = &settings[i+1]
@@ -109,17 +114,22 @@ func (k *cluster) dropTopics(ctx context.Context, prefix string) error {
 
 // record is article i of a corpus on its way to a topic of so many partitions, which take turns.
 func (c corpus) record(topic string, partitions, i int) *kgo.Record {
-	return &kgo.Record{Topic: topic, Partition: int32(i % partitions), Key: []byte(c.id(i)), Value: c.value(i)}
+	return &kgo.Record{
+		Topic: topic, Partition: int32(i % partitions), Key: []byte(c.id(i)), Value: c.value(i),
+	}
 }
 
 // producer is a client that leaves partitions to its caller.
 func (k *cluster) producer(linger time.Duration) (*kgo.Client, error) {
-	return kgo.NewClient(kgo.SeedBrokers(strings.Split(k.address, ",")...), kgo.RecordPartitioner(kgo.ManualPartitioner()),
+	return kgo.NewClient(kgo.SeedBrokers(strings.Split(k.address, ",")...),
+		kgo.RecordPartitioner(kgo.ManualPartitioner()),
 		kgo.ProducerBatchCompression(kgo.Lz4Compression()), kgo.ProducerLinger(linger))
 }
 
 // produce makes a topic of the first n articles, and returns how many bytes their values have.
-func (k *cluster) produce(ctx context.Context, topic string, partitions int, c corpus, n int) (size int64, err error) {
+func (k *cluster) produce(
+	ctx context.Context, topic string, partitions int, c corpus, n int,
+) (size int64, err error) {
 	if err := k.createTopic(ctx, topic, partitions); err != nil {
 		return 0, err
 	}
@@ -174,7 +184,8 @@ func (k *cluster) count(ctx context.Context, topic string) (n int64, err error) 
 	if len(from) == 0 {
 		return 0, nil
 	}
-	client, err := kgo.NewClient(kgo.SeedBrokers(strings.Split(k.address, ",")...), kgo.FetchIsolationLevel(kgo.ReadCommitted()),
+	client, err := kgo.NewClient(kgo.SeedBrokers(strings.Split(k.address, ",")...),
+		kgo.FetchIsolationLevel(kgo.ReadCommitted()),
 		kgo.KeepControlRecords(), kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: from}))
 	if err != nil {
 		return 0, err

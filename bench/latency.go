@@ -23,14 +23,18 @@ type latency struct {
 	P99      float64 `json:"p99_ms"`
 	P999     float64 `json:"p99_9_ms"`
 	Max      float64 `json:"max_ms"`
-	Late     float64 `json:"sent_late_ms"` // how late the latest article was sent, which is in the others
+	// Late is how late the latest article was sent, which is in the others.
+	Late float64 `json:"sent_late_ms"`
 }
 
 // newLatency sorts what each article took.
 func newLatency(took []time.Duration, late time.Duration) latency {
 	slices.Sort(took)
 	at := func(p float64) float64 { return milliseconds(percentile(took, p)) }
-	return latency{Articles: len(took), P50: at(0.5), P99: at(0.99), P999: at(0.999), Max: at(1), Late: milliseconds(late)}
+	return latency{
+		Articles: len(took), P50: at(0.5), P99: at(0.99), P999: at(0.999), Max: at(1),
+		Late: milliseconds(late),
+	}
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1_000 }
@@ -57,7 +61,8 @@ func (b *bench) latencies(ctx context.Context) error {
 			if err != nil {
 				return fmt.Errorf("the latency of %s: %w", c.name, err)
 			}
-			say("latency, round %d of %d: %s p50 %.1f ms, p99 %.1f ms", round+1, b.settings.rounds, c.name, l.P50, l.P99)
+			say("latency, round %d of %d: %s p50 %.1f ms, p99 %.1f ms", round+1, b.settings.rounds, c.name,
+				l.P50, l.P99)
 			b.report.Latency[i].Rounds = append(b.report.Latency[i].Rounds, l)
 		}
 	}
@@ -65,7 +70,9 @@ func (b *bench) latencies(ctx context.Context) error {
 }
 
 // latency measures one contender, on an input of its own.
-func (b *bench) latency(ctx context.Context, c contender, id string, in corpus) (l latency, err error) {
+func (b *bench) latency(
+	ctx context.Context, c contender, id string, in corpus,
+) (l latency, err error) {
 	j, err := b.newJob(ctx, id, b.prefix+id+".articles", b.settings.partitions)
 	if err == nil {
 		err = b.kafka.createTopic(ctx, j.input, b.settings.partitions)
@@ -152,13 +159,17 @@ type seen struct {
 }
 
 func (b *bench) newSeen(ctx context.Context, topic string, in corpus, all int) (*seen, error) {
-	client, err := kgo.NewClient(kgo.SeedBrokers(strings.Split(b.kafka.address, ",")...), kgo.ConsumeTopics(topic),
+	client, err := kgo.NewClient(kgo.SeedBrokers(strings.Split(b.kafka.address, ",")...),
+		kgo.ConsumeTopics(topic),
 		kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	s := &seen{client: client, cancel: cancel, ended: make(chan struct{}), at: make([]time.Time, all), news: make(chan struct{}, 1)}
+	s := &seen{
+		client: client, cancel: cancel, ended: make(chan struct{}), at: make([]time.Time, all),
+		news: make(chan struct{}, 1),
+	}
 	go func() {
 		defer close(s.ended)
 		for ctx.Err() == nil {

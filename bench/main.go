@@ -52,8 +52,11 @@ type settings struct {
 // parse reads the command line. role is what a child is to be, "" in the bench itself.
 func parse(args []string) (s settings, role string, rest []string, err error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	flags.StringVar(&s.brokers, "brokers", "", "Kafka `addresses`, host:port,…; without it integration/kafka starts one")
-	flags.IntVar(&s.port, "port", 19092, "where that broker listens; its controller takes the next one")
+	flags.StringVar(&s.brokers, "brokers", "",
+		"Kafka `addresses`, host:port,…; without it integration/kafka starts one")
+	flags.IntVar(
+		&s.port, "port", 19092, "where that broker listens; its controller takes the next one",
+	)
 	flags.IntVar(&s.news, "news", 120_000, "articles of about 2 KB")
 	flags.IntVar(&s.comments, "comments", 1_000_000, "comments of about 120 bytes")
 	flags.IntVar(&s.partitions, "partitions", 4, "of the input and output topics")
@@ -61,17 +64,27 @@ func parse(args []string) (s settings, role string, rest []string, err error) {
 	flags.Float64Var(&s.skip, "skip", 0.5, "share of the records after which measuring begins")
 	flags.StringVar(&s.method, "method", "simhash", "clusterd's fingerprint.method")
 	flags.StringVar(&s.index, "index", "btree", "clusterd's cluster.index")
-	flags.StringVar(&s.compression, "compression", config.Default().Output.Compression, "clusterd's output.compression")
+	flags.StringVar(&s.compression, "compression", config.Default().Output.Compression,
+		"clusterd's output.compression")
 	roles := flags.String("roles", strings.Join(roleNames(), ","), "what to measure")
 	inputs := flags.String("inputs", "news,comments", "on what")
-	flags.StringVar(&s.data, "data", "../shared/data", "folder of the sets that the inputs are made of, beside the module; made-up ones where it is missing")
+	flags.StringVar(&s.data, "data", "../shared/data",
+		"folder of the sets that the inputs are made of, beside the module; made-up ones where it is "+
+			"missing")
 	flags.StringVar(&s.json, "json", "", "write all figures to this `file` too")
 	flags.BoolVar(&s.latency, "latency", true, "measure latency too")
 	flags.IntVar(&s.rate, "rate", 1_000, "articles a second for latency")
 	flags.DurationVar(&s.warmUp, "warm-up", 10*time.Second, "before latency is measured, at that rate")
 	flags.DurationVar(&s.length, "for", 20*time.Second, "how long latency is measured")
-	flags.BoolVar(&s.grow, "grow", false, "measure how cost grows with size, threads and partitions, instead of the rest")
-	flags.StringVar(&role, "role", "", "for the children of bench: be the `role` on -brokers; arguments: topic, and for the ceiling output and group")
+	flags.BoolVar(
+		&s.grow, "grow", false,
+		"measure how cost grows with size, threads and partitions, instead of the rest",
+	)
+	flags.StringVar(
+		&role, "role", "",
+		"for the children of bench: be the `role` on -brokers; arguments: topic, and for the ceiling "+
+			"output and group",
+	)
 	if err := flags.Parse(args); err != nil {
 		return s, role, nil, err
 	}
@@ -95,7 +108,9 @@ func (s settings) check(rest []string) error {
 		}
 	}
 	if min(s.news, s.comments, s.partitions, s.rounds, s.rate) < 1 || s.length <= 0 {
-		errs = append(errs, errors.New("-news, -comments, -partitions, -rounds, -rate and -for must be positive"))
+		errs = append(
+			errs, errors.New("-news, -comments, -partitions, -rounds, -rate and -for must be positive"),
+		)
 	}
 	if s.skip < 0 || s.skip >= 1-tail {
 		errs = append(errs, fmt.Errorf("-skip: want 0 to less than %v", 1-tail))

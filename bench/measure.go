@@ -46,6 +46,14 @@ func (m measurement) rate() float64 {
 	return float64(m.Records) / m.Seconds
 }
 
+// microseconds is the processor time of a record.
+func (m measurement) microseconds() float64 { return m.CPUSeconds / float64(m.Records) * 1e6 }
+
+// brokerMicroseconds is the broker's processor time of a record.
+func (m measurement) brokerMicroseconds() float64 {
+	return m.BrokerCPUSeconds / float64(m.Records) * 1e6
+}
+
 // reading is how far a process is at a time, and what it has cost by then.
 type reading struct {
 	at          time.Time
@@ -56,13 +64,16 @@ type reading struct {
 func (from reading) to(until reading) measurement {
 	return measurement{
 		Records: until.records - from.records, Seconds: until.at.Sub(from.at).Seconds(),
-		CPUSeconds: (until.cpu - from.cpu).Seconds(), BrokerCPUSeconds: (until.broker - from.broker).Seconds(),
+		CPUSeconds:       (until.cpu - from.cpu).Seconds(),
+		BrokerCPUSeconds: (until.broker - from.broker).Seconds(),
 	}
 }
 
 // watch polls how many records are done until it is all of them. The readings are of the moments
 // when a share skip of them was, or more, and when all but the last share tail were.
-func watch(ctx context.Context, all int64, skip float64, poll func(context.Context) (reading, error)) (from, until reading, err error) {
+func watch(
+	ctx context.Context, all int64, skip float64, poll func(context.Context) (reading, error),
+) (from, until reading, err error) {
 	moved := reading{at: time.Now()}
 	for ticker := time.NewTicker(pollInterval); ; {
 		now, err := poll(ctx)
@@ -72,7 +83,8 @@ func watch(ctx context.Context, all int64, skip float64, poll func(context.Conte
 		case now.records > moved.records:
 			moved = now
 		case now.at.Sub(moved.at) > stallTimeout:
-			return from, until, fmt.Errorf("nothing has moved for %s; %d of %d records are done", stallTimeout, now.records, all)
+			return from, until, fmt.Errorf("nothing has moved for %s; %d of %d records are done",
+				stallTimeout, now.records, all)
 		}
 		share := float64(now.records) / float64(all)
 		if from.at.IsZero() && share >= skip {
@@ -98,7 +110,8 @@ func (b *bench) measure(ctx context.Context, c contender, j job, n int) (m measu
 	if err != nil {
 		return m, err
 	}
-	from, until, err := watch(ctx, int64(n), b.settings.skip, func(ctx context.Context) (reading, error) { return b.poll(ctx, c, j, p) })
+	from, until, err := watch(ctx, int64(n), b.settings.skip,
+		func(ctx context.Context) (reading, error) { return b.poll(ctx, c, j, p) })
 	m = from.to(until)
 	if err == nil {
 		m.PeakBytes, err = peakMemory(p.cmd.Process.Pid)
@@ -181,7 +194,8 @@ func (b *bench) onInput(ctx context.Context, name string, in corpus, n int) (inp
 	}
 	for round := range b.settings.rounds {
 		for i, c := range contenders {
-			m, err := b.one(ctx, c, fmt.Sprintf("%s-%s-%d", name, c.name, round+1), topic, b.settings.partitions, n)
+			m, err := b.one(ctx, c, fmt.Sprintf("%s-%s-%d", name, c.name, round+1), topic,
+				b.settings.partitions, n)
 			if err != nil {
 				return result, err
 			}
@@ -193,7 +207,9 @@ func (b *bench) onInput(ctx context.Context, name string, in corpus, n int) (inp
 }
 
 // one is one measurement, with a job of its own.
-func (b *bench) one(ctx context.Context, c contender, id, input string, partitions, n int, env ...string) (measurement, error) {
+func (b *bench) one(
+	ctx context.Context, c contender, id, input string, partitions, n int, env ...string,
+) (measurement, error) {
 	j, err := b.newJob(ctx, id, input, partitions)
 	if err != nil {
 		return measurement{}, err

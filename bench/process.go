@@ -77,7 +77,8 @@ func (p *process) stop() error {
 	case <-time.After(stopLimit):
 		_ = p.cmd.Process.Kill()
 		<-p.exited
-		return fmt.Errorf("%s did not end within %s of SIGTERM and was killed; see %s", p.name, stopLimit, p.log)
+		return fmt.Errorf("%s did not end within %s of SIGTERM and was killed; see %s", p.name, stopLimit,
+			p.log)
 	}
 }
 
@@ -87,7 +88,8 @@ func (p *process) ended() error {
 	case <-p.exited:
 		said, _ := os.ReadFile(p.log) // without it there is still the error
 		const most = 2 << 10
-		return fmt.Errorf("it ended by itself (%v); the end of its log:\n%s", p.err, said[max(0, len(said)-most):])
+		return fmt.Errorf("it ended by itself (%v); the end of its log:\n%s", p.err,
+			said[max(0, len(said)-most):])
 	default:
 		return nil
 	}

@@ -66,10 +66,12 @@ func (r report) writeJSON(path string) error {
 // markdown is the report for a person.
 func (r report) markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d cores, %s, %d partitions, method %s, index %s; measured from %.0f %% of the records to %.0f %%; texts: %s\n",
+	fmt.Fprintf(&b, "%d cores, %s, %d partitions, method %s, index %s; measured from %.0f %% of "+
+		"the records to %.0f %%; texts: %s\n",
 		r.Cores, r.Go, r.Partitions, r.Method, r.Index, 100*r.Skip, 100*(1-tail), r.Texts)
 	for _, in := range r.Inputs {
-		fmt.Fprintf(&b, "\n%s: %s records of %d bytes in the mean; medians, and records/s of each round\n\n",
+		fmt.Fprintf(&b, "\n%s: %s records of %d bytes in the mean; medians, and records/s of each "+
+			"round\n\n",
 			in.Name, thousands(float64(in.Records)), in.Bytes/int64(in.Records))
 		b.WriteString(in.figures())
 		if ratios := in.ratios(); ratios != "" {
@@ -77,23 +79,28 @@ func (r report) markdown() string {
 		}
 	}
 	if len(r.Latency) > 0 {
-		fmt.Fprintf(&b, "\nlatency at %d articles a second, in ms; medians, and p99 of each round\n\n", r.Latency[0].Rate)
+		fmt.Fprintf(&b, "\nlatency at %d articles a second, in ms; medians, and p99 of each round\n\n",
+			r.Latency[0].Rate)
 		b.WriteString(latencies(r.Latency))
 	}
 	for _, g := range r.Growth {
-		fmt.Fprintf(&b, "\nclusterd by %s; medians, and records/s of each round\n\n%s", g.Name, g.figures())
+		fmt.Fprintf(&b, "\nclusterd by %s; medians, and records/s of each round\n\n%s", g.Name,
+			g.figures())
 	}
 	return b.String()
 }
 
 func (in inputReport) figures() string {
-	rows := [][]string{{"", "records/s", "CPU µs/record", "broker CPU µs/record", "CPU s", "broker CPU s", "peak MiB", "rounds"}}
+	rows := [][]string{{
+		"", "records/s", "CPU µs/record", "broker CPU µs/record", "CPU s", "broker CPU s", "peak MiB",
+		"rounds",
+	}}
 	for _, role := range in.Roles {
 		rows = append(rows, []string{
 			role.Role,
 			thousands(middle(role.Rounds, measurement.rate)),
-			figure(1, middle(role.Rounds, func(m measurement) float64 { return m.CPUSeconds / float64(m.Records) * 1e6 })),
-			figure(1, middle(role.Rounds, func(m measurement) float64 { return m.BrokerCPUSeconds / float64(m.Records) * 1e6 })),
+			figure(1, middle(role.Rounds, measurement.microseconds)),
+			figure(1, middle(role.Rounds, measurement.brokerMicroseconds)),
 			figure(2, middle(role.Rounds, func(m measurement) float64 { return m.CPUSeconds })),
 			figure(2, middle(role.Rounds, func(m measurement) float64 { return m.BrokerCPUSeconds })),
 			thousands(middle(role.Rounds, mebibytes)),
@@ -125,7 +132,8 @@ func (in inputReport) ratios() string {
 		}
 		of := func(r float64) float64 { return r }
 		rows = append(rows, []string{
-			"clusterd/" + other.Role, figure(3, middle(ratios, of)), each(ratios, func(r float64) string { return figure(3, r) }),
+			"clusterd/" + other.Role, figure(3, middle(ratios, of)),
+			each(ratios, func(r float64) string { return figure(3, r) }),
 		})
 	}
 	return table(rows)
@@ -142,7 +150,9 @@ func latencies(roles []latencyReport) string {
 		} {
 			row = append(row, figure(1, middle(role.Rounds, of)))
 		}
-		rows = append(rows, append(row, each(role.Rounds, func(l latency) string { return figure(1, l.P99) })))
+		rows = append(
+			rows, append(row, each(role.Rounds, func(l latency) string { return figure(1, l.P99) })),
+		)
 	}
 	return table(rows)
 }
@@ -153,8 +163,8 @@ func (g growthReport) figures() string {
 		rows = append(rows, []string{
 			p.Label, thousands(float64(p.Records)),
 			thousands(middle(p.Rounds, measurement.rate)),
-			figure(1, middle(p.Rounds, func(m measurement) float64 { return m.rate() * float64(p.Bytes) / float64(p.Records) / 1e6 })),
-			figure(1, middle(p.Rounds, func(m measurement) float64 { return m.CPUSeconds / float64(m.Records) * 1e6 })),
+			figure(1, middle(p.Rounds, measurement.rate)*float64(p.Bytes)/float64(p.Records)/1e6),
+			figure(1, middle(p.Rounds, measurement.microseconds)),
 			thousands(middle(p.Rounds, mebibytes)),
 			each(p.Rounds, func(m measurement) string { return thousands(m.rate()) }),
 		})

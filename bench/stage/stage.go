@@ -54,7 +54,10 @@ func Play(
 }
 
 // read reads all partitions of a topic from the start, as clusterd does, and hands chunks to do.
-func read(ctx context.Context, client *kafka.Client, log *slog.Logger, topic string, maxBytes int, do func(context.Context, <-chan consumer.Chunk) error) error {
+func read(
+	ctx context.Context, client *kafka.Client, log *slog.Logger, topic string, maxBytes int,
+	do func(context.Context, <-chan consumer.Chunk) error,
+) error {
 	partitions, err := client.Partitions(ctx, topic)
 	if err != nil {
 		return err
@@ -65,18 +68,25 @@ func read(ctx context.Context, client *kafka.Client, log *slog.Logger, topic str
 	}
 	chunks := make(chan consumer.Chunk)
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return consumer.NewLog(client, log, topic, next, maxBytes).Read(ctx, chunks) })
+	group.Go(
+		func() error { return consumer.NewLog(client, log, topic, next, maxBytes).Read(ctx, chunks) },
+	)
 	group.Go(func() error { return do(ctx, chunks) })
 	return group.Wait()
 }
 
 // printFingerprinted fingerprints a topic on all cores, and prints how many records that are so far.
-func printFingerprinted(ctx context.Context, client *kafka.Client, c config.Config, log *slog.Logger, topic string, out io.Writer) error {
+func printFingerprinted(
+	ctx context.Context, client *kafka.Client, c config.Config, log *slog.Logger, topic string,
+	out io.Writer,
+) error {
 	fingerprinter, err := fingerprint.New(c)
 	if err != nil {
 		return err
 	}
-	return read(ctx, client, log, topic, c.Batch.Bytes, func(ctx context.Context, chunks <-chan consumer.Chunk) error {
+	return read(ctx, client, log, topic, c.Batch.Bytes, func(
+		ctx context.Context, chunks <-chan consumer.Chunk,
+	) error {
 		for n := 0; ; {
 			select {
 			case chunk := <-chunks:
@@ -103,9 +113,13 @@ const maxMessageBytes = 1 << 20
 
 // ceiling copies a topic: for each record one of the size of a result, in transactions as large as
 // clusterd's and with the offsets of the input. While one commits, the next is read.
-func ceiling(ctx context.Context, client *kafka.Client, c config.Config, log *slog.Logger, input, output, group string) error {
+func ceiling(
+	ctx context.Context, client *kafka.Client, c config.Config, log *slog.Logger, input, output,
+	group string,
+) error {
 	producer, err := sink.NewProducer(client, log, sink.Settings{
-		TransactionalID: group, Group: group, Compression: "lz4", Limits: map[string]int{output: maxMessageBytes},
+		TransactionalID: group, Group: group, Compression: "lz4",
+		Limits: map[string]int{output: maxMessageBytes},
 	})
 	if err != nil {
 		return err
@@ -113,7 +127,9 @@ func ceiling(ctx context.Context, client *kafka.Client, c config.Config, log *sl
 	if err := producer.Fence(ctx); err != nil {
 		return err
 	}
-	return read(ctx, client, log, input, c.Batch.Bytes, func(ctx context.Context, chunks <-chan consumer.Chunk) error {
+	return read(ctx, client, log, input, c.Batch.Bytes, func(
+		ctx context.Context, chunks <-chan consumer.Chunk,
+	) error {
 		batches := make(chan *copied)
 		tasks, ctx := errgroup.WithContext(ctx)
 		tasks.Go(func() error { return collect(ctx, c, output, chunks, batches) })
@@ -149,7 +165,10 @@ func (b *copied) batch(input string) sink.Batch {
 }
 
 // collect makes batches of chunks. One grows until it is full or taken.
-func collect(ctx context.Context, c config.Config, output string, chunks <-chan consumer.Chunk, batches chan<- *copied) error {
+func collect(
+	ctx context.Context, c config.Config, output string, chunks <-chan consumer.Chunk,
+	batches chan<- *copied,
+) error {
 	waiting := &copied{next: make(map[int]int64)}
 	for {
 		receive, send := chunks, batches
@@ -162,7 +181,8 @@ func collect(ctx context.Context, c config.Config, output string, chunks <-chan 
 		select {
 		case chunk := <-receive:
 			for _, r := range chunk.Records {
-				waiting.records = append(waiting.records, kafka.Record{Topic: output, Partition: r.Partition, Key: r.Key, Value: result(r)})
+				waiting.records = append(waiting.records,
+					kafka.Record{Topic: output, Partition: r.Partition, Key: r.Key, Value: result(r)})
 				waiting.bytes += len(r.Value)
 			}
 			waiting.next[chunk.Partition] = chunk.Next
@@ -182,7 +202,8 @@ func result(r kafka.Record) []byte {
 	b = append(append(b, `","cluster_id":"`...), r.Topic...)
 	b = strconv.AppendInt(append(b, '/'), int64(r.Partition), 10)
 	b = strconv.AppendInt(append(b, '/'), r.Offset, 10)
-	b = append(append(b, `","status":"new","distance":0,"size":1,"representative":{"id":"`...), r.Key...)
+	b = append(append(b, `","status":"new","distance":0,"size":1,"representative":{"id":"`...),
+		r.Key...)
 	b = strconv.AppendInt(append(b, `","title":""},"fingerprint":"0123456789abcdef","source":{"topic":"articles","partition":0,"offset":`...), r.Offset, 10)
 	return append(b, `},"pipeline":"method=simhash,hash=sdbm,weight=log,dict=983d9d68,stop=c9db4fa2,norm=1,html=auto"}`...)
 }

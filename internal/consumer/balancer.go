@@ -54,7 +54,9 @@ func (b *balancer) UserData() ([]byte, error) {
 }
 
 // AssignGroups gives every partition to one member.
-func (b *balancer) AssignGroups(members []kafkago.GroupMember, partitions []kafkago.Partition) kafkago.GroupMemberAssignments {
+func (b *balancer) AssignGroups(
+	members []kafkago.GroupMember, partitions []kafkago.Partition,
+) kafkago.GroupMemberAssignments {
 	assignments := make(kafkago.GroupMemberAssignments, len(members))
 	for _, m := range members {
 		assignments[m.ID] = map[string][]int{}

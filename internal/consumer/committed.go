@@ -22,17 +22,24 @@ type cutter struct {
 	reader   *recordbatch.Reader
 }
 
-func newCutter(topic string, partition int, next int64, maxBytes int, reader *recordbatch.Reader) *cutter {
+func newCutter(
+	topic string, partition int, next int64, maxBytes int, reader *recordbatch.Reader,
+) *cutter {
 	return &cutter{
-		chunk: Chunk{Partition: partition, Next: next}, topic: topic, maxBytes: maxBytes, sent: next, reader: reader,
+		chunk: Chunk{Partition: partition, Next: next}, topic: topic, maxBytes: maxBytes, sent: next,
+		reader: reader,
 	}
 }
 
 // committed sends the records from the chunk's position on, without those of aborted transactions:
 // a transaction's records lie between its first offset, which the broker lists, and its control
 // record.
-func (c *cutter) committed(set []byte, transactions []kmsg.FetchResponseTopicPartitionAbortedTransaction) error {
-	transactions = slices.SortedFunc(slices.Values(transactions), func(a, b kmsg.FetchResponseTopicPartitionAbortedTransaction) int {
+func (c *cutter) committed(
+	set []byte, transactions []kmsg.FetchResponseTopicPartitionAbortedTransaction,
+) error {
+	transactions = slices.SortedFunc(slices.Values(transactions), func(
+		a, b kmsg.FetchResponseTopicPartitionAbortedTransaction,
+	) int {
 		return cmp.Compare(a.FirstOffset, b.FirstOffset)
 	})
 	aborted := make(map[int64]bool) // by producer id: its records are being dropped

@@ -76,7 +76,8 @@ func (m Member) dead(clientID string) bool {
 // the group that it works on the partitions owned, which it would keep. There must be no other
 // Group of this Member. Leave with [Group.Close].
 func NewGroup(
-	client *kafka.Client, log *slog.Logger, id, topic string, member Member, assignment Assignment, owned []int,
+	client *kafka.Client, log *slog.Logger, id, topic string, member Member, assignment Assignment,
+	owned []int,
 ) *Group {
 	return &Group{
 		client: client, log: log, id: id, topic: topic, member: member,
@@ -134,11 +135,14 @@ func (g *Group) join(ctx context.Context) error {
 	connections := &connections{connect: dialer.DialFunc, open: make(map[net.Conn]struct{})}
 	dialer.DialFunc = connections.dial
 	group, err := kafkago.NewConsumerGroup(kafkago.ConsumerGroupConfig{
-		ID: g.id, Brokers: append([]string{coordinator}, g.client.Brokers...), Dialer: dialer, Topics: []string{g.topic},
+		ID: g.id, Brokers: append([]string{coordinator}, g.client.Brokers...), Dialer: dialer,
+		Topics:            []string{g.topic},
 		GroupBalancers:    []kafkago.GroupBalancer{g.balancer},
-		HeartbeatInterval: heartbeatInterval, SessionTimeout: sessionTimeout, RebalanceTimeout: rebalanceTimeout,
-		JoinGroupBackoff: joinBackoff, WatchPartitionChanges: true, PartitionWatchInterval: partitionWatch,
-		Timeout: coordinatorTimeout,
+		HeartbeatInterval: heartbeatInterval, SessionTimeout: sessionTimeout,
+		RebalanceTimeout: rebalanceTimeout,
+		JoinGroupBackoff: joinBackoff, WatchPartitionChanges: true,
+		PartitionWatchInterval: partitionWatch,
+		Timeout:                coordinatorTimeout,
 	})
 	if err != nil {
 		return fmt.Errorf("joining group %s: %w", g.id, err)
@@ -151,7 +155,8 @@ func (g *Group) join(ctx context.Context) error {
 // of its list that takes a connection, again and again: one that hangs takes connections, and never
 // answers.
 func (g *Group) coordinator(ctx context.Context) (string, error) {
-	response, err := kafka.Do[*findcoordinator.Response](ctx, g.client, &findcoordinator.Request{Key: g.id})
+	response, err := kafka.Do[*findcoordinator.Response](ctx, g.client,
+		&findcoordinator.Request{Key: g.id})
 	if err == nil {
 		err = kafka.Code(response.ErrorCode)
 	}
@@ -196,7 +201,8 @@ func (g *Group) abandon() (left bool) {
 // removeDeadMembers takes the members of this instance out of the group. The caller has no
 // membership, so all are dead.
 func (g *Group) removeDeadMembers(ctx context.Context) error {
-	response, err := kafka.Do[*describegroups.Response](ctx, g.client, &describegroups.Request{Groups: []string{g.id}})
+	response, err := kafka.Do[*describegroups.Response](ctx, g.client,
+		&describegroups.Request{Groups: []string{g.id}})
 	if err != nil {
 		return err
 	}
@@ -232,11 +238,13 @@ func (g *Group) removeMembers(ctx context.Context, request *leavegroup.Request) 
 		codes = append(codes, m.ErrorCode)
 	}
 	for _, code := range codes {
-		if err := kafka.Code(code); err != nil && !errors.Is(err, kafkago.UnknownMemberId) && !errors.Is(err, kafkago.GroupIdNotFound) {
+		if err := kafka.Code(code); err != nil && !errors.Is(err, kafkago.UnknownMemberId) &&
+			!errors.Is(err, kafkago.GroupIdNotFound) {
 			return fmt.Errorf("leaving group %s for members of this instance that are dead: %w", g.id, err)
 		}
 	}
-	g.log.Info("took dead members of this instance out of the consumer group", "members", len(request.Members))
+	g.log.Info("took dead members of this instance out of the consumer group", "members",
+		len(request.Members))
 	return nil
 }
 
@@ -284,12 +292,15 @@ func (c *connection) Close() error {
 // Committed returns the offsets that the group has committed for some partitions of a topic. One
 // without a commit is not in the map. Ask only after fencing: before, a transaction of the
 // previous owner may still move them.
-func Committed(ctx context.Context, client *kafka.Client, group, topic string, partitions []int) (map[int]int64, error) {
+func Committed(
+	ctx context.Context, client *kafka.Client, group, topic string, partitions []int,
+) (map[int]int64, error) {
 	request := offsetfetch.RequestTopic{Name: topic}
 	for _, p := range partitions {
 		request.PartitionIndexes = append(request.PartitionIndexes, int32(p))
 	}
-	response, err := kafka.Do[*offsetfetch.Response](ctx, client, &offsetfetch.Request{GroupID: group, Topics: []offsetfetch.RequestTopic{request}})
+	response, err := kafka.Do[*offsetfetch.Response](ctx, client,
+		&offsetfetch.Request{GroupID: group, Topics: []offsetfetch.RequestTopic{request}})
 	if err != nil {
 		return nil, err
 	}
@@ -302,7 +313,8 @@ func Committed(ctx context.Context, client *kafka.Client, group, topic string, p
 	for _, t := range response.Topics {
 		for _, p := range t.Partitions {
 			if err := kafka.Code(p.ErrorCode); err != nil {
-				return nil, fmt.Errorf("fetching the offset of group %s for %s/%d: %w", group, topic, p.PartitionIndex, err)
+				return nil, fmt.Errorf("fetching the offset of group %s for %s/%d: %w", group, topic,
+					p.PartitionIndex, err)
 			}
 			if p.CommittedOffset >= 0 {
 				offsets[int(p.PartitionIndex)] = p.CommittedOffset

@@ -84,7 +84,9 @@ type Log struct {
 // NewLog returns a reader that begins at the offsets next, by partition. maxBytes bounds what one
 // fetch of a leader returns, though a single larger record batch still comes whole, and at how many
 // bytes of records in memory a chunk ends.
-func NewLog(client *kafka.Client, log *slog.Logger, topic string, next map[int]int64, maxBytes int) *Log {
+func NewLog(
+	client *kafka.Client, log *slog.Logger, topic string, next map[int]int64, maxBytes int,
+) *Log {
 	l := &Log{
 		Remedy: "start anew", client: client, topic: topic, next: maps.Clone(next), maxBytes: maxBytes,
 		retries: kafka.NewRetryLogger(log, "reading topic "+topic),
@@ -119,7 +121,8 @@ func (l *Log) Read(ctx context.Context, out chan<- Chunk) error {
 		case missingSince.IsZero():
 			missingSince = time.Now()
 		case time.Since(missingSince) > missingLimit:
-			return fmt.Errorf("topic %s does not exist any more: if it was deleted on purpose, %s (%w)", l.topic, l.Remedy, err)
+			return fmt.Errorf("topic %s does not exist any more: if it was deleted on purpose, %s (%w)",
+				l.topic, l.Remedy, err)
 		}
 		if err := l.retries.Wait(ctx, err); err != nil {
 			return err
@@ -178,7 +181,9 @@ func (l *Log) readLeaders(ctx context.Context, out chan<- Chunk) error {
 	}
 }
 
-func (l *Log) readLeader(ctx context.Context, partitions []int, next map[int]int64, results chan<- Chunk) error {
+func (l *Log) readLeader(
+	ctx context.Context, partitions []int, next map[int]int64, results chan<- Chunk,
+) error {
 	limit := l.MaxValue
 	if limit == 0 {
 		limit = math.MaxInt32
@@ -205,8 +210,10 @@ func (l *Log) readLeader(ctx context.Context, partitions []int, next map[int]int
 			}
 			err := c.committed(p.RecordBatches, p.AbortedTransactions)
 			if errors.Is(err, recordbatch.ErrUnreadable) {
-				err = damagedError{int(p.Partition), c.chunk.Next, fmt.Sprintf("%v. Nothing was skipped, and fetching it %d times did not help: it is damaged in "+
-					"the broker's log. To go on without it, set the offset of the group by hand (kafka-consumer-groups --reset-offsets)", err, damageTries)}
+				err = damagedError{int(p.Partition), c.chunk.Next, fmt.Sprintf("%v. Nothing was skipped, "+
+					"and fetching it %d times did not help: it is damaged in "+
+					"the broker's log. To go on without it, set the offset of the group by hand "+
+					"(kafka-consumer-groups --reset-offsets)", err, damageTries)}
 			}
 			if err != nil {
 				return fmt.Errorf("reading %s/%d at offset %d: %w", l.topic, p.Partition, c.chunk.Next, err)
@@ -230,7 +237,9 @@ func (l *Log) polled(fetched []kmsg.FetchResponseTopicPartition, next map[int]in
 }
 
 // fetch asks one leader once, for all of its partitions.
-func (l *Log) fetch(ctx context.Context, partitions []int, next map[int]int64) ([]kmsg.FetchResponseTopicPartition, error) {
+func (l *Log) fetch(
+	ctx context.Context, partitions []int, next map[int]int64,
+) ([]kmsg.FetchResponseTopicPartition, error) {
 	topic := fetch.RequestTopic{Topic: l.topic}
 	// Each partition has a share, instead of a limit for all: where that limit cuts a response
 	// short, the embedded broker does not list the aborted transactions.
@@ -277,7 +286,8 @@ func (l *Log) check(p *kmsg.FetchResponseTopicPartition, next int64) error {
 		if p.HighWatermark < 0 { // Apache Kafka says neither then
 			holds = "holds others"
 		}
-		return fmt.Errorf("%w: %s/%d %s, and %d is wanted: records were deleted before they were read, or the "+
+		return fmt.Errorf("%w: %s/%d %s, and %d is wanted: records were deleted before they were "+
+			"read, or the "+
 			"topic was made anew. Nothing was skipped. To go on, set the offset of the group by hand "+
 			"(kafka-consumer-groups --reset-offsets), or %s", ErrOffsetOutOfRange, l.topic, p.Partition, holds, next, l.Remedy)
 	case err != nil:

@@ -33,7 +33,9 @@ type opened struct {
 func (o *opened) where() string { return fmt.Sprintf("%s/%d", o.Topic, o.Partition) }
 
 // at returns where a partition stands that was fetched from the offset next on.
-func (w *positions) at(now time.Time, p *kmsg.FetchResponseTopicPartition, next int64) kafka.Position {
+func (w *positions) at(
+	now time.Time, p *kmsg.FetchResponseTopicPartition, next int64,
+) kafka.Position {
 	at := kafka.Position{Topic: w.topic, Partition: int(p.Partition), Next: next, End: p.HighWatermark}
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -45,7 +47,11 @@ func (w *positions) at(now time.Time, p *kmsg.FetchResponseTopicPartition, next 
 	o := w.open[at.Partition]
 	if o == nil || o.Offset != stable {
 		w.over(at.Partition)
-		o = &opened{OpenTransaction: kafka.OpenTransaction{Topic: w.topic, Partition: at.Partition, Offset: stable, Since: now}}
+		o = &opened{
+			OpenTransaction: kafka.OpenTransaction{
+				Topic: w.topic, Partition: at.Partition, Offset: stable, Since: now,
+			},
+		}
 		w.open[at.Partition] = o
 	}
 	o.Records = p.HighWatermark - stable

@@ -18,7 +18,8 @@ var (
 	}
 	bugs = []string{
 		Drop, Duplicate, EarlyOffset, SkipDisk, StaleDisk, Swap,
-		ArticleID, Title, Fingerprint, Distance, EventTime, Key, Partition, Sketch, LetterClass, LetterBytes,
+		ArticleID, Title, Fingerprint, Distance, EventTime, Key, Partition, Sketch, LetterClass,
+		LetterBytes,
 	}
 	actions = []string{"kill", "pause", "error"}
 )
@@ -57,7 +58,8 @@ func parse(text string) (*plan, error) {
 			}
 			p.faults[name] = f
 		default:
-			return nil, fmt.Errorf("CLUSTERD_FAILPOINT: %q: no such point or bug; there are the points %s, and seeded= one of %s",
+			return nil, fmt.Errorf("CLUSTERD_FAILPOINT: %q: no such point or bug; there are the points "+
+				"%s, and seeded= one of %s",
 				item, strings.Join(points, ", "), strings.Join(bugs, ", "))
 		}
 	}
@@ -74,7 +76,9 @@ func parseFault(text string) (*fault, error) {
 		c, err := strconv.ParseFloat(chance, 64)
 		s, err2 := strconv.ParseUint(seed, 10, 64)
 		if err != nil || err2 != nil || !(c > 0 && c <= 1) {
-			return nil, fmt.Errorf("want PROBABILITY@SEED as in 0.01@7, the probability above 0 and at most 1")
+			return nil, fmt.Errorf(
+				"want PROBABILITY@SEED as in 0.01@7, the probability above 0 and at most 1",
+			)
 		}
 		return &fault{action: action, chance: c, random: rand.New(rand.NewPCG(s, 0))}, nil
 	}

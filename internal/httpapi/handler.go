@@ -50,7 +50,10 @@ func guard(token string, next http.Handler) http.Handler {
 			refuse(w, http.StatusRequestEntityTooLarge, "a request must have no body")
 		case r.URL.Path != livez && !authorized(r, token):
 			h.Set("WWW-Authenticate", "Bearer")
-			refuse(w, http.StatusUnauthorized, "the header must be Authorization: Bearer, and the token of http.token")
+			refuse(
+				w, http.StatusUnauthorized,
+				"the header must be Authorization: Bearer, and the token of http.token",
+			)
 		default:
 			next.ServeHTTP(w, r)
 		}

@@ -21,12 +21,14 @@ type limits struct {
 	idle        time.Duration // between requests of a connection
 	grace       time.Duration // for requests in hand, once the server is to end
 	headerBytes int
-	connections int // at once, each with one request at a time; for one more, the one that is idle for longest goes
+	// at once, each with one request at a time; for one more, the one that is idle for longest goes
+	connections int
 }
 
 func defaultLimits() limits {
 	return limits{
-		header: 5 * time.Second, read: 10 * time.Second, write: 15 * time.Second, idle: 30 * time.Second, grace: 3 * time.Second,
+		header: 5 * time.Second, read: 10 * time.Second, write: 15 * time.Second, idle: 30 * time.Second,
+		grace:       3 * time.Second,
 		headerBytes: 16 << 10, connections: 256,
 	}
 }
@@ -49,19 +51,24 @@ func Listen(ctx context.Context, o Options, m *monitor.Monitor, log *slog.Logger
 	return listen(ctx, o, m, log, defaultLimits())
 }
 
-func listen(ctx context.Context, o Options, m *monitor.Monitor, log *slog.Logger, l limits) (*Server, error) {
+func listen(
+	ctx context.Context, o Options, m *monitor.Monitor, log *slog.Logger, l limits,
+) (*Server, error) {
 	if o.Listen == "" {
 		return &Server{}, nil
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", o.Listen)
 	if err != nil {
-		return nil, fmt.Errorf(`http.listen: %w: give another host:port, or "" to serve neither health nor metrics`, err)
+		return nil, fmt.Errorf(
+			`http.listen: %w: give another host:port, or "" to serve neither health nor metrics`, err,
+		)
 	}
 	bounded := &connections{Listener: listener, most: l.connections}
 	return &Server{listener: bounded, grace: l.grace, server: &http.Server{
 		Handler: bounded.answering(handler(o.Token, m)), ConnContext: remember,
-		ReadHeaderTimeout: l.header, ReadTimeout: l.read, WriteTimeout: l.write, IdleTimeout: l.idle, MaxHeaderBytes: l.headerBytes,
-		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+		ReadHeaderTimeout: l.header, ReadTimeout: l.read, WriteTimeout: l.write, IdleTimeout: l.idle,
+		MaxHeaderBytes: l.headerBytes,
+		ErrorLog:       slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}}, nil
 }
 

@@ -54,11 +54,13 @@ func NewClient(o Options) (*Client, error) {
 	client := &Client{
 		Brokers: o.Brokers,
 		dialer: &kafkago.Dialer{
-			ClientID: clientID, Timeout: dialTimeout, DualStack: true, TLS: tlsConfig, SASLMechanism: mechanism,
+			ClientID: clientID, Timeout: dialTimeout, DualStack: true, TLS: tlsConfig,
+			SASLMechanism: mechanism,
 		},
 		addr: kafkago.TCP(o.Brokers...),
 		transport: &kafkago.Transport{
-			ClientID: clientID, DialTimeout: dialTimeout, MetadataTTL: metadataTTL, TLS: tlsConfig, SASL: mechanism,
+			ClientID: clientID, DialTimeout: dialTimeout, MetadataTTL: metadataTTL, TLS: tlsConfig,
+			SASL: mechanism,
 		},
 	}
 	client.dialer.DialFunc = watched{client}.dial
@@ -76,7 +78,9 @@ func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
 // Do sends a request to the broker that it is for and waits for the response, at most for the
 // request timeout. Error codes inside the response are the caller's to read.
-func Do[Response kafkago.Response](ctx context.Context, c *Client, request kafkago.Request) (Response, error) {
+func Do[Response kafkago.Response](
+	ctx context.Context, c *Client, request kafkago.Request,
+) (Response, error) {
 	return DoWithin[Response](ctx, c, request, RequestTimeout)
 }
 
@@ -86,7 +90,9 @@ func TimeToSend(bytes int) time.Duration {
 }
 
 // DoWithin is [Do] with another time limit.
-func DoWithin[Response kafkago.Response](ctx context.Context, c *Client, request kafkago.Request, limit time.Duration) (Response, error) {
+func DoWithin[Response kafkago.Response](
+	ctx context.Context, c *Client, request kafkago.Request, limit time.Duration,
+) (Response, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	var none Response
@@ -118,7 +124,9 @@ func (w watched) dial(ctx context.Context, network, address string) (net.Conn, e
 }
 
 // RoundTrip reports nothing of an answer about the layout, which is from memory.
-func (w watched) RoundTrip(ctx context.Context, addr net.Addr, request kafkago.Request) (kafkago.Response, error) {
+func (w watched) RoundTrip(
+	ctx context.Context, addr net.Addr, request kafkago.Request,
+) (kafkago.Response, error) {
 	if w.OnRequest == nil {
 		return w.transport.RoundTrip(ctx, addr, request)
 	}

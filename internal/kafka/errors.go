@@ -35,17 +35,21 @@ func Explain(err error) error {
 	case errors.Is(err, kafkago.SASLAuthenticationFailed):
 		advice = "the broker refused the login: check kafka.sasl.username and kafka.sasl.password"
 	case errors.Is(err, kafkago.UnsupportedSASLMechanism), errors.Is(err, kafkago.IllegalSASLState):
-		advice = "the broker does not take this login: check kafka.sasl.mechanism and that kafka.brokers names the SASL listener"
+		advice = "the broker does not take this login: check kafka.sasl.mechanism and that " +
+			"kafka.brokers names the SASL listener"
 	case errors.Is(err, kafkago.TopicAuthorizationFailed):
-		advice = "the broker denies access to a topic: grant read and describe on the input topic, read and write on the output topics"
+		advice = "the broker denies access to a topic: grant read and describe on the input topic, " +
+			"read and write on the output topics"
 	case errors.Is(err, kafkago.GroupAuthorizationFailed):
 		advice = "the broker denies access to the consumer group: grant read on the group input.group"
 	case errors.Is(err, kafkago.TransactionalIDAuthorizationFailed):
-		advice = "the broker denies the transactional id: grant write and describe on transactional ids that begin with input.group"
+		advice = "the broker denies the transactional id: grant write and describe on transactional " +
+			"ids that begin with input.group"
 	case errors.Is(err, kafkago.ClusterAuthorizationFailed):
 		advice = "the broker denies idempotent writes: grant IdempotentWrite on the cluster"
 	case errors.Is(err, kafkago.InconsistentGroupProtocol):
-		advice = "the consumer group has members that are not clusterd, or with another cluster.scope: give this one another input.group"
+		advice = "the consumer group has members that are not clusterd, or with another " +
+			"cluster.scope: give this one another input.group"
 	case NoTopic(err):
 		advice = "the broker knows no such topic or partition: if it was deleted, create it again"
 	case isTLS(err):
@@ -55,7 +59,8 @@ func Explain(err error) error {
 	case errors.Is(err, kafkago.BrokerNotAvailable):
 		advice = "no connection to the broker: check kafka.brokers and that the broker runs"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		advice = "the broker closed the connection: if this goes on, check that kafka.tls and kafka.sasl fit the listener that kafka.brokers names"
+		advice = "the broker closed the connection: if this goes on, check that kafka.tls and " +
+			"kafka.sasl fit the listener that kafka.brokers names"
 	default:
 		return err
 	}
@@ -119,7 +124,8 @@ func Retriable(err error) bool {
 		return true
 	}
 	return errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
-		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, net.ErrClosed) ||
+		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) ||
+		errors.Is(err, net.ErrClosed) ||
 		errors.Is(err, context.DeadlineExceeded)
 }
 

@@ -42,7 +42,8 @@ func (r *FetchRequest) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 	}
 	size, id := int32(binary.BigEndian.Uint32(head[:])), binary.BigEndian.Uint32(head[4:])
 	if size < 4 || id != correlation {
-		return nil, fmt.Errorf("reading a fetch response: size %d, correlation id %d instead of %d", size, id, correlation)
+		return nil, fmt.Errorf("reading a fetch response: size %d, correlation id %d instead of %d", size,
+			id, correlation)
 	}
 	body := make([]byte, size-4)
 	if _, err := io.ReadFull(rw, body); err != nil {

@@ -80,7 +80,9 @@ func (l *RetryLogger) Succeeded() {
 
 // Wait reports that it failed with err, and waits before the next try. It returns an error only
 // when ctx ends.
-func (l *RetryLogger) Wait(ctx context.Context, err error) error { return sleep(ctx, l.failed(err)) }
+func (l *RetryLogger) Wait(ctx context.Context, err error) error {
+	return sleep(ctx, l.failed(err))
+}
 
 func (l *RetryLogger) failed(err error) time.Duration {
 	l.mutex.Lock()

@@ -65,7 +65,9 @@ const (
 )
 
 // Offsets returns the first or the last offsets of some partitions of a topic.
-func (c *Client) Offsets(ctx context.Context, topic string, partitions []int, which int64) (map[int]int64, error) {
+func (c *Client) Offsets(
+	ctx context.Context, topic string, partitions []int, which int64,
+) (map[int]int64, error) {
 	offsets := make(map[int]int64, len(partitions))
 	if len(partitions) == 0 {
 		return offsets, nil
@@ -76,7 +78,8 @@ func (c *Client) Offsets(ctx context.Context, topic string, partitions []int, wh
 			Partition: int32(p), CurrentLeaderEpoch: -1, Timestamp: which,
 		})
 	}
-	response, err := Do[*listoffsets.Response](ctx, c, &listoffsets.Request{ReplicaID: -1, Topics: []listoffsets.RequestTopic{request}})
+	response, err := Do[*listoffsets.Response](ctx, c,
+		&listoffsets.Request{ReplicaID: -1, Topics: []listoffsets.RequestTopic{request}})
 	if err != nil {
 		return nil, err
 	}
@@ -121,9 +124,11 @@ func (c *Client) CreateTopic(ctx context.Context, spec TopicSpec) error {
 		request.NumPartitions = spec.Partitions
 	}
 	for name, value := range spec.Configs {
-		request.ConfigEntries = append(request.ConfigEntries, kafkago.ConfigEntry{ConfigName: name, ConfigValue: value})
+		request.ConfigEntries = append(request.ConfigEntries,
+			kafkago.ConfigEntry{ConfigName: name, ConfigValue: value})
 	}
-	response, err := c.admin().CreateTopics(ctx, &kafkago.CreateTopicsRequest{Topics: []kafkago.TopicConfig{request}})
+	response, err := c.admin().CreateTopics(ctx,
+		&kafkago.CreateTopicsRequest{Topics: []kafkago.TopicConfig{request}})
 	if err != nil {
 		return fmt.Errorf("creating topic %s: %w", spec.Name, err)
 	}
@@ -151,7 +156,9 @@ const (
 // TopicConfig reads the settings of a topic. Without the right to read them (DescribeConfigs) it
 // answers with Kafka's defaults.
 func (c *Client) TopicConfig(ctx context.Context, topic string) (TopicConfig, error) {
-	config := TopicConfig{MaxMessageBytes: defaultMaxMessageBytes, DeleteRetention: defaultDeleteRetention}
+	config := TopicConfig{
+		MaxMessageBytes: defaultMaxMessageBytes, DeleteRetention: defaultDeleteRetention,
+	}
 	response, err := c.admin().DescribeConfigs(ctx, &kafkago.DescribeConfigsRequest{
 		Resources: []kafkago.DescribeConfigRequestResource{{
 			ResourceType: kafkago.ResourceTypeTopic,
@@ -163,7 +170,8 @@ func (c *Client) TopicConfig(ctx context.Context, topic string) (TopicConfig, er
 		return config, fmt.Errorf("reading the settings of topic %s: %w", topic, err)
 	}
 	for _, r := range response.Resources {
-		if errors.Is(r.Error, kafkago.TopicAuthorizationFailed) || errors.Is(r.Error, kafkago.ClusterAuthorizationFailed) {
+		if errors.Is(r.Error, kafkago.TopicAuthorizationFailed) ||
+			errors.Is(r.Error, kafkago.ClusterAuthorizationFailed) {
 			return config, nil
 		}
 		if r.Error != nil {
@@ -176,7 +184,9 @@ func (c *Client) TopicConfig(ctx context.Context, topic string) (TopicConfig, er
 			case "delete.retention.ms":
 				if n, err := strconv.ParseInt(entry.ConfigValue, 10, 64); err == nil && n >= 0 {
 					// "For ever" is the highest int64, which is more than a Duration holds.
-					config.DeleteRetention = time.Duration(min(n, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond
+					config.DeleteRetention = time.Duration(min(
+						n, math.MaxInt64/int64(time.Millisecond),
+					)) * time.Millisecond
 				}
 			case "max.message.bytes":
 				if n, err := strconv.Atoi(entry.ConfigValue); err == nil && n > 0 {

@@ -20,14 +20,17 @@ const LongOpen = 10 * time.Second
 
 // String returns where it is, and what waits for it.
 func (t OpenTransaction) String() string {
-	return fmt.Sprintf("an open transaction holds %s/%d back at offset %d since %s, with %d records from there on",
+	return fmt.Sprintf("an open transaction holds %s/%d back at offset %d since %s, with %d "+
+		"records from there on",
 		t.Topic, t.Partition, t.Offset, t.Since.UTC().Format(time.RFC3339), t.Records)
 }
 
 // Advice returns what to do about it.
 func (t OpenTransaction) Advice() string {
 	const tool = "kafka-transactions.sh --bootstrap-server HOST:PORT"
-	return fmt.Sprintf("it ends when its producer commits or aborts. Whose it is: %[1]s describe-producers --topic %[2]s --partition %[3]d. "+
-		"Whether nobody will end it: %[1]s find-hanging --topic %[2]s --partition %[3]d. To end it: %[1]s abort --topic %[2]s --partition %[3]d --start-offset %[4]d",
+	return fmt.Sprintf("it ends when its producer commits or aborts. Whose it is: %[1]s "+
+		"describe-producers --topic %[2]s --partition %[3]d. "+
+		"Whether nobody will end it: %[1]s find-hanging --topic %[2]s --partition %[3]d. To end it: "+
+		"%[1]s abort --topic %[2]s --partition %[3]d --start-offset %[4]d",
 		tool, t.Topic, t.Partition, t.Offset)
 }

@@ -40,46 +40,80 @@ type metrics struct {
 
 func newMetrics(version string, m *Monitor) *metrics {
 	r := register{prometheus.NewRegistry()}
-	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	r.MustRegister(collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	r.build(version)
 	r.instance(m)
 	fallbacks := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Namespace: namespace, Name: "field_fallbacks_total", Help: "Fields that could not be used, and without which the articles were committed, by field and " +
+		Namespace: namespace, Name: "field_fallbacks_total", Help: "Fields that could not be used, " +
+			"and without which the articles were committed, by field and " +
 			"reason: type, format or too_long.",
 	}, []string{"field", "reason"})
 	r.MustRegister(fallbacks)
 	article.EachFallback(func(field, reason string) { fallbacks.WithLabelValues(field, reason) })
 	return &metrics{
 		registry: r.Registry, fallbacks: fallbacks,
-		invalid:    r.counter("invalid_encoding_total", "Articles with bytes that are no character of their encoding."),
-		transcoded: r.counters("transcoded_articles_total", "Articles that were not in UTF-8, by encoding.", "encoding", "gb18030", "big5", "utf-16le", "utf-16be"),
-		records:    r.counter("input_records_total", "Records fetched from the input, again after a batch that was not committed."),
-		bytes:      r.counter("input_bytes_total", "Bytes of the records fetched."),
-		articles: r.counters("articles_total", "Articles committed, by outcome: new (founded a cluster), joined (one) or unclustered.",
+		invalid: r.counter("invalid_encoding_total",
+			"Articles with bytes that are no character of their encoding."),
+		transcoded: r.counters("transcoded_articles_total",
+			"Articles that were not in UTF-8, by encoding.", "encoding", "gb18030", "big5", "utf-16le",
+			"utf-16be"),
+		records: r.counter("input_records_total",
+			"Records fetched from the input, again after a batch that was not committed."),
+		bytes: r.counter("input_bytes_total", "Bytes of the records fetched."),
+		articles: r.counters("articles_total", "Articles committed, by outcome: new (founded a "+
+			"cluster), joined (one) or unclustered.",
 			"outcome", string(article.New), string(article.Joined), string(article.Unclustered)),
-		deadLetters: r.counters("dead_letters_total", "Records committed as dead letters, by class.", "class", classes()...),
-		transactions: r.counters("transactions_total", "Transactions by result: committed, aborted (done again) or fenced (another instance took over).",
+		deadLetters: r.counters("dead_letters_total", "Records committed as dead letters, by class.",
+			"class", classes()...),
+		transactions: r.counters("transactions_total",
+			"Transactions by result: committed, aborted (done again) or fenced (another instance took "+
+				"over).",
 			"result", string(committed), string(Aborted), string(Fenced)),
 		transaction: r.histogram("transaction_seconds", "From a batch's first assignment to its commit.",
 			prometheus.ExponentialBucketsRange(0.001, 30, 14)),
-		stages: r.counters("stage_seconds_total", "Time that stages of the work took: fingerprint (which goes on beside the others), assign, encode, "+
+		stages: r.counters("stage_seconds_total", "Time that stages of the work took: fingerprint "+
+			"(which goes on beside the others), assign, encode, "+
 			"commit, disk. The one that comes near a second a second is what holds the rest up.",
-			"stage", string(Fingerprinting), string(Assigning), string(Encoding), string(Committing), string(Storing)),
-		clusters: r.gauges("clusters", "Clusters of a space that this instance works on, with expired ones that were not taken away yet.", "space"),
-		expired:  r.counter("clusters_expired_total", "Clusters that expired."),
-		adjusted: r.counters("event_times_adjusted_total", "Articles with another event time than they say, by reason: ahead (it is too far in the future) or "+
+			"stage", string(Fingerprinting), string(Assigning), string(Encoding), string(Committing),
+			string(Storing)),
+		clusters: r.gauges(
+			"clusters",
+			"Clusters of a space that this instance works on, with expired ones that were not taken away "+
+				"yet.",
+			"space",
+		),
+		expired: r.counter("clusters_expired_total", "Clusters that expired."),
+		adjusted: r.counters("event_times_adjusted_total", "Articles with another event time than "+
+			"they say, by reason: ahead (it is too far in the future) or "+
 			"old (it is older than the window, or before 1970).", "reason", "ahead", "old"),
-		candidates: r.counter("index_candidates_total", "Centres that articles were compared with. By articles_total it is what finding the nearest costs: "+
+		candidates: r.counter("index_candidates_total", "Centres that articles were compared with. By "+
+			"articles_total it is what finding the nearest costs: "+
 			"where it grows faster than the clusters, fingerprints are uneven."),
-		lag: r.gauges("input_lag_records", "Records of a partition that were not fetched yet, with those that an open transaction holds back.", "partition"),
-		open: r.gauges("open_transaction_seconds", "For how long an open transaction of somebody who writes there has held back the reading of a partition, "+
+		lag: r.gauges(
+			"input_lag_records",
+			"Records of a partition that were not fetched yet, with those that an open transaction holds "+
+				"back.",
+			"partition",
+		),
+		open: r.gauges("open_transaction_seconds", "For how long an open transaction of somebody who "+
+			"writes there has held back the reading of a partition, "+
 			"of the input or of the clusters topic; 0 is not at all.", "topic", "partition"),
-		waiting: r.gauges("waiting_bytes", "Bytes that a space holds of what it has fetched and not yet handed to a transaction.", "space"),
-		recovery: r.histograms("recovery_seconds", "Recoveries of a space, by how: disk, tail (the rest of the clusters topic was read) or topic (all of it).",
-			prometheus.ExponentialBucketsRange(0.1, 3600, 14), "how", string(FromDisk), string(FromTail), string(FromTopic)),
-		rebuilds: r.counters("disk_rebuilds_total", "Clusters on disk that could not be used, by reason: missing, damaged, foreign or stale.",
+		waiting: r.gauges(
+			"waiting_bytes",
+			"Bytes that a space holds of what it has fetched and not yet handed to a transaction.", "space",
+		),
+		recovery: r.histograms("recovery_seconds",
+			"Recoveries of a space, by how: disk, tail (the rest of the clusters topic was read) or "+
+				"topic (all of it).",
+			prometheus.ExponentialBucketsRange(0.1, 3600, 14), "how", string(FromDisk), string(FromTail),
+			string(FromTopic)),
+		rebuilds: r.counters("disk_rebuilds_total",
+			"Clusters on disk that could not be used, by reason: missing, damaged, foreign or stale.",
 			"reason", string(Missing), string(Damaged), string(Foreign), string(Stale)),
-		errors: r.counter("errors_total", "Errors of the way to the brokers or to the disk after which work began again."),
+		errors: r.counter(
+			"errors_total", "Errors of the way to the brokers or to the disk after which work began again.",
+		),
 	}
 }
 
@@ -108,7 +142,9 @@ func (m *metrics) add(c Commit) {
 }
 
 func (m *metrics) handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 10 * time.Second})
+	return promhttp.HandlerFor(
+		m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 10 * time.Second},
+	)
 }
 
 // classes are those of dead letters.
@@ -135,7 +171,8 @@ func (r register) counter(name, help string) prometheus.Counter {
 }
 
 func (r register) counters(name, help, label string, values ...string) *prometheus.CounterVec {
-	c := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, []string{label})
+	c := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help},
+		[]string{label})
 	r.MustRegister(c)
 	for _, v := range values {
 		c.WithLabelValues(v)
@@ -144,19 +181,27 @@ func (r register) counters(name, help, label string, values ...string) *promethe
 }
 
 func (r register) gauges(name, help string, labels ...string) *prometheus.GaugeVec {
-	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help}, labels)
+	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help},
+		labels)
 	r.MustRegister(g)
 	return g
 }
 
 func (r register) histogram(name, help string, buckets []float64) prometheus.Histogram {
-	h := prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: buckets})
+	h := prometheus.NewHistogram(
+		prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: buckets},
+	)
 	r.MustRegister(h)
 	return h
 }
 
-func (r register) histograms(name, help string, buckets []float64, label string, values ...string) *prometheus.HistogramVec {
-	h := prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: buckets}, []string{label})
+func (r register) histograms(
+	name, help string, buckets []float64, label string, values ...string,
+) *prometheus.HistogramVec {
+	h := prometheus.NewHistogramVec(
+		prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: buckets},
+		[]string{label},
+	)
 	r.MustRegister(h)
 	for _, v := range values {
 		h.WithLabelValues(v)
@@ -166,22 +211,32 @@ func (r register) histograms(name, help string, buckets []float64, label string,
 
 // function is a gauge whose value is asked for.
 func (r register) function(name, help string, labels prometheus.Labels, value func() float64) {
-	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help, ConstLabels: labels}, value))
+	r.MustRegister(
+		prometheus.NewGaugeFunc(
+			prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help, ConstLabels: labels}, value,
+		),
+	)
 }
 
 func (r register) build(version string) {
 	r.function("build_info", "1, with the version of clusterd and of the Go that built it.",
-		prometheus.Labels{"version": version, "goversion": runtime.Version()}, func() float64 { return 1 })
+		prometheus.Labels{
+			"version": version, "goversion": runtime.Version(),
+		}, func() float64 { return 1 })
 }
 
 // instance registers what follows from the status.
 func (r register) instance(m *Monitor) {
-	r.function("ready", "1 while /readyz says yes, else 0.", nil, func() float64 { return zeroOrOne(m.Status().Ready) })
+	r.function("ready", "1 while /readyz says yes, else 0.", nil,
+		func() float64 { return zeroOrOne(m.Status().Ready) })
 	for _, s := range []state{joining, standby, recovering, blocked, live, stopping} {
 		r.function("state", "1 for the state that the instance is in, 0 for the others.",
-			prometheus.Labels{"state": string(s)}, func() float64 { return zeroOrOne(m.Status().State == string(s)) })
+			prometheus.Labels{
+				"state": string(s),
+			}, func() float64 { return zeroOrOne(m.Status().State == string(s)) })
 	}
-	r.function("last_poll_timestamp_seconds", "Unix time when a fetch last came back, with records or without; 0 is never.", nil,
+	r.function("last_poll_timestamp_seconds",
+		"Unix time when a fetch last came back, with records or without; 0 is never.", nil,
 		func() float64 { return unix(m.Status().LastPoll) })
 	r.function("last_commit_timestamp_seconds", "Unix time of the last commit; 0 is never.", nil,
 		func() float64 { return unix(m.Status().LastCommit) })

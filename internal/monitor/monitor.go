@@ -48,7 +48,9 @@ type Monitor struct {
 func New(version string) *Monitor { return newMonitor(version, time.Now) }
 
 func newMonitor(version string, now func() time.Time) *Monitor {
-	m := &Monitor{version: version, now: now, spaces: make(map[string]*space), lag: make(map[int]int64)}
+	m := &Monitor{
+		version: version, now: now, spaces: make(map[string]*space), lag: make(map[int]int64),
+	}
 	m.metrics = newMetrics(version, m)
 	return m
 }
@@ -264,11 +266,12 @@ type Commit struct {
 	Unclustered int            // articles without words to compare
 	Rejected    map[string]int // dead letters by class
 	Expired     int            // clusters
-	TimesAhead  int            // articles that say a time too far in the future, and have an earlier event time
-	TimesOld    int            // articles that say a time too long ago, and have a later event time
-	Candidates  uint64         // centres that articles were compared with
-	Clusters    int            // now, with those that have expired and were not taken away yet
-	Odd         Odd
+	// articles that say a time too far in the future, and have an earlier event time
+	TimesAhead int
+	TimesOld   int    // articles that say a time too long ago, and have a later event time
+	Candidates uint64 // centres that articles were compared with
+	Clusters   int    // now, with those that have expired and were not taken away yet
+	Odd        Odd
 }
 
 // Odd is what was odd about the articles of a transaction.
@@ -317,7 +320,9 @@ func (m *Monitor) Committed(c Commit) {
 }
 
 // NotCommitted counts a batch that was not committed, and why.
-func (m *Monitor) NotCommitted(why Result) { m.metrics.transactions.WithLabelValues(string(why)).Inc() }
+func (m *Monitor) NotCommitted(why Result) {
+	m.metrics.transactions.WithLabelValues(string(why)).Inc()
+}
 
 // Failed reports that the way to the brokers or to the disk failed, and is tried again. The next
 // commit ends it, and so do fetches that go on without another failure.

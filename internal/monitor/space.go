@@ -39,7 +39,10 @@ type topicPartition struct {
 func (m *Monitor) enter(name string, s state) *space {
 	m.leave(name)
 	if known := m.spaces[name]; known == nil || known.state != s {
-		m.spaces[name] = &space{state: s, since: m.now(), read: make(map[topicPartition]bool), open: make(map[topicPartition]kafka.OpenTransaction)}
+		m.spaces[name] = &space{
+			state: s, since: m.now(), read: make(map[topicPartition]bool),
+			open: make(map[topicPartition]kafka.OpenTransaction),
+		}
 	}
 	return m.spaces[name]
 }
@@ -79,7 +82,9 @@ func (p *progress) report(now time.Time) *Recovery {
 	if p.total <= 0 {
 		return nil
 	}
-	r := &Recovery{Done: p.done, Total: p.total, Percent: tenths(100 * float64(p.done) / float64(p.total))}
+	r := &Recovery{
+		Done: p.done, Total: p.total, Percent: tenths(100 * float64(p.done) / float64(p.total)),
+	}
 	if since := now.Sub(p.began).Seconds(); p.done > p.from && since > 0 {
 		eta := tenths(since * float64(p.total-p.done) / float64(p.done-p.from))
 		r.ETA = &eta

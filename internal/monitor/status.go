@@ -62,12 +62,16 @@ func (m *Monitor) Status() Status {
 	now := m.now()
 	state := m.state()
 	down, contact, open := m.down(now), m.contact.problem(now), m.open(now)
-	heldBack := slices.ContainsFunc(open, func(t kafka.OpenTransaction) bool { return now.Sub(t.Since) >= openTimeout })
+	heldBack := slices.ContainsFunc(
+		open, func(t kafka.OpenTransaction) bool { return now.Sub(t.Since) >= openTimeout },
+	)
 	s := Status{
-		Ready: down == "" && !heldBack && (state == live || state == standby), State: string(state), Spaces: []Space{},
+		Ready: down == "" && !heldBack &&
+			(state == live || state == standby), State: string(state), Spaces: []Space{},
 		LastPoll: stamp(m.lastPoll), LastPollAgo: ago(now, m.lastPoll),
 		LastCommit: stamp(m.lastCommit), LastCommitAgo: ago(now, m.lastCommit),
-		Lag: maps.Clone(m.lag), OpenTransactions: open, BrokerReachable: m.answered && down == "" && contact == "",
+		Lag: maps.Clone(m.lag), OpenTransactions: open, BrokerReachable: m.answered && down == "" &&
+			contact == "",
 		Error: contact, Version: m.version,
 	}
 	if m.failures.err != nil && contact == "" {

@@ -79,7 +79,9 @@ func (p *Producer) divide(records []kafka.Record) (rounds [][]recordBatch) {
 			if round == len(rounds) {
 				rounds = append(rounds, nil)
 			}
-			rounds[round] = append(rounds[round], recordBatch{to: to, records: records, sequence: p.sequence[to]})
+			rounds[round] = append(
+				rounds[round], recordBatch{to: to, records: records, sequence: p.sequence[to]},
+			)
 			// Sequence numbers go round at 2^31.
 			p.sequence[to] = int32((int64(p.sequence[to]) + int64(len(records))) & 0x7fffffff)
 		}

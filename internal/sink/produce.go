@@ -40,8 +40,10 @@ type TooLargeError struct {
 // Error names the record and what is to be changed.
 func (e *TooLargeError) Error() string {
 	const most = 100 // bytes of a key
-	return fmt.Sprintf("topic %[1]s refuses the record of key %[2]q for partition %[3]d, which takes %[4]d bytes: its max.message.bytes is less. "+
-		"Raise it (kafka-configs.sh --bootstrap-server HOST:PORT --alter --entity-type topics --entity-name %[1]s --add-config max.message.bytes=%[5]d)",
+	return fmt.Sprintf("topic %[1]s refuses the record of key %[2]q for partition %[3]d, which "+
+		"takes %[4]d bytes: its max.message.bytes is less. "+
+		"Raise it (kafka-configs.sh --bootstrap-server HOST:PORT --alter --entity-type topics "+
+		"--entity-name %[1]s --add-config max.message.bytes=%[5]d)",
 		e.Topic, e.Key[:min(len(e.Key), most)], e.ID, e.Size, roomFor(e.Size))
 }
 
@@ -116,9 +118,13 @@ func (p *Producer) byLeader(ctx context.Context, round []recordBatch) (map[int][
 }
 
 // send notes the offset after each batch that the broker has taken, where it says so.
-func (p *Producer) send(ctx context.Context, batches []recordBatch, note func(Partition, int64)) error {
+func (p *Producer) send(
+	ctx context.Context, batches []recordBatch, note func(Partition, int64),
+) error {
 	sent, size := make(map[Partition]recordBatch), 0
-	request := &rawproduce.Request{TransactionalID: p.id, Acks: acksAll, Timeout: int32(produceTimeout.Milliseconds())}
+	request := &rawproduce.Request{
+		TransactionalID: p.id, Acks: acksAll, Timeout: int32(produceTimeout.Milliseconds()),
+	}
 	for _, b := range batches {
 		sent[b.to] = b
 		size += sizeBytes + len(b.data)

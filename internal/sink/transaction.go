@@ -148,9 +148,18 @@ func (p *Producer) Commit(ctx context.Context, batch Batch) (Written, error) {
 		failpoint, name string
 		do              func() error
 	}{
-		{"", "adding partitions to the transaction", func() error { return p.addPartitions(ctx, batch.Records) }},
-		{failpoint.BeforeProduce, "producing", func() (err error) { written, err = p.produce(ctx, requests); return err }},
-		{failpoint.AfterProduce, "adding offsets to the transaction", func() error { return p.addOffsets(ctx) }},
+		{
+			"", "adding partitions to the transaction",
+			func() error { return p.addPartitions(ctx, batch.Records) },
+		},
+		{
+			failpoint.BeforeProduce, "producing",
+			func() (err error) { written, err = p.produce(ctx, requests); return err },
+		},
+		{
+			failpoint.AfterProduce, "adding offsets to the transaction",
+			func() error { return p.addOffsets(ctx) },
+		},
 		{"", "committing offsets", func() error { return p.commitOffsets(ctx, batch.Offsets) }},
 		{failpoint.AfterOffsets, "ending the transaction", func() error { return p.end(ctx) }},
 	} {
@@ -171,7 +180,8 @@ func (p *Producer) Commit(ctx context.Context, batch Batch) (Written, error) {
 // fenced marks the errors that say that another instance has taken over.
 func fenced(err error) error {
 	for _, code := range []kafkago.Error{
-		kafkago.ProducerFenced, kafkago.InvalidProducerEpoch, kafkago.IllegalGeneration, kafkago.UnknownMemberId, kafkago.FencedInstanceID,
+		kafkago.ProducerFenced, kafkago.InvalidProducerEpoch, kafkago.IllegalGeneration,
+		kafkago.UnknownMemberId, kafkago.FencedInstanceID,
 	} {
 		if errors.Is(err, code) {
 			return fmt.Errorf("%w (%w)", ErrFenced, err)
@@ -199,7 +209,9 @@ func (p *Producer) retry(ctx context.Context, what string, do func() error) erro
 }
 
 func (p *Producer) addPartitions(ctx context.Context, records []kafka.Record) error {
-	request := &addpartitionstotxn.Request{TransactionalID: p.id, ProducerID: p.producerID, ProducerEpoch: p.epoch}
+	request := &addpartitionstotxn.Request{
+		TransactionalID: p.id, ProducerID: p.producerID, ProducerEpoch: p.epoch,
+	}
 	seen := make(map[Partition]bool)
 	topics := make(map[string]int)
 	for _, r := range records {
@@ -262,7 +274,8 @@ func (p *Producer) addOffsets(ctx context.Context) error {
 // batches of members that keep their partitions.
 func (p *Producer) commitOffsets(ctx context.Context, offsets []Offset) error {
 	request := &txnoffsetcommit.Request{
-		TransactionalID: p.id, GroupID: p.group, ProducerID: p.producerID, ProducerEpoch: p.epoch, GenerationID: -1,
+		TransactionalID: p.id, GroupID: p.group, ProducerID: p.producerID, ProducerEpoch: p.epoch,
+		GenerationID: -1,
 	}
 	topics := make(map[string]int)
 	for _, o := range offsets {

@@ -34,7 +34,9 @@ func Start(address, dir string, log *slog.Logger) (*Broker, error) {
 	b := &Broker{}
 	options := []kfake.Opt{
 		kfake.NumBrokers(1), kfake.DefaultNumPartitions(Partitions), kfake.WithLogger(logger{log}),
-		kfake.ListenFn(func(network, _ string) (net.Listener, error) { return net.Listen(network, address) }),
+		kfake.ListenFn(
+			func(network, _ string) (net.Listener, error) { return net.Listen(network, address) },
+		),
 	}
 	if dir != "" {
 		if err := b.lockDir(dir); err != nil {
@@ -46,7 +48,11 @@ func Start(address, dir string, log *slog.Logger) (*Broker, error) {
 	if err != nil {
 		b.unlock()
 		if errors.Is(err, syscall.EADDRINUSE) {
-			return nil, fmt.Errorf("starting the embedded broker: %s is taken, perhaps by another broker: give another port in kafka.brokers (%w)", address, err)
+			return nil, fmt.Errorf(
+				"starting the embedded broker: %s is taken, perhaps by another broker: give another port in "+
+					"kafka.brokers (%w)",
+				address, err,
+			)
 		}
 		return nil, fmt.Errorf("starting the embedded broker on %s: %w", address, err)
 	}

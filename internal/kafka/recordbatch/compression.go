@@ -67,7 +67,8 @@ func (d *decompressor) open(codec compress.Compression, data []byte) (io.ReadClo
 // openZstd is not left to kafka-go, which sets no limit to the window.
 func (d *decompressor) openZstd(data []byte) (io.ReadCloser, error) {
 	if d.zstd == nil {
-		decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxZstdWindow))
+		decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1),
+			zstd.WithDecoderMaxWindow(maxZstdWindow))
 		if err != nil {
 			return nil, err
 		}

@@ -16,7 +16,9 @@ func Start(t testing.TB, n int, options ...kfake.Opt) *kfake.Cluster {
 	t.Helper()
 	cluster, err := kfake.NewCluster(append([]kfake.Opt{
 		kfake.NumBrokers(n),
-		kfake.ListenFn(func(network, _ string) (net.Listener, error) { return net.Listen(network, "127.0.0.1:0") }),
+		kfake.ListenFn(
+			func(network, _ string) (net.Listener, error) { return net.Listen(network, "127.0.0.1:0") },
+		),
 	}, options...)...)
 	if err != nil {
 		t.Fatal(err)

@@ -22,7 +22,9 @@ func RandomBytes(random *rand.Rand, n int) []byte {
 
 // RandomRecord returns a record of topic t that does not compress, of about n bytes.
 func RandomRecord(random *rand.Rand, n int) kafka.Record {
-	r := kafka.Record{Topic: "t", Partition: random.IntN(3), Value: RandomBytes(random, random.IntN(n+1))}
+	r := kafka.Record{
+		Topic: "t", Partition: random.IntN(3), Value: RandomBytes(random, random.IntN(n+1)),
+	}
 	if random.IntN(2) == 0 {
 		r.Key = RandomBytes(random, random.IntN(40))
 	}
