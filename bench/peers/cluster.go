@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/clusterd/clusterd/internal/method/minhash"
+	"github.com/clusterd/clusterd/internal/method/shingling"
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/text"
 )
@@ -36,7 +37,7 @@ func (s settings) cluster(files []string) error {
 		return err
 	}
 	method, err := minhash.New(minhash.Options{
-		Cleaner: cleaner, Size: 5, Signature: s.signature, Hashes: 128, Similarity: s.similarity, Recall: 0.999,
+		Shingles: shingling.Shingles{Cleaner: cleaner, Size: 5}, Signature: s.signature, Hashes: 128, Similarity: s.similarity, Recall: 0.999,
 	})
 	if err != nil {
 		return err

@@ -28,12 +28,11 @@ var clusterFlags = []struct{ flag, key, usage string }{
 	},
 	{
 		"distance", "cluster.distance",
-		"simhash: `BITS` by which a member may differ from the centre, 0 to 6",
+		usedBy("cluster.distance") + "`BITS` by which a member may differ from the centre, 0 to 6",
 	},
 	{
 		"similarity", "cluster.similarity",
-		"simhash+verify, minhash, shingle, pinyin: least `SHARE` to which a member is like the centre, " +
-			".01 to 1, or auto",
+		usedBy("cluster.similarity") + "least `SHARE` to which a member is like the centre, .01 to 1, or auto",
 	},
 	{
 		"window", "cluster.window",
@@ -45,6 +44,9 @@ var clusterFlags = []struct{ flag, key, usage string }{
 		"character `ENCODING` of the files: auto, or one such as gb18030 or big5",
 	},
 }
+
+// usedBy names the methods that use a key.
+func usedBy(key string) string { return strings.Join(method.Using(key), ", ") + ": " }
 
 func newCluster() *cobra.Command {
 	var file, deadLetters string

@@ -10,7 +10,6 @@ import (
 
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/files"
-	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/method/idf"
 	"github.com/clusterd/clusterd/internal/offline"
 	"github.com/clusterd/clusterd/internal/terminal"
@@ -55,7 +54,7 @@ func learnIDF(cmd *cobra.Command, c config.Config, names []string) error {
 		return err
 	}
 	defer closeFiles()
-	tokenizer, err := method.NewTokenizer(c.Text, nil) // the words alone count
+	tokenizer, err := c.Text.NewTokenizer(nil) // the words alone count
 	if err != nil {
 		return err
 	}

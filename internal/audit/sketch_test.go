@@ -99,7 +99,7 @@ func TestFaultsOfSketchesAreFound(t *testing.T) {
 	for _, name := range []string{"simhash+verify", "minhash", "shingle"} {
 		c := config.Default()
 		c.Fingerprint.Method = name
-		m, err := method.New(c)
+		m, err := method.New(c.MethodSettings())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/clusterd/clusterd/internal/method"
 )
 
 // where is the first of the keys that the file gives; every rule fails only
@@ -106,7 +109,7 @@ func (d *decoder) checkTopics(c *Config) {
 }
 
 // checkSecret keeps the hash that exists to make old fingerprints from being asked to make new ones.
-func (d *decoder) checkSecret(c *Fingerprint) {
+func (d *decoder) checkSecret(c *method.FingerprintSettings) {
 	const secret, hash = "fingerprint.secret", "fingerprint.hash"
 	if c.Secret != "" && c.Hash == "sdbm-raw" && !d.anyFailed(secret, hash) {
 		d.report(d.where(hash), hash, c.Hash, "is for matching old fingerprints, and none was made with "+secret+": choose another, or remove the secret")
@@ -114,7 +117,7 @@ func (d *decoder) checkSecret(c *Fingerprint) {
 }
 
 // checkIDF keeps a table from being given in vain.
-func (d *decoder) checkIDF(c *Fingerprint) {
+func (d *decoder) checkIDF(c *method.FingerprintSettings) {
 	const idf, weight = "fingerprint.idf", "fingerprint.weight"
 	if c.IDF != "" && c.Weight != "tfidf" && !d.anyFailed(idf, weight) {
 		d.report(d.where(idf), idf, "", "is given while "+weight+" is "+c.Weight+": set that to tfidf, or remove this")
@@ -123,10 +126,10 @@ func (d *decoder) checkIDF(c *Fingerprint) {
 
 // checkSimilarity keeps a similarity from being given in vain.
 func (d *decoder) checkSimilarity(c *Config) {
-	const similarity, method = "cluster.similarity", "fingerprint.method"
-	inVain := c.Fingerprint.Method == "simhash" || c.Fingerprint.Method == "ksentence" || c.Fingerprint.Method == "exact"
-	if inVain && c.Cluster.Similarity != 0 && !d.anyFailed(similarity, method) {
-		d.report(d.where(similarity), similarity, "", "is given while "+method+" is "+c.Fingerprint.Method+", which knows none: remove this, or choose another method")
+	const similarity, name = "cluster.similarity", "fingerprint.method"
+	inVain := !slices.Contains(method.Using(similarity), c.Fingerprint.Method)
+	if inVain && c.Cluster.Similarity != 0 && !d.anyFailed(similarity, name) {
+		d.report(d.where(similarity), similarity, "", "is given while "+name+" is "+c.Fingerprint.Method+", which knows none: remove this, or choose another method")
 	}
 }
 

@@ -4,7 +4,8 @@
 // and a way to read the files that it names. Out: a Config in which every value
 // is within its limits, or Errors, which holds every mistake at once with line
 // and column. Nothing else in the program reads a configuration or a default:
-// the table in keys.go is the one list of keys.
+// the table in keys.go is the one list of keys. Which methods there are, and which keys each of
+// them uses, is said by [method.Specs].
 //
 // A scalar may hold ${NAME} or ${NAME:default}, taken from the environment
 // after the YAML is parsed, so that no value can add YAML; $${ stands for a
@@ -20,6 +21,9 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/clusterd/clusterd/internal/method"
+	"github.com/clusterd/clusterd/internal/redacted"
 )
 
 // Config is the whole configuration of clusterd. Its zero value is not usable;
@@ -28,8 +32,8 @@ type Config struct {
 	Kafka       Kafka
 	Input       Input
 	Output      Output
-	Text        Text
-	Fingerprint Fingerprint
+	Text        method.TextSettings
+	Fingerprint method.FingerprintSettings
 	Cluster     Cluster
 	Batch       Batch
 	State       State
@@ -37,6 +41,14 @@ type Config struct {
 	Memory      Memory
 	Log         Log
 }
+
+// MethodSettings returns what a method is made by.
+func (c Config) MethodSettings() method.Settings {
+	return method.Settings{Text: c.Text, Fingerprint: c.Fingerprint, Threshold: c.Cluster.ThresholdSettings}
+}
+
+// Secret is text that is never printed.
+type Secret = redacted.Text
 
 // Kafka says how the brokers are reached.
 type Kafka struct {
@@ -95,52 +107,11 @@ type Output struct {
 	Compression     string // none, gzip, snappy, lz4 or zstd
 }
 
-// Text says how text becomes tokens. The file names are absolute.
-type Text struct {
-	Dictionaries []string
-	StopWords    []string
-	HTML         string // auto, always or never
-	Extract      string // all or article
-}
-
-// Fingerprint says how articles are compared: by which method, and with which settings of it.
-type Fingerprint struct {
-	Method    string
-	Secret    Secret // with which hashes are keyed, at least 16 bytes; empty is none
-	Hash      string // sdbm, sdbm-raw or xxh3
-	Weight    string // log, tf, set or tfidf
-	Features  string // words or pairs
-	IDF       string // absolute file name, or empty
-	Shingle   Shingle
-	Signature string // fast, permutation or functions
-	Hashes    int    // places of a signature, 16 to 1024
-	Sentences int    // at least 1
-	Pinyin    Pinyin
-}
-
-// Shingle says what a shingle is.
-type Shingle struct {
-	Of   string // characters or words
-	Size int    // of these, 1 to 64
-}
-
-// Pinyin says how windows of pinyin initials are made and told apart.
-type Pinyin struct {
-	Window     int     // characters, 8 to 10,000
-	Overlap    float64 // share of a window, 0 to .9
-	Levels     int     // of a letter's frequency, 2 to 10
-	Boundaries string  // content or fixed
-}
-
 // Cluster says when two articles are taken as the same.
 type Cluster struct {
-	Distance         int           // simhash: bits of 64 that may differ, 0 to 6
-	VerifiedDistance int           // simhash+verify: the same, 0 to 10
-	Similarity       float64       // methods that know one: the least, .01 to 1; 0 is the method's own
-	Recall           float64       // minhash: .5 to 1
-	Index            string        // btree or mih
-	Window           time.Duration // event time until a cluster expires; 0 is never
-	Scope            string        // topic or partition
+	method.ThresholdSettings
+	Window time.Duration // event time until a cluster expires; 0 is never
+	Scope  string        // topic or partition
 }
 
 // Batch says how much one Kafka transaction carries: whichever limit is reached

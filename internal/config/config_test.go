@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/testutil/golden"
 )
 
@@ -21,12 +22,12 @@ func TestDefault(t *testing.T) {
 			Fields: Fields{ID: "id", Title: "title", Content: "content", PublishedAt: "published_at", Source: "source"},
 		},
 		Output: Output{Topic: "article-clusters", ClustersTopic: "clusters", DeadLetterTopic: "articles-dead", Key: "cluster", Compression: "gzip"},
-		Text:   Text{HTML: "auto", Extract: "all"},
-		Fingerprint: Fingerprint{
-			Method: "simhash", Hash: "sdbm", Weight: "log", Features: "words", Shingle: Shingle{Of: "characters", Size: 5},
-			Signature: "fast", Hashes: 128, Sentences: 3, Pinyin: Pinyin{Window: 24, Overlap: .5, Levels: 2, Boundaries: "content"},
+		Text:   method.TextSettings{HTML: "auto", Extract: "all"},
+		Fingerprint: method.FingerprintSettings{
+			Method: "simhash", Hash: "sdbm", Weight: "log", Features: "words", Shingle: method.ShingleSettings{Of: "characters", Size: 5},
+			Signature: "fast", Hashes: 128, Sentences: 3, Pinyin: method.PinyinSettings{Window: 24, Overlap: .5, Levels: 2, Boundaries: "content"},
 		},
-		Cluster: Cluster{Distance: 3, VerifiedDistance: 10, Recall: .999, Index: "btree", Scope: "topic"},
+		Cluster: Cluster{ThresholdSettings: method.ThresholdSettings{Distance: 3, VerifiedDistance: 10, Recall: .999, Index: "btree"}, Scope: "topic"},
 		Batch:   Batch{Records: 20000, Bytes: 8 << 20, Linger: 20 * time.Millisecond},
 		State:   State{Dir: "clusterd-data"},
 		HTTP:    HTTP{Listen: "127.0.0.1:8080"},

@@ -9,6 +9,8 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/clusterd/clusterd/internal/redacted"
 )
 
 // source is what a configuration is read from, beside its own text.
@@ -73,7 +75,7 @@ func (d *decoder) report(pos *token.Position, path, text, problem string) {
 		e.Line, e.Column = pos.Line, pos.Column
 	}
 	if v, ok := d.values[path]; ok && v.trait() == secret && text != "" {
-		e.Value = mask
+		e.Value = redacted.Mask
 	}
 	d.errs = append(d.errs, e)
 }
@@ -100,7 +102,7 @@ func (d *decoder) mapping(section string, m *ast.MappingNode) {
 		path := under(section, name)
 		shown := path
 		if d.mayBeSecret(path, pos) {
-			shown = under(section, mask)
+			shown = under(section, redacted.Mask)
 		}
 		if first, again := d.given[path]; again {
 			d.report(pos, shown, "", fmt.Sprintf("is already given on line %d: keep one", first.Line))

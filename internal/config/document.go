@@ -14,6 +14,8 @@ import (
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/clusterd/clusterd/internal/redacted"
 )
 
 // The parser's time grows with the square of the number of tokens and its stack
@@ -128,7 +130,7 @@ func hidden(text string) string {
 	case "'['", "']'", "'{'", "'}'", "','", "':'", "'\t'":
 		return text
 	}
-	return mask
+	return redacted.Mask
 }
 
 func syntaxError(err error) *Error {

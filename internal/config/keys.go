@@ -3,9 +3,11 @@ package config
 import (
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/clusterd/clusterd/internal/charset"
+	"github.com/clusterd/clusterd/internal/method"
 )
 
 // key is one row of the table: a scalar or a list of the configuration.
@@ -23,8 +25,8 @@ func (c *Config) keys() []key {
 		c.Kafka.keys(),
 		c.Input.keys(),
 		c.Output.keys(),
-		c.Text.keys(),
-		c.Fingerprint.keys(),
+		textKeys(&c.Text),
+		fingerprintKeys(&c.Fingerprint),
 		c.Cluster.keys(),
 		c.Batch.keys(),
 		c.State.keys(),
@@ -33,6 +35,9 @@ func (c *Config) keys() []key {
 		c.Log.keys(),
 	)
 }
+
+// usedBy begins the line of a key that only some methods use, with their names.
+func usedBy(path string) string { return strings.Join(method.Using(path), ", ") + ": " }
 
 func (c *Kafka) keys() []key {
 	tls, sasl := &c.TLS, &c.SASL
@@ -154,7 +159,7 @@ func (c *Output) keys() []key {
 	}
 }
 
-func (c *Text) keys() []key {
+func textKeys(c *method.TextSettings) []key {
 	return []key{
 		{
 			"text.dictionaries", list(&c.Dictionaries, 0, requiredFile()),
@@ -175,10 +180,10 @@ func (c *Text) keys() []key {
 	}
 }
 
-func (c *Fingerprint) keys() []key {
+func fingerprintKeys(c *method.FingerprintSettings) []key {
 	return []key{
 		{
-			"fingerprint.method", scalar(&c.Method, oneOf("simhash", "simhash+verify", "minhash", "shingle", "ksentence", "pinyin", "exact"), "simhash"),
+			"fingerprint.method", scalar(&c.Method, oneOf(method.Names()...), method.Names()[0]),
 			"How articles are compared; docs/quality.md says which method is for what.",
 		},
 		{
@@ -194,7 +199,7 @@ func (c *Fingerprint) keys() []key {
 			"simhash: weight of a token: logarithm of its count, the count, 1, or logarithm times rarity; tf lets frequent words rule.",
 		},
 		{
-			"fingerprint.features", scalar(&c.Features, oneOf("words", "pairs"), "words"),
+			"fingerprint.features", scalar(&c.Features, oneOf(method.Words, method.Pairs), method.Words),
 			"simhash: what is weighed: words, or also each pair of neighbours, which tells order and is stricter.",
 		},
 		{
@@ -202,40 +207,40 @@ func (c *Fingerprint) keys() []key {
 			"simhash with weight tfidf: table of how rare words are, as 'clusterd idf' writes it; empty takes the built-in one.",
 		},
 		{
-			"fingerprint.shingle.of", scalar(&c.Shingle.Of, oneOf("characters", "words"), "characters"),
-			"minhash, shingle: what a shingle is a run of; characters need no dictionary.",
+			"fingerprint.shingle.of", scalar(&c.Shingle.Of, oneOf(method.OfCharacters, method.OfWords), method.OfCharacters),
+			usedBy("fingerprint.shingle.of") + "what a shingle is a run of; characters need no dictionary.",
 		},
 		{
 			"fingerprint.shingle.size", scalar(&c.Shingle.Size, integer(1, 64), 5),
-			"minhash, shingle: how many of them a shingle has; more is stricter.",
+			usedBy("fingerprint.shingle.size") + "how many of them a shingle has; more is stricter.",
 		},
 		{
 			"fingerprint.signature", scalar(&c.Signature, oneOf("fast", "permutation", "functions"), "fast"),
-			"minhash: fast similarity sketching, one permutation with densification, or a hash function for each place (slow).",
+			usedBy("fingerprint.signature") + "fast similarity sketching, one permutation with densification, or a hash function for each place (slow).",
 		},
 		{
 			"fingerprint.hashes", scalar(&c.Hashes, integer(16, 1024), 128),
-			"minhash: places of a signature, a byte each; more tells more and costs more.",
+			usedBy("fingerprint.hashes") + "places of a signature, a byte each; more tells more and costs more.",
 		},
 		{
 			"fingerprint.sentences", scalar(&c.Sentences, integer(1, 1000), 3),
-			"ksentence: how many of the longest sentences must be the same.",
+			usedBy("fingerprint.sentences") + "how many of the longest sentences must be the same.",
 		},
 		{
 			"fingerprint.pinyin.window", scalar(&c.Pinyin.Window, integer(8, 10_000), 24),
-			"pinyin: characters in a window; larger ones tolerate more and match less.",
+			usedBy("fingerprint.pinyin.window") + "characters in a window; larger ones tolerate more and match less.",
 		},
 		{
 			"fingerprint.pinyin.overlap", scalar(&c.Pinyin.Overlap, share(0, 0.9), 0.5),
-			"pinyin: share of a window that the next one has too.",
+			usedBy("fingerprint.pinyin.overlap") + "share of a window that the next one has too.",
 		},
 		{
 			"fingerprint.pinyin.levels", scalar(&c.Pinyin.Levels, integer(2, 10), 2),
-			"pinyin: how finely the frequency of a letter is told; finer is stricter.",
+			usedBy("fingerprint.pinyin.levels") + "how finely the frequency of a letter is told; finer is stricter.",
 		},
 		{
 			"fingerprint.pinyin.boundaries", scalar(&c.Pinyin.Boundaries, oneOf("content", "fixed"), "content"),
-			"pinyin: whether windows begin where the content says so, or at the first character, as published.",
+			usedBy("fingerprint.pinyin.boundaries") + "whether windows begin where the content says so, or at the first character, as published.",
 		},
 	}
 }
@@ -244,23 +249,23 @@ func (c *Cluster) keys() []key {
 	return []key{
 		{
 			"cluster.distance", scalar(&c.Distance, integer(0, 6), 3),
-			"simhash: how many of the 64 bits may differ from the centre; more finds more and errs more.",
+			usedBy("cluster.distance") + "how many of the 64 bits may differ from the centre; more finds more and errs more.",
 		},
 		{
 			"cluster.verified_distance", scalar(&c.VerifiedDistance, integer(0, 10), 10),
-			"simhash+verify: how many of the 64 bits may differ where the sketches are similar.",
+			usedBy("cluster.verified_distance") + "how many of the 64 bits may differ where the sketches are similar.",
 		},
 		{
 			"cluster.similarity", scalar(&c.Similarity, shareOrAuto(0.01, 1), 0),
-			"simhash+verify, minhash, shingle, pinyin: least similarity to the centre; auto is what docs/quality.md measured for the method.",
+			usedBy("cluster.similarity") + "least similarity to the centre; auto is what docs/quality.md measured for the method.",
 		},
 		{
 			"cluster.recall", scalar(&c.Recall, share(0.5, 1), 0.999),
-			"minhash: probability that a centre of the least similarity is found; 1 finds all, for more memory.",
+			usedBy("cluster.recall") + "probability that a centre of the least similarity is found; 1 finds all, for more memory.",
 		},
 		{
 			"cluster.index", scalar(&c.Index, oneOf("btree", "mih", "auto"), "btree"),
-			"simhash: how centres within the distance are found; the results are the same.",
+			usedBy("cluster.index") + "how centres within the distance are found; the results are the same.",
 		},
 		{
 			"cluster.window", scalar(&c.Window, duration(0, math.MaxInt64), 0),

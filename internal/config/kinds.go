@@ -18,11 +18,16 @@ var errEmpty = errors.New("must not be empty")
 
 // text is the kind of strings that pass check.
 func text(allowed string, t trait, check func(string) error) kind[string] {
-	return kind[string]{
+	k := textOf[string](allowed, check)
+	k.trait = t
+	return k
+}
+
+func textOf[T ~string](allowed string, check func(string) error) kind[T] {
+	return kind[T]{
 		allowed: allowed,
-		trait:   t,
-		parse:   func(s string) (string, error) { return s, check(s) },
-		format:  func(s string) string { return s },
+		parse:   func(s string) (T, error) { return T(s), check(s) },
+		format:  func(v T) string { return string(v) },
 	}
 }
 
@@ -134,16 +139,21 @@ func checkToken(s string) error {
 	return nil
 }
 
-func oneOf(words ...string) kind[string] {
-	allowed := strings.Join(words, ", ")
-	return text(allowed, plainText, func(s string) error {
-		if slices.Contains(words, s) {
+func oneOf[T ~string](words ...T) kind[T] {
+	names := make([]string, len(words))
+	for i, w := range words {
+		names[i] = string(w)
+	}
+	allowed := strings.Join(names, ", ")
+	return textOf[T](allowed, func(s string) error {
+		switch {
+		case slices.Contains(names, s):
 			return nil
-		}
-		if len(words) == 1 {
+		case len(names) == 1:
 			return fmt.Errorf("must be %s", allowed)
+		default:
+			return fmt.Errorf("must be one of %s", allowed)
 		}
-		return fmt.Errorf("must be one of %s", allowed)
 	})
 }
 

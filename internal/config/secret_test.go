@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/clusterd/clusterd/internal/redacted"
+
 	"github.com/goccy/go-yaml"
 )
 
@@ -52,10 +54,10 @@ func TestSecretIsNeverPrinted(t *testing.T) {
 				t.Errorf("%s of %s shows the secret: %s", how, what, got)
 			}
 		}
-		if got := print(Secret(words)); !strings.Contains(got, mask) {
-			t.Errorf("%s of a secret = %q, want %s", how, got, mask)
+		if got := print(Secret(words)); !strings.Contains(got, redacted.Mask) {
+			t.Errorf("%s of a secret = %q, want %s", how, got, redacted.Mask)
 		}
-		if got := print(Secret("")); strings.Contains(got, mask) {
+		if got := print(Secret("")); strings.Contains(got, redacted.Mask) {
 			t.Errorf("%s of no secret = %q, want no mask", how, got)
 		}
 	}

@@ -5,49 +5,22 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/clusterd/clusterd/internal/method"
 )
 
-// methodsOf lists the methods that a key or a section is for; nil is all of them.
-func methodsOf(path string) []string {
-	for _, of := range []struct {
-		path    string
-		methods []string
-	}{
-		{"fingerprint.hash", []string{"simhash", "simhash+verify"}},
-		{"fingerprint.weight", []string{"simhash", "simhash+verify"}},
-		{"fingerprint.features", []string{"simhash", "simhash+verify"}},
-		{"fingerprint.idf", []string{"simhash", "simhash+verify"}},
-		{"fingerprint.shingle", []string{"minhash", "shingle"}},
-		{"fingerprint.signature", []string{"minhash"}},
-		{"fingerprint.hashes", []string{"minhash"}},
-		{"fingerprint.sentences", []string{"ksentence"}},
-		{"fingerprint.pinyin", []string{"pinyin"}},
-		{"cluster.distance", []string{"simhash"}},
-		{"cluster.verified_distance", []string{"simhash+verify"}},
-		{"cluster.similarity", []string{"simhash+verify", "minhash", "shingle", "pinyin"}},
-		{"cluster.recall", []string{"minhash"}},
-		{"cluster.index", []string{"simhash"}},
-	} {
-		if path == of.path || strings.HasPrefix(path, of.path+".") {
-			return of.methods
-		}
-	}
-	return nil
-}
-
-// Unused says why a method does not use a key, "" for one that it uses: of which methods it is, and what this one has
-// in place of it.
-func Unused(path, method string) string {
-	methods := methodsOf(path)
-	if methods == nil || slices.Contains(methods, method) {
+// Unused says why a method does not use a key, "" for one that it uses: of which methods it is, and
+// what this one has in place of it.
+func Unused(path, name string) string {
+	methods := method.Using(path)
+	if len(methods) == 0 || slices.Contains(methods, name) {
 		return ""
 	}
-	text := "is for " + strings.Join(methods, ", ") + " and has no effect on " + method
+	text := "is for " + strings.Join(methods, ", ") + " and has no effect on " + name
 	var instead []string
-	for _, threshold := range []string{"cluster.distance", "cluster.verified_distance", "cluster.similarity"} {
-		if threshold != path && slices.Contains(methodsOf(threshold), method) {
-			instead = append(instead, threshold)
-		}
+	spec, _ := method.SpecOf(name)
+	for _, t := range spec.Thresholds {
+		instead = append(instead, t.Key)
 	}
 	if strings.HasPrefix(path, "cluster.") && len(instead) > 0 {
 		text += ", which takes " + strings.Join(instead, " and ")
@@ -63,11 +36,12 @@ type Given struct {
 	byDefault map[string]bool
 }
 
-// Unused lists the keys that have no effect on a method, sorted by line. They are no mistakes, but may show one.
-func (g Given) Unused(method string) Errors {
+// Unused lists the keys that have no effect on a method, sorted by line. They are no mistakes, but
+// may show one.
+func (g Given) Unused(name string) Errors {
 	var unused Errors
 	for path, pos := range g.keys {
-		if why := Unused(path, method); why != "" && !g.byDefault[path] {
+		if why := Unused(path, name); why != "" && !g.byDefault[path] {
 			unused = append(unused, Error{File: g.file, Line: pos.Line, Column: pos.Column, Key: path, Problem: "warning: " + why})
 		}
 	}

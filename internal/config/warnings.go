@@ -9,7 +9,7 @@ import (
 // Warnings says what is allowed and likely not what is wanted, each as KEY: what, and what to do.
 func (c Config) Warnings() []string {
 	var all []string
-	if c.Fingerprint.Hash == "sdbm-raw" && strings.HasPrefix(c.Fingerprint.Method, "simhash") {
+	if c.Fingerprint.Hash == "sdbm-raw" && Unused("fingerprint.hash", c.Fingerprint.Method) == "" {
 		all = append(all, "fingerprint.hash: sdbm-raw is for matching old fingerprints: its high bits follow the first character of a word, "+
 			"so unrelated articles are merged (8 in 100 of real news); sdbm is the same hash with its bits mixed")
 	}

@@ -24,7 +24,7 @@ type Fingerprinter struct {
 
 // New returns a Fingerprinter by the configured method. A method of words loads the dictionary.
 func New(c config.Config) (*Fingerprinter, error) {
-	m, err := method.New(c)
+	m, err := method.New(c.MethodSettings())
 	if err != nil {
 		return nil, err
 	}

@@ -31,7 +31,7 @@ func configured(name string) config.Config {
 var made = sync.OnceValues(func() (map[string]method.Method, error) {
 	all := make(map[string]method.Method)
 	for _, name := range method.Names() {
-		m, err := method.New(configured(name))
+		m, err := method.New(configured(name).MethodSettings())
 		if err != nil {
 			return nil, err
 		}
@@ -110,7 +110,7 @@ func newIndex(t *testing.T, m method.Method) singlepass.Index {
 func TestUnknown(t *testing.T) {
 	c := config.Default()
 	c.Fingerprint.Method = "md5"
-	_, err := method.New(c)
+	_, err := method.New(c.MethodSettings())
 	if err == nil || !strings.Contains(err.Error(), "md5") || !strings.Contains(err.Error(), strings.Join(method.Names(), ", ")) {
 		t.Errorf("error = %v, want one that names md5 and what is allowed", err)
 	}
@@ -427,7 +427,7 @@ func TestOtherMethodsSettings(t *testing.T) {
 	c.Cluster.Similarity, c.Cluster.Distance, c.Fingerprint.Shingle.Size, c.Fingerprint.Hashes = .7, 2, 3, 64
 	for _, name := range []string{"minhash", "shingle", "ksentence", "pinyin", "exact"} { // those that load no dictionary
 		c.Fingerprint.Method = name
-		if _, err := method.New(c); err != nil {
+		if _, err := method.New(c.MethodSettings()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

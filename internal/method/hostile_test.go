@@ -221,7 +221,7 @@ func TestHostileCandidates(t *testing.T) {
 			}
 			m := methods[test.method]
 			if test.method == "comments" {
-				if m, err = method.New(hostileConfig(test.method)); err != nil {
+				if m, err = method.New(hostileConfig(test.method).MethodSettings()); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -253,7 +253,7 @@ func TestHostileCandidates(t *testing.T) {
 // the share that joined a cluster. With a window, half of all texts have expired by then.
 func BenchmarkHostile(b *testing.B) {
 	for _, name := range []string{"minhash", "comments", "simhash+verify", "simhash", "shingle"} {
-		m, err := method.New(hostileConfig(name))
+		m, err := method.New(hostileConfig(name).MethodSettings())
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -41,7 +41,7 @@ func ofSecret(t *testing.T, name, secret string, settings ...string) method.Meth
 			t.Fatal(err)
 		}
 	}
-	m, err := method.New(c)
+	m, err := method.New(c.MethodSettings())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestSecretRefused(t *testing.T) {
 	} {
 		c := config.Default()
 		c.Fingerprint.Secret, c.Fingerprint.Hash = test.secret, test.hash
-		if _, err := method.New(c); err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "hunter2") {
+		if _, err := method.New(c.MethodSettings()); err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: error = %v, want %q", test.hash, err, test.want)
 		}
 	}

@@ -32,7 +32,7 @@ func TestIdentityOfSimHash(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		m, err := method.New(c)
+		m, err := method.New(c.MethodSettings())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,10 +14,10 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 
 	"github.com/clusterd/clusterd/internal/article"
-	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/files"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/monitor"
 	"github.com/clusterd/clusterd/internal/offline"
 	"github.com/clusterd/clusterd/internal/singlepass"
@@ -537,7 +537,7 @@ func TestFileEqualsRun(t *testing.T) {
 
 func TestIdentityNamesAllThatChangesFingerprints(t *testing.T) {
 	c := testConfig()
-	c.Fingerprint = config.Fingerprint{Method: "simhash", Hash: "xxh3", Weight: "tf"}
+	c.Fingerprint = method.FingerprintSettings{Method: "simhash", Hash: "xxh3", Weight: "tf"}
 	got := testFingerprinter(t, c).Identity()
 	check.ErrorHas(t, errors.New(got), "method=simhash,hash=xxh3,weight=tf,dict=", ",stop=", ",norm=", ",html=auto")
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/method/hamming"
 	"github.com/clusterd/clusterd/internal/method/minhash"
+	"github.com/clusterd/clusterd/internal/method/shingling"
 	"github.com/clusterd/clusterd/internal/monitor"
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/space"
@@ -82,7 +83,7 @@ var minhashMethod = sync.OnceValues(func() (*minhash.Method, error) {
 	if err != nil {
 		return nil, err
 	}
-	return minhash.New(minhash.Options{Cleaner: cleaner, Size: 5, Signature: "fast", Hashes: 16, Recall: .99})
+	return minhash.New(minhash.Options{Shingles: shingling.Shingles{Cleaner: cleaner, Size: 5}, Signature: "fast", Hashes: 16, Recall: .99})
 })
 
 // minhashReplica returns a replica of a method with sketches.

@@ -87,7 +87,10 @@ type Outcomes struct {
 
 // HashIsAll reports whether the configured method compares 64 bits and no sketch, so that the
 // nearest of many fingerprints can be looked for.
-func HashIsAll(c config.Config) bool { return c.Fingerprint.Method == "simhash" }
+func HashIsAll(c config.Config) bool {
+	spec, _ := method.SpecOf(c.Fingerprint.Method)
+	return spec.HashIsAll
+}
 
 type fingerprinter = func(title, content string) (singlepass.Fingerprint, bool)
 
@@ -96,7 +99,7 @@ type fingerprinter = func(title, content string) (singlepass.Fingerprint, bool)
 func New(
 	c config.Config, dir *spill.Dir, seed maphash.Seed, from, to map[int32]int64,
 ) (*Outcomes, error) {
-	m, err := method.New(c)
+	m, err := method.New(c.MethodSettings())
 	if err != nil {
 		return nil, err
 	}

@@ -2,10 +2,9 @@
 package exact
 
 import (
-	"unicode"
-	"unicode/utf8"
-
+	"github.com/clusterd/clusterd/internal/method/equality"
 	"github.com/clusterd/clusterd/internal/method/keyedhash"
+	"github.com/clusterd/clusterd/internal/method/shingling"
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/text"
 )
@@ -14,7 +13,7 @@ import (
 // has. A fingerprint is the 64-bit xxh3 of that text, so that two different ones of ten million
 // texts have the same with a probability of 3 in a million.
 type Method struct {
-	Equality
+	equality.Comparer
 	cleaner *text.Cleaner
 	hash    *keyedhash.Hash
 }
@@ -32,31 +31,8 @@ func (m *Method) Identity() string { return "method=exact," + m.cleaner.Identity
 func (m *Method) NewPrinter() func(title, content string) (f singlepass.Fingerprint, ok bool) {
 	var clean []byte
 	return func(title, content string) (singlepass.Fingerprint, bool) {
-		clean = m.cleaner.AppendClean(Reuse(clean), title, content)
-		solid, ok := Solid(clean)
-		return singlepass.Fingerprint{Hash: m.hash.Sum(solid)}, ok
+		clean = m.cleaner.AppendClean(shingling.Reuse(clean), title, content)
+		characters, ok := shingling.WithoutSpace(clean)
+		return singlepass.Fingerprint{Hash: m.hash.Sum(characters)}, ok
 	}
-}
-
-// Reuse returns the memory of b, empty, for the next text; that of a giant one it lets go.
-func Reuse(b []byte) []byte {
-	if cap(b) > 1<<20 {
-		return nil
-	}
-	return b[:0]
-}
-
-// Solid takes the white space out of a text, in place, and reports whether a letter or a
-// number is left.
-func Solid(s []byte) (solid []byte, ok bool) {
-	solid = s[:0]
-	for i := 0; i < len(s); {
-		r, size := utf8.DecodeRune(s[i:])
-		if !unicode.IsSpace(r) {
-			ok = ok || unicode.IsLetter(r) || unicode.IsNumber(r)
-			solid = append(solid, s[i:i+size]...)
-		}
-		i += size
-	}
-	return solid, ok
 }

@@ -47,36 +47,6 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-func TestSolid(t *testing.T) {
-	for _, test := range []struct {
-		text, want string
-		ok         bool
-	}{
-		{"", "", false},
-		{" \t\r\n\v\f\u0085\u00a0\u2028\u3000", "", false},
-		{" - … 。", "-…。", false},
-		{" a ", "a", true},
-		{"- 7", "-7", true},
-		{"台 风\n", "台风", true},
-		{"Ⅷ", "Ⅷ", true},
-	} {
-		got, ok := exact.Solid([]byte(test.text))
-		if string(got) != test.want || ok != test.ok {
-			t.Errorf("%q: %q, %t; want %q, %t", test.text, got, ok, test.want, test.ok)
-		}
-	}
-}
-
-func TestReuse(t *testing.T) {
-	small, giant := make([]byte, 10, 100), make([]byte, 2<<20)
-	if got := exact.Reuse(small); len(got) != 0 || cap(got) != 100 {
-		t.Errorf("of 100 bytes %d are left", cap(got))
-	}
-	if got := exact.Reuse(giant); cap(got) != 0 {
-		t.Errorf("%d bytes are kept", cap(got))
-	}
-}
-
 func TestNewIndex(t *testing.T) {
 	m := newMethod(t)
 	if _, err := m.NewIndex(.1); err == nil {

@@ -4,8 +4,9 @@ package ksentence
 import (
 	"fmt"
 
-	"github.com/clusterd/clusterd/internal/method/exact"
+	"github.com/clusterd/clusterd/internal/method/equality"
 	"github.com/clusterd/clusterd/internal/method/keyedhash"
+	"github.com/clusterd/clusterd/internal/method/shingling"
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/text"
 )
@@ -14,7 +15,7 @@ import (
 // but for white space and punctuation. A fingerprint is the 64-bit xxh3 of these sentences,
 // where MD5 was published.
 type Method struct {
-	exact.Equality
+	equality.Comparer
 	cleaner   *text.Cleaner
 	sentences int
 	hash      *keyedhash.Hash
@@ -42,7 +43,7 @@ func (m *Method) NewPrinter() func(title, content string) (f singlepass.Fingerpr
 		splitter splitter
 	)
 	return func(title, content string) (singlepass.Fingerprint, bool) {
-		clean = m.cleaner.AppendClean(exact.Reuse(clean), title, content)
+		clean = m.cleaner.AppendClean(shingling.Reuse(clean), title, content)
 		splitter.split(clean)
 		longest := splitter.longest(m.sentences)
 		return singlepass.Fingerprint{Hash: m.hash.Sum(longest)}, len(longest) > 0

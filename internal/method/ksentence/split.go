@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/clusterd/clusterd/internal/method/exact"
+	"github.com/clusterd/clusterd/internal/method/shingling"
 )
 
 // A splitter divides one text after the other into sentences, in memory that it uses again.
@@ -26,7 +26,7 @@ type sentence struct {
 // one. Sentences end at line breaks and at the punctuation that ends one in Chinese or
 // English. Of each, letters, numbers and the marks on them count; one without is none.
 func (s *splitter) split(clean []byte) {
-	s.text, s.sentences = exact.Reuse(s.text), s.sentences[:0]
+	s.text, s.sentences = shingling.Reuse(s.text), s.sentences[:0]
 	at := sentence{}
 	word := 0 // Latin letters and digits without a break up to here
 	for i := 0; i < len(clean); {

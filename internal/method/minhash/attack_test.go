@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/clusterd/clusterd/internal/method/keyedhash"
+	"github.com/clusterd/clusterd/internal/method/shingling"
 	"github.com/clusterd/clusterd/internal/text"
 )
 
@@ -22,7 +23,7 @@ func shinglesFor(o Options, signature string) string {
 	alphabet := []rune(letters)
 	for i := range pool {
 		var piece strings.Builder
-		for n, left := i, 0; left < o.Size; left++ {
+		for n, left := i, 0; left < o.Shingles.Size; left++ {
 			piece.WriteRune(alphabet[n%32])
 			n /= 32
 		}
@@ -48,7 +49,7 @@ func TestShinglesMadeToJoin(t *testing.T) {
 		t.Fatal(err)
 	}
 	const article = "The new bridge over the northern harbour opened to traffic this morning after four years of work. 新桥今天上午通车。"
-	public := Options{Cleaner: cleaner, Size: 5, Signature: "fast", Hashes: 128, Recall: 1}
+	public := Options{Shingles: shingling.Shingles{Cleaner: cleaner, Size: 5}, Signature: "fast", Hashes: 128, Recall: 1}
 	secret := public
 	secret.Key = key
 	for _, test := range []struct {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/clusterd/clusterd/internal/method/shingling"
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/text"
 )
@@ -204,7 +205,7 @@ func BenchmarkFingerprint(b *testing.B) {
 	} {
 		for _, signature := range []string{"fast", "permutation", "functions"} {
 			b.Run(test.name+"/"+signature, func(b *testing.B) {
-				m, err := New(Options{Cleaner: cleaner, Size: 5, Signature: signature, Hashes: 128, Recall: 0.999})
+				m, err := New(Options{Shingles: shingling.Shingles{Cleaner: cleaner, Size: 5}, Signature: signature, Hashes: 128, Recall: 0.999})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -13,24 +13,19 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/clusterd/clusterd/internal/method/jaccard"
 	"github.com/clusterd/clusterd/internal/method/keyedhash"
+	"github.com/clusterd/clusterd/internal/method/shingling"
 	"github.com/clusterd/clusterd/internal/singlepass"
-	"github.com/clusterd/clusterd/internal/text"
 )
 
 // DefaultSimilarity is the least similarity of articles that are the same where none is configured. On
 // real articles .75 to .8 do about as well.
 const DefaultSimilarity = 0.77
 
-// Options says how signatures are made and how alike they must be.
+// Options say how signatures are made and how similar they must be.
 type Options struct {
-	// Cleaner cleans texts whose shingles are of characters.
-	Cleaner *text.Cleaner
-	// Words divides texts whose shingles are of words, by their hashes, which must be there: it was made
-	// with a [text.Options].Hash. Where it is set, Cleaner is not used.
-	Words *text.Tokenizer
-	// Size is how many characters or words a shingle has, at least 1.
-	Size int
+	Shingles shingling.Shingles
 	// Signature is how signatures are made: fast, permutation or functions.
 	Signature string
 	// Hashes is how many places a signature has, 1 to [MaxHashes].
@@ -62,16 +57,15 @@ func New(o Options) (*Method, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Similarity == 0 {
-		o.Similarity = DefaultSimilarity
+	if err := o.Shingles.Check(); err != nil {
+		return nil, err
+	}
+	if o.Similarity, err = jaccard.MinSimilarity(o.Similarity, DefaultSimilarity); err != nil {
+		return nil, err
 	}
 	switch {
-	case o.Size < 1:
-		return nil, fmt.Errorf("shingles of size %d: allowed is 1 or more", o.Size)
 	case o.Hashes < 1 || o.Hashes > MaxHashes:
 		return nil, fmt.Errorf("%d hashes: allowed are 1 to %d", o.Hashes, MaxHashes)
-	case !(o.Similarity > 0 && o.Similarity <= 1):
-		return nil, fmt.Errorf("similarity %v: allowed is more than 0, up to 1", o.Similarity)
 	case !(o.Recall > 0 && o.Recall <= 1):
 		return nil, fmt.Errorf("recall %v: allowed is more than 0, up to 1", o.Recall)
 	}
@@ -81,14 +75,9 @@ func New(o Options) (*Method, error) {
 // Identity names everything that changes signatures, as name=value pairs joined by commas. It is the same
 // on every machine.
 func (m *Method) Identity() string {
-	of, cleaning := "characters", ""
-	if m.options.Words != nil {
-		of, cleaning = "words", m.options.Words.Identity()
-	} else {
-		cleaning = m.options.Cleaner.Identity()
-	}
+	s := m.options.Shingles
 	return fmt.Sprintf("method=minhash,shingle=%s,size=%d,signature=%s,hashes=%d,%s",
-		of, m.options.Size, m.options.Signature, m.options.Hashes, cleaning)
+		s.Unit(), s.Size, m.options.Signature, m.options.Hashes, s.Identity())
 }
 
 // NewPrinter returns a function that makes the fingerprint of an article, in memory that it uses again;

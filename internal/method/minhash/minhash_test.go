@@ -8,6 +8,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/clusterd/clusterd/internal/method/shingling"
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/text"
 )
@@ -20,7 +21,7 @@ func testOptions(t testing.TB) Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Options{Cleaner: cleaner, Size: 5, Signature: "fast", Hashes: 128, Recall: 0.999}
+	return Options{Shingles: shingling.Shingles{Cleaner: cleaner, Size: 5}, Signature: "fast", Hashes: 128, Recall: 0.999}
 }
 
 func newTest(t testing.TB, change func(*Options)) *Method {
@@ -42,7 +43,7 @@ func TestNewRefuses(t *testing.T) {
 		want   string
 	}{
 		{func(o *Options) { o.Signature = "slow" }, `unknown signature "slow": allowed are fast, permutation and functions`},
-		{func(o *Options) { o.Size = 0 }, "shingles of size 0: allowed is 1 or more"},
+		{func(o *Options) { o.Shingles.Size = 0 }, "shingles of size 0: allowed is 1 or more"},
 		{func(o *Options) { o.Hashes = 1025 }, "1025 hashes: allowed are 1 to 1024"},
 		{func(o *Options) { o.Similarity = 1.1 }, "similarity 1.1: allowed is more than 0, up to 1"},
 		{func(o *Options) { o.Similarity = -1 }, "similarity -1: allowed is more than 0, up to 1"},
@@ -64,7 +65,7 @@ func TestNewRefuses(t *testing.T) {
 
 func TestIdentity(t *testing.T) {
 	m := newTest(t, nil)
-	want := "method=minhash,shingle=characters,size=5,signature=fast,hashes=128," + m.options.Cleaner.Identity()
+	want := "method=minhash,shingle=characters,size=5,signature=fast,hashes=128," + m.options.Shingles.Cleaner.Identity()
 	if got := m.Identity(); got != want {
 		t.Errorf("identity %s, want %s", got, want)
 	}
@@ -139,7 +140,7 @@ func FuzzRoll(f *testing.F) {
 		if size == 0 {
 			return
 		}
-		s := newShingler(Options{Size: int(size)})
+		s := newShingler(Options{Shingles: shingling.Shingles{Size: int(size)}})
 		for _, b := range append(data, 'x') {
 			s.letters = append(s.letters, uint64(b)<<56|uint64(b))
 		}

@@ -87,7 +87,7 @@ func TestRealArticles(t *testing.T) {
 				continue
 			}
 			joined++
-			if got := jaccard(shingles, articles[c.Seq]); got < 0.5 {
+			if got := jaccardIndex(shingles, articles[c.Seq]); got < 0.5 {
 				t.Errorf("article %d joins %d, with which it shares %.2f", i, c.Seq, got)
 			}
 		}
@@ -126,7 +126,7 @@ func nearestOfAll(
 	return best, distance, ok
 }
 
-func jaccard(a, b []uint64) float64 {
+func jaccardIndex(a, b []uint64) float64 {
 	in := make(map[uint64]int)
 	for _, s := range a {
 		in[s] |= 1

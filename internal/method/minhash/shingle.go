@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 	"unsafe"
 
-	"github.com/clusterd/clusterd/internal/method/exact"
 	"github.com/clusterd/clusterd/internal/method/keyedhash"
+	"github.com/clusterd/clusterd/internal/method/shingling"
 	"github.com/clusterd/clusterd/internal/text"
 )
 
@@ -42,12 +42,13 @@ type shingler struct {
 }
 
 func newShingler(o Options) *shingler {
-	s := &shingler{size: o.Size, past: 1, cleaner: o.Cleaner, keyed: o.Key.For("shingle")}
-	for range o.Size {
+	of := o.Shingles
+	s := &shingler{size: of.Size, past: 1, cleaner: of.Cleaner, keyed: o.Key.For("shingle")}
+	for range of.Size {
 		s.past *= multiplier
 	}
-	if o.Words != nil {
-		s.counter = o.Words.NewCounter()
+	if of.Words != nil {
+		s.counter = of.Words.NewCounter()
 	}
 	return s
 }
@@ -80,7 +81,7 @@ func (s *shingler) shinglesOf(title, content string) (shingles []uint64, ok bool
 
 // hashCharacters makes shingles of the characters that are no white space, by the key.
 func (s *shingler) hashCharacters() (shingles []uint64, ok bool) {
-	solid, ok := exact.Solid(s.text)
+	solid, ok := shingling.WithoutSpace(s.text)
 	if !ok {
 		return nil, false
 	}

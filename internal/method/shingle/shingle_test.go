@@ -1,6 +1,7 @@
 package shingle
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"sync"
@@ -9,6 +10,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/clusterd/clusterd/internal/method/jaccard"
+	"github.com/clusterd/clusterd/internal/method/shingling"
 	"github.com/clusterd/clusterd/internal/text"
 )
 
@@ -20,7 +22,7 @@ func newMethod(t testing.TB, size int) *Method {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := New(Options{Cleaner: cleaner, Size: size})
+	m, err := New(Options{Shingles: shingling.Shingles{Cleaner: cleaner, Size: size}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,13 +42,15 @@ func TestOptions(t *testing.T) {
 		{5, 1.1, "similarity 1.1"},
 		{5, math.NaN(), "similarity NaN"},
 	} {
-		_, err := New(Options{Size: test.size, Similarity: test.similarity})
+		_, err := New(Options{Shingles: shingling.Shingles{Size: test.size}, Similarity: test.similarity})
 		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
 			t.Errorf("size %d, similarity %v: error %v, want %q", test.size, test.similarity, err, test.want)
 		}
 	}
-	if m := newMethod(t, 5); m.Bound() != 1-m.options.Similarity || m.options.Similarity != DefaultSimilarity {
-		t.Errorf("bound %v, similarity %v", m.Bound(), m.options.Similarity)
+	similarity := DefaultSimilarity
+	want := fmt.Sprintf("similarity=%v", similarity)
+	if m := newMethod(t, 5); m.Bound() != 1-similarity || m.Threshold() != want {
+		t.Errorf("bound %v, threshold %s", m.Bound(), m.Threshold())
 	}
 }
 
@@ -126,7 +130,7 @@ func FuzzCharacters(f *testing.F) {
 		if !ok {
 			return
 		}
-		characters := []rune(strings.Join(strings.Fields(string(m.options.Cleaner.AppendClean(nil, "", content))), ""))
+		characters := []rune(strings.Join(strings.Fields(string(m.shingles.Cleaner.AppendClean(nil, "", content))), ""))
 		var want jaccard.Builder
 		for i := range max(1, len(characters)-size+1) {
 			want.Add(xxh3.HashString(string(characters[i:min(i+size, len(characters))])))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/clusterd/clusterd/internal/method/shingling"
 	"github.com/clusterd/clusterd/internal/text"
 )
 
@@ -14,7 +15,7 @@ func TestWords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := New(Options{Words: tokenizer, Size: 2})
+	m, err := New(Options{Shingles: shingling.Shingles{Words: tokenizer, Size: 2}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,8 +11,10 @@ import (
 	"fmt"
 	"math/bits"
 
+	"github.com/clusterd/clusterd/internal/method/jaccard"
 	"github.com/clusterd/clusterd/internal/method/keyedhash"
 	"github.com/clusterd/clusterd/internal/method/minhash"
+	"github.com/clusterd/clusterd/internal/method/shingling"
 	"github.com/clusterd/clusterd/internal/text"
 )
 
@@ -37,17 +39,17 @@ type Sketcher struct {
 	differ     int // bits that may differ
 }
 
-// New returns a Sketcher of articles as the Cleaner cleans them, to which those are the same whose estimated
-// similarity is at least this, above 0 and up to 1; 0 is [DefaultSimilarity]. With a key, shingles are hashed by it.
-func New(cleaner *text.Cleaner, similarity float64, key *keyedhash.Key) (*Sketcher, error) {
-	if similarity == 0 {
-		similarity = DefaultSimilarity
-	}
-	if !(similarity > 0 && similarity <= 1) {
-		return nil, fmt.Errorf("similarity %v: allowed is more than 0, up to 1", similarity)
+// NewSketcher returns a Sketcher of articles as the Cleaner cleans them. Sketches agree whose
+// estimated similarity is at least this, above 0 and up to 1; 0 is [DefaultSimilarity]. With a key,
+// shingles are hashed by it.
+func NewSketcher(cleaner *text.Cleaner, similarity float64, key *keyedhash.Key) (*Sketcher, error) {
+	similarity, err := jaccard.MinSimilarity(similarity, DefaultSimilarity)
+	if err != nil {
+		return nil, err
 	}
 	signatures, err := minhash.New(minhash.Options{
-		Cleaner: cleaner, Size: shingle, Signature: "fast", Hashes: places, Similarity: similarity, Recall: 1, Key: key,
+		Shingles:  shingling.Shingles{Cleaner: cleaner, Size: shingle},
+		Signature: "fast", Hashes: places, Similarity: similarity, Recall: 1, Key: key,
 	})
 	if err != nil {
 		return nil, err

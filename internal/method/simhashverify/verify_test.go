@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/clusterd/clusterd/internal/method/minhash"
+	"github.com/clusterd/clusterd/internal/method/shingling"
 	"github.com/clusterd/clusterd/internal/simhash"
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/text"
@@ -20,7 +21,7 @@ func newSketcher(t testing.TB, similarity float64) *Sketcher {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := New(cleaner, similarity, nil)
+	s, err := NewSketcher(cleaner, similarity, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +30,7 @@ func newSketcher(t testing.TB, similarity float64) *Sketcher {
 
 func TestNew(t *testing.T) {
 	for _, similarity := range []float64{-1, 1.01, math.NaN(), math.Inf(1)} {
-		if s, err := New(nil, similarity, nil); err == nil || s != nil {
+		if s, err := NewSketcher(nil, similarity, nil); err == nil || s != nil {
 			t.Errorf("similarity %v: %v, error %v", similarity, s, err)
 		}
 	}
@@ -234,7 +235,7 @@ func TestSketchIsOfMinHash(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := minhash.New(minhash.Options{Cleaner: cleaner, Size: shingle, Signature: "fast", Hashes: places, Recall: 1})
+	m, err := minhash.New(minhash.Options{Shingles: shingling.Shingles{Cleaner: cleaner, Size: shingle}, Signature: "fast", Hashes: places, Recall: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,7 @@ func Articles(c config.Config, a, b Text) (Report, error) {
 	r := Report{A: about(a), B: about(b)}
 	for _, name := range method.Names() {
 		c.Fingerprint.Method = name
-		m, err := method.New(c)
+		m, err := method.New(c.MethodSettings())
 		if err != nil {
 			return Report{}, err
 		}

@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 	"unicode/utf8"
 
+	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/printable"
 	"github.com/clusterd/clusterd/internal/quality/diff"
 	"github.com/clusterd/clusterd/internal/terminal"
@@ -42,9 +43,9 @@ func (r Report) WriteText(out io.Writer, colour bool) error {
 		}
 	}
 	fmt.Fprintf(out,
-		"\nThe distance of simhash is in bits, of the others it is 1 less the similarity.\n\n"+
+		"\nThe distance of %s is in bits, of the others it is 1 less the similarity.\n\n"+
 			"- %s: %d characters alone\n+ %s: %d alone\n  both: %d\n\n",
-		printable.Text(r.A.File), onlyA, printable.Text(r.B.File), onlyB, shared)
+		strings.Join(method.MeasuredIn(method.Bits), " and "), printable.Text(r.A.File), onlyA, printable.Text(r.B.File), onlyB, shared)
 	return r.writePassages(out, colour)
 }
 

@@ -60,17 +60,22 @@ const (
 	wordBits     = 64
 )
 
+// unitOf returns what the distances of a method are measured in.
+func unitOf(name string) string {
+	if spec, _ := method.SpecOf(name); spec.Measure().Unit == method.Bits {
+		return Bits
+	}
+	return Dissimilarity
+}
+
 // sweep clusters the same fingerprints at other thresholds.
 func sweep(
-	ctx context.Context, m method.Method, docs []Document, made fingerprints, p pass, o Options,
+	ctx context.Context, m method.Method, unit string, docs []Document, made fingerprints, p pass,
+	o Options,
 ) (*Curve, error) {
 	b := o.Truth.resolve(docs)
 	same, other := b.distances(m, made)
-	c := &Curve{Unit: Dissimilarity, Half: len(b.pairs) > 0}
-	inBits := func(d float64) bool { return d > 1 && !math.IsInf(d, 1) }
-	if slices.ContainsFunc(slices.Concat(same, other, []float64{m.Bound()}), inBits) {
-		c.Unit = Bits
-	}
+	c := &Curve{Unit: unit, Half: len(b.pairs) > 0}
 	c.Same, c.Other = histogram(same, c.Unit), histogram(other, c.Unit)
 	for _, threshold := range thresholds(c.Unit, m.Bound()) {
 		index, err := m.NewIndex(threshold)

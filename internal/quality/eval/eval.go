@@ -101,7 +101,7 @@ func describe(docs []Document, o Options) Report {
 }
 
 func evaluate(ctx context.Context, docs []Document, v Variant, o Options) (Run, error) {
-	m, err := method.New(v.Config)
+	m, err := method.New(v.Config.MethodSettings())
 	if err != nil {
 		return Run{}, err
 	}
@@ -138,7 +138,7 @@ func evaluate(ctx context.Context, docs []Document, v Variant, o Options) (Run, 
 		run.Signals = Signals(docs, c.Clustering, o)
 	}
 	if o.Curves && o.Truth != nil {
-		if run.Curve, err = sweep(ctx, m, docs, p, pass, o); err != nil {
+		if run.Curve, err = sweep(ctx, m, unitOf(v.Config.Fingerprint.Method), docs, p, pass, o); err != nil {
 			return Run{}, err
 		}
 	}

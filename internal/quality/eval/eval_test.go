@@ -87,7 +87,7 @@ func TestClustersAreThoseOfTheDaemon(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := method.New(v.Config)
+		m, err := method.New(v.Config.MethodSettings())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,7 +1,8 @@
 package paper
 
 import (
-	"github.com/clusterd/clusterd/internal/config"
+	"slices"
+
 	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/method/hamming"
 	"github.com/clusterd/clusterd/internal/quality/eval"
@@ -13,16 +14,9 @@ import (
 // methods as configured, and beside simhash what it is with the paper's settings, to the letter and
 // with the token hash mended, and at its widest.
 func Runs() []string {
-	runs := []string{
-		"simhash", "simhash,fingerprint.hash=sdbm-raw,fingerprint.weight=tf",
-		"simhash,fingerprint.weight=tf", "simhash,cluster.distance=6",
-	}
-	for _, name := range method.Names() {
-		if name != "simhash" {
-			runs = append(runs, name)
-		}
-	}
-	return runs
+	return slices.Insert(method.Names(), 1,
+		"simhash,fingerprint.hash=sdbm-raw,fingerprint.weight=tf",
+		"simhash,fingerprint.weight=tf", "simhash,cluster.distance=6")
 }
 
 // NewVariants returns variants that share a method where their fingerprints are the same:
@@ -31,7 +25,7 @@ func NewVariants(configured []eval.Variant) ([]Variant, error) {
 	var variants []Variant
 	made := make(map[string]method.Method) // by identity
 	for _, c := range configured {
-		m, err := method.New(c.Config)
+		m, err := method.New(c.Config.MethodSettings())
 		if err != nil {
 			return nil, err
 		}
@@ -41,7 +35,7 @@ func NewVariants(configured []eval.Variant) ([]Variant, error) {
 		}
 		made[m.Identity()] = m
 		v := Variant{Name: c.Name, Method: m, Threshold: bound}
-		if c.Config.Fingerprint.Method == "simhash" {
+		if spec, _ := method.SpecOf(c.Config.Fingerprint.Method); spec.HashIsAll {
 			v.OtherIndex = func() singlepass.Index { return hamming.Centres(hamming.NewMIH(int(bound))) }
 		}
 		variants = append(variants, v)
@@ -50,7 +44,7 @@ func NewVariants(configured []eval.Variant) ([]Variant, error) {
 }
 
 // NewArticles returns the documents that are articles, cleaned as the configuration says.
-func NewArticles(c config.Text, documents []eval.Document) ([]Article, error) {
+func NewArticles(c method.TextSettings, documents []eval.Document) ([]Article, error) {
 	cleaner, err := text.NewArticleCleaner(c.HTML, c.Extract)
 	if err != nil {
 		return nil, err

@@ -36,7 +36,7 @@ func findTruth(
 ) (truth, error) {
 	c.Fingerprint.Method = "shingle"
 	c.Fingerprint.Shingle.Of, c.Fingerprint.Shingle.Size = "characters", shingleSize
-	shingles, err := method.New(c)
+	shingles, err := method.New(c.MethodSettings())
 	if err != nil {
 		return truth{}, err
 	}

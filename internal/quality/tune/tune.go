@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/quality/eval"
 )
 
@@ -184,24 +185,17 @@ func better(points []Point) *Point {
 	return best
 }
 
-// The keys of the configuration that a proposal sets.
-const (
-	methodKey     = "fingerprint.method"
-	distanceKey   = "cluster.distance"
-	verifiedKey   = "cluster.verified_distance"
-	similarityKey = "cluster.similarity"
-)
+// methodKey is the key of the configuration for the method.
+const methodKey = "fingerprint.method"
 
 // setting returns the key and the value that give a method this threshold.
 func setting(name string, threshold float64) (key, value string) {
-	switch name {
-	case "simhash":
-		return distanceKey, strconv.FormatFloat(threshold, 'f', -1, 64)
-	case "simhash+verify":
-		return verifiedKey, strconv.FormatFloat(threshold, 'f', -1, 64)
-	default:
-		return similarityKey, strconv.FormatFloat(math.Round((1-threshold)*1e4)/1e4, 'f', -1, 64)
+	spec, _ := method.SpecOf(name)
+	measure := spec.Measure()
+	if measure.Unit == method.Similarity {
+		threshold = math.Round((1-threshold)*1e4) / 1e4
 	}
+	return measure.Key, strconv.FormatFloat(threshold, 'f', -1, 64)
 }
 
 // propose takes, of the best points of all methods whose F1 is within the tolerance of the highest,

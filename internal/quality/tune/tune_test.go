@@ -233,7 +233,7 @@ func TestPoints(t *testing.T) {
 func TestPropose(t *testing.T) {
 	best := func(method string, f1, perSecond float64) Point {
 		return Point{
-			Method: method, Key: similarityKey, Value: "0.8", Best: true, F1: f1,
+			Method: method, Key: "cluster.similarity", Value: "0.8", Best: true, F1: f1,
 			PerSecond: perSecond,
 		}
 	}
@@ -283,15 +283,15 @@ func TestWrite(t *testing.T) {
 		Levels: []Level{{1, 24}, {.9, 74}, {.8, 33}, {.7, 28}, {.6, 41}, {.5, 36}},
 		Points: []Point{
 			{
-				Method: "simhash", Key: distanceKey, Value: "3", Default: true, Precision: .951, Recall: .588,
+				Method: "simhash", Key: "cluster.distance", Value: "3", Default: true, Precision: .951, Recall: .588,
 				F1: .726, HalfPrecision: 1, PerSecond: 15371, CentreBytes: 94,
 			},
 			{
-				Method: "simhash", Key: distanceKey, Value: "6", Best: true, Precision: .794, Recall: .855,
+				Method: "simhash", Key: "cluster.distance", Value: "6", Best: true, Precision: .794, Recall: .855,
 				F1: .824, HalfPrecision: .972, PerSecond: 15164, CentreBytes: 94,
 			},
 			{
-				Method: "shingle", Key: similarityKey, Value: "0.8", Best: true, Precision: 1, Recall: 1, F1: 1,
+				Method: "shingle", Key: "cluster.similarity", Value: "0.8", Best: true, Precision: 1, Recall: 1, F1: 1,
 				HalfPrecision: 1, PerSecond: 4058, CentreBytes: 52000,
 			},
 		},

@@ -1,0 +1,38 @@
+// Package equality compares fingerprints that are equal or not: the rest of a method whose
+// fingerprint is one hash.
+package equality
+
+import (
+	"fmt"
+
+	"github.com/clusterd/clusterd/internal/method/hamming"
+	"github.com/clusterd/clusterd/internal/singlepass"
+)
+
+// A Comparer compares fingerprints that have a hash and no sketch, and are equal or not.
+type Comparer struct{}
+
+// Distance returns 0 between equal fingerprints, and else 1.
+func (Comparer) Distance(a, b singlepass.Fingerprint) float64 {
+	if a.Hash == b.Hash {
+		return 0
+	}
+	return 1
+}
+
+// Bound returns 0: only equal ones are the same.
+func (Comparer) Bound() float64 { return 0 }
+
+// Threshold returns nothing: no setting makes unequal fingerprints the same.
+func (Comparer) Threshold() string { return "" }
+
+// Check returns an error of a fingerprint with a sketch.
+func (Comparer) Check(f singlepass.Fingerprint) error { return f.CheckNoSketch() }
+
+// NewIndex returns an empty index of equal centres; another bound than 0 is an error.
+func (Comparer) NewIndex(bound float64) (singlepass.Index, error) {
+	if bound != 0 {
+		return nil, fmt.Errorf("distance %v: allowed is 0, since articles are equal or not", bound)
+	}
+	return hamming.Centres(hamming.NewBTree(0)), nil
+}

@@ -1,0 +1,73 @@
+// Package shingling is what methods share that take an article by its characters or its shingles:
+// the text without white space, and what a shingle is.
+package shingling
+
+import (
+	"fmt"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/clusterd/clusterd/internal/text"
+)
+
+// maxKept is the largest buffer that [Reuse] keeps, in bytes.
+const maxKept = 1 << 20
+
+// Reuse returns the memory of b, empty, for the next text. It drops that of a giant text, which
+// would else be held for as long as its user lives.
+func Reuse(b []byte) []byte {
+	if cap(b) > maxKept {
+		return nil
+	}
+	return b[:0]
+}
+
+// WithoutSpace removes the white space of a text, in place. ok reports whether a letter or a number
+// is left.
+func WithoutSpace(s []byte) (rest []byte, ok bool) {
+	rest = s[:0]
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRune(s[i:])
+		if !unicode.IsSpace(r) {
+			ok = ok || unicode.IsLetter(r) || unicode.IsNumber(r)
+			rest = append(rest, s[i:i+size]...)
+		}
+		i += size
+	}
+	return rest, ok
+}
+
+// Shingles say what a shingle is: a run of characters, or of words.
+type Shingles struct {
+	// Cleaner cleans texts whose shingles are of characters.
+	Cleaner *text.Cleaner
+	// Words divides texts whose shingles are of words. It must have been made with a
+	// [text.Options].Hash. Where it is set, Cleaner is not used.
+	Words *text.Tokenizer
+	// Size is how many characters or words a shingle has, at least 1.
+	Size int
+}
+
+// Check returns an error of a size that is not allowed.
+func (s Shingles) Check() error {
+	if s.Size < 1 {
+		return fmt.Errorf("shingles of size %d: allowed is 1 or more", s.Size)
+	}
+	return nil
+}
+
+// Unit names what shingles are runs of: characters or words.
+func (s Shingles) Unit() string {
+	if s.Words != nil {
+		return "words"
+	}
+	return "characters"
+}
+
+// Identity names how texts become characters or words, as name=value pairs joined by commas.
+func (s Shingles) Identity() string {
+	if s.Words != nil {
+		return s.Words.Identity()
+	}
+	return s.Cleaner.Identity()
+}
