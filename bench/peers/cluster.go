@@ -73,11 +73,11 @@ func processorTime() (time.Duration, error) {
 // assign returns the cluster of each article: the position of its founder. One that has nothing to
 // compare is a cluster of its own.
 func assign(method *minhash.Method, articles []article) ([]int, error) {
-	index, err := method.NewIndex(method.Bound())
+	index, err := method.NewIndex(method.Threshold())
 	if err != nil {
 		return nil, err
 	}
-	fingerprint, clusters := method.NewPrinter(), make([]int, len(articles))
+	fingerprint, clusters := method.NewFingerprinter(), make([]int, len(articles))
 	for i, a := range articles {
 		clusters[i] = i
 		f, ok := fingerprint(a.Title, a.Content)

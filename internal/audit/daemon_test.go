@@ -59,7 +59,7 @@ func (s *simple) assign(
 	m method.Method, f singlepass.Fingerprint, at int64,
 ) (nearest int, distance float64, joined bool) {
 	s.now = max(s.now, at)
-	distance = m.Bound()
+	distance = m.Threshold()
 	for i, c := range s.members {
 		live := s.window == 0 || s.now-c.last <= s.window
 		if d := m.Distance(f, c.fingerprint); live && (d < distance || d == distance && !joined) {

@@ -89,7 +89,7 @@ func newStage(t *testing.T, change func(*config.Config)) *stage {
 
 // use has articles with these texts compared by a method.
 func (s *stage) use(m method.Method, text func(item) string) {
-	s.method, s.print, s.text = m, m.NewPrinter(), text
+	s.method, s.print, s.text = m, m.NewFingerprinter(), text
 }
 
 func (s *stage) newClient(options ...kgo.Opt) *kgo.Client {

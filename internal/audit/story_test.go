@@ -31,11 +31,11 @@ var bad = map[string]string{
 // spelled is a method of which articles say their fingerprints themselves.
 type spelled struct{ distance int }
 
-func (spelled) Threshold() string                  { return "" }
+func (spelled) ThresholdSettings() string          { return "" }
 func (spelled) Check(singlepass.Fingerprint) error { return nil }
 func (spelled) Identity() string                   { return "method=spelled" }
 
-func (spelled) NewPrinter() func(title, content string) (singlepass.Fingerprint, bool) {
+func (spelled) NewFingerprinter() func(title, content string) (singlepass.Fingerprint, bool) {
 	return func(_, content string) (f singlepass.Fingerprint, ok bool) {
 		_, err := fmt.Sscanf(content, "%x", &f.Hash)
 		return f, err == nil
@@ -45,7 +45,7 @@ func (spelled) NewPrinter() func(title, content string) (singlepass.Fingerprint,
 func (spelled) Distance(a, b singlepass.Fingerprint) float64 {
 	return float64(bits.OnesCount64(a.Hash ^ b.Hash))
 }
-func (m spelled) Bound() float64 { return float64(m.distance) }
+func (m spelled) Threshold() float64 { return float64(m.distance) }
 
 func (spelled) NewIndex(
 	float64,

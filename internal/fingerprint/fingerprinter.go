@@ -38,12 +38,12 @@ func With(m method.Method, c config.Input) (*Fingerprinter, error) {
 		return nil, err
 	}
 	return &Fingerprinter{Method: m, decoder: decoder, workers: &sync.Pool{New: func() any {
-		return &Worker{decoder: decoder, fingerprint: m.NewPrinter()}
+		return &Worker{decoder: decoder, fingerprint: m.NewFingerprinter()}
 	}}}, nil
 }
 
 // NewIndex returns an empty index of centres that are near enough to be joined.
-func (f *Fingerprinter) NewIndex() (singlepass.Index, error) { return f.Method.NewIndex(f.Bound()) }
+func (f *Fingerprinter) NewIndex() (singlepass.Index, error) { return f.Method.NewIndex(f.Threshold()) }
 
 // ForEach calls do for each item from 0 to n, on all cores and in no order, until ctx ends. Calls with
 // the same Worker do not overlap.

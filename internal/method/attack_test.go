@@ -23,11 +23,11 @@ func nearWords(m method.Method, target uint64) string {
 		word     string
 		distance int
 	}
-	print := m.NewPrinter()
+	fingerprint := m.NewFingerprinter()
 	words := make([]candidate, 30_000)
 	for i := range words {
 		word := fmt.Sprintf("w%d", i)
-		f, _ := print("", word)
+		f, _ := fingerprint("", word)
 		words[i] = candidate{word, simhash.Distance(f.Hash, target)}
 	}
 	slices.SortFunc(words, func(a, b candidate) int { return cmp.Compare(a.distance, b.distance) })
@@ -53,10 +53,10 @@ func TestWordsMadeToJoin(t *testing.T) {
 			{"secret, another is guessed", secret, guessed, false},
 			{"secret, which the attacker has", secret, secret, true},
 		} {
-			print := test.attacked.NewPrinter()
-			centre, _ := print(target.title, target.content)
-			made, _ := print("", nearWords(test.copied, centre.Hash))
-			if d := test.attacked.Distance(centre, made); (d <= test.attacked.Bound()) != test.joins {
+			fingerprint := test.attacked.NewFingerprinter()
+			centre, _ := fingerprint(target.title, target.content)
+			made, _ := fingerprint("", nearWords(test.copied, centre.Hash))
+			if d := test.attacked.Distance(centre, made); (d <= test.attacked.Threshold()) != test.joins {
 				t.Errorf("%s: the words made for article %d are at distance %v, want them to join: %t", test.name, i, d, test.joins)
 			}
 		}

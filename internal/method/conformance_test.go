@@ -85,13 +85,13 @@ func changed(r *rand.Rand, p page) page {
 	return p
 }
 
-func prints(t *testing.T, m method.Method, pages []page) []singlepass.Fingerprint {
+func fingerprints(t *testing.T, m method.Method, pages []page) []singlepass.Fingerprint {
 	t.Helper()
-	print := m.NewPrinter()
+	fingerprint := m.NewFingerprinter()
 	all := make([]singlepass.Fingerprint, len(pages))
 	for i, p := range pages {
 		var ok bool
-		if all[i], ok = print(p.title, p.content); !ok {
+		if all[i], ok = fingerprint(p.title, p.content); !ok {
 			t.Fatalf("article %d has no fingerprint: %q", i, p)
 		}
 	}
@@ -100,7 +100,7 @@ func prints(t *testing.T, m method.Method, pages []page) []singlepass.Fingerprin
 
 func newIndex(t *testing.T, m method.Method) singlepass.Index {
 	t.Helper()
-	index, err := m.NewIndex(m.Bound())
+	index, err := m.NewIndex(m.Threshold())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,10 +152,10 @@ func TestIdentity(t *testing.T) {
 }
 
 // The same article has the same fingerprint, whoever makes it, and it stays as it was.
-func TestPrinter(t *testing.T) {
+func TestFingerprinter(t *testing.T) {
 	all := pages(60)
 	each(t, func(t *testing.T, m method.Method) {
-		want := prints(t, m, all)
+		want := fingerprints(t, m, all)
 		kept := slices.Clone(want)
 		for i := range kept {
 			kept[i].Sketch = strings.Clone(kept[i].Sketch)
@@ -163,9 +163,9 @@ func TestPrinter(t *testing.T) {
 		var group sync.WaitGroup
 		for range 3 {
 			group.Go(func() {
-				print := m.NewPrinter()
+				fingerprint := m.NewFingerprinter()
 				for _, i := range rand.Perm(len(all)) {
-					if got, ok := print(all[i].title, all[i].content); got != kept[i] || !ok {
+					if got, ok := fingerprint(all[i].title, all[i].content); got != kept[i] || !ok {
 						t.Errorf("article %d: %x, %t, want %x", i, got, ok, kept[i])
 					}
 				}
@@ -179,11 +179,11 @@ func TestPrinter(t *testing.T) {
 }
 
 // What reads alike is alike.
-func TestPrinterNormalizes(t *testing.T) {
+func TestFingerprinterNormalizes(t *testing.T) {
 	const text = "the storm of may 2026 has reached the coast, and 台风登陆后居民已经转移到学校和体育馆,当地政府表示没有人员伤亡。"
 	each(t, func(t *testing.T, m method.Method) {
-		print := m.NewPrinter()
-		want, ok := print("台风", text)
+		fingerprint := m.NewFingerprinter()
+		want, ok := fingerprint("台风", text)
 		for name, same := range map[string]page{
 			"upper case":           {"台风", strings.ToUpper(text)},
 			"traditional":          {"颱風", strings.ReplaceAll(strings.ReplaceAll(text, "台风登陆", "颱風登陸"), "转移", "轉移")},
@@ -191,7 +191,7 @@ func TestPrinterNormalizes(t *testing.T) {
 			"invisible characters": {"台\u200b风", strings.ReplaceAll(text, "m", "m\u200b")},
 			"markup":               {"台风", "<p>" + strings.ReplaceAll(text, " ", "&nbsp;<!-- x -->") + "</p><script>var x</script>"},
 		} {
-			if got, _ := print(same.title, same.content); got != want || !ok {
+			if got, _ := fingerprint(same.title, same.content); got != want || !ok {
 				t.Errorf("%s: distance %v", name, m.Distance(got, want))
 			}
 		}
@@ -200,14 +200,14 @@ func TestPrinterNormalizes(t *testing.T) {
 
 func TestNothingToCompare(t *testing.T) {
 	each(t, func(t *testing.T, m method.Method) {
-		print := m.NewPrinter()
+		fingerprint := m.NewFingerprinter()
 		for _, nothing := range []string{"", " \n\t", "!?…。", "-----", "\u200b\ufeff", "<br><p></p>"} {
-			if got, ok := print("", nothing); ok {
+			if got, ok := fingerprint("", nothing); ok {
 				t.Errorf("%q has fingerprint %x", nothing, got)
 			}
 		}
 		for _, rubbish := range []string{"\xff\xfestorm", "storm\x00coast", "好", "7", strings.Repeat("a", 1<<20), strings.Repeat("<", 5000) + "storm", "𠀀😀字"} {
-			got, ok := print("", rubbish)
+			got, ok := fingerprint("", rubbish)
 			if d := m.Distance(got, got); !ok || d != 0 {
 				t.Errorf("%.20q: %t, distance from itself %v", rubbish, ok, d)
 			}
@@ -218,9 +218,9 @@ func TestNothingToCompare(t *testing.T) {
 func TestDistance(t *testing.T) {
 	all := pages(40)
 	each(t, func(t *testing.T, m method.Method) {
-		prints := prints(t, m, all)
-		for i, a := range prints {
-			for _, b := range prints[:i+1] {
+		fingerprints := fingerprints(t, m, all)
+		for i, a := range fingerprints {
+			for _, b := range fingerprints[:i+1] {
 				d := m.Distance(a, b)
 				if back := m.Distance(b, a); d != back || d < 0 || math.IsNaN(d) || a == b && d != 0 {
 					t.Fatalf("distance %v, and back %v, of %x and %x", d, back, a, b)
@@ -234,7 +234,7 @@ func TestDistance(t *testing.T) {
 func TestCheck(t *testing.T) {
 	all := pages(30)
 	each(t, func(t *testing.T, m method.Method) {
-		for _, f := range prints(t, m, all) {
+		for _, f := range fingerprints(t, m, all) {
 			if err := m.Check(f); err != nil {
 				t.Fatalf("%x: %v", f, err)
 			}
@@ -265,7 +265,7 @@ func TestCheck(t *testing.T) {
 func TestCheckedFingerprintsAreSafe(t *testing.T) {
 	own := pages(5)
 	each(t, func(t *testing.T, m method.Method) {
-		r, index, mine, taken := rand.New(rand.NewPCG(3, 3)), newIndex(t, m), prints(t, m, own), 0
+		r, index, mine, taken := rand.New(rand.NewPCG(3, 3)), newIndex(t, m), fingerprints(t, m, own), 0
 		for seq := range uint64(2000) {
 			sketch := make([]byte, []int{0, 1, 3, 8, 16, 64, 128, 129}[r.IntN(8)])
 			for i := range sketch {
@@ -305,7 +305,7 @@ func TestThreshold(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := all[name].Threshold(); got != want {
+		if got := all[name].ThresholdSettings(); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
@@ -315,11 +315,11 @@ func TestThreshold(t *testing.T) {
 func TestIndexEqualsScan(t *testing.T) {
 	all := pages(400)
 	each(t, func(t *testing.T, m method.Method) {
-		prints, r := prints(t, m, all), rand.New(rand.NewPCG(7, 7))
-		scan, index := singlepass.NewLinear(m.Bound(), m.Distance), newIndex(t, m)
+		fingerprints, r := fingerprints(t, m, all), rand.New(rand.NewPCG(7, 7))
+		scan, index := singlepass.NewLinear(m.Threshold(), m.Distance), newIndex(t, m)
 		have, found := make(map[uint64]singlepass.Centre), 0
 		for seq := range uint64(1500) {
-			switch f := prints[r.IntN(len(prints))]; r.IntN(4) {
+			switch f := fingerprints[r.IntN(len(fingerprints))]; r.IntN(4) {
 			case 0:
 				c := singlepass.Centre{Fingerprint: f, Seq: seq}
 				have[seq] = c
@@ -374,14 +374,14 @@ func TestSpaceGoesOn(t *testing.T) {
 	const window = 40
 	all := pages(300)
 	each(t, func(t *testing.T, m method.Method) {
-		prints := prints(t, m, all)
+		fingerprints := fingerprints(t, m, all)
 		lastSeen := make(map[uint64]int64)
 		clusters := make(map[uint64]singlepass.Centre)
 		start := func() *singlepass.Space {
 			return singlepass.NewSpace(newIndex(t, m), window*time.Millisecond, func(c singlepass.Centre) int64 { return lastSeen[c.Seq] })
 		}
 		left, stopped, joined := start(), start(), 0
-		for i, f := range prints {
+		for i, f := range fingerprints {
 			a, b := left.Assign(f, int64(i)), stopped.Assign(f, int64(i))
 			if a != b {
 				t.Fatalf("article %d: %+v, and without a stop %+v", i, b, a)
@@ -401,7 +401,7 @@ func TestSpaceGoesOn(t *testing.T) {
 			if i%70 == 69 {
 				state := stopped.State()
 				stopped = start()
-				stopped.Fill(len(clusters), maps.Values(clusters))
+				stopped.BulkLoad(len(clusters), maps.Values(clusters))
 				stopped.Resume(state)
 			}
 		}
@@ -413,9 +413,9 @@ func TestSpaceGoesOn(t *testing.T) {
 
 func TestBoundsThatAreNone(t *testing.T) {
 	each(t, func(t *testing.T, m method.Method) {
-		for _, bound := range []float64{-1, 65, math.NaN(), math.Inf(1)} {
-			if _, err := m.NewIndex(bound); err == nil || !strings.Contains(err.Error(), "allowed") {
-				t.Errorf("NewIndex(%v): error = %v, want one that says what is allowed", bound, err)
+		for _, threshold := range []float64{-1, 65, math.NaN(), math.Inf(1)} {
+			if _, err := m.NewIndex(threshold); err == nil || !strings.Contains(err.Error(), "allowed") {
+				t.Errorf("NewIndex(%v): error = %v, want one that says what is allowed", threshold, err)
 			}
 		}
 	})
@@ -439,7 +439,7 @@ func TestGolden(t *testing.T) {
 	var lines strings.Builder
 	each(t, func(t *testing.T, m method.Method) {
 		fmt.Fprintln(&lines, m.Identity())
-		for _, f := range prints(t, m, all) {
+		for _, f := range fingerprints(t, m, all) {
 			fmt.Fprintf(&lines, "\t%016x, sketch of %d bytes: %016x\n", f.Hash, len(f.Sketch), xxh3.HashString(f.Sketch))
 		}
 	})

@@ -229,14 +229,14 @@ func TestHostileCandidates(t *testing.T) {
 			v := newVocabulary(r, 20_000)
 			all := hostile()
 			input := all[slices.IndexFunc(all, func(i hostileInput) bool { return i.name == test.input })]
-			next, print, index := input.next(r, v), m.NewPrinter(), newIndex(t, m)
+			next, fingerprint, index := input.next(r, v), m.NewFingerprinter(), newIndex(t, m)
 			space := singlepass.NewSpace(index, 0, nil)
 			var half uint64
 			for i := range texts {
 				if i == texts/2 {
 					half = index.Candidates()
 				}
-				f, _ := print("", strings.Join(next(i), " "))
+				f, _ := fingerprint("", strings.Join(next(i), " "))
 				space.Assign(f, 0)
 			}
 			got := (index.Candidates() - half) / (texts / 2)
@@ -272,17 +272,17 @@ func BenchmarkHostile(b *testing.B) {
 func assignHostile(b *testing.B, m method.Method, window time.Duration, r *rand.Rand, v vocabulary, next func(i int) []string) {
 	b.Helper()
 	const copies = 500
-	n, print := *hostileTexts, m.NewPrinter()
+	n, fingerprint := *hostileTexts, m.NewFingerprinter()
 	texts := make([][]string, n)
-	prints := make([]singlepass.Fingerprint, n)
+	fingerprints := make([]singlepass.Fingerprint, n)
 	start := time.Now()
-	for i := range prints {
+	for i := range fingerprints {
 		texts[i] = slices.Clone(next(i))
-		prints[i], _ = print("", strings.Join(texts[i], " "))
+		fingerprints[i], _ = fingerprint("", strings.Join(texts[i], " "))
 	}
 	printing := time.Since(start)
 	lastSeen := make(map[uint64]int64)
-	index, err := m.NewIndex(m.Bound())
+	index, err := m.NewIndex(m.Threshold())
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -294,7 +294,7 @@ func assignHostile(b *testing.B, m method.Method, window time.Duration, r *rand.
 		return a.Joined
 	}
 	start = time.Now()
-	for i, f := range prints {
+	for i, f := range fingerprints {
 		if !assign(f, int64(i)) {
 			founded++
 		}
@@ -305,12 +305,12 @@ func assignHostile(b *testing.B, m method.Method, window time.Duration, r *rand.
 		if window > 0 {
 			i = n/2 + r.IntN(n/2)
 		}
-		f, _ := print("", strings.Join(v.template(r, texts[i], .95), " "))
+		f, _ := fingerprint("", strings.Join(v.template(r, texts[i], .95), " "))
 		if _, _, ok := index.Nearest(f, nil); ok {
 			joined++
 		}
 	}
-	b.ReportMetric(float64(printing.Microseconds())/float64(n), "print-µs")
+	b.ReportMetric(float64(printing.Microseconds())/float64(n), "fingerprint-µs")
 	b.ReportMetric(float64(took.Microseconds())/float64(n), "assign-µs")
 	b.ReportMetric(float64(compared)/float64(n), "candidates")
 	b.ReportMetric(float64(founded)/float64(n), "founded")

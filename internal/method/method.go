@@ -17,25 +17,25 @@ type Method interface {
 	// Identity names how fingerprints are made, as name=value pairs joined by commas, the
 	// first of them method. Only fingerprints of the same identity can be compared.
 	Identity() string
-	// NewPrinter returns a function that makes the fingerprint of an article, in memory
+	// NewFingerprinter returns a function that makes the fingerprint of an article, in memory
 	// that it uses again; each goroutine needs its own. ok is false of an article in which
 	// there is nothing to compare. The fingerprint is the caller's.
-	NewPrinter() func(title, content string) (f singlepass.Fingerprint, ok bool)
+	NewFingerprinter() func(title, content string) (f singlepass.Fingerprint, ok bool)
 	// Distance returns how far two fingerprints are apart, in the method's own measure: bits,
 	// or 1 less the similarity. It is +Inf where the method rules out that they are of the
 	// same article, however near they are.
 	Distance(a, b singlepass.Fingerprint) float64
-	// Bound returns the largest distance at which articles are the same, by the settings.
-	Bound() float64
-	// Threshold names the settings of section cluster that decide that articles are the
+	// Threshold returns the largest distance at which articles are the same, by the settings.
+	Threshold() float64
+	// ThresholdSettings names the settings of section cluster that decide that articles are the
 	// same, as name=value pairs joined by commas; it is empty where none does.
-	Threshold() string
+	ThresholdSettings() string
 	// Check returns what is wrong with a fingerprint that was read from outside, nil for nothing:
 	// the methods and indexes may fail, even panic, on one that this method cannot have made.
 	Check(f singlepass.Fingerprint) error
 	// NewIndex returns an empty index of centres at up to this distance; the error says
 	// which are allowed.
-	NewIndex(bound float64) (singlepass.Index, error)
+	NewIndex(threshold float64) (singlepass.Index, error)
 }
 
 // New returns the method that the settings name. The first call of a method that takes

@@ -67,14 +67,14 @@ func TestSecret(t *testing.T) {
 	each(t, func(t *testing.T, m method.Method) {
 		name := strings.TrimPrefix(t.Name(), "TestSecret/")
 		secret := ofSecret(t, name, aSecret)
-		with, without := prints(t, secret, all), prints(t, m, all)
+		with, without := fingerprints(t, secret, all), fingerprints(t, m, all)
 		if secret.Identity() == m.Identity() || strings.Contains(m.Identity(), "key=") || strings.Contains(secret.Identity(), "secret") {
 			t.Errorf("identities %s and %s", m.Identity(), secret.Identity())
 		}
 		differs(t, with, without)
 		if name != "simhash+verify" { // of what the others have, but for the time that it takes to load
 			other := ofSecret(t, name, otherSecret)
-			differs(t, with, prints(t, other, all))
+			differs(t, with, fingerprints(t, other, all))
 			if other.Identity() == secret.Identity() {
 				t.Errorf("two secrets have the identity %s", other.Identity())
 			}
@@ -85,7 +85,7 @@ func TestSecret(t *testing.T) {
 				far := before != after // of those that compare exactly, which no hash may change
 				switch name {
 				case "simhash", "simhash+verify":
-					far = before <= m.Bound() && after > 20 // of 64
+					far = before <= m.Threshold() && after > 20 // of 64
 				case "minhash": // an estimate
 					far = math.Abs(before-after) > .2
 				case "pinyin": // of few windows, which begin elsewhere
@@ -113,11 +113,11 @@ func TestSecretWithOtherSettings(t *testing.T) {
 		{"minhash", "fingerprint.signature=permutation"},
 		{"pinyin", "fingerprint.pinyin.boundaries=fixed"},
 	} {
-		differs(t, prints(t, ofSecret(t, test.name, aSecret, test.setting), all), prints(t, ofSecret(t, test.name, "", test.setting), all))
+		differs(t, fingerprints(t, ofSecret(t, test.name, aSecret, test.setting), all), fingerprints(t, ofSecret(t, test.name, "", test.setting), all))
 	}
 	// The hash of a token is SipHash then, whichever is configured.
 	sdbm, xxh3 := ofSecret(t, "simhash", aSecret), ofSecret(t, "simhash", aSecret, "fingerprint.hash=xxh3")
-	if sdbm.Identity() != xxh3.Identity() || !slices.Equal(prints(t, sdbm, all), prints(t, xxh3, all)) {
+	if sdbm.Identity() != xxh3.Identity() || !slices.Equal(fingerprints(t, sdbm, all), fingerprints(t, xxh3, all)) {
 		t.Errorf("fingerprints of %s and %s differ", sdbm.Identity(), xxh3.Identity())
 	}
 }
@@ -126,9 +126,9 @@ func TestSecretWithOtherSettings(t *testing.T) {
 func TestSecretOfOddTexts(t *testing.T) {
 	for _, name := range []string{"minhash", "shingle", "ksentence", "pinyin", "exact", "simhash"} {
 		none, keyed := ofSecret(t, name, ""), ofSecret(t, name, aSecret)
-		print, secret := none.NewPrinter(), keyed.NewPrinter()
+		fingerprint, secret := none.NewFingerprinter(), keyed.NewFingerprinter()
 		for _, text := range []string{"好", "a", "𠀀", "αβγ", "7", strings.Repeat("a", 1<<18)} {
-			a, ok := print("", text)
+			a, ok := fingerprint("", text)
 			b, alsoOK := secret("", text)
 			if ok != alsoOK || ok && a.Hash == b.Hash {
 				t.Errorf("%s of %.10q: %x and %t, with a secret %x and %t", name, text, a.Hash, ok, b.Hash, alsoOK)

@@ -39,7 +39,7 @@ func TestIdentityOfSimHash(t *testing.T) {
 		if got := m.Identity(); !regexp.MustCompile("^" + test.want + "$").MatchString(got) {
 			t.Errorf("%v: identity %s, want %s", test.settings, got, test.want)
 		}
-		if f, ok := m.NewPrinter()("台风 rain", "港口 harbour"); !ok || f.Hash == 0 || f.Sketch != "" {
+		if f, ok := m.NewFingerprinter()("台风 rain", "港口 harbour"); !ok || f.Hash == 0 || f.Sketch != "" {
 			t.Errorf("%v: fingerprint %v, %t", test.settings, f, ok)
 		}
 	}

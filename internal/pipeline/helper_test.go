@@ -51,9 +51,9 @@ type configured struct {
 	cluster config.Cluster
 }
 
-func (m configured) Bound() float64 { return float64(m.cluster.Distance) }
+func (m configured) Threshold() float64 { return float64(m.cluster.Distance) }
 
-func (m configured) Threshold() string { return fmt.Sprintf("distance=%d", m.cluster.Distance) }
+func (m configured) ThresholdSettings() string { return fmt.Sprintf("distance=%d", m.cluster.Distance) }
 
 func (m configured) NewIndex(bound float64) (singlepass.Index, error) {
 	points, err := hamming.NewIndex(m.cluster.Index, int(bound))

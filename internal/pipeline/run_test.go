@@ -61,7 +61,7 @@ func (b *bench) verify() []result {
 			key = r.Source.Partition
 		}
 		if spaces[key] == nil {
-			spaces[key] = singlepass.NewSpace(singlepass.NewLinear(fingerprinter.Bound(), fingerprinter.Distance), 0, nil)
+			spaces[key] = singlepass.NewSpace(singlepass.NewLinear(fingerprinter.Threshold(), fingerprinter.Distance), 0, nil)
 		}
 		b.verifyOne(spaces[key], members, r, f.Fingerprint)
 	}

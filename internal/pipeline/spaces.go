@@ -117,7 +117,7 @@ func (p *pipeline) newReplica(ctx context.Context, name string, partitions []int
 		Topic: c.Output.ClustersTopic, Brokers: c.Kafka.Brokers, FetchBytes: c.Batch.Bytes,
 		Space: article.Checkpoint{
 			Input: c.Input.Topic, Group: c.Input.Group, Scope: c.Cluster.Scope, Space: name,
-			Pipeline: f.Identity(), Threshold: f.Threshold(), Window: c.Cluster.Window.String(),
+			Pipeline: f.Identity(), Threshold: f.ThresholdSettings(), Window: c.Cluster.Window.String(),
 		},
 		Inputs: partitions, Window: c.Cluster.Window,
 		NewIndex: f.NewIndex, Check: f.Check,

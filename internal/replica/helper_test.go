@@ -94,8 +94,8 @@ func minhashReplica(t testing.TB) *Replica {
 		t.Fatal(err)
 	}
 	r := testReplica(t, time.Hour)
-	r.Check, r.Options.Space.Pipeline, r.Options.Space.Threshold = m.Check, m.Identity(), m.Threshold()
-	r.NewIndex = func() (singlepass.Index, error) { return m.NewIndex(m.Bound()) }
+	r.Check, r.Options.Space.Pipeline, r.Options.Space.Threshold = m.Check, m.Identity(), m.ThresholdSettings()
+	r.NewIndex = func() (singlepass.Index, error) { return m.NewIndex(m.Threshold()) }
 	r.State.FS = vfs.NewMem()
 	reopen(t, r)
 	return r
@@ -108,7 +108,7 @@ func soundCluster(t testing.TB, r *Replica) article.Cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, _ := m.NewPrinter()("", "the harbour bridge opens after three years of work")
+	f, _ := m.NewFingerprinter()("", "the harbour bridge opens after three years of work")
 	return article.Cluster{
 		ClusterID: "articles/4/7", Seq: 7, Fingerprint: article.Fingerprint(f.Hash), Sketch: []byte(f.Sketch), Size: 2,
 		FirstSeen: wallClock.Add(-time.Hour), LastSeen: wallClock, Representative: article.Representative{ID: "a", Title: "Harbour bridge opens"},

@@ -83,9 +83,9 @@ func (m *Method) Settings() string { return m.settings }
 // Cleaner returns what cleans texts before they are divided into words.
 func (m *Method) Cleaner() *text.Cleaner { return m.tokenizer.Cleaner }
 
-// NewPrinter returns a function that makes the fingerprint of an article, which has no
+// NewFingerprinter returns a function that makes the fingerprint of an article, which has no
 // sketch; each goroutine needs its own. ok is false of an article without a word that counts.
-func (m *Method) NewPrinter() func(title, content string) (f singlepass.Fingerprint, ok bool) {
+func (m *Method) NewFingerprinter() func(title, content string) (f singlepass.Fingerprint, ok bool) {
 	counter := m.tokenizer.NewCounter()
 	tokensOf := counter.Tokens
 	if m.options.Pairs {
@@ -102,18 +102,18 @@ func (m *Method) Distance(a, b singlepass.Fingerprint) float64 {
 	return float64(Distance(a.Hash, b.Hash))
 }
 
-// Bound returns the largest distance of articles that are the same, in bits.
-func (m *Method) Bound() float64 { return float64(m.options.Distance) }
+// Threshold returns the largest distance of articles that are the same, in bits.
+func (m *Method) Threshold() float64 { return float64(m.options.Distance) }
 
-// Threshold names the distance.
-func (m *Method) Threshold() string { return fmt.Sprintf("distance=%d", m.options.Distance) }
+// ThresholdSettings names the distance.
+func (m *Method) ThresholdSettings() string { return fmt.Sprintf("distance=%d", m.options.Distance) }
 
 // Check returns an error of a fingerprint with a sketch.
 func (m *Method) Check(f singlepass.Fingerprint) error { return f.CheckNoSketch() }
 
 // NewIndex returns an empty index of centres at up to this distance, see [hamming.NewIndex].
-func (m *Method) NewIndex(bound float64) (singlepass.Index, error) {
-	points, err := hamming.NewIndex(m.options.Index, int(bound))
+func (m *Method) NewIndex(threshold float64) (singlepass.Index, error) {
+	points, err := hamming.NewIndex(m.options.Index, int(threshold))
 	if err != nil {
 		return nil, err
 	}

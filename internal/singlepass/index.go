@@ -57,14 +57,14 @@ type Index interface {
 	// Insert adds a centre, whose Seq must not be in the index yet. Any number of
 	// centres may have the same fingerprint.
 	Insert(Centre)
-	// Fill adds n centres to an empty index, in any order, as Insert does one by one
+	// BulkLoad adds n centres to an empty index, in any order, as Insert does one by one
 	// but faster where that can be.
-	Fill(n int, centres iter.Seq[Centre])
+	BulkLoad(n int, centres iter.Seq[Centre])
 	// Remove takes a centre out and reports whether it was there.
 	Remove(Centre) bool
 	// Nearest returns the live centre at the smallest distance from the fingerprint,
 	// among equals the one with the smallest Seq, and that distance, in the method's own
-	// measure. ok is false when no live centre is within the bound of the index.
+	// measure. ok is false when no live centre is within the threshold of the index.
 	//
 	// An index may see only some of the centres where very many are alike. Which it sees
 	// depends on the fingerprint and on the live centres alone. It always sees the oldest

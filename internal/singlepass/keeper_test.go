@@ -131,7 +131,7 @@ func (k *keeper) restart() {
 	k.r.Shuffle(len(centres), func(i, j int) { centres[i], centres[j] = centres[j], centres[i] })
 	k.Space = singlepass.NewSpace(k.build(k.model.distance), k.model.window, k.lastSeen)
 	if k.r.IntN(4) > 0 {
-		k.Fill(len(centres), slices.Values(centres))
+		k.BulkLoad(len(centres), slices.Values(centres))
 	} else {
 		for _, c := range centres {
 			k.Insert(c)

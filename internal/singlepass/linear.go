@@ -9,20 +9,20 @@ import (
 // linear compares a query with every centre.
 type linear struct {
 	distance   func(a, b Fingerprint) float64
-	bound      float64
+	threshold  float64
 	centres    []Centre
 	candidates atomic.Uint64
 }
 
-// NewLinear returns an empty index that scans all centres for one at up to the distance bound. It is
+// NewLinear returns an empty index that scans all centres for one at up to the distance threshold. It is
 // the plain statement of what an [Index] answers, and fit for spaces of a few hundred centres.
-func NewLinear(bound float64, distance func(a, b Fingerprint) float64) Index {
-	return &linear{distance: distance, bound: bound}
+func NewLinear(threshold float64, distance func(a, b Fingerprint) float64) Index {
+	return &linear{distance: distance, threshold: threshold}
 }
 
 func (l *linear) Insert(c Centre) { l.centres = append(l.centres, c) }
 
-func (l *linear) Fill(_ int, centres iter.Seq[Centre]) {
+func (l *linear) BulkLoad(_ int, centres iter.Seq[Centre]) {
 	l.centres = slices.AppendSeq(l.centres, centres)
 }
 
@@ -35,7 +35,7 @@ func (l *linear) Remove(c Centre) bool {
 }
 
 func (l *linear) Nearest(f Fingerprint, live func(Centre) bool) (Centre, float64, bool) {
-	best := NewNearest(l.bound, live)
+	best := NewNearest(l.threshold, live)
 	for _, c := range l.centres {
 		best.Offer(c, c.Seq, l.distance(f, c.Fingerprint))
 	}

@@ -6,14 +6,14 @@ type Nearest[C any, D int | float64] struct {
 	live     func(C) bool // nil: all are
 	centre   C
 	seq      uint64
-	distance D // of the centre; the bound while there is none
+	distance D // of the centre; the threshold while there is none
 	found    bool
 }
 
 // NewNearest begins a query for centres at up to this distance. A live of nil means that
 // all are.
-func NewNearest[C any, D int | float64](bound D, live func(C) bool) Nearest[C, D] {
-	return Nearest[C, D]{live: live, distance: bound}
+func NewNearest[C any, D int | float64](threshold D, live func(C) bool) Nearest[C, D] {
+	return Nearest[C, D]{live: live, distance: threshold}
 }
 
 // Beaten reports whether a centre at this distance would be taken if it is live: it
@@ -22,8 +22,8 @@ func (n *Nearest[C, D]) Beaten(seq uint64, distance D) bool {
 	return distance < n.distance || distance == n.distance && (!n.found || seq < n.seq)
 }
 
-// Reach is the largest distance at which a centre might still be taken.
-func (n *Nearest[C, D]) Reach() D { return n.distance }
+// Cutoff returns the largest distance at which a centre might still be taken.
+func (n *Nearest[C, D]) Cutoff() D { return n.distance }
 
 // Found reports whether a centre has been taken.
 func (n *Nearest[C, D]) Found() bool { return n.found }

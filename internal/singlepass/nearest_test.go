@@ -23,8 +23,8 @@ func TestNearest(t *testing.T) {
 		asked  []uint64
 	}{
 		{name: "nothing"},
-		{name: "at the bound", offers: []offer{{3, 0.5}}, want: offer{3, 0.5}, ok: true, asked: []uint64{3}},
-		{name: "past the bound", offers: []offer{{3, 0.500001}}},
+		{name: "at the threshold", offers: []offer{{3, 0.5}}, want: offer{3, 0.5}, ok: true, asked: []uint64{3}},
+		{name: "past the threshold", offers: []offer{{3, 0.500001}}},
 		{name: "the nearer of two", offers: []offer{{1, 0.4}, {2, 0.3}}, want: offer{2, 0.3}, ok: true, asked: []uint64{1, 2}},
 		{name: "the further of two", offers: []offer{{2, 0.3}, {1, 0.4}}, want: offer{2, 0.3}, ok: true, asked: []uint64{2}},
 		{name: "the older of equals", offers: []offer{{2, 0.3}, {1, 0.3}}, want: offer{1, 0.3}, ok: true, asked: []uint64{2, 1}},
@@ -50,7 +50,7 @@ func TestNearest(t *testing.T) {
 		if !slices.Equal(asked, test.asked) {
 			t.Errorf("%s: asked of %v, want %v", test.name, asked, test.asked)
 		}
-		if reach := n.Reach(); test.ok && reach != distance || !test.ok && reach != 0.5 {
+		if reach := n.Cutoff(); test.ok && reach != distance || !test.ok && reach != 0.5 {
 			t.Errorf("%s: reaches to %g", test.name, reach)
 		}
 	}

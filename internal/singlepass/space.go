@@ -158,8 +158,8 @@ func (s *Space) Horizon() (before int64, ok bool) {
 // Insert adds a centre that was founded elsewhere, and is not in the index yet.
 func (s *Space) Insert(c Centre) { s.index.Insert(c) }
 
-// Fill adds n such centres to an empty Space, in any order, faster than Insert.
-func (s *Space) Fill(n int, centres iter.Seq[Centre]) { s.index.Fill(n, centres) }
+// BulkLoad adds n such centres to an empty Space, in any order, faster than Insert.
+func (s *Space) BulkLoad(n int, centres iter.Seq[Centre]) { s.index.BulkLoad(n, centres) }
 
 // Remove takes out a centre that has expired, by a stream time that is not going to be
 // undone, or the founding of which is undone. One that is not in the index is passed

@@ -51,7 +51,7 @@ func New(index singlepass.Index, store *state.Store, window time.Duration, now f
 // would have to start over. After an error the index is half full, and the Space has to be closed.
 func (s *Space) Load(ctx context.Context, check func(singlepass.Fingerprint) error) error {
 	var failed error
-	s.rule.Fill(s.store.Len(), func(yield func(singlepass.Centre) bool) {
+	s.rule.BulkLoad(s.store.Len(), func(yield func(singlepass.Centre) bool) {
 		failed = s.store.Centres(context.WithoutCancel(ctx), func(c singlepass.Centre) error {
 			if err := check(c.Fingerprint); err != nil {
 				return fmt.Errorf("%w: cluster %d: %w", state.ErrDamaged, c.Seq, err)

@@ -124,7 +124,7 @@ func NewOf(
 		decoder: decoder, method: m, pipeline: m.Identity(), seed: seed,
 		rows: spill.NewPartitions[Outcome](dir, from, to), sketches: sketches,
 		fingerprints: sync.Pool{New: func() any {
-			print := m.NewPrinter()
+			print := m.NewFingerprinter()
 			return &print
 		}},
 	}, nil
@@ -159,7 +159,7 @@ func (o *Outcomes) Add(records []*kgo.Record, do func(*kgo.Record, *Outcome) err
 func (o *Outcomes) Pipeline() string { return o.pipeline }
 
 // Threshold returns the largest distance at which articles are the same.
-func (o *Outcomes) Threshold() float64 { return o.method.Bound() }
+func (o *Outcomes) Threshold() float64 { return o.method.Threshold() }
 
 // Flush makes what was added ready for Distance. Nothing may be added after it.
 func (o *Outcomes) Flush() error { return o.sketches.Flush() }

@@ -20,19 +20,19 @@ func (Comparer) Distance(a, b singlepass.Fingerprint) float64 {
 	return 1
 }
 
-// Bound returns 0: only equal ones are the same.
-func (Comparer) Bound() float64 { return 0 }
+// Threshold returns 0: only equal ones are the same.
+func (Comparer) Threshold() float64 { return 0 }
 
-// Threshold returns nothing: no setting makes unequal fingerprints the same.
-func (Comparer) Threshold() string { return "" }
+// ThresholdSettings returns nothing: no setting makes unequal fingerprints the same.
+func (Comparer) ThresholdSettings() string { return "" }
 
 // Check returns an error of a fingerprint with a sketch.
 func (Comparer) Check(f singlepass.Fingerprint) error { return f.CheckNoSketch() }
 
-// NewIndex returns an empty index of equal centres; another bound than 0 is an error.
-func (Comparer) NewIndex(bound float64) (singlepass.Index, error) {
-	if bound != 0 {
-		return nil, fmt.Errorf("distance %v: allowed is 0, since articles are equal or not", bound)
+// NewIndex returns an empty index of equal centres; another threshold than 0 is an error.
+func (Comparer) NewIndex(threshold float64) (singlepass.Index, error) {
+	if threshold != 0 {
+		return nil, fmt.Errorf("distance %v: allowed is 0, since articles are equal or not", threshold)
 	}
 	return hamming.Centres(hamming.NewBTree(0)), nil
 }

@@ -26,9 +26,9 @@ func New(cleaner *text.Cleaner, key *keyedhash.Key) *Method {
 // Identity names everything that changes fingerprints.
 func (m *Method) Identity() string { return "method=exact," + m.cleaner.Identity() }
 
-// NewPrinter returns a function that makes the fingerprint of an article; each goroutine
+// NewFingerprinter returns a function that makes the fingerprint of an article; each goroutine
 // needs its own. ok is false of an article without a letter or a number.
-func (m *Method) NewPrinter() func(title, content string) (f singlepass.Fingerprint, ok bool) {
+func (m *Method) NewFingerprinter() func(title, content string) (f singlepass.Fingerprint, ok bool) {
 	var clean []byte
 	return func(title, content string) (singlepass.Fingerprint, bool) {
 		clean = m.cleaner.AppendClean(shingling.Reuse(clean), title, content)

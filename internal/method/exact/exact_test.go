@@ -16,9 +16,9 @@ func newMethod(t testing.TB) *exact.Method {
 	return exact.New(cleaner, nil)
 }
 
-func TestPrinter(t *testing.T) {
+func TestFingerprinter(t *testing.T) {
 	m := newMethod(t)
-	print := m.NewPrinter()
+	fingerprint := m.NewFingerprinter()
 	type article struct{ title, content string }
 	for _, test := range []struct {
 		name string
@@ -33,8 +33,8 @@ func TestPrinter(t *testing.T) {
 		{"a character", article{"", "台风登陆"}, article{"", "台风登录"}, false},
 		{"the order", article{"", "ab"}, article{"", "ba"}, false},
 	} {
-		a, okA := print(test.a.title, test.a.content)
-		b, okB := print(test.b.title, test.b.content)
+		a, okA := fingerprint(test.a.title, test.a.content)
+		b, okB := fingerprint(test.b.title, test.b.content)
 		if same := m.Distance(a, b) == 0; same != test.same || same != (a == b) || !okA || !okB {
 			t.Errorf("%s: distance %v, %t, %t", test.name, m.Distance(a, b), okA, okB)
 		}
@@ -52,7 +52,7 @@ func TestNewIndex(t *testing.T) {
 	if _, err := m.NewIndex(.1); err == nil {
 		t.Error("a bound of .1 is allowed")
 	}
-	index, err := m.NewIndex(m.Bound())
+	index, err := m.NewIndex(m.Threshold())
 	if err != nil || index.Len() != 0 {
 		t.Errorf("index %v, error %v", index, err)
 	}

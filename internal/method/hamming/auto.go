@@ -59,13 +59,13 @@ func (p *permutedCopies) pop() Point {
 	return c
 }
 
-func (a *auto) Fill(points []Point) {
+func (a *auto) BulkLoad(points []Point) {
 	if len(points) > a.most {
 		a.many = NewMIH(a.distance)
-		a.many.Fill(points)
+		a.many.BulkLoad(points)
 		return
 	}
-	a.few.Fill(points)
+	a.few.BulkLoad(points)
 }
 
 func (a *auto) Remove(p Point) bool {

@@ -55,7 +55,7 @@ func TestAutoFill(t *testing.T) {
 	for size, wantMany := range map[int]bool{0: false, 500: false, 501: true} {
 		index := newAuto(3, 500)
 		points := centresOf(rand.New(rand.NewPCG(51, 51)), func(r *rand.Rand, _ []Point) uint64 { return r.Uint64() }, size)
-		index.Fill(slices.Clone(points))
+		index.BulkLoad(slices.Clone(points))
 		if many := index.(*auto).many != nil; many != wantMany || index.Len() != size {
 			t.Errorf("filled with %d: a mih %t, want %t; %d points", size, many, wantMany, index.Len())
 		}

@@ -29,7 +29,7 @@ func insert(index Index, centres []Point) {
 	}
 }
 
-func fill(index Index, centres []Point) { index.Fill(slices.Clone(centres)) }
+func fill(index Index, centres []Point) { index.BulkLoad(slices.Clone(centres)) }
 
 // eachSize runs f as a sub-benchmark on indexes of distance 3, with the centres in them.
 func eachSize(b *testing.B, f func(b *testing.B, r *rand.Rand, index Index, have []Point)) {
@@ -105,7 +105,7 @@ func BenchmarkFill(b *testing.B) {
 		have := randomCentres(rand.New(rand.NewPCG(1, 1)), *large)
 		b.ReportAllocs()
 		for b.Loop() {
-			build(3).Fill(have)
+			build(3).BulkLoad(have)
 		}
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(*large), "ns/centre")
 	})
@@ -271,7 +271,7 @@ func BenchmarkSkewed(b *testing.B) {
 			eachKind(b, func(b *testing.B, build func(distance int) Index) {
 				r := rand.New(rand.NewPCG(6, 6))
 				index := build(3)
-				index.Fill(centresOf(r, next, *large))
+				index.BulkLoad(centresOf(r, next, *large))
 				queries := 0
 				for b.Loop() {
 					index.Nearest(flipped(r, next(r, nil), queries%4), nil)

@@ -88,7 +88,7 @@ func (p *permutedCopies) Nearest(fingerprint uint64, live func(Point) bool) (Poi
 		s.blocks(0, 64, s.query, 0)
 		// Of d+1 copies, all but as many as it differs in bits would do for a centre. One that
 		// none of i+1 has offered differs in more than i: it can neither beat nor tie such a best.
-		if s.best.Reach() <= i {
+		if s.best.Cutoff() <= i {
 			break
 		}
 	}
@@ -126,7 +126,7 @@ func (s *scan) blocks(n, rest int, key uint64, differing int) {
 	}
 	width := s.widths[(s.copy+n)%len(s.widths)]
 	rest -= width
-	for more := 0; differing+more <= min(n, s.best.Reach()); more++ {
+	for more := 0; differing+more <= min(n, s.best.Cutoff()); more++ {
 		for flip := uint64(1)<<more - 1; flip>>width == 0; flip = nextSubset(flip) {
 			s.blocks(n+1, rest, key^flip<<rest, differing+more)
 			if flip == 0 {

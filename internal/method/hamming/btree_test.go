@@ -72,8 +72,8 @@ func TestCrowdedBlocks(t *testing.T) {
 			for i := range all {
 				all[i] = Point{next(r, i), uint64(i)}
 			}
-			index.Fill(slices.Clone(all))
-			scan.Fill(all)
+			index.BulkLoad(slices.Clone(all))
+			scan.BulkLoad(all)
 			found := 0
 			for range 60 {
 				query := flipped(r, next(r, r.IntN(size)), r.IntN(4))
@@ -109,7 +109,7 @@ func BenchmarkCrowdedBlock(b *testing.B) {
 				for i := range all {
 					all[i] = Point{next(r, i), uint64(i)}
 				}
-				index.Fill(all)
+				index.BulkLoad(all)
 				before, queries := index.Candidates(), 0
 				for b.Loop() {
 					index.Nearest(flipped(r, next(r, r.IntN(*large)), 4), nil)

@@ -7,11 +7,11 @@ import (
 	"sync"
 )
 
-// Fill sorts the centres for each copy and inserts them in an order that is kind to
+// BulkLoad sorts the centres for each copy and inserts them in an order that is kind to
 // the caches and to the B-tree. Two copies are filled at a time, one from the argument
 // and the other from a clone of it, which is all the memory that is needed beside the
 // index.
-func (p *permutedCopies) Fill(centres []Point) {
+func (p *permutedCopies) BulkLoad(centres []Point) {
 	var wg sync.WaitGroup
 	for first, buffer := range [][]Point{centres, slices.Clone(centres)} {
 		wg.Go(func() {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Fill puts in what Insert would: in every copy the same centres, in order.
+// BulkLoad puts in what Insert would: in every copy the same centres, in order.
 func TestFillEqualsInsert(t *testing.T) {
 	for name, next := range sources() {
 		for _, size := range []int{0, 1, degree - 1, degree, degree + 1, 2 * degree, 10 * degree, 5000} {
@@ -21,7 +21,7 @@ func TestFillEqualsInsert(t *testing.T) {
 					centres = append(centres, c)
 					inserted.Insert(c)
 				}
-				filled.Fill(centres)
+				filled.BulkLoad(centres)
 				for i := range filled.copies {
 					if !slices.Equal(items(filled.copies[i]), items(inserted.copies[i])) {
 						t.Errorf("copy %d differs", i)
@@ -54,7 +54,7 @@ func TestMemoryAfterFill(t *testing.T) {
 			}
 			before := heapInUse()
 			index := NewBTree(3)
-			index.Fill(centres[:size])
+			index.BulkLoad(centres[:size])
 			for _, part := range slices.Collect(slices.Chunk(centres[size:], size/10)) {
 				if got := perCentre(before, index); got > most {
 					t.Errorf("%.1f bytes a centre at %d centres, want at most %d", got, index.Len(), most)

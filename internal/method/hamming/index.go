@@ -24,9 +24,9 @@ type Index interface {
 	// Insert adds a point, whose Seq must not be in the index yet. Any number of
 	// points may have the same fingerprint.
 	Insert(Point)
-	// Fill adds points to an empty index, in any order, as Insert does one by one
+	// BulkLoad adds points to an empty index, in any order, as Insert does one by one
 	// but faster. The slice is the index's from then on: it may reorder it, and keep it.
-	Fill(points []Point)
+	BulkLoad(points []Point)
 	// Remove takes a point out and reports whether it was there.
 	Remove(Point) bool
 	// Nearest returns the live point at the smallest Hamming distance from the
@@ -77,13 +77,13 @@ func centre(p Point) singlepass.Centre {
 func (i centres) Insert(c singlepass.Centre)      { i.Index.Insert(point(c)) }
 func (i centres) Remove(c singlepass.Centre) bool { return i.Index.Remove(point(c)) }
 
-// Fill makes the slice that the index keeps.
-func (i centres) Fill(n int, all iter.Seq[singlepass.Centre]) {
+// BulkLoad makes the slice that the index keeps.
+func (i centres) BulkLoad(n int, all iter.Seq[singlepass.Centre]) {
 	points := make([]Point, 0, n)
 	for c := range all {
 		points = append(points, point(c))
 	}
-	i.Index.Fill(points)
+	i.Index.BulkLoad(points)
 }
 
 func (i centres) Nearest(f singlepass.Fingerprint, live func(singlepass.Centre) bool) (singlepass.Centre, float64, bool) {

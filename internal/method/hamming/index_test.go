@@ -268,7 +268,7 @@ func compareIndexes(t *testing.T, name string, distance int, next source) {
 		have = append(have, Point{next(r, have), uint64(seqs[i])})
 	}
 	for _, index := range indexes {
-		index.Fill(slices.Clone(have))
+		index.BulkLoad(slices.Clone(have))
 	}
 	var hits int
 	for i := len(have); i < operations; i++ {
@@ -378,7 +378,7 @@ func TestNearestAtOnce(t *testing.T) {
 		const each, goroutines = 200, 4
 		have := randomCentres(rand.New(rand.NewPCG(7, 7)), 500)
 		index := build(3)
-		index.Fill(slices.Clone(have))
+		index.BulkLoad(slices.Clone(have))
 		query := func(n uint64) {
 			r := rand.New(rand.NewPCG(8, n))
 			for range each {
@@ -441,7 +441,7 @@ func FuzzIndexes(f *testing.F) {
 			case i == 0:
 				have = batch
 				for _, index := range indexes {
-					index.Fill(slices.Clone(batch))
+					index.BulkLoad(slices.Clone(batch))
 				}
 			default:
 				have = append(have, batch...)

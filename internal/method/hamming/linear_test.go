@@ -20,7 +20,7 @@ func NewLinear(distance int) Index { return &linear{distance: distance} }
 
 func (l *linear) Insert(c Point) { l.centres = append(l.centres, c) }
 
-func (l *linear) Fill(centres []Point) { l.centres = append(l.centres, centres...) }
+func (l *linear) BulkLoad(centres []Point) { l.centres = append(l.centres, centres...) }
 
 func (l *linear) Remove(c Point) bool {
 	for i, have := range l.centres {

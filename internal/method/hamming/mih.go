@@ -53,8 +53,8 @@ func (m *multiIndex) Remove(c Point) bool {
 	return true
 }
 
-// Fill makes the slice the slots, and the tables at their final size, each on a core.
-func (m *multiIndex) Fill(centres []Point) {
+// BulkLoad makes the slice the slots, and the tables at their final size, each on a core.
+func (m *multiIndex) BulkLoad(centres []Point) {
 	m.slots.adopt(centres)
 	var wg sync.WaitGroup
 	for _, t := range m.tables {
@@ -65,7 +65,7 @@ func (m *multiIndex) Fill(centres []Point) {
 
 func (m *multiIndex) Nearest(fingerprint uint64, live func(Point) bool) (Point, int, bool) {
 	s := search{fingerprint: fingerprint, tables: m.tables, best: singlepass.NewNearest(m.distance, live)}
-	for own := 0; 2*own <= m.distance && s.best.Reach() >= 2*own; own++ {
+	for own := 0; 2*own <= m.distance && s.best.Cutoff() >= 2*own; own++ {
 		s.round(own, m.distance+1)
 	}
 	m.candidates.Add(s.compared)

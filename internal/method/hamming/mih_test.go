@@ -50,7 +50,7 @@ func TestMIHCandidates(t *testing.T) {
 			r := rand.New(rand.NewPCG(6, uint64(test.size)))
 			next := skewed()[test.name]
 			index := NewMIH(3)
-			index.Fill(centresOf(r, next, test.size))
+			index.BulkLoad(centresOf(r, next, test.size))
 			for range queries {
 				// With nothing found there is no early end.
 				index.Nearest(flipped(r, next(r, nil), r.IntN(4)), func(Point) bool { return false })
@@ -81,7 +81,7 @@ func TestMIHKeepsInOrder(t *testing.T) {
 				r := rand.New(rand.NewPCG(9, uint64(size)))
 				have := centresOf(r, next, size)
 				m := NewMIH(3).(*multiIndex)
-				m.Fill(slices.Clone(have[:size/2]))
+				m.BulkLoad(slices.Clone(have[:size/2]))
 				checkTables(t, m, have[:size/2])
 				insert(m, have[size/2:])
 				checkTables(t, m, have)

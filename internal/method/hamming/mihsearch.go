@@ -92,7 +92,7 @@ func (s *search) flush() {
 	s.touched = touched
 	for _, v := range s.pending[:s.waiting] {
 		s.other = s.own + int(v.table)
-		if s.best.Reach() < s.own+s.other {
+		if s.best.Cutoff() < s.own+s.other {
 			break // by the phase before
 		}
 		s.table = s.tables[v.table]
@@ -103,7 +103,7 @@ func (s *search) flush() {
 }
 
 // left is in how many bits of the other half a centre may differ to be taken.
-func (s *search) left() int { return s.best.Reach() - s.own }
+func (s *search) left() int { return s.best.Cutoff() - s.own }
 
 // walk visits the leaves below p, at this place of its path, on the way to which the own
 // half differs from the query's in spent bits.

@@ -32,9 +32,9 @@ func articleSets(n int) []Set {
 func eachBound(b *testing.B, centres int, f func(b *testing.B, index *Index, all []Set)) {
 	b.Helper()
 	all := articleSets(centres)
-	for _, bound := range []float64{.05, .2} {
-		b.Run(fmt.Sprintf("%v/%d", bound, centres), func(b *testing.B) {
-			index := newTestIndex(b, bound)
+	for _, threshold := range []float64{.05, .2} {
+		b.Run(fmt.Sprintf("%v/%d", threshold, centres), func(b *testing.B) {
+			index := newTestIndex(b, threshold)
 			for i, s := range all {
 				index.Insert(centre(string(s), uint64(i)))
 			}
@@ -65,7 +65,7 @@ func BenchmarkMemory(b *testing.B) {
 	eachBound(b, 10_000, func(b *testing.B, like *Index, all []Set) {
 		for b.Loop() {
 			before := heap()
-			index := newTestIndex(b, like.bound)
+			index := newTestIndex(b, like.threshold)
 			for i, s := range all {
 				index.Insert(centre(string(s), uint64(i)))
 			}

@@ -39,11 +39,11 @@ func (Comparer) Distance(a, b singlepass.Fingerprint) float64 {
 	return Distance(Set(a.Sketch), Set(b.Sketch))
 }
 
-// Bound returns 1 less the minimum of the similarity.
-func (c Comparer) Bound() float64 { return 1 - c.minSimilarity }
+// Threshold returns 1 less the minimum of the similarity.
+func (c Comparer) Threshold() float64 { return 1 - c.minSimilarity }
 
-// Threshold names the minimum of the similarity.
-func (c Comparer) Threshold() string { return fmt.Sprintf("similarity=%v", c.minSimilarity) }
+// ThresholdSettings names the minimum of the similarity.
+func (c Comparer) ThresholdSettings() string { return fmt.Sprintf("similarity=%v", c.minSimilarity) }
 
 // Check returns an error of a fingerprint whose sketch is no [Set], or whose hash is not that of its
 // sketch.
@@ -56,8 +56,8 @@ func (Comparer) Check(f singlepass.Fingerprint) error {
 
 // NewIndex returns an empty index of centres at up to this distance, which must be at least 0 and
 // less than 1.
-func (Comparer) NewIndex(bound float64) (singlepass.Index, error) {
-	index, err := NewIndex(bound)
+func (Comparer) NewIndex(threshold float64) (singlepass.Index, error) {
+	index, err := NewIndex(threshold)
 	if err != nil {
 		return nil, err // not a nil *Index
 	}

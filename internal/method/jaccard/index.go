@@ -23,7 +23,7 @@ import (
 // A centre takes its sketch, eight bytes a hash, some 45 bytes for each hash of its
 // prefix, and some 100 more.
 type Index struct {
-	bound      float64
+	threshold  float64
 	order      order
 	learnAt    int               // at so many centres the order is learnt anew
 	entries    []entry           // by slot
@@ -52,16 +52,16 @@ const (
 
 // NewIndex returns an empty index that finds centres at up to this distance. It must be at
 // least 0 and less than 1.
-func NewIndex(bound float64) (*Index, error) {
-	if !(bound >= 0 && bound < 1) {
-		return nil, fmt.Errorf("sets: distance %v: allowed is 0 to less than 1", bound)
+func NewIndex(threshold float64) (*Index, error) {
+	if !(threshold >= 0 && threshold < 1) {
+		return nil, fmt.Errorf("sets: distance %v: allowed is 0 to less than 1", threshold)
 	}
 	return &Index{
-		bound:    bound,
-		learnAt:  learnFirst,
-		slots:    make(map[uint64]uint32),
-		postings: newPostings(),
-		queries:  sync.Pool{New: func() any { return new(query) }},
+		threshold: threshold,
+		learnAt:   learnFirst,
+		slots:     make(map[uint64]uint32),
+		postings:  newPostings(),
+		queries:   sync.Pool{New: func() any { return new(query) }},
 	}, nil
 }
 
@@ -82,8 +82,8 @@ func (x *Index) Insert(c singlepass.Centre) {
 	}
 }
 
-// Fill adds centres to an empty index.
-func (x *Index) Fill(n int, centres iter.Seq[singlepass.Centre]) {
+// BulkLoad adds centres to an empty index.
+func (x *Index) BulkLoad(n int, centres iter.Seq[singlepass.Centre]) {
 	x.entries = make([]entry, 0, n)
 	for c := range centres {
 		x.slots[c.Seq] = uint32(len(x.entries))
@@ -150,16 +150,16 @@ func (x *Index) post(slot uint32) {
 	}
 }
 
-// prefixOf appends the first hashes of a set, of which every set within the bound has one
+// prefixOf appends the first hashes of a set, of which every set within the threshold has one
 // among its own, and returns the rank of the last, and how many hashes there are beyond.
 func (x *Index) prefixOf(dst []uint64, s Set) (prefix []uint64, last rank, rest int) {
 	n := s.Len()
 	if n == 0 {
 		return dst, rank{}, 0
 	}
-	// The least that such a set shares is one or more, since the bound is less than 1.
-	least := max(1, int((1-x.bound)*float64(n))-1)
-	for least < n && distance(least, n) > x.bound {
+	// The least that such a set shares is one or more, since the threshold is less than 1.
+	least := max(1, int((1-x.threshold)*float64(n))-1)
+	for least < n && distance(least, n) > x.threshold {
 		least++
 	}
 	prefix, last = x.order.first(dst, s, n-least+1)

@@ -15,9 +15,9 @@ func centre(sketch string, seq uint64) singlepass.Centre {
 	return singlepass.Centre{Fingerprint: singlepass.Fingerprint{Hash: uint64(len(sketch)), Sketch: sketch}, Seq: seq}
 }
 
-func newTestIndex(t testing.TB, bound float64) *Index {
+func newTestIndex(t testing.TB, threshold float64) *Index {
 	t.Helper()
-	index, err := NewIndex(bound)
+	index, err := NewIndex(threshold)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,40 +25,40 @@ func newTestIndex(t testing.TB, bound float64) *Index {
 }
 
 // newScan returns the plain statement of what an Index answers.
-func newScan(bound float64) singlepass.Index {
-	return singlepass.NewLinear(bound, func(a, b singlepass.Fingerprint) float64 { return Distance(Set(a.Sketch), Set(b.Sketch)) })
+func newScan(threshold float64) singlepass.Index {
+	return singlepass.NewLinear(threshold, func(a, b singlepass.Fingerprint) float64 { return Distance(Set(a.Sketch), Set(b.Sketch)) })
 }
 
 func TestBounds(t *testing.T) {
-	for bound, ok := range map[float64]bool{0: true, .05: true, .999: true, 1: false, 1.5: false, -.1: false, math.NaN(): false} {
-		if _, err := NewIndex(bound); (err == nil) != ok {
-			t.Errorf("bound %v: %v", bound, err)
+	for threshold, ok := range map[float64]bool{0: true, .05: true, .999: true, 1: false, 1.5: false, -.1: false, math.NaN(): false} {
+		if _, err := NewIndex(threshold); (err == nil) != ok {
+			t.Errorf("threshold %v: %v", threshold, err)
 		}
 	}
 }
 
 func TestNearest(t *testing.T) {
 	for _, test := range []struct {
-		name     string
-		bound    float64
-		centres  [][]uint64 // by Seq
-		query    []uint64
-		want     int // -1: none
-		distance float64
+		name      string
+		threshold float64
+		centres   [][]uint64 // by Seq
+		query     []uint64
+		want      int // -1: none
+		distance  float64
 	}{
 		{"no centres", .5, nil, []uint64{1}, -1, 0},
 		{"the same", .5, [][]uint64{{1, 2}}, []uint64{1, 2}, 0, 0},
-		{"at the bound", .5, [][]uint64{{1, 2, 3, 4}}, []uint64{1, 2}, 0, .5},
-		{"at the bound, the last ones", .5, [][]uint64{{1, 2, 3, 4}}, []uint64{3, 4}, 0, .5},
-		{"beyond the bound", .5, [][]uint64{{1, 2, 3, 4, 5}}, []uint64{1, 2}, -1, 0},
+		{"at the threshold", .5, [][]uint64{{1, 2, 3, 4}}, []uint64{1, 2}, 0, .5},
+		{"at the threshold, the last ones", .5, [][]uint64{{1, 2, 3, 4}}, []uint64{3, 4}, 0, .5},
+		{"beyond the threshold", .5, [][]uint64{{1, 2, 3, 4, 5}}, []uint64{1, 2}, -1, 0},
 		{"nearer before older", .5, [][]uint64{{1, 2, 3}, {1, 2, 3, 4}}, []uint64{1, 2, 3, 4}, 1, 0},
 		{"older among equals", .5, [][]uint64{{1, 2, 3, 9}, {1, 2, 3, 8}}, []uint64{1, 2, 3, 4}, 0, .4},
 		{"equal fractions, older", .5, [][]uint64{{2, 4}, {1, 2, 3, 4, 5, 6, 7, 8}, {1, 2}}, []uint64{1, 2, 3, 4}, 0, .5},
-		{"bound 0", 0, [][]uint64{{1, 2}, {1, 2, 3}}, []uint64{1, 2, 3}, 1, 0},
-		{"bound 0, other", 0, [][]uint64{{1, 2}}, []uint64{1, 2, 3}, -1, 0},
+		{"threshold 0", 0, [][]uint64{{1, 2}, {1, 2, 3}}, []uint64{1, 2, 3}, 1, 0},
+		{"threshold 0, other", 0, [][]uint64{{1, 2}}, []uint64{1, 2, 3}, -1, 0},
 		{"nothing in it", .5, [][]uint64{{}, {1}}, []uint64{}, -1, 0},
 	} {
-		index := newTestIndex(t, test.bound)
+		index := newTestIndex(t, test.threshold)
 		for seq, hashes := range test.centres {
 			index.Insert(centre(string(of(hashes...)), uint64(seq)))
 		}
@@ -96,8 +96,8 @@ type check struct {
 	found int
 }
 
-func newCheck(t testing.TB, bound float64) *check {
-	return &check{t: t, index: newTestIndex(t, bound), scan: newScan(bound), have: make(map[uint64]singlepass.Centre)}
+func newCheck(t testing.TB, threshold float64) *check {
+	return &check{t: t, index: newTestIndex(t, threshold), scan: newScan(threshold), have: make(map[uint64]singlepass.Centre)}
 }
 
 func (k *check) insert(s Set) {
@@ -150,16 +150,16 @@ func (k *check) nearest(s Set, live func(singlepass.Centre) bool) {
 }
 
 // refill puts the centres into a new index, at once.
-func (k *check) refill(bound float64) {
-	k.index = newTestIndex(k.t, bound)
-	k.index.Fill(len(k.have), maps.Values(k.have))
+func (k *check) refill(threshold float64) {
+	k.index = newTestIndex(k.t, threshold)
+	k.index.BulkLoad(len(k.have), maps.Values(k.have))
 }
 
 // The index answers as a scan does, whatever comes and goes, also when it has learnt how frequent
 // hashes are.
 func TestIndexEqualsScan(t *testing.T) {
-	for _, bound := range []float64{0, .05, 1 - .77, .95} {
-		k, r := newCheck(t, bound), rand.New(rand.NewPCG(3, math.Float64bits(bound)))
+	for _, threshold := range []float64{0, .05, 1 - .77, .95} {
+		k, r := newCheck(t, threshold), rand.New(rand.NewPCG(3, math.Float64bits(threshold)))
 		sets := make([]Set, 1000)
 		for i := range sets {
 			sets[i] = familySet(r, 200)
@@ -169,7 +169,7 @@ func TestIndexEqualsScan(t *testing.T) {
 			live := func(c singlepass.Centre) bool { return c.Seq%4 != bit }
 			switch set := sets[r.IntN(len(sets))]; {
 			case step == 1600:
-				k.refill(bound)
+				k.refill(threshold)
 			case r.IntN(2) == 0:
 				k.insert(set)
 			case r.IntN(3) == 0:
@@ -183,7 +183,7 @@ func TestIndexEqualsScan(t *testing.T) {
 			}
 		}
 		if len(k.have) < learnFirst*5/4 || k.found < 100 {
-			t.Errorf("bound %v: %d centres, %d found: the test shows little", bound, len(k.have), k.found)
+			t.Errorf("threshold %v: %d centres, %d found: the test shows little", threshold, len(k.have), k.found)
 		}
 	}
 }
@@ -265,8 +265,8 @@ func TestMemoryIsUsedAgain(t *testing.T) {
 
 // Steps of two bytes insert, remove and look for sets of few hashes.
 func FuzzIndex(f *testing.F) {
-	f.Fuzz(func(t *testing.T, bound uint8, steps []byte) {
-		k := newCheck(t, float64(bound)/256)
+	f.Fuzz(func(t *testing.T, threshold uint8, steps []byte) {
+		k := newCheck(t, float64(threshold)/256)
 		for ; len(steps) > 1 && k.next < 300; steps = steps[2:] {
 			var b Builder
 			for i := range 8 {
@@ -286,7 +286,7 @@ func FuzzIndex(f *testing.F) {
 				k.nearest(set, func(c singlepass.Centre) bool { return c.Seq%8 != seq })
 			}
 		}
-		k.refill(float64(bound) / 256)
+		k.refill(float64(threshold) / 256)
 		k.nearest(of(0), func(singlepass.Centre) bool { return true })
 	})
 }

@@ -20,7 +20,7 @@ func (x *Index) Nearest(f singlepass.Fingerprint, live func(singlepass.Centre) b
 	q.set = Set(f.Sketch)
 	q.prefix, q.last, q.rest = x.prefixOf(q.prefix[:0], q.set)
 	q.count(x)
-	best := singlepass.NewNearest(x.bound, live)
+	best := singlepass.NewNearest(x.threshold, live)
 	for _, slot := range q.slots {
 		e := &x.entries[slot]
 		if best.Beaten(e.Seq, q.least(e, int(q.counts[slot]))) {

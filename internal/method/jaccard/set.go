@@ -82,7 +82,7 @@ func Distance(a, b Set) float64 {
 func isSample(a, b int) bool { return a == Max || b == Max }
 
 // distance is 1 less a Jaccard index. Division rounds correctly, so equal fractions give equal
-// distances, and 77 of 100 are as far as a bound of 1-.77 allows. Nor does a distance
+// distances, and 77 of 100 are as far as a threshold of 1-.77 allows. Nor does a distance
 // grow with what is shared.
 func distance(shared, union int) float64 {
 	if union == 0 {

@@ -92,7 +92,7 @@ func TestDistance(t *testing.T) {
 	}
 }
 
-// Equal fractions are equal distances, and those that a bound allows.
+// Equal fractions are equal distances, and those that a threshold allows.
 func TestDistanceIsExact(t *testing.T) {
 	for union := 1; union <= 300; union++ {
 		for shared := range union + 1 {
@@ -102,8 +102,8 @@ func TestDistanceIsExact(t *testing.T) {
 					t.Fatalf("%d of %d is at %v, %d times that at %v", shared, union, got, times, more)
 				}
 			}
-			if bound := 1 - float64(shared)/float64(union); got > bound {
-				t.Fatalf("%d of %d is at %v, beyond %v", shared, union, got, bound)
+			if threshold := 1 - float64(shared)/float64(union); got > threshold {
+				t.Fatalf("%d of %d is at %v, beyond %v", shared, union, got, threshold)
 			}
 		}
 	}

@@ -35,9 +35,9 @@ func (m *Method) Identity() string {
 	return fmt.Sprintf("method=ksentence,sentences=%d,%s", m.sentences, m.cleaner.Identity())
 }
 
-// NewPrinter returns a function that makes the fingerprint of an article; each goroutine
+// NewFingerprinter returns a function that makes the fingerprint of an article; each goroutine
 // needs its own. ok is false of an article without a letter or a number.
-func (m *Method) NewPrinter() func(title, content string) (f singlepass.Fingerprint, ok bool) {
+func (m *Method) NewFingerprinter() func(title, content string) (f singlepass.Fingerprint, ok bool) {
 	var (
 		clean    []byte
 		splitter splitter

@@ -116,10 +116,10 @@ func newMethod(t testing.TB, sentences int) *Method {
 	return m
 }
 
-func TestPrinter(t *testing.T) {
+func TestFingerprinter(t *testing.T) {
 	const long = "台风已经在沿海登陆。居民转移到了学校。政府表示没有人员伤亡。"
 	m := newMethod(t, 3)
-	print := m.NewPrinter()
+	fingerprint := m.NewFingerprinter()
 	for _, test := range []struct {
 		name, a, b string
 		same       bool
@@ -132,13 +132,13 @@ func TestPrinter(t *testing.T) {
 		{"one sentence more", "台风登陆。", "台风登陆。居民转移。", false},
 		{"one sentence that is two", "台风登陆居民转移", "台风登陆。居民转移", false},
 	} {
-		a, okA := print("", test.a)
-		b, okB := print("", test.b)
+		a, okA := fingerprint("", test.a)
+		b, okB := fingerprint("", test.b)
 		if same := m.Distance(a, b) == 0; same != test.same || !okA || !okB {
 			t.Errorf("%s: distance %v, %t, %t", test.name, m.Distance(a, b), okA, okB)
 		}
 	}
-	if _, ok := print("!", " …。"); ok {
+	if _, ok := fingerprint("!", " …。"); ok {
 		t.Error("punctuation has a fingerprint")
 	}
 }

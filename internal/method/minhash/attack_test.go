@@ -65,10 +65,10 @@ func TestShinglesMadeToJoin(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		print := m.NewPrinter()
-		target, _ := print("", article)
-		made, _ := print("", shinglesFor(test.copied, target.Sketch))
-		if d := m.Distance(target, made); (d <= m.Bound()) != test.joins || !test.joins && d < .9 {
+		fingerprint := m.NewFingerprinter()
+		target, _ := fingerprint("", article)
+		made, _ := fingerprint("", shinglesFor(test.copied, target.Sketch))
+		if d := m.Distance(target, made); (d <= m.Threshold()) != test.joins || !test.joins && d < .9 {
 			t.Errorf("%s: the text made for the article is at distance %v, want it to join: %t", test.name, d, test.joins)
 		}
 	}

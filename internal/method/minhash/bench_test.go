@@ -62,7 +62,7 @@ func eachSize(b *testing.B, f func(b *testing.B, size int, index *index)) {
 	for _, size := range slices.Compact([]int{10_000, 100_000, *large}) {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
 			index := newDefault()
-			index.Fill(size, centresFrom(0, size))
+			index.BulkLoad(size, centresFrom(0, size))
 			b.ReportAllocs()
 			f(b, size, index)
 		})
@@ -117,7 +117,7 @@ func BenchmarkTemplates(b *testing.B) {
 	for i := range all {
 		all[i] = singlepass.Centre{Fingerprint: fingerprintOf(form()), Seq: uint64(i)}
 	}
-	index.Fill(size, slices.Values(all))
+	index.BulkLoad(size, slices.Values(all))
 	b.Run("nearest", func(b *testing.B) {
 		before, queries := index.Candidates(), 0
 		for b.Loop() {
@@ -144,7 +144,7 @@ func BenchmarkMemory(b *testing.B) {
 		do   func(b *testing.B, index *index, size int)
 	}{
 		{"inserted", func(_ *testing.B, index *index, size int) { insert(index, 0, size) }},
-		{"filled", func(_ *testing.B, index *index, size int) { index.Fill(size, centresFrom(0, size)) }},
+		{"filled", func(_ *testing.B, index *index, size int) { index.BulkLoad(size, centresFrom(0, size)) }},
 		{"30% more, as many out", func(b *testing.B, index *index, size int) {
 			insert(index, 0, size+size*3/10)
 			for c := range centresFrom(0, size*3/10) {
@@ -209,7 +209,7 @@ func BenchmarkFingerprint(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				fingerprint := m.NewPrinter()
+				fingerprint := m.NewFingerprinter()
 				b.SetBytes(int64(len(test.text)))
 				b.ReportAllocs()
 				for b.Loop() {

@@ -34,11 +34,11 @@ type index struct {
 }
 
 // newIndex returns an empty index of signatures of so many places, which finds centres at up to the
-// distance bound, at the distance itself with this probability.
-func newIndex(hashes int, bound, recall float64) *index {
-	bands, rows := Bands(hashes, 1-bound, recall)
+// distance threshold, at the distance itself with this probability.
+func newIndex(hashes int, threshold, recall float64) *index {
+	bands, rows := Bands(hashes, 1-threshold, recall)
 	return &index{
-		hashes: hashes, bands: bands, rows: rows, differ: mayDiffer(hashes, 1-bound),
+		hashes: hashes, bands: bands, rows: rows, differ: mayDiffer(hashes, 1-threshold),
 		signatures: slab[byte]{width: hashes},
 		seqs:       slab[uint64]{width: 1},
 		chains:     newChains(bands),
@@ -98,8 +98,8 @@ func (x *index) Insert(c singlepass.Centre) {
 	}
 }
 
-// Fill makes the tables at their final size.
-func (x *index) Fill(n int, centres iter.Seq[singlepass.Centre]) {
+// BulkLoad makes the tables at their final size.
+func (x *index) BulkLoad(n int, centres iter.Seq[singlepass.Centre]) {
 	x.chains.expect(n)
 	for c := range centres {
 		x.Insert(c)

@@ -23,8 +23,8 @@ func TestNearest(t *testing.T) {
 	}{
 		{"empty", nil, "abcdefgh", -1, 0},
 		{"the same", []string{"abcdefgh"}, "abcdefgh", 0, 0},
-		{"at the bound", []string{"abcdef.."}, "abcdefgh", 0, 0.25},
-		{"past the bound", []string{"abcde..."}, "abcdefgh", -1, 0},
+		{"at the threshold", []string{"abcdef.."}, "abcdefgh", 0, 0.25},
+		{"past the threshold", []string{"abcde..."}, "abcdefgh", -1, 0},
 		{"nearer before older", []string{"abcdef..", "abcdefg."}, "abcdefgh", 1, 0.125},
 		{"older among equals", []string{"abcdefg.", "abcdefg,"}, "abcdefgh", 0, 0.125},
 		{"older among equals in other bands", []string{".bcdefgh", "abcdefg."}, "abcdefgh", 0, 0.125},
@@ -96,12 +96,12 @@ func TestCandidates(t *testing.T) {
 
 // forms are the shapes of indexes that are held to the oracle.
 func forms() []struct {
-	hashes        int
-	bound, recall float64
+	hashes            int
+	threshold, recall float64
 } {
 	return []struct {
-		hashes        int
-		bound, recall float64
+		hashes            int
+		threshold, recall float64
 	}{
 		{128, 0.23, 0.999},
 		{128, 0.23, 1},
@@ -120,7 +120,7 @@ func TestIndexAgainstLinear(t *testing.T) {
 		t.Run(fmt.Sprint(form), func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(uint64(form.hashes), 7))
-			index, oracle := newIndex(form.hashes, form.bound, form.recall), newLinear(form.hashes, form.bound, form.recall)
+			index, oracle := newIndex(form.hashes, form.threshold, form.recall), newLinear(form.hashes, form.threshold, form.recall)
 			history := &history{t: t, r: r, index: index, oracle: oracle, hashes: form.hashes}
 			history.fill(200)
 			for range 12 {
@@ -170,7 +170,7 @@ func (h *history) fill(n int) {
 	for range n {
 		h.oracle.centres = append(h.oracle.centres, h.next())
 	}
-	h.index.Fill(n, slices.Values(h.oracle.centres))
+	h.index.BulkLoad(n, slices.Values(h.oracle.centres))
 }
 
 func (h *history) insert(n int) {
@@ -247,7 +247,7 @@ func TestNearestConcurrently(t *testing.T) {
 	for i := range 500 {
 		all = append(all, singlepass.Centre{Fingerprint: fingerprintOf(randomSignature(r, 64)), Seq: uint64(i)})
 	}
-	index.Fill(len(all), slices.Values(all))
+	index.BulkLoad(len(all), slices.Values(all))
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
@@ -274,8 +274,8 @@ func FuzzIndex(f *testing.F) {
 		form := forms()[int(data[0])%len(forms())]
 		history := &history{
 			t: t, r: rand.New(rand.NewPCG(uint64(data[1]), 11)), hashes: form.hashes,
-			index:  newIndex(form.hashes, form.bound, form.recall),
-			oracle: newLinear(form.hashes, form.bound, form.recall),
+			index:  newIndex(form.hashes, form.threshold, form.recall),
+			oracle: newLinear(form.hashes, form.threshold, form.recall),
 		}
 		for i, op := range data[2:min(len(data), 40)] {
 			n := int(op & 63)

@@ -13,16 +13,16 @@ import (
 )
 
 // linear says what an index answers: the nearest live centre, among equals the one with the smallest
-// Seq, of those that are within the bound and that the query sees in one of the bands.
+// Seq, of those that are within the threshold and that the query sees in one of the bands.
 type linear struct {
 	bands, rows int
-	bound       float64
+	threshold   float64
 	centres     []singlepass.Centre
 }
 
-func newLinear(hashes int, bound, recall float64) *linear {
-	bands, rows := Bands(hashes, 1-bound, recall)
-	return &linear{bands, rows, bound, nil}
+func newLinear(hashes int, threshold, recall float64) *linear {
+	bands, rows := Bands(hashes, 1-threshold, recall)
+	return &linear{bands, rows, threshold, nil}
 }
 
 func (l *linear) remove(c singlepass.Centre) bool {
@@ -38,7 +38,7 @@ func (l *linear) nearest(
 ) (best singlepass.Centre, distance float64, ok bool) {
 	for _, c := range l.seen(f, live) {
 		d := l.distance(f, c.Fingerprint)
-		if nearer := !ok || d < distance || d == distance && c.Seq < best.Seq; d <= l.bound && nearer {
+		if nearer := !ok || d < distance || d == distance && c.Seq < best.Seq; d <= l.threshold && nearer {
 			best, distance, ok = c, d, true
 		}
 	}
@@ -138,13 +138,13 @@ func sometimes(seed uint64, share float64) func(singlepass.Centre) bool {
 }
 
 // compare asks both for the nearest, and sees that the index asks of no centre twice whether it lives, nor of
-// one that is beyond the bound, unless many share a band; and of none that shares no band.
+// one that is beyond the threshold, unless many share a band; and of none that shares no band.
 func compare(t *testing.T, index *index, oracle *linear, f singlepass.Fingerprint, live func(singlepass.Centre) bool) {
 	t.Helper()
 	asked, many := make(map[singlepass.Centre]bool), oracle.isCrowded(f)
 	asking := func(c singlepass.Centre) bool {
 		c.Sketch = strings.Clone(c.Sketch)
-		needless := asked[c] || oracle.distance(f, c.Fingerprint) > oracle.bound
+		needless := asked[c] || oracle.distance(f, c.Fingerprint) > oracle.threshold
 		if needless && !many || !oracle.shareBand(f, c.Fingerprint) {
 			t.Fatalf("asked of %x, which cannot be the answer or was asked of before", c)
 		}

@@ -80,9 +80,9 @@ func (m *Method) Identity() string {
 		s.Unit(), s.Size, m.options.Signature, m.options.Hashes, s.Identity())
 }
 
-// NewPrinter returns a function that makes the fingerprint of an article, in memory that it uses again;
+// NewFingerprinter returns a function that makes the fingerprint of an article, in memory that it uses again;
 // each goroutine needs its own. ok is false of an article without a letter or a number.
-func (m *Method) NewPrinter() func(title, content string) (f singlepass.Fingerprint, ok bool) {
+func (m *Method) NewFingerprinter() func(title, content string) (f singlepass.Fingerprint, ok bool) {
 	s := newShingler(m.options)
 	places := make([]uint64, m.options.Hashes)
 	signature := make([]byte, m.options.Hashes)
@@ -103,12 +103,14 @@ func (m *Method) Distance(a, b singlepass.Fingerprint) float64 {
 	return float64(differing(a.Sketch, b.Sketch)) / float64(m.options.Hashes)
 }
 
-// Bound is the largest distance at which articles are the same: that of signatures of which the share of
+// Threshold is the largest distance at which articles are the same: that of signatures of which the share of
 // equal places is just the least similarity or more.
-func (m *Method) Bound() float64 { return float64(m.differ) / float64(m.options.Hashes) }
+func (m *Method) Threshold() float64 { return float64(m.differ) / float64(m.options.Hashes) }
 
-// Threshold is the least similarity.
-func (m *Method) Threshold() string { return fmt.Sprintf("similarity=%v", m.options.Similarity) }
+// ThresholdSettings names the similarity.
+func (m *Method) ThresholdSettings() string {
+	return fmt.Sprintf("similarity=%v", m.options.Similarity)
+}
 
 // Check is an error of a fingerprint the sketch of which is no signature of so many places, or the hash of which is
 // not that of its sketch.
@@ -120,11 +122,11 @@ func (m *Method) Check(f singlepass.Fingerprint) error {
 }
 
 // NewIndex returns an empty index of centres at up to this distance. It is of up to 2^32-1 centres.
-func (m *Method) NewIndex(bound float64) (singlepass.Index, error) {
-	if !(bound >= 0 && bound < 1) {
-		return nil, fmt.Errorf("minhash: distance %v: allowed is 0 to less than 1", bound)
+func (m *Method) NewIndex(threshold float64) (singlepass.Index, error) {
+	if !(threshold >= 0 && threshold < 1) {
+		return nil, fmt.Errorf("minhash: distance %v: allowed is 0 to less than 1", threshold)
 	}
-	return newIndex(m.options.Hashes, bound, m.options.Recall), nil
+	return newIndex(m.options.Hashes, threshold, m.options.Recall), nil
 }
 
 func unknown(what, got string, allowed ...string) error {

@@ -55,9 +55,9 @@ func TestNewRefuses(t *testing.T) {
 			t.Errorf("got %v, error %v; want error %s", m, err, test.want)
 		}
 	}
-	for _, bound := range []float64{-0.1, 1, 2} {
-		want := fmt.Sprintf("minhash: distance %v: allowed is 0 to less than 1", bound)
-		if index, err := newTest(t, nil).NewIndex(bound); index != nil || err == nil || err.Error() != want {
+	for _, threshold := range []float64{-0.1, 1, 2} {
+		want := fmt.Sprintf("minhash: distance %v: allowed is 0 to less than 1", threshold)
+		if index, err := newTest(t, nil).NewIndex(threshold); index != nil || err == nil || err.Error() != want {
 			t.Errorf("got %v, error %v; want error %s", index, err, want)
 		}
 	}
@@ -75,7 +75,7 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// Bound is where the similarity says, whatever floats make of it.
+// Threshold is where the similarity says, whatever floats make of it.
 func TestBound(t *testing.T) {
 	for _, test := range []struct {
 		hashes     int
@@ -85,15 +85,15 @@ func TestBound(t *testing.T) {
 		{128, 0, 29.0 / 128}, {128, 0.77, 29.0 / 128}, {128, 0.75, 0.25}, {128, 1, 0}, {100, 0.8, 0.2}, {100, 0.7, 0.3}, {128, 0.001, 127.0 / 128},
 	} {
 		m := newTest(t, func(o *Options) { o.Hashes, o.Similarity = test.hashes, test.similarity })
-		if got := m.Bound(); got != test.want {
-			t.Errorf("bound at %v with %d hashes is %v, want %v", test.similarity, test.hashes, got, test.want)
+		if got := m.Threshold(); got != test.want {
+			t.Errorf("threshold at %v with %d hashes is %v, want %v", test.similarity, test.hashes, got, test.want)
 		}
-		made, err := m.NewIndex(m.Bound())
+		made, err := m.NewIndex(m.Threshold())
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := float64(made.(*index).differ) / float64(test.hashes); got != test.want {
-			t.Errorf("the index at %v with %d hashes has bound %v, want %v", test.similarity, test.hashes, got, test.want)
+			t.Errorf("the index at %v with %d hashes has threshold %v, want %v", test.similarity, test.hashes, got, test.want)
 		}
 	}
 }
@@ -166,7 +166,7 @@ func TestDistance(t *testing.T) {
 		"that it would watch prices in the months to come before it decided on anything else."
 	for _, signature := range signatureNames() {
 		m := newTest(t, func(o *Options) { o.Signature = signature })
-		fingerprint := m.NewPrinter()
+		fingerprint := m.NewFingerprinter()
 		distance := func(a, b string) float64 {
 			fa, okA := fingerprint("", a)
 			fb, okB := fingerprint("", b)
@@ -196,8 +196,8 @@ func TestDistance(t *testing.T) {
 	}
 }
 
-// A printer lets the memory of a giant go, and takes none beside the fingerprint for others.
-func TestPrinterMemory(t *testing.T) {
+// A fingerprinter lets the memory of a giant go, and takes none beside the fingerprint for others.
+func TestFingerprinterMemory(t *testing.T) {
 	s := newShingler(testOptions(t))
 	for _, content := range []string{strings.Repeat("一二", maxKeptLetters), "short"} {
 		if _, ok := s.shinglesOf("", content); !ok {
@@ -207,7 +207,7 @@ func TestPrinterMemory(t *testing.T) {
 	if cap(s.text) > maxKeptText || cap(s.letters) > maxKeptLetters || cap(s.shingles) > maxKeptLetters {
 		t.Errorf("kept %d bytes, %d letters, %d shingles", cap(s.text), cap(s.letters), cap(s.shingles))
 	}
-	fingerprint := newTest(t, nil).NewPrinter()
+	fingerprint := newTest(t, nil).NewFingerprinter()
 	content := strings.Repeat("The quick brown fox jumps over the lazy dog. ", 20)
 	fingerprint("", content)
 	if allocs := testing.AllocsPerRun(20, func() { fingerprint("", content) }); allocs > 1 {

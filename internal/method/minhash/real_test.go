@@ -68,7 +68,7 @@ func realShingles(t *testing.T, path string) (articles [][]uint64) {
 func TestRealArticles(t *testing.T) {
 	eachRealFile(t, func(t *testing.T, articles [][]uint64) {
 		m := newTest(t, nil)
-		made, err := m.NewIndex(m.Bound())
+		made, err := m.NewIndex(m.Threshold())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +119,7 @@ func nearestOfAll(
 	m *Method, centres []singlepass.Centre, f singlepass.Fingerprint,
 ) (best singlepass.Centre, distance float64, ok bool) {
 	for _, c := range centres {
-		if d := m.Distance(c.Fingerprint, f); d <= m.Bound() && (!ok || d < distance) {
+		if d := m.Distance(c.Fingerprint, f); d <= m.Threshold() && (!ok || d < distance) {
 			best, distance, ok = c, d, true
 		}
 	}

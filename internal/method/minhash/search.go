@@ -50,7 +50,7 @@ func (x *index) Nearest(
 // decided reports whether no centre that has not been seen can be better: one that differs in fewer places
 // than there were whole bands agrees in one of these, and the oldest that does not differ is seen in any.
 func (s *search) decided() bool {
-	reach := s.best.Reach()
+	reach := s.best.Cutoff()
 	return reach < s.whole || reach == 0 && s.best.Found()
 }
 
@@ -98,7 +98,7 @@ func (s *search) offer(slot uint32, band int) {
 	}
 	*place = slot + 1
 	s.compared++
-	s.best.Offer(slot, s.seq(slot), differingUpTo(s.index.signature(slot), s.signature, s.best.Reach()))
+	s.best.Offer(slot, s.seq(slot), differingUpTo(s.index.signature(slot), s.signature, s.best.Cutoff()))
 }
 
 // agreed reports whether a centre agrees in a band before this one that was seen whole.

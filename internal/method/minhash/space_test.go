@@ -156,7 +156,7 @@ func (s *space) again(r *rand.Rand, index singlepass.Index, window time.Duration
 	maps.Copy(made.clusters, s.clusters)
 	all := slices.Collect(maps.Values(s.clusters))
 	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	made.Fill(len(all), slices.Values(all))
+	made.BulkLoad(len(all), slices.Values(all))
 	made.Resume(s.State())
 	return made
 }

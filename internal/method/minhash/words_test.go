@@ -18,7 +18,7 @@ func TestWords(t *testing.T) {
 	if want := "method=minhash,shingle=words,size=2,signature=fast,hashes=128," + words.Identity(); m.Identity() != want {
 		t.Errorf("identity %s, want %s", m.Identity(), want)
 	}
-	fingerprint := m.NewPrinter()
+	fingerprint := m.NewFingerprinter()
 	a, okA := fingerprint("Typhoon", "hits the coast of 福建省")
 	b, okB := fingerprint("", "typhoon HITS coast, 福建省!")
 	c, okC := fingerprint("", "coast hits 福建省 typhoon")

@@ -83,13 +83,13 @@ func New(o Options) (*Method, error) {
 // Identity names everything that changes fingerprints.
 func (m *Method) Identity() string { return m.identity }
 
-// NewPrinter returns a function that makes the fingerprint of an article: its sketch is the
+// NewFingerprinter returns a function that makes the fingerprint of an article: its sketch is the
 // [jaccard.Set] of its window numbers, hashed. Each goroutine needs its own. ok is false of an
 // article without a letter or a number.
 //
 // An article with neither a Han character that has a reading nor a letter from a to z, such as one in Greek, has one
 // number: the hash of its text without white space.
-func (m *Method) NewPrinter() func(title, content string) (f singlepass.Fingerprint, ok bool) {
+func (m *Method) NewFingerprinter() func(title, content string) (f singlepass.Fingerprint, ok bool) {
 	var (
 		builder        jaccard.Builder
 		windows        = m.windows

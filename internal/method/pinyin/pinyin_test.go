@@ -64,9 +64,9 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-func TestPrinter(t *testing.T) {
+func TestFingerprinter(t *testing.T) {
 	m := newMethod(t, func(*Options) {})
-	print := m.NewPrinter()
+	fingerprint := m.NewFingerprinter()
 	for _, test := range []struct {
 		name, a, b string
 		same       bool
@@ -80,13 +80,13 @@ func TestPrinter(t *testing.T) {
 		{"another script", "Гроза дошла до берега", "Гроза дошла до берега!", false},
 		{"another script, other white space", "Гроза дошла до берега", "Гроза  дошла\nдо берега", true},
 	} {
-		a, okA := print("", test.a)
-		b, okB := print("", test.b)
+		a, okA := fingerprint("", test.a)
+		b, okB := fingerprint("", test.b)
 		if !okA || !okB || (m.Distance(a, b) == 0) != test.same {
 			t.Errorf("%s: distance %v, %t, %t", test.name, m.Distance(a, b), okA, okB)
 		}
 	}
-	if _, ok := print("!", " …。"); ok {
+	if _, ok := fingerprint("!", " …。"); ok {
 		t.Error("punctuation has a fingerprint")
 	}
 }
@@ -130,15 +130,15 @@ func replaced(r *rand.Rand, s string, share float64, by func(rune) rune) string 
 // However many characters are replaced by others of the same sound, the article is the same.
 func TestHomophones(t *testing.T) {
 	m, r, all, args := newMethod(t, func(*Options) {}), rand.New(rand.NewPCG(4, 4)), homophones(t), gopinyin.NewArgs()
-	print := m.NewPrinter()
+	fingerprint := m.NewFingerprinter()
 	for _, content := range chinese(20) {
 		for _, share := range []float64{.05, .3, 1} {
 			copied := replaced(r, content, share, func(c rune) rune {
 				same := all[gopinyin.SinglePinyin(c, args)[0]]
 				return same[r.IntN(len(same))]
 			})
-			a, _ := print("", content)
-			if b, ok := print("", copied); a != b || !ok {
+			a, _ := fingerprint("", content)
+			if b, ok := fingerprint("", copied); a != b || !ok {
 				t.Errorf("%.0f %% replaced: distance %v", 100*share, m.Distance(a, b))
 			}
 		}
@@ -148,9 +148,9 @@ func TestHomophones(t *testing.T) {
 // A wrong character changes the windows that it is in, and some of those that begin near it.
 func TestWrongCharacter(t *testing.T) {
 	m, r := newMethod(t, func(*Options) {}), rand.New(rand.NewPCG(5, 5))
-	print := m.NewPrinter()
+	fingerprint := m.NewFingerprinter()
 	long := strings.Join(chinese(10), "")
-	a, _ := print("", long)
+	a, _ := fingerprint("", long)
 	for range 50 {
 		at := r.IntN(len(long) - 3)
 		for long[at] < 0xE4 || long[at] > 0xE9 { // the first byte of most Han characters
@@ -159,7 +159,7 @@ func TestWrongCharacter(t *testing.T) {
 				at = 0
 			}
 		}
-		b, _ := print("", long[:at]+"错"+long[at+3:])
+		b, _ := fingerprint("", long[:at]+"错"+long[at+3:])
 		windows := len(a.Sketch) / 8
 		if most := 1 - float64(windows-7)/float64(windows+7); m.Distance(a, b) > most {
 			t.Errorf("one character of %d windows: distance %v, want at most %v", windows, m.Distance(a, b), most)
@@ -169,10 +169,10 @@ func TestWrongCharacter(t *testing.T) {
 
 func TestNewIndex(t *testing.T) {
 	m := newMethod(t, func(o *Options) { o.Similarity = .6 })
-	if m.Bound() != 1-.6 {
-		t.Errorf("bound %v", m.Bound())
+	if m.Threshold() != 1-.6 {
+		t.Errorf("threshold %v", m.Threshold())
 	}
 	if _, err := m.NewIndex(1); err == nil {
-		t.Error("a bound of 1 is allowed")
+		t.Error("a threshold of 1 is allowed")
 	}
 }

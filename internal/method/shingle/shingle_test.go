@@ -49,8 +49,8 @@ func TestOptions(t *testing.T) {
 	}
 	similarity := DefaultSimilarity
 	want := fmt.Sprintf("similarity=%v", similarity)
-	if m := newMethod(t, 5); m.Bound() != 1-similarity || m.Threshold() != want {
-		t.Errorf("bound %v, threshold %s", m.Bound(), m.Threshold())
+	if m := newMethod(t, 5); m.Threshold() != 1-similarity || m.ThresholdSettings() != want {
+		t.Errorf("threshold %v, threshold %s", m.Threshold(), m.ThresholdSettings())
 	}
 }
 
@@ -80,7 +80,7 @@ func TestCharacters(t *testing.T) {
 		for _, s := range test.want {
 			want.Add(xxh3.HashString(s))
 		}
-		f, ok := newMethod(t, test.size).NewPrinter()(test.title, test.content)
+		f, ok := newMethod(t, test.size).NewFingerprinter()(test.title, test.content)
 		if set := want.Set(); f.Sketch != string(set) || f.Hash != xxh3.HashString(f.Sketch) || !ok {
 			t.Errorf("%q, %q: %d shingles, %t, want %q", test.title, test.content, jaccard.Set(f.Sketch).Len(), ok, test.want)
 		}
@@ -89,7 +89,7 @@ func TestCharacters(t *testing.T) {
 
 func TestDistance(t *testing.T) {
 	m := newMethod(t, 3)
-	print := m.NewPrinter()
+	fingerprint := m.NewFingerprinter()
 	for _, test := range []struct {
 		a, b string
 		want float64
@@ -99,8 +99,8 @@ func TestDistance(t *testing.T) {
 		{"abcdef", "abcdefabc", 1 - 4./6},
 		{"abcdef", "xyz", 1},
 	} {
-		a, okA := print("", test.a)
-		b, okB := print("", test.b)
+		a, okA := fingerprint("", test.a)
+		b, okB := fingerprint("", test.b)
 		if got := m.Distance(a, b); math.Abs(got-test.want) > 1e-15 || !okA || !okB {
 			t.Errorf("%q and %q: %v, %t, %t, want %v", test.a, test.b, got, okA, okB, test.want)
 		}
@@ -108,9 +108,9 @@ func TestDistance(t *testing.T) {
 }
 
 func TestNothing(t *testing.T) {
-	print := newMethod(t, 5).NewPrinter()
+	fingerprint := newMethod(t, 5).NewFingerprinter()
 	for _, nothing := range []string{"", " \n", "-----", "。,!"} {
-		if f, ok := print("", nothing); ok || f.Sketch != "" {
+		if f, ok := fingerprint("", nothing); ok || f.Sketch != "" {
 			t.Errorf("%q has a fingerprint of %d shingles", nothing, jaccard.Set(f.Sketch).Len())
 		}
 	}
@@ -126,7 +126,7 @@ func FuzzCharacters(f *testing.F) {
 			t.Skip()
 		}
 		m := newMethod(t, size)
-		got, ok := m.NewPrinter()("", content)
+		got, ok := m.NewFingerprinter()("", content)
 		if !ok {
 			return
 		}

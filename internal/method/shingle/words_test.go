@@ -19,7 +19,7 @@ func TestWords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	print := m.NewPrinter()
+	fingerprint := m.NewFingerprinter()
 	for _, test := range []struct {
 		a, b string
 		want float64
@@ -32,14 +32,14 @@ func TestWords(t *testing.T) {
 		{"storm", "storm reaches", 1},
 		{"storm reaches", "reaches storm", 1},
 	} {
-		a, okA := print("", test.a)
-		b, okB := print("", test.b)
+		a, okA := fingerprint("", test.a)
+		b, okB := fingerprint("", test.b)
 		if got := m.Distance(a, b); math.Abs(got-test.want) > 1e-15 || !okA || !okB {
 			t.Errorf("%q and %q: %v, %t, %t, want %v", test.a, test.b, got, okA, okB, test.want)
 		}
 	}
 	for _, nothing := range []string{"", " \n", "-----", "。,!", "the"} {
-		if f, ok := print("", nothing); ok || f.Sketch != "" {
+		if f, ok := fingerprint("", nothing); ok || f.Sketch != "" {
 			t.Errorf("%q has a fingerprint", nothing)
 		}
 	}

@@ -26,7 +26,7 @@ func (p *plain) bounded(f singlepass.Fingerprint, live func(singlepass.Centre) b
 			}
 		}
 	}
-	for phase := 0; phase <= p.distance && best.Reach() >= phase && crowds < maxCrowded; phase++ {
+	for phase := 0; phase <= p.distance && best.Cutoff() >= phase && crowds < maxCrowded; phase++ {
 		table, own := phase%quarters, int(quarter(f.Hash, phase%quarters))
 		for flip := range 1 << 16 {
 			if bits.OnesCount(uint(flip)) != phase/quarters || crowds == maxCrowded {

@@ -57,8 +57,8 @@ func (x *verified) Insert(c singlepass.Centre) {
 	}
 }
 
-// Fill adds n centres to an empty index, in any order.
-func (x *verified) Fill(_ int, centres iter.Seq[singlepass.Centre]) {
+// BulkLoad adds n centres to an empty index, in any order.
+func (x *verified) BulkLoad(_ int, centres iter.Seq[singlepass.Centre]) {
 	for c := range centres {
 		x.Insert(c)
 	}
@@ -110,7 +110,7 @@ func (x *verified) Nearest(
 	s.best = singlepass.NewNearest(x.distance, func(slot uint32) bool {
 		return x.at(slot).sketch().differing(s.sketch) <= x.differ && (s.live == nil || s.live(slot))
 	})
-	for phase := 0; phase <= x.distance && s.best.Reach() >= phase && s.crowds < maxCrowded; phase++ {
+	for phase := 0; phase <= x.distance && s.best.Cutoff() >= phase && s.crowds < maxCrowded; phase++ {
 		s.phase(phase)
 	}
 	x.candidates.Add(s.compared)
@@ -138,13 +138,13 @@ func (s *search) look(b *bucket, phase int) {
 	for _, p := range b.points {
 		differing := p.hash ^ s.hash
 		// Those that have had their turn were seen, but for those in crowds.
-		if distance := bits.OnesCount64(differing); distance <= s.best.Reach() && (s.crowds > 0 || turn(differing) == phase) {
+		if distance := bits.OnesCount64(differing); distance <= s.best.Cutoff() && (s.crowds > 0 || turn(differing) == phase) {
 			s.offer(p.slot, distance)
 		}
 	}
 	if b.crowd != nil && b.crowd.See(s.key[:], s.live, func(slot uint32) {
 		s.compared++
-		if distance := bits.OnesCount64(s.at(slot).hash() ^ s.hash); distance <= s.best.Reach() {
+		if distance := bits.OnesCount64(s.at(slot).hash() ^ s.hash); distance <= s.best.Cutoff() {
 			s.offer(slot, distance)
 		}
 	}) {

@@ -48,10 +48,10 @@ func (m *Method) Identity() string {
 	return "method=simhash+verify," + m.sketcher.Identity() + "," + m.simhash.Settings()
 }
 
-// NewPrinter returns a function that makes the fingerprint of an article, in memory that it
+// NewFingerprinter returns a function that makes the fingerprint of an article, in memory that it
 // uses again; each goroutine needs its own. ok is false of an article without a word that counts.
-func (m *Method) NewPrinter() func(title, content string) (f singlepass.Fingerprint, ok bool) {
-	hash, sketch := m.simhash.NewPrinter(), m.sketcher.NewPrinter()
+func (m *Method) NewFingerprinter() func(title, content string) (f singlepass.Fingerprint, ok bool) {
+	hash, sketch := m.simhash.NewFingerprinter(), m.sketcher.NewSketchFunc()
 	return func(title, content string) (f singlepass.Fingerprint, ok bool) {
 		if f, ok = hash(title, content); ok {
 			f.Sketch, ok = sketch(title, content)
@@ -68,19 +68,19 @@ func (m *Method) Distance(a, b singlepass.Fingerprint) float64 {
 	return m.simhash.Distance(a, b)
 }
 
-// Bound returns the largest distance of articles that are the same, in bits.
-func (m *Method) Bound() float64 { return float64(m.distance) }
+// Threshold returns the largest distance of articles that are the same, in bits.
+func (m *Method) Threshold() float64 { return float64(m.distance) }
 
-// Threshold names the distance and the similarity.
-func (m *Method) Threshold() string { return m.threshold }
+// ThresholdSettings names the distance and the similarity.
+func (m *Method) ThresholdSettings() string { return m.threshold }
 
 // Check returns an error of a fingerprint whose sketch has another length than all sketches have.
 func (m *Method) Check(f singlepass.Fingerprint) error { return m.sketcher.Check(f.Sketch) }
 
 // NewIndex returns an empty index of centres at up to this distance, 0 to [MaxDistance].
-func (m *Method) NewIndex(bound float64) (singlepass.Index, error) {
-	if !(bound >= 0 && bound <= MaxDistance) {
-		return nil, fmt.Errorf("distance %v: allowed are 0 to %d", bound, MaxDistance)
+func (m *Method) NewIndex(threshold float64) (singlepass.Index, error) {
+	if !(threshold >= 0 && threshold <= MaxDistance) {
+		return nil, fmt.Errorf("distance %v: allowed are 0 to %d", threshold, MaxDistance)
 	}
-	return m.sketcher.NewIndex(int(bound)), nil
+	return m.sketcher.NewIndex(int(threshold)), nil
 }

@@ -42,7 +42,7 @@ func TestQuartersKeepInOrder(t *testing.T) {
 				have[i].Hash = hash(r)
 			}
 			x := newSketcher(t, 0).NewIndex(MaxDistance).(*verified)
-			x.Fill(1000, slices.Values(have[:1000]))
+			x.BulkLoad(1000, slices.Values(have[:1000]))
 			for _, c := range have[1000:] {
 				x.Insert(c)
 			}

@@ -61,10 +61,10 @@ func NewSketcher(cleaner *text.Cleaner, similarity float64, key *keyedhash.Key) 
 // Identity names everything that changes sketches but for the cleaning, as name=value pairs joined by commas.
 func (s *Sketcher) Identity() string { return fmt.Sprintf("shingle=%d,bits=%d", shingle, places) }
 
-// NewPrinter returns a function that makes the sketch of an article, in memory that it uses again; each
+// NewSketchFunc returns a function that makes the sketch of an article, in memory that it uses again; each
 // goroutine needs its own. ok is false of an article without a letter or a number.
-func (s *Sketcher) NewPrinter() func(title, content string) (sketch string, ok bool) {
-	signature := s.signatures.NewPrinter()
+func (s *Sketcher) NewSketchFunc() func(title, content string) (sketch string, ok bool) {
+	signature := s.signatures.NewFingerprinter()
 	return func(title, content string) (string, bool) {
 		f, ok := signature(title, content)
 		if !ok {

@@ -51,7 +51,7 @@ func random(r *rand.Rand, n int) string {
 }
 
 func TestSketches(t *testing.T) {
-	sketch := newSketcher(t, 0).NewPrinter()
+	sketch := newSketcher(t, 0).NewSketchFunc()
 	for _, nothing := range []string{"", " \n", "——！"} {
 		if got, ok := sketch("", nothing); ok || got != "" {
 			t.Errorf("%q has the sketch %x", nothing, got)
@@ -79,7 +79,7 @@ func TestSketches(t *testing.T) {
 
 // The share of bits that differ is half of what the shingles lack in similarity.
 func TestSketchesEstimateSimilarity(t *testing.T) {
-	sketch := newSketcher(t, 0).NewPrinter()
+	sketch := newSketcher(t, 0).NewSketchFunc()
 	r := rand.New(rand.NewPCG(2, 2))
 	const articles, length = 60, 400
 	for _, cut := range []int{0, 10, 40, 100, 200, 400} {
@@ -158,7 +158,7 @@ func compareIndex(t *testing.T, distance int, similarity float64) {
 		want.have = append(want.have, singlepass.Centre{Fingerprint: stream(r, want.have), Seq: seq})
 	}
 	index := want.s.NewIndex(distance)
-	index.Fill(len(want.have), slices.Values(want.have))
+	index.BulkLoad(len(want.have), slices.Values(want.have))
 	found := 0
 	for seq := uint64(100); seq < 800; seq++ {
 		if at := r.IntN(len(want.have)); r.IntN(3) == 0 {
@@ -206,8 +206,8 @@ func compareNearest(t *testing.T, index singlepass.Index, want *plain, query sin
 	return ok
 }
 
-func TestPrinterAllocatesLittle(t *testing.T) {
-	sketch := newSketcher(t, 0).NewPrinter()
+func TestSketchAllocatesLittle(t *testing.T) {
+	sketch := newSketcher(t, 0).NewSketchFunc()
 	article := random(rand.New(rand.NewPCG(4, 4)), 1000)
 	sketch("", article)
 	if n := testing.AllocsPerRun(20, func() { sketch("", article) }); n > 2 { // the signature and the sketch
@@ -215,8 +215,8 @@ func TestPrinterAllocatesLittle(t *testing.T) {
 	}
 }
 
-func BenchmarkPrinter(b *testing.B) {
-	sketch := newSketcher(b, 0).NewPrinter()
+func BenchmarkSketch(b *testing.B) {
+	sketch := newSketcher(b, 0).NewSketchFunc()
 	for _, length := range []int{20, 100, 1000} {
 		article := random(rand.New(rand.NewPCG(5, 5)), length)
 		b.Run(fmt.Sprint(length), func(b *testing.B) {
@@ -240,8 +240,8 @@ func TestSketchIsOfMinHash(t *testing.T) {
 		t.Fatal(err)
 	}
 	article := random(rand.New(rand.NewPCG(6, 6)), 50)
-	f, _ := m.NewPrinter()("", article)
-	got, _ := newSketcher(t, 0).NewPrinter()("", article)
+	f, _ := m.NewFingerprinter()("", article)
+	got, _ := newSketcher(t, 0).NewSketchFunc()("", article)
 	for i := range places {
 		if bit := got[i/8] >> (i % 8) & 1; bit != f.Sketch[i]&1 {
 			t.Fatalf("bit %d is %d, and place %d of the signature %x", i, bit, i, f.Sketch[i])

@@ -65,7 +65,7 @@ func about(t Text) About {
 }
 
 func judge(name string, m method.Method, a, b Text) Verdict {
-	v, printer := Verdict{Method: name, Threshold: m.Bound()}, m.NewPrinter()
+	v, printer := Verdict{Method: name, Threshold: m.Threshold()}, m.NewFingerprinter()
 	x, ok := printer(a.Title, a.Content)
 	y, alsoOK := printer(b.Title, b.Content)
 	if !ok || !alsoOK {

@@ -77,7 +77,7 @@ func sweep(
 	same, other := b.distances(m, made)
 	c := &Curve{Unit: unit, Half: len(b.pairs) > 0}
 	c.Same, c.Other = histogram(same, c.Unit), histogram(other, c.Unit)
-	for _, threshold := range thresholds(c.Unit, m.Bound()) {
+	for _, threshold := range thresholds(c.Unit, m.Threshold()) {
 		index, err := m.NewIndex(threshold)
 		if err != nil {
 			continue // the method has no such threshold

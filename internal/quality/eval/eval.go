@@ -113,7 +113,7 @@ func evaluate(ctx context.Context, docs []Document, v Variant, o Options) (Run, 
 	if err != nil {
 		return Run{}, err
 	}
-	index, err := m.NewIndex(m.Bound())
+	index, err := m.NewIndex(m.Threshold())
 	if err != nil {
 		return Run{}, err
 	}
@@ -122,7 +122,7 @@ func evaluate(ctx context.Context, docs []Document, v Variant, o Options) (Run, 
 	if err != nil {
 		return Run{}, err
 	}
-	run := Run{Name: v.Name, Identity: m.Identity(), Threshold: m.Bound(), Cost: cost(docs, p, c)}
+	run := Run{Name: v.Name, Identity: m.Identity(), Threshold: m.Threshold(), Cost: cost(docs, p, c)}
 	if run.Cost.CentreBytes, err = centreBytes(m, c.centres); err != nil {
 		return Run{}, err
 	}

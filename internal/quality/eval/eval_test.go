@@ -95,7 +95,7 @@ func TestClustersAreThoseOfTheDaemon(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		index, err := m.NewIndex(m.Bound())
+		index, err := m.NewIndex(m.Threshold())
 		if err != nil {
 			t.Fatal(err)
 		}

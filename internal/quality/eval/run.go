@@ -59,7 +59,7 @@ func fingerprint(
 ) (fingerprints, error) {
 	p := fingerprints{of: make([]singlepass.Fingerprint, len(docs)), ok: make([]bool, len(docs))}
 	// The first documents warm the caches, and garbage of the run before is not this one's.
-	warm := m.NewPrinter()
+	warm := m.NewFingerprinter()
 	for i := range docs[:min(4*chunk, len(docs))] {
 		warm(docs[i].Title, docs[i].Content)
 	}
@@ -80,7 +80,7 @@ func fingerprint(
 	}
 	for range max(1, threads) {
 		group.Go(func() error {
-			printer := m.NewPrinter()
+			printer := m.NewFingerprinter()
 			for from, to := take(); from < to; from, to = take() {
 				if err := ctx.Err(); err != nil {
 					return err
@@ -155,11 +155,11 @@ func centreBytes(m method.Method, centres []singlepass.Centre) (float64, error) 
 		return 0, nil
 	}
 	before := LiveHeap()
-	index, err := m.NewIndex(m.Bound())
+	index, err := m.NewIndex(m.Threshold())
 	if err != nil {
 		return 0, err
 	}
-	index.Fill(len(centres), func(yield func(singlepass.Centre) bool) {
+	index.BulkLoad(len(centres), func(yield func(singlepass.Centre) bool) {
 		for _, c := range slices.Backward(centres) {
 			// The index is charged with the sketches that it keeps, which else are shared.
 			c.Sketch = strings.Clone(c.Sketch)

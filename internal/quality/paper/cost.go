@@ -40,7 +40,7 @@ func pass(ctx context.Context, v Variant, articles []Article) (time.Duration, er
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", v.Name, err)
 	}
-	space, printer := singlepass.NewSpace(index, 0, nil), v.Method.NewPrinter()
+	space, printer := singlepass.NewSpace(index, 0, nil), v.Method.NewFingerprinter()
 	began := time.Now()
 	for _, a := range articles {
 		if err := ctx.Err(); err != nil {
@@ -136,7 +136,7 @@ func (b *bench) centres(sketch int) int {
 // strangers returns a function that makes fingerprints of which no two are of similar articles:
 // random bits, or where a method has sketches, those of texts patched together of the articles.
 func (b *bench) strangers(v Variant) func() singlepass.Fingerprint {
-	d, printer, others := newDice(b.options.Seed, patching, 0), v.Method.NewPrinter(), b.others
+	d, printer, others := newDice(b.options.Seed, patching, 0), v.Method.NewFingerprinter(), b.others
 	others.self = len(b.texts) - 1 // one has to be left out
 	patched := func() singlepass.Fingerprint {
 		var text strings.Builder

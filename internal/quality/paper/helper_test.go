@@ -45,7 +45,7 @@ type byLength struct{ centreBytes int }
 
 func (byLength) Identity() string { return "method=length" }
 
-func (byLength) NewPrinter() func(title, content string) (singlepass.Fingerprint, bool) {
+func (byLength) NewFingerprinter() func(title, content string) (singlepass.Fingerprint, bool) {
 	return func(title, content string) (singlepass.Fingerprint, bool) {
 		n := utf8.RuneCountInString(title + content)
 		return singlepass.Fingerprint{Hash: uint64(n)}, n > 0
@@ -56,14 +56,14 @@ func (byLength) Distance(a, b singlepass.Fingerprint) float64 {
 	return math.Abs(float64(a.Hash) - float64(b.Hash))
 }
 
-func (byLength) Bound() float64 { return 0 }
+func (byLength) Threshold() float64 { return 0 }
 
-func (byLength) Threshold() string { return "" }
+func (byLength) ThresholdSettings() string { return "" }
 
 func (byLength) Check(f singlepass.Fingerprint) error { return f.CheckNoSketch() }
 
-func (m byLength) NewIndex(bound float64) (singlepass.Index, error) {
-	if bound < 0 {
+func (m byLength) NewIndex(threshold float64) (singlepass.Index, error) {
+	if threshold < 0 {
 		return nil, errors.New("less than nothing")
 	}
 	return &heavyIndex{bytes: m.centreBytes}, nil
@@ -81,7 +81,7 @@ func (x *heavyIndex) Insert(singlepass.Centre) {
 		make([]byte, x.bytes))
 }
 
-func (x *heavyIndex) Fill(_ int, centres iter.Seq[singlepass.Centre]) {
+func (x *heavyIndex) BulkLoad(_ int, centres iter.Seq[singlepass.Centre]) {
 	for c := range centres {
 		x.Insert(c)
 	}

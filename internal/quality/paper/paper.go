@@ -168,7 +168,7 @@ func (b *bench) fingerprints(
 ) ([]fingerprint, error) {
 	all := make([]fingerprint, len(texts))
 	err := parallel(ctx, len(texts), func() func(int) {
-		printer := m.NewPrinter()
+		printer := m.NewFingerprinter()
 		return func(i int) { all[i].Fingerprint, all[i].ok = printer("", texts[i]) }
 	})
 	b.step()

@@ -29,7 +29,7 @@ func NewVariants(configured []eval.Variant) ([]Variant, error) {
 		if err != nil {
 			return nil, err
 		}
-		bound := m.Bound()
+		bound := m.Threshold()
 		if same := made[m.Identity()]; same != nil {
 			m = same
 		}

@@ -55,7 +55,7 @@ func findTruth(
 func shinglesOf(
 	documents []eval.Document, shingles method.Method,
 ) (kept []eval.Document, all []jaccard.Set) {
-	printer, total := shingles.NewPrinter(), 0
+	printer, total := shingles.NewFingerprinter(), 0
 	for _, d := range documents {
 		if d.Rejected {
 			continue
