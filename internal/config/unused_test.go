@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/clusterd/clusterd/internal/method"
 )
 
 // A key that the method does not use is said, with its line.
@@ -44,11 +46,11 @@ func TestExamplesUseAllTheirKeys(t *testing.T) {
 	}
 	c := Default()
 	for _, k := range c.keys() {
-		for _, method := range []string{"simhash", "simhash+verify", "minhash", "shingle", "ksentence", "pinyin", "exact"} {
+		for _, name := range method.Names() {
 			before, _, found := strings.Cut(k.doc, ":")
-			named := found && strings.Contains(", "+before+",", ", "+method+",")
-			if named && Unused(k.path, method) != "" {
-				t.Errorf("%s: its line names %s, and the table does not", k.path, method)
+			named := found && strings.Contains(", "+before+",", ", "+name+",")
+			if named && Unused(k.path, name) != "" {
+				t.Errorf("%s: its line names %s, and the table does not", k.path, name)
 			}
 		}
 	}
