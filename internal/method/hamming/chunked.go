@@ -38,7 +38,7 @@ func (s *slots) at(slot uint32) *Point { return s.centres.at(int(slot)) }
 // maxSlots is how many slots can be told apart.
 const maxSlots = 1 << 32
 
-func (s *slots) put(c Point) uint32 {
+func (s *slots) insert(c Point) uint32 {
 	slot := s.free - 1
 	if s.free > 0 {
 		s.free = s.at(uint32(slot)).Seq
@@ -59,7 +59,7 @@ func (s *slots) release(slot uint32) {
 	s.used--
 }
 
-// adopt fills empty slots with the centres, in their order, and keeps the slice: as many
+// adopt loads empty slots with the centres, in their order, and keeps the slice: as many
 // whole chunks as it makes become the slots.
 func (s *slots) adopt(centres []Point) {
 	s.used = len(centres)

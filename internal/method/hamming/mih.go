@@ -35,7 +35,7 @@ func NewMIH(distance int) Index {
 }
 
 func (m *multiIndex) Insert(c Point) {
-	slot := m.slots.put(c)
+	slot := m.slots.insert(c)
 	for _, t := range m.tables {
 		t.insert(slot)
 	}
@@ -58,7 +58,7 @@ func (m *multiIndex) BulkLoad(centres []Point) {
 	m.slots.adopt(centres)
 	var wg sync.WaitGroup
 	for _, t := range m.tables {
-		wg.Go(t.fill)
+		wg.Go(t.load)
 	}
 	wg.Wait()
 }
@@ -76,10 +76,10 @@ func (m *multiIndex) Candidates() uint64 { return m.candidates.Load() }
 
 func (m *multiIndex) Len() int { return m.slots.used }
 
-// fill puts all slots into an empty table: it counts what is in each bucket, makes room
+// load puts all slots into an empty table: it counts what is in each bucket, makes room
 // in all of them, and then puts every entry where it belongs. Buckets that are to be tries
-// are filled one by one.
-func (t *table) fill() {
+// are loaded one by one.
+func (t *table) load() {
 	n := t.slots.used
 	t.buckets.grow(n / bucketLoad)
 	for slot := range n {
@@ -88,27 +88,27 @@ func (t *table) fill() {
 	for i := range t.buckets.len {
 		p := t.buckets.at(i)
 		if p.n > leafMax {
-			*p = t.makeNode([2]ref{})
+			*p = t.makeNode([2]subtree{})
 		} else if p.n > 0 {
-			*p = t.make(p.n)
-			t.run(*p).set(int(p.n)-1, 0, 0)
+			*p = t.alloc(p.n)
+			t.leaf(*p).set(int(p.n)-1, 0, 0)
 		}
 	}
-	for first := 0; first < n; first += ahead {
-		t.place(first, min(first+ahead, n))
+	for first := 0; first < n; first += prefetchLen {
+		t.place(first, min(first+prefetchLen, n))
 	}
 }
 
-// place puts a few slots where they belong, and touches all of these places first.
+// place puts a few slots where they belong, and prefetches all of these places first.
 func (t *table) place(first, end int) {
-	var buckets [ahead]ref
+	var buckets [prefetchLen]subtree
 	for slot := first; slot < end; slot++ {
 		buckets[slot-first] = *t.bucketOf(uint32(slot))
 	}
 	for _, p := range buckets[:end-first] {
 		if !p.node() {
-			entries := t.run(p)
-			t.touched += entries[0] + entries[len(entries)-1]
+			entries := t.leaf(p)
+			t.prefetched.read(entries[0] + entries[len(entries)-1])
 		}
 	}
 	for i, p := range buckets[:end-first] {
@@ -118,14 +118,14 @@ func (t *table) place(first, end int) {
 			continue
 		}
 		// How many there are already is kept where the last one is going to be.
-		entries, last := t.run(p), int(p.n)-1
+		entries, last := t.leaf(p), int(p.n)-1
 		filled := entries.slot(last)
 		entries.set(last, 0, filled+1)
 		entries.set(int(filled), t.path(slot, false).other(), slot)
 	}
 }
 
-func (t *table) bucketOf(slot uint32) *ref {
+func (t *table) bucketOf(slot uint32) *subtree {
 	address, _ := t.bucket(t.path(slot, false).own())
 	return t.buckets.at(address)
 }

@@ -161,15 +161,15 @@ func (k *checker) use(at uint32, units int) {
 }
 
 // centres returns those below p, which must agree in the bits at the places before.
-func (k *checker) centres(p ref, at int, swapped bool) (all []Point) {
+func (k *checker) centres(p subtree, at int, swapped bool) (all []Point) {
 	if !p.node() {
 		if p.n > leafMax {
 			k.t.Fatalf("a leaf of %d", p.n)
 		}
 		k.use(p.at, units(p.n))
 		for i := range int(p.n) {
-			slot := k.table.run(p).slot(i)
-			if got, want := k.table.run(p).tag(i), k.table.path(slot, false).other(); got != want {
+			slot := k.table.leaf(p).slot(i)
+			if got, want := k.table.leaf(p).tag(i), k.table.path(slot, false).other(); got != want {
 				k.t.Fatalf("tag %x of %x, want %x", got, *k.table.slots.at(slot), want)
 			}
 			all = append(all, *k.table.slots.at(slot))
@@ -203,8 +203,8 @@ func (k *checker) centres(p ref, at int, swapped bool) (all []Point) {
 
 // free fails unless what is not in use is free.
 func (k *checker) free() {
-	r := &k.table.runs
-	for units, first := range r.free {
+	r := &k.table.arena
+	for units, first := range r.freed {
 		for ; first > 0; first = uint32(*r.words.at(int(first-1) * unitWords)) {
 			k.use(first-1, units)
 		}
@@ -212,7 +212,7 @@ func (k *checker) free() {
 	if got := r.words.len / unitWords; got != len(k.units) {
 		k.t.Fatalf("%d units, %d in use or free", got, len(k.units))
 	}
-	for first := k.table.freed; first > 0; first = k.table.nodes.at(int(first - 1))[0].at {
+	for first := k.table.freedNode; first > 0; first = k.table.nodes.at(int(first - 1))[0].at {
 		k.nodes++
 	}
 	if got := k.table.nodes.len; got != k.nodes {

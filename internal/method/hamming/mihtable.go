@@ -28,13 +28,13 @@ const (
 // Room that is free is used again, but never given back: neither the number of buckets
 // nor the memory shrinks with that of centres.
 type table struct {
-	slots   *slots
-	rotate  int // left, to bring the own half of a fingerprint to the low bits
-	buckets chunked[ref]
-	nodes   chunked[[2]ref]
-	touched uint64 // as in a search
-	freed   uint32 // the first free node plus 1; the first ref in it has the next one, likewise
-	runs
+	slots      *slots
+	rotate     int // left, to bring the own half of a fingerprint to the low bits
+	buckets    chunked[subtree]
+	nodes      chunked[[2]subtree]
+	freedNode  uint32 // the first free node plus 1; the first subtree in it has the next one, likewise
+	prefetched prefetch
+	arena
 }
 
 func newTable(s *slots, rotate int) *table {
@@ -66,7 +66,7 @@ func (t *table) bucket(half uint32) (address, width int) {
 func (t *table) insert(slot uint32) {
 	p := t.path(slot, false)
 	address, width := t.bucket(p.own())
-	t.put(t.buckets.at(address), width, p, p.other(), slot)
+	t.insertBelow(t.buckets.at(address), width, p, p.other(), slot)
 	if t.slots.used > bucketLoad*t.buckets.len {
 		t.split()
 	}
@@ -76,7 +76,7 @@ func (t *table) insert(slot uint32) {
 func (t *table) remove(slot uint32) {
 	p := t.path(slot, false)
 	address, width := t.bucket(p.own())
-	t.take(t.buckets.at(address), width, p, slot)
+	t.removeBelow(t.buckets.at(address), width, p, slot)
 }
 
 // find returns the slot of a centre.
@@ -90,7 +90,7 @@ func (t *table) find(c Point) (slot uint32, ok bool) {
 	if leaf.n == 0 {
 		return 0, false
 	}
-	entries := t.run(leaf)
+	entries := t.leaf(leaf)
 	for i := range int(leaf.n) {
 		if slot = entries.slot(i); entries.tag(i) == p.other() && *t.slots.at(slot) == c {
 			return slot, true
@@ -111,7 +111,7 @@ func (t *table) split() {
 
 // halve returns what becomes of a leaf or a node when the bit at a place of the path tells
 // its centres apart.
-func (t *table) halve(p ref, at int, swapped bool) (pair [2]ref) {
+func (t *table) halve(p subtree, at int, swapped bool) (pair [2]subtree) {
 	if p.node() {
 		pair = *t.nodes.at(int(p.at))
 		t.releaseNode(p)
@@ -120,20 +120,20 @@ func (t *table) halve(p ref, at int, swapped bool) (pair [2]ref) {
 	if p.n == 0 {
 		return pair
 	}
-	entries := t.run(p)
+	entries := t.leaf(p)
 	var ones uint64
 	for i := range int(p.n) {
 		ones |= uint64(t.path(entries.slot(i), swapped).bit(at)) << i
 	}
 	switch n := uint32(bits.OnesCount64(ones)); n {
 	case 0:
-		return [2]ref{p, {}}
+		return [2]subtree{p, {}}
 	case p.n:
-		return [2]ref{{}, p}
+		return [2]subtree{{}, p}
 	default:
-		pair = [2]ref{t.make(p.n - n), t.make(n)}
+		pair = [2]subtree{t.alloc(p.n - n), t.alloc(n)}
 	}
-	to := [2]run{t.run(pair[0]), t.run(pair[1])}
+	to := [2]leaf{t.leaf(pair[0]), t.leaf(pair[1])}
 	var filled [2]int
 	for i := range int(p.n) {
 		side := ones >> i & 1
@@ -141,6 +141,6 @@ func (t *table) halve(p ref, at int, swapped bool) (pair [2]ref) {
 		filled[side]++
 	}
 	t.moved += uint64(p.n)
-	t.drop(p)
+	t.free(p)
 	return pair
 }

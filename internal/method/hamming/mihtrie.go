@@ -12,13 +12,13 @@ const (
 // A path is what leads to a centre in a table: the bits of its fingerprint, the own half
 // first, and then those of its Seq, by which the same fingerprints are told apart.
 //
-// Between the halves there is a place where a node is a twin: both of its refs have all of
+// Between the halves there is a place where a node is a twin: both of its subtrees have all of
 // its centres. The first goes on by the low quarter of the other half and then by the
 // high one, the second the other way round.
 type path struct {
 	fingerprint uint64 // rotated, so that the own half is in the low bits
 	seq         uint64
-	swapped     bool // in the second ref of a twin: the quarters of the other half are
+	swapped     bool // in the second subtree of a twin: the quarters of the other half are
 }
 
 // path returns that of the centre in a slot.
@@ -57,19 +57,19 @@ func (p path) bit(at int) int {
 	}
 }
 
-// put adds an entry below p, which is at this place of its path.
-func (t *table) put(p *ref, at int, to path, tag, slot uint32) {
+// insertBelow adds an entry below p, which is at this place of its path.
+func (t *table) insertBelow(p *subtree, at int, to path, tag, slot uint32) {
 	for {
 		if p.n == leafMax {
 			t.branch(p, at, to.swapped)
 		}
 		if !p.node() {
-			t.add(p, tag, slot)
+			t.appendEntry(p, tag, slot)
 			return
 		}
 		pair := t.nodes.at(int(p.at))
 		if at == twinAt {
-			t.put(&pair[1], at+1, to.swap(), tag, slot)
+			t.insertBelow(&pair[1], at+1, to.swap(), tag, slot)
 		}
 		p = &pair[to.bit(at)]
 		at++
@@ -77,11 +77,11 @@ func (t *table) put(p *ref, at int, to path, tag, slot uint32) {
 }
 
 // branch makes a node of a full leaf.
-func (t *table) branch(p *ref, at int, swapped bool) {
-	var pair [2]ref
+func (t *table) branch(p *subtree, at int, swapped bool) {
+	var pair [2]subtree
 	switch {
 	case at == twinAt:
-		pair = [2]ref{*p, t.clone(*p)}
+		pair = [2]subtree{*p, t.clone(*p)}
 	case at < pathTo:
 		pair = t.halve(*p, at, swapped)
 	default:
@@ -90,23 +90,23 @@ func (t *table) branch(p *ref, at int, swapped bool) {
 	*p = t.makeNode(pair)
 }
 
-// take removes an entry below p.
-func (t *table) take(p *ref, at int, to path, slot uint32) {
+// removeBelow removes an entry below p.
+func (t *table) removeBelow(p *subtree, at int, to path, slot uint32) {
 	if !p.node() {
-		t.cut(p, slot)
+		t.removeEntry(p, slot)
 		return
 	}
 	pair := t.nodes.at(int(p.at))
 	if at == twinAt {
-		t.take(&pair[1], at+1, to.swap(), slot)
+		t.removeBelow(&pair[1], at+1, to.swap(), slot)
 	}
-	t.take(&pair[to.bit(at)], at+1, to, slot)
+	t.removeBelow(&pair[to.bit(at)], at+1, to, slot)
 	t.join(p, at)
 }
 
-// cut removes an entry of a leaf.
-func (t *table) cut(p *ref, slot uint32) {
-	entries, last := t.run(*p), int(p.n)-1
+// removeEntry removes an entry of a leaf.
+func (t *table) removeEntry(p *subtree, slot uint32) {
+	entries, last := t.leaf(*p), int(p.n)-1
 	for i := range int(p.n) {
 		if entries.slot(i) == slot {
 			entries.set(i, entries.tag(last), entries.slot(last))
@@ -119,20 +119,20 @@ func (t *table) cut(p *ref, slot uint32) {
 
 // join makes a leaf of a node that is left with half as much as a leaf may hold. So no
 // node has less.
-func (t *table) join(p *ref, at int) {
+func (t *table) join(p *subtree, at int) {
 	pair := *t.nodes.at(int(p.at))
 	switch {
 	case pair[0].node() || pair[1].node():
 		return
 	case at == twinAt && pair[0].n <= leafMax/2:
-		t.drop(pair[1])
+		t.free(pair[1])
 	case at != twinAt && pair[0].n+pair[1].n <= leafMax/2:
-		from := t.run(pair[1])
+		from := t.leaf(pair[1])
 		for i := range int(pair[1].n) {
-			t.add(&pair[0], from.tag(i), from.slot(i))
+			t.appendEntry(&pair[0], from.tag(i), from.slot(i))
 		}
 		t.moved += uint64(pair[1].n)
-		t.drop(pair[1])
+		t.free(pair[1])
 	default:
 		return
 	}
@@ -140,19 +140,19 @@ func (t *table) join(p *ref, at int) {
 	*p = pair[0]
 }
 
-func (t *table) makeNode(pair [2]ref) ref {
-	at := t.freed - 1
-	if t.freed > 0 {
-		t.freed = t.nodes.at(int(at))[0].at
+func (t *table) makeNode(pair [2]subtree) subtree {
+	at := t.freedNode - 1
+	if t.freedNode > 0 {
+		t.freedNode = t.nodes.at(int(at))[0].at
 	} else {
 		at = uint32(t.nodes.len)
 		t.nodes.grow(1)
 	}
 	*t.nodes.at(int(at)) = pair
-	return ref{at, isNode}
+	return subtree{at, isNode}
 }
 
-func (t *table) releaseNode(p ref) {
-	t.nodes.at(int(p.at))[0].at = t.freed
-	t.freed = p.at + 1
+func (t *table) releaseNode(p subtree) {
+	t.nodes.at(int(p.at))[0].at = t.freedNode
+	t.freedNode = p.at + 1
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // BulkLoad sorts the centres for each copy and inserts them in an order that is kind to
-// the caches and to the B-tree. Two copies are filled at a time, one from the argument
+// the caches and to the B-tree. Two copies are loaded at a time, one from the argument
 // and the other from a clone of it, which is all the memory that is needed beside the
 // index.
 func (p *permutedCopies) BulkLoad(centres []Point) {
@@ -16,14 +16,14 @@ func (p *permutedCopies) BulkLoad(centres []Point) {
 	for first, buffer := range [][]Point{centres, slices.Clone(centres)} {
 		wg.Go(func() {
 			for i := first; i < len(p.copies); i += 2 {
-				p.copies[i].fill(buffer)
+				p.copies[i].load(buffer)
 			}
 		})
 	}
 	wg.Wait()
 }
 
-// fill inserts the centres, in two rounds. Inserted in ascending order alone, they
+// load inserts the centres, in two rounds. Inserted in ascending order alone, they
 // would leave every leaf half full, since a full one is split in its middle and its
 // lower half never filled again. So the first round makes these leaves, and the second
 // puts between them what they shall hold beside.
@@ -31,7 +31,7 @@ func (p *permutedCopies) BulkLoad(centres []Point) {
 // That differs from leaf to leaf, as it does after random insertion. If all were
 // equally full, later insertions would fill and split them all at about the same time,
 // after which they would take half as much memory again.
-func (p *permuted) fill(centres []Point) {
+func (p *permuted) load(centres []Point) {
 	slices.SortFunc(centres, func(a, b Point) int {
 		x, y := p.item(a), p.item(b)
 		if x.key == y.key {
@@ -49,7 +49,7 @@ func (p *permuted) insert(centres []Point) {
 	}
 }
 
-// eachLeaf cuts the centres into runs of degree to 2*degree, the same ones every time.
+// eachLeaf cuts the centres into stretches of degree to 2*degree, the same ones every time.
 // Their sizes are distributed as random insertion leaves those of leaves: with a
 // density that falls with the square of the size, so that as many leaves grow to a
 // size as grow past it.
