@@ -14,18 +14,21 @@ import (
 //
 // It filters by prefixes (Chaudhuri, Ganti and Kaushik, "A Primitive Operator for Similarity
 // Joins in Data Cleaning", ICDE 2006; Bayardo, Ma and Srikant, "Scaling Up All Pairs
-// Similarity Search", WWW 2007). Sets of n hashes that are similar enough share at least
-// some o of them, so at least one is among the first n-o+1 of each in an order, best
-// one of rare ones first: only these are in the inverted lists, and only these are looked up. By
-// how many of them are shared, most other sets are ruled out without a comparison (Xiao,
-// Wang, Lin and Yu, "Efficient Similarity Joins for Near Duplicate Detection", WWW 2008).
+// Similarity Search", WWW 2007). All hashes are put in one order, rare ones first. Let every set
+// that is similar enough to a set of n hashes share at least o of them. Then it shares at least one
+// of the first n-o+1, the prefix. So the inverted lists hold only prefixes, and a query looks up
+// only its own.
+//
+// The number of prefix hashes that two sets share bounds their similarity. That rules out most
+// candidates before they are compared (Xiao, Wang, Lin and Yu, "Efficient Similarity Joins for Near
+// Duplicate Detection", WWW 2008).
 //
 // A centre takes its sketch, eight bytes a hash, some 45 bytes for each hash of its
 // prefix, and some 100 more.
 type Index struct {
 	threshold  float64
 	order      order
-	learnAt    int               // at so many centres the order is learnt anew
+	learnAt    int               // at so many centres the order is learnt again
 	entries    []entry           // by slot
 	free       []uint32          // slots out of use
 	slots      map[uint64]uint32 // by Seq
@@ -43,7 +46,7 @@ type entry struct {
 }
 
 // The order is learnt from a number of centres, and from more when there are many more. Later it
-// stays: by then it is good, and to make the lists anew would take long.
+// stays: by then it is good, and to rebuild the lists would take long.
 const (
 	learnFirst = 500
 	learnEvery = 8 // times as many
@@ -120,7 +123,7 @@ func (x *Index) Len() int { return len(x.slots) }
 // Candidates returns how many centres shared a hash of the prefix with a query so far.
 func (x *Index) Candidates() uint64 { return x.candidates.Load() }
 
-// learn learns the order from the centres, and makes the lists anew.
+// learn learns the order from the centres, and rebuilds the lists.
 func (x *Index) learn() {
 	x.order.learn(func(yield func(Set) bool) {
 		for i := range min(len(x.entries), learnLast) {
@@ -157,11 +160,11 @@ func (x *Index) prefixOf(dst []uint64, s Set) (prefix []uint64, last rank, rest 
 	if n == 0 {
 		return dst, rank{}, 0
 	}
-	// The least that such a set shares is one or more, since the threshold is less than 1.
-	least := max(1, int((1-x.threshold)*float64(n))-1)
-	for least < n && distance(least, n) > x.threshold {
-		least++
+	// Such a set shares at least one hash, since the threshold is less than 1.
+	minShared := max(1, int((1-x.threshold)*float64(n))-1)
+	for minShared < n && distance(minShared, n) > x.threshold {
+		minShared++
 	}
-	prefix, last = x.order.first(dst, s, n-least+1)
-	return prefix, last, least - 1
+	prefix, last = x.order.first(dst, s, n-minShared+1)
+	return prefix, last, minShared - 1
 }

@@ -10,8 +10,8 @@ type order struct {
 	classes []uint8 // by the low bits of a hash; empty where nothing has been learnt
 }
 
-// places is how many hashes an order knows from one another: some megabyte.
-const places = 1 << 20
+// maxClassified is how many hashes an order tells apart. Its classes take a megabyte.
+const maxClassified = 1 << 20
 
 // A rank is the place of a hash in the order.
 type rank struct {
@@ -25,13 +25,13 @@ func (r rank) less(s rank) bool {
 
 // learn makes the order that of the frequencies in sets: in classes of up to 1, 3, 7 and so on.
 func (o *order) learn(sets func(yield func(Set) bool)) {
-	counts := make([]uint32, places)
+	counts := make([]uint32, maxClassified)
 	for s := range sets {
 		for i := range s.Len() {
-			counts[s.at(i)%places]++
+			counts[s.at(i)%maxClassified]++
 		}
 	}
-	o.classes = make([]uint8, places)
+	o.classes = make([]uint8, maxClassified)
 	for i, n := range counts {
 		o.classes[i] = uint8(bits.Len32(n))
 	}
@@ -41,7 +41,7 @@ func (o *order) class(hash uint64) uint8 {
 	if len(o.classes) == 0 {
 		return 0
 	}
-	return o.classes[hash%places]
+	return o.classes[hash%maxClassified]
 }
 
 // first appends the first n hashes of a set, by class but in no order otherwise, and returns the

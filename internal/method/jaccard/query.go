@@ -23,7 +23,7 @@ func (x *Index) Nearest(f singlepass.Fingerprint, live func(singlepass.Centre) b
 	best := singlepass.NewNearest(x.threshold, live)
 	for _, slot := range q.slots {
 		e := &x.entries[slot]
-		if best.Beaten(e.Seq, q.least(e, int(q.counts[slot]))) {
+		if best.Beaten(e.Seq, q.minDistance(e, int(q.counts[slot]))) {
 			best.Offer(e.Centre, e.Seq, Distance(q.set, Set(e.Sketch)))
 		}
 	}
@@ -56,13 +56,13 @@ func (q *query) reset() {
 	q.slots, q.set = q.slots[:0], ""
 }
 
-// least returns the least distance that a centre can have that shares so many hashes of the
-// prefix. Take the one of both the prefix of which ends first in the order. What both have up to
-// there is in both prefixes and has been counted; beyond, that one has only its rest.
-func (q *query) least(e *entry, counted int) float64 {
+// minDistance returns the minimum distance of a centre that shares so many hashes of the prefix. Take
+// the set of the two whose prefix ends first in the order. Up to there, all that they share is in
+// both prefixes and was counted. Beyond, that set has only its rest.
+func (q *query) minDistance(e *entry, counted int) float64 {
 	rest := q.rest
 	if e.last.less(q.last) {
 		rest = e.rest
 	}
-	return least(q.set.Len(), Set(e.Sketch).Len(), counted+rest)
+	return minDistance(q.set.Len(), Set(e.Sketch).Len(), counted+rest)
 }

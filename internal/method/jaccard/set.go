@@ -51,12 +51,12 @@ func (s Set) Check() error {
 // Sketches", PODC 2007): among the Max smallest hashes of the union, all of which are
 // known, the share that both sets have. Its standard error is below 0.0023.
 func Distance(a, b Set) float64 {
-	most := a.Len() + b.Len()
+	maxUnion := a.Len() + b.Len()
 	if isSample(a.Len(), b.Len()) {
-		most = Max
+		maxUnion = Max
 	}
 	var shared, union int
-	for i, j := 0, 0; union < most && (i < a.Len() || j < b.Len()); union++ {
+	for i, j := 0, 0; union < maxUnion && (i < a.Len() || j < b.Len()); union++ {
 		switch {
 		case j == b.Len():
 			i++
@@ -91,9 +91,8 @@ func distance(shared, union int) float64 {
 	return 1 - float64(shared)/float64(union)
 }
 
-// least returns the least distance that sets of these sizes can have when they share at
-// most so many hashes.
-func least(a, b, shared int) float64 {
+// minDistance returns the minimum distance of sets of these sizes that share at most so many hashes.
+func minDistance(a, b, shared int) float64 {
 	shared = min(shared, a, b)
 	if isSample(a, b) {
 		return distance(shared, Max)

@@ -76,7 +76,7 @@ func TestBandsAreTheFewest(t *testing.T) {
 }
 
 // Signatures that are just similar enough are found about as often as is asked for. The formula is of
-// places that agree independently of one another; with just so many that do, recall is mostly higher.
+// components that agree independently of one another; with just so many that do, recall is mostly higher.
 func TestRecallOfPairs(t *testing.T) {
 	const trials = 5000
 	for _, test := range []struct{ threshold, recall float64 }{
@@ -88,8 +88,8 @@ func TestRecallOfPairs(t *testing.T) {
 		found := 0
 		for range trials {
 			agree := make([]bool, 128)
-			for i, place := range r.Perm(128) {
-				agree[place] = i >= differ
+			for i, component := range r.Perm(128) {
+				agree[component] = i >= differ
 			}
 			if anyBand(agree, bands, rows) {
 				found++

@@ -69,7 +69,7 @@ func eachSize(b *testing.B, f func(b *testing.B, size int, index *index)) {
 	}
 }
 
-// BenchmarkNearest asks for changed copies of centres, an eighth of whose places differ, and for what is like
+// BenchmarkNearest asks for changed copies of centres, an eighth of whose components differ, and for what is like
 // no centre, in turn.
 func BenchmarkNearest(b *testing.B) {
 	eachSize(b, func(b *testing.B, size int, index *index) {
@@ -100,7 +100,7 @@ func BenchmarkInsertRemove(b *testing.B) {
 }
 
 // BenchmarkTemplates asks in an index of centres that are all filled-in forms of ten templates: two of the same one
-// agree in 60 % of places, which is not enough to be the same, but makes them share bands.
+// agree in 60 % of components, which is not enough to be the same, but makes them share bands.
 func BenchmarkTemplates(b *testing.B) {
 	const size = 100_000
 	r := rand.New(rand.NewPCG(2, 2))

@@ -15,19 +15,19 @@ const (
 // VLDB 1980) all of the same size, whose entries are chained. There is a bucket more for every chainLoad
 // centres, and it takes its share from one other, so that growth never stops for long.
 //
-// Nothing is kept of a hash: it is made again from the signature where it is needed.
+// Hashes are not kept: they are computed from the signature where they are needed.
 type chains struct {
-	heads slab[uint32] // of a bucket in each band
-	links slab[uint32] // of a slot in each band, the next one of its bucket
+	heads chunkedRows[uint32] // of a bucket in each band
+	links chunkedRows[uint32] // of a slot in each band, the next one of its bucket
 }
 
 func newChains(bands int) chains {
-	c := chains{heads: slab[uint32]{width: bands}, links: slab[uint32]{width: bands}}
+	c := chains{heads: chunkedRows[uint32]{width: bands}, links: chunkedRows[uint32]{width: bands}}
 	c.heads.push()
 	return c
 }
 
-// push makes room for the links of one slot more, and pop takes the last one's away.
+// push makes room for the links of one slot more, and pop removes those of the last one.
 func (c *chains) push() { c.links.push() }
 func (c *chains) pop()  { c.links.pop() }
 
@@ -53,8 +53,8 @@ func (c *chains) add(slot uint32, band int, hash uint64) {
 	*head = slot + 1
 }
 
-// to returns what points at a slot, which must be there. It takes as long as the chain is: about as long as
-// the query did before the centre was inserted.
+// to returns what points at a slot, which must be there. It follows the chain, which takes about as
+// long as the query did before the centre was inserted.
 func (c *chains) to(slot uint32, band int, hash uint64) *uint32 {
 	at := c.head(band, hash)
 	for *at != slot+1 {
@@ -73,9 +73,9 @@ func (c *chains) move(from, to uint32, band int, hash uint64) {
 	*c.next(to, band) = *c.next(from, band)
 }
 
-func (c *chains) crowded() bool { return c.links.len > chainLoad*c.heads.len }
+func (c *chains) overloaded() bool { return c.links.len > chainLoad*c.heads.len }
 
-// sparse leaves some buckets more than crowded asks for, so that centres that come and go do not split and
+// sparse leaves some buckets more than overloaded asks for, so that centres that come and go do not split and
 // merge the same one.
 func (c *chains) sparse() bool { return c.links.len < chainLoad*(c.heads.len-spare) }
 
@@ -98,26 +98,27 @@ func (c *chains) split(hash func(slot uint32, band int) uint64) {
 	clear(added)
 	from := c.heads.at(c.sibling())
 	for first := 0; first < len(from); first += together {
-		c.divide(from, first, min(first+together, len(from)), hash)
+		c.partition(from, first, min(first+together, len(from)), hash)
 	}
 }
 
-// divide puts the slots of some bands of a bucket where they now belong. Of each band it takes one at
-// a time, and all their hashes before it does anything with one, so that it waits for memory once for all.
-func (c *chains) divide(bucket []uint32, first, end int, hash func(slot uint32, band int) uint64) {
-	var ahead [together]uint32
-	copy(ahead[:], bucket[first:end])
+// partition moves the slots of some bands of a bucket to where they now belong. It takes one slot of
+// each band at a time, and hashes all of them before it moves one, so that it waits for memory once
+// for all.
+func (c *chains) partition(bucket []uint32, first, end int, hash func(slot uint32, band int) uint64) {
+	var rest [together]uint32 // of the chains
+	copy(rest[:], bucket[first:end])
 	clear(bucket[first:end])
-	for on := true; on; {
-		on = false
+	for more := true; more; {
+		more = false
 		var slots [together]uint32
 		var hashes [together]uint64
 		for i := range end - first {
-			if ahead[i] != none {
-				slots[i] = ahead[i]
-				ahead[i] = *c.next(slots[i]-1, first+i)
+			if rest[i] != none {
+				slots[i] = rest[i]
+				rest[i] = *c.next(slots[i]-1, first+i)
 				hashes[i] = hash(slots[i]-1, first+i)
-				on = true
+				more = true
 			}
 		}
 		for i := range end - first {
@@ -128,7 +129,7 @@ func (c *chains) divide(bucket []uint32, first, end int, hash func(slot uint32, 
 	}
 }
 
-// merge takes the last bucket away.
+// merge removes the last bucket.
 func (c *chains) merge() {
 	last, into := c.heads.at(c.heads.len-1), c.heads.at(c.sibling())
 	for band := range last {

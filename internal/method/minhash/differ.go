@@ -2,7 +2,7 @@ package minhash
 
 import "math/bits"
 
-// differing returns in how many places two signatures differ, which have equally many.
+// differing returns in how many components two signatures differ, which have equally many.
 func differing[S, T string | []byte](a S, b T) int { return differingUpTo(a, b, len(a)) }
 
 // differingUpTo is differing, but may stop counting above most.

@@ -8,13 +8,13 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"github.com/clusterd/clusterd/internal/method/crowd"
+	"github.com/clusterd/clusterd/internal/method/capped"
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
 // An index finds the nearest of many signatures among those that agree with the query in at least one of
 // its bands (Indyk and Motwani, STOC 1998; Leskovec, Rajaraman and Ullman). Of these it is exact, but for bands
-// that very many have in common: there a query sees what a [crowd.Rule] names. So what it is compared with is
+// that very many have in common: there a query sees what a [capped.Rule] names. So what it is compared with is
 // bounded, whatever centres there are.
 //
 // There is a hash table for each band, whose entries are the slots of centres with the same band, or
@@ -22,27 +22,27 @@ import (
 // that of a centre that goes moves the last one, and memory shrinks with the number of centres.
 //
 // A centre takes its signature, 8 bytes, and in each table a link of 4 bytes and its share of a
-// bucket: some 250 bytes with 128 places in 22 bands.
+// bucket: some 250 bytes with 128 components in 22 bands.
 type index struct {
 	hashes, bands, rows int
-	differ              int // places that may
-	signatures          slab[byte]
-	seqs                slab[uint64]
+	differ              int // components that may
+	signatures          chunkedRows[byte]
+	seqs                chunkedRows[uint64]
 	chains              chains
-	crowds              []crowds // by band
+	capped              []cappedBuckets // by band
 	candidates          atomic.Uint64
 }
 
-// newIndex returns an empty index of signatures of so many places, which finds centres at up to the
+// newIndex returns an empty index of signatures of so many components, which finds centres at up to the
 // distance threshold, at the distance itself with this probability.
 func newIndex(hashes int, threshold, recall float64) *index {
 	bands, rows := Bands(hashes, 1-threshold, recall)
 	return &index{
 		hashes: hashes, bands: bands, rows: rows, differ: mayDiffer(hashes, 1-threshold),
-		signatures: slab[byte]{width: hashes},
-		seqs:       slab[uint64]{width: 1},
+		signatures: chunkedRows[byte]{width: hashes},
+		seqs:       chunkedRows[uint64]{width: 1},
 		chains:     newChains(bands),
-		crowds:     make([]crowds, bands),
+		capped:     make([]cappedBuckets, bands),
 	}
 }
 
@@ -93,7 +93,7 @@ func (x *index) Insert(c singlepass.Centre) {
 	for band := range x.bands {
 		x.link(slot, band)
 	}
-	if x.chains.crowded() {
+	if x.chains.overloaded() {
 		x.chains.split(x.hash)
 	}
 }
@@ -132,8 +132,8 @@ func (x *index) find(c singlepass.Centre) (slot uint32, ok bool) {
 		return 0, false
 	}
 	wanted := []byte(c.Sketch)
-	if sharing := x.crowd(wanted, 0); sharing != nil {
-		return sharing.Find(crowd.Member{Sketch: wanted, Seq: c.Seq})
+	if sharing := x.cappedBucket(wanted, 0); sharing != nil {
+		return sharing.Find(capped.Member{Sketch: wanted, Seq: c.Seq})
 	}
 	first := xxh3.Hash(x.band(wanted, 0))
 	for at := *x.chains.head(0, first); at != none; at = *x.chains.next(at-1, 0) {

@@ -55,14 +55,14 @@ func (l *linear) seen(f singlepass.Fingerprint, live func(singlepass.Centre) boo
 				sharing = append(sharing, c)
 			}
 		}
-		if len(sharing) > crowded {
+		if len(sharing) > bucketCap {
 			end := (band + 1) * l.rows
 			order := func(a, b singlepass.Centre) int {
 				return cmp.Or(strings.Compare(a.Sketch[end:]+a.Sketch[:end], b.Sketch[end:]+b.Sketch[:end]), cmp.Compare(a.Seq, b.Seq))
 			}
 			slices.SortFunc(sharing, order)
 			at, _ := slices.BinarySearchFunc(sharing, singlepass.Centre{Fingerprint: f}, order)
-			sharing = sharing[max(0, at-near):min(len(sharing), at+near)]
+			sharing = sharing[max(0, at-neighbours):min(len(sharing), at+neighbours)]
 		}
 		seen = append(seen, sharing...)
 	}
@@ -92,7 +92,7 @@ func (l *linear) isCrowded(f singlepass.Fingerprint) bool {
 				n++
 			}
 		}
-		if n > crowded {
+		if n > bucketCap {
 			return true
 		}
 	}

@@ -1,6 +1,6 @@
 // Package minhash tells articles that are the same by the shingles that they share: in go the title and
-// the content of an article, out comes a signature of a byte a place, such that two signatures agree in
-// about the share of places that is the Jaccard similarity of the sets of shingles. Of many signatures it
+// the content of an article, out comes a signature of a byte a component, such that two signatures agree in
+// about the share of components that is the Jaccard similarity of the sets of shingles. Of many signatures it
 // finds the nearest, by locality-sensitive hashing.
 //
 // A shingle is a run of characters of the cleaned text without its white space, or of words. A text is the
@@ -28,9 +28,9 @@ type Options struct {
 	Shingles shingling.Shingles
 	// Signature is how signatures are made: fast, permutation or functions.
 	Signature string
-	// Hashes is how many places a signature has, 1 to [MaxHashes].
+	// Hashes is how many components a signature has, 1 to [MaxHashes].
 	Hashes int
-	// Similarity is the least share of equal places of articles that are the same, above 0 and up to 1;
+	// Similarity is the least share of equal components of articles that are the same, above 0 and up to 1;
 	// 0 is [DefaultSimilarity].
 	Similarity float64
 	// Recall is the least probability, above 0 and up to 1, that an index finds a centre of the least
@@ -40,15 +40,15 @@ type Options struct {
 	Key *keyedhash.Key
 }
 
-// MaxHashes is the largest number of places of a signature.
+// MaxHashes is the largest number of components of a signature.
 const MaxHashes = 1024
 
 // Method makes signatures, compares them and finds the nearest. A fingerprint's Sketch is the signature,
-// a byte a place, and its Hash the XXH3 of that. It is safe for concurrent use.
+// a byte a component, and its Hash the XXH3 of that. It is safe for concurrent use.
 type Method struct {
 	options Options
 	sign    signer
-	differ  int // places that may differ
+	differ  int // components that may differ
 }
 
 // New returns a Method. An error names the option and what is allowed.
@@ -84,27 +84,27 @@ func (m *Method) Identity() string {
 // each goroutine needs its own. ok is false of an article without a letter or a number.
 func (m *Method) NewFingerprinter() func(title, content string) (f singlepass.Fingerprint, ok bool) {
 	s := newShingler(m.options)
-	places := make([]uint64, m.options.Hashes)
+	components := make([]uint64, m.options.Hashes)
 	signature := make([]byte, m.options.Hashes)
 	return func(title, content string) (singlepass.Fingerprint, bool) {
 		shingles, ok := s.shinglesOf(title, content)
 		if !ok {
 			return singlepass.Fingerprint{}, false
 		}
-		m.sign(signature, places, shingles)
+		m.sign(signature, components, shingles)
 		return singlepass.Fingerprint{Hash: xxh3.Hash(signature), Sketch: string(signature)}, true
 	}
 }
 
-// Distance is 1 less the estimated Jaccard similarity, which is the share of equal places. Places that
+// Distance is 1 less the estimated Jaccard similarity, which is the share of equal components. Places that
 // differ share a byte once in 256, which makes the estimate too high by at most .004; it is left
-// so, since the distance then is a share of places as well.
+// so, since the distance then is a share of components as well.
 func (m *Method) Distance(a, b singlepass.Fingerprint) float64 {
 	return float64(differing(a.Sketch, b.Sketch)) / float64(m.options.Hashes)
 }
 
 // Threshold is the largest distance at which articles are the same: that of signatures of which the share of
-// equal places is just the least similarity or more.
+// equal components is just the least similarity or more.
 func (m *Method) Threshold() float64 { return float64(m.differ) / float64(m.options.Hashes) }
 
 // ThresholdSettings names the similarity.
@@ -112,7 +112,7 @@ func (m *Method) ThresholdSettings() string {
 	return fmt.Sprintf("similarity=%v", m.options.Similarity)
 }
 
-// Check is an error of a fingerprint the sketch of which is no signature of so many places, or the hash of which is
+// Check is an error of a fingerprint the sketch of which is no signature of so many components, or the hash of which is
 // not that of its sketch.
 func (m *Method) Check(f singlepass.Fingerprint) error {
 	if len(f.Sketch) != m.options.Hashes {

@@ -94,11 +94,11 @@ func TestRealArticles(t *testing.T) {
 		if most := 1 + len(articles)/1000; missed > most {
 			t.Errorf("%d articles miss their centre, want at most %d", missed, most)
 		}
-		crowd := mostSharers(made.(*index), centres)
-		if crowd > crowded/2 {
-			t.Errorf("%d centres share a band: from %d on, queries do not see all of them", crowd, crowded)
+		most := mostSharers(made.(*index), centres)
+		if most > bucketCap/2 {
+			t.Errorf("%d centres share a band: from %d on, queries do not see all of them", most, bucketCap)
 		}
-		t.Logf("%d articles, %d joined, %d missed, %d candidates, at most %d centres share a band", len(articles), joined, missed, made.Candidates(), crowd)
+		t.Logf("%d articles, %d joined, %d missed, %d candidates, at most %d centres share a band", len(articles), joined, missed, made.Candidates(), most)
 	})
 }
 

@@ -9,23 +9,24 @@ import (
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
-// together is how many chains are followed at once, so that it waits for memory once a step, and not
-// once a step of each.
+// together is how many chains are followed in turn, so that a query waits for memory once a step, and
+// not once a step of each.
 const together = 8
 
-// remember is how many centres a search knows again at a glance.
-const remember = 512
+// remembered is how many of the centres that it has offered a search recognises at a glance.
+const remembered = 512
 
-// A search is one query: it follows the chain of each band of a signature, or sees its neighbours in a crowd.
+// A search is one query. For each band of a signature it follows the chain, or sees its neighbours in
+// a capped bucket.
 type search struct {
 	*index
 	signature []byte
 	live      func(slot uint32) bool // nil: all are
 	best      singlepass.Nearest[uint32, int]
 	compared  uint64
-	whole     int                    // bands so far of which all centres were seen
+	whole     int                    // bands so far of which it has seen all centres
 	partly    [MaxHashes / 64]uint64 // the others, a bit for each
-	offered   [remember]uint32       // of centres that were, one more than the last slot with this remainder; 0 for none
+	offered   [remembered]uint32     // of centres that were, one more than the last slot with this remainder; 0 for none
 }
 
 func (x *index) Nearest(
@@ -47,38 +48,39 @@ func (x *index) Nearest(
 	return x.centre(slot), float64(differ) / float64(x.hashes), true
 }
 
-// decided reports whether no centre that has not been seen can be better: one that differs in fewer places
-// than there were whole bands agrees in one of these, and the oldest that does not differ is seen in any.
+// decided reports whether no centre that has not been seen can be better. One that differs in fewer
+// components than there were whole bands agrees in one of these bands, so it was seen. The oldest one
+// that does not differ is seen in any band.
 func (s *search) decided() bool {
-	reach := s.best.Cutoff()
-	return reach < s.whole || reach == 0 && s.best.Found()
+	cutoff := s.best.Cutoff()
+	return cutoff < s.whole || cutoff == 0 && s.best.Found()
 }
 
 // follow offers the centres that agree with the query in a band from first up to end.
 func (s *search) follow(first, end int) {
-	var ahead [together]uint32
+	var next [together]uint32 // in the chains
 	var whole int
 	for band := first; band < end; band++ {
-		if c := s.crowd(s.signature, band); c == nil {
-			ahead[band-first] = *s.chains.head(band, xxh3.Hash(s.band(s.signature, band)))
+		if c := s.cappedBucket(s.signature, band); c == nil {
+			next[band-first] = *s.chains.head(band, xxh3.Hash(s.band(s.signature, band)))
 			whole++
-		} else if others := c.See(s.signature, s.live, func(slot uint32) { s.offer(slot, band) }); others {
+		} else if others := c.Visit(s.signature, s.live, func(slot uint32) { s.offer(slot, band) }); others {
 			s.partly[band/64] |= 1 << (band % 64)
 		} else {
 			whole++
 		}
 	}
-	for on := true; on; {
-		on = false
+	for more := true; more; {
+		more = false
 		for band := first; band < end; band++ {
-			at := &ahead[band-first]
+			at := &next[band-first]
 			if *at == none {
 				continue
 			}
-			on = true
+			more = true
 			slot := *at - 1
 			*at = *s.chains.next(slot, band)
-			if s.offered[slot%remember] != slot+1 && s.agree(slot, band) {
+			if s.offered[slot%remembered] != slot+1 && s.agree(slot, band) {
 				s.offer(slot, band)
 			}
 		}
@@ -90,13 +92,13 @@ func (s *search) agree(slot uint32, band int) bool {
 	return bytes.Equal(s.band(s.index.signature(slot), band), s.band(s.signature, band))
 }
 
-// offer compares a centre that agrees in a band with the query, unless it has had its turn.
+// offer compares a centre that agrees in a band with the query, unless it was offered before.
 func (s *search) offer(slot uint32, band int) {
-	place := &s.offered[slot%remember]
-	if *place == slot+1 || *place != 0 && s.agreed(slot, band) {
+	last := &s.offered[slot%remembered]
+	if *last == slot+1 || *last != 0 && s.agreed(slot, band) {
 		return
 	}
-	*place = slot + 1
+	*last = slot + 1
 	s.compared++
 	s.best.Offer(slot, s.seq(slot), differingUpTo(s.index.signature(slot), s.signature, s.best.Cutoff()))
 }

@@ -40,8 +40,8 @@ func TestSignaturesStay(t *testing.T) {
 	golden.Check(t, "testdata/signatures.golden", got.Bytes())
 }
 
-// The share of equal places is the Jaccard similarity, and a 256th of the rest, on average, whether sets have a few
-// shingles or many; and it strays from it no more than independent places would.
+// The share of equal components is the Jaccard similarity, and a 256th of the rest, on average, whether sets have a few
+// shingles or many; and it strays from it no more than independent components would.
 func TestEstimate(t *testing.T) {
 	const trials, hashes = 200, 128
 	for _, name := range signatureNames() {
@@ -64,16 +64,16 @@ func TestEstimate(t *testing.T) {
 					sum += equal
 					squares += (equal - want) * (equal - want)
 				}
-				// Of a few shingles that borrow, many places stand or fall together.
+				// Of a few shingles that borrow, many components stand or fall together.
 				most := want * (1 - want) / hashes * 1.4
 				if name == "permutation" {
 					most = want*(1-want)*(1/float64(test.both+test.each)+1/float64(hashes))*1.5 + 1e-12
 				}
 				if got := sum / trials; math.Abs(got-want) > 5*math.Sqrt(most/trials)+1e-9 {
-					t.Errorf("equal places are %.4f on average, want %.4f", got, want)
+					t.Errorf("equal components are %.4f on average, want %.4f", got, want)
 				}
 				if got := squares / trials; got > most+1e-12 {
-					t.Errorf("variance of equal places is %.6f, want at most %.6f", got, most)
+					t.Errorf("variance of equal components is %.6f, want at most %.6f", got, most)
 				}
 			})
 		}
@@ -102,42 +102,42 @@ func TestSignatureOfSet(t *testing.T) {
 	}
 }
 
-// Fast Similarity Sketching as published, with a table of all places and values: what signFast must give.
+// Fast Similarity Sketching as published, with a table of all components and values: what signFast must give.
 func TestFastAgainstDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	for range 300 {
-		places := 1 + r.IntN(150)
+		components := 1 + r.IntN(150)
 		shingles := make([]uint64, 1+r.IntN(200))
 		for i := range shingles {
 			shingles[i] = r.Uint64N(300) // some occur again
 		}
-		got := mustSign(t, "fast", places, shingles)
-		if want := fastByDefinition(places, shingles); !bytes.Equal(got, want) {
-			t.Fatalf("%d places of %d:\n got %x\nwant %x", places, shingles, got, want)
+		got := mustSign(t, "fast", components, shingles)
+		if want := fastByDefinition(components, shingles); !bytes.Equal(got, want) {
+			t.Fatalf("%d components of %d:\n got %x\nwant %x", components, shingles, got, want)
 		}
 	}
 }
 
-func fastByDefinition(places int, shingles []uint64) []byte {
+func fastByDefinition(components int, shingles []uint64) []byte {
 	type value struct{ round, random uint64 }
 	sketch := make(map[int]value)
-	for round := range 2 * places {
+	for round := range 2 * components {
 		for _, s := range shingles {
 			h := random(s, uint64(round))
-			place, v := int(h>>32*uint64(places)>>32), value{uint64(round), h & math.MaxUint32}
-			if round >= places {
-				place = round - places
+			component, v := int(h>>32*uint64(components)>>32), value{uint64(round), h & math.MaxUint32}
+			if round >= components {
+				component = round - components
 			}
-			have, ok := sketch[place]
+			have, ok := sketch[component]
 			if !ok || v.round < have.round || v.round == have.round && v.random < have.random {
-				sketch[place] = v
+				sketch[component] = v
 			}
 		}
-		if len(sketch) == places {
+		if len(sketch) == components {
 			break
 		}
 	}
-	signature := make([]byte, places)
+	signature := make([]byte, components)
 	for i := range signature {
 		signature[i] = byte(sketch[i].random)
 	}

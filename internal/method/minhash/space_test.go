@@ -97,7 +97,7 @@ func TestFloodIsAssignedByLiveCentresAlone(t *testing.T) {
 			prompt := newSpace(plainIndex{linear: newLinear(hashes, .23, .999)}, test.window)
 			index := build()
 			late := newSpace(index, test.window)
-			joined, crowds := 0, 0
+			joined, buckets := 0, 0
 			for i, at := 0, int64(0); i < 1500; i++ {
 				at += 1
 				if r.IntN(100) == 0 {
@@ -123,12 +123,12 @@ func TestFloodIsAssignedByLiveCentresAlone(t *testing.T) {
 				if late.Len() != len(late.clusters) {
 					t.Fatalf("article %d: %d centres, want %d", i, late.Len(), len(late.clusters))
 				}
-				for _, c := range index.crowds {
-					crowds += len(c)
+				for _, c := range index.capped {
+					buckets += len(c)
 				}
 			}
-			if joined < 100 || crowds < 300 {
-				t.Errorf("%d joined, %d crowds: the test shows little", joined, crowds)
+			if joined < 100 || buckets < 300 {
+				t.Errorf("%d joined, %d buckets: the test shows little", joined, buckets)
 			}
 		})
 	}

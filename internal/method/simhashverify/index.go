@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/clusterd/clusterd/internal/method/crowd"
+	"github.com/clusterd/clusterd/internal/method/capped"
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
@@ -16,7 +16,7 @@ const MaxDistance = 10
 
 // NewIndex returns an empty [singlepass.Index] of centres at up to this Hamming distance, 0 to
 // [MaxDistance], whose sketches agree with that of the query. It is exact, but for quarters of
-// fingerprints that very many have in common: there a query sees what a [crowd.Rule] names.
+// fingerprints that very many have in common: there a query sees what a [capped.Rule] names.
 func (s *Sketcher) NewIndex(distance int) singlepass.Index {
 	return &verified{distance: distance, differ: s.differ}
 }
@@ -40,9 +40,9 @@ type verified struct {
 	candidates atomic.Uint64
 }
 
-func (x *verified) member(slot uint32) crowd.Member {
+func (x *verified) member(slot uint32) capped.Member {
 	e := x.at(slot)
-	return crowd.Member{Sketch: e.key[:], Seq: e.seq, Slot: slot}
+	return capped.Member{Sketch: e.key[:], Seq: e.seq, Slot: slot}
 }
 
 func (x *verified) Insert(c singlepass.Centre) {
@@ -65,7 +65,7 @@ func (x *verified) BulkLoad(_ int, centres iter.Seq[singlepass.Centre]) {
 }
 
 func (x *verified) Remove(c singlepass.Centre) bool {
-	if x.Len() == 0 || len(c.Sketch) != places/8 {
+	if x.Len() == 0 || len(c.Sketch) != components/8 {
 		return false
 	}
 	key := keyOf(c.Fingerprint)
@@ -93,7 +93,7 @@ type search struct {
 	live     func(slot uint32) bool // nil: all are
 	best     singlepass.Nearest[uint32, int]
 	compared uint64
-	crowds   int // of which it has not seen all
+	partly   int // capped buckets of which it has not seen all
 }
 
 func (x *verified) Nearest(
@@ -110,7 +110,7 @@ func (x *verified) Nearest(
 	s.best = singlepass.NewNearest(x.distance, func(slot uint32) bool {
 		return x.at(slot).sketch().differing(s.sketch) <= x.differ && (s.live == nil || s.live(slot))
 	})
-	for phase := 0; phase <= x.distance && s.best.Cutoff() >= phase && s.crowds < maxCrowded; phase++ {
+	for phase := 0; phase <= x.distance && s.best.Cutoff() >= phase && s.partly < maxCapped; phase++ {
 		s.phase(phase)
 	}
 	x.candidates.Add(s.compared)
@@ -124,7 +124,7 @@ func (x *verified) Nearest(
 func (s *search) phase(phase int) {
 	table, radius := phase%quarters, phase/quarters
 	own := uint64(quarter(s.hash, table))
-	for flip := uint64(1)<<radius - 1; flip < 1<<16 && s.crowds < maxCrowded; flip = nextSubset(flip) {
+	for flip := uint64(1)<<radius - 1; flip < 1<<16 && s.partly < maxCapped; flip = nextSubset(flip) {
 		s.look(&s.buckets[table][own^flip], phase)
 		if flip == 0 {
 			break
@@ -137,29 +137,29 @@ func (s *search) look(b *bucket, phase int) {
 	s.compared += uint64(len(b.points))
 	for _, p := range b.points {
 		differing := p.hash ^ s.hash
-		// Those that have had their turn were seen, but for those in crowds.
-		if distance := bits.OnesCount64(differing); distance <= s.best.Cutoff() && (s.crowds > 0 || turn(differing) == phase) {
+		// Those of a phase before were seen, but for those in capped buckets.
+		if distance := bits.OnesCount64(differing); distance <= s.best.Cutoff() && (s.partly > 0 || turn(differing) == phase) {
 			s.offer(p.slot, distance)
 		}
 	}
-	if b.crowd != nil && b.crowd.See(s.key[:], s.live, func(slot uint32) {
+	if b.capped != nil && b.capped.Visit(s.key[:], s.live, func(slot uint32) {
 		s.compared++
 		if distance := bits.OnesCount64(s.at(slot).hash() ^ s.hash); distance <= s.best.Cutoff() {
 			s.offer(slot, distance)
 		}
 	}) {
-		s.crowds++
+		s.partly++
 	}
 }
 
 func (s *search) offer(slot uint32, distance int) { s.best.Offer(slot, s.at(slot).seq, distance) }
 
 // keyLen is how many bytes a key has: a sketch and then the 64 bits, so that it is that of a fingerprint.
-const keyLen = places/8 + 8
+const keyLen = components/8 + 8
 
 func keyOf(f singlepass.Fingerprint) (key [keyLen]byte) {
 	copy(key[:], f.Sketch)
-	binary.LittleEndian.PutUint64(key[places/8:], f.Hash)
+	binary.LittleEndian.PutUint64(key[components/8:], f.Hash)
 	return key
 }
 
@@ -169,7 +169,7 @@ type entry struct {
 	key [keyLen]byte
 }
 
-func (e *entry) hash() uint64 { return binary.LittleEndian.Uint64(e.key[places/8:]) }
+func (e *entry) hash() uint64 { return binary.LittleEndian.Uint64(e.key[components/8:]) }
 
 func (e *entry) sketch() (s sketch) {
 	for i := range s {
@@ -180,13 +180,13 @@ func (e *entry) sketch() (s sketch) {
 
 func (e *entry) centre() singlepass.Centre {
 	return singlepass.Centre{
-		Fingerprint: singlepass.Fingerprint{Hash: e.hash(), Sketch: string(e.key[:places/8])}, Seq: e.seq,
+		Fingerprint: singlepass.Fingerprint{Hash: e.hash(), Sketch: string(e.key[:components/8])}, Seq: e.seq,
 	}
 }
 
 // view is centre, but its sketch is good only until the index changes.
 func (e *entry) view() singlepass.Centre {
 	return singlepass.Centre{
-		Fingerprint: singlepass.Fingerprint{Hash: e.hash(), Sketch: unsafe.String(&e.key[0], places/8)}, Seq: e.seq,
+		Fingerprint: singlepass.Fingerprint{Hash: e.hash(), Sketch: unsafe.String(&e.key[0], components/8)}, Seq: e.seq,
 	}
 }

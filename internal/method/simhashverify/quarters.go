@@ -4,7 +4,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/clusterd/clusterd/internal/method/crowd"
+	"github.com/clusterd/clusterd/internal/method/capped"
 )
 
 // quarters are how many tables there are, each of the centres by as many bits of 16.
@@ -29,11 +29,11 @@ func nextSubset(set uint64) uint64 {
 	return carried | (set^carried)>>(bits.TrailingZeros64(set)+2)
 }
 
-// A bucket is the centres with the same quarter: points, so that one is read without a look elsewhere, or a crowd
-// of them where they are more than crowded.
+// A bucket is the centres with the same quarter: points, which are read without a look elsewhere, or a
+// capped bucket where they are more than bucketCap.
 type bucket struct {
 	points []point
-	crowd  *crowd.Crowd
+	capped *capped.Bucket
 }
 
 type point struct {
@@ -41,48 +41,48 @@ type point struct {
 	slot uint32
 }
 
-// Of centres with the same quarter, a query sees all up to crowded, and of more than that the nearest in each of some
-// orders of their sketches, so many on each side. A million centres have 15 to a quarter, and ten million 150. After
-// so many quarters that are crowded it ends.
+// Of the centres with the same quarter, a query sees all up to bucketCap. Of more, it sees so many
+// neighbours on each side in each of some orders of their sketches. A million centres have 15 to a
+// quarter, and ten million 150. A query ends after so many quarters that are capped.
 const (
-	crowded    = 256
-	near       = 16
-	maxCrowded = 8
+	bucketCap  = 256
+	neighbours = 16
+	maxCapped  = 8
 )
 
-// apart is how many bytes there are between the starts of the orders of a table.
+// apart is how many bytes there are between the rotations of a table.
 const apart = 16
 
-// rule begins the orders of a table at other bytes than those of the others: where a centre is in several crowds,
-// it is found by more.
-func rule(table int) crowd.Rule {
-	r := crowd.Rule{Most: crowded, Near: near}
-	for start := 4 * table; start < places/8; start += apart {
-		r.Starts = append(r.Starts, start)
+// rule rotates the sketches of a table by other bytes than those of the others: a centre that is in
+// several capped buckets is found by more.
+func rule(table int) capped.Rule {
+	r := capped.Rule{Cap: bucketCap, Neighbours: neighbours}
+	for start := 4 * table; start < components/8; start += apart {
+		r.Rotations = append(r.Rotations, start)
 	}
 	return r
 }
 
 func (b *bucket) add(x *verified, table int, slot uint32) {
-	if b.crowd != nil {
-		b.crowd.Insert(x.member(slot))
+	if b.capped != nil {
+		b.capped.Insert(x.member(slot))
 		return
 	}
 	if n := len(b.points); n == cap(b.points) {
 		b.points = append(make([]point, 0, n+n/4+1), b.points...)
 	}
 	b.points = append(b.points, point{x.at(slot).hash(), slot})
-	if len(b.points) > crowded {
-		b.crowd = crowd.New(rule(table), keyLen)
+	if len(b.points) > bucketCap {
+		b.capped = capped.New(rule(table), keyLen)
 		for _, p := range b.points {
-			b.crowd.Insert(x.member(p.slot))
+			b.capped.Insert(x.member(p.slot))
 		}
 		b.points = nil
 	}
 }
 
 func (b *bucket) remove(x *verified, slot uint32) {
-	if b.crowd == nil {
+	if b.capped == nil {
 		at := slices.IndexFunc(b.points, func(p point) bool { return p.slot == slot })
 		last := len(b.points) - 1
 		b.points[at] = b.points[last]
@@ -92,17 +92,17 @@ func (b *bucket) remove(x *verified, slot uint32) {
 		}
 		return
 	}
-	b.crowd.Remove(x.member(slot))
-	if b.crowd.Len() <= crowded/2 {
-		b.crowd.All(func(slot uint32) { b.points = append(b.points, point{x.at(slot).hash(), slot}) })
-		b.points, b.crowd = slices.Clip(b.points), nil
+	b.capped.Remove(x.member(slot))
+	if b.capped.Len() <= bucketCap/2 {
+		b.capped.All(func(slot uint32) { b.points = append(b.points, point{x.at(slot).hash(), slot}) })
+		b.points, b.capped = slices.Clip(b.points), nil
 	}
 }
 
 // find returns the slot of the centre with this key and Seq.
 func (b *bucket) find(x *verified, key []byte, seq uint64) (slot uint32, ok bool) {
-	if b.crowd != nil {
-		return b.crowd.Find(crowd.Member{Sketch: key, Seq: seq})
+	if b.capped != nil {
+		return b.capped.Find(capped.Member{Sketch: key, Seq: seq})
 	}
 	for _, p := range b.points {
 		if e := x.at(p.slot); e.seq == seq && string(e.key[:]) == string(key) {

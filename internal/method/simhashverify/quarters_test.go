@@ -77,11 +77,11 @@ func checkQuarters(t *testing.T, x *verified, have []singlepass.Centre) {
 			for _, p := range b.points {
 				add(p.slot)
 			}
-			if b.crowd != nil {
-				b.crowd.All(add)
+			if b.capped != nil {
+				b.capped.All(add)
 			}
-			if room := cap(b.points) - len(b.points); room > len(b.points) || b.crowd != nil && (len(b.points) > 0 || count <= crowded/2) || len(b.points) > crowded {
-				t.Fatalf("a bucket of %d points, in a crowd %t, with room for %d more", count, b.crowd != nil, room)
+			if room := cap(b.points) - len(b.points); room > len(b.points) || b.capped != nil && (len(b.points) > 0 || count <= bucketCap/2) || len(b.points) > bucketCap {
+				t.Fatalf("a bucket of %d points, capped %t, with room for %d more", count, b.capped != nil, room)
 			}
 		}
 		if len(got) != len(have) {

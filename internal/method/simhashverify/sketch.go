@@ -22,9 +22,9 @@ import (
 const DefaultSimilarity = 0.78
 
 const (
-	// places is how many bits a sketch has. The estimate of a similarity of .75 has a standard error of .03, for
+	// components is how many bits a sketch has. The estimate of a similarity of .75 has a standard error of .03, for
 	// which a signature of a byte a place takes three times as much.
-	places = 512
+	components = 512
 	// shingle is how many characters a shingle has.
 	shingle = 5
 )
@@ -49,17 +49,17 @@ func NewSketcher(cleaner *text.Cleaner, similarity float64, key *keyedhash.Key) 
 	}
 	signatures, err := minhash.New(minhash.Options{
 		Shingles:  shingling.Shingles{Cleaner: cleaner, Size: shingle},
-		Signature: "fast", Hashes: places, Similarity: similarity, Recall: 1, Key: key,
+		Signature: "fast", Hashes: components, Similarity: similarity, Recall: 1, Key: key,
 	})
 	if err != nil {
 		return nil, err
 	}
 	const tolerance = 1e-9 // what floats make of a product must not cost a bit
-	return &Sketcher{signatures, int((1-similarity)/2*places + tolerance)}, nil
+	return &Sketcher{signatures, int((1-similarity)/2*components + tolerance)}, nil
 }
 
 // Identity names everything that changes sketches but for the cleaning, as name=value pairs joined by commas.
-func (s *Sketcher) Identity() string { return fmt.Sprintf("shingle=%d,bits=%d", shingle, places) }
+func (s *Sketcher) Identity() string { return fmt.Sprintf("shingle=%d,bits=%d", shingle, components) }
 
 // NewSketchFunc returns a function that makes the sketch of an article, in memory that it uses again; each
 // goroutine needs its own. ok is false of an article without a letter or a number.
@@ -71,7 +71,7 @@ func (s *Sketcher) NewSketchFunc() func(title, content string) (sketch string, o
 			return "", false
 		}
 		var made sketch
-		for i := range places {
+		for i := range components {
 			made[i/64] |= uint64(f.Sketch[i]&1) << (i % 64)
 		}
 		return made.String(), true
@@ -84,18 +84,18 @@ func (s *Sketcher) Agree(a, b string) bool { return parse(a).differing(parse(b))
 // Check is an error of a sketch that has another length than those that are made here, of which [Sketcher.Agree] and
 // the index must not be asked.
 func (s *Sketcher) Check(made string) error {
-	if len(made) != places/8 {
-		return fmt.Errorf("the sketch has %d bytes; one of simhash+verify has %d", len(made), places/8)
+	if len(made) != components/8 {
+		return fmt.Errorf("the sketch has %d bytes; one of simhash+verify has %d", len(made), components/8)
 	}
 	return nil
 }
 
 // A sketch has its bits in eight words.
-type sketch [places / 64]uint64
+type sketch [components / 64]uint64
 
 // String returns the sketch as fingerprints have it: 64 bytes, the first bit lowest in the first.
 func (s sketch) String() string {
-	made := make([]byte, 0, places/8)
+	made := make([]byte, 0, components/8)
 	for _, word := range s {
 		made = binary.LittleEndian.AppendUint64(made, word)
 	}

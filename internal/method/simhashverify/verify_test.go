@@ -34,7 +34,7 @@ func TestNew(t *testing.T) {
 			t.Errorf("similarity %v: %v, error %v", similarity, s, err)
 		}
 	}
-	for similarity, differ := range map[float64]int{1: 0, .5: places / 4, .75: places / 8, .9: places / 20, 0: 56} {
+	for similarity, differ := range map[float64]int{1: 0, .5: components / 4, .75: components / 8, .9: components / 20, 0: 56} {
 		if got := newSketcher(t, similarity).differ; got != differ {
 			t.Errorf("similarity %v: %d bits may differ, want %d", similarity, got, differ)
 		}
@@ -59,8 +59,8 @@ func TestSketches(t *testing.T) {
 	}
 	article := random(rand.New(rand.NewPCG(1, 1)), 300)
 	one, ok := sketch("Title", article)
-	if !ok || len(one) != places/8 {
-		t.Fatalf("a sketch of %d bytes, %t; want %d", len(one), ok, places/8)
+	if !ok || len(one) != components/8 {
+		t.Fatalf("a sketch of %d bytes, %t; want %d", len(one), ok, components/8)
 	}
 	for name, same := range map[string][2]string{
 		"the same":           {"Title", article},
@@ -88,7 +88,7 @@ func TestSketchesEstimateSimilarity(t *testing.T) {
 			article := random(r, length)
 			a, _ := sketch("", article)
 			b, _ := sketch("", article[:3*(length-cut)]+random(r, cut))
-			estimate := 1 - 2*float64(parse(a).differing(parse(b)))/places
+			estimate := 1 - 2*float64(parse(a).differing(parse(b)))/components
 			sum, squares = sum+estimate, squares+estimate*estimate
 		}
 		shared, all := float64(max(0, length-cut-shingle+1)), float64(length-shingle+1)
@@ -136,7 +136,7 @@ func stream(r *rand.Rand, have []singlepass.Centre) singlepass.Fingerprint {
 			near = have[r.IntN(len(have))]
 		}
 		s = parse(near.Sketch)
-		for range r.IntN(places / 5) {
+		for range r.IntN(components / 5) {
 			s[r.IntN(len(s))] ^= 1 << r.IntN(64)
 		}
 	}
@@ -229,20 +229,20 @@ func BenchmarkSketch(b *testing.B) {
 	}
 }
 
-// The signature of which a sketch keeps a bit a place is that of minhash with as many places.
+// The signature of which a sketch keeps a bit a place is that of minhash with as many components.
 func TestSketchIsOfMinHash(t *testing.T) {
 	cleaner, err := text.NewCleaner("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := minhash.New(minhash.Options{Shingles: shingling.Shingles{Cleaner: cleaner, Size: shingle}, Signature: "fast", Hashes: places, Recall: 1})
+	m, err := minhash.New(minhash.Options{Shingles: shingling.Shingles{Cleaner: cleaner, Size: shingle}, Signature: "fast", Hashes: components, Recall: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	article := random(rand.New(rand.NewPCG(6, 6)), 50)
 	f, _ := m.NewFingerprinter()("", article)
 	got, _ := newSketcher(t, 0).NewSketchFunc()("", article)
-	for i := range places {
+	for i := range components {
 		if bit := got[i/8] >> (i % 8) & 1; bit != f.Sketch[i]&1 {
 			t.Fatalf("bit %d is %d, and place %d of the signature %x", i, bit, i, f.Sketch[i])
 		}

@@ -1,4 +1,4 @@
-package crowd_test
+package capped_test
 
 import (
 	"cmp"
@@ -8,22 +8,22 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/clusterd/clusterd/internal/method/crowd"
+	"github.com/clusterd/clusterd/internal/method/capped"
 )
 
 // seen says what the rule names, word for word.
-func seen(rule crowd.Rule, members map[uint64]string, sketch string, live func(seq uint64) bool) map[uint64]bool {
+func seen(rule capped.Rule, members map[uint64]string, sketch string, live func(seq uint64) bool) map[uint64]bool {
 	all := make(map[uint64]bool)
 	for seq := range members {
 		if live(seq) {
 			all[seq] = true
 		}
 	}
-	if len(all) <= rule.Most {
+	if len(all) <= rule.Cap {
 		return all
 	}
 	some := make(map[uint64]bool)
-	for _, start := range rule.Starts {
+	for _, start := range rule.Rotations {
 		rotated := func(sketch string) string { return sketch[start:] + sketch[:start] }
 		order := slices.SortedFunc(maps.Keys(all), func(a, b uint64) int {
 			return cmp.Or(strings.Compare(rotated(members[a]), rotated(members[b])), cmp.Compare(a, b))
@@ -31,7 +31,7 @@ func seen(rule crowd.Rule, members map[uint64]string, sketch string, live func(s
 		at, _ := slices.BinarySearchFunc(order, rotated(sketch), func(seq uint64, to string) int {
 			return cmp.Or(strings.Compare(rotated(members[seq]), to), 1) // its place is before those that are the same
 		})
-		for _, seq := range order[max(0, at-rule.Near):min(len(order), at+rule.Near)] {
+		for _, seq := range order[max(0, at-rule.Neighbours):min(len(order), at+rule.Neighbours)] {
 			some[seq] = true
 		}
 	}
@@ -39,17 +39,17 @@ func seen(rule crowd.Rule, members map[uint64]string, sketch string, live func(s
 }
 
 // Whatever came and went, and in which order, a query sees what the rule names of the live members.
-func TestSee(t *testing.T) {
-	for name, rule := range map[string]crowd.Rule{
-		"one order":     {Most: 10, Near: 3, Starts: []int{4}},
-		"three orders":  {Most: 20, Near: 2, Starts: []int{0, 5, 11}},
-		"never whole":   {Most: 0, Near: 1, Starts: []int{0}},
-		"always whole":  {Most: 1000, Near: 1, Starts: []int{11}},
-		"a long sketch": {Most: 5, Near: 4, Starts: []int{8}},
+func TestVisit(t *testing.T) {
+	for name, rule := range map[string]capped.Rule{
+		"one order":     {Cap: 10, Neighbours: 3, Rotations: []int{4}},
+		"three orders":  {Cap: 20, Neighbours: 2, Rotations: []int{0, 5, 11}},
+		"never whole":   {Cap: 0, Neighbours: 1, Rotations: []int{0}},
+		"always whole":  {Cap: 1000, Neighbours: 1, Rotations: []int{11}},
+		"a long sketch": {Cap: 5, Neighbours: 4, Rotations: []int{8}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, size := rand.New(rand.NewPCG(1, uint64(rule.Near))), 12
-			if rule.Most == 5 {
+			r, size := rand.New(rand.NewPCG(1, uint64(rule.Neighbours))), 12
+			if rule.Cap == 5 {
 				size = 128
 			}
 			sketch := func() string {
@@ -59,9 +59,9 @@ func TestSee(t *testing.T) {
 				}
 				return string(made)
 			}
-			c, members := crowd.New(rule, size), make(map[uint64]string)
-			member := func(seq uint64) crowd.Member {
-				return crowd.Member{Sketch: []byte(members[seq]), Seq: seq, Slot: uint32(seq)}
+			c, members := capped.New(rule, size), make(map[uint64]string)
+			member := func(seq uint64) capped.Member {
+				return capped.Member{Sketch: []byte(members[seq]), Seq: seq, Slot: uint32(seq)}
 			}
 			for step := range 600 {
 				if seq := r.Uint64N(200); members[seq] == "" {
@@ -81,7 +81,7 @@ func TestSee(t *testing.T) {
 					query = members[slices.Min(slices.Collect(maps.Keys(members)))]
 				}
 				want, got := seen(rule, members, query, live), make(map[uint64]bool)
-				others := c.See([]byte(query), func(slot uint32) bool { return live(uint64(slot)) }, func(slot uint32) {
+				others := c.Visit([]byte(query), func(slot uint32) bool { return live(uint64(slot)) }, func(slot uint32) {
 					if live(uint64(slot)) {
 						got[uint64(slot)] = true
 					}
@@ -89,7 +89,7 @@ func TestSee(t *testing.T) {
 				if !maps.Equal(got, want) {
 					t.Fatalf("step %d: sees %v, want %v", step, got, want)
 				}
-				if alive := len(seen(crowd.Rule{Most: 1 << 30}, members, query, live)); others != (alive > rule.Most) {
+				if alive := len(seen(capped.Rule{Cap: 1 << 30}, members, query, live)); others != (alive > rule.Cap) {
 					t.Fatalf("step %d: others %t, with %d live", step, others, alive)
 				}
 				if c.Len() != len(members) {

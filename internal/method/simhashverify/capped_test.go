@@ -13,10 +13,10 @@ import (
 )
 
 // bounded says what an index answers where very many share a quarter, word for word and from the live centres
-// alone: it goes through the quarters that are near the query's, from the nearest on, and of crowded ones takes
+// alone: it goes through the quarters that are near the query's, from the nearest on, and of capped ones takes
 // the neighbours in each order.
 func (p *plain) bounded(f singlepass.Fingerprint, live func(singlepass.Centre) bool) (singlepass.Centre, float64, bool) {
-	best, crowds := singlepass.NewNearest[singlepass.Centre](p.distance, nil), 0
+	best, cappedSeen := singlepass.NewNearest[singlepass.Centre](p.distance, nil), 0
 	byQuarter := make(map[[2]int][]singlepass.Centre)
 	for _, c := range p.have {
 		if live == nil || live(c) {
@@ -26,16 +26,16 @@ func (p *plain) bounded(f singlepass.Fingerprint, live func(singlepass.Centre) b
 			}
 		}
 	}
-	for phase := 0; phase <= p.distance && best.Cutoff() >= phase && crowds < maxCrowded; phase++ {
+	for phase := 0; phase <= p.distance && best.Cutoff() >= phase && cappedSeen < maxCapped; phase++ {
 		table, own := phase%quarters, int(quarter(f.Hash, phase%quarters))
 		for flip := range 1 << 16 {
-			if bits.OnesCount(uint(flip)) != phase/quarters || crowds == maxCrowded {
+			if bits.OnesCount(uint(flip)) != phase/quarters || cappedSeen == maxCapped {
 				continue
 			}
 			seen := byQuarter[[2]int{table, own ^ flip}]
-			if len(seen) > crowded {
-				seen = neighbours(seen, f, table)
-				crowds++
+			if len(seen) > bucketCap {
+				seen = neighboursOf(seen, f, table)
+				cappedSeen++
 			}
 			for _, c := range seen {
 				if p.s.Agree(c.Sketch, f.Sketch) {
@@ -48,13 +48,13 @@ func (p *plain) bounded(f singlepass.Fingerprint, live func(singlepass.Centre) b
 	return c, float64(distance), ok
 }
 
-func neighbours(all []singlepass.Centre, f singlepass.Fingerprint, table int) (seen []singlepass.Centre) {
+func neighboursOf(all []singlepass.Centre, f singlepass.Fingerprint, table int) (seen []singlepass.Centre) {
 	type placed struct {
 		rotated string
 		singlepass.Centre
 	}
 	order := make([]placed, len(all))
-	for start := 4 * table; start < places/8; start += apart {
+	for start := 4 * table; start < components/8; start += apart {
 		rotated := func(f singlepass.Fingerprint) string {
 			key := keyOf(f)
 			return string(key[start:]) + string(key[:start])
@@ -68,7 +68,7 @@ func neighbours(all []singlepass.Centre, f singlepass.Fingerprint, table int) (s
 		at, _ := slices.BinarySearchFunc(order, rotated(f), func(c placed, to string) int {
 			return cmp.Or(strings.Compare(c.rotated, to), 1)
 		})
-		for _, c := range order[max(0, at-near):min(len(order), at+near)] {
+		for _, c := range order[max(0, at-neighbours):min(len(order), at+neighbours)] {
 			seen = append(seen, c.Centre)
 		}
 	}
@@ -82,7 +82,7 @@ func floods() map[string]func(r *rand.Rand, have []singlepass.Centre) singlepass
 		if len(have) > 0 && r.IntN(4) == 0 { // a copy of one that was before
 			near := have[r.IntN(len(have))]
 			s := parse(near.Sketch)
-			for range r.IntN(places / 12) {
+			for range r.IntN(components / 12) {
 				s[r.IntN(len(s))] ^= 1 << r.IntN(64)
 			}
 			f.Sketch, hash = s.String(), near.Hash^hash&flipped(r, 3)
@@ -173,7 +173,7 @@ func TestFloodCandidates(t *testing.T) {
 			for range 200 {
 				index.Nearest(next(r, nil), nil)
 			}
-			most := uint64(maxCrowded*2*near*len(rule(0).Starts) + 192*crowded/4)
+			most := uint64(maxCapped*2*neighbours*len(rule(0).Rotations) + 192*bucketCap/4)
 			if got := (index.Candidates() - before) / 200; got > most {
 				t.Errorf("%d candidates a query, want %d at most", got, most)
 			} else {

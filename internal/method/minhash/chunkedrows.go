@@ -7,22 +7,22 @@ const chunkLen = 1 << 10
 // spare is how many rows more than needed there may be before memory is given back.
 const spare = chunkLen / 4
 
-// A slab is an array of rows of the same width. It grows and shrinks by a chunk at a time: nothing is
+// A chunkedRows is an array of rows of the same width. It grows and shrinks by a chunk at a time: nothing is
 // copied, and of what it holds at most a chunk and the spare rows are empty.
-type slab[T any] struct {
+type chunkedRows[T any] struct {
 	width  int
 	len    int // rows
 	chunks [][]T
 }
 
 // at returns a row.
-func (s *slab[T]) at(row int) []T {
+func (s *chunkedRows[T]) at(row int) []T {
 	start := row % chunkLen * s.width
 	return s.chunks[row/chunkLen][start : start+s.width : start+s.width]
 }
 
 // push adds a row at the end. What is in it is left from before.
-func (s *slab[T]) push() []T {
+func (s *chunkedRows[T]) push() []T {
 	if s.len == len(s.chunks)*chunkLen {
 		s.chunks = append(s.chunks, make([]T, chunkLen*s.width))
 	}
@@ -30,9 +30,9 @@ func (s *slab[T]) push() []T {
 	return s.at(s.len - 1)
 }
 
-// pop takes the last row away. A chunk goes when spare rows more are gone, so that what comes and goes at the
+// pop removes the last row. A chunk goes when spare rows more are gone, so that what comes and goes at the
 // end of one does not make it again and again.
-func (s *slab[T]) pop() {
+func (s *chunkedRows[T]) pop() {
 	s.len--
 	if needed := (s.len + spare + chunkLen - 1) / chunkLen; len(s.chunks) > needed {
 		s.chunks[needed] = nil

@@ -1,0 +1,102 @@
+package minhash
+
+import "github.com/clusterd/clusterd/internal/method/capped"
+
+// Of the centres that share a band, a query sees all up to bucketCap. Of more, it sees so many neighbours
+// on each side in the order of the signatures. Of the articles in docs/quality.md no more than 13
+// centres share a band.
+const (
+	bucketCap  = 32
+	neighbours = 8
+)
+
+// cappedBuckets are the centres that share a band with more than bucketCap, by its bytes. They are in
+// no chain.
+type cappedBuckets map[string]*capped.Bucket
+
+// member returns a slot as a capped bucket has it.
+func (x *index) member(slot uint32) capped.Member {
+	return capped.Member{Sketch: x.signature(slot), Seq: x.seq(slot), Slot: slot}
+}
+
+// cappedBucket returns that of a band of a signature, nil if there is none.
+func (x *index) cappedBucket(signature []byte, band int) *capped.Bucket {
+	if len(x.capped[band]) == 0 {
+		return nil
+	}
+	return x.capped[band][string(x.band(signature, band))]
+}
+
+// link puts a slot where a query for a band of it finds it.
+func (x *index) link(slot uint32, band int) {
+	if c := x.cappedBucket(x.signature(slot), band); c != nil {
+		c.Insert(x.member(slot))
+		return
+	}
+	hash := x.hash(slot, band)
+	x.chains.add(slot, band, hash)
+	if x.sharers(slot, band, hash) > bucketCap {
+		x.makeCapped(slot, band, hash)
+	}
+}
+
+// sharers returns how many of a chain have the same band as a slot.
+func (x *index) sharers(slot uint32, band int, hash uint64) (n int) {
+	key := string(x.band(x.signature(slot), band))
+	for at := *x.chains.head(band, hash); at != none; at = *x.chains.next(at-1, band) {
+		if string(x.band(x.signature(at-1), band)) == key {
+			n++
+		}
+	}
+	return n
+}
+
+// makeCapped makes a capped bucket of those in a chain that have the same band as a slot.
+func (x *index) makeCapped(slot uint32, band int, hash uint64) {
+	key := string(x.band(x.signature(slot), band))
+	rule := capped.Rule{
+		Cap: bucketCap, Neighbours: neighbours, Rotations: []int{(band + 1) * x.rows % x.hashes},
+	}
+	c := capped.New(rule, x.hashes)
+	for at := x.chains.head(band, hash); *at != none; {
+		if member := *at - 1; string(x.band(x.signature(member), band)) == key {
+			*at = *x.chains.next(member, band)
+			c.Insert(x.member(member))
+		} else {
+			at = x.chains.next(member, band)
+		}
+	}
+	if x.capped[band] == nil {
+		x.capped[band] = make(cappedBuckets)
+	}
+	x.capped[band][key] = c
+}
+
+// unlink removes a slot from where link has put it.
+func (x *index) unlink(slot uint32, band int) {
+	signature := x.signature(slot)
+	c := x.cappedBucket(signature, band)
+	if c == nil {
+		x.chains.remove(slot, band, x.hash(slot, band))
+		return
+	}
+	c.Remove(x.member(slot))
+	if c.Len() <= bucketCap/2 {
+		delete(x.capped[band], string(x.band(signature, band)))
+		c.All(func(slot uint32) { x.chains.add(slot, band, x.hash(slot, band)) })
+	}
+}
+
+// move puts one slot in the place of another, which is linked nowhere.
+func (x *index) move(from, to uint32) {
+	copy(x.signature(to), x.signature(from))
+	x.seqs.at(int(to))[0] = x.seq(from)
+	for band := range x.bands {
+		if c := x.cappedBucket(x.signature(to), band); c != nil {
+			c.Remove(x.member(from))
+			c.Insert(x.member(to))
+		} else {
+			x.chains.move(from, to, band, x.hash(from, band))
+		}
+	}
+}
