@@ -15,9 +15,10 @@ import (
 	"github.com/clusterd/clusterd/internal/simhash"
 )
 
-// nearWords looks, in a copy of clusterd that the attacker has, for words that together have a fingerprint near
-// the target. The SimHash of one word is its hash. Of 30,000 made-up words the 21 nearest to the target agree
-// with it in some 47 of 64 bits each, and in nearly all where they vote.
+// nearWords looks, in a copy of clusterd that the attacker has, for words that together have a
+// fingerprint near the target. The SimHash of one word is its hash. Of 30,000 made-up words the 21
+// nearest to the target agree with it in some 47 of 64 bits each, and in nearly all where they
+// vote.
 func nearWords(m method.Method, target uint64) string {
 	type candidate struct {
 		word     string
@@ -38,8 +39,8 @@ func nearWords(m method.Method, target uint64) string {
 	return text.String()
 }
 
-// Whoever knows how fingerprints are made can write 21 words that join a cluster of his choice, which
-// a secret prevents although he sees the fingerprint of the cluster.
+// Whoever knows how fingerprints are made can write 21 words that join a cluster of his choice,
+// which a secret prevents although he sees the fingerprint of the cluster.
 func TestWordsMadeToJoin(t *testing.T) {
 	public, guessed, secret := ofSecret(t, "simhash", ""), ofSecret(t, "simhash", otherSecret), ofSecret(t, "simhash", aSecret)
 	for i, target := range pages(4) {

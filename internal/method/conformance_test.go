@@ -54,8 +54,8 @@ func each(t *testing.T, test func(t *testing.T, m method.Method)) {
 
 type page struct{ title, content string }
 
-// pages are n made-up articles, of which many are others again: whole, with words changed, cut, or turned
-// around.
+// pages are n made-up articles, of which many are others again: whole, with words changed, cut, or
+// turned around.
 func pages(n int) []page {
 	articles, r := sample.New(5, time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)), rand.New(rand.NewPCG(5, 5))
 	all := make([]page, 0, n)
@@ -230,7 +230,8 @@ func TestDistance(t *testing.T) {
 	})
 }
 
-// Check takes what the method makes and nothing that another length or another hash shows to be foreign.
+// Check takes what the method makes and nothing that another length or another hash shows to be
+// foreign.
 func TestCheck(t *testing.T) {
 	all := pages(30)
 	each(t, func(t *testing.T, m method.Method) {
@@ -311,7 +312,8 @@ func TestThreshold(t *testing.T) {
 	}
 }
 
-// The index answers as a scan of all centres does, which compares by Distance, whatever comes and goes.
+// The index answers as a scan of all centres does, which compares by Distance, whatever comes and
+// goes.
 func TestIndexEqualsScan(t *testing.T) {
 	all := pages(400)
 	each(t, func(t *testing.T, m method.Method) {
@@ -368,8 +370,8 @@ func TestIndexEqualsScan(t *testing.T) {
 	})
 }
 
-// A space that was stopped and filled again, and one from which expired centres were taken in time, go on as
-// one that was left alone.
+// A space that was stopped and filled again, and one from which expired centres were taken in time,
+// go on as one that was left alone.
 func TestSpaceGoesOn(t *testing.T) {
 	const window = 40
 	all := pages(300)
@@ -433,7 +435,8 @@ func TestOtherMethodsSettings(t *testing.T) {
 	}
 }
 
-// Fingerprints are stored and compared for years: what they are must not change without a new identity.
+// Fingerprints are stored and compared for years: what they are must not change without a new
+// identity.
 func TestGolden(t *testing.T) {
 	all := pages(3)
 	var lines strings.Builder

@@ -62,8 +62,8 @@ type hostileInput struct {
 	next func(r *rand.Rand, v vocabulary) func(i int) []string
 }
 
-// hostile are streams of texts each of which is like all others, but not like enough to be the same; the first
-// is of texts that are like no other.
+// hostile are streams of texts each of which is like all others, but not like enough to be the
+// same; the first is of texts that are like no other.
 func hostile() []hostileInput {
 	type stream = func(i int) []string
 	inputs := []hostileInput{{"unlike", func(r *rand.Rand, v vocabulary) stream {
@@ -201,7 +201,8 @@ func hostileConfig(name string) config.Config {
 	return c
 }
 
-// What an article is compared with does not grow with the texts before it, though all are of one template.
+// What an article is compared with does not grow with the texts before it, though all are of one
+// template.
 func TestHostileCandidates(t *testing.T) {
 	const texts = 2500
 	for _, test := range []struct {
@@ -248,9 +249,10 @@ func TestHostileCandidates(t *testing.T) {
 	}
 }
 
-// BenchmarkHostile assigns such texts, in one round for all, and reports what one took of time and how many
-// centres it was compared with. At the end come copies of earlier ones with one word in twenty changed; recall is
-// the share that joined a cluster. With a window, half of all texts have expired by then.
+// BenchmarkHostile assigns such texts, in one round for all, and reports what one took of time and
+// how many centres it was compared with. At the end come copies of earlier ones with one word in
+// twenty changed; recall is the share that joined a cluster. With a window, half of all texts have
+// expired by then.
 func BenchmarkHostile(b *testing.B) {
 	for _, name := range []string{"minhash", "comments", "simhash+verify", "simhash", "shingle"} {
 		m, err := method.New(hostileConfig(name).MethodSettings())

@@ -20,7 +20,8 @@ const (
 	otherSecret = "a secret that somebody else has"
 )
 
-// secretMade are methods that were made with a secret, each once for all tests, by secret, name and settings.
+// secretMade are methods that were made with a secret, each once for all tests, by secret, name and
+// settings.
 var secretMade = make(map[string]method.Method)
 
 // ofSecret is a method with a secret, "" for none, and with its defaults but for these settings.
@@ -59,8 +60,8 @@ func differs(t *testing.T, with, without []singlepass.Fingerprint) {
 	}
 }
 
-// With another secret all fingerprints are others, and identities say so without the secret; what is alike
-// stays so.
+// With another secret all fingerprints are others, and identities say so without the secret; what
+// is alike stays so.
 func TestSecret(t *testing.T) {
 	all := pages(30)
 	var lines strings.Builder

@@ -55,7 +55,8 @@ func NewMethod(o Options) (*Method, error) {
 	if err != nil {
 		return nil, err
 	}
-	// What came later is named only where it is not the default, so that older fingerprints stay valid.
+	// What came later is named only where it is not the default, so that older fingerprints stay
+	// valid.
 	settings := []string{"hash=" + hash, "weight=" + o.Weight}
 	if o.Pairs {
 		settings = append(settings, "features=pairs")

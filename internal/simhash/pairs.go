@@ -7,8 +7,8 @@ import (
 	"github.com/clusterd/clusterd/internal/text"
 )
 
-// maxKept is how many features a Pairs keeps memory for. A giant article must not hold its own for as
-// long as the Pairs lives.
+// maxKept is how many features a Pairs keeps memory for. A giant article must not hold its own for
+// as long as the Pairs lives.
 const maxKept = 1 << 14
 
 // Words hands on the words of a text in order, each with its hash, as [text.Counter.Words] does.
@@ -67,7 +67,8 @@ func (p *Pairs) count(feature text.Token) {
 	p.features = append(p.features, feature)
 }
 
-// hash is keyed even of words that are: what a word hashes to, who sees the fingerprint of that word alone knows.
+// hash is keyed even of words that are: what a word hashes to, who sees the fingerprint of that
+// word alone knows.
 func (p *Pairs) hash(first, second uint64) uint64 {
 	if p.keyed == nil {
 		return pairHash(first, second)
@@ -78,7 +79,8 @@ func (p *Pairs) hash(first, second uint64) uint64 {
 	return p.keyed.Sum(both[:])
 }
 
-// pairHash tells which of the words is the first. The factor is odd, so that nothing of its hash is lost.
+// pairHash tells which of the words is the first. The factor is odd, so that nothing of its hash is
+// lost.
 func pairHash(first, second uint64) uint64 {
 	const factor = 0x9e3779b97f4a7c15
 	return fmix64(first*factor + second)

@@ -78,8 +78,9 @@ func setWeight([]byte, int) int64 { return one }
 // TFIDF is the name of the weight that needs a table.
 const TFIDF = "tfidf"
 
-// tfidfWeights are log weights times how rare the word is. That a single Chinese character counts a quarter
-// is as right here: measured on real articles, without it less is found and no more of it is right.
+// tfidfWeights are log weights times how rare the word is. That a single Chinese character counts a
+// quarter is as right here: measured on real articles, without it less is found and no more of it
+// is right.
 type tfidfWeights struct {
 	log   *logWeights
 	table *idf.Table
@@ -90,6 +91,6 @@ func (w tfidfWeights) weight(word []byte, count int) int64 {
 	return max(step, (weight+step/2)/step*step)
 }
 
-// step is what tfidf weights are rounded to: with few different ones a fingerprint takes half the time, and it is
-// as good.
+// step is what tfidf weights are rounded to: with few different ones a fingerprint takes half the
+// time, and it is as good.
 const step = one / 2

@@ -1,11 +1,11 @@
-// Package capped holds the buckets of an index for locality-sensitive hashing that very many centres
-// share, and caps what a query sees of one: texts of one template share a bucket, each too far from
-// the others to join them. A query sees the centres whose sketches are its neighbours in the order of
-// their bytes.
+// Package capped holds the buckets of an index for locality-sensitive hashing that very many
+// centres share, and caps what a query sees of one: texts of one template share a bucket, each too
+// far from the others to join them. A query sees the centres whose sketches are its neighbours in
+// the order of their bytes.
 //
 // What it sees depends on the query and on the live centres of the bucket alone: not on when they
-// came, nor on expired ones that are still there. So it is the same on every machine and after every
-// recovery.
+// came, nor on expired ones that are still there. So it is the same on every machine and after
+// every recovery.
 package capped
 
 import (
@@ -21,19 +21,19 @@ const degree = 32
 
 // A Rule says what a query sees of a bucket. With up to Cap live centres, it sees all of them. With
 // more, it sees some in each of several orders, one for each of Rotations. In that order, sketches
-// are compared from this byte on and round to the byte before it; equal sketches are in the order of
-// their Seq. Of each order it sees as many as Neighbours live centres just before its own sketch, and
-// as many from its own sketch on.
+// are compared from this byte on and round to the byte before it; equal sketches are in the order
+// of their Seq. Of each order it sees as many as Neighbours live centres just before its own
+// sketch, and as many from its own sketch on.
 //
-// So it always sees the oldest live centre with its own sketch. It most likely sees those that agree
-// with it in many bytes from a rotation on.
+// So it always sees the oldest live centre with its own sketch. It most likely sees those that
+// agree with it in many bytes from a rotation on.
 type Rule struct {
 	Cap, Neighbours int
 	Rotations       []int
 }
 
-// A Member is a centre of a bucket. Its sketch is a view, which must stay as it is for as long as the
-// member is in a bucket, and have more bytes than any rotation.
+// A Member is a centre of a bucket. Its sketch is a view, which must stay as it is for as long as
+// the member is in a bucket, and have more bytes than any rotation.
 type Member struct {
 	Sketch []byte
 	Seq    uint64
@@ -48,8 +48,8 @@ type Bucket struct {
 	lists []*btree.BTreeG[item]
 }
 
-// An item is a member in one of the orders. Its prefix is the first bytes of the rotated sketch, which
-// mostly decide without a look at the rest.
+// An item is a member in one of the orders. Its prefix is the first bytes of the rotated sketch,
+// which mostly decide without a look at the rest.
 type item struct {
 	prefix uint64
 	sketch *byte
@@ -66,7 +66,8 @@ func New(rule Rule, size int) *Bucket {
 	return b
 }
 
-// order compares sketches of so many bytes from start on, round to the byte before it, and then Seqs.
+// order compares sketches of so many bytes from start on, round to the byte before it, and then
+// Seqs.
 func order(start, size int) btree.LessFunc[item] {
 	rest := min(start+8, size)
 	return func(a, b item) bool {
@@ -123,9 +124,9 @@ func (b *Bucket) All(visit func(slot uint32)) {
 	})
 }
 
-// Visit calls visit with the slots of those centres that the rule names, of some more than once, and
-// reports whether there were others. A live of nil means that all centres are. visit must not change
-// the bucket.
+// Visit calls visit with the slots of those centres that the rule names, of some more than once,
+// and reports whether there were others. A live of nil means that all centres are. visit must not
+// change the bucket.
 func (b *Bucket) Visit(sketch []byte, live func(slot uint32) bool, visit func(slot uint32)) (others bool) {
 	if !b.exceeds(b.rule.Cap, live) {
 		b.All(visit)

@@ -6,8 +6,8 @@ const (
 	unitWords = unitLen * (4 + 4) / 8
 )
 
-// A subtree is what is at a place of a table: a leaf of n entries, whose memory begins at this unit of
-// the arena, or a node, which is at this index of the nodes.
+// A subtree is what is at a place of a table: a leaf of n entries, whose memory begins at this unit
+// of the arena, or a node, which is at this index of the nodes.
 type subtree struct{ at, n uint32 }
 
 const isNode = ^uint32(0) // as n

@@ -7,22 +7,24 @@ import (
 )
 
 const (
-	// autoMost is how many points an index auto has in B-trees. Beyond, mih answers faster and takes less than
-	// half of the memory.
+	// autoMost is how many points an index auto has in B-trees. Beyond, mih answers faster and
+	// takes less than half of the memory.
 	autoMost = 1_000_000
 	// autoMoves is how many points an insertion moves, so that there is no pause.
 	autoMoves = 16
 )
 
-// auto is a btree of few points and a mih of many. When there are too many for the first, every insertion moves some
-// points to the second, and meanwhile a query asks both. It does not move back.
+// auto is a btree of few points and a mih of many. When there are too many for the first, every
+// insertion moves some points to the second, and meanwhile a query asks both. It does not move
+// back.
 type auto struct {
 	distance, most int
 	few            *permutedCopies
 	many           Index // nil before there were too many
 }
 
-// NewAuto returns an empty index that is one of [NewBTree] up to a million points, and one of [NewMIH] from then on.
+// NewAuto returns an empty index that is one of [NewBTree] up to a million points, and one of
+// [NewMIH] from then on.
 func NewAuto(distance int) Index { return newAuto(distance, autoMost) }
 
 func newAuto(distance, most int) Index {

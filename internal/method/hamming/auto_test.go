@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// An index auto answers as the definition says before, while and after it moves its points; an insertion moves
-// few of them, and in the end it is a mih alone.
+// An index auto answers as the definition says before, while and after it moves its points; an
+// insertion moves few of them, and in the end it is a mih alone.
 func TestAuto(t *testing.T) {
 	const most = 500
 	for name, next := range sources() {

@@ -104,8 +104,8 @@ func (p *permuted) item(c Point) item {
 	return item{bits.RotateLeft64(c.Fingerprint, p.rotate), c.Seq}
 }
 
-// many is how many centres of a range a query is compared with before it divides the range: about as many as
-// cost as much as to find its parts. BenchmarkCrowdedBlock sets it.
+// many is how many centres of a range a query is compared with before it divides the range: about
+// as many as cost as much as to find its parts. BenchmarkCrowdedBlock sets it.
 const many = 1024
 
 // A scan is a query on its way through the copies.
@@ -118,8 +118,8 @@ type scan struct {
 	compared    uint64
 }
 
-// blocks goes through the centres of a copy the first n blocks of which, all but the rest bits of a key, are those of
-// the key, which differs from the query in so many bits.
+// blocks goes through the centres of a copy the first n blocks of which, all but the rest bits of a
+// key, are those of the key, which differs from the query in so many bits.
 func (s *scan) blocks(n, rest int, key uint64, differing int) {
 	if n > 0 && s.through(key, rest) {
 		return
@@ -136,8 +136,8 @@ func (s *scan) blocks(n, rest int, key uint64, differing int) {
 	}
 }
 
-// through offers the centres whose keys are this one but for the rest bits, and reports whether there are no more than
-// a few, or they are all the same: then the first live one is the oldest.
+// through offers the centres whose keys are this one but for the rest bits, and reports whether
+// there are no more than a few, or they are all the same: then the first live one is the oldest.
 func (s *scan) through(key uint64, rest int) (all bool) {
 	all, seen := true, 0
 	end := key | (1<<rest - 1)
@@ -166,7 +166,8 @@ func (s *scan) offer(it item) {
 	}
 }
 
-// turn returns the first copy in which the first k blocks of what differs have fewer than k bits, for every k.
+// turn returns the first copy in which the first k blocks of what differs have fewer than k bits,
+// for every k.
 func (p *permutedCopies) turn(differing uint64) (copied int) {
 	for ; copied < len(p.copies); copied++ {
 		rotated, spent, n := bits.RotateLeft64(differing, p.copies[copied].rotate), 0, 0

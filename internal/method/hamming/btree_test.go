@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// Of the copies, as many as there are bits in which a centre differs would not do for it, and no more: so it has
-// its turn in one of the first, and in one where the range of equal first blocks has it.
+// Of the copies, as many as there are bits in which a centre differs would not do for it, and no
+// more: so it has its turn in one of the first, and in one where the range of equal first blocks
+// has it.
 func TestTurn(t *testing.T) {
 	r := rand.New(rand.NewPCG(30, 30))
 	for distance := range MaxDistance + 1 {
@@ -43,8 +44,8 @@ func crowdedBlocks() map[string]func(r *rand.Rand, i int) uint64 {
 	}
 }
 
-// codeWord is one of the extended Hamming code of 32 bits, twice as long with zeros: each differs from any other
-// in four bits at least, and very many in just four.
+// codeWord is one of the extended Hamming code of 32 bits, twice as long with zeros: each differs
+// from any other in four bits at least, and very many in just four.
 func codeWord(r *rand.Rand) uint64 {
 	word := r.Uint32() &^ (1 | 1<<1 | 1<<2 | 1<<4 | 1<<8 | 1<<16)
 	check := 0
@@ -59,8 +60,8 @@ func codeWord(r *rand.Rand) uint64 {
 	return uint64(word | uint32(bits.OnesCount32(word)&1))
 }
 
-// Where very many share a block an index answers as the definition says, and what a query is compared with does not
-// grow with their number.
+// Where very many share a block an index answers as the definition says, and what a query is
+// compared with does not grow with their number.
 func TestCrowdedBlocks(t *testing.T) {
 	for name, next := range crowdedBlocks() {
 		t.Run(name, func(t *testing.T) {

@@ -26,8 +26,8 @@ func Read(path string) (*Table, error) {
 // most is the largest rarity that an entry may have: that of one article among 10^13.
 const most = 30
 
-// parse reads a word, this separator and the word's rarity a line. Lines that are blank or begin with '#' are
-// skipped. The table keeps the text, of which its words are parts.
+// parse reads a word, this separator and the word's rarity a line. Lines that are blank or begin
+// with '#' are skipped. The table keeps the text, of which its words are parts.
 func parse(content string, separator byte) (*Table, error) {
 	t := &Table{rarity: make(map[string]int32, strings.Count(content, "\n"))}
 	n := 0

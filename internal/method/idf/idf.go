@@ -1,7 +1,7 @@
-// Package idf knows how rare words are. A table of words goes in, the built-in one or a file that was
-// learned from articles, and out comes the inverse document frequency of a word
-// (Spärck Jones, "A Statistical Interpretation of Term Specificity and its Application in
-// Retrieval", 1972): the logarithm of how many articles there are to one that has it.
+// Package idf knows how rare words are. A table of words goes in, the built-in one or a file that
+// was learned from articles, and out comes the inverse document frequency of a word (Spärck Jones,
+// "A Statistical Interpretation of Term Specificity and its Application in Retrieval", 1972): the
+// logarithm of how many articles there are to one that has it.
 package idf
 
 import (
@@ -15,7 +15,8 @@ import (
 )
 
 // One is the rarity 1 in the fixed point of [Table.Of]. Rarities are integers, so that sums of what
-// is made of them are exact, and have few fractional bits: that is more than a sample of articles tells.
+// is made of them are exact, and have few fractional bits: that is more than a sample of articles
+// tells.
 const One = 1 << fraction
 
 const fraction = 4
@@ -27,8 +28,9 @@ type Table struct {
 	sum     uint64 // of the XXH3 of the entries, so that their order does not matter
 }
 
-// Of returns the rarity of a word as text normalises it, in units of 1/[One], at least 1. A word that is
-// not in the table is as rare as the rarest that is: were it more frequent, it would be there.
+// Of returns the rarity of a word as text normalises it, in units of 1/[One], at least 1. A word
+// that is not in the table is as rare as the rarest that is: were it more frequent, it would be
+// there.
 func (t *Table) Of(word []byte) int32 {
 	if r, ok := t.rarity[string(word)]; ok {
 		return r
@@ -50,8 +52,8 @@ func Load(path string) (*Table, error) {
 	return Read(path)
 }
 
-// BuiltIn returns gse's table of 270,132 Chinese words. The first call takes some 0.2 s, and from then on it
-// takes 13 MB. It has no English words, which hence are all equally rare.
+// BuiltIn returns gse's table of 270,132 Chinese words. The first call takes some 0.2 s, and from
+// then on it takes 13 MB. It has no English words, which hence are all equally rare.
 func BuiltIn() (*Table, error) { return builtIn() }
 
 var builtIn = sync.OnceValues(func() (*Table, error) {

@@ -36,9 +36,9 @@ func (l *Learner) Articles() int { return l.articles }
 //
 //	ln(1 + articles / articles with the word)
 //
-// as lines of a word, a tab and a number, the most frequent first and equals in the order of their bytes,
-// after a line that begins with '#'. It says how many words these are. A word that occurs once is
-// as good as one that never did, and there are more of these than of all others.
+// as lines of a word, a tab and a number, the most frequent first and equals in the order of their
+// bytes, after a line that begins with '#'. It says how many words these are. A word that occurs
+// once is as good as one that never did, and there are more of these than of all others.
 func (l *Learner) Write(w io.Writer) (words int, err error) {
 	kept := slices.SortedFunc(maps.Keys(l.in), func(a, b string) int {
 		return cmp.Or(cmp.Compare(l.in[b], l.in[a]), cmp.Compare(a, b))

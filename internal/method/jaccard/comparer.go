@@ -45,8 +45,8 @@ func (c Comparer) Threshold() float64 { return 1 - c.minSimilarity }
 // ThresholdSettings names the minimum of the similarity.
 func (c Comparer) ThresholdSettings() string { return fmt.Sprintf("similarity=%v", c.minSimilarity) }
 
-// Check returns an error of a fingerprint whose sketch is no [Set], or whose hash is not that of its
-// sketch.
+// Check returns an error of a fingerprint whose sketch is no [Set], or whose hash is not that of
+// its sketch.
 func (Comparer) Check(f singlepass.Fingerprint) error {
 	if err := Set(f.Sketch).Check(); err != nil {
 		return err

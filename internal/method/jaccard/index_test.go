@@ -69,7 +69,8 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// A family is one of similar sets: most hashes are those of the family, some are of all, some of none.
+// A family is one of similar sets: most hashes are those of the family, some are of all, some of
+// none.
 func familySet(r *rand.Rand, families int) Set {
 	family, size := uint64(r.IntN(families)), 1+r.IntN(30)
 	var b Builder

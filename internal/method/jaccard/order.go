@@ -3,9 +3,9 @@ package jaccard
 import "math/bits"
 
 // An order is one of all hashes, in which the rare ones come first: by class, then by hash. Any
-// would do, so it may go by frequencies of the past, and take hashes that fall into the
-// same place for one; but with the frequent ones first, every other English text would share some of
-// its prefix with a query.
+// would do, so it may go by frequencies of the past, and take hashes that fall into the same place
+// for one; but with the frequent ones first, every other English text would share some of its
+// prefix with a query.
 type order struct {
 	classes []uint8 // by the low bits of a hash; empty where nothing has been learnt
 }

@@ -56,9 +56,9 @@ func (q *query) reset() {
 	q.slots, q.set = q.slots[:0], ""
 }
 
-// minDistance returns the minimum distance of a centre that shares so many hashes of the prefix. Take
-// the set of the two whose prefix ends first in the order. Up to there, all that they share is in
-// both prefixes and was counted. Beyond, that set has only its rest.
+// minDistance returns the minimum distance of a centre that shares so many hashes of the prefix.
+// Take the set of the two whose prefix ends first in the order. Up to there, all that they share is
+// in both prefixes and was counted. Beyond, that set has only its rest.
 func (q *query) minDistance(e *entry, counted int) float64 {
 	rest := q.rest
 	if e.last.less(q.last) {

@@ -29,8 +29,8 @@ func (s Set) at(i int) uint64 {
 		uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
 }
 
-// Check is an error of bytes that no [Builder] makes of hashes: not a whole number of them, none or too many, or not
-// each above the one before.
+// Check is an error of bytes that no [Builder] makes of hashes: not a whole number of them, none or
+// too many, or not each above the one before.
 func (s Set) Check() error {
 	if len(s) == 0 || len(s)%8 != 0 || s.Len() > Max {
 		return fmt.Errorf("the sketch has %d bytes; a set has 8 for each of 1 to %d hashes", len(s), Max)
@@ -91,7 +91,8 @@ func distance(shared, union int) float64 {
 	return 1 - float64(shared)/float64(union)
 }
 
-// minDistance returns the minimum distance of sets of these sizes that share at most so many hashes.
+// minDistance returns the minimum distance of sets of these sizes that share at most so many
+// hashes.
 func minDistance(a, b, shared int) float64 {
 	shared = min(shared, a, b)
 	if isSample(a, b) {

@@ -1,8 +1,8 @@
 // Package keyedhash makes hashes that nobody can make who does not know a secret.
 //
-// Fingerprints by a public hash can be worked out by everybody, so that somebody can look for words whose
-// fingerprint falls into a cluster of his choice: 21 words, in a tenth of a second. By a keyed hash he cannot even tell
-// what a fingerprint will be.
+// Fingerprints by a public hash can be worked out by everybody, so that somebody can look for words
+// whose fingerprint falls into a cluster of his choice: 21 words, in a tenth of a second. By a
+// keyed hash he cannot even tell what a fingerprint will be.
 package keyedhash
 
 import (
@@ -24,8 +24,8 @@ const LeastBytes = 16
 const (
 	// salt is public: it keeps these keys apart from whatever else is derived from the same secret.
 	salt = "clusterd fingerprint secret, version 1"
-	// rounds make a guess at a weak secret cost some 50 ms. What is published, a checksum and fingerprints, lets
-	// everybody try guesses; a start can wait that long.
+	// rounds make a guess at a weak secret cost some 50 ms. What is published, a checksum and
+	// fingerprints, lets everybody try guesses; a start can wait that long.
 	rounds = 200_000
 )
 
@@ -35,8 +35,8 @@ type Key struct {
 	checksum string
 }
 
-// New stretches a secret of at least [LeastBytes] to a Key (PBKDF2 of RFC 8018, over its SHA-256); an empty one gives
-// nil. The error says nothing of the secret.
+// New stretches a secret of at least [LeastBytes] to a Key (PBKDF2 of RFC 8018, over its SHA-256);
+// an empty one gives nil. The error says nothing of the secret.
 func New(secret string) (*Key, error) {
 	if secret == "" {
 		return nil, nil
@@ -63,11 +63,13 @@ func (k *Key) derive(purpose string, n int) []byte {
 	return b
 }
 
-// Checksum tells keys apart, in 8 hexadecimal digits. It is published with every result. Nothing follows from
-// it for hashes; it tells a wrong guess at the secret from a right one, as any fingerprint does.
+// Checksum tells keys apart, in 8 hexadecimal digits. It is published with every result. Nothing
+// follows from it for hashes; it tells a wrong guess at the secret from a right one, as any
+// fingerprint does.
 func (k *Key) Checksum() string { return k.checksum }
 
-// For returns the hash for a purpose, which is independent of those for others; of a nil Key it is nil.
+// For returns the hash for a purpose, which is independent of those for others; of a nil Key it is
+// nil.
 func (k *Key) For(purpose string) *Hash {
 	if k == nil {
 		return nil
@@ -76,12 +78,13 @@ func (k *Key) For(purpose string) *Hash {
 	return &Hash{binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])}
 }
 
-// A Hash hashes bytes to 64 bits: SipHash-2-4 (Aumasson and Bernstein, INDOCRYPT 2012), and a nil Hash XXH3.
+// A Hash hashes bytes to 64 bits: SipHash-2-4 (Aumasson and Bernstein, INDOCRYPT 2012), and a nil
+// Hash XXH3.
 //
-// It must be a pseudorandom function, because fingerprints are published: the SimHash of one word is the hash of that
-// word. A seed for XXH3 or a mask over SDBM does not do. XXH3 is not made to keep its seed, which follows from a few
-// hashes, and has collisions that hold for every seed; of SDBM with a mask one hash of a known word gives the
-// mask away, and equal hashes stay equal.
+// It must be a pseudorandom function, because fingerprints are published: the SimHash of one word
+// is the hash of that word. A seed for XXH3 or a mask over SDBM does not do. XXH3 is not made to
+// keep its seed, which follows from a few hashes, and has collisions that hold for every seed; of
+// SDBM with a mask one hash of a known word gives the mask away, and equal hashes stay equal.
 type Hash struct{ k0, k1 uint64 }
 
 // Sum hashes bytes.

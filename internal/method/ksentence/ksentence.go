@@ -21,8 +21,8 @@ type Method struct {
 	hash      *keyedhash.Hash
 }
 
-// New returns the method for texts as the cleaner leaves them, by so many of their longest sentences, at
-// least 1. With a key, they are hashed by it.
+// New returns the method for texts as the cleaner leaves them, by so many of their longest
+// sentences, at least 1. With a key, they are hashed by it.
 func New(cleaner *text.Cleaner, sentences int, key *keyedhash.Key) (*Method, error) {
 	if sentences < 1 {
 		return nil, fmt.Errorf("%d sentences: allowed is 1 or more", sentences)

@@ -9,9 +9,10 @@ import (
 	"github.com/clusterd/clusterd/internal/text"
 )
 
-// shinglesFor looks for shingles that together have this signature: for each place, of those that are thrown there
-// in the first round with the byte that is wanted, the one of least value. Written one after the other they
-// make shingles that nobody wants, too, most of which do not win against the least of some thirty.
+// shinglesFor looks for shingles that together have this signature: for each place, of those that
+// are thrown there in the first round with the byte that is wanted, the one of least value. Written
+// one after the other they make shingles that nobody wants, too, most of which do not win against
+// the least of some thirty.
 func shinglesFor(o Options, signature string) string {
 	const pool = 1 << 20
 	s := newShingler(o)
@@ -37,8 +38,8 @@ func shinglesFor(o Options, signature string) string {
 	return strings.Join(chosen, "")
 }
 
-// Whoever can make shingles' hashes writes a text that reads like nothing and has the signature of an article of his
-// choice. With a key he cannot, although he knows the signature.
+// Whoever can make shingles' hashes writes a text that reads like nothing and has the signature of
+// an article of his choice. With a key he cannot, although he knows the signature.
 func TestShinglesMadeToJoin(t *testing.T) {
 	cleaner, err := text.NewCleaner("never")
 	if err != nil {

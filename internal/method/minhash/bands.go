@@ -2,8 +2,8 @@ package minhash
 
 import "math"
 
-// Recall returns the probability that two signatures share a band: that they agree in all rows of at
-// least one of the bands, if each of their components agrees with probability p. It is
+// Recall returns the probability that two signatures share a band: that they agree in all rows of
+// at least one of the bands, if each of their components agrees with probability p. It is
 //
 //	1 − (1 − p^rows)^bands
 //
@@ -13,8 +13,8 @@ func Recall(p float64, bands, rows int) float64 {
 }
 
 // Bands returns into how many bands of how many rows signatures of so many components are divided.
-// Only signatures that share a band are compared. Two whose similarity is just the threshold share one
-// with a probability of at least recall.
+// Only signatures that share a band are compared. Two whose similarity is just the threshold share
+// one with a probability of at least recall.
 //
 // The rows are as many as that allows, since more rows compare fewer centres, and the bands as few.
 // There are never more bands than components that may differ plus 1: then two similar signatures
@@ -32,8 +32,8 @@ func Bands(components int, threshold, recall float64) (bands, rows int) {
 	}
 }
 
-// mayDiffer returns how many components may differ in signatures that are so similar, at most all but
-// one. The tolerance is for products that rounding makes too small: .8 of 100 is 80.
+// mayDiffer returns how many components may differ in signatures that are so similar, at most all
+// but one. The tolerance is for products that rounding makes too small: .8 of 100 is 80.
 func mayDiffer(components int, similarity float64) int {
 	const tolerance = 1e-9
 	return min(int((1-similarity)*float64(components)+tolerance), components-1)

@@ -51,7 +51,8 @@ func TestBands(t *testing.T) {
 	}
 }
 
-// Bands fit into a signature, do what they must, and no others with more rows or as many, but fewer bands, do.
+// Bands fit into a signature, do what they must, and no others with more rows or as many, but fewer
+// bands, do.
 func TestBandsAreTheFewest(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
 	for range 300 {
@@ -75,8 +76,9 @@ func TestBandsAreTheFewest(t *testing.T) {
 	}
 }
 
-// Signatures that are just similar enough are found about as often as is asked for. The formula is of
-// components that agree independently of one another; with just so many that do, recall is mostly higher.
+// Signatures that are just similar enough are found about as often as is asked for. The formula is
+// of components that agree independently of one another; with just so many that do, recall is
+// mostly higher.
 func TestRecallOfPairs(t *testing.T) {
 	const trials = 5000
 	for _, test := range []struct{ threshold, recall float64 }{

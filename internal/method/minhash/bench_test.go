@@ -21,7 +21,8 @@ func newDefault() *index {
 	return newIndex(128, float64(mayDiffer(128, DefaultSimilarity))/128, 0.999)
 }
 
-// signatureOf returns always the same signature for a number, so that benchmarks need not keep them.
+// signatureOf returns always the same signature for a number, so that benchmarks need not keep
+// them.
 func signatureOf(number uint64) []byte {
 	signature := make([]byte, 128)
 	for i := 0; i < len(signature); i += 8 {
@@ -69,8 +70,8 @@ func eachSize(b *testing.B, f func(b *testing.B, size int, index *index)) {
 	}
 }
 
-// BenchmarkNearest asks for changed copies of centres, an eighth of whose components differ, and for what is like
-// no centre, in turn.
+// BenchmarkNearest asks for changed copies of centres, an eighth of whose components differ, and
+// for what is like no centre, in turn.
 func BenchmarkNearest(b *testing.B) {
 	eachSize(b, func(b *testing.B, size int, index *index) {
 		r := rand.New(rand.NewPCG(1, 1))
@@ -99,8 +100,9 @@ func BenchmarkInsertRemove(b *testing.B) {
 	})
 }
 
-// BenchmarkTemplates asks in an index of centres that are all filled-in forms of ten templates: two of the same one
-// agree in 60 % of components, which is not enough to be the same, but makes them share bands.
+// BenchmarkTemplates asks in an index of centres that are all filled-in forms of ten templates: two
+// of the same one agree in 60 % of components, which is not enough to be the same, but makes them
+// share bands.
 func BenchmarkTemplates(b *testing.B) {
 	const size = 100_000
 	r := rand.New(rand.NewPCG(2, 2))
@@ -182,8 +184,8 @@ func heapInUse() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// BenchmarkFingerprint makes fingerprints of texts of random characters, and of those that take more rounds or are
-// longer than they are rich.
+// BenchmarkFingerprint makes fingerprints of texts of random characters, and of those that take
+// more rounds or are longer than they are rich.
 func BenchmarkFingerprint(b *testing.B) {
 	r := rand.New(rand.NewPCG(4, 4))
 	chinese := func(n int) string {

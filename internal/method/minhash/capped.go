@@ -2,16 +2,16 @@ package minhash
 
 import "github.com/clusterd/clusterd/internal/method/capped"
 
-// Of the centres that share a band, a query sees all up to bucketCap. Of more, it sees so many neighbours
-// on each side in the order of the signatures. Of the articles in docs/quality.md no more than 13
-// centres share a band.
+// Of the centres that share a band, a query sees all up to bucketCap. Of more, it sees so many
+// neighbours on each side in the order of the signatures. Of the articles in docs/quality.md no
+// more than 13 centres share a band.
 const (
 	bucketCap  = 32
 	neighbours = 8
 )
 
-// cappedBuckets are the centres that share a band with more than bucketCap, by its bytes. They are in
-// no chain.
+// cappedBuckets are the centres that share a band with more than bucketCap, by its bytes. They are
+// in no chain.
 type cappedBuckets map[string]*capped.Bucket
 
 // member returns a slot as a capped bucket has it.

@@ -3,7 +3,8 @@ package minhash
 import "math/bits"
 
 const (
-	// chainLoad is how many centres there are to a bucket. BenchmarkNearest and BenchmarkMemory set it.
+	// chainLoad is how many centres there are to a bucket. BenchmarkNearest and BenchmarkMemory set
+	// it.
 	chainLoad = 3
 	// maxSlots is how many slots can be told apart, and none.
 	maxSlots = 1<<32 - 1
@@ -11,9 +12,10 @@ const (
 	none = 0
 )
 
-// chains are the hash tables of an index, one for each band: linear hash tables (Litwin, "Linear Hashing",
-// VLDB 1980) all of the same size, whose entries are chained. There is a bucket more for every chainLoad
-// centres, and it takes its share from one other, so that growth never stops for long.
+// chains are the hash tables of an index, one for each band: linear hash tables (Litwin, "Linear
+// Hashing", VLDB 1980) all of the same size, whose entries are chained. There is a bucket more for
+// every chainLoad centres, and it takes its share from one other, so that growth never stops for
+// long.
 //
 // Hashes are not kept: they are computed from the signature where they are needed.
 type chains struct {
@@ -31,8 +33,8 @@ func newChains(bands int) chains {
 func (c *chains) push() { c.links.push() }
 func (c *chains) pop()  { c.links.pop() }
 
-// bucket returns the bucket of a hash: its low bits, of which one more counts for buckets that have been
-// split and what they were split into.
+// bucket returns the bucket of a hash: its low bits, of which one more counts for buckets that have
+// been split and what they were split into.
 func (c *chains) bucket(hash uint64) int {
 	level := bits.Len(uint(c.heads.len)) - 1
 	if b := int(hash & (2<<level - 1)); b < c.heads.len {
@@ -75,8 +77,8 @@ func (c *chains) move(from, to uint32, band int, hash uint64) {
 
 func (c *chains) overloaded() bool { return c.links.len > chainLoad*c.heads.len }
 
-// sparse leaves some buckets more than overloaded asks for, so that centres that come and go do not split and
-// merge the same one.
+// sparse leaves some buckets more than overloaded asks for, so that centres that come and go do not
+// split and merge the same one.
 func (c *chains) sparse() bool { return c.links.len < chainLoad*(c.heads.len-spare) }
 
 // expect makes empty tables as large as so many centres need.
@@ -102,9 +104,9 @@ func (c *chains) split(hash func(slot uint32, band int) uint64) {
 	}
 }
 
-// partition moves the slots of some bands of a bucket to where they now belong. It takes one slot of
-// each band at a time, and hashes all of them before it moves one, so that it waits for memory once
-// for all.
+// partition moves the slots of some bands of a bucket to where they now belong. It takes one slot
+// of each band at a time, and hashes all of them before it moves one, so that it waits for memory
+// once for all.
 func (c *chains) partition(bucket []uint32, first, end int, hash func(slot uint32, band int) uint64) {
 	var rest [together]uint32 // of the chains
 	copy(rest[:], bucket[first:end])

@@ -1,14 +1,14 @@
 package minhash
 
-// chunkLen rows make a chunk: so few that to make one is no pause, and that the last one does not count
-// beside the rest.
+// chunkLen rows make a chunk: so few that to make one is no pause, and that the last one does not
+// count beside the rest.
 const chunkLen = 1 << 10
 
 // spare is how many rows more than needed there may be before memory is given back.
 const spare = chunkLen / 4
 
-// A chunkedRows is an array of rows of the same width. It grows and shrinks by a chunk at a time: nothing is
-// copied, and of what it holds at most a chunk and the spare rows are empty.
+// A chunkedRows is an array of rows of the same width. It grows and shrinks by a chunk at a time:
+// nothing is copied, and of what it holds at most a chunk and the spare rows are empty.
 type chunkedRows[T any] struct {
 	width  int
 	len    int // rows
@@ -30,8 +30,8 @@ func (s *chunkedRows[T]) push() []T {
 	return s.at(s.len - 1)
 }
 
-// pop removes the last row. A chunk goes when spare rows more are gone, so that what comes and goes at the
-// end of one does not make it again and again.
+// pop removes the last row. A chunk goes when spare rows more are gone, so that what comes and goes
+// at the end of one does not make it again and again.
 func (s *chunkedRows[T]) pop() {
 	s.len--
 	if needed := (s.len + spare + chunkLen - 1) / chunkLen; len(s.chunks) > needed {

@@ -12,14 +12,15 @@ import (
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
-// An index finds the nearest of many signatures among those that agree with the query in at least one of
-// its bands (Indyk and Motwani, STOC 1998; Leskovec, Rajaraman and Ullman). Of these it is exact, but for bands
-// that very many have in common: there a query sees what a [capped.Rule] names. So what it is compared with is
-// bounded, whatever centres there are.
+// An index finds the nearest of many signatures among those that agree with the query in at least
+// one of its bands (Indyk and Motwani, STOC 1998; Leskovec, Rajaraman and Ullman). Of these it is
+// exact, but for bands that very many have in common: there a query sees what a [capped.Rule]
+// names. So what it is compared with is bounded, whatever centres there are.
 //
-// There is a hash table for each band, whose entries are the slots of centres with the same band, or
-// with the same bucket by chance. Slots are numbered from 0 to one less than the number of centres: into
-// that of a centre that goes moves the last one, and memory shrinks with the number of centres.
+// There is a hash table for each band, whose entries are the slots of centres with the same band,
+// or with the same bucket by chance. Slots are numbered from 0 to one less than the number of
+// centres: into that of a centre that goes moves the last one, and memory shrinks with the number
+// of centres.
 //
 // A centre takes its signature, 8 bytes, and in each table a link of 4 bytes and its share of a
 // bucket: some 250 bytes with 128 components in 22 bands.
@@ -33,8 +34,8 @@ type index struct {
 	candidates          atomic.Uint64
 }
 
-// newIndex returns an empty index of signatures of so many components, which finds centres at up to the
-// distance threshold, at the distance itself with this probability.
+// newIndex returns an empty index of signatures of so many components, which finds centres at up to
+// the distance threshold, at the distance itself with this probability.
 func newIndex(hashes int, threshold, recall float64) *index {
 	bands, rows := Bands(hashes, 1-threshold, recall)
 	return &index{

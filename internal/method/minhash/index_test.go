@@ -77,7 +77,8 @@ func TestRemove(t *testing.T) {
 	}
 }
 
-// An exact duplicate ends a query early, so that it is compared once, though it agrees in all bands.
+// An exact duplicate ends a query early, so that it is compared once, though it agrees in all
+// bands.
 func TestCandidates(t *testing.T) {
 	index := newIndex(128, 0.25, 0.999)
 	r := rand.New(rand.NewPCG(1, 1))
@@ -147,8 +148,8 @@ type history struct {
 	gone   []singlepass.Centre
 }
 
-// next makes a centre: like no other, a changed copy of one, the same as one, or one of a template, in which
-// half of the places are those of all.
+// next makes a centre: like no other, a changed copy of one, the same as one, or one of a template,
+// in which half of the places are those of all.
 func (h *history) next() singlepass.Centre {
 	h.seq += 1 + h.r.Uint64N(3)
 	signature := randomSignature(h.r, h.hashes)

@@ -12,8 +12,8 @@ import (
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
-// linear says what an index answers: the nearest live centre, among equals the one with the smallest
-// Seq, of those that are within the threshold and that the query sees in one of the bands.
+// linear says what an index answers: the nearest live centre, among equals the one with the
+// smallest Seq, of those that are within the threshold and that the query sees in one of the bands.
 type linear struct {
 	bands, rows int
 	threshold   float64
@@ -45,8 +45,8 @@ func (l *linear) nearest(
 	return best, distance, ok
 }
 
-// seen returns the live centres that a query sees: of each band all that agree in it, and where these are too
-// many, its neighbours in the order of what follows the band, round to its end.
+// seen returns the live centres that a query sees: of each band all that agree in it, and where
+// these are too many, its neighbours in the order of what follows the band, round to its end.
 func (l *linear) seen(f singlepass.Fingerprint, live func(singlepass.Centre) bool) (seen []singlepass.Centre) {
 	for band := range l.bands {
 		var sharing []singlepass.Centre
@@ -137,8 +137,9 @@ func sometimes(seed uint64, share float64) func(singlepass.Centre) bool {
 	}
 }
 
-// compare asks both for the nearest, and sees that the index asks of no centre twice whether it lives, nor of
-// one that is beyond the threshold, unless many share a band; and of none that shares no band.
+// compare asks both for the nearest, and sees that the index asks of no centre twice whether it
+// lives, nor of one that is beyond the threshold, unless many share a band; and of none that shares
+// no band.
 func compare(t *testing.T, index *index, oracle *linear, f singlepass.Fingerprint, live func(singlepass.Centre) bool) {
 	t.Helper()
 	asked, many := make(map[singlepass.Centre]bool), oracle.isCrowded(f)

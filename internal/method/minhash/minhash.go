@@ -1,10 +1,11 @@
-// Package minhash tells articles that are the same by the shingles that they share: in go the title and
-// the content of an article, out comes a signature of a byte a component, such that two signatures agree in
-// about the share of components that is the Jaccard similarity of the sets of shingles. Of many signatures it
-// finds the nearest, by locality-sensitive hashing.
+// Package minhash tells articles that are the same by the shingles that they share: in go the title
+// and the content of an article, out comes a signature of a byte a component, such that two
+// signatures agree in about the share of components that is the Jaccard similarity of the sets of
+// shingles. Of many signatures it finds the nearest, by locality-sensitive hashing.
 //
-// A shingle is a run of characters of the cleaned text without its white space, or of words. A text is the
-// set of them: how often one occurs makes no difference, nor does the order of what is longer than one.
+// A shingle is a run of characters of the cleaned text without its white space, or of words. A text
+// is the set of them: how often one occurs makes no difference, nor does the order of what is
+// longer than one.
 package minhash
 
 import (
@@ -19,8 +20,8 @@ import (
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
-// DefaultSimilarity is the least similarity of articles that are the same where none is configured. On
-// real articles .75 to .8 do about as well.
+// DefaultSimilarity is the least similarity of articles that are the same where none is configured.
+// On real articles .75 to .8 do about as well.
 const DefaultSimilarity = 0.77
 
 // Options say how signatures are made and how similar they must be.
@@ -30,21 +31,22 @@ type Options struct {
 	Signature string
 	// Hashes is how many components a signature has, 1 to [MaxHashes].
 	Hashes int
-	// Similarity is the least share of equal components of articles that are the same, above 0 and up to 1;
-	// 0 is [DefaultSimilarity].
+	// Similarity is the least share of equal components of articles that are the same, above 0 and
+	// up to 1; 0 is [DefaultSimilarity].
 	Similarity float64
-	// Recall is the least probability, above 0 and up to 1, that an index finds a centre of the least
-	// similarity. At 1 it finds all.
+	// Recall is the least probability, above 0 and up to 1, that an index finds a centre of the
+	// least similarity. At 1 it finds all.
 	Recall float64
-	// Key hashes shingles; nil is a public rolling hash, which is faster. The hashes of words are Words' own.
+	// Key hashes shingles; nil is a public rolling hash, which is faster. The hashes of words are
+	// Words' own.
 	Key *keyedhash.Key
 }
 
 // MaxHashes is the largest number of components of a signature.
 const MaxHashes = 1024
 
-// Method makes signatures, compares them and finds the nearest. A fingerprint's Sketch is the signature,
-// a byte a component, and its Hash the XXH3 of that. It is safe for concurrent use.
+// Method makes signatures, compares them and finds the nearest. A fingerprint's Sketch is the
+// signature, a byte a component, and its Hash the XXH3 of that. It is safe for concurrent use.
 type Method struct {
 	options Options
 	sign    signer
@@ -72,16 +74,16 @@ func New(o Options) (*Method, error) {
 	return &Method{options: o, sign: sign, differ: mayDiffer(o.Hashes, o.Similarity)}, nil
 }
 
-// Identity names everything that changes signatures, as name=value pairs joined by commas. It is the same
-// on every machine.
+// Identity names everything that changes signatures, as name=value pairs joined by commas. It is
+// the same on every machine.
 func (m *Method) Identity() string {
 	s := m.options.Shingles
 	return fmt.Sprintf("method=minhash,shingle=%s,size=%d,signature=%s,hashes=%d,%s",
 		s.Unit(), s.Size, m.options.Signature, m.options.Hashes, s.Identity())
 }
 
-// NewFingerprinter returns a function that makes the fingerprint of an article, in memory that it uses again;
-// each goroutine needs its own. ok is false of an article without a letter or a number.
+// NewFingerprinter returns a function that makes the fingerprint of an article, in memory that it
+// uses again; each goroutine needs its own. ok is false of an article without a letter or a number.
 func (m *Method) NewFingerprinter() func(title, content string) (f singlepass.Fingerprint, ok bool) {
 	s := newShingler(m.options)
 	components := make([]uint64, m.options.Hashes)
@@ -96,15 +98,15 @@ func (m *Method) NewFingerprinter() func(title, content string) (f singlepass.Fi
 	}
 }
 
-// Distance is 1 less the estimated Jaccard similarity, which is the share of equal components. Places that
-// differ share a byte once in 256, which makes the estimate too high by at most .004; it is left
-// so, since the distance then is a share of components as well.
+// Distance is 1 less the estimated Jaccard similarity, which is the share of equal components.
+// Places that differ share a byte once in 256, which makes the estimate too high by at most .004;
+// it is left so, since the distance then is a share of components as well.
 func (m *Method) Distance(a, b singlepass.Fingerprint) float64 {
 	return float64(differing(a.Sketch, b.Sketch)) / float64(m.options.Hashes)
 }
 
-// Threshold is the largest distance at which articles are the same: that of signatures of which the share of
-// equal components is just the least similarity or more.
+// Threshold is the largest distance at which articles are the same: that of signatures of which the
+// share of equal components is just the least similarity or more.
 func (m *Method) Threshold() float64 { return float64(m.differ) / float64(m.options.Hashes) }
 
 // ThresholdSettings names the similarity.
@@ -112,8 +114,8 @@ func (m *Method) ThresholdSettings() string {
 	return fmt.Sprintf("similarity=%v", m.options.Similarity)
 }
 
-// Check is an error of a fingerprint the sketch of which is no signature of so many components, or the hash of which is
-// not that of its sketch.
+// Check is an error of a fingerprint the sketch of which is no signature of so many components, or
+// the hash of which is not that of its sketch.
 func (m *Method) Check(f singlepass.Fingerprint) error {
 	if len(f.Sketch) != m.options.Hashes {
 		return fmt.Errorf("the sketch has %d bytes; a signature has %d", len(f.Sketch), m.options.Hashes)

@@ -18,7 +18,8 @@ import (
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
-// eachRealFile runs a test on the shingles of the articles of each set of real ones, where they are at hand.
+// eachRealFile runs a test on the shingles of the articles of each set of real ones, where they are
+// at hand.
 func eachRealFile(t *testing.T, test func(t *testing.T, articles [][]uint64)) {
 	t.Helper()
 	paths, err := filepath.Glob("../../../../shared/data/*.jsonl.gz")
@@ -63,8 +64,8 @@ func realShingles(t *testing.T, path string) (articles [][]uint64) {
 	return articles
 }
 
-// In one pass over real articles, each finds its centre as it would by comparing all, but for a few in a thousand, and
-// no article that joins one is less than half the same.
+// In one pass over real articles, each finds its centre as it would by comparing all, but for a few
+// in a thousand, and no article that joins one is less than half the same.
 func TestRealArticles(t *testing.T) {
 	eachRealFile(t, func(t *testing.T, articles [][]uint64) {
 		m := newTest(t, nil)

@@ -9,15 +9,15 @@ import (
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
-// together is how many chains are followed in turn, so that a query waits for memory once a step, and
-// not once a step of each.
+// together is how many chains are followed in turn, so that a query waits for memory once a step,
+// and not once a step of each.
 const together = 8
 
 // remembered is how many of the centres that it has offered a search recognises at a glance.
 const remembered = 512
 
-// A search is one query. For each band of a signature it follows the chain, or sees its neighbours in
-// a capped bucket.
+// A search is one query. For each band of a signature it follows the chain, or sees its neighbours
+// in a capped bucket.
 type search struct {
 	*index
 	signature []byte
@@ -49,8 +49,8 @@ func (x *index) Nearest(
 }
 
 // decided reports whether no centre that has not been seen can be better. One that differs in fewer
-// components than there were whole bands agrees in one of these bands, so it was seen. The oldest one
-// that does not differ is seen in any band.
+// components than there were whole bands agrees in one of these bands, so it was seen. The oldest
+// one that does not differ is seen in any band.
 func (s *search) decided() bool {
 	cutoff := s.best.Cutoff()
 	return cutoff < s.whole || cutoff == 0 && s.best.Found()

@@ -11,25 +11,25 @@ import (
 	"github.com/clusterd/clusterd/internal/text"
 )
 
-// multiplier is the base of the rolling hash. It is odd, so that no letter of a shingle is lost, and has its
-// bits spread evenly.
+// multiplier is the base of the rolling hash. It is odd, so that no letter of a shingle is lost,
+// and has its bits spread evenly.
 const multiplier = 0xd6e8feb86659fd93
 
-// A giant article must not hold its memory for as long as the shingler lives: of what is longer it lets go
-// with the next call.
+// A giant article must not hold its memory for as long as the shingler lives: of what is longer it
+// lets go with the next call.
 const (
 	maxKeptText    = 1 << 20 // bytes
 	maxKeptLetters = 1 << 17
 )
 
-// A shingler makes the shingles of one text after the other, in memory that it uses again. A shingle is
-// a run of letters, which are characters or the hashes of words; its hash is
+// A shingler makes the shingles of one text after the other, in memory that it uses again. A
+// shingle is a run of letters, which are characters or the hashes of words; its hash is
 //
 //	l1·m^(k-1) + l2·m^(k-2) + … + lk  modulo 2^64
 //
-// (Karp and Rabin 1987), which is the next one's but for two letters. Its low bits are poor: who uses
-// it mixes it first. With a key it is the keyed hash of the letters instead: rolling hashes by a public base
-// collide for whoever wants them to.
+// (Karp and Rabin 1987), which is the next one's but for two letters. Its low bits are poor: who
+// uses it mixes it first. With a key it is the keyed hash of the letters instead: rolling hashes by
+// a public base collide for whoever wants them to.
 type shingler struct {
 	size     int
 	past     uint64 // multiplier to the power of size
@@ -53,9 +53,9 @@ func newShingler(o Options) *shingler {
 	return s
 }
 
-// shinglesOf returns the hashes of the shingles of a title and a content, as often as they occur; a text
-// shorter than a shingle is one. ok is false where there is no letter or number. The slice is good until
-// the next call, and the caller may change it.
+// shinglesOf returns the hashes of the shingles of a title and a content, as often as they occur; a
+// text shorter than a shingle is one. ok is false where there is no letter or number. The slice is
+// good until the next call, and the caller may change it.
 func (s *shingler) shinglesOf(title, content string) (shingles []uint64, ok bool) {
 	s.reset()
 	if s.counter != nil {
@@ -120,8 +120,8 @@ func (s *shingler) reset() {
 	s.text, s.letters, s.shingles = s.text[:0], s.letters[:0], s.shingles[:0]
 }
 
-// characters makes letters of the characters that are no white space, and reports whether one of them is a
-// letter or a number.
+// characters makes letters of the characters that are no white space, and reports whether one of
+// them is a letter or a number.
 func (s *shingler) characters() (ok bool) {
 	if n := len(s.text); cap(s.letters) < n {
 		s.letters = make([]uint64, 0, n+n/4)

@@ -5,11 +5,12 @@ import (
 	"slices"
 )
 
-// A signer writes the signature of a set of shingles, of which there is at least one and which may occur
-// more than once. components is room for as many values as the signature has bytes. The shingles may be
-// reordered.
+// A signer writes the signature of a set of shingles, of which there is at least one and which may
+// occur more than once. components is room for as many values as the signature has bytes. The
+// shingles may be reordered.
 //
-// Of the value of each component a signature keeps 8 bits (Li and König, "b-Bit Minwise Hashing", WWW 2010).
+// Of the value of each component a signature keeps 8 bits (Li and König, "b-Bit Minwise Hashing",
+// WWW 2010).
 type signer func(signature []byte, components, shingles []uint64)
 
 func signerOf(name string) (signer, error) {
@@ -28,12 +29,12 @@ func signerOf(name string) (signer, error) {
 // empty is the value of a component that has none yet, above all others.
 const empty = math.MaxUint64
 
-// signFast is Fast Similarity Sketching (Dahlgaard, Knudsen and Thorup, FOCS 2017). In each of the first t
-// rounds, t being the number of components, every shingle is thrown at a random component with a random value; in
-// round t+i all go to component i. A component keeps the least value of the first round that hit it, and it is
-// over when all components have one. A long text is done after a round, and a short one after as many as
-// it takes to fill all components: two sets agree in a component with the probability of their Jaccard similarity,
-// whatever their size.
+// signFast is Fast Similarity Sketching (Dahlgaard, Knudsen and Thorup, FOCS 2017). In each of the
+// first t rounds, t being the number of components, every shingle is thrown at a random component
+// with a random value; in round t+i all go to component i. A component keeps the least value of the
+// first round that hit it, and it is over when all components have one. A long text is done after a
+// round, and a short one after as many as it takes to fill all components: two sets agree in a
+// component with the probability of their Jaccard similarity, whatever their size.
 func signFast(signature []byte, components, shingles []uint64) {
 	t := uint64(len(components))
 	fill(components)
@@ -57,8 +58,8 @@ func signFast(signature []byte, components, shingles []uint64) {
 	}
 }
 
-// throw throws every shingle at a component, each with the round as the high half of its value, and returns how
-// many components were hit for the first time.
+// throw throws every shingle at a component, each with the round as the high half of its value, and
+// returns how many components were hit for the first time.
 func throw(components, shingles []uint64, round uint64) (hit int) {
 	t, high := uint64(len(components)), round<<32
 	for _, s := range shingles {
@@ -70,8 +71,8 @@ func throw(components, shingles []uint64, round uint64) (hit int) {
 	return hit
 }
 
-// distinct drops shingles that occur again, once many of them have been thrown in vain. Without that a
-// long text of few shingles, such as a million dashes, would take hundreds of rounds.
+// distinct drops shingles that occur again, once many of them have been thrown in vain. Without
+// that a long text of few shingles, such as a million dashes, would take hundreds of rounds.
 func distinct(shingles []uint64, rounds uint64, components int) []uint64 {
 	const enough = 16 // times the components; a set of different ones takes about ln components
 	thrown := rounds * uint64(len(shingles))
@@ -82,9 +83,10 @@ func distinct(shingles []uint64, rounds uint64, components int) []uint64 {
 	return slices.Compact(shingles)
 }
 
-// signPermutation is one permutation hashing (Li, Owen and Zhang, NIPS 2012): one round of throws. A component
-// that was not hit borrows from one that was, by optimal densification (Shrivastava, ICML 2017): from the
-// first of a sequence of random components, which is its own and the same for all sets.
+// signPermutation is one permutation hashing (Li, Owen and Zhang, NIPS 2012): one round of throws.
+// A component that was not hit borrows from one that was, by optimal densification (Shrivastava,
+// ICML 2017): from the first of a sequence of random components, which is its own and the same for
+// all sets.
 //
 // The byte depends on the component too. Else the components that borrow from the same one would
 // agree by chance all together, and with them whole texts of a few characters.
@@ -120,8 +122,8 @@ func fill(components []uint64) {
 	}
 }
 
-// random returns the number at a component of the sequence that SplitMix64 (Steele, Lea and Flood, OOPSLA
-// 2014) makes of a seed.
+// random returns the number at a component of the sequence that SplitMix64 (Steele, Lea and Flood,
+// OOPSLA 2014) makes of a seed.
 func random(seed, component uint64) uint64 {
 	x := seed + (component+1)*0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

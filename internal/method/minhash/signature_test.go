@@ -24,8 +24,8 @@ func mustSign(t *testing.T, name string, hashes int, shingles []uint64) []byte {
 	return signature
 }
 
-// Signatures are the same on every machine and in every version: they are kept. Whoever changes this file has to
-// change the method's Identity too.
+// Signatures are the same on every machine and in every version: they are kept. Whoever changes
+// this file has to change the method's Identity too.
 func TestSignaturesStay(t *testing.T) {
 	var got bytes.Buffer
 	for _, name := range signatureNames() {
@@ -40,8 +40,9 @@ func TestSignaturesStay(t *testing.T) {
 	golden.Check(t, "testdata/signatures.golden", got.Bytes())
 }
 
-// The share of equal components is the Jaccard similarity, and a 256th of the rest, on average, whether sets have a few
-// shingles or many; and it strays from it no more than independent components would.
+// The share of equal components is the Jaccard similarity, and a 256th of the rest, on average,
+// whether sets have a few shingles or many; and it strays from it no more than independent
+// components would.
 func TestEstimate(t *testing.T) {
 	const trials, hashes = 200, 128
 	for _, name := range signatureNames() {
@@ -102,7 +103,8 @@ func TestSignatureOfSet(t *testing.T) {
 	}
 }
 
-// Fast Similarity Sketching as published, with a table of all components and values: what signFast must give.
+// Fast Similarity Sketching as published, with a table of all components and values: what signFast
+// must give.
 func TestFastAgainstDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	for range 300 {

@@ -58,9 +58,9 @@ func (s *space) collect(r *rand.Rand, share float64) {
 	}
 }
 
-// In a flood of texts of one template, each of which is a near miss of all others, a space in which expired
-// centres stay for any time, and which is undone and filled again in any order, assigns as one from which they
-// are taken the moment they expire, by an index that goes through all of them.
+// In a flood of texts of one template, each of which is a near miss of all others, a space in which
+// expired centres stay for any time, and which is undone and filled again in any order, assigns as
+// one from which they are taken the moment they expire, by an index that goes through all of them.
 func TestFloodIsAssignedByLiveCentresAlone(t *testing.T) {
 	for _, test := range []struct {
 		name    string

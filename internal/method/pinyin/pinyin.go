@@ -14,9 +14,9 @@ import (
 	"github.com/clusterd/clusterd/internal/text"
 )
 
-// DefaultSimilarity is the least share of equal windows where none is configured. It was measured on
-// real articles with windows of 24 letters, half overlapping, in two levels: .65 to .75 do about as
-// well.
+// DefaultSimilarity is the least share of equal windows where none is configured. It was measured
+// on real articles with windows of 24 letters, half overlapping, in two levels: .65 to .75 do about
+// as well.
 const DefaultSimilarity = .7
 
 // Options say what is compared, and how similar it must be.
@@ -30,8 +30,8 @@ type Options struct {
 	Levels int
 	// Boundaries is where windows begin: content or fixed.
 	Boundaries string
-	// Similarity is the minimum share of equal windows of articles that are the same, above 0 and up
-	// to 1; 0 is [DefaultSimilarity].
+	// Similarity is the minimum share of equal windows of articles that are the same, above 0 and
+	// up to 1; 0 is [DefaultSimilarity].
 	Similarity float64
 	// Key hashes windows, and where they begin; nil is XXH3.
 	Key *keyedhash.Key
@@ -87,8 +87,8 @@ func (m *Method) Identity() string { return m.identity }
 // [jaccard.Set] of its window numbers, hashed. Each goroutine needs its own. ok is false of an
 // article without a letter or a number.
 //
-// An article with neither a Han character that has a reading nor a letter from a to z, such as one in Greek, has one
-// number: the hash of its text without white space.
+// An article with neither a Han character that has a reading nor a letter from a to z, such as one
+// in Greek, has one number: the hash of its text without white space.
 func (m *Method) NewFingerprinter() func(title, content string) (f singlepass.Fingerprint, ok bool) {
 	var (
 		builder        jaccard.Builder

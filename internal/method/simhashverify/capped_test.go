@@ -12,9 +12,9 @@ import (
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
-// bounded says what an index answers where very many share a quarter, word for word and from the live centres
-// alone: it goes through the quarters that are near the query's, from the nearest on, and of capped ones takes
-// the neighbours in each order.
+// bounded says what an index answers where very many share a quarter, word for word and from the
+// live centres alone: it goes through the quarters that are near the query's, from the nearest on,
+// and of capped ones takes the neighbours in each order.
 func (p *plain) bounded(f singlepass.Fingerprint, live func(singlepass.Centre) bool) (singlepass.Centre, float64, bool) {
 	best, cappedSeen := singlepass.NewNearest[singlepass.Centre](p.distance, nil), 0
 	byQuarter := make(map[[2]int][]singlepass.Centre)
@@ -101,8 +101,8 @@ func floods() map[string]func(r *rand.Rand, have []singlepass.Centre) singlepass
 	}
 }
 
-// Whatever came and went, a query sees what the definition says, which is of live centres alone, and what it is
-// compared with is bounded.
+// Whatever came and went, a query sees what the definition says, which is of live centres alone,
+// and what it is compared with is bounded.
 func TestFloods(t *testing.T) {
 	for name, next := range floods() {
 		t.Run(name, func(t *testing.T) {
@@ -147,8 +147,8 @@ func TestFloods(t *testing.T) {
 	}
 }
 
-// What queries are compared with does not grow with the number of centres, and the oldest live one with the same
-// fingerprint is found among any number.
+// What queries are compared with does not grow with the number of centres, and the oldest live one
+// with the same fingerprint is found among any number.
 func TestFloodCandidates(t *testing.T) {
 	for name, next := range floods() {
 		t.Run(name, func(t *testing.T) {

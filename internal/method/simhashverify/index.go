@@ -21,18 +21,20 @@ func (s *Sketcher) NewIndex(distance int) singlepass.Index {
 	return &verified{distance: distance, differ: s.differ}
 }
 
-// verified is an index for distances for which halves are too wide: multi-index hashing (Norouzi, Punjani and
-// Fleet, CVPR 2012) with a table for each quarter of the fingerprints. At distance 8 a query looks up 188 of the
-// 4·65,536 buckets, where halves would take it to some 6,000 of a million centres'.
+// verified is an index for distances for which halves are too wide: multi-index hashing (Norouzi,
+// Punjani and Fleet, CVPR 2012) with a table for each quarter of the fingerprints. At distance 8 a
+// query looks up 188 of the 4·65,536 buckets, where halves would take it to some 6,000 of a million
+// centres'.
 //
-// A query takes d+1 phases, of the four tables in turn. Phase 4r+i offers the centres whose quarter i differs
-// from the query's in exactly r bits and that no phase before has offered. A centre whose quarters
-// differ in n0 to n3 bits hence has its turn in the phase that is the least of 4·ni+i. That is at most
-// its distance, which is the sum of the ni: if each ni were so large that 4·ni+i > d, then they would
-// add up to more than d. So after phase d every centre at a distance of up to d has been offered.
+// A query takes d+1 phases, of the four tables in turn. Phase 4r+i offers the centres whose quarter
+// i differs from the query's in exactly r bits and that no phase before has offered. A centre whose
+// quarters differ in n0 to n3 bits hence has its turn in the phase that is the least of 4·ni+i.
+// That is at most its distance, which is the sum of the ni: if each ni were so large that 4·ni+i >
+// d, then they would add up to more than d. So after phase d every centre at a distance of up to d
+// has been offered.
 //
-// A centre takes some 80 bytes in its slot and as many in all four tables, and the buckets of any index that is not
-// empty 8 MB.
+// A centre takes some 80 bytes in its slot and as many in all four tables, and the buckets of any
+// index that is not empty 8 MB.
 type verified struct {
 	distance, differ int
 	slots
@@ -154,7 +156,8 @@ func (s *search) look(b *bucket, phase int) {
 
 func (s *search) offer(slot uint32, distance int) { s.best.Offer(slot, s.at(slot).seq, distance) }
 
-// keyLen is how many bytes a key has: a sketch and then the 64 bits, so that it is that of a fingerprint.
+// keyLen is how many bytes a key has: a sketch and then the 64 bits, so that it is that of a
+// fingerprint.
 const keyLen = components/8 + 8
 
 func keyOf(f singlepass.Fingerprint) (key [keyLen]byte) {

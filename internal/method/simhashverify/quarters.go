@@ -29,8 +29,8 @@ func nextSubset(set uint64) uint64 {
 	return carried | (set^carried)>>(bits.TrailingZeros64(set)+2)
 }
 
-// A bucket is the centres with the same quarter: points, which are read without a look elsewhere, or a
-// capped bucket where they are more than bucketCap.
+// A bucket is the centres with the same quarter: points, which are read without a look elsewhere,
+// or a capped bucket where they are more than bucketCap.
 type bucket struct {
 	points []point
 	capped *capped.Bucket

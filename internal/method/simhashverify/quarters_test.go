@@ -10,8 +10,8 @@ import (
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
-// Whichever bits differ, a point has its turn no later than its distance says, and in the phase in which
-// the bucket is read that it is in.
+// Whichever bits differ, a point has its turn no later than its distance says, and in the phase in
+// which the bucket is read that it is in.
 func TestTurnIsNoLaterThanTheDistance(t *testing.T) {
 	r := rand.New(rand.NewPCG(20, 20))
 	for range 200_000 {

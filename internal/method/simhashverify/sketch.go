@@ -1,9 +1,11 @@
-// Package simhashverify tells which of the articles whose SimHashes are near are the same. SimHash weighs words, and at
-// a distance at which it finds nearly all copies it also finds articles that merely share a subject or a
-// template. A second look at their characters tells these apart: a title and a content go in, a sketch of 64
-// bytes comes out, and the sketches of two articles say how much of their text is the same.
+// Package simhashverify tells which of the articles whose SimHashes are near are the same. SimHash
+// weighs words, and at a distance at which it finds nearly all copies it also finds articles that
+// merely share a subject or a template. A second look at their characters tells these apart: a
+// title and a content go in, a sketch of 64 bytes comes out, and the sketches of two articles say
+// how much of their text is the same.
 //
-// The index of [Sketcher.NewIndex] finds the nearest centre by SimHash among those whose sketches agree.
+// The index of [Sketcher.NewIndex] finds the nearest centre by SimHash among those whose sketches
+// agree.
 package simhashverify
 
 import (
@@ -22,8 +24,8 @@ import (
 const DefaultSimilarity = 0.78
 
 const (
-	// components is how many bits a sketch has. The estimate of a similarity of .75 has a standard error of .03, for
-	// which a signature of a byte a place takes three times as much.
+	// components is how many bits a sketch has. The estimate of a similarity of .75 has a standard
+	// error of .03, for which a signature of a byte a place takes three times as much.
 	components = 512
 	// shingle is how many characters a shingle has.
 	shingle = 5
@@ -31,9 +33,10 @@ const (
 
 // A Sketcher makes sketches and says which agree. It is safe for concurrent use.
 //
-// A sketch has a bit for each place of a MinHash signature of the shingles of an article (Li and König, "b-Bit
-// Minwise Hashing", WWW 2010). Two articles whose shingles have a Jaccard similarity of s agree in a place of
-// the signature with the probability s and else in its bit with one half, so they differ in a bit with (1-s)/2.
+// A sketch has a bit for each place of a MinHash signature of the shingles of an article (Li and
+// König, "b-Bit Minwise Hashing", WWW 2010). Two articles whose shingles have a Jaccard similarity
+// of s agree in a place of the signature with the probability s and else in its bit with one half,
+// so they differ in a bit with (1-s)/2.
 type Sketcher struct {
 	signatures *minhash.Method
 	differ     int // bits that may differ
@@ -58,11 +61,12 @@ func NewSketcher(cleaner *text.Cleaner, similarity float64, key *keyedhash.Key) 
 	return &Sketcher{signatures, int((1-similarity)/2*components + tolerance)}, nil
 }
 
-// Identity names everything that changes sketches but for the cleaning, as name=value pairs joined by commas.
+// Identity names everything that changes sketches but for the cleaning, as name=value pairs joined
+// by commas.
 func (s *Sketcher) Identity() string { return fmt.Sprintf("shingle=%d,bits=%d", shingle, components) }
 
-// NewSketchFunc returns a function that makes the sketch of an article, in memory that it uses again; each
-// goroutine needs its own. ok is false of an article without a letter or a number.
+// NewSketchFunc returns a function that makes the sketch of an article, in memory that it uses
+// again; each goroutine needs its own. ok is false of an article without a letter or a number.
 func (s *Sketcher) NewSketchFunc() func(title, content string) (sketch string, ok bool) {
 	signature := s.signatures.NewFingerprinter()
 	return func(title, content string) (string, bool) {
@@ -81,8 +85,8 @@ func (s *Sketcher) NewSketchFunc() func(title, content string) (sketch string, o
 // Agree reports whether two sketches are similar enough.
 func (s *Sketcher) Agree(a, b string) bool { return parse(a).differing(parse(b)) <= s.differ }
 
-// Check is an error of a sketch that has another length than those that are made here, of which [Sketcher.Agree] and
-// the index must not be asked.
+// Check is an error of a sketch that has another length than those that are made here, of which
+// [Sketcher.Agree] and the index must not be asked.
 func (s *Sketcher) Check(made string) error {
 	if len(made) != components/8 {
 		return fmt.Errorf("the sketch has %d bytes; one of simhash+verify has %d", len(made), components/8)

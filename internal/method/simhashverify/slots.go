@@ -3,8 +3,8 @@ package simhashverify
 // chunkLen entries make a chunk: so few that to make one is no pause.
 const chunkLen = 1 << 10
 
-// slots hold every centre of an index once, in a slot that stays its own: growth copies nothing. Room that is free is
-// used again, but never given back.
+// slots hold every centre of an index once, in a slot that stays its own: growth copies nothing.
+// Room that is free is used again, but never given back.
 type slots struct {
 	chunks []*[chunkLen]entry
 	free   []uint32

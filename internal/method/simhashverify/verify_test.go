@@ -249,7 +249,8 @@ func TestSketchIsOfMinHash(t *testing.T) {
 	}
 }
 
-// BenchmarkIndex asks an index of random centres at the largest distance, and says what it takes on the heap.
+// BenchmarkIndex asks an index of random centres at the largest distance, and says what it takes on
+// the heap.
 func BenchmarkIndex(b *testing.B) {
 	for _, size := range []int{10_000, 100_000, 1_000_000} {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
