@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -52,8 +53,9 @@ func (c Checkpoint) JSON() []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// ParseCheckpoint reads what [Checkpoint.JSON] wrote. An error says what it cannot have written.
-func ParseCheckpoint(value []byte) (Checkpoint, error) {
+// ParseCheckpoint reads what [Checkpoint.JSON] wrote, in a record with this key. An error says what
+// no clusterd can have written.
+func ParseCheckpoint(key, value []byte) (Checkpoint, error) {
 	var c Checkpoint
 	if err := json.Unmarshal(value, &c); err != nil {
 		return Checkpoint{}, fmt.Errorf("not a checkpoint: %w", err)
@@ -66,5 +68,87 @@ func ParseCheckpoint(value []byte) (Checkpoint, error) {
 		return Checkpoint{}, errors.New(
 			"not a checkpoint: input, group, scope, space or offsets are missing")
 	}
-	return c, nil
+	if c.Key() != string(key) {
+		return Checkpoint{}, fmt.Errorf("its key is that of another group or space than %.80q", c.Key())
+	}
+	return c, c.validate()
+}
+
+// The largest values of a checkpoint that was made here, with room to count on.
+const (
+	maxNextPosition = 1 << 53
+	maxNextOffset   = 1 << 62
+)
+
+func (c *Checkpoint) validate() error {
+	partition, err := c.Partition()
+	switch {
+	case err != nil || partition < 0 || (c.Space == WholeTopic) != (c.Scope == "topic"):
+		return fmt.Errorf("space %.80q with scope %.80q", c.Space, c.Scope)
+	case c.NextPosition > maxNextPosition:
+		return fmt.Errorf("next_position %d", c.NextPosition)
+	case c.StreamTime < 0:
+		return fmt.Errorf("stream_time %d", c.StreamTime)
+	}
+	for p, offset := range c.Offsets {
+		if p < 0 || offset < 0 || offset > maxNextOffset || c.Space != WholeTopic && p != partition {
+			return fmt.Errorf("offset %d of partition %d", offset, p)
+		}
+	}
+	return nil
+}
+
+// WholeTopic is the name of the space of all input partitions.
+const WholeTopic = "all"
+
+// Partition returns the input partition that is the space, and 0 for the space of all. The clusters
+// topic has the checkpoint in that partition, modulo how many it has.
+func (c *Checkpoint) Partition() (int, error) {
+	if c.Space == WholeTopic {
+		return 0, nil
+	}
+	return strconv.Atoi(c.Space)
+}
+
+// Changed says which settings of the space are others now than they were for c; empty is none.
+func (c *Checkpoint) Changed(now *Checkpoint) string {
+	var changed []string
+	for _, s := range []struct{ name, was, is string }{
+		{"input.topic", c.Input, now.Input},
+		{"input.group", c.Group, now.Group},
+		{"cluster.scope", c.Scope, now.Scope},
+		{"cluster.window", c.Window, now.Window},
+	} {
+		if s.was != s.is {
+			changed = append(changed, fmt.Sprintf("%s was %.80q and is %s", s.name, s.was, s.is))
+		}
+	}
+	if c.Pipeline != now.Pipeline {
+		changed = append(changed, Difference(c.Pipeline, now.Pipeline))
+	} else if c.Threshold != now.Threshold {
+		threshold := Difference(c.Threshold, now.Threshold)
+		changed = append(changed, "cluster."+strings.ReplaceAll(threshold, ", ", ", cluster."))
+	}
+	return strings.Join(changed, ", ")
+}
+
+// Difference says in which parts two identities differ, which are name=value pairs joined by commas.
+func Difference(was, is string) string {
+	now := make(map[string]string)
+	for part := range strings.SplitSeq(is, ",") {
+		name, value, _ := strings.Cut(part, "=")
+		now[name] = value
+	}
+	var parts []string
+	before := strings.Split(was, ",")
+	for _, part := range before {
+		name, value, _ := strings.Cut(part, "=")
+		if now[name] != value {
+			parts = append(parts, fmt.Sprintf("%s was %s and is %s", name, value, now[name]))
+		}
+	}
+	if parts == nil || len(before) != len(now) {
+		return fmt.Sprintf("it was %q and is %q", was, is)
+	}
+	return strings.Join(parts, ", ")
 }

@@ -262,7 +262,7 @@ func appendEscaped(dst []byte, r rune) []byte {
 }
 
 // ParseCluster reads what [Cluster.JSON] wrote. All but the sketch must be there; whether it is
-// possible is for the caller to say.
+// possible, and whose id it has, is for the caller to say.
 func ParseCluster(value []byte) (Cluster, error) {
 	// One that is left out would else be one of no value, such as the fingerprint 0.
 	var c struct {
@@ -285,9 +285,6 @@ func ParseCluster(value []byte) (Cluster, error) {
 	c.Cluster.Seq, c.Cluster.Fingerprint, c.Cluster.Size = *c.Seq, *c.Fingerprint, *c.Size
 	c.Cluster.FirstSeen, c.Cluster.LastSeen = *c.FirstSeen, *c.LastSeen
 	c.Cluster.Representative, c.Cluster.Pipeline = *c.Representative, *c.Pipeline
-	if _, err := ParseAddress(c.ClusterID); err != nil {
-		return Cluster{}, fmt.Errorf("not a cluster: cluster_id: %w", err)
-	}
 	return c.Cluster, nil
 }
 

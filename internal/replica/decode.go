@@ -4,10 +4,15 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+	"unicode/utf8"
+
+	"github.com/zeebo/xxh3"
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/cluster"
+	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/state"
 )
 
 // Anybody with the right to write may have written to the clusters topic, so nothing in it is
@@ -20,18 +25,16 @@ const (
 	// maxSeenAhead is how far a cluster may have been seen ahead of its record's time, or of now: the day
 	// that event times may be ahead, and two for clocks that were set.
 	maxSeenAhead = 72 * time.Hour
-	// maxNextPosition is above all positions, with room to count on.
-	maxNextPosition = cluster.MaxPosition + 1
 	// maxKeyBytes is how long a key is named in full.
 	maxKeyBytes = 512
 )
 
-// A statement is what a record of the clusters topic says: a cluster, a checkpoint, or with neither a
-// tombstone.
+// A statement is what a record of the clusters topic says: a cluster, or a checkpoint. Of one that is
+// removed, only the founder or the key is set. What says nothing to this space is neither.
 type statement struct {
-	key        []byte
 	cluster    *cluster.Cluster
 	checkpoint *article.Checkpoint
+	removed    bool
 }
 
 // unexpected is a record of the clusters topic that clusterd cannot have written here.
@@ -46,26 +49,27 @@ func (u *unexpected) Error() string {
 }
 
 // notOurs is the reason of a record that no clusterd writes.
-func notOurs(format string, args ...any) error {
-	return fmt.Errorf("this is no record that clusterd wrote (%w): something else writes to output.clusters_topic", fmt.Errorf(format, args...))
-}
+const notOurs = "this is no record that clusterd wrote (%w): something else writes to output.clusters_topic"
 
 // decode returns what a record says. The error is [unexpected] where it is not to be believed.
 func (r *Replica) decode(record kafka.Record) (said statement, err error) {
-	said.key = record.Key
+	said.removed = record.Value == nil && record.Cut == 0
+	latest := latestSeen(record)
 	switch {
 	case record.Unreadable != nil:
-		return said, fmt.Errorf("offsets %d to %d of %s/%d cannot be read (%s): it is a record batch that clusterd did not write. Nothing was skipped. "+
-			"Find out who else writes to output.clusters_topic, and start anew with another input.group and another output.clusters_topic",
-			record.Offset, record.Unreadable.Last, record.Topic, record.Partition, record.Unreadable.Reason)
-	case record.Value == nil && record.Cut == 0:
-		return said, nil
-	case record.Cut > 0 || len(record.Key) > maxRecordBytes:
-		err = notOurs("it takes more than %d bytes", maxRecordBytes)
-	case article.IsCheckpoint(record.Key):
-		said.checkpoint, err = r.decodeCheckpoint(record)
-	default:
-		said.cluster, err = r.decodeCluster(record)
+		return said, fmt.Errorf("offsets %d to %d of %s/%d cannot be read (%s): it is a record batch "+
+			"that clusterd did not write. Nothing was skipped. Find out who else writes to "+
+			"output.clusters_topic, and start anew with another input.group and another "+
+			"output.clusters_topic", record.Offset, record.Unreadable.Last, record.Topic,
+			record.Partition, record.Unreadable.Reason)
+	case record.Cut > 0 || len(record.Key) > maxRecordBytes && !said.removed:
+		err = fmt.Errorf(notOurs, fmt.Errorf("it takes more than %d bytes", maxRecordBytes))
+	case !article.IsCheckpoint(record.Key):
+		said.cluster, err = r.decodeCluster(record, latest)
+	case string(record.Key) == r.Options.Space.Key() && said.removed:
+		said.checkpoint = &r.Options.Space
+	case !said.removed:
+		said.checkpoint, err = r.decodeCheckpoint(record, latest)
 	}
 	if err != nil {
 		return statement{}, &unexpected{Record: record, reason: err}
@@ -73,34 +77,120 @@ func (r *Replica) decode(record kafka.Record) (said statement, err error) {
 	return said, nil
 }
 
-func (r *Replica) decodeCluster(record kafka.Record) (*cluster.Cluster, error) {
+// decodeCluster returns the cluster of a record, and nil for a tombstone of something else.
+func (r *Replica) decodeCluster(record kafka.Record, latest int64) (*cluster.Cluster, error) {
 	position, err := recordPosition(record)
-	if err != nil {
-		return nil, notOurs("%w", err)
+	if record.Value != nil && err != nil {
+		return nil, fmt.Errorf(notOurs, err)
 	}
 	c, identity, err := cluster.Parse(record.Key, record.Value, position)
-	if err == nil {
-		err = plausible(c.LastSeen, record)
-	}
-	if err != nil {
-		return nil, notOurs("%w", err)
-	}
 	s := &r.Options.Space
 	switch {
+	case record.Value == nil && (err != nil || c.Founder.Topic != s.Input):
+		return nil, nil
+	case record.Value == nil:
+		return &c, nil
+	case err == nil && c.LastSeen > latest:
+		err = inTheFuture(c.LastSeen)
+		fallthrough
+	case err != nil:
+		return nil, fmt.Errorf(notOurs, err)
 	case c.Founder.Topic != s.Input:
-		return nil, fmt.Errorf("it is a cluster of topic %s, not of %s: give each input topic its own output.clusters_topic",
-			c.Founder.Topic, s.Input)
+		return nil, fmt.Errorf("it is a cluster of topic %s, not of %s: give each input topic its own "+
+			"output.clusters_topic", c.Founder.Topic, s.Input)
 	case c.Founder.Partition%r.modulus != record.Partition:
-		return nil, fmt.Errorf("it is in another partition than its founder's, %d: the number of partitions of output.clusters_topic was "+
-			"changed, which moves its keys. To go on, %s", c.Founder.Partition, StartAnew)
+		return nil, fmt.Errorf("it is in another partition than its founder's, %d: the number of "+
+			"partitions of output.clusters_topic was changed, which moves its keys. To go on, %s",
+			c.Founder.Partition, StartAnew)
 	case identity != s.Pipeline:
-		return nil, fmt.Errorf("it was made in another way (%s): its fingerprint cannot be compared with new ones. %s",
-			difference(identity, s.Pipeline), otherWay)
+		return nil, fmt.Errorf("it was made in another way (%s): its fingerprint cannot be compared with "+
+			"new ones. %s", article.Difference(identity, s.Pipeline), otherWay)
 	}
 	if err := r.Check(c.Fingerprint); err != nil {
-		return nil, notOurs("%w", err)
+		return nil, fmt.Errorf(notOurs, err)
 	}
 	return &c, nil
+}
+
+func (r *Replica) decodeCheckpoint(record kafka.Record, latest int64) (*article.Checkpoint, error) {
+	c, err := article.ParseCheckpoint(record.Key, record.Value)
+	partition, _ := c.Partition()
+	switch partition %= r.modulus; {
+	case err != nil:
+	case partition != record.Partition:
+		err = fmt.Errorf("that of space %s belongs into partition %d", c.Space, partition)
+	case c.StreamTime > latest:
+		err = inTheFuture(c.StreamTime)
+	}
+	if err != nil {
+		return nil, fmt.Errorf(notOurs, err)
+	}
+	return &c, r.sameSettings(&c)
+}
+
+const (
+	// StartAnew is what to do where the clusters of a topic cannot be gone on with.
+	StartAnew = "start anew with another input.group and another output.clusters_topic"
+	otherWay  = "Set it back, or " + StartAnew
+)
+
+// sameSettings returns an error for a checkpoint by other settings than these. It may be that of
+// another space.
+func (r *Replica) sameSettings(c *article.Checkpoint) error {
+	now := &r.Options.Space
+	changed := c.Changed(now)
+	switch {
+	case changed == "":
+		return nil
+	case c.Group != now.Group:
+		return fmt.Errorf("its clusters are those of group %.80q, and this is group %s (%s). Two groups "+
+			"that write the same clusters would spoil them for each other: nothing was read. Give this one "+
+			"an output.clusters_topic and an output.topic of its own, or set input.group back",
+			c.Group, now.Group, changed)
+	default:
+		return fmt.Errorf("its clusters were made by other settings: %s. Clusters of both kinds would not "+
+			"fit together: nothing was read. %s", changed, otherWay)
+	}
+}
+
+// unapplied returns the records of a chunk that are not on disk yet. The first may be: it was the last
+// one before, and shows that the topic is still the one that the disk is a copy of.
+func (c *changes) unapplied(chunk consumer.Chunk) ([]kafka.Record, error) {
+	records, last := chunk.Records, c.meta.Last[chunk.Partition]
+	if len(records) == 0 {
+		return nil, nil
+	}
+	c.meta.Last[chunk.Partition] = lastRecord(records[len(records)-1])
+	if first := records[0]; first.Offset == last.Offset && last.Key != "" {
+		if key := recordKey(first); key != last.Key {
+			return nil, fmt.Errorf("%w: at %s/%d/%d it has cluster %s, not %s", errUnusable, first.Topic,
+				first.Partition, first.Offset, key, last.Key)
+		}
+		records = records[1:]
+	}
+	return records, nil
+}
+
+// lastRecord returns by what a record is recognised.
+func lastRecord(record kafka.Record) state.LastRecord {
+	return state.LastRecord{Offset: record.Offset, Key: recordKey(record)}
+}
+
+// recordKey tells records of the clusters topic apart, in a short text.
+func recordKey(record kafka.Record) string {
+	key := string(record.Key)
+	if len(key) > maxKeyBytes || !utf8.ValidString(key) {
+		key = fmt.Sprintf("%x", xxh3.Hash128(record.Key).Bytes())
+	}
+	position, err := recordPosition(record)
+	switch {
+	case err == nil:
+		return fmt.Sprint(key, " at ", position)
+	case record.Value != nil:
+		return fmt.Sprintf("%s, %016x", key, xxh3.Hash(record.Value))
+	default:
+		return key
+	}
 }
 
 // recordPosition returns what the one header with the position says.
@@ -121,14 +211,16 @@ func recordPosition(record kafka.Record) (position uint64, err error) {
 	return position, nil
 }
 
-// plausible holds a time, in Unix milliseconds, to when the record was written.
-func plausible(seen int64, record kafka.Record) error {
+// latestSeen returns the last time, in Unix milliseconds, at which an article can have been seen when
+// the record was written.
+func latestSeen(record kafka.Record) int64 {
 	latest := time.Now()
 	if record.Time.After(latest) {
 		latest = record.Time
 	}
-	if latest = latest.Add(maxSeenAhead); seen > latest.UnixMilli() {
-		return fmt.Errorf("the time %s is in the future", time.UnixMilli(seen).UTC().Format(time.RFC3339))
-	}
-	return nil
+	return latest.Add(maxSeenAhead).UnixMilli()
+}
+
+func inTheFuture(milliseconds int64) error {
+	return fmt.Errorf("the time %s is in the future", time.UnixMilli(milliseconds).UTC().Format(time.RFC3339))
 }
