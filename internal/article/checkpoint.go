@@ -132,7 +132,8 @@ func (c *Checkpoint) Changed(now *Checkpoint) string {
 	return strings.Join(changed, ", ")
 }
 
-// Difference says in which parts two identities differ, which are name=value pairs joined by commas.
+// Difference says in which parts two identities differ, which are name=value pairs joined by
+// commas.
 func Difference(was, is string) string {
 	now := make(map[string]string)
 	for part := range strings.SplitSeq(is, ",") {

@@ -102,8 +102,10 @@ func TestDecodeText(t *testing.T) {
 		"no key":           {nil, []byte("c"), article.Article{ID: address, Content: "c"}},
 		"empty key":        {[]byte{}, []byte("c"), article.Article{ID: address, Content: "c"}},
 		"blank is content": {nil, []byte(" \n"), article.Article{ID: address, Content: " \n"}},
-		"JSON is content":  {nil, []byte(`{"title":1}`), article.Article{ID: address, Content: `{"title":1}`}},
-		"NUL":              {nil, []byte("a\x00b"), article.Article{ID: address, Content: "a\x00b"}},
+		"JSON is content": {
+			nil, []byte(`{"title":1}`), article.Article{ID: address, Content: `{"title":1}`},
+		},
+		"NUL": {nil, []byte("a\x00b"), article.Article{ID: address, Content: "a\x00b"}},
 		"invalid UTF-8": {
 			[]byte("k\xff"), []byte("a\xe4\xb8b"),
 			article.Article{ID: "k\uFFFD", Content: "a\uFFFDb"},
@@ -196,8 +198,10 @@ func benchmarkValues() map[string][]byte {
 		"plain":   encode(strings.Repeat(paragraph, 3)),
 		"lines":   encode(strings.Repeat(paragraph+"\n", 3)),
 		"english": encode(strings.Repeat("The quick brown fox said “hello” to 12 lazy dogs. ", 40)),
-		"escaped": []byte(`{"id":"1","title":"x","published_at":"2024-05-01 12:00:00","content":` + string(escaped) + `}`),
-		"comment": []byte(`{"id":"c-1073","title":"","content":"转发微博，说得很好！","published_at":"2011-03-03T00:14:13+08:00"}`),
+		"escaped": []byte(`{"id":"1","title":"x","published_at":"2024-05-01 12:00:00","content":` +
+			string(escaped) + `}`),
+		"comment": []byte(
+			`{"id":"c-1073","title":"","content":"转发微博，说得很好！","published_at":"2011-03-03T00:14:13+08:00"}`),
 	}
 }
 

@@ -107,14 +107,19 @@ var pieces = []string{
 // must not be.
 var (
 	escapes = []string{
-		`\"`, `\\`, `\/`, `\b`, `\f`, `\n`, `\r`, `\t`, `\u0061`, `\u4E2d`, `\u0000`, `\u2028`, `\ud83d\ude00`, `\ud800`, `\udc00`,
+		`\"`, `\\`, `\/`, `\b`, `\f`, `\n`, `\r`, `\t`, `\u0061`, `\u4E2d`, `\u0000`, `\u2028`,
+		`\ud83d\ude00`, `\ud800`, `\udc00`,
 		`\ud800\u0062`, `\uDBFF\n`, `\ud800\ud800`, `\\ud800`,
 	}
-	badEscapes = []string{`\u12`, `\u00g0`, `\u00G0`, `\u 123`, `\x`, `\U0061`, "\n", "\x00", "\x1f", `\`, `"`}
-	scalars    = []string{
+	badEscapes = []string{
+		`\u12`, `\u00g0`, `\u00G0`, `\u 123`, `\x`, `\U0061`, "\n", "\x00", "\x1f", `\`, `"`,
+	}
+	scalars = []string{
 		"true", "false", "null", "0", "-0", "1", "-1", "17.25e3", "1E+2", "1e-7", "1714564800",
 		"253402300800000",
-		`"2024-05-01T12:00:00Z"`, `"2024-05-01T12:00:00.5+08:00"`, `"2024-05-01 12:00:00"`, `"2024-05-01T12:00:00"`, `"1714564800"`, `"2024-05-01"`, `"Wed, 01 May 2024 12:00:00 +0800"`, `"02/03/2024"`, `[]`,
+		`"2024-05-01T12:00:00Z"`, `"2024-05-01T12:00:00.5+08:00"`, `"2024-05-01 12:00:00"`,
+		`"2024-05-01T12:00:00"`, `"1714564800"`, `"2024-05-01"`, `"Wed, 01 May 2024 12:00:00 +0800"`,
+		`"02/03/2024"`, `[]`,
 	}
 	badScalars = []string{
 		"01", "1.", "-", "1e", "1e+", ".5", "+1", "tru", "truE", "nul", "NaN", "-x",
@@ -173,7 +178,11 @@ func (g generator) value(depth int) string {
 }
 
 func (g generator) object(depth int) string {
-	keys := []string{`"a"`, `"b"`, `"a"`, `"b"`, `"id"`, `"title"`, `"content"`, `"published_at"`, `"source"`, `"0"`, `"\u0061"`, `"\ud800"`, `"a\n"`, `"\u0000"`, `"\\"`, `"\""`, `"@this"`, `"a|b"`, `"#"`, `"*"`, `""`}
+	keys := []string{
+		`"a"`, `"b"`, `"a"`, `"b"`, `"id"`, `"title"`, `"content"`, `"published_at"`, `"source"`, `"0"`,
+		`"\u0061"`, `"\ud800"`, `"a\n"`, `"\u0000"`, `"\\"`, `"\""`, `"@this"`, `"a|b"`, `"#"`, `"*"`,
+		`""`,
+	}
 	members := make([]string, g.IntN(7))
 	for i := range members {
 		members[i] = g.space() + g.pick(keys) + g.space() + ":" + g.space() + g.value(depth-1) + g.space()
@@ -213,7 +222,8 @@ func TestDecodeIsAsPlain(t *testing.T) {
 			for depth := article.MaxDepth - 2; depth <= article.MaxDepth+2; depth++ {
 				for _, inside := range []string{"", "1", "{", "]"} {
 					for _, closed := range []int{0, depth - 1, depth} {
-						pair.same(t, nil, []byte(`{"a":`+strings.Repeat("[", depth-1)+inside+strings.Repeat("]", closed)+"}"))
+						pair.same(t, nil,
+							[]byte(`{"a":`+strings.Repeat("[", depth-1)+inside+strings.Repeat("]", closed)+"}"))
 						pair.same(t, nil, []byte(strings.Repeat(`{"a":`, depth)+inside+strings.Repeat("}", closed)))
 					}
 				}
@@ -229,7 +239,8 @@ func TestDecodeTextsAsPlain(t *testing.T) {
 		for before := range 17 {
 			for after := range 10 {
 				for _, filler := range []string{"x", "文"} {
-					pair.same(t, nil, []byte(`{"content":"`+strings.Repeat(filler, before)+piece+strings.Repeat(filler, after)+`"}`))
+					pair.same(t, nil, []byte(`{"content":"`+
+						strings.Repeat(filler, before)+piece+strings.Repeat(filler, after)+`"}`))
 					pair.same(t, nil, []byte(`{"content":"`+strings.Repeat(filler, before)+piece))
 				}
 			}

@@ -62,7 +62,10 @@ func TestParseResult(t *testing.T) {
 			t.Errorf("got %+v, %v\nwant %+v", got, err, want)
 		}
 	}
-	for _, bad := range []string{``, `x`, `[]`, `{"size":"2"}`, `{"fingerprint":"abc"}`, `{"fingerprint":"zzzzzzzzzzzzzzzz"}`} {
+	for _, bad := range []string{
+		``, `x`, `[]`, `{"size":"2"}`, `{"fingerprint":"abc"}`,
+		`{"fingerprint":"zzzzzzzzzzzzzzzz"}`,
+	} {
 		if _, err := article.ParseResult([]byte(bad)); err == nil ||
 			!strings.HasPrefix(err.Error(), "not a result: ") {
 			t.Errorf("%s: error = %v", bad, err)
@@ -76,7 +79,10 @@ func TestParseCluster(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v\nwant %+v", got, err, want)
 	}
-	for _, bad := range []string{``, `x`, `null`, `{}`, `{"cluster_id":"x"}`, `{"cluster_id":"a/0/1","seq":-1}`, `{"cluster_id":"a/0/1","fingerprint":1}`} {
+	for _, bad := range []string{
+		``, `x`, `null`, `{}`, `{"cluster_id":"x"}`,
+		`{"cluster_id":"a/0/1","seq":-1}`, `{"cluster_id":"a/0/1","fingerprint":1}`,
+	} {
 		if _, err := article.ParseCluster([]byte(bad)); err == nil ||
 			!strings.HasPrefix(err.Error(), "not a cluster: ") {
 			t.Errorf("%s: error = %v", bad, err)
@@ -249,7 +255,8 @@ func TestAppendJSONDoesNotAllocate(t *testing.T) {
 // benchmarkResult is one as they usually are, of some 350 bytes.
 func benchmarkResult() article.Result {
 	r := joined()
-	r.ArticleID, r.Representative.ID, r.Representative.Title = "20240501-000124", "20240501-000123", "本市今日举行活动，1200多名代表参加"
+	r.ArticleID, r.Representative.ID, r.Representative.Title = "20240501-000124", "20240501-000123",
+		"本市今日举行活动，1200多名代表参加"
 	return r
 }
 

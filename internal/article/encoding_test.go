@@ -125,7 +125,8 @@ func TestTally(t *testing.T) {
 	var said []string
 	for range 3 {
 		for _, value := range []string{
-			`{"id":[],"content":"c","published_at":"yesterday"}`, `{"id":"1","content":"c"}`, string(encoded(t, "gbk", harbour)), "{\"content\":\"a\xff\"}", `{`,
+			`{"id":[],"content":"c","published_at":"yesterday"}`, `{"id":"1","content":"c"}`,
+			string(encoded(t, "gbk", harbour)), "{\"content\":\"a\xff\"}", `{`,
 		} {
 			a, rejection := decoder.Decode(nil, []byte(value), here())
 			said = append(said, tally.Add(a.Notes, rejection)...)
@@ -164,13 +165,25 @@ func TestTallyWarns(t *testing.T) {
 		values []string
 		want   string // parts of the warning, divided by |
 	}{
-		"nothing":              {"json", nil, ""},
-		"articles":             {"json", []string{`{"content":"c"}`, `{"title":"t"}`, `{`}, ""},
-		"content elsewhere":    {"json", []string{`{"title":"t","body":{"text":"x"}}`, `{`}, `none of 1 articles has a field "content"|the first has "title", "body.text"|input.fields.content`},
-		"no article":           {"json", []string{`{`, `x`}, "none of 2 records is an article|bad_json|input.format to text"},
-		"neither":              {"json", []string{`{"headline":"x"}`}, `none of 1 records is an article|"headline"|input.fields`},
-		"an empty content":     {"json", []string{`{"title":"t","content":""}`}, ""},
-		"JSON as text":         {"text", []string{`{"content":"c"}`, `{"content":"d"}`}, "all of 2 texts look like JSON|input.format to json"},
+		"nothing":  {"json", nil, ""},
+		"articles": {"json", []string{`{"content":"c"}`, `{"title":"t"}`, `{`}, ""},
+		"content elsewhere": {
+			"json",
+			[]string{`{"title":"t","body":{"text":"x"}}`, `{`},
+			`none of 1 articles has a field "content"|the first has "title", "body.text"|input.fields.content`,
+		},
+		"no article": {
+			"json", []string{`{`, `x`}, "none of 2 records is an article|bad_json|input.format to text",
+		},
+		"neither": {
+			"json", []string{`{"headline":"x"}`}, `none of 1 records is an article|"headline"|input.fields`,
+		},
+		"an empty content": {"json", []string{`{"title":"t","content":""}`}, ""},
+		"JSON as text": {
+			"text",
+			[]string{`{"content":"c"}`, `{"content":"d"}`},
+			"all of 2 texts look like JSON|input.format to json",
+		},
 		"JSON among the texts": {"text", []string{`{"content":"c"}`, `some text`}, ""},
 	} {
 		tally := article.NewTally(tt.format, "content", "auto")

@@ -1,6 +1,6 @@
-// Package cluster is a cluster as it is committed: the one type that assignment changes and that the
-// clusters topic and the disk hold. Each of the two has one place where a cluster is written and
-// read: wire.go for the topic, and encode.go of package state for the disk.
+// Package cluster is a cluster as it is committed: the one type that assignment changes and that
+// the clusters topic and the disk hold. Each of the two has one place where a cluster is written
+// and read: wire.go for the topic, and encode.go of package state for the disk.
 package cluster
 
 import (
@@ -49,24 +49,29 @@ const (
 	maxTitle    = article.MaxTitleBytes + len("…")
 )
 
-// Validate returns an error for a cluster that no clusterd can have made, whatever its articles were.
-// What is read from outside goes through it before anything is done with it. Fingerprint and sketch
-// are the method's to judge.
+// Validate returns an error for a cluster that no clusterd can have made, whatever its articles
+// were. What is read from outside goes through it before anything is done with it. Fingerprint and
+// sketch are the method's to judge.
 func (c *Cluster) Validate() error {
 	f := c.Founder
 	switch {
-	case f.Topic == "" || f.Partition < 0 || f.Partition > math.MaxInt32 || f.Offset < 0 || f.Offset > MaxOffset:
+	case f.Topic == "" || f.Partition < 0 || f.Partition > math.MaxInt32 || f.Offset < 0 ||
+		f.Offset > MaxOffset:
 		return fmt.Errorf("founder %s: the address of no record", f)
 	case c.Position > MaxPosition:
 		return fmt.Errorf("position %d: at most %d is possible", c.Position, uint64(MaxPosition))
 	case c.Seq > c.Position:
-		return fmt.Errorf("seq %d, the founder's position, is above %d, the last member's", c.Seq, c.Position)
+		return fmt.Errorf("seq %d, the founder's position, is above %d, the last member's", c.Seq,
+			c.Position)
 	case c.Size < 1 || uint64(c.Size) > c.Position-c.Seq+1 || c.Size == 1 && c.Seq != c.Position:
-		return fmt.Errorf("size %d: the founder has position %d, the last member %d", c.Size, c.Seq, c.Position)
+		return fmt.Errorf("size %d: the founder has position %d, the last member %d", c.Size, c.Seq,
+			c.Position)
 	case c.FirstSeen < 0 || c.LastSeen < c.FirstSeen || c.LastSeen > MaxTime:
-		return fmt.Errorf("seen from %d to %d ms since 1970: not from 1970 on, one after the other", c.FirstSeen, c.LastSeen)
+		return fmt.Errorf("seen from %d to %d ms since 1970: not from 1970 on, one after the other",
+			c.FirstSeen, c.LastSeen)
 	case len(c.Representative.ID) > article.MaxIDBytes || len(c.Representative.Title) > maxTitle:
-		return fmt.Errorf("the representative's id has %d bytes, its title %d: at most %d and %d are possible",
+		return fmt.Errorf("the representative's id has %d bytes, its title %d: at most %d and %d are "+
+			"possible",
 			len(c.Representative.ID), len(c.Representative.Title), article.MaxIDBytes, maxTitle)
 	}
 	return nil
@@ -77,9 +82,12 @@ func (c *Cluster) Validate() error {
 func (c *Cluster) Follows(before *Cluster) error {
 	switch {
 	case c.Centre != before.Centre || c.Representative != before.Representative:
-		return errors.New("its centre or representative is another than before, and a cluster's never change")
-	case c.Position < before.Position || c.Size < before.Size || c.FirstSeen > before.FirstSeen || c.LastSeen < before.LastSeen:
-		return fmt.Errorf("the cluster goes back, from size %d at position %d to size %d at position %d: the topic's order is not that "+
+		return errors.New("its centre or representative is another than before, and a cluster's never " +
+			"change")
+	case c.Position < before.Position || c.Size < before.Size || c.FirstSeen > before.FirstSeen ||
+		c.LastSeen < before.LastSeen:
+		return fmt.Errorf("the cluster goes back, from size %d at position %d to size %d at position "+
+			"%d: the topic's order is not that "+
 			"in which it was written", before.Size, before.Position, c.Size, c.Position)
 	}
 	return nil

@@ -80,13 +80,15 @@ func TestFullHasNoZeroField(t *testing.T) {
 	var check func(name string, v reflect.Value)
 	check = func(name string, v reflect.Value) {
 		if v.IsZero() {
-			t.Errorf("clustertest.Full: %s is zero: give it a value, and carry it through wire.go and through encode.go of state", name)
+			t.Errorf("clustertest.Full: %s is zero: give it a value, and carry it through wire.go and "+
+				"through encode.go of state", name)
 		}
 		for i := range v.NumField() {
 			if f := v.Field(i); f.Kind() == reflect.Struct {
 				check(name+"."+v.Type().Field(i).Name, f)
 			} else if f.IsZero() {
-				t.Errorf("clustertest.Full: %s.%s is zero: give it a value, and carry it through wire.go and through encode.go of state",
+				t.Errorf("clustertest.Full: %s.%s is zero: give it a value, and carry it through wire.go and "+
+					"through encode.go of state",
 					name, v.Type().Field(i).Name)
 			}
 		}
@@ -96,7 +98,8 @@ func TestFullHasNoZeroField(t *testing.T) {
 
 func TestParse(t *testing.T) {
 	for _, want := range append(clustertest.Extremes(), clustertest.Full()) {
-		got, identity, err := cluster.Parse([]byte(want.ID()), want.AppendJSON(nil, "method=test"), want.Position)
+		got, identity, err := cluster.Parse([]byte(want.ID()), want.AppendJSON(nil, "method=test"),
+			want.Position)
 		if got != want || identity != "method=test" || err != nil {
 			t.Errorf("%+v, %s, %v, want %+v", got, identity, err, want)
 		}
@@ -108,14 +111,19 @@ func TestParseRefuses(t *testing.T) {
 	value := string(c.AppendJSON(nil, "method=test"))
 	odd := strings.Replace(value, "articles/3/17", "articles/03/17", 1)
 	for name, test := range map[string]struct{ key, value, want string }{
-		"no JSON":          {c.ID(), "{", "not a cluster"},
-		"another key":      {article.Address{Topic: "articles"}.String(), value, `cluster_id "articles/3/17" is not its key`},
-		"an odd address":   {"articles/03/17", odd, `cluster_id "articles/03/17" is not its key`},
-		"not an address":   {"articles/3", strings.Replace(value, "articles/3/17", "articles/3", 1), "not an address"},
+		"no JSON": {c.ID(), "{", "not a cluster"},
+		"another key": {
+			article.Address{Topic: "articles"}.String(), value, `cluster_id "articles/3/17" is not its key`,
+		},
+		"an odd address": {"articles/03/17", odd, `cluster_id "articles/03/17" is not its key`},
+		"not an address": {
+			"articles/3", strings.Replace(value, "articles/3/17", "articles/3", 1), "not an address",
+		},
 		"a field too few":  {c.ID(), strings.Replace(value, `"size":9,`, "", 1), "a field is missing"},
 		"an empty address": {"", strings.Replace(value, "articles/3/17", "", 1), "not an address"},
 	} {
-		if got, _, err := cluster.Parse([]byte(test.key), []byte(test.value), 41); err == nil || !strings.Contains(err.Error(), test.want) {
+		if got, _, err := cluster.Parse([]byte(test.key), []byte(test.value), 41); err == nil ||
+			!strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %+v, error %v, want %q", name, got, err, test.want)
 		}
 	}

@@ -19,9 +19,9 @@ func (c *Cluster) AppendJSON(dst []byte, identity string) []byte {
 	}).AppendJSON(dst)
 }
 
-// Parse is the inverse of [Cluster.AppendJSON], for a record with this key and position. Of a record
-// without a value, a tombstone, only the Founder is set. The error says what no clusterd can have
-// written. Fingerprint and sketch are the method's to judge.
+// Parse is the inverse of [Cluster.AppendJSON], for a record with this key and position. Of a
+// record without a value, a tombstone, only the Founder is set. The error says what no clusterd can
+// have written. Fingerprint and sketch are the method's to judge.
 func Parse(key, value []byte, position uint64) (c Cluster, identity string, err error) {
 	if c.Founder, err = article.ParseAddress(string(key)); err != nil {
 		return Cluster{}, "", err

@@ -8,8 +8,8 @@ import (
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
-// An Article is what is left of an article once it is fingerprinted: all that its assignment and its
-// result need, and none of its text.
+// An Article is what is left of an article once it is fingerprinted: all that its assignment and
+// its result need, and none of its text.
 type Article struct {
 	Source         article.Address        // of its record; the id of the cluster that it may found
 	Key            []byte                 // of its record, where results have it, else nil
@@ -23,5 +23,6 @@ type Article struct {
 
 // Size returns about how many bytes of memory the article holds.
 func (a *Article) Size() int {
-	return int(unsafe.Sizeof(*a)) + len(a.Key) + len(a.Representative.ID) + len(a.Representative.Title) + len(a.Fingerprint.Sketch)
+	return int(unsafe.Sizeof(*a)) + len(a.Key) + len(a.Representative.ID) + len(
+		a.Representative.Title) + len(a.Fingerprint.Sketch)
 }

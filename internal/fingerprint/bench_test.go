@@ -25,7 +25,8 @@ func BenchmarkFingerprint(b *testing.B) {
 			b.ReportAllocs()
 			w := f.workers.Get().(*Worker)
 			for b.Loop() {
-				if _, rejection := w.Record(nil, bench.value, article.Address{Topic: "articles"}); rejection != nil {
+				if _, rejection := w.Record(nil, bench.value,
+					article.Address{Topic: "articles"}); rejection != nil {
 					b.Fatal(rejection)
 				}
 			}
@@ -44,7 +45,8 @@ func BenchmarkFingerprints(b *testing.B) {
 	}
 	b.SetBytes(bytes)
 	for b.Loop() {
-		err := f.ForEach(b.Context(), len(records), func(w *Worker, i int) { _, _ = w.Record(nil, records[i], article.Address{}) })
+		err := f.ForEach(b.Context(), len(records),
+			func(w *Worker, i int) { _, _ = w.Record(nil, records[i], article.Address{}) })
 		if err != nil {
 			b.Fatal(err)
 		}

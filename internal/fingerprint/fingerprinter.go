@@ -14,8 +14,8 @@ import (
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
-// A Fingerprinter decodes records and fingerprints articles, by one method. It is safe for concurrent
-// use.
+// A Fingerprinter decodes records and fingerprints articles, by one method. It is safe for
+// concurrent use.
 type Fingerprinter struct {
 	method.Method
 	decoder article.Decoder
@@ -43,10 +43,14 @@ func With(m method.Method, c config.Input) (*Fingerprinter, error) {
 }
 
 // NewIndex returns an empty index of centres that are near enough to be joined.
-func (f *Fingerprinter) NewIndex() (singlepass.Index, error) { return f.Method.NewIndex(f.Threshold()) }
+func (f *Fingerprinter) NewIndex() (singlepass.Index,
+	error,
+) {
+	return f.Method.NewIndex(f.Threshold())
+}
 
-// ForEach calls do for each item from 0 to n, on all cores and in no order, until ctx ends. Calls with
-// the same Worker do not overlap.
+// ForEach calls do for each item from 0 to n, on all cores and in no order, until ctx ends. Calls
+// with the same Worker do not overlap.
 func (f *Fingerprinter) ForEach(ctx context.Context, n int, do func(w *Worker, i int)) error {
 	parallel.Chunks(n, func(from, to int) {
 		w := f.workers.Get().(*Worker)
@@ -64,8 +68,8 @@ type Worker struct {
 	fingerprint func(title, content string) (singlepass.Fingerprint, bool)
 }
 
-// Record decodes and fingerprints a record. Nothing in the Article refers to key or value, and its Key
-// and RecordedAt are not set.
+// Record decodes and fingerprints a record. Nothing in the Article refers to key or value, and its
+// Key and RecordedAt are not set.
 func (w *Worker) Record(key, value []byte, at article.Address) (Article, *article.Rejection) {
 	a, rejection := w.decoder.Decode(key, value, at)
 	if rejection != nil {
@@ -76,7 +80,10 @@ func (w *Worker) Record(key, value []byte, at article.Address) (Article, *articl
 
 // Article fingerprints an article.
 func (w *Worker) Article(a article.Article, source article.Address) Article {
-	out := Article{Source: source, Representative: article.NewRepresentative(a), PublishedAt: a.PublishedAt, Notes: a.Notes}
+	out := Article{
+		Source: source, Representative: article.NewRepresentative(a), PublishedAt: a.PublishedAt,
+		Notes: a.Notes,
+	}
 	out.Fingerprint, out.Comparable = w.fingerprint(a.Title, a.Content)
 	return out
 }

@@ -36,13 +36,16 @@ func TestRecord(t *testing.T) {
 	got, rejection := w.Record([]byte("k"), value, at)
 	clear(value)
 	want := Article{
-		Source: at, PublishedAt: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC), Representative: article.Representative{ID: "a", Title: "台风"},
-		Fingerprint: got.Fingerprint, Comparable: true,
+		Source: at, PublishedAt: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC),
+		Representative: article.Representative{ID: "a", Title: "台风"},
+		Fingerprint:    got.Fingerprint, Comparable: true,
 	}
 	if diff := cmp.Diff(want, got); diff != "" || rejection != nil {
 		t.Errorf("%v (-want +got):\n%s", rejection, diff)
 	}
-	again := w.Article(article.Article{ID: "a", Title: "台风", Content: "登陆沿海", PublishedAt: want.PublishedAt}, at)
+	again := w.Article(article.Article{
+		ID: "a", Title: "台风", Content: "登陆沿海", PublishedAt: want.PublishedAt,
+	}, at)
 	if diff := cmp.Diff(want, again); diff != "" {
 		t.Errorf("the same article (-want +got):\n%s", diff)
 	}
@@ -50,7 +53,8 @@ func TestRecord(t *testing.T) {
 	if bare.Comparable || rejection != nil {
 		t.Errorf("%+v, %v: nothing in it can be compared", bare, rejection)
 	}
-	if _, rejection = w.Record(nil, []byte("{"), at); rejection == nil || rejection.Class != article.BadJSON {
+	if _, rejection = w.Record(nil, []byte("{"), at); rejection == nil ||
+		rejection.Class != article.BadJSON {
 		t.Errorf("rejection = %v", rejection)
 	}
 }
@@ -70,7 +74,8 @@ func TestForEach(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	err = f.ForEach(ctx, 5, func(*Worker, int) { t.Error("an item is done after the context has ended") })
+	err = f.ForEach(ctx, 5,
+		func(*Worker, int) { t.Error("an item is done after the context has ended") })
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error = %v", err)
 	}

@@ -32,8 +32,8 @@ type Rejected struct {
 	*article.Rejection
 }
 
-// An Observer is called for each line, in order, with what was odd about its article, nil for nothing,
-// or with why it is none.
+// An Observer is called for each line, in order, with what was odd about its article, nil for
+// nothing, or with why it is none.
 type Observer func(files.Entry, *article.Notes, *article.Rejection)
 
 // Totals counts what became of the lines.
@@ -43,15 +43,18 @@ type Totals struct {
 	Clusters        int // at the end, with those that have expired and were not removed yet
 }
 
-// Cluster clusters the lines of the inputs, and their documents, one after the other, as if they were
-// the records of partition 0 of the input topic, beginning at offset 0: the cluster ids are those that
-// the daemon gives to the same lines in Kafka. It writes one result a line to out, in order, and hands
-// each line that is no article to rejected. An article that does not say when it was published has the
-// event time of the latest one before it. What is odd about a line it hands to observe, if that is not
-// nil.
+// Cluster clusters the lines of the inputs, and their documents, one after the other, as if they
+// were the records of partition 0 of the input topic, beginning at offset 0: the cluster ids are
+// those that the daemon gives to the same lines in Kafka. It writes one result a line to out, in
+// order, and hands each line that is no article to rejected. An article that does not say when it
+// was published has the event time of the latest one before it. What is odd about a line it hands
+// to observe, if that is not nil.
 //
 // Memory is bounded by the clusters, and by 4 MiB or one line or document of input.max_bytes.
-func Cluster(ctx context.Context, c config.Config, inputs []files.File, out io.Writer, rejected func(Rejected) error, observe Observer) (Totals, error) {
+func Cluster(
+	ctx context.Context, c config.Config, inputs []files.File, out io.Writer,
+	rejected func(Rejected) error, observe Observer,
+) (Totals, error) {
 	f, err := fingerprint.New(c)
 	if err != nil {
 		return Totals{}, err
@@ -59,7 +62,8 @@ func Cluster(ctx context.Context, c config.Config, inputs []files.File, out io.W
 	return run(ctx, c, f, inputs, out, rejected, observe)
 }
 
-func run(ctx context.Context, c config.Config, fingerprinter *fingerprint.Fingerprinter, inputs []files.File, out io.Writer,
+func run(ctx context.Context, c config.Config, fingerprinter *fingerprint.Fingerprinter,
+	inputs []files.File, out io.Writer,
 	rejected func(Rejected) error, observe Observer,
 ) (Totals, error) {
 	store, err := state.OpenInMemory(state.Identity{Input: c.Input.Topic})
@@ -72,7 +76,8 @@ func run(ctx context.Context, c config.Config, fingerprinter *fingerprint.Finger
 		return Totals{}, err
 	}
 	r := &runner{
-		config: c, fingerprinter: fingerprinter, space: space.New(index, store, c.Cluster.Window, time.Now),
+		config: c, fingerprinter: fingerprinter, space: space.New(index, store, c.Cluster.Window,
+			time.Now),
 		out: bufio.NewWriter(out), rejected: rejected, observe: observe,
 	}
 	chunks := make(chan []item)

@@ -25,15 +25,20 @@ import (
 )
 
 // clusterText clusters files of these contents, named f0, f1, ….
-func clusterText(t testing.TB, c config.Config, contents ...string) (results []article.Result, rejections []string, totals Totals) {
+func clusterText(
+	t testing.TB, c config.Config, contents ...string,
+) (results []article.Result, rejections []string, totals Totals) {
 	t.Helper()
 	var inputs []files.File
 	for i, content := range contents {
-		inputs = append(inputs, files.File{Name: fmt.Sprintf("f%d", i), Lines: iotest.HalfReader(strings.NewReader(content))})
+		inputs = append(inputs, files.File{
+			Name: fmt.Sprintf("f%d", i), Lines: iotest.HalfReader(strings.NewReader(content)),
+		})
 	}
 	var out bytes.Buffer
 	totals, err := run(t.Context(), c, testFingerprinter(t, c), inputs, &out, func(r Rejected) error {
-		rejections = append(rejections, fmt.Sprintf("%s:%d: %s (%d bytes)", r.File, r.Line, r.Class, len(r.Value)))
+		rejections = append(rejections, fmt.Sprintf("%s:%d: %s (%d bytes)", r.File, r.Line, r.Class,
+			len(r.Value)))
 		return nil
 	}, nil)
 	if err != nil {
@@ -105,10 +110,16 @@ func TestCluster(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("results (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"f0:3: empty (0 bytes)", "f2:3: bad_json (1 bytes)", "f2:4: empty (0 bytes)"}, rejections); diff != "" {
+	if diff := cmp.Diff([]string{
+		"f0:3: empty (0 bytes)", "f2:3: bad_json (1 bytes)",
+		"f2:4: empty (0 bytes)",
+	}, rejections); diff != "" {
 		t.Errorf("rejections (-want +got):\n%s", diff)
 	}
-	if want := (Totals{Counts: space.Counts{New: 2, Joined: 3, Unclustered: 1}, Lines: 9, Rejected: 3, Clusters: 2}); totals != want {
+	if want := (Totals{
+		Counts: space.Counts{New: 2, Joined: 3, Unclustered: 1}, Lines: 9, Rejected: 3,
+		Clusters: 2,
+	}); totals != want {
 		t.Errorf("totals = %+v, want %+v", totals, want)
 	}
 }
@@ -123,8 +134,10 @@ func TestClusterOfNothing(t *testing.T) {
 func TestClusterOfText(t *testing.T) {
 	c := config.Default()
 	c.Input.Format = "text"
-	results, rejections, _ := clusterText(t, c, texts.Sentence(1, 60)+"\n"+`{"id":"x"}`+"\n\n"+texts.Sentence(1, 60))
-	if len(results) != 3 || results[0].ArticleID != "articles/0/0" || results[2].ArticleID != "articles/0/3" || *results[2].ClusterID != "articles/0/0" {
+	results, rejections, _ := clusterText(t, c, texts.Sentence(1, 60)+"\n"+`{"id":"x"}`+"\n\n"+
+		texts.Sentence(1, 60))
+	if len(results) != 3 || results[0].ArticleID != "articles/0/0" ||
+		results[2].ArticleID != "articles/0/3" || *results[2].ClusterID != "articles/0/0" {
 		t.Errorf("results = %+v", results)
 	}
 	if diff := cmp.Diff([]string{"f0:3: empty (0 bytes)"}, rejections); diff != "" {
@@ -176,23 +189,29 @@ func TestClusterHoldsNoLineOverTheLimit(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	const huge = 64 << 20
-	lines := io.MultiReader(strings.NewReader(fits+"\r\n"+fits+" \n"), &spaces{huge}, strings.NewReader("\n"+fits))
+	lines := io.MultiReader(strings.NewReader(fits+"\r\n"+fits+" \n"), &spaces{huge},
+		strings.NewReader("\n"+fits))
 	var out bytes.Buffer
 	var rejections []Rejected
-	totals, err := run(t.Context(), c, f, []files.File{{Name: "big", Lines: lines}}, &out, func(r Rejected) error {
-		rejections = append(rejections, r)
-		return nil
-	}, nil)
+	totals, err := run(t.Context(), c, f, []files.File{{Name: "big", Lines: lines}}, &out,
+		func(r Rejected) error {
+			rejections = append(rejections, r)
+			return nil
+		}, nil)
 	runtime.ReadMemStats(&after)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (Totals{Counts: space.Counts{New: 1, Joined: 1}, Lines: 4, Rejected: 2, Clusters: 1}); totals != want {
+	if want := (Totals{
+		Counts: space.Counts{New: 1, Joined: 1}, Lines: 4, Rejected: 2,
+		Clusters: 1,
+	}); totals != want {
 		t.Errorf("totals = %+v, want %+v", totals, want)
 	}
 	for i, r := range rejections {
 		if r.Class != article.TooLarge || r.Line != i+2 || len(r.Value) != c.Input.MaxBytes+1 {
-			t.Errorf("rejection %d: line %d, %s with %d bytes of it; want the first %d", i, r.Line, r.Class, len(r.Value), c.Input.MaxBytes+1)
+			t.Errorf("rejection %d: line %d, %s with %d bytes of it; want the first %d", i, r.Line, r.Class,
+				len(r.Value), c.Input.MaxBytes+1)
 		}
 	}
 	if allocated := after.TotalAlloc - before.TotalAlloc; allocated > huge/8 {
@@ -215,15 +234,37 @@ func TestClusterErrors(t *testing.T) {
 		want     error
 		text     string
 	}{
-		"reader":         {t.Context(), io.MultiReader(strings.NewReader(good), iotest.ErrReader(broken)), io.Discard, keep, broken, "reading news.jsonl: broken disk"},
-		"writer":         {t.Context(), strings.NewReader(good), failingWriter{}, keep, errDiskFull, "writing results: disk full"},
-		"writer, early":  {t.Context(), strings.NewReader(strings.Repeat(good, 1000)), failingWriter{}, keep, errDiskFull, "writing results: disk full"},
-		"rejected":       {t.Context(), strings.NewReader("{\n"), io.Discard, func(Rejected) error { return full }, full, full.Error()},
-		"context":        {canceled, strings.NewReader(good), io.Discard, keep, context.Canceled, "context canceled"},
-		"endless, early": {t.Context(), io.MultiReader(strings.NewReader("{\n"), newEndless()), io.Discard, func(Rejected) error { return full }, full, full.Error()},
+		"reader": {
+			t.Context(), io.MultiReader(strings.NewReader(good), iotest.ErrReader(broken)), io.Discard, keep,
+			broken, "reading news.jsonl: broken disk",
+		},
+		"writer": {
+			t.Context(), strings.NewReader(good),
+			failingWriter{},
+			keep, errDiskFull,
+			"writing results: disk full",
+		},
+		"writer, early": {
+			t.Context(), strings.NewReader(strings.Repeat(good, 1000)),
+			failingWriter{},
+			keep, errDiskFull,
+			"writing results: disk full",
+		},
+		"rejected": {
+			t.Context(), strings.NewReader("{\n"), io.Discard, func(Rejected) error { return full }, full,
+			full.Error(),
+		},
+		"context": {
+			canceled, strings.NewReader(good), io.Discard, keep, context.Canceled, "context canceled",
+		},
+		"endless, early": {
+			t.Context(), io.MultiReader(strings.NewReader("{\n"), newEndless()), io.Discard,
+			func(Rejected) error { return full }, full, full.Error(),
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := run(tt.ctx, c, f, []files.File{{Name: "news.jsonl", Lines: tt.in}}, tt.out, tt.rejected, nil)
+			_, err := run(tt.ctx, c, f, []files.File{{Name: "news.jsonl", Lines: tt.in}}, tt.out,
+				tt.rejected, nil)
 			if !errors.Is(err, tt.want) || err.Error() != tt.text {
 				t.Errorf("error = %v, want %s", err, tt.text)
 			}
@@ -241,10 +282,11 @@ func (endless) Read(p []byte) (int, error) { return copy(p, "{\n"), nil }
 func TestClusterIsCanceledWhileItReads(t *testing.T) {
 	c := config.Default()
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err := run(ctx, c, testFingerprinter(t, c), []files.File{{Name: "endless", Lines: newEndless()}}, io.Discard, func(Rejected) error {
-		cancel()
-		return nil
-	}, nil)
+	_, err := run(ctx, c, testFingerprinter(t, c),
+		[]files.File{{Name: "endless", Lines: newEndless()}}, io.Discard, func(Rejected) error {
+			cancel()
+			return nil
+		}, nil)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error = %v, want that of the context", err)
 	}
@@ -260,14 +302,19 @@ func BenchmarkCluster(b *testing.B) {
 	b.SetBytes(int64(content.Len()))
 	for b.Loop() {
 		file := files.File{Name: "feed", Lines: strings.NewReader(content.String())}
-		if _, err := run(b.Context(), c, f, []files.File{file}, io.Discard, func(r Rejected) error { return r.Rejection }, nil); err != nil {
+		if _, err := run(b.Context(), c, f, []files.File{file}, io.Discard,
+			func(r Rejected) error { return r.Rejection }, nil); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
 // loadFingerprinter loads the dictionary once for all tests that have the default cluster settings.
-var loadFingerprinter = sync.OnceValues(func() (*fingerprint.Fingerprinter, error) { return fingerprint.New(config.Default()) })
+var loadFingerprinter = sync.OnceValues(func() (*fingerprint.Fingerprinter,
+	error,
+) {
+	return fingerprint.New(config.Default())
+})
 
 func testFingerprinter(t testing.TB, c config.Config) *fingerprint.Fingerprinter {
 	t.Helper()

@@ -5,8 +5,8 @@ import (
 	"github.com/clusterd/clusterd/internal/parallel"
 )
 
-// An arena is memory for the parts of many records, allocated in large blocks: a record has some six
-// parts of a few bytes each.
+// An arena is memory for the parts of many records, allocated in large blocks: a record has some
+// six parts of a few bytes each.
 type arena struct {
 	bytes   []byte
 	headers []kafka.Header
@@ -18,8 +18,8 @@ const (
 	arenaHeaders = parallel.ChunkSize * 3
 )
 
-// keep returns what write appends. A write that needs more than is left of a block leaves the block to
-// the parts that are in it.
+// keep returns what write appends. A write that needs more than is left of a block leaves the block
+// to the parts that are in it.
 func (a *arena) keep(write func(b []byte) []byte) []byte {
 	if cap(a.bytes)-len(a.bytes) < arenaBytes/16 {
 		a.bytes = make([]byte, 0, arenaBytes)

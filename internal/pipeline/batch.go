@@ -104,10 +104,10 @@ func (b *backlog) drop(head batch) {
 	}
 }
 
-// collect hands fingerprinted records on in batches. A batch waits for batch.linger, so that a trickle
-// is not one transaction a record. It grows while the one before it is being committed, so that a
-// backlog is worked off in large ones. What waits is bounded: when a batch is full, nothing is read
-// until it is taken.
+// collect hands fingerprinted records on in batches. A batch waits for batch.linger, so that a
+// trickle is not one transaction a record. It grows while the one before it is being committed, so
+// that a backlog is worked off in large ones. What waits is bounded: when a batch is full, nothing
+// is read until it is taken.
 func (w *worker) collect(ctx context.Context, chunks <-chan items, out chan<- batch) error {
 	waiting := backlog{maxRecords: w.config.Batch.Records, maxBytes: w.config.Batch.Bytes, next: make(map[int]int64)}
 	linger := time.NewTimer(0)

@@ -240,7 +240,8 @@ func TestCollectReadsNothingWhenFull(t *testing.T) {
 	})
 }
 
-// Of a record that is no article all is kept, and counts: what waits is bounded, whatever is large in it.
+// Of a record that is no article all is kept, and counts: what waits is bounded, whatever is large
+// in it.
 func TestWhatWaitsIsBounded(t *testing.T) {
 	const maxBytes, records, large = 8 << 20, 3000, 1 << 20
 	for name, record := range map[string]func() kafka.Record{

@@ -33,8 +33,9 @@ func (b *bench) alter(topic, name, value string) {
 	}
 }
 
-// A topic that takes less than one record needs stops the stream in the open: the state, the reason and the log name the
-// topic, its setting and the record. When the topic takes it, all goes on, and nothing is lost.
+// A topic that takes less than one record needs stops the stream in the open: the state, the reason
+// and the log name the topic, its setting and the record. When the topic takes it, all goes on, and
+// nothing is lost.
 func TestATopicThatTakesTooLittle(t *testing.T) {
 	for name, tt := range map[string]struct {
 		topic func(b *bench) string
@@ -113,7 +114,8 @@ func TestATopicThatTakesTooLittleAndDoesNotSay(t *testing.T) {
 	i.end() // at once, though it waits
 }
 
-// Another's open transaction in the input, or in the clusters topic while it is read back, shows by its name.
+// Another's open transaction in the input, or in the clusters topic while it is read back, shows by
+// its name.
 func TestOpenTransactionsShow(t *testing.T) {
 	for name, tt := range map[string]struct {
 		topic func(b *bench) string

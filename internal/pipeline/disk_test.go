@@ -193,8 +193,8 @@ func (b *bench) forge(dir string) {
 	}
 }
 
-// A cluster's partition is its founder's modulo the number of partitions: with another number clusters
-// would be looked for where they are not.
+// A cluster's partition is its founder's modulo the number of partitions: with another number
+// clusters would be looked for where they are not.
 func TestRunHaltsWhereTheClustersTopicHasMorePartitions(t *testing.T) {
 	b, dir := newBareBench(t, testConfig()), t.TempDir()
 	for topic, partitions := range map[string]int32{"articles": 2, "article-clusters": 1, "clusters": 1, "articles-dead": 1} {
@@ -291,7 +291,8 @@ func TestRunTwiceInOneFolder(t *testing.T) {
 	first.end()
 }
 
-// An instance that was killed left its membership behind. The next start in its folder takes it out of the group.
+// An instance that was killed left its membership behind. The next start in its folder takes it out
+// of the group.
 func TestRunRemovesTheMemberThatWasKilled(t *testing.T) {
 	b, dir := newBench(t, testConfig(), 1), t.TempDir()
 	d, err := state.OpenDir(dir, slog.New(slog.DiscardHandler))

@@ -27,8 +27,8 @@ type deadLetter struct {
 	*article.Rejection
 }
 
-// fingerprintRecords turns records into items, on all cores and in their order. keepKeys is true where
-// results have the keys of their articles.
+// fingerprintRecords turns records into items, on all cores and in their order. keepKeys is true
+// where results have the keys of their articles.
 func fingerprintRecords(ctx context.Context, f *fingerprint.Fingerprinter, records []kafka.Record, keepKeys bool) ([]item, error) {
 	out := make([]item, len(records))
 	err := f.ForEach(ctx, len(records), func(w *fingerprint.Worker, i int) { out[i] = fingerprintRecord(w, &records[i], keepKeys) })

@@ -12,7 +12,8 @@ import (
 )
 
 // member joins the group and follows its generations. It returns sink.ErrFenced when a worker was
-// fenced and no generation came that says why: then this instance's view of the group is out of date.
+// fenced and no generation came that says why: then this instance's view of the group is out of
+// date.
 func (p *pipeline) member(ctx context.Context) error {
 	name, start := p.dir.Instance()
 	group := consumer.NewGroup(p.client, p.log, p.config.Input.Group, p.config.Input.Topic, consumer.Member{Instance: name, Start: start},

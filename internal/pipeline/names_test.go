@@ -8,8 +8,8 @@ import (
 	"github.com/clusterd/clusterd/internal/simhash"
 )
 
-// The configuration knows nothing of fingerprints and indexes, so it has lists of their names of its
-// own. They are the same.
+// The configuration knows nothing of fingerprints and indexes, so it has lists of their names of
+// its own. They are the same.
 func TestNames(t *testing.T) {
 	for key, names := range map[string][]string{
 		"fingerprint.hash": simhash.Hashes(), "fingerprint.weight": simhash.Weights(), "text.html": {"auto", "always", "never"},

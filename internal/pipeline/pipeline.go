@@ -1,7 +1,7 @@
 // Package pipeline joins the parts: it reads articles from Kafka, fingerprints and assigns them,
 // and writes results, clusters and dead letters back, exactly once. It owns the goroutines, decides
-// what this instance works on, and retries a batch that failed. A configuration goes in; [Run] returns
-// when it is told to stop or when going on would be wrong.
+// what this instance works on, and retries a batch that failed. A configuration goes in; [Run]
+// returns when it is told to stop or when going on would be wrong.
 package pipeline
 
 import (
@@ -23,16 +23,16 @@ import (
 )
 
 const (
-	// rebalanceGrace is how long a worker that was fenced may be ahead of the generation that gives its
-	// space to another member.
+	// rebalanceGrace is how long a worker that was fenced may be ahead of the generation that gives
+	// its space to another member.
 	rebalanceGrace = 3 * time.Second
 	// rejoinPause is how long to stay out of the group when none came.
 	rejoinPause = time.Second
 )
 
 // Run works until ctx ends, and then returns nil: the transaction in hand is finished and the group
-// left. It returns an error where waiting does not help. It reports what it does and how it is to the
-// monitor.
+// left. It returns an error where waiting does not help. It reports what it does and how it is to
+// the monitor.
 func Run(ctx context.Context, c config.Config, client *kafka.Client, log *slog.Logger, m *monitor.Monitor) error {
 	// The dictionary takes a while: meanwhile this shows whether the brokers are there.
 	asking, cancel := context.WithCancel(ctx)

@@ -31,8 +31,8 @@ type outputs struct {
 	limits     map[string]int
 }
 
-// records returns all that a transaction carries for a batch: results, dead letters, clusters, and last
-// the checkpoint.
+// records returns all that a transaction carries for a batch: results, dead letters, clusters, and
+// last the checkpoint.
 func (o *outputs) records(letters []*deadLetter, b space.Batch, checkpoint *article.Checkpoint) []kafka.Record {
 	results, touched := len(b.Assignments), len(b.Touched)
 	n := results + touched + len(b.Expired)
@@ -56,9 +56,9 @@ func (o *outputs) records(letters []*deadLetter, b space.Batch, checkpoint *arti
 	return append(records, o.checkpoint(checkpoint))
 }
 
-// result returns the record of a result. It goes to the partition that Java's clients would choose for
-// its key. An input key that is too long for every result to repeat is left out, and the cluster id
-// stands in its place.
+// result returns the record of a result. It goes to the partition that Java's clients would choose
+// for its key. An input key that is too long for every result to repeat is left out, and the
+// cluster id stands in its place.
 func (o *outputs) result(memory *arena, a *space.Assignment) kafka.Record {
 	source := memory.keep(a.Source.AppendTo)
 	r := kafka.Record{
@@ -86,8 +86,8 @@ func (o *outputs) result(memory *arena, a *space.Assignment) kafka.Record {
 	return r
 }
 
-// tombstone returns the record of a cluster without its value. It goes where its founder's partition
-// says, so that a space that is one partition is recovered from one partition.
+// tombstone returns the record of a cluster without its value. It goes where its founder's
+// partition says, so that a space that is one partition is recovered from one partition.
 func (o *outputs) tombstone(memory *arena, c *cluster.Cluster) kafka.Record {
 	return kafka.Record{
 		Topic: o.ClustersTopic, Key: memory.keep(c.Founder.AppendTo), Partition: c.Founder.Partition % len(o.partitions[o.ClustersTopic]),
@@ -109,10 +109,10 @@ func (o *outputs) checkpoint(c *article.Checkpoint) kafka.Record {
 	return kafka.Record{Topic: o.ClustersTopic, Partition: partition % len(o.partitions[o.ClustersTopic]), Key: []byte(c.Key()), Value: c.JSON()}
 }
 
-// deadLetter returns the record as it came, or the batch of which the rest cannot be read, with headers
-// that say why it is here. Headers that look like these get another name. Its timestamp is now: with
-// the old one the topic's retention might delete it at once, or the broker refuse it. Where the topic
-// does not take it whole, its value is cut, and a header says so.
+// deadLetter returns the record as it came, or the batch of which the rest cannot be read, with
+// headers that say why it is here. Headers that look like these get another name. Its timestamp is
+// now: with the old one the topic's retention might delete it at once, or the broker refuse it.
+// Where the topic does not take it whole, its value is cut, and a header says so.
 func (o *outputs) deadLetter(d *deadLetter) kafka.Record {
 	r := kafka.Record{
 		Topic: o.DeadLetterTopic, Partition: d.Partition % len(o.partitions[o.DeadLetterTopic]), Key: d.Key, Value: d.Value,

@@ -162,8 +162,8 @@ func TestDeadLetterIsTheRecordAsItCame(t *testing.T) {
 	}
 }
 
-// A reader may take the first header of a name or the last, a producer may have written any: what clusterd says is
-// there once.
+// A reader may take the first header of a name or the last, a producer may have written any: what
+// clusterd says is there once.
 func TestDeadLetterCannotBeForged(t *testing.T) {
 	ours := []string{"clusterd.error", "clusterd.reason", "clusterd.stage", "clusterd.source", "clusterd.truncated", "clusterd.offsets"}
 	var forged []kafka.Header

@@ -71,8 +71,8 @@ type progress struct {
 	logger *slog.Logger
 }
 
-// log logs the counts and what is left to do, if there is anything, and resets. The time that is left
-// is that for the lag at the rate of the counts, as if nothing came in meanwhile.
+// log logs the counts and what is left to do, if there is anything, and resets. The time that is
+// left is that for the lag at the rate of the counts, as if nothing came in meanwhile.
 func (p *progress) log(clusters int, lag int64) {
 	rate := float64(p.done.records) / time.Since(p.since).Seconds()
 	attributes := []any{

@@ -49,7 +49,8 @@ func TestProgressLine(t *testing.T) {
 	}
 }
 
-// That event times were adjusted is logged the first time, and then once a minute, with how many there were.
+// That event times were adjusted is logged the first time, and then once a minute, with how many
+// there were.
 func TestAdjustedTimesAreLogged(t *testing.T) {
 	var out wait.Buffer
 	log := slog.New(slog.NewTextHandler(&out, nil))

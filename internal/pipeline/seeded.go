@@ -12,8 +12,8 @@ import (
 	"github.com/clusterd/clusterd/internal/space"
 )
 
-// The faults that the fault tests seed, to see that the audit finds them. In a build without the tag
-// failpoints nothing of this is left.
+// The faults that the fault tests seed, to see that the audit finds them. In a build without the
+// tag failpoints nothing of this is left.
 
 // seedInAssignments spoils what a batch says of its articles.
 func seedInAssignments(all []space.Assignment) {
@@ -93,7 +93,8 @@ func seedIn(records []kafka.Record, topic string, spoil func(*kafka.Record) bool
 	}
 }
 
-// seedInText writes bytes over those behind the first occurrence of a text, or before them where they are few.
+// seedInText writes bytes over those behind the first occurrence of a text, or before them where
+// they are few.
 func seedInText(records []kafka.Record, topic, behind, text string) {
 	seedIn(records, topic, func(r *kafka.Record) bool {
 		at := bytes.Index(r.Value, []byte(behind))

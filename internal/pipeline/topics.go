@@ -20,7 +20,8 @@ func ensureTopics(ctx context.Context, c config.Config, client *kafka.Client, lo
 	for _, spec := range []kafka.TopicSpec{
 		{Name: c.Output.Topic},
 		{Name: c.Output.ClustersTopic, Configs: map[string]string{"cleanup.policy": "compact"}},
-		// A dead letter is its record with headers added, and a record can be as large as its topic allows.
+		// A dead letter is its record with headers added, and a record can be as large as its topic
+		// allows.
 		{Name: c.Output.DeadLetterTopic, Configs: map[string]string{"max.message.bytes": strconv.Itoa(input.MaxMessageBytes + deadLetterRoom)}},
 	} {
 		spec.Partitions = partitions

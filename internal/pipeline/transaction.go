@@ -42,8 +42,8 @@ func (w *worker) commitAll(ctx context.Context, producer *sink.Producer, batches
 	}
 }
 
-// process carries a batch through: assigned, committed, and then on disk. After an error the space is as
-// it was before, and on disk is what is committed, or less.
+// process carries a batch through: assigned, committed, and then on disk. After an error the space
+// is as it was before, and on disk is what is committed, or less.
 func (w *worker) process(ctx context.Context, producer *sink.Producer, b batch) (totals, error) {
 	began, s := time.Now(), w.replica.Space()
 	assigned, err := s.Assign(b.articles(), len(b.records))

@@ -23,8 +23,8 @@ import (
 )
 
 const (
-	// blockedPause is how often a worker looks whether a topic takes the record that it has refused, and
-	// blockedReminder how often it logs that it does not.
+	// blockedPause is how often a worker looks whether a topic takes the record that it has refused,
+	// and blockedReminder how often it logs that it does not.
 	blockedPause    = 2 * time.Second
 	blockedReminder = time.Minute
 )
@@ -113,8 +113,9 @@ func (w *worker) newProducer(ctx context.Context) (*sink.Producer, error) {
 	})
 }
 
-// waitForRoom waits until the topic takes the record that it has refused. Where the broker does not say what it
-// takes, the record is tried again after a while. The transaction is aborted first: it would hold readers back.
+// waitForRoom waits until the topic takes the record that it has refused. Where the broker does not
+// say what it takes, the record is tried again after a while. The transaction is aborted first: it
+// would hold readers back.
 func (w *worker) waitForRoom(ctx context.Context, producer *sink.Producer, refused *sink.TooLargeError) error {
 	w.monitor.Blocked(w.replica.Name(), refused)
 	if err := producer.Fence(ctx); err != nil {
@@ -149,8 +150,8 @@ func (w *worker) waitForRoom(ctx context.Context, producer *sink.Producer, refus
 	}
 }
 
-// takeOver takes ownership of the space, in the order that exactly-once needs: fence, then offsets, then
-// clusters; and works from there. It calls progressed after each batch.
+// takeOver takes ownership of the space, in the order that exactly-once needs: fence, then offsets,
+// then clusters; and works from there. It calls progressed after each batch.
 func (w *worker) takeOver(ctx context.Context, producer *sink.Producer, progressed func()) error {
 	w.monitor.Recovering(w.replica.Name(), "taking the space over")
 	if err := producer.Fence(ctx); err != nil {
@@ -194,7 +195,8 @@ func (w *worker) takeOver(ctx context.Context, producer *sink.Producer, progress
 	return group.Wait()
 }
 
-// positions returns the offsets that the group has committed, and those to read on from: these, else the beginning.
+// positions returns the offsets that the group has committed, and those to read on from: these,
+// else the beginning.
 func (w *worker) positions(ctx context.Context) (committed, next map[int]int64, err error) {
 	topic := w.config.Input.Topic
 	err = kafka.Retry(ctx, w.log, "fetching committed offsets", func() (err error) {

@@ -19,11 +19,15 @@ type changes struct {
 	meta     state.Meta
 }
 
-// applyChunk brings the disk, and the index if it is loaded, to the end of the chunk, and returns how
-// many records that took. A record that is not to be believed is passed over where a later one has its
-// key, as if the topic were compacted already. Otherwise it is an error that says what to do.
+// applyChunk brings the disk, and the index if it is loaded, to the end of the chunk, and returns
+// how many records that took. A record that is not to be believed is passed over where a later one
+// has its key, as if the topic were compacted already. Otherwise it is an error that says what to
+// do.
 func (r *Replica) applyChunk(ctx context.Context, chunk consumer.Chunk) (int, error) {
-	c := &changes{Replica: r, clusters: make(map[uint64]*space.Change), seqs: make(map[article.Address]uint64), meta: r.space.Meta()}
+	c := &changes{
+		Replica: r, clusters: make(map[uint64]*space.Change), seqs: make(map[article.Address]uint64),
+		meta: r.space.Meta(),
+	}
 	records, err := c.unapplied(chunk)
 	if err != nil {
 		return 0, err
@@ -109,7 +113,8 @@ func (c *changes) before(now cluster.Cluster) (*space.Change, error) {
 		}
 		seq = stored.Seq
 	}
-	return nil, contradict("the cluster has another founding order than before, %d, and it never changes", seq)
+	return nil, contradict("the cluster has another founding order than before, %d, and it never "+
+		"changes", seq)
 }
 
 // remove takes over a tombstone. Compaction may have left it alone, without its cluster.
@@ -132,11 +137,13 @@ func (c *changes) advance(now *article.Checkpoint) error {
 	if before := c.meta.Checkpoint; before != nil {
 		for p, offset := range before.Offsets {
 			if now.Offsets[p] < offset {
-				return contradict("the input goes back, from offset %d of partition %d to %d", offset, p, now.Offsets[p])
+				return contradict("the input goes back, from offset %d of partition %d to %d", offset, p,
+					now.Offsets[p])
 			}
 		}
 	}
 	c.meta.Checkpoint = now
-	c.meta.StreamTime, c.meta.Next = max(c.meta.StreamTime, now.StreamTime), max(c.meta.Next, now.NextPosition)
+	c.meta.StreamTime, c.meta.Next = max(c.meta.StreamTime, now.StreamTime),
+		max(c.meta.Next, now.NextPosition)
 	return nil
 }

@@ -11,24 +11,26 @@ import (
 	"github.com/clusterd/clusterd/internal/space"
 )
 
-// Checkpoint returns that of the space when the batch in hand is committed, by which the input is read
-// up to these offsets.
+// Checkpoint returns that of the space when the batch in hand is committed, by which the input is
+// read up to these offsets.
 func (r *Replica) Checkpoint(offsets map[int]int64) *article.Checkpoint {
 	c, now := r.Options.Space, r.space.State()
 	c.NextPosition, c.StreamTime, c.Offsets = now.Next, max(0, now.StreamTime), offsets
 	return &c
 }
 
-// Commit makes a batch last that is committed in the clusters topic, with this checkpoint. Written are
-// the last records of the topic's partitions that the transaction wrote, with their offsets. One of
-// which the offset is not known is left out, and is read again at the next start.
+// Commit makes a batch last that is committed in the clusters topic, with this checkpoint. Written
+// are the last records of the topic's partitions that the transaction wrote, with their offsets.
+// One of which the offset is not known is left out, and is read again at the next start.
 func (r *Replica) Commit(b space.Batch, c *article.Checkpoint, written []kafka.Record) error {
 	m := r.space.Meta()
 	for _, record := range written {
 		p, next := record.Partition, record.Offset+1
 		if next <= m.Offsets[p] {
-			return fmt.Errorf("%s/%d took clusters at offset %d, and had clusters up to offset %d before: the topic was made anew while clusterd "+
-				"ran. Its older clusters are gone from it. Start anew with another input.group and another output.clusters_topic",
+			return fmt.Errorf("%s/%d took clusters at offset %d, and had clusters up to offset %d before: "+
+				"the topic was made anew while clusterd "+
+				"ran. Its older clusters are gone from it. Start anew with another input.group and another "+
+				"output.clusters_topic",
 				record.Topic, p, next-1, m.Offsets[p])
 		}
 		m.Offsets[p], m.Last[p] = next, lastRecord(record)
@@ -37,8 +39,8 @@ func (r *Replica) Commit(b space.Batch, c *article.Checkpoint, written []kafka.R
 	return r.space.Commit(b, m)
 }
 
-// CheckOffsets compares the offsets that the group has committed with those of the last transaction.
-// Where they were set back, articles would be counted twice.
+// CheckOffsets compares the offsets that the group has committed with those of the last
+// transaction. Where they were set back, articles would be counted twice.
 func (r *Replica) CheckOffsets(committed map[int]int64) error {
 	c := r.space.Meta().Checkpoint
 	if c == nil {
@@ -51,35 +53,43 @@ func (r *Replica) CheckOffsets(committed map[int]int64) error {
 		switch at, ok := committed[p]; {
 		case ok && at == reached:
 		case ok && at > reached:
-			r.Log.Warn("articles were skipped: the offsets of the group were set forward", "group", group, "topic", topic, "partition", p,
+			r.Log.Warn("articles were skipped: the offsets of the group were set forward", "group", group,
+				"topic", topic, "partition", p,
 				"from", reached, "to", at)
 		default:
 			where := "has no offset"
 			if ok {
 				where = fmt.Sprintf("is at offset %d", at)
 			}
-			behind = append(behind, fmt.Sprintf("%s of %s/%d, of which it has made clusters up to offset %d", where, topic, p, reached))
-			commands = append(commands, fmt.Sprintf("kafka-consumer-groups --bootstrap-server %s --group %s --topic %s:%d --reset-offsets --to-offset %d --execute",
-				strings.Join(r.Brokers, ","), group, topic, p, reached))
+			behind = append(behind, fmt.Sprintf("%s of %s/%d, of which it has made clusters up to offset %d",
+				where, topic, p, reached))
+			commands = append(commands,
+				fmt.Sprintf("kafka-consumer-groups --bootstrap-server %s --group %s --topic %s:%d "+
+					"--reset-offsets --to-offset %d --execute",
+					strings.Join(r.Brokers, ","), group, topic, p, reached))
 		}
 	}
 	if behind == nil {
 		return nil
 	}
-	return fmt.Errorf("group %s %s: its offsets were set back, or expired, or the topic was made anew. To read on from there would count "+
+	return fmt.Errorf("group %s %s: its offsets were set back, or expired, or the topic was made "+
+		"anew. To read on from there would count "+
 		"articles twice; nothing was read. Put the offsets back, while no instance runs (%s), or %s",
 		group, strings.Join(behind, ", "), strings.Join(commands, "; "), StartAnew)
 }
 
 // CheckFounders makes sure that no cluster was founded by an article that is still to be read, from
-// these offsets on: its id, the founder's address, would be minted a second time for another article.
+// these offsets on: its id, the founder's address, would be minted a second time for another
+// article.
 func (r *Replica) CheckFounders(next map[int]int64) error {
 	founders := r.space.Meta().Founders
 	for _, p := range slices.Sorted(maps.Keys(founders)) {
 		at := article.Address{Topic: r.Options.Space.Input, Partition: p, Offset: founders[p]}
 		if from, ok := next[p]; ok && at.Offset >= from {
-			return fmt.Errorf("cluster %s was founded by a record that is still to be read (from offset %d on): the topic was made anew, or the "+
-				"offsets of group %s were set back. Nothing was read. Start anew with another input.group and another output.clusters_topic",
+			return fmt.Errorf("cluster %s was founded by a record that is still to be read (from offset "+
+				"%d on): the topic was made anew, or the "+
+				"offsets of group %s were set back. Nothing was read. Start anew with another input.group "+
+				"and another output.clusters_topic",
 				at, from, r.Options.Space.Group)
 		}
 	}

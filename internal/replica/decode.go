@@ -16,21 +16,22 @@ import (
 )
 
 // Anybody with the right to write may have written to the clusters topic, so nothing in it is
-// believed: decode says what a record must be like by itself, and apply holds it to what was there before.
+// believed: decode says what a record must be like by itself, and apply holds it to what was there
+// before.
 
 const (
-	// maxRecordBytes is how large a record of the clusters topic may be: the largest sketch, in base64,
-	// takes half of it.
+	// maxRecordBytes is how large a record of the clusters topic may be: the largest sketch, in
+	// base64, takes half of it.
 	maxRecordBytes = 1 << 20
-	// maxSeenAhead is how far a cluster may have been seen ahead of its record's time, or of now: the day
-	// that event times may be ahead, and two for clocks that were set.
+	// maxSeenAhead is how far a cluster may have been seen ahead of its record's time, or of now: the
+	// day that event times may be ahead, and two for clocks that were set.
 	maxSeenAhead = 72 * time.Hour
 	// maxKeyBytes is how long a key is named in full.
 	maxKeyBytes = 512
 )
 
-// A statement is what a record of the clusters topic says: a cluster, or a checkpoint. Of one that is
-// removed, only the founder or the key is set. What says nothing to this space is neither.
+// A statement is what a record of the clusters topic says: a cluster, or a checkpoint. Of one that
+// is removed, only the founder or the key is set. What says nothing to this space is neither.
 type statement struct {
 	cluster    *cluster.Cluster
 	checkpoint *article.Checkpoint
@@ -45,11 +46,13 @@ type unexpected struct {
 }
 
 func (u *unexpected) Error() string {
-	return fmt.Sprintf("%s/%d/%d, with the key %.80q: %s", u.Topic, u.Partition, u.Offset, u.Key, u.reason)
+	return fmt.Sprintf("%s/%d/%d, with the key %.80q: %s", u.Topic, u.Partition, u.Offset, u.Key,
+		u.reason)
 }
 
 // notOurs is the reason of a record that no clusterd writes.
-const notOurs = "this is no record that clusterd wrote (%w): something else writes to output.clusters_topic"
+const notOurs = "this is no record that clusterd wrote (%w): something else writes to " +
+	"output.clusters_topic"
 
 // decode returns what a record says. The error is [unexpected] where it is not to be believed.
 func (r *Replica) decode(record kafka.Record) (said statement, err error) {
@@ -103,8 +106,9 @@ func (r *Replica) decodeCluster(record kafka.Record, latest int64) (*cluster.Clu
 			"partitions of output.clusters_topic was changed, which moves its keys. To go on, %s",
 			c.Founder.Partition, StartAnew)
 	case identity != s.Pipeline:
-		return nil, fmt.Errorf("it was made in another way (%s): its fingerprint cannot be compared with "+
-			"new ones. %s", article.Difference(identity, s.Pipeline), otherWay)
+		return nil, fmt.Errorf(
+			"it was made in another way (%s): its fingerprint cannot be compared with "+
+				"new ones. %s", article.Difference(identity, s.Pipeline), otherWay)
 	}
 	if err := r.Check(c.Fingerprint); err != nil {
 		return nil, fmt.Errorf(notOurs, err)
@@ -148,13 +152,14 @@ func (r *Replica) sameSettings(c *article.Checkpoint) error {
 			"an output.clusters_topic and an output.topic of its own, or set input.group back",
 			c.Group, now.Group, changed)
 	default:
-		return fmt.Errorf("its clusters were made by other settings: %s. Clusters of both kinds would not "+
+		return fmt.Errorf("its clusters were made by other settings: %s. Clusters of both kinds would "+
+			"not "+
 			"fit together: nothing was read. %s", changed, otherWay)
 	}
 }
 
-// unapplied returns the records of a chunk that are not on disk yet. The first may be: it was the last
-// one before, and shows that the topic is still the one that the disk is a copy of.
+// unapplied returns the records of a chunk that are not on disk yet. The first may be: it was the
+// last one before, and shows that the topic is still the one that the disk is a copy of.
 func (c *changes) unapplied(chunk consumer.Chunk) ([]kafka.Record, error) {
 	records, last := chunk.Records, c.meta.Last[chunk.Partition]
 	if len(records) == 0 {
@@ -201,7 +206,8 @@ func recordPosition(record kafka.Record) (position uint64, err error) {
 			continue
 		}
 		found++
-		if position, err = strconv.ParseUint(string(h.Value), 10, 64); err != nil || strconv.FormatUint(position, 10) != string(h.Value) {
+		if position, err = strconv.ParseUint(string(h.Value), 10, 64); err != nil ||
+			strconv.FormatUint(position, 10) != string(h.Value) {
 			return 0, fmt.Errorf("header %s: %.80q is no number", article.HeaderPosition, h.Value)
 		}
 	}
@@ -211,8 +217,8 @@ func recordPosition(record kafka.Record) (position uint64, err error) {
 	return position, nil
 }
 
-// latestSeen returns the last time, in Unix milliseconds, at which an article can have been seen when
-// the record was written.
+// latestSeen returns the last time, in Unix milliseconds, at which an article can have been seen
+// when the record was written.
 func latestSeen(record kafka.Record) int64 {
 	latest := time.Now()
 	if record.Time.After(latest) {
@@ -222,5 +228,6 @@ func latestSeen(record kafka.Record) int64 {
 }
 
 func inTheFuture(milliseconds int64) error {
-	return fmt.Errorf("the time %s is in the future", time.UnixMilli(milliseconds).UTC().Format(time.RFC3339))
+	return fmt.Errorf("the time %s is in the future",
+		time.UnixMilli(milliseconds).UTC().Format(time.RFC3339))
 }

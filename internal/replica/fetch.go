@@ -11,8 +11,8 @@ import (
 	"github.com/clusterd/clusterd/internal/monitor"
 )
 
-// ends are the first offset and the end of each partition of the clusters topic that counts, and how
-// long tombstones stay in it.
+// ends are the first offset and the end of each partition of the clusters topic that counts, and
+// how long tombstones stay in it.
 type ends struct {
 	first, last map[int]int64
 	retention   time.Duration
@@ -45,11 +45,14 @@ func (r *Replica) from(e ends) (map[int]int64, error) {
 		switch {
 		case !ok:
 		case next > last:
-			return nil, fmt.Errorf("%s/%d ends at offset %d, and clusters up to offset %d are on disk: the topic was made anew, or has lost records. "+
-				"Nothing was read or written. To go on with the clusters that the topic still has, delete %s; or start anew with another "+
+			return nil, fmt.Errorf("%s/%d ends at offset %d, and clusters up to offset %d are on disk: "+
+				"the topic was made anew, or has lost records. "+
+				"Nothing was read or written. To go on with the clusters that the topic still has, delete "+
+				"%s; or start anew with another "+
 				"input.group and another output.clusters_topic", r.Topic, p, last, next, r.Dir)
 		case next < e.first[p]:
-			return nil, fmt.Errorf("%w: it ends at offset %d of partition %d, which begins at %d", errUnusable, next, p, e.first[p])
+			return nil, fmt.Errorf("%w: it ends at offset %d of partition %d, which begins at %d",
+				errUnusable, next, p, e.first[p])
 		default:
 			from[p] = next
 			if at, ok := m.Last[p]; ok && at.Offset >= e.first[p] {
@@ -61,7 +64,9 @@ func (r *Replica) from(e ends) (map[int]int64, error) {
 }
 
 // receive hands on chunks of the clusters topic until do says that it is done, or fails.
-func (r *Replica) receive(ctx context.Context, from map[int]int64, do func(consumer.Chunk) (bool, error)) error {
+func (r *Replica) receive(
+	ctx context.Context, from map[int]int64, do func(consumer.Chunk) (bool, error),
+) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	chunks, failed := make(chan consumer.Chunk), make(chan error, 1)
@@ -101,7 +106,9 @@ type progress struct {
 const progressInterval = 2 * time.Second
 
 func newProgress(r *Replica, from, last map[int]int64) *progress {
-	p := &progress{Replica: r, next: make(map[int]int64), last: last, began: time.Now(), reported: time.Now()}
+	p := &progress{
+		Replica: r, next: make(map[int]int64), last: last, began: time.Now(), reported: time.Now(),
+	}
 	for partition, end := range last {
 		p.next[partition] = from[partition]
 		if from[partition] < end {

@@ -29,21 +29,28 @@ import (
 // wallClock is when the records of these tests were written.
 var wallClock = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
-// testReplica returns an open replica of some input partitions, all if none is named, with its disk in
-// memory and without a broker. It has SimHash, and the clusters topic has three partitions.
+// testReplica returns an open replica of some input partitions, all if none is named, with its disk
+// in memory and without a broker. It has SimHash, and the clusters topic has three partitions.
 func testReplica(t testing.TB, window time.Duration, inputs ...int) *Replica {
 	t.Helper()
 	r := &Replica{
 		Options: Options{
-			Log: slog.New(slog.DiscardHandler), Monitor: monitor.New("test"), Topic: "clusters", Brokers: []string{"broker:9092"},
+			Log: slog.New(slog.DiscardHandler), Monitor: monitor.New("test"), Topic: "clusters",
+			Brokers: []string{"broker:9092"},
 			Space: article.Checkpoint{
-				Input: "articles", Group: "clusterd", Scope: "topic", Space: "all", Pipeline: "test", Threshold: "distance=3", Window: window.String(),
+				Input: "articles", Group: "clusterd", Scope: "topic", Space: "all", Pipeline: "test",
+				Threshold: "distance=3", Window: window.String(),
 			},
-			Inputs: inputs, Window: window, Check: singlepass.Fingerprint.CheckNoSketch, Dir: "space", State: state.Options{FS: vfs.NewMem()},
+			Inputs: inputs, Window: window, Check: singlepass.Fingerprint.CheckNoSketch, Dir: "space",
+			State:    state.Options{FS: vfs.NewMem()},
 			NewIndex: func() (singlepass.Index, error) { return hamming.Centres(hamming.NewBTree(3)), nil },
 		},
 		modulus: 3, scans: make(map[int]scan),
-		scanTail: func(_ context.Context, _ int, from int64, _ func(kafka.Record)) (int64, error) { return from, nil },
+		scanTail: func(_ context.Context, _ int, from int64, _ func(kafka.Record)) (int64,
+			error,
+		) {
+			return from, nil
+		},
 	}
 	reopen(t, r)
 	t.Cleanup(r.Close)
@@ -83,7 +90,10 @@ var minhashMethod = sync.OnceValues(func() (*minhash.Method, error) {
 	if err != nil {
 		return nil, err
 	}
-	return minhash.New(minhash.Options{Shingles: shingling.Shingles{Cleaner: cleaner, Size: 5}, Signature: "fast", Hashes: 16, Recall: .99})
+	return minhash.New(minhash.Options{
+		Shingles: shingling.Shingles{Cleaner: cleaner, Size: 5}, Signature: "fast", Hashes: 16,
+		Recall: .99,
+	})
 })
 
 // minhashReplica returns a replica of a method with sketches.
@@ -94,7 +104,8 @@ func minhashReplica(t testing.TB) *Replica {
 		t.Fatal(err)
 	}
 	r := testReplica(t, time.Hour)
-	r.Check, r.Options.Space.Pipeline, r.Options.Space.Threshold = m.Check, m.Identity(), m.ThresholdSettings()
+	r.Check, r.Options.Space.Pipeline, r.Options.Space.Threshold = m.Check, m.Identity(),
+		m.ThresholdSettings()
 	r.NewIndex = func() (singlepass.Index, error) { return m.NewIndex(m.Threshold()) }
 	r.State.FS = vfs.NewMem()
 	reopen(t, r)
@@ -110,16 +121,19 @@ func soundCluster(t testing.TB, r *Replica) article.Cluster {
 	}
 	f, _ := m.NewFingerprinter()("", "the harbour bridge opens after three years of work")
 	return article.Cluster{
-		ClusterID: "articles/4/7", Seq: 7, Fingerprint: article.Fingerprint(f.Hash), Sketch: []byte(f.Sketch), Size: 2,
-		FirstSeen: wallClock.Add(-time.Hour), LastSeen: wallClock, Representative: article.Representative{ID: "a", Title: "Harbour bridge opens"},
-		Pipeline: r.Options.Space.Pipeline,
+		ClusterID: "articles/4/7", Seq: 7, Fingerprint: article.Fingerprint(f.Hash),
+		Sketch: []byte(f.Sketch), Size: 2,
+		FirstSeen: wallClock.Add(-time.Hour), LastSeen: wallClock,
+		Representative: article.Representative{ID: "a", Title: "Harbour bridge opens"},
+		Pipeline:       r.Options.Space.Pipeline,
 	}
 }
 
 // clusterRecord is the record of a cluster at an offset of partition 1, of three.
 func clusterRecord(c article.Cluster, offset int64, position string) kafka.Record {
 	return kafka.Record{
-		Topic: "clusters", Partition: 1, Offset: offset, Time: wallClock, Key: []byte(c.ClusterID), Value: c.JSON(),
+		Topic: "clusters", Partition: 1, Offset: offset, Time: wallClock, Key: []byte(c.ClusterID),
+		Value:   c.JSON(),
 		Headers: []kafka.Header{{Key: article.HeaderPosition, Value: []byte(position)}},
 	}
 }
@@ -127,7 +141,10 @@ func clusterRecord(c article.Cluster, offset int64, position string) kafka.Recor
 func applyAll(t testing.TB, r *Replica, records ...kafka.Record) error {
 	t.Helper()
 	for _, record := range records {
-		if _, err := r.applyChunk(t.Context(), consumer.Chunk{Partition: record.Partition, Records: []kafka.Record{record}, Next: record.Offset + 1}); err != nil {
+		if _, err := r.applyChunk(t.Context(), consumer.Chunk{
+			Partition: record.Partition,
+			Records:   []kafka.Record{record}, Next: record.Offset + 1,
+		}); err != nil {
 			return err
 		}
 	}
@@ -141,13 +158,17 @@ func checkpointOf(r *Replica, offsets map[int]int64) article.Checkpoint {
 }
 
 func checkpointRecord(c article.Checkpoint, offset int64) kafka.Record {
-	return kafka.Record{Topic: "clusters", Partition: 0, Offset: offset, Time: wallClock, Key: []byte(c.Key()), Value: c.JSON()}
+	return kafka.Record{
+		Topic: "clusters", Partition: 0, Offset: offset, Time: wallClock, Key: []byte(c.Key()),
+		Value: c.JSON(),
+	}
 }
 
 // liveRecord returns the record of a live cluster.
 func liveRecord(c cluster.Cluster, identity string) kafka.Record {
 	return kafka.Record{
-		Topic: "clusters", Partition: c.Founder.Partition % 3, Key: []byte(c.ID()), Value: c.AppendJSON(nil, identity),
+		Topic: "clusters", Partition: c.Founder.Partition % 3, Key: []byte(c.ID()),
+		Value:   c.AppendJSON(nil, identity),
 		Headers: []kafka.Header{{Key: article.HeaderPosition, Value: fmt.Append(nil, c.Position)}},
 	}
 }
@@ -180,9 +201,12 @@ func mustAssign(t testing.TB, s *space.Space, articles []fingerprint.Article) sp
 // testCluster returns a cluster of SimHash that was founded at this address.
 func testCluster(partition int, offset int64) cluster.Cluster {
 	return cluster.Cluster{
-		Centre:  singlepass.Centre{Fingerprint: singlepass.Fingerprint{Hash: 0xabc}, Seq: uint64(offset)},
-		Founder: article.Address{Topic: "articles", Partition: partition, Offset: offset}, Position: uint64(offset) + 100,
-		Size: 3, FirstSeen: wallClock.UnixMilli(), LastSeen: wallClock.Add(time.Hour).UnixMilli(),
+		Centre: singlepass.Centre{
+			Fingerprint: singlepass.Fingerprint{Hash: 0xabc}, Seq: uint64(offset),
+		},
+		Founder:  article.Address{Topic: "articles", Partition: partition, Offset: offset},
+		Position: uint64(offset) + 100,
+		Size:     3, FirstSeen: wallClock.UnixMilli(), LastSeen: wallClock.Add(time.Hour).UnixMilli(),
 		Representative: article.Representative{ID: "a", Title: "港口大桥"},
 	}
 }

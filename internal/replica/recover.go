@@ -10,8 +10,8 @@ import (
 	"github.com/clusterd/clusterd/internal/monitor"
 )
 
-// CatchUp brings the replica to where the clusters topic ends now. When nothing is written any more by
-// a previous owner, because it has been fenced, that is all there is.
+// CatchUp brings the replica to where the clusters topic ends now. When nothing is written any more
+// by a previous owner, because it has been fenced, that is all there is.
 //
 // It reads to where the partitions end, not to the last stable offset: another space's open
 // transaction may hold that back while records of ours lie behind it.
@@ -31,7 +31,8 @@ func (r *Replica) CatchUp(ctx context.Context) error {
 	}
 	took := time.Since(began)
 	r.Monitor.Recovered(took, read.source())
-	r.Log.Info("recovered the clusters", "clusters", r.space.Len(), "from", read.source(), "read_back", read.records, "took", took.Round(time.Millisecond))
+	r.Log.Info("recovered the clusters", "clusters", r.space.Len(), "from", read.source(), "read_back",
+		read.records, "took", took.Round(time.Millisecond))
 	return nil
 }
 
@@ -68,7 +69,8 @@ func (r *Replica) tryCatchUp(ctx context.Context) (read readBack, err error) {
 	progress := newProgress(r, from, ends.last)
 	if r.space.Meta().Written.IsZero() && progress.total > 0 {
 		r.rebuild = true
-		r.Log.Warn("no clusters are on disk yet: reading all of them from Kafka", "dir", r.Dir, "topic", r.Topic)
+		r.Log.Warn("no clusters are on disk yet: reading all of them from Kafka", "dir", r.Dir, "topic",
+			r.Topic)
 		r.Monitor.Rebuilt(monitor.Missing)
 	}
 	read.whole = r.rebuild
@@ -86,7 +88,9 @@ func (r *Replica) tryCatchUp(ctx context.Context) (read readBack, err error) {
 
 // readUntil applies the committed records from the offsets from to where progress ends, and returns
 // how many that were. Tombstones stay in the topic for retention.
-func (r *Replica) readUntil(ctx context.Context, from map[int]int64, progress *progress, retention time.Duration) (int, error) {
+func (r *Replica) readUntil(
+	ctx context.Context, from map[int]int64, progress *progress, retention time.Duration,
+) (int, error) {
 	if progress.open == 0 {
 		return 0, nil
 	}
@@ -103,8 +107,10 @@ func (r *Replica) readUntil(ctx context.Context, from map[int]int64, progress *p
 			return false, err
 		}
 		if read += n; stale && n > 0 {
-			return false, fmt.Errorf("%w: it was last written at %s, and tombstones stay in the topic for %s (delete.retention.ms)", errUnusable,
-				written.Format(time.RFC3339), retention)
+			return false,
+				fmt.Errorf("%w: it was last written at %s, and tombstones stay in the topic for %s "+
+					"(delete.retention.ms)", errUnusable,
+					written.Format(time.RFC3339), retention)
 		}
 		return progress.add(chunk.Partition, chunk.Next), nil
 	})

@@ -55,19 +55,27 @@ func TestApplyChunk(t *testing.T) {
 	}
 	c, ok, err := r.space.Get(7)
 	if err != nil || !ok || c.Size != 9 || stored(t, r) != 1 || r.space.Len() != 1 {
-		t.Errorf("on disk %+v (%t, %v), %d clusters, %d centres; want articles/1/7 alone, of size 9", c, ok, err, stored(t, r), r.space.Len())
+		t.Errorf("on disk %+v (%t, %v), %d clusters, %d centres; want articles/1/7 alone, of size 9", c,
+			ok, err, stored(t, r), r.space.Len())
 	}
 	want := state.Meta{
-		Offsets: map[int]int64{1: 13}, Founders: map[int]int64{1: 7, 4: 7}, StreamTime: testCluster(1, 7).LastSeen, Next: 108,
+		Offsets: map[int]int64{1: 13}, Founders: map[int]int64{1: 7, 4: 7},
+		StreamTime: testCluster(1, 7).LastSeen, Next: 108,
 		Last: map[int]state.LastRecord{1: {Offset: 7, Key: "of another application"}},
 	}
-	if diff := cmp.Diff(want, r.space.Meta(), cmpopts.IgnoreFields(state.Meta{}, "Written")); diff != "" {
+	if diff := cmp.Diff(want, r.space.Meta(), cmpopts.IgnoreFields(state.Meta{},
+		"Written")); diff != "" {
 		t.Errorf("meta (-want +got):\n%s", diff)
 	}
 
-	unreadable := kafka.Record{Topic: "clusters", Partition: 1, Offset: 12, Value: []byte("x"), Unreadable: &kafka.Unreadable{Last: 14, Reason: "codec 7"}}
-	says := "offsets 12 to 14 of clusters/1 cannot be read (codec 7): it is a record batch that clusterd did not write. Nothing was skipped. Find out who " +
-		"else writes to output.clusters_topic, and start anew with another input.group and another output.clusters_topic"
+	unreadable := kafka.Record{
+		Topic: "clusters", Partition: 1, Offset: 12, Value: []byte("x"),
+		Unreadable: &kafka.Unreadable{Last: 14, Reason: "codec 7"},
+	}
+	says := "offsets 12 to 14 of clusters/1 cannot be read (codec 7): it is a record batch that " +
+		"clusterd did not write. Nothing was skipped. Find out who " +
+		"else writes to output.clusters_topic, and start anew with another input.group and another " +
+		"output.clusters_topic"
 	if err := read(unreadable); err == nil || err.Error() != says {
 		t.Errorf("error = %v\nwant    %s", err, says)
 	}
@@ -80,15 +88,37 @@ func TestContradictions(t *testing.T) {
 		position string
 		want     string
 	}{
-		"another fingerprint":     {func(c *article.Cluster) { c.Sketch[0]++; c.Fingerprint = article.Fingerprint(xxh3Of(c.Sketch)) }, "10", "centre or representative is another"},
-		"another representative":  {func(c *article.Cluster) { c.Representative.ID = "b" }, "10", "centre or representative is another"},
-		"another title":           {func(c *article.Cluster) { c.Representative.Title = "" }, "10", "centre or representative is another"},
-		"another seq":             {func(c *article.Cluster) { c.Seq = 8 }, "10", "another founding order than before, 7"},
-		"another founder":         {func(c *article.Cluster) { c.ClusterID = "articles/1/7" }, "10", "cluster articles/4/7 has the same founding order 7"},
-		"position goes back":      {func(*article.Cluster) {}, "8", "goes back, from size 2 at position 9"},
-		"size goes back":          {func(c *article.Cluster) { c.Seq, c.Size = 7, 1 }, "7", "goes back"},
-		"first seen comes later":  {func(c *article.Cluster) { c.FirstSeen = c.LastSeen }, "10", "goes back"},
-		"last seen comes earlier": {func(c *article.Cluster) { c.LastSeen = c.FirstSeen }, "10", "goes back"},
+		"another fingerprint": {func(
+			c *article.Cluster,
+		) {
+			c.Sketch[0]++
+			c.Fingerprint = article.Fingerprint(xxh3Of(c.Sketch))
+		}, "10", "centre or representative is another"},
+		"another representative": {
+			func(c *article.Cluster) { c.Representative.ID = "b" }, "10",
+			"centre or representative is another",
+		},
+		"another title": {
+			func(c *article.Cluster) { c.Representative.Title = "" }, "10",
+			"centre or representative is another",
+		},
+		"another seq": {
+			func(c *article.Cluster) { c.Seq = 8 }, "10", "another founding order than before, 7",
+		},
+		"another founder": {
+			func(c *article.Cluster) { c.ClusterID = "articles/1/7" }, "10",
+			"cluster articles/4/7 has the same founding order 7",
+		},
+		"position goes back": {
+			func(*article.Cluster) {}, "8", "goes back, from size 2 at position 9",
+		},
+		"size goes back": {func(c *article.Cluster) { c.Seq, c.Size = 7, 1 }, "7", "goes back"},
+		"first seen comes later": {
+			func(c *article.Cluster) { c.FirstSeen = c.LastSeen }, "10", "goes back",
+		},
+		"last seen comes earlier": {
+			func(c *article.Cluster) { c.LastSeen = c.FirstSeen }, "10", "goes back",
+		},
 	} {
 		for _, inOneChunk := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, in one chunk %t", name, inOneChunk), func(t *testing.T) {
@@ -99,7 +129,9 @@ func TestContradictions(t *testing.T) {
 				bad := clusterRecord(c, 12, tt.position)
 				var err error
 				if inOneChunk {
-					_, err = r.applyChunk(t.Context(), consumer.Chunk{Partition: 1, Records: []kafka.Record{sound, bad}, Next: 13})
+					_, err = r.applyChunk(t.Context(), consumer.Chunk{
+						Partition: 1, Records: []kafka.Record{sound, bad}, Next: 13,
+					})
 				} else {
 					err = applyAll(t, r, sound, bad)
 				}
@@ -115,11 +147,12 @@ func TestContradictions(t *testing.T) {
 	}
 }
 
-// A record of which the key is no text is recognised after a restart, like any other: else the disk would be recreated
-// at each start.
+// A record of which the key is no text is recognised after a restart, like any other: else the disk
+// would be recreated at each start.
 func TestLastRecordIsRecognised(t *testing.T) {
 	for name, key := range map[string][]byte{
-		"binary": {0xff, 0xfe, 0}, "long": bytes.Repeat([]byte("k"), 1<<20), "a checkpoint": []byte("checkpoint:other/1"), "nothing": {},
+		"binary": {0xff, 0xfe, 0}, "long": bytes.Repeat([]byte("k"), 1<<20),
+		"a checkpoint": []byte("checkpoint:other/1"), "nothing": {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := testReplica(t, 0)
@@ -164,7 +197,8 @@ func randomStream(r *rand.Rand, n int) []fingerprint.Article {
 	now := -100 * time.Hour
 	for i := range n {
 		now += time.Duration(r.IntN(int(20 * time.Minute)))
-		published := wallClock.Add(now - time.Duration(r.IntN(3))*time.Duration(r.IntN(int(3*time.Hour)))).Truncate(time.Millisecond)
+		published := wallClock.Add(now - time.Duration(r.IntN(3))*time.Duration(
+			r.IntN(int(3*time.Hour)))).Truncate(time.Millisecond)
 		if r.IntN(10) == 0 {
 			published = time.Time{}
 		}
@@ -192,7 +226,8 @@ type history struct {
 func (h *history) add(b space.Batch) {
 	for i := range b.Assignments {
 		a := &b.Assignments[i]
-		h.results = append(h.results, fmt.Sprintf("%d %d %s", a.Position, a.EventTime, a.AppendJSON(nil, "test")))
+		h.results = append(h.results, fmt.Sprintf("%d %d %s", a.Position, a.EventTime,
+			a.AppendJSON(nil, "test")))
 	}
 	for _, c := range b.Touched {
 		h.live[c.ID()] = c
@@ -202,7 +237,8 @@ func (h *history) add(b space.Batch) {
 	}
 }
 
-// restarted returns the replica again, opened from its disk, or a new one read from the clusters topic.
+// restarted returns the replica again, opened from its disk, or a new one read from the clusters
+// topic.
 func (h *history) restarted(t *testing.T, r *rand.Rand, old *Replica) *Replica {
 	t.Helper()
 	if r.IntN(2) == 0 {

@@ -1,8 +1,8 @@
-// Package replica keeps the clusters of a space, on disk and in the index, in step with the clusters
-// topic. Records of the topic go in; a [space.Space] that holds what they say comes out. The topic is
-// the truth: a disk that cannot be used is recreated from it. A [Standby] follows the topic while
-// nobody works on the space; an owner catches up before it goes live, and then commits what it has
-// written to the topic.
+// Package replica keeps the clusters of a space, on disk and in the index, in step with the
+// clusters topic. Records of the topic go in; a [space.Space] that holds what they say comes out.
+// The topic is the truth: a disk that cannot be used is recreated from it. A [Standby] follows the
+// topic while nobody works on the space; an owner catches up before it goes live, and then commits
+// what it has written to the topic.
 package replica
 
 import (
@@ -25,7 +25,8 @@ var errUnusable = errors.New("it does not fit the clusters topic")
 
 // unusable reports whether err says that a disk is to be recreated.
 func unusable(err error) bool {
-	return errors.Is(err, state.ErrDamaged) || errors.Is(err, state.ErrForeign) || errors.Is(err, errUnusable)
+	return errors.Is(err, state.ErrDamaged) || errors.Is(err, state.ErrForeign) ||
+		errors.Is(err, errUnusable)
 }
 
 // Options say which space a replica is of, and what it takes from outside.
@@ -51,15 +52,16 @@ type Options struct {
 	State state.Options
 }
 
-// A Replica is the clusters of one space as of some offset of the clusters topic. It is not safe for
-// concurrent use.
+// A Replica is the clusters of one space as of some offset of the clusters topic. It is not safe
+// for concurrent use.
 type Replica struct {
 	Options
 	partitions []int // of the clusters topic, that hold the space's clusters
 	modulus    int   // how many partitions the clusters topic has
 
-	scanTail func(ctx context.Context, partition int, from int64, each func(kafka.Record)) (end int64, err error)
-	scans    map[int]scan // by partition of the clusters topic
+	scanTail func(ctx context.Context, partition int, from int64, each func(kafka.Record)) (end int64,
+		err error)
+	scans map[int]scan // by partition of the clusters topic
 
 	space   *space.Space // nil: not open
 	rebuild bool         // the disk was empty, and what it has since is not all yet
@@ -122,7 +124,8 @@ func (r *Replica) openOf(broker string) error {
 	}
 	s := &r.Options.Space
 	store, err := state.Open(r.Dir, state.Identity{
-		Kafka: broker, Clusters: r.Topic, Partitions: r.modulus, Input: s.Input, Group: s.Group, Space: s.Space, Pipeline: s.Pipeline,
+		Kafka: broker, Clusters: r.Topic, Partitions: r.modulus, Input: s.Input, Group: s.Group,
+		Space: s.Space, Pipeline: s.Pipeline,
 	}, r.State)
 	if err != nil {
 		return err
@@ -153,7 +156,8 @@ func (r *Replica) Discard(reason error) error {
 		kind = monitor.Foreign
 	}
 	r.Monitor.Rebuilt(kind)
-	r.Log.Warn("the clusters on disk cannot be used; reading all of them back from Kafka, which has them", "dir", r.Dir, "reason", reason)
+	r.Log.Warn("the clusters on disk cannot be used; reading all of them back from Kafka, which has "+
+		"them", "dir", r.Dir, "reason", reason)
 	_ = r.close() // the reason says what is wrong with it
 	return state.Remove(r.Dir)
 }
@@ -161,7 +165,8 @@ func (r *Replica) Discard(reason error) error {
 // Close leaves the disk as it is, complete up to its checkpoint.
 func (r *Replica) Close() {
 	if err := r.close(); err != nil {
-		r.Log.Warn("closing the clusters on disk failed; what is missing is read from Kafka again", "dir", r.Dir, "error", err)
+		r.Log.Warn("closing the clusters on disk failed; what is missing is read from Kafka again", "dir",
+			r.Dir, "error", err)
 	}
 }
 

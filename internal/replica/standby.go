@@ -6,9 +6,9 @@ import (
 	"github.com/clusterd/clusterd/internal/kafka"
 )
 
-// A Standby keeps a replica up to date while nobody works on it, so that whoever takes the space over
-// has only the tail to read. It also opens the disk and fills the index while the group is still being
-// joined. Its methods are called by one goroutine.
+// A Standby keeps a replica up to date while nobody works on it, so that whoever takes the space
+// over has only the tail to read. It also opens the disk and fills the index while the group is
+// still being joined. Its methods are called by one goroutine.
 type Standby struct {
 	*Replica
 	failed chan<- error // for what waiting does not mend
@@ -42,8 +42,8 @@ func (s *Standby) Resume(ctx context.Context) {
 	}()
 }
 
-// Pause tells it to stop. The replica is the caller's once the channel is closed, which takes a while
-// where the index is being filled.
+// Pause tells it to stop. The replica is the caller's once the channel is closed, which takes a
+// while where the index is being filled.
 func (s *Standby) Pause() (paused <-chan struct{}) {
 	s.stop()
 	return s.done

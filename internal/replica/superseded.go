@@ -24,8 +24,8 @@ func contradict(format string, args ...any) error {
 	return contradiction(fmt.Sprintf(format, args...))
 }
 
-// passOver returns nil where a record that is not to be believed may be passed over, since a later one
-// has its key. Otherwise it returns the error, with what to do about it.
+// passOver returns nil where a record that is not to be believed may be passed over, since a later
+// one has its key. Otherwise it returns the error, with what to do about it.
 func (r *Replica) passOver(ctx context.Context, record kafka.Record, err error) error {
 	var bad *unexpected
 	var c contradiction
@@ -43,8 +43,9 @@ func (r *Replica) passOver(ctx context.Context, record kafka.Record, err error) 
 
 // scan is what a look ahead in a partition of the clusters topic has found.
 type scan struct {
-	end   int64              // up to where it looked
-	stays map[int64]struct{} // offsets of records that are not to be believed, and that no later one supersedes
+	end int64 // up to where it looked
+	// offsets of records that are not to be believed, and that no later one supersedes
+	stays map[int64]struct{}
 }
 
 // superseded reports whether a later record has the key of one that is not to be believed, so that
@@ -75,7 +76,8 @@ func (r *Replica) superseded(ctx context.Context, bad *unexpected) (bool, error)
 // scanBehind scans the rest of a partition behind a record.
 func (r *Replica) scanBehind(ctx context.Context, bad *unexpected) (scan, error) {
 	s := scan{stays: make(map[int64]struct{})}
-	pending := map[xxh3.Uint128]int64{xxh3.Hash128(bad.Key): bad.Offset} // by key: the offset of the last one that is wrong
+	// by key: the offset of the last one that is wrong
+	pending := map[xxh3.Uint128]int64{xxh3.Hash128(bad.Key): bad.Offset}
 	var err error
 	s.end, err = r.scanTail(ctx, bad.Partition, bad.Offset+1, func(record kafka.Record) {
 		key := xxh3.Hash128(record.Key)
@@ -91,7 +93,9 @@ func (r *Replica) scanBehind(ctx context.Context, bad *unexpected) (scan, error)
 }
 
 // readTail hands on the records of a partition from an offset on, and returns where it ends.
-func (r *Replica) readTail(ctx context.Context, partition int, from int64, each func(kafka.Record)) (end int64, err error) {
+func (r *Replica) readTail(
+	ctx context.Context, partition int, from int64, each func(kafka.Record),
+) (end int64, err error) {
 	ends, err := r.ends(ctx)
 	if err != nil {
 		return 0, err
@@ -99,12 +103,13 @@ func (r *Replica) readTail(ctx context.Context, partition int, from int64, each 
 	if end = ends.last[partition]; from >= end {
 		return end, nil
 	}
-	return end, r.receive(ctx, map[int]int64{partition: from}, func(chunk consumer.Chunk) (done bool, err error) {
-		for _, record := range chunk.Records {
-			each(record)
-		}
-		return chunk.Next >= end, nil
-	})
+	return end, r.receive(ctx, map[int]int64{partition: from},
+		func(chunk consumer.Chunk) (done bool, err error) {
+			for _, record := range chunk.Records {
+				each(record)
+			}
+			return chunk.Next >= end, nil
+		})
 }
 
 // removal says how to remove a record from the clusters topic.
@@ -120,12 +125,14 @@ func (r *Replica) removal(record kafka.Record) string {
 	if len(record.Key) > maxKeyBytes || bytes.ContainsAny(record.Key, "\x00\n\t") {
 		command = "a record with that key, in that partition, without a value"
 	}
-	return fmt.Sprintf("Where this record alone is wrong, a tombstone to its key takes it out at the next start (%s): %s", clusterIsGone, command)
+	return fmt.Sprintf("Where this record alone is wrong, a tombstone to its key takes it out at "+
+		"the next start (%s): %s", clusterIsGone, command)
 }
 
 // shellQuoted returns a key as an argument of a command.
 func shellQuoted(key []byte) string {
-	plain := utf8.Valid(key) && !strings.ContainsFunc(string(key), func(c rune) bool { return !strconv.IsPrint(c) || c == '\'' })
+	plain := utf8.Valid(key) && !strings.ContainsFunc(string(key),
+		func(c rune) bool { return !strconv.IsPrint(c) || c == '\'' })
 	if plain {
 		return "'" + string(key) + "'"
 	}

@@ -24,8 +24,8 @@ type Batch struct {
 // Existed reports whether a cluster was there before the batch.
 func (b *Batch) Existed(c *cluster.Cluster) bool { return c.Seq < b.before.Next }
 
-// An Assignment is what became of one article. Of an article that was not clustered, only Article and
-// Status are set.
+// An Assignment is what became of one article. Of an article that was not clustered, only Article
+// and Status are set.
 type Assignment struct {
 	*fingerprint.Article
 	Status         article.Status
@@ -41,7 +41,9 @@ func unclustered(a *fingerprint.Article) Assignment {
 	return Assignment{Article: a, Status: article.Unclustered}
 }
 
-func clustered(a *fingerprint.Article, m *member, decision singlepass.Assignment, at int64) Assignment {
+func clustered(
+	a *fingerprint.Article, m *member, decision singlepass.Assignment, at int64,
+) Assignment {
 	status := article.New
 	if decision.Joined {
 		status = article.Joined
@@ -54,7 +56,9 @@ func clustered(a *fingerprint.Article, m *member, decision singlepass.Assignment
 
 // AppendJSON appends the article's result. Identity says how fingerprints are made.
 func (a *Assignment) AppendJSON(dst []byte, identity string) []byte {
-	r := article.Result{ArticleID: a.Article.Representative.ID, Status: a.Status, Source: a.Source, Pipeline: identity}
+	r := article.Result{
+		ArticleID: a.Article.Representative.ID, Status: a.Status, Source: a.Source, Pipeline: identity,
+	}
 	if !a.PublishedAt.IsZero() {
 		r.PublishedAt = &a.PublishedAt
 	}

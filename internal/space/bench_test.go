@@ -42,7 +42,8 @@ func onDisk(b *testing.B, window time.Duration) *Space {
 	if err != nil {
 		b.Fatal(err)
 	}
-	return New(hamming.Centres(hamming.NewBTree(3)), store, window, func() time.Time { return at(24 * time.Hour) })
+	return New(hamming.Centres(hamming.NewBTree(3)), store, window,
+		func() time.Time { return at(24 * time.Hour) })
 }
 
 // foundMany lets a space found clusters, in batches of the size that a backlog has.
@@ -58,8 +59,8 @@ func foundMany(b *testing.B, s *Space, r *rand.Rand, first, n int64, seen func(i
 	}
 }
 
-// A million clusters expire with one article: how long the batches take that have them to take away, each
-// of one article.
+// A million clusters expire with one article: how long the batches take that have them to take
+// away, each of one article.
 func BenchmarkMassExpiry(b *testing.B) {
 	const clusters, window = 1_000_000, time.Hour
 	for b.Loop() {
@@ -80,8 +81,8 @@ func BenchmarkMassExpiry(b *testing.B) {
 	}
 }
 
-// An hour's worth of articles, 100 a second, with a window of ten minutes: the live heap after twenty
-// minutes, when the window is full twice over, and at the end.
+// An hour's worth of articles, 100 a second, with a window of ten minutes: the live heap after
+// twenty minutes, when the window is full twice over, and at the end.
 func BenchmarkChurn(b *testing.B) {
 	const perSecond, window = 100, 10 * time.Minute
 	for b.Loop() {
@@ -89,7 +90,8 @@ func BenchmarkChurn(b *testing.B) {
 		s := onDisk(b, window)
 		articles := func(from, to time.Duration) {
 			first, n := int64(from.Seconds()*perSecond), int64((to-from).Seconds()*perSecond)
-			foundMany(b, s, r, first, n, func(i int64) time.Time { return at(-time.Hour + time.Duration(i)*time.Second/perSecond) })
+			foundMany(b, s, r, first, n,
+				func(i int64) time.Time { return at(-time.Hour + time.Duration(i)*time.Second/perSecond) })
 		}
 		articles(0, 20*time.Minute)
 		b.ReportMetric(liveHeap(), "MB/after-20-min")

@@ -1,7 +1,7 @@
 // Package space assigns articles to the clusters of one space: articles that are compared with one
-// another. Fingerprinted articles go in, in order and in batches; out comes a [Batch] of what became
-// of them and of which clusters that changes. The caller makes it last somewhere else, and then
-// commits it here, or rolls it back. The package knows neither Kafka nor files.
+// another. Fingerprinted articles go in, in order and in batches; out comes a [Batch] of what
+// became of them and of which clusters that changes. The caller makes it last somewhere else, and
+// then commits it here, or rolls it back. The package knows neither Kafka nor files.
 package space
 
 import (
@@ -38,12 +38,15 @@ type member struct {
 	touched bool // an article of the batch belongs to it
 }
 
-// New returns a Space of the clusters in the store, which it owns from now on. The index is empty, and
-// the Space has to [Space.Load] before it assigns. Clusters expire after the window, in event time; 0
-// is never. now is the clock that event times are held to.
-func New(index singlepass.Index, store *state.Store, window time.Duration, now func() time.Time) *Space {
+// New returns a Space of the clusters in the store, which it owns from now on. The index is empty:
+// unless the store is, too, the Space has to [Space.Load] before it assigns. Clusters expire after
+// the window, in event time; 0 is never. now is the clock that event times are held to.
+func New(
+	index singlepass.Index, store *state.Store, window time.Duration, now func() time.Time,
+) *Space {
 	s := &Space{store: store, window: window, now: now}
-	s.rule = singlepass.NewSpace(index, window, func(c singlepass.Centre) int64 { return s.member(c.Seq).LastSeen })
+	s.rule = singlepass.NewSpace(index, window,
+		func(c singlepass.Centre) int64 { return s.member(c.Seq).LastSeen })
 	return s
 }
 
@@ -115,8 +118,8 @@ func (s *Space) member(seq uint64) *member {
 	return m
 }
 
-// Assign takes in the articles of a batch, in order, which must stay as they are. Of these, n is about
-// how many. After an error, roll the batch back.
+// Assign assigns the articles of a batch, in order, which must stay as they are. Of these, n is
+// about how many. After an error, roll the batch back.
 func (s *Space) Assign(articles iter.Seq[*fingerprint.Article], n int) (Batch, error) {
 	out := Batch{Assignments: make([]Assignment, 0, n), before: s.rule.State()}
 	s.batch, s.err = make(map[uint64]*member), nil
@@ -162,11 +165,13 @@ func found(a *fingerprint.Article, centre singlepass.Centre, at int64) *member {
 // eventTime returns the event time that counts for an article, and why it is another than it says.
 func (s *Space) eventTime(a *fingerprint.Article) (at int64, why singlepass.Adjustment) {
 	return singlepass.Dates{
-		Published: a.PublishedAt, Recorded: a.RecordedAt, StreamTime: s.rule.State().StreamTime, Now: s.now(), Window: s.window,
+		Published: a.PublishedAt, Recorded: a.RecordedAt, StreamTime: s.rule.State().StreamTime,
+		Now: s.now(), Window: s.window,
 	}.EventTime()
 }
 
-// Commit makes a batch last, once it is committed. Of m, the caller sets what the rule does not know.
+// Commit makes a batch last, once it is committed. Of m, the caller sets what the rule does not
+// know.
 func (s *Space) Commit(b Batch, m state.Meta) error {
 	now := s.rule.State()
 	m.StreamTime, m.Next = now.StreamTime, now.Next
@@ -194,8 +199,8 @@ type Change struct {
 	Removed bool
 }
 
-// Apply takes in what was committed elsewhere, in the store, and in the index if that is loaded. No
-// batch may be in hand.
+// Apply takes over what was committed elsewhere, in the store, and in the index if that is loaded.
+// No batch may be in hand.
 func (s *Space) Apply(changes iter.Seq[*Change], m state.Meta) error {
 	var put, gone []cluster.Cluster
 	for c := range changes {
@@ -222,8 +227,8 @@ func (s *Space) Apply(changes iter.Seq[*Change], m state.Meta) error {
 }
 
 // maxCollected is how many expired clusters a batch removes beside as many as it founds. Where more
-// have expired at once, the next batches remove them: each costs some microseconds, and no batch shall
-// wait for a million.
+// have expired at once, the next batches remove them: each costs some microseconds, and no batch
+// shall wait for a million.
 const maxCollected = 1000
 
 // partition divides the clusters that the batch touched into those that live on and those that have
@@ -257,8 +262,8 @@ func (s *Space) partition(out *Batch) {
 	}
 }
 
-// removable reports whether a cluster has expired and may go. That of the last article stays until the
-// next one: the position from which the space goes on is recovered from it.
+// removable reports whether a cluster has expired and may go. That of the last article stays until
+// the next one: the position from which the space goes on is recovered from it.
 func (s *Space) removable(c *cluster.Cluster) bool {
 	return s.rule.Expired(c.LastSeen) && c.Position+1 != s.rule.State().Next
 }

@@ -24,14 +24,16 @@ var wallClock = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
 func at(d time.Duration) time.Time { return wallClock.Add(d) }
 
-// testSpace returns a space of SimHash, in memory, at a time that stands still a day after [wallClock].
+// testSpace returns a space of SimHash, in memory, at a time that stands still a day after
+// [wallClock].
 func testSpace(t testing.TB, window time.Duration) *Space {
 	t.Helper()
 	store, err := state.OpenInMemory(state.Identity{Input: "articles"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := New(hamming.Centres(hamming.NewBTree(3)), store, window, func() time.Time { return at(24 * time.Hour) })
+	s := New(hamming.Centres(hamming.NewBTree(3)), store, window,
+		func() time.Time { return at(24 * time.Hour) })
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -78,19 +80,25 @@ func TestAssignResults(t *testing.T) {
 	bare := clustertest.Article(2, 0, published)
 	bare.Comparable = false
 	b := mustAssign(t, s, []fingerprint.Article{
-		clustertest.Article(0, far[1], published), clustertest.Article(1, far[1]^0b111, time.Time{}), bare, clustertest.Article(4, far[1]^0b1111, published),
+		clustertest.Article(0, far[1], published), clustertest.Article(1, far[1]^0b111, time.Time{}),
+		bare, clustertest.Article(4, far[1]^0b1111, published),
 	})
 
 	id0, id4, zero, three := "articles/0/0", "articles/1/4", 0.0, 3.0
-	f0, f1, f4 := article.Fingerprint(far[1]), article.Fingerprint(far[1]^0b111), article.Fingerprint(far[1]^0b1111)
-	r0, r4 := &article.Representative{ID: "a0", Title: "title of a0"}, &article.Representative{ID: "a4", Title: "title of a4"}
+	f0, f1, f4 := article.Fingerprint(far[1]), article.Fingerprint(far[1]^0b111),
+		article.Fingerprint(far[1]^0b1111)
+	r0, r4 := &article.Representative{ID: "a0", Title: "title of a0"},
+		&article.Representative{ID: "a4", Title: "title of a4"}
 	want := []article.Result{
 		{
-			ArticleID: "a0", ClusterID: &id0, Status: article.New, Distance: &zero, Size: 1, Representative: r0, Fingerprint: &f0,
-			PublishedAt: &published, Source: article.Address{Topic: "articles", Partition: 0, Offset: 0}, Pipeline: "test",
+			ArticleID: "a0", ClusterID: &id0, Status: article.New, Distance: &zero, Size: 1,
+			Representative: r0, Fingerprint: &f0,
+			PublishedAt: &published, Source: article.Address{Topic: "articles", Partition: 0, Offset: 0},
+			Pipeline: "test",
 		},
 		{
-			ArticleID: "a1", ClusterID: &id0, Status: article.Joined, Distance: &three, Size: 2, Representative: r0, Fingerprint: &f1,
+			ArticleID: "a1", ClusterID: &id0, Status: article.Joined, Distance: &three, Size: 2,
+			Representative: r0, Fingerprint: &f1,
 			Source: article.Address{Topic: "articles", Partition: 1, Offset: 1}, Pipeline: "test",
 		},
 		{
@@ -98,8 +106,10 @@ func TestAssignResults(t *testing.T) {
 			Source: article.Address{Topic: "articles", Partition: 2, Offset: 2}, Pipeline: "test",
 		},
 		{
-			ArticleID: "a4", ClusterID: &id4, Status: article.New, Distance: &zero, Size: 1, Representative: r4, Fingerprint: &f4,
-			PublishedAt: &published, Source: article.Address{Topic: "articles", Partition: 1, Offset: 4}, Pipeline: "test",
+			ArticleID: "a4", ClusterID: &id4, Status: article.New, Distance: &zero, Size: 1,
+			Representative: r4, Fingerprint: &f4,
+			PublishedAt: &published, Source: article.Address{Topic: "articles", Partition: 1, Offset: 4},
+			Pipeline: "test",
 		},
 	}
 	for i := range b.Assignments {
@@ -109,12 +119,16 @@ func TestAssignResults(t *testing.T) {
 		}
 	}
 	// What is not clustered moves no position.
-	if got := []uint64{b.Assignments[0].Position, b.Assignments[1].Position, b.Assignments[3].Position}; !slices.Equal(got, []uint64{0, 1, 2}) {
+	if got := []uint64{
+		b.Assignments[0].Position, b.Assignments[1].Position,
+		b.Assignments[3].Position,
+	}; !slices.Equal(got, []uint64{0, 1, 2}) {
 		t.Errorf("positions = %v, want 0, 1, 2", got)
 	}
 }
 
-// An article from tomorrow ends nobody's cluster, and one from 1971 is found again; both are counted.
+// An article from tomorrow ends nobody's cluster, and one from 1971 is found again; both are
+// counted.
 func TestStrangeTimesAreAdjusted(t *testing.T) {
 	s := testSpace(t, time.Hour)
 	s.now = func() time.Time { return wallClock }
@@ -125,29 +139,39 @@ func TestStrangeTimesAreAdjusted(t *testing.T) {
 	}
 	y1971 := time.Date(1971, 1, 1, 0, 0, 0, 0, time.UTC)
 	c := mustAssign(t, s, []fingerprint.Article{
-		of(0, far[0], wallClock), of(1, far[1], at(24*time.Hour)), of(2, far[0], wallClock), of(3, far[2], y1971), of(4, far[2], y1971), of(5, far[0], wallClock),
+		of(0, far[0], wallClock), of(1, far[1], at(24*time.Hour)), of(2, far[0], wallClock),
+		of(3, far[2], y1971), of(4, far[2], y1971), of(5, far[0], wallClock),
 	})
 	var got []string
 	for _, a := range c.Assignments {
-		got = append(got, fmt.Sprintf("%s %s", a.ClusterID, time.UnixMilli(a.EventTime).UTC().Format(time.TimeOnly)))
+		got = append(got, fmt.Sprintf("%s %s", a.ClusterID,
+			time.UnixMilli(a.EventTime).UTC().Format(time.TimeOnly)))
 	}
-	want := []string{"articles/0/0 12:00:00", "articles/1/1 12:15:00", "articles/0/0 12:00:00", "articles/0/3 12:00:00", "articles/0/3 12:00:00", "articles/0/0 12:00:00"}
+	want := []string{
+		"articles/0/0 12:00:00", "articles/1/1 12:15:00", "articles/0/0 12:00:00",
+		"articles/0/3 12:00:00", "articles/0/3 12:00:00", "articles/0/0 12:00:00",
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if a := c.Adjusted; a.Ahead != 1 || a.Old != 2 || a.Example != c.Assignments[1].Article || !a.EventTime.Equal(at(15*time.Minute)) {
+	if a := c.Adjusted; a.Ahead != 1 || a.Old != 2 || a.Example != c.Assignments[1].Article ||
+		!a.EventTime.Equal(at(15*time.Minute)) {
 		t.Errorf("counted %+v", a)
 	}
 }
 
 func TestClusterSpansItsMembers(t *testing.T) {
 	s := testSpace(t, 0)
-	c := mustAssign(t, s, []fingerprint.Article{clustertest.Article(0, 0, at(-5*time.Hour)), clustertest.Article(1, 1, at(-7*time.Hour)), clustertest.Article(2, 1, at(-2*time.Hour)), clustertest.Article(3, 1, at(-6*time.Hour))})
+	c := mustAssign(t, s, []fingerprint.Article{
+		clustertest.Article(0, 0, at(-5*time.Hour)), clustertest.Article(1, 1, at(-7*time.Hour)),
+		clustertest.Article(2, 1, at(-2*time.Hour)), clustertest.Article(3, 1, at(-6*time.Hour)),
+	})
 	if len(c.Touched) != 1 {
 		t.Fatalf("touched = %v, want one cluster", c.Touched)
 	}
 	want := cluster.Cluster{
-		Founder: article.Address{Topic: "articles"}, Position: 3, Size: 4, FirstSeen: at(-7 * time.Hour).UnixMilli(), LastSeen: at(-2 * time.Hour).UnixMilli(),
+		Founder: article.Address{Topic: "articles"}, Position: 3, Size: 4,
+		FirstSeen: at(-7 * time.Hour).UnixMilli(), LastSeen: at(-2 * time.Hour).UnixMilli(),
 		Representative: article.Representative{ID: "a0", Title: "title of a0"},
 	}
 	if diff := cmp.Diff(want, c.Touched[0]); diff != "" {
@@ -169,21 +193,33 @@ func TestTouchedAndExpired(t *testing.T) {
 		touched, expired []uint64
 	}{
 		"nothing": {nil, nil, []uint64{}, []uint64{}},
-		"found":   {nil, []fingerprint.Article{clustertest.Article(0, far[0], wallClock), clustertest.Article(1, far[1], wallClock)}, []uint64{0, 1}, []uint64{}},
+		"found": {nil, []fingerprint.Article{
+			clustertest.Article(0, far[0], wallClock), clustertest.Article(1, far[1], wallClock),
+		}, []uint64{0, 1}, []uint64{}},
 		"at the window's end it lives": {
-			[]fingerprint.Article{clustertest.Article(0, far[0], wallClock)}, []fingerprint.Article{clustertest.Article(1, far[1], at(window))}, []uint64{1}, []uint64{},
+			[]fingerprint.Article{clustertest.Article(0, far[0], wallClock)},
+			[]fingerprint.Article{clustertest.Article(1, far[1], at(window))},
+			[]uint64{1},
+			[]uint64{},
 		},
 		"expired": {
-			[]fingerprint.Article{clustertest.Article(0, far[0], wallClock)}, []fingerprint.Article{clustertest.Article(1, far[1], at(window+time.Millisecond))}, []uint64{1}, []uint64{0},
+			[]fingerprint.Article{clustertest.Article(0, far[0], wallClock)},
+			[]fingerprint.Article{clustertest.Article(1, far[1], at(window+time.Millisecond))},
+			[]uint64{1},
+			[]uint64{0},
 		},
 		"touched, then expired": {
 			[]fingerprint.Article{clustertest.Article(0, far[0], wallClock)},
-			[]fingerprint.Article{clustertest.Article(1, far[0], wallClock), clustertest.Article(2, far[1], at(2*window))},
+			[]fingerprint.Article{
+				clustertest.Article(1, far[0], wallClock), clustertest.Article(2, far[1], at(2*window)),
+			},
 			[]uint64{2},
 			[]uint64{0},
 		},
 		"founded and expired in one batch": {
-			nil, []fingerprint.Article{clustertest.Article(0, far[0], wallClock), clustertest.Article(1, far[1], at(2*window))}, []uint64{1}, []uint64{0},
+			nil, []fingerprint.Article{
+				clustertest.Article(0, far[0], wallClock), clustertest.Article(1, far[1], at(2*window)),
+			}, []uint64{1}, []uint64{0},
 		},
 		"expired, and founded anew": {
 			[]fingerprint.Article{clustertest.Article(0, far[0], wallClock)},
@@ -193,7 +229,10 @@ func TestTouchedAndExpired(t *testing.T) {
 		},
 		"a late one founds, and expires with the next": {
 			[]fingerprint.Article{clustertest.Article(0, far[0], wallClock)},
-			[]fingerprint.Article{inItsTime(clustertest.Article(1, far[1], at(-2*window))), clustertest.Article(2, far[0], wallClock)},
+			[]fingerprint.Article{
+				inItsTime(clustertest.Article(1, far[1], at(-2*window))),
+				clustertest.Article(2, far[0], wallClock),
+			},
 			[]uint64{0},
 			[]uint64{1},
 		},
@@ -226,13 +265,15 @@ func TestExpiryIsSpreadAndExact(t *testing.T) {
 	}
 	founded := len(mustAssign(t, s, old).founded)
 	later := func(offset int64) []fingerprint.Article {
-		return []fingerprint.Article{clustertest.Article(offset, old[offset%clusters].Fingerprint.Hash, at(2*window))}
+		return []fingerprint.Article{clustertest.Article(offset, old[offset%clusters].Fingerprint.Hash,
+			at(2*window))}
 	}
 	for batch, want := range []int{maxCollected + 1, founded - maxCollected - 1, 0} {
 		offset := int64(clusters + batch)
 		c := mustAssign(t, s, later(offset))
 		if len(c.Expired) != want {
-			t.Errorf("batch %d took %d expired clusters away, want %d of %d", batch, len(c.Expired), want, founded)
+			t.Errorf("batch %d took %d expired clusters away, want %d of %d", batch, len(c.Expired), want,
+				founded)
 		}
 		if status := c.Assignments[0].Status; status != article.New {
 			t.Errorf("batch %d: the article is %s: it joined a cluster that had expired", batch, status)
@@ -243,19 +284,25 @@ func TestExpiryIsSpreadAndExact(t *testing.T) {
 	}
 }
 
-// A disk that fails in the middle of a batch, here by lacking a cluster, is an error, and the batch can be
-// rolled back.
+// A disk that fails in the middle of a batch, here by lacking a cluster, is an error, and the batch
+// can be rolled back.
 func TestAssignWithADiskThatFails(t *testing.T) {
 	s := testSpace(t, time.Hour)
-	mustAssign(t, s, []fingerprint.Article{clustertest.Article(0, far[0], wallClock), clustertest.Article(1, far[1], wallClock)})
+	mustAssign(t, s, []fingerprint.Article{
+		clustertest.Article(0, far[0], wallClock), clustertest.Article(1, far[1], wallClock),
+	})
 	s.rule.Insert(singlepass.Centre{Fingerprint: singlepass.Fingerprint{Hash: far[3]}, Seq: 77})
 	before := s.rule.State()
-	c, err := assign(s, []fingerprint.Article{clustertest.Article(2, far[2], wallClock), clustertest.Article(3, far[3], wallClock), clustertest.Article(4, far[0], at(time.Minute))})
+	c, err := assign(s, []fingerprint.Article{
+		clustertest.Article(2, far[2], wallClock), clustertest.Article(3, far[3], wallClock),
+		clustertest.Article(4, far[0], at(time.Minute)),
+	})
 	if !errors.Is(err, state.ErrDamaged) {
 		t.Errorf("error = %v, want that the disk is damaged", err)
 	}
 	s.Rollback(c)
 	if s.rule.Len() != 3 || s.rule.State() != before {
-		t.Errorf("%d centres and %+v after the batch was rolled back; want 3 and %+v", s.rule.Len(), s.rule.State(), before)
+		t.Errorf("%d centres and %+v after the batch was rolled back; want 3 and %+v", s.rule.Len(),
+			s.rule.State(), before)
 	}
 }

@@ -20,19 +20,23 @@ const (
 	maxSublevels = 12
 )
 
-// Apply puts and removes clusters and sets the meta data, all or nothing. No cluster may be named twice.
-// Clusters that are on disk are replaced, and removing one that is not there does nothing: applying the
-// same again changes nothing. m.Next must be above the seqs of all clusters. m.Written and m.Founders are set here.
+// Apply puts and removes clusters and sets the meta data, all or nothing. No cluster may be named
+// twice. Clusters that are on disk are replaced, and removing one that is not there does nothing:
+// applying the same again changes nothing. m.Next must be above the seqs of all clusters. m.Written
+// and m.Founders are set here.
 //
-// A cluster that was read from this store since the last Apply is not read again; one whose seq is not below
-// the Next of before is new. Any other is looked up.
+// A cluster that was read from this store since the last Apply is not read again; one whose seq is
+// not below the Next of before is new. Any other is looked up.
 //
 // After an error of the disk the change is in memory or not, and nothing can be done but Close.
 func (s *Store) Apply(put, remove []cluster.Cluster, m Meta) error {
 	if err := s.health.check(); err != nil {
 		return err
 	}
-	c := change{Store: s, batch: s.db.NewBatch(), live: s.live, oldest: s.oldest, named: make(map[uint64]struct{}, len(put)+len(remove))}
+	c := change{
+		Store: s, batch: s.db.NewBatch(), live: s.live, oldest: s.oldest,
+		named: make(map[uint64]struct{}, len(put)+len(remove)),
+	}
 	defer func() { _ = c.batch.Close() }() // it only gives memory back
 	if m.Next < s.meta.Next {
 		return fmt.Errorf("the next position was %d and would be %d", s.meta.Next, m.Next)
@@ -116,7 +120,8 @@ func (c *change) locate(k *cluster.Cluster) (entry int64, stored bool, err error
 		return 0, false, fmt.Errorf("cluster %s is not of topic %s", k.Founder, c.identity.Input)
 	}
 	if _, ok := c.named[k.Seq]; ok {
-		return 0, false, fmt.Errorf("cluster %s, %d in the order of founding, is changed twice at once", k.Founder, k.Seq)
+		return 0, false, fmt.Errorf("cluster %s, %d in the order of founding, is changed twice at once",
+			k.Founder, k.Seq)
 	}
 	c.named[k.Seq] = struct{}{}
 	found, ok := c.read[k.Seq]
@@ -130,7 +135,8 @@ func (c *change) locate(k *cluster.Cluster) (entry int64, stored bool, err error
 		found = c.read[k.Seq]
 	}
 	if found.founder != k.Founder {
-		return 0, false, fmt.Errorf("clusters %s and %s are both %d in the order of founding", found.founder, k.Founder, k.Seq)
+		return 0, false, fmt.Errorf("clusters %s and %s are both %d in the order of founding",
+			found.founder, k.Founder, k.Seq)
 	}
 	return found.entry, true, nil
 }
@@ -153,8 +159,8 @@ func (s *Store) commit(b *pebble.Batch) error {
 	return nil
 }
 
-// flushIfDue begins a flush when enough has come together, and waits where the disk cannot keep up, so
-// that memory is bounded. Pebble would wait for ever for a disk that is full.
+// flushIfDue begins a flush when enough has come together, and waits where the disk cannot keep up,
+// so that memory is bounded. Pebble would wait for ever for a disk that is full.
 func (s *Store) flushIfDue() error {
 	if s.unflushed < flushBytes && s.now().Sub(s.flushed) < flushInterval {
 		return nil

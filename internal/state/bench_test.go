@@ -44,7 +44,8 @@ func reopen(b *testing.B, s *state.Store, dir string) *state.Store {
 	return s
 }
 
-// BenchmarkApply writes batches of 20,000 changes, half of which found clusters while half join others.
+// BenchmarkApply writes batches of 20,000 changes, half of which found clusters while half join
+// others.
 func BenchmarkApply(b *testing.B) {
 	const half = 10_000
 	s, _, m := filled(b, 1_000_000)
@@ -77,7 +78,8 @@ func BenchmarkApply(b *testing.B) {
 	closeStore(b, s)
 }
 
-// BenchmarkGet reads one of a million clusters at random, and one of a thousand that are in the cache.
+// BenchmarkGet reads one of a million clusters at random, and one of a thousand that are in the
+// cache.
 func BenchmarkGet(b *testing.B) {
 	const n = 1_000_000
 	s, dir, _ := filled(b, n)

@@ -14,8 +14,8 @@ import (
 	"github.com/clusterd/clusterd/internal/state"
 )
 
-// Whatever befalls a file of a store, the store is refused, when it is opened or when it is read, or it is
-// exactly what it was at its own mark.
+// Whatever befalls a file of a store, the store is refused, when it is opened or when it is read,
+// or it is exactly what it was at its own mark.
 func TestDamage(t *testing.T) {
 	disk, history := smallStore(t)
 	files := read(t, disk)
@@ -47,7 +47,8 @@ func TestDamage(t *testing.T) {
 		outcomes[outcome]++
 	}
 	t.Log(outcomes)
-	if outcomes["refused when opened"] == 0 || outcomes["refused when read"] == 0 || outcomes["as it was"] == 0 {
+	if outcomes["refused when opened"] == 0 || outcomes["refused when read"] == 0 ||
+		outcomes["as it was"] == 0 {
 		t.Errorf("%v: the damage should show in every way", outcomes)
 	}
 }
@@ -87,7 +88,8 @@ func smallStore(t *testing.T) (*vfs.MemFS, []model) {
 	return disk, history
 }
 
-// reopened opens the store on disk, and compares it to what it was at its mark. It says what came of it.
+// reopened opens the store on disk, and compares it to what it was at its mark. It says what came
+// of it.
 func reopened(t *testing.T, disk vfs.FS, history []model) (outcome string, err error) {
 	s, err := state.Open(dir, identity(), options(disk))
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Dir is the folder of an instance's state, locked against other instances: the stores of its spaces,
-// and its name.
+// A Dir is the directory of an instance's state, locked against other instances: the stores of its
+// spaces, and its name.
 type Dir struct {
 	path     string
 	root     *os.Root // through which no link leads out
@@ -22,12 +22,13 @@ type Dir struct {
 	instance instanceFile
 }
 
-// OpenDir makes the folder at path, readable by its owner alone, and locks it. The error says so where
-// another process has it.
+// OpenDir makes the directory at path, readable by its owner alone, and locks it. The error says so
+// where another process has it.
 //
-// A folder that is there must be the user's that clusterd runs as, or root's, and so must all be that is in it, files and
-// folders alone: a link that somebody has put there would have clusterd write to what it leads to. Where others may read or
-// write the folder, that is mended, with a warning.
+// A directory that is there must be the user's that clusterd runs as, or root's, and so must all be
+// that is in it, files and directories alone: a link that somebody has put there would have
+// clusterd write to what it leads to. Where others may read or write the directory, that is mended,
+// with a warning.
 func OpenDir(path string, log *slog.Logger) (_ *Dir, err error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, fmt.Errorf("state.dir: %w", err)
@@ -50,7 +51,8 @@ func OpenDir(path string, log *slog.Logger) (_ *Dir, err error) {
 		return nil, fmt.Errorf("state.dir: locking %s: %w", path, err)
 	}
 	if !locked {
-		return nil, fmt.Errorf("state.dir: %s belongs to another clusterd that runs: give each instance a folder of its own", path)
+		return nil, fmt.Errorf("state.dir: %s belongs to another clusterd that runs: give each "+
+			"instance a folder of its own", path)
 	}
 	d := &Dir{path: path, root: root, lock: lock}
 	if err := d.countStart(); err != nil {
@@ -60,8 +62,8 @@ func OpenDir(path string, log *slog.Logger) (_ *Dir, err error) {
 	return d, nil
 }
 
-// keepToOwner makes the folder its owner's alone, and refuses what somebody else may have put into it. From then on nobody
-// else can.
+// keepToOwner makes the directory its owner's alone, and refuses what somebody else may have put
+// into it. From then on nobody else can.
 func keepToOwner(path string, root *os.Root, log *slog.Logger) error {
 	info, err := root.Stat(".")
 	if err != nil {
@@ -73,9 +75,11 @@ func keepToOwner(path string, root *os.Root, log *slog.Logger) error {
 	const others = 0o077
 	if mode := info.Mode().Perm(); mode&others != 0 {
 		if err := root.Chmod(".", mode&^others); err != nil {
-			return fmt.Errorf("%s may be read or written by others (mode %04o), and that cannot be changed: %w. Name a folder in it, which clusterd makes", path, mode, err)
+			return fmt.Errorf("%s may be read or written by others (mode %04o), and that cannot be "+
+				"changed: %w. Name a folder in it, which clusterd makes", path, mode, err)
 		}
-		log.Warn("state.dir could be read or written by others; it is for its owner alone now", "dir", path, "mode_was", fmt.Sprintf("%04o", mode))
+		log.Warn("state.dir could be read or written by others; it is for its owner alone now", "dir",
+			path, "mode_was", fmt.Sprintf("%04o", mode))
 	}
 	return fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 		var info fs.FileInfo
@@ -83,7 +87,8 @@ func keepToOwner(path string, root *os.Root, log *slog.Logger) error {
 			info, err = entry.Info()
 		}
 		switch {
-		case errors.Is(err, fs.ErrNotExist): // gone meanwhile: another clusterd is at work, which the lock finds out
+		// gone meanwhile: another clusterd is at work, which the lock finds out
+		case errors.Is(err, fs.ErrNotExist):
 			return nil
 		case err != nil:
 			return err
@@ -95,18 +100,20 @@ func keepToOwner(path string, root *os.Root, log *slog.Logger) error {
 // trusted refuses what clusterd has not made, or what somebody else could have.
 func trusted(path string, info fs.FileInfo) error {
 	if !info.IsDir() && !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is neither a file nor a folder but %s, which clusterd does not make: remove it", path, info.Mode().Type())
+		return fmt.Errorf("%s is neither a file nor a folder but %s, which clusterd does not make: "+
+			"remove it", path, info.Mode().Type())
 	}
 	if owner, ok := stranger(info); ok {
-		return fmt.Errorf("%s belongs to user %d, and clusterd runs as user %d: give it to that user (chown -R), or name another folder", path, owner, os.Geteuid())
+		return fmt.Errorf("%s belongs to user %d, and clusterd runs as user %d: give it to that user "+
+			"(chown -R), or name another folder", path, owner, os.Geteuid())
 	}
 	return nil
 }
 
-// Close gives the folder free.
+// Close releases the directory.
 func (d *Dir) Close() error { return errors.Join(d.lock.Close(), d.root.Close()) }
 
-// Space is the folder for the store of a space.
+// Space returns the directory for the store of a space.
 func (d *Dir) Space(name string) string { return filepath.Join(d.path, "space-"+name) }
 
 // instanceFile is where an instance keeps its name and how often it was started.
@@ -120,9 +127,10 @@ const (
 	nextInstance = "instance.next"
 )
 
-// Instance is the name of the instance that has this folder, made up at the first start and the same ever
-// after, and how many times the folder was opened. The lock proves that whoever opened it before is dead. The count is not
-// synced to disk: after the machine's crash it may be too low by a few.
+// Instance returns the name of the instance that has this directory, made up at the first start and
+// the same ever after, and how many times the directory was opened. The lock proves that whoever
+// opened it before is dead. The count is not synced to disk: after the machine's crash it may be
+// too low by a few.
 func (d *Dir) Instance() (name string, start int) { return d.instance.Instance, d.instance.Starts }
 
 // countStart reads the instance's name, or makes one up, and counts this start.
@@ -142,9 +150,11 @@ func (d *Dir) countStart() error {
 	return d.replace(instanceName, nextInstance, data)
 }
 
-// replace writes a file under the name next, and renames it, which is atomic: no file is ever half written.
+// replace writes a file under the name next, and renames it, which is atomic: no file is ever half
+// written.
 func (d *Dir) replace(name, next string, data []byte) error {
-	// A new file each time: what is at this name, a link of whatever kind, is taken away and never written to.
+	// A new file each time: what is at this name, a link of whatever kind, is taken away and never
+	// written to.
 	if err := d.root.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

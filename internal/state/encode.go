@@ -20,7 +20,9 @@ const (
 	metaKey    = 'm' // m → header, as JSON
 	clusterKey = 'c' // c, seq → the cluster
 	founderKey = 'i' // i, partition, offset → seq
-	expiryKey  = 'e' // e, time, seq → fingerprint, sketch: one a live cluster, under a time at or before it was last seen
+	// e, time, seq → fingerprint, sketch: one a live cluster, under a time at or before it was last
+	// seen
+	expiryKey = 'e'
 )
 
 // header is the value of the one key that says what the store is.
@@ -43,7 +45,8 @@ func decodeHeader(value []byte) (header, error) {
 		return header{}, fmt.Errorf("%w: their description: %w", ErrDamaged, err)
 	}
 	if v.Version != version {
-		return header{}, fmt.Errorf("%w: they are in format %d, and this is format %d", ErrForeign, v.Version, version)
+		return header{}, fmt.Errorf("%w: they are in format %d, and this is format %d", ErrForeign,
+			v.Version, version)
 	}
 	if err := json.Unmarshal(value, &h); err != nil {
 		return header{}, fmt.Errorf("%w: their description: %w", ErrDamaged, err)
@@ -56,20 +59,22 @@ func keyOfCluster(seq uint64) []byte {
 }
 
 func keyOfFounder(a article.Address) []byte {
-	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64([]byte{founderKey}, uint64(a.Partition)), uint64(a.Offset))
+	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64([]byte{founderKey},
+		uint64(a.Partition)), uint64(a.Offset))
 }
 
-// keyOfExpiry is the key of an expiry entry. The sign is flipped, so that times before 1970 come first.
+// keyOfExpiry returns the key of an expiry entry. The sign is flipped, so that times before 1970
+// come first.
 func keyOfExpiry(at int64, seq uint64) []byte {
 	return binary.BigEndian.AppendUint64(beforeExpiry(at), seq)
 }
 
-// beforeExpiry is the least key of an expiry entry of this time.
+// beforeExpiry returns the smallest key of an expiry entry of this time.
 func beforeExpiry(at int64) []byte {
 	return binary.BigEndian.AppendUint64([]byte{expiryKey}, uint64(at)^(1<<63))
 }
 
-// endOfExpiry is behind all keys of expiry entries.
+// endOfExpiry returns what is behind all keys of expiry entries.
 func endOfExpiry() []byte { return []byte{expiryKey + 1} }
 
 func decodeExpiryKey(key []byte) (at int64, seq uint64, err error) {
@@ -100,8 +105,8 @@ func decodeUint64(value []byte) (uint64, error) {
 	return binary.BigEndian.Uint64(value), nil
 }
 
-// encodeCluster returns the value of a cluster's key: all but its seq, which is in the key, and its founder's
-// topic, which is the same for all; and the time under which its expiry entry stands.
+// encodeCluster returns the value of a cluster's key: all but its seq, which is in the key, and its
+// founder's topic, which is the same for all; and the time under which its expiry entry stands.
 func encodeCluster(c cluster.Cluster, entry int64) []byte {
 	b := make([]byte, 0, 64+len(c.Sketch)+len(c.Representative.ID)+len(c.Representative.Title))
 	b = binary.BigEndian.AppendUint64(b, c.Hash)
@@ -126,7 +131,9 @@ func decodeCluster(b []byte, seq uint64, topic string) (c cluster.Cluster, entry
 	d := decoder{b: b}
 	c.Seq, c.Hash = seq, d.fixed64()
 	c.Sketch = string(d.bytes(d.uvarint(math.MaxInt)))
-	c.Founder = article.Address{Topic: topic, Partition: int(d.uvarint(math.MaxInt32)), Offset: int64(d.uvarint(math.MaxInt64))}
+	c.Founder = article.Address{
+		Topic: topic, Partition: int(d.uvarint(math.MaxInt32)), Offset: int64(d.uvarint(math.MaxInt64)),
+	}
 	c.Size = int(d.uvarint(math.MaxInt))
 	c.Position = d.uvarint(math.MaxUint64)
 	c.FirstSeen = d.varint()

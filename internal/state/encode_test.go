@@ -89,7 +89,8 @@ func TestKeysAreInOrder(t *testing.T) {
 				t.Errorf("the key of %d, %d is read as %d, %d, %v", at, seq, gotAt, gotSeq, err)
 			}
 		}
-		if bytes.Compare(beforeExpiry(at), keyOfExpiry(at, 0)) > 0 || bytes.Compare(keyOfExpiry(at, math.MaxUint64), endOfExpiry()) >= 0 {
+		if bytes.Compare(beforeExpiry(at), keyOfExpiry(at, 0)) > 0 ||
+			bytes.Compare(keyOfExpiry(at, math.MaxUint64), endOfExpiry()) >= 0 {
 			t.Errorf("keys of time %d are out of bounds", at)
 		}
 	}

@@ -21,12 +21,13 @@ import (
 	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
 
-// Whichever write to disk fails, once or from then on, and in whichever way: nothing waits for ever, and
-// after a crash the store is exactly what it was at some mark.
+// Whichever write to disk fails, once or from then on, and in whichever way: nothing waits for
+// ever, and after a crash the store is exactly what it was at some mark.
 func TestFaults(t *testing.T) {
 	well := faulty{after: math.MaxInt64}
 	history := []model{newModel()}
-	if err := well.fill(t, vfs.NewMem(), func(m model) { history = append(history, m.clone()) }); err != nil {
+	if err := well.fill(t, vfs.NewMem(),
+		func(m model) { history = append(history, m.clone()) }); err != nil {
 		t.Fatal(err)
 	}
 	writes := well.writes.Load()
@@ -46,8 +47,10 @@ func TestFaults(t *testing.T) {
 					continue // Pebble gets by without it
 				}
 				failed++
-				if !errors.Is(err, f.cause) || refused(err) || !strings.Contains(err.Error(), "Nothing is lost") {
-					t.Errorf("write %d: error = %v, want it to say what happened (%v) and that nothing is lost", after, err, f.cause)
+				if !errors.Is(err, f.cause) || refused(err) ||
+					!strings.Contains(err.Error(), "Nothing is lost") {
+					t.Errorf("write %d: error = %v, want it to say what happened (%v) and that nothing is lost",
+						after, err, f.cause)
 				}
 				if f.cause == syscall.ENOSPC && !strings.Contains(err.Error(), "free some space") {
 					t.Errorf("write %d: error = %v, want it to say what to do", after, err)
@@ -66,7 +69,8 @@ func TestOpenFails(t *testing.T) {
 	closeStore(t, open(t, errorfs.Wrap(vfs.NewMem(), well)))
 	failed := 0
 	for after := range well.writes.Load() {
-		s, err := state.Open(dir, identity(), options(errorfs.Wrap(vfs.NewMem(), &faulty{after: after, cause: syscall.ENOSPC})))
+		s, err := state.Open(dir, identity(),
+			options(errorfs.Wrap(vfs.NewMem(), &faulty{after: after, cause: syscall.ENOSPC})))
 		if err == nil {
 			_ = s.Close() // the disk is full
 			continue
@@ -110,7 +114,8 @@ func TestReadsFail(t *testing.T) {
 				return nil
 			})))
 			broken.Store(true)
-			if err := read(s); !errors.Is(err, syscall.EIO) || refused(err) || strings.Count(err.Error(), "Nothing is lost") != 1 {
+			if err := read(s); !errors.Is(err, syscall.EIO) || refused(err) ||
+				strings.Count(err.Error(), "Nothing is lost") != 1 {
 				t.Errorf("error = %v, want it to say what happened and that nothing is lost", err)
 			}
 			_ = s.Close() // Pebble itself may have met the same in the background
@@ -140,7 +145,8 @@ func (f *faulty) MaybeError(op errorfs.Op) error {
 	return &fs.PathError{Op: "write", Path: op.Path, Err: f.cause}
 }
 
-// run fills a store on the disk until something fails, and returns the error. It checks what is on disk then.
+// run fills a store on the disk until something fails, and returns the error. It checks what is on
+// disk then.
 func (f *faulty) run(t *testing.T, history []model) error {
 	t.Helper()
 	disk := vfs.NewCrashableMem()
@@ -151,10 +157,15 @@ func (f *faulty) run(t *testing.T, history []model) error {
 	case err = <-ended:
 	case <-time.After(wait.Patience):
 		stacks := make([]byte, 1<<20)
-		t.Fatalf("with write %d failing it waits for ever\n%s", f.after, stacks[:runtime.Stack(stacks, true)])
+		t.Fatalf("with write %d failing it waits for ever\n%s", f.after,
+			stacks[:runtime.Stack(stacks, true)])
 	}
 	for _, percent := range []int{0, 100} {
-		w := &walk{T: t, disk: disk.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: percent, RNG: rand.New(rand.NewPCG(1, 1))}), history: history}
+		w := &walk{
+			T: t, disk: disk.CrashClone(vfs.CrashCloneCfg{
+				UnsyncedDataPercent: percent, RNG: rand.New(rand.NewPCG(1, 1)),
+			}), history: history,
+		}
 		w.store = open(t, w.disk)
 		w.back()
 		if mark := int(w.store.Meta().Offsets[0]); err == nil && mark != len(history)-1 {

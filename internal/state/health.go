@@ -29,13 +29,14 @@ type health struct {
 	err    error         // which that was, once failed is closed
 }
 
-// retryPause is how long Pebble is held up after each failure in the background. It would try again at once,
-// until the store is closed.
+// retryPause is how long Pebble is held up after each failure in the background. It would try again
+// at once, until the store is closed.
 const retryPause = 10 * time.Millisecond
 
 func newHealth(dir string, o Options) *health {
 	return &health{
-		dir: dir, log: o.Log, fatal: o.Fatal, compacted: make(chan struct{}, 1), failed: make(chan struct{}),
+		dir: dir, log: o.Log, fatal: o.Fatal, compacted: make(chan struct{}, 1),
+		failed: make(chan struct{}),
 	}
 }
 
@@ -57,7 +58,7 @@ func (h *health) fail(err error) {
 	})
 }
 
-// check is the failure, if there was one.
+// check returns the failure, if there was one.
 func (h *health) check() error {
 	select {
 	case <-h.failed:
@@ -87,8 +88,11 @@ func (h *health) listener() *pebble.EventListener {
 			h.fail(err)
 			time.Sleep(retryPause)
 		},
-		DataCorruption: func(info pebble.DataCorruptionInfo) { h.fail(fmt.Errorf("%w: %w", ErrDamaged, info.Details)) },
-		FlushEnd:       func(pebble.FlushInfo) { _ = failpoint.Hit(failpoint.AfterFlush) },
+		DataCorruption: func(info pebble.DataCorruptionInfo) {
+			h.fail(fmt.Errorf("%w: %w", ErrDamaged,
+				info.Details))
+		},
+		FlushEnd: func(pebble.FlushInfo) { _ = failpoint.Hit(failpoint.AfterFlush) },
 		CompactionEnd: func(pebble.CompactionInfo) {
 			select {
 			case h.compacted <- struct{}{}:
@@ -98,12 +102,12 @@ func (h *health) listener() *pebble.EventListener {
 	}
 }
 
-// Infof is what Pebble says of its work.
+// Infof logs what Pebble says of its work.
 func (h *health) Infof(format string, args ...any) {
 	h.log.Debug("pebble: "+fmt.Sprintf(format, args...), "dir", h.dir)
 }
 
-// Errorf is what Pebble finds worth a look.
+// Errorf logs what Pebble finds worth a look.
 func (h *health) Errorf(format string, args ...any) {
 	h.log.Warn("pebble: "+fmt.Sprintf(format, args...), "dir", h.dir)
 }
@@ -176,5 +180,6 @@ func (h *health) advise(doing string, err error) error {
 	case errors.Is(err, syscall.EMFILE):
 		advice = "let clusterd open more files (ulimit -n)"
 	}
-	return fmt.Errorf("%s %s: %w. Nothing is lost, Kafka has all clusters: %s, and start clusterd again", doing, h.dir, err, advice)
+	return fmt.Errorf("%s %s: %w. Nothing is lost, Kafka has all clusters: %s, and start clusterd "+
+		"again", doing, h.dir, err, advice)
 }

@@ -25,7 +25,10 @@ import (
 const dir = "space-all"
 
 func identity() state.Identity {
-	return state.Identity{Kafka: "k", Clusters: "clusters", Input: "articles", Group: "g", Space: "all", Pipeline: "simhash=1"}
+	return state.Identity{
+		Kafka: "k", Clusters: "clusters", Input: "articles", Group: "g", Space: "all",
+		Pipeline: "simhash=1",
+	}
 }
 
 func wallClock() time.Time { return time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC) }
@@ -53,12 +56,16 @@ func closeStore(t testing.TB, s *state.Store) {
 func founded(seq uint64, at int64) cluster.Cluster {
 	return cluster.Cluster{
 		Centre: singlepass.Centre{
-			Fingerprint: singlepass.Fingerprint{Hash: seq * 0x9e3779b97f4a7c15, Sketch: strings.Repeat("s", int(seq%3))},
-			Seq:         seq,
+			Fingerprint: singlepass.Fingerprint{
+				Hash: seq * 0x9e3779b97f4a7c15, Sketch: strings.Repeat("s", int(seq%3)),
+			},
+			Seq: seq,
 		},
 		Founder: article.Address{Topic: "articles", Partition: int(seq % 3), Offset: int64(seq)},
 		Size:    1, FirstSeen: at, LastSeen: at, Position: seq,
-		Representative: article.Representative{ID: fmt.Sprintf("id-%d", seq), Title: fmt.Sprintf("标题 %d", seq)},
+		Representative: article.Representative{
+			ID: fmt.Sprintf("id-%d", seq), Title: fmt.Sprintf("标题 %d", seq),
+		},
 	}
 }
 
@@ -82,7 +89,8 @@ func newModel() model {
 
 func (m model) clone() model {
 	c := model{maps.Clone(m.clusters), m.meta}
-	c.meta.Offsets, c.meta.Last, c.meta.Founders = maps.Clone(m.meta.Offsets), maps.Clone(m.meta.Last), maps.Clone(m.meta.Founders)
+	c.meta.Offsets, c.meta.Last, c.meta.Founders = maps.Clone(m.meta.Offsets), maps.Clone(m.meta.Last),
+		maps.Clone(m.meta.Founders)
 	return c
 }
 
@@ -92,7 +100,8 @@ func (m *model) apply(s *state.Store, step int64, put, remove []cluster.Cluster)
 	m.meta.Written = wallClock()
 	for _, c := range put {
 		m.clusters[c.Seq] = c
-		m.meta.Next, m.meta.StreamTime = max(m.meta.Next, c.Position+1), max(m.meta.StreamTime, c.LastSeen)
+		m.meta.Next, m.meta.StreamTime = max(m.meta.Next, c.Position+1),
+			max(m.meta.StreamTime, c.LastSeen)
 		m.meta.Founders[c.Founder.Partition] = max(m.meta.Founders[c.Founder.Partition], c.Founder.Offset)
 	}
 	for _, c := range remove {
@@ -110,7 +119,8 @@ func (m model) difference(t testing.TB, s *state.Store) (string, error) {
 	if diff := cmp.Diff(m.meta, s.Meta()); diff != "" {
 		return "meta (-want +got):\n" + diff, nil
 	}
-	got, centres, want := make(map[uint64]cluster.Cluster), make(map[uint64]singlepass.Centre), make(map[uint64]singlepass.Centre)
+	got, centres, want := make(map[uint64]cluster.Cluster), make(map[uint64]singlepass.Centre),
+		make(map[uint64]singlepass.Centre)
 	for seq := range m.meta.Next + 1 {
 		c, ok, err := s.Get(seq)
 		if err != nil {
@@ -145,7 +155,8 @@ func (m model) difference(t testing.TB, s *state.Store) (string, error) {
 		return "", err
 	}
 	if len(overdue) != len(m.clusters) {
-		return fmt.Sprintf("%d clusters are overdue at the end of time, want %d", len(overdue), len(m.clusters)), nil
+		return fmt.Sprintf("%d clusters are overdue at the end of time, want %d", len(overdue),
+			len(m.clusters)), nil
 	}
 	return cmp.Diff(m.clusters, got) + cmp.Diff(want, centres), nil
 }
@@ -221,7 +232,9 @@ func write(t testing.TB, files map[string][]byte) vfs.FS {
 // rewriteHeader changes the description of a store behind its back; to nil, it is deleted.
 func rewriteHeader(t *testing.T, disk vfs.FS, change func([]byte) []byte) {
 	t.Helper()
-	db, err := pebble.Open(dir, &pebble.Options{FS: disk, FormatMajorVersion: pebble.FormatNewest, DisableWAL: true, Logger: quiet{}})
+	db, err := pebble.Open(dir, &pebble.Options{
+		FS: disk, FormatMajorVersion: pebble.FormatNewest, DisableWAL: true, Logger: quiet{},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,10 @@ func TestInstance(t *testing.T) {
 
 // A file that says nothing, as after a crash of the machine, makes it another instance.
 func TestInstanceWithoutAName(t *testing.T) {
-	for _, text := range []string{"", "{", "null", `{"starts": 7}`, `{"instance": 1}`, `{"instance": "one", "starts": -1}`} {
+	for _, text := range []string{
+		"", "{", "null", `{"starts": 7}`, `{"instance": 1}`,
+		`{"instance": "one", "starts": -1}`,
+	} {
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, "instance"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)

@@ -13,12 +13,14 @@ import (
 	"github.com/clusterd/clusterd/internal/state"
 )
 
-// A store is a map, whatever is done to it; and after a crash, which loses some or all of what was not
-// synced, it is exactly what it was at its own mark.
+// A store is a map, whatever is done to it; and after a crash, which loses some or all of what was
+// not synced, it is exactly what it was at its own mark.
 func TestIsAMap(t *testing.T) {
 	for seed := range uint64(12) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			w := &walk{T: t, rng: rand.New(rand.NewPCG(seed, 0)), disk: vfs.NewCrashableMem(), model: newModel()}
+			w := &walk{
+				T: t, rng: rand.New(rand.NewPCG(seed, 0)), disk: vfs.NewCrashableMem(), model: newModel(),
+			}
 			w.history = []model{w.model.clone()}
 			w.store = open(t, w.disk)
 			for range 150 {
@@ -125,7 +127,8 @@ func (w *walk) one() (cluster.Cluster, bool) {
 	// It is found by its seq and founder alone: the rest is the caller's.
 	for _, old := range w.stale {
 		if old.Seq == got.Seq {
-			old.Size, old.FirstSeen, old.LastSeen, old.Position = got.Size, got.FirstSeen, got.LastSeen, got.Position
+			old.Size, old.FirstSeen, old.LastSeen, old.Position = got.Size, got.FirstSeen, got.LastSeen,
+				got.Position
 			return old, true
 		}
 	}

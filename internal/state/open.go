@@ -32,12 +32,12 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// open makes the folder, locks it, and opens Pebble in it.
+// open makes the directory, locks it, and opens Pebble in it.
 func (s *Store) open(o Options) (err error) {
 	if err := o.FS.MkdirAll(s.dir, 0o700); err != nil {
 		return s.health.advise("making", err)
 	}
-	// Locked before Pebble looks at it: a folder that is in use is not a damaged one.
+	// Locked before Pebble looks at it: a directory that is in use is not a damaged one.
 	lock, err := pebble.LockDirectory(s.dir, o.FS)
 	if err != nil {
 		return s.health.advise("locking", err)
@@ -56,8 +56,9 @@ func (s *Store) open(o Options) (err error) {
 	return err
 }
 
-// removeLogs removes the logs that Pebble makes although it is to write none. It would replay them, flush
-// what was not in them, and begin to compact; and crash when opening fails while it does that.
+// removeLogs removes the logs that Pebble makes although it is to write none. It would replay them,
+// flush what was not in them, and begin to compact; and crash when opening fails while it does
+// that.
 func removeLogs(disk vfs.FS, dir string) error {
 	names, err := disk.List(dir)
 	if err != nil {
@@ -87,8 +88,8 @@ func pebbleOptions(o Options, h *health, lock *pebble.Lock) *pebble.Options {
 		MemTableStopWritesThreshold: noLimit,
 		L0StopWritesThreshold:       noLimit,
 		CompactionConcurrencyRange:  func() (lower, upper int) { return 1, 1 },
-		// Compactions are a tenth of what an article costs where most found clusters: later and larger ones are
-		// fewer. A look-up has filters in front of what waits.
+		// Compactions are a tenth of what an article costs where most found clusters: later and larger
+		// ones are fewer. A look-up has filters in front of what waits.
 		L0CompactionThreshold: 8,
 		LBaseMaxBytes:         256 << 20,
 	}
@@ -99,14 +100,14 @@ func pebbleOptions(o Options, h *health, lock *pebble.Lock) *pebble.Options {
 	return p
 }
 
-// syncedFolders is a file system on which a folder that cannot be synced is fatal. It is so to Pebble, but
-// by a panic in a goroutine of its own.
+// syncedFolders is a file system on which a directory that cannot be synced is fatal. It is so to
+// Pebble, but by a panic in a goroutine of its own.
 type syncedFolders struct {
 	vfs.FS
 	health *health
 }
 
-// OpenDir opens a folder.
+// OpenDir opens a directory.
 func (f syncedFolders) OpenDir(name string) (vfs.File, error) {
 	dir, err := f.FS.OpenDir(name)
 	if err != nil {

@@ -10,19 +10,22 @@ import (
 // scanFactor is how many expiry entries Overdue reads at most for each cluster that it may return.
 const scanFactor = 4
 
-// Overdue returns up to limit clusters that were last seen before a time, in Unix milliseconds. Those that
-// were never joined come in the order in which they were seen, and the others not much later.
+// Overdue returns up to limit clusters that were last seen before a time, in Unix milliseconds.
+// Those that were never joined come in the order in which they were seen, and the others not much
+// later.
 //
-// An expiry entry stays where it is when its cluster is joined, since most clusters are joined many times.
-// Overdue moves the entries that it meets of clusters that were seen again. It reads a bounded number of
-// entries. So it may return fewer clusters than are overdue, and then the next call goes on.
+// An expiry entry stays where it is when its cluster is joined, since most clusters are joined many
+// times. Overdue moves the entries that it meets of clusters that were seen again. It reads a
+// bounded number of entries. So it may return fewer clusters than are overdue, and then the next
+// call goes on.
 func (s *Store) Overdue(before int64, limit int) ([]cluster.Cluster, error) {
 	if s.oldest >= before || limit <= 0 {
 		return nil, nil
 	}
 	var overdue, seenSince []cluster.Cluster
 	var failed error
-	var first, last int64 // the entries of the first cluster that is overdue, and of the last one that was read
+	// the entries of the first cluster that is overdue, and of the last one that was read
+	var first, last int64
 	scanned := 0
 	// From the oldest entry on, and not from the first possible one: many have been deleted there.
 	err := s.scan(beforeExpiry(s.oldest), beforeExpiry(before), func(key, _ []byte) (more bool) {
@@ -70,13 +73,14 @@ func (s *Store) clusterOf(key []byte) (c cluster.Cluster, at int64, err error) {
 	}
 	c, ok, err := s.Get(seq)
 	if err == nil && (!ok || s.read[seq].entry != at) {
-		err = fmt.Errorf("%w: %s: cluster %d is missing, or has its expiry entry under another time", ErrDamaged, s.dir, seq)
+		err = fmt.Errorf("%w: %s: cluster %d is missing, or has its expiry entry under another time",
+			ErrDamaged, s.dir, seq)
 	}
 	return c, at, err
 }
 
-// move puts the expiry entries of clusters, which have been read, under the times at which they were last
-// seen. That changes nothing that anybody sees, so the checkpoint stays as it is.
+// move puts the expiry entries of clusters, which have been read, under the times at which they
+// were last seen. That changes nothing that anybody sees, so the checkpoint stays as it is.
 func (s *Store) move(clusters []cluster.Cluster) error {
 	if len(clusters) == 0 {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// stranger tells whether a file belongs to somebody else than the user that clusterd runs as, and root, who may do
-// everything anyway.
+// stranger tells whether a file belongs to somebody else than the user that clusterd runs as, and
+// root, who may do everything anyway.
 func stranger(info fs.FileInfo) (owner int, ok bool) {
 	stat, known := info.Sys().(*syscall.Stat_t)
 	if !known {

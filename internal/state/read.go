@@ -58,7 +58,8 @@ func (s *Store) Find(founder article.Address) (cluster.Cluster, bool, error) {
 	}
 	c, ok, err := s.Get(seq)
 	if err == nil && (!ok || c.Founder != founder) {
-		return cluster.Cluster{}, false, fmt.Errorf("%w: %s: cluster %d is not that of %s", ErrDamaged, s.dir, seq, founder)
+		return cluster.Cluster{}, false, fmt.Errorf("%w: %s: cluster %d is not that of %s", ErrDamaged,
+			s.dir, seq, founder)
 	}
 	return c, ok, err
 }
@@ -66,8 +67,8 @@ func (s *Store) Find(founder article.Address) (cluster.Cluster, bool, error) {
 // checkEvery is after how many entries Centres looks whether it is still wanted.
 const checkEvery = 1 << 12
 
-// Centres hands the centre of each cluster on, in no order that means anything, until ctx ends or each fails.
-// It reads the expiry entries alone.
+// Centres hands the centre of each cluster on, in no order that means anything, until ctx ends or
+// each fails. It reads the expiry entries alone.
 func (s *Store) Centres(ctx context.Context, each func(singlepass.Centre) error) error {
 	n := 0
 	var stopped error
@@ -96,8 +97,8 @@ func (s *Store) Centres(ctx context.Context, each func(singlepass.Centre) error)
 	return nil
 }
 
-// scan hands on what is stored under the keys in [from, to), in order, until each has enough. Key and
-// value are valid until each returns.
+// scan hands on what is stored under the keys in [from, to), in order, until each has enough. Key
+// and value are valid until each returns.
 func (s *Store) scan(from, to []byte, each func(key, value []byte) (more bool)) (err error) {
 	if err := s.health.check(); err != nil {
 		return err

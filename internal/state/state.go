@@ -1,11 +1,11 @@
 // Package state keeps the clusters of a space on local disk, in Pebble. Changes of committed
 // transactions go in; single clusters, all centres and those that are overdue come out.
 //
-// The disk is a cache of the clusters topic in Kafka and never ahead of it: each write holds the changes
-// of committed records and, with them, the offsets up to which the disk is complete, its mark. There is
-// no log beside the data, since the topic is the log: after a crash the disk is at an earlier mark, with
-// exactly what it held then, and the caller reads the topic on from there. A disk that cannot be used is
-// removed and made anew from the topic.
+// The disk is a cache of the clusters topic in Kafka and never ahead of it. Each write holds the
+// changes of committed records and, with them, the offsets up to which the disk is complete: its
+// checkpoint. There is no log beside the data, since the topic is the log. After a crash the disk
+// is at an earlier checkpoint, with exactly what it held then, and the caller reads the topic from
+// there. A disk that cannot be used is removed and recreated from the topic.
 package state
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/clusterd/clusterd/internal/article"
 )
 
-// What may be wrong with a store, so that it must be made anew.
+// What may be wrong with a store, so that it must be recreated.
 var (
 	ErrDamaged = errors.New("the clusters on disk are damaged")
 	ErrForeign = errors.New("the clusters on disk are not those of this space")
@@ -34,25 +34,30 @@ type Identity struct {
 	Pipeline   string `json:"pipeline"` // how fingerprints are made
 }
 
-// Meta is all that a space needs beside its clusters.
+// A Meta is all that a space needs beside its clusters.
 type Meta struct {
-	Offsets    map[int]int64      `json:"offsets"`     // the mark: by partition of the clusters topic, up to where the disk is complete
-	Last       map[int]LastRecord `json:"last"`        // by partition of the clusters topic: the last record before the mark
-	Written    time.Time          `json:"written"`     // when Apply last wrote, by the wall clock; zero for never
-	StreamTime int64              `json:"stream_time"` // highest event time, Unix milliseconds
-	Next       uint64             `json:"next"`        // the next position, above those of all clusters
-	Founders   map[int]int64      `json:"founders"`    // by partition of the input topic: highest offset of a founder ever applied
-	// Checkpoint is the last one of the space; nil where there was none, as a clusterd of before writes none.
+	// Offsets are the checkpoint of the disk: by partition of the clusters topic, up to where it is
+	// complete. Last are the last records before that.
+	Offsets map[int]int64      `json:"offsets"`
+	Last    map[int]LastRecord `json:"last"`
+	// when Apply last wrote, by the wall clock; zero for never
+	Written    time.Time `json:"written"`
+	StreamTime int64     `json:"stream_time"` // highest event time, Unix milliseconds
+	// the next position, above those of all clusters
+	Next uint64 `json:"next"`
+	// Founders has, by partition of the input topic, the highest offset of a founder ever applied.
+	Founders map[int]int64 `json:"founders"`
+	// Checkpoint is the last checkpoint record of the space; nil where there was none.
 	Checkpoint *article.Checkpoint `json:"checkpoint,omitempty"`
 }
 
-// LastRecord is a record of the clusters topic, by which the topic is known again.
+// A LastRecord is a record of the clusters topic, by which the topic is recognised.
 type LastRecord struct {
 	Offset int64  `json:"offset"`
 	Key    string `json:"key"`
 }
 
-// clone is a deep copy, with maps that can be written to.
+// clone returns a deep copy, with maps that can be written to.
 func (m Meta) clone() Meta {
 	m.Offsets, m.Last, m.Founders = cloneMap(m.Offsets), cloneMap(m.Last), cloneMap(m.Founders)
 	if m.Checkpoint != nil {

@@ -16,11 +16,12 @@ import (
 	"github.com/clusterd/clusterd/internal/article"
 )
 
-// Cache is memory for what was read from disk, to be shared by stores.
+// A Cache is memory for what was read from disk, to be shared by stores.
 type Cache = pebble.Cache
 
-// cacheBytes is what the stores of an instance share: centres are in memory beside it, and the clusters
-// that articles join were mostly joined a short while ago. It holds half a million clusters and their filters.
+// cacheBytes is what the stores of an instance share: centres are in memory beside it, and the
+// clusters that articles join were mostly joined a short while ago. It holds half a million
+// clusters and their filters.
 const cacheBytes = 128 << 20
 
 // NewCache makes a cache. Unref it when its stores are closed.
@@ -32,13 +33,13 @@ type Options struct {
 	Cache *Cache           // nil: a small one of its own
 	Log   *slog.Logger     // nil: nothing is logged
 	Now   func() time.Time // nil: the wall clock
-	// Fatal is called by a goroutine of Pebble's own that cannot go on, and must not return. nil: panic,
-	// which ends the process.
+	// Fatal is called by a goroutine of Pebble's own that cannot go on, and must not return. nil:
+	// panic, which ends the process.
 	Fatal func(error)
 }
 
-// Store is the clusters of one space. But for Close, which ends it, its methods return the same error
-// from the first failed write in the background on. It is not safe for concurrent use.
+// A Store is the clusters of one space. But for Close, which ends it, its methods return the same
+// error from the first failed write in the background on. It is not safe for concurrent use.
 type Store struct {
 	dir      string
 	identity Identity
@@ -63,12 +64,13 @@ type location struct {
 	entry   int64 // the time under which its expiry entry stands
 }
 
-// Open opens the store in dir, and makes dir, for its owner alone, and an empty store where there is none.
-// The error is [ErrDamaged], [ErrForeign], or what the system says.
+// Open opens the store in dir, and makes dir, for its owner alone, and an empty store where there
+// is none. The error is [ErrDamaged], [ErrForeign], or what the system says.
 func Open(dir string, identity Identity, o Options) (*Store, error) {
 	o = o.withDefaults()
 	s := &Store{
-		dir: dir, identity: identity, now: o.Now, health: newHealth(dir, o), read: make(map[uint64]location), oldest: math.MinInt64, flushed: o.Now(),
+		dir: dir, identity: identity, now: o.Now, health: newHealth(dir, o),
+		read: make(map[uint64]location), oldest: math.MinInt64, flushed: o.Now(),
 	}
 	if err := s.open(o); err != nil {
 		return nil, err
@@ -99,19 +101,21 @@ func (s *Store) load() error {
 		return err
 	}
 	if h.Identity != s.identity {
-		return fmt.Errorf("%w: %s has those of %+v, and this is %+v", ErrForeign, s.dir, h.Identity, s.identity)
+		return fmt.Errorf("%w: %s has those of %+v, and this is %+v", ErrForeign, s.dir, h.Identity,
+			s.identity)
 	}
 	s.meta, s.live = h.Meta.clone(), h.Live
 	return nil
 }
 
-// Meta is what the last Apply wrote.
+// Meta returns what the last Apply wrote.
 func (s *Store) Meta() Meta { return s.meta.clone() }
 
-// Len is how many clusters there are.
+// Len returns how many clusters there are.
 func (s *Store) Len() int { return s.live }
 
-// Close writes to disk what is not there yet, so that nothing must be read again, and ends the store.
+// Close writes to disk what is not there yet, so that nothing must be read again, and ends the
+// store.
 func (s *Store) Close() error {
 	return errors.Join(s.Flush(), s.abandon())
 }

@@ -50,11 +50,13 @@ func TestApply(t *testing.T) {
 		return func(*testing.T, *state.Store, *model) (_, _ []cluster.Cluster) { return nil, clusters }
 	}
 	for name, steps := range map[string][]step{
-		"a new cluster":                      {put(one)},
-		"two at once":                        {put(one, two)},
-		"nothing but the mark":               {put(one), put(), put()},
-		"founded and joined in one batch":    {put(joined(joined(one, 2, 150), 3, 90))},
-		"without id and title":               {put(cluster.Cluster{Centre: singlepass.Centre{Seq: 1}, Founder: one.Founder, Position: 1, Size: 1})},
+		"a new cluster":                   {put(one)},
+		"two at once":                     {put(one, two)},
+		"nothing but the mark":            {put(one), put(), put()},
+		"founded and joined in one batch": {put(joined(joined(one, 2, 150), 3, 90))},
+		"without id and title": {put(cluster.Cluster{
+			Centre: singlepass.Centre{Seq: 1}, Founder: one.Founder, Position: 1, Size: 1,
+		})},
 		"the same again":                     {put(one, two), put(one, two)},
 		"older than what is there":           {put(two), put(one), put(founded(0, 50))},
 		"joined, from what was made":         {put(one), put(joined(one, 5, 300))},
@@ -64,12 +66,18 @@ func TestApply(t *testing.T) {
 		"removed twice":                      {put(one, two), remove(one), remove(one)},
 		"removed, from what was made, later": {put(one, two), put(joined(one, 5, 300)), remove(one)},
 		"removed and put again":              {put(one, two), remove(one), put(one)},
-		"joined, from what was read": {put(one, two), func(t *testing.T, s *state.Store, _ *model) (_, _ []cluster.Cluster) {
-			return []cluster.Cluster{joined(get(t, s, 1), 5, 300)}, nil
-		}},
-		"removed, from what was read": {put(one, two), put(joined(one, 5, 300)), func(t *testing.T, s *state.Store, _ *model) (_, _ []cluster.Cluster) {
-			return nil, []cluster.Cluster{get(t, s, 1)}
-		}},
+		"joined, from what was read": {
+			put(one, two),
+			func(t *testing.T, s *state.Store, _ *model) (_, _ []cluster.Cluster) {
+				return []cluster.Cluster{joined(get(t, s, 1), 5, 300)}, nil
+			},
+		},
+		"removed, from what was read": {
+			put(one, two), put(joined(one, 5, 300)),
+			func(t *testing.T, s *state.Store, _ *model) (_, _ []cluster.Cluster) {
+				return nil, []cluster.Cluster{get(t, s, 1)}
+			},
+		},
 		"joined, when Overdue has moved its expiry entry since it was read": {
 			put(one, two), put(joined(one, 5, 300)),
 			func(t *testing.T, s *state.Store, _ *model) (_, _ []cluster.Cluster) {
@@ -127,14 +135,35 @@ func TestApplyRefuses(t *testing.T) {
 		next        uint64
 		want        string
 	}{
-		"put twice":              {[]cluster.Cluster{two, two}, nil, 4, "cluster articles/2/2, 2 in the order of founding, is changed twice at once"},
-		"put and removed":        {[]cluster.Cluster{one}, []cluster.Cluster{one}, 4, "cluster articles/1/1, 1 in the order of founding, is changed twice at once"},
-		"of another topic":       {[]cluster.Cluster{foreign}, nil, 4, "cluster comments/0/3 is not of topic articles"},
-		"remove of another":      {nil, []cluster.Cluster{foreign}, 4, "cluster comments/0/3 is not of topic articles"},
-		"two of one seq":         {[]cluster.Cluster{impostor}, nil, 4, "clusters articles/1/1 and articles/1/99 are both 1 in the order of founding"},
-		"one that is impossible": {[]cluster.Cluster{{Centre: singlepass.Centre{Seq: 2}, Position: 2, Founder: two.Founder, Size: -1}}, nil, 4, "cluster articles/2/2: size -1: the founder has position 2, the last member 2"},
-		"a position yet to come": {[]cluster.Cluster{founded(4, 1)}, nil, 4, "cluster 4 is not below the next position, 4"},
-		"positions go back":      {nil, nil, 1, "the next position was 2 and would be 1"},
+		"put twice": {
+			[]cluster.Cluster{two, two},
+			nil, 4,
+			"cluster articles/2/2, 2 in the order of founding, is changed twice at once",
+		},
+		"put and removed": {
+			[]cluster.Cluster{one},
+			[]cluster.Cluster{one},
+			4,
+			"cluster articles/1/1, 1 in the order of founding, is changed twice at once",
+		},
+		"of another topic": {
+			[]cluster.Cluster{foreign}, nil, 4, "cluster comments/0/3 is not of topic articles",
+		},
+		"remove of another": {
+			nil, []cluster.Cluster{foreign}, 4, "cluster comments/0/3 is not of topic articles",
+		},
+		"two of one seq": {
+			[]cluster.Cluster{impostor},
+			nil, 4,
+			"clusters articles/1/1 and articles/1/99 are both 1 in the order of founding",
+		},
+		"one that is impossible": {[]cluster.Cluster{{
+			Centre: singlepass.Centre{Seq: 2}, Position: 2, Founder: two.Founder, Size: -1,
+		}}, nil, 4, "cluster articles/2/2: size -1: the founder has position 2, the last member 2"},
+		"a position yet to come": {
+			[]cluster.Cluster{founded(4, 1)}, nil, 4, "cluster 4 is not below the next position, 4",
+		},
+		"positions go back": {nil, nil, 1, "the next position was 2 and would be 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, m := open(t, vfs.NewMem()), newModel()
@@ -179,7 +208,8 @@ func TestOverdue(t *testing.T) {
 		all = append(all, founded(seq, int64(100-seq))) // the newest was seen longest ago
 	}
 	again := joined(all[9], 20, 500) // but for this one
-	if err := errors.Join(m.apply(s, 1, all, nil), m.apply(s, 2, []cluster.Cluster{again}, nil)); err != nil {
+	if err := errors.Join(m.apply(s, 1, all, nil),
+		m.apply(s, 2, []cluster.Cluster{again}, nil)); err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {
@@ -262,7 +292,8 @@ func TestCentresEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	broken := errors.New("broken")
-	if err := s.Centres(t.Context(), func(singlepass.Centre) error { return broken }); !errors.Is(err, broken) {
+	if err := s.Centres(t.Context(), func(singlepass.Centre) error { return broken }); !errors.Is(err,
+		broken) {
 		t.Errorf("error = %v, want that of each", err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -374,7 +405,8 @@ func TestOtherFormat(t *testing.T) {
 				t.Fatal(err)
 			}
 			closeStore(t, s)
-			rewriteHeader(t, disk, func(value []byte) []byte { return bytes.Replace(value, []byte(tt.old), []byte(tt.new), 1) })
+			rewriteHeader(t, disk,
+				func(value []byte) []byte { return bytes.Replace(value, []byte(tt.old), []byte(tt.new), 1) })
 			if _, err := state.Open(dir, identity(), options(disk)); !errors.Is(err, tt.want) {
 				t.Errorf("error = %v, want %v", err, tt.want)
 			}
@@ -402,9 +434,14 @@ func TestCentresAreAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	closeStore(t, s)
-	rewriteHeader(t, disk, func(value []byte) []byte { return bytes.Replace(value, []byte(`"live":1`), []byte(`"live":2`), 1) })
+	rewriteHeader(t, disk,
+		func(value []byte) []byte {
+			return bytes.Replace(value, []byte(`"live":1`), []byte(`"live":2`),
+				1)
+		})
 	s = open(t, disk)
-	if err := s.Centres(t.Context(), func(singlepass.Centre) error { return nil }); !errors.Is(err, state.ErrDamaged) {
+	if err := s.Centres(t.Context(), func(singlepass.Centre) error { return nil }); !errors.Is(err,
+		state.ErrDamaged) {
 		t.Errorf("error = %v, want it to be damaged", err)
 	}
 	closeStore(t, s)

@@ -37,7 +37,8 @@ func Feed(seed uint64, n int) [][]byte {
 		if i > 0 && r.IntN(2) == 0 {
 			story = uint64(r.IntN(min(i, 20)))
 		}
-		values[i] = ArticleJSON(fmt.Sprintf("a%d-%d", seed, i), fmt.Sprintf("story %d", story), Sentence(seed*100_000+story, 60))
+		values[i] = ArticleJSON(fmt.Sprintf("a%d-%d", seed, i), fmt.Sprintf("story %d", story),
+			Sentence(seed*100_000+story, 60))
 	}
 	return values
 }
