@@ -26,9 +26,7 @@ func TestUnexpectedRecords(t *testing.T) {
 		return func(r *kafka.Record) { r.Value = bytes.Replace(r.Value, []byte(old), []byte(new), 1) }
 	}
 	value := func(v string) func(*kafka.Record) {
-		return func(
-			r *kafka.Record,
-		) {
+		return func(r *kafka.Record) {
 			r.Value = []byte(v)
 		}
 	}
@@ -126,14 +124,10 @@ func TestUnexpectedRecords(t *testing.T) {
 		"no address": {
 			func(c *article.Cluster) { c.ClusterID = "articles/4" }, nil, "not an address",
 		},
-		"an offset of 2^63-1": {func(
-			c *article.Cluster,
-		) {
+		"an offset of 2^63-1": {func(c *article.Cluster) {
 			c.ClusterID = "articles/4/9223372036854775807"
 		}, nil, "the address of no record"},
-		"an offset of 2^63": {func(
-			c *article.Cluster,
-		) {
+		"an offset of 2^63": {func(c *article.Cluster) {
 			c.ClusterID = "articles/4/9223372036854775808"
 		}, nil, "not an address"},
 		"another topic": {

@@ -88,9 +88,7 @@ func TestContradictions(t *testing.T) {
 		position string
 		want     string
 	}{
-		"another fingerprint": {func(
-			c *article.Cluster,
-		) {
+		"another fingerprint": {func(c *article.Cluster) {
 			c.Sketch[0]++
 			c.Fingerprint = article.Fingerprint(xxh3Of(c.Sketch))
 		}, "10", "centre or representative is another"},

@@ -58,28 +58,20 @@ func Impossible() map[string]cluster.Cluster {
 		"last before first":                  func(c *cluster.Cluster) { c.Position = c.Seq - 1 },
 		"seq at the end":                     func(c *cluster.Cluster) { c.Seq = math.MaxUint64 },
 		"position at the end":                func(c *cluster.Cluster) { c.Position = math.MaxUint64 },
-		"position one before": func(
-			c *cluster.Cluster,
-		) {
+		"position one before": func(c *cluster.Cluster) {
 			c.Position = math.MaxUint64 - 1
 		},
-		"position beyond JSON": func(
-			c *cluster.Cluster,
-		) {
+		"position beyond JSON": func(c *cluster.Cluster) {
 			c.Position = cluster.MaxPosition + 1
 		},
 		"before 1970":            func(c *cluster.Cluster) { c.FirstSeen = -1 },
 		"the beginning of time":  func(c *cluster.Cluster) { c.FirstSeen = math.MinInt64 },
 		"seen last before first": func(c *cluster.Cluster) { c.LastSeen = c.FirstSeen - 1 },
-		"the year 10000": func(
-			c *cluster.Cluster,
-		) {
+		"the year 10000": func(c *cluster.Cluster) {
 			c.LastSeen = cluster.MaxTime + 1
 		},
 		"the end of time": func(c *cluster.Cluster) { c.LastSeen = math.MaxInt64 },
-		"a founder at the last offset": func(
-			c *cluster.Cluster,
-		) {
+		"a founder at the last offset": func(c *cluster.Cluster) {
 			c.Founder.Offset = math.MaxInt64
 		},
 		"a founder before the first": func(c *cluster.Cluster) { c.Founder.Offset = -1 },
