@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/clusterd/clusterd/internal/article"
@@ -34,39 +33,17 @@ const (
 // left. It returns an error where waiting does not help. It reports what it does and how it is to
 // the monitor.
 func Run(ctx context.Context, c config.Config, client *kafka.Client, log *slog.Logger, m *monitor.Monitor) error {
-	// The dictionary takes a while: meanwhile this shows whether the brokers are there.
-	asking, cancel := context.WithCancel(ctx)
-	var group sync.WaitGroup
-	group.Go(func() { _, _ = client.ClusterID(asking) })
-	defer group.Wait()
-	defer cancel()
-	fingerprinter, err := load(ctx, c)
+	fingerprinter, err := fingerprint.New(c)
 	if err != nil {
-		return stopped(ctx, err)
+		return err
 	}
 	return run(ctx, c, client, log, m, fingerprinter)
 }
 
-// load makes the fingerprinter, and does not wait for its dictionary when ctx ends.
-func load(ctx context.Context, c config.Config) (*fingerprint.Fingerprinter, error) {
-	type loaded struct {
-		*fingerprint.Fingerprinter
-		error
-	}
-	done := make(chan loaded, 1)
-	go func() {
-		f, err := fingerprint.New(c)
-		done <- loaded{f, err}
-	}()
-	select {
-	case l := <-done:
-		return l.Fingerprinter, l.error
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-func run(ctx context.Context, c config.Config, client *kafka.Client, log *slog.Logger, m *monitor.Monitor, fingerprinter *fingerprint.Fingerprinter) error {
+func run(
+	ctx context.Context, c config.Config, client *kafka.Client, log *slog.Logger, m *monitor.Monitor,
+	fingerprinter *fingerprint.Fingerprinter,
+) error {
 	dir, err := state.OpenDir(c.State.Dir, log)
 	if err != nil {
 		return err
@@ -121,7 +98,7 @@ type running struct {
 // rebalances as long as its space stays here.
 func (p *pipeline) run(ctx context.Context) error {
 	if p.assignment() == consumer.AllToOne {
-		r, err := p.newReplica(ctx, "all", nil)
+		r, err := p.newReplica(ctx, article.WholeTopic, nil)
 		if err != nil {
 			return err
 		}
