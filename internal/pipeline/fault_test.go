@@ -4,11 +4,12 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/clusterd/clusterd/internal/testutil/check"
-	"github.com/clusterd/clusterd/internal/testutil/texts"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/clusterd/clusterd/internal/testutil/check"
+	"github.com/clusterd/clusterd/internal/testutil/texts"
 
 	kafkago "github.com/segmentio/kafka-go"
 )

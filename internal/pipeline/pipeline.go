@@ -53,7 +53,7 @@ func run(
 		return stopped(ctx, err)
 	}
 	cache := state.NewCache()
-	defer cache.Unref()
+	defer cache.Release()
 	p := &pipeline{
 		config: c, client: client, log: log, monitor: m, fingerprinter: fingerprinter, dir: dir, cache: cache,
 		tally:   article.NewTally(c.Input.Format, c.Input.Fields.Content, c.Input.Encoding),

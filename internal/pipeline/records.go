@@ -1,7 +1,9 @@
 package pipeline
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
 	"strconv"
 
 	"github.com/clusterd/clusterd/internal/article"
@@ -29,6 +31,26 @@ type outputs struct {
 	identity   string // how fingerprints are made
 	partitions map[string][]int
 	limits     map[string]int
+}
+
+// describe asks the topics how many partitions they have, and what they take.
+func (o *outputs) describe(ctx context.Context, client *kafka.Client, log *slog.Logger) error {
+	o.partitions, o.limits = make(map[string][]int), make(map[string]int)
+	for _, topic := range []string{o.Topic, o.ClustersTopic, o.DeadLetterTopic} {
+		err := kafka.Retry(ctx, log, "reading the settings of topic "+topic, func() error {
+			partitions, err := client.Partitions(ctx, topic)
+			if err != nil {
+				return kafka.MarkRetriable(err)
+			}
+			settings, err := client.TopicConfig(ctx, topic)
+			o.partitions[topic], o.limits[topic] = partitions, settings.MaxMessageBytes
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // records returns all that a transaction carries for a batch: results, dead letters, clusters, and

@@ -87,29 +87,19 @@ func (w *worker) run(ctx context.Context) error {
 	return err
 }
 
-// newProducer asks the output topics what they take.
+// newProducer returns the producer of the space, once it is known what the output topics take.
 func (w *worker) newProducer(ctx context.Context) (*sink.Producer, error) {
-	w.out.partitions, w.out.limits = make(map[string][]int), make(map[string]int)
-	for _, topic := range []string{w.out.Topic, w.out.ClustersTopic, w.out.DeadLetterTopic} {
-		err := kafka.Retry(ctx, w.log, "reading the settings of topic "+topic, func() error {
-			partitions, err := w.client.Partitions(ctx, topic)
-			if err != nil {
-				return kafka.MarkRetriable(err)
-			}
-			settings, err := w.client.TopicConfig(ctx, topic)
-			w.out.partitions[topic], w.out.limits[topic] = partitions, settings.MaxMessageBytes
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
+	if err := w.out.describe(ctx, w.client, w.log); err != nil {
+		return nil, err
 	}
 	if n := len(w.out.partitions[w.out.ClustersTopic]); n != w.replica.Partitions() {
-		return nil, fmt.Errorf("topic %s had %d partitions and has %d, which moves its keys. Start anew with another input.group and "+
-			"another output.clusters_topic", w.out.ClustersTopic, w.replica.Partitions(), n)
+		return nil, fmt.Errorf("topic %s had %d partitions and has %d, which moves its keys. "+
+			"Start anew with another input.group and another output.clusters_topic",
+			w.out.ClustersTopic, w.replica.Partitions(), n)
 	}
 	return sink.NewProducer(w.client, w.log, sink.Settings{
-		TransactionalID: w.transactional, Group: w.config.Input.Group, Compression: w.out.Compression, Limits: w.out.limits,
+		TransactionalID: w.transactional, Group: w.config.Input.Group,
+		Compression: w.out.Compression, Limits: w.out.limits,
 	})
 }
 

@@ -77,7 +77,6 @@ func removeLogs(disk vfs.FS, dir string) error {
 func pebbleOptions(o Options, h *health, lock *pebble.Lock) *pebble.Options {
 	p := &pebble.Options{
 		FS:                          syncedFolders{o.FS, h},
-		Cache:                       o.Cache,
 		Lock:                        lock,
 		Logger:                      h,
 		EventListener:               h.listener(),
@@ -92,6 +91,9 @@ func pebbleOptions(o Options, h *health, lock *pebble.Lock) *pebble.Options {
 		// ones are fewer. A look-up has filters in front of what waits.
 		L0CompactionThreshold: 8,
 		LBaseMaxBytes:         256 << 20,
+	}
+	if o.Cache != nil {
+		p.Cache = o.Cache.cache
 	}
 	// Most tombstones and founders that are looked up are not there.
 	for i := range p.Levels {

@@ -17,15 +17,18 @@ import (
 )
 
 // A Cache is memory for what was read from disk, to be shared by stores.
-type Cache = pebble.Cache
+type Cache struct{ cache *pebble.Cache }
 
 // cacheBytes is what the stores of an instance share: centres are in memory beside it, and the
 // clusters that articles join were mostly joined a short while ago. It holds half a million
 // clusters and their filters.
 const cacheBytes = 128 << 20
 
-// NewCache makes a cache. Unref it when its stores are closed.
-func NewCache() *Cache { return pebble.NewCache(cacheBytes) }
+// NewCache returns a cache. Release it when its stores are closed.
+func NewCache() *Cache { return &Cache{pebble.NewCache(cacheBytes)} }
+
+// Release gives the memory back.
+func (c *Cache) Release() { c.cache.Unref() }
 
 // Options are what a store takes from outside. The zero value of each will do.
 type Options struct {

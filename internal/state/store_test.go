@@ -364,7 +364,7 @@ func TestFolder(t *testing.T) {
 			t.Errorf("mode = %v, %v, want 0700", info.Mode(), err)
 		}
 		closeStore(t, s)
-		cache.Unref()
+		cache.Release()
 		if err := state.Remove(dir); err != nil {
 			t.Fatal(err)
 		}
