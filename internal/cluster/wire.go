@@ -19,19 +19,19 @@ func (c *Cluster) AppendJSON(dst []byte, identity string) []byte {
 	}).AppendJSON(dst)
 }
 
-// Parse is the inverse of [Cluster.AppendJSON], for a record with this key and position. Of a
-// record without a value, a tombstone, only the Founder is set. The error says what no clusterd can
-// have written. Fingerprint and sketch are the method's to judge.
+// Parse is the inverse of [Cluster.AppendJSON], for a record with this key and position. Of a record
+// without a value, a tombstone, only the Founder is set. The cluster is not validated.
 func Parse(key, value []byte, position uint64) (c Cluster, identity string, err error) {
-	if c.Founder, err = article.ParseAddress(string(key)); err != nil {
-		return Cluster{}, "", err
-	}
 	if value == nil {
-		return c, "", nil
+		c.Founder, err = article.ParseAddress(string(key))
+		return c, "", err
 	}
 	wire, err := article.ParseCluster(value)
 	if err != nil {
 		return Cluster{}, "", err
+	}
+	if c.Founder, err = article.ParseAddress(wire.ClusterID); err != nil {
+		return Cluster{}, "", fmt.Errorf("not a cluster: cluster_id: %w", err)
 	}
 	if wire.ClusterID != string(key) || wire.ClusterID != c.ID() {
 		return Cluster{}, "", fmt.Errorf("cluster_id %.80q is not its key", wire.ClusterID)
@@ -39,5 +39,5 @@ func Parse(key, value []byte, position uint64) (c Cluster, identity string, err 
 	c.Seq, c.Hash, c.Sketch = wire.Seq, uint64(wire.Fingerprint), string(wire.Sketch)
 	c.Size, c.Position, c.Representative = wire.Size, position, wire.Representative
 	c.FirstSeen, c.LastSeen = wire.FirstSeen.UnixMilli(), wire.LastSeen.UnixMilli()
-	return c, wire.Pipeline, c.Validate()
+	return c, wire.Pipeline, nil
 }

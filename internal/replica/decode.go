@@ -82,20 +82,25 @@ func (r *Replica) decode(record kafka.Record) (said statement, err error) {
 
 // decodeCluster returns the cluster of a record, and nil for a tombstone of something else.
 func (r *Replica) decodeCluster(record kafka.Record, latest int64) (*cluster.Cluster, error) {
-	position, err := recordPosition(record)
-	if record.Value != nil && err != nil {
-		return nil, fmt.Errorf(notOurs, err)
-	}
+	position, noPosition := recordPosition(record)
 	c, identity, err := cluster.Parse(record.Key, record.Value, position)
 	s := &r.Options.Space
-	switch {
-	case record.Value == nil && (err != nil || c.Founder.Topic != s.Input):
-		return nil, nil
-	case record.Value == nil:
+	if record.Value == nil {
+		if err != nil || c.Founder.Topic != s.Input {
+			return nil, nil
+		}
 		return &c, nil
-	case err == nil && c.LastSeen > latest:
+	}
+	if err == nil {
+		err = noPosition
+	}
+	if err == nil {
+		err = c.Validate()
+	}
+	if err == nil && c.LastSeen > latest {
 		err = inTheFuture(c.LastSeen)
-		fallthrough
+	}
+	switch {
 	case err != nil:
 		return nil, fmt.Errorf(notOurs, err)
 	case c.Founder.Topic != s.Input:
@@ -106,9 +111,8 @@ func (r *Replica) decodeCluster(record kafka.Record, latest int64) (*cluster.Clu
 			"partitions of output.clusters_topic was changed, which moves its keys. To go on, %s",
 			c.Founder.Partition, StartAnew)
 	case identity != s.Pipeline:
-		return nil, fmt.Errorf(
-			"it was made in another way (%s): its fingerprint cannot be compared with "+
-				"new ones. %s", article.Difference(identity, s.Pipeline), otherWay)
+		return nil, fmt.Errorf("it was made in another way (%s): its fingerprint cannot be compared "+
+			"with new ones. %s", article.Difference(identity, s.Pipeline), otherWay)
 	}
 	if err := r.Check(c.Fingerprint); err != nil {
 		return nil, fmt.Errorf(notOurs, err)
