@@ -51,8 +51,8 @@ func recordEarlier(t *testing.T, binary string) {
 }
 
 // runBinary runs a binary of clusterd, by the configuration in dir, until it has worked on the
-// articles. They come one partition after the other, so that no two spaces have transactions open at
-// the same time: a dump shows how many markers follow a record, and not whose they are.
+// articles. They come one partition after the other, so that no two spaces have transactions open
+// at the same time: a dump shows how many markers follow a record, and not whose they are.
 func runBinary(b *bench, binary, dir, disk string, articles []line) {
 	b.Helper()
 	settings, err := os.ReadFile(filepath.Join(dir, "config.yaml"))
@@ -60,7 +60,8 @@ func runBinary(b *bench, binary, dir, disk string, articles []line) {
 		b.Fatal(err)
 	}
 	settings = fmt.Appendf(settings,
-		"kafka: {brokers: [%q]}\nstate: {dir: %q}\nhttp: {listen: \"\"}\n", b.config.Kafka.Brokers[0], disk)
+		"kafka: {brokers: [%q]}\nstate: {dir: %q}\nhttp: {listen: \"\"}\n",
+		b.config.Kafka.Brokers[0], disk)
 	file := filepath.Join(b.TempDir(), "config.yaml")
 	if err := os.WriteFile(file, settings, 0o600); err != nil {
 		b.Fatal(err)
