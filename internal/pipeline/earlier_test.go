@@ -61,34 +61,44 @@ func takesOver(t *testing.T, dir, state, want string) {
 	b.committed()
 	i.end()
 	log := i.log.String()
-	for partition, n := range liveClusters(b, left) {
-		if recovered := fmt.Sprintf(" clusters=%d %s ", n, want); !strings.Contains(log, recovered) {
-			t.Errorf("space of partition %d: %q is not in the log:\n%s", partition, recovered, log)
+	for partition, c := range leftClusters(b, left) {
+		recovered := fmt.Sprintf(" clusters=%d %s ", c.live, want)
+		all := fmt.Sprintf(" %s read_back=%d ", want, c.records)
+		if !strings.Contains(log, recovered) || strings.Contains(log, all) != (want == "from=topic") {
+			t.Errorf("partition %d: want %q, and %q only without a disk; log:\n%s",
+				partition, recovered, all, log)
 		}
 	}
 	compareLines(t, outcomes(b, left), readLines(t, filepath.Join(dir, "want.jsonl")))
 }
 
-// liveClusters returns how many clusters each partition of the clusters topic has.
-func liveClusters(b *bench, lines []line) map[int32]int {
+// clustersLeft is what a partition of the clusters topic has.
+type clustersLeft struct{ live, records int }
+
+// leftClusters returns what each partition of the clusters topic has.
+func leftClusters(b *bench, lines []line) map[int32]clustersLeft {
 	b.Helper()
 	type key struct {
 		partition int32
 		key       string
 	}
-	last := make(map[key]line)
+	last, left := make(map[key]line), make(map[int32]clustersLeft)
 	for _, l := range lines {
-		if l.Topic == b.config.Output.ClustersTopic && !l.End && !article.IsCheckpoint([]byte(*l.Key)) {
+		if l.Topic == b.config.Output.ClustersTopic && !l.End {
 			last[key{l.Partition, *l.Key}] = l
+			c := left[l.Partition]
+			c.records++
+			left[l.Partition] = c
 		}
 	}
-	live := make(map[int32]int)
 	for k, l := range last {
-		if l.Value != nil {
-			live[k.partition]++
+		if l.Value != nil && !article.IsCheckpoint([]byte(k.key)) {
+			c := left[k.partition]
+			c.live++
+			left[k.partition] = c
 		}
 	}
-	return live
+	return left
 }
 
 // refusesOtherOffsets holds an instance to what the checkpoint says of the offsets. So it was read.
