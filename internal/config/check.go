@@ -9,34 +9,26 @@ import (
 	"net/netip"
 	"slices"
 
-	"github.com/goccy/go-yaml/token"
-
+	"github.com/clusterd/clusterd/internal/config/table"
 	"github.com/clusterd/clusterd/internal/method"
 )
 
-// where is the first of the keys that the file gives; every rule fails only
-// because of one.
-func (d *decoder) where(paths ...string) *token.Position {
-	for _, path := range paths {
-		if pos, ok := d.given[path]; ok {
-			return pos
-		}
-	}
-	return nil
+// rules are what must hold between the keys of a file.
+type rules struct{ *table.File }
+
+func (r rules) check(c *Config) {
+	r.checkTLS(&c.Kafka.TLS)
+	r.checkSASL(&c.Kafka.SASL)
+	r.checkTopics(c)
+	r.checkSecret(&c.Fingerprint)
+	r.checkIDF(&c.Fingerprint)
+	r.checkSimilarity(c)
+	r.checkHTTP(&c.HTTP)
 }
 
-func (d *decoder) anyFailed(paths ...string) bool {
-	for _, path := range paths {
-		if d.failed[path] {
-			return true
-		}
-	}
-	return false
-}
-
-func (d *decoder) checkTLS(c *TLS) {
+func (r rules) checkTLS(c *TLS) {
 	const enabled, cert, key = "kafka.tls.enabled", "kafka.tls.cert_file", "kafka.tls.key_file"
-	if !c.Enabled && !d.failed[enabled] {
+	if !c.Enabled && !r.Failed(enabled) {
 		for _, other := range []struct {
 			path string
 			set  bool
@@ -48,23 +40,23 @@ func (d *decoder) checkTLS(c *TLS) {
 			{"kafka.tls.insecure_skip_verify", c.InsecureSkipVerify},
 		} {
 			if other.set {
-				d.report(d.where(other.path), other.path, "", "is given while "+enabled+" is false: set that to true, or remove this")
+				r.Report(r.Where(other.path), other.path, "", "is given while "+enabled+" is false: set that to true, or remove this")
 			}
 		}
 	}
-	d.checkPair(cert, c.CertFile, key, c.KeyFile)
-	d.checkPair(key, c.KeyFile, cert, c.CertFile)
+	r.checkPair(cert, c.CertFile, key, c.KeyFile)
+	r.checkPair(key, c.KeyFile, cert, c.CertFile)
 }
 
-func (d *decoder) checkPair(path, text, other, otherText string) {
-	if text != "" && otherText == "" && !d.failed[other] && !d.failed[path] {
-		d.report(d.where(path), path, "", "is given without "+other+": give both or neither")
+func (r rules) checkPair(path, text, other, otherText string) {
+	if text != "" && otherText == "" && !r.Failed(other) && !r.Failed(path) {
+		r.Report(r.Where(path), path, "", "is given without "+other+": give both or neither")
 	}
 }
 
-func (d *decoder) checkSASL(c *SASL) {
+func (r rules) checkSASL(c *SASL) {
 	const mechanism = "kafka.sasl.mechanism"
-	if d.failed[mechanism] {
+	if r.Failed(mechanism) {
 		return
 	}
 	for _, credential := range []struct {
@@ -75,19 +67,19 @@ func (d *decoder) checkSASL(c *SASL) {
 		{"kafka.sasl.password", c.Password == ""},
 	} {
 		switch needed := c.Mechanism != "none"; {
-		case d.failed[credential.path]:
+		case r.Failed(credential.path):
 		case needed && credential.empty:
-			d.report(d.where(credential.path, mechanism), credential.path, "",
+			r.Report(r.Where(credential.path, mechanism), credential.path, "",
 				fmt.Sprintf("must not be empty while %s is %s", mechanism, c.Mechanism))
 		case !needed && !credential.empty:
-			d.report(d.where(credential.path), credential.path, "",
+			r.Report(r.Where(credential.path), credential.path, "",
 				"is given while "+mechanism+" is none: choose a mechanism, or remove this")
 		}
 	}
 }
 
 // checkTopics keeps the topics apart: reading what was written is a loop.
-func (d *decoder) checkTopics(c *Config) {
+func (r rules) checkTopics(c *Config) {
 	topics := []struct{ path, name string }{
 		{"input.topic", c.Input.Topic},
 		{"output.topic", c.Output.Topic},
@@ -96,54 +88,54 @@ func (d *decoder) checkTopics(c *Config) {
 	}
 	for i, t := range topics {
 		for _, earlier := range topics[:i] {
-			if t.name != earlier.name || d.anyFailed(t.path, earlier.path) {
+			if t.name != earlier.name || r.Failed(t.path, earlier.path) {
 				continue
 			}
 			blamed, other := t.path, earlier.path
-			if _, given := d.given[blamed]; !given {
+			if _, given := r.Given(blamed); !given {
 				blamed, other = other, blamed
 			}
-			d.report(d.where(blamed), blamed, t.name, "must differ from "+other)
+			r.Report(r.Where(blamed), blamed, t.name, "must differ from "+other)
 		}
 	}
 }
 
 // checkSecret keeps the hash that exists to make old fingerprints from being asked to make new ones.
-func (d *decoder) checkSecret(c *method.FingerprintSettings) {
+func (r rules) checkSecret(c *method.FingerprintSettings) {
 	const secret, hash = "fingerprint.secret", "fingerprint.hash"
-	if c.Secret != "" && c.Hash == "sdbm-raw" && !d.anyFailed(secret, hash) {
-		d.report(d.where(hash), hash, c.Hash, "is for matching old fingerprints, and none was made with "+secret+": choose another, or remove the secret")
+	if c.Secret != "" && c.Hash == "sdbm-raw" && !r.Failed(secret, hash) {
+		r.Report(r.Where(hash), hash, c.Hash, "is for matching old fingerprints, and none was made with "+secret+": choose another, or remove the secret")
 	}
 }
 
 // checkIDF keeps a table from being given in vain.
-func (d *decoder) checkIDF(c *method.FingerprintSettings) {
+func (r rules) checkIDF(c *method.FingerprintSettings) {
 	const idf, weight = "fingerprint.idf", "fingerprint.weight"
-	if c.IDF != "" && c.Weight != "tfidf" && !d.anyFailed(idf, weight) {
-		d.report(d.where(idf), idf, "", "is given while "+weight+" is "+c.Weight+": set that to tfidf, or remove this")
+	if c.IDF != "" && c.Weight != "tfidf" && !r.Failed(idf, weight) {
+		r.Report(r.Where(idf), idf, "", "is given while "+weight+" is "+c.Weight+": set that to tfidf, or remove this")
 	}
 }
 
 // checkSimilarity keeps a similarity from being given in vain.
-func (d *decoder) checkSimilarity(c *Config) {
+func (r rules) checkSimilarity(c *Config) {
 	const similarity, name = "cluster.similarity", "fingerprint.method"
 	inVain := !slices.Contains(method.Using(similarity), c.Fingerprint.Method)
-	if inVain && c.Cluster.Similarity != 0 && !d.anyFailed(similarity, name) {
-		d.report(d.where(similarity), similarity, "", "is given while "+name+" is "+c.Fingerprint.Method+", which knows none: remove this, or choose another method")
+	if inVain && c.Cluster.Similarity != 0 && !r.Failed(similarity, name) {
+		r.Report(r.Where(similarity), similarity, "", "is given while "+name+" is "+c.Fingerprint.Method+", which knows none: remove this, or choose another method")
 	}
 }
 
-// leastToken is how many bytes keep a token from being guessed.
-const leastToken = 16
+// minTokenBytes is how many bytes keep a token from being guessed.
+const minTokenBytes = 16
 
 // checkHTTP keeps what an instance tells of itself from everybody on the network.
-func (d *decoder) checkHTTP(c *HTTP) {
+func (r rules) checkHTTP(c *HTTP) {
 	const listen, token = "http.listen", "http.token"
-	if d.anyFailed(listen, token) || c.Listen == "" || isLoopback(c.Listen) || len(c.Token) >= leastToken {
+	if r.Failed(listen, token) || c.Listen == "" || isLoopback(c.Listen) || len(c.Token) >= minTokenBytes {
 		return
 	}
-	d.report(d.where(listen), listen, c.Listen, fmt.Sprintf(
-		"is open to other machines while %s has %d bytes: give it at least %d, or listen on 127.0.0.1", token, len(c.Token), leastToken))
+	r.Report(r.Where(listen), listen, c.Listen, fmt.Sprintf(
+		"is open to other machines while %s has %d bytes: give it at least %d, or listen on 127.0.0.1", token, len(c.Token), minTokenBytes))
 }
 
 // isLoopback looks no name up: what localhost means is fixed (RFC 6761), what others mean may change.

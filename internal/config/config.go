@@ -9,7 +9,7 @@
 //
 // A scalar may hold ${NAME} or ${NAME:default}, taken from the environment
 // after the YAML is parsed, so that no value can add YAML; $${ stands for a
-// literal ${. Paths are taken relative to the folder of the configuration file,
+// literal ${. Paths are taken relative to the directory of the configuration file,
 // and without a file to the working directory.
 package config
 
@@ -18,10 +18,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-	"slices"
 	"time"
 
+	"github.com/clusterd/clusterd/internal/config/table"
+	"github.com/clusterd/clusterd/internal/config/value"
 	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/redacted"
 )
@@ -49,6 +49,9 @@ func (c Config) MethodSettings() method.Settings {
 
 // Secret is text that is never printed.
 type Secret = redacted.Text
+
+// Errors holds every mistake in a configuration, sorted by line.
+type Errors = table.Errors
 
 // Kafka says how the brokers are reached.
 type Kafka struct {
@@ -144,11 +147,11 @@ type Log struct {
 	Format string // auto, json or text
 }
 
-// Default is the configuration of an empty file.
+// Default returns the configuration of an empty file.
 func Default() Config {
 	var c Config
 	for _, k := range c.keys() {
-		k.value.reset()
+		k.Value.Reset()
 	}
 	return c
 }
@@ -162,11 +165,11 @@ var ErrSecret = errors.New("a secret is taken from the configuration alone, bett
 func (c *Config) Set(path, text string) error {
 	for _, k := range c.keys() {
 		switch {
-		case k.path != path || k.value.isList():
-		case k.value.trait() == secret:
+		case k.Path != path || k.Value.IsList():
+		case k.Value.Trait() == value.Secret:
 			return fmt.Errorf("%s: %w", path, ErrSecret)
 		default:
-			return k.value.add(text)
+			return k.Value.Add(text)
 		}
 	}
 	return fmt.Errorf("no key %s", path)
@@ -200,12 +203,12 @@ func readBounded(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }() // nothing was written that closing could lose
-	return io.ReadAll(io.LimitReader(f, maxBytes+1))
+	return io.ReadAll(io.LimitReader(f, table.MaxBytes+1))
 }
 
 // Parse reads a configuration from data, the content of the file named file.
 // The name appears in errors, and relative paths within are relative to its
-// folder. env looks up an environment variable; readFile reads a secret, and
+// directory. env looks up an environment variable; readFile reads a secret, and
 // shows that the other files named exist. Every error is an Errors, sorted by
 // line.
 func Parse(
@@ -224,29 +227,15 @@ func parseGiven(
 	env func(string) (string, bool),
 	readFile func(string) ([]byte, error),
 ) (Config, Given, error) {
-	dir, err := filepath.Abs(filepath.Dir(file))
-	if err != nil {
-		return Config{}, Given{}, Errors{{File: file, Problem: fmt.Sprintf("its folder cannot be told: %v", err)}}
-	}
-	root, syntax := document(data)
-	if syntax != nil {
-		syntax.File = file
-		return Config{}, Given{}, Errors{*syntax}
-	}
 	c := Default()
-	d := newDecoder(&c, source{file: file, dir: dir, env: env, readFile: readFile})
-	d.document(root)
-	c.State.Dir = d.absolute(c.State.Dir) // its default, too, lies beside the file
-	d.checkTLS(&c.Kafka.TLS)
-	d.checkSASL(&c.Kafka.SASL)
-	d.checkTopics(&c)
-	d.checkSecret(&c.Fingerprint)
-	d.checkIDF(&c.Fingerprint)
-	d.checkSimilarity(&c)
-	d.checkHTTP(&c.HTTP)
-	if len(d.errs) > 0 {
-		slices.SortStableFunc(d.errs, Error.compare)
-		return Config{}, Given{}, d.errs
+	f, err := table.Decode(c.keys(), data, table.Source{File: file, Env: env, ReadFile: readFile})
+	if err != nil {
+		return Config{}, Given{}, err
 	}
-	return c, d.givenKeys(&c), nil
+	c.State.Dir = f.Absolute(c.State.Dir) // its default, too, lies beside the file
+	rules{f}.check(&c)
+	if err := f.Err(); err != nil {
+		return Config{}, Given{}, err
+	}
+	return c, givenKeys(file, f, &c), nil
 }

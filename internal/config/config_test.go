@@ -51,14 +51,14 @@ func TestTableCoversConfig(t *testing.T) {
 	var c Config
 	reached := map[any]string{}
 	for _, k := range c.keys() {
-		if k.doc == "" || strings.ContainsAny(k.doc, "\n") {
-			t.Errorf("%s: the doc must be one line", k.path)
+		if k.Doc == "" || strings.ContainsAny(k.Doc, "\n") {
+			t.Errorf("%s: the doc must be one line", k.Path)
 		}
-		at := reflect.ValueOf(k.value).Elem().FieldByName("at").Pointer()
+		at := reflect.ValueOf(k.Value).Elem().FieldByName("at").Pointer()
 		if other, twice := reached[at]; twice {
-			t.Errorf("%s and %s set the same place", k.path, other)
+			t.Errorf("%s and %s set the same place", k.Path, other)
 		}
-		reached[at] = k.path
+		reached[at] = k.Path
 	}
 	var leaves func(v reflect.Value, path string)
 	leaves = func(v reflect.Value, path string) {
@@ -92,7 +92,7 @@ func TestParseValues(t *testing.T) {
 		{"number as text", "input: {topic: 2024}", func(c *Config) { c.Input.Topic = "2024" }},
 		{"folded text", "input:\n  group: >-\n    a\n    b\n", func(c *Config) { c.Input.Group = "a b" }},
 		{"size", "input: {max_bytes: 512KiB}", func(c *Config) { c.Input.MaxBytes = 512 << 10 }},
-		{"days", "cluster: {window: 7d}", func(c *Config) { c.Cluster.Window = 7 * day }},
+		{"days", "cluster: {window: 7d}", func(c *Config) { c.Cluster.Window = 7 * 24 * time.Hour }},
 		{"zero", "batch: {linger: 0}", func(c *Config) { c.Batch.Linger = 0 }},
 		{"Chinese path", "input: {fields: {title: 文章.标题}}", func(c *Config) { c.Input.Fields.Title = "文章.标题" }},
 		{

@@ -7,26 +7,21 @@ import (
 	"time"
 
 	"github.com/clusterd/clusterd/internal/charset"
+	"github.com/clusterd/clusterd/internal/config/table"
+	"github.com/clusterd/clusterd/internal/config/value"
 	"github.com/clusterd/clusterd/internal/method"
 )
 
-// key is one row of the table: a scalar or a list of the configuration.
-type key struct {
-	path  string // dotted
-	value value  // bound to its place in a Config
-	doc   string // one line, for the reference
-}
-
-// keys is the one table of what may be configured, in the order in which it is
-// written out. It drives defaults, parsing, checks, suggestions, Config.YAML
-// and Reference.
-func (c *Config) keys() []key {
+// keys returns the one table of what may be configured, in the order in which it is written out. It
+// drives defaults, parsing, checks, suggestions, Config.YAML and Reference.
+func (c *Config) keys() []table.Key {
 	return slices.Concat(
 		c.Kafka.keys(),
 		c.Input.keys(),
 		c.Output.keys(),
 		textKeys(&c.Text),
 		fingerprintKeys(&c.Fingerprint),
+		pinyinKeys(&c.Fingerprint.Pinyin),
 		c.Cluster.keys(),
 		c.Batch.keys(),
 		c.State.keys(),
@@ -36,305 +31,310 @@ func (c *Config) keys() []key {
 	)
 }
 
-// usedBy begins the line of a key that only some methods use, with their names.
+// usedBy returns the beginning of the line of a key that only some methods use: their names.
 func usedBy(path string) string { return strings.Join(method.Using(path), ", ") + ": " }
 
-func (c *Kafka) keys() []key {
+func (c *Kafka) keys() []table.Key {
 	tls, sasl := &c.TLS, &c.SASL
-	return []key{
+	return []table.Key{
 		{
-			"kafka.brokers", list(&c.Brokers, 1, hostPort(), "127.0.0.1:9092"),
-			"Brokers to ask for the cluster at first; several, so that one may be down.",
+			Path: "kafka.brokers", Value: value.List(&c.Brokers, 1, value.HostPort(), "127.0.0.1:9092"),
+			Doc: "Brokers to ask for the cluster at first; several, so that one may be down.",
 		},
 		{
-			"kafka.create_topics", scalar(&c.CreateTopics, boolean(), false),
-			"Create missing topics; off, so that a misspelt name is an error and not a new topic.",
+			Path: "kafka.create_topics", Value: value.Scalar(&c.CreateTopics, value.Boolean(), false),
+			Doc: "Create missing topics; off, so that a misspelt name is an error and not a new topic.",
 		},
 		{
-			"kafka.tls.enabled", scalar(&tls.Enabled, boolean(), false),
-			"Encrypt connections; the other TLS keys need it.",
+			Path: "kafka.tls.enabled", Value: value.Scalar(&tls.Enabled, value.Boolean(), false),
+			Doc: "Encrypt connections; the other TLS keys need it.",
 		},
 		{
-			"kafka.tls.ca_file", scalar(&tls.CAFile, optionalFile(), ""),
-			"PEM certificates of the authority that signed the brokers'; empty takes the system's.",
+			Path: "kafka.tls.ca_file", Value: value.Scalar(&tls.CAFile, value.OptionalFile(), ""),
+			Doc: "PEM certificates of the authority that signed the brokers'; empty takes the system's.",
 		},
 		{
-			"kafka.tls.cert_file", scalar(&tls.CertFile, optionalFile(), ""),
-			"PEM certificate of this client, for brokers that ask for one; with key_file.",
+			Path: "kafka.tls.cert_file", Value: value.Scalar(&tls.CertFile, value.OptionalFile(), ""),
+			Doc: "PEM certificate of this client, for brokers that ask for one; with key_file.",
 		},
 		{
-			"kafka.tls.key_file", scalar(&tls.KeyFile, optionalFile(), ""),
-			"PEM private key of that certificate.",
+			Path: "kafka.tls.key_file", Value: value.Scalar(&tls.KeyFile, value.OptionalFile(), ""),
+			Doc: "PEM private key of that certificate.",
 		},
 		{
-			"kafka.tls.server_name", scalar(&tls.ServerName, anyText(), ""),
-			"Name that the brokers' certificates must bear; empty takes the host of each broker.",
+			Path: "kafka.tls.server_name", Value: value.Scalar(&tls.ServerName, value.AnyText(), ""),
+			Doc: "Name that the brokers' certificates must bear; empty takes the host of each broker.",
 		},
 		{
-			"kafka.tls.insecure_skip_verify", scalar(&tls.InsecureSkipVerify, boolean(), false),
-			"Trust any certificate; for trials only, since anyone on the way can then read and write.",
+			Path: "kafka.tls.insecure_skip_verify", Value: value.Scalar(&tls.InsecureSkipVerify, value.Boolean(), false),
+			Doc: "Trust any certificate; for trials only, since anyone on the way can then read and write.",
 		},
 		{
-			"kafka.sasl.mechanism", scalar(&sasl.Mechanism, oneOf("none", "plain", "scram-sha-256", "scram-sha-512"), "none"),
-			"How to authenticate; plain shows the password to the network unless TLS is on.",
+			Path: "kafka.sasl.mechanism", Value: value.Scalar(&sasl.Mechanism, value.OneOf("none", "plain", "scram-sha-256", "scram-sha-512"), "none"),
+			Doc: "How to authenticate; plain shows the password to the network unless TLS is on.",
 		},
 		{
-			"kafka.sasl.username", scalar(&sasl.Username, anyText(), ""),
-			"User to authenticate as; needed unless the mechanism is none.",
+			Path: "kafka.sasl.username", Value: value.Scalar(&sasl.Username, value.AnyText(), ""),
+			Doc: "User to authenticate as; needed unless the mechanism is none.",
 		},
 		{
-			"kafka.sasl.password", scalar(&sasl.Password, password(), ""),
-			"Password of that user; better ${NAME} or file:PATH than the words themselves.",
-		},
-	}
-}
-
-func (c *Input) keys() []key {
-	return []key{
-		{
-			"input.topic", scalar(&c.Topic, topic(), "articles"),
-			"Topic of the articles.",
-		},
-		{
-			"input.group", scalar(&c.Group, required(), "clusterd"),
-			"Consumer group; its offsets say what is done, so another name starts anew.",
-		},
-		{
-			"input.format", scalar(&c.Format, oneOf("json", "text"), "json"),
-			"What a record holds: a JSON object, or nothing but the content (its key is the id).",
-		},
-		{
-			"input.encoding", scalar(&c.Encoding, characterEncoding(), charset.Auto),
-			"Character encoding of records and files; auto tells UTF-8, GB 18030, Big5 and UTF-16 apart, and others must be named.",
-		},
-		{
-			"input.fields.id", scalar(&c.Fields.ID, fieldPath(), "id"),
-			"Dotted path of the article's id within the object; without a value, the record's address.",
-		},
-		{
-			"input.fields.title", scalar(&c.Fields.Title, fieldPath(), "title"),
-			"Dotted path of the title.",
-		},
-		{
-			"input.fields.content", scalar(&c.Fields.Content, fieldPath(), "content"),
-			"Dotted path of the content.",
-		},
-		{
-			"input.fields.published_at", scalar(&c.Fields.PublishedAt, fieldPath(), "published_at"),
-			"Dotted path of the event time: RFC 3339, RFC 822 and other common forms (without a zone: UTC), a Unix time; else the record's time.",
-		},
-		{
-			"input.fields.source", scalar(&c.Fields.Source, fieldPath(), "source"),
-			"Dotted path of the name of who published it.",
-		},
-		{
-			"input.max_bytes", scalar(&c.MaxBytes, size(1*kib, 1*gib), 4*mib),
-			"Largest record; a larger one is a dead letter, so that one article cannot take all memory.",
+			Path: "kafka.sasl.password", Value: value.Scalar(&sasl.Password, value.Password(), ""),
+			Doc: "Password of that user; better ${NAME} or file:PATH than the words themselves.",
 		},
 	}
 }
 
-func (c *Output) keys() []key {
-	return []key{
+func (c *Input) keys() []table.Key {
+	return []table.Key{
 		{
-			"output.topic", scalar(&c.Topic, topic(), "article-clusters"),
-			"Topic of the results, one for each article.",
+			Path: "input.topic", Value: value.Scalar(&c.Topic, value.Topic(), "articles"),
+			Doc: "Topic of the articles.",
 		},
 		{
-			"output.clusters_topic", scalar(&c.ClustersTopic, topic(), "clusters"),
-			"Compacted topic of the clusters; clusterd recovers from it.",
+			Path: "input.group", Value: value.Scalar(&c.Group, value.Required(), "clusterd"),
+			Doc: "Consumer group; its offsets say what is done, so another name starts anew.",
 		},
 		{
-			"output.dead_letter_topic", scalar(&c.DeadLetterTopic, topic(), "articles-dead"),
-			"Topic of the records that are no article, as they came.",
+			Path: "input.format", Value: value.Scalar(&c.Format, value.OneOf("json", "text"), "json"),
+			Doc: "What a record holds: a JSON object, or nothing but the content (its key is the id).",
 		},
 		{
-			"output.key", scalar(&c.Key, oneOf("cluster", "source"), "cluster"),
-			"Key of a result: the cluster id keeps a cluster in one partition, source keeps the input's key.",
+			Path: "input.encoding", Value: value.Scalar(&c.Encoding, value.Encoding(), charset.Auto),
+			Doc: "Character encoding of records and files; auto tells UTF-8, GB 18030, Big5 and UTF-16 apart, and others must be named.",
 		},
 		{
-			"output.compression", scalar(&c.Compression, oneOf("none", "gzip", "snappy", "lz4", "zstd"), "gzip"),
-			"How what is written is compressed: every client reads gzip; zstd is smaller and slower, and some clients need a package for the others.",
-		},
-	}
-}
-
-func textKeys(c *method.TextSettings) []key {
-	return []key{
-		{
-			"text.dictionaries", list(&c.Dictionaries, 0, requiredFile()),
-			"Files of words to add to the built-in dictionary, such as names and terms of your field.",
+			Path: "input.fields.id", Value: value.Scalar(&c.Fields.ID, value.FieldPath(), "id"),
+			Doc: "Dotted path of the article's id within the object; without a value, the record's address.",
 		},
 		{
-			"text.stop_words", list(&c.StopWords, 0, requiredFile()),
-			"Files of words to leave out beside the built-in ones, such as your sites' boilerplate.",
+			Path: "input.fields.title", Value: value.Scalar(&c.Fields.Title, value.FieldPath(), "title"),
+			Doc: "Dotted path of the title.",
 		},
 		{
-			"text.html", scalar(&c.HTML, oneOf("auto", "always", "never"), "auto"),
-			"Whether to strip mark-up; auto does where the text looks like HTML.",
+			Path: "input.fields.content", Value: value.Scalar(&c.Fields.Content, value.FieldPath(), "content"),
+			Doc: "Dotted path of the content.",
 		},
 		{
-			"text.extract", scalar(&c.Extract, oneOf("all", "article"), "all"),
-			"What of a whole HTML page is compared: all its text, or what looks like the article, without menus and adverts.",
-		},
-	}
-}
-
-func fingerprintKeys(c *method.FingerprintSettings) []key {
-	return []key{
-		{
-			"fingerprint.method", scalar(&c.Method, oneOf(method.Names()...), method.Names()[0]),
-			"How articles are compared; docs/quality.md says which method is for what.",
+			Path: "input.fields.published_at", Value: value.Scalar(&c.Fields.PublishedAt, value.FieldPath(), "published_at"),
+			Doc: "Dotted path of the event time: RFC 3339, RFC 822 and other common forms (without a zone: UTC), a Unix time; else the record's time.",
 		},
 		{
-			"fingerprint.secret", scalar(&c.Secret, hashSecret(), ""),
-			"Secret of 16 bytes or more, made at random, so that nobody can make articles for a cluster; file:PATH. Another one starts anew.",
+			Path: "input.fields.source", Value: value.Scalar(&c.Fields.Source, value.FieldPath(), "source"),
+			Doc: "Dotted path of the name of who published it.",
 		},
 		{
-			"fingerprint.hash", scalar(&c.Hash, oneOf("sdbm", "sdbm-raw", "xxh3"), "sdbm"),
-			"simhash without a secret: hash of a token; sdbm-raw only to match old fingerprints, since it merges unrelated articles.",
-		},
-		{
-			"fingerprint.weight", scalar(&c.Weight, oneOf("log", "tf", "set", "tfidf"), "log"),
-			"simhash: weight of a token: logarithm of its count, the count, 1, or logarithm times rarity; tf lets frequent words rule.",
-		},
-		{
-			"fingerprint.features", scalar(&c.Features, oneOf(method.Words, method.Pairs), method.Words),
-			"simhash: what is weighed: words, or also each pair of neighbours, which tells order and is stricter.",
-		},
-		{
-			"fingerprint.idf", scalar(&c.IDF, optionalFile(), ""),
-			"simhash with weight tfidf: table of how rare words are, as 'clusterd idf' writes it; empty takes the built-in one.",
-		},
-		{
-			"fingerprint.shingle.of", scalar(&c.Shingle.Of, oneOf(method.OfCharacters, method.OfWords), method.OfCharacters),
-			usedBy("fingerprint.shingle.of") + "what a shingle is a run of; characters need no dictionary.",
-		},
-		{
-			"fingerprint.shingle.size", scalar(&c.Shingle.Size, integer(1, 64), 5),
-			usedBy("fingerprint.shingle.size") + "how many of them a shingle has; more is stricter.",
-		},
-		{
-			"fingerprint.signature", scalar(&c.Signature, oneOf("fast", "permutation", "functions"), "fast"),
-			usedBy("fingerprint.signature") + "fast similarity sketching, one permutation with densification, or a hash function for each place (slow).",
-		},
-		{
-			"fingerprint.hashes", scalar(&c.Hashes, integer(16, 1024), 128),
-			usedBy("fingerprint.hashes") + "places of a signature, a byte each; more tells more and costs more.",
-		},
-		{
-			"fingerprint.sentences", scalar(&c.Sentences, integer(1, 1000), 3),
-			usedBy("fingerprint.sentences") + "how many of the longest sentences must be the same.",
-		},
-		{
-			"fingerprint.pinyin.window", scalar(&c.Pinyin.Window, integer(8, 10_000), 24),
-			usedBy("fingerprint.pinyin.window") + "characters in a window; larger ones tolerate more and match less.",
-		},
-		{
-			"fingerprint.pinyin.overlap", scalar(&c.Pinyin.Overlap, share(0, 0.9), 0.5),
-			usedBy("fingerprint.pinyin.overlap") + "share of a window that the next one has too.",
-		},
-		{
-			"fingerprint.pinyin.levels", scalar(&c.Pinyin.Levels, integer(2, 10), 2),
-			usedBy("fingerprint.pinyin.levels") + "how finely the frequency of a letter is told; finer is stricter.",
-		},
-		{
-			"fingerprint.pinyin.boundaries", scalar(&c.Pinyin.Boundaries, oneOf("content", "fixed"), "content"),
-			usedBy("fingerprint.pinyin.boundaries") + "whether windows begin where the content says so, or at the first character, as published.",
+			Path: "input.max_bytes", Value: value.Scalar(&c.MaxBytes, value.Size(1*value.KiB, 1*value.GiB), 4*value.MiB),
+			Doc: "Largest record; a larger one is a dead letter, so that one article cannot take all memory.",
 		},
 	}
 }
 
-func (c *Cluster) keys() []key {
-	return []key{
+func (c *Output) keys() []table.Key {
+	return []table.Key{
 		{
-			"cluster.distance", scalar(&c.Distance, integer(0, 6), 3),
-			usedBy("cluster.distance") + "how many of the 64 bits may differ from the centre; more finds more and errs more.",
+			Path: "output.topic", Value: value.Scalar(&c.Topic, value.Topic(), "article-clusters"),
+			Doc: "Topic of the results, one for each article.",
 		},
 		{
-			"cluster.verified_distance", scalar(&c.VerifiedDistance, integer(0, 10), 10),
-			usedBy("cluster.verified_distance") + "how many of the 64 bits may differ where the sketches are similar.",
+			Path: "output.clusters_topic", Value: value.Scalar(&c.ClustersTopic, value.Topic(), "clusters"),
+			Doc: "Compacted topic of the clusters; clusterd recovers from it.",
 		},
 		{
-			"cluster.similarity", scalar(&c.Similarity, shareOrAuto(0.01, 1), 0),
-			usedBy("cluster.similarity") + "least similarity to the centre; auto is what docs/quality.md measured for the method.",
+			Path: "output.dead_letter_topic", Value: value.Scalar(&c.DeadLetterTopic, value.Topic(), "articles-dead"),
+			Doc: "Topic of the records that are no article, as they came.",
 		},
 		{
-			"cluster.recall", scalar(&c.Recall, share(0.5, 1), 0.999),
-			usedBy("cluster.recall") + "probability that a centre of the least similarity is found; 1 finds all, for more memory.",
+			Path: "output.key", Value: value.Scalar(&c.Key, value.OneOf("cluster", "source"), "cluster"),
+			Doc: "Key of a result: the cluster id keeps a cluster in one partition, source keeps the input's key.",
 		},
 		{
-			"cluster.index", scalar(&c.Index, oneOf("btree", "mih", "auto"), "btree"),
-			usedBy("cluster.index") + "how centres within the distance are found; the results are the same.",
-		},
-		{
-			"cluster.window", scalar(&c.Window, duration(0, math.MaxInt64), 0),
-			"Event time after its last article until a cluster expires, such as 3d; 0s keeps all, and memory grows.",
-		},
-		{
-			"cluster.scope", scalar(&c.Scope, oneOf("topic", "partition"), "topic"),
-			"What is compared: the whole topic by one member, or each partition by itself, spread over members.",
+			Path: "output.compression", Value: value.Scalar(&c.Compression, value.OneOf("none", "gzip", "snappy", "lz4", "zstd"), "gzip"),
+			Doc: "How what is written is compressed: every client reads gzip; zstd is smaller and slower, and some clients need a package for the others.",
 		},
 	}
 }
 
-func (c *Batch) keys() []key {
-	return []key{
+func textKeys(c *method.TextSettings) []table.Key {
+	return []table.Key{
 		{
-			"batch.records", scalar(&c.Records, integer(1, 1_000_000), 20_000),
-			"Most records in one transaction; larger is faster and takes longer to redo.",
+			Path: "text.dictionaries", Value: value.List(&c.Dictionaries, 0, value.RequiredFile()),
+			Doc: "Files of words to add to the built-in dictionary, such as names and terms of your field.",
 		},
 		{
-			"batch.bytes", scalar(&c.Bytes, size(64*kib, 1*gib), 8*mib),
-			"Most bytes of records, with all that is kept of them, in one transaction; memory grows with several times that.",
+			Path: "text.stop_words", Value: value.List(&c.StopWords, 0, value.RequiredFile()),
+			Doc: "Files of words to leave out beside the built-in ones, such as your sites' boilerplate.",
 		},
 		{
-			"batch.linger", scalar(&c.Linger, duration(0, 10*time.Second), 20*time.Millisecond),
-			"Longest wait for a batch to fill; the least delay of a result when articles are few.",
+			Path: "text.html", Value: value.Scalar(&c.HTML, value.OneOf("auto", "always", "never"), "auto"),
+			Doc: "Whether to strip mark-up; auto does where the text looks like HTML.",
 		},
-	}
-}
-
-func (c *State) keys() []key {
-	return []key{
 		{
-			"state.dir", scalar(&c.Dir, required(), "clusterd-data"),
-			"Folder of the clusters on local disk: a cache of the clusters topic; each instance its own.",
+			Path: "text.extract", Value: value.Scalar(&c.Extract, value.OneOf("all", "article"), "all"),
+			Doc: "What of a whole HTML page is compared: all its text, or what looks like the article, without menus and adverts.",
 		},
 	}
 }
 
-func (c *HTTP) keys() []key {
-	return []key{
+func fingerprintKeys(c *method.FingerprintSettings) []table.Key {
+	return []table.Key{
 		{
-			"http.listen", scalar(&c.Listen, listenAddress(), "127.0.0.1:8080"),
-			"Where /livez, /readyz and /metrics are served; empty is nowhere, and other hosts than loopback need a token.",
+			Path: "fingerprint.method", Value: value.Scalar(&c.Method, value.OneOf(method.Names()...), method.Names()[0]),
+			Doc: "How articles are compared; docs/quality.md says which method is for what.",
 		},
 		{
-			"http.token", scalar(&c.Token, bearerToken(), ""),
-			"What requests must bear (Authorization: Bearer ...), except to /livez; better ${NAME} or file:PATH than the words themselves.",
+			Path: "fingerprint.secret", Value: value.Scalar(&c.Secret, value.HashSecret(), ""),
+			Doc: "Secret of 16 bytes or more, made at random, so that nobody can make articles for a cluster; file:PATH. Another one starts anew.",
+		},
+		{
+			Path: "fingerprint.hash", Value: value.Scalar(&c.Hash, value.OneOf("sdbm", "sdbm-raw", "xxh3"), "sdbm"),
+			Doc: "simhash without a secret: hash of a token; sdbm-raw only to match old fingerprints, since it merges unrelated articles.",
+		},
+		{
+			Path: "fingerprint.weight", Value: value.Scalar(&c.Weight, value.OneOf("log", "tf", "set", "tfidf"), "log"),
+			Doc: "simhash: weight of a token: logarithm of its count, the count, 1, or logarithm times rarity; tf lets frequent words rule.",
+		},
+		{
+			Path: "fingerprint.features", Value: value.Scalar(&c.Features, value.OneOf(method.Words, method.Pairs), method.Words),
+			Doc: "simhash: what is weighed: words, or also each pair of neighbours, which tells order and is stricter.",
+		},
+		{
+			Path: "fingerprint.idf", Value: value.Scalar(&c.IDF, value.OptionalFile(), ""),
+			Doc: "simhash with weight tfidf: table of how rare words are, as 'clusterd idf' writes it; empty takes the built-in one.",
+		},
+		{
+			Path: "fingerprint.shingle.of", Value: value.Scalar(&c.Shingle.Of, value.OneOf(method.OfCharacters, method.OfWords), method.OfCharacters),
+			Doc: usedBy("fingerprint.shingle.of") + "what a shingle is a run of; characters need no dictionary.",
+		},
+		{
+			Path: "fingerprint.shingle.size", Value: value.Scalar(&c.Shingle.Size, value.Integer(1, 64), 5),
+			Doc: usedBy("fingerprint.shingle.size") + "how many of them a shingle has; more is stricter.",
+		},
+		{
+			Path: "fingerprint.signature", Value: value.Scalar(&c.Signature, value.OneOf("fast", "permutation", "functions"), "fast"),
+			Doc: usedBy("fingerprint.signature") + "fast similarity sketching, one permutation with densification, or a hash function for each place (slow).",
+		},
+		{
+			Path: "fingerprint.hashes", Value: value.Scalar(&c.Hashes, value.Integer(16, 1024), 128),
+			Doc: usedBy("fingerprint.hashes") + "places of a signature, a byte each; more tells more and costs more.",
+		},
+		{
+			Path: "fingerprint.sentences", Value: value.Scalar(&c.Sentences, value.Integer(1, 1000), 3),
+			Doc: usedBy("fingerprint.sentences") + "how many of the longest sentences must be the same.",
 		},
 	}
 }
 
-func (c *Memory) keys() []key {
-	return []key{
+func pinyinKeys(c *method.PinyinSettings) []table.Key {
+	return []table.Key{
 		{
-			"memory.limit", scalar(&c.Limit, sizeOrAuto(64*mib, math.MaxInt), 0),
-			"Memory at which Go collects garbage harder; auto takes 90 % of the cgroup's limit; the variable GOMEMLIMIT goes first.",
+			Path: "fingerprint.pinyin.window", Value: value.Scalar(&c.Window, value.Integer(8, 10_000), 24),
+			Doc: usedBy("fingerprint.pinyin.window") + "characters in a window; larger ones tolerate more and match less.",
+		},
+		{
+			Path: "fingerprint.pinyin.overlap", Value: value.Scalar(&c.Overlap, value.Share(0, 0.9), 0.5),
+			Doc: usedBy("fingerprint.pinyin.overlap") + "share of a window that the next one has too.",
+		},
+		{
+			Path: "fingerprint.pinyin.levels", Value: value.Scalar(&c.Levels, value.Integer(2, 10), 2),
+			Doc: usedBy("fingerprint.pinyin.levels") + "how finely the frequency of a letter is told; finer is stricter.",
+		},
+		{
+			Path: "fingerprint.pinyin.boundaries", Value: value.Scalar(&c.Boundaries, value.OneOf("content", "fixed"), "content"),
+			Doc: usedBy("fingerprint.pinyin.boundaries") + "whether windows begin where the content says so, or at the first character, as published.",
 		},
 	}
 }
 
-func (c *Log) keys() []key {
-	return []key{
+func (c *Cluster) keys() []table.Key {
+	return []table.Key{
 		{
-			"log.level", scalar(&c.Level, oneOf("debug", "info", "warn", "error"), "info"),
-			"Least severity that is logged.",
+			Path: "cluster.distance", Value: value.Scalar(&c.Distance, value.Integer(0, 6), 3),
+			Doc: usedBy("cluster.distance") + "how many of the 64 bits may differ from the centre; more finds more and errs more.",
 		},
 		{
-			"log.format", scalar(&c.Format, oneOf("auto", "json", "text"), "auto"),
-			"Form of a log line; auto is text on a terminal, JSON elsewhere.",
+			Path: "cluster.verified_distance", Value: value.Scalar(&c.VerifiedDistance, value.Integer(0, 10), 10),
+			Doc: usedBy("cluster.verified_distance") + "how many of the 64 bits may differ where the sketches are similar.",
+		},
+		{
+			Path: "cluster.similarity", Value: value.Scalar(&c.Similarity, value.ShareOrAuto(0.01, 1), 0),
+			Doc: usedBy("cluster.similarity") + "least similarity to the centre; auto is what docs/quality.md measured for the method.",
+		},
+		{
+			Path: "cluster.recall", Value: value.Scalar(&c.Recall, value.Share(0.5, 1), 0.999),
+			Doc: usedBy("cluster.recall") + "probability that a centre of the least similarity is found; 1 finds all, for more memory.",
+		},
+		{
+			Path: "cluster.index", Value: value.Scalar(&c.Index, value.OneOf("btree", "mih", "auto"), "btree"),
+			Doc: usedBy("cluster.index") + "how centres within the distance are found; the results are the same.",
+		},
+		{
+			Path: "cluster.window", Value: value.Scalar(&c.Window, value.Duration(0, math.MaxInt64), 0),
+			Doc: "Event time after its last article until a cluster expires, such as 3d; 0s keeps all, and memory grows.",
+		},
+		{
+			Path: "cluster.scope", Value: value.Scalar(&c.Scope, value.OneOf("topic", "partition"), "topic"),
+			Doc: "What is compared: the whole topic by one member, or each partition by itself, spread over members.",
+		},
+	}
+}
+
+func (c *Batch) keys() []table.Key {
+	return []table.Key{
+		{
+			Path: "batch.records", Value: value.Scalar(&c.Records, value.Integer(1, 1_000_000), 20_000),
+			Doc: "Most records in one transaction; larger is faster and takes longer to redo.",
+		},
+		{
+			Path: "batch.bytes", Value: value.Scalar(&c.Bytes, value.Size(64*value.KiB, 1*value.GiB), 8*value.MiB),
+			Doc: "Most bytes of records, with all that is kept of them, in one transaction; memory grows with several times that.",
+		},
+		{
+			Path: "batch.linger", Value: value.Scalar(&c.Linger, value.Duration(0, 10*time.Second), 20*time.Millisecond),
+			Doc: "Longest wait for a batch to fill; the least delay of a result when articles are few.",
+		},
+	}
+}
+
+func (c *State) keys() []table.Key {
+	return []table.Key{
+		{
+			Path: "state.dir", Value: value.Scalar(&c.Dir, value.Required(), "clusterd-data"),
+			Doc: "Folder of the clusters on local disk: a cache of the clusters topic; each instance its own.",
+		},
+	}
+}
+
+func (c *HTTP) keys() []table.Key {
+	return []table.Key{
+		{
+			Path: "http.listen", Value: value.Scalar(&c.Listen, value.ListenAddress(), "127.0.0.1:8080"),
+			Doc: "Where /livez, /readyz and /metrics are served; empty is nowhere, and other hosts than loopback need a token.",
+		},
+		{
+			Path: "http.token", Value: value.Scalar(&c.Token, value.BearerToken(), ""),
+			Doc: "What requests must bear (Authorization: Bearer ...), except to /livez; better ${NAME} or file:PATH than the words themselves.",
+		},
+	}
+}
+
+func (c *Memory) keys() []table.Key {
+	return []table.Key{
+		{
+			Path: "memory.limit", Value: value.Scalar(&c.Limit, value.SizeOrAuto(64*value.MiB, math.MaxInt), 0),
+			Doc: "Memory at which Go collects garbage harder; auto takes 90 % of the cgroup's limit; the variable GOMEMLIMIT goes first.",
+		},
+	}
+}
+
+func (c *Log) keys() []table.Key {
+	return []table.Key{
+		{
+			Path: "log.level", Value: value.Scalar(&c.Level, value.OneOf("debug", "info", "warn", "error"), "info"),
+			Doc: "Least severity that is logged.",
+		},
+		{
+			Path: "log.format", Value: value.Scalar(&c.Format, value.OneOf("auto", "json", "text"), "auto"),
+			Doc: "Form of a log line; auto is text on a terminal, JSON elsewhere.",
 		},
 	}
 }

@@ -4,13 +4,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml/token"
-
+	"github.com/clusterd/clusterd/internal/config/table"
 	"github.com/clusterd/clusterd/internal/method"
 )
 
-// Unused says why a method does not use a key, "" for one that it uses: of which methods it is, and
-// what this one has in place of it.
+// Unused returns why a method does not use a key: which methods it is for, and what this one has in
+// place of it. It is empty for a key that the method uses.
 func Unused(path, name string) string {
 	methods := method.Using(path)
 	if len(methods) == 0 || slices.Contains(methods, name) {
@@ -31,7 +30,7 @@ func Unused(path, name string) string {
 // Given are the keys that a file gives a value.
 type Given struct {
 	file string
-	keys map[string]*token.Position
+	keys map[string]table.Position
 	// byDefault are those of a file of all keys, as 'clusterd config' writes it, whose values are the defaults.
 	byDefault map[string]bool
 }
@@ -42,24 +41,24 @@ func (g Given) Unused(name string) Errors {
 	var unused Errors
 	for path, pos := range g.keys {
 		if why := Unused(path, name); why != "" && !g.byDefault[path] {
-			unused = append(unused, Error{File: g.file, Line: pos.Line, Column: pos.Column, Key: path, Problem: "warning: " + why})
+			unused = append(unused, table.Error{File: g.file, Line: pos.Line, Column: pos.Column, Key: path, Problem: "warning: " + why})
 		}
 	}
-	slices.SortFunc(unused, Error.compare)
+	slices.SortFunc(unused, table.Error.Compare)
 	return unused
 }
 
-func (d *decoder) givenKeys(c *Config) Given {
-	g := Given{file: d.file, keys: make(map[string]*token.Position), byDefault: make(map[string]bool)}
+func givenKeys(file string, f *table.File, c *Config) Given {
+	g := Given{file: file, keys: make(map[string]table.Position), byDefault: make(map[string]bool)}
 	initial := Default()
 	defaults := initial.keys()
 	for i, k := range c.keys() {
-		pos, ok := d.given[k.path]
+		pos, ok := f.Given(k.Path)
 		if !ok {
 			continue
 		}
-		g.keys[k.path] = pos
-		g.byDefault[k.path] = slices.Equal(k.value.items(), defaults[i].value.items())
+		g.keys[k.Path] = pos
+		g.byDefault[k.Path] = slices.Equal(k.Value.Items(), defaults[i].Value.Items())
 	}
 	if len(g.keys) < len(defaults) {
 		g.byDefault = nil

@@ -47,10 +47,10 @@ func TestExamplesUseAllTheirKeys(t *testing.T) {
 	c := Default()
 	for _, k := range c.keys() {
 		for _, name := range method.Names() {
-			before, _, found := strings.Cut(k.doc, ":")
+			before, _, found := strings.Cut(k.Doc, ":")
 			named := found && strings.Contains(", "+before+",", ", "+name+",")
-			if named && Unused(k.path, name) != "" {
-				t.Errorf("%s: its line names %s, and the table does not", k.path, name)
+			if named && Unused(k.Path, name) != "" {
+				t.Errorf("%s: its line names %s, and the table does not", k.Path, name)
 			}
 		}
 	}

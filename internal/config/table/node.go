@@ -1,11 +1,10 @@
-package config
+package table
 
 import (
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/token"
 )
 
-// keyName is the name that a plain or quoted key bears.
+// keyName returns the name that a plain or quoted key bears.
 func keyName(key ast.MapKeyNode) (string, bool) {
 	if key.IsMergeKey() {
 		return "", false
@@ -13,7 +12,7 @@ func keyName(key ast.MapKeyNode) (string, bool) {
 	return scalarText(key)
 }
 
-// scalarText is the text of a scalar as written: what type it is follows from
+// scalarText returns the text of a scalar as written: what type it is follows from
 // the key that it is for, never from how it looks. A null has no text.
 func scalarText(node ast.Node) (string, bool) {
 	switch node := node.(type) {
@@ -51,17 +50,17 @@ func describe(node ast.Node) string {
 	return "a single value"
 }
 
-// start is where a node begins. The token of a block mapping is its first
+// start returns where a node begins. The token of a block mapping is its first
 // colon, so the key before it is taken.
-func start(node ast.Node) *token.Position {
+func start(node ast.Node) Position {
 	if m, ok := node.(*ast.MappingNode); ok && !m.IsFlowStyle && len(m.Values) > 0 {
 		return start(m.Values[0].Key)
 	}
-	return node.GetToken().Position
+	return positionOf(node.GetToken())
 }
 
-// startOr is where a node begins, or pos for a value that is not there.
-func startOr(node ast.Node, pos *token.Position) *token.Position {
+// startOr returns where a node begins, or pos for a value that is not there.
+func startOr(node ast.Node, pos Position) Position {
 	switch node.(type) {
 	case nil, *ast.NullNode:
 		return pos

@@ -1,4 +1,4 @@
-package config
+package table
 
 import (
 	"cmp"
@@ -9,9 +9,9 @@ import (
 	"github.com/clusterd/clusterd/internal/printable"
 )
 
-// Error is one mistake in a configuration.
+// An Error is one mistake in a file.
 type Error struct {
-	File    string // as given to Load or Parse
+	File    string // as its name was given
 	Line    int    // from 1; 0 where no line is to blame
 	Column  int    // from 1, in characters
 	Key     string // dotted path; empty where no key is to blame
@@ -19,7 +19,7 @@ type Error struct {
 	Problem string // what is wrong, and what is allowed or what to do
 }
 
-// Error gives the mistake on one line:
+// Error returns the mistake on one line:
 //
 //	news.yaml:12:13: cluster.distance: 9: must be between 0 and 6
 func (e Error) Error() string {
@@ -47,14 +47,15 @@ func (e Error) Error() string {
 	return b.String()
 }
 
-func (e Error) compare(other Error) int {
+// Compare orders mistakes by line and column.
+func (e Error) Compare(other Error) int {
 	return cmp.Or(cmp.Compare(e.Line, other.Line), cmp.Compare(e.Column, other.Column))
 }
 
-// Errors holds every mistake in a configuration, sorted by line.
+// Errors holds every mistake in a file, sorted by line.
 type Errors []Error
 
-// Error gives one mistake a line.
+// Error returns one mistake a line.
 func (e Errors) Error() string {
 	lines := make([]string, len(e))
 	for i, one := range e {

@@ -1,4 +1,4 @@
-package config
+package table
 
 import (
 	"bytes"
@@ -15,14 +15,15 @@ import (
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 
+	"github.com/clusterd/clusterd/internal/config/value"
 	"github.com/clusterd/clusterd/internal/redacted"
 )
 
-// The parser's time grows with the square of the number of tokens and its stack
+// Limits of a document. The parser's time grows with the square of the number of tokens and its stack
 // with the depth, so both are bounded before it runs. A configuration with every
 // key needs some 200 tokens and a depth of 3.
 const (
-	maxBytes  = 1 * mib
+	MaxBytes  = 1 * value.MiB // that a document may have
 	maxTokens = 10_000
 	maxDepth  = 32
 )
@@ -30,8 +31,8 @@ const (
 // document parses data as one YAML document and returns its root, or nil where
 // there is none.
 func document(data []byte) (ast.Node, *Error) {
-	if len(data) > maxBytes {
-		return nil, &Error{Problem: fmt.Sprintf("is larger than %s, the most that a configuration may have", formatSize(maxBytes))}
+	if len(data) > MaxBytes {
+		return nil, &Error{Problem: fmt.Sprintf("is larger than %s, the most that a configuration may have", value.FormatSize(MaxBytes))}
 	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if err := checkCharacters(data); err != nil {
@@ -112,7 +113,7 @@ func nest(columns []int, column int) []int {
 	return append(columns, column)
 }
 
-// columnOf is where the entry of an indicator begins: a colon belongs to the
+// columnOf returns where the entry of an indicator begins: a colon belongs to the
 // key before it.
 func columnOf(tk *token.Token) int {
 	if tk.Type == token.MappingValueType && tk.Prev != nil {

@@ -1,4 +1,4 @@
-package config
+package value
 
 import (
 	"fmt"
@@ -8,12 +8,14 @@ import (
 	"time"
 )
 
+// Sizes in bytes.
 const (
-	kib = 1 << 10
-	mib = 1 << 20
-	gib = 1 << 30
-	day = 24 * time.Hour
+	KiB = 1 << 10
+	MiB = 1 << 20
+	GiB = 1 << 30
 )
+
+const day = 24 * time.Hour
 
 type unit struct {
 	suffix string
@@ -23,9 +25,9 @@ type unit struct {
 // sizeUnits stands in the order of preference for writing.
 func sizeUnits() []unit {
 	return []unit{
-		{"GiB", gib},
-		{"MiB", mib},
-		{"KiB", kib},
+		{"GiB", GiB},
+		{"MiB", MiB},
+		{"KiB", KiB},
 		{"GB", 1e9},
 		{"MB", 1e6},
 		{"KB", 1e3},
@@ -53,8 +55,8 @@ func parseSize(s string) (int, error) {
 	return int(n) * factor, nil
 }
 
-// formatSize writes n bytes, not negative, in the largest unit that needs no fraction.
-func formatSize(n int) string {
+// FormatSize writes n bytes, not negative, in the largest unit that needs no fraction.
+func FormatSize(n int) string {
 	for _, u := range sizeUnits() {
 		if u.bytes > 1 && n != 0 && n%u.bytes == 0 {
 			return strconv.Itoa(n/u.bytes) + u.suffix

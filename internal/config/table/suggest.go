@@ -1,20 +1,20 @@
-package config
+package table
 
 import "strings"
 
-// nearest is the known key or section nearest to an unknown path: by spelling, or of the same name in another
-// section. It is empty where none is near.
+// nearest returns the known key or section nearest to an unknown path: by spelling, or of the same
+// name in another section. It is empty where none is near.
 func (d *decoder) nearest(path string) string {
 	leaf := leafOf(path)
-	const longest = 64 // a longer name is no misspelling, and comparing it is dear
+	const longest = 64 // a longer name is no misspelling, and comparing it is expensive
 	if len(path) > longest {
 		return ""
 	}
-	nearest, least := "", max(1, len(leaf)/3)+1
+	nearest, limit := "", max(1, len(leaf)/3)+1
 	for _, name := range d.names {
-		far := min(edits(path, name, least), 1+edits(leaf, leafOf(name), least))
-		if far < least {
-			nearest, least = name, far
+		far := min(edits(path, name, limit), 1+edits(leaf, leafOf(name), limit))
+		if far < limit {
+			nearest, limit = name, far
 		}
 	}
 	return nearest
@@ -29,7 +29,7 @@ func suggestion(nearest string) string {
 
 func leafOf(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
 
-// edits is the optimal string alignment distance of a and b in bytes: the least
+// edits returns the optimal string alignment distance of a and b in bytes: the smallest
 // number of insertions, deletions, substitutions and swaps of neighbours. From
 // limit on it may give any number not below limit.
 func edits(a, b string, limit int) int {
