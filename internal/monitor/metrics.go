@@ -38,86 +38,100 @@ type metrics struct {
 	errors            prometheus.Counter
 }
 
-func newMetrics(version string, m *Monitor) *metrics {
+func newMetrics(version string, monitor *Monitor) *metrics {
 	r := register{prometheus.NewRegistry()}
 	r.MustRegister(collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	r.build(version)
-	r.instance(m)
-	fallbacks := prometheus.NewCounterVec(prometheus.CounterOpts{
+	r.instance(monitor)
+	m := &metrics{registry: r.Registry}
+	m.registerInput(r)
+	m.registerCommits(r)
+	m.registerSpaces(r)
+	m.errors = r.counter(
+		"errors_total", "Errors of the way to the brokers or to the disk after which work began again.",
+	)
+	return m
+}
+
+// registerInput registers what was read, and what was odd about it.
+func (m *metrics) registerInput(r register) {
+	m.records = r.counter("input_records_total",
+		"Records fetched from the input, again after a batch that was not committed.")
+	m.bytes = r.counter("input_bytes_total", "Bytes of the records fetched.")
+	m.lag = r.gauges(
+		"input_lag_records",
+		"Records of a partition that were not fetched yet, with those that an open transaction holds "+
+			"back.",
+		"partition",
+	)
+	m.open = r.gauges("open_transaction_seconds", "For how long an open transaction of somebody who "+
+		"writes there has held back the reading of a partition, "+
+		"of the input or of the clusters topic; 0 is not at all.", "topic", "partition")
+	m.invalid = r.counter("invalid_encoding_total",
+		"Articles with bytes that are no character of their encoding.")
+	m.transcoded = r.counters("transcoded_articles_total",
+		"Articles that were not in UTF-8, by encoding.", "encoding", "gb18030", "big5", "utf-16le",
+		"utf-16be")
+	m.fallbacks = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Namespace: namespace, Name: "field_fallbacks_total", Help: "Fields that could not be used, " +
 			"and without which the articles were committed, by field and " +
 			"reason: type, format or too_long.",
 	}, []string{"field", "reason"})
-	r.MustRegister(fallbacks)
-	article.EachFallback(func(field, reason string) { fallbacks.WithLabelValues(field, reason) })
-	return &metrics{
-		registry: r.Registry, fallbacks: fallbacks,
-		invalid: r.counter("invalid_encoding_total",
-			"Articles with bytes that are no character of their encoding."),
-		transcoded: r.counters("transcoded_articles_total",
-			"Articles that were not in UTF-8, by encoding.", "encoding", "gb18030", "big5", "utf-16le",
-			"utf-16be"),
-		records: r.counter("input_records_total",
-			"Records fetched from the input, again after a batch that was not committed."),
-		bytes: r.counter("input_bytes_total", "Bytes of the records fetched."),
-		articles: r.counters("articles_total", "Articles committed, by outcome: new (founded a "+
-			"cluster), joined (one) or unclustered.",
-			"outcome", string(article.New), string(article.Joined), string(article.Unclustered)),
-		deadLetters: r.counters("dead_letters_total", "Records committed as dead letters, by class.",
-			"class", classes()...),
-		transactions: r.counters("transactions_total",
-			"Transactions by result: committed, aborted (done again) or fenced (another instance took "+
-				"over).",
-			"result", string(committed), string(Aborted), string(Fenced)),
-		transaction: r.histogram("transaction_seconds", "From a batch's first assignment to its commit.",
-			prometheus.ExponentialBucketsRange(0.001, 30, 14)),
-		stages: r.counters("stage_seconds_total", "Time that stages of the work took: fingerprint "+
-			"(which goes on beside the others), assign, encode, "+
-			"commit, disk. The one that comes near a second a second is what holds the rest up.",
-			"stage", string(Fingerprinting), string(Assigning), string(Encoding), string(Committing),
-			string(Storing)),
-		clusters: r.gauges(
-			"clusters",
-			"Clusters of a space that this instance works on, with expired ones that were not taken away "+
-				"yet.",
-			"space",
-		),
-		expired: r.counter("clusters_expired_total", "Clusters that expired."),
-		adjusted: r.counters("event_times_adjusted_total", "Articles with another event time than "+
-			"they say, by reason: ahead (it is too far in the future) or "+
-			"old (it is older than the window, or before 1970).", "reason", "ahead", "old"),
-		candidates: r.counter("index_candidates_total", "Centres that articles were compared with. By "+
-			"articles_total it is what finding the nearest costs: "+
-			"where it grows faster than the clusters, fingerprints are uneven."),
-		lag: r.gauges(
-			"input_lag_records",
-			"Records of a partition that were not fetched yet, with those that an open transaction holds "+
-				"back.",
-			"partition",
-		),
-		open: r.gauges("open_transaction_seconds", "For how long an open transaction of somebody who "+
-			"writes there has held back the reading of a partition, "+
-			"of the input or of the clusters topic; 0 is not at all.", "topic", "partition"),
-		waiting: r.gauges(
-			"waiting_bytes",
-			"Bytes that a space holds of what it has fetched and not yet handed to a transaction.", "space",
-		),
-		recovery: r.histograms("recovery_seconds",
-			"Recoveries of a space, by how: disk, tail (the rest of the clusters topic was read) or "+
-				"topic (all of it).",
-			prometheus.ExponentialBucketsRange(0.1, 3600, 14), "how", string(FromDisk), string(FromTail),
-			string(FromTopic)),
-		rebuilds: r.counters("disk_rebuilds_total",
-			"Clusters on disk that could not be used, by reason: missing, damaged, foreign or stale.",
-			"reason", string(Missing), string(Damaged), string(Foreign), string(Stale)),
-		errors: r.counter(
-			"errors_total", "Errors of the way to the brokers or to the disk after which work began again.",
-		),
-	}
+	r.MustRegister(m.fallbacks)
+	article.EachFallback(func(field, reason string) { m.fallbacks.WithLabelValues(field, reason) })
 }
 
-// add is what a transaction did.
+// registerCommits registers what became of articles, and how long it took.
+func (m *metrics) registerCommits(r register) {
+	m.articles = r.counters("articles_total", "Articles committed, by outcome: new (founded a "+
+		"cluster), joined (one) or unclustered.",
+		"outcome", string(article.New), string(article.Joined), string(article.Unclustered))
+	m.deadLetters = r.counters("dead_letters_total", "Records committed as dead letters, by class.",
+		"class", classes()...)
+	m.adjusted = r.counters("event_times_adjusted_total", "Articles with another event time than "+
+		"they say, by reason: ahead (it is too far in the future) or "+
+		"old (it is older than the window, or before 1970).", "reason", "ahead", "old")
+	m.transactions = r.counters("transactions_total",
+		"Transactions by result: committed, aborted (done again) or fenced (another instance took "+
+			"over).",
+		"result", string(committed), string(Aborted), string(Fenced))
+	m.transaction = r.histogram("transaction_seconds", "From a batch's first assignment to its commit.",
+		prometheus.ExponentialBucketsRange(0.001, 30, 14))
+	m.stages = r.counters("stage_seconds_total", "Time that stages of the work took: fingerprint "+
+		"(which goes on beside the others), assign, encode, "+
+		"commit, disk. The one that comes near a second a second is what holds the rest up.",
+		"stage", string(Fingerprinting), string(Assigning), string(Encoding), string(Committing),
+		string(Storing))
+	m.candidates = r.counter("index_candidates_total", "Centres that articles were compared with. By "+
+		"articles_total it is what finding the nearest costs: "+
+		"where it grows faster than the clusters, fingerprints are uneven.")
+}
+
+// registerSpaces registers what spaces hold, and how they are recovered.
+func (m *metrics) registerSpaces(r register) {
+	m.clusters = r.gauges(
+		"clusters",
+		"Clusters of a space that this instance works on, with expired ones that were not taken away "+
+			"yet.",
+		"space",
+	)
+	m.expired = r.counter("clusters_expired_total", "Clusters that expired.")
+	m.waiting = r.gauges(
+		"waiting_bytes",
+		"Bytes that a space holds of what it has fetched and not yet handed to a transaction.", "space",
+	)
+	m.recovery = r.histograms("recovery_seconds",
+		"Recoveries of a space, by how: disk, tail (the rest of the clusters topic was read) or "+
+			"topic (all of it).",
+		prometheus.ExponentialBucketsRange(0.1, 3600, 14), "how", string(FromDisk), string(FromTail),
+		string(FromTopic))
+	m.rebuilds = r.counters("disk_rebuilds_total",
+		"Clusters on disk that could not be used, by reason: missing, damaged, foreign or stale.",
+		"reason", string(Missing), string(Damaged), string(Foreign), string(Stale))
+}
+
+// add counts what a transaction did.
 func (m *metrics) add(c Commit) {
 	m.transactions.WithLabelValues(string(committed)).Inc()
 	m.transaction.Observe(c.Took.Seconds())
