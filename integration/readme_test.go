@@ -145,7 +145,7 @@ func (r *readme) reader(file, code, language string, command []string, want stri
 	p := r.begin(command...)
 	r.eventually(file+" to read results", func() bool { return strings.Contains(p.said.String(), want) })
 	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
-	<-p.exited
+	<-p.exited //nolint:errcheck // it is that of the signal
 }
 
 func (r *readme) libs() string {

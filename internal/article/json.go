@@ -206,7 +206,7 @@ func (p *jsonParser) id(a *Article, r *gjson.Result) string {
 // time returns when the article was published: a text that parseTime reads, or a Unix time. An
 // empty string is no time, as null is.
 func (p *jsonParser) time(a *Article, r *gjson.Result) (t time.Time) {
-	ok := true
+	var ok bool
 	switch {
 	case absent(r) || r.Type == gjson.String && strings.TrimSpace(r.Str) == "":
 		return time.Time{}

@@ -135,5 +135,5 @@ func TestEveryFetchSaysWhereItStands(t *testing.T) {
 		return by[0].Lag() == 0 && by[0].Open == nil && by[0].Next == by[0].End
 	})
 	stop()
-	<-failed
+	<-failed //nolint:errcheck // it is that of stop
 }

@@ -261,8 +261,8 @@ func TestWhatWaitsIsBounded(t *testing.T) {
 				w.config.Batch.Bytes = maxBytes
 				ctx, cancel := context.WithCancel(t.Context())
 				chunks, done, batches := make(chan consumer.Chunk), make(chan items), make(chan batch)
-				go w.fingerprint(ctx, chunks, done) //nolint:errcheck
-				go w.collect(ctx, done, batches)    //nolint:errcheck
+				go w.fingerprint(ctx, chunks, done)
+				go w.collect(ctx, done, batches) //nolint:errcheck // it ends with the context
 				taken := 0
 			feed: // a record a chunk, so that nothing but the stages bounds them
 				for ; taken < records; taken++ {

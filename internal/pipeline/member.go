@@ -43,7 +43,7 @@ func (p *pipeline) member(ctx context.Context) error {
 			}
 		}
 	})
-	defer follow.Wait() // its error is the cause of membership's end
+	defer follow.Wait() //nolint:errcheck // its error is the cause of membership's end
 	defer cancel(nil)
 	var rejoin <-chan time.Time
 	for {

@@ -84,7 +84,7 @@ func (r *Replica) receive(
 		case chunk := <-chunks:
 			if done, err := do(chunk); done || err != nil {
 				cancel()
-				<-failed
+				<-failed //nolint:errcheck // it is that of cancel
 				return err
 			}
 		case err := <-failed:
