@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -20,111 +19,10 @@ import (
 	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/monitor"
 	"github.com/clusterd/clusterd/internal/offline"
-	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/sink"
 	"github.com/clusterd/clusterd/internal/testutil/check"
 	"github.com/clusterd/clusterd/internal/testutil/texts"
 )
-
-// verify holds all that was written to all that was sent: every record once, in results or dead
-// letters, and the clusters those of the rule, applied with a plain scan in the order of the
-// positions. It returns the results in that order.
-func (b *bench) verify() []result {
-	b.Helper()
-	inputs, results := b.inputs(), b.results()
-	ended := make(map[string]int)
-	for _, r := range b.read(b.config.Output.DeadLetterTopic) {
-		ended[header(r, article.HeaderSource)]++
-	}
-	spaces := make(map[int]*singlepass.Space) // by input partition, or all in one
-	members := make(map[string]int)
-	fingerprinter := testFingerprinter(b, b.config)
-	for _, r := range results {
-		ended[header(r.Record, article.HeaderSource)]++
-		if r.Source.String() != header(r.Record, article.HeaderSource) {
-			b.Errorf("source %s in the result and %s in the header", r.Source, header(r.Record, article.HeaderSource))
-		}
-		in := inputs[r.Source.String()]
-		items, err := fingerprintRecords(b.Context(), fingerprinter, []kafka.Record{in}, false)
-		if err != nil {
-			b.Fatal(err)
-		}
-		f := items[0]
-		if f.Representative.ID != r.ArticleID || f.Comparable != (r.Status != article.Unclustered) {
-			b.Errorf("%s: result %+v of article %s", r.Source, r.Result, f.Representative.ID)
-		}
-		if r.Status == article.Unclustered {
-			continue
-		}
-		key := 0
-		if b.config.Cluster.Scope == "partition" {
-			key = r.Source.Partition
-		}
-		if spaces[key] == nil {
-			spaces[key] = singlepass.NewSpace(singlepass.NewLinear(fingerprinter.Threshold(), fingerprinter.Distance), 0, nil)
-		}
-		b.verifyOne(spaces[key], members, r, f.Fingerprint)
-	}
-	for source := range inputs {
-		if ended[source] != 1 {
-			b.Errorf("%s ended %d times in results or dead letters", source, ended[source])
-		}
-	}
-	if len(ended) != len(inputs) {
-		b.Errorf("%d sources in the outputs, %d records were sent", len(ended), len(inputs))
-	}
-	b.verifyClusters(members)
-	return results
-}
-
-// verifyOne asks the oracle. Members counts those of each cluster, whose founders it knows by
-// their positions: founders["seq of a space"] is not needed, since ids are addresses of founders.
-func (b *bench) verifyOne(space *singlepass.Space, members map[string]int, r result, fingerprint singlepass.Fingerprint) {
-	b.Helper()
-	a := space.Assign(fingerprint, 0)
-	members[*r.ClusterID]++
-	switch {
-	case a.Position != r.position:
-		b.Errorf("%s has position %d, want %d: one was left out", r.Source, r.position, a.Position)
-	case a.Joined != (r.Status == article.Joined):
-		b.Errorf("%s is %s, the oracle says joined = %t", r.Source, r.Status, a.Joined)
-	case a.Distance != *r.Distance || uint64(*r.Fingerprint) != fingerprint.Hash:
-		b.Errorf("%s is at distance %v, want %v", r.Source, *r.Distance, a.Distance)
-	case !a.Joined && *r.ClusterID != r.Source.String():
-		b.Errorf("%s founds %s", r.Source, *r.ClusterID)
-	case r.Size != members[*r.ClusterID]:
-		b.Errorf("%s makes a cluster of %d, want %d", r.Source, r.Size, members[*r.ClusterID])
-	}
-}
-
-// verifyClusters holds the clusters topic, of each key the last, to the sizes.
-func (b *bench) verifyClusters(members map[string]int) {
-	b.Helper()
-	got := make(map[string]int)
-	for _, r := range b.read(b.config.Output.ClustersTopic) {
-		if article.IsCheckpoint(r.Key) {
-			continue
-		}
-		c, err := article.ParseCluster(r.Value)
-		if err != nil {
-			b.Fatal(err)
-		}
-		got[c.ClusterID] = c.Size
-	}
-	if diff := cmp.Diff(members, got); diff != "" {
-		b.Errorf("sizes of clusters by results (-) and in the clusters topic (+):\n%s", diff)
-	}
-}
-
-func countStatus(results []result, status article.Status) int {
-	n := 0
-	for _, r := range results {
-		if r.Status == status {
-			n++
-		}
-	}
-	return n
-}
 
 func TestRunEveryArticleOnce(t *testing.T) {
 	for _, scope := range []string{"topic", "partition"} {
@@ -254,101 +152,6 @@ func TestRunRecoversExpiredClusters(t *testing.T) {
 	want := "a new articles/0/0\nb joined articles/0/0\nc new articles/0/2\nd joined articles/0/2\ne new articles/0/4"
 	if got := got(); got != want {
 		t.Errorf("results:\n%s\nwant:\n%s", got, want)
-	}
-}
-
-func TestRunStandbyTakesOver(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, testConfig(), 4)
-	values := texts.Feed(3, 100)
-	first := b.start()
-	first.log.WaitFor(t, "msg=live", 1)
-	second := b.start()
-	second.log.WaitFor(t, "standing by", 1)
-	b.produce(spread(values)...)
-	b.committed()
-	if strings.Contains(second.log.String(), "msg=live") {
-		t.Error("the standby works")
-	}
-	first.end()
-	second.log.WaitFor(t, "msg=live", 1)
-	b.produce(spread(values)...)
-	b.committed()
-	second.end()
-	b.verify()
-}
-
-func TestRunPartitionsAreShared(t *testing.T) {
-	t.Parallel()
-	c := testConfig()
-	c.Cluster.Scope = "partition"
-	b := newBench(t, c, 4)
-	values := texts.Feed(4, 100)
-	first := b.start()
-	first.log.WaitFor(t, "msg=live", 4)
-	b.produce(spread(values)...)
-	second := b.start()
-	second.log.WaitFor(t, "msg=live", 2)
-	b.produce(spread(values)...)
-	b.committed()
-	if given := strings.Count(first.log.String(), "giving up partitions"); given != 2 {
-		t.Errorf("the first gave up %d partitions, want 2", given)
-	}
-	first.end()
-	second.log.WaitFor(t, "msg=live", 4)
-	b.produce(spread(values)...)
-	b.committed()
-	second.end()
-	b.verify()
-}
-
-// intruder is a producer with the transactional id of the instance.
-func (b *bench) intruder(id string) *sink.Producer {
-	b.Helper()
-	p, err := sink.NewProducer(b.client, discard, sink.Settings{TransactionalID: id, Group: b.config.Input.Group, Compression: "lz4"})
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := p.Fence(b.Context()); err != nil {
-		b.Fatal(err)
-	}
-	return p
-}
-
-func TestRunRejoinsWhenFenced(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, testConfig(), 2)
-	values := texts.Feed(5, 100)
-	i := b.start()
-	b.produce(spread(values)...)
-	b.committed()
-	b.intruder("clusterd-articles")
-	b.produce(spread(values)...)
-	i.log.WaitFor(t, "this instance's view of the group is out of date; joining anew", 1)
-	i.log.WaitFor(t, "msg=live", 2)
-	b.committed()
-	i.end()
-	b.verify()
-}
-
-func TestRunRejoinsWhenOnePartitionIsFenced(t *testing.T) {
-	t.Parallel()
-	c := testConfig()
-	c.Cluster.Scope = "partition"
-	b := newBench(t, c, 3)
-	values := texts.Feed(6, 100)
-	i := b.start()
-	i.log.WaitFor(t, "msg=live", 3)
-	b.intruder("clusterd-articles-1")
-	b.produce(spread(values)...)
-	i.log.WaitFor(t, "msg=live", 4)
-	b.committed()
-	i.end()
-	b.verify()
-	for _, p := range []int{0, 2} {
-		if n := strings.Count(i.log.String(), "msg=live partition="+strconv.Itoa(p)); n != 1 {
-			t.Errorf("partition %d was taken up %d times; its worker had nothing to do with it", p, n)
-		}
 	}
 }
 

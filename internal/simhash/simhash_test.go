@@ -1,12 +1,9 @@
 package simhash
 
 import (
-	"encoding/binary"
 	"fmt"
-	"math/bits"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"unicode"
@@ -259,54 +256,6 @@ func TestSetIgnoresCounts(t *testing.T) {
 	}
 }
 
-func TestTextTwiceHasTheSameFingerprintUnderTF(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 5))
-	for _, hash := range Hashes() {
-		h, err := New(hash, "tf")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for range 50 {
-			counts := bag(r, 40)
-			want := fingerprint(h, counts)
-			for token := range counts {
-				counts[token] *= 2
-			}
-			if got := fingerprint(h, counts); got != want {
-				t.Errorf("%s: got %016x for the text twice, want %016x", hash, got, want)
-			}
-		}
-	}
-}
-
-func TestSimilarTextsAreNear(t *testing.T) {
-	r := rand.New(rand.NewPCG(6, 6))
-	for _, hash := range []string{"sdbm", "xxh3"} {
-		for _, weight := range Weights() {
-			h, err := New(hash, weight)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var edited, unrelated int
-			const texts = 200
-			for range texts {
-				counts := bag(r, 200)
-				before := fingerprint(h, counts)
-				unrelated += Distance(before, fingerprint(h, bag(r, 200)))
-				for token := range counts {
-					delete(counts, token)
-					break
-				}
-				edited += Distance(before, fingerprint(h, counts))
-			}
-			if edited > 4*texts || unrelated < 28*texts || unrelated > 36*texts {
-				t.Errorf("%s/%s: mean distance %.1f after one of 200 tokens went, want at most 4; %.1f between unrelated texts, want 28 to 36",
-					hash, weight, float64(edited)/texts, float64(unrelated)/texts)
-			}
-		}
-	}
-}
-
 func TestDistance(t *testing.T) {
 	for _, test := range []struct {
 		a, b uint64
@@ -342,74 +291,6 @@ func TestDistanceIsAMetric(t *testing.T) {
 	}
 }
 
-// The hashes of two-character words that begin alike must fill all 64 bits evenly
-// and independently. Raw SDBM does not, which is why it is not the default.
-func TestAvalanche(t *testing.T) {
-	const (
-		even   = 58 // of at most 64, less what a sample of 4,096 costs
-		uneven = 48
-	)
-	for _, test := range []struct {
-		name      string
-		low, high float64
-	}{
-		{"sdbm", even, 64},
-		{"xxh3", even, 64},
-		{"sdbm-raw", 1, uneven},
-	} {
-		r := rand.New(rand.NewPCG(8, 8))
-		hash := hashNamed(t, test.name)
-		sample := make([]uint64, 4096)
-		for i := range sample {
-			sample[i] = hash(string([]rune{'台', character(r)}))
-		}
-		if got := effectiveDimensions(sample); got < test.low || got > test.high {
-			t.Errorf("%s: %.1f effective dimensions of 64, want %v to %v", test.name, got, test.low, test.high)
-		}
-	}
-}
-
-// effectiveDimensions is the participation ratio of the 64 bits, (tr C)² / tr C²,
-// where C is their covariance: 64 for independent fair bits.
-func effectiveDimensions(sample []uint64) float64 {
-	n := float64(len(sample))
-	var mean [64]float64
-	var both [64][64]float64
-	for _, h := range sample {
-		for i := range 64 {
-			mean[i] += float64(h>>i&1) / n
-			for j := range 64 {
-				both[i][j] += float64((h>>i)&(h>>j)&1) / n
-			}
-		}
-	}
-	var trace, traceOfSquare float64
-	for i := range 64 {
-		trace += both[i][i] - mean[i]*mean[i]
-		for j := range 64 {
-			covariance := both[i][j] - mean[i]*mean[j]
-			traceOfSquare += covariance * covariance
-		}
-	}
-	return trace * trace / traceOfSquare
-}
-
-// Every bit of the input must reach about half of the output.
-func TestFmix64FlipsHalfTheBits(t *testing.T) {
-	r := rand.New(rand.NewPCG(9, 9))
-	const samples = 1000
-	for bit := range 64 {
-		var flipped int
-		for range samples {
-			h := r.Uint64()
-			flipped += bits.OnesCount64(fmix64(h) ^ fmix64(h^1<<bit))
-		}
-		if mean := float64(flipped) / samples; mean < 30 || mean > 34 {
-			t.Errorf("input bit %d flips %.1f output bits, want 30 to 34", bit, mean)
-		}
-	}
-}
-
 func TestHasherIsSafeForConcurrentUse(t *testing.T) {
 	r := rand.New(rand.NewPCG(10, 10))
 	counts := bag(r, 50)
@@ -440,85 +321,6 @@ func TestFingerprintDoesNotAllocate(t *testing.T) {
 			t.Errorf("%v allocations, want none", n)
 		}
 	})
-}
-
-// FuzzFingerprint compares fingerprints with the naive model for the words of any
-// text.
-func FuzzFingerprint(f *testing.F) {
-	f.Add("")
-	f.Add("台风 登陆 沿海 台风 暴雨")
-	f.Add("typhoon makes landfall on the coast, typhoon!")
-	f.Add("\xff\xfe \x00 𠮷野家 🌀 🌀")
-	f.Fuzz(func(t *testing.T, text string) {
-		counts := make(map[string]int)
-		for token := range strings.FieldsSeq(text) {
-			counts[token]++
-		}
-		for _, hash := range Hashes() {
-			for _, weight := range Weights() {
-				h, err := New(hash, weight)
-				if err != nil {
-					t.Fatal(err)
-				}
-				tokens := tokensOf(h, counts)
-				if got, want := h.Fingerprint(tokens), naive(h, tokens); got != want {
-					t.Errorf("%s/%s: Fingerprint(%v) = %016x, want %016x", hash, weight, counts, got, want)
-				}
-			}
-		}
-	})
-}
-
-// FuzzTokens compares fingerprints with the naive model for any tokens, repeated: of
-// each 12 bytes, the first 8 are the hash, the next 3 the count, the last the word.
-func FuzzTokens(f *testing.F) {
-	f.Add([]byte("12345678\x00\x00\x01a"), byte(255))
-	f.Add([]byte("abcdefgh\x00\x00\x02\x00\xffbcdefgh\x10\x00\x01\x00"), byte(20))
-	f.Fuzz(func(t *testing.T, data []byte, repeats byte) {
-		words := []string{"台", "风", "台风", "rain", "𠮷"}
-		var tokens []text.Token
-		for d := range slices.Chunk(data, 12) {
-			if len(d) == 12 {
-				tokens = append(tokens, text.Token{
-					Word:  []byte(words[int(d[11])%len(words)]),
-					Hash:  binary.BigEndian.Uint64(d),
-					Count: int(binary.BigEndian.Uint32(d[7:]) & 0xffffff),
-				})
-			}
-		}
-		tokens = slices.Repeat(tokens, 1+int(repeats))
-		for _, weight := range weights() {
-			h := Hasher{weight: weight.f}
-			if got, want := h.Fingerprint(tokens), naive(&h, tokens); got != want {
-				t.Errorf("%s: Fingerprint(%v) = %016x, want %016x", weight.name, tokens, got, want)
-			}
-		}
-	})
-}
-
-// naive is the rule word for word: token by token, bit by bit.
-func naive(h *Hasher, tokens []text.Token) uint64 {
-	var sums [64]int64
-	for _, token := range tokens {
-		if token.Count < 1 {
-			continue
-		}
-		weight := h.weight(token.Word, token.Count)
-		for bit := range sums {
-			if token.Hash>>bit&1 == 1 {
-				sums[bit] += weight
-			} else {
-				sums[bit] -= weight
-			}
-		}
-	}
-	var fingerprint uint64
-	for bit, sum := range sums {
-		if sum > 0 {
-			fingerprint |= 1 << bit
-		}
-	}
-	return fingerprint
 }
 
 func hashNamed(t *testing.T, name string) func(string) uint64 {
