@@ -238,7 +238,7 @@ func TestMutatedBatches(t *testing.T) {
 	t.Parallel()
 	random, generator := seeded(t), sample.New(*seed, time.Now())
 	w := newWorld(t, 2, "")
-	w.patience = 5 * time.Minute
+	w.timeout = 5 * time.Minute
 	raw := w.rawProducer()
 	running := w.start()
 	var taken, records int64

@@ -118,7 +118,7 @@ type world struct {
 	dir                                  string // the instances' folders are in it
 	instances                            []*instance
 	sends                                uint64 // calls of send, each of which sends others
-	patience                             time.Duration
+	timeout                              time.Duration
 }
 
 var worlds atomic.Int64
@@ -129,7 +129,7 @@ func newWorld(t *testing.T, partitions int32, extra string) *world {
 	name := fmt.Sprintf("w%d-%d", time.Now().UnixNano(), worlds.Add(1))
 	w := &world{
 		T: t, input: name + ".articles", output: name + ".results", clusters: name + ".clusters", dead: name + ".dead", group: name,
-		dir: t.TempDir(), patience: wait.Patience,
+		dir: t.TempDir(), timeout: wait.Timeout,
 	}
 	w.config = filepath.Join(w.dir, "clusterd.yaml")
 	w.Cleanup(func() { // a broker with many topics takes long to come back
@@ -205,10 +205,10 @@ func (w *world) deleteTopic(topic string) {
 // eventually polls a condition.
 func (w *world) eventually(what string, condition func() bool) {
 	w.Helper()
-	deadline := time.Now().Add(w.patience)
+	deadline := time.Now().Add(w.timeout)
 	for !condition() {
 		if time.Now().After(deadline) {
-			w.Fatalf("not within %s: %s", w.patience, what)
+			w.Fatalf("not within %s: %s", w.timeout, what)
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
@@ -328,7 +328,7 @@ func (w *world) read(topic string, level kgo.IsolationLevel) []*kgo.Record {
 		w.Fatal(err)
 	}
 	defer client.Close()
-	ctx, cancel := context.WithTimeout(w.Context(), w.patience)
+	ctx, cancel := context.WithTimeout(w.Context(), w.timeout)
 	defer cancel()
 	var records []*kgo.Record
 	for len(from) > 0 {

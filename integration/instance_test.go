@@ -142,8 +142,8 @@ func (i *instance) wait() error {
 	select {
 	case <-i.exited:
 		return i.err
-	case <-time.After(i.patience):
-		i.Fatalf("still running after %s", i.patience)
+	case <-time.After(i.timeout):
+		i.Fatalf("still running after %s", i.timeout)
 		return nil
 	}
 }

@@ -198,7 +198,7 @@ func (c *campaign) recovered() bool {
 	now := c.consumed()
 	took := time.Since(c.died)
 	if now <= c.before {
-		if took > c.patience {
+		if took > c.timeout {
 			c.Fatalf("no progress %s after the deaths of %q", took, c.recovering)
 		}
 		return false

@@ -36,7 +36,7 @@ func (w *world) prober() *prober {
 // probe is how long an article takes from Kafka to Kafka.
 func (p *prober) probe(value []byte) time.Duration {
 	p.Helper()
-	ctx, cancel := context.WithTimeout(p.Context(), p.patience)
+	ctx, cancel := context.WithTimeout(p.Context(), p.timeout)
 	defer cancel()
 	began := time.Now()
 	sent, err := p.sender.ProduceSync(ctx, &kgo.Record{Value: value}).First()

@@ -69,7 +69,7 @@ func newLoginWorld(t *testing.T, at, sasl string) *world {
 	dir := t.TempDir()
 	w := &world{
 		T: t, input: "articles", output: "results", clusters: "clusters", dead: "dead", group: "clusterd",
-		patience: wait.Patience, dir: dir, config: filepath.Join(dir, "clusterd.yaml"),
+		timeout: wait.Timeout, dir: dir, config: filepath.Join(dir, "clusterd.yaml"),
 	}
 	w.configure(fmt.Sprintf("kafka: {brokers: [%q], create_topics: true, sasl: {%s}}\n", at, sasl))
 	return w

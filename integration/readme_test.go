@@ -29,7 +29,7 @@ func TestREADME(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &readme{world: &world{T: t, patience: wait.Patience}, dir: checkout(t)}
+	r := &readme{world: &world{T: t, timeout: wait.Timeout}, dir: checkout(t)}
 	for _, topic := range []string{"articles", "article-clusters", "clusters", "articles-dead"} {
 		_, _ = broker("tool", "topics", "--delete", "--if-exists", "--topic", topic)
 	}
@@ -115,7 +115,7 @@ func (r *readme) run(code string) {
 		code = strings.ReplaceAll(code, "kcat -b "+address+" -C", "until kcat -b "+address+
 			" -C -t article-clusters -e -q -X isolation.level=read_committed | grep -q a2; do sleep 0.1; done\nkcat -b "+address+" -C")
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), r.patience)
+	ctx, cancel := context.WithTimeout(r.Context(), r.timeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", code)
 	cmd.Dir = r.dir
@@ -203,7 +203,7 @@ func (r *readme) interrupt(p *process) {
 		if err != nil {
 			r.Errorf("after Ctrl-C: %v\n%s", err, p.said.String())
 		}
-	case <-time.After(r.patience):
-		r.Errorf("still running %s after Ctrl-C:\n%s", r.patience, p.said.String())
+	case <-time.After(r.timeout):
+		r.Errorf("still running %s after Ctrl-C:\n%s", r.timeout, p.said.String())
 	}
 }

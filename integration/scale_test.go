@@ -31,7 +31,7 @@ func TestScale(t *testing.T) {
 		t.Skip("-clusters says how many")
 	}
 	w := newWorld(t, 1, "")
-	w.patience = 15 * time.Minute
+	w.timeout = 15 * time.Minute
 	w.produce(&kgo.Record{Value: []byte(`{"content":"The new bridge over the northern harbour opened to traffic this morning."}`)})
 	first := w.start()
 	w.done()

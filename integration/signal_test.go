@@ -66,7 +66,7 @@ func newMute(w *world) *mute {
 	w.Helper()
 	join := kmsg.NewPtrJoinGroupRequest()
 	join.Group, join.ProtocolType = w.group, "consumer"
-	timeout := int32(w.patience.Milliseconds())
+	timeout := int32(w.timeout.Milliseconds())
 	join.SessionTimeoutMillis, join.RebalanceTimeoutMillis = timeout, timeout
 	protocol := kmsg.NewJoinGroupRequestProtocol()
 	protocol.Name = "clusterd-topic"

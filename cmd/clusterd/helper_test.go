@@ -102,8 +102,8 @@ func (p *process) signal(s os.Signal) int {
 	select {
 	case <-p.done:
 		return p.cmd.ProcessState.ExitCode()
-	case <-time.After(wait.Patience):
-		p.Fatalf("still running %v after %v; log:\n%s", wait.Patience, s, &p.errs)
+	case <-time.After(wait.Timeout):
+		p.Fatalf("still running %v after %v; log:\n%s", wait.Timeout, s, &p.errs)
 		return -1
 	}
 }

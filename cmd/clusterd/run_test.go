@@ -65,7 +65,7 @@ func produce(t *testing.T, broker string, values ...string) {
 func waitForResults(t *testing.T, broker string, n int) map[string]article.Result {
 	t.Helper()
 	client := kafkatest.Connect(t, kafka.Options{Brokers: []string{broker}})
-	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Timeout)
 	defer cancel()
 	chunks, failed := make(chan consumer.Chunk), make(chan error, 1)
 	from := map[int]int64{0: 0, 1: 0, 2: 0, 3: 0}

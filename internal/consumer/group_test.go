@@ -88,7 +88,7 @@ func await(t *testing.T, ctx context.Context, who string, generations <-chan []i
 func TestGroupOfOneSpace(t *testing.T) {
 	t.Parallel()
 	_, client := startBrokers(t, 1, kfake.SeedTopics(4, "articles"))
-	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Timeout)
 	defer cancel()
 
 	owner := join(t, client, AllToOne)
@@ -110,7 +110,7 @@ func TestGroupOfOneSpace(t *testing.T) {
 func TestGroupOfPartitions(t *testing.T) {
 	t.Parallel()
 	_, client := startBrokers(t, 1, kfake.SeedTopics(4, "articles"))
-	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Timeout)
 	defer cancel()
 
 	first := join(t, client, Spread)
@@ -139,7 +139,7 @@ func TestJoinPastABrokerThatHangs(t *testing.T) {
 	}
 	defer hangs.Close()
 	client.Brokers = append([]string{hangs.Addr().String()}, client.Brokers...)
-	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Timeout)
 	defer cancel()
 	await(t, ctx, "the member", watch(t, ctx, join(t, client, AllToOne)), 0)
 }
@@ -181,8 +181,8 @@ func ghost(t *testing.T, client *kafka.Client, clientID string) {
 	writer := newWriter(t, client, kgo.ClientID(clientID))
 	join := kmsg.NewPtrJoinGroupRequest()
 	join.Group, join.ProtocolType = "clusterd", "consumer"
-	patience := int32(wait.Patience.Milliseconds())
-	join.SessionTimeoutMillis, join.RebalanceTimeoutMillis = 2*patience, 2*patience
+	timeout := int32(wait.Timeout.Milliseconds())
+	join.SessionTimeoutMillis, join.RebalanceTimeoutMillis = 2*timeout, 2*timeout
 	protocol := kmsg.NewJoinGroupRequestProtocol()
 	protocol.Name = "clusterd-topic"
 	join.Protocols = append(join.Protocols, protocol)
@@ -224,7 +224,7 @@ func members(t *testing.T, client *kafka.Client) (ids []string) {
 // long.
 func TestGroupRemovesDeadMembers(t *testing.T) {
 	_, client := startBrokers(t, 1, kfake.SeedTopics(2, "articles"))
-	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Timeout)
 	defer cancel()
 	ghost(t, client, "clusterd-one-3")
 	group := joinAs(t, client, AllToOne, Member{Instance: "one", Start: 4})
@@ -239,7 +239,7 @@ func TestGroupRemovesDeadMembers(t *testing.T) {
 // A member that the coordinator does not know any more joins again.
 func TestGroupJoinsAgain(t *testing.T) {
 	_, client := startBrokers(t, 1, kfake.SeedTopics(1, "articles"))
-	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Timeout)
 	defer cancel()
 	member := Member{Instance: "one", Start: 1}
 	group := joinAs(t, client, AllToOne, member)
@@ -281,7 +281,7 @@ func TestGroupCloseWhileJoining(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(wait.Patience):
+	case <-time.After(wait.Timeout):
 		t.Fatal("Close waits for the group")
 	}
 	if got := members(t, client); !slices.Equal(got, []string{"clusterd-two-1"}) {

@@ -71,7 +71,7 @@ func end(t *testing.T, writer *kgo.Client, how kgo.TransactionEndTry) {
 // by partition.
 func readAllOf(t *testing.T, client *kafka.Client, next map[int]int64, maxBytes int) map[int][]string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Timeout)
 	defer cancel()
 	ends, err := client.Offsets(ctx, "articles", slices.Collect(maps.Keys(next)), kafka.Last)
 	if err != nil {
@@ -172,7 +172,7 @@ func TestLogDoesNotReadAnOpenTransaction(t *testing.T) {
 	write(t, open, 0, "open")
 	write(t, plain, 0, "after")
 
-	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Timeout)
 	defer cancel()
 	chunks, finished := make(chan Chunk), make(chan error, 1)
 	go func() {
@@ -213,7 +213,7 @@ func TestLogOffsetOutOfRange(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, next := range []int64{0, 9} {
-		ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
+		ctx, cancel := context.WithTimeout(t.Context(), wait.Timeout)
 		log := NewLog(client, slog.New(slog.DiscardHandler), "articles", map[int]int64{0: next}, 1<<20)
 		log.Remedy = "start anew with another input.group"
 		err := log.Read(ctx, make(chan Chunk))
@@ -314,7 +314,7 @@ func TestLogStopsAtAnErrorThatWaitingDoesNotMend(t *testing.T) {
 		response.Topics = append(response.Topics, topic)
 		return response, nil, true
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Timeout)
 	defer cancel()
 	err := NewLog(client, slog.New(slog.DiscardHandler), "articles", map[int]int64{0: 0}, 1<<20).Read(ctx, make(chan Chunk))
 	if !errors.Is(err, kafkago.TopicAuthorizationFailed) || !strings.Contains(err.Error(), "reading articles/0 at offset 0") || !strings.Contains(err.Error(), "grant read") {
@@ -350,7 +350,7 @@ func TestLogFetchesADamagedBatchAgain(t *testing.T) {
 				response.Topics = append(response.Topics, topic)
 				return response, nil, true
 			})
-			ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
+			ctx, cancel := context.WithTimeout(t.Context(), wait.Timeout)
 			defer cancel()
 			chunks, failed := make(chan Chunk), make(chan error, 1)
 			go func() {

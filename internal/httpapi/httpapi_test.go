@@ -161,7 +161,7 @@ func dial(t *testing.T, address string) net.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(wait.Patience)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(wait.Timeout)); err != nil {
 		t.Fatal(err)
 	}
 	return conn

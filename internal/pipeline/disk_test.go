@@ -313,7 +313,7 @@ func TestRunRemovesTheMemberThatWasKilled(t *testing.T) {
 func (b *bench) ghost(clientID string) {
 	b.Helper()
 	group, err := kafkago.NewConsumerGroup(kafkago.ConsumerGroupConfig{
-		ID: b.config.Input.Group, Brokers: b.config.Kafka.Brokers, Topics: []string{b.config.Input.Topic}, SessionTimeout: 2 * wait.Patience,
+		ID: b.config.Input.Group, Brokers: b.config.Kafka.Brokers, Topics: []string{b.config.Input.Topic}, SessionTimeout: 2 * wait.Timeout,
 		Dialer: &kafkago.Dialer{ClientID: clientID},
 	})
 	if err != nil {

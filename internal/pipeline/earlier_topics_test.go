@@ -47,7 +47,7 @@ func (l line) name() string {
 // dump reads the topics as they are, with a client of its own. Nobody may write to them meanwhile.
 func dump(b *bench) (lines []line) {
 	b.Helper()
-	ctx, cancel := context.WithTimeout(b.Context(), wait.Patience)
+	ctx, cancel := context.WithTimeout(b.Context(), wait.Timeout)
 	defer cancel()
 	client := b.franz(kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.KeepControlRecords(),
 		kgo.ConsumeTopics(b.topics()...), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))

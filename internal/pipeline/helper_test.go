@@ -147,8 +147,8 @@ func (i *instance) wait() error {
 	select {
 	case <-i.done:
 		return i.err
-	case <-time.After(wait.Patience):
-		i.t.Fatalf("still running after %v; log:\n%s", wait.Patience, i.log)
+	case <-time.After(wait.Timeout):
+		i.t.Fatalf("still running after %v; log:\n%s", wait.Timeout, i.log)
 		return nil
 	}
 }
@@ -198,7 +198,7 @@ func spread(values [][]byte) []kafkago.Message {
 // read is all that is committed in a topic now, as a read_committed reader sees it.
 func (b *bench) read(topic string) []kafka.Record {
 	b.Helper()
-	ctx, cancel := context.WithTimeout(b.Context(), wait.Patience)
+	ctx, cancel := context.WithTimeout(b.Context(), wait.Timeout)
 	defer cancel()
 	partitions, err := b.client.Partitions(ctx, topic)
 	if err != nil {

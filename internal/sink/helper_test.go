@@ -73,7 +73,7 @@ func valuesOf(batches ...Batch) []string {
 // committed reads both topics with a foreign client, as far as there is anything committed.
 func committed(t *testing.T, client *kafka.Client) []*kgo.Record {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Timeout)
 	defer cancel()
 	reader, err := kgo.NewClient(kgo.SeedBrokers(client.Brokers...), kgo.FetchIsolationLevel(kgo.ReadCommitted()),
 		kgo.ConsumeTopics("results", "clusters"), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.FetchMaxWait(50*time.Millisecond), kgo.KeepControlRecords())

@@ -155,7 +155,7 @@ func (f *faulty) run(t *testing.T, history []model) error {
 	var err error
 	select {
 	case err = <-ended:
-	case <-time.After(wait.Patience):
+	case <-time.After(wait.Timeout):
 		stacks := make([]byte, 1<<20)
 		t.Fatalf("with write %d failing it waits for ever\n%s", f.after,
 			stacks[:runtime.Stack(stacks, true)])

@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// Patience is how long a test waits for what must come. Only a test that fails waits as long: it is
+// Timeout is how long a test waits for what must come. Only a test that fails waits as long: it is
 // much longer than anything takes on a busy machine.
-const Patience = 2 * time.Minute
+const Timeout = 2 * time.Minute
 
-// Until waits until a condition holds, and fails the test when it does not within [Patience].
+// Until waits until a condition holds, and fails the test when it does not within [Timeout].
 func Until(t testing.TB, what string, condition func() bool) {
 	t.Helper()
 	if !holds(condition) {
-		t.Fatalf("still waiting after %v for %s", Patience, what)
+		t.Fatalf("still waiting after %v for %s", Timeout, what)
 	}
 }
 
@@ -26,7 +26,7 @@ func Until(t testing.TB, what string, condition func() bool) {
 func holds(condition func() bool) bool {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.Now().Add(Patience); !condition(); <-tick.C {
+	for deadline := time.Now().Add(Timeout); !condition(); <-tick.C {
 		if time.Now().After(deadline) {
 			return false
 		}
@@ -55,10 +55,10 @@ func (b *Buffer) String() string {
 }
 
 // WaitFor waits until text was written n times, and fails the test when it is not within
-// [Patience].
+// [Timeout].
 func (b *Buffer) WaitFor(t testing.TB, text string, n int) {
 	t.Helper()
 	if !holds(func() bool { return strings.Count(b.String(), text) >= n }) {
-		t.Fatalf("after %v %q was not written %d times:\n%s", Patience, text, n, b)
+		t.Fatalf("after %v %q was not written %d times:\n%s", Timeout, text, n, b)
 	}
 }
