@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// contenders are what is measured, in this order; clusterd is the first.
+// contenders returns what is measured, in this order; clusterd is the first.
 func contenders() []contender {
 	return []contender{
 		{"clusterd", clusterdCommand, true},
@@ -34,7 +34,7 @@ func roleNames() (names []string) {
 	return names
 }
 
-// wanted are the contenders that the settings name.
+// wanted returns the contenders that the settings name.
 func (s settings) wanted() []contender {
 	var wanted []contender
 	for _, c := range contenders() {
@@ -45,7 +45,7 @@ func (s settings) wanted() []contender {
 	return wanted
 }
 
-// job is what one process does. Its topics, its group and its folder are its own, but for the
+// job is what one process does. Its topics, its group and its directory are its own, but for the
 // input.
 type job struct {
 	id     string // begins the names of all that it makes
@@ -55,7 +55,7 @@ type job struct {
 	env    []string
 }
 
-// newJob makes the topics and the folder of a job.
+// newJob makes the topics and the directory of a job.
 func (b *bench) newJob(ctx context.Context, id, input string, partitions int) (job, error) {
 	j := job{id: b.prefix + id, input: input, dir: filepath.Join(b.dir, id)}
 	j.output = j.id + ".results"

@@ -14,7 +14,7 @@ type point struct {
 	threads    int // GOMAXPROCS of clusterd, 0 for its default
 }
 
-// series are what clusterd is measured on: each grows in one thing.
+// series returns what clusterd is measured on: each grows in one thing.
 func (b *bench) series() (names []string, points [][]point) {
 	var sizes, threads, partitions []point
 	for _, size := range []int{50, 200, 1_000, 2_000, 10_000, 100_000} {
@@ -73,7 +73,7 @@ func (b *bench) topic(series, point int) string {
 	return fmt.Sprintf("%sgrow-%d-%d", b.prefix, series, point)
 }
 
-// records is how many articles of a size are as much work, about, as the news.
+// records returns how many articles of a size are as much work, about, as the news.
 func (b *bench) records(size int) int {
 	return min(b.settings.comments, max(100, b.settings.news*newsSize/size))
 }

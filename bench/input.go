@@ -32,7 +32,7 @@ type text struct {
 }
 
 // readTexts reads what inputs are made of from the sets in dir, and says where they are from. Where
-// there is no such folder, they are made up.
+// there is no such directory, they are made up.
 func readTexts(dir string) (news, comments []text, from string, err error) {
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		news, comments = madeUp()
@@ -80,7 +80,7 @@ func readSet(path string) ([]text, error) {
 	return texts, nil
 }
 
-// madeUp are texts that are always the same.
+// madeUp returns texts that are always the same.
 func madeUp() (news, comments []text) {
 	generator := sample.New(1, time.Unix(0, 0))
 	for range 10_000 {
@@ -125,7 +125,7 @@ func newCorpus(prefix string, texts []text, size int, titled bool) corpus {
 	return c
 }
 
-// cut is the beginning of s, of at most size bytes and of whole characters.
+// cut returns the beginning of s, of at most size bytes and of whole characters.
 func cut(s string, size int) string {
 	if len(s) <= size {
 		return s
@@ -136,10 +136,10 @@ func cut(s string, size int) string {
 	return s[:size]
 }
 
-// id is that of article i.
+// id returns that of article i.
 func (c corpus) id(i int) string { return fmt.Sprintf("%s%07d", c.prefix, i) }
 
-// number is the inverse of id.
+// number returns the i of an id: it is the inverse of id.
 func (c corpus) number(id string) (int, error) {
 	digits, ok := strings.CutPrefix(id, c.prefix)
 	if !ok {
@@ -148,9 +148,9 @@ func (c corpus) number(id string) (int, error) {
 	return strconv.Atoi(digits)
 }
 
-// value is article i as JSON. Each time that the texts are through they come again, three in ten as
-// they are, three in ten with a run of characters from another text in them, and the others with so
-// much from others that they are new.
+// value returns article i as JSON. Each time that the texts are through they come again, three in
+// ten as they are, three in ten with a run of characters from another text in them, and the others
+// with so much from others that they are new.
 func (c corpus) value(i int) []byte {
 	t := c.texts[i%len(c.texts)]
 	if i >= len(c.texts) {

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// made are inputs of made-up texts, as they are used.
+// made returns inputs of made-up texts, as they are used.
 func made() map[string]corpus {
 	news, comments := madeUp()
 	return map[string]corpus{
@@ -17,7 +17,7 @@ func made() map[string]corpus {
 }
 
 func TestValuesAreArticlesOfTheSizeWanted(t *testing.T) {
-	sizes := map[string]struct{ least, mean, most int }{ // of contents
+	sizes := map[string]struct{ low, mean, high int }{ // of contents
 		"news": {newsSize / 2, newsSize, newsSize * 3 / 2}, "comments": {commentSize / 2, commentSize, commentSize * 3 / 2},
 		"large": {50_000, 100_000, 150_000}, "small": {25, 50, 75},
 	}
@@ -41,8 +41,8 @@ func TestValuesAreArticlesOfTheSizeWanted(t *testing.T) {
 					t.Fatalf("article %d has the id %q: %d, %v", i, a.ID, number, err)
 				}
 				// The last character may not have fitted.
-				if len(a.Content) <= size.least-utf8.UTFMax || len(a.Content) > size.most {
-					t.Fatalf("article %d: %d bytes, want %d to %d", i, len(a.Content), size.least, size.most)
+				if len(a.Content) <= size.low-utf8.UTFMax || len(a.Content) > size.high {
+					t.Fatalf("article %d: %d bytes, want %d to %d", i, len(a.Content), size.low, size.high)
 				}
 				sum += len(a.Content)
 			}

@@ -112,14 +112,15 @@ func (k *cluster) dropTopics(ctx context.Context, prefix string) error {
 	return nil
 }
 
-// record is article i of a corpus on its way to a topic of so many partitions, which take turns.
+// record returns article i of a corpus on its way to a topic of so many partitions, which take
+// turns.
 func (c corpus) record(topic string, partitions, i int) *kgo.Record {
 	return &kgo.Record{
 		Topic: topic, Partition: int32(i % partitions), Key: []byte(c.id(i)), Value: c.value(i),
 	}
 }
 
-// producer is a client that leaves partitions to its caller.
+// producer returns a client that leaves partitions to its caller.
 func (k *cluster) producer(linger time.Duration) (*kgo.Client, error) {
 	return kgo.NewClient(kgo.SeedBrokers(strings.Split(k.address, ",")...),
 		kgo.RecordPartitioner(kgo.ManualPartitioner()),
@@ -153,7 +154,7 @@ func (k *cluster) produce(
 	return size, context.Cause(ctx)
 }
 
-// committed is how many records of a topic a group has committed; none while there is no such
+// committed returns how many records of a topic a group has committed; none while there is no such
 // group.
 func (k *cluster) committed(ctx context.Context, group, topic string) (n int64, err error) {
 	offsets, err := k.admin.FetchOffsets(ctx, group)
@@ -166,7 +167,7 @@ func (k *cluster) committed(ctx context.Context, group, topic string) (n int64, 
 	return n, nil
 }
 
-// count is how many committed records a topic holds.
+// count returns how many committed records a topic holds.
 func (k *cluster) count(ctx context.Context, topic string) (n int64, err error) {
 	ends, err := k.admin.ListEndOffsets(ctx, topic)
 	if err == nil {

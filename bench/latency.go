@@ -39,8 +39,8 @@ func newLatency(took []time.Duration, late time.Duration) latency {
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1_000 }
 
-// percentile is the least of the values that a share p of all does not exceed (nearest rank). They
-// are ascending, and there is at least one.
+// percentile returns the smallest of the values that a share p of all does not exceed (nearest rank).
+// They are ascending, and there is at least one.
 func percentile(sorted []time.Duration, p float64) time.Duration {
 	return sorted[max(1, int(math.Ceil(p*float64(len(sorted)))))-1]
 }

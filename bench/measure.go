@@ -38,7 +38,7 @@ type measurement struct {
 	PeakBytes        int64   `json:"peak_bytes"`         // resident, since it was started
 }
 
-// rate is in records a second, 0 where all came at once.
+// rate returns records a second, 0 where all came at once.
 func (m measurement) rate() float64 {
 	if m.Seconds == 0 {
 		return 0
@@ -46,10 +46,10 @@ func (m measurement) rate() float64 {
 	return float64(m.Records) / m.Seconds
 }
 
-// microseconds is the processor time of a record.
+// microseconds returns the processor time of a record.
 func (m measurement) microseconds() float64 { return m.CPUSeconds / float64(m.Records) * 1e6 }
 
-// brokerMicroseconds is the broker's processor time of a record.
+// brokerMicroseconds returns the broker's processor time of a record.
 func (m measurement) brokerMicroseconds() float64 {
 	return m.BrokerCPUSeconds / float64(m.Records) * 1e6
 }
@@ -206,7 +206,7 @@ func (b *bench) onInput(ctx context.Context, name string, in corpus, n int) (inp
 	return result, b.kafka.dropTopics(ctx, topic)
 }
 
-// one is one measurement, with a job of its own.
+// one returns one measurement, with a job of its own.
 func (b *bench) one(
 	ctx context.Context, c contender, id, input string, partitions, n int, env ...string,
 ) (measurement, error) {

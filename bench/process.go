@@ -82,7 +82,7 @@ func (p *process) stop() error {
 	}
 }
 
-// ended is the error of a process that has ended without being told to, nil where it runs.
+// ended returns the error of a process that has ended without being told to, nil where it runs.
 func (p *process) ended() error {
 	select {
 	case <-p.exited:
@@ -98,7 +98,7 @@ func (p *process) ended() error {
 // tick is the unit of /proc/PID/stat, which is the same on all of Linux's architectures.
 const tick = time.Second / 100
 
-// cpuTime is the user and system time of a process so far, all of its threads together.
+// cpuTime returns the user and system time of a process so far, all of its threads together.
 func cpuTime(pid int) (time.Duration, error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -119,7 +119,7 @@ func parseStat(stat string) (time.Duration, error) {
 	return time.Duration(user+system) * tick, errors.Join(err, err2)
 }
 
-// peakMemory is the most resident memory that a process has taken so far, in bytes.
+// peakMemory returns the most resident memory that a process has taken so far, in bytes.
 func peakMemory(pid int) (int64, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

@@ -63,7 +63,7 @@ func (r report) writeJSON(path string) error {
 	return os.WriteFile(path, append(text, '\n'), 0o644)
 }
 
-// markdown is the report for a person.
+// markdown returns the report for a person.
 func (r report) markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d cores, %s, %d partitions, method %s, index %s; measured from %.0f %% of "+
@@ -112,8 +112,8 @@ func (in inputReport) figures() string {
 
 func mebibytes(m measurement) float64 { return float64(m.PeakBytes) / (1 << 20) }
 
-// ratios are those of clusterd's rate to each of the others', in each round; "" where it was not
-// measured.
+// ratios returns those of clusterd's rate to each of the others', in each round; "" where it was
+// not measured.
 func (in inputReport) ratios() string {
 	at := slices.IndexFunc(in.Roles, func(r roleReport) bool { return r.Role == "clusterd" })
 	if at < 0 || len(in.Roles) < 2 {
@@ -172,7 +172,7 @@ func (g growthReport) figures() string {
 	return table(rows)
 }
 
-// middle is the median of a figure over the rounds.
+// middle returns the median of a figure over the rounds.
 func middle[T any](rounds []T, of func(T) float64) float64 {
 	figures := make([]float64, len(rounds))
 	for i, r := range rounds {

@@ -19,7 +19,7 @@ func rounds(rates ...float64) (m []measurement) {
 	return m
 }
 
-// full is a report with everything in it: a measurement that was over at once, and a broker of
+// full returns a report with everything in it: a measurement that was over at once, and a broker of
 // somebody else, too.
 func full() report {
 	return report{

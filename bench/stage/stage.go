@@ -194,8 +194,8 @@ func collect(
 	}
 }
 
-// result has the form and, to a few bytes, the size of what clusterd writes for an article that
-// founds a cluster.
+// result returns bytes that have the form and, to a few bytes, the size of what clusterd writes for an
+// article that founds a cluster.
 func result(r kafka.Record) []byte {
 	b := make([]byte, 0, 512)
 	b = append(append(b, `{"article_id":"`...), r.Key...)
