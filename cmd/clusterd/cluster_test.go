@@ -12,7 +12,7 @@ import (
 	"github.com/clusterd/clusterd/internal/article"
 )
 
-// summary is a line for each result: article, status, cluster.
+// summary returns a line for each result: article, status, cluster.
 func summary(t *testing.T, out string) string {
 	t.Helper()
 	var b strings.Builder
@@ -115,7 +115,7 @@ func TestClusterErrors(t *testing.T) {
 			[]string{"--dead-letters", dir, good},
 			"clusterd: --dead-letters: open " + dir + ": is a directory\n",
 		},
-		"a folder": {[]string{dir}, "clusterd: reading " + dir + ": "},
+		"a directory": {[]string{dir}, "clusterd: reading " + dir + ": "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := clusterd(t, "", append([]string{"cluster"}, tt.args...)...)

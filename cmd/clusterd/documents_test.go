@@ -12,7 +12,7 @@ import (
 
 const bridgeText = "历时三年的港口大桥工程今天建成通车，居民沿着河岸庆祝，市长剪彩。"
 
-// packed is a zip archive of one part.
+// packed returns a zip archive of one part.
 func packed(t *testing.T, name, content string) []byte {
 	t.Helper()
 	var b bytes.Buffer

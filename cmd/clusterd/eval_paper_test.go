@@ -13,7 +13,7 @@ import (
 	"github.com/clusterd/clusterd/internal/sample"
 )
 
-// feed is a file of made-up articles.
+// feed returns a file of made-up articles.
 func feed(t *testing.T, n int) string {
 	t.Helper()
 	var b bytes.Buffer

@@ -16,8 +16,8 @@ import (
 	"github.com/clusterd/clusterd/internal/sample"
 )
 
-// measured is a folder with a made-up feed: labelled articles, the clusters that they were made in,
-// and some pairs.
+// measured returns a directory with a made-up feed: labelled articles, the clusters that they were
+// made in, and some pairs.
 func measured(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -54,7 +54,7 @@ func measured(t *testing.T) string {
 	return dir
 }
 
-// evalCommand runs eval with the arguments, in which @ is the folder.
+// evalCommand runs eval with the arguments, in which @ is the directory.
 func evalCommand(t *testing.T, dir string, args ...string) (out, errs string, err error) {
 	t.Helper()
 	for i := range args {

@@ -24,8 +24,8 @@ const thirdParty = "../../THIRD_PARTY_LICENSES"
 // rule stands before and after the modules of a text.
 var rule = strings.Repeat("=", 88)
 
-// linked are the folders of the packages that are linked into clusterd for a system, by module and
-// release. It asks the module cache alone.
+// linked returns the directories of the packages that are linked into clusterd for a system, by module
+// and release. It asks the module cache alone.
 func linked(t *testing.T, system string) map[string][]string {
 	t.Helper()
 	list := exec.Command("go", "list", "-deps", "-json=Dir,Module,Standard", ".")
@@ -68,14 +68,14 @@ func linked(t *testing.T, system string) map[string][]string {
 // isLicense leaves out the GPL, which is the one of two licences of freetype that is not taken.
 var isLicense = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents).*|^(ftl|bsd-.*)\.txt$`)
 
-// texts are the licences, notices and grants of patents of a module: those at its root and beside
-// the packages that are linked.
+// texts returns the licences, notices and grants of patents of a module: those at its root and
+// beside the packages that are linked.
 func texts(t *testing.T, dirs []string) (all []string) {
 	t.Helper()
 	for _, dir := range dirs {
 		entries, err := os.ReadDir(dir)
 		if err != nil {
-			continue // most have no folder of licences
+			continue // most have no directory of licences
 		}
 		for _, e := range entries {
 			if ext := filepath.Ext(e.Name()); e.IsDir() || ext == ".go" || !isLicense.MatchString(e.Name()) {
@@ -91,7 +91,7 @@ func texts(t *testing.T, dirs []string) (all []string) {
 	return all
 }
 
-// licenses is the file: each text once, after the modules that have it.
+// licenses returns the file: each text once, after the modules that have it.
 func licenses(t *testing.T, modules map[string][]string) []byte {
 	t.Helper()
 	of := make(map[string][]string)

@@ -96,7 +96,7 @@ func TestUsageErrors(t *testing.T) {
 	}
 }
 
-// verb is the command that a command line names.
+// verb returns the command that a command line names.
 func verb(args string) string {
 	path := "clusterd"
 	for word := range strings.FieldsSeq(args) {

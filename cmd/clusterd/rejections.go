@@ -44,7 +44,7 @@ type rejections struct {
 	count int
 }
 
-// observe says what is odd about a line, if nothing like it has been before.
+// observe reports what is odd about a line, if nothing like it has been before.
 func (r *rejections) observe(line files.Entry, n *article.Notes, rejection *article.Rejection) {
 	for _, what := range r.tally.Add(n, rejection) {
 		r.clear()

@@ -21,7 +21,7 @@ import (
 	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
 
-// freeAddress is a configuration with an address that was free a moment ago.
+// freeAddress returns a configuration with an address that was free a moment ago.
 func freeAddress(t *testing.T) (file string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
