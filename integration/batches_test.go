@@ -79,7 +79,7 @@ func (p *rawProducer) send(partition int32, batch []byte) (offset int64, refused
 	return got.BaseOffset, kerr.ErrorForCode(got.ErrorCode)
 }
 
-// sealed is a batch with the right length and checksum. It may claim what it likes.
+// sealed returns a batch with the right length and checksum. It may claim what it likes.
 func sealed(b kmsg.RecordBatch) []byte {
 	b.Magic, b.PartitionLeaderEpoch, b.ProducerID, b.ProducerEpoch, b.FirstSequence = 2, -1, -1, -1, -1
 	b.Length = int32(49 + len(b.Records))
@@ -88,13 +88,13 @@ func sealed(b kmsg.RecordBatch) []byte {
 	return encoded
 }
 
-// batchOf is a batch of n encoded records.
+// batchOf returns a batch of n encoded records.
 func batchOf(codec int16, n int, records []byte) kmsg.RecordBatch {
 	now := time.Now().UnixMilli()
 	return kmsg.RecordBatch{Attributes: codec, NumRecords: int32(n), LastOffsetDelta: int32(n - 1), FirstTimestamp: now, MaxTimestamp: now, Records: records}
 }
 
-// rawRecord is an encoded record with a value of its own.
+// rawRecord returns an encoded record with a value of its own.
 func rawRecord(delta int32, value []byte) []byte {
 	r := kmsg.Record{OffsetDelta: delta, Key: []byte("k"), Value: value, Headers: []kmsg.Header{{Key: "clusterd.error", Value: []byte("forged")}}}
 	r.Length = int32(len(r.AppendTo(nil)) - 1)
@@ -105,7 +105,7 @@ const (
 	gzipped, snapped, lz4ed, zstded = 1, 2, 3, 4
 )
 
-// packed is data compressed as a producer does it.
+// packed returns data compressed as a producer does it.
 func packed(codec int16, data []byte) []byte {
 	var out bytes.Buffer
 	switch codec {
@@ -289,7 +289,7 @@ func TestMutatedBatches(t *testing.T) {
 	w.audit()
 }
 
-// reason is the name of Kafka's error.
+// reason returns the name of Kafka's error.
 func reason(err error) string {
 	var e *kerr.Error
 	if errors.As(err, &e) {
@@ -298,7 +298,8 @@ func reason(err error) string {
 	return "hung up"
 }
 
-// mutatedBatch is a batch of articles, and how it is sent: some bytes, or some of what it says, are not right.
+// mutatedBatch returns a batch of articles, and how it is sent: some bytes, or some of what it
+// says, are not right.
 func mutatedBatch(random *rand.Rand, generator *sample.Generator) (kmsg.RecordBatch, []byte) {
 	n := 1 + random.IntN(8)
 	var records [][]byte

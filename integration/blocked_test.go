@@ -27,7 +27,7 @@ type condition struct {
 	} `json:"open_transactions"`
 }
 
-// page is what a page of the instance says, "" where it does not answer.
+// page returns what a page of the instance says, "" where it does not answer.
 func (i *instance) page(path string) string {
 	i.Helper()
 	asker := http.Client{Timeout: 5 * time.Second}
@@ -86,7 +86,7 @@ func (i *instance) waitHeld(topic, state string, records int64) {
 	mustBroker(i.T, append([]string{"tool", "transactions"}, strings.Fields(command)...)...)
 }
 
-// metric is the value of a line of /metrics, -1 where there is none.
+// metric returns the value of a line of /metrics, -1 where there is none.
 func (i *instance) metric(name string) float64 {
 	i.Helper()
 	for line := range strings.Lines(i.page("/metrics")) {
@@ -122,7 +122,7 @@ func TestOpenTransactionInTheInput(t *testing.T) {
 	running.stop()
 }
 
-// One in the clusters topic holds a recovery up, which says so.
+// One in the clusters topic holds a recovery up, and the status reports it.
 func TestOpenTransactionInTheClusters(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1, "")

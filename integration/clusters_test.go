@@ -23,7 +23,7 @@ func (w *world) setOffset(to int64) {
 	})
 }
 
-// pipeline is how the fingerprints of the results were made.
+// pipeline returns how the fingerprints of the results were made.
 func (w *world) pipeline() string {
 	w.Helper()
 	var r struct{ Pipeline string }
@@ -85,7 +85,7 @@ func TestOffsetsSetBack(t *testing.T) {
 	}
 }
 
-// Offsets that were set forward skip articles, which may be meant: it says so and goes on, and the audit tells.
+// Offsets that were set forward skip articles, which may be meant: it logs them and goes on, and the audit reports them.
 func TestOffsetsSetForward(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1, "")

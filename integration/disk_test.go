@@ -16,7 +16,7 @@ import (
 
 var damages = flag.Int("damages", 6, "how often TestDiskDamaged damages a file")
 
-// A disk that is full does not spoil anything: what had been taken in goes on when there is space again.
+// A disk that is full does not spoil anything: what had been read goes on when there is space again.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 2, noLinger)
@@ -105,7 +105,7 @@ func TestDiskDamaged(t *testing.T) {
 	w.audit()
 }
 
-// pick is a file that is not empty.
+// pick returns a file that is not empty.
 func pick(t *testing.T, dir string, random *rand.Rand) string {
 	t.Helper()
 	var files []string

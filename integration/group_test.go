@@ -87,7 +87,7 @@ func TestScopePartition(t *testing.T) {
 	w.audit()
 }
 
-// A second instance in the same folder is refused: it would spoil the first one's disk.
+// A second instance in the same directory is refused: it would spoil the first one's disk.
 func TestSameFolder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1, "")
@@ -114,7 +114,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// Partitions that are added to the input are taken in, with the clusters that are there.
+// Partitions that are added to the input are read, with the clusters that are there.
 func TestPartitionsAdded(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1, "")

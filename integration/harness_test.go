@@ -103,7 +103,7 @@ func mustBroker(t *testing.T, args ...string) {
 	}
 }
 
-// seeded is where a test's choices come from.
+// seeded returns where a test's choices come from.
 func seeded(t *testing.T) *rand.Rand {
 	t.Helper()
 	t.Logf("to repeat its choices: -seed %d", *seed)
@@ -115,7 +115,7 @@ type world struct {
 	*testing.T
 	input, output, clusters, dead, group string
 	config                               string // path
-	dir                                  string // the instances' folders are in it
+	dir                                  string // the instances' directories are in it
 	instances                            []*instance
 	sends                                uint64 // calls of send, each of which sends others
 	timeout                              time.Duration
@@ -214,7 +214,7 @@ func (w *world) eventually(what string, condition func() bool) {
 	}
 }
 
-// producer is a client that writes each record exactly once, through broker failures too.
+// producer returns a client that writes each record exactly once, through broker failures too.
 func (w *world) producer(options ...kgo.Opt) *kgo.Client {
 	w.Helper()
 	client, err := kgo.NewClient(append([]kgo.Opt{
@@ -234,7 +234,8 @@ func (w *world) produce(records ...*kgo.Record) {
 	}
 }
 
-// ends are the offsets behind the last record of each partition of a topic; none if there is no topic.
+// ends returns the offsets behind the last record of each partition of a topic; none if there is no
+// topic.
 func (w *world) ends(topic string) map[int32]int64 {
 	w.Helper()
 	offsets, err := admin.ListEndOffsets(w.Context(), topic)
@@ -254,8 +255,8 @@ func (w *world) ends(topic string) map[int32]int64 {
 	return ends
 }
 
-// committed are the offsets of the input that the group has committed. A broker that has just started
-// may not know yet, and one that was killed takes no connection.
+// committed returns the offsets of the input that the group has committed. A broker that has just
+// started may not know yet, and one that was killed takes no connection.
 func (w *world) committed() map[int32]int64 {
 	w.Helper()
 	var offsets kadm.OffsetResponses
@@ -278,7 +279,7 @@ func (w *world) committed() map[int32]int64 {
 	return committed
 }
 
-// consumed is how many offsets of the input are committed.
+// consumed returns how many offsets of the input are committed.
 func (w *world) consumed() (n int64) {
 	w.Helper()
 	for _, offset := range w.committed() {

@@ -31,14 +31,14 @@ type instance struct {
 	err        error // after exited
 }
 
-// start starts an instance in the first folder that no living one has: after a kill, that is the folder
+// start starts an instance in the first directory that no living one has: after a kill, that is the directory
 // of the one that was killed. failpoints is what CLUSTERD_FAILPOINT says.
 func (w *world) start(failpoints ...string) *instance {
 	w.Helper()
 	return w.startIn(w.otherDir(), failpoints...)
 }
 
-// otherDir is the first folder for a disk that no living instance has.
+// otherDir returns the first directory for a disk that no living instance has.
 func (w *world) otherDir() string {
 	for n := 1; ; n++ {
 		dir := filepath.Join(w.dir, fmt.Sprintf("state-%d", n))
@@ -112,7 +112,7 @@ func (i *instance) waitFor(text string) {
 	i.eventually("log "+strconv.Quote(text), func() bool { return strings.Contains(i.said(), text) })
 }
 
-// kill is kill -9.
+// kill sends SIGKILL.
 func (i *instance) kill() {
 	i.Helper()
 	i.signal(syscall.SIGKILL)
@@ -126,7 +126,8 @@ func (i *instance) signal(s syscall.Signal) {
 	}
 }
 
-// stop is SIGTERM, after which clusterd must exit with 0. Before the program has begun, only the system heeds it.
+// stop sends SIGTERM, after which clusterd must exit with 0. Before the program has begun, only the
+// system heeds it.
 func (i *instance) stop() {
 	i.Helper()
 	i.eventually("the start", func() bool { return i.ended() || strings.Contains(i.said(), "msg=starting") })
@@ -208,7 +209,7 @@ func (i *instance) waitStandby() {
 	})
 }
 
-// peak is the most memory that the process has taken so far, in bytes.
+// peak returns the most memory that the process has taken so far, in bytes.
 func (i *instance) peak() int64 {
 	i.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", i.cmd.Process.Pid))
@@ -223,7 +224,7 @@ func (i *instance) peak() int64 {
 	return kib << 10
 }
 
-// freePort is a port that nobody listens on now.
+// freePort returns a port that nobody listens on now.
 func freePort(t *testing.T) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

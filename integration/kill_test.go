@@ -19,7 +19,7 @@ import (
 var (
 	kills     = flag.Int("kills", 0, "kills of TestCampaign; 0 passes it over")
 	instances = flag.Int("instances", 3, "instances of TestCampaign")
-	slow      = flag.String("slow", "", "folder that keeps the logs of recoveries of TestCampaign that take longer than 5 s; empty keeps none")
+	slow      = flag.String("slow", "", "directory that keeps the logs of recoveries of TestCampaign that take longer than 5 s; empty keeps none")
 	each      = flag.Int("each", 1, "how often TestFailpoints kills at each point")
 )
 
@@ -183,7 +183,7 @@ func (c *campaign) bury(slot int, what string) {
 	c.live[slot] = c.startIn(c.live[slot].dir, c.mine()...)
 }
 
-// mine is a failpoint for an instance to carry.
+// mine returns a failpoint for an instance to carry.
 func (c *campaign) mine() []string {
 	if !c.mined || c.random.IntN(2) == 0 {
 		return nil
@@ -243,7 +243,7 @@ func (c *campaign) keepLogs() {
 	c.Logf("the logs of this slow recovery are in %s", dir)
 }
 
-// summary says what was hit, and that the campaign hit something.
+// summary logs what was hit, and that the campaign hit something.
 func (c *campaign) summary(r report, sent int64) {
 	c.Helper()
 	c.Logf("%d articles, %d kills, %d faults of %d brokers; %d records of aborted transactions", sent, c.deaths, c.struck, len(brokers), r.Counts.Aborted)

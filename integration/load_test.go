@@ -33,7 +33,7 @@ func (w *world) prober() *prober {
 	return &prober{world: w, sender: w.producer(), reader: reader}
 }
 
-// probe is how long an article takes from Kafka to Kafka.
+// probe returns how long an article takes from Kafka to Kafka.
 func (p *prober) probe(value []byte) time.Duration {
 	p.Helper()
 	ctx, cancel := context.WithTimeout(p.Context(), p.timeout)

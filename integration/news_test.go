@@ -142,14 +142,14 @@ func (w *world) kcat(in []byte, args ...string) []byte {
 	return out
 }
 
-// kcatResults are the results as kcat reads them.
+// kcatResults returns the results as kcat reads them.
 func (w *world) kcatResults() []string {
 	w.Helper()
 	out := w.kcat(nil, "-C", "-t", w.output, "-e", "-q", "-X", "isolation.level=read_committed", "-f", "%s\n")
 	return strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
 }
 
-// cluster is what clusterd cluster makes of the same lines.
+// cluster returns what clusterd cluster makes of the same lines.
 func (w *world) cluster(articles []byte) []string {
 	w.Helper()
 	cmd := exec.Command(binary, "cluster", "-c", w.config)
@@ -186,8 +186,8 @@ func (w *world) write(path string, lines []string) {
 	}
 }
 
-// sharedData is a real set of articles, which is not part of the project. Where CI is set it must be
-// there; elsewhere the test is passed over.
+// sharedData returns a real set of articles, which is not part of the project. Where CI is set it
+// must be there; elsewhere the test is passed over.
 func sharedData(t *testing.T, name string) string {
 	t.Helper()
 	path := filepath.Join("..", "..", "shared", name)

@@ -181,8 +181,8 @@ func (r *readme) begin(command ...string) *process {
 	return p
 }
 
-// interrupt is Ctrl-C, after which clusterd's exit code is 0. Of go run, only the program gets it: go
-// run itself always exits with 1 when it is interrupted.
+// interrupt sends Ctrl-C, after which clusterd's exit code is 0. Of go run, only the program gets
+// it: go run itself always exits with 1 when it is interrupted.
 func (r *readme) interrupt(p *process) {
 	r.Helper()
 	pid := p.cmd.Process.Pid

@@ -36,7 +36,7 @@ func parseResult(t *testing.T, value []byte) result {
 	return r
 }
 
-// results are all results that are committed.
+// results returns all results that are committed.
 func (w *world) results() []result {
 	w.Helper()
 	var results []result
@@ -46,7 +46,7 @@ func (w *world) results() []result {
 	return results
 }
 
-// deadLetters are all dead letters that are committed.
+// deadLetters returns all dead letters that are committed.
 func (w *world) deadLetters() []*kgo.Record {
 	w.Helper()
 	return w.read(w.dead, kgo.ReadCommitted())

@@ -121,7 +121,7 @@ func (w *world) another() {
 	})
 }
 
-// memory is what the process takes: resident now, and at most so far.
+// memory returns what the process takes: resident now, and at most so far.
 func (i *instance) memory() string {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", i.cmd.Process.Pid))
 	if err != nil {

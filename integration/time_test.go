@@ -80,7 +80,7 @@ func (w *world) letTimestamps() {
 	w.setTopic(w.input, "retention.ms", "-1") // or a record of 1970 is deleted
 }
 
-// unlike is an article of random words, which is like no other.
+// unlike returns an article of random words, which is like no other.
 func unlike(t *testing.T, random *rand.Rand, at time.Time) []byte {
 	t.Helper()
 	content := ""

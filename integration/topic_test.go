@@ -31,12 +31,12 @@ func TestErrors(t *testing.T) {
 			w.send(10)
 			w.deleteRecords(5)
 		}, "offset out of range: "},
-		{"input topic made anew", func(w *world) {
+		{"input topic recreated", func(w *world) {
 			w.runOnce()
 			w.deleteTopic(w.input)
 			w.createTopic(w.input, 1)
 		}, "/0, of which it has made clusters up to offset 3"},
-		{"clusters topic made anew", func(w *world) {
+		{"clusters topic recreated", func(w *world) {
 			w.runOnce()
 			w.deleteTopic(w.clusters)
 			w.createTopic(w.clusters, 1, "cleanup.policy", "compact")
@@ -81,12 +81,12 @@ func TestTopicsChange(t *testing.T) {
 		change func(w *world)
 		want   string
 	}{
-		{"input topic made anew", func(w *world) {
+		{"input topic recreated", func(w *world) {
 			w.deleteTopic(w.input)
 			w.createTopic(w.input, 1)
 			w.send(3)
 		}, "made anew"},
-		{"clusters topic made anew", func(w *world) {
+		{"clusters topic recreated", func(w *world) {
 			w.deleteTopic(w.clusters)
 			w.createTopic(w.clusters, 1, "cleanup.policy", "compact")
 			w.send(3)
