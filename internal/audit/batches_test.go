@@ -14,14 +14,14 @@ import (
 	"github.com/twmb/franz-go/pkg/kversion"
 )
 
-// oddRecord is an encoded record of no article.
+// oddRecord returns an encoded record of no article.
 func oddRecord(delta int32) []byte {
 	r := kmsg.Record{OffsetDelta: delta, Value: []byte("{")}
 	r.Length = int32(len(r.AppendTo(nil)) - 1)
 	return r.AppendTo(nil)
 }
 
-// oddBatch is a batch of n records with a right checksum.
+// oddBatch returns a batch of n records with a right checksum.
 func oddBatch(n int, attributes int16, records ...[]byte) []byte {
 	b := kmsg.RecordBatch{
 		Magic: 2, Attributes: attributes,

@@ -9,7 +9,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// checkpointAt is a checkpoint of both partitions.
+// checkpointAt returns a checkpoint of both partitions.
 func checkpointAt(zero, one int64) *kgo.Record {
 	const value = `{"group":"clusterd","space":"all","offsets":{"0":%d,"1":%d}}`
 	return checkpointRecord(fmt.Sprintf(value, zero, one))

@@ -54,7 +54,7 @@ type simple struct {
 	members  []member
 }
 
-// assign is the rule over a plain slice.
+// assign applies the rule over a plain slice.
 func (s *simple) assign(
 	m method.Method, f singlepass.Fingerprint, at int64,
 ) (nearest int, distance float64, joined bool) {
@@ -80,7 +80,7 @@ type member struct {
 	gone                             bool
 }
 
-// outcome is the message of an input record.
+// outcome returns the message of an input record.
 func (s *stage) outcome(space *simple, it item, at wire.Address, touched map[int]bool) *kgo.Record {
 	source := at.In(s.config.Input.Topic)
 	in := s.inputs[at]
@@ -169,7 +169,7 @@ func (s *stage) clustered(
 	space.position++
 }
 
-// clusters are the records of the clusters that a batch touched, and tombstones of those that
+// clusters returns the records of the clusters that a batch touched, and tombstones of those that
 // expired.
 func (s *stage) clusters(space *simple, touched map[int]bool) (records []*kgo.Record) {
 	for i := range space.members {

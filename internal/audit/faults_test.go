@@ -241,7 +241,7 @@ var orderFaults = []fault{
 		seed: func(s *stage) { s.transactions[2].committed = nil }, want: []string{"I4 articles/0/5"},
 	},
 	{
-		name: "the offset of a topic that was made anew",
+		name: "the offset of a topic that was recreated",
 		seed: func(s *stage) { s.transactions[2].committed[0] = 100 },
 		want: []string{"I1 articles/0/100"},
 	},

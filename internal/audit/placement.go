@@ -59,7 +59,7 @@ const fewStrays = 10
 
 // check holds each message to the partition that its key gives it. A topic may have been given
 // more partitions meanwhile: their number never falls, in the order in which an input partition
-// was taken in. Then each message is held to the smallest number that all before it allow.
+// was assigned. Then each message is held to the smallest number that all before it allow.
 func (p *placements) check(results, dead topics.Span, check *report.Check) error {
 	type messages struct {
 		topics.Span

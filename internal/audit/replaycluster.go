@@ -48,7 +48,7 @@ func (r *replay) describeRecord(c clusterRow, position int64) string {
 		report.Clock(c.FirstSeen), report.Clock(c.LastSeen))
 }
 
-// checkTombstones looks at the tombstones that were written by the position.
+// checkTombstones checks the tombstones that were written by the position.
 func (r *replay) checkTombstones(position int64) {
 	for r.checked < len(r.space.tombstones) && r.space.tombstones[r.checked].by <= position {
 		r.checkTombstone(r.space.tombstones[r.checked], position)
@@ -72,7 +72,7 @@ func (r *replay) checkTombstone(t tombstone, position int64) {
 	}
 }
 
-// finish looks at the tombstones that may be as late as the last article, and at clusters of which
+// finish checks the tombstones that may be as late as the last article, and at clusters of which
 // the topic does not say what it should.
 func (r *replay) finish() {
 	for _, t := range r.space.tombstones[r.checked:] {

@@ -10,7 +10,7 @@ import (
 	"github.com/clusterd/clusterd/internal/testutil/golden"
 )
 
-// violations are the violations of a report, a line each.
+// violations returns the violations of a report, a line each.
 func violations(r *report.Report) (lines []string) {
 	for _, c := range r.Checks {
 		for _, v := range c.Shown {
@@ -31,7 +31,7 @@ func wantHeld(t *testing.T, r *report.Report) {
 	}
 }
 
-// firsts are where the first violation of each promise is.
+// firsts returns where the first violation of each promise is.
 func firsts(r *report.Report) (at []string) {
 	for _, c := range r.Checks {
 		if len(c.Shown) > 0 {

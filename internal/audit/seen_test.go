@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// values are the results of a topic as kcat prints them.
+// values returns the results of a topic as kcat prints them.
 func (s *stage) values() []string {
 	var lines []string
 	for _, t := range s.transactions {

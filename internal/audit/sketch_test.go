@@ -11,8 +11,8 @@ import (
 	"github.com/clusterd/clusterd/internal/method"
 )
 
-// prose is the text of a story, by the bits above the lowest 8; these say how many of its words
-// are others.
+// prose returns the text of a story, by the bits above the lowest 8; these say how many of its
+// words are others.
 func prose(it item) string {
 	r := rand.New(rand.NewPCG(it.fingerprint>>8, 0))
 	words := make([]string, 120)

@@ -122,7 +122,7 @@ func (s *stage) input(items []item) []wire.Address {
 	return addresses
 }
 
-// article is the n-th input record.
+// article returns the n-th input record.
 func (s *stage) article(it item, n int) input {
 	when := time.UnixMilli(start + it.minute*60_000).UTC()
 	in := input{
@@ -244,7 +244,7 @@ func (s *stage) run(o Options) (*report.Report, error) {
 	})
 }
 
-// record is the n-th record of a topic among those that are to be written.
+// record returns the n-th record of a topic among those that are to be written.
 func (s *stage) record(topic string, n int) *kgo.Record {
 	s.Helper()
 	for _, t := range s.transactions {

@@ -71,7 +71,7 @@ var story = []item{
 	{1, 0x01, 11, ""},           // joins the first
 }
 
-// long is n articles a minute apart, many of them near one another.
+// long returns n articles a minute apart, many of them near one another.
 func long(n int) []item {
 	r := rand.New(rand.NewPCG(1, uint64(n)))
 	items := make([]item, n)

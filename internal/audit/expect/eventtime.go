@@ -57,7 +57,7 @@ func (o *Outcome) CheckEventTime(at int64, written time.Time, window time.Durati
 	return fmt.Errorf("header %s: %d (%s)", wire.HeaderEventTime, at, report.Clock(at))
 }
 
-// EventTimes says, for people, what the event time may come from.
+// EventTimes returns, for people, what the event time may come from.
 func (o *Outcome) EventTimes() string {
 	if o.Dated {
 		return fmt.Sprintf("an event time from published_at %s or the record's time %s",

@@ -42,7 +42,7 @@ func (l *linear) assign(fingerprint uint64, at int64) (cluster, distance int, jo
 	return cluster, distance, true
 }
 
-// bare is an article of which no more is known.
+// bare returns an article of which no more is known.
 func bare(offset int64, hash uint64, at int64) Article {
 	return Article{
 		Source: wire.Address{Offset: offset}, Fingerprint: Fingerprint{Hash: hash}, EventTime: at,
