@@ -80,7 +80,7 @@ func Get(name string) (*Encoding, error) {
 	return &Encoding{name: canonical, decoding: found}, nil
 }
 
-// String is the name by which [Get] gives the encoding.
+// String returns the name by which [Get] gives the encoding.
 func (e *Encoding) String() string { return e.name }
 
 // Text reads bytes. A byte order mark goes before any name. With auto, what is valid UTF-8 is UTF-8, unless it is full
@@ -107,7 +107,8 @@ func decoded(name string, decoding encoding.Encoding, b []byte) Text {
 	return Text{UTF8: text, From: name, Invalid: err != nil || bytes.Contains(text, replacement)}
 }
 
-// plain is whether bytes are UTF-8 without anything that is worth a second look, as nearly all are.
+// plain reports whether bytes are UTF-8 without anything that is worth a second look, as nearly all
+// are.
 func plain(b []byte) bool { return utf8.Valid(b) && bytes.IndexByte(b, 0) < 0 }
 
 // A candidate is an encoding that bytes may be in.
@@ -138,7 +139,8 @@ var (
 	replacement = []byte("\uFFFD")
 )
 
-// marked is what a byte order mark says that bytes are in. That of UTF-32 begins with that of UTF-16.
+// marked returns what a byte order mark says that bytes are in. That of UTF-32 begins with that of
+// UTF-16.
 func marked(b []byte) (name string, e encoding.Encoding, mark int) {
 	switch {
 	case bytes.HasPrefix(b, utf8Mark):
@@ -155,7 +157,7 @@ func marked(b []byte) (name string, e encoding.Encoding, mark int) {
 	return "", nil, 0
 }
 
-// of says what bytes are in, and how long their byte order mark is.
+// of returns what bytes are in, and how long their byte order mark is.
 func (e *Encoding) of(b []byte) (name string, decoding encoding.Encoding, mark int) {
 	if name, decoding, mark = marked(b); mark > 0 {
 		return name, decoding, mark

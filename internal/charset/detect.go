@@ -15,8 +15,8 @@ import (
 // sampled is how many bytes are looked at to tell an encoding, from the first on that is not ASCII.
 const sampled = 64 << 10
 
-// detect tells which of the encodings bytes are in: that in which their text is the likeliest. Another than the
-// expected one must be so by far.
+// detect returns which of the encodings bytes are in: that in which their text is the likeliest.
+// Another than the expected one must be so by far.
 func detect(b []byte, expected candidate, others []candidate) candidate {
 	from := beyondASCII(b)
 	if from < 0 {
@@ -24,16 +24,16 @@ func detect(b []byte, expected candidate, others []candidate) candidate {
 	}
 	from &^= 1 // a character of UTF-16 begins at an even place
 	b = b[from:min(len(b), from+sampled)]
-	best, least := expected, expected.cost(b)-margin
+	best, lowest := expected, expected.cost(b)-margin
 	for _, c := range others {
-		if cost := c.cost(b); cost < least {
-			best, least = c, cost
+		if cost := c.cost(b); cost < lowest {
+			best, lowest = c, cost
 		}
 	}
 	return best
 }
 
-// beyondASCII is where the first byte is that is not ASCII, or is NUL; -1 for nowhere.
+// beyondASCII returns where the first byte is that is not ASCII, or is NUL; -1 for nowhere.
 func beyondASCII(b []byte) int {
 	return bytes.IndexFunc(b, func(r rune) bool { return r >= utf8.RuneSelf || r == 0 })
 }
@@ -58,7 +58,7 @@ const (
 	margin = 32
 )
 
-// cost is what bytes cost as text of the encoding.
+// cost returns what bytes cost as text of the encoding.
 func (c candidate) cost(b []byte) (cost int) {
 	if c.decoding == nil {
 		return utf8Cost(b, c.costs)
@@ -82,8 +82,9 @@ func isLetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
 
 func isHan(r rune) bool { return r >= firstHan && r <= lastHan }
 
-// utf8Cost is that of UTF-8 in which there may be damage: a character that is cut counts once, whatever is left of
-// it, and so does one of the forms that other programs take for UTF-8, such as halves of surrogate pairs (CESU-8).
+// utf8Cost returns that of UTF-8 in which there may be damage: a character that is cut counts once,
+// whatever is left of it, and so does one of the forms that other programs take for UTF-8, such as
+// halves of surrogate pairs (CESU-8).
 func utf8Cost(b []byte, costs *costs) (cost int) {
 	for len(b) > 0 {
 		r, size := utf8.DecodeRune(b)
@@ -102,7 +103,8 @@ func utf8Cost(b []byte, costs *costs) (cost int) {
 	return cost
 }
 
-// brokenSize is how many bytes, at least one, are what is left of a character, or one that must not be written so.
+// brokenSize returns how many bytes, at least one, are what is left of a character, or one that
+// must not be written so.
 func brokenSize(b []byte) (size int, whole bool) {
 	want := 0
 	switch lead := b[0]; {
@@ -141,7 +143,8 @@ const (
 	lastHan  = 0x9fff
 )
 
-// newCosts are the costs in text in which some Chinese characters are common, and others are not strange.
+// newCosts returns the costs in text in which some Chinese characters are common, and others are
+// not strange.
 func newCosts(common, foreign map[rune]bool) *costs {
 	c := new(costs)
 	for i := range c {
@@ -156,7 +159,7 @@ func newCosts(common, foreign map[rune]bool) *costs {
 	return c
 }
 
-// otherCost is what a character costs that is not Chinese, or is rare.
+// otherCost returns what a character costs that is not Chinese, or is rare.
 func otherCost(r rune) int {
 	switch {
 	case r == '\n' || r == '\r' || r == '\t':
@@ -182,7 +185,7 @@ func otherCost(r rune) int {
 	}
 }
 
-// rows are the Chinese characters of some rows of an encoding of two bytes.
+// rows returns the Chinese characters of some rows of an encoding of two bytes.
 func rows(e encoding.Encoding, firstRow, lastRow, firstCell byte) map[rune]bool {
 	var b []byte
 	for row := firstRow; row <= lastRow; row++ {

@@ -27,7 +27,7 @@ func (e *Encoding) Reader(file io.Reader) *Reader {
 	return &Reader{encoding: e, file: bufio.NewReaderSize(file, 2*sampled), from: UTF8}
 }
 
-// From is the encoding of what has been read so far.
+// From returns the encoding of what has been read so far.
 func (r *Reader) From() string { return r.from }
 
 func (r *Reader) Read(p []byte) (int, error) {
@@ -44,7 +44,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// look tells the encoding, or how many bytes ahead are ASCII.
+// look finds the encoding, or how many bytes ahead are ASCII.
 func (r *Reader) look() error {
 	ahead, err := r.file.Peek(2 * sampled)
 	whole := errors.Is(err, io.EOF)
@@ -78,7 +78,8 @@ func (r *Reader) settle(name string, decoding encoding.Encoding) {
 	}
 }
 
-// wholeCharacters is how many bytes there are without a character of UTF-8 that is cut at the end.
+// wholeCharacters returns how many bytes there are without a character of UTF-8 that is cut at the
+// end.
 func wholeCharacters(b []byte) int {
 	for i := len(b) - 1; i >= max(0, len(b)-utf8.UTFMax); i-- {
 		if utf8.RuneStart(b[i]) {

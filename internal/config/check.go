@@ -138,7 +138,8 @@ func (r rules) checkHTTP(c *HTTP) {
 		"is open to other machines while %s has %d bytes: give it at least %d, or listen on 127.0.0.1", token, len(c.Token), minTokenBytes))
 }
 
-// isLoopback looks no name up: what localhost means is fixed (RFC 6761), what others mean may change.
+// isLoopback reports whether address is of this machine. It looks no name up: what localhost means
+// is fixed (RFC 6761), what others mean may change.
 func isLoopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {

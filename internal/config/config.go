@@ -183,7 +183,7 @@ func Load(path string) (Config, error) {
 	return c, err
 }
 
-// LoadGiven is Load, and also says which keys the file gives.
+// LoadGiven does what Load does, and also returns which keys the file gives.
 func LoadGiven(path string) (Config, Given, error) {
 	if path == "" {
 		return Default(), Given{}, nil

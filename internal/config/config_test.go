@@ -104,8 +104,8 @@ func TestParseValues(t *testing.T) {
 		{"files", "text: {dictionaries: [words/names.txt], stop_words: [../../srv/stop.txt]}", func(c *Config) {
 			c.Text.Dictionaries, c.Text.StopWords = []string{"/etc/clusterd/words/names.txt"}, []string{"/srv/stop.txt"}
 		}},
-		{"folder of the state", "state: {dir: ../state}", func(c *Config) { c.State.Dir = "/etc/state" }},
-		{"absolute folder of the state", "state: {dir: /var/lib/clusterd/}", func(c *Config) { c.State.Dir = "/var/lib/clusterd" }},
+		{"directory of the state", "state: {dir: ../state}", func(c *Config) { c.State.Dir = "/etc/state" }},
+		{"absolute directory of the state", "state: {dir: /var/lib/clusterd/}", func(c *Config) { c.State.Dir = "/var/lib/clusterd" }},
 		{"no HTTP", `http: {listen: ""}`, func(c *Config) { c.HTTP.Listen = "" }},
 		{"HTTP on a loopback name", `http: {listen: "localhost:1"}`, func(c *Config) { c.HTTP.Listen = "localhost:1" }},
 		{"HTTP on IPv6 loopback", `http: {listen: "[::1]:1"}`, func(c *Config) { c.HTTP.Listen = "[::1]:1" }},
@@ -208,7 +208,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// A path relative to the working folder gives absolute paths, so that the
+// A path relative to the working directory gives absolute paths, so that the
 // resolved configuration means the same elsewhere; so does the default of one.
 func TestLoadRelative(t *testing.T) {
 	dir := t.TempDir()
@@ -234,10 +234,10 @@ func TestLoadErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, path := range map[string]string{
-		"missing": filepath.Join(dir, "missing.yaml"),
-		"folder":  dir,
-		"huge":    huge,
-		"wrong":   write(t, dir, "wrong.yaml", "log: {level: x}"),
+		"missing":   filepath.Join(dir, "missing.yaml"),
+		"directory": dir,
+		"huge":      huge,
+		"wrong":     write(t, dir, "wrong.yaml", "log: {level: x}"),
 	} {
 		_, err := Load(path)
 		var all Errors

@@ -4,7 +4,7 @@ import (
 	"io/fs"
 )
 
-// testFile lies in a folder that differs from the tests', so that what is
+// testFile lies in a directory that differs from the tests', so that what is
 // relative to it shows.
 const testFile = "/etc/clusterd/news.yaml"
 

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Warnings says what is allowed and likely not what is wanted, each as KEY: what, and what to do.
+// Warnings returns what is allowed and likely not what is wanted, each as KEY: what, and what to
+// do.
 func (c Config) Warnings() []string {
 	var all []string
 	if c.Fingerprint.Hash == "sdbm-raw" && Unused("fingerprint.hash", c.Fingerprint.Method) == "" {

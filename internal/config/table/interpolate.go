@@ -69,5 +69,5 @@ func isVariable(name string) bool {
 	return name != ""
 }
 
-// escape is the inverse of interpolate for a text without variables.
+// escape returns the text of which interpolate makes s.
 func escape(s string) string { return strings.ReplaceAll(s, "${", "$${") }

@@ -22,7 +22,7 @@ type unit struct {
 	bytes  int
 }
 
-// sizeUnits stands in the order of preference for writing.
+// sizeUnits returns the units in the order of preference for writing.
 func sizeUnits() []unit {
 	return []unit{
 		{"GiB", GiB},
