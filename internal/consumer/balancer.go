@@ -110,7 +110,7 @@ func ownedBy(members []kafkago.GroupMember) map[int]string {
 }
 
 // spread gives each member at most its even share of the units: first what it owns already, then
-// what is left, to whoever has least. The result is partitions by member.
+// what is left, to the member that has the fewest. The result is partitions by member.
 func spread(members []string, units [][]int, owned map[int]string) map[string][]int {
 	shares := make(map[string][]int, len(members))
 	if len(members) == 0 {

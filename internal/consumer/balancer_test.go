@@ -127,11 +127,11 @@ func TestAssignGroupsProperties(t *testing.T) {
 		got := b.AssignGroups(members, partitions)
 
 		var all []int
-		least, most, kept := len(partitions), 0, 0
+		smallest, largest, kept := len(partitions), 0, 0
 		for id, topics := range got {
 			share := topics["articles"]
 			all = append(all, share...)
-			least, most = min(least, len(share)), max(most, len(share))
+			smallest, largest = min(smallest, len(share)), max(largest, len(share))
 			for _, p := range share {
 				if claims[p] == id {
 					kept++
@@ -152,14 +152,14 @@ func TestAssignGroupsProperties(t *testing.T) {
 		}
 		switch assignment {
 		case AllToOne:
-			if most != len(partitions) {
+			if largest != len(partitions) {
 				t.Fatalf("%v: one member must own all", got)
 			}
 			if id, ok := claims[0]; ok && len(got[id]["articles"]) == 0 {
 				t.Fatalf("%v: %s owned the space and lost it", got, id)
 			}
 		case Spread:
-			if most-least > 1 {
+			if largest-smallest > 1 {
 				t.Fatalf("%v is not even", got)
 			}
 			if want := mostKept(owned, len(partitions)); kept != want {
@@ -175,7 +175,7 @@ func TestAssignGroupsProperties(t *testing.T) {
 	}
 }
 
-// mostKept is how many partitions can stay where they are in an even spread, by trying which
+// mostKept returns how many partitions can stay where they are in an even spread, by trying which
 // members have the larger shares.
 func mostKept(owned map[string][]int, partitions int) int {
 	ids := slices.Collect(maps.Keys(owned))

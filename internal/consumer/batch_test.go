@@ -21,7 +21,7 @@ import (
 	"github.com/clusterd/clusterd/internal/kafka/recordbatch"
 )
 
-// packed is a batch of n records, which are already encoded, under a codec.
+// packed returns a batch of n records, which are already encoded, under a codec.
 func packed(t *testing.T, codec compress.Compression, n int, records io.Reader) []byte {
 	t.Helper()
 	var buffer bytes.Buffer
@@ -43,14 +43,14 @@ type nopCloser struct{ io.Writer }
 
 func (nopCloser) Close() error { return nil }
 
-// zeros are that many, in writes that take no memory.
+// zeros returns that many, in writes that take no memory.
 func zeros(n int64) io.Reader { return io.LimitReader(zeroReader{}, n) }
 
 type zeroReader struct{}
 
 func (zeroReader) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-// large is an encoded record whose key, value and only header have so many zeros.
+// large returns an encoded record whose key, value and only header have so many zeros.
 func large(offset, key, value, header int64) io.Reader {
 	number := func(n int64) []byte { return binary.AppendVarint(nil, n) }
 	size := int64(len(slices.Concat(number(offset), number(key), number(value), number(header)))) + 5 + key + value + header
@@ -60,7 +60,7 @@ func large(offset, key, value, header int64) io.Reader {
 	)
 }
 
-// allocated is what do allocates in all, in bytes.
+// allocated returns what do allocates in all, in bytes.
 func allocated(do func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -28,7 +28,7 @@ type entry struct {
 	kept          []int64 // the offsets whose records compaction left
 }
 
-// bytes are the record batch as a broker keeps it.
+// bytes returns the record batch as a broker keeps it.
 func (e entry) bytes() []byte {
 	b := kmsg.RecordBatch{
 		FirstOffset: e.first, LastOffsetDelta: int32(e.last - e.first), FirstTimestamp: e.first, MaxTimestamp: e.last, ProducerID: e.producer,

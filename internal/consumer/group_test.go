@@ -206,7 +206,7 @@ func ghost(t *testing.T, client *kafka.Client, clientID string) {
 	}
 }
 
-// members are the client ids of the group's members.
+// members returns the client ids of the group's members.
 func members(t *testing.T, client *kafka.Client) (ids []string) {
 	t.Helper()
 	groups, err := kadm.NewClient(newWriter(t, client)).DescribeGroups(t.Context(), "clusterd")

@@ -45,7 +45,7 @@ const (
 )
 
 // ErrOffsetOutOfRange is the error of a position that the partition does not hold: its records
-// were deleted before they were read, or the topic was made anew.
+// were deleted before they were read, or the topic was recreated.
 var ErrOffsetOutOfRange = errors.New("offset out of range")
 
 // A Chunk is a run of committed records of one partition, and the offset to go on from. Records may

@@ -29,7 +29,7 @@ func startBrokers(t *testing.T, n int, options ...kfake.Opt) (*kfake.Cluster, *k
 	return cluster, kafkatest.Connect(t, kafka.Options{Brokers: cluster.ListenAddrs()})
 }
 
-// newWriter is a foreign client that can do what this project's own cannot: abort.
+// newWriter returns a foreign client that can do what this project's own cannot: abort.
 func newWriter(t *testing.T, client *kafka.Client, options ...kgo.Opt) *kgo.Client {
 	t.Helper()
 	options = append(options, kgo.SeedBrokers(client.Brokers...), kgo.RecordPartitioner(kgo.ManualPartitioner()))

@@ -30,7 +30,7 @@ type parts struct {
 	attributes  byte
 }
 
-// record is an encoded record of the offset delta, with the value v, which change may spoil.
+// record returns an encoded record of the offset delta, with the value v, which change may spoil.
 func record(delta int64, change ...func(*parts)) []byte {
 	p := parts{delta: delta, value: sized("v"), headers: varint(0), key: varint(-1)}
 	for _, c := range change {
@@ -41,10 +41,10 @@ func record(delta int64, change ...func(*parts)) []byte {
 
 func varint(n int64) []byte { return binary.AppendVarint(nil, n) }
 
-// sized is s after its length.
+// sized returns s after its length.
 func sized(s string) []byte { return append(varint(int64(len(s))), s...) }
 
-// padded is a number in so many bytes, more than it needs.
+// padded returns a number in so many bytes, more than it needs.
 func padded(n int64, size int) []byte {
 	encoded := varint(n)
 	for len(encoded) < size {
@@ -54,7 +54,7 @@ func padded(n int64, size int) []byte {
 	return encoded
 }
 
-// records are encoded records of the offset deltas.
+// records returns encoded records of the offset deltas.
 func records(deltas ...int64) []byte {
 	var encoded []byte
 	for _, d := range deltas {
@@ -69,7 +69,7 @@ func withValue(encoded []byte) func(*parts)   { return func(p *parts) { p.value 
 func withHeaders(encoded []byte) func(*parts) { return func(p *parts) { p.headers = encoded } }
 func withTime(delta int64) func(*parts)       { return func(p *parts) { p.time = delta } }
 
-// deflated is data as one member of a gzip stream.
+// deflated returns data as one member of a gzip stream.
 func deflated(data []byte) []byte {
 	var buffer bytes.Buffer
 	w := gzip.NewWriter(&buffer)
@@ -78,7 +78,7 @@ func deflated(data []byte) []byte {
 	return buffer.Bytes()
 }
 
-// framed4 is data as one lz4 frame.
+// framed4 returns data as one lz4 frame.
 func framed4(data []byte) []byte {
 	var buffer bytes.Buffer
 	w := compress.Lz4.Codec().NewWriter(&buffer)
@@ -95,18 +95,18 @@ var zstdWriter = sync.OnceValue(func() *zstd.Encoder {
 	return w
 })
 
-// zstandard is data as one zstd frame.
+// zstandard returns data as one zstd frame.
 func zstandard(data []byte) []byte { return zstdWriter().EncodeAll(data, nil) }
 
-// wideZstd is a frame that asks for a window of 2 GiB.
+// wideZstd returns a frame that asks for a window of 2 GiB.
 func wideZstd(data []byte) []byte {
 	head := []byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, 21 << 3}
 	block := binary.LittleEndian.AppendUint32(nil, uint32(len(data))<<3|1)[:3] // raw, the last
 	return slices.Concat(head, block, data)
 }
 
-// odd is a batch whose checksum is right, of n records at offset 10 and later. Where n or the last
-// delta is not what it should be, it says so.
+// odd returns a batch whose checksum is right, of n records at offset 10 and later. Where n or the
+// last delta is not what it should be, the batch is reported as unreadable.
 func odd(codec compress.Compression, n int, records []byte, change ...func(*kmsg.RecordBatch)) []byte {
 	b := kmsg.RecordBatch{
 		FirstOffset: 10, Attributes: int16(codec), LastOffsetDelta: int32(n - 1), NumRecords: int32(n), ProducerID: -1,
@@ -242,7 +242,7 @@ func TestOddBatches(t *testing.T) {
 	}
 }
 
-// summary are the offsets of records.
+// summary returns the offsets of records.
 func summary(records []kafka.Record) string {
 	var all []string
 	for i := range records {
@@ -255,7 +255,7 @@ func summary(records []kafka.Record) string {
 	return strings.Join(all, " ")
 }
 
-// since are the records that a fetch from that offset on should bring.
+// since returns the records that a fetch from that offset on should bring.
 func since(next int64, records []kafka.Record) (rest []kafka.Record) {
 	for _, r := range records {
 		if r.Next() > next {
@@ -302,7 +302,7 @@ func TestRecordsAndTheRestCoverABatch(t *testing.T) {
 	}
 }
 
-// spoiltBatch is a batch of records at offset 10 and later, as one might be sent, and its last
+// spoiltBatch returns a batch of records at offset 10 and later, as one might be sent, and its last
 // offset.
 func spoiltBatch(random *rand.Rand) (set []byte, last int64) {
 	n := 1 + random.IntN(6)

@@ -109,7 +109,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// hurt is the process that is hurt: it says by its exit code what did not happen.
+// hurt runs in the process that is hurt: it says by its exit code what did not happen.
 func hurt() {
 	_ = Hit(Fenced)
 	_ = Hit(Fenced)

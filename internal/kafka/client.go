@@ -89,7 +89,7 @@ func TimeToSend(bytes int) time.Duration {
 	return RequestTimeout + time.Duration(bytes)*time.Second/slowest
 }
 
-// DoWithin is [Do] with another time limit.
+// DoWithin does what [Do] does, with another time limit.
 func DoWithin[Response kafkago.Response](
 	ctx context.Context, c *Client, request kafkago.Request, limit time.Duration,
 ) (Response, error) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// murmur2 is Java's, from the description in Kafka's source, as an oracle.
+// murmur2 does what Java's does, from the description in Kafka's source, as an oracle.
 func murmur2(key []byte) uint32 {
 	const m = 0x5bd1e995
 	h := uint32(0x9747b28c) ^ uint32(len(key))

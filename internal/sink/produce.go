@@ -58,7 +58,7 @@ type batchTooLargeError struct {
 
 func (e *batchTooLargeError) Unwrap() error { return e.error }
 
-// roomFor is a limit for records of a size, and for those that are a little larger.
+// roomFor returns a limit for records of a size, and for those that are a little larger.
 func roomFor(size int) int {
 	const mebi = 1 << 20
 	return (size+size/2)/mebi*mebi + mebi
@@ -117,7 +117,7 @@ func (p *Producer) byLeader(ctx context.Context, round []recordBatch) (map[int][
 	return byLeader, nil
 }
 
-// send notes the offset after each batch that the broker has taken, where it says so.
+// send notes the offset after each batch that the broker has taken, where it reports one.
 func (p *Producer) send(
 	ctx context.Context, batches []recordBatch, note func(Partition, int64),
 ) error {
@@ -159,7 +159,7 @@ func (p *Producer) send(
 	return retriable
 }
 
-// recordSet is a record batch as a request has it: after its size.
+// recordSet returns a record batch as a request has it: after its size.
 func recordSet(batch []byte) protocol.RawRecordSet {
 	size := binary.BigEndian.AppendUint32(make([]byte, 0, sizeBytes), uint32(len(batch)))
 	return protocol.RawRecordSet{Reader: io.MultiReader(bytes.NewReader(size), bytes.NewReader(batch))}

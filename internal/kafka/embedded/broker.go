@@ -1,5 +1,5 @@
 // Package embedded is an embedded Kafka broker for the demo, for trying clusterd without a Kafka,
-// and for tests. An address and a folder go in; a broker comes out that any Kafka client can use.
+// and for tests. An address and a directory go in; a broker comes out that any Kafka client can use.
 // It has one event loop and no replication: it is not for production.
 package embedded
 
@@ -23,11 +23,11 @@ const Partitions = 4
 // A Broker is a broker that runs. Close it to keep what it holds.
 type Broker struct {
 	cluster *kfake.Cluster
-	lock    *flock.Flock // nil without a folder
+	lock    *flock.Flock // nil without a directory
 	address string
 }
 
-// Start starts a broker on address, host:port; port 0 takes a free one. With a folder it keeps
+// Start starts a broker on address, host:port; port 0 takes a free one. With a directory it keeps
 // topics and offsets there, and locks it: one broker at a time; with "" everything is in memory and
 // gone at the end.
 func Start(address, dir string, log *slog.Logger) (*Broker, error) {

@@ -151,10 +151,10 @@ func TestStartErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, tt := range map[string]struct{ address, dir, want string }{
-		"a file for a folder": {anyPort, file, "the embedded broker's folder: "},
-		"below a file":        {anyPort, filepath.Join(file, "dir"), "the embedded broker's folder: "},
-		"no such address":     {"192.0.2.1:9092", "", "starting the embedded broker on 192.0.2.1:9092: "},
-		"no port":             {"127.0.0.1", "", "starting the embedded broker on 127.0.0.1: "},
+		"a file for a directory": {anyPort, file, "the embedded broker's folder: "},
+		"below a file":           {anyPort, filepath.Join(file, "dir"), "the embedded broker's folder: "},
+		"no such address":        {"192.0.2.1:9092", "", "starting the embedded broker on 192.0.2.1:9092: "},
+		"no port":                {"127.0.0.1", "", "starting the embedded broker on 127.0.0.1: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := embedded.Start(tt.address, tt.dir, discard)

@@ -64,7 +64,7 @@ func (d *decompressor) open(codec compress.Compression, data []byte) (io.ReadClo
 	}
 }
 
-// openZstd is not left to kafka-go, which sets no limit to the window.
+// openZstd opens zstd. It is not left to kafka-go, which sets no limit to the window.
 func (d *decompressor) openZstd(data []byte) (io.ReadCloser, error) {
 	if d.zstd == nil {
 		decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1),

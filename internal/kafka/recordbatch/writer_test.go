@@ -23,7 +23,7 @@ import (
 // producer is the origin of the batches of these tests.
 var producer = Origin{ProducerID: 0x0102030405060708, Epoch: 0x090a, Sequence: 7}
 
-// encoded is a batch of the records.
+// encoded returns a batch of the records.
 func encoded(t *testing.T, codec string, records ...kafka.Record) []byte {
 	t.Helper()
 	w, err := NewWriter(codec)
