@@ -20,7 +20,8 @@ import (
 	"github.com/clusterd/clusterd/internal/testutil/golden"
 )
 
-// configured is a method with its defaults, but so that it finds every centre that is near enough.
+// configured returns a method with its defaults, but so that it finds every centre that is near
+// enough.
 func configured(name string) config.Config {
 	c := config.Default()
 	c.Fingerprint.Method, c.Cluster.Recall = name, 1
@@ -54,8 +55,8 @@ func each(t *testing.T, test func(t *testing.T, m method.Method)) {
 
 type page struct{ title, content string }
 
-// pages are n made-up articles, of which many are others again: whole, with words changed, cut, or
-// turned around.
+// pages returns n made-up articles, of which many are others again: whole, with words changed, cut,
+// or turned around.
 func pages(n int) []page {
 	articles, r := sample.New(5, time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)), rand.New(rand.NewPCG(5, 5))
 	all := make([]page, 0, n)

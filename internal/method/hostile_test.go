@@ -62,7 +62,7 @@ type hostileInput struct {
 	next func(r *rand.Rand, v vocabulary) func(i int) []string
 }
 
-// hostile are streams of texts each of which is like all others, but not like enough to be the
+// hostile returns streams of texts each of which is like all others, but not like enough to be the
 // same; the first is of texts that are like no other.
 func hostile() []hostileInput {
 	type stream = func(i int) []string
@@ -191,7 +191,7 @@ func hostile() []hostileInput {
 	return inputs
 }
 
-// hostileConfig is a method with its defaults, or the settings of configs/comments.yaml.
+// hostileConfig returns a method with its defaults, or the settings of configs/comments.yaml.
 func hostileConfig(name string) config.Config {
 	c := config.Default()
 	c.Fingerprint.Method = name

@@ -24,7 +24,8 @@ const (
 // settings.
 var secretMade = make(map[string]method.Method)
 
-// ofSecret is a method with a secret, "" for none, and with its defaults but for these settings.
+// ofSecret returns a method with a secret, "" for none, and with its defaults but for these
+// settings.
 func ofSecret(t *testing.T, name, secret string, settings ...string) method.Method {
 	t.Helper()
 	if all, err := made(); err == nil && secret == "" && settings == nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/clusterd/clusterd/internal/text"
 )
 
-// BenchmarkWeights is of an article of 250 different words, most of which the table of tfidf has.
+// BenchmarkWeights measures an article of 250 different words, most of which the table of tfidf
+// has.
 func BenchmarkWeights(b *testing.B) {
 	r := rand.New(rand.NewPCG(12, 12))
 	words := strings.Split(gse.ZhIdf, "\n")

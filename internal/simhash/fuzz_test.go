@@ -63,7 +63,7 @@ func FuzzTokens(f *testing.F) {
 	})
 }
 
-// naive is the rule word for word: token by token, bit by bit.
+// naive applies the rule word for word: token by token, bit by bit.
 func naive(h *Hasher, tokens []text.Token) uint64 {
 	var sums [64]int64
 	for _, token := range tokens {

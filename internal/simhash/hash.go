@@ -10,11 +10,11 @@ func hashes() []option[func(string) uint64] {
 	}
 }
 
-// sdbm is sdbmRaw behind fmix64. The finaliser is a bijection: it spreads the bits
+// sdbm returns sdbmRaw behind fmix64. The finaliser is a bijection: it spreads the bits
 // and adds no collision.
 func sdbm(token string) uint64 { return fmix64(sdbmRaw(token)) }
 
-// sdbmRaw is the hash of the sdbm database library over the bytes c of the token,
+// sdbmRaw returns the hash of the sdbm database library over the bytes c of the token,
 // h = c + 65599·h mod 2^64, starting at 0.
 func sdbmRaw(token string) uint64 {
 	var h uint64
@@ -24,7 +24,7 @@ func sdbmRaw(token string) uint64 {
 	return h
 }
 
-// fmix64 is the 64-bit finaliser of Austin Appleby's MurmurHash3.
+// fmix64 applies the 64-bit finaliser of Austin Appleby's MurmurHash3.
 func fmix64(h uint64) uint64 {
 	h ^= h >> 33
 	h *= 0xff51afd7ed558ccd

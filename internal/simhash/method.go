@@ -78,7 +78,7 @@ func newHasher(o Options) (*Hasher, error) {
 // Identity names everything that changes fingerprints.
 func (m *Method) Identity() string { return "method=simhash," + m.settings }
 
-// Settings is Identity without the name of the method.
+// Settings returns Identity without the name of the method.
 func (m *Method) Settings() string { return m.settings }
 
 // Cleaner returns what cleans texts before they are divided into words.

@@ -67,8 +67,8 @@ func (p *Pairs) count(feature text.Token) {
 	p.features = append(p.features, feature)
 }
 
-// hash is keyed even of words that are: what a word hashes to, who sees the fingerprint of that
-// word alone knows.
+// hash returns a hash that is keyed even of words that are: what a word hashes to, who sees the
+// fingerprint of that word alone knows.
 func (p *Pairs) hash(first, second uint64) uint64 {
 	if p.keyed == nil {
 		return pairHash(first, second)
@@ -79,7 +79,7 @@ func (p *Pairs) hash(first, second uint64) uint64 {
 	return p.keyed.Sum(both[:])
 }
 
-// pairHash tells which of the words is the first. The factor is odd, so that nothing of its hash is
+// pairHash returns a hash that tells which of the words is the first. The factor is odd, so that nothing of its hash is
 // lost.
 func pairHash(first, second uint64) uint64 {
 	const factor = 0x9e3779b97f4a7c15

@@ -81,7 +81,7 @@ func TestAvalanche(t *testing.T) {
 	}
 }
 
-// effectiveDimensions is the participation ratio of the 64 bits, (tr C)² / tr C²,
+// effectiveDimensions returns the participation ratio of the 64 bits, (tr C)² / tr C²,
 // where C is their covariance: 64 for independent fair bits.
 func effectiveDimensions(sample []uint64) float64 {
 	n := float64(len(sample))

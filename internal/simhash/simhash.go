@@ -44,7 +44,7 @@ func New(hash, weight string) (*Hasher, error) {
 	return &Hasher{hash: h, weight: w}, nil
 }
 
-// NewTFIDF is [New] with the weight tfidf and this table.
+// NewTFIDF does what [New] does, with the weight tfidf and this table.
 func NewTFIDF(hash string, table *idf.Table) (*Hasher, error) {
 	h, ok := choose(hash, hashes())
 	if !ok {

@@ -24,8 +24,8 @@ const (
 	Old    Adjustment = "old"   // what it says is before 1970, or older than the window
 )
 
-// EventTime is when the article was published as far as that is plausible, in Unix milliseconds: what it says, else
-// its record's time, else stream time. It is never before 1970.
+// EventTime returns when the article was published as far as that is plausible, in Unix
+// milliseconds: what it says, else its record's time, else stream time. It is never before 1970.
 //
 // One article must not make all others old. So with a window, nothing is further ahead than a quarter of it, or a
 // day if that is less: what the article says is measured from its record's time, which is measured from the wall

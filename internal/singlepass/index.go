@@ -26,7 +26,7 @@ type Fingerprint struct {
 	Sketch string
 }
 
-// CheckNoSketch is an error of a fingerprint with a sketch, for methods whose Hash is all.
+// CheckNoSketch returns an error for a fingerprint with a sketch, for methods whose Hash is all.
 func (f Fingerprint) CheckNoSketch() error {
 	if f.Sketch != "" {
 		return errors.New("there is a sketch, and the method has none")
@@ -34,7 +34,7 @@ func (f Fingerprint) CheckNoSketch() error {
 	return nil
 }
 
-// CheckHash is an error of a fingerprint with another Hash than its sketch has.
+// CheckHash returns an error for a fingerprint with another Hash than its sketch has.
 func (f Fingerprint) CheckHash(ofSketch uint64) error {
 	if f.Hash != ofSketch {
 		return fmt.Errorf("the fingerprint is %016x, and that of the sketch is %016x", f.Hash, ofSketch)

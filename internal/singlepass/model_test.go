@@ -77,7 +77,7 @@ func (m *model) passed(lastSeen int64) bool {
 	return end.Cmp(nanoseconds(*m.stream)) < 0
 }
 
-// bitsOf is the fingerprint that these bits are all of.
+// bitsOf returns the fingerprint that these bits are all of.
 func bitsOf(fingerprint uint64) singlepass.Fingerprint {
 	return singlepass.Fingerprint{Hash: fingerprint}
 }

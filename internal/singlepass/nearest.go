@@ -36,7 +36,7 @@ func (n *Nearest[C, D]) Offer(c C, seq uint64, distance D) {
 	}
 }
 
-// Result is the answer of the query, as [Index] has it.
+// Result returns the answer of the query, as [Index] has it.
 func (n *Nearest[C, D]) Result() (c C, distance D, ok bool) {
 	if !n.found {
 		return c, 0, false

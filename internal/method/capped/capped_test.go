@@ -11,7 +11,7 @@ import (
 	"github.com/clusterd/clusterd/internal/method/capped"
 )
 
-// seen says what the rule names, word for word.
+// seen returns what the rule names, word for word.
 func seen(rule capped.Rule, members map[uint64]string, sketch string, live func(seq uint64) bool) map[uint64]bool {
 	all := make(map[uint64]bool)
 	for seq := range members {

@@ -53,7 +53,7 @@ func (l leaf) copyFrom(from leaf) {
 	copy(l[2*c:], from[2*have:])
 }
 
-// low16 has the low 16 bits of a tag in each of the four lanes of a word.
+// low16 returns a word with the low 16 bits of a tag in each of the four lanes of a word.
 func low16(tag uint32) uint64 { return uint64(tag&0xffff) * 0x0001_0001_0001_0001 }
 
 // near returns the top bit of every lane of 16 bits of which at most this many are set.

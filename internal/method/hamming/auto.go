@@ -55,8 +55,8 @@ func (a *auto) move() {
 
 // pop takes a point out, of which there must be one.
 func (p *permutedCopies) pop() Point {
-	least, _ := p.copies[0].tree.Min()
-	c := Point{bits.RotateLeft64(least.key, -p.copies[0].rotate), least.seq}
+	first, _ := p.copies[0].tree.Min()
+	c := Point{bits.RotateLeft64(first.key, -p.copies[0].rotate), first.seq}
 	p.Remove(c)
 	return c
 }

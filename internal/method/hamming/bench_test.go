@@ -63,7 +63,7 @@ func eachSize(b *testing.B, f func(b *testing.B, r *rand.Rand, index Index, have
 // for new fingerprints in turn.
 func BenchmarkNearest(b *testing.B) { benchmarkNearest(b, nil) }
 
-// BenchmarkNearestLive is that with every fourth centre expired.
+// BenchmarkNearestLive measures the same with every fourth centre expired.
 func BenchmarkNearestLive(b *testing.B) {
 	benchmarkNearest(b, func(c Point) bool { return c.Seq%4 != 0 })
 }
@@ -204,7 +204,7 @@ func BenchmarkMemory(b *testing.B) {
 	}
 }
 
-// BenchmarkAssign is a stream of one article a millisecond, every other one near an
+// BenchmarkAssign measures a stream of one article a millisecond, every other one near an
 // article of the last minute; expired centres go at once. Its metric says how many
 // centres there are.
 func BenchmarkAssign(b *testing.B) { eachKind(b, benchmarkAssign) }
@@ -244,7 +244,7 @@ func benchmarkAssign(b *testing.B, build func(distance int) Index) {
 	b.ReportMetric(float64(space.Len()), "centres")
 }
 
-// BenchmarkStream is what a Space does without a window: every other query is near a
+// BenchmarkStream measures what a Space does without a window: every other query is near a
 // centre, the others are new and inserted at once.
 func BenchmarkStream(b *testing.B) {
 	eachSize(b, func(b *testing.B, r *rand.Rand, index Index, have []Point) {

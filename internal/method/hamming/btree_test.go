@@ -27,7 +27,7 @@ func TestTurn(t *testing.T) {
 	}
 }
 
-// crowdedBlocks are centres that share their blocks, each in its own way.
+// crowdedBlocks returns centres that share their blocks, each in its own way.
 func crowdedBlocks() map[string]func(r *rand.Rand, i int) uint64 {
 	return map[string]func(r *rand.Rand, i int) uint64{
 		"one quarter":             func(r *rand.Rand, _ int) uint64 { return r.Uint64() >> 16 },
@@ -44,8 +44,8 @@ func crowdedBlocks() map[string]func(r *rand.Rand, i int) uint64 {
 	}
 }
 
-// codeWord is one of the extended Hamming code of 32 bits, twice as long with zeros: each differs
-// from any other in four bits at least, and very many in just four.
+// codeWord returns one of the extended Hamming code of 32 bits, twice as long with zeros: each
+// differs from any other in four bits at least, and very many in just four.
 func codeWord(r *rand.Rand) uint64 {
 	word := r.Uint32() &^ (1 | 1<<1 | 1<<2 | 1<<4 | 1<<8 | 1<<16)
 	check := 0

@@ -68,7 +68,7 @@ func TestMemoryAfterFill(t *testing.T) {
 	}
 }
 
-// perCentre is what an index takes on the heap, given what was there without it.
+// perCentre returns what an index takes on the heap, given what was there without it.
 func perCentre(before uint64, index Index) float64 {
 	taken := float64(heapInUse() - before)
 	return taken / float64(index.Len())

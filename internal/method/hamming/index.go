@@ -46,7 +46,7 @@ type Index interface {
 
 // NewIndex returns an empty index by name that finds points at up to the given
 // Hamming distance. Names are btree, mih and auto, distances are 0 to [MaxDistance];
-// anything else is an error that says so.
+// anything else is an error.
 func NewIndex(name string, distance int) (Index, error) {
 	if distance < 0 || distance > MaxDistance {
 		return nil, fmt.Errorf("hamming: distance %d: allowed are 0 to %d", distance, MaxDistance)

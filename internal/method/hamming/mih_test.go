@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// skewed are sources of fingerprints that are far from random.
+// skewed returns sources of fingerprints that are far from random.
 func skewed() map[string]source {
 	const some = 0xfedc4321
 	return map[string]source{

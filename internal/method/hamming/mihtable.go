@@ -48,7 +48,7 @@ func (t *table) half(fingerprint uint64) uint32 {
 	return uint32(bits.RotateLeft64(fingerprint, t.rotate))
 }
 
-// level is how many low bits address every bucket. The first few have been split already,
+// level returns how many low bits address every bucket. The first few have been split already,
 // and they and what they were split into are addressed by one bit more.
 func (t *table) level() int { return bits.Len(uint(t.buckets.len)) - 1 }
 

@@ -38,10 +38,10 @@ func (t *Table) Of(word []byte) int32 {
 	return t.unknown
 }
 
-// Len is how many words the table has.
+// Len returns how many words the table has.
 func (t *Table) Len() int { return len(t.rarity) }
 
-// Identity is a checksum of the words and their rarities, the same on every machine.
+// Identity returns a checksum of the words and their rarities, the same on every machine.
 func (t *Table) Identity() string { return fmt.Sprintf("%08x", uint32(t.sum>>32)^uint32(t.sum)) }
 
 // Load reads the file, or without a name returns the built-in table.

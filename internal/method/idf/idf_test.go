@@ -181,7 +181,7 @@ func FuzzWriteRead(f *testing.F) {
 	})
 }
 
-// BenchmarkBuiltIn says how long loading takes and what stays in memory.
+// BenchmarkBuiltIn measures how long loading takes and what stays in memory.
 func BenchmarkBuiltIn(b *testing.B) {
 	var before, after runtime.MemStats
 	runtime.GC()

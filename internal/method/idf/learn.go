@@ -29,7 +29,7 @@ func (l *Learner) Add(tokens []text.Token) {
 	}
 }
 
-// Articles is how many were added.
+// Articles returns how many were added.
 func (l *Learner) Articles() int { return l.articles }
 
 // Write writes the words that occur in at least two articles and their rarity

@@ -9,7 +9,7 @@ import (
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
-// articleSets are n sets of some 1,000 hashes each, as of articles of a thousand characters: a
+// articleSets returns n sets of some 1,000 hashes each, as of articles of a thousand characters: a
 // tenth of them frequent, by Zipf's law, the rest of one article alone.
 func articleSets(n int) []Set {
 	r := rand.New(rand.NewPCG(1, 1))
@@ -60,7 +60,7 @@ func BenchmarkNearest(b *testing.B) {
 	})
 }
 
-// BenchmarkMemory tells what a centre takes beside its sketch.
+// BenchmarkMemory measures what a centre takes beside its sketch.
 func BenchmarkMemory(b *testing.B) {
 	eachBound(b, 10_000, func(b *testing.B, like *Index, all []Set) {
 		for b.Loop() {

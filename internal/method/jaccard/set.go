@@ -29,8 +29,8 @@ func (s Set) at(i int) uint64 {
 		uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
 }
 
-// Check is an error of bytes that no [Builder] makes of hashes: not a whole number of them, none or
-// too many, or not each above the one before.
+// Check returns an error for bytes that no [Builder] makes of hashes: not a whole number of them,
+// none or too many, or not each above the one before.
 func (s Set) Check() error {
 	if len(s) == 0 || len(s)%8 != 0 || s.Len() > Max {
 		return fmt.Errorf("the sketch has %d bytes; a set has 8 for each of 1 to %d hashes", len(s), Max)
@@ -78,10 +78,10 @@ func Distance(a, b Set) float64 {
 	return distance(shared, union)
 }
 
-// isSample tells whether the index of sets of these sizes is estimated.
+// isSample reports whether the index of sets of these sizes is estimated.
 func isSample(a, b int) bool { return a == Max || b == Max }
 
-// distance is 1 less a Jaccard index. Division rounds correctly, so equal fractions give equal
+// distance returns 1 less a Jaccard index. Division rounds correctly, so equal fractions give equal
 // distances, and 77 of 100 are as far as a threshold of 1-.77 allows. Nor does a distance
 // grow with what is shared.
 func distance(shared, union int) float64 {

@@ -54,7 +54,7 @@ func New(secret string) (*Key, error) {
 	return k, nil
 }
 
-// derive gives n bytes that tell nothing of those for any other purpose (HKDF-Expand, RFC 5869).
+// derive returns n bytes that tell nothing of those for any other purpose (HKDF-Expand, RFC 5869).
 func (k *Key) derive(purpose string, n int) []byte {
 	b, err := hkdf.Expand(sha256.New, k.master, purpose, n)
 	if err != nil {

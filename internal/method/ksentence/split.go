@@ -58,7 +58,7 @@ func (s *splitter) end(at sentence) (next sentence) {
 	return sentence{start: len(s.text)}
 }
 
-// ends tells whether a sentence ends at r, whatever is around it.
+// ends reports whether a sentence ends at r, whatever is around it.
 func ends(r rune) bool {
 	switch r {
 	case '。', '!', '?', ';', '\n', '\r', '\v', '\f', '\u0085', '\u2028', '\u2029':
@@ -71,7 +71,7 @@ func ends(r rune) bool {
 // a shorter one it may be an abbreviation (Dr. Li, the U.S. Army) or a number in a list.
 const longWord = 3
 
-// endsByDot tells whether a full stop between a word of that length and the rest of a text ends
+// endsByDot reports whether a full stop between a word of that length and the rest of a text ends
 // a sentence. It does not in 3.14 and example.org.
 func endsByDot(word int, rest []byte) bool {
 	next, _ := utf8.DecodeRune(rest)

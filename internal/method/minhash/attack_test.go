@@ -9,10 +9,10 @@ import (
 	"github.com/clusterd/clusterd/internal/text"
 )
 
-// shinglesFor looks for shingles that together have this signature: for each place, of those that
-// are thrown there in the first round with the byte that is wanted, the one of least value. Written
+// shinglesFor looks for shingles that together have this signature: for each component, of those that
+// are thrown there in the first round with the byte that is wanted, the one of the smallest value. Written
 // one after the other they make shingles that nobody wants, too, most of which do not win against
-// the least of some thirty.
+// the smallest of some thirty.
 func shinglesFor(o Options, signature string) string {
 	const pool = 1 << 20
 	s := newShingler(o)

@@ -5,7 +5,7 @@ import "math/bits"
 // differing returns in how many components two signatures differ, which have equally many.
 func differing[S, T string | []byte](a S, b T) int { return differingUpTo(a, b, len(a)) }
 
-// differingUpTo is differing, but may stop counting above most.
+// differingUpTo returns what differing does, but may stop counting above most.
 func differingUpTo[S, T string | []byte](a S, b T, most int) (n int) {
 	i := 0
 	for ; i+8 <= len(a); i += 8 {

@@ -67,7 +67,7 @@ func (x *index) centre(slot uint32) singlepass.Centre {
 	return c
 }
 
-// view is centre, but its sketch is good only until the index changes.
+// view returns what centre does, but its sketch is good only until the index changes.
 func (x *index) view(slot uint32) singlepass.Centre {
 	signature := x.signature(slot)
 	return singlepass.Centre{

@@ -95,7 +95,7 @@ func TestCandidates(t *testing.T) {
 	}
 }
 
-// forms are the shapes of indexes that are held to the oracle.
+// forms returns the shapes of indexes that are held to the oracle.
 func forms() []struct {
 	hashes            int
 	threshold, recall float64

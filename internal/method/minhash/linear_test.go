@@ -112,7 +112,7 @@ func fingerprintOf(signature []byte) singlepass.Fingerprint {
 	return singlepass.Fingerprint{Hash: xxh3.Hash(signature), Sketch: string(signature)}
 }
 
-// randomSignature is what an article's is like that resembles no other.
+// randomSignature returns what an article's is like that resembles no other.
 func randomSignature(r *rand.Rand, hashes int) []byte {
 	signature := make([]byte, hashes)
 	for i := range signature {
@@ -121,7 +121,7 @@ func randomSignature(r *rand.Rand, hashes int) []byte {
 	return signature
 }
 
-// changed is a copy in which up to so many places differ.
+// changed returns a copy in which up to so many places differ.
 func changed(r *rand.Rand, signature []byte, places int) []byte {
 	signature = slices.Clone(signature)
 	for range places {
@@ -130,7 +130,7 @@ func changed(r *rand.Rand, signature []byte, places int) []byte {
 	return signature
 }
 
-// sometimes is a live that holds of about this share of centres, by their Seq.
+// sometimes returns a live that holds of about this share of centres, by their Seq.
 func sometimes(seed uint64, share float64) func(singlepass.Centre) bool {
 	return func(c singlepass.Centre) bool {
 		return float64(random(seed, c.Seq)>>11)/(1<<53) < share

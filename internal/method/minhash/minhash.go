@@ -20,7 +20,7 @@ import (
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
-// DefaultSimilarity is the least similarity of articles that are the same where none is configured.
+// DefaultSimilarity is the minimum similarity of articles that are the same where none is configured.
 // On real articles .75 to .8 do about as well.
 const DefaultSimilarity = 0.77
 
@@ -31,11 +31,11 @@ type Options struct {
 	Signature string
 	// Hashes is how many components a signature has, 1 to [MaxHashes].
 	Hashes int
-	// Similarity is the least share of equal components of articles that are the same, above 0 and
+	// Similarity is the minimum share of equal components of articles that are the same, above 0 and
 	// up to 1; 0 is [DefaultSimilarity].
 	Similarity float64
-	// Recall is the least probability, above 0 and up to 1, that an index finds a centre of the
-	// least similarity. At 1 it finds all.
+	// Recall is the minimum probability, above 0 and up to 1, that an index finds a centre of the
+	// minimum similarity. At 1 it finds all.
 	Recall float64
 	// Key hashes shingles; nil is a public rolling hash, which is faster. The hashes of words are
 	// Words' own.
@@ -98,15 +98,15 @@ func (m *Method) NewFingerprinter() func(title, content string) (f singlepass.Fi
 	}
 }
 
-// Distance is 1 less the estimated Jaccard similarity, which is the share of equal components.
+// Distance returns 1 less the estimated Jaccard similarity, which is the share of equal components.
 // Places that differ share a byte once in 256, which makes the estimate too high by at most .004;
 // it is left so, since the distance then is a share of components as well.
 func (m *Method) Distance(a, b singlepass.Fingerprint) float64 {
 	return float64(differing(a.Sketch, b.Sketch)) / float64(m.options.Hashes)
 }
 
-// Threshold is the largest distance at which articles are the same: that of signatures of which the
-// share of equal components is just the least similarity or more.
+// Threshold returns the largest distance at which articles are the same: that of signatures of
+// which the share of equal components is just the minimum similarity or more.
 func (m *Method) Threshold() float64 { return float64(m.differ) / float64(m.options.Hashes) }
 
 // ThresholdSettings names the similarity.
@@ -114,8 +114,8 @@ func (m *Method) ThresholdSettings() string {
 	return fmt.Sprintf("similarity=%v", m.options.Similarity)
 }
 
-// Check is an error of a fingerprint the sketch of which is no signature of so many components, or
-// the hash of which is not that of its sketch.
+// Check returns an error for a fingerprint the sketch of which is no signature of so many
+// components, or the hash of which is not that of its sketch.
 func (m *Method) Check(f singlepass.Fingerprint) error {
 	if len(f.Sketch) != m.options.Hashes {
 		return fmt.Errorf("the sketch has %d bytes; a signature has %d", len(f.Sketch), m.options.Hashes)

@@ -103,7 +103,7 @@ func TestRealArticles(t *testing.T) {
 	})
 }
 
-// mostSharers is how many centres have the same bytes in a band, at most.
+// mostSharers returns how many centres have the same bytes in a band, at most.
 func mostSharers(x *index, centres []singlepass.Centre) (most int) {
 	for band := range x.bands {
 		sharers := make(map[string]int)

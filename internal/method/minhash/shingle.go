@@ -140,7 +140,7 @@ func (s *shingler) characters() (ok bool) {
 	return ok
 }
 
-// isSpace is unicode.IsSpace, quickly for what most texts are made of.
+// isSpace does what unicode.IsSpace does, quickly for what most texts are made of.
 func isSpace(r rune) bool {
 	const last = '\u3000' // of white space
 	if r < utf8.RuneSelf {

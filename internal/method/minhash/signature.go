@@ -29,12 +29,13 @@ func signerOf(name string) (signer, error) {
 // empty is the value of a component that has none yet, above all others.
 const empty = math.MaxUint64
 
-// signFast is Fast Similarity Sketching (Dahlgaard, Knudsen and Thorup, FOCS 2017). In each of the
-// first t rounds, t being the number of components, every shingle is thrown at a random component
-// with a random value; in round t+i all go to component i. A component keeps the least value of the
-// first round that hit it, and it is over when all components have one. A long text is done after a
-// round, and a short one after as many as it takes to fill all components: two sets agree in a
-// component with the probability of their Jaccard similarity, whatever their size.
+// signFast makes signatures by Fast Similarity Sketching (Dahlgaard, Knudsen and Thorup, FOCS
+// 2017). In each of the first t rounds, t being the number of components, every shingle is thrown
+// at a random component with a random value; in round t+i all go to component i. A component keeps
+// the least value of the first round that hit it, and it is over when all components have one. A
+// long text is done after a round, and a short one after as many as it takes to fill all
+// components: two sets agree in a component with the probability of their Jaccard similarity,
+// whatever their size.
 func signFast(signature []byte, components, shingles []uint64) {
 	t := uint64(len(components))
 	fill(components)
@@ -83,10 +84,10 @@ func distinct(shingles []uint64, rounds uint64, components int) []uint64 {
 	return slices.Compact(shingles)
 }
 
-// signPermutation is one permutation hashing (Li, Owen and Zhang, NIPS 2012): one round of throws.
-// A component that was not hit borrows from one that was, by optimal densification (Shrivastava,
-// ICML 2017): from the first of a sequence of random components, which is its own and the same for
-// all sets.
+// signPermutation makes signatures by one permutation hashing (Li, Owen and Zhang, NIPS 2012): one
+// round of throws. A component that was not hit borrows from one that was, by optimal densification
+// (Shrivastava, ICML 2017): from the first of a sequence of random components, which is its own and
+// the same for all sets.
 //
 // The byte depends on the component too. Else the components that borrow from the same one would
 // agree by chance all together, and with them whole texts of a few characters.
@@ -103,7 +104,7 @@ func signPermutation(signature []byte, components, shingles []uint64) {
 	}
 }
 
-// signFunctions is MinHash with a hash function for each component (Broder 1997).
+// signFunctions makes signatures by MinHash with a hash function for each component (Broder 1997).
 func signFunctions(signature []byte, components, shingles []uint64) {
 	fill(components)
 	for _, s := range shingles {

@@ -149,7 +149,7 @@ func (s *space) undone(r *rand.Rand, at int64, next func() singlepass.Fingerprin
 	s.clusters, s.lastSeen = clusters, lastSeen
 }
 
-// again is the space after a restart.
+// again returns the space after a restart.
 func (s *space) again(r *rand.Rand, index singlepass.Index, window time.Duration) *space {
 	made := newSpace(index, window)
 	maps.Copy(made.lastSeen, s.lastSeen)

@@ -29,7 +29,7 @@ func newLetters() *letters {
 	return l
 }
 
-// checksum is that of all readings, which another release of the library may have changed.
+// checksum returns that of all readings, which another release of the library may have changed.
 func (l *letters) checksum() string { return fmt.Sprintf("%08x", uint32(xxh3.Hash(l.of))) }
 
 // append appends the letters of a cleaned text.

@@ -14,7 +14,7 @@ import (
 	"github.com/clusterd/clusterd/internal/text"
 )
 
-// DefaultSimilarity is the least share of equal windows where none is configured. It was measured
+// DefaultSimilarity is the minimum share of equal windows where none is configured. It was measured
 // on real articles with windows of 24 letters, half overlapping, in two levels: .65 to .75 do about
 // as well.
 const DefaultSimilarity = .7

@@ -102,7 +102,7 @@ func chinese(n int) (all []string) {
 	return all
 }
 
-// homophones are the characters that the cleaner leaves alone, by reading.
+// homophones returns the characters that the cleaner leaves alone, by reading.
 func homophones(t *testing.T) map[string][]rune {
 	t.Helper()
 	cleaner, args := newCleaner(t), gopinyin.NewArgs()

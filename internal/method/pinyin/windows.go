@@ -45,14 +45,14 @@ func (w *windows) each(letters []byte, do func(window []byte)) {
 	}
 }
 
-// winnow hands on where the content has windows begin: at the least hash, the last among
+// winnow hands on where the content has windows begin: at the smallest hash, the last among
 // equals, of each 2·step-1 neighbouring places ("Winnowing: Local Algorithms for Document
 // Fingerprinting", Schleimer, Wilkerson and Aiken, SIGMOD 2003). So windows follow one
 // another by a step on average and by less than two always, and what decides on one is
 // near it: a paragraph in front changes no window further on.
 func (w *windows) winnow(letters []byte, last int, do func(at int)) {
 	places := min(2*w.step-1, last+1)
-	w.queue = w.queue[:0] // of ascending hashes: those that may become the least
+	w.queue = w.queue[:0] // of ascending hashes: those that may become the smallest
 	first, chosen := 0, -1
 	for at := 0; at <= last; at++ {
 		hash := w.anchors.Sum(letters[at : at+anchor])
@@ -63,9 +63,9 @@ func (w *windows) winnow(letters []byte, last int, do func(at int)) {
 		if w.queue[first].at <= at-places {
 			first++
 		}
-		if least := w.queue[first].at; at >= places-1 && least != chosen {
-			do(least)
-			chosen = least
+		if smallest := w.queue[first].at; at >= places-1 && smallest != chosen {
+			do(smallest)
+			chosen = smallest
 		}
 	}
 }

@@ -46,18 +46,18 @@ func TestFixedWindows(t *testing.T) {
 	}
 }
 
-// chosen is where windows begin, by the definition.
+// chosen returns where windows begin, by the definition.
 func chosen(letters []byte, size, step int) (starts []int) {
 	last := len(letters) - size
 	places := min(2*step-1, last+1)
 	for from := 0; from+places <= last+1; from++ {
-		least := from
+		smallest := from
 		for at := from; at < from+places; at++ {
-			if xxh3.Hash(letters[at:at+anchor]) <= xxh3.Hash(letters[least:least+anchor]) {
-				least = at
+			if xxh3.Hash(letters[at:at+anchor]) <= xxh3.Hash(letters[smallest:smallest+anchor]) {
+				smallest = at
 			}
 		}
-		starts = append(starts, least)
+		starts = append(starts, smallest)
 	}
 	return slices.Compact(starts)
 }
@@ -138,7 +138,7 @@ func FuzzDigits(f *testing.F) {
 		w := windows{size: 8, step: 4, levels: levels}
 		letters := all.append(nil, []byte(text))
 		want := w.digits(letters)
-		if least, most := slices.Min(want[:]), slices.Max(want[:]); least < '0' || int(most-'0') >= levels {
+		if smallest, largest := slices.Min(want[:]), slices.Max(want[:]); smallest < '0' || int(largest-'0') >= levels {
 			t.Errorf("%q in %d levels: %s", letters, levels, want)
 		}
 		other := bytes.Clone(letters)

@@ -12,7 +12,7 @@ import (
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
-// bounded says what an index answers where very many share a quarter, word for word and from the
+// bounded returns what an index answers where very many share a quarter, word for word and from the
 // live centres alone: it goes through the quarters that are near the query's, from the nearest on,
 // and of capped ones takes the neighbours in each order.
 func (p *plain) bounded(f singlepass.Fingerprint, live func(singlepass.Centre) bool) (singlepass.Centre, float64, bool) {
@@ -75,7 +75,7 @@ func neighboursOf(all []singlepass.Centre, f singlepass.Fingerprint, table int) 
 	return seen
 }
 
-// floods are fingerprints of texts whose SimHashes are near and whose sketches are not.
+// floods returns fingerprints of texts whose SimHashes are near and whose sketches are not.
 func floods() map[string]func(r *rand.Rand, have []singlepass.Centre) singlepass.Fingerprint {
 	sketched := func(r *rand.Rand, have []singlepass.Centre, hash uint64) singlepass.Fingerprint {
 		f := stream(r, nil)

@@ -28,7 +28,7 @@ func (s *Sketcher) NewIndex(distance int) singlepass.Index {
 //
 // A query takes d+1 phases, of the four tables in turn. Phase 4r+i offers the centres whose quarter
 // i differs from the query's in exactly r bits and that no phase before has offered. A centre whose
-// quarters differ in n0 to n3 bits hence has its turn in the phase that is the least of 4·ni+i.
+// quarters differ in n0 to n3 bits hence has its turn in the phase that is the minimum of 4·ni+i.
 // That is at most its distance, which is the sum of the ni: if each ni were so large that 4·ni+i >
 // d, then they would add up to more than d. So after phase d every centre at a distance of up to d
 // has been offered.
@@ -187,7 +187,7 @@ func (e *entry) centre() singlepass.Centre {
 	}
 }
 
-// view is centre, but its sketch is good only until the index changes.
+// view returns what centre does, but its sketch is good only until the index changes.
 func (e *entry) view() singlepass.Centre {
 	return singlepass.Centre{
 		Fingerprint: singlepass.Fingerprint{Hash: e.hash(), Sketch: unsafe.String(&e.key[0], components/8)}, Seq: e.seq,

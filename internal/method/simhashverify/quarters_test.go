@@ -115,7 +115,7 @@ func TestCandidates(t *testing.T) {
 	}
 }
 
-// flipped has so many bits set.
+// flipped returns a word with so many bits set.
 func flipped(r *rand.Rand, n int) (set uint64) {
 	for _, bit := range r.Perm(64)[:n] {
 		set |= 1 << bit

@@ -20,7 +20,7 @@ import (
 	"github.com/clusterd/clusterd/internal/text"
 )
 
-// DefaultSimilarity is the least similarity of articles that are the same where none is configured.
+// DefaultSimilarity is the minimum similarity of articles that are the same where none is configured.
 const DefaultSimilarity = 0.78
 
 const (
@@ -85,8 +85,8 @@ func (s *Sketcher) NewSketchFunc() func(title, content string) (sketch string, o
 // Agree reports whether two sketches are similar enough.
 func (s *Sketcher) Agree(a, b string) bool { return parse(a).differing(parse(b)) <= s.differ }
 
-// Check is an error of a sketch that has another length than those that are made here, of which
-// [Sketcher.Agree] and the index must not be asked.
+// Check returns an error for a sketch that has another length than those that are made here, of
+// which [Sketcher.Agree] and the index must not be asked.
 func (s *Sketcher) Check(made string) error {
 	if len(made) != components/8 {
 		return fmt.Errorf("the sketch has %d bytes; one of simhash+verify has %d", len(made), components/8)
