@@ -116,7 +116,7 @@ func (c *connections) end(conn *connection) {
 // connectionKey is the key of a request's connection in its context.
 type connectionKey struct{}
 
-// remember is http.Server's ConnContext.
+// remember implements http.Server's ConnContext.
 func remember(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, connectionKey{}, conn)
 }

@@ -72,7 +72,7 @@ func listen(
 	}}, nil
 }
 
-// Address is the host:port that is listened on, "" for none.
+// Address returns the host:port that is listened on, "" for none.
 func (s *Server) Address() string {
 	if s.listener == nil {
 		return ""

@@ -20,7 +20,7 @@ import (
 
 const canary = "hunter2-hunter2-hunter2"
 
-// quick are limits that a test can wait for.
+// quick returns limits that a test can wait for.
 func quick() limits {
 	l := defaultLimits()
 	l.header, l.read, l.idle, l.grace = 50*time.Millisecond, 50*time.Millisecond, 50*time.Millisecond, 50*time.Millisecond
@@ -46,7 +46,7 @@ func serve(t *testing.T, token string, m *monitor.Monitor, l limits) (address st
 	return s.Address()
 }
 
-// ready is the monitor of an instance that stands by.
+// ready returns the monitor of an instance that stands by.
 func ready() *monitor.Monitor {
 	m := monitor.New("v1.2.3")
 	m.Joined(nil)

@@ -161,7 +161,7 @@ func (m *metrics) handler() http.Handler {
 	)
 }
 
-// classes are those of dead letters.
+// classes returns those of dead letters.
 func classes() []string {
 	var names []string
 	for _, c := range article.Classes {
@@ -223,7 +223,7 @@ func (r register) histograms(
 	return h
 }
 
-// function is a gauge whose value is asked for.
+// function registers a gauge whose value is asked for.
 func (r register) function(name, help string, labels prometheus.Labels, value func() float64) {
 	r.MustRegister(
 		prometheus.NewGaugeFunc(

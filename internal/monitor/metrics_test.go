@@ -14,7 +14,7 @@ import (
 	"github.com/clusterd/clusterd/internal/testutil/golden"
 )
 
-// busy has had every event.
+// busy returns one that has had every event.
 func busy() *instance {
 	i := newInstance()
 	i.owner(0, 1)

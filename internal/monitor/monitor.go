@@ -343,7 +343,8 @@ type failures struct {
 	first, last time.Time
 }
 
-// lasts tells a row of errors, or one that no fetch has come after, from a hiccup.
+// lasts reports whether there is a row of errors, or one that no fetch has come after, and not a
+// hiccup.
 func (f failures) lasts(now, lastPoll time.Time) bool {
 	unanswered := !lastPoll.After(f.last) && now.Sub(f.first) >= failureTimeout
 	return f.err != nil && (unanswered || f.last.Sub(f.first) >= failureTimeout)

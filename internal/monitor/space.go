@@ -35,7 +35,7 @@ type topicPartition struct {
 	partition int
 }
 
-// enter gives the space of a name, which from now on is in state s.
+// enter returns the space of a name, which from now on is in state s.
 func (m *Monitor) enter(name string, s state) *space {
 	m.leave(name)
 	if known := m.spaces[name]; known == nil || known.state != s {
@@ -77,7 +77,7 @@ func (p *progress) set(now time.Time, done, total int64) {
 	p.done, p.total = min(done, total), total
 }
 
-// report is nil where nothing is known yet.
+// report returns nil where nothing is known yet.
 func (p *progress) report(now time.Time) *Recovery {
 	if p.total <= 0 {
 		return nil

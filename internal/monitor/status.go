@@ -55,7 +55,7 @@ type Recovery struct {
 	ETA     *float64 `json:"eta_seconds,omitempty"` // once there is a rate
 }
 
-// Status is how the instance is now.
+// Status returns how the instance is now.
 func (m *Monitor) Status() Status {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -87,7 +87,7 @@ func (m *Monitor) Status() Status {
 	return s
 }
 
-// open are the transactions that have held a space back for long enough to be worth a word.
+// open returns the transactions that have held a space back for long enough to be worth a word.
 func (m *Monitor) open(now time.Time) (open []kafka.OpenTransaction) {
 	for _, s := range m.spaces {
 		for _, t := range s.open {
@@ -129,7 +129,7 @@ func (m *Monitor) state() state {
 	return standby
 }
 
-// down says what is wrong on the way to the brokers or the disk, "" where nothing that lasts is.
+// down returns what is wrong on the way to the brokers or the disk, "" where nothing that lasts is.
 func (m *Monitor) down(now time.Time) string {
 	fetching, answer := false, m.lastPoll // the latest answer, or when a space began to fetch
 	for _, s := range m.spaces {
@@ -173,7 +173,7 @@ func (m *Monitor) reason(state state, down, contact string, s Status) string {
 	return reason
 }
 
-// blockades says what each space waits for that is blocked.
+// blockades returns what each space waits for that is blocked.
 func (m *Monitor) blockades() string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(m.spaces)) {
@@ -184,7 +184,7 @@ func (m *Monitor) blockades() string {
 	return "blocked: " + strings.Join(all, "; ")
 }
 
-// recoveries says what each space that recovers does, and how long that will take.
+// recoveries returns what each space that recovers does, and how long that will take.
 func (m *Monitor) recoveries(spaces []Space) string {
 	var all []string
 	for _, s := range spaces {
@@ -214,10 +214,10 @@ func (s *space) report(name string, now time.Time) Space {
 	return r
 }
 
-// stamp is a time for people and machines to read.
+// stamp returns a time for people and machines to read.
 func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
 
-// ago is in seconds, nil for never.
+// ago returns how many seconds ago that was, nil for never.
 func ago(now, then time.Time) *float64 {
 	if then.IsZero() {
 		return nil

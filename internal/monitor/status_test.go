@@ -35,7 +35,7 @@ func (i *instance) fetching(d time.Duration) {
 	}
 }
 
-// owner has joined, recovered and begun to work.
+// owner makes an instance that has joined, recovered and begun to work.
 func (i *instance) owner(partitions ...int) {
 	i.Joining()
 	i.Joined(partitions)
@@ -51,7 +51,7 @@ func (i *instance) opened(d time.Duration) {
 	i.PolledInput("all", []kafka.Position{stands(0, 1600, t)})
 }
 
-// stands is where a partition of the input stands, with so many records that were not fetched.
+// stands returns where a partition of the input stands, with so many records that were not fetched.
 func stands(partition int, lag int64, open *kafka.OpenTransaction) kafka.Position {
 	return kafka.Position{Topic: "articles", Partition: partition, Next: 7, End: 7 + lag, Open: open}
 }
