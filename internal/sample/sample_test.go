@@ -115,7 +115,7 @@ func within(t *testing.T, what string, got, of, percent int) {
 	}
 }
 
-// language tells a story's language by the share of its ASCII letters.
+// language finds a story's language by the share of its ASCII letters.
 func language(s string) string {
 	han, latin := 0, 0
 	for _, r := range s {
@@ -228,13 +228,13 @@ func TestTexts(t *testing.T) {
 // What is made from a story stays near it, and two stories stay far apart:
 // measured by the Jaccard similarity of the sets of 5 characters in a row.
 func TestDerivedStayNear(t *testing.T) {
-	least := map[sample.Kind]float64{
+	minimum := map[sample.Kind]float64{
 		sample.Copy: 1, sample.Edit: .7, sample.Reorder: .7, sample.HTML: .9,
 	}
 	seen := map[string]sample.Article{}
 	for _, a := range articles(9, 2000) {
 		seen[a.ID] = a
-		want, derived := least[a.Kind]
+		want, derived := minimum[a.Kind]
 		if !derived {
 			continue
 		}

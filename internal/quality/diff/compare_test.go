@@ -22,7 +22,7 @@ func newComparer(t testing.TB) *diff.Comparer {
 	return c
 }
 
-// joined is what the passages have of A and of B.
+// joined returns what the passages have of A and of B.
 func joined(passages []diff.Passage) (a, b string) {
 	for _, p := range passages {
 		if p.Kind != diff.OnlyB {
@@ -35,7 +35,7 @@ func joined(passages []diff.Passage) (a, b string) {
 	return a, b
 }
 
-// shown is a passage in a line.
+// shown returns a passage in a line.
 func shown(passages []diff.Passage) string {
 	var b strings.Builder
 	for _, p := range passages {

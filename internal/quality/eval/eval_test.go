@@ -18,11 +18,11 @@ import (
 	"github.com/clusterd/clusterd/internal/sample"
 )
 
-// now is later than all event times of the feed.
+// now returns a time later than all event times of the feed.
 func now() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
 
-// feed is a made-up feed: its lines, its documents with their kind as label, and the truth of what
-// was made from what.
+// feed returns a made-up feed: its lines, its documents with their kind as label, and the truth of
+// what was made from what.
 func feed(t testing.TB, n int) (lines []byte, docs []Document, truth *Truth) {
 	t.Helper()
 	g := sample.New(1, now().Add(-24*time.Hour))

@@ -73,8 +73,8 @@ func unpacked(t *testing.T, path string) io.Reader {
 	return r
 }
 
-// crude is a clustering with every kind of mistake: it puts together what begins alike, and some by
-// chance, has no result for some documents, and no cluster for others.
+// crude returns a clustering with every kind of mistake: it puts together what begins alike, and
+// some by chance, has no result for some documents, and no cluster for others.
 func crude(docs []Document) Clustering {
 	c := make(Clustering, len(docs))
 	founder := make(map[string]int)

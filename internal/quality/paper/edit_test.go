@@ -11,7 +11,7 @@ import (
 	"github.com/clusterd/clusterd/internal/testutil/golden"
 )
 
-// longest is how many characters the longest unit of the texts has.
+// longest returns how many characters the longest unit of the texts has.
 func longest(texts []string) (n int) {
 	for _, t := range texts {
 		for _, u := range words(t) {
@@ -31,7 +31,7 @@ func solid(text string) (n int) {
 	return n
 }
 
-// isPartOf tells whether all characters of part are in text, in this order.
+// isPartOf reports whether all characters of part are in text, in this order.
 func isPartOf(part, text string) bool {
 	rest := []rune(part)
 	for _, r := range text {
@@ -42,7 +42,7 @@ func isPartOf(part, text string) bool {
 	return len(rest) == 0
 }
 
-// isCut tells whether part is text without one run of characters.
+// isCut reports whether part is text without one run of characters.
 func isCut(part, text string) bool {
 	i := 0
 	for i < len(part) && part[i] == text[i] {

@@ -14,7 +14,7 @@ import (
 	"github.com/clusterd/clusterd/internal/text"
 )
 
-// made are made-up articles in Chinese and English of at least 200 characters.
+// made returns made-up articles in Chinese and English of at least 200 characters.
 func made(t testing.TB, n int) []Article {
 	t.Helper()
 	cleaner, err := text.NewCleaner("auto")

@@ -15,10 +15,10 @@ import (
 	"github.com/clusterd/clusterd/internal/testutil/golden"
 )
 
-// now is later than all event times of the feed.
+// now returns a time later than all event times of the feed.
 func now() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
 
-// feed is a made-up feed: its documents with their kind as label, and the truth of what
+// feed returns a made-up feed: its documents with their kind as label, and the truth of what
 // was made from what.
 func feed(t testing.TB, n int) (docs []eval.Document, truth *eval.Truth) {
 	t.Helper()

@@ -52,8 +52,8 @@ func wantNearPairs(t *testing.T, all []jaccard.Set) {
 	}
 }
 
-// randomSets are sets of up to 40 of so many hashes, half of them an earlier one with some hashes
-// changed.
+// randomSets returns sets of up to 40 of so many hashes, half of them an earlier one with some
+// hashes changed.
 func randomSets(r *rand.Rand, n, universe int) []jaccard.Set {
 	var all []jaccard.Set
 	var last [][]uint64

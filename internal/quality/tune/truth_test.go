@@ -10,7 +10,7 @@ import (
 	"github.com/clusterd/clusterd/internal/quality/eval"
 )
 
-// numbered is the set of the numbers from one to another.
+// numbered returns the set of the numbers from one to another.
 func numbered(from, to uint64) jaccard.Set {
 	var hashes []uint64
 	for h := from; h <= to; h++ {

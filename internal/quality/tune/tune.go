@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	// Near is the least Jaccard similarity of pairs that are looked for.
+	// Near is the minimum Jaccard similarity of pairs that are looked for.
 	Near = .5
 	// Tolerance is by how much the F1 of what is proposed may be below the best.
 	Tolerance = .01
@@ -31,7 +31,7 @@ const (
 
 // Options are what a proposal depends on beside the articles.
 type Options struct {
-	Same    float64       // least Jaccard similarity of articles that are the same, .5 to 1
+	Same    float64       // minimum Jaccard similarity of articles that are the same, .5 to 1
 	Methods []string      // to try
 	Config  config.Config // whose text and fingerprint sections, and window, hold
 	Now     time.Time
@@ -43,7 +43,7 @@ type Options struct {
 type Report struct {
 	Articles  int     `json:"articles"` // in which there is something to compare
 	Levels    []Level `json:"levels"`   // how many pairs are as similar as that
-	Same      float64 `json:"same"`     // least similarity of articles that are the same
+	Same      float64 `json:"same"`     // minimum similarity of articles that are the same
 	SamePairs int     `json:"same_pairs"`
 	Points    []Point `json:"points"`
 	// Proposed is nil where nothing could be measured: then the default is as good as any.

@@ -17,7 +17,7 @@ import (
 	"github.com/clusterd/clusterd/internal/testutil/golden"
 )
 
-// made are made-up articles, with their copies and edits.
+// made returns made-up articles, with their copies and edits.
 func made(n int) (documents []eval.Document) {
 	feed := sample.New(3, time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC))
 	for len(documents) < n {
@@ -28,7 +28,7 @@ func made(n int) (documents []eval.Document) {
 	return documents
 }
 
-// quick are methods that need no dictionary.
+// quick returns methods that need no dictionary.
 func quick() Options {
 	return Options{
 		Same: .8, Methods: []string{"exact", "shingle", "minhash"},
@@ -36,7 +36,7 @@ func quick() Options {
 	}
 }
 
-// parsed is what a proposal makes of the default configuration.
+// parsed returns what a proposal makes of the default configuration.
 func parsed(t *testing.T, lines string) config.Config {
 	t.Helper()
 	c, err := config.Parse("x.yaml", []byte(lines), os.LookupEnv, os.ReadFile)
