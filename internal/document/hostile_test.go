@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// hostileArchives are small files that are made to take much memory: what they list, name or unpack
-// to is large.
+// hostileArchives returns small files that are made to take much memory: what they list, name or
+// unpack to is large.
 func hostileArchives(t testing.TB) map[string]string {
 	t.Helper()
 	const many = 250_000

@@ -27,7 +27,7 @@ func newReader(t *testing.T, c config.Input, files []File) *Reader {
 	return r
 }
 
-// Files are read one after the other; offsets go on, and lines begin again.
+// Files are read one after the other; offsets go on, and lines start again.
 func TestReader(t *testing.T) {
 	c := config.Default().Input
 	c.MaxBytes = 1024

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// modelLines are the lines of data by the plain statement: what is between line feeds, without one
-// carriage return at the end, and no more than limit bytes of it.
+// modelLines returns the lines of data by the plain statement: what is between line feeds, without
+// one carriage return at the end, and no more than limit bytes of it.
 func modelLines(data []byte, limit int) []string {
 	var lines []string
 	parts := strings.Split(string(data), "\n")

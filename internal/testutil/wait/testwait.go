@@ -1,5 +1,5 @@
 // Package wait is for tests that wait for what goroutines and processes do: for a condition, or for
-// what they say, which a [Buffer] takes in.
+// what they say, which a [Buffer] keeps.
 package wait
 
 import (
@@ -47,7 +47,7 @@ func (b *Buffer) Write(p []byte) (int, error) {
 	return b.buffer.Write(p)
 }
 
-// String is all that was written so far.
+// String returns all that was written so far.
 func (b *Buffer) String() string {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
