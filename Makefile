@@ -5,6 +5,10 @@ TOOL := go tool -modfile=tools/go.mod
 # Packages with files that the build tags of .golangci.yml leave out.
 UNTAGGED = $(shell grep -rlE --include='*.go' '^//go:build !(failpoints|long)' . | xargs -n1 dirname | sort -u)
 
+# Packages whose tests do more with the build tag long, but for that which takes minutes.
+LONG = $(filter-out ./internal/state,$(shell grep -rlE --include='*_test.go' \
+	'^//go:build .*long|check\.Long' . | xargs -n1 dirname | sort -u))
+
 .DEFAULT_GOAL := help
 
 .PHONY: help
@@ -20,8 +24,9 @@ test: ## run the tests that need nothing but Go
 	go test ./...
 
 .PHONY: variants
-variants: ## run the tests that need other build tags
+variants: ## run the tests that need other build tags, but for those of make long
 	go test -tags failpoints ./internal/failpoint
+	go test -tags long $(LONG)
 
 .PHONY: race
 race: ## run the tests under the race detector, but for those that measure memory

@@ -1,4 +1,4 @@
-//go:build !race
+//go:build long && !race
 
 package main
 
@@ -54,7 +54,7 @@ func buildWithMethod(t *testing.T) (dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-overlay", write(t, "overlay.json", overlay),
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-overlay", write(t, "overlay.json", overlay),
 		"-o", dir+string(filepath.Separator), ".", "../reference")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)

@@ -101,33 +101,39 @@ func TestArticlesOfPagesAreNear(t *testing.T) {
 	}
 }
 
-// shinglesOf returns the runs of 5 bytes of each page's text.
-func shinglesOf(t *testing.T, extract string, made []page) []map[string]bool {
+// shinglesOf returns the runs of 5 bytes of each page's text, in order and each once.
+func shinglesOf(t *testing.T, extract string, made []page) [][]string {
 	t.Helper()
 	cleaner, err := text.NewArticleCleaner("auto", extract)
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := make([]map[string]bool, len(made))
+	all := make([][]string, len(made))
 	for i, p := range made {
 		cleaned := strings.Join(strings.Fields(string(cleaner.AppendClean(nil, "", p.html))), "")
-		all[i] = make(map[string]bool)
 		for at := range len(cleaned) - 4 {
-			all[i][cleaned[at:at+5]] = true
+			all[i] = append(all[i], cleaned[at:at+5])
 		}
+		slices.Sort(all[i])
+		all[i] = slices.Compact(all[i])
 	}
 	return all
 }
 
-// resemblance is Jaccard's: the common part of what is in either.
-func resemblance(a, b map[string]bool) float64 {
-	common := 0
-	for s := range a {
-		if b[s] {
-			common++
+// resemblance returns Jaccard's similarity of two sets in order: the share that is in both.
+func resemblance(a, b []string) float64 {
+	size, common := len(a)+len(b), 0
+	for len(a) > 0 && len(b) > 0 {
+		switch order := strings.Compare(a[0], b[0]); {
+		case order < 0:
+			a = a[1:]
+		case order > 0:
+			b = b[1:]
+		default:
+			a, b, common = a[1:], b[1:], common+1
 		}
 	}
-	return float64(common) / float64(len(a)+len(b)-common)
+	return float64(common) / float64(size-common)
 }
 
 func BenchmarkPages(b *testing.B) {

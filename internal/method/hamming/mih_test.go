@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/clusterd/clusterd/internal/testutil/check"
 )
 
 // skewed returns sources of fingerprints that are far from random.
@@ -47,6 +49,9 @@ func TestMIHCandidates(t *testing.T) {
 		{"three equal quarters", 1 << 16, 4000},
 	} {
 		t.Run(fmt.Sprintf("%s/%d", test.name, test.size), func(t *testing.T) {
+			if test.size > 1<<18 && !check.Long {
+				t.Skip("it takes long: make variants runs it")
+			}
 			r := rand.New(rand.NewPCG(6, uint64(test.size)))
 			next := skewed()[test.name]
 			index := NewMIH(3)

@@ -58,7 +58,10 @@ func (l *linear) seen(f singlepass.Fingerprint, live func(singlepass.Centre) boo
 		if len(sharing) > bucketCap {
 			end := (band + 1) * l.rows
 			order := func(a, b singlepass.Centre) int {
-				return cmp.Or(strings.Compare(a.Sketch[end:]+a.Sketch[:end], b.Sketch[end:]+b.Sketch[:end]), cmp.Compare(a.Seq, b.Seq))
+				if after := strings.Compare(a.Sketch[end:], b.Sketch[end:]); after != 0 {
+					return after
+				}
+				return cmp.Or(strings.Compare(a.Sketch[:end], b.Sketch[:end]), cmp.Compare(a.Seq, b.Seq))
 			}
 			slices.SortFunc(sharing, order)
 			at, _ := slices.BinarySearchFunc(sharing, singlepass.Centre{Fingerprint: f}, order)

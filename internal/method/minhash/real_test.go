@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/clusterd/clusterd/internal/singlepass"
+	"github.com/clusterd/clusterd/internal/testutil/check"
 )
 
 // eachRealFile runs a test on the shingles of the articles of each set of real ones, where they are
@@ -37,7 +38,8 @@ func eachRealFile(t *testing.T, test func(t *testing.T, articles [][]uint64)) {
 	}
 }
 
-// realShingles returns the shingles of the first articles, of which there are some.
+// realShingles returns the shingles of the first 3,000 articles that have any. Without the build tag
+// long it is the first 1,000.
 func realShingles(t *testing.T, path string) (articles [][]uint64) {
 	t.Helper()
 	f, err := os.Open(path)
@@ -50,7 +52,11 @@ func realShingles(t *testing.T, path string) (articles [][]uint64) {
 		t.Fatal(err)
 	}
 	s := newShingler(testOptions(t))
-	for decoder := json.NewDecoder(in); len(articles) < 3000; {
+	most := 1000
+	if check.Long {
+		most = 3000
+	}
+	for decoder := json.NewDecoder(in); len(articles) < most; {
 		var a struct{ Title, Content string }
 		if err := decoder.Decode(&a); errors.Is(err, io.EOF) {
 			break

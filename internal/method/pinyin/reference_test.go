@@ -1,4 +1,4 @@
-//go:build !race
+//go:build long && !race
 
 // With the race detector the dictionary takes half a minute to load, and there is no race to find.
 
