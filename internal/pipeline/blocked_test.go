@@ -37,6 +37,7 @@ func (b *bench) alter(topic, name, value string) {
 // and the log name the topic, its setting and the record. When the topic takes it, all goes on, and
 // nothing is lost.
 func TestATopicThatTakesTooLittle(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		topic func(b *bench) string
 		limit string
@@ -117,6 +118,7 @@ func TestATopicThatTakesTooLittleAndDoesNotSay(t *testing.T) {
 // Another's open transaction in the input, or in the clusters topic while it is read back, shows by
 // its name.
 func TestOpenTransactionsShow(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		topic func(b *bench) string
 		state string

@@ -41,6 +41,7 @@ func copyDir(t *testing.T, from string) (to string) {
 
 // A disk, whatever became of it, makes no difference to what comes out.
 func TestRunFromDisk(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		// spoil is what happens to the disk between a stop and the next start; old is a copy from before
 		// the last articles.

@@ -25,6 +25,7 @@ import (
 )
 
 func TestRunEveryArticleOnce(t *testing.T) {
+	t.Parallel()
 	for _, scope := range []string{"topic", "partition"} {
 		t.Run(scope, func(t *testing.T) {
 			t.Parallel()
@@ -95,6 +96,7 @@ func TestRunBadInput(t *testing.T) {
 }
 
 func TestRunGoesOnWhereItStopped(t *testing.T) {
+	t.Parallel()
 	for _, scope := range []string{"topic", "partition"} {
 		t.Run(scope, func(t *testing.T) {
 			t.Parallel()
