@@ -250,7 +250,7 @@ func TestDerivedStayNear(t *testing.T) {
 }
 
 func TestStoriesStayApart(t *testing.T) {
-	var sets []map[string]struct{}
+	var sets [][]string
 	var texts []string
 	for _, a := range articles(9, 2000) {
 		if a.Kind == sample.Story && len(sets) < 300 {
@@ -310,24 +310,32 @@ func plain(a sample.Article) string {
 	return s
 }
 
-func shingles(s string) map[string]struct{} {
+// shingles returns the runs of 5 characters of s, in order and each once.
+func shingles(s string) []string {
 	const length = 5
 	r := []rune(s)
-	set := make(map[string]struct{}, len(r))
+	var all []string
 	for i := 0; i+length <= len(r); i++ {
-		set[string(r[i:i+length])] = struct{}{}
+		all = append(all, string(r[i:i+length]))
 	}
-	return set
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
-func jaccard(a, b map[string]struct{}) float64 {
-	both := 0
-	for s := range a {
-		if _, ok := b[s]; ok {
-			both++
+// jaccard returns Jaccard's similarity of two sets in order: the share that is in both.
+func jaccard(a, b []string) float64 {
+	size, both := len(a)+len(b), 0
+	for len(a) > 0 && len(b) > 0 {
+		switch order := strings.Compare(a[0], b[0]); {
+		case order < 0:
+			a = a[1:]
+		case order > 0:
+			b = b[1:]
+		default:
+			a, b, both = a[1:], b[1:], both+1
 		}
 	}
-	return float64(both) / float64(len(a)+len(b)-both)
+	return float64(both) / float64(size-both)
 }
 
 func BenchmarkNext(b *testing.B) {
