@@ -8,6 +8,7 @@ UNTAGGED = $(shell grep -rlE --include='*.go' '^//go:build !(failpoints|long)' .
 # Packages whose tests do more with the build tag long, but for that which takes minutes.
 LONG = $(filter-out ./internal/state,$(shell grep -rlE --include='*_test.go' \
 	'^//go:build .*long|check\.Long' . | xargs -n1 dirname | sort -u))
+LONGTESTS = Real|HostilePages|MIHCandidates|Initials|AddedMethod
 
 .DEFAULT_GOAL := help
 
@@ -26,7 +27,7 @@ test: ## run the tests that need nothing but Go
 .PHONY: variants
 variants: ## run the tests that need other build tags, but for those of make long
 	go test -tags failpoints ./internal/failpoint
-	go test -tags long $(LONG)
+	go test -tags long -run '$(LONGTESTS)' $(LONG)
 
 .PHONY: race
 race: ## run the tests under the race detector, but for those that measure memory

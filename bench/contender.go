@@ -149,8 +149,10 @@ func (b *bench) build(ctx context.Context) (err error) {
 	say("building the Kafka Streams application")
 	target := filepath.Join(b.dir, "streams")
 	maven := func(more ...string) error {
-		return output(exec.CommandContext(ctx, "mvn", append(more, "-q", "-B", "-Dstyle.color=never", "-f", source, "-Dtarget="+target,
-			"compile", "dependency:copy-dependencies", "-DincludeScope=runtime", "-DoutputDirectory="+filepath.Join(target, "libs"))...))
+		return output(exec.CommandContext(ctx, "mvn",
+			append(more, "-q", "-B", "-Dstyle.color=never", "-f", source, "-Dtarget="+target,
+				"compile", "dependency:copy-dependencies", "-DincludeScope=runtime", "-DoutputDirectory="+
+					filepath.Join(target, "libs"))...))
 	}
 	if maven("-o") == nil { // all that it needs may be here
 		return nil

@@ -11,15 +11,17 @@ import (
 func made() map[string]corpus {
 	news, comments := madeUp()
 	return map[string]corpus{
-		"news": newCorpus("n", news, newsSize, true), "comments": newCorpus("c", comments, commentSize, false),
-		"large": newCorpus("g", news, 100_000, true), "small": newCorpus("g", news, 50, false),
+		"news":     newCorpus("n", news, newsSize, true),
+		"comments": newCorpus("c", comments, commentSize, false),
+		"large":    newCorpus("g", news, 100_000, true), "small": newCorpus("g", news, 50, false),
 	}
 }
 
 func TestValuesAreArticlesOfTheSizeWanted(t *testing.T) {
 	sizes := map[string]struct{ low, mean, high int }{ // of contents
-		"news": {newsSize / 2, newsSize, newsSize * 3 / 2}, "comments": {commentSize / 2, commentSize, commentSize * 3 / 2},
-		"large": {50_000, 100_000, 150_000}, "small": {25, 50, 75},
+		"news":     {newsSize / 2, newsSize, newsSize * 3 / 2},
+		"comments": {commentSize / 2, commentSize, commentSize * 3 / 2},
+		"large":    {50_000, 100_000, 150_000}, "small": {25, 50, 75},
 	}
 	for name, c := range made() {
 		t.Run(name, func(t *testing.T) {
@@ -34,7 +36,8 @@ func TestValuesAreArticlesOfTheSizeWanted(t *testing.T) {
 				if err := json.Unmarshal(c.value(i), &a); err != nil {
 					t.Fatal(err)
 				}
-				if titled := a.Title != ""; titled != (name == "news" || name == "large") || a.PublishedAt.IsZero() {
+				if titled := a.Title != ""; titled != (name == "news" || name == "large") ||
+					a.PublishedAt.IsZero() {
 					t.Fatalf("article %d: %+v", i, a)
 				}
 				if number, err := c.number(a.ID); number != i || err != nil {
@@ -72,10 +75,12 @@ func TestTextsComeAgainWithVariations(t *testing.T) {
 		for i := range n {
 			var was, is text
 			at := len(c.texts)*(1+i/len(c.texts)) + i%len(c.texts)
-			if json.Unmarshal(c.value(at%len(c.texts)), &was) != nil || json.Unmarshal(c.value(at), &is) != nil {
+			if json.Unmarshal(c.value(at%len(c.texts)), &was) != nil ||
+				json.Unmarshal(c.value(at), &is) != nil {
 				t.Fatalf("%s %d is not JSON", name, at)
 			}
-			if is.Content == "" || !utf8.ValidString(is.Content) || utf8.RuneCountInString(is.Content) != utf8.RuneCountInString(was.Content) {
+			if is.Content == "" || !utf8.ValidString(is.Content) ||
+				utf8.RuneCountInString(is.Content) != utf8.RuneCountInString(was.Content) {
 				t.Fatalf("%s %d was %q and is %q", name, at, was.Content, is.Content)
 			}
 			if is.Content == was.Content {

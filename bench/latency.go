@@ -39,8 +39,8 @@ func newLatency(took []time.Duration, late time.Duration) latency {
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1_000 }
 
-// percentile returns the smallest of the values that a share p of all does not exceed (nearest rank).
-// They are ascending, and there is at least one.
+// percentile returns the smallest of the values that a share p of all does not exceed (nearest
+// rank). They are ascending, and there is at least one.
 func percentile(sorted []time.Duration, p float64) time.Duration {
 	return sorted[max(1, int(math.Ceil(p*float64(len(sorted)))))-1]
 }
@@ -116,11 +116,12 @@ func (b *bench) paced(ctx context.Context, j job, in corpus) (l latency, err err
 	}
 	defer seen.close()
 	send := func(i int) {
-		producer.Produce(ctx, in.record(j.input, b.settings.partitions, i), func(_ *kgo.Record, err error) {
-			if err != nil {
-				seen.fail(fmt.Errorf("sending article %d: %w", i, err))
-			}
-		})
+		producer.Produce(ctx, in.record(j.input, b.settings.partitions, i),
+			func(_ *kgo.Record, err error) {
+				if err != nil {
+					seen.fail(fmt.Errorf("sending article %d: %w", i, err))
+				}
+			})
 	}
 	send(0)
 	if err := seen.wait(ctx, 1); err != nil {

@@ -1,16 +1,16 @@
-// Command bench measures clusterd from end to end on a real Apache Kafka, and in the same run, in turns,
-// what one might hold it to:
+// Command bench measures clusterd from end to end on a real Apache Kafka, and in the same run, in
+// turns, what one might hold it to:
 //
-//   - ceiling: the same fetches and transactions with a record of the same size for each record of the
-//     input, and nothing in between;
-//   - streams: a Kafka Streams application with exactly-once and a store on RocksDB, a put and a record for
-//     each record of the input, and no clustering;
+//   - ceiling: the same fetches and transactions with a record of the same size for each record of
+//     the input, and nothing in between;
+//   - streams: a Kafka Streams application with exactly-once and a store on RocksDB, a put and a
+//     record for each record of the input, and no clustering;
 //   - fingerprint: clusterd's fingerprint stage alone, which reads the topic and writes nothing.
 //
-// A rate is of the records after the first half (-skip), since dictionaries are loaded and Java compiles before, and
-// before the last tenth. Trust the ratios of a round, and their median, before any single figure: the broker, and
-// what else the machine does, have a share of its cores too. It needs Linux (/proc), the go command, and for Kafka
-// and streams Java 17 or newer and Maven.
+// A rate is of the records after the first half (-skip), since dictionaries are loaded and Java
+// compiles before, and before the last tenth. Trust the ratios of a round, and their median, before
+// any single figure: the broker, and what else the machine does, have a share of its cores too. It
+// needs Linux (/proc), the go command, and for Kafka and streams Java 17 or newer and Maven.
 package main
 
 import (
@@ -175,7 +175,8 @@ func run(ctx context.Context, s settings) (err error) {
 	if b.news, b.comments, b.report.Texts, err = readTexts(filepath.Join(b.root, s.data)); err != nil {
 		return err
 	}
-	b.report.Cores, b.report.Go, b.report.Method, b.report.Index = runtime.NumCPU(), runtime.Version(), s.method, s.index
+	b.report.Cores, b.report.Go, b.report.Method, b.report.Index = runtime.NumCPU(), runtime.Version(),
+		s.method, s.index
 	b.report.Partitions, b.report.Skip = s.partitions, s.skip
 	if err := b.measureAll(ctx); err != nil {
 		return err

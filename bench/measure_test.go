@@ -25,7 +25,14 @@ import (
 // all but the tail.
 func TestWatch(t *testing.T) {
 	began := time.Now()
-	readings := []reading{{records: 0}, {records: 99, cpu: 1}, {records: 100, cpu: 2}, {records: 899, cpu: 3}, {records: 910, cpu: time.Second, broker: time.Minute}, {records: 1_000}}
+	readings := []reading{
+		{records: 0},
+		{records: 99, cpu: 1},
+		{records: 100, cpu: 2},
+		{records: 899, cpu: 3},
+		{records: 910, cpu: time.Second, broker: time.Minute},
+		{records: 1_000},
+	}
 	next := 0
 	from, until, err := watch(t.Context(), 1_000, 0.1, func(context.Context) (reading, error) {
 		r := readings[next]
@@ -36,7 +43,9 @@ func TestWatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := measurement{Records: 810, Seconds: 2, CPUSeconds: (time.Second - 2).Seconds(), BrokerCPUSeconds: 60}
+	want := measurement{
+		Records: 810, Seconds: 2, CPUSeconds: (time.Second - 2).Seconds(), BrokerCPUSeconds: 60,
+	}
 	if got := from.to(until); got != want || got.rate() != 405 || next != len(readings) {
 		t.Errorf("%+v at %v/s, want %+v at 405/s", got, got.rate(), want)
 	}
@@ -46,9 +55,11 @@ func TestWatchGivesUp(t *testing.T) {
 	began, polls := time.Now(), 0
 	_, _, err := watch(t.Context(), 1_000, 0.1, func(context.Context) (reading, error) {
 		polls++
-		return reading{at: began.Add(time.Duration(polls) * stallTimeout), records: int64(min(polls, 3))}, nil
+		return reading{at: began.Add(time.Duration(polls) * stallTimeout), records: int64(min(polls, 3))},
+			nil
 	})
-	if err == nil || !strings.Contains(err.Error(), "nothing has moved for 2m0s; 3 of 1000 records are done") {
+	if err == nil || !strings.Contains(err.Error(),
+		"nothing has moved for 2m0s; 3 of 1000 records are done") {
 		t.Errorf("%v after %d polls", err, polls)
 	}
 }
@@ -71,7 +82,8 @@ func TestProcess(t *testing.T) {
 	}
 	start := func(script string) *process {
 		t.Helper()
-		p, err := launch(exec.CommandContext(t.Context(), "sh", "-c", script), "it", filepath.Join(t.TempDir(), "log"), true)
+		p, err := launch(exec.CommandContext(t.Context(), "sh", "-c", script), "it",
+			filepath.Join(t.TempDir(), "log"), true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +105,8 @@ func TestProcess(t *testing.T) {
 	}
 	p = start("echo why >&2; exit 3")
 	<-p.exited
-	if err := p.ended(); err == nil || !strings.Contains(err.Error(), "exit status 3") || !strings.Contains(err.Error(), "why") {
+	if err := p.ended(); err == nil || !strings.Contains(err.Error(), "exit status 3") ||
+		!strings.Contains(err.Error(), "why") {
 		t.Error(err)
 	}
 }
@@ -110,7 +123,8 @@ func TestSettings(t *testing.T) {
 		"-role ceiling -brokers b in out": "",
 	} {
 		_, _, _, err := parse(strings.Fields(line))
-		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+		if want == "" && err != nil || want != "" &&
+			(err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%q: %v, want %q", line, err, want)
 		}
 	}
@@ -121,7 +135,9 @@ func TestSettings(t *testing.T) {
 func TestRoles(t *testing.T) {
 	const n = 500
 	k := testCluster(t)
-	c := corpus{prefix: "c", texts: []text{{Content: "first!"}, {Content: "what a game, what a goal"}, {Content: "转发微博。"}}}
+	c := corpus{prefix: "c", texts: []text{
+		{Content: "first!"}, {Content: "what a game, what a goal"}, {Content: "转发微博。"},
+	}}
 	size, err := k.produce(t.Context(), "input", 4, c, n)
 	if err != nil || size < n*int64(len(c.value(0))) {
 		t.Fatalf("%d bytes were produced, %v", size, err)
@@ -135,7 +151,8 @@ func TestRoles(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var playing errgroup.Group
 	playing.Go(func() error {
-		return stage.Play(ctx, "ceiling", k.address, "simhash", []string{"input", "output", "group"}, io.Discard)
+		return stage.Play(ctx, "ceiling", k.address, "simhash", []string{"input", "output", "group"},
+			io.Discard)
 	})
 	wait.Until(t, "the ceiling's commits", func() bool {
 		done, err := k.committed(t.Context(), "group", "input")
@@ -168,7 +185,8 @@ func TestRoles(t *testing.T) {
 	if err := stage.Play(t.Context(), "streams", k.address, "simhash", nil, io.Discard); err == nil {
 		t.Error("a role that is none was played")
 	}
-	if err := stage.Play(t.Context(), "ceiling", k.address, "simhash", []string{"input"}, io.Discard); err == nil {
+	if err := stage.Play(t.Context(), "ceiling", k.address, "simhash", []string{"input"},
+		io.Discard); err == nil {
 		t.Error("a role without its topics was played")
 	}
 }
@@ -188,7 +206,10 @@ func testCluster(t *testing.T) *cluster {
 // What is seen is of an article that was sent, once; anything else ends the waiting.
 func TestSeen(t *testing.T) {
 	in := corpus{prefix: "n"}
-	record := func(id string) *kgo.Record { return &kgo.Record{Value: []byte(`{"article_id":"` + id + `"}`)} }
+	record := func(id string) *kgo.Record {
+		return &kgo.Record{Value: []byte(`{"article_id":"` + id +
+			`"}`)}
+	}
 	for _, test := range []struct {
 		ids  []string
 		want string

@@ -14,7 +14,10 @@ import (
 
 func rounds(rates ...float64) (m []measurement) {
 	for _, rate := range rates {
-		m = append(m, measurement{Records: 54_000, Seconds: 54_000 / rate, CPUSeconds: 2.7, BrokerCPUSeconds: 0.54, PeakBytes: 400 << 20})
+		m = append(m, measurement{
+			Records: 54_000, Seconds: 54_000 / rate, CPUSeconds: 2.7, BrokerCPUSeconds: 0.54,
+			PeakBytes: 400 << 20,
+		})
 	}
 	return m
 }
@@ -23,7 +26,8 @@ func rounds(rates ...float64) (m []measurement) {
 // somebody else, too.
 func full() report {
 	return report{
-		Cores: 2, Go: "go1.26", Method: "simhash", Index: "btree", Partitions: 4, Skip: 0.1, Texts: "made up",
+		Cores: 2, Go: "go1.26", Method: "simhash", Index: "btree", Partitions: 4, Skip: 0.1,
+		Texts: "made up",
 		Inputs: []inputReport{
 			{Name: "news", Records: 60_000, Bytes: 126_000_000, Roles: []roleReport{
 				{"clusterd", rounds(20_000, 10_000, 30_000)},

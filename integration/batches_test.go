@@ -32,7 +32,8 @@ import (
 	"github.com/clusterd/clusterd/internal/sample"
 )
 
-var mutations = flag.Int("mutations", 300, "how many spoilt record batches TestMutatedBatches sends")
+var mutations = flag.Int("mutations", 300,
+	"how many spoilt record batches TestMutatedBatches sends")
 
 // rawProducer sends record batches as they are.
 type rawProducer struct {
@@ -62,7 +63,8 @@ func (w *world) rawProducer() *rawProducer {
 	return p
 }
 
-// send returns the offset that the first record of the batch got, or why the broker refuses the batch.
+// send returns the offset that the first record of the batch got, or why the broker refuses the
+// batch.
 func (p *rawProducer) send(partition int32, batch []byte) (offset int64, refused error) {
 	p.Helper()
 	request := kmsg.NewPtrProduceRequest()
@@ -84,19 +86,26 @@ func sealed(b kmsg.RecordBatch) []byte {
 	b.Magic, b.PartitionLeaderEpoch, b.ProducerID, b.ProducerEpoch, b.FirstSequence = 2, -1, -1, -1, -1
 	b.Length = int32(49 + len(b.Records))
 	encoded := b.AppendTo(nil)
-	endian.BigEndian.PutUint32(encoded[17:], crc32.Checksum(encoded[21:], crc32.MakeTable(crc32.Castagnoli)))
+	sum := crc32.Checksum(encoded[21:], crc32.MakeTable(crc32.Castagnoli))
+	endian.BigEndian.PutUint32(encoded[17:], sum)
 	return encoded
 }
 
 // batchOf returns a batch of n encoded records.
 func batchOf(codec int16, n int, records []byte) kmsg.RecordBatch {
 	now := time.Now().UnixMilli()
-	return kmsg.RecordBatch{Attributes: codec, NumRecords: int32(n), LastOffsetDelta: int32(n - 1), FirstTimestamp: now, MaxTimestamp: now, Records: records}
+	return kmsg.RecordBatch{
+		Attributes: codec, NumRecords: int32(n), LastOffsetDelta: int32(n - 1),
+		FirstTimestamp: now, MaxTimestamp: now, Records: records,
+	}
 }
 
 // rawRecord returns an encoded record with a value of its own.
 func rawRecord(delta int32, value []byte) []byte {
-	r := kmsg.Record{OffsetDelta: delta, Key: []byte("k"), Value: value, Headers: []kmsg.Header{{Key: "clusterd.error", Value: []byte("forged")}}}
+	r := kmsg.Record{
+		OffsetDelta: delta, Key: []byte("k"), Value: value,
+		Headers: []kmsg.Header{{Key: "clusterd.error", Value: []byte("forged")}},
+	}
 	r.Length = int32(len(r.AppendTo(nil)) - 1)
 	return r.AppendTo(nil)
 }
@@ -132,17 +141,25 @@ func packed(codec int16, data []byte) []byte {
 	return out.Bytes()
 }
 
-// A real broker takes such batches from any producer. What can be read of them is, the rest is a dead letter,
-// and the stream goes on, also after a restart in the middle of it.
+// A real broker takes such batches from any producer. What can be read of them is, the rest is a
+// dead letter, and the stream goes on, also after a restart in the middle of it.
 func TestOddBatches(t *testing.T) {
 	t.Parallel()
 	generator := sample.New(12, time.Now())
 	article := func() []byte { return generator.Next().JSON() }
 	two := func(codec int16, first, second int32) kmsg.RecordBatch {
-		return batchOf(codec, 2, packed(codec, slices.Concat(rawRecord(first, article()), rawRecord(second, article()))))
+		records := slices.Concat(rawRecord(first, article()), rawRecord(second, article()))
+		return batchOf(codec, 2, packed(codec, records))
+	}
+	type batch = kmsg.RecordBatch
+	but := func(change func(*batch)) batch {
+		b := two(0, 0, 1)
+		change(&b)
+		return b
 	}
 	streams := func(codec int16) kmsg.RecordBatch {
-		return batchOf(codec, 2, slices.Concat(packed(codec, rawRecord(0, article())), packed(codec, rawRecord(1, article()))))
+		first, second := packed(codec, rawRecord(0, article())), packed(codec, rawRecord(1, article()))
+		return batchOf(codec, 2, slices.Concat(first, second))
 	}
 	old := batchOf(0, 1, rawRecord(0, article()))
 	tests := []struct {
@@ -162,11 +179,11 @@ func TestOddBatches(t *testing.T) {
 		{"two gzip members", streams(gzipped), true, 2},
 		{"two zstd frames", streams(zstded), true, 2},
 		{"an unknown codec", two(7, 0, 1), false, 0},
-		{"another number of records", func() kmsg.RecordBatch { b := two(0, 0, 1); b.NumRecords = 3; return b }(), false, 0},
-		{"no record", func() kmsg.RecordBatch { b := two(0, 0, 1); b.NumRecords, b.LastOffsetDelta = 0, -1; return b }(), false, 0},
-		{"bytes after the records", func() kmsg.RecordBatch { b := two(0, 0, 1); b.Records = append(b.Records, 0); return b }(), false, 0},
-		{"a control batch", func() kmsg.RecordBatch { b := two(0, 0, 1); b.Attributes |= 1 << 5; return b }(), false, 0},
-		{"a time before all times", func() kmsg.RecordBatch { b := two(0, 0, 1); b.FirstTimestamp = math.MinInt64; return b }(), false, 0},
+		{"another number of records", but(func(b *batch) { b.NumRecords = 3 }), false, 0},
+		{"no record", but(func(b *batch) { b.NumRecords, b.LastOffsetDelta = 0, -1 }), false, 0},
+		{"bytes after the records", but(func(b *batch) { b.Records = append(b.Records, 0) }), false, 0},
+		{"a control batch", but(func(b *batch) { b.Attributes |= 1 << 5 }), false, 0},
+		{"a time before all times", but(func(b *batch) { b.FirstTimestamp = math.MinInt64 }), false, 0},
 	}
 	w := newWorld(t, 1, "")
 	raw := w.rawProducer()
@@ -226,14 +243,15 @@ func checkBadBatch(t *testing.T, r *kgo.Record) {
 	first, _, _ := strings.Cut(header(r, "clusterd.offsets"), "-")
 	base := int64(endian.BigEndian.Uint64(r.Value))
 	switch at := offsetOf(t, header(r, "clusterd.source")); {
-	case header(r, "clusterd.error") != "bad_batch" || header(r, "clusterd.stage") != "fetch" || header(r, "clusterd.reason") == "" || r.Key != nil,
+	case header(r, "clusterd.error") != "bad_batch" || header(r, "clusterd.stage") != "fetch" ||
+		header(r, "clusterd.reason") == "" || r.Key != nil,
 		first != strconv.FormatInt(at, 10), at < base, r.Value[16] != 2:
 		t.Errorf("headers %v, and a batch from %d on", r.Headers, base)
 	}
 }
 
-// Thousands of batches with a right checksum, spoilt in some way: the broker refuses some, and clusterd works
-// through the others.
+// Thousands of batches with a right checksum, spoilt in some way: the broker refuses some, and
+// clusterd works through the others.
 func TestMutatedBatches(t *testing.T) {
 	t.Parallel()
 	random, generator := seeded(t), sample.New(*seed, time.Now())
@@ -259,7 +277,8 @@ func TestMutatedBatches(t *testing.T) {
 		records += int64(b.LastOffsetDelta) + 1
 	}
 	for p := range int32(2) { // good ones come after all
-		if _, err := raw.send(p, sealed(batchOf(0, 1, rawRecord(0, generator.Next().JSON())))); err != nil {
+		good := batchOf(0, 1, rawRecord(0, generator.Next().JSON()))
+		if _, err := raw.send(p, sealed(good)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -278,7 +297,8 @@ func TestMutatedBatches(t *testing.T) {
 		last, _ := strconv.ParseInt(to, 10, 64)
 		covered += last - first + 1
 	}
-	t.Logf("%d batches sent, %d taken with %d records, refused: %v; %d results, %d dead letters of records, %d of batches for %d records",
+	t.Logf("%d batches sent, %d taken with %d records, refused: %v; "+
+		"%d results, %d dead letters of records, %d of batches for %d records",
 		*mutations, taken, records, refused, read, other, bad, covered)
 	if read+int64(other)+covered != records+2 {
 		t.Errorf("%d records came out, of %d", read+int64(other)+covered, records+2)
@@ -335,7 +355,8 @@ func mutatedBatch(random *rand.Rand, generator *sample.Generator) (kmsg.RecordBa
 	switch random.IntN(6) {
 	case 0: // one stream after another
 		cut := random.IntN(n + 1)
-		encoded = slices.Concat(packed(codec, slices.Concat(records[:cut]...)), packed(codec, slices.Concat(records[cut:]...)))
+		encoded = slices.Concat(packed(codec, slices.Concat(records[:cut]...)),
+			packed(codec, slices.Concat(records[cut:]...)))
 	case 1: // and something behind it
 		encoded = append(packed(codec, slices.Concat(records...)), make([]byte, random.IntN(9))...)
 	default:

@@ -27,7 +27,8 @@ import (
 func topicFor(b *testing.B, partitions int32) string {
 	b.Helper()
 	name := fmt.Sprintf("b%d", time.Now().UnixNano())
-	if _, err := kadm.NewClient(client).CreateTopic(b.Context(), partitions, 1, nil, name); err != nil {
+	if _, err := kadm.NewClient(client).CreateTopic(b.Context(), partitions, 1, nil,
+		name); err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _, _ = kadm.NewClient(client).DeleteTopics(context.Background(), name) })
@@ -60,7 +61,8 @@ func BenchmarkTransaction(b *testing.B) {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
 			topic := topicFor(b, 4)
 			producer, err := sink.NewProducer(connect(b), slog.New(slog.DiscardHandler), sink.Settings{
-				TransactionalID: topic, Group: topic, Compression: "lz4", Limits: map[string]int{topic: 1 << 20},
+				TransactionalID: topic, Group: topic, Compression: "lz4",
+				Limits: map[string]int{topic: 1 << 20},
 			})
 			if err != nil {
 				b.Fatal(err)
@@ -70,7 +72,9 @@ func BenchmarkTransaction(b *testing.B) {
 			}
 			batch := sink.Batch{Offsets: []sink.Offset{{Topic: topic, Partition: 0, Offset: 1}}}
 			for i := range size {
-				batch.Records = append(batch.Records, kafka.Record{Topic: topic, Partition: i % 4, Value: fmt.Appendf(nil, "%0300d", i)})
+				batch.Records = append(batch.Records, kafka.Record{
+					Topic: topic, Partition: i % 4, Value: fmt.Appendf(nil, "%0300d", i),
+				})
 			}
 			for b.Loop() {
 				if _, err := producer.Commit(b.Context(), batch); err != nil {
@@ -92,7 +96,8 @@ func BenchmarkRead(b *testing.B) {
 		ctx, cancel := context.WithCancel(b.Context())
 		chunks, ended := make(chan consumer.Chunk), make(chan error, 1)
 		go func() {
-			ended <- consumer.NewLog(c, slog.New(slog.DiscardHandler), topic, map[int]int64{0: 0, 1: 0, 2: 0, 3: 0}, 8<<20).Read(ctx, chunks)
+			ended <- consumer.NewLog(c, slog.New(slog.DiscardHandler), topic,
+				map[int]int64{0: 0, 1: 0, 2: 0, 3: 0}, 8<<20).Read(ctx, chunks)
 		}()
 		for n := 0; n < articles; {
 			n += len((<-chunks).Records)
@@ -115,12 +120,16 @@ func BenchmarkRun(b *testing.B) {
 		c := config.Default()
 		c.Kafka.Brokers, c.Kafka.CreateTopics = []string{address}, true
 		c.Input.Topic, c.Input.Group = topic, topic
-		c.Output.Topic, c.Output.ClustersTopic, c.Output.DeadLetterTopic = topic+"-results", topic+"-clusters", topic+"-dead"
+		c.Output.Topic, c.Output.ClustersTopic, c.Output.DeadLetterTopic = topic+"-results", topic+
+			"-clusters", topic+"-dead"
 		c.State.Dir = b.TempDir()
 		ctx, cancel := context.WithCancel(b.Context())
 		ended := make(chan error, 1)
 		began := time.Now()
-		go func() { ended <- pipeline.Run(ctx, c, connect(b), slog.New(slog.DiscardHandler), monitor.New("bench")) }()
+		go func() {
+			ended <- pipeline.Run(ctx, c, connect(b), slog.New(slog.DiscardHandler),
+				monitor.New("bench"))
+		}()
 		first, last := committed(b, topic, articles)
 		cancel()
 		if err := <-ended; err != nil {
@@ -131,7 +140,8 @@ func BenchmarkRun(b *testing.B) {
 	}
 }
 
-// committed polls the group's offsets and returns when the first and the last article were committed.
+// committed polls the group's offsets and returns when the first and the last article were
+// committed.
 func committed(b *testing.B, group string, articles int64) (first, last time.Time) {
 	b.Helper()
 	for {

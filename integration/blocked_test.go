@@ -56,31 +56,38 @@ func (i *instance) condition() (c condition) {
 // hang leaves a transaction open in a topic, with one record.
 func (w *world) hang(topic string) *kgo.Client {
 	w.Helper()
-	other := w.producer(kgo.TransactionalID(w.group+"-other"), kgo.DefaultProduceTopic(topic), kgo.TransactionTimeout(15*time.Minute))
+	other := w.producer(kgo.TransactionalID(w.group+"-other"), kgo.DefaultProduceTopic(topic),
+		kgo.TransactionTimeout(15*time.Minute))
 	if err := other.BeginTransaction(); err != nil {
 		w.Fatal(err)
 	}
-	if err := other.ProduceSync(w.Context(), kgo.KeyStringRecord("open", "open")).FirstErr(); err != nil {
+	if err := other.ProduceSync(w.Context(), kgo.KeyStringRecord("open",
+		"open")).FirstErr(); err != nil {
 		w.Fatal(err)
 	}
 	return other
 }
 
-// waitHeld waits until /readyz names the open transaction of a topic and is not ready, and does what it says.
+// waitHeld waits until /readyz names the open transaction of a topic and is not ready, and does
+// what it says.
 func (i *instance) waitHeld(topic, state string, records int64) {
 	i.Helper()
-	i.eventually("/readyz to say no", func() bool { c := i.condition(); return len(c.OpenTransactions) == 1 && !c.Ready })
+	i.eventually("/readyz to say no",
+		func() bool { c := i.condition(); return len(c.OpenTransactions) == 1 && !c.Ready })
 	i.waitFor("an open transaction holds a partition back")
 	i.eventually("a minute to pass", func() bool {
-		return i.metric(fmt.Sprintf(`clusterd_open_transaction_seconds{partition="0",topic=%q}`, topic)) > 60
+		return i.metric(fmt.Sprintf(`clusterd_open_transaction_seconds{partition="0",topic=%q}`,
+			topic)) > 60
 	})
 	c := i.condition()
 	open := c.OpenTransactions[0]
 	if c.Ready || c.State != state || open.Topic != topic || open.Records != records {
-		i.Errorf("ready %t, state %s, open %+v; want not ready, %s, %d records of %s", c.Ready, c.State, open, state, records, topic)
+		i.Errorf("ready %t, state %s, open %+v; want not ready, %s, %d records of %s", c.Ready, c.State,
+			open, state, records, topic)
 	}
 	command := fmt.Sprintf("abort --topic %s --partition 0 --start-offset %d", topic, open.Offset)
-	if !strings.Contains(c.Reason, fmt.Sprintf("holds %s/0 back at offset %d since ", topic, open.Offset)) || !strings.Contains(c.Reason, command) {
+	if !strings.Contains(c.Reason, fmt.Sprintf("holds %s/0 back at offset %d since ", topic,
+		open.Offset)) || !strings.Contains(c.Reason, command) {
 		i.Errorf("reason %q, want where it is, and %q", c.Reason, command)
 	}
 	mustBroker(i.T, append([]string{"tool", "transactions"}, strings.Fields(command)...)...)
@@ -101,8 +108,8 @@ func (i *instance) metric(name string) float64 {
 	return -1
 }
 
-// An open transaction in the input hides no lag: what is behind it counts, it shows by its name, and what /readyz says
-// to do about it helps.
+// An open transaction in the input hides no lag: what is behind it counts, it shows by its name,
+// and what /readyz says to do about it helps.
 func TestOpenTransactionInTheInput(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1, "")
@@ -135,7 +142,8 @@ func TestOpenTransactionInTheClusters(t *testing.T) {
 	w.audit()
 }
 
-// A result that the output topic refuses as too large shows, with what to do, and is written when that was done.
+// A result that the output topic refuses as too large shows, with what to do, and is written when
+// that was done.
 func TestResultTooLarge(t *testing.T) {
 	for name, topic := range map[string]func(w *world) string{
 		"results":  func(w *world) string { return w.output },
@@ -151,7 +159,8 @@ func TestResultTooLarge(t *testing.T) {
 			running.waitFor("refuses the record of key ")
 			before := w.ends(topic)[0]
 			c := running.condition()
-			if c.Ready || c.State != "blocked" || !strings.Contains(c.Reason, "topic "+topic+" refuses the record of key ") || !strings.Contains(c.Reason, "max.message.bytes") {
+			if c.Ready || c.State != "blocked" || !strings.Contains(c.Reason, "topic "+topic+
+				" refuses the record of key ") || !strings.Contains(c.Reason, "max.message.bytes") {
 				t.Errorf("ready %t, state %s: %s", c.Ready, c.State, c.Reason)
 			}
 			if n := running.metric(`clusterd_state{state="blocked"}`); n != 1 {
@@ -160,7 +169,8 @@ func TestResultTooLarge(t *testing.T) {
 			// It does not write the same again and again.
 			deadline := time.Now().Add(8 * time.Second)
 			running.eventually("some time to pass", func() bool { return time.Now().After(deadline) })
-			if after := w.ends(topic)[0]; after > before+1 { // the marker of the transaction that was aborted
+			// the marker of the transaction that was aborted
+			if after := w.ends(topic)[0]; after > before+1 {
 				t.Errorf("%s grew from %d to %d records while it refused", topic, before, after)
 			}
 			if n := w.consumed(); n > 0 {
@@ -178,14 +188,16 @@ func TestResultTooLarge(t *testing.T) {
 	}
 }
 
-// A broker that is away at the start shows within seconds, in the reason, and the health pages are there from the start.
+// A broker that is away at the start shows within seconds, in the reason, and the health pages are
+// there from the start.
 func TestBrokerAwayAtTheStart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1, fmt.Sprintf("kafka: {brokers: [\"127.0.0.1:%d\"]}\n", freePort(t)))
 	began := time.Now()
 	running := w.start()
 	running.eventually("/livez", func() bool { return running.page("/livez") == "ok\n" })
-	running.eventually("the broker in the reason", func() bool { return strings.Contains(running.readyz().Reason, "no broker listens there") })
+	running.eventually("the broker in the reason",
+		func() bool { return strings.Contains(running.readyz().Reason, "no broker listens there") })
 	t.Logf("it shows %.1f s after the start: %s", time.Since(began).Seconds(), running.readyz().Reason)
 	if r := running.readyz(); r.Ready || r.State != "joining" {
 		t.Errorf("ready %t, state %s", r.Ready, r.State)
@@ -193,7 +205,8 @@ func TestBrokerAwayAtTheStart(t *testing.T) {
 	running.stop()
 }
 
-// A broker that has never been used makes its own topics when it is first asked for them. That is no trouble.
+// A broker that has never been used makes its own topics when it is first asked for them. That is
+// no trouble.
 func TestFreshBrokerIsNoTrouble(t *testing.T) {
 	t.Parallel()
 	at := []string{"--dir", t.TempDir(), "--port", strconv.Itoa(freePort(t))}

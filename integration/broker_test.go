@@ -24,7 +24,8 @@ func TestBrokerDown(t *testing.T) {
 	mustBroker(t, "kill")
 	gone := time.Now()
 	w.eventually("/readyz to say no", func() bool { return !running.readyz().Ready })
-	t.Logf("not ready %.1f s after the broker died: %s", time.Since(gone).Seconds(), running.readyz().Reason)
+	t.Logf("not ready %.1f s after the broker died: %s", time.Since(gone).Seconds(),
+		running.readyz().Reason)
 	for time.Since(gone) < *down {
 		if running.readyz().Ready {
 			t.Fatal("it is ready without a broker")
@@ -73,7 +74,8 @@ func TestFirstBrokerHangs(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer hangs.Close()
-	w := newWorld(t, 2, fmt.Sprintf("kafka: {brokers: [%q, %q], create_topics: true}\n%s", hangs.Addr(), brokers[0], noLinger))
+	w := newWorld(t, 2, fmt.Sprintf("kafka: {brokers: [%q, %q], create_topics: true}\n%s",
+		hangs.Addr(), brokers[0], noLinger))
 	stream := w.stream(perSecond)
 	first := w.start()
 	first.waitLive()

@@ -13,7 +13,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// setOffset sets the group's offset of partition 0, as kafka-consumer-groups does; the group must be empty.
+// setOffset sets the group's offset of partition 0, as kafka-consumer-groups does; the group must
+// be empty.
 func (w *world) setOffset(to int64) {
 	w.Helper()
 	w.eventually("the offset to be set", func() bool {
@@ -37,13 +38,14 @@ func (w *world) pipeline() string {
 func (w *world) writeCluster(r *kgo.Record) {
 	w.Helper()
 	r.Topic = w.clusters
-	if err := w.producer(kgo.RecordPartitioner(kgo.ManualPartitioner())).ProduceSync(w.Context(), r).FirstErr(); err != nil {
+	if err := w.producer(kgo.RecordPartitioner(kgo.ManualPartitioner())).ProduceSync(w.Context(),
+		r).FirstErr(); err != nil {
 		w.Fatal(err)
 	}
 }
 
-// Offsets of the group that were set back, or are gone, are refused: to read on from there would count articles twice.
-// When they are put back, it goes on.
+// Offsets of the group that were set back, or are gone, are refused: to read on from there would
+// count articles twice. When they are put back, it goes on.
 func TestOffsetsSetBack(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1, "")
@@ -56,7 +58,8 @@ func TestOffsetsSetBack(t *testing.T) {
 		set  func()
 		want string
 	}{
-		{"by five", func() { w.setOffset(15) }, "is at offset 15 of " + w.input + "/0, of which it has made clusters up to offset 20"},
+		{"by five", func() { w.setOffset(15) }, "is at offset 15 of " + w.input +
+			"/0, of which it has made clusters up to offset 20"},
 		{"to the beginning", func() { w.setOffset(0) }, "is at offset 0 of " + w.input + "/0"},
 		{"the group is gone", func() {
 			if _, err := admin.DeleteGroups(t.Context(), w.group); err != nil {
@@ -85,7 +88,8 @@ func TestOffsetsSetBack(t *testing.T) {
 	}
 }
 
-// Offsets that were set forward skip articles, which may be meant: it logs them and goes on, and the audit reports them.
+// Offsets that were set forward skip articles, which may be meant: it logs them and goes on, and
+// the audit reports them.
 func TestOffsetsSetForward(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1, "")
@@ -108,7 +112,8 @@ func TestOffsetsSetForward(t *testing.T) {
 	}
 }
 
-// The clusters of a group are made by one group and with one setting of all that decides, until it is started anew.
+// The clusters of a group are made by one group and with one setting of all that decides, until it
+// is started anew.
 func TestOtherSettingsAreRefused(t *testing.T) {
 	for _, test := range []struct {
 		name, before, after string
@@ -117,9 +122,16 @@ func TestOtherSettingsAreRefused(t *testing.T) {
 		{"distance", "", "cluster: {distance: 4}\n", "cluster.distance was 3 and is 4"},
 		{"window", "", "cluster: {window: 3d}\n", `cluster.window was "0s" and is 72h0m0s`},
 		{"window, none", "cluster: {window: 3d}\n", "", `cluster.window was "72h0m0s" and is 0s`},
-		{"similarity", "fingerprint: {method: minhash}\n", "fingerprint: {method: minhash}\ncluster: {similarity: 0.9}\n", "cluster.similarity was 0.77 and is 0.9"},
+		{
+			"similarity", "fingerprint: {method: minhash}\n",
+			"fingerprint: {method: minhash}\ncluster: {similarity: 0.9}\n",
+			"cluster.similarity was 0.77 and is 0.9",
+		},
 		{"scope", "", "cluster: {scope: partition}\n", `cluster.scope was "topic" and is partition`},
-		{"scope, the other way", "cluster: {scope: partition}\n", "", `cluster.scope was "partition" and is topic`},
+		{
+			"scope, the other way", "cluster: {scope: partition}\n", "",
+			`cluster.scope was "partition" and is topic`,
+		},
 		{"group", "", "input: {topic: INPUT, group: another}\n", "and this is group another"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -140,8 +152,8 @@ func TestOtherSettingsAreRefused(t *testing.T) {
 	}
 }
 
-// What clusterd cannot have written stops it, with exit code 1, where it is and how to take it out; a standby too. With
-// the tombstone that the message names, it goes on.
+// What clusterd cannot have written stops it, with exit code 1, where it is and how to take it out;
+// a standby too. With the tombstone that the message names, it goes on.
 func TestJunkInTheClustersTopic(t *testing.T) {
 	const fields = `"fingerprint":"00000000000000ff","first_seen":"2026-05-01T12:00:00Z","last_seen":%q,"representative":{"id":"a","title":""},"pipeline":%q}`
 	for _, test := range []struct {
@@ -150,13 +162,23 @@ func TestJunkInTheClustersTopic(t *testing.T) {
 		want string
 	}{
 		{"size -1", func(w *world, pipeline string) *kgo.Record {
-			return &kgo.Record{Value: fmt.Appendf(nil, `{"cluster_id":"%s/0/0","seq":0,"size":-1,`+fields, w.input, "2026-05-01T12:00:00Z", pipeline)}
+			return &kgo.Record{Value: fmt.Appendf(nil, `{"cluster_id":"%s/0/0","seq":0,"size":-1,`+fields,
+				w.input, "2026-05-01T12:00:00Z", pipeline)}
 		}, "size -1"},
 		{"the year 9999", func(w *world, pipeline string) *kgo.Record {
-			return &kgo.Record{Value: fmt.Appendf(nil, `{"cluster_id":"%s/0/0","seq":0,"size":1,`+fields, w.input, "9999-12-31T23:59:59Z", pipeline)}
+			return &kgo.Record{Value: fmt.Appendf(nil, `{"cluster_id":"%s/0/0","seq":0,"size":1,`+fields,
+				w.input, "9999-12-31T23:59:59Z", pipeline)}
 		}, "9999-12-31T23:59:59Z is in the future"},
-		{"text", func(*world, string) *kgo.Record { return &kgo.Record{Key: []byte("it's mine"), Value: []byte("hello")} }, "not a cluster"},
-		{"an empty value", func(*world, string) *kgo.Record { return &kgo.Record{Key: []byte("x"), Value: []byte{}} }, "not a cluster"},
+		{"text", func(*world, string) *kgo.Record {
+			return &kgo.Record{
+				Key: []byte("it's mine"), Value: []byte("hello"),
+			}
+		}, "not a cluster"},
+		{
+			"an empty value",
+			func(*world, string) *kgo.Record { return &kgo.Record{Key: []byte("x"), Value: []byte{}} },
+			"not a cluster",
+		},
 		{"a large value", func(*world, string) *kgo.Record {
 			return &kgo.Record{Key: []byte("zeros"), Value: make([]byte, 4<<20)}
 		}, "more than 1048576 bytes"},
@@ -177,7 +199,8 @@ func TestJunkInTheClustersTopic(t *testing.T) {
 			standby.waitStandby()
 			record := test.junk(w, w.pipeline())
 			if record.Key == nil {
-				record.Key, record.Headers = []byte(w.input+"/0/0"), []kgo.RecordHeader{{Key: "clusterd.position", Value: []byte("0")}}
+				record.Key, record.Headers = []byte(w.input+"/0/0"),
+					[]kgo.RecordHeader{{Key: "clusterd.position", Value: []byte("0")}}
 			}
 			w.writeCluster(record)
 			at := fmt.Sprintf("%s/0/%d", w.clusters, record.Offset)

@@ -16,7 +16,8 @@ import (
 
 var damages = flag.Int("damages", 6, "how often TestDiskDamaged damages a file")
 
-// A disk that is full does not spoil anything: what had been read goes on when there is space again.
+// A disk that is full does not spoil anything: what had been read goes on when there is space
+// again.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 2, noLinger)
@@ -50,7 +51,8 @@ func TestDiskFull(t *testing.T) {
 	w.progress(w.consumed())
 	running.signal(syscall.SIGTERM)
 	err := running.wait()
-	if said := running.said(); !strings.Contains(said, "no space left on device") || !strings.Contains(said, dir) {
+	if said := running.said(); !strings.Contains(said, "no space left on device") ||
+		!strings.Contains(said, dir) {
 		t.Errorf("it ended with %v and does not say which disk is full:\n%s", err, said)
 	}
 	full := w.startIn(dir)

@@ -34,8 +34,8 @@ var failpoints = []struct {
 	{failpoint.Recovering, 1},
 }
 
-// An instance that dies at any of the points, also in the middle of coming back, leaves nothing behind
-// that a new start does not mend.
+// An instance that dies at any of the points, also in the middle of coming back, leaves nothing
+// behind that a new start does not mend.
 func TestFailpoints(t *testing.T) {
 	t.Parallel()
 	w, random := newWorld(t, 4, noLinger), seeded(t)
@@ -61,7 +61,8 @@ func TestFailpoints(t *testing.T) {
 			if err := dying.wait(); !dying.killed() {
 				t.Fatalf("%s: it ended with %v", point.name, err)
 			}
-			t.Logf("killed at %s, hit %d, after %.1f s: %d offsets committed before, %d after", point.name, hit, time.Since(began).Seconds(), before, w.consumed())
+			t.Logf("killed at %s, hit %d, after %.1f s: %d offsets committed before, %d after", point.name,
+				hit, time.Since(began).Seconds(), before, w.consumed())
 		}
 	}
 	stream.stop()
@@ -78,7 +79,8 @@ func TestErrorsOnTheWay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 2, noLinger)
 	points := []string{
-		"before-produce=3:error", "after-produce=6:error", "after-offsets=9:error", "before-end=12:error", "after-end=15:error",
+		"before-produce=3:error", "after-produce=6:error", "after-offsets=9:error", "before-end=12:error",
+		"after-end=15:error",
 		"before-disk=18:error", "fenced=2:error",
 	}
 	stream := w.stream(perSecond)

@@ -101,14 +101,16 @@ func TestSameFolder(t *testing.T) {
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1, "")
-	article := []byte(`{"title":"Harbour bridge opens","content":"The new bridge over the northern harbour opened to traffic this morning."}`)
+	article := []byte(
+		`{"title":"Harbour bridge opens","content":"The new bridge over the northern harbour opened to traffic this morning."}`)
 	for n := 1; n <= 3; n++ {
 		running := w.start()
 		w.produce(&kgo.Record{Value: article})
 		w.done()
 		running.stop()
 		results := w.results()
-		if last := results[len(results)-1]; len(results) != n || last.Size != n || *last.ClusterID != w.input+"/0/0" {
+		if last := results[len(results)-1]; len(results) != n || last.Size != n ||
+			*last.ClusterID != w.input+"/0/0" {
 			t.Fatalf("run %d: %+v", n, last)
 		}
 	}
@@ -125,7 +127,8 @@ func TestPartitionsAdded(t *testing.T) {
 		for range 200 {
 			records = append(records, &kgo.Record{Partition: partition, Value: generator.Next().JSON()})
 		}
-		if err := w.producer(kgo.RecordPartitioner(kgo.ManualPartitioner())).ProduceSync(t.Context(), records...).FirstErr(); err != nil {
+		if err := w.producer(kgo.RecordPartitioner(kgo.ManualPartitioner())).ProduceSync(t.Context(),
+			records...).FirstErr(); err != nil {
 			t.Fatal(err)
 		}
 	}

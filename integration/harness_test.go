@@ -1,9 +1,9 @@
 //go:build integration
 
 // Package integration tests clusterd as a user runs it, against a real Apache Kafka that the script
-// kafka beside it starts. Nothing here shares code with what decides in clusterd: topics are read with
-// another client, and whether the right thing came out is for clusterd audit to say, whose model is
-// its own.
+// kafka beside it starts. Nothing here shares code with what decides in clusterd: topics are read
+// with another client, and whether the right thing came out is for clusterd audit to say, whose
+// model is its own.
 package integration
 
 import (
@@ -37,10 +37,12 @@ var (
 	admin   *kadm.Client // the same
 )
 
-// answerTimeout is how long a test waits for an answer before it asks again: a broker may be frozen.
+// answerTimeout is how long a test waits for an answer before it asks again: a broker may be
+// frozen.
 const answerTimeout = 2 * time.Second
 
-var seed = flag.Uint64("seed", 0, "what the choices of the fault tests follow from; 0 takes another one each time, and says which")
+var seed = flag.Uint64("seed", 0,
+	"what the choices of the fault tests follow from; 0 takes another one each time, and says which")
 
 func TestMain(m *testing.M) {
 	code, err := run(m)
@@ -52,7 +54,8 @@ func TestMain(m *testing.M) {
 }
 
 func run(m *testing.M) (int, error) {
-	// Parallel tests wait for Kafka's timeouts in the main, not for a core. The command line goes first.
+	// Parallel tests wait for Kafka's timeouts in the main, not for a core. The command line goes
+	// first.
 	if err := flag.Set("test.parallel", "4"); err != nil {
 		return 1, err
 	}
@@ -67,7 +70,8 @@ func run(m *testing.M) (int, error) {
 	defer os.RemoveAll(dir)
 	binary, hurting = filepath.Join(dir, "clusterd"), filepath.Join(dir, "clusterd-failpoints")
 	for _, args := range [][]string{{"-o", binary}, {"-o", hurting, "-tags", "failpoints"}} {
-		if out, err := exec.Command("go", append(append([]string{"build"}, args...), "../cmd/clusterd")...).CombinedOutput(); err != nil {
+		if out, err := exec.Command("go", append(append([]string{"build"}, args...),
+			"../cmd/clusterd")...).CombinedOutput(); err != nil {
 			return 1, fmt.Errorf("building clusterd: %w\n%s", err, out)
 		}
 	}
@@ -77,7 +81,8 @@ func run(m *testing.M) (int, error) {
 	}
 	brokers = strings.Split(addresses, ",")
 	address = brokers[0]
-	if client, err = kgo.NewClient(kgo.SeedBrokers(brokers...), kgo.RequestTimeoutOverhead(answerTimeout)); err != nil {
+	if client, err = kgo.NewClient(kgo.SeedBrokers(brokers...),
+		kgo.RequestTimeoutOverhead(answerTimeout)); err != nil {
 		return 1, err
 	}
 	defer client.Close()
@@ -128,12 +133,14 @@ func newWorld(t *testing.T, partitions int32, extra string) *world {
 	t.Helper()
 	name := fmt.Sprintf("w%d-%d", time.Now().UnixNano(), worlds.Add(1))
 	w := &world{
-		T: t, input: name + ".articles", output: name + ".results", clusters: name + ".clusters", dead: name + ".dead", group: name,
+		T: t, input: name + ".articles", output: name + ".results", clusters: name + ".clusters",
+		dead: name + ".dead", group: name,
 		dir: t.TempDir(), timeout: wait.Timeout,
 	}
 	w.config = filepath.Join(w.dir, "clusterd.yaml")
 	w.Cleanup(func() { // a broker with many topics takes long to come back
-		_, _ = admin.DeleteTopics(context.WithoutCancel(w.Context()), w.input, w.output, w.clusters, w.dead)
+		_, _ = admin.DeleteTopics(context.WithoutCancel(w.Context()), w.input, w.output, w.clusters,
+			w.dead)
 	})
 	w.createTopic(w.input, partitions, "max.message.bytes", "8000000")
 	w.configure(extra)
@@ -144,7 +151,8 @@ func newWorld(t *testing.T, partitions int32, extra string) *world {
 func (w *world) configure(extra string) {
 	w.Helper()
 	if !strings.Contains(extra, "kafka:") {
-		extra += fmt.Sprintf("kafka: {brokers: [\"%s\"], create_topics: true}\n", strings.Join(brokers, `", "`))
+		extra += fmt.Sprintf("kafka: {brokers: [\"%s\"], create_topics: true}\n",
+			strings.Join(brokers, `", "`))
 	}
 	if !strings.Contains(extra, "input:") {
 		extra += fmt.Sprintf("input: {topic: %s, group: %s}\n", w.input, w.group)
@@ -167,7 +175,8 @@ func (w *world) replace(old, new string) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	if err := os.WriteFile(w.config, []byte(strings.ReplaceAll(string(text), old, new)), 0o600); err != nil {
+	if err := os.WriteFile(w.config, []byte(strings.ReplaceAll(string(text), old, new)),
+		0o600); err != nil {
 		w.Fatal(err)
 	}
 }
@@ -218,7 +227,9 @@ func (w *world) eventually(what string, condition func() bool) {
 func (w *world) producer(options ...kgo.Opt) *kgo.Client {
 	w.Helper()
 	client, err := kgo.NewClient(append([]kgo.Opt{
-		kgo.SeedBrokers(brokers...), kgo.DefaultProduceTopic(w.input), kgo.ProducerBatchMaxBytes(8_000_000), kgo.UnknownTopicRetries(-1), // a busy broker makes topics slowly
+		// a busy broker makes topics slowly
+		kgo.SeedBrokers(brokers...), kgo.DefaultProduceTopic(w.input),
+		kgo.ProducerBatchMaxBytes(8_000_000), kgo.UnknownTopicRetries(-1),
 	}, options...)...)
 	if err != nil {
 		w.Fatal(err)
@@ -323,7 +334,8 @@ func (w *world) read(topic string, level kgo.IsolationLevel) []*kgo.Record {
 	if len(from) == 0 {
 		return nil
 	}
-	client, err := kgo.NewClient(kgo.SeedBrokers(brokers...), kgo.FetchIsolationLevel(level), kgo.KeepControlRecords(),
+	client, err := kgo.NewClient(kgo.SeedBrokers(brokers...), kgo.FetchIsolationLevel(level),
+		kgo.KeepControlRecords(),
 		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: from}))
 	if err != nil {
 		w.Fatal(err)

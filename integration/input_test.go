@@ -16,7 +16,8 @@ import (
 	"github.com/clusterd/clusterd/internal/sample"
 )
 
-// Every record ends in results or in dead letters, whatever it holds, and the partition never stops.
+// Every record ends in results or in dead letters, whatever it holds, and the partition never
+// stops.
 func TestBadInput(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000)
@@ -28,12 +29,26 @@ func TestBadInput(t *testing.T) {
 		{"bad JSON", `{"title":`, "bad_json"},
 		{"not an object", `["title"]`, "bad_json"},
 		{"wrong types", `{"title":7,"content":["x"]}`, "bad_field"},
-		{"a title of another type", `{"title":7,"content":"The pilot boat waits beyond the bar."}`, "new"},
-		{"an unknown time", `{"content":"Herring is landed at the northern quay.","published_at":"yesterday"}`, "new"},
-		{"a time of a feed", `{"content":"Dredgers deepen the channel by a metre.","published_at":"Sun, 22 Nov 2026 10:00:00 +0800"}`, "new"},
-		{"an id of another type", `{"id":{"$oid":"7"},"content":"The fog horn is heard as far as the mill."}`, "new"},
-		{"a long id", `{"id":"` + strings.Repeat("i", 2000) + `","content":"Divers look for the anchor of the old brig."}`, "new"},
-		{"a byte order mark", "\ufeff" + `{"content":"The customs house is painted white again."}`, "new"},
+		{
+			"a title of another type", `{"title":7,"content":"The pilot boat waits beyond the bar."}`, "new",
+		},
+		{
+			"an unknown time",
+			`{"content":"Herring is landed at the northern quay.","published_at":"yesterday"}`, "new",
+		},
+		{
+			"a time of a feed",
+			`{"content":"Dredgers deepen the channel by a metre.","published_at":"Sun, 22 Nov 2026 10:00:00 +0800"}`, "new",
+		},
+		{
+			"an id of another type",
+			`{"id":{"$oid":"7"},"content":"The fog horn is heard as far as the mill."}`, "new",
+		},
+		{"a long id", `{"id":"` + strings.Repeat("i", 2000) +
+			`","content":"Divers look for the anchor of the old brig."}`, "new"},
+		{
+			"a byte order mark", "\ufeff" + `{"content":"The customs house is painted white again."}`, "new",
+		},
 		{"GBK", encoded(t, "gbk", `{"content":"港口的渔船已经回港避风，学校停课一天。"}`), "new"},
 		{"the same in UTF-16", encoded(t, "utf-16le", `{"content":"港口的渔船已经回港避风，学校停课一天。"}`), "joined"},
 		{"the same in UTF-8", `{"content":"港口的渔船已经回港避风，学校停课一天。"}`, "joined"},
@@ -58,7 +73,10 @@ func TestBadInput(t *testing.T) {
 		if test.value == null {
 			value = nil
 		}
-		w.produce(&kgo.Record{Key: []byte(test.name), Value: value, Headers: []kgo.RecordHeader{{Key: "from", Value: []byte("a test")}}})
+		w.produce(&kgo.Record{
+			Key: []byte(test.name), Value: value,
+			Headers: []kgo.RecordHeader{{Key: "from", Value: []byte("a test")}},
+		})
 	}
 	w.done()
 	running.stop()
@@ -115,7 +133,8 @@ func checkDeadLetter(t *testing.T, r *kgo.Record, class, value string) {
 	if r.Value == nil && value != null || r.Value != nil && string(r.Value) != value {
 		t.Errorf("the value did not come as it was: %d bytes of %d", len(r.Value), len(value))
 	}
-	if header(r, "from") != "a test" || header(r, "clusterd.stage") == "" || header(r, "clusterd.reason") == "" {
+	if header(r, "from") != "a test" || header(r, "clusterd.stage") == "" ||
+		header(r, "clusterd.reason") == "" {
 		t.Errorf("headers: %v", r.Headers)
 	}
 }
@@ -156,11 +175,13 @@ func TestDeadLetterCut(t *testing.T) {
 	w.createTopic(w.dead, 1, "max.message.bytes", "100000")
 	running := w.start()
 	value := bytes.Repeat([]byte("x"), 5<<20)
-	w.produce(&kgo.Record{Value: value}, &kgo.Record{Value: []byte(`{"content":"The ferry returns."}`)})
+	w.produce(&kgo.Record{Value: value},
+		&kgo.Record{Value: []byte(`{"content":"The ferry returns."}`)})
 	w.done()
 	running.stop()
 	dead := w.deadLetters()
-	if len(dead) != 1 || header(dead[0], "clusterd.truncated") != fmt.Sprint(len(value)) || !bytes.HasPrefix(value, dead[0].Value) {
+	if len(dead) != 1 || header(dead[0], "clusterd.truncated") != fmt.Sprint(len(value)) ||
+		!bytes.HasPrefix(value, dead[0].Value) {
 		t.Errorf("%d dead letters, headers %v", len(dead), dead[0].Headers)
 	}
 }

@@ -31,8 +31,8 @@ type instance struct {
 	err        error // after exited
 }
 
-// start starts an instance in the first directory that no living one has: after a kill, that is the directory
-// of the one that was killed. failpoints is what CLUSTERD_FAILPOINT says.
+// start starts an instance in the first directory that no living one has: after a kill, that is the
+// directory of the one that was killed. failpoints is what CLUSTERD_FAILPOINT says.
 func (w *world) start(failpoints ...string) *instance {
 	w.Helper()
 	return w.startIn(w.otherDir(), failpoints...)
@@ -42,7 +42,10 @@ func (w *world) start(failpoints ...string) *instance {
 func (w *world) otherDir() string {
 	for n := 1; ; n++ {
 		dir := filepath.Join(w.dir, fmt.Sprintf("state-%d", n))
-		if !slices.ContainsFunc(w.instances, func(i *instance) bool { return i.dir == dir && !i.ended() }) {
+		if !slices.ContainsFunc(w.instances, func(i *instance) bool {
+			return i.dir == dir &&
+				!i.ended()
+		}) {
 			return dir
 		}
 	}
@@ -56,7 +59,8 @@ func (w *world) startIn(dir string, failpoints ...string) *instance {
 	}
 	defer log.Close()
 	i := &instance{
-		world: w, dir: dir, listen: fmt.Sprintf("127.0.0.1:%d", freePort(w.T)), failpoints: strings.Join(failpoints, ","), log: log.Name(),
+		world: w, dir: dir, listen: fmt.Sprintf("127.0.0.1:%d", freePort(w.T)),
+		failpoints: strings.Join(failpoints, ","), log: log.Name(),
 		exited: make(chan struct{}),
 	}
 	program := binary
@@ -64,7 +68,8 @@ func (w *world) startIn(dir string, failpoints ...string) *instance {
 		program = hurting
 	}
 	i.cmd = exec.Command(program, "run", "-c", w.config)
-	i.cmd.Env = append(os.Environ(), "CLUSTERD_TEST_DIR="+dir, "CLUSTERD_TEST_LISTEN="+i.listen, "CLUSTERD_FAILPOINT="+i.failpoints)
+	i.cmd.Env = append(os.Environ(), "CLUSTERD_TEST_DIR="+dir, "CLUSTERD_TEST_LISTEN="+i.listen,
+		"CLUSTERD_FAILPOINT="+i.failpoints)
 	i.cmd.Stderr = log
 	if err := i.cmd.Start(); err != nil {
 		w.Fatal(err)
@@ -86,7 +91,8 @@ func (i *instance) cleanUp() {
 	}
 	const most = 8 << 10
 	said := i.said()
-	i.Logf("the end of what process %d said, which ended with %v:\n%s", i.cmd.Process.Pid, i.err, said[max(0, len(said)-most):])
+	i.Logf("the end of what process %d said, which ended with %v:\n%s", i.cmd.Process.Pid, i.err,
+		said[max(0, len(said)-most):])
 }
 
 func (i *instance) ended() bool {
@@ -130,7 +136,10 @@ func (i *instance) signal(s syscall.Signal) {
 // system heeds it.
 func (i *instance) stop() {
 	i.Helper()
-	i.eventually("the start", func() bool { return i.ended() || strings.Contains(i.said(), "msg=starting") })
+	i.eventually("the start", func() bool {
+		return i.ended() ||
+			strings.Contains(i.said(), "msg=starting")
+	})
 	i.signal(syscall.SIGTERM)
 	if err := i.wait(); err != nil {
 		i.Fatalf("after SIGTERM: %v\n%s", err, i.said())
@@ -185,7 +194,10 @@ func (i *instance) readyz() (r readiness) {
 	if err := json.NewDecoder(response.Body).Decode(&r); err != nil {
 		i.Fatalf("/readyz: %v", err)
 	}
-	if want := map[bool]int{true: http.StatusOK, false: http.StatusServiceUnavailable}[r.Ready]; response.StatusCode != want {
+	if want := map[bool]int{
+		true:  http.StatusOK,
+		false: http.StatusServiceUnavailable,
+	}[r.Ready]; response.StatusCode != want {
 		i.Errorf("/readyz answers with %s, and %+v", response.Status, r)
 	}
 	return r
@@ -239,7 +251,8 @@ func freePort(t *testing.T) int {
 func (i *instance) complains(of string) bool {
 	i.Helper()
 	for line := range strings.Lines(i.said()) {
-		if (strings.Contains(line, "level=WARN") || strings.Contains(line, "level=ERROR")) && strings.Contains(line, of) {
+		if (strings.Contains(line, "level=WARN") || strings.Contains(line, "level=ERROR")) &&
+			strings.Contains(line, of) {
 			return true
 		}
 	}

@@ -19,22 +19,25 @@ import (
 var (
 	kills     = flag.Int("kills", 0, "kills of TestCampaign; 0 passes it over")
 	instances = flag.Int("instances", 3, "instances of TestCampaign")
-	slow      = flag.String("slow", "", "directory that keeps the logs of recoveries of TestCampaign that take longer than 5 s; empty keeps none")
-	each      = flag.Int("each", 1, "how often TestFailpoints kills at each point")
+	slow      = flag.String("slow", "",
+		"directory that keeps the logs of recoveries of TestCampaign that take longer than 5 s; empty "+
+			"keeps none")
+	each = flag.Int("each", 1, "how often TestFailpoints kills at each point")
 )
 
 // Without linger there is nearly always a transaction for a fault to hit.
 const noLinger = "batch: {linger: 0s}\n"
 
-// Instances that are killed at random moments, and a broker that is killed or frozen too, lose nothing, double
-// nothing and change nothing.
+// Instances that are killed at random moments, and a broker that is killed or frozen too, lose
+// nothing, double nothing and change nothing.
 func TestKilled(t *testing.T) {
 	c := newCampaign(t, 20, 2)
 	c.faults.every = 7
 	c.run()
 }
 
-// The same many times, by instances that also kill themselves at failpoints. The script campaign runs it.
+// The same many times, by instances that also kill themselves at failpoints. The script campaign
+// runs it.
 func TestCampaign(t *testing.T) {
 	if *kills == 0 {
 		t.Skip("-kills says how many")
@@ -83,7 +86,10 @@ func (i *interval) due(kills int) bool {
 
 func newCampaign(t *testing.T, kills, instances int) *campaign {
 	t.Helper()
-	c := &campaign{world: newWorld(t, 4, noLinger), random: seeded(t), kills: kills, hits: make(map[string]int), recoveries: make(map[string][]time.Duration)}
+	c := &campaign{
+		world: newWorld(t, 4, noLinger), random: seeded(t), kills: kills, hits: make(map[string]int),
+		recoveries: make(map[string][]time.Duration),
+	}
 	c.replace("level: debug", "level: info")
 	for range instances {
 		c.live = append(c.live, c.start())
@@ -130,7 +136,9 @@ func (c *campaign) strike() {
 	c.Helper()
 	slot := c.random.IntN(len(c.live))
 	what := "random moment, any instance"
-	if owner := slices.IndexFunc(c.live, func(i *instance) bool { return i.readyz().State == "live" }); owner >= 0 && c.random.IntN(4) > 0 {
+	if owner := slices.IndexFunc(c.live,
+		func(i *instance) bool { return i.readyz().State == "live" }); owner >= 0 &&
+		c.random.IntN(4) > 0 {
 		slot, what = owner, "random moment, the owner"
 	}
 	c.live[slot].kill()
@@ -140,8 +148,9 @@ func (c *campaign) strike() {
 	}
 }
 
-// strikeBroker kills a broker, or freezes it for a while, by turns. A broker alone comes back before anything else happens, and
-// time counts from then. Of several, the one that was struck comes back when there is progress without it.
+// strikeBroker kills a broker, or freezes it for a while, by turns. A broker alone comes back
+// before anything else happens, and time counts from then. Of several, the one that was struck
+// comes back when there is progress without it.
 func (c *campaign) strikeBroker() {
 	c.Helper()
 	what, back := "kill", []string{"start"}
@@ -203,7 +212,8 @@ func (c *campaign) recovered() bool {
 		}
 		return false
 	}
-	c.Logf("kill %d of %d: %q; %d offsets committed before, progress after %.1f s", c.deaths, c.kills, c.recovering, c.before, took.Seconds())
+	c.Logf("kill %d of %d: %q; %d offsets committed before, progress after %.1f s", c.deaths, c.kills,
+		c.recovering, c.before, took.Seconds())
 	for _, what := range c.recovering {
 		point, _, _ := strings.Cut(what, "=")
 		c.hits[point]++
@@ -213,7 +223,8 @@ func (c *campaign) recovered() bool {
 	}
 	c.bringBack()
 	kind := "instances alone"
-	if slices.ContainsFunc(c.recovering, func(what string) bool { return strings.HasPrefix(what, "broker") }) {
+	if slices.ContainsFunc(c.recovering,
+		func(what string) bool { return strings.HasPrefix(what, "broker") }) {
 		kind = "a broker too"
 	}
 	c.recoveries[kind] = append(c.recoveries[kind], took)
@@ -235,7 +246,8 @@ func (c *campaign) keepLogs() {
 		c.Fatal(err)
 	}
 	for _, i := range c.instances[max(0, len(c.instances)-2*len(c.live)):] {
-		name := filepath.Join(dir, fmt.Sprintf("%s-process-%d.log", filepath.Base(i.dir), i.cmd.Process.Pid))
+		name := filepath.Join(dir, fmt.Sprintf("%s-process-%d.log", filepath.Base(i.dir),
+			i.cmd.Process.Pid))
 		if err := os.WriteFile(name, []byte(i.said()), 0o600); err != nil {
 			c.Fatal(err)
 		}
@@ -246,17 +258,20 @@ func (c *campaign) keepLogs() {
 // summary logs what was hit, and that the campaign hit something.
 func (c *campaign) summary(r report, sent int64) {
 	c.Helper()
-	c.Logf("%d articles, %d kills, %d faults of %d brokers; %d records of aborted transactions", sent, c.deaths, c.struck, len(brokers), r.Counts.Aborted)
+	c.Logf("%d articles, %d kills, %d faults of %d brokers; %d records of aborted transactions", sent,
+		c.deaths, c.struck, len(brokers), r.Counts.Aborted)
 	for kind, took := range c.recoveries {
 		slices.Sort(took)
 		at := func(p float64) float64 { return took[int(p*float64(len(took)-1))].Seconds() }
-		c.Logf("progress after deaths of %s, %d times: p50 %.1f s, p95 %.1f s, max %.1f s", kind, len(took), at(.5), at(.95), at(1))
+		c.Logf("progress after deaths of %s, %d times: p50 %.1f s, p95 %.1f s, max %.1f s", kind,
+			len(took), at(.5), at(.95), at(1))
 	}
 	for _, what := range slices.Sorted(maps.Keys(c.hits)) {
 		c.Logf("%5d %s", c.hits[what], what)
 	}
 	for _, check := range r.Checks {
-		c.Logf("%s %s, %d checked, %d violations", check.ID, check.Verdict, check.Checked, check.Violations)
+		c.Logf("%s %s, %d checked, %d violations", check.ID, check.Verdict, check.Checked,
+			check.Violations)
 	}
 	if r.Counts.Aborted == 0 {
 		c.Error("no kill hit a transaction: the test proves nothing")

@@ -24,7 +24,8 @@ func (w *world) prober() *prober {
 	for p, end := range w.ends(w.output) {
 		from[p] = kgo.NewOffset().At(end)
 	}
-	reader, err := kgo.NewClient(kgo.SeedBrokers(address), kgo.FetchIsolationLevel(kgo.ReadCommitted()),
+	reader, err := kgo.NewClient(kgo.SeedBrokers(address),
+		kgo.FetchIsolationLevel(kgo.ReadCommitted()),
 		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{w.output: from}))
 	if err != nil {
 		w.Fatal(err)
@@ -57,8 +58,8 @@ func (p *prober) probe(value []byte) time.Duration {
 	}
 }
 
-// A record that is small on the wire and huge when it is unpacked is a dead letter, and does not take
-// the memory of what it unpacks to.
+// A record that is small on the wire and huge when it is unpacked is a dead letter, and does not
+// take the memory of what it unpacks to.
 func TestBombs(t *testing.T) {
 	t.Parallel()
 	const size, most = 256 << 20, 100 << 20
@@ -67,9 +68,16 @@ func TestBombs(t *testing.T) {
 	w.send(2000)
 	w.done()
 	before := running.peak()
-	for name, codec := range map[string]kgo.CompressionCodec{"gzip": kgo.GzipCompression(), "zstd": kgo.ZstdCompression(), "lz4": kgo.Lz4Compression()} {
-		client := w.producer(kgo.ProducerBatchCompression(codec), kgo.ProducerBatchMaxBytes(400_000_000), kgo.BrokerMaxWriteBytes(500_000_000), kgo.MaxBufferedBytes(0))
-		if err := client.ProduceSync(t.Context(), &kgo.Record{Key: []byte(name), Value: bytes.Repeat([]byte("a"), size)}).FirstErr(); err != nil {
+	for name, codec := range map[string]kgo.CompressionCodec{
+		"gzip": kgo.GzipCompression(),
+		"zstd": kgo.ZstdCompression(), "lz4": kgo.Lz4Compression(),
+	} {
+		client := w.producer(kgo.ProducerBatchCompression(codec), kgo.ProducerBatchMaxBytes(400_000_000),
+			kgo.BrokerMaxWriteBytes(500_000_000), kgo.MaxBufferedBytes(0))
+		if err := client.ProduceSync(t.Context(), &kgo.Record{
+			Key:   []byte(name),
+			Value: bytes.Repeat([]byte("a"), size),
+		}).FirstErr(); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 	}
@@ -92,14 +100,16 @@ func TestBombs(t *testing.T) {
 	w.audit()
 }
 
-// A hundred thousand articles with the same fingerprint are one cluster. It says how fast they went.
+// A hundred thousand articles with the same fingerprint are one cluster. It says how fast they
+// went.
 func TestSameFingerprint(t *testing.T) {
 	t.Parallel()
 	const articles = 100_000
 	w := newWorld(t, 4, "")
 	records := make([]*kgo.Record, articles)
 	for i := range records {
-		records[i] = &kgo.Record{Value: []byte(`{"content":"Win a prize on the northern harbour today, call now."}`)}
+		records[i] = &kgo.Record{Value: []byte(
+			`{"content":"Win a prize on the northern harbour today, call now."}`)}
 	}
 	running := w.start()
 	running.waitLive()
@@ -124,7 +134,8 @@ func TestSlowOutput(t *testing.T) {
 	began := time.Now()
 	w.done()
 	w.limitOutput(0)
-	t.Logf("%d articles in %.1f s; at most %d MiB of memory before, %d MiB after", articles, time.Since(began).Seconds(), before>>20, running.peak()>>20)
+	t.Logf("%d articles in %.1f s; at most %d MiB of memory before, %d MiB after", articles,
+		time.Since(began).Seconds(), before>>20, running.peak()>>20)
 	if more := running.peak() - before; more > most {
 		t.Errorf("it took %d MiB more", more>>20)
 	}
@@ -138,7 +149,9 @@ func (w *world) limitOutput(bytesPerSecond float64) {
 	name := "clusterd" // the client id
 	_, err := admin.AlterClientQuotas(w.Context(), []kadm.AlterClientQuotaEntry{{
 		Entity: kadm.ClientQuotaEntity{{Type: "client-id", Name: &name}},
-		Ops:    []kadm.AlterClientQuotaOp{{Key: "producer_byte_rate", Value: bytesPerSecond, Remove: bytesPerSecond == 0}},
+		Ops: []kadm.AlterClientQuotaOp{{
+			Key: "producer_byte_rate", Value: bytesPerSecond, Remove: bytesPerSecond == 0,
+		}},
 	}})
 	if err != nil {
 		w.Fatal(err)

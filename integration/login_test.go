@@ -42,15 +42,21 @@ group.initial.rebalance.delay.ms=0
 
 const rightLogin = `mechanism: plain, username: clusterd, password: "correct horse"`
 
-// A broker that asks for a login lets the right one in, and a wrong one ends clusterd with one line that
-// says what to check.
+// A broker that asks for a login lets the right one in, and a wrong one ends clusterd with one line
+// that says what to check.
 func TestLogin(t *testing.T) {
 	t.Parallel()
 	at := startLoginBroker(t)
 	for _, test := range []struct{ name, sasl, want string }{
 		{"right", rightLogin, ""},
-		{"wrong password", `mechanism: plain, username: clusterd, password: battery`, "the broker refused the login: check kafka.sasl.username and kafka.sasl.password"},
-		{"wrong mechanism", `mechanism: scram-sha-512, username: clusterd, password: "correct horse"`, "check kafka.sasl.mechanism"},
+		{
+			"wrong password", `mechanism: plain, username: clusterd, password: battery`,
+			"the broker refused the login: check kafka.sasl.username and kafka.sasl.password",
+		},
+		{
+			"wrong mechanism", `mechanism: scram-sha-512, username: clusterd, password: "correct horse"`,
+			"check kafka.sasl.mechanism",
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			running := newLoginWorld(t, at, test.sasl).start()
@@ -75,10 +81,12 @@ func newLoginWorld(t *testing.T, at, sasl string) *world {
 	return w
 }
 
-// Without the right to write results, clusterd stops, says which right is missing, and loses nothing.
+// Without the right to write results, clusterd stops, says which right is missing, and loses
+// nothing.
 func testUnauthorised(t *testing.T, at string) {
 	w := newLoginWorld(t, at, rightLogin)
-	client, err := kgo.NewClient(kgo.SeedBrokers(at), kgo.DefaultProduceTopic(w.input), kgo.SASL(plain.Auth{User: "broker", Pass: "broker-secret"}.AsMechanism()))
+	client, err := kgo.NewClient(kgo.SeedBrokers(at), kgo.DefaultProduceTopic(w.input),
+		kgo.SASL(plain.Auth{User: "broker", Pass: "broker-secret"}.AsMechanism()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +116,8 @@ func testUnauthorised(t *testing.T, at string) {
 		})
 		return all
 	}
-	denied := kadm.NewACLs().Topics(w.output).Deny("User:clusterd").DenyHosts("*").Operations(kadm.OpWrite).ResourcePatternType(kadm.ACLPatternLiteral)
+	denied := kadm.NewACLs().Topics(w.output).Deny("User:clusterd").DenyHosts("*").Operations(
+		kadm.OpWrite).ResourcePatternType(kadm.ACLPatternLiteral)
 
 	running := w.start()
 	send(10)
@@ -140,13 +149,15 @@ func startLoginBroker(t *testing.T) string {
 	dir := t.TempDir()
 	properties := filepath.Join(dir, "server.properties")
 	port, controller := freePort(t), freePort(t)
-	if err := os.WriteFile(properties, fmt.Appendf(nil, loginProperties, port, controller, dir), 0o600); err != nil {
+	if err := os.WriteFile(properties, fmt.Appendf(nil, loginProperties, port, controller, dir),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	java := func(args ...string) *exec.Cmd {
 		return exec.Command("java", append([]string{"-Xmx512m", "-cp", libs + "/*"}, args...)...)
 	}
-	if out, err := java("kafka.tools.StorageTool", "format", "-t", "AAAAAAAAAAAAAAAAAAAAAA", "-c", properties, "--standalone").CombinedOutput(); err != nil {
+	if out, err := java("kafka.tools.StorageTool", "format", "-t", "AAAAAAAAAAAAAAAAAAAAAA", "-c",
+		properties, "--standalone").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	cmd := java("kafka.Kafka", properties)

@@ -14,13 +14,14 @@ import (
 	"github.com/clusterd/clusterd/internal/sample"
 )
 
-// Whatever the method, a daemon that is killed, and once loses its disk, gives each article the result that
-// it has when nothing goes wrong: that of clusterd cluster.
+// Whatever the method, a daemon that is killed, and once loses its disk, gives each article the
+// result that it has when nothing goes wrong: that of clusterd cluster.
 func TestMethods(t *testing.T) {
 	for _, name := range method.Names() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, 1, "batch: {linger: 0s, records: 100}\ncluster: {window: 30m}\nfingerprint: {method: "+name+"}\n")
+			w := newWorld(t, 1,
+				"batch: {linger: 0s, records: 100}\ncluster: {window: 30m}\nfingerprint: {method: "+name+"}\n")
 			generator, articles := sample.New(*seed, time.Now().Add(-24*time.Hour)), new(bytes.Buffer)
 			send := func(n int) {
 				records := make([]*kgo.Record, n)

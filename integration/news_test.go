@@ -52,8 +52,8 @@ func TestNewsThroughKcat(t *testing.T) {
 	}
 }
 
-// The pairs that each method finds in real sets, and how many of a thousand articles it puts where they do not belong,
-// without Kafka.
+// The pairs that each method finds in real sets, and how many of a thousand articles it puts where
+// they do not belong, without Kafka.
 func TestQuality(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -78,7 +78,8 @@ func TestQuality(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer out.Close()
-			cmd := exec.Command(binary, "cluster", "--method", tt.method, sharedData(t, "data/"+tt.set+".jsonl.gz"))
+			cmd := exec.Command(binary, "cluster", "--method", tt.method,
+				sharedData(t, "data/"+tt.set+".jsonl.gz"))
 			cmd.Stdout = out
 			if err := cmd.Run(); err != nil {
 				t.Fatal(err)
@@ -94,7 +95,8 @@ var pairs = regexp.MustCompile(`pairs P ([\d.]+) .* R ([\d.]+) \(.*wrong/1000 ([
 func atLeast(t *testing.T, name, results string, precision, recall, wrong float64) {
 	t.Helper()
 	base := strings.TrimSuffix(sharedData(t, "data/"+name+".jsonl.gz"), ".jsonl.gz")
-	out, err := exec.Command("python3", sharedData(t, "tools/score.py"), base, results).CombinedOutput()
+	out, err := exec.Command("python3", sharedData(t, "tools/score.py"), base,
+		results).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -107,7 +109,8 @@ func atLeast(t *testing.T, name, results string, precision, recall, wrong float6
 	r, errR := strconv.ParseFloat(string(match[2]), 64)
 	w, errW := strconv.ParseFloat(string(match[3]), 64)
 	if err := errors.Join(errP, errR, errW); err != nil || p < precision || r < recall || w > wrong {
-		t.Errorf("%s: precision %v, recall %v, %v of a thousand wrong (%v); want %v, %v and %v", name, p, r, w, err, precision, recall, wrong)
+		t.Errorf("%s: precision %v, recall %v, %v of a thousand wrong (%v); want %v, %v and %v", name, p,
+			r, w, err, precision, recall, wrong)
 	}
 }
 
@@ -145,7 +148,8 @@ func (w *world) kcat(in []byte, args ...string) []byte {
 // kcatResults returns the results as kcat reads them.
 func (w *world) kcatResults() []string {
 	w.Helper()
-	out := w.kcat(nil, "-C", "-t", w.output, "-e", "-q", "-X", "isolation.level=read_committed", "-f", "%s\n")
+	out := w.kcat(nil, "-C", "-t", w.output, "-e", "-q", "-X", "isolation.level=read_committed", "-f",
+		"%s\n")
 	return strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
 }
 

@@ -42,13 +42,16 @@ func TestREADME(t *testing.T) {
 		case "sh":
 			r.shell(code)
 		case "python":
-			r.reader("read.py", code, "python", []string{"venv/bin/python", "read.py"}, "a2 joined articles/0/0")
+			r.reader("read.py", code, "python", []string{"venv/bin/python", "read.py"},
+				"a2 joined articles/0/0")
 		case "js":
 			r.reader("node/read.js", code, "js", []string{"node", "node/read.js"}, "a2 joined articles/0/0")
 		case "java":
-			r.reader("Read.java", code, "java", []string{"java", "-cp", r.libs(), "Read.java"}, `"article_id":"a2"`)
+			r.reader("Read.java", code, "java", []string{"java", "-cp", r.libs(), "Read.java"},
+				`"article_id":"a2"`)
 		case "go":
-			r.reader("reader/read.go", code, "go", []string{"go", "run", "-C", "reader", "."}, `"article_id":"a2"`)
+			r.reader("reader/read.go", code, "go", []string{"go", "run", "-C", "reader", "."},
+				`"article_id":"a2"`)
 		case "json":
 		default:
 			t.Errorf("a block in %s, which nothing here tests", language)
@@ -81,7 +84,8 @@ func checkout(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for _, name := range []string{"go.mod", "go.sum", "cmd", "internal", "configs", "integration"} {
-		if out, err := exec.Command("cp", "-r", filepath.Join("..", name), dir).CombinedOutput(); err != nil {
+		if out, err := exec.Command("cp", "-r", filepath.Join("..", name),
+			dir).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 	}
@@ -102,7 +106,8 @@ func (r *readme) shell(code string) {
 		r.interrupt(p)
 	case "./clusterd run -c clusterd.yaml":
 		r.daemon = r.begin("./clusterd", "run", "-c", "clusterd.yaml")
-		r.eventually("the daemon to be live", func() bool { return strings.Contains(r.daemon.said.String(), `"msg":"live"`) })
+		r.eventually("the daemon to be live",
+			func() bool { return strings.Contains(r.daemon.said.String(), `"msg":"live"`) })
 	default:
 		r.run(code)
 	}
@@ -113,7 +118,8 @@ func (r *readme) run(code string) {
 	// What is read back must be there first.
 	if strings.Contains(code, "kcat") {
 		code = strings.ReplaceAll(code, "kcat -b "+address+" -C", "until kcat -b "+address+
-			" -C -t article-clusters -e -q -X isolation.level=read_committed | grep -q a2; do sleep 0.1; done\nkcat -b "+address+" -C")
+			" -C -t article-clusters -e -q -X isolation.level=read_committed | grep -q a2; do sleep 0.1; "+
+			"done\nkcat -b "+address+" -C")
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), r.timeout)
 	defer cancel()
@@ -140,10 +146,12 @@ func (r *readme) reader(file, code, language string, command []string, want stri
 	case "js":
 		r.run("npm install --silent --no-audit --no-fund --prefix node kafkajs")
 	case "go":
-		r.run("cd reader && go mod init reader && go get github.com/twmb/franz-go/pkg/kgo@$(cd .. && go list -m -f '{{.Version}}' github.com/twmb/franz-go)")
+		r.run("cd reader && go mod init reader && go get github.com/twmb/franz-go/pkg/kgo@$(cd .. && " +
+			"go list -m -f '{{.Version}}' github.com/twmb/franz-go)")
 	}
 	p := r.begin(command...)
-	r.eventually(file+" to read results", func() bool { return strings.Contains(p.said.String(), want) })
+	r.eventually(file+" to read results",
+		func() bool { return strings.Contains(p.said.String(), want) })
 	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
 	<-p.exited //nolint:errcheck // it is that of the signal
 }

@@ -18,13 +18,14 @@ import (
 	"github.com/clusterd/clusterd/internal/sample"
 )
 
-// A browser without a network shows the report of clusterd eval: every plot is drawn, in the colours of the light and of
-// the dark scheme, and the browser has nothing to complain of.
+// A browser without a network shows the report of clusterd eval: every plot is drawn, in the
+// colours of the light and of the dark scheme, and the browser has nothing to complain of.
 func TestReportInABrowser(t *testing.T) {
 	t.Parallel()
 	page := evalReport(t)
 	dom, complaints := browse(t, page, "--dump-dom")
-	// Two of all runs, two of spam, two of each run that has more than one threshold, and one of the other.
+	// Two of all runs, two of spam, two of each run that has more than one threshold, and one of the
+	// other.
 	if plots := strings.Count(dom, "<svg "); plots != 7 {
 		t.Errorf("%d plots", plots)
 	}
@@ -35,8 +36,18 @@ func TestReportInABrowser(t *testing.T) {
 		t.Errorf("the browser complains:\n%s", complaints)
 	}
 	for scheme, colours := range map[string][]color.RGBA{
-		"preferredColorScheme=1": {{0xff, 0xff, 0xff, 255}, {0x1c, 0x24, 0x30, 255}, {0x00, 0x63, 0xa6, 255}, {0xb3, 0x47, 0x00, 255}},
-		"preferredColorScheme=0": {{0x14, 0x18, 0x1e, 255}, {0xe4, 0xe8, 0xee, 255}, {0x5b, 0xb2, 0xf0, 255}, {0xff, 0x9c, 0x57, 255}},
+		"preferredColorScheme=1": {
+			{0xff, 0xff, 0xff, 255},
+			{0x1c, 0x24, 0x30, 255},
+			{0x00, 0x63, 0xa6, 255},
+			{0xb3, 0x47, 0x00, 255},
+		},
+		"preferredColorScheme=0": {
+			{0x14, 0x18, 0x1e, 255},
+			{0xe4, 0xe8, 0xee, 255},
+			{0x5b, 0xb2, 0xf0, 255},
+			{0xff, 0x9c, 0x57, 255},
+		},
 	} {
 		shown := screenshot(t, page, "--blink-settings="+scheme)
 		for _, c := range colours { // the ground, the ink, the first two series
@@ -55,21 +66,26 @@ func evalReport(t *testing.T) (page string) {
 	var articles, clusters bytes.Buffer
 	for range 500 {
 		a := g.Next()
-		fmt.Fprintf(&articles, "%s,\"label\":%q}\n", bytes.TrimSuffix(bytes.TrimSpace(a.JSON()), []byte("}")), a.Kind)
+		fmt.Fprintf(&articles, "%s,\"label\":%q}\n",
+			bytes.TrimSuffix(bytes.TrimSpace(a.JSON()), []byte("}")), a.Kind)
 		origin := a.ID
 		if a.Origin != "" {
 			origin = a.Origin
 		}
 		fmt.Fprintf(&clusters, "%s\tof %s\n", a.ID, origin)
 	}
-	for name, data := range map[string]*bytes.Buffer{"articles.jsonl": &articles, "clusters.tsv": &clusters} {
+	for name, data := range map[string]*bytes.Buffer{
+		"articles.jsonl": &articles,
+		"clusters.tsv":   &clusters,
+	} {
 		if err := os.WriteFile(filepath.Join(dir, name), data.Bytes(), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	page = filepath.Join(dir, "report.html")
 	out, err := exec.CommandContext(t.Context(), binary, "eval", filepath.Join(dir, "articles.jsonl"),
-		"--clusters", filepath.Join(dir, "clusters.tsv"), "--run", "minhash", "--run", "exact", "--positive", "spam", "--html", page).CombinedOutput()
+		"--clusters", filepath.Join(dir, "clusters.tsv"), "--run", "minhash", "--run", "exact",
+		"--positive", "spam", "--html", page).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -80,8 +96,10 @@ func evalReport(t *testing.T) (page string) {
 func browse(t *testing.T, page string, flags ...string) (out, errs string) {
 	t.Helper()
 	args := append([]string{
-		"--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--user-data-dir=" + t.TempDir(), "--enable-logging=stderr",
-		"--hide-scrollbars", "--host-resolver-rules=MAP * ~NOTFOUND", "--proxy-server=http://127.0.0.1:1", "--window-size=1200,3000",
+		"--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--user-data-dir=" +
+			t.TempDir(), "--enable-logging=stderr",
+		"--hide-scrollbars", "--host-resolver-rules=MAP * ~NOTFOUND", "--proxy-server=http://127.0.0.1:1",
+		"--window-size=1200,3000",
 	}, flags...)
 	var o, e bytes.Buffer
 	cmd := exec.CommandContext(t.Context(), "chromium", append(args, "file://"+page)...)

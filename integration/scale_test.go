@@ -22,8 +22,9 @@ import (
 
 var scale = flag.Int("clusters", 0, "clusters of TestScale, such as 1000000; 0 passes it over")
 
-// TestScale measures how long clusterd takes to be live with so many clusters, and how much memory it
-// takes then: with the disk lost, after a clean stop, after kill -9, and when a standby takes over.
+// TestScale measures how long clusterd takes to be live with so many clusters, and how much memory
+// it takes then: with the disk lost, after a clean stop, after kill -9, and when a standby takes
+// over.
 //
 //	go test -tags integration -run TestScale -v -timeout 1h ./integration -clusters 10000000
 func TestScale(t *testing.T) {
@@ -32,7 +33,8 @@ func TestScale(t *testing.T) {
 	}
 	w := newWorld(t, 1, "")
 	w.timeout = 15 * time.Minute
-	w.produce(&kgo.Record{Value: []byte(`{"content":"The new bridge over the northern harbour opened to traffic this morning."}`)})
+	w.produce(&kgo.Record{Value: []byte(
+		`{"content":"The new bridge over the northern harbour opened to traffic this morning."}`)})
 	first := w.start()
 	w.done()
 	first.stop()
@@ -78,7 +80,8 @@ func (w *world) plantClusters(n int) {
 	if err := json.Unmarshal(w.read(w.clusters, kgo.ReadCommitted())[0].Value, &made); err != nil {
 		w.Fatal(err)
 	}
-	client := w.producer(kgo.MaxBufferedRecords(200_000), kgo.ProducerBatchMaxBytes(1_000_000), kgo.ProducerBatchCompression(kgo.Lz4Compression()))
+	client := w.producer(kgo.MaxBufferedRecords(200_000), kgo.ProducerBatchMaxBytes(1_000_000),
+		kgo.ProducerBatchCompression(kgo.Lz4Compression()))
 	random := rand.New(rand.NewPCG(1, 2))
 	check := func(_ *kgo.Record, err error) {
 		if err != nil {
@@ -89,10 +92,14 @@ func (w *world) plantClusters(n int) {
 		c := made
 		c.Seq, c.Fingerprint = uint64(i), article.Fingerprint(random.Uint64())
 		c.ClusterID = fmt.Sprintf("%s/0/%d", w.input, i)
-		c.Representative = article.Representative{ID: fmt.Sprintf("article-%d", i), Title: fmt.Sprintf("港口大桥今天通车 %d: the harbour bridge opens", i)}
+		c.Representative = article.Representative{
+			ID: fmt.Sprintf("article-%d", i), Title: fmt.Sprintf("港口大桥今天通车 %d: the harbour bridge opens", i),
+		}
 		client.Produce(w.Context(), &kgo.Record{
 			Topic: w.clusters, Key: []byte(c.ClusterID), Value: c.JSON(),
-			Headers: []kgo.RecordHeader{{Key: article.HeaderPosition, Value: strconv.AppendInt(nil, int64(i), 10)}},
+			Headers: []kgo.RecordHeader{{
+				Key: article.HeaderPosition, Value: strconv.AppendInt(nil, int64(i), 10),
+			}},
 		}, check)
 		client.Produce(w.Context(), &kgo.Record{Topic: w.input}, check)
 	}
@@ -110,7 +117,8 @@ func (w *world) plantClusters(n int) {
 func (w *world) another() {
 	w.Helper()
 	before := w.ends(w.output)
-	w.produce(&kgo.Record{Value: fmt.Appendf(nil, `{"content":"An article of its own, number %d, on weather and markets"}`, time.Now().UnixNano())})
+	w.produce(&kgo.Record{Value: fmt.Appendf(nil,
+		`{"content":"An article of its own, number %d, on weather and markets"}`, time.Now().UnixNano())})
 	w.eventually("one more result", func() bool {
 		for p, end := range w.ends(w.output) {
 			if end > before[p] {

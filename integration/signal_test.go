@@ -25,8 +25,8 @@ func TestHangup(t *testing.T) {
 	running.stop()
 }
 
-// SIGTERM ends clusterd at any moment of its start, with exit code 0, and leaves no member in the group: another one is
-// live without waiting for a session to time out.
+// SIGTERM ends clusterd at any moment of its start, with exit code 0, and leaves no member in the
+// group: another one is live without waiting for a session to time out.
 func TestStopAtAnyMoment(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 2, noLinger)
@@ -34,9 +34,15 @@ func TestStopAtAnyMoment(t *testing.T) {
 		name string
 		wait func(*instance)
 	}{
-		{"at once", func(i *instance) { i.eventually("it runs", func() bool { return i.readyz().State != "" }) }},
+		{"at once", func(i *instance) {
+			i.eventually("it runs",
+				func() bool { return i.readyz().State != "" })
+		}},
 		{"starting", func(i *instance) { i.waitFor("msg=starting") }},
-		{"created topics", func(i *instance) { i.eventually("the topics", func() bool { return len(w.ends(w.dead)) > 0 }) }},
+		{
+			"created topics",
+			func(i *instance) { i.eventually("the topics", func() bool { return len(w.ends(w.dead)) > 0 }) },
+		},
 		{"live", func(i *instance) { i.waitLive() }},
 	} {
 		running := w.start()
@@ -56,7 +62,8 @@ func TestStopAtAnyMoment(t *testing.T) {
 	}
 }
 
-// mute is a member of the group that answers no rebalance, so that others wait for it when they join.
+// mute is a member of the group that answers no rebalance, so that others wait for it when they
+// join.
 type mute struct {
 	*world
 	id string

@@ -42,12 +42,13 @@ func (s *stream) run(ctx context.Context, client *kgo.Client, perSecond int) err
 	var failed error
 	var once sync.Once
 	for limiter.Wait(ctx) == nil {
-		client.Produce(s.Context(), &kgo.Record{Value: generator.Next().JSON()}, func(_ *kgo.Record, err error) {
-			if err != nil {
-				once.Do(func() { failed = err })
-			}
-			s.sent.Add(1)
-		})
+		client.Produce(s.Context(), &kgo.Record{Value: generator.Next().JSON()},
+			func(_ *kgo.Record, err error) {
+				if err != nil {
+					once.Do(func() { failed = err })
+				}
+				s.sent.Add(1)
+			})
 	}
 	return errors.Join(client.Flush(s.Context()), failed)
 }
@@ -73,7 +74,8 @@ func (w *world) send(n int) {
 	w.produce(records...)
 }
 
-// witness is a reader of the results while everything else fails: what it has seen must never change.
+// witness is a reader of the results while everything else fails: what it has seen must never
+// change.
 type witness struct {
 	*world
 	client *kgo.Client
@@ -85,14 +87,18 @@ type witness struct {
 
 func (w *world) witness() *witness {
 	w.Helper()
-	client, err := kgo.NewClient(kgo.SeedBrokers(address), kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.ConsumeTopics(w.output))
+	client, err := kgo.NewClient(kgo.SeedBrokers(address),
+		kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.ConsumeTopics(w.output))
 	if err != nil {
 		w.Fatal(err)
 	}
 	w.Cleanup(client.Close)
 	ctx, stop := context.WithCancel(w.Context())
 	w.Cleanup(stop)
-	witness := &witness{world: w, client: client, stop: stop, done: make(chan error, 1), path: filepath.Join(w.dir, "seen.jsonl")}
+	witness := &witness{
+		world: w, client: client, stop: stop, done: make(chan error, 1),
+		path: filepath.Join(w.dir, "seen.jsonl"),
+	}
 	go func() { witness.done <- witness.follow(ctx) }()
 	return witness
 }

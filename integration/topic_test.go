@@ -18,7 +18,8 @@ func TestErrors(t *testing.T) {
 		{"input topic missing", func(w *world) {
 			w.configure("input: {topic: no-such-topic}\n")
 			w.replace("create_topics: true", "create_topics: false")
-		}, "topic no-such-topic: it does not exist: create it (kafka-topics --create --topic no-such-topic), or set kafka.create_topics: true"},
+		}, "topic no-such-topic: it does not exist: create it (kafka-topics --create --topic " +
+			"no-such-topic), or set kafka.create_topics: true"},
 		{"clusters topic not compacted", func(w *world) {
 			w.createTopic(w.clusters, 1, "cleanup.policy", "delete")
 		}, "must be compact"},
@@ -112,7 +113,8 @@ func TestOutputTopicDeleted(t *testing.T) {
 	running.waitLive()
 	w.deleteTopic(w.output)
 	w.send(100)
-	w.eventually("the trouble in /readyz or in the log", func() bool { return running.complains(w.output) })
+	w.eventually("the trouble in /readyz or in the log",
+		func() bool { return running.complains(w.output) })
 	if n := w.consumed(); n > 0 {
 		t.Errorf("%d articles are committed and have no result", n)
 	}

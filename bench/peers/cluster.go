@@ -37,7 +37,8 @@ func (s settings) cluster(files []string) error {
 		return err
 	}
 	method, err := minhash.New(minhash.Options{
-		Shingles: shingling.Shingles{Cleaner: cleaner, Size: 5}, Signature: s.signature, Hashes: 128, Similarity: s.similarity, Recall: 0.999,
+		Shingles: shingling.Shingles{Cleaner: cleaner, Size: 5}, Signature: s.signature, Hashes: 128,
+		Similarity: s.similarity, Recall: 0.999,
 	})
 	if err != nil {
 		return err

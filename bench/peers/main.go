@@ -40,7 +40,8 @@ func main() {
 	flag.IntVar(&s.rounds, "rounds", 3, "how often each is measured, in turns")
 	flag.Float64Var(&s.similarity, "similarity", 0, "clusterd's cluster.similarity; 0 is auto")
 	flag.StringVar(&s.signature, "signature", "fast", "clusterd's fingerprint.signature")
-	flag.BoolVar(&ours, "ours", false, "cluster FILE into RESULTS with clusterd, and print articles and seconds of processor time")
+	flag.BoolVar(&ours, "ours", false,
+		"cluster FILE into RESULTS with clusterd, and print articles and seconds of processor time")
 	flag.Parse()
 	run := s.compare
 	if ours {
@@ -92,7 +93,9 @@ func (s settings) compare(files []string) error {
 }
 
 // inTurns has two contenders cluster a file, each as often as there are rounds.
-func (s settings) inTurns(file, results string, peerCommand, ourCommand []string) (peer, ours outcome, err error) {
+func (s settings) inTurns(
+	file, results string, peerCommand, ourCommand []string,
+) (peer, ours outcome, err error) {
 	for range s.rounds {
 		for _, turn := range []struct {
 			command []string
@@ -128,7 +131,8 @@ func measure(command []string) (rate float64, err error) {
 	}
 	var articles, seconds float64
 	if _, err := fmt.Sscan(string(out), &articles, &seconds); err != nil {
-		return 0, fmt.Errorf("%s printed %q, want articles and seconds: %w", strings.Join(command, " "), out, err)
+		return 0, fmt.Errorf("%s printed %q, want articles and seconds: %w", strings.Join(command, " "),
+			out, err)
 	}
 	return articles / seconds, nil
 }
@@ -143,7 +147,8 @@ func (s settings) scored(file, results string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("scoring: %w", err)
 	}
-	found := regexp.MustCompile(`\((\d+)/(\d+)/(\d+)\).*wrong/1000 ([\d.]+)`).FindStringSubmatch(string(out))
+	found := regexp.MustCompile(`\((\d+)/(\d+)/(\d+)\).*wrong/1000 ([\d.]+)`).FindStringSubmatch(
+		string(out))
 	if found == nil {
 		return "", fmt.Errorf("%s printed %q: no pairs and wrong merges in it", s.score, out)
 	}

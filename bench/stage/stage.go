@@ -1,6 +1,6 @@
-// Package stage is what bench holds clusterd to and what is made of clusterd's own parts: its fetches
-// and transactions with nothing in between, and its fingerprint stage alone. A topic goes in; a
-// topic, or a count, comes out.
+// Package stage is what bench holds clusterd to and what is made of clusterd's own parts: its
+// fetches and transactions with nothing in between, and its fingerprint stage alone. A topic goes
+// in; a topic, or a count, comes out.
 package stage
 
 import (
@@ -75,7 +75,8 @@ func read(
 	return group.Wait()
 }
 
-// printFingerprinted fingerprints a topic on all cores, and prints how many records that are so far.
+// printFingerprinted fingerprints a topic on all cores, and prints how many records that are so
+// far.
 func printFingerprinted(
 	ctx context.Context, client *kafka.Client, c config.Config, log *slog.Logger, topic string,
 	out io.Writer,
@@ -92,7 +93,9 @@ func printFingerprinted(
 			case chunk := <-chunks:
 				err := fingerprinter.ForEach(ctx, len(chunk.Records), func(w *fingerprint.Worker, i int) {
 					r := &chunk.Records[i]
-					_, _ = w.Record(r.Key, r.Value, article.Address{Topic: r.Topic, Partition: r.Partition, Offset: r.Offset})
+					_, _ = w.Record(r.Key, r.Value, article.Address{
+						Topic: r.Topic, Partition: r.Partition, Offset: r.Offset,
+					})
 				})
 				if err != nil {
 					return err
@@ -194,8 +197,8 @@ func collect(
 	}
 }
 
-// result returns bytes that have the form and, to a few bytes, the size of what clusterd writes for an
-// article that founds a cluster.
+// result returns bytes that have the form and, to a few bytes, the size of what clusterd writes for
+// an article that founds a cluster.
 func result(r kafka.Record) []byte {
 	b := make([]byte, 0, 512)
 	b = append(append(b, `{"article_id":"`...), r.Key...)
@@ -204,6 +207,8 @@ func result(r kafka.Record) []byte {
 	b = strconv.AppendInt(append(b, '/'), r.Offset, 10)
 	b = append(append(b, `","status":"new","distance":0,"size":1,"representative":{"id":"`...),
 		r.Key...)
-	b = strconv.AppendInt(append(b, `","title":""},"fingerprint":"0123456789abcdef","source":{"topic":"articles","partition":0,"offset":`...), r.Offset, 10)
-	return append(b, `},"pipeline":"method=simhash,hash=sdbm,weight=log,dict=983d9d68,stop=c9db4fa2,norm=1,html=auto"}`...)
+	b = strconv.AppendInt(append(b,
+		`","title":""},"fingerprint":"0123456789abcdef","source":{"topic":"articles","partition":0,"offset":`...), r.Offset, 10)
+	return append(b,
+		`},"pipeline":"method=simhash,hash=sdbm,weight=log,dict=983d9d68,stop=c9db4fa2,norm=1,html=auto"}`...)
 }

@@ -14,7 +14,8 @@ func TestResult(t *testing.T) {
 		ArticleID string `json:"article_id"`
 		ClusterID string `json:"cluster_id"`
 	}
-	if err := json.Unmarshal(r, &parsed); err != nil || parsed.ArticleID != "n0000007" || parsed.ClusterID != "input/3/12" {
+	if err := json.Unmarshal(r, &parsed); err != nil || parsed.ArticleID != "n0000007" ||
+		parsed.ClusterID != "input/3/12" {
 		t.Errorf("%s: %+v, %v", r, parsed, err)
 	}
 	if len(r) < 300 || len(r) > 400 {

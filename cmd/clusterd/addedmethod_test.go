@@ -48,13 +48,16 @@ func buildWithMethod(t *testing.T) (dir string) {
 	reference := filepath.Join(root, "cmd", "reference")
 	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {
 		list: write(t, "spec.go", []byte(edited)),
-		filepath.Join(root, "internal", "method", "runes", "runes.go"): filepath.Join(added, "runes", "runes.go"),
-		filepath.Join(reference, "main.go"):                            filepath.Join(added, "reference", "main.go"),
+		filepath.Join(root, "internal", "method", "runes", "runes.go"): filepath.Join(added, "runes",
+			"runes.go"),
+		filepath.Join(reference, "main.go"): filepath.Join(added, "reference",
+			"main.go"),
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-overlay", write(t, "overlay.json", overlay),
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-overlay",
+		write(t, "overlay.json", overlay),
 		"-o", dir+string(filepath.Separator), ".", "../reference")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -67,7 +70,8 @@ func TestAddedMethod(t *testing.T) {
 	t.Parallel()
 	dir := buildWithMethod(t)
 	articles, other := feed(t, 40), write(t, "other.txt", []byte("港口大桥今天通车"))
-	keys := write(t, "runes.yaml", []byte("fingerprint: {method: runes}\ncluster: {distance: 2, similarity: .5}\n"))
+	keys := write(t, "runes.yaml",
+		[]byte("fingerprint: {method: runes}\ncluster: {distance: 2, similarity: .5}\n"))
 	wrong := write(t, "wrong.yaml", []byte("fingerprint: {method: magic}\n"))
 	for _, test := range []struct {
 		name string
@@ -85,12 +89,31 @@ func TestAddedMethod(t *testing.T) {
 		{"help of cluster", []string{"clusterd", "cluster", "--help"}, []string{
 			"pinyin, exact, runes)", "simhash+verify, minhash, shingle, pinyin, runes: least SHARE",
 		}},
-		{"cluster", []string{"clusterd", "cluster", "--method", "runes", "--similarity", ".5", articles}, []string{`"status":"new"`}},
-		{"compare", []string{"clusterd", "compare", other, other}, []string{"\nrunes           0         0.1      yes"}},
-		{"eval", []string{"clusterd", "eval", "--labels", "id", "--run", "runes", "--format", "json", articles}, []string{`"identity": "method=runes,version=1"`}},
-		{"eval paper", []string{"clusterd", "eval", "paper", "--sample", "2", "--min-chars", "1", "--centres", "1", "--run", "runes", articles}, []string{"runes"}},
-		{"help of eval tune", []string{"clusterd", "eval", "tune", "--help"}, []string{"pinyin,exact,runes]"}},
-		{"eval tune", []string{"clusterd", "eval", "tune", "--methods", "runes", "--format", "json", articles}, []string{`"method": "runes"`, `"key": "cluster.similarity"`}},
+		{
+			"cluster",
+			[]string{"clusterd", "cluster", "--method", "runes", "--similarity", ".5", articles},
+			[]string{`"status":"new"`},
+		},
+		{
+			"compare",
+			[]string{"clusterd", "compare", other, other},
+			[]string{"\nrunes           0         0.1      yes"},
+		},
+		{"eval", []string{
+			"clusterd", "eval", "--labels", "id", "--run", "runes", "--format", "json", articles,
+		}, []string{`"identity": "method=runes,version=1"`}},
+		{"eval paper", []string{
+			"clusterd", "eval", "paper", "--sample", "2", "--min-chars", "1", "--centres", "1", "--run",
+			"runes", articles,
+		}, []string{"runes"}},
+		{
+			"help of eval tune",
+			[]string{"clusterd", "eval", "tune", "--help"},
+			[]string{"pinyin,exact,runes]"},
+		},
+		{"eval tune", []string{
+			"clusterd", "eval", "tune", "--methods", "runes", "--format", "json", articles,
+		}, []string{`"method": "runes"`, `"key": "cluster.similarity"`}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			cmd := exec.CommandContext(t.Context(), filepath.Join(dir, test.args[0]), test.args[1:]...)

@@ -32,7 +32,8 @@ var clusterFlags = []struct{ flag, key, usage string }{
 	},
 	{
 		"similarity", "cluster.similarity",
-		usedBy("cluster.similarity") + "least `SHARE` to which a member is like the centre, .01 to 1, or auto",
+		usedBy("cluster.similarity") +
+			"least `SHARE` to which a member is like the centre, .01 to 1, or auto",
 	},
 	{
 		"window", "cluster.window",

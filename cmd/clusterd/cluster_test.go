@@ -50,7 +50,8 @@ func TestClusterFiles(t *testing.T) {
 		t.Errorf("results:\n%swant:\n%s", s, want)
 	}
 	for _, want := range []string{
-		`"msg":"no article","file":"` + plain + `","line":2,"class":"bad_json","reason":"the value is not valid JSON"`,
+		`"msg":"no article","file":"` + plain +
+			`","line":2,"class":"bad_json","reason":"the value is not valid JSON"`,
 		`"msg":"no article","file":"standard input","line":2,"class":"bad_json"`,
 		`"msg":"done","lines":6,"new":2,"joined":1,"unclustered":1,"rejected":2,"clusters":2,"took":`,
 	} {
@@ -62,7 +63,9 @@ func TestClusterFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantDead := `{"file":"` + plain + `","line":2,"error":"bad_json","reason":"the value is not valid JSON","value":"{\"title\":"}` + "\n" +
+	wantDead := `{"file":"` + plain +
+		`","line":2,"error":"bad_json","reason":"the value is not valid JSON","value":"{\"title\":"}` +
+		"\n" +
 		`{"file":"standard input","line":2,"error":"bad_json","reason":"the value is not valid JSON","value":"nonsense <&>"}` + "\n"
 	if string(letters) != wantDead {
 		t.Errorf("dead letters:\n%swant:\n%s", letters, wantDead)
@@ -93,7 +96,8 @@ func TestClusterReportsOnlySomeRejections(t *testing.T) {
 	if n := strings.Count(got.errs, `"msg":"no article"`); n != reportedRejections {
 		t.Errorf("%d rejections were reported, want %d", n, reportedRejections)
 	}
-	if strings.Count(got.errs, "more lines are no articles") != 1 || !strings.Contains(got.errs, `"rejected":50`) {
+	if strings.Count(got.errs, "more lines are no articles") != 1 ||
+		!strings.Contains(got.errs, `"rejected":50`) {
 		t.Errorf("errors:\n%s", got.errs)
 	}
 }

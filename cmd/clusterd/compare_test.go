@@ -80,7 +80,9 @@ func TestCompareErrors(t *testing.T) {
 			"compare: only one of the two can be standard input",
 			true,
 		},
-		"format": {[]string{"--format", "xml", good, good}, `--format: "xml" is neither text nor json`, true},
+		"format": {
+			[]string{"--format", "xml", good, good}, `--format: "xml" is neither text nor json`, true,
+		},
 		"missing": {
 			[]string{good, "missing.txt"},
 			"missing.txt: no such file or directory",
@@ -94,7 +96,10 @@ func TestCompareErrors(t *testing.T) {
 			},
 			"too_large: the value is larger than input.max_bytes, 1024 bytes", false,
 		},
-		"no article":       {[]string{good, write(t, "x.json", []byte(`{"name":"x"}`))}, `empty: there is no field "title" and no field "content"`, false},
+		"no article": {
+			[]string{good, write(t, "x.json", []byte(`{"name":"x"}`))},
+			`empty: there is no field "title" and no field "content"`, false,
+		},
 		"no configuration": {[]string{"-c", "missing.yaml", good, good}, "missing.yaml", false},
 	} {
 		t.Run(name, func(t *testing.T) {

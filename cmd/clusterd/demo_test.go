@@ -66,7 +66,8 @@ func TestDemo(t *testing.T) {
 	var articles, founded, joined, bare, dead int
 	last := errs[strings.LastIndex(errs, "s  ")+3:]
 	if _, err := fmt.Sscanf(last[strings.Index(last, ": ")+2:],
-		"%d new, %d joined, %d unclustered, %d dead letters", &founded, &joined, &bare, &dead); err != nil {
+		"%d new, %d joined, %d unclustered, %d dead letters", &founded, &joined, &bare,
+		&dead); err != nil {
 		t.Fatalf("%q: %v", last, err)
 	}
 	if _, err := fmt.Sscan(last, &articles); err != nil {
@@ -91,7 +92,9 @@ func TestDemoEndsByItself(t *testing.T) {
 
 func TestDemoPlaysAFile(t *testing.T) {
 	t.Parallel()
-	path := write(t, "mine.jsonl", []byte(bridge+"\n"+copied+"\n"+"{\n"+strings.Replace(market, "Market", `\u001b[31mMarket`, 1))) // no line break at the end
+	// no line break at the end
+	path := write(t, "mine.jsonl", []byte(bridge+"\n"+copied+"\n"+"{\n"+
+		strings.Replace(market, "Market", `\u001b[31mMarket`, 1)))
 	d := startDemo(t, "--articles", path, "--rate", "1000")
 	// Lines may go to different partitions, and so either of the two may be first.
 	d.out.WaitFor(t, "\njoined ", 1)
@@ -106,7 +109,8 @@ func TestDemoPlaysAFile(t *testing.T) {
 		`(?m)^new         (bridge|copy) +yours +founds articles/\d/\d +港口大桥今天通车`,
 		`(?m)^joined      (bridge|copy) +yours +joins  articles/\d/\d at distance 0, now 2 +港口大桥今天通车`,
 		`(?m)^dead letter articles/\d/\d bad_json: the value is not valid JSON$`,
-		`(?m)^new         market +yours +founds articles/\d/\d +\\x1b\[31mMarket prices rise$`, // it steers no terminal
+		// it steers no terminal
+		`(?m)^new         market +yours +founds articles/\d/\d +\\x1b\[31mMarket prices rise$`,
 	} {
 		if !regexp.MustCompile(want).MatchString(out) {
 			t.Errorf("%s is not in:\n%s", want, out)

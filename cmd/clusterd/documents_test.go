@@ -49,7 +49,9 @@ func TestClusterDocuments(t *testing.T) {
 		"<text:h>港口大桥今天通车</text:h><text:p>"+bridgeText+"</text:p>"))
 	page := save(
 		"b.HTML", []byte("<html><body><h1>港口大桥今天通车</h1>\n<p>"+bridgeText+"</p></body></html>"))
-	feed := save("c.xml", []byte(`<?xml version="1.0"?><news><headline>港口大桥今天通车</headline><text><![CDATA[<p>`+bridgeText+`</p>]]></text></news>`))
+	feed := save("c.xml",
+		[]byte(`<?xml version="1.0"?><news><headline>港口大桥今天通车</headline><text><![CDATA[<p>`+bridgeText+
+			`</p>]]></text></news>`))
 	broken := save("d.docx", []byte("PK"))
 	empty := save("e.odt", packed(t, "content.xml", "<text:p/>"))
 	large := save("f.odt", packed(t, "content.xml",
@@ -74,9 +76,11 @@ func TestClusterDocuments(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		`{"file":"` + broken + `","line":1,"error":"bad_document","reason":"it is not the zip archive that it should be, or is encrypted: `,
+		`{"file":"` + broken +
+			`","line":1,"error":"bad_document","reason":"it is not the zip archive that it should be, or is encrypted: `,
 		`{"file":"` + empty + `","line":1,"error":"empty","reason":"there is no text in it","value":""}`,
-		`{"file":"` + large + `","line":1,"error":"too_large","reason":"there is too much text in it: input.max_bytes is 10240","value":""}`,
+		`{"file":"` + large +
+			`","line":1,"error":"too_large","reason":"there is too much text in it: input.max_bytes is 10240","value":""}`,
 	} {
 		if !strings.Contains(string(letters), want) {
 			t.Errorf("dead letters:\n%s\nwant %s in them", letters, want)

@@ -59,14 +59,24 @@ func TestClusterEncodings(t *testing.T) {
 			"a.jsonl.gz", gz(inEncoding(t, "gbk", lines)), nil,
 			"the text was taken for gb18030",
 		},
-		"GBK, named": {"a.jsonl", inEncoding(t, "gbk", lines), []string{"--encoding", "gbk"}, `"from_gb18030":3`},
+		"GBK, named": {
+			"a.jsonl", inEncoding(t, "gbk", lines), []string{"--encoding", "gbk"}, `"from_gb18030":3`,
+		},
 		"UTF-16": {
 			"a.jsonl", inEncoding(t, "utf-16le", lines), nil,
 			"the text was taken for utf-16le",
 		},
-		"UTF-16 with a mark":           {"a.jsonl", mark("\xfe\xff", inEncoding(t, "utf-16be", lines)), nil, `"from_utf-16be":3`},
-		"UTF-16 with a mark, packed":   {"a.jsonl.gz", gz(mark("\xff\xfe", inEncoding(t, "utf-16le", lines))), nil, `"from_utf-16le":3`},
-		"UTF-16 with a mark, misnamed": {"a.jsonl", mark("\xff\xfe", inEncoding(t, "utf-16le", lines)), []string{"--encoding", "utf-8"}, `"from_utf-16le":3`},
+		"UTF-16 with a mark": {
+			"a.jsonl", mark("\xfe\xff", inEncoding(t, "utf-16be", lines)), nil, `"from_utf-16be":3`,
+		},
+		"UTF-16 with a mark, packed": {
+			"a.jsonl.gz", gz(mark("\xff\xfe", inEncoding(t, "utf-16le", lines))), nil, `"from_utf-16le":3`,
+		},
+		"UTF-16 with a mark, misnamed": {
+			"a.jsonl", mark("\xff\xfe", inEncoding(t, "utf-16le", lines)),
+			[]string{"--encoding", "utf-8"},
+			`"from_utf-16le":3`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := clusterd(t, "", slices.Concat(exact, []string{write(t, tt.file, tt.bytes)}, tt.args)...)
@@ -80,7 +90,8 @@ func TestClusterEncodings(t *testing.T) {
 		t.Errorf("exit %d, errors %s, want a list of encodings", got.code, got.errs)
 	}
 	got := clusterd(t, "{\"content\":\"tide \xff tables\"}\n", exact...)
-	if got.code != 0 || !strings.Contains(got.errs, `"invalid_encoding":1`) || !strings.Contains(got.errs, "U+FFFD stands for them") {
+	if got.code != 0 || !strings.Contains(got.errs, `"invalid_encoding":1`) ||
+		!strings.Contains(got.errs, "U+FFFD stands for them") {
 		t.Errorf("exit %d, errors %s, want the invalid bytes counted and said", got.code, got.errs)
 	}
 }
@@ -101,7 +112,10 @@ func TestClusterSaysWhatSeemsWrong(t *testing.T) {
 			0,
 			`none of 2 articles has a field \"comment.text\", so titles alone are compared; the first has \"id\", \"title\", \"content\"`,
 		},
-		"nothing there": {`{"headline":"x","body":"y"}`, nil, exitFailed, `clusterd: none of 1 records is an article; the first is empty: there is no field "title" and no field "content" with a value; there is "headline", "body". input.fields says`},
+		"nothing there": {
+			`{"headline":"x","body":"y"}`, nil, exitFailed,
+			`clusterd: none of 1 records is an article; the first is empty: there is no field "title" and no field "content" with a value; there is "headline", "body". input.fields says`,
+		},
 		"text": {
 			"The ferry leaves.\nThe ferry returns.\n", nil, exitFailed,
 			"set input.format to text",
@@ -111,8 +125,11 @@ func TestClusterSaysWhatSeemsWrong(t *testing.T) {
 			"\n\n", nil, exitFailed,
 			"none of 2 records is an article; the first is empty",
 		},
-		"no line":         {"", nil, 0, `"lines":0`},
-		"optional fields": {`{"id":{},"content":"The ferry leaves.","published_at":"soon","source":7}`, nil, 0, `"without_id":1,"without_published_at":1,"without_source":1`},
+		"no line": {"", nil, 0, `"lines":0`},
+		"optional fields": {
+			`{"id":{},"content":"The ferry leaves.","published_at":"soon","source":7}`, nil, 0,
+			`"without_id":1,"without_published_at":1,"without_source":1`,
+		},
 		"an unused flag": {
 			bridge,
 			[]string{"--method", "minhash", "--distance", "3"},
@@ -133,7 +150,9 @@ func TestClusterSaysWhatSeemsWrong(t *testing.T) {
 			0,
 			"c.yaml:2:11: cluster.distance: warning: is for simhash and has no effect on exact",
 		},
-		"keys for terminals": {"{\"a\\u001b[2Jb\":1,\"\\u202e\":2}", nil, exitFailed, `there is "a\x1b[2Jb", "\u202e"`},
+		"keys for terminals": {
+			"{\"a\\u001b[2Jb\":1,\"\\u202e\":2}", nil, exitFailed, `there is "a\x1b[2Jb", "\u202e"`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if tt.args == nil || tt.args[0] == "--format" {

@@ -30,7 +30,8 @@ func TestEvalPaper(t *testing.T) {
 	shares := func(seed string) (r paper.Report, rows []paper.Row) {
 		t.Helper()
 		out, err := command(t, newEvalPaper(), "", "--run", "minhash", "--run",
-			"minhash,cluster.similarity=0.5", "--seed", seed, "--sample", "20", "--centres", "100", "--format", "json", file)
+			"minhash,cluster.similarity=0.5", "--seed", seed, "--sample", "20", "--centres", "100",
+			"--format", "json", file)
 		if err == nil {
 			err = json.Unmarshal([]byte(out), &r)
 		}
@@ -77,7 +78,9 @@ func TestEvalPaperErrors(t *testing.T) {
 		want  string
 		usage bool
 	}{
-		"format":    {[]string{"--format", "xml", file}, `--format: "xml" is neither table nor json`, true},
+		"format": {
+			[]string{"--format", "xml", file}, `--format: "xml" is neither table nor json`, true,
+		},
 		"sample":    {[]string{"--sample", "1", file}, "--sample: at least 2 are needed", true},
 		"min-chars": {[]string{"--min-chars", "0", file}, "--min-chars: at least 1 is needed", true},
 		"centres":   {[]string{"--centres", "0", file}, "--centres: at least 1 is needed", true},

@@ -45,7 +45,8 @@ func measured(t *testing.T) string {
 	}
 	for name, data := range map[string][]byte{
 		"articles.jsonl": articles.Bytes(), "clusters.tsv.gz": packed.Bytes(), "pairs.tsv": pairs.Bytes(),
-		"plain.jsonl": []byte(`{"id":"a","content":"text"}` + "\nno article\n"), "empty.jsonl": nil, "broken.tsv": []byte("a\n"),
+		"plain.jsonl": []byte(`{"id":"a","content":"text"}` + "\nno article\n"), "empty.jsonl": nil,
+		"broken.tsv": []byte("a\n"),
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
 			t.Fatal(err)
@@ -186,7 +187,10 @@ func TestEvalErrors(t *testing.T) {
 		{"@articles.jsonl --clusters @broken.tsv", false, "clusters: line 1 has 1 columns, not 2"},
 		{"@empty.jsonl", false, "there are no documents"},
 		{"@plain.jsonl", false, "no document has a label in field label"},
-		{"@articles.jsonl --positive nonsense", false, `no document has the label "nonsense" in field label`},
+		{
+			"@articles.jsonl --positive nonsense", false,
+			`no document has the label "nonsense" in field label`,
+		},
 		{"@articles.jsonl --run exact --html @no/report.html", false, "--html: "},
 	} {
 		_, _, err := evalCommand(t, dir, strings.Fields(test.args)...)
@@ -201,7 +205,8 @@ func TestEvalPassesOverWhatIsNoArticle(t *testing.T) {
 	dir := measured(t)
 	out, errs, err := evalCommand(t, dir, "@plain.jsonl", "--clusters", "@clusters.tsv.gz", "--run",
 		"exact")
-	if err != nil || !strings.Contains(errs, `"lines":1`) || !strings.Contains(out, "1 documents of 4 characters") {
+	if err != nil || !strings.Contains(errs, `"lines":1`) ||
+		!strings.Contains(out, "1 documents of 4 characters") {
 		t.Errorf("%v\n%s\n%s", err, errs, out)
 	}
 }

@@ -24,8 +24,8 @@ const thirdParty = "../../THIRD_PARTY_LICENSES"
 // rule stands before and after the modules of a text.
 var rule = strings.Repeat("=", 88)
 
-// linked returns the directories of the packages that are linked into clusterd for a system, by module
-// and release. It asks the module cache alone.
+// linked returns the directories of the packages that are linked into clusterd for a system, by
+// module and release. It asks the module cache alone.
 func linked(t *testing.T, system string) map[string][]string {
 	t.Helper()
 	list := exec.Command("go", "list", "-deps", "-json=Dir,Module,Standard", ".")

@@ -14,8 +14,13 @@ import (
 // A duration has its unit, in JSON as in text, wherever it stands in a line.
 func TestDurationsHaveTheirUnit(t *testing.T) {
 	for format, want := range map[string][]string{
-		"json": {`"took":"1.5s"`, `"wait":{"min":"20ms","max":"1h0m0s"}`, `"since":"2m0s"`, `"n":5`, `"none":"0s"`, `"error":"e"`},
-		"text": {`took=1.5s`, `wait.min=20ms`, `wait.max=1h0m0s`, `since=2m0s`, `n=5`, `none=0s`, `error=e`},
+		"json": {
+			`"took":"1.5s"`, `"wait":{"min":"20ms","max":"1h0m0s"}`, `"since":"2m0s"`, `"n":5`,
+			`"none":"0s"`, `"error":"e"`,
+		},
+		"text": {
+			`took=1.5s`, `wait.min=20ms`, `wait.max=1h0m0s`, `since=2m0s`, `n=5`, `none=0s`, `error=e`,
+		},
 	} {
 		t.Run(format, func(t *testing.T) {
 			var b bytes.Buffer

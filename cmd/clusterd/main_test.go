@@ -203,10 +203,12 @@ func TestRunWaitsForTheBroker(t *testing.T) {
 		t.Errorf("exit %d, want 0", code)
 	}
 	log := p.errs.String()
-	if n := strings.Count(log, `"level":"WARN"`); n != 1 || !strings.Contains(log, "no broker listens there: check kafka.brokers and that the broker runs") {
+	if n := strings.Count(log, `"level":"WARN"`); n != 1 ||
+		!strings.Contains(log, "no broker listens there: check kafka.brokers and that the broker runs") {
 		t.Errorf("%d warnings, want one clear one:\n%s", n, log)
 	}
-	if p.out.String() != "" || !strings.Contains(log, `"msg":"stopped"`) || strings.Contains(log, "clusterd: ") {
+	if p.out.String() != "" || !strings.Contains(log, `"msg":"stopped"`) ||
+		strings.Contains(log, "clusterd: ") {
 		t.Errorf("output %q, log:\n%s", &p.out, log)
 	}
 }

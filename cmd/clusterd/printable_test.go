@@ -17,7 +17,8 @@ func TestWhatOthersWroteIsPrintable(t *testing.T) {
 	for name, text := range map[string]string{
 		evil: article, evil + ".yaml": "log: {level: info}\n",
 		evil + ".bad.yaml": "\"\\e[2J\\u202e\": x\n", evil + ".docx": "no archive",
-		evil + ".jsonl": article + "\n" + `{"id":"x\u001b[2J\u202e","label":"` + "\u202e\u009b2J" + `","content":""}` + "\n",
+		evil + ".jsonl": article + "\n" + `{"id":"x\u001b[2J\u202e","label":"` + "\u202e\u009b2J" +
+			`","content":""}` + "\n",
 	} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

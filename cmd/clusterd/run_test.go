@@ -103,7 +103,10 @@ func TestRunEmbedded(t *testing.T) {
 		t.Errorf("exit %d, want 0; log:\n%s", code, &p.errs)
 	}
 	log := p.errs.String()
-	for _, want := range []string{`"msg":"starting"`, "not for production", `"msg":"created topic","topic":"articles"`, `"msg":"stopped"`} {
+	for _, want := range []string{
+		`"msg":"starting"`, "not for production",
+		`"msg":"created topic","topic":"articles"`, `"msg":"stopped"`,
+	} {
 		if !strings.Contains(log, want) {
 			t.Errorf("%s is not in the log:\n%s", want, log)
 		}

@@ -71,7 +71,10 @@ func TestDecodeJSON(t *testing.T) {
 		"surrogate in the id": {
 			`{"id":"\udfff","content":"c"}`, article.Article{ID: "\uFFFD", Content: "c"},
 		},
-		"invalid UTF-8": {"{\"id\":\"i\xff\",\"title\":\"\xe4\xb8\",\"content\":\"a\xc0\xafb\",\"source\":\"\x80\"}", article.Article{ID: "i\uFFFD", Title: "\uFFFD", Content: "a\uFFFDb", Source: "\uFFFD"}},
+		"invalid UTF-8": {
+			"{\"id\":\"i\xff\",\"title\":\"\xe4\xb8\",\"content\":\"a\xc0\xafb\",\"source\":\"\x80\"}",
+			article.Article{ID: "i\uFFFD", Title: "\uFFFD", Content: "a\uFFFDb", Source: "\uFFFD"},
+		},
 		"brackets within a string": {
 			`{"content":"` + strings.Repeat(`[{\"[\\`, 500) + `"}`,
 			article.Article{ID: address, Content: strings.Repeat(`[{"[\`, 500)},

@@ -1,9 +1,9 @@
-// Package charset turns bytes in any character encoding into UTF-8. In: the bytes of a record or of a file, and the
-// name of their encoding, or auto. Out: text without a byte order mark, the name of the encoding that it was in,
-// and whether all of it could be read.
+// Package charset turns bytes in any character encoding into UTF-8. In: the bytes of a record or of
+// a file, and the name of their encoding, or auto. Out: text without a byte order mark, the name of
+// the encoding that it was in, and whether all of it could be read.
 //
-// What auto takes bytes for is a function of these bytes alone, so that it is the same on every machine and at
-// every repetition.
+// What auto takes bytes for is a function of these bytes alone, so that it is the same on every
+// machine and at every repetition.
 package charset
 
 import (
@@ -27,7 +27,8 @@ const (
 	// UTF8 is the name of the encoding that text is left in.
 	UTF8 = "utf-8"
 	// Common are names that [Get] knows, for messages.
-	Common = "auto, utf-8, gb18030, big5, utf-16, utf-16le, utf-16be, shift_jis, euc-jp, euc-kr, windows-1252"
+	Common = "auto, utf-8, gb18030, big5, utf-16, utf-16le, utf-16be, shift_jis, euc-jp, euc-kr, " +
+		"windows-1252"
 
 	utf16Any = "utf-16"
 )
@@ -40,8 +41,8 @@ type Encoding struct {
 
 // A Text is what bytes say.
 type Text struct {
-	// UTF8 is valid, and begins with no byte order mark. U+FFFD stands for what could not be read. It may share
-	// memory with the bytes.
+	// UTF8 is valid, and begins with no byte order mark. U+FFFD stands for what could not be read. It
+	// may share memory with the bytes.
 	UTF8 []byte
 	// From is the encoding in which the bytes were.
 	From string
@@ -49,8 +50,8 @@ type Text struct {
 	Invalid bool
 }
 
-// Get returns the encoding of a name: auto, or one of the WHATWG Encoding Standard, such as gbk or utf-16le. The
-// error says which are common.
+// Get returns the encoding of a name: auto, or one of the WHATWG Encoding Standard, such as gbk or
+// utf-16le. The error says which are common.
 func Get(name string) (*Encoding, error) {
 	name = strings.ToLower(strings.TrimSpace(name))
 	switch name {
@@ -61,7 +62,8 @@ func Get(name string) (*Encoding, error) {
 	}
 	found, err := htmlindex.Get(name)
 	if err != nil {
-		return nil, errors.New("must be one of " + Common + ", or another name of the WHATWG Encoding Standard")
+		return nil, errors.New("must be one of " + Common +
+			", or another name of the WHATWG Encoding Standard")
 	}
 	canonical, err := htmlindex.Name(found)
 	switch {
@@ -83,8 +85,8 @@ func Get(name string) (*Encoding, error) {
 // String returns the name by which [Get] gives the encoding.
 func (e *Encoding) String() string { return e.name }
 
-// Text reads bytes. A byte order mark goes before any name. With auto, what is valid UTF-8 is UTF-8, unless it is full
-// of NUL bytes as only UTF-16 is.
+// Text reads bytes. A byte order mark goes before any name. With auto, what is valid UTF-8 is
+// UTF-8, unless it is full of NUL bytes as only UTF-16 is.
 func (e *Encoding) Text(b []byte) Text {
 	if e.decoding == nil && plain(b) {
 		return Text{UTF8: trimMarks(b), From: UTF8}

@@ -38,9 +38,10 @@ func beyondASCII(b []byte) int {
 	return bytes.IndexFunc(b, func(r rune) bool { return r >= utf8.RuneSelf || r == 0 })
 }
 
-// What a character costs is roughly the number of bits that it takes to name it: the likelier, the less. So of two
-// texts that the same bytes may be the one that costs less is the likelier one. A character that is hardly ever
-// written costs more than bytes that are no character, since damage happens, and mostly to UTF-8.
+// What a character costs is roughly the number of bits that it takes to name it: the likelier, the
+// less. So of two texts that the same bytes may be the one that costs less is the likelier one. A
+// character that is hardly ever written costs more than bytes that are no character, since damage
+// happens, and mostly to UTF-8.
 const (
 	asciiCost   = 5
 	markCost    = 8  // punctuation
@@ -50,11 +51,12 @@ const (
 	symbolCost  = 22
 	brokenCost  = 20 // bytes that are no character
 	wrongCost   = 40 // the same, in another encoding than UTF-8: then it is hardly that encoding
-	seamCost    = 10 // where a Chinese character touches a Latin one, as damage within an English word looks
+	// where a Chinese character touches a Latin one, as damage within an English word looks
+	seamCost    = 10
 	controlCost = 20
 	rareCost    = 30
-	// margin is by how much text must cost less in another encoding than the expected one: that one rare
-	// character takes the place of damage says nothing.
+	// margin is by how much text must cost less in another encoding than the expected one: that one
+	// rare character takes the place of damage says nothing.
 	margin = 32
 )
 
@@ -170,13 +172,15 @@ func otherCost(r rune) int {
 		return controlCost
 	case r < 0x7f:
 		return asciiCost
-	case r < 0x100 || r >= 0x2010 && r <= 0x203b: // not less than two of ASCII, such as blanks, which these are as UTF-16
+	// not less than two of ASCII, such as blanks, which these are as UTF-16
+	case r < 0x100 || r >= 0x2010 && r <= 0x203b:
 		return commonCost
 	case r >= 0x3000 && r <= 0x301f || r >= 0xff01 && r <= 0xff5e:
 		return markCost
 	case !unicode.IsPrint(r) && !unicode.IsSpace(r) && !unicode.Is(unicode.Cf, r):
 		return wrongCost
-	case r >= 0x3041 && r <= 0x30ff || r < 0x600 && unicode.IsLetter(r) || unicode.In(r, unicode.Hangul, unicode.Arabic, unicode.Thai, unicode.Devanagari):
+	case r >= 0x3041 && r <= 0x30ff || r < 0x600 && unicode.IsLetter(r) ||
+		unicode.In(r, unicode.Hangul, unicode.Arabic, unicode.Thai, unicode.Devanagari):
 		return letterCost
 	case r < 0x3000:
 		return symbolCost
@@ -203,12 +207,13 @@ func rows(e encoding.Encoding, firstRow, lastRow, firstCell byte) map[rune]bool 
 	return found
 }
 
-// costsIn are the costs in simplified and in traditional Chinese, and in either. Common characters are those that the
-// standards put first: 3,755 of GB 2312, and 5,401 of Big5.
+// costsIn are the costs in simplified and in traditional Chinese, and in either. Common characters
+// are those that the standards put first: 3,755 of GB 2312, and 5,401 of Big5.
 var costsIn = sync.OnceValue(func() (in struct{ simplified, traditional, any *costs }) {
 	simplified := rows(simplifiedchinese.GBK, 0xb0, 0xd7, 0xa1)
 	traditional := rows(traditionalchinese.Big5, 0xa4, 0xc6, 0x40)
-	in.simplified, in.traditional = newCosts(simplified, traditional), newCosts(traditional, simplified)
+	in.simplified, in.traditional = newCosts(simplified, traditional),
+		newCosts(traditional, simplified)
 	maps.Copy(simplified, traditional)
 	in.any = newCosts(simplified, nil)
 	return in

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// A Reader reads a file, which is in one encoding, as UTF-8. What is UTF-8 already comes as it is, also where it is
-// damaged.
+// A Reader reads a file, which is in one encoding, as UTF-8. What is UTF-8 already comes as it is,
+// also where it is damaged.
 type Reader struct {
 	encoding *Encoding
 	file     *bufio.Reader
@@ -21,8 +21,8 @@ type Reader struct {
 	from     string
 }
 
-// Reader returns a reader of a file. With auto, the encoding is told from the first 128 KiB, or, where 64 KiB of
-// these are ASCII, from what comes then.
+// Reader returns a reader of a file. With auto, the encoding is told from the first 128 KiB, or,
+// where 64 KiB of these are ASCII, from what comes then.
 func (e *Encoding) Reader(file io.Reader) *Reader {
 	return &Reader{encoding: e, file: bufio.NewReaderSize(file, 2*sampled), from: UTF8}
 }

@@ -19,8 +19,8 @@ func (c *Cluster) AppendJSON(dst []byte, identity string) []byte {
 	}).AppendJSON(dst)
 }
 
-// Parse is the inverse of [Cluster.AppendJSON], for a record with this key and position. Of a record
-// without a value, a tombstone, only the Founder is set. The cluster is not validated.
+// Parse is the inverse of [Cluster.AppendJSON], for a record with this key and position. Of a
+// record without a value, a tombstone, only the Founder is set. The cluster is not validated.
 func Parse(key, value []byte, position uint64) (c Cluster, identity string, err error) {
 	if value == nil {
 		c.Founder, err = article.ParseAddress(string(key))

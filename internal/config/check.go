@@ -40,7 +40,8 @@ func (r rules) checkTLS(c *TLS) {
 			{"kafka.tls.insecure_skip_verify", c.InsecureSkipVerify},
 		} {
 			if other.set {
-				r.Report(r.Where(other.path), other.path, "", "is given while "+enabled+" is false: set that to true, or remove this")
+				r.Report(r.Where(other.path), other.path, "", "is given while "+enabled+
+					" is false: set that to true, or remove this")
 			}
 		}
 	}
@@ -100,11 +101,13 @@ func (r rules) checkTopics(c *Config) {
 	}
 }
 
-// checkSecret keeps the hash that exists to make old fingerprints from being asked to make new ones.
+// checkSecret keeps the hash that exists to make old fingerprints from being asked to make new
+// ones.
 func (r rules) checkSecret(c *method.FingerprintSettings) {
 	const secret, hash = "fingerprint.secret", "fingerprint.hash"
 	if c.Secret != "" && c.Hash == "sdbm-raw" && !r.Failed(secret, hash) {
-		r.Report(r.Where(hash), hash, c.Hash, "is for matching old fingerprints, and none was made with "+secret+": choose another, or remove the secret")
+		r.Report(r.Where(hash), hash, c.Hash, "is for matching old fingerprints, and none was made with "+
+			secret+": choose another, or remove the secret")
 	}
 }
 
@@ -112,7 +115,8 @@ func (r rules) checkSecret(c *method.FingerprintSettings) {
 func (r rules) checkIDF(c *method.FingerprintSettings) {
 	const idf, weight = "fingerprint.idf", "fingerprint.weight"
 	if c.IDF != "" && c.Weight != "tfidf" && !r.Failed(idf, weight) {
-		r.Report(r.Where(idf), idf, "", "is given while "+weight+" is "+c.Weight+": set that to tfidf, or remove this")
+		r.Report(r.Where(idf), idf, "", "is given while "+weight+" is "+c.Weight+
+			": set that to tfidf, or remove this")
 	}
 }
 
@@ -121,7 +125,8 @@ func (r rules) checkSimilarity(c *Config) {
 	const similarity, name = "cluster.similarity", "fingerprint.method"
 	inVain := !slices.Contains(method.Using(similarity), c.Fingerprint.Method)
 	if inVain && c.Cluster.Similarity != 0 && !r.Failed(similarity, name) {
-		r.Report(r.Where(similarity), similarity, "", "is given while "+name+" is "+c.Fingerprint.Method+", which knows none: remove this, or choose another method")
+		r.Report(r.Where(similarity), similarity, "", "is given while "+name+" is "+c.Fingerprint.Method+
+			", which knows none: remove this, or choose another method")
 	}
 }
 
@@ -131,11 +136,13 @@ const minTokenBytes = 16
 // checkHTTP keeps what an instance tells of itself from everybody on the network.
 func (r rules) checkHTTP(c *HTTP) {
 	const listen, token = "http.listen", "http.token"
-	if r.Failed(listen, token) || c.Listen == "" || isLoopback(c.Listen) || len(c.Token) >= minTokenBytes {
+	if r.Failed(listen, token) || c.Listen == "" || isLoopback(c.Listen) ||
+		len(c.Token) >= minTokenBytes {
 		return
 	}
 	r.Report(r.Where(listen), listen, c.Listen, fmt.Sprintf(
-		"is open to other machines while %s has %d bytes: give it at least %d, or listen on 127.0.0.1", token, len(c.Token), minTokenBytes))
+		"is open to other machines while %s has %d bytes: give it at least %d, or listen on 127.0.0.1",
+		token, len(c.Token), minTokenBytes))
 }
 
 // isLoopback reports whether address is of this machine. It looks no name up: what localhost means

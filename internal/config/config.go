@@ -44,7 +44,9 @@ type Config struct {
 
 // MethodSettings returns what a method is made by.
 func (c Config) MethodSettings() method.Settings {
-	return method.Settings{Text: c.Text, Fingerprint: c.Fingerprint, Threshold: c.Cluster.ThresholdSettings}
+	return method.Settings{
+		Text: c.Text, Fingerprint: c.Fingerprint, Threshold: c.Cluster.ThresholdSettings,
+	}
 }
 
 // Secret is text that is never printed.
@@ -157,11 +159,13 @@ func Default() Config {
 }
 
 // ErrSecret is the error of a secret on a command line, which every user of the machine can read.
-var ErrSecret = errors.New("a secret is taken from the configuration alone, better by file:PATH or ${NAME}")
+var ErrSecret = errors.New("a secret is taken from the configuration alone, better by file:PATH " +
+	"or ${NAME}")
 
 // Set gives the key at path, a dotted path such as cluster.distance, the value that text stands
-// for, as a command-line flag does. The key must be a scalar. Text is taken as it is: no variable and
-// no file is looked up. The error says what is allowed; rules between keys are not checked. A secret is [ErrSecret].
+// for, as a command-line flag does. The key must be a scalar. Text is taken as it is: no variable
+// and no file is looked up. The error says what is allowed; rules between keys are not checked. A
+// secret is [ErrSecret].
 func (c *Config) Set(path, text string) error {
 	for _, k := range c.keys() {
 		switch {

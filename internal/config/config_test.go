@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/clusterd/clusterd/internal/method"
-	"github.com/clusterd/clusterd/internal/testutil/golden"
 )
 
 func TestDefault(t *testing.T) {
@@ -19,19 +18,28 @@ func TestDefault(t *testing.T) {
 		Kafka: Kafka{Brokers: []string{"127.0.0.1:9092"}, SASL: SASL{Mechanism: "none"}},
 		Input: Input{
 			Topic: "articles", Group: "clusterd", Format: "json", Encoding: "auto", MaxBytes: 4 << 20,
-			Fields: Fields{ID: "id", Title: "title", Content: "content", PublishedAt: "published_at", Source: "source"},
+			Fields: Fields{
+				ID: "id", Title: "title", Content: "content", PublishedAt: "published_at", Source: "source",
+			},
 		},
-		Output: Output{Topic: "article-clusters", ClustersTopic: "clusters", DeadLetterTopic: "articles-dead", Key: "cluster", Compression: "gzip"},
-		Text:   method.TextSettings{HTML: "auto", Extract: "all"},
+		Output: Output{
+			Topic: "article-clusters", ClustersTopic: "clusters", DeadLetterTopic: "articles-dead",
+			Key: "cluster", Compression: "gzip",
+		},
+		Text: method.TextSettings{HTML: "auto", Extract: "all"},
 		Fingerprint: method.FingerprintSettings{
-			Method: "simhash", Hash: "sdbm", Weight: "log", Features: "words", Shingle: method.ShingleSettings{Of: "characters", Size: 5},
-			Signature: "fast", Hashes: 128, Sentences: 3, Pinyin: method.PinyinSettings{Window: 24, Overlap: .5, Levels: 2, Boundaries: "content"},
+			Method: "simhash", Hash: "sdbm", Weight: "log", Features: "words",
+			Shingle:   method.ShingleSettings{Of: "characters", Size: 5},
+			Signature: "fast", Hashes: 128, Sentences: 3,
+			Pinyin: method.PinyinSettings{Window: 24, Overlap: .5, Levels: 2, Boundaries: "content"},
 		},
-		Cluster: Cluster{ThresholdSettings: method.ThresholdSettings{Distance: 3, VerifiedDistance: 10, Recall: .999, Index: "btree"}, Scope: "topic"},
-		Batch:   Batch{Records: 20000, Bytes: 8 << 20, Linger: 20 * time.Millisecond},
-		State:   State{Dir: "clusterd-data"},
-		HTTP:    HTTP{Listen: "127.0.0.1:8080"},
-		Log:     Log{Level: "info", Format: "auto"},
+		Cluster: Cluster{ThresholdSettings: method.ThresholdSettings{
+			Distance: 3, VerifiedDistance: 10, Recall: .999, Index: "btree",
+		}, Scope: "topic"},
+		Batch: Batch{Records: 20000, Bytes: 8 << 20, Linger: 20 * time.Millisecond},
+		State: State{Dir: "clusterd-data"},
+		HTTP:  HTTP{Listen: "127.0.0.1:8080"},
+		Log:   Log{Level: "info", Format: "auto"},
 	}
 	if got := Default(); !reflect.DeepEqual(got, want) {
 		t.Errorf("Default() = %+v, want %+v", got, want)
@@ -87,56 +95,131 @@ func TestParseValues(t *testing.T) {
 		{"byte order mark", "\ufefflog: {level: warn}", func(c *Config) { c.Log.Level = "warn" }},
 		{"Windows line ends", "log:\r\n  level: warn\r\n", func(c *Config) { c.Log.Level = "warn" }},
 		{"flow", "{log: {level: warn}}", func(c *Config) { c.Log.Level = "warn" }},
-		{"block list", "kafka:\n  brokers:\n  - a:1\n  - '[::1]:2'\n", func(c *Config) { c.Kafka.Brokers = []string{"a:1", "[::1]:2"} }},
+		{
+			"block list", "kafka:\n  brokers:\n  - a:1\n  - '[::1]:2'\n",
+			func(c *Config) { c.Kafka.Brokers = []string{"a:1", "[::1]:2"} },
+		},
 		{"quoted number", `cluster: {distance: "5"}`, func(c *Config) { c.Cluster.Distance = 5 }},
 		{"number as text", "input: {topic: 2024}", func(c *Config) { c.Input.Topic = "2024" }},
 		{"folded text", "input:\n  group: >-\n    a\n    b\n", func(c *Config) { c.Input.Group = "a b" }},
 		{"size", "input: {max_bytes: 512KiB}", func(c *Config) { c.Input.MaxBytes = 512 << 10 }},
 		{"days", "cluster: {window: 7d}", func(c *Config) { c.Cluster.Window = 7 * 24 * time.Hour }},
 		{"zero", "batch: {linger: 0}", func(c *Config) { c.Batch.Linger = 0 }},
-		{"Chinese path", "input: {fields: {title: 文章.标题}}", func(c *Config) { c.Input.Fields.Title = "文章.标题" }},
 		{
-			"TLS", "kafka: {tls: {enabled: true, ca_file: ca.pem, cert_file: ./cert.pem, key_file: /etc/clusterd/key.pem, server_name: k, insecure_skip_verify: true}}",
+			"Chinese path", "input: {fields: {title: 文章.标题}}",
+			func(c *Config) { c.Input.Fields.Title = "文章.标题" },
+		},
+		{
+			"TLS", "kafka: {tls: {enabled: true, ca_file: ca.pem, cert_file: ./cert.pem, key_file: " +
+				"/etc/clusterd/key.pem, server_name: k, insecure_skip_verify: true}}",
 			func(c *Config) {
-				c.Kafka.TLS = TLS{true, "/etc/clusterd/ca.pem", "/etc/clusterd/cert.pem", "/etc/clusterd/key.pem", "k", true}
+				c.Kafka.TLS = TLS{
+					true, "/etc/clusterd/ca.pem", "/etc/clusterd/cert.pem", "/etc/clusterd/key.pem", "k", true,
+				}
 			},
 		},
-		{"files", "text: {dictionaries: [words/names.txt], stop_words: [../../srv/stop.txt]}", func(c *Config) {
-			c.Text.Dictionaries, c.Text.StopWords = []string{"/etc/clusterd/words/names.txt"}, []string{"/srv/stop.txt"}
-		}},
-		{"directory of the state", "state: {dir: ../state}", func(c *Config) { c.State.Dir = "/etc/state" }},
-		{"absolute directory of the state", "state: {dir: /var/lib/clusterd/}", func(c *Config) { c.State.Dir = "/var/lib/clusterd" }},
+		{
+			"files", "text: {dictionaries: [words/names.txt], stop_words: [../../srv/stop.txt]}",
+			func(c *Config) {
+				c.Text.Dictionaries, c.Text.StopWords = []string{"/etc/clusterd/words/names.txt"},
+					[]string{"/srv/stop.txt"}
+			},
+		},
+		{
+			"directory of the state", "state: {dir: ../state}",
+			func(c *Config) { c.State.Dir = "/etc/state" },
+		},
+		{
+			"absolute directory of the state", "state: {dir: /var/lib/clusterd/}",
+			func(c *Config) { c.State.Dir = "/var/lib/clusterd" },
+		},
 		{"no HTTP", `http: {listen: ""}`, func(c *Config) { c.HTTP.Listen = "" }},
-		{"HTTP on a loopback name", `http: {listen: "localhost:1"}`, func(c *Config) { c.HTTP.Listen = "localhost:1" }},
-		{"HTTP on IPv6 loopback", `http: {listen: "[::1]:1"}`, func(c *Config) { c.HTTP.Listen = "[::1]:1" }},
+		{
+			"HTTP on a loopback name", `http: {listen: "localhost:1"}`,
+			func(c *Config) { c.HTTP.Listen = "localhost:1" },
+		},
+		{
+			"HTTP on IPv6 loopback", `http: {listen: "[::1]:1"}`,
+			func(c *Config) { c.HTTP.Listen = "[::1]:1" },
+		},
 		{"a short token on loopback", `http: {token: x}`, func(c *Config) { c.HTTP.Token = "x" }},
 		{"HTTP for all with a token", `http: {listen: ":80", token: 0123456789abcdef}`, func(c *Config) {
 			c.HTTP = HTTP{Listen: ":80", Token: "0123456789abcdef"}
 		}},
-		{"token from a file", `http: {token: file:password.txt}`, func(c *Config) { c.HTTP.Token = "file-hunter2" }},
-		{"secret", "fingerprint: {secret: 0123456789abcdef}", func(c *Config) { c.Fingerprint.Secret = "0123456789abcdef" }},
+		{
+			"token from a file", `http: {token: file:password.txt}`,
+			func(c *Config) { c.HTTP.Token = "file-hunter2" },
+		},
+		{
+			"secret", "fingerprint: {secret: 0123456789abcdef}",
+			func(c *Config) { c.Fingerprint.Secret = "0123456789abcdef" },
+		},
 		{"no secret", `fingerprint: {secret: ""}`, func(*Config) {}},
 		{"a secret that may be none", `fingerprint: {secret: "${NONE:}"}`, func(*Config) {}},
-		{"secret from a file", "fingerprint: {secret: file:secret.txt}", func(c *Config) { c.Fingerprint.Secret = "file-hunter2-hunter2" }},
+		{
+			"secret from a file", "fingerprint: {secret: file:secret.txt}",
+			func(c *Config) { c.Fingerprint.Secret = "file-hunter2-hunter2" },
+		},
 		{"memory", "memory: {limit: 2GiB}", func(c *Config) { c.Memory.Limit = 2 << 30 }},
 		{"memory as the system says", "memory: {limit: auto}", func(*Config) {}},
 
-		{"variable", `kafka: {brokers: ["${BROKER}", "${NONE:b:1}"]}`, func(c *Config) { c.Kafka.Brokers = []string{"kafka-1:9092", "b:1"} }},
-		{"variable as number", "cluster:\n  distance: ${DISTANCE}", func(c *Config) { c.Cluster.Distance = 4 }},
-		{"variable within text", "input:\n  topic: a-${DISTANCE}-${NONE:z}", func(c *Config) { c.Input.Topic = "a-4-z" }},
+		{
+			"variable", `kafka: {brokers: ["${BROKER}", "${NONE:b:1}"]}`,
+			func(c *Config) { c.Kafka.Brokers = []string{"kafka-1:9092", "b:1"} },
+		},
+		{
+			"variable as number", "cluster:\n  distance: ${DISTANCE}",
+			func(c *Config) { c.Cluster.Distance = 4 },
+		},
+		{
+			"variable within text", "input:\n  topic: a-${DISTANCE}-${NONE:z}",
+			func(c *Config) { c.Input.Topic = "a-4-z" },
+		},
 		{"empty default", "input:\n  group: x${NONE:}", func(c *Config) { c.Input.Group = "x" }},
-		{"set to nothing is set", "input:\n  group: x${EMPTY:y}", func(c *Config) { c.Input.Group = "x" }},
-		{"a value adds no YAML", "input:\n  group: ${YAML}", func(c *Config) { c.Input.Group = "x\ninput: {topic: evil}" }},
-		{"a value is not looked at again", "input:\n  group: ${REFERENCE}", func(c *Config) { c.Input.Group = "${BROKER}" }},
-		{"literal", "input:\n  group: a$${BROKER}$b$$", func(c *Config) { c.Input.Group = "a${BROKER}$b$$" }},
+		{
+			"set to nothing is set", "input:\n  group: x${EMPTY:y}", func(c *Config) { c.Input.Group = "x" },
+		},
+		{
+			"a value adds no YAML", "input:\n  group: ${YAML}",
+			func(c *Config) { c.Input.Group = "x\ninput: {topic: evil}" },
+		},
+		{
+			"a value is not looked at again", "input:\n  group: ${REFERENCE}",
+			func(c *Config) { c.Input.Group = "${BROKER}" },
+		},
+		{
+			"literal", "input:\n  group: a$${BROKER}$b$$",
+			func(c *Config) { c.Input.Group = "a${BROKER}$b$$" },
+		},
 
 		{"password", "kafka: {sasl: {mechanism: plain, username: u, password: p}}", sasl("p")},
-		{"password from a variable", `kafka: {sasl: {mechanism: plain, username: u, password: "${PASSWORD}"}}`, sasl("env-hunter2")},
-		{"password from a file", "kafka: {sasl: {mechanism: plain, username: u, password: file:password.txt}}", sasl("file-hunter2")},
-		{"password from a Windows file", "kafka: {sasl: {mechanism: plain, username: u, password: file:windows.txt}}", sasl("file-hunter2")},
-		{"only one line end is cut", "kafka: {sasl: {mechanism: plain, username: u, password: file:two-lines.txt}}", sasl("a\n")},
-		{"password from a file by variable", `kafka: {sasl: {mechanism: plain, username: u, password: "file:${NONE:password}.txt"}}`, sasl("file-hunter2")},
-		{"a variable names no file", `kafka: {sasl: {mechanism: plain, username: u, password: "${FILE}"}}`, sasl("file:password.txt")},
+		{
+			"password from a variable",
+			`kafka: {sasl: {mechanism: plain, username: u, password: "${PASSWORD}"}}`, sasl("env-hunter2"),
+		},
+		{
+			"password from a file",
+			"kafka: {sasl: {mechanism: plain, username: u, password: file:password.txt}}",
+			sasl("file-hunter2"),
+		},
+		{
+			"password from a Windows file",
+			"kafka: {sasl: {mechanism: plain, username: u, password: file:windows.txt}}",
+			sasl("file-hunter2"),
+		},
+		{
+			"only one line end is cut",
+			"kafka: {sasl: {mechanism: plain, username: u, password: file:two-lines.txt}}", sasl("a\n"),
+		},
+		{
+			"password from a file by variable",
+			`kafka: {sasl: {mechanism: plain, username: u, password: "file:${NONE:password}.txt"}}`,
+			sasl("file-hunter2"),
+		},
+		{
+			"a variable names no file",
+			`kafka: {sasl: {mechanism: plain, username: u, password: "${FILE}"}}`, sasl("file:password.txt"),
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -168,7 +251,9 @@ func checkRoundTrip(t *testing.T, c Config) {
 	yaml := c.YAML()
 	if secret := c.Fingerprint.Secret; secret != "" {
 		// Nor is the mask a secret of its own.
-		if _, err := parse(string(yaml)); err == nil || !strings.Contains(err.Error(), "fingerprint.secret: ***") || strings.Contains(string(yaml), secret.Reveal()) {
+		if _, err := parse(string(yaml)); err == nil ||
+			!strings.Contains(err.Error(), "fingerprint.secret: ***") ||
+			strings.Contains(string(yaml), secret.Reveal()) {
 			t.Errorf("what is printed of a secret is taken for one, or is one: %v\n%s", err, yaml)
 		}
 		c.Fingerprint.Secret = ""
@@ -177,7 +262,8 @@ func checkRoundTrip(t *testing.T, c Config) {
 	if p := c.Kafka.SASL.Password.Reveal(); len(p) > 8 && strings.Contains(string(yaml), p) {
 		t.Errorf("the password is in the YAML:\n%s", yaml)
 	}
-	again, err := Parse("/elsewhere/again.yaml", yaml, func(string) (string, bool) { return "", false },
+	again, err := Parse("/elsewhere/again.yaml", yaml,
+		func(string) (string, bool) { return "", false },
 		func(string) ([]byte, error) { return nil, nil })
 	if err != nil {
 		t.Fatalf("its own YAML does not parse: %v\n%s", err, yaml)
@@ -198,12 +284,14 @@ func TestLoad(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("CLUSTERD_TEST_LEVEL", "debug")
 	write(t, dir, "words.txt", "词 1 n\n")
-	path := write(t, dir, "c.yaml", "log:\n  level: ${CLUSTERD_TEST_LEVEL}\ntext: {dictionaries: [words.txt]}\n")
+	path := write(t, dir, "c.yaml",
+		"log:\n  level: ${CLUSTERD_TEST_LEVEL}\ntext: {dictionaries: [words.txt]}\n")
 	got, err := Load(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if words := filepath.Join(dir, "words.txt"); got.Log.Level != "debug" || got.Text.Dictionaries[0] != words {
+	if words := filepath.Join(dir, "words.txt"); got.Log.Level != "debug" ||
+		got.Text.Dictionaries[0] != words {
 		t.Errorf("Load = %+v, want level debug and dictionary %s", got, words)
 	}
 }
@@ -258,62 +346,6 @@ func write(t *testing.T, dir, name, text string) string {
 
 const examples = "../../configs/"
 
-func TestReference(t *testing.T) {
-	golden.Check(t, examples+"reference.yaml", Reference())
-	got, err := Parse("reference.yaml", Reference(), testEnv, testReadFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := Default()
-	if want.State.Dir, err = filepath.Abs(want.State.Dir); err != nil {
-		t.Fatal(err)
-	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("the reference gives %+v, want Default", got)
-	}
-}
-
-func TestYAML(t *testing.T) {
-	c := Default()
-	c.Kafka.SASL = SASL{"plain", "user: #1", "hunter2"}
-	c.Text.Dictionaries = []string{"/a/b.txt", "/with space/${x}.txt"}
-	c.Cluster.Window = 36 * time.Hour
-	c.State.Dir = "/var/lib/clusterd"
-	c.HTTP = HTTP{Listen: ":8080", Token: "hunter2-hunter2-hunter2"}
-	c.Memory.Limit = 3 << 30
-	golden.Check(t, "testdata/resolved.golden.yaml", c.YAML())
-}
-
-func TestExamples(t *testing.T) {
-	paths, err := filepath.Glob(examples + "*.yaml")
-	if err != nil || len(paths) != 3 {
-		t.Fatalf("examples %v, %v; want reference, news and comments", paths, err)
-	}
-	owners := make(map[string]string)
-	for _, path := range paths {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		nothing := func(string) (string, bool) { return "", false }
-		c, err := Parse(path, data, nothing, os.ReadFile)
-		if err != nil {
-			t.Error(err)
-			continue
-		}
-		checkRoundTrip(t, c)
-		if filepath.Base(path) == "reference.yaml" {
-			continue
-		}
-		for _, own := range []string{c.State.Dir, c.HTTP.Listen, c.Input.Group, c.Output.Topic, c.Output.ClustersTopic, c.Output.DeadLetterTopic} {
-			if other, shared := owners[own]; shared {
-				t.Errorf("%s and %s both have %s: they could not run side by side", path, other, own)
-			}
-			owners[own] = path
-		}
-	}
-}
-
 func TestSet(t *testing.T) {
 	for _, test := range []struct{ key, text, want string }{
 		{"cluster.distance", "2", ""},
@@ -327,7 +359,10 @@ func TestSet(t *testing.T) {
 		{"memory.limit", "much", "must be auto or a size"},
 		{"cluster.distance", "9", "between 0 and 6"},
 		{"cluster.distance", "${HOME}", "between 0 and 6"},
-		{"fingerprint.secret", "hunter2-hunter2-hunter2", "a secret is taken from the configuration alone"},
+		{
+			"fingerprint.secret", "hunter2-hunter2-hunter2",
+			"a secret is taken from the configuration alone",
+		},
 		{"kafka.sasl.password", "hunter2", "a secret is taken from the configuration alone"},
 		{"kafka.brokers", "a:1", "no key kafka.brokers"},
 		{"cluster", "x", "no key cluster"},

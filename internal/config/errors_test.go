@@ -77,24 +77,50 @@ func TestRefusedDocuments(t *testing.T) {
 	}
 	many := func(text string, bytes int) string { return strings.Repeat(text, bytes/len(text)) }
 	for name, tt := range map[string]struct{ yaml, want string }{
-		"100 MB":           {many("a", 100<<20), "news.yaml: is larger than 1MiB, the most that a configuration may have"},
-		"1 MiB of keys":    {keys.String()[:1<<20], "news.yaml:3334:6: has more than 10000 tokens of YAML, the most that a configuration may have"},
-		"deep flow":        {many("[", 10_000), "news.yaml:1:33: is nested deeper than 32 levels"},
-		"deep maps":        {many("{a: ", 8_000), "news.yaml:1:129: is nested deeper than 32 levels"},
-		"deep block":       {block.String(), "news.yaml:33:34: is nested deeper than 32 levels"},
-		"deep compact":     {many("- ", 10_000), "news.yaml:1:65: is nested deeper than 32 levels"},
-		"deep unclosed":    {many("]", 9_000) + many("[", 900), "news.yaml:1:9033: is nested deeper than 32 levels"},
-		"quotes":           {many(`"`, 1<<20), "news.yaml:1:20001: has more than 10000 tokens"},
-		"anchors":          {many("&a ", 20_000), "news.yaml:1:15001: has more than 10000 tokens"},
-		"not UTF-8":        {"log:\n  level: caf\xe9\n", "news.yaml:2:13: has a byte that is not UTF-8: save the file as UTF-8"},
-		"UTF-16":           {"\xff\xfel\x00", "news.yaml:1:1: has a byte that is not UTF-8: save the file as UTF-8"},
-		"column in runes":  {"中文\xff", "news.yaml:1:3: has a byte that is not UTF-8: save the file as UTF-8"},
-		"NUL":              {"log: \x00", "news.yaml:1:6: has a control character, which YAML does not allow"},
-		"escape":           {"log:\n \x1b[2J", "news.yaml:2:2: has a control character, which YAML does not allow"},
-		"not a number":     {"cluster: {distance: \"\\e[2J\"}", "news.yaml:1:21: cluster.distance: \\x1b[2J: must be a whole number, between 0 and 6"},
-		"long value":       {"cluster: {distance: " + many("中", 900) + "}", "news.yaml:1:21: cluster.distance: " + many("中", 240) + "…: must be"},
-		"long topic":       {"input: {topic: " + many("a", 250) + "}", "news.yaml:1:16: input.topic: " + many("a", 80) + "…: must be at most 249 characters to be a topic's name, not 250"},
-		"long unknown key": {many("a", 2000) + ": 1", "news.yaml:1:1: " + many("a", 80) + "…: unknown key"},
+		"100 MB": {
+			many("a", 100<<20), "news.yaml: is larger than 1MiB, the most that a configuration may have",
+		},
+		"1 MiB of keys": {
+			keys.String()[:1<<20],
+			"news.yaml:3334:6: has more than 10000 tokens of YAML, the most that a configuration may have",
+		},
+		"deep flow":    {many("[", 10_000), "news.yaml:1:33: is nested deeper than 32 levels"},
+		"deep maps":    {many("{a: ", 8_000), "news.yaml:1:129: is nested deeper than 32 levels"},
+		"deep block":   {block.String(), "news.yaml:33:34: is nested deeper than 32 levels"},
+		"deep compact": {many("- ", 10_000), "news.yaml:1:65: is nested deeper than 32 levels"},
+		"deep unclosed": {
+			many("]", 9_000) + many("[", 900), "news.yaml:1:9033: is nested deeper than 32 levels",
+		},
+		"quotes":  {many(`"`, 1<<20), "news.yaml:1:20001: has more than 10000 tokens"},
+		"anchors": {many("&a ", 20_000), "news.yaml:1:15001: has more than 10000 tokens"},
+		"not UTF-8": {
+			"log:\n  level: caf\xe9\n",
+			"news.yaml:2:13: has a byte that is not UTF-8: save the file as UTF-8",
+		},
+		"UTF-16": {
+			"\xff\xfel\x00", "news.yaml:1:1: has a byte that is not UTF-8: save the file as UTF-8",
+		},
+		"column in runes": {
+			"中文\xff", "news.yaml:1:3: has a byte that is not UTF-8: save the file as UTF-8",
+		},
+		"NUL": {
+			"log: \x00", "news.yaml:1:6: has a control character, which YAML does not allow",
+		},
+		"escape": {
+			"log:\n \x1b[2J", "news.yaml:2:2: has a control character, which YAML does not allow",
+		},
+		"not a number": {
+			"cluster: {distance: \"\\e[2J\"}",
+			"news.yaml:1:21: cluster.distance: \\x1b[2J: must be a whole number, between 0 and 6",
+		},
+		"long value": {
+			"cluster: {distance: " + many("中", 900) + "}", "news.yaml:1:21: cluster.distance: " +
+				many("中", 240) + "…: must be",
+		},
+		"long topic": {"input: {topic: " + many("a", 250) + "}", "news.yaml:1:16: input.topic: " +
+			many("a", 80) + "…: must be at most 249 characters to be a topic's name, not 250"},
+		"long unknown key": {many("a", 2000) + ": 1", "news.yaml:1:1: " + many("a", 80) +
+			"…: unknown key"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Parse("news.yaml", []byte(tt.yaml), testEnv, testReadFile)

@@ -67,19 +67,31 @@ var secretForms = []string{
 	"fingerprint:\n  secret: a\n  secret: %s\n",
 }
 
-// No part of a secret is ever printed, whatever form YAML gives to it, and whatever is wrong with it.
+// No part of a secret is ever printed, whatever form YAML gives to it, and whatever is wrong with
+// it.
 func TestSecretInAnyForm(t *testing.T) {
 	values := []string{
-		canary, "|" + canary, ">" + canary, "|-" + canary, ">9" + canary, "| " + canary, "|2" + canary + "\n      x",
-		"&" + canary, "&" + canary + " x", "&a " + canary, "*" + canary, "!" + canary, "!!" + canary + " x", "!!str " + canary, "!<" + canary,
-		"@" + canary, "`" + canary, "%" + canary, "," + canary, "]" + canary, "}" + canary, "[" + canary, "{" + canary, "[" + canary + "]", "{" + canary + ": 1}",
-		"\"" + canary, "'" + canary, "\"\\Q" + canary, "\"\\x" + canary + "\"", "\"x\" " + canary, "'x' " + canary, "a, " + canary, "a," + canary + "," + canary,
-		"a}, " + canary, "a}}\n" + canary, "a: " + canary, canary + ": a", canary + ":", "- " + canary, "? " + canary, ": " + canary, "#" + canary, "x #" + canary,
-		"${" + canary + "}", "${" + canary, "${" + canary + ":}", "$${" + canary + "}" + canary, "|${" + canary + "}", "${LATIN1}" + canary, "${" + canary + ":" + canary + "}",
-		"file:" + canary, "file:/x/" + canary, "file:${" + canary + "}", "file:${NONE:" + canary + "}", "|file:" + canary,
-		"\t" + canary, "\t|" + canary, canary + "\x01", canary + "\xe9", "<<: " + canary, "--- " + canary, "... " + canary, canary + " " + canary, "null " + canary, "~" + canary,
-		"|\n" + canary, "|\n  " + canary, "|\n" + canary + ": x", ">\n        x\n      " + canary, "a\n      " + canary, "a\n      " + canary + ": x", "\"a\n      " + canary, "\"a\n" + canary + "\"",
-		"a." + canary + ".b", "a,passwor" + canary, "a,b." + canary, canary + "\u2028x", canary + "\u0085",
+		canary, "|" + canary, ">" + canary, "|-" + canary, ">9" + canary, "| " + canary, "|2" + canary +
+			"\n      x",
+		"&" + canary, "&" + canary + " x", "&a " + canary, "*" + canary, "!" + canary, "!!" + canary +
+			" x", "!!str " + canary, "!<" + canary,
+		"@" + canary, "`" + canary, "%" + canary, "," + canary, "]" + canary, "}" + canary, "[" + canary,
+		"{" + canary, "[" + canary + "]", "{" + canary + ": 1}",
+		"\"" + canary, "'" + canary, "\"\\Q" + canary, "\"\\x" + canary + "\"", "\"x\" " + canary,
+		"'x' " + canary, "a, " + canary, "a," + canary + "," + canary,
+		"a}, " + canary, "a}}\n" + canary, "a: " + canary, canary + ": a", canary + ":", "- " + canary,
+		"? " + canary, ": " + canary, "#" + canary, "x #" + canary,
+		"${" + canary + "}", "${" + canary, "${" + canary + ":}", "$${" + canary + "}" + canary, "|${" +
+			canary + "}", "${LATIN1}" + canary, "${" + canary + ":" + canary + "}",
+		"file:" + canary, "file:/x/" + canary, "file:${" + canary + "}", "file:${NONE:" + canary + "}",
+		"|file:" + canary,
+		"\t" + canary, "\t|" + canary, canary + "\x01", canary + "\xe9", "<<: " + canary, "--- " + canary,
+		"... " + canary, canary + " " + canary, "null " + canary, "~" + canary,
+		"|\n" + canary, "|\n  " + canary, "|\n" + canary + ": x", ">\n        x\n      " + canary,
+		"a\n      " + canary, "a\n      " + canary + ": x", "\"a\n      " + canary, "\"a\n" + canary +
+			"\"",
+		"a." + canary + ".b", "a,passwor" + canary, "a,b." + canary, canary + "\u2028x", canary +
+			"\u0085",
 	}
 	for _, form := range secretForms {
 		for _, value := range values {
@@ -91,7 +103,19 @@ func TestSecretInAnyForm(t *testing.T) {
 // FuzzSecret holds the same of values around the canary.
 func FuzzSecret(f *testing.F) {
 	for form := range len(secretForms) {
-		for _, around := range [][2]string{{"", ""}, {"|", ""}, {">", "x"}, {"${", "}"}, {"a,", ""}, {"\"", "\\q"}, {"file:", ""}, {"&", " x"}, {"!", ""}, {"", ": x"}, {"a}", "{"}} {
+		for _, around := range [][2]string{
+			{"", ""},
+			{"|", ""},
+			{">", "x"},
+			{"${", "}"},
+			{"a,", ""},
+			{"\"", "\\q"},
+			{"file:", ""},
+			{"&", " x"},
+			{"!", ""},
+			{"", ": x"},
+			{"a}", "{"},
+		} {
 			f.Add(uint8(form), around[0], around[1])
 		}
 	}

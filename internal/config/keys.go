@@ -21,6 +21,7 @@ func (c *Config) keys() []table.Key {
 		c.Output.keys(),
 		textKeys(&c.Text),
 		fingerprintKeys(&c.Fingerprint),
+		sketchKeys(&c.Fingerprint),
 		pinyinKeys(&c.Fingerprint.Pinyin),
 		c.Cluster.keys(),
 		c.Batch.keys(),
@@ -66,11 +67,13 @@ func (c *Kafka) keys() []table.Key {
 			Doc: "Name that the brokers' certificates must bear; empty takes the host of each broker.",
 		},
 		{
-			Path: "kafka.tls.insecure_skip_verify", Value: value.Scalar(&tls.InsecureSkipVerify, value.Boolean(), false),
+			Path: "kafka.tls.insecure_skip_verify", Value: value.Scalar(&tls.InsecureSkipVerify,
+				value.Boolean(), false),
 			Doc: "Trust any certificate; for trials only, since anyone on the way can then read and write.",
 		},
 		{
-			Path: "kafka.sasl.mechanism", Value: value.Scalar(&sasl.Mechanism, value.OneOf("none", "plain", "scram-sha-256", "scram-sha-512"), "none"),
+			Path: "kafka.sasl.mechanism", Value: value.Scalar(&sasl.Mechanism,
+				value.OneOf("none", "plain", "scram-sha-256", "scram-sha-512"), "none"),
 			Doc: "How to authenticate; plain shows the password to the network unless TLS is on.",
 		},
 		{
@@ -100,7 +103,8 @@ func (c *Input) keys() []table.Key {
 		},
 		{
 			Path: "input.encoding", Value: value.Scalar(&c.Encoding, value.Encoding(), charset.Auto),
-			Doc: "Character encoding of records and files; auto tells UTF-8, GB 18030, Big5 and UTF-16 apart, and others must be named.",
+			Doc: "Character encoding of records and files; auto tells UTF-8, GB 18030, Big5 and UTF-16 " +
+				"apart, and others must be named.",
 		},
 		{
 			Path: "input.fields.id", Value: value.Scalar(&c.Fields.ID, value.FieldPath(), "id"),
@@ -111,20 +115,25 @@ func (c *Input) keys() []table.Key {
 			Doc: "Dotted path of the title.",
 		},
 		{
-			Path: "input.fields.content", Value: value.Scalar(&c.Fields.Content, value.FieldPath(), "content"),
+			Path: "input.fields.content", Value: value.Scalar(&c.Fields.Content, value.FieldPath(),
+				"content"),
 			Doc: "Dotted path of the content.",
 		},
 		{
-			Path: "input.fields.published_at", Value: value.Scalar(&c.Fields.PublishedAt, value.FieldPath(), "published_at"),
-			Doc: "Dotted path of the event time: RFC 3339, RFC 822 and other common forms (without a zone: UTC), a Unix time; else the record's time.",
+			Path: "input.fields.published_at", Value: value.Scalar(&c.Fields.PublishedAt, value.FieldPath(),
+				"published_at"),
+			Doc: "Dotted path of the event time: RFC 3339, RFC 822 and other common forms (without a " +
+				"zone: UTC), a Unix time; else the record's time.",
 		},
 		{
 			Path: "input.fields.source", Value: value.Scalar(&c.Fields.Source, value.FieldPath(), "source"),
 			Doc: "Dotted path of the name of who published it.",
 		},
 		{
-			Path: "input.max_bytes", Value: value.Scalar(&c.MaxBytes, value.Size(1*value.KiB, 1*value.GiB), 4*value.MiB),
-			Doc: "Largest record; a larger one is a dead letter, so that one article cannot take all memory.",
+			Path: "input.max_bytes", Value: value.Scalar(&c.MaxBytes, value.Size(1*value.KiB, 1*value.GiB),
+				4*value.MiB),
+			Doc: "Largest record; a larger one is a dead letter, " +
+				"so that one article cannot take all memory.",
 		},
 	}
 }
@@ -140,16 +149,20 @@ func (c *Output) keys() []table.Key {
 			Doc: "Compacted topic of the clusters; clusterd recovers from it.",
 		},
 		{
-			Path: "output.dead_letter_topic", Value: value.Scalar(&c.DeadLetterTopic, value.Topic(), "articles-dead"),
+			Path: "output.dead_letter_topic", Value: value.Scalar(&c.DeadLetterTopic, value.Topic(),
+				"articles-dead"),
 			Doc: "Topic of the records that are no article, as they came.",
 		},
 		{
 			Path: "output.key", Value: value.Scalar(&c.Key, value.OneOf("cluster", "source"), "cluster"),
-			Doc: "Key of a result: the cluster id keeps a cluster in one partition, source keeps the input's key.",
+			Doc: "Key of a result: the cluster id keeps a cluster in one partition, source keeps the " +
+				"input's key.",
 		},
 		{
-			Path: "output.compression", Value: value.Scalar(&c.Compression, value.OneOf("none", "gzip", "snappy", "lz4", "zstd"), "gzip"),
-			Doc: "How what is written is compressed: every client reads gzip; zstd is smaller and slower, and some clients need a package for the others.",
+			Path: "output.compression", Value: value.Scalar(&c.Compression,
+				value.OneOf("none", "gzip", "snappy", "lz4", "zstd"), "gzip"),
+			Doc: "How what is written is compressed: every client reads gzip; zstd is smaller and slower, " +
+				"and some clients need a package for the others.",
 		},
 	}
 }
@@ -170,7 +183,8 @@ func textKeys(c *method.TextSettings) []table.Key {
 		},
 		{
 			Path: "text.extract", Value: value.Scalar(&c.Extract, value.OneOf("all", "article"), "all"),
-			Doc: "What of a whole HTML page is compared: all its text, or what looks like the article, without menus and adverts.",
+			Doc: "What of a whole HTML page is compared: all its text, or what looks like the article, " +
+				"without menus and adverts.",
 		},
 	}
 }
@@ -178,44 +192,65 @@ func textKeys(c *method.TextSettings) []table.Key {
 func fingerprintKeys(c *method.FingerprintSettings) []table.Key {
 	return []table.Key{
 		{
-			Path: "fingerprint.method", Value: value.Scalar(&c.Method, value.OneOf(method.Names()...), method.Names()[0]),
+			Path: "fingerprint.method", Value: value.Scalar(&c.Method, value.OneOf(method.Names()...),
+				method.Names()[0]),
 			Doc: "How articles are compared; docs/quality.md says which method is for what.",
 		},
 		{
 			Path: "fingerprint.secret", Value: value.Scalar(&c.Secret, value.HashSecret(), ""),
-			Doc: "Secret of 16 bytes or more, made at random, so that nobody can make articles for a cluster; file:PATH. Another one starts anew.",
+			Doc: "Secret of 16 bytes or more, made at random, so that nobody can make articles for a " +
+				"cluster; file:PATH. Another one starts anew.",
 		},
 		{
-			Path: "fingerprint.hash", Value: value.Scalar(&c.Hash, value.OneOf("sdbm", "sdbm-raw", "xxh3"), "sdbm"),
-			Doc: "simhash without a secret: hash of a token; sdbm-raw only to match old fingerprints, since it merges unrelated articles.",
+			Path: "fingerprint.hash", Value: value.Scalar(&c.Hash, value.OneOf("sdbm", "sdbm-raw", "xxh3"),
+				"sdbm"),
+			Doc: "simhash without a secret: hash of a token; sdbm-raw only to match old fingerprints, " +
+				"since it merges unrelated articles.",
 		},
 		{
-			Path: "fingerprint.weight", Value: value.Scalar(&c.Weight, value.OneOf("log", "tf", "set", "tfidf"), "log"),
-			Doc: "simhash: weight of a token: logarithm of its count, the count, 1, or logarithm times rarity; tf lets frequent words rule.",
+			Path: "fingerprint.weight", Value: value.Scalar(&c.Weight,
+				value.OneOf("log", "tf", "set", "tfidf"), "log"),
+			Doc: "simhash: weight of a token: logarithm of its count, the count, 1, or logarithm times " +
+				"rarity; tf lets frequent words rule.",
 		},
 		{
-			Path: "fingerprint.features", Value: value.Scalar(&c.Features, value.OneOf(method.Words, method.Pairs), method.Words),
-			Doc: "simhash: what is weighed: words, or also each pair of neighbours, which tells order and is stricter.",
+			Path: "fingerprint.features", Value: value.Scalar(&c.Features,
+				value.OneOf(method.Words, method.Pairs), method.Words),
+			Doc: "simhash: what is weighed: words, or also each pair of neighbours, which tells order and " +
+				"is stricter.",
 		},
 		{
 			Path: "fingerprint.idf", Value: value.Scalar(&c.IDF, value.OptionalFile(), ""),
-			Doc: "simhash with weight tfidf: table of how rare words are, as 'clusterd idf' writes it; empty takes the built-in one.",
+			Doc: "simhash with weight tfidf: table of how rare words are, as 'clusterd idf' writes it; " +
+				"empty takes the built-in one.",
 		},
+	}
+}
+
+// sketchKeys are those of the methods that compare parts of texts.
+func sketchKeys(c *method.FingerprintSettings) []table.Key {
+	return []table.Key{
 		{
-			Path: "fingerprint.shingle.of", Value: value.Scalar(&c.Shingle.Of, value.OneOf(method.OfCharacters, method.OfWords), method.OfCharacters),
-			Doc: usedBy("fingerprint.shingle.of") + "what a shingle is a run of; characters need no dictionary.",
+			Path: "fingerprint.shingle.of", Value: value.Scalar(&c.Shingle.Of,
+				value.OneOf(method.OfCharacters, method.OfWords), method.OfCharacters),
+			Doc: usedBy("fingerprint.shingle.of") +
+				"what a shingle is a run of; characters need no dictionary.",
 		},
 		{
 			Path: "fingerprint.shingle.size", Value: value.Scalar(&c.Shingle.Size, value.Integer(1, 64), 5),
 			Doc: usedBy("fingerprint.shingle.size") + "how many of them a shingle has; more is stricter.",
 		},
 		{
-			Path: "fingerprint.signature", Value: value.Scalar(&c.Signature, value.OneOf("fast", "permutation", "functions"), "fast"),
-			Doc: usedBy("fingerprint.signature") + "fast similarity sketching, one permutation with densification, or a hash function for each place (slow).",
+			Path: "fingerprint.signature", Value: value.Scalar(&c.Signature,
+				value.OneOf("fast", "permutation", "functions"), "fast"),
+			Doc: usedBy("fingerprint.signature") +
+				"fast similarity sketching, one permutation with densification, or a hash function for each " +
+				"place (slow).",
 		},
 		{
 			Path: "fingerprint.hashes", Value: value.Scalar(&c.Hashes, value.Integer(16, 1024), 128),
-			Doc: usedBy("fingerprint.hashes") + "places of a signature, a byte each; more tells more and costs more.",
+			Doc: usedBy("fingerprint.hashes") +
+				"places of a signature, a byte each; more tells more and costs more.",
 		},
 		{
 			Path: "fingerprint.sentences", Value: value.Scalar(&c.Sentences, value.Integer(1, 1000), 3),
@@ -228,7 +263,8 @@ func pinyinKeys(c *method.PinyinSettings) []table.Key {
 	return []table.Key{
 		{
 			Path: "fingerprint.pinyin.window", Value: value.Scalar(&c.Window, value.Integer(8, 10_000), 24),
-			Doc: usedBy("fingerprint.pinyin.window") + "characters in a window; larger ones tolerate more and match less.",
+			Doc: usedBy("fingerprint.pinyin.window") +
+				"characters in a window; larger ones tolerate more and match less.",
 		},
 		{
 			Path: "fingerprint.pinyin.overlap", Value: value.Scalar(&c.Overlap, value.Share(0, 0.9), 0.5),
@@ -236,11 +272,14 @@ func pinyinKeys(c *method.PinyinSettings) []table.Key {
 		},
 		{
 			Path: "fingerprint.pinyin.levels", Value: value.Scalar(&c.Levels, value.Integer(2, 10), 2),
-			Doc: usedBy("fingerprint.pinyin.levels") + "how finely the frequency of a letter is told; finer is stricter.",
+			Doc: usedBy("fingerprint.pinyin.levels") +
+				"how finely the frequency of a letter is told; finer is stricter.",
 		},
 		{
-			Path: "fingerprint.pinyin.boundaries", Value: value.Scalar(&c.Boundaries, value.OneOf("content", "fixed"), "content"),
-			Doc: usedBy("fingerprint.pinyin.boundaries") + "whether windows begin where the content says so, or at the first character, as published.",
+			Path: "fingerprint.pinyin.boundaries", Value: value.Scalar(&c.Boundaries,
+				value.OneOf("content", "fixed"), "content"),
+			Doc: usedBy("fingerprint.pinyin.boundaries") +
+				"whether windows begin where the content says so, or at the first character, as published.",
 		},
 	}
 }
@@ -249,31 +288,40 @@ func (c *Cluster) keys() []table.Key {
 	return []table.Key{
 		{
 			Path: "cluster.distance", Value: value.Scalar(&c.Distance, value.Integer(0, 6), 3),
-			Doc: usedBy("cluster.distance") + "how many of the 64 bits may differ from the centre; more finds more and errs more.",
+			Doc: usedBy("cluster.distance") +
+				"how many of the 64 bits may differ from the centre; more finds more and errs more.",
 		},
 		{
-			Path: "cluster.verified_distance", Value: value.Scalar(&c.VerifiedDistance, value.Integer(0, 10), 10),
-			Doc: usedBy("cluster.verified_distance") + "how many of the 64 bits may differ where the sketches are similar.",
+			Path: "cluster.verified_distance", Value: value.Scalar(&c.VerifiedDistance, value.Integer(0, 10),
+				10),
+			Doc: usedBy("cluster.verified_distance") +
+				"how many of the 64 bits may differ where the sketches are similar.",
 		},
 		{
 			Path: "cluster.similarity", Value: value.Scalar(&c.Similarity, value.ShareOrAuto(0.01, 1), 0),
-			Doc: usedBy("cluster.similarity") + "least similarity to the centre; auto is what docs/quality.md measured for the method.",
+			Doc: usedBy("cluster.similarity") +
+				"least similarity to the centre; auto is what docs/quality.md measured for the method.",
 		},
 		{
 			Path: "cluster.recall", Value: value.Scalar(&c.Recall, value.Share(0.5, 1), 0.999),
-			Doc: usedBy("cluster.recall") + "probability that a centre of the least similarity is found; 1 finds all, for more memory.",
+			Doc: usedBy("cluster.recall") +
+				"probability that a centre of the least similarity is found; 1 finds all, for more memory.",
 		},
 		{
-			Path: "cluster.index", Value: value.Scalar(&c.Index, value.OneOf("btree", "mih", "auto"), "btree"),
-			Doc: usedBy("cluster.index") + "how centres within the distance are found; the results are the same.",
+			Path: "cluster.index", Value: value.Scalar(&c.Index, value.OneOf("btree", "mih", "auto"),
+				"btree"),
+			Doc: usedBy("cluster.index") +
+				"how centres within the distance are found; the results are the same.",
 		},
 		{
 			Path: "cluster.window", Value: value.Scalar(&c.Window, value.Duration(0, math.MaxInt64), 0),
-			Doc: "Event time after its last article until a cluster expires, such as 3d; 0s keeps all, and memory grows.",
+			Doc: "Event time after its last article until a cluster expires, such as 3d; 0s keeps all, " +
+				"and memory grows.",
 		},
 		{
 			Path: "cluster.scope", Value: value.Scalar(&c.Scope, value.OneOf("topic", "partition"), "topic"),
-			Doc: "What is compared: the whole topic by one member, or each partition by itself, spread over members.",
+			Doc: "What is compared: the whole topic by one member, or each partition by itself, spread " +
+				"over members.",
 		},
 	}
 }
@@ -285,11 +333,14 @@ func (c *Batch) keys() []table.Key {
 			Doc: "Most records in one transaction; larger is faster and takes longer to redo.",
 		},
 		{
-			Path: "batch.bytes", Value: value.Scalar(&c.Bytes, value.Size(64*value.KiB, 1*value.GiB), 8*value.MiB),
-			Doc: "Most bytes of records, with all that is kept of them, in one transaction; memory grows with several times that.",
+			Path: "batch.bytes", Value: value.Scalar(&c.Bytes, value.Size(64*value.KiB, 1*value.GiB),
+				8*value.MiB),
+			Doc: "Most bytes of records, with all that is kept of them, in one transaction; memory grows " +
+				"with several times that.",
 		},
 		{
-			Path: "batch.linger", Value: value.Scalar(&c.Linger, value.Duration(0, 10*time.Second), 20*time.Millisecond),
+			Path: "batch.linger", Value: value.Scalar(&c.Linger, value.Duration(0, 10*time.Second),
+				20*time.Millisecond),
 			Doc: "Longest wait for a batch to fill; the least delay of a result when articles are few.",
 		},
 	}
@@ -299,7 +350,8 @@ func (c *State) keys() []table.Key {
 	return []table.Key{
 		{
 			Path: "state.dir", Value: value.Scalar(&c.Dir, value.Required(), "clusterd-data"),
-			Doc: "Folder of the clusters on local disk: a cache of the clusters topic; each instance its own.",
+			Doc: "Folder of the clusters on local disk: a cache of the clusters topic; each instance its " +
+				"own.",
 		},
 	}
 }
@@ -308,11 +360,13 @@ func (c *HTTP) keys() []table.Key {
 	return []table.Key{
 		{
 			Path: "http.listen", Value: value.Scalar(&c.Listen, value.ListenAddress(), "127.0.0.1:8080"),
-			Doc: "Where /livez, /readyz and /metrics are served; empty is nowhere, and other hosts than loopback need a token.",
+			Doc: "Where /livez, /readyz and /metrics are served; empty is nowhere, and other hosts than " +
+				"loopback need a token.",
 		},
 		{
 			Path: "http.token", Value: value.Scalar(&c.Token, value.BearerToken(), ""),
-			Doc: "What requests must bear (Authorization: Bearer ...), except to /livez; better ${NAME} or file:PATH than the words themselves.",
+			Doc: "What requests must bear (Authorization: Bearer ...), except to /livez; better ${NAME} " +
+				"or file:PATH than the words themselves.",
 		},
 	}
 }
@@ -320,8 +374,10 @@ func (c *HTTP) keys() []table.Key {
 func (c *Memory) keys() []table.Key {
 	return []table.Key{
 		{
-			Path: "memory.limit", Value: value.Scalar(&c.Limit, value.SizeOrAuto(64*value.MiB, math.MaxInt), 0),
-			Doc: "Memory at which Go collects garbage harder; auto takes 90 % of the cgroup's limit; the variable GOMEMLIMIT goes first.",
+			Path: "memory.limit", Value: value.Scalar(&c.Limit, value.SizeOrAuto(64*value.MiB, math.MaxInt),
+				0),
+			Doc: "Memory at which Go collects garbage harder; auto takes 90 % of the cgroup's limit; the " +
+				"variable GOMEMLIMIT goes first.",
 		},
 	}
 }
@@ -329,7 +385,8 @@ func (c *Memory) keys() []table.Key {
 func (c *Log) keys() []table.Key {
 	return []table.Key{
 		{
-			Path: "log.level", Value: value.Scalar(&c.Level, value.OneOf("debug", "info", "warn", "error"), "info"),
+			Path: "log.level", Value: value.Scalar(&c.Level, value.OneOf("debug", "info", "warn", "error"),
+				"info"),
 			Doc: "Least severity that is logged.",
 		},
 		{

@@ -44,13 +44,17 @@ func TestSecretIsNeverPrinted(t *testing.T) {
 		"print":  func(v any) string { return fmt.Sprint(v) },
 		"errorf": func(v any) string { return fmt.Errorf("%v", v).Error() },
 	}
-	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "% x", "%d", "%c", "%t", "%10s", "%-3.1s"} {
+	for _, verb := range []string{
+		"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "% x", "%d", "%c", "%t",
+		"%10s", "%-3.1s",
+	} {
 		printed[verb] = func(v any) string { return fmt.Sprintf(verb, v) }
 	}
 	for how, print := range printed {
 		for what, v := range holders {
 			got := print(v)
-			if strings.Contains(got, words) || strings.Contains(strings.ToLower(strings.ReplaceAll(got, " ", "")), hex) {
+			if strings.Contains(got, words) ||
+				strings.Contains(strings.ToLower(strings.ReplaceAll(got, " ", "")), hex) {
 				t.Errorf("%s of %s shows the secret: %s", how, what, got)
 			}
 		}

@@ -31,7 +31,8 @@ func Unused(path, name string) string {
 type Given struct {
 	file string
 	keys map[string]table.Position
-	// byDefault are those of a file of all keys, as 'clusterd config' writes it, whose values are the defaults.
+	// byDefault are those of a file of all keys, as 'clusterd config' writes it, whose values are the
+	// defaults.
 	byDefault map[string]bool
 }
 
@@ -41,7 +42,9 @@ func (g Given) Unused(name string) Errors {
 	var unused Errors
 	for path, pos := range g.keys {
 		if why := Unused(path, name); why != "" && !g.byDefault[path] {
-			unused = append(unused, table.Error{File: g.file, Line: pos.Line, Column: pos.Column, Key: path, Problem: "warning: " + why})
+			unused = append(unused, table.Error{
+				File: g.file, Line: pos.Line, Column: pos.Column, Key: path, Problem: "warning: " + why,
+			})
 		}
 	}
 	slices.SortFunc(unused, table.Error.Compare)

@@ -11,15 +11,32 @@ import (
 // A key that the method does not use is said, with its line.
 func TestUnused(t *testing.T) {
 	for name, tt := range map[string]struct{ text, method, want string }{
-		"used":                {"cluster: {distance: 3}", "simhash", ""},
-		"for all":             {"cluster: {window: 3d}\ntext: {html: never}", "exact", ""},
-		"a threshold":         {"fingerprint: {method: minhash}\ncluster: {distance: 3}", "minhash", "x.yaml:2:11: cluster.distance: warning: is for simhash and has no effect on minhash, which takes cluster.similarity"},
-		"of another's":        {"cluster: {verified_distance: 4}", "simhash", "x.yaml:1:11: cluster.verified_distance: warning: is for simhash+verify and has no effect on simhash, which takes cluster.distance"},
-		"within a section":    {"fingerprint:\n  shingle: {size: 4}\n  weight: tf", "pinyin", "x.yaml:2:13: fingerprint.shingle.size: warning: is for minhash, shingle and has no effect on pinyin\nx.yaml:3:3: fingerprint.weight: warning: is for simhash, simhash+verify and has no effect on pinyin"},
+		"used":    {"cluster: {distance: 3}", "simhash", ""},
+		"for all": {"cluster: {window: 3d}\ntext: {html: never}", "exact", ""},
+		"a threshold": {
+			"fingerprint: {method: minhash}\ncluster: {distance: 3}", "minhash",
+			"x.yaml:2:11: cluster.distance: warning: is for simhash and has no effect on minhash, which " +
+				"takes cluster.similarity",
+		},
+		"of another's": {
+			"cluster: {verified_distance: 4}", "simhash",
+			"x.yaml:1:11: cluster.verified_distance: warning: is for simhash+verify and has no effect on " +
+				"simhash, which takes cluster.distance",
+		},
+		"within a section": {
+			"fingerprint:\n  shingle: {size: 4}\n  weight: tf", "pinyin",
+			"x.yaml:2:13: fingerprint.shingle.size: warning: is for minhash, shingle and has no effect on " +
+				"pinyin\nx.yaml:3:3: fingerprint.weight: warning: is for simhash, simhash+verify and has no " +
+				"effect on pinyin",
+		},
 		"every key, as it is": {string(Reference()), "simhash", ""},
-		"every key, and one":  {strings.Replace(string(Reference()), "sentences: 3", "sentences: 4", 1), "simhash", "warning: is for ksentence and has no effect on simhash"},
+		"every key, and one": {
+			strings.Replace(string(Reference()), "sentences: 3", "sentences: 4", 1), "simhash",
+			"warning: is for ksentence and has no effect on simhash",
+		},
 	} {
-		_, given, err := parseGiven("x.yaml", []byte(tt.text), func(string) (string, bool) { return "", false }, os.ReadFile)
+		_, given, err := parseGiven("x.yaml", []byte(tt.text),
+			func(string) (string, bool) { return "", false }, os.ReadFile)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

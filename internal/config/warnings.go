@@ -11,21 +11,29 @@ import (
 func (c Config) Warnings() []string {
 	var all []string
 	if c.Fingerprint.Hash == "sdbm-raw" && Unused("fingerprint.hash", c.Fingerprint.Method) == "" {
-		all = append(all, "fingerprint.hash: sdbm-raw is for matching old fingerprints: its high bits follow the first character of a word, "+
-			"so unrelated articles are merged (8 in 100 of real news); sdbm is the same hash with its bits mixed")
+		all = append(all,
+			"fingerprint.hash: sdbm-raw is for matching old fingerprints: its high bits follow the first "+
+				"character of a word, "+
+				"so unrelated articles are merged (8 in 100 of real news); sdbm is the same hash with its "+
+				"bits mixed")
 	}
 	// On the way to a broker on this machine there is nobody.
 	away := func(broker string) bool { return !isLoopback(broker) }
-	if c.Kafka.SASL.Mechanism == "plain" && !c.Kafka.TLS.Enabled && slices.ContainsFunc(c.Kafka.Brokers, away) {
-		all = append(all, "kafka.sasl.mechanism: plain shows the password to everybody on the way to the brokers: "+
-			"set kafka.tls.enabled, or take scram-sha-512, which does not send it")
+	if c.Kafka.SASL.Mechanism == "plain" && !c.Kafka.TLS.Enabled &&
+		slices.ContainsFunc(c.Kafka.Brokers, away) {
+		all = append(all,
+			"kafka.sasl.mechanism: plain shows the password to everybody on the way to the brokers: "+
+				"set kafka.tls.enabled, or take scram-sha-512, which does not send it")
 	}
 	if c.Kafka.TLS.InsecureSkipVerify {
-		all = append(all, "kafka.tls.insecure_skip_verify: whoever is on the way to the brokers can take their place, read and write: "+
-			"name the authority that signed their certificates in kafka.tls.ca_file")
+		all = append(all,
+			"kafka.tls.insecure_skip_verify: whoever is on the way to the brokers can take their place, "+
+				"read and write: "+
+				"name the authority that signed their certificates in kafka.tls.ca_file")
 	}
 	if dir := filepath.ToSlash(c.State.Dir); dir == "/etc" || strings.HasPrefix(dir, "/etc/") {
-		all = append(all, "state.dir: "+c.State.Dir+" is among configurations, where data grow that nobody expects and few may write: "+
+		all = append(all, "state.dir: "+c.State.Dir+
+			" is among configurations, where data grow that nobody expects and few may write: "+
 			"a relative folder is relative to the configuration file; name one such as /var/lib/clusterd")
 	}
 	return all

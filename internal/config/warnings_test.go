@@ -7,18 +7,32 @@ import (
 
 func TestWarnings(t *testing.T) {
 	const sasl = "sasl: {mechanism: %, username: u, password: hunter2}"
-	plain, scram := strings.Replace(sasl, "%", "plain", 1), strings.Replace(sasl, "%", "scram-sha-512", 1)
+	plain, scram := strings.Replace(sasl, "%", "plain", 1),
+		strings.Replace(sasl, "%", "scram-sha-512", 1)
 	for _, test := range []struct{ name, yaml, want string }{
 		{"nothing", "state: {dir: /var/lib/clusterd}", ""},
 		{"raw hash", "fingerprint: {hash: sdbm-raw}\nstate: {dir: /x}", "fingerprint.hash"},
-		{"raw hash of a method without it", "fingerprint: {hash: sdbm-raw, method: exact}\nstate: {dir: /x}", ""},
-		{"plain without TLS", "kafka: {brokers: ['k:1'], " + plain + "}\nstate: {dir: /x}", "kafka.sasl.mechanism"},
-		{"plain without TLS, one broker elsewhere", "kafka: {brokers: ['127.0.0.1:1', 'k:1'], " + plain + "}\nstate: {dir: /x}", "kafka.sasl.mechanism"},
-		{"plain on this machine", "kafka: {brokers: ['127.0.0.1:1', '[::1]:2', 'localhost:3'], " + plain + "}\nstate: {dir: /x}", ""},
-		{"plain to a name like localhost", "kafka: {brokers: ['localhost.example.org:3'], " + plain + "}\nstate: {dir: /x}", "kafka.sasl.mechanism"},
-		{"plain with TLS", "kafka: {brokers: ['k:1'], tls: {enabled: true}, " + plain + "}\nstate: {dir: /x}", ""},
+		{
+			"raw hash of a method without it",
+			"fingerprint: {hash: sdbm-raw, method: exact}\nstate: {dir: /x}", "",
+		},
+		{
+			"plain without TLS", "kafka: {brokers: ['k:1'], " + plain + "}\nstate: {dir: /x}",
+			"kafka.sasl.mechanism",
+		},
+		{"plain without TLS, one broker elsewhere", "kafka: {brokers: ['127.0.0.1:1', 'k:1'], " + plain +
+			"}\nstate: {dir: /x}", "kafka.sasl.mechanism"},
+		{"plain on this machine", "kafka: {brokers: ['127.0.0.1:1', '[::1]:2', 'localhost:3'], " + plain +
+			"}\nstate: {dir: /x}", ""},
+		{"plain to a name like localhost", "kafka: {brokers: ['localhost.example.org:3'], " + plain +
+			"}\nstate: {dir: /x}", "kafka.sasl.mechanism"},
+		{"plain with TLS", "kafka: {brokers: ['k:1'], tls: {enabled: true}, " + plain +
+			"}\nstate: {dir: /x}", ""},
 		{"scram without TLS", "kafka: {brokers: ['k:1'], " + scram + "}\nstate: {dir: /x}", ""},
-		{"any certificate", "kafka: {tls: {enabled: true, insecure_skip_verify: true}}\nstate: {dir: /x}", "kafka.tls.insecure_skip_verify"},
+		{
+			"any certificate", "kafka: {tls: {enabled: true, insecure_skip_verify: true}}\nstate: {dir: /x}",
+			"kafka.tls.insecure_skip_verify",
+		},
 		{"state beside a configuration in /etc", "", "state.dir: /etc/clusterd/clusterd-data"},
 		{"state in /etc", "state: {dir: ..}", "state.dir: /etc is"},
 		{"state of a like name", "state: {dir: /etcetera/clusterd}", ""},
@@ -30,7 +44,8 @@ func TestWarnings(t *testing.T) {
 			continue
 		}
 		got := c.Warnings()
-		if len(got) > 1 || (len(got) == 1) != (test.want != "") || len(got) == 1 && (!strings.HasPrefix(got[0], test.want) || strings.Contains(got[0], "hunter2")) {
+		if len(got) > 1 || (len(got) == 1) != (test.want != "") || len(got) == 1 &&
+			(!strings.HasPrefix(got[0], test.want) || strings.Contains(got[0], "hunter2")) {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
 		}
 	}

@@ -38,26 +38,57 @@ func TestAssignGroups(t *testing.T) {
 		partitions int
 		want       map[string][]int
 	}{
-		"alone":                          {Spread, map[string][]int{"a": nil}, 3, map[string][]int{"a": {0, 1, 2}}},
-		"two, nothing owned yet":         {Spread, map[string][]int{"a": nil, "b": nil}, 4, map[string][]int{"a": {0, 2}, "b": {1, 3}}},
-		"what is owned stays":            {Spread, map[string][]int{"a": {1, 3}, "b": {0, 2}}, 4, map[string][]int{"a": {1, 3}, "b": {0, 2}}},
-		"a newcomer takes its share":     {Spread, map[string][]int{"a": {0, 1, 2, 3}, "b": nil}, 4, map[string][]int{"a": {0, 1}, "b": {2, 3}}},
-		"the larger share stays":         {Spread, map[string][]int{"a": {0}, "b": {1, 2}}, 3, map[string][]int{"a": {0}, "b": {1, 2}}},
-		"somebody left":                  {Spread, map[string][]int{"a": {0}, "b": {1}}, 4, map[string][]int{"a": {0, 2}, "b": {1, 3}}},
-		"more members than partitions":   {Spread, map[string][]int{"a": nil, "b": nil, "c": {0}}, 1, map[string][]int{"c": {0}}},
-		"two claim the same":             {Spread, map[string][]int{"a": {1}, "b": {1}}, 2, map[string][]int{"a": {1}, "b": {0}}},
-		"a claim to no partition":        {Spread, map[string][]int{"a": {7}, "b": nil}, 2, map[string][]int{"a": {0}, "b": {1}}},
-		"one space, nobody owns it":      {AllToOne, map[string][]int{"b": nil, "a": nil}, 3, map[string][]int{"a": {0, 1, 2}}},
-		"one space stays":                {AllToOne, map[string][]int{"a": nil, "b": {0, 1, 2}}, 3, map[string][]int{"b": {0, 1, 2}}},
-		"one space with a new partition": {AllToOne, map[string][]int{"a": nil, "b": {0, 1}}, 3, map[string][]int{"b": {0, 1, 2}}},
-		"no partitions":                  {AllToOne, map[string][]int{"a": nil}, 0, map[string][]int{}},
+		"alone": {
+			Spread, map[string][]int{"a": nil}, 3, map[string][]int{"a": {0, 1, 2}},
+		},
+		"two, nothing owned yet": {
+			Spread, map[string][]int{"a": nil, "b": nil}, 4, map[string][]int{"a": {0, 2}, "b": {1, 3}},
+		},
+		"what is owned stays": {
+			Spread,
+			map[string][]int{"a": {1, 3}, "b": {0, 2}},
+			4,
+			map[string][]int{"a": {1, 3}, "b": {0, 2}},
+		},
+		"a newcomer takes its share": {
+			Spread,
+			map[string][]int{"a": {0, 1, 2, 3}, "b": nil},
+			4,
+			map[string][]int{"a": {0, 1}, "b": {2, 3}},
+		},
+		"the larger share stays": {
+			Spread, map[string][]int{"a": {0}, "b": {1, 2}}, 3, map[string][]int{"a": {0}, "b": {1, 2}},
+		},
+		"somebody left": {
+			Spread, map[string][]int{"a": {0}, "b": {1}}, 4, map[string][]int{"a": {0, 2}, "b": {1, 3}},
+		},
+		"more members than partitions": {
+			Spread, map[string][]int{"a": nil, "b": nil, "c": {0}}, 1, map[string][]int{"c": {0}},
+		},
+		"two claim the same": {
+			Spread, map[string][]int{"a": {1}, "b": {1}}, 2, map[string][]int{"a": {1}, "b": {0}},
+		},
+		"a claim to no partition": {
+			Spread, map[string][]int{"a": {7}, "b": nil}, 2, map[string][]int{"a": {0}, "b": {1}},
+		},
+		"one space, nobody owns it": {
+			AllToOne, map[string][]int{"b": nil, "a": nil}, 3, map[string][]int{"a": {0, 1, 2}},
+		},
+		"one space stays": {
+			AllToOne, map[string][]int{"a": nil, "b": {0, 1, 2}}, 3, map[string][]int{"b": {0, 1, 2}},
+		},
+		"one space with a new partition": {
+			AllToOne, map[string][]int{"a": nil, "b": {0, 1}}, 3, map[string][]int{"b": {0, 1, 2}},
+		},
+		"no partitions": {AllToOne, map[string][]int{"a": nil}, 0, map[string][]int{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var members []kafkago.GroupMember
 			for id, owned := range tt.owned {
 				members = append(members, member(t, tt.assignment, id, owned...))
 			}
-			assignments := (&balancer{assignment: tt.assignment}).AssignGroups(members, partitionsOf("articles", tt.partitions))
+			assignments := (&balancer{assignment: tt.assignment}).AssignGroups(members,
+				partitionsOf("articles", tt.partitions))
 			got := make(map[string][]int)
 			for id, topics := range assignments {
 				if len(topics["articles"]) > 0 {
@@ -75,19 +106,25 @@ func TestAssignGroups(t *testing.T) {
 }
 
 func TestAssignGroupsWithUserDataThatIsNotOurs(t *testing.T) {
-	members := []kafkago.GroupMember{{ID: "a", UserData: []byte("\x00\x01")}, {ID: "b"}, member(t, Spread, "c", 0)}
+	members := []kafkago.GroupMember{
+		{ID: "a", UserData: []byte("\x00\x01")}, {ID: "b"}, member(t, Spread, "c", 0),
+	}
 	got := (&balancer{assignment: Spread}).AssignGroups(members, partitionsOf("articles", 3))
-	want := kafkago.GroupMemberAssignments{"a": {"articles": {1}}, "b": {"articles": {2}}, "c": {"articles": {0}}}
+	want := kafkago.GroupMemberAssignments{
+		"a": {"articles": {1}}, "b": {"articles": {2}}, "c": {"articles": {0}},
+	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if got := (&balancer{assignment: Spread}).AssignGroups(nil, partitionsOf("articles", 3)); len(got) != 0 {
+	if got := (&balancer{assignment: Spread}).AssignGroups(nil,
+		partitionsOf("articles", 3)); len(got) != 0 {
 		t.Errorf("without members: %v", got)
 	}
 }
 
 func TestAssignmentsCannotShareAGroup(t *testing.T) {
-	if a, b := (&balancer{assignment: AllToOne}).ProtocolName(), (&balancer{assignment: Spread}).ProtocolName(); a == b {
+	if a, b := (&balancer{assignment: AllToOne}).ProtocolName(),
+		(&balancer{assignment: Spread}).ProtocolName(); a == b {
 		t.Errorf("both assignments are called %s", a)
 	}
 }
@@ -168,7 +205,8 @@ func TestAssignGroupsProperties(t *testing.T) {
 		}
 
 		random.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
-		random.Shuffle(len(partitions), func(i, j int) { partitions[i], partitions[j] = partitions[j], partitions[i] })
+		random.Shuffle(len(partitions),
+			func(i, j int) { partitions[i], partitions[j] = partitions[j], partitions[i] })
 		if again := b.AssignGroups(members, partitions); !reflect.DeepEqual(again, got) {
 			t.Fatalf("in another order: %v, then %v", got, again)
 		}

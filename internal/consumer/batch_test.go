@@ -35,7 +35,8 @@ func packed(t *testing.T, codec compress.Compression, n int, records io.Reader) 
 		t.Fatal(err)
 	}
 	return seal(kmsg.RecordBatch{
-		Attributes: int16(codec), LastOffsetDelta: int32(n - 1), ProducerID: -1, NumRecords: int32(n), Records: buffer.Bytes(),
+		Attributes: int16(codec), LastOffsetDelta: int32(n - 1), ProducerID: -1, NumRecords: int32(n),
+		Records: buffer.Bytes(),
 	})
 }
 
@@ -53,10 +54,13 @@ func (zeroReader) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 // large returns an encoded record whose key, value and only header have so many zeros.
 func large(offset, key, value, header int64) io.Reader {
 	number := func(n int64) []byte { return binary.AppendVarint(nil, n) }
-	size := int64(len(slices.Concat(number(offset), number(key), number(value), number(header)))) + 5 + key + value + header
+	size := int64(len(slices.Concat(number(offset), number(key), number(value),
+		number(header)))) + 5 + key + value + header
 	return io.MultiReader(
-		bytes.NewReader(number(size)), zeros(2), bytes.NewReader(number(offset)), bytes.NewReader(number(key)), zeros(key),
-		bytes.NewReader(number(value)), zeros(value), bytes.NewReader(slices.Concat(number(1), number(1), []byte("h"), number(header))), zeros(header),
+		bytes.NewReader(number(size)), zeros(2), bytes.NewReader(number(offset)),
+		bytes.NewReader(number(key)), zeros(key),
+		bytes.NewReader(number(value)), zeros(value),
+		bytes.NewReader(slices.Concat(number(1), number(1), []byte("h"), number(header))), zeros(header),
 	)
 }
 
@@ -73,9 +77,13 @@ func allocated(do func()) uint64 {
 // it comes too.
 func TestALargeRecordIsCut(t *testing.T) {
 	const limit, size = 1000, 128 << 20
-	for _, codec := range []compress.Compression{compress.Gzip, compress.Snappy, compress.Lz4, compress.Zstd} {
+	for _, codec := range []compress.Compression{
+		compress.Gzip, compress.Snappy, compress.Lz4,
+		compress.Zstd,
+	} {
 		t.Run(codec.String(), func(t *testing.T) {
-			set := packed(t, codec, 2, io.MultiReader(large(0, 2000, size, 0), large(1, limit, limit, limit/2)))
+			set := packed(t, codec, 2, io.MultiReader(large(0, 2000, size, 0),
+				large(1, limit, limit, limit/2)))
 			reader := recordbatch.NewReader(limit)
 			defer reader.Close()
 			var got []kafka.Record
@@ -89,11 +97,15 @@ func TestALargeRecordIsCut(t *testing.T) {
 			if len(got) != 2 {
 				t.Fatalf("got %d records", len(got))
 			}
-			if r := got[0]; len(r.Key) != limit+1 || len(r.Value) != limit+1 || r.Cut != size-limit-1 || len(r.Headers) != 1 {
-				t.Errorf("the large one: %d bytes of key, %d of value, %d cut off, %d headers", len(r.Key), len(r.Value), r.Cut, len(r.Headers))
+			if r := got[0]; len(r.Key) != limit+1 || len(r.Value) != limit+1 || r.Cut != size-limit-1 ||
+				len(r.Headers) != 1 {
+				t.Errorf("the large one: %d bytes of key, %d of value, %d cut off, %d headers", len(r.Key),
+					len(r.Value), r.Cut, len(r.Headers))
 			}
-			if r := got[1]; r.Offset != 1 || len(r.Key) != limit || len(r.Value) != limit || r.Cut != 0 || len(r.Headers) != 1 {
-				t.Errorf("the one at the limit: %d bytes of key, %d of value, %d cut off, %d headers", len(r.Key), len(r.Value), r.Cut, len(r.Headers))
+			if r := got[1]; r.Offset != 1 || len(r.Key) != limit || len(r.Value) != limit || r.Cut != 0 ||
+				len(r.Headers) != 1 {
+				t.Errorf("the one at the limit: %d bytes of key, %d of value, %d cut off, %d headers",
+					len(r.Key), len(r.Value), r.Cut, len(r.Headers))
 			}
 			if n > 16<<20 {
 				t.Errorf("%d MiB of memory, for a batch of %d KiB", n>>20, len(set)>>10)
@@ -114,7 +126,8 @@ func TestHeadersBeyondTheLimitAreLeftOut(t *testing.T) {
 		}
 		return nil
 	}
-	if err := c.committed(packed(t, compress.Zstd, 2, records), nil); err != nil || !slices.Equal(headers, []int{0, 1}) {
+	if err := c.committed(packed(t, compress.Zstd, 2, records), nil); err != nil ||
+		!slices.Equal(headers, []int{0, 1}) {
 		t.Errorf("%v headers, %v", headers, err)
 	}
 }
@@ -151,7 +164,8 @@ func TestALargeBatchComesInChunks(t *testing.T) {
 		chunks++
 		return nil
 	}
-	if err := c.committed(set, nil); err != nil || next != records || chunks < records*(&kafka.Record{}).Memory()/maxBytes {
+	if err := c.committed(set, nil); err != nil || next != records ||
+		chunks < records*(&kafka.Record{}).Memory()/maxBytes {
 		t.Errorf("%d records in %d chunks of a batch of %d KiB: %v", next, chunks, len(set)>>10, err)
 	}
 }
@@ -164,7 +178,8 @@ func TestAbortedBatchesStayPacked(t *testing.T) {
 	}
 	b.Attributes |= 1 << 4 // transactional
 	b.ProducerID = 7
-	got, err := committed(0, append(seal(b), marker(7, 3).bytes()...), []aborted{{ProducerID: 7}}, 1<<20)
+	got, err := committed(0, append(seal(b), marker(7, 3).bytes()...), []aborted{{ProducerID: 7}},
+		1<<20)
 	if err != nil || len(got.Records) != 0 || got.Next != 4 {
 		t.Errorf("%d records, then %d, %v", len(got.Records), got.Next, err)
 	}
@@ -173,7 +188,8 @@ func TestAbortedBatchesStayPacked(t *testing.T) {
 // What the broker or the way has damaged is an error, after what comes before it.
 func TestDamagedBatches(t *testing.T) {
 	good := data(-1, 3, 5).bytes()
-	format, checksum, short, negative, far := bytes.Clone(good), bytes.Clone(good), bytes.Clone(good), bytes.Clone(good), bytes.Clone(good)
+	format, checksum, short, negative, far := bytes.Clone(good), bytes.Clone(good), bytes.Clone(good),
+		bytes.Clone(good), bytes.Clone(good)
 	format[16] = 1
 	checksum[len(checksum)-1] ^= 1
 	binary.BigEndian.PutUint32(short[8:], 40)
@@ -183,7 +199,9 @@ func TestDamagedBatches(t *testing.T) {
 		set  []byte
 		want string
 	}{
-		"an old format":     {format, "it has format 1, and only 2, that of Kafka 0.11 and later, is known"},
+		"an old format": {
+			format, "it has format 1, and only 2, that of Kafka 0.11 and later, is known",
+		},
 		"a wrong checksum":  {checksum, "its checksum is wrong"},
 		"too short":         {short, "it has 52 bytes"},
 		"a negative offset": {negative, "it begins at offset -3"},
@@ -207,11 +225,13 @@ func TestDamagedBatches(t *testing.T) {
 // From a broker, each codec as another client writes it.
 func TestLogReadsCompressedRecords(t *testing.T) {
 	for name, codec := range map[string]kgo.CompressionCodec{
-		"gzip": kgo.GzipCompression(), "snappy": kgo.SnappyCompression(), "lz4": kgo.Lz4Compression(), "zstd": kgo.ZstdCompression(),
+		"gzip": kgo.GzipCompression(), "snappy": kgo.SnappyCompression(), "lz4": kgo.Lz4Compression(),
+		"zstd": kgo.ZstdCompression(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, client := startBrokers(t, 1, kfake.SeedTopics(1, "articles"))
-			writer := newWriter(t, client, kgo.ProducerBatchCompression(codec), kgo.ProducerBatchMaxBytes(8<<20))
+			writer := newWriter(t, client, kgo.ProducerBatchCompression(codec),
+				kgo.ProducerBatchMaxBytes(8<<20))
 			large := strings.Repeat("0123456789", 100_000)
 			write(t, writer, 0, "before", large, "after")
 			log := NewLog(client, slog.New(slog.DiscardHandler), "articles", map[int]int64{0: 0}, 1<<20)
@@ -227,8 +247,10 @@ func TestLogReadsCompressedRecords(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if string(got[0].Value) != "before" || string(got[1].Value) != large[:101] || got[1].Cut != len(large)-101 || string(got[2].Value) != "after" {
-				t.Errorf("got %q, %d bytes and %d more, %q", got[0].Value, len(got[1].Value), got[1].Cut, got[2].Value)
+			if string(got[0].Value) != "before" || string(got[1].Value) != large[:101] ||
+				got[1].Cut != len(large)-101 || string(got[2].Value) != "after" {
+				t.Errorf("got %q, %d bytes and %d more, %q", got[0].Value, len(got[1].Value), got[1].Cut,
+					got[2].Value)
 			}
 		})
 	}

@@ -31,7 +31,8 @@ type entry struct {
 // bytes returns the record batch as a broker keeps it.
 func (e entry) bytes() []byte {
 	b := kmsg.RecordBatch{
-		FirstOffset: e.first, LastOffsetDelta: int32(e.last - e.first), FirstTimestamp: e.first, MaxTimestamp: e.last, ProducerID: e.producer,
+		FirstOffset: e.first, LastOffsetDelta: int32(e.last - e.first), FirstTimestamp: e.first,
+		MaxTimestamp: e.last, ProducerID: e.producer,
 	}
 	if e.transactional {
 		b.Attributes |= int16(protocol.Transactional)
@@ -42,7 +43,8 @@ func (e entry) bytes() []byte {
 	var records []kmsg.Record
 	for _, offset := range e.kept {
 		records = append(records, kmsg.Record{
-			OffsetDelta: int32(offset - e.first), TimestampDelta64: offset - e.first, Key: []byte("k"), Value: fmt.Append(nil, offset),
+			OffsetDelta: int32(offset - e.first), TimestampDelta64: offset - e.first, Key: []byte("k"),
+			Value:   fmt.Append(nil, offset),
 			Headers: []kmsg.Header{{Key: "h", Value: []byte("v")}},
 		})
 	}
@@ -75,7 +77,9 @@ func data(producer, first, last int64) entry {
 }
 
 func marker(producer, at int64) entry {
-	return entry{first: at, last: at, producer: producer, control: true, transactional: true, kept: []int64{at}}
+	return entry{
+		first: at, last: at, producer: producer, control: true, transactional: true, kept: []int64{at},
+	}
 }
 
 func compacted(e entry, kept ...int64) entry {
@@ -127,26 +131,63 @@ func TestCommitted(t *testing.T) {
 		want    []int64
 		then    int64
 	}{
-		"nothing fetched":                   {5, nil, nil, nil, 5},
-		"plain":                             {0, stream(data(-1, 0, 2)), nil, []int64{0, 1, 2}, 3},
-		"a batch that is cut off":           {0, stream(data(-1, 0, 2), data(-1, 3, 4))[:len(stream(data(-1, 0, 2)))+70], nil, []int64{0, 1, 2}, 3},
-		"one of which hardly anything came": {0, stream(data(-1, 0, 2), data(-1, 3, 4))[:len(stream(data(-1, 0, 2)))+16], nil, []int64{0, 1, 2}, 3},
-		"from the middle of a batch":        {1, stream(data(-1, 0, 2)), nil, []int64{1, 2}, 3},
-		"committed":                         {0, stream(data(1, 0, 1), marker(1, 2)), nil, []int64{0, 1}, 3},
-		"aborted":                           {0, stream(data(1, 0, 1), marker(1, 2)), []aborted{{ProducerID: 1, FirstOffset: 0}}, nil, 3},
-		"aborted, then committed":           {0, stream(data(1, 0, 0), marker(1, 1), data(1, 2, 2), marker(1, 3)), []aborted{{ProducerID: 1, FirstOffset: 0}}, []int64{2}, 4},
-		"committed, then aborted":           {0, stream(data(1, 0, 0), marker(1, 1), data(1, 2, 2), marker(1, 3)), []aborted{{ProducerID: 1, FirstOffset: 2}}, []int64{0}, 4},
-		"aborted twice":                     {0, stream(data(1, 0, 0), marker(1, 1), data(1, 2, 2), marker(1, 3), data(1, 4, 4)), []aborted{{ProducerID: 1, FirstOffset: 2}, {ProducerID: 1, FirstOffset: 0}}, []int64{4}, 5},
-		"another's records in between":      {0, stream(data(1, 0, 0), data(2, 1, 1), data(-1, 2, 2), data(1, 3, 3), marker(1, 4), marker(2, 5)), []aborted{{ProducerID: 1, FirstOffset: 0}}, []int64{1, 2}, 6},
-		"begun before the fetch":            {5, stream(data(1, 4, 6), marker(1, 7), data(1, 8, 8)), []aborted{{ProducerID: 1, FirstOffset: 2}}, []int64{8}, 9},
-		"ended where the fetch begins":      {7, stream(marker(1, 7), data(1, 8, 8), marker(1, 9)), []aborted{{ProducerID: 1, FirstOffset: 2}}, []int64{8}, 10},
-		"all its records compacted away":    {0, stream(data(2, 0, 0), marker(1, 7), data(1, 8, 8), marker(1, 9)), []aborted{{ProducerID: 1, FirstOffset: 2}}, []int64{0, 8}, 10},
-		"same producer, not transactional":  {0, stream(data(1, 0, 0), entry{first: 1, last: 1, producer: 1, kept: []int64{1}}), []aborted{{ProducerID: 1, FirstOffset: 0}}, []int64{1}, 2},
-		"a gap":                             {0, stream(compacted(data(-1, 0, 5), 0, 4), compacted(data(-1, 6, 9), 8)), nil, []int64{0, 4, 8}, 10},
-		"a tail that was compacted away":    {4, stream(compacted(data(-1, 0, 5), 0, 3)), nil, nil, 6},
-		"a batch without records":           {3, stream(compacted(data(-1, 3, 5))), nil, nil, 6},
-		"a batch from before the position":  {3, stream(data(-1, 0, 2)), nil, nil, 4},
-		"a compacted tail, then records":    {4, stream(compacted(data(-1, 0, 5), 0), data(-1, 6, 6)), nil, []int64{6}, 7},
+		"nothing fetched": {5, nil, nil, nil, 5},
+		"plain":           {0, stream(data(-1, 0, 2)), nil, []int64{0, 1, 2}, 3},
+		"a batch that is cut off": {0, stream(data(-1, 0, 2),
+			data(-1, 3, 4))[:len(stream(data(-1, 0, 2)))+70], nil, []int64{0, 1, 2}, 3},
+		"one of which hardly anything came": {0, stream(data(-1, 0, 2),
+			data(-1, 3, 4))[:len(stream(data(-1, 0, 2)))+16], nil, []int64{0, 1, 2}, 3},
+		"from the middle of a batch": {1, stream(data(-1, 0, 2)), nil, []int64{1, 2}, 3},
+		"committed": {
+			0, stream(data(1, 0, 1), marker(1, 2)), nil, []int64{0, 1}, 3,
+		},
+		"aborted": {
+			0, stream(data(1, 0, 1), marker(1, 2)), []aborted{{ProducerID: 1, FirstOffset: 0}}, nil, 3,
+		},
+		"aborted, then committed": {0, stream(data(1, 0, 0), marker(1, 1), data(1, 2, 2),
+			marker(1, 3)), []aborted{{ProducerID: 1, FirstOffset: 0}}, []int64{2}, 4},
+		"committed, then aborted": {0, stream(data(1, 0, 0), marker(1, 1), data(1, 2, 2),
+			marker(1, 3)), []aborted{{ProducerID: 1, FirstOffset: 2}}, []int64{0}, 4},
+		"aborted twice": {0, stream(data(1, 0, 0), marker(1, 1), data(1, 2, 2),
+			marker(1, 3), data(1, 4, 4)), []aborted{
+			{ProducerID: 1, FirstOffset: 2}, {ProducerID: 1, FirstOffset: 0},
+		}, []int64{4}, 5},
+		"another's records in between": {
+			0, stream(data(1, 0, 0), data(2, 1, 1), data(-1, 2, 2),
+				data(1, 3, 3), marker(1, 4), marker(2, 5)),
+			[]aborted{{ProducerID: 1, FirstOffset: 0}},
+			[]int64{1, 2},
+			6,
+		},
+		"begun before the fetch": {
+			5, stream(data(1, 4, 6), marker(1, 7), data(1, 8, 8)),
+			[]aborted{{ProducerID: 1, FirstOffset: 2}},
+			[]int64{8},
+			9,
+		},
+		"ended where the fetch begins": {
+			7, stream(marker(1, 7), data(1, 8, 8), marker(1, 9)),
+			[]aborted{{ProducerID: 1, FirstOffset: 2}},
+			[]int64{8},
+			10,
+		},
+		"all its records compacted away": {0, stream(data(2, 0, 0), marker(1, 7), data(1, 8, 8),
+			marker(1, 9)), []aborted{{ProducerID: 1, FirstOffset: 2}}, []int64{0, 8}, 10},
+		"same producer, not transactional": {
+			0, stream(data(1, 0, 0),
+				entry{first: 1, last: 1, producer: 1, kept: []int64{1}}),
+			[]aborted{{ProducerID: 1, FirstOffset: 0}},
+			[]int64{1},
+			2,
+		},
+		"a gap": {0, stream(compacted(data(-1, 0, 5), 0, 4),
+			compacted(data(-1, 6, 9), 8)), nil, []int64{0, 4, 8}, 10},
+		"a tail that was compacted away":   {4, stream(compacted(data(-1, 0, 5), 0, 3)), nil, nil, 6},
+		"a batch without records":          {3, stream(compacted(data(-1, 3, 5))), nil, nil, 6},
+		"a batch from before the position": {3, stream(data(-1, 0, 2)), nil, nil, 4},
+		"a compacted tail, then records": {
+			4, stream(compacted(data(-1, 0, 5), 0), data(-1, 6, 6)), nil, []int64{6}, 7,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, maxBytes := range []int{1, 1 << 20} {
@@ -155,7 +196,8 @@ func TestCommitted(t *testing.T) {
 					t.Fatal(err)
 				}
 				if offsets := offsetsOf(got); !slices.Equal(offsets, tt.want) || got.Next != tt.then {
-					t.Errorf("in chunks of %d bytes: got %v, then %d; want %v, then %d", maxBytes, offsets, got.Next, tt.want, tt.then)
+					t.Errorf("in chunks of %d bytes: got %v, then %d; want %v, then %d", maxBytes, offsets,
+						got.Next, tt.want, tt.then)
 				}
 			}
 		})
@@ -165,30 +207,39 @@ func TestCommitted(t *testing.T) {
 func TestCommittedKeepsRecordsWhole(t *testing.T) {
 	at := time.UnixMilli(1714564800125)
 	records := []kmsg.Record{
-		{Key: []byte("键"), Value: []byte("值"), Headers: []kmsg.Header{{Key: "h"}, {Key: "h", Value: []byte{}}}},
+		{Key: []byte("键"), Value: []byte("值"), Headers: []kmsg.Header{
+			{Key: "h"}, {Key: "h", Value: []byte{}},
+		}},
 		{OffsetDelta: 1, TimestampDelta64: -25},
 		{OffsetDelta: 2, Key: []byte{}, Value: []byte{}},
 	}
-	batch := kmsg.RecordBatch{FirstOffset: 7, LastOffsetDelta: 2, FirstTimestamp: at.UnixMilli(), MaxTimestamp: at.UnixMilli() + 9}
+	batch := kmsg.RecordBatch{
+		FirstOffset: 7, LastOffsetDelta: 2, FirstTimestamp: at.UnixMilli(),
+		MaxTimestamp: at.UnixMilli() + 9,
+	}
 	got, err := committed(7, encode(batch, records...), nil, 1<<20)
 	if err != nil || len(got.Records) != 3 {
 		t.Fatalf("got %+v, %v", got, err)
 	}
 	r := got.Records[0]
-	if r.Topic != "articles" || r.Partition != 3 || r.Offset != 7 || !r.Time.Equal(at) || string(r.Key) != "键" || string(r.Value) != "值" {
+	if r.Topic != "articles" || r.Partition != 3 || r.Offset != 7 || !r.Time.Equal(at) ||
+		string(r.Key) != "键" || string(r.Value) != "值" {
 		t.Errorf("got %+v", r)
 	}
-	if len(r.Headers) != 2 || r.Headers[0].Key != "h" || r.Headers[0].Value != nil || r.Headers[1].Value == nil {
+	if len(r.Headers) != 2 || r.Headers[0].Key != "h" || r.Headers[0].Value != nil ||
+		r.Headers[1].Value == nil {
 		t.Errorf("headers %+v", r.Headers)
 	}
-	if r := got.Records[1]; r.Key != nil || r.Value != nil || !r.Time.Equal(at.Add(-25*time.Millisecond)) {
+	if r := got.Records[1]; r.Key != nil || r.Value != nil ||
+		!r.Time.Equal(at.Add(-25*time.Millisecond)) {
 		t.Errorf("a record without key and value: %+v", r)
 	}
 	if r := got.Records[2]; r.Key == nil || r.Value == nil || len(r.Key)+len(r.Value) != 0 {
 		t.Errorf("a record with an empty key and value: %+v", r)
 	}
 	batch.Attributes |= 1 << 3
-	if got, err = committed(7, encode(batch, records...), nil, 1<<20); err != nil || !got.Records[1].Time.Equal(at.Add(9*time.Millisecond)) {
+	if got, err = committed(7, encode(batch, records...), nil, 1<<20); err != nil ||
+		!got.Records[1].Time.Equal(at.Add(9*time.Millisecond)) {
 		t.Errorf("where the broker sets the time: %+v, %v", got, err)
 	}
 }
@@ -300,7 +351,10 @@ func TestCommittedAgainstAModel(t *testing.T) {
 
 // BenchmarkCommitted walks a fetched set of 1,000 records of 1 KB, as it comes from the network.
 func BenchmarkCommitted(b *testing.B) {
-	for _, codec := range []compress.Compression{compress.None, compress.Snappy, compress.Lz4, compress.Zstd} {
+	for _, codec := range []compress.Compression{
+		compress.None, compress.Snappy, compress.Lz4,
+		compress.Zstd,
+	} {
 		b.Run(codec.String(), func(b *testing.B) {
 			records := make([]protocol.Record, 1000)
 			random := rand.New(rand.NewPCG(1, 5))
@@ -312,7 +366,10 @@ func BenchmarkCommitted(b *testing.B) {
 				records[i] = protocol.Record{Offset: int64(i), Value: protocol.NewBytes(value)}
 			}
 			var encoded bytes.Buffer
-			set := protocol.RecordSet{Version: 2, Attributes: protocol.Attributes(codec), Records: protocol.NewRecordReader(records...)}
+			set := protocol.RecordSet{
+				Version: 2, Attributes: protocol.Attributes(codec),
+				Records: protocol.NewRecordReader(records...),
+			}
 			if _, err := set.WriteTo(&encoded); err != nil {
 				b.Fatal(err)
 			}

@@ -29,7 +29,8 @@ func join(t *testing.T, client *kafka.Client, assignment Assignment) *Group {
 
 func joinAs(t *testing.T, client *kafka.Client, assignment Assignment, member Member) *Group {
 	t.Helper()
-	group := NewGroup(client, slog.New(slog.DiscardHandler), "clusterd", "articles", member, assignment, nil)
+	group := NewGroup(client, slog.New(slog.DiscardHandler), "clusterd", "articles", member,
+		assignment, nil)
 	t.Cleanup(func() { leave(t, group) })
 	return group
 }
@@ -157,12 +158,17 @@ func TestGroupNextEndsWithTheContext(t *testing.T) {
 
 func TestCommittedOffsets(t *testing.T) {
 	_, client := startBrokers(t, 1, kfake.SeedTopics(3, "articles"))
-	if got, err := Committed(t.Context(), client, "clusterd", "articles", []int{0, 1, 2}); err != nil || len(got) != 0 {
+	if got, err := Committed(t.Context(), client, "clusterd", "articles",
+		[]int{0, 1, 2}); err != nil || len(got) != 0 {
 		t.Errorf("before any commit: %v, %v", got, err)
 	}
-	response, err := (&kafkago.Client{Addr: kafkago.TCP(client.Brokers...)}).OffsetCommit(t.Context(), &kafkago.OffsetCommitRequest{
-		GroupID: "clusterd", GenerationID: -1, Topics: map[string][]kafkago.OffsetCommit{"articles": {{Partition: 0, Offset: 0}, {Partition: 1, Offset: 42}}},
-	})
+	response, err := (&kafkago.Client{Addr: kafkago.TCP(client.Brokers...)}).OffsetCommit(t.Context(),
+		&kafkago.OffsetCommitRequest{
+			GroupID: "clusterd", GenerationID: -1,
+			Topics: map[string][]kafkago.OffsetCommit{"articles": {
+				{Partition: 0, Offset: 0}, {Partition: 1, Offset: 42},
+			}},
+		})
 	if err != nil || response.Topics["articles"][0].Error != nil {
 		t.Fatal(response, err)
 	}
@@ -170,7 +176,8 @@ func TestCommittedOffsets(t *testing.T) {
 	if want := (map[int]int64{0: 0, 1: 42}); err != nil || !maps.Equal(got, want) {
 		t.Errorf("got %v, %v; want %v and nothing of the partition without a commit", got, err, want)
 	}
-	if got, err := Committed(t.Context(), client, "another", "articles", []int{0, 1}); err != nil || len(got) != 0 {
+	if got, err := Committed(t.Context(), client, "another", "articles", []int{0, 1}); err != nil ||
+		len(got) != 0 {
 		t.Errorf("another group: %v, %v", got, err)
 	}
 }
@@ -263,7 +270,8 @@ func TestGroupCloseWhileJoining(t *testing.T) {
 	_, client := startBrokers(t, 1, kfake.SeedTopics(1, "articles"))
 	ghost(t, client, "clusterd-two-1") // another instance's: the group waits for it
 	ctx, cancel := context.WithCancel(t.Context())
-	group := NewGroup(client, slog.New(slog.DiscardHandler), "clusterd", "articles", Member{Instance: "one", Start: 1}, AllToOne, nil)
+	group := NewGroup(client, slog.New(slog.DiscardHandler), "clusterd", "articles",
+		Member{Instance: "one", Start: 1}, AllToOne, nil)
 	ended := make(chan error, 1)
 	go func() {
 		_, err := group.Next(ctx)
@@ -293,7 +301,8 @@ func TestMemberDead(t *testing.T) {
 	member := Member{Instance: "one", Start: 12}
 	for clientID, dead := range map[string]bool{
 		"clusterd-one-12": true, "clusterd-one-3": true,
-		"clusterd-one-13": false, "clusterd-two-1": false, "clusterd-one-": false, "clusterd-one-x": false, "clusterd-one": false,
+		"clusterd-one-13": false, "clusterd-two-1": false, "clusterd-one-": false,
+		"clusterd-one-x": false, "clusterd-one": false,
 		"clusterd": false, "": false, "clusterd-one-1-1": false,
 	} {
 		if got := member.dead(clientID); got != dead {

@@ -251,10 +251,12 @@ func (l *Log) fetch(
 		})
 	}
 	limit, began := time.Duration(l.timeout.Load()), time.Now()
-	response, err := kafka.DoWithin[*kafka.FetchResponse](ctx, l.client, &kafka.FetchRequest{Request: fetch.Request{
-		ReplicaID: -1, MaxWaitTime: int32(fetchWait.Milliseconds()), MinBytes: 1, MaxBytes: math.MaxInt32,
-		IsolationLevel: readCommitted, SessionEpoch: -1, Topics: []fetch.RequestTopic{topic},
-	}}, limit)
+	response, err := kafka.DoWithin[*kafka.FetchResponse](ctx, l.client,
+		&kafka.FetchRequest{Request: fetch.Request{
+			ReplicaID: -1, MaxWaitTime: int32(fetchWait.Milliseconds()), MinBytes: 1,
+			MaxBytes:       math.MaxInt32,
+			IsolationLevel: readCommitted, SessionEpoch: -1, Topics: []fetch.RequestTopic{topic},
+		}}, limit)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		l.timeout.Store(int64(min(2*limit, slowFetchTimeout)))
@@ -289,7 +291,8 @@ func (l *Log) check(p *kmsg.FetchResponseTopicPartition, next int64) error {
 		return fmt.Errorf("%w: %s/%d %s, and %d is wanted: records were deleted before they were "+
 			"read, or the "+
 			"topic was made anew. Nothing was skipped. To go on, set the offset of the group by hand "+
-			"(kafka-consumer-groups --reset-offsets), or %s", ErrOffsetOutOfRange, l.topic, p.Partition, holds, next, l.Remedy)
+			"(kafka-consumer-groups --reset-offsets), or %s", ErrOffsetOutOfRange, l.topic, p.Partition,
+			holds, next, l.Remedy)
 	case err != nil:
 		return fmt.Errorf("reading %s/%d at offset %d: %w", l.topic, p.Partition, next, err)
 	}

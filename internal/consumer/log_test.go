@@ -8,16 +8,13 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
-	kafkago "github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/clusterd/clusterd/internal/kafka"
-	"github.com/clusterd/clusterd/internal/kafka/recordbatch"
 	"github.com/clusterd/clusterd/internal/testutil/kafkatest"
 	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
@@ -32,7 +29,8 @@ func startBrokers(t *testing.T, n int, options ...kfake.Opt) (*kfake.Cluster, *k
 // newWriter returns a foreign client that can do what this project's own cannot: abort.
 func newWriter(t *testing.T, client *kafka.Client, options ...kgo.Opt) *kgo.Client {
 	t.Helper()
-	options = append(options, kgo.SeedBrokers(client.Brokers...), kgo.RecordPartitioner(kgo.ManualPartitioner()))
+	options = append(options, kgo.SeedBrokers(client.Brokers...),
+		kgo.RecordPartitioner(kgo.ManualPartitioner()))
 	writer, err := kgo.NewClient(options...)
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +44,9 @@ func write(t *testing.T, writer *kgo.Client, partition int, values ...string) {
 	var records []*kgo.Record
 	for _, v := range values {
 		key, _, _ := strings.Cut(v, "@")
-		records = append(records, &kgo.Record{Topic: "articles", Partition: int32(partition), Key: []byte(key), Value: []byte(v)})
+		records = append(records, &kgo.Record{
+			Topic: "articles", Partition: int32(partition), Key: []byte(key), Value: []byte(v),
+		})
 	}
 	if err := writer.ProduceSync(t.Context(), records...).FirstErr(); err != nil {
 		t.Fatal(err)
@@ -69,7 +69,9 @@ func end(t *testing.T, writer *kgo.Client, how kgo.TransactionEndTry) {
 
 // readAllOf reads from the positions on up to the ends of the partitions, and returns the values
 // by partition.
-func readAllOf(t *testing.T, client *kafka.Client, next map[int]int64, maxBytes int) map[int][]string {
+func readAllOf(
+	t *testing.T, client *kafka.Client, next map[int]int64, maxBytes int,
+) map[int][]string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), wait.Timeout)
 	defer cancel()
@@ -88,8 +90,10 @@ func readAllOf(t *testing.T, client *kafka.Client, next map[int]int64, maxBytes 
 		select {
 		case c := <-chunks:
 			for _, r := range c.Records {
-				if r.Topic != "articles" || r.Partition != c.Partition || r.Offset < at[c.Partition] || r.Offset >= c.Next || r.Time.IsZero() {
-					t.Errorf("record %+v in a chunk from %d to %d of partition %d", r, at[c.Partition], c.Next, c.Partition)
+				if r.Topic != "articles" || r.Partition != c.Partition || r.Offset < at[c.Partition] ||
+					r.Offset >= c.Next || r.Time.IsZero() {
+					t.Errorf("record %+v in a chunk from %d to %d of partition %d", r, at[c.Partition], c.Next,
+						c.Partition)
 				}
 				values[c.Partition] = append(values[c.Partition], string(r.Value))
 			}
@@ -113,7 +117,8 @@ func TestLogReadsWhatIsCommitted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, client := startBrokers(t, brokers, kfake.SeedTopics(4, "articles"))
-			plain, one, two := newWriter(t, client), newWriter(t, client, kgo.TransactionalID("one")), newWriter(t, client, kgo.TransactionalID("two"))
+			plain, one, two := newWriter(t, client), newWriter(t, client, kgo.TransactionalID("one")),
+				newWriter(t, client, kgo.TransactionalID("two"))
 
 			write(t, plain, 0, "p0")
 			begin(t, one)
@@ -156,7 +161,8 @@ func TestLogReadsWhatIsCommitted(t *testing.T) {
 			}
 			for start := range ends[0] + 1 {
 				got := readAllOf(t, client, map[int]int64{0: start}, 1)[0]
-				if len(got) > len(all) || !slices.Equal(got, all[len(all)-len(got):]) || start < 2 && len(got) < len(all)-int(start) {
+				if len(got) > len(all) || !slices.Equal(got, all[len(all)-len(got):]) || start < 2 &&
+					len(got) < len(all)-int(start) {
 					t.Errorf("from %d: got %v of %v", start, got, all)
 				}
 			}
@@ -176,7 +182,8 @@ func TestLogDoesNotReadAnOpenTransaction(t *testing.T) {
 	defer cancel()
 	chunks, finished := make(chan Chunk), make(chan error, 1)
 	go func() {
-		finished <- NewLog(client, slog.New(slog.DiscardHandler), "articles", map[int]int64{0: 0}, 1<<20).Read(ctx, chunks)
+		finished <- NewLog(client, slog.New(slog.DiscardHandler), "articles", map[int]int64{0: 0},
+			1<<20).Read(ctx, chunks)
 	}()
 	first := <-chunks
 	if len(first.Records) != 1 || string(first.Records[0].Value) != "before" || first.Next != 1 {
@@ -223,23 +230,28 @@ func TestLogOffsetOutOfRange(t *testing.T) {
 			continue
 		}
 		for _, want := range []string{
-			fmt.Sprintf("articles/0 holds offsets 2 to 5, and %d is wanted", next), "Nothing was skipped", "--reset-offsets), or start anew with another input.group",
+			fmt.Sprintf("articles/0 holds offsets 2 to 5, and %d is wanted", next), "Nothing was skipped",
+			"--reset-offsets), or start anew with another input.group",
 		} {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("from %d: error = %q, want %q in it", next, err, want)
 			}
 		}
 	}
-	if got := readAllOf(t, client, map[int]int64{0: 2}, 1<<20)[0]; !slices.Equal(got, []string{"2", "3", "4"}) {
+	if got := readAllOf(t, client, map[int]int64{0: 2}, 1<<20)[0]; !slices.Equal(got,
+		[]string{"2", "3", "4"}) {
 		t.Errorf("from the first that is left: %v", got)
 	}
 }
 
 func TestLogOfACompactedTopic(t *testing.T) {
 	cluster, client := startBrokers(t, 1)
-	if err := client.CreateTopic(t.Context(), kafka.TopicSpec{Name: "articles", Partitions: 1, Configs: map[string]string{
-		"cleanup.policy": "compact", "min.cleanable.dirty.ratio": "0", "min.compaction.lag.ms": "0",
-	}}); err != nil {
+	if err := client.CreateTopic(t.Context(), kafka.TopicSpec{
+		Name: "articles", Partitions: 1,
+		Configs: map[string]string{
+			"cleanup.policy": "compact", "min.cleanable.dirty.ratio": "0", "min.compaction.lag.ms": "0",
+		},
+	}); err != nil {
 		t.Fatal(err)
 	}
 	writer := newWriter(t, client)
@@ -260,125 +272,10 @@ func TestLogOfACompactedTopic(t *testing.T) {
 		nil,
 	} {
 		for _, maxBytes := range []int{1 << 20, 1} {
-			if got := readAllOf(t, client, map[int]int64{0: int64(start)}, maxBytes)[0]; !slices.Equal(got, want) {
+			if got := readAllOf(t, client, map[int]int64{0: int64(start)}, maxBytes)[0]; !slices.Equal(got,
+				want) {
 				t.Errorf("from %d, at most %d bytes: got %v, want %v", start, maxBytes, got, want)
 			}
 		}
-	}
-}
-
-// After a fetch that failed, reading goes on where it was: nothing is lost or read twice.
-func TestLogGoesOnAfterTrouble(t *testing.T) {
-	cluster, client := startBrokers(t, 1, kfake.SeedTopics(2, "articles"))
-	writer := newWriter(t, client)
-	var want []string
-	for i := range 9 {
-		value := fmt.Sprint(i)
-		write(t, writer, 0, value)
-		write(t, writer, 1, value)
-		want = append(want, value)
-	}
-	var fetches atomic.Int64
-	cluster.ControlKey(int16(kmsg.Fetch), func(request kmsg.Request) (kmsg.Response, error, bool) {
-		cluster.KeepControl()
-		switch fetches.Add(1) {
-		case 2:
-			return nil, errors.New("hang up"), true
-		case 4, 5:
-			response := request.ResponseKind().(*kmsg.FetchResponse)
-			topic := kmsg.NewFetchResponseTopic()
-			topic.Topic = "articles"
-			partition := kmsg.NewFetchResponseTopicPartition()
-			partition.ErrorCode = int16(kafkago.NotLeaderForPartition)
-			topic.Partitions = append(topic.Partitions, partition)
-			response.Topics = append(response.Topics, topic)
-			return response, nil, true
-		}
-		return nil, nil, false
-	})
-	got := readAllOf(t, client, map[int]int64{0: 0, 1: 0}, 1)
-	if !slices.Equal(got[0], want) || !slices.Equal(got[1], want) || fetches.Load() < 5 {
-		t.Errorf("got %v after %d fetches, want %v of both partitions", got, fetches.Load(), want)
-	}
-}
-
-func TestLogStopsAtAnErrorThatWaitingDoesNotMend(t *testing.T) {
-	cluster, client := startBrokers(t, 1, kfake.SeedTopics(1, "articles"))
-	cluster.ControlKey(int16(kmsg.Fetch), func(request kmsg.Request) (kmsg.Response, error, bool) {
-		response := request.ResponseKind().(*kmsg.FetchResponse)
-		topic := kmsg.NewFetchResponseTopic()
-		topic.Topic = "articles"
-		partition := kmsg.NewFetchResponseTopicPartition()
-		partition.ErrorCode = int16(kafkago.TopicAuthorizationFailed)
-		topic.Partitions = append(topic.Partitions, partition)
-		response.Topics = append(response.Topics, topic)
-		return response, nil, true
-	})
-	ctx, cancel := context.WithTimeout(t.Context(), wait.Timeout)
-	defer cancel()
-	err := NewLog(client, slog.New(slog.DiscardHandler), "articles", map[int]int64{0: 0}, 1<<20).Read(ctx, make(chan Chunk))
-	if !errors.Is(err, kafkago.TopicAuthorizationFailed) || !strings.Contains(err.Error(), "reading articles/0 at offset 0") || !strings.Contains(err.Error(), "grant read") {
-		t.Errorf("error = %v, want where it was and what to do", err)
-	}
-}
-
-// A record batch that was damaged on the way is read after all; one that stays so ends the reading,
-// with all that came before it handed on.
-func TestLogFetchesADamagedBatchAgain(t *testing.T) {
-	for name, heals := range map[string]bool{"damaged on the way": true, "damaged for good": false} {
-		t.Run(name, func(t *testing.T) {
-			cluster, client := startBrokers(t, 1, kfake.SeedTopics(1, "articles"))
-			good, damaged := entry{first: 0, last: 1, producer: -1, kept: []int64{0, 1}}.bytes(), entry{first: 2, last: 2, producer: -1, kept: []int64{2}}.bytes()
-			intact := slices.Clone(damaged)
-			damaged[len(damaged)-1] ^= 1
-			var fetches, atDamage atomic.Int64
-			cluster.ControlKey(int16(kmsg.Fetch), func(request kmsg.Request) (kmsg.Response, error, bool) {
-				cluster.KeepControl()
-				fetches.Add(1)
-				response := request.ResponseKind().(*kmsg.FetchResponse)
-				topic, partition := kmsg.NewFetchResponseTopic(), kmsg.NewFetchResponseTopicPartition()
-				topic.Topic = "articles"
-				switch from := request.(*kmsg.FetchRequest).Topics[0].Partitions[0].FetchOffset; {
-				case from == 0:
-					partition.RecordBatches = append(slices.Clone(good), damaged...)
-				case from == 2 && heals && atDamage.Add(1) > 1:
-					partition.RecordBatches = intact
-				case from == 2:
-					partition.RecordBatches = damaged
-				}
-				topic.Partitions = append(topic.Partitions, partition)
-				response.Topics = append(response.Topics, topic)
-				return response, nil, true
-			})
-			ctx, cancel := context.WithTimeout(t.Context(), wait.Timeout)
-			defer cancel()
-			chunks, failed := make(chan Chunk), make(chan error, 1)
-			go func() {
-				failed <- NewLog(client, slog.New(slog.DiscardHandler), "articles", map[int]int64{0: 0}, 1<<20).Read(ctx, chunks)
-			}()
-			var got []int64
-			var err error
-			for err == nil && len(got) < 3 {
-				select {
-				case c := <-chunks:
-					got = append(got, offsetsOf(c)...)
-				case err = <-failed:
-				}
-			}
-			if heals {
-				if err != nil || !slices.Equal(got, []int64{0, 1, 2}) {
-					t.Errorf("got %v, %v", got, err)
-				}
-				return
-			}
-			if !errors.Is(err, recordbatch.ErrUnreadable) || !slices.Equal(got, []int64{0, 1}) || fetches.Load() < damageTries {
-				t.Errorf("got %v after %d fetches, %v", got, fetches.Load(), err)
-			}
-			for _, want := range []string{"reading articles/0 at offset 2", "its checksum is wrong", "Nothing was skipped", "--reset-offsets"} {
-				if err == nil || !strings.Contains(err.Error(), want) {
-					t.Errorf("error = %v, want %q in it", err, want)
-				}
-			}
-		})
 	}
 }

@@ -5,87 +5,18 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
-	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
 	"github.com/segmentio/kafka-go/compress"
-	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/clusterd/clusterd/internal/kafka"
-	"github.com/clusterd/clusterd/internal/kafka/recordbatch"
 	"github.com/clusterd/clusterd/internal/testutil/kafkatest"
 )
-
-// parts are an encoded record before its length is put in front of it.
-type parts struct {
-	time, delta int64
-	key, value  []byte
-	headers     []byte // their number first
-	attributes  byte
-}
-
-// record returns an encoded record of the offset delta, with the value v, which change may spoil.
-func record(delta int64, change ...func(*parts)) []byte {
-	p := parts{delta: delta, value: sized("v"), headers: varint(0), key: varint(-1)}
-	for _, c := range change {
-		c(&p)
-	}
-	return sized(string(slices.Concat([]byte{p.attributes}, varint(p.time), varint(p.delta), p.key, p.value, p.headers)))
-}
-
-func varint(n int64) []byte { return binary.AppendVarint(nil, n) }
-
-// sized returns s after its length.
-func sized(s string) []byte { return append(varint(int64(len(s))), s...) }
-
-// padded returns a number in so many bytes, more than it needs.
-func padded(n int64, size int) []byte {
-	encoded := varint(n)
-	for len(encoded) < size {
-		encoded[len(encoded)-1] |= 0x80
-		encoded = append(encoded, 0)
-	}
-	return encoded
-}
-
-// records returns encoded records of the offset deltas.
-func records(deltas ...int64) []byte {
-	var encoded []byte
-	for _, d := range deltas {
-		encoded = append(encoded, record(d)...)
-	}
-	return encoded
-}
-
-// with is a change of a part of a record.
-func withKey(encoded []byte) func(*parts)     { return func(p *parts) { p.key = encoded } }
-func withValue(encoded []byte) func(*parts)   { return func(p *parts) { p.value = encoded } }
-func withHeaders(encoded []byte) func(*parts) { return func(p *parts) { p.headers = encoded } }
-func withTime(delta int64) func(*parts)       { return func(p *parts) { p.time = delta } }
-
-// deflated returns data as one member of a gzip stream.
-func deflated(data []byte) []byte {
-	var buffer bytes.Buffer
-	w := gzip.NewWriter(&buffer)
-	_, _ = w.Write(data) // a buffer takes everything
-	_ = w.Close()
-	return buffer.Bytes()
-}
-
-// framed4 returns data as one lz4 frame.
-func framed4(data []byte) []byte {
-	var buffer bytes.Buffer
-	w := compress.Lz4.Codec().NewWriter(&buffer)
-	_, _ = w.Write(data)
-	_ = w.Close()
-	return buffer.Bytes()
-}
 
 var zstdWriter = sync.OnceValue(func() *zstd.Encoder {
 	w, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
@@ -94,33 +25,6 @@ var zstdWriter = sync.OnceValue(func() *zstd.Encoder {
 	}
 	return w
 })
-
-// zstandard returns data as one zstd frame.
-func zstandard(data []byte) []byte { return zstdWriter().EncodeAll(data, nil) }
-
-// wideZstd returns a frame that asks for a window of 2 GiB.
-func wideZstd(data []byte) []byte {
-	head := []byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, 21 << 3}
-	block := binary.LittleEndian.AppendUint32(nil, uint32(len(data))<<3|1)[:3] // raw, the last
-	return slices.Concat(head, block, data)
-}
-
-// odd returns a batch whose checksum is right, of n records at offset 10 and later. Where n or the
-// last delta is not what it should be, the batch is reported as unreadable.
-func odd(codec compress.Compression, n int, records []byte, change ...func(*kmsg.RecordBatch)) []byte {
-	b := kmsg.RecordBatch{
-		FirstOffset: 10, Attributes: int16(codec), LastOffsetDelta: int32(n - 1), NumRecords: int32(n), ProducerID: -1,
-		FirstTimestamp: 1_700_000_000_000, MaxTimestamp: 1_700_000_000_001, Records: records,
-	}
-	for _, c := range change {
-		c(&b)
-	}
-	return seal(b)
-}
-
-func lastDelta(n int32) func(*kmsg.RecordBatch) {
-	return func(b *kmsg.RecordBatch) { b.LastOffsetDelta = n }
-}
 
 // A broker takes any of these from any producer, or another kind of broker might. What Java's
 // clients read is read; the rest of the batch is one unreadable record.
@@ -133,86 +37,209 @@ func TestOddBatches(t *testing.T) {
 		why  string
 	}{
 		// Offsets.
-		"an offset beyond the last":         {odd(compress.None, 2, records(0, 5)), "10 11-11", "record 2 of 2: it has offset 15, where 11 to 11 would do"},
-		"the first beyond the last":         {odd(compress.None, 2, records(7, 8)), "10-11", "record 1 of 2: it has offset 17, where 10 to 10 would do"},
-		"a negative offset":                 {odd(compress.None, 3, records(0, -1, 2)), "10 11-12", "it has offset 9, where 11 to 11"},
-		"equal offsets":                     {odd(compress.None, 2, records(0, 0)), "10 11-11", "it has offset 10, where 11 to 11"},
-		"descending offsets":                {odd(compress.None, 3, records(2, 1, 0)), "10-12", "it has offset 12, where 10 to 10"},
-		"descending at the end":             {odd(compress.None, 4, records(0, 1, 3, 2)), "10 11 12-13", "it has offset 13, where 12 to 12"},
-		"all offsets the last":              {odd(compress.None, 3, records(2, 2, 2)), "10-12", "offset 12"},
-		"an offset of 2^31-1":               {odd(compress.None, 2, records(0, math.MaxInt32)), "10 11-11", "offset 2147483657"},
-		"an offset of -2^31":                {odd(compress.None, 2, records(math.MinInt32, 1)), "10-11", "offset -2147483638"},
-		"an offset of 33 bits":              {odd(compress.None, 2, records(0, 1<<32)), "10 11-11", "a number in it is too long"},
-		"gaps, as compaction leaves them":   {odd(compress.None, 3, records(0, 4, 6), lastDelta(9)), "10 14 16", ""},
-		"gaps without room for the rest":    {odd(compress.None, 3, records(0, 9, 10), lastDelta(9)), "10 11-19", "where 11 to 18"},
-		"gaps, then an offset again":        {odd(compress.None, 3, records(0, 4, 4), lastDelta(9)), "10 14 15-19", "where 15 to 19"},
-		"more records than offsets":         {odd(compress.None, 3, records(0, 1, 2), lastDelta(1)), "10-11", "where 10 to 9"},
-		"a last offset before the first":    {odd(compress.None, 1, records(0), lastDelta(-5)), "10", ""},
-		"no records, and no bytes of any":   {odd(compress.None, 0, nil, lastDelta(4)), "", ""},
-		"no records, and bytes":             {odd(compress.None, 0, records(0), lastDelta(4)), "10-14", "the batch claims 0 records, and has 8 bytes"},
-		"a negative number of records":      {odd(compress.None, -3, records(0), lastDelta(4)), "10-14", "the batch claims -3 records"},
-		"two thousand million records":      {odd(compress.None, math.MaxInt32, records(0, 1)), "10 11 12-2147483656", "record 3 of 2147483647: the data end within it"},
-		"a last offset far behind":          {odd(compress.None, 2, records(0, 1), lastDelta(math.MaxInt32)), "10 11", ""},
-		"one record fewer than it claims":   {odd(compress.None, 3, records(0, 1)), "10 11 12-12", "the data end within it"},
-		"one record more than it claims":    {odd(compress.None, 2, records(0, 1, 2)), "10 11-11", "more bytes come after it"},
-		"a byte too many":                   {odd(compress.None, 2, append(records(0, 1), 0)), "10 11-11", "more bytes come after it"},
-		"no bytes at all":                   {odd(compress.None, 2, nil), "10-11", "the data end within it"},
-		"a record cut off":                  {odd(compress.None, 2, records(0, 1)[:13]), "10 11-11", "the data end within it"},
-		"an attribute of a record":          {odd(compress.None, 1, record(0, func(p *parts) { p.attributes = 0xff })), "10", ""},
-		"a time that overflows":             {odd(compress.None, 2, slices.Concat(record(0, withTime(math.MaxInt64)), record(1, withTime(math.MinInt64)))), "10 11", ""},
-		"a time of eleven bytes":            {odd(compress.None, 2, append(record(0), sized("\x00\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x00\x02\x01\x02v\x00")...)), "10 11-11", "too long"},
-		"a record length of 0":              {odd(compress.None, 2, append(record(0), 0)), "10 11-11", "its length does not agree"},
-		"a negative record length":          {odd(compress.None, 2, append(record(0), varint(-7)...)), "10 11-11", "its length does not agree"},
-		"a record length that is too short": {odd(compress.None, 1, append(varint(5), record(0)[1:]...)), "10-10", "its length does not agree"},
-		"a record length that is too long":  {odd(compress.None, 2, slices.Concat(varint(8), record(0)[1:], record(1))), "10-11", "its length does not agree"},
-		"a record length of 2 GiB":          {odd(compress.None, 1, slices.Concat(varint(math.MaxInt32), record(0)[1:])), "10-10", "its length does not agree"},
-		"numbers longer than they need be":  {odd(compress.None, 1, record(0, withKey(append(padded(1, 5), 'k')), withHeaders(padded(0, 4)))), "10", ""},
-		"a length of six bytes":             {odd(compress.None, 1, record(0, withKey(append(padded(1, 6), 'k')))), "10-10", "too long"},
-		"a length of 33 bits":               {odd(compress.None, 1, record(0, withKey(varint(1<<32)))), "10-10", "too long"},
-		"a key longer than the record":      {odd(compress.None, 2, slices.Concat(record(0, withKey(varint(9))), record(1))), "10-11", "its length does not agree"},
-		"a value of 2 GiB":                  {odd(compress.None, 1, record(0, withValue(varint(math.MaxInt32)))), "10-10", "its length does not agree"},
-		"a value that claims 2 GiB in a record that does": {
-			odd(compress.Zstd, 1, zstandard(slices.Concat(varint(math.MaxInt32), []byte{0, 0, 0, 1}, varint(math.MaxInt32-20)))), "10-10", "the data end within it",
+		"an offset beyond the last": {
+			odd(compress.None, 2, records(0, 5)), "10 11-11",
+			"record 2 of 2: it has offset 15, where 11 to 11 would do",
 		},
-		"lengths of -7":                       {odd(compress.None, 1, record(0, withKey(varint(-7)), withValue(varint(-7)))), "10", ""},
-		"-1 headers":                          {odd(compress.None, 1, record(0, withHeaders(varint(-1)))), "10-10", "it claims -1 headers"},
-		"two thousand million headers":        {odd(compress.None, 1, record(0, withHeaders(varint(math.MaxInt32)))), "10-10", "it claims 2147483647 headers"},
-		"one header fewer than it claims":     {odd(compress.None, 1, record(0, withHeaders([]byte("\x04\x02k\x02v")))), "10-10", "its length does not agree"},
-		"a header without a key":              {odd(compress.None, 1, record(0, withHeaders([]byte("\x02\x01\x02v")))), "10-10", "a header has no key"},
-		"a header without a value":            {odd(compress.None, 1, record(0, withHeaders([]byte("\x02\x02k\x01")))), "10", ""},
-		"a header key longer than the record": {odd(compress.None, 1, record(0, withHeaders([]byte("\x02\x40k\x01")))), "10-10", "its length does not agree"},
+		"the first beyond the last": {
+			odd(compress.None, 2, records(7, 8)), "10-11",
+			"record 1 of 2: it has offset 17, where 10 to 10 would do",
+		},
+		"a negative offset": {
+			odd(compress.None, 3, records(0, -1, 2)), "10 11-12", "it has offset 9, where 11 to 11",
+		},
+		"equal offsets": {
+			odd(compress.None, 2, records(0, 0)), "10 11-11", "it has offset 10, where 11 to 11",
+		},
+		"descending offsets": {
+			odd(compress.None, 3, records(2, 1, 0)), "10-12", "it has offset 12, where 10 to 10",
+		},
+		"descending at the end": {
+			odd(compress.None, 4, records(0, 1, 3, 2)), "10 11 12-13", "it has offset 13, where 12 to 12",
+		},
+		"all offsets the last": {
+			odd(compress.None, 3, records(2, 2, 2)), "10-12", "offset 12",
+		},
+		"an offset of 2^31-1": {
+			odd(compress.None, 2, records(0, math.MaxInt32)), "10 11-11", "offset 2147483657",
+		},
+		"an offset of -2^31": {
+			odd(compress.None, 2, records(math.MinInt32, 1)), "10-11", "offset -2147483638",
+		},
+		"an offset of 33 bits": {
+			odd(compress.None, 2, records(0, 1<<32)), "10 11-11", "a number in it is too long",
+		},
+		"gaps, as compaction leaves them": {
+			odd(compress.None, 3, records(0, 4, 6), lastDelta(9)), "10 14 16", "",
+		},
+		"gaps without room for the rest": {
+			odd(compress.None, 3, records(0, 9, 10), lastDelta(9)), "10 11-19", "where 11 to 18",
+		},
+		"gaps, then an offset again": {
+			odd(compress.None, 3, records(0, 4, 4), lastDelta(9)), "10 14 15-19", "where 15 to 19",
+		},
+		"more records than offsets": {
+			odd(compress.None, 3, records(0, 1, 2), lastDelta(1)), "10-11", "where 10 to 9",
+		},
+		"a last offset before the first":  {odd(compress.None, 1, records(0), lastDelta(-5)), "10", ""},
+		"no records, and no bytes of any": {odd(compress.None, 0, nil, lastDelta(4)), "", ""},
+		"no records, and bytes": {
+			odd(compress.None, 0, records(0), lastDelta(4)), "10-14",
+			"the batch claims 0 records, and has 8 bytes",
+		},
+		"a negative number of records": {
+			odd(compress.None, -3, records(0), lastDelta(4)), "10-14", "the batch claims -3 records",
+		},
+		"two thousand million records": {
+			odd(compress.None, math.MaxInt32, records(0, 1)), "10 11 12-2147483656",
+			"record 3 of 2147483647: the data end within it",
+		},
+		"a last offset far behind": {odd(compress.None, 2, records(0, 1),
+			lastDelta(math.MaxInt32)), "10 11", ""},
+		"one record fewer than it claims": {
+			odd(compress.None, 3, records(0, 1)), "10 11 12-12", "the data end within it",
+		},
+		"one record more than it claims": {
+			odd(compress.None, 2, records(0, 1, 2)), "10 11-11", "more bytes come after it",
+		},
+		"a byte too many": {
+			odd(compress.None, 2, append(records(0, 1), 0)), "10 11-11", "more bytes come after it",
+		},
+		"no bytes at all": {
+			odd(compress.None, 2, nil), "10-11", "the data end within it",
+		},
+		"a record cut off": {
+			odd(compress.None, 2, records(0, 1)[:13]), "10 11-11", "the data end within it",
+		},
+		"an attribute of a record": {odd(compress.None, 1,
+			record(0, func(p *parts) { p.attributes = 0xff })), "10", ""},
+		"a time that overflows": {
+			odd(compress.None, 2,
+				slices.Concat(record(0, withTime(math.MaxInt64)), record(1, withTime(math.MinInt64)))), "10 11",
+			"",
+		},
+		"a time of eleven bytes": {
+			odd(compress.None, 2,
+				append(record(0),
+					sized("\x00\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x00\x02\x01\x02v\x00")...)), "10 11-11",
+			"too long",
+		},
+		"a record length of 0": {
+			odd(compress.None, 2, append(record(0), 0)), "10 11-11", "its length does not agree",
+		},
+		"a negative record length": {
+			odd(compress.None, 2, append(record(0), varint(-7)...)), "10 11-11", "its length does not agree",
+		},
+		"a record length that is too short": {
+			odd(compress.None, 1, append(varint(5), record(0)[1:]...)), "10-10", "its length does not agree",
+		},
+		"a record length that is too long": {odd(compress.None, 2,
+			slices.Concat(varint(8), record(0)[1:], record(1))), "10-11", "its length does not agree"},
+		"a record length of 2 GiB": {odd(compress.None, 1,
+			slices.Concat(varint(math.MaxInt32), record(0)[1:])), "10-10", "its length does not agree"},
+		"numbers longer than they need be": {odd(compress.None, 1,
+			record(0, withKey(append(padded(1, 5), 'k')), withHeaders(padded(0, 4)))), "10", ""},
+		"a length of six bytes": {odd(compress.None, 1,
+			record(0, withKey(append(padded(1, 6), 'k')))), "10-10", "too long"},
+		"a length of 33 bits": {
+			odd(compress.None, 1, record(0, withKey(varint(1<<32)))), "10-10", "too long",
+		},
+		"a key longer than the record": {odd(compress.None, 2,
+			slices.Concat(record(0, withKey(varint(9))), record(1))), "10-11", "its length does not agree"},
+		"a value of 2 GiB": {odd(compress.None, 1,
+			record(0, withValue(varint(math.MaxInt32)))), "10-10", "its length does not agree"},
+		"a value that claims 2 GiB in a record that does": {
+			odd(compress.Zstd, 1,
+				zstandard(slices.Concat(varint(math.MaxInt32), []byte{0, 0, 0, 1}, varint(math.MaxInt32-20)))),
+			"10-10", "the data end within it",
+		},
+		"lengths of -7": {odd(compress.None, 1,
+			record(0, withKey(varint(-7)), withValue(varint(-7)))), "10", ""},
+		"-1 headers": {
+			odd(compress.None, 1, record(0, withHeaders(varint(-1)))), "10-10", "it claims -1 headers",
+		},
+		"two thousand million headers": {odd(compress.None, 1,
+			record(0, withHeaders(varint(math.MaxInt32)))), "10-10", "it claims 2147483647 headers"},
+		"one header fewer than it claims": {odd(compress.None, 1,
+			record(0, withHeaders([]byte("\x04\x02k\x02v")))), "10-10", "its length does not agree"},
+		"a header without a key": {odd(compress.None, 1,
+			record(0, withHeaders([]byte("\x02\x01\x02v")))), "10-10", "a header has no key"},
+		"a header without a value": {odd(compress.None, 1,
+			record(0, withHeaders([]byte("\x02\x02k\x01")))), "10", ""},
+		"a header key longer than the record": {odd(compress.None, 1,
+			record(0, withHeaders([]byte("\x02\x40k\x01")))), "10-10", "its length does not agree"},
 
 		// Compression.
-		"codec 5":                     {odd(5, 2, records(0, 1)), "10-11", "compression 5 is unknown"},
-		"codec 7":                     {odd(7, 2, records(0, 1)), "10-11", "compression 7 is unknown"},
-		"no gzip":                     {odd(compress.Gzip, 2, records(0, 1)), "10-11", "gzip"},
-		"no snappy":                   {odd(compress.Snappy, 2, records(0, 1)), "10-11", "corrupt input"},
-		"no lz4":                      {odd(compress.Lz4, 2, records(0, 1)), "10-11", "lz4"},
-		"no zstd":                     {odd(compress.Zstd, 2, records(0, 1)), "10-11", "magic"},
-		"an empty snappy stream":      {odd(compress.Snappy, 2, nil), "10-11", "the data end within it"},
-		"two snappy streams":          {odd(compress.Snappy, 2, slices.Concat(kafkatest.SnappyJava(record(0)), kafkatest.SnappyJava(record(1)))), "10 11", ""},
-		"a snappy stream, half a one": {odd(compress.Snappy, 2, slices.Concat(kafkatest.SnappyJava(record(0)), kafkatest.SnappyJava(record(1))[:12])), "10 11-11", "corrupt input"},
-		"a record in two streams":     {odd(compress.Snappy, 1, slices.Concat(kafkatest.SnappyJava(record(0)[:4]), kafkatest.SnappyJava(record(0)[4:]))), "10", ""},
-		"snappy that claims 4 GiB":    {odd(compress.Snappy, 2, binary.AppendUvarint(nil, math.MaxUint32)), "10-11", "corrupt input"},
-		"snappy of one block":         {odd(compress.Snappy, 2, snappy.Encode(nil, records(0, 1))), "10 11", ""},
-		"two gzip members":            {odd(compress.Gzip, 2, slices.Concat(deflated(record(0)), deflated(record(1)))), "10 11", ""},
-		"gzip, and then no gzip":      {odd(compress.Gzip, 2, append(deflated(records(0, 1)), "junk"...)), "10 11", ""},
-		"gzip that ends early":        {odd(compress.Gzip, 2, deflated(longOnes)[:500]), "10 11-11", "the data end within it"},
-		"two lz4 frames":              {odd(compress.Lz4, 2, slices.Concat(framed4(record(0)), framed4(record(1)))), "10 11", ""},
-		"lz4, and then no lz4":        {odd(compress.Lz4, 2, append(framed4(records(0, 1)), "junk"...)), "10 11", ""},
-		"an lz4 frame to be skipped":  {odd(compress.Lz4, 2, slices.Concat([]byte{0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3}, framed4(records(0, 1)))), "10 11", ""},
-		"lz4 that ends early":         {odd(compress.Lz4, 2, framed4(longOnes)[:200]), "10-11", ""},
-		"two zstd frames":             {odd(compress.Zstd, 2, slices.Concat(zstandard(record(0)), zstandard(record(1)))), "10 11", ""},
-		"a zstd frame to be skipped":  {odd(compress.Zstd, 2, slices.Concat([]byte{0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3}, zstandard(records(0, 1)))), "10 11", ""},
-		"a zstd window of 2 GiB":      {odd(compress.Zstd, 2, wideZstd(records(0, 1))), "10-11", "window"},
-		"zstd that ends early":        {odd(compress.Zstd, 2, zstandard(longOnes)[:40]), "10-11", ""},
-		"packed, with a bad offset":   {odd(compress.Zstd, 3, zstandard(records(0, 1, 1))), "10 11 12-12", "offset 11"},
-		"packed, with bytes after it": {odd(compress.Gzip, 2, deflated(append(records(0, 1), 9))), "10 11-11", "more bytes come after it"},
-		"packed, without a record":    {odd(compress.Zstd, 0, zstandard(nil)), "10-10", "claims 0 records"},
+		"codec 5":                {odd(5, 2, records(0, 1)), "10-11", "compression 5 is unknown"},
+		"codec 7":                {odd(7, 2, records(0, 1)), "10-11", "compression 7 is unknown"},
+		"no gzip":                {odd(compress.Gzip, 2, records(0, 1)), "10-11", "gzip"},
+		"no snappy":              {odd(compress.Snappy, 2, records(0, 1)), "10-11", "corrupt input"},
+		"no lz4":                 {odd(compress.Lz4, 2, records(0, 1)), "10-11", "lz4"},
+		"no zstd":                {odd(compress.Zstd, 2, records(0, 1)), "10-11", "magic"},
+		"an empty snappy stream": {odd(compress.Snappy, 2, nil), "10-11", "the data end within it"},
+		"two snappy streams": {odd(compress.Snappy, 2,
+			slices.Concat(kafkatest.SnappyJava(record(0)), kafkatest.SnappyJava(record(1)))), "10 11", ""},
+		"a snappy stream, half a one": {
+			odd(compress.Snappy, 2,
+				slices.Concat(kafkatest.SnappyJava(record(0)), kafkatest.SnappyJava(record(1))[:12])),
+			"10 11-11", "corrupt input",
+		},
+		"a record in two streams": {
+			odd(compress.Snappy, 1,
+				slices.Concat(kafkatest.SnappyJava(record(0)[:4]), kafkatest.SnappyJava(record(0)[4:]))), "10",
+			"",
+		},
+		"snappy that claims 4 GiB": {odd(compress.Snappy, 2,
+			binary.AppendUvarint(nil, math.MaxUint32)), "10-11", "corrupt input"},
+		"snappy of one block": {
+			odd(compress.Snappy, 2, snappy.Encode(nil, records(0, 1))), "10 11", "",
+		},
+		"two gzip members": {odd(compress.Gzip, 2,
+			slices.Concat(deflated(record(0)), deflated(record(1)))), "10 11", ""},
+		"gzip, and then no gzip": {
+			odd(compress.Gzip, 2, append(deflated(records(0, 1)), "junk"...)), "10 11", "",
+		},
+		"gzip that ends early": {
+			odd(compress.Gzip, 2, deflated(longOnes)[:500]), "10 11-11", "the data end within it",
+		},
+		"two lz4 frames": {odd(compress.Lz4, 2,
+			slices.Concat(framed4(record(0)), framed4(record(1)))), "10 11", ""},
+		"lz4, and then no lz4": {
+			odd(compress.Lz4, 2, append(framed4(records(0, 1)), "junk"...)), "10 11", "",
+		},
+		"an lz4 frame to be skipped": {
+			odd(compress.Lz4, 2,
+				slices.Concat([]byte{0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3}, framed4(records(0, 1)))),
+			"10 11", "",
+		},
+		"lz4 that ends early": {odd(compress.Lz4, 2, framed4(longOnes)[:200]), "10-11", ""},
+		"two zstd frames": {odd(compress.Zstd, 2,
+			slices.Concat(zstandard(record(0)), zstandard(record(1)))), "10 11", ""},
+		"a zstd frame to be skipped": {
+			odd(compress.Zstd, 2,
+				slices.Concat([]byte{0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3}, zstandard(records(0, 1)))),
+			"10 11", "",
+		},
+		"a zstd window of 2 GiB": {
+			odd(compress.Zstd, 2, wideZstd(records(0, 1))), "10-11", "window",
+		},
+		"zstd that ends early": {odd(compress.Zstd, 2, zstandard(longOnes)[:40]), "10-11", ""},
+		"packed, with a bad offset": {
+			odd(compress.Zstd, 3, zstandard(records(0, 1, 1))), "10 11 12-12", "offset 11",
+		},
+		"packed, with bytes after it": {
+			odd(compress.Gzip, 2, deflated(append(records(0, 1), 9))), "10 11-11",
+			"more bytes come after it",
+		},
+		"packed, without a record": {
+			odd(compress.Zstd, 0, zstandard(nil)), "10-10", "claims 0 records",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			// Good batches before and after it come whole.
-			before, after := data(-1, 8, 9).bytes(), entry{first: 1 << 40, last: 1 << 40, producer: -1, kept: []int64{1 << 40}}.bytes()
+			before, after := data(-1, 8, 9).bytes(), entry{
+				first: 1 << 40, last: 1 << 40, producer: -1, kept: []int64{1 << 40},
+			}.bytes()
 			set := slices.Concat(before, tt.set, after)
 			var got Chunk
 			var err error
@@ -220,11 +247,13 @@ func TestOddBatches(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if have, want := summary(got.Records), strings.TrimSpace("8 9 "+tt.want+" 1099511627776"); strings.Join(strings.Fields(want), " ") != have || got.Next != 1<<40+1 {
+			if have, want := summary(got.Records), strings.TrimSpace("8 9 "+tt.want+
+				" 1099511627776"); strings.Join(strings.Fields(want), " ") != have || got.Next != 1<<40+1 {
 				t.Errorf("got %s, then %d, want %s", have, got.Next, want)
 			}
 			for _, r := range got.Records {
-				if r.Unreadable != nil && (!strings.Contains(r.Unreadable.Reason, tt.why) || !bytes.Equal(r.Value, tt.set) || r.Key != nil || r.Headers != nil || r.Cut != 0) {
+				if r.Unreadable != nil && (!strings.Contains(r.Unreadable.Reason, tt.why) ||
+					!bytes.Equal(r.Value, tt.set) || r.Key != nil || r.Headers != nil || r.Cut != 0) {
 					t.Errorf("the rest is %+v because %q, want the batch and %q", r, r.Unreadable.Reason, tt.why)
 				}
 			}
@@ -234,7 +263,8 @@ func TestOddBatches(t *testing.T) {
 			// Fetched from anywhere, also from the middle of the batch, it is the same.
 			for next := int64(9); next <= min(got.Next, 24); next++ {
 				again, err := committed(next, set, nil, 1<<20)
-				if have, want := summary(again.Records), summary(since(next, got.Records)); err != nil || have != want {
+				if have, want := summary(again.Records), summary(since(next, got.Records)); err != nil ||
+					have != want {
 					t.Errorf("from %d: got %s, %v, want %s", next, have, err, want)
 				}
 			}
@@ -264,116 +294,4 @@ func since(next int64, records []kafka.Record) (rest []kafka.Record) {
 		}
 	}
 	return rest
-}
-
-// What the topic of dead letters does not take need not be held.
-func TestALargeUnreadableBatchIsCut(t *testing.T) {
-	set := odd(compress.None, 2, slices.Concat(record(0), record(0, withValue(sized(strings.Repeat("x", 1000))))))
-	u := recordbatch.NewReader(100)
-	defer u.Close()
-	c := newCutter("articles", 0, 10, 1<<20, u)
-	var got []kafka.Record
-	c.send = func(chunk Chunk) error { got = append(got, chunk.Records...); return nil }
-	if err := c.committed(set, nil); err != nil || summary(got) != "10 11-11" {
-		t.Fatalf("got %s, %v", summary(got), err)
-	}
-	if r := got[1]; len(r.Value) != 101 || !bytes.Equal(r.Value, set[:101]) || r.Cut != len(set)-101 {
-		t.Errorf("%d bytes of %d, %d cut off", len(r.Value), len(set), r.Cut)
-	}
-}
-
-// Whatever stands in a batch, and wherever a fetch begins: records and what is unreadable cover its
-// offsets, each once and in order.
-func TestRecordsAndTheRestCoverABatch(t *testing.T) {
-	random := rand.New(rand.NewPCG(12, 2))
-	rests := 0
-	for range 20_000 {
-		set, last := spoiltBatch(random)
-		next := 10 + random.Int64N(last-10+1)
-		if covers(t, set, next, last, 1+random.IntN(1000)) {
-			rests++
-		}
-		if t.Failed() {
-			t.Fatalf("the batch was %x", set)
-		}
-	}
-	if rests < 2000 || rests > 18_000 {
-		t.Errorf("of 20,000 batches, %d were odd", rests)
-	}
-}
-
-// spoiltBatch returns a batch of records at offset 10 and later, as one might be sent, and its last
-// offset.
-func spoiltBatch(random *rand.Rand) (set []byte, last int64) {
-	n := 1 + random.IntN(6)
-	var encoded []byte
-	for i := range n {
-		delta := int64(i)
-		if random.IntN(20) == 0 {
-			delta = random.Int64N(10) - 3
-		}
-		encoded = append(encoded, record(delta, withKey(sized("k")), withHeaders([]byte("\x02\x02h\x02v")))...)
-	}
-	for range random.IntN(2) * random.IntN(3) {
-		encoded[random.IntN(len(encoded))] = byte(random.IntN(256))
-	}
-	codec := compress.Compression(random.IntN(6))
-	switch codec {
-	case compress.Gzip:
-		encoded = deflated(encoded)
-	case compress.Snappy:
-		encoded = kafkatest.SnappyJava(encoded)
-	case compress.Lz4:
-		encoded = framed4(encoded)
-	case compress.Zstd:
-		encoded = zstandard(encoded)
-	}
-	if random.IntN(6) == 0 && len(encoded) > 0 {
-		encoded[random.IntN(len(encoded))] ^= 1 << random.IntN(8)
-	}
-	return odd(codec, n, encoded), int64(9 + n)
-}
-
-// covers holds what comes of a batch of as many records as offsets from 10 on to the promise, and
-// reports whether some of it was unreadable.
-func covers(t *testing.T, set []byte, next, last int64, maxBytes int) (rest bool) {
-	t.Helper()
-	got, err := committed(next, set, nil, maxBytes)
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := next
-	for i := range got.Records {
-		r := &got.Records[i]
-		if r.Offset != at || rest {
-			t.Errorf("from %d: %s", next, summary(got.Records))
-		}
-		at, rest = r.Next(), r.Unreadable != nil
-	}
-	if at != last+1 || got.Next != at {
-		t.Errorf("from %d: %s, then %d; the last is %d", next, summary(got.Records), got.Next, last)
-	}
-	return rest
-}
-
-// FuzzUnpack reads whatever bytes in a batch whose checksum is right.
-func FuzzUnpack(f *testing.F) {
-	three := records(0, 1, 2)
-	for codec := range int8(6) {
-		f.Add(codec, uint8(2), uint8(0), three)
-	}
-	f.Add(int8(compress.Gzip), uint8(2), uint8(1), deflated(three))
-	f.Add(int8(compress.Snappy), uint8(2), uint8(2), snappy.Encode(nil, three))
-	f.Add(int8(compress.Snappy), uint8(2), uint8(0), slices.Concat(kafkatest.SnappyJava(three[:8]), kafkatest.SnappyJava(three[8:])))
-	f.Add(int8(compress.Lz4), uint8(2), uint8(0), framed4(three))
-	f.Add(int8(compress.Zstd), uint8(2), uint8(0), zstandard(three))
-	f.Add(int8(compress.None), uint8(1), uint8(0), records(0, 0))
-	f.Add(int8(compress.None), uint8(1), uint8(1), records(1, 0))
-	f.Add(int8(compress.None), uint8(1), uint8(0), records(0, -1))
-	f.Add(int8(compress.None), uint8(1), uint8(0), records(5, 6))
-	f.Add(int8(compress.None), uint8(0), uint8(0), record(0, withHeaders(varint(math.MaxInt32))))
-	f.Fuzz(func(t *testing.T, codec int8, delta, skip uint8, packed []byte) {
-		last := 10 + int64(delta)
-		covers(t, odd(compress.Compression(codec)&7, int(delta)+1, packed), 10+int64(skip)%(int64(delta)+1), last, 1<<10)
-	})
 }

@@ -37,7 +37,9 @@ func Run(ctx context.Context, o Options) error {
 	limitMemory(c.Memory, log)
 	m := monitor.New(o.Version)
 	client.OnRequest = m.Request
-	server, err := httpapi.Listen(ctx, httpapi.Options{Listen: c.HTTP.Listen, Token: c.HTTP.Token.Reveal()}, m, log)
+	server, err := httpapi.Listen(ctx, httpapi.Options{
+		Listen: c.HTTP.Listen, Token: c.HTTP.Token.Reveal(),
+	}, m, log)
 	if err != nil {
 		return err
 	}

@@ -22,29 +22,6 @@ const enough = 1 << 20
 // parts are the names and contents of what a zip archive holds, one after the other.
 type parts []string
 
-func pack(t testing.TB, all parts) string {
-	t.Helper()
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
-	for i := 0; i < len(all); i += 2 {
-		method := zip.Deflate
-		if all[i+1] == "" {
-			method = zip.Store // for a compressor is expensive to start
-		}
-		w, err := z.CreateHeader(&zip.FileHeader{Name: all[i], Method: method})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.WriteString(w, all[i+1]); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
-
 func read(name, file string, maxBytes int) (Document, error) {
 	auto, err := charset.Get(charset.Auto)
 	if err != nil {
@@ -58,66 +35,13 @@ const (
 	officeType  = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/"
 )
 
-func relationshipsXML(all ...string) string {
-	var b strings.Builder
-	b.WriteString(declaration + `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">`)
-	for i := 0; i < len(all); i += 3 {
-		b.WriteString(`<Relationship Id="` + all[i] + `" Type="` + officeType + all[i+1] + `" Target="` + all[i+2] + `"/>`)
-	}
-	return b.String() + `</Relationships>`
-}
-
-func docx(body string) parts {
-	return parts{
-		"_rels/.rels", relationshipsXML("rId2", "extended-properties", "docProps/app.xml", "rId1",
-			"officeDocument", "word/document.xml"),
-		"word/document.xml", declaration + `<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>` + body + `</w:body></w:document>`,
-		"docProps/core.xml", `<cp:coreProperties><dc:title>Template 7</dc:title></cp:coreProperties>`,
-	}
-}
-
-func pptx(slides ...string) parts {
-	list, rels, all := "", []string(nil), parts{
-		"_rels/.rels",
-		relationshipsXML("rId1", "officeDocument", "/ppt/presentation.xml"),
-	}
-	for i, s := range slides {
-		number := string(rune('1' + i))
-		list = `<p:sldId id="25` + number + `" r:id="rId` + number + `"/>` + list // in reverse of the file names
-		rels = append(rels, "rId"+number, "slide", "slides/slide"+number+".xml")
-		all = append(all, "ppt/slides/slide"+number+".xml", declaration+`<p:sld><p:cSld><p:spTree>`+s+`</p:spTree></p:cSld></p:sld>`)
-	}
-	return append(all,
-		"ppt/presentation.xml", declaration+`<p:presentation><p:sldIdLst>`+list+`</p:sldIdLst></p:presentation>`,
-		"ppt/_rels/presentation.xml.rels", relationshipsXML(rels...))
-}
-
-func odt(body string) parts {
-	return parts{
-		"mimetype", "application/vnd.oasis.opendocument.text",
-		"content.xml", declaration + `<office:document-content><office:automatic-styles><style:style style:name="P1"/></office:automatic-styles><office:body><office:text>` +
-			body + `</office:text></office:body></office:document-content>`,
-	}
-}
-
-func epub(chapters ...string) parts {
-	items, refs := "", ""
-	all := parts{"META-INF/container.xml", declaration + `<container><rootfiles><rootfile full-path="OEBPS/book.opf" media-type="application/oebps-package+xml"/></rootfiles></container>`}
-	for i, c := range chapters {
-		number := string(rune('1' + i))
-		items += `<item id="c` + number + `" href="text/chapter%20` + number + `.xhtml" media-type="application/xhtml+xml"/>`
-		refs = `<itemref idref="c` + number + `"/>` + refs // in reverse of the manifest
-		all = append(all, "OEBPS/text/chapter "+number+".xhtml", c)
-	}
-	return append(all, "OEBPS/book.opf", declaration+`<package><metadata><dc:title>x</dc:title></metadata><manifest>`+items+`</manifest><spine>`+refs+`</spine></package>`)
-}
-
 func TestRead(t *testing.T) {
 	gbk, err := simplifiedchinese.GBK.NewEncoder().String(`<meta charset="gbk"><p>台风</p>`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	gbkXML, err := simplifiedchinese.GBK.NewEncoder().String(`<?xml version="1.0" encoding='GB2312'?><a>台风</a>`)
+	gbkXML, err := simplifiedchinese.GBK.NewEncoder().String(
+		`<?xml version="1.0" encoding='GB2312'?><a>台风</a>`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,31 +70,41 @@ func TestRead(t *testing.T) {
 		{"gbk.xml", gbkXML, "", `<?xml version="1.0" encoding='GB2312'?><a>台风</a>`},
 
 		{
-			"a.docx", pack(t, docx(`<w:p><w:pPr><w:tabs><w:tab/></w:tabs></w:pPr><w:r><w:t>港口</w:t></w:r><w:r><w:t xml:space="preserve">大桥 A&amp;B</w:t></w:r></w:p>`+
-				`<w:p><w:r><w:t>a</w:t><w:tab/><w:t>b</w:t><w:br/><w:t>c</w:t></w:r></w:p><w:tbl><w:tr><w:tc><w:p><w:r><w:t>1</w:t></w:r></w:p></w:tc><w:tc><w:p><w:r><w:t>2</w:t></w:r></w:p></w:tc></w:tr></w:tbl>`)),
+			"a.docx", pack(t,
+				docx(`<w:p><w:pPr><w:tabs><w:tab/></w:tabs></w:pPr><w:r><w:t>港口</w:t></w:r><w:r><w:t xml:space="preserve">大桥 A&amp;B</w:t></w:r></w:p>`+
+					`<w:p><w:r><w:t>a</w:t><w:tab/><w:t>b</w:t><w:br/><w:t>c</w:t></w:r></w:p><w:tbl><w:tr><w:tc><w:p><w:r><w:t>1</w:t></w:r></w:p></w:tc><w:tc><w:p><w:r><w:t>2</w:t></w:r></w:p></w:tc></w:tr></w:tbl>`)),
 			"港口大桥 A&B", "a\tb\nc\n1\n2",
 		},
 		{
-			"changes.docx", pack(t, docx(`<w:p><w:r><w:t>kept</w:t></w:r></w:p><w:p><w:del><w:r><w:delText>deleted</w:delText></w:r></w:del><w:ins><w:r><w:t>inserted</w:t></w:r></w:ins>`+
-				`<w:moveFrom><w:r><w:t>moved</w:t></w:r></w:moveFrom><w:r><w:instrText>PAGE</w:instrText></w:r></w:p>`)),
+			"changes.docx",
+			pack(t, docx(
+				`<w:p><w:r><w:t>kept</w:t></w:r></w:p><w:p><w:del><w:r><w:delText>deleted</w:delText></w:r></w:del><w:ins><w:r><w:t>inserted</w:t></w:r></w:ins>`+
+					`<w:moveFrom><w:r><w:t>moved</w:t></w:r></w:moveFrom><w:r><w:instrText>PAGE</w:instrText></w:r></w:p>`)),
 			"kept", "inserted",
 		},
 		{
-			"box.docx", pack(t, docx(`<w:p><w:r><w:t>x</w:t></w:r></w:p><mc:AlternateContent><mc:Choice><w:p><w:r><w:t>box</w:t></w:r></w:p></mc:Choice><mc:Fallback><w:p><w:r><w:t>box</w:t></w:r></w:p></mc:Fallback></mc:AlternateContent>`)),
+			"box.docx", pack(t,
+				docx(`<w:p><w:r><w:t>x</w:t></w:r></w:p><mc:AlternateContent><mc:Choice><w:p><w:r><w:t>box</w:t></w:r></w:p></mc:Choice><mc:Fallback><w:p><w:r><w:t>box</w:t></w:r></w:p></mc:Fallback></mc:AlternateContent>`)),
 			"x", "box",
 		},
 		{
-			"a.pptx", pack(t, pptx(`<a:p><a:r><a:t>second</a:t></a:r><a:fld type="slidenum"><a:t>2</a:t></a:fld></a:p>`, `<a:p><a:r><a:t>fir</a:t></a:r><a:r><a:t>st</a:t></a:r></a:p><a:p/>`)),
+			"a.pptx", pack(t,
+				pptx(`<a:p><a:r><a:t>second</a:t></a:r><a:fld type="slidenum"><a:t>2</a:t></a:fld></a:p>`,
+					`<a:p><a:r><a:t>fir</a:t></a:r><a:r><a:t>st</a:t></a:r></a:p><a:p/>`)),
 			"first", "second",
 		},
 		{
-			"a.odt", pack(t, odt(`<text:tracked-changes><text:p>gone</text:p></text:tracked-changes><text:h>港口<text:span>大桥</text:span></text:h><text:p>a<text:s text:c="2"/>b<text:tab/>c<text:line-break/>d`+
-				`<text:note><text:note-body><text:p>note</text:p></text:note-body></text:note>
+			"a.odt", pack(t,
+				odt(`<text:tracked-changes><text:p>gone</text:p></text:tracked-changes><text:h>港口<text:span>大桥</text:span></text:h><text:p>a<text:s text:c="2"/>b<text:tab/>c<text:line-break/>d`+
+					`<text:note><text:note-body><text:p>note</text:p></text:note-body></text:note>
 e</text:p>`)),
 			"港口大桥", "a b\tc\nd e",
 		},
 		{
-			"a.epub", pack(t, epub(declaration+`<html><head><title>x</title></head><body><p>second</p><script>y</script></body></html>`, `<html><body><h1>fi<i>rst</i></h1></body></html>`)),
+			"a.epub", pack(t,
+				epub(declaration+
+					`<html><head><title>x</title></head><body><p>second</p><script>y</script></body></html>`,
+					`<html><body><h1>fi<i>rst</i></h1></body></html>`)),
 			"first", "x\n\n\n\nsecond",
 		},
 	} {
@@ -246,7 +180,8 @@ func TestEncodingsOfParts(t *testing.T) {
 	}
 	_, err := read("a.docx", pack(t, encoded(t, docx("<w:p/>"), unicode.UTF8, "UTF-8", "klingon")),
 		enough)
-	if err == nil || !strings.Contains(err.Error(), `part "_rels/.rels": unknown character encoding "klingon"`) {
+	if err == nil || !strings.Contains(err.Error(),
+		`part "_rels/.rels": unknown character encoding "klingon"`) {
 		t.Errorf("an unknown encoding: %v", err)
 	}
 }
@@ -280,12 +215,21 @@ func TestBroken(t *testing.T) {
 		{"a.docx", "PK", "zip archive"},
 		{"a.docx", "", "zip archive"},
 		{"cut.docx", good[:len(good)/2], "zip archive"},
-		{"flipped.docx", strings.ReplaceAll(good, "word/document.xml", "word/doculent.xml"), `"word/document.xml"`},
-		{"flipped.odt", strings.Replace(stored.String(), "sentence", "centence", 1), `part "content.xml": zip: checksum error`},
+		{
+			"flipped.docx", strings.ReplaceAll(good, "word/document.xml", "word/doculent.xml"),
+			`"word/document.xml"`,
+		},
+		{
+			"flipped.odt", strings.Replace(stored.String(), "sentence", "centence", 1),
+			`part "content.xml": zip: checksum error`,
+		},
 		{"odt.docx", pack(t, odt("<text:p>x</text:p>")), `"_rels/.rels" is missing`},
 		{"no.docx", pack(t, parts{"_rels/.rels", relationshipsXML()}), "main part is missing"},
 		{"a.odt", pack(t, parts{"mimetype", "x"}), `"content.xml" is missing`},
-		{"a.pptx", pack(t, append(parts{"ppt/none", ""}, pptx("x")[:2]...)), `"ppt/presentation.xml" is missing`},
+		{
+			"a.pptx", pack(t, append(parts{"ppt/none", ""}, pptx("x")[:2]...)),
+			`"ppt/presentation.xml" is missing`,
+		},
 		{"a.epub", pack(t, epub()[:2]), `"OEBPS/book.opf" is missing`},
 		{"a.xml", `<?xml version="1.0" encoding="klingon"?><a>x</a>`, `"klingon"`},
 		{"a.pdf", "%PDF", `unknown kind of document: ".pdf"`},
@@ -339,7 +283,8 @@ func TestTooLarge(t *testing.T) {
 	}
 	same := pptx("<a:p><a:t>x</a:t></a:p>")
 	for i := range same {
-		same[i] = strings.Replace(same[i], "</p:sldIdLst>", strings.Repeat(`<p:sldId r:id="rId1"/>`, 5000)+"</p:sldIdLst>", 1)
+		same[i] = strings.Replace(same[i], "</p:sldIdLst>",
+			strings.Repeat(`<p:sldId r:id="rId1"/>`, 5000)+"</p:sldIdLst>", 1)
 	}
 	for name, file := range map[string]string{
 		"elements.docx":  pack(t, docx(strings.Repeat("<w:p><w:r></w:r>", minUnpacked/10))),

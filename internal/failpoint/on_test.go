@@ -58,7 +58,8 @@ func TestChance(t *testing.T) {
 		}
 		return hits
 	}
-	one, again, other := draw("after-end=0.1@7:error"), draw("after-end=0.1@7:error"), draw("after-end=0.1@8:error")
+	one, again, other := draw("after-end=0.1@7:error"), draw("after-end=0.1@7:error"),
+		draw("after-end=0.1@8:error")
 	if len(one) < 900 || len(one) > 1100 {
 		t.Errorf("%d of 10,000 hits with probability 0.1", len(one))
 	}
@@ -129,7 +130,8 @@ func TestPause(t *testing.T) {
 		t.Fatal(err)
 	}
 	var status syscall.WaitStatus
-	if _, err := syscall.Wait4(cmd.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
+	if _, err := syscall.Wait4(cmd.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil ||
+		!status.Stopped() {
 		t.Fatalf("status %#x, %v: want it stopped", status, err)
 	}
 	if err := cmd.Process.Signal(syscall.SIGCONT); err != nil {

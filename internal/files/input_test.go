@@ -32,7 +32,8 @@ func TestReader(t *testing.T) {
 	c := config.Default().Input
 	c.MaxBytes = 1024
 	r := newReader(t, c, []File{
-		{Name: "a.jsonl", Lines: strings.NewReader(`{"id":"a","title":"T","content":"C"}` + "\n\n" + `{"id":1}`)},
+		{Name: "a.jsonl", Lines: strings.NewReader(`{"id":"a","title":"T","content":"C"}` + "\n\n" +
+			`{"id":1}`)},
 		{Name: "none.jsonl", Lines: strings.NewReader("")},
 		{Name: "b.html", Document: page("<p>Harbour bridge opens</p>")},
 		{Name: "c.html", Document: page(" ")},
@@ -94,7 +95,8 @@ func TestReaderEncodings(t *testing.T) {
 	}
 	const line = `{"content":"台风今晨登陆，铁路部门停运了三十多趟列车"}` + "\n"
 	r := newReader(t, config.Default().Input, []File{
-		{Name: "a.jsonl", Lines: strings.NewReader(`{"content":"plain"}` + "\n" + gbk(line+`{"content":"顶"}`))},
+		{Name: "a.jsonl", Lines: strings.NewReader(`{"content":"plain"}` + "\n" +
+			gbk(line+`{"content":"顶"}`))},
 		{Name: "b.html", Document: page(gbk("<p>台风今晨登陆，铁路部门停运了三十多趟列车</p>"))},
 		{Name: "c.jsonl", Lines: strings.NewReader("\ufeff" + line + "\ufeff" + line +
 			"{\"content\":\"\xff\"}")},

@@ -23,7 +23,8 @@ const canary = "hunter2-hunter2-hunter2"
 // quick returns limits that a test can wait for.
 func quick() limits {
 	l := defaultLimits()
-	l.header, l.read, l.idle, l.grace = 50*time.Millisecond, 50*time.Millisecond, 50*time.Millisecond, 50*time.Millisecond
+	l.header, l.read, l.idle, l.grace = 50*time.Millisecond, 50*time.Millisecond, 50*time.Millisecond,
+		50*time.Millisecond
 	return l
 }
 
@@ -31,7 +32,8 @@ func quick() limits {
 func serve(t *testing.T, token string, m *monitor.Monitor, l limits) (address string) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
-	s, err := listen(ctx, Options{Listen: "127.0.0.1:0", Token: token}, m, slog.New(slog.DiscardHandler), l)
+	s, err := listen(ctx, Options{Listen: "127.0.0.1:0", Token: token}, m,
+		slog.New(slog.DiscardHandler), l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +99,10 @@ func TestAnswers(t *testing.T) {
 		{"head only", open, "HEAD", "/readyz", "", "", 200, ""},
 		{"a query changes nothing", open, "GET", "/livez?verbose", "", "", 200, "ok\n"},
 
-		{"nothing there", open, "GET", "/", "", "", 404, `"error": "there are /livez, /readyz and /metrics"`},
+		{
+			"nothing there", open, "GET", "/", "", "", 404,
+			`"error": "there are /livez, /readyz and /metrics"`,
+		},
 		{"nothing beneath", open, "GET", "/livez/x", "", "", 404, `"error"`},
 		{"post", open, "POST", "/readyz", "", "", 405, `"error": "only GET and HEAD are allowed"`},
 		{"post to nowhere", open, "POST", "/x", "", "", 405, `"error"`},
@@ -106,19 +111,26 @@ func TestAnswers(t *testing.T) {
 
 		{"lives, without a token", closed, "GET", "/livez", "", "", 200, "ok\n"},
 		{"the token", closed, "GET", "/readyz", "", "Bearer " + canary, 200, `"ready": true`},
-		{"the token, scheme in lower case", closed, "GET", "/metrics", "", "bearer " + canary, 200, "clusterd_ready 1"},
+		{
+			"the token, scheme in lower case", closed, "GET", "/metrics", "", "bearer " + canary, 200,
+			"clusterd_ready 1",
+		},
 		{"no token", closed, "GET", "/readyz", "", "", 401, `"error"`},
 		{"no token for nowhere", closed, "GET", "/x", "", "", 401, `"error"`},
 		{"no way around by another path", closed, "GET", "//livez", "", "", 401, `"error"`},
 		{"an empty token", closed, "GET", "/readyz", "", "Bearer ", 401, `"error"`},
-		{"another token", closed, "GET", "/readyz", "", "Bearer " + strings.ToUpper(canary), 401, `"error"`},
+		{
+			"another token", closed, "GET", "/readyz", "", "Bearer " + strings.ToUpper(canary), 401,
+			`"error"`,
+		},
 		{"the token's beginning", closed, "GET", "/readyz", "", "Bearer " + canary[:16], 401, `"error"`},
 		{"the token and more", closed, "GET", "/readyz", "", "Bearer " + canary + "x", 401, `"error"`},
 		{"another scheme", closed, "GET", "/readyz", "", "Basic " + canary, 401, `"error"`},
 		{"the token alone", closed, "GET", "/readyz", "", canary, 401, `"error"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			answer, body := ask(t, request(t, tt.method, "http://"+tt.address+tt.path, tt.body, tt.authorization))
+			answer, body := ask(t, request(t, tt.method, "http://"+tt.address+tt.path, tt.body,
+				tt.authorization))
 			if answer.StatusCode != tt.code || !strings.Contains(body, tt.want) {
 				t.Errorf("%d %s\nwant %d and %s", answer.StatusCode, body, tt.code, tt.want)
 			}
@@ -128,7 +140,10 @@ func TestAnswers(t *testing.T) {
 			if strings.Contains(fmt.Sprint(answer.Header, body), "hunter2") {
 				t.Errorf("shows the token: %v\n%s", answer.Header, body)
 			}
-			for key, want := range map[string]string{"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"} {
+			for key, want := range map[string]string{
+				"Cache-Control":          "no-store",
+				"X-Content-Type-Options": "nosniff",
+			} {
 				if got := answer.Header.Get(key); got != want {
 					t.Errorf("%s: %q, want %q", key, got, want)
 				}
@@ -188,10 +203,13 @@ func TestRequestsInHandAreFinished(t *testing.T) {
 	}
 	bounded := &connections{Listener: inner, most: 1}
 	began, finish := make(chan struct{}), make(chan struct{})
-	server := &http.Server{ConnContext: remember, Handler: bounded.answering(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		close(began)
-		<-finish
-	}))}
+	server := &http.Server{
+		ConnContext: remember,
+		Handler: bounded.answering(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+			close(began)
+			<-finish
+		})),
+	}
 	go func() { _ = server.Serve(bounded) }()
 	defer server.Close()
 	conn := dial(t, inner.Addr().String())
@@ -223,8 +241,11 @@ func TestRequestsInHandAreFinished(t *testing.T) {
 
 func TestAddressThatIsTaken(t *testing.T) {
 	address := serve(t, "", ready(), defaultLimits())
-	_, err := Listen(t.Context(), Options{Listen: address, Token: canary}, ready(), slog.New(slog.DiscardHandler))
-	want := "http.listen: listen tcp " + address + ": bind: address already in use: give another host:port, or \"\" to serve neither health nor metrics"
+	_, err := Listen(t.Context(), Options{Listen: address, Token: canary}, ready(),
+		slog.New(slog.DiscardHandler))
+	want := "http.listen: listen tcp " + address +
+		": bind: address already in use: give another host:port, or \"\" to serve neither health nor " +
+		"metrics"
 	if err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
@@ -247,7 +268,8 @@ func TestStop(t *testing.T) {
 	l := defaultLimits()
 	l.grace = 50 * time.Millisecond
 	var logged bytes.Buffer
-	s, err := listen(ctx, Options{Listen: "127.0.0.1:0", Token: canary}, ready(), slog.New(slog.NewTextHandler(&logged, nil)), l)
+	s, err := listen(ctx, Options{Listen: "127.0.0.1:0", Token: canary}, ready(),
+		slog.New(slog.NewTextHandler(&logged, nil)), l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -292,14 +314,16 @@ func TestStopBeforeItBegan(t *testing.T) {
 
 // A listener that breaks is an error, which the owner sees.
 func TestListenerThatBreaks(t *testing.T) {
-	s, err := Listen(t.Context(), Options{Listen: "127.0.0.1:0"}, ready(), slog.New(slog.DiscardHandler))
+	s, err := Listen(t.Context(), Options{Listen: "127.0.0.1:0"}, ready(),
+		slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := s.listener.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "http.listen: serving") {
+	if err := s.Run(t.Context()); err == nil || !strings.Contains(err.Error(),
+		"http.listen: serving") {
 		t.Errorf("Run = %v, want an error about http.listen", err)
 	}
 }

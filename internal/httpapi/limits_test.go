@@ -17,15 +17,27 @@ func TestLimits(t *testing.T) {
 	for _, tt := range []struct{ name, sent, want string }{
 		{"nothing", "", ""},
 		{"half a header", "GET /livez HTTP/1.1\r\nHost: x\r\nX-Slow: ", ""},
-		{"a large header", "GET /livez HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", 64<<10) + "\r\n\r\n", "HTTP/1.1 431 "},
+		{"a large header", "GET /livez HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", 64<<10) +
+			"\r\n\r\n", "HTTP/1.1 431 "},
 		{"a request and then nothing", "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 200 "},
-		{"a body that does not come", "GET /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n", "HTTP/1.1 413 "},
-		{"a body without end", "POST /livez HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n", "HTTP/1.1 405 "},
-		{"a body of unknown length", "GET /livez HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n", "HTTP/1.1 413 "},
+		{
+			"a body that does not come",
+			"GET /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n", "HTTP/1.1 413 ",
+		},
+		{
+			"a body without end",
+			"POST /livez HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n",
+			"HTTP/1.1 405 ",
+		},
+		{
+			"a body of unknown length",
+			"GET /livez HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n", "HTTP/1.1 413 ",
+		},
 		{"no HTTP", "\x16\x03\x01 hello\r\n\r\n", "HTTP/1.1 400 "},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := say(t, dial(t, address), tt.sent); !strings.HasPrefix(got, tt.want) || tt.want == "" && got != "" {
+			if got := say(t, dial(t, address), tt.sent); !strings.HasPrefix(got, tt.want) || tt.want == "" &&
+				got != "" {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
@@ -38,7 +50,8 @@ const getLivez = "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"
 // whoever asks next is answered, and the number of connections stays bounded.
 func TestNobodyIsShutOut(t *testing.T) {
 	l := defaultLimits()
-	l.header, l.read, l.write, l.idle = time.Hour, time.Hour, time.Hour, time.Hour // nothing ends by itself
+	// nothing ends by itself
+	l.header, l.read, l.write, l.idle = time.Hour, time.Hour, time.Hour, time.Hour
 	for _, tt := range []struct {
 		name, sent string
 		answered   bool
@@ -49,7 +62,10 @@ func TestNobodyIsShutOut(t *testing.T) {
 		{"kept open after an answer", getLivez, true},
 		{"kept open after a refusal", "GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n", true},
 		{"a second request half sent", getLivez + "GET /", true},
-		{"a body that does not come", "POST /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n", true},
+		{
+			"a body that does not come", "POST /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n",
+			true,
+		},
 	} {
 		for _, n := range []int{64, 500} {
 			t.Run(fmt.Sprintf("%s, %d times", tt.name, n), func(t *testing.T) {
@@ -67,8 +83,10 @@ func TestNobodyIsShutOut(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				for path, authorization := range map[string]string{"/livez": "", "/readyz": "Bearer " + canary} {
-					if answer, body := ask(t, request(t, "GET", "http://"+address+path, "", authorization)); answer.StatusCode != http.StatusOK {
+				for path, authorization := range map[string]string{"/livez": "", "/readyz": "Bearer " +
+					canary} {
+					if answer, body := ask(t, request(t, "GET", "http://"+address+path, "",
+						authorization)); answer.StatusCode != http.StatusOK {
 						t.Errorf("%s: %d %s", path, answer.StatusCode, body)
 					}
 				}
@@ -98,7 +116,10 @@ func TestConnectionsAreBounded(t *testing.T) {
 	}
 	first, fromFirst := open()
 	second, fromSecond := open()
-	for name, err := range map[string]error{"the first": get(first, fromFirst), "the second": get(second, fromSecond)} {
+	for name, err := range map[string]error{
+		"the first":  get(first, fromFirst),
+		"the second": get(second, fromSecond),
+	} {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

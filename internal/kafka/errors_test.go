@@ -28,33 +28,45 @@ func TestErrorClasses(t *testing.T) {
 		"our own end":                     {err: context.Canceled},
 		"no such topic, as clusterd asks": {err: kafka.ErrNoTopic},
 
-		"leader not available":     {err: kafkago.LeaderNotAvailable, transient: true},
-		"not the leader":           {err: kafkago.NotLeaderForPartition, transient: true},
-		"coordinator is loading":   {err: kafkago.GroupLoadInProgress, transient: true},
-		"no coordinator":           {err: kafkago.GroupCoordinatorNotAvailable, transient: true},
-		"not the coordinator":      {err: kafkago.NotCoordinatorForGroup, transient: true},
-		"not enough replicas":      {err: kafkago.NotEnoughReplicas, transient: true},
-		"concurrent transactions":  {err: kafkago.ConcurrentTransactions, transient: true},
-		"broker not available":     {err: kafkago.BrokerNotAvailable, transient: true},
-		"storage":                  {err: kafkago.KafkaStorageError, transient: true},
-		"fenced leader epoch":      {err: kafkago.FencedLeaderEpoch, transient: true},
-		"unknown leader epoch":     {err: kafkago.UnknownLeaderEpoch, transient: true},
-		"broker's own failure":     {err: kafkago.Unknown, transient: true},
-		"unstable offset commit":   {err: kafkago.UnstableOffsetCommit, transient: true},
-		"unknown topic":            {err: kafkago.UnknownTopicOrPartition, transient: true, noTopic: true},
-		"a topic that was there":   {err: kafka.MarkRetriable(kafka.ErrNoTopic), transient: true, noTopic: true},
-		"topic not in the layout":  {err: protocol.NewErrNoTopic("t"), transient: true, noTopic: true},
-		"partition not in it":      {err: protocol.NewErrNoPartition("t", 1), transient: true, noTopic: true},
-		"no leader in the layout":  {err: protocol.NewErrNoLeader("t", 1), transient: true},
-		"leaders moved in between": {err: errors.New("fetch request: mismatching leaders (1!=2)"), transient: true},
-		"end of file":              {err: io.EOF, transient: true},
-		"unexpected end":           {err: io.ErrUnexpectedEOF, transient: true},
-		"connection reset":         {err: syscall.ECONNRESET, transient: true},
-		"broken pipe":              {err: syscall.EPIPE, transient: true},
-		"closed connection":        {err: net.ErrClosed, transient: true},
-		"refused connection":       {err: &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}, transient: true},
-		"name lookup":              {err: &net.DNSError{Err: "no such host", Name: "kafka", IsNotFound: true}, transient: true},
-		"time out":                 {err: context.DeadlineExceeded, transient: true},
+		"leader not available":    {err: kafkago.LeaderNotAvailable, transient: true},
+		"not the leader":          {err: kafkago.NotLeaderForPartition, transient: true},
+		"coordinator is loading":  {err: kafkago.GroupLoadInProgress, transient: true},
+		"no coordinator":          {err: kafkago.GroupCoordinatorNotAvailable, transient: true},
+		"not the coordinator":     {err: kafkago.NotCoordinatorForGroup, transient: true},
+		"not enough replicas":     {err: kafkago.NotEnoughReplicas, transient: true},
+		"concurrent transactions": {err: kafkago.ConcurrentTransactions, transient: true},
+		"broker not available":    {err: kafkago.BrokerNotAvailable, transient: true},
+		"storage":                 {err: kafkago.KafkaStorageError, transient: true},
+		"fenced leader epoch":     {err: kafkago.FencedLeaderEpoch, transient: true},
+		"unknown leader epoch":    {err: kafkago.UnknownLeaderEpoch, transient: true},
+		"broker's own failure":    {err: kafkago.Unknown, transient: true},
+		"unstable offset commit":  {err: kafkago.UnstableOffsetCommit, transient: true},
+		"unknown topic": {
+			err: kafkago.UnknownTopicOrPartition, transient: true, noTopic: true,
+		},
+		"a topic that was there": {
+			err: kafka.MarkRetriable(kafka.ErrNoTopic), transient: true, noTopic: true,
+		},
+		"topic not in the layout": {err: protocol.NewErrNoTopic("t"), transient: true, noTopic: true},
+		"partition not in it": {
+			err: protocol.NewErrNoPartition("t", 1), transient: true, noTopic: true,
+		},
+		"no leader in the layout": {err: protocol.NewErrNoLeader("t", 1), transient: true},
+		"leaders moved in between": {
+			err: errors.New("fetch request: mismatching leaders (1!=2)"), transient: true,
+		},
+		"end of file":       {err: io.EOF, transient: true},
+		"unexpected end":    {err: io.ErrUnexpectedEOF, transient: true},
+		"connection reset":  {err: syscall.ECONNRESET, transient: true},
+		"broken pipe":       {err: syscall.EPIPE, transient: true},
+		"closed connection": {err: net.ErrClosed, transient: true},
+		"refused connection": {
+			err: &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}, transient: true,
+		},
+		"name lookup": {err: &net.DNSError{
+			Err: "no such host", Name: "kafka", IsNotFound: true,
+		}, transient: true},
+		"time out": {err: context.DeadlineExceeded, transient: true},
 
 		"offset out of range":         {err: kafkago.OffsetOutOfRange},
 		"batch too large":             {err: kafkago.MessageSizeTooLarge},
@@ -80,16 +92,24 @@ func TestErrorClasses(t *testing.T) {
 		"policy":                  {err: kafkago.PolicyViolation, fatal: true},
 		"topic settings":          {err: kafkago.InvalidConfiguration, fatal: true},
 		"replication factor":      {err: kafkago.InvalidReplicationFactor, fatal: true},
-		"no TLS there":            {err: tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake"}, fatal: true},
-		"TLS alert":               {err: &net.OpError{Op: "remote error", Err: tls.AlertError(42)}, fatal: true},
-		"certificate":             {err: &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, fatal: true},
-		"unknown authority":       {err: x509.UnknownAuthorityError{}, fatal: true},
-		"wrong host":              {err: x509.HostnameError{Certificate: &x509.Certificate{}, Host: "kafka"}, fatal: true},
+		"no TLS there": {err: tls.RecordHeaderError{Msg: "first record does not look like a " +
+			"TLS handshake"}, fatal: true},
+		"TLS alert": {
+			err: &net.OpError{Op: "remote error", Err: tls.AlertError(42)}, fatal: true,
+		},
+		"certificate": {
+			err: &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, fatal: true,
+		},
+		"unknown authority": {err: x509.UnknownAuthorityError{}, fatal: true},
+		"wrong host": {err: x509.HostnameError{
+			Certificate: &x509.Certificate{}, Host: "kafka",
+		}, fatal: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			errs := []error{tt.err}
 			if tt.err != nil {
-				errs = append(errs, fmt.Errorf("fetching: %w", tt.err), fmt.Errorf("%w: %w", errors.New("other"), tt.err))
+				errs = append(errs, fmt.Errorf("fetching: %w", tt.err),
+					fmt.Errorf("%w: %w", errors.New("other"), tt.err))
 			}
 			for _, err := range errs {
 				if got := kafka.Retriable(err); got != tt.transient {
@@ -123,13 +143,22 @@ func TestExplain(t *testing.T) {
 		{kafkago.SASLAuthenticationFailed, "check kafka.sasl.username and kafka.sasl.password"},
 		{kafkago.UnsupportedSASLMechanism, "check kafka.sasl.mechanism"},
 		{kafkago.IllegalSASLState, "names the SASL listener"},
-		{kafkago.TopicAuthorizationFailed, "grant read and describe on the input topic, read and write on the output topics"},
+		{
+			kafkago.TopicAuthorizationFailed,
+			"grant read and describe on the input topic, read and write on the output topics",
+		},
 		{kafkago.GroupAuthorizationFailed, "grant read on the group input.group"},
 		{kafkago.TransactionalIDAuthorizationFailed, "grant write and describe on transactional ids"},
 		{kafkago.ClusterAuthorizationFailed, "grant IdempotentWrite on the cluster"},
-		{tls.RecordHeaderError{Msg: "no TLS"}, "check kafka.tls and that kafka.brokers names the TLS listener"},
+		{
+			tls.RecordHeaderError{Msg: "no TLS"},
+			"check kafka.tls and that kafka.brokers names the TLS listener",
+		},
 		{x509.UnknownAuthorityError{}, "check kafka.tls"},
-		{&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, "check kafka.brokers and that the broker runs"},
+		{
+			&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED},
+			"check kafka.brokers and that the broker runs",
+		},
 		{kafkago.BrokerNotAvailable, "no connection to the broker: check kafka.brokers"},
 		{kafkago.InconsistentGroupProtocol, "give this one another input.group"},
 		{kafkago.UnknownTopicOrPartition, "if it was deleted, create it again"},
@@ -137,7 +166,8 @@ func TestExplain(t *testing.T) {
 	} {
 		for _, err := range []error{tt.err, fmt.Errorf("metadata: %w", tt.err)} {
 			got := kafka.Explain(err)
-			if !strings.Contains(got.Error(), tt.want) || !strings.HasSuffix(got.Error(), "("+err.Error()+")") {
+			if !strings.Contains(got.Error(), tt.want) ||
+				!strings.HasSuffix(got.Error(), "("+err.Error()+")") {
 				t.Errorf("Explain(%v) = %q, want %q and the error itself", err, got, tt.want)
 			}
 			if !errors.Is(got, err) {

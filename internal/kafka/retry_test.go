@@ -64,12 +64,15 @@ func TestRetryLoggerOfANewBroker(t *testing.T) {
 		"no coordinator yet":      {kafkago.GroupCoordinatorNotAvailable, false},
 		"not the coordinator yet": {fmt.Errorf("fencing: %w", kafkago.NotCoordinatorForGroup), false},
 		"it loads":                {kafkago.GroupLoadInProgress, false},
-		"as the group has it":     {fmt.Errorf("%w (%w)", kafkago.GroupCoordinatorNotAvailable, kafkago.NotCoordinatorForGroup), false},
+		"as the group has it": {fmt.Errorf("%w (%w)", kafkago.GroupCoordinatorNotAvailable,
+			kafkago.NotCoordinatorForGroup), false},
 		"nobody listens, as the group has it": {
-			fmt.Errorf("%w (%w)", kafkago.GroupCoordinatorNotAvailable, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}), true,
+			fmt.Errorf("%w (%w)", kafkago.GroupCoordinatorNotAvailable,
+				&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}), true,
 		},
-		"it hangs up, as the group has it": {fmt.Errorf("%w (%w)", kafkago.GroupCoordinatorNotAvailable, io.EOF), true},
-		"no leader":                        {kafkago.LeaderNotAvailable, true},
+		"it hangs up, as the group has it": {fmt.Errorf("%w (%w)", kafkago.GroupCoordinatorNotAvailable,
+			io.EOF), true},
+		"no leader": {kafkago.LeaderNotAvailable, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -121,7 +124,8 @@ func TestRetryLoggerLogs(t *testing.T) {
 		start := time.Now()
 		failUntil(start, 50*time.Second)
 		got := lines()
-		if len(got) != 1 || !strings.Contains(got[0], "level=WARN") || !strings.Contains(got[0], "reading topic articles failed; trying again") ||
+		if len(got) != 1 || !strings.Contains(got[0], "level=WARN") ||
+			!strings.Contains(got[0], "reading topic articles failed; trying again") ||
 			!strings.Contains(got[0], "check kafka.sasl.username") {
 			t.Errorf("log %q, want the error, explained, once within a minute", got)
 		}
@@ -131,7 +135,8 @@ func TestRetryLoggerLogs(t *testing.T) {
 		}
 		retries.Succeeded()
 		retries.Succeeded()
-		if got := lines(); len(got) != 1 || !strings.Contains(got[0], "level=INFO") || !strings.Contains(got[0], "reading topic articles works again") {
+		if got := lines(); len(got) != 1 || !strings.Contains(got[0], "level=INFO") ||
+			!strings.Contains(got[0], "reading topic articles works again") {
 			t.Errorf("log %q, want the recovery, once", got)
 		}
 	})
@@ -143,11 +148,17 @@ func TestRetry(t *testing.T) {
 		errs []error // of each try; nil after the last
 		want error
 	}{
-		"at once":              {nil, nil},
-		"after some failures":  {[]error{io.EOF, kafkago.LeaderNotAvailable, kafkago.ConcurrentTransactions}, nil},
-		"not of Kafka":         {[]error{other}, other},
-		"fatal":                {[]error{kafkago.TopicAuthorizationFailed}, kafkago.TopicAuthorizationFailed},
-		"fatal in the end":     {[]error{io.EOF, kafkago.SASLAuthenticationFailed}, kafkago.SASLAuthenticationFailed},
+		"at once": {nil, nil},
+		"after some failures": {[]error{
+			io.EOF, kafkago.LeaderNotAvailable, kafkago.ConcurrentTransactions,
+		}, nil},
+		"not of Kafka": {[]error{other}, other},
+		"fatal": {
+			[]error{kafkago.TopicAuthorizationFailed}, kafkago.TopicAuthorizationFailed,
+		},
+		"fatal in the end": {
+			[]error{io.EOF, kafkago.SASLAuthenticationFailed}, kafkago.SASLAuthenticationFailed,
+		},
 		"canceled by somebody": {[]error{context.Canceled}, context.Canceled},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -183,7 +194,8 @@ func TestRetryEndsWithTheContext(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
 		tries := 0
-		err := kafka.Retry(ctx, slog.New(slog.DiscardHandler), "asking", func() error { tries++; return io.EOF })
+		err := kafka.Retry(ctx, slog.New(slog.DiscardHandler), "asking",
+			func() error { tries++; return io.EOF })
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("error = %v, want that of the context", err)
 		}
@@ -198,7 +210,8 @@ func TestRetryEndsWithTheContext(t *testing.T) {
 
 func TestRetryThatIsCanceledSaysNothingElse(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	err := kafka.Retry(ctx, slog.New(slog.DiscardHandler), "asking", func() error { cancel(); return io.EOF })
+	err := kafka.Retry(ctx, slog.New(slog.DiscardHandler), "asking",
+		func() error { cancel(); return io.EOF })
 	if err != context.Canceled {
 		t.Errorf("error = %v, want that of the context alone", err)
 	}

@@ -61,23 +61,51 @@ func TestOnRequest(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = silent.Close() })
 	isNil := func(err error) bool { return err == nil }
-	is := func(want error) func(error) bool { return func(err error) bool { return errors.Is(err, want) } }
+	is := func(want error) func(error) bool {
+		return func(err error) bool {
+			return errors.Is(err,
+				want)
+		}
+	}
 	for _, tt := range []struct {
 		name, address string
 		ask           func(ctx context.Context, c *kafka.Client)
 		want          func(error) bool
 	}{
-		{"an answer", broker.ListenAddrs()[0], func(ctx context.Context, c *kafka.Client) { _, _ = c.TopicConfig(ctx, "articles") }, isNil},
-		{"the layout, from memory", broker.ListenAddrs()[0], func(ctx context.Context, c *kafka.Client) { _, _ = c.ClusterID(ctx) }, is(context.Canceled)},
-		{"nobody listens, for the layout", nobody, func(ctx context.Context, c *kafka.Client) { _, _ = c.ClusterID(ctx) }, is(syscall.ECONNREFUSED)},
-		{"nobody listens", nobody, func(ctx context.Context, c *kafka.Client) { _, _ = c.TopicConfig(ctx, "articles") }, is(kafkago.BrokerNotAvailable)},
-		{"nobody answers", silent.Addr().String(), func(ctx context.Context, c *kafka.Client) { _, _ = c.ClusterID(ctx) }, is(context.DeadlineExceeded)},
+		{"an answer", broker.ListenAddrs()[0], func(ctx context.Context,
+			c *kafka.Client,
+		) {
+			_, _ = c.TopicConfig(ctx, "articles")
+		}, isNil},
+		{
+			"the layout, from memory", broker.ListenAddrs()[0],
+			func(ctx context.Context, c *kafka.Client) { _, _ = c.ClusterID(ctx) }, is(context.Canceled),
+		},
+		{"nobody listens, for the layout", nobody, func(ctx context.Context,
+			c *kafka.Client,
+		) {
+			_, _ = c.ClusterID(ctx)
+		}, is(syscall.ECONNREFUSED)},
+		{"nobody listens", nobody, func(ctx context.Context,
+			c *kafka.Client,
+		) {
+			_, _ = c.TopicConfig(ctx, "articles")
+		}, is(kafkago.BrokerNotAvailable)},
+		{"nobody answers", silent.Addr().String(), func(ctx context.Context,
+			c *kafka.Client,
+		) {
+			_, _ = c.ClusterID(ctx)
+		}, is(context.DeadlineExceeded)},
 		{"the group connects", broker.ListenAddrs()[0], func(ctx context.Context, c *kafka.Client) {
 			if conn, err := c.Dialer().DialContext(ctx, "tcp", c.Brokers[0]); err == nil {
 				_ = conn.Close()
 			}
 		}, isNil},
-		{"the group finds nobody", nobody, func(ctx context.Context, c *kafka.Client) { _, _ = c.Dialer().DialContext(ctx, "tcp", c.Brokers[0]) }, is(syscall.ECONNREFUSED)},
+		{"the group finds nobody", nobody, func(ctx context.Context,
+			c *kafka.Client,
+		) {
+			_, _ = c.Dialer().DialContext(ctx, "tcp", c.Brokers[0])
+		}, is(syscall.ECONNREFUSED)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -88,7 +116,8 @@ func TestOnRequest(t *testing.T) {
 			defer cancel()
 			tt.ask(ctx, client)
 			ended, pending := r.take()
-			if pending != 0 || len(ended) == 0 || slices.ContainsFunc(ended, func(err error) bool { return !tt.want(err) }) {
+			if pending != 0 || len(ended) == 0 || slices.ContainsFunc(ended,
+				func(err error) bool { return !tt.want(err) }) {
 				t.Errorf("%d without an end, and %s", pending, fmt.Sprint(ended))
 			}
 		})

@@ -92,9 +92,10 @@ func TestDocumentsNameTestsThatAreThere(t *testing.T) {
 }
 
 var (
-	repositoryPath = regexp.MustCompile(`^(?:cmd|internal|integration|bench|configs|docs|tools|\.ci|\.github)/[\w./-]*$`)
-	placeholder    = regexp.MustCompile(`\.\.\.|[A-Z]{4}`) // such as internal/PACKAGE
-	link           = regexp.MustCompile(`\]\(([^)#:]+)\)`)
+	repositoryPath = regexp.MustCompile(
+		`^(?:cmd|internal|integration|bench|configs|docs|tools|\.ci|\.github)/[\w./-]*$`)
+	placeholder = regexp.MustCompile(`\.\.\.|[A-Z]{4}`) // such as internal/PACKAGE
+	link        = regexp.MustCompile(`\]\(([^)#:]+)\)`)
 )
 
 // Each file and directory that a document names, in backticks or by a link, is there.

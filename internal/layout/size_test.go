@@ -16,7 +16,7 @@ const maxPackage = 1500
 // larger returns the packages that may have more, and how many.
 func larger() map[string]int {
 	return map[string]int{
-		"internal/text": 2300, // cleaning and segmentation are one way
+		"internal/text": 2400, // cleaning and segmentation are one way
 	}
 }
 
@@ -86,7 +86,8 @@ func linesOfCode(source []byte) (lines int, err error) {
 }
 
 func TestLinesOfCode(t *testing.T) {
-	const source = "// Package p.\npackage p\n\n/* a\nb */\nvar x = `1\n2\n` // three\n\nfunc f() { /* c */ }\n"
+	const source = "// Package p.\npackage p\n\n/* a\nb */\nvar x = `1\n2\n` // three\n\nfunc f() { " +
+		"/* c */ }\n"
 	if lines, err := linesOfCode([]byte(source)); err != nil || lines != 5 {
 		t.Errorf("%d lines, %v, want 5", lines, err)
 	}

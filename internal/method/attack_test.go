@@ -42,7 +42,8 @@ func nearWords(m method.Method, target uint64) string {
 // Whoever knows how fingerprints are made can write 21 words that join a cluster of his choice,
 // which a secret prevents although he sees the fingerprint of the cluster.
 func TestWordsMadeToJoin(t *testing.T) {
-	public, guessed, secret := ofSecret(t, "simhash", ""), ofSecret(t, "simhash", otherSecret), ofSecret(t, "simhash", aSecret)
+	public, guessed, secret := ofSecret(t, "simhash", ""), ofSecret(t, "simhash", otherSecret),
+		ofSecret(t, "simhash", aSecret)
 	for i, target := range pages(4) {
 		for _, test := range []struct {
 			name             string
@@ -58,7 +59,8 @@ func TestWordsMadeToJoin(t *testing.T) {
 			centre, _ := fingerprint(target.title, target.content)
 			made, _ := fingerprint("", nearWords(test.copied, centre.Hash))
 			if d := test.attacked.Distance(centre, made); (d <= test.attacked.Threshold()) != test.joins {
-				t.Errorf("%s: the words made for article %d are at distance %v, want them to join: %t", test.name, i, d, test.joins)
+				t.Errorf("%s: the words made for article %d are at distance %v, want them to join: %t",
+					test.name, i, d, test.joins)
 			}
 		}
 	}

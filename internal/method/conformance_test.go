@@ -58,7 +58,8 @@ type page struct{ title, content string }
 // pages returns n made-up articles, of which many are others again: whole, with words changed, cut,
 // or turned around.
 func pages(n int) []page {
-	articles, r := sample.New(5, time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)), rand.New(rand.NewPCG(5, 5))
+	articles, r := sample.New(5, time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)),
+		rand.New(rand.NewPCG(5, 5))
 	all := make([]page, 0, n)
 	for len(all) < n {
 		a := articles.Next()
@@ -112,7 +113,8 @@ func TestUnknown(t *testing.T) {
 	c := config.Default()
 	c.Fingerprint.Method = "md5"
 	_, err := method.New(c.MethodSettings())
-	if err == nil || !strings.Contains(err.Error(), "md5") || !strings.Contains(err.Error(), strings.Join(method.Names(), ", ")) {
+	if err == nil || !strings.Contains(err.Error(), "md5") ||
+		!strings.Contains(err.Error(), strings.Join(method.Names(), ", ")) {
 		t.Errorf("error = %v, want one that names md5 and what is allowed", err)
 	}
 }
@@ -128,7 +130,8 @@ func TestNames(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if err := c.Set("fingerprint.method", "?"); err == nil || !strings.Contains(err.Error(), strings.Join(method.Names(), ", ")) {
+	if err := c.Set("fingerprint.method", "?"); err == nil ||
+		!strings.Contains(err.Error(), strings.Join(method.Names(), ", ")) {
 		t.Errorf("error = %v, want %v", err, method.Names())
 	}
 }
@@ -155,7 +158,8 @@ func TestIdentity(t *testing.T) {
 // A threshold is named by the settings that make it.
 func TestThreshold(t *testing.T) {
 	for name, want := range map[string]string{
-		"simhash": "distance=3", "simhash+verify": "verified_distance=10,similarity=0.78", "minhash": "similarity=0.77",
+		"simhash": "distance=3", "simhash+verify": "verified_distance=10,similarity=0.78",
+		"minhash": "similarity=0.77",
 		"shingle": "similarity=0.95", "pinyin": "similarity=0.7", "ksentence": "", "exact": "",
 	} {
 		all, err := made()
@@ -210,7 +214,8 @@ func TestIndexEqualsScan(t *testing.T) {
 				})
 				wantC, wantD, wantOK := scan.Nearest(f, live)
 				if c != wantC || d != wantD || ok != wantOK {
-					t.Fatalf("step %d: centre %d at %v, %t; the scan says %d at %v, %t", seq, c.Seq, d, ok, wantC.Seq, wantD, wantOK)
+					t.Fatalf("step %d: centre %d at %v, %t; the scan says %d at %v, %t", seq, c.Seq, d, ok,
+						wantC.Seq, wantD, wantOK)
 				}
 				if ok {
 					found++
@@ -236,7 +241,8 @@ func TestSpaceGoesOn(t *testing.T) {
 		lastSeen := make(map[uint64]int64)
 		clusters := make(map[uint64]singlepass.Centre)
 		start := func() *singlepass.Space {
-			return singlepass.NewSpace(newIndex(t, m), window*time.Millisecond, func(c singlepass.Centre) int64 { return lastSeen[c.Seq] })
+			return singlepass.NewSpace(newIndex(t, m), window*time.Millisecond,
+				func(c singlepass.Centre) int64 { return lastSeen[c.Seq] })
 		}
 		left, stopped, joined := start(), start(), 0
 		for i, f := range fingerprints {
@@ -264,7 +270,8 @@ func TestSpaceGoesOn(t *testing.T) {
 			}
 		}
 		if joined < 20 || stopped.Len() >= left.Len() {
-			t.Errorf("%d joined, %d of %d centres are left: the test shows little", joined, stopped.Len(), left.Len())
+			t.Errorf("%d joined, %d of %d centres are left: the test shows little", joined, stopped.Len(),
+				left.Len())
 		}
 	})
 }
@@ -282,8 +289,10 @@ func TestBoundsThatAreNone(t *testing.T) {
 // A configuration that was made for one method serves for all, as eval and compare have it.
 func TestOtherMethodsSettings(t *testing.T) {
 	c := config.Default()
-	c.Cluster.Similarity, c.Cluster.Distance, c.Fingerprint.Shingle.Size, c.Fingerprint.Hashes = .7, 2, 3, 64
-	for _, name := range []string{"minhash", "shingle", "ksentence", "pinyin", "exact"} { // those that load no dictionary
+	c.Cluster.Similarity, c.Cluster.Distance, c.Fingerprint.Shingle.Size, c.Fingerprint.Hashes = .7, 2,
+		3, 64
+	// those that load no dictionary
+	for _, name := range []string{"minhash", "shingle", "ksentence", "pinyin", "exact"} {
 		c.Fingerprint.Method = name
 		if _, err := method.New(c.MethodSettings()); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -299,7 +308,8 @@ func TestGolden(t *testing.T) {
 	each(t, func(t *testing.T, m method.Method) {
 		fmt.Fprintln(&lines, m.Identity())
 		for _, f := range fingerprints(t, m, all) {
-			fmt.Fprintf(&lines, "\t%016x, sketch of %d bytes: %016x\n", f.Hash, len(f.Sketch), xxh3.HashString(f.Sketch))
+			fmt.Fprintf(&lines, "\t%016x, sketch of %d bytes: %016x\n", f.Hash, len(f.Sketch),
+				xxh3.HashString(f.Sketch))
 		}
 	})
 	golden.Check(t, "testdata/fingerprints.golden", []byte(lines.String()))

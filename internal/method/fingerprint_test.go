@@ -48,11 +48,13 @@ func TestFingerprinterNormalizes(t *testing.T) {
 		fingerprint := m.NewFingerprinter()
 		want, ok := fingerprint("台风", text)
 		for name, same := range map[string]page{
-			"upper case":           {"台风", strings.ToUpper(text)},
-			"traditional":          {"颱風", strings.ReplaceAll(strings.ReplaceAll(text, "台风登陆", "颱風登陸"), "转移", "轉移")},
+			"upper case": {"台风", strings.ToUpper(text)},
+			"traditional": {"颱風", strings.ReplaceAll(strings.ReplaceAll(text, "台风登陆", "颱風登陸"), "转移",
+				"轉移")},
 			"full width":           {"台风", strings.ReplaceAll(text, "2026", "２０２６")},
 			"invisible characters": {"台\u200b风", strings.ReplaceAll(text, "m", "m\u200b")},
-			"markup":               {"台风", "<p>" + strings.ReplaceAll(text, " ", "&nbsp;<!-- x -->") + "</p><script>var x</script>"},
+			"markup": {"台风", "<p>" + strings.ReplaceAll(text, " ", "&nbsp;<!-- x -->") +
+				"</p><script>var x</script>"},
 		} {
 			if got, _ := fingerprint(same.title, same.content); got != want || !ok {
 				t.Errorf("%s: distance %v", name, m.Distance(got, want))
@@ -69,7 +71,10 @@ func TestNothingToCompare(t *testing.T) {
 				t.Errorf("%q has fingerprint %x", nothing, got)
 			}
 		}
-		for _, rubbish := range []string{"\xff\xfestorm", "storm\x00coast", "好", "7", strings.Repeat("a", 1<<20), strings.Repeat("<", 5000) + "storm", "𠀀😀字"} {
+		for _, rubbish := range []string{
+			"\xff\xfestorm", "storm\x00coast", "好", "7",
+			strings.Repeat("a", 1<<20), strings.Repeat("<", 5000) + "storm", "𠀀😀字",
+		} {
 			got, ok := fingerprint("", rubbish)
 			if d := m.Distance(got, got); !ok || d != 0 {
 				t.Errorf("%.20q: %t, distance from itself %v", rubbish, ok, d)

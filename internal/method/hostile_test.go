@@ -101,7 +101,8 @@ func hostile() []hostileInput {
 	add("300 words, sentences of 5 in other orders", func(r *rand.Rand, v vocabulary) stream {
 		sentences := slices.Collect(slices.Chunk(v.text(r, 300), 5))
 		return func(int) []string {
-			r.Shuffle(len(sentences), func(i, j int) { sentences[i], sentences[j] = sentences[j], sentences[i] })
+			r.Shuffle(len(sentences),
+				func(i, j int) { sentences[i], sentences[j] = sentences[j], sentences[i] })
 			return slices.Concat(sentences...)
 		}
 	})
@@ -184,10 +185,11 @@ func hostile() []hostileInput {
 			return v.template(r, form, .8)
 		}
 	})
-	add("120 words, 70 of them the same, all in other orders", func(r *rand.Rand, v vocabulary) stream {
-		form := v.text(r, 70)
-		return func(int) []string { return shuffled(r, append(slices.Clone(form), v.text(r, 50)...)) }
-	})
+	add("120 words, 70 of them the same, all in other orders",
+		func(r *rand.Rand, v vocabulary) stream {
+			form := v.text(r, 70)
+			return func(int) []string { return shuffled(r, append(slices.Clone(form), v.text(r, 50)...)) }
+		})
 	return inputs
 }
 
@@ -271,7 +273,10 @@ func BenchmarkHostile(b *testing.B) {
 	}
 }
 
-func assignHostile(b *testing.B, m method.Method, window time.Duration, r *rand.Rand, v vocabulary, next func(i int) []string) {
+func assignHostile(
+	b *testing.B, m method.Method, window time.Duration, r *rand.Rand, v vocabulary,
+	next func(i int) []string,
+) {
 	b.Helper()
 	const copies = 500
 	n, fingerprint := *hostileTexts, m.NewFingerprinter()
@@ -288,7 +293,8 @@ func assignHostile(b *testing.B, m method.Method, window time.Duration, r *rand.
 	if err != nil {
 		b.Fatal(err)
 	}
-	space := singlepass.NewSpace(index, window, func(c singlepass.Centre) int64 { return lastSeen[c.Seq] })
+	space := singlepass.NewSpace(index, window,
+		func(c singlepass.Centre) int64 { return lastSeen[c.Seq] })
 	founded := 0
 	assign := func(f singlepass.Fingerprint, at int64) bool {
 		a := space.Assign(f, at)

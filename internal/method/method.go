@@ -43,7 +43,8 @@ type Method interface {
 func New(s Settings) (Method, error) {
 	spec, ok := SpecOf(s.Fingerprint.Method)
 	if !ok {
-		return nil, fmt.Errorf("unknown method %q: allowed are %s", s.Fingerprint.Method, strings.Join(Names(), ", "))
+		return nil, fmt.Errorf("unknown method %q: allowed are %s", s.Fingerprint.Method,
+			strings.Join(Names(), ", "))
 	}
 	key, err := keyedhash.New(s.Fingerprint.Secret.Reveal())
 	if err != nil {

@@ -55,7 +55,8 @@ func ofSecret(t *testing.T, name, secret string, settings ...string) method.Meth
 func differs(t *testing.T, with, without []singlepass.Fingerprint) {
 	t.Helper()
 	for i := range with {
-		if with[i].Hash == without[i].Hash || with[i].Sketch != "" && with[i].Sketch == without[i].Sketch {
+		if with[i].Hash == without[i].Hash || with[i].Sketch != "" &&
+			with[i].Sketch == without[i].Sketch {
 			t.Errorf("article %d: the secret makes no difference to %x", i, with[i])
 		}
 	}
@@ -70,7 +71,8 @@ func TestSecret(t *testing.T) {
 		name := strings.TrimPrefix(t.Name(), "TestSecret/")
 		secret := ofSecret(t, name, aSecret)
 		with, without := fingerprints(t, secret, all), fingerprints(t, m, all)
-		if secret.Identity() == m.Identity() || strings.Contains(m.Identity(), "key=") || strings.Contains(secret.Identity(), "secret") {
+		if secret.Identity() == m.Identity() || strings.Contains(m.Identity(), "key=") ||
+			strings.Contains(secret.Identity(), "secret") {
 			t.Errorf("identities %s and %s", m.Identity(), secret.Identity())
 		}
 		differs(t, with, without)
@@ -94,13 +96,15 @@ func TestSecret(t *testing.T) {
 					far = math.Abs(before-after) > .5
 				}
 				if far {
-					t.Errorf("articles %d and %d: distance %v without a secret and %v with one", i, j, before, after)
+					t.Errorf("articles %d and %d: distance %v without a secret and %v with one", i, j, before,
+						after)
 				}
 			}
 		}
 		fmt.Fprintln(&lines, secret.Identity())
 		for _, f := range with[:2] {
-			fmt.Fprintf(&lines, "\t%016x, sketch of %d bytes: %016x\n", f.Hash, len(f.Sketch), xxh3.HashString(f.Sketch))
+			fmt.Fprintf(&lines, "\t%016x, sketch of %d bytes: %016x\n", f.Hash, len(f.Sketch),
+				xxh3.HashString(f.Sketch))
 		}
 	})
 	golden.Check(t, "testdata/fingerprints_secret.golden", []byte(lines.String()))
@@ -115,11 +119,14 @@ func TestSecretWithOtherSettings(t *testing.T) {
 		{"minhash", "fingerprint.signature=permutation"},
 		{"pinyin", "fingerprint.pinyin.boundaries=fixed"},
 	} {
-		differs(t, fingerprints(t, ofSecret(t, test.name, aSecret, test.setting), all), fingerprints(t, ofSecret(t, test.name, "", test.setting), all))
+		differs(t, fingerprints(t, ofSecret(t, test.name, aSecret, test.setting), all),
+			fingerprints(t, ofSecret(t, test.name, "", test.setting), all))
 	}
 	// The hash of a token is SipHash then, whichever is configured.
-	sdbm, xxh3 := ofSecret(t, "simhash", aSecret), ofSecret(t, "simhash", aSecret, "fingerprint.hash=xxh3")
-	if sdbm.Identity() != xxh3.Identity() || !slices.Equal(fingerprints(t, sdbm, all), fingerprints(t, xxh3, all)) {
+	sdbm, xxh3 := ofSecret(t, "simhash", aSecret),
+		ofSecret(t, "simhash", aSecret, "fingerprint.hash=xxh3")
+	if sdbm.Identity() != xxh3.Identity() || !slices.Equal(fingerprints(t, sdbm, all),
+		fingerprints(t, xxh3, all)) {
 		t.Errorf("fingerprints of %s and %s differ", sdbm.Identity(), xxh3.Identity())
 	}
 }
@@ -133,7 +140,8 @@ func TestSecretOfOddTexts(t *testing.T) {
 			a, ok := fingerprint("", text)
 			b, alsoOK := secret("", text)
 			if ok != alsoOK || ok && a.Hash == b.Hash {
-				t.Errorf("%s of %.10q: %x and %t, with a secret %x and %t", name, text, a.Hash, ok, b.Hash, alsoOK)
+				t.Errorf("%s of %.10q: %x and %t, with a secret %x and %t", name, text, a.Hash, ok, b.Hash,
+					alsoOK)
 			}
 		}
 		if _, ok := secret("", " \n!?"); ok {
@@ -153,7 +161,8 @@ func TestSecretRefused(t *testing.T) {
 	} {
 		c := config.Default()
 		c.Fingerprint.Secret, c.Fingerprint.Hash = test.secret, test.hash
-		if _, err := method.New(c.MethodSettings()); err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "hunter2") {
+		if _, err := method.New(c.MethodSettings()); err == nil ||
+			!strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: error = %v, want %q", test.hash, err, test.want)
 		}
 	}

@@ -22,9 +22,15 @@ func TestIdentityOfSimHash(t *testing.T) {
 		settings [][2]string
 		want     string
 	}{
-		{[][2]string{{"hash", "xxh3"}, {"weight", "set"}, {"features", "pairs"}}, "method=simhash,hash=xxh3,weight=set,features=pairs," + text},
+		{
+			[][2]string{{"hash", "xxh3"}, {"weight", "set"}, {"features", "pairs"}},
+			"method=simhash,hash=xxh3,weight=set,features=pairs," + text,
+		},
 		{[][2]string{{"weight", "tfidf"}}, "method=simhash,hash=sdbm,weight=tfidf,idf=3c7cbe95," + text},
-		{[][2]string{{"weight", "tfidf"}, {"idf", table}}, "method=simhash,hash=sdbm,weight=tfidf,idf=4aba98a8," + text},
+		{
+			[][2]string{{"weight", "tfidf"}, {"idf", table}},
+			"method=simhash,hash=sdbm,weight=tfidf,idf=4aba98a8," + text,
+		},
 	} {
 		c := config.Default()
 		for _, s := range test.settings {

@@ -44,7 +44,9 @@ const similarityKey = "cluster.similarity"
 // Specs lists the methods, the default first. A method is added by a package and an entry here.
 func Specs() []Spec {
 	similarity := Threshold{similarityKey, Similarity}
-	weighed := []string{"fingerprint.hash", "fingerprint.weight", "fingerprint.features", "fingerprint.idf"}
+	weighed := []string{
+		"fingerprint.hash", "fingerprint.weight", "fingerprint.features", "fingerprint.idf",
+	}
 	return []Spec{
 		{
 			Name:       "simhash",
@@ -62,8 +64,10 @@ func Specs() []Spec {
 		{
 			Name:       "minhash",
 			Thresholds: []Threshold{similarity},
-			Keys:       []string{"fingerprint.shingle", "fingerprint.signature", "fingerprint.hashes", "cluster.recall"},
-			newMethod:  newMinHash,
+			Keys: []string{
+				"fingerprint.shingle", "fingerprint.signature", "fingerprint.hashes", "cluster.recall",
+			},
+			newMethod: newMinHash,
 		},
 		{
 			Name:       "shingle",

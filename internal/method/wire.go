@@ -38,7 +38,8 @@ func newVerified(s Settings, key *keyedhash.Key) (Method, error) {
 
 func simHashOptions(s Settings, key *keyedhash.Key) (simhash.Options, error) {
 	o := simhash.Options{
-		Hash: s.Fingerprint.Hash, Weight: s.Fingerprint.Weight, Pairs: s.Fingerprint.Features == Pairs, Key: key,
+		Hash: s.Fingerprint.Hash, Weight: s.Fingerprint.Weight, Pairs: s.Fingerprint.Features == Pairs,
+		Key:       key,
 		Tokenizer: s.Text.NewTokenizer, Index: s.Threshold.Index, Distance: s.Threshold.Distance,
 	}
 	if o.Weight == simhash.TFIDF {
@@ -67,7 +68,9 @@ func newShingle(s Settings, key *keyedhash.Key) (Method, error) {
 	if err != nil {
 		return nil, err
 	}
-	return shingle.New(shingle.Options{Shingles: shingles, Similarity: s.Threshold.Similarity, Key: key})
+	return shingle.New(shingle.Options{
+		Shingles: shingles, Similarity: s.Threshold.Similarity, Key: key,
+	})
 }
 
 func shinglesOf(s Settings, key *keyedhash.Key) (shingles shingling.Shingles, err error) {
@@ -95,7 +98,8 @@ func newPinyin(s Settings, key *keyedhash.Key) (Method, error) {
 	}
 	p := s.Fingerprint.Pinyin
 	return pinyin.New(pinyin.Options{
-		Cleaner: cleaner, Window: p.Window, Overlap: p.Overlap, Levels: p.Levels, Boundaries: p.Boundaries,
+		Cleaner: cleaner, Window: p.Window, Overlap: p.Overlap, Levels: p.Levels,
+		Boundaries: p.Boundaries,
 		Similarity: s.Threshold.Similarity, Key: key,
 	})
 }
@@ -111,7 +115,8 @@ func newExact(s Settings, key *keyedhash.Key) (Method, error) {
 // NewTokenizer loads the dictionary, for words with these hashes.
 func (s TextSettings) NewTokenizer(hash func(string) uint64) (*text.Tokenizer, error) {
 	t, err := text.New(text.Options{
-		Dictionaries: s.Dictionaries, StopWords: s.StopWords, HTML: s.HTML, Extract: s.Extract, Hash: hash,
+		Dictionaries: s.Dictionaries, StopWords: s.StopWords, HTML: s.HTML, Extract: s.Extract,
+		Hash: hash,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("loading dictionaries and stop words: %w", err)

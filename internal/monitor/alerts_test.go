@@ -118,7 +118,8 @@ func TestAlertsAreTestedAndExplained(t *testing.T) {
 	}
 	fires, silent := make(map[string]bool), 0
 	for _, test := range file.Tests {
-		if len(test.Expressions) != 1 || test.Expressions[0].Expr != `count by (alertname) (ALERTS{alertstate="firing"})` {
+		if len(test.Expressions) != 1 ||
+			test.Expressions[0].Expr != `count by (alertname) (ALERTS{alertstate="firing"})` {
 			t.Errorf("%s does not ask which alerts fire", test.Name)
 			continue
 		}

@@ -96,7 +96,8 @@ func (m *metrics) registerCommits(r register) {
 		"Transactions by result: committed, aborted (done again) or fenced (another instance took "+
 			"over).",
 		"result", string(committed), string(Aborted), string(Fenced))
-	m.transaction = r.histogram("transaction_seconds", "From a batch's first assignment to its commit.",
+	m.transaction = r.histogram("transaction_seconds",
+		"From a batch's first assignment to its commit.",
 		prometheus.ExponentialBucketsRange(0.001, 30, 14))
 	m.stages = r.counters("stage_seconds_total", "Time that stages of the work took: fingerprint "+
 		"(which goes on beside the others), assign, encode, "+

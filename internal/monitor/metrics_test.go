@@ -28,7 +28,8 @@ func busy() *instance {
 	i.Waiting("all", 1000)
 	i.Committed(Commit{
 		Space: "all", Took: 30 * time.Millisecond, New: 100, Joined: 150, Unclustered: 40,
-		Rejected: map[string]int{"bad_json": 7, "empty": 3}, Expired: 5, TimesAhead: 6, TimesOld: 8, Candidates: 70, Clusters: 1234,
+		Rejected: map[string]int{"bad_json": 7, "empty": 3}, Expired: 5, TimesAhead: 6, TimesOld: 8,
+		Candidates: 70, Clusters: 1234,
 	})
 	i.Spent(Encoding, i.now().Add(-1500*time.Millisecond))
 	i.Spent(Encoding, i.now().Add(-time.Second))
@@ -55,7 +56,8 @@ func TestMetricNames(t *testing.T) {
 		for _, l := range f.Metric[0].Label {
 			labels = append(labels, l.GetName())
 		}
-		fmt.Fprintf(&got, "%s{%s} %s: %s\n", f.GetName(), strings.Join(labels, ","), strings.ToLower(f.GetType().String()), f.GetHelp())
+		fmt.Fprintf(&got, "%s{%s} %s: %s\n", f.GetName(), strings.Join(labels, ","),
+			strings.ToLower(f.GetType().String()), f.GetHelp())
 	}
 	golden.Check(t, "testdata/metrics.golden", []byte(got.String()))
 }
@@ -112,7 +114,10 @@ func TestMetricValues(t *testing.T) {
 
 func TestMetricsOfTheProcess(t *testing.T) {
 	got := scrape(New("v1.2.3"))
-	for _, want := range []string{"\ngo_goroutines ", "\ngo_memstats_heap_alloc_bytes ", "\nprocess_start_time_seconds ", `version="v1.2.3"`} {
+	for _, want := range []string{
+		"\ngo_goroutines ", "\ngo_memstats_heap_alloc_bytes ",
+		"\nprocess_start_time_seconds ", `version="v1.2.3"`,
+	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %s", want)
 		}
@@ -127,12 +132,16 @@ func TestCountersBeginAtZero(t *testing.T) {
 		want = append(want, fmt.Sprintf(`clusterd_dead_letters_total{class=%q} 0`, class))
 	}
 	for metric, values := range map[string][]string{
-		`clusterd_articles_total{outcome=%q} 0`:     {"new", "joined", "unclustered"},
-		`clusterd_transactions_total{result=%q} 0`:  {"committed", "aborted", "fenced"},
-		`clusterd_stage_seconds_total{stage=%q} 0`:  {"fingerprint", "assign", "encode", "commit", "disk"},
+		`clusterd_articles_total{outcome=%q} 0`:    {"new", "joined", "unclustered"},
+		`clusterd_transactions_total{result=%q} 0`: {"committed", "aborted", "fenced"},
+		`clusterd_stage_seconds_total{stage=%q} 0`: {
+			"fingerprint", "assign", "encode", "commit", "disk",
+		},
 		`clusterd_disk_rebuilds_total{reason=%q} 0`: {"missing", "damaged", "foreign", "stale"},
 		`clusterd_recovery_seconds_count{how=%q} 0`: {"disk", "tail", "topic"},
-		`clusterd_state{state=%q} 0`:                {"standby", "recovering", "blocked", "live", "stopping"},
+		`clusterd_state{state=%q} 0`: {
+			"standby", "recovering", "blocked", "live", "stopping",
+		},
 	} {
 		for _, v := range values {
 			want = append(want, fmt.Sprintf(metric, v))
@@ -150,7 +159,10 @@ func TestMetricsOfASpaceGoWithIt(t *testing.T) {
 	i := busy()
 	i.Gone("all")
 	got := scrape(i.Monitor)
-	for _, gone := range []string{"clusterd_clusters{", "clusterd_input_lag_records{", "clusterd_open_transaction_seconds{", "clusterd_waiting_bytes{"} {
+	for _, gone := range []string{
+		"clusterd_clusters{", "clusterd_input_lag_records{",
+		"clusterd_open_transaction_seconds{", "clusterd_waiting_bytes{",
+	} {
 		if strings.Contains(got, gone) {
 			t.Errorf("%s is still there", gone)
 		}

@@ -72,7 +72,9 @@ func TestStatusJSON(t *testing.T) {
 	i.wait(230 * time.Millisecond)
 	add("live")
 
-	open := &kafka.OpenTransaction{Topic: "articles", Offset: 7, Since: i.now().Add(-time.Minute), Records: 1600}
+	open := &kafka.OpenTransaction{
+		Topic: "articles", Offset: 7, Since: i.now().Add(-time.Minute), Records: 1600,
+	}
 	i.heldBack("all", []kafka.Position{stands(0, 0, open)})
 	add("live, and a transaction is open")
 	i.heldBack("all", []kafka.Position{stands(0, 0, nil)})

@@ -13,54 +13,15 @@ import (
 	"github.com/clusterd/clusterd/internal/kafka"
 )
 
-// instance is a monitor with a clock that stands still until it is told to go on.
-type instance struct {
-	*Monitor
-	clock time.Time
-}
-
-func newInstance() *instance {
-	i := &instance{clock: time.Date(2026, 1, 2, 3, 4, 5, 600_000_000, time.UTC)}
-	i.Monitor = newMonitor("v1.2.3", func() time.Time { return i.clock })
-	return i
-}
-
-func (i *instance) wait(d time.Duration) { i.clock = i.clock.Add(d) }
-
-// fetching lets time pass while fetches of the input come back empty.
-func (i *instance) fetching(d time.Duration) {
-	for end := i.clock.Add(d); i.clock.Before(end); {
-		i.wait(500 * time.Millisecond)
-		i.PolledInput("all", nil)
-	}
-}
-
-// owner makes an instance that has joined, recovered and begun to work.
-func (i *instance) owner(partitions ...int) {
-	i.Joining()
-	i.Joined(partitions)
-	i.Recovering("all", "reading clusters back")
-	i.Live("all", partitions)
-	i.PolledInput("all", nil)
-}
-
-// opened lets time pass in which fetches show an open transaction.
-func (i *instance) opened(d time.Duration) {
-	t := &kafka.OpenTransaction{Topic: "articles", Partition: 0, Offset: 7, Since: i.now(), Records: 1600}
-	i.fetching(d)
-	i.PolledInput("all", []kafka.Position{stands(0, 1600, t)})
-}
-
-// stands returns where a partition of the input stands, with so many records that were not fetched.
-func stands(partition int, lag int64, open *kafka.OpenTransaction) kafka.Position {
-	return kafka.Position{Topic: "articles", Partition: partition, Next: 7, End: 7 + lag, Open: open}
-}
-
-const openSaid = "an open transaction holds articles/0 back at offset 7 since 2026-01-02T03:04:05Z, with 1600 records from there on " +
+const openSaid = "an open transaction holds articles/0 back at offset 7 since " +
+	"2026-01-02T03:04:05Z, with 1600 records from there on " +
 	"(it ends when its producer commits or aborts. " +
-	"Whose it is: kafka-transactions.sh --bootstrap-server HOST:PORT describe-producers --topic articles --partition 0. " +
-	"Whether nobody will end it: kafka-transactions.sh --bootstrap-server HOST:PORT find-hanging --topic articles --partition 0. " +
-	"To end it: kafka-transactions.sh --bootstrap-server HOST:PORT abort --topic articles --partition 0 --start-offset 7)"
+	"Whose it is: kafka-transactions.sh --bootstrap-server HOST:PORT describe-producers --topic " +
+	"articles --partition 0. " +
+	"Whether nobody will end it: kafka-transactions.sh --bootstrap-server HOST:PORT find-hanging " +
+	"--topic articles --partition 0. " +
+	"To end it: kafka-transactions.sh --bootstrap-server HOST:PORT abort --topic articles " +
+	"--partition 0 --start-offset 7)"
 
 var errRefused = fmt.Errorf("%w", syscall.ECONNREFUSED)
 
@@ -80,8 +41,10 @@ func TestStatus(t *testing.T) {
 			false, "joining", false, "joining the consumer group",
 		},
 		{
-			"the brokers were never there", func(i *instance) { i.Joining(); i.wait(time.Minute); i.Failed(errDown) },
-			false, "joining", false, "joining the consumer group: dial tcp 127.0.0.1:9092: connection refused",
+			"the brokers were never there",
+			func(i *instance) { i.Joining(); i.wait(time.Minute); i.Failed(errDown) },
+			false, "joining", false,
+			"joining the consumer group: dial tcp 127.0.0.1:9092: connection refused",
 		},
 		{
 			"it follows its space before it has joined", func(i *instance) { i.Standby("all"); i.Joining() },
@@ -92,35 +55,44 @@ func TestStatus(t *testing.T) {
 			true, "standby", true, "standing by: other members of the group own all partitions",
 		},
 		{
-			"given nothing and following nothing, it needs no fetch", func(i *instance) { i.Joined(nil); i.wait(time.Hour) },
+			"given nothing and following nothing, it needs no fetch",
+			func(i *instance) { i.Joined(nil); i.wait(time.Hour) },
 			true, "standby", true, "standing by: other members of the group own all partitions",
 		},
 		{
-			"standing by while fetches come back", func(i *instance) { i.Joined(nil); i.Standby("all"); i.fetching(time.Hour) },
+			"standing by while fetches come back",
+			func(i *instance) { i.Joined(nil); i.Standby("all"); i.fetching(time.Hour) },
 			true, "standby", true, "standing by: other members of the group own all partitions",
 		},
 		{
-			"standing by while no fetch comes back", func(i *instance) { i.Joined(nil); i.Standby("all"); i.wait(failureTimeout) },
+			"standing by while no fetch comes back",
+			func(i *instance) { i.Joined(nil); i.Standby("all"); i.wait(failureTimeout) },
 			false, "standby", false, "no fetch has come back for 10s",
 		},
 		{
-			"standing by while errors go on", func(i *instance) { i.Joined(nil); i.Failed(errDown); i.wait(failureTimeout) },
+			"standing by while errors go on",
+			func(i *instance) { i.Joined(nil); i.Failed(errDown); i.wait(failureTimeout) },
 			false, "standby", false, "failing for 10s: dial tcp 127.0.0.1:9092: connection refused",
 		},
 		{
-			"standing by while the brokers are gone", func(i *instance) { i.Joined(nil); i.Standby("all"); i.Failed(errDown); i.wait(failureTimeout) },
-			false, "standby", false, "no fetch has come back for 10s: dial tcp 127.0.0.1:9092: connection refused",
+			"standing by while the brokers are gone",
+			func(i *instance) { i.Joined(nil); i.Standby("all"); i.Failed(errDown); i.wait(failureTimeout) },
+			false, "standby", false,
+			"no fetch has come back for 10s: dial tcp 127.0.0.1:9092: connection refused",
 		},
 		{
-			"standing by while it reads all back", func(i *instance) { i.Joined(nil); i.Recovering("all", "reading clusters back") },
+			"standing by while it reads all back",
+			func(i *instance) { i.Joined(nil); i.Recovering("all", "reading clusters back") },
 			false, "recovering", true, "recovering space all: reading clusters back",
 		},
 		{
-			"it was given partitions and has not begun", func(i *instance) { i.Joined([]int{0, 1}); i.Standby("all") },
+			"it was given partitions and has not begun",
+			func(i *instance) { i.Joined([]int{0, 1}); i.Standby("all") },
 			false, "recovering", true, "taking over the partitions that the group gave",
 		},
 		{
-			"it works on some of what it was given", func(i *instance) { i.Joined([]int{0, 1}); i.Live("0", []int{0}); i.PolledInput("all", nil) },
+			"it works on some of what it was given",
+			func(i *instance) { i.Joined([]int{0, 1}); i.Live("0", []int{0}); i.PolledInput("all", nil) },
 			false, "recovering", true, "taking over the partitions that the group gave",
 		},
 		{
@@ -143,7 +115,8 @@ func TestStatus(t *testing.T) {
 			false, "recovering", true, "recovering space all: filling the index",
 		},
 		{
-			"recovery fails", func(i *instance) { i.Recovering("all", "fencing"); i.Failed(errDown); i.wait(failureTimeout) },
+			"recovery fails",
+			func(i *instance) { i.Recovering("all", "fencing"); i.Failed(errDown); i.wait(failureTimeout) },
 			false, "recovering", false, "failing for 10s: dial tcp 127.0.0.1:9092: connection refused",
 		},
 		{
@@ -151,7 +124,8 @@ func TestStatus(t *testing.T) {
 			true, "live", true, "live",
 		},
 		{
-			"to say again that it works is no fetch", func(i *instance) { i.owner(0); i.wait(time.Hour); i.Live("all", []int{0}) },
+			"to say again that it works is no fetch",
+			func(i *instance) { i.owner(0); i.wait(time.Hour); i.Live("all", []int{0}) },
 			false, "live", false, "no fetch has come back for 1h0m0s",
 		},
 		{
@@ -168,15 +142,25 @@ func TestStatus(t *testing.T) {
 			true, "live", true, "live",
 		},
 		{
-			"fetches do not come back", func(i *instance) { i.owner(0); i.Failed(errDown); i.wait(failureTimeout) },
-			false, "live", false, "no fetch has come back for 10s: dial tcp 127.0.0.1:9092: connection refused",
+			"fetches do not come back",
+			func(i *instance) { i.owner(0); i.Failed(errDown); i.wait(failureTimeout) },
+			false, "live", false,
+			"no fetch has come back for 10s: dial tcp 127.0.0.1:9092: connection refused",
 		},
 		{
-			"fetches come back again", func(i *instance) { i.owner(0); i.Failed(errDown); i.wait(time.Minute); i.PolledInput("all", nil) },
+			"fetches come back again",
+			func(i *instance) {
+				i.owner(0)
+				i.Failed(errDown)
+				i.wait(time.Minute)
+				i.PolledInput("all",
+					nil)
+			},
 			true, "live", true, "live",
 		},
 		{
-			"an error, and all goes on", func(i *instance) { i.owner(0); i.Failed(errDown); i.fetching(time.Second) },
+			"an error, and all goes on",
+			func(i *instance) { i.owner(0); i.Failed(errDown); i.fetching(time.Second) },
 			true, "live", true, "live",
 		},
 		{
@@ -205,7 +189,8 @@ func TestStatus(t *testing.T) {
 			true, "live", true, "live",
 		},
 		{
-			"another instance has taken over, and it does not know why yet", func(i *instance) { i.owner(0); i.NotCommitted(Fenced); i.Gone("all") },
+			"another instance has taken over, and it does not know why yet",
+			func(i *instance) { i.owner(0); i.NotCommitted(Fenced); i.Gone("all") },
 			false, "recovering", true, "taking over the partitions that the group gave",
 		},
 		{
@@ -220,23 +205,29 @@ func TestStatus(t *testing.T) {
 			true, "standby", true, "standing by: other members of the group own all partitions",
 		},
 		{
-			"the brokers do not answer from the start", func(i *instance) { i.Request(); i.wait(answerTimeout) },
+			"the brokers do not answer from the start",
+			func(i *instance) { i.Request(); i.wait(answerTimeout) },
 			false, "joining", false, "joining the consumer group: the brokers have not answered for 5s",
 		},
 		{
 			"nobody listens from the start", func(i *instance) { i.Request()(errRefused) },
-			false, "joining", false, "joining the consumer group: no broker listens there: check kafka.brokers and that the broker runs (connection refused)",
+			false, "joining", false,
+			"joining the consumer group: no broker listens there: check kafka.brokers and that the broker " +
+				"runs (connection refused)",
 		},
 		{
-			"nobody listened, and somebody does", func(i *instance) { i.Request()(errRefused); i.wait(time.Minute); i.Request()(nil) },
+			"nobody listened, and somebody does",
+			func(i *instance) { i.Request()(errRefused); i.wait(time.Minute); i.Request()(nil) },
 			false, "joining", true, "joining the consumer group",
 		},
 		{
-			"what was asked is no use any more", func(i *instance) { i.Request()(context.Canceled); i.wait(time.Minute) },
+			"what was asked is no use any more",
+			func(i *instance) { i.Request()(context.Canceled); i.wait(time.Minute) },
 			false, "joining", false, "joining the consumer group",
 		},
 		{
-			"a topic that is not known says nothing of brokers", func(i *instance) { i.owner(0); i.Request()(kafkago.UnknownTopicOrPartition) },
+			"a topic that is not known says nothing of brokers",
+			func(i *instance) { i.owner(0); i.Request()(kafkago.UnknownTopicOrPartition) },
 			true, "live", true, "live",
 		},
 		{
@@ -249,10 +240,13 @@ func TestStatus(t *testing.T) {
 		},
 		{
 			"it works, and a request fails", func(i *instance) { i.owner(0); i.Request()(errRefused) },
-			true, "live", false, "live: no broker listens there: check kafka.brokers and that the broker runs (connection refused)",
+			true, "live", false,
+			"live: no broker listens there: check kafka.brokers and that the broker runs (connection " +
+				"refused)",
 		},
 		{
-			"it works, and requests have no answer for a while", func(i *instance) { i.owner(0); i.Request()(nil); i.Request(); i.wait(7 * time.Second) },
+			"it works, and requests have no answer for a while",
+			func(i *instance) { i.owner(0); i.Request()(nil); i.Request(); i.wait(7 * time.Second) },
 			true, "live", false, "live: the brokers have not answered for 7s",
 		},
 		{
@@ -268,19 +262,27 @@ func TestStatus(t *testing.T) {
 			true, "live", true, "live",
 		},
 		{
-			"standing by, and a request fails", func(i *instance) { i.Joined(nil); i.Standby("all"); i.Request()(errRefused) },
-			true, "standby", false, "standing by: other members of the group own all partitions: no broker listens there: check kafka.brokers and that the broker runs (connection refused)",
+			"standing by, and a request fails",
+			func(i *instance) { i.Joined(nil); i.Standby("all"); i.Request()(errRefused) },
+			true, "standby", false,
+			"standing by: other members of the group own all partitions: no broker listens there: check " +
+				"kafka.brokers and that the broker runs (connection refused)",
 		},
 		{
-			"requests fail while it recovers", func(i *instance) { i.Recovering("all", "taking the space over"); i.Request()(errRefused) },
-			false, "recovering", false, "recovering space all: taking the space over: no broker listens there: check kafka.brokers and that the broker runs (connection refused)",
+			"requests fail while it recovers",
+			func(i *instance) { i.Recovering("all", "taking the space over"); i.Request()(errRefused) },
+			false, "recovering", false,
+			"recovering space all: taking the space over: no broker listens there: check kafka.brokers " +
+				"and that the broker runs (connection refused)",
 		},
 		{
-			"a transaction is open for a moment", func(i *instance) { i.owner(0); i.opened(kafka.LongOpen - time.Second) },
+			"a transaction is open for a moment",
+			func(i *instance) { i.owner(0); i.opened(kafka.LongOpen - time.Second) },
 			true, "live", true, "live",
 		},
 		{
-			"a transaction is open for some time", func(i *instance) { i.owner(0); i.opened(kafka.LongOpen) },
+			"a transaction is open for some time",
+			func(i *instance) { i.owner(0); i.opened(kafka.LongOpen) },
 			true, "live", true, "live; " + openSaid,
 		},
 		{
@@ -303,8 +305,10 @@ func TestStatus(t *testing.T) {
 			false, "recovering", true, "recovering space all: reading clusters back; " + openSaid,
 		},
 		{
-			"a transaction holds up who stands by", func(i *instance) { i.Joined(nil); i.Standby("all"); i.opened(openTimeout) },
-			false, "standby", true, "standing by: other members of the group own all partitions; " + openSaid,
+			"a transaction holds up who stands by",
+			func(i *instance) { i.Joined(nil); i.Standby("all"); i.opened(openTimeout) },
+			false, "standby", true, "standing by: other members of the group own all partitions; " +
+				openSaid,
 		},
 		{
 			"a transaction held up a space that has gone", func(i *instance) {
@@ -355,9 +359,11 @@ func TestStatus(t *testing.T) {
 			i := newInstance()
 			tt.do(i)
 			got := i.Status()
-			if got.Ready != tt.ready || got.State != tt.state || got.BrokerReachable != tt.reachable || got.Reason != tt.reason {
+			if got.Ready != tt.ready || got.State != tt.state || got.BrokerReachable != tt.reachable ||
+				got.Reason != tt.reason {
 				t.Errorf("ready %t, state %s, reachable %t: %s\nwant  %t, state %s, reachable %t: %s",
-					got.Ready, got.State, got.BrokerReachable, got.Reason, tt.ready, tt.state, tt.reachable, tt.reason)
+					got.Ready, got.State, got.BrokerReachable, got.Reason, tt.ready, tt.state, tt.reachable,
+					tt.reason)
 			}
 		})
 	}

@@ -64,7 +64,10 @@ type backlog struct {
 	maxBytes   int
 }
 
-func (b *backlog) full() bool { return len(b.records) >= b.maxRecords || b.bytes >= int64(b.maxBytes) }
+func (b *backlog) full() bool {
+	return len(b.records) >= b.maxRecords ||
+		b.bytes >= int64(b.maxBytes)
+}
 
 func (b *backlog) add(records []item, partition int, next int64) {
 	b.bytes += size(records)
@@ -109,7 +112,9 @@ func (b *backlog) drop(head batch) {
 // that a backlog is worked off in large ones. What waits is bounded: when a batch is full, nothing
 // is read until it is taken.
 func (w *worker) collect(ctx context.Context, chunks <-chan items, out chan<- batch) error {
-	waiting := backlog{maxRecords: w.config.Batch.Records, maxBytes: w.config.Batch.Bytes, next: make(map[int]int64)}
+	waiting := backlog{
+		maxRecords: w.config.Batch.Records, maxBytes: w.config.Batch.Bytes, next: make(map[int]int64),
+	}
 	linger := time.NewTimer(0)
 	defer linger.Stop()
 	lingered := false

@@ -22,7 +22,8 @@ func BenchmarkRecords(b *testing.B) {
 	o, s := testOutputs(4), space.New(hamming.Centres(hamming.NewBTree(3)), store, 0, time.Now)
 	assigned, err := s.Assign(func(yield func(*fingerprint.Article) bool) {
 		for i := range articles {
-			a := clustertest.Article(int64(i), uint64(i/2)*0x0123_4567_89ab_cdef, wallClock.Add(time.Duration(i)*time.Second))
+			a := clustertest.Article(int64(i), uint64(i/2)*0x0123_4567_89ab_cdef,
+				wallClock.Add(time.Duration(i)*time.Second))
 			yield(&a)
 		}
 	}, articles)

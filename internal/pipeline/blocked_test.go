@@ -54,7 +54,8 @@ func TestATopicThatTakesTooLittle(t *testing.T) {
 			b := newBench(t, c, 1)
 			topic := tt.topic(b)
 			b.alter(topic, "max.message.bytes", tt.limit)
-			values := append(texts.Feed(1, 20), []byte("no article"), texts.ArticleJSON("long", strings.Repeat("a long title ", 39), texts.Sentence(77, 60)))
+			values := append(texts.Feed(1, 20), []byte("no article"),
+				texts.ArticleJSON("long", strings.Repeat("a long title ", 39), texts.Sentence(77, 60)))
 			b.produce(spread(values)...)
 			i := b.start()
 			i.log.WaitFor(t, "blocked", 1)
@@ -62,12 +63,16 @@ func TestATopicThatTakesTooLittle(t *testing.T) {
 			if status.Ready || status.State != "blocked" {
 				t.Errorf("ready %t, state %s", status.Ready, status.State)
 			}
-			for _, want := range []string{"blocked: space all: topic " + topic + " refuses the record of key ", "max.message.bytes", "--entity-name " + topic} {
+			for _, want := range []string{"blocked: space all: topic " + topic +
+				" refuses the record of key ", "max.message.bytes", "--entity-name " + topic} {
 				if !strings.Contains(status.Reason, want) {
 					t.Errorf("reason %q, want %q in it", status.Reason, want)
 				}
 			}
-			for _, topic := range []string{c.Output.Topic, c.Output.ClustersTopic, c.Output.DeadLetterTopic} {
+			for _, topic := range []string{
+				c.Output.Topic, c.Output.ClustersTopic,
+				c.Output.DeadLetterTopic,
+			} {
 				info := b.broker.PartitionInfo(topic, 0)
 				wait.Until(t, "no transaction to be open in "+topic, func() bool {
 					info = b.broker.PartitionInfo(topic, 0)
@@ -82,10 +87,12 @@ func TestATopicThatTakesTooLittle(t *testing.T) {
 			b.committed()
 			wait.Until(t, "to be ready again", func() bool { return i.monitor.Status().Ready })
 			i.end()
-			if results, dead := b.results(), b.read(c.Output.DeadLetterTopic); len(results) != 21 || len(dead) != 1 {
+			if results, dead := b.results(), b.read(c.Output.DeadLetterTopic); len(results) != 21 ||
+				len(dead) != 1 {
 				t.Errorf("%d results and %d dead letters of 21 articles and 1 other", len(results), len(dead))
 			}
-			if n := strings.Count(i.log.String(), "msg=blocked") + strings.Count(i.log.String(), `msg="blocked`); n != 1 {
+			if n := strings.Count(i.log.String(), "msg=blocked") + strings.Count(i.log.String(),
+				`msg="blocked`); n != 1 {
 				t.Errorf("it says %d times within a minute that it is blocked", n)
 			}
 		})
@@ -98,18 +105,21 @@ func TestATopicThatTakesTooLittleAndDoesNotSay(t *testing.T) {
 	c.Output.Compression = "none"
 	b := newBench(t, c, 1)
 	b.alter(c.Output.Topic, "max.message.bytes", "500")
-	b.broker.ControlKey(int16(kmsg.DescribeConfigs), func(request kmsg.Request) (kmsg.Response, error, bool) {
-		b.broker.KeepControl()
-		response := request.ResponseKind().(*kmsg.DescribeConfigsResponse)
-		resource := kmsg.NewDescribeConfigsResponseResource()
-		resource.ErrorCode = 29 // TOPIC_AUTHORIZATION_FAILED
-		response.Resources = append(response.Resources, resource)
-		return response, nil, true
-	})
-	b.produce(spread([][]byte{texts.ArticleJSON("long", strings.Repeat("a long title ", 39), texts.Sentence(77, 60))})...)
+	b.broker.ControlKey(int16(kmsg.DescribeConfigs),
+		func(request kmsg.Request) (kmsg.Response, error, bool) {
+			b.broker.KeepControl()
+			response := request.ResponseKind().(*kmsg.DescribeConfigsResponse)
+			resource := kmsg.NewDescribeConfigsResponseResource()
+			resource.ErrorCode = 29 // TOPIC_AUTHORIZATION_FAILED
+			response.Resources = append(response.Resources, resource)
+			return response, nil, true
+		})
+	b.produce(spread([][]byte{texts.ArticleJSON("long", strings.Repeat("a long title ", 39),
+		texts.Sentence(77, 60))})...)
 	i := b.start()
 	i.log.WaitFor(t, "blocked", 1)
-	if status := i.monitor.Status(); status.State != "blocked" || !strings.Contains(status.Reason, "topic "+c.Output.Topic+" refuses the record") {
+	if status := i.monitor.Status(); status.State != "blocked" ||
+		!strings.Contains(status.Reason, "topic "+c.Output.Topic+" refuses the record") {
 		t.Errorf("state %s: %s", status.State, status.Reason)
 	}
 	i.end() // at once, though it waits
@@ -130,7 +140,8 @@ func TestOpenTransactionsShow(t *testing.T) {
 			t.Parallel()
 			b := newBench(t, testConfig(), 1)
 			topic := tt.topic(b)
-			other, err := kgo.NewClient(kgo.SeedBrokers(b.broker.ListenAddrs()...), kgo.TransactionalID("other"), kgo.DefaultProduceTopic(topic))
+			other, err := kgo.NewClient(kgo.SeedBrokers(b.broker.ListenAddrs()...),
+				kgo.TransactionalID("other"), kgo.DefaultProduceTopic(topic))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -142,12 +153,15 @@ func TestOpenTransactionsShow(t *testing.T) {
 				t.Fatal(err)
 			}
 			i := b.start()
-			wait.Until(t, "the open transaction in the status", func() bool { return len(i.monitor.Status().OpenTransactions) > 0 })
+			wait.Until(t, "the open transaction in the status",
+				func() bool { return len(i.monitor.Status().OpenTransactions) > 0 })
 			status := i.monitor.Status()
-			if open := status.OpenTransactions[0]; status.State != tt.state || open.Topic != topic || open.Offset != 0 || open.Records != 1 || time.Since(open.Since) < kafka.LongOpen {
+			if open := status.OpenTransactions[0]; status.State != tt.state || open.Topic != topic ||
+				open.Offset != 0 || open.Records != 1 || time.Since(open.Since) < kafka.LongOpen {
 				t.Errorf("state %s, and open is %+v", status.State, open)
 			}
-			if want := fmt.Sprintf("an open transaction holds %s/0 back at offset 0", topic); !strings.Contains(status.Reason, want) {
+			if want := fmt.Sprintf("an open transaction holds %s/0 back at offset 0",
+				topic); !strings.Contains(status.Reason, want) {
 				t.Errorf("reason %q, want %q in it", status.Reason, want)
 			}
 			if name == "input" && status.Lag[0] != 1 {
@@ -159,7 +173,11 @@ func TestOpenTransactionsShow(t *testing.T) {
 			}
 			i.log.WaitFor(t, "the open transaction has ended", 1)
 			i.log.WaitFor(t, "msg=live", 1)
-			wait.Until(t, "it to be ready", func() bool { s := i.monitor.Status(); return s.Ready && s.Reason == "live" })
+			wait.Until(t, "it to be ready", func() bool {
+				s := i.monitor.Status()
+				return s.Ready &&
+					s.Reason == "live"
+			})
 			i.end()
 		})
 	}

@@ -65,28 +65,40 @@ func TestRunFromDisk(t *testing.T) {
 				reidentify(t, spaceDir(t, dir, "all"))
 				return dir
 			},
-			[]string{"the clusters on disk cannot be used; reading all of them back from Kafka", "not those of this space", "from=topic"},
+			[]string{
+				"the clusters on disk cannot be used; reading all of them back from Kafka",
+				"not those of this space", "from=topic",
+			},
 		},
 		"damaged": {
 			func(t *testing.T, _ *bench, dir, _ string) string {
 				damage(t, spaceDir(t, dir, "all"))
 				return dir
 			},
-			[]string{"the clusters on disk cannot be used; reading all of them back from Kafka", "damaged", "from=topic"},
+			[]string{
+				"the clusters on disk cannot be used; reading all of them back from Kafka", "damaged",
+				"from=topic",
+			},
 		},
 		"older than tombstones stay": {
 			func(t *testing.T, b *bench, _, old string) string {
 				b.setConfig("clusters", "delete.retention.ms", "0")
 				return old
 			},
-			[]string{"the clusters on disk cannot be used; reading all of them back from Kafka", "delete.retention.ms", "from=topic"},
+			[]string{
+				"the clusters on disk cannot be used; reading all of them back from Kafka",
+				"delete.retention.ms", "from=topic",
+			},
 		},
 		"of another topic by that name": {
 			func(t *testing.T, b *bench, dir, _ string) string {
 				b.forge(spaceDir(t, dir, "all"))
 				return dir
 			},
-			[]string{"the clusters on disk cannot be used; reading all of them back from Kafka", "it does not fit the clusters topic: at clusters/0/", "from=topic"},
+			[]string{
+				"the clusters on disk cannot be used; reading all of them back from Kafka",
+				"it does not fit the clusters topic: at clusters/0/", "from=topic",
+			},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -117,12 +129,16 @@ func TestRunFromDisk(t *testing.T) {
 // setConfig changes a setting of a topic.
 func (b *bench) setConfig(topic, name, value string) {
 	b.Helper()
-	response, err := (&kafkago.Client{Addr: kafkago.TCP(b.config.Kafka.Brokers...)}).IncrementalAlterConfigs(b.Context(), &kafkago.IncrementalAlterConfigsRequest{
+	client := &kafkago.Client{Addr: kafkago.TCP(b.config.Kafka.Brokers...)}
+	request := &kafkago.IncrementalAlterConfigsRequest{
 		Resources: []kafkago.IncrementalAlterConfigsRequestResource{{
 			ResourceType: kafkago.ResourceTypeTopic, ResourceName: topic,
-			Configs: []kafkago.IncrementalAlterConfigsRequestConfig{{Name: name, Value: value, ConfigOperation: kafkago.ConfigOperationSet}},
+			Configs: []kafkago.IncrementalAlterConfigsRequestConfig{{
+				Name: name, Value: value, ConfigOperation: kafkago.ConfigOperationSet,
+			}},
 		}},
-	})
+	}
+	response, err := client.IncrementalAlterConfigs(b.Context(), request)
 	if err != nil || response.Resources[0].Error != nil {
 		b.Fatal(err, response)
 	}
@@ -134,7 +150,8 @@ func reidentify(t *testing.T, dir string) {
 	if err := state.Remove(dir); err != nil {
 		t.Fatal(err)
 	}
-	store, err := state.Open(dir, state.Identity{Input: "articles", Group: "of somebody else"}, state.Options{})
+	store, err := state.Open(dir, state.Identity{Input: "articles", Group: "of somebody else"},
+		state.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +193,8 @@ func (b *bench) forge(dir string) {
 		t.Fatal(err)
 	}
 	store, err := state.Open(dir, state.Identity{
-		Kafka: kafkaID, Clusters: "clusters", Partitions: 2, Input: "articles", Group: "clusterd", Space: "all", Pipeline: testFingerprinter(t, b.config).Identity(),
+		Kafka: kafkaID, Clusters: "clusters", Partitions: 2, Input: "articles", Group: "clusterd",
+		Space: "all", Pipeline: testFingerprinter(t, b.config).Identity(),
 	}, state.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -198,8 +216,12 @@ func (b *bench) forge(dir string) {
 // clusters would be looked for where they are not.
 func TestRunHaltsWhereTheClustersTopicHasMorePartitions(t *testing.T) {
 	b, dir := newBareBench(t, testConfig()), t.TempDir()
-	for topic, partitions := range map[string]int32{"articles": 2, "article-clusters": 1, "clusters": 1, "articles-dead": 1} {
-		if err := b.broker.CreateTopic(topic, partitions, map[string]string{"cleanup.policy": "compact"}); err != nil {
+	for topic, partitions := range map[string]int32{
+		"articles": 2, "article-clusters": 1,
+		"clusters": 1, "articles-dead": 1,
+	} {
+		if err := b.broker.CreateTopic(topic, partitions,
+			map[string]string{"cleanup.policy": "compact"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -207,15 +229,19 @@ func TestRunHaltsWhereTheClustersTopicHasMorePartitions(t *testing.T) {
 	i := b.startIn(dir)
 	b.committed()
 	i.end()
-	response, err := (&kafkago.Client{Addr: kafkago.TCP(b.config.Kafka.Brokers...)}).CreatePartitions(t.Context(), &kafkago.CreatePartitionsRequest{
-		Topics: []kafkago.TopicPartitionsConfig{{Name: "clusters", Count: 2}},
-	})
+	response, err := (&kafkago.Client{Addr: kafkago.TCP(b.config.Kafka.Brokers...)}).CreatePartitions(
+		t.Context(), &kafkago.CreatePartitionsRequest{
+			Topics: []kafkago.TopicPartitionsConfig{{Name: "clusters", Count: 2}},
+		})
 	if err != nil || response.Errors["clusters"] != nil {
 		t.Fatal(err, response)
 	}
-	b.client = kafkatest.Connect(t, kafka.Options{Brokers: b.config.Kafka.Brokers}) // the old one knows one partition for a second more
+	// the old one knows one partition for a second more
+	b.client = kafkatest.Connect(t, kafka.Options{Brokers: b.config.Kafka.Brokers})
 	i = b.startIn(dir)
-	check.ErrorHas(t, i.wait(), "is in another partition than its founder's, 1: the number of partitions of output.clusters_topic was changed")
+	check.ErrorHas(t, i.wait(),
+		"is in another partition than its founder's, 1: the number of partitions of "+
+			"output.clusters_topic was changed")
 }
 
 func TestRunHaltsWhereTheClustersTopicWasMadeAnew(t *testing.T) {
@@ -226,7 +252,8 @@ func TestRunHaltsWhereTheClustersTopicWasMadeAnew(t *testing.T) {
 	i.end()
 	b.recreate("clusters")
 	i = b.startIn(dir)
-	check.ErrorHas(t, i.wait(), "clusters/0 ends at offset 0, and clusters up to offset", "the topic was made anew, or has lost records. Nothing was read or written",
+	check.ErrorHas(t, i.wait(), "clusters/0 ends at offset 0, and clusters up to offset",
+		"the topic was made anew, or has lost records. Nothing was read or written",
 		"delete "+spaceDir(t, dir, "all"), "start anew with another input.group")
 }
 
@@ -243,10 +270,12 @@ func TestRunHaltsWhenTheClustersTopicIsMadeAnewMeanwhile(t *testing.T) {
 func (b *bench) recreate(topic string) {
 	b.Helper()
 	client := &kafkago.Client{Addr: kafkago.TCP(b.config.Kafka.Brokers...)}
-	if _, err := client.DeleteTopics(b.Context(), &kafkago.DeleteTopicsRequest{Topics: []string{topic}}); err != nil {
+	if _, err := client.DeleteTopics(b.Context(),
+		&kafkago.DeleteTopicsRequest{Topics: []string{topic}}); err != nil {
 		b.Fatal(err)
 	}
-	if err := b.broker.CreateTopic(topic, 1, map[string]string{"cleanup.policy": "compact"}); err != nil {
+	if err := b.broker.CreateTopic(topic, 1,
+		map[string]string{"cleanup.policy": "compact"}); err != nil {
 		b.Fatal(err)
 	}
 }
@@ -266,17 +295,21 @@ func TestRunStandbyFollows(t *testing.T) {
 	first.end()
 	second.log.WaitFor(t, "msg=live", 1)
 	lines := strings.Split(second.log.String(), "\n")
-	recovered := slices.DeleteFunc(lines, func(line string) bool { return !strings.Contains(line, "recovered the clusters") })
+	recovered := slices.DeleteFunc(lines,
+		func(line string) bool { return !strings.Contains(line, "recovered the clusters") })
 	var clusters, read int
 	last := recovered[len(recovered)-1]
-	if _, err := fmt.Sscanf(last[strings.Index(last, "clusters="):], "clusters=%d", &clusters); err != nil {
+	if _, err := fmt.Sscanf(last[strings.Index(last, "clusters="):], "clusters=%d",
+		&clusters); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := fmt.Sscanf(last[strings.Index(last, "read_back="):], "read_back=%d", &read); err != nil {
+	if _, err := fmt.Sscanf(last[strings.Index(last, "read_back="):], "read_back=%d",
+		&read); err != nil {
 		t.Fatal(err)
 	}
 	if clusters == 0 || read >= clusters {
-		t.Errorf("it read %d records back for %d clusters when it took over: it did not follow", read, clusters)
+		t.Errorf("it read %d records back for %d clusters when it took over: it did not follow", read,
+			clusters)
 	}
 	b.produce(spread(texts.Feed(24, 100))...)
 	b.committed()
@@ -288,7 +321,8 @@ func TestRunTwiceInOneFolder(t *testing.T) {
 	b, dir := newBench(t, testConfig(), 1), t.TempDir()
 	first := b.startIn(dir)
 	first.log.WaitFor(t, "msg=live", 1)
-	check.ErrorHas(t, b.startIn(dir).wait(), "state.dir: "+dir+" belongs to another clusterd that runs: give each instance a folder of its own")
+	check.ErrorHas(t, b.startIn(dir).wait(), "state.dir: "+dir+
+		" belongs to another clusterd that runs: give each instance a folder of its own")
 	first.end()
 }
 
@@ -314,8 +348,9 @@ func TestRunRemovesTheMemberThatWasKilled(t *testing.T) {
 func (b *bench) ghost(clientID string) {
 	b.Helper()
 	group, err := kafkago.NewConsumerGroup(kafkago.ConsumerGroupConfig{
-		ID: b.config.Input.Group, Brokers: b.config.Kafka.Brokers, Topics: []string{b.config.Input.Topic}, SessionTimeout: 2 * wait.Timeout,
-		Dialer: &kafkago.Dialer{ClientID: clientID},
+		ID: b.config.Input.Group, Brokers: b.config.Kafka.Brokers, Topics: []string{b.config.Input.Topic},
+		SessionTimeout: 2 * wait.Timeout,
+		Dialer:         &kafkago.Dialer{ClientID: clientID},
 	})
 	if err != nil {
 		b.Fatal(err)

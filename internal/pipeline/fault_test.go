@@ -72,7 +72,8 @@ func TestRunThroughFaults(t *testing.T) {
 func TestRunThroughBrokenConnections(t *testing.T) {
 	t.Parallel()
 	for name, key := range map[string]kmsg.Key{
-		"commit": kmsg.EndTxn, "produce": kmsg.Produce, "partitions": kmsg.AddPartitionsToTxn, "offsets": kmsg.TxnOffsetCommit, "fetch": kmsg.Fetch,
+		"commit": kmsg.EndTxn, "produce": kmsg.Produce, "partitions": kmsg.AddPartitionsToTxn,
+		"offsets": kmsg.TxnOffsetCommit, "fetch": kmsg.Fetch,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -99,22 +100,32 @@ func TestRunEndsWhereWaitingDoesNotHelp(t *testing.T) {
 		want  string
 	}{
 		"fencing is denied": {
-			kfake.Fault{Keys: []kmsg.Key{kmsg.InitProducerID}, Err: kerr.TransactionalIDAuthorizationFailed, Count: -1, TopLevel: true},
+			kfake.Fault{
+				Keys: []kmsg.Key{kmsg.InitProducerID}, Err: kerr.TransactionalIDAuthorizationFailed, Count: -1,
+				TopLevel: true,
+			},
 			"the broker denies the transactional id",
 		},
 		"writing is denied": {
-			kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Topic: "article-clusters", Err: kerr.TopicAuthorizationFailed, Count: -1},
+			kfake.Fault{
+				Keys: []kmsg.Key{kmsg.Produce}, Topic: "article-clusters", Err: kerr.TopicAuthorizationFailed,
+				Count: -1,
+			},
 			"the broker denies access to a topic",
 		},
 		"reading is denied": {
-			kfake.Fault{Keys: []kmsg.Key{kmsg.Fetch}, Topic: "articles", Err: kerr.TopicAuthorizationFailed, Count: -1},
+			kfake.Fault{
+				Keys: []kmsg.Key{kmsg.Fetch}, Topic: "articles", Err: kerr.TopicAuthorizationFailed, Count: -1,
+			},
 			"the broker denies access to a topic",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t, testConfig(), 1)
-			b.produce(kafkago.Message{Value: texts.ArticleJSON("a", "t", texts.Sentence(1, 20)), WriterData: 0})
+			b.produce(kafkago.Message{
+				Value: texts.ArticleJSON("a", "t", texts.Sentence(1, 20)), WriterData: 0,
+			})
 			b.broker.Fault(tt.fault)
 			check.ErrorHas(t, b.failure(), tt.want)
 		})

@@ -29,9 +29,15 @@ type deadLetter struct {
 
 // fingerprintRecords turns records into items, on all cores and in their order. keepKeys is true
 // where results have the keys of their articles.
-func fingerprintRecords(ctx context.Context, f *fingerprint.Fingerprinter, records []kafka.Record, keepKeys bool) ([]item, error) {
+func fingerprintRecords(
+	ctx context.Context, f *fingerprint.Fingerprinter, records []kafka.Record, keepKeys bool,
+) ([]item, error) {
 	out := make([]item, len(records))
-	err := f.ForEach(ctx, len(records), func(w *fingerprint.Worker, i int) { out[i] = fingerprintRecord(w, &records[i], keepKeys) })
+	err := f.ForEach(ctx, len(records), func(w *fingerprint.Worker,
+		i int,
+	) {
+		out[i] = fingerprintRecord(w, &records[i], keepKeys)
+	})
 	return out, err
 }
 
@@ -53,7 +59,8 @@ func fingerprintRecord(w *fingerprint.Worker, r *kafka.Record, keepKeys bool) it
 	if keepKeys {
 		out.Key = r.Key
 		if len(r.Key) > article.MaxIDBytes {
-			out.Key = bytes.Clone(r.Key[:article.MaxIDBytes+1]) // too long for results to repeat, as the whole
+			// too long for results to repeat, as the whole
+			out.Key = bytes.Clone(r.Key[:article.MaxIDBytes+1])
 		}
 	}
 	out.bytes = max(len(r.Value), int(unsafe.Sizeof(out)-unsafe.Sizeof(out.Article))+out.Size())
@@ -69,7 +76,9 @@ type items struct {
 }
 
 // fingerprint fingerprints chunks that have records, and passes over those that have none.
-func (w *worker) fingerprint(ctx context.Context, chunks <-chan consumer.Chunk, out chan<- items) error {
+func (w *worker) fingerprint(
+	ctx context.Context, chunks <-chan consumer.Chunk, out chan<- items,
+) error {
 	for {
 		var chunk consumer.Chunk
 		select {
@@ -81,7 +90,8 @@ func (w *worker) fingerprint(ctx context.Context, chunks <-chan consumer.Chunk, 
 			continue
 		}
 		began := time.Now()
-		records, err := fingerprintRecords(ctx, w.fingerprinter, chunk.Records, w.config.Output.Key == keySource)
+		records, err := fingerprintRecords(ctx, w.fingerprinter, chunk.Records,
+			w.config.Output.Key == keySource)
 		if err != nil {
 			return err
 		}

@@ -29,12 +29,17 @@ import (
 )
 
 // loadFingerprinter loads the dictionary once for all tests that have the default fingerprints.
-var loadFingerprinter = sync.OnceValues(func() (*fingerprint.Fingerprinter, error) { return fingerprint.New(config.Default()) })
+var loadFingerprinter = sync.OnceValues(func() (*fingerprint.Fingerprinter,
+	error,
+) {
+	return fingerprint.New(config.Default())
+})
 
 func testFingerprinter(t testing.TB, c config.Config) *fingerprint.Fingerprinter {
 	t.Helper()
 	f, err := loadFingerprinter()
-	if d := config.Default(); err == nil && (c.Fingerprint != d.Fingerprint || !reflect.DeepEqual(c.Text, d.Text)) {
+	if d := config.Default(); err == nil && (c.Fingerprint != d.Fingerprint ||
+		!reflect.DeepEqual(c.Text, d.Text)) {
 		f, err = fingerprint.New(c)
 	} else if err == nil {
 		f, err = fingerprint.With(configured{f.Method, c.Cluster}, c.Input)
@@ -53,7 +58,10 @@ type configured struct {
 
 func (m configured) Threshold() float64 { return float64(m.cluster.Distance) }
 
-func (m configured) ThresholdSettings() string { return fmt.Sprintf("distance=%d", m.cluster.Distance) }
+func (m configured) ThresholdSettings() string {
+	return fmt.Sprintf("distance=%d",
+		m.cluster.Distance)
+}
 
 func (m configured) NewIndex(bound float64) (singlepass.Index, error) {
 	points, err := hamming.NewIndex(m.cluster.Index, int(bound))
@@ -106,7 +114,8 @@ func newBareBench(t *testing.T, c config.Config) *bench {
 	t.Helper()
 	broker := kafkatest.Start(t, 1)
 	c.Kafka.Brokers = broker.ListenAddrs()
-	return &bench{T: t, broker: broker, client: kafkatest.Connect(t, kafka.Options{Brokers: c.Kafka.Brokers}), config: c}
+	return &bench{T: t, broker: broker, client: kafkatest.Connect(t,
+		kafka.Options{Brokers: c.Kafka.Brokers}), config: c}
 }
 
 // instance is a clusterd that runs.
@@ -132,7 +141,9 @@ func (b *bench) startIn(dir string) *instance {
 	c.State.Dir = dir
 	fingerprinter := testFingerprinter(b, b.config)
 	ctx, stop := context.WithCancel(b.Context())
-	i := &instance{t: b.T, log: &wait.Buffer{}, monitor: monitor.New("test"), stop: stop, done: make(chan struct{})}
+	i := &instance{
+		t: b.T, log: &wait.Buffer{}, monitor: monitor.New("test"), stop: stop, done: make(chan struct{}),
+	}
 	go func() {
 		defer close(i.done)
 		i.err = run(ctx, c, b.client, slog.New(slog.NewTextHandler(i.log, nil)), i.monitor, fingerprinter)
@@ -176,9 +187,14 @@ func (b *bench) failure() error {
 func (b *bench) produce(messages ...kafkago.Message) {
 	b.Helper()
 	w := &kafkago.Writer{
-		Addr: kafkago.TCP(b.config.Kafka.Brokers...), Topic: b.config.Input.Topic, RequiredAcks: kafkago.RequireAll,
+		Addr: kafkago.TCP(b.config.Kafka.Brokers...), Topic: b.config.Input.Topic,
+		RequiredAcks: kafkago.RequireAll,
 		BatchTimeout: time.Millisecond, BatchBytes: 1 << 20, MaxAttempts: 1,
-		Balancer: kafkago.BalancerFunc(func(m kafkago.Message, partitions ...int) int { return m.WriterData.(int) % len(partitions) }),
+		Balancer: kafkago.BalancerFunc(func(m kafkago.Message,
+			partitions ...int,
+		) int {
+			return m.WriterData.(int) % len(partitions)
+		}),
 	}
 	defer w.Close()
 	if err := w.WriteMessages(b.Context(), messages...); err != nil {
@@ -236,7 +252,8 @@ func (b *bench) committed() {
 		b.Fatal(err)
 	}
 	wait.Until(b, "the group's offsets to reach the end of the input", func() bool {
-		offsets, err := consumer.Committed(b.Context(), b.client, b.config.Input.Group, b.config.Input.Topic, partitions)
+		offsets, err := consumer.Committed(b.Context(), b.client, b.config.Input.Group,
+			b.config.Input.Topic, partitions)
 		if err != nil {
 			return false // the broker's faults are for everyone
 		}
@@ -282,7 +299,8 @@ func (b *bench) results() []result {
 		}
 		results = append(results, out)
 	}
-	slices.SortStableFunc(results, func(x, y result) int { return cmp.Compare(x.position, y.position) })
+	slices.SortStableFunc(results,
+		func(x, y result) int { return cmp.Compare(x.position, y.position) })
 	return results
 }
 

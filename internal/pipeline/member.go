@@ -16,7 +16,8 @@ import (
 // date.
 func (p *pipeline) member(ctx context.Context) error {
 	name, start := p.dir.Instance()
-	group := consumer.NewGroup(p.client, p.log, p.config.Input.Group, p.config.Input.Topic, consumer.Member{Instance: name, Start: start},
+	group := consumer.NewGroup(p.client, p.log, p.config.Input.Group, p.config.Input.Topic,
+		consumer.Member{Instance: name, Start: start},
 		p.assignment(), p.owned())
 	// Workers stop before the group is left, so that whoever takes over need not fence them.
 	defer func() {
@@ -24,24 +25,16 @@ func (p *pipeline) member(ctx context.Context) error {
 			p.stopAll()
 		}
 		if err := group.Close(ctx); err != nil {
-			p.log.Warn("leaving the consumer group failed: the others wait until the session times out", "error", err)
+			p.log.Warn("leaving the consumer group failed: the others wait until the session times out",
+				"error", err)
 		}
 	}()
 	membership, cancel := context.WithCancelCause(ctx)
 	generations, follow := make(chan []int), errgroup.Group{}
 	follow.Go(func() error {
-		for {
-			partitions, err := group.Next(membership)
-			if err != nil {
-				cancel(err)
-				return err
-			}
-			select {
-			case generations <- partitions:
-			case <-membership.Done():
-				return membership.Err()
-			}
-		}
+		err := generationsOf(membership, group, generations)
+		cancel(err)
+		return err
 	})
 	defer follow.Wait() //nolint:errcheck // its error is the cause of membership's end
 	defer cancel(nil)
@@ -71,6 +64,22 @@ func (p *pipeline) member(ctx context.Context) error {
 			return sink.ErrFenced
 		case <-membership.Done():
 			return context.Cause(membership)
+		}
+	}
+}
+
+// generationsOf hands on the partitions of each generation of the group, until ctx ends or the group
+// does.
+func generationsOf(ctx context.Context, group *consumer.Group, to chan<- []int) error {
+	for {
+		partitions, err := group.Next(ctx)
+		if err != nil {
+			return err
+		}
+		select {
+		case to <- partitions:
+		case <-ctx.Done():
+			return ctx.Err()
 		}
 	}
 }

@@ -12,7 +12,8 @@ import (
 // its own. They are the same.
 func TestNames(t *testing.T) {
 	for key, names := range map[string][]string{
-		"fingerprint.hash": simhash.Hashes(), "fingerprint.weight": simhash.Weights(), "text.html": {"auto", "always", "never"},
+		"fingerprint.hash": simhash.Hashes(), "fingerprint.weight": simhash.Weights(),
+		"text.html": {"auto", "always", "never"},
 	} {
 		for _, name := range names {
 			c := config.Default()

@@ -57,7 +57,8 @@ func TestRunPartitionsAreShared(t *testing.T) {
 // intruder is a producer with the transactional id of the instance.
 func (b *bench) intruder(id string) *sink.Producer {
 	b.Helper()
-	p, err := sink.NewProducer(b.client, discard, sink.Settings{TransactionalID: id, Group: b.config.Input.Group, Compression: "lz4"})
+	p, err := sink.NewProducer(b.client, discard,
+		sink.Settings{TransactionalID: id, Group: b.config.Input.Group, Compression: "lz4"})
 	if err != nil {
 		b.Fatal(err)
 	}

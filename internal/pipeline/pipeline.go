@@ -32,7 +32,9 @@ const (
 // Run works until ctx ends, and then returns nil: the transaction in hand is finished and the group
 // left. It returns an error where waiting does not help. It reports what it does and how it is to
 // the monitor.
-func Run(ctx context.Context, c config.Config, client *kafka.Client, log *slog.Logger, m *monitor.Monitor) error {
+func Run(
+	ctx context.Context, c config.Config, client *kafka.Client, log *slog.Logger, m *monitor.Monitor,
+) error {
 	fingerprinter, err := fingerprint.New(c)
 	if err != nil {
 		return err
@@ -55,7 +57,8 @@ func run(
 	cache := state.NewCache()
 	defer cache.Release()
 	p := &pipeline{
-		config: c, client: client, log: log, monitor: m, fingerprinter: fingerprinter, dir: dir, cache: cache,
+		config: c, client: client, log: log, monitor: m, fingerprinter: fingerprinter, dir: dir,
+		cache:   cache,
 		tally:   article.NewTally(c.Input.Format, c.Input.Fields.Content, c.Input.Encoding),
 		workers: make(map[string]*running), ended: make(chan *running), failed: make(chan error),
 	}

@@ -55,7 +55,9 @@ func (o *outputs) describe(ctx context.Context, client *kafka.Client, log *slog.
 
 // records returns all that a transaction carries for a batch: results, dead letters, clusters, and
 // last the checkpoint.
-func (o *outputs) records(letters []*deadLetter, b space.Batch, checkpoint *article.Checkpoint) []kafka.Record {
+func (o *outputs) records(
+	letters []*deadLetter, b space.Batch, checkpoint *article.Checkpoint,
+) []kafka.Record {
 	results, touched := len(b.Assignments), len(b.Touched)
 	n := results + touched + len(b.Expired)
 	records := make([]kafka.Record, n, n+len(letters)+1)
@@ -94,7 +96,10 @@ func (o *outputs) result(memory *arena, a *space.Assignment) kafka.Record {
 		r.Headers = memory.list(
 			kafka.Header{Key: article.HeaderSource, Value: source},
 			positionHeader(memory, a.Position),
-			kafka.Header{Key: article.HeaderEventTime, Value: memory.keep(func(b []byte) []byte { return strconv.AppendInt(b, a.EventTime, 10) })},
+			kafka.Header{
+				Key:   article.HeaderEventTime,
+				Value: memory.keep(func(b []byte) []byte { return strconv.AppendInt(b, a.EventTime, 10) }),
+			},
 		)
 	}
 	if o.Key == keySource && len(a.Key) <= article.MaxIDBytes {
@@ -112,7 +117,8 @@ func (o *outputs) result(memory *arena, a *space.Assignment) kafka.Record {
 // partition says, so that a space that is one partition is recovered from one partition.
 func (o *outputs) tombstone(memory *arena, c *cluster.Cluster) kafka.Record {
 	return kafka.Record{
-		Topic: o.ClustersTopic, Key: memory.keep(c.Founder.AppendTo), Partition: c.Founder.Partition % len(o.partitions[o.ClustersTopic]),
+		Topic: o.ClustersTopic, Key: memory.keep(c.Founder.AppendTo),
+		Partition: c.Founder.Partition % len(o.partitions[o.ClustersTopic]),
 	}
 }
 
@@ -128,7 +134,10 @@ func (o *outputs) live(memory *arena, c *cluster.Cluster) kafka.Record {
 // partition of the space's own, or the first one.
 func (o *outputs) checkpoint(c *article.Checkpoint) kafka.Record {
 	partition, _ := strconv.Atoi(c.Space) // 0 of the space of all
-	return kafka.Record{Topic: o.ClustersTopic, Partition: partition % len(o.partitions[o.ClustersTopic]), Key: []byte(c.Key()), Value: c.JSON()}
+	return kafka.Record{
+		Topic: o.ClustersTopic, Partition: partition % len(o.partitions[o.ClustersTopic]),
+		Key: []byte(c.Key()), Value: c.JSON(),
+	}
 }
 
 // deadLetter returns the record as it came, or the batch of which the rest cannot be read, with
@@ -137,7 +146,8 @@ func (o *outputs) checkpoint(c *article.Checkpoint) kafka.Record {
 // Where the topic does not take it whole, its value is cut, and a header says so.
 func (o *outputs) deadLetter(d *deadLetter) kafka.Record {
 	r := kafka.Record{
-		Topic: o.DeadLetterTopic, Partition: d.Partition % len(o.partitions[o.DeadLetterTopic]), Key: d.Key, Value: d.Value,
+		Topic: o.DeadLetterTopic, Partition: d.Partition % len(o.partitions[o.DeadLetterTopic]),
+		Key: d.Key, Value: d.Value,
 	}
 	stage := stageDecode
 	if d.Unreadable != nil {
@@ -154,13 +164,17 @@ func (o *outputs) deadLetter(d *deadLetter) kafka.Record {
 		kafka.Header{Key: article.HeaderSource, Value: []byte(source.String())},
 	)
 	if rest := d.Unreadable; rest != nil {
-		r.Headers = append(r.Headers, kafka.Header{Key: article.HeaderOffsets, Value: fmt.Appendf(nil, "%d-%d", d.Offset, rest.Last)})
+		r.Headers = append(r.Headers, kafka.Header{
+			Key: article.HeaderOffsets, Value: fmt.Appendf(nil, "%d-%d", d.Offset, rest.Last),
+		})
 	}
 	limit := o.limits[o.DeadLetterTopic]
 	if sink.Size(r) <= limit && d.Cut == 0 {
 		return r
 	}
-	r.Headers = append(r.Headers, kafka.Header{Key: article.HeaderTruncated, Value: []byte(strconv.Itoa(len(r.Value) + d.Cut))})
+	r.Headers = append(r.Headers, kafka.Header{
+		Key: article.HeaderTruncated, Value: []byte(strconv.Itoa(len(r.Value) + d.Cut)),
+	})
 	if sink.Size(r) <= limit {
 		return r
 	}
@@ -174,5 +188,8 @@ func (o *outputs) deadLetter(d *deadLetter) kafka.Record {
 }
 
 func positionHeader(memory *arena, position uint64) kafka.Header {
-	return kafka.Header{Key: article.HeaderPosition, Value: memory.keep(func(b []byte) []byte { return strconv.AppendUint(b, position, 10) })}
+	return kafka.Header{
+		Key:   article.HeaderPosition,
+		Value: memory.keep(func(b []byte) []byte { return strconv.AppendUint(b, position, 10) }),
+	}
 }

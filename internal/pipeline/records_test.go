@@ -19,7 +19,10 @@ import (
 
 func testOutputs(partitions int) *outputs {
 	c := config.Default().Output
-	o := &outputs{Output: c, identity: "method=simhash", partitions: make(map[string][]int), limits: make(map[string]int)}
+	o := &outputs{
+		Output: c, identity: "method=simhash", partitions: make(map[string][]int),
+		limits: make(map[string]int),
+	}
 	for _, topic := range []string{c.Topic, c.ClustersTopic, c.DeadLetterTopic} {
 		for p := range partitions {
 			o.partitions[topic] = append(o.partitions[topic], p)
@@ -34,7 +37,8 @@ func TestResultRecord(t *testing.T) {
 	clustered := func(key []byte) *space.Assignment {
 		return &space.Assignment{
 			Article: &fingerprint.Article{
-				Source: article.Address{Topic: "articles", Partition: 2, Offset: 9}, Key: key, Representative: article.Representative{ID: "x"},
+				Source: article.Address{Topic: "articles", Partition: 2, Offset: 9}, Key: key,
+				Representative: article.Representative{ID: "x"},
 			},
 			ClusterID: founder, Status: article.Joined, Position: 41, EventTime: 1777636800000,
 		}
@@ -51,13 +55,21 @@ func TestResultRecord(t *testing.T) {
 		partition int
 		position  string
 	}{
-		"by cluster":                   {"cluster", clustered([]byte("site-1")), []byte(founder), of(founder), "41"},
-		"by cluster, no key":           {"cluster", clustered(nil), []byte(founder), of(founder), "41"},
-		"by cluster, unclustered":      {"cluster", unclustered([]byte("site-1")), []byte("articles/2/9"), of("articles/2/9"), ""},
-		"by source":                    {"source", clustered([]byte("site-1")), []byte("site-1"), of("site-1"), "41"},
-		"by source, empty key":         {"source", clustered([]byte{}), []byte{}, of(""), "41"},
-		"by source, no key":            {"source", clustered(nil), nil, 2, "41"},
-		"by source, unclustered":       {"source", unclustered([]byte("site-1")), []byte("site-1"), of("site-1"), ""},
+		"by cluster": {
+			"cluster", clustered([]byte("site-1")), []byte(founder), of(founder), "41",
+		},
+		"by cluster, no key": {"cluster", clustered(nil), []byte(founder), of(founder), "41"},
+		"by cluster, unclustered": {
+			"cluster", unclustered([]byte("site-1")), []byte("articles/2/9"), of("articles/2/9"), "",
+		},
+		"by source": {
+			"source", clustered([]byte("site-1")), []byte("site-1"), of("site-1"), "41",
+		},
+		"by source, empty key": {"source", clustered([]byte{}), []byte{}, of(""), "41"},
+		"by source, no key":    {"source", clustered(nil), nil, 2, "41"},
+		"by source, unclustered": {
+			"source", unclustered([]byte("site-1")), []byte("site-1"), of("site-1"), "",
+		},
 		"by source, unclustered keyed": {"source", unclustered(nil), nil, 2, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -65,11 +77,14 @@ func TestResultRecord(t *testing.T) {
 			o.Key = tt.key
 			got := o.result(&arena{}, tt.out)
 			want := kafka.Record{
-				Topic: "article-clusters", Partition: tt.partition, Key: tt.wantKey, Value: tt.out.AppendJSON(nil, o.identity),
+				Topic: "article-clusters", Partition: tt.partition, Key: tt.wantKey,
+				Value:   tt.out.AppendJSON(nil, o.identity),
 				Headers: []kafka.Header{{Key: "clusterd.source", Value: []byte("articles/2/9")}},
 			}
 			if tt.position != "" {
-				want.Headers = append(want.Headers, kafka.Header{Key: "clusterd.position", Value: []byte(tt.position)},
+				want.Headers = append(want.Headers, kafka.Header{
+					Key: "clusterd.position", Value: []byte(tt.position),
+				},
 					kafka.Header{Key: "clusterd.event_time", Value: []byte("1777636800000")})
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
@@ -91,9 +106,12 @@ func TestResultRecord(t *testing.T) {
 func testCluster(partition int, offset int64) cluster.Cluster {
 	seen := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	return cluster.Cluster{
-		Centre:  singlepass.Centre{Fingerprint: singlepass.Fingerprint{Hash: 0xabc}, Seq: uint64(offset)},
-		Founder: article.Address{Topic: "articles", Partition: partition, Offset: offset}, Position: uint64(offset) + 100,
-		Size: 3, FirstSeen: seen.UnixMilli(), LastSeen: seen.Add(time.Hour).UnixMilli(),
+		Centre: singlepass.Centre{
+			Fingerprint: singlepass.Fingerprint{Hash: 0xabc}, Seq: uint64(offset),
+		},
+		Founder:  article.Address{Topic: "articles", Partition: partition, Offset: offset},
+		Position: uint64(offset) + 100,
+		Size:     3, FirstSeen: seen.UnixMilli(), LastSeen: seen.Add(time.Hour).UnixMilli(),
 		Representative: article.Representative{ID: "a", Title: "港口大桥"},
 	}
 }
@@ -102,11 +120,15 @@ func TestClusterRecords(t *testing.T) {
 	o := testOutputs(3)
 	live, gone := testCluster(4, 7), testCluster(5, 8)
 	checkpoint := &article.Checkpoint{Group: "g", Space: "2"}
-	records := o.records(nil, space.Batch{Touched: []cluster.Cluster{live}, Expired: []cluster.Cluster{gone}}, checkpoint)
+	records := o.records(nil, space.Batch{
+		Touched: []cluster.Cluster{live}, Expired: []cluster.Cluster{gone},
+	}, checkpoint)
 	want := []kafka.Record{
 		{
-			Topic: "clusters", Partition: 1, Key: []byte("articles/4/7"), Value: []byte(`{"cluster_id":"articles/4/7","seq":7,"fingerprint":"0000000000000abc","size":3,"first_seen":"2026-05-01T12:00:00Z",` +
-				`"last_seen":"2026-05-01T13:00:00Z","representative":{"id":"a","title":"港口大桥"},"pipeline":"method=simhash"}`),
+			Topic: "clusters", Partition: 1, Key: []byte("articles/4/7"),
+			Value: []byte(
+				`{"cluster_id":"articles/4/7","seq":7,"fingerprint":"0000000000000abc","size":3,"first_seen":"2026-05-01T12:00:00Z",` +
+					`"last_seen":"2026-05-01T13:00:00Z","representative":{"id":"a","title":"港口大桥"},"pipeline":"method=simhash"}`),
 			Headers: []kafka.Header{{Key: "clusterd.position", Value: []byte("107")}},
 		},
 		{Topic: "clusters", Partition: 2, Key: []byte("articles/5/8")}, // a tombstone
@@ -128,7 +150,9 @@ func TestClusterRecords(t *testing.T) {
 }
 
 func rejected(r kafka.Record) *deadLetter {
-	return &deadLetter{r, &article.Rejection{Class: article.BadJSON, Reason: "the value is not valid JSON"}}
+	return &deadLetter{r, &article.Rejection{
+		Class: article.BadJSON, Reason: "the value is not valid JSON",
+	}}
 }
 
 // verdict are the headers that say why.
@@ -143,13 +167,20 @@ func verdict(source string) []kafka.Header {
 
 func TestDeadLetterIsTheRecordAsItCame(t *testing.T) {
 	in := kafka.Record{
-		Topic: "articles", Partition: 4, Offset: 77, Time: time.Unix(1, 0), Key: []byte("k"), Value: []byte("{"),
-		Headers: []kafka.Header{{Key: "trace", Value: []byte("1")}, {Key: "trace", Value: nil}, {Key: "clusterd.error", Value: []byte("theirs")}},
+		Topic: "articles", Partition: 4, Offset: 77, Time: time.Unix(1, 0), Key: []byte("k"),
+		Value: []byte("{"),
+		Headers: []kafka.Header{
+			{Key: "trace", Value: []byte("1")},
+			{Key: "trace", Value: nil},
+			{Key: "clusterd.error", Value: []byte("theirs")},
+		},
 	}
 	want := kafka.Record{
 		Topic: "articles-dead", Partition: 1, Key: []byte("k"), Value: []byte("{"),
 		Headers: append([]kafka.Header{
-			{Key: "trace", Value: []byte("1")}, {Key: "trace", Value: nil}, {Key: "input.clusterd.error", Value: []byte("theirs")},
+			{Key: "trace", Value: []byte("1")},
+			{Key: "trace", Value: nil},
+			{Key: "input.clusterd.error", Value: []byte("theirs")},
 		}, verdict("articles/4/77")...),
 	}
 	got := testOutputs(3).records([]*deadLetter{rejected(in)}, space.Batch{}, &article.Checkpoint{})
@@ -165,7 +196,10 @@ func TestDeadLetterIsTheRecordAsItCame(t *testing.T) {
 // A reader may take the first header of a name or the last, a producer may have written any: what
 // clusterd says is there once.
 func TestDeadLetterCannotBeForged(t *testing.T) {
-	ours := []string{"clusterd.error", "clusterd.reason", "clusterd.stage", "clusterd.source", "clusterd.truncated", "clusterd.offsets"}
+	ours := []string{
+		"clusterd.error", "clusterd.reason", "clusterd.stage", "clusterd.source", "clusterd.truncated",
+		"clusterd.offsets",
+	}
 	var forged []kafka.Header
 	for _, name := range ours {
 		for _, prefix := range []string{"", "input.", "input.input."} {
@@ -201,21 +235,26 @@ func TestDeadLetterCannotBeForged(t *testing.T) {
 func TestDeadLetterOfABadBatch(t *testing.T) {
 	f := testFingerprinter(t, testConfig())
 	in := kafka.Record{
-		Topic: "articles", Partition: 4, Offset: 77, Time: time.Unix(1, 0), Value: []byte("the batch"), Cut: 3,
+		Topic: "articles", Partition: 4, Offset: 77, Time: time.Unix(1, 0), Value: []byte("the batch"),
+		Cut:        3,
 		Unreadable: &kafka.Unreadable{Last: 90, Reason: "record 2 of 9: no"},
 	}
-	items, err := fingerprintRecords(t.Context(), f, []kafka.Record{in, {Partition: 4, Offset: 91, Value: []byte("{")}}, false)
+	items, err := fingerprintRecords(t.Context(), f,
+		[]kafka.Record{in, {Partition: 4, Offset: 91, Value: []byte("{")}}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := kafka.Record{Topic: "articles-dead", Partition: 1, Value: []byte("the batch"), Headers: []kafka.Header{
-		{Key: "clusterd.error", Value: []byte("bad_batch")},
-		{Key: "clusterd.reason", Value: []byte("record 2 of 9: no")},
-		{Key: "clusterd.stage", Value: []byte("fetch")},
-		{Key: "clusterd.source", Value: []byte("articles/4/77")},
-		{Key: "clusterd.offsets", Value: []byte("77-90")},
-		{Key: "clusterd.truncated", Value: []byte("12")},
-	}}
+	want := kafka.Record{
+		Topic: "articles-dead", Partition: 1, Value: []byte("the batch"),
+		Headers: []kafka.Header{
+			{Key: "clusterd.error", Value: []byte("bad_batch")},
+			{Key: "clusterd.reason", Value: []byte("record 2 of 9: no")},
+			{Key: "clusterd.stage", Value: []byte("fetch")},
+			{Key: "clusterd.source", Value: []byte("articles/4/77")},
+			{Key: "clusterd.offsets", Value: []byte("77-90")},
+			{Key: "clusterd.truncated", Value: []byte("12")},
+		},
+	}
 	if diff := cmp.Diff(want, testOutputs(3).deadLetter(items[0].deadLetter)); diff != "" {
 		t.Errorf("dead letter (-want +got):\n%s", diff)
 	}
@@ -235,15 +274,21 @@ func TestDeadLetterFitsItsTopic(t *testing.T) {
 		truncated string // the header; "" for none
 		whole     bool   // key and headers are kept
 	}{
-		"fits":                   {kafka.Record{Key: []byte("k"), Value: []byte("{")}, "", true},
-		"large value":            {kafka.Record{Key: []byte("k"), Value: []byte(large)}, "30000", true},
-		"cut when it was read":   {kafka.Record{Value: []byte("{"), Cut: 700}, "701", true},
-		"cut then and now":       {kafka.Record{Value: []byte(large), Cut: 700}, "30700", true},
-		"large key":              {kafka.Record{Key: []byte(large), Value: []byte("{")}, "1", false},
-		"large key, no value":    {kafka.Record{Key: []byte(large)}, "0", false},
-		"large headers":          {kafka.Record{Value: []byte("{"), Headers: []kafka.Header{{Key: "h", Value: []byte(large)}}}, "1", false},
-		"all large":              {kafka.Record{Key: []byte(large), Value: []byte(large), Headers: []kafka.Header{{Key: large}}}, "30000", false},
-		"headers, and the value": {kafka.Record{Value: []byte(large), Headers: []kafka.Header{{Key: "h", Value: []byte(large[:6000])}}}, "30000", true},
+		"fits":                 {kafka.Record{Key: []byte("k"), Value: []byte("{")}, "", true},
+		"large value":          {kafka.Record{Key: []byte("k"), Value: []byte(large)}, "30000", true},
+		"cut when it was read": {kafka.Record{Value: []byte("{"), Cut: 700}, "701", true},
+		"cut then and now":     {kafka.Record{Value: []byte(large), Cut: 700}, "30700", true},
+		"large key":            {kafka.Record{Key: []byte(large), Value: []byte("{")}, "1", false},
+		"large key, no value":  {kafka.Record{Key: []byte(large)}, "0", false},
+		"large headers": {kafka.Record{
+			Value: []byte("{"), Headers: []kafka.Header{{Key: "h", Value: []byte(large)}},
+		}, "1", false},
+		"all large": {kafka.Record{
+			Key: []byte(large), Value: []byte(large), Headers: []kafka.Header{{Key: large}},
+		}, "30000", false},
+		"headers, and the value": {kafka.Record{
+			Value: []byte(large), Headers: []kafka.Header{{Key: "h", Value: []byte(large[:6000])}},
+		}, "30000", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := testOutputs(1)
@@ -268,7 +313,8 @@ func TestDeadLetterFitsItsTopic(t *testing.T) {
 			switch {
 			case !tt.whole && (got.Key != nil || got.Value != nil):
 				t.Errorf("key of %d bytes and value of %d, want neither", len(got.Key), len(got.Value))
-			case tt.whole && (string(got.Key) != string(tt.in.Key) || !strings.HasPrefix(string(tt.in.Value), string(got.Value))):
+			case tt.whole && (string(got.Key) != string(tt.in.Key) ||
+				!strings.HasPrefix(string(tt.in.Value), string(got.Value))):
 				t.Error("key or the beginning of the value is not as it came")
 			case tt.whole && len(got.Value) < len(tt.in.Value) && sink.Size(got) < limit*98/100:
 				t.Errorf("size = %d: more was cut than necessary", sink.Size(got))

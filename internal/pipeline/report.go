@@ -57,8 +57,10 @@ func (w *worker) report(b batch, assigned space.Batch, took time.Duration) total
 	}
 	w.monitor.Committed(monitor.Commit{
 		Odd:   odd,
-		Space: w.replica.Name(), Took: took, New: done.New, Joined: done.Joined, Unclustered: done.Unclustered, Rejected: rejected,
-		Expired: len(assigned.Expired), TimesAhead: assigned.Adjusted.Ahead, TimesOld: assigned.Adjusted.Old,
+		Space: w.replica.Name(), Took: took, New: done.New, Joined: done.Joined,
+		Unclustered: done.Unclustered, Rejected: rejected,
+		Expired: len(assigned.Expired), TimesAhead: assigned.Adjusted.Ahead,
+		TimesOld:   assigned.Adjusted.Old,
 		Candidates: assigned.Candidates, Clusters: w.replica.Space().Len(),
 	})
 	return done
@@ -76,7 +78,8 @@ type progress struct {
 func (p *progress) log(clusters int, lag int64) {
 	rate := float64(p.done.records) / time.Since(p.since).Seconds()
 	attributes := []any{
-		"records", p.done.records, "per_second", int(rate), "new", p.done.New, "joined", p.done.Joined, "unclustered", p.done.Unclustered,
+		"records", p.done.records, "per_second", int(rate), "new", p.done.New, "joined", p.done.Joined,
+		"unclustered", p.done.Unclustered,
 		"dead_letters", p.done.deadLetters, "clusters", clusters, "lag", lag,
 	}
 	if p.done.records > 0 {
@@ -101,8 +104,10 @@ func (a *adjusting) add(log *slog.Logger, more space.Adjusted, now time.Time) {
 		return
 	}
 	e := more.Example
-	log.Warn("articles say times that would expire others' clusters, or their own at once: they count by the time of their record",
-		"ahead", a.ahead, "old", a.old, "for_example", e.Source.String(), "published_at", e.PublishedAt, "record_time", e.RecordedAt.UTC(),
+	log.Warn("articles say times that would expire others' clusters, or their own at once: they "+
+		"count by the time of their record",
+		"ahead", a.ahead, "old", a.old, "for_example", e.Source.String(), "published_at", e.PublishedAt,
+		"record_time", e.RecordedAt.UTC(),
 		"counts_as", more.EventTime)
 	*a = adjusting{logged: now}
 }

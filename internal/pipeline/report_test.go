@@ -23,10 +23,30 @@ func TestProgressLine(t *testing.T) {
 		want string
 	}{
 		{"nothing to do", nil, 0, ""},
-		{"some done, none left", []totals{{records: 20, Counts: space.Counts{New: 5, Joined: 12, Unclustered: 1}, deadLetters: 2}}, 0, "records=20 per_second=2 new=5 joined=12 unclustered=1 dead_letters=2 clusters=7 lag=0 eta=0s"},
-		{"some done, much left", []totals{{records: 1000, Counts: space.Counts{New: 1000}}, {records: 1000, Counts: space.Counts{Joined: 1000}}}, 100_000, "records=2000 per_second=200 new=1000 joined=1000 unclustered=0 dead_letters=0 clusters=7 lag=100000 eta=8m20s"},
-		{"little done, more left than anybody will see", []totals{{records: 1, Counts: space.Counts{New: 1}}}, 1 << 62, "records=1 per_second=0 new=1 joined=0 unclustered=0 dead_letters=0 clusters=7 lag=4611686018427387904 eta=277777h46m40s"},
-		{"nothing done, some left", nil, 1600, "records=0 per_second=0 new=0 joined=0 unclustered=0 dead_letters=0 clusters=7 lag=1600"},
+		{
+			"some done, none left",
+			[]totals{{
+				records: 20, Counts: space.Counts{New: 5, Joined: 12, Unclustered: 1}, deadLetters: 2,
+			}},
+			0, "records=20 per_second=2 new=5 joined=12 unclustered=1 dead_letters=2 clusters=7 lag=0 " +
+				"eta=0s",
+		},
+		{"some done, much left", []totals{
+			{records: 1000, Counts: space.Counts{New: 1000}},
+			{records: 1000, Counts: space.Counts{Joined: 1000}},
+		}, 100_000, "records=2000 per_second=200 new=1000 joined=1000 unclustered=0 dead_letters=0 " +
+			"clusters=7 lag=100000 eta=8m20s"},
+		{
+			"little done, more left than anybody will see",
+			[]totals{{records: 1, Counts: space.Counts{New: 1}}},
+			1 << 62,
+			"records=1 per_second=0 new=1 joined=0 unclustered=0 dead_letters=0 clusters=7 " +
+				"lag=4611686018427387904 eta=277777h46m40s",
+		},
+		{
+			"nothing done, some left", nil, 1600,
+			"records=0 per_second=0 new=0 joined=0 unclustered=0 dead_letters=0 clusters=7 lag=1600",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -42,7 +62,8 @@ func TestProgressLine(t *testing.T) {
 					t.Errorf("got  %s\nwant %s", got, tt.want)
 				}
 				if p.done.records != 0 || time.Since(p.since) != 0 {
-					t.Errorf("it goes on from %d records of %v ago, want a new beginning", p.done.records, time.Since(p.since))
+					t.Errorf("it goes on from %d records of %v ago, want a new beginning", p.done.records,
+						time.Since(p.since))
 				}
 			})
 		})
@@ -54,14 +75,19 @@ func TestProgressLine(t *testing.T) {
 func TestAdjustedTimesAreLogged(t *testing.T) {
 	var out wait.Buffer
 	log := slog.New(slog.NewTextHandler(&out, nil))
-	a, example := adjusting{}, &fingerprint.Article{Source: article.Address{Topic: "articles", Offset: 7}}
+	a, example := adjusting{},
+		&fingerprint.Article{Source: article.Address{Topic: "articles", Offset: 7}}
 	for _, step := range []struct {
 		after time.Duration
 		space.Adjusted
 		want string // in the line that it says, empty for none
 	}{
 		{0, space.Adjusted{}, ""},
-		{time.Second, space.Adjusted{Ahead: 2, Example: example}, "ahead=2 old=0 for_example=articles/0/7"},
+		{
+			time.Second,
+			space.Adjusted{Ahead: 2, Example: example},
+			"ahead=2 old=0 for_example=articles/0/7",
+		},
 		{30 * time.Second, space.Adjusted{Old: 3, Example: example}, ""},
 		{60 * time.Second, space.Adjusted{Ahead: 1, Example: example}, ""},
 		{61 * time.Second, space.Adjusted{}, ""},
@@ -69,7 +95,8 @@ func TestAdjustedTimesAreLogged(t *testing.T) {
 	} {
 		before := len(out.String())
 		a.add(log, step.Adjusted, wallClock.Add(step.after))
-		if said := out.String()[before:]; (said == "") != (step.want == "") || !strings.Contains(said, step.want) {
+		if said := out.String()[before:]; (said == "") != (step.want == "") ||
+			!strings.Contains(said, step.want) {
 			t.Errorf("after %s: %q, want %q in it", step.after, said, step.want)
 		}
 	}

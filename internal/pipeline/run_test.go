@@ -70,14 +70,16 @@ func TestRunBadInput(t *testing.T) {
 		{article.BadJSON, []byte("last")},
 	} {
 		b.produce(kafkago.Message{
-			Key: []byte(tt.class), Value: tt.value, WriterData: 0, Headers: []kafkago.Header{{Key: "trace", Value: []byte("7")}},
+			Key: []byte(tt.class), Value: tt.value, WriterData: 0,
+			Headers: []kafkago.Header{{Key: "trace", Value: []byte("7")}},
 		})
 	}
 	i := b.start()
 	b.committed()
 	i.end()
 	if results := b.verify(); len(results) != 3 {
-		t.Errorf("%d results, want those of the good one, of the bare one and of that without a time", len(results))
+		t.Errorf("%d results, want those of the good one, of the bare one and of that without a time",
+			len(results))
 	}
 	inputs := b.inputs()
 	dead := b.read(c.Output.DeadLetterTopic)
@@ -86,10 +88,13 @@ func TestRunBadInput(t *testing.T) {
 	}
 	for _, r := range dead {
 		in := inputs[header(r, article.HeaderSource)]
-		if string(r.Key) != header(r, article.HeaderError) || string(in.Value) != string(r.Value) || (in.Value == nil) != (r.Value == nil) {
-			t.Errorf("dead letter %q with value %q; want key and value of %s", r.Key, r.Value, header(r, article.HeaderSource))
+		if string(r.Key) != header(r, article.HeaderError) || string(in.Value) != string(r.Value) ||
+			(in.Value == nil) != (r.Value == nil) {
+			t.Errorf("dead letter %q with value %q; want key and value of %s", r.Key, r.Value,
+				header(r, article.HeaderSource))
 		}
-		if header(r, "trace") != "7" || header(r, article.HeaderReason) == "" || header(r, article.HeaderStage) != "decode" {
+		if header(r, "trace") != "7" || header(r, article.HeaderReason) == "" ||
+			header(r, article.HeaderStage) != "decode" {
 			t.Errorf("headers of a dead letter: %s", r.Headers)
 		}
 	}
@@ -110,8 +115,10 @@ func TestRunGoesOnWhereItStopped(t *testing.T) {
 				b.committed()
 				i.end()
 				results := b.verify()
-				if founded := countStatus(results, article.New); n > 0 && scope == "topic" && founded > len(values) {
-					t.Errorf("start %d: %d clusters were founded of %d different articles", n, founded, len(values))
+				if founded := countStatus(results, article.New); n > 0 && scope == "topic" &&
+					founded > len(values) {
+					t.Errorf("start %d: %d clusters were founded of %d different articles", n, founded,
+						len(values))
 				}
 			}
 		})
@@ -127,8 +134,9 @@ func TestRunRecoversExpiredClusters(t *testing.T) {
 	day := func(n int) time.Time { return time.Date(2026, 5, n, 0, 0, 0, 0, time.UTC) }
 	send := func(id string, story uint64, published time.Time) {
 		b.produce(kafkago.Message{
-			Value: fmt.Appendf(nil, `{"id":%q,"content":%q,"published_at":%q}`, id, texts.Sentence(story, 60), published.Format(time.RFC3339)),
-			Time:  published, WriterData: 0,
+			Value: fmt.Appendf(nil, `{"id":%q,"content":%q,"published_at":%q}`, id,
+				texts.Sentence(story, 60), published.Format(time.RFC3339)),
+			Time: published, WriterData: 0,
 		})
 	}
 	got := func() string {
@@ -151,7 +159,8 @@ func TestRunRecoversExpiredClusters(t *testing.T) {
 	i = b.start()
 	b.committed()
 	i.end()
-	want := "a new articles/0/0\nb joined articles/0/0\nc new articles/0/2\nd joined articles/0/2\ne new articles/0/4"
+	want := "a new articles/0/0\nb joined articles/0/0\nc new articles/0/2\nd joined " +
+		"articles/0/2\ne new articles/0/4"
 	if got := got(); got != want {
 		t.Errorf("results:\n%s\nwant:\n%s", got, want)
 	}
@@ -161,14 +170,16 @@ func TestRunHaltsWhereAnOffsetIsOutOfRange(t *testing.T) {
 	b := newBench(t, testConfig(), 2)
 	b.produce(spread(texts.Feed(7, 20))...)
 	p := b.intruder("another")
-	if _, err := p.Commit(t.Context(), sink.Batch{Offsets: []sink.Offset{{Topic: "articles", Partition: 1, Offset: 1000}}}); err != nil {
+	if _, err := p.Commit(t.Context(),
+		sink.Batch{Offsets: []sink.Offset{{Topic: "articles", Partition: 1, Offset: 1000}}}); err != nil {
 		t.Fatal(err)
 	}
 	err := b.failure()
 	if !errors.Is(err, consumer.ErrOffsetOutOfRange) {
 		t.Errorf("error = %v", err)
 	}
-	check.ErrorHas(t, err, "articles/1 holds offsets 0 to 10, and 1000 is wanted", "Nothing was skipped", "--reset-offsets", "input.group")
+	check.ErrorHas(t, err, "articles/1 holds offsets 0 to 10, and 1000 is wanted",
+		"Nothing was skipped", "--reset-offsets", "input.group")
 }
 
 func TestRunRefusesOtherFingerprints(t *testing.T) {
@@ -178,7 +189,8 @@ func TestRunRefusesOtherFingerprints(t *testing.T) {
 	b.committed()
 	i.end()
 	b.config.Fingerprint.Hash, b.config.Fingerprint.Weight = "xxh3", "set"
-	check.ErrorHas(t, b.failure(), "it was made in another way (hash was sdbm and is xxh3, weight was log and is set)",
+	check.ErrorHas(t, b.failure(),
+		"it was made in another way (hash was sdbm and is xxh3, weight was log and is set)",
 		"Set it back, or start anew with another input.group and another output.clusters_topic")
 }
 
@@ -204,28 +216,39 @@ func TestRunTopics(t *testing.T) {
 	}
 	t.Run("no input topic", func(t *testing.T) {
 		check.ErrorHas(t, newBareBench(t, testConfig()).failure(),
-			"topic articles: it does not exist: create it (kafka-topics --create --topic articles), or set kafka.create_topics: true")
+			"topic articles: it does not exist: create it (kafka-topics --create --topic articles), or "+
+				"set kafka.create_topics: true")
 	})
 	t.Run("no output topic", func(t *testing.T) {
 		b := newBareBench(t, testConfig())
 		create(b, nil, "articles")
-		check.ErrorHas(t, b.failure(), "topic article-clusters: it does not exist: create it (kafka-topics --create --topic article-clusters --partitions 3), or set kafka.create_topics: true")
+		check.ErrorHas(t, b.failure(),
+			"topic article-clusters: it does not exist: create it (kafka-topics --create --topic "+
+				"article-clusters --partitions 3), or set kafka.create_topics: true")
 	})
 	t.Run("no clusters topic", func(t *testing.T) {
 		b := newBareBench(t, testConfig())
 		create(b, nil, "articles", "article-clusters")
-		check.ErrorHas(t, b.failure(), "topic clusters: it does not exist: create it (kafka-topics --create --topic clusters --partitions 3 --config cleanup.policy=compact), or set kafka.create_topics: true")
+		check.ErrorHas(t, b.failure(),
+			"topic clusters: it does not exist: create it (kafka-topics --create --topic clusters "+
+				"--partitions 3 --config cleanup.policy=compact), or set kafka.create_topics: true")
 	})
 	t.Run("no dead letter topic", func(t *testing.T) {
 		b := newBareBench(t, testConfig())
-		create(b, map[string]string{"cleanup.policy": "compact", "max.message.bytes": "5000000"}, "articles", "article-clusters", "clusters")
-		check.ErrorHas(t, b.failure(), "topic articles-dead: it does not exist: create it (kafka-topics --create --topic articles-dead --partitions 3 --config max.message.bytes=5065536), or set kafka.create_topics: true")
+		create(b, map[string]string{"cleanup.policy": "compact", "max.message.bytes": "5000000"},
+			"articles", "article-clusters", "clusters")
+		check.ErrorHas(t, b.failure(),
+			"topic articles-dead: it does not exist: create it (kafka-topics --create --topic "+
+				"articles-dead --partitions 3 --config max.message.bytes=5065536), or set "+
+				"kafka.create_topics: true")
 	})
 	for _, policy := range []string{"delete", "compact,delete"} {
 		t.Run("clusters topic with "+policy, func(t *testing.T) {
 			b := newBareBench(t, testConfig())
-			create(b, map[string]string{"cleanup.policy": policy}, "articles", "article-clusters", "clusters", "articles-dead")
-			check.ErrorHas(t, b.failure(), "topic clusters has cleanup.policy="+policy, "it must be compact", "--alter --topic clusters --add-config cleanup.policy=compact")
+			create(b, map[string]string{"cleanup.policy": policy}, "articles", "article-clusters",
+				"clusters", "articles-dead")
+			check.ErrorHas(t, b.failure(), "topic clusters has cleanup.policy="+policy, "it must be compact",
+				"--alter --topic clusters --add-config cleanup.policy=compact")
 		})
 	}
 	t.Run("created", func(t *testing.T) {
@@ -241,8 +264,14 @@ func TestRunTopics(t *testing.T) {
 			}
 		}
 		for topic, want := range map[string]kafka.TopicConfig{
-			"clusters":      {CleanupPolicy: "compact", MaxMessageBytes: 1048588, LimitKnown: true, DeleteRetention: 24 * time.Hour},
-			"articles-dead": {CleanupPolicy: "delete", MaxMessageBytes: 3000000 + deadLetterRoom, LimitKnown: true, DeleteRetention: 24 * time.Hour},
+			"clusters": {
+				CleanupPolicy: "compact", MaxMessageBytes: 1048588, LimitKnown: true,
+				DeleteRetention: 24 * time.Hour,
+			},
+			"articles-dead": {
+				CleanupPolicy: "delete", MaxMessageBytes: 3000000 + deadLetterRoom, LimitKnown: true,
+				DeleteRetention: 24 * time.Hour,
+			},
 		} {
 			if got, err := b.client.TopicConfig(t.Context(), topic); err != nil || got != want {
 				t.Errorf("%s: %+v, %v; want %+v", topic, got, err, want)
@@ -281,8 +310,12 @@ func TestRunKeysBySource(t *testing.T) {
 	c := testConfig()
 	c.Output.Key = "source"
 	b := newBench(t, c, 2)
-	b.produce(kafkago.Message{Key: []byte("site-1"), Value: texts.ArticleJSON("a", "t", texts.Sentence(1, 60)), WriterData: 0})
-	b.produce(kafkago.Message{Value: texts.ArticleJSON("b", "t", texts.Sentence(1, 60)), WriterData: 1})
+	b.produce(kafkago.Message{
+		Key: []byte("site-1"), Value: texts.ArticleJSON("a", "t", texts.Sentence(1, 60)), WriterData: 0,
+	})
+	b.produce(kafkago.Message{
+		Value: texts.ArticleJSON("b", "t", texts.Sentence(1, 60)), WriterData: 1,
+	})
 	i := b.start()
 	b.committed()
 	i.end()
@@ -313,10 +346,12 @@ func TestFileEqualsRun(t *testing.T) {
 	}
 	var out bytes.Buffer
 	rejections := 0
-	_, err := offline.Cluster(t.Context(), c, []files.File{{Name: "feed", Lines: strings.NewReader(content.String())}}, &out, func(offline.Rejected) error {
-		rejections++
-		return nil
-	}, nil)
+	_, err := offline.Cluster(t.Context(), c,
+		[]files.File{{Name: "feed", Lines: strings.NewReader(content.String())}}, &out,
+		func(offline.Rejected) error {
+			rejections++
+			return nil
+		}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -344,5 +379,6 @@ func TestIdentityNamesAllThatChangesFingerprints(t *testing.T) {
 	c := testConfig()
 	c.Fingerprint = method.FingerprintSettings{Method: "simhash", Hash: "xxh3", Weight: "tf"}
 	got := testFingerprinter(t, c).Identity()
-	check.ErrorHas(t, errors.New(got), "method=simhash,hash=xxh3,weight=tf,dict=", ",stop=", ",norm=", ",html=auto")
+	check.ErrorHas(t, errors.New(got), "method=simhash,hash=xxh3,weight=tf,dict=", ",stop=", ",norm=",
+		",html=auto")
 }

@@ -70,8 +70,10 @@ func (p *pipeline) spaces(partitions []int) map[string][]int {
 
 func (p *pipeline) start(ctx context.Context, id string, partitions []int) error {
 	r := &running{done: make(chan struct{}), worker: &worker{
-		config: p.config, client: p.client, monitor: p.monitor, fingerprinter: p.fingerprinter, tally: p.tally,
-		partitions: partitions, transactional: id, log: p.log, out: outputs{Output: p.config.Output, identity: p.fingerprinter.Identity()},
+		config: p.config, client: p.client, monitor: p.monitor, fingerprinter: p.fingerprinter,
+		tally:      p.tally,
+		partitions: partitions, transactional: id, log: p.log,
+		out: outputs{Output: p.config.Output, identity: p.fingerprinter.Identity()},
 	}}
 	var paused <-chan struct{} // of the standby
 	if p.standby != nil {
@@ -110,7 +112,9 @@ func (p *pipeline) release(ctx context.Context, r *running) {
 }
 
 // newReplica returns the replica of the space of some input partitions, nil for all.
-func (p *pipeline) newReplica(ctx context.Context, name string, partitions []int) (*replica.Replica, error) {
+func (p *pipeline) newReplica(
+	ctx context.Context, name string, partitions []int,
+) (*replica.Replica, error) {
 	c, f := &p.config, p.fingerprinter
 	return replica.New(ctx, replica.Options{
 		Client: p.client, Log: p.log, Monitor: p.monitor,

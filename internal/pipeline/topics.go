@@ -12,7 +12,9 @@ import (
 )
 
 // ensureTopics makes sure that the topics are there and fit, or says what to do.
-func ensureTopics(ctx context.Context, c config.Config, client *kafka.Client, log *slog.Logger) error {
+func ensureTopics(
+	ctx context.Context, c config.Config, client *kafka.Client, log *slog.Logger,
+) error {
 	input, partitions, err := ensureTopic(ctx, c, client, log, kafka.TopicSpec{Name: c.Input.Topic})
 	if err != nil {
 		return err
@@ -22,16 +24,23 @@ func ensureTopics(ctx context.Context, c config.Config, client *kafka.Client, lo
 		{Name: c.Output.ClustersTopic, Configs: map[string]string{"cleanup.policy": "compact"}},
 		// A dead letter is its record with headers added, and a record can be as large as its topic
 		// allows.
-		{Name: c.Output.DeadLetterTopic, Configs: map[string]string{"max.message.bytes": strconv.Itoa(input.MaxMessageBytes + deadLetterRoom)}},
+		{
+			Name: c.Output.DeadLetterTopic,
+			Configs: map[string]string{"max.message.bytes": strconv.Itoa(
+				input.MaxMessageBytes + deadLetterRoom)},
+		},
 	} {
 		spec.Partitions = partitions
 		settings, _, err := ensureTopic(ctx, c, client, log, spec)
 		if err != nil {
 			return err
 		}
-		if spec.Name == c.Output.ClustersTopic && settings.CleanupPolicy != "" && settings.CleanupPolicy != "compact" {
-			return fmt.Errorf("topic %s has cleanup.policy=%s, so its clusters would be lost: it must be compact "+
-				"(kafka-configs --alter --topic %s --add-config cleanup.policy=compact)", spec.Name, settings.CleanupPolicy, spec.Name)
+		if spec.Name == c.Output.ClustersTopic && settings.CleanupPolicy != "" &&
+			settings.CleanupPolicy != "compact" {
+			return fmt.Errorf("topic %s has cleanup.policy=%s, so its clusters would be lost: it must be "+
+				"compact "+
+				"(kafka-configs --alter --topic %s --add-config cleanup.policy=compact)", spec.Name,
+				settings.CleanupPolicy, spec.Name)
 		}
 	}
 	return nil
@@ -40,7 +49,9 @@ func ensureTopics(ctx context.Context, c config.Config, client *kafka.Client, lo
 // deadLetterRoom is how much larger than its record a dead letter may be.
 const deadLetterRoom = 64 << 10
 
-func ensureTopic(ctx context.Context, c config.Config, client *kafka.Client, log *slog.Logger, spec kafka.TopicSpec) (settings kafka.TopicConfig, partitions int, err error) {
+func ensureTopic(
+	ctx context.Context, c config.Config, client *kafka.Client, log *slog.Logger, spec kafka.TopicSpec,
+) (settings kafka.TopicConfig, partitions int, err error) {
 	err = kafka.Retry(ctx, log, "looking at topic "+spec.Name, func() error {
 		ids, err := client.Partitions(ctx, spec.Name)
 		if errors.Is(err, kafka.ErrNoTopic) {

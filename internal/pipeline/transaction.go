@@ -21,7 +21,9 @@ const commitGrace = 5 * time.Second
 
 // commitAll assigns and commits one batch after the other. Assignment waits for the commit, so
 // that memory never runs ahead of Kafka by more than the batch in hand, and disk never at all.
-func (w *worker) commitAll(ctx context.Context, producer *sink.Producer, batches <-chan batch, committed func()) error {
+func (w *worker) commitAll(
+	ctx context.Context, producer *sink.Producer, batches <-chan batch, committed func(),
+) error {
 	progress := progress{since: time.Now(), logger: w.log}
 	ticker := time.NewTicker(progressInterval)
 	defer ticker.Stop()
@@ -59,11 +61,16 @@ func (w *worker) process(ctx context.Context, producer *sink.Producer, b batch) 
 }
 
 // persist makes what was assigned last: in Kafka, then on disk.
-func (w *worker) persist(ctx context.Context, producer *sink.Producer, b batch, assigned space.Batch) error {
+func (w *worker) persist(
+	ctx context.Context, producer *sink.Producer, b batch, assigned space.Batch,
+) error {
 	seedInAssignments(assigned.Assignments)
 	checkpoint := w.checkpoint(b)
 	began := time.Now()
-	transaction := sink.Batch{Records: w.out.records(b.deadLetters(), assigned, checkpoint), Offsets: b.offsets(w.config.Input.Topic)}
+	transaction := sink.Batch{
+		Records: w.out.records(b.deadLetters(), assigned, checkpoint),
+		Offsets: b.offsets(w.config.Input.Topic),
+	}
 	w.monitor.Spent(monitor.Encoding, began)
 	seedInTransaction(&w.out, &transaction)
 	began = time.Now()
@@ -77,7 +84,8 @@ func (w *worker) persist(ctx context.Context, producer *sink.Producer, b batch, 
 		return fmt.Errorf("%w: %w", errAgain, err)
 	}
 	began = time.Now()
-	err = w.replica.Commit(seedOnDisk(assigned), checkpoint, w.lastClusters(transaction.Records, written))
+	err = w.replica.Commit(seedOnDisk(assigned), checkpoint,
+		w.lastClusters(transaction.Records, written))
 	w.monitor.Spent(monitor.Storing, began)
 	if err != nil {
 		return err
@@ -111,7 +119,9 @@ func (w *worker) lastClusters(records []kafka.Record, written sink.Written) (las
 }
 
 // commit lets the transaction in hand finish when ctx ends, for a short while.
-func (w *worker) commit(ctx context.Context, producer *sink.Producer, b sink.Batch) (sink.Written, error) {
+func (w *worker) commit(
+	ctx context.Context, producer *sink.Producer, b sink.Batch,
+) (sink.Written, error) {
 	finish, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() {

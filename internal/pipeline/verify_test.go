@@ -24,7 +24,8 @@ func (b *bench) verify() []result {
 	for _, r := range results {
 		ended[header(r.Record, article.HeaderSource)]++
 		if r.Source.String() != header(r.Record, article.HeaderSource) {
-			b.Errorf("source %s in the result and %s in the header", r.Source, header(r.Record, article.HeaderSource))
+			b.Errorf("source %s in the result and %s in the header", r.Source,
+				header(r.Record, article.HeaderSource))
 		}
 		in := inputs[r.Source.String()]
 		items, err := fingerprintRecords(b.Context(), fingerprinter, []kafka.Record{in}, false)
@@ -43,7 +44,8 @@ func (b *bench) verify() []result {
 			key = r.Source.Partition
 		}
 		if spaces[key] == nil {
-			spaces[key] = singlepass.NewSpace(singlepass.NewLinear(fingerprinter.Threshold(), fingerprinter.Distance), 0, nil)
+			spaces[key] = singlepass.NewSpace(singlepass.NewLinear(fingerprinter.Threshold(),
+				fingerprinter.Distance), 0, nil)
 		}
 		b.verifyOne(spaces[key], members, r, f.Fingerprint)
 	}
@@ -61,7 +63,9 @@ func (b *bench) verify() []result {
 
 // verifyOne asks the oracle. Members counts those of each cluster, whose founders it knows by
 // their positions: founders["seq of a space"] is not needed, since ids are addresses of founders.
-func (b *bench) verifyOne(space *singlepass.Space, members map[string]int, r result, fingerprint singlepass.Fingerprint) {
+func (b *bench) verifyOne(
+	space *singlepass.Space, members map[string]int, r result, fingerprint singlepass.Fingerprint,
+) {
 	b.Helper()
 	a := space.Assign(fingerprint, 0)
 	members[*r.ClusterID]++

@@ -71,7 +71,8 @@ func (w *worker) run(ctx context.Context) error {
 			return kafka.Explain(err)
 		default:
 			w.monitor.NotCommitted(monitor.Aborted)
-			w.log.Warn("a batch was not committed, or it is not known whether it was; beginning again from what is committed", "error", err)
+			w.log.Warn("a batch was not committed, or it is not known whether it was; beginning again "+
+				"from what is committed", "error", err)
 		}
 		w.monitor.Failed(err)
 		var refused *sink.TooLargeError
@@ -106,7 +107,9 @@ func (w *worker) newProducer(ctx context.Context) (*sink.Producer, error) {
 // waitForRoom waits until the topic takes the record that it has refused. Where the broker does not
 // say what it takes, the record is tried again after a while. The transaction is aborted first: it
 // would hold readers back.
-func (w *worker) waitForRoom(ctx context.Context, producer *sink.Producer, refused *sink.TooLargeError) error {
+func (w *worker) waitForRoom(
+	ctx context.Context, producer *sink.Producer, refused *sink.TooLargeError,
+) error {
 	w.monitor.Blocked(w.replica.Name(), refused)
 	if err := producer.Fence(ctx); err != nil {
 		return err
@@ -115,13 +118,15 @@ func (w *worker) waitForRoom(ctx context.Context, producer *sink.Producer, refus
 	for began := time.Now(); ; {
 		if time.Since(logged) >= blockedReminder {
 			logged = time.Now()
-			w.log.Error("blocked: nothing is lost or passed over, and clusterd goes on by itself when the topic takes the record", "error", refused)
+			w.log.Error("blocked: nothing is lost or passed over, and clusterd goes on by itself when the "+
+				"topic takes the record", "error", refused)
 		}
 		var settings kafka.TopicConfig
-		err := kafka.Retry(ctx, w.log, "reading the settings of topic "+refused.Topic, func() (err error) {
-			settings, err = w.client.TopicConfig(ctx, refused.Topic)
-			return err
-		})
+		err := kafka.Retry(ctx, w.log, "reading the settings of topic "+refused.Topic,
+			func() (err error) {
+				settings, err = w.client.TopicConfig(ctx, refused.Topic)
+				return err
+			})
 		if err != nil {
 			return err
 		}
@@ -129,7 +134,8 @@ func (w *worker) waitForRoom(ctx context.Context, producer *sink.Producer, refus
 			w.out.limits[refused.Topic] = settings.MaxMessageBytes
 			producer.SetLimit(refused.Topic, settings.MaxMessageBytes)
 		}
-		if settings.LimitKnown && settings.MaxMessageBytes >= refused.Size || !settings.LimitKnown && time.Since(began) >= blockedReminder {
+		if settings.LimitKnown && settings.MaxMessageBytes >= refused.Size || !settings.LimitKnown &&
+			time.Since(began) >= blockedReminder {
 			return nil
 		}
 		select {

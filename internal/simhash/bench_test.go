@@ -23,7 +23,9 @@ func BenchmarkWeights(b *testing.B) {
 		var tokens []text.Token
 		for range 250 {
 			word, _, _ := strings.Cut(words[r.IntN(20_000)], " ")
-			tokens = append(tokens, text.Token{Word: []byte(word), Hash: h.Hash(word), Count: 1 + int(r.ExpFloat64()*1.5)})
+			tokens = append(tokens, text.Token{
+				Word: []byte(word), Hash: h.Hash(word), Count: 1 + int(r.ExpFloat64()*1.5),
+			})
 		}
 		b.Run(weight, func(b *testing.B) {
 			b.ReportAllocs()

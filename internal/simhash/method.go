@@ -39,7 +39,8 @@ func NewMethod(o Options) (*Method, error) {
 	hash := o.Hash
 	if o.Key != nil {
 		if hash == "sdbm-raw" {
-			return nil, errors.New("sdbm-raw is for matching old fingerprints, and there are none with a secret: choose another hash")
+			return nil, errors.New("sdbm-raw is for matching old fingerprints, and there are none with a " +
+				"secret: choose another hash")
 		}
 		hash = "siphash" // in place of the others: from what collides there nothing keyed could be made
 	}
@@ -86,7 +87,8 @@ func (m *Method) Cleaner() *text.Cleaner { return m.tokenizer.Cleaner }
 
 // NewFingerprinter returns a function that makes the fingerprint of an article, which has no
 // sketch; each goroutine needs its own. ok is false of an article without a word that counts.
-func (m *Method) NewFingerprinter() func(title, content string) (f singlepass.Fingerprint, ok bool) {
+func (m *Method) NewFingerprinter() func(title, content string) (f singlepass.Fingerprint,
+	ok bool) {
 	counter := m.tokenizer.NewCounter()
 	tokensOf := counter.Tokens
 	if m.options.Pairs {
@@ -107,7 +109,10 @@ func (m *Method) Distance(a, b singlepass.Fingerprint) float64 {
 func (m *Method) Threshold() float64 { return float64(m.options.Distance) }
 
 // ThresholdSettings names the distance.
-func (m *Method) ThresholdSettings() string { return fmt.Sprintf("distance=%d", m.options.Distance) }
+func (m *Method) ThresholdSettings() string {
+	return fmt.Sprintf("distance=%d",
+		m.options.Distance)
+}
 
 // Check returns an error of a fingerprint with a sketch.
 func (m *Method) Check(f singlepass.Fingerprint) error { return f.CheckNoSketch() }

@@ -79,8 +79,8 @@ func (p *Pairs) hash(first, second uint64) uint64 {
 	return p.keyed.Sum(both[:])
 }
 
-// pairHash returns a hash that tells which of the words is the first. The factor is odd, so that nothing of its hash is
-// lost.
+// pairHash returns a hash that tells which of the words is the first. The factor is odd, so that
+// nothing of its hash is lost.
 func pairHash(first, second uint64) uint64 {
 	const factor = 0x9e3779b97f4a7c15
 	return fmix64(first*factor + second)

@@ -12,7 +12,11 @@ import (
 	"github.com/clusterd/clusterd/internal/text"
 )
 
-var loadTokenizer = sync.OnceValues(func() (*text.Tokenizer, error) { return text.New(text.Options{Hash: sdbm}) })
+var loadTokenizer = sync.OnceValues(func() (*text.Tokenizer,
+	error,
+) {
+	return text.New(text.Options{Hash: sdbm})
+})
 
 func newCounter(t testing.TB) *text.Counter {
 	t.Helper()
@@ -73,7 +77,8 @@ func TestPairsTellOrder(t *testing.T) {
 	if a == b {
 		t.Errorf("both ways round the fingerprint is %016x", a)
 	}
-	if words := newCounter(t); h.Fingerprint(words.Tokens("", forth)) != h.Fingerprint(words.Tokens("", back)) {
+	if words := newCounter(t); h.Fingerprint(words.Tokens("", forth)) != h.Fingerprint(words.Tokens("",
+		back)) {
 		t.Error("the words alone tell order")
 	}
 }
@@ -85,7 +90,8 @@ func TestPairsEqualDefinition(t *testing.T) {
 	for range 200 {
 		var b strings.Builder
 		for range r.IntN(200) {
-			fmt.Fprintf(&b, "%s%s", []string{"台风", "港口", "w1", "w2", "，", "的", "龘"}[r.IntN(7)], []string{"", " "}[r.IntN(2)])
+			fmt.Fprintf(&b, "%s%s", []string{"台风", "港口", "w1", "w2", "，", "的", "龘"}[r.IntN(7)],
+				[]string{"", " "}[r.IntN(2)])
 		}
 		want := make(map[uint64]int)
 		var order []uint64
@@ -106,7 +112,8 @@ func TestPairsEqualDefinition(t *testing.T) {
 		for _, token := range pairs.Tokens("", b.String()) {
 			got = append(got, token.Hash)
 			if token.Count != want[token.Hash] {
-				t.Fatalf("%q: %016x is counted %d times, want %d", b.String(), token.Hash, token.Count, want[token.Hash])
+				t.Fatalf("%q: %016x is counted %d times, want %d", b.String(), token.Hash, token.Count,
+					want[token.Hash])
 			}
 		}
 		if !slices.Equal(got, order) {
@@ -171,7 +178,8 @@ func TestPairsWithKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	hashes := func(key *keyedhash.Key) (all []uint64) {
-		for _, token := range NewPairs(tokenizer.NewCounter(), key).Tokens("", "typhoon harbour typhoon harbour") {
+		for _, token := range NewPairs(tokenizer.NewCounter(), key).Tokens("",
+			"typhoon harbour typhoon harbour") {
 			if token.Word == nil {
 				all = append(all, token.Hash)
 			}
@@ -179,7 +187,8 @@ func TestPairsWithKey(t *testing.T) {
 		return all
 	}
 	public, secret := hashes(nil), hashes(key)
-	if len(public) != 2 || len(secret) != 2 || secret[0] == secret[1] || slices.Contains(public, secret[0]) || slices.Contains(public, secret[1]) {
+	if len(public) != 2 || len(secret) != 2 || secret[0] == secret[1] ||
+		slices.Contains(public, secret[0]) || slices.Contains(public, secret[1]) {
 		t.Errorf("pairs have hashes %x, with a key %x", public, secret)
 	}
 }

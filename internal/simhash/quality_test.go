@@ -47,7 +47,8 @@ func TestSimilarTextsAreNear(t *testing.T) {
 				edited += Distance(before, fingerprint(h, counts))
 			}
 			if edited > 4*texts || unrelated < 28*texts || unrelated > 36*texts {
-				t.Errorf("%s/%s: mean distance %.1f after one of 200 tokens went, want at most 4; %.1f between unrelated texts, want 28 to 36",
+				t.Errorf("%s/%s: mean distance %.1f after one of 200 tokens went, want at most 4; %.1f "+
+					"between unrelated texts, want 28 to 36",
 					hash, weight, float64(edited)/texts, float64(unrelated)/texts)
 			}
 		}
@@ -76,7 +77,8 @@ func TestAvalanche(t *testing.T) {
 			sample[i] = hash(string([]rune{'台', character(r)}))
 		}
 		if got := effectiveDimensions(sample); got < test.low || got > test.high {
-			t.Errorf("%s: %.1f effective dimensions of 64, want %v to %v", test.name, got, test.low, test.high)
+			t.Errorf("%s: %.1f effective dimensions of 64, want %v to %v", test.name, got, test.low,
+				test.high)
 		}
 	}
 }

@@ -137,7 +137,8 @@ func choose[F any](name string, from []option[F]) (f F, ok bool) {
 }
 
 func unknown(what, name string, allowed []string) error {
-	return fmt.Errorf("simhash: unknown %s %q: allowed are %s", what, name, strings.Join(allowed, ", "))
+	return fmt.Errorf("simhash: unknown %s %q: allowed are %s", what, name,
+		strings.Join(allowed, ", "))
 }
 
 func names[F any](of []option[F]) []string {

@@ -102,7 +102,8 @@ func TestFingerprintOfOneTokenIsItsHash(t *testing.T) {
 	eachHasher(t, func(t *testing.T, hash, _ string, h *Hasher) {
 		for range 100 {
 			token, count := word(r), 1+r.IntN(1000)
-			if got, want := fingerprint(h, map[string]int{token: count}), hashNamed(t, hash)(token); got != want {
+			if got, want := fingerprint(h, map[string]int{token: count}),
+				hashNamed(t, hash)(token); got != want {
 				t.Errorf("%q, %d times: got %016x, want its hash %016x", token, count, got, want)
 			}
 		}
@@ -206,7 +207,8 @@ func TestFingerprintAtTies(t *testing.T) {
 			}
 			last := text.Token{Word: []byte("台"), Hash: r.Uint64(), Count: 1}
 			if got := h.Fingerprint(append(tokens, last)); got != last.Hash {
-				t.Errorf("%d tokens, their complements and one more: got %016x, want its hash %016x", n, got, last.Hash)
+				t.Errorf("%d tokens, their complements and one more: got %016x, want its hash %016x", n, got,
+					last.Hash)
 			}
 		}
 	})

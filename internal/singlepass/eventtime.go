@@ -7,9 +7,11 @@ const maxLead = 24 * time.Hour
 
 // Dates are what is known of when an article was published.
 type Dates struct {
-	Published  time.Time     // what the article says; zero where it does not
-	Recorded   time.Time     // when its record was written; before 1970, such as zero, where that is not known
-	StreamTime int64         // the highest event time before it, Unix milliseconds; any negative one is none
+	Published time.Time // what the article says; zero where it does not
+	// when its record was written; before 1970, such as zero, where that is not known
+	Recorded time.Time
+	// the highest event time before it, Unix milliseconds; any negative one is none
+	StreamTime int64
 	Now        time.Time     // the wall clock
 	Window     time.Duration // after which clusters expire; 0 or less is never
 }
@@ -27,11 +29,12 @@ const (
 // EventTime returns when the article was published as far as that is plausible, in Unix
 // milliseconds: what it says, else its record's time, else stream time. It is never before 1970.
 //
-// One article must not make all others old. So with a window, nothing is further ahead than a quarter of it, or a
-// day if that is less: what the article says is measured from its record's time, which is measured from the wall
-// clock. Nor must an article be old before it comes: one that is older than its record by more than the window counts
-// by its record's time. Where records have no time, the wall clock stands in for it ahead, and stream time behind.
-// Without a window, nothing is more than a day ahead of the wall clock.
+// One article must not make all others old. So with a window, nothing is further ahead than a
+// quarter of it, or a day if that is less: what the article says is measured from its record's
+// time, which is measured from the wall clock. Nor must an article be old before it comes: one that
+// is older than its record by more than the window counts by its record's time. Where records have
+// no time, the wall clock stands in for it ahead, and stream time behind. Without a window, nothing
+// is more than a day ahead of the wall clock.
 func (d Dates) EventTime() (at int64, a Adjustment) {
 	lead, window := maxLead.Milliseconds(), d.Window.Milliseconds()
 	if d.Window > 0 {

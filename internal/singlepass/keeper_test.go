@@ -24,9 +24,14 @@ type keeper struct {
 	last     uint64                     // Seq of the last article's cluster
 }
 
-func newKeeper(t *testing.T, r *rand.Rand, build func(distance int) singlepass.Index, m *model) *keeper {
+func newKeeper(
+	t *testing.T, r *rand.Rand, build func(distance int) singlepass.Index, m *model,
+) *keeper {
 	t.Helper()
-	k := &keeper{t: t, r: r, build: build, model: m, clusters: make(map[uint64]cluster), asked: make(map[singlepass.Centre]bool)}
+	k := &keeper{
+		t: t, r: r, build: build, model: m, clusters: make(map[uint64]cluster),
+		asked: make(map[singlepass.Centre]bool),
+	}
 	k.Space = singlepass.NewSpace(build(m.distance), m.window, k.lastSeen)
 	return k
 }
@@ -49,7 +54,8 @@ func (k *keeper) assign(fingerprint uint64, at int64) singlepass.Assignment {
 	clear(k.asked)
 	a := k.Assign(bitsOf(fingerprint), at)
 	c, ok := k.clusters[a.Centre.Seq]
-	if ok != a.Joined || !ok && a.Centre != (singlepass.Centre{Fingerprint: bitsOf(fingerprint), Seq: a.Position}) {
+	if ok != a.Joined || !ok &&
+		a.Centre != (singlepass.Centre{Fingerprint: bitsOf(fingerprint), Seq: a.Position}) {
 		k.t.Fatalf("%016x at %d: assigned %+v, cluster known %t", fingerprint, at, a, ok)
 	}
 	if !ok {
@@ -65,7 +71,8 @@ func (k *keeper) compare(fingerprint uint64, at int64) {
 	k.t.Helper()
 	want, got := k.model.assign(fingerprint, at), k.assign(fingerprint, at)
 	if got != want {
-		k.t.Fatalf("article %d, %016x at %d: assigned %+v, want %+v", want.Position, fingerprint, at, got, want)
+		k.t.Fatalf("article %d, %016x at %d: assigned %+v, want %+v", want.Position, fingerprint, at, got,
+			want)
 	}
 	live := make(map[uint64]cluster)
 	for seq, c := range k.clusters {
@@ -123,7 +130,9 @@ func (k *keeper) restart() {
 	for _, seq := range slices.Sorted(maps.Keys(k.clusters)) {
 		c := k.clusters[seq]
 		centres = append(centres, c.centre)
-		derived = singlepass.State{StreamTime: max(derived.StreamTime, c.lastSeen), Next: max(derived.Next, c.lastPosition+1)}
+		derived = singlepass.State{
+			StreamTime: max(derived.StreamTime, c.lastSeen), Next: max(derived.Next, c.lastPosition+1),
+		}
 	}
 	if derived != k.State() {
 		k.t.Fatalf("the clusters say %+v, the state is %+v", derived, k.State())

@@ -14,8 +14,9 @@ type linear struct {
 	candidates atomic.Uint64
 }
 
-// NewLinear returns an empty index that scans all centres for one at up to the distance threshold. It is
-// the plain statement of what an [Index] answers, and fit for spaces of a few hundred centres.
+// NewLinear returns an empty index that scans all centres for one at up to the distance threshold.
+// It is the plain statement of what an [Index] answers, and fit for spaces of a few hundred
+// centres.
 func NewLinear(threshold float64, distance func(a, b Fingerprint) float64) Index {
 	return &linear{distance: distance, threshold: threshold}
 }

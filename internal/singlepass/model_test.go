@@ -53,7 +53,8 @@ func (m *model) assign(fingerprint uint64, at int64) singlepass.Assignment {
 	best.lastSeen = max(best.lastSeen, at)
 	best.lastPosition = position
 	return singlepass.Assignment{
-		Centre: best.centre, Joined: true, Distance: float64(m.distanceTo(best, fingerprint)), Position: position,
+		Centre: best.centre, Joined: true, Distance: float64(m.distanceTo(best, fingerprint)),
+		Position: position,
 	}
 }
 

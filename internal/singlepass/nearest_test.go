@@ -23,12 +23,27 @@ func TestNearest(t *testing.T) {
 		asked  []uint64
 	}{
 		{name: "nothing"},
-		{name: "at the threshold", offers: []offer{{3, 0.5}}, want: offer{3, 0.5}, ok: true, asked: []uint64{3}},
+		{
+			name: "at the threshold", offers: []offer{{3, 0.5}}, want: offer{3, 0.5}, ok: true,
+			asked: []uint64{3},
+		},
 		{name: "past the threshold", offers: []offer{{3, 0.500001}}},
-		{name: "the nearer of two", offers: []offer{{1, 0.4}, {2, 0.3}}, want: offer{2, 0.3}, ok: true, asked: []uint64{1, 2}},
-		{name: "the further of two", offers: []offer{{2, 0.3}, {1, 0.4}}, want: offer{2, 0.3}, ok: true, asked: []uint64{2}},
-		{name: "the older of equals", offers: []offer{{2, 0.3}, {1, 0.3}}, want: offer{1, 0.3}, ok: true, asked: []uint64{2, 1}},
-		{name: "the younger of equals", offers: []offer{{1, 0.3}, {2, 0.3}}, want: offer{1, 0.3}, ok: true, asked: []uint64{1}},
+		{
+			name: "the nearer of two", offers: []offer{{1, 0.4}, {2, 0.3}}, want: offer{2, 0.3}, ok: true,
+			asked: []uint64{1, 2},
+		},
+		{
+			name: "the further of two", offers: []offer{{2, 0.3}, {1, 0.4}}, want: offer{2, 0.3}, ok: true,
+			asked: []uint64{2},
+		},
+		{
+			name: "the older of equals", offers: []offer{{2, 0.3}, {1, 0.3}}, want: offer{1, 0.3}, ok: true,
+			asked: []uint64{2, 1},
+		},
+		{
+			name: "the younger of equals", offers: []offer{{1, 0.3}, {2, 0.3}}, want: offer{1, 0.3},
+			ok: true, asked: []uint64{1},
+		},
 		{name: "one that is dead", offers: []offer{{1, 0}}, dead: []uint64{1}, asked: []uint64{1}},
 		{
 			name: "a dead one hides none", offers: []offer{{1, 0}, {2, 0.5}}, dead: []uint64{1},

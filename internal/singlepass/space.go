@@ -44,7 +44,8 @@ type State struct {
 	Next uint64
 }
 
-// maxSeen is how many centres a Space remembers when they were last seen, before it forgets and asks again.
+// maxSeen is how many centres a Space remembers when they were last seen, before it forgets and
+// asks again.
 const maxSeen = 1 << 16
 
 // An Assignment says where an article belongs.
@@ -82,9 +83,9 @@ func NewSpace(index Index, window time.Duration, lastSeen func(Centre) int64) *S
 	return s
 }
 
-// lives reports whether a centre in the index is live, and keeps what lastSeen says: an index that sees only
-// some of very many asks of the same ones again and again. One that has expired is let go, so that queries
-// pass over it once.
+// lives reports whether a centre in the index is live, and keeps what lastSeen says: an index that
+// sees only some of very many asks of the same ones again and again. One that has expired is let
+// go, so that queries pass over it once.
 func (s *Space) lives(c Centre, lastSeen func(Centre) int64) bool {
 	at, ok := s.seen[c.Seq]
 	if !ok {

@@ -122,15 +122,18 @@ func TestRule(t *testing.T) {
 	} {
 		eachIndex(t, func(t *testing.T, build func(int) singlepass.Index) {
 			lastSeen := make(map[singlepass.Centre]int64)
-			s := singlepass.NewSpace(build(test.distance), test.window, func(c singlepass.Centre) int64 { return lastSeen[c] })
+			s := singlepass.NewSpace(build(test.distance), test.window,
+				func(c singlepass.Centre) int64 { return lastSeen[c] })
 			for i, step := range test.steps {
 				a := s.Assign(bitsOf(step.fingerprint), step.at)
 				if a.Centre.Seq != step.seq || a.Distance != step.distance ||
 					a.Joined != (step.seq != uint64(i)) || a.Position != uint64(i) {
-					t.Errorf("%s: article %d: %+v, want cluster %d at distance %g", test.name, i, a, step.seq, step.distance)
+					t.Errorf("%s: article %d: %+v, want cluster %d at distance %g", test.name, i, a, step.seq,
+						step.distance)
 				}
 				if want := test.steps[step.seq].fingerprint; a.Centre.Hash != want {
-					t.Errorf("%s: article %d: centre %x, want that of its founder, %x", test.name, i, a.Centre.Hash, want)
+					t.Errorf("%s: article %d: centre %x, want that of its founder, %x", test.name, i,
+						a.Centre.Hash, want)
 				}
 				if seen, ok := lastSeen[a.Centre]; !ok || step.at > seen {
 					lastSeen[a.Centre] = step.at
@@ -171,7 +174,8 @@ func TestHorizon(t *testing.T) {
 		if before != test.before || ok != test.ok {
 			t.Errorf("%s: %d, %t; want %d, %t", test.name, before, ok, test.before, test.ok)
 		}
-		if test.ok && (s.Expired(test.before) || s.Expired(math.MaxInt64) || before > math.MinInt64 && !s.Expired(before-1)) {
+		if test.ok && (s.Expired(test.before) || s.Expired(math.MaxInt64) || before > math.MinInt64 &&
+			!s.Expired(before-1)) {
 			t.Errorf("%s: Expired does not agree with Horizon", test.name)
 		}
 	}
@@ -180,11 +184,24 @@ func TestHorizon(t *testing.T) {
 // eachIndex runs f as a subtest for every kind of index of fingerprints that are bits.
 func eachIndex(t *testing.T, f func(t *testing.T, build func(distance int) singlepass.Index)) {
 	t.Helper()
-	bitsApart := func(a, b singlepass.Fingerprint) float64 { return float64(bits.OnesCount64(a.Hash ^ b.Hash)) }
+	bitsApart := func(a,
+		b singlepass.Fingerprint,
+	) float64 {
+		return float64(bits.OnesCount64(a.Hash ^ b.Hash))
+	}
 	for name, build := range map[string]func(distance int) singlepass.Index{
-		"linear": func(distance int) singlepass.Index { return singlepass.NewLinear(float64(distance), bitsApart) },
-		"btree":  func(distance int) singlepass.Index { return hamming.Centres(hamming.NewBTree(distance)) },
-		"mih":    func(distance int) singlepass.Index { return hamming.Centres(hamming.NewMIH(distance)) },
+		"linear": func(distance int) singlepass.Index {
+			return singlepass.NewLinear(float64(distance),
+				bitsApart)
+		},
+		"btree": func(distance int) singlepass.Index {
+			return hamming.Centres(
+				hamming.NewBTree(distance))
+		},
+		"mih": func(distance int) singlepass.Index {
+			return hamming.Centres(
+				hamming.NewMIH(distance))
+		},
 	} {
 		t.Run(name, func(t *testing.T) { f(t, build) })
 	}
@@ -284,7 +301,8 @@ func compareStream(k *keeper, articles *stream) {
 		k.compare(articles.article())
 	}
 	if restarts == 0 || undone == 0 || (collected > 0) != (k.model.window > 0) {
-		k.t.Errorf("%d restarts, %d batches undone, %d clusters collected: the stream tests little", restarts, undone, collected)
+		k.t.Errorf("%d restarts, %d batches undone, %d clusters collected: the stream tests little",
+			restarts, undone, collected)
 	}
 }
 
@@ -337,7 +355,8 @@ func fuzzFingerprint(base, flip byte) uint64 {
 
 func ExampleSpace_Assign() {
 	lastSeen := make(map[singlepass.Centre]int64)
-	s := singlepass.NewSpace(hamming.Centres(hamming.NewBTree(3)), time.Hour, func(c singlepass.Centre) int64 { return lastSeen[c] })
+	s := singlepass.NewSpace(hamming.Centres(hamming.NewBTree(3)), time.Hour,
+		func(c singlepass.Centre) int64 { return lastSeen[c] })
 	for _, fingerprint := range []uint64{0b0000, 0b0111, 0b1111, 0b1101} {
 		const at = 1_700_000_000_000
 		a := s.Assign(bitsOf(fingerprint), at)

@@ -59,7 +59,9 @@ func TestCutProperties(t *testing.T) {
 
 func newTestProducer(t testing.TB) *Producer {
 	t.Helper()
-	p, err := NewProducer(nil, nil, Settings{Compression: "lz4", Limits: map[string]int{"t": 100 << 20}})
+	p, err := NewProducer(nil, nil, Settings{
+		Compression: "lz4", Limits: map[string]int{"t": 100 << 20},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +131,11 @@ func TestSequenceGoesRoundAt31Bits(t *testing.T) {
 	p, to := newTestProducer(t), Partition{"t", 0}
 	records := []kafka.Record{{Topic: "t"}, {Topic: "t"}, {Topic: "t"}}
 	for _, tt := range []struct{ from, then int32 }{
-		{0, 3}, {math.MaxInt32 - 3, math.MaxInt32}, {math.MaxInt32 - 2, 0}, {math.MaxInt32 - 1, 1}, {math.MaxInt32, 2},
+		{0, 3},
+		{math.MaxInt32 - 3, math.MaxInt32},
+		{math.MaxInt32 - 2, 0},
+		{math.MaxInt32 - 1, 1},
+		{math.MaxInt32, 2},
 	} {
 		p.sequence[to] = tt.from
 		rounds, err := p.encode(records)
@@ -137,8 +143,10 @@ func TestSequenceGoesRoundAt31Bits(t *testing.T) {
 			t.Fatalf("rounds %v, %v; want one of one batch", rounds, err)
 		}
 		head, _ := decode(t, rounds[0][0].data)
-		if head.FirstSequence != tt.from || head.ProducerID != p.producerID || head.ProducerEpoch != p.epoch || p.sequence[to] != tt.then {
-			t.Errorf("sequence %d, then %d, of producer %d, epoch %d; want %d, then %d", head.FirstSequence, p.sequence[to],
+		if head.FirstSequence != tt.from || head.ProducerID != p.producerID ||
+			head.ProducerEpoch != p.epoch || p.sequence[to] != tt.then {
+			t.Errorf("sequence %d, then %d, of producer %d, epoch %d; want %d, then %d", head.FirstSequence,
+				p.sequence[to],
 				head.ProducerID, head.ProducerEpoch, tt.from, tt.then)
 		}
 	}
@@ -154,7 +162,8 @@ func TestEncodeKeepsTheOrderOfAPartition(t *testing.T) {
 	var records []kafka.Record
 	for i := range 300 {
 		records = append(records, kafka.Record{
-			Topic: []string{"a", "b"}[i%2], Partition: i / 2 % 2, Key: fmt.Append(nil, i), Value: bytes.Repeat([]byte{byte(i)}, 100), Time: time.UnixMilli(1),
+			Topic: []string{"a", "b"}[i%2], Partition: i / 2 % 2, Key: fmt.Append(nil, i),
+			Value: bytes.Repeat([]byte{byte(i)}, 100), Time: time.UnixMilli(1),
 		})
 	}
 	rounds, err := p.encode(records)
@@ -189,10 +198,13 @@ func TestEncodeKeepsTheOrderOfAPartition(t *testing.T) {
 func BenchmarkEncode(b *testing.B) {
 	p := newTestProducer(b)
 	p.SetLimit("results", 1_048_588)
-	value := []byte(`{"article_id":"20240501-000123","cluster_id":"articles/0/7","status":"joined","distance":3,"size":2,"representative":{"id":"a0","title":"标题"},"fingerprint":"00abcdef01234567","source":{"topic":"articles","partition":3,"offset":17},"pipeline":"simhash64/sdbm/log/1"}`)
+	value := []byte(
+		`{"article_id":"20240501-000123","cluster_id":"articles/0/7","status":"joined","distance":3,"size":2,"representative":{"id":"a0","title":"标题"},"fingerprint":"00abcdef01234567","source":{"topic":"articles","partition":3,"offset":17},"pipeline":"simhash64/sdbm/log/1"}`)
 	records := make([]kafka.Record, 1000)
 	for i := range records {
-		records[i] = kafka.Record{Topic: "results", Partition: i % 4, Key: []byte("articles/0/7"), Value: value}
+		records[i] = kafka.Record{
+			Topic: "results", Partition: i % 4, Key: []byte("articles/0/7"), Value: value,
+		}
 	}
 	b.SetBytes(int64(len(records) * len(value)))
 	b.ReportAllocs()
@@ -221,7 +233,8 @@ func TestARefusedBatchMakesThoseOfItsTopicSmaller(t *testing.T) {
 	if !errors.Is(err, kafkago.MessageSizeTooLarge) || errors.As(err, &one) || kafka.Retriable(err) {
 		t.Fatalf("error = %v, want that the batch is too large, and of no one record", err)
 	}
-	if want := map[string]int{"results": 1_048_588 / 2, "clusters": 1_048_588}; !maps.Equal(p.limits, want) {
+	if want := map[string]int{"results": 1_048_588 / 2, "clusters": 1_048_588}; !maps.Equal(p.limits,
+		want) {
 		t.Errorf("limits %v, want %v", p.limits, want)
 	}
 	for range 10 {

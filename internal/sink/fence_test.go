@@ -38,7 +38,10 @@ func TestSecondProducerFencesTheFirst(t *testing.T) {
 // Whatever step of a transaction a producer stands at when another takes over, it is fenced and
 // nothing of the transaction is seen.
 func TestFencedAtEveryStep(t *testing.T) {
-	for _, key := range []kmsg.Key{kmsg.AddPartitionsToTxn, kmsg.Produce, kmsg.AddOffsetsToTxn, kmsg.TxnOffsetCommit, kmsg.EndTxn} {
+	for _, key := range []kmsg.Key{
+		kmsg.AddPartitionsToTxn, kmsg.Produce, kmsg.AddOffsetsToTxn,
+		kmsg.TxnOffsetCommit, kmsg.EndTxn,
+	} {
 		t.Run(key.Name(), func(t *testing.T) {
 			cluster, client := startBrokers(t, 1)
 			first, second := fencedProducer(t, client), newProducer(t, client)
@@ -54,7 +57,8 @@ func TestFencedAtEveryStep(t *testing.T) {
 			// At a produce request a broker may rather say that there is no such transaction: then
 			// the next Fence fails with ErrFenced.
 			_, err := first.Commit(t.Context(), batchOf("zombie", 9))
-			if !errors.Is(err, ErrFenced) && (key != kmsg.Produce || !errors.Is(err, kafkago.InvalidTransactionState)) {
+			if !errors.Is(err, ErrFenced) && (key != kmsg.Produce ||
+				!errors.Is(err, kafkago.InvalidTransactionState)) {
 				t.Errorf("error = %v, want ErrFenced", err)
 			}
 			b := batchOf("second", 1)
@@ -74,16 +78,19 @@ func TestFenceOfAFencedProducer(t *testing.T) {
 		fencedProducer(t, client)
 		id, epoch := first.producerID, first.epoch
 		// As Apache Kafka does. kfake lets an old epoch come back.
-		cluster.ControlKey(int16(kmsg.InitProducerID), func(request kmsg.Request) (kmsg.Response, error, bool) {
-			r := request.(*kmsg.InitProducerIDRequest)
-			if r.ProducerID != id || r.ProducerEpoch != epoch {
-				t.Errorf("asked as producer %d, epoch %d; want %d, %d", r.ProducerID, r.ProducerEpoch, id, epoch)
-			}
-			response := request.ResponseKind().(*kmsg.InitProducerIDResponse)
-			response.ErrorCode = int16(code)
-			return response, nil, true
-		})
-		if err := first.Fence(t.Context()); !errors.Is(err, ErrFenced) || !strings.Contains(err.Error(), "fencing transactional id clusterd-0") {
+		cluster.ControlKey(int16(kmsg.InitProducerID),
+			func(request kmsg.Request) (kmsg.Response, error, bool) {
+				r := request.(*kmsg.InitProducerIDRequest)
+				if r.ProducerID != id || r.ProducerEpoch != epoch {
+					t.Errorf("asked as producer %d, epoch %d; want %d, %d", r.ProducerID, r.ProducerEpoch, id,
+						epoch)
+				}
+				response := request.ResponseKind().(*kmsg.InitProducerIDResponse)
+				response.ErrorCode = int16(code)
+				return response, nil, true
+			})
+		if err := first.Fence(t.Context()); !errors.Is(err, ErrFenced) ||
+			!strings.Contains(err.Error(), "fencing transactional id clusterd-0") {
 			t.Errorf("%v: error = %v, want ErrFenced", code, err)
 		}
 	}
@@ -98,7 +105,8 @@ func TestFenceAbortsAnOpenTransaction(t *testing.T) {
 		return response, nil, true
 	})
 	_, err := p.Commit(t.Context(), batchOf("aborted", 9))
-	if !errors.Is(err, kafkago.TransactionalIDAuthorizationFailed) || errors.Is(err, ErrFenced) || !strings.HasPrefix(err.Error(), "ending the transaction: ") {
+	if !errors.Is(err, kafkago.TransactionalIDAuthorizationFailed) || errors.Is(err, ErrFenced) ||
+		!strings.HasPrefix(err.Error(), "ending the transaction: ") {
 		t.Fatalf("error = %v", err)
 	}
 	epoch := p.epoch
@@ -120,16 +128,17 @@ func TestFenceOfAForgottenProducerBeginsAnew(t *testing.T) {
 	cluster, client := startBrokers(t, 1)
 	p := fencedProducer(t, client)
 	var ids []int64
-	cluster.ControlKey(int16(kmsg.InitProducerID), func(request kmsg.Request) (kmsg.Response, error, bool) {
-		cluster.KeepControl()
-		ids = append(ids, request.(*kmsg.InitProducerIDRequest).ProducerID)
-		if len(ids) > 1 {
-			return nil, nil, false
-		}
-		response := request.ResponseKind().(*kmsg.InitProducerIDResponse)
-		response.ErrorCode = int16(kafkago.InvalidProducerIDMapping)
-		return response, nil, true
-	})
+	cluster.ControlKey(int16(kmsg.InitProducerID),
+		func(request kmsg.Request) (kmsg.Response, error, bool) {
+			cluster.KeepControl()
+			ids = append(ids, request.(*kmsg.InitProducerIDRequest).ProducerID)
+			if len(ids) > 1 {
+				return nil, nil, false
+			}
+			response := request.ResponseKind().(*kmsg.InitProducerIDResponse)
+			response.ErrorCode = int16(kafkago.InvalidProducerIDMapping)
+			return response, nil, true
+		})
 	if err := p.Fence(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -54,8 +54,15 @@ func batchOf(name string, offset int64) Batch {
 	b := Batch{Offsets: []Offset{{"articles", 0, offset}, {"articles", 1, 2 * offset}}}
 	for i := range 8 {
 		b.Records = append(b.Records,
-			kafka.Record{Topic: "results", Partition: i % 4, Key: []byte("k"), Value: fmt.Appendf(nil, "%s-r%d", name, i), Headers: []kafka.Header{{Key: "h", Value: []byte("v")}}},
-			kafka.Record{Topic: "clusters", Partition: i % 2, Key: []byte("k"), Value: fmt.Appendf(nil, "%s-c%d", name, i)})
+			kafka.Record{
+				Topic: "results", Partition: i % 4, Key: []byte("k"),
+				Value:   fmt.Appendf(nil, "%s-r%d", name, i),
+				Headers: []kafka.Header{{Key: "h", Value: []byte("v")}},
+			},
+			kafka.Record{
+				Topic: "clusters", Partition: i % 2, Key: []byte("k"),
+				Value: fmt.Appendf(nil, "%s-c%d", name, i),
+			})
 	}
 	return b
 }
@@ -75,8 +82,10 @@ func committed(t *testing.T, client *kafka.Client) []*kgo.Record {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), wait.Timeout)
 	defer cancel()
-	reader, err := kgo.NewClient(kgo.SeedBrokers(client.Brokers...), kgo.FetchIsolationLevel(kgo.ReadCommitted()),
-		kgo.ConsumeTopics("results", "clusters"), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.FetchMaxWait(50*time.Millisecond), kgo.KeepControlRecords())
+	reader, err := kgo.NewClient(kgo.SeedBrokers(client.Brokers...),
+		kgo.FetchIsolationLevel(kgo.ReadCommitted()),
+		kgo.ConsumeTopics("results", "clusters"), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
+		kgo.FetchMaxWait(50*time.Millisecond), kgo.KeepControlRecords())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +135,8 @@ func wantCommitted(t *testing.T, client *kafka.Client, batches ...Batch) {
 func wantOffsets(t *testing.T, client *kafka.Client, want ...int64) {
 	t.Helper()
 	response, err := kafka.Do[*offsetfetch.Response](t.Context(), client, &offsetfetch.Request{
-		GroupID: group, Topics: []offsetfetch.RequestTopic{{Name: "articles", PartitionIndexes: []int32{0, 1}}},
+		GroupID: group,
+		Topics:  []offsetfetch.RequestTopic{{Name: "articles", PartitionIndexes: []int32{0, 1}}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -153,7 +163,9 @@ func newAdmin(t *testing.T, client *kafka.Client) *kgo.Client {
 }
 
 // produced answers a produce request with a code for each partition.
-func produced(request *kmsg.ProduceRequest, code func(topic string, partition int32) int16) *kmsg.ProduceResponse {
+func produced(
+	request *kmsg.ProduceRequest, code func(topic string, partition int32) int16,
+) *kmsg.ProduceResponse {
 	response := request.ResponseKind().(*kmsg.ProduceResponse)
 	for _, asked := range request.Topics {
 		topic := kmsg.NewProduceResponseTopic()
@@ -170,7 +182,9 @@ func produced(request *kmsg.ProduceRequest, code func(topic string, partition in
 
 // added answers a request to add partitions to a transaction with a code for each, by its place in
 // the request.
-func added(request *kmsg.AddPartitionsToTxnRequest, code func(topic string, i int) int16) *kmsg.AddPartitionsToTxnResponse {
+func added(
+	request *kmsg.AddPartitionsToTxnRequest, code func(topic string, i int) int16,
+) *kmsg.AddPartitionsToTxnResponse {
 	response := request.ResponseKind().(*kmsg.AddPartitionsToTxnResponse)
 	for _, asked := range request.Topics {
 		topic := kmsg.NewAddPartitionsToTxnResponseTopic()

@@ -27,7 +27,8 @@ func murmur2(key []byte) uint32 {
 func TestPartitionOf(t *testing.T) {
 	// The hashes are those that Kafka's Java client gives, as kafka-go's own tests list them.
 	for key, hash := range map[string]uint32{
-		"kafka": 0xd067cf64, "giberish123456789": 0x8f552b0c, "1234": 0x9fc97b14, "234": 0xe7c009ca, "34": 0x873930da, "4": 0x5a4b5ca1,
+		"kafka": 0xd067cf64, "giberish123456789": 0x8f552b0c, "1234": 0x9fc97b14, "234": 0xe7c009ca,
+		"34": 0x873930da, "4": 0x5a4b5ca1,
 		"PreAmbleWillBeRemoved,ThePrePartThatIs": 0x78424f1c, "": 0x106e08d9,
 	} {
 		if got := murmur2([]byte(key)); got != hash {
@@ -35,7 +36,10 @@ func TestPartitionOf(t *testing.T) {
 		}
 	}
 	partitions := []int{0, 1, 2, 3, 4, 5, 6}
-	for _, key := range []string{"", "21", "kafka", "articles/0/0", "articles/3/812731", "新闻/1/2", "articles/0/123456789012"} {
+	for _, key := range []string{
+		"", "21", "kafka", "articles/0/0", "articles/3/812731", "新闻/1/2",
+		"articles/0/123456789012",
+	} {
 		want := int(murmur2([]byte(key))&0x7fffffff) % len(partitions)
 		if got := PartitionOf([]byte(key), partitions); got != want {
 			t.Errorf("PartitionOf(%q) = %d, want %d", key, got, want)

@@ -100,7 +100,9 @@ func (p *Producer) produceRound(ctx context.Context, round []recordBatch, writte
 	})
 }
 
-func (p *Producer) byLeader(ctx context.Context, round []recordBatch) (map[int][]recordBatch, error) {
+func (p *Producer) byLeader(
+	ctx context.Context, round []recordBatch,
+) (map[int][]recordBatch, error) {
 	leaders := make(map[string]map[int]int)
 	byLeader := make(map[int][]recordBatch)
 	for _, b := range round {

@@ -62,15 +62,19 @@ func (c *lossyConn) Write(b []byte) (int, error) {
 
 // A reply that is lost leaves the request done. It is asked again, and counts once.
 func TestLostRepliesAreNoDuplicates(t *testing.T) {
-	for _, key := range []kmsg.Key{kmsg.AddPartitionsToTxn, kmsg.Produce, kmsg.AddOffsetsToTxn, kmsg.TxnOffsetCommit, kmsg.EndTxn} {
+	for _, key := range []kmsg.Key{
+		kmsg.AddPartitionsToTxn, kmsg.Produce, kmsg.AddOffsetsToTxn,
+		kmsg.TxnOffsetCommit, kmsg.EndTxn,
+	} {
 		t.Run(key.Name(), func(t *testing.T) {
 			t.Parallel()
 			proxy := &lossy{key: key}
-			cluster, client := startBrokers(t, 1, kfake.ListenFn(func(network, _ string) (net.Listener, error) {
-				listener, err := net.Listen(network, "127.0.0.1:0")
-				proxy.Listener = listener
-				return proxy, err
-			}))
+			cluster, client := startBrokers(t, 1,
+				kfake.ListenFn(func(network, _ string) (net.Listener, error) {
+					listener, err := net.Listen(network, "127.0.0.1:0")
+					proxy.Listener = listener
+					return proxy, err
+				}))
 			p := fencedProducer(t, client)
 			first, second := batchOf("first", 1), batchOf("second", 2)
 			var asked atomic.Int64
@@ -84,7 +88,8 @@ func TestLostRepliesAreNoDuplicates(t *testing.T) {
 				}
 			}
 			if proxy.lost.Load() != 1 || asked.Load() != 3 {
-				t.Errorf("%d replies were lost and %d requests came, want 1 and 3", proxy.lost.Load(), asked.Load())
+				t.Errorf("%d replies were lost and %d requests came, want 1 and 3", proxy.lost.Load(),
+					asked.Load())
 			}
 			wantCommitted(t, client, first, second)
 			wantOffsets(t, client, 2, 4)
@@ -102,7 +107,8 @@ func TestRetriableErrors(t *testing.T) {
 		},
 		"Produce 19": func(request kmsg.Request) kmsg.Response {
 			response := produced(request.(*kmsg.ProduceRequest), func(string, int32) int16 { return 19 })
-			response.Topics[0].Partitions[0].ErrorMessage = kmsg.StringPtr("Unable to verify the partition has been added")
+			response.Topics[0].Partitions[0].ErrorMessage = kmsg.StringPtr(
+				"Unable to verify the partition has been added")
 			return response
 		},
 		"AddOffsetsToTxn 15": func(request kmsg.Request) kmsg.Response {
@@ -140,7 +146,8 @@ func TestRetriableErrors(t *testing.T) {
 			cluster, client := startBrokers(t, 1)
 			key := kmsg.Key(0)
 			for k := range kmsg.MaxKey + 1 {
-				if r := kmsg.RequestForKey(int16(k)); r != nil && kmsg.NameForKey(int16(k)) == strings.Fields(name)[0] {
+				if r := kmsg.RequestForKey(int16(k)); r != nil &&
+					kmsg.NameForKey(int16(k)) == strings.Fields(name)[0] {
 					key = kmsg.Key(k)
 				}
 			}
@@ -245,7 +252,8 @@ func TestProduceWaitsForATopicThatIsMissing(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
-	if _, err := p.produce(ctx, rounds); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "topic nothing: it does not exist") {
+	if _, err := p.produce(ctx, rounds); !errors.Is(err, context.DeadlineExceeded) ||
+		!strings.Contains(err.Error(), "topic nothing: it does not exist") {
 		t.Errorf("error = %v, want that time was up, and why", err)
 	}
 }

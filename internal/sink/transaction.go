@@ -285,9 +285,10 @@ func (p *Producer) commitOffsets(ctx context.Context, offsets []Offset) error {
 			topics[o.Topic] = i
 			request.Topics = append(request.Topics, txnoffsetcommit.RequestTopic{Name: o.Topic})
 		}
-		request.Topics[i].Partitions = append(request.Topics[i].Partitions, txnoffsetcommit.RequestPartition{
-			Partition: int32(o.Partition), CommittedOffset: o.Offset, CommittedLeaderEpoch: -1,
-		})
+		request.Topics[i].Partitions = append(request.Topics[i].Partitions,
+			txnoffsetcommit.RequestPartition{
+				Partition: int32(o.Partition), CommittedOffset: o.Offset, CommittedLeaderEpoch: -1,
+			})
 	}
 	return p.retry(ctx, "committing offsets", func() error {
 		response, err := kafka.Do[*txnoffsetcommit.Response](ctx, p.client, request)

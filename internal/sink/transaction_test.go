@@ -35,12 +35,16 @@ func TestCommit(t *testing.T) {
 			for _, r := range committed(t, client) {
 				where := fmt.Sprint(r.Topic, r.Partition)
 				value := string(r.Value)
-				if order := map[byte]string{'f': "0", 's': "1", 't': "2"}[value[0]] + value; order <= next[where] {
+				if order := map[byte]string{
+					'f': "0", 's': "1",
+					't': "2",
+				}[value[0]] + value; order <= next[where] {
 					t.Errorf("%s: %s out of order", where, value)
 				} else {
 					next[where] = order
 				}
-				if string(r.Key) != "k" || r.Topic == "results" && (len(r.Headers) != 1 || r.Headers[0].Key != "h" || string(r.Headers[0].Value) != "v") {
+				if string(r.Key) != "k" || r.Topic == "results" &&
+					(len(r.Headers) != 1 || r.Headers[0].Key != "h" || string(r.Headers[0].Value) != "v") {
 					t.Errorf("record %+v", r)
 				}
 				if r.Timestamp.IsZero() || time.Since(r.Timestamp).Abs() > time.Hour {
@@ -58,7 +62,9 @@ func TestCommitOfSeveralRecordBatches(t *testing.T) {
 	var b Batch
 	for i := range 60 {
 		value := kafkatest.RandomBytes(random, 100_000)
-		b.Records = append(b.Records, kafka.Record{Topic: "results", Partition: i % 2, Key: fmt.Append(nil, i/2), Value: value})
+		b.Records = append(b.Records, kafka.Record{
+			Topic: "results", Partition: i % 2, Key: fmt.Append(nil, i/2), Value: value,
+		})
 	}
 	rounds, err := newProducer(t, client).encode(b.Records)
 	if err != nil || len(rounds) < 3 {
@@ -80,20 +86,27 @@ func TestCommitOfSeveralRecordBatches(t *testing.T) {
 func TestRecordThatIsTooLarge(t *testing.T) {
 	_, client := startBrokers(t, 1)
 	p := fencedProducer(t, client)
-	large := kafka.Record{Topic: "results", Key: []byte("articles/0/7"), Value: kafkatest.RandomBytes(rand.New(rand.NewPCG(1, 10)), 2<<20)}
+	large := kafka.Record{
+		Topic: "results", Key: []byte("articles/0/7"),
+		Value: kafkatest.RandomBytes(rand.New(rand.NewPCG(1, 10)), 2<<20),
+	}
 	if Size(large) <= p.limits["results"] {
 		t.Fatalf("Size = %d says that it fits", Size(large))
 	}
-	_, err := p.Commit(t.Context(), Batch{Records: []kafka.Record{{Topic: "results", Partition: 1, Value: []byte("fits")}, large}})
+	_, err := p.Commit(t.Context(),
+		Batch{Records: []kafka.Record{{Topic: "results", Partition: 1, Value: []byte("fits")}, large}})
 	var refused *TooLargeError
-	if !errors.As(err, &refused) || !errors.Is(err, kafkago.MessageSizeTooLarge) || errors.Is(err, ErrFenced) {
+	if !errors.As(err, &refused) || !errors.Is(err, kafkago.MessageSizeTooLarge) ||
+		errors.Is(err, ErrFenced) {
 		t.Fatalf("error = %v, want a TooLargeError", err)
 	}
-	if refused.Partition != (Partition{"results", 0}) || refused.Size < 2<<20 || refused.Size > Size(large) {
+	if refused.Partition != (Partition{"results", 0}) || refused.Size < 2<<20 ||
+		refused.Size > Size(large) {
 		t.Errorf("it is of %v and of %d bytes, want results/0 and 2 MiB", refused.Partition, refused.Size)
 	}
 	for _, want := range []string{
-		`topic results refuses the record of key "articles/0/7" for partition 0, which takes ` + fmt.Sprint(refused.Size) + " bytes",
+		`topic results refuses the record of key "articles/0/7" for partition 0, which takes ` +
+			fmt.Sprint(refused.Size) + " bytes",
 		"--entity-name results --add-config max.message.bytes=4194304",
 	} {
 		if !strings.Contains(err.Error(), want) {
@@ -133,7 +146,9 @@ func TestCommitSaysWhereRecordsWent(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 10))
 	large := Batch{Offsets: []Offset{{"articles", 0, 3}}}
 	for range 40 { // several rounds
-		large.Records = append(large.Records, kafka.Record{Topic: "results", Partition: 1, Value: kafkatest.RandomBytes(random, 100_000)})
+		large.Records = append(large.Records, kafka.Record{
+			Topic: "results", Partition: 1, Value: kafkatest.RandomBytes(random, 100_000),
+		})
 	}
 	large.Records = append(large.Records, kafka.Record{Topic: "results", Partition: 2})
 	for _, b := range []Batch{batchOf("first", 1), batchOf("second", 2), large, {}} {
@@ -146,7 +161,8 @@ func TestCommitSaysWhereRecordsWent(t *testing.T) {
 			want[Partition{r.Topic, int(r.Partition)}] = r.Offset + 1
 		}
 		maps.DeleteFunc(want, func(to Partition, _ int64) bool {
-			return !slices.ContainsFunc(b.Records, func(r kafka.Record) bool { return to == Partition{r.Topic, r.Partition} })
+			return !slices.ContainsFunc(b.Records,
+				func(r kafka.Record) bool { return to == Partition{r.Topic, r.Partition} })
 		})
 		if !maps.Equal(written, want) {
 			t.Errorf("written %v, want %v", written, want)
@@ -184,7 +200,10 @@ func TestCommitWithoutTheRightToWrite(t *testing.T) {
 			if !kafka.Fatal(err) {
 				t.Errorf("error = %v, want one that waiting does not mend", err)
 			}
-			for _, want := range []string{"results/", "grant read and describe on the input topic, read and write on the output topics"} {
+			for _, want := range []string{
+				"results/",
+				"grant read and describe on the input topic, read and write on the output topics",
+			} {
 				if !strings.Contains(fmt.Sprint(err), want) {
 					t.Errorf("error = %v, want %q in it", err, want)
 				}

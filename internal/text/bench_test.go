@@ -28,7 +28,8 @@ func articles() []struct{ name, text string } {
 	return []struct{ name, text string }{
 		{"news", article(2000)},
 		{"comment", article(100)},
-		{"english", strings.Repeat("The typhoon made landfall near the harbour on Monday, and 3,200 people were moved. ", 25)},
+		{"english", strings.Repeat("The typhoon made landfall near the harbour on Monday, and 3,200 "+
+			"people were moved. ", 25)},
 		{"html", "<p>" + strings.ReplaceAll(article(2000), "\n", "</p>\n<p class=\"x\">") + "</p>"},
 	}
 }

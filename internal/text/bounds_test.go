@@ -31,7 +31,8 @@ func TestHostilePages(t *testing.T) {
 				article, ok := mainText(pages[name])
 				runtime.ReadMemStats(&after)
 				if allocated := after.TotalAlloc - before.TotalAlloc; allocated > maxAllocated {
-					t.Errorf("%d bytes are allocated for a page of %d, %d are allowed", allocated, len(pages[name]), maxAllocated)
+					t.Errorf("%d bytes are allocated for a page of %d, %d are allowed", allocated,
+						len(pages[name]), maxAllocated)
 				}
 				if !utf8.ValidString(article) && utf8.ValidString(pages[name]) {
 					t.Errorf("got %q, which is no UTF-8", article)

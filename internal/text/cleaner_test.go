@@ -26,7 +26,8 @@ func TestCleaner(t *testing.T) {
 			t.Errorf("%s: %q, want %q", test.name, got, want)
 		}
 	}
-	if _, err := NewCleaner("sometimes"); err == nil || !strings.Contains(err.Error(), "auto, always or never") {
+	if _, err := NewCleaner("sometimes"); err == nil ||
+		!strings.Contains(err.Error(), "auto, always or never") {
 		t.Errorf("NewCleaner of an unknown mode: error %v, want one that names the known", err)
 	}
 }
@@ -46,7 +47,8 @@ func TestCleanTextIsValid(t *testing.T) {
 // Tokens depend on how texts are cleaned, and their identity says how.
 func TestIdentityOfCleaner(t *testing.T) {
 	for mode, want := range map[string]string{
-		"": "norm=1,html=auto", "auto": "norm=1,html=auto", "always": "norm=1,html=always", "never": "norm=1,html=never",
+		"": "norm=1,html=auto", "auto": "norm=1,html=auto", "always": "norm=1,html=always",
+		"never": "norm=1,html=never",
 	} {
 		c, err := NewCleaner(mode)
 		if err != nil {

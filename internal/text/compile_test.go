@@ -71,7 +71,8 @@ func compileDictionary(words []gse.Token) []byte {
 		b.append(shared, word.codes[shared:], firstWord)
 		last = word.codes
 	}
-	encoded = append(appendVarints(encoded, uint64(len(all)), uint64(len(b.nodes)-b.codes)), entries...)
+	encoded = append(appendVarints(encoded, uint64(len(all)), uint64(len(b.nodes)-b.codes)),
+		entries...)
 	return appendPlaces(encoded, b)
 }
 
@@ -125,7 +126,8 @@ func TestBuiltIn(t *testing.T) {
 			at = child
 		}
 		// As gse computes its distance.
-		if want := total - float32(math.Log2(words[i].Freq())); l.words[at].cost != want || l.words[at].word == wordNone {
+		if want := total - float32(math.Log2(words[i].Freq())); l.words[at].cost != want ||
+			l.words[at].word == wordNone {
 			t.Fatalf("%s costs %g, want %g", text, l.words[at].cost, want)
 		}
 	}

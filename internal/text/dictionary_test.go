@@ -67,7 +67,8 @@ func TestUserFiles(t *testing.T) {
 		t.Errorf("a word in two dictionaries has frequency %g, want the first, 7", frequency)
 	}
 	counter := tok.NewCounter()
-	for _, token := range counter.Tokens("", "台风登陆，typhoon 䶮 的 5g网络") { // of one hash, but not one token
+	// of one hash, but not one token
+	for _, token := range counter.Tokens("", "台风登陆，typhoon 䶮 的 5g网络") {
 		if token.Hash != uint64(len(token.Word)) || token.Count != 1 {
 			t.Errorf("%s has hash %d and occurs %d times", token.Word, token.Hash, token.Count)
 		}
@@ -78,7 +79,8 @@ func TestUserFiles(t *testing.T) {
 			t.Errorf("tokens of %q differ:\n%s", text, diff)
 		}
 	}
-	if tok.Identity() == shared(t).Identity() || !strings.HasSuffix(tok.Identity(), ",norm=1,html=never") {
+	if tok.Identity() == shared(t).Identity() ||
+		!strings.HasSuffix(tok.Identity(), ",norm=1,html=never") {
 		t.Errorf("identity %s, without user files %s", tok.Identity(), shared(t).Identity())
 	}
 }
@@ -107,12 +109,23 @@ func TestIdentity(t *testing.T) {
 		same           bool
 	}{
 		{"order of words", identity(dict("登陆", "台风 2"), stop("登陆\n台风"), &Cleaner{html: htmlAuto}), true},
-		{"spelling of words", identity(dict("颱風 2.0 n", "登陸 1000"), stop("# c\n颱風\n\n登陸\n登陆"), &Cleaner{html: htmlAuto}), true},
-		{"another word", identity(dict("台风 2", "登陆", "天气"), stop("台风\n登陆"), &Cleaner{html: htmlAuto}), false},
-		{"another frequency", identity(dict("台风 3", "登陆"), stop("台风\n登陆"), &Cleaner{html: htmlAuto}), false},
+		{"spelling of words", identity(dict("颱風 2.0 n", "登陸 1000"), stop("# c\n颱風\n\n登陸\n登陆"),
+			&Cleaner{html: htmlAuto}), true},
+		{
+			"another word", identity(dict("台风 2", "登陆", "天气"), stop("台风\n登陆"), &Cleaner{html: htmlAuto}),
+			false,
+		},
+		{
+			"another frequency", identity(dict("台风 3", "登陆"), stop("台风\n登陆"), &Cleaner{html: htmlAuto}),
+			false,
+		},
 		{"another stop word", identity(dict("台风 2", "登陆"), stop("台风"), &Cleaner{html: htmlAuto}), false},
-		{"another HTML mode", identity(dict("台风 2", "登陆"), stop("台风\n登陆"), &Cleaner{html: htmlNever}), false},
-		{"the article of a page", identity(dict("台风 2", "登陆"), stop("台风\n登陆"), &Cleaner{html: htmlAuto, article: true}), false},
+		{
+			"another HTML mode", identity(dict("台风 2", "登陆"), stop("台风\n登陆"), &Cleaner{html: htmlNever}),
+			false,
+		},
+		{"the article of a page", identity(dict("台风 2", "登陆"), stop("台风\n登陆"),
+			&Cleaner{html: htmlAuto, article: true}), false},
 	} {
 		if (c.identity == base) != c.same {
 			t.Errorf("%s: %s and %s, want them the same: %v", c.name, base, c.identity, c.same)

@@ -56,7 +56,8 @@ func TestWords(t *testing.T) {
 	s, plain := &shared(t).NewCounter().segmenter, sharedOracle(t)
 	for _, text := range []string{
 		"", " ", "。", "\x00", "中\x00国\x00", "\ufffd中\ufffd",
-		"t恤", "买t恤衫", "at恤", "a股", "ab股", "5g网络", "4s店", "14s店", "k歌之王", "中k歌之王中", "pc机pc", "γ", "γ中", "αγ",
+		"t恤", "买t恤衫", "at恤", "a股", "ab股", "5g网络", "4s店", "14s店", "k歌之王", "中k歌之王中", "pc机pc", "γ", "γ中",
+		"αγ",
 		"é", "éa中é", "中é国", "ы", "中ы7", "a\u0302中", "中\u0302国", "\u0302", "\u0302中", "ẖ", "aẖb", "ẖ中",
 		"𠀀", "中𠀀国", "𫘨", "𫘧𫘨", "骅骝𫘧𫘨", "한국어", "タイフーン", "a한b", "٣", "中٣", "䶮", "䶮中䶮䶮",
 		"乾隆", "研究生命起源", "的的的", "中华人民共和国中央人民政府",
@@ -65,7 +66,10 @@ func TestWords(t *testing.T) {
 		wantWords(t, s, plain, text)
 		wantWords(t, s, plain, text+"中国"+text)
 	}
-	for _, unit := range []string{"a", "é", "中", "的", "䶮", "𠀀", "\u0302", "a中", "中a1", "研究生命起源", "中国é"} {
+	for _, unit := range []string{
+		"a", "é", "中", "的", "䶮", "𠀀", "\u0302", "a中", "中a1", "研究生命起源",
+		"中国é",
+	} {
 		for _, more := range []int{-1, 0, 1, 5} {
 			n := maxRun/len(unit) + more
 			wantWords(t, s, plain, strings.Repeat(unit, n))

@@ -77,13 +77,20 @@ func isHidden(a atom.Atom) bool {
 // are in it.
 func isSpecial(a atom.Atom) bool {
 	switch a {
-	case atom.Address, atom.Applet, atom.Area, atom.Article, atom.Aside, atom.Base, atom.Blockquote, atom.Body, atom.Br,
-		atom.Button, atom.Caption, atom.Center, atom.Col, atom.Colgroup, atom.Dd, atom.Details, atom.Dir, atom.Div,
-		atom.Dl, atom.Dt, atom.Embed, atom.Fieldset, atom.Figcaption, atom.Figure, atom.Footer, atom.Form, atom.H1,
-		atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Head, atom.Header, atom.Hgroup, atom.Hr, atom.Html,
-		atom.Iframe, atom.Img, atom.Input, atom.Li, atom.Link, atom.Listing, atom.Main, atom.Marquee, atom.Menu,
-		atom.Meta, atom.Nav, atom.Object, atom.Ol, atom.P, atom.Param, atom.Plaintext, atom.Pre, atom.Section,
-		atom.Select, atom.Source, atom.Summary, atom.Table, atom.Tbody, atom.Td, atom.Template, atom.Textarea,
+	case atom.Address, atom.Applet, atom.Area, atom.Article, atom.Aside, atom.Base, atom.Blockquote,
+		atom.Body, atom.Br,
+		atom.Button, atom.Caption, atom.Center, atom.Col, atom.Colgroup, atom.Dd, atom.Details, atom.Dir,
+		atom.Div,
+		atom.Dl, atom.Dt, atom.Embed, atom.Fieldset, atom.Figcaption, atom.Figure, atom.Footer, atom.Form,
+		atom.H1,
+		atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Head, atom.Header, atom.Hgroup, atom.Hr,
+		atom.Html,
+		atom.Iframe, atom.Img, atom.Input, atom.Li, atom.Link, atom.Listing, atom.Main, atom.Marquee,
+		atom.Menu,
+		atom.Meta, atom.Nav, atom.Object, atom.Ol, atom.P, atom.Param, atom.Plaintext, atom.Pre,
+		atom.Section,
+		atom.Select, atom.Source, atom.Summary, atom.Table, atom.Tbody, atom.Td, atom.Template,
+		atom.Textarea,
 		atom.Tfoot, atom.Th, atom.Thead, atom.Title, atom.Tr, atom.Track, atom.Ul, atom.Wbr, atom.Xmp:
 		return true
 	}
@@ -93,7 +100,8 @@ func isSpecial(a atom.Atom) bool {
 // isFormatting reports whether an element stays in force after the block in which it was opened.
 func isFormatting(a atom.Atom) bool {
 	switch a {
-	case atom.A, atom.B, atom.Big, atom.Code, atom.Em, atom.Font, atom.I, atom.Nobr, atom.S, atom.Small,
+	case atom.A, atom.B, atom.Big, atom.Code, atom.Em, atom.Font, atom.I, atom.Nobr, atom.S,
+		atom.Small,
 		atom.Strike, atom.Strong, atom.Tt, atom.U:
 		return true
 	}
@@ -111,9 +119,12 @@ func isHeading(a atom.Atom) bool {
 // endsParagraph reports whether a paragraph ends where such an element begins.
 func endsParagraph(a atom.Atom) bool {
 	switch a {
-	case atom.Address, atom.Article, atom.Aside, atom.Blockquote, atom.Center, atom.Details, atom.Dialog, atom.Dir,
-		atom.Div, atom.Dl, atom.Fieldset, atom.Figcaption, atom.Figure, atom.Footer, atom.Header, atom.Hgroup, atom.Main,
-		atom.Menu, atom.Nav, atom.Ol, atom.P, atom.Section, atom.Summary, atom.Ul, atom.Pre, atom.Listing, atom.Li,
+	case atom.Address, atom.Article, atom.Aside, atom.Blockquote, atom.Center, atom.Details,
+		atom.Dialog, atom.Dir,
+		atom.Div, atom.Dl, atom.Fieldset, atom.Figcaption, atom.Figure, atom.Footer, atom.Header,
+		atom.Hgroup, atom.Main,
+		atom.Menu, atom.Nav, atom.Ol, atom.P, atom.Section, atom.Summary, atom.Ul, atom.Pre, atom.Listing,
+		atom.Li,
 		atom.Dd, atom.Dt, atom.Plaintext, atom.Xmp, atom.Hr, atom.Table:
 		return true
 	}

@@ -11,10 +11,14 @@ import (
 )
 
 const (
-	sentence  = "The committee said on Monday, after a long meeting, that the bridge over the river will be closed until the end of May. "
-	around    = `<nav><a href="/">Home</a> <a href="/news">News</a></nav>`
-	aPage     = `<!DOCTYPE html><html><head><title>Bridge</title></head><body>` + around + `<article><p>` + sentence + sentence + `</p><p>` + sentence + `</p></article><footer>All rights reserved</footer></body></html>`
-	aFragment = around + `<article><p>` + sentence + sentence + `</p><p>` + sentence + `</p></article><footer>All rights reserved</footer>`
+	sentence = "The committee said on Monday, after a long meeting, that the bridge over the river " +
+		"will be closed until the end of May. "
+	around = `<nav><a href="/">Home</a> <a href="/news">News</a></nav>`
+	aPage  = `<!DOCTYPE html><html><head><title>Bridge</title></head><body>` + around +
+		`<article><p>` + sentence + sentence + `</p><p>` + sentence +
+		`</p></article><footer>All rights reserved</footer></body></html>`
+	aFragment = around + `<article><p>` + sentence + sentence + `</p><p>` + sentence +
+		`</p></article><footer>All rights reserved</footer>`
 )
 
 func articleCleaner(t testing.TB, html string) *Cleaner {
@@ -56,11 +60,17 @@ func TestExtract(t *testing.T) {
 	}{
 		{"a page", "auto", aPage, article},
 		{"always", "always", aPage, article},
-		{"what is around the article in it", "auto", strings.Replace(aPage, "<article>", "<article><p>12 May</p>", 1), article},
+		{
+			"what is around the article in it", "auto",
+			strings.Replace(aPage, "<article>", "<article><p>12 May</p>", 1), article,
+		},
 		{"never", "never", aPage, ""},
 		{"a fragment", "auto", aFragment, ""},
 		{"a page without words", "auto", "<html><body><img src=x></body></html>", ""},
-		{"a page of headlines", "auto", "<html><body><a href=/1>Storm</a><a href=/2>Goats</a></body></html>", ""},
+		{
+			"a page of headlines", "auto",
+			"<html><body><a href=/1>Storm</a><a href=/2>Goats</a></body></html>", "",
+		},
 		{"nested too deeply", "auto", "<html><body>" + strings.Repeat("<div>", 1000) + sentence, ""},
 		{"plain text", "auto", sentence, ""},
 	} {
@@ -80,7 +90,8 @@ func TestExtract(t *testing.T) {
 func TestTrimEdges(t *testing.T) {
 	long := strings.TrimSpace(sentence)
 	for _, c := range []struct{ text, want string }{
-		{"12 May\nFile picture\n" + long + "\nNo.\n" + long + "\n\nSource\n", long + "\nNo.\n" + long + "\n"},
+		{"12 May\nFile picture\n" + long + "\nNo.\n" + long + "\n\nSource\n", long + "\nNo.\n" + long +
+			"\n"},
 		{long, long},
 		{"二十五个字的一行才算是文章自己的话，这一行正好够长了。\n来源\n", "二十五个字的一行才算是文章自己的话，这一行正好够长了。\n"},
 		{"roses\nare red", "roses\nare red"},
@@ -114,10 +125,12 @@ func checkBounds(t *testing.T, root *html.Node) {
 // What costs too much is left as it is, and a page that is only long is not.
 func TestDearPagesAreNotExtracted(t *testing.T) {
 	for name, body := range map[string]string{
-		"a long text, deeply nested":       strings.Repeat("<div>", 100) + strings.Repeat("<p>"+sentence, 4000),
-		"more levels than any page":        strings.Repeat("<div>", maxDepth) + sentence,
-		"more elements than any page":      strings.Repeat("<br>", maxNodes) + sentence,
-		"headings of a page without title": "<h1>" + strings.Repeat(sentence, 100) + "</h1>" + strings.Repeat("<h2>x</h2>", 1000) + sentence,
+		"a long text, deeply nested": strings.Repeat("<div>", 100) + strings.Repeat("<p>"+sentence,
+			4000),
+		"more levels than any page":   strings.Repeat("<div>", maxDepth) + sentence,
+		"more elements than any page": strings.Repeat("<br>", maxNodes) + sentence,
+		"headings of a page without title": "<h1>" + strings.Repeat(sentence, 100) + "</h1>" +
+			strings.Repeat("<h2>x</h2>", 1000) + sentence,
 	} {
 		if article, ok := mainText("<html><body>" + body); ok {
 			t.Errorf("%s: %d bytes are extracted", name, len(article))
@@ -142,7 +155,8 @@ func TestFailingExtractor(t *testing.T) {
 
 func TestExtractIsInTheIdentityOnlyWhereItIsOn(t *testing.T) {
 	for extract, want := range map[string]string{
-		"": "norm=1,html=auto", "all": "norm=1,html=auto", "article": "norm=1,html=auto,extract=article/" + extractVersion,
+		"": "norm=1,html=auto", "all": "norm=1,html=auto",
+		"article": "norm=1,html=auto,extract=article/" + extractVersion,
 	} {
 		c, err := NewArticleCleaner("auto", extract)
 		if err != nil {
@@ -165,7 +179,8 @@ func TestExtractVersion(t *testing.T) {
 	}
 	version, _, _ := strings.Cut(strings.TrimPrefix(extractVersion, "readability-"), "+")
 	if !strings.Contains(string(mod), "codeberg.org/readeck/go-readability/v2 "+version+"\n") {
-		t.Errorf("go.mod has another release of go-readability than %s: the identity must change with it", version)
+		t.Errorf("go.mod has another release of go-readability than %s: the identity must change with it",
+			version)
 	}
 }
 

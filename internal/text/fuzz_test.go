@@ -11,7 +11,8 @@ import (
 
 func FuzzTokens(f *testing.F) {
 	f.Add("颱風登陸", "<p>台<b>风</b>&nbsp;２０２４ 年</p>")
-	f.Add("<?xml version=\"1.0\"?><rss><title><![CDATA[台风<b>]]></title></rss>", "<x xmlns=\"y\">台<em>风")
+	f.Add("<?xml version=\"1.0\"?><rss><title><![CDATA[台风<b>]]></title></rss>",
+		"<x xmlns=\"y\">台<em>风")
 	f.Add("a<b and c>d", "\ufeffTy\u200bphoon's\x00\xff")
 	f.Add("H\u0331\u0301", "😀1️⃣İẞΣ")
 	plain := *sharedOracle(f)
@@ -56,7 +57,8 @@ func FuzzUserDictionary(f *testing.F) {
 	n := newTestNormalizer(f)
 	f.Fuzz(func(t *testing.T, file string) {
 		seg := &gse.Segmenter{Dict: gse.NewDict(), NotLoadHMM: true}
-		err := readLines("FILE", strings.NewReader(file), func(line string) error { return addWord(seg, n, line) })
+		err := readLines("FILE", strings.NewReader(file),
+			func(line string) error { return addWord(seg, n, line) })
 		if err != nil && !strings.HasPrefix(err.Error(), "FILE:") {
 			t.Errorf("error without a line: %v", err)
 		}

@@ -23,7 +23,10 @@ func TestIsHTML(t *testing.T) {
 
 // What hasTag passes over is no HTML.
 func FuzzHasTag(f *testing.F) {
-	for _, s := range []string{"", "<", "a<b", "1 < 2", "</p>", "<<p>", "<!doctype html>", "I <3 Beijing<", "<?php", "<\x00p>"} {
+	for _, s := range []string{
+		"", "<", "a<b", "1 < 2", "</p>", "<<p>", "<!doctype html>",
+		"I <3 Beijing<", "<?php", "<\x00p>",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -38,8 +41,10 @@ func FuzzHasTag(f *testing.F) {
 func TestNotHTML(t *testing.T) {
 	for _, s := range []string{
 		"1 < 2 and b > a", "List<String> names", "a<b and c>d", "x <b or i> y", "I <3 Beijing",
-		"<- arrows ->", "<-- arrows -->", `C:\<dir>\<file>`, "Map<K, List<V>>", "if (a<b && c>d)", "x<<2>>1",
-		"#include <stdio.h>", "std::vector<int>", "cp <source> <dest>", "usage: <link> <title> <main> <address>",
+		"<- arrows ->", "<-- arrows -->", `C:\<dir>\<file>`, "Map<K, List<V>>", "if (a<b && c>d)",
+		"x<<2>>1",
+		"#include <stdio.h>", "std::vector<int>", "cp <source> <dest>",
+		"usage: <link> <title> <main> <address>",
 		"a <p and q> b", "作者<张三>供稿", "《<台风>》", "<<<>>>", "<", ">", "<>", "</>", "</ p>", "a</",
 		"<?php echo 台风 ?>", "<img> <input>", "<b>粗", "价格<i>100", "<o:p>台风", "<unknown>台风</unknown>",
 		"<p 台风", "<", "<!", "<!-- 台风",
@@ -48,7 +53,8 @@ func TestNotHTML(t *testing.T) {
 			t.Errorf("taken for HTML: %s", s)
 		}
 		plain := strings.NewReplacer("<", " ", ">", " ").Replace(s)
-		if got, want := tokens(shared(t).Tokens(s, "")), tokens(withHTML(t, htmlNever).Tokens(plain, "")); got != want {
+		if got, want := tokens(shared(t).Tokens(s, "")),
+			tokens(withHTML(t, htmlNever).Tokens(plain, "")); got != want {
 			t.Errorf("%s\n got %s\nwant %s", s, got, want)
 		}
 	}
@@ -78,7 +84,10 @@ func TestPlain(t *testing.T) {
 		{"script closed at once", htmlAuto, `<p>台风<script src="x"/>登陆`, "台风登陆"},
 		{"stray end tags", htmlAuto, "</script></template>台风</p>", "台风"},
 		{"unclosed tag", htmlAuto, "<p>台风<img src='x", "台风"},
-		{"title and text area hold text", htmlAuto, "<title>台风 &amp; 雨</title><textarea>登陆</textarea>", "台风 & 雨 登陆"},
+		{
+			"title and text area hold text", htmlAuto, "<title>台风 &amp; 雨</title><textarea>登陆</textarea>",
+			"台风 & 雨 登陆",
+		},
 		{"less than in HTML", htmlAuto, "<p>1 < 2 <3</p>", "1 < 2 <3"},
 		{"escaped markup is text", htmlAuto, "&lt;p&gt;台风&lt;/p&gt;", "<p>台风</p>"},
 
@@ -87,7 +96,10 @@ func TestPlain(t *testing.T) {
 		{"the longest name", htmlAuto, "&CounterClockwiseContourIntegral;", "∳"},
 		{"no semicolon", htmlAuto, "?a=1&copy=2&lt=3&amp", "?a=1&copy=2&lt=3&amp"},
 		{"only the last has one", htmlAuto, "&gt&lt;", "&gt<"},
-		{"unknown", htmlAuto, "&notit; &nosuch; &; &#; &#x; && R&D;", "&notit; &nosuch; &; &#; &#x; && R&D;"},
+		{
+			"unknown", htmlAuto, "&notit; &nosuch; &; &#; &#x; && R&D;",
+			"&notit; &nosuch; &; &#; &#x; && R&D;",
+		},
 		{"not in one text that is no HTML", htmlAuto, "List<String> &amp; <b>", "List<String> & <b>"},
 
 		{"always", htmlAlways, "<b>台风<unknown>登陆&amp", "台风登陆&"},

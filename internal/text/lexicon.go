@@ -50,9 +50,12 @@ const ignored = 1 << 31
 const unknownCost = 32
 
 // newLexicon compiles the words of a dictionary, and those of a user, which count before it.
-func newLexicon(d *dictionary, user *gse.Dictionary, stop map[string]struct{}, hash func(string) uint64) *lexicon {
+func newLexicon(
+	d *dictionary, user *gse.Dictionary, stop map[string]struct{}, hash func(string) uint64,
+) *lexicon {
 	units := alphabet(d, user, stop)
-	l := &lexicon{checksum: d.checksum, hashes: make([]uint64, firstWord, firstWord+d.words+len(units))}
+	l := &lexicon{checksum: d.checksum, hashes: make([]uint64, firstWord,
+		firstWord+d.words+len(units))}
 	l.setCodes(units)
 
 	frequencies := make([]float64, firstWord, cap(l.hashes)) // by number of a word; 0 of what is none
@@ -141,7 +144,8 @@ func alphabet(d *dictionary, user *gse.Dictionary, stop map[string]struct{}) []s
 			add(unit)
 		}
 	}
-	slices.SortFunc(more, func(a, b string) int { return cmp.Or(compareTabled(a, b), cmp.Compare(a, b)) })
+	slices.SortFunc(more,
+		func(a, b string) int { return cmp.Or(compareTabled(a, b), cmp.Compare(a, b)) })
 	return slices.Concat(d.units, more)
 }
 

@@ -32,7 +32,8 @@ func readLines(name string, r io.Reader, entry func(line string) error) error {
 			line = strings.TrimPrefix(line, "\uFEFF")
 		}
 		if !utf8.ValidString(line) {
-			return fmt.Errorf("%s:%d: not UTF-8; convert the file, as with: iconv -f GB18030 -t UTF-8", name, number)
+			return fmt.Errorf("%s:%d: not UTF-8; convert the file, as with: iconv -f GB18030 -t UTF-8", name,
+				number)
 		}
 		if line == "" || line[0] == '#' {
 			continue

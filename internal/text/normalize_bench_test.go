@@ -9,7 +9,8 @@ import (
 
 func BenchmarkNormalize(b *testing.B) {
 	n := newTestNormalizer(b)
-	english := strings.Repeat("The typhoon made landfall near the harbour on Monday, and 3,200 people were moved. ", 25)
+	english := strings.Repeat("The typhoon made landfall near the harbour on Monday, and 3,200 "+
+		"people were moved. ", 25)
 	for _, c := range []struct{ name, text string }{
 		{"news", article(2000)},
 		{"english", english},

@@ -44,7 +44,8 @@ func wantByDefinition(t *testing.T, n *normalizer, s string) {
 // that hold no characters.
 func allRunes(f func(r rune)) {
 	for r := rune(0); r <= unicode.MaxRune; r++ {
-		if empty := r >= 0x40000 && r < 0xE0000 || r >= 0xF0000; utf8.ValidRune(r) && (!empty || r%256 == 0) {
+		if empty := r >= 0x40000 && r < 0xE0000 || r >= 0xF0000; utf8.ValidRune(r) &&
+			(!empty || r%256 == 0) {
 			f(r)
 		}
 	}
@@ -79,7 +80,10 @@ func TestNormalize(t *testing.T) {
 
 func TestAppendNormalizedKeepsWhatIsThere(t *testing.T) {
 	n := newTestNormalizer(t)
-	for _, s := range []string{"", "\u0301", "\u0301e\u0301", "台", "Typhoons", "\u200b", "\u200b\u0301"} {
+	for _, s := range []string{
+		"", "\u0301", "\u0301e\u0301", "台", "Typhoons", "\u200b",
+		"\u200b\u0301",
+	} {
 		got := string(n.appendNormalized([]byte("e"), s))
 		if want := "e" + byDefinition(n, s); got != want {
 			t.Errorf("%+q after e: got %+q, want %+q", s, got, want)
@@ -135,7 +139,8 @@ func TestSegmentsStaySegments(t *testing.T) {
 		for _, form := range []norm.Form{norm.NFC, norm.NFD, norm.NFKC, norm.NFKD} {
 			first, _ := utf8.DecodeRuneInString(form.String(string(r)))
 			if beginsSegment(first) != begins {
-				t.Errorf("%U begins a segment: %t; what it decomposes into, %U, does not agree", r, begins, first)
+				t.Errorf("%U begins a segment: %t; what it decomposes into, %U, does not agree", r, begins,
+					first)
 			}
 		}
 	})
@@ -152,7 +157,8 @@ func TestNormalizeEachCharacterInContext(t *testing.T) {
 	n := newTestNormalizer(t)
 	for i := range n.table {
 		if r := rune(i); utf8.ValidRune(r) {
-			wantByDefinition(t, n, "e"+string(r)+"\u0301H\u200b"+string(r)+"\u0331\u1100"+string(r)+"\u1161\u11a8")
+			wantByDefinition(t, n, "e"+string(r)+"\u0301H\u200b"+string(r)+"\u0331\u1100"+string(r)+
+				"\u1161\u11a8")
 		}
 	}
 }
@@ -170,7 +176,9 @@ func joinedRunes() []rune {
 
 func TestNormalizePairs(t *testing.T) {
 	n := newTestNormalizer(t)
-	others := []rune("aHẖé≂台颱Å가각ㅎㅏﾊㄱ①½Ǆ…☂🌀\U0001d400\U0002895b\u200b\ufe0f\u00ad\u034f\ufffd\uffff\u0000\u1100\u1112\u09c7\u0dd9\u1025\U0001d15e\ufdfa")
+	others := []rune(
+		"aHẖé≂台颱Å가각ㅎㅏﾊㄱ①½Ǆ…☂🌀\U0001d400" +
+			"\U0002895b\u200b\ufe0f\u00ad\u034f\ufffd\uffff\u0000\u1100\u1112\u09c7\u0dd9\u1025\U0001d15e\ufdfa")
 	joined := joinedRunes()
 	for _, a := range others {
 		for _, b := range others {
@@ -190,7 +198,9 @@ func TestNormalizePairs(t *testing.T) {
 func TestNormalizeRandomText(t *testing.T) {
 	n := newTestNormalizer(t)
 	joined := joinedRunes()
-	pieces := strings.Fields("a Z H k ABCDEFGH typhoons é ß İ ſ 台 颱 風 薴 ， … ½ ㍿ ﷺ Å ｶ ﾞ 가 각 ㅎ ㅏ \u1112 \u1161 \u11ab \u0301 \u0331 \u0345 \u0327 ☂ 🌀 𐐀 𝐀 \U0002895b \u200b \ufe0f \U000e0061 \xff \xc0 \xe5\x8f \xed\xa0\x80 \xe0\x80\x80 \xf0\x9f")
+	pieces := strings.Fields("a Z H k ABCDEFGH typhoons é ß İ ſ 台 颱 風 薴 ， … ½ ㍿ ﷺ Å ｶ ﾞ 가 각 ㅎ ㅏ " +
+		"\u1112 \u1161 \u11ab \u0301 \u0331 \u0345 \u0327 ☂ 🌀 𐐀 𝐀 \U0002895b \u200b \ufe0f \U000e0061 " +
+		"\xff \xc0 \xe5\x8f \xed\xa0\x80 \xe0\x80\x80 \xf0\x9f")
 	pieces = append(pieces, " ", "\u3000", "\x00")
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 20_000 {
@@ -217,7 +227,8 @@ func TestNormalizeRunsOfMarks(t *testing.T) {
 	joined := joinedRunes()
 	for length := range 100 {
 		wantByDefinition(t, n, "e"+strings.Repeat("\u0301", length)+"x")
-		wantByDefinition(t, n, strings.Repeat("\u200b\u0331", length)+"H"+strings.Repeat("\u0331\u034f", length))
+		wantByDefinition(t, n, strings.Repeat("\u200b\u0331", length)+"H"+
+			strings.Repeat("\u0331\u034f", length))
 		var marks strings.Builder
 		for range length {
 			marks.WriteRune(joined[r.IntN(len(joined))])

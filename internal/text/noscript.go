@@ -68,7 +68,8 @@ func isSingleImage(n *html.Node) bool {
 		}
 		var only *html.Node
 		for c := range n.ChildNodes() {
-			if only != nil && c.Type == html.ElementNode || c.Type == html.TextNode && strings.TrimSpace(c.Data) != "" {
+			if only != nil && c.Type == html.ElementNode || c.Type == html.TextNode &&
+				strings.TrimSpace(c.Data) != "" {
 				return false
 			}
 			if c.Type == html.ElementNode {

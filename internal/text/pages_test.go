@@ -29,7 +29,8 @@ type headline struct {
 func pages(t testing.TB, n int) []page {
 	t.Helper()
 	sites := template.Must(template.ParseGlob("testdata/pages/*.html")).Templates()
-	slices.SortFunc(sites, func(a, b *template.Template) int { return strings.Compare(a.Name(), b.Name()) })
+	slices.SortFunc(sites,
+		func(a, b *template.Template) int { return strings.Compare(a.Name(), b.Name()) })
 	feed := sample.New(1, time.Date(2024, 5, 1, 8, 0, 0, 0, time.UTC))
 	var stories []sample.Article
 	var comments []string
@@ -96,7 +97,8 @@ func TestArticlesOfPagesAreNear(t *testing.T) {
 			}
 		}
 		if share := found / copies; share < c.min || share > c.max {
-			t.Errorf("extract %s, tables %v: %.2f of the copies are near, want %v to %v", c.extract, c.tables, share, c.min, c.max)
+			t.Errorf("extract %s, tables %v: %.2f of the copies are near, want %v to %v", c.extract,
+				c.tables, share, c.min, c.max)
 		}
 	}
 }

@@ -76,7 +76,10 @@ func TestRunsLoseNoWords(t *testing.T) {
 // between words after it.
 func randomTexts(plain *oracle, n int) []string {
 	words := plain.seg.Dict.Tokens
-	between := []string{"，", "。", " ", "\n", "·", "“", "😀", "-", "abc", "12", "é", "ы7", "\u0302", "한", "𠀀", "ẖ", "䶮", "的", "", "", ""}
+	between := []string{
+		"，", "。", " ", "\n", "·", "“", "😀", "-", "abc", "12", "é", "ы7", "\u0302", "한", "𠀀", "ẖ", "䶮",
+		"的", "", "", "",
+	}
 	random := rand.New(rand.NewPCG(1, 2))
 	texts := make([]string, n)
 	for i := range texts {
@@ -86,7 +89,8 @@ func randomTexts(plain *oracle, n int) []string {
 			b.WriteString(between[random.IntN(len(between))])
 		}
 		// at&t, c# and c++ hold what runs end at.
-		texts[i] = plain.norm.normalize(strings.NewReplacer("&", "", "+", "", "#", "").Replace(b.String()))
+		texts[i] = plain.norm.normalize(strings.NewReplacer("&", "", "+", "", "#",
+			"").Replace(b.String()))
 	}
 	return texts
 }

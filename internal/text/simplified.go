@@ -36,7 +36,8 @@ func readSimplified() (map[rune]rune, error) {
 // of which the first is the likeliest.
 func addTraditional(simplified map[rune]rune, row string) error {
 	fields := strings.Fields(row)
-	if len(fields) < 2 || utf8.RuneCountInString(fields[0]) != 1 || utf8.RuneCountInString(fields[1]) != 1 {
+	if len(fields) < 2 || utf8.RuneCountInString(fields[0]) != 1 ||
+		utf8.RuneCountInString(fields[1]) != 1 {
 		return fmt.Errorf("want a character and its candidates, have %q", row)
 	}
 	from, _ := utf8.DecodeRuneInString(fields[0])

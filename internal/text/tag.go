@@ -30,8 +30,9 @@ const (
 var (
 	// imageFile and video are what go-readability knows images and videos by.
 	imageFile = regexp.MustCompile(`(?i)\.(jpg|jpeg|png|webp)`)
-	video     = regexp.MustCompile(`(?i)//(www\.)?((dailymotion|youtube|youtube-nocookie|player\.vimeo|v\.qq|bilibili|live\.bilibili)\.com|(archive|upload\.wikimedia)\.org|player\.twitch\.tv)`)
-	hiding    = regexp.MustCompile(`(?i)display\s*:\s*none|visibility\s*:\s*hidden`)
+	video     = regexp.MustCompile(
+		`(?i)//(www\.)?((dailymotion|youtube|youtube-nocookie|player\.vimeo|v\.qq|bilibili|live\.bilibili)\.com|(archive|upload\.wikimedia)\.org|player\.twitch\.tv)`)
+	hiding = regexp.MustCompile(`(?i)display\s*:\s*none|visibility\s*:\s*hidden`)
 	// credit is in the names of metadata that say what the title is, and who wrote the article.
 	credit = regexp.MustCompile(`(?i)title|author|creator`)
 )
@@ -121,7 +122,10 @@ func (t *tag) set(key string, value []byte) {
 
 // isCredit reports whether metadata say what the title is, or who wrote the article.
 func (t *tag) isCredit() bool {
-	return slices.ContainsFunc(t.attr, func(a html.Attribute) bool { return a.Key != "content" && credit.MatchString(a.Val) })
+	return slices.ContainsFunc(t.attr, func(a html.Attribute) bool {
+		return a.Key != "content" &&
+			credit.MatchString(a.Val)
+	})
 }
 
 // addAttributes adds to an element those attributes that it does not have.

@@ -227,19 +227,37 @@ func TestNewRefuses(t *testing.T) {
 	gb18030 := "\xcc\xa8\xb7\xe7 100\n"
 	for _, c := range []struct{ name, dictionary, stopWords, html, want string }{
 		{name: "html", html: "yes", want: `html mode "yes": want auto, always or never`},
-		{name: "frequency is no number", dictionary: "台风眼 100\n# note\n\n風眼 n\n", want: `FILE:4: frequency "n" of word "風眼" is no number from 1 to 1e9; without one a word gets 1000`},
+		{
+			name: "frequency is no number", dictionary: "台风眼 100\n# note\n\n風眼 n\n",
+			want: `FILE:4: frequency "n" of word "風眼" is no number from 1 to 1e9; without one a word gets 1000`,
+		},
 		{name: "frequency too low", dictionary: "台风眼 0.5", want: `FILE:1: frequency "0.5"`},
 		{name: "frequency too high", dictionary: "台风眼 1e10", want: `FILE:1: frequency "1e10"`},
 		{name: "frequency not finite", dictionary: "台风眼 NaN", want: `FILE:1: frequency "NaN"`},
-		{name: "word with a space", dictionary: "machine learning 100", want: `FILE:1: frequency "learning" of word "machine"`},
+		{
+			name: "word with a space", dictionary: "machine learning 100",
+			want: `FILE:1: frequency "learning" of word "machine"`,
+		},
 		{name: "word with spaces", dictionary: "a b c 100", want: `FILE:1: "a b c 100" has 4 fields`},
-		{name: "word with punctuation", dictionary: "台风眼\nc++ 100", want: `FILE:2: word "c++" can never match: text is split at all but letters and numbers`},
-		{name: "word that normalises to punctuation", dictionary: "台风（一） 9", want: `FILE:1: word "台风（一）" can never match`},
+		{
+			name: "word with punctuation", dictionary: "台风眼\nc++ 100",
+			want: `FILE:2: word "c++" can never match: text is split at all but letters and numbers`,
+		},
+		{
+			name: "word that normalises to punctuation", dictionary: "台风（一） 9",
+			want: `FILE:1: word "台风（一）" can never match`,
+		},
 		{name: "word without letters", dictionary: "\u200b\u0301", want: `FILE:1: word "\u200b`},
 		{name: "long word", dictionary: strings.Repeat("中", 65), want: "is longer than 64 characters"},
-		{name: "dictionary not UTF-8", dictionary: gb18030, want: "FILE:1: not UTF-8; convert the file, as with: iconv -f GB18030 -t UTF-8"},
+		{
+			name: "dictionary not UTF-8", dictionary: gb18030,
+			want: "FILE:1: not UTF-8; convert the file, as with: iconv -f GB18030 -t UTF-8",
+		},
 		{name: "stop list not UTF-8", stopWords: "\n" + gb18030, want: "FILE:2: not UTF-8"},
-		{name: "long line", stopWords: "a\n" + strings.Repeat("b", 1<<17), want: "FILE:2: line longer than 65536 bytes"},
+		{
+			name: "long line", stopWords: "a\n" + strings.Repeat("b", 1<<17),
+			want: "FILE:2: line longer than 65536 bytes",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := Options{HTML: c.html}
@@ -253,7 +271,8 @@ func TestNewRefuses(t *testing.T) {
 				o.StopWords = []string{path}
 			}
 			_, err := New(o)
-			if want := strings.ReplaceAll(c.want, "FILE", path); err == nil || !strings.Contains(err.Error(), want) {
+			if want := strings.ReplaceAll(c.want, "FILE", path); err == nil ||
+				!strings.Contains(err.Error(), want) {
 				t.Errorf("error %v\n  want %s", err, want)
 			}
 		})

@@ -62,7 +62,8 @@ func TestWordsAreTokens(t *testing.T) {
 		if !slices.EqualFunc(got, want, func(a, b Token) bool {
 			return string(a.Word) == string(b.Word) && a.Hash == b.Hash && a.Count == b.Count
 		}) {
-			t.Fatalf("words of %.200q and %.200q\n got %.1000s\nwant %.1000s", title, text, tokens(counts(got)), tokens(counts(want)))
+			t.Fatalf("words of %.200q and %.200q\n got %.1000s\nwant %.1000s", title, text,
+				tokens(counts(got)), tokens(counts(want)))
 		}
 	}
 }
@@ -80,7 +81,8 @@ func TestCounterIsUsedAgain(t *testing.T) {
 			t.Errorf("%d tokens, of which only %d differ", len(got), n)
 		}
 		if got, want := counts(got), plain.tokens(title, text); !maps.Equal(got, want) {
-			t.Fatalf("tokens of %.200q and %.200q\n got %.1000s\nwant %.1000s", title, text, tokens(got), tokens(want))
+			t.Fatalf("tokens of %.200q and %.200q\n got %.1000s\nwant %.1000s", title, text, tokens(got),
+				tokens(want))
 		}
 	}
 }
@@ -145,8 +147,10 @@ func TestCounterLetsGoOfGiants(t *testing.T) {
 		if want := "台风 登陆"; tokens(counts(got)) != want {
 			t.Errorf("after a giant: %s, want %s", tokens(counts(got)), want)
 		}
-		if cap(counter.text) > maxKeptText || cap(counter.tokens) > maxKeptTokens || cap(counter.table.slots) > 4*maxKeptTokens {
-			t.Errorf("a Counter holds %d bytes, %d tokens and %d slots", cap(counter.text), cap(counter.tokens), cap(counter.table.slots))
+		if cap(counter.text) > maxKeptText || cap(counter.tokens) > maxKeptTokens ||
+			cap(counter.table.slots) > 4*maxKeptTokens {
+			t.Errorf("a Counter holds %d bytes, %d tokens and %d slots", cap(counter.text),
+				cap(counter.tokens), cap(counter.table.slots))
 		}
 	}
 }
@@ -212,7 +216,8 @@ func TestTrie(t *testing.T) {
 				t.Fatalf("%d codes: %v has a child by code 0", codes, w)
 			}
 		}
-		if free := len(slices.DeleteFunc(slices.Clone(trie[codes:]), func(n node) bool { return n.check != 0 })); free > len(trie)/10+2*codes {
+		if free := len(slices.DeleteFunc(slices.Clone(trie[codes:]),
+			func(n node) bool { return n.check != 0 })); free > len(trie)/10+2*codes {
 			t.Errorf("%d codes: %d of %d nodes are free", codes, free, len(trie))
 		}
 	}

@@ -54,7 +54,8 @@ func parseTree(page string) (*html.Node, error) {
 // isQuirks reports whether a doctype is an old one, with which a table may stand in a paragraph.
 func isQuirks(doctype string) bool {
 	doctype = strings.ToLower(doctype)
-	return strings.Contains(doctype, "public") && !strings.Contains(doctype, "xhtml") && !strings.Contains(doctype, "http:")
+	return strings.Contains(doctype, "public") && !strings.Contains(doctype, "xhtml") &&
+		!strings.Contains(doctype, "http:")
 }
 
 // A treeBuilder makes a tree of the tags and texts of a page in one pass.

@@ -50,7 +50,10 @@ func TestParseTree(t *testing.T) {
 		{"<ul><li>a<ul><li>b</ul><li>c</ul>", "(ul (li a(ul (li b)))(li c))"},
 		{"<dl><dt>a<dd>b<dt>c</dl>d", "(dl (dt a)(dd b)(dt c))d"},
 		{"<h1>a<h2>b</h1>c", "(h1 a)(h2 b)c"},
-		{"<select><option>a<option>b<optgroup><option>c</select>d", "(select (option a)(option b)(optgroup (option c)))d"},
+		{
+			"<select><option>a<option>b<optgroup><option>c</select>d",
+			"(select (option a)(option b)(optgroup (option c)))d",
+		},
 		{"<ruby>a<rp>(<rt>b<rp>)</ruby>", "(ruby a(rp ()(rt b)(rp )))"},
 		{"<p>a</div>b</p>c</p>", "(p ab)c(p )"},
 		{"<button>a<button>b</button>c", "(button a)(button b)c"},
@@ -71,16 +74,25 @@ func TestParseTree(t *testing.T) {
 		{"<table><td>a<td>b<tr><th>c</table>d", "(table (tbody (tr (td a)(td b))(tr (th c))))d"},
 		{"<table>a<tr>b<td>c<div>d<td>e</table>", "ab(table (tbody (tr (td c(div d))(td e))))"},
 		{"<table><div>a</div><tr><td>b</table>", "(div a)(table (tbody (tr (td b))))"},
-		{"<table><tr><td><table><tr><td>a</table>b<td>c</table>", "(table (tbody (tr (td (table (tbody (tr (td a))))b)(td c))))"},
+		{
+			"<table><tr><td><table><tr><td>a</table>b<td>c</table>",
+			"(table (tbody (tr (td (table (tbody (tr (td a))))b)(td c))))",
+		},
 		{"<table><table>a</table>b", "(table )a(table )b"},
-		{"<table><caption>a<col><thead><tr><td>b<tbody><tr><td>c</table>", "(table (caption a)(colgroup (col ))(thead (tr (td b)))(tbody (tr (td c))))"},
+		{
+			"<table><caption>a<col><thead><tr><td>b<tbody><tr><td>c</table>",
+			"(table (caption a)(colgroup (col ))(thead (tr (td b)))(tbody (tr (td c))))",
+		},
 		{"a<td>b<tr>c", "abc"},
 		{"<p>a<table><td>b</table>c", "(p a(table (tbody (tr (td b))))c)"},
 		{"<!doctype html><p>a<table><td>b</table>c", "(p a)(table (tbody (tr (td b))))c"},
 
 		// What is left out, and what stays of it.
 		{"a<script>b</script><style>c</style><!-- d --><noembed>e</noembed>f", "af"},
-		{"a<svg><title>b</title><svg>c</svg>d</svg>e<svg/>f<svg>g<div>h</div>", "a(svg )e(svg )f(svg )(div h)"},
+		{
+			"a<svg><title>b</title><svg>c</svg>d</svg>e<svg/>f<svg>g<div>h</div>",
+			"a(svg )e(svg )f(svg )(div h)",
+		},
 		{"a<iframe src=//youtube.com/x>b</iframe>c", "a(iframe data=//youtube.com )c"},
 		{"<title>a</title><link href=x>b<title>c</title>d", "(title a)(title c)bd"},
 		{"<head><template><div>a</template></head>b<template>c</template>", "b(template c)"},
@@ -89,10 +101,22 @@ func TestParseTree(t *testing.T) {
 
 		// Attributes.
 		{`<p id=a class=" b  c" onclick=d title=e hidden=f>`, "(p id=a class= b  c hidden= )"},
-		{`<p style="color:red"><p style="x; DISPLAY : NONE"><p style=visibility:hidden>`, "(p )(p style=display:none )(p style=display:none )"},
-		{"<meta charset=x><meta name=description content=x><meta property=og:title content=a><p>", "(meta property=og:title content=a )(p )"},
-		{"<img><img src=x width=1><img alt=x.jpg><image srcset=x>", "(img src=x )(img src=x )(img src=x )"},
-		{"<figure a=1 b=/x.jpg c=/y.jpg></figure><a href=y rel=author>", "(figure data-src=/x.jpg )(a href=y rel=author )"},
+		{
+			`<p style="color:red"><p style="x; DISPLAY : NONE"><p style=visibility:hidden>`,
+			"(p )(p style=display:none )(p style=display:none )",
+		},
+		{
+			"<meta charset=x><meta name=description content=x><meta property=og:title content=a><p>",
+			"(meta property=og:title content=a )(p )",
+		},
+		{
+			"<img><img src=x width=1><img alt=x.jpg><image srcset=x>",
+			"(img src=x )(img src=x )(img src=x )",
+		},
+		{
+			"<figure a=1 b=/x.jpg c=/y.jpg></figure><a href=y rel=author>",
+			"(figure data-src=/x.jpg )(a href=y rel=author )",
+		},
 		{"<html lang=zh class=a><body id=b><body id=c class=d>", ""},
 
 		// Images for browsers without scripts.
@@ -116,7 +140,10 @@ func TestParseTree(t *testing.T) {
 // Of a page whose elements are closed in order, the tree is the one that HTML's own rules give.
 func TestTreeOfWellFormedPages(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	blocks := []string{"div", "section", "article", "blockquote", "header", "form", "fieldset", "ul", "table", "p", "h2", "dl", "select"}
+	blocks := []string{
+		"div", "section", "article", "blockquote", "header", "form", "fieldset", "ul", "table", "p", "h2",
+		"dl", "select",
+	}
 	inlines := []string{"b", "i", "span", "a", "em", "code", "font", "label", "x-y", "ins"}
 	var content func(inline, form, link bool, depth int) string
 	content = func(inline, form, link bool, depth int) string {
@@ -141,7 +168,8 @@ func TestTreeOfWellFormedPages(t *testing.T) {
 			case "dl":
 				b.WriteString("<dt>" + in(true) + "</dt><dd>" + in(false) + "</dd>")
 			case "table":
-				b.WriteString("<caption>x</caption><thead><tr><th>x</th></tr></thead><tbody><tr><td>" + in(false) + "</td> <td>" + in(false) + "</td></tr> </tbody>")
+				b.WriteString("<caption>x</caption><thead><tr><th>x</th></tr></thead><tbody><tr><td>" +
+					in(false) + "</td> <td>" + in(false) + "</td></tr> </tbody>")
 			case "select":
 				b.WriteString("<option>x</option><option>y</option>")
 			case "p", "h2":
@@ -154,7 +182,8 @@ func TestTreeOfWellFormedPages(t *testing.T) {
 		return b.String()
 	}
 	for range 2000 {
-		page := "<!doctype html><html><head><title>x</title></head><body>" + content(false, false, false, 6) + "</body></html>"
+		page := "<!doctype html><html><head><title>x</title></head><body>" +
+			content(false, false, false, 6) + "</body></html>"
 		want, err := html.Parse(strings.NewReader(page))
 		if err != nil {
 			t.Fatal(err)
@@ -206,7 +235,10 @@ func FuzzParseTree(f *testing.F) {
 	for _, page := range hostilePages(300) {
 		f.Add(page)
 	}
-	special := []string{"<svg", "<math", "<template", "<frame", "<plaintext", "<title", "<select", "<head", "<caption", "<col"}
+	special := []string{
+		"<svg", "<math", "<template", "<frame", "<plaintext", "<title", "<select", "<head", "<caption",
+		"<col",
+	}
 	f.Fuzz(func(t *testing.T, page string) {
 		root, err := parseTree(page)
 		if err != nil {

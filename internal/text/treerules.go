@@ -11,7 +11,8 @@ func (b *treeBuilder) start(t tag) {
 	case b.skips > 0 && t.atom == b.skipped && !t.closed:
 		b.skips++
 		return
-	case b.skips > 0 && (b.skipped != atom.Svg || !isSpecial(t.atom) || isLeftOut(t.atom) || t.atom == atom.Title):
+	case b.skips > 0 && (b.skipped != atom.Svg || !isSpecial(t.atom) || isLeftOut(t.atom) ||
+		t.atom == atom.Title):
 		return
 	case b.skips > 0: // nobody has closed the drawing
 		b.skips = 0
@@ -101,7 +102,8 @@ func (b *treeBuilder) endBefore(a atom.Atom) {
 	case atom.Input:
 		b.close(isScope, atom.Select)
 	case atom.Option, atom.Optgroup:
-		if top := b.top().node.DataAtom; top == atom.Option || top == atom.Optgroup && a == atom.Optgroup {
+		if top := b.top().node.DataAtom; top == atom.Option || top == atom.Optgroup &&
+			a == atom.Optgroup {
 			b.pop(len(b.open) - 1)
 		}
 	case atom.Rb, atom.Rtc, atom.Rp, atom.Rt:
@@ -109,7 +111,8 @@ func (b *treeBuilder) endBefore(a atom.Atom) {
 			b.pop(len(b.open) - 1)
 		}
 	case atom.Table:
-		if i := b.find(noBounds, atom.Table, atom.Td, atom.Th, atom.Caption); i > 0 && b.open[i].node.DataAtom == atom.Table {
+		if i := b.find(noBounds, atom.Table, atom.Td, atom.Th, atom.Caption); i > 0 &&
+			b.open[i].node.DataAtom == atom.Table {
 			b.pop(i) // it is not in a cell of it
 		}
 	}

@@ -45,11 +45,13 @@ func newUserWords() *gse.Segmenter {
 func addWord(seg *gse.Segmenter, n *normalizer, line string) error {
 	fields := strings.Fields(line)
 	if len(fields) > 3 {
-		return fmt.Errorf("%q has %d fields: want word, frequency, part of speech; a word has no spaces", line, len(fields))
+		return fmt.Errorf("%q has %d fields: want word, frequency, part of speech; a word has no spaces",
+			line, len(fields))
 	}
 	word := n.normalize(fields[0])
 	if !isWord(word) {
-		return fmt.Errorf("word %q can never match: text is split at all but letters and numbers", fields[0])
+		return fmt.Errorf("word %q can never match: text is split at all but letters and numbers",
+			fields[0])
 	}
 	if utf8.RuneCountInString(word) > maxWordLen {
 		return fmt.Errorf("word %q is longer than %d characters", fields[0], maxWordLen)
@@ -59,7 +61,8 @@ func addWord(seg *gse.Segmenter, n *normalizer, line string) error {
 		var err error
 		frequency, err = strconv.ParseFloat(fields[1], 64)
 		if err != nil || !(frequency >= 1 && frequency <= maxFrequency) {
-			return fmt.Errorf("frequency %q of word %q is no number from 1 to 1e9; without one a word gets %d",
+			return fmt.Errorf("frequency %q of word %q is no number from 1 to 1e9; without one a word "+
+				"gets %d",
 				fields[1], fields[0], defaultFrequency)
 		}
 	}

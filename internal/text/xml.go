@@ -16,7 +16,8 @@ func isXML(s string) bool {
 	if !strings.HasPrefix(s, "<") {
 		return false
 	}
-	declared := strings.HasPrefix(s, "<?xml ") || strings.HasPrefix(s, "<?xml\t") || strings.HasPrefix(s, "<?xml\n")
+	declared := strings.HasPrefix(s, "<?xml ") || strings.HasPrefix(s, "<?xml\t") ||
+		strings.HasPrefix(s, "<?xml\n")
 	z := html.NewTokenizer(strings.NewReader(s))
 	for {
 		switch z.Next() {

@@ -41,14 +41,24 @@ func TestPlainXML(t *testing.T) {
 		{"elements separate words", "<doc><x>台风</x><y>登陆</y></doc>", "台风 登陆"},
 		{"inline elements join", "<nitf><p>台<em>风</em>登<a href='x'>陆</a></p></nitf>", "台风登陆"},
 		{"title is no raw text", "<rss><title><![CDATA[台风]]></title><item/></rss>", "台风"},
-		{"attributes, comments and instructions are no text", "<doc id='x'><!-- y --><?z w?><a title='v'>台风</a></doc>", "台风"},
+		{
+			"attributes, comments and instructions are no text",
+			"<doc id='x'><!-- y --><?z w?><a title='v'>台风</a></doc>", "台风",
+		},
 		{"references", "<doc>A&amp;B &#20013;&#x56fd;</doc>", "A&B 中国"},
 		{"CDATA", "<doc><![CDATA[台风 <登陆> & &lt;]]></doc>", "台风 <登陆> & &lt;"},
 		{"CDATA joins what is around it", "<doc>台<![CDATA[风]]>眼</doc>", "台风眼"},
-		{"HTML in CDATA", "<rss><description><![CDATA[<p>台<b>风</b>&amp;</p><script>x</script>]]></description></rss>", "台风&"},
+		{
+			"HTML in CDATA",
+			"<rss><description><![CDATA[<p>台<b>风</b>&amp;</p><script>x</script>]]></description></rss>",
+			"台风&",
+		},
 		{"escaped HTML", "<rss><description>&lt;p&gt;台风&lt;/p&gt;</description></rss>", "台风"},
 		{"angle brackets that are no HTML", "<doc>List&lt;String&gt; a</doc>", "List<String> a"},
-		{"elements named as in HTML", "<newsItem><head>一</head><body><template>二</template></body></newsItem>", "一 二"},
+		{
+			"elements named as in HTML",
+			"<newsItem><head>一</head><body><template>二</template></body></newsItem>", "一 二",
+		},
 		{"not closed", "<doc><x>台风<y>登陆", "台风 登陆"},
 		{"CDATA not closed", "<doc><![CDATA[台风", "台风"},
 	} {

@@ -106,7 +106,8 @@ func (d *decoder) entry(path, shown, name string, pos Position, node ast.Node) {
 	v, known := d.values[path]
 	switch {
 	case strings.Contains(name, "."):
-		d.Report(pos, shown, "", "unknown key: a dot does not nest; write each part on a line of its own, indented")
+		d.Report(pos, shown, "",
+			"unknown key: a dot does not nest; write each part on a line of its own, indented")
 	case d.sections[path]:
 		d.section(path, pos, node)
 	case !known:
@@ -161,7 +162,8 @@ func (d *decoder) scalar(path string, pos Position, v value.Value, node ast.Node
 		return
 	}
 	text, err := d.resolve(raw, v.Trait())
-	if err == nil && text == "" && raw != "" && v.Trait() == value.Secret && !strings.HasSuffix(raw, ":}") {
+	if err == nil && text == "" && raw != "" && v.Trait() == value.Secret &&
+		!strings.HasSuffix(raw, ":}") {
 		// A variable or file that a deployment forgot would otherwise turn off what the secret is for.
 		err = errors.New(`is empty where it comes from: give it there, or write "" for none`)
 	}
@@ -186,7 +188,8 @@ func (d *decoder) resolve(raw string, t value.Trait) (string, error) {
 	}
 	text, err := interpolate(path, d.source.Env)
 	if variable := (variableError{}); t == value.Secret && errors.As(err, &variable) {
-		err = errors.New("an environment variable that it names " + variable.problem) // the name may be part of a password
+		// the name may be part of a password
+		err = errors.New("an environment variable that it names " + variable.problem)
 	}
 	if err != nil || text == "" && !inFile || t == value.PlainText || t == value.Secret && !inFile {
 		return text, err
@@ -198,7 +201,9 @@ func (d *decoder) resolve(raw string, t value.Trait) (string, error) {
 	case t != value.Secret:
 		return "", fmt.Errorf("cannot read the file: %w", err)
 	case errors.As(err, &failed):
-		return "", fmt.Errorf("cannot read the file that it names, as seen from %s: %w", d.dir, failed.Err) // a password may begin with file:
+		// a password may begin with file:
+		return "", fmt.Errorf("cannot read the file that it names, as seen from %s: %w", d.dir,
+			failed.Err)
 	default:
 		return "", errors.New("cannot read the file that it names")
 	}

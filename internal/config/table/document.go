@@ -19,9 +19,9 @@ import (
 	"github.com/clusterd/clusterd/internal/redacted"
 )
 
-// Limits of a document. The parser's time grows with the square of the number of tokens and its stack
-// with the depth, so both are bounded before it runs. A configuration with every
-// key needs some 200 tokens and a depth of 3.
+// Limits of a document. The parser's time grows with the square of the number of tokens and its
+// stack with the depth, so both are bounded before it runs. A configuration with every key needs
+// some 200 tokens and a depth of 3.
 const (
 	MaxBytes  = 1 * value.MiB // that a document may have
 	maxTokens = 10_000
@@ -32,7 +32,8 @@ const (
 // there is none.
 func document(data []byte) (ast.Node, *Error) {
 	if len(data) > MaxBytes {
-		return nil, &Error{Problem: fmt.Sprintf("is larger than %s, the most that a configuration may have", value.FormatSize(MaxBytes))}
+		return nil, &Error{Problem: fmt.Sprintf("is larger than %s, the most that a configuration may "+
+			"have", value.FormatSize(MaxBytes))}
 	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if err := checkCharacters(data); err != nil {
@@ -58,11 +59,15 @@ func checkCharacters(data []byte) *Error {
 		r, width := utf8.DecodeRune(rest)
 		switch {
 		case r == utf8.RuneError && width == 1:
-			return &Error{Line: line, Column: column, Problem: "has a byte that is not UTF-8: save the file as UTF-8"}
+			return &Error{
+				Line: line, Column: column, Problem: "has a byte that is not UTF-8: save the file as UTF-8",
+			}
 		case r == '\n':
 			line, column = line+1, 0
 		case r != '\t' && r != '\r' && r <= unicode.MaxLatin1 && unicode.IsControl(r) && r != '\u0085':
-			return &Error{Line: line, Column: column, Problem: "has a control character, which YAML does not allow"}
+			return &Error{
+				Line: line, Column: column, Problem: "has a control character, which YAML does not allow",
+			}
 		}
 		column++
 		rest = rest[width:]
@@ -84,7 +89,9 @@ func withoutComments(tokens token.Tokens) token.Tokens {
 // style an indicator nests below the indicators to its left.
 func checkTokens(tokens token.Tokens) *Error {
 	if len(tokens) > maxTokens {
-		return at(tokens[maxTokens], fmt.Sprintf("has more than %d tokens of YAML, the most that a configuration may have", maxTokens))
+		return at(tokens[maxTokens],
+			fmt.Sprintf("has more than %d tokens of YAML, the most that a configuration may have",
+				maxTokens))
 	}
 	flow := 0
 	var columns []int
@@ -122,8 +129,8 @@ func columnOf(tk *token.Token) int {
 	return tk.Position.Column
 }
 
-// quoted is what the parser quotes of a file: parts of words, which may be those of a secret. What it quotes of its
-// own are indicators.
+// quoted is what the parser quotes of a file: parts of words, which may be those of a secret. What
+// it quotes of its own are indicators.
 var quoted = regexp.MustCompile(`"(\\.|[^"\\])*"?|'(\\.|[^'\\])*'?`)
 
 func hidden(text string) string {
@@ -139,7 +146,8 @@ func syntaxError(err error) *Error {
 	if !errors.As(err, &detailed) || detailed.GetToken() == nil {
 		return &Error{Problem: "is not YAML"}
 	}
-	tk, problem := detailed.GetToken(), "is not YAML: "+quoted.ReplaceAllStringFunc(detailed.GetMessage(), hidden)
+	tk, problem := detailed.GetToken(), "is not YAML: "+
+		quoted.ReplaceAllStringFunc(detailed.GetMessage(), hidden)
 	if tk.Type == token.MappingStartType && tk.Prev != nil && strings.HasSuffix(tk.Prev.Value, "$") {
 		problem += ": within [ ] and { } put quotes around \"${NAME}\""
 	}

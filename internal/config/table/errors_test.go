@@ -7,9 +7,18 @@ func TestError(t *testing.T) {
 		err  Error
 		want string
 	}{
-		{Error{"news.yaml", 12, 13, "cluster.distance", "9", "must be between 0 and 6"}, "news.yaml:12:13: cluster.distance: 9: must be between 0 and 6"},
-		{Error{"news.yaml", 12, 13, "input.group", "", "must not be empty"}, "news.yaml:12:13: input.group: must not be empty"},
-		{Error{Key: "input.group", Value: " ", Problem: "must not be empty"}, `input.group: " ": must not be empty`},
+		{
+			Error{"news.yaml", 12, 13, "cluster.distance", "9", "must be between 0 and 6"},
+			"news.yaml:12:13: cluster.distance: 9: must be between 0 and 6",
+		},
+		{
+			Error{"news.yaml", 12, 13, "input.group", "", "must not be empty"},
+			"news.yaml:12:13: input.group: must not be empty",
+		},
+		{
+			Error{Key: "input.group", Value: " ", Problem: "must not be empty"},
+			`input.group: " ": must not be empty`,
+		},
 		{Error{File: "news.yaml", Problem: "cannot be read"}, "news.yaml: cannot be read"},
 		{Error{Line: 1, Column: 2, Problem: "is wrong"}, "1:2: is wrong"},
 		{Error{Problem: "is wrong"}, "is wrong"},

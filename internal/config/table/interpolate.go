@@ -40,7 +40,8 @@ func expand(reference string, env func(string) (string, bool)) (string, error) {
 	name, fallback, hasDefault := strings.Cut(reference, ":")
 	if !isVariable(name) {
 		// The reference is not shown: it may be part of a password.
-		return "", errors.New("has ${ } without the name of a variable: write ${NAME}, ${NAME:default}, or $${ for a literal ${")
+		return "", errors.New("has ${ } without the name of a variable: write ${NAME}, " +
+			"${NAME:default}, or $${ for a literal ${")
 	}
 	text, set := env(name)
 	switch {

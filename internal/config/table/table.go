@@ -107,7 +107,9 @@ func (f *File) Failed(paths ...string) bool {
 // Report adds a mistake of the key at path, to which text was given. A secret is masked.
 func (f *File) Report(pos Position, path, text, problem string) {
 	f.failed[path] = true
-	e := Error{File: f.source.File, Line: pos.Line, Column: pos.Column, Key: path, Value: text, Problem: problem}
+	e := Error{
+		File: f.source.File, Line: pos.Line, Column: pos.Column, Key: path, Value: text, Problem: problem,
+	}
 	if v, ok := f.values[path]; ok && v.Trait() == value.Secret && text != "" {
 		e.Value = redacted.Mask
 	}

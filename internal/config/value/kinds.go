@@ -146,7 +146,8 @@ func checkListen(s string) error {
 		s = "0.0.0.0" + s
 	}
 	if checkHostPort(s) != nil {
-		return errors.New(`must be host:port, such as 127.0.0.1:8080 or :8080, with a port between 1 and 65535, or "" for nowhere`)
+		return errors.New(
+			`must be host:port, such as 127.0.0.1:8080 or :8080, with a port between 1 and 65535, or "" for nowhere`)
 	}
 	return nil
 }

@@ -73,7 +73,10 @@ func TestDurations(t *testing.T) {
 			t.Errorf("formatDuration(%v) = %s, want %s", d, got, want.written)
 		}
 	}
-	for _, text := range []string{"", "d", "7", "7 d", "-1d", "1.5d", "1d-2h", "1d+2h", "1d1d", "7days", "106752d", "106751d24h", "99999999999999999999d"} {
+	for _, text := range []string{
+		"", "d", "7", "7 d", "-1d", "1.5d", "1d-2h", "1d+2h", "1d1d",
+		"7days", "106752d", "106751d24h", "99999999999999999999d",
+	} {
 		if d, err := parseDuration(text); err == nil {
 			t.Errorf("parseDuration(%q) = %v, want an error", text, d)
 		}

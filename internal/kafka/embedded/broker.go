@@ -1,6 +1,6 @@
 // Package embedded is an embedded Kafka broker for the demo, for trying clusterd without a Kafka,
-// and for tests. An address and a directory go in; a broker comes out that any Kafka client can use.
-// It has one event loop and no replication: it is not for production.
+// and for tests. An address and a directory go in; a broker comes out that any Kafka client can
+// use. It has one event loop and no replication: it is not for production.
 package embedded
 
 import (

@@ -39,7 +39,10 @@ func newClient(t *testing.T, b *embedded.Broker) *kafka.Client {
 
 func write(t *testing.T, b *embedded.Broker, topic string, values ...string) {
 	t.Helper()
-	w := &kafkago.Writer{Addr: kafkago.TCP(b.Address()), Topic: topic, RequiredAcks: kafkago.RequireAll, BatchTimeout: time.Millisecond}
+	w := &kafkago.Writer{
+		Addr: kafkago.TCP(b.Address()), Topic: topic, RequiredAcks: kafkago.RequireAll,
+		BatchTimeout: time.Millisecond,
+	}
 	defer w.Close()
 	for _, v := range values {
 		if err := w.WriteMessages(t.Context(), kafkago.Message{Value: []byte(v)}); err != nil {
@@ -51,7 +54,9 @@ func write(t *testing.T, b *embedded.Broker, topic string, values ...string) {
 // read reads n records from the beginning of partition 0.
 func read(t *testing.T, b *embedded.Broker, topic string, n int) string {
 	t.Helper()
-	r := kafkago.NewReader(kafkago.ReaderConfig{Brokers: []string{b.Address()}, Topic: topic, MaxWait: 100 * time.Millisecond})
+	r := kafkago.NewReader(kafkago.ReaderConfig{
+		Brokers: []string{b.Address()}, Topic: topic, MaxWait: 100 * time.Millisecond,
+	})
 	defer r.Close()
 	var values []string
 	for range n {
@@ -71,7 +76,8 @@ func TestTopicWithoutANumberOfPartitions(t *testing.T) {
 	if err := client.CreateTopic(t.Context(), kafka.TopicSpec{Name: "articles"}); err != nil {
 		t.Fatal(err)
 	}
-	if partitions, err := client.Partitions(t.Context(), "articles"); err != nil || len(partitions) != embedded.Partitions {
+	if partitions, err := client.Partitions(t.Context(), "articles"); err != nil ||
+		len(partitions) != embedded.Partitions {
 		t.Errorf("partitions = %v, %v; want %d", partitions, err, embedded.Partitions)
 	}
 }
@@ -79,7 +85,8 @@ func TestTopicWithoutANumberOfPartitions(t *testing.T) {
 func TestTheFolderKeepsTopicsAndRecords(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "made", "by", "it")
 	b := start(t, anyPort, dir)
-	if err := newClient(t, b).CreateTopic(t.Context(), kafka.TopicSpec{Name: "articles", Partitions: 1}); err != nil {
+	if err := newClient(t, b).CreateTopic(t.Context(),
+		kafka.TopicSpec{Name: "articles", Partitions: 1}); err != nil {
 		t.Fatal(err)
 	}
 	write(t, b, "articles", "大桥", "通车")
@@ -103,7 +110,8 @@ func TestTheFolderKeepsTopicsAndRecords(t *testing.T) {
 
 func TestWithoutAFolderNothingIsKept(t *testing.T) {
 	b := start(t, anyPort, "")
-	if err := newClient(t, b).CreateTopic(t.Context(), kafka.TopicSpec{Name: "articles", Partitions: 1}); err != nil {
+	if err := newClient(t, b).CreateTopic(t.Context(),
+		kafka.TopicSpec{Name: "articles", Partitions: 1}); err != nil {
 		t.Fatal(err)
 	}
 	address := b.Address()
@@ -116,7 +124,8 @@ func TestWithoutAFolderNothingIsKept(t *testing.T) {
 	if b.Address() != address {
 		t.Errorf("address = %s, want %s", b.Address(), address)
 	}
-	if _, err := newClient(t, b).Partitions(t.Context(), "articles"); !errors.Is(err, kafka.ErrNoTopic) {
+	if _, err := newClient(t, b).Partitions(t.Context(), "articles"); !errors.Is(err,
+		kafka.ErrNoTopic) {
 		t.Errorf("the topic: %v, want none", err)
 	}
 }
@@ -138,8 +147,9 @@ func TestOneBrokerAnAddress(t *testing.T) {
 	defer b.Close()
 	dir := t.TempDir()
 	_, err := embedded.Start(b.Address(), dir, discard)
-	if !errors.Is(err, syscall.EADDRINUSE) || !strings.HasPrefix(err.Error(), "starting the embedded broker: "+b.Address()+
-		" is taken, perhaps by another broker: give another port in kafka.brokers (") {
+	if !errors.Is(err, syscall.EADDRINUSE) || !strings.HasPrefix(err.Error(),
+		"starting the embedded broker: "+b.Address()+
+			" is taken, perhaps by another broker: give another port in kafka.brokers (") {
 		t.Errorf("error = %v", err)
 	}
 	start(t, anyPort, dir).Close() // the failure left no lock
@@ -153,8 +163,10 @@ func TestStartErrors(t *testing.T) {
 	for name, tt := range map[string]struct{ address, dir, want string }{
 		"a file for a directory": {anyPort, file, "the embedded broker's folder: "},
 		"below a file":           {anyPort, filepath.Join(file, "dir"), "the embedded broker's folder: "},
-		"no such address":        {"192.0.2.1:9092", "", "starting the embedded broker on 192.0.2.1:9092: "},
-		"no port":                {"127.0.0.1", "", "starting the embedded broker on 127.0.0.1: "},
+		"no such address": {
+			"192.0.2.1:9092", "", "starting the embedded broker on 192.0.2.1:9092: ",
+		},
+		"no port": {"127.0.0.1", "", "starting the embedded broker on 127.0.0.1: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := embedded.Start(tt.address, tt.dir, discard)
@@ -169,11 +181,13 @@ func TestStartErrors(t *testing.T) {
 func TestTheLogIsQuiet(t *testing.T) {
 	for level, want := range map[slog.Level]bool{slog.LevelInfo: false, slog.LevelDebug: true} {
 		var log wait.Buffer
-		b, err := embedded.Start(anyPort, t.TempDir(), slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: level})))
+		b, err := embedded.Start(anyPort, t.TempDir(),
+			slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: level})))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := newClient(t, b).CreateTopic(t.Context(), kafka.TopicSpec{Name: "articles"}); err != nil {
+		if err := newClient(t, b).CreateTopic(t.Context(),
+			kafka.TopicSpec{Name: "articles"}); err != nil {
 			t.Fatal(err)
 		}
 		write(t, b, "articles", "x")

@@ -15,9 +15,10 @@ import (
 func TestSnappy(t *testing.T) {
 	plain := bytes.Repeat([]byte("a text that is said again, and again. "), 10_000)
 	for name, encoded := range map[string][]byte{
-		"one block":                snappy.Encode(nil, plain),
-		"framed":                   kafkatest.SnappyJava(plain),
-		"one stream after another": slices.Concat(kafkatest.SnappyJava(plain[:100_001]), kafkatest.SnappyJava(nil), kafkatest.SnappyJava(plain[100_001:])),
+		"one block": snappy.Encode(nil, plain),
+		"framed":    kafkatest.SnappyJava(plain),
+		"one stream after another": slices.Concat(kafkatest.SnappyJava(plain[:100_001]),
+			kafkatest.SnappyJava(nil), kafkatest.SnappyJava(plain[100_001:])),
 	} {
 		if got, err := io.ReadAll(newSnappyReader(encoded)); err != nil || !bytes.Equal(got, plain) {
 			t.Errorf("%s: %d bytes of %d, %v", name, len(got), len(plain), err)

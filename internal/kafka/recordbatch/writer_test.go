@@ -52,12 +52,16 @@ func TestSizeIsAnUpperBound(t *testing.T) {
 		r := kafkatest.RandomRecord(random, n)
 		data := encoded(t, "lz4", r)
 		if got := Size(&r); got < len(data) {
-			t.Errorf("Size = %d, but %d bytes with a value of %d and %d headers", got, len(data), len(r.Value), len(r.Headers))
+			t.Errorf("Size = %d, but %d bytes with a value of %d and %d headers", got, len(data),
+				len(r.Value), len(r.Headers))
 		}
 	}
 	headers := kafka.Record{Time: time.UnixMilli(1)}
 	for range 10_000 {
-		headers.Headers = append(headers.Headers, kafka.Header{Key: string(kafkatest.RandomBytes(random, 200)), Value: kafkatest.RandomBytes(random, 70)})
+		headers.Headers = append(headers.Headers,
+			kafka.Header{
+				Key: string(kafkatest.RandomBytes(random, 200)), Value: kafkatest.RandomBytes(random, 70),
+			})
 	}
 	if data := encoded(t, "lz4", headers); Size(&headers) < len(data) {
 		t.Errorf("many headers: Size = %d, but %d bytes", Size(&headers), len(data))
@@ -68,7 +72,8 @@ func TestSizeIsAnUpperBound(t *testing.T) {
 func decode(t *testing.T, data []byte) (*protocol.RecordBatch, []protocol.Record) {
 	t.Helper()
 	var set protocol.RecordSet
-	if _, err := set.ReadFrom(bytes.NewBuffer(append(binary.BigEndian.AppendUint32(nil, uint32(len(data))), data...))); err != nil {
+	if _, err := set.ReadFrom(bytes.NewBuffer(append(binary.BigEndian.AppendUint32(nil,
+		uint32(len(data))), data...))); err != nil {
 		t.Fatal(err)
 	}
 	stream := set.Records.(*protocol.RecordStream)
@@ -119,9 +124,15 @@ func TestEncodedBatchesAreWhatOthersRead(t *testing.T) {
 		want := kmsg.RecordBatch{
 			FirstOffset: 0, Length: int32(len(data) - 12), PartitionLeaderEpoch: -1, Magic: 2,
 			CRC:        int32(crc32.Checksum(data[21:], crc32.MakeTable(crc32.Castagnoli))),
-			Attributes: 1<<4 | 3, LastOffsetDelta: int32(len(records) - 1), FirstTimestamp: records[0].Time.UnixMilli(),
-			MaxTimestamp: slices.MaxFunc(records, func(a, b kafka.Record) int { return a.Time.Compare(b.Time) }).Time.UnixMilli(),
-			ProducerID:   producer.ProducerID, ProducerEpoch: producer.Epoch, FirstSequence: producer.Sequence, NumRecords: int32(len(records)),
+			Attributes: 1<<4 | 3, LastOffsetDelta: int32(len(records) - 1),
+			FirstTimestamp: records[0].Time.UnixMilli(),
+			MaxTimestamp: slices.MaxFunc(records, func(a,
+				b kafka.Record,
+			) int {
+				return a.Time.Compare(b.Time)
+			}).Time.UnixMilli(),
+			ProducerID: producer.ProducerID, ProducerEpoch: producer.Epoch,
+			FirstSequence: producer.Sequence, NumRecords: int32(len(records)),
 		}
 		raw.Records = nil
 		if fmt.Sprint(raw) != fmt.Sprint(want) {
@@ -129,8 +140,10 @@ func TestEncodedBatchesAreWhatOthersRead(t *testing.T) {
 		}
 
 		batch, got := decode(t, data)
-		if batch.ProducerID != producer.ProducerID || batch.ProducerEpoch != producer.Epoch || !batch.Attributes.Transactional() || batch.Attributes.Control() {
-			t.Errorf("kafka-go reads producer %d, epoch %d, %v", batch.ProducerID, batch.ProducerEpoch, batch.Attributes)
+		if batch.ProducerID != producer.ProducerID || batch.ProducerEpoch != producer.Epoch ||
+			!batch.Attributes.Transactional() || batch.Attributes.Control() {
+			t.Errorf("kafka-go reads producer %d, epoch %d, %v", batch.ProducerID, batch.ProducerEpoch,
+				batch.Attributes)
 		}
 		if len(got) != len(records) {
 			t.Fatalf("%d records, want %d", len(got), len(records))
@@ -138,10 +151,12 @@ func TestEncodedBatchesAreWhatOthersRead(t *testing.T) {
 		for i, r := range got {
 			want := records[i]
 			key, value := readBytes(t, r.Key), readBytes(t, r.Value)
-			if !bytes.Equal(key, want.Key) || (key == nil) != (want.Key == nil) || !bytes.Equal(value, want.Value) || (value == nil) != (want.Value == nil) ||
-				!r.Time.Equal(want.Time) || r.Offset != int64(i) || !slices.EqualFunc(r.Headers, want.Headers, func(a protocol.Header, b kafka.Header) bool {
-				return a.Key == b.Key && bytes.Equal(a.Value, b.Value)
-			}) {
+			if !bytes.Equal(key, want.Key) || (key == nil) != (want.Key == nil) ||
+				!bytes.Equal(value, want.Value) || (value == nil) != (want.Value == nil) ||
+				!r.Time.Equal(want.Time) || r.Offset != int64(i) ||
+				!slices.EqualFunc(r.Headers, want.Headers, func(a protocol.Header, b kafka.Header) bool {
+					return a.Key == b.Key && bytes.Equal(a.Value, b.Value)
+				}) {
 				t.Errorf("record %d: got %+v, want %+v", i, r, want)
 			}
 		}
@@ -178,12 +193,16 @@ func TestEncodeBatchWithEachCodec(t *testing.T) {
 			}
 			theirs := make([]protocol.Record, len(records))
 			for i, r := range records {
-				theirs[i] = protocol.Record{Time: r.Time, Key: protocol.NewBytes(r.Key), Value: protocol.NewBytes(r.Value)}
+				theirs[i] = protocol.Record{
+					Time: r.Time, Key: protocol.NewBytes(r.Key), Value: protocol.NewBytes(r.Value),
+				}
 				for _, h := range r.Headers {
 					theirs[i].Headers = append(theirs[i].Headers, protocol.Header(h))
 				}
 			}
-			set := protocol.RecordSet{Version: 2, Attributes: protocol.Transactional, Records: protocol.NewRecordReader(theirs...)}
+			set := protocol.RecordSet{
+				Version: 2, Attributes: protocol.Transactional, Records: protocol.NewRecordReader(theirs...),
+			}
 			var want bytes.Buffer
 			if _, err := set.WriteTo(&want); err != nil {
 				t.Fatal(err)
@@ -198,7 +217,8 @@ func TestEncodeBatchWithEachCodec(t *testing.T) {
 // A record without a time is written now.
 func TestRecordsWithoutATime(t *testing.T) {
 	before := time.Now().Truncate(time.Millisecond)
-	_, got := decode(t, encoded(t, "lz4", kafka.Record{Topic: "t"}, kafka.Record{Topic: "t", Time: time.UnixMilli(5)}))
+	_, got := decode(t, encoded(t, "lz4", kafka.Record{Topic: "t"},
+		kafka.Record{Topic: "t", Time: time.UnixMilli(5)}))
 	if at := got[0].Time; at.Before(before) || at.After(time.Now()) {
 		t.Errorf("written at %s, want now", at)
 	}
@@ -221,9 +241,11 @@ func TestReaderReadsWhatTheWriterWrites(t *testing.T) {
 			first, second := encoded(t, codec, records...), encoded(t, codec, records[3])
 			batch, rest, err := Next(append(first, second...))
 			if err != nil || batch == nil || !bytes.Equal(rest, second) {
-				t.Fatalf("batch %v and %d bytes, %v; want the first one, and the second left", batch, len(rest), err)
+				t.Fatalf("batch %v and %d bytes, %v; want the first one, and the second left", batch, len(rest),
+					err)
 			}
-			if batch.First() != 0 || batch.Last() != 39 || batch.ProducerID() != producer.ProducerID || !batch.Transactional() || batch.Control() {
+			if batch.First() != 0 || batch.Last() != 39 || batch.ProducerID() != producer.ProducerID ||
+				!batch.Transactional() || batch.Control() {
 				t.Errorf("the batch is %+v", batch.head)
 			}
 			reader := NewReader(1 << 20)

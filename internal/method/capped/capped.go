@@ -127,13 +127,16 @@ func (b *Bucket) All(visit func(slot uint32)) {
 // Visit calls visit with the slots of those centres that the rule names, of some more than once,
 // and reports whether there were others. A live of nil means that all centres are. visit must not
 // change the bucket.
-func (b *Bucket) Visit(sketch []byte, live func(slot uint32) bool, visit func(slot uint32)) (others bool) {
+func (b *Bucket) Visit(
+	sketch []byte, live func(slot uint32) bool, visit func(slot uint32),
+) (others bool) {
 	if !b.exceeds(b.rule.Cap, live) {
 		b.All(visit)
 		return false
 	}
 	for i, list := range b.lists {
-		at := Member{Sketch: sketch}.item(b.rule.Rotations[i]) // before any that is equal, or it is the one of Seq 0
+		// before any that is equal, or it is the one of Seq 0
+		at := Member{Sketch: sketch}.item(b.rule.Rotations[i])
 		list.AscendGreaterOrEqual(at, first(b.rule.Neighbours, live, visit))
 		before := first(b.rule.Neighbours, live, visit)
 		list.DescendLessOrEqual(at, func(it item) bool { return b.same(it, at) || before(it) })
@@ -142,7 +145,8 @@ func (b *Bucket) Visit(sketch []byte, live func(slot uint32) bool, visit func(sl
 }
 
 func (b *Bucket) same(x, y item) bool {
-	return x.seq == y.seq && bytes.Equal(unsafe.Slice(x.sketch, b.size), unsafe.Slice(y.sketch, b.size))
+	return x.seq == y.seq && bytes.Equal(unsafe.Slice(x.sketch, b.size),
+		unsafe.Slice(y.sketch, b.size))
 }
 
 // exceeds reports whether more than n members are live.

@@ -12,7 +12,9 @@ import (
 )
 
 // seen returns what the rule names, word for word.
-func seen(rule capped.Rule, members map[uint64]string, sketch string, live func(seq uint64) bool) map[uint64]bool {
+func seen(
+	rule capped.Rule, members map[uint64]string, sketch string, live func(seq uint64) bool,
+) map[uint64]bool {
 	all := make(map[uint64]bool)
 	for seq := range members {
 		if live(seq) {
@@ -29,7 +31,8 @@ func seen(rule capped.Rule, members map[uint64]string, sketch string, live func(
 			return cmp.Or(strings.Compare(rotated(members[a]), rotated(members[b])), cmp.Compare(a, b))
 		})
 		at, _ := slices.BinarySearchFunc(order, rotated(sketch), func(seq uint64, to string) int {
-			return cmp.Or(strings.Compare(rotated(members[seq]), to), 1) // its place is before those that are the same
+			// its place is before those that are the same
+			return cmp.Or(strings.Compare(rotated(members[seq]), to), 1)
 		})
 		for _, seq := range order[max(0, at-rule.Neighbours):min(len(order), at+rule.Neighbours)] {
 			some[seq] = true
@@ -81,15 +84,17 @@ func TestVisit(t *testing.T) {
 					query = members[slices.Min(slices.Collect(maps.Keys(members)))]
 				}
 				want, got := seen(rule, members, query, live), make(map[uint64]bool)
-				others := c.Visit([]byte(query), func(slot uint32) bool { return live(uint64(slot)) }, func(slot uint32) {
-					if live(uint64(slot)) {
-						got[uint64(slot)] = true
-					}
-				})
+				others := c.Visit([]byte(query), func(slot uint32) bool { return live(uint64(slot)) },
+					func(slot uint32) {
+						if live(uint64(slot)) {
+							got[uint64(slot)] = true
+						}
+					})
 				if !maps.Equal(got, want) {
 					t.Fatalf("step %d: sees %v, want %v", step, got, want)
 				}
-				if alive := len(seen(capped.Rule{Cap: 1 << 30}, members, query, live)); others != (alive > rule.Cap) {
+				if alive := len(seen(capped.Rule{Cap: 1 << 30}, members, query,
+					live)); others != (alive > rule.Cap) {
 					t.Fatalf("step %d: others %t, with %d live", step, others, alive)
 				}
 				if c.Len() != len(members) {

@@ -28,7 +28,8 @@ func (m *Method) Identity() string { return "method=exact," + m.cleaner.Identity
 
 // NewFingerprinter returns a function that makes the fingerprint of an article; each goroutine
 // needs its own. ok is false of an article without a letter or a number.
-func (m *Method) NewFingerprinter() func(title, content string) (f singlepass.Fingerprint, ok bool) {
+func (m *Method) NewFingerprinter() func(title, content string) (f singlepass.Fingerprint,
+	ok bool) {
 	var clean []byte
 	return func(title, content string) (singlepass.Fingerprint, bool) {
 		clean = m.cleaner.AppendClean(shingling.Reuse(clean), title, content)

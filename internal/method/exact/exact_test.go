@@ -25,10 +25,20 @@ func TestFingerprinter(t *testing.T) {
 		a, b article
 		same bool
 	}{
-		{"other white space", article{"Storm", "at the coast\n"}, article{" storm ", "at  the\u3000coast"}, true},
+		{
+			"other white space",
+			article{"Storm", "at the coast\n"},
+			article{" storm ", "at  the\u3000coast"},
+			true,
+		},
 		{"upper case, full width, traditional", article{"", "颱風 ABC 12"}, article{"", "台风 ａｂｃ １２"}, true},
 		{"markup", article{"", "<p>the <b>storm</b></p>"}, article{"", "the storm"}, true},
-		{"what the title says in front", article{"Storm", "at the coast"}, article{"", "storm at the coast"}, true},
+		{
+			"what the title says in front",
+			article{"Storm", "at the coast"},
+			article{"", "storm at the coast"},
+			true,
+		},
 		{"a comma", article{"", "storm, coast"}, article{"", "storm coast"}, false},
 		{"a character", article{"", "台风登陆"}, article{"", "台风登录"}, false},
 		{"the order", article{"", "ab"}, article{"", "ba"}, false},

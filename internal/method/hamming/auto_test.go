@@ -39,7 +39,8 @@ func TestAuto(t *testing.T) {
 					got, distance, ok := index.Nearest(query, live)
 					want, wantDistance, wantOK := scan.Nearest(query, live)
 					if got != want || distance != wantDistance || ok != wantOK {
-						t.Fatalf("nearest to %016x is %v at %d, %t; want %v at %d, %t", query, got, distance, ok, want, wantDistance, wantOK)
+						t.Fatalf("nearest to %016x is %v at %d, %t; want %v at %d, %t", query, got, distance, ok,
+							want, wantDistance, wantOK)
 					}
 				}
 			}
@@ -54,7 +55,8 @@ func TestAuto(t *testing.T) {
 func TestAutoFill(t *testing.T) {
 	for size, wantMany := range map[int]bool{0: false, 500: false, 501: true} {
 		index := newAuto(3, 500)
-		points := centresOf(rand.New(rand.NewPCG(51, 51)), func(r *rand.Rand, _ []Point) uint64 { return r.Uint64() }, size)
+		points := centresOf(rand.New(rand.NewPCG(51, 51)),
+			func(r *rand.Rand, _ []Point) uint64 { return r.Uint64() }, size)
 		index.BulkLoad(slices.Clone(points))
 		if many := index.(*auto).many != nil; many != wantMany || index.Len() != size {
 			t.Errorf("filled with %d: a mih %t, want %t; %d points", size, many, wantMany, index.Len())

@@ -12,7 +12,8 @@ import (
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
-var large = flag.Int("centres", 1_000_000, "centres in the largest index of a benchmark; 10000000 need 2 GB and some minutes")
+var large = flag.Int("centres", 1_000_000,
+	"centres in the largest index of a benchmark; 10000000 need 2 GB and some minutes")
 
 // randomCentres returns uniform ones, whose Seqs are 0 to size-1.
 func randomCentres(r *rand.Rand, size int) []Point {
@@ -216,7 +217,8 @@ func benchmarkAssign(b *testing.B, build func(distance int) Index) {
 	recent := make([]uint64, 60_000)
 	lastSeen := make(map[singlepass.Centre]int64)
 	joined := make([]singlepass.Centre, window.Milliseconds()+1) // by event time modulo its length
-	space := singlepass.NewSpace(Centres(build(3)), window, func(c singlepass.Centre) int64 { return lastSeen[c] })
+	space := singlepass.NewSpace(Centres(build(3)), window,
+		func(c singlepass.Centre) int64 { return lastSeen[c] })
 	at := int64(0)
 	assign := func() {
 		fingerprint := r.Uint64()

@@ -82,7 +82,9 @@ func (p *permutedCopies) Remove(c Point) bool {
 }
 
 func (p *permutedCopies) Nearest(fingerprint uint64, live func(Point) bool) (Point, int, bool) {
-	s := scan{permutedCopies: p, fingerprint: fingerprint, best: singlepass.NewNearest(p.distance, live)}
+	s := scan{
+		permutedCopies: p, fingerprint: fingerprint, best: singlepass.NewNearest(p.distance, live),
+	}
 	for i := range p.copies {
 		s.copy, s.query = i, bits.RotateLeft64(fingerprint, p.copies[i].rotate)
 		s.blocks(0, 64, s.query, 0)

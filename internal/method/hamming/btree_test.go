@@ -20,8 +20,10 @@ func TestTurn(t *testing.T) {
 			if n := bits.OnesCount64(differing); turn > n {
 				t.Fatalf("%016x, at distance %d, has its turn in copy %d", differing, n, turn)
 			}
-			if first := bits.RotateLeft64(differing, p.copies[turn].rotate) >> (64 - p.widths[turn]); first != 0 {
-				t.Fatalf("%016x has its turn in copy %d, and its first block differs in %b", differing, turn, first)
+			rotated := bits.RotateLeft64(differing, p.copies[turn].rotate)
+			if first := rotated >> (64 - p.widths[turn]); first != 0 {
+				t.Fatalf("%016x has its turn in copy %d, and its first block differs in %b", differing, turn,
+					first)
 			}
 		}
 	}
@@ -30,17 +32,41 @@ func TestTurn(t *testing.T) {
 // crowdedBlocks returns centres that share their blocks, each in its own way.
 func crowdedBlocks() map[string]func(r *rand.Rand, i int) uint64 {
 	return map[string]func(r *rand.Rand, i int) uint64{
-		"one quarter":             func(r *rand.Rand, _ int) uint64 { return r.Uint64() >> 16 },
-		"two quarters":            func(r *rand.Rand, _ int) uint64 { return r.Uint64() >> 32 },
-		"two that are apart":      func(r *rand.Rand, _ int) uint64 { return r.Uint64() & 0xffff_0000_ffff },
-		"three quarters":          func(_ *rand.Rand, i int) uint64 { return uint64(i) & 0xffff },
-		"few bits":                func(r *rand.Rand, _ int) uint64 { return r.Uint64() & r.Uint64() & r.Uint64() & r.Uint64() },
-		"few bits in two":         func(r *rand.Rand, _ int) uint64 { return r.Uint64() & r.Uint64() & r.Uint64() >> 32 },
-		"each quarter the same":   func(r *rand.Rand, _ int) uint64 { return r.Uint64() >> 48 * 0x0001_0001_0001_0001 },
-		"counted":                 func(_ *rand.Rand, i int) uint64 { return uint64(i) },
-		"words at 4 of a code":    func(r *rand.Rand, _ int) uint64 { return codeWord(r) },
-		"one or another quarter":  func(r *rand.Rand, i int) uint64 { return r.Uint64() &^ (0xffff << (16 * (i % 4))) },
-		"all but one, each other": func(r *rand.Rand, i int) uint64 { return uint64(r.Uint32()&0xffff) << (16 * (i % 4)) },
+		"one quarter":  func(r *rand.Rand, _ int) uint64 { return r.Uint64() >> 16 },
+		"two quarters": func(r *rand.Rand, _ int) uint64 { return r.Uint64() >> 32 },
+		"two that are apart": func(r *rand.Rand,
+			_ int,
+		) uint64 {
+			return r.Uint64() & 0xffff_0000_ffff
+		},
+		"three quarters": func(_ *rand.Rand, i int) uint64 { return uint64(i) & 0xffff },
+		"few bits": func(r *rand.Rand,
+			_ int,
+		) uint64 {
+			return r.Uint64() & r.Uint64() & r.Uint64() & r.Uint64()
+		},
+		"few bits in two": func(r *rand.Rand,
+			_ int,
+		) uint64 {
+			return r.Uint64() & r.Uint64() & r.Uint64() >> 32
+		},
+		"each quarter the same": func(r *rand.Rand,
+			_ int,
+		) uint64 {
+			return r.Uint64() >> 48 * 0x0001_0001_0001_0001
+		},
+		"counted":              func(_ *rand.Rand, i int) uint64 { return uint64(i) },
+		"words at 4 of a code": func(r *rand.Rand, _ int) uint64 { return codeWord(r) },
+		"one or another quarter": func(r *rand.Rand,
+			i int,
+		) uint64 {
+			return r.Uint64() &^ (0xffff << (16 * (i % 4)))
+		},
+		"all but one, each other": func(r *rand.Rand,
+			i int,
+		) uint64 {
+			return uint64(r.Uint32()&0xffff) << (16 * (i % 4))
+		},
 	}
 }
 
@@ -82,7 +108,8 @@ func TestCrowdedBlocks(t *testing.T) {
 					got, distance, ok := index.Nearest(query, live)
 					want, wantDistance, wantOK := scan.Nearest(query, live)
 					if got != want || distance != wantDistance || ok != wantOK {
-						t.Fatalf("nearest to %016x is %v at %d, %t; want %v at %d, %t", query, got, distance, ok, want, wantDistance, wantOK)
+						t.Fatalf("nearest to %016x is %v at %d, %t; want %v at %d, %t", query, got, distance, ok,
+							want, wantDistance, wantOK)
 					}
 					if ok {
 						found++

@@ -117,7 +117,9 @@ func filter(r *rand.Rand) func(Point) bool {
 }
 
 // compareNearest reports whether there is a live centre within the distance.
-func compareNearest(t *testing.T, indexes []Index, have []Point, query uint64, distance int, live func(Point) bool) bool {
+func compareNearest(
+	t *testing.T, indexes []Index, have []Point, query uint64, distance int, live func(Point) bool,
+) bool {
 	t.Helper()
 	rank := func(a, b Point) int {
 		return cmp.Or(
@@ -136,7 +138,8 @@ func compareNearest(t *testing.T, indexes []Index, have []Point, query uint64, d
 		var asked []Point
 		ask := func(c Point) bool {
 			if rank(c, best) >= 0 || slices.Contains(asked, c) {
-				t.Fatalf("Nearest(%016x) of the %T asks for %x, after %x, with %x as the best", query, index, c, asked, best)
+				t.Fatalf("Nearest(%016x) of the %T asks for %x, after %x, with %x as the best", query, index, c,
+					asked, best)
 			}
 			asked = append(asked, c)
 			if live(c) {
@@ -199,7 +202,8 @@ func FuzzIndexes(f *testing.F) {
 				}
 			}
 			for _, c := range batch[:4] {
-				compareNearest(t, indexes, have, flipped(r, c.Fingerprint, r.IntN(distance+4)), distance, filter(r))
+				compareNearest(t, indexes, have, flipped(r, c.Fingerprint, r.IntN(distance+4)), distance,
+					filter(r))
 			}
 			for _, index := range indexes {
 				if index.Len() != len(have) {

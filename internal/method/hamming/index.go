@@ -86,7 +86,9 @@ func (i centres) BulkLoad(n int, all iter.Seq[singlepass.Centre]) {
 	i.Index.BulkLoad(points)
 }
 
-func (i centres) Nearest(f singlepass.Fingerprint, live func(singlepass.Centre) bool) (singlepass.Centre, float64, bool) {
+func (i centres) Nearest(
+	f singlepass.Fingerprint, live func(singlepass.Centre) bool,
+) (singlepass.Centre, float64, bool) {
 	var alive func(Point) bool
 	if live != nil {
 		alive = func(p Point) bool { return live(centre(p)) }

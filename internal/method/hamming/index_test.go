@@ -75,7 +75,13 @@ func TestNearest(t *testing.T) {
 		{"distance 0 finds nothing else", 0, []Point{{1, 0}, {2, 1}}, 3, Point{}, 0, false},
 		{"nearer before older", 3, []Point{{0b11, 0}, {0b1, 1}}, 0, Point{0b1, 1}, 1, true},
 		{"older among equals", 3, []Point{{0b01, 5}, {0b10, 2}, {0b100, 9}}, 0, Point{0b10, 2}, 1, true},
-		{"older among equals in other blocks", 3, []Point{{1 << 63, 5}, {1, 2}, {1 << 32, 9}}, 0, Point{1, 2}, 1, true},
+		{
+			"older among equals in other blocks", 3,
+			[]Point{{1 << 63, 5}, {1, 2}, {1 << 32, 9}},
+			0,
+			Point{1, 2},
+			1, true,
+		},
 		{"older among the same", 3, []Point{{9, 8}, {9, 3}, {9, 4}}, 9, Point{9, 3}, 0, true},
 		{"older at the bound", 2, []Point{{3 << 62, 4}, {3, 1}, {3 << 30, 3}}, 0, Point{3, 1}, 2, true},
 		{"greatest fingerprint", 3, []Point{{far, 0}}, far, Point{far, 0}, 0, true},
@@ -88,7 +94,8 @@ func TestNearest(t *testing.T) {
 			}
 			c, distance, ok := index.Nearest(test.query, nil)
 			if c != test.want || distance != test.distance || ok != test.ok {
-				t.Errorf("%s: got %x at %d, %t; want %x at %d, %t", test.name, c, distance, ok, test.want, test.distance, test.ok)
+				t.Errorf("%s: got %x at %d, %t; want %x at %d, %t", test.name, c, distance, ok, test.want,
+					test.distance, test.ok)
 			}
 		})
 	}
@@ -106,7 +113,13 @@ func TestNearestLive(t *testing.T) {
 		{"none", []Point{{0, 0}, {1, 1}}, nil, Point{}, false},
 		{"all", []Point{{0, 0}, {1, 1}}, []uint64{0, 1}, Point{0, 0}, true},
 		{"the further one", []Point{{0, 0}, {0b111, 1}}, []uint64{1}, Point{0b111, 1}, true},
-		{"the further one, equal in another block alone", []Point{{0, 0}, {1<<63 | 1<<40 | 1<<20, 1}}, []uint64{1}, Point{1<<63 | 1<<40 | 1<<20, 1}, true},
+		{
+			"the further one, equal in another block alone",
+			[]Point{{0, 0}, {1<<63 | 1<<40 | 1<<20, 1}},
+			[]uint64{1},
+			Point{1<<63 | 1<<40 | 1<<20, 1},
+			true,
+		},
 		{"the younger among equals", []Point{{1, 0}, {2, 1}, {4, 2}}, []uint64{1, 2}, Point{2, 1}, true},
 		{"the younger among the same", []Point{{0, 0}, {0, 1}}, []uint64{1}, Point{0, 1}, true},
 	} {

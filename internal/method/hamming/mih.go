@@ -64,7 +64,9 @@ func (m *multiIndex) BulkLoad(centres []Point) {
 }
 
 func (m *multiIndex) Nearest(fingerprint uint64, live func(Point) bool) (Point, int, bool) {
-	s := search{fingerprint: fingerprint, tables: m.tables, best: singlepass.NewNearest(m.distance, live)}
+	s := search{
+		fingerprint: fingerprint, tables: m.tables, best: singlepass.NewNearest(m.distance, live),
+	}
 	for own := 0; 2*own <= m.distance && s.best.Cutoff() >= 2*own; own++ {
 		s.round(own, m.distance+1)
 	}

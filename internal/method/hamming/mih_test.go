@@ -17,13 +17,25 @@ func skewed() map[string]source {
 		"each bit set 13 times in 16": func(r *rand.Rand, _ []Point) uint64 {
 			return r.Uint64() | r.Uint64() | r.Uint64()&r.Uint64()
 		},
-		"equal upper halves": func(r *rand.Rand, _ []Point) uint64 { return some<<32 | uint64(r.Uint32()) },
-		"equal lower halves": func(r *rand.Rand, _ []Point) uint64 { return uint64(r.Uint32())<<32 | some },
+		"equal upper halves": func(r *rand.Rand,
+			_ []Point,
+		) uint64 {
+			return some<<32 | uint64(r.Uint32())
+		},
+		"equal lower halves": func(r *rand.Rand,
+			_ []Point,
+		) uint64 {
+			return uint64(r.Uint32())<<32 | some
+		},
 		"upper halves in a ball": func(r *rand.Rand, _ []Point) uint64 {
 			return (some^1<<r.IntN(32))<<32 | uint64(r.Uint32())
 		},
-		"three equal quarters": func(r *rand.Rand, _ []Point) uint64 { return some<<32 | r.Uint64N(1<<16)<<16 },
-		"all equal":            func(*rand.Rand, []Point) uint64 { return some },
+		"three equal quarters": func(r *rand.Rand,
+			_ []Point,
+		) uint64 {
+			return some<<32 | r.Uint64N(1<<16)<<16
+		},
+		"all equal": func(*rand.Rand, []Point) uint64 { return some },
 	}
 }
 
@@ -282,7 +294,8 @@ func TestMIHReusesRoom(t *testing.T) {
 		}
 	}
 	if got := memory(); got > first*5/4 {
-		t.Errorf("%d words after 20 times as many centres as there are at a time, want about %d", got, first)
+		t.Errorf("%d words after 20 times as many centres as there are at a time, want about %d", got,
+			first)
 	}
 	if got := m.slots.centres.len; got != size {
 		t.Errorf("%d slots for %d centres", got, size)

@@ -187,7 +187,8 @@ func (p *probe) offer(slot uint32, other int) {
 	if bits.OnesCount32(uint32(differing)) != p.own {
 		return
 	}
-	if quarter := bits.OnesCount16(uint16(differing >> 32)); quarter < p.minQuarter || quarter > p.maxQuarter {
+	if quarter := bits.OnesCount16(uint16(differing >> 32)); quarter < p.minQuarter ||
+		quarter > p.maxQuarter {
 		return
 	}
 	p.best.Offer(c, c.Seq, p.own+other)

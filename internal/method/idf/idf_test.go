@@ -39,7 +39,8 @@ func TestRead(t *testing.T) {
 	if table.Len() != 3 {
 		t.Errorf("%d words, want 3", table.Len())
 	}
-	if path := filepath.Join(t.TempDir(), "absent"); !isNotExist(Read(path)) || !isNotExist(Load(path)) {
+	if path := filepath.Join(t.TempDir(), "absent"); !isNotExist(Read(path)) ||
+		!isNotExist(Load(path)) {
 		t.Error("a file that is not there is read")
 	}
 }
@@ -62,7 +63,8 @@ func TestReadRefuses(t *testing.T) {
 	} {
 		path := write(t, test.content)
 		table, err := Read(path)
-		if err == nil || !strings.HasPrefix(err.Error(), path+": ") || !strings.Contains(err.Error(), test.want) || table != nil {
+		if err == nil || !strings.HasPrefix(err.Error(), path+": ") ||
+			!strings.Contains(err.Error(), test.want) || table != nil {
 			t.Errorf("%.50q: error %v, want %s", test.content, err, test.want)
 		}
 	}
@@ -87,7 +89,10 @@ func TestIdentity(t *testing.T) {
 			t.Errorf("%q is %s, want %s", same, got, one)
 		}
 	}
-	for _, other := range []string{"台风\t2\n", "台风\t2\nrain\t8\n", "台风\t7\nrain\t2\n", "台\t2\nrain\t7\n"} {
+	for _, other := range []string{
+		"台风\t2\n", "台风\t2\nrain\t8\n", "台风\t7\nrain\t2\n",
+		"台\t2\nrain\t7\n",
+	} {
 		if got := identity(other); got == one {
 			t.Errorf("%q is %s too", other, got)
 		}
@@ -105,7 +110,8 @@ func TestBuiltIn(t *testing.T) {
 	if got := table.Identity(); got != "3c7cbe95" {
 		t.Errorf("it is %s: fingerprints made before are no longer valid", got)
 	}
-	if of, in := table.Of([]byte("的")), table.Of([]byte("台风")); of >= in || in >= table.Of([]byte("typhoon")) {
+	if of, in := table.Of([]byte("的")), table.Of([]byte("台风")); of >= in ||
+		in >= table.Of([]byte("typhoon")) {
 		t.Errorf("rarity %d of the most frequent word, %d of another, %d of one that is not there",
 			of, in, table.Of([]byte("typhoon")))
 	}

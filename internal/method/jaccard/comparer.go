@@ -43,7 +43,10 @@ func (Comparer) Distance(a, b singlepass.Fingerprint) float64 {
 func (c Comparer) Threshold() float64 { return 1 - c.minSimilarity }
 
 // ThresholdSettings names the minimum of the similarity.
-func (c Comparer) ThresholdSettings() string { return fmt.Sprintf("similarity=%v", c.minSimilarity) }
+func (c Comparer) ThresholdSettings() string {
+	return fmt.Sprintf("similarity=%v",
+		c.minSimilarity)
+}
 
 // Check returns an error of a fingerprint whose sketch is no [Set], or whose hash is not that of
 // its sketch.

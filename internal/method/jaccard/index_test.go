@@ -12,7 +12,9 @@ import (
 )
 
 func centre(sketch string, seq uint64) singlepass.Centre {
-	return singlepass.Centre{Fingerprint: singlepass.Fingerprint{Hash: uint64(len(sketch)), Sketch: sketch}, Seq: seq}
+	return singlepass.Centre{Fingerprint: singlepass.Fingerprint{
+		Hash: uint64(len(sketch)), Sketch: sketch,
+	}, Seq: seq}
 }
 
 func newTestIndex(t testing.TB, threshold float64) *Index {
@@ -26,11 +28,18 @@ func newTestIndex(t testing.TB, threshold float64) *Index {
 
 // newScan returns the plain statement of what an Index answers.
 func newScan(threshold float64) singlepass.Index {
-	return singlepass.NewLinear(threshold, func(a, b singlepass.Fingerprint) float64 { return Distance(Set(a.Sketch), Set(b.Sketch)) })
+	return singlepass.NewLinear(threshold, func(a,
+		b singlepass.Fingerprint,
+	) float64 {
+		return Distance(Set(a.Sketch), Set(b.Sketch))
+	})
 }
 
 func TestBounds(t *testing.T) {
-	for threshold, ok := range map[float64]bool{0: true, .05: true, .999: true, 1: false, 1.5: false, -.1: false, math.NaN(): false} {
+	for threshold, ok := range map[float64]bool{
+		0: true, .05: true, .999: true, 1: false, 1.5: false,
+		-.1: false, math.NaN(): false,
+	} {
 		if _, err := NewIndex(threshold); (err == nil) != ok {
 			t.Errorf("threshold %v: %v", threshold, err)
 		}
@@ -53,7 +62,12 @@ func TestNearest(t *testing.T) {
 		{"beyond the threshold", .5, [][]uint64{{1, 2, 3, 4, 5}}, []uint64{1, 2}, -1, 0},
 		{"nearer before older", .5, [][]uint64{{1, 2, 3}, {1, 2, 3, 4}}, []uint64{1, 2, 3, 4}, 1, 0},
 		{"older among equals", .5, [][]uint64{{1, 2, 3, 9}, {1, 2, 3, 8}}, []uint64{1, 2, 3, 4}, 0, .4},
-		{"equal fractions, older", .5, [][]uint64{{2, 4}, {1, 2, 3, 4, 5, 6, 7, 8}, {1, 2}}, []uint64{1, 2, 3, 4}, 0, .5},
+		{
+			"equal fractions, older", .5,
+			[][]uint64{{2, 4}, {1, 2, 3, 4, 5, 6, 7, 8}, {1, 2}},
+			[]uint64{1, 2, 3, 4},
+			0, .5,
+		},
 		{"threshold 0", 0, [][]uint64{{1, 2}, {1, 2, 3}}, []uint64{1, 2, 3}, 1, 0},
 		{"threshold 0, other", 0, [][]uint64{{1, 2}}, []uint64{1, 2, 3}, -1, 0},
 		{"nothing in it", .5, [][]uint64{{}, {1}}, []uint64{}, -1, 0},
@@ -98,7 +112,10 @@ type check struct {
 }
 
 func newCheck(t testing.TB, threshold float64) *check {
-	return &check{t: t, index: newTestIndex(t, threshold), scan: newScan(threshold), have: make(map[uint64]singlepass.Centre)}
+	return &check{
+		t: t, index: newTestIndex(t, threshold), scan: newScan(threshold),
+		have: make(map[uint64]singlepass.Centre),
+	}
 }
 
 func (k *check) insert(s Set) {
@@ -143,7 +160,8 @@ func (k *check) nearest(s Set, live func(singlepass.Centre) bool) {
 	c, d, ok := k.index.Nearest(f, once)
 	wantC, wantD, wantOK := k.scan.Nearest(f, live)
 	if c != wantC || d != wantD || ok != wantOK {
-		k.t.Fatalf("centre %d at %v, %t; the scan says %d at %v, %t", c.Seq, d, ok, wantC.Seq, wantD, wantOK)
+		k.t.Fatalf("centre %d at %v, %t; the scan says %d at %v, %t", c.Seq, d, ok, wantC.Seq, wantD,
+			wantOK)
 	}
 	if ok {
 		k.found++
@@ -184,7 +202,8 @@ func TestIndexEqualsScan(t *testing.T) {
 			}
 		}
 		if len(k.have) < learnFirst*5/4 || k.found < 100 {
-			t.Errorf("threshold %v: %d centres, %d found: the test shows little", threshold, len(k.have), k.found)
+			t.Errorf("threshold %v: %d centres, %d found: the test shows little", threshold, len(k.have),
+				k.found)
 		}
 	}
 }

@@ -14,7 +14,9 @@ type query struct {
 }
 
 // Nearest finds the nearest live centre, as [singlepass.Index] says.
-func (x *Index) Nearest(f singlepass.Fingerprint, live func(singlepass.Centre) bool) (singlepass.Centre, float64, bool) {
+func (x *Index) Nearest(
+	f singlepass.Fingerprint, live func(singlepass.Centre) bool,
+) (singlepass.Centre, float64, bool) {
 	q := x.queries.Get().(*query)
 	defer x.queries.Put(q)
 	q.set = Set(f.Sketch)

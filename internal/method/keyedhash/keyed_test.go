@@ -21,7 +21,8 @@ func newKey(t testing.TB, secret string) *Key {
 // What a key gives is stored for years.
 func TestGolden(t *testing.T) {
 	k := newKey(t, "correct horse battery staple")
-	got := fmt.Sprintf("%s %016x %016x %016x", k.Checksum(), k.For("token").SumString("台风"), k.For("token").SumString(""), k.For("shingle").SumString("台风"))
+	got := fmt.Sprintf("%s %016x %016x %016x", k.Checksum(), k.For("token").SumString("台风"),
+		k.For("token").SumString(""), k.For("shingle").SumString("台风"))
 	const want = "e6a2e64e 482b57d4c3404dbb 0b4150d643cfc711 4499117850d6cb1a"
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
@@ -32,7 +33,10 @@ func TestGolden(t *testing.T) {
 func TestSipHash(t *testing.T) {
 	h := &Hash{0x0706050403020100, 0x0f0e0d0c0b0a0908}
 	in, _ := hex.DecodeString("000102030405060708090a0b0c0d0e")
-	for n, want := range map[int]uint64{0: 0x726fdb47dd0e0e31, 1: 0x74f839c593dc67fd, 8: 0x93f5f5799a932462, 15: 0xa129ca6149be45e5} {
+	for n, want := range map[int]uint64{
+		0: 0x726fdb47dd0e0e31, 1: 0x74f839c593dc67fd,
+		8: 0x93f5f5799a932462, 15: 0xa129ca6149be45e5,
+	} {
 		if got := h.Sum(in[:n]); got != want {
 			t.Errorf("of %d bytes: %016x, want %016x", n, got, want)
 		}
@@ -63,9 +67,13 @@ func TestKeysAreApart(t *testing.T) {
 		}
 		seen[value] = what
 	}
-	for _, secret := range []string{strings.Repeat("a", 16), strings.Repeat("a", 17), strings.Repeat("a", 15) + "b", strings.Repeat("\x00", 16), strings.Repeat("\x00", 17)} {
+	for _, secret := range []string{
+		strings.Repeat("a", 16), strings.Repeat("a", 17),
+		strings.Repeat("a", 15) + "b", strings.Repeat("\x00", 16), strings.Repeat("\x00", 17),
+	} {
 		k := newKey(t, secret)
-		if again := newKey(t, secret); again.Checksum() != k.Checksum() || *again.For("token") != *k.For("token") {
+		if again := newKey(t, secret); again.Checksum() != k.Checksum() ||
+			*again.For("token") != *k.For("token") {
 			t.Errorf("%q gives two keys", secret)
 		}
 		note(fmt.Sprintf("checksum of %q", secret), k.Checksum())
@@ -81,7 +89,8 @@ func TestKeysAreApart(t *testing.T) {
 
 func TestShortSecrets(t *testing.T) {
 	for n := 1; n < LeastBytes; n++ {
-		if k, err := New(strings.Repeat("q", n)); err == nil || k != nil || strings.Contains(err.Error(), "q") {
+		if k, err := New(strings.Repeat("q", n)); err == nil || k != nil ||
+			strings.Contains(err.Error(), "q") {
 			t.Errorf("%d bytes: %v", n, err)
 		}
 	}

@@ -37,7 +37,8 @@ func (m *Method) Identity() string {
 
 // NewFingerprinter returns a function that makes the fingerprint of an article; each goroutine
 // needs its own. ok is false of an article without a letter or a number.
-func (m *Method) NewFingerprinter() func(title, content string) (f singlepass.Fingerprint, ok bool) {
+func (m *Method) NewFingerprinter() func(title, content string) (f singlepass.Fingerprint,
+	ok bool) {
 	var (
 		clean    []byte
 		splitter splitter

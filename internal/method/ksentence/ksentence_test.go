@@ -144,7 +144,8 @@ func TestFingerprinter(t *testing.T) {
 }
 
 func TestIdentity(t *testing.T) {
-	if got, want := newMethod(t, 4).Identity(), "method=ksentence,sentences=4,norm=1,html=auto"; got != want {
+	if got, want := newMethod(t, 4).Identity(),
+		"method=ksentence,sentences=4,norm=1,html=auto"; got != want {
 		t.Errorf("identity %q, want %q", got, want)
 	}
 	if _, err := New(nil, 0, nil); err == nil {

@@ -83,7 +83,8 @@ func endsByDot(word int, rest []byte) bool {
 // valid until the next call.
 func (s *splitter) longest(n int) []byte {
 	if len(s.sentences) > n {
-		slices.SortStableFunc(s.sentences, func(a, b sentence) int { return cmp.Compare(b.length, a.length) })
+		slices.SortStableFunc(s.sentences,
+			func(a, b sentence) int { return cmp.Compare(b.length, a.length) })
 		s.sentences = s.sentences[:n]
 		slices.SortFunc(s.sentences, func(a, b sentence) int { return cmp.Compare(a.start, b.start) })
 	}

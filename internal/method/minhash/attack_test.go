@@ -9,10 +9,10 @@ import (
 	"github.com/clusterd/clusterd/internal/text"
 )
 
-// shinglesFor looks for shingles that together have this signature: for each component, of those that
-// are thrown there in the first round with the byte that is wanted, the one of the smallest value. Written
-// one after the other they make shingles that nobody wants, too, most of which do not win against
-// the smallest of some thirty.
+// shinglesFor looks for shingles that together have this signature: for each component, of those
+// that are thrown there in the first round with the byte that is wanted, the one of the smallest
+// value. Written one after the other they make shingles that nobody wants, too, most of which do
+// not win against the smallest of some thirty.
 func shinglesFor(o Options, signature string) string {
 	const pool = 1 << 20
 	s := newShingler(o)
@@ -49,8 +49,12 @@ func TestShinglesMadeToJoin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const article = "The new bridge over the northern harbour opened to traffic this morning after four years of work. 新桥今天上午通车。"
-	public := Options{Shingles: shingling.Shingles{Cleaner: cleaner, Size: 5}, Signature: "fast", Hashes: 128, Recall: 1}
+	const article = "The new bridge over the northern harbour opened to traffic this morning after " +
+		"four years of work. 新桥今天上午通车。"
+	public := Options{
+		Shingles: shingling.Shingles{Cleaner: cleaner, Size: 5}, Signature: "fast", Hashes: 128,
+		Recall: 1,
+	}
 	secret := public
 	secret.Key = key
 	for _, test := range []struct {
@@ -70,7 +74,8 @@ func TestShinglesMadeToJoin(t *testing.T) {
 		target, _ := fingerprint("", article)
 		made, _ := fingerprint("", shinglesFor(test.copied, target.Sketch))
 		if d := m.Distance(target, made); (d <= m.Threshold()) != test.joins || !test.joins && d < .9 {
-			t.Errorf("%s: the text made for the article is at distance %v, want it to join: %t", test.name, d, test.joins)
+			t.Errorf("%s: the text made for the article is at distance %v, want it to join: %t", test.name,
+				d, test.joins)
 		}
 	}
 }

@@ -44,7 +44,8 @@ func TestBands(t *testing.T) {
 		{16, 0.75, 0.9, 5, 3},
 		{1, 0.5, 1, 1, 1},
 	} {
-		if bands, rows := Bands(test.hashes, test.threshold, test.recall); bands != test.bands || rows != test.rows {
+		if bands, rows := Bands(test.hashes, test.threshold, test.recall); bands != test.bands ||
+			rows != test.rows {
 			t.Errorf("Bands(%d, %v, %v) = %d of %d, want %d of %d",
 				test.hashes, test.threshold, test.recall, bands, rows, test.bands, test.rows)
 		}
@@ -69,7 +70,8 @@ func TestBandsAreTheFewest(t *testing.T) {
 		for more := rows; more <= hashes; more++ {
 			for b := 1; b <= differ+1 && (more > rows || b < bands); b++ {
 				if fulfils(b, more) {
-					t.Fatalf("Bands(%d, %v, %v) = %d of %d, but %d of %d do", hashes, threshold, recall, bands, rows, b, more)
+					t.Fatalf("Bands(%d, %v, %v) = %d of %d, but %d of %d do", hashes, threshold, recall, bands,
+						rows, b, more)
 				}
 			}
 		}
@@ -99,9 +101,11 @@ func TestRecallOfPairs(t *testing.T) {
 		}
 		got := float64(found) / trials
 		if got < test.recall-0.005 || test.recall == 1 && got < 1 {
-			t.Errorf("threshold %v: recall %v in %d bands of %d, want about %v", test.threshold, got, bands, rows, test.recall)
+			t.Errorf("threshold %v: recall %v in %d bands of %d, want about %v", test.threshold, got, bands,
+				rows, test.recall)
 		}
-		t.Logf("threshold %v, recall %v: %d bands of %d find %v", test.threshold, test.recall, bands, rows, got)
+		t.Logf("threshold %v, recall %v: %d bands of %d find %v", test.threshold, test.recall, bands,
+			rows, got)
 	}
 }
 

@@ -14,7 +14,8 @@ import (
 	"github.com/clusterd/clusterd/internal/text"
 )
 
-var large = flag.Int("centres", 1_000_000, "centres in the largest index of a benchmark; 10000000 need 3 GB and some minutes")
+var large = flag.Int("centres", 1_000_000,
+	"centres in the largest index of a benchmark; 10000000 need 3 GB and some minutes")
 
 // newDefault returns an index of the shape that it has by default.
 func newDefault() *index {
@@ -146,7 +147,11 @@ func BenchmarkMemory(b *testing.B) {
 		do   func(b *testing.B, index *index, size int)
 	}{
 		{"inserted", func(_ *testing.B, index *index, size int) { insert(index, 0, size) }},
-		{"filled", func(_ *testing.B, index *index, size int) { index.BulkLoad(size, centresFrom(0, size)) }},
+		{"filled", func(_ *testing.B, index *index,
+			size int,
+		) {
+			index.BulkLoad(size, centresFrom(0, size))
+		}},
 		{"30% more, as many out", func(b *testing.B, index *index, size int) {
 			insert(index, 0, size+size*3/10)
 			for c := range centresFrom(0, size*3/10) {
@@ -207,7 +212,10 @@ func BenchmarkFingerprint(b *testing.B) {
 	} {
 		for _, signature := range []string{"fast", "permutation", "functions"} {
 			b.Run(test.name+"/"+signature, func(b *testing.B) {
-				m, err := New(Options{Shingles: shingling.Shingles{Cleaner: cleaner, Size: 5}, Signature: signature, Hashes: 128, Recall: 0.999})
+				m, err := New(Options{
+					Shingles: shingling.Shingles{Cleaner: cleaner, Size: 5}, Signature: signature, Hashes: 128,
+					Recall: 0.999,
+				})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -107,7 +107,9 @@ func (c *chains) split(hash func(slot uint32, band int) uint64) {
 // partition moves the slots of some bands of a bucket to where they now belong. It takes one slot
 // of each band at a time, and hashes all of them before it moves one, so that it waits for memory
 // once for all.
-func (c *chains) partition(bucket []uint32, first, end int, hash func(slot uint32, band int) uint64) {
+func (c *chains) partition(
+	bucket []uint32, first, end int, hash func(slot uint32, band int) uint64,
+) {
 	var rest [together]uint32 // of the chains
 	copy(rest[:], bucket[first:end])
 	clear(bucket[first:end])

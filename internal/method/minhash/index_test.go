@@ -47,7 +47,8 @@ func TestNearest(t *testing.T) {
 				t.Errorf("%s: found %v, want none", test.name, got)
 			}
 		} else if !ok || got != all[test.want] || distance != test.distance {
-			t.Errorf("%s: got %v at %v, %t; want %v at %v", test.name, got, distance, ok, all[test.want], test.distance)
+			t.Errorf("%s: got %v at %v, %t; want %v at %v", test.name, got, distance, ok, all[test.want],
+				test.distance)
 		}
 	}
 }
@@ -59,7 +60,11 @@ func TestRemove(t *testing.T) {
 	young.Seq = 2
 	index.Insert(young)
 	index.Insert(old)
-	for _, absent := range []singlepass.Centre{other, {Seq: 1}, {Fingerprint: old.Fingerprint, Seq: 3}} {
+	for _, absent := range []singlepass.Centre{
+		other,
+		{Seq: 1},
+		{Fingerprint: old.Fingerprint, Seq: 3},
+	} {
 		if index.Remove(absent) {
 			t.Errorf("Remove(%v) reports a centre that was never there", absent)
 		}
@@ -85,7 +90,9 @@ func TestCandidates(t *testing.T) {
 	signature := randomSignature(r, 128)
 	index.Insert(singlepass.Centre{Fingerprint: fingerprintOf(signature)})
 	for i := range 1000 {
-		index.Insert(singlepass.Centre{Fingerprint: fingerprintOf(randomSignature(r, 128)), Seq: uint64(i + 1)})
+		index.Insert(singlepass.Centre{
+			Fingerprint: fingerprintOf(randomSignature(r, 128)), Seq: uint64(i + 1),
+		})
 	}
 	for want := uint64(1); want <= 3; want++ {
 		index.Nearest(fingerprintOf(changed(r, signature, int(want)-1)), nil)
@@ -121,7 +128,8 @@ func TestIndexAgainstLinear(t *testing.T) {
 		t.Run(fmt.Sprint(form), func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(uint64(form.hashes), 7))
-			index, oracle := newIndex(form.hashes, form.threshold, form.recall), newLinear(form.hashes, form.threshold, form.recall)
+			index, oracle := newIndex(form.hashes, form.threshold, form.recall),
+				newLinear(form.hashes, form.threshold, form.recall)
 			history := &history{t: t, r: r, index: index, oracle: oracle, hashes: form.hashes}
 			history.fill(200)
 			for range 12 {
@@ -246,7 +254,9 @@ func TestNearestConcurrently(t *testing.T) {
 	index := newIndex(64, 0.25, 0.99)
 	var all []singlepass.Centre
 	for i := range 500 {
-		all = append(all, singlepass.Centre{Fingerprint: fingerprintOf(randomSignature(r, 64)), Seq: uint64(i)})
+		all = append(all, singlepass.Centre{
+			Fingerprint: fingerprintOf(randomSignature(r, 64)), Seq: uint64(i),
+		})
 	}
 	index.BulkLoad(len(all), slices.Values(all))
 	var wg sync.WaitGroup

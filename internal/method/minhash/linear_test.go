@@ -38,7 +38,8 @@ func (l *linear) nearest(
 ) (best singlepass.Centre, distance float64, ok bool) {
 	for _, c := range l.seen(f, live) {
 		d := l.distance(f, c.Fingerprint)
-		if nearer := !ok || d < distance || d == distance && c.Seq < best.Seq; d <= l.threshold && nearer {
+		if nearer := !ok || d < distance || d == distance && c.Seq < best.Seq; d <= l.threshold &&
+			nearer {
 			best, distance, ok = c, d, true
 		}
 	}
@@ -47,7 +48,9 @@ func (l *linear) nearest(
 
 // seen returns the live centres that a query sees: of each band all that agree in it, and where
 // these are too many, its neighbours in the order of what follows the band, round to its end.
-func (l *linear) seen(f singlepass.Fingerprint, live func(singlepass.Centre) bool) (seen []singlepass.Centre) {
+func (l *linear) seen(
+	f singlepass.Fingerprint, live func(singlepass.Centre) bool,
+) (seen []singlepass.Centre) {
 	for band := range l.bands {
 		var sharing []singlepass.Centre
 		for _, c := range l.centres {
@@ -143,7 +146,10 @@ func sometimes(seed uint64, share float64) func(singlepass.Centre) bool {
 // compare asks both for the nearest, and sees that the index asks of no centre twice whether it
 // lives, nor of one that is beyond the threshold, unless many share a band; and of none that shares
 // no band.
-func compare(t *testing.T, index *index, oracle *linear, f singlepass.Fingerprint, live func(singlepass.Centre) bool) {
+func compare(
+	t *testing.T, index *index, oracle *linear, f singlepass.Fingerprint,
+	live func(singlepass.Centre) bool,
+) {
 	t.Helper()
 	asked, many := make(map[singlepass.Centre]bool), oracle.isCrowded(f)
 	asking := func(c singlepass.Centre) bool {
@@ -158,6 +164,7 @@ func compare(t *testing.T, index *index, oracle *linear, f singlepass.Fingerprin
 	got, distance, ok := index.Nearest(f, asking)
 	want, wantDistance, wantOK := oracle.nearest(f, live)
 	if got != want || distance != wantDistance || ok != wantOK {
-		t.Fatalf("nearest to %x:\n got %x at %v, %t\nwant %x at %v, %t", f, got, distance, ok, want, wantDistance, wantOK)
+		t.Fatalf("nearest to %x:\n got %x at %v, %t\nwant %x at %v, %t", f, got, distance, ok, want,
+			wantDistance, wantOK)
 	}
 }

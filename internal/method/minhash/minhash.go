@@ -20,8 +20,8 @@ import (
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
-// DefaultSimilarity is the minimum similarity of articles that are the same where none is configured.
-// On real articles .75 to .8 do about as well.
+// DefaultSimilarity is the minimum similarity of articles that are the same where none is
+// configured. On real articles .75 to .8 do about as well.
 const DefaultSimilarity = 0.77
 
 // Options say how signatures are made and how similar they must be.
@@ -84,7 +84,8 @@ func (m *Method) Identity() string {
 
 // NewFingerprinter returns a function that makes the fingerprint of an article, in memory that it
 // uses again; each goroutine needs its own. ok is false of an article without a letter or a number.
-func (m *Method) NewFingerprinter() func(title, content string) (f singlepass.Fingerprint, ok bool) {
+func (m *Method) NewFingerprinter() func(title, content string) (f singlepass.Fingerprint,
+	ok bool) {
 	s := newShingler(m.options)
 	components := make([]uint64, m.options.Hashes)
 	signature := make([]byte, m.options.Hashes)
@@ -133,5 +134,6 @@ func (m *Method) NewIndex(threshold float64) (singlepass.Index, error) {
 
 func unknown(what, got string, allowed ...string) error {
 	last := len(allowed) - 1
-	return fmt.Errorf("unknown %s %q: allowed are %s and %s", what, got, strings.Join(allowed[:last], ", "), allowed[last])
+	return fmt.Errorf("unknown %s %q: allowed are %s and %s", what, got,
+		strings.Join(allowed[:last], ", "), allowed[last])
 }

@@ -21,7 +21,10 @@ func testOptions(t testing.TB) Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Options{Shingles: shingling.Shingles{Cleaner: cleaner, Size: 5}, Signature: "fast", Hashes: 128, Recall: 0.999}
+	return Options{
+		Shingles: shingling.Shingles{Cleaner: cleaner, Size: 5}, Signature: "fast", Hashes: 128,
+		Recall: 0.999,
+	}
 }
 
 func newTest(t testing.TB, change func(*Options)) *Method {
@@ -42,7 +45,10 @@ func TestNewRefuses(t *testing.T) {
 		change func(*Options)
 		want   string
 	}{
-		{func(o *Options) { o.Signature = "slow" }, `unknown signature "slow": allowed are fast, permutation and functions`},
+		{
+			func(o *Options) { o.Signature = "slow" },
+			`unknown signature "slow": allowed are fast, permutation and functions`,
+		},
 		{func(o *Options) { o.Shingles.Size = 0 }, "shingles of size 0: allowed is 1 or more"},
 		{func(o *Options) { o.Hashes = 1025 }, "1025 hashes: allowed are 1 to 1024"},
 		{func(o *Options) { o.Similarity = 1.1 }, "similarity 1.1: allowed is more than 0, up to 1"},
@@ -57,7 +63,8 @@ func TestNewRefuses(t *testing.T) {
 	}
 	for _, threshold := range []float64{-0.1, 1, 2} {
 		want := fmt.Sprintf("minhash: distance %v: allowed is 0 to less than 1", threshold)
-		if index, err := newTest(t, nil).NewIndex(threshold); index != nil || err == nil || err.Error() != want {
+		if index, err := newTest(t, nil).NewIndex(threshold); index != nil || err == nil ||
+			err.Error() != want {
 			t.Errorf("got %v, error %v; want error %s", index, err, want)
 		}
 	}
@@ -65,12 +72,14 @@ func TestNewRefuses(t *testing.T) {
 
 func TestIdentity(t *testing.T) {
 	m := newTest(t, nil)
-	want := "method=minhash,shingle=characters,size=5,signature=fast,hashes=128," + m.options.Shingles.Cleaner.Identity()
+	want := "method=minhash,shingle=characters,size=5,signature=fast,hashes=128," +
+		m.options.Shingles.Cleaner.Identity()
 	if got := m.Identity(); got != want {
 		t.Errorf("identity %s, want %s", got, want)
 	}
 	// How alike they must be does not change fingerprints.
-	if got := newTest(t, func(o *Options) { o.Similarity, o.Recall = 0.5, 1 }).Identity(); got != want {
+	same := newTest(t, func(o *Options) { o.Similarity, o.Recall = 0.5, 1 })
+	if got := same.Identity(); got != want {
 		t.Errorf("identity %s, want %s", got, want)
 	}
 }
@@ -82,18 +91,26 @@ func TestBound(t *testing.T) {
 		similarity float64
 		want       float64
 	}{
-		{128, 0, 29.0 / 128}, {128, 0.77, 29.0 / 128}, {128, 0.75, 0.25}, {128, 1, 0}, {100, 0.8, 0.2}, {100, 0.7, 0.3}, {128, 0.001, 127.0 / 128},
+		{128, 0, 29.0 / 128},
+		{128, 0.77, 29.0 / 128},
+		{128, 0.75, 0.25},
+		{128, 1, 0},
+		{100, 0.8, 0.2},
+		{100, 0.7, 0.3},
+		{128, 0.001, 127.0 / 128},
 	} {
 		m := newTest(t, func(o *Options) { o.Hashes, o.Similarity = test.hashes, test.similarity })
 		if got := m.Threshold(); got != test.want {
-			t.Errorf("threshold at %v with %d hashes is %v, want %v", test.similarity, test.hashes, got, test.want)
+			t.Errorf("threshold at %v with %d hashes is %v, want %v", test.similarity, test.hashes, got,
+				test.want)
 		}
 		made, err := m.NewIndex(m.Threshold())
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := float64(made.(*index).differ) / float64(test.hashes); got != test.want {
-			t.Errorf("the index at %v with %d hashes has threshold %v, want %v", test.similarity, test.hashes, got, test.want)
+			t.Errorf("the index at %v with %d hashes has threshold %v, want %v", test.similarity,
+				test.hashes, got, test.want)
 		}
 	}
 }
@@ -129,7 +146,8 @@ func TestShingles(t *testing.T) {
 		}
 		got, ok := newShingler(testOptions(t)).shinglesOf(test.title, test.content)
 		if !slices.Equal(got, want) || ok != (len(want) > 0) {
-			t.Errorf("shingles of %q, %q are %x, %t; want %x, of %s", test.title, test.content, got, ok, want, test.want)
+			t.Errorf("shingles of %q, %q are %x, %t; want %x, of %s", test.title, test.content, got, ok,
+				want, test.want)
 		}
 	}
 }
@@ -160,9 +178,12 @@ func FuzzRoll(f *testing.F) {
 
 // An article is the same as itself in another form, like a changed copy, and unlike another.
 func TestDistance(t *testing.T) {
-	const story = "Typhoon Doksuri made landfall in Jinjiang on Friday morning, with winds of up to 180 km/h, " +
-		"the strongest to hit the province in years. More than 400,000 people had been moved to safer places."
-	const other = "The central bank left its interest rate unchanged on Thursday, as had been expected, and said " +
+	const story = "Typhoon Doksuri made landfall in Jinjiang on Friday morning, with winds of up to " +
+		"180 km/h, " +
+		"the strongest to hit the province in years. More than 400,000 people had been moved to safer " +
+		"places."
+	const other = "The central bank left its interest rate unchanged on Thursday, as had been " +
+		"expected, and said " +
 		"that it would watch prices in the months to come before it decided on anything else."
 	for _, signature := range signatureNames() {
 		m := newTest(t, func(o *Options) { o.Signature = signature })
@@ -190,7 +211,8 @@ func TestDistance(t *testing.T) {
 			{"a" + strings.Repeat("-", 5000), "a" + strings.Repeat("=", 5000), 0.9, 1},
 		} {
 			if got := distance(test.a, test.b); got < test.from || got > test.to {
-				t.Errorf("%s: distance of %.40q and %.40q is %v, want %v to %v", signature, test.a, test.b, got, test.from, test.to)
+				t.Errorf("%s: distance of %.40q and %.40q is %v, want %v to %v", signature, test.a, test.b, got,
+					test.from, test.to)
 			}
 		}
 	}
@@ -204,7 +226,8 @@ func TestFingerprinterMemory(t *testing.T) {
 			t.Fatal("no shingles")
 		}
 	}
-	if cap(s.text) > maxKeptText || cap(s.letters) > maxKeptLetters || cap(s.shingles) > maxKeptLetters {
+	if cap(s.text) > maxKeptText || cap(s.letters) > maxKeptLetters ||
+		cap(s.shingles) > maxKeptLetters {
 		t.Errorf("kept %d bytes, %d letters, %d shingles", cap(s.text), cap(s.letters), cap(s.shingles))
 	}
 	fingerprint := newTest(t, nil).NewFingerprinter()

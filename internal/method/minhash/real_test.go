@@ -38,8 +38,8 @@ func eachRealFile(t *testing.T, test func(t *testing.T, articles [][]uint64)) {
 	}
 }
 
-// realShingles returns the shingles of the first 3,000 articles that have any. Without the build tag
-// long it is the first 1,000.
+// realShingles returns the shingles of the first 3,000 articles that have any. Without the build
+// tag long it is the first 1,000.
 func realShingles(t *testing.T, path string) (articles [][]uint64) {
 	t.Helper()
 	f, err := os.Open(path)
@@ -105,7 +105,8 @@ func TestRealArticles(t *testing.T) {
 		if most > bucketCap/2 {
 			t.Errorf("%d centres share a band: from %d on, queries do not see all of them", most, bucketCap)
 		}
-		t.Logf("%d articles, %d joined, %d missed, %d candidates, at most %d centres share a band", len(articles), joined, missed, made.Candidates(), most)
+		t.Logf("%d articles, %d joined, %d missed, %d candidates, at most %d centres share a band",
+			len(articles), joined, missed, made.Candidates(), most)
 	})
 }
 

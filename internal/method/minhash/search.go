@@ -26,13 +26,15 @@ type search struct {
 	compared  uint64
 	whole     int                    // bands so far of which it has seen all centres
 	partly    [MaxHashes / 64]uint64 // the others, a bit for each
-	offered   [remembered]uint32     // of centres that were, one more than the last slot with this remainder; 0 for none
+	// of centres that were, one more than the last slot with this remainder; 0 for none
+	offered [remembered]uint32
 }
 
 func (x *index) Nearest(
 	f singlepass.Fingerprint, live func(singlepass.Centre) bool,
 ) (c singlepass.Centre, distance float64, ok bool) {
-	s := search{index: x, signature: unsafe.Slice(unsafe.StringData(f.Sketch), len(f.Sketch))} // only read
+	// only read
+	s := search{index: x, signature: unsafe.Slice(unsafe.StringData(f.Sketch), len(f.Sketch))}
 	if live != nil {
 		s.live = func(slot uint32) bool { return live(x.view(slot)) }
 	}
@@ -64,7 +66,8 @@ func (s *search) follow(first, end int) {
 		if c := s.cappedBucket(s.signature, band); c == nil {
 			next[band-first] = *s.chains.head(band, xxh3.Hash(s.band(s.signature, band)))
 			whole++
-		} else if others := c.Visit(s.signature, s.live, func(slot uint32) { s.offer(slot, band) }); others {
+		} else if others := c.Visit(s.signature, s.live,
+			func(slot uint32) { s.offer(slot, band) }); others {
 			s.partly[band/64] |= 1 << (band % 64)
 		} else {
 			whole++
@@ -100,7 +103,8 @@ func (s *search) offer(slot uint32, band int) {
 	}
 	*last = slot + 1
 	s.compared++
-	s.best.Offer(slot, s.seq(slot), differingUpTo(s.index.signature(slot), s.signature, s.best.Cutoff()))
+	s.best.Offer(slot, s.seq(slot), differingUpTo(s.index.signature(slot), s.signature,
+		s.best.Cutoff()))
 }
 
 // agreed reports whether a centre agrees in a band before this one that was seen whole.

@@ -61,7 +61,8 @@ func TestEstimate(t *testing.T) {
 						shingles[i] = r.Uint64()
 					}
 					a, b := shingles[:test.both+test.each], shingles[test.each:]
-					equal := 1 - float64(differing(mustSign(t, name, hashes, a), mustSign(t, name, hashes, b)))/hashes
+					equal := 1 - float64(differing(mustSign(t, name, hashes, a),
+						mustSign(t, name, hashes, b)))/hashes
 					sum += equal
 					squares += (equal - want) * (equal - want)
 				}
@@ -163,7 +164,8 @@ func TestDiffering(t *testing.T) {
 		}
 		most := r.IntN(40)
 		if got := differingUpTo(a, b, most); got != want && (want <= most || got <= most || got > want) {
-			t.Fatalf("%x and %x differ in %d up to %d, want %d, or something above the limit", a, b, got, most, want)
+			t.Fatalf("%x and %x differ in %d up to %d, want %d, or something above the limit", a, b, got,
+				most, want)
 		}
 	}
 }

@@ -14,8 +14,10 @@ func TestWords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := newTest(t, func(o *Options) { o.Shingles.Cleaner, o.Shingles.Words, o.Shingles.Size = nil, words, 2 })
-	if want := "method=minhash,shingle=words,size=2,signature=fast,hashes=128," + words.Identity(); m.Identity() != want {
+	m := newTest(t,
+		func(o *Options) { o.Shingles.Cleaner, o.Shingles.Words, o.Shingles.Size = nil, words, 2 })
+	if want := "method=minhash,shingle=words,size=2,signature=fast,hashes=128," +
+		words.Identity(); m.Identity() != want {
 		t.Errorf("identity %s, want %s", m.Identity(), want)
 	}
 	fingerprint := m.NewFingerprinter()

@@ -89,7 +89,8 @@ func (m *Method) Identity() string { return m.identity }
 //
 // An article with neither a Han character that has a reading nor a letter from a to z, such as one
 // in Greek, has one number: the hash of its text without white space.
-func (m *Method) NewFingerprinter() func(title, content string) (f singlepass.Fingerprint, ok bool) {
+func (m *Method) NewFingerprinter() func(title, content string) (f singlepass.Fingerprint,
+	ok bool) {
 	var (
 		builder        jaccard.Builder
 		windows        = m.windows

@@ -59,7 +59,8 @@ func TestOptions(t *testing.T) {
 
 func TestIdentity(t *testing.T) {
 	m := newMethod(t, func(o *Options) { o.Similarity = .8 })
-	if want := "method=pinyin,letters=9c2bfede,window=24,step=12,levels=2,boundaries=content," + newCleaner(t).Identity(); m.Identity() != want {
+	if want := "method=pinyin,letters=9c2bfede,window=24,step=12,levels=2,boundaries=content," +
+		newCleaner(t).Identity(); m.Identity() != want {
 		t.Errorf("identity %q, want %q", m.Identity(), want)
 	}
 }
@@ -129,7 +130,8 @@ func replaced(r *rand.Rand, s string, share float64, by func(rune) rune) string 
 
 // However many characters are replaced by others of the same sound, the article is the same.
 func TestHomophones(t *testing.T) {
-	m, r, all, args := newMethod(t, func(*Options) {}), rand.New(rand.NewPCG(4, 4)), homophones(t), gopinyin.NewArgs()
+	m, r, all, args := newMethod(t, func(*Options) {}), rand.New(rand.NewPCG(4, 4)), homophones(t),
+		gopinyin.NewArgs()
 	fingerprint := m.NewFingerprinter()
 	for _, content := range chinese(20) {
 		for _, share := range []float64{.05, .3, 1} {
@@ -162,7 +164,8 @@ func TestWrongCharacter(t *testing.T) {
 		b, _ := fingerprint("", long[:at]+"错"+long[at+3:])
 		windows := len(a.Sketch) / 8
 		if most := 1 - float64(windows-7)/float64(windows+7); m.Distance(a, b) > most {
-			t.Errorf("one character of %d windows: distance %v, want at most %v", windows, m.Distance(a, b), most)
+			t.Errorf("one character of %d windows: distance %v, want at most %v", windows, m.Distance(a, b),
+				most)
 		}
 	}
 }

@@ -41,7 +41,8 @@ func TestFixedWindows(t *testing.T) {
 	} {
 		w := windows{size: test.size, step: test.step, fixed: true}
 		if got := w.all([]byte(test.letters)); !slices.Equal(got, test.want) {
-			t.Errorf("windows of %d each %d of %q: %q, want %q", test.size, test.step, test.letters, got, test.want)
+			t.Errorf("windows of %d each %d of %q: %q, want %q", test.size, test.step, test.letters, got,
+				test.want)
 		}
 	}
 }
@@ -88,7 +89,8 @@ func TestContentWindowsStay(t *testing.T) {
 	for range 200 {
 		text := randomLetters(r, w.size+2*w.step+r.IntN(300), 23)
 		before, after := randomLetters(r, r.IntN(100), 23), randomLetters(r, r.IntN(100), 23)
-		want, got := strings.Join(w.all(text), " "), strings.Join(w.all(slices.Concat(before, text, after)), " ")
+		want, got := strings.Join(w.all(text), " "),
+			strings.Join(w.all(slices.Concat(before, text, after)), " ")
 		if !strings.Contains(got, want) {
 			t.Fatalf("windows of %q are not among those of %q + it + %q", text, before, after)
 		}
@@ -138,7 +140,8 @@ func FuzzDigits(f *testing.F) {
 		w := windows{size: 8, step: 4, levels: levels}
 		letters := all.append(nil, []byte(text))
 		want := w.digits(letters)
-		if smallest, largest := slices.Min(want[:]), slices.Max(want[:]); smallest < '0' || int(largest-'0') >= levels {
+		if smallest, largest := slices.Min(want[:]), slices.Max(want[:]); smallest < '0' ||
+			int(largest-'0') >= levels {
 			t.Errorf("%q in %d levels: %s", letters, levels, want)
 		}
 		other := bytes.Clone(letters)

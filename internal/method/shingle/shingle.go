@@ -57,7 +57,8 @@ func (m *Method) Identity() string {
 // NewFingerprinter returns a function that makes the fingerprint of an article: its sketch is the
 // [jaccard.Set] of the 64-bit hashes of its shingles. Each goroutine needs its own. ok is
 // false of an article without a letter or a number, or without a word.
-func (m *Method) NewFingerprinter() func(title, content string) (f singlepass.Fingerprint, ok bool) {
+func (m *Method) NewFingerprinter() func(title, content string) (f singlepass.Fingerprint,
+	ok bool) {
 	var builder jaccard.Builder
 	add := characters(m.shingles.Cleaner, m.shingles.Size, m.hash)
 	if m.shingles.Words != nil {

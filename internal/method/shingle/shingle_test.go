@@ -55,7 +55,8 @@ func TestOptions(t *testing.T) {
 }
 
 func TestIdentity(t *testing.T) {
-	if got, want := newMethod(t, 7).Identity(), "method=shingle,of=characters,size=7,norm=1,html=auto"; got != want {
+	if got, want := newMethod(t, 7).Identity(),
+		"method=shingle,of=characters,size=7,norm=1,html=auto"; got != want {
 		t.Errorf("identity %q, want %q", got, want)
 	}
 }
@@ -82,7 +83,8 @@ func TestCharacters(t *testing.T) {
 		}
 		f, ok := newMethod(t, test.size).NewFingerprinter()(test.title, test.content)
 		if set := want.Set(); f.Sketch != string(set) || f.Hash != xxh3.HashString(f.Sketch) || !ok {
-			t.Errorf("%q, %q: %d shingles, %t, want %q", test.title, test.content, jaccard.Set(f.Sketch).Len(), ok, test.want)
+			t.Errorf("%q, %q: %d shingles, %t, want %q", test.title, test.content,
+				jaccard.Set(f.Sketch).Len(), ok, test.want)
 		}
 	}
 }
@@ -130,7 +132,8 @@ func FuzzCharacters(f *testing.F) {
 		if !ok {
 			return
 		}
-		characters := []rune(strings.Join(strings.Fields(string(m.shingles.Cleaner.AppendClean(nil, "", content))), ""))
+		characters := []rune(
+			strings.Join(strings.Fields(string(m.shingles.Cleaner.AppendClean(nil, "", content))), ""))
 		var want jaccard.Builder
 		for i := range max(1, len(characters)-size+1) {
 			want.Add(xxh3.HashString(string(characters[i:min(i+size, len(characters))])))

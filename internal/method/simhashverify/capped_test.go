@@ -15,7 +15,9 @@ import (
 // bounded returns what an index answers where very many share a quarter, word for word and from the
 // live centres alone: it goes through the quarters that are near the query's, from the nearest on,
 // and of capped ones takes the neighbours in each order.
-func (p *plain) bounded(f singlepass.Fingerprint, live func(singlepass.Centre) bool) (singlepass.Centre, float64, bool) {
+func (p *plain) bounded(
+	f singlepass.Fingerprint, live func(singlepass.Centre) bool,
+) (singlepass.Centre, float64, bool) {
 	best, cappedSeen := singlepass.NewNearest[singlepass.Centre](p.distance, nil), 0
 	byQuarter := make(map[[2]int][]singlepass.Centre)
 	for _, c := range p.have {
@@ -48,7 +50,9 @@ func (p *plain) bounded(f singlepass.Fingerprint, live func(singlepass.Centre) b
 	return c, float64(distance), ok
 }
 
-func neighboursOf(all []singlepass.Centre, f singlepass.Fingerprint, table int) (seen []singlepass.Centre) {
+func neighboursOf(
+	all []singlepass.Centre, f singlepass.Fingerprint, table int,
+) (seen []singlepass.Centre) {
 	type placed struct {
 		rotated string
 		singlepass.Centre
@@ -91,7 +95,11 @@ func floods() map[string]func(r *rand.Rand, have []singlepass.Centre) singlepass
 		return f
 	}
 	return map[string]func(r *rand.Rand, have []singlepass.Centre) singlepass.Fingerprint{
-		"the same 64 bits": func(r *rand.Rand, have []singlepass.Centre) singlepass.Fingerprint { return sketched(r, have, 0) },
+		"the same 64 bits": func(r *rand.Rand,
+			have []singlepass.Centre,
+		) singlepass.Fingerprint {
+			return sketched(r, have, 0)
+		},
 		"a few bits apart": func(r *rand.Rand, have []singlepass.Centre) singlepass.Fingerprint {
 			return sketched(r, have, flipped(r, r.IntN(6)))
 		},
@@ -133,7 +141,8 @@ func TestFloods(t *testing.T) {
 					got, distance, ok := index.Nearest(f, live)
 					want, wantDistance, wantOK := p.bounded(f, live)
 					if got != want || distance != wantDistance || ok != wantOK {
-						t.Fatalf("%d: nearest is %d at %v, %t; want %d at %v, %t", seq, got.Seq, distance, ok, want.Seq, wantDistance, wantOK)
+						t.Fatalf("%d: nearest is %d at %v, %t; want %d at %v, %t", seq, got.Seq, distance, ok,
+							want.Seq, wantDistance, wantOK)
 					}
 					if ok {
 						found++

@@ -140,7 +140,8 @@ func (s *search) look(b *bucket, phase int) {
 	for _, p := range b.points {
 		differing := p.hash ^ s.hash
 		// Those of a phase before were seen, but for those in capped buckets.
-		if distance := bits.OnesCount64(differing); distance <= s.best.Cutoff() && (s.partly > 0 || turn(differing) == phase) {
+		if distance := bits.OnesCount64(differing); distance <= s.best.Cutoff() &&
+			(s.partly > 0 || turn(differing) == phase) {
 			s.offer(p.slot, distance)
 		}
 	}
@@ -183,13 +184,16 @@ func (e *entry) sketch() (s sketch) {
 
 func (e *entry) centre() singlepass.Centre {
 	return singlepass.Centre{
-		Fingerprint: singlepass.Fingerprint{Hash: e.hash(), Sketch: string(e.key[:components/8])}, Seq: e.seq,
+		Fingerprint: singlepass.Fingerprint{Hash: e.hash(), Sketch: string(e.key[:components/8])},
+		Seq:         e.seq,
 	}
 }
 
 // view returns what centre does, but its sketch is good only until the index changes.
 func (e *entry) view() singlepass.Centre {
 	return singlepass.Centre{
-		Fingerprint: singlepass.Fingerprint{Hash: e.hash(), Sketch: unsafe.String(&e.key[0], components/8)}, Seq: e.seq,
+		Fingerprint: singlepass.Fingerprint{
+			Hash: e.hash(), Sketch: unsafe.String(&e.key[0], components/8),
+		}, Seq: e.seq,
 	}
 }

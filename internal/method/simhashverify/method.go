@@ -39,7 +39,8 @@ func New(o Options) (*Method, error) {
 	if err != nil {
 		return nil, err
 	}
-	threshold := fmt.Sprintf("verified_distance=%d,similarity=%v", o.Distance, cmp.Or(o.Similarity, DefaultSimilarity))
+	threshold := fmt.Sprintf("verified_distance=%d,similarity=%v", o.Distance,
+		cmp.Or(o.Similarity, DefaultSimilarity))
 	return &Method{hashes, sketcher, o.Distance, threshold}, nil
 }
 
@@ -50,7 +51,8 @@ func (m *Method) Identity() string {
 
 // NewFingerprinter returns a function that makes the fingerprint of an article, in memory that it
 // uses again; each goroutine needs its own. ok is false of an article without a word that counts.
-func (m *Method) NewFingerprinter() func(title, content string) (f singlepass.Fingerprint, ok bool) {
+func (m *Method) NewFingerprinter() func(title, content string) (f singlepass.Fingerprint,
+	ok bool) {
 	hash, sketch := m.simhash.NewFingerprinter(), m.sketcher.NewSketchFunc()
 	return func(title, content string) (f singlepass.Fingerprint, ok bool) {
 		if f, ok = hash(title, content); ok {

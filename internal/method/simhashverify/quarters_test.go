@@ -21,7 +21,8 @@ func TestTurnIsNoLaterThanTheDistance(t *testing.T) {
 			t.Fatalf("%016x, at distance %d, has its turn in phase %d", differing, distance, phase)
 		}
 		if got := bits.OnesCount16(quarter(differing, phase%quarters)); got != phase/quarters {
-			t.Fatalf("%016x has its turn in phase %d, and differs in %d bits of that quarter", differing, phase, got)
+			t.Fatalf("%016x has its turn in phase %d, and differs in %d bits of that quarter", differing,
+				phase, got)
 		}
 	}
 }
@@ -80,8 +81,10 @@ func checkQuarters(t *testing.T, x *verified, have []singlepass.Centre) {
 			if b.capped != nil {
 				b.capped.All(add)
 			}
-			if room := cap(b.points) - len(b.points); room > len(b.points) || b.capped != nil && (len(b.points) > 0 || count <= bucketCap/2) || len(b.points) > bucketCap {
-				t.Fatalf("a bucket of %d points, capped %t, with room for %d more", count, b.capped != nil, room)
+			if room := cap(b.points) - len(b.points); room > len(b.points) || b.capped != nil &&
+				(len(b.points) > 0 || count <= bucketCap/2) || len(b.points) > bucketCap {
+				t.Fatalf("a bucket of %d points, capped %t, with room for %d more", count, b.capped != nil,
+					room)
 			}
 		}
 		if len(got) != len(have) {

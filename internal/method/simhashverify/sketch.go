@@ -20,7 +20,8 @@ import (
 	"github.com/clusterd/clusterd/internal/text"
 )
 
-// DefaultSimilarity is the minimum similarity of articles that are the same where none is configured.
+// DefaultSimilarity is the minimum similarity of articles that are the same where none is
+// configured.
 const DefaultSimilarity = 0.78
 
 const (
@@ -63,7 +64,10 @@ func NewSketcher(cleaner *text.Cleaner, similarity float64, key *keyedhash.Key) 
 
 // Identity names everything that changes sketches but for the cleaning, as name=value pairs joined
 // by commas.
-func (s *Sketcher) Identity() string { return fmt.Sprintf("shingle=%d,bits=%d", shingle, components) }
+func (s *Sketcher) Identity() string {
+	return fmt.Sprintf("shingle=%d,bits=%d", shingle,
+		components)
+}
 
 // NewSketchFunc returns a function that makes the sketch of an article, in memory that it uses
 // again; each goroutine needs its own. ok is false of an article without a letter or a number.
@@ -89,7 +93,8 @@ func (s *Sketcher) Agree(a, b string) bool { return parse(a).differing(parse(b))
 // which [Sketcher.Agree] and the index must not be asked.
 func (s *Sketcher) Check(made string) error {
 	if len(made) != components/8 {
-		return fmt.Errorf("the sketch has %d bytes; one of simhash+verify has %d", len(made), components/8)
+		return fmt.Errorf("the sketch has %d bytes; one of simhash+verify has %d", len(made),
+			components/8)
 	}
 	return nil
 }

@@ -34,7 +34,10 @@ func TestNew(t *testing.T) {
 			t.Errorf("similarity %v: %v, error %v", similarity, s, err)
 		}
 	}
-	for similarity, differ := range map[float64]int{1: 0, .5: components / 4, .75: components / 8, .9: components / 20, 0: 56} {
+	for similarity, differ := range map[float64]int{
+		1: 0, .5: components / 4, .75: components / 8,
+		.9: components / 20, 0: 56,
+	} {
 		if got := newSketcher(t, similarity).differ; got != differ {
 			t.Errorf("similarity %v: %d bits may differ, want %d", similarity, got, differ)
 		}
@@ -96,7 +99,8 @@ func TestSketchesEstimateSimilarity(t *testing.T) {
 		mean := sum / articles
 		deviation := math.Sqrt(max(0, squares/articles-mean*mean))
 		if math.Abs(mean-similarity) > .015 || deviation > .06 {
-			t.Errorf("similarity %.3f: estimated as %.3f, standard deviation %.3f", similarity, mean, deviation)
+			t.Errorf("similarity %.3f: estimated as %.3f, standard deviation %.3f", similarity, mean,
+				deviation)
 		}
 	}
 }
@@ -108,7 +112,9 @@ type plain struct {
 	have     []singlepass.Centre
 }
 
-func (p *plain) nearest(f singlepass.Fingerprint, live func(singlepass.Centre) bool) (singlepass.Centre, float64, bool) {
+func (p *plain) nearest(
+	f singlepass.Fingerprint, live func(singlepass.Centre) bool,
+) (singlepass.Centre, float64, bool) {
 	best := singlepass.NewNearest(p.distance, live)
 	for _, c := range p.have {
 		if p.s.Agree(c.Sketch, f.Sketch) {
@@ -183,7 +189,9 @@ func compareIndex(t *testing.T, distance int, similarity float64) {
 	}
 }
 
-func compareNearest(t *testing.T, index singlepass.Index, want *plain, query singlepass.Fingerprint, r *rand.Rand) (found bool) {
+func compareNearest(
+	t *testing.T, index singlepass.Index, want *plain, query singlepass.Fingerprint, r *rand.Rand,
+) (found bool) {
 	t.Helper()
 	salt := r.Uint64() | 1
 	live := func(c singlepass.Centre) bool { return c.Seq*salt>>32%4 > 0 }
@@ -201,7 +209,8 @@ func compareNearest(t *testing.T, index singlepass.Index, want *plain, query sin
 	c, distance, ok := index.Nearest(query, ask)
 	wantC, wantDistance, wantOK := want.nearest(query, live)
 	if c != wantC || distance != wantDistance || ok != wantOK {
-		t.Fatalf("nearest is %d at %v, %t; want %d at %v, %t", c.Seq, distance, ok, wantC.Seq, wantDistance, wantOK)
+		t.Fatalf("nearest is %d at %v, %t; want %d at %v, %t", c.Seq, distance, ok, wantC.Seq,
+			wantDistance, wantOK)
 	}
 	return ok
 }
@@ -210,7 +219,8 @@ func TestSketchAllocatesLittle(t *testing.T) {
 	sketch := newSketcher(t, 0).NewSketchFunc()
 	article := random(rand.New(rand.NewPCG(4, 4)), 1000)
 	sketch("", article)
-	if n := testing.AllocsPerRun(20, func() { sketch("", article) }); n > 2 { // the signature and the sketch
+	// the signature and the sketch
+	if n := testing.AllocsPerRun(20, func() { sketch("", article) }); n > 2 {
 		t.Errorf("%v allocations, want 2", n)
 	}
 }
@@ -235,7 +245,9 @@ func TestSketchIsOfMinHash(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := minhash.New(minhash.Options{Shingles: shingling.Shingles{Cleaner: cleaner, Size: shingle}, Signature: "fast", Hashes: components, Recall: 1})
+	m, err := minhash.New(minhash.Options{Shingles: shingling.Shingles{
+		Cleaner: cleaner, Size: shingle,
+	}, Signature: "fast", Hashes: components, Recall: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +271,9 @@ func BenchmarkIndex(b *testing.B) {
 			before := heapInUse()
 			index := newSketcher(b, 0).NewIndex(MaxDistance)
 			for seq := range uint64(size) {
-				index.Insert(singlepass.Centre{Fingerprint: singlepass.Fingerprint{Hash: r.Uint64(), Sketch: query.Sketch}, Seq: seq})
+				index.Insert(singlepass.Centre{Fingerprint: singlepass.Fingerprint{
+					Hash: r.Uint64(), Sketch: query.Sketch,
+				}, Seq: seq})
 			}
 			perCentre := float64(heapInUse()-before) / float64(size)
 			for b.Loop() {

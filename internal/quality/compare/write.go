@@ -45,7 +45,8 @@ func (r Report) WriteText(out io.Writer, colour bool) error {
 	fmt.Fprintf(out,
 		"\nThe distance of %s is in bits, of the others it is 1 less the similarity.\n\n"+
 			"- %s: %d characters alone\n+ %s: %d alone\n  both: %d\n\n",
-		strings.Join(method.MeasuredIn(method.Bits), " and "), printable.Text(r.A.File), onlyA, printable.Text(r.B.File), onlyB, shared)
+		strings.Join(method.MeasuredIn(method.Bits), " and "), printable.Text(r.A.File), onlyA,
+		printable.Text(r.B.File), onlyB, shared)
 	return r.writePassages(out, colour)
 }
 

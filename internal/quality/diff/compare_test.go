@@ -50,17 +50,35 @@ func shown(passages []diff.Passage) string {
 func TestPassages(t *testing.T) {
 	c := newComparer(t)
 	for name, tt := range map[string]struct{ a, b, want string }{
-		"nothing":                     {"", "", ``},
-		"the same":                    {"港口大桥今天通车。", "港口大桥今天通车。", `="港口大桥今天通车。"`},
-		"a Chinese character":         {"港口大桥今天建成通车，居民庆祝。", "港口大桥昨天建成通车，居民庆祝。", `="港口大桥" -"今" +"昨" ="天建成通车，居民庆祝。"`},
-		"a whole word":                {"the bridge opened today at noon", "the bridge closed today at noon", `="the bridge " -"opened" +"closed" =" today at noon"`},
-		"something in front":          {"the bridge is open", "News: the bridge is open", `+"News: " ="the bridge is open"`},
-		"something cut":               {"the bridge is open. More tomorrow.", "the bridge is open.", `="the bridge is open." -" More tomorrow."`},
+		"nothing":  {"", "", ``},
+		"the same": {"港口大桥今天通车。", "港口大桥今天通车。", `="港口大桥今天通车。"`},
+		"a Chinese character": {
+			"港口大桥今天建成通车，居民庆祝。", "港口大桥昨天建成通车，居民庆祝。", `="港口大桥" -"今" +"昨" ="天建成通车，居民庆祝。"`,
+		},
+		"a whole word": {
+			"the bridge opened today at noon", "the bridge closed today at noon",
+			`="the bridge " -"opened" +"closed" =" today at noon"`,
+		},
+		"something in front": {
+			"the bridge is open", "News: the bridge is open", `+"News: " ="the bridge is open"`,
+		},
+		"something cut": {
+			"the bridge is open. More tomorrow.", "the bridge is open.",
+			`="the bridge is open." -" More tomorrow."`,
+		},
 		"case, width and traditional": {"Bridge 港口大桥 １２", "bridge 港口大橋 12", `="Bridge 港口大桥 １２"`},
-		"spaces and line breaks":      {"the bridge\n\nis open", "the bridge is open", `="the bridge\n\nis open"`},
-		"mark-up":                     {"<p>The <b>bridge</b> is open</p>", "The bridge is closed", `="the bridge is " -"open" +"closed"`},
-		"matches by chance":           {"one two of three four", "five six of seven eight", `-"one two of three four" +"five six of seven eight"`},
-		"nothing in common":           {"港口", "bridge", `-"港口" +"bridge"`},
+		"spaces and line breaks": {
+			"the bridge\n\nis open", "the bridge is open", `="the bridge\n\nis open"`,
+		},
+		"mark-up": {
+			"<p>The <b>bridge</b> is open</p>", "The bridge is closed",
+			`="the bridge is " -"open" +"closed"`,
+		},
+		"matches by chance": {
+			"one two of three four", "five six of seven eight",
+			`-"one two of three four" +"five six of seven eight"`,
+		},
+		"nothing in common": {"港口", "bridge", `-"港口" +"bridge"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := c.Passages("", tt.a, "", tt.b)
@@ -99,7 +117,8 @@ func TestPassagesOfMadeUpArticles(t *testing.T) {
 }
 
 func TestNewErrors(t *testing.T) {
-	if _, err := diff.New("sometimes", "all"); err == nil || !strings.Contains(err.Error(), `html mode "sometimes"`) {
+	if _, err := diff.New("sometimes", "all"); err == nil ||
+		!strings.Contains(err.Error(), `html mode "sometimes"`) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -36,7 +36,8 @@ type Point struct {
 // A Histogram counts pairs of documents by their distance.
 type Histogram struct {
 	Pairs int `json:"pairs"`
-	// Edges are those of the bins: bin i holds edges[i] <= distance < edges[i+1]; the last, also its end.
+	// Edges are those of the bins: bin i holds edges[i] <= distance < edges[i+1]; the last, also its
+	// end.
 	Edges []float64 `json:"edges"`
 	Bins  []int     `json:"bins"`
 	Never int       `json:"never"` // pairs that the method rules out, whatever the threshold

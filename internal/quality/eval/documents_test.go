@@ -21,14 +21,16 @@ func TestRead(t *testing.T) {
 		skipped int
 	}{
 		{
-			name: "articles", lines: `{"id":"a","title":"T","content":"C","label":"spam","published_at":"2020-01-02T03:04:05Z"}` + "\r\n" + `{"id":7,"content":"D"}`,
+			name:  "articles",
+			lines: `{"id":"a","title":"T","content":"C","label":"spam","published_at":"2020-01-02T03:04:05Z"}` + "\r\n" + `{"id":7,"content":"D"}`,
 			want: []Document{
 				{ID: "a", Title: "T", Content: "C", PublishedAt: time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)},
 				{ID: "7", Content: "D"},
 			},
 		},
 		{
-			name: "labels", label: "kind.of", lines: `{"id":"a","content":"C","kind":{"of":"spam"}}` + "\n" + `{"id":"b","content":"C","kind":{"of":3}}` + "\n" + `{"id":"c","content":"C"}` + "\n",
+			name: "labels", label: "kind.of", lines: `{"id":"a","content":"C","kind":{"of":"spam"}}` + "\n" +
+				`{"id":"b","content":"C","kind":{"of":3}}` + "\n" + `{"id":"c","content":"C"}` + "\n",
 			want: []Document{
 				{ID: "a", Content: "C", Label: "spam"},
 				{ID: "b", Content: "C", Label: "3"},
@@ -40,7 +42,8 @@ func TestRead(t *testing.T) {
 			want: []Document{{ID: "articles/0/0", Content: "C"}, {ID: "articles/0/1", Content: "D"}},
 		},
 		{
-			name: "no articles", label: "label", lines: `{"id":"a","label":"ham"}` + "\nnot JSON\n\n" + `{"title":null}` + "\n" + `{"content":"C"}`,
+			name: "no articles", label: "label", lines: `{"id":"a","label":"ham"}` + "\nnot JSON\n\n" +
+				`{"title":null}` + "\n" + `{"content":"C"}`,
 			want:    []Document{{ID: "a", Label: "ham", Rejected: true}, {ID: "articles/0/4", Content: "C"}},
 			skipped: 3,
 		},

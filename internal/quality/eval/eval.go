@@ -138,7 +138,8 @@ func evaluate(ctx context.Context, docs []Document, v Variant, o Options) (Run, 
 		run.Signals = Signals(docs, c.Clustering, o)
 	}
 	if o.Curves && o.Truth != nil {
-		if run.Curve, err = sweep(ctx, m, unitOf(v.Config.Fingerprint.Method), docs, p, pass, o); err != nil {
+		if run.Curve, err = sweep(ctx, m, unitOf(v.Config.Fingerprint.Method), docs, p, pass,
+			o); err != nil {
 			return Run{}, err
 		}
 	}

@@ -182,9 +182,10 @@ func checkPlot(t *testing.T, svg *html.Node) {
 func TestBriefNames(t *testing.T) {
 	for name, want := range map[string]string{
 		"minhash": "minhash",
-		"minhash,cluster.similarity=.8,cluster.window=1h":               "minhash,similarity=.8,window=1h",
-		"simhash,fingerprint.idf=/a/b.c":                                "simhash,idf=/a/b.c",
-		"simhash,fingerprint.hash=sdbm-raw,fingerprint.weight=tf,a.b=c": "simhash,hash=sdbm-raw,weight=tf,b…",
+		"minhash,cluster.similarity=.8,cluster.window=1h": "minhash,similarity=.8,window=1h",
+		"simhash,fingerprint.idf=/a/b.c":                  "simhash,idf=/a/b.c",
+		"simhash,fingerprint.hash=sdbm-raw,fingerprint.weight=tf,a.b=c": "" +
+			"simhash,hash=sdbm-raw,weight=tf,b…",
 	} {
 		if got := brief(name); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)

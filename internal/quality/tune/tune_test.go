@@ -283,15 +283,18 @@ func TestWrite(t *testing.T) {
 		Levels: []Level{{1, 24}, {.9, 74}, {.8, 33}, {.7, 28}, {.6, 41}, {.5, 36}},
 		Points: []Point{
 			{
-				Method: "simhash", Key: "cluster.distance", Value: "3", Default: true, Precision: .951, Recall: .588,
-				F1: .726, HalfPrecision: 1, PerSecond: 15371, CentreBytes: 94,
+				Method: "simhash", Key: "cluster.distance", Value: "3", Default: true, Precision: .951,
+				Recall: .588,
+				F1:     .726, HalfPrecision: 1, PerSecond: 15371, CentreBytes: 94,
 			},
 			{
-				Method: "simhash", Key: "cluster.distance", Value: "6", Best: true, Precision: .794, Recall: .855,
-				F1: .824, HalfPrecision: .972, PerSecond: 15164, CentreBytes: 94,
+				Method: "simhash", Key: "cluster.distance", Value: "6", Best: true, Precision: .794,
+				Recall: .855,
+				F1:     .824, HalfPrecision: .972, PerSecond: 15164, CentreBytes: 94,
 			},
 			{
-				Method: "shingle", Key: "cluster.similarity", Value: "0.8", Best: true, Precision: 1, Recall: 1, F1: 1,
+				Method: "shingle", Key: "cluster.similarity", Value: "0.8", Best: true, Precision: 1, Recall: 1,
+				F1:            1,
 				HalfPrecision: 1, PerSecond: 4058, CentreBytes: 52000,
 			},
 		},
