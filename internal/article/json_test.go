@@ -105,6 +105,7 @@ func TestDecodeJSON(t *testing.T) {
 
 func TestDecodeJSONRejects(t *testing.T) {
 	const n = 10_000
+	seen := map[article.Class]bool{article.TooLarge: true, article.BadBatch: true} // tested elsewhere
 	for name, tt := range map[string]struct {
 		value  []byte
 		class  article.Class
@@ -205,6 +206,7 @@ func TestDecodeJSONRejects(t *testing.T) {
 			[]byte(`{"title":"` + strings.Repeat("[", n)), article.BadJSON, "not valid JSON",
 		},
 	} {
+		seen[tt.class] = true
 		t.Run(name, func(t *testing.T) {
 			got, err := jsonDecoder(defaultFields(), maxBytes, "auto").Decode([]byte("key"), tt.value,
 				here())
@@ -215,6 +217,11 @@ func TestDecodeJSONRejects(t *testing.T) {
 				t.Errorf("article = %+v beside an error", got)
 			}
 		})
+	}
+	for _, class := range article.Classes {
+		if !seen[class] {
+			t.Errorf("no record is rejected as %s", class)
+		}
 	}
 }
 

@@ -30,6 +30,10 @@ func busy() *instance {
 		Space: "all", Took: 30 * time.Millisecond, New: 100, Joined: 150, Unclustered: 40,
 		Rejected: map[string]int{"bad_json": 7, "empty": 3}, Expired: 5, TimesAhead: 6, TimesOld: 8,
 		Candidates: 70, Clusters: 1234,
+		Odd: Odd{
+			Invalid: 2, Transcoded: map[string]int{"gb18030": 9},
+			Fallbacks: map[[2]string]int{{"published_at", "format"}: 4},
+		},
 	})
 	i.Spent(Encoding, i.now().Add(-1500*time.Millisecond))
 	i.Spent(Encoding, i.now().Add(-time.Second))
@@ -66,6 +70,26 @@ func scrape(m *Monitor) string {
 	w := httptest.NewRecorder()
 	m.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	return w.Body.String()
+}
+
+// A counter that no event counts would stay at zero for ever.
+func TestEveryCounterCounts(t *testing.T) {
+	families, err := busy().metrics.registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if !strings.HasPrefix(f.GetName(), namespace+"_") || f.GetType().String() != "COUNTER" {
+			continue
+		}
+		sum := 0.0
+		for _, m := range f.Metric {
+			sum += m.GetCounter().GetValue()
+		}
+		if sum == 0 {
+			t.Errorf("nothing counts %s: let busy have an event of it", f.GetName())
+		}
+	}
 }
 
 func TestMetricValues(t *testing.T) {

@@ -5,6 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -96,6 +99,50 @@ func TestRunBadInput(t *testing.T) {
 		if header(r, "trace") != "7" || header(r, article.HeaderReason) == "" ||
 			header(r, article.HeaderStage) != "decode" {
 			t.Errorf("headers of a dead letter: %s", r.Headers)
+		}
+	}
+}
+
+// What became of articles is counted as it was committed: the report hands on all that it knows.
+func TestRunCounts(t *testing.T) {
+	t.Parallel()
+	c := testConfig()
+	c.Cluster.Window = time.Hour
+	b := newBench(t, c, 1)
+	now := time.Now().UTC()
+	dated := func(story uint64, at time.Time) []byte {
+		return fmt.Appendf(nil, `{"title":"t","content":%q,"published_at":%q}`,
+			texts.Sentence(story, 60), at.Format(time.RFC3339))
+	}
+	for _, value := range [][]byte{
+		dated(1, now.Add(-50*time.Minute)), dated(2, now.Add(-50*time.Minute)),
+		dated(1, now.Add(-45*time.Minute)), []byte("{"), []byte(`{"title":"!?"}`),
+		[]byte("{\"title\":\"\xff港口\",\"content\":\"大桥通车 居民沿着河岸庆祝\"}"),
+		dated(3, now.Add(14*time.Minute)), // the first three have expired
+		dated(4, now.Add(12*time.Hour)), dated(5, now.Add(-12*time.Hour)),
+		[]byte(`{"title":"t","content":"市场价格上涨 农民喜获丰收","published_at":"some time"}`),
+	} {
+		b.produce(kafkago.Message{Value: value, WriterData: 0})
+	}
+	i := b.start()
+	b.committed()
+	i.end()
+	w := httptest.NewRecorder()
+	i.monitor.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	got := strings.Split(w.Body.String(), "\n")
+	for _, want := range []string{
+		`clusterd_articles_total{outcome="new"} 7`, `clusterd_articles_total{outcome="joined"} 1`,
+		`clusterd_articles_total{outcome="unclustered"} 1`,
+		`clusterd_dead_letters_total{class="bad_json"} 1`,
+		`clusterd_clusters_expired_total 2`, `clusterd_invalid_encoding_total 1`,
+		`clusterd_event_times_adjusted_total{reason="ahead"} 1`,
+		`clusterd_event_times_adjusted_total{reason="old"} 1`,
+		`clusterd_field_fallbacks_total{field="published_at",reason="format"} 1`,
+	} {
+		if !slices.Contains(got, want) {
+			name, _, _ := strings.Cut(want, " ")
+			at := slices.IndexFunc(got, func(line string) bool { return strings.HasPrefix(line, name) })
+			t.Errorf("no %s, but %s", want, got[max(at, 0)])
 		}
 	}
 }
