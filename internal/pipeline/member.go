@@ -68,8 +68,8 @@ func (p *pipeline) member(ctx context.Context) error {
 	}
 }
 
-// generationsOf hands on the partitions of each generation of the group, until ctx ends or the group
-// does.
+// generationsOf hands on the partitions of each generation of the group, until ctx ends or the
+// group does.
 func generationsOf(ctx context.Context, group *consumer.Group, to chan<- []int) error {
 	for {
 		partitions, err := group.Next(ctx)

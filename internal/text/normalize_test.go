@@ -178,7 +178,8 @@ func TestNormalizePairs(t *testing.T) {
 	n := newTestNormalizer(t)
 	others := []rune(
 		"aHẖé≂台颱Å가각ㅎㅏﾊㄱ①½Ǆ…☂🌀\U0001d400" +
-			"\U0002895b\u200b\ufe0f\u00ad\u034f\ufffd\uffff\u0000\u1100\u1112\u09c7\u0dd9\u1025\U0001d15e\ufdfa")
+			"\U0002895b\u200b\ufe0f\u00ad\u034f\ufffd\uffff\u0000" +
+			"\u1100\u1112\u09c7\u0dd9\u1025\U0001d15e\ufdfa")
 	joined := joinedRunes()
 	for _, a := range others {
 		for _, b := range others {
