@@ -132,6 +132,7 @@ func TestSeeded(t *testing.T) {
 				running.waitLive()
 				w.progress(w.consumed() + 300)
 				running.stop()
+				w.ahead()
 			}
 			running := w.start()
 			running.waitLive()

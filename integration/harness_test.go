@@ -249,7 +249,14 @@ func (w *world) produce(records ...*kgo.Record) {
 // topic.
 func (w *world) ends(topic string) map[int32]int64 {
 	w.Helper()
-	offsets, err := admin.ListEndOffsets(w.Context(), topic)
+	// A client of its own: another one remembers for seconds that a topic was not there.
+	client, err := kgo.NewClient(kgo.SeedBrokers(brokers...),
+		kgo.RequestTimeoutOverhead(answerTimeout))
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer client.Close()
+	offsets, err := kadm.NewClient(client).ListEndOffsets(w.Context(), topic)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -314,6 +321,21 @@ func (w *world) done() {
 		committed := w.committed()
 		for p, end := range ends {
 			if committed[p] < end {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// ahead waits until the input has records behind what the group has committed, also where that is an
+// offset that was not written yet.
+func (w *world) ahead() {
+	w.Helper()
+	w.eventually("the input is ahead of the group", func() bool {
+		ends := w.ends(w.input)
+		for p, next := range w.committed() {
+			if ends[p] <= next {
 				return false
 			}
 		}
