@@ -328,8 +328,8 @@ func (w *world) done() {
 	})
 }
 
-// ahead waits until the input has records behind what the group has committed, also where that is an
-// offset that was not written yet.
+// ahead waits until the input has records behind what the group has committed, also where that is
+// an offset that was not written yet.
 func (w *world) ahead() {
 	w.Helper()
 	w.eventually("the input is ahead of the group", func() bool {

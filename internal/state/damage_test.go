@@ -12,6 +12,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/cluster"
 	"github.com/clusterd/clusterd/internal/state"
+	"github.com/clusterd/clusterd/internal/testutil/check"
 )
 
 // Whatever befalls a file of a store, the store is refused, when it is opened or when it is read,
@@ -20,6 +21,7 @@ func TestDamage(t *testing.T) {
 	disk, history := smallStore(t)
 	files := read(t, disk)
 	outcomes := make(map[string]int)
+	step := 9 / check.Repeat(9) // fewer under the race detector
 	for name, content := range files {
 		damaged := func(what string, content []byte) {
 			other := maps.Clone(files)
@@ -30,10 +32,10 @@ func TestDamage(t *testing.T) {
 			}
 			outcomes[outcome]++
 		}
-		for n := 0; n < len(content); n += cutStride {
+		for n := 0; n < len(content); n += step * cutStride {
 			damaged(fmt.Sprintf("cut to %d bytes of %d", n, len(content)), content[:n])
 		}
-		for bit := 0; bit < 8*len(content); bit += bitStride {
+		for bit := 0; bit < 8*len(content); bit += step * bitStride {
 			flipped := bytes.Clone(content)
 			flipped[bit/8] ^= 1 << (bit % 8)
 			damaged(fmt.Sprintf("bit %d of byte %d flipped", bit%8, bit/8), flipped)

@@ -11,12 +11,13 @@ import (
 
 	"github.com/clusterd/clusterd/internal/cluster"
 	"github.com/clusterd/clusterd/internal/state"
+	"github.com/clusterd/clusterd/internal/testutil/check"
 )
 
 // A store is a map, whatever is done to it; and after a crash, which loses some or all of what was
 // not synced, it is exactly what it was at its own mark.
 func TestIsAMap(t *testing.T) {
-	for seed := range uint64(12) {
+	for seed := range uint64(max(3, check.Repeat(12))) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			w := &walk{
 				T: t, rng: rand.New(rand.NewPCG(seed, 0)), disk: vfs.NewCrashableMem(), model: newModel(),
