@@ -288,11 +288,10 @@ func (l *Log) check(p *kmsg.FetchResponseTopicPartition, next int64) error {
 		if p.HighWatermark < 0 { // Apache Kafka says neither then
 			holds = "holds others"
 		}
-		return fmt.Errorf("%w: %s/%d %s, and %d is wanted: records were deleted before they were "+
-			"read, or the "+
-			"topic was made anew. Nothing was skipped. To go on, set the offset of the group by hand "+
-			"(kafka-consumer-groups --reset-offsets), or %s", ErrOffsetOutOfRange, l.topic, p.Partition,
-			holds, next, l.Remedy)
+		return fmt.Errorf("%w: %s/%d %s, and %d is wanted: records were deleted before they were read, "+
+			"or the topic was made anew. Nothing was skipped. To go on, set the offset of the group by "+
+			"hand (kafka-consumer-groups --reset-offsets), or %s", ErrOffsetOutOfRange, l.topic,
+			p.Partition, holds, next, l.Remedy)
 	case err != nil:
 		return fmt.Errorf("reading %s/%d at offset %d: %w", l.topic, p.Partition, next, err)
 	}

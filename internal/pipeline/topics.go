@@ -38,9 +38,8 @@ func ensureTopics(
 		if spec.Name == c.Output.ClustersTopic && settings.CleanupPolicy != "" &&
 			settings.CleanupPolicy != "compact" {
 			return fmt.Errorf("topic %s has cleanup.policy=%s, so its clusters would be lost: it must be "+
-				"compact "+
-				"(kafka-configs --alter --topic %s --add-config cleanup.policy=compact)", spec.Name,
-				settings.CleanupPolicy, spec.Name)
+				"compact (kafka-configs --alter --topic %s --add-config cleanup.policy=compact)",
+				spec.Name, settings.CleanupPolicy, spec.Name)
 		}
 	}
 	return nil

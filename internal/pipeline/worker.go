@@ -134,8 +134,8 @@ func (w *worker) waitForRoom(
 			w.out.limits[refused.Topic] = settings.MaxMessageBytes
 			producer.SetLimit(refused.Topic, settings.MaxMessageBytes)
 		}
-		if settings.LimitKnown && settings.MaxMessageBytes >= refused.Size || !settings.LimitKnown &&
-			time.Since(began) >= blockedReminder {
+		if settings.LimitKnown && settings.MaxMessageBytes >= refused.Size ||
+			!settings.LimitKnown && time.Since(began) >= blockedReminder {
 			return nil
 		}
 		select {

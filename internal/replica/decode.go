@@ -157,8 +157,7 @@ func (r *Replica) sameSettings(c *article.Checkpoint) error {
 			c.Group, now.Group, changed)
 	default:
 		return fmt.Errorf("its clusters were made by other settings: %s. Clusters of both kinds would "+
-			"not "+
-			"fit together: nothing was read. %s", changed, otherWay)
+			"not fit together: nothing was read. %s", changed, otherWay)
 	}
 }
 

@@ -23,6 +23,7 @@ import (
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/space"
 	"github.com/clusterd/clusterd/internal/state"
+	"github.com/clusterd/clusterd/internal/testutil/clustertest"
 	"github.com/clusterd/clusterd/internal/text"
 )
 
@@ -176,13 +177,7 @@ func liveRecord(c cluster.Cluster, identity string) kafka.Record {
 func xxh3Of(sketch []byte) uint64 { return xxh3.Hash(sketch) }
 
 func assign(s *space.Space, articles []fingerprint.Article) (space.Batch, error) {
-	return s.Assign(func(yield func(*fingerprint.Article) bool) {
-		for i := range articles {
-			if !yield(&articles[i]) {
-				return
-			}
-		}
-	}, len(articles))
+	return s.Assign(clustertest.Each(articles), len(articles))
 }
 
 // mustAssign assigns a batch and commits it.

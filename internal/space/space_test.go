@@ -43,13 +43,7 @@ func testSpace(t testing.TB, window time.Duration) *Space {
 }
 
 func assign(s *Space, articles []fingerprint.Article) (Batch, error) {
-	return s.Assign(func(yield func(*fingerprint.Article) bool) {
-		for i := range articles {
-			if !yield(&articles[i]) {
-				return
-			}
-		}
-	}, len(articles))
+	return s.Assign(clustertest.Each(articles), len(articles))
 }
 
 // mustAssign assigns a batch and commits it.

@@ -62,8 +62,7 @@ func (s *Store) Apply(put, remove []cluster.Cluster, m Meta) error {
 	if err := s.commit(c.batch); err != nil {
 		return err
 	}
-	s.meta, s.live, s.oldest = m, c.live, c.oldest
-	clear(s.read)
+	s.meta, s.live, s.oldest, s.read = m, c.live, c.oldest, make(map[uint64]location)
 	return s.flushIfDue()
 }
 

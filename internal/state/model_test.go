@@ -17,7 +17,11 @@ import (
 // A store is a map, whatever is done to it; and after a crash, which loses some or all of what was
 // not synced, it is exactly what it was at its own mark.
 func TestIsAMap(t *testing.T) {
-	for seed := range uint64(max(3, check.Repeat(12))) {
+	seeds := uint64(12)
+	if check.Race {
+		seeds = 3
+	}
+	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			w := &walk{
 				T: t, rng: rand.New(rand.NewPCG(seed, 0)), disk: vfs.NewCrashableMem(), model: newModel(),

@@ -18,13 +18,3 @@ func ErrorHas(t testing.TB, err error, parts ...string) {
 		}
 	}
 }
-
-// Repeat returns how often a test repeats what one goroutine does: n times, and under the race
-// detector a tenth of that. There it takes some ten times as long, and finds no race that it did
-// not find before.
-func Repeat(n int) int {
-	if race {
-		return max(1, n/10)
-	}
-	return n
-}

@@ -4,6 +4,7 @@ package clustertest
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"strings"
 	"time"
@@ -89,6 +90,17 @@ func Impossible() map[string]cluster.Cluster {
 		all[name] = c
 	}
 	return all
+}
+
+// Each returns the articles in order, as a space is given them.
+func Each(articles []fingerprint.Article) iter.Seq[*fingerprint.Article] {
+	return func(yield func(*fingerprint.Article) bool) {
+		for i := range articles {
+			if !yield(&articles[i]) {
+				return
+			}
+		}
+	}
 }
 
 // Article returns the article at an offset of topic articles, in one of three partitions.
