@@ -46,14 +46,14 @@ func (w *world) rawProducer() *rawProducer {
 	w.Helper()
 	versions := kversion.Stable()
 	versions.SetMaxKeyVersion(int16(kmsg.Produce), 12) // later ones name topics by their ids
-	client, err := kgo.NewClient(kgo.SeedBrokers(address), kgo.MaxVersions(versions))
+	client, err := kgo.NewClient(kgo.SeedBrokers(w.addresses[0]), kgo.MaxVersions(versions))
 	if err != nil {
 		w.Fatal(err)
 	}
 	w.Cleanup(client.Close)
 	p := &rawProducer{w, client, -1}
 	w.eventually("leaders of "+w.input, func() bool {
-		topics, err := admin.ListTopics(w.Context(), w.input)
+		topics, err := w.admin.ListTopics(w.Context(), w.input)
 		for _, partition := range topics[w.input].Partitions {
 			err = cmp.Or(err, partition.Err)
 			p.leader = int(partition.Leader)

@@ -27,17 +27,17 @@ import (
 func topicFor(b *testing.B, partitions int32) string {
 	b.Helper()
 	name := fmt.Sprintf("b%d", time.Now().UnixNano())
-	if _, err := kadm.NewClient(client).CreateTopic(b.Context(), partitions, 1, nil,
+	if _, err := shared.admin.CreateTopic(b.Context(), partitions, 1, nil,
 		name); err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(func() { _, _ = kadm.NewClient(client).DeleteTopics(context.Background(), name) })
+	b.Cleanup(func() { _, _ = shared.admin.DeleteTopics(context.Background(), name) })
 	return name
 }
 
 func connect(b *testing.B) *kafka.Client {
 	b.Helper()
-	return kafkatest.Connect(b, kafka.Options{Brokers: []string{address}})
+	return kafkatest.Connect(b, kafka.Options{Brokers: shared.addresses[:1]})
 }
 
 // fill sends made-up articles and returns how many bytes they have.
@@ -49,7 +49,7 @@ func fill(b *testing.B, topic string, articles int) int64 {
 		records[i] = &kgo.Record{Topic: topic, Value: generator.Next().JSON()}
 		bytes += int64(len(records[i].Value))
 	}
-	if err := client.ProduceSync(b.Context(), records...).FirstErr(); err != nil {
+	if err := shared.client.ProduceSync(b.Context(), records...).FirstErr(); err != nil {
 		b.Fatal(err)
 	}
 	return bytes
@@ -118,7 +118,7 @@ func BenchmarkRun(b *testing.B) {
 		topic := topicFor(b, 4)
 		b.SetBytes(fill(b, topic, articles))
 		c := config.Default()
-		c.Kafka.Brokers, c.Kafka.CreateTopics = []string{address}, true
+		c.Kafka.Brokers, c.Kafka.CreateTopics = shared.addresses[:1], true
 		c.Input.Topic, c.Input.Group = topic, topic
 		c.Output.Topic, c.Output.ClustersTopic, c.Output.DeadLetterTopic = topic+"-results", topic+
 			"-clusters", topic+"-dead"
@@ -145,7 +145,7 @@ func BenchmarkRun(b *testing.B) {
 func committed(b *testing.B, group string, articles int64) (first, last time.Time) {
 	b.Helper()
 	for {
-		offsets, err := kadm.NewClient(client).FetchOffsets(b.Context(), group)
+		offsets, err := shared.admin.FetchOffsets(b.Context(), group)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -90,7 +90,7 @@ func (i *instance) waitHeld(topic, state string, records int64) {
 		open.Offset)) || !strings.Contains(c.Reason, command) {
 		i.Errorf("reason %q, want where it is, and %q", c.Reason, command)
 	}
-	mustBroker(i.T, append([]string{"tool", "transactions"}, strings.Fields(command)...)...)
+	i.do(append([]string{"tool", "transactions"}, strings.Fields(command)...)...)
 }
 
 // metric returns the value of a line of /metrics, -1 where there is none.
@@ -145,6 +145,7 @@ func TestOpenTransactionInTheClusters(t *testing.T) {
 // A result that the output topic refuses as too large shows, with what to do, and is written when
 // that was done.
 func TestResultTooLarge(t *testing.T) {
+	t.Parallel()
 	for name, topic := range map[string]func(w *world) string{
 		"results":  func(w *world) string { return w.output },
 		"clusters": func(w *world) string { return w.clusters },
@@ -209,13 +210,7 @@ func TestBrokerAwayAtTheStart(t *testing.T) {
 // no trouble.
 func TestFreshBrokerIsNoTrouble(t *testing.T) {
 	t.Parallel()
-	at := []string{"--dir", t.TempDir(), "--port", strconv.Itoa(freePort(t))}
-	fresh, err := broker(append([]string{"start"}, at...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer mustBroker(t, append([]string{"clean"}, at...)...)
-	w := newWorld(t, 1, fmt.Sprintf("kafka: {brokers: [%q], create_topics: true}\n", fresh))
+	w := ownBroker(t).newWorld(t, 1, "")
 	running := w.start()
 	running.waitLive()
 	running.stop()

@@ -15,13 +15,14 @@ var down = flag.Duration("down", 20*time.Second, "how long TestBrokerDown leaves
 // A broker that is away for a while is waited for: /readyz says no, nobody has to do anything, and
 // nothing is lost.
 func TestBrokerDown(t *testing.T) {
-	w := newWorld(t, 2, noLinger)
+	t.Parallel()
+	w := ownBroker(t).newWorld(t, 2, noLinger)
 	stream := w.stream(perSecond)
 	running := w.start()
 	running.waitLive()
 	w.progress(0)
 
-	mustBroker(t, "kill")
+	w.do("kill")
 	gone := time.Now()
 	w.eventually("/readyz to say no", func() bool { return !running.readyz().Ready })
 	t.Logf("not ready %.1f s after the broker died: %s", time.Since(gone).Seconds(),
@@ -32,7 +33,7 @@ func TestBrokerDown(t *testing.T) {
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	mustBroker(t, "start")
+	w.do("start")
 
 	back, before := time.Now(), w.consumed()
 	w.eventually("progress after the broker came back", func() bool { return w.consumed() > before })
@@ -46,15 +47,16 @@ func TestBrokerDown(t *testing.T) {
 
 // A broker that hangs for a while, with its connections open, is waited for too.
 func TestBrokerFrozen(t *testing.T) {
-	w := newWorld(t, 2, noLinger)
+	t.Parallel()
+	w := ownBroker(t).newWorld(t, 2, noLinger)
 	stream := w.stream(perSecond)
 	running := w.start()
 	running.waitLive()
 	w.progress(0)
 
-	mustBroker(t, "pause")
+	w.do("pause")
 	time.Sleep(frozenFor) // longer than requests and sessions last
-	mustBroker(t, "continue")
+	w.do("continue")
 
 	back, before := time.Now(), w.consumed()
 	w.eventually("progress after the broker goes on", func() bool { return w.consumed() > before })
@@ -75,7 +77,7 @@ func TestFirstBrokerHangs(t *testing.T) {
 	}
 	defer hangs.Close()
 	w := newWorld(t, 2, fmt.Sprintf("kafka: {brokers: [%q, %q], create_topics: true}\n%s",
-		hangs.Addr(), brokers[0], noLinger))
+		hangs.Addr(), shared.addresses[0], noLinger))
 	stream := w.stream(perSecond)
 	first := w.start()
 	first.waitLive()

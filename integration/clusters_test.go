@@ -20,7 +20,7 @@ func (w *world) setOffset(to int64) {
 	w.eventually("the offset to be set", func() bool {
 		var offsets kadm.Offsets
 		offsets.AddOffset(w.input, 0, to, -1)
-		return admin.CommitAllOffsets(w.Context(), w.group, offsets) == nil
+		return w.admin.CommitAllOffsets(w.Context(), w.group, offsets) == nil
 	})
 }
 
@@ -62,7 +62,7 @@ func TestOffsetsSetBack(t *testing.T) {
 			"/0, of which it has made clusters up to offset 20"},
 		{"to the beginning", func() { w.setOffset(0) }, "is at offset 0 of " + w.input + "/0"},
 		{"the group is gone", func() {
-			if _, err := admin.DeleteGroups(t.Context(), w.group); err != nil {
+			if _, err := w.admin.DeleteGroups(t.Context(), w.group); err != nil {
 				t.Fatal(err)
 			}
 		}, "has no offset of " + w.input + "/0"},
@@ -115,6 +115,7 @@ func TestOffsetsSetForward(t *testing.T) {
 // The clusters of a group are made by one group and with one setting of all that decides, until it
 // is started anew.
 func TestOtherSettingsAreRefused(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name, before, after string
 		want                string
@@ -155,6 +156,7 @@ func TestOtherSettingsAreRefused(t *testing.T) {
 // What clusterd cannot have written stops it, with exit code 1, where it is and how to take it out;
 // a standby too. With the tombstone that the message names, it goes on.
 func TestJunkInTheClustersTopic(t *testing.T) {
+	t.Parallel()
 	const fields = `"fingerprint":"00000000000000ff","first_seen":"2026-05-01T12:00:00Z","last_seen":%q,"representative":{"id":"a","title":""},"pipeline":%q}`
 	for _, test := range []struct {
 		name string

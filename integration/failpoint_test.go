@@ -103,6 +103,7 @@ func TestErrorsOnTheWay(t *testing.T) {
 
 // The audit finds every bug that is seeded.
 func TestSeeded(t *testing.T) {
+	t.Parallel()
 	minhash := noLinger + "fingerprint: {method: minhash}\n"
 	for _, test := range []struct{ bug, violates, settings string }{
 		{failpoint.Drop, "I1", noLinger},

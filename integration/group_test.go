@@ -134,7 +134,7 @@ func TestPartitionsAdded(t *testing.T) {
 	}
 	send(0)
 	w.done()
-	if _, err := admin.UpdatePartitions(t.Context(), 3, w.input); err != nil {
+	if _, err := w.admin.UpdatePartitions(t.Context(), 3, w.input); err != nil {
 		t.Fatal(err)
 	}
 	w.eventually("three partitions", func() bool { return len(w.ends(w.input)) == 3 })

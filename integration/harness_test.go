@@ -7,7 +7,6 @@
 package integration
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -16,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -29,17 +29,9 @@ import (
 )
 
 var (
-	brokers []string     // where they listen
-	address string       // where the first of them does
-	binary  string       // the clusterd that is tested
-	hurting string       // the same with failpoints
-	client  *kgo.Client  // for questions to the broker
-	admin   *kadm.Client // the same
+	binary  string // the clusterd that is tested
+	hurting string // the same with failpoints
 )
-
-// answerTimeout is how long a test waits for an answer before it asks again: a broker may be
-// frozen.
-const answerTimeout = 2 * time.Second
 
 var seed = flag.Uint64("seed", 0,
 	"what the choices of the fault tests follow from; 0 takes another one each time, and says which")
@@ -56,7 +48,7 @@ func TestMain(m *testing.M) {
 func run(m *testing.M) (int, error) {
 	// Parallel tests wait for Kafka's timeouts in the main, not for a core. The command line goes
 	// first.
-	if err := flag.Set("test.parallel", "4"); err != nil {
+	if err := flag.Set("test.parallel", "6"); err != nil {
 		return 1, err
 	}
 	flag.Parse()
@@ -70,42 +62,16 @@ func run(m *testing.M) (int, error) {
 	defer os.RemoveAll(dir)
 	binary, hurting = filepath.Join(dir, "clusterd"), filepath.Join(dir, "clusterd-failpoints")
 	for _, args := range [][]string{{"-o", binary}, {"-o", hurting, "-tags", "failpoints"}} {
-		if out, err := exec.Command("go", append(append([]string{"build"}, args...),
-			"../cmd/clusterd")...).CombinedOutput(); err != nil {
+		if out, err := exec.Command("go", slices.Concat([]string{"build"}, args,
+			[]string{"../cmd/clusterd"})...).CombinedOutput(); err != nil {
 			return 1, fmt.Errorf("building clusterd: %w\n%s", err, out)
 		}
 	}
-	addresses, err := broker("start")
-	if err != nil {
+	if shared, err = startBrokers(); err != nil {
 		return 1, err
 	}
-	brokers = strings.Split(addresses, ",")
-	address = brokers[0]
-	if client, err = kgo.NewClient(kgo.SeedBrokers(brokers...),
-		kgo.RequestTimeoutOverhead(answerTimeout)); err != nil {
-		return 1, err
-	}
-	defer client.Close()
-	admin = kadm.NewClient(client)
+	defer shared.client.Close()
 	return m.Run(), nil
-}
-
-// broker runs the script that looks after the broker.
-func broker(args ...string) (string, error) {
-	cmd := exec.Command("./kafka", args...)
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("integration/kafka %s: %w\n%s", strings.Join(args, " "), err, errs.String())
-	}
-	return strings.TrimSpace(out.String()), nil
-}
-
-func mustBroker(t *testing.T, args ...string) {
-	t.Helper()
-	if _, err := broker(args...); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // seeded returns where a test's choices come from.
@@ -118,6 +84,7 @@ func seeded(t *testing.T) *rand.Rand {
 // world is one test's own topics, group, configuration and disks.
 type world struct {
 	*testing.T
+	*brokers
 	input, output, clusters, dead, group string
 	config                               string // path
 	dir                                  string // the instances' directories are in it
@@ -131,15 +98,21 @@ var worlds atomic.Int64
 // newWorld makes the input topic, and a configuration with the settings that extra adds.
 func newWorld(t *testing.T, partitions int32, extra string) *world {
 	t.Helper()
+	return shared.newWorld(t, partitions, extra)
+}
+
+// newWorld makes a world on these brokers.
+func (b *brokers) newWorld(t *testing.T, partitions int32, extra string) *world {
+	t.Helper()
 	name := fmt.Sprintf("w%d-%d", time.Now().UnixNano(), worlds.Add(1))
 	w := &world{
-		T: t, input: name + ".articles", output: name + ".results", clusters: name + ".clusters",
+		T: t, brokers: b, input: name + ".articles", output: name + ".results", clusters: name + ".clusters",
 		dead: name + ".dead", group: name,
 		dir: t.TempDir(), timeout: wait.Timeout,
 	}
 	w.config = filepath.Join(w.dir, "clusterd.yaml")
 	w.Cleanup(func() { // a broker with many topics takes long to come back
-		_, _ = admin.DeleteTopics(context.WithoutCancel(w.Context()), w.input, w.output, w.clusters,
+		_, _ = w.admin.DeleteTopics(context.WithoutCancel(w.Context()), w.input, w.output, w.clusters,
 			w.dead)
 	})
 	w.createTopic(w.input, partitions, "max.message.bytes", "8000000")
@@ -152,7 +125,7 @@ func (w *world) configure(extra string) {
 	w.Helper()
 	if !strings.Contains(extra, "kafka:") {
 		extra += fmt.Sprintf("kafka: {brokers: [\"%s\"], create_topics: true}\n",
-			strings.Join(brokers, `", "`))
+			strings.Join(w.addresses, `", "`))
 	}
 	if !strings.Contains(extra, "input:") {
 		extra += fmt.Sprintf("input: {topic: %s, group: %s}\n", w.input, w.group)
@@ -188,7 +161,7 @@ func (w *world) createTopic(topic string, partitions int32, settings ...string) 
 	for i := 0; i < len(settings); i += 2 {
 		configs[settings[i]] = &settings[i+1]
 	}
-	if _, err := admin.CreateTopic(w.Context(), partitions, -1, configs, topic); err != nil {
+	if _, err := w.admin.CreateTopic(w.Context(), partitions, -1, configs, topic); err != nil {
 		w.Fatal(err)
 	}
 }
@@ -197,7 +170,7 @@ func (w *world) createTopic(topic string, partitions int32, settings ...string) 
 func (w *world) setTopic(topic, name, value string) {
 	w.Helper()
 	change := []kadm.AlterConfig{{Op: kadm.SetConfig, Name: name, Value: &value}}
-	if _, err := admin.AlterTopicConfigs(w.Context(), change, topic); err != nil {
+	if _, err := w.admin.AlterTopicConfigs(w.Context(), change, topic); err != nil {
 		w.Fatal(err)
 	}
 }
@@ -205,7 +178,7 @@ func (w *world) setTopic(topic, name, value string) {
 // deleteTopic deletes a topic and waits until it is gone.
 func (w *world) deleteTopic(topic string) {
 	w.Helper()
-	if _, err := admin.DeleteTopic(w.Context(), topic); err != nil {
+	if _, err := w.admin.DeleteTopic(w.Context(), topic); err != nil {
 		w.Fatal(err)
 	}
 	w.eventually("deletion of "+topic, func() bool { return len(w.ends(topic)) == 0 })
@@ -228,7 +201,7 @@ func (w *world) producer(options ...kgo.Opt) *kgo.Client {
 	w.Helper()
 	client, err := kgo.NewClient(append([]kgo.Opt{
 		// a busy broker makes topics slowly
-		kgo.SeedBrokers(brokers...), kgo.DefaultProduceTopic(w.input),
+		kgo.SeedBrokers(w.addresses...), kgo.DefaultProduceTopic(w.input),
 		kgo.ProducerBatchMaxBytes(8_000_000), kgo.UnknownTopicRetries(-1),
 	}, options...)...)
 	if err != nil {
@@ -250,7 +223,7 @@ func (w *world) produce(records ...*kgo.Record) {
 func (w *world) ends(topic string) map[int32]int64 {
 	w.Helper()
 	// A client of its own: another one remembers for seconds that a topic was not there.
-	client, err := kgo.NewClient(kgo.SeedBrokers(brokers...),
+	client, err := kgo.NewClient(kgo.SeedBrokers(w.addresses...),
 		kgo.RequestTimeoutOverhead(answerTimeout))
 	if err != nil {
 		w.Fatal(err)
@@ -285,7 +258,7 @@ func (w *world) committed() map[int32]int64 {
 		}
 	}()
 	w.eventually("the group's offsets", func() bool {
-		offsets, err = admin.FetchOffsets(w.Context(), w.group)
+		offsets, err = w.admin.FetchOffsets(w.Context(), w.group)
 		return err == nil
 	})
 	committed := make(map[int32]int64)
@@ -356,7 +329,7 @@ func (w *world) read(topic string, level kgo.IsolationLevel) []*kgo.Record {
 	if len(from) == 0 {
 		return nil
 	}
-	client, err := kgo.NewClient(kgo.SeedBrokers(brokers...), kgo.FetchIsolationLevel(level),
+	client, err := kgo.NewClient(kgo.SeedBrokers(w.addresses...), kgo.FetchIsolationLevel(level),
 		kgo.KeepControlRecords(),
 		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: from}))
 	if err != nil {

@@ -31,7 +31,8 @@ const noLinger = "batch: {linger: 0s}\n"
 // Instances that are killed at random moments, and a broker that is killed or frozen too, lose
 // nothing, double nothing and change nothing.
 func TestKilled(t *testing.T) {
-	c := newCampaign(t, 20, 2)
+	t.Parallel()
+	c := newCampaign(t, ownBroker(t), 20, 2)
 	c.faults.every = 7
 	c.run()
 }
@@ -42,7 +43,7 @@ func TestCampaign(t *testing.T) {
 	if *kills == 0 {
 		t.Skip("-kills says how many")
 	}
-	c := newCampaign(t, *kills, *instances)
+	c := newCampaign(t, shared, *kills, *instances)
 	c.faults.every, c.audits.every, c.mined = 20, 100, true
 	c.run()
 }
@@ -84,10 +85,10 @@ func (i *interval) due(kills int) bool {
 	return true
 }
 
-func newCampaign(t *testing.T, kills, instances int) *campaign {
+func newCampaign(t *testing.T, on *brokers, kills, instances int) *campaign {
 	t.Helper()
 	c := &campaign{
-		world: newWorld(t, 4, noLinger), random: seeded(t), kills: kills, hits: make(map[string]int),
+		world: on.newWorld(t, 4, noLinger), random: seeded(t), kills: kills, hits: make(map[string]int),
 		recoveries: make(map[string][]time.Duration),
 	}
 	c.replace("level: debug", "level: info")
@@ -157,11 +158,11 @@ func (c *campaign) strikeBroker() {
 	if c.struck++; c.struck%2 == 0 {
 		what, back = "pause", []string{"continue"}
 	}
-	which := []string{"--broker", strconv.Itoa(1 + c.random.IntN(len(brokers)))}
-	mustBroker(c.T, append([]string{what}, which...)...)
+	which := []string{"--broker", strconv.Itoa(1 + c.random.IntN(len(c.addresses)))}
+	c.do(append([]string{what}, which...)...)
 	c.away = append(back, which...)
 	c.recovering = append(c.recovering, "broker: "+what)
-	if len(brokers) == 1 {
+	if len(c.addresses) == 1 {
 		if what == "pause" {
 			time.Sleep(frozenFor)
 		}
@@ -174,7 +175,7 @@ func (c *campaign) strikeBroker() {
 func (c *campaign) bringBack() {
 	c.Helper()
 	if c.away != nil {
-		mustBroker(c.T, c.away...)
+		c.do(c.away...)
 		c.away = nil
 	}
 }
@@ -259,7 +260,7 @@ func (c *campaign) keepLogs() {
 func (c *campaign) summary(r report, sent int64) {
 	c.Helper()
 	c.Logf("%d articles, %d kills, %d faults of %d brokers; %d records of aborted transactions", sent,
-		c.deaths, c.struck, len(brokers), r.Counts.Aborted)
+		c.deaths, c.struck, len(c.addresses), r.Counts.Aborted)
 	for kind, took := range c.recoveries {
 		slices.Sort(took)
 		at := func(p float64) float64 { return took[int(p*float64(len(took)-1))].Seconds() }

@@ -24,7 +24,7 @@ func (w *world) prober() *prober {
 	for p, end := range w.ends(w.output) {
 		from[p] = kgo.NewOffset().At(end)
 	}
-	reader, err := kgo.NewClient(kgo.SeedBrokers(address),
+	reader, err := kgo.NewClient(kgo.SeedBrokers(w.addresses[0]),
 		kgo.FetchIsolationLevel(kgo.ReadCommitted()),
 		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{w.output: from}))
 	if err != nil {
@@ -62,7 +62,7 @@ func (p *prober) probe(value []byte) time.Duration {
 // take the memory of what it unpacks to.
 func TestBombs(t *testing.T) {
 	t.Parallel()
-	const size, most = 256 << 20, 100 << 20
+	const size, most = 160 << 20, 100 << 20
 	w := newWorld(t, 1, "")
 	running := w.start()
 	w.send(2000)
@@ -123,8 +123,9 @@ func TestSameFingerprint(t *testing.T) {
 
 // Where results can be written slowly only, articles wait in Kafka, not in memory.
 func TestSlowOutput(t *testing.T) {
+	t.Parallel()
 	const articles, bytesPerSecond, most = 20_000, 200 << 10, 100 << 20
-	w := newWorld(t, 4, "")
+	w := ownBroker(t).newWorld(t, 4, "")
 	running := w.start()
 	w.send(articles)
 	w.done()
@@ -147,7 +148,7 @@ func TestSlowOutput(t *testing.T) {
 func (w *world) limitOutput(bytesPerSecond float64) {
 	w.Helper()
 	name := "clusterd" // the client id
-	_, err := admin.AlterClientQuotas(w.Context(), []kadm.AlterClientQuotaEntry{{
+	_, err := w.admin.AlterClientQuotas(w.Context(), []kadm.AlterClientQuotaEntry{{
 		Entity: kadm.ClientQuotaEntity{{Type: "client-id", Name: &name}},
 		Ops: []kadm.AlterClientQuotaOp{{
 			Key: "producer_byte_rate", Value: bytesPerSecond, Remove: bytesPerSecond == 0,

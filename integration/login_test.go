@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -142,7 +143,7 @@ func testUnauthorised(t *testing.T, at string) {
 // startLoginBroker starts a broker beside the others' and returns its address.
 func startLoginBroker(t *testing.T) string {
 	t.Helper()
-	libs, err := broker("libs")
+	libs, err := shared.script("libs")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +155,8 @@ func startLoginBroker(t *testing.T) string {
 		t.Fatal(err)
 	}
 	java := func(args ...string) *exec.Cmd {
-		return exec.Command("java", append([]string{"-Xmx512m", "-cp", libs + "/*"}, args...)...)
+		return exec.Command("java", slices.Concat([]string{"-Xmx512m"}, shortLived,
+			[]string{"-cp", libs + "/*"}, args)...)
 	}
 	if out, err := java("kafka.tools.StorageTool", "format", "-t", "AAAAAAAAAAAAAAAAAAAAAA", "-c",
 		properties, "--standalone").CombinedOutput(); err != nil {

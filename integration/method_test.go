@@ -17,6 +17,7 @@ import (
 // Whatever the method, a daemon that is killed, and once loses its disk, gives each article the
 // result that it has when nothing goes wrong: that of clusterd cluster.
 func TestMethods(t *testing.T) {
+	t.Parallel()
 	for _, name := range method.Names() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

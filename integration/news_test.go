@@ -134,7 +134,7 @@ func gunzip(t *testing.T, path string) []byte {
 
 func (w *world) kcat(in []byte, args ...string) []byte {
 	w.Helper()
-	cmd := exec.Command("kcat", append([]string{"-b", address}, args...)...)
+	cmd := exec.Command("kcat", append([]string{"-b", w.addresses[0]}, args...)...)
 	cmd.Stdin = bytes.NewReader(in)
 	var errs bytes.Buffer
 	cmd.Stderr = &errs

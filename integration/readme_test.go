@@ -29,14 +29,20 @@ func TestREADME(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &readme{world: &world{T: t, timeout: wait.Timeout}, dir: checkout(t)}
-	for _, topic := range []string{"articles", "article-clusters", "clusters", "articles-dead"} {
-		_, _ = broker("tool", "topics", "--delete", "--if-exists", "--topic", topic)
+	r := &readme{world: &world{T: t, brokers: shared, timeout: wait.Timeout}, dir: checkout(t)}
+	// The first start compiles, for as long as that takes.
+	compile := exec.CommandContext(t.Context(), "go", "build", "./internal/...")
+	compile.Dir = r.dir
+	if out, err := compile.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
 	}
-	_, _ = broker("tool", "consumer-groups", "--delete", "--group", "clusterd")
+	for _, topic := range []string{"articles", "article-clusters", "clusters", "articles-dead"} {
+		_, _ = r.script("tool", "topics", "--delete", "--if-exists", "--topic", topic)
+	}
+	_, _ = r.script("tool", "consumer-groups", "--delete", "--group", "clusterd")
 	blocks := 0
 	for _, block := range fenced.FindAllStringSubmatch(string(text), -1) {
-		language, code := block[1], strings.ReplaceAll(block[2], readmeAddress, address)
+		language, code := block[1], strings.ReplaceAll(block[2], readmeAddress, shared.addresses[0])
 		blocks++
 		switch language {
 		case "sh":
@@ -117,6 +123,7 @@ func (r *readme) run(code string) {
 	r.Helper()
 	// What is read back must be there first.
 	if strings.Contains(code, "kcat") {
+		address := r.addresses[0]
 		code = strings.ReplaceAll(code, "kcat -b "+address+" -C", "until kcat -b "+address+
 			" -C -t article-clusters -e -q -X isolation.level=read_committed | grep -q a2; do sleep 0.1; "+
 			"done\nkcat -b "+address+" -C")
@@ -157,7 +164,7 @@ func (r *readme) reader(file, code, language string, command []string, want stri
 }
 
 func (r *readme) libs() string {
-	libs, err := broker("libs")
+	libs, err := r.script("libs")
 	if err != nil {
 		r.Fatal(err)
 	}

@@ -80,7 +80,7 @@ func newMute(w *world) *mute {
 	join.Protocols = append(join.Protocols, protocol)
 	var joined *kmsg.JoinGroupResponse
 	w.eventually("the mute member joins", func() bool {
-		response, err := join.RequestWith(w.Context(), client)
+		response, err := join.RequestWith(w.Context(), w.client)
 		if err != nil {
 			w.Fatal(err)
 		}
@@ -90,7 +90,7 @@ func newMute(w *world) *mute {
 	sync := kmsg.NewPtrSyncGroupRequest()
 	sync.Group, sync.MemberID, sync.Generation = w.group, join.MemberID, joined.Generation
 	sync.ProtocolType, sync.Protocol = &join.ProtocolType, &protocol.Name
-	if response, err := sync.RequestWith(w.Context(), client); err != nil || response.ErrorCode != 0 {
+	if response, err := sync.RequestWith(w.Context(), w.client); err != nil || response.ErrorCode != 0 {
 		w.Fatal(response, err)
 	}
 	m := &mute{world: w, id: join.MemberID}
@@ -100,14 +100,14 @@ func newMute(w *world) *mute {
 		member := kmsg.NewLeaveGroupRequestMember()
 		member.MemberID = m.id
 		leave.MemberID, leave.Members = m.id, append(leave.Members, member)
-		_, _ = leave.RequestWith(context.WithoutCancel(w.Context()), client)
+		_, _ = leave.RequestWith(context.WithoutCancel(w.Context()), w.client)
 	})
 	return m
 }
 
 func (m *mute) members() (ids []string) {
 	m.Helper()
-	groups, err := admin.DescribeGroups(m.Context(), m.group)
+	groups, err := m.admin.DescribeGroups(m.Context(), m.group)
 	if err != nil {
 		m.Fatal(err)
 	}

@@ -87,7 +87,7 @@ type witness struct {
 
 func (w *world) witness() *witness {
 	w.Helper()
-	client, err := kgo.NewClient(kgo.SeedBrokers(address),
+	client, err := kgo.NewClient(kgo.SeedBrokers(w.addresses[0]),
 		kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.ConsumeTopics(w.output))
 	if err != nil {
 		w.Fatal(err)

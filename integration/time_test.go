@@ -46,6 +46,7 @@ func TestStrangeTimes(t *testing.T) {
 // A hundred thousand clusters that expire at once are gone from the topic a hundred batches later.
 // It says how long an article waited meanwhile.
 func TestMassExpiry(t *testing.T) {
+	t.Parallel()
 	const clusters = 100_000
 	w := newWorld(t, 1, "cluster: {window: 1h}\nbatch: {linger: 50ms}\n")
 	random, begin := seeded(t), time.Now().Add(-12*time.Hour)

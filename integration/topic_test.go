@@ -10,6 +10,7 @@ import (
 
 // What stops clusterd says what to do, and the exit code is 1.
 func TestErrors(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name    string
 		prepare func(w *world)
@@ -66,7 +67,7 @@ func (w *world) deleteRecords(before int64) {
 	w.Helper()
 	var offsets kadm.Offsets
 	offsets.Add(kadm.Offset{Topic: w.input, Partition: 0, At: before})
-	responses, err := admin.DeleteRecords(w.Context(), offsets)
+	responses, err := w.admin.DeleteRecords(w.Context(), offsets)
 	if err == nil {
 		err = responses.Error()
 	}
@@ -77,6 +78,7 @@ func (w *world) deleteRecords(before int64) {
 
 // Topics that change while clusterd runs: it stops where going on would be wrong.
 func TestTopicsChange(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name   string
 		change func(w *world)
