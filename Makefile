@@ -8,6 +8,10 @@ UNTAGGED = $(shell grep -rlE --include='*.go' '^//go:build !(failpoints|long)' .
 # Packages whose tests do more with the build tag long, but for that which takes minutes.
 LONG = $(filter-out ./internal/state,$(shell grep -rlE --include='*_test.go' \
 	'^//go:build .*long|check\.Long' . | xargs -n1 dirname | sort -u))
+# Packages that start goroutines, in their code or in their tests. In the others there is no race.
+CONCURRENT = $(shell grep -rlE --include='*.go' \
+	'^[[:blank:]]+go [[:alpha:]]|\.Go.func|parallel\.[A-Z]' cmd bench internal | \
+	xargs -n1 dirname | sort -u | sed 's|^|./|')
 LONGTESTS = Real|HostilePages|MIHCandidates|Initials|AddedMethod
 
 .DEFAULT_GOAL := help
@@ -26,12 +30,12 @@ test: ## run the tests that need nothing but Go
 
 .PHONY: variants
 variants: ## run the tests that need other build tags, but for those of make long
-	go test -tags failpoints ./internal/failpoint
-	go test -tags long -run '$(LONGTESTS)' $(LONG)
+	go test -vet=off -tags failpoints ./internal/failpoint
+	go test -vet=off -tags long -run '$(LONGTESTS)' $(LONG)
 
 .PHONY: race
-race: ## run the tests under the race detector, but for those that measure memory
-	go test -race ./...
+race: ## run the tests of the packages that start goroutines under the race detector
+	go test -race -vet=off $(CONCURRENT)
 
 .PHONY: long
 long: ## damage every byte of a store; takes minutes

@@ -106,9 +106,10 @@ func (b *brokers) newWorld(t *testing.T, partitions int32, extra string) *world 
 	t.Helper()
 	name := fmt.Sprintf("w%d-%d", time.Now().UnixNano(), worlds.Add(1))
 	w := &world{
-		T: t, brokers: b, input: name + ".articles", output: name + ".results", clusters: name + ".clusters",
-		dead: name + ".dead", group: name,
-		dir: t.TempDir(), timeout: wait.Timeout,
+		T: t, brokers: b, group: name,
+		input: name + ".articles", output: name + ".results", clusters: name + ".clusters",
+		dead: name + ".dead",
+		dir:  t.TempDir(), timeout: wait.Timeout,
 	}
 	w.config = filepath.Join(w.dir, "clusterd.yaml")
 	w.Cleanup(func() { // a broker with many topics takes long to come back

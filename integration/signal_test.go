@@ -90,7 +90,8 @@ func newMute(w *world) *mute {
 	sync := kmsg.NewPtrSyncGroupRequest()
 	sync.Group, sync.MemberID, sync.Generation = w.group, join.MemberID, joined.Generation
 	sync.ProtocolType, sync.Protocol = &join.ProtocolType, &protocol.Name
-	if response, err := sync.RequestWith(w.Context(), w.client); err != nil || response.ErrorCode != 0 {
+	response, err := sync.RequestWith(w.Context(), w.client)
+	if err != nil || response.ErrorCode != 0 {
 		w.Fatal(response, err)
 	}
 	m := &mute{world: w, id: join.MemberID}
