@@ -35,14 +35,7 @@ func TestBrokerDown(t *testing.T) {
 	}
 	w.do("start")
 
-	back, before := time.Now(), w.consumed()
-	w.eventually("progress after the broker came back", func() bool { return w.consumed() > before })
-	running.waitLive()
-	t.Logf("works again %.1f s after the broker answered again", time.Since(back).Seconds())
-	stream.stop()
-	w.done()
-	running.stop()
-	w.audit()
+	running.worksAgain(stream)
 }
 
 // A broker that hangs for a while, with its connections open, is waited for too.
@@ -58,14 +51,20 @@ func TestBrokerFrozen(t *testing.T) {
 	time.Sleep(frozenFor) // longer than requests and sessions last
 	w.do("continue")
 
-	back, before := time.Now(), w.consumed()
-	w.eventually("progress after the broker goes on", func() bool { return w.consumed() > before })
-	running.waitLive()
-	t.Logf("works again %.1f s after the broker went on", time.Since(back).Seconds())
+	running.worksAgain(stream)
+}
+
+// worksAgain holds an instance to going on where it stopped, now that the broker is back.
+func (i *instance) worksAgain(stream *stream) {
+	i.Helper()
+	back, before := time.Now(), i.consumed()
+	i.eventually("progress with the broker back", func() bool { return i.consumed() > before })
+	i.waitLive()
+	i.Logf("it works again %.1f s after the broker", time.Since(back).Seconds())
 	stream.stop()
-	w.done()
-	running.stop()
-	w.audit()
+	i.done()
+	i.stop()
+	i.audit()
 }
 
 // One of the brokers of the configuration, the first, takes connections and never answers.
