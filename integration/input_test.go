@@ -5,6 +5,7 @@ package integration
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,17 +14,21 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"golang.org/x/text/encoding/htmlindex"
 
+	"github.com/clusterd/clusterd/internal/audit/wire"
 	"github.com/clusterd/clusterd/internal/sample"
 )
 
+// badInput is a record and what becomes of it.
+type badInput struct {
+	name, value, want string // want: a status, or the class of a dead letter
+}
+
 // Every record ends in results or in dead letters, whatever it holds, and the partition never
-// stops.
+// stops. Batches that are bad as a whole are those of TestOddBatches.
 func TestBadInput(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000)
-	tests := []struct {
-		name, value, want string // want: a status, or the class of a dead letter
-	}{
+	tests := []badInput{
 		{"null value", null, "null_value"},
 		{"empty value", "", "empty"},
 		{"bad JSON", `{"title":`, "bad_json"},
@@ -65,6 +70,12 @@ func TestBadInput(t *testing.T) {
 		{"escaped NUL", `{"content":"tide\u0000tables for fishermen"}`, "new"},
 		{"one token a million times", `{"content":"` + strings.Repeat("ferry ", 500_000) + `"}`, "new"},
 		{"an article", `{"content":"The lighthouse keeper retires after forty years."}`, "new"},
+	}
+	for _, class := range wire.Classes() {
+		if class != "bad_batch" && !slices.ContainsFunc(tests,
+			func(test badInput) bool { return test.want == class }) {
+			t.Errorf("no record becomes a dead letter of class %s", class)
+		}
 	}
 	w := newWorld(t, 1, "")
 	running := w.start()
