@@ -6,7 +6,9 @@ import (
 	"net"
 	"testing"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/clusterd/clusterd/internal/kafka"
 )
@@ -24,7 +26,21 @@ func Start(t testing.TB, n int, options ...kfake.Opt) *kfake.Cluster {
 		t.Fatal(err)
 	}
 	t.Cleanup(cluster.Close)
+	withoutMetrics(cluster)
 	return cluster
+}
+
+// withoutMetrics has the brokers refuse the metrics of clients, as those do that nobody has told
+// what to collect. To pack and send them takes a client of franz-go longer than all else it does
+// in a short test.
+func withoutMetrics(cluster *kfake.Cluster) {
+	cluster.ControlKey(int16(kmsg.GetTelemetrySubscriptions),
+		func(request kmsg.Request) (kmsg.Response, error, bool) {
+			cluster.KeepControl()
+			response := request.ResponseKind().(*kmsg.GetTelemetrySubscriptionsResponse)
+			response.ErrorCode = kerr.UnsupportedVersion.Code
+			return response, nil, true
+		})
 }
 
 // Connect returns a client with these options. It is closed with the test.
