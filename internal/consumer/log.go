@@ -90,7 +90,9 @@ func NewLog(
 	l := &Log{
 		Remedy: "start anew", client: client, topic: topic, next: maps.Clone(next), maxBytes: maxBytes,
 		retries: kafka.NewRetryLogger(log, "reading topic "+topic),
-		watch:   positions{log: log, topic: topic, open: make(map[int]*opened)},
+		watch: positions{
+			log: log, topic: topic, long: client.LongOpen, open: make(map[int]*opened),
+		},
 	}
 	l.timeout.Store(int64(fetchTimeout))
 	return l

@@ -19,6 +19,7 @@ const reportInterval = time.Minute
 type positions struct {
 	log   *slog.Logger
 	topic string
+	long  time.Duration // how long a transaction may be open until it is reported; 0: kafka.LongOpen
 
 	mutex sync.Mutex
 	open  map[int]*opened // by partition
@@ -49,13 +50,13 @@ func (w *positions) at(
 		w.over(at.Partition)
 		o = &opened{
 			OpenTransaction: kafka.OpenTransaction{
-				Topic: w.topic, Partition: at.Partition, Offset: stable, Since: now,
+				Topic: w.topic, Partition: at.Partition, Offset: stable, Since: now, LongAfter: w.long,
 			},
 		}
 		w.open[at.Partition] = o
 	}
 	o.Records = p.HighWatermark - stable
-	if now.Sub(o.Since) >= kafka.LongOpen && now.Sub(o.logged) >= reportInterval {
+	if o.Long(now) && now.Sub(o.logged) >= reportInterval {
 		o.logged = now
 		w.log.Warn("an open transaction holds a partition back", "where", o.where(), "offset", o.Offset,
 			"open_for", now.Sub(o.Since).Round(time.Second), "records", o.Records, "what_to_do", o.Advice())

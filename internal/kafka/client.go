@@ -35,6 +35,9 @@ type Client struct {
 	// OnRequest, if it is set before the first request, is called with each, and what it returns with
 	// what came of it: nil where a broker answered, whatever it says.
 	OnRequest func() (done func(error))
+	// LongOpen, if it is set before the first request, is how long a transaction may be open until it
+	// is reported, instead of the constant.
+	LongOpen  time.Duration
 	addr      net.Addr
 	dialer    *kafkago.Dialer
 	transport *kafkago.Transport

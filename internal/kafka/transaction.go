@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -13,10 +14,17 @@ type OpenTransaction struct {
 	Offset    int64     `json:"offset"`  // of its first record: the partition's last stable offset
 	Since     time.Time `json:"since"`   // when this instance first saw it there
 	Records   int64     `json:"records"` // from its first one to the partition's end
+	// LongAfter is how long it may be open until it is reported; 0 means [LongOpen].
+	LongAfter time.Duration `json:"-"`
 }
 
 // LongOpen is how long a transaction may be open until it is reported. Most are over in far less.
 const LongOpen = 10 * time.Second
+
+// Long reports whether it has been open for so long that it is reported.
+func (t OpenTransaction) Long(now time.Time) bool {
+	return now.Sub(t.Since) >= cmp.Or(t.LongAfter, LongOpen)
+}
 
 // String returns where it is, and what waits for it.
 func (t OpenTransaction) String() string {

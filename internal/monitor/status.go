@@ -91,7 +91,7 @@ func (m *Monitor) Status() Status {
 func (m *Monitor) open(now time.Time) (open []kafka.OpenTransaction) {
 	for _, s := range m.spaces {
 		for _, t := range s.open {
-			if now.Sub(t.Since) >= kafka.LongOpen {
+			if t.Long(now) {
 				t.Since = stamp(t.Since)
 				open = append(open, t)
 			}

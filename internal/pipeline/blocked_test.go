@@ -10,7 +10,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/testutil/texts"
 	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
@@ -139,6 +138,7 @@ func TestOpenTransactionsShow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t, testConfig(), 1)
+			b.client.LongOpen = 100 * time.Millisecond
 			topic := tt.topic(b)
 			other, err := kgo.NewClient(kgo.SeedBrokers(b.broker.ListenAddrs()...),
 				kgo.TransactionalID("other"), kgo.DefaultProduceTopic(topic))
@@ -157,7 +157,7 @@ func TestOpenTransactionsShow(t *testing.T) {
 				func() bool { return len(i.monitor.Status().OpenTransactions) > 0 })
 			status := i.monitor.Status()
 			if open := status.OpenTransactions[0]; status.State != tt.state || open.Topic != topic ||
-				open.Offset != 0 || open.Records != 1 || time.Since(open.Since) < kafka.LongOpen {
+				open.Offset != 0 || open.Records != 1 || time.Since(open.Since) < b.client.LongOpen {
 				t.Errorf("state %s, and open is %+v", status.State, open)
 			}
 			if want := fmt.Sprintf("an open transaction holds %s/0 back at offset 0",

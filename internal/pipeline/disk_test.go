@@ -104,7 +104,7 @@ func TestRunFromDisk(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b, dir := newBench(t, testConfig(), 2), t.TempDir()
-			values := texts.Feed(20, 100)
+			values := feed(20, 100)
 			round := func(dir string) *instance {
 				b.produce(spread(values)...)
 				i := b.startIn(dir)
@@ -289,7 +289,7 @@ func TestRunStandbyFollows(t *testing.T) {
 	second := b.start()
 	second.log.WaitFor(t, "standing by", 1)
 	for range 5 {
-		b.produce(spread(texts.Feed(24, 100))...)
+		b.produce(spread(feed(24, 100))...)
 		b.committed()
 	}
 	first.end()
@@ -311,7 +311,7 @@ func TestRunStandbyFollows(t *testing.T) {
 		t.Errorf("it read %d records back for %d clusters when it took over: it did not follow", read,
 			clusters)
 	}
-	b.produce(spread(texts.Feed(24, 100))...)
+	b.produce(spread(feed(24, 100))...)
 	b.committed()
 	second.end()
 	b.verify()

@@ -140,7 +140,7 @@ func newEarlierBench(t *testing.T, dir string, partitions int32) *bench {
 	broker := kafkatest.Start(t, 1, kfake.ClusterID("earlier"))
 	c.Kafka.Brokers = broker.ListenAddrs()
 	client := kafkatest.Connect(t, kafka.Options{Brokers: c.Kafka.Brokers})
-	b := &bench{T: t, broker: broker, client: client, config: c}
+	b := &bench{T: t, broker: broker, client: client, config: c, pauses: defaultPauses}
 	for _, topic := range b.topics() {
 		// Nothing is too old, neither the records nor the disk.
 		settings := map[string]string{"retention.ms": "-1"}

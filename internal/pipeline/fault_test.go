@@ -49,8 +49,8 @@ func TestRunThroughFaults(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t, testConfig(), 3)
-			values := texts.Feed(11, 50)
+			b := newBench(t, testConfig(), 3).alone()
+			values := feed(11, 50)
 			handle := b.broker.Fault(fault)
 			i := b.start()
 			for range 3 {
@@ -78,7 +78,7 @@ func TestRunThroughBrokenConnections(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t, testConfig(), 3)
-			values := texts.Feed(12, 60)
+			values := feed(12, 60)
 			b.produce(spread(values)...) // before connections begin to break
 			for range 3 {
 				b.broker.ControlKey(key.Int16(), func(kmsg.Request) (kmsg.Response, error, bool) {

@@ -24,7 +24,9 @@ import (
 	"github.com/clusterd/clusterd/internal/method/hamming"
 	"github.com/clusterd/clusterd/internal/monitor"
 	"github.com/clusterd/clusterd/internal/singlepass"
+	"github.com/clusterd/clusterd/internal/testutil/check"
 	"github.com/clusterd/clusterd/internal/testutil/kafkatest"
+	"github.com/clusterd/clusterd/internal/testutil/texts"
 	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
 
@@ -35,12 +37,40 @@ var loadFingerprinter = sync.OnceValues(func() (*fingerprint.Fingerprinter,
 	return fingerprint.New(config.Default())
 })
 
+// others are the fingerprinters of other settings, which are loaded once too.
+var others struct {
+	sync.Mutex
+	all []other
+}
+
+type other struct {
+	settings [4]any
+	*fingerprint.Fingerprinter
+}
+
+// loaded returns the fingerprinter of c.
+func loaded(c config.Config) (*fingerprint.Fingerprinter, error) {
+	settings := [4]any{c.Fingerprint, c.Text, c.Cluster, c.Input}
+	others.Lock()
+	defer others.Unlock()
+	for _, o := range others.all {
+		if reflect.DeepEqual(o.settings, settings) {
+			return o.Fingerprinter, nil
+		}
+	}
+	f, err := fingerprint.New(c)
+	if err == nil {
+		others.all = append(others.all, other{settings, f})
+	}
+	return f, err
+}
+
 func testFingerprinter(t testing.TB, c config.Config) *fingerprint.Fingerprinter {
 	t.Helper()
 	f, err := loadFingerprinter()
 	if d := config.Default(); err == nil && (c.Fingerprint != d.Fingerprint ||
 		!reflect.DeepEqual(c.Text, d.Text)) {
-		f, err = fingerprint.New(c)
+		f, err = loaded(c)
 	} else if err == nil {
 		f, err = fingerprint.With(configured{f.Method, c.Cluster}, c.Input)
 	}
@@ -87,6 +117,7 @@ type bench struct {
 	broker *kfake.Cluster
 	client *kafka.Client
 	config config.Config
+	pauses pauses
 }
 
 // newBench starts a broker with the topics that c names.
@@ -109,13 +140,19 @@ func newBench(t *testing.T, c config.Config, partitions int32) *bench {
 	return b
 }
 
+// alone has instances not wait for a group in which there is nobody else.
+func (b *bench) alone() *bench {
+	b.pauses = pauses{rebalance: 50 * time.Millisecond, rejoin: 10 * time.Millisecond}
+	return b
+}
+
 // newBareBench starts a broker without topics.
 func newBareBench(t *testing.T, c config.Config) *bench {
 	t.Helper()
 	broker := kafkatest.Start(t, 1)
 	c.Kafka.Brokers = broker.ListenAddrs()
 	return &bench{T: t, broker: broker, client: kafkatest.Connect(t,
-		kafka.Options{Brokers: c.Kafka.Brokers}), config: c}
+		kafka.Options{Brokers: c.Kafka.Brokers}), config: c, pauses: defaultPauses}
 }
 
 // instance is a clusterd that runs.
@@ -146,7 +183,8 @@ func (b *bench) startIn(dir string) *instance {
 	}
 	go func() {
 		defer close(i.done)
-		i.err = run(ctx, c, b.client, slog.New(slog.NewTextHandler(i.log, nil)), i.monitor, fingerprinter)
+		i.err = run(ctx, c, b.client, slog.New(slog.NewTextHandler(i.log, nil)), i.monitor, fingerprinter,
+			b.pauses)
 	}()
 	b.Cleanup(func() { i.stop(); <-i.done })
 	return i
@@ -200,6 +238,15 @@ func (b *bench) produce(messages ...kafkago.Message) {
 	if err := w.WriteMessages(b.Context(), messages...); err != nil {
 		b.Fatal(err)
 	}
+}
+
+// feed returns n articles of [texts.Feed], and under the race detector a third, which is enough for
+// several batches: goroutines do the same for each.
+func feed(seed uint64, n int) [][]byte {
+	if check.Race {
+		n /= 3
+	}
+	return texts.Feed(seed, n)
 }
 
 // spread are messages of the values, over all partitions in turn.

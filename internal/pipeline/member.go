@@ -57,7 +57,7 @@ func (p *pipeline) member(ctx context.Context) error {
 				return r.err
 			}
 			p.log.Warn("another instance has taken over", "partitions", r.partitions, "error", r.err)
-			rejoin = time.After(rebalanceGrace)
+			rejoin = time.After(p.pauses.rebalance)
 		case err := <-p.failed:
 			return err
 		case <-rejoin:

@@ -6,13 +6,12 @@ import (
 	"testing"
 
 	"github.com/clusterd/clusterd/internal/sink"
-	"github.com/clusterd/clusterd/internal/testutil/texts"
 )
 
 func TestRunStandbyTakesOver(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, testConfig(), 4)
-	values := texts.Feed(3, 100)
+	values := feed(3, 100)
 	first := b.start()
 	first.log.WaitFor(t, "msg=live", 1)
 	second := b.start()
@@ -35,7 +34,7 @@ func TestRunPartitionsAreShared(t *testing.T) {
 	c := testConfig()
 	c.Cluster.Scope = "partition"
 	b := newBench(t, c, 4)
-	values := texts.Feed(4, 100)
+	values := feed(4, 100)
 	first := b.start()
 	first.log.WaitFor(t, "msg=live", 4)
 	b.produce(spread(values)...)
@@ -70,8 +69,8 @@ func (b *bench) intruder(id string) *sink.Producer {
 
 func TestRunRejoinsWhenFenced(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, testConfig(), 2)
-	values := texts.Feed(5, 100)
+	b := newBench(t, testConfig(), 2).alone()
+	values := feed(5, 100)
 	i := b.start()
 	b.produce(spread(values)...)
 	b.committed()
@@ -88,8 +87,8 @@ func TestRunRejoinsWhenOnePartitionIsFenced(t *testing.T) {
 	t.Parallel()
 	c := testConfig()
 	c.Cluster.Scope = "partition"
-	b := newBench(t, c, 3)
-	values := texts.Feed(6, 100)
+	b := newBench(t, c, 3).alone()
+	values := feed(6, 100)
 	i := b.start()
 	i.log.WaitFor(t, "msg=live", 3)
 	b.intruder("clusterd-articles-1")

@@ -21,13 +21,16 @@ import (
 	"github.com/clusterd/clusterd/internal/state"
 )
 
-const (
-	// rebalanceGrace is how long a worker that was fenced may be ahead of the generation that gives
+// pauses are how long an instance that lost a space waits for the group.
+type pauses struct {
+	// rebalance is how long a worker that was fenced may be ahead of the generation that gives
 	// its space to another member.
-	rebalanceGrace = 3 * time.Second
-	// rejoinPause is how long to stay out of the group when none came.
-	rejoinPause = time.Second
-)
+	rebalance time.Duration
+	// rejoin is how long to stay out of the group when none came.
+	rejoin time.Duration
+}
+
+var defaultPauses = pauses{rebalance: 3 * time.Second, rejoin: time.Second}
 
 // Run works until ctx ends, and then returns nil: the transaction in hand is finished and the group
 // left. It returns an error where waiting does not help. It reports what it does and how it is to
@@ -39,12 +42,12 @@ func Run(
 	if err != nil {
 		return err
 	}
-	return run(ctx, c, client, log, m, fingerprinter)
+	return run(ctx, c, client, log, m, fingerprinter, defaultPauses)
 }
 
 func run(
 	ctx context.Context, c config.Config, client *kafka.Client, log *slog.Logger, m *monitor.Monitor,
-	fingerprinter *fingerprint.Fingerprinter,
+	fingerprinter *fingerprint.Fingerprinter, wait pauses,
 ) error {
 	dir, err := state.OpenDir(c.State.Dir, log)
 	if err != nil {
@@ -58,7 +61,7 @@ func run(
 	defer cache.Release()
 	p := &pipeline{
 		config: c, client: client, log: log, monitor: m, fingerprinter: fingerprinter, dir: dir,
-		cache:   cache,
+		cache: cache, pauses: wait,
 		tally:   article.NewTally(c.Input.Format, c.Input.Fields.Content, c.Input.Encoding),
 		workers: make(map[string]*running), ended: make(chan *running), failed: make(chan error),
 	}
@@ -87,6 +90,7 @@ type pipeline struct {
 	workers       map[string]*running // by transactional id
 	ended         chan *running
 	failed        chan error // of the standby
+	pauses        pauses
 }
 
 // running is a worker at work.
@@ -118,7 +122,7 @@ func (p *pipeline) run(ctx context.Context) error {
 		}
 		p.log.Warn("this instance's view of the group is out of date; joining anew")
 		select {
-		case <-time.After(rejoinPause):
+		case <-time.After(p.pauses.rejoin):
 		case <-ctx.Done():
 			return ctx.Err()
 		}

@@ -35,14 +35,16 @@ func TestRunEveryArticleOnce(t *testing.T) {
 			c := testConfig()
 			c.Cluster.Scope = scope
 			b := newBench(t, c, 4)
-			b.produce(spread(texts.Feed(1, 300))...)
+			values := feed(1, 300)
+			b.produce(spread(values)...)
 			i := b.start()
 			b.committed()
-			b.produce(spread(texts.Feed(1, 150))...) // the same again, while it runs
+			again := values[:len(values)/2]
+			b.produce(spread(again)...) // the same again, while it runs
 			b.committed()
 			i.end()
 			results := b.verify()
-			if joined := countStatus(results, article.Joined); joined < 150 {
+			if joined := countStatus(results, article.Joined); joined < len(again) {
 				t.Errorf("%d of %d joined: the test shows little", joined, len(results))
 			}
 		})
@@ -155,7 +157,7 @@ func TestRunGoesOnWhereItStopped(t *testing.T) {
 			c := testConfig()
 			c.Cluster.Scope = scope
 			b := newBench(t, c, 3)
-			values := texts.Feed(2, 120)
+			values := feed(2, 120)
 			for n := range 3 {
 				b.produce(spread(values)...)
 				i := b.start()
@@ -344,7 +346,9 @@ func TestRunStopsForAnyCause(t *testing.T) {
 	b.config.State.Dir = t.TempDir()
 	ctx, stop := context.WithCancelCause(t.Context())
 	done := make(chan error)
-	go func() { done <- run(ctx, b.config, b.client, discard, monitor.New("test"), fingerprinter) }()
+	go func() {
+		done <- run(ctx, b.config, b.client, discard, monitor.New("test"), fingerprinter, b.pauses)
+	}()
 	b.produce(spread(texts.Feed(1, 5))...)
 	b.committed()
 	stop(errors.New("the power is going"))
