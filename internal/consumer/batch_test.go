@@ -19,6 +19,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/kafka/recordbatch"
+	"github.com/clusterd/clusterd/internal/testutil/check"
 )
 
 // packed returns a batch of n records, which are already encoded, under a codec.
@@ -76,6 +77,7 @@ func allocated(do func()) uint64 {
 // A record that would not fit into memory is cut, whatever it is packed with, and what comes after
 // it comes too.
 func TestALargeRecordIsCut(t *testing.T) {
+	check.OneGoroutine(t)
 	const limit, size = 1000, 128 << 20
 	for _, codec := range []compress.Compression{
 		compress.Gzip, compress.Snappy, compress.Lz4,
@@ -115,6 +117,7 @@ func TestALargeRecordIsCut(t *testing.T) {
 }
 
 func TestHeadersBeyondTheLimitAreLeftOut(t *testing.T) {
+	check.OneGoroutine(t)
 	records := io.MultiReader(large(0, 1, 1, 64<<20), large(1, 1, 1, 100))
 	reader := recordbatch.NewReader(1000)
 	defer reader.Close()
@@ -134,11 +137,13 @@ func TestHeadersBeyondTheLimitAreLeftOut(t *testing.T) {
 
 // A batch that becomes large comes in chunks of the size that was asked for.
 func TestALargeBatchComesInChunks(t *testing.T) {
-	const records, maxBytes = 1_000_000, 4 << 20
-	var encoded []byte
+	check.OneGoroutine(t)
+	const records, maxBytes = 400_000, 4 << 20
+	encoded, one := []byte(nil), []byte(nil)
 	for i := range records {
 		r := kmsg.Record{OffsetDelta: int32(i), Value: []byte("x")}
-		r.Length = int32(len(r.AppendTo(nil)) - 1)
+		one = r.AppendTo(one[:0])
+		r.Length = int32(len(one) - 1)
 		encoded = r.AppendTo(encoded)
 	}
 	set := packed(t, compress.Zstd, records, bytes.NewReader(encoded))

@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/kafka/recordbatch"
+	"github.com/clusterd/clusterd/internal/testutil/check"
 )
 
 // entry is a record batch of a hand-made log, or the control record that ends a transaction.
@@ -98,10 +100,12 @@ func stream(entries ...entry) []byte {
 // aborted is a transaction that a broker lists.
 type aborted = kmsg.FetchResponseTopicPartitionAbortedTransaction
 
+// readers are read with again and again, as the log does: each has large buffers.
+var readers = sync.Pool{New: func() any { return recordbatch.NewReader(1 << 20) }}
+
 // committed puts the chunks of a fetched set together.
 func committed(next int64, set []byte, transactions []aborted, maxBytes int) (Chunk, error) {
-	reader := recordbatch.NewReader(1 << 20)
-	defer reader.Close()
+	reader := readers.Get().(*recordbatch.Reader)
 	all := Chunk{Partition: 3, Next: next}
 	c := newCutter("articles", 3, next, maxBytes, reader)
 	c.send = func(chunk Chunk) error {
@@ -112,6 +116,9 @@ func committed(next int64, set []byte, transactions []aborted, maxBytes int) (Ch
 		return nil
 	}
 	err := c.committed(set, transactions)
+	if err == nil { // after an error the log takes another one, too
+		readers.Put(reader)
+	}
 	return all, err
 }
 
@@ -317,6 +324,7 @@ func (m model) fetch(random *rand.Rand, next int64) ([]byte, []aborted) {
 // Wherever reading begins and however the log is cut into fetches, the records are those of
 // committed transactions and of none, in order, once.
 func TestCommittedAgainstAModel(t *testing.T) {
+	check.OneGoroutine(t)
 	random := rand.New(rand.NewPCG(1, 4))
 	for i := range 3000 {
 		m := randomLog(random, i%2 == 0)

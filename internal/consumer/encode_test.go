@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"slices"
+	"sync"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/segmentio/kafka-go/compress"
@@ -61,10 +62,15 @@ func withHeaders(encoded []byte) func(*parts) { return func(p *parts) { p.header
 
 func withTime(delta int64) func(*parts) { return func(p *parts) { p.time = delta } }
 
+// gzips are used again and again: each takes long to make.
+var gzips = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
+
 // deflated returns data as one member of a gzip stream.
 func deflated(data []byte) []byte {
 	var buffer bytes.Buffer
-	w := gzip.NewWriter(&buffer)
+	w := gzips.Get().(*gzip.Writer)
+	defer gzips.Put(w)
+	w.Reset(&buffer)
 	_, _ = w.Write(data) // a buffer takes everything
 	_ = w.Close()
 	return buffer.Bytes()

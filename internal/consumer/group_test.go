@@ -146,6 +146,7 @@ func TestJoinPastABrokerThatHangs(t *testing.T) {
 }
 
 func TestGroupNextEndsWithTheContext(t *testing.T) {
+	t.Parallel()
 	_, client := startBrokers(t, 1, kfake.SeedTopics(1, "articles"))
 	ctx, cancel := context.WithCancel(t.Context())
 	group := join(t, client, AllToOne)
@@ -157,6 +158,7 @@ func TestGroupNextEndsWithTheContext(t *testing.T) {
 }
 
 func TestCommittedOffsets(t *testing.T) {
+	t.Parallel()
 	_, client := startBrokers(t, 1, kfake.SeedTopics(3, "articles"))
 	if got, err := Committed(t.Context(), client, "clusterd", "articles",
 		[]int{0, 1, 2}); err != nil || len(got) != 0 {
@@ -230,6 +232,7 @@ func members(t *testing.T, client *kafka.Client) (ids []string) {
 // Nobody waits for a member of the instance's earlier starts, though its session would last for
 // long.
 func TestGroupRemovesDeadMembers(t *testing.T) {
+	t.Parallel()
 	_, client := startBrokers(t, 1, kfake.SeedTopics(2, "articles"))
 	ctx, cancel := context.WithTimeout(t.Context(), wait.Timeout)
 	defer cancel()
@@ -245,6 +248,7 @@ func TestGroupRemovesDeadMembers(t *testing.T) {
 
 // A member that the coordinator does not know any more joins again.
 func TestGroupJoinsAgain(t *testing.T) {
+	t.Parallel()
 	_, client := startBrokers(t, 1, kfake.SeedTopics(1, "articles"))
 	ctx, cancel := context.WithTimeout(t.Context(), wait.Timeout)
 	defer cancel()
@@ -267,6 +271,7 @@ func TestGroupJoinsAgain(t *testing.T) {
 // Who is told to stop while it waits for others to join leaves at once, and is no member after
 // that.
 func TestGroupCloseWhileJoining(t *testing.T) {
+	t.Parallel()
 	_, client := startBrokers(t, 1, kfake.SeedTopics(1, "articles"))
 	ghost(t, client, "clusterd-two-1") // another instance's: the group waits for it
 	ctx, cancel := context.WithCancel(t.Context())

@@ -20,6 +20,7 @@ import (
 
 // After a fetch that failed, reading goes on where it was: nothing is lost or read twice.
 func TestLogGoesOnAfterTrouble(t *testing.T) {
+	t.Parallel()
 	cluster, client := startBrokers(t, 1, kfake.SeedTopics(2, "articles"))
 	writer := newWriter(t, client)
 	var want []string
@@ -79,6 +80,7 @@ func TestLogStopsAtAnErrorThatWaitingDoesNotMend(t *testing.T) {
 // A record batch that was damaged on the way is read after all; one that stays so ends the reading,
 // with all that came before it handed on.
 func TestLogFetchesADamagedBatchAgain(t *testing.T) {
+	t.Parallel()
 	for name, heals := range map[string]bool{"damaged on the way": true, "damaged for good": false} {
 		t.Run(name, func(t *testing.T) {
 			cluster, client := startBrokers(t, 1, kfake.SeedTopics(1, "articles"))

@@ -140,6 +140,7 @@ func TestOpenTransactions(t *testing.T) {
 // Whatever a fetch brings, it says where the partitions stand: behind an open transaction too,
 // where it brings nothing.
 func TestEveryFetchSaysWhereItStands(t *testing.T) {
+	t.Parallel()
 	_, client := startBrokers(t, 1, kfake.SeedTopics(2, "articles"))
 	plain, other := newWriter(t, client), newWriter(t, client, kgo.TransactionalID("other"))
 	write(t, plain, 0, "a", "b")

@@ -37,11 +37,10 @@ func TestALargeUnreadableBatchIsCut(t *testing.T) {
 // Whatever stands in a batch, and wherever a fetch begins: records and what is unreadable cover its
 // offsets, each once and in order.
 func TestRecordsAndTheRestCoverABatch(t *testing.T) {
+	check.OneGoroutine(t)
 	random := rand.New(rand.NewPCG(12, 2))
-	n, rests := 20_000, 0
-	if check.Race {
-		n = 2_000
-	}
+	const n = 20_000
+	rests := 0
 	for range n {
 		set, last := spoiltBatch(random)
 		next := 10 + random.Int64N(last-10+1)
