@@ -31,10 +31,10 @@ type fault struct {
 // promise is held to what is wanted.
 func TestFaultsAreFound(t *testing.T) {
 	t.Parallel()
-	for _, test := range slices.Concat(
+	for _, test := range some(12, slices.Concat(
 		orderFaults, inputFaults, placementFaults,
 		representativeFaults, deadLetterFaults, clusterFaults,
-	) {
+	)) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			s := newStage(t, test.change)
