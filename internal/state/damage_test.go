@@ -23,7 +23,7 @@ func TestDamage(t *testing.T) {
 	outcomes := make(map[string]int)
 	step := 1
 	if check.Race {
-		step = 9
+		step = 40
 	}
 	for name, content := range files {
 		damaged := func(what string, content []byte) {

@@ -17,9 +17,9 @@ import (
 // A store is a map, whatever is done to it; and after a crash, which loses some or all of what was
 // not synced, it is exactly what it was at its own mark.
 func TestIsAMap(t *testing.T) {
-	seeds := uint64(12)
+	seeds, steps := uint64(12), 150
 	if check.Race {
-		seeds = 3
+		seeds, steps = 2, 60
 	}
 	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -28,7 +28,7 @@ func TestIsAMap(t *testing.T) {
 			}
 			w.history = []model{w.model.clone()}
 			w.store = open(t, w.disk)
-			for range 150 {
+			for range steps {
 				w.step()
 			}
 			w.check(t, w.store)
