@@ -9,7 +9,9 @@ import (
 
 	kafkago "github.com/segmentio/kafka-go"
 
+	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/audit/report"
+	"github.com/clusterd/clusterd/internal/testutil/check"
 	"github.com/clusterd/clusterd/internal/testutil/golden"
 )
 
@@ -31,8 +33,20 @@ func TestAudit(t *testing.T) {
 	}
 	golden.Check(t, filepath.Join("testdata", "audit.txt"), []byte(got.out))
 
-	bridgeAt := results["bridge"].Source.String()
-	line := `{"status":"joined","cluster_id":"` + results["market"].Source.String() +
+	if !check.Race { // further audits start the same goroutines
+		auditFinds(t, file, broker, results["bridge"].Source, results["market"].Source)
+	}
+	if code := p.signal(syscall.SIGTERM); code != 0 {
+		t.Errorf("the daemon ended with %d", code)
+	}
+}
+
+// auditFinds holds the audit to what somebody else has written: another result of bridge than was
+// read, and a second one.
+func auditFinds(t *testing.T, file, broker string, bridge, market article.Address) {
+	t.Helper()
+	bridgeAt := bridge.String()
+	line := `{"status":"joined","cluster_id":"` + market.String() +
 		`","source":{"topic":"articles","partition":` +
 		strings.Split(bridgeAt, "/")[1] + `,"offset":` + strings.Split(bridgeAt, "/")[2] + `}}`
 	if got := clusterd(t, line, "audit", "-c", file, "--seen", "-"); got.code != exitFailed ||
@@ -51,7 +65,7 @@ func TestAudit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got = clusterd(t, "", "audit", "-c", file, "--json", "--show", "1")
+	got := clusterd(t, "", "audit", "-c", file, "--json", "--show", "1")
 	var found report.Report
 	if err := json.Unmarshal([]byte(got.out), &found); err != nil {
 		t.Fatalf("%v: %s", err, got.out)
@@ -59,9 +73,6 @@ func TestAudit(t *testing.T) {
 	if got.code != exitFailed || found.Checks[1].Violations != 1 ||
 		!strings.Contains(got.errs, "violations of what clusterd promises") {
 		t.Errorf("after a second result of %s: exit %d, %s%s", bridgeAt, got.code, got.out, got.errs)
-	}
-	if code := p.signal(syscall.SIGTERM); code != 0 {
-		t.Errorf("the daemon ended with %d", code)
 	}
 }
 

@@ -73,6 +73,7 @@ func TestClusterFiles(t *testing.T) {
 }
 
 func TestClusterFlags(t *testing.T) {
+	othersGoroutines(t, "TestClusterFiles", "TestClusterInterrupted")
 	t.Parallel()
 	// The flags win over the file, and what they do not say is the file's.
 	config := write(
@@ -88,6 +89,7 @@ func TestClusterFlags(t *testing.T) {
 }
 
 func TestClusterReportsOnlySomeRejections(t *testing.T) {
+	othersGoroutines(t, "TestClusterFiles", "TestClusterInterrupted")
 	t.Parallel()
 	got := clusterd(t, strings.Repeat("{\n", 50), "cluster")
 	if got.code != exitFailed || got.out != "" {
@@ -103,6 +105,7 @@ func TestClusterReportsOnlySomeRejections(t *testing.T) {
 }
 
 func TestClusterErrors(t *testing.T) {
+	othersGoroutines(t, "TestClusterFiles", "TestClusterInterrupted")
 	t.Parallel()
 	good, dir := write(t, "a.jsonl", []byte(bridge)), t.TempDir()
 	for name, tt := range map[string]struct {

@@ -24,6 +24,7 @@ const (
 )
 
 func TestCompare(t *testing.T) {
+	othersGoroutines(t, "TestEval")
 	t.Parallel()
 	page := write(t, "page.html", []byte(noticePage))
 	out, err := command(t, newCompare(), noticeText, "-", page)

@@ -33,6 +33,7 @@ func packed(t *testing.T, name, content string) []byte {
 // Documents are one article each, among files of one article a line. What is broken, empty or too
 // large is reported by name, and passed over.
 func TestClusterDocuments(t *testing.T) {
+	othersGoroutines(t, "TestClusterFiles", "TestClusterInterrupted")
 	t.Parallel()
 	dir := t.TempDir()
 	save := func(name string, content []byte) string {

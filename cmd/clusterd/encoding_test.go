@@ -25,6 +25,7 @@ func inEncoding(t *testing.T, name, text string) []byte {
 
 // Files in other encodings give what the same files in UTF-8 do.
 func TestClusterEncodings(t *testing.T) {
+	othersGoroutines(t, "TestClusterFiles", "TestClusterInterrupted")
 	t.Parallel()
 	lines := bridge + "\n" + copied + "\r\n" + market + "\n"
 	exact := []string{"cluster", "--method", "exact"} // needs no dictionary
@@ -99,6 +100,7 @@ func TestClusterEncodings(t *testing.T) {
 // What a wrong configuration makes of the input is said, and is an error where nothing could be
 // read.
 func TestClusterSaysWhatSeemsWrong(t *testing.T) {
+	othersGoroutines(t, "TestClusterFiles", "TestClusterInterrupted")
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		stdin string

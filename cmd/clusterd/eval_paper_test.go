@@ -71,6 +71,7 @@ func TestEvalPaper(t *testing.T) {
 }
 
 func TestEvalPaperErrors(t *testing.T) {
+	othersGoroutines(t, "TestEval", "TestEvalPaper")
 	t.Parallel()
 	file := feed(t, 10)
 	for name, tt := range map[string]struct {

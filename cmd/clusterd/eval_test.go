@@ -164,6 +164,7 @@ func TestEvalWritesJSONAndHTML(t *testing.T) {
 }
 
 func TestEvalErrors(t *testing.T) {
+	othersGoroutines(t, "TestEval", "TestEvalPaper")
 	dir := measured(t)
 	for _, test := range []struct {
 		args  string

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/clusterd/clusterd/internal/testutil/check"
 	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
 
@@ -51,6 +52,16 @@ func command(
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	err = cmd.ExecuteContext(t.Context())
 	return outs.String(), err
+}
+
+// othersGoroutines skips a test under the race detector of which each command starts the goroutines
+// that those of other tests start, and none beside. Each command loads a dictionary, which takes
+// the race detector a second.
+func othersGoroutines(t testing.TB, tests ...string) {
+	t.Helper()
+	if check.Race {
+		t.Skipf("%q start the same goroutines", tests)
+	}
 }
 
 const (

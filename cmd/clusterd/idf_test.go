@@ -63,6 +63,7 @@ func TestIDF(t *testing.T) {
 }
 
 func TestIDFRefuses(t *testing.T) {
+	othersGoroutines(t, "TestIDF")
 	t.Parallel()
 	for name, args := range map[string][]string{
 		"no such file":  {"absent.jsonl"},

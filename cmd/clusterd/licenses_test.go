@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/clusterd/clusterd/internal/testutil/check"
 	"github.com/clusterd/clusterd/internal/testutil/golden"
 )
 
@@ -116,6 +117,7 @@ func licenses(t *testing.T, modules map[string][]string) []byte {
 
 // Every module that is linked in is in THIRD_PARTY_LICENSES, in its release, with all its texts.
 func TestLicenses(t *testing.T) {
+	check.OneGoroutine(t)
 	if flag.Lookup("update").Value.String() == "true" {
 		all := make(map[string][]string)
 		for _, system := range []string{"", "linux", "darwin", "windows"} {

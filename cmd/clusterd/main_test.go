@@ -166,6 +166,7 @@ func TestCompletion(t *testing.T) {
 
 // The exit codes of the process are those of run.
 func TestProcess(t *testing.T) {
+	othersGoroutines(t, "TestClusterFiles", "TestRunEmbedded")
 	for args, want := range map[string]int{
 		"version": 0, "cluster no-such-file.jsonl": 1,
 		"run --verbose": 2, "lint testdata/bad.yaml": 78,
@@ -190,6 +191,7 @@ func TestClusterInterrupted(t *testing.T) {
 }
 
 func TestRunWaitsForTheBroker(t *testing.T) {
+	othersGoroutines(t, "TestRunEmbedded")
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "c.yaml")
 	// nobody listens there
@@ -214,6 +216,7 @@ func TestRunWaitsForTheBroker(t *testing.T) {
 }
 
 func TestRunInATakenFolder(t *testing.T) {
+	othersGoroutines(t, "TestRunEmbedded")
 	t.Parallel()
 	dir, path := t.TempDir(), freeAddress(t)
 	first := start(t, "run", "-c", path, "--embedded", filepath.Join(dir, "broker"))

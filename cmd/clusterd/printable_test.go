@@ -10,6 +10,7 @@ import (
 
 // Names of files, and what is in them, neither steer a terminal nor look like other lines.
 func TestWhatOthersWroteIsPrintable(t *testing.T) {
+	othersGoroutines(t, "TestClusterFiles", "TestEval", "TestIDF")
 	const evil = "a\x1b]0;x\a\u009b2J\u202eb\nclusterd: all is well\u2028\U000E0041台风👩‍👩‍👧"
 	dir := t.TempDir()
 	t.Chdir(dir)
