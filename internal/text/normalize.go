@@ -42,7 +42,10 @@ type normalizer struct {
 	scratch sync.Pool // of *scratch
 }
 
-func newNormalizer() (*normalizer, error) {
+// newNormalizer returns the normalizer. It is made once: all that need it share it.
+var newNormalizer = sync.OnceValues(makeNormalizer)
+
+func makeNormalizer() (*normalizer, error) {
 	simplified, err := readSimplified()
 	if err != nil {
 		return nil, err
