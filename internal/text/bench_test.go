@@ -104,7 +104,7 @@ func benchmarkSegment(b *testing.B, name, text string) {
 // realTexts returns some megabytes of real articles.
 func realTexts(b *testing.B, set string) []string {
 	var texts []string
-	for _, a := range realArticles(b, "../../../shared/data/"+set+".jsonl.gz") {
+	for _, a := range realArticles(b, "../../../shared/data/"+set+".jsonl.gz", 1) {
 		texts = append(texts, a.Title+"\n"+a.Content)
 	}
 	return texts

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-ego/gse"
 
+	"github.com/clusterd/clusterd/internal/testutil/check"
 	"github.com/clusterd/clusterd/internal/testutil/golden"
 )
 
@@ -104,6 +105,7 @@ func unitsOf(text string) (units []string) {
 
 // The built-in dictionary is gse's, with the folded words.
 func TestBuiltIn(t *testing.T) {
+	check.OneGoroutine(t)
 	plain := sharedOracle(t)
 	golden.Check(t, "dictionary.bin", compileDictionary(plain.seg.Dict.Tokens))
 

@@ -1,25 +1,29 @@
 package text
 
 import (
+	"bufio"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
 	"math/rand/v2"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/go-ego/gse"
+
+	"github.com/clusterd/clusterd/internal/testutil/check"
 )
 
 type realArticle struct{ Title, Content string }
 
-// realArticles reads gzipped JSON Lines. Where they are missing the test is skipped.
-func realArticles(t testing.TB, path string) []realArticle {
+// realArticles reads every so many-th of gzipped JSON Lines. Where they are missing the test is
+// skipped.
+func realArticles(t testing.TB, path string, every int) []realArticle {
 	t.Helper()
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -34,18 +38,26 @@ func realArticles(t testing.TB, path string) []realArticle {
 		t.Fatalf("%s: %v", path, err)
 	}
 	var articles []realArticle
-	for d := json.NewDecoder(z); ; {
+	lines := bufio.NewScanner(z)
+	lines.Buffer(nil, 1<<24)
+	for i := 0; lines.Scan(); i++ {
+		if i%every > 0 {
+			continue
+		}
 		var a realArticle
-		if err := d.Decode(&a); errors.Is(err, io.EOF) {
-			return articles
-		} else if err != nil {
-			t.Fatalf("%s: %v", path, err)
+		if err := json.Unmarshal(lines.Bytes(), &a); err != nil {
+			t.Fatalf("%s:%d: %v", path, i+1, err)
 		}
 		articles = append(articles, a)
 	}
+	if err := lines.Err(); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	return articles
 }
 
 func TestWordsOfRandomTexts(t *testing.T) {
+	check.OneGoroutine(t)
 	s, plain := &shared(t).NewCounter().segmenter, sharedOracle(t)
 	for _, text := range randomTexts(plain, 3000) {
 		wantWords(t, s, plain, text)
@@ -53,6 +65,7 @@ func TestWordsOfRandomTexts(t *testing.T) {
 }
 
 func TestWords(t *testing.T) {
+	check.OneGoroutine(t)
 	s, plain := &shared(t).NewCounter().segmenter, sharedOracle(t)
 	for _, text := range []string{
 		"", " ", "。", "\x00", "中\x00国\x00", "\ufffd中\ufffd",
@@ -82,6 +95,7 @@ func TestWords(t *testing.T) {
 // Small dictionaries have what the large one lacks: words that cost the same, words that cost
 // nothing, and of all their units no more than some are words.
 func TestWordsOfSmallDictionaries(t *testing.T) {
+	check.OneGoroutine(t)
 	units := []string{"中", "国", "人", "民", "a", "1", "é", "ẖ", "한", "𠀀", "\u0302", "乾", "。"}
 	random := rand.New(rand.NewPCG(5, 6))
 	join := func(units []string, n int) string {
@@ -114,16 +128,14 @@ func smallDictionary(n *normalizer, file string) (*segmenter, *oracle) {
 	lines := 0
 	_ = readLines("", strings.NewReader(file), func(line string) error {
 		lines++
-		one := newUserWords()
-		_ = addWord(one, n, line)
-		for i := range one.Dict.Tokens {
-			word, frequency := one.Dict.Tokens[i].Text(), one.Dict.Tokens[i].Freq()
-			seg := user
-			if lines%2 == 0 && frequency == math.Trunc(frequency) {
-				seg = builtIn
-			}
-			_ = seg.AddToken(word, frequency)
+		seg, frequency := user, 0.
+		if fields := strings.Fields(line); len(fields) > 1 {
+			frequency, _ = strconv.ParseFloat(fields[1], 64)
 		}
+		if lines%2 == 0 && frequency == math.Trunc(frequency) {
+			seg = builtIn
+		}
+		_ = addWord(seg, n, line)
 		return nil
 	})
 	for _, seg := range []*gse.Segmenter{user, builtIn} {
@@ -139,6 +151,7 @@ func smallDictionary(n *normalizer, file string) (*segmenter, *oracle) {
 }
 
 func FuzzWords(f *testing.F) {
+	check.OneGoroutine(f)
 	f.Add("中国人。中a")
 	f.Add("5g网络t恤at恤éé中ы7人")
 	s, plain := &shared(f).NewCounter().segmenter, sharedOracle(f)
@@ -148,6 +161,7 @@ func FuzzWords(f *testing.F) {
 }
 
 func FuzzWordsOfSmallDictionaries(f *testing.F) {
+	check.OneGoroutine(f)
 	f.Add("中国 2\n国人 2\n人 1", "中国人。中a")
 	f.Add("中国 1\n人民 1\n中国人 1\na中 1000000000\nb中 1000000000\nc中 1000000000", "中国人民")
 	n := newTestNormalizer(f)

@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
+
+	"github.com/clusterd/clusterd/internal/testutil/check"
 )
 
 const (
@@ -53,6 +55,7 @@ func TestIsPage(t *testing.T) {
 }
 
 func TestExtract(t *testing.T) {
+	check.OneGoroutine(t)
 	article := strings.TrimSpace(sentence+sentence) + "\n\n" + strings.TrimSpace(sentence)
 	for _, c := range []struct {
 		name, html, content string
@@ -124,6 +127,7 @@ func checkBounds(t *testing.T, root *html.Node) {
 
 // What costs too much is left as it is, and a page that is only long is not.
 func TestDearPagesAreNotExtracted(t *testing.T) {
+	check.OneGoroutine(t)
 	for name, body := range map[string]string{
 		"a long text, deeply nested": strings.Repeat("<div>", 100) + strings.Repeat("<p>"+sentence,
 			4000),
@@ -186,6 +190,7 @@ func TestExtractVersion(t *testing.T) {
 
 // Whatever a page holds, it gives some text, the same each time.
 func FuzzMainText(f *testing.F) {
+	check.OneGoroutine(f)
 	f.Add(aPage)
 	f.Add("<html><body><table><tr><td>" + sentence + "<td>x</table>")
 	f.Add("<html><body>" + sentence + "<br><br>" + sentence + "<p><b><i></p></b>" + sentence)

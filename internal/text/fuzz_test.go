@@ -7,9 +7,12 @@ import (
 
 	"github.com/go-ego/gse"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/clusterd/clusterd/internal/testutil/check"
 )
 
 func FuzzTokens(f *testing.F) {
+	check.OneGoroutine(f)
 	f.Add("颱風登陸", "<p>台<b>风</b>&nbsp;２０２４ 年</p>")
 	f.Add("<?xml version=\"1.0\"?><rss><title><![CDATA[台风<b>]]></title></rss>",
 		"<x xmlns=\"y\">台<em>风")

@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/clusterd/clusterd/internal/testutil/check"
 )
 
 func newTestNormalizer(t testing.TB) *normalizer {
@@ -95,6 +97,7 @@ func TestAppendNormalizedKeepsWhatIsThere(t *testing.T) {
 // before each mark that composes with any, which is all that lower case can make
 // compose.
 func TestNormalizeIsIdempotent(t *testing.T) {
+	check.OneGoroutine(t)
 	n := newTestNormalizer(t)
 	check := func(s string) {
 		once := n.normalize(s)
@@ -126,6 +129,7 @@ func TestNormalizeIsIdempotent(t *testing.T) {
 
 // The comment of normalizer relies on this.
 func TestSegmentsStaySegments(t *testing.T) {
+	check.OneGoroutine(t)
 	n := newTestNormalizer(t)
 	allRunes(func(r rune) {
 		begins := beginsSegment(r)
@@ -147,6 +151,7 @@ func TestSegmentsStaySegments(t *testing.T) {
 }
 
 func TestNormalizeEachCharacter(t *testing.T) {
+	check.OneGoroutine(t)
 	n := newTestNormalizer(t)
 	allRunes(func(r rune) { wantByDefinition(t, n, string(r)) })
 }
@@ -154,6 +159,7 @@ func TestNormalizeEachCharacter(t *testing.T) {
 // Before and after each character of the table stands what could compose with
 // it or hide in between.
 func TestNormalizeEachCharacterInContext(t *testing.T) {
+	check.OneGoroutine(t)
 	n := newTestNormalizer(t)
 	for i := range n.table {
 		if r := rune(i); utf8.ValidRune(r) {
@@ -175,6 +181,7 @@ func joinedRunes() []rune {
 }
 
 func TestNormalizePairs(t *testing.T) {
+	check.OneGoroutine(t)
 	n := newTestNormalizer(t)
 	others := []rune(
 		"aHẖé≂台颱Å가각ㅎㅏﾊㄱ①½Ǆ…☂🌀\U0001d400" +
@@ -197,6 +204,7 @@ func TestNormalizePairs(t *testing.T) {
 }
 
 func TestNormalizeRandomText(t *testing.T) {
+	check.OneGoroutine(t)
 	n := newTestNormalizer(t)
 	joined := joinedRunes()
 	pieces := strings.Fields("a Z H k ABCDEFGH typhoons é ß İ ſ 台 颱 風 薴 ， … ½ ㍿ ﷺ Å ｶ ﾞ 가 각 ㅎ ㅏ " +
@@ -223,6 +231,7 @@ func TestNormalizeRandomText(t *testing.T) {
 // NFKC divides a long run of marks by a grapheme joiner, which is itself one of
 // the characters that are dropped.
 func TestNormalizeRunsOfMarks(t *testing.T) {
+	check.OneGoroutine(t)
 	n := newTestNormalizer(t)
 	r := rand.New(rand.NewPCG(3, 4))
 	joined := joinedRunes()
@@ -271,6 +280,7 @@ func TestAddTraditionalRefuses(t *testing.T) {
 }
 
 func FuzzNormalize(f *testing.F) {
+	check.OneGoroutine(f)
 	f.Add("Ｔyphoon's 颱風……½ ㍿")
 	f.Add("\ufeffTy\u200bphoon\x00\xff\xe5\x8f")
 	f.Add("H\u0331\u0301e\u00ad\u0301 İẞΣ😀1️⃣")

@@ -2,6 +2,8 @@ package text
 
 import (
 	"iter"
+	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -20,45 +22,106 @@ type oracle struct {
 	stop map[string]struct{}
 }
 
-func newOracle(o Options) (*oracle, error) {
-	mode, err := parseHTMLMode(o.HTML)
-	if err != nil {
-		return nil, err
-	}
+// newOracle returns an oracle with default options.
+func newOracle() (*oracle, error) {
 	n, err := newNormalizer()
 	if err != nil {
 		return nil, err
 	}
-	stop, err := loadStopWords(o.StopWords, n)
+	stop, err := loadStopWords(nil, n)
 	if err != nil {
 		return nil, err
 	}
-	seg, err := loadDictionary(o.Dictionaries, n)
+	seg, err := loadDictionary(n)
 	if err != nil {
 		return nil, err
 	}
-	return &oracle{html: mode, norm: n, seg: seg, stop: stop}, nil
+	return &oracle{html: htmlAuto, norm: n, seg: seg, stop: stop}, nil
 }
 
-// loadDictionary returns gse's segmenter with the user dictionaries and its own.
-func loadDictionary(paths []string, n *normalizer) (*gse.Segmenter, error) {
+// loadDictionary returns gse's segmenter with its dictionary and the folded words.
+func loadDictionary(n *normalizer) (*gse.Segmenter, error) {
 	seg := newUserWords()
 	seg.Init() // LoadDictEmbed calls it only where it makes Dict itself
 	// Before gse's words, for of equal words it keeps the first.
-	for _, path := range append(slices.Clone(paths), foldedWords) {
-		err := readFile(path, func(line string) error { return addWord(seg, n, line) })
-		if err != nil {
-			return nil, err
-		}
+	err := readFile(foldedWords, func(line string) error { return addWord(seg, n, line) })
+	if err != nil {
+		return nil, err
 	}
 	return seg, seg.LoadDictEmbed("zh_s")
+}
+
+// with returns an oracle with user files, for these texts: loading gse's dictionary again behind
+// the user's would take a second. Of o's words it has those that occur in the texts, and one word
+// that occurs nowhere for all others, since what a word costs depends on the sum of frequencies.
+func (o *oracle) with(t *testing.T, options Options, texts []string) *oracle {
+	t.Helper()
+	mode, err := parseHTMLMode(options.HTML)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop, err := loadStopWords(options.StopWords, o.norm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seg, others := newUserWords(), o.seg.Dict.TotalFreq()
+	seg.Init()
+	user, err := loadUserWords(options.Dictionaries, o.norm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := make(map[string]bool)
+	add := func(word string, frequency float64) {
+		if err := seg.AddToken(word, frequency); err != nil {
+			t.Fatal(err)
+		}
+		known[word] = true
+		own, _, _ := o.seg.Dict.Find([]byte(word))
+		others -= own
+	}
+	for i := range user.Tokens {
+		add(user.Tokens[i].Text(), user.Tokens[i].Freq())
+	}
+	for _, text := range texts {
+		for word, frequency := range o.wordsIn(text) {
+			if !known[word] {
+				add(word, frequency)
+			}
+		}
+	}
+	add("\ue000", others)
+	seg.CalcToken()
+	return &oracle{html: mode, norm: o.norm, seg: seg, stop: stop}
+}
+
+// wordsIn yields the words of the dictionary that occur in a text, wherever they begin and end, and
+// their frequencies.
+func (o *oracle) wordsIn(text string) iter.Seq2[string, float64] {
+	return func(yield func(string, float64) bool) {
+		for from := range text {
+			for at, r := range text[from:] {
+				word := text[from : from+at+utf8.RuneLen(r)]
+				frequency, _, begins := o.seg.Dict.Find([]byte(word))
+				if !begins || frequency > 0 && !yield(word, frequency) {
+					break
+				}
+			}
+		}
+	}
 }
 
 // foldedWords lists those words of gse's dictionary that normalising changes into words it
 // lacks (乾隆 into 干隆), so that they are found in normalised text.
 const foldedWords = "testdata/folded.golden"
 
-var loadOracle = sync.OnceValues(func() (*oracle, error) { return newOracle(Options{}) })
+// TestMain has the garbage collector run less often: the oracle's dictionary takes most of the
+// memory, stays as long as the tests run, and is gone through each time.
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400)
+	os.Exit(m.Run())
+}
+
+var loadOracle = sync.OnceValues(newOracle)
 
 // sharedOracle returns an oracle with default options, loaded once.
 func sharedOracle(t testing.TB) *oracle {
@@ -142,13 +205,15 @@ func isASCII(s string) bool {
 	return true
 }
 
-// wantWords fails the test where the words of a normalised text are not those of the oracle.
-func wantWords(t *testing.T, s *segmenter, plain *oracle, text string) {
+// wantWords returns the words of a normalised text. It fails the test where they are not those of
+// the oracle.
+func wantWords(t *testing.T, s *segmenter, plain *oracle, text string) []string {
 	t.Helper()
 	got, want := s.all(text), slices.Collect(plain.words(text))
 	if !slices.Equal(got, want) {
 		t.Fatalf("%q\n got %q\nwant %q", text, got, want)
 	}
+	return want
 }
 
 // all returns the words of a text in order.

@@ -1,7 +1,3 @@
-//go:build !race
-
-// With the race detector this would take minutes, and there is no race to find in it.
-
 package text
 
 import (
@@ -12,9 +8,11 @@ import (
 	"github.com/clusterd/clusterd/internal/testutil/check"
 )
 
-// eachRealFile runs a test on each set of real articles, where they are at hand.
-func eachRealFile(t *testing.T, test func(t *testing.T, path string)) {
-	t.Helper()
+// What real articles become is what the definitions say: their words are those that gse finds, so
+// are the counts, and their texts are normalised as they should be. Without the build tag long it
+// is some of them.
+func TestWordsOfRealArticles(t *testing.T) {
+	check.OneGoroutine(t)
 	paths, err := filepath.Glob("../../../shared/data/*.jsonl.gz")
 	if err != nil {
 		t.Fatal(err)
@@ -22,56 +20,37 @@ func eachRealFile(t *testing.T, test func(t *testing.T, path string)) {
 	if len(paths) == 0 {
 		t.Skip("no articles in ../../../shared/data")
 	}
+	every := 32
+	if check.Long {
+		every = 1
+	}
 	for _, path := range paths {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			t.Parallel()
-			test(t, path)
+			counter := shared(t).NewCounter()
+			for _, a := range realArticles(t, path, every) {
+				wantByDefinition(t, counter.tokenizer.norm, a.Title)
+				wantByDefinition(t, counter.tokenizer.norm, a.Content)
+				wantWordsOf(t, counter, sharedOracle(t), a)
+			}
 		})
 	}
 }
 
-// partOf returns every eighth article, and all of them with the build tag long.
-func partOf(articles []realArticle) []realArticle {
-	if check.Long {
-		return articles
-	}
-	var part []realArticle
-	for i := 0; i < len(articles); i += 8 {
-		part = append(part, articles[i])
-	}
-	return part
-}
-
-// The words of real articles are those that gse finds, and so are the counts.
-func TestWordsOfRealArticles(t *testing.T) {
-	eachRealFile(t, func(t *testing.T, path string) {
-		tok, plain := shared(t), sharedOracle(t)
-		counter := tok.NewCounter()
-		for _, a := range partOf(realArticles(t, path)) {
-			want := make(map[string]int)
-			for _, s := range []string{a.Title, a.Content} {
-				text := tok.norm.normalize(tok.html.plain(s))
-				wantWords(t, &counter.segmenter, plain, text)
-				for _, word := range counter.segmenter.all(text) {
-					if plain.isToken(word) {
-						want[word]++
-					}
-				}
-			}
-			if got := counts(counter.Tokens(a.Title, a.Content)); !maps.Equal(got, want) {
-				t.Fatalf("tokens of %q\n got %s\nwant %s", a, tokens(got), tokens(want))
+// wantWordsOf fails the test where the words of an article, or their counts, are not those of the
+// oracle.
+func wantWordsOf(t *testing.T, counter *Counter, plain *oracle, a realArticle) {
+	t.Helper()
+	want := make(map[string]int)
+	for _, s := range []string{a.Title, a.Content} {
+		text := counter.tokenizer.norm.normalize(counter.tokenizer.html.plain(s))
+		for _, word := range wantWords(t, &counter.segmenter, plain, text) {
+			if plain.isToken(word) {
+				want[word]++
 			}
 		}
-	})
-}
-
-// Normalised, they are what the definition says.
-func TestNormalizeRealArticles(t *testing.T) {
-	n := newTestNormalizer(t)
-	eachRealFile(t, func(t *testing.T, path string) {
-		for _, a := range partOf(realArticles(t, path)) {
-			wantByDefinition(t, n, a.Title)
-			wantByDefinition(t, n, a.Content)
-		}
-	})
+	}
+	if got := counts(counter.Tokens(a.Title, a.Content)); !maps.Equal(got, want) {
+		t.Fatalf("tokens of %q\n got %s\nwant %s", a, tokens(got), tokens(want))
+	}
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/clusterd/clusterd/internal/testutil/check"
 )
 
 func TestTokensComeInOrder(t *testing.T) {
@@ -37,6 +39,7 @@ func TestWordsComeInOrder(t *testing.T) {
 
 // Words, counted, are the tokens, in the order in which they first occur.
 func TestWordsAreTokens(t *testing.T) {
+	check.OneGoroutine(t)
 	tok := *shared(t)
 	tok.hash = func(word string) uint64 { return uint64(len(word)) } // of words that have no number
 	texts := randomTexts(sharedOracle(t), 300)
@@ -70,6 +73,7 @@ func TestWordsAreTokens(t *testing.T) {
 
 // A Counter that has counted other texts before counts as a new one.
 func TestCounterIsUsedAgain(t *testing.T) {
+	check.OneGoroutine(t)
 	tok, plain := shared(t), sharedOracle(t)
 	counter := tok.NewCounter()
 	texts := randomTexts(plain, 300)
@@ -98,6 +102,7 @@ func manyWords(n int) string {
 
 // Of so many words without number some pairs have the same key: ten, on average.
 func TestWordsOfTheSameKeyAreNotOne(t *testing.T) {
+	check.OneGoroutine(t)
 	const n = 200_000
 	got := shared(t).NewCounter().Tokens("", manyWords(n)+manyWords(n))
 	if len(got) != n {
@@ -111,6 +116,7 @@ func TestWordsOfTheSameKeyAreNotOne(t *testing.T) {
 }
 
 func TestCounterDoesNotAllocate(t *testing.T) {
+	check.OneGoroutine(t)
 	tok := *shared(t)
 	tok.hash = func(word string) uint64 { return uint64(len(word)) }
 	counter := tok.NewCounter()
@@ -139,6 +145,7 @@ func TestCounterDoesNotAllocate(t *testing.T) {
 }
 
 func TestCounterLetsGoOfGiants(t *testing.T) {
+	check.OneGoroutine(t)
 	counter := shared(t).NewCounter()
 	giants := []string{strings.Repeat("台风，", 2*maxKeptText/len("台风，")), manyWords(2 * maxKeptTokens)}
 	for _, giant := range giants {
@@ -156,6 +163,7 @@ func TestCounterLetsGoOfGiants(t *testing.T) {
 }
 
 func TestTrie(t *testing.T) {
+	check.OneGoroutine(t)
 	random := rand.New(rand.NewPCG(9, 10))
 	for _, codes := range []int{2, 3, 10, 300} {
 		word := func() []uint32 {

@@ -1,7 +1,6 @@
 package text
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -11,36 +10,41 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"github.com/clusterd/clusterd/internal/testutil/check"
 )
 
 // outline writes a tree down: names, texts, and what is in them.
 func outline(n *html.Node) string {
-	switch n.Type {
-	case html.TextNode:
-		return n.Data
-	case html.ElementNode:
-		var b strings.Builder
-		for c := range n.ChildNodes() {
-			b.WriteString(outline(c))
-		}
-		if n.DataAtom == atom.Html || n.DataAtom == atom.Head || n.DataAtom == atom.Body {
-			return b.String()
-		}
-		return "(" + n.Data + attributesOf(n) + " " + b.String() + ")"
-	}
 	var b strings.Builder
-	for c := range n.ChildNodes() {
-		b.WriteString(outline(c))
-	}
+	appendOutline(&b, n)
 	return b.String()
 }
 
-func attributesOf(n *html.Node) string {
-	var b strings.Builder
-	for _, a := range n.Attr {
-		fmt.Fprintf(&b, " %s=%s", a.Key, a.Val)
+func appendOutline(b *strings.Builder, n *html.Node) {
+	if n.Type == html.TextNode {
+		b.WriteString(n.Data)
+		return
 	}
-	return b.String()
+	named := n.Type == html.ElementNode && n.DataAtom != atom.Html && n.DataAtom != atom.Head &&
+		n.DataAtom != atom.Body
+	if named {
+		b.WriteString("(" + n.Data + attributesOf(n) + " ")
+	}
+	for c := range n.ChildNodes() {
+		appendOutline(b, c)
+	}
+	if named {
+		b.WriteString(")")
+	}
+}
+
+func attributesOf(n *html.Node) string {
+	all := ""
+	for _, a := range n.Attr {
+		all += " " + a.Key + "=" + a.Val
+	}
+	return all
 }
 
 func TestParseTree(t *testing.T) {
@@ -139,6 +143,7 @@ func TestParseTree(t *testing.T) {
 
 // Of a page whose elements are closed in order, the tree is the one that HTML's own rules give.
 func TestTreeOfWellFormedPages(t *testing.T) {
+	check.OneGoroutine(t)
 	random := rand.New(rand.NewPCG(1, 2))
 	blocks := []string{
 		"div", "section", "article", "blockquote", "header", "form", "fieldset", "ul", "table", "p", "h2",
@@ -192,8 +197,8 @@ func TestTreeOfWellFormedPages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if outline(got) != outline(want) {
-			t.Fatalf("%s\n got %s\nwant %s", page, outline(got), outline(want))
+		if got, want := outline(got), outline(want); got != want {
+			t.Fatalf("%s\n got %s\nwant %s", page, got, want)
 		}
 	}
 }
@@ -228,6 +233,7 @@ func letters(n *html.Node) string {
 // text as HTML's own rules give. Of elements with rules for what is in them, which are simpler
 // here, no more is compared than that.
 func FuzzParseTree(f *testing.F) {
+	check.OneGoroutine(f)
 	f.Add(aPage)
 	f.Add("<p><b><i>x</p></b><table>y<tr><td><a>z<a></table><form><div></form>")
 	f.Add("<ul><li>a<dl><dt>b<dd></ul><h1><h2></h1><button><p></button><nobr><nobr></x>")
