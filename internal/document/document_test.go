@@ -15,6 +15,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 
 	"github.com/clusterd/clusterd/internal/charset"
+	"github.com/clusterd/clusterd/internal/testutil/check"
 )
 
 const enough = 1 << 20
@@ -256,6 +257,7 @@ func TestEmpty(t *testing.T) {
 
 // Neither much text nor what only unpacks to much gets through, and text that just fits does.
 func TestTooLarge(t *testing.T) {
+	check.OneGoroutine(t)
 	const limit = 10_000
 	long := strings.Repeat("x", limit-1)
 	for _, c := range []struct{ name, file string }{
