@@ -12,6 +12,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/singlepass"
+	"github.com/clusterd/clusterd/internal/testutil/check"
 )
 
 // The same article has the same fingerprint, whoever makes it, and it stays as it was.
@@ -41,6 +42,40 @@ func TestFingerprinter(t *testing.T) {
 	})
 }
 
+// Any number may ask an index at once.
+func TestNearestAtOnce(t *testing.T) {
+	all := pages(60)
+	each(t, func(t *testing.T, m method.Method) {
+		fingerprints, index := fingerprints(t, m, all), newIndex(t, m)
+		for seq, f := range fingerprints {
+			index.Insert(singlepass.Centre{Fingerprint: f, Seq: uint64(seq)})
+		}
+		nearest := func(f singlepass.Fingerprint) uint64 {
+			c, d, ok := index.Nearest(f, func(c singlepass.Centre) bool { return c.Seq%5 > 0 })
+			if ok && d > m.Threshold() {
+				t.Errorf("%d is at distance %v", c.Seq, d)
+			}
+			return c.Seq
+		}
+		var want []uint64
+		for _, f := range fingerprints {
+			want = append(want, nearest(f))
+		}
+		var group sync.WaitGroup
+		for range 3 {
+			group.Go(func() {
+				for i, f := range fingerprints {
+					if got := nearest(f); got != want[i] {
+						t.Errorf("nearest to %d is %d, want %d", i, got, want[i])
+					}
+				}
+				_ = index.Len() + int(index.Candidates())
+			})
+		}
+		group.Wait()
+	})
+}
+
 // What reads alike is alike.
 func TestFingerprinterNormalizes(t *testing.T) {
 	const text = "the storm of may 2026 has reached the coast, and 台风登陆后居民已经转移到学校和体育馆,当地政府表示没有人员伤亡。"
@@ -64,6 +99,7 @@ func TestFingerprinterNormalizes(t *testing.T) {
 }
 
 func TestNothingToCompare(t *testing.T) {
+	check.OneGoroutine(t)
 	each(t, func(t *testing.T, m method.Method) {
 		fingerprint := m.NewFingerprinter()
 		for _, nothing := range []string{"", " \n\t", "!?…。", "-----", "\u200b\ufeff", "<br><p></p>"} {
@@ -84,6 +120,7 @@ func TestNothingToCompare(t *testing.T) {
 }
 
 func TestDistance(t *testing.T) {
+	check.OneGoroutine(t)
 	all := pages(40)
 	each(t, func(t *testing.T, m method.Method) {
 		fingerprints := fingerprints(t, m, all)
@@ -101,6 +138,7 @@ func TestDistance(t *testing.T) {
 // Check takes what the method makes and nothing that another length or another hash shows to be
 // foreign.
 func TestCheck(t *testing.T) {
+	check.OneGoroutine(t)
 	all := pages(30)
 	each(t, func(t *testing.T, m method.Method) {
 		for _, f := range fingerprints(t, m, all) {
@@ -132,6 +170,7 @@ func TestCheck(t *testing.T) {
 
 // What Check takes, index and distance can take: no bytes make them panic.
 func TestCheckedFingerprintsAreSafe(t *testing.T) {
+	check.OneGoroutine(t)
 	own := pages(5)
 	each(t, func(t *testing.T, m method.Method) {
 		r, index, mine, taken := rand.New(rand.NewPCG(3, 3)), newIndex(t, m), fingerprints(t, m, own), 0
