@@ -4,11 +4,14 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/clusterd/clusterd/internal/testutil/check"
 )
 
 // An index auto answers as the definition says before, while and after it moves its points; an
 // insertion moves few of them, and in the end it is a mih alone.
 func TestAuto(t *testing.T) {
+	check.OneGoroutine(t)
 	const most = 500
 	for name, next := range sources() {
 		t.Run(name, func(t *testing.T) {

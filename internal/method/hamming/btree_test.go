@@ -5,12 +5,15 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/clusterd/clusterd/internal/testutil/check"
 )
 
 // Of the copies, as many as there are bits in which a centre differs would not do for it, and no
 // more: so it has its turn in one of the first, and in one where the range of equal first blocks
 // has it.
 func TestTurn(t *testing.T) {
+	check.OneGoroutine(t)
 	r := rand.New(rand.NewPCG(30, 30))
 	for distance := range MaxDistance + 1 {
 		p := NewBTree(distance).(*permutedCopies)
@@ -89,6 +92,9 @@ func codeWord(r *rand.Rand) uint64 {
 // Where very many share a block an index answers as the definition says, and what a query is
 // compared with does not grow with their number.
 func TestCrowdedBlocks(t *testing.T) {
+	if check.Race {
+		t.Skip("each case is alone, and TestFillEqualsInsert fills at once too")
+	}
 	for name, next := range crowdedBlocks() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -3,10 +3,13 @@ package hamming
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/clusterd/clusterd/internal/testutil/check"
 )
 
 // A source makes fingerprints; have are those of the live centres.
@@ -53,7 +56,11 @@ func flipped(r *rand.Rand, fingerprint uint64, n int) uint64 {
 // as the definition says, also at distances for which they are not made.
 func TestIndexesEqualDefinition(t *testing.T) {
 	for name, next := range sources() {
-		for _, distance := range []int{0, 1, 2, 3, 4, 5, MaxDistance, 8, wide} {
+		distances := []int{0, 1, 2, 3, 4, 5, MaxDistance, 8, wide}
+		if check.Race { // only filling an index has goroutines
+			distances = []int{3}
+		}
+		for _, distance := range distances {
 			t.Run(fmt.Sprintf("%s/%d", name, distance), func(t *testing.T) {
 				compareIndexes(t, name, distance, next)
 			})
@@ -133,15 +140,16 @@ func compareNearest(
 			within = append(within, c)
 		}
 	}
+	asked := make(map[Point]bool)
 	for _, index := range indexes {
+		clear(asked)
 		best := Point{query ^ (1<<(distance+1) - 1), 0} // would be just out of reach
-		var asked []Point
 		ask := func(c Point) bool {
-			if rank(c, best) >= 0 || slices.Contains(asked, c) {
+			if rank(c, best) >= 0 || asked[c] {
 				t.Fatalf("Nearest(%016x) of the %T asks for %x, after %x, with %x as the best", query, index, c,
-					asked, best)
+					slices.Collect(maps.Keys(asked)), best)
 			}
-			asked = append(asked, c)
+			asked[c] = true
 			if live(c) {
 				best = c
 			}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"testing"
+
+	"github.com/clusterd/clusterd/internal/testutil/check"
 )
 
 func TestNewIndex(t *testing.T) {
@@ -217,6 +219,7 @@ func TestBTreeBlocksCoverAllBits(t *testing.T) {
 }
 
 func TestNearestDoesNotAllocate(t *testing.T) {
+	check.OneGoroutine(t)
 	eachIndex(t, func(t *testing.T, build func(int) Index) {
 		r := rand.New(rand.NewPCG(3, 3))
 		index := build(3)

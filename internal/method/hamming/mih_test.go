@@ -64,6 +64,9 @@ func TestMIHCandidates(t *testing.T) {
 			if test.size > 1<<18 && !check.Long {
 				t.Skip("it takes long: make variants runs it")
 			}
+			if check.Race {
+				t.Skip("it counts candidates, and TestNearestAtOnce fills at once too")
+			}
 			r := rand.New(rand.NewPCG(6, uint64(test.size)))
 			next := skewed()[test.name]
 			index := NewMIH(3)
@@ -92,6 +95,7 @@ func centresOf(r *rand.Rand, next source, size int) []Point {
 // Whatever came and went, every centre is in both tables where its path leads, and
 // nothing is lost of what they have allocated.
 func TestMIHKeepsInOrder(t *testing.T) {
+	check.OneGoroutine(t)
 	for name, next := range skewed() {
 		for _, size := range []int{0, 1, leafMax, leafMax + 1, 1000, 5000} {
 			t.Run(fmt.Sprintf("%s/%d", name, size), func(t *testing.T) {
@@ -239,6 +243,7 @@ func (k *checker) free() {
 
 // Growth is spread over the insertions: none of them copies more than a few leaves.
 func TestMIHInsertMovesLittle(t *testing.T) {
+	check.OneGoroutine(t)
 	for name, next := range skewed() {
 		t.Run(name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(10, 10))
@@ -263,6 +268,7 @@ func TestMIHInsertMovesLittle(t *testing.T) {
 // What is removed makes room for what comes, whatever its size was: at a steady number of
 // centres, memory is steady, though fingerprints drift.
 func TestMIHReusesRoom(t *testing.T) {
+	check.OneGoroutine(t)
 	const size = 10_000
 	r := rand.New(rand.NewPCG(11, 11))
 	m := NewMIH(3).(*multiIndex)

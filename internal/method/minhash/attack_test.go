@@ -3,9 +3,11 @@ package minhash
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/clusterd/clusterd/internal/method/keyedhash"
 	"github.com/clusterd/clusterd/internal/method/shingling"
+	"github.com/clusterd/clusterd/internal/testutil/check"
 	"github.com/clusterd/clusterd/internal/text"
 )
 
@@ -22,17 +24,18 @@ func shinglesFor(o Options, signature string) string {
 	fill(best)
 	letters := "abcdefghijklmnopqrstuvwxyzαβγδεζ"
 	alphabet := []rune(letters)
+	var piece []byte
 	for i := range pool {
-		var piece strings.Builder
+		piece = piece[:0]
 		for n, left := i, 0; left < o.Shingles.Size; left++ {
-			piece.WriteRune(alphabet[n%32])
+			piece = utf8.AppendRune(piece, alphabet[n%32])
 			n /= 32
 		}
-		shingles, _ := s.shinglesOf("", piece.String())
+		shingles, _ := s.shinglesOf("", string(piece))
 		r := random(shingles[0], 0)
 		place, value := r>>32*t>>32, r&0xffffffff
 		if byte(value) == signature[place] && value < best[place] {
-			best[place], chosen[place] = value, piece.String()
+			best[place], chosen[place] = value, string(piece)
 		}
 	}
 	return strings.Join(chosen, "")
@@ -41,6 +44,7 @@ func shinglesFor(o Options, signature string) string {
 // Whoever can make shingles' hashes writes a text that reads like nothing and has the signature of
 // an article of his choice. With a key he cannot, although he knows the signature.
 func TestShinglesMadeToJoin(t *testing.T) {
+	check.OneGoroutine(t)
 	cleaner, err := text.NewCleaner("never")
 	if err != nil {
 		t.Fatal(err)

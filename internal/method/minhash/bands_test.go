@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/clusterd/clusterd/internal/testutil/check"
 )
 
 func TestRecall(t *testing.T) {
@@ -55,6 +57,7 @@ func TestBands(t *testing.T) {
 // Bands fit into a signature, do what they must, and no others with more rows or as many, but fewer
 // bands, do.
 func TestBandsAreTheFewest(t *testing.T) {
+	check.OneGoroutine(t)
 	r := rand.New(rand.NewPCG(8, 8))
 	for range 300 {
 		hashes, threshold, recall := 1+r.IntN(200), 0.01+0.99*r.Float64(), 0.5+0.4999*r.Float64()
@@ -82,6 +85,7 @@ func TestBandsAreTheFewest(t *testing.T) {
 // of components that agree independently of one another; with just so many that do, recall is
 // mostly higher.
 func TestRecallOfPairs(t *testing.T) {
+	check.OneGoroutine(t)
 	const trials = 5000
 	for _, test := range []struct{ threshold, recall float64 }{
 		{0.77, 0.999}, {0.75, 0.999}, {0.8, 0.999}, {0.6, 0.9}, {0.77, 0.5}, {0.77, 1}, {0.9, 1},

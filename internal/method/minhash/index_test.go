@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/clusterd/clusterd/internal/singlepass"
+	"github.com/clusterd/clusterd/internal/testutil/check"
 )
 
 func always(singlepass.Centre) bool { return true }
@@ -85,6 +86,7 @@ func TestRemove(t *testing.T) {
 // An exact duplicate ends a query early, so that it is compared once, though it agrees in all
 // bands.
 func TestCandidates(t *testing.T) {
+	check.OneGoroutine(t)
 	index := newIndex(128, 0.25, 0.999)
 	r := rand.New(rand.NewPCG(1, 1))
 	signature := randomSignature(r, 128)
@@ -124,6 +126,7 @@ func forms() []struct {
 
 // However centres come and go, an index answers as the oracle does.
 func TestIndexAgainstLinear(t *testing.T) {
+	check.OneGoroutine(t)
 	for _, form := range forms() {
 		t.Run(fmt.Sprint(form), func(t *testing.T) {
 			t.Parallel()
@@ -224,6 +227,7 @@ func (h *history) ask(n int) {
 
 // Tables shrink with the centres, by whole chunks, down to one bucket.
 func TestShrink(t *testing.T) {
+	check.OneGoroutine(t)
 	const size = 20 * chunkLen
 	r := rand.New(rand.NewPCG(3, 3))
 	index, all := newIndex(16, 0.25, 1), make([]singlepass.Centre, size)
@@ -278,6 +282,7 @@ func TestNearestConcurrently(t *testing.T) {
 
 // An index of any shape, under any operations, answers as the oracle does.
 func FuzzIndex(f *testing.F) {
+	check.OneGoroutine(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if len(data) < 2 {
 			return

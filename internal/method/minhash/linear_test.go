@@ -51,10 +51,13 @@ func (l *linear) nearest(
 func (l *linear) seen(
 	f singlepass.Fingerprint, live func(singlepass.Centre) bool,
 ) (seen []singlepass.Centre) {
+	var sharing []singlepass.Centre
 	for band := range l.bands {
-		var sharing []singlepass.Centre
+		sharing = sharing[:0]
+		from := band * l.rows
+		shared := f.Sketch[from : from+l.rows]
 		for _, c := range l.centres {
-			if l.agree(f, c.Fingerprint, band) && live(c) {
+			if strings.HasPrefix(c.Sketch[from:], shared) && live(c) {
 				sharing = append(sharing, c)
 			}
 		}

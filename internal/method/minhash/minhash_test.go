@@ -10,6 +10,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/method/shingling"
 	"github.com/clusterd/clusterd/internal/singlepass"
+	"github.com/clusterd/clusterd/internal/testutil/check"
 	"github.com/clusterd/clusterd/internal/text"
 )
 
@@ -41,6 +42,7 @@ func newTest(t testing.TB, change func(*Options)) *Method {
 }
 
 func TestNewRefuses(t *testing.T) {
+	check.OneGoroutine(t)
 	for _, test := range []struct {
 		change func(*Options)
 		want   string
@@ -71,6 +73,7 @@ func TestNewRefuses(t *testing.T) {
 }
 
 func TestIdentity(t *testing.T) {
+	check.OneGoroutine(t)
 	m := newTest(t, nil)
 	want := "method=minhash,shingle=characters,size=5,signature=fast,hashes=128," +
 		m.options.Shingles.Cleaner.Identity()
@@ -86,6 +89,7 @@ func TestIdentity(t *testing.T) {
 
 // Threshold is where the similarity says, whatever floats make of it.
 func TestBound(t *testing.T) {
+	check.OneGoroutine(t)
 	for _, test := range []struct {
 		hashes     int
 		similarity float64
@@ -117,6 +121,7 @@ func TestBound(t *testing.T) {
 
 // What the shingles of a text are.
 func TestShingles(t *testing.T) {
+	check.OneGoroutine(t)
 	hash := func(runes string) (h uint64) {
 		for _, r := range runes {
 			h = h*multiplier + uint64(r)
@@ -178,6 +183,7 @@ func FuzzRoll(f *testing.F) {
 
 // An article is the same as itself in another form, like a changed copy, and unlike another.
 func TestDistance(t *testing.T) {
+	check.OneGoroutine(t)
 	const story = "Typhoon Doksuri made landfall in Jinjiang on Friday morning, with winds of up to " +
 		"180 km/h, " +
 		"the strongest to hit the province in years. More than 400,000 people had been moved to safer " +
@@ -220,6 +226,7 @@ func TestDistance(t *testing.T) {
 
 // A fingerprinter lets the memory of a giant go, and takes none beside the fingerprint for others.
 func TestFingerprinterMemory(t *testing.T) {
+	check.OneGoroutine(t)
 	s := newShingler(testOptions(t))
 	for _, content := range []string{strings.Repeat("一二", maxKeptLetters), "short"} {
 		if _, ok := s.shinglesOf("", content); !ok {

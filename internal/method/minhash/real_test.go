@@ -1,7 +1,3 @@
-//go:build !race
-
-// With the race detector this would take long, and there is no race to find in it.
-
 package minhash
 
 import (
@@ -39,7 +35,7 @@ func eachRealFile(t *testing.T, test func(t *testing.T, articles [][]uint64)) {
 }
 
 // realShingles returns the shingles of the first 3,000 articles that have any. Without the build
-// tag long it is the first 1,000.
+// tag long it is the first 400.
 func realShingles(t *testing.T, path string) (articles [][]uint64) {
 	t.Helper()
 	f, err := os.Open(path)
@@ -52,7 +48,7 @@ func realShingles(t *testing.T, path string) (articles [][]uint64) {
 		t.Fatal(err)
 	}
 	s := newShingler(testOptions(t))
-	most := 1000
+	most := 400
 	if check.Long {
 		most = 3000
 	}
@@ -73,6 +69,7 @@ func realShingles(t *testing.T, path string) (articles [][]uint64) {
 // In one pass over real articles, each finds its centre as it would by comparing all, but for a few
 // in a thousand, and no article that joins one is less than half the same.
 func TestRealArticles(t *testing.T) {
+	check.OneGoroutine(t)
 	eachRealFile(t, func(t *testing.T, articles [][]uint64) {
 		m := newTest(t, nil)
 		made, err := m.NewIndex(m.Threshold())

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/clusterd/clusterd/internal/testutil/check"
 	"github.com/clusterd/clusterd/internal/testutil/golden"
 )
 
@@ -44,6 +45,7 @@ func TestSignaturesStay(t *testing.T) {
 // whether sets have a few shingles or many; and it strays from it no more than independent
 // components would.
 func TestEstimate(t *testing.T) {
+	check.OneGoroutine(t)
 	const trials, hashes = 200, 128
 	for _, name := range signatureNames() {
 		for _, test := range []struct{ both, each int }{ // shingles in both sets, and in each alone

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/clusterd/clusterd/internal/singlepass"
+	"github.com/clusterd/clusterd/internal/testutil/check"
 )
 
 // plainIndex is the definition as an index.
@@ -63,6 +64,7 @@ func (s *space) collect(r *rand.Rand, share float64) {
 // expired centres stay for any time, and which is undone and filled again in any order, assigns as
 // one from which they are taken the moment they expire, by an index that goes through all of them.
 func TestFloodIsAssignedByLiveCentresAlone(t *testing.T) {
+	check.OneGoroutine(t)
 	for _, test := range []struct {
 		name    string
 		share   float64 // of equal places in texts of the template

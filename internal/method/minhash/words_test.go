@@ -5,11 +5,13 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/clusterd/clusterd/internal/testutil/check"
 	"github.com/clusterd/clusterd/internal/text"
 )
 
 // Shingles of words are of the tokens, so that stop words make no difference.
 func TestWords(t *testing.T) {
+	check.OneGoroutine(t)
 	words, err := text.New(text.Options{Hash: xxh3.HashString})
 	if err != nil {
 		t.Fatal(err)

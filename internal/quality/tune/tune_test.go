@@ -73,7 +73,7 @@ func TestRunOnMadeUpArticles(t *testing.T) {
 
 // Ids say nothing: those of a file may be the same.
 func TestIdsDoNotMatter(t *testing.T) {
-	documents := made(200)
+	documents := made(100)
 	want, err := Run(t.Context(), documents, quick())
 	for i := range documents {
 		documents[i].ID = "x"
