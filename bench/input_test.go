@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/clusterd/clusterd/internal/testutil/check"
 )
 
 // made returns inputs of made-up texts, as they are used.
@@ -18,6 +20,7 @@ func made() map[string]corpus {
 }
 
 func TestValuesAreArticlesOfTheSizeWanted(t *testing.T) {
+	check.OneGoroutine(t)
 	sizes := map[string]struct{ low, mean, high int }{ // of contents
 		"news":     {newsSize / 2, newsSize, newsSize * 3 / 2},
 		"comments": {commentSize / 2, commentSize, commentSize * 3 / 2},
@@ -57,6 +60,7 @@ func TestValuesAreArticlesOfTheSizeWanted(t *testing.T) {
 }
 
 func TestArticlesFollowFromTheirNumbers(t *testing.T) {
+	check.OneGoroutine(t)
 	one, other := made(), made()
 	for name, c := range one {
 		for _, i := range []int{0, 1, len(c.texts) - 1, len(c.texts), 3*len(c.texts) + 7} {
@@ -70,6 +74,7 @@ func TestArticlesFollowFromTheirNumbers(t *testing.T) {
 // Of the texts that come again, about three in ten are as they were; the others are whole
 // characters too.
 func TestTextsComeAgainWithVariations(t *testing.T) {
+	check.OneGoroutine(t)
 	for name, c := range made() {
 		same, n := 0, min(1_000, 10_000_000/len(c.texts[0].Content)) // the large ones take long
 		for i := range n {

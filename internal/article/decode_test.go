@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/testutil/check"
 )
 
 const maxBytes = 1 << 20
@@ -90,6 +91,7 @@ func TestNewDecoderRefuses(t *testing.T) {
 }
 
 func TestDecodeText(t *testing.T) {
+	check.OneGoroutine(t)
 	address := here().String()
 	for name, tt := range map[string]struct {
 		key, value []byte

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/testutil/check"
 )
 
 // decoderPair decodes in both ways.
@@ -211,6 +212,7 @@ func (g generator) damage(s string) []byte {
 }
 
 func TestDecodeIsAsPlain(t *testing.T) {
+	check.OneGoroutine(t)
 	for name, pair := range decoderPairs() {
 		t.Run(name, func(t *testing.T) {
 			g := generator{rand.New(rand.NewPCG(5, 1))}
@@ -234,6 +236,7 @@ func TestDecodeIsAsPlain(t *testing.T) {
 
 // A text is read at every distance from the end of the value, and of eight bytes.
 func TestDecodeTextsAsPlain(t *testing.T) {
+	check.OneGoroutine(t)
 	pair := decoderPairs()["default"]
 	for _, piece := range slices.Concat(pieces, escapes, badEscapes) {
 		for before := range 17 {
@@ -250,6 +253,7 @@ func TestDecodeTextsAsPlain(t *testing.T) {
 
 // Real articles, where they are at hand: as they are, and with all but ASCII escaped.
 func TestDecodeRealTextsAsPlain(t *testing.T) {
+	check.OneGoroutine(t)
 	files, err := filepath.Glob("../../../shared/data/*.jsonl.gz")
 	if err != nil {
 		t.Fatal(err)

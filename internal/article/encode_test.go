@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/testutil/check"
 	"github.com/clusterd/clusterd/internal/testutil/golden"
 )
 
@@ -93,6 +94,7 @@ func TestParseCluster(t *testing.T) {
 // Whatever an article holds, its result and its cluster are one line of JSON and come back as
 // they were.
 func TestEncodingRoundTrips(t *testing.T) {
+	check.OneGoroutine(t)
 	random := rand.New(rand.NewPCG(1, 1))
 	alphabet := []rune("ab中文 \n\r\t\"\\<>&\x00\u2028\u2029\uFFFD😀é/")
 	text := func(n int) string {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/testutil/check"
 )
 
 // randomResult has each of its parts or not, and anything in them that can be written.
@@ -74,6 +75,7 @@ func randomTime(g generator) time.Time {
 }
 
 func TestJSONIsAsPlain(t *testing.T) {
+	check.OneGoroutine(t)
 	g := generator{rand.New(rand.NewPCG(5, 2))}
 	for range 2000 {
 		r, c := randomResult(g), randomCluster(g)

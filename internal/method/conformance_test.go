@@ -17,6 +17,7 @@ import (
 	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/sample"
 	"github.com/clusterd/clusterd/internal/singlepass"
+	"github.com/clusterd/clusterd/internal/testutil/check"
 	"github.com/clusterd/clusterd/internal/testutil/golden"
 )
 
@@ -175,6 +176,7 @@ func TestThreshold(t *testing.T) {
 // The index answers as a scan of all centres does, which compares by Distance, whatever comes and
 // goes.
 func TestIndexEqualsScan(t *testing.T) {
+	check.OneGoroutine(t)
 	all := pages(400)
 	each(t, func(t *testing.T, m method.Method) {
 		fingerprints, r := fingerprints(t, m, all), rand.New(rand.NewPCG(7, 7))
@@ -234,6 +236,7 @@ func TestIndexEqualsScan(t *testing.T) {
 // A space that was stopped and filled again, and one from which expired centres were taken in time,
 // go on as one that was left alone.
 func TestSpaceGoesOn(t *testing.T) {
+	check.OneGoroutine(t)
 	const window = 40
 	all := pages(300)
 	each(t, func(t *testing.T, m method.Method) {
@@ -288,6 +291,7 @@ func TestBoundsThatAreNone(t *testing.T) {
 
 // A configuration that was made for one method serves for all, as eval and compare have it.
 func TestOtherMethodsSettings(t *testing.T) {
+	check.OneGoroutine(t)
 	c := config.Default()
 	c.Cluster.Similarity, c.Cluster.Distance, c.Fingerprint.Shingle.Size, c.Fingerprint.Hashes = .7, 2,
 		3, 64
@@ -303,6 +307,7 @@ func TestOtherMethodsSettings(t *testing.T) {
 // Fingerprints are stored and compared for years: what they are must not change without a new
 // identity.
 func TestGolden(t *testing.T) {
+	check.OneGoroutine(t)
 	all := pages(3)
 	var lines strings.Builder
 	each(t, func(t *testing.T, m method.Method) {

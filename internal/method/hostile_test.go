@@ -12,6 +12,7 @@ import (
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/singlepass"
+	"github.com/clusterd/clusterd/internal/testutil/check"
 )
 
 var hostileTexts = flag.Int("texts", 20_000, "texts of each input of BenchmarkHostile")
@@ -206,6 +207,7 @@ func hostileConfig(name string) config.Config {
 // What an article is compared with does not grow with the texts before it, though all are of one
 // template.
 func TestHostileCandidates(t *testing.T) {
+	check.OneGoroutine(t)
 	const texts = 2500
 	for _, test := range []struct {
 		method, input string

@@ -12,6 +12,7 @@ import (
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/singlepass"
+	"github.com/clusterd/clusterd/internal/testutil/check"
 	"github.com/clusterd/clusterd/internal/testutil/golden"
 )
 
@@ -65,6 +66,7 @@ func differs(t *testing.T, with, without []singlepass.Fingerprint) {
 // With another secret all fingerprints are others, and identities say so without the secret; what
 // is alike stays so.
 func TestSecret(t *testing.T) {
+	check.OneGoroutine(t)
 	all := pages(30)
 	var lines strings.Builder
 	each(t, func(t *testing.T, m method.Method) {
@@ -111,6 +113,7 @@ func TestSecret(t *testing.T) {
 }
 
 func TestSecretWithOtherSettings(t *testing.T) {
+	check.OneGoroutine(t)
 	all := pages(8)
 	for _, test := range []struct{ name, setting string }{
 		{"minhash", "fingerprint.shingle.of=words"},
@@ -133,6 +136,7 @@ func TestSecretWithOtherSettings(t *testing.T) {
 
 // A text without words that has letters, and one that is shorter than a shingle, are keyed too.
 func TestSecretOfOddTexts(t *testing.T) {
+	check.OneGoroutine(t)
 	for _, name := range []string{"minhash", "shingle", "ksentence", "pinyin", "exact", "simhash"} {
 		none, keyed := ofSecret(t, name, ""), ofSecret(t, name, aSecret)
 		fingerprint, secret := none.NewFingerprinter(), keyed.NewFingerprinter()
@@ -151,6 +155,7 @@ func TestSecretOfOddTexts(t *testing.T) {
 }
 
 func TestSecretRefused(t *testing.T) {
+	check.OneGoroutine(t)
 	for _, test := range []struct {
 		secret config.Secret
 		hash   string

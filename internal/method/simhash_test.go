@@ -8,11 +8,13 @@ import (
 
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/method"
+	"github.com/clusterd/clusterd/internal/testutil/check"
 )
 
 // What changes fingerprints is named, but what came later only where it is not the default: topics
 // that were there before stay valid. The default's is in testdata/fingerprints.golden.
 func TestIdentityOfSimHash(t *testing.T) {
+	check.OneGoroutine(t)
 	table := filepath.Join(t.TempDir(), "idf.tsv")
 	if err := os.WriteFile(table, []byte("台风\t2\nrain\t7\n"), 0o600); err != nil {
 		t.Fatal(err)

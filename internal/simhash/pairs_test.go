@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/clusterd/clusterd/internal/method/keyedhash"
+	"github.com/clusterd/clusterd/internal/testutil/check"
 	"github.com/clusterd/clusterd/internal/text"
 )
 
@@ -49,6 +50,7 @@ func list(tokens []text.Token) string {
 }
 
 func TestPairs(t *testing.T) {
+	check.OneGoroutine(t)
 	pairs := newPairs(t)
 	for _, test := range []struct{ title, content, want string }{
 		{"", "", ""},
@@ -169,6 +171,7 @@ func BenchmarkPairs(b *testing.B) {
 
 // The hash of a pair does not follow from those of its words by what everybody knows.
 func TestPairsWithKey(t *testing.T) {
+	check.OneGoroutine(t)
 	tokenizer, err := loadTokenizer()
 	if err != nil {
 		t.Fatal(err)

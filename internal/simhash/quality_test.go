@@ -4,6 +4,8 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/clusterd/clusterd/internal/testutil/check"
 )
 
 func TestTextTwiceHasTheSameFingerprintUnderTF(t *testing.T) {
@@ -27,6 +29,7 @@ func TestTextTwiceHasTheSameFingerprintUnderTF(t *testing.T) {
 }
 
 func TestSimilarTextsAreNear(t *testing.T) {
+	check.OneGoroutine(t)
 	r := rand.New(rand.NewPCG(6, 6))
 	for _, hash := range []string{"sdbm", "xxh3"} {
 		for _, weight := range Weights() {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/clusterd/clusterd/internal/testutil/check"
 	"github.com/clusterd/clusterd/internal/text"
 )
 
@@ -164,6 +165,7 @@ func TestFingerprintDoesNotDependOnOrder(t *testing.T) {
 // Many tokens of one weight, of many weights, and of both, in runs and mixed; with
 // weights that wrap, which is beyond what Fingerprint promises, but the same.
 func TestFingerprintOfAnyTokens(t *testing.T) {
+	check.OneGoroutine(t)
 	r := rand.New(rand.NewPCG(13, 13))
 	countBelow := func(n int) func() int { return func() int { return 1 + r.IntN(n) } }
 	eachHasher(t, func(t *testing.T, _, _ string, h *Hasher) {
@@ -226,6 +228,7 @@ func TestLogWeights(t *testing.T) {
 }
 
 func TestIsHanCharacter(t *testing.T) {
+	check.OneGoroutine(t)
 	for r := rune(0); r <= unicode.MaxRune; r++ {
 		if got, want := isHanCharacter([]byte(string(r))), unicode.Is(unicode.Han, r); got != want {
 			t.Errorf("%q (%U): %t, want %t", r, r, got, want)

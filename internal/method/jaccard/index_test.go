@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/clusterd/clusterd/internal/singlepass"
+	"github.com/clusterd/clusterd/internal/testutil/check"
 )
 
 func centre(sketch string, seq uint64) singlepass.Centre {
@@ -101,8 +102,8 @@ func familySet(r *rand.Rand, families int) Set {
 	return b.Set()
 }
 
-// A check holds an index to a scan of all centres.
-type check struct {
+// A checked index is held to a scan of all centres.
+type checked struct {
 	t     testing.TB
 	index singlepass.Index
 	scan  singlepass.Index
@@ -111,14 +112,14 @@ type check struct {
 	found int
 }
 
-func newCheck(t testing.TB, threshold float64) *check {
-	return &check{
+func newCheck(t testing.TB, threshold float64) *checked {
+	return &checked{
 		t: t, index: newTestIndex(t, threshold), scan: newScan(threshold),
 		have: make(map[uint64]singlepass.Centre),
 	}
 }
 
-func (k *check) insert(s Set) {
+func (k *checked) insert(s Set) {
 	c := centre(string(s), k.next)
 	k.next++
 	k.have[c.Seq] = c
@@ -126,7 +127,7 @@ func (k *check) insert(s Set) {
 	k.scan.Insert(c)
 }
 
-func (k *check) remove(c singlepass.Centre) {
+func (k *checked) remove(c singlepass.Centre) {
 	k.t.Helper()
 	_, was := k.have[c.Seq]
 	was = was && k.have[c.Seq] == c
@@ -141,7 +142,7 @@ func (k *check) remove(c singlepass.Centre) {
 	}
 }
 
-func (k *check) nearest(s Set, live func(singlepass.Centre) bool) {
+func (k *checked) nearest(s Set, live func(singlepass.Centre) bool) {
 	k.t.Helper()
 	f := centre(string(s), 0).Fingerprint
 	asked := make(map[uint64]bool)
@@ -169,7 +170,7 @@ func (k *check) nearest(s Set, live func(singlepass.Centre) bool) {
 }
 
 // refill puts the centres into a new index, at once.
-func (k *check) refill(threshold float64) {
+func (k *checked) refill(threshold float64) {
 	k.index = newTestIndex(k.t, threshold)
 	k.index.BulkLoad(len(k.have), maps.Values(k.have))
 }
@@ -177,6 +178,7 @@ func (k *check) refill(threshold float64) {
 // The index answers as a scan does, whatever comes and goes, also when it has learnt how frequent
 // hashes are.
 func TestIndexEqualsScan(t *testing.T) {
+	check.OneGoroutine(t)
 	for _, threshold := range []float64{0, .05, 1 - .77, .95} {
 		k, r := newCheck(t, threshold), rand.New(rand.NewPCG(3, math.Float64bits(threshold)))
 		sets := make([]Set, 1000)
@@ -210,6 +212,7 @@ func TestIndexEqualsScan(t *testing.T) {
 
 // The same of large sets, of which samples are left.
 func TestIndexOfSamples(t *testing.T) {
+	check.OneGoroutine(t)
 	all := upTo(Max + Max/2)
 	k := newCheck(t, .5)
 	for n := Max / 2; n <= len(all); n += Max / 4 {
@@ -256,6 +259,7 @@ func TestNearestAtOnce(t *testing.T) {
 
 // What centres took is used again when they are gone.
 func TestMemoryIsUsedAgain(t *testing.T) {
+	check.OneGoroutine(t)
 	r := rand.New(rand.NewPCG(6, 6))
 	index := newTestIndex(t, .2)
 	var have []singlepass.Centre

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+
+	"github.com/clusterd/clusterd/internal/testutil/check"
 )
 
 // of returns the set of these hashes.
@@ -54,6 +56,7 @@ func TestSet(t *testing.T) {
 
 // Of a large set the smallest hashes are left, whatever the order and however often they come.
 func TestSetMax(t *testing.T) {
+	check.OneGoroutine(t)
 	var b Builder
 	for _, n := range []int{Max - 1, Max, Max + 1, 2 * Max, 5*Max + 1, 3} {
 		all := upTo(n)
@@ -117,6 +120,7 @@ func TestDistanceIsExact(t *testing.T) {
 
 // The distance of large sets is estimated, well.
 func TestDistanceOfSamples(t *testing.T) {
+	check.OneGoroutine(t)
 	all := upTo(4 * Max)
 	for _, test := range []struct {
 		name       string

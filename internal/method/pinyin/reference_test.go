@@ -1,6 +1,4 @@
-//go:build long && !race
-
-// With the race detector the dictionary takes half a minute to load, and there is no race to find.
+//go:build long
 
 package pinyin
 
@@ -9,10 +7,13 @@ import (
 	"testing"
 
 	"github.com/go-ego/gse"
+
+	"github.com/clusterd/clusterd/internal/testutil/check"
 )
 
 // The frequencies of initials are those of gse's dictionary.
 func TestInitials(t *testing.T) {
+	check.OneGoroutine(t)
 	dict := &gse.Segmenter{NotLoadHMM: true, SkipLog: true}
 	if err := dict.LoadDictEmbed("zh_s"); err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/simhash"
 	"github.com/clusterd/clusterd/internal/singlepass"
+	"github.com/clusterd/clusterd/internal/testutil/check"
 )
 
 // bounded returns what an index answers where very many share a quarter, word for word and from the
@@ -112,6 +113,7 @@ func floods() map[string]func(r *rand.Rand, have []singlepass.Centre) singlepass
 // Whatever came and went, a query sees what the definition says, which is of live centres alone,
 // and what it is compared with is bounded.
 func TestFloods(t *testing.T) {
+	check.OneGoroutine(t)
 	for name, next := range floods() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -159,6 +161,7 @@ func TestFloods(t *testing.T) {
 // What queries are compared with does not grow with the number of centres, and the oldest live one
 // with the same fingerprint is found among any number.
 func TestFloodCandidates(t *testing.T) {
+	check.OneGoroutine(t)
 	for name, next := range floods() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

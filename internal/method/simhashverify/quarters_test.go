@@ -8,11 +8,13 @@ import (
 	"testing"
 
 	"github.com/clusterd/clusterd/internal/singlepass"
+	"github.com/clusterd/clusterd/internal/testutil/check"
 )
 
 // Whichever bits differ, a point has its turn no later than its distance says, and in the phase in
 // which the bucket is read that it is in.
 func TestTurnIsNoLaterThanTheDistance(t *testing.T) {
+	check.OneGoroutine(t)
 	r := rand.New(rand.NewPCG(20, 20))
 	for range 200_000 {
 		differing := flipped(r, r.IntN(20))
@@ -29,6 +31,7 @@ func TestTurnIsNoLaterThanTheDistance(t *testing.T) {
 
 // Whatever comes and goes, a centre is in each table once, where its bits lead.
 func TestQuartersKeepInOrder(t *testing.T) {
+	check.OneGoroutine(t)
 	for name, hash := range map[string]func(r *rand.Rand) uint64{
 		"random":      func(r *rand.Rand) uint64 { return r.Uint64() },
 		"few values":  func(r *rand.Rand) uint64 { return r.Uint64() & 0x0001_0003_0101_0000 },
@@ -100,6 +103,7 @@ func checkQuarters(t *testing.T, x *verified, have []singlepass.Centre) {
 
 // A query is compared with few centres, at the largest distance too.
 func TestCandidates(t *testing.T) {
+	check.OneGoroutine(t)
 	const size, queries = 1 << 16, 200
 	for distance, most := range map[int]int{8: 200, MaxDistance: 450} {
 		t.Run(fmt.Sprint(distance), func(t *testing.T) {

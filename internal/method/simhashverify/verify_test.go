@@ -12,6 +12,7 @@ import (
 	"github.com/clusterd/clusterd/internal/method/shingling"
 	"github.com/clusterd/clusterd/internal/simhash"
 	"github.com/clusterd/clusterd/internal/singlepass"
+	"github.com/clusterd/clusterd/internal/testutil/check"
 	"github.com/clusterd/clusterd/internal/text"
 )
 
@@ -29,6 +30,7 @@ func newSketcher(t testing.TB, similarity float64) *Sketcher {
 }
 
 func TestNew(t *testing.T) {
+	check.OneGoroutine(t)
 	for _, similarity := range []float64{-1, 1.01, math.NaN(), math.Inf(1)} {
 		if s, err := NewSketcher(nil, similarity, nil); err == nil || s != nil {
 			t.Errorf("similarity %v: %v, error %v", similarity, s, err)
@@ -54,6 +56,7 @@ func random(r *rand.Rand, n int) string {
 }
 
 func TestSketches(t *testing.T) {
+	check.OneGoroutine(t)
 	sketch := newSketcher(t, 0).NewSketchFunc()
 	for _, nothing := range []string{"", " \n", "——！"} {
 		if got, ok := sketch("", nothing); ok || got != "" {
@@ -82,6 +85,7 @@ func TestSketches(t *testing.T) {
 
 // The share of bits that differ is half of what the shingles lack in similarity.
 func TestSketchesEstimateSimilarity(t *testing.T) {
+	check.OneGoroutine(t)
 	sketch := newSketcher(t, 0).NewSketchFunc()
 	r := rand.New(rand.NewPCG(2, 2))
 	const articles, length = 60, 400
@@ -151,6 +155,7 @@ func stream(r *rand.Rand, have []singlepass.Centre) singlepass.Fingerprint {
 
 // Whatever centres come and go, and whichever are live, an index answers as the definition says.
 func TestIndexEqualsDefinition(t *testing.T) {
+	check.OneGoroutine(t)
 	for _, distance := range []int{0, 3, 8, MaxDistance} {
 		t.Run(fmt.Sprint(distance), func(t *testing.T) { compareIndex(t, distance, .78) })
 	}
@@ -241,6 +246,7 @@ func BenchmarkSketch(b *testing.B) {
 
 // The signature of which a sketch keeps a bit a place is that of minhash with as many components.
 func TestSketchIsOfMinHash(t *testing.T) {
+	check.OneGoroutine(t)
 	cleaner, err := text.NewCleaner("")
 	if err != nil {
 		t.Fatal(err)

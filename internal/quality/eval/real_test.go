@@ -1,7 +1,3 @@
-//go:build !race
-
-// With the race detector this would take long, and there is no race to find in it.
-
 package eval
 
 import (
@@ -18,11 +14,13 @@ import (
 
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/files"
+	"github.com/clusterd/clusterd/internal/testutil/check"
 )
 
 // Of clusterings of real articles, scores are what the measuring script fingerprints, where both
 // are at hand.
 func TestScoreAsTheScript(t *testing.T) {
+	check.OneGoroutine(t)
 	const script = "../../../../shared/tools/score.py"
 	paths, err := filepath.Glob("../../../../shared/data/*.clusters_j80.tsv.gz")
 	if err != nil {

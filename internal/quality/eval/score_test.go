@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/clusterd/clusterd/internal/testutil/check"
 )
 
 // documents have these ids.
@@ -141,6 +143,7 @@ func TestTooLargeToCheck(t *testing.T) {
 
 // Scores are what the definitions say, reckoned pair by pair.
 func TestScoreByDefinition(t *testing.T) {
+	check.OneGoroutine(t)
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 0))
 		docs, truth, c := randomCase(random)

@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/clusterd/clusterd/internal/testutil/check"
 	"github.com/clusterd/clusterd/internal/testutil/golden"
 )
 
@@ -53,6 +54,7 @@ func isCut(part, text string) bool {
 
 // What is edited has as many characters as the share says, or more by less than the longest word.
 func TestEditsReachTheirShare(t *testing.T) {
+	check.OneGoroutine(t)
 	texts := textsOf(made(t, 20))
 	others, most := newDonor(texts), longest(texts)
 	for _, share := range []float64{0, .01, .05, .1, .2, .5} {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/clusterd/clusterd/internal/singlepass"
+	"github.com/clusterd/clusterd/internal/testutil/check"
 	"github.com/clusterd/clusterd/internal/testutil/golden"
 )
 
@@ -26,6 +27,7 @@ func lengthVariants(bounds ...float64) []Variant {
 // A method that tells lengths recognises what is reordered, but not what is longer or shorter; at a
 // threshold without end it recognises all, and takes all for the same.
 func TestRecognised(t *testing.T) {
+	check.OneGoroutine(t)
 	r, err := Run(t.Context(), made(t, 50), lengthVariants(2, math.Inf(1)),
 		Options{Seed: 1, Centres: 10})
 	if err != nil {
