@@ -110,22 +110,30 @@ func realTexts(b *testing.B, set string) []string {
 	return texts
 }
 
-// BenchmarkNew measures how long loading takes, and what stays in memory.
+// BenchmarkNew measures how long loading takes, and what stays in memory: of another tokenizer
+// without words of its own, and of one with them, which shares nothing, as the first one does not.
 func BenchmarkNew(b *testing.B) {
-	var before, after runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&before)
-	var tok *Tokenizer
-	for b.Loop() {
-		var err error
-		if tok, err = New(Options{}); err != nil {
-			b.Fatal(err)
-		}
+	shared(b)
+	for name, options := range map[string]Options{
+		"another": {}, "own": {StopWords: []string{write(b, "stop.txt", "harbour\n")}},
+	} {
+		b.Run(name, func(b *testing.B) {
+			var before, after runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&before)
+			var tok *Tokenizer
+			for b.Loop() {
+				var err error
+				if tok, err = New(options); err != nil {
+					b.Fatal(err)
+				}
+			}
+			runtime.GC()
+			runtime.ReadMemStats(&after)
+			b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/(1<<20), "heap-MB")
+			runtime.KeepAlive(tok)
+		})
 	}
-	runtime.GC()
-	runtime.ReadMemStats(&after)
-	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/(1<<20), "heap-MB")
-	runtime.KeepAlive(tok)
 }
 
 func BenchmarkStripTags(b *testing.B) {

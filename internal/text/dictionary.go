@@ -3,6 +3,7 @@ package text
 import (
 	_ "embed"
 	"encoding/binary"
+	"sync"
 )
 
 // builtIn is gse's simplified Chinese dictionary, compiled. Simplified alone, for so is
@@ -12,6 +13,9 @@ import (
 //go:generate go test -run TestBuiltIn -update
 //go:embed dictionary.bin
 var builtIn []byte
+
+// builtInDictionary decodes it once.
+var builtInDictionary = sync.OnceValue(func() *dictionary { return decodeDictionary(builtIn) })
 
 // A dictionary is words with their frequencies, compiled.
 //

@@ -97,7 +97,7 @@ func TestIdentity(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		return newLexicon(&dictionary{}, seg.Dict, nil, func(string) uint64 { return 0 }).checksum
+		return newLexicon(&dictionary{}, seg.Dict, nil).checksum
 	}
 	stop := func(content string) map[string]struct{} {
 		words, err := loadStopWords([]string{write(t, "stop.txt", content)}, n)

@@ -146,7 +146,7 @@ func smallDictionary(n *normalizer, file string) (*segmenter, *oracle) {
 	all.CalcToken()
 	stop := map[string]struct{}{"国": {}, "人民": {}, "한": {}, "a": {}, "b": {}}
 	compiled := decodeDictionary(compileDictionary(builtIn.Dict.Tokens))
-	lexicon := newLexicon(compiled, user.Dict, stop, func(string) uint64 { return 0 })
+	lexicon := newLexicon(compiled, user.Dict, stop)
 	return &segmenter{lexicon: lexicon}, &oracle{norm: n, seg: all, stop: stop}
 }
 

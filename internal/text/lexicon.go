@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/go-ego/gse"
@@ -22,7 +23,7 @@ type lexicon struct {
 	codes    [1 << 16]uint16 // by character; of one that is part of a longer unit, codeLatin
 	units    trie            // of Latin units and characters beyond codes, by bytes: their codes
 	words    trie            // by codes
-	hashes   []uint64        // by number of a word
+	added    []string        // words that are not of the dictionary, in the order of their numbers
 	checksum checksum        // of the words and their frequencies
 }
 
@@ -50,22 +51,24 @@ const ignored = 1 << 31
 const unknownCost = 32
 
 // newLexicon compiles the words of a dictionary, and those of a user, which count before it.
-func newLexicon(
-	d *dictionary, user *gse.Dictionary, stop map[string]struct{}, hash func(string) uint64,
-) *lexicon {
+func newLexicon(d *dictionary, user *gse.Dictionary, stop map[string]struct{}) *lexicon {
 	units := alphabet(d, user, stop)
-	l := &lexicon{checksum: d.checksum, hashes: make([]uint64, firstWord,
-		firstWord+d.words+len(units))}
+	l := &lexicon{checksum: d.checksum}
 	l.setCodes(units)
 
-	frequencies := make([]float64, firstWord, cap(l.hashes)) // by number of a word; 0 of what is none
+	// By number of a word; 0 of what is none.
+	frequencies := make([]float64, firstWord, firstWord+d.words+len(units))
 	number := func(text string, frequency float64) uint32 {
 		n := uint32(len(frequencies))
-		frequencies, l.hashes = append(frequencies, frequency), append(l.hashes, hash(text))
+		frequencies = append(frequencies, frequency)
 		if _, stopped := stop[text]; stopped || !strings.ContainsFunc(text, isLetterOrNumber) {
 			n |= ignored
 		}
 		return n
+	}
+	add := func(text string, frequency float64) uint32 {
+		l.added = append(l.added, text)
+		return number(text, frequency)
 	}
 	b := newTrieBuilder(firstCode+len(units), d.nodes)
 	d.fill(b, number)
@@ -76,7 +79,7 @@ func newLexicon(
 		l.checksum += wordChecksum(text, frequency)
 		codes = l.appendCodes(codes[:0], text)
 		if word := b.add(codes); *word == wordNone {
-			*word = number(text, frequency)
+			*word = add(text, frequency)
 		} else {
 			replaced := &frequencies[*word&^ignored]
 			l.checksum -= wordChecksum(text, *replaced)
@@ -88,7 +91,7 @@ func newLexicon(
 	*b.add([]uint32{codeMark}) = wordUnknown | ignored
 	for i, unit := range units {
 		if word := b.add([]uint32{uint32(firstCode + i)}); *word == wordNone {
-			*word = number(unit, 0)
+			*word = add(unit, 0)
 		}
 	}
 
@@ -105,6 +108,29 @@ func newLexicon(
 		}
 	}
 	return l
+}
+
+// plainLexicon returns the lexicon that all share who have no words of their own.
+var plainLexicon = sync.OnceValues(func() (*lexicon, error) {
+	n, err := newNormalizer()
+	if err != nil {
+		return nil, err
+	}
+	stop, err := loadStopWords(nil, n)
+	if err != nil {
+		return nil, err
+	}
+	return newLexicon(builtInDictionary(), newUserWords().Dict, stop), nil
+})
+
+// hashes returns the hashes of all words, by their numbers.
+func (l *lexicon) hashes(d *dictionary, hash func(string) uint64) []uint64 {
+	hashes := make([]uint64, firstWord, firstWord+d.words+len(l.added))
+	d.each(func(e entry) { hashes = append(hashes, hash(view(e.text))) })
+	for _, word := range l.added {
+		hashes = append(hashes, hash(word))
+	}
+	return hashes
 }
 
 // appendCodes appends the codes of a word, all units of which have one.

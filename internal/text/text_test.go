@@ -47,7 +47,7 @@ func tokens(counts map[string]int) string {
 	return strings.Join(all, " ")
 }
 
-func write(t *testing.T, name, content string) (path string) {
+func write(t testing.TB, name, content string) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), name)
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {

@@ -118,7 +118,7 @@ func (c *Counter) count(number uint32, word []byte) {
 
 func (c *Counter) hash(number uint32, word []byte) uint64 {
 	if number != wordUnknown {
-		return c.tokenizer.lexicon.hashes[number]
+		return c.tokenizer.hashes[number]
 	}
 	return c.tokenizer.hash(view(word))
 }
