@@ -46,6 +46,7 @@ func (r *requests) take() (ended []error, pending int) {
 // Whoever asks to be told is told of each request, and of each connection for the group, how it
 // ended. An answer from memory is none of a broker.
 func TestOnRequest(t *testing.T) {
+	t.Parallel()
 	broker := kafkatest.Start(t, 1)
 	refusing, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

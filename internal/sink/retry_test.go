@@ -204,6 +204,7 @@ func TestCommitThatDoesNotKnowWhereRecordsWent(t *testing.T) {
 
 // A topic that was deleted may come back: until then nothing is committed, and nothing is lost.
 func TestCommitWaitsForATopicThatIsMissing(t *testing.T) {
+	t.Parallel()
 	_, client := startBrokers(t, 1)
 	admin := kadm.NewClient(newAdmin(t, client))
 	p := fencedProducer(t, client)
@@ -243,6 +244,7 @@ func TestCommitWaitsForATopicThatIsMissing(t *testing.T) {
 
 // A topic can vanish between the steps of a transaction too.
 func TestProduceWaitsForATopicThatIsMissing(t *testing.T) {
+	t.Parallel()
 	_, client := startBrokers(t, 1)
 	p := newProducer(t, client)
 	p.SetLimit("nothing", 1<<20)

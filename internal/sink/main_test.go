@@ -1,0 +1,9 @@
+package sink
+
+import (
+	"testing"
+
+	"github.com/clusterd/clusterd/internal/testutil/wait"
+)
+
+func TestMain(m *testing.M) { wait.Main(m) }
