@@ -52,9 +52,9 @@ func (k *cluster) start(ctx context.Context, port int) error {
 	); err != nil {
 		return err
 	}
-	pid, err := os.ReadFile(filepath.Join(k.dir, "pid"))
+	pid, err := exec.CommandContext(ctx, k.script, "status", "--dir", k.dir).Output()
 	if err != nil {
-		return err
+		return fmt.Errorf("%s status: %w", k.script, err)
 	}
 	k.pid, err = strconv.Atoi(strings.TrimSpace(string(pid)))
 	return err

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"net"
+	"strconv"
 	"testing"
 	"time"
 )
@@ -24,6 +25,9 @@ func TestBrokerDown(t *testing.T) {
 
 	w.do("kill")
 	gone := time.Now()
+	if pid, err := w.script("status"); err == nil {
+		t.Errorf("the status of a broker that was killed is process %s", pid)
+	}
 	w.eventually("/readyz to say no", func() bool { return !running.readyz().Ready })
 	t.Logf("not ready %.1f s after the broker died: %s", time.Since(gone).Seconds(),
 		running.readyz().Reason)
@@ -34,6 +38,10 @@ func TestBrokerDown(t *testing.T) {
 		time.Sleep(100 * time.Millisecond)
 	}
 	w.do("start")
+	pid, err := w.script("status")
+	if _, odd := strconv.Atoi(pid); err != nil || odd != nil {
+		t.Errorf("the status of a broker that was started is %q, %v; want its process", pid, err)
+	}
 
 	running.worksAgain(stream)
 }
