@@ -18,7 +18,8 @@ import (
 // The audit of a daemon that runs holds, of topics that somebody has written to it does not.
 func TestAudit(t *testing.T) {
 	t.Parallel()
-	file := freeAddress(t)
+	// All four messages are one transaction, however slowly they come.
+	file := freeAddress(t, "batch: {records: 4, linger: 10s}")
 	p, broker := startEmbedded(t, file, filepath.Join(t.TempDir(), "trial"))
 	if got := clusterd(t, "", "audit", "-c", file); got.code != 0 ||
 		!strings.Contains(got.out, "nothing committed yet") {

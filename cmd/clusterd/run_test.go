@@ -21,16 +21,17 @@ import (
 	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
 
-// freeAddress returns a configuration with an address that was free a moment ago.
-func freeAddress(t *testing.T) (file string) {
+// freeAddress returns a configuration with an address that was free a moment ago, and with more
+// lines.
+func freeAddress(t *testing.T, more ...string) (file string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	return write(t, "c.yaml", fmt.Appendf(nil, "kafka: {brokers: [%q]}\nhttp: {listen: \"\"}\n",
-		listener.Addr()))
+	return write(t, "c.yaml", fmt.Appendf(nil, "kafka: {brokers: [%q]}\nhttp: {listen: \"\"}\n%s",
+		listener.Addr(), strings.Join(more, "\n")))
 }
 
 var address = regexp.MustCompile(`"address":"([^"]+)"`)
@@ -54,7 +55,6 @@ func produce(t *testing.T, broker string, values ...string) {
 	for i, v := range values {
 		messages[i] = kafkago.Message{Key: []byte("one partition"), Value: []byte(v)}
 	}
-	// At once, so that they come in one transaction.
 	if err := w.WriteMessages(t.Context(), messages...); err != nil {
 		t.Fatal(err)
 	}
