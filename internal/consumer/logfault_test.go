@@ -37,14 +37,7 @@ func TestLogGoesOnAfterTrouble(t *testing.T) {
 		case 2:
 			return nil, errors.New("hang up"), true
 		case 4, 5:
-			response := request.ResponseKind().(*kmsg.FetchResponse)
-			topic := kmsg.NewFetchResponseTopic()
-			topic.Topic = "articles"
-			partition := kmsg.NewFetchResponseTopicPartition()
-			partition.ErrorCode = int16(kafkago.NotLeaderForPartition)
-			topic.Partitions = append(topic.Partitions, partition)
-			response.Topics = append(response.Topics, topic)
-			return response, nil, true
+			return refusedFetch(request, kafkago.NotLeaderForPartition), nil, true
 		}
 		return nil, nil, false
 	})
@@ -54,17 +47,20 @@ func TestLogGoesOnAfterTrouble(t *testing.T) {
 	}
 }
 
+// refusedFetch answers a fetch with an error of partition 0.
+func refusedFetch(request kmsg.Request, refused kafkago.Error) kmsg.Response {
+	response := request.ResponseKind().(*kmsg.FetchResponse)
+	topic, partition := kmsg.NewFetchResponseTopic(), kmsg.NewFetchResponseTopicPartition()
+	topic.Topic, partition.ErrorCode = "articles", int16(refused)
+	topic.Partitions = append(topic.Partitions, partition)
+	response.Topics = append(response.Topics, topic)
+	return response
+}
+
 func TestLogStopsAtAnErrorThatWaitingDoesNotMend(t *testing.T) {
 	cluster, client := startBrokers(t, 1, kfake.SeedTopics(1, "articles"))
 	cluster.ControlKey(int16(kmsg.Fetch), func(request kmsg.Request) (kmsg.Response, error, bool) {
-		response := request.ResponseKind().(*kmsg.FetchResponse)
-		topic := kmsg.NewFetchResponseTopic()
-		topic.Topic = "articles"
-		partition := kmsg.NewFetchResponseTopicPartition()
-		partition.ErrorCode = int16(kafkago.TopicAuthorizationFailed)
-		topic.Partitions = append(topic.Partitions, partition)
-		response.Topics = append(response.Topics, topic)
-		return response, nil, true
+		return refusedFetch(request, kafkago.TopicAuthorizationFailed), nil, true
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), wait.Timeout)
 	defer cancel()

@@ -37,40 +37,12 @@ var loadFingerprinter = sync.OnceValues(func() (*fingerprint.Fingerprinter,
 	return fingerprint.New(config.Default())
 })
 
-// others are the fingerprinters of other settings, which are loaded once too.
-var others struct {
-	sync.Mutex
-	all []other
-}
-
-type other struct {
-	settings [4]any
-	*fingerprint.Fingerprinter
-}
-
-// loaded returns the fingerprinter of c.
-func loaded(c config.Config) (*fingerprint.Fingerprinter, error) {
-	settings := [4]any{c.Fingerprint, c.Text, c.Cluster, c.Input}
-	others.Lock()
-	defer others.Unlock()
-	for _, o := range others.all {
-		if reflect.DeepEqual(o.settings, settings) {
-			return o.Fingerprinter, nil
-		}
-	}
-	f, err := fingerprint.New(c)
-	if err == nil {
-		others.all = append(others.all, other{settings, f})
-	}
-	return f, err
-}
-
 func testFingerprinter(t testing.TB, c config.Config) *fingerprint.Fingerprinter {
 	t.Helper()
 	f, err := loadFingerprinter()
 	if d := config.Default(); err == nil && (c.Fingerprint != d.Fingerprint ||
 		!reflect.DeepEqual(c.Text, d.Text)) {
-		f, err = loaded(c)
+		f, err = fingerprint.New(c)
 	} else if err == nil {
 		f, err = fingerprint.With(configured{f.Method, c.Cluster}, c.Input)
 	}

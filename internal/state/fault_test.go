@@ -60,7 +60,7 @@ func TestFaults(t *testing.T) {
 					t.Errorf("write %d: error = %v, want it to say what to do", after, err)
 				}
 			}
-			if int64(failed) < 20/step {
+			if int64(failed)*step < 20 {
 				t.Errorf("%d failures of %d were noticed", failed, writes/step)
 			}
 		})

@@ -110,18 +110,17 @@ func newLexicon(d *dictionary, user *gse.Dictionary, stop map[string]struct{}) *
 	return l
 }
 
-// plainLexicon returns the lexicon that all share who have no words of their own.
-var plainLexicon = sync.OnceValues(func() (*lexicon, error) {
-	n, err := newNormalizer()
-	if err != nil {
-		return nil, err
-	}
-	stop, err := loadStopWords(nil, n)
-	if err != nil {
-		return nil, err
-	}
-	return newLexicon(builtInDictionary(), newUserWords().Dict, stop), nil
-})
+// plain is the lexicon that all tokenizers share that have no files of their own.
+var plain struct {
+	sync.Once
+	lexicon *lexicon
+}
+
+// plainLexicon compiles it the first time, of the words that there are without such files.
+func plainLexicon(none *gse.Dictionary, stop map[string]struct{}) *lexicon {
+	plain.Do(func() { plain.lexicon = newLexicon(builtInDictionary(), none, stop) })
+	return plain.lexicon
+}
 
 // hashes returns the hashes of all words, by their numbers.
 func (l *lexicon) hashes(d *dictionary, hash func(string) uint64) []uint64 {

@@ -93,13 +93,11 @@ func New(o Options) (*Tokenizer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("loading dictionary: %w", err)
 	}
-	compile := plainLexicon
+	var lexicon *lexicon
 	if len(o.Dictionaries) > 0 || len(o.StopWords) > 0 {
-		compile = func() (*lexicon, error) { return newLexicon(builtInDictionary(), user, stop), nil }
-	}
-	lexicon, err := compile()
-	if err != nil {
-		return nil, err
+		lexicon = newLexicon(builtInDictionary(), user, stop)
+	} else {
+		lexicon = plainLexicon(user, stop)
 	}
 	if o.Hash == nil {
 		o.Hash = func(string) uint64 { return 0 }
