@@ -32,7 +32,7 @@ func (s settings) cluster(files []string) error {
 	if err != nil {
 		return err
 	}
-	cleaner, err := text.NewCleaner("auto")
+	cleaner, err := text.NewCleaner(text.CleanOptions{})
 	if err != nil {
 		return err
 	}

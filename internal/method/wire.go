@@ -115,8 +115,7 @@ func newExact(s Settings, key *keyedhash.Key) (Method, error) {
 // NewTokenizer loads the dictionary, for words with these hashes.
 func (s TextSettings) NewTokenizer(hash func(string) uint64) (*text.Tokenizer, error) {
 	t, err := text.New(text.Options{
-		Dictionaries: s.Dictionaries, StopWords: s.StopWords, HTML: s.HTML, Extract: s.Extract,
-		Hash: hash,
+		CleanOptions: s.CleanOptions(), Dictionaries: s.Dictionaries, StopWords: s.StopWords, Hash: hash,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("loading dictionaries and stop words: %w", err)
@@ -124,6 +123,11 @@ func (s TextSettings) NewTokenizer(hash func(string) uint64) (*text.Tokenizer, e
 	return t, nil
 }
 
+// CleanOptions returns how texts are cleaned.
+func (s TextSettings) CleanOptions() text.CleanOptions {
+	return text.CleanOptions{HTML: s.HTML, Extract: s.Extract}
+}
+
 func (s TextSettings) newCleaner() (*text.Cleaner, error) {
-	return text.NewArticleCleaner(s.HTML, s.Extract)
+	return text.NewCleaner(s.CleanOptions())
 }

@@ -87,7 +87,7 @@ func stored(t testing.TB, r *Replica) (n int) {
 }
 
 var minhashMethod = sync.OnceValues(func() (*minhash.Method, error) {
-	cleaner, err := text.NewArticleCleaner("auto", "all")
+	cleaner, err := text.NewCleaner(text.CleanOptions{})
 	if err != nil {
 		return nil, err
 	}

@@ -141,6 +141,6 @@ func BenchmarkStripTags(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		htmlAuto.plain(text)
+		htmlAuto.plain(text, nil)
 	}
 }

@@ -17,7 +17,7 @@ func TestCleaner(t *testing.T) {
 		{"mark-up left", "never", "a &amp; b", "<p>台风</p>", "a &amp; b\n<p>台风</p>"},
 		{"references", "", "a &amp; b", "", "a & b\n"},
 	} {
-		c, err := NewCleaner(test.html)
+		c, err := NewCleaner(CleanOptions{HTML: test.html})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -26,14 +26,14 @@ func TestCleaner(t *testing.T) {
 			t.Errorf("%s: %q, want %q", test.name, got, want)
 		}
 	}
-	if _, err := NewCleaner("sometimes"); err == nil ||
+	if _, err := NewCleaner(CleanOptions{HTML: "sometimes"}); err == nil ||
 		!strings.Contains(err.Error(), "auto, always or never") {
 		t.Errorf("NewCleaner of an unknown mode: error %v, want one that names the known", err)
 	}
 }
 
 func TestCleanTextIsValid(t *testing.T) {
-	c, err := NewCleaner("")
+	c, err := NewCleaner(CleanOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestIdentityOfCleaner(t *testing.T) {
 		"": "norm=1,html=auto", "auto": "norm=1,html=auto", "always": "norm=1,html=always",
 		"never": "norm=1,html=never",
 	} {
-		c, err := NewCleaner(mode)
+		c, err := NewCleaner(CleanOptions{HTML: mode})
 		if err != nil {
 			t.Fatal(err)
 		}

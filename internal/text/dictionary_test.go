@@ -30,8 +30,9 @@ func TestUserFiles(t *testing.T) {
 	second := write(t, "second.txt", "风向标杆 9000\n")
 	stop := write(t, "stop.txt", "# publishers\n\n新華社\r\n ＵＰＩ \n——\nnew york\n")
 	options := Options{
-		Dictionaries: []string{first, second}, StopWords: []string{stop}, HTML: "never",
-		Hash: func(word string) uint64 { return uint64(len(word)) },
+		Dictionaries: []string{first, second}, StopWords: []string{stop},
+		CleanOptions: CleanOptions{HTML: "never"},
+		Hash:         func(word string) uint64 { return uint64(len(word)) },
 	}
 	tok, err := New(options)
 	if err != nil {

@@ -25,7 +25,7 @@ const (
 
 func articleCleaner(t testing.TB, html string) *Cleaner {
 	t.Helper()
-	c, err := NewArticleCleaner(html, "article")
+	c, err := NewCleaner(CleanOptions{HTML: html, Extract: "article"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,9 +80,9 @@ func TestExtract(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			want := c.want
 			if want == "" {
-				want = htmlMode(c.html).plain(c.content)
+				want = htmlMode(c.html).plain(c.content, nil)
 			}
-			got := articleCleaner(t, c.html).plainContent(c.content)
+			got := articleCleaner(t, c.html).plainContent(c.content, nil)
 			if strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(want), " ") {
 				t.Errorf("got %q, want %q", got, want)
 			}
@@ -162,7 +162,7 @@ func TestExtractIsInTheIdentityOnlyWhereItIsOn(t *testing.T) {
 		"": "norm=1,html=auto", "all": "norm=1,html=auto",
 		"article": "norm=1,html=auto,extract=article/" + extractVersion,
 	} {
-		c, err := NewArticleCleaner("auto", extract)
+		c, err := NewCleaner(CleanOptions{Extract: extract})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +170,7 @@ func TestExtractIsInTheIdentityOnlyWhereItIsOn(t *testing.T) {
 			t.Errorf("extract %q: identity %s, want %s", extract, c.Identity(), want)
 		}
 	}
-	if _, err := NewArticleCleaner("auto", "some"); err == nil {
+	if _, err := NewCleaner(CleanOptions{Extract: "some"}); err == nil {
 		t.Error("extract mode some is accepted")
 	}
 }

@@ -30,17 +30,18 @@ func parseHTMLMode(s string) (htmlMode, error) {
 
 // Plain returns the text of s as a reader of it sees it, without markup, as [Options].HTML does by
 // default.
-func Plain(s string) string { return htmlAuto.plain(s) }
+func Plain(s string) string { return htmlAuto.plain(s, nil) }
 
-// plain returns the text of s as a reader of it sees it.
-func (m htmlMode) plain(s string) string {
+// plain returns the text of s as a reader of it sees it, and adds the links of its markup to found
+// unless that is nil.
+func (m htmlMode) plain(s string, found *links) string {
 	switch {
 	case m == htmlNever:
 		return s
 	case isXML(s):
-		return stripXML(s)
+		return stripXML(s, found)
 	case m == htmlAlways, hasTag(s) && isHTML(s):
-		return stripTags(s)
+		return stripTags(s, found)
 	}
 	return unescapeReferences(s)
 }
@@ -112,8 +113,8 @@ func startsHTML(z *html.Tokenizer, element atom.Atom, hasAttr bool) bool {
 // stripTags returns the text of markup with character references resolved.
 // Block elements and line breaks separate words, inline elements join them
 // (`<b>中</b>国` is 中国). Comments, attributes and what no reader sees are
-// dropped.
-func stripTags(s string) string {
+// dropped, but for the links that it adds to found unless that is nil.
+func stripTags(s string, found *links) string {
 	var (
 		text   strings.Builder
 		hidden atom.Atom // the element being dropped, while depth > 0
@@ -131,8 +132,11 @@ func stripTags(s string) string {
 				text.Write(z.Text())
 			}
 		case html.StartTagToken, html.EndTagToken, html.SelfClosingTagToken:
-			name, _ := z.TagName()
+			name, hasAttr := z.TagName()
 			element := atom.Lookup(name)
+			if hasAttr && depth == 0 {
+				found.add(z, element)
+			}
 			switch {
 			case kind == html.SelfClosingTagToken:
 				z.NextIsNotRawText() // <script/> is meant to hide nothing

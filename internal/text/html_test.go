@@ -106,7 +106,7 @@ func TestPlain(t *testing.T) {
 		{"never", htmlNever, "<p>台风</p>&amp;", "<p>台风</p>&amp;"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := c.mode.plain(c.html)
+			got := c.mode.plain(c.html, nil)
 			if !slices.Equal(strings.Fields(got), strings.Fields(c.want)) {
 				t.Errorf("plain(%q)\n got %q\nwant %q", c.html, got, c.want)
 			}

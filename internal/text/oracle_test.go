@@ -137,7 +137,7 @@ func sharedOracle(t testing.TB) *oracle {
 func (o *oracle) tokens(title, content string) map[string]int {
 	counts := make(map[string]int)
 	for _, s := range []string{title, content} {
-		for word := range o.words(o.norm.normalize(o.html.plain(s))) {
+		for word := range o.words(o.norm.normalize(o.html.plain(s, nil))) {
 			if o.isToken(word) {
 				counts[word]++
 			}

@@ -107,7 +107,7 @@ func TestArticlesOfPagesAreNear(t *testing.T) {
 // shinglesOf returns the runs of 5 bytes of each page's text, in order and each once.
 func shinglesOf(t *testing.T, extract string, made []page) [][]uint64 {
 	t.Helper()
-	cleaner, err := text.NewArticleCleaner("auto", extract)
+	cleaner, err := text.NewCleaner(text.CleanOptions{Extract: extract})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func BenchmarkPages(b *testing.B) {
 	made := pages(b, 20)
 	for _, extract := range []string{"all", "article"} {
 		b.Run(extract, func(b *testing.B) {
-			cleaner, err := text.NewArticleCleaner("auto", extract)
+			cleaner, err := text.NewCleaner(text.CleanOptions{Extract: extract})
 			if err != nil {
 				b.Fatal(err)
 			}

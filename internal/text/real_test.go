@@ -43,7 +43,7 @@ func wantWordsOf(t *testing.T, counter *Counter, plain *oracle, a realArticle) {
 	t.Helper()
 	want := make(map[string]int)
 	for _, s := range []string{a.Title, a.Content} {
-		text := counter.tokenizer.norm.normalize(counter.tokenizer.html.plain(s))
+		text := counter.tokenizer.norm.normalize(counter.tokenizer.html.plain(s, nil))
 		for _, word := range wantWords(t, &counter.segmenter, plain, text) {
 			if plain.isToken(word) {
 				want[word]++

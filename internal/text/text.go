@@ -21,6 +21,8 @@ const normVersion = 1
 
 // Options configures a [Tokenizer]. The zero value works.
 type Options struct {
+	CleanOptions
+
 	// Dictionaries are paths of user dictionaries in gse's format, UTF-8, one
 	// entry a line: the word, then optionally its frequency, then optionally
 	// its part of speech (not used), separated by white space. Blank lines and
@@ -40,26 +42,6 @@ type Options struct {
 	// '#' are skipped. An entry that can be no token, such as punctuation or a
 	// phrase with a space, has no effect, so published lists work as they are.
 	StopWords []string
-
-	// HTML says where markup is stripped:
-	//
-	//	"auto", ""  where a text is recognised as HTML; elsewhere nothing is
-	//	            lost, and character references such as &amp; are resolved
-	//	"always"    everywhere
-	//	"never"     nowhere, nor are character references resolved
-	//
-	// A document in XML (a feed, NITF, NewsML) is recognised in "auto" and "always": its
-	// character data is the text.
-	HTML string
-
-	// Extract says what of a content is compared that is a whole HTML page, with a doctype or an
-	// html, head or body tag at its beginning. Elsewhere, and where HTML is "never", it makes no
-	// difference.
-	//
-	//	"all", ""  all its text
-	//	"article"  what looks like the article, without menus, adverts and other articles' headlines;
-	//	           all its text where nothing looks like one
-	Extract string
 
 	// Hash makes [Token].Hash. It is called once for each word of the dictionary, and for
 	// each other word where it occurs; it must always give the same, be safe for
@@ -81,7 +63,7 @@ type Tokenizer struct {
 // stay. Tokenizers without files of their own share all of it but 3 MB and 0.02 s. An error in a
 // file names its path and line.
 func New(o Options) (*Tokenizer, error) {
-	cleaner, err := NewArticleCleaner(o.HTML, o.Extract)
+	cleaner, err := NewCleaner(o.CleanOptions)
 	if err != nil {
 		return nil, err
 	}

@@ -265,7 +265,7 @@ func TestNewRefuses(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			o := Options{HTML: c.html}
+			o := Options{CleanOptions: CleanOptions{HTML: c.html}}
 			path := ""
 			if c.dictionary != "" {
 				path = write(t, "dictionary.txt", c.dictionary)

@@ -53,13 +53,15 @@ func hasNamespace(z *html.Tokenizer) bool {
 // separate words but those that in HTML are inline. What stands between two that separate is
 // plain text or HTML, which feeds hold as character data.
 //
+// It adds links to found as stripTags does.
+//
 // The document need not be well-formed, so it is HTML's tokenizer that reads it.
-func stripXML(s string) string {
+func stripXML(s string, found *links) string {
 	var text, run strings.Builder
 	text.Grow(len(s))
 	end := func() {
 		if run.Len() > 0 {
-			text.WriteString(plainRun(run.String()))
+			text.WriteString(plainRun(run.String(), found))
 			text.WriteByte('\n')
 			run.Reset()
 		}
@@ -79,17 +81,22 @@ func stripXML(s string) string {
 			}
 		case html.StartTagToken, html.EndTagToken, html.SelfClosingTagToken:
 			z.NextIsNotRawText() // only in HTML is <title> special
-			if name, _ := z.TagName(); !isInline(atom.Lookup(name)) {
+			name, hasAttr := z.TagName()
+			element := atom.Lookup(name)
+			if !isInline(element) {
 				end()
+			}
+			if hasAttr {
+				found.add(z, element)
 			}
 		}
 	}
 }
 
 // plainRun is the text of character data.
-func plainRun(s string) string {
+func plainRun(s string, found *links) string {
 	if hasTag(s) && isHTML(s) {
-		return stripTags(s)
+		return stripTags(s, found)
 	}
 	return s
 }

@@ -64,12 +64,12 @@ func TestPlainXML(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, mode := range []htmlMode{htmlAuto, htmlAlways} {
-				got := mode.plain(xmlDeclaration + c.xml)
+				got := mode.plain(xmlDeclaration+c.xml, nil)
 				if !slices.Equal(strings.Fields(got), strings.Fields(c.want)) {
 					t.Errorf("%s: plain(%q)\n got %q\nwant %q", mode, c.xml, got, c.want)
 				}
 			}
-			if s := xmlDeclaration + c.xml; htmlNever.plain(s) != s {
+			if s := xmlDeclaration + c.xml; htmlNever.plain(s, nil) != s {
 				t.Error("never is not respected")
 			}
 		})

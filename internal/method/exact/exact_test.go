@@ -9,7 +9,7 @@ import (
 
 func newMethod(t testing.TB) *exact.Method {
 	t.Helper()
-	cleaner, err := text.NewCleaner("auto")
+	cleaner, err := text.NewCleaner(text.CleanOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -105,7 +105,7 @@ func FuzzLongest(f *testing.F) {
 
 func newMethod(t testing.TB, sentences int) *Method {
 	t.Helper()
-	cleaner, err := text.NewCleaner("auto")
+	cleaner, err := text.NewCleaner(text.CleanOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

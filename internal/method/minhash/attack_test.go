@@ -45,7 +45,7 @@ func shinglesFor(o Options, signature string) string {
 // an article of his choice. With a key he cannot, although he knows the signature.
 func TestShinglesMadeToJoin(t *testing.T) {
 	check.OneGoroutine(t)
-	cleaner, err := text.NewCleaner("never")
+	cleaner, err := text.NewCleaner(text.CleanOptions{HTML: "never"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -200,7 +200,7 @@ func BenchmarkFingerprint(b *testing.B) {
 		}
 		return s.String()
 	}
-	cleaner, err := text.NewCleaner("auto")
+	cleaner, err := text.NewCleaner(text.CleanOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -18,7 +18,7 @@ var _ singlepass.Index = (*index)(nil)
 
 func testOptions(t testing.TB) Options {
 	t.Helper()
-	cleaner, err := text.NewCleaner("auto")
+	cleaner, err := text.NewCleaner(text.CleanOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 
 func newCleaner(t testing.TB) *text.Cleaner {
 	t.Helper()
-	cleaner, err := text.NewCleaner("auto")
+	cleaner, err := text.NewCleaner(text.CleanOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

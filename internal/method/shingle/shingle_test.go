@@ -14,7 +14,9 @@ import (
 	"github.com/clusterd/clusterd/internal/text"
 )
 
-var newCleaner = sync.OnceValues(func() (*text.Cleaner, error) { return text.NewCleaner("auto") })
+var newCleaner = sync.OnceValues(func() (*text.Cleaner, error) {
+	return text.NewCleaner(text.CleanOptions{})
+})
 
 func newMethod(t testing.TB, size int) *Method {
 	t.Helper()

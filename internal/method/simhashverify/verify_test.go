@@ -18,7 +18,7 @@ import (
 
 func newSketcher(t testing.TB, similarity float64) *Sketcher {
 	t.Helper()
-	cleaner, err := text.NewCleaner("never")
+	cleaner, err := text.NewCleaner(text.CleanOptions{HTML: "never"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +247,7 @@ func BenchmarkSketch(b *testing.B) {
 // The signature of which a sketch keeps a bit a place is that of minhash with as many components.
 func TestSketchIsOfMinHash(t *testing.T) {
 	check.OneGoroutine(t)
-	cleaner, err := text.NewCleaner("")
+	cleaner, err := text.NewCleaner(text.CleanOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

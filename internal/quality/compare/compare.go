@@ -52,7 +52,7 @@ func Articles(c config.Config, a, b Text) (Report, error) {
 		}
 		r.Methods = append(r.Methods, judge(name, m, a, b))
 	}
-	comparer, err := diff.New(c.Text.HTML, c.Text.Extract)
+	comparer, err := diff.New(c.MethodSettings().Text.CleanOptions())
 	if err != nil {
 		return Report{}, err
 	}

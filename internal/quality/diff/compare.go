@@ -34,14 +34,14 @@ type Passage struct {
 // same. It is safe for concurrent use.
 type Comparer struct{ strip, keep *text.Cleaner }
 
-// New returns a Comparer that strips markup as text.html of the configuration says, and takes of
-// whole pages what text.extract says.
-func New(html, extract string) (*Comparer, error) {
-	strip, err := text.NewArticleCleaner(html, extract)
+// New returns a Comparer of texts that are cleaned with these options.
+func New(o text.CleanOptions) (*Comparer, error) {
+	strip, err := text.NewCleaner(o)
 	if err != nil {
 		return nil, err
 	}
-	keep, err := text.NewCleaner("never")
+	o.HTML = "never"
+	keep, err := text.NewCleaner(o)
 	if err != nil {
 		return nil, err
 	}

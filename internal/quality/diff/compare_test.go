@@ -11,11 +11,12 @@ import (
 	"github.com/clusterd/clusterd/internal/quality/diff"
 	"github.com/clusterd/clusterd/internal/sample"
 	"github.com/clusterd/clusterd/internal/testutil/golden"
+	"github.com/clusterd/clusterd/internal/text"
 )
 
 func newComparer(t testing.TB) *diff.Comparer {
 	t.Helper()
-	c, err := diff.New("auto", "all")
+	c, err := diff.New(text.CleanOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +118,7 @@ func TestPassagesOfMadeUpArticles(t *testing.T) {
 }
 
 func TestNewErrors(t *testing.T) {
-	if _, err := diff.New("sometimes", "all"); err == nil ||
+	if _, err := diff.New(text.CleanOptions{HTML: "sometimes"}); err == nil ||
 		!strings.Contains(err.Error(), `html mode "sometimes"`) {
 		t.Errorf("error %v", err)
 	}
@@ -170,7 +171,7 @@ func TestPassagesOfAPage(t *testing.T) {
 		"<article><h1>Harbour bridge opens</h1><p>" + story +
 		"</p></article><footer>Imprint</footer></body></html>"
 	for extract, whole := range map[string]bool{"all": true, "article": false} {
-		c, err := diff.New("auto", extract)
+		c, err := diff.New(text.CleanOptions{Extract: extract})
 		if err != nil {
 			t.Fatal(err)
 		}

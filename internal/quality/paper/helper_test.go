@@ -17,7 +17,7 @@ import (
 // made returns made-up articles in Chinese and English of at least 200 characters.
 func made(t testing.TB, n int) []Article {
 	t.Helper()
-	cleaner, err := text.NewCleaner("auto")
+	cleaner, err := text.NewCleaner(text.CleanOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

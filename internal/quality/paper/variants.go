@@ -45,7 +45,7 @@ func NewVariants(configured []eval.Variant) ([]Variant, error) {
 
 // NewArticles returns the documents that are articles, cleaned as the configuration says.
 func NewArticles(c method.TextSettings, documents []eval.Document) ([]Article, error) {
-	cleaner, err := text.NewArticleCleaner(c.HTML, c.Extract)
+	cleaner, err := text.NewCleaner(c.CleanOptions())
 	if err != nil {
 		return nil, err
 	}
