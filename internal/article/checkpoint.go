@@ -126,10 +126,21 @@ func (c *Checkpoint) Changed(now *Checkpoint) string {
 	if c.Pipeline != now.Pipeline {
 		changed = append(changed, Difference(c.Pipeline, now.Pipeline))
 	} else if c.Threshold != now.Threshold {
-		threshold := Difference(c.Threshold, now.Threshold)
-		changed = append(changed, "cluster."+strings.ReplaceAll(threshold, ", ", ", cluster."))
+		changed = append(changed, differentThresholds(c.Threshold, now.Threshold))
 	}
 	return strings.Join(changed, ", ")
+}
+
+// differentThresholds does what [Difference] does, for settings of section cluster but where they
+// name another one.
+func differentThresholds(was, is string) string {
+	parts := strings.Split(Difference(was, is), ", ")
+	for i, part := range parts {
+		if name, _, _ := strings.Cut(part, " "); !strings.Contains(name, ".") {
+			parts[i] = "cluster." + part
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // Difference says in which parts two identities differ, which are name=value pairs joined by

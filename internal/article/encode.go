@@ -57,6 +57,16 @@ const (
 	Unclustered Status = "unclustered" // no token was left in it, so it was compared with nothing
 )
 
+// A Match says how an article joined its cluster.
+type Match string
+
+// How articles join.
+const (
+	ByText    Match = "text"      // its text is near enough to the founder's
+	Contained Match = "contained" // its text holds most of the founder's, or the other way round
+	ByContact Match = "contact"   // both want one to reach the same, such as a telephone number
+)
+
 // A Representative is the founder of a cluster, for a person to recognise it.
 type Representative struct {
 	ID    string `json:"id"`
@@ -99,9 +109,12 @@ type Result struct {
 	ArticleID string  `json:"article_id"`
 	ClusterID *string `json:"cluster_id"`
 	Status    Status  `json:"status"`
-	// Distance is that from the centre, in the measure of the method; 0 for a new one.
+	// Distance is that from the centre, in the measure of the method; 0 for a new one, and null for
+	// one that joined by a contact.
 	Distance       *float64        `json:"distance"`
-	Size           int             `json:"size"` // articles in the cluster, this one included
+	Matched        Match           `json:"matched,omitempty"` // of a joined one, where it is told
+	Contact        string          `json:"contact,omitempty"` // by which it joined
+	Size           int             `json:"size"`              // articles in the cluster, this one included
 	Representative *Representative `json:"representative"`
 	Fingerprint    *Fingerprint    `json:"fingerprint"`
 	PublishedAt    *time.Time      `json:"published_at,omitempty"`
@@ -115,8 +128,11 @@ type Cluster struct {
 	Seq         uint64      `json:"seq"` // the founding order within the space
 	Fingerprint Fingerprint `json:"fingerprint"`
 	// Sketch is what the method compares beside the fingerprint, in base64.
-	Sketch         []byte         `json:"sketch,omitempty"`
-	Size           int            `json:"size"`
+	Sketch   []byte   `json:"sketch,omitempty"`
+	Contacts []string `json:"contacts,omitempty"` // of the founder, each once, in ascending order
+	Size     int      `json:"size"`
+	// ByContact is how many of the articles joined by a contact.
+	ByContact      int            `json:"by_contact,omitempty"`
 	FirstSeen      time.Time      `json:"first_seen"` // the lowest event time of a member
 	LastSeen       time.Time      `json:"last_seen"`  // the highest event time of a member
 	Representative Representative `json:"representative"`
@@ -146,6 +162,12 @@ func (r *Result) AppendJSON(dst []byte) []byte {
 		dst = appendDistance(dst, *r.Distance)
 	} else {
 		dst = append(dst, "null"...)
+	}
+	if r.Matched != "" {
+		dst = appendString(append(dst, `,"matched":`...), string(r.Matched))
+	}
+	if r.Contact != "" {
+		dst = appendString(append(dst, `,"contact":`...), r.Contact)
 	}
 	dst = strconv.AppendInt(append(dst, `,"size":`...), int64(r.Size), 10)
 	dst = append(dst, `,"representative":`...)
@@ -177,7 +199,20 @@ func (c *Cluster) AppendJSON(dst []byte) []byte {
 		dst = base64.StdEncoding.AppendEncode(append(dst, `,"sketch":"`...), c.Sketch)
 		dst = append(dst, '"')
 	}
+	for i, contact := range c.Contacts {
+		start := `,"contacts":[`
+		if i > 0 {
+			start = ","
+		}
+		dst = appendString(append(dst, start...), contact)
+	}
+	if len(c.Contacts) > 0 {
+		dst = append(dst, ']')
+	}
 	dst = strconv.AppendInt(append(dst, `,"size":`...), int64(c.Size), 10)
+	if c.ByContact != 0 {
+		dst = strconv.AppendInt(append(dst, `,"by_contact":`...), int64(c.ByContact), 10)
+	}
 	dst = appendTime(append(dst, `,"first_seen":`...), c.FirstSeen)
 	dst = appendTime(append(dst, `,"last_seen":`...), c.LastSeen)
 	dst = c.Representative.appendJSON(append(dst, `,"representative":`...))

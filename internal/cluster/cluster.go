@@ -22,6 +22,7 @@ type Cluster struct {
 	Founder        article.Address        // its String is the cluster id; never changes
 	Representative article.Representative // the founder's id and title; never changes
 	Size           int                    // articles
+	ByContact      int                    // of these, those that joined by a contact
 	// FirstSeen and LastSeen are the lowest and the highest event time of its articles, in Unix
 	// milliseconds.
 	FirstSeen, LastSeen int64
@@ -66,6 +67,8 @@ func (c *Cluster) Validate() error {
 	case c.Size < 1 || uint64(c.Size) > c.Position-c.Seq+1 || c.Size == 1 && c.Seq != c.Position:
 		return fmt.Errorf("size %d: the founder has position %d, the last member %d", c.Size, c.Seq,
 			c.Position)
+	case c.ByContact < 0 || c.ByContact >= c.Size || c.ByContact > 0 && c.Contacts == "":
+		return fmt.Errorf("%d of %d articles joined by a contact", c.ByContact, c.Size)
 	case c.FirstSeen < 0 || c.LastSeen < c.FirstSeen || c.LastSeen > MaxTime:
 		return fmt.Errorf("seen from %d to %d ms since 1970: not from 1970 on, one after the other",
 			c.FirstSeen, c.LastSeen)
@@ -74,7 +77,7 @@ func (c *Cluster) Validate() error {
 			"possible",
 			len(c.Representative.ID), len(c.Representative.Title), article.MaxIDBytes, maxTitle)
 	}
-	return nil
+	return c.Contacts.Check()
 }
 
 // Follows returns an error if c cannot be what became of the same cluster as it was before: what
@@ -84,7 +87,8 @@ func (c *Cluster) Follows(before *Cluster) error {
 	case c.Centre != before.Centre || c.Representative != before.Representative:
 		return errors.New("its centre or representative is another than before, and a cluster's never " +
 			"change")
-	case c.Position < before.Position || c.Size < before.Size || c.FirstSeen > before.FirstSeen ||
+	case c.Position < before.Position || c.Size < before.Size || c.ByContact < before.ByContact ||
+		c.FirstSeen > before.FirstSeen ||
 		c.LastSeen < before.LastSeen:
 		return fmt.Errorf("the cluster goes back, from size %d at position %d to size %d at position "+
 			"%d: the topic's order is not that "+

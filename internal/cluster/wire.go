@@ -2,9 +2,11 @@ package cluster
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
 // AppendJSON appends the value of the cluster's record in the clusters topic. Identity says how its
@@ -12,7 +14,8 @@ import (
 func (c *Cluster) AppendJSON(dst []byte, identity string) []byte {
 	return (&article.Cluster{
 		ClusterID: c.ID(), Seq: c.Seq, Fingerprint: article.Fingerprint(c.Hash),
-		Sketch: []byte(c.Sketch), Size: c.Size,
+		Sketch: []byte(c.Sketch), Contacts: slices.Collect(c.Contacts.All()), Size: c.Size,
+		ByContact:      c.ByContact,
 		FirstSeen:      time.UnixMilli(c.FirstSeen).UTC(),
 		LastSeen:       time.UnixMilli(c.LastSeen).UTC(),
 		Representative: c.Representative, Pipeline: identity,
@@ -37,6 +40,7 @@ func Parse(key, value []byte, position uint64) (c Cluster, identity string, err 
 		return Cluster{}, "", fmt.Errorf("cluster_id %.80q is not its key", wire.ClusterID)
 	}
 	c.Seq, c.Hash, c.Sketch = wire.Seq, uint64(wire.Fingerprint), string(wire.Sketch)
+	c.Contacts, c.ByContact = singlepass.NewContacts(wire.Contacts), wire.ByContact
 	c.Size, c.Position, c.Representative = wire.Size, position, wire.Representative
 	c.FirstSeen, c.LastSeen = wire.FirstSeen.UnixMilli(), wire.LastSeen.UnixMilli()
 	return c, wire.Pipeline, nil

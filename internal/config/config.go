@@ -24,6 +24,7 @@ import (
 	"github.com/clusterd/clusterd/internal/config/value"
 	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/redacted"
+	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
 // Config is the whole configuration of clusterd. Its zero value is not usable;
@@ -35,6 +36,7 @@ type Config struct {
 	Text        method.TextSettings
 	Fingerprint method.FingerprintSettings
 	Cluster     Cluster
+	Contacts    method.ContactSettings
 	Batch       Batch
 	State       State
 	HTTP        HTTP
@@ -46,7 +48,13 @@ type Config struct {
 func (c Config) MethodSettings() method.Settings {
 	return method.Settings{
 		Text: c.Text, Fingerprint: c.Fingerprint, Threshold: c.Cluster.ThresholdSettings,
+		Contacts: c.Contacts,
 	}
+}
+
+// Rule returns the rule by which articles join clusters, beside how near they must be.
+func (c Config) Rule() singlepass.Rule {
+	return singlepass.Rule{Window: c.Cluster.Window, ContactLimit: c.Contacts.Limit}
 }
 
 // Secret is text that is never printed.

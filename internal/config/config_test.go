@@ -36,10 +36,11 @@ func TestDefault(t *testing.T) {
 		Cluster: Cluster{ThresholdSettings: method.ThresholdSettings{
 			Distance: 3, VerifiedDistance: 10, Recall: .999, Index: "btree",
 		}, Scope: "topic"},
-		Batch: Batch{Records: 20000, Bytes: 8 << 20, Linger: 20 * time.Millisecond},
-		State: State{Dir: "clusterd-data"},
-		HTTP:  HTTP{Listen: "127.0.0.1:8080"},
-		Log:   Log{Level: "info", Format: "auto"},
+		Contacts: method.ContactSettings{Limit: 1000},
+		Batch:    Batch{Records: 20000, Bytes: 8 << 20, Linger: 20 * time.Millisecond},
+		State:    State{Dir: "clusterd-data"},
+		HTTP:     HTTP{Listen: "127.0.0.1:8080"},
+		Log:      Log{Level: "info", Format: "auto"},
 	}
 	if got := Default(); !reflect.DeepEqual(got, want) {
 		t.Errorf("Default() = %+v, want %+v", got, want)

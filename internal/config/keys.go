@@ -24,6 +24,7 @@ func (c *Config) keys() []table.Key {
 		sketchKeys(&c.Fingerprint),
 		pinyinKeys(&c.Fingerprint.Pinyin),
 		c.Cluster.keys(),
+		contactKeys(&c.Contacts),
 		c.Batch.keys(),
 		c.State.keys(),
 		c.HTTP.keys(),
@@ -322,6 +323,26 @@ func (c *Cluster) keys() []table.Key {
 			Path: "cluster.scope", Value: value.Scalar(&c.Scope, value.OneOf("topic", "partition"), "topic"),
 			Doc: "What is compared: the whole topic by one member, or each partition by itself, spread " +
 				"over members.",
+		},
+	}
+}
+
+func contactKeys(c *method.ContactSettings) []table.Key {
+	return []table.Key{
+		{
+			Path: "contacts.join", Value: value.Scalar(&c.Join, value.Boolean(), false),
+			Doc: "Whether an article that is like no centre joins the oldest one with a contact of its own: " +
+				"a site, page, address, number, name or code.",
+		},
+		{
+			Path: "contacts.ignore", Value: value.List(&c.Ignore, 0, value.RequiredFile()),
+			Doc: "Files of contacts that honest texts share, one a line as results name them, beside the " +
+				"built-in platforms and names.",
+		},
+		{
+			Path: "contacts.limit", Value: value.Scalar(&c.Limit, value.Integer(1, 1_000_000), 1000),
+			Doc: "How many articles may join a cluster by contacts; then these no longer count, while it " +
+				"lives: bounds the harm of a contact that honest texts share.",
 		},
 	}
 }

@@ -24,5 +24,5 @@ type Article struct {
 // Size returns about how many bytes of memory the article holds.
 func (a *Article) Size() int {
 	return int(unsafe.Sizeof(*a)) + len(a.Key) + len(a.Representative.ID) + len(
-		a.Representative.Title) + len(a.Fingerprint.Sketch)
+		a.Representative.Title) + len(a.Fingerprint.Sketch) + len(a.Fingerprint.Contacts)
 }

@@ -244,8 +244,8 @@ func TestSpaceGoesOn(t *testing.T) {
 		lastSeen := make(map[uint64]int64)
 		clusters := make(map[uint64]singlepass.Centre)
 		start := func() *singlepass.Space {
-			return singlepass.NewSpace(newIndex(t, m), window*time.Millisecond,
-				func(c singlepass.Centre) int64 { return lastSeen[c.Seq] })
+			return singlepass.NewSpace(newIndex(t, m), singlepass.Rule{Window: window * time.Millisecond},
+				func(seq uint64) singlepass.Members { return singlepass.Members{LastSeen: lastSeen[seq]} })
 		}
 		left, stopped, joined := start(), start(), 0
 		for i, f := range fingerprints {

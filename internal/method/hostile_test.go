@@ -235,7 +235,7 @@ func TestHostileCandidates(t *testing.T) {
 			all := hostile()
 			input := all[slices.IndexFunc(all, func(i hostileInput) bool { return i.name == test.input })]
 			next, fingerprint, index := input.next(r, v), m.NewFingerprinter(), newIndex(t, m)
-			space := singlepass.NewSpace(index, 0, nil)
+			space := singlepass.NewSpace(index, singlepass.Rule{}, nil)
 			var half uint64
 			for i := range texts {
 				if i == texts/2 {
@@ -295,8 +295,8 @@ func assignHostile(
 	if err != nil {
 		b.Fatal(err)
 	}
-	space := singlepass.NewSpace(index, window,
-		func(c singlepass.Centre) int64 { return lastSeen[c.Seq] })
+	space := singlepass.NewSpace(index, singlepass.Rule{Window: window},
+		func(seq uint64) singlepass.Members { return singlepass.Members{LastSeen: lastSeen[seq]} })
 	founded := 0
 	assign := func(f singlepass.Fingerprint, at int64) bool {
 		a := space.Assign(f, at)

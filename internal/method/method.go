@@ -57,6 +57,9 @@ func New(s Settings) (Method, error) {
 	if key != nil {
 		m = secretMethod{m, key.Checksum()}
 	}
+	if s.Contacts.Join {
+		return withContacts(m, s)
+	}
 	return m, nil
 }
 

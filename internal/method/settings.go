@@ -8,6 +8,7 @@ type Settings struct {
 	Text        TextSettings
 	Fingerprint FingerprintSettings
 	Threshold   ThresholdSettings
+	Contacts    ContactSettings
 }
 
 // TextSettings say how text becomes tokens. The file names are absolute.
@@ -63,6 +64,13 @@ type PinyinSettings struct {
 	Overlap    float64 // share of a window, 0 to .9
 	Levels     int     // of a letter's frequency, 2 to 10
 	Boundaries string  // content or fixed
+}
+
+// ContactSettings say whether articles join by contacts.
+type ContactSettings struct {
+	Join   bool
+	Ignore []string // absolute file names
+	Limit  int      // of articles that may join a cluster by contacts, 1 to 1,000,000
 }
 
 // ThresholdSettings say how near two articles must be to be the same, and how an index finds them.

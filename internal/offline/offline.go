@@ -75,9 +75,9 @@ func run(ctx context.Context, c config.Config, fingerprinter *fingerprint.Finger
 	if err != nil {
 		return Totals{}, err
 	}
+	options := space.OptionsOf(c, fingerprinter.Threshold())
 	r := &runner{
-		config: c, fingerprinter: fingerprinter, space: space.New(index, store, c.Cluster.Window,
-			time.Now),
+		config: c, fingerprinter: fingerprinter, space: space.New(index, store, options, time.Now),
 		out: bufio.NewWriter(out), rejected: rejected, observe: observe,
 	}
 	chunks := make(chan []item)

@@ -19,7 +19,8 @@ func BenchmarkRecords(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	o, s := testOutputs(4), space.New(hamming.Centres(hamming.NewBTree(3)), store, 0, time.Now)
+	o, s := testOutputs(4), space.New(hamming.Centres(hamming.NewBTree(3)), store, space.Options{},
+		time.Now)
 	assigned, err := s.Assign(func(yield func(*fingerprint.Article) bool) {
 		for i := range articles {
 			a := clustertest.Article(int64(i), uint64(i/2)*0x0123_4567_89ab_cdef,

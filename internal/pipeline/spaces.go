@@ -8,6 +8,7 @@ import (
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/replica"
+	"github.com/clusterd/clusterd/internal/space"
 	"github.com/clusterd/clusterd/internal/state"
 )
 
@@ -123,7 +124,7 @@ func (p *pipeline) newReplica(
 			Input: c.Input.Topic, Group: c.Input.Group, Scope: c.Cluster.Scope, Space: name,
 			Pipeline: f.Identity(), Threshold: f.ThresholdSettings(), Window: c.Cluster.Window.String(),
 		},
-		Inputs: partitions, Window: c.Cluster.Window,
+		Inputs: partitions, Rule: space.OptionsOf(*c, f.Threshold()),
 		NewIndex: f.NewIndex, Check: f.Check,
 		Dir: p.dir.Space(name), State: state.Options{Cache: p.cache, Log: p.log},
 	})

@@ -45,7 +45,7 @@ func (b *bench) verify() []result {
 		}
 		if spaces[key] == nil {
 			spaces[key] = singlepass.NewSpace(singlepass.NewLinear(fingerprinter.Threshold(),
-				fingerprinter.Distance), 0, nil)
+				fingerprinter.Distance), singlepass.Rule{}, nil)
 		}
 		b.verifyOne(spaces[key], members, r, f.Fingerprint)
 	}

@@ -244,7 +244,7 @@ func (h *history) restarted(t *testing.T, r *rand.Rand, old *Replica) *Replica {
 		reopen(t, old)
 		return old
 	}
-	next := testReplica(t, old.Window)
+	next := testReplica(t, old.Rule.Window)
 	var records []kafka.Record
 	for _, c := range h.live {
 		record := liveRecord(c, "test")

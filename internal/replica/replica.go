@@ -43,7 +43,7 @@ type Options struct {
 	Space article.Checkpoint
 	// Inputs are the input partitions of the space, nil for all.
 	Inputs []int
-	Window time.Duration // event time until a cluster expires; 0 is never
+	Rule   space.Options
 
 	NewIndex func() (singlepass.Index, error)
 	Check    func(singlepass.Fingerprint) error // of the method
@@ -130,7 +130,7 @@ func (r *Replica) openOf(broker string) error {
 	if err != nil {
 		return err
 	}
-	r.space = space.New(index, store, r.Window, time.Now)
+	r.space = space.New(index, store, r.Rule, time.Now)
 	return nil
 }
 

@@ -1,12 +1,16 @@
 // Package singlepass clusters articles in one pass by their fingerprints: every article
-// joins the nearest live centre or founds a cluster of its own.
+// joins the nearest live centre, or else the oldest one with a contact of its own, or else founds a
+// cluster.
 //
 // In go the fingerprints of a [Space] one after the other, each with its event
 // time; out comes the centre that each article belongs to. What comes out depends on
 // what went in and on nothing else, so that replaying a stream gives the same
 // clusters. What a fingerprint is, and how far two are apart, is up to the [Index].
 //
-// In memory there is the index alone. When a centre was last seen is kept by the
+// An article that is like no centre may still join one, by a contact that both have, such as a
+// telephone number.
+//
+// In memory there are the indexes alone. When a centre was last seen is kept by the
 // caller, who is asked for it.
 package singlepass
 
@@ -24,6 +28,8 @@ type Fingerprint struct {
 	// Sketch is what is compared beside Hash, in the method's own encoding; empty where
 	// Hash is all.
 	Sketch string
+	// Contacts are what the text wants one to reach. An [Index] does not compare them.
+	Contacts Contacts
 }
 
 // CheckNoSketch returns an error for a fingerprint with a sketch, for methods whose Hash is all.
@@ -50,9 +56,9 @@ type Centre struct {
 	Seq uint64
 }
 
-// An Index holds the centres of a space and finds the one nearest to a fingerprint. It
-// is not safe for concurrent use, except that any number of calls of Nearest and Len may
-// run at once while nothing changes it.
+// An Index holds the centres of a space, without their contacts, and finds the one nearest to a
+// fingerprint. It is not safe for concurrent use, except that any number of calls of Nearest and
+// Len may run at once while nothing changes it.
 type Index interface {
 	// Insert adds a centre, whose Seq must not be in the index yet. Any number of
 	// centres may have the same fingerprint.

@@ -19,9 +19,11 @@ type keeper struct {
 	r        *rand.Rand
 	model    *model
 	build    func(distance int) singlepass.Index
-	clusters map[uint64]cluster         // of the centres in the index, by Seq
-	asked    map[singlepass.Centre]bool // during an assignment
-	last     uint64                     // Seq of the last article's cluster
+	clusters map[uint64]cluster // of the centres in the index, by Seq
+	last     uint64             // Seq of the last article's cluster
+	asked    map[uint64]bool    // for members, during an assignment of an article without contacts
+
+	byContact int // articles that joined by a contact
 }
 
 func newKeeper(
@@ -30,36 +32,47 @@ func newKeeper(
 	t.Helper()
 	k := &keeper{
 		t: t, r: r, build: build, model: m, clusters: make(map[uint64]cluster),
-		asked: make(map[singlepass.Centre]bool),
 	}
-	k.Space = singlepass.NewSpace(build(m.distance), m.window, k.lastSeen)
+	k.Space = k.newSpace()
 	return k
 }
 
-func (k *keeper) lastSeen(c singlepass.Centre) int64 {
-	k.t.Helper()
-	known, ok := k.clusters[c.Seq]
-	if !ok || known.centre != c {
-		k.t.Fatalf("asked when %v was last seen, which is not in the index", c)
-	}
-	if k.asked[c] || k.model.window == 0 {
-		k.t.Fatalf("asked when %v was last seen, again or without a window", c)
-	}
-	k.asked[c] = true
-	return known.lastSeen
+func (k *keeper) newSpace() *singlepass.Space {
+	rule := singlepass.Rule{Window: k.model.window, ContactLimit: k.model.limit}
+	return singlepass.NewSpace(k.build(k.model.distance), rule, k.members)
 }
 
-func (k *keeper) assign(fingerprint uint64, at int64) singlepass.Assignment {
+func (k *keeper) members(seq uint64) singlepass.Members {
 	k.t.Helper()
-	clear(k.asked)
-	a := k.Assign(bitsOf(fingerprint), at)
+	known, ok := k.clusters[seq]
+	if !ok {
+		k.t.Fatalf("asked for the members of %d, which is not in the index", seq)
+	}
+	if k.asked != nil && (k.asked[seq] || k.model.window == 0) {
+		k.t.Fatalf("asked for the members of %d again, or without a window", seq)
+	}
+	if k.asked != nil {
+		k.asked[seq] = true
+	}
+	return singlepass.Members{LastSeen: known.lastSeen, ByContact: known.byContact}
+}
+
+func (k *keeper) assign(f singlepass.Fingerprint, at int64) singlepass.Assignment {
+	k.t.Helper()
+	if k.asked = nil; f.Contacts == "" {
+		k.asked = make(map[uint64]bool)
+	}
+	a := k.Assign(f, at)
 	c, ok := k.clusters[a.Centre.Seq]
-	if ok != a.Joined || !ok &&
-		a.Centre != (singlepass.Centre{Fingerprint: bitsOf(fingerprint), Seq: a.Position}) {
-		k.t.Fatalf("%016x at %d: assigned %+v, cluster known %t", fingerprint, at, a, ok)
+	if ok != a.Joined || !ok && a.Centre != (singlepass.Centre{Fingerprint: f, Seq: a.Position}) {
+		k.t.Fatalf("%+v at %d: assigned %+v, cluster known %t", f, at, a, ok)
 	}
 	if !ok {
 		c = cluster{centre: a.Centre, lastSeen: at}
+	}
+	if a.Contact != "" {
+		c.byContact++
+		k.byContact++
 	}
 	c.lastSeen, c.lastPosition = max(c.lastSeen, at), a.Position
 	k.clusters[a.Centre.Seq], k.last = c, a.Centre.Seq
@@ -67,11 +80,11 @@ func (k *keeper) assign(fingerprint uint64, at int64) singlepass.Assignment {
 }
 
 // compare gives the article to the model too, and fails where they disagree.
-func (k *keeper) compare(fingerprint uint64, at int64) {
+func (k *keeper) compare(f singlepass.Fingerprint, at int64) {
 	k.t.Helper()
-	want, got := k.model.assign(fingerprint, at), k.assign(fingerprint, at)
+	want, got := k.model.assign(f, at), k.assign(f, at)
 	if got != want {
-		k.t.Fatalf("article %d, %016x at %d: assigned %+v, want %+v", want.Position, fingerprint, at, got,
+		k.t.Fatalf("article %d, %+v at %d: assigned %+v, want %+v", want.Position, f, at, got,
 			want)
 	}
 	live := make(map[uint64]cluster)
@@ -105,7 +118,7 @@ func (k *keeper) collect() (collected int) {
 }
 
 // undo assigns articles that the model never sees, and takes them back.
-func (k *keeper) undo(articles int, next func() (fingerprint uint64, at int64)) {
+func (k *keeper) undo(articles int, next func() (f singlepass.Fingerprint, at int64)) {
 	state, clusters, last, size := k.State(), maps.Clone(k.clusters), k.last, k.Len()
 	var founded []singlepass.Centre
 	for range articles {
@@ -138,7 +151,7 @@ func (k *keeper) restart() {
 		k.t.Fatalf("the clusters say %+v, the state is %+v", derived, k.State())
 	}
 	k.r.Shuffle(len(centres), func(i, j int) { centres[i], centres[j] = centres[j], centres[i] })
-	k.Space = singlepass.NewSpace(k.build(k.model.distance), k.model.window, k.lastSeen)
+	k.Space = k.newSpace()
 	if k.r.IntN(4) > 0 {
 		k.BulkLoad(len(centres), slices.Values(centres))
 	} else {

@@ -14,6 +14,7 @@ import (
 type model struct {
 	distance int
 	window   time.Duration // 0: never
+	limit    int           // of articles that join a cluster by contacts
 	clusters []cluster     // the live ones
 	articles uint64        // assigned so far
 	stream   *int64        // highest event time, nil before the first article
@@ -23,9 +24,10 @@ type cluster struct {
 	centre       singlepass.Centre
 	lastSeen     int64
 	lastPosition uint64
+	byContact    int
 }
 
-func (m *model) assign(fingerprint uint64, at int64) singlepass.Assignment {
+func (m *model) assign(f singlepass.Fingerprint, at int64) singlepass.Assignment {
 	if m.stream == nil || at > *m.stream {
 		m.stream = &at
 	}
@@ -35,31 +37,58 @@ func (m *model) assign(fingerprint uint64, at int64) singlepass.Assignment {
 	var best *cluster
 	for i := range m.clusters {
 		c := &m.clusters[i]
-		d := m.distanceTo(c, fingerprint)
+		d := m.distanceTo(c, f)
 		if d > m.distance {
 			continue
 		}
-		if best == nil || d < m.distanceTo(best, fingerprint) ||
-			d == m.distanceTo(best, fingerprint) && c.centre.Seq < best.centre.Seq {
+		if best == nil || d < m.distanceTo(best, f) ||
+			d == m.distanceTo(best, f) && c.centre.Seq < best.centre.Seq {
 			best = c
 		}
 	}
-	if best == nil {
-		founded := singlepass.Centre{Fingerprint: bitsOf(fingerprint), Seq: position}
-		m.clusters = append(m.clusters, cluster{founded, at, position})
-		m.expire() // it may have been late
-		return singlepass.Assignment{Centre: founded, Position: position}
+	if best != nil {
+		best.lastSeen, best.lastPosition = max(best.lastSeen, at), position
+		centre := best.centre
+		centre.Contacts = ""
+		return singlepass.Assignment{
+			Centre: centre, Joined: true, Distance: float64(m.distanceTo(best, f)), Position: position,
+		}
 	}
-	best.lastSeen = max(best.lastSeen, at)
-	best.lastPosition = position
-	return singlepass.Assignment{
-		Centre: best.centre, Joined: true, Distance: float64(m.distanceTo(best, fingerprint)),
-		Position: position,
+	if c, contact := m.byContact(f.Contacts); c != nil {
+		c.lastSeen, c.lastPosition, c.byContact = max(c.lastSeen, at), position, c.byContact+1
+		return singlepass.Assignment{
+			Centre: singlepass.Centre{Seq: c.centre.Seq}, Joined: true, Position: position,
+			Contact: contact,
+		}
 	}
+	founded := singlepass.Centre{Fingerprint: f, Seq: position}
+	m.clusters = append(m.clusters, cluster{centre: founded, lastSeen: at, lastPosition: position})
+	m.expire() // it may have been late
+	return singlepass.Assignment{Centre: founded, Position: position}
 }
 
-func (m *model) distanceTo(c *cluster, fingerprint uint64) int {
-	return bits.OnesCount64(c.centre.Hash ^ fingerprint)
+// byContact returns the oldest cluster that has one of the contacts, of each the oldest alone and
+// that only if it may take in one more, and the contact; nil for none.
+func (m *model) byContact(contacts singlepass.Contacts) (oldest *cluster, by string) {
+	for contact := range contacts.All() {
+		var first *cluster
+		for i := range m.clusters {
+			c := &m.clusters[i]
+			has := slices.Contains(slices.Collect(c.centre.Contacts.All()), contact)
+			if has && (first == nil || c.centre.Seq < first.centre.Seq) {
+				first = c
+			}
+		}
+		if first != nil && first.byContact < m.limit &&
+			(oldest == nil || first.centre.Seq < oldest.centre.Seq) {
+			oldest, by = first, contact
+		}
+	}
+	return oldest, by
+}
+
+func (m *model) distanceTo(c *cluster, f singlepass.Fingerprint) int {
+	return bits.OnesCount64(c.centre.Hash ^ f.Hash)
 }
 
 func (m *model) expire() {

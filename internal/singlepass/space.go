@@ -17,23 +17,44 @@ import (
 // assigned.
 //
 // The whole state of a Space follows from its live clusters and that of the last
-// article, each with its centre, the highest event time of its members and the position
-// of its last member:
+// article, each with its centre, the highest event time of its members, how many of them joined by
+// a contact, and the position of its last member:
 //
-//   - The index needs the live centres. Others in it make no difference.
+//   - The indexes need the live centres. Others in them make no difference.
 //   - Stream time is the highest of those event times. The article that set it
 //     belongs to a cluster last seen then, and that cluster cannot expire before
 //     stream time moves on, by an article whose cluster is then the one last seen.
 //   - The next position is the highest of those positions plus 1. The cluster of the
 //     last article is live, except when that article was late and founded it.
 type Space struct {
-	index  Index
-	window int64             // milliseconds; negative: centres never expire
-	live   func(Centre) bool // nil: all are
-	state  State
-	seen   map[uint64]int64  // by Seq: when the centres that queries met were last seen
-	passed map[uint64]Centre // expired ones that queries met: they are no longer in the index
-	met    []Centre          // those that this query met
+	index    Index
+	contacts contactIndex
+	members  func(seq uint64) Members
+	limit    int                   // of articles that may join a centre by contacts
+	window   int64                 // milliseconds; negative: centres never expire
+	live     func(Centre) bool     // nil: all are
+	alive    func(seq uint64) bool // likewise
+	state    State
+	seen     map[uint64]int64  // by Seq: when the centres that queries met were last seen
+	passed   map[uint64]Centre // expired ones that queries met: they are no longer in the index
+	met      []Centre          // those that this query met
+}
+
+// A Rule is what decides, beside the index, where articles belong.
+type Rule struct {
+	// Window is by how much stream time may pass the highest event time of a centre's members before
+	// the centre expires; 0 or less is that centres never do.
+	Window time.Duration
+	// ContactLimit is how many articles may join a centre by contacts. When they have, the contacts of
+	// that centre no longer count. At 0 none do.
+	ContactLimit int
+}
+
+// Members are what the caller of a Space knows of the members of a centre, as of the assignment
+// before.
+type Members struct {
+	LastSeen  int64 // their highest event time, Unix milliseconds
+	ByContact int   // how many of them joined by a contact
 }
 
 // A State is what a Space knows beside its centres.
@@ -51,48 +72,56 @@ const maxSeen = 1 << 16
 // An Assignment says where an article belongs.
 type Assignment struct {
 	// Centre is the centre of the article's cluster. A new cluster has the
-	// article's own fingerprint, and its Position as Seq.
+	// article's own fingerprint, and its Position as Seq. Of one that was joined by its text the
+	// contacts are left out, and of one that was joined by a contact all but the Seq.
 	Centre Centre
 	// Joined is false where the article founded the cluster.
 	Joined bool
 	// Distance is that of the article from the centre, in the measure of the index, 0 for
-	// a founder.
+	// a founder, and 0 where it joined by a contact.
 	Distance float64
+	// Contact is that by which the article joined; empty where it joined by its text, or founded.
+	Contact string
 	// Position is the number of articles that the space assigned before this one.
 	Position uint64
 }
 
 // NewSpace returns a Space that keeps its centres in the given index, which must be
-// empty and used for nothing else. A centre expires when stream time passes the
-// highest event time of its members by more than the window. A window of 0 or less
-// means that centres never expire.
+// empty and used for nothing else.
 //
-// lastSeen returns the highest event time of the members of a centre in the index, in
-// Unix milliseconds, as of the assignment before. Only Assign asks it, where there is a
-// window, and of a centre seldom more than once: it may be slow. The sketch that it is given
-// is good only during the call.
-func NewSpace(index Index, window time.Duration, lastSeen func(Centre) int64) *Space {
-	s := &Space{index: index, window: -1, state: State{StreamTime: math.MinInt64}}
-	if window > 0 {
+// members says what is known of a centre in the index, by its Seq. Only Assign asks it: where
+// there is a window, of a centre seldom more than once, and where an article may join by a contact.
+// It may be slow.
+func NewSpace(index Index, rule Rule, members func(seq uint64) Members) *Space {
+	s := &Space{
+		index: index, contacts: newContactIndex(), members: members, limit: rule.ContactLimit,
+		window: -1, state: State{StreamTime: math.MinInt64},
+	}
+	if rule.Window > 0 {
 		// What the window has below a millisecond makes no difference to times in
 		// whole milliseconds.
-		s.window = window.Milliseconds()
+		s.window = rule.Window.Milliseconds()
 		s.seen, s.passed = make(map[uint64]int64), make(map[uint64]Centre)
-		s.live = func(c Centre) bool { return s.lives(c, lastSeen) }
+		s.live, s.alive = s.passOver, s.lives
 	}
 	return s
 }
 
-// lives reports whether a centre in the index is live, and keeps what lastSeen says: an index that
-// sees only some of very many asks of the same ones again and again. One that has expired is let
-// go, so that queries pass over it once.
-func (s *Space) lives(c Centre, lastSeen func(Centre) int64) bool {
-	at, ok := s.seen[c.Seq]
+// lives reports whether a centre in the index is live, and keeps what members says: an index that
+// sees only some of very many asks of the same ones again and again.
+func (s *Space) lives(seq uint64) bool {
+	at, ok := s.seen[seq]
 	if !ok {
-		at = lastSeen(c)
-		s.seen[c.Seq] = at
+		at = s.members(seq).LastSeen
+		s.seen[seq] = at
 	}
-	if !s.Expired(at) {
+	return !s.Expired(at)
+}
+
+// passOver reports whether a centre in the index is live. One that has expired is let go, so that
+// queries pass over it once.
+func (s *Space) passOver(c Centre) bool {
+	if s.lives(c.Seq) {
 		return true
 	}
 	if _, ok := s.passed[c.Seq]; !ok {
@@ -114,7 +143,9 @@ func (s *Space) drop() {
 // Assign decides the cluster of the next article by its fingerprint and event time
 // in Unix milliseconds. The article first moves stream time, if it is ahead of it.
 // Then it joins the nearest live centre within the bound of the index, among
-// equals the oldest, or else founds a cluster.
+// equals the oldest. Where there is none, it joins the oldest live centre that has a contact of the
+// article's own and has not taken in as many by contacts as it may; of each contact, only the
+// oldest live centre counts. Else it founds a cluster.
 //
 // Articles may come out of order: one that is behind stream time by more than the
 // window can join a cluster, and one that it founds has expired from the beginning.
@@ -127,15 +158,29 @@ func (s *Space) Assign(f Fingerprint, at int64) Assignment {
 	s.state.Next++
 	a.Centre, a.Distance, a.Joined = s.index.Nearest(f, s.live)
 	s.drop()
+	if !a.Joined && s.limit > 0 {
+		a.Centre.Seq, a.Contact, a.Joined = s.byContact(f.Contacts)
+	}
 	if a.Joined {
 		if seen, ok := s.seen[a.Centre.Seq]; ok {
 			s.seen[a.Centre.Seq] = max(seen, at)
 		}
 	} else {
 		a.Centre = Centre{Fingerprint: f, Seq: a.Position}
-		s.index.Insert(a.Centre)
+		s.Insert(a.Centre)
 	}
 	return a
+}
+
+// byContact returns the oldest live centre that has one of the contacts, and which one that is.
+func (s *Space) byContact(contacts Contacts) (seq uint64, by string, ok bool) {
+	for contact := range contacts.All() {
+		oldest, found := s.contacts.oldest(contact, s.alive)
+		if found && (!ok || oldest < seq) && s.members(oldest).ByContact < s.limit {
+			seq, by, ok = oldest, contact, true
+		}
+	}
+	return seq, by, ok
 }
 
 // Expired reports whether a centre last seen then has expired by now.
@@ -157,16 +202,29 @@ func (s *Space) Horizon() (before int64, ok bool) {
 }
 
 // Insert adds a centre that was founded elsewhere, and is not in the index yet.
-func (s *Space) Insert(c Centre) { s.index.Insert(c) }
+func (s *Space) Insert(c Centre) {
+	s.contacts.insert(c)
+	s.index.Insert(c.withoutContacts())
+}
 
 // BulkLoad adds n such centres to an empty Space, in any order, faster than Insert.
-func (s *Space) BulkLoad(n int, centres iter.Seq[Centre]) { s.index.BulkLoad(n, centres) }
+func (s *Space) BulkLoad(n int, centres iter.Seq[Centre]) {
+	s.index.BulkLoad(n, func(yield func(Centre) bool) {
+		for c := range centres {
+			s.contacts.insert(c)
+			if !yield(c.withoutContacts()) {
+				return
+			}
+		}
+	})
+}
 
 // Remove takes out a centre that has expired, by a stream time that is not going to be
 // undone, or the founding of which is undone. One that is not in the index is passed
 // over.
 func (s *Space) Remove(c Centre) {
-	s.index.Remove(c)
+	s.contacts.remove(c)
+	s.index.Remove(c.withoutContacts())
 	delete(s.seen, c.Seq)
 	delete(s.passed, c.Seq)
 }
@@ -184,6 +242,7 @@ func (s *Space) Resume(state State) {
 	}
 	clear(s.passed)
 	clear(s.seen)
+	s.contacts.restore()
 }
 
 // Candidates returns how many centres articles have been compared with so far.

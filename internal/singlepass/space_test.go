@@ -121,9 +121,11 @@ func TestRule(t *testing.T) {
 		}},
 	} {
 		eachIndex(t, func(t *testing.T, build func(int) singlepass.Index) {
-			lastSeen := make(map[singlepass.Centre]int64)
-			s := singlepass.NewSpace(build(test.distance), test.window,
-				func(c singlepass.Centre) int64 { return lastSeen[c] })
+			lastSeen := make(map[uint64]int64)
+			s := singlepass.NewSpace(build(test.distance), singlepass.Rule{Window: test.window},
+				func(seq uint64) singlepass.Members {
+					return singlepass.Members{LastSeen: lastSeen[seq]}
+				})
 			for i, step := range test.steps {
 				a := s.Assign(bitsOf(step.fingerprint), step.at)
 				if a.Centre.Seq != step.seq || a.Distance != step.distance ||
@@ -135,13 +137,13 @@ func TestRule(t *testing.T) {
 					t.Errorf("%s: article %d: centre %x, want that of its founder, %x", test.name, i,
 						a.Centre.Hash, want)
 				}
-				if seen, ok := lastSeen[a.Centre]; !ok || step.at > seen {
-					lastSeen[a.Centre] = step.at
+				if seen, ok := lastSeen[a.Centre.Seq]; !ok || step.at > seen {
+					lastSeen[a.Centre.Seq] = step.at
 				}
 				var expired []uint64
-				for c, seen := range lastSeen {
+				for seq, seen := range lastSeen {
 					if s.Expired(seen) {
-						expired = append(expired, c.Seq)
+						expired = append(expired, seq)
 					}
 				}
 				slices.Sort(expired)
@@ -168,7 +170,8 @@ func TestHorizon(t *testing.T) {
 		{"no further back than time goes", time.Second, math.MinInt64 + 1000, math.MinInt64, true},
 		{"nor past it", time.Second, math.MinInt64 + 999, math.MinInt64, true},
 	} {
-		s := singlepass.NewSpace(hamming.Centres(hamming.NewBTree(3)), test.window, nil)
+		s := singlepass.NewSpace(hamming.Centres(hamming.NewBTree(3)),
+			singlepass.Rule{Window: test.window}, nil)
 		s.Resume(singlepass.State{StreamTime: test.streamTime})
 		before, ok := s.Horizon()
 		if before != test.before || ok != test.ok {
@@ -248,21 +251,32 @@ type stream struct {
 	at   int64
 }
 
-func (s *stream) article() (fingerprint uint64, at int64) {
-	fingerprint = s.next(s.r, s.seen)
-	s.seen = append(s.seen, fingerprint)
+func (s *stream) article() (f singlepass.Fingerprint, at int64) {
+	f = bitsOf(s.next(s.r, s.seen))
+	f.Contacts = s.contacts()
+	s.seen = append(s.seen, f.Hash)
 	if len(s.seen) > 100 {
 		s.seen = s.seen[50:]
 	}
 	switch s.r.IntN(10) {
 	case 0:
-		return fingerprint, s.at - s.r.Int64N(3000)
+		return f, s.at - s.r.Int64N(3000)
 	case 1:
 		s.at += s.r.Int64N(1500)
 	case 2, 3, 4, 5, 6:
 		s.at += s.r.Int64N(20)
 	}
-	return fingerprint, s.at
+	return f, s.at
+}
+
+// contacts are now and then one or several of a few.
+func (s *stream) contacts() singlepass.Contacts {
+	var values []string
+	for name := 'a'; name < 'a'+8 && s.r.IntN(3) == 0; name++ {
+		values = append(values, string(name))
+		name += s.r.Int32N(3)
+	}
+	return singlepass.NewContacts(values)
 }
 
 // Whatever the user of a Space does between articles, and wherever its batches end, the
@@ -274,7 +288,9 @@ func TestSpaceEqualsModel(t *testing.T) {
 				t.Run(fmt.Sprintf("%s/%v/%d", name, window, distance), func(t *testing.T) {
 					eachIndex(t, func(t *testing.T, build func(int) singlepass.Index) {
 						r := rand.New(rand.NewPCG(uint64(window), uint64(distance)))
-						k := newKeeper(t, r, build, &model{distance: distance, window: window})
+						k := newKeeper(t, r, build, &model{
+							distance: distance, window: window, limit: r.IntN(6),
+						})
 						compareStream(k, &stream{r: r, next: next})
 					})
 				})
@@ -300,9 +316,10 @@ func compareStream(k *keeper, articles *stream) {
 		}
 		k.compare(articles.article())
 	}
-	if restarts == 0 || undone == 0 || (collected > 0) != (k.model.window > 0) {
-		k.t.Errorf("%d restarts, %d batches undone, %d clusters collected: the stream tests little",
-			restarts, undone, collected)
+	if restarts == 0 || undone == 0 || (collected > 0) != (k.model.window > 0) ||
+		(k.byContact > 0) != (k.model.limit > 0) {
+		k.t.Errorf("%d restarts, %d batches undone, %d clusters collected, %d articles joined by a "+
+			"contact: the stream tests little", restarts, undone, collected, k.byContact)
 	}
 }
 
@@ -324,6 +341,7 @@ func fuzzSpace(t *testing.T, build func(distance int) singlepass.Index, data []b
 	k := newKeeper(t, r, build, &model{
 		distance: int(data[0]) % (hamming.MaxDistance + 1),
 		window:   time.Duration(data[1]) * time.Millisecond,
+		limit:    int(data[1]) % 5,
 	})
 	var at int64
 	for op := data[2:]; len(op) >= 3 && k.model.articles < 500; op = op[3:] {
@@ -334,7 +352,7 @@ func fuzzSpace(t *testing.T, build func(distance int) singlepass.Index, data []b
 		case op[1] == 1:
 			k.collect()
 		case op[1] == 2:
-			k.undo(int(op[2]%16), func() (uint64, int64) {
+			k.undo(int(op[2]%16), func() (singlepass.Fingerprint, int64) {
 				return fuzzFingerprint(byte(r.Uint32()), 0), at + r.Int64N(500) - 100
 			})
 		default:
@@ -344,23 +362,27 @@ func fuzzSpace(t *testing.T, build func(distance int) singlepass.Index, data []b
 }
 
 // fuzzFingerprint gives fingerprints that are 0, 4 or more bits apart by the first
-// byte, and up to 4 bits nearer or further by the second.
-func fuzzFingerprint(base, flip byte) uint64 {
+// byte, and up to 4 bits nearer or further by the second, which gives some a contact too.
+func fuzzFingerprint(base, flip byte) singlepass.Fingerprint {
 	var fingerprint uint64
 	for bit := range 8 {
 		fingerprint |= uint64(base>>bit&1) * 0xf << (8 * bit)
 	}
-	return fingerprint ^ 1<<(flip%64) ^ uint64(flip>>6)<<(flip%59)
+	f := bitsOf(fingerprint ^ 1<<(flip%64) ^ uint64(flip>>6)<<(flip%59))
+	if flip%3 == 0 {
+		f.Contacts = singlepass.NewContacts([]string{string('a' + rune(flip)/3%4)})
+	}
+	return f
 }
 
 func ExampleSpace_Assign() {
-	lastSeen := make(map[singlepass.Centre]int64)
-	s := singlepass.NewSpace(hamming.Centres(hamming.NewBTree(3)), time.Hour,
-		func(c singlepass.Centre) int64 { return lastSeen[c] })
+	lastSeen := make(map[uint64]int64)
+	s := singlepass.NewSpace(hamming.Centres(hamming.NewBTree(3)), singlepass.Rule{Window: time.Hour},
+		func(seq uint64) singlepass.Members { return singlepass.Members{LastSeen: lastSeen[seq]} })
 	for _, fingerprint := range []uint64{0b0000, 0b0111, 0b1111, 0b1101} {
 		const at = 1_700_000_000_000
 		a := s.Assign(bitsOf(fingerprint), at)
-		lastSeen[a.Centre] = max(lastSeen[a.Centre], at)
+		lastSeen[a.Centre.Seq] = max(lastSeen[a.Centre.Seq], at)
 		fmt.Printf("%04b: article %d, cluster %d, joined %t, distance %g\n",
 			fingerprint, a.Position, a.Centre.Seq, a.Joined, a.Distance)
 	}

@@ -32,6 +32,8 @@ type Assignment struct {
 	ClusterID      string
 	Representative article.Representative // of the cluster
 	Distance       float64                // from the centre, in the measure of the method
+	Matched        article.Match          // how it joined, where results say so; else empty
+	Contact        string                 // by which it joined; empty where it was by its text
 	Size           int                    // articles in the cluster, this one included
 	Position       uint64                 // of the article in the order of the space
 	EventTime      int64                  // that counts, in Unix milliseconds
@@ -50,7 +52,22 @@ func clustered(
 	}
 	return Assignment{
 		Article: a, Status: status, ClusterID: m.id, Representative: m.Representative,
-		Distance: decision.Distance, Size: m.Size, Position: decision.Position, EventTime: at,
+		Distance: decision.Distance, Contact: decision.Contact, Size: m.Size,
+		Position: decision.Position, EventTime: at,
+	}
+}
+
+// matched returns how an article joined, where results say so.
+func (o *Options) matched(decision *singlepass.Assignment) article.Match {
+	switch {
+	case !o.Explained || !decision.Joined:
+		return ""
+	case decision.Contact != "":
+		return article.ByContact
+	case decision.Distance > o.Threshold:
+		return article.Contained
+	default:
+		return article.ByText
 	}
 }
 
@@ -66,6 +83,10 @@ func (a *Assignment) AppendJSON(dst []byte, identity string) []byte {
 	if a.Status != article.Unclustered {
 		r.ClusterID, r.Distance, r.Fingerprint = &a.ClusterID, &a.Distance, &hash
 		r.Size, r.Representative = a.Size, &a.Representative
+		r.Matched, r.Contact = a.Matched, a.Contact
+		if a.Contact != "" {
+			r.Distance = nil
+		}
 	}
 	return r.AppendJSON(dst)
 }

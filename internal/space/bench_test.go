@@ -9,6 +9,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/fingerprint"
 	"github.com/clusterd/clusterd/internal/method/hamming"
+	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/state"
 	"github.com/clusterd/clusterd/internal/testutil/clustertest"
 )
@@ -42,7 +43,8 @@ func onDisk(b *testing.B, window time.Duration) *Space {
 	if err != nil {
 		b.Fatal(err)
 	}
-	return New(hamming.Centres(hamming.NewBTree(3)), store, window,
+	return New(hamming.Centres(hamming.NewBTree(3)), store,
+		Options{Rule: singlepass.Rule{Window: window}},
 		func() time.Time { return at(24 * time.Hour) })
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/cluster"
+	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/fingerprint"
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/state"
@@ -21,11 +22,11 @@ import (
 // A Space is the rule over the centres in memory, and the clusters of these on disk. It is not safe
 // for concurrent use.
 type Space struct {
-	rule   *singlepass.Space
-	store  *state.Store
-	window time.Duration
-	now    func() time.Time
-	loaded bool // the index holds what is on disk
+	rule    *singlepass.Space
+	store   *state.Store
+	options Options
+	now     func() time.Time
+	loaded  bool // the index holds what is on disk
 
 	batch map[uint64]*member // by seq: what the batch in hand has looked at
 	err   error              // of the store, while a batch is assigned
@@ -38,15 +39,30 @@ type member struct {
 	touched bool // an article of the batch belongs to it
 }
 
+// Options say by which rule a space assigns, and what its results say of that.
+type Options struct {
+	singlepass.Rule
+	// Explained is whether results say how an article matched its cluster.
+	Explained bool
+	// Threshold is the largest distance at which texts are the same. Beyond it, one contains the
+	// other.
+	Threshold float64
+}
+
+// OptionsOf returns those of a configuration, with the threshold of its method.
+func OptionsOf(c config.Config, threshold float64) Options {
+	return Options{Rule: c.Rule(), Explained: c.Contacts.Join, Threshold: threshold}
+}
+
 // New returns a Space of the clusters in the store, which it owns from now on. The index is empty:
-// unless the store is, too, the Space has to [Space.Load] before it assigns. Clusters expire after
-// the window, in event time; 0 is never. now is the clock that event times are held to.
-func New(
-	index singlepass.Index, store *state.Store, window time.Duration, now func() time.Time,
-) *Space {
-	s := &Space{store: store, window: window, now: now}
-	s.rule = singlepass.NewSpace(index, window,
-		func(c singlepass.Centre) int64 { return s.member(c.Seq).LastSeen })
+// unless the store is, too, the Space has to [Space.Load] before it assigns. now is the clock that
+// event times are held to.
+func New(index singlepass.Index, store *state.Store, o Options, now func() time.Time) *Space {
+	s := &Space{store: store, options: o, now: now}
+	s.rule = singlepass.NewSpace(index, o.Rule, func(seq uint64) singlepass.Members {
+		m := s.member(seq)
+		return singlepass.Members{LastSeen: m.LastSeen, ByContact: m.ByContact}
+	})
 	return s
 }
 
@@ -150,7 +166,11 @@ func (s *Space) assign(a *fingerprint.Article, out *Batch) Assignment {
 	m := s.member(decision.Centre.Seq)
 	m.touched = true
 	m.Join(decision.Position, at)
+	if decision.Contact != "" {
+		m.ByContact++
+	}
 	assigned := clustered(a, m, decision, at)
+	assigned.Matched = s.options.matched(&decision)
 	out.Adjusted.add(&assigned, why)
 	return assigned
 }
@@ -166,7 +186,7 @@ func found(a *fingerprint.Article, centre singlepass.Centre, at int64) *member {
 func (s *Space) eventTime(a *fingerprint.Article) (at int64, why singlepass.Adjustment) {
 	return singlepass.Dates{
 		Published: a.PublishedAt, Recorded: a.RecordedAt, StreamTime: s.rule.State().StreamTime,
-		Now: s.now(), Window: s.window,
+		Now: s.now(), Window: s.options.Window,
 	}.EventTime()
 }
 

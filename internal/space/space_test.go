@@ -32,7 +32,8 @@ func testSpace(t testing.TB, window time.Duration) *Space {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := New(hamming.Centres(hamming.NewBTree(3)), store, window,
+	s := New(hamming.Centres(hamming.NewBTree(3)), store,
+		Options{Rule: singlepass.Rule{Window: window}},
 		func() time.Time { return at(24 * time.Hour) })
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {

@@ -93,7 +93,10 @@ func (c *change) put(k cluster.Cluster, next uint64) error {
 	entry = k.LastSeen
 	c.live++
 	c.oldest = min(c.oldest, entry)
-	return errors.Join(
+	if k.Contacts != "" {
+		err = c.batch.Set(keyOfContacts(k.Seq), []byte(k.Contacts), nil)
+	}
+	return errors.Join(err,
 		c.batch.Set(keyOfCluster(k.Seq), encodeCluster(k, entry), nil),
 		c.batch.Set(keyOfExpiry(entry, k.Seq), encodeCentre(k.Centre), nil),
 		c.batch.Set(keyOfFounder(k.Founder), appendUint64(k.Seq), nil),
@@ -106,7 +109,10 @@ func (c *change) remove(k cluster.Cluster) error {
 		return err
 	}
 	c.live--
-	return errors.Join(
+	if k.Contacts != "" {
+		err = c.batch.Delete(keyOfContacts(k.Seq), nil)
+	}
+	return errors.Join(err,
 		c.batch.Delete(keyOfCluster(k.Seq), nil),
 		c.batch.Delete(keyOfExpiry(entry, k.Seq), nil),
 		c.batch.Delete(keyOfFounder(k.Founder), nil),

@@ -23,6 +23,8 @@ const (
 	// e, time, seq → fingerprint, sketch: one a live cluster, under a time at or before it was last
 	// seen
 	expiryKey = 'e'
+	// k, seq → contacts: of the clusters whose founder has any
+	contactsKey = 'k'
 )
 
 // header is the value of the one key that says what the store is.
@@ -56,6 +58,10 @@ func decodeHeader(value []byte) (header, error) {
 
 func keyOfCluster(seq uint64) []byte {
 	return binary.BigEndian.AppendUint64([]byte{clusterKey}, seq)
+}
+
+func keyOfContacts(seq uint64) []byte {
+	return binary.BigEndian.AppendUint64([]byte{contactsKey}, seq)
 }
 
 func keyOfFounder(a article.Address) []byte {
@@ -106,7 +112,8 @@ func decodeUint64(value []byte) (uint64, error) {
 }
 
 // encodeCluster returns the value of a cluster's key: all but its seq, which is in the key, and its
-// founder's topic, which is the same for all; and the time under which its expiry entry stands.
+// founder's topic, which is the same for all; and the time under which its expiry entry stands. No
+// size is 0: that says that contacts stand before the size.
 func encodeCluster(c cluster.Cluster, entry int64) []byte {
 	b := make([]byte, 0, 64+len(c.Sketch)+len(c.Representative.ID)+len(c.Representative.Title))
 	b = binary.BigEndian.AppendUint64(b, c.Hash)
@@ -114,6 +121,12 @@ func encodeCluster(c cluster.Cluster, entry int64) []byte {
 	b = append(b, c.Sketch...)
 	b = binary.AppendUvarint(b, uint64(c.Founder.Partition))
 	b = binary.AppendUvarint(b, uint64(c.Founder.Offset))
+	if c.Contacts != "" {
+		b = append(b, 0)
+		b = binary.AppendUvarint(b, uint64(c.ByContact))
+		b = binary.AppendUvarint(b, uint64(len(c.Contacts)))
+		b = append(b, c.Contacts...)
+	}
 	b = binary.AppendUvarint(b, uint64(c.Size))
 	b = binary.AppendUvarint(b, c.Position)
 	b = binary.AppendVarint(b, c.FirstSeen)
@@ -134,7 +147,11 @@ func decodeCluster(b []byte, seq uint64, topic string) (c cluster.Cluster, entry
 	c.Founder = article.Address{
 		Topic: topic, Partition: int(d.uvarint(math.MaxInt32)), Offset: int64(d.uvarint(math.MaxInt64)),
 	}
-	c.Size = int(d.uvarint(math.MaxInt))
+	if c.Size = int(d.uvarint(math.MaxInt)); c.Size == 0 {
+		c.ByContact = int(d.uvarint(math.MaxInt))
+		c.Contacts = singlepass.Contacts(d.bytes(d.uvarint(math.MaxInt)))
+		c.Size = int(d.uvarint(math.MaxInt))
+	}
 	c.Position = d.uvarint(math.MaxUint64)
 	c.FirstSeen = d.varint()
 	c.LastSeen = c.FirstSeen + d.varint()

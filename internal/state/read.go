@@ -68,11 +68,15 @@ func (s *Store) Find(founder article.Address) (cluster.Cluster, bool, error) {
 const checkEvery = 1 << 12
 
 // Centres hands the centre of each cluster on, in no order that means anything, until ctx ends or
-// each fails. It reads the expiry entries alone.
+// each fails. It reads the expiry entries and the contacts alone.
 func (s *Store) Centres(ctx context.Context, each func(singlepass.Centre) error) error {
 	n := 0
+	contacts, err := s.contacts()
+	if err != nil {
+		return err
+	}
 	var stopped error
-	err := s.scan(beforeExpiry(math.MinInt64), endOfExpiry(), func(key, value []byte) (more bool) {
+	err = s.scan(beforeExpiry(math.MinInt64), endOfExpiry(), func(key, value []byte) (more bool) {
 		if n++; n%checkEvery == 0 && ctx.Err() != nil {
 			stopped = context.Cause(ctx)
 			return false
@@ -80,6 +84,7 @@ func (s *Store) Centres(ctx context.Context, each func(singlepass.Centre) error)
 		var c singlepass.Centre
 		if _, c.Seq, stopped = decodeExpiryKey(key); stopped == nil {
 			c.Fingerprint, stopped = decodeFingerprint(value)
+			c.Contacts = contacts[c.Seq]
 		}
 		if stopped == nil {
 			stopped = each(c)
@@ -95,6 +100,19 @@ func (s *Store) Centres(ctx context.Context, each func(singlepass.Centre) error)
 		return fmt.Errorf("%w: %s has %d centres of %d clusters", ErrDamaged, s.dir, n, s.live)
 	}
 	return nil
+}
+
+// contacts returns those of the clusters that have any.
+func (s *Store) contacts() (map[uint64]singlepass.Contacts, error) {
+	all := make(map[uint64]singlepass.Contacts)
+	var broken error
+	err := s.scan([]byte{contactsKey}, []byte{contactsKey + 1}, func(key, value []byte) (more bool) {
+		var seq uint64
+		seq, broken = decodeUint64(key[1:])
+		all[seq] = singlepass.Contacts(value)
+		return broken == nil
+	})
+	return all, errors.Join(err, broken)
 }
 
 // scan hands on what is stored under the keys in [from, to), in order, until each has enough. Key

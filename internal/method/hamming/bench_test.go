@@ -215,10 +215,10 @@ func benchmarkAssign(b *testing.B, build func(distance int) Index) {
 	const window = 200 * time.Second
 	r := rand.New(rand.NewPCG(2, 2))
 	recent := make([]uint64, 60_000)
-	lastSeen := make(map[singlepass.Centre]int64)
+	lastSeen := make(map[uint64]int64)
 	joined := make([]singlepass.Centre, window.Milliseconds()+1) // by event time modulo its length
-	space := singlepass.NewSpace(Centres(build(3)), window,
-		func(c singlepass.Centre) int64 { return lastSeen[c] })
+	space := singlepass.NewSpace(Centres(build(3)), singlepass.Rule{Window: window},
+		func(seq uint64) singlepass.Members { return singlepass.Members{LastSeen: lastSeen[seq]} })
 	at := int64(0)
 	assign := func() {
 		fingerprint := r.Uint64()
@@ -227,11 +227,11 @@ func benchmarkAssign(b *testing.B, build func(distance int) Index) {
 		}
 		recent[at%int64(len(recent))] = fingerprint
 		a := space.Assign(singlepass.Fingerprint{Hash: fingerprint}, at)
-		lastSeen[a.Centre] = at
+		lastSeen[a.Centre.Seq] = at
 		overdue := &joined[at%int64(len(joined))]
-		if last, ok := lastSeen[*overdue]; ok && space.Expired(last) {
+		if last, ok := lastSeen[overdue.Seq]; ok && space.Expired(last) {
 			space.Remove(*overdue)
-			delete(lastSeen, *overdue)
+			delete(lastSeen, overdue.Seq)
 		}
 		*overdue = a.Centre
 		at++

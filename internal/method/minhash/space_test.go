@@ -37,8 +37,8 @@ type space struct {
 
 func newSpace(index singlepass.Index, window time.Duration) *space {
 	s := &space{clusters: make(map[uint64]singlepass.Centre), lastSeen: make(map[uint64]int64)}
-	s.Space = singlepass.NewSpace(index, window,
-		func(c singlepass.Centre) int64 { return s.lastSeen[c.Seq] })
+	s.Space = singlepass.NewSpace(index, singlepass.Rule{Window: window},
+		func(seq uint64) singlepass.Members { return singlepass.Members{LastSeen: s.lastSeen[seq]} })
 	return s
 }
 

@@ -117,7 +117,7 @@ func evaluate(ctx context.Context, docs []Document, v Variant, o Options) (Run, 
 	if err != nil {
 		return Run{}, err
 	}
-	pass := pass{window: v.Config.Cluster.Window, now: o.Now}
+	pass := pass{rule: v.Config.Rule(), now: o.Now}
 	c, err := pass.run(ctx, index, docs, p)
 	if err != nil {
 		return Run{}, err

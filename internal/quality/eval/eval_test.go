@@ -99,7 +99,7 @@ func TestClustersAreThoseOfTheDaemon(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := pass{v.Config.Cluster.Window, time.Now()}.run(t.Context(), index, docs, p)
+		got, err := pass{v.Config.Rule(), time.Now()}.run(t.Context(), index, docs, p)
 		if err != nil {
 			t.Fatal(err)
 		}

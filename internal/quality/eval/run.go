@@ -101,8 +101,8 @@ func fingerprint(
 
 // A pass is a single pass over documents.
 type pass struct {
-	window time.Duration
-	now    time.Time
+	rule singlepass.Rule
+	now  time.Time
 }
 
 // A clustered is what became of documents.
@@ -118,10 +118,10 @@ func (p pass) run(
 	ctx context.Context, index singlepass.Index, docs []Document, made fingerprints,
 ) (clustered, error) {
 	c := clustered{Clustering: make(Clustering, len(docs))}
-	var lastSeen []int64 // by position
-	var founder []int    // likewise
-	space := singlepass.NewSpace(index, p.window,
-		func(c singlepass.Centre) int64 { return lastSeen[c.Seq] })
+	var members []singlepass.Members // by position
+	var founder []int                // likewise
+	space := singlepass.NewSpace(index, p.rule,
+		func(seq uint64) singlepass.Members { return members[seq] })
 	began := time.Now()
 	for i := range docs {
 		if i%chunk == 0 && ctx.Err() != nil {
@@ -134,12 +134,15 @@ func (p pass) run(
 			}
 			continue
 		}
-		at := docs[i].eventTime(space.State().StreamTime, p.now, p.window)
+		at := docs[i].eventTime(space.State().StreamTime, p.now, p.rule.Window)
 		a := space.Assign(made.of[i], at)
-		lastSeen, founder = append(lastSeen, at), append(founder, i)
-		if a.Joined {
-			lastSeen[a.Centre.Seq] = max(lastSeen[a.Centre.Seq], at)
-		} else {
+		members, founder = append(members, singlepass.Members{LastSeen: at}), append(founder, i)
+		joined := &members[a.Centre.Seq]
+		joined.LastSeen = max(joined.LastSeen, at)
+		if a.Contact != "" {
+			joined.ByContact++
+		}
+		if !a.Joined {
 			c.centres = append(c.centres, a.Centre)
 		}
 		c.Clustering[i] = founder[a.Centre.Seq]

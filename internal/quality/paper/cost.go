@@ -40,7 +40,7 @@ func pass(ctx context.Context, v Variant, articles []Article) (time.Duration, er
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", v.Name, err)
 	}
-	space, printer := singlepass.NewSpace(index, 0, nil), v.Method.NewFingerprinter()
+	space, printer := singlepass.NewSpace(index, singlepass.Rule{}, nil), v.Method.NewFingerprinter()
 	began := time.Now()
 	for _, a := range articles {
 		if err := ctx.Err(); err != nil {

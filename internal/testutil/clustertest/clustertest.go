@@ -20,10 +20,13 @@ import (
 func Full() cluster.Cluster {
 	return cluster.Cluster{
 		Centre: singlepass.Centre{
-			Fingerprint: singlepass.Fingerprint{Hash: 0x0123456789abcdef, Sketch: "\x00sketch\xff"},
-			Seq:         7,
+			Fingerprint: singlepass.Fingerprint{
+				Hash: 0x0123456789abcdef, Sketch: "\x00sketch\xff",
+				Contacts: singlepass.NewContacts([]string{"name:alexis17", "site:shop.example"}),
+			},
+			Seq: 7,
 		},
-		Founder: article.Address{Topic: "articles", Partition: 3, Offset: 17}, Size: 9,
+		Founder: article.Address{Topic: "articles", Partition: 3, Offset: 17}, Size: 9, ByContact: 2,
 		FirstSeen: 1777636800000, LastSeen: 1777640400000, Position: 41,
 		Representative: article.Representative{ID: "articles/3/17", Title: "新华社"},
 	}
@@ -50,15 +53,23 @@ func Extremes() []cluster.Cluster {
 func Impossible() map[string]cluster.Cluster {
 	all := make(map[string]cluster.Cluster)
 	for name, change := range map[string]func(*cluster.Cluster){
-		"no members":                         func(c *cluster.Cluster) { c.Size = 0 },
-		"fewer than no members":              func(c *cluster.Cluster) { c.Size = -1 },
-		"the most members that an int holds": func(c *cluster.Cluster) { c.Size = math.MaxInt },
-		"more members than positions":        func(c *cluster.Cluster) { c.Size = 36 },
-		"one member, and another last":       func(c *cluster.Cluster) { c.Size = 1 },
-		"many members at one position":       func(c *cluster.Cluster) { c.Position = c.Seq },
-		"last before first":                  func(c *cluster.Cluster) { c.Position = c.Seq - 1 },
-		"seq at the end":                     func(c *cluster.Cluster) { c.Seq = math.MaxUint64 },
-		"position at the end":                func(c *cluster.Cluster) { c.Position = math.MaxUint64 },
+		"no members":                          func(c *cluster.Cluster) { c.Size = 0 },
+		"fewer than no members":               func(c *cluster.Cluster) { c.Size = -1 },
+		"the most members that an int holds":  func(c *cluster.Cluster) { c.Size = math.MaxInt },
+		"more members than positions":         func(c *cluster.Cluster) { c.Size = 36 },
+		"fewer than none joined by a contact": func(c *cluster.Cluster) { c.ByContact = -1 },
+		"all joined by a contact":             func(c *cluster.Cluster) { c.ByContact = 9 },
+		"some joined by no contact":           func(c *cluster.Cluster) { c.Contacts = "" },
+		"contacts out of order":               func(c *cluster.Cluster) { c.Contacts = "b\na\n" },
+		"a contact with a space":              func(c *cluster.Cluster) { c.Contacts = "a b\n" },
+		"an empty contact":                    func(c *cluster.Cluster) { c.Contacts = "\na\n" },
+		"too many contacts":                   manyContacts,
+		"too long a contact":                  longContact,
+		"one member, and another last":        func(c *cluster.Cluster) { c.Size = 1 },
+		"many members at one position":        func(c *cluster.Cluster) { c.Position = c.Seq },
+		"last before first":                   func(c *cluster.Cluster) { c.Position = c.Seq - 1 },
+		"seq at the end":                      func(c *cluster.Cluster) { c.Seq = math.MaxUint64 },
+		"position at the end":                 func(c *cluster.Cluster) { c.Position = math.MaxUint64 },
 		"position one before": func(c *cluster.Cluster) {
 			c.Position = math.MaxUint64 - 1
 		},
@@ -90,6 +101,14 @@ func Impossible() map[string]cluster.Cluster {
 		all[name] = c
 	}
 	return all
+}
+
+func manyContacts(c *cluster.Cluster) {
+	c.Contacts = "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\nk\nl\nm\nn\no\np\nq\n"
+}
+
+func longContact(c *cluster.Cluster) {
+	c.Contacts = singlepass.Contacts(strings.Repeat("a", 97) + "\n")
 }
 
 // Each returns the articles in order, as a space is given them.

@@ -1,0 +1,81 @@
+// Package contact finds what a text wants one to reach: the contacts by which spam is known however
+// its words change. In goes cleaned and folded text, as package text makes it; out come contacts,
+// each in one canonical form and with its place in the text:
+//
+//	site:shop.example               the registrable domain of a URL
+//	url:youtube.com/watch?v=x       host and path, where many share the domain
+//	mail:somebody@mail.example      an e-mail address
+//	number:13800138000              a telephone, QQ, WhatsApp or short number
+//	name:alexis17                   a WeChat, Telegram or other name, a handle, a made-up name
+//	code:vip888                     an invitation code
+//
+// What honest texts share is none: a list of platforms and common names is built in, and a user's
+// own is added to it.
+package contact
+
+import (
+	"cmp"
+	"slices"
+)
+
+const (
+	// MaxPerText is how many contacts a text has at most: the first ones. An honest text with more of
+	// them is a directory.
+	MaxPerText = 16
+	// MaxBytes is how long a contact may be. What is longer is none.
+	MaxBytes = 96
+)
+
+// A Contact is a contact of a text, and where it stands.
+type Contact struct {
+	Value      string // canonical, without white space, at most [MaxBytes]; empty of an ignored one
+	Start, End int    // bytes of the text
+}
+
+// A Finder finds contacts. It is safe for concurrent use.
+type Finder struct {
+	ignored ignored
+}
+
+// New returns a Finder that ignores, beside what is built in, the contacts that files list: one a
+// line as results name them, where at the end * stands for any rest, and # for digits. A site that
+// is ignored is one of which only pages are contacts. Blank lines and lines that begin with '#' are
+// skipped. An error names the path and the line.
+func New(ignore []string) (*Finder, error) {
+	i, err := loadIgnored(ignore)
+	if err != nil {
+		return nil, err
+	}
+	return &Finder{i}, nil
+}
+
+// Identity names everything that changes contacts: the version of the finder, and a checksum of
+// what it ignores, as in contacts=1/0123abcd. It is the same on every machine.
+func (f *Finder) Identity() string { return "contacts=" + version + "/" + f.ignored.checksum() }
+
+// version is part of [Finder.Identity]. Raise it with every change of what is found;
+// testdata/contacts.golden shows when that is so.
+const version = "1"
+
+// Find appends the contacts of a text, in their order, those that are ignored too. It is linear in
+// the length of the text.
+func (f *Finder) Find(dst []Contact, text []byte) []Contact {
+	s := scanner{finder: f, text: text, found: dst}
+	for s.at < len(text) {
+		s.next()
+	}
+	return s.found
+}
+
+// Values returns what of contacts counts for who looks for the same ones: each once, without those
+// that are ignored, the first [MaxPerText] of them in ascending order.
+func Values(contacts []Contact) []string {
+	var values []string
+	for _, c := range contacts {
+		if c.Value != "" && len(values) < MaxPerText && !slices.Contains(values, c.Value) {
+			values = append(values, c.Value)
+		}
+	}
+	slices.SortFunc(values, cmp.Compare)
+	return values
+}

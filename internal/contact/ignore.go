@@ -1,0 +1,100 @@
+package contact
+
+import (
+	"bufio"
+	"embed"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"os"
+	"strings"
+)
+
+// builtIn are platforms, as sites of which only pages are contacts, and names that honest texts
+// share.
+//
+//go:embed platforms.txt names.txt
+var builtIn embed.FS
+
+// ignored are contacts that count for nothing.
+type ignored struct {
+	whole  map[string]bool
+	starts map[string]bool // of those that end in *, without it
+}
+
+func loadIgnored(files []string) (ignored, error) {
+	i := ignored{whole: make(map[string]bool), starts: make(map[string]bool)}
+	for _, name := range []string{"platforms.txt", "names.txt"} {
+		f, err := builtIn.Open(name)
+		if err == nil {
+			err = i.read(f)
+		}
+		if err != nil {
+			return ignored{}, fmt.Errorf("%s, which is built in: %w", name, err)
+		}
+	}
+	for _, name := range files {
+		f, err := os.Open(name)
+		if err != nil {
+			return ignored{}, err
+		}
+		err = errors.Join(i.read(f), f.Close())
+		if err != nil {
+			return ignored{}, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return i, nil
+}
+
+func (i *ignored) read(r io.Reader) error {
+	lines := bufio.NewScanner(r)
+	for number := 1; lines.Scan(); number++ {
+		line := strings.ToLower(strings.TrimSpace(lines.Text()))
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		kind, value, _ := strings.Cut(line, ":")
+		if !kinds[kind] || value == "" || strings.ContainsAny(value, " \t") {
+			return fmt.Errorf("line %d: %q is no contact: want KIND:VALUE, and a KIND of site, url, mail, "+
+				"number, name or code", number, line)
+		}
+		if start, ok := strings.CutSuffix(line, "*"); ok {
+			i.starts[start] = true
+		} else {
+			i.whole[line] = true
+		}
+	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return errors.New("a line has more than 64 KiB")
+	}
+	return lines.Err()
+}
+
+var kinds = set("site url mail number name code")
+
+// has reports whether a contact is ignored.
+func (i *ignored) has(contact string) bool {
+	if i.whole[contact] || i.whole[strings.TrimRight(contact, "0123456789")+"#"] {
+		return true
+	}
+	for end := strings.IndexByte(contact, ':') + 1; end <= len(contact); end++ {
+		if i.starts[contact[:end]] {
+			return true
+		}
+	}
+	return false
+}
+
+func (i *ignored) checksum() string {
+	var sum uint64
+	for _, set := range []map[string]bool{i.whole, i.starts} {
+		for contact := range set {
+			h := fnv.New64a()
+			h.Write([]byte(contact)) // never fails
+			sum += h.Sum64()
+		}
+		sum *= 31
+	}
+	return fmt.Sprintf("%08x", uint32(sum>>32)^uint32(sum))
+}

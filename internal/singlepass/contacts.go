@@ -1,0 +1,163 @@
+package singlepass
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/google/btree"
+)
+
+// Contacts are what a text wants one to reach, such as telephone numbers: each once, in ascending
+// order, with a line break behind each.
+type Contacts string
+
+// The most that a text may have, and the longest, in bytes.
+const (
+	maxContacts     = 16
+	maxContactBytes = 96
+)
+
+// NewContacts returns contacts that have neither white space nor control characters, and are each
+// different, in ascending order.
+func NewContacts(sorted []string) Contacts {
+	if len(sorted) == 0 {
+		return ""
+	}
+	return Contacts(strings.Join(sorted, "\n") + "\n")
+}
+
+// All hands on the contacts in order.
+func (c Contacts) All() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for rest := string(c); rest != ""; {
+			contact, after, _ := strings.Cut(rest, "\n")
+			if !yield(contact) {
+				return
+			}
+			rest = after
+		}
+	}
+}
+
+// Check returns an error for contacts that no text can have.
+func (c Contacts) Check() error {
+	if c == "" {
+		return nil
+	}
+	all := slices.Collect(c.All())
+	if len(all) > maxContacts {
+		return fmt.Errorf("there are %d contacts; at most %d are possible", len(all), maxContacts)
+	}
+	for i, contact := range all {
+		switch {
+		case contact == "" || len(contact) > maxContactBytes:
+			return fmt.Errorf("a contact has %d bytes; 1 to %d are possible", len(contact),
+				maxContactBytes)
+		case strings.ContainsFunc(contact, func(r rune) bool { return r <= ' ' || r == 0x7f }):
+			return fmt.Errorf("contact %q has white space or control characters", contact)
+		case i > 0 && contact <= all[i-1]:
+			return errors.New("contacts are not in order")
+		}
+	}
+	return nil
+}
+
+func (c Centre) withoutContacts() Centre {
+	c.Contacts = ""
+	return c
+}
+
+// A contactIndex finds the centres that have a contact.
+type contactIndex struct {
+	centres map[string]*btree.BTreeG[uint64] // by contact: their Seqs
+	single  map[string]uint64                // where there is one, which is nearly always
+	passed  map[holder]struct{}              // expired ones that queries met: they are no longer here
+}
+
+// A holder is a centre that has a contact.
+type holder struct {
+	contact string
+	seq     uint64
+}
+
+func newContactIndex() contactIndex {
+	return contactIndex{
+		centres: make(map[string]*btree.BTreeG[uint64]), single: make(map[string]uint64),
+		passed: make(map[holder]struct{}),
+	}
+}
+
+func (x *contactIndex) insert(c Centre) {
+	for contact := range c.Contacts.All() {
+		x.add(holder{contact, c.Seq})
+	}
+}
+
+func (x *contactIndex) remove(c Centre) {
+	for contact := range c.Contacts.All() {
+		x.drop(holder{contact, c.Seq})
+		delete(x.passed, holder{contact, c.Seq})
+	}
+}
+
+const degree = 32 // of the trees
+
+func (x *contactIndex) add(h holder) {
+	tree, several := x.centres[h.contact]
+	other, one := x.single[h.contact]
+	switch {
+	case several:
+		tree.ReplaceOrInsert(h.seq)
+	case one && other != h.seq:
+		tree = btree.NewOrderedG[uint64](degree)
+		tree.ReplaceOrInsert(other)
+		tree.ReplaceOrInsert(h.seq)
+		delete(x.single, h.contact)
+		x.centres[h.contact] = tree
+	default:
+		x.single[strings.Clone(h.contact)] = h.seq
+	}
+}
+
+func (x *contactIndex) drop(h holder) {
+	tree, several := x.centres[h.contact]
+	switch {
+	case several:
+		tree.Delete(h.seq)
+		if last, _ := tree.Min(); tree.Len() == 1 {
+			delete(x.centres, h.contact)
+			x.single[strings.Clone(h.contact)] = last
+		}
+	case x.single[h.contact] == h.seq:
+		delete(x.single, h.contact)
+	}
+}
+
+// oldest returns the oldest live centre that has a contact. One that has expired is let go, so that
+// queries pass over it once. A live of nil means that all are.
+func (x *contactIndex) oldest(contact string, live func(seq uint64) bool) (seq uint64, ok bool) {
+	for {
+		if tree, several := x.centres[contact]; several {
+			seq, ok = tree.Min()
+		} else {
+			seq, ok = x.single[contact]
+		}
+		if !ok || live == nil || live(seq) {
+			return seq, ok
+		}
+		h := holder{contact, seq}
+		x.drop(h)
+		x.passed[h] = struct{}{}
+	}
+}
+
+// restore puts back those that were let go: they may live again.
+func (x *contactIndex) restore() {
+	for h := range x.passed {
+		x.add(h)
+	}
+	clear(x.passed)
+}
