@@ -95,7 +95,7 @@ var pairs = regexp.MustCompile(`pairs P ([\d.]+) .* R ([\d.]+) \(.*wrong/1000 ([
 func atLeast(t *testing.T, name, results string, precision, recall, wrong float64) {
 	t.Helper()
 	base := strings.TrimSuffix(sharedData(t, "data/"+name+".jsonl.gz"), ".jsonl.gz")
-	out, err := exec.Command("python3", sharedData(t, "tools/score.py"), base,
+	out, err := exec.Command("python3", sharedData(t, "tools/score_expanded.py"), base,
 		results).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

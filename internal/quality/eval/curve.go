@@ -15,9 +15,9 @@ type Curve struct {
 	// Half is whether the truth has pairs, without which HalfPrecision is the precision.
 	Half   bool    `json:"half"`
 	Points []Point `json:"points"`
-	// Same are the truth's pairs of a Jaccard similarity of at least .8, and where it has no pairs,
-	// each document with the first of its true cluster. Other are random pairs of documents that the
-	// truth does not have together. Both have the same bins.
+	// Same are the truth's pairs of a Jaccard similarity of at least .8, as it lists them, and where
+	// it has none, each document with the first of its true cluster. Other are random pairs of
+	// documents that the truth does not have together. Both have the same bins.
 	Same  Histogram `json:"same"`
 	Other Histogram `json:"other"`
 }
@@ -161,8 +161,8 @@ func (b resolved) distances(m method.Method, made fingerprints) (same, other []f
 			break
 		}
 		x, y := random.IntN(len(b.group)), random.IntN(len(b.group))
-		if _, known := b.pairs[[2]int{min(x, y), max(x, y)}]; known || x == y ||
-			b.group[x] == b.group[y] {
+		_, known := b.similar[ordered(b.copies[x], b.copies[y])]
+		if known || b.copies[x] == b.copies[y] || b.group[x] == b.group[y] {
 			continue
 		}
 		if d, ok := distance(x, y); ok {

@@ -21,7 +21,7 @@ import (
 // at hand. Without the build tag long, one set will do.
 func TestScoreAsTheScript(t *testing.T) {
 	check.OneGoroutine(t)
-	const script = "../../../../shared/tools/score.py"
+	const script = "../../../../shared/tools/score_expanded.py"
 	paths, err := filepath.Glob("../../../../shared/data/*.clusters_j80.tsv.gz")
 	if err != nil {
 		t.Fatal(err)

@@ -20,7 +20,8 @@ const maxChecked = 2000
 // Scores are the measures of a clustering against a truth. They are what the measuring script of
 // the truths computes, to the last digit, with its corners: documents of the same id are one member
 // of a cluster (of the last one's result), but count in B-cubed as often as they occur; nothing
-// found, or nothing to find, makes a share of 0; see [maxChecked].
+// found, or nothing to find, makes a share of 0; see [maxChecked]. What the truth's pairs say of
+// one document holds for its exact copies, too, see [ReadTruth].
 type Scores struct {
 	Documents    int     `json:"documents"`
 	Missing      int     `json:"missing"`       // without a result
@@ -60,7 +61,8 @@ func quality(precision, recall float64) Quality {
 	return q
 }
 
-// A Level is the recall of the truth's pairs of a Jaccard similarity of at least so much.
+// A Level is the recall of the truth's pairs of a Jaccard similarity of at least so much, those of
+// exact copies included.
 type Level struct {
 	Jaccard float64 `json:"jaccard"`
 	Pairs   int     `json:"pairs"`
@@ -78,50 +80,6 @@ func (s Scores) String() string {
 		s.BCubed.Precision, s.BCubed.Recall, s.BCubed.F1,
 		s.Pairs.Precision, s.HalfPrecision, s.Pairs.Recall,
 		s.RightPairs, s.FoundPairs, s.TruePairs, s.WrongPerThousand)
-}
-
-// A resolved truth speaks of members, the different ids of documents, by number.
-type resolved struct {
-	member []int              // of each document
-	group  []int              // the true cluster of each member
-	pairs  map[[2]int]float64 // Jaccard, of a lower and a higher member
-}
-
-func (t *Truth) resolve(docs []Document) resolved {
-	b := resolved{member: make([]int, len(docs)), pairs: make(map[[2]int]float64)}
-	members := make(map[string]int)
-	for i := range docs {
-		m, known := members[docs[i].ID]
-		if !known {
-			m = len(members)
-			members[docs[i].ID] = m
-			b.group = append(b.group, m)
-		}
-		b.member[i] = m
-	}
-	names := make(map[string]int)
-	for _, row := range t.clusters {
-		id, name := row[0], row[1]
-		m, known := members[id]
-		if !known {
-			if m, known = members[name]; !known {
-				continue
-			}
-			name = id
-		}
-		if _, known := names[name]; !known {
-			names[name] = len(members) + len(names)
-		}
-		b.group[m] = names[name]
-	}
-	for _, p := range t.pairs {
-		x, known := members[p.a]
-		y, alsoKnown := members[p.b]
-		if known && alsoKnown && x != y {
-			b.pairs[[2]int{min(x, y), max(x, y)}] = p.jaccard
-		}
-	}
-	return b
 }
 
 // Score returns the measures of a clustering of the documents, and the recall at each Jaccard
@@ -211,18 +169,23 @@ func (s *Scores) mates(b resolved, found []int, of overlaps) {
 			half += size * (size - 1) / 2
 		}
 	}
-	mated := make([]bool, len(found))
-	for p, jaccard := range b.pairs {
-		x, y := p[0], p[1]
-		if jaccard >= halfJaccard && found[x] == found[y] && of.found[found[x]] <= maxChecked &&
-			b.group[x] != b.group[y] {
-			mated[x], mated[y] = true, true
-			half++
+	cells := b.cells(found)
+	mated := make(map[cell]bool)
+	b.similarities(func(x, y int, jaccard float64) {
+		if jaccard < halfJaccard {
+			return
 		}
-	}
+		cells.meet(x, y, func(c, d cell, pairs int) {
+			if c.group != d.group && of.found[c.cluster] <= maxChecked {
+				mated[c], mated[d] = true, true
+				half += pairs
+			}
+		})
+	})
 	for m, cluster := range found {
 		size := of.found[cluster]
-		if size >= 2 && size <= maxChecked && !mated[m] && of.both[[2]int{b.group[m], cluster}] < 2 {
+		if size >= 2 && size <= maxChecked && !mated[cell{b.copies[m], cluster, b.group[m]}] &&
+			of.both[[2]int{b.group[m], cluster}] < 2 {
 			s.Wrong++
 		}
 	}
@@ -232,13 +195,17 @@ func (s *Scores) mates(b resolved, found []int, of overlaps) {
 
 func levelOf(b resolved, found []int, jaccard float64) Level {
 	l := Level{Jaccard: jaccard}
-	for p, j := range b.pairs {
-		if j >= jaccard {
-			l.Pairs++
-			if found[p[0]] == found[p[1]] {
-				l.Found++
-			}
+	cells := b.cells(found)
+	b.similarities(func(x, y int, j float64) {
+		if j < jaccard {
+			return
 		}
-	}
+		if x == y {
+			l.Pairs += b.sizes[x] * (b.sizes[x] - 1) / 2
+		} else {
+			l.Pairs += b.sizes[x] * b.sizes[y]
+		}
+		cells.meet(x, y, func(_, _ cell, pairs int) { l.Found += pairs })
+	})
 	return l
 }

@@ -2,6 +2,7 @@ package eval
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -121,6 +122,55 @@ func TestDocumentsOfOneID(t *testing.T) {
 	}
 }
 
+// What is said of one of several exact copies holds for all of them, as does that they are the
+// same. An id that no document has may connect them.
+func TestPairsOfExactCopies(t *testing.T) {
+	docs := documents("a", "b", "c", "d", "e")
+	for _, test := range []struct {
+		name, pairs string
+		c           Clustering
+		want        string
+	}{
+		{
+			"half the same as a copy", "a\tb\t1\nb\tc\t.5\n",
+			Clustering{0, 1, 0, 3, 4},
+			"P50 1.000 R 0.000 (0/1/0) | wrong/1000 0.00",
+		},
+		{
+			"less than half the same", "a\tb\t1\nb\tc\t.49\n",
+			Clustering{0, 1, 0, 3, 4},
+			"P50 0.000 R 0.000 (0/1/0) | wrong/1000 400.00",
+		},
+		{
+			"not quite a copy", "a\tb\t.9999\nb\tc\t.5\n",
+			Clustering{0, 1, 0, 3, 4},
+			"P50 0.000 R 0.000 (0/1/0) | wrong/1000 400.00",
+		},
+		{
+			"copies of one that is no document", "x\ta\t1\nb\tx\t1\nx\tc\t.6\n",
+			Clustering{0, 0, 0, 3, 4},
+			"P50 1.000 R 0.000 (0/3/0) | wrong/1000 0.00",
+		},
+		{
+			"both have copies", "a\tb\t1\nc\td\t1\na\tc\t.7\na\td\t.3\n",
+			Clustering{0, 1, 2, 1, 4},
+			"P50 1.000 R 0.000 (0/1/0) | wrong/1000 0.00",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got := mustTruth(t, "", test.pairs).Score(docs, test.c, nil).String()
+			if !strings.Contains(got, test.want) {
+				t.Errorf("\n got %s\nwant %s", got, test.want)
+			}
+		})
+	}
+	got := mustTruth(t, "", "a\tb\t1\nb\tc\t1\nc\td\t.6\n").Score(docs, Clustering{0, 1, 0, 0, 4},
+		[]float64{.6, 1}).Levels
+	if diff := cmp.Diff([]Level{{.6, 6, 3}, {1, 3, 1}}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // In a cluster that is too large to look at each member, none counts as wrong.
 func TestTooLargeToCheck(t *testing.T) {
 	for _, size := range []int{maxChecked, maxChecked + 1} {
@@ -211,15 +261,7 @@ func define(docs []Document, truth *Truth, c Clustering, at []float64) Scores {
 			group[row[1]] = row[0]
 		}
 	}
-	jaccard := func(x, y string) float64 {
-		j := -1.
-		for _, p := range truth.pairs {
-			if p.a == x && p.b == y || p.a == y && p.b == x {
-				j = p.jaccard
-			}
-		}
-		return j
-	}
+	jaccard := truth.similarity()
 	s := Scores{Documents: len(docs)}
 	clusters, groups := make(map[string]bool), make(map[string]bool)
 	half := 0
@@ -273,6 +315,37 @@ func define(docs []Document, truth *Truth, c Clustering, at []float64) Scores {
 	s.HalfPrecision = float64(half) / math.Max(1, float64(s.FoundPairs))
 	s.WrongPerThousand = 1000 * float64(s.Wrong) / n
 	return s
+}
+
+// similarity returns what the pairs say of two ids, -1 where it is nothing: 1 of exact copies, and
+// of others what is listed of them or of copies of them, the highest.
+func (t *Truth) similarity() func(x, y string) float64 {
+	listed, copies := make(map[[2]string]float64), make(map[string]map[string]bool)
+	for _, p := range t.pairs {
+		listed[[2]string{min(p.a, p.b), max(p.a, p.b)}] = p.jaccard // the last line counts
+		copies[p.a], copies[p.b] = map[string]bool{p.a: true}, map[string]bool{p.b: true}
+	}
+	for range copies { // as long as a chain of copies can be
+		for p, j := range listed {
+			if j == 1 {
+				maps.Copy(copies[p[0]], copies[p[1]])
+				maps.Copy(copies[p[1]], copies[p[0]])
+			}
+		}
+	}
+	return func(x, y string) float64 {
+		highest := -1.
+		for p, j := range listed {
+			a, b := copies[p[0]], copies[p[1]]
+			if a[x] && b[y] || a[y] && b[x] {
+				highest = max(highest, j)
+			}
+		}
+		if copies[x][y] {
+			return 1
+		}
+		return highest
+	}
 }
 
 func harmonic(p, r float64) Quality {

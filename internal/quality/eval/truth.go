@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,8 +13,9 @@ import (
 
 // Jaccard similarities that decide.
 const (
-	sameJaccard = .8 // of documents that belong together
-	halfJaccard = .5 // of documents that are no mistake together
+	sameJaccard = .8     // of documents that belong together
+	halfJaccard = .5     // of documents that are no mistake together
+	copyJaccard = .99995 // of exact copies, to four digits
 )
 
 // A Truth says which documents belong together: by clusters, or by pairs with their similarity.
@@ -34,6 +36,10 @@ type pair struct {
 // several lines for a pair, the last counts. Further columns are passed over, as are a first
 // column of id, cluster or # (a heading) in clusters, and a third that is no number in pairs.
 //
+// Pairs may name but one of several exact copies, which are documents that pairs of a similarity of
+// 1 (.99995 and more) connect. What is said of one holds for all. Of several similarities between
+// two such sets, the highest counts.
+//
 // One of the two may be nil. Without clusters, they are what pairs of a similarity of
 // at least .8 connect.
 func ReadTruth(clusters, pairs io.Reader) (*Truth, error) {
@@ -53,7 +59,8 @@ func ReadTruth(clusters, pairs io.Reader) (*Truth, error) {
 	if pairs != nil {
 		origin = append(origin, "pairs")
 		err := eachLine(pairs, 3, func(f []string) {
-			if v, err := strconv.ParseFloat(strings.TrimSpace(f[2]), 64); err == nil {
+			v, err := strconv.ParseFloat(strings.TrimSpace(f[2]), 64)
+			if err == nil && !math.IsNaN(v) {
 				t.pairs = append(t.pairs, pair{f[0], f[1], v})
 			}
 		})
@@ -86,26 +93,23 @@ func eachLine(r io.Reader, columns int, do func(fields []string)) error {
 
 // connect makes clusters of the connected components of the pairs.
 func (t *Truth) connect() {
-	parent := make(map[string]string)
-	root := func(id string) string {
-		for parent[id] != id {
-			parent[id] = parent[parent[id]]
-			id = parent[id]
-		}
-		return id
-	}
+	numbers := make(map[string]int)
+	var ids []string
 	for _, p := range t.pairs {
-		if p.jaccard < sameJaccard {
-			continue
-		}
 		for _, id := range []string{p.a, p.b} {
-			if parent[id] == "" {
-				parent[id] = id
+			if _, known := numbers[id]; !known && p.jaccard >= sameJaccard {
+				numbers[id] = len(ids)
+				ids = append(ids, id)
 			}
 		}
-		parent[root(p.a)] = root(p.b)
 	}
-	for id := range parent {
-		t.clusters = append(t.clusters, [2]string{id, root(id)})
+	together := newSets(len(ids))
+	for _, p := range t.pairs {
+		if p.jaccard >= sameJaccard {
+			together.join(numbers[p.a], numbers[p.b])
+		}
+	}
+	for i, id := range ids {
+		t.clusters = append(t.clusters, [2]string{id, ids[together.of(i)]})
 	}
 }
