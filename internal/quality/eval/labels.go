@@ -9,21 +9,32 @@ type Purity struct {
 	// of those that are not alone, which are those that it says something of.
 	Share   float64 `json:"share"`
 	Grouped float64 `json:"grouped_share"`
+	// Agreement is that of clusters and labels. It means something where a label is what a cluster
+	// should be, such as an event, and little where it is a class, such as spam.
+	Agreement
 }
 
 // PurityOf returns the purity of a clustering of the documents by their labels.
 func PurityOf(docs []Document, c Clustering) Purity {
 	var p Purity
 	counts := make(map[int]map[string]int)
+	var labels, found []int // of labelled documents
+	numbers := make(map[string]int)
 	for i := range docs {
 		if docs[i].Label == "" {
 			continue
 		}
 		p.Labelled++
+		if _, known := numbers[docs[i].Label]; !known {
+			numbers[docs[i].Label] = len(numbers)
+		}
+		labels = append(labels, numbers[docs[i].Label])
 		if c[i] < 0 {
 			p.Alone++
+			found = append(found, len(c)+i)
 			continue
 		}
+		found = append(found, c[i])
 		if counts[c[i]] == nil {
 			counts[c[i]] = make(map[string]int)
 		}
@@ -42,6 +53,7 @@ func PurityOf(docs []Document, c Clustering) Purity {
 		}
 	}
 	p.Grouped = ratio(frequent, p.Labelled-p.Alone)
+	p.Agreement = overlap(labels, found).agreement()
 	p.Share = ratio(frequent+p.Alone, p.Labelled)
 	return p
 }

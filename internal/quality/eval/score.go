@@ -29,6 +29,7 @@ type Scores struct {
 	TrueClusters int     `json:"true_clusters"` // likewise
 	BCubed       Quality `json:"bcubed"`
 	Pairs        Quality `json:"pairs"`
+	Agreement            // of members
 
 	// RightPairs of FoundPairs pairs within a cluster are among the TruePairs within a true cluster.
 	RightPairs int `json:"right_pairs"`
@@ -112,6 +113,7 @@ func score(b resolved, c Clustering, at []float64) Scores {
 	}
 	s.RightPairs, s.FoundPairs, s.TruePairs = pairsIn(of.both), pairsIn(of.found), pairsIn(of.group)
 	s.Pairs = quality(ratio(s.RightPairs, s.FoundPairs), ratio(s.RightPairs, s.TruePairs))
+	s.Agreement = of.agreement()
 	s.mates(b, found, of)
 	for _, level := range at {
 		s.Levels = append(s.Levels, levelOf(b, found, level))

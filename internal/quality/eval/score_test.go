@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -262,7 +263,7 @@ func define(docs []Document, truth *Truth, c Clustering, at []float64) Scores {
 		}
 	}
 	jaccard := truth.similarity()
-	s := Scores{Documents: len(docs)}
+	s := Scores{Documents: len(docs), Agreement: agreementOf(ids, cluster, group)}
 	clusters, groups := make(map[string]bool), make(map[string]bool)
 	half := 0
 	s.Levels = make([]Level, len(at))
@@ -346,6 +347,20 @@ func (t *Truth) similarity() func(x, y string) float64 {
 		}
 		return highest
 	}
+}
+
+// agreementOf reckons it as [TestAgreementByDefinition] does.
+func agreementOf(ids []string, cluster, group map[string]string) Agreement {
+	numbers := func(names map[string]string) (all []int) {
+		for _, id := range ids {
+			all = append(all, slices.IndexFunc(ids, func(other string) bool {
+				return names[other] == names[id]
+			}))
+		}
+		return all
+	}
+	x, y := numbers(group), numbers(cluster)
+	return Agreement{randIndex(x, y), information(x, y)}
 }
 
 func harmonic(p, r float64) Quality {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // labelled documents have these labels, - for none, and were published at these minutes.
@@ -29,26 +30,34 @@ func TestPurity(t *testing.T) {
 		c      Clustering
 		want   Purity
 	}{
-		{"pure", "s s h", Clustering{0, 0, 2}, Purity{Labelled: 3, Alone: 1, Share: 1, Grouped: 1}},
+		{
+			"pure", "s s h",
+			Clustering{0, 0, 2},
+			Purity{Labelled: 3, Alone: 1, Share: 1, Grouped: 1, Agreement: Agreement{1, 1}},
+		},
 		{
 			"mixed", "s s h h",
 			Clustering{0, 0, 0, 3},
-			Purity{Labelled: 4, Alone: 1, Share: .75, Grouped: 2. / 3},
+			Purity{
+				Labelled: 4, Alone: 1, Share: .75, Grouped: 2. / 3,
+				Agreement: Agreement{0, information([]int{0, 0, 1, 1}, []int{0, 0, 0, 3})},
+			},
 		},
 		{
 			"alone with one that has no label", "s - h h",
 			Clustering{0, 0, 2, 2},
-			Purity{Labelled: 3, Alone: 1, Share: 1, Grouped: 1},
+			Purity{Labelled: 3, Alone: 1, Share: 1, Grouped: 1, Agreement: Agreement{1, 1}},
 		},
 		{
 			"without clusters", "s h",
 			Clustering{Unclustered, Missing},
-			Purity{Labelled: 2, Alone: 2, Share: 1},
+			Purity{Labelled: 2, Alone: 2, Share: 1, Agreement: Agreement{1, 1}},
 		},
 		{"without labels", "- -", Clustering{0, 0}, Purity{}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, PurityOf(labelled(test.labels), test.c)); diff != "" {
+			if diff := cmp.Diff(test.want, PurityOf(labelled(test.labels), test.c),
+				cmpopts.EquateApprox(0, 1e-12)); diff != "" {
 				t.Error(diff)
 			}
 		})

@@ -89,7 +89,7 @@ func FuzzTruth(f *testing.F) {
 		s := truth.Score(docs, c, []float64{.5})
 		for _, v := range []float64{
 			s.BCubed.Precision, s.BCubed.Recall, s.BCubed.F1, s.Pairs.Precision, s.Pairs.Recall, s.Pairs.F1,
-			s.HalfPrecision, s.WrongPerThousand / 1000, s.Levels[0].Recall(),
+			s.HalfPrecision, s.WrongPerThousand / 1000, s.Levels[0].Recall(), s.NMI, (1 + s.ARI) / 2,
 		} {
 			if math.IsNaN(v) || v < 0 || v > 1+1e-9 {
 				t.Fatalf("%+v", s)

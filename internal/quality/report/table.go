@@ -31,7 +31,7 @@ func (r Report) tables() []table {
 func (r Report) qualityTable() table {
 	t := table{"Clusters against the truth", []string{
 		"run", "clusters", "pair P", "pair R", "pair F1", "P50", "wrong/1000", "B3 P", "B3 R", "B3 F1",
-		"right/found/true pairs",
+		"ARI", "NMI", "right/found/true pairs",
 	}, nil}
 	for i := range r.Runs {
 		s := r.Runs[i].Scores
@@ -42,7 +42,7 @@ func (r Report) qualityTable() table {
 			r.Runs[i].Name, count(s.Clusters), share(s.Pairs.Precision), share(s.Pairs.Recall),
 			share(s.Pairs.F1), half(s.HalfPrecision, r.Pairs > 0),
 			fmt.Sprintf("%.2f", s.WrongPerThousand), share(s.BCubed.Precision), share(s.BCubed.Recall),
-			share(s.BCubed.F1),
+			share(s.BCubed.F1), share(s.ARI), share(s.NMI),
 			fmt.Sprintf("%d/%d/%d", s.RightPairs, s.FoundPairs, s.TruePairs),
 		})
 	}
@@ -75,14 +75,14 @@ func (r Report) recallTable() table {
 func (r Report) purityTable() table {
 	t := table{
 		"Labels within clusters",
-		[]string{"run", "purity", "labelled", "of two and more", "labelled in them"},
+		[]string{"run", "purity", "labelled", "of two and more", "labelled in them", "ARI", "NMI"},
 		nil,
 	}
 	for i := range r.Runs {
 		if p := r.Runs[i].Purity; p != nil {
 			t.Rows = append(t.Rows, []string{
 				r.Runs[i].Name, share(p.Share), count(p.Labelled), share(p.Grouped),
-				count(p.Labelled - p.Alone),
+				count(p.Labelled - p.Alone), share(p.ARI), share(p.NMI),
 			})
 		}
 	}
@@ -202,7 +202,12 @@ func (r Report) about() string {
 	return strings.Join(parts, "; ")
 }
 
-func share(v float64) string { return fmt.Sprintf("%.3f", v) }
+func share(v float64) string {
+	if -.0005 < v && v < 0 {
+		v = 0 // not -0.000
+	}
+	return fmt.Sprintf("%.3f", v)
+}
 
 // half returns a cell, which is left out where the truth has no pairs: it would be the precision
 // again.
