@@ -4,35 +4,24 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
-	"runtime"
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/clusterd/clusterd/internal/charset"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/files"
-	"github.com/clusterd/clusterd/internal/method"
-	"github.com/clusterd/clusterd/internal/printable"
 	"github.com/clusterd/clusterd/internal/quality/eval"
-	"github.com/clusterd/clusterd/internal/quality/report"
 )
 
 // evalFlags are what the command line of eval says.
 type evalFlags struct {
-	measureFlags
-	clusters, pairs  string
-	runs             []string
-	at               []float64
-	thresholds       bool
-	labels, positive string
-	sizes            []int
-	within, html     string
-	threads          int
+	runsFlags
+	clusters, pairs string
+	at              []float64
+	thresholds      bool
+	sizes           []int
+	within          string
 }
 
 func newEval() *cobra.Command {
@@ -67,28 +56,22 @@ func newEval() *cobra.Command {
 			return f.evaluate(cmd, names)
 		},
 	}
-	cmd.AddCommand(newEvalPaper(), newEvalTune())
+	cmd.AddCommand(newEvalPaper(), newEvalSpam(), newEvalTune())
 	f.add(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&f.clusters, "clusters", "", "truth: `FILE` of ids and clusters")
 	flags.StringVar(&f.pairs, "truth", "", "truth: `FILE` of pairs of ids and their similarity")
-	flags.StringArrayVar(&f.runs, "run", nil,
-		"measure `METHOD[,KEY=VALUE]...`; may be repeated (default: every method as configured)")
 	flags.Float64SliceVar(&f.at, "at", []float64{.5, .8, .9},
 		"report the recall of pairs of these `SIMILARITIES`")
 	flags.BoolVar(&f.thresholds, "thresholds", false, "try other thresholds, too; --html does")
 	flags.StringVar(&f.labels, "labels", "",
 		"`FIELD` of an article that is its label (default: label, if there is no truth)")
 	flags.StringVar(&f.positive, "positive", "",
-		"`LABEL`, such as spam, that the size of a cluster is to tell from the others")
+		"`LABEL`, such as spam, that the size of a cluster is to tell, and that a moderator looks for")
 	flags.IntSliceVar(&f.sizes, "sizes", []int{2, 3, 5, 10, 20, 50, 100},
 		"cluster `SIZES` that count as a signal for it")
 	flags.StringVar(&f.within, "within", "0s",
 		"`DURATION` of event time in which so many must arrive, such as 3d; 0s is any")
-	flags.StringVar(&f.html, "html", "",
-		"write a report with plots to `FILE`, which needs nothing beside it")
-	flags.IntVar(&f.threads, "threads", 0,
-		"make fingerprints with so many `THREADS` (default: one a processor)")
 	// What pflag makes of the numbers is hard to read.
 	flags.Lookup("at").DefValue = "[.5,.8,.9]"
 	return cmd
@@ -100,66 +83,32 @@ func (f *evalFlags) check() error {
 	if f.labels == "" && (f.positive != "" || !truth) {
 		f.labels = "label"
 	}
-	if f.threads == 0 {
-		f.threads = runtime.GOMAXPROCS(0)
-	}
 	outside := func(v float64) bool { return !(v >= 0 && v <= 1) }
 	switch {
 	case f.thresholds && !truth:
 		return usageError{errors.New("--thresholds needs --clusters or --truth")}
-	case f.threads < 0:
-		return usageError{errors.New("--threads: less than 0")}
 	case slices.ContainsFunc(f.at, outside):
 		return usageError{errors.New("--at: a similarity is from 0 to 1")}
 	case slices.ContainsFunc(f.sizes, func(n int) bool { return n < 1 }):
 		return usageError{errors.New("--sizes: a cluster has at least 1 member")}
 	}
-	return nil
+	return f.runsFlags.check()
 }
 
 func (f *evalFlags) evaluate(cmd *cobra.Command, names []string) error {
-	c, err := config.Load(f.config)
-	if err != nil {
-		return err
-	}
 	window := config.Default()
 	if err := window.Set("cluster.window", f.within); err != nil { // written and bounded like this one
 		return usageError{fmt.Errorf("--within: %w", err)}
-	}
-	if len(f.runs) == 0 {
-		f.runs = method.Names()
-	}
-	variants, err := parseVariants(c, f.runs)
-	if err != nil {
-		return err
 	}
 	truth, err := f.truth()
 	if err != nil {
 		return err
 	}
-	docs, err := readDocuments(cmd, c, names, f.labels)
-	if err == nil {
-		err = f.checkLabels(docs)
-	}
-	if err != nil {
-		return err
-	}
-	bar := newBar(cmd.ErrOrStderr(), int64(len(docs)*len(variants)), "measuring")
-	result, err := eval.Evaluate(cmd.Context(), docs, variants, eval.Options{
-		Truth: truth, At: f.at, Labels: f.labels != "", Positive: f.positive, Sizes: f.sizes,
-		Within: window.Cluster.Window, Curves: truth != nil && (f.thresholds || f.html != ""),
-		Threads: f.threads, Now: time.Now(),
-		Progress: func(variant string, n int) {
-			bar.Describe(printable.Text(variant))
-			_ = bar.Add(n)
-		},
+	return f.runsFlags.evaluate(cmd, names, eval.Options{
+		Truth: truth, At: f.at, Labels: f.labels != "", Sizes: f.sizes,
+		Within: window.Cluster.Window, Parts: streamParts,
+		Curves: truth != nil && (f.thresholds || f.html != ""),
 	})
-	_ = bar.Clear()
-	r := report.Report{Report: result}
-	if err == nil && f.html != "" {
-		err = f.writeHTML(r, names)
-	}
-	return f.write(cmd, r, err)
 }
 
 // truth returns the truth that the flags name, nil where they name none.
@@ -184,36 +133,4 @@ func (f *evalFlags) truth() (*eval.Truth, error) {
 		return nil, nil
 	}
 	return eval.ReadTruth(readers[0], readers[1])
-}
-
-func (f *evalFlags) checkLabels(docs []eval.Document) error {
-	labelled := func(d eval.Document) bool { return d.Label != "" }
-	positive := func(d eval.Document) bool { return d.Label == f.positive }
-	switch {
-	case f.labels != "" && !slices.ContainsFunc(docs, labelled):
-		return fmt.Errorf("no document has a label in field %s; name a truth with --clusters or "+
-			"--truth, or the field with --labels", f.labels)
-	case f.positive != "" && !slices.ContainsFunc(docs, positive):
-		return fmt.Errorf("no document has the label %q in field %s", f.positive, f.labels)
-	}
-	return nil
-}
-
-func (f *evalFlags) writeHTML(r report.Report, names []string) error {
-	bases := make([]string, len(names))
-	for i, name := range names {
-		bases[i] = filepath.Base(name)
-	}
-	page, err := r.HTML(report.Caption{
-		Name: strings.Join(bases, ", "), Version: version(), Made: time.Now(),
-		Machine: fmt.Sprintf("%s, %s/%s, %d processors",
-			runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU()),
-	})
-	if err == nil {
-		err = os.WriteFile(f.html, page, 0o666)
-	}
-	if err != nil {
-		return fmt.Errorf("--html: %w", err)
-	}
-	return nil
 }

@@ -115,7 +115,10 @@ func TestEval(t *testing.T) {
 				"@articles.jsonl", "--run", "exact", "--positive", "copy", "--sizes", "2,4", "--within",
 				"1d1h",
 			},
-			[]string{"In a cluster of so many as a sign of copy within 25h: exact", "≥ 2", "≥ 4"},
+			[]string{
+				"In a cluster of so many as a sign of copy within 25h: exact", "≥ 2", "≥ 4",
+				"A moderator who labels a cluster at its first copy",
+			},
 			[]string{"≥ 5"},
 		},
 	} {

@@ -21,7 +21,7 @@ import (
 func TestHelp(t *testing.T) {
 	for _, verb := range []string{
 		"", "run", "demo", "cluster", "compare", "eval", "eval paper",
-		"eval tune", "idf", "audit", "lint", "config", "version",
+		"eval spam", "eval tune", "idf", "audit", "lint", "config", "version",
 	} {
 		t.Run("clusterd "+verb, func(t *testing.T) {
 			args := append(strings.Fields(verb), "--help")
@@ -54,6 +54,7 @@ func TestUsageErrors(t *testing.T) {
 		"cluster --distnace 3 x":     "unknown flag: --distnace: did you mean --distance?",
 		"eval --treshold x":          "unknown flag: --treshold: did you mean --thresholds?",
 		"eval tune --smaple 3 x":     "unknown flag: --smaple: did you mean --sample?",
+		"eval spam --postive x":      "unknown flag: --postive: did you mean --positive?",
 		"run -x":                     "unknown shorthand flag: 'x' in -x",
 		"--versoin":                  "unknown flag: --versoin: did you mean --version?",
 		"\x1b[31m\u202e":             `unknown command or argument "\x1b[31m\u202e"`,
@@ -101,7 +102,7 @@ func verb(args string) string {
 	path := "clusterd"
 	for word := range strings.FieldsSeq(args) {
 		if !slices.Contains([]string{
-			"run", "demo", "cluster", "eval", "tune", "lint", "config",
+			"run", "demo", "cluster", "eval", "spam", "tune", "lint", "config",
 			"version", "completion", "bash",
 		}, word) {
 			break

@@ -23,6 +23,7 @@ type Options struct {
 	Positive string        // the label that cluster sizes are to find, such as spam; empty: none
 	Sizes    []int         // that count as a signal for it
 	Within   time.Duration // of event time in which that many arrive; 0 is any
+	Parts    int           // of the stream, by which a moderator's work on it is told; 0: not at all
 
 	Curves  bool // whether other thresholds are tried; needs a truth
 	Threads int  // that make fingerprints, at least 1
@@ -50,14 +51,15 @@ type Report struct {
 
 // A Run is what was measured of one variant.
 type Run struct {
-	Name      string   `json:"name"`
-	Identity  string   `json:"identity"` // of the method, see [method.Method]
-	Threshold float64  `json:"bound"`    // largest distance from a centre, in the method's measure
-	Cost      Cost     `json:"cost"`
-	Scores    *Scores  `json:"scores,omitempty"`
-	Purity    *Purity  `json:"purity,omitempty"`
-	Signals   []Signal `json:"signals,omitempty"`
-	Curve     *Curve   `json:"curve,omitempty"`
+	Name       string      `json:"name"`
+	Identity   string      `json:"identity"` // of the method, see [method.Method]
+	Threshold  float64     `json:"bound"`    // largest distance from a centre, in the method's measure
+	Cost       Cost        `json:"cost"`
+	Scores     *Scores     `json:"scores,omitempty"`
+	Purity     *Purity     `json:"purity,omitempty"`
+	Signals    []Signal    `json:"signals,omitempty"`
+	Moderation *Moderation `json:"moderation,omitempty"`
+	Curve      *Curve      `json:"curve,omitempty"`
 }
 
 // Evaluate measures the variants, one after the other. The error is that of a variant that cannot
@@ -136,6 +138,10 @@ func evaluate(ctx context.Context, docs []Document, v Variant, o Options) (Run, 
 	}
 	if o.Positive != "" {
 		run.Signals = Signals(docs, c.Clustering, o)
+	}
+	if o.Positive != "" && o.Parts > 0 {
+		moderation := Moderate(docs, c.Clustering, o.Positive, o.Parts)
+		run.Moderation = &moderation
 	}
 	if o.Curves && o.Truth != nil {
 		if run.Curve, err = sweep(ctx, m, unitOf(v.Config.Fingerprint.Method), docs, p, pass,

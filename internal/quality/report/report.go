@@ -76,7 +76,12 @@ func (r Report) sections() (sections []section, err error) {
 	if purity := r.purityTable(); len(purity.Rows) > 0 {
 		add(section{Title: "Labels", Tables: []table{purity}})
 	}
-	if r.Positive != "" && len(r.Runs) > 0 {
+	if len(r.Runs) > 0 && r.Runs[0].Moderation != nil {
+		add(section{
+			Title: "A moderator's work on " + r.Positive, Tables: []table{r.moderationTable()},
+		}, r.caughtOverTime)
+	}
+	if len(r.Runs) > 0 && len(r.Runs[0].Signals) > 0 {
 		figures, failed := r.signalFigures()
 		if failed != nil {
 			return nil, failed

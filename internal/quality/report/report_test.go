@@ -64,8 +64,8 @@ func TestWriteTable(t *testing.T) {
 		variant(t, "expiring", "fingerprint.method=minhash", "cluster.similarity=.9",
 			"cluster.window=5m"),
 	}, eval.Options{
-		Truth: truth, At: []float64{.8}, Labels: true, Positive: "spam", Sizes: []int{2, 5},
-		Within: time.Hour,
+		Truth: truth, At: []float64{.8}, Labels: true, Positive: "copy", Sizes: []int{2, 5},
+		Within: time.Hour, Parts: 4,
 		Curves: true, Threads: 2, Now: now(),
 	})
 	if err != nil {
@@ -95,7 +95,7 @@ func TestHTML(t *testing.T) {
 	}, eval.Options{Truth: truth, At: []float64{.5}, Labels: true, Positive: "spam", Sizes: []int{
 		2,
 		3,
-	}, Curves: true, Threads: 1, Now: now()})
+	}, Parts: 30, Curves: true, Threads: 1, Now: now()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,9 +139,9 @@ func TestHTML(t *testing.T) {
 			checkPlot(t, n)
 		}
 	}
-	// Two plots of all, two of spam, two of minhash, and of exact, which has one threshold, the
+	// Two plots of all, three of spam, two of minhash, and of exact, which has one threshold, the
 	// distances.
-	if counts["svg"] != 7 || counts["figure"] != 7 ||
+	if counts["svg"] != 8 || counts["figure"] != 8 ||
 		counts["script"]+counts["link"]+counts["img"]+counts["image"]+counts["iframe"] != 0 {
 		t.Errorf("elements: %v", counts)
 	}

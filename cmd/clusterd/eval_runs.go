@@ -1,0 +1,118 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/method"
+	"github.com/clusterd/clusterd/internal/printable"
+	"github.com/clusterd/clusterd/internal/quality/eval"
+	"github.com/clusterd/clusterd/internal/quality/report"
+)
+
+// runsFlags are what eval and eval spam have in common: both measure runs on labelled documents.
+type runsFlags struct {
+	measureFlags
+	runs             []string
+	labels, positive string
+	html             string
+	threads          int
+}
+
+func (f *runsFlags) add(cmd *cobra.Command) {
+	f.measureFlags.add(cmd)
+	flags := cmd.Flags()
+	flags.StringArrayVar(&f.runs, "run", nil,
+		"measure `METHOD[,KEY=VALUE]...`; may be repeated (default: every method as configured)")
+	flags.StringVar(&f.html, "html", "",
+		"write a report with plots to `FILE`, which needs nothing beside it")
+	flags.IntVar(&f.threads, "threads", 0,
+		"make fingerprints with so many `THREADS` (default: one a processor)")
+}
+
+// check completes what the command line says, or finds it wrong.
+func (f *runsFlags) check() error {
+	if f.threads < 0 {
+		return usageError{errors.New("--threads: less than 0")}
+	}
+	if f.threads == 0 {
+		f.threads = runtime.GOMAXPROCS(0)
+	}
+	if len(f.runs) == 0 {
+		f.runs = method.Names()
+	}
+	return nil
+}
+
+// evaluate measures the files by the options, which the flags complete, and writes the report.
+func (f *runsFlags) evaluate(cmd *cobra.Command, names []string, o eval.Options) error {
+	c, err := config.Load(f.config)
+	if err != nil {
+		return err
+	}
+	variants, err := parseVariants(c, f.runs)
+	if err != nil {
+		return err
+	}
+	docs, err := readDocuments(cmd, c, names, f.labels)
+	if err == nil {
+		err = f.checkLabels(docs)
+	}
+	if err != nil {
+		return err
+	}
+	bar := newBar(cmd.ErrOrStderr(), int64(len(docs)*len(variants)), "measuring")
+	o.Positive, o.Threads, o.Now = f.positive, f.threads, time.Now()
+	o.Progress = func(variant string, n int) {
+		bar.Describe(printable.Text(variant))
+		_ = bar.Add(n)
+	}
+	result, err := eval.Evaluate(cmd.Context(), docs, variants, o)
+	_ = bar.Clear()
+	r := report.Report{Report: result}
+	if err == nil && f.html != "" {
+		err = f.writeHTML(r, names)
+	}
+	return f.write(cmd, r, err)
+}
+
+func (f *runsFlags) checkLabels(docs []eval.Document) error {
+	labelled := func(d eval.Document) bool { return d.Label != "" }
+	positive := func(d eval.Document) bool { return d.Label == f.positive }
+	switch {
+	case f.labels != "" && !slices.ContainsFunc(docs, labelled):
+		return fmt.Errorf("no document has a label in field %s; name the field with --labels, or, for "+
+			"eval, a truth with --clusters or --truth", f.labels)
+	case f.positive != "" && !slices.ContainsFunc(docs, positive):
+		return fmt.Errorf("no document has the label %q in field %s", f.positive, f.labels)
+	}
+	return nil
+}
+
+func (f *runsFlags) writeHTML(r report.Report, names []string) error {
+	bases := make([]string, len(names))
+	for i, name := range names {
+		bases[i] = filepath.Base(name)
+	}
+	page, err := r.HTML(report.Caption{
+		Name: strings.Join(bases, ", "), Version: version(), Made: time.Now(),
+		Machine: fmt.Sprintf("%s, %s/%s, %d processors",
+			runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU()),
+	})
+	if err == nil {
+		err = os.WriteFile(f.html, page, 0o666)
+	}
+	if err != nil {
+		return fmt.Errorf("--html: %w", err)
+	}
+	return nil
+}
