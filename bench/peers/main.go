@@ -3,7 +3,7 @@
 // takes, the ratio of the two, and, where the truth is known, how right it is.
 //
 //	python3 -m venv venv && venv/bin/pip install -r bench/peers/requirements.txt
-//	go run ./bench/peers -python venv/bin/python -score score.py FILE.jsonl.gz ...
+//	go run ./bench/peers -python venv/bin/python -score score_expanded.py FILE.jsonl.gz ...
 //
 // A file has {"id", "title", "content"} a line. The score is that of a program which is called with
 // the file's name without .jsonl.gz, and a file of {"id", "cluster"} a line; it prints pairs

@@ -25,7 +25,7 @@ type runsFlags struct {
 	runs             []string
 	labels, positive string
 	html             string
-	threads          int
+	threads, minBody int
 }
 
 func (f *runsFlags) add(cmd *cobra.Command) {
@@ -33,6 +33,9 @@ func (f *runsFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.runs, "run", nil,
 		"measure `METHOD[,KEY=VALUE]...`; may be repeated (default: every method as configured)")
+	flags.IntVar(&f.minBody, "min-body", 0,
+		"leave documents of fewer than `N` characters of content, cleaned, out of all measures but "+
+			"cost;\nthey are clustered all the same, as a stream has them")
 	flags.StringVar(&f.html, "html", "",
 		"write a report with plots to `FILE`, which needs nothing beside it")
 	flags.IntVar(&f.threads, "threads", 0,
@@ -41,8 +44,11 @@ func (f *runsFlags) add(cmd *cobra.Command) {
 
 // check completes what the command line says, or finds it wrong.
 func (f *runsFlags) check() error {
-	if f.threads < 0 {
+	switch {
+	case f.threads < 0:
 		return usageError{errors.New("--threads: less than 0")}
+	case f.minBody < 0:
+		return usageError{errors.New("--min-body: less than 0")}
 	}
 	if f.threads == 0 {
 		f.threads = runtime.GOMAXPROCS(0)
@@ -66,6 +72,9 @@ func (f *runsFlags) evaluate(cmd *cobra.Command, names []string, o eval.Options)
 	docs, err := readDocuments(cmd, c, names, f.labels)
 	if err == nil {
 		err = f.checkLabels(docs)
+	}
+	if err == nil {
+		err = f.leaveOut(c, docs)
 	}
 	if err != nil {
 		return err
@@ -94,6 +103,19 @@ func (f *runsFlags) checkLabels(docs []eval.Document) error {
 			"eval, a truth with --clusters or --truth", f.labels)
 	case f.positive != "" && !slices.ContainsFunc(docs, positive):
 		return fmt.Errorf("no document has the label %q in field %s", f.positive, f.labels)
+	}
+	return nil
+}
+
+func (f *runsFlags) leaveOut(c config.Config, docs []eval.Document) error {
+	if f.minBody == 0 {
+		return nil
+	}
+	if err := eval.LeaveOut(c.Text, docs, f.minBody); err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(docs, func(d eval.Document) bool { return !d.LeftOut }) {
+		return fmt.Errorf("no document has %d characters: lower --min-body", f.minBody)
 	}
 	return nil
 }

@@ -54,6 +54,13 @@ Cost, with `
 		t.Errorf("got\n%swant\n%s", out, want)
 	}
 
+	// Of ten characters and more: not "!!!", which is no spam then.
+	out, err = command(t, newEvalSpam(), "", append(args, "--min-body", "10", file)...)
+	if err != nil || !strings.Contains(out, "; 1 of them too short to be measured; 3 of 5 labelled") ||
+		!strings.Contains(out, "2/3") {
+		t.Errorf("%v\n%s", err, out)
+	}
+
 	page := filepath.Join(t.TempDir(), "spam.html")
 	out, err = command(t, newEvalSpam(), "", append(args, "--html", page, "--format", "json", file)...)
 	var r eval.Report

@@ -179,6 +179,8 @@ func TestEvalErrors(t *testing.T) {
 		{"@articles.jsonl --at 80", true, "--at: a similarity is from 0 to 1"},
 		{"@articles.jsonl --sizes 0", true, "--sizes: a cluster has at least 1 member"},
 		{"@articles.jsonl --threads -1", true, "--threads: less than 0"},
+		{"@articles.jsonl --min-body -1", true, "--min-body: less than 0"},
+		{"@articles.jsonl --min-body 9999", false, "no document has 9999 characters: lower --min-body"},
 		{"@articles.jsonl --within -1h", true, "--within: "},
 		{"@articles.jsonl --run nothing", true, "--run nothing: "},
 		{"@articles.jsonl --run minhash,.8", true, `--run minhash,.8: ".8" is not KEY=VALUE`},

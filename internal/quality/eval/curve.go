@@ -140,7 +140,7 @@ func (b resolved) distances(m method.Method, made fingerprints) (same, other []f
 	first := make(map[int]int) // document of a member
 	for i, member := range b.member {
 		if _, known := first[member]; !known {
-			first[member] = i
+			first[member] = b.documents[i]
 		}
 	}
 	distance := func(x, y int) (float64, bool) {

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"time"
@@ -9,7 +10,9 @@ import (
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/files"
+	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/singlepass"
+	"github.com/clusterd/clusterd/internal/text"
 )
 
 // A Document is an article of which more may be known.
@@ -21,6 +24,8 @@ type Document struct {
 	// Rejected is set of a line that is no article although it has an id. Clusterd gives no
 	// result for it; a truth may know it all the same.
 	Rejected bool
+	// LeftOut is set of a document that is clustered, and counts in no measure, see [LeaveOut].
+	LeftOut bool
 }
 
 func (d *Document) characters() int {
@@ -64,6 +69,26 @@ func ReadDocuments(
 			skipped++
 		}
 	}
+}
+
+// LeaveOut leaves the documents out of all measures but cost whose content, cleaned as the settings
+// say, has fewer than so many characters: what is that short may be boilerplate alone. They are
+// clustered all the same, since a stream has them, too, and others may join them. Their labels are
+// taken away. A line that is no article stays, since its content is not known.
+func LeaveOut(c method.TextSettings, docs []Document, characters int) error {
+	cleaner, err := text.NewArticleCleaner(c.HTML, c.Extract)
+	if err != nil {
+		return err
+	}
+	var clean []byte
+	for i := range docs {
+		d := &docs[i]
+		clean = cleaner.AppendClean(clean[:0], "", d.Content)
+		if !d.Rejected && utf8.RuneCount(bytes.TrimSpace(clean)) < characters {
+			d.LeftOut, d.Label = true, ""
+		}
+	}
+	return nil
 }
 
 type documentReader struct {

@@ -11,6 +11,44 @@ import (
 	"github.com/clusterd/clusterd/internal/files"
 )
 
+// What counts is the content alone, without markup and white space around it.
+func TestLeaveOut(t *testing.T) {
+	docs := []Document{
+		{ID: "long", Content: "12345", Label: "ham"},
+		{ID: "short", Title: "with a long title", Content: "1234", Label: "ham"},
+		{ID: "Chinese", Content: "转载请注明", Label: "ham"},
+		{ID: "markup", Content: "<p class=notice>1234</p>", Label: "ham"},
+		{ID: "white space", Content: "  1234\n\n", Label: "ham"},
+		{ID: "unknown", Rejected: true, Label: "ham"},
+	}
+	if err := LeaveOut(config.Default().Text, docs, 5); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []bool{false, true, false, true, true, false} {
+		if docs[i].LeftOut != want || (docs[i].Label == "") != want {
+			t.Errorf("%s: left out %v, label %q", docs[i].ID, docs[i].LeftOut, docs[i].Label)
+		}
+	}
+}
+
+// A document that is left out founds a cluster, which others join, and is no member of it in any
+// measure: scores are those of the other documents alone.
+func TestScoreWithoutWhatIsLeftOut(t *testing.T) {
+	docs := documents("x", "a", "b", "c", "d")
+	docs[0].LeftOut = true
+	truth := mustTruth(t, "x\t1\na\t1\nc\t2\nd\t2\n", "x\ta\t1\nx\tb\t.6\n")
+	got := truth.Score(docs, Clustering{0, 0, 0, 3, Unclustered}, []float64{.5})
+	// a is a copy of x, so that it is half the same as b.
+	want := "docs 4 missing 0 clusters 3 true 3 | B3 P 0.750 R 0.750 F1 0.750 | pairs P 0.000 P50 " +
+		"1.000 R 0.000 (0/1/1) | wrong/1000 0.00"
+	if got.String() != want {
+		t.Errorf("\n got %s\nwant %s", got, want)
+	}
+	if diff := cmp.Diff([]Level{{.5, 1, 1}}, got.Levels); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestRead(t *testing.T) {
 	for _, test := range []struct {
 		name    string

@@ -37,8 +37,9 @@ type Options struct {
 // A Report is what was measured.
 type Report struct {
 	Documents  int     `json:"documents"`
-	Rejected   int     `json:"rejected"`   // of these, those that are no articles
-	Characters float64 `json:"characters"` // of title and content, the mean
+	Rejected   int     `json:"rejected"`           // of these, those that are no articles
+	LeftOut    int     `json:"left_out,omitempty"` // of these, those that no measure counts
+	Characters float64 `json:"characters"`         // of title and content, the mean
 	Truth      string  `json:"truth,omitempty"`
 	Pairs      int     `json:"truth_pairs,omitempty"` // of known documents
 	Labelled   int     `json:"labelled,omitempty"`
@@ -90,6 +91,9 @@ func describe(docs []Document, o Options) Report {
 		characters += d.characters()
 		if d.Rejected {
 			r.Rejected++
+		}
+		if d.LeftOut {
+			r.LeftOut++
 		}
 		if d.Label != "" {
 			r.Labelled++

@@ -3,27 +3,31 @@ package eval
 // A resolved truth speaks of members, the different ids of documents, by number, and of sets of
 // members that are exact copies of one another.
 type resolved struct {
-	member []int              // of each document
-	group  []int              // the true cluster of each member
-	pairs  map[[2]int]float64 // Jaccard, of a lower and a higher member, as the truth lists them
-	copies []int              // the set of each member
-	sizes  map[int]int        // of the sets
+	documents []int              // that are not left out
+	member    []int              // of each of these
+	group     []int              // the true cluster of each member
+	pairs     map[[2]int]float64 // Jaccard, of a lower and a higher member, as the truth lists them
+	copies    []int              // the set of each member
+	sizes     map[int]int        // of the sets
 	// similar is the highest Jaccard that the truth lists for a member of a lower and one of a higher
 	// set.
 	similar map[[2]int]float64
 }
 
 func (t *Truth) resolve(docs []Document) resolved {
-	b := resolved{member: make([]int, len(docs)), pairs: make(map[[2]int]float64)}
+	b := resolved{pairs: make(map[[2]int]float64)}
 	members := make(map[string]int)
 	for i := range docs {
+		if docs[i].LeftOut {
+			continue
+		}
 		m, known := members[docs[i].ID]
 		if !known {
 			m = len(members)
 			members[docs[i].ID] = m
 			b.group = append(b.group, m)
 		}
-		b.member[i] = m
+		b.documents, b.member = append(b.documents, i), append(b.member, m)
 	}
 	names := make(map[string]int)
 	for _, row := range t.clusters {

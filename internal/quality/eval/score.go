@@ -129,12 +129,12 @@ func membersOf(b resolved, c Clustering) (found []int, has []bool) {
 		found[m] = len(c) + m
 	}
 	for i, m := range b.member {
-		switch {
-		case c[i] == Missing:
-		case c[i] == Unclustered:
+		switch cluster := c[b.documents[i]]; cluster {
+		case Missing:
+		case Unclustered:
 			found[m], has[m] = len(c)+m, true
 		default:
-			found[m], has[m] = c[i], true
+			found[m], has[m] = cluster, true
 		}
 	}
 	return found, has

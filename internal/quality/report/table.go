@@ -193,6 +193,9 @@ func (r Report) about() string {
 	if r.Rejected > 0 {
 		parts = append(parts, count(r.Rejected)+" of them no articles")
 	}
+	if r.LeftOut > 0 {
+		parts = append(parts, count(r.LeftOut)+" of them too short to be measured")
+	}
 	if r.Truth != "" {
 		parts = append(parts, "truth: "+r.Truth)
 	}
