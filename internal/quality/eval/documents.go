@@ -76,7 +76,7 @@ func ReadDocuments(
 // clustered all the same, since a stream has them, too, and others may join them. Their labels are
 // taken away. A line that is no article stays, since its content is not known.
 func LeaveOut(c method.TextSettings, docs []Document, characters int) error {
-	cleaner, err := text.NewArticleCleaner(c.HTML, c.Extract)
+	cleaner, err := text.NewCleaner(text.CleanOptions{HTML: c.HTML, Extract: c.Extract})
 	if err != nil {
 		return err
 	}
