@@ -59,10 +59,11 @@ func (s *simple) assign(
 	m method.Method, f singlepass.Fingerprint, at int64,
 ) (nearest int, distance float64, joined bool) {
 	s.now = max(s.now, at)
-	distance = m.Threshold()
 	for i, c := range s.members {
 		live := s.window == 0 || s.now-c.last <= s.window
-		if d := m.Distance(f, c.fingerprint); live && (d < distance || d == distance && !joined) {
+		d := m.Distance(f, c.fingerprint)
+		same := d <= m.Threshold() || method.Contained(m, f, c.fingerprint)
+		if live && same && (!joined || d < distance) {
 			nearest, distance, joined = i, d, true
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/clusterd/clusterd/internal/audit/model"
 	"github.com/clusterd/clusterd/internal/audit/report"
 	"github.com/clusterd/clusterd/internal/audit/wire"
+	"github.com/clusterd/clusterd/internal/config"
 )
 
 // replayAll feeds the model with the articles of each space, in the recorded order.
@@ -161,10 +162,17 @@ func (r *replay) assign(position int64, row resultRow) (number int, err error) {
 	c := r.model.Cluster(number)
 	want := outcome{c.Founder, distance, joined, c.Size, c.Representative}
 	got := outcome{article.Cluster, article.Distance, article.Joined, row.Size, row.Representative}
-	switch threshold := r.expected.Threshold(); {
-	case joined && distance > threshold:
+	mayJoin := true
+	if joined {
+		if mayJoin, err = r.mayJoin(article.Fingerprint, c.Fingerprint, distance); err != nil {
+			return 0, err
+		}
+	}
+	switch {
+	case !mayJoin:
 		r.rule.Violate(at,
-			fmt.Sprintf("at most %v from the founder %s", threshold, c.Founder.In(r.cut.Input.Topic)),
+			fmt.Sprintf("at most %v from the founder %s", r.expected.Threshold(),
+				c.Founder.In(r.cut.Input.Topic)),
 			r.describe(got)+fmt.Sprintf(", and it is %v from it", distance))
 	case want != got:
 		expected, found := r.describe(want), r.describe(got)
@@ -184,6 +192,25 @@ func (r *replay) assign(position int64, row resultRow) (number int, err error) {
 		r.records[number].due = position
 	}
 	return number, nil
+}
+
+// mayJoin reports whether an article at this distance from a founder may join its cluster: it is
+// within the threshold, or the one contains the other. Where the fingerprints are not known, what
+// cluster.containment would make of them is not known either, and the result is believed.
+func (r *replay) mayJoin(
+	member, founder model.Fingerprint, distance float64,
+) (ok bool, err error) {
+	if distance <= r.expected.Threshold() {
+		return true, nil
+	}
+	contained, known, err := r.expected.Contained(member, founder)
+	return contained || !known && r.containment(), err
+}
+
+// containment reports whether articles may be the same by containment.
+func (a *audit) containment() bool {
+	return a.config.Cluster.Containment > 0 &&
+		config.Unused("cluster.containment", a.config.Fingerprint.Method) == ""
 }
 
 func (r *replay) describe(o outcome) string {

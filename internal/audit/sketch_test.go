@@ -11,6 +11,61 @@ import (
 	"github.com/clusterd/clusterd/internal/method"
 )
 
+// A copy that was cut may join by cluster.containment, and by that alone.
+func TestContained(t *testing.T) {
+	t.Parallel()
+	cut := func(it item) string {
+		words := strings.Fields(prose(item{fingerprint: it.fingerprint &^ 0xff}))
+		return strings.Join(words[it.fingerprint&0xff:], " ")
+	}
+	tale := []item{
+		{0, 0x100, 0, ""}, // new
+		{1, 0x200, 1, ""}, // new
+		{0, 0x124, 2, ""}, // the first without 36 of its 120 words
+		{1, 0x20c, 3, ""}, // the second without 12 of them
+	}
+	for _, name := range []string{"minhash", "shingle"} {
+		for _, test := range []struct {
+			audited float64 // cluster.containment of the audit
+			want    []string
+		}{
+			{.9, nil},
+			{0, []string{"I3 article-clusters/0/1"}},
+		} {
+			// The fingerprints are those of this setting in either case.
+			of := config.Default()
+			of.Fingerprint.Method, of.Cluster.Containment = name, .9
+			of.Cluster.Similarity = .8
+			m, err := method.New(of.MethodSettings())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if name == "minhash" && test.audited == 0 {
+				continue // has other sketches, and would find all to be wrong
+			}
+			t.Run(fmt.Sprint(name, test.audited), func(t *testing.T) {
+				t.Parallel()
+				s := newStage(t, func(c *config.Config) { c.Fingerprint.Method, c.Cluster = name, of.Cluster })
+				s.use(m, cut)
+				s.title = "A story"
+				s.cluster(tale, s.input(tale))
+				s.config.Cluster.Containment = test.audited
+				if s.method, err = method.New(s.config.MethodSettings()); err != nil {
+					t.Fatal(err)
+				}
+				s.write()
+				found := s.audit(Options{})
+				if got := firsts(found); !slices.Equal(got, test.want) {
+					t.Errorf("found:\n%s\nwant %q", strings.Join(violations(found), "\n"), test.want)
+				}
+				if n := found.Counts; n.New != 2 || n.Joined != 2 {
+					t.Errorf("%d new, %d joined; want 2 of each", n.New, n.Joined)
+				}
+			})
+		}
+	}
+}
+
 // prose returns the text of a story, by the bits above the lowest 8; these say how many of its
 // words are others.
 func prose(it item) string {

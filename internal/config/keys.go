@@ -24,6 +24,7 @@ func (c *Config) keys() []table.Key {
 		sketchKeys(&c.Fingerprint),
 		pinyinKeys(&c.Fingerprint.Pinyin),
 		c.Cluster.keys(),
+		c.Cluster.containmentKeys(),
 		contactKeys(&c.Contacts),
 		c.Batch.keys(),
 		c.State.keys(),

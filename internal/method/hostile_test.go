@@ -194,12 +194,16 @@ func hostile() []hostileInput {
 	return inputs
 }
 
-// hostileConfig returns a method with its defaults, or the settings of configs/comments.yaml.
+// hostileConfig returns a method with its defaults, the settings of configs/comments.yaml, or
+// minhash with containment.
 func hostileConfig(name string) config.Config {
 	c := config.Default()
 	c.Fingerprint.Method = name
 	if name == "comments" {
 		c.Fingerprint.Method, c.Fingerprint.Shingle.Size, c.Cluster.Similarity = "minhash", 3, .7
+	}
+	if name == "containment" {
+		c.Fingerprint.Method, c.Cluster.Containment = "minhash", .9
 	}
 	return c
 }
@@ -216,6 +220,9 @@ func TestHostileCandidates(t *testing.T) {
 		{"minhash", "head of 0.7, random tail", 200},
 		{"minhash", "three words for a third of the places", 400},
 		{"comments", "head of 0.7, random tail", 250},
+		{"containment", "head of 0.7, random tail", 200},
+		{"containment", "three words for a third of the places", 450},
+		{"containment", "a subset of 100 words", 400},
 		{"simhash+verify", "40 words in other orders", 1200},
 		{"simhash+verify", "40 words in other orders, one changed", 1800},
 	} {
@@ -224,8 +231,8 @@ func TestHostileCandidates(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m := methods[test.method]
-			if test.method == "comments" {
+			m, ok := methods[test.method]
+			if !ok {
 				if m, err = method.New(hostileConfig(test.method).MethodSettings()); err != nil {
 					t.Fatal(err)
 				}
@@ -258,7 +265,9 @@ func TestHostileCandidates(t *testing.T) {
 // twenty changed; recall is the share that joined a cluster. With a window, half of all texts have
 // expired by then.
 func BenchmarkHostile(b *testing.B) {
-	for _, name := range []string{"minhash", "comments", "simhash+verify", "simhash", "shingle"} {
+	for _, name := range []string{
+		"minhash", "comments", "containment", "simhash+verify", "simhash", "shingle",
+	} {
 		m, err := method.New(hostileConfig(name).MethodSettings())
 		if err != nil {
 			b.Fatal(err)

@@ -33,9 +33,22 @@ type Method interface {
 	// Check returns what is wrong with a fingerprint that was read from outside, nil for nothing:
 	// the methods and indexes may fail, even panic, on one that this method cannot have made.
 	Check(f singlepass.Fingerprint) error
-	// NewIndex returns an empty index of centres at up to this distance; the error says
-	// which are allowed.
+	// NewIndex returns an empty index of centres at up to this distance, and of those that are
+	// [Contained]; the error says which distances are allowed.
 	NewIndex(threshold float64) (singlepass.Index, error)
+}
+
+// Contained reports whether a method takes two articles as the same because the one contains the
+// other, by cluster.containment. Their distance may then be above the threshold. An index of such a
+// method finds the nearest of the centres that are within the threshold or contained.
+func Contained(m Method, a, b singlepass.Fingerprint) bool {
+	if keyed, ok := m.(secretMethod); ok {
+		m = keyed.Method
+	}
+	c, ok := m.(interface {
+		Contained(a, b singlepass.Fingerprint) bool
+	})
+	return ok && c.Contained(a, b)
 }
 
 // New returns the method that the settings name. The first call of a method that takes

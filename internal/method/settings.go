@@ -80,4 +80,5 @@ type ThresholdSettings struct {
 	Similarity       float64 // of methods that have one: the minimum, .01 to 1; 0 is the method's own
 	Recall           float64 // minhash: .5 to 1
 	Index            string  // btree, mih or auto
+	Containment      float64 // minhash, shingle: the minimum, 0 to 1; 0 is off
 }

@@ -66,13 +66,14 @@ func Specs() []Spec {
 			Thresholds: []Threshold{similarity},
 			Keys: []string{
 				"fingerprint.shingle", "fingerprint.signature", "fingerprint.hashes", "cluster.recall",
+				"cluster.containment",
 			},
 			newMethod: newMinHash,
 		},
 		{
 			Name:       "shingle",
 			Thresholds: []Threshold{similarity},
-			Keys:       []string{"fingerprint.shingle"},
+			Keys:       []string{"fingerprint.shingle", "cluster.containment"},
 			newMethod:  newShingle,
 		},
 		{

@@ -5,6 +5,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/method/exact"
 	"github.com/clusterd/clusterd/internal/method/idf"
+	"github.com/clusterd/clusterd/internal/method/jaccard"
 	"github.com/clusterd/clusterd/internal/method/keyedhash"
 	"github.com/clusterd/clusterd/internal/method/ksentence"
 	"github.com/clusterd/clusterd/internal/method/minhash"
@@ -59,7 +60,8 @@ func newMinHash(s Settings, key *keyedhash.Key) (Method, error) {
 	}
 	return minhash.New(minhash.Options{
 		Shingles: shingles, Signature: s.Fingerprint.Signature, Hashes: s.Fingerprint.Hashes,
-		Similarity: s.Threshold.Similarity, Recall: s.Threshold.Recall, Key: key,
+		Similarity: s.Threshold.Similarity, Recall: s.Threshold.Recall,
+		Containment: jaccard.Containment(s.Threshold.Containment), Key: key,
 	})
 }
 
@@ -69,7 +71,8 @@ func newShingle(s Settings, key *keyedhash.Key) (Method, error) {
 		return nil, err
 	}
 	return shingle.New(shingle.Options{
-		Shingles: shingles, Similarity: s.Threshold.Similarity, Key: key,
+		Shingles: shingles, Similarity: s.Threshold.Similarity,
+		Containment: jaccard.Containment(s.Threshold.Containment), Key: key,
 	})
 }
 

@@ -2,14 +2,14 @@ package singlepass
 
 import (
 	"iter"
+	"math"
 	"slices"
 	"sync/atomic"
 )
 
 // linear compares a query with every centre.
 type linear struct {
-	distance   func(a, b Fingerprint) float64
-	threshold  float64
+	near       func(a, b Fingerprint) (distance float64, ok bool)
 	centres    []Centre
 	candidates atomic.Uint64
 }
@@ -18,7 +18,16 @@ type linear struct {
 // It is the plain statement of what an [Index] answers, and fit for spaces of a few hundred
 // centres.
 func NewLinear(threshold float64, distance func(a, b Fingerprint) float64) Index {
-	return &linear{distance: distance, threshold: threshold}
+	return NewLinearOf(func(a, b Fingerprint) (float64, bool) {
+		d := distance(a, b)
+		return d, d <= threshold
+	})
+}
+
+// NewLinearOf does what NewLinear does where a distance is not all that decides: near also says
+// whether an article may join a centre.
+func NewLinearOf(near func(article, centre Fingerprint) (distance float64, ok bool)) Index {
+	return &linear{near: near}
 }
 
 func (l *linear) Insert(c Centre) { l.centres = append(l.centres, c) }
@@ -36,9 +45,11 @@ func (l *linear) Remove(c Centre) bool {
 }
 
 func (l *linear) Nearest(f Fingerprint, live func(Centre) bool) (Centre, float64, bool) {
-	best := NewNearest(l.threshold, live)
+	best := NewNearest(math.Inf(1), live)
 	for _, c := range l.centres {
-		best.Offer(c, c.Seq, l.distance(f, c.Fingerprint))
+		if d, ok := l.near(f, c.Fingerprint); ok {
+			best.Offer(c, c.Seq, d)
+		}
 	}
 	l.candidates.Add(uint64(len(l.centres)))
 	return best.Result()

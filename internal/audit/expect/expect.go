@@ -173,17 +173,37 @@ func (o *Outcomes) Of(source wire.Address) (row Outcome, ok bool, err error) {
 // Distance returns how far two fingerprints are apart, in the measure of the method. It is not
 // known where one of them is not.
 func (o *Outcomes) Distance(a, b model.Fingerprint) (distance float64, known bool, err error) {
-	if !a.Known || !b.Known {
-		return 0, false, nil
+	both, known, err := o.both(a, b)
+	if !known || err != nil {
+		return 0, false, err
 	}
-	var both [2]singlepass.Fingerprint
+	return o.method.Distance(both[0], both[1]), true, nil
+}
+
+// Contained reports whether articles are the same because the one contains the other. It is not
+// known where the fingerprint of one of them is not.
+func (o *Outcomes) Contained(a, b model.Fingerprint) (contained, known bool, err error) {
+	both, known, err := o.both(a, b)
+	if !known || err != nil {
+		return false, false, err
+	}
+	return method.Contained(o.method, both[0], both[1]), true, nil
+}
+
+// both returns two fingerprints with their sketches, where they are known.
+func (o *Outcomes) both(
+	a, b model.Fingerprint,
+) (both [2]singlepass.Fingerprint, known bool, err error) {
+	if !a.Known || !b.Known {
+		return both, false, nil
+	}
 	for i, f := range []model.Fingerprint{a, b} {
 		both[i].Hash = f.Hash
 		if both[i].Sketch, err = o.sketches.Get(f.Sketch.Ref); err != nil {
-			return 0, false, err
+			return both, false, err
 		}
 	}
-	return o.method.Distance(both[0], both[1]), true, nil
+	return both, true, nil
 }
 
 // An outcome is an Outcome with its sketch.

@@ -21,12 +21,21 @@ func MinSimilarity(configured, byDefault float64) (float64, error) {
 
 // A Comparer compares fingerprints whose sketches are sets: the rest of a method whose fingerprint
 // is the [Set] of what an article has.
-type Comparer struct{ minSimilarity float64 }
+type Comparer struct {
+	minSimilarity float64
+	containment   Containment
+}
 
 // NewComparer returns a Comparer to which articles are the same from a [MinSimilarity] on.
 func NewComparer(configured, byDefault float64) (Comparer, error) {
 	similarity, err := MinSimilarity(configured, byDefault)
-	return Comparer{similarity}, err
+	return Comparer{minSimilarity: similarity}, err
+}
+
+// WithContainment returns a Comparer to which articles are also the same by this rule.
+func (c Comparer) WithContainment(rule Containment) (Comparer, error) {
+	c.containment = rule
+	return c, rule.Check()
 }
 
 // Fingerprint returns the fingerprint of a set: the set is its sketch.
@@ -39,13 +48,17 @@ func (Comparer) Distance(a, b singlepass.Fingerprint) float64 {
 	return Distance(Set(a.Sketch), Set(b.Sketch))
 }
 
+// Contained reports whether the one of two articles contains the other, as [Containment] says.
+func (c Comparer) Contained(a, b singlepass.Fingerprint) bool {
+	return c.containment.Holds(c.Distance(a, b), Set(a.Sketch).Size(), Set(b.Sketch).Size())
+}
+
 // Threshold returns 1 less the minimum of the similarity.
 func (c Comparer) Threshold() float64 { return 1 - c.minSimilarity }
 
-// ThresholdSettings names the minimum of the similarity.
+// ThresholdSettings names the minimum of the similarity and, where it is used, of the containment.
 func (c Comparer) ThresholdSettings() string {
-	return fmt.Sprintf("similarity=%v",
-		c.minSimilarity)
+	return fmt.Sprintf("similarity=%v", c.minSimilarity) + c.containment.Setting()
 }
 
 // Check returns an error of a fingerprint whose sketch is no [Set], or whose hash is not that of
@@ -58,9 +71,9 @@ func (Comparer) Check(f singlepass.Fingerprint) error {
 }
 
 // NewIndex returns an empty index of centres at up to this distance, which must be at least 0 and
-// less than 1.
-func (Comparer) NewIndex(threshold float64) (singlepass.Index, error) {
-	index, err := NewIndex(threshold)
+// less than 1, and of those that contain the query or are contained in it.
+func (c Comparer) NewIndex(threshold float64) (singlepass.Index, error) {
+	index, err := NewIndex(threshold, c.containment)
 	if err != nil {
 		return nil, err // not a nil *Index
 	}

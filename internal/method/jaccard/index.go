@@ -27,6 +27,8 @@ import (
 // prefix, and some 100 more.
 type Index struct {
 	threshold  float64
+	rule       Containment
+	reach      float64 // how far an answer may be
 	order      order
 	learnAt    int               // at so many centres the order is learnt again
 	entries    []entry           // by slot
@@ -53,14 +55,16 @@ const (
 	learnLast  = learnFirst * learnEvery * learnEvery
 )
 
-// NewIndex returns an empty index that finds centres at up to this distance. It must be at
-// least 0 and less than 1.
-func NewIndex(threshold float64) (*Index, error) {
+// NewIndex returns an empty index that finds centres at up to this distance, which must be at least
+// 0 and less than 1, and those that are the same as the query by the rule.
+func NewIndex(threshold float64, rule Containment) (*Index, error) {
 	if !(threshold >= 0 && threshold < 1) {
 		return nil, fmt.Errorf("sets: distance %v: allowed is 0 to less than 1", threshold)
 	}
 	return &Index{
 		threshold: threshold,
+		rule:      rule,
+		reach:     rule.Reach(threshold),
 		learnAt:   learnFirst,
 		slots:     make(map[uint64]uint32),
 		postings:  newPostings(),
@@ -153,16 +157,16 @@ func (x *Index) post(slot uint32) {
 	}
 }
 
-// prefixOf appends the first hashes of a set, of which every set within the threshold has one
+// prefixOf appends the first hashes of a set, of which every set within reach has one
 // among its own, and returns the rank of the last, and how many hashes there are beyond.
 func (x *Index) prefixOf(dst []uint64, s Set) (prefix []uint64, last rank, rest int) {
 	n := s.Len()
 	if n == 0 {
 		return dst, rank{}, 0
 	}
-	// Such a set shares at least one hash, since the threshold is less than 1.
-	minShared := max(1, int((1-x.threshold)*float64(n))-1)
-	for minShared < n && distance(minShared, n) > x.threshold {
+	// Such a set shares at least one hash, since the reach is less than 1.
+	minShared := max(1, int((1-x.reach)*float64(n))-1)
+	for minShared < n && distance(minShared, n) > x.reach {
 		minShared++
 	}
 	prefix, last = x.order.first(dst, s, n-minShared+1)

@@ -22,16 +22,23 @@ func (x *Index) Nearest(
 	q.set = Set(f.Sketch)
 	q.prefix, q.last, q.rest = x.prefixOf(q.prefix[:0], q.set)
 	q.count(x)
-	best := singlepass.NewNearest(x.threshold, live)
+	best := singlepass.NewNearest(x.reach, live)
 	for _, slot := range q.slots {
 		e := &x.entries[slot]
 		if best.Beaten(e.Seq, q.minDistance(e, int(q.counts[slot]))) {
-			best.Offer(e.Centre, e.Seq, Distance(q.set, Set(e.Sketch)))
+			if d := Distance(q.set, Set(e.Sketch)); x.joins(q.set, Set(e.Sketch), d) {
+				best.Offer(e.Centre, e.Seq, d)
+			}
 		}
 	}
 	x.candidates.Add(uint64(len(q.slots)))
 	q.reset()
 	return best.Result()
+}
+
+// joins reports whether sets at this distance are the same.
+func (x *Index) joins(a, b Set, distance float64) bool {
+	return distance <= x.threshold || x.rule.Holds(distance, a.Size(), b.Size())
 }
 
 // count counts how many hashes of the prefix each centre has in its own.

@@ -78,6 +78,18 @@ func Distance(a, b Set) float64 {
 	return distance(shared, union)
 }
 
+// Size returns how many hashes the set has or, where it is a sample of a larger one, an estimate of
+// how many that had: its largest hash is at the share of all 64-bit numbers that the sample is of
+// the set.
+func (s Set) Size() int {
+	n := s.Len()
+	if n < Max {
+		return n
+	}
+	share := float64(s.at(n-1)) / (1 << 64)
+	return max(n, int(float64(n-1)/share))
+}
+
 // isSample reports whether the index of sets of these sizes is estimated.
 func isSample(a, b int) bool { return a == Max || b == Max }
 

@@ -1,6 +1,9 @@
 package minhash
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Recall returns the probability that two signatures share a band: that they agree in all rows of
 // at least one of the bands, if each of their components agrees with probability p. It is
@@ -20,16 +23,29 @@ func Recall(p float64, bands, rows int) float64 {
 // There are never more bands than components that may differ plus 1: then two similar signatures
 // must share a band (the pigeonhole principle), so recall is 1.
 func Bands(components int, threshold, recall float64) (bands, rows int) {
-	differ := mayDiffer(components, threshold)
-	p := float64(components-differ) / float64(components)
+	return bandsFor(components, target{threshold, recall})
+}
+
+// A target is the probability with which signatures of a similarity are to share a band.
+type target struct{ similarity, recall float64 }
+
+// bandsFor returns what Bands does, for several targets.
+func bandsFor(components int, targets ...target) (bands, rows int) {
 	for rows = components; ; rows-- {
 		for bands = 1; bands*rows <= components; bands++ {
-			// A recall that is 1 by rounding alone does not count as 1.
-			if bands > differ || recall < 1 && Recall(p, bands, rows) >= recall {
+			missed := func(t target) bool { return !t.isReached(components, bands, rows) }
+			if !slices.ContainsFunc(targets, missed) {
 				return bands, rows
 			}
 		}
 	}
+}
+
+func (t target) isReached(components, bands, rows int) bool {
+	differ := mayDiffer(components, t.similarity)
+	p := float64(components-differ) / float64(components)
+	// A recall that is 1 by rounding alone does not count as 1.
+	return bands > differ || t.recall < 1 && Recall(p, bands, rows) >= t.recall
 }
 
 // mayDiffer returns how many components may differ in signatures that are so similar, at most all

@@ -19,7 +19,7 @@ var large = flag.Int("centres", 1_000_000,
 
 // newDefault returns an index of the shape that it has by default.
 func newDefault() *index {
-	return newIndex(128, float64(mayDiffer(128, DefaultSimilarity))/128, 0.999)
+	return newIndex(128, float64(mayDiffer(128, DefaultSimilarity))/128, 0.999, 0)
 }
 
 // signatureOf returns always the same signature for a number, so that benchmarks need not keep

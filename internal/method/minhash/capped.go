@@ -89,7 +89,7 @@ func (x *index) unlink(slot uint32, band int) {
 
 // move puts one slot in the place of another, which is linked nowhere.
 func (x *index) move(from, to uint32) {
-	copy(x.signature(to), x.signature(from))
+	copy(x.sketch(to), x.sketch(from))
 	x.seqs.at(int(to))[0] = x.seq(from)
 	for band := range x.bands {
 		if c := x.cappedBucket(x.signature(to), band); c != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/clusterd/clusterd/internal/method/capped"
+	"github.com/clusterd/clusterd/internal/method/jaccard"
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
@@ -22,28 +23,43 @@ import (
 // centres: into that of a centre that goes moves the last one, and memory shrinks with the number
 // of centres.
 //
-// A centre takes its signature, 8 bytes, and in each table a link of 4 bytes and its share of a
+// A centre takes its sketch, 8 bytes, and in each table a link of 4 bytes and its share of a
 // bucket: some 250 bytes with 128 components in 22 bands.
 type index struct {
 	hashes, bands, rows int
 	differ              int // components that may
-	signatures          chunkedRows[byte]
+	rule                jaccard.Containment
+	reach               int // components that may differ where the one contains the other
+	sketches            chunkedRows[byte]
 	seqs                chunkedRows[uint64]
 	chains              chains
 	capped              []cappedBuckets // by band
 	candidates          atomic.Uint64
 }
 
+// containedRecall is the probability with which an index finds a centre by containment alone that
+// is no nearer than the rule asks for. With 128 components that gives 32 bands of 4, by which it is
+// .99 at a Jaccard index of .6. More would make bands of 3 or 2, which very many share.
+const containedRecall = .87
+
 // newIndex returns an empty index of signatures of so many components, which finds centres at up to
-// the distance threshold, at the distance itself with this probability.
-func newIndex(hashes int, threshold, recall float64) *index {
-	bands, rows := Bands(hashes, 1-threshold, recall)
+// the distance threshold, at the distance itself with this probability, and those that are the same
+// as the query by the rule.
+func newIndex(hashes int, threshold, recall float64, rule jaccard.Containment) *index {
+	targets := []target{{1 - threshold, recall}}
+	reach := rule.Reach(threshold)
+	if reach > threshold {
+		targets = append(targets, target{1 - reach, min(recall, containedRecall)})
+	}
+	bands, rows := bandsFor(hashes, targets...)
 	return &index{
-		hashes: hashes, bands: bands, rows: rows, differ: mayDiffer(hashes, 1-threshold),
-		signatures: chunkedRows[byte]{width: hashes},
-		seqs:       chunkedRows[uint64]{width: 1},
-		chains:     newChains(bands),
-		capped:     make([]cappedBuckets, bands),
+		hashes: hashes, bands: bands, rows: rows,
+		differ: mayDiffer(hashes, 1-threshold),
+		rule:   rule, reach: mayDiffer(hashes, 1-reach),
+		sketches: chunkedRows[byte]{width: sketchBytes(hashes, rule)},
+		seqs:     chunkedRows[uint64]{width: 1},
+		chains:   newChains(bands),
+		capped:   make([]cappedBuckets, bands),
 	}
 }
 
@@ -56,7 +72,9 @@ func (x *index) band(signature []byte, band int) []byte {
 	return signature[band*x.rows : (band+1)*x.rows]
 }
 
-func (x *index) signature(slot uint32) []byte { return x.signatures.at(int(slot)) }
+func (x *index) sketch(slot uint32) []byte { return x.sketches.at(int(slot)) }
+
+func (x *index) signature(slot uint32) []byte { return x.sketch(slot)[:x.hashes] }
 
 func (x *index) seq(slot uint32) uint64 { return x.seqs.at(int(slot))[0] }
 
@@ -69,10 +87,10 @@ func (x *index) centre(slot uint32) singlepass.Centre {
 
 // view returns what centre does, but its sketch is good only until the index changes.
 func (x *index) view(slot uint32) singlepass.Centre {
-	signature := x.signature(slot)
+	sketch := x.sketch(slot)
 	return singlepass.Centre{
 		Fingerprint: singlepass.Fingerprint{
-			Hash: xxh3.Hash(signature), Sketch: unsafe.String(unsafe.SliceData(signature), len(signature)),
+			Hash: xxh3.Hash(sketch), Sketch: unsafe.String(unsafe.SliceData(sketch), len(sketch)),
 		},
 		Seq: x.seq(slot),
 	}
@@ -88,7 +106,7 @@ func (x *index) Insert(c singlepass.Centre) {
 		panic("minhash: an index holds no more than 2^32-1 centres")
 	}
 	slot := uint32(x.Len())
-	copy(x.signatures.push(), c.Sketch)
+	copy(x.sketches.push(), c.Sketch)
 	x.seqs.push()[0] = c.Seq
 	x.chains.push()
 	for band := range x.bands {
@@ -118,7 +136,7 @@ func (x *index) Remove(c singlepass.Centre) bool {
 	if last := uint32(x.Len() - 1); last != slot {
 		x.move(last, slot)
 	}
-	x.signatures.pop()
+	x.sketches.pop()
 	x.seqs.pop()
 	x.chains.pop()
 	if x.chains.sparse() {
@@ -129,16 +147,17 @@ func (x *index) Remove(c singlepass.Centre) bool {
 
 // find returns the slot of a centre.
 func (x *index) find(c singlepass.Centre) (slot uint32, ok bool) {
-	if len(c.Sketch) != x.hashes {
+	if len(c.Sketch) != x.sketches.width {
 		return 0, false
 	}
-	wanted := []byte(c.Sketch)
+	wanted := []byte(c.Sketch[:x.hashes])
 	if sharing := x.cappedBucket(wanted, 0); sharing != nil {
-		return sharing.Find(capped.Member{Sketch: wanted, Seq: c.Seq})
+		slot, ok = sharing.Find(capped.Member{Sketch: wanted, Seq: c.Seq})
+		return slot, ok && string(x.sketch(slot)) == c.Sketch
 	}
 	first := xxh3.Hash(x.band(wanted, 0))
 	for at := *x.chains.head(0, first); at != none; at = *x.chains.next(at-1, 0) {
-		if slot = at - 1; x.seq(slot) == c.Seq && string(x.signature(slot)) == c.Sketch {
+		if slot = at - 1; x.seq(slot) == c.Seq && string(x.sketch(slot)) == c.Sketch {
 			return slot, true
 		}
 	}

@@ -1,12 +1,14 @@
 package minhash
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
 
+	"github.com/clusterd/clusterd/internal/method/jaccard"
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/testutil/check"
 )
@@ -32,7 +34,7 @@ func TestNearest(t *testing.T) {
 		{"older among the same", []string{"abcdefgh", "abcdefgh"}, "abcdefgh", 0, 0},
 		{"in the last band alone", []string{".b.defgh"}, "abcdefgh", 0, 0.25},
 	} {
-		index := newIndex(8, 0.25, 1)
+		index := newIndex(8, 0.25, 1, 0)
 		if index.bands != 3 || index.rows != 2 {
 			t.Fatalf("%d bands of %d, want 3 of 2", index.bands, index.rows)
 		}
@@ -55,7 +57,7 @@ func TestNearest(t *testing.T) {
 }
 
 func TestRemove(t *testing.T) {
-	index := newIndex(8, 0.25, 1)
+	index := newIndex(8, 0.25, 1, 0)
 	old := singlepass.Centre{Fingerprint: fingerprintOf([]byte("abcdefgh")), Seq: 1}
 	young, other := old, singlepass.Centre{Fingerprint: fingerprintOf([]byte("abcdefg.")), Seq: 1}
 	young.Seq = 2
@@ -87,7 +89,7 @@ func TestRemove(t *testing.T) {
 // bands.
 func TestCandidates(t *testing.T) {
 	check.OneGoroutine(t)
-	index := newIndex(128, 0.25, 0.999)
+	index := newIndex(128, 0.25, 0.999, 0)
 	r := rand.New(rand.NewPCG(1, 1))
 	signature := randomSignature(r, 128)
 	index.Insert(singlepass.Centre{Fingerprint: fingerprintOf(signature)})
@@ -108,19 +110,24 @@ func TestCandidates(t *testing.T) {
 func forms() []struct {
 	hashes            int
 	threshold, recall float64
+	rule              jaccard.Containment
 } {
 	return []struct {
 		hashes            int
 		threshold, recall float64
+		rule              jaccard.Containment
 	}{
-		{128, 0.23, 0.999},
-		{128, 0.23, 1},
-		{128, 0, 0.9},
-		{64, 0.4, 0.5},
-		{16, 0.5, 0.9},
-		{17, 0.3, 1},
-		{1, 0, 1},
-		{20, 0.9, 0.9},
+		{128, 0.23, 0.999, 0},
+		{128, 0.23, 1, 0},
+		{128, 0, 0.9, 0},
+		{64, 0.4, 0.5, 0},
+		{16, 0.5, 0.9, 0},
+		{17, 0.3, 1, 0},
+		{1, 0, 1, 0},
+		{20, 0.9, 0.9, 0},
+		{128, 0.23, 0.999, .9},
+		{16, 0.1, 1, .7},
+		{20, 0.9, 0.9, .9},
 	}
 }
 
@@ -131,8 +138,8 @@ func TestIndexAgainstLinear(t *testing.T) {
 		t.Run(fmt.Sprint(form), func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(uint64(form.hashes), 7))
-			index, oracle := newIndex(form.hashes, form.threshold, form.recall),
-				newLinear(form.hashes, form.threshold, form.recall)
+			index := newIndex(form.hashes, form.threshold, form.recall, form.rule)
+			oracle := newLinear(index, form.threshold)
 			history := &history{t: t, r: r, index: index, oracle: oracle, hashes: form.hashes}
 			history.fill(200)
 			for range 12 {
@@ -160,12 +167,13 @@ type history struct {
 }
 
 // next makes a centre: like no other, a changed copy of one, the same as one, or one of a template,
-// in which half of the places are those of all.
+// in which half of the places are those of all. Where the sketch has the number of shingles, that
+// is one of four.
 func (h *history) next() singlepass.Centre {
 	h.seq += 1 + h.r.Uint64N(3)
 	signature := randomSignature(h.r, h.hashes)
 	if n := len(h.oracle.centres); n > 0 {
-		other := []byte(h.oracle.centres[h.r.IntN(n)].Sketch)
+		other := []byte(h.oracle.centres[h.r.IntN(n)].Sketch)[:h.hashes]
 		switch h.r.IntN(5) {
 		case 0:
 			signature = changed(h.r, other, h.r.IntN(h.hashes/2+1))
@@ -174,6 +182,10 @@ func (h *history) next() singlepass.Centre {
 		case 2:
 			copy(signature[:h.hashes/2], make([]byte, h.hashes))
 		}
+	}
+	if h.index.rule > 0 {
+		size := []uint32{99, 100, 140, 200}[h.r.IntN(4)]
+		signature = binary.LittleEndian.AppendUint32(signature[:h.hashes:h.hashes], size)
 	}
 	return singlepass.Centre{Fingerprint: fingerprintOf(signature), Seq: h.seq}
 }
@@ -230,7 +242,7 @@ func TestShrink(t *testing.T) {
 	check.OneGoroutine(t)
 	const size = 20 * chunkLen
 	r := rand.New(rand.NewPCG(3, 3))
-	index, all := newIndex(16, 0.25, 1), make([]singlepass.Centre, size)
+	index, all := newIndex(16, 0.25, 1, 0), make([]singlepass.Centre, size)
 	for i := range all {
 		all[i] = singlepass.Centre{Fingerprint: fingerprintOf(randomSignature(r, 16)), Seq: uint64(i)}
 		index.Insert(all[i])
@@ -240,7 +252,7 @@ func TestShrink(t *testing.T) {
 			t.Fatalf("%x is not there to remove", c)
 		}
 		left := size - i - 1
-		if got, most := len(index.signatures.chunks), (left+spare)/chunkLen+1; got > most {
+		if got, most := len(index.sketches.chunks), (left+spare)/chunkLen+1; got > most {
 			t.Fatalf("%d chunks of signatures for %d centres, want at most %d", got, left, most)
 		}
 		if got, most := index.chains.heads.len, left/chainLoad+spare+1; got > most {
@@ -255,7 +267,7 @@ func TestShrink(t *testing.T) {
 // Any number may ask at once.
 func TestNearestConcurrently(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
-	index := newIndex(64, 0.25, 0.99)
+	index := newIndex(64, 0.25, 0.99, 0)
 	var all []singlepass.Centre
 	for i := range 500 {
 		all = append(all, singlepass.Centre{
@@ -288,10 +300,10 @@ func FuzzIndex(f *testing.F) {
 			return
 		}
 		form := forms()[int(data[0])%len(forms())]
+		index := newIndex(form.hashes, form.threshold, form.recall, form.rule)
 		history := &history{
 			t: t, r: rand.New(rand.NewPCG(uint64(data[1]), 11)), hashes: form.hashes,
-			index:  newIndex(form.hashes, form.threshold, form.recall),
-			oracle: newLinear(form.hashes, form.threshold, form.recall),
+			index: index, oracle: newLinear(index, form.threshold),
 		}
 		for i, op := range data[2:min(len(data), 40)] {
 			n := int(op & 63)

@@ -9,20 +9,31 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/clusterd/clusterd/internal/method/jaccard"
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
 // linear says what an index answers: the nearest live centre, among equals the one with the
-// smallest Seq, of those that are within the threshold and that the query sees in one of the bands.
+// smallest Seq, of those that are within the threshold, or contain it or are contained in it, and
+// that the query sees in one of the bands.
 type linear struct {
-	bands, rows int
-	threshold   float64
-	centres     []singlepass.Centre
+	hashes, bands, rows int
+	threshold           float64
+	rule                jaccard.Containment
+	centres             []singlepass.Centre
 }
 
-func newLinear(hashes int, threshold, recall float64) *linear {
-	bands, rows := Bands(hashes, 1-threshold, recall)
-	return &linear{bands, rows, threshold, nil}
+// newLinear returns the oracle of an index.
+func newLinear(x *index, threshold float64) *linear {
+	return &linear{
+		hashes: x.hashes, bands: x.bands, rows: x.rows, threshold: threshold, rule: x.rule,
+	}
+}
+
+// joins reports whether fingerprints at this distance are the same.
+func (l *linear) joins(a, b singlepass.Fingerprint, distance float64) bool {
+	return distance <= l.threshold ||
+		l.rule.Holds(distance, shinglesIn(a.Sketch, l.hashes), shinglesIn(b.Sketch, l.hashes))
 }
 
 func (l *linear) remove(c singlepass.Centre) bool {
@@ -38,8 +49,8 @@ func (l *linear) nearest(
 ) (best singlepass.Centre, distance float64, ok bool) {
 	for _, c := range l.seen(f, live) {
 		d := l.distance(f, c.Fingerprint)
-		if nearer := !ok || d < distance || d == distance && c.Seq < best.Seq; d <= l.threshold &&
-			nearer {
+		nearer := !ok || d < distance || d == distance && c.Seq < best.Seq
+		if nearer && l.joins(f, c.Fingerprint, d) {
 			best, distance, ok = c, d, true
 		}
 	}
@@ -64,7 +75,7 @@ func (l *linear) seen(
 		if len(sharing) > bucketCap {
 			end := (band + 1) * l.rows
 			order := func(a, b singlepass.Centre) int {
-				if after := strings.Compare(a.Sketch[end:], b.Sketch[end:]); after != 0 {
+				if after := strings.Compare(a.Sketch[end:l.hashes], b.Sketch[end:l.hashes]); after != 0 {
 					return after
 				}
 				return cmp.Or(strings.Compare(a.Sketch[:end], b.Sketch[:end]), cmp.Compare(a.Seq, b.Seq))
@@ -80,12 +91,12 @@ func (l *linear) seen(
 
 func (l *linear) distance(a, b singlepass.Fingerprint) float64 {
 	differ := 0
-	for i := range len(a.Sketch) {
+	for i := range l.hashes {
 		if a.Sketch[i] != b.Sketch[i] {
 			differ++
 		}
 	}
-	return float64(differ) / float64(len(a.Sketch))
+	return float64(differ) / float64(l.hashes)
 }
 
 func (l *linear) agree(a, b singlepass.Fingerprint, band int) bool {
@@ -157,7 +168,8 @@ func compare(
 	asked, many := make(map[singlepass.Centre]bool), oracle.isCrowded(f)
 	asking := func(c singlepass.Centre) bool {
 		c.Sketch = strings.Clone(c.Sketch)
-		needless := asked[c] || oracle.distance(f, c.Fingerprint) > oracle.threshold
+		needless := asked[c] ||
+			!oracle.joins(f, c.Fingerprint, oracle.distance(f, c.Fingerprint))
 		if needless && !many || !oracle.shareBand(f, c.Fingerprint) {
 			t.Fatalf("asked of %x, which cannot be the answer or was asked of before", c)
 		}

@@ -9,7 +9,10 @@
 package minhash
 
 import (
+	"encoding/binary"
+	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/zeebo/xxh3"
@@ -37,6 +40,8 @@ type Options struct {
 	// Recall is the minimum probability, above 0 and up to 1, that an index finds a centre of the
 	// minimum similarity. At 1 it finds all.
 	Recall float64
+	// Containment is the rule by which others are the same too; 0 is none.
+	Containment jaccard.Containment
 	// Key hashes shingles; nil is a public rolling hash, which is faster. The hashes of words are
 	// Words' own.
 	Key *keyedhash.Key
@@ -46,7 +51,9 @@ type Options struct {
 const MaxHashes = 1024
 
 // Method makes signatures, compares them and finds the nearest. A fingerprint's Sketch is the
-// signature, a byte a component, and its Hash the XXH3 of that. It is safe for concurrent use.
+// signature, a byte a component. With a rule of containment the number of distinct shingles
+// follows, four bytes, little endian. Its Hash is the XXH3 of the sketch. A Method is safe for
+// concurrent use.
 type Method struct {
 	options Options
 	sign    signer
@@ -71,6 +78,9 @@ func New(o Options) (*Method, error) {
 	case !(o.Recall > 0 && o.Recall <= 1):
 		return nil, fmt.Errorf("recall %v: allowed is more than 0, up to 1", o.Recall)
 	}
+	if err := o.Containment.Check(); err != nil {
+		return nil, err
+	}
 	return &Method{options: o, sign: sign, differ: mayDiffer(o.Hashes, o.Similarity)}, nil
 }
 
@@ -78,8 +88,12 @@ func New(o Options) (*Method, error) {
 // the same on every machine.
 func (m *Method) Identity() string {
 	s := m.options.Shingles
-	return fmt.Sprintf("method=minhash,shingle=%s,size=%d,signature=%s,hashes=%d,%s",
-		s.Unit(), s.Size, m.options.Signature, m.options.Hashes, s.Identity())
+	counted := ""
+	if m.options.Containment > 0 {
+		counted = ",sketch=counted"
+	}
+	return fmt.Sprintf("method=minhash,shingle=%s,size=%d,signature=%s,hashes=%d%s,%s",
+		s.Unit(), s.Size, m.options.Signature, m.options.Hashes, counted, s.Identity())
 }
 
 // NewFingerprinter returns a function that makes the fingerprint of an article, in memory that it
@@ -88,38 +102,79 @@ func (m *Method) NewFingerprinter() func(title, content string) (f singlepass.Fi
 	ok bool) {
 	s := newShingler(m.options)
 	components := make([]uint64, m.options.Hashes)
-	signature := make([]byte, m.options.Hashes)
+	sketch := make([]byte, sketchBytes(m.options.Hashes, m.options.Containment))
+	counter := newDistinctCounter()
 	return func(title, content string) (singlepass.Fingerprint, bool) {
 		shingles, ok := s.shinglesOf(title, content)
 		if !ok {
 			return singlepass.Fingerprint{}, false
 		}
-		m.sign(signature, components, shingles)
-		return singlepass.Fingerprint{Hash: xxh3.Hash(signature), Sketch: string(signature)}, true
+		if m.options.Containment > 0 {
+			n := min(counter.count(shingles), math.MaxUint32)
+			binary.LittleEndian.PutUint32(sketch[m.options.Hashes:], uint32(n))
+		}
+		m.sign(sketch[:m.options.Hashes], components, shingles)
+		return singlepass.Fingerprint{Hash: xxh3.Hash(sketch), Sketch: string(sketch)}, true
 	}
+}
+
+// countBytes is how many bytes the number of distinct shingles has in a sketch.
+const countBytes = 4
+
+// sketchBytes returns how long sketches are.
+func sketchBytes(hashes int, rule jaccard.Containment) int {
+	if rule == 0 {
+		return hashes
+	}
+	return hashes + countBytes
+}
+
+// shinglesIn returns the number of distinct shingles that a sketch has behind so many components, 0
+// where it has none.
+func shinglesIn[S string | []byte](sketch S, hashes int) (n int) {
+	for i := range len(sketch) - hashes {
+		n |= int(sketch[hashes+i]) << (8 * i)
+	}
+	return n
 }
 
 // Distance returns 1 less the estimated Jaccard similarity, which is the share of equal components.
 // Places that differ share a byte once in 256, which makes the estimate too high by at most .004;
 // it is left so, since the distance then is a share of components as well.
 func (m *Method) Distance(a, b singlepass.Fingerprint) float64 {
-	return float64(differing(a.Sketch, b.Sketch)) / float64(m.options.Hashes)
+	hashes := m.options.Hashes
+	return float64(differing(a.Sketch[:hashes], b.Sketch[:hashes])) / float64(hashes)
+}
+
+// Contained reports whether the one of two articles contains the other, as [jaccard.Containment]
+// says, by the estimated Jaccard similarity.
+func (m *Method) Contained(a, b singlepass.Fingerprint) bool {
+	return m.options.Containment.Holds(m.Distance(a, b), shinglesIn(a.Sketch, m.options.Hashes),
+		shinglesIn(b.Sketch, m.options.Hashes))
 }
 
 // Threshold returns the largest distance at which articles are the same: that of signatures of
 // which the share of equal components is just the minimum similarity or more.
 func (m *Method) Threshold() float64 { return float64(m.differ) / float64(m.options.Hashes) }
 
-// ThresholdSettings names the similarity.
+// ThresholdSettings names the similarity and, where it is used, the containment.
 func (m *Method) ThresholdSettings() string {
-	return fmt.Sprintf("similarity=%v", m.options.Similarity)
+	return fmt.Sprintf("similarity=%v", m.options.Similarity) + m.options.Containment.Setting()
 }
 
 // Check returns an error for a fingerprint the sketch of which is no signature of so many
-// components, or the hash of which is not that of its sketch.
+// components, with a number of shingles where there is to be one, or the hash of which is not that
+// of its sketch.
 func (m *Method) Check(f singlepass.Fingerprint) error {
-	if len(f.Sketch) != m.options.Hashes {
-		return fmt.Errorf("the sketch has %d bytes; a signature has %d", len(f.Sketch), m.options.Hashes)
+	want := sketchBytes(m.options.Hashes, m.options.Containment)
+	switch {
+	case len(f.Sketch) != want && m.options.Containment == 0:
+		return fmt.Errorf("the sketch has %d bytes; a signature has %d", len(f.Sketch), want)
+	case len(f.Sketch) != want:
+		return fmt.Errorf("the sketch has %d bytes; a signature and the number of shingles have %d",
+			len(f.Sketch), want)
+	case m.options.Containment > 0 && shinglesIn(f.Sketch, m.options.Hashes) == 0:
+		return errors.New("the sketch says that there are no shingles; every text has one")
 	}
 	return f.CheckHash(xxh3.HashString(f.Sketch))
 }
@@ -129,7 +184,7 @@ func (m *Method) NewIndex(threshold float64) (singlepass.Index, error) {
 	if !(threshold >= 0 && threshold < 1) {
 		return nil, fmt.Errorf("minhash: distance %v: allowed is 0 to less than 1", threshold)
 	}
-	return newIndex(m.options.Hashes, threshold, m.options.Recall), nil
+	return newIndex(m.options.Hashes, threshold, m.options.Recall, m.options.Containment), nil
 }
 
 func unknown(what, got string, allowed ...string) error {

@@ -85,6 +85,20 @@ func TestIdentity(t *testing.T) {
 	if got := same.Identity(); got != want {
 		t.Errorf("identity %s, want %s", got, want)
 	}
+	// With containment the sketch has more.
+	counted := newTest(t, func(o *Options) { o.Containment = .9 })
+	want = strings.Replace(want, "hashes=128", "hashes=128,sketch=counted", 1)
+	if got := counted.Identity(); got != want {
+		t.Errorf("identity %s, want %s", got, want)
+	}
+	f, _ := counted.NewFingerprinter()("", "abcdefabcdef")
+	if n := shinglesIn(f.Sketch, 128); n != 6 || counted.Check(f) != nil {
+		t.Errorf("%d distinct shingles, want 6; %v", n, counted.Check(f))
+	}
+	none := []byte(f.Sketch[:128] + "\x00\x00\x00\x00")
+	if counted.Check(fingerprintOf(none)) == nil {
+		t.Error("a sketch of no shingles is taken")
+	}
 }
 
 // Threshold is where the similarity says, whatever floats make of it.

@@ -21,6 +21,7 @@ const remembered = 512
 type search struct {
 	*index
 	signature []byte
+	size      int                    // distinct shingles; 0 where no sketch has them
 	live      func(slot uint32) bool // nil: all are
 	best      singlepass.Nearest[uint32, int]
 	compared  uint64
@@ -34,11 +35,12 @@ func (x *index) Nearest(
 	f singlepass.Fingerprint, live func(singlepass.Centre) bool,
 ) (c singlepass.Centre, distance float64, ok bool) {
 	// only read
-	s := search{index: x, signature: unsafe.Slice(unsafe.StringData(f.Sketch), len(f.Sketch))}
+	s := search{index: x, signature: unsafe.Slice(unsafe.StringData(f.Sketch), x.hashes)}
+	s.size = shinglesIn(f.Sketch, x.hashes)
 	if live != nil {
 		s.live = func(slot uint32) bool { return live(x.view(slot)) }
 	}
-	s.best = singlepass.NewNearest(x.differ, s.live)
+	s.best = singlepass.NewNearest(x.reach, s.live)
 	for band := 0; band < x.bands && !s.decided(); band += together {
 		s.follow(band, min(band+together, x.bands))
 	}
@@ -103,8 +105,17 @@ func (s *search) offer(slot uint32, band int) {
 	}
 	*last = slot + 1
 	s.compared++
-	s.best.Offer(slot, s.seq(slot), differingUpTo(s.index.signature(slot), s.signature,
-		s.best.Cutoff()))
+	differ := differingUpTo(s.index.signature(slot), s.signature, s.best.Cutoff())
+	if differ <= s.differ || differ <= s.best.Cutoff() && s.contained(slot, differ) {
+		s.best.Offer(slot, s.seq(slot), differ)
+	}
+}
+
+// contained reports whether a centre that differs in so many components contains the query, or the
+// query it.
+func (s *search) contained(slot uint32, differ int) bool {
+	return s.rule.Holds(float64(differ)/float64(s.hashes), s.size,
+		shinglesIn(s.index.sketch(slot), s.hashes))
 }
 
 // agreed reports whether a centre agrees in a band before this one that was seen whole.

@@ -96,8 +96,8 @@ func TestFloodIsAssignedByLiveCentresAlone(t *testing.T) {
 				texts = append(texts, text)
 				return fingerprintOf(text)
 			}
-			build := func() *index { return newIndex(hashes, .23, .999) }
-			prompt := newSpace(plainIndex{linear: newLinear(hashes, .23, .999)}, test.window)
+			build := func() *index { return newIndex(hashes, .23, .999, 0) }
+			prompt := newSpace(plainIndex{linear: newLinear(build(), .23)}, test.window)
 			index := build()
 			late := newSpace(index, test.window)
 			joined, buckets := 0, 0

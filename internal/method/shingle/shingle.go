@@ -23,6 +23,8 @@ type Options struct {
 	// Similarity is the minimum of the Jaccard index of articles that are the same, above 0 and up
 	// to 1; 0 is [DefaultSimilarity].
 	Similarity float64
+	// Containment is the rule by which others are the same too; 0 is none.
+	Containment jaccard.Containment
 	// Key hashes shingles; nil is XXH3.
 	Key *keyedhash.Key
 }
@@ -43,6 +45,9 @@ func New(o Options) (*Method, error) {
 	}
 	comparer, err := jaccard.NewComparer(o.Similarity, DefaultSimilarity)
 	if err != nil {
+		return nil, err
+	}
+	if comparer, err = comparer.WithContainment(o.Containment); err != nil {
 		return nil, err
 	}
 	return &Method{comparer, o.Shingles, o.Key.For("shingle")}, nil

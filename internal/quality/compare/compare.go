@@ -38,7 +38,8 @@ type Verdict struct {
 	Distance  *float64 `json:"distance"` // nil where there is none
 	Threshold float64  `json:"bound"`    // the threshold
 	Same      bool     `json:"same"`
-	Why       string   `json:"why,omitempty"` // there is no distance
+	Contained bool     `json:"contained,omitempty"` // the same by cluster.containment alone
+	Why       string   `json:"why,omitempty"`       // there is no distance
 }
 
 // Articles compares two articles by every method, each as it is configured.
@@ -73,7 +74,8 @@ func judge(name string, m method.Method, a, b Text) Verdict {
 		return v
 	}
 	distance := m.Distance(x, y)
-	if v.Same = distance <= v.Threshold; math.IsInf(distance, 1) {
+	v.Contained = distance > v.Threshold && method.Contained(m, x, y)
+	if v.Same = distance <= v.Threshold || v.Contained; math.IsInf(distance, 1) {
 		v.Why = "ruled out"
 	} else {
 		v.Distance = &distance

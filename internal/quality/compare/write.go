@@ -22,7 +22,10 @@ func (r Report) WriteText(out io.Writer, colour bool) error {
 		if v.Distance != nil {
 			distance = fmt.Sprintf("%.4g", *v.Distance)
 		}
-		if v.Same {
+		switch {
+		case v.Contained:
+			same = "yes, contained"
+		case v.Same:
 			same = "yes"
 		}
 		fmt.Fprintf(table, "%s\t%s\t%.4g\t%s\n", v.Method, distance, v.Threshold, same)

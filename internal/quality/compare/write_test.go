@@ -20,6 +20,7 @@ func TestWriteComparison(t *testing.T) {
 		Methods: []Verdict{
 			{Method: "simhash", Distance: &near, Threshold: 3, Same: true},
 			{Method: "minhash", Distance: &far, Threshold: .0123456},
+			{Method: "shingle", Distance: &far, Threshold: .05, Same: true, Contained: true},
 			{Method: "simhash+verify", Threshold: 8, Why: "ruled out"},
 			{Method: "exact", Why: "nothing to compare"},
 		},
