@@ -8,6 +8,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/clusterd/clusterd/internal/audit/wire"
+	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
 // readClusters puts each record of the clusters topic at its position: not only a cluster's last
@@ -90,7 +91,8 @@ func (a *audit) addCluster(r *kgo.Record, founder wire.Address, s *space, dating
 	row := clusterRow{
 		At: wire.AddressOf(r), Founder: founder, Fingerprint: c.Fingerprint, Seq: c.Seq, Size: c.Size,
 		FirstSeen: c.FirstSeen, LastSeen: c.LastSeen,
-		Representative: maphash.Comparable(a.seed, c.Representative),
+		Representative: maphash.Comparable(a.seed, c.Representative), ByContact: c.ByContact,
+		Contacts: a.digest(string(singlepass.NewContacts(c.Contacts))),
 	}
 	if len(c.Sketch) > 0 {
 		row.Sketch = maphash.Bytes(a.seed, c.Sketch)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
@@ -30,7 +31,9 @@ func (s *stage) cluster(items []item, addresses []wire.Address) {
 				key = 0
 			}
 			if spaces[key] == nil {
-				spaces[key] = &simple{window: s.config.Cluster.Window.Milliseconds()}
+				spaces[key] = &simple{
+					window: s.config.Cluster.Window.Milliseconds(), limit: s.config.Contacts.Limit,
+				}
 			}
 			space := spaces[key]
 			if touched[space] == nil {
@@ -49,28 +52,48 @@ func (s *stage) cluster(items []item, addresses []wire.Address) {
 // simple is the state of a clusterd of the tests.
 type simple struct {
 	window   int64 // 0: never
+	limit    int   // of articles that join a cluster by contacts
 	now      int64
 	position int64
 	members  []member
 }
 
-// assign applies the rule over a plain slice.
+// assign applies the rule over a plain slice. What matched is empty of a founder.
 func (s *simple) assign(
 	m method.Method, f singlepass.Fingerprint, at int64,
-) (nearest int, distance float64, joined bool) {
+) (cluster int, distance float64, matched, contact string) {
 	s.now = max(s.now, at)
+	if nearest, distance, ok := s.nearest(m, f); ok {
+		if distance > m.Threshold() {
+			return nearest, distance, "contained", ""
+		}
+		return nearest, distance, "text", ""
+	}
+	cluster = len(s.members)
+	for c := range f.Contacts.All() {
+		i := slices.IndexFunc(s.members, func(m member) bool {
+			return s.live(m) && slices.Contains(slices.Collect(m.fingerprint.Contacts.All()), c)
+		})
+		if i >= 0 && i < cluster && s.members[i].byContact < s.limit {
+			cluster, matched, contact = i, "contact", c
+		}
+	}
+	return cluster, 0, matched, contact
+}
+
+func (s *simple) live(m member) bool { return s.window == 0 || s.now-m.last <= s.window }
+
+func (s *simple) nearest(
+	m method.Method, f singlepass.Fingerprint,
+) (nearest int, distance float64, joined bool) {
 	for i, c := range s.members {
-		live := s.window == 0 || s.now-c.last <= s.window
 		d := m.Distance(f, c.fingerprint)
 		same := d <= m.Threshold() || method.Contained(m, f, c.fingerprint)
-		if live && same && (!joined || d < distance) {
+		if s.live(c) && same && (!joined || d < distance) {
 			nearest, distance, joined = i, d, true
 		}
 	}
-	if !joined {
-		return len(s.members), 0, false
-	}
-	return nearest, distance, true
+	return nearest, distance, joined
 }
 
 type member struct {
@@ -78,6 +101,7 @@ type member struct {
 	seq, size, first, last, position int64
 	fingerprint                      singlepass.Fingerprint
 	representative                   string // its JSON
+	byContact                        int
 	gone                             bool
 }
 
@@ -140,9 +164,16 @@ func (s *stage) clustered(
 	in := s.inputs[at]
 	when := start + it.minute*60_000
 	fingerprint, _ := s.print(in.title, in.content)
-	i, distance, joined := space.assign(s.method, fingerprint, when)
-	status := "joined"
-	if !joined {
+	i, distance, matched, contact := space.assign(s.method, fingerprint, when)
+	status, how := "joined", fmt.Sprint(distance)
+	switch {
+	case contact != "":
+		space.members[i].byContact++
+		how = fmt.Sprintf(`null,"matched":"contact","contact":%q`, contact)
+	case matched != "" && s.config.Explains():
+		how += fmt.Sprintf(`,"matched":%q`, matched)
+	}
+	if matched == "" {
 		status = "new"
 		space.members = append(space.members, member{
 			founder: at, seq: space.position, first: when, last: when, fingerprint: fingerprint,
@@ -160,9 +191,9 @@ func (s *stage) clustered(
 	r.Key = []byte(id)
 	r.Value = fmt.Appendf(
 		nil,
-		`{"article_id":%q,"cluster_id":%q,"status":%q,"distance":%v,"size":%d,`+
+		`{"article_id":%q,"cluster_id":%q,"status":%q,"distance":%s,"size":%d,`+
 			`"representative":%s,"fingerprint":"%016x",%s%s}`,
-		in.id, id, status, distance, m.size, m.representative, fingerprint.Hash, published, where,
+		in.id, id, status, how, m.size, m.representative, fingerprint.Hash, published, where,
 	)
 	r.Headers = append(r.Headers,
 		kgo.RecordHeader{Key: "clusterd.position", Value: fmt.Append(nil, space.position)},
@@ -189,6 +220,12 @@ func (s *stage) clusters(space *simple, touched map[int]bool) (records []*kgo.Re
 				sketch = fmt.Sprintf(
 					`"sketch":%q,`, base64.StdEncoding.EncodeToString([]byte(m.fingerprint.Sketch)),
 				)
+			}
+			if contacts := slices.Collect(m.fingerprint.Contacts.All()); contacts != nil {
+				sketch += fmt.Sprintf(`"contacts":["%s"],`, strings.Join(contacts, `","`))
+			}
+			if m.byContact > 0 {
+				sketch += fmt.Sprintf(`"by_contact":%d,`, m.byContact)
 			}
 			r.Value = fmt.Appendf(
 				nil,

@@ -11,7 +11,6 @@ import (
 	"github.com/clusterd/clusterd/internal/audit/model"
 	"github.com/clusterd/clusterd/internal/audit/report"
 	"github.com/clusterd/clusterd/internal/audit/wire"
-	"github.com/clusterd/clusterd/internal/config"
 )
 
 // replayAll feeds the model with the articles of each space, in the recorded order.
@@ -47,10 +46,14 @@ func (a *audit) newReplay(s *space) *replay {
 	r := &replay{
 		audit: a, space: s, last: make(map[int32]int64), expired: make(map[wire.Address]int),
 	}
-	if window := a.config.Cluster.Window; expect.HashIsAll(a.config) {
-		r.model = model.New(a.config.Cluster.Distance, window)
+	rule := model.Rule{Window: a.config.Cluster.Window, Contacts: a.expected.Contacts}
+	if a.config.Contacts.Join {
+		rule.ContactLimit = a.config.Contacts.Limit
+	}
+	if expect.HashIsAll(a.config) {
+		r.model = model.New(a.config.Cluster.Distance, rule)
 	} else {
-		r.model = model.NewFollowing(window, r.distance)
+		r.model = model.NewFollowing(rule, r.distance)
 	}
 	for _, t := range s.tombstones {
 		r.expired[t.founder] = -1
@@ -141,6 +144,8 @@ type outcome struct {
 	cluster        wire.Address // the founder
 	distance       float64
 	joined         bool
+	matched        match
+	contact        uint64 // a digest
 	size           int64
 	representative uint64
 }
@@ -155,62 +160,76 @@ func (r *replay) assign(position int64, row resultRow) (number int, err error) {
 		r.input.Violate(at, "the stream time "+report.Clock(now)+
 			" as the event time, since nothing else is known", report.Clock(article.EventTime))
 	}
-	number, distance, joined, err := r.model.Assign(article, position)
+	p, err := r.model.Assign(article, position)
 	if err != nil {
 		return 0, err
 	}
-	c := r.model.Cluster(number)
-	want := outcome{c.Founder, distance, joined, c.Size, c.Representative}
-	got := outcome{article.Cluster, article.Distance, article.Joined, row.Size, row.Representative}
-	mayJoin := true
-	if joined {
-		if mayJoin, err = r.mayJoin(article.Fingerprint, c.Fingerprint, distance); err != nil {
-			return 0, err
-		}
+	c := r.model.Cluster(p.Cluster)
+	want := outcome{
+		c.Founder, p.Distance, p.Joined, r.matched(p), p.Contact, c.Size, c.Representative,
+	}
+	got := outcome{
+		article.Cluster, article.Distance, article.Joined, row.Matched, article.Contact, row.Size,
+		row.Representative,
+	}
+	mayJoin, err := r.mayJoin(article.Fingerprint, c.Fingerprint, p)
+	if err != nil {
+		return 0, err
 	}
 	switch {
 	case !mayJoin:
 		r.rule.Violate(at,
 			fmt.Sprintf("at most %v from the founder %s", r.expected.Threshold(),
 				c.Founder.In(r.cut.Input.Topic)),
-			r.describe(got)+fmt.Sprintf(", and it is %v from it", distance))
+			r.describe(got)+fmt.Sprintf(", and it is %v from it", p.Distance))
 	case want != got:
 		expected, found := r.describe(want), r.describe(got)
 		if want.representative != got.representative {
 			expected += ", represented by the founder"
 			found += ", with another representative"
 		}
+		if want.contact != got.contact && want.matched == got.matched {
+			expected += ", by another contact"
+		}
 		r.rule.Violate(at, expected, found)
 	}
-	if !joined {
+	if !p.Joined {
 		r.records = append(r.records, clusterRecords{due: -1, last: -1})
 		if _, ok := r.expired[c.Founder]; ok {
-			r.expired[c.Founder] = number
+			r.expired[c.Founder] = p.Cluster
 		}
 	}
 	if article.Source.Offset < r.cut.Committed[article.Source.Partition] {
-		r.records[number].due = position
+		r.records[p.Cluster].due = position
 	}
-	return number, nil
+	return p.Cluster, nil
 }
 
-// mayJoin reports whether an article at this distance from a founder may join its cluster: it is
-// within the threshold, or the one contains the other. Where the fingerprints are not known, what
-// cluster.containment would make of them is not known either, and the result is believed.
+// matched returns how a result must say that its article joined.
+func (r *replay) matched(p model.Placement) match {
+	switch {
+	case !p.Joined || !r.config.Explains():
+		return unexplained
+	case p.Contact != 0:
+		return byContact
+	case p.Distance > r.expected.Threshold():
+		return contained
+	default:
+		return byText
+	}
+}
+
+// mayJoin reports whether an article may be placed so: it founds a cluster or joins by a contact,
+// it is within the threshold, or the one contains the other. Where the fingerprints are not known,
+// what cluster.containment would make of them is not known either, and the result is believed.
 func (r *replay) mayJoin(
-	member, founder model.Fingerprint, distance float64,
+	member, founder model.Fingerprint, p model.Placement,
 ) (ok bool, err error) {
-	if distance <= r.expected.Threshold() {
+	if !p.Joined || p.Contact != 0 || p.Distance <= r.expected.Threshold() {
 		return true, nil
 	}
 	contained, known, err := r.expected.Contained(member, founder)
-	return contained || !known && r.containment(), err
-}
-
-// containment reports whether articles may be the same by containment.
-func (a *audit) containment() bool {
-	return a.config.Cluster.Containment > 0 &&
-		config.Unused("cluster.containment", a.config.Fingerprint.Method) == ""
+	return contained || !known && r.config.Contains(), err
 }
 
 func (r *replay) describe(o outcome) string {
@@ -218,6 +237,9 @@ func (r *replay) describe(o outcome) string {
 	if o.joined {
 		status = wire.StatusJoined
 	}
-	return fmt.Sprintf("%s %s: distance %v, size %d",
-		status, o.cluster.In(r.cut.Input.Topic), o.distance, o.size)
+	how := map[match]string{
+		byText: " by its text", contained: " by containment", byContact: " by a contact",
+	}[o.matched]
+	return fmt.Sprintf("%s %s%s: distance %v, size %d",
+		status, o.cluster.In(r.cut.Input.Topic), how, o.distance, o.size)
 }

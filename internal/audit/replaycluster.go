@@ -11,11 +11,12 @@ func (r *replay) checkRecord(position int64, number int, got clusterRow) {
 	c, records := r.model.Cluster(number), &r.records[number]
 	want := clusterRow{
 		At: got.At, Founder: c.Founder, Fingerprint: c.Fingerprint.Hash, Seq: c.Seq, Size: c.Size,
-		FirstSeen: c.FirstSeen, LastSeen: c.LastSeen,
+		ByContact: c.ByContact, FirstSeen: c.FirstSeen, LastSeen: c.LastSeen,
 		Representative: c.Representative, Sketch: c.Fingerprint.Sketch.Digest,
+		Contacts: c.Fingerprint.Contacts.Digest,
 	}
 	if !c.Fingerprint.Known {
-		want.Sketch = got.Sketch
+		want.Sketch, want.Contacts = got.Sketch, got.Contacts
 	}
 	at := got.At.In(r.cut.Clusters.Topic)
 	if got != want {
@@ -27,6 +28,14 @@ func (r *replay) checkRecord(position int64, number int, got clusterRow) {
 		if want.Sketch != got.Sketch {
 			expected += ", with the founder's sketch"
 			found += ", with another sketch"
+		}
+		if want.Contacts != got.Contacts {
+			expected += ", with the founder's contacts"
+			found += ", with other contacts"
+		}
+		if want.ByContact != got.ByContact {
+			expected += fmt.Sprintf(", of whom %d joined by a contact", want.ByContact)
+			found += fmt.Sprintf(", of whom %d joined by a contact", got.ByContact)
 		}
 		r.clusters.Violate(at, expected, found)
 	}

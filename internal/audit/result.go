@@ -89,15 +89,26 @@ func (a *audit) addAssignment(
 		Article: model.Article{
 			Source: result.Address(), EventTime: assignment.EventTime, Representative: representative,
 			Fingerprint: model.Fingerprint{Hash: assignment.Fingerprint},
-			Cluster:     assignment.Cluster, Distance: *result.Distance,
-			Joined: result.Status == wire.StatusJoined,
+			Cluster:     assignment.Cluster, Distance: assignment.Distance,
+			Joined: result.Status == wire.StatusJoined, Contact: a.digest(result.Contact),
 		},
+		Matched: matches[result.Matched],
 	}
 	if known && in.Kind == expect.Clustered {
-		row.Article.Fingerprint = model.Fingerprint{Hash: in.Fingerprint, Sketch: in.Sketch, Known: true}
+		row.Article.Fingerprint = model.Fingerprint{
+			Hash: in.Fingerprint, Sketch: in.Sketch, Contacts: in.Contacts, Known: true,
+		}
 		row.Article.Representative, row.Timeless = in.Representative, in.Timeless()
 	}
 	return a.addAt(assignment.Position, row, at)
+}
+
+// digest returns that of a text, 0 of an empty one.
+func (a *audit) digest(text string) uint64 {
+	if text == "" {
+		return 0
+	}
+	return maphash.String(a.seed, text)
 }
 
 // differences are between a message and its input record.

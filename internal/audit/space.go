@@ -21,26 +21,44 @@ type space struct {
 }
 
 // A resultRow is what is kept of a result of an article that was clustered, and of its input
-// record: 107 bytes.
+// record.
 type resultRow struct {
 	Article        model.Article
 	At             wire.Address // in the topic of results
 	Size           int64
 	Representative uint64 // a digest of what the result says
+	Matched        match  // likewise
 	Timeless       bool   // only the stream time says when it was published
 }
 
-// A clusterRow is what is kept of a record of the clusters topic: 80 bytes.
+// A match is how a result says that its article joined.
+type match uint8
+
+const (
+	unexplained match = iota
+	byText
+	contained
+	byContact
+)
+
+// matches has them by their names.
+var matches = map[string]match{
+	"": unexplained, wire.MatchedText: byText, wire.MatchedContained: contained,
+	wire.MatchedContact: byContact,
+}
+
+// A clusterRow is what is kept of a record of the clusters topic.
 type clusterRow struct {
 	At          wire.Address // in the clusters topic
 	Founder     wire.Address
 	Fingerprint uint64
 	Seq         int64
 	Size        int64
+	ByContact   int64
 	FirstSeen   int64 // Unix milliseconds
 	LastSeen    int64 // Unix milliseconds
 
-	Representative, Sketch uint64 // digests
+	Representative, Sketch, Contacts uint64 // digests
 }
 
 // A tombstone says that a cluster has expired, at the latest when its space had taken in the

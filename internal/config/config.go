@@ -57,6 +57,15 @@ func (c Config) Rule() singlepass.Rule {
 	return singlepass.Rule{Window: c.Cluster.Window, ContactLimit: c.Contacts.Limit}
 }
 
+// Contains reports whether articles are also the same because one contains the other.
+func (c Config) Contains() bool {
+	return c.Cluster.Containment > 0 && Unused("cluster.containment", c.Fingerprint.Method) == ""
+}
+
+// Explains reports whether results say how an article matched its cluster: there is more than one
+// way.
+func (c Config) Explains() bool { return c.Contains() || c.Contacts.Join }
+
 // Secret is text that is never printed.
 type Secret = redacted.Text
 

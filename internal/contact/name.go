@@ -28,9 +28,19 @@ func (s *scanner) name(start, end int) {
 }
 
 // isMadeUp reports whether a word is a name made of letters and digits, such as alexis17: at least
-// three letters and two digits, letters first or at least four of them.
+// three letters and two digits, letters first or at least four of them. Where they alternate often
+// it is rather a hash.
 func isMadeUp(word []byte, letters, digits int) bool {
-	return len(word) <= 32 && digits >= 2 && letters >= 3 && (isLetter(word[0]) || letters >= 4)
+	if len(word) > 32 || digits < 2 || letters < 3 || isDigit(word[0]) && letters < 4 {
+		return false
+	}
+	turns := 0
+	for i := range word[1:] {
+		if isDigit(word[i]) != isDigit(word[i+1]) {
+			turns++
+		}
+	}
+	return turns <= 3
 }
 
 func count(word []byte) (letters, digits int) {

@@ -29,6 +29,8 @@ func withContacts(m Method, s Settings) (Method, error) {
 	return contactMethod{m, finder, cleaner, s.Contacts.Limit}, nil
 }
 
+func (m contactMethod) unwrap() Method { return m.Method }
+
 // Identity also names how contacts are found.
 func (m contactMethod) Identity() string { return m.Method.Identity() + "," + m.finder.Identity() }
 

@@ -42,14 +42,17 @@ type Method interface {
 // other, by cluster.containment. Their distance may then be above the threshold. An index of such a
 // method finds the nearest of the centres that are within the threshold or contained.
 func Contained(m Method, a, b singlepass.Fingerprint) bool {
-	if keyed, ok := m.(secretMethod); ok {
-		m = keyed.Method
+	for wrapped, ok := m.(wrapper); ok; wrapped, ok = m.(wrapper) {
+		m = wrapped.unwrap()
 	}
 	c, ok := m.(interface {
 		Contained(a, b singlepass.Fingerprint) bool
 	})
 	return ok && c.Contained(a, b)
 }
+
+// A wrapper is a method that adds to another.
+type wrapper interface{ unwrap() Method }
 
 // New returns the method that the settings name. The first call of a method that takes
 // words loads the dictionary, which takes about a second.
@@ -81,6 +84,8 @@ type secretMethod struct {
 	Method
 	checksum string
 }
+
+func (m secretMethod) unwrap() Method { return m.Method }
 
 // Identity also names by which secret fingerprints are made, without giving it away.
 func (m secretMethod) Identity() string { return m.Method.Identity() + ",key=" + m.checksum }

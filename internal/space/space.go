@@ -51,7 +51,7 @@ type Options struct {
 
 // OptionsOf returns those of a configuration, with the threshold of its method.
 func OptionsOf(c config.Config, threshold float64) Options {
-	return Options{Rule: c.Rule(), Explained: c.Contacts.Join, Threshold: threshold}
+	return Options{Rule: c.Rule(), Explained: c.Explains(), Threshold: threshold}
 }
 
 // New returns a Space of the clusters in the store, which it owns from now on. The index is empty:

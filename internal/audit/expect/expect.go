@@ -45,7 +45,7 @@ const (
 	LongKey // too long for a result to repeat
 )
 
-// An Outcome is what an input record must come out as: a row of 76 bytes. Texts are digests: that
+// An Outcome is what an input record must come out as: a row of 96 bytes. Texts are digests: that
 // two are the same is all that is asked.
 type Outcome struct {
 	Kind           Kind
@@ -59,7 +59,8 @@ type Outcome struct {
 	Timestamp      int64  // of the record, Unix milliseconds
 	Key            uint64
 	Fingerprint    uint64
-	Sketch         model.Sketch
+	Sketch         model.Blob
+	Contacts       model.Blob
 }
 
 // PublishedAt reports whether the article says that it was published at t, where the zero time
@@ -82,7 +83,7 @@ type Outcomes struct {
 	fingerprints sync.Pool // of *fingerprinter
 	seed         maphash.Seed
 	rows         *spill.Partitions[Outcome]
-	sketches     *spill.Blobs
+	blobs        *spill.Blobs // sketches and contacts
 }
 
 // HashIsAll reports whether the configured method compares 64 bits and no sketch, so that the
@@ -116,13 +117,13 @@ func NewOf(
 	if err != nil {
 		return nil, err
 	}
-	sketches, err := spill.NewBlobs(dir)
+	blobs, err := spill.NewBlobs(dir)
 	if err != nil {
 		return nil, err
 	}
 	return &Outcomes{
 		decoder: decoder, method: m, pipeline: m.Identity(), seed: seed,
-		rows: spill.NewPartitions[Outcome](dir, from, to), sketches: sketches,
+		rows: spill.NewPartitions[Outcome](dir, from, to), blobs: blobs,
 		fingerprints: sync.Pool{New: func() any {
 			print := m.NewFingerprinter()
 			return &print
@@ -142,7 +143,13 @@ func (o *Outcomes) Add(records []*kgo.Record, do func(*kgo.Record, *Outcome) err
 	})
 	for i, r := range records {
 		row, err := made[i].Outcome, error(nil)
-		if row.Sketch.Ref, err = o.sketches.Put(made[i].sketch); err != nil {
+		if row.Sketch.Ref, err = o.blobs.Put(made[i].sketch); err != nil {
+			return err
+		}
+		if made[i].contacts != "" {
+			row.Contacts.Ref, err = o.blobs.Put(string(made[i].contacts))
+		}
+		if err != nil {
 			return err
 		}
 		if _, err := o.rows.Put(r.Partition, r.Offset, row); err != nil {
@@ -162,7 +169,7 @@ func (o *Outcomes) Pipeline() string { return o.pipeline }
 func (o *Outcomes) Threshold() float64 { return o.method.Threshold() }
 
 // Flush makes what was added ready for Distance. Nothing may be added after it.
-func (o *Outcomes) Flush() error { return o.sketches.Flush() }
+func (o *Outcomes) Flush() error { return o.blobs.Flush() }
 
 // Of returns what a record must come out as. It is not known of one that retention has deleted,
 // and there is none of one that was never committed.
@@ -199,17 +206,30 @@ func (o *Outcomes) both(
 	}
 	for i, f := range []model.Fingerprint{a, b} {
 		both[i].Hash = f.Hash
-		if both[i].Sketch, err = o.sketches.Get(f.Sketch.Ref); err != nil {
+		if both[i].Sketch, err = o.blobs.Get(f.Sketch.Ref); err != nil {
 			return both, false, err
 		}
 	}
 	return both, true, nil
 }
 
-// An outcome is an Outcome with its sketch.
+// Contacts returns digests of the contacts of a fingerprint, in their order.
+func (o *Outcomes) Contacts(b model.Blob) (digests []uint64, err error) {
+	contacts, err := o.blobs.Get(b.Ref)
+	if err != nil {
+		return nil, err
+	}
+	for contact := range singlepass.Contacts(contacts).All() {
+		digests = append(digests, maphash.String(o.seed, contact))
+	}
+	return digests, nil
+}
+
+// An outcome is an Outcome with its sketch and its contacts.
 type outcome struct {
 	Outcome
-	sketch string
+	sketch   string
+	contacts singlepass.Contacts
 }
 
 // of makes an article of a record, and a fingerprint of that.
@@ -241,6 +261,9 @@ func (o *Outcomes) of(print fingerprinter, r *kgo.Record) outcome {
 	out.Fingerprint, out.sketch = fingerprint.Hash, fingerprint.Sketch
 	if out.sketch != "" {
 		out.Sketch.Digest = maphash.String(o.seed, out.sketch)
+	}
+	if out.contacts = fingerprint.Contacts; out.contacts != "" {
+		out.Contacts.Digest = maphash.String(o.seed, string(out.contacts))
 	}
 	return out
 }

@@ -1,6 +1,6 @@
 // Package model has clusterd's rule once more, written from the README and not from the daemon's
 // code: an article joins the nearest live centre within the threshold, among equals the oldest, or
-// else founds a cluster; a cluster expires when its last member is further behind the stream time
+// else the oldest with a contact of its own, or else founds a cluster; a cluster expires when its last member is further behind the stream time
 // than the window. Articles go in, in the order of their space, and clusters come out. It knows
 // nothing of topics.
 package model
@@ -25,7 +25,10 @@ import (
 // One made by [NewFollowing] follows the results.
 type Model struct {
 	threshold int
-	follow    *follow // nil where the model looks for the nearest
+	follow    *follow              // nil where the model looks for the nearest
+	founders  map[wire.Address]int // clusters; nil where nothing of a result is believed
+	contacts  contacts
+	digests   func(Blob) ([]uint64, error) // of contacts
 	expires   bool
 	window    int64 // milliseconds
 	now       int64 // stream time, Unix milliseconds
@@ -36,7 +39,22 @@ type Model struct {
 // A follow is what a model needs that follows the results.
 type follow struct {
 	distance func(member, founder Fingerprint) (distance float64, known bool, err error)
-	founders map[wire.Address]int // clusters
+}
+
+// A Rule is what decides, beside how near articles are.
+type Rule struct {
+	Window       time.Duration // 0: nothing expires
+	ContactLimit int           // of articles that may join a cluster by contacts; 0: none may
+	// Contacts returns digests of contacts, in their order. It is not needed where none count.
+	Contacts func(Blob) ([]uint64, error)
+}
+
+// A Placement is where an article belongs.
+type Placement struct {
+	Cluster  int     // its number
+	Distance float64 // from the founder; 0 where the article joined by a contact
+	Joined   bool    // rather than founded it
+	Contact  uint64  // a digest of that by which it joined, 0 where it was by its text
 }
 
 // An Article is an article of the space, and what its result says of it. The latter decides only
@@ -50,18 +68,20 @@ type Article struct {
 	Cluster  wire.Address // the founder
 	Distance float64
 	Joined   bool
+	Contact  uint64 // a digest of that by which it joined, 0 for none
 }
 
-// A Fingerprint is a fingerprint, and where its sketch is. Of an article whose input record is
-// deleted, the sketch is not known.
+// A Fingerprint is a fingerprint, and where its sketch and its contacts are. Of an article whose
+// input record is deleted, these are not known.
 type Fingerprint struct {
-	Hash   uint64
-	Sketch Sketch
-	Known  bool
+	Hash             uint64
+	Sketch, Contacts Blob
+	Known            bool
 }
 
-// A Sketch stands for the sketch of a fingerprint. It is zero where the method has none.
-type Sketch struct {
+// A Blob stands for the sketch of a fingerprint, or for its contacts. It is zero where there is
+// none.
+type Blob struct {
 	Digest uint64
 	Ref    spill.Ref
 }
@@ -76,6 +96,7 @@ type Cluster struct {
 	Representative uint64      // a digest
 	Seq            int64       // the founder's position
 	Size           int64
+	ByContact      int64 // of these, those that joined by a contact
 	FirstSeen      int64 // Unix milliseconds
 	LastSeen       int64 // Unix milliseconds
 }
@@ -92,10 +113,15 @@ type candidate struct {
 }
 
 // New returns an empty model that looks for the nearest centre, for fingerprints of 64 bits of
-// which up to threshold may differ. Without a window nothing expires.
-func New(threshold int, window time.Duration) *Model {
+// which up to threshold may differ.
+func New(threshold int, rule Rule) *Model {
 	m := &Model{
-		threshold: threshold, expires: window > 0, window: window.Milliseconds(), now: math.MinInt64,
+		threshold: threshold, expires: rule.Window > 0, window: rule.Window.Milliseconds(),
+		now: math.MinInt64, digests: rule.Contacts,
+		contacts: contacts{limit: rule.ContactLimit, holders: make(map[uint64][]int)},
+	}
+	if rule.ContactLimit > 0 {
+		m.founders = make(map[wire.Address]int)
 	}
 	for i := range threshold + 1 {
 		low, high := 64*i/(threshold+1), 64*(i+1)/(threshold+1)
@@ -110,13 +136,14 @@ func New(threshold int, window time.Duration) *Model {
 // model believes the result: an article joins the cluster that its result names, if that is live,
 // or founds one. It measures the distance with distance, where that is known. But it finds an
 // article that is the same as a live centre, sketch included: that must be at distance 0 from its
-// cluster, which is that centre's or an older one.
+// cluster, which is that centre's or an older one. And it finds the cluster that an article joins
+// by a contact.
 func NewFollowing(
-	window time.Duration,
+	rule Rule,
 	distance func(member, founder Fingerprint) (distance float64, known bool, err error),
 ) *Model {
-	m := New(0, window)
-	m.follow = &follow{distance: distance, founders: make(map[wire.Address]int)}
+	m := New(0, rule)
+	m.follow, m.founders = &follow{distance}, make(map[wire.Address]int)
 	return m
 }
 
@@ -130,65 +157,74 @@ func (m *Model) Cluster(i int) *Cluster { return &m.clusters[i] }
 // first.
 func (m *Model) StreamTime() int64 { return m.now }
 
-// Assign puts the article at the position seq into a cluster. It returns the number of the
-// cluster, how far the article is from its founder, and whether it joined it rather than founded
-// it.
-func (m *Model) Assign(
-	a Article, seq int64,
-) (cluster int, distance float64, joined bool, err error) {
+// Assign puts the article at the position seq into a cluster.
+func (m *Model) Assign(a Article, seq int64) (p Placement, err error) {
 	m.now = max(m.now, a.EventTime)
+	var contacts []uint64
+	if m.contacts.limit > 0 && a.Fingerprint.Contacts != (Blob{}) {
+		if contacts, err = m.digests(a.Fingerprint.Contacts); err != nil {
+			return Placement{}, err
+		}
+	}
 	if m.follow == nil {
 		var differing int
-		cluster, differing, joined = m.nearest(a.Fingerprint.key())
-		distance = float64(differing)
-	} else if cluster, distance, joined, err = m.followed(&a); err != nil {
-		return 0, 0, false, err
+		p.Cluster, differing, p.Joined = m.nearest(a.Fingerprint.key())
+		p.Distance = float64(differing)
+	} else if p, err = m.followed(&a); err != nil {
+		return Placement{}, err
 	}
-	if !joined {
-		cluster, distance = len(m.clusters), 0
+	if !p.Joined {
+		p = m.joinByContact(&a, contacts)
+	}
+	if !p.Joined {
+		p = Placement{Cluster: len(m.clusters)}
+		m.addHolder(p.Cluster, contacts, a.Fingerprint.Known)
 		m.found(Cluster{
 			Fingerprint: a.Fingerprint, Founder: a.Source, Representative: a.Representative,
 			Seq: seq, FirstSeen: a.EventTime, LastSeen: a.EventTime,
 		})
 	}
-	c := &m.clusters[cluster]
+	c := &m.clusters[p.Cluster]
 	c.Size++
+	if p.Contact != 0 {
+		c.ByContact++
+	}
 	c.FirstSeen, c.LastSeen = min(c.FirstSeen, a.EventTime), max(c.LastSeen, a.EventTime)
-	return cluster, distance, joined, nil
+	return p, nil
 }
 
-// followed returns the cluster that the result says, at the distance that is measured, or else a
-// live one with the same fingerprint, which the article should have joined.
-func (m *Model) followed(a *Article) (cluster int, distance float64, joined bool, err error) {
+// followed returns the cluster that the result says the article joined by its text, at the distance
+// that is measured, or else a live one with the same fingerprint, which the article should have
+// joined.
+func (m *Model) followed(a *Article) (p Placement, err error) {
 	same, exists := -1, false
 	if a.Fingerprint.Known {
 		same, _, exists = m.nearest(a.Fingerprint.key())
 	}
-	cluster, known := m.follow.founders[a.Cluster]
-	if a.Joined && known && !m.Expired(cluster) {
-		measured := false
-		distance, measured, err = m.follow.distance(a.Fingerprint, m.clusters[cluster].Fingerprint)
+	cluster, known := m.founders[a.Cluster]
+	if a.Joined && a.Contact == 0 && known && !m.Expired(cluster) {
+		distance, measured, err := m.follow.distance(a.Fingerprint, m.clusters[cluster].Fingerprint)
 		if err != nil {
-			return 0, 0, false, err
+			return Placement{}, err
 		}
 		if !measured {
 			distance = a.Distance
 		}
 		if !exists || cluster <= same && distance == 0 {
-			return cluster, distance, true, nil
+			return Placement{Cluster: cluster, Distance: distance, Joined: true}, nil
 		}
 	}
-	return same, 0, exists, nil
+	return Placement{Cluster: same, Joined: exists}, nil
 }
 
 func (m *Model) found(c Cluster) {
 	number := len(m.clusters)
 	m.clusters = append(m.clusters, c)
-	if m.follow != nil {
-		m.follow.founders[c.Founder] = number
-		if !c.Fingerprint.Known {
-			return
-		}
+	if m.founders != nil {
+		m.founders[c.Founder] = number
+	}
+	if m.follow != nil && !c.Fingerprint.Known {
+		return
 	}
 	for i := range m.blocks {
 		b := &m.blocks[i]

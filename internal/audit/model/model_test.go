@@ -72,16 +72,16 @@ func TestModelIsTheLinearScan(t *testing.T) {
 				t.Run(fmt.Sprintf("%s, distance %d, window %d", name, distance, window), func(t *testing.T) {
 					t.Parallel()
 					r := rand.New(rand.NewPCG(uint64(distance), uint64(window)))
-					m := New(distance, time.Duration(window)*time.Millisecond)
+					m := New(distance, Rule{Window: time.Duration(window) * time.Millisecond})
 					l := &linear{distance: distance, window: window}
 					for i := range int64(1000) {
 						fingerprint, at := source(r), max(0, i*3+r.Int64N(200)-100) // some are late
-						gotCluster, gotDistance, gotJoined, err := m.Assign(bare(i, fingerprint, at), i)
+						got, err := m.Assign(bare(i, fingerprint, at), i)
 						cluster, distance, joined := l.assign(fingerprint, at)
-						if err != nil || gotCluster != cluster || gotDistance != float64(distance) ||
-							gotJoined != joined {
-							t.Fatalf("article %d, %016x at %d: cluster %d at %v, joined %v; the scan says %d at %d, %v",
-								i, fingerprint, at, gotCluster, gotDistance, gotJoined, cluster, distance, joined)
+						want := Placement{Cluster: cluster, Distance: float64(distance), Joined: joined}
+						if err != nil || got != want {
+							t.Fatalf("article %d, %016x at %d: %+v, %v; the scan says %+v", i, fingerprint, at, got,
+								err, want)
 						}
 					}
 				})
@@ -93,14 +93,14 @@ func TestModelIsTheLinearScan(t *testing.T) {
 // Members move a cluster's times and size, not its centre.
 func TestModelMembers(t *testing.T) {
 	t.Parallel()
-	m, founder := New(3, 0), wire.Address{Partition: 1, Offset: 7}
+	m, founder := New(3, Rule{}), wire.Address{Partition: 1, Offset: 7}
 	hash := func(bits uint64) Fingerprint { return Fingerprint{Hash: bits} }
 	for i, a := range []Article{
 		{Source: founder, Fingerprint: hash(0b111), EventTime: 500, Representative: 1},
 		{Source: wire.Address{Offset: 9}, Fingerprint: hash(0b100), EventTime: 900, Representative: 2},
 		{Source: wire.Address{Offset: 10}, Fingerprint: hash(0b110), EventTime: 100, Representative: 3},
 	} {
-		if _, _, _, err := m.Assign(a, int64(i)); err != nil {
+		if _, err := m.Assign(a, int64(i)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -151,21 +151,21 @@ func TestModelFollowsResults(t *testing.T) {
 	for name, tt := range followedTests {
 		t.Run(name, func(t *testing.T) {
 			m := NewFollowing(
-				100*time.Millisecond,
+				Rule{Window: 100 * time.Millisecond},
 				func(member, founder Fingerprint) (float64, bool, error) {
 					return tt.measured, member.Known && founder.Known, nil
 				},
 			)
 			article := func(hash, sketchDigest uint64) Article {
 				return Article{
-					Fingerprint: Fingerprint{Hash: hash, Sketch: Sketch{Digest: sketchDigest}, Known: true},
+					Fingerprint: Fingerprint{Hash: hash, Sketch: Blob{Digest: sketchDigest}, Known: true},
 				}
 			}
 			for i, at := range []int64{20, 110} {
 				founder := article(uint64(i+1), 8)
 				founder.Source, founder.EventTime = wire.Address{Offset: int64(i)}, at
 				founder.Cluster = founder.Source
-				if _, _, _, err := m.Assign(founder, int64(i)); err != nil {
+				if _, err := m.Assign(founder, int64(i)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -176,10 +176,10 @@ func TestModelFollowsResults(t *testing.T) {
 				Offset: tt.founder,
 			}, tt.at
 			a.Distance, a.Joined, a.Fingerprint.Known = tt.distance, tt.founder != 7, !tt.unknown
-			i, distance, joined, err := m.Assign(a, 2)
-			got := followed{m.Cluster(i).Founder.Offset, tt.at, distance}
-			if err != nil || got != tt.want || joined != (tt.want.founder != 7) {
-				t.Errorf("%+v, joined %t, %v; want %+v", got, joined, err, tt.want)
+			p, err := m.Assign(a, 2)
+			got := followed{m.Cluster(p.Cluster).Founder.Offset, tt.at, p.Distance}
+			if err != nil || got != tt.want || p.Joined != (tt.want.founder != 7) {
+				t.Errorf("%+v, joined %t, %v; want %+v", got, p.Joined, err, tt.want)
 			}
 		})
 	}
@@ -187,9 +187,9 @@ func TestModelFollowsResults(t *testing.T) {
 
 func BenchmarkModel(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
-	m := New(3, 0)
+	m := New(3, Rule{})
 	for i := range int64(500_000) {
-		if _, _, _, err := m.Assign(bare(i, r.Uint64(), i), i); err != nil {
+		if _, err := m.Assign(bare(i, r.Uint64(), i), i); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -15,7 +15,9 @@ type Cluster struct {
 	Seq            int64
 	Fingerprint    uint64
 	Sketch         []byte // empty where the method has none
+	Contacts       []string
 	Size           int64
+	ByContact      int64
 	FirstSeen      int64 // Unix milliseconds
 	LastSeen       int64 // Unix milliseconds
 	Representative Representative
@@ -30,7 +32,9 @@ func ParseCluster(r *kgo.Record, founder Address, input string) (Cluster, error)
 		Seq            int64          `json:"seq"`
 		Fingerprint    string         `json:"fingerprint"`
 		Sketch         []byte         `json:"sketch"`
+		Contacts       []string       `json:"contacts"`
 		Size           int64          `json:"size"`
+		ByContact      int64          `json:"by_contact"`
 		FirstSeen      time.Time      `json:"first_seen"`
 		LastSeen       time.Time      `json:"last_seen"`
 		Representative Representative `json:"representative"`
@@ -43,7 +47,7 @@ func ParseCluster(r *kgo.Record, founder Address, input string) (Cluster, error)
 		return Cluster{}, fmt.Errorf("cluster_id %q under the key %s", v.ClusterID, id)
 	}
 	c := Cluster{
-		Seq: v.Seq, Sketch: v.Sketch, Size: v.Size,
+		Seq: v.Seq, Sketch: v.Sketch, Contacts: v.Contacts, Size: v.Size, ByContact: v.ByContact,
 		Representative: v.Representative, Pipeline: v.Pipeline,
 		FirstSeen: v.FirstSeen.UnixMilli(), LastSeen: v.LastSeen.UnixMilli(),
 	}

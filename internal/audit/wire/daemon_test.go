@@ -107,11 +107,34 @@ func TestResultIsTheDaemons(t *testing.T) {
 	}}
 	assignment, err := got.Assignment(record, "articles")
 	wantAssignment := wire.Assignment{
-		Cluster:     wire.Address{Partition: 2, Offset: 7},
+		Cluster: wire.Address{Partition: 2, Offset: 7}, Distance: 0.25,
 		Fingerprint: 0xbeef, EventTime: 1_700_000_000_000, Position: 12,
 	}
 	if err != nil || assignment != wantAssignment {
 		t.Errorf("%+v, %v; want %+v", assignment, err, wantAssignment)
+	}
+
+	value = article.Result{
+		ArticleID: "a1", ClusterID: &id, Status: article.Joined, Matched: article.ByContact,
+		Contact: "name:alexis17", Size: 3, Representative: &written, Fingerprint: &fingerprint,
+		Source: member, Pipeline: "method=x",
+	}.JSON()
+	if got, err = wire.ParseResult(value); err != nil || got.Matched != wire.MatchedContact ||
+		got.Contact != "name:alexis17" {
+		t.Errorf("by a contact: %+v, %v", got, err)
+	}
+	wantAssignment.Distance = 0
+	if assignment, err = got.Assignment(record, "articles"); err != nil ||
+		assignment != wantAssignment {
+		t.Errorf("by a contact: %+v, %v; want %+v", assignment, err, wantAssignment)
+	}
+	for m, stated := range map[article.Match]string{
+		article.ByText: wire.MatchedText, article.Contained: wire.MatchedContained,
+		article.ByContact: wire.MatchedContact,
+	} {
+		if string(m) != stated {
+			t.Errorf("%q is stated, the daemon writes %q", stated, m)
+		}
 	}
 
 	value = article.Result{ArticleID: "a1", Status: article.Unclustered, Source: member}.JSON()
@@ -132,6 +155,7 @@ func TestClusterIsTheDaemons(t *testing.T) {
 	record := &kgo.Record{
 		Value: article.Cluster{
 			ClusterID: founder.String(), Seq: 4, Fingerprint: 0xbeef, Sketch: []byte("\x00sketch"), Size: 3,
+			Contacts: []string{"name:alexis17"}, ByContact: 1,
 			FirstSeen: published, LastSeen: published.Add(time.Hour),
 			Representative: written, Pipeline: "method=x",
 		}.JSON(),
@@ -147,6 +171,7 @@ func TestClusterIsTheDaemons(t *testing.T) {
 	}
 	want := wire.Cluster{
 		Seq: 4, Fingerprint: 0xbeef, Sketch: []byte("\x00sketch"), Size: 3,
+		Contacts: []string{"name:alexis17"}, ByContact: 1,
 		FirstSeen: published.UnixMilli(), LastSeen: published.Add(time.Hour).UnixMilli(),
 		Representative: represents, Pipeline: "method=x", Position: 12,
 	}

@@ -9,6 +9,13 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
+// How a result says that its article joined.
+const (
+	MatchedText      = "text"
+	MatchedContained = "contained"
+	MatchedContact   = "contact"
+)
+
 // The status of a result.
 const (
 	StatusNew         = "new"
@@ -22,6 +29,8 @@ type Result struct {
 	ClusterID      *string         `json:"cluster_id"`
 	Status         string          `json:"status"`
 	Distance       *float64        `json:"distance"`
+	Matched        string          `json:"matched"`
+	Contact        string          `json:"contact"`
 	Size           int64           `json:"size"`
 	Representative *Representative `json:"representative"`
 	Fingerprint    *string         `json:"fingerprint"`
@@ -75,8 +84,8 @@ func (r *Result) CheckUnclustered(record *kgo.Record) error {
 		return errors.New("a position on an unclustered result")
 	}
 	if r.ClusterID != nil || r.Distance != nil || r.Fingerprint != nil || r.Size != 0 ||
-		r.Representative != nil {
-		return errors.New("cluster, distance, fingerprint, size or representative " +
+		r.Representative != nil || r.Matched != "" || r.Contact != "" {
+		return errors.New("cluster, distance, fingerprint, size, representative or what matched " +
 			"on an unclustered result")
 	}
 	return CheckHeaders(record, HeaderSource)
@@ -85,6 +94,7 @@ func (r *Result) CheckUnclustered(record *kgo.Record) error {
 // An Assignment is what the result of a clustered article says of its cluster.
 type Assignment struct {
 	Cluster     Address // the founder
+	Distance    float64 // 0 by a contact
 	Fingerprint uint64
 	EventTime   int64 // Unix milliseconds
 	Position    int64
@@ -92,9 +102,22 @@ type Assignment struct {
 
 // Assignment reads what is neither null nor missing in the result of a clustered article.
 func (r *Result) Assignment(record *kgo.Record, input string) (a Assignment, err error) {
-	if r.ClusterID == nil || r.Distance == nil || r.Fingerprint == nil || r.Representative == nil {
-		return a, errors.New("a clustered result without cluster, distance, fingerprint " +
-			"or representative")
+	byContact := r.Matched == MatchedContact
+	if r.ClusterID == nil || r.Distance == nil != byContact || r.Fingerprint == nil ||
+		r.Representative == nil {
+		return a, errors.New("a clustered result without cluster, fingerprint or representative, " +
+			"or without a distance that is not by a contact")
+	}
+	switch r.Matched {
+	case "", MatchedText, MatchedContained, MatchedContact:
+	default:
+		return a, fmt.Errorf("matched %q", r.Matched)
+	}
+	if (r.Contact != "") != byContact {
+		return a, fmt.Errorf("matched %q, with contact %q", r.Matched, r.Contact)
+	}
+	if r.Distance != nil {
+		a.Distance = *r.Distance
 	}
 	if a.Cluster, err = ParseAddress(*r.ClusterID, input); err != nil {
 		return a, fmt.Errorf("cluster id %w", err)
