@@ -17,6 +17,7 @@ type TextSettings struct {
 	StopWords    []string
 	HTML         string // auto, always or never
 	Extract      string // all or article
+	Fold         bool   // look-alikes and spaced-out letters are the same
 }
 
 // FingerprintSettings say by which method articles are compared, and how it makes fingerprints.

@@ -128,7 +128,7 @@ func (s TextSettings) NewTokenizer(hash func(string) uint64) (*text.Tokenizer, e
 
 // CleanOptions returns how texts are cleaned.
 func (s TextSettings) CleanOptions() text.CleanOptions {
-	return text.CleanOptions{HTML: s.HTML, Extract: s.Extract}
+	return text.CleanOptions{HTML: s.HTML, Extract: s.Extract, Fold: s.Fold}
 }
 
 func (s TextSettings) newCleaner() (*text.Cleaner, error) {

@@ -11,8 +11,9 @@ import (
 type Cleaner struct {
 	html    htmlMode
 	article bool // of a whole page only the article is taken
-	links   bool // targets of links follow the content
+	fold    bool // look-alikes, and letters that are spaced out
 	norm    *normalizer
+	links   *normalizer // of the targets of links; nil where these are left out
 }
 
 // CleanOptions configures a [Cleaner]. The zero value works.
@@ -37,6 +38,11 @@ type CleanOptions struct {
 	//	           all its text where nothing looks like one
 	Extract string
 
+	// Fold makes texts the same that a spammer varies and a reader hardly tells apart: letters and
+	// digits that look like those of ASCII become these, marks on letters are dropped, symbols and
+	// emoji become spaces, and letters that are spaced out are joined.
+	Fold bool
+
 	// Links makes the targets of links part of the text: see [Cleaner.AppendClean].
 	Links bool
 }
@@ -51,11 +57,18 @@ func NewCleaner(o CleanOptions) (*Cleaner, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := newNormalizer()
+	plain, err := newNormalizer()
 	if err != nil {
 		return nil, err
 	}
-	return &Cleaner{mode, article, o.Links, n}, nil
+	c := &Cleaner{html: mode, article: article, fold: o.Fold, norm: plain}
+	if o.Links {
+		c.links = plain
+	}
+	if o.Fold {
+		c.norm, err = newFoldingNormalizer()
+	}
+	return c, err
 }
 
 // AppendClean appends a title, a line break and a content, cleaned. The result is valid
@@ -63,27 +76,38 @@ func NewCleaner(o CleanOptions) (*Cleaner, error) {
 //
 // With [CleanOptions].Links, where markup is stripped, a line follows for each target of a link or
 // a form in the title, then in the content: at most 64 lines, of at most 2 KiB before they are
-// normalised. Of a whole page these are all its links, even where the text is the article's alone.
+// normalised. They are not folded: what only looks like a link's target is another. Of a whole page
+// these are all its links, even where the text is the article's alone.
 func (c *Cleaner) AppendClean(dst []byte, title, content string) []byte {
 	var found *links
-	if c.links {
+	if c.links != nil {
 		found = new(links)
 	}
 	title, content = c.html.plain(title, found), c.plainContent(content, found)
 	dst = slices.Grow(dst, len(title)+1+len(content))
-	dst = c.norm.appendNormalized(dst, title)
+	dst = c.appendPlain(dst, title)
 	dst = append(dst, '\n')
-	dst = c.norm.appendNormalized(dst, content)
+	dst = c.appendPlain(dst, content)
 	if found != nil {
 		for _, target := range found.targets {
-			dst = c.norm.appendNormalized(append(dst, '\n'), target)
+			dst = c.links.appendNormalized(append(dst, '\n'), target)
 		}
 	}
 	return dst
 }
 
-// plainContent returns the text of a content, and links, as htmlMode.plain does: of a whole page the
-// article's text, where that is wanted and one is found.
+// appendPlain appends a text without markup, cleaned.
+func (c *Cleaner) appendPlain(dst []byte, s string) []byte {
+	from := len(dst)
+	dst = c.norm.appendNormalized(dst, s)
+	if c.fold {
+		return c.norm.joinSpaced(dst, from)
+	}
+	return dst
+}
+
+// plainContent returns the text of a content, and links, as htmlMode.plain does. Of a whole page that
+// is the article's text, where that is wanted and one is found.
 func (c *Cleaner) plainContent(s string, found *links) string {
 	if c.article && c.html != htmlNever && isPage(s) {
 		if article, ok := mainText(s); ok {
@@ -100,14 +124,18 @@ func (c *Cleaner) plainContent(s string, found *links) string {
 //
 //	norm=1,html=auto
 //
-// and, where articles are extracted, the release of what does that.
+// and, where articles are extracted, the release of what does that. Where look-alikes are folded,
+// the version of that follows.
 // Links stand in it where they are on. It is the same on every machine.
 func (c *Cleaner) Identity() string {
 	identity := fmt.Sprintf("norm=%d,html=%s", normVersion, c.html)
 	if c.article {
 		identity += ",extract=article/" + extractVersion
 	}
-	if c.links {
+	if c.fold {
+		identity += fmt.Sprintf(",fold=%d", foldVersion)
+	}
+	if c.links != nil {
 		identity += ",links=1"
 	}
 	return identity

@@ -32,9 +32,14 @@ import (
 // rounds, as a test finds of each character. So a text may be divided before each
 // visible character that begins a segment and normalised piece by piece. Nearly
 // always a piece is one character, and what that becomes is in a table.
+//
+// One that folds, for [CleanOptions].Fold, differs from that in two ways. Combining marks are
+// dropped with what is invisible. And its fold makes ASCII of look-alikes, letters of those with
+// marks, and spaces of symbols, so that it may replace a character by none or by two.
 type normalizer struct {
 	invisible  *unicode.RangeTable
 	simplified map[rune]rune // by traditional character
+	folder     *folder       // of look-alikes; nil where they are left
 
 	table [1 << 16]outcome // by character, as far as U+FFFF
 	long  []byte           // what does not fit into an outcome
@@ -43,9 +48,9 @@ type normalizer struct {
 }
 
 // newNormalizer returns the normalizer. It is made once: all that need it share it.
-var newNormalizer = sync.OnceValues(makeNormalizer)
+var newNormalizer = sync.OnceValues(func() (*normalizer, error) { return makeNormalizer(nil) })
 
-func makeNormalizer() (*normalizer, error) {
+func makeNormalizer(f *folder) (*normalizer, error) {
 	simplified, err := readSimplified()
 	if err != nil {
 		return nil, err
@@ -60,9 +65,18 @@ func makeNormalizer() (*normalizer, error) {
 			unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point,
 		),
 		simplified: simplified,
+		folder:     f,
 		scratch:    sync.Pool{New: func() any { return new(scratch) }},
 	}
+	if f != nil {
+		n.invisible = rangetable.Merge(n.invisible, combining)
+	}
 	n.fillTable()
+	if f != nil {
+		for i := range f.classes {
+			f.classes[i] = classOf(rune(i), n.table[i])
+		}
+	}
 	return n, nil
 }
 
@@ -171,19 +185,22 @@ func (n *normalizer) appendFolded(dst []byte, nfkc *norm.Iter, s []byte) []byte 
 	for nfkc.Init(norm.NFKC, s); !nfkc.Done(); {
 		for segment := nfkc.Next(); len(segment) > 0; {
 			r, size := utf8.DecodeRune(segment)
-			dst = utf8.AppendRune(dst, n.fold(r))
+			dst = n.appendFold(dst, r)
 			segment = segment[size:]
 		}
 	}
 	return dst
 }
 
-// fold returns r in simplified Chinese and lower case.
-func (n *normalizer) fold(r rune) rune {
+// appendFold appends r in simplified Chinese and lower case, folded where that is wanted.
+func (n *normalizer) appendFold(dst []byte, r rune) []byte {
 	if r >= firstHan {
 		if simplified, ok := n.simplified[r]; ok {
-			return simplified
+			r = simplified
 		}
 	}
-	return unicode.ToLower(r)
+	if n.folder != nil {
+		return n.folder.appendFold(dst, r, unicode.ToLower(r))
+	}
+	return utf8.AppendRune(dst, unicode.ToLower(r))
 }

@@ -2,7 +2,6 @@ package text
 
 import (
 	"unicode"
-	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -58,7 +57,7 @@ func (n *normalizer) appendAlone(dst []byte, r rune, o outcome) []byte {
 	if d := norm.NFKC.PropertiesString(string(r)).Decomposition(); d != nil {
 		return n.appendNormalized(dst, string(d)) // NFKC makes the same of both
 	}
-	return utf8.AppendRune(dst, n.fold(r))
+	return n.appendFold(dst, r)
 }
 
 // fillTable may call upon the table, for what it lacks as yet is joined there:

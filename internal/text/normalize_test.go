@@ -31,8 +31,33 @@ func byDefinition(n *normalizer, s string) string {
 		return r
 	}
 	s = strings.Map(visible, s)
-	s = strings.Map(n.fold, norm.NFKC.String(s))
-	return strings.Map(n.fold, norm.NFKC.String(s))
+	s = foldEach(n, norm.NFKC.String(s))
+	return foldEach(n, norm.NFKC.String(s))
+}
+
+// foldEach returns s folded, character by character.
+func foldEach(n *normalizer, s string) string {
+	var folded []byte
+	for _, r := range s {
+		folded = n.appendFold(folded, r)
+	}
+	return string(folded)
+}
+
+// eachNormalizer tests the one that folds and the one that does not.
+func eachNormalizer(t *testing.T, test func(t *testing.T, n *normalizer)) {
+	t.Helper()
+	t.Run("plain", func(t *testing.T) { test(t, newTestNormalizer(t)) })
+	t.Run("folding", func(t *testing.T) { test(t, foldingNormalizer(t)) })
+}
+
+func foldingNormalizer(t testing.TB) *normalizer {
+	t.Helper()
+	n, err := newFoldingNormalizer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 func wantByDefinition(t *testing.T, n *normalizer, s string) {
@@ -81,16 +106,17 @@ func TestNormalize(t *testing.T) {
 }
 
 func TestAppendNormalizedKeepsWhatIsThere(t *testing.T) {
-	n := newTestNormalizer(t)
-	for _, s := range []string{
-		"", "\u0301", "\u0301e\u0301", "台", "Typhoons", "\u200b",
-		"\u200b\u0301",
-	} {
-		got := string(n.appendNormalized([]byte("e"), s))
-		if want := "e" + byDefinition(n, s); got != want {
-			t.Errorf("%+q after e: got %+q, want %+q", s, got, want)
+	eachNormalizer(t, func(t *testing.T, n *normalizer) {
+		for _, s := range []string{
+			"", "\u0301", "\u0301e\u0301", "台", "Typhoons", "\u200b",
+			"\u200b\u0301",
+		} {
+			got := string(n.appendNormalized([]byte("e"), s))
+			if want := "e" + byDefinition(n, s); got != want {
+				t.Errorf("%+q after e: got %+q, want %+q", s, got, want)
+			}
 		}
-	}
+	})
 }
 
 // Normalised text stays as it is: a single character, and a letter with case
@@ -98,75 +124,85 @@ func TestAppendNormalizedKeepsWhatIsThere(t *testing.T) {
 // compose.
 func TestNormalizeIsIdempotent(t *testing.T) {
 	check.OneGoroutine(t)
-	n := newTestNormalizer(t)
-	check := func(s string) {
-		once := n.normalize(s)
-		if twice := n.normalize(once); twice != once {
-			t.Errorf("%+q becomes %+q, then %+q", s, once, twice)
+	eachNormalizer(t, func(t *testing.T, n *normalizer) {
+		check := func(s string) {
+			once := n.normalize(s)
+			if twice := n.normalize(once); twice != once {
+				t.Errorf("%+q becomes %+q, then %+q", s, once, twice)
+			}
+			if !utf8.ValidString(once) {
+				t.Errorf("%+q becomes invalid %+q", s, once)
+			}
 		}
-		if !utf8.ValidString(once) {
-			t.Errorf("%+q becomes invalid %+q", s, once)
-		}
-	}
-	var upper []rune
-	marks := make(map[rune]bool)
-	allRunes(func(r rune) {
-		check(string(r))
-		if unicode.ToLower(r) != r {
-			upper = append(upper, r)
-		}
-		d := []rune(norm.NFD.String(string(r)))
-		if last := d[len(d)-1]; len(d) > 1 && unicode.Is(unicode.Mn, last) {
-			marks[last] = true
-		}
-	})
-	for _, u := range upper {
-		for m := range marks {
-			check(string([]rune{u, m}))
-		}
-	}
-}
-
-// The comment of normalizer relies on this.
-func TestSegmentsStaySegments(t *testing.T) {
-	check.OneGoroutine(t)
-	n := newTestNormalizer(t)
-	allRunes(func(r rune) {
-		begins := beginsSegment(r)
-		if boundary := norm.NFKC.NextBoundaryInString("a"+string(r), true) == 1; begins != boundary {
-			t.Errorf("%U begins a segment: %t; norm has a boundary before it: %t", r, begins, boundary)
-		}
-		if begins && !beginsSegment(n.fold(r)) {
-			t.Errorf("%U begins a segment, folded to %U it does not", r, n.fold(r))
-		}
-		// Whatever a character composes with, it goes on beginning a segment.
-		for _, form := range []norm.Form{norm.NFC, norm.NFD, norm.NFKC, norm.NFKD} {
-			first, _ := utf8.DecodeRuneInString(form.String(string(r)))
-			if beginsSegment(first) != begins {
-				t.Errorf("%U begins a segment: %t; what it decomposes into, %U, does not agree", r, begins,
-					first)
+		var upper []rune
+		marks := make(map[rune]bool)
+		allRunes(func(r rune) {
+			check(string(r))
+			if unicode.ToLower(r) != r {
+				upper = append(upper, r)
+			}
+			d := []rune(norm.NFD.String(string(r)))
+			if last := d[len(d)-1]; len(d) > 1 && unicode.Is(unicode.Mn, last) {
+				marks[last] = true
+			}
+		})
+		for _, u := range upper {
+			for m := range marks {
+				check(string([]rune{u, m}))
 			}
 		}
 	})
 }
 
+// The comment of normalizer relies on this.
+func TestSegmentsStaySegments(t *testing.T) {
+	check.OneGoroutine(t)
+	eachNormalizer(t, func(t *testing.T, n *normalizer) {
+		allRunes(func(r rune) {
+			begins := beginsSegment(r)
+			if boundary := norm.NFKC.NextBoundaryInString("a"+string(r), true) == 1; begins != boundary {
+				t.Errorf("%U begins a segment: %t; norm has a boundary before it: %t", r, begins, boundary)
+			}
+			folded := string(n.appendFold(nil, r))
+			for _, f := range folded {
+				if begins && !beginsSegment(f) {
+					t.Errorf("%U begins a segment, folded to %+q it does not", r, folded)
+				}
+			}
+			if again := foldEach(n, folded); again != folded {
+				t.Errorf("%U is folded to %+q, then to %+q", r, folded, again)
+			}
+			// Whatever a character composes with, it goes on beginning a segment.
+			for _, form := range []norm.Form{norm.NFC, norm.NFD, norm.NFKC, norm.NFKD} {
+				first, _ := utf8.DecodeRuneInString(form.String(string(r)))
+				if beginsSegment(first) != begins {
+					t.Errorf("%U begins a segment: %t; what it decomposes into, %U, does not agree", r, begins,
+						first)
+				}
+			}
+		})
+	})
+}
+
 func TestNormalizeEachCharacter(t *testing.T) {
 	check.OneGoroutine(t)
-	n := newTestNormalizer(t)
-	allRunes(func(r rune) { wantByDefinition(t, n, string(r)) })
+	eachNormalizer(t, func(t *testing.T, n *normalizer) {
+		allRunes(func(r rune) { wantByDefinition(t, n, string(r)) })
+	})
 }
 
 // Before and after each character of the table stands what could compose with
 // it or hide in between.
 func TestNormalizeEachCharacterInContext(t *testing.T) {
 	check.OneGoroutine(t)
-	n := newTestNormalizer(t)
-	for i := range n.table {
-		if r := rune(i); utf8.ValidRune(r) {
-			wantByDefinition(t, n, "e"+string(r)+"\u0301H\u200b"+string(r)+"\u0331\u1100"+string(r)+
-				"\u1161\u11a8")
+	eachNormalizer(t, func(t *testing.T, n *normalizer) {
+		for i := range n.table {
+			if r := rune(i); utf8.ValidRune(r) {
+				wantByDefinition(t, n, "e"+string(r)+"\u0301H\u200b"+string(r)+"\u0331\u1100"+string(r)+
+					"\u1161\u11a8")
+			}
 		}
-	}
+	})
 }
 
 // joinedRunes are all that do not begin a segment.
@@ -182,93 +218,98 @@ func joinedRunes() []rune {
 
 func TestNormalizePairs(t *testing.T) {
 	check.OneGoroutine(t)
-	n := newTestNormalizer(t)
-	others := []rune(
-		"aHẖé≂台颱Å가각ㅎㅏﾊㄱ①½Ǆ…☂🌀\U0001d400" +
-			"\U0002895b\u200b\ufe0f\u00ad\u034f\ufffd\uffff\u0000" +
-			"\u1100\u1112\u09c7\u0dd9\u1025\U0001d15e\ufdfa")
-	joined := joinedRunes()
-	for _, a := range others {
-		for _, b := range others {
-			wantByDefinition(t, n, string([]rune{a, b}))
+	eachNormalizer(t, func(t *testing.T, n *normalizer) {
+		others := []rune(
+			"aHẖé≂台颱Å가각ㅎㅏﾊㄱ①½Ǆ…☂🌀\U0001d400" +
+				"\U0002895b\u200b\ufe0f\u00ad\u034f\ufffd\uffff\u0000" +
+				"\u1100\u1112\u09c7\u0dd9\u1025\U0001d15e\ufdfa")
+		joined := joinedRunes()
+		for _, a := range others {
+			for _, b := range others {
+				wantByDefinition(t, n, string([]rune{a, b}))
+			}
+			for _, b := range joined {
+				wantByDefinition(t, n, string([]rune{a, b}))
+			}
 		}
-		for _, b := range joined {
-			wantByDefinition(t, n, string([]rune{a, b}))
+		for _, a := range joined[:len(joined)/8] {
+			for _, b := range joined {
+				wantByDefinition(t, n, string([]rune{'e', a, b}))
+			}
 		}
-	}
-	for _, a := range joined[:len(joined)/8] {
-		for _, b := range joined {
-			wantByDefinition(t, n, string([]rune{'e', a, b}))
-		}
-	}
+	})
 }
 
 func TestNormalizeRandomText(t *testing.T) {
 	check.OneGoroutine(t)
-	n := newTestNormalizer(t)
-	joined := joinedRunes()
-	pieces := strings.Fields("a Z H k ABCDEFGH typhoons é ß İ ſ 台 颱 風 薴 ， … ½ ㍿ ﷺ Å ｶ ﾞ 가 각 ㅎ ㅏ " +
-		"\u1112 \u1161 \u11ab \u0301 \u0331 \u0345 \u0327 ☂ 🌀 𐐀 𝐀 \U0002895b \u200b \ufe0f \U000e0061 " +
-		"\xff \xc0 \xe5\x8f \xed\xa0\x80 \xe0\x80\x80 \xf0\x9f")
-	pieces = append(pieces, " ", "\u3000", "\x00")
-	r := rand.New(rand.NewPCG(1, 2))
-	for range 20_000 {
-		var b strings.Builder
-		for range r.IntN(24) {
-			switch r.IntN(8) {
-			case 0:
-				b.WriteRune(joined[r.IntN(len(joined))])
-			case 1:
-				b.WriteRune(rune(r.IntN(unicode.MaxRune)))
-			default:
-				b.WriteString(pieces[r.IntN(len(pieces))])
+	eachNormalizer(t, func(t *testing.T, n *normalizer) {
+		joined := joinedRunes()
+		pieces := strings.Fields("a Z H k ABCDEFGH typhoons é ß İ ſ 台 颱 風 薴 ， … ½ ㍿ ﷺ Å ｶ ﾞ 가 각 ㅎ ㅏ " +
+			"\u1112 \u1161 \u11ab \u0301 \u0331 \u0345 \u0327 ☂ 🌀 𐐀 𝐀 \U0002895b \u200b \ufe0f \U000e0061 " +
+			"\xff \xc0 \xe5\x8f \xed\xa0\x80 \xe0\x80\x80 \xf0\x9f")
+		pieces = append(pieces, " ", "\u3000", "\x00")
+		r := rand.New(rand.NewPCG(1, 2))
+		for range 20_000 {
+			var b strings.Builder
+			for range r.IntN(24) {
+				switch r.IntN(8) {
+				case 0:
+					b.WriteRune(joined[r.IntN(len(joined))])
+				case 1:
+					b.WriteRune(rune(r.IntN(unicode.MaxRune)))
+				default:
+					b.WriteString(pieces[r.IntN(len(pieces))])
+				}
 			}
+			wantByDefinition(t, n, b.String())
 		}
-		wantByDefinition(t, n, b.String())
-	}
+	})
 }
 
 // NFKC divides a long run of marks by a grapheme joiner, which is itself one of
 // the characters that are dropped.
 func TestNormalizeRunsOfMarks(t *testing.T) {
 	check.OneGoroutine(t)
-	n := newTestNormalizer(t)
-	r := rand.New(rand.NewPCG(3, 4))
-	joined := joinedRunes()
-	for length := range 100 {
-		wantByDefinition(t, n, "e"+strings.Repeat("\u0301", length)+"x")
-		wantByDefinition(t, n, strings.Repeat("\u200b\u0331", length)+"H"+
-			strings.Repeat("\u0331\u034f", length))
-		var marks strings.Builder
-		for range length {
-			marks.WriteRune(joined[r.IntN(len(joined))])
+	eachNormalizer(t, func(t *testing.T, n *normalizer) {
+		r := rand.New(rand.NewPCG(3, 4))
+		joined := joinedRunes()
+		for length := range 100 {
+			wantByDefinition(t, n, "e"+strings.Repeat("\u0301", length)+"x")
+			wantByDefinition(t, n, strings.Repeat("\u200b\u0331", length)+"H"+
+				strings.Repeat("\u0331\u034f", length))
+			var marks strings.Builder
+			for range length {
+				marks.WriteRune(joined[r.IntN(len(joined))])
+			}
+			wantByDefinition(t, n, "H"+marks.String()+"\u314f"+marks.String())
 		}
-		wantByDefinition(t, n, "H"+marks.String()+"\u314f"+marks.String())
-	}
+	})
 }
 
 // Scratch memory is shared by goroutines, one after the other.
 func TestNormalizeConcurrently(t *testing.T) {
-	n := newTestNormalizer(t)
-	var group sync.WaitGroup
-	for _, mark := range []string{"\u0300", "\u0301", "\u0302", "\u0303"} {
-		group.Go(func() {
-			s := strings.Repeat("E"+mark, 2000)
-			if got, want := n.normalize(s), byDefinition(n, s); got != want {
-				t.Errorf("got %.40q, want %.40q", got, want)
-			}
-		})
-	}
-	group.Wait()
+	eachNormalizer(t, func(t *testing.T, n *normalizer) {
+		var group sync.WaitGroup
+		for _, mark := range []string{"\u0300", "\u0301", "\u0302", "\u0303"} {
+			group.Go(func() {
+				s := strings.Repeat("E"+mark, 2000)
+				if got, want := n.normalize(s), byDefinition(n, s); got != want {
+					t.Errorf("got %.40q, want %.40q", got, want)
+				}
+			})
+		}
+		group.Wait()
+	})
 }
 
 func TestAppendNormalizedDoesNotAllocate(t *testing.T) {
-	n := newTestNormalizer(t)
-	s := "Ｔyphoon 颱風……½ ☂\ufe0f🌀 é \xff\u200b"
-	dst := make([]byte, 0, 1024)
-	if allocs := testing.AllocsPerRun(100, func() { n.appendNormalized(dst, s) }); allocs != 0 {
-		t.Errorf("%v allocations, want none", allocs)
-	}
+	eachNormalizer(t, func(t *testing.T, n *normalizer) {
+		s := "Ｔyphoon 颱風……½ ☂\ufe0f🌀 é \xff\u200b"
+		dst := make([]byte, 0, 1024)
+		if allocs := testing.AllocsPerRun(100, func() { n.appendNormalized(dst, s) }); allocs != 0 {
+			t.Errorf("%v allocations, want none", allocs)
+		}
+	})
 }
 
 func TestAddTraditionalRefuses(t *testing.T) {
@@ -285,11 +326,14 @@ func FuzzNormalize(f *testing.F) {
 	f.Add("\ufeffTy\u200bphoon\x00\xff\xe5\x8f")
 	f.Add("H\u0331\u0301e\u00ad\u0301 İẞΣ😀1️⃣")
 	f.Add("\u1112\u314f\u11abﾊﾞ\u3164")
-	n := newTestNormalizer(f)
+	f.Add("Ѵ1å̶gr① ❿🅰🇦★ か\u20dd\u3099")
+	plain, folding := newTestNormalizer(f), foldingNormalizer(f)
 	f.Fuzz(func(t *testing.T, s string) {
-		wantByDefinition(t, n, s)
-		if once := n.normalize(s); n.normalize(once) != once {
-			t.Errorf("%+q becomes %+q, then %+q", s, once, n.normalize(once))
+		for _, n := range []*normalizer{plain, folding} {
+			wantByDefinition(t, n, s)
+			if once := n.normalize(s); n.normalize(once) != once {
+				t.Errorf("%+q becomes %+q, then %+q", s, once, n.normalize(once))
+			}
 		}
 	})
 }

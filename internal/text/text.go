@@ -96,7 +96,7 @@ func New(o Options) (*Tokenizer, error) {
 
 // Identity names everything that changes tokens: checksums of the words and
 // frequencies and of the stop words actually loaded, the version of the
-// normaliser, the HTML mode and what extracts articles, as in
+// normaliser, the HTML mode, what extracts articles and what folds, as in
 //
 //	dict=0123abcd,stop=4567cdef,norm=1,html=auto
 //

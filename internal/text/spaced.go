@@ -1,0 +1,173 @@
+package text
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A class is what a character is to joinSpaced.
+type class uint8
+
+const (
+	gap    class = iota // white space but line breaks, punctuation, symbols, control characters
+	single              // a letter or number that composes with nothing that stands before it
+	inWord              // another letter, or a mark: what it stands beside is no single character
+	newLine
+)
+
+// Of characters that are spaced out.
+const (
+	minSpaced = 3 // in a row: two are common, as in "plan A, B or" and 3.5
+	maxGap    = 3 // characters between two
+)
+
+// classOf returns the class of r, of which kind is what the normalizer has.
+func classOf(r rune, kind outcome) class {
+	switch {
+	case '\n' <= r && r <= '\r', r == '\u0085', r == '\u2028', r == '\u2029':
+		return newLine
+	case isLetterOrNumber(r) && kind != joined:
+		return single
+	case isLetterOrNumber(r) || unicode.IsMark(r):
+		return inWord
+	}
+	return gap
+}
+
+func (n *normalizer) class(r rune) class {
+	if int(r) < len(n.folder.classes) {
+		return n.folder.classes[r]
+	}
+	return classOf(r, n.outcome(r))
+}
+
+// joinSpaced joins the letters and numbers that are spaced out in normalised text from text[from:]
+// on, and returns the text: of each run of at least minSpaced single ones, with one to maxGap
+// characters between each and the next that are neither letters, numbers, marks nor line breaks, it
+// drops what is between them. A letter or number is single if nothing of that kind and no mark
+// stands beside it.
+//
+// A word or number of more characters at an end of a run stays apart, even if it may be the rest of
+// the same word: "a l e x i s17" becomes "alexi s17". What is a word of its own looks the same, and
+// is more frequent: "V I P lounge".
+//
+// Joined once, nothing is left to join: what was single stands beside others, and what was not has
+// the same beside it as before. And it stays normalised, since single characters begin segments.
+func (n *normalizer) joinSpaced(text []byte, from int) []byte {
+	run := spaced{normalizer: n, text: text, kept: from, read: from}
+	for at := from; at < len(text); {
+		if run.count == 0 {
+			at = skipASCII(text, at)
+		}
+		r, size := utf8.DecodeRune(text[at:])
+		end := at + size
+		switch c := n.class(r); {
+		case c == gap && run.between < maxGap:
+			run.between++
+		case c == gap || c == newLine:
+			run.finish()
+		default:
+			end = n.wordEnd(text, end)
+			if c == single && end == at+size {
+				run.add(at, end)
+			} else {
+				run.finish()
+			}
+		}
+		at = end
+	}
+	run.finish()
+	if run.read == from {
+		return text
+	}
+	return text[:run.kept+copy(text[run.kept:], text[run.read:])]
+}
+
+// spaced is a run of single characters, and the text that it is in.
+type spaced struct {
+	*normalizer
+	text       []byte
+	kept       int // text[:kept] is what text[:read] has become
+	read       int
+	start, end int // of the run
+	count      int // of single characters in it
+	between    int // characters since the last of them
+}
+
+// add adds the single character text[start:end].
+func (s *spaced) add(start, end int) {
+	if s.count == 0 {
+		s.start = start
+	}
+	s.end = end
+	s.count++
+	s.between = 0
+}
+
+// finish joins the run, if it is long enough, and begins another.
+func (s *spaced) finish() {
+	if s.count >= minSpaced {
+		s.kept += copy(s.text[s.kept:], s.text[s.read:s.start])
+		for at := s.start; at < s.end; {
+			r, size := utf8.DecodeRune(s.text[at:])
+			if s.class(r) == single {
+				s.kept += copy(s.text[s.kept:], s.text[at:at+size])
+			}
+			at += size
+		}
+		s.read = s.end
+	}
+	s.count, s.between = 0, 0
+}
+
+// wordEnd returns where the letters, numbers and marks from text[at:] on end.
+func (n *normalizer) wordEnd(text []byte, at int) int {
+	for at < len(text) {
+		var r rune
+		size := 1
+		if b := text[at]; b < utf8.RuneSelf {
+			r = rune(b)
+		} else if len(text)-at >= 3 && isThreeBytes(b, text[at+1], text[at+2]) {
+			r = rune(b&0x0F)<<12 | rune(text[at+1]&0x3F)<<6 | rune(text[at+2]&0x3F)
+			size = 3
+		} else {
+			r, size = utf8.DecodeRune(text[at:])
+		}
+		if c := n.class(r); c != single && c != inWord {
+			return at
+		}
+		at += size
+	}
+	return at
+}
+
+// skipASCII returns a place in normalised text, at or after at, before which there is no single
+// character. Both places are not within a word. It looks at eight bytes at a time, and stops at
+// what is not ASCII.
+func skipASCII(text []byte, at int) int {
+	const each = 0x0101010101010101 // times a byte: that byte eight times
+	begin, before := at, uint64(0)  // before: whether the byte before is a letter, in its lowest bit
+	for len(text)-at >= 8 {
+		eight := binary.LittleEndian.Uint64(text[at:])
+		if eight&(each*0x80) != 0 {
+			break
+		}
+		letters := (eight+each*(0x80-'a'))&^(eight+each*(0x80-'z'-1)) |
+			(eight+each*(0x80-'0'))&^(eight+each*(0x80-'9'-1))
+		letters = letters >> 7 & each
+		singles := letters &^ (letters<<8 | before) &^ (letters >> 8)
+		if singles &= 1<<56 - 1; singles != 0 { // nobody knows what follows the last byte
+			return at + bits.TrailingZeros64(singles)/8
+		}
+		before = letters >> 48 & 1
+		at += 7
+	}
+	for at > begin && isASCIIWord(text[at-1]) {
+		at--
+	}
+	return at
+}
+
+func isASCIIWord(b byte) bool { return 'a' <= b && b <= 'z' || '0' <= b && b <= '9' }
