@@ -106,8 +106,8 @@ func (c *Cleaner) appendPlain(dst []byte, s string) []byte {
 	return dst
 }
 
-// plainContent returns the text of a content, and links, as htmlMode.plain does. Of a whole page that
-// is the article's text, where that is wanted and one is found.
+// plainContent returns the text of a content, and links, as htmlMode.plain does. Of a whole page
+// that is the article's text, where that is wanted and one is found.
 func (c *Cleaner) plainContent(s string, found *links) string {
 	if c.article && c.html != htmlNever && isPage(s) {
 		if article, ok := mainText(s); ok {

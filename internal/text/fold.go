@@ -25,8 +25,8 @@ const foldVersion = 1
 //   - whose prototype in UTS #39, "Unicode Security Mechanisms", is that letter or digit.
 //
 // Those that NFKC changes, or that are others with combining marks, are not in it. Of a letter and
-// its other case each goes by its own look where it has one, but is a letter rather than a digit, and
-// not the l that a capital I looks like.
+// its other case each goes by its own look where it has one, but is a letter rather than a digit,
+// and not the l that a capital I looks like.
 //
 //go:generate go test -run TestLookalikes -update
 //go:embed lookalikes.txt

@@ -42,6 +42,7 @@ type normalizer struct {
 	folder     *folder       // of look-alikes; nil where they are left
 
 	table [1 << 16]outcome // by character, as far as U+FFFF
+	more  []outcome        // of those from U+10000 on; emoji, where it folds
 	long  []byte           // what does not fit into an outcome
 
 	scratch sync.Pool // of *scratch
@@ -71,8 +72,11 @@ func makeNormalizer(f *folder) (*normalizer, error) {
 	if f != nil {
 		n.invisible = rangetable.Merge(n.invisible, combining)
 	}
-	n.fillTable()
+	n.fillTable(n.table[:], 0)
 	if f != nil {
+		more := make([]outcome, lastEmoji+1-len(n.table))
+		n.fillTable(more, rune(len(n.table)))
+		n.more = more
 		for i := range f.classes {
 			f.classes[i] = classOf(rune(i), n.table[i])
 		}

@@ -15,7 +15,7 @@ type outcome uint32
 const (
 	joined  outcome = iota // begins no piece: a mark, or a vowel of Hangul
 	dropped                // invisible
-	beyond                 // begins a piece; U+10000 or higher, of which there is no table
+	beyond                 // begins a piece, and is beyond the tables
 )
 
 func (o outcome) size() int  { return int(o >> 24) }
@@ -25,6 +25,9 @@ func (o outcome) fits() bool { return o>>24-1 < 3 }
 func (n *normalizer) outcome(r rune) outcome {
 	if int(r) < len(n.table) {
 		return n.table[r]
+	}
+	if i := int(r) - len(n.table); i < len(n.more) {
+		return n.more[i]
 	}
 	return n.kind(r)
 }
@@ -60,14 +63,17 @@ func (n *normalizer) appendAlone(dst []byte, r rune, o outcome) []byte {
 	return n.appendFold(dst, r)
 }
 
-// fillTable may call upon the table, for what it lacks as yet is joined there:
-// longer pieces become the same, only more slowly.
-func (n *normalizer) fillTable() {
+// lastEmoji ends the blocks of emoji.
+const lastEmoji = 0x1FAFF
+
+// fillTable fills a table of the characters from first on. It may call upon the table, for what it
+// lacks as yet is joined there: longer pieces become the same, only more slowly.
+func (n *normalizer) fillTable(table []outcome, first rune) {
 	var result []byte
-	for i := range n.table {
-		r := rune(i)
-		n.table[i] = n.kind(r)
-		if n.table[i] != beyond {
+	for i := range table {
+		r := first + rune(i)
+		table[i] = n.kind(r)
+		if table[i] != beyond {
 			continue
 		}
 		result = n.appendAlone(result[:0], r, beyond)
@@ -80,6 +86,6 @@ func (n *normalizer) fillTable() {
 				o |= outcome(b) << (8 * k)
 			}
 		}
-		n.table[i] = o
+		table[i] = o
 	}
 }

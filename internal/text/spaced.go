@@ -124,18 +124,22 @@ func (s *spaced) finish() {
 
 // wordEnd returns where the letters, numbers and marks from text[at:] on end.
 func (n *normalizer) wordEnd(text []byte, at int) int {
+	classes := &n.folder.classes
 	for at < len(text) {
-		var r rune
+		var c class
 		size := 1
-		if b := text[at]; b < utf8.RuneSelf {
-			r = rune(b)
-		} else if len(text)-at >= 3 && isThreeBytes(b, text[at+1], text[at+2]) {
-			r = rune(b&0x0F)<<12 | rune(text[at+1]&0x3F)<<6 | rune(text[at+2]&0x3F)
+		switch a := text[at]; {
+		case a < utf8.RuneSelf:
+			c = classes[a]
+		case len(text)-at >= 3 && isThreeBytes(a, text[at+1], text[at+2]):
+			c = classes[uint16(a)<<12|uint16(text[at+1]&0x3F)<<6|uint16(text[at+2]&0x3F)]
 			size = 3
-		} else {
+		default:
+			var r rune
 			r, size = utf8.DecodeRune(text[at:])
+			c = n.class(r)
 		}
-		if c := n.class(r); c != single && c != inWord {
+		if c != single && c != inWord {
 			return at
 		}
 		at += size
