@@ -29,12 +29,12 @@ func TestDefault(t *testing.T) {
 		Text: method.TextSettings{HTML: "auto", Extract: "all"},
 		Fingerprint: method.FingerprintSettings{
 			Method: "simhash", Hash: "sdbm", Weight: "log", Features: "words",
-			Shingle:   method.ShingleSettings{Of: "characters", Size: 5},
+			Shingle: method.ShingleSettings{Of: "characters", Size: 5}, Titles: "plain",
 			Signature: "fast", Hashes: 128, Sentences: 3,
 			Pinyin: method.PinyinSettings{Window: 24, Overlap: .5, Levels: 2, Boundaries: "content"},
 		},
 		Cluster: Cluster{ThresholdSettings: method.ThresholdSettings{
-			Distance: 3, VerifiedDistance: 10, Recall: .999, Index: "btree",
+			Distance: 3, VerifiedDistance: 10, Recall: .999, Index: "btree", Numbers: "any",
 		}, Scope: "topic"},
 		Contacts: method.ContactSettings{Limit: 1000},
 		Batch:    Batch{Records: 20000, Bytes: 8 << 20, Linger: 20 * time.Millisecond},

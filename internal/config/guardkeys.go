@@ -3,7 +3,19 @@ package config
 import (
 	"github.com/clusterd/clusterd/internal/config/table"
 	"github.com/clusterd/clusterd/internal/config/value"
+	"github.com/clusterd/clusterd/internal/method"
 )
+
+// titleKeys say how much a title counts.
+func titleKeys(c *method.FingerprintSettings) []table.Key {
+	return []table.Key{{
+		Path: "fingerprint.titles", Value: value.Scalar(&c.Titles,
+			value.OneOf(method.PlainTitles, method.Weighed), method.PlainTitles),
+		Doc: usedBy("fingerprint.titles") +
+			"weighed keeps articles apart that have unlike titles over a short body, such as a notice " +
+			"of copyright.",
+	}}
+}
 
 // containmentKeys are those of the section cluster by which more is the same than what is similar.
 func (c *Cluster) containmentKeys() []table.Key {
@@ -13,6 +25,13 @@ func (c *Cluster) containmentKeys() []table.Key {
 			Doc: usedBy("cluster.containment") +
 				"least share of the shorter text that is in the longer one, such as 0.9, so that cut and " +
 				"wrapped copies join; 0 is off.",
+		},
+		{
+			Path: "cluster.numbers", Value: value.Scalar(&c.Numbers,
+				value.OneOf(method.AnyNumbers, method.Differ), method.AnyNumbers),
+			Doc: usedBy("cluster.numbers") +
+				"differ keeps texts apart whose numbers are not all the same, such as daily reports; " +
+				"for a similarity of 0.65 or more.",
 		},
 	}
 }

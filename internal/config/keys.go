@@ -22,6 +22,7 @@ func (c *Config) keys() []table.Key {
 		textKeys(&c.Text),
 		fingerprintKeys(&c.Fingerprint),
 		sketchKeys(&c.Fingerprint),
+		titleKeys(&c.Fingerprint),
 		pinyinKeys(&c.Fingerprint.Pinyin),
 		c.Cluster.keys(),
 		c.Cluster.containmentKeys(),

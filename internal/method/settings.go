@@ -29,6 +29,7 @@ type FingerprintSettings struct {
 	Features  Features
 	IDF       string // absolute file name, or empty
 	Shingle   ShingleSettings
+	Titles    string // plain or weighed
 	Signature string // fast, permutation or functions
 	Hashes    int    // components of a signature, 16 to 1024
 	Sentences int    // at least 1
@@ -49,6 +50,14 @@ type ShingleSettings struct {
 	Of   ShingleUnit
 	Size int // of these, 1 to 64
 }
+
+// The values of the settings fingerprint.titles and cluster.numbers.
+const (
+	PlainTitles = "plain"
+	Weighed     = "weighed" // titles
+	AnyNumbers  = "any"
+	Differ      = "differ" // numbers
+)
 
 // A ShingleUnit is what shingles are runs of.
 type ShingleUnit string
@@ -82,4 +91,5 @@ type ThresholdSettings struct {
 	Recall           float64 // minhash: .5 to 1
 	Index            string  // btree, mih or auto
 	Containment      float64 // minhash, shingle: the minimum, 0 to 1; 0 is off
+	Numbers          string  // any or differ
 }

@@ -65,16 +65,18 @@ func Specs() []Spec {
 			Name:       "minhash",
 			Thresholds: []Threshold{similarity},
 			Keys: []string{
-				"fingerprint.shingle", "fingerprint.signature", "fingerprint.hashes", "cluster.recall",
-				"cluster.containment",
+				"fingerprint.shingle", "fingerprint.titles", "fingerprint.signature",
+				"fingerprint.hashes", "cluster.recall", "cluster.containment", "cluster.numbers",
 			},
 			newMethod: newMinHash,
 		},
 		{
 			Name:       "shingle",
 			Thresholds: []Threshold{similarity},
-			Keys:       []string{"fingerprint.shingle", "cluster.containment"},
-			newMethod:  newShingle,
+			Keys: []string{
+				"fingerprint.shingle", "fingerprint.titles", "cluster.containment", "cluster.numbers",
+			},
+			newMethod: newShingle,
 		},
 		{
 			Name:      "ksentence",

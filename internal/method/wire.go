@@ -78,6 +78,8 @@ func newShingle(s Settings, key *keyedhash.Key) (Method, error) {
 
 func shinglesOf(s Settings, key *keyedhash.Key) (shingles shingling.Shingles, err error) {
 	shingles.Size = s.Fingerprint.Shingle.Size
+	shingles.WeighTitles = s.Fingerprint.Titles == Weighed
+	shingles.TellNumbers = s.Threshold.Numbers == Differ
 	if s.Fingerprint.Shingle.Of == OfWords {
 		shingles.Words, err = s.Text.NewTokenizer(key.For("token").SumString)
 	} else {

@@ -39,11 +39,13 @@ type shingler struct {
 	letters  []uint64
 	shingles []uint64
 	keyed    *keyedhash.Hash // nil: the rolling hash
+	extras   *shingling.Extras
 }
 
 func newShingler(o Options) *shingler {
 	of := o.Shingles
 	s := &shingler{size: of.Size, past: 1, cleaner: of.Cleaner, keyed: o.Key.For("shingle")}
+	s.extras = of.NewExtras(o.Key)
 	for range of.Size {
 		s.past *= multiplier
 	}
@@ -57,12 +59,26 @@ func newShingler(o Options) *shingler {
 // text shorter than a shingle is one. ok is false where there is no letter or number. The slice is
 // good until the next call, and the caller may change it.
 func (s *shingler) shinglesOf(title, content string) (shingles []uint64, ok bool) {
+	if shingles, ok = s.plainShingles(title, content); !ok || s.extras == nil {
+		return shingles, ok
+	}
+	add := func(element uint64) { s.shingles = append(s.shingles, element) }
+	for _, shingle := range s.shingles {
+		s.extras.Add(shingle, add)
+	}
+	return s.shingles, true
+}
+
+// plainShingles returns what shinglesOf does without the extra elements, for which it begins.
+func (s *shingler) plainShingles(title, content string) (shingles []uint64, ok bool) {
 	s.reset()
 	if s.counter != nil {
 		s.counter.Words(title, content, func(t text.Token) { s.letters = append(s.letters, t.Hash) })
 		ok = len(s.letters) > 0
+		s.extras.Begin(nil, title, content)
 	} else {
 		s.text = s.cleaner.AppendClean(s.text, title, content)
+		s.extras.Begin(s.text, title, content)
 		if s.keyed != nil {
 			return s.hashCharacters()
 		}

@@ -36,6 +36,7 @@ type Method struct {
 	jaccard.Comparer
 	shingles shingling.Shingles
 	hash     *keyedhash.Hash
+	key      *keyedhash.Key
 }
 
 // New returns the method. An error names the option and what is allowed.
@@ -50,7 +51,7 @@ func New(o Options) (*Method, error) {
 	if comparer, err = comparer.WithContainment(o.Containment); err != nil {
 		return nil, err
 	}
-	return &Method{comparer, o.Shingles, o.Key.For("shingle")}, nil
+	return &Method{comparer, o.Shingles, o.Key.For("shingle"), o.Key}, nil
 }
 
 // Identity names everything that changes fingerprints.
@@ -64,20 +65,32 @@ func (m *Method) Identity() string {
 // false of an article without a letter or a number, or without a word.
 func (m *Method) NewFingerprinter() func(title, content string) (f singlepass.Fingerprint,
 	ok bool) {
-	var builder jaccard.Builder
+	set := set{extras: m.shingles.NewExtras(m.key)}
 	add := characters(m.shingles.Cleaner, m.shingles.Size, m.hash)
 	if m.shingles.Words != nil {
 		add = words(m.shingles.Words, m.shingles.Size, m.hash)
 	}
 	return func(title, content string) (singlepass.Fingerprint, bool) {
-		ok := add(&builder, title, content)
-		return m.Fingerprint(builder.Set()), ok
+		ok := add(&set, title, content)
+		return m.Fingerprint(set.Set()), ok
 	}
+}
+
+// A set is that of one article after the other.
+type set struct {
+	jaccard.Builder
+	extras *shingling.Extras
+}
+
+// Add adds the hash of a shingle, and what else there is with it.
+func (s *set) Add(shingle uint64) {
+	s.Builder.Add(shingle)
+	s.extras.Add(shingle, s.Builder.Add)
 }
 
 // An adder adds the hashes of an article's shingles. ok is false of an article without a
 // letter or a number.
-type adder func(to *jaccard.Builder, title, content string) (ok bool)
+type adder func(to *set, title, content string) (ok bool)
 
 // characters adds the shingles of so many characters each of an article's text, cleaned and
 // without its white space. A shorter text is one shingle.
@@ -86,8 +99,9 @@ func characters(cleaner *text.Cleaner, size int, hash *keyedhash.Hash) adder {
 		clean  []byte
 		starts = make([]int, size) // of the last characters; the oldest at i%size
 	)
-	return func(to *jaccard.Builder, title, content string) bool {
+	return func(to *set, title, content string) bool {
 		clean = cleaner.AppendClean(shingling.Reuse(clean), title, content)
+		to.extras.Begin(clean, title, content)
 		solid, ok := shingling.WithoutSpace(clean)
 		n := 0
 		for i, b := range solid {

@@ -3,7 +3,6 @@ package shingle
 import (
 	"encoding/binary"
 
-	"github.com/clusterd/clusterd/internal/method/jaccard"
 	"github.com/clusterd/clusterd/internal/method/keyedhash"
 	"github.com/clusterd/clusterd/internal/text"
 )
@@ -15,7 +14,8 @@ func words(tokenizer *text.Tokenizer, size int, hash *keyedhash.Hash) adder {
 		counter = tokenizer.NewCounter()
 		hashes  []byte // eight bytes a word: those of the last words
 	)
-	return func(to *jaccard.Builder, title, content string) bool {
+	return func(to *set, title, content string) bool {
+		to.extras.Begin(nil, title, content)
 		hashes = hashes[:0]
 		counter.Words(title, content, func(word text.Token) {
 			if len(hashes) == 8*size {

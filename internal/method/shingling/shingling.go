@@ -37,7 +37,8 @@ func WithoutSpace(s []byte) (rest []byte, ok bool) {
 	return rest, ok
 }
 
-// Shingles say what a shingle is: a run of characters, or of words.
+// Shingles say what a shingle is: a run of characters, or of words; and what the set of an article
+// has beside them.
 type Shingles struct {
 	// Cleaner cleans texts whose shingles are of characters.
 	Cleaner *text.Cleaner
@@ -46,6 +47,10 @@ type Shingles struct {
 	Words *text.Tokenizer
 	// Size is how many characters or words a shingle has, at least 1.
 	Size int
+	// WeighTitles has articles with a short content told apart by their titles.
+	WeighTitles bool
+	// TellNumbers has articles told apart by their numbers.
+	TellNumbers bool
 }
 
 // Check returns an error of a size that is not allowed.
@@ -64,10 +69,18 @@ func (s Shingles) Unit() string {
 	return "characters"
 }
 
-// Identity names how texts become characters or words, as name=value pairs joined by commas.
+// Identity names how texts become characters or words and what is added to them, as name=value
+// pairs joined by commas.
 func (s Shingles) Identity() string {
-	if s.Words != nil {
-		return s.Words.Identity()
+	identity := ""
+	if s.WeighTitles {
+		identity += "titles=weighed,"
 	}
-	return s.Cleaner.Identity()
+	if s.TellNumbers {
+		identity += "numbers=differ,"
+	}
+	if s.Words != nil {
+		return identity + s.Words.Identity()
+	}
+	return identity + s.Cleaner.Identity()
 }
