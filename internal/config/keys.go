@@ -9,6 +9,7 @@ import (
 	"github.com/clusterd/clusterd/internal/charset"
 	"github.com/clusterd/clusterd/internal/config/table"
 	"github.com/clusterd/clusterd/internal/config/value"
+	"github.com/clusterd/clusterd/internal/contact"
 	"github.com/clusterd/clusterd/internal/method"
 )
 
@@ -193,6 +194,11 @@ func textKeys(c *method.TextSettings) []table.Key {
 			Path: "text.fold", Value: value.Scalar(&c.Fold, value.Boolean(), false),
 			Doc: "Whether what spam varies is the same: letters that look alike, accents, emoji, letters " +
 				"spaced out.",
+		},
+		{
+			Path: "text.mask", Value: value.List(&c.Mask, 0, value.OneOf(contact.Masks...)),
+			Doc: "What does not count, since a template fills it in; numerals are Chinese numbers; masks " +
+				"belong beside contacts.join, and merge what differs in them alone.",
 		},
 	}
 }

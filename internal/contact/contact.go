@@ -28,6 +28,7 @@ const (
 
 // A Contact is a contact of a text, and where it stands.
 type Contact struct {
+	Kind       string // site, url, mail, number, name or code
 	Value      string // canonical, without white space, at most [MaxBytes]; empty of an ignored one
 	Start, End int    // bytes of the text
 }

@@ -19,28 +19,29 @@ func (s *scanner) name(start, end int) {
 		s.add(kindCode, word, start, end)
 	case wanted.kind == kindNumber && letters == 0 && digits >= 5:
 		s.add(kindNumber, word, start, end)
-	case wanted.kind != "" && wanted.kind != kindCode && letters > 0 && len(word) >= 4 &&
-		len(word) <= 24 && (digits > 0 || wanted.sure && wanted.kind == kindName):
+	case wanted.kind == kindName && isLetter(word[0]) && (digits > 0 || wanted.sure) &&
+		len(word) >= 4 && len(word) <= 24:
 		s.add(kindName, word, start, end)
+	case digits >= fewestAnnounced && asciiKeywords[string(word[:letters])] != "" &&
+		onlyDigits(word[letters:]):
+		s.add(kindNumber, word[letters:], start, end) // qq123456
 	case isMadeUp(word, letters, digits):
 		s.add(kindName, word, start, end)
 	}
 }
 
 // isMadeUp reports whether a word is a name made of letters and digits, such as alexis17: at least
-// three letters and two digits, letters first or at least four of them. Where they alternate often
-// it is rather a hash.
+// three letters and two digits, letters first or at least four of them, or letters and five digits.
 func isMadeUp(word []byte, letters, digits int) bool {
-	if len(word) > 32 || digits < 2 || letters < 3 || isDigit(word[0]) && letters < 4 {
+	if len(word) > 32 || letters == 0 {
 		return false
 	}
-	turns := 0
-	for i := range word[1:] {
-		if isDigit(word[i]) != isDigit(word[i+1]) {
-			turns++
-		}
-	}
-	return turns <= 3
+	return digits >= 5 || digits >= 2 && letters >= 3 && (isLetter(word[0]) || letters >= 4)
+}
+
+func onlyDigits(word []byte) bool {
+	_, digits := count(word)
+	return digits == len(word)
 }
 
 func count(word []byte) (letters, digits int) {
@@ -54,11 +55,13 @@ func count(word []byte) (letters, digits int) {
 	return letters, digits
 }
 
-// handle takes a name behind an at sign. One at the beginning of a line is whom the text answers.
+// handle takes a name behind an at sign, if a keyword announces it or it has a digit. Others, one
+// at the beginning of a line and one before a colon are whom the text answers or quotes.
 func (s *scanner) handle() {
-	start := s.at
+	start, announced := s.at, s.wants.kind == kindName && s.at <= s.wants.end
 	s.at++
-	if s.text[start] == '#' || start == 0 || s.text[start-1] == '\n' || isAlnum(s.text[start-1]) {
+	if s.text[start] == '#' || start == 0 || s.text[start-1] == '\n' || s.text[start-1] == '/' ||
+		isAlnum(s.text[start-1]) {
 		return
 	}
 	end := s.wordEnd(s.at)
@@ -66,7 +69,10 @@ func (s *scanner) handle() {
 		end = s.wordEnd(end + 1)
 	}
 	word := s.text[s.at:end]
-	if letters, _ := count(word); letters >= 2 && len(word) >= 4 && len(word) <= 32 {
-		s.add(kindName, word, start, end)
+	letters, digits := count(word)
+	quoted := end < len(s.text) && s.text[end] == ':'
+	if quoted || !announced && digits == 0 || letters < 2 || len(word) < 4 || len(word) > 32 {
+		return
 	}
+	s.add(kindName, word, start, end)
 }

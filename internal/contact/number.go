@@ -37,6 +37,10 @@ func (s *scanner) number() bool {
 		if next == end || end-from == 1 && groups > 1 {
 			break
 		}
+		if dotted := s.text[end] != ' ' && s.text[end] != '-' && s.text[end] != ')'; dotted &&
+			(end-from < 3 || s.digitsAt(next) < 3) {
+			break // a decimal, a version
+		}
 		end = next
 	}
 	if end < len(s.text) && (isLetter(s.text[end]) || s.text[end] == '_') {
@@ -60,6 +64,9 @@ func (s *scanner) number() bool {
 	return true
 }
 
+// separators may stand between groups of digits.
+var separators = []string{" ", "-", ")", "*", ".", "·", ") ", ") (", " (", " - ", "--"}
+
 func (s *scanner) plusNumber() bool {
 	return s.text[s.at] == '+' && s.at+1 < len(s.text) && isDigit(s.text[s.at+1])
 }
@@ -68,12 +75,20 @@ func (s *scanner) plusNumber() bool {
 // else at itself.
 func (s *scanner) separated(at int) int {
 	rest := s.text[at:]
-	for _, separator := range []string{" ", "-", ") ", ")", ") (", " (", " - ", "--"} {
+	for _, separator := range separators {
 		if n := len(separator); len(rest) > n && string(rest[:n]) == separator && isDigit(rest[n]) {
 			return at + n
 		}
 	}
 	return at
+}
+
+// digitsAt returns how many digits stand at a place.
+func (s *scanner) digitsAt(at int) (n int) {
+	for at+n < len(s.text) && isDigit(s.text[at+n]) {
+		n++
+	}
+	return n
 }
 
 // isDate reports whether groups of digits are a date, or a span of years.
@@ -99,11 +114,22 @@ func allShort(groups [][]byte) bool {
 	return true
 }
 
-// isQuantity reports whether a number is rather a date or a round amount.
+// isQuantity reports whether a number is rather a date, a round amount, or typed for fun: of at most
+// two different digits, or each one more or one less than the one before.
 func isQuantity(number []byte) bool {
 	zeros := len(number) - len(bytes.TrimRight(number, "0"))
-	return len(number) == 8 && isYear(number) && number[4] <= '1' && number[6] <= '3' ||
-		2*zeros > len(number)
+	if 2*zeros > len(number) ||
+		len(number) == 8 && isYear(number) && number[4] <= '1' && number[6] <= '3' {
+		return true
+	}
+	different, up, down := 1, true, true
+	for i := 1; i < len(number); i++ {
+		if bytes.IndexByte(number[:i], number[i]) < 0 {
+			different++
+		}
+		up, down = up && number[i] == number[i-1]+1, down && number[i] == number[i-1]-1
+	}
+	return different <= 2 || up || down
 }
 
 // callingCodes are country codes that are written or left out, with the digit that numbers within

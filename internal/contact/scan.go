@@ -55,8 +55,42 @@ func (s *scanner) wide() {
 			return
 		}
 	}
-	_, size := utf8.DecodeRune(s.text[s.at:])
-	s.at += size
+	if !s.numerals() {
+		_, size := utf8.DecodeRune(s.text[s.at:])
+		s.at += size
+	}
+}
+
+// numeralDigits are the digits that Chinese numerals stand for when they are read one by one.
+var numeralDigits = map[rune]byte{
+	'零': '0', '〇': '0', '一': '1', '壹': '1', '幺': '1', '二': '2', '贰': '2', '两': '2', '三': '3', '叁': '3',
+	'四': '4', '肆': '4', '五': '5', '伍': '5', '六': '6', '陆': '6', '七': '7', '柒': '7', '八': '8', '捌': '8',
+	'九': '9', '玖': '9',
+}
+
+// fewestNumerals make a number of Chinese numerals, with digits among them.
+const fewestNumerals = 6
+
+// numerals takes a number that is written in Chinese numerals, and reports whether one begins here.
+func (s *scanner) numerals() bool {
+	var number []byte
+	end := s.at
+	for end < len(s.text) {
+		r, size := utf8.DecodeRune(s.text[end:])
+		digit, ok := numeralDigits[r]
+		if !ok && (r < '0' || r > '9') {
+			break
+		}
+		if !ok {
+			digit = byte(r)
+		}
+		number, end = append(number, digit), end+size
+	}
+	if len(number) < fewestNumerals || len(number) > mostDigits || isQuantity(number) {
+		return false
+	}
+	s.add(kindNumber, canonicalNumber(number), s.at, end)
+	return true
 }
 
 // reach is how many bytes may stand between a keyword and what it announces, beside fillers.
@@ -92,7 +126,7 @@ func (s *scanner) wordEnd(from int) int {
 // add appends a contact, and goes on behind it.
 func (s *scanner) add(kind string, value []byte, start, end int) {
 	s.at, s.wants = end, wants{}
-	c := Contact{Start: start, End: end}
+	c := Contact{Kind: kind, Start: start, End: end}
 	if full := kind + ":" + string(value); len(full) <= MaxBytes && !s.finder.ignored.has(full) {
 		c.Value = full
 	}

@@ -136,7 +136,7 @@ func (f *Finder) reduce(host, path string) (kind, value string) {
 	switch {
 	case !f.ignored.has(kindSite + ":" + domain):
 		return kindSite, domain
-	case page == "":
+	case page == "" || momentOf(path):
 		return kindSite, domain // ignored
 	case domain == "youtu.be":
 		return kindURL, "youtube.com/watch?v=" + strings.TrimPrefix(page, "/")
@@ -149,6 +149,17 @@ func (f *Finder) reduce(host, path string) (kind, value string) {
 	default:
 		return kindURL, host + page
 	}
+}
+
+// momentOf reports whether a link leads to a moment of a video, as those do that talk about it.
+func momentOf(path string) bool {
+	_, query, _ := strings.Cut(path, "?")
+	for _, mark := range []string{"&t=", "&amp;t=", "&start=", "&time_continue="} {
+		if strings.Contains("&"+query, mark) {
+			return true
+		}
+	}
+	return strings.Contains(path, "#t=")
 }
 
 // nameHosts are platforms where a path of one part is somebody's name or number.

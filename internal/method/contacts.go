@@ -22,7 +22,7 @@ func withContacts(m Method, s Settings) (Method, error) {
 	if err != nil {
 		return nil, fmt.Errorf("loading the contacts to ignore: %w", err)
 	}
-	cleaner, err := text.NewCleaner(text.CleanOptions{HTML: s.Text.HTML, Links: true})
+	cleaner, err := text.NewCleaner(text.CleanOptions{HTML: s.Text.HTML, Fold: true, Links: true})
 	if err != nil {
 		return nil, err
 	}

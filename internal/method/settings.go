@@ -15,9 +15,10 @@ type Settings struct {
 type TextSettings struct {
 	Dictionaries []string
 	StopWords    []string
-	HTML         string // auto, always or never
-	Extract      string // all or article
-	Fold         bool   // look-alikes and spaced-out letters are the same
+	HTML         string   // auto, always or never
+	Extract      string   // all or article
+	Fold         bool     // look-alikes and spaced-out letters are the same
+	Mask         []string // of [contact.Masks]: what does not count
 }
 
 // FingerprintSettings say by which method articles are compared, and how it makes fingerprints.

@@ -3,6 +3,7 @@ package method
 import (
 	"fmt"
 
+	"github.com/clusterd/clusterd/internal/contact"
 	"github.com/clusterd/clusterd/internal/method/exact"
 	"github.com/clusterd/clusterd/internal/method/idf"
 	"github.com/clusterd/clusterd/internal/method/jaccard"
@@ -119,8 +120,12 @@ func newExact(s Settings, key *keyedhash.Key) (Method, error) {
 
 // NewTokenizer loads the dictionary, for words with these hashes.
 func (s TextSettings) NewTokenizer(hash func(string) uint64) (*text.Tokenizer, error) {
+	clean, err := s.CleanOptions()
+	if err != nil {
+		return nil, err
+	}
 	t, err := text.New(text.Options{
-		CleanOptions: s.CleanOptions(), Dictionaries: s.Dictionaries, StopWords: s.StopWords, Hash: hash,
+		CleanOptions: clean, Dictionaries: s.Dictionaries, StopWords: s.StopWords, Hash: hash,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("loading dictionaries and stop words: %w", err)
@@ -129,10 +134,20 @@ func (s TextSettings) NewTokenizer(hash func(string) uint64) (*text.Tokenizer, e
 }
 
 // CleanOptions returns how texts are cleaned.
-func (s TextSettings) CleanOptions() text.CleanOptions {
-	return text.CleanOptions{HTML: s.HTML, Extract: s.Extract, Fold: s.Fold}
+func (s TextSettings) CleanOptions() (text.CleanOptions, error) {
+	o := text.CleanOptions{HTML: s.HTML, Extract: s.Extract, Fold: s.Fold}
+	if len(s.Mask) == 0 {
+		return o, nil
+	}
+	mask, err := contact.NewMask(s.Mask)
+	o.Mask = mask
+	return o, err
 }
 
 func (s TextSettings) newCleaner() (*text.Cleaner, error) {
-	return text.NewCleaner(s.CleanOptions())
+	o, err := s.CleanOptions()
+	if err != nil {
+		return nil, err
+	}
+	return text.NewCleaner(o)
 }

@@ -3,6 +3,8 @@ package text
 import (
 	"fmt"
 	"slices"
+	"unicode"
+	"unicode/utf8"
 )
 
 // A Cleaner makes one text of all articles that read alike: without markup or invisible
@@ -14,6 +16,7 @@ type Cleaner struct {
 	fold    bool // look-alikes, and letters that are spaced out
 	norm    *normalizer
 	links   *normalizer // of the targets of links; nil where these are left out
+	mask    Mask        // nil: nothing
 }
 
 // CleanOptions configures a [Cleaner]. The zero value works.
@@ -45,6 +48,19 @@ type CleanOptions struct {
 
 	// Links makes the targets of links part of the text: see [Cleaner.AppendClean].
 	Links bool
+
+	// Mask takes out of texts what does not count; nil for nothing. Where it would leave next to no
+	// letters of an article, nothing is taken out.
+	Mask Mask
+}
+
+// A Mask takes out of cleaned texts what does not count, such as numbers. It is safe for concurrent
+// use.
+type Mask interface {
+	// Apply returns what is left of a text, in the same memory.
+	Apply(text []byte) []byte
+	// Identity names what is taken out, and how it is found, as name=value pairs joined by commas.
+	Identity() string
 }
 
 // NewCleaner returns a Cleaner.
@@ -61,7 +77,7 @@ func NewCleaner(o CleanOptions) (*Cleaner, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Cleaner{html: mode, article: article, fold: o.Fold, norm: plain}
+	c := &Cleaner{html: mode, article: article, fold: o.Fold, norm: plain, mask: o.Mask}
 	if o.Links {
 		c.links = plain
 	}
@@ -84,10 +100,11 @@ func (c *Cleaner) AppendClean(dst []byte, title, content string) []byte {
 		found = new(links)
 	}
 	title, content = c.html.plain(title, found), c.plainContent(content, found)
-	dst = slices.Grow(dst, len(title)+1+len(content))
-	dst = c.appendPlain(dst, title)
-	dst = append(dst, '\n')
-	dst = c.appendPlain(dst, content)
+	from := len(dst)
+	dst = c.appendBoth(dst, title, content, c.mask)
+	if c.mask != nil && fewLetters(dst[from:]) {
+		dst = c.appendBoth(dst[:from], title, content, nil)
+	}
 	if found != nil {
 		for _, target := range found.targets {
 			dst = c.links.appendNormalized(append(dst, '\n'), target)
@@ -96,14 +113,39 @@ func (c *Cleaner) AppendClean(dst []byte, title, content string) []byte {
 	return dst
 }
 
-// appendPlain appends a text without markup, cleaned.
-func (c *Cleaner) appendPlain(dst []byte, s string) []byte {
+// appendBoth appends a title and a content without markup, cleaned.
+func (c *Cleaner) appendBoth(dst []byte, title, content string, mask Mask) []byte {
+	dst = slices.Grow(dst, len(title)+1+len(content))
+	dst = append(c.appendPlain(dst, title, mask), '\n')
+	return c.appendPlain(dst, content, mask)
+}
+
+func (c *Cleaner) appendPlain(dst []byte, s string, mask Mask) []byte {
 	from := len(dst)
 	dst = c.norm.appendNormalized(dst, s)
 	if c.fold {
-		return c.norm.joinSpaced(dst, from)
+		dst = c.norm.joinSpaced(dst, from)
+	}
+	if mask != nil {
+		dst = dst[:from+len(mask.Apply(dst[from:]))]
 	}
 	return dst
+}
+
+// enoughLetters must be left of an article of which something is masked, or nearly all of it is
+// what does not count, and all articles of that kind would be the same.
+const enoughLetters = 4
+
+func fewLetters(s []byte) bool {
+	n := 0
+	for i := 0; i < len(s) && n < enoughLetters; {
+		r, size := utf8.DecodeRune(s[i:])
+		if unicode.IsLetter(r) {
+			n++
+		}
+		i += size
+	}
+	return n < enoughLetters
 }
 
 // plainContent returns the text of a content, and links, as htmlMode.plain does. Of a whole page
@@ -125,8 +167,8 @@ func (c *Cleaner) plainContent(s string, found *links) string {
 //	norm=1,html=auto
 //
 // and, where articles are extracted, the release of what does that. Where look-alikes are folded,
-// the version of that follows.
-// Links stand in it where they are on. It is the same on every machine.
+// the version of that follows. Links and masks stand in it where they are on. It is the same on
+// every machine.
 func (c *Cleaner) Identity() string {
 	identity := fmt.Sprintf("norm=%d,html=%s", normVersion, c.html)
 	if c.article {
@@ -137,6 +179,9 @@ func (c *Cleaner) Identity() string {
 	}
 	if c.links != nil {
 		identity += ",links=1"
+	}
+	if c.mask != nil {
+		identity += "," + c.mask.Identity()
 	}
 	return identity
 }

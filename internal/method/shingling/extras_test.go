@@ -15,7 +15,7 @@ type page struct{ title, content string }
 // elements returns the set of an article: its shingles of five characters, and its extras.
 func elements(t testing.TB, e *Extras, p page) map[uint64]bool {
 	t.Helper()
-	cleaner, err := text.NewCleaner("never")
+	cleaner, err := text.NewCleaner(text.CleanOptions{HTML: "never"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func elements(t testing.TB, e *Extras, p page) map[uint64]bool {
 func extrasOf(t testing.TB, s Shingles) *Extras {
 	t.Helper()
 	var err error
-	if s.Cleaner, err = text.NewCleaner("never"); err != nil {
+	if s.Cleaner, err = text.NewCleaner(text.CleanOptions{HTML: "never"}); err != nil {
 		t.Fatal(err)
 	}
 	return s.NewExtras(nil)

@@ -53,7 +53,12 @@ func Articles(c config.Config, a, b Text) (Report, error) {
 		}
 		r.Methods = append(r.Methods, judge(name, m, a, b))
 	}
-	comparer, err := diff.New(c.MethodSettings().Text.CleanOptions())
+	clean, err := c.Text.CleanOptions()
+	if err != nil {
+		return Report{}, err
+	}
+	clean.Mask = nil // passages are shown whole
+	comparer, err := diff.New(clean)
 	if err != nil {
 		return Report{}, err
 	}

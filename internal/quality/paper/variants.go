@@ -45,7 +45,11 @@ func NewVariants(configured []eval.Variant) ([]Variant, error) {
 
 // NewArticles returns the documents that are articles, cleaned as the configuration says.
 func NewArticles(c method.TextSettings, documents []eval.Document) ([]Article, error) {
-	cleaner, err := text.NewCleaner(c.CleanOptions())
+	options, err := c.CleanOptions()
+	if err != nil {
+		return nil, err
+	}
+	cleaner, err := text.NewCleaner(options)
 	if err != nil {
 		return nil, err
 	}
