@@ -71,6 +71,10 @@ func TestLinks(t *testing.T) {
 			content: "<html><p><a href=/a>x</a>", want: []string{"/a"},
 		},
 		{
+			name: "not folded", options: CleanOptions{Fold: true},
+			content: "<p><a href='//ёxample/a.b.c/★'>a.b.c</a>", want: []string{"//ёxample/a.b.c/★"},
+		},
+		{
 			name: "normalised, but a character stays one", content: "<p><a href='/Ａ\xff'>x</a>",
 			want: []string{"/a\ufffd"},
 		},
