@@ -41,7 +41,7 @@ func Run(ctx context.Context, o Options, out, errs io.Writer) error {
 		return err
 	}
 	defer b.Close()
-	c := config.Default()
+	c := profile()
 	c.HTTP.Listen = ""
 	c.Kafka.Brokers, c.Kafka.CreateTopics = []string{b.Address()}, true
 	if c.State.Dir, err = os.MkdirTemp("", "clusterd-demo-"); err != nil {
@@ -68,6 +68,14 @@ func Run(ctx context.Context, o Options, out, errs io.Writer) error {
 		return nil // the time is up, or Ctrl-C
 	}
 	return err
+}
+
+// profile is what serves news and adverts in one stream: the method of news.yaml, and contacts.
+func profile() config.Config {
+	c := config.Default()
+	c.Fingerprint.Method = "minhash"
+	c.Text.Fold, c.Contacts.Join = true, true
+	return c
 }
 
 // startBroker takes a free port where the usual one is taken, as by a Kafka on this machine.

@@ -1,7 +1,14 @@
 package sample
 
+import (
+	"strings"
+
+	"golang.org/x/text/width"
+)
+
 // Adverts run in campaigns: for an epoch of the feed a few adverts come again
-// and again with other names, numbers, links and contacts; then others follow.
+// and again with other names, numbers and pages. What they sell stays, and where
+// one is to ask for it, but that is written in ever other ways. Then others follow.
 const (
 	epoch            = 500 // articles
 	runningCampaigns = 4
@@ -39,7 +46,27 @@ func (c *campaigns) next(d dice, id string, count int) (content, origin string) 
 	}
 	w := c.grammar.draw(d)
 	w.slots = chosen.slots
-	return w.text(chosen.advert), origin
+	return c.disguise(d, w.text(chosen.advert), chosen), origin
+}
+
+// disguise writes the contact of a campaign in one of the ways in which filters
+// do not find it.
+func (c *campaigns) disguise(d dice, text string, of *campaign) string {
+	for _, symbol := range []string{"contact", "enContact"} {
+		contact := of.slots[c.grammar.number[symbol]].fixed
+		if contact != "" {
+			text = strings.Replace(text, contact, disguises[d.n(len(disguises))](contact), 1)
+		}
+	}
+	return text
+}
+
+var disguises = []func(string) string{
+	func(contact string) string { return contact },
+	strings.ToUpper,
+	func(contact string) string { return "★" + contact + "★" },
+	func(contact string) string { return width.Widen.String(contact) },
+	func(contact string) string { return strings.Join(strings.Split(contact, ""), "\u200b") },
 }
 
 // start replaces the running campaigns by others.
@@ -56,18 +83,18 @@ func (c *campaigns) start(d dice) {
 // In an advert the fixed references ({Goods}) are the campaign's, the others
 // are drawn anew each time.
 var adverts = []string{
-	"兼职{Job}，在家就能做，日结{Pay}元，不收任何押金，时间自由，宝妈学生都可以。已有{120-980}人报名，名额有限，先到先得。加微信{contact}，备注“{Job}”，{agent}一对一带你入门。",
-	"{Goods}工厂直销，{Offer}，支持七天无理由退换，量大从优，全国包邮。仓库现货{200-900}件，今天下单今天发货，错过再等一年。详情点 {link} 或联系客服{agent}，微信{contact}。",
-	"需要{Goods}的朋友看过来！本店{Offer}，老顾客都说好，质量有保证，假一赔十。最近三天已卖出{300-2000}单，想要的私信{agent}，联系号码{contact}，拍下备注“优惠”再减{5-60}元。",
-	"跟着老师学{Skill}，零基础也能听懂，{Pay}元体验三节课，不满意全额退款。本期还剩{3-30}个座位，报名送全套资料。扫码或打开 {link} ，咨询{agent}，微信{contact}。",
-	"急用钱？{Pay}元起，手续简单，当天到账，无需抵押，资料齐全马上办理，利息低至每天{1.0-9.9}元。已帮助{500-4000}位客户解决难题。办理请联系{agent}，号码{contact}，或访问 {link}",
-	"{Goods}清仓最后{2-9}天，{Offer}，买二送一，送完为止！门店地址在{Street}{1-300}号，也可以网上下单 {link} 。咨询热线{contact}，找{agent}报暗号享折上折。",
-	"Work from home as a {EnJob} and earn up to ${EnPay} a day! No experience, no fees, flexible hours, weekly payouts. {120-980} people joined this month and seats are going fast. Message {enAgent} at {enContact} or sign up now: {link}",
-	"Limited offer: {EnGoods} at {EnOffer}, free shipping worldwide, thirty-day money back guarantee. Only {20-400} pieces left in stock. Order today at {link} and use code {code} at checkout. Questions? Ask {enAgent}, {enContact}.",
+	"兼职{Job}，在家就能做，日结{Pay}元，不收任何押金，时间自由，宝妈学生都可以。已有{120-980}人报名，名额有限，先到先得。加微信{Contact}，备注“{Job}”，{agent}一对一带你入门。",
+	"{Goods}工厂直销，{Offer}，支持七天无理由退换，量大从优，全国包邮。仓库现货{200-900}件，今天下单今天发货，错过再等一年。详情点 {link} 或联系客服{agent}，微信{Contact}。",
+	"需要{Goods}的朋友看过来！本店{Offer}，老顾客都说好，质量有保证，假一赔十。最近三天已卖出{300-2000}单，想要的私信{agent}，联系号码{Contact}，拍下备注“优惠”再减{5-60}元。",
+	"跟着老师学{Skill}，零基础也能听懂，{Pay}元体验三节课，不满意全额退款。本期还剩{3-30}个座位，报名送全套资料。扫码或打开 {link} ，咨询{agent}，微信{Contact}。",
+	"急用钱？{Pay}元起，手续简单，当天到账，无需抵押，资料齐全马上办理，利息低至每天{1.0-9.9}元。已帮助{500-4000}位客户解决难题。办理请联系{agent}，号码{Contact}，或访问 {link}",
+	"{Goods}清仓最后{2-9}天，{Offer}，买二送一，送完为止！门店地址在{Street}{1-300}号，也可以网上下单 {link} 。咨询热线{Contact}，找{agent}报暗号享折上折。",
+	"Work from home as a {EnJob} and earn up to ${EnPay} a day! No experience, no fees, flexible hours, weekly payouts. {120-980} people joined this month and seats are going fast. Message {enAgent} at {EnContact} or sign up now: {link}",
+	"Limited offer: {EnGoods} at {EnOffer}, free shipping worldwide, thirty-day money back guarantee. Only {20-400} pieces left in stock. Order today at {link} and use code {code} at checkout. Questions? Ask {enAgent}, {EnContact}.",
 	"I was sceptical, but this {EnGoods} changed everything for me. {EnOffer} until Sunday, and they ship the same day. {300-2000} happy customers cannot be wrong! Get yours here {link} and tell {enAgent} that code {code} sent you.",
-	"Learn {EnSkill} in just {5-30} days with our live online course. Small groups, real projects, a certificate at the end, and the first lesson is free. {30-900} students already enrolled. Reserve your place: {link} (contact {enAgent}, {enContact}).",
-	"Need cash fast? Loans from ${EnPay} approved in minutes, no paperwork, no credit check, money in your account the same day. We have helped {500-4000} people this year. Apply at {link} or write to {enAgent}: {enContact}.",
-	"Boost your page today! Get {EnOffer} on {EnService} from real accounts, instant delivery, full refund if you are not happy. {100-900} shops trust us. Packages start at ${1.5-9.9}. Visit {link} or add {enContact} and ask for {enAgent}.",
+	"Learn {EnSkill} in just {5-30} days with our live online course. Small groups, real projects, a certificate at the end, and the first lesson is free. {30-900} students already enrolled. Reserve your place: {link} (contact {enAgent}, {EnContact}).",
+	"Need cash fast? Loans from ${EnPay} approved in minutes, no paperwork, no credit check, money in your account the same day. We have helped {500-4000} people this year. Apply at {link} or write to {enAgent}: {EnContact}.",
+	"Boost your page today! Get {EnOffer} on {EnService} from real accounts, instant delivery, full refund if you are not happy. {100-900} shops trust us. Packages start at ${1.5-9.9}. Visit {link} or add {EnContact} and ask for {enAgent}.",
 }
 
 var advertWords = words{
@@ -78,9 +105,10 @@ var advertWords = words{
 	"pay":       {"99", "150", "188", "200", "260", "300", "399", "500", "800"},
 	"street":    {"新华路", "解放街", "长安里", "花园路", "工业大道", "学府街"},
 	"agent":     {"小鹿", "阿泽", "可可", "果果", "小满", "米粒", "团团", "七七", "大壮", "木子", "糖糖", "豆包妹", "老K", "南风"},
-	"contact":   {"{letters}{1000-9999}", "{letters}_{100-999}", "{letters}{10-99}{letters}", "1{30-89}{1000-9999}{1000-9999}"},
-	"letters":   {"vx", "kf", "abc", "qmw", "zhx", "lu", "yyt", "dd", "hao", "mt"},
-	"link":      {"http://{host}.example/{letters}{100-999}", "https://{host}-{10-99}.example/?k={1000-9999}", "www.{host}{10-99}.example"},
+	"contact":   {"{letters}{1000-9999}", "{letters}_{1000-9999}", "{letters}{100-999}{letters}", "1{30-89}{1000-9999}{1000-9999}"},
+	"letters":   {"vxin", "kefu", "qmwl", "zhxs", "luyi", "yyta", "ddka", "haow", "mtpu", "bbei"},
+	"link":      {"http://{Site}.example/{letters}{100-999}", "https://{Site}.example/?k={1000-9999}", "www.{Site}.example"},
+	"site":      {"{host}-{letters}{10-99}"},
 	"host":      {"deal", "shop", "best", "go", "mall", "quick", "lucky", "top"},
 	"code":      {"{letters}{10-99}", "SAVE{10-99}", "VIP{100-999}"},
 	"enJob":     {"data entry clerk", "product tester", "chat assistant", "survey taker", "proofreader", "photo tagger"},
@@ -90,5 +118,5 @@ var advertWords = words{
 	"enSkill":   {"video editing", "guitar", "public speaking", "spreadsheet magic", "watercolour painting", "day trading", "baking"},
 	"enService": {"followers", "product reviews", "video views", "newsletter subscribers", "page likes"},
 	"enAgent":   {"the sales desk", "agent {10-99}", "our night team", "coach {3-40}", "the help line", "desk {100-400}"},
-	"enContact": {"telegram @{letters}{100-999}", "whatsapp +{10-99} {200-999} {1000-9999}", "{letters}{10-99}@mail.example", "line id {letters}{1000-9999}"},
+	"enContact": {"telegram @{letters}{1000-9999}", "whatsapp +{10-99} {200-999} {1000-9999}", "{letters}{100-999}@mail.example", "line id {letters}{1000-9999}"},
 }

@@ -192,7 +192,7 @@ func joinedByDefinition(s string) string {
 func wantFolded(t *testing.T, c *Cleaner, s string) {
 	t.Helper()
 	normalized := c.norm.normalize(s)
-	got := string(c.appendPlain([]byte("a "), s))
+	got := string(c.appendPlain([]byte("a "), s, nil))
 	if want := "a " + joinedByDefinition(normalized); got != want {
 		t.Errorf("%+q\n got %+q\nwant %+q", s, got, want)
 	}
