@@ -238,7 +238,7 @@ func TestIndexEqualsScan(t *testing.T) {
 func TestSpaceGoesOn(t *testing.T) {
 	check.OneGoroutine(t)
 	const window = 40
-	all := pages(300)
+	all := pages(400)
 	each(t, func(t *testing.T, m method.Method) {
 		fingerprints := fingerprints(t, m, all)
 		lastSeen := make(map[uint64]int64)

@@ -196,7 +196,7 @@ func wantFolded(t *testing.T, c *Cleaner, s string) {
 	if want := "a " + joinedByDefinition(normalized); got != want {
 		t.Errorf("%+q\n got %+q\nwant %+q", s, got, want)
 	}
-	if again := string(c.appendPlain(nil, got[2:])); again != got[2:] {
+	if again := string(c.appendPlain(nil, got[2:], nil)); again != got[2:] {
 		t.Errorf("%+q becomes %+q, then %+q", s, got[2:], again)
 	}
 	if !utf8.ValidString(got) {
