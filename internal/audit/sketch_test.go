@@ -30,7 +30,7 @@ func TestContained(t *testing.T) {
 			want    []string
 		}{
 			{.9, nil},
-			{0, []string{"I3 article-clusters/0/1"}},
+			{1, []string{"I3 article-clusters/0/1"}}, // the title and what follows it are not the same
 		} {
 			// The fingerprints are those of this setting in either case.
 			of := config.Default()
@@ -40,8 +40,8 @@ func TestContained(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if name == "minhash" && test.audited == 0 {
-				continue // has other sketches, and would find all to be wrong
+			if name == "minhash" && test.audited == 1 {
+				continue // estimates more than there is
 			}
 			t.Run(fmt.Sprint(name, test.audited), func(t *testing.T) {
 				t.Parallel()

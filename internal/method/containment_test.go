@@ -63,6 +63,7 @@ func TestContained(t *testing.T) {
 				{"its first 40 words", join(words[:40]), false}, // a Jaccard index of a third
 				{"80 of its words, and 30 others", join(words[:80], other[:30]), false},
 				{"others", join(other), false},
+				{"quoted by another", "I agree.\n> " + join(words), true},
 			} {
 				text, _ := fingerprint("", test.text)
 				if got := method.Contained(m, founder, text); got != test.want {
@@ -78,6 +79,11 @@ func TestContained(t *testing.T) {
 					t.Errorf("%s: %s: found %t at %v; want %t at %v", name, test.name, ok, d, test.want,
 						m.Distance(founder, text))
 				}
+			}
+			one, _ := fingerprint("Re: it", "I agree.\n> "+join(words))
+			answer, _ := fingerprint("Re: it", join(other[:40])+"\n> "+join(words))
+			if method.Contained(m, one, answer) {
+				t.Errorf("%s: two answers to one message are the same by containment", name)
 			}
 			brief, cut := join(words[:12]), join(words[:8])
 			a, _ := fingerprint("", brief)

@@ -23,8 +23,16 @@ func TestContainment(t *testing.T) {
 		{"off", 0, 200, 200, 200, false},
 	} {
 		jaccard := distance(test.shared, test.a+test.b-test.shared)
-		if got := test.rule.Holds(jaccard, test.a, test.b); got != test.want {
-			t.Errorf("%s: %t, want %t", test.name, got, test.want)
+		for _, quotes := range []struct{ a, b, same bool }{
+			{false, false, test.want},
+			{true, false, test.want},
+			{false, true, test.want},
+			{true, true, false},
+		} {
+			a, b := Size{test.a, quotes.a}, Size{test.b, quotes.b}
+			if got := test.rule.Holds(jaccard, a, b); got != quotes.same {
+				t.Errorf("%s: %+v and %+v: %t, want %t", test.name, a, b, got, quotes.same)
+			}
 		}
 	}
 	for rule, ok := range map[Containment]bool{0: true, .9: true, 1: true, -.1: false, 1.1: false} {
@@ -45,9 +53,16 @@ func TestSize(t *testing.T) {
 		for range n {
 			b.Add(r.Uint64())
 		}
-		got := b.Set().Size()
+		got := b.Set().Size().Elements
 		if off := math.Abs(float64(got - n)); n < Max && off > 0 || off > .02*float64(n) {
 			t.Errorf("size %d, want %d", got, n)
+		}
+		for range n {
+			b.Add(r.Uint64())
+		}
+		b.Add(Quotation)
+		if !b.Set().Size().Quotes {
+			t.Errorf("of a set of %d the quotation is lost", n+1)
 		}
 	}
 }

@@ -78,16 +78,21 @@ func Distance(a, b Set) float64 {
 	return distance(shared, union)
 }
 
+// Quotation is the element of the sets of articles that quote another, where that counts. It is the
+// smallest, so that a sample has it too.
+const Quotation = 0
+
 // Size returns how many hashes the set has or, where it is a sample of a larger one, an estimate of
 // how many that had: its largest hash is at the share of all 64-bit numbers that the sample is of
-// the set.
-func (s Set) Size() int {
+// the set. And it says whether [Quotation] is one of them.
+func (s Set) Size() Size {
 	n := s.Len()
-	if n < Max {
-		return n
+	size := Size{Elements: n, Quotes: n > 0 && s.at(0) == Quotation}
+	if n >= Max {
+		share := float64(s.at(n-1)) / (1 << 64)
+		size.Elements = max(n, int(float64(n-1)/share))
 	}
-	share := float64(s.at(n-1)) / (1 << 64)
-	return max(n, int(float64(n-1)/share))
+	return size
 }
 
 // isSample reports whether the index of sets of these sizes is estimated.

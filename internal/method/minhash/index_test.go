@@ -168,7 +168,7 @@ type history struct {
 
 // next makes a centre: like no other, a changed copy of one, the same as one, or one of a template,
 // in which half of the places are those of all. Where the sketch has the number of shingles, that
-// is one of four.
+// is one of a few.
 func (h *history) next() singlepass.Centre {
 	h.seq += 1 + h.r.Uint64N(3)
 	signature := randomSignature(h.r, h.hashes)
@@ -184,7 +184,7 @@ func (h *history) next() singlepass.Centre {
 		}
 	}
 	if h.index.rule > 0 {
-		size := []uint32{99, 100, 140, 200}[h.r.IntN(4)]
+		size := []uint32{99, 100, 140, 200, 140 | quoting}[h.r.IntN(5)]
 		signature = binary.LittleEndian.AppendUint32(signature[:h.hashes:h.hashes], size)
 	}
 	return singlepass.Centre{Fingerprint: fingerprintOf(signature), Seq: h.seq}

@@ -33,7 +33,7 @@ func newLinear(x *index, threshold float64) *linear {
 // joins reports whether fingerprints at this distance are the same.
 func (l *linear) joins(a, b singlepass.Fingerprint, distance float64) bool {
 	return distance <= l.threshold ||
-		l.rule.Holds(distance, shinglesIn(a.Sketch, l.hashes), shinglesIn(b.Sketch, l.hashes))
+		l.rule.Holds(distance, sizeIn(a.Sketch, l.hashes), sizeIn(b.Sketch, l.hashes))
 }
 
 func (l *linear) remove(c singlepass.Centre) bool {

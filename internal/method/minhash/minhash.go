@@ -12,7 +12,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/zeebo/xxh3"
@@ -52,8 +51,9 @@ const MaxHashes = 1024
 
 // Method makes signatures, compares them and finds the nearest. A fingerprint's Sketch is the
 // signature, a byte a component. With a rule of containment the number of distinct shingles
-// follows, four bytes, little endian. Its Hash is the XXH3 of the sketch. A Method is safe for
-// concurrent use.
+// follows, in the lower 31 bits of four bytes, little endian; the highest says that the article
+// quotes another. The fingerprint's Hash is the XXH3 of the sketch. A Method is safe for concurrent
+// use.
 type Method struct {
 	options Options
 	sign    signer
@@ -81,6 +81,7 @@ func New(o Options) (*Method, error) {
 	if err := o.Containment.Check(); err != nil {
 		return nil, err
 	}
+	o.Shingles.MarkQuotes = o.Containment > 0
 	return &Method{options: o, sign: sign, differ: mayDiffer(o.Hashes, o.Similarity)}, nil
 }
 
@@ -110,16 +111,23 @@ func (m *Method) NewFingerprinter() func(title, content string) (f singlepass.Fi
 			return singlepass.Fingerprint{}, false
 		}
 		if m.options.Containment > 0 {
-			n := min(counter.count(shingles), math.MaxUint32)
-			binary.LittleEndian.PutUint32(sketch[m.options.Hashes:], uint32(n))
+			n := uint32(min(counter.count(shingles), quoting-1))
+			if s.extras.Quotes() {
+				n |= quoting
+			}
+			binary.LittleEndian.PutUint32(sketch[m.options.Hashes:], n)
 		}
 		m.sign(sketch[:m.options.Hashes], components, shingles)
 		return singlepass.Fingerprint{Hash: xxh3.Hash(sketch), Sketch: string(sketch)}, true
 	}
 }
 
-// countBytes is how many bytes the number of distinct shingles has in a sketch.
-const countBytes = 4
+// countBytes is how many bytes the number of distinct shingles has in a sketch, and quoting the bit
+// of it that says that the article quotes another.
+const (
+	countBytes = 4
+	quoting    = 1 << 31
+)
 
 // sketchBytes returns how long sketches are.
 func sketchBytes(hashes int, rule jaccard.Containment) int {
@@ -129,13 +137,13 @@ func sketchBytes(hashes int, rule jaccard.Containment) int {
 	return hashes + countBytes
 }
 
-// shinglesIn returns the number of distinct shingles that a sketch has behind so many components, 0
-// where it has none.
-func shinglesIn[S string | []byte](sketch S, hashes int) (n int) {
+// sizeIn returns what a sketch says behind so many components, nothing where it ends there.
+func sizeIn[S string | []byte](sketch S, hashes int) jaccard.Size {
+	n := 0
 	for i := range len(sketch) - hashes {
 		n |= int(sketch[hashes+i]) << (8 * i)
 	}
-	return n
+	return jaccard.Size{Elements: n &^ quoting, Quotes: n&quoting != 0}
 }
 
 // Distance returns 1 less the estimated Jaccard similarity, which is the share of equal components.
@@ -149,8 +157,8 @@ func (m *Method) Distance(a, b singlepass.Fingerprint) float64 {
 // Contained reports whether the one of two articles contains the other, as [jaccard.Containment]
 // says, by the estimated Jaccard similarity.
 func (m *Method) Contained(a, b singlepass.Fingerprint) bool {
-	return m.options.Containment.Holds(m.Distance(a, b), shinglesIn(a.Sketch, m.options.Hashes),
-		shinglesIn(b.Sketch, m.options.Hashes))
+	return m.options.Containment.Holds(m.Distance(a, b), sizeIn(a.Sketch, m.options.Hashes),
+		sizeIn(b.Sketch, m.options.Hashes))
 }
 
 // Threshold returns the largest distance at which articles are the same: that of signatures of
@@ -173,7 +181,7 @@ func (m *Method) Check(f singlepass.Fingerprint) error {
 	case len(f.Sketch) != want:
 		return fmt.Errorf("the sketch has %d bytes; a signature and the number of shingles have %d",
 			len(f.Sketch), want)
-	case m.options.Containment > 0 && shinglesIn(f.Sketch, m.options.Hashes) == 0:
+	case m.options.Containment > 0 && sizeIn(f.Sketch, m.options.Hashes).Elements == 0:
 		return errors.New("the sketch says that there are no shingles; every text has one")
 	}
 	return f.CheckHash(xxh3.HashString(f.Sketch))

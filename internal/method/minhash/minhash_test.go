@@ -87,13 +87,17 @@ func TestIdentity(t *testing.T) {
 	}
 	// With containment the sketch has more.
 	counted := newTest(t, func(o *Options) { o.Containment = .9 })
-	want = strings.Replace(want, "hashes=128", "hashes=128,sketch=counted", 1)
+	want = strings.Replace(want, "hashes=128", "hashes=128,sketch=counted,quotes=marked", 1)
 	if got := counted.Identity(); got != want {
 		t.Errorf("identity %s, want %s", got, want)
 	}
 	f, _ := counted.NewFingerprinter()("", "abcdefabcdef")
-	if n := shinglesIn(f.Sketch, 128); n != 6 || counted.Check(f) != nil {
+	if n := sizeIn(f.Sketch, 128).Elements; n != 6 || counted.Check(f) != nil {
 		t.Errorf("%d distinct shingles, want 6; %v", n, counted.Check(f))
+	}
+	quoting, _ := counted.NewFingerprinter()("Re: it", "No.\n> abcdef")
+	if size := sizeIn(quoting.Sketch, 128); !size.Quotes || counted.Check(quoting) != nil {
+		t.Errorf("%+v of an article that quotes another; %v", size, counted.Check(quoting))
 	}
 	none := []byte(f.Sketch[:128] + "\x00\x00\x00\x00")
 	if counted.Check(fingerprintOf(none)) == nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/clusterd/clusterd/internal/method/jaccard"
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
@@ -21,7 +22,7 @@ const remembered = 512
 type search struct {
 	*index
 	signature []byte
-	size      int                    // distinct shingles; 0 where no sketch has them
+	size      jaccard.Size           // nothing where no sketch has it
 	live      func(slot uint32) bool // nil: all are
 	best      singlepass.Nearest[uint32, int]
 	compared  uint64
@@ -36,7 +37,7 @@ func (x *index) Nearest(
 ) (c singlepass.Centre, distance float64, ok bool) {
 	// only read
 	s := search{index: x, signature: unsafe.Slice(unsafe.StringData(f.Sketch), x.hashes)}
-	s.size = shinglesIn(f.Sketch, x.hashes)
+	s.size = sizeIn(f.Sketch, x.hashes)
 	if live != nil {
 		s.live = func(slot uint32) bool { return live(x.view(slot)) }
 	}
@@ -115,7 +116,7 @@ func (s *search) offer(slot uint32, band int) {
 // query it.
 func (s *search) contained(slot uint32, differ int) bool {
 	return s.rule.Holds(float64(differ)/float64(s.hashes), s.size,
-		shinglesIn(s.index.sketch(slot), s.hashes))
+		sizeIn(s.index.sketch(slot), s.hashes))
 }
 
 // agreed reports whether a centre agrees in a band before this one that was seen whole.

@@ -51,6 +51,7 @@ func New(o Options) (*Method, error) {
 	if comparer, err = comparer.WithContainment(o.Containment); err != nil {
 		return nil, err
 	}
+	o.Shingles.MarkQuotes = o.Containment > 0
 	return &Method{comparer, o.Shingles, o.Key.For("shingle"), o.Key}, nil
 }
 
@@ -72,6 +73,9 @@ func (m *Method) NewFingerprinter() func(title, content string) (f singlepass.Fi
 	}
 	return func(title, content string) (singlepass.Fingerprint, bool) {
 		ok := add(&set, title, content)
+		if set.extras.Quotes() {
+			set.Builder.Add(jaccard.Quotation)
+		}
 		return m.Fingerprint(set.Set()), ok
 	}
 }

@@ -1,6 +1,7 @@
 package shingling
 
 import (
+	"bytes"
 	"encoding/binary"
 	"slices"
 	"unicode"
@@ -26,9 +27,9 @@ const (
 )
 
 // Extras make the elements that the set of an article has beside its shingles, by
-// [Shingles].WeighTitles and TellNumbers. Each is of a shingle and something else of the article:
-// two articles share it where they share both. So extras never make articles more alike: of them
-// they share no more than of the shingles.
+// [Shingles].WeighTitles and TellNumbers, and say whether it quotes another. Each element is of a
+// shingle and something else of the article: two articles share it where they share both. So extras
+// never make articles more alike: of them they share no more than of the shingles.
 //
 //   - A weighed title makes elements of a random sample of the pairs of a shingle and a bigram, two
 //     neighbouring characters, of the title.
@@ -39,9 +40,9 @@ const (
 // the other, in memory that they use again: Begin, then Add for each of its shingles. A nil *Extras
 // makes none.
 type Extras struct {
-	titles, numbers bool
-	cleaner         *text.Cleaner
-	hash            *keyedhash.Hash
+	titles, numbers, quotes bool
+	cleaner                 *text.Cleaner
+	hash                    *keyedhash.Hash
 
 	text, title []byte   // cleaned
 	hashes      []uint64 // of the numbers
@@ -49,15 +50,17 @@ type Extras struct {
 	bigrams     []uint64 // of the title, as hashes; none where it is not weighed
 	share       float64  // of the pairs of a shingle and a bigram
 	set         uint64   // a hash of all numbers
+	quoting     bool
 }
 
 // NewExtras returns what makes these elements, hashed by the key; nil where there are none.
 func (s Shingles) NewExtras(key *keyedhash.Key) *Extras {
-	if !s.WeighTitles && !s.TellNumbers {
+	if !s.WeighTitles && !s.TellNumbers && !s.MarkQuotes {
 		return nil
 	}
 	e := &Extras{
-		titles: s.WeighTitles, numbers: s.TellNumbers, cleaner: s.Cleaner, hash: key.For("extras"),
+		titles: s.WeighTitles, numbers: s.TellNumbers, quotes: s.MarkQuotes,
+		cleaner: s.Cleaner, hash: key.For("extras"),
 	}
 	if s.Words != nil {
 		e.cleaner = s.Words.Cleaner
@@ -78,6 +81,7 @@ func (e *Extras) Begin(clean []byte, title, content string) {
 	if e.numbers {
 		e.set = e.numbersOf(clean)
 	}
+	e.quoting = e.quotes && hasQuote(clean)
 	e.bigrams = e.bigrams[:0]
 	if e.titles {
 		e.weigh(clean, title)
@@ -98,6 +102,20 @@ func (e *Extras) Add(shingle uint64, add func(element uint64)) {
 			add(mix(pair))
 		}
 	}
+}
+
+// Quotes reports whether quotes are marked and the article quotes another, as mail and forums do:
+// it has a line that begins with > (RFC 3676) or a colon. A nil *Extras reports false.
+func (e *Extras) Quotes() bool { return e != nil && e.quoting }
+
+func hasQuote(clean []byte) bool {
+	for line := range bytes.Lines(clean) {
+		line = bytes.TrimLeft(line, " ")
+		if bytes.HasPrefix(line, []byte(">")) || bytes.HasPrefix(line, []byte(":")) {
+			return true
+		}
+	}
+	return false
 }
 
 // weigh makes the bigrams of the title, if the content is short and both have a letter or a number.

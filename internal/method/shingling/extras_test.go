@@ -133,6 +133,23 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
+func TestQuotes(t *testing.T) {
+	check.OneGoroutine(t)
+	e := extrasOf(t, Shingles{MarkQuotes: true})
+	for content, want := range map[string]bool{
+		"": false, "a > b: c": false, "No.\n> Yes?": true, "No.\n  >> Yes?": true, "：是的": true, ">": true,
+		"one\n\ntwo": false,
+	} {
+		if elements(t, e, page{"it", content}); e.Quotes() != want {
+			t.Errorf("%q quotes: %t, want %t", content, e.Quotes(), want)
+		}
+	}
+	off := extrasOf(t, Shingles{TellNumbers: true})
+	if elements(t, off, page{"it", "> Yes?"}); off.Quotes() {
+		t.Error("a quote is marked where that is off")
+	}
+}
+
 // With extras no two articles are more alike than without, but for what a sample may be off.
 func TestExtrasNeverMakeAlike(t *testing.T) {
 	check.OneGoroutine(t)

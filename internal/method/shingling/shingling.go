@@ -51,6 +51,8 @@ type Shingles struct {
 	WeighTitles bool
 	// TellNumbers has articles told apart by their numbers.
 	TellNumbers bool
+	// MarkQuotes has [Extras.Quotes] say whether an article quotes another.
+	MarkQuotes bool
 }
 
 // Check returns an error of a size that is not allowed.
@@ -78,6 +80,9 @@ func (s Shingles) Identity() string {
 	}
 	if s.TellNumbers {
 		identity += "numbers=differ,"
+	}
+	if s.MarkQuotes {
+		identity += "quotes=marked,"
 	}
 	if s.Words != nil {
 		return identity + s.Words.Identity()
