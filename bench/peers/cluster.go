@@ -37,8 +37,8 @@ func (s settings) cluster(files []string) error {
 		return err
 	}
 	method, err := minhash.New(minhash.Options{
-		Shingles: shingling.Shingles{Cleaner: cleaner, Size: 5}, Signature: s.signature, Hashes: 128,
-		Similarity: s.similarity, Recall: 0.999,
+		Shingles:  shingling.Shingles{Cleaner: cleaner, Size: s.shingle},
+		Signature: s.signature, Hashes: 128, Similarity: s.similarity, Recall: 0.999,
 	})
 	if err != nil {
 		return err
@@ -120,13 +120,36 @@ func readArticles(path string) (articles []article, err error) {
 }
 
 func writeClusters(path string, articles []article, clusters []int) error {
+	return writeLines(path, len(articles), func(i int) any {
+		return map[string]any{"id": fmt.Sprint(articles[i].ID), "cluster": clusters[i]}
+	})
+}
+
+// normalize writes the articles of a file into another, with the clean text as content.
+func normalize(from, to string) error {
+	articles, err := readArticles(from)
+	if err != nil {
+		return err
+	}
+	cleaner, err := text.NewCleaner(text.CleanOptions{})
+	if err != nil {
+		return err
+	}
+	return writeLines(to, len(articles), func(i int) any {
+		clean := cleaner.AppendClean(nil, articles[i].Title, articles[i].Content)
+		return article{ID: articles[i].ID, Content: string(clean)}
+	})
+}
+
+// writeLines writes n values as JSON, a line each.
+func writeLines(path string, n int, value func(i int) any) error {
 	f, err := os.Create(path)
 	if err != nil {
 		return err
 	}
 	out := bufio.NewWriter(f)
-	for i, a := range articles {
-		line, err := json.Marshal(map[string]any{"id": fmt.Sprint(a.ID), "cluster": clusters[i]})
+	for i := range n {
+		line, err := json.Marshal(value(i))
 		if err != nil {
 			return err
 		}
