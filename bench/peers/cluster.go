@@ -125,9 +125,12 @@ func writeClusters(path string, articles []article, clusters []int) error {
 	})
 }
 
-// normalize writes the articles of a file into another, with the clean text as content.
-func normalize(from, to string) error {
-	articles, err := readArticles(from)
+// normalize writes the articles of one file into another, with the clean text as content.
+func normalize(files []string) error {
+	if len(files) != 2 {
+		return fmt.Errorf("got files %q, want one to read and one to write", files)
+	}
+	articles, err := readArticles(files[0])
 	if err != nil {
 		return err
 	}
@@ -135,7 +138,7 @@ func normalize(from, to string) error {
 	if err != nil {
 		return err
 	}
-	return writeLines(to, len(articles), func(i int) any {
+	return writeLines(files[1], len(articles), func(i int) any {
 		clean := cleaner.AppendClean(nil, articles[i].Title, articles[i].Content)
 		return article{ID: articles[i].ID, Content: string(clean)}
 	})

@@ -25,8 +25,10 @@ func (s settings) inTurns(
 ) (outcomes []outcome, err error) {
 	clean, results := filepath.Join(scratch, "clean"), filepath.Join(scratch, "clusters")
 	if s.normalize {
-		if err := normalize(file, clean); err != nil {
-			return nil, err
+		// In a child: what this process ever took of memory would count as that of its children.
+		command := exec.Command(contenders[0].command[0], "-clean", file, clean)
+		if out, err := command.CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("cleaning: %w: %s", err, out)
 		}
 	}
 	outcomes = make([]outcome, len(contenders))

@@ -101,7 +101,7 @@ func TestMissingPeersAreLeftOut(t *testing.T) {
 func TestNormalizeWritesCleanText(t *testing.T) {
 	from := write(t, []article{{ID: "a", Title: "Storm", Content: "ＡＢ"}, {ID: "b"}})
 	to := filepath.Join(t.TempDir(), "clean")
-	if err := normalize(from, to); err != nil {
+	if err := normalize([]string{from, to}); err != nil {
 		t.Fatal(err)
 	}
 	got, err := readArticles(to)
