@@ -1,6 +1,7 @@
 package minhash
 
 import (
+	"encoding/binary"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/clusterd/clusterd/internal/method/jaccard"
 	"github.com/clusterd/clusterd/internal/method/shingling"
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/text"
@@ -17,10 +19,13 @@ import (
 var large = flag.Int("centres", 1_000_000,
 	"centres in the largest index of a benchmark; 10000000 need 3 GB and some minutes")
 
-// newDefault returns an index of the shape that it has by default.
-func newDefault() *index {
-	return newIndex(128, float64(mayDiffer(128, DefaultSimilarity))/128, 0.999, 0)
+// newDefault returns an index of the shape that it has by default, with a rule of containment.
+func newDefault(rule jaccard.Containment) *index {
+	return newIndex(128, float64(mayDiffer(128, DefaultSimilarity))/128, 0.999, rule)
 }
+
+// rules are those that benchmarks compare: off and on.
+var rules = []jaccard.Containment{0, .9}
 
 // signatureOf returns always the same signature for a number, so that benchmarks need not keep
 // them.
@@ -63,11 +68,54 @@ func eachSize(b *testing.B, f func(b *testing.B, size int, index *index)) {
 	b.Helper()
 	for _, size := range slices.Compact([]int{10_000, 100_000, *large}) {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
-			index := newDefault()
+			index := newDefault(0)
 			index.BulkLoad(size, centresFrom(0, size))
 			b.ReportAllocs()
 			f(b, size, index)
 		})
+	}
+}
+
+// sized returns the fingerprint of a signature in a sketch that has the number of shingles too.
+func sized(signature []byte) singlepass.Fingerprint {
+	return fingerprintOf(binary.LittleEndian.AppendUint32(slices.Clone(signature), 1000))
+}
+
+// BenchmarkContainment asks what BenchmarkNearest does, with containment off and on, and measures
+// what a centre takes.
+func BenchmarkContainment(b *testing.B) {
+	for _, rule := range rules {
+		print := fingerprintOf
+		if rule > 0 {
+			print = sized
+		}
+		for _, size := range slices.Compact([]int{10_000, 100_000, *large}) {
+			b.Run(fmt.Sprintf("containment=%v/%d", rule, size), func(b *testing.B) {
+				r := rand.New(rand.NewPCG(1, 1))
+				queries := make([]singlepass.Fingerprint, 1<<14)
+				for i := range queries {
+					queries[i] = print(randomSignature(r, 128))
+					if i%2 == 1 {
+						queries[i] = print(changed(r, signatureOf(r.Uint64N(uint64(size))), 16))
+					}
+				}
+				before, index := heapInUse(), newDefault(rule)
+				index.BulkLoad(size, func(yield func(singlepass.Centre) bool) {
+					for i := range uint64(size) {
+						if !yield(singlepass.Centre{Fingerprint: print(signatureOf(i)), Seq: i}) {
+							return
+						}
+					}
+				})
+				taken, next := heapInUse()-before, 0
+				for b.Loop() {
+					index.Nearest(queries[next%len(queries)], nil)
+					next++
+				}
+				b.ReportMetric(float64(index.Candidates())/float64(next), "candidates/op")
+				b.ReportMetric(float64(taken)/float64(size), "B/centre")
+			})
+		}
 	}
 }
 
@@ -116,7 +164,7 @@ func BenchmarkTemplates(b *testing.B) {
 		}
 		return signature
 	}
-	index, all := newDefault(), make([]singlepass.Centre, size)
+	index, all := newDefault(0), make([]singlepass.Centre, size)
 	for i := range all {
 		all[i] = singlepass.Centre{Fingerprint: fingerprintOf(form()), Seq: uint64(i)}
 	}
@@ -170,7 +218,7 @@ func BenchmarkMemory(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/%d", test.name, size), func(b *testing.B) {
 				for b.Loop() {
 					before := heapInUse()
-					index := newDefault()
+					index := newDefault(0)
 					test.do(b, index, size)
 					b.ReportMetric(float64(heapInUse()-before)/float64(index.Len()), "B/centre")
 					runtime.KeepAlive(index)
@@ -224,6 +272,54 @@ func BenchmarkFingerprint(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
 					fingerprint("", test.text)
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkOptions makes fingerprints of a report and of an article, with what a configuration may
+// add to shingles.
+func BenchmarkOptions(b *testing.B) {
+	r := rand.New(rand.NewPCG(4, 4))
+	chinese := func(n int) string {
+		letters := make([]rune, n)
+		for i := range letters {
+			letters[i] = '一' + r.Int32N(5000)
+		}
+		return string(letters)
+	}
+	cleaner, err := text.NewCleaner("auto")
+	if err != nil {
+		b.Fatal(err)
+	}
+	title, contents := chinese(20), map[string]string{
+		"report of 150": chinese(150), "article of 1500": chinese(1500),
+	}
+	for _, of := range []string{"report of 150", "article of 1500"} {
+		for _, test := range []struct {
+			name   string
+			change func(*Options)
+		}{
+			{"none", func(*Options) {}},
+			{"containment", func(o *Options) { o.Containment = .9 }},
+			{"titles", func(o *Options) { o.Shingles.WeighTitles = true }},
+			{"numbers", func(o *Options) { o.Shingles.TellNumbers = true }},
+		} {
+			b.Run(of+"/"+test.name, func(b *testing.B) {
+				o := Options{
+					Shingles: shingling.Shingles{Cleaner: cleaner, Size: 5}, Signature: "fast", Hashes: 128,
+					Recall: 0.999,
+				}
+				test.change(&o)
+				m, err := New(o)
+				if err != nil {
+					b.Fatal(err)
+				}
+				fingerprint := m.NewFingerprinter()
+				b.ReportAllocs()
+				for b.Loop() {
+					fingerprint(title, contents[of])
 				}
 			})
 		}

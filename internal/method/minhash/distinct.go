@@ -3,6 +3,7 @@ package minhash
 import (
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 )
 
 // maxCounted is how many distinct shingles are counted exactly. Of more, an estimate has a standard
@@ -21,7 +22,7 @@ type distinctCounter struct {
 	// can make texts whose shingles all go to one place. It makes no difference to what is counted.
 	table   []uint64 // 0 is an empty place
 	odd     uint64
-	shift   int
+	shift   uint
 	level   int
 	counted int // distinct shingles in the table
 	zero    int // 1 where shingle 0 is in the sample: it has no place in the table
@@ -35,9 +36,10 @@ func (c *distinctCounter) count(shingles []uint64) int {
 	if len(c.table) < size {
 		c.table = make([]uint64, size)
 	}
-	c.shift = 64 - bits.Len(uint(size-1))
+	c.shift = 64 - uint(bits.Len(uint(size-1)))
 	clear(c.table[:size])
 	c.level, c.counted, c.zero = 0, 0, 0
+	table, mask := c.table[:size], uint64(size-1)
 	for _, s := range shingles {
 		if c.level > 0 && !c.sampled(s) {
 			continue
@@ -46,8 +48,16 @@ func (c *distinctCounter) count(shingles []uint64) int {
 			c.zero = 1
 			continue
 		}
-		for c.add(s); c.counted > maxCounted; {
-			c.thin(size)
+		at := s * c.odd >> c.shift
+		for table[at] != s && table[at] != 0 {
+			at = (at + 1) & mask
+		}
+		if table[at] == s {
+			continue
+		}
+		table[at] = s
+		for c.counted++; c.counted > maxCounted; {
+			c.thin(table)
 		}
 	}
 	return min((c.counted+c.zero)<<min(c.level, 32), len(shingles))
@@ -57,33 +67,24 @@ func (c *distinctCounter) sampled(shingle uint64) bool {
 	return bits.TrailingZeros64(random(shingle, 0)) >= c.level
 }
 
-// add puts a shingle into the table, unless it is there.
-func (c *distinctCounter) add(shingle uint64) {
-	mask := uint64(1)<<(64-c.shift) - 1
-	for at := shingle * c.odd >> c.shift; ; at = (at + 1) & mask {
-		switch c.table[at] {
-		case shingle:
-			return
-		case 0:
-			c.table[at] = shingle
-			c.counted++
-			return
-		}
-	}
-}
-
 // thin goes to the next level.
-func (c *distinctCounter) thin(size int) {
+func (c *distinctCounter) thin(table []uint64) {
 	c.level++
-	before := append([]uint64(nil), c.table[:size]...)
-	clear(c.table[:size])
+	before, mask := slices.Clone(table), uint64(len(table)-1)
+	clear(table)
 	c.counted = 0
 	if c.zero == 1 && !c.sampled(0) {
 		c.zero = 0
 	}
 	for _, s := range before {
-		if s != 0 && c.sampled(s) {
-			c.add(s)
+		if s == 0 || !c.sampled(s) {
+			continue
 		}
+		at := s * c.odd >> c.shift
+		for table[at] != 0 {
+			at = (at + 1) & mask
+		}
+		table[at] = s
+		c.counted++
 	}
 }

@@ -59,7 +59,7 @@ func newShingler(o Options) *shingler {
 // text shorter than a shingle is one. ok is false where there is no letter or number. The slice is
 // good until the next call, and the caller may change it.
 func (s *shingler) shinglesOf(title, content string) (shingles []uint64, ok bool) {
-	if shingles, ok = s.plainShingles(title, content); !ok || s.extras == nil {
+	if shingles, ok = s.plainShingles(title, content); !ok || !s.extras.HasElements() {
 		return shingles, ok
 	}
 	add := func(element uint64) { s.shingles = append(s.shingles, element) }

@@ -88,9 +88,12 @@ func (e *Extras) Begin(clean []byte, title, content string) {
 	}
 }
 
+// HasElements reports whether Add has any for the article.
+func (e *Extras) HasElements() bool { return e != nil && (e.numbers || len(e.bigrams) > 0) }
+
 // Add calls add with the elements that are of a shingle.
 func (e *Extras) Add(shingle uint64, add func(element uint64)) {
-	if e == nil {
+	if !e.HasElements() {
 		return
 	}
 	random := mix(shingle)
