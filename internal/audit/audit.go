@@ -35,6 +35,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/clusterd/clusterd/internal/audit/expect"
+	"github.com/clusterd/clusterd/internal/audit/placement"
 	"github.com/clusterd/clusterd/internal/audit/report"
 	"github.com/clusterd/clusterd/internal/audit/spill"
 	"github.com/clusterd/clusterd/internal/audit/topics"
@@ -112,7 +113,7 @@ type audit struct {
 	positions   int64              // no fewer than there can be: each has a result, at its own offset
 	seen        *seen
 	dead        *spill.Partitions[deadRow]
-	placements  *placements
+	placements  *placement.Placements
 	checkpoints map[string]checkpoint // by key
 	unmeasured  int64                 // distances that are not known, since an input record is deleted
 
@@ -186,14 +187,14 @@ func (a *audit) run(ctx context.Context, new newOutcomes) (err error) {
 		return err
 	}
 	a.dead = spill.NewPartitions[deadRow](a.dir, input.From, input.To)
-	a.placements = newPlacements(a.dir, input)
+	a.placements = placement.New(a.dir, input)
 	if err := a.steps(ctx); err != nil {
 		return err
 	}
 	a.checkAccounts()
 	a.checkCheckpoints()
 	a.seen.checkFound(a.complete)
-	return a.placements.check(a.cut.Results, a.cut.DeadLetters, a.input)
+	return a.placements.Check(a.cut.Results, a.cut.DeadLetters, a.input)
 }
 
 // steps reads the topics. Each step needs those before it.

@@ -100,7 +100,7 @@ func (a *audit) addDeadLetter(r *kgo.Record) error {
 	if class == wire.BadBatch {
 		return nil // there is no record to hold it to
 	}
-	if err := a.placements.addDeadLetter(r, source); err != nil {
+	if err := a.placements.AddDeadLetter(r, source); err != nil {
 		return err
 	}
 	row := deadRow{

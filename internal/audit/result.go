@@ -51,7 +51,7 @@ func (a *audit) addResult(r *kgo.Record) error {
 		a.checkResult(r, &result, &in)
 	}
 	a.checkSettings(r, &result)
-	if err := a.placements.addResult(r, source); err != nil {
+	if err := a.placements.AddResult(r, source); err != nil {
 		return err
 	}
 	switch result.Status {

@@ -52,21 +52,13 @@ func (c *campaigns) next(d dice, id string, count int) (content, origin string) 
 // disguise writes the contact of a campaign in one of the ways in which filters
 // do not find it.
 func (c *campaigns) disguise(d dice, text string, of *campaign) string {
-	for _, symbol := range []string{"contact", "enContact"} {
-		contact := of.slots[c.grammar.number[symbol]].fixed
-		if contact != "" {
-			text = strings.Replace(text, contact, disguises[d.n(len(disguises))](contact), 1)
-		}
+	contact := of.slots[c.grammar.number["contact"]].fixed
+	contact += of.slots[c.grammar.number["enContact"]].fixed // an advert has one of the two, or none
+	ways := []string{contact, "★" + contact + "★", strings.ToUpper(contact), width.Widen.String(contact)}
+	if contact == "" {
+		return text
 	}
-	return text
-}
-
-var disguises = []func(string) string{
-	func(contact string) string { return contact },
-	strings.ToUpper,
-	func(contact string) string { return "★" + contact + "★" },
-	func(contact string) string { return width.Widen.String(contact) },
-	func(contact string) string { return strings.Join(strings.Split(contact, ""), "\u200b") },
+	return strings.Replace(text, contact, ways[d.n(len(ways))], 1)
 }
 
 // start replaces the running campaigns by others.
@@ -98,21 +90,18 @@ var adverts = []string{
 }
 
 var advertWords = words{
-	"job":       {"打字录入", "手工串珠", "商品点评", "图片整理", "问卷填写", "线上客服", "配音朗读", "数据标注"},
-	"goods":     {"羽绒被", "真皮手提包", "蓝牙耳机", "保温杯", "按摩枕", "蜂蜜礼盒", "运动鞋", "电动牙刷", "茶叶", "实木书架", "行李箱", "儿童积木"},
-	"offer":     {"全场三折起", "拍一发二", "满百减五十", "第二件半价", "限时秒杀", "新客立减二十", "八八折封顶"},
-	"skill":     {"短视频剪辑", "书法", "理财入门", "吉他弹唱", "英语口语", "手机摄影", "烘焙", "家庭收纳"},
-	"pay":       {"99", "150", "188", "200", "260", "300", "399", "500", "800"},
-	"street":    {"新华路", "解放街", "长安里", "花园路", "工业大道", "学府街"},
-	"agent":     {"小鹿", "阿泽", "可可", "果果", "小满", "米粒", "团团", "七七", "大壮", "木子", "糖糖", "豆包妹", "老K", "南风"},
-	"contact":   {"{letters}{1000-9999}", "{letters}_{1000-9999}", "{letters}{100-999}{letters}", "1{30-89}{1000-9999}{1000-9999}"},
-	"letters":   {"vxin", "kefu", "qmwl", "zhxs", "luyi", "yyta", "ddka", "haow", "mtpu", "bbei"},
-	"link":      {"http://{Site}.example/{letters}{100-999}", "https://{Site}.example/?k={1000-9999}", "www.{Site}.example"},
-	"site":      {"{host}-{letters}{10-99}"},
-	"host":      {"deal", "shop", "best", "go", "mall", "quick", "lucky", "top"},
-	"code":      {"{letters}{10-99}", "SAVE{10-99}", "VIP{100-999}"},
+	"job":     {"打字录入", "手工串珠", "商品点评", "图片整理", "问卷填写", "线上客服", "配音朗读", "数据标注"},
+	"goods":   {"羽绒被", "真皮手提包", "蓝牙耳机", "保温杯", "按摩枕", "蜂蜜礼盒", "运动鞋", "电动牙刷", "茶叶", "实木书架", "行李箱", "儿童积木"},
+	"offer":   {"全场三折起", "拍一发二", "满百减五十", "第二件半价", "限时秒杀", "新客立减二十", "八八折封顶"},
+	"skill":   {"短视频剪辑", "书法", "理财入门", "吉他弹唱", "英语口语", "手机摄影", "烘焙", "家庭收纳"},
+	"street":  {"新华路", "解放街", "长安里", "花园路", "工业大道", "学府街"},
+	"agent":   {"小鹿", "阿泽", "可可", "果果", "小满", "米粒", "团团", "七七", "大壮", "木子", "糖糖", "豆包妹", "老K", "南风"},
+	"contact": {"{letters}{1000-9999}", "{letters}_{1000-9999}", "{letters}{100-999}{letters}", "1{30-89}{1000-9999}{1000-9999}"},
+	"letters": {"vxin", "kefu", "qmwl", "zhxs", "luyi", "yyta", "ddka", "haow", "mtpu", "bbei"}, "pay": {"99", "150", "188", "200", "260", "300", "399", "500", "800"},
+	"link": {"http://{Site}.example/{letters}{100-999}", "https://{Site}.example/?k={1000-9999}", "www.{Site}.example"},
+	"host": {"deal", "shop", "best", "go", "mall", "quick", "lucky", "top"}, "site": {"{host}-{letters}{10-99}"},
+	"code": {"{letters}{10-99}", "SAVE{10-99}", "VIP{100-999}"}, "enPay": {"120", "180", "250", "300", "450", "600", "900"},
 	"enJob":     {"data entry clerk", "product tester", "chat assistant", "survey taker", "proofreader", "photo tagger"},
-	"enPay":     {"120", "180", "250", "300", "450", "600", "900"},
 	"enGoods":   {"massage gun", "air fryer", "wireless headset", "memory foam pillow", "smart watch", "leather wallet", "water filter", "standing desk"},
 	"enOffer":   {"70% off", "half price", "buy one get one free", "a $25 discount", "40% cashback", "three for the price of two"},
 	"enSkill":   {"video editing", "guitar", "public speaking", "spreadsheet magic", "watercolour painting", "day trading", "baking"},

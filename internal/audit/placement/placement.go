@@ -1,4 +1,6 @@
-package audit
+// Package placement holds messages to the partitions that their keys give them. Messages of input
+// records go in, and which of them are elsewhere comes out.
+package placement
 
 import (
 	"fmt"
@@ -11,8 +13,8 @@ import (
 	"github.com/clusterd/clusterd/internal/audit/wire"
 )
 
-// placements are where the messages of input records are, by the input record.
-type placements struct {
+// Placements are where the messages of input records are, by the input record.
+type Placements struct {
 	rows  *spill.Partitions[placement]
 	byKey kgo.TopicPartitioner // as Kafka's own clients choose a partition
 }
@@ -24,16 +26,17 @@ type placement struct {
 	Hash uint32 // modulo the number of partitions it is the partition
 }
 
-func newPlacements(dir *spill.Dir, input topics.Span) *placements {
-	return &placements{
+// New returns empty placements, of input records in this span.
+func New(dir *spill.Dir, input topics.Span) *Placements {
+	return &Placements{
 		rows:  spill.NewPartitions[placement](dir, input.From, input.To),
 		byKey: kgo.StickyKeyPartitioner(nil).ForTopic(""),
 	}
 }
 
-// addResult notes a result: it is where its key puts it, and without a key where its input
+// AddResult notes a result: it is where its key puts it, and without a key where its input
 // partition does.
-func (p *placements) addResult(r *kgo.Record, source wire.Address) error {
+func (p *Placements) AddResult(r *kgo.Record, source wire.Address) error {
 	hash := uint32(source.Partition)
 	if r.Key != nil {
 		hash = uint32(p.byKey.Partition(r, 1<<31)) // Kafka takes 31 bits
@@ -41,13 +44,13 @@ func (p *placements) addResult(r *kgo.Record, source wire.Address) error {
 	return p.add(source, placement{At: wire.AddressOf(r), Hash: hash})
 }
 
-// addDeadLetter notes a dead letter: it is where its input partition puts it.
-func (p *placements) addDeadLetter(r *kgo.Record, source wire.Address) error {
+// AddDeadLetter notes a dead letter: it is where its input partition puts it.
+func (p *Placements) AddDeadLetter(r *kgo.Record, source wire.Address) error {
 	hash := uint32(source.Partition)
 	return p.add(source, placement{At: wire.AddressOf(r), Dead: true, Hash: hash})
 }
 
-func (p *placements) add(source wire.Address, row placement) error {
+func (p *Placements) add(source wire.Address, row placement) error {
 	_, err := p.rows.Put(source.Partition, source.Offset, row)
 	return err
 }
@@ -57,10 +60,10 @@ func (p *placements) add(source wire.Address, row placement) error {
 // partitions.
 const fewStrays = 10
 
-// check holds each message to the partition that its key gives it. A topic may have been given
+// Check holds each message to the partition that its key gives it. A topic may have been given
 // more partitions meanwhile: their number never falls, in the order in which an input partition
 // was assigned. Then each message is held to the smallest number that all before it allow.
-func (p *placements) check(results, dead topics.Span, check *report.Check) error {
+func (p *Placements) Check(results, dead topics.Span, check *report.Check) error {
 	type messages struct {
 		topics.Span
 		strays     int
