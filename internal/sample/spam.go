@@ -90,16 +90,14 @@ var adverts = []string{
 }
 
 var advertWords = words{
-	"job":     {"打字录入", "手工串珠", "商品点评", "图片整理", "问卷填写", "线上客服", "配音朗读", "数据标注"},
-	"goods":   {"羽绒被", "真皮手提包", "蓝牙耳机", "保温杯", "按摩枕", "蜂蜜礼盒", "运动鞋", "电动牙刷", "茶叶", "实木书架", "行李箱", "儿童积木"},
-	"offer":   {"全场三折起", "拍一发二", "满百减五十", "第二件半价", "限时秒杀", "新客立减二十", "八八折封顶"},
-	"skill":   {"短视频剪辑", "书法", "理财入门", "吉他弹唱", "英语口语", "手机摄影", "烘焙", "家庭收纳"},
-	"street":  {"新华路", "解放街", "长安里", "花园路", "工业大道", "学府街"},
-	"agent":   {"小鹿", "阿泽", "可可", "果果", "小满", "米粒", "团团", "七七", "大壮", "木子", "糖糖", "豆包妹", "老K", "南风"},
-	"contact": {"{letters}{1000-9999}", "{letters}_{1000-9999}", "{letters}{100-999}{letters}", "1{30-89}{1000-9999}{1000-9999}"},
+	"job":    {"打字录入", "手工串珠", "商品点评", "图片整理", "问卷填写", "线上客服", "配音朗读", "数据标注"},
+	"goods":  {"羽绒被", "真皮手提包", "蓝牙耳机", "保温杯", "按摩枕", "蜂蜜礼盒", "运动鞋", "电动牙刷", "茶叶", "实木书架", "行李箱", "儿童积木"},
+	"offer":  {"全场三折起", "拍一发二", "满百减五十", "第二件半价", "限时秒杀", "新客立减二十", "八八折封顶"},
+	"skill":  {"短视频剪辑", "书法", "理财入门", "吉他弹唱", "英语口语", "手机摄影", "烘焙", "家庭收纳"},
+	"street": {"新华路", "解放街", "长安里", "花园路", "工业大道", "学府街"}, "contact": {"{letters}{1000-9999}", "{letters}_{1000-9999}", "{letters}{100-999}{letters}", "1{30-89}{1000-9999}{1000-9999}"},
+	"agent": {"小鹿", "阿泽", "可可", "果果", "小满", "米粒", "团团", "七七", "大壮", "木子", "糖糖", "豆包妹", "老K", "南风"}, "link": {"http://{Site}.example/{letters}{100-999}", "https://{Site}.example/?k={1000-9999}", "www.{Site}.example"},
 	"letters": {"vxin", "kefu", "qmwl", "zhxs", "luyi", "yyta", "ddka", "haow", "mtpu", "bbei"}, "pay": {"99", "150", "188", "200", "260", "300", "399", "500", "800"},
-	"link": {"http://{Site}.example/{letters}{100-999}", "https://{Site}.example/?k={1000-9999}", "www.{Site}.example"},
-	"host": {"deal", "shop", "best", "go", "mall", "quick", "lucky", "top"}, "site": {"{host}-{letters}{10-99}"},
+	"host": {"deal", "shop", "best", "go", "mall", "quick", "lucky", "top"}, "site": {"{host}-{letters}{1000-9999}"},
 	"code": {"{letters}{10-99}", "SAVE{10-99}", "VIP{100-999}"}, "enPay": {"120", "180", "250", "300", "450", "600", "900"},
 	"enJob":     {"data entry clerk", "product tester", "chat assistant", "survey taker", "proofreader", "photo tagger"},
 	"enGoods":   {"massage gun", "air fryer", "wireless headset", "memory foam pillow", "smart watch", "leather wallet", "water filter", "standing desk"},
