@@ -18,11 +18,20 @@ import (
 // result that it has when nothing goes wrong: that of clusterd cluster.
 func TestMethods(t *testing.T) {
 	t.Parallel()
+	const windowed = "cluster: {window: 30m}\n"
+	settings := map[string]string{
+		"simhash, and contacts": windowed + "contacts: {join: true, limit: 3}\n",
+		"minhash, and contacts, folding and containment": "fingerprint: {method: minhash}\n" +
+			"cluster: {window: 30m, containment: 0.9}\ncontacts: {join: true}\n" +
+			"text: {fold: true, mask: [numbers, urls]}\n",
+	}
 	for _, name := range method.Names() {
+		settings[name] = windowed + "fingerprint: {method: " + name + "}\n"
+	}
+	for name, set := range settings {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, 1,
-				"batch: {linger: 0s, records: 100}\ncluster: {window: 30m}\nfingerprint: {method: "+name+"}\n")
+			w := newWorld(t, 1, "batch: {linger: 0s, records: 100}\n"+set)
 			generator, articles := sample.New(*seed, time.Now().Add(-24*time.Hour)), new(bytes.Buffer)
 			send := func(n int) {
 				records := make([]*kgo.Record, n)
