@@ -23,6 +23,7 @@ func (r rules) check(c *Config) {
 	r.checkSecret(&c.Fingerprint)
 	r.checkIDF(&c.Fingerprint)
 	r.checkSimilarity(c)
+	r.checkContacts(&c.Contacts)
 	r.checkHTTP(&c.HTTP)
 }
 
@@ -127,6 +128,15 @@ func (r rules) checkSimilarity(c *Config) {
 	if inVain && c.Cluster.Similarity != 0 && !r.Failed(similarity, name) {
 		r.Report(r.Where(similarity), similarity, "", "is given while "+name+" is "+c.Fingerprint.Method+
 			", which knows none: remove this, or choose another method")
+	}
+}
+
+// checkContacts keeps contacts from being listed in vain.
+func (r rules) checkContacts(c *method.ContactSettings) {
+	const join, ignore = "contacts.join", "contacts.ignore"
+	if !c.Join && len(c.Ignore) > 0 && !r.Failed(join, ignore) {
+		r.Report(r.Where(ignore), ignore, "", "is given while "+join+
+			" is false: set that to true, or remove this")
 	}
 }
 

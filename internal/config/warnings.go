@@ -17,6 +17,7 @@ func (c Config) Warnings() []string {
 				"so unrelated articles are merged (8 in 100 of real news); sdbm is the same hash with its "+
 				"bits mixed")
 	}
+	all = append(all, c.qualityWarnings()...)
 	// On the way to a broker on this machine there is nobody.
 	away := func(broker string) bool { return !isLoopback(broker) }
 	if c.Kafka.SASL.Mechanism == "plain" && !c.Kafka.TLS.Enabled &&
@@ -35,6 +36,25 @@ func (c Config) Warnings() []string {
 		all = append(all, "state.dir: "+c.State.Dir+
 			" is among configurations, where data grow that nobody expects and few may write: "+
 			"a relative folder is relative to the configuration file; name one such as /var/lib/clusterd")
+	}
+	return all
+}
+
+// shortTexts is the largest input.max_bytes that says that texts are short, such as comments.
+const shortTexts = 64 << 10
+
+// qualityWarnings are those of settings that make clusters worse than they could be.
+func (c Config) qualityWarnings() (all []string) {
+	if c.Fingerprint.Method == "simhash" && c.Input.MaxBytes <= shortTexts {
+		all = append(all,
+			"fingerprint.method: simhash takes short texts for one another, which input.max_bytes says "+
+				"that these are: of a thousand comments it puts 135 where they do not belong; take minhash, "+
+				"as configs/comments.yaml does")
+	}
+	if len(c.Text.Mask) > 0 && !c.Contacts.Join {
+		all = append(all,
+			"text.mask: what is masked no longer tells texts apart, and often it is all that a campaign "+
+				"keeps: set contacts.join, too")
 	}
 	return all
 }

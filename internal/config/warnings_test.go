@@ -33,6 +33,16 @@ func TestWarnings(t *testing.T) {
 			"any certificate", "kafka: {tls: {enabled: true, insecure_skip_verify: true}}\nstate: {dir: /x}",
 			"kafka.tls.insecure_skip_verify",
 		},
+		{"short texts by simhash", "input: {max_bytes: 64KiB}\nstate: {dir: /x}", "fingerprint.method"},
+		{
+			"short texts by minhash",
+			"input: {max_bytes: 64KiB}\nfingerprint: {method: minhash}\nstate: {dir: /x}", "",
+		},
+		{"longer texts by simhash", "input: {max_bytes: 65KiB}\nstate: {dir: /x}", ""},
+		{"masks alone", "text: {mask: [numbers]}\nstate: {dir: /x}", "text.mask"},
+		{
+			"masks beside contacts", "text: {mask: [numbers]}\ncontacts: {join: true}\nstate: {dir: /x}", "",
+		},
 		{"state beside a configuration in /etc", "", "state.dir: /etc/clusterd/clusterd-data"},
 		{"state in /etc", "state: {dir: ..}", "state.dir: /etc is"},
 		{"state of a like name", "state: {dir: /etcetera/clusterd}", ""},
