@@ -1,0 +1,138 @@
+package offline
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/files"
+	"github.com/clusterd/clusterd/internal/fingerprint"
+)
+
+// comments are the settings that comments have.
+func comments(join bool) config.Config {
+	c := config.Default()
+	c.Fingerprint.Method, c.Fingerprint.Shingle.Size, c.Cluster.Similarity = "minhash", 3, .5
+	c.Text.Fold, c.Contacts.Join = join, join
+	return c
+}
+
+// Inputs by which somebody might want to slow clusterd down, or fill its memory, by contacts. No two
+// texts are alike, and the text of each follows from its number.
+var contactInputs = []struct {
+	name string
+	join bool
+	text func(r *rand.Rand, i int) string
+}{
+	{"contacts off", false, func(r *rand.Rand, i int) string { return pitch(r) + " alexis17" }},
+	{"none", true, func(r *rand.Rand, i int) string { return pitch(r) }},
+	{"one each", true, func(r *rand.Rand, i int) string { return fmt.Sprintf("%s alexis%d", pitch(r), 100+i) }},
+	{"the same in all", true, func(r *rand.Rand, i int) string { return pitch(r) + " alexis17" }},
+	{"a thousand in each", true, func(r *rand.Rand, i int) string {
+		var b strings.Builder
+		b.WriteString(pitch(r))
+		for range 1000 {
+			fmt.Fprintf(&b, " alexis%d", 10+r.IntN(1_000_000))
+		}
+		return b.String()
+	}},
+	{"sixteen of twenty in each", true, func(r *rand.Rand, i int) string {
+		var b strings.Builder
+		b.WriteString(pitch(r))
+		for _, n := range r.Perm(20)[:16] {
+			fmt.Fprintf(&b, " alexis%d", 10+n)
+		}
+		return b.String()
+	}},
+	{"one domain, ever other hosts", true, func(r *rand.Rand, i int) string {
+		return fmt.Sprintf("%s http://a%d.shop.example/%d", pitch(r), i, i)
+	}},
+}
+
+// pitch returns a text like no other.
+func pitch(r *rand.Rand) string {
+	words := make([]string, 12)
+	for i := range words {
+		word := make([]byte, 4+r.IntN(5))
+		for j := range word {
+			word[j] = byte('a' + r.IntN(26))
+		}
+		words[i] = string(word)
+	}
+	return strings.Join(words, " ")
+}
+
+func pitches(text func(r *rand.Rand, i int) string, n int) string {
+	r := rand.New(rand.NewPCG(1, 1))
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `{"id":"%d","content":%q}`+"\n", i, text(r, i))
+	}
+	return b.String()
+}
+
+// A contact gathers as many unlike texts as it may, and then no more: whoever puts it into all of
+// his texts founds clusters again.
+func TestContactsAreBounded(t *testing.T) {
+	c := comments(true)
+	c.Contacts.Limit = 30
+	f, err := fingerprint.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]int{
+		"one each": 0, "the same in all": 30, "one domain, ever other hosts": 30,
+		// Each cluster may take in 30, and of each of twenty contacts the oldest one counts.
+		"sixteen of twenty in each": 20 * 30,
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, input := range contactInputs {
+				if input.name != name {
+					continue
+				}
+				lines := strings.NewReader(pitches(input.text, 1000))
+				totals, err := run(t.Context(), c, f, []files.File{{Name: name, Lines: lines}}, io.Discard,
+					func(r Rejected) error { return r.Rejection }, nil)
+				if err != nil || totals.Joined > want || totals.Joined < min(want, 30) {
+					t.Errorf("%d joined, %v; want %d at most", totals.Joined, err, want)
+				}
+			}
+		})
+	}
+}
+
+// What contacts cost, and what hostile ones cost: 100,000 texts, the memory that their clusters take
+// at the end, with their disk, and how many joined.
+func BenchmarkContacts(b *testing.B) {
+	const articles = 100_000
+	for _, input := range contactInputs {
+		b.Run(input.name, func(b *testing.B) {
+			n := articles
+			if strings.HasPrefix(input.name, "a thousand") {
+				n /= 10 // 20 kB each
+			}
+			c := comments(input.join)
+			f, err := fingerprint.New(c)
+			if err != nil {
+				b.Fatal(err)
+			}
+			lines := pitches(input.text, n)
+			var totals Totals
+			for b.Loop() {
+				totals, err = run(b.Context(), c, f, []files.File{{
+					Name: input.name, Lines: strings.NewReader(lines),
+				}}, io.Discard, func(r Rejected) error { return r.Rejection }, nil)
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/article")
+			b.ReportMetric(float64(totals.Joined), "joined")
+			runtime.KeepAlive(lines)
+		})
+	}
+}
