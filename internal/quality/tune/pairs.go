@@ -27,29 +27,35 @@ var errTooMany = errors.New("too many near pairs")
 // It filters by prefixes (Bayardo, Ma and Srikant, "Scaling Up All Pairs Similarity Search", WWW
 // 2007): sets of at least n hashes that are near share half of them, so they share one that is
 // among the rarest n/2+1 of each. Only those are looked up, so that what many documents have in
-// common, such as a site's boilerplate, costs nothing.
+// common, such as a site's boilerplate, costs nothing. A set that is looked up by larger ones alone
+// shares two thirds of its hashes with one that is near, so n/3+1 of them are enough (Xiao, Wang,
+// Lin and Yu, "Efficient Similarity Joins for Near Duplicate Detection", WWW 2008).
 func nearPairs(ctx context.Context, all []jaccard.Set) ([]pair, error) {
-	prefixes, n := rarest(all)
+	shared, n := rarest(all)
 	holders := make([][]int32, n) // by hash, the documents that have it in their prefix
 	seen := make([]int, len(all)) // the last document that each was compared with, plus 1
 	var found []pair
-	for b, prefix := range prefixes {
+	for _, b := range bySize(all) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		for _, hash := range prefix {
+		size := all[b].Len()
+		for _, hash := range prefix(shared[b], size, size/2+1) {
 			for _, a := range holders[hash] {
-				if seen[a] == b+1 {
+				if seen[a] == b+1 || 2*all[a].Len() < size {
 					continue
 				}
 				seen[a] = b + 1
-				if small, large := order(all[a].Len(), all[b].Len()); 2*small < large {
-					continue
-				}
-				if d := jaccard.Distance(all[a], all[b]); d <= 1-Near {
-					found = append(found, pair{int(a), b, d})
+				if d, near := near(all, shared, int(a), b); near {
+					found = append(found, pair{min(int(a), b), max(int(a), b), d})
 				}
 			}
+		}
+		lookedUp := size/3 + 1
+		if size > jaccard.Max/2 { // it may be compared as a sample
+			lookedUp = size/2 + 1
+		}
+		for _, hash := range prefix(shared[b], size, lookedUp) {
 			holders[hash] = append(holders[hash], int32(b))
 		}
 		if len(found) > maxPairs {
@@ -59,7 +65,48 @@ func nearPairs(ctx context.Context, all []jaccard.Set) ([]pair, error) {
 	return found, nil
 }
 
-func order(a, b int) (small, large int) { return min(a, b), max(a, b) }
+// bySize returns the numbers of sets, those of small ones first.
+func bySize(all []jaccard.Set) []int {
+	numbers := make([]int, len(all))
+	for i := range numbers {
+		numbers[i] = i
+	}
+	slices.SortStableFunc(numbers, func(a, b int) int { return cmp.Compare(all[a].Len(), all[b].Len()) })
+	return numbers
+}
+
+// prefix returns which of the rarest n hashes of a set are shared. The hashes that are not are
+// rarer.
+func prefix(shared []int32, size, n int) []int32 {
+	return shared[:max(0, min(n-(size-len(shared)), len(shared)))]
+}
+
+// near returns the distance of two sets if it is at most 1-Near. It goes through the hashes from
+// the rarest on, and leaves off as soon as too few are left to be near.
+func near(all []jaccard.Set, shared [][]int32, a, b int) (distance float64, ok bool) {
+	sizes := all[a].Len() + all[b].Len()
+	if max(all[a].Len(), all[b].Len()) == jaccard.Max {
+		distance = jaccard.Distance(all[a], all[b])
+		return distance, distance <= 1-Near
+	}
+	need := (sizes + 2) / 3 // 3 times what both have is at least the sum of the sizes
+	x, y := shared[a], shared[b]
+	both := 0
+	for both+min(len(x), len(y)) >= need {
+		switch {
+		case len(x) == 0 || len(y) == 0:
+			return 1 - float64(both)/float64(sizes-both), true
+		case x[0] < y[0]:
+			x = x[1:]
+		case x[0] > y[0]:
+			y = y[1:]
+		default:
+			both++
+			x, y = x[1:], y[1:]
+		}
+	}
+	return 0, false
+}
 
 // An occurrence is a hash in a document.
 type occurrence struct {
@@ -67,9 +114,9 @@ type occurrence struct {
 	document int32
 }
 
-// rarest returns of each set, of its rarest hashes that the filter needs, those that another set
-// has too, by number; n is how many numbers there are, given from the rarest on.
-func rarest(all []jaccard.Set) (prefixes [][]int32, n int) {
+// rarest returns of each set the hashes that another set has too, by number; n is how many numbers
+// there are, given from the rarest on.
+func rarest(all []jaccard.Set) (shared [][]int32, n int) {
 	var occurrences []occurrence
 	for i, s := range all {
 		for at := 0; at < len(s); at += 8 {
@@ -92,16 +139,11 @@ func rarest(all []jaccard.Set) (prefixes [][]int32, n int) {
 		occurrences = occurrences[end:]
 	}
 	slices.SortStableFunc(runs, func(a, b []occurrence) int { return cmp.Compare(len(a), len(b)) })
-	shared := make([][]int32, len(all))
+	shared = make([][]int32, len(all))
 	for number, run := range runs {
 		for _, o := range run {
 			shared[o.document] = append(shared[o.document], int32(number))
 		}
-	}
-	for i, s := range all {
-		// The rest of the set is rarer: no other has it.
-		length := s.Len()/2 + 1 - (s.Len() - len(shared[i]))
-		shared[i] = shared[i][:max(0, min(length, len(shared[i])))]
 	}
 	return shared, len(runs)
 }
