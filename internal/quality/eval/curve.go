@@ -70,20 +70,13 @@ func unitOf(name string) string {
 }
 
 // sweep clusters the same fingerprints at other thresholds.
-func sweep(
-	ctx context.Context, m method.Method, unit string, docs []Document, made fingerprints, p pass,
-	o Options,
-) (*Curve, error) {
-	b := o.Truth.resolve(docs)
-	same, other := b.distances(m, made)
-	c := &Curve{Unit: unit, Half: len(b.pairs) > 0}
+func (p *Prepared) sweep(ctx context.Context, t *Truth) (*Curve, error) {
+	b := t.resolve(p.docs)
+	same, other := b.distances(p.method, p.made)
+	c := &Curve{Unit: p.unit, Half: len(b.pairs) > 0}
 	c.Same, c.Other = histogram(same, c.Unit), histogram(other, c.Unit)
-	for _, threshold := range thresholds(c.Unit, m.Threshold()) {
-		index, err := m.NewIndex(threshold)
-		if err != nil {
-			continue // the method has no such threshold
-		}
-		at, err := p.run(ctx, index, docs, made)
+	for _, threshold := range p.Thresholds() {
+		at, err := p.Cluster(ctx, threshold)
 		if err != nil {
 			return nil, err
 		}
@@ -91,7 +84,7 @@ func sweep(
 		c.Points = append(c.Points, Point{
 			Threshold: threshold, Clusters: s.Clusters, Pairs: s.Pairs, HalfPrecision: s.HalfPrecision,
 			BCubed:           s.BCubed.F1,
-			WrongPerThousand: s.WrongPerThousand, PerSecond: perSecond(len(docs), made.took+at.took),
+			WrongPerThousand: s.WrongPerThousand, PerSecond: at.PerSecond,
 		})
 	}
 	return c, nil

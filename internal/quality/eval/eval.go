@@ -10,8 +10,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/clusterd/clusterd/internal/method"
 )
 
 // Options say what is measured. The zero value measures nothing but cost.
@@ -107,29 +105,16 @@ func describe(docs []Document, o Options) Report {
 }
 
 func evaluate(ctx context.Context, docs []Document, v Variant, o Options) (Run, error) {
-	m, err := method.New(v.Config.MethodSettings())
+	p, err := Prepare(ctx, docs, v, o)
 	if err != nil {
 		return Run{}, err
 	}
-	p, err := fingerprint(ctx, m, docs, o.Threads, func(n int) {
-		if o.Progress != nil {
-			o.Progress(v.Name, n)
-		}
-	})
+	c, err := p.Cluster(ctx, p.Threshold)
 	if err != nil {
 		return Run{}, err
 	}
-	index, err := m.NewIndex(m.Threshold())
-	if err != nil {
-		return Run{}, err
-	}
-	pass := pass{rule: v.Config.Rule(), now: o.Now}
-	c, err := pass.run(ctx, index, docs, p)
-	if err != nil {
-		return Run{}, err
-	}
-	run := Run{Name: v.Name, Identity: m.Identity(), Threshold: m.Threshold(), Cost: cost(docs, p, c)}
-	if run.Cost.CentreBytes, err = centreBytes(m, c.centres); err != nil {
+	run := Run{Name: v.Name, Identity: p.method.Identity(), Threshold: p.Threshold, Cost: c.Cost}
+	if run.Cost.CentreBytes, err = p.CentreBytes(c); err != nil {
 		return Run{}, err
 	}
 	if o.Truth != nil {
@@ -148,8 +133,7 @@ func evaluate(ctx context.Context, docs []Document, v Variant, o Options) (Run, 
 		run.Moderation = &moderation
 	}
 	if o.Curves && o.Truth != nil {
-		if run.Curve, err = sweep(ctx, m, unitOf(v.Config.Fingerprint.Method), docs, p, pass,
-			o); err != nil {
+		if run.Curve, err = p.sweep(ctx, o.Truth); err != nil {
 			return Run{}, err
 		}
 	}

@@ -153,12 +153,14 @@ func (p pass) run(
 
 // centreBytes returns what an index of the centres takes of the heap, for each of them. Of few
 // centres it says little, since an index takes some memory before there is any.
-func centreBytes(m method.Method, centres []singlepass.Centre) (float64, error) {
+func centreBytes(
+	m method.Method, threshold float64, centres []singlepass.Centre,
+) (float64, error) {
 	if len(centres) == 0 {
 		return 0, nil
 	}
 	before := LiveHeap()
-	index, err := m.NewIndex(m.Threshold())
+	index, err := m.NewIndex(threshold)
 	if err != nil {
 		return 0, err
 	}
@@ -173,6 +175,7 @@ func centreBytes(m method.Method, centres []singlepass.Centre) (float64, error) 
 	})
 	after := LiveHeap()
 	runtime.KeepAlive(index)
+	runtime.KeepAlive(centres)
 	return max(0, float64(after-before)) / float64(len(centres)), nil
 }
 
