@@ -71,7 +71,7 @@ func (f *runsFlags) evaluate(cmd *cobra.Command, names []string, o eval.Options)
 	}
 	docs, err := readDocuments(cmd, c, names, f.labels)
 	if err == nil {
-		err = f.checkLabels(docs)
+		err = checkLabels(docs, f.labels, f.positive)
 	}
 	if err == nil {
 		err = f.leaveOut(c, docs)
@@ -94,15 +94,17 @@ func (f *runsFlags) evaluate(cmd *cobra.Command, names []string, o eval.Options)
 	return f.write(cmd, r, err)
 }
 
-func (f *runsFlags) checkLabels(docs []eval.Document) error {
+// checkLabels returns an error where no document has a label in the field, or none the positive
+// one; either may be empty.
+func checkLabels(docs []eval.Document, field, positive string) error {
 	labelled := func(d eval.Document) bool { return d.Label != "" }
-	positive := func(d eval.Document) bool { return d.Label == f.positive }
+	isPositive := func(d eval.Document) bool { return d.Label == positive }
 	switch {
-	case f.labels != "" && !slices.ContainsFunc(docs, labelled):
+	case field != "" && !slices.ContainsFunc(docs, labelled):
 		return fmt.Errorf("no document has a label in field %s; name the field with --labels, or, for "+
-			"eval, a truth with --clusters or --truth", f.labels)
-	case f.positive != "" && !slices.ContainsFunc(docs, positive):
-		return fmt.Errorf("no document has the label %q in field %s", f.positive, f.labels)
+			"eval, a truth with --clusters or --truth", field)
+	case positive != "" && !slices.ContainsFunc(docs, isPositive):
+		return fmt.Errorf("no document has the label %q in field %s", positive, field)
 	}
 	return nil
 }

@@ -19,6 +19,9 @@ type tuneFlags struct {
 	sample  int
 	seed    uint64
 	same    float64
+
+	labels, positive string
+	hits             float64
 }
 
 func newEvalTune() *cobra.Command {
@@ -26,16 +29,9 @@ func newEvalTune() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tune [FILE...]",
 		Short: "Propose a method and a threshold for your own articles",
-		Long: "Takes a run of the articles (as 'clusterd cluster' reads them) and finds, exactly, how " +
-			"similar they are: the Jaccard\n" +
-			"index of their runs of five characters. What is similar enough counts as the same. Then it " +
-			"clusters the articles by\n" +
-			"each method at each threshold, and proposes the fastest whose best F1 is within .01 of the " +
-			"highest, as lines for the\n" +
-			"configuration. What is similar by its characters favours minhash and shingle. All articles " +
-			"are held in memory.",
+		Long:  tune.Help(),
 		Example: "  clusterd eval tune articles.jsonl\n  clusterd eval tune --same .6 -c clusterd.yaml " +
-			"articles.jsonl.gz",
+			"articles.jsonl.gz\n  clusterd eval tune --labels label --positive spam --hits 1 mail.jsonl.gz",
 		RunE: func(cmd *cobra.Command, names []string) error {
 			names, err := f.files(cmd, names)
 			if err != nil {
@@ -46,6 +42,10 @@ func newEvalTune() *cobra.Command {
 				return usageError{errors.New("--sample: at least 1 is needed")}
 			case !(f.same >= tune.Near && f.same <= 1): // nor NaN
 				return usageError{fmt.Errorf("--same %v: must be %v to 1", f.same, tune.Near)}
+			case !(f.hits >= 0 && f.hits <= 1000):
+				return usageError{fmt.Errorf("--hits %v: must be 0 to 1000", f.hits)}
+			case f.positive == "" && (cmd.Flags().Changed("labels") || cmd.Flags().Changed("hits")):
+				return usageError{errors.New("--labels and --hits: need --positive")}
 			}
 			return f.tune(cmd, names)
 		},
@@ -54,6 +54,11 @@ func newEvalTune() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.methods, "methods", method.Names(), "`METHODS` to try, divided by commas")
 	flags.Float64Var(&f.same, "same", .8, "least `SIMILARITY` of articles that are the same, .5 to 1")
+	flags.StringVar(&f.labels, "labels", "label", "`FIELD` of an article that is its label")
+	flags.StringVar(&f.positive, "positive", "",
+		"`LABEL`, such as spam, that a moderator looks for; without it, labels are not looked at")
+	flags.Float64Var(&f.hits, "hits", 1.5,
+		"at most `N` of a thousand honest articles, of another label, may be hit")
 	flags.IntVar(&f.sample, "sample", 20_000,
 		"take `N` articles that follow one another, or all if they are fewer")
 	flags.Uint64Var(&f.seed, "seed", 1, "`NUMBER` that the choice of articles follows from")
@@ -66,18 +71,26 @@ func (f *tuneFlags) tune(cmd *cobra.Command, names []string) error {
 		return err
 	}
 	for _, name := range f.methods {
-		if err := c.Set("fingerprint.method", name); err != nil {
+		tried := c
+		if err := tried.Set("fingerprint.method", name); err != nil {
 			return usageError{fmt.Errorf("--methods: %w", err)}
 		}
 	}
-	documents, err := readDocuments(cmd, c, names, "")
+	labels := ""
+	if f.positive != "" {
+		labels = f.labels
+	}
+	documents, err := readDocuments(cmd, c, names, labels)
+	if err == nil {
+		err = checkLabels(documents, labels, f.positive)
+	}
 	if err != nil {
 		return err
 	}
 	documents = tune.Sample(documents, f.sample, f.seed)
 	bar := newBar(cmd.ErrOrStderr(), int64(len(documents)*len(f.methods)), "finding near pairs")
 	report, err := tune.Run(cmd.Context(), documents, tune.Options{
-		Same: f.same, Methods: f.methods, Config: c, Now: time.Now(),
+		Same: f.same, Methods: f.methods, Config: c, Now: time.Now(), Positive: f.positive, Hits: f.hits,
 		Progress: func(name string, n int) {
 			bar.Describe(name)
 			_ = bar.Add(n)

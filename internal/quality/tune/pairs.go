@@ -71,7 +71,9 @@ func bySize(all []jaccard.Set) []int {
 	for i := range numbers {
 		numbers[i] = i
 	}
-	slices.SortStableFunc(numbers, func(a, b int) int { return cmp.Compare(all[a].Len(), all[b].Len()) })
+	slices.SortStableFunc(numbers, func(a, b int) int {
+		return cmp.Compare(all[a].Len(), all[b].Len())
+	})
 	return numbers
 }
 

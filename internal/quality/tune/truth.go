@@ -1,12 +1,9 @@
 package tune
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"slices"
-	"strconv"
+	"time"
 
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/method"
@@ -20,29 +17,31 @@ const maxShingles = 8 << 20
 // shingleSize is how many characters a shingle of the truth has.
 const shingleSize = 5
 
-// A truth is what is known of the documents of a sample.
+// A truth is what is known of the documents of a sample. It speaks of texts: exact copies are one
+// text, since all methods find them, and there may be so many that they hide the rest.
 type truth struct {
 	documents []eval.Document
-	levels    []Level
-	same      int   // pairs of documents that are the same
-	roots     []int // of each document: that which stands for all that it is the same as
-	between   []pair
+	texts     []int // of each text: the first document that has it, ascending
+	copies    []int // of each text: how many documents have it
+	pairs     []pair
+	window    time.Duration // see truth.apart; 0 is none
 }
 
 // findTruth shingles documents and finds the near pairs. Where there are more shingles or pairs
 // than the bounds allow it takes fewer documents, the first half of them.
 func findTruth(
-	ctx context.Context, documents []eval.Document, c config.Config, same float64,
-) (truth, error) {
+	ctx context.Context, documents []eval.Document, c config.Config,
+) (*truth, error) {
 	c.Fingerprint.Method = "shingle"
 	c.Fingerprint.Shingle.Of, c.Fingerprint.Shingle.Size = "characters", shingleSize
 	shingles, err := method.New(c.MethodSettings())
 	if err != nil {
-		return truth{}, err
+		return nil, err
 	}
 	documents, all := shinglesOf(documents, shingles)
 	for {
-		t, err := connect(ctx, documents, all, same)
+		t, err := compare(ctx, documents, all)
+		t.window = c.Cluster.Window
 		if !errors.Is(err, errTooMany) || len(all) < 2 {
 			return t, err
 		}
@@ -51,7 +50,7 @@ func findTruth(
 }
 
 // shinglesOf returns the sets of documents as far as the bound allows, without the documents in
-// which there is nothing to compare. It numbers them, since ids may not be unique.
+// which there is nothing to compare.
 func shinglesOf(
 	documents []eval.Document, shingles method.Method,
 ) (kept []eval.Document, all []jaccard.Set) {
@@ -68,104 +67,102 @@ func shinglesOf(
 		if total += set.Len(); total > maxShingles {
 			break
 		}
-		d.ID = strconv.Itoa(len(kept))
 		kept, all = append(kept, d), append(all, set)
 	}
 	return kept, all
 }
 
-// connect finds which documents are the same: those that pairs of at least the similarity connect.
-func connect(
-	ctx context.Context, documents []eval.Document, all []jaccard.Set, same float64,
-) (truth, error) {
-	// Copies would make pairs in the square of their number. One of them is compared.
-	copies := make(map[jaccard.Set][]int)
-	var distinct []int // the first of each
+// compare finds the near pairs of different texts.
+func compare(ctx context.Context, documents []eval.Document, all []jaccard.Set) (*truth, error) {
+	t := &truth{documents: documents}
+	numbers := make(map[jaccard.Set]int)
+	var different []jaccard.Set
 	for i, s := range all {
-		if len(copies[s]) == 0 {
-			distinct = append(distinct, i)
+		text, known := numbers[s]
+		if !known {
+			text = len(different)
+			numbers[s] = text
+			different, t.texts, t.copies = append(different, s), append(t.texts, i), append(t.copies, 0)
 		}
-		copies[s] = append(copies[s], i)
+		t.copies[text]++
 	}
-	compared := make([]jaccard.Set, len(distinct))
-	copied := make(map[int]int)
-	for i, d := range distinct {
-		compared[i], copied[i] = all[d], len(copies[all[d]])
-	}
-	pairs, err := nearPairs(ctx, compared)
-	if err != nil {
-		return truth{}, err
-	}
-	t := truth{documents: documents, roots: make([]int, len(all))}
-	for _, group := range copies {
-		for _, i := range group {
-			t.roots[i] = group[0]
-		}
-	}
-	for _, p := range pairs {
-		if p.distance <= 1-same {
-			t.roots[t.root(distinct[p.a])] = t.root(distinct[p.b])
-		}
-	}
-	sizes := make(map[int]int)
-	for i := range t.roots {
-		t.roots[i] = t.root(i)
-		sizes[t.roots[i]]++
-	}
-	t.same = pairsWithin(sizes)
-	err = t.count(pairs, func(set int) []int { return copies[compared[set]] })
-	t.levels[0].Pairs += pairsWithin(copied)
+	var err error
+	t.pairs, err = nearPairs(ctx, different)
 	return t, err
 }
 
-// root returns the document that stands for all that i is the same as.
-func (t *truth) root(i int) int {
-	for t.roots[i] != i {
-		t.roots[i] = t.roots[t.roots[i]]
-		i = t.roots[i]
+// levels counts pairs of documents by their similarity.
+func (t *truth) levels() []Level {
+	levels := []Level{{From: 1}, {From: .9}, {From: .8}, {From: .7}, {From: .6}, {From: .5}}
+	for _, n := range t.copies {
+		levels[0].Pairs += n * (n - 1) / 2
 	}
-	return i
+	for _, p := range t.pairs {
+		for i := range levels {
+			if p.distance <= 1-levels[i].From {
+				levels[i].Pairs += t.copies[p.a] * t.copies[p.b]
+				break
+			}
+		}
+	}
+	return levels
+}
+
+// connect takes texts for the same that pairs of at least a similarity connect, unless they are
+// apart. groups has for each text the number of one that stands for all that are the same as it;
+// pairs is how many pairs that makes.
+func (t *truth) connect(same float64) (groups []int, pairs int) {
+	groups = make([]int, len(t.texts))
+	for i := range groups {
+		groups[i] = i
+	}
+	of := func(i int) int {
+		for groups[i] != i {
+			groups[i] = groups[groups[i]]
+			i = groups[i]
+		}
+		return i
+	}
+	for _, p := range t.pairs {
+		if p.distance <= 1-same && !t.apart(p) {
+			groups[of(p.a)] = of(p.b)
+		}
+	}
+	sizes := make(map[int]int)
+	for i := range groups {
+		groups[i] = of(i)
+		sizes[groups[i]]++
+	}
+	return groups, pairsWithin(sizes)
+}
+
+// apart reports whether the texts of a pair first come so far apart that by then a cluster has
+// expired: no method finds that.
+func (t *truth) apart(p pair) bool {
+	a, b := t.documents[t.texts[p.a]].PublishedAt, t.documents[t.texts[p.b]].PublishedAt
+	return t.window > 0 && !a.IsZero() && !b.IsZero() && b.Sub(a).Abs() > t.window
 }
 
 // pairsWithin returns how many pairs groups of these sizes have.
-func pairsWithin(sizes map[int]int) (pairs int) {
+func pairsWithin[K comparable](sizes map[K]int) (pairs int) {
 	for _, n := range sizes {
 		pairs += n * (n - 1) / 2
 	}
 	return pairs
 }
 
-// count counts the pairs at each level of similarity, and keeps those of documents that are not the
-// same. The pairs are of different sets; copies returns the documents that have one.
-func (t *truth) count(pairs []pair, copies func(set int) []int) error {
-	t.levels = []Level{{From: 1}, {From: .9}, {From: .8}, {From: .7}, {From: .6}, {From: .5}}
-	for _, p := range pairs {
-		as, bs := copies(p.a), copies(p.b)
-		level := slices.IndexFunc(t.levels, func(l Level) bool { return p.distance <= 1-l.From })
-		t.levels[level].Pairs += len(as) * len(bs)
-		if t.roots[as[0]] == t.roots[bs[0]] {
-			continue
+// settle returns the similarity from which on texts count as the same: the one asked for, or, as
+// long as there are fewer than [EnoughPairs], one that is lower by .1 and has more, down to [Near].
+func (t *truth) settle(asked float64) (same float64) {
+	same = asked
+	_, most := t.connect(asked)
+	for _, lower := range []float64{.9, .8, .7, .6, .5} {
+		if most >= EnoughPairs {
+			break
 		}
-		if len(t.between)+len(as)*len(bs) > maxPairs {
-			return errTooMany
-		}
-		for _, a := range as {
-			for _, b := range bs {
-				t.between = append(t.between, pair{a, b, p.distance})
-			}
+		if _, pairs := t.connect(lower); lower < asked && pairs > most {
+			same, most = lower, pairs
 		}
 	}
-	return nil
-}
-
-// labelled returns the truth in the form that scores are made with.
-func (t *truth) labelled() (*eval.Truth, error) {
-	var clusters, pairs bytes.Buffer
-	for i, root := range t.roots {
-		fmt.Fprintf(&clusters, "%d\tcluster-%d\n", i, root)
-	}
-	for _, p := range t.between {
-		fmt.Fprintf(&pairs, "%d\t%d\t%v\n", p.a, p.b, 1-p.distance)
-	}
-	return eval.ReadTruth(&clusters, &pairs)
+	return same
 }
