@@ -2,8 +2,8 @@ package tune
 
 import "fmt"
 
-const help = `Takes a run of the articles (as 'clusterd cluster' reads them), clusters it by each method at each
-threshold that may be the best, and says what to change in the configuration, if anything.
+const help = `Takes a run of the articles (as 'clusterd cluster' reads them), clusters it by each method
+at each threshold that may be the best, and says what to change in the configuration, if anything.
 
 Without labels, it finds, exactly, which articles are similar: by the Jaccard index of their runs of
 five characters. What is similar enough counts as the same, and copies count as one text; a method
@@ -14,12 +14,12 @@ With --positive, a method is worth the share of positive (spam) articles that jo
 its first, as in 'clusterd eval spam', at a threshold that hits at most --hits of a thousand honest
 articles.
 
-Ten times the memory of a centre, or a tenth of the rate, must be worth %v more: that is the cost.
-The method that is worth most less its cost is taken, and of those less than %v below it the
-cheapest. It is proposed if it is ahead of what is configured by %v, or by %v with the same method,
-and ahead in each half of the articles by itself: less may be chance. With fewer than %d pairs of
-different texts that are the same, or positive articles, nothing is proposed. All articles are held
-in memory.`
+Ten times the memory of a centre, or a tenth of the rate, must be worth %v more: that is the
+cost. The method that is worth most less its cost is taken, and of those less than %v below it
+the cheapest. It is proposed if it is ahead of what is configured by %v, or by %v with the same
+method, and ahead in each half of the articles by itself: less may be chance. With fewer than %d
+pairs of different texts that are the same, or positive articles, nothing is proposed. All
+articles are held in memory.`
 
 // Help says how a proposal is made, for a person.
 func Help() string {

@@ -46,7 +46,19 @@ func (r *Report) propose(c config.Config) {
 			bests = append(bests, p)
 		}
 	}
-	if first := take(bests); r.chosen(first) {
+	first := take(bests)
+	ok, why := r.chosen(first)
+	if !ok && first != r.Configured && first.Method != c.Fingerprint.Method {
+		// Another threshold has less to make good than another method.
+		own := bests[slices.IndexFunc(bests, func(p *Point) bool {
+			return p.Method == r.Configured.Method
+		})]
+		if better, said := r.chosen(own); better {
+			first, ok, why = own, true, said
+		}
+	}
+	r.Why = why
+	if ok {
 		r.Proposed, r.Config = first, lines(*first, c)
 	}
 }
@@ -72,34 +84,30 @@ func take(bests []*Point) (first *Point) {
 	return first
 }
 
-// chosen reports whether the first of all is to be proposed, and says why.
-func (r *Report) chosen(first *Point) bool {
+// chosen reports whether a point is to be proposed in place of what is configured, and why.
+func (r *Report) chosen(p *Point) (ok bool, why string) {
 	now := r.Configured
-	gain := first.Net - now.Net
-	dearer, needed := first.cost()-now.cost(), Gain
-	if first.Method != now.Method {
+	gain, dearer, needed := p.Net-now.Net, p.cost()-now.cost(), Gain
+	if p.Method != now.Method {
 		needed = NewMethod
 	}
 	switch {
-	case first.TooManyHits:
-		r.keep("every method hits more than %v of a thousand honest articles", r.MaxHits)
-	case first == now:
-		r.keep("none of the others is worth more, less what it costs")
+	case p.TooManyHits:
+		return false, keep("every method hits more than %v of a thousand honest articles", r.MaxHits)
+	case p == now:
+		return false, keep("none of the others is worth more, less what it costs")
 	case now.TooManyHits:
-		r.Why = fmt.Sprintf("What is configured hits %.2f of a thousand honest articles, more than %v.",
-			now.Hits, r.MaxHits)
-		return true
+		return true, fmt.Sprintf("Proposed: %s. What is configured hits %.2f of a thousand honest "+
+			"articles, more than %v.", p.name(), now.Hits, r.MaxHits)
 	case gain < needed:
-		r.keep("%s is ahead by %.3f, and should be by %v, since less may be chance", first.name(), gain,
-			needed)
-	case first.halves[0]-now.halves[0] <= dearer || first.halves[1]-now.halves[1] <= dearer:
-		r.keep("%s is ahead by %.3f, but not in each half by itself", first.name(), gain)
+		return false, keep("%s is ahead by %.3f, and should be by %v, since less may be chance", p.name(),
+			gain, needed)
+	case p.halves[0]-now.halves[0] <= dearer || p.halves[1]-now.halves[1] <= dearer:
+		return false, keep("%s is ahead by %.3f, but not in each half by itself", p.name(), gain)
 	default:
-		r.Why = fmt.Sprintf("Proposed: %s. It is ahead of what is configured by %.3f, and in each half "+
-			"by itself.", first.name(), gain)
-		return true
+		return true, fmt.Sprintf("Proposed: %s. It is ahead of what is configured by %.3f, and in each "+
+			"half by itself.", p.name(), gain)
 	}
-	return false
 }
 
 // name returns the method, with its threshold where it has one.

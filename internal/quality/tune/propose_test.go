@@ -75,6 +75,12 @@ func TestPropose(t *testing.T) {
 			"",
 			"shingle at cluster.similarity: .8 is ahead by 0.049, and should be by 0.05",
 		},
+		"another threshold, where another method is ahead by too little": {
+			[]Point{
+				at(now, ".7", .87).asSet().notBest().of(10*smallEnough, fastEnough),
+				at(now, ".6", .9).of(10*smallEnough, fastEnough), at("pinyin", ".6", .84),
+			}, "minhash .6", "by 0.030",
+		},
 		"ahead in one half": {
 			[]Point{at(now, ".7", .5).asSet().in(.5, .5), at("shingle", ".8", .9).in(1, .5)},
 			"", "not in each half",

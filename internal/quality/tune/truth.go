@@ -153,11 +153,13 @@ func pairsWithin[K comparable](sizes map[K]int) (pairs int) {
 
 // settle returns the similarity from which on texts count as the same: the one asked for, or, as
 // long as there are fewer than [EnoughPairs], one that is lower by .1 and has more, down to [Near].
+// What is less similar than that is not known, so within [Slack] of it methods that draw the line
+// as the truth does are favoured: there it goes only for [FewPairs].
 func (t *truth) settle(asked float64) (same float64) {
 	same = asked
 	_, most := t.connect(asked)
 	for _, lower := range []float64{.9, .8, .7, .6, .5} {
-		if most >= EnoughPairs {
+		if most >= EnoughPairs || lower < Near+Slack && most >= FewPairs {
 			break
 		}
 		if _, pairs := t.connect(lower); lower < asked && pairs > most {

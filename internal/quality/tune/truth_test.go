@@ -109,6 +109,7 @@ func TestSettle(t *testing.T) {
 		"enough":           {map[float64]int{.85: EnoughPairs, .65: 100}, .8, .8},
 		"one too few":      {map[float64]int{.85: EnoughPairs - 1, .75: 1, .65: 100}, .8, .7},
 		"further down":     {map[float64]int{.85: 10, .55: 100}, .8, .5},
+		"not to the end":   {map[float64]int{.85: 10, .65: FewPairs - 10, .55: 100}, .8, .6},
 		"none beyond":      {map[float64]int{.85: 10}, .8, .8},
 		"few more":         {map[float64]int{.85: 10, .65: 10}, .8, .6},
 		"none":             {nil, .8, .8},

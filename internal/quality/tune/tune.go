@@ -148,8 +148,8 @@ func (r *Report) search(
 	s := search{truth: t, same: r.Same}
 	s.groups, r.SamePairs = t.connect(r.Same)
 	if r.SamePairs < FewPairs {
-		r.keep("of different texts only %d pairs are as similar as %v, and copies are found by every "+
-			"method; try more articles", r.SamePairs, r.Same)
+		r.Why = keep("of different texts only %d pairs are as similar as %v, and copies are found by "+
+			"every method; try more articles", r.SamePairs, r.Same)
 		return nil, nil, nil
 	}
 	if r.Same < r.Asked {
@@ -173,15 +173,15 @@ func (r *Report) moderate(documents []eval.Document, o Options) goal {
 		}
 	}
 	if r.Positives < FewPairs || r.Honest < FewPairs {
-		r.keep("there are only %d articles with the label %s and %d with another; try more articles",
-			r.Positives, r.Positive, r.Honest)
+		r.Why = keep("there are only %d articles with the label %s and %d with another; try more "+
+			"articles", r.Positives, r.Positive, r.Honest)
 		return nil
 	}
 	return moderator{documents, o.Positive, o.Hits}
 }
 
-func (r *Report) keep(format string, args ...any) {
-	r.Why = "Keep the configuration as it is: " + fmt.Sprintf(format, args...) + "."
+func keep(format string, args ...any) string {
+	return "Keep the configuration as it is: " + fmt.Sprintf(format, args...) + "."
 }
 
 func (r *Report) hint(format string, args ...any) {
