@@ -40,7 +40,7 @@ func TestDemo(t *testing.T) {
 		t.Errorf("exit %d, want 0; %s", code, &d.errs)
 	}
 	line := regexp.MustCompile(`^(new +#\d+ +\w+( of #\d+)? +founds articles/\d+/\d+ +\S.*` +
-		`|joined +#\d+ +\w+( of #\d+)? +joins +articles/\d+/\d+ at distance [0-3], now \d+ +\S.*` +
+		`|joined +#\d+ +\w+( of #\d+)? +joins +articles/\d+/\d+ (at distance 0\.[0-2]\d|by [a-z]+:\S+), now \d+ +\S.*` +
 		`|unclustered +#\d+ +\w+( of #\d+)? +has no word to compare .*)$`)
 	for l := range strings.Lines(d.out.String()) {
 		if !line.MatchString(strings.TrimSuffix(l, "\n")) {
@@ -107,7 +107,7 @@ func TestDemoPlaysAFile(t *testing.T) {
 	out := d.out.String()
 	for _, want := range []string{
 		`(?m)^new         (bridge|copy) +yours +founds articles/\d/\d +港口大桥今天通车`,
-		`(?m)^joined      (bridge|copy) +yours +joins  articles/\d/\d at distance 0, now 2 +港口大桥今天通车`,
+		`(?m)^joined      (bridge|copy) +yours +joins  articles/\d/\d at distance 0\.22, now 2 +港口大桥今天通车`,
 		`(?m)^dead letter articles/\d/\d bad_json: the value is not valid JSON$`,
 		// it steers no terminal
 		`(?m)^new         market +yours +founds articles/\d/\d +\\x1b\[31mMarket prices rise$`,

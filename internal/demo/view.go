@@ -103,8 +103,7 @@ func (v *view) result(r kafka.Record) error {
 	case article.Joined:
 		v.joined++
 		colour = terminal.Cyan
-		where = fmt.Sprintf("joins  %s at distance %v, now %d", *result.ClusterID, *result.Distance,
-			result.Size)
+		where = fmt.Sprintf("joins  %s %s, now %d", *result.ClusterID, why(&result), result.Size)
 	default:
 		v.bare++
 		colour = terminal.Faint
@@ -113,6 +112,14 @@ func (v *view) result(r kafka.Record) error {
 	v.line(colour, fmt.Sprintf("%-11s", head),
 		fmt.Sprintf("%-6s %-16s %-42s %s", id, how, where, says))
 	return nil
+}
+
+// why says by what an article joined.
+func why(r *article.Result) string {
+	if r.Matched == article.ByContact {
+		return "by " + r.Contact
+	}
+	return fmt.Sprintf("at distance %.2f", *r.Distance)
 }
 
 // about returns of a result's article what it is called, how it was made and how it begins.

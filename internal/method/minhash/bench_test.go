@@ -289,7 +289,7 @@ func BenchmarkOptions(b *testing.B) {
 		}
 		return string(letters)
 	}
-	cleaner, err := text.NewCleaner("auto")
+	cleaner, err := text.NewCleaner(text.CleanOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}
