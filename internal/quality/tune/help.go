@@ -17,11 +17,12 @@ articles.
 Ten times the memory of a centre, or a tenth of the rate, must be worth %v more: that is the
 cost. The method that is worth most less its cost is taken, and of those less than %v below it
 the cheapest. It is proposed if it is ahead of what is configured by %v, or by %v with the same
-method, and ahead in each half of the articles by itself: less may be chance. With fewer than %d
-pairs of different texts that are the same, or positive articles, nothing is proposed. All
+method, and ahead in each half of the articles by itself: less may be chance; and if %v of the
+pairs that it finds are right, or as many as with what is configured. With fewer than %d pairs
+of different texts that are the same, or positive articles, nothing is proposed. All
 articles are held in memory.`
 
 // Help says how a proposal is made, for a person.
 func Help() string {
-	return fmt.Sprintf(help, Near, Price, Gain, NewMethod, Gain, FewPairs)
+	return fmt.Sprintf(help, Near, Price, Gain, NewMethod, Gain, Precise, FewPairs)
 }

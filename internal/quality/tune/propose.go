@@ -21,6 +21,9 @@ const (
 	// NewMethod is by how much another method must be better than the configured one: the rates and
 	// bytes that it is compared by are rough, and all clusters begin anew.
 	NewMethod = .05
+	// Precise is the share of the pairs found that must be right: what puts more together that does
+	// not belong there is worth nothing to a reader, however much it finds.
+	Precise = .9
 	// fastEnough is a rate, and smallEnough how many bytes a centre may take, beyond which there is no
 	// gain: hardly a topic has as many articles, and the measures are rough.
 	fastEnough, smallEnough = 10_000, 50
@@ -99,6 +102,9 @@ func (r *Report) chosen(p *Point) (ok bool, why string) {
 	case now.TooManyHits:
 		return true, fmt.Sprintf("Proposed: %s. What is configured hits %.2f of a thousand honest "+
 			"articles, more than %v.", p.name(), now.Hits, r.MaxHits)
+	case p.Precision > 0 && p.Precision < min(Precise, now.Precision):
+		return false, keep("%s finds more, and of the pairs that it finds %.2f are right, fewer than %v",
+			p.name(), p.Precision, Precise)
 	case gain < needed:
 		return false, keep("%s is ahead by %.3f, and should be by %v, since less may be chance", p.name(),
 			gain, needed)

@@ -16,11 +16,12 @@ func at(method, value string, worth float64) Point {
 	}
 }
 
-func (p Point) asSet() Point                 { p.AsSet = true; return p }
-func (p Point) notBest() Point               { p.Best = false; return p }
-func (p Point) of(bytes, rate float64) Point { p.CentreBytes, p.PerSecond = bytes, rate; return p }
-func (p Point) in(halves ...float64) Point   { p.halves = [2]float64(halves); return p }
-func (p Point) hits(n float64) Point         { p.Hits, p.TooManyHits = n, true; return p }
+func (p Point) right(precision float64) Point { p.Precision = precision; return p }
+func (p Point) asSet() Point                  { p.AsSet = true; return p }
+func (p Point) notBest() Point                { p.Best = false; return p }
+func (p Point) of(bytes, rate float64) Point  { p.CentreBytes, p.PerSecond = bytes, rate; return p }
+func (p Point) in(halves ...float64) Point    { p.halves = [2]float64(halves); return p }
+func (p Point) hits(n float64) Point          { p.Hits, p.TooManyHits = n, true; return p }
 
 func TestPropose(t *testing.T) {
 	const now = "minhash"
@@ -64,6 +65,14 @@ func TestPropose(t *testing.T) {
 				at(now, ".7", .5).asSet(), at("shingle", ".8", .96).of(10*smallEnough, fastEnough),
 				at("pinyin", ".6", .9),
 			}, "pinyin .6", "by 0.400",
+		},
+		"more, and much of it wrong": {
+			[]Point{at(now, ".7", .1).asSet().notBest().right(.95), at(now, ".4", .8).right(.89)},
+			"", "of the pairs that it finds 0.89 are right, fewer than 0.9",
+		},
+		"more, and no more of it wrong": {
+			[]Point{at(now, ".7", .1).asSet().notBest().right(.5), at(now, ".6", .8).right(.5)},
+			"minhash .6", "by 0.700",
 		},
 		"ahead by chance": {
 			[]Point{at(now, ".7", .9).asSet().notBest(), at(now, ".8", .919)},

@@ -226,7 +226,7 @@ func TestWrite(t *testing.T) {
 				Recall: .588, Worth: .726, PerSecond: 15164, CentreBytes: 94,
 			},
 			{
-				Method: "simhash", Key: "cluster.distance", Value: "6", Best: true, Precision: .794,
+				Method: "simhash", Key: "cluster.distance", Value: "6", Best: true, Precision: .994,
 				Recall: .855, Worth: .824, PerSecond: 15164, CentreBytes: 94,
 			},
 			{
