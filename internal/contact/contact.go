@@ -14,7 +14,7 @@
 package contact
 
 import (
-	"cmp"
+	"iter"
 	"slices"
 )
 
@@ -22,15 +22,18 @@ const (
 	// MaxPerText is how many contacts a text has at most: the first ones. An honest text with more of
 	// them is a directory.
 	MaxPerText = 16
-	// MaxBytes is how long a contact may be. What is longer is none.
+	// MaxBytes is how long a contact may be. Of a longer page a hash stands for the rest, and what else
+	// is longer is none.
 	MaxBytes = 96
 )
 
 // A Contact is a contact of a text, and where it stands.
 type Contact struct {
-	Kind       string // site, url, mail, number, name or code
-	Value      string // canonical, without white space, at most [MaxBytes]; empty of an ignored one
-	Start, End int    // bytes of the text
+	// Value is canonical, valid UTF-8 without white space or control characters, and has at most
+	// [MaxBytes]. It is empty of what is ignored, and behind the first [MaxPerText] different ones.
+	Value      string
+	URL        bool // it is written as a URL or a host name
+	Start, End int  // bytes of the text
 }
 
 // A Finder finds contacts. It is safe for concurrent use.
@@ -39,9 +42,9 @@ type Finder struct {
 }
 
 // New returns a Finder that ignores, beside what is built in, the contacts that files list: one a
-// line as results name them, where at the end * stands for any rest, and # for digits. A site that
-// is ignored is one of which only pages are contacts. Blank lines and lines that begin with '#' are
-// skipped. An error names the path and the line.
+// line as results name them, where at the end * stands for any rest, and # for any digits. A site
+// that is ignored is one of which only pages are contacts. Blank lines and lines that begin with '#'
+// are skipped. An error names the path and the line.
 func New(ignore []string) (*Finder, error) {
 	i, err := loadIgnored(ignore)
 	if err != nil {
@@ -58,25 +61,22 @@ func (f *Finder) Identity() string { return "contacts=" + version + "/" + f.igno
 // testdata/contacts.golden shows when that is so.
 const version = "1"
 
-// Find appends the contacts of a text, in their order, those that are ignored too. It is linear in
+// All hands on the contacts of a text in their order, those that are ignored too. It is linear in
 // the length of the text.
-func (f *Finder) Find(dst []Contact, text []byte) []Contact {
-	s := scanner{finder: f, text: text, found: dst}
-	for s.at < len(text) {
-		s.next()
-	}
-	return s.found
-}
-
-// Values returns what of contacts counts for who looks for the same ones: each once, without those
-// that are ignored, the first [MaxPerText] of them in ascending order.
-func Values(contacts []Contact) []string {
-	var values []string
-	for _, c := range contacts {
-		if c.Value != "" && len(values) < MaxPerText && !slices.Contains(values, c.Value) {
-			values = append(values, c.Value)
+func (f *Finder) All(text []byte) iter.Seq[Contact] {
+	return func(yield func(Contact) bool) {
+		s := scanner{finder: f, text: text}
+		for s.next() && yield(s.found) {
 		}
 	}
-	slices.SortFunc(values, cmp.Compare)
-	return values
+}
+
+// Values returns the first [MaxPerText] different contacts of a text, without those that are
+// ignored, in ascending order.
+func (f *Finder) Values(text []byte) []string {
+	s := scanner{finder: f, text: text}
+	for len(s.values) < MaxPerText && s.next() {
+	}
+	slices.Sort(s.values)
+	return s.values
 }

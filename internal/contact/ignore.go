@@ -2,13 +2,16 @@ package contact
 
 import (
 	"bufio"
+	"bytes"
 	"embed"
 	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
 	"os"
+	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // builtIn are platforms, as sites of which only pages are contacts, and names that honest texts
@@ -19,8 +22,9 @@ var builtIn embed.FS
 
 // ignored are contacts that count for nothing.
 type ignored struct {
-	whole  map[string]bool
-	starts map[string]bool // of those that end in *, without it
+	whole   map[string]bool
+	starts  map[string]bool // of those that end in *, without it
+	lengths []int           // of these
 }
 
 func loadIgnored(files []string) (ignored, error) {
@@ -39,9 +43,13 @@ func loadIgnored(files []string) (ignored, error) {
 		if err != nil {
 			return ignored{}, err
 		}
-		err = errors.Join(i.read(f), f.Close())
-		if err != nil {
+		if err = errors.Join(i.read(f), f.Close()); err != nil {
 			return ignored{}, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	for start := range i.starts {
+		if !slices.Contains(i.lengths, len(start)) {
+			i.lengths = append(i.lengths, len(start))
 		}
 	}
 	return i, nil
@@ -49,13 +57,14 @@ func loadIgnored(files []string) (ignored, error) {
 
 func (i *ignored) read(r io.Reader) error {
 	lines := bufio.NewScanner(r)
-	for number := 1; lines.Scan(); number++ {
-		line := strings.ToLower(strings.TrimSpace(lines.Text()))
+	number := 1
+	for ; lines.Scan(); number++ {
+		line := strings.ToLower(strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\uFEFF")))
 		if line == "" || line[0] == '#' {
 			continue
 		}
 		kind, value, _ := strings.Cut(line, ":")
-		if !kinds[kind] || value == "" || strings.ContainsAny(value, " \t") {
+		if !kinds[kind] || value == "" || !printable(value) || !utf8.Valid(lines.Bytes()) {
 			return fmt.Errorf("line %d: %q is no contact: want KIND:VALUE, and a KIND of site, url, mail, "+
 				"number, name or code", number, line)
 		}
@@ -66,7 +75,7 @@ func (i *ignored) read(r io.Reader) error {
 		}
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return errors.New("a line has more than 64 KiB")
+		return fmt.Errorf("line %d has more than 64 KiB", number)
 	}
 	return lines.Err()
 }
@@ -74,12 +83,17 @@ func (i *ignored) read(r io.Reader) error {
 var kinds = set("site url mail number name code")
 
 // has reports whether a contact is ignored.
-func (i *ignored) has(contact string) bool {
-	if i.whole[contact] || i.whole[strings.TrimRight(contact, "0123456789")+"#"] {
+func (i *ignored) has(contact []byte) bool {
+	if i.whole[string(contact)] {
 		return true
 	}
-	for end := strings.IndexByte(contact, ':') + 1; end <= len(contact); end++ {
-		if i.starts[contact[:end]] {
+	var buffer [MaxBytes + 1]byte
+	if digits := append(append(buffer[:0], bytes.TrimRight(contact, "0123456789")...), '#'); i.
+		whole[string(digits)] {
+		return true
+	}
+	for _, n := range i.lengths {
+		if n <= len(contact) && i.starts[string(contact[:n])] {
 			return true
 		}
 	}

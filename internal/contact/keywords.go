@@ -1,5 +1,10 @@
 package contact
 
+import (
+	"slices"
+	"strings"
+)
+
 // The kinds of contacts.
 const (
 	kindSite   = "site"
@@ -11,59 +16,113 @@ const (
 )
 
 // asciiKeywords announce a contact of this kind. They are whole words.
-var asciiKeywords = map[string]string{
-	"qq": kindNumber, "q": kindNumber, "qun": kindNumber, "tel": kindNumber, "phone": kindNumber,
-	"mobile": kindNumber, "call": kindNumber, "text": kindNumber, "txt": kindNumber, "sms": kindNumber,
-	"dial": kindNumber, "ring": kindNumber, "whatsapp": kindNumber, "wa": kindNumber,
-	"hp": kindNumber, "hotline": kindNumber, "fax": kindNumber, "send": kindNumber,
-	"reply": kindNumber, "msg": kindNumber, "to": kindNumber, "on": kindNumber,
-	"wechat": kindName, "weixin": kindName, "wx": kindName, "vx": kindName, "v": kindName,
-	"telegram": kindName, "tg": kindName, "tele": kindName, "line": kindName, "skype": kindName,
-	"kakao": kindName, "kakaotalk": kindName, "ig": kindName, "instagram": kindName, "insta": kindName,
-	"snapchat": kindName, "snap": kindName, "kik": kindName, "twitter": kindName,
-	"code": kindCode, "kode": kindCode, "referral": kindCode, "voucher": kindCode, "coupon": kindCode,
-	"promo": kindCode,
+var asciiKeywords = kindsOf(map[string]string{
+	kindNumber: "qq q qun tel phone mobile whatsapp wa hp hotline fax",
+	kindName:   "wechat weixin wx vx telegram tg skype kakao kakaotalk kik snapchat",
+	kindCode:   "referral voucher coupon promo",
+})
+
+// weakKeywords are common words, too. What they announce must not look like something else: a name
+// has a digit, a number is not round.
+var weakKeywords = kindsOf(map[string]string{
+	kindNumber: "text texts txt texting txting send sms reply rply msg call dial ring ans answer",
+	kindName:   "v tele line ig insta instagram twitter snap",
+	kindCode:   "code kode",
+})
+
+// sendsTo is how many bytes may stand between a weak keyword of numbers and "to" or "on", as in
+// "text WIN to 87121".
+const sendsTo = 64
+
+// longestKeyword is the most letters of a keyword, filler word or currency.
+const longestKeyword = 9
+
+func kindsOf(words map[string]string) map[string]string {
+	all := make(map[string]string)
+	for kind, list := range words {
+		for word := range strings.FieldsSeq(list) {
+			all[word] = kind
+		}
+	}
+	return all
 }
 
-// fillerWords may stand between a keyword and its contact, and make it sure.
-var fillerWords = map[string]bool{
-	"id": true, "no": true, "number": true, "nomor": true, "code": true, "kode": true, "is": true,
-}
+var (
+	// fillerWords may stand between a keyword and its contact. All but "is" make it sure.
+	fillerWords = set("id no number nomor code kode is")
+	// currencies make an amount of the number behind them.
+	currencies = set("rp rs usd usdt idr rmb cny hkd eur gbp inr sgd myr")
+)
 
-// fillers are the same in Chinese.
-var fillers = wide("号码", "账号", "帐号", "号", "群", "裙", "是", "为", "加", "：", "➕", "搜", "索", "添加", "联系")
+// fillers are characters that may stand between, in Chinese, and make it sure.
+const fillers = "号码账帐群裙是为加信搜索添联系➕："
 
 type keyword struct {
 	text []byte
 	kind string
 }
 
-// wideKeywords announce a contact, by the low bits of their first byte. Spam writes 微信 with
-// characters that look or sound like it.
-var wideKeywords = byFirstByte(map[string][]string{
-	kindName: {
-		"微信", "薇信", "徽信", "嶶信", "威信", "维信", "葳信", "溦信", "微心", "微芯", "薇芯", "威芯", "微号", "薇号", "微x", "薇x",
-		"v信", "加微", "加薇", "加威", "加v", "十微", "十薇", "公众号", "电报", "纸飞机", "抖音号", "快手号",
-	},
-	kindNumber: {
-		"扣扣", "抠抠", "企鹅", "球球", "秋秋", "电话", "手机", "热线", "致电", "拨打", "短信", "加群", "群号", "裙号", "客服",
-		"咨询", "联系", "传真",
-	},
-	kindCode: {"邀请码", "推荐码", "优惠码", "兑换码", "折扣码", "暗号", "口令"},
+// wideKeywords announce a contact, by their first character, the longer ones first. Spam writes 微信
+// with characters that look or sound like it.
+var wideKeywords = byFirst(map[string]string{
+	kindName: "微信 薇信 徽信 嶶信 威信 维信 葳信 溦信 微心 微芯 薇芯 威芯 微号 薇号 微x 薇x v信 加微 加薇 加威 加v 加vx 加wx 十微 十薇 " +
+		"公众号 公众账号 电报 纸飞机 抖音号 快手号",
+	kindNumber: "扣扣 抠抠 企鹅 球球 秋秋 电话 手机 热线 致电 拨打 短信 加群 群号 裙号 客服 咨询 联系 传真 加q 加qq",
+	kindCode:   "邀请码 推荐码 优惠码 兑换码 折扣码 暗号 口令",
 })
 
-func byFirstByte(kinds map[string][]string) (all [64][]keyword) {
+func byFirst(kinds map[string]string) map[rune][]keyword {
+	all := make(map[rune][]keyword)
 	for kind, texts := range kinds {
-		for _, t := range texts {
-			all[t[0]&0x3f] = append(all[t[0]&0x3f], keyword{[]byte(t), kind})
+		for text := range strings.FieldsSeq(texts) {
+			first := []rune(text)[0]
+			all[first] = append(all[first], keyword{[]byte(text), kind})
 		}
+	}
+	for _, keywords := range all {
+		slices.SortFunc(keywords, func(a, b keyword) int { return len(b.text) - len(a.text) })
 	}
 	return all
 }
 
-func wide(texts ...string) (all [][]byte) {
-	for _, t := range texts {
-		all = append(all, []byte(t))
+// Classes of characters beyond ASCII.
+const (
+	beginsKeyword = 1 << iota
+	isFiller
+	isNumeral // of which numeralDigits has the digit
+	isTens    // another part of a numeral
+	isDateUnit
+)
+
+var wideClasses = func() *[1 << 16]uint8 {
+	var all [1 << 16]uint8
+	for r := range wideKeywords {
+		all[r] |= beginsKeyword
+	}
+	for r := range numeralDigits {
+		all[r] |= isNumeral
+	}
+	for class, characters := range map[uint8]string{
+		isFiller: fillers, isTens: "十百千万亿拾佰仟", isDateUnit: "年月日号时点分秒",
+	} {
+		for _, r := range characters {
+			all[r] |= class
+		}
+	}
+	return &all
+}()
+
+func wideClass(r rune) uint8 {
+	if int(r) < len(wideClasses) {
+		return wideClasses[r]
+	}
+	return 0
+}
+
+func set(words string) map[string]bool {
+	all := make(map[string]bool)
+	for word := range strings.FieldsSeq(words) {
+		all[word] = true
 	}
 	return all
 }

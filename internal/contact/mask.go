@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
 )
 
@@ -14,10 +13,8 @@ var Masks = []string{"urls", "contacts", "numbers", "numerals", "dates"}
 // A Mask takes out of texts what a template fills in, so that texts are the same that differ in
 // nothing else. It is safe for concurrent use.
 type Mask struct {
-	finder                                   Finder // ignores nothing but what is built in
 	urls, contacts, numbers, numerals, dates bool
 	names                                    []string
-	found                                    sync.Pool // of *[]Contact
 }
 
 // NewMask returns a Mask of some of [Masks]:
@@ -26,12 +23,9 @@ type Mask struct {
 //	contacts  what else a [Finder] finds, also what it ignores
 //	numbers   runs of digits, with what divides them, as in 3.14 and 12:30
 //	numerals  runs of two and more Chinese numerals, as in 三百
-//	dates     a number with 年, 月, 日, 号, 时, 点, 分 or 秒 behind it; English months and weekdays
+//	dates     a number with 年, 月, 日, 号, 时, 点, 分 or 秒 behind it, of one Chinese numeral only with
+//	          年, 月 or 日, since 十分 and 一点 are words; English months and weekdays
 func NewMask(names []string) (*Mask, error) {
-	ignored, err := loadIgnored(nil)
-	if err != nil {
-		return nil, err
-	}
 	for _, name := range names {
 		if !slices.Contains(Masks, name) {
 			return nil, fmt.Errorf("unknown mask %q: allowed are %s", name, strings.Join(Masks, ", "))
@@ -39,9 +33,8 @@ func NewMask(names []string) (*Mask, error) {
 	}
 	has := func(name string) bool { return slices.Contains(names, name) }
 	m := &Mask{
-		finder: Finder{ignored}, urls: has("urls"), contacts: has("contacts"),
-		numbers: has("numbers"), numerals: has("numerals"), dates: has("dates"),
-		found: sync.Pool{New: func() any { return new([]Contact) }},
+		urls: has("urls"), contacts: has("contacts"), numbers: has("numbers"),
+		numerals: has("numerals"), dates: has("dates"),
 	}
 	for _, name := range Masks {
 		if has(name) {
@@ -57,15 +50,9 @@ func (m *Mask) Identity() string { return "mask=" + strings.Join(m.names, "+") +
 // Apply returns what is left of a text, in the same memory. In place of each part that is taken out
 // there is a space.
 func (m *Mask) Apply(text []byte) []byte {
-	found := m.found.Get().(*[]Contact)
-	defer m.found.Put(found)
-	*found = (*found)[:0]
-	if m.urls || m.contacts {
-		*found = m.finder.Find(*found, text)
-	}
 	rest, at := text[:0], 0
-	for _, c := range *found {
-		if isURL := c.Kind == kindSite || c.Kind == kindURL; isURL && m.urls || !isURL && m.contacts {
+	for s := (scanner{text: text}); (m.urls || m.contacts) && s.next(); {
+		if c := s.found; c.URL && m.urls || !c.URL && m.contacts {
 			rest = append(m.appendWithoutNumbers(rest, text[at:c.Start]), ' ')
 			at = c.End
 		}
@@ -114,8 +101,8 @@ func (m *Mask) masked(text []byte) int {
 		return 0
 	}
 	if m.dates {
-		if unit, size := utf8.DecodeRune(text[n:]); strings.ContainsRune("年月日号时点分秒", unit) &&
-			unit != utf8.RuneError {
+		unit, size := utf8.DecodeRune(text[n:])
+		if wideClass(unit)&isDateUnit != 0 && (numerals != 1 || strings.ContainsRune("年月日", unit)) {
 			return n + size
 		}
 	}
@@ -137,7 +124,7 @@ func numberLen(text []byte) (n, numerals int) {
 	}
 	for n < len(text) && text[n] >= utf8.RuneSelf {
 		r, size := utf8.DecodeRune(text[n:])
-		if numeralDigits[r] == 0 && !strings.ContainsRune("十百千万亿拾佰仟", r) {
+		if wideClass(r)&(isNumeral|isTens) == 0 {
 			break
 		}
 		n, numerals = n+size, numerals+1

@@ -2,137 +2,184 @@ package contact
 
 import (
 	"bytes"
+	"slices"
 	"unicode/utf8"
 )
 
 // A scanner goes through a text once, from left to right.
 type scanner struct {
-	finder *Finder
-	text   []byte
-	at     int
-	wants  wants // of a keyword just before
-	found  []Contact
+	finder  *Finder // nil: only the places of contacts are looked for
+	text    []byte
+	at      int
+	wants   wants    // of a keyword just before
+	sending int      // where a word such as "send" ended
+	money   int      // where a currency ended
+	noHost  int      // up to here no host name begins
+	hasOne  bool     // found is set
+	found   Contact  // the last one
+	values  []string // the different ones
+	buffer  []byte   // of a value
+	host    []byte   // of hostName
+	digits  []byte   // of number
 }
 
 // wants is what a keyword makes of what follows it.
 type wants struct {
 	kind string // name, number or code; empty is nothing
 	end  int    // how far it may be
-	sure bool   // a colon, or a word such as "number", stands between
+	weak bool   // the keyword is a common word, too
+	sure bool   // a colon, or a word such as "id", stands between
 }
 
-// next takes what begins here: a URL, an address, a number, a name, or a character that is none.
-func (s *scanner) next() {
+// next goes on to the next contact, and reports whether there is one.
+func (s *scanner) next() bool {
+	s.hasOne = false
+	for s.at < len(s.text) && !s.hasOne {
+		s.step()
+	}
+	return s.hasOne
+}
+
+// step takes what begins here: a contact, a word, or a character.
+func (s *scanner) step() {
 	c := s.text[s.at]
 	switch {
 	case isAlnum(c) || c == '+':
 		s.word()
-	case c == '@' || c == '#':
+	case c >= utf8.RuneSelf:
+		s.wide()
+	case c == '@':
 		s.handle()
 	case c == ':' || c == '=':
-		s.wants.sure = true
-		s.at++
-	case c < utf8.RuneSelf:
+		s.wants.sure = s.wants.sure || !s.wants.weak
 		s.at++
 	default:
-		s.wide()
+		s.at++
 	}
 }
 
-// wide takes a character beyond ASCII, or a keyword of such.
+// wide takes a character beyond ASCII, a keyword or a number of such.
 func (s *scanner) wide() {
-	for _, k := range wideKeywords[s.text[s.at]&0x3f] {
-		if bytes.HasPrefix(s.text[s.at:], k.text) {
+	r, size := utf8.DecodeRune(s.text[s.at:])
+	class := wideClass(r)
+	if class&beginsKeyword != 0 {
+		if k, ok := s.wideKeyword(r, s.at); ok {
 			s.at += len(k.text)
-			s.expect(k.kind)
+			s.expect(k.kind, false)
 			return
 		}
 	}
-	for _, filler := range fillers {
-		if s.wants.kind != "" && bytes.HasPrefix(s.text[s.at:], filler) {
-			s.at += len(filler)
-			s.wants.sure, s.wants.end = true, s.wants.end+len(filler)
-			return
-		}
+	if class&isFiller != 0 && s.wants.kind != "" {
+		s.wants.sure, s.wants.end = true, s.wants.end+size
 	}
-	if !s.numerals() {
-		_, size := utf8.DecodeRune(s.text[s.at:])
+	if class&isNumeral == 0 || !s.numerals() {
 		s.at += size
 	}
 }
 
-// numeralDigits are the digits that Chinese numerals stand for when they are read one by one.
-var numeralDigits = map[rune]byte{
-	'零': '0', '〇': '0', '一': '1', '壹': '1', '幺': '1', '二': '2', '贰': '2', '两': '2', '三': '3', '叁': '3',
-	'四': '4', '肆': '4', '五': '5', '伍': '5', '六': '6', '陆': '6', '七': '7', '柒': '7', '八': '8', '捌': '8',
-	'九': '9', '玖': '9',
-}
-
-// fewestNumerals make a number of Chinese numerals, with digits among them.
-const fewestNumerals = 6
-
-// numerals takes a number that is written in Chinese numerals, and reports whether one begins here.
-func (s *scanner) numerals() bool {
-	var number []byte
-	end := s.at
-	for end < len(s.text) {
-		r, size := utf8.DecodeRune(s.text[end:])
-		digit, ok := numeralDigits[r]
-		if !ok && (r < '0' || r > '9') {
-			break
+// wideKeyword returns the keyword that stands at a place and begins with r.
+func (s *scanner) wideKeyword(r rune, at int) (k keyword, ok bool) {
+	for _, k := range wideKeywords[r] {
+		if bytes.HasPrefix(s.text[at:], k.text) {
+			return k, true
 		}
-		if !ok {
-			digit = byte(r)
-		}
-		number, end = append(number, digit), end+size
 	}
-	if len(number) < fewestNumerals || len(number) > mostDigits || isQuantity(number) {
-		return false
-	}
-	s.add(kindNumber, canonicalNumber(number), s.at, end)
-	return true
+	return keyword{}, false
 }
 
 // reach is how many bytes may stand between a keyword and what it announces, beside fillers.
 const reach = 8
 
-func (s *scanner) expect(kind string) {
-	s.wants = wants{kind: kind, end: s.at + reach}
+func (s *scanner) expect(kind string, weak bool) {
+	s.wants = wants{kind: kind, end: s.at + reach, weak: weak}
+}
+
+// wanted returns what a keyword makes of what begins at a place.
+func (s *scanner) wanted(at int) wants {
+	if at > s.wants.end {
+		return wants{}
+	}
+	return s.wants
 }
 
 // word takes what begins with a letter, a digit or a plus sign.
 func (s *scanner) word() {
-	if s.url() || s.number() {
-		return
-	}
 	start := s.at
 	end := s.wordEnd(start)
-	if end == start { // a plus sign
+	switch {
+	case end > start && s.url(end):
+	case (isDigit(s.text[start]) || s.plusNumber()) && s.number():
+	case end == start: // a plus sign
 		s.at++
-		return
+	default:
+		s.at = end
+		s.name(start, end)
 	}
-	s.at = end
-	s.name(start, end)
 }
 
 // wordEnd returns where a run of letters, digits and underscores ends.
 func (s *scanner) wordEnd(from int) int {
-	for from < len(s.text) && (isAlnum(s.text[from]) || s.text[from] == '_') {
+	for from < len(s.text) && classes[s.text[from]]&inWord != 0 {
 		from++
 	}
 	return from
 }
 
-// add appends a contact, and goes on behind it.
+// add sets what was found, and goes on behind it. What is ignored may have no value.
 func (s *scanner) add(kind string, value []byte, start, end int) {
 	s.at, s.wants = end, wants{}
-	c := Contact{Kind: kind, Start: start, End: end}
-	if full := kind + ":" + string(value); len(full) <= MaxBytes && !s.finder.ignored.has(full) {
-		c.Value = full
+	s.hasOne, s.found = true, Contact{Start: start, End: end}
+	if len(value) > 0 && s.wantsValue() {
+		s.buffer = append(append(append(s.buffer[:0], kind...), ':'), value...)
+		s.found.Value = s.value()
 	}
-	s.found = append(s.found, c)
 }
 
-func isAlnum(c byte) bool  { return isLetter(c) || isDigit(c) }
-func isLetter(c byte) bool { return 'a' <= c && c <= 'z' }
-func isDigit(c byte) bool  { return '0' <= c && c <= '9' }
+// wantsValue reports whether the value of a contact counts.
+func (s *scanner) wantsValue() bool { return s.finder != nil && len(s.values) < MaxPerText }
+
+// value returns what the buffer holds, the same string of the same value.
+func (s *scanner) value() string {
+	for _, v := range s.values {
+		if v == string(s.buffer) {
+			return v
+		}
+	}
+	if len(s.buffer) > MaxBytes || s.finder.ignored.has(s.buffer) {
+		return ""
+	}
+	s.values = append(s.values, string(s.buffer))
+	return s.values[len(s.values)-1]
+}
+
+// Classes of ASCII.
+const (
+	aLetter = 1 << iota
+	aDigit
+	inWord // or an underscore
+	inHost // or in the local part of an address
+	inPath
+)
+
+var classes = func() (classes [256]uint8) {
+	for c := range classes {
+		switch b := byte(c); {
+		case 'a' <= b && b <= 'z':
+			classes[c] = aLetter | inWord | inHost
+		case '0' <= b && b <= '9':
+			classes[c] = aDigit | inWord | inHost
+		case b == '_':
+			classes[c] = inWord | inHost
+		case slices.Contains([]byte(".-%+"), b):
+			classes[c] = inHost
+		}
+		if ' ' < c && c < 0x7f && bytes.IndexByte([]byte("\"'<>`{}|\\^[]"), byte(c)) < 0 {
+			classes[c] |= inPath
+		}
+	}
+	return classes
+}()
+
+func isAlnum(c byte) bool  { return classes[c]&(aLetter|aDigit) != 0 }
+func isLetter(c byte) bool { return classes[c]&aLetter != 0 }
+func isDigit(c byte) bool  { return classes[c]&aDigit != 0 }

@@ -2,24 +2,41 @@ package contact
 
 import (
 	"bytes"
-	"net/url"
-	"slices"
-	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/net/publicsuffix"
 )
 
-// url takes a URL, a host name or an e-mail address, and reports whether one begins here.
-func (s *scanner) url() bool {
-	start, rest := s.at, s.text[s.at:]
-	if scheme := schemeLen(rest); scheme > 0 {
-		return s.host(start, start+scheme, true)
+// url takes a URL, a host name or an e-mail address, and reports whether one begins here; the first
+// word ends at wordEnd.
+func (s *scanner) url(wordEnd int) bool {
+	start := s.at
+	if wordEnd == len(s.text) || start < s.noHost {
+		return false
 	}
-	return s.host(start, start, false)
+	if s.text[wordEnd] == ':' {
+		if n := schemeLen(s.text[start:]); n > 0 {
+			return s.link(start, start+n)
+		}
+		return false
+	}
+	end := s.hostName(start)
+	if n := s.atSign(end); n > 0 && s.mail(start, end, end+n) {
+		return true
+	}
+	host, end := s.trimmedHost(end)
+	if !isHost(host, s.isPath(end)) {
+		s.noHost = end // what of it begins later ends the same
+		return false
+	}
+	s.addURL(host, nil, start, end)
+	return true
 }
 
+var schemes = []string{"http://", "https://", "hxxp://", "hxxps://", "ftp://"}
+
 func schemeLen(text []byte) int {
-	for _, scheme := range []string{"http://", "https://", "hxxp://", "hxxps://", "ftp://"} {
+	for _, scheme := range schemes {
 		if len(text) > len(scheme) && string(text[:len(scheme)]) == scheme {
 			return len(scheme)
 		}
@@ -27,192 +44,227 @@ func schemeLen(text []byte) int {
 	return 0
 }
 
-// host takes what has a host name at from, or is an e-mail address.
-func (s *scanner) host(start, from int, scheme bool) bool {
-	host, end := s.hostName(from)
-	if end < len(s.text) && (s.text[end] == '@' || s.text[end] == '#') && !scheme {
-		return s.mail(start, end)
+// link takes a URL with a scheme, the host of which begins at from. Who signs in there may stand
+// before the host.
+func (s *scanner) link(start, from int) bool {
+	end := s.hostName(from)
+	if end < len(s.text) && s.text[end] == '@' {
+		end = s.hostName(end + 1)
 	}
-	end, host = trimHost(host, end)
-	dot := bytes.LastIndexByte(host, '.')
-	if dot <= 0 || bytes.Contains(host, []byte("..")) {
+	host, end := s.trimmedHost(end)
+	if bytes.IndexByte(host, '.') <= 0 {
 		return false
 	}
-	pathEnd := s.pathEnd(end)
-	path := s.text[end:pathEnd]
-	www := bytes.HasPrefix(host, []byte("www."))
-	if !scheme && !isHost(host, www || len(path) > 1 && path[0] == '/') {
-		return false
-	}
-	kind, value := s.finder.reduce(string(host), string(path))
-	s.add(kind, []byte(value), start, pathEnd)
+	s.addURL(host, nil, start, end)
 	return true
 }
 
-// hostName returns the host name that begins at from, and where it ends. A dot may be written [.],
-// (.) or 点.
-func (s *scanner) hostName(from int) (host []byte, end int) {
+// longestHost is how many bytes a host name has at most.
+const longestHost = 253
+
+// hostName reads what may be a host name or the local part of an address into s.host, and returns
+// where it ends. A dot may be written in other ways.
+func (s *scanner) hostName(from int) (end int) {
+	s.host = s.host[:0]
 	end = from
-	for end < len(s.text) {
+	for end < len(s.text) && len(s.host) <= longestHost {
 		c, size := s.text[end], 1
-		if !isAlnum(c) && c != '.' && c != '-' && c != '_' && c != '%' && c != '+' {
-			if c, size = '.', s.writtenDot(end); size == 0 || len(host) == 0 {
-				break
-			}
+		if n := s.writtenDot(end); n > 0 && len(s.host) > 0 {
+			c, size = '.', n
+		} else if classes[c]&inHost == 0 || c == '.' && (len(s.host) == 0 || s.host[len(s.host)-1] == '.') {
+			break
 		}
-		host, end = append(host, c), end+size
+		s.host, end = append(s.host, c), end+size
 	}
-	return host, end
+	return end
 }
 
-var writtenDots = []string{"[.]", "(.)", "[dot]", "(dot)", " dot ", "点", "。"}
+var (
+	bracketDots = []string{"[.]", "(.)", "{.}", "[dot]", "(dot)", "{dot}"}
+	wideDots    = []string{"点", "。"}
+	writtenAts  = []string{"@", "#", "[at]", "(at)", "{at}", "[@]", "(@)"}
+)
 
 // writtenDot returns the length of a dot that is written in another way, between letters or digits.
 func (s *scanner) writtenDot(at int) int {
-	for _, dot := range writtenDots {
-		if n := len(dot); len(s.text)-at > n && string(s.text[at:at+n]) == dot && isAlnum(s.text[at+n]) {
+	rest := s.text[at:]
+	switch rest[0] {
+	case ' ', '.':
+		if n := s.spacedDot(rest); n > 0 {
+			return n
+		}
+	case '[', '(', '{':
+	case "点"[0], "。"[0]:
+		return dotOf(wideDots, rest, rest)
+	default:
+		return 0
+	}
+	return dotOf(bracketDots, rest, bytes.TrimPrefix(rest, []byte(" ")))
+}
+
+// dotOf returns how far behind rest a letter or digit is before which one of the dots stands, which
+// begins at dot; 0 if there is none. Behind one in brackets may be a space.
+func dotOf(dots []string, rest, dot []byte) int {
+	for _, d := range dots {
+		after, ok := bytes.CutPrefix(dot, []byte(d))
+		if ok && d[0] < utf8.RuneSelf {
+			after = bytes.TrimPrefix(after, []byte(" "))
+		}
+		if ok && len(after) > 0 && isAlnum(after[0]) {
+			return len(rest) - len(after)
+		}
+	}
+	return 0
+}
+
+// spacedDot returns the length of a dot with a space at one side or both: behind www or before com.
+// A dot in words is one behind five letters, which leaves out "the dot com boom".
+func (s *scanner) spacedDot(rest []byte) int {
+	if bytes.HasPrefix(rest, []byte(" dot ")) && len(rest) > 5 && isAlnum(rest[5]) && len(s.host) >= 5 {
+		return 5
+	}
+	dot := bytes.TrimPrefix(rest, []byte(" "))
+	if len(dot) == 0 || dot[0] != '.' {
+		return 0
+	}
+	after := bytes.TrimPrefix(dot[1:], []byte(" "))
+	n := len(rest) - len(after)
+	if n == 1 || len(after) == 0 || !isAlnum(after[0]) {
+		return 0
+	}
+	com := len(s.host) >= 3 && bytes.HasPrefix(after, []byte("com")) &&
+		(len(after) == 3 || classes[after[3]]&inWord == 0)
+	if string(s.host) == "www" || com && dot[1] == ' ' {
+		return n
+	}
+	return 0
+}
+
+// atSign returns the length of an at sign before a letter or digit, which may be written in another
+// way, or have a space behind it.
+func (s *scanner) atSign(at int) int {
+	for _, sign := range writtenAts {
+		n := len(sign)
+		if len(s.text)-at <= n || string(s.text[at:at+n]) != sign {
+			continue
+		}
+		if s.text[at+n] == ' ' && sign != "#" {
+			n++
+		}
+		if at+n < len(s.text) && isAlnum(s.text[at+n]) {
 			return n
 		}
 	}
 	return 0
 }
 
-// trimHost leaves out what stands around a host name in a sentence.
-func trimHost(host []byte, end int) (int, []byte) {
-	trimmed := bytes.TrimRight(host, ".-_%+")
-	return end - (len(host) - len(trimmed)), trimmed
+// trimmedHost returns the host name that was read, and its end, without what stands around it in a
+// sentence.
+func (s *scanner) trimmedHost(end int) ([]byte, int) {
+	trimmed := bytes.TrimRight(s.host, ".-_%+")
+	return trimmed, end - (len(s.host) - len(trimmed))
 }
+
+// isPath reports whether a path begins at a place.
+func (s *scanner) isPath(at int) bool {
+	return at+1 < len(s.text) && s.text[at] == '/' && (isAlnum(s.text[at+1]) ||
+		bytes.IndexByte([]byte("@+~?_"), s.text[at+1]) >= 0)
+}
+
+// plainTops are top level domains that are no words: "great.it was" has no host name.
+var plainTops = set("com net org cn info biz xyz vip club cc tv ru uk de fr jp kr tw hk io co mobi " +
+	"shop site online store tech app dev link live pro icu asia wiki cloud top edu gov br au ca eu nl " +
+	"pl ua sg ph th vn cz su ly gl tk ml gq cf pn ws fm gg ai mx nz ir ro hu gr fi dk bz sx lol bet")
+
+// groupTops are what countries have before their own top level domain.
+var groupTops = set("co com net org gov edu ac or go web my sch nom")
+
+// numberTops are top level domains below which names of digits alone are common. Elsewhere these
+// are shares, times or versions.
+var numberTops = set("com net org cn cc vip top tv xyz club info biz")
 
 // isHost reports whether what has no scheme is a host name and no end of a sentence: by its top
-// level domain, which must be on the public suffix list, and a common one unless a path or www goes
-// with it.
-func isHost(host []byte, marked bool) bool {
-	if bytes.ContainsAny(host, "_%+") {
+// level domain, which must be on the public suffix list, and no word unless a path or www goes with
+// it.
+func isHost(host []byte, path bool) bool {
+	dot := bytes.LastIndexByte(host, '.')
+	if dot <= 0 || len(host) > longestHost || bytes.ContainsAny(host, "_%+") {
 		return false
 	}
-	suffix, icann := publicsuffix.PublicSuffix(string(host))
-	if !icann || suffix == string(host) {
-		return marked && bytes.HasPrefix(host, []byte("www."))
+	top, before := host[dot+1:], host[:dot]
+	label := before[bytes.LastIndexByte(before, '.')+1:]
+	www := bytes.HasPrefix(host, []byte("www."))
+	if !plainTops[string(top)] && !path && !www &&
+		(len(label) == len(before) || !groupTops[string(label)]) || onlyDigits(top) {
+		return false
 	}
-	top := suffix[strings.LastIndexByte(suffix, '.')+1:]
-	return marked || commonTop[top]
+	if www {
+		return len(before) > len("www")
+	}
+	suffix, icann := publicsuffix.PublicSuffix(string(host))
+	if len(suffix) == len(host) || !icann && len(suffix) == len(top) {
+		return false
+	}
+	before = host[:len(host)-len(suffix)-1]
+	label = before[bytes.LastIndexByte(before, '.')+1:]
+	return len(label) > 0 && (!onlyDigits(label) || len(label) > 1 && numberTops[string(top)])
 }
 
-// commonTop are top level domains that are no words: "great.it was" has no host name.
-var commonTop = set("com net org cn info biz xyz vip club cc tv ru uk de fr jp kr tw hk io co mobi " +
-	"shop site online store tech app dev link live pro icu asia wiki cloud top edu gov br au ca eu nl " +
-	"pl ua sg ph th vn cz su ly")
-
-// pathEnd returns where the path and query of a URL end, the host of which ends at from.
+// pathEnd returns where the port, path and query of a URL end, the host of which ends at from. A
+// backslash may stand for the first slash.
 func (s *scanner) pathEnd(from int) int {
 	end := from
 	if end < len(s.text) && s.text[end] == ':' {
-		port := end + 1
-		for port < len(s.text) && isDigit(s.text[port]) {
-			port++
-		}
-		if port > end+1 {
+		if port := s.digitsEnd(end + 1); port > end+1 {
 			end = port
 		}
 	}
-	if end >= len(s.text) || s.text[end] != '/' && s.text[end] != '?' {
+	if end+1 >= len(s.text) || bytes.IndexByte([]byte("/?#\\"), s.text[end]) < 0 {
 		return end
 	}
-	for end < len(s.text) && s.text[end] > ' ' && s.text[end] < 0x7f &&
-		bytes.IndexByte([]byte("\"'<>`{}|\\^[]"), s.text[end]) < 0 {
+	from, end = end, end+1
+	for end < len(s.text) && classes[s.text[end]]&inPath != 0 {
 		end++
 	}
-	return end - (len(s.text[from:end]) - len(bytes.TrimRight(s.text[from:end], ".,;:!?)*")))
+	return from + len(bytes.TrimRight(s.text[from:end], ".,;:!?)*\\"))
 }
 
-// reduce returns the contact of a URL: the registrable domain, or host and path on a platform.
-func (f *Finder) reduce(host, path string) (kind, value string) {
-	host = strings.Trim(strings.TrimPrefix(strings.TrimPrefix(host, "www."), "m."), ".")
-	domain, err := publicsuffix.EffectiveTLDPlusOne(host)
-	if err != nil {
-		domain = host
+// addURL adds the URL of a host that ends at a place. Its page is what follows, or is given.
+func (s *scanner) addURL(host, page []byte, start, end int) {
+	if page == nil {
+		from := end
+		end = s.pathEnd(end)
+		page = s.text[from:min(end, from+longestPage)]
 	}
-	page := canonicalPage(path)
-	switch {
-	case !f.ignored.has(kindSite + ":" + domain):
-		return kindSite, domain
-	case page == "" || momentOf(path):
-		return kindSite, domain // ignored
-	case domain == "youtu.be":
-		return kindURL, "youtube.com/watch?v=" + strings.TrimPrefix(page, "/")
-	case nameHosts[domain] && strings.Count(page, "/") == 1 && !strings.Contains(page, "?"):
-		name := strings.TrimLeft(page, "/@")
-		if strings.Trim(name, "+0123456789") == "" {
-			return kindNumber, string(canonicalNumber([]byte(name)))
-		}
-		return kindName, name
-	default:
-		return kindURL, host + page
+	kind, value := kindURL, ""
+	if s.wantsValue() {
+		kind, value = s.finder.reduce(string(host), string(page))
 	}
+	s.add(kind, []byte(value), start, end)
+	s.found.URL = true
 }
 
-// momentOf reports whether a link leads to a moment of a video, as those do that talk about it.
-func momentOf(path string) bool {
-	_, query, _ := strings.Cut(path, "?")
-	for _, mark := range []string{"&t=", "&amp;t=", "&start=", "&time_continue="} {
-		if strings.Contains("&"+query, mark) {
-			return true
-		}
-	}
-	return strings.Contains(path, "#t=")
+// relativeVideo takes a link to a video that has lost its host.
+func (s *scanner) relativeVideo(start, from int) {
+	end := s.pathEnd(from)
+	s.addURL([]byte("youtube.com"), append([]byte("/watch"), s.text[from:min(end, from+longestPage)]...),
+		start, end)
 }
 
-// nameHosts are platforms where a path of one part is somebody's name or number.
-var nameHosts = set("t.me telegram.me wa.me instagram.com twitter.com x.com tiktok.com facebook.com")
-
-// tracking are parameters that say where a link was found, not what it leads to.
-var tracking = set("fbclid gclid spm from ref feature source share si igshid t s app scene lang hl " +
-	"ab_channel index")
-
-// canonicalPage returns path and query without the tracking, empty for a site's front page.
-func canonicalPage(path string) string {
-	if i := strings.IndexByte(path, '/'); i > 0 && path[0] == ':' {
-		path = path[i:]
-	}
-	path, query, _ := strings.Cut(path, "?")
-	path = strings.TrimRight(path, "/")
-	var kept []string
-	between := func(r rune) bool { return r == '&' || r == ';' }
-	for parameter := range strings.FieldsFuncSeq(query, between) {
-		name, _, _ := strings.Cut(parameter, "=")
-		if !tracking[name] && !strings.HasPrefix(name, "utm_") {
-			kept = append(kept, parameter)
-		}
-	}
-	if len(kept) > 0 {
-		slices.Sort(kept)
-		path += "?" + strings.Join(kept, "&")
-	}
-	unescaped, err := url.PathUnescape(path)
-	if err != nil || strings.ContainsFunc(unescaped, func(r rune) bool { return r <= ' ' }) {
-		return path
-	}
-	return unescaped
-}
-
-// mail takes an e-mail address, the local part of which ends at an at sign.
-func (s *scanner) mail(start, at int) bool {
-	host, end := s.hostName(at + 1)
-	end, host = trimHost(host, end)
+// mail takes an e-mail address, the local part of which was read and ends at localEnd; its host
+// begins at from.
+func (s *scanner) mail(start, localEnd, from int) bool {
+	local, _, _ := bytes.Cut(bytes.Clone(s.host), []byte("+"))
+	host, end := s.trimmedHost(s.hostName(from))
 	suffix, icann := publicsuffix.PublicSuffix(string(host))
-	local, _, _ := strings.Cut(string(s.text[start:at]), "+")
-	if len(host) == 0 || !icann && !bytes.ContainsRune(host, '.') || suffix == string(host) ||
-		bytes.ContainsAny(host, "_%+") || local == "" {
+	if len(local) == 0 || !icann || len(suffix) >= len(host) || bytes.ContainsAny(host, "_%+") {
+		s.noHost = localEnd
 		return false
 	}
-	s.add(kindMail, []byte(local+"@"+string(host)), start, end)
-	return true
-}
-
-func set(words string) map[string]bool {
-	all := make(map[string]bool)
-	for word := range strings.FieldsSeq(words) {
-		all[word] = true
+	if string(host) == "qq.com" && onlyDigits(local) {
+		s.add(kindNumber, canonicalNumber(local), start, end)
+	} else {
+		s.add(kindMail, append(append(local, '@'), host...), start, end)
 	}
-	return all
+	return true
 }

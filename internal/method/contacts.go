@@ -56,15 +56,11 @@ func (m contactMethod) Check(f singlepass.Fingerprint) error {
 func (m contactMethod) NewFingerprinter() func(title, content string) (singlepass.Fingerprint,
 	bool) {
 	fingerprint := m.Method.NewFingerprinter()
-	var (
-		clean []byte
-		found []contact.Contact
-	)
+	var clean []byte
 	return func(title, content string) (singlepass.Fingerprint, bool) {
 		f, ok := fingerprint(title, content)
 		clean = m.cleaner.AppendClean(shingling.Reuse(clean), title, content)
-		found = m.finder.Find(found[:0], clean)
-		f.Contacts = singlepass.NewContacts(contact.Values(found))
+		f.Contacts = singlepass.NewContacts(m.finder.Values(clean))
 		return f, ok
 	}
 }
