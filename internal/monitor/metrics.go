@@ -20,6 +20,7 @@ type metrics struct {
 
 	records, bytes    prometheus.Counter
 	articles          *prometheus.CounterVec // by outcome
+	matched           *prometheus.CounterVec // by how
 	deadLetters       *prometheus.CounterVec // by class
 	transactions      *prometheus.CounterVec // by result
 	transaction       prometheus.Histogram
@@ -87,6 +88,9 @@ func (m *metrics) registerCommits(r register) {
 	m.articles = r.counters("articles_total", "Articles committed, by outcome: new (founded a "+
 		"cluster), joined (one) or unclustered.",
 		"outcome", string(article.New), string(article.Joined), string(article.Unclustered))
+	m.matched = r.counters("joined_total", "Articles committed that joined a cluster, by how they "+
+		"matched it: text, contained (the one text holds most of the other) or contact.",
+		"matched", string(article.ByText), string(article.Contained), string(article.ByContact))
 	m.deadLetters = r.counters("dead_letters_total", "Records committed as dead letters, by class.",
 		"class", classes()...)
 	m.adjusted = r.counters("event_times_adjusted_total", "Articles with another event time than "+
@@ -139,6 +143,10 @@ func (m *metrics) add(c Commit) {
 	m.articles.WithLabelValues(string(article.New)).Add(float64(c.New))
 	m.articles.WithLabelValues(string(article.Joined)).Add(float64(c.Joined))
 	m.articles.WithLabelValues(string(article.Unclustered)).Add(float64(c.Unclustered))
+	m.matched.WithLabelValues(string(article.ByText)).Add(float64(c.Joined - c.ByContact -
+		c.Contained))
+	m.matched.WithLabelValues(string(article.Contained)).Add(float64(c.Contained))
+	m.matched.WithLabelValues(string(article.ByContact)).Add(float64(c.ByContact))
 	for class, n := range c.Rejected {
 		m.deadLetters.WithLabelValues(class).Add(float64(n))
 	}

@@ -28,6 +28,7 @@ func busy() *instance {
 	i.Waiting("all", 1000)
 	i.Committed(Commit{
 		Space: "all", Took: 30 * time.Millisecond, New: 100, Joined: 150, Unclustered: 40,
+		ByContact: 31, Contained: 19,
 		Rejected: map[string]int{"bad_json": 7, "empty": 3}, Expired: 5, TimesAhead: 6, TimesOld: 8,
 		Candidates: 70, Clusters: 1234,
 		Odd: Odd{
@@ -106,6 +107,9 @@ func TestMetricValues(t *testing.T) {
 		`clusterd_articles_total{outcome="new"} 100`,
 		`clusterd_articles_total{outcome="joined"} 150`,
 		`clusterd_articles_total{outcome="unclustered"} 40`,
+		`clusterd_joined_total{matched="text"} 100`,
+		`clusterd_joined_total{matched="contained"} 19`,
+		`clusterd_joined_total{matched="contact"} 31`,
 		`clusterd_dead_letters_total{class="bad_json"} 7`,
 		`clusterd_dead_letters_total{class="empty"} 3`,
 		`clusterd_transactions_total{result="committed"} 1`,
@@ -157,6 +161,7 @@ func TestCountersBeginAtZero(t *testing.T) {
 	}
 	for metric, values := range map[string][]string{
 		`clusterd_articles_total{outcome=%q} 0`:    {"new", "joined", "unclustered"},
+		`clusterd_joined_total{matched=%q} 0`:      {"text", "contained", "contact"},
 		`clusterd_transactions_total{result=%q} 0`: {"committed", "aborted", "fenced"},
 		`clusterd_stage_seconds_total{stage=%q} 0`: {
 			"fingerprint", "assign", "encode", "commit", "disk",

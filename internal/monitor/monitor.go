@@ -263,6 +263,8 @@ type Commit struct {
 	Took        time.Duration  // from the batch's first assignment
 	New         int            // articles that founded a cluster
 	Joined      int            // articles that joined one
+	ByContact   int            // of these, those that joined by a contact
+	Contained   int            // of these, those whose text is in the founder's, or the founder's in it
 	Unclustered int            // articles without words to compare
 	Rejected    map[string]int // dead letters by class
 	Expired     int            // clusters

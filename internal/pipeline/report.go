@@ -58,6 +58,7 @@ func (w *worker) report(b batch, assigned space.Batch, took time.Duration) total
 	w.monitor.Committed(monitor.Commit{
 		Odd:   odd,
 		Space: w.replica.Name(), Took: took, New: done.New, Joined: done.Joined,
+		ByContact: done.ByContact, Contained: done.Contained,
 		Unclustered: done.Unclustered, Rejected: rejected,
 		Expired: len(assigned.Expired), TimesAhead: assigned.Adjusted.Ahead,
 		TimesOld:   assigned.Adjusted.Old,

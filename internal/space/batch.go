@@ -115,6 +115,7 @@ func (d *Adjusted) add(a *Assignment, why singlepass.Adjustment) {
 // Counts counts articles by what became of them.
 type Counts struct {
 	New, Joined, Unclustered int
+	ByContact, Contained     int // of those that joined
 }
 
 // Add adds other counts.
@@ -122,6 +123,8 @@ func (c *Counts) Add(more Counts) {
 	c.New += more.New
 	c.Joined += more.Joined
 	c.Unclustered += more.Unclustered
+	c.ByContact += more.ByContact
+	c.Contained += more.Contained
 }
 
 // Counts returns how many articles of the batch founded a cluster, joined one, or neither.
@@ -134,6 +137,12 @@ func (b *Batch) Counts() (c Counts) {
 			c.Joined++
 		default:
 			c.Unclustered++
+		}
+		switch b.Assignments[i].Matched {
+		case article.ByContact:
+			c.ByContact++
+		case article.Contained:
+			c.Contained++
 		}
 	}
 	return c
