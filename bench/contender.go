@@ -87,20 +87,22 @@ func (b *bench) finish(ctx context.Context, j job) error {
 	return b.kafka.dropTopics(ctx, j.id)
 }
 
-// clusterdCommand runs clusterd with its defaults, but for method, index and compression.
+// clusterdCommand runs clusterd with its defaults, but for method, index, compression and what -set
+// says.
 func clusterdCommand(ctx context.Context, b *bench, j job) (*exec.Cmd, error) {
+	c, err := b.settings.config()
+	if err != nil {
+		return nil, err
+	}
+	c.Kafka.Brokers, c.Kafka.CreateTopics = strings.Split(b.kafka.address, ","), true
+	c.Input.Topic, c.Input.Group = j.input, j.id
+	c.Output.Topic, c.Output.ClustersTopic, c.Output.DeadLetterTopic = j.output, j.id+".clusters",
+		j.id+".dead"
+	c.State.Dir, c.HTTP.Listen = "state", ""
 	path := filepath.Join(j.dir, "clusterd.yaml")
-	text := fmt.Sprintf(`kafka: {brokers: ["%[1]s"], create_topics: true}
-input: {topic: %[2]s, group: %[3]s}
-output: {topic: %[4]s, clusters_topic: %[3]s.clusters, dead_letter_topic: %[3]s.dead, compression: %[7]s}
-fingerprint: {method: %[6]s}
-cluster: {index: %[5]s}
-state: {dir: state}
-http: {listen: ""}
-`, strings.ReplaceAll(b.kafka.address, ",", `", "`), j.input, j.id, j.output, b.settings.index, b.settings.method, b.settings.compression)
 	return exec.CommandContext(
 		ctx, filepath.Join(b.dir, "clusterd"), "run", "-c", path,
-	), os.WriteFile(path, []byte(text), 0o644)
+	), os.WriteFile(path, c.YAML(), 0o644)
 }
 
 func ceilingCommand(ctx context.Context, b *bench, j job) (*exec.Cmd, error) {

@@ -41,6 +41,7 @@ type settings struct {
 	skip           float64
 	method, index  string
 	compression    string
+	set            []string // KEY=VALUE
 	roles, inputs  []string
 	data           string
 	json           string
@@ -66,6 +67,12 @@ func parse(args []string) (s settings, role string, rest []string, err error) {
 	flags.StringVar(&s.index, "index", "btree", "clusterd's cluster.index")
 	flags.StringVar(&s.compression, "compression", config.Default().Output.Compression,
 		"clusterd's output.compression")
+	flags.Func("set", "clusterd's `KEY=VALUE`, such as contacts.join=true; may be repeated",
+		func(text string) error {
+			s.set = append(s.set, text)
+			_, err := s.config()
+			return err
+		})
 	roles := flags.String("roles", strings.Join(roleNames(), ","), "what to measure")
 	inputs := flags.String("inputs", "news,comments", "on what")
 	flags.StringVar(&s.data, "data", "../shared/data",
@@ -93,6 +100,21 @@ func parse(args []string) (s settings, role string, rest []string, err error) {
 		return s, role, flags.Args(), nil
 	}
 	return s, role, nil, s.check(flags.Args())
+}
+
+// config returns clusterd's configuration, but for where it reads and writes.
+func (s settings) config() (config.Config, error) {
+	c := config.Default()
+	for _, setting := range slices.Concat([]string{
+		"fingerprint.method=" + s.method, "cluster.index=" + s.index,
+		"output.compression=" + s.compression,
+	}, s.set) {
+		key, text, _ := strings.Cut(setting, "=")
+		if err := c.Set(key, text); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
 }
 
 func (s settings) check(rest []string) error {
