@@ -88,8 +88,7 @@ func (s *simple) nearest(
 ) (nearest int, distance float64, joined bool) {
 	for i, c := range s.members {
 		d := m.Distance(f, c.fingerprint)
-		same := d <= m.Threshold() || method.Contained(m, f, c.fingerprint)
-		if s.live(c) && same && (!joined || d < distance) {
+		if s.live(c) && method.Same(m, f, c.fingerprint) && (!joined || d < distance) {
 			nearest, distance, joined = i, d, true
 		}
 	}

@@ -179,8 +179,8 @@ func (r *replay) assign(position int64, row resultRow) (number int, err error) {
 	switch {
 	case !mayJoin:
 		r.rule.Violate(at,
-			fmt.Sprintf("at most %v from the founder %s", r.expected.Threshold(),
-				c.Founder.In(r.cut.Input.Topic)),
+			fmt.Sprintf("at most %v from the founder %s%s", r.expected.Threshold(),
+				c.Founder.In(r.cut.Input.Topic), r.ofLong()),
 			r.describe(got)+fmt.Sprintf(", and it is %v from it", p.Distance))
 	case want != got:
 		expected, found := r.describe(want), r.describe(got)
@@ -219,17 +219,29 @@ func (r *replay) matched(p model.Placement) match {
 	}
 }
 
-// mayJoin reports whether an article may be placed so: it founds a cluster or joins by a contact,
-// it is within the threshold, or the one contains the other. Where the fingerprints are not known,
-// what cluster.containment would make of them is not known either, and the result is believed.
+// mayJoin reports whether an article may be placed so: it founds a cluster, joins by a contact, or
+// is the same as the founder. Where the fingerprints are not known, what cluster.containment and
+// cluster.long_similarity would make of them is not known either, and the result is believed.
 func (r *replay) mayJoin(
 	member, founder model.Fingerprint, p model.Placement,
 ) (ok bool, err error) {
-	if !p.Joined || p.Contact != 0 || p.Distance <= r.expected.Threshold() {
+	if !p.Joined || p.Contact != 0 {
 		return true, nil
 	}
-	contained, known, err := r.expected.Contained(member, founder)
-	return contained || !known && r.config.Contains(), err
+	same, known, err := r.expected.Same(member, founder)
+	if known || err != nil {
+		return same, err
+	}
+	return p.Distance <= r.expected.Threshold() || r.config.Contains(), nil
+}
+
+// ofLong says what is asked of long texts beside the threshold.
+func (r *replay) ofLong() string {
+	least := r.config.Cluster.LongSimilarity
+	if least == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", and similar by %v where both are long", least)
 }
 
 func (r *replay) describe(o outcome) string {

@@ -66,6 +66,53 @@ func TestContained(t *testing.T) {
 	}
 }
 
+// Two long texts may be within the threshold and yet no longer the same, by
+// cluster.long_similarity.
+func TestLongSimilarity(t *testing.T) {
+	t.Parallel()
+	tale := []item{
+		{0, 0x100, 0, ""}, // new
+		{1, 0x200, 1, ""}, // new
+		{0, 0x114, 2, ""}, // the first with 20 of its 120 words changed, which leaves .6 of the shingles
+		{1, 0x205, 3, ""}, // the second with 5 of them changed
+	}
+	for _, name := range []string{"minhash", "shingle"} {
+		for _, test := range []struct {
+			audited float64 // cluster.long_similarity of the audit
+			want    []string
+		}{
+			{.5, nil},
+			{.7, []string{"I3 article-clusters/0/1"}},
+		} {
+			t.Run(fmt.Sprint(name, test.audited), func(t *testing.T) {
+				t.Parallel()
+				s := newStage(t, func(c *config.Config) {
+					c.Fingerprint.Method, c.Cluster.Similarity, c.Cluster.LongSimilarity = name, .5, .5
+				})
+				m, err := method.New(s.config.MethodSettings())
+				if err != nil {
+					t.Fatal(err)
+				}
+				s.use(m, prose)
+				s.title = "A story"
+				s.cluster(tale, s.input(tale))
+				s.config.Cluster.LongSimilarity = test.audited
+				if s.method, err = method.New(s.config.MethodSettings()); err != nil {
+					t.Fatal(err)
+				}
+				s.write()
+				found := s.audit(Options{})
+				if got := firsts(found); !slices.Equal(got, test.want) {
+					t.Errorf("found:\n%s\nwant %q", strings.Join(violations(found), "\n"), test.want)
+				}
+				if n := found.Counts; n.New != 2 || n.Joined != 2 {
+					t.Errorf("%d new, %d joined; want 2 of each", n.New, n.Joined)
+				}
+			})
+		}
+	}
+}
+
 // prose returns the text of a story, by the bits above the lowest 8; these say how many of its
 // words are others.
 func prose(it item) string {

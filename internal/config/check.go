@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/netip"
 	"slices"
+	"strconv"
 
 	"github.com/clusterd/clusterd/internal/config/table"
 	"github.com/clusterd/clusterd/internal/method"
@@ -23,6 +24,7 @@ func (r rules) check(c *Config) {
 	r.checkSecret(&c.Fingerprint)
 	r.checkIDF(&c.Fingerprint)
 	r.checkSimilarity(c)
+	r.checkLongSimilarity(&c.Cluster)
 	r.checkContacts(&c.Contacts)
 	r.checkHTTP(&c.HTTP)
 }
@@ -137,6 +139,15 @@ func (r rules) checkContacts(c *method.ContactSettings) {
 	if !c.Join && len(c.Ignore) > 0 && !r.Failed(join, ignore) {
 		r.Report(r.Where(ignore), ignore, "", "is given while "+join+
 			" is false: set that to true, or remove this")
+	}
+}
+
+// checkLongSimilarity keeps a minimum for long texts from being below that for all.
+func (r rules) checkLongSimilarity(c *Cluster) {
+	const long, similarity = "cluster.long_similarity", "cluster.similarity"
+	if c.LongSimilarity > 0 && c.LongSimilarity < c.Similarity && !r.Failed(long, similarity) {
+		r.Report(r.Where(long), long, strconv.FormatFloat(c.LongSimilarity, 'g', -1, 64), fmt.Sprintf(
+			"is below %s, %v, and has no effect: raise it, or remove this", similarity, c.Similarity))
 	}
 }
 

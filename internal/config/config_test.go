@@ -357,6 +357,8 @@ func TestSet(t *testing.T) {
 		{"cluster.similarity", "0.8", ""},
 		{"cluster.similarity", "1.5", "must be between 0.01 and 1"},
 		{"cluster.similarity", "NaN", "must be auto or a share such as 0.8"},
+		{"cluster.long_similarity", "0.7", ""},
+		{"cluster.long_similarity", "1.5", "must be between 0 and 1"},
 		{"memory.limit", "much", "must be auto or a size"},
 		{"cluster.distance", "9", "between 0 and 6"},
 		{"cluster.distance", "${HOME}", "between 0 and 6"},

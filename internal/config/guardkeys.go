@@ -17,7 +17,8 @@ func titleKeys(c *method.FingerprintSettings) []table.Key {
 	}}
 }
 
-// containmentKeys are those of the section cluster by which more is the same than what is similar.
+// containmentKeys are those of the section cluster by which more than the similarity decides that
+// articles are the same.
 func (c *Cluster) containmentKeys() []table.Key {
 	return []table.Key{
 		{
@@ -25,6 +26,12 @@ func (c *Cluster) containmentKeys() []table.Key {
 			Doc: usedBy("cluster.containment") +
 				"least share of the shorter text that is in the longer one, such as 0.9, so that cut and " +
 				"wrapped copies join; 0 is off.",
+		},
+		{
+			Path: "cluster.long_similarity", Value: value.Scalar(&c.LongSimilarity, value.Share(0, 1), 0),
+			Doc: usedBy("cluster.long_similarity") +
+				"least similarity of two texts with at least 150 different shingles each, which share more " +
+				"by chance; 0 is cluster.similarity.",
 		},
 		{
 			Path: "cluster.numbers", Value: value.Scalar(&c.Numbers,

@@ -34,8 +34,7 @@ func containing(t testing.TB, change func(*config.Config)) map[string]method.Met
 // near is the rule as a user reads it.
 func near(m method.Method) func(a, b singlepass.Fingerprint) (float64, bool) {
 	return func(a, b singlepass.Fingerprint) (float64, bool) {
-		d := m.Distance(a, b)
-		return d, d <= m.Threshold() || method.Contained(m, a, b)
+		return m.Distance(a, b), method.Same(m, a, b)
 	}
 }
 
@@ -66,10 +65,10 @@ func TestContained(t *testing.T) {
 				{"quoted by another", "I agree.\n> " + join(words), true},
 			} {
 				text, _ := fingerprint("", test.text)
-				if got := method.Contained(m, founder, text); got != test.want {
+				if got := method.Same(m, founder, text); got != test.want {
 					t.Errorf("%s: %s: %t, want %t", name, test.name, got, test.want)
 				}
-				if method.Contained(m, founder, text) != method.Contained(m, text, founder) {
+				if method.Same(m, founder, text) != method.Same(m, text, founder) {
 					t.Errorf("%s: %s: not both ways", name, test.name)
 				}
 				index := newIndex(t, m)
@@ -81,21 +80,21 @@ func TestContained(t *testing.T) {
 				}
 			}
 			one, _ := fingerprint("Re: it", "I agree.\n> "+join(words))
-			answer, _ := fingerprint("Re: it", join(other[:40])+"\n> "+join(words))
-			if method.Contained(m, one, answer) {
+			answer, _ := fingerprint("Re: it", join(other[:60])+"\n> "+join(words))
+			if method.Same(m, one, answer) {
 				t.Errorf("%s: two answers to one message are the same by containment", name)
 			}
 			brief, cut := join(words[:12]), join(words[:8])
 			a, _ := fingerprint("", brief)
 			b, _ := fingerprint("", cut)
-			if method.Contained(m, a, b) {
+			if method.Same(m, a, b) {
 				t.Errorf("%s: texts of some 60 characters are the same by containment", name)
 			}
 		}
 	}
 }
 
-// Without the setting nothing is the same by containment, and with it the checkpoint says so.
+// Without the setting the threshold alone decides, and with it the checkpoint says so.
 func TestContainmentIsASetting(t *testing.T) {
 	all, err := made()
 	if err != nil {
@@ -112,9 +111,14 @@ func TestContainmentIsASetting(t *testing.T) {
 		t.Errorf("%v use it, want %v", got, want)
 	}
 	each(t, func(t *testing.T, m method.Method) {
-		f := fingerprints(t, m, pages(1))[0]
-		if method.Contained(m, f, f) {
-			t.Error("a text is contained in itself where that is off")
+		all := fingerprints(t, m, cutPages(60))
+		for i, a := range all {
+			for _, b := range all[:i] {
+				if d := m.Distance(a, b); method.Same(m, a, b) != (d <= m.Threshold()) {
+					t.Fatalf("the same: %t, at %v with a threshold of %v", method.Same(m, a, b), d,
+						m.Threshold())
+				}
+			}
 		}
 	})
 }

@@ -62,7 +62,7 @@ func TestExtras(t *testing.T) {
 		} {
 			f := fingerprints(t, m, []page{test.a, test.b})
 			d := m.Distance(f[0], f[1])
-			same := d <= m.Threshold() || method.Contained(m, f[0], f[1])
+			same := method.Same(m, f[0], f[1])
 			if same != test.want {
 				t.Errorf("%s: the same: %t, want %t (distance %.3f)", test.name, same, test.want, d)
 			}

@@ -33,22 +33,24 @@ type Method interface {
 	// Check returns what is wrong with a fingerprint that was read from outside, nil for nothing:
 	// the methods and indexes may fail, even panic, on one that this method cannot have made.
 	Check(f singlepass.Fingerprint) error
-	// NewIndex returns an empty index of centres at up to this distance, and of those that are
-	// [Contained]; the error says which distances are allowed.
+	// NewIndex returns an empty index that finds the nearest of the centres that are the [Same] as a
+	// query, with this distance as the threshold; the error says which distances are allowed.
 	NewIndex(threshold float64) (singlepass.Index, error)
 }
 
-// Contained reports whether a method takes two articles as the same because the one contains the
-// other, by cluster.containment. Their distance may then be above the threshold. An index of such a
-// method finds the nearest of the centres that are within the threshold or contained.
-func Contained(m Method, a, b singlepass.Fingerprint) bool {
+// Same reports whether a method takes two articles as the same. Most do where their distance is at
+// most the threshold. Others have a rule of their own: by cluster.containment articles may be the
+// same above it, and by cluster.long_similarity they may not be within it.
+func Same(m Method, a, b singlepass.Fingerprint) bool {
 	for wrapped, ok := m.(wrapper); ok; wrapped, ok = m.(wrapper) {
 		m = wrapped.unwrap()
 	}
-	c, ok := m.(interface {
-		Contained(a, b singlepass.Fingerprint) bool
-	})
-	return ok && c.Contained(a, b)
+	if rule, ok := m.(interface {
+		Same(a, b singlepass.Fingerprint) bool
+	}); ok {
+		return rule.Same(a, b)
+	}
+	return m.Distance(a, b) <= m.Threshold()
 }
 
 // A wrapper is a method that adds to another.

@@ -92,5 +92,6 @@ type ThresholdSettings struct {
 	Recall           float64 // minhash: .5 to 1
 	Index            string  // btree, mih or auto
 	Containment      float64 // minhash, shingle: the minimum, 0 to 1; 0 is off
+	LongSimilarity   float64 // minhash, shingle: the minimum of two long texts, 0 to 1; 0 is off
 	Numbers          string  // any or differ
 }

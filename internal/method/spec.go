@@ -66,7 +66,8 @@ func Specs() []Spec {
 			Thresholds: []Threshold{similarity},
 			Keys: []string{
 				"fingerprint.shingle", "fingerprint.titles", "fingerprint.signature",
-				"fingerprint.hashes", "cluster.recall", "cluster.containment", "cluster.numbers",
+				"fingerprint.hashes", "cluster.recall", "cluster.containment",
+				"cluster.long_similarity", "cluster.numbers",
 			},
 			newMethod: newMinHash,
 		},
@@ -74,7 +75,8 @@ func Specs() []Spec {
 			Name:       "shingle",
 			Thresholds: []Threshold{similarity},
 			Keys: []string{
-				"fingerprint.shingle", "fingerprint.titles", "cluster.containment", "cluster.numbers",
+				"fingerprint.shingle", "fingerprint.titles", "cluster.containment",
+				"cluster.long_similarity", "cluster.numbers",
 			},
 			newMethod: newShingle,
 		},

@@ -62,7 +62,7 @@ func newMinHash(s Settings, key *keyedhash.Key) (Method, error) {
 	return minhash.New(minhash.Options{
 		Shingles: shingles, Signature: s.Fingerprint.Signature, Hashes: s.Fingerprint.Hashes,
 		Similarity: s.Threshold.Similarity, Recall: s.Threshold.Recall,
-		Containment: jaccard.Containment(s.Threshold.Containment), Key: key,
+		Rule: s.Threshold.rule(), Key: key,
 	})
 }
 
@@ -73,8 +73,12 @@ func newShingle(s Settings, key *keyedhash.Key) (Method, error) {
 	}
 	return shingle.New(shingle.Options{
 		Shingles: shingles, Similarity: s.Threshold.Similarity,
-		Containment: jaccard.Containment(s.Threshold.Containment), Key: key,
+		Rule: s.Threshold.rule(), Key: key,
 	})
+}
+
+func (s ThresholdSettings) rule() jaccard.Rule {
+	return jaccard.Rule{Containment: s.Containment, LongSimilarity: s.LongSimilarity}
 }
 
 func shinglesOf(s Settings, key *keyedhash.Key) (shingles shingling.Shingles, err error) {

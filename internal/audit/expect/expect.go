@@ -187,14 +187,14 @@ func (o *Outcomes) Distance(a, b model.Fingerprint) (distance float64, known boo
 	return o.method.Distance(both[0], both[1]), true, nil
 }
 
-// Contained reports whether articles are the same because the one contains the other. It is not
-// known where the fingerprint of one of them is not.
-func (o *Outcomes) Contained(a, b model.Fingerprint) (contained, known bool, err error) {
+// Same reports whether the method takes articles as the same. It is not known where the fingerprint
+// of one of them is not.
+func (o *Outcomes) Same(a, b model.Fingerprint) (same, known bool, err error) {
 	both, known, err := o.both(a, b)
 	if !known || err != nil {
 		return false, false, err
 	}
-	return method.Contained(o.method, both[0], both[1]), true, nil
+	return method.Same(o.method, both[0], both[1]), true, nil
 }
 
 // both returns two fingerprints with their sketches, where they are known.

@@ -23,7 +23,7 @@ func MinSimilarity(configured, byDefault float64) (float64, error) {
 // is the [Set] of what an article has.
 type Comparer struct {
 	minSimilarity float64
-	containment   Containment
+	rule          Rule
 }
 
 // NewComparer returns a Comparer to which articles are the same from a [MinSimilarity] on.
@@ -32,9 +32,9 @@ func NewComparer(configured, byDefault float64) (Comparer, error) {
 	return Comparer{minSimilarity: similarity}, err
 }
 
-// WithContainment returns a Comparer to which articles are also the same by this rule.
-func (c Comparer) WithContainment(rule Containment) (Comparer, error) {
-	c.containment = rule
+// WithRule returns a Comparer to which articles are the same by this rule.
+func (c Comparer) WithRule(rule Rule) (Comparer, error) {
+	c.rule = rule
 	return c, rule.Check()
 }
 
@@ -48,17 +48,18 @@ func (Comparer) Distance(a, b singlepass.Fingerprint) float64 {
 	return Distance(Set(a.Sketch), Set(b.Sketch))
 }
 
-// Contained reports whether the one of two articles contains the other, as [Containment] says.
-func (c Comparer) Contained(a, b singlepass.Fingerprint) bool {
-	return c.containment.Holds(c.Distance(a, b), Set(a.Sketch).Size(), Set(b.Sketch).Size())
+// Same reports whether two articles are the same, as [Rule] says.
+func (c Comparer) Same(a, b singlepass.Fingerprint) bool {
+	x, y := Set(a.Sketch), Set(b.Sketch)
+	return c.rule.Joins(Distance(x, y), c.Threshold(), x.Size(), y.Size())
 }
 
 // Threshold returns 1 less the minimum of the similarity.
 func (c Comparer) Threshold() float64 { return 1 - c.minSimilarity }
 
-// ThresholdSettings names the minimum of the similarity and, where it is used, of the containment.
+// ThresholdSettings names the minimum of the similarity and what is on of the [Rule].
 func (c Comparer) ThresholdSettings() string {
-	return fmt.Sprintf("similarity=%v", c.minSimilarity) + c.containment.Setting()
+	return fmt.Sprintf("similarity=%v", c.minSimilarity) + c.rule.Settings()
 }
 
 // Check returns an error of a fingerprint whose sketch is no [Set], or whose hash is not that of
@@ -71,9 +72,9 @@ func (Comparer) Check(f singlepass.Fingerprint) error {
 }
 
 // NewIndex returns an empty index of centres at up to this distance, which must be at least 0 and
-// less than 1, and of those that contain the query or are contained in it.
+// less than 1, that are the same as the query by the rule.
 func (c Comparer) NewIndex(threshold float64) (singlepass.Index, error) {
-	index, err := NewIndex(threshold, c.containment)
+	index, err := NewIndex(threshold, c.rule)
 	if err != nil {
 		return nil, err // not a nil *Index
 	}

@@ -27,7 +27,7 @@ import (
 // prefix, and some 100 more.
 type Index struct {
 	threshold  float64
-	rule       Containment
+	rule       Rule
 	reach      float64 // how far an answer may be
 	order      order
 	learnAt    int               // at so many centres the order is learnt again
@@ -55,9 +55,9 @@ const (
 	learnLast  = learnFirst * learnEvery * learnEvery
 )
 
-// NewIndex returns an empty index that finds centres at up to this distance, which must be at least
-// 0 and less than 1, and those that are the same as the query by the rule.
-func NewIndex(threshold float64, rule Containment) (*Index, error) {
+// NewIndex returns an empty index that finds centres that are the same as the query by this
+// threshold, which must be at least 0 and less than 1, and by the rule.
+func NewIndex(threshold float64, rule Rule) (*Index, error) {
 	if !(threshold >= 0 && threshold < 1) {
 		return nil, fmt.Errorf("sets: distance %v: allowed is 0 to less than 1", threshold)
 	}

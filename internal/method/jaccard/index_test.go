@@ -20,7 +20,7 @@ func centre(sketch string, seq uint64) singlepass.Centre {
 
 func newTestIndex(t testing.TB, threshold float64) *Index {
 	t.Helper()
-	index, err := NewIndex(threshold, 0)
+	index, err := NewIndex(threshold, Rule{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestBounds(t *testing.T) {
 		0: true, .05: true, .999: true, 1: false, 1.5: false,
 		-.1: false, math.NaN(): false,
 	} {
-		if _, err := NewIndex(threshold, 0); (err == nil) != ok {
+		if _, err := NewIndex(threshold, Rule{}); (err == nil) != ok {
 			t.Errorf("threshold %v: %v", threshold, err)
 		}
 	}

@@ -38,7 +38,7 @@ func (x *Index) Nearest(
 
 // joins reports whether sets at this distance are the same.
 func (x *Index) joins(a, b Set, distance float64) bool {
-	return distance <= x.threshold || x.rule.Holds(distance, a.Size(), b.Size())
+	return x.rule.Joins(distance, x.threshold, a.Size(), b.Size())
 }
 
 // count counts how many hashes of the prefix each centre has in its own.

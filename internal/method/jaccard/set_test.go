@@ -151,7 +151,7 @@ func FuzzDistance(f *testing.F) {
 		if !(d >= 0 && d <= 1 && back >= 0 && back <= 1) {
 			t.Errorf("distance %v, and back %v", d, back)
 		}
-		index, err := NewIndex(.9, 0)
+		index, err := NewIndex(.9, Rule{})
 		if err != nil {
 			t.Fatal(err)
 		}

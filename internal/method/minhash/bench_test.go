@@ -20,12 +20,12 @@ var large = flag.Int("centres", 1_000_000,
 	"centres in the largest index of a benchmark; 10000000 need 3 GB and some minutes")
 
 // newDefault returns an index of the shape that it has by default, with a rule of containment.
-func newDefault(rule jaccard.Containment) *index {
+func newDefault(rule jaccard.Rule) *index {
 	return newIndex(128, float64(mayDiffer(128, DefaultSimilarity))/128, 0.999, rule)
 }
 
 // rules are those that benchmarks compare: off and on.
-var rules = []jaccard.Containment{0, .9}
+var rules = []jaccard.Rule{{}, {Containment: .9}}
 
 // signatureOf returns always the same signature for a number, so that benchmarks need not keep
 // them.
@@ -68,7 +68,7 @@ func eachSize(b *testing.B, f func(b *testing.B, size int, index *index)) {
 	b.Helper()
 	for _, size := range slices.Compact([]int{10_000, 100_000, *large}) {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
-			index := newDefault(0)
+			index := newDefault(jaccard.Rule{})
 			index.BulkLoad(size, centresFrom(0, size))
 			b.ReportAllocs()
 			f(b, size, index)
@@ -86,11 +86,11 @@ func sized(signature []byte) singlepass.Fingerprint {
 func BenchmarkContainment(b *testing.B) {
 	for _, rule := range rules {
 		print := fingerprintOf
-		if rule > 0 {
+		if rule.Counts() {
 			print = sized
 		}
 		for _, size := range slices.Compact([]int{10_000, 100_000, *large}) {
-			b.Run(fmt.Sprintf("containment=%v/%d", rule, size), func(b *testing.B) {
+			b.Run(fmt.Sprintf("containment=%v/%d", rule.Containment, size), func(b *testing.B) {
 				r := rand.New(rand.NewPCG(1, 1))
 				queries := make([]singlepass.Fingerprint, 1<<14)
 				for i := range queries {
@@ -164,7 +164,7 @@ func BenchmarkTemplates(b *testing.B) {
 		}
 		return signature
 	}
-	index, all := newDefault(0), make([]singlepass.Centre, size)
+	index, all := newDefault(jaccard.Rule{}), make([]singlepass.Centre, size)
 	for i := range all {
 		all[i] = singlepass.Centre{Fingerprint: fingerprintOf(form()), Seq: uint64(i)}
 	}
@@ -218,7 +218,7 @@ func BenchmarkMemory(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/%d", test.name, size), func(b *testing.B) {
 				for b.Loop() {
 					before := heapInUse()
-					index := newDefault(0)
+					index := newDefault(jaccard.Rule{})
 					test.do(b, index, size)
 					b.ReportMetric(float64(heapInUse()-before)/float64(index.Len()), "B/centre")
 					runtime.KeepAlive(index)
@@ -302,7 +302,8 @@ func BenchmarkOptions(b *testing.B) {
 			change func(*Options)
 		}{
 			{"none", func(*Options) {}},
-			{"containment", func(o *Options) { o.Containment = .9 }},
+			{"containment", func(o *Options) { o.Rule.Containment = .9 }},
+			{"long similarity", func(o *Options) { o.Rule.LongSimilarity = .7 }},
 			{"titles", func(o *Options) { o.Shingles.WeighTitles = true }},
 			{"numbers", func(o *Options) { o.Shingles.TellNumbers = true }},
 		} {

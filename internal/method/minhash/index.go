@@ -27,9 +27,9 @@ import (
 // bucket: some 250 bytes with 128 components in 22 bands.
 type index struct {
 	hashes, bands, rows int
-	differ              int // components that may
-	rule                jaccard.Containment
-	reach               int // components that may differ where the one contains the other
+	threshold           float64 // a share of components
+	rule                jaccard.Rule
+	reach               int // components that may differ at most, by the threshold or the rule
 	sketches            chunkedRows[byte]
 	seqs                chunkedRows[uint64]
 	chains              chains
@@ -42,10 +42,10 @@ type index struct {
 // .99 at a Jaccard index of .6. More would make bands of 3 or 2, which very many share.
 const containedRecall = .87
 
-// newIndex returns an empty index of signatures of so many components, which finds centres at up to
-// the distance threshold, at the distance itself with this probability, and those that are the same
-// as the query by the rule.
-func newIndex(hashes int, threshold, recall float64, rule jaccard.Containment) *index {
+// newIndex returns an empty index of signatures of so many components, which finds centres that are
+// the same as the query by this threshold, at the distance itself with this probability, and by the
+// rule.
+func newIndex(hashes int, threshold, recall float64, rule jaccard.Rule) *index {
 	targets := []target{{1 - threshold, recall}}
 	reach := rule.Reach(threshold)
 	if reach > threshold {
@@ -54,8 +54,8 @@ func newIndex(hashes int, threshold, recall float64, rule jaccard.Containment) *
 	bands, rows := bandsFor(hashes, targets...)
 	return &index{
 		hashes: hashes, bands: bands, rows: rows,
-		differ: mayDiffer(hashes, 1-threshold),
-		rule:   rule, reach: mayDiffer(hashes, 1-reach),
+		threshold: float64(mayDiffer(hashes, 1-threshold)) / float64(hashes),
+		rule:      rule, reach: mayDiffer(hashes, 1-reach),
 		sketches: chunkedRows[byte]{width: sketchBytes(hashes, rule)},
 		seqs:     chunkedRows[uint64]{width: 1},
 		chains:   newChains(bands),

@@ -34,7 +34,7 @@ func TestNearest(t *testing.T) {
 		{"older among the same", []string{"abcdefgh", "abcdefgh"}, "abcdefgh", 0, 0},
 		{"in the last band alone", []string{".b.defgh"}, "abcdefgh", 0, 0.25},
 	} {
-		index := newIndex(8, 0.25, 1, 0)
+		index := newIndex(8, 0.25, 1, jaccard.Rule{})
 		if index.bands != 3 || index.rows != 2 {
 			t.Fatalf("%d bands of %d, want 3 of 2", index.bands, index.rows)
 		}
@@ -57,7 +57,7 @@ func TestNearest(t *testing.T) {
 }
 
 func TestRemove(t *testing.T) {
-	index := newIndex(8, 0.25, 1, 0)
+	index := newIndex(8, 0.25, 1, jaccard.Rule{})
 	old := singlepass.Centre{Fingerprint: fingerprintOf([]byte("abcdefgh")), Seq: 1}
 	young, other := old, singlepass.Centre{Fingerprint: fingerprintOf([]byte("abcdefg.")), Seq: 1}
 	young.Seq = 2
@@ -89,7 +89,7 @@ func TestRemove(t *testing.T) {
 // bands.
 func TestCandidates(t *testing.T) {
 	check.OneGoroutine(t)
-	index := newIndex(128, 0.25, 0.999, 0)
+	index := newIndex(128, 0.25, 0.999, jaccard.Rule{})
 	r := rand.New(rand.NewPCG(1, 1))
 	signature := randomSignature(r, 128)
 	index.Insert(singlepass.Centre{Fingerprint: fingerprintOf(signature)})
@@ -110,24 +110,26 @@ func TestCandidates(t *testing.T) {
 func forms() []struct {
 	hashes            int
 	threshold, recall float64
-	rule              jaccard.Containment
+	rule              jaccard.Rule
 } {
 	return []struct {
 		hashes            int
 		threshold, recall float64
-		rule              jaccard.Containment
+		rule              jaccard.Rule
 	}{
-		{128, 0.23, 0.999, 0},
-		{128, 0.23, 1, 0},
-		{128, 0, 0.9, 0},
-		{64, 0.4, 0.5, 0},
-		{16, 0.5, 0.9, 0},
-		{17, 0.3, 1, 0},
-		{1, 0, 1, 0},
-		{20, 0.9, 0.9, 0},
-		{128, 0.23, 0.999, .9},
-		{16, 0.1, 1, .7},
-		{20, 0.9, 0.9, .9},
+		{128, 0.23, 0.999, jaccard.Rule{}},
+		{128, 0.23, 1, jaccard.Rule{}},
+		{128, 0, 0.9, jaccard.Rule{}},
+		{64, 0.4, 0.5, jaccard.Rule{}},
+		{16, 0.5, 0.9, jaccard.Rule{}},
+		{17, 0.3, 1, jaccard.Rule{}},
+		{1, 0, 1, jaccard.Rule{}},
+		{20, 0.9, 0.9, jaccard.Rule{}},
+		{128, 0.23, 0.999, jaccard.Rule{Containment: .9}},
+		{16, 0.1, 1, jaccard.Rule{Containment: .7}},
+		{20, 0.9, 0.9, jaccard.Rule{Containment: .9}},
+		{128, 0.5, 0.999, jaccard.Rule{LongSimilarity: .7}},
+		{20, 0.5, 1, jaccard.Rule{Containment: .9, LongSimilarity: .8}},
 	}
 }
 
@@ -183,8 +185,8 @@ func (h *history) next() singlepass.Centre {
 			copy(signature[:h.hashes/2], make([]byte, h.hashes))
 		}
 	}
-	if h.index.rule > 0 {
-		size := []uint32{99, 100, 140, 200, 140 | quoting}[h.r.IntN(5)]
+	if h.index.rule.Counts() {
+		size := []uint32{99, 100, 140, 149, 150, 700, 140 | quoting}[h.r.IntN(7)]
 		signature = binary.LittleEndian.AppendUint32(signature[:h.hashes:h.hashes], size)
 	}
 	return singlepass.Centre{Fingerprint: fingerprintOf(signature), Seq: h.seq}
@@ -242,7 +244,7 @@ func TestShrink(t *testing.T) {
 	check.OneGoroutine(t)
 	const size = 20 * chunkLen
 	r := rand.New(rand.NewPCG(3, 3))
-	index, all := newIndex(16, 0.25, 1, 0), make([]singlepass.Centre, size)
+	index, all := newIndex(16, 0.25, 1, jaccard.Rule{}), make([]singlepass.Centre, size)
 	for i := range all {
 		all[i] = singlepass.Centre{Fingerprint: fingerprintOf(randomSignature(r, 16)), Seq: uint64(i)}
 		index.Insert(all[i])
@@ -267,7 +269,7 @@ func TestShrink(t *testing.T) {
 // Any number may ask at once.
 func TestNearestConcurrently(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
-	index := newIndex(64, 0.25, 0.99, 0)
+	index := newIndex(64, 0.25, 0.99, jaccard.Rule{})
 	var all []singlepass.Centre
 	for i := range 500 {
 		all = append(all, singlepass.Centre{

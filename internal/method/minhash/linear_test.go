@@ -14,12 +14,12 @@ import (
 )
 
 // linear says what an index answers: the nearest live centre, among equals the one with the
-// smallest Seq, of those that are within the threshold, or contain it or are contained in it, and
-// that the query sees in one of the bands.
+// smallest Seq, of those that are the same by the threshold and the rule, and that the query sees
+// in one of the bands.
 type linear struct {
 	hashes, bands, rows int
 	threshold           float64
-	rule                jaccard.Containment
+	rule                jaccard.Rule
 	centres             []singlepass.Centre
 }
 
@@ -32,8 +32,8 @@ func newLinear(x *index, threshold float64) *linear {
 
 // joins reports whether fingerprints at this distance are the same.
 func (l *linear) joins(a, b singlepass.Fingerprint, distance float64) bool {
-	return distance <= l.threshold ||
-		l.rule.Holds(distance, sizeIn(a.Sketch, l.hashes), sizeIn(b.Sketch, l.hashes))
+	return l.rule.Joins(distance, l.threshold, sizeIn(a.Sketch, l.hashes),
+		sizeIn(b.Sketch, l.hashes))
 }
 
 func (l *linear) remove(c singlepass.Centre) bool {

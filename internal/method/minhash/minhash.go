@@ -39,8 +39,8 @@ type Options struct {
 	// Recall is the minimum probability, above 0 and up to 1, that an index finds a centre of the
 	// minimum similarity. At 1 it finds all.
 	Recall float64
-	// Containment is the rule by which others are the same too; 0 is none.
-	Containment jaccard.Containment
+	// Rule says what decides that articles are the same beside the similarity.
+	Rule jaccard.Rule
 	// Key hashes shingles; nil is a public rolling hash, which is faster. The hashes of words are
 	// Words' own.
 	Key *keyedhash.Key
@@ -50,10 +50,10 @@ type Options struct {
 const MaxHashes = 1024
 
 // Method makes signatures, compares them and finds the nearest. A fingerprint's Sketch is the
-// signature, a byte a component. With a rule of containment the number of distinct shingles
+// signature, a byte a component. With a rule that counts them the number of distinct shingles
 // follows, in the lower 31 bits of four bytes, little endian; the highest says that the article
-// quotes another. The fingerprint's Hash is the XXH3 of the sketch. A Method is safe for concurrent
-// use.
+// quotes another, where containment asks for it. The fingerprint's Hash is the XXH3 of the sketch.
+// A Method is safe for concurrent use.
 type Method struct {
 	options Options
 	sign    signer
@@ -78,10 +78,10 @@ func New(o Options) (*Method, error) {
 	case !(o.Recall > 0 && o.Recall <= 1):
 		return nil, fmt.Errorf("recall %v: allowed is more than 0, up to 1", o.Recall)
 	}
-	if err := o.Containment.Check(); err != nil {
+	if err := o.Rule.Check(); err != nil {
 		return nil, err
 	}
-	o.Shingles.MarkQuotes = o.Containment > 0
+	o.Shingles.MarkQuotes = o.Rule.Containment > 0
 	return &Method{options: o, sign: sign, differ: mayDiffer(o.Hashes, o.Similarity)}, nil
 }
 
@@ -90,7 +90,7 @@ func New(o Options) (*Method, error) {
 func (m *Method) Identity() string {
 	s := m.options.Shingles
 	counted := ""
-	if m.options.Containment > 0 {
+	if m.options.Rule.Counts() {
 		counted = ",sketch=counted"
 	}
 	return fmt.Sprintf("method=minhash,shingle=%s,size=%d,signature=%s,hashes=%d%s,%s",
@@ -103,14 +103,14 @@ func (m *Method) NewFingerprinter() func(title, content string) (f singlepass.Fi
 	ok bool) {
 	s := newShingler(m.options)
 	components := make([]uint64, m.options.Hashes)
-	sketch := make([]byte, sketchBytes(m.options.Hashes, m.options.Containment))
+	sketch := make([]byte, sketchBytes(m.options.Hashes, m.options.Rule))
 	counter := newDistinctCounter()
 	return func(title, content string) (singlepass.Fingerprint, bool) {
 		shingles, ok := s.shinglesOf(title, content)
 		if !ok {
 			return singlepass.Fingerprint{}, false
 		}
-		if m.options.Containment > 0 {
+		if m.options.Rule.Counts() {
 			n := uint32(min(counter.count(shingles), quoting-1))
 			if s.extras.Quotes() {
 				n |= quoting
@@ -130,11 +130,11 @@ const (
 )
 
 // sketchBytes returns how long sketches are.
-func sketchBytes(hashes int, rule jaccard.Containment) int {
-	if rule == 0 {
-		return hashes
+func sketchBytes(hashes int, rule jaccard.Rule) int {
+	if rule.Counts() {
+		return hashes + countBytes
 	}
-	return hashes + countBytes
+	return hashes
 }
 
 // sizeIn returns what a sketch says behind so many components, nothing where it ends there.
@@ -154,10 +154,10 @@ func (m *Method) Distance(a, b singlepass.Fingerprint) float64 {
 	return float64(differing(a.Sketch[:hashes], b.Sketch[:hashes])) / float64(hashes)
 }
 
-// Contained reports whether the one of two articles contains the other, as [jaccard.Containment]
-// says, by the estimated Jaccard similarity.
-func (m *Method) Contained(a, b singlepass.Fingerprint) bool {
-	return m.options.Containment.Holds(m.Distance(a, b), sizeIn(a.Sketch, m.options.Hashes),
+// Same reports whether two articles are the same, as [jaccard.Rule] says, by the estimated Jaccard
+// similarity.
+func (m *Method) Same(a, b singlepass.Fingerprint) bool {
+	return m.options.Rule.Joins(m.Distance(a, b), m.Threshold(), sizeIn(a.Sketch, m.options.Hashes),
 		sizeIn(b.Sketch, m.options.Hashes))
 }
 
@@ -165,23 +165,23 @@ func (m *Method) Contained(a, b singlepass.Fingerprint) bool {
 // which the share of equal components is just the minimum similarity or more.
 func (m *Method) Threshold() float64 { return float64(m.differ) / float64(m.options.Hashes) }
 
-// ThresholdSettings names the similarity and, where it is used, the containment.
+// ThresholdSettings names the similarity and what is on of the rule.
 func (m *Method) ThresholdSettings() string {
-	return fmt.Sprintf("similarity=%v", m.options.Similarity) + m.options.Containment.Setting()
+	return fmt.Sprintf("similarity=%v", m.options.Similarity) + m.options.Rule.Settings()
 }
 
 // Check returns an error for a fingerprint the sketch of which is no signature of so many
 // components, with a number of shingles where there is to be one, or the hash of which is not that
 // of its sketch.
 func (m *Method) Check(f singlepass.Fingerprint) error {
-	want := sketchBytes(m.options.Hashes, m.options.Containment)
+	want := sketchBytes(m.options.Hashes, m.options.Rule)
 	switch {
-	case len(f.Sketch) != want && m.options.Containment == 0:
+	case len(f.Sketch) != want && !m.options.Rule.Counts():
 		return fmt.Errorf("the sketch has %d bytes; a signature has %d", len(f.Sketch), want)
 	case len(f.Sketch) != want:
 		return fmt.Errorf("the sketch has %d bytes; a signature and the number of shingles have %d",
 			len(f.Sketch), want)
-	case m.options.Containment > 0 && sizeIn(f.Sketch, m.options.Hashes).Elements == 0:
+	case m.options.Rule.Counts() && sizeIn(f.Sketch, m.options.Hashes).Elements == 0:
 		return errors.New("the sketch says that there are no shingles; every text has one")
 	}
 	return f.CheckHash(xxh3.HashString(f.Sketch))
@@ -192,7 +192,7 @@ func (m *Method) NewIndex(threshold float64) (singlepass.Index, error) {
 	if !(threshold >= 0 && threshold < 1) {
 		return nil, fmt.Errorf("minhash: distance %v: allowed is 0 to less than 1", threshold)
 	}
-	return newIndex(m.options.Hashes, threshold, m.options.Recall, m.options.Containment), nil
+	return newIndex(m.options.Hashes, threshold, m.options.Recall, m.options.Rule), nil
 }
 
 func unknown(what, got string, allowed ...string) error {

@@ -86,7 +86,7 @@ func TestIdentity(t *testing.T) {
 		t.Errorf("identity %s, want %s", got, want)
 	}
 	// With containment the sketch has more.
-	counted := newTest(t, func(o *Options) { o.Containment = .9 })
+	counted := newTest(t, func(o *Options) { o.Rule.Containment = .9 })
 	want = strings.Replace(want, "hashes=128", "hashes=128,sketch=counted,quotes=marked", 1)
 	if got := counted.Identity(); got != want {
 		t.Errorf("identity %s, want %s", got, want)
@@ -130,7 +130,7 @@ func TestBound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := float64(made.(*index).differ) / float64(test.hashes); got != test.want {
+		if got := made.(*index).threshold; got != test.want {
 			t.Errorf("the index at %v with %d hashes has threshold %v, want %v", test.similarity,
 				test.hashes, got, test.want)
 		}

@@ -107,15 +107,14 @@ func (s *search) offer(slot uint32, band int) {
 	*last = slot + 1
 	s.compared++
 	differ := differingUpTo(s.index.signature(slot), s.signature, s.best.Cutoff())
-	if differ <= s.differ || differ <= s.best.Cutoff() && s.contained(slot, differ) {
+	if differ <= s.best.Cutoff() && s.joins(slot, differ) {
 		s.best.Offer(slot, s.seq(slot), differ)
 	}
 }
 
-// contained reports whether a centre that differs in so many components contains the query, or the
-// query it.
-func (s *search) contained(slot uint32, differ int) bool {
-	return s.rule.Holds(float64(differ)/float64(s.hashes), s.size,
+// joins reports whether a centre that differs in so many components is the same as the query.
+func (s *search) joins(slot uint32, differ int) bool {
+	return s.rule.Joins(float64(differ)/float64(s.hashes), s.threshold, s.size,
 		sizeIn(s.index.sketch(slot), s.hashes))
 }
 

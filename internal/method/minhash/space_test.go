@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/clusterd/clusterd/internal/method/jaccard"
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/testutil/check"
 )
@@ -96,7 +97,7 @@ func TestFloodIsAssignedByLiveCentresAlone(t *testing.T) {
 				texts = append(texts, text)
 				return fingerprintOf(text)
 			}
-			build := func() *index { return newIndex(hashes, .23, .999, 0) }
+			build := func() *index { return newIndex(hashes, .23, .999, jaccard.Rule{}) }
 			prompt := newSpace(plainIndex{linear: newLinear(build(), .23)}, test.window)
 			index := build()
 			late := newSpace(index, test.window)

@@ -23,8 +23,8 @@ type Options struct {
 	// Similarity is the minimum of the Jaccard index of articles that are the same, above 0 and up
 	// to 1; 0 is [DefaultSimilarity].
 	Similarity float64
-	// Containment is the rule by which others are the same too; 0 is none.
-	Containment jaccard.Containment
+	// Rule says what decides that articles are the same beside the similarity.
+	Rule jaccard.Rule
 	// Key hashes shingles; nil is XXH3.
 	Key *keyedhash.Key
 }
@@ -48,10 +48,10 @@ func New(o Options) (*Method, error) {
 	if err != nil {
 		return nil, err
 	}
-	if comparer, err = comparer.WithContainment(o.Containment); err != nil {
+	if comparer, err = comparer.WithRule(o.Rule); err != nil {
 		return nil, err
 	}
-	o.Shingles.MarkQuotes = o.Containment > 0
+	o.Shingles.MarkQuotes = o.Rule.Containment > 0
 	return &Method{comparer, o.Shingles, o.Key.For("shingle"), o.Key}, nil
 }
 

@@ -79,8 +79,9 @@ func judge(name string, m method.Method, a, b Text) Verdict {
 		return v
 	}
 	distance := m.Distance(x, y)
-	v.Contained = distance > v.Threshold && method.Contained(m, x, y)
-	if v.Same = distance <= v.Threshold || v.Contained; math.IsInf(distance, 1) {
+	v.Same = method.Same(m, x, y)
+	v.Contained = v.Same && distance > v.Threshold
+	if math.IsInf(distance, 1) {
 		v.Why = "ruled out"
 	} else {
 		v.Distance = &distance
