@@ -1,6 +1,7 @@
 package contact
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -34,7 +35,7 @@ var weakKeywords = kindsOf(map[string]string{
 // "text WIN to 87121".
 const sendsTo = 64
 
-// longestKeyword is the most letters of a keyword, filler word or currency.
+// longestKeyword is the most letters of a keyword.
 const longestKeyword = 9
 
 func kindsOf(words map[string]string) map[string]string {
@@ -53,6 +54,20 @@ var (
 	// currencies make an amount of the number behind them.
 	currencies = set("rp rs usd usdt idr rmb cny hkd eur gbp inr sgd myr")
 )
+
+// keywordLengths has, by their first letter, a bit for each length of what [scanner.keyword] knows:
+// most words of a text are neither.
+var keywordLengths = func() (all [256]uint16) {
+	words := []string{"to", "on"}
+	words = slices.AppendSeq(words, maps.Keys(asciiKeywords))
+	words = slices.AppendSeq(words, maps.Keys(weakKeywords))
+	words = slices.AppendSeq(words, maps.Keys(fillerWords))
+	words = slices.AppendSeq(words, maps.Keys(currencies))
+	for _, w := range words {
+		all[w[0]] |= 1 << len(w)
+	}
+	return all
+}()
 
 // fillers are characters that may stand between, in Chinese, and make it sure.
 const fillers = "号码账帐群裙是为加信搜索添联系➕："

@@ -10,7 +10,7 @@ import (
 // made of letters and digits.
 func (s *scanner) name(start, end int) {
 	word := s.text[start:end]
-	if len(word) <= longestKeyword && s.keyword(word, start) {
+	if 1<<len(word)&keywordLengths[word[0]] != 0 && s.keyword(word, start) {
 		return
 	}
 	wanted := s.wanted(start)
@@ -22,7 +22,7 @@ func (s *scanner) name(start, end int) {
 	switch {
 	case wanted.kind == kindCode && isCode(word, letters, digits, wanted):
 		s.add(kindCode, word, start, end)
-	case wanted.kind == kindName && isLetter(word[0]) && announcedName(letters, digits, wanted):
+	case wanted.kind == kindName && isLetter(word[0]) && isAnnounced(word, letters, digits, wanted):
 		s.add(kindName, word, start, end)
 	case announces(word[:letters], digits) && onlyDigits(word[letters:]):
 		s.add(kindNumber, canonicalNumber(word[letters:]), start, end) // qq123456
@@ -83,13 +83,13 @@ func isCode(word []byte, letters, digits int, wanted wants) bool {
 // longestName is how many letters and digits a name has at most that a keyword announces.
 const longestName = 24
 
-// announcedName reports whether a word that was announced as a name is one. Without a digit it may
-// as well be the next word of a sentence.
-func announcedName(letters, digits int, wanted wants) bool {
+// isAnnounced reports whether a word that was announced as a name is one. Of letters alone it may as
+// well be the next word of a sentence.
+func isAnnounced(word []byte, letters, digits int, wanted wants) bool {
 	if n := letters + digits; n < 5 || n > longestName {
 		return false
 	}
-	return digits > 0 || wanted.sure && letters >= 6
+	return digits > 0 || bytes.IndexByte(word, '_') > 0 || wanted.sure && letters >= 6
 }
 
 // hyphened returns where a name ends that may have hyphens in it; its first part ends at end.

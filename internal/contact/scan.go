@@ -20,7 +20,16 @@ type scanner struct {
 	values  []string // the different ones
 	buffer  []byte   // of a value
 	host    []byte   // of hostName
+	local   []byte   // of an address
 	digits  []byte   // of number
+
+	// The last host name and URL are remembered: a text that has very many often repeats one.
+	suffixOf struct {
+		host   string
+		length int
+		listed bool
+	}
+	reduced struct{ host, page, kind, value string }
 }
 
 // wants is what a keyword makes of what follows it.

@@ -2,6 +2,7 @@ package contact
 
 import (
 	"bytes"
+	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/net/publicsuffix"
@@ -20,17 +21,39 @@ func (s *scanner) url(wordEnd int) bool {
 		}
 		return false
 	}
+	if !s.mayGoOn(wordEnd) {
+		return false
+	}
 	end := s.hostName(start)
 	if n := s.atSign(end); n > 0 && s.mail(start, end, end+n) {
 		return true
 	}
 	host, end := s.trimmedHost(end)
-	if !isHost(host, s.isPath(end)) {
+	if !s.isHost(host, s.isPath(end)) {
 		s.noHost = end // what of it begins later ends the same
 		return false
 	}
 	s.addURL(host, nil, start, end)
 	return true
+}
+
+// mayGoOn reports whether what follows a word may belong to a host name or an address: nearly all
+// words are known by it to be neither.
+func (s *scanner) mayGoOn(at int) bool {
+	switch s.text[at] {
+	case '.', '-', '%', '+', '@', '#', '[', '(', '{', "点"[0], "。"[0]:
+		return at+1 < len(s.text) && s.text[at+1] != '\n'
+	case ' ':
+		if at+1 < len(s.text) {
+			switch s.text[at+1] {
+			case '.', '[', '(', '{':
+				return true
+			case 'd':
+				return bytes.HasPrefix(s.text[at+2:], []byte("ot "))
+			}
+		}
+	}
+	return false
 }
 
 var schemes = []string{"http://", "https://", "hxxp://", "hxxps://", "ftp://"}
@@ -88,6 +111,9 @@ var (
 // writtenDot returns the length of a dot that is written in another way, between letters or digits.
 func (s *scanner) writtenDot(at int) int {
 	rest := s.text[at:]
+	if !s.mayGoOn(at) {
+		return 0
+	}
 	switch rest[0] {
 	case ' ', '.':
 		if n := s.spacedDot(rest); n > 0 {
@@ -143,6 +169,9 @@ func (s *scanner) spacedDot(rest []byte) int {
 // atSign returns the length of an at sign before a letter or digit, which may be written in another
 // way, or have a space behind it.
 func (s *scanner) atSign(at int) int {
+	if at == len(s.text) || !s.mayGoOn(at) {
+		return 0
+	}
 	for _, sign := range writtenAts {
 		n := len(sign)
 		if len(s.text)-at <= n || string(s.text[at:at+n]) != sign {
@@ -186,7 +215,7 @@ var numberTops = set("com net org cn cc vip top tv xyz club info biz")
 // isHost reports whether what has no scheme is a host name and no end of a sentence: by its top
 // level domain, which must be on the public suffix list, and no word unless a path or www goes with
 // it.
-func isHost(host []byte, path bool) bool {
+func (s *scanner) isHost(host []byte, path bool) bool {
 	dot := bytes.LastIndexByte(host, '.')
 	if dot <= 0 || len(host) > longestHost || bytes.ContainsAny(host, "_%+") {
 		return false
@@ -201,13 +230,27 @@ func isHost(host []byte, path bool) bool {
 	if www {
 		return len(before) > len("www")
 	}
-	suffix, icann := publicsuffix.PublicSuffix(string(host))
-	if len(suffix) == len(host) || !icann && len(suffix) == len(top) {
+	suffix, listed := s.suffixLen(host)
+	if !listed || suffix == len(host) {
 		return false
 	}
-	before = host[:len(host)-len(suffix)-1]
+	before = host[:len(host)-suffix-1]
 	label = before[bytes.LastIndexByte(before, '.')+1:]
 	return len(label) > 0 && (!onlyDigits(label) || len(label) > 1 && numberTops[string(top)])
+}
+
+// suffixLen returns the length of the public suffix of a host name, and whether it is on the list.
+func (s *scanner) suffixLen(host []byte) (n int, listed bool) {
+	if bytes.IndexByte(host, '.') < 0 {
+		return 0, false
+	}
+	if string(host) != s.suffixOf.host {
+		name := string(host)
+		suffix, icann := publicsuffix.PublicSuffix(name)
+		s.suffixOf.host, s.suffixOf.length = name, len(suffix)
+		s.suffixOf.listed = icann || strings.Contains(suffix, ".")
+	}
+	return s.suffixOf.length, s.suffixOf.listed
 }
 
 // pathEnd returns where the port, path and query of a URL end, the host of which ends at from. A
@@ -236,11 +279,12 @@ func (s *scanner) addURL(host, page []byte, start, end int) {
 		end = s.pathEnd(end)
 		page = s.text[from:min(end, from+longestPage)]
 	}
-	kind, value := kindURL, ""
-	if s.wantsValue() {
-		kind, value = s.finder.reduce(string(host), string(page))
+	r := &s.reduced
+	if s.wantsValue() && (string(host) != r.host || string(page) != r.page) {
+		r.host, r.page = string(host), string(page)
+		r.kind, r.value = s.finder.reduce(r.host, r.page)
 	}
-	s.add(kind, []byte(value), start, end)
+	s.add(r.kind, []byte(r.value), start, end)
 	s.found.URL = true
 }
 
@@ -254,10 +298,11 @@ func (s *scanner) relativeVideo(start, from int) {
 // mail takes an e-mail address, the local part of which was read and ends at localEnd; its host
 // begins at from.
 func (s *scanner) mail(start, localEnd, from int) bool {
-	local, _, _ := bytes.Cut(bytes.Clone(s.host), []byte("+"))
+	s.local = append(s.local[:0], s.host...)
+	local, _, _ := bytes.Cut(s.local, []byte("+"))
 	host, end := s.trimmedHost(s.hostName(from))
-	suffix, icann := publicsuffix.PublicSuffix(string(host))
-	if len(local) == 0 || !icann || len(suffix) >= len(host) || bytes.ContainsAny(host, "_%+") {
+	suffix, listed := s.suffixLen(host)
+	if len(local) == 0 || !listed || suffix >= len(host) || bytes.ContainsAny(host, "_%+") {
 		s.noHost = localEnd
 		return false
 	}

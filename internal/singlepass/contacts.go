@@ -47,6 +47,9 @@ func (c Contacts) Check() error {
 	if c == "" {
 		return nil
 	}
+	if !strings.HasSuffix(string(c), "\n") {
+		return errors.New("the last contact has no line break behind it")
+	}
 	all := slices.Collect(c.All())
 	if len(all) > maxContacts {
 		return fmt.Errorf("there are %d contacts; at most %d are possible", len(all), maxContacts)
