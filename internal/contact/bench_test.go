@@ -12,7 +12,8 @@ func BenchmarkFind(b *testing.B) {
 		{"chinese", strings.Repeat("台风于1月5日在沿海登陆，三千二百人被转移，联系有关部门的热线已经开通。", 25)},
 		{"english", strings.Repeat("The typhoon made landfall near the harbour on Monday, and 3,200 "+
 			"people were moved. I saw a well-known boat: nobody was in it. ", 25)},
-		{"spam", strings.Repeat("加薇信 lucky_star88, 看 https://www.winslots.com/a?b=c 或 139 1357 2468. ", 10)},
+		{"spam", strings.Repeat("加薇信 lucky_star88, 看 https://www.winslots.com/a?b=c 或 "+
+			"139 1357 2468. ", 10)},
 	} {
 		clean := c.AppendClean(nil, "", input.text)
 		b.Run(input.name, func(b *testing.B) {

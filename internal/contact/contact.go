@@ -1,6 +1,6 @@
-// Package contact finds what a text wants one to reach: the contacts by which spam is known however
-// its words change. In goes cleaned and folded text, as package text makes it; out come contacts,
-// each in one canonical form and with its place in the text:
+// Package contact finds what a text wants one to reach: the contacts by which spam is known
+// however its words change. In goes cleaned and folded text, as package text makes it; out come
+// contacts, each in one canonical form and with its place in the text:
 //
 //	site:shop.example               the registrable domain of a URL
 //	url:youtube.com/watch?v=x       host and path, where many share the domain
@@ -19,11 +19,11 @@ import (
 )
 
 const (
-	// MaxPerText is how many contacts a text has at most: the first ones. An honest text with more of
-	// them is a directory.
+	// MaxPerText is how many contacts a text has at most: the first ones. An honest text with more
+	// of them is a directory.
 	MaxPerText = 16
-	// MaxBytes is how long a contact may be. Of a longer page a hash stands for the rest, and what else
-	// is longer is none.
+	// MaxBytes is how long a contact may be. Of a longer page a hash stands for the rest, and what
+	// else is longer is none.
 	MaxBytes = 96
 )
 
@@ -43,8 +43,8 @@ type Finder struct {
 
 // New returns a Finder that ignores, beside what is built in, the contacts that files list: one a
 // line as results name them, where at the end * stands for any rest, and # for any digits. A site
-// that is ignored is one of which only pages are contacts. Blank lines and lines that begin with '#'
-// are skipped. An error names the path and the line.
+// that is ignored is one of which only pages are contacts. Blank lines and lines that begin with
+// '#' are skipped. An error names the path and the line.
 func New(ignore []string) (*Finder, error) {
 	i, err := loadIgnored(ignore)
 	if err != nil {

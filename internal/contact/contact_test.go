@@ -63,21 +63,21 @@ func TestContacts(t *testing.T) {
 			"winslots.com, winslots.com/a and WinSlots.com": "site:winslots.com",
 		}},
 		{"pages of platforms", map[string]string{
-			"https://www.youtube.com/watch?v=AbC-_17&t=3s&feature=x":    "",
-			"https://www.youtube.com/watch?feature=x&v=AbC-_17&index=2": "url:youtube.com/watch?v=abc-_17",
-			"youtu.be/AbC-_17?si=zzz m.youtube.com/shorts/AbC-_17":      "url:youtube.com/watch?v=abc-_17",
-			"/watch?v=AbC-_17":               "url:youtube.com/watch?v=abc-_17",
-			"bit.ly/3xYz and goo.gl\\BxRosr": "url:bit.ly/3xyz url:goo.gl/bxrosr",
-			"http://sites.google.com/ad/?utm_source=x&bb=2&aa=1&fbclid=zz#p": "url:sites.google.com/ad?aa=1&bb=2",
-			"https://t.me/Kefu_8 telegram.me/@kefu_8":                        "name:kefu_8",
-			"t.me/joinchat/AbCd12 t.me/+AbCd12":                              "url:t.me/+abcd12 url:t.me/joinchat/abcd12",
-			"https://wa.me/6281234567890?text=hi":                            "url:wa.me/6281234567890?text=hi",
-			"wa.me/6281234567890":                                            "number:81234567890",
-			"api.whatsapp.com/send?phone=6281234567890&text=x":               "number:81234567890",
-			"tiktok.com/@alexisbaby":                                         "name:alexisbaby",
-			"http://www.county.gov.cn/news/1.html":                           "url:county.gov.cn/news/1.html",
-			"http://www.county.gov.cn/ www.youtube.com/ baidu.com":           "",
-			"https://www.google.com/index.html":                              "",
+			"https://www.youtube.com/watch?v=AbC-_17&t=3s":   "",
+			"www.youtube.com/watch?si=x&v=AbC-_17&index=2":   "url:youtube.com/watch?v=abc-_17",
+			"youtu.be/AbC17?si=z m.youtube.com/shorts/AbC17": "url:youtube.com/watch?v=abc17",
+			"/watch?v=AbC-_17":                                     "url:youtube.com/watch?v=abc-_17",
+			"bit.ly/3xYz and goo.gl\\BxRosr":                       "url:bit.ly/3xyz url:goo.gl/bxrosr",
+			"sites.google.com/ad/?utm_id=x&bb=2&aa=1&si=z#p":       "url:sites.google.com/ad?aa=1&bb=2",
+			"https://t.me/Kefu_8 telegram.me/@kefu_8":              "name:kefu_8",
+			"t.me/joinchat/AbC2 t.me/+AbC2":                        "url:t.me/+abc2 url:t.me/joinchat/abc2",
+			"https://wa.me/6281234567890?text=hi":                  "url:wa.me/6281234567890?text=hi",
+			"wa.me/6281234567890":                                  "number:81234567890",
+			"api.whatsapp.com/send?phone=6281234567890":            "number:81234567890",
+			"tiktok.com/@alexisbaby":                               "name:alexisbaby",
+			"http://www.county.gov.cn/news/1.html":                 "url:county.gov.cn/news/1.html",
+			"http://www.county.gov.cn/ www.youtube.com/ baidu.com": "",
+			"https://www.google.com/index.html":                    "",
 		}},
 		{"addresses", map[string]string{
 			"mail Sam.Lee+news@Shop-Mail.example.net!": "mail:sam.lee@shop-mail.example.net",
@@ -137,18 +137,24 @@ func TestObfuscated(t *testing.T) {
 	c, f := folding(t), finderOf(t)
 	for want, contents := range map[string][]string{
 		"site:winslots.com": {
-			"ｗｉｎｓｌｏｔｓ．ｃｏｍ", "WⒾN𝗌lоtѕ.соm", "win​slots.com", "winslots[.]com", "winslots(.)com", "winslots (dot)com",
-			"winslots(dot)com", "winslots dot com now", "winslots点com", "winslots。com", "winslots . com", "winslots. com",
+			"ｗｉｎｓｌｏｔｓ．ｃｏｍ", "WⒾN𝗌lоtѕ.соm", "win\u200bslots.com", "winslots[.]com", "winslots(.)com",
+			"winslots (dot)com",
+			"winslots(dot)com", "winslots dot com now", "winslots点com", "winslots。com",
+			"winslots . com", "winslots. com",
 			"hxxp://winslots.com", "hxxps://www.winslots.com/x?y", "w w w . w i n s l o t s . c o m",
 			"www. winslots.com", "<a href='http://winslots.com/?a=1'>hier</a>", "🎰winslots.com🎰",
 		},
 		"name:alexis17": {
-			"ALEXIS17", "A L E X I S 1 7", "⭐ A L E X I S 1 7 ⭐", "🅰🅻🅴🆇🅸🆂17", "АLЕХІS17", "ａｌｅｘｉｓ１７", "a.l.e.x.i.s.1.7",
-			"a💋l💋e💋x💋i💋s💋1💋7", "A​l​exis17", "ÁLËXÎS17", "微信 alexis17", "薇❤信：alexis17", "徽信alexis17", "加V alexis17",
+			"ALEXIS17", "A L E X I S 1 7", "⭐ A L E X I S 1 7 ⭐", "🅰🅻🅴🆇🅸🆂17", "АLЕХІS17", "ａｌｅｘｉｓ１７",
+			"a.l.e.x.i.s.1.7",
+			"a💋l💋e💋x💋i💋s💋1💋7", "A\u200bl\u200bexis17", "ÁLËXÎS17", "微信 alexis17", "薇❤信：alexis17",
+			"徽信alexis17",
+			"加V alexis17",
 			"加 薇 alexis17", "ＷＥＣＨＡＴ： alexis17", "t.me/alexis17",
 		},
 		"number:13913572468": {
-			"１３９１３５７２４６８", "①③⑨①③⑤⑦②④⑥⑧", "1 3 9 1 3 5 7 2 4 6 8", "1⃣3⃣9⃣1⃣3⃣5⃣7⃣2⃣4⃣6⃣8⃣", "139 1357 2468",
+			"１３９１３５７２４６８", "①③⑨①③⑤⑦②④⑥⑧", "1 3 9 1 3 5 7 2 4 6 8", "1⃣3⃣9⃣1⃣3⃣5⃣7⃣2⃣4⃣6⃣8⃣",
+			"139 1357 2468",
 			"一三九一三五七二四六八", "壹叁玖壹叁伍柒贰肆陆捌", "1-3-9-1-3-5-7-2-4-6-8", "+8613913572468", "0086 13913572468",
 			"𝟏𝟑𝟗𝟏𝟑𝟓𝟕𝟐𝟒𝟔𝟖", "139★1357★2468", "vx13913572468",
 		},
@@ -166,39 +172,55 @@ func TestNoContacts(t *testing.T) {
 	c, f := folding(t), finderOf(t)
 	for what, contents := range map[string][]string{
 		"dates and times": {
-			"2024-01-05 12:30:45", "2024.01.05", "05-01-2024 1999-2003", "20240105", "20240105123045", "12:30-13:45",
+			"2024-01-05 12:30:45", "2024.01.05", "05-01-2024 1999-2003", "20240105", "20240105123045",
+			"12:30-13:45",
 			"二〇二六年一月五日", "1704545382909", "1998 - 2002", "July 12th 1999", "on 2024-01-05 to 2024-02-06",
 		},
 		"amounts": {
-			"$1260582", "1,260,582 people", "1260582亿元", "23557440.8元", "126.521.750 views", "2500-3000元", "Rp1250000",
-			"rp 1250000", "rose to 25000", "10000000", "3.14159265358", "€1.250.000,50", "共1234568人", "涨了1234568%",
+			"$1260582", "1,260,582 people", "1260582亿元", "23557440.8元", "126.521.750 views",
+			"2500-3000元", "Rp1250000",
+			"rp 1250000", "rose to 25000", "10000000", "3.14159265358", "€1.250.000,50", "共1234568人",
+			"涨了1234568%",
 		},
 		"versions and addresses on the Internet": {
-			"6.00.2900.2180", "v10.0.19041", "202.108.158.12", "from 202.108.158.*", "192.168.1.1:8080", "1.2.3-4567",
+			"6.00.2900.2180", "v10.0.19041", "202.108.158.12", "from 202.108.158.*", "192.168.1.1:8080",
+			"1.2.3-4567",
 		},
-		"numbers typed for fun": {"666666", "23333333", "123456789", "9876543210", "88888888", "1212121"},
+		"numbers typed for fun": {
+			"666666", "23333333", "123456789", "9876543210", "88888888",
+			"1212121",
+		},
 		"series": {
 			"6-2 3-6", "21-18 21-15 11-7", "03 07 12 25 31", "10 20 30 40", "line 1 2 3",
 		},
 		"measures and ordinals": {
-			"512kbps and 14mbps", "13x24cm", "400thousand", "21st 102nd 1023rd", "early1990s", "100m in 10.04secs", "5000mAh",
+			"512kbps and 14mbps", "13x24cm", "400thousand", "21st 102nd 1023rd", "early1990s",
+			"100m in 10.04secs", "5000mAh",
 		},
 		"names of things": {
-			"covid19 and iphone15", "mwc2018 euro2024", "cop29 h1n1 hpv83", "nice666 haha2333", "gb18030 iso9001", "mp3 b2b 5g",
+			"covid19 and iphone15", "mwc2018 euro2024", "cop29 h1n1 hpv83", "nice666 haha2333",
+			"gb18030 iso9001", "mp3 b2b 5g",
 		},
 		"keys and hashes": {
 			"8hlo6gjoaohtttd5sklyc", "f3b53b70", "d41d8cd98f00b204e9800998ecf8427e",
 			"550e8400-e29b-41d4-a716-44665544dead",
 		},
 		"sentences": {
-			"great.it was", "I like it.so does he", "wait...and see", "he said.me too", "and/or him/her", "e.g. i.e. p.m.",
-			"the bottom line is they were better", "line: hurt me", "its dot com culture", "the .net framework",
-			"my telegram is private", "instagram: people love it", "he called to say that", "source code is here",
+			"great.it was", "I like it.so does he", "wait...and see", "he said.me too",
+			"and/or him/her", "e.g. i.e. p.m.",
+			"the bottom line is they were better", "line: hurt me", "its dot com culture",
+			"the .net framework",
+			"my telegram is private", "instagram: people love it", "he called to say that",
+			"source code is here",
 			"error code 10061", "今天8点pk", "3点15分", "晚上8点live", "加油！微信支付", "发短信给我", "text me to be sure",
 		},
-		"files and shares": {"readme.md main.py index.html", "script.sh photo.mov a.zip", "000063.sz 0763.hk 600519.sh"},
+		"files and shares": {
+			"readme.md main.py index.html", "script.sh photo.mov a.zip",
+			"000063.sz 0763.hk 600519.sh",
+		},
 		"mentions": {
-			"@alexis17 hello", "回复@alexis17:好的", "thanks @alexis17", "//@小明alexis17:转发", "@手机用户3004226201", "@a @b",
+			"@alexis17 hello", "回复@alexis17:好的", "thanks @alexis17", "//@小明alexis17:转发",
+			"@手机用户3004226201", "@a @b",
 			"at 5 @ home",
 		},
 	} {
@@ -235,7 +257,8 @@ func TestBounds(t *testing.T) {
 		many = fmt.Appendf(many, "slots%03d.com slots%03d.com ", i, i)
 	}
 	values := f.Values(many)
-	if len(values) != MaxPerText || values[0] != "site:slots000.com" || values[15] != "site:slots015.com" {
+	if len(values) != MaxPerText || values[0] != "site:slots000.com" ||
+		values[15] != "site:slots015.com" {
 		t.Errorf("of 100 contacts these count: %q", values)
 	}
 	places, valued := 0, 0
@@ -283,8 +306,8 @@ func writeList(t *testing.T, lines string) string {
 }
 
 func TestIgnore(t *testing.T) {
-	path := writeList(t, "\uFEFF# ours\r\n\r\nsite:Winslots.com\nname:alex*\nname:bob#\nnumber:13913572468\n"+
-		"mail:sam@shop.example.net\nurl:bit.ly/a*")
+	path := writeList(t, "\uFEFF# ours\r\n\r\nsite:Winslots.com\nname:alex*\nname:bob#\n"+
+		"number:13913572468\nmail:sam@shop.example.net\nurl:bit.ly/a*")
 	f, c := finderOf(t, path), folding(t)
 	for content, want := range map[string]string{
 		"winslots.com www.winslots.com/":         "",
@@ -334,8 +357,8 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// FuzzContacts: places are in order and apart, values are what a fingerprint may have, and what is
-// found in a text is found in it when it is cleaned once more.
+// FuzzContacts: places are in order and apart, values are what a fingerprint may have, and what
+// is found in a text is found in it when it is cleaned once more.
 func FuzzContacts(f *testing.F) {
 	check.OneGoroutine(f)
 	c, finder := folding(f), finderOf(f)

@@ -11,16 +11,21 @@ import (
 func hostileTexts(size int) map[string][]byte {
 	texts := make(map[string][]byte)
 	for _, part := range []string{
-		"a.", "1 ", "11 ", "@@@@", "@a ", "@微", "微", "微信", "加v", "号", "一", "1一", "http://", "http://a.b/", "http://a.b/ ",
-		"a@", "a@b.c", "a@b.com ", "a.zz/", "a.com ", "a.com/", "a点", "a[.]", "www. ", "a . ", "a dot ", "a(dot)", "1.",
-		"111.", "1,", "1,111", "12-", "+1", "+", "++", "a1b2", "a_", "a-", "wx-", "wx a-", "qq:", "qq号", "text to ", "%", "a%",
-		"a+b", "t.me/a ", "youtube.com/watch?v=a&", "bit.ly/%25", "bit.ly/?a=", "1234567 ", "12345678901", "/watch?v=",
+		"a.", "1 ", "11 ", "@@@@", "@a ", "@微", "微", "微信", "加v", "号", "一", "1一", "http://",
+		"http://a.b/", "http://a.b/ ",
+		"a@", "a@b.c", "a@b.com ", "a.zz/", "a.com ", "a.com/", "a点", "a[.]", "www. ", "a . ",
+		"a dot ", "a(dot)", "1.",
+		"111.", "1,", "1,111", "12-", "+1", "+", "++", "a1b2", "a_", "a-", "wx-", "wx a-", "qq:",
+		"qq号", "text to ", "%", "a%",
+		"a+b", "t.me/a ", "youtube.com/watch?v=a&", "bit.ly/%25", "bit.ly/?a=", "1234567 ",
+		"12345678901", "/watch?v=",
 		"watch?v=", "rp 1", "$1", "\xe7", "\xff",
 	} {
 		texts[part] = []byte(strings.Repeat(part, size/len(part)))
 	}
 	for name, format := range map[string]string{
-		"sites": "http://slots%07d.com/ ", "names": "alexis%07d ", "numbers": "139%08d ", "pages": "bit.ly/%d&%[1]d ",
+		"sites": "http://slots%07d.com/ ", "names": "alexis%07d ", "numbers": "139%08d ",
+		"pages":      "bit.ly/%d&%[1]d ",
 		"parameters": "&p%07d", "codes": "邀请码a%07d",
 	} {
 		var b strings.Builder

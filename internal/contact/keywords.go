@@ -23,8 +23,8 @@ var asciiKeywords = kindsOf(map[string]string{
 	kindCode:   "referral voucher coupon promo",
 })
 
-// weakKeywords are common words, too. What they announce must not look like something else: a name
-// has a digit, a number is not round.
+// weakKeywords are common words, too. What they announce must not look like something else: a
+// name has a digit, a number is not round.
 var weakKeywords = kindsOf(map[string]string{
 	kindNumber: "text texts txt texting txting send sms reply rply msg call dial ring ans answer",
 	kindName:   "v tele line ig insta instagram twitter snap",
@@ -55,8 +55,8 @@ var (
 	currencies = set("rp rs usd usdt idr rmb cny hkd eur gbp inr sgd myr")
 )
 
-// keywordLengths has, by their first letter, a bit for each length of what [scanner.keyword] knows:
-// most words of a text are neither.
+// keywordLengths has, by their first letter, a bit for each length of what [scanner.keyword]
+// knows: most words of a text are neither.
 var keywordLengths = func() (all [256]uint16) {
 	words := []string{"to", "on"}
 	words = slices.AppendSeq(words, maps.Keys(asciiKeywords))
@@ -77,8 +77,8 @@ type keyword struct {
 	kind string
 }
 
-// wideKeywords announce a contact, by their first character, the longer ones first. Spam writes 微信
-// with characters that look or sound like it.
+// wideKeywords announce a contact, by their first character, the longer ones first. Spam writes
+// 微信 with characters that look or sound like it.
 var wideKeywords = byFirst(map[string]string{
 	kindName: "微信 薇信 徽信 嶶信 威信 维信 葳信 溦信 微心 微芯 薇芯 威芯 微号 薇号 微x 薇x v信 加微 加薇 加威 加v 加vx 加wx 十微 十薇 " +
 		"公众号 公众账号 电报 纸飞机 抖音号 快手号",

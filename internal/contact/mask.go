@@ -44,11 +44,12 @@ func NewMask(names []string) (*Mask, error) {
 	return m, nil
 }
 
-// Identity names what is taken out, and the version of how it is found, as in mask=urls+numbers/1.
+// Identity names what is taken out, and the version of how it is found, as in
+// mask=urls+numbers/1.
 func (m *Mask) Identity() string { return "mask=" + strings.Join(m.names, "+") + "/" + version }
 
-// Apply returns what is left of a text, in the same memory. In place of each part that is taken out
-// there is a space.
+// Apply returns what is left of a text, in the same memory. In place of each part that is taken
+// out there is a space.
 func (m *Mask) Apply(text []byte) []byte {
 	rest, at := text[:0], 0
 	for s := (scanner{text: text}); (m.urls || m.contacts) && s.next(); {
@@ -75,7 +76,8 @@ func (m *Mask) appendWithoutNumbers(rest, text []byte) []byte {
 	return rest
 }
 
-// kept returns the length of what is kept or taken out as a whole: a word of ASCII, or a character.
+// kept returns the length of what is kept or taken out as a whole: a word of ASCII, or a
+// character.
 func kept(text []byte) int {
 	n := 0
 	for n < len(text) && isLetter(text[n]) {
@@ -112,8 +114,8 @@ func (m *Mask) masked(text []byte) int {
 	return 0
 }
 
-// numberLen returns the length of the number that begins the text, and of how many Chinese numerals
-// it is; of digits it is none.
+// numberLen returns the length of the number that begins the text, and of how many Chinese
+// numerals it is; of digits it is none.
 func numberLen(text []byte) (n, numerals int) {
 	if isDigit(text[0]) {
 		for n < len(text) && (isDigit(text[n]) || n+1 < len(text) && isDigit(text[n+1]) &&

@@ -83,8 +83,8 @@ func isCode(word []byte, letters, digits int, wanted wants) bool {
 // longestName is how many letters and digits a name has at most that a keyword announces.
 const longestName = 24
 
-// isAnnounced reports whether a word that was announced as a name is one. Of letters alone it may as
-// well be the next word of a sentence.
+// isAnnounced reports whether a word that was announced as a name is one. Of letters alone it may
+// as well be the next word of a sentence.
 func isAnnounced(word []byte, letters, digits int, wanted wants) bool {
 	if n := letters + digits; n < 5 || n > longestName {
 		return false
@@ -94,17 +94,18 @@ func isAnnounced(word []byte, letters, digits int, wanted wants) bool {
 
 // hyphened returns where a name ends that may have hyphens in it; its first part ends at end.
 func (s *scanner) hyphened(start, end int) int {
-	for end+1 < len(s.text) && s.text[end] == '-' && isAlnum(s.text[end+1]) && end-start < longestName {
+	for end-start < longestName && end+1 < len(s.text) && s.text[end] == '-' &&
+		isAlnum(s.text[end+1]) {
 		end = s.wordEnd(end + 1)
 	}
 	return end
 }
 
-// isMadeUp reports whether a word is a name made of letters and digits, such as alexis17, sk38xh or
-// 88bet77: at least three letters and two digits, and six of both; or two letters and six digits. It
-// is no measure as in 512kbps, no ordinal as in july12th, no letters and a year as in euro2024, no
-// praise as in nice666, and nothing that changes so often between letters and digits that it is a
-// key or a hash.
+// isMadeUp reports whether a word is a name made of letters and digits, such as alexis17, sk38xh
+// or 88bet77: at least three letters and two digits, and six of both; or two letters and six
+// digits. It is no measure as in 512kbps, no ordinal as in july12th, no letters and a year as in
+// euro2024, no praise as in nice666, and nothing that changes so often between letters and digits
+// that it is a key or a hash.
 func isMadeUp(word []byte, letters, digits int) bool {
 	if digits < 2 || letters == 0 || letters+digits < 6 || len(word) > 20 {
 		return false
@@ -150,8 +151,8 @@ func isLaughter(digits []byte) bool {
 		digits[0] == '2' && len(bytes.Trim(digits[1:], "3")) == 0)
 }
 
-// isWWW reports whether a word is a host name without its dots, which were lost when it was spaced
-// out.
+// isWWW reports whether a word is a host name without its dots, which were lost when it was
+// spaced out.
 func isWWW(word []byte) bool { return bytes.HasPrefix(word, []byte("www")) && wwwTop(word) != nil }
 
 func wwwTop(word []byte) []byte {
@@ -176,8 +177,8 @@ func count(word []byte) (letters, digits int) {
 	return letters, digits
 }
 
-// handle takes a name behind an at sign, if a keyword announces it. Any other is one that the text
-// mentions, answers or quotes.
+// handle takes a name behind an at sign, if a keyword announces it. Any other is one that the
+// text mentions, answers or quotes.
 func (s *scanner) handle() {
 	start := s.at
 	s.at++

@@ -14,9 +14,9 @@ const (
 	mostGroups      = 6
 )
 
-// number takes a telephone or QQ number, or a code of digits: a run of digits, or groups of digits
-// with one separator between two. It reports whether one begins here; a number that is no contact,
-// such as a date, is taken too.
+// number takes a telephone or QQ number, or a code of digits: a run of digits, or groups of
+// digits with one separator between two. It reports whether one begins here; a number that is no
+// contact, such as a date, is taken too.
 func (s *scanner) number() bool {
 	if end := s.digitsEnd(s.at); end < len(s.text) && s.text[end] >= utf8.RuneSelf && s.numerals() {
 		return true
@@ -45,8 +45,8 @@ func (s *scanner) goesOn(at int) bool {
 	return at < len(s.text) && classes[s.text[at]]&inWord != 0
 }
 
-// glued takes a telephone number that has a word directly behind it: eleven digits that begin with 0
-// or 1. It reports whether there is one, and not just a word that begins with digits.
+// glued takes a telephone number that has a word directly behind it: eleven digits that begin
+// with 0 or 1. It reports whether there is one, and not just a word that begins with digits.
 func (s *scanner) glued(start int, g groups) bool {
 	const size = 11
 	if g.longest < size || s.digits[0] != '0' && s.digits[0] != '1' ||
@@ -69,7 +69,8 @@ func (s *scanner) counts(number []byte, start int, g groups, wanted wants) bool 
 	if isRound(number) || s.isAmount(number, start, g.end) {
 		return false
 	}
-	return wanted.kind != "" || len(number) >= fewestDigits && !isTyped(number) && !s.isSeries(start, g)
+	return wanted.kind != "" ||
+		len(number) >= fewestDigits && !isTyped(number) && !s.isSeries(start, g)
 }
 
 // groups are digits with one separator between two runs of them; the scanner's digits are theirs.
@@ -163,8 +164,8 @@ func (s *scanner) isDotted(at int) bool {
 	return at+1 < len(s.text) && s.text[at] == '.' && isDigit(s.text[at+1])
 }
 
-// dotted goes on with digits between dots. They are a number if there are three groups of three and
-// more digits, and the last has four, as in 400.820.8820.
+// dotted goes on with digits between dots. They are a number if there are three groups of three
+// and more digits, and the last has four, as in 400.820.8820.
 func (s *scanner) dotted(start int, g groups) groups {
 	g.none = g.end-start < 3
 	last := 0
@@ -193,7 +194,8 @@ func (s *scanner) thousands(g groups) int {
 // isDate reports whether groups of digits are a date, or a span of years.
 func (s *scanner) isDate(start, end int) bool {
 	years := 0
-	for g := range bytes.FieldsFuncSeq(s.text[start:end], func(r rune) bool { return r < '0' || r > '9' }) {
+	between := func(r rune) bool { return r < '0' || r > '9' }
+	for g := range bytes.FieldsFuncSeq(s.text[start:end], between) {
 		switch {
 		case len(g) == 4 && isYear(g):
 			years++
@@ -234,7 +236,8 @@ func (s *scanner) isSeries(start int, g groups) bool {
 	return g.count > 1 && g.longest <= 2
 }
 
-// isRound reports whether a number is rather a date, a time stamp in milliseconds or a round amount.
+// isRound reports whether a number is rather a date, a time stamp in milliseconds or a round
+// amount.
 func isRound(number []byte) bool {
 	n := len(number)
 	zeros := n - len(bytes.TrimRight(number, "0"))
@@ -248,8 +251,8 @@ func isUpTo(digits []byte, most string) bool {
 	return "01" <= two && two <= most
 }
 
-// isTyped reports whether a number was typed for fun: of at most two different digits, or each one
-// more or one less than the one before, where 0 follows 9.
+// isTyped reports whether a number was typed for fun: of at most two different digits, or each
+// one more or one less than the one before, where 0 follows 9.
 func isTyped(number []byte) bool {
 	different, up, down := 1, true, true
 	for i := 1; i < len(number); i++ {
@@ -295,8 +298,8 @@ func (s *scanner) numerals() bool {
 	return true
 }
 
-// callingCodes are country codes that are written or left out, with the digits that numbers within
-// the country begin with; empty for any.
+// callingCodes are country codes that are written or left out, with the digits that numbers
+// within the country begin with; empty for any.
 var callingCodes = []struct {
 	code, first   string
 	fewest, most  int  // digits of the number within the country

@@ -41,9 +41,9 @@ func (f *Finder) reduce(host, path string) (kind, value string) {
 	return kindURL, short(host + page)
 }
 
-// siteOf returns what a host belongs to: its registrable domain, itself if it is an address or has
-// its owner's name before the domain; and whether it is of a government or a university, the pages
-// of which are many.
+// siteOf returns what a host belongs to: its registrable domain, itself if it is an address or
+// has its owner's name before the domain; and whether it is of a government or a university, the
+// pages of which are many.
 func siteOf(host string) (site string, official bool) {
 	if _, err := netip.ParseAddr(host); err == nil {
 		return host, false
@@ -62,14 +62,15 @@ func siteOf(host string) (site string, official bool) {
 
 var officialGroups = set("gov edu mil ac go gob gouv gub govt")
 
-// homeHosts give each of their users a host name of its own, and are not on the public suffix list.
-var homeHosts = set("tumblr.com wordpress.com weebly.com livejournal.com lofter.com blogchina.com " +
-	"blogcn.com vicp.net 3322.org 51.net nease.net jimdo.com webs.com ucoz.ru bandcamp.com " +
-	"substack.com mystrikingly.com webflow.io 8u8.com taobao.com tmall.com 1688.com")
+// homeHosts give each of their users a host name of its own, and are not on the public suffix
+// list.
+var homeHosts = set("tumblr.com wordpress.com weebly.com livejournal.com lofter.com " +
+	"blogchina.com blogcn.com vicp.net 3322.org 51.net nease.net jimdo.com webs.com ucoz.ru " +
+	"bandcamp.com substack.com mystrikingly.com webflow.io 8u8.com")
 
 // nameHosts are platforms where a path of one part is somebody's name or number.
-var nameHosts = set("t.me telegram.me wa.me instagram.com twitter.com x.com tiktok.com facebook.com " +
-	"fb.com threads.net snapchat.com")
+var nameHosts = set("t.me telegram.me wa.me instagram.com twitter.com x.com tiktok.com " +
+	"facebook.com fb.com threads.net snapchat.com")
 
 // nameOf returns the name or the number that a page is the page of, empty if it is another page.
 func nameOf(page string) (kind, name string) {
@@ -133,8 +134,9 @@ func momentOf(path string) bool {
 }
 
 // tracking are parameters that say where a link was found, not what it leads to.
-var tracking = set("fbclid gclid msclkid mc_cid mc_eid spm from ref ref_src feature source src share " +
-	"si igsh igshid t s app scene lang hl ab_channel index isappinstalled vd_source share_source")
+var tracking = set("fbclid gclid msclkid mc_cid mc_eid spm from ref ref_src feature source src " +
+	"share si igsh igshid t s app scene lang hl ab_channel index " +
+	"isappinstalled vd_source share_source")
 
 // frontPages are the names that front pages have on many sites.
 var frontPages = set("/index.html /index.htm /index.php /index.asp /index.aspx /index.jsp " +

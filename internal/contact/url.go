@@ -8,8 +8,8 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// url takes a URL, a host name or an e-mail address, and reports whether one begins here; the first
-// word ends at wordEnd.
+// url takes a URL, a host name or an e-mail address, and reports whether one begins here; the
+// first word ends at wordEnd.
 func (s *scanner) url(wordEnd int) bool {
 	start := s.at
 	if wordEnd == len(s.text) || start < s.noHost {
@@ -94,7 +94,8 @@ func (s *scanner) hostName(from int) (end int) {
 		c, size := s.text[end], 1
 		if n := s.writtenDot(end); n > 0 && len(s.host) > 0 {
 			c, size = '.', n
-		} else if classes[c]&inHost == 0 || c == '.' && (len(s.host) == 0 || s.host[len(s.host)-1] == '.') {
+		} else if classes[c]&inHost == 0 || c == '.' && bytes.HasSuffix(s.host, []byte(".")) ||
+			c == '.' && len(s.host) == 0 {
 			break
 		}
 		s.host, end = append(s.host, c), end+size
@@ -108,7 +109,8 @@ var (
 	writtenAts  = []string{"@", "#", "[at]", "(at)", "{at}", "[@]", "(@)"}
 )
 
-// writtenDot returns the length of a dot that is written in another way, between letters or digits.
+// writtenDot returns the length of a dot that is written in another way, between letters or
+// digits.
 func (s *scanner) writtenDot(at int) int {
 	rest := s.text[at:]
 	if !s.mayGoOn(at) {
@@ -128,8 +130,8 @@ func (s *scanner) writtenDot(at int) int {
 	return dotOf(bracketDots, rest, bytes.TrimPrefix(rest, []byte(" ")))
 }
 
-// dotOf returns how far behind rest a letter or digit is before which one of the dots stands, which
-// begins at dot; 0 if there is none. Behind one in brackets may be a space.
+// dotOf returns how far behind rest a letter or digit is before which one of the dots stands,
+// which begins at dot; 0 if there is none. Behind one in brackets may be a space.
 func dotOf(dots []string, rest, dot []byte) int {
 	for _, d := range dots {
 		after, ok := bytes.CutPrefix(dot, []byte(d))
@@ -143,10 +145,11 @@ func dotOf(dots []string, rest, dot []byte) int {
 	return 0
 }
 
-// spacedDot returns the length of a dot with a space at one side or both: behind www or before com.
-// A dot in words is one behind five letters, which leaves out "the dot com boom".
+// spacedDot returns the length of a dot with a space at one side or both: behind www or before
+// com. A dot in words is one behind five letters, which leaves out "the dot com boom".
 func (s *scanner) spacedDot(rest []byte) int {
-	if bytes.HasPrefix(rest, []byte(" dot ")) && len(rest) > 5 && isAlnum(rest[5]) && len(s.host) >= 5 {
+	if len(s.host) >= 5 && bytes.HasPrefix(rest, []byte(" dot ")) && len(rest) > 5 &&
+		isAlnum(rest[5]) {
 		return 5
 	}
 	dot := bytes.TrimPrefix(rest, []byte(" "))
@@ -166,8 +169,8 @@ func (s *scanner) spacedDot(rest []byte) int {
 	return 0
 }
 
-// atSign returns the length of an at sign before a letter or digit, which may be written in another
-// way, or have a space behind it.
+// atSign returns the length of an at sign before a letter or digit, which may be written in
+// another way, or have a space behind it.
 func (s *scanner) atSign(at int) int {
 	if at == len(s.text) || !s.mayGoOn(at) {
 		return 0
@@ -187,8 +190,8 @@ func (s *scanner) atSign(at int) int {
 	return 0
 }
 
-// trimmedHost returns the host name that was read, and its end, without what stands around it in a
-// sentence.
+// trimmedHost returns the host name that was read, and its end, without what stands around it in
+// a sentence.
 func (s *scanner) trimmedHost(end int) ([]byte, int) {
 	trimmed := bytes.TrimRight(s.host, ".-_%+")
 	return trimmed, end - (len(s.host) - len(trimmed))
@@ -201,9 +204,10 @@ func (s *scanner) isPath(at int) bool {
 }
 
 // plainTops are top level domains that are no words: "great.it was" has no host name.
-var plainTops = set("com net org cn info biz xyz vip club cc tv ru uk de fr jp kr tw hk io co mobi " +
-	"shop site online store tech app dev link live pro icu asia wiki cloud top edu gov br au ca eu nl " +
-	"pl ua sg ph th vn cz su ly gl tk ml gq cf pn ws fm gg ai mx nz ir ro hu gr fi dk bz sx lol bet")
+var plainTops = set("com net org cn info biz xyz vip club cc tv ru uk de fr jp kr tw hk io co " +
+	"mobi shop site online store tech app dev link live pro icu asia wiki cloud top edu gov " +
+	"br au ca eu nl pl ua sg ph th vn cz su ly gl tk ml gq cf pn ws fm gg ai mx nz ir ro hu " +
+	"gr fi dk bz sx lol bet")
 
 // groupTops are what countries have before their own top level domain.
 var groupTops = set("co com net org gov edu ac or go web my sch nom")
@@ -213,8 +217,8 @@ var groupTops = set("co com net org gov edu ac or go web my sch nom")
 var numberTops = set("com net org cn cc vip top tv xyz club info biz")
 
 // isHost reports whether what has no scheme is a host name and no end of a sentence: by its top
-// level domain, which must be on the public suffix list, and no word unless a path or www goes with
-// it.
+// level domain, which must be on the public suffix list, and no word unless a path or www goes
+// with it.
 func (s *scanner) isHost(host []byte, path bool) bool {
 	dot := bytes.LastIndexByte(host, '.')
 	if dot <= 0 || len(host) > longestHost || bytes.ContainsAny(host, "_%+") {
@@ -239,7 +243,8 @@ func (s *scanner) isHost(host []byte, path bool) bool {
 	return len(label) > 0 && (!onlyDigits(label) || len(label) > 1 && numberTops[string(top)])
 }
 
-// suffixLen returns the length of the public suffix of a host name, and whether it is on the list.
+// suffixLen returns the length of the public suffix of a host name, and whether it is on the
+// list.
 func (s *scanner) suffixLen(host []byte) (n int, listed bool) {
 	if bytes.IndexByte(host, '.') < 0 {
 		return 0, false
@@ -291,8 +296,8 @@ func (s *scanner) addURL(host, page []byte, start, end int) {
 // relativeVideo takes a link to a video that has lost its host.
 func (s *scanner) relativeVideo(start, from int) {
 	end := s.pathEnd(from)
-	s.addURL([]byte("youtube.com"), append([]byte("/watch"), s.text[from:min(end, from+longestPage)]...),
-		start, end)
+	query := s.text[from:min(end, from+longestPage)]
+	s.addURL([]byte("youtube.com"), append([]byte("/watch"), query...), start, end)
 }
 
 // mail takes an e-mail address, the local part of which was read and ends at localEnd; its host

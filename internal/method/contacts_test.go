@@ -13,8 +13,9 @@ import (
 	"github.com/clusterd/clusterd/internal/testutil/check"
 )
 
-// With contacts.join, and only then, every method finds the contacts of an article, also those that
-// are varied, in links, or masked, and says so by its identity. What it compares stays the same.
+// With contacts.join, and only then, every method finds the contacts of an article, also those
+// that are varied, in links, or masked, and says so by its identity. What it compares stays the
+// same.
 func TestContacts(t *testing.T) {
 	check.OneGoroutine(t)
 	const content = `<p>Big bonus today for all new players, register at once and ask ` +
@@ -51,7 +52,8 @@ func TestContacts(t *testing.T) {
 
 // checkContacts holds a method to what fingerprints may have.
 func checkContacts(t *testing.T, name string, plain, joining method.Method,
-	f singlepass.Fingerprint) {
+	f singlepass.Fingerprint,
+) {
 	t.Helper()
 	if err := joining.Check(f); err != nil {
 		t.Errorf("%s refuses its own fingerprint: %v", name, err)
@@ -64,11 +66,12 @@ func checkContacts(t *testing.T, name string, plain, joining method.Method,
 	}
 }
 
-// With masks, articles are the same that differ in nothing else, and their contacts are still found.
+// With masks, articles are the same that differ in nothing else, and their contacts are still
+// found.
 func TestMasks(t *testing.T) {
 	check.OneGoroutine(t)
-	const a, b = "big bonus today for all new players, register at once and ask alexis17 on 31 chances",
-		"big bonus today for all new players, register at once and ask lucky88 on 2,450 chances"
+	const a = "big bonus today for all new players, register at once and ask alexis17 on 31 chances"
+	const b = "big bonus today for all new players, register at once and ask lucky88 on 2,450 chances"
 	for _, name := range method.Names() {
 		for _, masked := range []bool{false, true} {
 			settings := []string{"text.fold=true", "contacts.join=true"}

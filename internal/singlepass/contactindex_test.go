@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The index answers as a plain map of all centres does, whichever of them expire and come back: the
-// oldest live one that has a contact.
+// The index answers as a plain map of all centres does, whichever of them expire and come back:
+// the oldest live one that has a contact.
 func TestContactIndex(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	x, plain, horizon := newContactIndex(), make(map[uint64]Centre), uint64(0)
