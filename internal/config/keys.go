@@ -287,8 +287,8 @@ func contactKeys(c *method.ContactSettings) []table.Key {
 	return []table.Key{
 		{
 			Path: "contacts.join", Value: value.Scalar(&c.Join, value.Boolean(), false),
-			Doc: "Whether an article that is like no centre joins the oldest one with a contact of its own: " +
-				"a site, page, address, number, name or code.",
+			Doc: "Whether an article that is like no centre joins the oldest one with a contact of its " +
+				"own: a site, page, address, number, name or code; not for news.",
 		},
 		{
 			Path: "contacts.ignore", Value: value.List(&c.Ignore, 0, value.RequiredFile()),

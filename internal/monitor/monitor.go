@@ -264,7 +264,7 @@ type Commit struct {
 	New         int            // articles that founded a cluster
 	Joined      int            // articles that joined one
 	ByContact   int            // of these, those that joined by a contact
-	Contained   int            // of these, those whose text is in the founder's, or the founder's in it
+	Contained   int            // of these, those that joined by containment
 	Unclustered int            // articles without words to compare
 	Rejected    map[string]int // dead letters by class
 	Expired     int            // clusters

@@ -21,8 +21,8 @@ func comments(join bool) config.Config {
 	return c
 }
 
-// Inputs by which somebody might want to slow clusterd down, or fill its memory, by contacts. No two
-// texts are alike, and the text of each follows from its number.
+// Inputs by which somebody might want to slow clusterd down, or fill its memory, by contacts. No
+// two texts are alike.
 var contactInputs = []struct {
 	name string
 	join bool
@@ -30,7 +30,9 @@ var contactInputs = []struct {
 }{
 	{"contacts off", false, func(r *rand.Rand, i int) string { return pitch(r) + " alexis17" }},
 	{"none", true, func(r *rand.Rand, i int) string { return pitch(r) }},
-	{"one each", true, func(r *rand.Rand, i int) string { return fmt.Sprintf("%s alexis%d", pitch(r), 100+i) }},
+	{"one each", true, func(r *rand.Rand, i int) string {
+		return fmt.Sprintf("%s alexis%d", pitch(r), 100+i)
+	}},
 	{"the same in all", true, func(r *rand.Rand, i int) string { return pitch(r) + " alexis17" }},
 	{"a thousand in each", true, func(r *rand.Rand, i int) string {
 		var b strings.Builder
@@ -105,8 +107,7 @@ func TestContactsAreBounded(t *testing.T) {
 	}
 }
 
-// What contacts cost, and what hostile ones cost: 100,000 texts, the memory that their clusters take
-// at the end, with their disk, and how many joined.
+// What contacts cost, and what hostile ones cost: 100,000 texts, and how many of them joined.
 func BenchmarkContacts(b *testing.B) {
 	const articles = 100_000
 	for _, input := range contactInputs {

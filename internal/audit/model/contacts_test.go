@@ -44,8 +44,8 @@ func (p *plainRule) assign(contacts []uint64, at int64) Placement {
 	return best
 }
 
-// Whether the model looks for the nearest or follows the results, it finds by itself whom an article
-// joins by a contact, and whom it does not.
+// Whether the model looks for the nearest or follows the results, it finds by itself whom an
+// article joins by a contact, and whom it does not.
 func TestContactsAreTheLinearScan(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {
