@@ -113,7 +113,8 @@ func TestContacts(t *testing.T) {
 			"Telegram: @lucky.star":             "name:lucky.star",
 			"IG @lucky.star17":                  "name:lucky.star17",
 			"ask alexis17 or 88bet77 or sk38xh": "name:88bet77 name:alexis17 name:sk38xh",
-			"line id: lucky8":                   "name:lucky8",
+			"line id: lucky8, dm @lucky8":       "name:lucky8",
+			"WINSLOT4D gacor":                   "name:winslot4d",
 			"公众号lucky8":                         "name:lucky8",
 		}},
 		{"codes", map[string]string{
@@ -173,6 +174,7 @@ func TestNoContacts(t *testing.T) {
 	for what, contents := range map[string][]string{
 		"dates and times": {
 			"2024-01-05 12:30:45", "2024.01.05", "05-01-2024 1999-2003", "20240105", "20240105123045",
+			"编号20260105001", "拨打12306或12356",
 			"12:30-13:45",
 			"二〇二六年一月五日", "1704545382909", "1998 - 2002", "July 12th 1999", "on 2024-01-05 to 2024-02-06",
 		},
@@ -198,8 +200,9 @@ func TestNoContacts(t *testing.T) {
 			"100m in 10.04secs", "5000mAh",
 		},
 		"names of things": {
+			"一架飞机ag600m",
 			"covid19 and iphone15", "mwc2018 euro2024", "cop29 h1n1 hpv83", "nice666 haha2333",
-			"gb18030 iso9001", "mp3 b2b 5g",
+			"gb18030 iso9001", "mp3 b2b 5g 3d",
 		},
 		"keys and hashes": {
 			"8hlo6gjoaohtttd5sklyc", "f3b53b70", "d41d8cd98f00b204e9800998ecf8427e",

@@ -27,7 +27,7 @@ var asciiKeywords = kindsOf(map[string]string{
 // name has a digit, a number is not round.
 var weakKeywords = kindsOf(map[string]string{
 	kindNumber: "text texts txt texting txting send sms reply rply msg call dial ring ans answer",
-	kindName:   "v tele line ig insta instagram twitter snap",
+	kindName:   "v tele line ig ins insta instagram twitter snap dm contact kontak hubungi",
 	kindCode:   "code kode",
 })
 

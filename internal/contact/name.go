@@ -107,6 +107,9 @@ func (s *scanner) hyphened(start, end int) int {
 // euro2024, no praise as in nice666, and nothing that changes so often between letters and digits
 // that it is a key or a hash.
 func isMadeUp(word []byte, letters, digits int) bool {
+	if digits == 1 && letters >= 4 && len(word) <= 20 {
+		return bytes.HasSuffix(word, []byte("4d")) // lotteries of four digits are called so
+	}
 	if digits < 2 || letters == 0 || letters+digits < 6 || len(word) > 20 {
 		return false
 	}

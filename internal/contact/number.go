@@ -242,7 +242,7 @@ func isRound(number []byte) bool {
 	n := len(number)
 	zeros := n - len(bytes.TrimRight(number, "0"))
 	return 2*zeros > n || n == 13 && number[0] == '1' ||
-		n >= 8 && n%2 == 0 && isYear(number) && isUpTo(number[4:], "12") && isUpTo(number[6:], "31")
+		n >= 8 && isYear(number) && isUpTo(number[4:], "12") && isUpTo(number[6:], "31")
 }
 
 // isUpTo reports whether the first two digits are from 01 to a number of two digits.
