@@ -113,6 +113,7 @@ func TestContacts(t *testing.T) {
 			"Telegram: @lucky.star":             "name:lucky.star",
 			"IG @lucky.star17":                  "name:lucky.star17",
 			"ask alexis17 or 88bet77 or sk38xh": "name:88bet77 name:alexis17 name:sk38xh",
+			"main di bet77":                     "name:bet77",
 			"line id: lucky8, dm @lucky8":       "name:lucky8",
 			"WINSLOT4D gacor":                   "name:winslot4d",
 			"公众号lucky8":                         "name:lucky8",

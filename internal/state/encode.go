@@ -121,7 +121,7 @@ func encodeCluster(c cluster.Cluster, entry int64) []byte {
 	b = append(b, c.Sketch...)
 	b = binary.AppendUvarint(b, uint64(c.Founder.Partition))
 	b = binary.AppendUvarint(b, uint64(c.Founder.Offset))
-	if c.Contacts != "" {
+	if c.Contacts != "" || c.ByContact != 0 {
 		b = append(b, 0)
 		b = binary.AppendUvarint(b, uint64(c.ByContact))
 		b = binary.AppendUvarint(b, uint64(len(c.Contacts)))
