@@ -38,7 +38,8 @@ type Contact struct {
 
 // A Finder finds contacts. It is safe for concurrent use.
 type Finder struct {
-	ignored ignored
+	ignored  ignored
+	identity string
 }
 
 // New returns a Finder that ignores, beside what is built in, the contacts that files list: one a
@@ -50,12 +51,12 @@ func New(ignore []string) (*Finder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Finder{i}, nil
+	return &Finder{i, "contacts=" + version + "/" + i.checksum()}, nil
 }
 
 // Identity names everything that changes contacts: the version of the finder, and a checksum of
 // what it ignores, as in contacts=1/0123abcd. It is the same on every machine.
-func (f *Finder) Identity() string { return "contacts=" + version + "/" + f.ignored.checksum() }
+func (f *Finder) Identity() string { return f.identity }
 
 // version is part of [Finder.Identity]. Raise it with every change of what is found;
 // testdata/contacts.golden shows when that is so.

@@ -12,9 +12,10 @@ import (
 // A contactMethod adds to fingerprints the contacts of articles.
 type contactMethod struct {
 	Method
-	finder  *contact.Finder
-	cleaner *text.Cleaner
-	limit   int
+	identity string
+	finder   *contact.Finder
+	cleaner  *text.Cleaner
+	limit    int
 }
 
 func withContacts(m Method, s Settings) (Method, error) {
@@ -26,13 +27,15 @@ func withContacts(m Method, s Settings) (Method, error) {
 	if err != nil {
 		return nil, err
 	}
-	return contactMethod{m, finder, cleaner, s.Contacts.Limit}, nil
+	return contactMethod{
+		m, m.Identity() + "," + finder.Identity(), finder, cleaner, s.Contacts.Limit,
+	}, nil
 }
 
 func (m contactMethod) unwrap() Method { return m.Method }
 
 // Identity also names how contacts are found.
-func (m contactMethod) Identity() string { return m.Method.Identity() + "," + m.finder.Identity() }
+func (m contactMethod) Identity() string { return m.identity }
 
 // ThresholdSettings also names how many articles may join by contacts.
 func (m contactMethod) ThresholdSettings() string {
