@@ -16,7 +16,8 @@ import (
 // comments are the settings that comments have.
 func comments(join bool) config.Config {
 	c := config.Default()
-	c.Fingerprint.Method, c.Fingerprint.Shingle.Size, c.Cluster.Similarity = "minhash", 3, .5
+	c.Fingerprint.Method, c.Fingerprint.Shingle.Size = "minhash", 3
+	c.Cluster.Similarity, c.Cluster.Recall = .5, .99
 	c.Text.Fold, c.Contacts.Join = join, join
 	return c
 }
@@ -38,7 +39,7 @@ var contactInputs = []struct {
 		var b strings.Builder
 		b.WriteString(pitch(r))
 		for range 1000 {
-			fmt.Fprintf(&b, " alexis%d", 10+r.IntN(1_000_000))
+			fmt.Fprintf(&b, " %s%d", word(r), 10+r.IntN(90))
 		}
 		return b.String()
 	}},
@@ -59,13 +60,17 @@ var contactInputs = []struct {
 func pitch(r *rand.Rand) string {
 	words := make([]string, 12)
 	for i := range words {
-		word := make([]byte, 4+r.IntN(5))
-		for j := range word {
-			word[j] = byte('a' + r.IntN(26))
-		}
-		words[i] = string(word)
+		words[i] = word(r)
 	}
 	return strings.Join(words, " ")
+}
+
+func word(r *rand.Rand) string {
+	letters := make([]byte, 4+r.IntN(5))
+	for i := range letters {
+		letters[i] = byte('a' + r.IntN(26))
+	}
+	return string(letters)
 }
 
 func pitches(text func(r *rand.Rand, i int) string, n int) string {
