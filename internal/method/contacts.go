@@ -9,27 +9,48 @@ import (
 	"github.com/clusterd/clusterd/internal/text"
 )
 
-// A contactMethod adds to fingerprints the contacts of articles.
-type contactMethod struct {
-	Method
-	identity string
-	finder   *contact.Finder
-	cleaner  *text.Cleaner
-	limit    int
+// A ContactFinder finds the contacts of articles. It looks for them in the text with its look-alikes
+// folded and the targets of its links, whatever a method compares. It is safe for concurrent use.
+type ContactFinder struct {
+	finder  *contact.Finder
+	cleaner *text.Cleaner
 }
 
-func withContacts(m Method, s Settings) (Method, error) {
+// NewContactFinder returns a ContactFinder that ignores what the settings say. The error names a
+// file and the line.
+func NewContactFinder(s Settings) (*ContactFinder, error) {
 	finder, err := contact.New(s.Contacts.Ignore)
 	if err != nil {
 		return nil, fmt.Errorf("loading the contacts to ignore: %w", err)
 	}
 	cleaner, err := text.NewCleaner(text.CleanOptions{HTML: s.Text.HTML, Fold: true, Links: true})
+	return &ContactFinder{finder, cleaner}, err
+}
+
+// Find returns the contacts of an article. The cleaned text goes into buffer, which is returned to
+// be used again.
+func (f *ContactFinder) Find(
+	buffer []byte, title, content string,
+) (contacts singlepass.Contacts, clean []byte) {
+	clean = f.cleaner.AppendClean(buffer[:0], title, content)
+	return singlepass.NewContacts(f.finder.Values(clean)), clean
+}
+
+// A contactMethod adds to fingerprints the contacts of articles.
+type contactMethod struct {
+	Method
+	*ContactFinder
+	identity string
+	limit    int
+}
+
+func withContacts(m Method, s Settings) (Method, error) {
+	finder, err := NewContactFinder(s)
 	if err != nil {
 		return nil, err
 	}
-	return contactMethod{
-		m, m.Identity() + "," + finder.Identity(), finder, cleaner, s.Contacts.Limit,
-	}, nil
+	identity := m.Identity() + "," + finder.finder.Identity()
+	return contactMethod{m, finder, identity, s.Contacts.Limit}, nil
 }
 
 func (m contactMethod) unwrap() Method { return m.Method }
@@ -54,16 +75,14 @@ func (m contactMethod) Check(f singlepass.Fingerprint) error {
 	return m.Method.Check(f)
 }
 
-// NewFingerprinter returns a function that also finds contacts. It looks for them in the text with
-// its look-alikes folded and the targets of its links, whatever the method compares.
+// NewFingerprinter returns a function that also finds contacts.
 func (m contactMethod) NewFingerprinter() func(title, content string) (singlepass.Fingerprint,
 	bool) {
 	fingerprint := m.Method.NewFingerprinter()
 	var clean []byte
 	return func(title, content string) (singlepass.Fingerprint, bool) {
 		f, ok := fingerprint(title, content)
-		clean = m.cleaner.AppendClean(shingling.Reuse(clean), title, content)
-		f.Contacts = singlepass.NewContacts(m.finder.Values(clean))
+		f.Contacts, clean = m.Find(shingling.Reuse(clean), title, content)
 		return f, ok
 	}
 }

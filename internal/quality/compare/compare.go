@@ -4,6 +4,7 @@ package compare
 
 import (
 	"math"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/clusterd/clusterd/internal/article"
@@ -23,6 +24,7 @@ type Report struct {
 	A        About          `json:"a"`
 	B        About          `json:"b"`
 	Methods  []Verdict      `json:"methods"`
+	Shared   []string       `json:"shared_contacts,omitempty"` // by which one joins the other
 	Passages []diff.Passage `json:"passages"`
 }
 
@@ -30,6 +32,8 @@ type Report struct {
 type About struct {
 	File       string `json:"file"`
 	Characters int    `json:"characters"` // of title and content, as they came
+	// Contacts are those that contacts.join would take.
+	Contacts []string `json:"contacts,omitempty"`
 }
 
 // A Verdict is what a method says.
@@ -53,6 +57,9 @@ func Articles(c config.Config, a, b Text) (Report, error) {
 		}
 		r.Methods = append(r.Methods, judge(name, m, a, b))
 	}
+	if err := r.findContacts(c.MethodSettings(), a, b); err != nil {
+		return Report{}, err
+	}
 	clean, err := c.Text.CleanOptions()
 	if err != nil {
 		return Report{}, err
@@ -67,7 +74,29 @@ func Articles(c config.Config, a, b Text) (Report, error) {
 }
 
 func about(t Text) About {
-	return About{t.File, utf8.RuneCountInString(t.Title) + utf8.RuneCountInString(t.Content)}
+	return About{
+		File:       t.File,
+		Characters: utf8.RuneCountInString(t.Title) + utf8.RuneCountInString(t.Content),
+	}
+}
+
+// findContacts finds the contacts of both articles, and those that they share.
+func (r *Report) findContacts(s method.Settings, a, b Text) error {
+	finder, err := method.NewContactFinder(s)
+	if err != nil {
+		return err
+	}
+	of := func(t Text) []string {
+		contacts, _ := finder.Find(nil, t.Title, t.Content)
+		return slices.Collect(contacts.All())
+	}
+	r.A.Contacts, r.B.Contacts = of(a), of(b)
+	for _, contact := range r.A.Contacts {
+		if slices.Contains(r.B.Contacts, contact) {
+			r.Shared = append(r.Shared, contact)
+		}
+	}
+	return nil
 }
 
 func judge(name string, m method.Method, a, b Text) Verdict {

@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"unicode/utf8"
@@ -33,6 +34,9 @@ func (r Report) WriteText(out io.Writer, colour bool) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
+	fmt.Fprintf(out, "\nThe distance of %s is in bits, of the others it is 1 less the similarity.\n",
+		strings.Join(method.MeasuredIn(method.Bits), " and "))
+	r.writeContacts(out)
 	var shared, onlyA, onlyB int
 	for _, p := range r.Passages {
 		n := utf8.RuneCountInString(p.Text)
@@ -45,12 +49,29 @@ func (r Report) WriteText(out io.Writer, colour bool) error {
 			onlyB += n
 		}
 	}
-	fmt.Fprintf(out,
-		"\nThe distance of %s is in bits, of the others it is 1 less the similarity.\n\n"+
-			"- %s: %d characters alone\n+ %s: %d alone\n  both: %d\n\n",
-		strings.Join(method.MeasuredIn(method.Bits), " and "), printable.Text(r.A.File), onlyA,
-		printable.Text(r.B.File), onlyB, shared)
+	fmt.Fprintf(out, "\n- %s: %d characters alone\n+ %s: %d alone\n  both: %d\n\n",
+		printable.Text(r.A.File), onlyA, printable.Text(r.B.File), onlyB, shared)
 	return r.writePassages(out, colour)
+}
+
+// writeContacts writes the contacts of both articles, if there are any.
+func (r Report) writeContacts(out io.Writer) {
+	alone := func(contacts []string) []string {
+		return slices.DeleteFunc(slices.Clone(contacts), func(contact string) bool {
+			return slices.Contains(r.Shared, contact)
+		})
+	}
+	if len(r.A.Contacts)+len(r.B.Contacts) > 0 {
+		fmt.Fprintln(out, "\nContacts, by which one joins the other with contacts.join:")
+	}
+	for _, row := range []struct {
+		head     string
+		contacts []string
+	}{{"-", alone(r.A.Contacts)}, {"+", alone(r.B.Contacts)}, {"  both:", r.Shared}} {
+		if len(row.contacts) > 0 {
+			fmt.Fprintln(out, row.head, printable.Text(strings.Join(row.contacts, " ")))
+		}
+	}
 }
 
 // writePassages writes a passage a line or, where it has line breaks, more. White space is not

@@ -16,7 +16,9 @@ import (
 func TestWriteComparison(t *testing.T) {
 	near, far := 2.0, .123456789
 	r := Report{
-		A: About{"a.txt", 10}, B: About{"b\x1b[2J.txt", 20},
+		A:      About{"a.txt", 10, []string{"name:alexis17", "site:shop.example"}},
+		B:      About{"b\x1b[2J.txt", 20, []string{"name:alexis17", "number:5550100"}},
+		Shared: []string{"name:alexis17"},
 		Methods: []Verdict{
 			{Method: "simhash", Distance: &near, Threshold: 3, Same: true},
 			{Method: "minhash", Distance: &far, Threshold: .0123456},
