@@ -24,9 +24,9 @@ func TestReportInABrowser(t *testing.T) {
 	t.Parallel()
 	page := evalReport(t)
 	dom, complaints := browse(t, page, "--dump-dom")
-	// Two of all runs, two of spam, two of each run that has more than one threshold, and one of the
-	// other.
-	if plots := strings.Count(dom, "<svg "); plots != 7 {
+	// Two of all runs, three of spam, two of each run that has more than one threshold, and one of
+	// the other.
+	if plots := strings.Count(dom, "<svg "); plots != 8 {
 		t.Errorf("%d plots", plots)
 	}
 	if !strings.Contains(dom, `id="words"`) {

@@ -103,9 +103,9 @@ func (s *scanner) hyphened(start, end int) int {
 
 // isMadeUp reports whether a word is a name made of letters and digits, such as alexis17, sk38xh
 // or 88bet77: at least three letters and two digits, and six of both, or five if the two digits are
-// the same, as in bet77; or two letters and six digits. It is no measure as in 512kbps, no ordinal as in july12th, no letters and a year as in
-// euro2024, no praise as in nice666, and nothing that changes so often between letters and digits
-// that it is a key or a hash.
+// the same, as in bet77; or two letters and six digits. It is no measure as in 512kbps, no ordinal
+// as in july12th, no letters and a year as in euro2024, no praise as in nice666, and nothing that
+// changes so often between letters and digits that it is a key or a hash.
 func isMadeUp(word []byte, letters, digits int) bool {
 	if digits == 1 && letters >= 4 && len(word) <= 20 {
 		return bytes.HasSuffix(word, []byte("4d")) // lotteries of four digits are called so

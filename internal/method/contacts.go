@@ -9,8 +9,9 @@ import (
 	"github.com/clusterd/clusterd/internal/text"
 )
 
-// A ContactFinder finds the contacts of articles. It looks for them in the text with its look-alikes
-// folded and the targets of its links, whatever a method compares. It is safe for concurrent use.
+// A ContactFinder finds the contacts of articles. It looks for them in the text with its
+// look-alikes folded and the targets of its links, whatever a method compares. It is safe for
+// concurrent use.
 type ContactFinder struct {
 	finder  *contact.Finder
 	cleaner *text.Cleaner

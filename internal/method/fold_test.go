@@ -35,3 +35,25 @@ func TestFold(t *testing.T) {
 		}
 	}
 }
+
+// Where look-alikes are folded, shingles of characters leave out what spam puts between letters,
+// and what short texts end with. Without folding they tell these apart.
+func TestFoldedPunctuation(t *testing.T) {
+	check.OneGoroutine(t)
+	for _, name := range method.Using("fingerprint.shingle") {
+		for _, secret := range []string{"", "sixteen bytes or more"} {
+			for _, fold := range []string{"false", "true"} {
+				m := ofSecret(t, name, secret, "text.fold="+fold)
+				printer := m.NewFingerprinter()
+				a, _ := printer("", "支持你，加微信看图")
+				b, ok := printer("", "支持你！加_微.信-看图~")
+				if same := m.Distance(a, b) == 0; !ok || same != (fold == "true") {
+					t.Errorf("%s with text.fold %s: the texts are the same: %t, %t", name, fold, same, ok)
+				}
+				if _, ok := printer("", "！？…—"); ok {
+					t.Errorf("%s with text.fold %s: punctuation alone is compared", name, fold)
+				}
+			}
+		}
+	}
+}

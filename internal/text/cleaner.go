@@ -113,6 +113,9 @@ func (c *Cleaner) AppendClean(dst []byte, title, content string) []byte {
 	return dst
 }
 
+// Folds reports whether look-alikes are folded.
+func (c *Cleaner) Folds() bool { return c.fold }
+
 // appendBoth appends a title and a content without markup, cleaned.
 func (c *Cleaner) appendBoth(dst []byte, title, content string, mask Mask) []byte {
 	dst = slices.Grow(dst, len(title)+1+len(content))

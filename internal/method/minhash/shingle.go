@@ -31,6 +31,7 @@ const (
 // uses it mixes it first. With a key it is the keyed hash of the letters instead: rolling hashes by
 // a public base collide for whoever wants them to.
 type shingler struct {
+	of       shingling.Shingles
 	size     int
 	past     uint64 // multiplier to the power of size
 	cleaner  *text.Cleaner
@@ -44,7 +45,7 @@ type shingler struct {
 
 func newShingler(o Options) *shingler {
 	of := o.Shingles
-	s := &shingler{size: of.Size, past: 1, cleaner: of.Cleaner, keyed: o.Key.For("shingle")}
+	s := &shingler{of: of, size: of.Size, past: 1, cleaner: of.Cleaner, keyed: o.Key.For("shingle")}
 	s.extras = of.NewExtras(o.Key)
 	for range of.Size {
 		s.past *= multiplier
@@ -97,7 +98,7 @@ func (s *shingler) plainShingles(title, content string) (shingles []uint64, ok b
 
 // hashCharacters makes shingles of the characters that are no white space, by the key.
 func (s *shingler) hashCharacters() (shingles []uint64, ok bool) {
-	solid, ok := shingling.WithoutSpace(s.text)
+	solid, ok := s.of.Solid(s.text)
 	if !ok {
 		return nil, false
 	}
@@ -136,16 +137,16 @@ func (s *shingler) reset() {
 	s.text, s.letters, s.shingles = s.text[:0], s.letters[:0], s.shingles[:0]
 }
 
-// characters makes letters of the characters that are no white space, and reports whether one of
+// characters makes letters of the characters that shingles are made of, and reports whether one of
 // them is a letter or a number.
 func (s *shingler) characters() (ok bool) {
 	if n := len(s.text); cap(s.letters) < n {
 		s.letters = make([]uint64, 0, n+n/4)
 	}
-	letters, n := s.letters[:len(s.text)], 0
+	letters, n, lettersOnly := s.letters[:len(s.text)], 0, s.of.LettersOnly()
 	// Without a copy: nothing keeps the string.
 	for _, r := range unsafe.String(unsafe.SliceData(s.text), len(s.text)) {
-		if isSpace(r) {
+		if isSpace(r) || lettersOnly && !shingling.IsLetter(r) {
 			continue
 		}
 		letters[n] = uint64(r)

@@ -10,7 +10,6 @@ import (
 	"github.com/clusterd/clusterd/internal/method/keyedhash"
 	"github.com/clusterd/clusterd/internal/method/shingling"
 	"github.com/clusterd/clusterd/internal/singlepass"
-	"github.com/clusterd/clusterd/internal/text"
 )
 
 // DefaultSimilarity is that of the comparison published with Single-Pass clustering by
@@ -67,7 +66,7 @@ func (m *Method) Identity() string {
 func (m *Method) NewFingerprinter() func(title, content string) (f singlepass.Fingerprint,
 	ok bool) {
 	set := set{extras: m.shingles.NewExtras(m.key)}
-	add := characters(m.shingles.Cleaner, m.shingles.Size, m.hash)
+	add := characters(m.shingles, m.hash)
 	if m.shingles.Words != nil {
 		add = words(m.shingles.Words, m.shingles.Size, m.hash)
 	}
@@ -98,15 +97,16 @@ type adder func(to *set, title, content string) (ok bool)
 
 // characters adds the shingles of so many characters each of an article's text, cleaned and
 // without its white space. A shorter text is one shingle.
-func characters(cleaner *text.Cleaner, size int, hash *keyedhash.Hash) adder {
+func characters(of shingling.Shingles, hash *keyedhash.Hash) adder {
 	var (
 		clean  []byte
+		size   = of.Size
 		starts = make([]int, size) // of the last characters; the oldest at i%size
 	)
 	return func(to *set, title, content string) bool {
-		clean = cleaner.AppendClean(shingling.Reuse(clean), title, content)
+		clean = of.Cleaner.AppendClean(shingling.Reuse(clean), title, content)
 		to.extras.Begin(clean, title, content)
-		solid, ok := shingling.WithoutSpace(clean)
+		solid, ok := of.Solid(clean)
 		n := 0
 		for i, b := range solid {
 			if !utf8.RuneStart(b) {

@@ -37,6 +37,29 @@ func WithoutSpace(s []byte) (rest []byte, ok bool) {
 	return rest, ok
 }
 
+// WithoutPunctuation does what WithoutSpace does, and also removes all that is neither a letter nor
+// a number nor a mark of one.
+func WithoutPunctuation(s []byte) (rest []byte, ok bool) {
+	rest = s[:0]
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRune(s[i:])
+		if IsLetter(r) {
+			ok = ok || !unicode.IsMark(r)
+			rest = append(rest, s[i:i+size]...)
+		}
+		i += size
+	}
+	return rest, ok
+}
+
+// IsLetter reports whether a character is a letter, a number, or a mark of one.
+func IsLetter(r rune) bool {
+	if r < utf8.RuneSelf {
+		return 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z'
+	}
+	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)
+}
+
 // Shingles say what a shingle is: a run of characters, or of words; and what the set of an article
 // has beside them.
 type Shingles struct {
@@ -53,6 +76,20 @@ type Shingles struct {
 	TellNumbers bool
 	// MarkQuotes has [Extras.Quotes] say whether an article quotes another.
 	MarkQuotes bool
+}
+
+// LettersOnly reports whether shingles of characters leave out punctuation: where look-alikes are
+// folded, since dots and dashes are what spam puts between letters, and a short text without its
+// exclamation mark is the same.
+func (s Shingles) LettersOnly() bool { return s.Words == nil && s.Cleaner.Folds() }
+
+// Solid returns what of a cleaned text shingles of characters are made of, in place. ok reports
+// whether there is a letter or a number.
+func (s Shingles) Solid(clean []byte) (rest []byte, ok bool) {
+	if s.LettersOnly() {
+		return WithoutPunctuation(clean)
+	}
+	return WithoutSpace(clean)
 }
 
 // Check returns an error of a size that is not allowed.

@@ -13,10 +13,12 @@ func TestFindContacts(t *testing.T) {
 	text := func(content string) Text { return Text{Article: article.Article{Content: content}} }
 	var r Report
 	err := r.findContacts(config.Default().MethodSettings(),
-		text("Ask for A L E X I S 1 7 at www.winslots.com"), text("ＡＬＥＸＩＳ１７, or call 020 5550 1234"))
+		text("Ask for A L E X I S 1 7 at www.winslots.com"),
+		text("ＡＬＥＸＩＳ１７, or call 020 5550 1234"))
 	want := Report{
-		A: About{Contacts: []string{"name:alexis17", "site:winslots.com"}},
-		B: About{Contacts: []string{"name:alexis17", "number:2055501234"}}, Shared: []string{"name:alexis17"},
+		A:      About{Contacts: []string{"name:alexis17", "site:winslots.com"}},
+		B:      About{Contacts: []string{"name:alexis17", "number:2055501234"}},
+		Shared: []string{"name:alexis17"},
 	}
 	if err != nil || !reflect.DeepEqual(r, want) {
 		t.Errorf("%+v, %v; want %+v", r, err, want)
