@@ -107,7 +107,7 @@ func TestDemoPlaysAFile(t *testing.T) {
 	out := d.out.String()
 	for _, want := range []string{
 		`(?m)^new         (bridge|copy) +yours +founds articles/\d/\d +港口大桥今天通车`,
-		`(?m)^joined      (bridge|copy) +yours +joins  articles/\d/\d at distance 0\.22, now 2 +港口大桥今天通车`,
+		`(?m)^joined      (bridge|copy) +yours +joins  articles/\d/\d at distance 0\.00, now 2 +港口大桥今天通车`,
 		`(?m)^dead letter articles/\d/\d bad_json: the value is not valid JSON$`,
 		// it steers no terminal
 		`(?m)^new         market +yours +founds articles/\d/\d +\\x1b\[31mMarket prices rise$`,
