@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -236,15 +238,27 @@ func (i *instance) peak() int64 {
 	return kib << 10
 }
 
-// freePort returns a port that nobody listens on now.
+// ports are those that freePort has returned.
+var ports sync.Map
+
+// freePort returns a port such that nobody listens on it or on the next one, which a broker's
+// controller takes. It is below those from which the system takes the ports of connections, or a
+// client might get it before the broker does.
 func freePort(t *testing.T) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 1000 {
+		port := 16_000 + 2*rand.IntN(8_000)
+		if _, taken := ports.LoadOrStore(port, true); !taken && isFree(port) && isFree(port+1) {
+			return port
+		}
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	t.Fatal("no port from 16000 to 31999 is free")
+	return 0
+}
+
+func isFree(port int) bool {
+	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+	return err == nil && l.Close() == nil
 }
 
 // complains reports whether a warning or an error names something.
