@@ -16,15 +16,17 @@ package contact
 import (
 	"iter"
 	"slices"
+
+	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
 const (
 	// MaxPerText is how many contacts a text has at most: the first ones. An honest text with more
 	// of them is a directory.
-	MaxPerText = 16
+	MaxPerText = singlepass.MaxContacts
 	// MaxBytes is how long a contact may be. Of a longer page a hash stands for the rest, and what
 	// else is longer is none.
-	MaxBytes = 96
+	MaxBytes = singlepass.MaxContactBytes
 )
 
 // A Contact is a contact of a text, and where it stands.

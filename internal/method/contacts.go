@@ -41,8 +41,7 @@ func (f *ContactFinder) Find(
 type contactMethod struct {
 	Method
 	*ContactFinder
-	identity string
-	limit    int
+	limit int
 }
 
 func withContacts(m Method, s Settings) (Method, error) {
@@ -50,14 +49,15 @@ func withContacts(m Method, s Settings) (Method, error) {
 	if err != nil {
 		return nil, err
 	}
-	identity := m.Identity() + "," + finder.finder.Identity()
-	return contactMethod{m, finder, identity, s.Contacts.Limit}, nil
+	return contactMethod{m, finder, s.Contacts.Limit}, nil
 }
 
 func (m contactMethod) unwrap() Method { return m.Method }
 
 // Identity also names how contacts are found.
-func (m contactMethod) Identity() string { return m.identity }
+func (m contactMethod) Identity() string {
+	return m.Method.Identity() + "," + m.finder.Identity()
+}
 
 // ThresholdSettings also names how many articles may join by contacts.
 func (m contactMethod) ThresholdSettings() string {

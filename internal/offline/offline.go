@@ -77,8 +77,9 @@ func run(ctx context.Context, c config.Config, fingerprinter *fingerprint.Finger
 	}
 	options := space.OptionsOf(c, fingerprinter.Threshold())
 	r := &runner{
-		config: c, fingerprinter: fingerprinter, space: space.New(index, store, options, time.Now),
-		out: bufio.NewWriter(out), rejected: rejected, observe: observe,
+		config: c, fingerprinter: fingerprinter, identity: fingerprinter.Identity(),
+		space: space.New(index, store, options, time.Now),
+		out:   bufio.NewWriter(out), rejected: rejected, observe: observe,
 	}
 	chunks := make(chan []item)
 	group, ctx := errgroup.WithContext(ctx)
@@ -105,6 +106,7 @@ func run(ctx context.Context, c config.Config, fingerprinter *fingerprint.Finger
 type runner struct {
 	config        config.Config
 	fingerprinter *fingerprint.Fingerprinter
+	identity      string // of the fingerprinter
 	space         *space.Space
 	out           *bufio.Writer
 	rejected      func(Rejected) error
@@ -187,7 +189,7 @@ func (r *runner) assign(chunk []item) error {
 			}
 			continue
 		}
-		line := append(assigned[0].AppendJSON(r.out.AvailableBuffer(), r.fingerprinter.Identity()), '\n')
+		line := append(assigned[0].AppendJSON(r.out.AvailableBuffer(), r.identity), '\n')
 		assigned = assigned[1:]
 		if _, err := r.out.Write(line); err != nil {
 			return fmt.Errorf("writing results: %w", err)

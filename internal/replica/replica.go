@@ -43,7 +43,7 @@ type Options struct {
 	Space article.Checkpoint
 	// Inputs are the input partitions of the space, nil for all.
 	Inputs []int
-	Rule   space.Options
+	Rule   space.Options // how articles are assigned
 
 	NewIndex func() (singlepass.Index, error)
 	Check    func(singlepass.Fingerprint) error // of the method

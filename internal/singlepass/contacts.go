@@ -14,10 +14,11 @@ import (
 // order, with a line break behind each.
 type Contacts string
 
-// The most that a text may have, and the longest, in bytes.
 const (
-	maxContacts     = 16
-	maxContactBytes = 96
+	// MaxContacts is how many contacts a text has at most.
+	MaxContacts = 16
+	// MaxContactBytes is how long a contact may be.
+	MaxContactBytes = 96
 )
 
 // NewContacts returns contacts that have neither white space nor control characters, and are each
@@ -51,14 +52,14 @@ func (c Contacts) Check() error {
 		return errors.New("the last contact has no line break behind it")
 	}
 	all := slices.Collect(c.All())
-	if len(all) > maxContacts {
-		return fmt.Errorf("there are %d contacts; at most %d are possible", len(all), maxContacts)
+	if len(all) > MaxContacts {
+		return fmt.Errorf("there are %d contacts; at most %d are possible", len(all), MaxContacts)
 	}
 	for i, contact := range all {
 		switch {
-		case contact == "" || len(contact) > maxContactBytes:
+		case contact == "" || len(contact) > MaxContactBytes:
 			return fmt.Errorf("a contact has %d bytes; 1 to %d are possible", len(contact),
-				maxContactBytes)
+				MaxContactBytes)
 		case strings.ContainsFunc(contact, func(r rune) bool { return r <= ' ' || r == 0x7f }):
 			return fmt.Errorf("contact %q has white space or control characters", contact)
 		case i > 0 && contact <= all[i-1]:

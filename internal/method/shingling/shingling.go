@@ -24,27 +24,16 @@ func Reuse(b []byte) []byte {
 
 // WithoutSpace removes the white space of a text, in place. ok reports whether a letter or a number
 // is left.
-func WithoutSpace(s []byte) (rest []byte, ok bool) {
-	rest = s[:0]
-	for i := 0; i < len(s); {
-		r, size := utf8.DecodeRune(s[i:])
-		if !unicode.IsSpace(r) {
-			ok = ok || unicode.IsLetter(r) || unicode.IsNumber(r)
-			rest = append(rest, s[i:i+size]...)
-		}
-		i += size
-	}
-	return rest, ok
-}
+func WithoutSpace(s []byte) (rest []byte, ok bool) { return solid(s, false) }
 
-// WithoutPunctuation does what WithoutSpace does, and also removes all that is neither a letter nor
-// a number nor a mark of one.
-func WithoutPunctuation(s []byte) (rest []byte, ok bool) {
+// solid does what WithoutSpace does. Where lettersOnly is set, it also removes all that is neither
+// a letter nor a number nor a mark of one.
+func solid(s []byte, lettersOnly bool) (rest []byte, ok bool) {
 	rest = s[:0]
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRune(s[i:])
-		if IsLetter(r) {
-			ok = ok || !unicode.IsMark(r)
+		if !unicode.IsSpace(r) && (!lettersOnly || IsLetter(r)) {
+			ok = ok || unicode.IsLetter(r) || unicode.IsNumber(r)
 			rest = append(rest, s[i:i+size]...)
 		}
 		i += size
@@ -86,10 +75,7 @@ func (s Shingles) LettersOnly() bool { return s.Words == nil && s.Cleaner.Folds(
 // Solid returns what of a cleaned text shingles of characters are made of, in place. ok reports
 // whether there is a letter or a number.
 func (s Shingles) Solid(clean []byte) (rest []byte, ok bool) {
-	if s.LettersOnly() {
-		return WithoutPunctuation(clean)
-	}
-	return WithoutSpace(clean)
+	return solid(clean, s.LettersOnly())
 }
 
 // Check returns an error of a size that is not allowed.
