@@ -26,6 +26,7 @@ func (r rules) check(c *Config) {
 	r.checkSimilarity(c)
 	r.checkLongSimilarity(&c.Cluster)
 	r.checkContacts(&c.Contacts)
+	r.checkLabels(c)
 	r.checkHTTP(&c.HTTP)
 }
 
@@ -89,10 +90,12 @@ func (r rules) checkTopics(c *Config) {
 		{"output.topic", c.Output.Topic},
 		{"output.clusters_topic", c.Output.ClustersTopic},
 		{"output.dead_letter_topic", c.Output.DeadLetterTopic},
+		{"labels.topic", c.Labels.Topic},
+		{"labels.corrections", c.Labels.Corrections},
 	}
 	for i, t := range topics {
 		for _, earlier := range topics[:i] {
-			if t.name != earlier.name || r.Failed(t.path, earlier.path) {
+			if t.name == "" || t.name != earlier.name || r.Failed(t.path, earlier.path) {
 				continue
 			}
 			blamed, other := t.path, earlier.path
@@ -139,6 +142,23 @@ func (r rules) checkContacts(c *method.ContactSettings) {
 	if !c.Join && len(c.Ignore) > 0 && !r.Failed(join, ignore) {
 		r.Report(r.Where(ignore), ignore, "", "is given while "+join+
 			" is false: set that to true, or remove this")
+	}
+}
+
+// checkLabels keeps corrections from being asked for where nothing could write them.
+func (r rules) checkLabels(c *Config) {
+	const topic, corrections, bytes = "labels.topic", "labels.corrections", "serve.bytes"
+	if c.Labels.Corrections == "" || r.Failed(topic, corrections, bytes) {
+		return
+	}
+	if c.Labels.Topic == "" {
+		r.Report(r.Where(corrections), corrections, "", "is given while "+topic+
+			" is empty: name the topic of labels, or remove this")
+	}
+	if c.Serve.Bytes == 0 {
+		r.Report(r.Where(corrections), corrections, "", "is given while "+bytes+
+			" is 0: the earlier articles of a cluster are found in the view of results; give it some "+
+			"bytes, such as 4GiB, or remove this")
 	}
 }
 

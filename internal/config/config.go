@@ -30,6 +30,7 @@ import (
 // Config is the whole configuration of clusterd. Its zero value is not usable;
 // begin with Default, Load or Parse.
 type Config struct {
+	Role        string // work, or serve: a standby that never joins the group
 	Kafka       Kafka
 	Input       Input
 	Output      Output
@@ -37,8 +38,11 @@ type Config struct {
 	Fingerprint method.FingerprintSettings
 	Cluster     Cluster
 	Contacts    method.ContactSettings
+	Signals     Signals
+	Labels      Labels
 	Batch       Batch
 	State       State
+	Serve       Serve
 	HTTP        HTTP
 	Memory      Memory
 	Log         Log
@@ -127,6 +131,10 @@ type Output struct {
 	DeadLetterTopic string
 	Key             string // cluster or source
 	Compression     string // none, gzip, snappy, lz4 or zstd
+	// Copy are dotted paths of fields of the input that results repeat.
+	Copy []string
+	// Headers are the names of the input's headers that results carry; "*" is all of them.
+	Headers []string
 }
 
 // Cluster says when two articles are taken as the same.
@@ -149,10 +157,45 @@ type State struct {
 	Dir string // absolute after Load or Parse; by Default relative to the working directory
 }
 
-// HTTP says where health and metrics are served, and to whom.
+// Signals say what clusters tell of their articles, beside how many there are.
+type Signals struct {
+	Enabled bool
+	Window  time.Duration // of event time, in which articles are recent; a minute or more
+}
+
+// Labels say where labels come from, and what they do. Without a Topic there are none.
+type Labels struct {
+	Topic       string
+	Corrections string   // the topic of corrections; empty is none
+	Allow       []string // the labels that win
+	// Keep is how long after its last article a labelled cluster lives, where cluster.window is less.
+	Keep time.Duration
+	// Flood is the largest share of articles that a label may hit; 1 is no limit.
+	Flood float64
+}
+
+// Serve says what an instance keeps to answer questions.
+type Serve struct {
+	Bytes int // of disk for the view of members; 0 is no view
+}
+
+// HTTP says where an instance answers, and to whom.
 type HTTP struct {
-	Listen string // host:port, where no host is every interface; empty is nowhere
-	Token  Secret // that a request must bear; empty is none, which only a loopback host allows
+	Listen         string // host:port, where no host is every interface; empty is nowhere
+	Token          Secret // that has all rights; empty is none
+	TokensFile     string // of named tokens; absolute, or empty
+	TLS            HTTPTLS
+	Hosts          []string // further names by which the instance is called
+	Origins        []string // other origins from which a browser may ask
+	TrustedProxies []string // addresses or CIDRs
+	UserHeader     string   // by which a trusted proxy says who asks
+	Rate           int      // requests a second of one client; 0 is no limit
+}
+
+// HTTPTLS are the files of the server's certificate. Both are absolute, or both empty.
+type HTTPTLS struct {
+	CertFile string
+	KeyFile  string
 }
 
 // Memory says how much memory the process is to live with.

@@ -15,7 +15,7 @@ import (
 
 func TestDefault(t *testing.T) {
 	want := Config{
-		Kafka: Kafka{Brokers: []string{"127.0.0.1:9092"}, SASL: SASL{Mechanism: "none"}},
+		Role: "work", Kafka: Kafka{Brokers: []string{"127.0.0.1:9092"}, SASL: SASL{Mechanism: "none"}},
 		Input: Input{
 			Topic: "articles", Group: "clusterd", Format: "json", Encoding: "auto", MaxBytes: 4 << 20,
 			Fields: Fields{
@@ -24,7 +24,7 @@ func TestDefault(t *testing.T) {
 		},
 		Output: Output{
 			Topic: "article-clusters", ClustersTopic: "clusters", DeadLetterTopic: "articles-dead",
-			Key: "cluster", Compression: "gzip",
+			Key: "cluster", Compression: "gzip", Headers: []string{"*"},
 		},
 		Text: method.TextSettings{HTML: "auto", Extract: "all"},
 		Fingerprint: method.FingerprintSettings{
@@ -37,9 +37,11 @@ func TestDefault(t *testing.T) {
 			Distance: 3, VerifiedDistance: 10, Recall: .999, Index: "btree", Numbers: "any",
 		}, Scope: "topic"},
 		Contacts: method.ContactSettings{Limit: 1000},
+		Signals:  Signals{Window: time.Hour},
+		Labels:   Labels{Allow: []string{"ham"}, Keep: 180 * 24 * time.Hour, Flood: .9},
 		Batch:    Batch{Records: 20000, Bytes: 8 << 20, Linger: 20 * time.Millisecond},
 		State:    State{Dir: "clusterd-data"},
-		HTTP:     HTTP{Listen: "127.0.0.1:8080"},
+		HTTP:     HTTP{Listen: "127.0.0.1:8080", Rate: 10_000},
 		Log:      Log{Level: "info", Format: "auto"},
 	}
 	if got := Default(); !reflect.DeepEqual(got, want) {
@@ -145,8 +147,31 @@ func TestParseValues(t *testing.T) {
 		},
 		{"a short token on loopback", `http: {token: x}`, func(c *Config) { c.HTTP.Token = "x" }},
 		{"HTTP for all with a token", `http: {listen: ":80", token: 0123456789abcdef}`, func(c *Config) {
-			c.HTTP = HTTP{Listen: ":80", Token: "0123456789abcdef"}
+			c.HTTP.Listen, c.HTTP.Token = ":80", "0123456789abcdef"
 		}},
+		{
+			"all that is asked and taught", `{
+				role: serve, output: {copy: [meta.url], headers: [traceparent]},
+				signals: {enabled: true, window: 1d},
+				labels: {topic: marks, corrections: fixes, allow: [fine], keep: 30d, flood: 0.5},
+				serve: {bytes: 1GiB},
+				http: {hosts: [desk.example.com], origins: ["https://desk.example.com"],
+				  trusted_proxies: [10.0.0.0/8, "::1"], user_header: X-User, rate: 7},
+			}`,
+			func(c *Config) {
+				c.Role, c.Output.Copy = ServeOnly, []string{"meta.url"}
+				c.Output.Headers = []string{"traceparent"}
+				c.Signals = Signals{Enabled: true, Window: day}
+				c.Labels = Labels{
+					Topic: "marks", Corrections: "fixes", Allow: []string{"fine"}, Keep: 30 * day, Flood: .5,
+				}
+				c.Serve.Bytes = 1 << 30
+				c.HTTP.Hosts = []string{"desk.example.com"}
+				c.HTTP.Origins = []string{"https://desk.example.com"}
+				c.HTTP.TrustedProxies, c.HTTP.UserHeader = []string{"10.0.0.0/8", "::1"}, "X-User"
+				c.HTTP.Rate = 7
+			},
+		},
 		{
 			"token from a file", `http: {token: file:password.txt}`,
 			func(c *Config) { c.HTTP.Token = "file-hunter2" },

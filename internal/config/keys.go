@@ -17,6 +17,7 @@ import (
 // drives defaults, parsing, checks, suggestions, Config.YAML and Reference.
 func (c *Config) keys() []table.Key {
 	return slices.Concat(
+		roleKeys(c),
 		c.Kafka.keys(),
 		c.Input.keys(),
 		c.Output.keys(),
@@ -28,8 +29,11 @@ func (c *Config) keys() []table.Key {
 		c.Cluster.keys(),
 		c.Cluster.containmentKeys(),
 		contactKeys(&c.Contacts),
+		c.Signals.keys(),
+		c.Labels.keys(),
 		c.Batch.keys(),
 		c.State.keys(),
+		c.Serve.keys(),
 		c.HTTP.keys(),
 		c.Memory.keys(),
 		c.Log.keys(),
@@ -167,6 +171,15 @@ func (c *Output) keys() []table.Key {
 				value.OneOf("none", "gzip", "snappy", "lz4", "zstd"), "gzip"),
 			Doc: "How what is written is compressed: every client reads gzip; zstd is smaller and slower, " +
 				"and some clients need a package for the others.",
+		},
+		{
+			Path: "output.copy", Value: value.List(&c.Copy, 0, value.FieldPath()),
+			Doc: "Dotted paths of the input's fields that results repeat, such as url or author.",
+		},
+		{
+			Path: "output.headers", Value: value.List(&c.Headers, 0, value.HeaderName(), value.AllHeaders),
+			Doc: `Names of the input's headers that results carry; "*" is all; clusterd's own cannot be ` +
+				"forged.",
 		},
 	}
 }
@@ -329,21 +342,6 @@ func (c *State) keys() []table.Key {
 			Path: "state.dir", Value: value.Scalar(&c.Dir, value.Required(), "clusterd-data"),
 			Doc: "Folder of the clusters on local disk: a cache of the clusters topic; each instance its " +
 				"own.",
-		},
-	}
-}
-
-func (c *HTTP) keys() []table.Key {
-	return []table.Key{
-		{
-			Path: "http.listen", Value: value.Scalar(&c.Listen, value.ListenAddress(), "127.0.0.1:8080"),
-			Doc: "Where /livez, /readyz and /metrics are served; empty is nowhere, and other hosts than " +
-				"loopback need a token.",
-		},
-		{
-			Path: "http.token", Value: value.Scalar(&c.Token, value.BearerToken(), ""),
-			Doc: "What requests must bear (Authorization: Bearer ...), except to /livez; better ${NAME} " +
-				"or file:PATH than the words themselves.",
 		},
 	}
 }

@@ -22,6 +22,7 @@ const referenceHeader = `# Every key of clusterd with its default. A file needs 
 # kafka.sasl.password, http.token and fingerprint.secret may be file:PATH. Paths
 # are relative to this file's folder.
 # Sizes: 4MiB, 512KiB, 1048576. Durations: 20ms, 1h30m, 7d.
+
 `
 
 // Reference returns the text of configs/reference.yaml: every key, its default, what

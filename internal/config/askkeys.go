@@ -1,0 +1,80 @@
+package config
+
+import (
+	"math"
+	"time"
+
+	"github.com/clusterd/clusterd/internal/config/table"
+	"github.com/clusterd/clusterd/internal/config/value"
+)
+
+// The roles of an instance.
+const (
+	// Work is to cluster articles, or to stand by until it is this instance's turn.
+	Work = "work"
+	// ServeOnly is to stand by for ever, and to answer questions.
+	ServeOnly = "serve"
+)
+
+const day = 24 * time.Hour
+
+func roleKeys(c *Config) []table.Key {
+	return []table.Key{{
+		Path: "role", Value: value.Scalar(&c.Role, value.OneOf(Work, ServeOnly), Work),
+		Doc: "What the instance does: work clusters articles; serve only answers questions, beside any " +
+			"number of others, and never joins the group.",
+	}}
+}
+
+func (c *Signals) keys() []table.Key {
+	return []table.Key{
+		{
+			Path: "signals.enabled", Value: value.Scalar(&c.Enabled, value.Boolean(), false),
+			Doc: "Whether results and clusters carry publishers, recent articles, first and last seen.",
+		},
+		{
+			Path: "signals.window", Value: value.Scalar(&c.Window, value.Duration(time.Minute, 90*day),
+				time.Hour),
+			Doc: "Event time in which an article is recent.",
+		},
+	}
+}
+
+func (c *Labels) keys() []table.Key {
+	return []table.Key{
+		{
+			Path: "labels.topic", Value: value.Scalar(&c.Topic, value.OptionalTopic(), ""),
+			Doc: "Topic of labels for clusters, from the HTTP interface or any producer; empty is none.",
+		},
+		{
+			Path: "labels.corrections", Value: value.Scalar(&c.Corrections, value.OptionalTopic(), ""),
+			Doc: "Topic that gets a record for each earlier article of a cluster whose labels change; " +
+				"needs serve.bytes; empty is none.",
+		},
+		{
+			Path: "labels.allow", Value: value.List(&c.Allow, 0, value.Label(), "ham"),
+			Doc: "Labels that win: a cluster that has one carries no other.",
+		},
+		{
+			Path: "labels.keep", Value: value.Scalar(&c.Keep, value.Duration(0, math.MaxInt64), 180*day),
+			Doc: "Event time after its last article that a labelled cluster lives, where " +
+				"cluster.window is " +
+				"less: the next wave is caught.",
+		},
+		{
+			Path: "labels.flood", Value: value.Scalar(&c.Flood, value.Share(0.01, 1), 0.9),
+			Doc: "Largest share of the last 1,000 articles that a label may hit; beyond it, results go " +
+				"without until somebody resumes it; 1 is no limit.",
+		},
+	}
+}
+
+func (c *Serve) keys() []table.Key {
+	return []table.Key{{
+		Path: "serve.bytes", Value: value.Scalar(&c.Bytes, value.SizeOrNone(64*value.MiB,
+			math.MaxInt), 0),
+		Doc: "Disk for a view of the results, by which members of clusters and articles are " +
+			"found; 0 is " +
+			"none.",
+	}}
+}
