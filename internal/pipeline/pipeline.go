@@ -13,6 +13,7 @@ import (
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
+	"github.com/clusterd/clusterd/internal/disk"
 	"github.com/clusterd/clusterd/internal/fingerprint"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/monitor"
@@ -85,7 +86,7 @@ type pipeline struct {
 	fingerprinter *fingerprint.Fingerprinter
 	tally         *article.Tally // of what is odd about articles, for all workers
 	dir           *state.Dir
-	cache         *state.Cache
+	cache         *disk.Cache
 	standby       *replica.Standby    // of the one space of scope topic, else nil
 	workers       map[string]*running // by transactional id
 	ended         chan *running

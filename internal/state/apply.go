@@ -3,21 +3,10 @@ package state
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/clusterd/clusterd/internal/cluster"
-	"github.com/clusterd/clusterd/internal/failpoint"
-)
-
-const (
-	// flushBytes and flushInterval are how much, and for how long, may be in memory alone, to be read
-	// from Kafka again after a crash. It takes another Apply to begin a flush.
-	flushBytes    = 16 << 20
-	flushInterval = 15 * time.Second
-	// maxSublevels is how many tables a read may have to look into before compaction has to catch up.
-	maxSublevels = 12
 )
 
 // Apply puts and removes clusters and sets the meta data, all or nothing. No cluster may be named
@@ -30,11 +19,8 @@ const (
 //
 // After an error of the disk the change is in memory or not, and nothing can be done but Close.
 func (s *Store) Apply(put, remove []cluster.Cluster, m Meta) error {
-	if err := s.health.check(); err != nil {
-		return err
-	}
 	c := change{
-		Store: s, batch: s.db.NewBatch(), live: s.live, oldest: s.oldest,
+		Store: s, batch: s.db.Batch(), live: s.live, oldest: s.oldest,
 		named: make(map[uint64]struct{}, len(put)+len(remove)),
 	}
 	defer func() { _ = c.batch.Close() }() // it only gives memory back
@@ -59,11 +45,11 @@ func (s *Store) Apply(put, remove []cluster.Cluster, m Meta) error {
 	if err := c.describe(m); err != nil {
 		return err
 	}
-	if err := s.commit(c.batch); err != nil {
+	if err := s.db.Commit(c.batch); err != nil {
 		return err
 	}
 	s.meta, s.live, s.oldest, s.read = m, c.live, c.oldest, make(map[uint64]location)
-	return s.flushIfDue()
+	return s.db.FlushIfDue()
 }
 
 // change is what an Apply writes.
@@ -152,55 +138,4 @@ func (c *change) describe(m Meta) error {
 		return fmt.Errorf("describing the clusters: %w", err)
 	}
 	return c.batch.Set([]byte{metaKey}, value, nil)
-}
-
-// commit writes a batch, to memory: it is on disk after the next flush.
-func (s *Store) commit(b *pebble.Batch) error {
-	n := b.Len()
-	if err := b.Commit(pebble.NoSync); err != nil {
-		return s.health.explain("writing to", err)
-	}
-	s.unflushed += n
-	return nil
-}
-
-// flushIfDue begins a flush when enough has come together, and waits where the disk cannot keep up,
-// so that memory is bounded. Pebble would wait for ever for a disk that is full.
-func (s *Store) flushIfDue() error {
-	if s.unflushed < flushBytes && s.now().Sub(s.flushed) < flushInterval {
-		return nil
-	}
-	if err := s.health.await(s.flushing); err != nil {
-		return err
-	}
-	for s.db.Metrics().Levels[0].Sublevels >= maxSublevels {
-		if err := s.health.await(s.health.compacted); err != nil {
-			return err
-		}
-	}
-	return s.beginFlush()
-}
-
-func (s *Store) beginFlush() (err error) {
-	if err := failpoint.Hit(failpoint.BeforeFlush); err != nil {
-		return s.health.explain("writing to", err)
-	}
-	if s.flushing, err = s.db.AsyncFlush(); err != nil {
-		return s.health.explain("writing to", err)
-	}
-	s.unflushed, s.flushed = 0, s.now()
-	return nil
-}
-
-// Flush waits until all that was applied is on disk.
-func (s *Store) Flush() error {
-	if err := s.health.check(); err != nil {
-		return err
-	}
-	if s.unflushed > 0 {
-		if err := s.beginFlush(); err != nil {
-			return err
-		}
-	}
-	return s.health.await(s.flushing)
 }

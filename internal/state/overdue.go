@@ -28,7 +28,7 @@ func (s *Store) Overdue(before int64, limit int) ([]cluster.Cluster, error) {
 	var first, last int64
 	scanned := 0
 	// From the oldest entry on, and not from the first possible one: many have been deleted there.
-	err := s.scan(beforeExpiry(s.oldest), beforeExpiry(before), func(key, _ []byte) (more bool) {
+	err := s.db.Scan(beforeExpiry(s.oldest), beforeExpiry(before), func(key, _ []byte) (more bool) {
 		var c cluster.Cluster
 		if c, last, failed = s.clusterOf(key); failed != nil {
 			return false
@@ -85,7 +85,7 @@ func (s *Store) move(clusters []cluster.Cluster) error {
 	if len(clusters) == 0 {
 		return nil
 	}
-	b := s.db.NewBatch()
+	b := s.db.Batch()
 	defer func() { _ = b.Close() }() // it only gives memory back
 	for _, c := range clusters {
 		entry := c.LastSeen
@@ -99,5 +99,5 @@ func (s *Store) move(clusters []cluster.Cluster) error {
 		}
 		s.read[c.Seq] = location{c.Founder, entry}
 	}
-	return s.commit(b)
+	return s.db.Commit(b)
 }

@@ -6,32 +6,14 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/cockroachdb/pebble/v2"
-
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/cluster"
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
-// get returns the value of a key, and whether there is one.
-func (s *Store) get(key []byte) (value []byte, ok bool, err error) {
-	if err := s.health.check(); err != nil {
-		return nil, false, err
-	}
-	defer s.health.guard("reading")(&err)
-	found, closer, err := s.db.Get(key)
-	if errors.Is(err, pebble.ErrNotFound) {
-		return nil, false, nil
-	}
-	if err != nil {
-		return nil, false, err
-	}
-	return append([]byte{}, found...), true, closer.Close()
-}
-
 // Get returns the cluster of this seq, and whether there is one.
 func (s *Store) Get(seq uint64) (cluster.Cluster, bool, error) {
-	value, ok, err := s.get(keyOfCluster(seq))
+	value, ok, err := s.db.Get(keyOfCluster(seq))
 	if err != nil || !ok {
 		return cluster.Cluster{}, false, err
 	}
@@ -48,7 +30,7 @@ func (s *Store) Find(founder article.Address) (cluster.Cluster, bool, error) {
 	if founder.Topic != s.identity.Input {
 		return cluster.Cluster{}, false, nil
 	}
-	value, ok, err := s.get(keyOfFounder(founder))
+	value, ok, err := s.db.Get(keyOfFounder(founder))
 	if err != nil || !ok {
 		return cluster.Cluster{}, false, err
 	}
@@ -76,7 +58,7 @@ func (s *Store) Centres(ctx context.Context, each func(singlepass.Centre) error)
 		return err
 	}
 	var stopped error
-	err = s.scan(beforeExpiry(math.MinInt64), endOfExpiry(), func(key, value []byte) (more bool) {
+	err = s.db.Scan(beforeExpiry(math.MinInt64), endOfExpiry(), func(key, value []byte) (more bool) {
 		if n++; n%checkEvery == 0 && ctx.Err() != nil {
 			stopped = context.Cause(ctx)
 			return false
@@ -106,27 +88,12 @@ func (s *Store) Centres(ctx context.Context, each func(singlepass.Centre) error)
 func (s *Store) contacts() (map[uint64]singlepass.Contacts, error) {
 	all := make(map[uint64]singlepass.Contacts)
 	var broken error
-	err := s.scan([]byte{contactsKey}, []byte{contactsKey + 1}, func(key, value []byte) (more bool) {
+	from, to := []byte{contactsKey}, []byte{contactsKey + 1}
+	err := s.db.Scan(from, to, func(key, value []byte) (more bool) {
 		var seq uint64
 		seq, broken = decodeUint64(key[1:])
 		all[seq] = singlepass.Contacts(value)
 		return broken == nil
 	})
 	return all, errors.Join(err, broken)
-}
-
-// scan hands on what is stored under the keys in [from, to), in order, until each has enough. Key
-// and value are valid until each returns.
-func (s *Store) scan(from, to []byte, each func(key, value []byte) (more bool)) (err error) {
-	if err := s.health.check(); err != nil {
-		return err
-	}
-	defer s.health.guard("reading")(&err)
-	i, err := s.db.NewIter(&pebble.IterOptions{LowerBound: from, UpperBound: to})
-	if err != nil {
-		return err
-	}
-	for ok := i.First(); ok && each(i.Key(), i.Value()); ok = i.Next() {
-	}
-	return i.Close() // it says what went wrong on the way
 }

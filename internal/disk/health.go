@@ -1,4 +1,4 @@
-package state
+package disk
 
 import (
 	"errors"
@@ -15,10 +15,11 @@ import (
 	"github.com/clusterd/clusterd/internal/failpoint"
 )
 
-// health is whether a store can still be written to, and how Pebble says that it cannot: it is its
-// logger, and listens to its events. Pebble itself does not give up.
+// health is whether a database can still be written to, and how Pebble says that it cannot: it is
+// its logger, and listens to its events. Pebble itself does not give up.
 type health struct {
 	dir       string
+	kind      Kind
 	log       *slog.Logger
 	fatal     func(error)
 	guarded   atomic.Int32  // times that guard has begun and not ended
@@ -35,7 +36,7 @@ const retryPause = 10 * time.Millisecond
 
 func newHealth(dir string, o Options) *health {
 	return &health{
-		dir: dir, log: o.Log, fatal: o.Fatal, compacted: make(chan struct{}, 1),
+		dir: dir, kind: o.Kind, log: o.Log, fatal: o.Fatal, compacted: make(chan struct{}, 1),
 		failed: make(chan struct{}),
 	}
 }
@@ -49,11 +50,11 @@ type fatalError struct {
 func (e *fatalError) Error() string { return e.text }
 func (e *fatalError) Unwrap() error { return e.cause }
 
-// fail makes err, if it is the first, what the store says from now on.
+// fail makes err, if it is the first, what the database says from now on.
 func (h *health) fail(err error) {
 	h.once.Do(func() {
 		h.err = h.explain("writing to", err)
-		h.log.Warn("the clusters on disk cannot be written any more", "dir", h.dir, "error", err)
+		h.log.Warn("the "+h.kind.Name+" on disk cannot be written any more", "dir", h.dir, "error", err)
 		close(h.failed)
 	})
 }
@@ -89,8 +90,7 @@ func (h *health) listener() *pebble.EventListener {
 			time.Sleep(retryPause)
 		},
 		DataCorruption: func(info pebble.DataCorruptionInfo) {
-			h.fail(fmt.Errorf("%w: %w", ErrDamaged,
-				info.Details))
+			h.fail(fmt.Errorf("%w: %w", h.kind.Damaged, info.Details))
 		},
 		FlushEnd: func(pebble.FlushInfo) { _ = failpoint.Hit(failpoint.AfterFlush) },
 		CompactionEnd: func(pebble.CompactionInfo) {
@@ -151,7 +151,7 @@ func (h *health) guard(doing string) (end func(err *error)) {
 		case error:
 			*err = h.explain(doing, r)
 		default:
-			*err = fmt.Errorf("%w: %s %s: %v", ErrDamaged, doing, h.dir, r)
+			*err = fmt.Errorf("%w: %s %s: %v", h.kind.Damaged, doing, h.dir, r)
 		}
 	}
 }
@@ -160,10 +160,10 @@ func (h *health) guard(doing string) (end func(err *error)) {
 func (h *health) explain(doing string, err error) error {
 	var refused syscall.Errno
 	switch {
-	case err == nil, errors.Is(err, ErrDamaged), errors.Is(err, ErrForeign):
+	case err == nil, errors.Is(err, h.kind.Damaged):
 		return err
 	case pebble.IsCorruptionError(err), errors.Is(err, fs.ErrNotExist), !errors.As(err, &refused):
-		return fmt.Errorf("%w: %s %s: %w", ErrDamaged, doing, h.dir, err)
+		return fmt.Errorf("%w: %s %s: %w", h.kind.Damaged, doing, h.dir, err)
 	default:
 		return h.advise(doing, err)
 	}
@@ -180,6 +180,6 @@ func (h *health) advise(doing string, err error) error {
 	case errors.Is(err, syscall.EMFILE):
 		advice = "let clusterd open more files (ulimit -n)"
 	}
-	return fmt.Errorf("%s %s: %w. Nothing is lost, Kafka has all clusters: %s, and start clusterd "+
-		"again", doing, h.dir, err, advice)
+	return fmt.Errorf("%s %s: %w. Nothing is lost, Kafka has all %s: %s, and start clusterd again",
+		doing, h.dir, err, h.kind.Name, advice)
 }

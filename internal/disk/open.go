@@ -1,4 +1,4 @@
-package state
+package disk
 
 import (
 	"errors"
@@ -12,10 +12,9 @@ import (
 )
 
 const (
-	memTableBytes = 32 << 20
-	maxOpenFiles  = 256
-	// noLimit turns Pebble's write stalls off: they last for ever where the disk is full. Apply waits
-	// instead, and for failures as well.
+	maxOpenFiles = 256
+	// noLimit turns Pebble's write stalls off: they last for ever where the disk is full. FlushIfDue
+	// waits instead, and for failures as well.
 	noLimit = 1 << 20
 )
 
@@ -29,31 +28,40 @@ func (o Options) withDefaults() Options {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.MemTable == 0 {
+		o.MemTable = memTableBytes
+	}
 	return o
 }
 
-// open makes the directory, locks it, and opens Pebble in it.
-func (s *Store) open(o Options) (err error) {
-	if err := o.FS.MkdirAll(s.dir, 0o700); err != nil {
-		return s.health.advise("making", err)
+// Open opens the database in dir, and makes dir, for its owner alone, and an empty one where there
+// is none. The error is [Kind.Damaged], or what the system says.
+func Open(dir string, o Options) (_ *DB, err error) {
+	o = o.withDefaults()
+	h := newHealth(dir, o)
+	if err := o.FS.MkdirAll(dir, 0o700); err != nil {
+		return nil, h.advise("making", err)
 	}
 	// Locked before Pebble looks at it: a directory that is in use is not a damaged one.
-	lock, err := pebble.LockDirectory(s.dir, o.FS)
+	lock, err := pebble.LockDirectory(dir, o.FS)
 	if err != nil {
-		return s.health.advise("locking", err)
+		return nil, h.advise("locking", err)
 	}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, lock.Close())
 		}
 	}()
-	s.lock = lock
-	if err := removeLogs(o.FS, s.dir); err != nil {
-		return s.health.explain("opening", err)
+	if err := removeLogs(o.FS, dir); err != nil {
+		return nil, h.explain("opening", err)
 	}
-	defer s.health.guard("opening")(&err)
-	s.db, err = pebble.Open(s.dir, pebbleOptions(o, s.health, lock))
-	return err
+	d := &DB{lock: lock, now: o.Now, flushBytes: o.MemTable / 2, flushed: o.Now()}
+	defer h.guard("opening")(&err)
+	if d.db, err = pebble.Open(dir, pebbleOptions(o, h, lock)); err != nil {
+		return nil, err
+	}
+	d.Reader = Reader{d.db, h}
+	return d, nil
 }
 
 // removeLogs removes the logs that Pebble makes although it is to write none. It would replay them,
@@ -80,10 +88,10 @@ func pebbleOptions(o Options, h *health, lock *pebble.Lock) *pebble.Options {
 		Lock:                        lock,
 		Logger:                      h,
 		EventListener:               h.listener(),
-		DisableWAL:                  true, // the clusters topic is the log
+		DisableWAL:                  true, // a topic is the log
 		FormatMajorVersion:          pebble.FormatNewest,
 		MaxOpenFiles:                maxOpenFiles,
-		MemTableSize:                memTableBytes,
+		MemTableSize:                uint64(o.MemTable),
 		MemTableStopWritesThreshold: noLimit,
 		L0StopWritesThreshold:       noLimit,
 		CompactionConcurrencyRange:  func() (lower, upper int) { return 1, 1 },
@@ -95,7 +103,7 @@ func pebbleOptions(o Options, h *health, lock *pebble.Lock) *pebble.Options {
 	if o.Cache != nil {
 		p.Cache = o.Cache.cache
 	}
-	// Most tombstones and founders that are looked up are not there.
+	// Most of what is looked up is not there.
 	for i := range p.Levels {
 		p.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
 	}

@@ -1,0 +1,94 @@
+package disk_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/clusterd/clusterd/internal/disk"
+)
+
+var errDamaged = errors.New("the things on disk are damaged")
+
+func open(t *testing.T, files vfs.FS) *disk.DB {
+	t.Helper()
+	d, err := disk.Open("things", disk.Options{
+		Kind: disk.Kind{Name: "things", Damaged: errDamaged}, FS: files,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// set commits values under keys.
+func set(t *testing.T, d *disk.DB, pairs ...string) {
+	t.Helper()
+	b := d.Batch()
+	for i := 0; i < len(pairs); i += 2 {
+		if err := b.Set([]byte(pairs[i]), []byte(pairs[i+1]), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(d.Commit(b), b.Close(), d.FlushIfDue()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// all is what a reader finds between two keys.
+func all(t *testing.T, r disk.Reader, from, to string) (found string) {
+	t.Helper()
+	err := r.Scan([]byte(from), []byte(to), func(key, value []byte) bool {
+		found += fmt.Sprintf("%s=%s ", key, value)
+		return true
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func TestSnapshotStaysAsItWas(t *testing.T) {
+	d := open(t, vfs.NewMem())
+	set(t, d, "a", "1", "b", "1", "c", "1")
+	before := d.Snapshot()
+	set(t, d, "a", "2", "d", "2")
+	if err := d.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := all(t, before.Reader, "a", "z"), "a=1 b=1 c=1 "; got != want {
+		t.Errorf("the snapshot has %s, want %s", got, want)
+	}
+	if got, want := all(t, d.Reader, "a", "z"), "a=2 b=1 c=1 d=2 "; got != want {
+		t.Errorf("the database has %s, want %s", got, want)
+	}
+	if _, ok, err := before.Get([]byte("d")); ok || err != nil {
+		t.Errorf("Get of the snapshot = %t, %v, want nothing", ok, err)
+	}
+	if value, ok, err := d.Get([]byte("d")); string(value) != "2" || !ok || err != nil {
+		t.Errorf("Get = %s, %t, %v, want 2", value, ok, err)
+	}
+	if err := errors.Join(before.Close(), d.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+// What a crash takes away is whole batches, from one on.
+func TestCrashLosesTheLastBatches(t *testing.T) {
+	files := vfs.NewCrashableMem()
+	d := open(t, files)
+	set(t, d, "a", "1", "checkpoint", "1")
+	if err := d.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	set(t, d, "b", "2", "checkpoint", "2")
+	crashed := open(t, files.CrashClone(vfs.CrashCloneCfg{}))
+	if got, want := all(t, crashed.Reader, "a", "z"), "a=1 checkpoint=1 "; got != want {
+		t.Errorf("after the crash there is %s, want %s", got, want)
+	}
+	if err := errors.Join(crashed.Close(), d.Close()); err != nil {
+		t.Error(err)
+	}
+}
