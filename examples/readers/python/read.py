@@ -1,0 +1,56 @@
+"""Says of each comment whether to show it: when its result comes, and when a label changes it later.
+
+    pip install confluent-kafka
+    python read.py [BROKERS [RESULTS [CORRECTIONS [CLUSTERS]]]]
+"""
+
+import json
+import sys
+
+from confluent_kafka import Consumer
+
+DEFAULTS = ["127.0.0.1:9092", "comment-clusters", "comment-corrections", "comment-cluster-state"]
+brokers, results, corrections, clusters = sys.argv[1:] + DEFAULTS[len(sys.argv) - 1 :]
+
+known = {}  # article id -> position of what was decided last; keep it in your database
+
+
+def decide(article, position, labels):
+    # Results and corrections are two topics, so a correction can come before the result that it
+    # corrects. The higher position counts. To decide the same twice, after a restart, is harmless.
+    if position >= known.get(article, 0):
+        known[article] = position
+        print(article, "hide" if "spam" in labels else "show", ",".join(labels), flush=True)
+
+
+def take(message):
+    if message.topic() == results:
+        headers = dict(message.headers())
+        result = json.loads(message.value())
+        decide(result["article_id"], int(headers["clusterd.position"]), result.get("labels", []))
+    elif message.topic() == corrections:
+        correction = json.loads(message.value())
+        decide(correction["article_id"], correction["position"], correction.get("labels", []))
+    elif message.value() is None:  # a tombstone of the clusters topic
+        print(message.key().decode(), "expired", flush=True)
+
+
+consumer = Consumer({
+    "bootstrap.servers": brokers,
+    "group.id": "reader-python",
+    "auto.offset.reset": "earliest",
+    # Without this, results of batches that failed are read too.
+    "isolation.level": "read_committed",
+    # What was read is committed once it was acted on, and not before.
+    "enable.auto.offset.store": False,
+})
+consumer.subscribe([results, corrections, clusters])
+while True:
+    message = consumer.poll(1.0)
+    if message is None:
+        continue
+    if message.error():
+        print(message.error(), file=sys.stderr)
+        continue
+    take(message)
+    consumer.store_offsets(message)
