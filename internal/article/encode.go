@@ -44,8 +44,12 @@ func ForeignHeader(name string) string {
 	return name
 }
 
-// MaxTitleBytes is how much of a title a result or a cluster carries.
-const MaxTitleBytes = 512
+// What a result or a cluster carries at most.
+const (
+	MaxTitleBytes     = 512 // of a title
+	MaxPublisherBytes = 256 // of who published an article
+	MaxExcerpt        = 120 // characters of the content where there is no title
+)
 
 // A Status says what became of an article.
 type Status string
@@ -71,13 +75,19 @@ const (
 type Representative struct {
 	ID    string `json:"id"`
 	Title string `json:"title"` // at most [MaxTitleBytes] of it, then an ellipsis
+	// Excerpt is the first [MaxExcerpt] characters of the content, where there is no title.
+	Excerpt string `json:"excerpt,omitempty"`
 }
 
-// NewRepresentative returns the representative of the cluster that a founds. Its strings are
-// copies: an article's share memory with its whole record.
+// NewRepresentative returns the representative of the cluster that a founds, without an excerpt.
+// Its strings are copies: an article's share memory with its whole record.
 func NewRepresentative(a Article) Representative {
 	return Representative{ID: strings.Clone(a.ID), Title: strings.Clone(clip(a.Title, MaxTitleBytes))}
 }
+
+// NewPublisher returns what a result says of who published a: at most [MaxPublisherBytes] of it,
+// then an ellipsis. It is a copy.
+func NewPublisher(a Article) string { return strings.Clone(clip(a.Source, MaxPublisherBytes)) }
 
 // A Fingerprint is a 64-bit SimHash, or a hash of a sketch, written as 16 hexadecimal digits.
 type Fingerprint uint64
@@ -118,6 +128,9 @@ type Result struct {
 	Representative *Representative `json:"representative"`
 	Fingerprint    *Fingerprint    `json:"fingerprint"`
 	PublishedAt    *time.Time      `json:"published_at,omitempty"`
+	Publisher      string          `json:"publisher,omitempty"`
+	Copied         Copied          `json:"copied,omitempty"`
+	Signals        *Signals        `json:"signals,omitempty"`
 	Source         Address         `json:"source"`
 	Pipeline       string          `json:"pipeline"`
 }
@@ -132,11 +145,12 @@ type Cluster struct {
 	Contacts []string `json:"contacts,omitempty"` // of the founder, each once, in ascending order
 	Size     int      `json:"size"`
 	// ByContact is how many of the articles joined by a contact.
-	ByContact      int            `json:"by_contact,omitempty"`
-	FirstSeen      time.Time      `json:"first_seen"` // the lowest event time of a member
-	LastSeen       time.Time      `json:"last_seen"`  // the highest event time of a member
-	Representative Representative `json:"representative"`
-	Pipeline       string         `json:"pipeline"`
+	ByContact      int             `json:"by_contact,omitempty"`
+	FirstSeen      time.Time       `json:"first_seen"` // the lowest event time of a member
+	LastSeen       time.Time       `json:"last_seen"`  // the highest event time of a member
+	Representative Representative  `json:"representative"`
+	Signals        *ClusterSignals `json:"signals,omitempty"`
+	Pipeline       string          `json:"pipeline"`
 }
 
 // JSON writes the result as one line without a line break.
@@ -185,9 +199,24 @@ func (r *Result) AppendJSON(dst []byte) []byte {
 	if r.PublishedAt != nil {
 		dst = appendTime(append(dst, `,"published_at":`...), *r.PublishedAt)
 	}
+	dst = r.appendCarried(dst)
 	dst = r.Source.appendJSON(append(dst, `,"source":`...))
 	dst = appendString(append(dst, `,"pipeline":`...), r.Pipeline)
 	return append(dst, '}')
+}
+
+// appendCarried appends what a result carries of its input, and the signals.
+func (r *Result) appendCarried(dst []byte) []byte {
+	if r.Publisher != "" {
+		dst = appendString(append(dst, `,"publisher":`...), r.Publisher)
+	}
+	if r.Copied != "" {
+		dst = append(append(dst, `,"copied":`...), r.Copied...)
+	}
+	if r.Signals != nil {
+		dst = r.Signals.appendJSON(append(dst, `,"signals":`...))
+	}
+	return dst
 }
 
 // AppendJSON appends what [Cluster.JSON] writes, as [Result.AppendJSON] does.
@@ -216,6 +245,9 @@ func (c *Cluster) AppendJSON(dst []byte) []byte {
 	dst = appendTime(append(dst, `,"first_seen":`...), c.FirstSeen)
 	dst = appendTime(append(dst, `,"last_seen":`...), c.LastSeen)
 	dst = c.Representative.appendJSON(append(dst, `,"representative":`...))
+	if c.Signals != nil {
+		dst = c.Signals.appendJSON(append(dst, `,"signals":`...))
+	}
 	dst = appendString(append(dst, `,"pipeline":`...), c.Pipeline)
 	return append(dst, '}')
 }
@@ -223,6 +255,9 @@ func (c *Cluster) AppendJSON(dst []byte) []byte {
 func (r *Representative) appendJSON(dst []byte) []byte {
 	dst = appendString(append(dst, `{"id":`...), r.ID)
 	dst = appendString(append(dst, `,"title":`...), r.Title)
+	if r.Excerpt != "" {
+		dst = appendString(append(dst, `,"excerpt":`...), r.Excerpt)
+	}
 	return append(dst, '}')
 }
 

@@ -29,10 +29,13 @@ const (
 )
 
 // A jsonParser takes the parts of an article from the fields of an object.
-type jsonParser struct{ paths [parts]path }
+type jsonParser struct {
+	paths  [parts]path
+	copies []path // of what results repeat
+}
 
 func newJSONParser(fields Fields) *jsonParser {
-	return &jsonParser{[parts]path{
+	return &jsonParser{paths: [parts]path{
 		idPart:      newPath(fields.ID),
 		titlePart:   newPath(fields.Title),
 		contentPart: newPath(fields.Content),
@@ -87,6 +90,9 @@ func (p *jsonParser) parse(_ []byte, text charset.Text) (a Article, _ *Rejection
 	a.Title, a.Content = p.text(&a, title, titlePart), p.text(&a, content, contentPart)
 	a.Source = p.text(&a, &found[sourcePart], sourcePart)
 	a.PublishedAt = p.time(&a, &found[timePart])
+	if len(p.copies) > 0 {
+		a.Copied = p.copied(&a, object)
+	}
 	return a, nil
 }
 
@@ -103,23 +109,28 @@ func (p *jsonParser) nothing(object gjson.Result, title, content *gjson.Result) 
 		titleName, contentName, quoted(keysOf(object)))
 }
 
-// find returns what stands at the paths. Plain keys, which they nearly always are, take one pass
-// for all. Where keys are double, the first counts.
+// find returns what stands at the paths of the parts.
 func (p *jsonParser) find(object gjson.Result) (found [parts]gjson.Result) {
+	lookUp(object, p.paths[:], found[:])
+	return found
+}
+
+// lookUp sets found to what stands at the paths. Plain keys, which they nearly always are, take one
+// pass for all. Where keys are double, the first counts.
+func lookUp(object gjson.Result, paths []path, found []gjson.Result) {
 	object.ForEach(func(key, value gjson.Result) bool {
-		for i := range p.paths {
-			if at := &p.paths[i]; at.plain && at.name == key.Str && !found[i].Exists() {
+		for i := range paths {
+			if at := &paths[i]; at.plain && at.name == key.Str && !found[i].Exists() {
 				found[i] = value
 			}
 		}
 		return true
 	})
-	for i := range p.paths {
-		if at := &p.paths[i]; !at.plain {
+	for i := range paths {
+		if at := &paths[i]; !at.plain {
 			found[i] = object.Get(at.query)
 		}
 	}
-	return found
 }
 
 // jsonDepth returns the deepest nesting of objects and arrays in value, which need not be valid

@@ -24,7 +24,7 @@ type Notes struct {
 
 // A Fallback is a field that could not be used. The article goes on without it.
 type Fallback struct {
-	Field  string // the part of an article: id, title, content, source or published_at
+	Field  string // the part of an article: id, title, content, source or published_at; copy; headers
 	Reason string // type, format or too_long
 	Detail string // for a person: what was there, and what stands in for it
 }
@@ -43,7 +43,15 @@ func EachFallback(call func(field, reason string)) {
 	}
 	call(partNames()[idPart], tooLong)
 	call(partNames()[timePart], wrongFormat)
+	call(copyField, tooLong)
+	call(headersField, tooLong)
 }
+
+// What results repeat of a record, where it is too long for that.
+const (
+	copyField    = "copy"
+	headersField = "headers"
+)
 
 // partNames returns the names of the parts, as the configuration has them.
 func partNames() [parts]string {
@@ -68,9 +76,20 @@ func (a *Article) ReadFrom(encoding string, value []byte) {
 }
 
 func (a *Article) fallBack(part int, reason, format string, args ...any) {
-	n := a.note()
-	n.Fallbacks = append(n.Fallbacks,
-		Fallback{partNames()[part], reason, fmt.Sprintf(format, args...)})
+	a.note().leaveOut(partNames()[part], reason, format, args...)
+}
+
+func (n *Notes) leaveOut(field, reason, format string, args ...any) {
+	n.Fallbacks = append(n.Fallbacks, Fallback{field, reason, fmt.Sprintf(format, args...)})
+}
+
+// WithoutHeaders adds to notes, nil for none, that a result goes without headers of its record.
+func WithoutHeaders(n *Notes, why string) *Notes {
+	if n == nil {
+		n = &Notes{}
+	}
+	n.leaveOut(headersField, tooLong, "%s", why)
+	return n
 }
 
 const (

@@ -8,8 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"unicode/utf8"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/signals"
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
@@ -20,13 +22,15 @@ type Cluster struct {
 	// a space knows the cluster. It never changes.
 	singlepass.Centre
 	Founder        article.Address        // its String is the cluster id; never changes
-	Representative article.Representative // the founder's id and title; never changes
+	Representative article.Representative // the founder; never changes
 	Size           int                    // articles
 	ByContact      int                    // of these, those that joined by a contact
 	// FirstSeen and LastSeen are the lowest and the highest event time of its articles, in Unix
 	// milliseconds.
 	FirstSeen, LastSeen int64
 	Position            uint64 // of the last article
+	// Signals are what is known of its articles since signals are on; empty where they are off.
+	Signals signals.State
 }
 
 // ID returns the cluster id: the address of the founder.
@@ -48,6 +52,7 @@ const (
 	MaxOffset   = 1<<62 - 1              // of the founder
 	MaxTime     = int64(253402300799999) // the end of the year 9999, the last that RFC 3339 writes
 	maxTitle    = article.MaxTitleBytes + len("…")
+	maxExcerpt  = article.MaxExcerpt * utf8.UTFMax
 )
 
 // Validate returns an error for a cluster that no clusterd can have made, whatever its articles
@@ -72,19 +77,43 @@ func (c *Cluster) Validate() error {
 	case c.FirstSeen < 0 || c.LastSeen < c.FirstSeen || c.LastSeen > MaxTime:
 		return fmt.Errorf("seen from %d to %d ms since 1970: not from 1970 on, one after the other",
 			c.FirstSeen, c.LastSeen)
-	case len(c.Representative.ID) > article.MaxIDBytes || len(c.Representative.Title) > maxTitle:
-		return fmt.Errorf("the representative's id has %d bytes, its title %d: at most %d and %d are "+
-			"possible",
-			len(c.Representative.ID), len(c.Representative.Title), article.MaxIDBytes, maxTitle)
+	}
+	if err := validate(&c.Representative); err != nil {
+		return err
+	}
+	if err := c.Signals.Check(c.Size, MaxTime); err != nil {
+		return err
 	}
 	return c.Contacts.Check()
 }
 
+func validate(r *article.Representative) error {
+	for _, part := range []struct {
+		name, is string
+		most     int
+	}{
+		{"id", r.ID, article.MaxIDBytes},
+		{"title", r.Title, maxTitle},
+		{"excerpt", r.Excerpt, maxExcerpt},
+	} {
+		if len(part.is) > part.most {
+			return fmt.Errorf("the representative's %s has %d bytes: at most %d are possible", part.name,
+				len(part.is), part.most)
+		}
+	}
+	return nil
+}
+
 // Follows returns an error if c cannot be what became of the same cluster as it was before: what
-// never changes is another, or what only grows has shrunk.
+// never changes is another, or what only grows has shrunk. The excerpt may be gone: an earlier
+// clusterd that had the cluster meanwhile does not know of it.
 func (c *Cluster) Follows(before *Cluster) error {
+	was := before.Representative
+	if c.Representative.Excerpt == "" {
+		was.Excerpt = ""
+	}
 	switch {
-	case c.Centre != before.Centre || c.Representative != before.Representative:
+	case c.Centre != before.Centre || c.Representative != was:
 		return errors.New("its centre or representative is another than before, and a cluster's never " +
 			"change")
 	case c.Position < before.Position || c.Size < before.Size || c.ByContact < before.ByContact ||

@@ -49,11 +49,12 @@ func TestFollows(t *testing.T) {
 	before := clustertest.Full()
 	for want, changes := range map[string]map[string]func(*cluster.Cluster){
 		"a cluster's never change": {
-			"hash":   func(c *cluster.Cluster) { c.Hash++ },
-			"sketch": func(c *cluster.Cluster) { c.Sketch = "" },
-			"seq":    func(c *cluster.Cluster) { c.Seq-- },
-			"id":     func(c *cluster.Cluster) { c.Representative.ID = "b" },
-			"title":  func(c *cluster.Cluster) { c.Representative.Title = "" },
+			"hash":    func(c *cluster.Cluster) { c.Hash++ },
+			"sketch":  func(c *cluster.Cluster) { c.Sketch = "" },
+			"seq":     func(c *cluster.Cluster) { c.Seq-- },
+			"id":      func(c *cluster.Cluster) { c.Representative.ID = "b" },
+			"title":   func(c *cluster.Cluster) { c.Representative.Title = "" },
+			"excerpt": func(c *cluster.Cluster) { c.Representative.Excerpt = "b" },
 		},
 		"goes back": {
 			"position":   func(c *cluster.Cluster) { c.Position-- },
@@ -72,6 +73,11 @@ func TestFollows(t *testing.T) {
 	}
 	if err := before.Follows(&before); err != nil {
 		t.Error(err)
+	}
+	with := before
+	with.Representative.Excerpt = ""
+	if err := with.Follows(&before); err != nil {
+		t.Errorf("an earlier clusterd wrote it without its excerpt: %v", err)
 	}
 }
 

@@ -6,20 +6,28 @@ import (
 	"time"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/signals"
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
 // AppendJSON appends the value of the cluster's record in the clusters topic. Identity says how its
 // fingerprint was made. The cluster id is the key of the record, and its Position a header.
 func (c *Cluster) AppendJSON(dst []byte, identity string) []byte {
-	return (&article.Cluster{
+	wire := article.Cluster{
 		ClusterID: c.ID(), Seq: c.Seq, Fingerprint: article.Fingerprint(c.Hash),
 		Sketch: []byte(c.Sketch), Contacts: slices.Collect(c.Contacts.All()), Size: c.Size,
 		ByContact:      c.ByContact,
 		FirstSeen:      time.UnixMilli(c.FirstSeen).UTC(),
 		LastSeen:       time.UnixMilli(c.LastSeen).UTC(),
 		Representative: c.Representative, Pipeline: identity,
-	}).AppendJSON(dst)
+	}
+	if c.Signals != "" {
+		wire.Signals = &article.ClusterSignals{
+			Publishers: article.Publishers(c.Signals.Publishers()), Recent: c.Signals.Recent(),
+			State: []byte(c.Signals),
+		}
+	}
+	return wire.AppendJSON(dst)
 }
 
 // Parse is the inverse of [Cluster.AppendJSON], for a record with this key and position. Of a
@@ -42,6 +50,9 @@ func Parse(key, value []byte, position uint64) (c Cluster, identity string, err 
 	c.Seq, c.Hash, c.Sketch = wire.Seq, uint64(wire.Fingerprint), string(wire.Sketch)
 	c.Contacts, c.ByContact = singlepass.NewContacts(wire.Contacts), wire.ByContact
 	c.Size, c.Position, c.Representative = wire.Size, position, wire.Representative
+	if wire.Signals != nil {
+		c.Signals = signals.State(wire.Signals.State)
+	}
 	c.FirstSeen, c.LastSeen = wire.FirstSeen.UnixMilli(), wire.LastSeen.UnixMilli()
 	return c, wire.Pipeline, nil
 }

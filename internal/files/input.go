@@ -59,6 +59,9 @@ func NewReader(c config.Input, files []File) (*Reader, error) {
 	return &Reader{config: c, encoding: encoding, decoder: decoder, files: files}, nil
 }
 
+// Copy makes articles carry what results repeat of these fields of lines.
+func (r *Reader) Copy(fields []string) { r.decoder = article.Copying(r.decoder, fields) }
+
 // Next returns the next entry; the error is io.EOF behind the last one, and else names the file.
 func (r *Reader) Next() (Entry, error) {
 	for ; len(r.files) > 0; r.files, r.lines, r.line = r.files[1:], nil, 0 {

@@ -15,7 +15,10 @@ type Article struct {
 	Key            []byte                 // of its record, where results have it, else nil
 	RecordedAt     time.Time              // its record's timestamp
 	PublishedAt    time.Time              // zero where the article does not say
-	Representative article.Representative // of the cluster that it may found: its id and title
+	Representative article.Representative // of the cluster that it may found
+	Publisher      string                 // empty: it does not say
+	Copied         article.Copied         // what its result repeats of it
+	Headers        []Header               // of its record, those that its result carries
 	Fingerprint    singlepass.Fingerprint
 	Comparable     bool           // there is something in it to compare
 	Notes          *article.Notes // what was odd about it; nil for nothing
@@ -23,6 +26,17 @@ type Article struct {
 
 // Size returns about how many bytes of memory the article holds.
 func (a *Article) Size() int {
-	return int(unsafe.Sizeof(*a)) + len(a.Key) + len(a.Representative.ID) + len(
-		a.Representative.Title) + len(a.Fingerprint.Sketch) + len(a.Fingerprint.Contacts)
+	n := int(unsafe.Sizeof(*a)) + len(a.Key) + len(a.Representative.ID) +
+		len(a.Representative.Title) + len(a.Representative.Excerpt) + len(a.Publisher) + len(a.Copied) +
+		len(a.Fingerprint.Sketch) + len(a.Fingerprint.Contacts)
+	for _, h := range a.Headers {
+		n += int(unsafe.Sizeof(h)) + len(h.Key) + len(h.Value)
+	}
+	return n
+}
+
+// A Header is a header of a record.
+type Header struct {
+	Key   string
+	Value []byte // nil: none
 }

@@ -5,6 +5,7 @@ package fingerprint
 
 import (
 	"context"
+	"strings"
 	"sync"
 
 	"github.com/clusterd/clusterd/internal/article"
@@ -12,6 +13,7 @@ import (
 	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/parallel"
 	"github.com/clusterd/clusterd/internal/singlepass"
+	"github.com/clusterd/clusterd/internal/text"
 )
 
 // A Fingerprinter decodes records and fingerprints articles, by one method. It is safe for
@@ -28,15 +30,17 @@ func New(c config.Config) (*Fingerprinter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return With(m, c.Input)
+	return With(m, c)
 }
 
-// With returns a Fingerprinter by a method, for records of this input.
-func With(m method.Method, c config.Input) (*Fingerprinter, error) {
-	decoder, err := article.NewDecoder(c.Format, article.Fields(c.Fields), c.MaxBytes, c.Encoding)
+// With returns a Fingerprinter by a method, for records of the configured input.
+func With(m method.Method, c config.Config) (*Fingerprinter, error) {
+	in := c.Input
+	decoder, err := article.NewDecoder(in.Format, article.Fields(in.Fields), in.MaxBytes, in.Encoding)
 	if err != nil {
 		return nil, err
 	}
+	decoder = article.Copying(decoder, c.Output.Copy)
 	return &Fingerprinter{Method: m, decoder: decoder, workers: &sync.Pool{New: func() any {
 		return &Worker{decoder: decoder, fingerprint: m.NewFingerprinter()}
 	}}}, nil
@@ -82,8 +86,11 @@ func (w *Worker) Record(key, value []byte, at article.Address) (Article, *articl
 func (w *Worker) Article(a article.Article, source article.Address) Article {
 	out := Article{
 		Source: source, Representative: article.NewRepresentative(a), PublishedAt: a.PublishedAt,
-		Notes: a.Notes,
+		Publisher: article.NewPublisher(a), Copied: a.Copied, Notes: a.Notes,
 	}
 	out.Fingerprint, out.Comparable = w.fingerprint(a.Title, a.Content)
+	if out.Comparable && strings.TrimSpace(a.Title) == "" {
+		out.Representative.Excerpt = text.Excerpt(a.Content, article.MaxExcerpt)
+	}
 	return out
 }

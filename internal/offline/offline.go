@@ -127,6 +127,7 @@ func (r *runner) read(ctx context.Context, inputs []files.File, chunks chan<- []
 	if err != nil {
 		return err
 	}
+	reader.Copy(r.config.Output.Copy)
 	for done := false; !done; {
 		var chunk []item
 		for size := 0; size < chunkBytes && len(chunk) < chunkEntries; {

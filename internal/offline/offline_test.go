@@ -329,7 +329,7 @@ func testFingerprinter(t testing.TB, c config.Config) *fingerprint.Fingerprinter
 	if err == nil && c.Cluster != config.Default().Cluster {
 		f, err = fingerprint.New(c)
 	} else if err == nil {
-		f, err = fingerprint.With(f.Method, c.Input)
+		f, err = fingerprint.With(f.Method, c)
 	}
 	if err != nil {
 		t.Fatal(err)

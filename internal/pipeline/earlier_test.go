@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -25,7 +26,7 @@ import (
 const earlierVersions = "testdata/earlier"
 
 // State and topics of an earlier version are taken over: what comes of further articles is, byte
-// for byte, what that version made of them.
+// for byte, what that version made of them, but for what results carry since.
 func TestStateOfAnEarlierVersionIsTakenOver(t *testing.T) {
 	if *record != "" {
 		recordEarlier(t, *record)
@@ -69,7 +70,20 @@ func takesOver(t *testing.T, dir, state, want string) {
 				partition, recovered, all, log)
 		}
 	}
-	compareLines(t, outcomes(b, left), readLines(t, filepath.Join(dir, "want.jsonl")))
+	compareLines(t, withoutNews(outcomes(b, left)), readLines(t, filepath.Join(dir, "want.jsonl")))
+}
+
+// news is what results carry beside what the earlier version wrote.
+var news = regexp.MustCompile(`,"(publisher|excerpt)":"(\\.|[^"\\])*"`)
+
+// withoutNews returns the lines as the earlier version would have written them.
+func withoutNews(lines []line) []line {
+	for i := range lines {
+		if v := lines[i].Value; v != nil {
+			*v = news.ReplaceAllString(*v, "")
+		}
+	}
+	return lines
 }
 
 // clustersLeft is what a partition of the clusters topic has.

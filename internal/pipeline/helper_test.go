@@ -44,7 +44,7 @@ func testFingerprinter(t testing.TB, c config.Config) *fingerprint.Fingerprinter
 		!reflect.DeepEqual(c.Text, d.Text)) {
 		f, err = fingerprint.New(c)
 	} else if err == nil {
-		f, err = fingerprint.With(configured{f.Method, c.Cluster}, c.Input)
+		f, err = fingerprint.With(configured{f.Method, c.Cluster}, c)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -110,7 +110,7 @@ func TestUnexpectedRecords(t *testing.T) {
 		"a long title": {func(c *article.Cluster) {
 			c.Representative.Title = strings.Repeat(
 				"t", 600)
-		}, nil, "its title 600"},
+		}, nil, "title has 600"},
 		"another key": {
 			nil, func(r *kafka.Record) { r.Key = []byte("articles/4/8") }, "is not its key",
 		},

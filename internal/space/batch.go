@@ -37,6 +37,7 @@ type Assignment struct {
 	Size           int                    // articles in the cluster, this one included
 	Position       uint64                 // of the article in the order of the space
 	EventTime      int64                  // that counts, in Unix milliseconds
+	Signals        article.Signals        // of the cluster; zero where they are off
 }
 
 func unclustered(a *fingerprint.Article) Assignment {
@@ -53,7 +54,18 @@ func clustered(
 	return Assignment{
 		Article: a, Status: status, ClusterID: m.id, Representative: m.Representative,
 		Distance: decision.Distance, Contact: decision.Contact, Size: m.Size,
-		Position: decision.Position, EventTime: at,
+		Position: decision.Position, EventTime: at, Signals: signalsOf(&m.Cluster),
+	}
+}
+
+// signalsOf returns the signals of a cluster as its last member's result has them.
+func signalsOf(c *cluster.Cluster) article.Signals {
+	if c.Signals == "" {
+		return article.Signals{}
+	}
+	return article.Signals{
+		Publishers: article.Publishers(c.Signals.Publishers()), Recent: c.Signals.Recent(),
+		FirstSeen: time.UnixMilli(c.FirstSeen).UTC(), LastSeen: time.UnixMilli(c.LastSeen).UTC(),
 	}
 }
 
@@ -75,6 +87,7 @@ func (o *Options) matched(decision *singlepass.Assignment) article.Match {
 func (a *Assignment) AppendJSON(dst []byte, identity string) []byte {
 	r := article.Result{
 		ArticleID: a.Article.Representative.ID, Status: a.Status, Source: a.Source, Pipeline: identity,
+		Publisher: a.Publisher, Copied: a.Copied,
 	}
 	if !a.PublishedAt.IsZero() {
 		r.PublishedAt = &a.PublishedAt
@@ -86,6 +99,9 @@ func (a *Assignment) AppendJSON(dst []byte, identity string) []byte {
 		r.Matched, r.Contact = a.Matched, a.Contact
 		if a.Contact != "" {
 			r.Distance = nil
+		}
+		if !a.Signals.LastSeen.IsZero() {
+			r.Signals = &a.Signals
 		}
 	}
 	return r.AppendJSON(dst)

@@ -15,6 +15,7 @@ import (
 	"github.com/clusterd/clusterd/internal/cluster"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/fingerprint"
+	"github.com/clusterd/clusterd/internal/signals"
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/state"
 )
@@ -47,11 +48,17 @@ type Options struct {
 	// Threshold is the largest distance at which texts are the same. Beyond it, one contains the
 	// other.
 	Threshold float64
+	// Signals is the rule by which clusters tell of their articles; by the zero Rule they do not.
+	Signals signals.Rule
 }
 
 // OptionsOf returns those of a configuration, with the threshold of its method.
 func OptionsOf(c config.Config, threshold float64) Options {
-	return Options{Rule: c.Rule(), Explained: c.Explains(), Threshold: threshold}
+	o := Options{Rule: c.Rule(), Explained: c.Explains(), Threshold: threshold}
+	if c.Signals.Enabled {
+		o.Signals = signals.NewRule(c.Signals.Window)
+	}
+	return o
 }
 
 // New returns a Space of the clusters in the store, which it owns from now on. The index is empty:
@@ -169,6 +176,7 @@ func (s *Space) assign(a *fingerprint.Article, out *Batch) Assignment {
 	if decision.Contact != "" {
 		m.ByContact++
 	}
+	m.Signals = s.options.Signals.Add(m.Signals, s.rule.State().StreamTime, at, a.Publisher)
 	assigned := clustered(a, m, decision, at)
 	assigned.Matched = s.options.matched(&decision)
 	out.Adjusted.add(&assigned, why)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/cluster"
+	"github.com/clusterd/clusterd/internal/signals"
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
@@ -111,52 +112,85 @@ func decodeUint64(value []byte) (uint64, error) {
 	return binary.BigEndian.Uint64(value), nil
 }
 
+// The fields of a cluster that most do not have: each is its tag, its length and its bytes. The tag
+// noMore is behind the last one.
+const (
+	noMore = iota
+	excerptTag
+	signalsTag
+)
+
 // encodeCluster returns the value of a cluster's key: all but its seq, which is in the key, and its
 // founder's topic, which is the same for all; and the time under which its expiry entry stands. No
-// size is 0: that says that contacts stand before the size.
+// size is 0: that says that contacts stand before the size, and a second 0 behind them that further
+// fields do.
 func encodeCluster(c cluster.Cluster, entry int64) []byte {
-	b := make([]byte, 0, 64+len(c.Sketch)+len(c.Representative.ID)+len(c.Representative.Title))
+	r := &c.Representative
+	b := make([]byte, 0, 64+len(c.Sketch)+len(c.Contacts)+len(c.Signals)+len(r.Excerpt)+len(r.ID)+
+		len(r.Title))
 	b = binary.BigEndian.AppendUint64(b, c.Hash)
 	b = binary.AppendUvarint(b, uint64(len(c.Sketch)))
 	b = append(b, c.Sketch...)
 	b = binary.AppendUvarint(b, uint64(c.Founder.Partition))
 	b = binary.AppendUvarint(b, uint64(c.Founder.Offset))
-	if c.Contacts != "" || c.ByContact != 0 {
+	further := appendFurther(nil, &c)
+	if c.Contacts != "" || c.ByContact != 0 || further != nil {
 		b = append(b, 0)
 		b = binary.AppendUvarint(b, uint64(c.ByContact))
-		b = binary.AppendUvarint(b, uint64(len(c.Contacts)))
-		b = append(b, c.Contacts...)
+		b = appendText(b, string(c.Contacts))
+	}
+	if further != nil {
+		b = append(append(append(b, 0), further...), noMore)
 	}
 	b = binary.AppendUvarint(b, uint64(c.Size))
 	b = binary.AppendUvarint(b, c.Position)
 	b = binary.AppendVarint(b, c.FirstSeen)
 	b = binary.AppendVarint(b, c.LastSeen-c.FirstSeen)
 	b = binary.AppendVarint(b, entry-c.FirstSeen)
-	b = binary.AppendUvarint(b, uint64(len(c.Representative.ID)))
-	b = append(b, c.Representative.ID...)
-	return append(b, c.Representative.Title...)
+	return append(appendText(b, r.ID), r.Title...)
 }
 
-var errShort = errors.New("a cluster is cut off, or a number in it is too large")
+// appendFurther appends the fields that c has of those that most do not have.
+func appendFurther(b []byte, c *cluster.Cluster) []byte {
+	if c.Representative.Excerpt != "" {
+		b = appendText(append(b, excerptTag), c.Representative.Excerpt)
+	}
+	if c.Signals != "" {
+		b = appendText(append(b, signalsTag), string(c.Signals))
+	}
+	return b
+}
+
+// appendText appends a text with its length before it.
+func appendText(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+var errShort = errors.New(
+	"a cluster is cut off, or a number in it is too large, or a field is not known")
 
 // decodeCluster is the inverse of encodeCluster.
 func decodeCluster(b []byte, seq uint64, topic string) (c cluster.Cluster, entry int64, err error) {
 	d := decoder{b: b}
 	c.Seq, c.Hash = seq, d.fixed64()
-	c.Sketch = string(d.bytes(d.uvarint(math.MaxInt)))
+	c.Sketch = d.text()
 	c.Founder = article.Address{
 		Topic: topic, Partition: int(d.uvarint(math.MaxInt32)), Offset: int64(d.uvarint(math.MaxInt64)),
 	}
 	if c.Size = int(d.uvarint(math.MaxInt)); c.Size == 0 {
 		c.ByContact = int(d.uvarint(math.MaxInt))
-		c.Contacts = singlepass.Contacts(d.bytes(d.uvarint(math.MaxInt)))
+		c.Contacts = singlepass.Contacts(d.text())
 		c.Size = int(d.uvarint(math.MaxInt))
+		if c.Size == 0 {
+			d.further(&c)
+			c.Size = int(d.uvarint(math.MaxInt))
+		}
 	}
 	c.Position = d.uvarint(math.MaxUint64)
 	c.FirstSeen = d.varint()
 	c.LastSeen = c.FirstSeen + d.varint()
 	entry = c.FirstSeen + d.varint()
-	c.Representative.ID = string(d.bytes(d.uvarint(math.MaxInt)))
+	c.Representative.ID = d.text()
 	c.Representative.Title = string(d.b)
 	if d.failed {
 		return cluster.Cluster{}, 0, fmt.Errorf("%w: cluster %d: %w", ErrDamaged, seq, errShort)
@@ -181,6 +215,25 @@ func (d *decoder) bytes(n uint64) []byte {
 	taken := d.b[:n]
 	d.b = d.b[n:]
 	return taken
+}
+
+// text takes a text with its length before it.
+func (d *decoder) text() string { return string(d.bytes(d.uvarint(math.MaxInt))) }
+
+// further takes the fields that most clusters do not have.
+func (d *decoder) further(c *cluster.Cluster) {
+	for !d.failed {
+		switch d.uvarint(math.MaxInt) {
+		case noMore:
+			return
+		case excerptTag:
+			c.Representative.Excerpt = d.text()
+		case signalsTag:
+			c.Signals = signals.State(d.text())
+		default:
+			d.failed = true
+		}
+	}
 }
 
 func (d *decoder) fixed64() uint64 {

@@ -12,6 +12,7 @@ import (
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/cluster"
 	"github.com/clusterd/clusterd/internal/fingerprint"
+	"github.com/clusterd/clusterd/internal/signals"
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
@@ -28,8 +29,18 @@ func Full() cluster.Cluster {
 		},
 		Founder: article.Address{Topic: "articles", Partition: 3, Offset: 17}, Size: 9, ByContact: 2,
 		FirstSeen: 1777636800000, LastSeen: 1777640400000, Position: 41,
-		Representative: article.Representative{ID: "articles/3/17", Title: "新华社"},
+		Representative: article.Representative{ID: "articles/3/17", Title: "新华社", Excerpt: "本报讯"},
+		Signals:        someSignals(),
 	}
+}
+
+// someSignals are those of three articles by two publishers, the last of which came at the end of
+// what [Full] has seen.
+func someSignals() (s signals.State) {
+	rule := signals.NewRule(time.Hour)
+	s = rule.Add(s, 1777640000000, 1777640000000, "xinhua")
+	s = rule.Add(s, 1777640400000, 1777636800000, "reuters")
+	return rule.Add(s, 1777640400000, 1777640400000, "xinhua")
 }
 
 // Extremes returns clusters at the limits of what is possible.
@@ -44,7 +55,13 @@ func Extremes() []cluster.Cluster {
 			Size:    cluster.MaxPosition, LastSeen: cluster.MaxTime, Position: cluster.MaxPosition,
 			Representative: article.Representative{
 				ID: strings.Repeat("i", article.MaxIDBytes), Title: strings.Repeat("t", maxTitle),
+				Excerpt: strings.Repeat("😀", article.MaxExcerpt),
 			},
+			Signals: manySignals(signals.MaxPublishers, cluster.MaxTime),
+		},
+		{
+			Founder: article.Address{Topic: "articles"}, Size: 65, LastSeen: 9, Position: 64,
+			Signals: manySignals(signals.MaxPublishers+1, 9),
 		},
 	}
 }
@@ -95,12 +112,27 @@ func Impossible() map[string]cluster.Cluster {
 		"a long title": func(c *cluster.Cluster) {
 			c.Representative.Title = strings.Repeat("t", article.MaxTitleBytes+len("…")+1)
 		},
+		"a long excerpt": func(c *cluster.Cluster) {
+			c.Representative.Excerpt = strings.Repeat("e", article.MaxExcerpt*4+1)
+		},
+		"signals that are none": func(c *cluster.Cluster) { c.Signals = "x" },
+		"more publishers than members": func(c *cluster.Cluster) {
+			c.Signals = manySignals(10, 0)
+		},
 	} {
 		c := Full()
 		change(&c)
 		all[name] = c
 	}
 	return all
+}
+
+// manySignals are those of one article each of n publishers, all at one time.
+func manySignals(n int, at int64) (s signals.State) {
+	for i := range n {
+		s = signals.NewRule(time.Minute).Add(s, at, at, fmt.Sprint("publisher ", i))
+	}
+	return s
 }
 
 func manyContacts(c *cluster.Cluster) {

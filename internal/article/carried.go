@@ -1,0 +1,163 @@
+package article
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/tidwall/gjson"
+)
+
+// Copied is what a result repeats of its input record: a JSON object without white space, of the
+// dotted paths of fields and their values as they came. Empty is none.
+type Copied string
+
+// MarshalJSON writes the object.
+func (c Copied) MarshalJSON() ([]byte, error) { return []byte(c), nil }
+
+// UnmarshalJSON reads an object; null is none.
+func (c *Copied) UnmarshalJSON(value []byte) error {
+	if string(value) == "null" {
+		*c = ""
+		return nil
+	}
+	if value[0] != '{' {
+		return fmt.Errorf("copied is %.40q, not an object", value)
+	}
+	var b bytes.Buffer
+	if err := json.Compact(&b, value); err != nil {
+		return err
+	}
+	*c = Copied(b.String())
+	return nil
+}
+
+// What is repeated at most, in bytes.
+const (
+	MaxCopiedValue = 1 << 10 // of the value of one field, as it came
+	MaxCopied      = 4 << 10 // of the object, without white space
+)
+
+// Copying returns a decoder that also copies these fields, by their dotted paths, in this order.
+// What is not there, or null, or longer than [MaxCopiedValue], or does not fit into [MaxCopied] any
+// more, is left out. Records that are not JSON have no fields.
+func Copying(d Decoder, fields []string) Decoder {
+	text, ok := d.(*textDecoder)
+	if !ok || len(fields) == 0 {
+		return d
+	}
+	parser, ok := text.parser.(*jsonParser)
+	if !ok {
+		return d
+	}
+	copying := &jsonParser{paths: parser.paths}
+	for _, name := range fields {
+		copying.copies = append(copying.copies, newPath(name))
+	}
+	return &textDecoder{copying, text.maxBytes, text.encoding}
+}
+
+// copied returns what a result repeats of an object.
+func (p *jsonParser) copied(a *Article, object gjson.Result) Copied {
+	found := make([]gjson.Result, len(p.copies))
+	lookUp(object, p.copies, found)
+	var out bytes.Buffer
+	for i := range found {
+		f, before := &found[i], out.Len()
+		if absent(f) {
+			continue
+		}
+		fits := len(f.Raw) <= MaxCopiedValue && appendField(&out, p.copies[i].name, f.Raw) == nil &&
+			out.Len() < MaxCopied
+		if !fits {
+			out.Truncate(before)
+			a.note().leaveOut(copyField, tooLong, "field %q has %d bytes, and results repeat at most %d of "+
+				"a field and %d of all; they go without it", p.copies[i].name, len(f.Raw), MaxCopiedValue,
+				MaxCopied)
+		}
+	}
+	if out.Len() == 0 {
+		return ""
+	}
+	out.WriteByte('}')
+	return Copied(out.String())
+}
+
+// appendField appends a field to an object that is not closed yet, without the line breaks that its
+// value may have.
+func appendField(object *bytes.Buffer, name, value string) error {
+	begin := byte(',')
+	if object.Len() == 0 {
+		begin = '{'
+	}
+	object.WriteByte(begin)
+	object.Write(append(appendString(object.AvailableBuffer(), name), ':'))
+	return json.Compact(object, []byte(value))
+}
+
+// Publishers is how many publishers a cluster has. More than MaxPublishers are not told apart.
+type Publishers int
+
+// MaxPublishers is how many publishers are told apart.
+const MaxPublishers = 64
+
+// morePublishers is what is written for more than MaxPublishers.
+const morePublishers = `"64+"`
+
+// MarshalJSON writes a number, or "64+".
+func (p Publishers) MarshalJSON() ([]byte, error) { return p.appendJSON(nil), nil }
+
+func (p Publishers) appendJSON(dst []byte) []byte {
+	if p > MaxPublishers {
+		return append(dst, morePublishers...)
+	}
+	return strconv.AppendInt(dst, int64(p), 10)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (p *Publishers) UnmarshalJSON(value []byte) error {
+	if string(value) == morePublishers {
+		*p = MaxPublishers + 1
+		return nil
+	}
+	n, err := strconv.Atoi(string(value))
+	if err != nil || n < 0 || n > MaxPublishers {
+		return fmt.Errorf(`publishers: %.40q is neither a number to %d nor "64+"`, value, MaxPublishers)
+	}
+	*p = Publishers(n)
+	return nil
+}
+
+// Signals say, in a result, what its cluster is like with this article in it.
+type Signals struct {
+	Publishers Publishers `json:"publishers"`
+	// Recent is how many of its articles have an event time within signals.window of stream time.
+	Recent    int       `json:"recent"`
+	FirstSeen time.Time `json:"first_seen"` // the lowest event time of a member
+	LastSeen  time.Time `json:"last_seen"`  // the highest event time of a member
+}
+
+func (s *Signals) appendJSON(dst []byte) []byte {
+	dst = s.Publishers.appendJSON(append(dst, `{"publishers":`...))
+	dst = strconv.AppendInt(append(dst, `,"recent":`...), int64(s.Recent), 10)
+	dst = appendTime(append(dst, `,"first_seen":`...), s.FirstSeen)
+	return append(appendTime(append(dst, `,"last_seen":`...), s.LastSeen), '}')
+}
+
+// ClusterSignals are the signals of a cluster's record: those of the result of its last member, and
+// the State from which they are counted on.
+type ClusterSignals struct {
+	Publishers Publishers `json:"publishers"`
+	Recent     int        `json:"recent"`
+	State      []byte     `json:"state"`
+}
+
+func (s *ClusterSignals) appendJSON(dst []byte) []byte {
+	dst = s.Publishers.appendJSON(append(dst, `{"publishers":`...))
+	dst = strconv.AppendInt(append(dst, `,"recent":`...), int64(s.Recent), 10)
+	dst = base64.StdEncoding.AppendEncode(append(dst, `,"state":"`...), s.State)
+	return append(dst, `"}`...)
+}
