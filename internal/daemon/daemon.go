@@ -11,6 +11,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/httpapi"
+	"github.com/clusterd/clusterd/internal/httpapi/access"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/kafka/embedded"
 	"github.com/clusterd/clusterd/internal/memlimit"
@@ -37,9 +38,7 @@ func Run(ctx context.Context, o Options) error {
 	limitMemory(c.Memory, log)
 	m := monitor.New(o.Version)
 	client.OnRequest = m.Request
-	server, err := httpapi.Listen(ctx, httpapi.Options{
-		Listen: c.HTTP.Listen, Token: c.HTTP.Token.Reveal(),
-	}, m, log)
+	server, err := httpapi.Listen(ctx, httpOptions(c.HTTP), m, log)
 	if err != nil {
 		return err
 	}
@@ -72,6 +71,17 @@ func Connect(c config.Kafka) (*kafka.Client, error) {
 	return kafka.NewClient(kafka.Options{Brokers: c.Brokers, TLS: kafka.TLS(c.TLS), SASL: kafka.SASL{
 		Mechanism: c.SASL.Mechanism, Username: c.SASL.Username, Password: c.SASL.Password.Reveal(),
 	}})
+}
+
+// httpOptions returns where and to whom the configuration opens the HTTP server.
+func httpOptions(c config.HTTP) httpapi.Options {
+	return httpapi.Options{
+		CertFile: c.TLS.CertFile, KeyFile: c.TLS.KeyFile,
+		Access: access.Options{
+			Listen: c.Listen, Token: c.Token, TokensFile: c.TokensFile, Hosts: c.Hosts, Origins: c.Origins,
+			TrustedProxies: c.TrustedProxies, UserHeader: c.UserHeader, Rate: c.Rate,
+		},
+	}
 }
 
 // RunEmbedded runs a broker of its own on the first of kafka.brokers, which keeps its records in

@@ -2,10 +2,14 @@ package httpapi
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
 	"net/http"
 	"slices"
 	"sync"
+
+	"github.com/clusterd/clusterd/internal/httpapi/access"
+	"github.com/clusterd/clusterd/internal/httpapi/problem"
 )
 
 // connections is a listener that keeps at most so many connections. For one more it closes the one
@@ -14,10 +18,14 @@ import (
 type connections struct {
 	net.Listener
 	most int
+	// inHand is how many may have a request in hand beside /livez. It is less than most, so that there
+	// is always room for whoever asks whether the process is alive.
+	inHand int
 
-	mutex sync.Mutex
-	idle  []*connection // without a whole request in hand; the first has been so for longest
-	busy  int           // those with one
+	mutex  sync.Mutex
+	idle   []*connection // without a whole request in hand; the first has been so for longest
+	busy   int           // those with one
+	served int           // of these, those that are no question for /livez
 }
 
 // connection is one of them.
@@ -82,7 +90,8 @@ func (c *connections) forget(conn *connection) bool {
 	return true
 }
 
-// answering keeps a connection from being closed for another one while its request is answered.
+// answering keeps a connection from being closed for another one while its request is answered. It
+// answers /livez whatever else is in hand.
 func (c *connections) answering(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		conn, _ := r.Context().Value(connectionKey{}).(*connection)
@@ -90,8 +99,39 @@ func (c *connections) answering(next http.Handler) http.Handler {
 			panic(http.ErrAbortHandler) // it has just been closed
 		}
 		defer c.end(conn)
+		if r.URL.Path == livez {
+			alive(w, r)
+			return
+		}
+		if !c.serve() {
+			access.Protect(w.Header())
+			w.Header().Set("Connection", "close")
+			w.Header().Set("Retry-After", "1")
+			problem.Write(w, http.StatusServiceUnavailable, "",
+				"too many requests are in hand: try again in a second")
+			return
+		}
+		defer c.giveBack()
 		next.ServeHTTP(w, r)
 	})
+}
+
+// serve takes one of the places for requests in hand, and reports whether there was one.
+func (c *connections) serve() bool {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if c.served >= c.inHand {
+		return false
+	}
+	c.served++
+	return true
+}
+
+// giveBack gives such a place back.
+func (c *connections) giveBack() {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.served--
 }
 
 func (c *connections) begin(conn *connection) bool {
@@ -118,5 +158,8 @@ type connectionKey struct{}
 
 // remember implements http.Server's ConnContext.
 func remember(ctx context.Context, conn net.Conn) context.Context {
+	if encrypted, ok := conn.(*tls.Conn); ok {
+		conn = encrypted.NetConn()
+	}
 	return context.WithValue(ctx, connectionKey{}, conn)
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/clusterd/clusterd/internal/httpapi/access"
 	"github.com/clusterd/clusterd/internal/monitor"
 )
 
@@ -23,13 +24,14 @@ type limits struct {
 	headerBytes int
 	// at once, each with one request at a time; for one more, the one that is idle for longest goes
 	connections int
+	inHand      int // of them, with a request beside /livez
 }
 
 func defaultLimits() limits {
 	return limits{
 		header: 5 * time.Second, read: 10 * time.Second, write: 15 * time.Second, idle: 30 * time.Second,
 		grace:       3 * time.Second,
-		headerBytes: 16 << 10, connections: 256,
+		headerBytes: 16 << 10, connections: 1024, inHand: 768,
 	}
 }
 
@@ -38,12 +40,14 @@ type Server struct {
 	listener net.Listener // nil: nothing is served
 	server   *http.Server
 	grace    time.Duration
+	stop     context.CancelFunc // ends what waits and streams
 }
 
 // Options say where the server listens, and to whom it answers.
 type Options struct {
-	Listen string // host:port; empty: nothing is served
-	Token  string // that a request must bear but to /livez; empty: none
+	Access   access.Options // and where it listens; an empty Listen: nothing is served
+	CertFile string         // with KeyFile: PEM files for TLS; empty: plain HTTP
+	KeyFile  string
 }
 
 // Listen begins to listen. Run must be called, and serves. An error says which key to change.
@@ -54,22 +58,37 @@ func Listen(ctx context.Context, o Options, m *monitor.Monitor, log *slog.Logger
 func listen(
 	ctx context.Context, o Options, m *monitor.Monitor, log *slog.Logger, l limits,
 ) (*Server, error) {
-	if o.Listen == "" {
+	if o.Access.Listen == "" {
 		return &Server{}, nil
 	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", o.Listen)
+	encryption, err := encryption(o, log)
 	if err != nil {
+		return nil, err
+	}
+	stopping, stop := context.WithCancel(context.WithoutCancel(ctx))
+	guard, err := access.New(stopping, o.Access, log)
+	if err != nil {
+		stop()
+		return nil, err
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", o.Access.Listen)
+	if err != nil {
+		stop()
 		return nil, fmt.Errorf(
 			`http.listen: %w: give another host:port, or "" to serve neither health nor metrics`, err,
 		)
 	}
-	bounded := &connections{Listener: listener, most: l.connections}
-	return &Server{listener: bounded, grace: l.grace, server: &http.Server{
-		Handler: bounded.answering(handler(o.Token, m)), ConnContext: remember,
+	bounded := &connections{Listener: listener, most: l.connections, inHand: l.inHand}
+	server := &http.Server{
+		Handler: bounded.answering(handler(guard, m)), ConnContext: remember, TLSConfig: encryption,
 		ReadHeaderTimeout: l.header, ReadTimeout: l.read, WriteTimeout: l.write, IdleTimeout: l.idle,
 		MaxHeaderBytes: l.headerBytes,
 		ErrorLog:       slog.NewLogLogger(log.Handler(), slog.LevelWarn),
-	}}, nil
+		Protocols:      new(http.Protocols),
+	}
+	// A connection has one request at a time: what bounds them counts connections.
+	server.Protocols.SetHTTP1(true)
+	return &Server{listener: bounded, grace: l.grace, server: server, stop: stop}, nil
 }
 
 // Address returns the host:port that is listened on, "" for none.
@@ -89,16 +108,25 @@ func (s *Server) Run(ctx context.Context) error {
 	finished := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(finished)
+		s.stop()
 		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.grace)
 		defer cancel()
 		if s.server.Shutdown(grace) != nil {
 			_ = s.server.Close() // whoever still reads has had the time
 		}
 	})
-	err := s.server.Serve(s.listener)
+	defer s.stop()
+	err := s.serve()
 	if stop() {
 		return fmt.Errorf("http.listen: serving %s: %w", s.Address(), err)
 	}
 	<-finished
 	return nil
+}
+
+func (s *Server) serve() error {
+	if s.server.TLSConfig != nil {
+		return s.server.ServeTLS(s.listener, "", "") // the files are in TLSConfig
+	}
+	return s.server.Serve(s.listener)
 }

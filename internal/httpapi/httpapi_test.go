@@ -14,7 +14,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/clusterd/clusterd/internal/httpapi/access"
+	"github.com/clusterd/clusterd/internal/httpapi/problem"
 	"github.com/clusterd/clusterd/internal/monitor"
+	"github.com/clusterd/clusterd/internal/redacted"
 	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
 
@@ -28,11 +31,16 @@ func quick() limits {
 	return l
 }
 
+// at returns the options of a server at an address, with a token or none.
+func at(address, token string) Options {
+	return Options{Access: access.Options{Listen: address, Token: redacted.Text(token)}}
+}
+
 // serve runs a server on a free port until the test ends, and gives its address.
 func serve(t *testing.T, token string, m *monitor.Monitor, l limits) (address string) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
-	s, err := listen(ctx, Options{Listen: "127.0.0.1:0", Token: token}, m,
+	s, err := listen(ctx, at("127.0.0.1:0", token), m,
 		slog.New(slog.DiscardHandler), l)
 	if err != nil {
 		t.Fatal(err)
@@ -101,13 +109,13 @@ func TestAnswers(t *testing.T) {
 
 		{
 			"nothing there", open, "GET", "/", "", "", 404,
-			`"error": "there are /livez, /readyz and /metrics"`,
+			`"detail": "there are /livez, /readyz and /metrics"`,
 		},
-		{"nothing beneath", open, "GET", "/livez/x", "", "", 404, `"error"`},
-		{"post", open, "POST", "/readyz", "", "", 405, `"error": "only GET and HEAD are allowed"`},
-		{"post to nowhere", open, "POST", "/x", "", "", 405, `"error"`},
-		{"a method that is none", open, "BREW", "/livez", "", "", 405, `"error"`},
-		{"a body", open, "GET", "/livez", "x", "", 413, `"error": "a request must have no body"`},
+		{"nothing beneath", open, "GET", "/livez/x", "", "", 404, `"detail"`},
+		{"post", open, "POST", "/readyz", "", "", 405, `"detail": "only GET and HEAD are allowed"`},
+		{"post to nowhere", open, "POST", "/x", "", "", 404, `"detail"`},
+		{"a method that is none", open, "BREW", "/livez", "", "", 405, `"detail"`},
+		{"a body", open, "GET", "/livez", "x", "", 413, `"detail": "a request must have no body here"`},
 
 		{"lives, without a token", closed, "GET", "/livez", "", "", 200, "ok\n"},
 		{"the token", closed, "GET", "/readyz", "", "Bearer " + canary, 200, `"ready": true`},
@@ -115,18 +123,18 @@ func TestAnswers(t *testing.T) {
 			"the token, scheme in lower case", closed, "GET", "/metrics", "", "bearer " + canary, 200,
 			"clusterd_ready 1",
 		},
-		{"no token", closed, "GET", "/readyz", "", "", 401, `"error"`},
-		{"no token for nowhere", closed, "GET", "/x", "", "", 401, `"error"`},
-		{"no way around by another path", closed, "GET", "//livez", "", "", 401, `"error"`},
-		{"an empty token", closed, "GET", "/readyz", "", "Bearer ", 401, `"error"`},
+		{"no token", closed, "GET", "/readyz", "", "", 401, `"detail"`},
+		{"no token for nowhere", closed, "GET", "/x", "", "", 401, `"detail"`},
+		{"no way around by another path", closed, "GET", "//livez", "", "", 401, `"detail"`},
+		{"an empty token", closed, "GET", "/readyz", "", "Bearer ", 401, `"detail"`},
 		{
 			"another token", closed, "GET", "/readyz", "", "Bearer " + strings.ToUpper(canary), 401,
-			`"error"`,
+			`"detail"`,
 		},
-		{"the token's beginning", closed, "GET", "/readyz", "", "Bearer " + canary[:16], 401, `"error"`},
-		{"the token and more", closed, "GET", "/readyz", "", "Bearer " + canary + "x", 401, `"error"`},
-		{"another scheme", closed, "GET", "/readyz", "", "Basic " + canary, 401, `"error"`},
-		{"the token alone", closed, "GET", "/readyz", "", canary, 401, `"error"`},
+		{"the token's beginning", closed, "GET", "/readyz", "", "Bearer " + canary[:16], 401, `"detail"`},
+		{"the token and more", closed, "GET", "/readyz", "", "Bearer " + canary + "x", 401, `"detail"`},
+		{"another scheme", closed, "GET", "/readyz", "", "Basic " + canary, 401, `"detail"`},
+		{"the token alone", closed, "GET", "/readyz", "", canary, 401, `"detail"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			answer, body := ask(t, request(t, tt.method, "http://"+tt.address+tt.path, tt.body,
@@ -134,8 +142,9 @@ func TestAnswers(t *testing.T) {
 			if answer.StatusCode != tt.code || !strings.Contains(body, tt.want) {
 				t.Errorf("%d %s\nwant %d and %s", answer.StatusCode, body, tt.code, tt.want)
 			}
-			if tt.code >= 400 && !json.Valid([]byte(body)) {
-				t.Errorf("not JSON: %s", body)
+			if tt.want == `"detail"` && answer.Header.Get("Content-Type") != problem.ContentType ||
+				tt.code >= 400 && !json.Valid([]byte(body)) {
+				t.Errorf("no problem details: %s %s", answer.Header, body)
 			}
 			if strings.Contains(fmt.Sprint(answer.Header, body), "hunter2") {
 				t.Errorf("shows the token: %v\n%s", answer.Header, body)
@@ -201,7 +210,7 @@ func TestRequestsInHandAreFinished(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bounded := &connections{Listener: inner, most: 1}
+	bounded := &connections{Listener: inner, most: 1, inHand: 1}
 	began, finish := make(chan struct{}), make(chan struct{})
 	server := &http.Server{
 		ConnContext: remember,
@@ -213,7 +222,7 @@ func TestRequestsInHandAreFinished(t *testing.T) {
 	go func() { _ = server.Serve(bounded) }()
 	defer server.Close()
 	conn := dial(t, inner.Addr().String())
-	if _, err := io.WriteString(conn, getLivez); err != nil {
+	if _, err := io.WriteString(conn, "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
 	<-began
@@ -241,7 +250,7 @@ func TestRequestsInHandAreFinished(t *testing.T) {
 
 func TestAddressThatIsTaken(t *testing.T) {
 	address := serve(t, "", ready(), defaultLimits())
-	_, err := Listen(t.Context(), Options{Listen: address, Token: canary}, ready(),
+	_, err := Listen(t.Context(), at(address, canary), ready(),
 		slog.New(slog.DiscardHandler))
 	want := "http.listen: listen tcp " + address +
 		": bind: address already in use: give another host:port, or \"\" to serve neither health nor " +
@@ -268,7 +277,7 @@ func TestStop(t *testing.T) {
 	l := defaultLimits()
 	l.grace = 50 * time.Millisecond
 	var logged bytes.Buffer
-	s, err := listen(ctx, Options{Listen: "127.0.0.1:0", Token: canary}, ready(),
+	s, err := listen(ctx, at("127.0.0.1:0", canary), ready(),
 		slog.New(slog.NewTextHandler(&logged, nil)), l)
 	if err != nil {
 		t.Fatal(err)
@@ -298,7 +307,7 @@ func TestStop(t *testing.T) {
 
 func TestStopBeforeItBegan(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
-	s, err := Listen(ctx, Options{Listen: "127.0.0.1:0"}, ready(), slog.New(slog.DiscardHandler))
+	s, err := Listen(ctx, at("127.0.0.1:0", ""), ready(), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -314,7 +323,7 @@ func TestStopBeforeItBegan(t *testing.T) {
 
 // A listener that breaks is an error, which the owner sees.
 func TestListenerThatBreaks(t *testing.T) {
-	s, err := Listen(t.Context(), Options{Listen: "127.0.0.1:0"}, ready(),
+	s, err := Listen(t.Context(), at("127.0.0.1:0", ""), ready(),
 		slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
