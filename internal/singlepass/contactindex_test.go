@@ -4,6 +4,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 )
 
@@ -11,7 +12,8 @@ import (
 // the oldest live one that has a contact.
 func TestContactIndex(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	x, plain, horizon := newContactIndex(), make(map[uint64]Centre), uint64(0)
+	x := newContactIndex(new(sync.Mutex), func(uint64) bool { return true })
+	plain, horizon := make(map[uint64]Centre), uint64(0)
 	live := func(seq uint64) bool { return seq >= horizon }
 	names := []string{"a", "b", "c", "d"}
 	next, several, passed := uint64(0), 0, 0

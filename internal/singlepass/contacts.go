@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/google/btree"
 )
@@ -79,6 +80,10 @@ type contactIndex struct {
 	centres map[string]*btree.BTreeG[uint64] // by contact: their Seqs
 	single  map[string]uint64                // where there is one, which is nearly always
 	passed  map[holder]struct{}              // expired ones that queries met: they are no longer here
+	recent  map[string][]uint64              // those of passed that readers may still need, by contact
+
+	needed func(seq uint64) bool // whether readers may still need an expired one
+	mu     sync.Locker           // held to change it
 }
 
 // A holder is a centre that has a contact.
@@ -87,10 +92,11 @@ type holder struct {
 	seq     uint64
 }
 
-func newContactIndex() contactIndex {
+func newContactIndex(mu sync.Locker, needed func(seq uint64) bool) contactIndex {
 	return contactIndex{
 		centres: make(map[string]*btree.BTreeG[uint64]), single: make(map[string]uint64),
-		passed: make(map[holder]struct{}),
+		passed: make(map[holder]struct{}), recent: make(map[string][]uint64),
+		needed: needed, mu: mu,
 	}
 }
 
@@ -153,9 +159,41 @@ func (x *contactIndex) oldest(contact string, live func(seq uint64) bool) (seq u
 			return seq, ok
 		}
 		h := holder{contact, seq}
+		x.mu.Lock()
 		x.drop(h)
 		x.passed[h] = struct{}{}
+		if x.needed(seq) {
+			x.recent[contact] = append(x.recent[contact], seq)
+		}
+		x.mu.Unlock()
 	}
+}
+
+// oldestCommitted returns the oldest centre that has a contact, among those that live and those
+// that were let go since the last commit. It changes nothing.
+func (x *contactIndex) oldestCommitted(
+	contact string, live func(seq uint64) bool,
+) (seq uint64, ok bool) {
+	for _, s := range x.recent[contact] {
+		if (!ok || s < seq) && live(s) {
+			seq, ok = s, true
+		}
+	}
+	offer := func(s uint64) (more bool) {
+		if ok && seq < s {
+			return false
+		}
+		if live(s) {
+			seq, ok = s, true
+		}
+		return !ok
+	}
+	if tree, several := x.centres[contact]; several {
+		tree.Ascend(offer)
+	} else if one, single := x.single[contact]; single {
+		offer(one)
+	}
+	return seq, ok
 }
 
 // restore puts back those that were let go: they may live again.
@@ -164,4 +202,5 @@ func (x *contactIndex) restore() {
 		x.add(h)
 	}
 	clear(x.passed)
+	clear(x.recent)
 }

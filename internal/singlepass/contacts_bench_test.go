@@ -3,6 +3,7 @@ package singlepass
 import (
 	"fmt"
 	"runtime"
+	"sync"
 	"testing"
 )
 
@@ -16,7 +17,7 @@ func BenchmarkContactIndex(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			before := liveHeap()
-			x := newContactIndex()
+			x := newContactIndex(new(sync.Mutex), nil)
 			for i := range centres {
 				x.insert(Centre{
 					Fingerprint: Fingerprint{Contacts: NewContacts([]string{contact(i)})}, Seq: uint64(i),

@@ -4,11 +4,13 @@ import (
 	"iter"
 	"math"
 	"strings"
+	"sync"
 	"time"
 )
 
-// A Space assigns the articles that are compared with one another to clusters. It
-// is not safe for concurrent use.
+// A Space assigns the articles that are compared with one another to clusters. Its methods are not
+// safe for concurrent use, but that any number of goroutines may call [Space.Find] beside the one
+// that calls the others.
 //
 // A centre is live while stream time, the highest event time so far, is past the
 // highest event time of its members by no more than the window. One that has expired
@@ -37,7 +39,16 @@ type Space struct {
 	state    State
 	seen     map[uint64]int64  // by Seq: when the centres that queries met were last seen
 	passed   map[uint64]Centre // expired ones that queries met: they are no longer in the index
-	met      []Centre          // those that this query met
+	met      []Centre          // those that this query met and that may go
+
+	// mu is held to change the indexes and what follows, and by whoever reads them beside the one that
+	// assigns. That one needs no lock to read.
+	mu        sync.RWMutex
+	committed State             // as of the last Commit
+	commits   uint64            // how many there were
+	held      map[uint64]Centre // expired since then, as far as queries met them: still in the index
+	// lacking is nil, or closed once the indexes have all that lived at the last Commit again.
+	lacking chan struct{}
 }
 
 // A Rule is what decides, beside the index, where articles belong.
@@ -69,6 +80,10 @@ type State struct {
 // asks again.
 const maxSeen = 1 << 16
 
+// maxHeld is how many expired centres stay in the index until the next Commit because readers may
+// still need them. Queries pass over each of them, so there must not be many.
+const maxHeld = 256
+
 // An Assignment says where an article belongs.
 type Assignment struct {
 	// Centre is the centre of the article's cluster. A new cluster has the
@@ -94,9 +109,11 @@ type Assignment struct {
 // It may be slow.
 func NewSpace(index Index, rule Rule, members func(seq uint64) Members) *Space {
 	s := &Space{
-		index: index, contacts: newContactIndex(), members: members, limit: rule.ContactLimit,
-		window: -1, state: State{StreamTime: math.MinInt64},
+		index: index, members: members, limit: rule.ContactLimit,
+		window: -1, state: State{StreamTime: math.MinInt64}, committed: State{StreamTime: math.MinInt64},
+		held: make(map[uint64]Centre),
 	}
+	s.contacts = newContactIndex(&s.mu, s.needed)
 	if rule.Window > 0 {
 		// What the window has below a millisecond makes no difference to times in
 		// whole milliseconds.
@@ -124,18 +141,58 @@ func (s *Space) passOver(c Centre) bool {
 	if s.lives(c.Seq) {
 		return true
 	}
-	if _, ok := s.passed[c.Seq]; !ok {
-		c.Sketch = strings.Clone(c.Sketch)
-		s.passed[c.Seq] = c
-		s.met = append(s.met, c)
+	_, passed := s.passed[c.Seq]
+	_, held := s.held[c.Seq]
+	if passed || held {
+		return false
+	}
+	c.Sketch = strings.Clone(c.Sketch)
+	switch {
+	case s.lacking != nil || !s.needed(c.Seq):
+		s.letGo(c)
+	case len(s.held) < maxHeld:
+		s.held[c.Seq] = c
+	default:
+		s.lack()
+		s.letGo(c)
 	}
 	return false
 }
 
-// drop takes the expired centres that a query met out of the index.
+// needed reports whether readers may still need a centre that has expired, and that lives has been
+// asked of: it lived at the last commit.
+func (s *Space) needed(seq uint64) bool {
+	return !expired(s.seen[seq], s.committed.StreamTime, s.window)
+}
+
+func (s *Space) letGo(c Centre) {
+	s.passed[c.Seq] = c
+	s.met = append(s.met, c)
+}
+
+// lack makes readers wait for the next commit, from which on they need none of the centres that
+// have expired by now.
+func (s *Space) lack() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lacking = make(chan struct{})
+	s.release()
+}
+
+// release lets go of the centres that only readers needed.
+func (s *Space) release() {
+	for _, c := range s.held {
+		s.letGo(c)
+	}
+	clear(s.held)
+}
+
+// drop takes the expired centres that were let go out of the index.
 func (s *Space) drop() {
 	for _, c := range s.met {
+		s.mu.Lock()
 		s.index.Remove(c)
+		s.mu.Unlock()
 	}
 	s.met = s.met[:0]
 }
@@ -185,30 +242,47 @@ func (s *Space) byContact(contacts Contacts) (seq uint64, by string, ok bool) {
 
 // Expired reports whether a centre last seen then has expired by now.
 func (s *Space) Expired(lastSeen int64) bool {
-	before, ok := s.Horizon()
+	return expired(lastSeen, s.state.StreamTime, s.window)
+}
+
+func expired(lastSeen, streamTime, window int64) bool {
+	before, ok := horizon(streamTime, window)
 	return ok && lastSeen < before
 }
 
 // Horizon returns the time in Unix milliseconds such that the centres last seen before
 // it have expired by now, and no others. ok is false when centres never expire.
 func (s *Space) Horizon() (before int64, ok bool) {
-	if s.window < 0 {
+	return horizon(s.state.StreamTime, s.window)
+}
+
+func horizon(streamTime, window int64) (before int64, ok bool) {
+	switch {
+	case window < 0:
 		return 0, false
-	}
-	if s.state.StreamTime < math.MinInt64+s.window {
+	case streamTime < math.MinInt64+window:
 		return math.MinInt64, true // the difference would overflow
+	default:
+		return streamTime - window, true
 	}
-	return s.state.StreamTime - s.window, true
 }
 
 // Insert adds a centre that was founded elsewhere, and is not in the index yet.
 func (s *Space) Insert(c Centre) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.insert(c)
+}
+
+func (s *Space) insert(c Centre) {
 	s.contacts.insert(c)
 	s.index.Insert(c.withoutContacts())
 }
 
 // BulkLoad adds n such centres to an empty Space, in any order, faster than Insert.
 func (s *Space) BulkLoad(n int, centres iter.Seq[Centre]) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.index.BulkLoad(n, func(yield func(Centre) bool) {
 		for c := range centres {
 			s.contacts.insert(c)
@@ -223,10 +297,13 @@ func (s *Space) BulkLoad(n int, centres iter.Seq[Centre]) {
 // undone, or the founding of which is undone. One that is not in the index is passed
 // over.
 func (s *Space) Remove(c Centre) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.contacts.remove(c)
 	s.index.Remove(c.withoutContacts())
 	delete(s.seen, c.Seq)
 	delete(s.passed, c.Seq)
+	delete(s.held, c.Seq)
 }
 
 // State returns what is to be saved beside the centres.
@@ -238,11 +315,17 @@ func (s *Space) State() State { return s.state }
 func (s *Space) Resume(state State) {
 	s.state = state
 	for _, c := range s.passed {
+		s.mu.Lock()
 		s.index.Insert(c)
+		s.mu.Unlock()
 	}
 	clear(s.passed)
 	clear(s.seen)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.held)
 	s.contacts.restore()
+	s.complete()
 }
 
 // Candidates returns how many centres articles have been compared with so far.

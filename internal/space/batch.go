@@ -71,9 +71,15 @@ func signalsOf(c *cluster.Cluster) article.Signals {
 
 // matched returns how an article joined, where results say so.
 func (o *Options) matched(decision *singlepass.Assignment) article.Match {
-	switch {
-	case !o.Explained || !decision.Joined:
+	if !o.Explained || !decision.Joined {
 		return ""
+	}
+	return o.match(decision)
+}
+
+// match returns how an article joined.
+func (o *Options) match(decision *singlepass.Assignment) article.Match {
+	switch {
 	case decision.Contact != "":
 		return article.ByContact
 	case decision.Distance > o.Threshold:

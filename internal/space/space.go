@@ -6,6 +6,7 @@ package space
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -20,8 +21,9 @@ import (
 	"github.com/clusterd/clusterd/internal/state"
 )
 
-// A Space is the rule over the centres in memory, and the clusters of these on disk. It is not safe
-// for concurrent use.
+// A Space is the rule over the centres in memory, and the clusters of these on disk. Its methods
+// are not safe for concurrent use, but that any number of goroutines may call [Space.Check] and
+// [Space.View] beside the one that calls the others.
 type Space struct {
 	rule    *singlepass.Space
 	store   *state.Store
@@ -31,6 +33,8 @@ type Space struct {
 
 	batch map[uint64]*member // by seq: what the batch in hand has looked at
 	err   error              // of the store, while a batch is assigned
+
+	views views
 }
 
 // member is a cluster that a batch looks at.
@@ -67,8 +71,7 @@ func OptionsOf(c config.Config, threshold float64) Options {
 func New(index singlepass.Index, store *state.Store, o Options, now func() time.Time) *Space {
 	s := &Space{store: store, options: o, now: now}
 	s.rule = singlepass.NewSpace(index, o.Rule, func(seq uint64) singlepass.Members {
-		m := s.member(seq)
-		return singlepass.Members{LastSeen: m.LastSeen, ByContact: m.ByContact}
+		return membersOf(&s.member(seq).Cluster)
 	})
 	return s
 }
@@ -91,6 +94,7 @@ func (s *Space) Load(ctx context.Context, check func(singlepass.Fingerprint) err
 	}
 	s.resume()
 	s.loaded = true
+	s.publish(nil, nil)
 	return nil
 }
 
@@ -120,8 +124,8 @@ func (s *Space) Find(founder article.Address) (cluster.Cluster, bool, error) {
 	return s.store.Find(founder)
 }
 
-// Close closes the store.
-func (s *Space) Close() error { return s.store.Close() }
+// Close waits until all views are released and closes the store.
+func (s *Space) Close() error { return errors.Join(s.views.close(), s.store.Close()) }
 
 // member returns a cluster that is in the index. An error of the store is kept for the end of the
 // batch.
@@ -206,9 +210,7 @@ func (s *Space) Commit(b Batch, m state.Meta) error {
 	if err := s.store.Apply(b.Touched, b.Expired, m); err != nil {
 		return err
 	}
-	for _, gone := range b.Expired {
-		s.rule.Remove(gone.Centre)
-	}
+	s.publish(nil, centresOf(b.Expired))
 	return nil
 }
 
@@ -242,14 +244,16 @@ func (s *Space) Apply(changes iter.Seq[*Change], m state.Meta) error {
 	if err := s.store.Apply(put, gone, m); err != nil || !s.loaded {
 		return err
 	}
+	var founded, removed []singlepass.Centre
 	for c := range changes {
 		switch {
 		case c.Stored && c.Removed:
-			s.rule.Remove(c.Centre)
+			removed = append(removed, c.Centre)
 		case !c.Stored && !c.Removed:
-			s.rule.Insert(c.Centre)
+			founded = append(founded, c.Centre)
 		}
 	}
+	s.publish(founded, removed)
 	s.resume()
 	return nil
 }

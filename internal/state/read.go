@@ -8,40 +8,67 @@ import (
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/cluster"
+	"github.com/clusterd/clusterd/internal/disk"
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
+// A reader reads clusters of a store, or of a snapshot of one. It is safe for concurrent use.
+type reader struct {
+	from     disk.Reader
+	dir      string
+	identity Identity
+}
+
+// cluster returns the cluster of this seq, under which time its expiry entry stands, and whether
+// there is one.
+func (r *reader) cluster(seq uint64) (c cluster.Cluster, entry int64, ok bool, err error) {
+	value, ok, err := r.from.Get(keyOfCluster(seq))
+	if err != nil || !ok {
+		return cluster.Cluster{}, 0, false, err
+	}
+	c, entry, err = decodeCluster(value, seq, r.identity.Input)
+	return c, entry, err == nil, err
+}
+
+// founded returns what cluster does, of the cluster of this founder.
+func (r *reader) founded(
+	founder article.Address,
+) (c cluster.Cluster, entry int64, ok bool, err error) {
+	if founder.Topic != r.identity.Input {
+		return cluster.Cluster{}, 0, false, nil
+	}
+	value, ok, err := r.from.Get(keyOfFounder(founder))
+	if err != nil || !ok {
+		return cluster.Cluster{}, 0, false, err
+	}
+	seq, err := decodeUint64(value)
+	if err != nil {
+		return cluster.Cluster{}, 0, false, err
+	}
+	c, entry, ok, err = r.cluster(seq)
+	if err == nil && (!ok || c.Founder != founder) {
+		return cluster.Cluster{}, 0, false, fmt.Errorf("%w: %s: cluster %d is not that of %s", ErrDamaged,
+			r.dir, seq, founder)
+	}
+	return c, entry, ok, err
+}
+
 // Get returns the cluster of this seq, and whether there is one.
 func (s *Store) Get(seq uint64) (cluster.Cluster, bool, error) {
-	value, ok, err := s.db.Get(keyOfCluster(seq))
-	if err != nil || !ok {
-		return cluster.Cluster{}, false, err
-	}
-	c, entry, err := decodeCluster(value, seq, s.identity.Input)
-	if err != nil {
-		return cluster.Cluster{}, false, err
-	}
-	s.read[seq] = location{c.Founder, entry}
-	return c, true, nil
+	return s.remember(s.cluster(seq))
 }
 
 // Find returns the cluster of this founder, and whether there is one.
 func (s *Store) Find(founder article.Address) (cluster.Cluster, bool, error) {
-	if founder.Topic != s.identity.Input {
-		return cluster.Cluster{}, false, nil
-	}
-	value, ok, err := s.db.Get(keyOfFounder(founder))
-	if err != nil || !ok {
-		return cluster.Cluster{}, false, err
-	}
-	seq, err := decodeUint64(value)
-	if err != nil {
-		return cluster.Cluster{}, false, err
-	}
-	c, ok, err := s.Get(seq)
-	if err == nil && (!ok || c.Founder != founder) {
-		return cluster.Cluster{}, false, fmt.Errorf("%w: %s: cluster %d is not that of %s", ErrDamaged,
-			s.dir, seq, founder)
+	return s.remember(s.founded(founder))
+}
+
+// remember keeps where a cluster is stored that was read.
+func (s *Store) remember(
+	c cluster.Cluster, entry int64, ok bool, err error,
+) (cluster.Cluster, bool, error) {
+	if ok {
+		s.read[c.Seq] = location{c.Founder, entry}
 	}
 	return c, ok, err
 }

@@ -27,10 +27,9 @@ type Options = disk.Options
 // A Store is the clusters of one space. But for Close, which ends it, its methods return the same
 // error from the first failed write in the background on. It is not safe for concurrent use.
 type Store struct {
-	dir      string
-	identity Identity
-	now      func() time.Time
-	db       *disk.DB
+	reader
+	now func() time.Time
+	db  *disk.DB
 
 	meta   Meta
 	live   int
@@ -52,12 +51,13 @@ func Open(dir string, identity Identity, o Options) (*Store, error) {
 		o.Now = time.Now
 	}
 	s := &Store{
-		dir: dir, identity: identity, now: o.Now, read: make(map[uint64]location), oldest: math.MinInt64,
+		now: o.Now, read: make(map[uint64]location), oldest: math.MinInt64,
 	}
 	var err error
 	if s.db, err = disk.Open(dir, o); err != nil {
 		return nil, err
 	}
+	s.reader = reader{s.db.Reader, dir, identity}
 	if err := s.load(); err != nil {
 		return nil, errors.Join(err, s.db.Abandon())
 	}

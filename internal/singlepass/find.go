@@ -1,0 +1,210 @@
+package singlepass
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// A Query asks where an article would belong.
+type Query struct {
+	Fingerprint Fingerprint
+	// Begin is called, perhaps several times, when nothing can be committed until the query has looked
+	// at the centres. Of where the space was at the last commit, it returns the article's event time
+	// in Unix milliseconds, and who knows the members of a centre as of then; ok is false of a centre
+	// that was not there. It must be quick.
+	Begin func(State) (at int64, members func(seq uint64) (m Members, ok bool))
+	// Others is how many centres to name beside the nearest: the next ones within the threshold.
+	Others int
+}
+
+// maxAsked is of how many centres a query asks for the members before it lets the one that assigns
+// go on, and then looks again. It takes some hundred microseconds the first time, and some
+// milliseconds where it has to look often.
+const maxAsked, maxAskedLater = 128, 2048
+
+// Find returns what [Space.Assign] would for an article that came right behind the last
+// [Space.Commit], whatever was assigned since, and then the next centres, the nearest first. Of
+// these the contacts are left out. It stores nothing. It may be called by any number of goroutines
+// beside the one that assigns. It waits while that one has let go of centres that it needs; the
+// error is that ctx ended meanwhile.
+func (s *Space) Find(ctx context.Context, q Query) ([]Assignment, error) {
+	l := look{Query: &q, Space: s, known: make(map[uint64]known), limit: maxAsked}
+	for ; ; l.limit = min(2*l.limit, maxAskedLater) {
+		lacking, done := l.try()
+		switch {
+		case done:
+			return l.found, nil
+		case lacking != nil:
+			select {
+			case <-lacking:
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			}
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// A look is a query at work.
+type look struct {
+	*Query
+	*Space
+	commit  uint64 // which the last one was
+	state   State  // then
+	at      int64  // stream time with the article
+	members func(seq uint64) (Members, bool)
+	known   map[uint64]known // by Seq: what members said, in all tries
+	asked   int              // in this try
+	limit   int              // of asked
+	found   []Assignment
+}
+
+// known is what members said of a centre.
+type known struct {
+	Members
+	ok bool
+}
+
+// try looks at the centres and reports whether it could finish. It could not where it has to wait
+// for lacking, or had to ask for the members of many.
+func (l *look) try() (lacking <-chan struct{}, done bool) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	if l.lacking != nil {
+		return l.lacking, false
+	}
+	if l.commit != l.commits {
+		// What had expired then stays so.
+		maps.DeleteFunc(l.known, func(_ uint64, k known) bool {
+			return !k.ok || !expired(k.LastSeen, l.state.StreamTime, l.window)
+		})
+	}
+	var at int64
+	l.commit, l.state = l.commits, l.committed
+	at, l.members = l.Begin(l.state)
+	l.at, l.asked, l.found = max(l.state.StreamTime, at), 0, l.found[:0]
+	l.find()
+	return nil, l.asked <= l.limit
+}
+
+func (l *look) find() {
+	a := Assignment{Position: l.state.Next}
+	a.Centre, a.Distance, a.Joined = l.index.Nearest(l.Fingerprint, l.isLive)
+	if !a.Joined && l.Space.limit > 0 {
+		a.Centre.Seq, a.Contact, a.Joined = l.byContact()
+	}
+	if !a.Joined {
+		a.Centre = Centre{Fingerprint: l.Fingerprint, Seq: a.Position}
+	}
+	l.take(a)
+	for a.Joined && a.Contact == "" && len(l.found) <= l.Others {
+		a.Centre, a.Distance, a.Joined = l.index.Nearest(l.Fingerprint, func(c Centre) bool {
+			return !l.has(c.Seq) && l.isLive(c)
+		})
+		if a.Joined {
+			l.take(a)
+		}
+	}
+}
+
+// take keeps what outlives the query.
+func (l *look) take(a Assignment) {
+	a.Centre.Sketch = strings.Clone(a.Centre.Sketch)
+	l.found = append(l.found, a)
+}
+
+func (l *look) has(seq uint64) bool {
+	return slices.ContainsFunc(l.found, func(a Assignment) bool { return a.Centre.Seq == seq })
+}
+
+// byContact does what that of the [Space] does, as of the last commit.
+func (l *look) byContact() (seq uint64, by string, ok bool) {
+	for contact := range l.Fingerprint.Contacts.All() {
+		oldest, found := l.contacts.oldestCommitted(contact, l.lives)
+		if found && (!ok || oldest < seq) && l.of(oldest).ByContact < l.Space.limit {
+			seq, by, ok = oldest, contact, true
+		}
+	}
+	return seq, by, ok
+}
+
+func (l *look) isLive(c Centre) bool { return l.lives(c.Seq) }
+
+// lives reports whether a centre in the indexes was committed and has not expired. Without a window
+// all that are older than the last commit are.
+func (l *look) lives(seq uint64) bool {
+	if seq >= l.state.Next || l.window < 0 {
+		return seq < l.state.Next
+	}
+	k := l.of(seq)
+	return k.ok && !expired(k.LastSeen, l.at, l.window)
+}
+
+// of returns what is known of a centre. When it has asked too often, it says that there is none, so
+// that the try comes to its end.
+func (l *look) of(seq uint64) (k known) {
+	k, ok := l.known[seq]
+	if ok {
+		return k
+	}
+	if l.asked++; l.asked > l.limit {
+		return known{}
+	}
+	k.Members, k.ok = l.members(seq)
+	l.known[seq] = k
+	return k
+}
+
+// A Commit is what becomes of a Space when a batch is committed.
+type Commit struct {
+	State   State    // from which on articles are assigned
+	Founded []Centre // elsewhere: they are not in the Space yet
+	Removed []Centre // that have expired
+	// Publish is called when readers see the commit from then on; it must be quick.
+	Publish func()
+}
+
+// Commit makes what was assigned so far, or elsewhere, last. Each [Space.Find] sees all of it or
+// nothing.
+func (s *Space) Commit(c Commit) {
+	// What is founded behind the state is passed over by readers. But records of other partitions may
+	// come late.
+	late := slices.ContainsFunc(c.Founded, func(f Centre) bool { return f.Seq < s.committed.Next })
+	if !late {
+		for _, f := range c.Founded {
+			s.Insert(f)
+		}
+	}
+	s.publish(c, late)
+	for _, r := range c.Removed {
+		s.Remove(r)
+	}
+	s.release()
+	s.drop()
+}
+
+func (s *Space) publish(c Commit, insert bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if insert {
+		for _, f := range c.Founded {
+			s.insert(f)
+		}
+	}
+	s.committed = c.State
+	s.commits++
+	c.Publish()
+	clear(s.contacts.recent)
+	s.complete()
+}
+
+// complete lets readers go on: the indexes have all that lived at the last commit.
+func (s *Space) complete() {
+	if s.lacking != nil {
+		close(s.lacking)
+		s.lacking = nil
+	}
+}

@@ -1,0 +1,116 @@
+package space
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/cluster"
+	"github.com/clusterd/clusterd/internal/singlepass"
+	"github.com/clusterd/clusterd/internal/state"
+)
+
+// A Question is an article that nobody stores.
+type Question struct {
+	Fingerprint singlepass.Fingerprint
+	PublishedAt time.Time // zero where it does not say
+	RunnersUp   int       // how many clusters to name beside the one that it would join
+}
+
+// An Answer says what would become of an article that came next.
+type Answer struct {
+	Status    article.Status
+	Neighbour               // what it would join; nothing of a new cluster
+	Matched   article.Match // how it would join; empty of a new cluster
+	Contact   string        // by which it would join; empty where it is by its text
+	RunnersUp []Neighbour   // the next ones within the threshold, the nearest first
+	EventTime int64         // that counts, in Unix milliseconds
+	AsOf      AsOf
+}
+
+// A Neighbour is a cluster, and how far an article is from its centre, in the method's measure.
+type Neighbour struct {
+	cluster.Cluster
+	Distance float64
+}
+
+// Check says what [Space.Assign] would make of an article that was written now, behind the last
+// committed batch, whatever is in hand meanwhile. It stores nothing.
+func (s *Space) Check(ctx context.Context, q Question) (Answer, error) {
+	c := checking{Space: s, Question: q}
+	found, err := s.rule.Find(ctx, singlepass.Query{
+		Fingerprint: q.Fingerprint, Others: q.RunnersUp, Begin: c.begin,
+	})
+	if c.view != nil {
+		defer c.view.Release()
+	}
+	if err == nil {
+		err = c.err
+	}
+	if err != nil {
+		return Answer{}, err
+	}
+	return c.answer(found)
+}
+
+// checking is a check at work.
+type checking struct {
+	*Space
+	Question
+	view *View
+	at   int64
+	err  error
+}
+
+// begin takes the view of the last commit.
+func (c *checking) begin(now singlepass.State) (
+	at int64, members func(uint64) (singlepass.Members, bool),
+) {
+	if c.view != nil {
+		c.view.Release()
+	}
+	clock := c.now()
+	c.at, _ = singlepass.Dates{
+		Published: c.PublishedAt, Recorded: clock, StreamTime: now.StreamTime, Now: clock,
+		Window: c.options.Window,
+	}.EventTime()
+	c.view, c.err = c.views.acquire()
+	return c.at, c.members
+}
+
+func (c *checking) members(seq uint64) (m singlepass.Members, ok bool) {
+	if c.err != nil {
+		return m, false
+	}
+	k, ok, err := c.view.Get(seq)
+	c.err = err
+	return membersOf(&k), ok
+}
+
+func membersOf(c *cluster.Cluster) singlepass.Members {
+	return singlepass.Members{LastSeen: c.LastSeen, ByContact: c.ByContact}
+}
+
+func (c *checking) answer(found []singlepass.Assignment) (Answer, error) {
+	first := &found[0]
+	a := Answer{Status: article.New, EventTime: c.at, AsOf: c.view.AsOf()}
+	if !first.Joined {
+		return a, nil
+	}
+	all := make([]Neighbour, len(found))
+	for i := range found {
+		var ok bool
+		var err error
+		all[i].Distance = found[i].Distance
+		if all[i].Cluster, ok, err = c.view.Get(found[i].Centre.Seq); err == nil && !ok {
+			err = fmt.Errorf("%w: cluster %d is missing", state.ErrDamaged, found[i].Centre.Seq)
+		}
+		if err != nil {
+			return Answer{}, err
+		}
+	}
+	a.Status, a.Neighbour, a.RunnersUp = article.Joined, all[0], all[1:]
+	a.Matched, a.Contact = c.options.match(first), first.Contact
+	return a, nil
+}

@@ -1,0 +1,136 @@
+package space
+
+import (
+	"errors"
+	"sync"
+
+	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/cluster"
+	"github.com/clusterd/clusterd/internal/singlepass"
+	"github.com/clusterd/clusterd/internal/state"
+)
+
+// ErrNoView is the error of who asks a space that is not loaded yet, or closed.
+var ErrNoView = errors.New("the clusters are not loaded")
+
+// A View is the clusters of a space as they were at one of its commits. It is safe for concurrent
+// use, and has to be released.
+type View struct {
+	snapshot *state.Snapshot
+	state    singlepass.State
+	all      *views
+	readers  int // that have it; under the lock of all
+	current  bool
+}
+
+// views are those of a space that somebody has, and the current one.
+type views struct {
+	mu      sync.Mutex
+	current *View
+	open    sync.WaitGroup // of the readers
+	err     error          // of closing snapshots
+}
+
+// View returns the clusters as of the last commit, or [ErrNoView].
+func (s *Space) View() (*View, error) { return s.views.acquire() }
+
+func (a *views) acquire() (*View, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.current == nil {
+		return nil, ErrNoView
+	}
+	a.current.readers++
+	a.open.Add(1)
+	return a.current, nil
+}
+
+// Release lets go of the view. Nothing may be asked of it afterwards.
+func (v *View) Release() {
+	v.all.mu.Lock()
+	defer v.all.mu.Unlock()
+	if v.readers--; v.readers == 0 && !v.current {
+		v.all.err = errors.Join(v.all.err, v.snapshot.Close())
+	}
+	v.all.open.Done()
+}
+
+// swap makes a view the current one, nil for none, and returns the one before, nil for none, which
+// has to be released.
+func (a *views) swap(next *View) (before *View) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if before = a.current; before != nil {
+		before.current = false
+		before.readers++
+		a.open.Add(1)
+	}
+	if a.current = next; next != nil {
+		next.current, next.all = true, a
+	}
+	return before
+}
+
+// close waits until all views are released, after which there are none.
+func (a *views) close() error {
+	if last := a.swap(nil); last != nil {
+		last.Release()
+	}
+	a.open.Wait()
+	return a.err
+}
+
+// publish makes the store as it is now what readers see. Given are the centres that were founded
+// elsewhere and those that have gone.
+func (s *Space) publish(founded, removed []singlepass.Centre) {
+	v := &View{snapshot: s.store.Snapshot()}
+	m := v.snapshot.Meta()
+	v.state = singlepass.State{StreamTime: m.StreamTime, Next: m.Next}
+	// What was read of a transaction of another instance may be a part of it.
+	if c := m.Checkpoint; c != nil {
+		v.state = singlepass.State{StreamTime: c.StreamTime, Next: c.NextPosition}
+	}
+	var before *View
+	s.rule.Commit(singlepass.Commit{
+		State: v.state, Founded: founded, Removed: removed,
+		Publish: func() { before = s.views.swap(v) },
+	})
+	if before != nil {
+		before.Release()
+	}
+}
+
+func centresOf(clusters []cluster.Cluster) []singlepass.Centre {
+	centres := make([]singlepass.Centre, len(clusters))
+	for i := range clusters {
+		centres[i] = clusters[i].Centre
+	}
+	return centres
+}
+
+// An AsOf says as of when an answer is.
+type AsOf struct {
+	Position   uint64        // articles that the space had assigned
+	StreamTime int64         // highest event time, Unix milliseconds; below 0 before the first article
+	Offsets    map[int]int64 // by input partition: up to where it was read; not to be changed
+}
+
+// AsOf returns as of when the view is.
+func (v *View) AsOf() AsOf {
+	a := AsOf{Position: v.state.Next, StreamTime: v.state.StreamTime}
+	if c := v.snapshot.Meta().Checkpoint; c != nil {
+		a.Offsets = c.Offsets
+	}
+	return a
+}
+
+// Len returns the number of clusters, with those that have expired and were not removed yet.
+func (v *View) Len() int { return v.snapshot.Len() }
+
+// Find returns the cluster of this founder, and whether there is one.
+func (v *View) Find(founder article.Address) (cluster.Cluster, bool, error) {
+	return v.snapshot.Find(founder)
+}
+
+// Get returns the cluster of this seq, and whether there is one.
+func (v *View) Get(seq uint64) (cluster.Cluster, bool, error) { return v.snapshot.Get(seq) }
