@@ -83,12 +83,12 @@ func (n *Notes) leaveOut(field, reason, format string, args ...any) {
 	n.Fallbacks = append(n.Fallbacks, Fallback{field, reason, fmt.Sprintf(format, args...)})
 }
 
-// WithoutHeaders adds to notes, nil for none, that a result goes without headers of its record.
-func WithoutHeaders(n *Notes, why string) *Notes {
+// WithoutHeaders adds to notes, nil for none, why a result goes without headers of its record.
+func WithoutHeaders(n *Notes, format string, args ...any) *Notes {
 	if n == nil {
 		n = &Notes{}
 	}
-	n.leaveOut(headersField, tooLong, "%s", why)
+	n.leaveOut(headersField, tooLong, format, args...)
 	return n
 }
 

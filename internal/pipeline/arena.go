@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"github.com/clusterd/clusterd/internal/fingerprint"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/parallel"
 )
@@ -29,12 +30,16 @@ func (a *arena) keep(write func(b []byte) []byte) []byte {
 	return a.bytes[from:len(a.bytes):len(a.bytes)]
 }
 
-// list returns the headers, in memory of the arena.
-func (a *arena) list(headers ...kafka.Header) []kafka.Header {
-	if cap(a.headers)-len(a.headers) < len(headers) {
-		a.headers = make([]kafka.Header, 0, arenaHeaders)
+// list returns headers of an input record and then clusterd's own, in memory of the arena.
+func (a *arena) list(foreign []fingerprint.Header, own ...kafka.Header) []kafka.Header {
+	n := len(foreign) + len(own)
+	if cap(a.headers)-len(a.headers) < n {
+		a.headers = make([]kafka.Header, 0, max(n, arenaHeaders))
 	}
 	from := len(a.headers)
-	a.headers = append(a.headers, headers...)
+	for _, h := range foreign {
+		a.headers = append(a.headers, kafka.Header(h))
+	}
+	a.headers = append(a.headers, own...)
 	return a.headers[from:len(a.headers):len(a.headers)]
 }

@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"bytes"
 	"context"
 	"time"
 	"unsafe"
@@ -27,21 +26,20 @@ type deadLetter struct {
 	*article.Rejection
 }
 
-// fingerprintRecords turns records into items, on all cores and in their order. keepKeys is true
-// where results have the keys of their articles.
+// fingerprintRecords turns records into items, on all cores and in their order.
 func fingerprintRecords(
-	ctx context.Context, f *fingerprint.Fingerprinter, records []kafka.Record, keepKeys bool,
+	ctx context.Context, f *fingerprint.Fingerprinter, records []kafka.Record, carry *carried,
 ) ([]item, error) {
 	out := make([]item, len(records))
 	err := f.ForEach(ctx, len(records), func(w *fingerprint.Worker,
 		i int,
 	) {
-		out[i] = fingerprintRecord(w, &records[i], keepKeys)
+		out[i] = fingerprintRecord(w, &records[i], carry)
 	})
 	return out, err
 }
 
-func fingerprintRecord(w *fingerprint.Worker, r *kafka.Record, keepKeys bool) item {
+func fingerprintRecord(w *fingerprint.Worker, r *kafka.Record, carry *carried) item {
 	source := article.Address{Topic: r.Topic, Partition: r.Partition, Offset: r.Offset}
 	out := item{next: r.Next()}
 	var rejection *article.Rejection
@@ -56,13 +54,7 @@ func fingerprintRecord(w *fingerprint.Worker, r *kafka.Record, keepKeys bool) it
 		return out
 	}
 	out.RecordedAt = r.Time
-	if keepKeys {
-		out.Key = r.Key
-		if len(r.Key) > article.MaxIDBytes {
-			// too long for results to repeat, as the whole
-			out.Key = bytes.Clone(r.Key[:article.MaxIDBytes+1])
-		}
-	}
+	carry.add(&out.Article, r)
 	out.bytes = max(len(r.Value), int(unsafe.Sizeof(out)-unsafe.Sizeof(out.Article))+out.Size())
 	return out
 }
@@ -79,6 +71,7 @@ type items struct {
 func (w *worker) fingerprint(
 	ctx context.Context, chunks <-chan consumer.Chunk, out chan<- items,
 ) error {
+	carry := carriedBy(w.config.Output)
 	for {
 		var chunk consumer.Chunk
 		select {
@@ -90,8 +83,7 @@ func (w *worker) fingerprint(
 			continue
 		}
 		began := time.Now()
-		records, err := fingerprintRecords(ctx, w.fingerprinter, chunk.Records,
-			w.config.Output.Key == keySource)
+		records, err := fingerprintRecords(ctx, w.fingerprinter, chunk.Records, &carry)
 		if err != nil {
 			return err
 		}

@@ -30,13 +30,28 @@ func TestHeldIsCounted(t *testing.T) {
 		record func(i int) kafka.Record
 		most   int // bytes held of a record
 	}{
-		"articles": {func(*config.Config) {}, func(i int) kafka.Record {
-			return kafka.Record{
-				Key: []byte(large), Value: quotedArticle(i, `"一个标题"`, quoted), Headers: headers(),
-			}
-		}, 1000},
+		"articles": {
+			func(c *config.Config) { c.Output.Headers = nil },
+			func(i int) kafka.Record {
+				return kafka.Record{
+					Key: []byte(large), Value: quotedArticle(i, `"一个标题"`, quoted), Headers: headers(),
+				}
+			}, 1000,
+		},
+		"articles whose headers are kept": {
+			func(*config.Config) {}, func(i int) kafka.Record {
+				return kafka.Record{Value: quotedArticle(i, `"一个标题"`, quoted), Headers: headers()}
+			}, 12_000,
+		},
+		"articles of which fields are copied": {
+			func(c *config.Config) { c.Output.Copy = []string{"id", "title", "url"} },
+			func(i int) kafka.Record {
+				return kafka.Record{Value: fmt.Appendf(nil, `{"title":"%s","content":"%d","url":"%s"}`,
+					large[:1000], i, large[:1000])}
+			}, 4000,
+		},
 		"articles whose key is kept": {
-			func(c *config.Config) { c.Output.Key = "source" },
+			func(c *config.Config) { c.Output.Key, c.Output.Headers = "source", []string{"other"} },
 			func(i int) kafka.Record {
 				return kafka.Record{
 					Key: []byte(large), Value: quotedArticle(i, `""`, quoted), Headers: headers(),
@@ -76,7 +91,7 @@ func TestHeldIsCounted(t *testing.T) {
 			err := f.ForEach(t.Context(), 1, func(w *fingerprint.Worker, _ int) {
 				one := func(i int) item {
 					r := tt.record(i)
-					return fingerprintRecord(w, &r, c.Output.Key == keySource)
+					return fingerprintRecord(w, &r, new(carriedBy(c.Output)))
 				}
 				one(0) // what a worker keeps for itself
 				before = heapAlloc()

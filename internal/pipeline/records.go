@@ -31,6 +31,8 @@ type outputs struct {
 	identity   string // how fingerprints are made
 	partitions map[string][]int
 	limits     map[string]int
+	// room is how large a result may be that carries headers of its input record.
+	room int
 }
 
 // describe asks the topics how many partitions they have, and what they take.
@@ -50,6 +52,7 @@ func (o *outputs) describe(ctx context.Context, client *kafka.Client, log *slog.
 			return err
 		}
 	}
+	o.room = o.limits[o.Topic]
 	return nil
 }
 
@@ -82,7 +85,8 @@ func (o *outputs) records(
 
 // result returns the record of a result. It goes to the partition that Java's clients would choose
 // for its key. An input key that is too long for every result to repeat is left out, and the
-// cluster id stands in its place.
+// cluster id stands in its place. The headers of the input record that it carries come before
+// clusterd's own, and are left out where the topic does not take it with them.
 func (o *outputs) result(memory *arena, a *space.Assignment) kafka.Record {
 	source := memory.keep(a.Source.AppendTo)
 	r := kafka.Record{
@@ -90,10 +94,11 @@ func (o *outputs) result(memory *arena, a *space.Assignment) kafka.Record {
 		Value: memory.keep(func(b []byte) []byte { return a.AppendJSON(b, o.identity) }),
 	}
 	if a.Status == article.Unclustered {
-		r.Headers = memory.list(kafka.Header{Key: article.HeaderSource, Value: source})
+		r.Headers = memory.list(a.Headers, kafka.Header{Key: article.HeaderSource, Value: source})
 	} else {
 		r.Key = memory.keep(func(b []byte) []byte { return append(b, a.ClusterID...) })
 		r.Headers = memory.list(
+			a.Headers,
 			kafka.Header{Key: article.HeaderSource, Value: source},
 			positionHeader(memory, a.Position),
 			kafka.Header{
@@ -110,7 +115,23 @@ func (o *outputs) result(memory *arena, a *space.Assignment) kafka.Record {
 	} else {
 		r.Partition = sink.PartitionOf(r.Key, o.partitions[o.Topic])
 	}
+	if len(a.Headers) > 0 {
+		if size := sink.Size(r); size > o.room {
+			dropHeaders(a.Article, o.Topic, size, o.room)
+			r.Headers = r.Headers[len(a.Headers):]
+		}
+	}
 	return r
+}
+
+// makeRoom has results that are half as large as one that their topic refuses go without the
+// headers of their input records, and reports whether that one may have had some.
+func (o *outputs) makeRoom(refused *sink.TooLargeError) bool {
+	if refused.Topic != o.Topic || refused.Size > o.room {
+		return false
+	}
+	o.room = refused.Size / 2
+	return true
 }
 
 // tombstone returns the record of a cluster without its value. It goes where its founder's
@@ -125,7 +146,7 @@ func (o *outputs) tombstone(memory *arena, c *cluster.Cluster) kafka.Record {
 // live returns the record of a cluster that lives on.
 func (o *outputs) live(memory *arena, c *cluster.Cluster) kafka.Record {
 	r := o.tombstone(memory, c)
-	r.Headers = memory.list(positionHeader(memory, c.Position))
+	r.Headers = memory.list(nil, positionHeader(memory, c.Position))
 	r.Value = memory.keep(func(b []byte) []byte { return c.AppendJSON(b, o.identity) })
 	return r
 }

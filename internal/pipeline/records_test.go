@@ -21,7 +21,7 @@ func testOutputs(partitions int) *outputs {
 	c := config.Default().Output
 	o := &outputs{
 		Output: c, identity: "method=simhash", partitions: make(map[string][]int),
-		limits: make(map[string]int),
+		limits: make(map[string]int), room: 1 << 20,
 	}
 	for _, topic := range []string{c.Topic, c.ClustersTopic, c.DeadLetterTopic} {
 		for p := range partitions {
@@ -240,7 +240,7 @@ func TestDeadLetterOfABadBatch(t *testing.T) {
 		Unreadable: &kafka.Unreadable{Last: 90, Reason: "record 2 of 9: no"},
 	}
 	items, err := fingerprintRecords(t.Context(), f,
-		[]kafka.Record{in, {Partition: 4, Offset: 91, Value: []byte("{")}}, false)
+		[]kafka.Record{in, {Partition: 4, Offset: 91, Value: []byte("{")}}, &carried{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func (b *bench) verify() []result {
 				header(r.Record, article.HeaderSource))
 		}
 		in := inputs[r.Source.String()]
-		items, err := fingerprintRecords(b.Context(), fingerprinter, []kafka.Record{in}, false)
+		items, err := fingerprintRecords(b.Context(), fingerprinter, []kafka.Record{in}, &carried{})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -104,12 +104,16 @@ func (w *worker) newProducer(ctx context.Context) (*sink.Producer, error) {
 	})
 }
 
-// waitForRoom waits until the topic takes the record that it has refused. Where the broker does not
+// waitForRoom waits until the topic takes the record that it has refused, unless that may be a
+// result that it takes without the headers of its input record. Where the broker does not
 // say what it takes, the record is tried again after a while. The transaction is aborted first: it
 // would hold readers back.
 func (w *worker) waitForRoom(
 	ctx context.Context, producer *sink.Producer, refused *sink.TooLargeError,
 ) error {
+	if w.out.makeRoom(refused) {
+		return nil
+	}
 	w.monitor.Blocked(w.replica.Name(), refused)
 	if err := producer.Fence(ctx); err != nil {
 		return err
@@ -133,6 +137,7 @@ func (w *worker) waitForRoom(
 		if settings.LimitKnown {
 			w.out.limits[refused.Topic] = settings.MaxMessageBytes
 			producer.SetLimit(refused.Topic, settings.MaxMessageBytes)
+			w.out.room = w.out.limits[w.out.Topic]
 		}
 		if settings.LimitKnown && settings.MaxMessageBytes >= refused.Size ||
 			!settings.LimitKnown && time.Since(began) >= blockedReminder {

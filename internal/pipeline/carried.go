@@ -1,0 +1,78 @@
+package pipeline
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/config/value"
+	"github.com/clusterd/clusterd/internal/fingerprint"
+	"github.com/clusterd/clusterd/internal/kafka"
+)
+
+// How much of the headers of its input record a result carries: a record may have megabytes of
+// them.
+const (
+	maxHeaders     = 64
+	maxHeaderBytes = 16 << 10 // of names and values
+)
+
+// carried says what results have of their input records beside the articles.
+type carried struct {
+	keys    bool     // the keys of the records
+	headers []string // names of headers
+	all     bool     // headers of any name
+}
+
+func carriedBy(c config.Output) carried {
+	return carried{
+		keys: c.Key == keySource, headers: c.Headers,
+		all: slices.Contains(c.Headers, value.AllHeaders),
+	}
+}
+
+// add sets what an article carries of its record.
+func (c *carried) add(a *fingerprint.Article, r *kafka.Record) {
+	if c.keys {
+		a.Key = r.Key
+		if len(r.Key) > article.MaxIDBytes {
+			// too long for results to repeat, as the whole
+			a.Key = bytes.Clone(r.Key[:article.MaxIDBytes+1])
+		}
+	}
+	if len(r.Headers) > 0 && len(c.headers) > 0 {
+		c.addHeaders(a, r.Headers)
+	}
+}
+
+// addHeaders adds the headers that results carry, in their order and under names that are not
+// clusterd's. One that does not fit beside those before it is left out.
+func (c *carried) addHeaders(a *fingerprint.Article, headers []kafka.Header) {
+	left, size := 0, 0
+	for _, h := range headers {
+		if !c.all && !slices.Contains(c.headers, h.Key) {
+			continue
+		}
+		if n := len(h.Key) + len(h.Value); len(a.Headers) < maxHeaders && size+n <= maxHeaderBytes {
+			size += n
+			a.Headers = append(a.Headers, fingerprint.Header{
+				Key: article.ForeignHeader(h.Key), Value: bytes.Clone(h.Value),
+			})
+		} else {
+			left++
+		}
+	}
+	if left > 0 {
+		a.Notes = article.WithoutHeaders(a.Notes, "%d of %d headers of the record do not fit: a result "+
+			"carries at most %d, of %d bytes in all; output.headers names those that are wanted",
+			left, len(headers), maxHeaders, maxHeaderBytes)
+	}
+}
+
+// dropHeaders lets a result go without the headers of its input record, with which its topic does
+// not take it.
+func dropHeaders(a *fingerprint.Article, topic string, size, limit int) {
+	a.Notes = article.WithoutHeaders(a.Notes, "with the %d headers of its record a result takes %d "+
+		"bytes, and topic %s takes %d; it goes without them", len(a.Headers), size, topic, limit)
+}

@@ -1,0 +1,255 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/fingerprint"
+	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/sink"
+	"github.com/clusterd/clusterd/internal/space"
+	"github.com/clusterd/clusterd/internal/testutil/texts"
+)
+
+// headerOf is a header of a record, whose value may be long.
+func headerOf(name string, bytes int) kafka.Header {
+	return kafka.Header{Key: name, Value: []byte(strings.Repeat("v", bytes))}
+}
+
+// Results carry the headers that are wanted, as many as fit, and none that looks like clusterd's.
+func TestResultsCarryHeaders(t *testing.T) {
+	many := make([]kafka.Header, maxHeaders+5)
+	for i := range many {
+		many[i] = headerOf(fmt.Sprint("h", i), 1)
+	}
+	const room = maxHeaderBytes - len("a")
+	for name, tt := range map[string]struct {
+		wanted []string
+		in     []kafka.Header
+		want   []kafka.Header
+		left   string // what is said of those that are left out
+	}{
+		"all, in their order": {
+			[]string{"*"},
+			[]kafka.Header{{Key: "b", Value: []byte("1")}, {Key: "a"}, {Key: "b", Value: []byte{}}},
+			[]kafka.Header{{Key: "b", Value: []byte("1")}, {Key: "a"}, {Key: "b", Value: []byte{}}},
+			"",
+		},
+		"some": {
+			[]string{"traceparent", "tenant"},
+			[]kafka.Header{{Key: "a"}, {Key: "tenant"}, {Key: "Tenant"}, {Key: "traceparent"}},
+			[]kafka.Header{{Key: "tenant"}, {Key: "traceparent"}},
+			"",
+		},
+		"none": {nil, []kafka.Header{{Key: "a"}}, nil, ""},
+		"clusterd's own": {
+			[]string{"*"},
+			[]kafka.Header{{Key: "clusterd.position", Value: []byte("0")}, {Key: "input.clusterd.x"}},
+			[]kafka.Header{
+				{Key: "input.clusterd.position", Value: []byte("0")}, {Key: "input.input.clusterd.x"},
+			},
+			"",
+		},
+		"as large as they may be": {
+			[]string{"*"}, []kafka.Header{headerOf("a", room)}, []kafka.Header{headerOf("a", room)}, "",
+		},
+		"one too large": {
+			[]string{"*"},
+			[]kafka.Header{headerOf("a", room+1), {Key: "b"}},
+			[]kafka.Header{{Key: "b"}},
+			"1 of 2 headers of the record do not fit",
+		},
+		"a megabyte": {
+			[]string{"*"},
+			[]kafka.Header{
+				{Key: "b"},
+				headerOf("a", 1<<20), headerOf("c", 9000),
+				headerOf("d", 9000),
+			},
+			[]kafka.Header{{Key: "b"}, headerOf("c", 9000)},
+			"2 of 4 headers",
+		},
+		"many": {[]string{"*"}, many, many[:maxHeaders], "5 of 69 headers"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o, carry := testOutputs(1), carriedBy(config.Output{Headers: tt.wanted})
+			a := &fingerprint.Article{}
+			carry.add(a, &kafka.Record{Headers: tt.in})
+			got := o.result(&arena{}, &space.Assignment{Article: a, Status: article.Unclustered})
+			want := append(tt.want, kafka.Header{Key: "clusterd.source", Value: []byte("/0/0")})
+			if diff := cmp.Diff(want, got.Headers); diff != "" {
+				t.Errorf("headers (-want +got):\n%s", diff)
+			}
+			said := ""
+			if a.Notes != nil {
+				said = a.Notes.Fallbacks[0].Detail
+			}
+			if (said != "") != (tt.left != "") || !strings.HasPrefix(said, tt.left) {
+				t.Errorf("it says %q, want %q", said, tt.left)
+			}
+		})
+	}
+}
+
+// A result that its topic does not take with the headers of its input goes without.
+func TestHeadersMakeRoom(t *testing.T) {
+	a := &space.Assignment{Status: article.Unclustered, Article: &fingerprint.Article{
+		Headers: []fingerprint.Header{{Key: "h", Value: []byte(strings.Repeat("v", 1000))}},
+	}}
+	o := testOutputs(1)
+	whole := o.result(&arena{}, a)
+	o.room = sink.Size(whole)
+	if got := o.result(&arena{}, a); len(got.Headers) != 2 || a.Notes != nil {
+		t.Fatalf("headers %v, notes %v: it fits", got.Headers, a.Notes)
+	}
+	o.room--
+	if got := o.result(&arena{}, a); len(got.Headers) != 1 ||
+		got.Headers[0].Key != article.HeaderSource || len(a.Notes.Fallbacks) != 1 {
+		t.Errorf("headers %v, notes %v", got.Headers, a.Notes)
+	}
+	refused := &sink.TooLargeError{Size: o.room - 5}
+	refused.Topic = o.Topic
+	if !o.makeRoom(refused) || o.room >= refused.Size {
+		t.Errorf("results of %d bytes may have headers where one of %d is refused", o.room, refused.Size)
+	}
+	if o.makeRoom(refused) {
+		t.Error("a result that is refused without headers may have room")
+	}
+	refused.Topic, refused.Size = o.ClustersTopic, 1
+	if o.makeRoom(refused) {
+		t.Error("a cluster may have had headers")
+	}
+}
+
+// Whatever headers a record has, and whatever the topic of results takes: the stream goes on.
+func TestHeadersDoNotBlock(t *testing.T) {
+	for name, tt := range map[string]struct {
+		limit  string // of the topic of results
+		silent bool   // the broker does not say it
+		bytes  int    // of the header
+		kept   bool
+	}{
+		"megabytes":                     {"1048588", false, 1_000_000, false},
+		"a topic that takes little":     {"4000", false, 5000, false},
+		"a topic that takes enough":     {"8000", false, 5000, true},
+		"a topic that keeps its limit":  {"4000", true, 5000, false},
+		"a header that is not too long": {"4000", true, 500, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := testConfig()
+			c.Output.Compression = "none"
+			b := newBench(t, c, 1).alone()
+			b.alter(c.Input.Topic, "max.message.bytes", "2000000")
+			b.alter(c.Output.Topic, "max.message.bytes", tt.limit)
+			if tt.silent {
+				keepSettings(b.broker)
+			}
+			m := spread([][]byte{texts.ArticleJSON("a", "", texts.Sentence(7, 30))})
+			m[0].Headers = []kafkago.Header{{Key: "h", Value: []byte(strings.Repeat("v", tt.bytes))}}
+			b.produce(m...)
+			i := b.start()
+			b.committed()
+			i.end()
+			results := b.results()
+			if len(results) != 1 || (header(results[0].Record, "h") != "") != tt.kept {
+				t.Fatalf("%d results, want one, with the header: %t", len(results), tt.kept)
+			}
+			if said := strings.Contains(i.log.String(), " headers of "); said == tt.kept {
+				t.Errorf("the log says that headers are left out: %t; log:\n%s", said, i.log)
+			}
+		})
+	}
+}
+
+// keepSettings has a broker keep the settings of its topics to itself.
+func keepSettings(broker *kfake.Cluster) {
+	broker.ControlKey(int16(kmsg.DescribeConfigs),
+		func(request kmsg.Request) (kmsg.Response, error, bool) {
+			broker.KeepControl()
+			response := request.ResponseKind().(*kmsg.DescribeConfigsResponse)
+			resource := kmsg.NewDescribeConfigsResponseResource()
+			resource.ErrorCode = 29 // TOPIC_AUTHORIZATION_FAILED
+			response.Resources = append(response.Resources, resource)
+			return response, nil, true
+		})
+}
+
+// Results and clusters carry what is configured, and an instance that has lost its disk goes on
+// with it.
+func TestResultsAndClustersCarryMore(t *testing.T) {
+	c := testConfig()
+	c.Output.Copy = []string{"url", "meta.tags"}
+	c.Signals.Enabled, c.Signals.Window = true, time.Hour
+	c.Batch.Records = 2
+	b := newBench(t, c, 1).alone()
+	text := texts.Sentence(7, 30)
+	article := func(n int, publisher, at string) kafkago.Message {
+		value, err := json.Marshal(map[string]any{
+			"id": fmt.Sprint("a", n), "content": "<p>\n" + text + "</p>", "source": publisher,
+			"published_at": at, "url": fmt.Sprint("https://x.example/", n),
+			"meta": map[string]any{"tags": []string{"a", "b"}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return kafkago.Message{
+			Value: value, WriterData: 0, Headers: []kafkago.Header{{Key: "tenant", Value: []byte("x")}},
+		}
+	}
+	b.produce(article(1, "one", "2026-05-01T10:00:00Z"), article(2, "two", "2026-05-01T10:30:00Z"),
+		article(3, "one", "2026-05-01T09:58:00Z"))
+	i := b.start()
+	b.committed()
+	i.end()
+	b.produce(article(4, "", "2026-05-01T11:03:00Z"), article(5, "three", "2026-05-01T11:04:59Z"))
+	i = b.start()
+	b.committed()
+	i.end()
+	type carries struct {
+		Publisher, Copied, Signals, Header, Excerpt string
+	}
+	var got []carries
+	for _, r := range b.results() {
+		signals, err := json.Marshal(r.Signals)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, carries{
+			r.Publisher, string(r.Copied), string(signals), header(r.Record, "tenant"),
+			r.Representative.Excerpt,
+		})
+	}
+	excerpt := string([]rune(strings.Join(strings.Fields(text), " "))[:120])
+	of := func(n int, publisher, signals string) carries {
+		return carries{
+			publisher, fmt.Sprintf(`{"url":"https://x.example/%d","meta.tags":["a","b"]}`, n),
+			signals, "x", excerpt,
+		}
+	}
+	want := []carries{
+		of(1, "one", `{"publishers":1,"recent":1,"first_seen":"2026-05-01T10:00:00Z",`+
+			`"last_seen":"2026-05-01T10:00:00Z"}`),
+		of(2, "two", `{"publishers":2,"recent":2,"first_seen":"2026-05-01T10:00:00Z",`+
+			`"last_seen":"2026-05-01T10:30:00Z"}`),
+		of(3, "one", `{"publishers":2,"recent":3,"first_seen":"2026-05-01T09:58:00Z",`+
+			`"last_seen":"2026-05-01T10:30:00Z"}`),
+		of(4, "", `{"publishers":2,"recent":2,"first_seen":"2026-05-01T09:58:00Z",`+
+			`"last_seen":"2026-05-01T11:03:00Z"}`),
+		of(5, "three", `{"publishers":3,"recent":3,"first_seen":"2026-05-01T09:58:00Z",`+
+			`"last_seen":"2026-05-01T11:04:59Z"}`),
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("results (-want +got):\n%s", diff)
+	}
+}
