@@ -96,3 +96,10 @@ func (r *Rejection) Error() string { return string(r.Class) + ": " + r.Reason }
 func reject(class Class, format string, args ...any) *Rejection {
 	return &Rejection{Class: class, Reason: fmt.Sprintf(format, args...)}
 }
+
+// A Member is an article of a cluster, as others are told of it.
+type Member struct {
+	ArticleID string
+	Position  uint64
+	Source    Address
+}

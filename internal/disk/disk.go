@@ -74,8 +74,11 @@ type DB struct {
 	flushing   <-chan struct{} // closed when it is done; nil before the first
 }
 
+// A Batch is changes that are made all or none.
+type Batch = pebble.Batch
+
 // Batch returns an empty batch of changes. Close it when done.
-func (d *DB) Batch() *pebble.Batch { return d.db.NewBatch() }
+func (d *DB) Batch() *Batch { return d.db.NewBatch() }
 
 // Commit writes a batch, to memory: it is on disk after the next flush. After an error the change
 // is in memory or not, and nothing can be done but Close.
