@@ -10,6 +10,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/audit"
 	"github.com/clusterd/clusterd/internal/audit/report"
+	"github.com/clusterd/clusterd/internal/audit/seen"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/files"
 	"github.com/clusterd/clusterd/internal/terminal"
@@ -78,14 +79,14 @@ func auditTopics(cmd *cobra.Command, c config.Config, flags auditFlags) error {
 		return fmt.Errorf("--seen: %w", err)
 	}
 	defer closeFiles()
-	var seen []audit.Seen
+	var earlier []seen.Source
 	for _, f := range opened {
-		seen = append(seen, audit.Seen(f))
+		earlier = append(earlier, seen.Source(f))
 	}
 	errs := cmd.ErrOrStderr()
 	log := newLogger(c.Log, errs)
 	options := audit.Options{
-		Seen: seen, Show: flags.show, Aborted: flags.aborted, TempDir: flags.tmp, Log: log,
+		Seen: earlier, Show: flags.show, Aborted: flags.aborted, TempDir: flags.tmp, Log: log,
 	}
 	bar := newBar(errs, -1, "auditing")
 	options.Stage = func(what string) {

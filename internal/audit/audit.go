@@ -29,7 +29,6 @@ import (
 	"context"
 	"fmt"
 	"hash/maphash"
-	"io"
 	"log/slog"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -37,6 +36,7 @@ import (
 	"github.com/clusterd/clusterd/internal/audit/expect"
 	"github.com/clusterd/clusterd/internal/audit/placement"
 	"github.com/clusterd/clusterd/internal/audit/report"
+	"github.com/clusterd/clusterd/internal/audit/seen"
 	"github.com/clusterd/clusterd/internal/audit/spill"
 	"github.com/clusterd/clusterd/internal/audit/topics"
 	"github.com/clusterd/clusterd/internal/config"
@@ -44,19 +44,13 @@ import (
 
 // Options say what an audit does beyond its settings. Log must be set.
 type Options struct {
-	Seen     []Seen                  // results that were read earlier
+	Seen     []seen.Source           // results that were read earlier
 	Show     int                     // violations of a promise that are reported one by one
 	Aborted  bool                    // also count aborted records: reads the output topics twice
 	TempDir  string                  // for temporary files; empty is the system's
 	Log      *slog.Logger            // what it waits for
 	Stage    func(what string)       // called when it begins with something else; nil is not called
 	Progress func(done, total int64) // called now and then; nil is not called
-}
-
-// Seen are results that a reader got earlier: their values, one JSON object after the other.
-type Seen struct {
-	Name string // for messages
-	io.Reader
 }
 
 // Run audits the topics that c names. An error means that the audit could not be done; what is
@@ -103,6 +97,7 @@ type audit struct {
 
 	report                                   *report.Report
 	form, once, input, order, rule, clusters *report.Check
+	unchanged                                *report.Check // nil where nothing was read earlier
 
 	expected *expect.Outcomes // of the input up to read
 	read     map[int32]int64  // offsets by input partition
@@ -111,7 +106,7 @@ type audit struct {
 	accounts    map[int32]*account // by input partition
 	spaces      map[int32]*space   // by input partition, or all under 0
 	positions   int64              // no fewer than there can be: each has a result, at its own offset
-	seen        *seen
+	seen        *seen.Seen
 	dead        *spill.Partitions[deadRow]
 	placements  *placement.Placements
 	checkpoints map[string]checkpoint // by key
@@ -147,10 +142,7 @@ func newAudit(c config.Config, o Options) *audit {
 		"I4", "the clusters topic agrees with the model, the group's offsets with both",
 	)
 	if len(o.Seen) > 0 {
-		a.seen = &seen{
-			topic: c.Input.Topic,
-			check: a.report.Add("I5", "what was read earlier is still there, once and unchanged"),
-		}
+		a.unchanged = a.report.Add("I5", "what was read earlier is still there, once and unchanged")
 	}
 	return a
 }
@@ -164,7 +156,7 @@ func (a *audit) run(ctx context.Context, new newOutcomes) (err error) {
 	if len(a.cut.Committed) == 0 && a.all == 0 {
 		a.report.Note = "nothing committed yet"
 		err := a.readSeen(ctx)
-		a.seen.checkFound(a.complete)
+		a.seen.CheckFound(a.complete)
 		return err
 	}
 	for _, s := range append(outputs, a.cut.Input) {
@@ -193,7 +185,7 @@ func (a *audit) run(ctx context.Context, new newOutcomes) (err error) {
 	}
 	a.checkAccounts()
 	a.checkCheckpoints()
-	a.seen.checkFound(a.complete)
+	a.seen.CheckFound(a.complete)
 	return a.placements.Check(a.cut.Results, a.cut.DeadLetters, a.input)
 }
 
@@ -204,7 +196,7 @@ func (a *audit) steps(ctx context.Context) error {
 		wanted bool
 		do     func(context.Context) error
 	}{
-		{"reading what was read earlier", a.seen != nil, a.readSeen},
+		{"reading what was read earlier", a.unchanged != nil, a.readSeen},
 		{"reading dead letters", true, a.readDeadLetters},
 		{"reading the input", true, a.readInput},
 		{"reading clusters", true, a.readClusters},
@@ -245,6 +237,15 @@ func (a *audit) reportDeleted() {
 			a.clusters.Skip("the model needs all results from the first one on: " + why)
 		}
 	}
+}
+
+// readSeen reads what was read earlier.
+func (a *audit) readSeen(ctx context.Context) error {
+	if a.unchanged == nil {
+		return nil
+	}
+	a.seen = seen.New(a.unchanged, a.config.Input.Topic, a.dir, a.cut.Input.To)
+	return a.seen.Read(ctx, a.options.Seen)
 }
 
 // countAborted reads the output topics as one who does not care whether a record is committed.

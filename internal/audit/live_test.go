@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/clusterd/clusterd/internal/audit/seen"
+
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -256,10 +258,10 @@ func TestNothingCommittedYet(t *testing.T) {
 	s.config.Output.Topic = "elsewhere"
 	wantHeld(t, s.audit(Options{}))
 	seen := Options{
-		Seen: []Seen{
+		Seen: []seen.Source{
 			{
-				"reader",
-				strings.NewReader(
+				Name: "reader",
+				Reader: strings.NewReader(
 					`{"status":"unclustered","source":{"topic":"articles","partition":0,"offset":1}}`,
 				),
 			},
@@ -303,7 +305,7 @@ func TestWhatCannotBeAudited(t *testing.T) {
 	c = s.config
 	c.Kafka.TLS.Enabled, c.Kafka.TLS.CAFile = true, "/nowhere/ca.pem"
 	wantError(t, c, o, "kafka.tls.ca_file: open /nowhere/ca.pem")
-	o.Seen = []Seen{{"before.jsonl", strings.NewReader("{\"status\":\"unclustered\"}\nhello\n")}}
+	o.Seen = []seen.Source{{Name: "before.jsonl", Reader: strings.NewReader("{\"status\":\"unclustered\"}\nhello\n")}}
 	wantError(t, s.config, o, "before.jsonl: result 2: invalid character")
 	o.TempDir = "/nowhere"
 	wantError(t, s.config, o, "making a directory for temporary files")

@@ -40,7 +40,7 @@ func (a *audit) addResult(r *kgo.Record) error {
 		a.form.Violate(at, "the form of a result", err.Error())
 		return nil
 	}
-	if err := a.seen.checkResult(source, result.ID(), at); err != nil {
+	if err := a.seen.CheckResult(source, result.ID(), at); err != nil {
 		return err
 	}
 	in, known, err := a.expected.Of(source)

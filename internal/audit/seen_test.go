@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/clusterd/clusterd/internal/audit/seen"
 )
 
 // values returns the results of a topic as kcat prints them.
@@ -74,7 +76,9 @@ func TestSeen(t *testing.T) {
 			var o Options
 			for i, lines := range test.read(s.values()) {
 				o.Seen = append(
-					o.Seen, Seen{fmt.Sprintf("reader %d", i), strings.NewReader(strings.Join(lines, "\n"))},
+					o.Seen, seen.Source{
+						Name: fmt.Sprintf("reader %d", i), Reader: strings.NewReader(strings.Join(lines, "\n")),
+					},
 				)
 			}
 			if got := violations(s.audit(o)); !slices.Equal(got, test.want) {

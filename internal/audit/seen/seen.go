@@ -1,4 +1,5 @@
-package audit
+// Package seen holds results that somebody read earlier to those that are there now.
+package seen
 
 import (
 	"bytes"
@@ -13,36 +14,46 @@ import (
 	"github.com/clusterd/clusterd/internal/audit/wire"
 )
 
-// seen is what somebody read earlier, and whether it is still there. It is nil where nobody did.
-type seen struct {
-	check *report.Check
-	topic string // the input
-	rows  *spill.Partitions[seenRow]
-	found map[int32]spill.Bitmap // what of rows is still there
+// A Source is results that a reader got earlier: their values, one JSON object after the other.
+type Source struct {
+	Name string // for messages
+	io.Reader
 }
 
-// A seenRow is what somebody read of an article: 13 bytes.
-type seenRow struct {
+// Seen is what somebody read earlier, and whether it is still there. It is nil where nobody did.
+type Seen struct {
+	check *report.Check
+	topic string // the input
+	rows  *spill.Partitions[row]
+	found map[int32]spill.Bitmap // what of rows is still there
+	ends  map[int32]int64        // of the input
+}
+
+// A row is what somebody read of an article: 13 bytes.
+type row struct {
 	Clustered bool
 	Cluster   wire.Address
 }
 
-// id returns the cluster id as [wire.Result.ID] does.
-func (s *seen) id(row seenRow) string {
-	if !row.Clustered {
-		return "null"
+// New returns what somebody read, still nothing, of a topic with these ends.
+func New(check *report.Check, topic string, dir *spill.Dir, ends map[int32]int64) *Seen {
+	return &Seen{
+		check: check, topic: topic, rows: spill.NewPartitions[row](dir, nil, ends),
+		found: make(map[int32]spill.Bitmap), ends: ends,
 	}
-	return row.Cluster.In(s.topic)
 }
 
-// readSeen reads what was read earlier.
-func (a *audit) readSeen(ctx context.Context) error {
-	if a.seen == nil {
-		return nil
+// id returns the cluster id as [wire.Result.ID] does.
+func (s *Seen) id(r row) string {
+	if !r.Clustered {
+		return "null"
 	}
-	a.seen.rows = spill.NewPartitions[seenRow](a.dir, nil, a.cut.Input.To)
-	a.seen.found = make(map[int32]spill.Bitmap)
-	for _, reader := range a.options.Seen {
+	return r.Cluster.In(s.topic)
+}
+
+// Read reads what was read earlier.
+func (s *Seen) Read(ctx context.Context, from []Source) error {
+	for _, reader := range from {
 		decoder := json.NewDecoder(reader)
 		for n := 1; ; n++ {
 			var value json.RawMessage
@@ -52,7 +63,7 @@ func (a *audit) readSeen(ctx context.Context) error {
 			}
 			at := fmt.Sprintf("%s, result %d", reader.Name, n)
 			if err == nil {
-				err = a.seen.add(value, at, a.cut.Input.To)
+				err = s.add(value, at)
 			}
 			if err != nil {
 				return fmt.Errorf("%s: result %d: %w", reader.Name, n, err)
@@ -65,47 +76,47 @@ func (a *audit) readSeen(ctx context.Context) error {
 	return nil
 }
 
-// add notes a result that was read; at names it in messages. The input has these ends.
-func (s *seen) add(value []byte, at string, ends map[int32]int64) error {
+// add notes a result that was read; at names it in messages.
+func (s *Seen) add(value []byte, at string) error {
 	result, err := wire.ParseResult(bytes.TrimSpace(value))
 	if err != nil {
 		return err
 	}
 	s.check.Checked++
 	source := result.Address()
-	outside := source.Partition < 0 || source.Offset < 0 || source.Offset >= ends[source.Partition]
+	outside := source.Partition < 0 || source.Offset < 0 || source.Offset >= s.ends[source.Partition]
 	if result.Source.Topic != s.topic || outside {
 		s.check.Violate(at, "a result of a record of "+s.topic, "one of "+result.SourceID())
 		return nil
 	}
-	row := seenRow{Clustered: result.ClusterID != nil}
-	if row.Clustered {
-		if row.Cluster, err = wire.ParseAddress(*result.ClusterID, s.topic); err != nil {
+	read := row{Clustered: result.ClusterID != nil}
+	if read.Clustered {
+		if read.Cluster, err = wire.ParseAddress(*result.ClusterID, s.topic); err != nil {
 			return fmt.Errorf("cluster id %w", err)
 		}
 	}
-	fresh, err := s.rows.Put(source.Partition, source.Offset, row)
+	fresh, err := s.rows.Put(source.Partition, source.Offset, read)
 	if err != nil || fresh {
 		return err
 	}
 	before, _, err := s.rows.Get(source.Partition, source.Offset)
-	if before != row {
+	if before != read {
 		s.check.Violate(at, fmt.Sprintf("cluster %s of %s, as it was read before",
-			s.id(before), source.In(s.topic)), "cluster "+s.id(row))
+			s.id(before), source.In(s.topic)), "cluster "+s.id(read))
 	}
 	return err
 }
 
-// checkResult holds a result to what was read of the same article earlier, if it was.
-func (s *seen) checkResult(source wire.Address, cluster, at string) error {
+// CheckResult holds a result to what was read of the same article earlier, if it was.
+func (s *Seen) CheckResult(source wire.Address, cluster, at string) error {
 	if s == nil {
 		return nil
 	}
-	row, ok, err := s.rows.Get(source.Partition, source.Offset)
+	read, ok, err := s.rows.Get(source.Partition, source.Offset)
 	if !ok || err != nil {
 		return err
 	}
-	if before := s.id(row); before != cluster {
+	if before := s.id(read); before != cluster {
 		s.check.Violate(at, fmt.Sprintf("cluster %s of %s, as it was read earlier",
 			before, source.In(s.topic)), "cluster "+cluster)
 	}
@@ -120,9 +131,9 @@ func (s *seen) checkResult(source wire.Address, cluster, at string) error {
 	return nil
 }
 
-// checkFound reports what was read earlier and is not there any more. That is a fault only if the
+// CheckFound reports what was read earlier and is not there any more. That is a fault only if the
 // topic of results is complete.
-func (s *seen) checkFound(complete bool) {
+func (s *Seen) CheckFound(complete bool) {
 	if s == nil {
 		return
 	}
