@@ -18,6 +18,12 @@
 //     see [model.NewFollowing].
 //   - I4: the clusters topic says what the model says, in all fields, and nothing came out ahead
 //     of the group's offsets.
+//   - I9: every label record was applied once, at a position, and every result from there on, and
+//     none before, carries it: see package labels.
+//   - I10: what results and clusters say of publishers and recent articles is what a plain model
+//     counts.
+//   - I11: there is a correction for each member that came before a change of what its cluster
+//     carries, once.
 //   - I5: what somebody read earlier is still there, once, with the same cluster.
 //
 // Memory is some 2 bits for each input record, 2 for each result and 100 to 200 bytes for each
@@ -30,11 +36,15 @@ import (
 	"fmt"
 	"hash/maphash"
 	"log/slog"
+	"maps"
+	"slices"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/clusterd/clusterd/internal/audit/expect"
+	"github.com/clusterd/clusterd/internal/audit/labels"
 	"github.com/clusterd/clusterd/internal/audit/placement"
+	"github.com/clusterd/clusterd/internal/audit/replay"
 	"github.com/clusterd/clusterd/internal/audit/report"
 	"github.com/clusterd/clusterd/internal/audit/seen"
 	"github.com/clusterd/clusterd/internal/audit/spill"
@@ -75,7 +85,7 @@ func run(ctx context.Context, c config.Config, o Options, new newOutcomes) (*rep
 		return nil, err
 	}
 	defer func() { _ = a.dir.Close() }() // what is left is of no use to anybody
-	if a.cut, err = a.topics.Cut(ctx, c.Input, c.Output); err != nil {
+	if a.cut, err = a.topics.Cut(ctx, c); err != nil {
 		return nil, err
 	}
 	if err := a.run(ctx, new); err != nil {
@@ -97,20 +107,24 @@ type audit struct {
 
 	report                                   *report.Report
 	form, once, input, order, rule, clusters *report.Check
-	unchanged                                *report.Check // nil where nothing was read earlier
+	unchanged, applied, signals, told        *report.Check // nil where nothing is said of these
 
 	expected *expect.Outcomes // of the input up to read
 	read     map[int32]int64  // offsets by input partition
 
-	complete    bool               // no result has been deleted by retention
-	accounts    map[int32]*account // by input partition
-	spaces      map[int32]*space   // by input partition, or all under 0
-	positions   int64              // no fewer than there can be: each has a result, at its own offset
+	complete    bool                    // no result has been deleted by retention
+	accounts    map[int32]*account      // by input partition
+	spaces      map[int32]*replay.Space // by input partition, or all under 0
+	positions   int64                   // no fewer than there can be: each has a result
 	seen        *seen.Seen
 	dead        *spill.Partitions[deadRow]
 	placements  *placement.Placements
 	checkpoints map[string]checkpoint // by key
-	unmeasured  int64                 // distances that are not known, since an input record is deleted
+	whole       map[int32]int64       // from which offset on nothing is missing of the clusters topic
+	labels      *labels.Labels        // nil where there are none
+	labelled    map[int32]*labels.Space
+	labelDead   *spill.Partitions[deadRow]
+	unmeasured  int64 // distances that are not known, since an input record is deleted
 
 	done, all int64 // records read, and to be read
 	data      int64 // committed records of the output topics
@@ -121,8 +135,9 @@ func newAudit(c config.Config, o Options) *audit {
 	a := &audit{
 		config: c, options: o, seed: maphash.MakeSeed(), complete: true,
 		report:   report.New(c.Input.Topic, c.Input.Group, o.Show),
-		accounts: make(map[int32]*account), spaces: make(map[int32]*space),
-		checkpoints: make(map[string]checkpoint),
+		accounts: make(map[int32]*account), spaces: make(map[int32]*replay.Space),
+		checkpoints: make(map[string]checkpoint), whole: make(map[int32]int64),
+		labelled: make(map[int32]*labels.Space),
 	}
 	a.form = a.report.Add("form", "every message has the documented form")
 	a.once = a.report.Add("I1", "every committed input record came out exactly once, and nothing else")
@@ -144,12 +159,23 @@ func newAudit(c config.Config, o Options) *audit {
 	if len(o.Seen) > 0 {
 		a.unchanged = a.report.Add("I5", "what was read earlier is still there, once and unchanged")
 	}
+	if c.Labels.Topic != "" {
+		a.applied = a.report.Add("I9",
+			"every label was applied once, and every result from there on, and none before, carries it")
+	}
+	if c.Signals.Enabled {
+		a.signals = a.report.Add("I10", "publishers and recent articles are those of a plain model")
+	}
+	if c.Labels.Corrections != "" {
+		a.told = a.report.Add("I11",
+			"each member before a change of what its cluster carries has a correction, once")
+	}
 	return a
 }
 
 // run checks the topics at the cut.
 func (a *audit) run(ctx context.Context, new newOutcomes) (err error) {
-	outputs := []topics.Span{a.cut.Clusters, a.cut.Results, a.cut.DeadLetters}
+	outputs := a.outputs()
 	for _, s := range outputs {
 		a.all += s.Size()
 	}
@@ -159,13 +185,14 @@ func (a *audit) run(ctx context.Context, new newOutcomes) (err error) {
 		a.seen.CheckFound(a.complete)
 		return err
 	}
-	for _, s := range append(outputs, a.cut.Input) {
+	for _, s := range append(outputs, a.cut.Input, a.cut.Labels) {
 		if s.Missing {
 			return fmt.Errorf("topic %s does not exist, and group %s has committed offsets: "+
 				"is the configuration that of this clusterd?", s.Topic, a.config.Input.Group)
 		}
 	}
-	a.all += a.cut.Input.Size() + a.cut.Results.Size() // results are gone through again, in order
+	a.all += a.cut.Labels.Size() + a.cut.Input.Size()
+	a.all += a.cut.Results.Size() // they are gone through again, in order
 	for _, end := range a.cut.Results.To {
 		a.positions += end
 	}
@@ -180,6 +207,7 @@ func (a *audit) run(ctx context.Context, new newOutcomes) (err error) {
 	}
 	a.dead = spill.NewPartitions[deadRow](a.dir, input.From, input.To)
 	a.placements = placement.New(a.dir, input)
+	a.prepareLabels()
 	if err := a.steps(ctx); err != nil {
 		return err
 	}
@@ -187,6 +215,40 @@ func (a *audit) run(ctx context.Context, new newOutcomes) (err error) {
 	a.checkCheckpoints()
 	a.seen.CheckFound(a.complete)
 	return a.placements.Check(a.cut.Results, a.cut.DeadLetters, a.input)
+}
+
+// replayAll feeds the model with the articles of each space, in the recorded order.
+func (a *audit) replayAll(ctx context.Context) error {
+	for key := range a.labelled { // there may be labels before the first article
+		if _, err := a.space(key); err != nil {
+			return err
+		}
+	}
+	all := &replay.Audit{
+		Config: a.config, Cut: a.cut, Expected: a.expected, Complete: a.complete,
+		Counts: &a.report.Counts, Advance: a.advance, Order: a.order, Rule: a.rule,
+		Clusters: a.clusters, Input: a.input, Signals: a.signals,
+	}
+	for _, key := range slices.Sorted(maps.Keys(a.spaces)) {
+		var of *labels.Space
+		if a.labels != nil {
+			of = a.labelSpace(key)
+		}
+		if err := replay.Run(ctx, all, a.spaces[key], of); err != nil {
+			return err
+		}
+	}
+	a.unmeasured = all.Unmeasured
+	return nil
+}
+
+// outputs returns the topics that clusterd writes to.
+func (a *audit) outputs() []topics.Span {
+	outputs := []topics.Span{a.cut.Clusters, a.cut.Results, a.cut.DeadLetters}
+	if a.cut.Corrections.Topic != "" {
+		outputs = append(outputs, a.cut.Corrections)
+	}
+	return outputs
 }
 
 // steps reads the topics. Each step needs those before it.
@@ -199,8 +261,10 @@ func (a *audit) steps(ctx context.Context) error {
 		{"reading what was read earlier", a.unchanged != nil, a.readSeen},
 		{"reading dead letters", true, a.readDeadLetters},
 		{"reading the input", true, a.readInput},
+		{"reading labels", a.labels != nil, a.readLabels},
 		{"reading clusters", true, a.readClusters},
 		{"reading results", true, a.readResults},
+		{"reading corrections", a.cut.Corrections.Topic != "", a.readCorrections},
 		{"reading the rest of the input", true, a.readRest},
 		{"feeding the model", true, a.replayAll},
 		{"counting aborted records", a.options.Aborted, a.countAborted},
@@ -251,7 +315,7 @@ func (a *audit) readSeen(ctx context.Context) error {
 // countAborted reads the output topics as one who does not care whether a record is committed.
 func (a *audit) countAborted(ctx context.Context) error {
 	aborted := -a.data
-	for _, s := range []topics.Span{a.cut.Clusters, a.cut.Results, a.cut.DeadLetters} {
+	for _, s := range a.outputs() {
 		n, err := a.topics.Read(ctx, s, kgo.ReadUncommitted(), func(*kgo.Record) error { return nil })
 		if err != nil {
 			return err

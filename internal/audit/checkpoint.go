@@ -13,7 +13,8 @@ import (
 // A checkpoint is the last one of a space.
 type checkpoint struct {
 	wire.Checkpoint
-	at string
+	at    string
+	place wire.Address
 }
 
 // addCheckpoint holds a checkpoint to its form and to the one before it. A tombstone deletes it.
@@ -40,7 +41,14 @@ func (a *audit) addCheckpoint(r *kgo.Record) {
 				fmt.Sprint(c.Offsets[p]))
 		}
 	}
-	a.checkpoints[key] = checkpoint{c, at}
+	place := wire.AddressOf(r)
+	if a.labels != nil {
+		last, ok := a.checkpoints[key]
+		whole := a.whole[r.Partition] == 0 ||
+			ok && last.place.Partition == place.Partition && last.place.Offset >= a.whole[r.Partition]
+		a.labelSpace(c.Partition()).Checkpoint(&c, whole, at)
+	}
+	a.checkpoints[key] = checkpoint{c, at, place}
 }
 
 // checkCheckpoints holds the offsets of the group to what was written in the same transactions.

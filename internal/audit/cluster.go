@@ -7,6 +7,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/clusterd/clusterd/internal/audit/replay"
 	"github.com/clusterd/clusterd/internal/audit/wire"
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
@@ -14,11 +15,16 @@ import (
 // readClusters puts each record of the clusters topic at its position: not only a cluster's last
 // record must be right, but each was when it was written.
 func (a *audit) readClusters(ctx context.Context) error {
-	dating := newDating()
+	dating := replay.NewDating()
+	next := make(map[int32]int64)
 	n, err := a.topics.Read(ctx, a.cut.Clusters, kgo.ReadCommitted(), func(r *kgo.Record) error {
+		if r.Offset > next[r.Partition] {
+			a.whole[r.Partition] = r.Offset
+		}
+		next[r.Partition] = r.Offset + 1
 		switch {
 		case r.Attrs.IsControl():
-			dating.end(r)
+			dating.End(r)
 			return nil
 		case wire.IsCheckpoint(r):
 			a.addCheckpoint(r)
@@ -32,7 +38,7 @@ func (a *audit) readClusters(ctx context.Context) error {
 
 // addClusterRecord checks the key and partition of a record of the clusters topic, and adds what
 // it says.
-func (a *audit) addClusterRecord(r *kgo.Record, dating dating) error {
+func (a *audit) addClusterRecord(r *kgo.Record, dating replay.Dating) error {
 	a.clusters.Checked++
 	at := wire.AddressOf(r).In(r.Topic)
 	founder, err := wire.ParseAddress(string(r.Key), a.config.Input.Topic)
@@ -51,7 +57,7 @@ func (a *audit) addClusterRecord(r *kgo.Record, dating dating) error {
 		a.form.Violate(at, "the form of a tombstone", err.Error())
 	}
 	a.checkClusterPartition(r, founder)
-	dating.add(s, r, founder)
+	dating.Add(s, r, founder)
 	return nil
 }
 
@@ -66,7 +72,9 @@ func (a *audit) checkClusterPartition(r *kgo.Record, founder wire.Address) {
 }
 
 // addCluster puts a cluster at the position of its last member.
-func (a *audit) addCluster(r *kgo.Record, founder wire.Address, s *space, dating dating) error {
+func (a *audit) addCluster(
+	r *kgo.Record, founder wire.Address, s *replay.Space, dating replay.Dating,
+) error {
 	a.form.Checked++
 	at := wire.AddressOf(r).In(r.Topic)
 	c, err := wire.ParseCluster(r, founder, a.config.Input.Topic)
@@ -81,14 +89,14 @@ func (a *audit) addCluster(r *kgo.Record, founder wire.Address, s *space, dating
 	if want := a.expected.Pipeline(); c.Pipeline != want {
 		a.clusters.Violate(at, "pipeline "+want, fmt.Sprintf("%q", c.Pipeline))
 	}
-	dating.later(s, r.Partition, c.Position)
+	dating.Later(s, r.Partition, c.Position)
 	if c.Position >= a.positions {
 		a.clusters.Violate(at,
 			fmt.Sprintf("a position below %d, as many as there can be results", a.positions),
 			fmt.Sprintf("position %d", c.Position))
 		return nil
 	}
-	row := clusterRow{
+	row := replay.ClusterRow{
 		At: wire.AddressOf(r), Founder: founder, Fingerprint: c.Fingerprint, Seq: c.Seq, Size: c.Size,
 		FirstSeen: c.FirstSeen, LastSeen: c.LastSeen,
 		Representative: maphash.Comparable(a.seed, c.Representative), ByContact: c.ByContact,
@@ -97,18 +105,29 @@ func (a *audit) addCluster(r *kgo.Record, founder wire.Address, s *space, dating
 	if len(c.Sketch) > 0 {
 		row.Sketch = maphash.Bytes(a.seed, c.Sketch)
 	}
-	fresh, err := s.clusters.Put(c.Position, row)
-	if err != nil {
-		return err
+	if c.Signals != nil {
+		row.Signals = true
+		row.Publishers, row.Recent = int64(c.Signals.Publishers), c.Signals.Recent
 	}
-	if !fresh {
-		first, _, err := s.clusters.Get(c.Position)
-		if err != nil {
+	if a.labels != nil {
+		if row.Labels, err = a.labels.AddCluster(&c); err != nil {
 			return err
 		}
-		a.clusters.Violate(at, "a last member of its own",
-			fmt.Sprintf("position %d, that of %s", c.Position, first.At.In(r.Topic)))
 	}
-	s.required = max(s.required, c.Position+1)
+	s.Required = max(s.Required, c.Position+1)
+	return a.putCluster(s, c.Position, row)
+}
+
+// putCluster puts a record at the position of its cluster's last member.
+func (a *audit) putCluster(s *replay.Space, position int64, row replay.ClusterRow) error {
+	first, fresh, err := s.PutCluster(position, row)
+	if err != nil || fresh {
+		return err
+	}
+	if a.labels != nil && first.Founder == row.Founder {
+		return s.PutFurther(position, first, row)
+	}
+	a.clusters.Violate(row.At.In(a.cut.Clusters.Topic), "a last member of its own",
+		fmt.Sprintf("position %d, that of %s", position, first.At.In(a.cut.Clusters.Topic)))
 	return nil
 }

@@ -68,6 +68,9 @@ func (a *audit) readDeadLetters(ctx context.Context) error {
 // to.
 func (a *audit) addDeadLetter(r *kgo.Record) error {
 	a.form.Checked++
+	if a.isOfLabel(r) {
+		return a.addLabelLetter(r)
+	}
 	at := wire.AddressOf(r).In(r.Topic)
 	source, err := wire.Source(r, a.config.Input.Topic)
 	if err != nil {
@@ -86,30 +89,38 @@ func (a *audit) addDeadLetter(r *kgo.Record) error {
 			fmt.Sprintf("%q", class))
 		return nil
 	}
-	a.report.Counts.DeadLetters[class]++
-	truncated, err := wire.Truncated(r)
-	if err != nil {
-		a.form.Violate(at, fmt.Sprintf("header %s to be a length", wire.HeaderTruncated), err.Error())
-		return nil
-	}
-	for _, name := range []string{wire.HeaderReason, wire.HeaderStage} {
-		if text, _ := wire.Header(r, name); text == "" {
-			a.form.Violate(at, "header "+name, "none, or an empty one")
-		}
-	}
-	if class == wire.BadBatch {
-		return nil // there is no record to hold it to
+	row, ok := a.deadRow(r, class)
+	if !ok || class == wire.BadBatch {
+		return nil // there is no record to hold the latter to
 	}
 	if err := a.placements.AddDeadLetter(r, source); err != nil {
 		return err
 	}
-	row := deadRow{
-		At: wire.AddressOf(r), Class: wire.ClassIndex(class), Truncated: truncated,
+	_, err = a.dead.Put(source.Partition, source.Offset, row)
+	return err
+}
+
+// deadRow counts a dead letter, and returns what its record is held to, if its headers say it.
+func (a *audit) deadRow(r *kgo.Record, class string) (row deadRow, ok bool) {
+	a.report.Counts.DeadLetters[class]++
+	at := wire.AddressOf(r)
+	truncated, err := wire.Truncated(r)
+	if err != nil {
+		a.form.Violate(at.In(r.Topic),
+			fmt.Sprintf("header %s to be a length", wire.HeaderTruncated), err.Error())
+		return row, false
+	}
+	for _, name := range []string{wire.HeaderReason, wire.HeaderStage} {
+		if text, _ := wire.Header(r, name); text == "" {
+			a.form.Violate(at.In(r.Topic), "header "+name, "none, or an empty one")
+		}
+	}
+	row = deadRow{
+		At: at, Class: wire.ClassIndex(class), Truncated: truncated,
 		Key: newBytesRow(a.seed, r.Key), Value: newBytesRow(a.seed, r.Value),
 	}
 	row.Headers, row.Foreign, row.Own = foreignHeaders(a.seed, r)
-	_, err = a.dead.Put(source.Partition, source.Offset, row)
-	return err
+	return row, true
 }
 
 // noteBadBatch notes all offsets of which a dead letter says that they cannot be read.

@@ -305,7 +305,8 @@ func TestWhatCannotBeAudited(t *testing.T) {
 	c = s.config
 	c.Kafka.TLS.Enabled, c.Kafka.TLS.CAFile = true, "/nowhere/ca.pem"
 	wantError(t, c, o, "kafka.tls.ca_file: open /nowhere/ca.pem")
-	o.Seen = []seen.Source{{Name: "before.jsonl", Reader: strings.NewReader("{\"status\":\"unclustered\"}\nhello\n")}}
+	before := strings.NewReader("{\"status\":\"unclustered\"}\nhello\n")
+	o.Seen = []seen.Source{{Name: "before.jsonl", Reader: before}}
 	wantError(t, s.config, o, "before.jsonl: result 2: invalid character")
 	o.TempDir = "/nowhere"
 	wantError(t, s.config, o, "making a directory for temporary files")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/clusterd/clusterd/internal/audit/expect"
+	"github.com/clusterd/clusterd/internal/audit/replay"
 	"github.com/clusterd/clusterd/internal/audit/spill"
 	"github.com/clusterd/clusterd/internal/audit/topics"
 	"github.com/clusterd/clusterd/internal/audit/wire"
@@ -34,7 +35,7 @@ func TestHalfATransaction(t *testing.T) {
 	}
 	hashes := [...]uint64{0, 0xff, 0xff00, 0, 0xff0000, 0, 0, 0xff000000}
 	for _, position := range []int64{0, 1, 2, 4, 7} {
-		row := resultRow{Size: 1}
+		row := replay.ResultRow{Size: 1}
 		row.Article.Source = wire.Address{Offset: position}
 		row.Article.Cluster, row.Article.Fingerprint.Hash = row.Article.Source, hashes[position]
 		if err := a.addAt(position, row, ""); err != nil {

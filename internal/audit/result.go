@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"hash/maphash"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/audit/expect"
 	"github.com/clusterd/clusterd/internal/audit/model"
+	"github.com/clusterd/clusterd/internal/audit/replay"
 	"github.com/clusterd/clusterd/internal/audit/report"
 	"github.com/clusterd/clusterd/internal/audit/wire"
 )
@@ -84,7 +86,7 @@ func (a *audit) addAssignment(
 		a.form.Violate(at, "the form of a result", err.Error())
 	}
 	representative := maphash.Comparable(a.seed, *result.Representative)
-	row := resultRow{
+	row := replay.ResultRow{
 		At: wire.AddressOf(r), Size: result.Size, Representative: representative,
 		Article: model.Article{
 			Source: result.Address(), EventTime: assignment.EventTime, Representative: representative,
@@ -92,7 +94,21 @@ func (a *audit) addAssignment(
 			Cluster:     assignment.Cluster, Distance: assignment.Distance,
 			Joined: result.Status == wire.StatusJoined, Contact: a.digest(result.Contact),
 		},
-		Matched: matches[result.Matched],
+		Matched: replay.MatchOf(result.Matched),
+		ID:      maphash.String(a.seed, result.ArticleID),
+	}
+	row.Article.Publisher = a.digest(result.Publisher)
+	if s := result.Signals; s != nil {
+		row.Article.Signals = true
+		row.Publishers, row.Recent = int64(s.Publishers), s.Recent
+		row.FirstSeen, row.LastSeen = s.FirstSeen.UnixMilli(), s.LastSeen.UnixMilli()
+	}
+	if a.labels != nil {
+		row.Labels, row.Trial = a.labels.Set(result.Labels), a.labels.Set(result.TrialLabels)
+	}
+	err = cmp.Or(wire.CheckLabels(result.Labels), wire.CheckLabels(result.TrialLabels))
+	if err != nil {
+		a.form.Violate(at, "labels in their order", err.Error())
 	}
 	if known && in.Kind == expect.Clustered {
 		row.Article.Fingerprint = model.Fingerprint{

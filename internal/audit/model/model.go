@@ -32,6 +32,7 @@ type Model struct {
 	expires   bool
 	window    int64 // milliseconds
 	now       int64 // stream time, Unix milliseconds
+	width     int64 // of a bucket of recent articles, milliseconds; 0: there are no signals
 	clusters  []Cluster
 	blocks    []block
 }
@@ -47,6 +48,8 @@ type Rule struct {
 	ContactLimit int           // of articles that may join a cluster by contacts; 0: none may
 	// Contacts returns digests of contacts, in their order. It is not needed where none count.
 	Contacts func(Blob) ([]uint64, error)
+	Recent   time.Duration // within which articles are recent; 0: there are no signals
+	Named    bool          // clusters are asked for by their founders
 }
 
 // A Placement is where an article belongs.
@@ -69,6 +72,9 @@ type Article struct {
 	Distance float64
 	Joined   bool
 	Contact  uint64 // a digest of that by which it joined, 0 for none
+
+	Publisher uint64 // a digest, 0 for none
+	Signals   bool   // its result says what its cluster's articles say together
 }
 
 // A Fingerprint is a fingerprint, and where its sketch and its contacts are. Of an article whose
@@ -96,9 +102,12 @@ type Cluster struct {
 	Representative uint64      // a digest
 	Seq            int64       // the founder's position
 	Size           int64
-	ByContact      int64 // of these, those that joined by a contact
-	FirstSeen      int64 // Unix milliseconds
-	LastSeen       int64 // Unix milliseconds
+	ByContact      int64  // of these, those that joined by a contact
+	FirstSeen      int64  // Unix milliseconds
+	LastSeen       int64  // Unix milliseconds
+	Kept           int64  // milliseconds by which it outlives others
+	Members        uint64 // a digest of their positions, as [Member] adds them up
+	Signals        *Signals
 }
 
 // A block is some of the bits, and the centres by their value.
@@ -119,8 +128,9 @@ func New(threshold int, rule Rule) *Model {
 		threshold: threshold, expires: rule.Window > 0, window: rule.Window.Milliseconds(),
 		now: math.MinInt64, digests: rule.Contacts,
 		contacts: contacts{limit: rule.ContactLimit, holders: make(map[uint64][]int)},
+		width:    rule.Recent.Milliseconds() / buckets,
 	}
-	if rule.ContactLimit > 0 {
+	if rule.ContactLimit > 0 || rule.Named {
 		m.founders = make(map[wire.Address]int)
 	}
 	for i := range threshold + 1 {
@@ -152,6 +162,12 @@ func (m *Model) Len() int { return len(m.clusters) }
 
 // Cluster returns the i-th cluster in the order of founding. It is good until the next Assign.
 func (m *Model) Cluster(i int) *Cluster { return &m.clusters[i] }
+
+// Number returns the number of the cluster that an article has founded. The rule must say Named.
+func (m *Model) Number(founder wire.Address) (number int, ok bool) {
+	number, ok = m.founders[founder]
+	return number, ok
+}
 
 // StreamTime returns the highest event time, in Unix milliseconds, or math.MinInt64 before the
 // first.
@@ -186,11 +202,27 @@ func (m *Model) Assign(a Article, seq int64) (p Placement, err error) {
 	}
 	c := &m.clusters[p.Cluster]
 	c.Size++
+	c.Members += Member(seq)
 	if p.Contact != 0 {
 		c.ByContact++
 	}
 	c.FirstSeen, c.LastSeen = min(c.FirstSeen, a.EventTime), max(c.LastSeen, a.EventTime)
+	if m.width > 0 && a.Signals {
+		if c.Signals == nil {
+			c.Signals = new(Signals)
+		}
+		c.Signals.add(m.width, m.now, a.EventTime, a.Publisher)
+	}
 	return p, nil
+}
+
+// Member returns the digest of a member's position. Those of several members are added: so a set of
+// them has a digest that no order changes.
+func Member(position int64) uint64 {
+	h := uint64(position) + 0x9e3779b97f4a7c15 // as SplitMix64 does
+	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
+	h = (h ^ h>>27) * 0x94d049bb133111eb
+	return h ^ h>>31
 }
 
 // followed returns the cluster that the result says the article joined by its text, at the distance
@@ -261,7 +293,9 @@ func (m *Model) nearest(key uint64) (nearest, distance int, ok bool) {
 	return nearest, distance, nearest >= 0
 }
 
-// Expired reports whether the stream time is past a cluster's last member by more than the window.
+// Expired reports whether the stream time is past a cluster's last member by more than the window,
+// and by what it is kept beyond that.
 func (m *Model) Expired(cluster int) bool {
-	return m.expires && m.now-m.clusters[cluster].LastSeen > m.window
+	c := &m.clusters[cluster]
+	return m.expires && m.now-c.LastSeen > m.window+c.Kept
 }

@@ -108,7 +108,7 @@ func TestModelMembers(t *testing.T) {
 		Fingerprint: Fingerprint{
 			Hash: 0b111,
 		}, Founder: founder, Representative: 1,
-		Size: 3, FirstSeen: 100, LastSeen: 900,
+		Size: 3, FirstSeen: 100, LastSeen: 900, Members: Member(0) + Member(1) + Member(2),
 	}
 	if m.Len() != 1 || *m.Cluster(0) != want {
 		t.Errorf("clusters %+v, want %+v", m.clusters, want)

@@ -34,10 +34,12 @@ type Counts struct {
 	Unclustered int64            `json:"unclustered"`
 	DeadLetters map[string]int64 `json:"dead_letters"` // by class
 	Spaces      int              `json:"spaces"`
-	Clusters    int64            `json:"clusters"` // founded, by the model
-	Live        int64            `json:"live"`     // of them, not expired
-	Later       int64            `json:"later"`    // results of transactions not over at the cut
-	Deleted     int64            `json:"deleted"`  // messages whose input record retention has deleted
+	Clusters    int64            `json:"clusters"`         // founded, by the model
+	Live        int64            `json:"live"`             // of them, not expired
+	Later       int64            `json:"later"`            // results of transactions not over at the cut
+	Deleted     int64            `json:"deleted"`          // messages whose input record retention has deleted
+	Labels      int64            `json:"labels,omitempty"` // label records
+	Corrections int64            `json:"corrections,omitempty"`
 	Aborted     *int64           `json:"aborted,omitempty"`
 }
 
@@ -171,6 +173,9 @@ func (r *Report) writeCounts(b *strings.Builder) {
 	fmt.Fprintf(b, "dead letters  %s\n", classes(n.DeadLetters))
 	fmt.Fprintf(b, "clusters      %d, of which %d live\n", n.Clusters, n.Live)
 	fmt.Fprintf(b, "spaces        %d\n", n.Spaces)
+	if n.Labels > 0 {
+		fmt.Fprintf(b, "labels        %d records, and %d corrections\n", n.Labels, n.Corrections)
+	}
 	if n.Aborted != nil {
 		fmt.Fprintf(b, "aborted       %d records in the output topics\n", *n.Aborted)
 	}

@@ -22,18 +22,33 @@ func NewPartitions[T any](d *Dir, from, to map[int32]int64) *Partitions[T] {
 // Put keeps the row of an offset. If there is one already, it stays, and Put reports false, as it
 // does of an offset that is not within its partition.
 func (p *Partitions[T]) Put(partition int32, offset int64, row T) (fresh bool, err error) {
-	n := offset - p.from[partition]
-	if n < 0 || offset >= p.to[partition] {
-		return false, nil
+	if t, err := p.table(partition, offset); t == nil || err != nil {
+		return false, err
 	}
-	t := p.tables[partition]
-	if t == nil {
+	return p.tables[partition].Put(offset-p.from[partition], row)
+}
+
+// Set keeps the row of an offset, instead of one that is there. It keeps none of an offset that is
+// not within its partition.
+func (p *Partitions[T]) Set(partition int32, offset int64, row T) error {
+	if t, err := p.table(partition, offset); t == nil || err != nil {
+		return err
+	}
+	return p.tables[partition].Set(offset-p.from[partition], row)
+}
+
+// table returns that of a partition, or nil for an offset that is not within it.
+func (p *Partitions[T]) table(partition int32, offset int64) (t *Table[T], err error) {
+	if offset < p.from[partition] || offset >= p.to[partition] {
+		return nil, nil
+	}
+	if t = p.tables[partition]; t == nil {
 		if t, err = NewTable[T](p.dir); err != nil {
-			return false, err
+			return nil, err
 		}
 		p.tables[partition] = t
 	}
-	return t.Put(n, row)
+	return t, nil
 }
 
 // Get returns the row of an offset, if there is one.

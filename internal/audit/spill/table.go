@@ -34,17 +34,23 @@ func (t *Table[T]) End() int64 { return t.end }
 
 // Put writes row n. If there is one already, it stays, and Put reports false.
 func (t *Table[T]) Put(n int64, row T) (bool, error) {
-	if !t.set.Add(n) {
+	if t.set.Has(n) {
 		return false, nil
 	}
+	return true, t.Set(n, row)
+}
+
+// Set writes row n, over the one that is there.
+func (t *Table[T]) Set(n int64, row T) error {
+	t.set.Add(n)
 	t.end = max(t.end, n+1)
 	if _, err := binary.Encode(t.row, binary.LittleEndian, &row); err != nil {
-		return false, err
+		return err
 	}
 	if _, err := t.file.WriteAt(t.row, n*int64(t.size)); err != nil {
-		return false, fmt.Errorf("writing a temporary file: %w", err)
+		return fmt.Errorf("writing a temporary file: %w", err)
 	}
-	return true, nil
+	return nil
 }
 
 // Get reads row n, if there is one.

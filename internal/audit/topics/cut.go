@@ -54,18 +54,19 @@ func (s Span) Deleted() (partition int32, from int64, ok bool) {
 //     later transactions: their articles are not below the offsets.
 //  4. The group's offsets again, asked for so that a decided transaction counts though its marker
 //     is not yet in the group's own log. Every result that was found must be below them.
-//  5. The input's last stable offset: no result is of a record behind it.
+//  5. The input's last stable offset: no result is of a record behind it. Likewise of labels.
 type Cut struct {
 	Committed                      map[int32]int64 // of the group, when the cut began
 	Applied                        map[int32]int64 // of the group, when it was complete
 	Input                          Span
 	Clusters, Results, DeadLetters Span
+	Labels, Corrections            Span // empty where there are none
 }
 
 // Cut makes a cut of the topics of a clusterd that has these settings.
-func (c *Client) Cut(ctx context.Context, input config.Input, output config.Output) (Cut, error) {
+func (c *Client) Cut(ctx context.Context, settings config.Config) (Cut, error) {
 	for began := time.Now(); ; {
-		cut, err := c.cut(ctx, input, output)
+		cut, err := c.cut(ctx, settings.Input, settings.Output, settings.Labels)
 		// franz-go asks again wherever it failed, but not where a broker hangs.
 		if !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(began) > answerLimit {
 			return cut, err
@@ -73,7 +74,9 @@ func (c *Client) Cut(ctx context.Context, input config.Input, output config.Outp
 	}
 }
 
-func (c *Client) cut(ctx context.Context, in config.Input, out config.Output) (cut Cut, err error) {
+func (c *Client) cut(
+	ctx context.Context, in config.Input, out config.Output, labels config.Labels,
+) (cut Cut, err error) {
 	if cut.Committed, _, err = c.groupOffsets(ctx, in); err != nil {
 		return cut, err
 	}
@@ -86,15 +89,30 @@ func (c *Client) cut(ctx context.Context, in config.Input, out config.Output) (c
 	if cut.DeadLetters, err = c.decidedEnd(ctx, out.DeadLetterTopic); err != nil {
 		return cut, err
 	}
+	if labels.Corrections != "" {
+		if cut.Corrections, err = c.decidedEnd(ctx, labels.Corrections); err != nil {
+			return cut, err
+		}
+	}
 	if cut.Applied, err = c.stableGroupOffsets(ctx, in); err != nil {
 		return cut, err
 	}
-	cut.Input = Span{Topic: in.Topic}
-	cut.Input.To, cut.Input.Missing, err = listed(c.admin.ListCommittedOffsets(ctx, in.Topic))
-	if err != nil {
-		return cut, err
+	cut.Input.Topic, cut.Labels.Topic = in.Topic, labels.Topic
+	for _, s := range []*Span{&cut.Input, &cut.Labels} {
+		if s.Topic == "" {
+			continue
+		}
+		s.To, s.Missing, err = listed(c.admin.ListCommittedOffsets(ctx, s.Topic))
+		if err != nil {
+			return cut, err
+		}
 	}
-	for _, s := range []*Span{&cut.Clusters, &cut.Results, &cut.DeadLetters, &cut.Input} {
+	for _, s := range []*Span{
+		&cut.Clusters, &cut.Results, &cut.DeadLetters, &cut.Input, &cut.Labels, &cut.Corrections,
+	} {
+		if s.Topic == "" {
+			continue
+		}
 		if s.From, _, err = listed(c.admin.ListStartOffsets(ctx, s.Topic)); err != nil {
 			return cut, err
 		}

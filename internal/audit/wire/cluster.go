@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,7 +23,10 @@ type Cluster struct {
 	LastSeen       int64 // Unix milliseconds
 	Representative Representative
 	Pipeline       string
-	Position       int64 // of the last member
+	Labels         []ClusterLabel
+	KeptMS         int64    // by how much it outlives others, for its labels
+	Signals        *Signals // nil where it has none
+	Position       int64    // of the last member
 }
 
 // ParseCluster reads the record of the cluster that founder founded.
@@ -38,6 +42,9 @@ func ParseCluster(r *kgo.Record, founder Address, input string) (Cluster, error)
 		FirstSeen      time.Time      `json:"first_seen"`
 		LastSeen       time.Time      `json:"last_seen"`
 		Representative Representative `json:"representative"`
+		Labels         []ClusterLabel `json:"labels"`
+		KeptMS         int64          `json:"kept_ms"`
+		Signals        *Signals       `json:"signals"`
 		Pipeline       string         `json:"pipeline"`
 	}
 	if err := json.Unmarshal(r.Value, &v); err != nil {
@@ -50,6 +57,7 @@ func ParseCluster(r *kgo.Record, founder Address, input string) (Cluster, error)
 		Seq: v.Seq, Sketch: v.Sketch, Contacts: v.Contacts, Size: v.Size, ByContact: v.ByContact,
 		Representative: v.Representative, Pipeline: v.Pipeline,
 		FirstSeen: v.FirstSeen.UnixMilli(), LastSeen: v.LastSeen.UnixMilli(),
+		Labels: v.Labels, KeptMS: v.KeptMS, Signals: v.Signals,
 	}
 	var err error
 	if c.Fingerprint, err = parseFingerprint(v.Fingerprint); err != nil {
@@ -67,11 +75,19 @@ func ClusterPartition(founder Address, partitions int) int32 {
 // checkpointPrefix begins the keys of checkpoints. No cluster id begins so.
 const checkpointPrefix = "checkpoint:"
 
-// A Checkpoint says up to where a space has read the input.
+// A Checkpoint says up to where a space has read the input, and labels.
 type Checkpoint struct {
-	Group   string
-	Space   string
-	Offsets map[int32]int64 // by input partition
+	Group        string
+	Space        string
+	Offsets      map[int32]int64 // by input partition
+	NextPosition int64           `json:"next_position"`
+	Labels       *LabelProgress  // nil where it never had any
+}
+
+// Partition returns the input partition that is the space, 0 for that of all.
+func (c *Checkpoint) Partition() int32 {
+	n, _ := strconv.ParseInt(c.Space, 10, 32) // "all" is none
+	return int32(n)
 }
 
 // IsCheckpoint reports whether a record of the clusters topic is a checkpoint, or the tombstone of

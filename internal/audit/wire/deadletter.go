@@ -13,14 +13,26 @@ import (
 // BadBatch is the class of the rest of a record batch that cannot be read.
 const BadBatch = "bad_batch"
 
+// The classes of label records.
+const (
+	BadLabel       = "bad_label"
+	UnknownCluster = "unknown_cluster"
+	TooManyLabels  = "too_many_labels"
+)
+
 // Classes returns the classes of dead letters.
 func Classes() []string {
 	return []string{"null_value", "bad_json", "bad_field", "empty", "too_large", "too_deep", BadBatch}
 }
 
-// ClassIndex returns the index of a class among [Classes], or one beyond them.
+// LabelClasses returns the classes that label records have alone.
+func LabelClasses() []string { return []string{BadLabel, UnknownCluster, TooManyLabels} }
+
+func allClasses() []string { return slices.Concat(Classes(), LabelClasses()) }
+
+// ClassIndex returns the index of a class among [Classes] and [LabelClasses], or one beyond them.
 func ClassIndex(class string) uint8 {
-	if i := slices.Index(Classes(), class); i >= 0 {
+	if i := slices.Index(allClasses(), class); i >= 0 {
 		return uint8(i)
 	}
 	return math.MaxUint8
@@ -28,7 +40,7 @@ func ClassIndex(class string) uint8 {
 
 // ClassName returns the class of an index, for people.
 func ClassName(index uint8) string {
-	if classes := Classes(); int(index) < len(classes) {
+	if classes := allClasses(); int(index) < len(classes) {
 		return classes[index]
 	}
 	return "that this version does not know"

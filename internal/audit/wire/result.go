@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -33,14 +34,65 @@ type Result struct {
 	Contact        string          `json:"contact"`
 	Size           int64           `json:"size"`
 	Representative *Representative `json:"representative"`
+	Labels         []string        `json:"labels"`
+	TrialLabels    []string        `json:"trial_labels"`
 	Fingerprint    *string         `json:"fingerprint"`
 	PublishedAt    *time.Time      `json:"published_at"`
+	Publisher      string          `json:"publisher"`
+	Copied         json.RawMessage `json:"copied"`
+	Signals        *Signals        `json:"signals"`
 	Pipeline       string          `json:"pipeline"`
 	Source         struct {
 		Topic     string `json:"topic"`
 		Partition int32  `json:"partition"`
 		Offset    int64  `json:"offset"`
 	} `json:"source"`
+}
+
+// Signals are what a result or a cluster tells of the cluster's members.
+type Signals struct {
+	Publishers Publishers `json:"publishers"`
+	Recent     int64      `json:"recent"`
+	FirstSeen  time.Time  `json:"first_seen"` // of a result alone
+	LastSeen   time.Time  `json:"last_seen"`  // likewise
+}
+
+// Publishers is how many there are, exact to [MaxPublishers], and one more for any number beyond.
+type Publishers int64
+
+// MaxPublishers is up to how many publishers are counted.
+const MaxPublishers = 64
+
+// UnmarshalJSON reads a number to [MaxPublishers], or the text that stands for more.
+func (p *Publishers) UnmarshalJSON(text []byte) error {
+	if string(text) == `"64+"` {
+		*p = MaxPublishers + 1
+		return nil
+	}
+	n, err := strconv.ParseInt(string(text), 10, 64)
+	if err != nil || n < 0 || n > MaxPublishers {
+		return fmt.Errorf("publishers %s", text)
+	}
+	*p = Publishers(n)
+	return nil
+}
+
+// String writes the number as JSON has it.
+func (p Publishers) String() string {
+	if p > MaxPublishers {
+		return "64+"
+	}
+	return strconv.FormatInt(int64(p), 10)
+}
+
+// CheckLabels returns an error unless labels are sorted, and each is there once.
+func CheckLabels(labels []string) error {
+	for i := 1; i < len(labels); i++ {
+		if labels[i-1] >= labels[i] {
+			return fmt.Errorf("labels %q are not sorted, or one is there twice", labels)
+		}
+	}
+	return nil
 }
 
 // ParseResult reads a value. Only the status is checked.
@@ -84,9 +136,10 @@ func (r *Result) CheckUnclustered(record *kgo.Record) error {
 		return errors.New("a position on an unclustered result")
 	}
 	if r.ClusterID != nil || r.Distance != nil || r.Fingerprint != nil || r.Size != 0 ||
-		r.Representative != nil || r.Matched != "" || r.Contact != "" {
-		return errors.New("cluster, distance, fingerprint, size, representative or what matched " +
-			"on an unclustered result")
+		r.Representative != nil || r.Matched != "" || r.Contact != "" || r.Labels != nil ||
+		r.TrialLabels != nil || r.Signals != nil {
+		return errors.New("cluster, distance, fingerprint, size, representative, labels, signals or " +
+			"what matched on an unclustered result")
 	}
 	return CheckHeaders(record, HeaderSource)
 }

@@ -5,6 +5,7 @@
 package wire
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -139,4 +140,9 @@ func parseFingerprint(text string) (uint64, error) {
 		return 0, fmt.Errorf("fingerprint %q, which is not 16 hexadecimal digits", text)
 	}
 	return n, nil
+}
+
+// Compare orders addresses by partition and offset.
+func (a Address) Compare(b Address) int {
+	return cmp.Or(cmp.Compare(a.Partition, b.Partition), cmp.Compare(a.Offset, b.Offset))
 }

@@ -1,38 +1,48 @@
-package audit
+// Package replay feeds a model with the articles of a space, in the recorded order, and holds what
+// results, records of clusters and tombstones say to it.
+package replay
 
 import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/clusterd/clusterd/internal/audit/expect"
+	"github.com/clusterd/clusterd/internal/audit/labels"
 	"github.com/clusterd/clusterd/internal/audit/model"
 	"github.com/clusterd/clusterd/internal/audit/report"
+	"github.com/clusterd/clusterd/internal/audit/topics"
 	"github.com/clusterd/clusterd/internal/audit/wire"
+	"github.com/clusterd/clusterd/internal/config"
 )
 
-// replayAll feeds the model with the articles of each space, in the recorded order.
-func (a *audit) replayAll(ctx context.Context) error {
-	for _, key := range slices.Sorted(maps.Keys(a.spaces)) {
-		if err := a.newReplay(a.spaces[key]).run(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
+// An Audit is what a replay needs beside its space.
+type Audit struct {
+	Config   config.Config
+	Cut      topics.Cut
+	Expected *expect.Outcomes
+	Complete bool // no result has been deleted by retention
+	Counts   *report.Counts
+	Advance  func(int64)
+
+	Order, Rule, Clusters, Input *report.Check
+	Signals                      *report.Check // nil where there are none
+	Unmeasured                   int64         // distances that are not known
 }
 
 // A replay is a space on its way through the model.
 type replay struct {
-	*audit
-	space   *space
+	*Audit
+	space   *Space
 	model   *model.Model
 	records []clusterRecords     // by number of the cluster
 	last    map[int32]int64      // by input partition: the highest offset so far
 	expired map[wire.Address]int // numbers of clusters that have a tombstone; -1 until founded
 	checked int                  // tombstones that have been looked at
 	next    int64                // position
+	labels  *labels.Space        // nil where there are none
+	signals bool                 // there was a result with signals
 }
 
 // clusterRecords are what the clusters topic must say of a cluster, and does.
@@ -42,18 +52,26 @@ type clusterRecords struct {
 	lastAt wire.Address // of that record
 }
 
-func (a *audit) newReplay(s *space) *replay {
+func newReplay(a *Audit, s *Space, l *labels.Space) *replay {
 	r := &replay{
-		audit: a, space: s, last: make(map[int32]int64), expired: make(map[wire.Address]int),
+		Audit: a, space: s, labels: l, last: make(map[int32]int64), expired: make(map[wire.Address]int),
 	}
-	rule := model.Rule{Window: a.config.Cluster.Window, Contacts: a.expected.Contacts}
-	if a.config.Contacts.Join {
-		rule.ContactLimit = a.config.Contacts.Limit
+	rule := model.Rule{
+		Window: a.Config.Cluster.Window, Contacts: a.Expected.Contacts, Named: l != nil,
 	}
-	if expect.HashIsAll(a.config) {
-		r.model = model.New(a.config.Cluster.Distance, rule)
+	if a.Config.Signals.Enabled {
+		rule.Recent = a.Config.Signals.Window
+	}
+	if a.Config.Contacts.Join {
+		rule.ContactLimit = a.Config.Contacts.Limit
+	}
+	if expect.HashIsAll(a.Config) {
+		r.model = model.New(a.Config.Cluster.Distance, rule)
 	} else {
 		r.model = model.NewFollowing(rule, r.distance)
+	}
+	if l != nil {
+		l.Replay(r.model)
 	}
 	for _, t := range s.tombstones {
 		r.expired[t.founder] = -1
@@ -66,22 +84,27 @@ func (a *audit) newReplay(s *space) *replay {
 func (r *replay) distance(
 	member, founder model.Fingerprint,
 ) (distance float64, known bool, err error) {
-	distance, known, err = r.expected.Distance(member, founder)
+	distance, known, err = r.Expected.Distance(member, founder)
 	if err == nil && !known {
-		r.unmeasured++
+		r.Unmeasured++
 	}
 	return distance, known, err
 }
 
+// Run replays a space, with its labels, which are nil where there are none.
+func Run(ctx context.Context, a *Audit, s *Space, l *labels.Space) error {
+	return newReplay(a, s, l).run(ctx)
+}
+
 func (r *replay) run(ctx context.Context) error {
-	results, clusters := r.space.results.Reader(), r.space.clusters.Reader()
-	end, tail := r.space.results.End(), false
-	for position := int64(0); position < end || position < r.space.required; position++ {
+	results, clusters := r.space.Results.Reader(), r.space.Clusters.Reader()
+	end, tail := r.space.Results.End(), false
+	for position := int64(0); position < end || position < r.space.Required; position++ {
 		if position%4096 == 0 {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			r.advance(min(4096, end-position))
+			r.Advance(min(4096, end-position))
 		}
 		row, ok, err := results.Next()
 		if err != nil {
@@ -94,46 +117,70 @@ func (r *replay) run(ctx context.Context) error {
 		switch {
 		case ok && !tail:
 			r.checkOrder(position, row)
-			if !r.complete {
+			if !r.Complete {
 				continue
+			}
+			if err := r.advanceLabels(position, row); err != nil {
+				return err
 			}
 			cluster, err := r.assign(position, row)
 			if err != nil {
 				return err
 			}
 			if hasRecord {
-				r.checkRecord(position, cluster, recorded)
+				if err := r.checkRecords(position, cluster, recorded); err != nil {
+					return err
+				}
 			}
 			r.checkTombstones(position)
 		case ok:
-			r.report.Counts.Later++
-		case position >= r.space.required:
+			r.Counts.Later++
+		case position >= r.space.Required:
 			// A part of a transaction that was not over when the cut was made: not all that it wrote is
 			// below the ends of the topics.
 			tail = true
-		case r.complete:
-			r.order.Violate(
-				fmt.Sprintf("%s, position %d", r.cut.Results.Topic, position), "a result", "none",
+		case r.Complete:
+			r.Order.Violate(
+				fmt.Sprintf("%s, position %d", r.Cut.Results.Topic, position), "a result", "none",
 			)
 			if hasRecord {
-				r.clusters.Violate(recorded.At.In(r.cut.Clusters.Topic),
+				r.Clusters.Violate(recorded.At.In(r.Cut.Clusters.Topic),
 					fmt.Sprintf("a result at position %d", position), "none")
 			}
 		}
 	}
-	if r.complete {
-		r.finish()
+	if !r.Complete {
+		return nil
 	}
+	if r.labels != nil {
+		if err := r.labels.End(); err != nil {
+			return err
+		}
+	}
+	r.finish()
 	return nil
 }
 
+// advanceLabels applies what was applied before the article at a position, and holds its result to
+// that.
+func (r *replay) advanceLabels(position int64, row ResultRow) error {
+	if r.labels == nil {
+		return nil
+	}
+	if err := r.labels.Advance(position); err != nil {
+		return err
+	}
+	return r.labels.Result(position, row.Article.Cluster, row.Labels, row.Trial,
+		row.At.In(r.Cut.Results.Topic))
+}
+
 // checkOrder holds an article to the order of its partition.
-func (r *replay) checkOrder(position int64, row resultRow) {
-	r.order.Checked++
+func (r *replay) checkOrder(position int64, row ResultRow) {
+	r.Order.Checked++
 	source := row.Article.Source
 	if last, ok := r.last[source.Partition]; ok && source.Offset <= last {
-		r.order.Violate(row.At.In(r.cut.Results.Topic),
-			fmt.Sprintf("%s/%d to be taken in by ascending offsets", r.cut.Input.Topic, source.Partition),
+		r.Order.Violate(row.At.In(r.Cut.Results.Topic),
+			fmt.Sprintf("%s/%d to be taken in by ascending offsets", r.Cut.Input.Topic, source.Partition),
 			fmt.Sprintf("offset %d at position %d, after offset %d", source.Offset, position, last))
 	}
 	r.last[source.Partition] = max(r.last[source.Partition], source.Offset)
@@ -144,7 +191,7 @@ type outcome struct {
 	cluster        wire.Address // the founder
 	distance       float64
 	joined         bool
-	matched        match
+	matched        Match
 	contact        uint64 // a digest
 	size           int64
 	representative uint64
@@ -152,12 +199,12 @@ type outcome struct {
 
 // assign feeds the model with an article, and holds its result to what comes out. It returns the
 // number of the cluster.
-func (r *replay) assign(position int64, row resultRow) (number int, err error) {
-	r.rule.Checked++
+func (r *replay) assign(position int64, row ResultRow) (number int, err error) {
+	r.Rule.Checked++
 	r.next = position + 1
-	article, at := row.Article, row.At.In(r.cut.Results.Topic)
+	article, at := row.Article, row.At.In(r.Cut.Results.Topic)
 	if now := max(0, r.model.StreamTime()); row.Timeless && article.EventTime != now {
-		r.input.Violate(at, "the stream time "+report.Clock(now)+
+		r.Input.Violate(at, "the stream time "+report.Clock(now)+
 			" as the event time, since nothing else is known", report.Clock(article.EventTime))
 	}
 	p, err := r.model.Assign(article, position)
@@ -178,9 +225,9 @@ func (r *replay) assign(position int64, row resultRow) (number int, err error) {
 	}
 	switch {
 	case !mayJoin:
-		r.rule.Violate(at,
-			fmt.Sprintf("at most %v from the founder %s%s", r.expected.Threshold(),
-				c.Founder.In(r.cut.Input.Topic), r.ofLong()),
+		r.Rule.Violate(at,
+			fmt.Sprintf("at most %v from the founder %s%s", r.Expected.Threshold(),
+				c.Founder.In(r.Cut.Input.Topic), r.ofLong()),
 			r.describe(got)+fmt.Sprintf(", and it is %v from it", p.Distance))
 	case want != got:
 		expected, found := r.describe(want), r.describe(got)
@@ -191,7 +238,7 @@ func (r *replay) assign(position int64, row resultRow) (number int, err error) {
 		if want.contact != got.contact && want.matched == got.matched {
 			expected += ", by another contact"
 		}
-		r.rule.Violate(at, expected, found)
+		r.Rule.Violate(at, expected, found)
 	}
 	if !p.Joined {
 		r.records = append(r.records, clusterRecords{due: -1, last: -1})
@@ -199,20 +246,21 @@ func (r *replay) assign(position int64, row resultRow) (number int, err error) {
 			r.expired[c.Founder] = p.Cluster
 		}
 	}
-	if article.Source.Offset < r.cut.Committed[article.Source.Partition] {
+	r.checkSignals(row, c)
+	if article.Source.Offset < r.Cut.Committed[article.Source.Partition] {
 		r.records[p.Cluster].due = position
 	}
 	return p.Cluster, nil
 }
 
 // matched returns how a result must say that its article joined.
-func (r *replay) matched(p model.Placement) match {
+func (r *replay) matched(p model.Placement) Match {
 	switch {
-	case !p.Joined || !r.config.Explains():
+	case !p.Joined || !r.Config.Explains():
 		return unexplained
 	case p.Contact != 0:
 		return byContact
-	case p.Distance > r.expected.Threshold():
+	case p.Distance > r.Expected.Threshold():
 		return contained
 	default:
 		return byText
@@ -228,16 +276,16 @@ func (r *replay) mayJoin(
 	if !p.Joined || p.Contact != 0 {
 		return true, nil
 	}
-	same, known, err := r.expected.Same(member, founder)
+	same, known, err := r.Expected.Same(member, founder)
 	if known || err != nil {
 		return same, err
 	}
-	return p.Distance <= r.expected.Threshold() || r.config.Contains(), nil
+	return p.Distance <= r.Expected.Threshold() || r.Config.Contains(), nil
 }
 
 // ofLong says what is asked of long texts beside the threshold.
 func (r *replay) ofLong() string {
-	least := r.config.Cluster.LongSimilarity
+	least := r.Config.Cluster.LongSimilarity
 	if least == 0 {
 		return ""
 	}
@@ -249,9 +297,9 @@ func (r *replay) describe(o outcome) string {
 	if o.joined {
 		status = wire.StatusJoined
 	}
-	how := map[match]string{
+	how := map[Match]string{
 		byText: " by its text", contained: " by containment", byContact: " by a contact",
 	}[o.matched]
 	return fmt.Sprintf("%s %s%s: distance %v, size %d",
-		status, o.cluster.In(r.cut.Input.Topic), how, o.distance, o.size)
+		status, o.cluster.In(r.Cut.Input.Topic), how, o.distance, o.size)
 }

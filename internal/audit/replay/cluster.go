@@ -1,24 +1,46 @@
-package audit
+package replay
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/clusterd/clusterd/internal/audit/report"
 )
 
+// checkRecords holds the records of the clusters topic to the cluster of the article at their
+// position.
+func (r *replay) checkRecords(position int64, number int, first ClusterRow) error {
+	r.checkRecord(position, number, first)
+	var further []ClusterRow
+	for at := first.Further; at > 0; {
+		row, _, err := r.space.Further.Get(at - 1)
+		if err != nil {
+			return err
+		}
+		further, at = append(further, row), row.Before
+	}
+	for _, row := range slices.Backward(further) {
+		r.checkRecord(position, number, row)
+	}
+	return nil
+}
+
 // checkRecord holds a record of the clusters topic to the cluster of the article at its position.
-func (r *replay) checkRecord(position int64, number int, got clusterRow) {
+func (r *replay) checkRecord(position int64, number int, got ClusterRow) {
 	c, records := r.model.Cluster(number), &r.records[number]
-	want := clusterRow{
+	want := ClusterRow{
 		At: got.At, Founder: c.Founder, Fingerprint: c.Fingerprint.Hash, Seq: c.Seq, Size: c.Size,
 		ByContact: c.ByContact, FirstSeen: c.FirstSeen, LastSeen: c.LastSeen,
 		Representative: c.Representative, Sketch: c.Fingerprint.Sketch.Digest,
 		Contacts: c.Fingerprint.Contacts.Digest,
+		Labels:   got.Labels, Further: got.Further, Before: got.Before,
+		Signals: got.Signals, Publishers: got.Publishers, Recent: got.Recent,
 	}
+	r.checkRecordSignals(got, c)
 	if !c.Fingerprint.Known {
 		want.Sketch, want.Contacts = got.Sketch, got.Contacts
 	}
-	at := got.At.In(r.cut.Clusters.Topic)
+	at := got.At.In(r.Cut.Clusters.Topic)
 	if got != want {
 		expected, found := r.describeRecord(want, position), r.describeRecord(got, position)
 		if want.Representative != got.Representative {
@@ -37,23 +59,26 @@ func (r *replay) checkRecord(position int64, number int, got clusterRow) {
 			expected += fmt.Sprintf(", of whom %d joined by a contact", want.ByContact)
 			found += fmt.Sprintf(", of whom %d joined by a contact", got.ByContact)
 		}
-		r.clusters.Violate(at, expected, found)
+		r.Clusters.Violate(at, expected, found)
 	}
 	if got.Founder != c.Founder {
 		return
 	}
 	if records.last >= 0 && got.At.Offset < records.lastAt.Offset {
-		r.clusters.Violate(at,
+		r.Clusters.Violate(at,
 			fmt.Sprintf("the state at position %d to come after that at position %d",
 				position, records.last),
 			fmt.Sprintf("it comes before, that one being at offset %d", records.lastAt.Offset))
 	}
 	records.last, records.lastAt = position, got.At
+	if r.labels != nil {
+		r.labels.Record(c.Founder, got.Labels, at)
+	}
 }
 
-func (r *replay) describeRecord(c clusterRow, position int64) string {
+func (r *replay) describeRecord(c ClusterRow, position int64) string {
 	return fmt.Sprintf("%s at position %d: seq %d, fingerprint %016x, size %d, seen from %s to %s",
-		c.Founder.In(r.cut.Input.Topic), position, c.Seq, c.Fingerprint, c.Size,
+		c.Founder.In(r.Cut.Input.Topic), position, c.Seq, c.Fingerprint, c.Size,
 		report.Clock(c.FirstSeen), report.Clock(c.LastSeen))
 }
 
@@ -67,16 +92,16 @@ func (r *replay) checkTombstones(position int64) {
 
 // checkTombstone holds a tombstone to the rule: its cluster must have expired at that position.
 func (r *replay) checkTombstone(t tombstone, position int64) {
-	id, at := t.founder.In(r.cut.Input.Topic), t.at.In(r.cut.Clusters.Topic)
+	id, at := t.founder.In(r.Cut.Input.Topic), t.at.In(r.Cut.Clusters.Topic)
 	number := r.expired[t.founder]
 	switch {
 	case number < 0:
 		want := "no tombstone of %s, which nobody has founded up to position %d"
-		r.clusters.Violate(at, fmt.Sprintf(want, id, position), "a tombstone")
+		r.Clusters.Violate(at, fmt.Sprintf(want, id, position), "a tombstone")
 	case !r.model.Expired(number):
 		lastSeen, now := r.model.Cluster(number).LastSeen, r.model.StreamTime()
 		want := "%s to live at position %d: last seen %s, stream time %s"
-		r.clusters.Violate(at,
+		r.Clusters.Violate(at,
 			fmt.Sprintf(want, id, position, report.Clock(lastSeen), report.Clock(now)), "a tombstone")
 	}
 }
@@ -88,21 +113,21 @@ func (r *replay) finish() {
 		r.checkTombstone(t, r.next-1)
 	}
 	for number, records := range r.records {
-		r.report.Counts.Clusters++
+		r.Counts.Clusters++
 		if !r.model.Expired(number) {
-			r.report.Counts.Live++
+			r.Counts.Live++
 		}
 		founder := r.model.Cluster(number).Founder
 		_, hasTombstone := r.expired[founder]
-		id := founder.In(r.cut.Input.Topic)
+		id := founder.In(r.Cut.Input.Topic)
 		switch {
 		case records.last >= records.due || hasTombstone:
 		case records.last >= 0:
-			r.clusters.Violate(records.lastAt.In(r.cut.Clusters.Topic),
+			r.Clusters.Violate(records.lastAt.In(r.Cut.Clusters.Topic),
 				fmt.Sprintf("a later record of %s: it has a member at position %d", id, records.due),
 				fmt.Sprintf("the last one is of position %d", records.last))
 		case !r.model.Expired(number):
-			r.clusters.Violate(id, "a record in "+r.cut.Clusters.Topic, "none")
+			r.Clusters.Violate(id, "a record in "+r.Cut.Clusters.Topic, "none")
 		}
 	}
 }

@@ -1,0 +1,172 @@
+package wire
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// What a label record asks for.
+const (
+	ActionAdd    = "add"
+	ActionRemove = "remove"
+	ActionResume = "resume"
+)
+
+const (
+	// MaxLabels is how many labels a cluster may have.
+	MaxLabels = 8
+	// FloodBucket is within how many positions the hits of a label are counted.
+	FloodBucket = 1000
+
+	maxLabelBytes     = 64
+	maxNoteBytes      = 256
+	maxLabelRecord    = 16 << 10
+	lastMilliOfLabels = 253402300799999 // of the year 9999
+)
+
+// A LabelRecord is a record of the topic of labels.
+type LabelRecord struct {
+	ClusterID string `json:"cluster_id"` // empty with ActionResume
+	Label     string `json:"label"`
+	Action    string `json:"action"`
+	By        string `json:"by"`
+	At        int64  `json:"-"` // Unix milliseconds
+	Note      string `json:"note"`
+	Trial     bool   `json:"trial"`
+}
+
+// ParseLabelRecord reads a record of the topic of labels. Anybody may write there: an error is what
+// makes it a dead letter of class [BadLabel].
+func ParseLabelRecord(r *kgo.Record) (LabelRecord, error) {
+	var v struct {
+		LabelRecord
+		At *time.Time `json:"at"`
+	}
+	if len(r.Value) > maxLabelRecord || !utf8.Valid(r.Value) {
+		return v.LabelRecord, fmt.Errorf("more than %d bytes, or no UTF-8", maxLabelRecord)
+	}
+	if err := json.Unmarshal(r.Value, &v); err != nil {
+		return v.LabelRecord, err
+	}
+	l := v.LabelRecord
+	if l.Action == "" {
+		l.Action = ActionAdd
+	}
+	l.At = min(max(0, r.Timestamp.UnixMilli()), lastMilliOfLabels)
+	if v.At != nil {
+		l.At = v.At.UnixMilli()
+	}
+	switch {
+	case l.Action != ActionAdd && l.Action != ActionRemove && l.Action != ActionResume:
+		return l, fmt.Errorf("action %q", l.Action)
+	case l.Action == ActionResume && l.ClusterID != "":
+		return l, errors.New("a cluster beside action resume")
+	case len(l.By) > maxLabelBytes || len(l.Note) > maxNoteBytes:
+		return l, errors.New("by or note is too long")
+	case l.At < 0 || l.At > lastMilliOfLabels:
+		return l, errors.New("at is not from 1970 to 9999")
+	}
+	return l, checkLabel(l.Label)
+}
+
+func checkLabel(name string) error {
+	if name == "" || len(name) > maxLabelBytes || strings.Contains(name, ",") ||
+		strings.TrimSpace(name) != name || strings.ContainsFunc(name, unicode.IsControl) {
+		return fmt.Errorf("label %q", name)
+	}
+	return nil
+}
+
+// A ClusterLabel is a label as the record of its cluster has it.
+type ClusterLabel struct {
+	Label    string    `json:"label"`
+	By       string    `json:"by"`
+	At       time.Time `json:"at"`
+	Note     string    `json:"note"`
+	Trial    bool      `json:"trial"`
+	Record   string    `json:"record"`   // topic/partition/offset of the label record
+	Position int64     `json:"position"` // from which on results carry it
+}
+
+// A Correction is a record of the topic of corrections: a member that came before a change of what
+// its cluster carries.
+type Correction struct {
+	Change
+	ArticleID      string `json:"article_id"`
+	MemberPosition int64  `json:"member_position"`
+	Source         struct {
+		Topic     string `json:"topic"`
+		Partition int32  `json:"partition"`
+		Offset    int64  `json:"offset"`
+	} `json:"source"`
+}
+
+// A Change is what a label record changed of what a cluster carries.
+type Change struct {
+	ClusterID string    `json:"cluster_id"`
+	Label     string    `json:"label"`
+	Action    string    `json:"action"`
+	Labels    []string  `json:"labels"` // from then on
+	By        string    `json:"by"`
+	At        time.Time `json:"at"`
+	Note      string    `json:"note"`
+	Position  int64     `json:"position"` // from which on results carry it
+	Record    string    `json:"record"`   // topic/partition/offset of the label record
+}
+
+// ParseCorrection reads the record of a correction. Its key must be its cluster.
+func ParseCorrection(r *kgo.Record) (Correction, error) {
+	var c Correction
+	err := json.Unmarshal(r.Value, &c)
+	if err == nil && (c.Labels == nil || string(r.Key) != c.ClusterID) {
+		err = fmt.Errorf("no labels, or cluster_id %q under the key %q", c.ClusterID, r.Key)
+	}
+	return c, err
+}
+
+// A LabelProgress is what a checkpoint says of labels.
+type LabelProgress struct {
+	Topic       string              `json:"topic"`
+	Offsets     map[int32]int64     `json:"offsets"` // the first that were not read
+	Flood       map[string]Flood    `json:"flood"`   // by label
+	Corrections []PendingCorrection `json:"corrections"`
+}
+
+// A Flood is how often a label hit within the bucket of the next position, and whether it counts no
+// more.
+type Flood struct {
+	Hits      int64 `json:"hits"`
+	Suspended bool  `json:"suspended"`
+}
+
+// A PendingCorrection is a change of which the members from a position on have no correction yet.
+type PendingCorrection struct {
+	Change
+	Next int64 `json:"next"`
+}
+
+// IsAddress reports whether a text is topic/partition/offset as they are written, of any topic.
+func IsAddress(text string) bool {
+	rest, offset, ok := cutLast(text)
+	topic, partition, ok2 := cutLast(rest)
+	p, err := strconv.ParseInt(partition, 10, 32)
+	o, err2 := strconv.ParseInt(offset, 10, 64)
+	return ok && ok2 && err == nil && err2 == nil && p >= 0 && o >= 0 && topic != "" &&
+		Address{int32(p), o}.In(topic) == text
+}
+
+func cutLast(text string) (before, after string, ok bool) {
+	i := strings.LastIndexByte(text, '/')
+	if i < 0 {
+		return "", "", false
+	}
+	return text[:i], text[i+1:], true
+}
