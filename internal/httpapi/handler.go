@@ -3,17 +3,28 @@ package httpapi
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/clusterd/clusterd/internal/httpapi/access"
 	"github.com/clusterd/clusterd/internal/httpapi/problem"
+	v1 "github.com/clusterd/clusterd/internal/httpapi/v1"
 	"github.com/clusterd/clusterd/internal/monitor"
 )
 
 const livez = "/livez"
 
 // handler answers all requests but those for /livez.
-func handler(g *access.Guard, m *monitor.Monitor) http.Handler {
+func handler(g *access.Guard, m *monitor.Monitor, routes []v1.Route) http.Handler {
 	mux := http.NewServeMux()
+	methods := make(map[string][]string)
+	for _, r := range routes {
+		mux.Handle(r.Method+" "+r.Path, g.Require(r.Route, r.Handler))
+		methods[r.Path] = append(methods[r.Path], r.Method)
+	}
+	for path, of := range methods {
+		mux.Handle(path, only(of))
+	}
 	read := access.Route{Right: access.Read}
 	ready := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		status := m.Status()
@@ -26,7 +37,8 @@ func handler(g *access.Guard, m *monitor.Monitor) http.Handler {
 	mux.Handle("/readyz", g.Require(read, getOnly(ready)))
 	mux.Handle("/metrics", g.Require(read, getOnly(m.Handler())))
 	nothing := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		problem.Write(w, http.StatusNotFound, "", "there are /livez, /readyz and /metrics")
+		problem.Write(w, http.StatusNotFound, "", "there is nothing here: there are /livez, "+
+			"/readyz, /metrics, and what /v1/openapi.json describes")
 	})
 	mux.Handle("/", g.Require(access.Route{}, nothing))
 	return g.Wrap(mux)
@@ -44,6 +56,20 @@ func alive(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		_, _ = w.Write([]byte("ok\n")) // whoever asked may have gone
 	})).ServeHTTP(w, r)
+}
+
+// only answers what has none of the methods of a path.
+func only(methods []string) http.Handler {
+	if slices.Contains(methods, http.MethodGet) {
+		methods = append(methods, http.MethodHead)
+	}
+	slices.Sort(methods)
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Allow", strings.Join(methods, ", "))
+		w.Header().Set("Connection", "close") // rather than read what may follow
+		problem.Write(w, http.StatusMethodNotAllowed, "", "only "+strings.Join(methods, " and ")+
+			" are allowed here")
+	})
 }
 
 // getOnly refuses what is neither GET nor HEAD.

@@ -1,5 +1,6 @@
-// Package httpapi serves what a [monitor.Monitor] knows over HTTP: /livez, /readyz and /metrics. It
-// trusts nobody who asks: each request is bounded in time and size, and so is their number.
+// Package httpapi serves what a [monitor.Monitor] knows over HTTP, /livez, /readyz and /metrics,
+// and the routes that it is given. It trusts nobody who asks: each request is bounded in time and
+// size, and so is their number.
 package httpapi
 
 import (
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/clusterd/clusterd/internal/httpapi/access"
+	v1 "github.com/clusterd/clusterd/internal/httpapi/v1"
 	"github.com/clusterd/clusterd/internal/monitor"
 )
 
@@ -48,6 +50,7 @@ type Options struct {
 	Access   access.Options // and where it listens; an empty Listen: nothing is served
 	CertFile string         // with KeyFile: PEM files for TLS; empty: plain HTTP
 	KeyFile  string
+	Routes   []v1.Route // beside /livez, /readyz and /metrics
 }
 
 // Listen begins to listen. Run must be called, and serves. An error says which key to change.
@@ -80,7 +83,8 @@ func listen(
 	}
 	bounded := &connections{Listener: listener, most: l.connections, inHand: l.inHand}
 	server := &http.Server{
-		Handler: bounded.answering(handler(guard, m)), ConnContext: remember, TLSConfig: encryption,
+		Handler:     bounded.answering(handler(guard, m, o.Routes)),
+		ConnContext: remember, TLSConfig: encryption,
 		ReadHeaderTimeout: l.header, ReadTimeout: l.read, WriteTimeout: l.write, IdleTimeout: l.idle,
 		MaxHeaderBytes: l.headerBytes,
 		ErrorLog:       slog.NewLogLogger(log.Handler(), slog.LevelWarn),

@@ -16,6 +16,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/httpapi/access"
 	"github.com/clusterd/clusterd/internal/httpapi/problem"
+	v1 "github.com/clusterd/clusterd/internal/httpapi/v1"
 	"github.com/clusterd/clusterd/internal/monitor"
 	"github.com/clusterd/clusterd/internal/redacted"
 	"github.com/clusterd/clusterd/internal/testutil/wait"
@@ -109,7 +110,7 @@ func TestAnswers(t *testing.T) {
 
 		{
 			"nothing there", open, "GET", "/", "", "", 404,
-			`"detail": "there are /livez, /readyz and /metrics"`,
+			`"detail": "there is nothing here: there are /livez, /readyz, /metrics, and`,
 		},
 		{"nothing beneath", open, "GET", "/livez/x", "", "", 404, `"detail"`},
 		{"post", open, "POST", "/readyz", "", "", 405, `"detail": "only GET and HEAD are allowed"`},
@@ -163,6 +164,57 @@ func TestAnswers(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What the routes do not have is refused as a problem, whatever the method is.
+func TestRoutes(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	o := at("127.0.0.1:0", "")
+	handle := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(w, r.Body)
+	})
+	o.Routes = []v1.Route{
+		{Method: "GET", Path: "/v1/x/{id}", Route: access.Route{Right: access.Read}, Handler: handle},
+		{
+			Method: "POST", Path: "/v1/x/{id}", Route: access.Route{Right: access.Read, Body: 3},
+			Handler: handle,
+		},
+		{Method: "POST", Path: "/v1/y", Route: access.Route{Right: access.Read}, Handler: handle},
+	}
+	s, err := listen(ctx, o, ready(), slog.New(slog.DiscardHandler), defaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error)
+	go func() { done <- s.Run(ctx) }()
+	for _, tt := range []struct {
+		method, path, body string
+		code               int
+		want, allow        string
+	}{
+		{"GET", "/v1/x/1", "", 200, "", ""},
+		{"HEAD", "/v1/x/1", "", 200, "", ""},
+		{"POST", "/v1/x/1", "abc", 200, "abc", ""},
+		{"POST", "/v1/x/1", "abcd", 413, "at most 3 bytes", ""},
+		{"GET", "/v1/x/1", "abc", 413, "no body here", ""},
+		{"PUT", "/v1/x/1", "abc", 405, "only GET and HEAD and POST", "GET, HEAD, POST"},
+		{"GET", "/v1/y", "", 405, "only POST", "POST"},
+		{"GET", "/v1/z", "", 404, "/v1/openapi.json", ""},
+		{"BREW", "/v1/y", "", 405, "only POST", "POST"},
+	} {
+		answer, body := ask(t, request(t, tt.method, "http://"+s.Address()+tt.path, tt.body, ""))
+		if answer.StatusCode != tt.code || !strings.Contains(body, tt.want) ||
+			answer.Header.Get("Allow") != tt.allow {
+			t.Errorf("%s %s: %d %v %s", tt.method, tt.path, answer.StatusCode, answer.Header, body)
+		}
+		if tt.code >= 400 && answer.Header.Get("Content-Type") != problem.ContentType {
+			t.Errorf("%s %s: %d is %v", tt.method, tt.path, tt.code, answer.Header)
+		}
+	}
+	stop()
+	if err := <-done; err != nil {
+		t.Error(err)
 	}
 }
 

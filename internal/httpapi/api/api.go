@@ -1,0 +1,175 @@
+// Package api holds the messages of the HTTP interface: what a request may say, and what is
+// answered, as Go structs whose tags are the names in JSON. openapi.json describes each of them,
+// and a test of package v1 holds the two together.
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/clusterd/clusterd/internal/article"
+)
+
+// Limits of requests.
+const (
+	MaxBody      = 1 << 20 // bytes of a request's body
+	MaxTexts     = 100     // of one check
+	MaxRunnersUp = 10
+	MaxPage      = 200 // clusters, or members, of one answer
+	MaxLabels    = 1000
+	MaxLabel     = 64  // bytes of a label's name
+	MaxNote      = 256 // bytes
+	MaxQuery     = 256 // bytes of a parameter that is searched for
+)
+
+// Text is what is asked about: an article that nobody has published yet.
+type Text struct {
+	Title       string
+	Content     string
+	PublishedAt time.Time // zero: now
+}
+
+// TextRequest is a text as requests have it: text, which is content alone, or title and content,
+// of which one may be missing.
+type TextRequest struct {
+	Text        *string    `json:"text,omitzero"`
+	Title       *string    `json:"title,omitzero"`
+	Content     *string    `json:"content,omitzero"`
+	PublishedAt *time.Time `json:"published_at,omitzero"`
+}
+
+// CheckRequest asks for the cluster that a text would join, or for those of several texts.
+type CheckRequest struct {
+	TextRequest
+	Articles []TextRequest `json:"articles,omitzero"`
+	CheckOptions
+}
+
+// CheckOptions say what else is asked, and where.
+type CheckOptions struct {
+	RunnersUp int  `json:"runners_up,omitzero"` // how many of the next nearest clusters
+	Partition *int `json:"partition,omitzero"`  // of the input; with cluster.scope: partition
+}
+
+// AsOf says of which moment an answer is.
+type AsOf struct {
+	Space    string `json:"space"`    // "all", or the number of a partition
+	Position uint64 `json:"position"` // of the next article that is clustered
+	// StreamTime is the highest event time of an article; nil before the first one.
+	StreamTime *time.Time    `json:"stream_time"`
+	State      string        `json:"state"` // live, standby or recovering
+	Role       string        `json:"role"`  // work or serve
+	Offsets    map[int]int64 `json:"offsets"`
+}
+
+// Cluster is a cluster as of a moment.
+type Cluster struct {
+	ClusterID      string                 `json:"cluster_id"`
+	Size           int                    `json:"size"`
+	ByContact      int                    `json:"by_contact,omitzero"`
+	Growth         *int                   `json:"growth,omitzero"` // where a list is sorted by it
+	Labels         []Label                `json:"labels"`
+	Carried        []string               `json:"carried"` // by results: names, after labels.allow and the flood guard
+	Signals        *Signals               `json:"signals,omitzero"`
+	FirstSeen      time.Time              `json:"first_seen"`
+	LastSeen       time.Time              `json:"last_seen"`
+	Representative article.Representative `json:"representative"`
+	Fingerprint    article.Fingerprint    `json:"fingerprint"`
+}
+
+// Label is one of those that a cluster has.
+type Label struct {
+	Label    string    `json:"label"`
+	By       string    `json:"by,omitzero"`
+	At       time.Time `json:"at"`
+	Note     string    `json:"note,omitzero"`
+	Trial    bool      `json:"trial,omitzero"`
+	Record   string    `json:"record,omitzero"` // the address of the record that set it
+	Position uint64    `json:"position"`        // of the first article whose result may carry it
+}
+
+// Signals are what a cluster tells of its articles beside how many they are.
+type Signals struct {
+	Publishers Publishers `json:"publishers"`
+	Recent     int        `json:"recent"`
+}
+
+// Publishers is how many publishers a cluster has: exact up to 64, and more are "64+".
+type Publishers int
+
+const mostPublishers = 64
+
+// MarshalJSON writes a number, or the string "64+".
+func (p Publishers) MarshalJSON() ([]byte, error) {
+	if p > mostPublishers {
+		return fmt.Appendf(nil, `"%d+"`, mostPublishers), nil
+	}
+	return strconv.AppendInt(nil, int64(p), 10), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (p *Publishers) UnmarshalJSON(value []byte) error {
+	if len(value) > 0 && value[0] == '"' {
+		*p = mostPublishers + 1
+		return nil
+	}
+	return json.Unmarshal(value, (*int)(p))
+}
+
+// Near is a cluster, and how far the text is from its founder.
+type Near struct {
+	Cluster  Cluster `json:"cluster"`
+	Distance float64 `json:"distance"`
+}
+
+// Checked is what would become of a text.
+type Checked struct {
+	Status   article.Status `json:"status"`
+	Cluster  *Cluster       `json:"cluster"`  // that it would join; nil: none
+	Distance *float64       `json:"distance"` // nil unless it matched by its text
+	Matched  article.Match  `json:"matched,omitzero"`
+	Contact  string         `json:"contact,omitzero"`
+	// Labels are what the result would carry, and TrialLabels those that are on trial.
+	Labels      []string `json:"labels"`
+	TrialLabels []string `json:"trial_labels"`
+	RunnersUp   []Near   `json:"runners_up,omitzero"`
+	// Suspect is the nearest labelled cluster, where it is another one.
+	Suspect *Near `json:"suspect,omitzero"`
+	AsOf    AsOf  `json:"as_of"`
+}
+
+// CheckedAll answers a check of several texts, in their order. The stream may go on between them.
+type CheckedAll struct {
+	Results []Checked `json:"results"`
+	AsOf    AsOf      `json:"as_of"` // of the first, which is the oldest
+}
+
+// CompareRequest asks how near two texts are.
+type CompareRequest struct {
+	A TextRequest `json:"a"`
+	B TextRequest `json:"b"`
+}
+
+// Comparison says how near two texts are.
+type Comparison struct {
+	// Distance is nil where one of them has nothing to compare.
+	Distance     *float64               `json:"distance"`
+	Threshold    float64                `json:"threshold"`
+	Same         bool                   `json:"same"`
+	Fingerprints []*article.Fingerprint `json:"fingerprints"` // of both; nil: nothing to compare
+}
+
+// Clusters are a page of clusters.
+type Clusters struct {
+	Clusters []Cluster `json:"clusters"`
+	Next     string    `json:"next,omitzero"` // the cursor of the next page; empty: this is the last
+	AsOf     []AsOf    `json:"as_of"`         // of each space
+}
+
+// OneCluster answers the question for one cluster.
+type OneCluster struct {
+	Cluster
+	AsOf AsOf `json:"as_of"`
+}

@@ -1,0 +1,70 @@
+package api
+
+import (
+	"errors"
+	"time"
+)
+
+// LabelRequest asks for a label on the cluster of an id, of an article, or of a text.
+type LabelRequest struct {
+	ClusterID string `json:"cluster_id,omitzero"`
+	ArticleID string `json:"article_id,omitzero"`
+	TextRequest
+	Label  string `json:"label,omitzero"`
+	Action Action `json:"action,omitzero"` // add, which is the default, remove or resume
+	Note   string `json:"note,omitzero"`
+	Trial  bool   `json:"trial,omitzero"`
+}
+
+// An Action is what a label record does.
+type Action string
+
+// The actions of label records.
+const (
+	Add    Action = "add"
+	Remove Action = "remove"
+	Resume Action = "resume" // a label counts again that the flood guard has suspended
+)
+
+// UnmarshalText reads one of these words.
+func (a *Action) UnmarshalText(text []byte) error {
+	if *a = Action(text); *a != Add && *a != Remove && *a != Resume {
+		return errors.New("must be add, remove or resume")
+	}
+	return nil
+}
+
+// LabelsRequest asks for one label, or for several.
+type LabelsRequest struct {
+	LabelRequest
+	Labels []LabelRequest `json:"labels,omitzero"`
+}
+
+// LabelRecord is a record of labels.topic, and a line of an export.
+type LabelRecord struct {
+	ClusterID string    `json:"cluster_id,omitzero"`
+	Label     string    `json:"label"`
+	Action    Action    `json:"action"`
+	By        string    `json:"by,omitzero"`
+	At        time.Time `json:"at"`
+	Note      string    `json:"note,omitzero"`
+	Trial     bool      `json:"trial,omitzero"`
+}
+
+// Labelled is what became of a label.
+type Labelled struct {
+	ClusterID string `json:"cluster_id,omitzero"`
+	Label     string `json:"label"`
+	Action    Action `json:"action"`
+	Record    string `json:"record,omitzero"` // the address of its record; empty: none was written
+	Applied   bool   `json:"applied"`
+	// Position is that of the first article whose result it may change, once it is applied.
+	Position *uint64 `json:"position,omitzero"`
+	Members  *int    `json:"members,omitzero"` // of the cluster, once it is applied
+	Error    string  `json:"error,omitzero"`   // why it is not applied and will not be
+}
+
+// LabelledAll answers a request for labels, in its order.
+type LabelledAll struct {
+	Results []Labelled `json:"results"`
+}

@@ -1,0 +1,106 @@
+package events
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/clusterd/clusterd/internal/article"
+)
+
+// The kinds of events.
+const (
+	Result     = "result"
+	Label      = "label"
+	Correction = "correction"
+)
+
+// An Event is a record that was committed.
+type Event struct {
+	Kind   string
+	Source article.Address // of the record itself
+	Value  []byte          // JSON; it is not written to any more
+	// Position is that of a result, which its record has in a header.
+	Position uint64
+}
+
+// An event is one in the ring, and what is looked up in it, once somebody asks.
+type event struct {
+	Event
+
+	once      sync.Once
+	cluster   string
+	status    string
+	publisher string
+	labels    []string
+}
+
+// readable reports whether an event can be sent, and makes it one line: anybody can write to the
+// topic of labels.
+func (e *Event) readable() bool {
+	if len(e.Value) < 2 || e.Value[0] != '{' || !utf8.Valid(e.Value) || !gjson.ValidBytes(e.Value) {
+		return false
+	}
+	if bytes.ContainsAny(e.Value, "\r\n") { // outside of its strings: within, they are escaped
+		e.Value = bytes.Map(func(r rune) rune {
+			if r == '\r' || r == '\n' {
+				return ' '
+			}
+			return r
+		}, e.Value)
+	}
+	return true
+}
+
+// parse looks up what filters compare.
+func (e *event) parse() {
+	e.once.Do(func() {
+		found := gjson.GetManyBytes(e.Value, "cluster_id", "status", "publisher", "label", "labels",
+			"trial_labels")
+		e.cluster, e.status, e.publisher = found[0].String(), found[1].String(), found[2].String()
+		if found[3].Exists() {
+			e.labels = append(e.labels, found[3].String())
+		}
+		for _, list := range found[4:] {
+			for _, label := range list.Array() {
+				e.labels = append(e.labels, label.String())
+			}
+		}
+	})
+}
+
+// JSON returns the event's value, with the position of a result in it.
+func (e *Event) JSON() []byte {
+	if e.Kind != Result {
+		return e.Value
+	}
+	value := append(slices.Clone(e.Value[:len(e.Value)-1]), `,"position":`...)
+	return append(strconv.AppendUint(value, e.Position, 10), '}')
+}
+
+// write sends the event as server-sent events are.
+func (e *Event) write(w io.Writer) error {
+	_, err := fmt.Fprintf(w, "event: %s\nid: %s\ndata: %s\n\n", e.Kind, e.Source, e.JSON())
+	return err
+}
+
+// A Filter says which events are sent. Each part that is set must be as in the event; what an
+// event does not have, it does not match.
+type Filter struct{ Label, Cluster, Status, Publisher string }
+
+func (f Filter) matches(e *event) bool {
+	if f == (Filter{}) {
+		return true
+	}
+	e.parse()
+	return (f.Cluster == "" || f.Cluster == e.cluster) &&
+		(f.Status == "" || f.Status == e.status) &&
+		(f.Publisher == "" || f.Publisher == e.publisher) &&
+		(f.Label == "" || slices.Contains(e.labels, f.Label))
+}

@@ -1,0 +1,73 @@
+package v1
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/clusterd/clusterd/internal/httpapi/problem"
+	"github.com/clusterd/clusterd/internal/httpapi/strict"
+)
+
+// try makes a handler of a function whose error is answered as a problem.
+func try(handle func(w http.ResponseWriter, r *http.Request) error) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := handle(w, r); err != nil {
+			fail(w, err)
+		}
+	})
+}
+
+// A refusal is an error that has a status.
+type refusal struct {
+	status int
+	detail string
+}
+
+func (e *refusal) Error() string { return e.detail }
+
+// bodyError is that of reading a request.
+type bodyError struct{ error }
+
+func (e bodyError) Unwrap() error { return e.error }
+
+// fail answers for an error.
+func fail(w http.ResponseWriter, err error) {
+	var (
+		body      bodyError
+		refused   *refusal
+		malformed *strict.Error
+		invalid   *InvalidError
+		elsewhere *ElsewhereError
+	)
+	switch {
+	case errors.As(err, &body):
+		problem.Body(w, body.error)
+	case errors.As(err, &refused):
+		problem.Write(w, refused.status, "", refused.detail)
+	case errors.As(err, &malformed):
+		problem.Write(w, http.StatusBadRequest, "", malformed.Error())
+	case errors.As(err, &invalid):
+		problem.Write(w, http.StatusUnprocessableEntity, "", invalid.Error())
+	case errors.As(err, &elsewhere):
+		problem.Write(w, http.StatusMisdirectedRequest, "", elsewhere.Error())
+	case errors.Is(err, ErrUnknown):
+		problem.Write(w, http.StatusNotFound, "", err.Error())
+	case errors.Is(err, context.Canceled):
+		panic(http.ErrAbortHandler) // whoever asked has gone
+	default: // it is not ready, or the way to the brokers or the disk fails
+		w.Header().Set("Retry-After", "1")
+		problem.Write(w, http.StatusServiceUnavailable, "", err.Error())
+	}
+}
+
+// answer sends a message.
+func answer(w http.ResponseWriter, status int, v any) error {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(v) // whoever asked may have gone
+	return nil
+}

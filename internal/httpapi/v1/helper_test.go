@@ -1,0 +1,398 @@
+package v1
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/httpapi/access"
+	"github.com/clusterd/clusterd/internal/httpapi/api"
+	"github.com/clusterd/clusterd/internal/httpapi/events"
+	"github.com/clusterd/clusterd/internal/httpapi/openapi"
+	"github.com/clusterd/clusterd/internal/httpapi/problem"
+)
+
+// A fake answers for all that the handlers call. There is one cluster, articles/0/12, whose text
+// is "known"; "near" is near to it, and "" has nothing to compare.
+type fake struct {
+	mutex   sync.Mutex
+	labels  map[string]api.Label
+	written []api.LabelRecord
+	texts   []api.NewArticle
+	silent  bool  // neither results nor labels come
+	refuses bool  // labels are dead letters
+	err     error // of all
+
+	query ClusterQuery // the last one
+}
+
+const knownID = "articles/0/12"
+
+var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+
+func (f *fake) asOf() api.AsOf {
+	return api.AsOf{
+		Space: "all", Position: 17, StreamTime: &noon, State: "live", Role: "work",
+		Offsets: map[int]int64{0: 17},
+	}
+}
+
+func (f *fake) cluster() api.Cluster {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	c := api.Cluster{
+		ClusterID: knownID, Size: 3, Labels: []api.Label{}, Carried: []string{},
+		FirstSeen: noon, LastSeen: noon, Signals: &api.Signals{Publishers: 65, Recent: 2},
+		Representative: article.Representative{ID: "a1", Title: "A title"}, Fingerprint: 7,
+	}
+	for _, l := range f.labels {
+		c.Labels = append(c.Labels, l)
+		c.Carried = append(c.Carried, l.Label)
+	}
+	return c
+}
+
+func (f *fake) Check(_ context.Context, texts []api.Text, o api.CheckOptions) ([]api.Checked,
+	error,
+) {
+	var all []api.Checked
+	for _, t := range texts {
+		c, none, some := f.cluster(), 0.0, 3.0
+		checked := api.Checked{
+			Status: article.New, Labels: []string{}, TrialLabels: []string{}, AsOf: f.asOf(),
+		}
+		switch t.Content {
+		case "known":
+			checked.Status, checked.Cluster, checked.Distance = article.Joined, &c, &none
+			checked.Labels = c.Carried
+		case "near":
+			checked.Status, checked.Cluster, checked.Distance = article.Joined, &c, &some
+			checked.Matched = article.ByText
+		case "called":
+			checked.Status, checked.Cluster, checked.Matched = article.Joined, &c, article.ByContact
+			checked.Contact = "tel:5550100"
+		case "":
+			if t.Title == "" {
+				checked.Status = article.Unclustered
+			}
+		}
+		if o.RunnersUp > 0 {
+			checked.RunnersUp = []api.Near{{Cluster: c, Distance: 5}}
+			checked.Suspect = &api.Near{Cluster: c, Distance: 17}
+		}
+		all = append(all, checked)
+	}
+	return all, f.err
+}
+
+func (f *fake) Compare(_ context.Context, a, b api.Text) (api.Comparison, error) {
+	one, two := article.Fingerprint(1), article.Fingerprint(2)
+	c := api.Comparison{Threshold: 3, Fingerprints: []*article.Fingerprint{&one, &two}}
+	if a.Content == "" || b.Content == "" {
+		c.Fingerprints[1] = nil
+		return c, f.err
+	}
+	d := 2.0
+	c.Distance, c.Same = &d, true
+	return c, f.err
+}
+
+func (f *fake) Cluster(_ context.Context, id string) (api.Cluster, api.AsOf, error) {
+	switch {
+	case f.err != nil:
+		return api.Cluster{}, api.AsOf{}, f.err
+	case id == "articles/7/1":
+		return api.Cluster{}, api.AsOf{}, &ElsewhereError{Space: "7"}
+	case id != knownID:
+		return api.Cluster{}, api.AsOf{}, ErrUnknown
+	}
+	return f.cluster(), f.asOf(), nil
+}
+
+func (f *fake) Clusters(_ context.Context, q ClusterQuery) (api.Clusters, error) {
+	f.query = q
+	page := api.Clusters{Clusters: []api.Cluster{f.cluster()}, AsOf: f.AsOf()}
+	if q.After == "" {
+		page.Next = "after the first"
+	}
+	return page, f.err
+}
+
+func (f *fake) Labelled(ctx context.Context, after string, limit int) (api.Clusters, error) {
+	return f.Clusters(ctx, ClusterQuery{After: after, Limit: limit})
+}
+
+func (f *fake) Applied(string, article.Address) bool { return !f.silent }
+
+func (f *fake) AsOf() []api.AsOf { return []api.AsOf{f.asOf()} }
+
+func (f *fake) member(position uint64) api.Member {
+	d := 1.0
+	return api.Member{
+		ArticleID: fmt.Sprint("a", position), Status: article.Joined, Distance: &d, EventTime: noon,
+		Position: position, Source: article.Address{Topic: "articles", Offset: int64(position)},
+		Labels: []string{"spam"}, Publisher: "desk",
+	}
+}
+
+func (f *fake) Members(_ context.Context, id string, from uint64, limit int) ([]api.Member, bool,
+	api.View, error,
+) {
+	if id != knownID {
+		return nil, false, api.View{}, ErrUnknown
+	}
+	page := []api.Member{}
+	for p := max(from, 12); p < 15 && len(page) < limit; p++ {
+		page = append(page, f.member(p))
+	}
+	more := len(page) > 0 && page[len(page)-1].Position < 14
+	return page, more, api.View{Lag: 2, Complete: true}, f.err
+}
+
+func (f *fake) Article(_ context.Context, id string) (api.Member, string, api.View, error) {
+	switch id {
+	case "a 1/2":
+		return f.member(12), knownID, api.View{Complete: true}, f.err
+	case "lost":
+		return f.member(1), "articles/0/1", api.View{Complete: true}, f.err
+	case "nothing":
+		m := f.member(13)
+		m.Status, m.Distance = article.Unclustered, nil
+		return m, "", api.View{}, f.err
+	}
+	return api.Member{}, "", api.View{}, ErrUnknown
+}
+
+type fakeTopics struct{ *fake }
+
+func (f fakeTopics) Article(_ context.Context, a api.NewArticle) (article.Address, Waiter, error) {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	f.texts = append(f.texts, a)
+	return article.Address{Topic: "articles", Offset: 12}, fakeWaiter(f), f.err
+}
+
+type fakeWaiter struct{ *fake }
+
+func (f fakeWaiter) Close() {}
+
+func (f fakeWaiter) Result(ctx context.Context) (events.Event, error) {
+	if f.silent {
+		<-ctx.Done()
+		return events.Event{}, ctx.Err()
+	}
+	id, d, fingerprint := knownID, 0.0, article.Fingerprint(7)
+	r := article.Result{
+		ArticleID: "a1", ClusterID: &id, Status: article.New, Distance: &d, Size: 1,
+		Representative: &article.Representative{ID: "a1"}, Fingerprint: &fingerprint,
+		Source: article.Address{Topic: "articles", Offset: 12}, Pipeline: "simhash",
+	}
+	return events.Event{Kind: events.Result, Value: r.JSON(), Position: 17}, nil
+}
+
+func (f fakeTopics) Labels(_ context.Context, records []api.LabelRecord) ([]article.Address,
+	error,
+) {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	var at []article.Address
+	for _, r := range records {
+		at = append(at, article.Address{Topic: "labels", Offset: int64(len(f.written))})
+		f.written = append(f.written, r)
+		switch {
+		case f.refuses || f.silent:
+		case r.Action == api.Remove:
+			delete(f.labels, r.Label)
+		case r.Action == api.Add:
+			f.labels[r.Label] = api.Label{
+				Label: r.Label, By: r.By, At: r.At, Note: r.Note, Trial: r.Trial, Position: 17,
+			}
+		}
+	}
+	return at, f.err
+}
+
+func (f fakeTopics) Texts(_ context.Context, of []article.Address) ([]Text, error) {
+	var all []Text
+	for _, a := range of {
+		t := Text{FullText: api.FullText{Title: "T", Content: "C"}}
+		if a.Offset == 13 {
+			t = Text{Gone: "retention"}
+		}
+		all = append(all, t)
+	}
+	return all, f.err
+}
+
+func newFake() *fake { return &fake{labels: make(map[string]api.Label)} }
+
+func (f *fake) options() Options {
+	return Options{
+		Spaces: f, Members: f, Topics: fakeTopics{f}, Events: events.NewHub(), Labels: true,
+		Stats: func() api.Stats {
+			return api.Stats{
+				State: "live", Since: noon, Clusters: map[string]int{"all": 1}, Lag: map[int]int64{0: 3},
+				DeadLetters: map[string]int64{"bad_json": 1}, View: &api.ViewStats{},
+				Labels: []api.LabelCount{{Label: "spam", Clusters: 1, Hits: 2, Suspended: true}},
+			}
+		},
+	}
+}
+
+// handler serves the routes as alice, who may do all.
+func handler(o Options) http.Handler {
+	mux := http.NewServeMux()
+	for _, r := range Routes(o) {
+		mux.Handle(r.Method+" "+r.Path, r.Handler)
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx := access.With(r.Context(), access.Caller{Name: "alice", Rights: access.All})
+		r.Body = http.MaxBytesReader(w, r.Body, api.MaxBody)
+		mux.ServeHTTP(w, r.WithContext(ctx))
+	})
+}
+
+// A document is openapi.json, in which each answer and request is looked up.
+type document struct {
+	compiler *jsonschema.Compiler
+	paths    map[string]map[string]operation
+	schemas  map[string]map[string]any
+}
+
+type operation struct {
+	Responses   map[string]content
+	RequestBody content
+	Parameters  []struct {
+		Name, In, Description string
+		Schema                map[string]any
+	}
+}
+
+type content struct {
+	Ref     string `json:"$ref"`
+	Content map[string]struct{ Schema any }
+}
+
+var description = sync.OnceValue(func() *document {
+	var d struct {
+		Paths      map[string]map[string]operation
+		Components struct{ Schemas map[string]map[string]any }
+	}
+	if err := json.Unmarshal(openapi.JSON, &d); err != nil {
+		panic(err)
+	}
+	raw, err := jsonschema.UnmarshalJSON(bytes.NewReader(openapi.JSON))
+	if err != nil {
+		panic(err)
+	}
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	if err := c.AddResource("mem:///openapi.json", raw); err != nil {
+		panic(err)
+	}
+	return &document{c, d.Paths, d.Components.Schemas}
+})
+
+// check returns why a JSON value is not what the description has at a place in it.
+func (d *document) check(t *testing.T, place string, value []byte) error {
+	t.Helper()
+	schema, err := d.compiler.Compile("mem:///openapi.json#" + place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(value))
+	if err != nil {
+		return err
+	}
+	return schema.Validate(v)
+}
+
+// at returns the place of a schema: of a response, or of a request if there is no status.
+func at(method, path, status, contentType string) string {
+	escape := strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D").Replace
+	where := "requestBody"
+	if status != "" {
+		where = "responses/" + status
+	}
+	return fmt.Sprintf("/paths/%s/%s/%s/content/%s/schema", escape(path), strings.ToLower(method),
+		where, escape(contentType))
+}
+
+// documented returns the path of the description that a route is.
+func documented(path string) string {
+	return strings.NewReplacer("{id...}", "{id}", "{topic}/{partition}/{offset}", "{id}").Replace(path)
+}
+
+// A got is an answer.
+type got struct {
+	*http.Response
+	body string
+}
+
+// send sends a request, and holds its answer to the description.
+func send(t *testing.T, h http.Handler, method, target, contentType, body string) got {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), method, target, strings.NewReader(body))
+	if contentType != "" {
+		r.Header.Set("Content-Type", contentType)
+	}
+	return sendRequest(t, h, r)
+}
+
+func sendRequest(t *testing.T, h http.Handler, r *http.Request) got {
+	t.Helper()
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	answer := got{w.Result(), w.Body.String()}
+	path := documented(strings.TrimPrefix(r.Pattern, r.Method+" "))
+	if r.Pattern == "" {
+		path = patternOf(t, r)
+	}
+	d := description()
+	status := fmt.Sprint(answer.StatusCode)
+	response, ok := d.paths[path][strings.ToLower(r.Method)].Responses[status]
+	if !ok {
+		t.Fatalf("%s %s answers %s, which is not described: %s", r.Method, path, status, w.Body)
+	}
+	kind, _, _ := strings.Cut(answer.Header.Get("Content-Type"), ";")
+	place := at(r.Method, path, status, kind)
+	if response.Ref != "" {
+		place = strings.TrimPrefix(response.Ref, "#") + "/content/application~1problem+json/schema"
+		if kind != problem.ContentType {
+			t.Errorf("%s %s: %s is %s", r.Method, path, status, kind)
+		}
+	} else if _, ok := response.Content[kind]; !ok {
+		t.Fatalf("%s %s answers %s with %q, which is not described", r.Method, path, status, kind)
+	}
+	lines := []string{w.Body.String()}
+	if kind == typeLines {
+		lines = strings.Split(strings.TrimSpace(lines[0]), "\n")
+	}
+	for _, line := range lines {
+		if err := d.check(t, place, []byte(line)); err != nil {
+			t.Errorf("%s %s answers %s, which is not as described: %v", r.Method, path, line, err)
+		}
+	}
+	return answer
+}
+
+// patternOf returns the path of the description that a request is for.
+func patternOf(t *testing.T, r *http.Request) string {
+	t.Helper()
+	mux := http.NewServeMux()
+	for _, route := range Routes(newFake().options()) {
+		mux.Handle(route.Method+" "+route.Path, route.Handler)
+	}
+	_, pattern := mux.Handler(r)
+	return documented(strings.TrimPrefix(pattern, r.Method+" "))
+}

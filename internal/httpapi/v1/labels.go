@@ -1,0 +1,208 @@
+package v1
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/httpapi/access"
+	"github.com/clusterd/clusterd/internal/httpapi/api"
+	"github.com/clusterd/clusterd/internal/httpapi/strict"
+)
+
+const (
+	appliedWait = 5 * time.Second // for labels to be applied
+	look        = 5 * time.Millisecond
+)
+
+// label answers POST /v1/labels: once the labels are applied, or it is known that they will not
+// be, or some seconds have passed.
+func (s *server) label(w http.ResponseWriter, r *http.Request) error {
+	if err := noQuery(r); err != nil {
+		return err
+	}
+	value, _, err := body(r, typeJSON)
+	if err != nil {
+		return err
+	}
+	items, several, err := readLabels(value)
+	switch {
+	case err != nil:
+		return err
+	case !s.Labels:
+		return &refusal{http.StatusNotFound, "labels are off: set labels.topic"}
+	}
+	marks := s.resolve(r.Context(), items)
+	if !several && marks[0].err != nil {
+		return marks[0].err
+	}
+	if err := s.write(r.Context(), items, marks); err != nil {
+		return err
+	}
+	done := s.await(r.Context(), items, marks)
+	all := api.LabelledAll{}
+	for i, m := range marks {
+		l := m.Labelled
+		l.Label, l.Action = items[i].Label, items[i].Action
+		if m.err != nil {
+			l.Error = m.err.Error()
+		}
+		all.Results = append(all.Results, l)
+	}
+	if !done {
+		return answer(w, http.StatusAccepted, all)
+	}
+	return answer(w, http.StatusOK, all)
+}
+
+// readLabels reads a request for labels, and says what of it cannot be.
+func readLabels(value []byte) (items []api.LabelRequest, several bool, err error) {
+	var q api.LabelsRequest
+	if err := strict.JSON(value, &q, strict.AtMost[api.LabelRequest](api.MaxLabels)); err != nil {
+		return nil, false, err
+	}
+	if q.Labels == nil {
+		items := []api.LabelRequest{q.LabelRequest}
+		return items, false, validLabel("", &items[0])
+	}
+	if q.LabelRequest != (api.LabelRequest{}) {
+		return nil, false, &InvalidError{"/labels", "must not stand beside one label"}
+	}
+	for i := range q.Labels {
+		if err := validLabel(fmt.Sprintf("/labels/%d", i), &q.Labels[i]); err != nil {
+			return nil, false, err
+		}
+	}
+	return q.Labels, true, nil
+}
+
+// validLabel checks a request at this place for one label, and gives it the action that is meant.
+func validLabel(place string, q *api.LabelRequest) error {
+	if q.Action == "" {
+		q.Action = api.Add
+	}
+	named, text := 0, q.TextRequest != (api.TextRequest{})
+	for _, is := range []bool{q.ClusterID != "", q.ArticleID != "", text} {
+		if is {
+			named++
+		}
+	}
+	switch {
+	case badName(q.Label) != "":
+		return &InvalidError{place + "/label", badName(q.Label)}
+	case len(q.Note) > api.MaxNote || hasControls(q.Note):
+		return &InvalidError{place + "/note", fmt.Sprintf(
+			"must have at most %d bytes, and no control characters", api.MaxNote)}
+	case q.Action != api.Add && q.Trial:
+		return &InvalidError{place + "/trial", "is for adding a label"}
+	case q.Action == api.Resume && named > 0:
+		return &InvalidError{place, "resume is for the label wherever it is: it names no cluster"}
+	case q.Action != api.Resume && named != 1:
+		return &InvalidError{place, "there must be one of cluster_id, article_id, or a text"}
+	case q.PublishedAt != nil:
+		return &InvalidError{place + "/published_at", "is of no use here"}
+	case text:
+		_, err := textOf(place, q.TextRequest)
+		return err
+	}
+	return nil
+}
+
+// badName says why a label cannot have this name; empty is that it can.
+func badName(name string) string {
+	switch {
+	case name == "" || len(name) > api.MaxLabel:
+		return fmt.Sprintf("must have 1 to %d bytes", api.MaxLabel)
+	case strings.Contains(name, ",") || strings.TrimSpace(name) != name || hasControls(name):
+		return "must have no comma, no control character, and no blank at its ends"
+	}
+	return ""
+}
+
+func hasControls(text string) bool { return strings.ContainsFunc(text, unicode.IsControl) }
+
+// mark is what has become of the request for one label.
+type mark struct {
+	api.Labelled
+	record article.Address // once it is written
+	err    error           // it will not be applied
+}
+
+// write writes the records of all that can be labelled.
+func (s *server) write(ctx context.Context, items []api.LabelRequest, marks []mark) error {
+	var records []api.LabelRecord
+	var of []int
+	by, at := access.From(ctx).Name, time.Now().UTC().Truncate(time.Millisecond)
+	for i, q := range items {
+		if marks[i].err != nil {
+			continue
+		}
+		records = append(records, api.LabelRecord{
+			ClusterID: marks[i].ClusterID, Label: q.Label, Action: q.Action, By: by, At: at, Note: q.Note,
+			Trial: q.Trial,
+		})
+		of = append(of, i)
+	}
+	if len(records) == 0 {
+		return nil
+	}
+	addresses, err := s.Topics.Labels(ctx, records)
+	if err != nil {
+		return err
+	}
+	for i, address := range addresses {
+		marks[of[i]].record, marks[of[i]].Record = address, address.String()
+	}
+	return nil
+}
+
+// await waits until all that was written is applied, some seconds at most, and reports whether it
+// is.
+func (s *server) await(ctx context.Context, items []api.LabelRequest, marks []mark) (all bool) {
+	ctx, cancel := context.WithTimeout(ctx, appliedWait)
+	defer cancel()
+	tick := time.NewTicker(look)
+	defer tick.Stop()
+	for i := range marks {
+		m := &marks[i]
+		if m.err != nil {
+			continue
+		}
+		for !s.Spaces.Applied(m.ClusterID, m.record) {
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+				return false
+			}
+		}
+		s.report(ctx, &items[i], m)
+	}
+	return true
+}
+
+// report says what a label whose record was read has done.
+func (s *server) report(ctx context.Context, q *api.LabelRequest, m *mark) {
+	m.Applied = true
+	if q.Action == api.Resume {
+		return
+	}
+	c, _, err := s.Spaces.Cluster(ctx, m.ClusterID)
+	if err == nil {
+		m.Members = &c.Size
+	}
+	if q.Action == api.Remove {
+		return
+	}
+	for _, l := range c.Labels {
+		if l.Label == q.Label && l.Trial == q.Trial {
+			m.Position = &l.Position
+			return
+		}
+	}
+	m.Applied, m.err = false, fmt.Errorf("the label was not taken, or has been removed: "+
+		"a dead letter of %s says why", m.Record)
+}
