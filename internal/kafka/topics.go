@@ -68,6 +68,21 @@ const (
 func (c *Client) Offsets(
 	ctx context.Context, topic string, partitions []int, which int64,
 ) (map[int]int64, error) {
+	return c.offsets(ctx, topic, partitions, which, 0)
+}
+
+// StableOffsets returns the offsets of some partitions of a topic up to which a reader of committed
+// records can read now: behind all that is committed, but for what an open transaction holds back.
+func (c *Client) StableOffsets(
+	ctx context.Context, topic string, partitions []int,
+) (map[int]int64, error) {
+	const readCommitted = 1
+	return c.offsets(ctx, topic, partitions, Last, readCommitted)
+}
+
+func (c *Client) offsets(
+	ctx context.Context, topic string, partitions []int, which int64, isolation int8,
+) (map[int]int64, error) {
 	offsets := make(map[int]int64, len(partitions))
 	if len(partitions) == 0 {
 		return offsets, nil
@@ -79,7 +94,9 @@ func (c *Client) Offsets(
 		})
 	}
 	response, err := Do[*listoffsets.Response](ctx, c,
-		&listoffsets.Request{ReplicaID: -1, Topics: []listoffsets.RequestTopic{request}})
+		&listoffsets.Request{
+			ReplicaID: -1, IsolationLevel: isolation, Topics: []listoffsets.RequestTopic{request},
+		})
 	if err != nil {
 		return nil, err
 	}
