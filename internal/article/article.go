@@ -77,12 +77,20 @@ const (
 	// BadBatch is no record, but the rest of a record batch that cannot be read: from the offset of
 	// its address on.
 	BadBatch Class = "bad_batch"
+	BadLabel Class = "bad_label" // a record of the topic of labels that asks for nothing
+	// UnknownCluster is of a label for a cluster that is not there, or has expired.
+	UnknownCluster Class = "unknown_cluster"
+	TooManyLabels  Class = "too_many_labels" // the cluster has MaxLabels already
 	// BadDocument is a file that is one article, and cannot be read. It is in no record.
 	BadDocument Class = "bad_document"
 )
 
-// Classes are all that a record can have.
-var Classes = []Class{NullValue, BadJSON, BadField, Empty, TooLarge, TooDeep, BadBatch}
+// Classes are all that a record of the input can have, and LabelClasses those that only a record of
+// the topic of labels has.
+var (
+	Classes      = []Class{NullValue, BadJSON, BadField, Empty, TooLarge, TooDeep, BadBatch}
+	LabelClasses = []Class{BadLabel, UnknownCluster, TooManyLabels}
+)
 
 // A Rejection is the error of a record that is no article. It goes to the dead letters with its
 // class and reason; it never stops the stream.

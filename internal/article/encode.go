@@ -126,13 +126,16 @@ type Result struct {
 	Contact        string          `json:"contact,omitempty"` // by which it joined
 	Size           int             `json:"size"`              // articles in the cluster, this one included
 	Representative *Representative `json:"representative"`
-	Fingerprint    *Fingerprint    `json:"fingerprint"`
-	PublishedAt    *time.Time      `json:"published_at,omitempty"`
-	Publisher      string          `json:"publisher,omitempty"`
-	Copied         Copied          `json:"copied,omitempty"`
-	Signals        *Signals        `json:"signals,omitempty"`
-	Source         Address         `json:"source"`
-	Pipeline       string          `json:"pipeline"`
+	// Labels are those that its cluster carries, and TrialLabels those that it has on trial.
+	Labels      []string     `json:"labels,omitempty"`
+	TrialLabels []string     `json:"trial_labels,omitempty"`
+	Fingerprint *Fingerprint `json:"fingerprint"`
+	PublishedAt *time.Time   `json:"published_at,omitempty"`
+	Publisher   string       `json:"publisher,omitempty"`
+	Copied      Copied       `json:"copied,omitempty"`
+	Signals     *Signals     `json:"signals,omitempty"`
+	Source      Address      `json:"source"`
+	Pipeline    string       `json:"pipeline"`
 }
 
 // A Cluster is a cluster as others read it and as clusterd recovers it.
@@ -145,12 +148,16 @@ type Cluster struct {
 	Contacts []string `json:"contacts,omitempty"` // of the founder, each once, in ascending order
 	Size     int      `json:"size"`
 	// ByContact is how many of the articles joined by a contact.
-	ByContact      int             `json:"by_contact,omitempty"`
-	FirstSeen      time.Time       `json:"first_seen"` // the lowest event time of a member
-	LastSeen       time.Time       `json:"last_seen"`  // the highest event time of a member
-	Representative Representative  `json:"representative"`
-	Signals        *ClusterSignals `json:"signals,omitempty"`
-	Pipeline       string          `json:"pipeline"`
+	ByContact      int            `json:"by_contact,omitempty"`
+	FirstSeen      time.Time      `json:"first_seen"` // the lowest event time of a member
+	LastSeen       time.Time      `json:"last_seen"`  // the highest event time of a member
+	Representative Representative `json:"representative"`
+	// Labels is a JSON array of [Label], and KeptMS by how many milliseconds the cluster outlives
+	// others for these.
+	Labels   json.RawMessage `json:"labels,omitempty"`
+	KeptMS   int64           `json:"kept_ms,omitempty"`
+	Signals  *ClusterSignals `json:"signals,omitempty"`
+	Pipeline string          `json:"pipeline"`
 }
 
 // JSON writes the result as one line without a line break.
@@ -190,6 +197,8 @@ func (r *Result) AppendJSON(dst []byte) []byte {
 	} else {
 		dst = append(dst, "null"...)
 	}
+	dst = appendStrings(dst, `,"labels":[`, r.Labels)
+	dst = appendStrings(dst, `,"trial_labels":[`, r.TrialLabels)
 	dst = append(dst, `,"fingerprint":`...)
 	if r.Fingerprint != nil {
 		dst = r.Fingerprint.appendJSON(dst)
@@ -228,16 +237,7 @@ func (c *Cluster) AppendJSON(dst []byte) []byte {
 		dst = base64.StdEncoding.AppendEncode(append(dst, `,"sketch":"`...), c.Sketch)
 		dst = append(dst, '"')
 	}
-	for i, contact := range c.Contacts {
-		start := `,"contacts":[`
-		if i > 0 {
-			start = ","
-		}
-		dst = appendString(append(dst, start...), contact)
-	}
-	if len(c.Contacts) > 0 {
-		dst = append(dst, ']')
-	}
+	dst = appendStrings(dst, `,"contacts":[`, c.Contacts)
 	dst = strconv.AppendInt(append(dst, `,"size":`...), int64(c.Size), 10)
 	if c.ByContact != 0 {
 		dst = strconv.AppendInt(append(dst, `,"by_contact":`...), int64(c.ByContact), 10)
@@ -245,11 +245,31 @@ func (c *Cluster) AppendJSON(dst []byte) []byte {
 	dst = appendTime(append(dst, `,"first_seen":`...), c.FirstSeen)
 	dst = appendTime(append(dst, `,"last_seen":`...), c.LastSeen)
 	dst = c.Representative.appendJSON(append(dst, `,"representative":`...))
+	if len(c.Labels) > 0 {
+		dst = append(append(dst, `,"labels":`...), c.Labels...)
+	}
+	if c.KeptMS != 0 {
+		dst = strconv.AppendInt(append(dst, `,"kept_ms":`...), c.KeptMS, 10)
+	}
 	if c.Signals != nil {
 		dst = c.Signals.appendJSON(append(dst, `,"signals":`...))
 	}
 	dst = appendString(append(dst, `,"pipeline":`...), c.Pipeline)
 	return append(dst, '}')
+}
+
+// appendStrings appends an array behind its beginning, and nothing of an empty one.
+func appendStrings(dst []byte, start string, all []string) []byte {
+	for i, s := range all {
+		if i > 0 {
+			start = ","
+		}
+		dst = appendString(append(dst, start...), s)
+	}
+	if len(all) > 0 {
+		dst = append(dst, ']')
+	}
+	return dst
 }
 
 func (r *Representative) appendJSON(dst []byte) []byte {

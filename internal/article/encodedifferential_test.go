@@ -33,6 +33,10 @@ func randomResult(g generator) article.Result {
 	if g.IntN(3) > 0 {
 		r.Representative = &article.Representative{ID: g.text(5), Title: g.text(50)}
 	}
+	for range g.IntN(3) {
+		r.Labels = append(r.Labels, g.text(3))
+		r.TrialLabels = append(r.TrialLabels, g.text(3))
+	}
 	if g.IntN(3) > 0 {
 		r.Fingerprint = new(article.Fingerprint(g.Uint64() >> g.IntN(64)))
 	}
@@ -51,7 +55,12 @@ func randomCluster(g generator) article.Cluster {
 	for range g.IntN(2) * g.IntN(300) {
 		sketch = append(sketch, byte(g.Uint64()))
 	}
+	var labels []byte
+	if g.IntN(2) > 0 {
+		labels = article.AppendLabels(nil, []article.Label{{Name: g.text(5), At: randomTime(g)}})
+	}
 	return article.Cluster{
+		Labels: labels, KeptMS: g.Int64() >> g.IntN(64),
 		Sketch: sketch, ClusterID: id, Seq: g.Uint64() >> g.IntN(64),
 		Fingerprint: article.Fingerprint(g.Uint64() >> g.IntN(64)),
 		Size:        g.Int()>>g.IntN(64) - g.IntN(2), FirstSeen: randomTime(g), LastSeen: randomTime(g),

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/label"
 	"github.com/clusterd/clusterd/internal/signals"
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
@@ -31,6 +32,8 @@ type Cluster struct {
 	Position            uint64 // of the last article
 	// Signals are what is known of its articles since signals are on; empty where they are off.
 	Signals signals.State
+	Labels  label.Set
+	Kept    int64 // milliseconds by which it outlives others, while it has labels
 }
 
 // ID returns the cluster id: the address of the founder.
@@ -42,6 +45,9 @@ func (c *Cluster) Join(position uint64, at int64) {
 	c.Position = position
 	c.FirstSeen, c.LastSeen = min(c.FirstSeen, at), max(c.LastSeen, at)
 }
+
+// SeenAs returns when the cluster counts as last seen, for expiry, in Unix milliseconds.
+func (c *Cluster) SeenAs() int64 { return c.LastSeen + c.Kept }
 
 // ByAge compares clusters of a space by the order in which they were founded.
 func ByAge(a, b Cluster) int { return cmp.Compare(a.Seq, b.Seq) }
@@ -77,6 +83,9 @@ func (c *Cluster) Validate() error {
 	case c.FirstSeen < 0 || c.LastSeen < c.FirstSeen || c.LastSeen > MaxTime:
 		return fmt.Errorf("seen from %d to %d ms since 1970: not from 1970 on, one after the other",
 			c.FirstSeen, c.LastSeen)
+	case c.Kept < 0 || c.Kept > MaxTime || c.Kept > 0 && c.Labels == "":
+		return fmt.Errorf("kept for %d ms: from 0 to %d are possible, and 0 without labels", c.Kept,
+			MaxTime)
 	}
 	if err := validate(&c.Representative); err != nil {
 		return err
@@ -84,7 +93,7 @@ func (c *Cluster) Validate() error {
 	if err := c.Signals.Check(c.Size, MaxTime); err != nil {
 		return err
 	}
-	return c.Contacts.Check()
+	return errors.Join(c.Contacts.Check(), c.Labels.Check())
 }
 
 func validate(r *article.Representative) error {

@@ -1,6 +1,7 @@
 package cluster_test
 
 import (
+	"errors"
 	"reflect"
 	"strings"
 	"testing"
@@ -78,6 +79,19 @@ func TestFollows(t *testing.T) {
 	with.Representative.Excerpt = ""
 	if err := with.Follows(&before); err != nil {
 		t.Errorf("an earlier clusterd wrote it without its excerpt: %v", err)
+	}
+}
+
+// Labels come and go.
+func TestLabelsFollow(t *testing.T) {
+	with, without := clustertest.Full(), clustertest.Full()
+	without.Labels, without.Kept = "", 0
+	if err := errors.Join(with.Follows(&without), without.Follows(&with)); err != nil {
+		t.Error(err)
+	}
+	if with.SeenAs() != with.LastSeen+with.Kept || without.SeenAs() != without.LastSeen {
+		t.Errorf("last seen at %d, and counts as %d and %d", with.LastSeen, with.SeenAs(),
+			without.SeenAs())
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/label"
 	"github.com/clusterd/clusterd/internal/signals"
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
@@ -19,7 +20,7 @@ func (c *Cluster) AppendJSON(dst []byte, identity string) []byte {
 		ByContact:      c.ByContact,
 		FirstSeen:      time.UnixMilli(c.FirstSeen).UTC(),
 		LastSeen:       time.UnixMilli(c.LastSeen).UTC(),
-		Representative: c.Representative, Pipeline: identity,
+		Representative: c.Representative, Labels: []byte(c.Labels), KeptMS: c.Kept, Pipeline: identity,
 	}
 	if c.Signals != "" {
 		wire.Signals = &article.ClusterSignals{
@@ -54,5 +55,6 @@ func Parse(key, value []byte, position uint64) (c Cluster, identity string, err 
 		c.Signals = signals.State(wire.Signals.State)
 	}
 	c.FirstSeen, c.LastSeen = wire.FirstSeen.UnixMilli(), wire.LastSeen.UnixMilli()
+	c.Labels, c.Kept = label.Set(wire.Labels), wire.KeptMS
 	return c, wire.Pipeline, nil
 }

@@ -3,6 +3,7 @@ package monitor
 import (
 	"net/http"
 	"runtime"
+	"slices"
 	"strconv"
 	"time"
 
@@ -173,7 +174,7 @@ func (m *metrics) handler() http.Handler {
 // classes returns those of dead letters.
 func classes() []string {
 	var names []string
-	for _, c := range article.Classes {
+	for _, c := range slices.Concat(article.Classes, article.LabelClasses) {
 		names = append(names, string(c))
 	}
 	return names

@@ -156,7 +156,7 @@ func TestMetricsOfTheProcess(t *testing.T) {
 func TestCountersBeginAtZero(t *testing.T) {
 	got := strings.Split(scrape(New("test")), "\n")
 	var want []string
-	for _, class := range article.Classes {
+	for _, class := range slices.Concat(article.Classes, article.LabelClasses) {
 		want = append(want, fmt.Sprintf(`clusterd_dead_letters_total{class=%q} 0`, class))
 	}
 	for metric, values := range map[string][]string{

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/fingerprint"
 	"github.com/clusterd/clusterd/internal/monitor"
@@ -147,7 +148,7 @@ func collect(t *testing.T, records int, linger time.Duration, test func(*collect
 	synctest.Test(t, func(t *testing.T) {
 		w := &worker{
 			config: config.Default(), monitor: monitor.New("test"),
-			replica: &replica.Replica{Options: replica.Options{Space: article.Checkpoint{Space: "all"}}},
+			replica: &replica.Replica{Options: replica.Options{Space: checkpoint.Record{Space: "all"}}},
 		}
 		w.config.Batch = config.Batch{Records: records, Bytes: 1000, Linger: linger}
 		c := &collecting{chunks: make(chan items), out: make(chan batch)}

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/fingerprint"
 	"github.com/clusterd/clusterd/internal/method/hamming"
 	"github.com/clusterd/clusterd/internal/space"
@@ -34,7 +34,7 @@ func BenchmarkRecords(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		size := 0
-		for _, r := range o.records(nil, assigned, &article.Checkpoint{}) {
+		for _, r := range o.records(nil, assigned, &checkpoint.Record{}) {
 			size += len(r.Value)
 		}
 		b.SetBytes(int64(size))

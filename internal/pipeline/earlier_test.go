@@ -15,6 +15,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/testutil/check"
@@ -106,7 +107,7 @@ func leftClusters(b *bench, lines []line) map[int32]clustersLeft {
 		}
 	}
 	for k, l := range last {
-		if l.Value != nil && !article.IsCheckpoint([]byte(k.key)) {
+		if l.Value != nil && !checkpoint.Is([]byte(k.key)) {
 			c := left[k.partition]
 			c.live++
 			left[k.partition] = c
@@ -215,12 +216,12 @@ func outcomes(b *bench, left []line) []line {
 			continue
 		}
 		clusters[*l.Key] = l
-		if article.IsCheckpoint([]byte(*l.Key)) {
+		if checkpoint.Is([]byte(*l.Key)) {
 			streamTimes[l.Partition] = streamTime(b.T, l)
 		}
 	}
 	for key, l := range clusters {
-		checkpoint := article.IsCheckpoint([]byte(key))
+		checkpoint := checkpoint.Is([]byte(key))
 		if checkpoint || l.Value != nil && !b.overdue(l, streamTimes[l.Partition]) {
 			lines = append(lines, l)
 		}
@@ -234,7 +235,7 @@ func outcomes(b *bench, left []line) []line {
 // streamTime returns the stream time of a checkpoint.
 func streamTime(t *testing.T, l line) int64 {
 	t.Helper()
-	c, err := article.ParseCheckpoint([]byte(*l.Key), []byte(*l.Value))
+	c, err := checkpoint.Parse([]byte(*l.Key), []byte(*l.Value))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/kafka"
@@ -38,7 +38,7 @@ func TestWhatWaitsIsBounded(t *testing.T) {
 				w := &worker{
 					config: config.Default(), monitor: monitor.New("test"),
 					replica: &replica.Replica{Options: replica.Options{
-						Space: article.Checkpoint{Space: article.WholeTopic},
+						Space: checkpoint.Record{Space: checkpoint.WholeTopic},
 					}},
 					fingerprinter: f,
 				}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/disk"
@@ -106,7 +107,7 @@ type running struct {
 // rebalances as long as its space stays here.
 func (p *pipeline) run(ctx context.Context) error {
 	if p.assignment() == consumer.AllToOne {
-		r, err := p.newReplica(ctx, article.WholeTopic, nil)
+		r, err := p.newReplica(ctx, checkpoint.WholeTopic, nil)
 		if err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/cluster"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/kafka"
@@ -59,7 +60,7 @@ func (o *outputs) describe(ctx context.Context, client *kafka.Client, log *slog.
 // records returns all that a transaction carries for a batch: results, dead letters, clusters, and
 // last the checkpoint.
 func (o *outputs) records(
-	letters []*deadLetter, b space.Batch, checkpoint *article.Checkpoint,
+	letters []*deadLetter, b space.Batch, checkpoint *checkpoint.Record,
 ) []kafka.Record {
 	results, touched := len(b.Assignments), len(b.Touched)
 	n := results + touched + len(b.Expired)
@@ -153,7 +154,7 @@ func (o *outputs) live(memory *arena, c *cluster.Cluster) kafka.Record {
 
 // checkpoint returns the record of a checkpoint. It goes where its space is recovered from: to the
 // partition of the space's own, or the first one.
-func (o *outputs) checkpoint(c *article.Checkpoint) kafka.Record {
+func (o *outputs) checkpoint(c *checkpoint.Record) kafka.Record {
 	partition, _ := strconv.Atoi(c.Space) // 0 of the space of all
 	return kafka.Record{
 		Topic: o.ClustersTopic, Partition: partition % len(o.partitions[o.ClustersTopic]),

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/cluster"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/fingerprint"
@@ -119,7 +120,7 @@ func testCluster(partition int, offset int64) cluster.Cluster {
 func TestClusterRecords(t *testing.T) {
 	o := testOutputs(3)
 	live, gone := testCluster(4, 7), testCluster(5, 8)
-	checkpoint := &article.Checkpoint{Group: "g", Space: "2"}
+	checkpoint := &checkpoint.Record{Group: "g", Space: "2"}
 	records := o.records(nil, space.Batch{
 		Touched: []cluster.Cluster{live}, Expired: []cluster.Cluster{gone},
 	}, checkpoint)
@@ -183,7 +184,7 @@ func TestDeadLetterIsTheRecordAsItCame(t *testing.T) {
 			{Key: "input.clusterd.error", Value: []byte("theirs")},
 		}, verdict("articles/4/77")...),
 	}
-	got := testOutputs(3).records([]*deadLetter{rejected(in)}, space.Batch{}, &article.Checkpoint{})
+	got := testOutputs(3).records([]*deadLetter{rejected(in)}, space.Batch{}, &checkpoint.Record{})
 	if diff := cmp.Diff([]kafka.Record{want}, got[:1]); diff != "" {
 		t.Errorf("dead letter (-want +got):\n%s", diff)
 	}

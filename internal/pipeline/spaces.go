@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/replica"
 	"github.com/clusterd/clusterd/internal/space"
@@ -120,7 +120,7 @@ func (p *pipeline) newReplica(
 	return replica.New(ctx, replica.Options{
 		Client: p.client, Log: p.log, Monitor: p.monitor,
 		Topic: c.Output.ClustersTopic, Brokers: c.Kafka.Brokers, FetchBytes: c.Batch.Bytes,
-		Space: article.Checkpoint{
+		Space: checkpoint.Record{
 			Input: c.Input.Topic, Group: c.Input.Group, Scope: c.Cluster.Scope, Space: name,
 			Pipeline: f.Identity(), Threshold: f.ThresholdSettings(), Window: c.Cluster.Window.String(),
 		},

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/failpoint"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/monitor"
@@ -95,7 +95,7 @@ func (w *worker) persist(
 }
 
 // checkpoint returns that of the space when the batch, which is assigned, is committed.
-func (w *worker) checkpoint(b batch) *article.Checkpoint {
+func (w *worker) checkpoint(b batch) *checkpoint.Record {
 	offsets := maps.Clone(w.reached)
 	maps.Copy(offsets, b.next)
 	return w.replica.Checkpoint(offsets)

@@ -4,6 +4,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
@@ -88,7 +89,7 @@ func (b *bench) verifyClusters(members map[string]int) {
 	b.Helper()
 	got := make(map[string]int)
 	for _, r := range b.read(b.config.Output.ClustersTopic) {
-		if article.IsCheckpoint(r.Key) {
+		if checkpoint.Is(r.Key) {
 			continue
 		}
 		c, err := article.ParseCluster(r.Value)

@@ -6,72 +6,72 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/testutil/check"
 )
 
 func TestCheckpoints(t *testing.T) {
 	for name, tt := range map[string]struct {
-		change func(*article.Checkpoint)
+		change func(*checkpoint.Record)
 		record func(*kafka.Record)
 		want   string // empty: it is taken
 	}{
 		"as it is": {nil, nil, ""},
 		"another group": {
-			func(c *article.Checkpoint) { c.Group = "other" }, nil,
+			func(c *checkpoint.Record) { c.Group = "other" }, nil,
 			`its clusters are those of group "other", and this is group clusterd`,
 		},
 		"another distance": {
-			func(c *article.Checkpoint) { c.Threshold = "similarity=0.9" }, nil,
+			func(c *checkpoint.Record) { c.Threshold = "similarity=0.9" }, nil,
 			"cluster.similarity was 0.9 and is 0.77",
 		},
 		"another window": {
-			func(c *article.Checkpoint) { c.Window = "0s" }, nil, `cluster.window was "0s" and is 1h0m0s`,
+			func(c *checkpoint.Record) { c.Window = "0s" }, nil, `cluster.window was "0s" and is 1h0m0s`,
 		},
-		"another pipeline": {func(c *article.Checkpoint) {
+		"another pipeline": {func(c *checkpoint.Record) {
 			c.Pipeline = strings.ReplaceAll(c.Pipeline,
 				"minhash", "exact")
 		}, nil, "method was exact and is minhash"},
 		"another input": {
-			func(c *article.Checkpoint) { c.Input = "comments" }, nil,
+			func(c *checkpoint.Record) { c.Input = "comments" }, nil,
 			`input.topic was "comments" and is articles`,
 		},
-		"another scope": {func(c *article.Checkpoint) {
+		"another scope": {func(c *checkpoint.Record) {
 			c.Scope, c.Space, c.Offsets = "partition", "0", map[int]int64{0: 5}
 		}, nil, `cluster.scope was "partition" and is topic`},
 		"a scope that is none": {
-			func(c *article.Checkpoint) { c.Scope = "galaxy" }, nil, `space "all" with scope "galaxy"`,
+			func(c *checkpoint.Record) { c.Scope = "galaxy" }, nil, `space "all" with scope "galaxy"`,
 		},
 		"a space that is none": {
-			func(c *article.Checkpoint) { c.Scope, c.Space = "partition", "-1" }, nil, `space "-1"`,
+			func(c *checkpoint.Record) { c.Scope, c.Space = "partition", "-1" }, nil, `space "-1"`,
 		},
 		"a position too high": {
-			func(c *article.Checkpoint) { c.NextPosition = math.MaxUint64 }, nil,
+			func(c *checkpoint.Record) { c.NextPosition = math.MaxUint64 }, nil,
 			"next_position 18446744073709551615",
 		},
 		"a time to come": {
-			func(c *article.Checkpoint) { c.StreamTime = math.MaxInt64 }, nil, "is in the future",
+			func(c *checkpoint.Record) { c.StreamTime = math.MaxInt64 }, nil, "is in the future",
 		},
 		"a time before": {
-			func(c *article.Checkpoint) { c.StreamTime = math.MinInt64 }, nil, "stream_time",
+			func(c *checkpoint.Record) { c.StreamTime = math.MinInt64 }, nil, "stream_time",
 		},
 		"an offset too low": {
-			func(c *article.Checkpoint) { c.Offsets[1] = -1 }, nil, "offset -1 of partition 1",
+			func(c *checkpoint.Record) { c.Offsets[1] = -1 }, nil, "offset -1 of partition 1",
 		},
 		"an offset too high": {
-			func(c *article.Checkpoint) { c.Offsets[1] = math.MaxInt64 }, nil,
+			func(c *checkpoint.Record) { c.Offsets[1] = math.MaxInt64 }, nil,
 			"offset 9223372036854775807 of partition 1",
 		},
 		"no offsets": {
-			func(c *article.Checkpoint) { c.Offsets = nil }, nil, "offsets are missing",
+			func(c *checkpoint.Record) { c.Offsets = nil }, nil, "offsets are missing",
 		},
 		"it goes back": {
-			func(c *article.Checkpoint) { c.Offsets[0] = 4 }, nil,
+			func(c *checkpoint.Record) { c.Offsets[0] = 4 }, nil,
 			"the input goes back, from offset 5 of partition 0 to 4",
 		},
 		"a partition is gone": {
-			func(c *article.Checkpoint) { delete(c.Offsets, 1) }, nil,
+			func(c *checkpoint.Record) { delete(c.Offsets, 1) }, nil,
 			"the input goes back, from offset 9 of partition 1 to 0",
 		},
 		"a later version": {nil, func(r *kafka.Record) {

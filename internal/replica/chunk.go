@@ -5,6 +5,7 @@ import (
 	"maps"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/cluster"
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/space"
@@ -133,7 +134,7 @@ func (c *changes) remove(founder article.Address) error {
 }
 
 // advance takes over a checkpoint.
-func (c *changes) advance(now *article.Checkpoint) error {
+func (c *changes) advance(now *checkpoint.Record) error {
 	if before := c.meta.Checkpoint; before != nil {
 		for p, offset := range before.Offsets {
 			if now.Offsets[p] < offset {

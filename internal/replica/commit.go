@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/space"
 )
 
 // Checkpoint returns that of the space when the batch in hand is committed, by which the input is
 // read up to these offsets.
-func (r *Replica) Checkpoint(offsets map[int]int64) *article.Checkpoint {
+func (r *Replica) Checkpoint(offsets map[int]int64) *checkpoint.Record {
 	c, now := r.Options.Space, r.space.State()
 	c.NextPosition, c.StreamTime, c.Offsets = now.Next, max(0, now.StreamTime), offsets
 	return &c
@@ -22,7 +23,7 @@ func (r *Replica) Checkpoint(offsets map[int]int64) *article.Checkpoint {
 // Commit makes a batch last that is committed in the clusters topic, with this checkpoint. Written
 // are the last records of the topic's partitions that the transaction wrote, with their offsets.
 // One of which the offset is not known is left out, and is read again at the next start.
-func (r *Replica) Commit(b space.Batch, c *article.Checkpoint, written []kafka.Record) error {
+func (r *Replica) Commit(b space.Batch, c *checkpoint.Record, written []kafka.Record) error {
 	m := r.space.Meta()
 	for _, record := range written {
 		p, next := record.Partition, record.Offset+1

@@ -9,6 +9,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/cluster"
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/kafka"
@@ -34,7 +35,7 @@ const (
 // is removed, only the founder or the key is set. What says nothing to this space is neither.
 type statement struct {
 	cluster    *cluster.Cluster
-	checkpoint *article.Checkpoint
+	checkpoint *checkpoint.Record
 	removed    bool
 }
 
@@ -67,7 +68,7 @@ func (r *Replica) decode(record kafka.Record) (said statement, err error) {
 			record.Partition, record.Unreadable.Reason)
 	case record.Cut > 0 || len(record.Key) > maxRecordBytes && !said.removed:
 		err = fmt.Errorf(notOurs, fmt.Errorf("it takes more than %d bytes", maxRecordBytes))
-	case !article.IsCheckpoint(record.Key):
+	case !checkpoint.Is(record.Key):
 		said.cluster, err = r.decodeCluster(record, latest)
 	case string(record.Key) == r.Options.Space.Key() && said.removed:
 		said.checkpoint = &r.Options.Space
@@ -112,7 +113,7 @@ func (r *Replica) decodeCluster(record kafka.Record, latest int64) (*cluster.Clu
 			c.Founder.Partition, StartAnew)
 	case identity != s.Pipeline:
 		return nil, fmt.Errorf("it was made in another way (%s): its fingerprint cannot be compared "+
-			"with new ones. %s", article.Difference(identity, s.Pipeline), otherWay)
+			"with new ones. %s", checkpoint.Difference(identity, s.Pipeline), otherWay)
 	}
 	if err := r.Check(c.Fingerprint); err != nil {
 		return nil, fmt.Errorf(notOurs, err)
@@ -120,8 +121,8 @@ func (r *Replica) decodeCluster(record kafka.Record, latest int64) (*cluster.Clu
 	return &c, nil
 }
 
-func (r *Replica) decodeCheckpoint(record kafka.Record, latest int64) (*article.Checkpoint, error) {
-	c, err := article.ParseCheckpoint(record.Key, record.Value)
+func (r *Replica) decodeCheckpoint(record kafka.Record, latest int64) (*checkpoint.Record, error) {
+	c, err := checkpoint.Parse(record.Key, record.Value)
 	partition, _ := c.Partition()
 	switch partition %= r.modulus; {
 	case err != nil:
@@ -144,7 +145,7 @@ const (
 
 // sameSettings returns an error for a checkpoint by other settings than these. It may be that of
 // another space.
-func (r *Replica) sameSettings(c *article.Checkpoint) error {
+func (r *Replica) sameSettings(c *checkpoint.Record) error {
 	now := &r.Options.Space
 	changed := c.Changed(now)
 	switch {

@@ -12,6 +12,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/cluster"
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/fingerprint"
@@ -38,7 +39,7 @@ func testReplica(t testing.TB, window time.Duration, inputs ...int) *Replica {
 		Options: Options{
 			Log: slog.New(slog.DiscardHandler), Monitor: monitor.New("test"), Topic: "clusters",
 			Brokers: []string{"broker:9092"},
-			Space: article.Checkpoint{
+			Space: checkpoint.Record{
 				Input: "articles", Group: "clusterd", Scope: "topic", Space: "all", Pipeline: "test",
 				Threshold: "distance=3", Window: window.String(),
 			},
@@ -153,13 +154,13 @@ func applyAll(t testing.TB, r *Replica, records ...kafka.Record) error {
 	return nil
 }
 
-func checkpointOf(r *Replica, offsets map[int]int64) article.Checkpoint {
+func checkpointOf(r *Replica, offsets map[int]int64) checkpoint.Record {
 	c := r.Options.Space
 	c.Offsets, c.NextPosition, c.StreamTime = offsets, 20, wallClock.UnixMilli()
 	return c
 }
 
-func checkpointRecord(c article.Checkpoint, offset int64) kafka.Record {
+func checkpointRecord(c checkpoint.Record, offset int64) kafka.Record {
 	return kafka.Record{
 		Topic: "clusters", Partition: 0, Offset: offset, Time: wallClock, Key: []byte(c.Key()),
 		Value: c.JSON(),

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/monitor"
 	"github.com/clusterd/clusterd/internal/singlepass"
@@ -40,7 +40,7 @@ type Options struct {
 	FetchBytes int      // of a fetch
 	// Space is what the checkpoints of the space say, but for how far it is: of what its clusters are
 	// made, and how.
-	Space article.Checkpoint
+	Space checkpoint.Record
 	// Inputs are the input partitions of the space, nil for all.
 	Inputs []int
 	Rule   space.Options // how articles are assigned

@@ -74,7 +74,10 @@ func (c *change) put(k cluster.Cluster, next uint64) error {
 		return err
 	}
 	if stored {
-		return c.batch.Set(keyOfCluster(k.Seq), encodeCluster(k, entry), nil)
+		at := min(entry, k.SeenAs())
+		c.oldest = min(c.oldest, at)
+		return errors.Join(c.moveEntry(&k, entry, at),
+			c.batch.Set(keyOfCluster(k.Seq), encodeCluster(k, at), nil))
 	}
 	entry = k.LastSeen
 	c.live++
@@ -86,6 +89,18 @@ func (c *change) put(k cluster.Cluster, next uint64) error {
 		c.batch.Set(keyOfCluster(k.Seq), encodeCluster(k, entry), nil),
 		c.batch.Set(keyOfExpiry(entry, k.Seq), encodeCentre(k.Centre), nil),
 		c.batch.Set(keyOfFounder(k.Founder), appendUint64(k.Seq), nil),
+	)
+}
+
+// moveEntry moves the expiry entry of a cluster that is not kept any longer: [Store.Overdue] looks
+// no further than to the time at which the cluster counts as last seen.
+func (c *change) moveEntry(k *cluster.Cluster, from, to int64) error {
+	if from == to {
+		return nil
+	}
+	return errors.Join(
+		c.batch.Delete(keyOfExpiry(from, k.Seq), nil),
+		c.batch.Set(keyOfExpiry(to, k.Seq), encodeCentre(k.Centre), nil),
 	)
 }
 

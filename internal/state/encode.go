@@ -9,6 +9,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/cluster"
+	"github.com/clusterd/clusterd/internal/label"
 	"github.com/clusterd/clusterd/internal/signals"
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
@@ -118,6 +119,7 @@ const (
 	noMore = iota
 	excerptTag
 	signalsTag
+	labelsTag // with how long they keep the cluster before them, in 8 bytes
 )
 
 // encodeCluster returns the value of a cluster's key: all but its seq, which is in the key, and its
@@ -157,6 +159,10 @@ func appendFurther(b []byte, c *cluster.Cluster) []byte {
 	}
 	if c.Signals != "" {
 		b = appendText(append(b, signalsTag), string(c.Signals))
+	}
+	if c.Labels != "" || c.Kept != 0 {
+		kept := appendUint64(uint64(c.Kept))
+		b = appendText(append(b, labelsTag), string(kept)+string(c.Labels))
 	}
 	return b
 }
@@ -230,6 +236,10 @@ func (d *decoder) further(c *cluster.Cluster) {
 			c.Representative.Excerpt = d.text()
 		case signalsTag:
 			c.Signals = signals.State(d.text())
+		case labelsTag:
+			field := decoder{b: []byte(d.text())}
+			c.Kept, c.Labels = int64(field.fixed64()), label.Set(field.b)
+			d.failed = d.failed || field.failed
 		default:
 			d.failed = true
 		}

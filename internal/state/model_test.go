@@ -9,9 +9,12 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/cluster"
+	"github.com/clusterd/clusterd/internal/label"
 	"github.com/clusterd/clusterd/internal/state"
 	"github.com/clusterd/clusterd/internal/testutil/check"
+	"github.com/clusterd/clusterd/internal/testutil/clustertest"
 )
 
 // A store is a map, whatever is done to it; and after a crash, which loses some or all of what was
@@ -101,9 +104,12 @@ func (w *walk) change() {
 			continue
 		}
 		touched[c.Seq] = true
-		if w.rng.IntN(4) == 0 {
+		switch w.rng.IntN(5) {
+		case 0:
 			remove = append(remove, c)
-		} else {
+		case 1:
+			put = append(put, w.relabelled(c))
+		default:
 			put = append(put, joined(c, position, w.rng.Int64N(2000)))
 			position++
 		}
@@ -113,6 +119,16 @@ func (w *walk) change() {
 		w.must(err)
 	}
 	w.apply(put, remove)
+}
+
+// relabelled is a cluster with a label, by which it is kept for a while, or without one.
+func (w *walk) relabelled(c cluster.Cluster) cluster.Cluster {
+	c.Labels, c.Kept = "", 0
+	if w.rng.IntN(2) == 0 {
+		c.Labels = label.Of([]article.Label{clustertest.Label("spam", w.rng.Int64N(9))})
+		c.Kept = w.rng.Int64N(1000)
+	}
+	return c
 }
 
 // one is a cluster as the store gives it, or as somebody has kept it.
@@ -134,6 +150,7 @@ func (w *walk) one() (cluster.Cluster, bool) {
 		if old.Seq == got.Seq {
 			old.Size, old.FirstSeen, old.LastSeen, old.Position = got.Size, got.FirstSeen, got.LastSeen,
 				got.Position
+			old.Labels, old.Kept = got.Labels, got.Kept
 			return old, true
 		}
 	}
@@ -144,7 +161,7 @@ func (w *walk) one() (cluster.Cluster, bool) {
 func (w *walk) expire() {
 	before, left := w.rng.Int64N(1500), 0
 	for _, c := range w.clusters {
-		if c.LastSeen < before {
+		if c.SeenAs() < before {
 			left++
 		}
 	}
@@ -152,8 +169,8 @@ func (w *walk) expire() {
 		overdue, err := w.store.Overdue(before, 3)
 		w.must(err)
 		for _, c := range overdue {
-			if c.LastSeen >= before {
-				w.Fatalf("cluster %d was last seen at %d, not before %d", c.Seq, c.LastSeen, before)
+			if c.SeenAs() >= before {
+				w.Fatalf("cluster %d counts as seen at %d, not before %d", c.Seq, c.SeenAs(), before)
 			}
 		}
 		if left -= len(overdue); calls > len(w.history)+left {

@@ -10,7 +10,7 @@ import (
 // scanFactor is how many expiry entries Overdue reads at most for each cluster that it may return.
 const scanFactor = 4
 
-// Overdue returns up to limit clusters that were last seen before a time, in Unix milliseconds.
+// Overdue returns up to limit clusters that count as last seen before a time, in Unix milliseconds.
 // Those that were never joined come in the order in which they were seen, and the others not much
 // later.
 //
@@ -34,7 +34,7 @@ func (s *Store) Overdue(before int64, limit int) ([]cluster.Cluster, error) {
 			return false
 		}
 		switch {
-		case c.LastSeen >= before:
+		case c.SeenAs() >= before:
 			seenSince = append(seenSince, c)
 		case len(overdue) == 0:
 			first = last
@@ -80,7 +80,7 @@ func (s *Store) clusterOf(key []byte) (c cluster.Cluster, at int64, err error) {
 }
 
 // move puts the expiry entries of clusters, which have been read, under the times at which they
-// were last seen. That changes nothing that anybody sees, so the checkpoint stays as it is.
+// count as last seen. That changes nothing that anybody sees, so the checkpoint stays as it is.
 func (s *Store) move(clusters []cluster.Cluster) error {
 	if len(clusters) == 0 {
 		return nil
@@ -88,7 +88,7 @@ func (s *Store) move(clusters []cluster.Cluster) error {
 	b := s.db.Batch()
 	defer func() { _ = b.Close() }() // it only gives memory back
 	for _, c := range clusters {
-		entry := c.LastSeen
+		entry := c.SeenAs()
 		err := errors.Join(
 			b.Delete(keyOfExpiry(s.read[c.Seq].entry, c.Seq), nil),
 			b.Set(keyOfExpiry(entry, c.Seq), encodeCentre(c.Centre), nil),

@@ -13,7 +13,7 @@ import (
 	"maps"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/checkpoint"
 )
 
 // What may be wrong with a store, so that it must be recreated.
@@ -48,7 +48,7 @@ type Meta struct {
 	// Founders has, by partition of the input topic, the highest offset of a founder ever applied.
 	Founders map[int]int64 `json:"founders"`
 	// Checkpoint is the last checkpoint record of the space; nil where there was none.
-	Checkpoint *article.Checkpoint `json:"checkpoint,omitempty"`
+	Checkpoint *checkpoint.Record `json:"checkpoint,omitempty"`
 }
 
 // A LastRecord is a record of the clusters topic, by which the topic is recognised.
@@ -57,7 +57,8 @@ type LastRecord struct {
 	Key    string `json:"key"`
 }
 
-// clone returns a deep copy, with maps that can be written to.
+// clone returns a copy, with maps that can be written to. Of a checkpoint's labels, nobody writes
+// to what is there.
 func (m Meta) clone() Meta {
 	m.Offsets, m.Last, m.Founders = cloneMap(m.Offsets), cloneMap(m.Last), cloneMap(m.Founders)
 	if m.Checkpoint != nil {

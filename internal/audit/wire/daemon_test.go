@@ -11,6 +11,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/audit/wire"
+	"github.com/clusterd/clusterd/internal/checkpoint"
 )
 
 // What is stated here is what the daemon writes. The package itself takes nothing from article:
@@ -181,7 +182,7 @@ func TestClusterIsTheDaemons(t *testing.T) {
 }
 
 func TestCheckpointIsTheDaemons(t *testing.T) {
-	c := article.Checkpoint{
+	c := checkpoint.Record{
 		Input: "articles", Group: "clusterd", Scope: "partition", Space: "1",
 		Offsets: map[int]int64{1: 9},
 	}

@@ -5,6 +5,7 @@ package clustertest
 import (
 	"fmt"
 	"iter"
+	"maps"
 	"math"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/cluster"
 	"github.com/clusterd/clusterd/internal/fingerprint"
+	"github.com/clusterd/clusterd/internal/label"
 	"github.com/clusterd/clusterd/internal/signals"
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
@@ -31,6 +33,8 @@ func Full() cluster.Cluster {
 		FirstSeen: 1777636800000, LastSeen: 1777640400000, Position: 41,
 		Representative: article.Representative{ID: "articles/3/17", Title: "新华社", Excerpt: "本报讯"},
 		Signals:        someSignals(),
+		Labels:         label.Of([]article.Label{Label("spam", 0), Label("<on trial>", 1)}),
+		Kept:           86400000,
 	}
 }
 
@@ -43,11 +47,34 @@ func someSignals() (s signals.State) {
 	return rule.Add(s, 1777640400000, 1777640400000, "xinhua")
 }
 
+// Label returns a label by a record at this offset of topic labels, which is on trial where that is
+// odd.
+func Label(name string, offset int64) article.Label {
+	return article.Label{
+		Name: name, By: "alice", At: time.UnixMilli(1777640400123).UTC(), Note: "\n<ok> & ok\u2028",
+		Trial:  offset%2 == 1,
+		Record: article.Address{Topic: "labels", Offset: offset}.String(), Position: 30,
+	}
+}
+
+func manyLabels(n int) label.Set {
+	labels := make([]article.Label, n)
+	for i := range labels {
+		labels[i] = Label(fmt.Sprint("label ", i), int64(i))
+		labels[i].By, labels[i].Note = strings.Repeat("b", 64), strings.Repeat("\x01", 256)
+	}
+	return label.Of(labels)
+}
+
 // Extremes returns clusters at the limits of what is possible.
 func Extremes() []cluster.Cluster {
 	maxTitle := article.MaxTitleBytes + len("…")
 	return []cluster.Cluster{
 		{Founder: article.Address{Topic: "articles"}, Size: 1},
+		{
+			Founder: article.Address{Topic: "articles"}, Size: 1, Labels: manyLabels(article.MaxLabels),
+			Kept: cluster.MaxTime,
+		},
 		Full(),
 		{
 			Centre:  singlepass.Centre{Fingerprint: singlepass.Fingerprint{Hash: math.MaxUint64}, Seq: 1},
@@ -69,7 +96,8 @@ func Extremes() []cluster.Cluster {
 // Impossible returns, by what is wrong with them, clusters that nothing can have made.
 func Impossible() map[string]cluster.Cluster {
 	all := make(map[string]cluster.Cluster)
-	for name, change := range map[string]func(*cluster.Cluster){
+	spoil := maps.Clone(labelsThatCannotBe)
+	maps.Copy(spoil, map[string]func(*cluster.Cluster){
 		"no members":                          func(c *cluster.Cluster) { c.Size = 0 },
 		"fewer than no members":               func(c *cluster.Cluster) { c.Size = -1 },
 		"the most members that an int holds":  func(c *cluster.Cluster) { c.Size = math.MaxInt },
@@ -119,7 +147,8 @@ func Impossible() map[string]cluster.Cluster {
 		"more publishers than members": func(c *cluster.Cluster) {
 			c.Signals = manySignals(10, 0)
 		},
-	} {
+	})
+	for name, change := range spoil {
 		c := Full()
 		change(&c)
 		all[name] = c
@@ -133,6 +162,28 @@ func manySignals(n int, at int64) (s signals.State) {
 		s = signals.NewRule(time.Minute).Add(s, at, at, fmt.Sprint("publisher ", i))
 	}
 	return s
+}
+
+// labelsThatCannotBe are, by what is wrong with them, changes to labels that no label records make.
+var labelsThatCannotBe = map[string]func(*cluster.Cluster){
+	"labels that are no JSON":       func(c *cluster.Cluster) { c.Labels = "[" },
+	"labels that are an empty list": func(c *cluster.Cluster) { c.Labels = "[]" },
+	"labels with a blank":           func(c *cluster.Cluster) { c.Labels = " " + c.Labels },
+	"too many labels": func(c *cluster.Cluster) {
+		c.Labels = manyLabels(article.MaxLabels + 1)
+	},
+	"a label without a name": func(c *cluster.Cluster) {
+		c.Labels = label.Of([]article.Label{Label("", 0)})
+	},
+	"a label with a comma": func(c *cluster.Cluster) {
+		c.Labels = label.Of([]article.Label{Label("a,b", 0)})
+	},
+	"a label twice": func(c *cluster.Cluster) {
+		c.Labels = label.Of([]article.Label{Label("a", 0), Label("a", 1)})
+	},
+	"kept without labels":        func(c *cluster.Cluster) { c.Labels = "" },
+	"kept for less than no time": func(c *cluster.Cluster) { c.Kept = -1 },
+	"kept for ever":              func(c *cluster.Cluster) { c.Kept = math.MaxInt64 },
 }
 
 func manyContacts(c *cluster.Cluster) {

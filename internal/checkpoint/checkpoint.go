@@ -1,4 +1,6 @@
-package article
+// Package checkpoint has the record of the clusters topic that says how far a space is, and by
+// which settings. It goes in and out as JSON; what is read is checked.
+package checkpoint
 
 import (
 	"bytes"
@@ -9,16 +11,17 @@ import (
 	"strings"
 )
 
-// CheckpointPrefix begins the key of a checkpoint. No cluster id begins so: a topic's name has no
+// Prefix begins the key of a checkpoint. No cluster id begins so: a topic's name has no
 // colon.
-const CheckpointPrefix = "checkpoint:"
+const Prefix = "checkpoint:"
 
-// checkpointVersion is the form of what [Checkpoint.JSON] writes.
-const checkpointVersion = 1
+// version is the form of what [Record.JSON] writes.
+const version = 1
 
-// A Checkpoint stands in the clusters topic beside the clusters of a space and says of what they
-// were made: with each transaction, up to where the input was read, and by which settings.
-type Checkpoint struct {
+// A Record is a checkpoint. It stands in the clusters topic beside the clusters of a space and says
+// of what they were made: with each transaction, up to where the input was read, and by which
+// settings.
+type Record struct {
 	Version  int    `json:"version"`
 	Input    string `json:"input"`    // the topic
 	Group    string `json:"group"`    // the consumer group
@@ -33,19 +36,21 @@ type Checkpoint struct {
 	Offsets      map[int]int64 `json:"offsets"`
 	NextPosition uint64        `json:"next_position"` // of the next article that is clustered
 	StreamTime   int64         `json:"stream_time"`   // the highest event time, Unix milliseconds
+	// Labels is how far the space is with labels; nil where it never had any.
+	Labels *Labels `json:"labels,omitempty"`
 }
 
 // Key returns the key of the checkpoint's record. Each group and space has its own, so that none
 // takes another's away.
-func (c *Checkpoint) Key() string { return CheckpointPrefix + c.Group + "/" + c.Space }
+func (c *Record) Key() string { return Prefix + c.Group + "/" + c.Space }
 
-// IsCheckpoint reports whether a record of the clusters topic with this key is a checkpoint, not a
+// Is reports whether a record of the clusters topic with this key is a checkpoint, not a
 // cluster.
-func IsCheckpoint(key []byte) bool { return strings.HasPrefix(string(key), CheckpointPrefix) }
+func Is(key []byte) bool { return strings.HasPrefix(string(key), Prefix) }
 
 // JSON writes the checkpoint as one line without a line break, in this form's version.
-func (c Checkpoint) JSON() []byte {
-	c.Version = checkpointVersion
+func (c Record) JSON() []byte {
+	c.Version = version
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -53,23 +58,23 @@ func (c Checkpoint) JSON() []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// ParseCheckpoint reads what [Checkpoint.JSON] wrote, in a record with this key. An error says what
+// Parse reads what [Record.JSON] wrote, in a record with this key. An error says what
 // no clusterd can have written.
-func ParseCheckpoint(key, value []byte) (Checkpoint, error) {
-	var c Checkpoint
+func Parse(key, value []byte) (Record, error) {
+	var c Record
 	if err := json.Unmarshal(value, &c); err != nil {
-		return Checkpoint{}, fmt.Errorf("not a checkpoint: %w", err)
+		return Record{}, fmt.Errorf("not a checkpoint: %w", err)
 	}
-	if c.Version != checkpointVersion {
-		return Checkpoint{}, fmt.Errorf("not a checkpoint of this clusterd: version %d, and this one "+
-			"writes %d", c.Version, checkpointVersion)
+	if c.Version != version {
+		return Record{}, fmt.Errorf("not a checkpoint of this clusterd: version %d, and this one "+
+			"writes %d", c.Version, version)
 	}
 	if c.Input == "" || c.Group == "" || c.Scope == "" || c.Space == "" || c.Offsets == nil {
-		return Checkpoint{}, errors.New(
+		return Record{}, errors.New(
 			"not a checkpoint: input, group, scope, space or offsets are missing")
 	}
 	if c.Key() != string(key) {
-		return Checkpoint{}, fmt.Errorf("its key is that of another group or space than %.80q", c.Key())
+		return Record{}, fmt.Errorf("its key is that of another group or space than %.80q", c.Key())
 	}
 	return c, c.validate()
 }
@@ -80,7 +85,7 @@ const (
 	maxNextOffset   = 1 << 62
 )
 
-func (c *Checkpoint) validate() error {
+func (c *Record) validate() error {
 	partition, err := c.Partition()
 	switch {
 	case err != nil || partition < 0 || (c.Space == WholeTopic) != (c.Scope == "topic"):
@@ -95,7 +100,7 @@ func (c *Checkpoint) validate() error {
 			return fmt.Errorf("offset %d of partition %d", offset, p)
 		}
 	}
-	return nil
+	return c.Labels.validate()
 }
 
 // WholeTopic is the name of the space of all input partitions.
@@ -103,7 +108,7 @@ const WholeTopic = "all"
 
 // Partition returns the input partition that is the space, and 0 for the space of all. The clusters
 // topic has the checkpoint in that partition, modulo how many it has.
-func (c *Checkpoint) Partition() (int, error) {
+func (c *Record) Partition() (int, error) {
 	if c.Space == WholeTopic {
 		return 0, nil
 	}
@@ -111,7 +116,7 @@ func (c *Checkpoint) Partition() (int, error) {
 }
 
 // Changed says which settings of the space are others now than they were for c; empty is none.
-func (c *Checkpoint) Changed(now *Checkpoint) string {
+func (c *Record) Changed(now *Record) string {
 	var changed []string
 	for _, s := range []struct{ name, was, is string }{
 		{"input.topic", c.Input, now.Input},

@@ -1,9 +1,9 @@
-package article_test
+package checkpoint_test
 
 import (
 	"testing"
 
-	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/checkpoint"
 )
 
 func TestDifference(t *testing.T) {
@@ -16,7 +16,7 @@ func TestDifference(t *testing.T) {
 		"no identity":      {"", "a=1", `it was "" and is "a=1"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := article.Difference(tt.was, tt.is); got != tt.want {
+			if got := checkpoint.Difference(tt.was, tt.is); got != tt.want {
 				t.Errorf("Difference = %s\nwant         %s", got, tt.want)
 			}
 		})

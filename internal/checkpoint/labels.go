@@ -1,0 +1,62 @@
+package checkpoint
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/label"
+)
+
+// Labels are how far a space is with labels. What a checkpoint has of it is never written to.
+type Labels struct {
+	Topic string `json:"topic"` // of the labels
+	// Offsets are, by partition of that topic, the first that were not read.
+	Offsets map[int]int64 `json:"offsets"`
+	// Flood is, by label, what the flood guard knows.
+	Flood map[string]label.FloodCount `json:"flood,omitempty"`
+	// Corrections are the changes of which not all members have been told.
+	Corrections []Correction `json:"corrections,omitempty"`
+}
+
+// A Correction is a change of which the members from a position on have not been told.
+type Correction struct {
+	article.LabelChange
+	Next uint64 `json:"next"`
+}
+
+// MaxCorrections is how many corrections may be pending.
+const MaxCorrections = 100
+
+func (p *Labels) validate() error {
+	if p == nil {
+		return nil
+	}
+	if p.Topic == "" || p.Offsets == nil {
+		return errors.New("labels without a topic or offsets")
+	}
+	for partition, offset := range p.Offsets {
+		if partition < 0 || offset < 0 || offset > maxNextOffset {
+			return fmt.Errorf("offset %d of partition %d of the labels", offset, partition)
+		}
+	}
+	for name, count := range p.Flood {
+		if err := article.CheckLabelName(name); err != nil || count.Hits < 0 || count.Hits > label.Bucket {
+			return fmt.Errorf("%d hits of label %.80q", count.Hits, name)
+		}
+	}
+	if len(p.Corrections) > MaxCorrections {
+		return fmt.Errorf("%d pending corrections: at most %d are possible", len(p.Corrections),
+			MaxCorrections)
+	}
+	for i := range p.Corrections {
+		c := &p.Corrections[i]
+		l := article.Label{Name: c.Label, By: c.By, At: c.At, Note: c.Note, Record: c.Record}
+		_, err := article.ParseAddress(c.ClusterID)
+		if err = errors.Join(err, l.Check()); err != nil || c.Next > c.Position ||
+			c.Position > maxNextPosition || len(c.Labels) > article.MaxLabels {
+			return fmt.Errorf("a pending correction of cluster %.80q", c.ClusterID)
+		}
+	}
+	return nil
+}
