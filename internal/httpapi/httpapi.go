@@ -5,6 +5,7 @@ package httpapi
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"log/slog"
 	"net"
@@ -81,10 +82,18 @@ func listen(
 			`http.listen: %w: give another host:port, or "" to serve neither health nor metrics`, err,
 		)
 	}
+	s := newServer(listener, handler(guard, m, o.Routes), encryption, log, l)
+	s.stop = stop
+	return s, nil
+}
+
+// newServer returns a server that asks the handler all but whether it is alive.
+func newServer(
+	listener net.Listener, h http.Handler, encryption *tls.Config, log *slog.Logger, l limits,
+) *Server {
 	bounded := &connections{Listener: listener, most: l.connections, inHand: l.inHand}
 	server := &http.Server{
-		Handler:     bounded.answering(handler(guard, m, o.Routes)),
-		ConnContext: remember, TLSConfig: encryption,
+		Handler: bounded.answering(h), ConnContext: remember, TLSConfig: encryption,
 		ReadHeaderTimeout: l.header, ReadTimeout: l.read, WriteTimeout: l.write, IdleTimeout: l.idle,
 		MaxHeaderBytes: l.headerBytes,
 		ErrorLog:       slog.NewLogLogger(log.Handler(), slog.LevelWarn),
@@ -92,7 +101,7 @@ func listen(
 	}
 	// A connection has one request at a time: what bounds them counts connections.
 	server.Protocols.SetHTTP1(true)
-	return &Server{listener: bounded, grace: l.grace, server: server, stop: stop}, nil
+	return &Server{listener: bounded, grace: l.grace, server: server, stop: func() {}}
 }
 
 // Address returns the host:port that is listened on, "" for none.

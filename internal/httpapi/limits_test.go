@@ -50,6 +50,7 @@ const getLivez = "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"
 // whoever asks next is answered, and the number of connections stays bounded.
 func TestNobodyIsShutOut(t *testing.T) {
 	l := defaultLimits()
+	l.connections, l.inHand = 256, 192
 	// nothing ends by itself
 	l.header, l.read, l.write, l.idle = time.Hour, time.Hour, time.Hour, time.Hour
 	for _, tt := range []struct {

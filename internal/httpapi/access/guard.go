@@ -110,10 +110,9 @@ func (g *Guard) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		Protect(w.Header())
 		who := g.identify(r)
-		wait := g.rates.take(who.key, time.Now())
 		switch {
-		case wait > 0:
-			retryAfter(w.Header(), wait)
+		case !g.rates.take(who.key, time.Now()):
+			w.Header().Set("Retry-After", "1")
 			refuse(w, r, http.StatusTooManyRequests, "too many requests for http.rate: ask more slowly")
 		case !who.bearer && !g.browsers.knows(r):
 			refuse(w, r, http.StatusForbidden, "the header Host names no host of this server, and may be "+

@@ -3,9 +3,7 @@ package access
 import (
 	"container/list"
 	"context"
-	"math"
 	"net/http"
-	"strconv"
 	"sync"
 	"time"
 
@@ -27,16 +25,9 @@ type client struct {
 	bucket *rate.Limiter
 }
 
-// take counts a request of a client, or returns how long it is to wait first.
-func (r *rates) take(key string, now time.Time) (wait time.Duration) {
-	if r.limit == 0 {
-		return 0
-	}
-	reserved := r.bucket(key).ReserveN(now, 1)
-	if wait = reserved.DelayFrom(now); wait > 0 {
-		reserved.CancelAt(now)
-	}
-	return wait
+// take counts a request of a client, and reports whether it may be answered.
+func (r *rates) take(key string, now time.Time) bool {
+	return r.limit == 0 || r.bucket(key).AllowN(now, 1)
 }
 
 func (r *rates) bucket(key string) *rate.Limiter {
@@ -53,11 +44,6 @@ func (r *rates) bucket(key string) *rate.Limiter {
 	one := &client{key: key, bucket: rate.NewLimiter(rate.Limit(r.limit), r.limit)}
 	r.byKey[key] = r.recent.PushFront(one)
 	return one.bucket
-}
-
-// retryAfter says when to ask again, in whole seconds.
-func retryAfter(h http.Header, wait time.Duration) {
-	h.Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(wait.Seconds())))))
 }
 
 // places bound the long requests at once: of each client, and of all.

@@ -53,16 +53,33 @@ func New[T any](
 }
 
 // Get returns what the files hold. It looks at them at most once a second, and only when it is
-// called. Files that cannot be understood change nothing but the log.
+// called. A file that was written within the last second may not be whole, and has to wait for the
+// next look. Files that cannot be understood change nothing but the log.
 func (v *Value[T]) Get() T {
 	if v.mutex.TryLock() { // whoever else looks now does so for all
 		if now := time.Now(); now.Sub(v.looked) >= pause {
 			v.looked = now
-			v.lookAgain()
+			if v.settled(now) {
+				v.lookAgain()
+			}
 		}
 		v.mutex.Unlock()
 	}
 	return *v.current.Load()
+}
+
+// settled reports whether nobody has just written a file.
+func (v *Value[T]) settled(now time.Time) bool {
+	for _, source := range v.sources {
+		info, err := os.Stat(source.Path)
+		if err != nil {
+			continue // which lookAgain says
+		}
+		if age := now.Sub(info.ModTime()); age >= 0 && age < pause {
+			return false
+		}
+	}
+	return true
 }
 
 // lookAgain looks at the files, and logs a change for the better or worse, once.
