@@ -127,8 +127,10 @@ func BenchmarkRun(b *testing.B) {
 		ended := make(chan error, 1)
 		began := time.Now()
 		go func() {
-			ended <- pipeline.Run(ctx, c, connect(b), slog.New(slog.DiscardHandler),
-				monitor.New("bench"))
+			ended <- pipeline.Run(ctx, pipeline.Options{
+				Config: c, Client: connect(b), Log: slog.New(slog.DiscardHandler),
+				Monitor: monitor.New("bench"),
+			})
 		}()
 		first, last := committed(b, topic, articles)
 		cancel()

@@ -14,6 +14,7 @@ import (
 	"github.com/clusterd/clusterd/internal/httpapi/access"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/kafka/embedded"
+	"github.com/clusterd/clusterd/internal/lookup"
 	"github.com/clusterd/clusterd/internal/memlimit"
 	"github.com/clusterd/clusterd/internal/monitor"
 	"github.com/clusterd/clusterd/internal/pipeline"
@@ -58,7 +59,10 @@ func Run(ctx context.Context, o Options) error {
 	group.Go(func() error { return server.Run(serving) })
 	group.Go(func() error {
 		defer stop()
-		return pipeline.Run(ctx, c, client, log, m)
+		return pipeline.Run(ctx, pipeline.Options{
+			Config: c, Client: client, Log: log, Monitor: m,
+			Readers: lookup.New(lookup.Options{Config: c, State: m.SpaceState}),
+		})
 	})
 	if err = group.Wait(); err == nil {
 		log.Info("stopped")

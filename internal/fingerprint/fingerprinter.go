@@ -66,6 +66,13 @@ func (f *Fingerprinter) ForEach(ctx context.Context, n int, do func(w *Worker, i
 	return ctx.Err()
 }
 
+// One fingerprints an article that is in no record.
+func (f *Fingerprinter) One(a article.Article) Article {
+	w := f.workers.Get().(*Worker)
+	defer f.workers.Put(w)
+	return w.Article(a, article.Address{})
+}
+
 // A Worker fingerprints one article at a time, in memory that it uses again.
 type Worker struct {
 	decoder     article.Decoder

@@ -140,6 +140,16 @@ func (m *Monitor) Standby(space string) {
 	m.failures = failures{}
 }
 
+// SpaceState returns the state of a space, empty of one that this instance does not have.
+func (m *Monitor) SpaceState(space string) string {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	if s := m.spaces[space]; s != nil {
+		return string(s.state)
+	}
+	return ""
+}
+
 // Live reports that this instance works on a space, which is these partitions of the input.
 func (m *Monitor) Live(space string, partitions []int) {
 	m.mutex.Lock()

@@ -20,6 +20,7 @@ import (
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/fingerprint"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/lookup"
 	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/method/hamming"
 	"github.com/clusterd/clusterd/internal/monitor"
@@ -132,6 +133,7 @@ type instance struct {
 	t       *testing.T
 	log     *wait.Buffer
 	monitor *monitor.Monitor
+	lookup  *lookup.Service
 	stop    context.CancelFunc
 	done    chan struct{}
 	err     error // after done
@@ -153,10 +155,13 @@ func (b *bench) startIn(dir string) *instance {
 	i := &instance{
 		t: b.T, log: &wait.Buffer{}, monitor: monitor.New("test"), stop: stop, done: make(chan struct{}),
 	}
+	i.lookup = lookup.New(lookup.Options{Config: c, State: i.monitor.SpaceState})
 	go func() {
 		defer close(i.done)
-		i.err = run(ctx, c, b.client, slog.New(slog.NewTextHandler(i.log, nil)), i.monitor, fingerprinter,
-			b.pauses)
+		i.err = run(ctx, Options{
+			Config: c, Client: b.client, Log: slog.New(slog.NewTextHandler(i.log, nil)),
+			Monitor: i.monitor, Readers: i.lookup,
+		}, fingerprinter, b.pauses)
 	}()
 	b.Cleanup(func() { i.stop(); <-i.done })
 	return i

@@ -34,23 +34,39 @@ type pauses struct {
 
 var defaultPauses = pauses{rebalance: 3 * time.Second, rejoin: time.Second}
 
+// Options are what a pipeline needs.
+type Options struct {
+	Config  config.Config
+	Client  *kafka.Client
+	Log     *slog.Logger
+	Monitor *monitor.Monitor // is told what the pipeline does and how it is
+	Readers Readers          // nil: nobody asks
+}
+
+// Readers ask spaces while the pipeline works.
+type Readers interface {
+	// Begin says by which method texts are fingerprinted.
+	Begin(*fingerprint.Fingerprinter)
+	replica.Readers
+}
+
 // Run works until ctx ends, and then returns nil: the transaction in hand is finished and the group
-// left. It returns an error where waiting does not help. It reports what it does and how it is to
-// the monitor.
-func Run(
-	ctx context.Context, c config.Config, client *kafka.Client, log *slog.Logger, m *monitor.Monitor,
-) error {
-	fingerprinter, err := fingerprint.New(c)
+// left. It returns an error where waiting does not help.
+func Run(ctx context.Context, o Options) error {
+	fingerprinter, err := fingerprint.New(o.Config)
 	if err != nil {
 		return err
 	}
-	return run(ctx, c, client, log, m, fingerprinter, defaultPauses)
+	return run(ctx, o, fingerprinter, defaultPauses)
 }
 
 func run(
-	ctx context.Context, c config.Config, client *kafka.Client, log *slog.Logger, m *monitor.Monitor,
-	fingerprinter *fingerprint.Fingerprinter, wait pauses,
+	ctx context.Context, o Options, fingerprinter *fingerprint.Fingerprinter, wait pauses,
 ) error {
+	c, client, log := o.Config, o.Client, o.Log
+	if o.Readers != nil {
+		o.Readers.Begin(fingerprinter)
+	}
 	dir, err := state.OpenDir(c.State.Dir, log)
 	if err != nil {
 		return err
@@ -62,8 +78,8 @@ func run(
 	cache := state.NewCache()
 	defer cache.Release()
 	p := &pipeline{
-		config: c, client: client, log: log, monitor: m, fingerprinter: fingerprinter, dir: dir,
-		cache: cache, pauses: wait,
+		config: c, client: client, log: log, monitor: o.Monitor, readers: o.Readers,
+		fingerprinter: fingerprinter, dir: dir, cache: cache, pauses: wait,
 		tally:   article.NewTally(c.Input.Format, c.Input.Fields.Content, c.Input.Encoding),
 		workers: make(map[string]*running), ended: make(chan *running), failed: make(chan error),
 	}
@@ -84,6 +100,7 @@ type pipeline struct {
 	client        *kafka.Client
 	log           *slog.Logger
 	monitor       *monitor.Monitor
+	readers       Readers // nil: nobody asks
 	fingerprinter *fingerprint.Fingerprinter
 	tally         *article.Tally // of what is odd about articles, for all workers
 	dir           *state.Dir

@@ -347,7 +347,9 @@ func TestRunStopsForAnyCause(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	done := make(chan error)
 	go func() {
-		done <- run(ctx, b.config, b.client, discard, monitor.New("test"), fingerprinter, b.pauses)
+		done <- run(ctx, Options{
+			Config: b.config, Client: b.client, Log: discard, Monitor: monitor.New("test"),
+		}, fingerprinter, b.pauses)
 	}()
 	b.produce(spread(texts.Feed(1, 5))...)
 	b.committed()

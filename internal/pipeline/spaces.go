@@ -118,7 +118,7 @@ func (p *pipeline) newReplica(
 ) (*replica.Replica, error) {
 	c, f := &p.config, p.fingerprinter
 	return replica.New(ctx, replica.Options{
-		Client: p.client, Log: p.log, Monitor: p.monitor,
+		Client: p.client, Log: p.log, Monitor: p.monitor, Readers: p.readers,
 		Topic: c.Output.ClustersTopic, Brokers: c.Kafka.Brokers, FetchBytes: c.Batch.Bytes,
 		Space: checkpoint.Record{
 			Input: c.Input.Topic, Group: c.Input.Group, Scope: c.Cluster.Scope, Space: name,

@@ -34,6 +34,7 @@ type Options struct {
 	Client  *kafka.Client
 	Log     *slog.Logger
 	Monitor *monitor.Monitor
+	Readers Readers // nil: nobody asks
 
 	Topic      string   // of the clusters
 	Brokers    []string // for commands in errors
@@ -50,6 +51,14 @@ type Options struct {
 
 	Dir   string // of the disk
 	State state.Options
+}
+
+// Readers ask a space beside its one writer.
+type Readers interface {
+	// Publish says that a space is loaded.
+	Publish(name string, s *space.Space)
+	// Withdraw says that it is about to be closed, or never was loaded.
+	Withdraw(name string)
 }
 
 // A Replica is the clusters of one space as of some offset of the clusters topic. It is not safe
@@ -143,6 +152,9 @@ func (r *Replica) load(ctx context.Context) error {
 	if err := r.space.Load(ctx, r.Check); err != nil {
 		return errors.Join(err, r.close()) // and the index with it, which is half full
 	}
+	if r.Readers != nil {
+		r.Readers.Publish(r.Name(), r.space)
+	}
 	return nil
 }
 
@@ -173,6 +185,9 @@ func (r *Replica) Close() {
 // close closes the disk if it is open.
 func (r *Replica) close() (err error) {
 	if r.space != nil {
+		if r.Readers != nil {
+			r.Readers.Withdraw(r.Name())
+		}
 		err = r.space.Close()
 	}
 	r.space, r.rebuild = nil, false

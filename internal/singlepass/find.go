@@ -27,12 +27,17 @@ const maxAsked, maxAskedLater = 128, 2048
 // Find returns what [Space.Assign] would for an article that came right behind the last
 // [Space.Commit], whatever was assigned since, and then the next centres, the nearest first. Of
 // these the contacts are left out. It stores nothing. It may be called by any number of goroutines
-// beside the one that assigns. It waits while that one has let go of centres that it needs; the
-// error is that ctx ended meanwhile.
+// beside the one that assigns: as many as there are cores look at once, so that that one has to
+// wait for no more. It waits while that one has let go of centres that it needs; the error is that
+// ctx ended meanwhile.
 func (s *Space) Find(ctx context.Context, q Query) ([]Assignment, error) {
 	l := look{Query: &q, Space: s, known: make(map[uint64]known), limit: maxAsked}
 	for ; ; l.limit = min(2*l.limit, maxAskedLater) {
+		if err := s.turn(ctx); err != nil {
+			return nil, err
+		}
 		lacking, done := l.try()
+		<-s.turns
 		switch {
 		case done:
 			return l.found, nil
@@ -45,6 +50,21 @@ func (s *Space) Find(ctx context.Context, q Query) ([]Assignment, error) {
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
 		}
+	}
+}
+
+// turn waits until it is a reader's turn to look at the indexes.
+func (s *Space) turn(ctx context.Context) error {
+	select {
+	case s.turns <- struct{}{}:
+		return nil
+	default:
+	}
+	select {
+	case s.turns <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 }
 

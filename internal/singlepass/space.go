@@ -3,6 +3,7 @@ package singlepass
 import (
 	"iter"
 	"math"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -49,6 +50,7 @@ type Space struct {
 	held      map[uint64]Centre // expired since then, as far as queries met them: still in the index
 	// lacking is nil, or closed once the indexes have all that lived at the last Commit again.
 	lacking chan struct{}
+	turns   chan struct{} // held by each reader that looks at the indexes: as many as there are cores
 }
 
 // A Rule is what decides, beside the index, where articles belong.
@@ -111,7 +113,7 @@ func NewSpace(index Index, rule Rule, members func(seq uint64) Members) *Space {
 	s := &Space{
 		index: index, members: members, limit: rule.ContactLimit,
 		window: -1, state: State{StreamTime: math.MinInt64}, committed: State{StreamTime: math.MinInt64},
-		held: make(map[uint64]Centre),
+		held: make(map[uint64]Centre), turns: make(chan struct{}, runtime.GOMAXPROCS(0)),
 	}
 	s.contacts = newContactIndex(&s.mu, s.needed)
 	if rule.Window > 0 {
@@ -243,6 +245,11 @@ func (s *Space) byContact(contacts Contacts) (seq uint64, by string, ok bool) {
 // Expired reports whether a centre last seen then has expired by now.
 func (s *Space) Expired(lastSeen int64) bool {
 	return expired(lastSeen, s.state.StreamTime, s.window)
+}
+
+// Expired reports whether a centre last seen then has expired at a stream time.
+func (r Rule) Expired(lastSeen, streamTime int64) bool {
+	return r.Window > 0 && expired(lastSeen, streamTime, r.Window.Milliseconds())
 }
 
 func expired(lastSeen, streamTime, window int64) bool {

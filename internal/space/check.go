@@ -54,6 +54,16 @@ func (s *Space) Check(ctx context.Context, q Question) (Answer, error) {
 	return c.answer(found)
 }
 
+// Unclustered says what [Space.Check] would of an article in which there is nothing to compare.
+func (s *Space) Unclustered() (Answer, error) {
+	v, err := s.View()
+	if err != nil {
+		return Answer{}, err
+	}
+	defer v.Release()
+	return Answer{Status: article.Unclustered, AsOf: v.AsOf()}, nil
+}
+
 // checking is a check at work.
 type checking struct {
 	*Space
@@ -83,13 +93,13 @@ func (c *checking) members(seq uint64) (m singlepass.Members, ok bool) {
 	if c.err != nil {
 		return m, false
 	}
-	k, ok, err := c.view.Get(seq)
+	k, ok, err := c.view.snapshot.Get(seq)
 	c.err = err
 	return membersOf(&k), ok
 }
 
 func membersOf(c *cluster.Cluster) singlepass.Members {
-	return singlepass.Members{LastSeen: c.LastSeen, ByContact: c.ByContact}
+	return singlepass.Members{LastSeen: c.SeenAs(), ByContact: c.ByContact}
 }
 
 func (c *checking) answer(found []singlepass.Assignment) (Answer, error) {
@@ -103,7 +113,7 @@ func (c *checking) answer(found []singlepass.Assignment) (Answer, error) {
 		var ok bool
 		var err error
 		all[i].Distance = found[i].Distance
-		if all[i].Cluster, ok, err = c.view.Get(found[i].Centre.Seq); err == nil && !ok {
+		if all[i].Cluster, ok, err = c.view.snapshot.Get(found[i].Centre.Seq); err == nil && !ok {
 			err = fmt.Errorf("%w: cluster %d is missing", state.ErrDamaged, found[i].Centre.Seq)
 		}
 		if err != nil {

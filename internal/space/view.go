@@ -18,6 +18,7 @@ var ErrNoView = errors.New("the clusters are not loaded")
 type View struct {
 	snapshot *state.Snapshot
 	state    singlepass.State
+	rule     singlepass.Rule
 	all      *views
 	readers  int // that have it; under the lock of all
 	current  bool
@@ -83,7 +84,7 @@ func (a *views) close() error {
 // publish makes the store as it is now what readers see. Given are the centres that were founded
 // elsewhere and those that have gone.
 func (s *Space) publish(founded, removed []singlepass.Centre) {
-	v := &View{snapshot: s.store.Snapshot()}
+	v := &View{snapshot: s.store.Snapshot(), rule: s.options.Rule}
 	m := v.snapshot.Meta()
 	v.state = singlepass.State{StreamTime: m.StreamTime, Next: m.Next}
 	// What was read of a transaction of another instance may be a part of it.
@@ -127,10 +128,19 @@ func (v *View) AsOf() AsOf {
 // Len returns the number of clusters, with those that have expired and were not removed yet.
 func (v *View) Len() int { return v.snapshot.Len() }
 
-// Find returns the cluster of this founder, and whether there is one.
+// Find returns the cluster of this founder, and whether there is one that has not expired.
 func (v *View) Find(founder article.Address) (cluster.Cluster, bool, error) {
-	return v.snapshot.Find(founder)
+	return v.live(v.snapshot.Find(founder))
 }
 
-// Get returns the cluster of this seq, and whether there is one.
-func (v *View) Get(seq uint64) (cluster.Cluster, bool, error) { return v.snapshot.Get(seq) }
+// Get returns the cluster of this seq, and whether there is one that has not expired.
+func (v *View) Get(seq uint64) (cluster.Cluster, bool, error) {
+	return v.live(v.snapshot.Get(seq))
+}
+
+func (v *View) live(c cluster.Cluster, ok bool, err error) (cluster.Cluster, bool, error) {
+	if !ok || v.rule.Expired(membersOf(&c).LastSeen, v.state.StreamTime) || c.Seq >= v.state.Next {
+		return cluster.Cluster{}, false, err
+	}
+	return c, true, err
+}

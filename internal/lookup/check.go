@@ -1,0 +1,166 @@
+package lookup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/fingerprint"
+	"github.com/clusterd/clusterd/internal/method"
+	"github.com/clusterd/clusterd/internal/space"
+)
+
+const (
+	// MaxTexts is how many texts a question may have.
+	MaxTexts = 100
+	// MaxRunnersUp is how many further clusters it may ask for.
+	MaxRunnersUp = 10
+)
+
+// A Question is some texts of which one wants to know what they would join.
+type Question struct {
+	Texts     []Text
+	RunnersUp int  // how many clusters to name beside that
+	Partition *int // of the input; nil where all of it is one space
+}
+
+// A Text is an article that nobody stores.
+type Text struct {
+	Title, Content string
+	PublishedAt    time.Time // zero where it does not say
+}
+
+// An Answer says what would become of a text that came next.
+type Answer struct {
+	space.Answer
+	Fingerprint string // as results write it; empty of one that is not clustered
+	AsOf        AsOf
+}
+
+// Check returns an answer for each text, in order. Each is as of a position of its own; the first
+// is the oldest.
+func (s *Service) Check(ctx context.Context, q Question) ([]Answer, error) {
+	if err := q.check(s.divided()); err != nil {
+		return nil, err
+	}
+	partition := 0
+	if q.Partition != nil {
+		partition = *q.Partition
+	}
+	of, err := s.of(partition)
+	if err != nil {
+		return nil, err
+	}
+	answers := make([]Answer, len(q.Texts))
+	for i := range q.Texts {
+		if answers[i], err = s.check(ctx, of, &q.Texts[i], q.RunnersUp); err != nil {
+			return nil, err
+		}
+	}
+	return answers, nil
+}
+
+func (q *Question) check(divided bool) error {
+	switch {
+	case len(q.Texts) == 0 || len(q.Texts) > MaxTexts:
+		return &InvalidError{"articles", fmt.Sprintf("there are %d texts; 1 to %d are possible",
+			len(q.Texts), MaxTexts)}
+	case q.RunnersUp < 0 || q.RunnersUp > MaxRunnersUp:
+		return &InvalidError{"runners_up", fmt.Sprintf("%d are asked for; 0 to %d are possible",
+			q.RunnersUp, MaxRunnersUp)}
+	case q.Partition == nil && divided:
+		return &InvalidError{"partition", "say to which partition of the input the article would go: " +
+			"with cluster.scope: partition each has clusters of its own"}
+	}
+	return nil
+}
+
+func (s *Service) check(ctx context.Context, of *asked, t *Text, runnersUp int) (Answer, error) {
+	f, err := s.fingerprint(ctx, t)
+	if err != nil {
+		return Answer{}, err
+	}
+	var a Answer
+	if f.Comparable {
+		a.Fingerprint = hex(&f)
+		a.Answer, err = of.Check(ctx, space.Question{
+			Fingerprint: f.Fingerprint, PublishedAt: t.PublishedAt, RunnersUp: runnersUp,
+		})
+	} else {
+		a.Answer, err = of.Unclustered()
+	}
+	if err != nil {
+		return Answer{}, asNotReady(err)
+	}
+	a.AsOf = s.asOf(of.name, a.Answer.AsOf)
+	return a, nil
+}
+
+// asNotReady turns the error of a space that was closed meanwhile into [ErrNotReady].
+func asNotReady(err error) error {
+	if errors.Is(err, space.ErrNoView) {
+		return fmt.Errorf("%w (%w)", ErrNotReady, err)
+	}
+	return err
+}
+
+// fingerprint fingerprints a text when it is its turn.
+func (s *Service) fingerprint(ctx context.Context, t *Text) (f fingerprint.Article, err error) {
+	if n, most := len(t.Title)+len(t.Content), s.options.Config.Input.MaxBytes; n > most {
+		return f, &InvalidError{"content", fmt.Sprintf("the text has %d bytes, and an article has at "+
+			"most input.max_bytes, %d", n, most)}
+	}
+	by, err := s.method()
+	if err != nil {
+		return f, err
+	}
+	select {
+	case s.turns <- struct{}{}:
+	case <-ctx.Done():
+		return f, context.Cause(ctx)
+	}
+	defer func() { <-s.turns }()
+	return by.One(article.Article{
+		Title: t.Title, Content: t.Content, PublishedAt: t.PublishedAt,
+	}), nil
+}
+
+// hex returns a fingerprint as results write it.
+func hex(a *fingerprint.Article) string {
+	return string(article.Fingerprint(a.Fingerprint.Hash).AppendTo(nil))
+}
+
+// A Comparison says what the method makes of two texts.
+type Comparison struct {
+	// Distance is in the measure of the method; +Inf where that rules out that they are the same.
+	Distance     float64
+	Threshold    float64
+	Same         bool
+	Comparable   [2]bool   // whether there is anything to compare in each; else all above is zero
+	Fingerprints [2]string // as results write them; empty where there is nothing to compare
+}
+
+// Compare says whether the method takes two texts as the same.
+func (s *Service) Compare(ctx context.Context, a, b Text) (Comparison, error) {
+	by, err := s.method()
+	if err != nil {
+		return Comparison{}, err
+	}
+	c := Comparison{Threshold: by.Threshold()}
+	var made [2]fingerprint.Article
+	for i, t := range []*Text{&a, &b} {
+		if made[i], err = s.fingerprint(ctx, t); err != nil {
+			return Comparison{}, err
+		}
+		if c.Comparable[i] = made[i].Comparable; c.Comparable[i] {
+			c.Fingerprints[i] = hex(&made[i])
+		}
+	}
+	if c.Comparable[0] && c.Comparable[1] {
+		x, y := made[0].Fingerprint, made[1].Fingerprint
+		c.Distance, c.Same = by.Distance(x, y), method.Same(by.Method, x, y)
+	}
+	return c, nil
+}
