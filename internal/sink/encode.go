@@ -52,7 +52,9 @@ func (p *Producer) encode(records []kafka.Record) ([][]recordBatch, error) {
 		for i := range round {
 			group.Go(func() (err error) {
 				b := &round[i]
-				from := recordbatch.Origin{ProducerID: p.producerID, Epoch: p.epoch, Sequence: b.sequence}
+				from := recordbatch.Origin{
+					ProducerID: p.producerID, Epoch: p.epoch, Sequence: b.sequence, Alone: p.id == "",
+				}
 				if b.data, err = p.writer.Encode(b.records, from, now); err != nil {
 					return fmt.Errorf("encoding records for %s/%d: %w", b.to.Topic, b.to.ID, err)
 				}

@@ -78,14 +78,21 @@ func (p *Producer) produce(ctx context.Context, rounds [][]recordBatch) (Written
 // broker's checks of the transaction displace one another, which costs tens of milliseconds.
 func (p *Producer) produceRound(ctx context.Context, round []recordBatch, written Written) error {
 	var mutex sync.Mutex // of written
-	note := func(to Partition, next int64) {
+	note := func(b recordBatch, first int64) {
 		mutex.Lock()
 		defer mutex.Unlock()
-		written[to] = next
+		written[b.to] = first + int64(len(b.records))
 	}
 	for _, b := range round {
 		delete(written, b.to) // what a round before wrote is not the last
 	}
+	return p.sendAll(ctx, round, note)
+}
+
+// sendAll sends a round until all leaders have taken it.
+func (p *Producer) sendAll(
+	ctx context.Context, round []recordBatch, note func(recordBatch, int64),
+) error {
 	return p.retry(ctx, "producing", func() error {
 		byLeader, err := p.byLeader(ctx, round)
 		if err != nil {
@@ -119,9 +126,9 @@ func (p *Producer) byLeader(
 	return byLeader, nil
 }
 
-// send notes the offset after each batch that the broker has taken, where it reports one.
+// send notes the first offset of each batch that the broker has taken, where it reports one.
 func (p *Producer) send(
-	ctx context.Context, batches []recordBatch, note func(Partition, int64),
+	ctx context.Context, batches []recordBatch, note func(recordBatch, int64),
 ) error {
 	sent, size := make(map[Partition]recordBatch), 0
 	request := &rawproduce.Request{
@@ -148,7 +155,7 @@ func (p *Producer) send(
 			err, to := kafka.Code(r.ErrorCode), Partition{t.Topic, int(r.Partition)}
 			if err == nil || errors.Is(err, kafkago.DuplicateSequenceNumber) {
 				if r.BaseOffset >= 0 {
-					note(to, r.BaseOffset+int64(len(sent[to].records)))
+					note(sent[to], r.BaseOffset)
 				}
 				continue
 			}

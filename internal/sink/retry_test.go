@@ -26,6 +26,14 @@ type lossy struct {
 	net.Listener
 	key  kmsg.Key
 	lost atomic.Int64
+	each int64 // not 0: of so many replies one is lost, and all are counted
+}
+
+func (l *lossy) loses() bool {
+	if l.each == 0 {
+		return l.lost.CompareAndSwap(0, 1)
+	}
+	return l.lost.Add(1)%l.each == 0
 }
 
 type lossyConn struct {
@@ -54,7 +62,7 @@ func (c *lossyConn) Read(b []byte) (int, error) {
 }
 
 func (c *lossyConn) Write(b []byte) (int, error) {
-	if c.key.Load() == int64(c.proxy.key) && c.proxy.lost.CompareAndSwap(0, 1) {
+	if c.key.Load() == int64(c.proxy.key) && c.proxy.loses() {
 		return 0, errors.Join(net.ErrClosed, c.Conn.Close())
 	}
 	return c.Conn.Write(b)

@@ -1,6 +1,7 @@
 // Package sink writes to Kafka: the records of a batch and the offsets of the input that they
-// were made of, in one transaction, so that a reader sees all of it or nothing, once. Records and
-// offsets go in. It knows nothing of what they mean.
+// were made of, in one transaction, so that a reader sees all of it or nothing, once; and single
+// records outside of transactions, once. Records and offsets go in. It knows nothing of what they
+// mean.
 //
 // kafka-go's Writer is not used: it can be neither idempotent nor transactional.
 package sink

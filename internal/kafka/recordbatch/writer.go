@@ -41,7 +41,8 @@ func Size(r *kafka.Record) int {
 // Room returns how many bytes of records, by [RecordSize], fit into a batch of at most limit bytes.
 func Room(limit int) int { return limit - limit/128 - batchOverhead }
 
-// A Writer encodes batches of transactions, compressed by one codec. It is safe for concurrent use.
+// A Writer encodes batches of idempotent producers, compressed by one codec. It is safe for
+// concurrent use.
 //
 // kafka-go's own encoder leaves producer id, epoch and sequence out, and takes a reader of each key
 // and value.
@@ -65,6 +66,8 @@ type Origin struct {
 	ProducerID int64
 	Epoch      int16
 	Sequence   int32 // of the batch's first record
+	// Alone says that the batch is in no transaction.
+	Alone bool
 }
 
 // Encode returns a batch of the records, of which there is at least one. Records without a time get
@@ -89,11 +92,14 @@ func (w *Writer) Encode(records []*kafka.Record, from Origin, now time.Time) ([]
 	if err := compressTo(out, w.codec, raw.Bytes()); err != nil {
 		return nil, err
 	}
-	data := out.Bytes()
+	data, attributes := out.Bytes(), protocol.Transactional
+	if from.Alone {
+		attributes = 0
+	}
 	head := kmsg.RecordBatch{
 		FirstOffset: 0, // the broker's to say
 		Length:      int32(len(data) - lengthAt - 4), PartitionLeaderEpoch: -1, Magic: 2,
-		Attributes:      int16(protocol.Transactional) | int16(w.codec),
+		Attributes:      int16(attributes) | int16(w.codec),
 		LastOffsetDelta: int32(len(records) - 1), FirstTimestamp: first, MaxTimestamp: last,
 		ProducerID: from.ProducerID, ProducerEpoch: from.Epoch, FirstSequence: from.Sequence,
 		NumRecords: int32(len(records)),
