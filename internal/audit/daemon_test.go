@@ -110,7 +110,9 @@ func (s *stage) outcome(space *simple, it item, at wire.Address, touched map[int
 	in := s.inputs[at]
 	r := &kgo.Record{
 		Topic: s.config.Output.Topic, Key: []byte(source), Partition: at.Partition,
-		Headers: []kgo.RecordHeader{{Key: "clusterd.source", Value: []byte(source)}},
+		Headers: append(
+			slices.Clone(in.Headers), kgo.RecordHeader{Key: "clusterd.source", Value: []byte(source)},
+		),
 	}
 	defer func() {
 		if r.Topic != s.config.Output.Topic {
@@ -148,8 +150,7 @@ func (s *stage) outcome(space *simple, it item, at wire.Address, touched map[int
 // deadLetter makes a dead letter of the result of an input record.
 func (s *stage) deadLetter(in input, r *kgo.Record, class string) {
 	r.Topic, r.Key, r.Value = s.config.Output.DeadLetterTopic, in.Key, in.Value
-	r.Headers = append(
-		slices.Clone(in.Headers), r.Headers[0],
+	r.Headers = append(r.Headers,
 		kgo.RecordHeader{Key: "clusterd.error", Value: []byte(class)},
 		kgo.RecordHeader{Key: "clusterd.reason", Value: []byte("it is bad")},
 		kgo.RecordHeader{Key: "clusterd.stage", Value: []byte("decode")},

@@ -29,7 +29,7 @@ func TestHalfATransaction(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.dir.Close()
-	a.expected, err = expect.NewOf(spelled{3}, a.config.Input, a.dir, a.seed, nil, nil)
+	a.expected, err = expect.NewOf(spelled{3}, a.config, a.dir, a.seed, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -81,7 +81,7 @@ func (a *audit) addAssignment(
 		a.form.Violate(at, "the form of a result", err.Error())
 		return nil
 	}
-	err = wire.CheckHeaders(r, wire.HeaderSource, wire.HeaderPosition, wire.HeaderEventTime)
+	err = wire.CheckOwnHeaders(r, wire.HeaderSource, wire.HeaderPosition, wire.HeaderEventTime)
 	if err != nil {
 		a.form.Violate(at, "the form of a result", err.Error())
 	}
@@ -165,6 +165,7 @@ func (a *audit) checkResult(r *kgo.Record, result *wire.Result, in *expect.Outco
 		d.add("fingerprint "+want, *result.Fingerprint)
 	}
 	checkPublished(result, in, &d)
+	a.checkCarried(r, result, in, &d)
 	if a.config.Output.Key == "source" {
 		a.checkSourceKey(r, result, in, &d)
 	}
@@ -175,6 +176,26 @@ func (a *audit) checkResult(r *kgo.Record, result *wire.Result, in *expect.Outco
 		}
 	}
 	a.reportDifferences(at, source, d)
+}
+
+// checkCarried holds what a result repeats of its input record to that.
+func (a *audit) checkCarried(
+	r *kgo.Record, result *wire.Result, in *expect.Outcome, d *differences,
+) {
+	if a.digest(result.Publisher) != in.Publisher {
+		d.add("its publisher", fmt.Sprintf("%q", result.Publisher))
+	}
+	if a.digest(string(result.Copied)) != in.Copied {
+		d.add("copied, of its fields", fmt.Sprintf("%.200s", result.Copied))
+	}
+	// A result that its topic would not take with them goes without headers. No topic takes less.
+	const least = 1000
+	headers, n := wire.Passed(r)
+	dropped := headers == "" && len(r.Key)+len(r.Value)+int(in.HeaderBytes) > least
+	if a.digest(headers) != in.Headers && !dropped {
+		d.add(fmt.Sprintf("headers of its record, of %d bytes", in.HeaderBytes),
+			fmt.Sprintf("others, of %d bytes", n))
+	}
 }
 
 func checkPublished(result *wire.Result, in *expect.Outcome, d *differences) {

@@ -268,7 +268,7 @@ func (s *stage) run(o Options) (*report.Report, error) {
 	return run(s.Context(), s.config, o, func(
 		c config.Config, dir *spill.Dir, seed maphash.Seed, from, to map[int32]int64,
 	) (*expect.Outcomes, error) {
-		return expect.NewOf(s.method, c.Input, dir, seed, from, to)
+		return expect.NewOf(s.method, c, dir, seed, from, to)
 	})
 }
 

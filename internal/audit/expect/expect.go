@@ -3,7 +3,8 @@
 //
 // It is the one place where the audit shares something with the daemon: the decoder, which makes
 // an article of a record, and the configured method, which makes fingerprints of articles and
-// compares two of them. Both are functions of their arguments alone and have tests of their own.
+// compares two of them. So are excerpts of contents, and the fields that results repeat. All are
+// functions of their arguments alone and have tests of their own.
 // So the audit finds a result that was changed, mixed up or lost, and not a decoder or a method
 // that is wrong.
 package expect
@@ -11,6 +12,7 @@ package expect
 import (
 	"hash/maphash"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -23,6 +25,7 @@ import (
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/singlepass"
+	"github.com/clusterd/clusterd/internal/text"
 )
 
 // A Kind says what an input record comes out as.
@@ -45,7 +48,7 @@ const (
 	LongKey // too long for a result to repeat
 )
 
-// An Outcome is what an input record must come out as: a row of 96 bytes. Texts are digests: that
+// An Outcome is what an input record must come out as: a row of 124 bytes. Texts are digests: that
 // two are the same is all that is asked.
 type Outcome struct {
 	Kind           Kind
@@ -58,6 +61,10 @@ type Outcome struct {
 	Nanosecond     int32  // of Published, within its second
 	Timestamp      int64  // of the record, Unix milliseconds
 	Key            uint64
+	Publisher      uint64 // 0 for none
+	Copied         uint64 // 0 for none
+	Headers        uint64 // that the result has; 0 for none
+	HeaderBytes    int32
 	Fingerprint    uint64
 	Sketch         model.Blob
 	Contacts       model.Blob
@@ -78,6 +85,7 @@ func (o *Outcome) Timeless() bool { return !o.Dated && o.Timestamp <= 0 }
 // Outcomes keeps the outcomes of input records.
 type Outcomes struct {
 	decoder      article.Decoder
+	headers      []string // that results have of their input records
 	method       method.Method
 	pipeline     string
 	fingerprints sync.Pool // of *fingerprinter
@@ -104,15 +112,15 @@ func New(
 	if err != nil {
 		return nil, err
 	}
-	return NewOf(m, c.Input, dir, seed, from, to)
+	return NewOf(m, c, dir, seed, from, to)
 }
 
 // NewOf does what [New] does, with a method that is made already.
 func NewOf(
-	m method.Method, in config.Input,
+	m method.Method, c config.Config,
 	dir *spill.Dir, seed maphash.Seed, from, to map[int32]int64,
 ) (*Outcomes, error) {
-	fields := article.Fields(in.Fields)
+	in, fields := c.Input, article.Fields(c.Input.Fields)
 	decoder, err := article.NewDecoder(in.Format, fields, in.MaxBytes, in.Encoding)
 	if err != nil {
 		return nil, err
@@ -122,7 +130,7 @@ func NewOf(
 		return nil, err
 	}
 	return &Outcomes{
-		decoder: decoder, method: m, pipeline: m.Identity(), seed: seed,
+		decoder: article.Copying(decoder, c.Output.Copy), headers: c.Output.Headers, method: m, pipeline: m.Identity(), seed: seed,
 		rows: spill.NewPartitions[Outcome](dir, from, to), blobs: blobs,
 		fingerprints: sync.Pool{New: func() any {
 			print := m.NewFingerprinter()
@@ -248,7 +256,10 @@ func (o *Outcomes) of(print fingerprinter, r *kgo.Record) outcome {
 		return out
 	}
 	out.ID = maphash.String(o.seed, made.ID)
-	out.Representative = maphash.Comparable(o.seed, wire.NewRepresentative(made.ID, made.Title))
+	out.Publisher = o.digest(wire.NewPublisher(made.Source))
+	out.Copied = o.digest(string(made.Copied))
+	passing, size := wire.Passing(r, o.headers)
+	out.Headers, out.HeaderBytes = o.digest(passing), int32(size)
 	if out.Dated = !made.PublishedAt.IsZero(); out.Dated {
 		out.Published = made.PublishedAt.UnixMilli()
 		out.Nanosecond = int32(made.PublishedAt.Nanosecond())
@@ -258,15 +269,28 @@ func (o *Outcomes) of(print fingerprinter, r *kgo.Record) outcome {
 		out.Kind = Unclustered
 		return out
 	}
+	represents := wire.NewRepresentative(made.ID, made.Title)
+	if strings.TrimSpace(made.Title) == "" {
+		represents.Excerpt = text.Excerpt(made.Content, maxExcerpt)
+	}
+	out.Representative = maphash.Comparable(o.seed, represents)
 	out.Fingerprint, out.sketch = fingerprint.Hash, fingerprint.Sketch
-	if out.sketch != "" {
-		out.Sketch.Digest = maphash.String(o.seed, out.sketch)
-	}
-	if out.contacts = fingerprint.Contacts; out.contacts != "" {
-		out.Contacts.Digest = maphash.String(o.seed, string(out.contacts))
-	}
+	out.Sketch.Digest = o.digest(out.sketch)
+	out.contacts = fingerprint.Contacts
+	out.Contacts.Digest = o.digest(string(out.contacts))
 	return out
 }
+
+// digest returns that of a text, 0 of an empty one.
+func (o *Outcomes) digest(text string) uint64 {
+	if text == "" {
+		return 0
+	}
+	return maphash.String(o.seed, text)
+}
+
+// maxExcerpt is how many characters an excerpt has.
+const maxExcerpt = 120
 
 // onAllCores calls do with as many parts of n as there are cores.
 func onAllCores(n int, do func(from, to int)) {

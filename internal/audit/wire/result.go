@@ -141,7 +141,7 @@ func (r *Result) CheckUnclustered(record *kgo.Record) error {
 		return errors.New("cluster, distance, fingerprint, size, representative, labels, signals or " +
 			"what matched on an unclustered result")
 	}
-	return CheckHeaders(record, HeaderSource)
+	return CheckOwnHeaders(record, HeaderSource)
 }
 
 // An Assignment is what the result of a clustered article says of its cluster.

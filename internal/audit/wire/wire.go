@@ -32,8 +32,11 @@ const (
 const (
 	// MaxKeyBytes is how long the key of an input record may be for a result to repeat it.
 	MaxKeyBytes = 1024
-	// maxTitleBytes is how much of a founder's title a representative has.
-	maxTitleBytes = 512
+	// maxTitleBytes is how much of a founder's title a representative has, and maxPublisherBytes how
+	// much a result has of who published its article.
+	maxTitleBytes, maxPublisherBytes = 512, 256
+	// maxHeaders and maxHeaderBytes are how much of the headers of its input record a result has.
+	maxHeaders, maxHeaderBytes = 64, 16 << 10
 )
 
 // An Address is the partition and offset of a record in a topic that is known.
@@ -102,9 +105,66 @@ func Source(r *kgo.Record, input string) (Address, error) {
 
 // CheckHeaders returns an error unless a record has headers of these names, each once, and no
 // others.
-func CheckHeaders(r *kgo.Record, names ...string) error {
-	var found []string
+func CheckHeaders(r *kgo.Record, names ...string) error { return checkHeaders(r.Headers, names) }
+
+// CheckOwnHeaders does what [CheckHeaders] does, of a record that has headers of its input record
+// before them.
+func CheckOwnHeaders(r *kgo.Record, names ...string) error {
+	return checkHeaders(r.Headers[foreign(r):], names)
+}
+
+// foreign returns how many headers of its input record a result has.
+func foreign(r *kgo.Record) int {
+	own := slices.IndexFunc(r.Headers,
+		func(h kgo.RecordHeader) bool { return strings.HasPrefix(h.Key, HeaderPrefix) })
+	if own < 0 {
+		return len(r.Headers)
+	}
+	return own
+}
+
+// Passed returns the headers of its input record that a result has, as [Passing] does, and how many
+// bytes they have.
+func Passed(r *kgo.Record) (text string, bytes int) { return joined(r.Headers[:foreign(r)]) }
+
+// Passing returns the headers of an input record that a result must have, as text, and how many
+// bytes they have: those of these names, where "*" is all, under names that are not clusterd's. One
+// that does not fit beside those before it is left out.
+func Passing(r *kgo.Record, names []string) (text string, bytes int) {
+	var headers []kgo.RecordHeader
+	all := slices.Contains(names, "*")
 	for _, h := range r.Headers {
+		n := len(h.Key) + len(h.Value)
+		if !all && !slices.Contains(names, h.Key) || len(headers) == maxHeaders ||
+			bytes+n > maxHeaderBytes {
+			continue
+		}
+		bytes += n
+		const mark = "input."
+		rest := h.Key
+		for strings.HasPrefix(rest, mark) {
+			rest = rest[len(mark):]
+		}
+		if strings.HasPrefix(rest, HeaderPrefix) {
+			h.Key = mark + h.Key
+		}
+		headers = append(headers, h)
+	}
+	return joined(headers)
+}
+
+func joined(headers []kgo.RecordHeader) (text string, bytes int) {
+	var b strings.Builder
+	for _, h := range headers {
+		bytes += len(h.Key) + len(h.Value)
+		fmt.Fprintf(&b, "%q=%q;", h.Key, h.Value)
+	}
+	return b.String(), bytes
+}
+
+func checkHeaders(headers []kgo.RecordHeader, names []string) error {
+	var found []string
+	for _, h := range headers {
 		found = append(found, h.Key)
 	}
 	slices.Sort(found)
@@ -117,21 +177,29 @@ func CheckHeaders(r *kgo.Record, names ...string) error {
 
 // A Representative is the founder of a cluster, for people.
 type Representative struct {
-	ID    string `json:"id"`
-	Title string `json:"title"`
+	ID      string `json:"id"`
+	Title   string `json:"title"`
+	Excerpt string `json:"excerpt"` // of the content, where there is no title
 }
 
-// NewRepresentative returns the representative of a cluster whose founder has this id and title.
-// Of a long title it has as many whole characters as fit, and an ellipsis.
+// NewRepresentative returns the representative of a cluster whose founder has this id and title,
+// without an excerpt. Of a long title it has as many whole characters as fit, and an ellipsis.
 func NewRepresentative(id, title string) Representative {
-	if len(title) > maxTitleBytes {
-		end := maxTitleBytes
-		for end > 0 && !utf8.RuneStart(title[end]) {
-			end--
-		}
-		title = title[:end] + "…"
+	return Representative{ID: id, Title: clip(title, maxTitleBytes)}
+}
+
+// NewPublisher returns what a result says of who published its article.
+func NewPublisher(source string) string { return clip(source, maxPublisherBytes) }
+
+func clip(text string, limit int) string {
+	if len(text) <= limit {
+		return text
 	}
-	return Representative{ID: id, Title: title}
+	end := limit
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + "…"
 }
 
 func parseFingerprint(text string) (uint64, error) {
