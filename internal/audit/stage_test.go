@@ -92,7 +92,11 @@ func newStage(t *testing.T, change func(*config.Config)) *stage {
 	out := s.config.Output
 	for _, topic := range []string{
 		s.config.Input.Topic, out.Topic, out.ClustersTopic, out.DeadLetterTopic,
+		s.config.Labels.Topic, s.config.Labels.Corrections,
 	} {
+		if topic == "" {
+			continue
+		}
 		if err := broker.CreateTopic(topic, 2, nil); err != nil {
 			t.Fatal(err)
 		}
