@@ -138,7 +138,8 @@ func (s *stage) applied(
 	}
 	c := clusters[v.ClusterID]
 	before, _ := c.carried()
-	c.labels = slices.DeleteFunc(c.labels, func(l wire.ClusterLabel) bool { return l.Label == v.Label })
+	c.labels = slices.DeleteFunc(c.labels,
+		func(l wire.ClusterLabel) bool { return l.Label == v.Label })
 	if v.Action != "remove" {
 		v.Action = "add"
 		c.labels = append(c.labels, wire.ClusterLabel{

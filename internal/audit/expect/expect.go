@@ -130,7 +130,8 @@ func NewOf(
 		return nil, err
 	}
 	return &Outcomes{
-		decoder: article.Copying(decoder, c.Output.Copy), headers: c.Output.Headers, method: m, pipeline: m.Identity(), seed: seed,
+		decoder: article.Copying(decoder, c.Output.Copy), headers: c.Output.Headers,
+		method: m, pipeline: m.Identity(), seed: seed,
 		rows: spill.NewPartitions[Outcome](dir, from, to), blobs: blobs,
 		fingerprints: sync.Pool{New: func() any {
 			print := m.NewFingerprinter()

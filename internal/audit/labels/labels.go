@@ -1,6 +1,6 @@
 // Package labels has the rule of labels once more, written from the README and not from the
-// daemon's code. Label records, checkpoints, cluster records, results and corrections go in; where they do
-// not agree comes out.
+// daemon's code. Label records, checkpoints, cluster records, results and corrections go in; where
+// they do not agree comes out.
 //
 // Where a label record was applied is written in the record of its cluster, as long as the label is
 // there, and in corrections. Else it is between two checkpoints: after the last that had not read
