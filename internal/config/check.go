@@ -5,8 +5,6 @@ package config
 
 import (
 	"fmt"
-	"net"
-	"net/netip"
 	"slices"
 	"strconv"
 
@@ -169,30 +167,4 @@ func (r rules) checkLongSimilarity(c *Cluster) {
 		r.Report(r.Where(long), long, strconv.FormatFloat(c.LongSimilarity, 'g', -1, 64), fmt.Sprintf(
 			"is below %s, %v, and has no effect: raise it, or remove this", similarity, c.Similarity))
 	}
-}
-
-// minTokenBytes is how many bytes keep a token from being guessed.
-const minTokenBytes = 16
-
-// checkHTTP keeps what an instance tells of itself from everybody on the network.
-func (r rules) checkHTTP(c *HTTP) {
-	const listen, token = "http.listen", "http.token"
-	if r.Failed(listen, token) || c.Listen == "" || isLoopback(c.Listen) ||
-		len(c.Token) >= minTokenBytes {
-		return
-	}
-	r.Report(r.Where(listen), listen, c.Listen, fmt.Sprintf(
-		"is open to other machines while %s has %d bytes: give it at least %d, or listen on 127.0.0.1",
-		token, len(c.Token), minTokenBytes))
-}
-
-// isLoopback reports whether address is of this machine. It looks no name up: what localhost means
-// is fixed (RFC 6761), what others mean may change.
-func isLoopback(address string) bool {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return false
-	}
-	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && ip.IsLoopback()
 }

@@ -18,6 +18,7 @@ func (c Config) Warnings() []string {
 				"bits mixed")
 	}
 	all = append(all, c.qualityWarnings()...)
+	all = append(all, c.httpWarnings()...)
 	// On the way to a broker on this machine there is nobody.
 	away := func(broker string) bool { return !isLoopback(broker) }
 	if c.Kafka.SASL.Mechanism == "plain" && !c.Kafka.TLS.Enabled &&

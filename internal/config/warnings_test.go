@@ -43,6 +43,26 @@ func TestWarnings(t *testing.T) {
 		{
 			"masks beside contacts", "text: {mask: [numbers]}\ncontacts: {join: true}\nstate: {dir: /x}", "",
 		},
+		{"a token on this machine", "http: {token: hunter2}\nstate: {dir: /x}", ""},
+		{
+			"a token in plain text", "http: {listen: ':1', token: 0123456789abcdef}\nstate: {dir: /x}",
+			"http.listen",
+		},
+		{
+			"tokens in plain text", "http: {listen: ':1', tokens_file: password.txt}\nstate: {dir: /x}",
+			"http.listen",
+		},
+		{"tokens by TLS", "http: {listen: ':1', tokens_file: password.txt, tls: {cert_file: " +
+			"password.txt, key_file: password.txt}}\nstate: {dir: /x}", ""},
+		{"tokens behind a proxy", "http: {listen: ':1', tokens_file: password.txt, trusted_proxies: " +
+			"[10.0.0.1]}\nstate: {dir: /x}", ""},
+		{"tokens nowhere", "http: {listen: '', tokens_file: password.txt}\nstate: {dir: /x}", ""},
+		{
+			"a proxy that says nobody", "http: {trusted_proxies: [127.0.0.1]}\nstate: {dir: /x}",
+			"http.trusted_proxies",
+		},
+		{"a proxy that says who", "http: {trusted_proxies: [127.0.0.1], user_header: X-User}\n" +
+			"state: {dir: /x}", ""},
 		{"state beside a configuration in /etc", "", "state.dir: /etc/clusterd/clusterd-data"},
 		{"state in /etc", "state: {dir: ..}", "state.dir: /etc is"},
 		{"state of a like name", "state: {dir: /etcetera/clusterd}", ""},
