@@ -32,25 +32,32 @@ type Options struct {
 	Client      *kafka.Client
 	Log         *slog.Logger
 	InputTopic  string
-	LabelsTopic string // empty: no labels are written
-	Encoder     *article.Encoder
-	Compression string // of record batches: none, gzip, snappy, lz4 or zstd
+	LabelsTopic string         // empty: no labels are written
+	Format      string         // of articles: input.format
+	Fields      article.Fields // input.fields
+	Encoding    string         // input.encoding
+	Compression string         // of record batches: none, gzip, snappy, lz4 or zstd
 }
 
 // A Submitter writes articles and labels. [Submitter.Run] does the work; the other methods are safe
 // for concurrent use.
 type Submitter struct {
 	Options
+	encoder  *encoder
 	appender *sink.Appender
 }
 
 // New returns a submitter that writes nothing yet.
 func New(o Options) (*Submitter, error) {
+	encoder, err := newEncoder(o.Format, o.Fields, o.Encoding)
+	if err != nil {
+		return nil, err
+	}
 	appender, err := sink.NewAppender(o.Client, o.Log, o.Compression)
 	if err != nil {
 		return nil, err
 	}
-	return &Submitter{o, appender}, nil
+	return &Submitter{o, encoder, appender}, nil
 }
 
 // Run writes what comes, until ctx ends.
@@ -61,7 +68,7 @@ const AnyPartition = -1
 
 // An Article is one that is to be written, and the partition for it, or [AnyPartition].
 type Article struct {
-	article.Input
+	Input
 	Partition int
 }
 
@@ -77,7 +84,7 @@ func (s *Submitter) Articles(ctx context.Context, articles []Article) ([]article
 		a := &articles[i]
 		r := &records[i]
 		r.Topic, r.Partition = s.InputTopic, a.Partition
-		if r.Key, r.Value, err = s.Encoder.Encode(&a.Input); err != nil {
+		if r.Key, r.Value, err = s.encoder.encode(&a.Input); err != nil {
 			return nil, &InvalidError{err}
 		}
 		switch {

@@ -18,16 +18,13 @@ import (
 func start(t *testing.T) *Submitter {
 	t.Helper()
 	cluster := kafkatest.Start(t, 1, kfake.SeedTopics(4, "articles"), kfake.SeedTopics(3, "labels"))
-	encoder, err := article.NewEncoder(article.JSON, article.Fields{
-		ID: "id", Title: "title", Content: "post.body", PublishedAt: "at", Source: "site",
-	}, "auto")
-	if err != nil {
-		t.Fatal(err)
-	}
 	s, err := New(Options{
 		Client: kafkatest.Connect(t, kafka.Options{Brokers: cluster.ListenAddrs()}),
 		Log:    slog.New(slog.DiscardHandler), InputTopic: "articles", LabelsTopic: "labels",
-		Encoder: encoder, Compression: "none",
+		Format: article.JSON, Encoding: "auto", Compression: "none",
+		Fields: article.Fields{
+			ID: "id", Title: "title", Content: "post.body", PublishedAt: "at", Source: "site",
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -68,10 +65,10 @@ func TestArticlesAreWhereTheirAddressesSay(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	addresses, err := s.Articles(t.Context(), []Article{
-		{article.Input{ID: "a", Title: "t", Content: "c"}, AnyPartition},
-		{article.Input{ID: "a", Content: "d"}, AnyPartition},
-		{article.Input{Content: "e"}, 3},
-		{article.Input{Content: "f"}, AnyPartition},
+		{Input{ID: "a", Title: "t", Content: "c"}, AnyPartition},
+		{Input{ID: "a", Content: "d"}, AnyPartition},
+		{Input{Content: "e"}, 3},
+		{Input{Content: "f"}, AnyPartition},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -124,12 +121,12 @@ func TestLabelsGoWhereTheirFoundersPartitionSays(t *testing.T) {
 func TestWhatIsInvalidIsNotWritten(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	good := Article{article.Input{Content: "c"}, 0}
+	good := Article{Input{Content: "c"}, 0}
 	var invalid *InvalidError
 	for name, bad := range map[string]Article{
-		"a partition too high": {article.Input{Content: "c"}, 4},
-		"a partition too low":  {article.Input{Content: "c"}, -2},
-		"what is no JSON":      {article.Input{Others: map[string][]byte{"a": []byte("x")}}, 0},
+		"a partition too high": {Input{Content: "c"}, 4},
+		"a partition too low":  {Input{Content: "c"}, -2},
+		"what is no JSON":      {Input{Others: map[string][]byte{"a": []byte("x")}}, 0},
 	} {
 		if _, err := s.Articles(t.Context(), []Article{good, bad}); !errors.As(err, &invalid) {
 			t.Errorf("%s: %v", name, err)

@@ -1,4 +1,4 @@
-package article
+package submit
 
 import (
 	"bytes"
@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/clusterd/clusterd/internal/article"
 )
 
 // What the encoder writes, the decoder reads as the same article, by whatever fields and in
@@ -24,18 +26,18 @@ func TestEncodedIsDecoded(t *testing.T) {
 		return b.String()
 	}
 	for _, encoding := range []string{"auto", "utf-8", "gbk", "big5", "utf-16", "windows-1252"} {
-		for _, fields := range []Fields{
+		for _, fields := range []article.Fields{
 			{ID: "id", Title: "title", Content: "content", PublishedAt: "published_at", Source: "source"},
 			{
 				ID: "meta.id", Title: "post.title.raw", Content: "post.body", PublishedAt: "meta.at",
 				Source: "meta.site*",
 			},
 		} {
-			e, err := NewEncoder(JSON, fields, encoding)
+			e, err := newEncoder(article.JSON, fields, encoding)
 			if err != nil {
 				t.Fatal(err)
 			}
-			d, err := NewDecoder(JSON, fields, 1<<20, encoding)
+			d, err := article.NewDecoder(article.JSON, fields, 1<<20, encoding)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -45,15 +47,15 @@ func TestEncodedIsDecoded(t *testing.T) {
 					in.PublishedAt = time.UnixMilli(random.Int64N(1 << 41)).UTC()
 				}
 				in.Others = map[string][]byte{"url": []byte(`"https://a/"`), "post": []byte(`{"n":1.50}`)}
-				key, value, err := e.Encode(&in)
+				key, value, err := e.encode(&in)
 				if err != nil {
 					t.Fatal(err)
 				}
-				got, rejection := d.Decode(key, value, Address{Topic: "t"})
+				got, rejection := d.Decode(key, value, article.Address{Topic: "t"})
 				if rejection != nil {
 					t.Fatalf("%s: %v", value, rejection)
 				}
-				want := Article{
+				want := article.Article{
 					ID: in.ID, Title: in.Title, Content: in.Content, Source: in.Source,
 					PublishedAt: in.PublishedAt, Notes: got.Notes,
 				}
@@ -79,20 +81,20 @@ func TestEncodedIsDecoded(t *testing.T) {
 
 func TestEncodedTextIsDecoded(t *testing.T) {
 	for _, encoding := range []string{"auto", "utf-8", "gbk", "utf-16"} {
-		e, err := NewEncoder(Text, Fields{}, encoding)
+		e, err := newEncoder(article.Text, article.Fields{}, encoding)
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := NewDecoder(Text, Fields{}, 1<<20, encoding)
+		d, err := article.NewDecoder(article.Text, article.Fields{}, 1<<20, encoding)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, in := range []Input{{ID: "编号", Content: "港口大桥"}, {Content: "a\x00b"}} {
-			key, value, err := e.Encode(&in)
+			key, value, err := e.encode(&in)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, rejection := d.Decode(key, value, Address{Topic: "t"})
+			got, rejection := d.Decode(key, value, article.Address{Topic: "t"})
 			if rejection != nil || got.Content != in.Content || in.ID != "" && got.ID != in.ID {
 				t.Errorf("%s: %q is read as %+v, %v", encoding, value, got, rejection)
 			}
@@ -103,39 +105,44 @@ func TestEncodedTextIsDecoded(t *testing.T) {
 func TestEncodeRefuses(t *testing.T) {
 	for name, test := range map[string]struct {
 		format string
-		fields Fields
+		fields article.Fields
 		in     Input
 		want   string
 	}{
-		"a title in a text": {Text, Fields{}, Input{Title: "t", Content: "c"}, "input.format is text"},
+		"a title in a text": {
+			article.Text, article.Fields{}, Input{Title: "t", Content: "c"}, "input.format is text",
+		},
 		"a long id": {
-			JSON, Fields{ID: "id"}, Input{ID: strings.Repeat("x", 1025)}, "at most 1024",
+			article.JSON, article.Fields{ID: "id"}, Input{ID: strings.Repeat("x", 1025)}, "at most 1024",
 		},
 		"what is no JSON": {
-			JSON, Fields{}, Input{Others: map[string][]byte{"a": []byte("{")}}, "not valid",
+			article.JSON, article.Fields{}, Input{Others: map[string][]byte{"a": []byte("{")}}, "not valid",
 		},
 		"one in another": {
-			JSON, Fields{Title: "a", Content: "a.b"}, Input{Title: "t", Content: "c"}, "no object",
+			article.JSON,
+			article.Fields{Title: "a", Content: "a.b"},
+			Input{Title: "t", Content: "c"},
+			"no object",
 		},
 		"a field for an object": {
-			JSON,
-			Fields{Content: "a.b"},
+			article.JSON,
+			article.Fields{Content: "a.b"},
 			Input{Content: "c", Others: map[string][]byte{"a": []byte("null")}},
 			"no object",
 		},
 	} {
-		e, err := NewEncoder(test.format, test.fields, "auto")
+		e, err := newEncoder(test.format, test.fields, "auto")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := e.Encode(&test.in); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, _, err := e.encode(&test.in); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q", name, err, test.want)
 		}
 	}
-	if _, err := NewEncoder("xml", Fields{}, "auto"); err == nil {
+	if _, err := newEncoder("xml", article.Fields{}, "auto"); err == nil {
 		t.Error("xml is a format")
 	}
-	if _, err := NewEncoder(JSON, Fields{}, "ebcdic"); err == nil {
+	if _, err := newEncoder(article.JSON, article.Fields{}, "ebcdic"); err == nil {
 		t.Error("ebcdic is an encoding")
 	}
 }

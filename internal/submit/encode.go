@@ -1,4 +1,4 @@
-package article
+package submit
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/charset"
 )
 
@@ -23,38 +24,39 @@ type Input struct {
 	Others map[string][]byte
 }
 
-// An Encoder writes records that a [Decoder] of the same settings reads as the article that they
-// were made of. It is safe for concurrent use.
-type Encoder struct {
+// An encoder writes records that an [article.Decoder] of the same settings reads as the article
+// that they were made of. It is safe for concurrent use.
+type encoder struct {
 	format string
-	fields Fields
+	fields article.Fields
 	mark   bool // values need a byte order mark to be read as UTF-8
 }
 
-// NewEncoder returns the encoder of a format, with the settings of [NewDecoder].
-func NewEncoder(format string, fields Fields, encoding string) (*Encoder, error) {
+// newEncoder returns the encoder of a format, with the settings of [article.NewDecoder].
+func newEncoder(format string, fields article.Fields, encoding string) (*encoder, error) {
 	e, err := charset.Get(encoding)
 	if err != nil {
 		return nil, fmt.Errorf("input.encoding: %q: %w", encoding, err)
 	}
-	if format != JSON && format != Text {
-		return nil, fmt.Errorf("input.format: %q is neither %s nor %s", format, JSON, Text)
+	if format != article.JSON && format != article.Text {
+		return nil, fmt.Errorf("input.format: %q is neither %s nor %s", format, article.JSON,
+			article.Text)
 	}
 	name := e.String()
-	return &Encoder{format, fields, name != charset.UTF8 && name != charset.Auto}, nil
+	return &encoder{format, fields, name != charset.UTF8 && name != charset.Auto}, nil
 }
 
-// Encode returns the key and the value of a record. The key is the id, and nil where there is none.
+// encode returns the key and the value of a record. The key is the id, and nil where there is none.
 // The error says what the format has no place for.
-func (e *Encoder) Encode(in *Input) (key, value []byte, err error) {
+func (e *encoder) encode(in *Input) (key, value []byte, err error) {
 	if in.ID != "" {
 		key = []byte(in.ID)
 	}
-	if len(in.ID) > MaxIDBytes {
+	if len(in.ID) > article.MaxIDBytes {
 		return nil, nil, fmt.Errorf("the id has %d bytes, and at most %d are allowed", len(in.ID),
-			MaxIDBytes)
+			article.MaxIDBytes)
 	}
-	if e.format == JSON {
+	if e.format == article.JSON {
 		value, err = e.object(in)
 		return key, e.marked(value), err
 	}
@@ -67,7 +69,7 @@ func (e *Encoder) Encode(in *Input) (key, value []byte, err error) {
 
 // marked begins text with a byte order mark where it would else be read as something other than
 // UTF-8.
-func (e *Encoder) marked(text []byte) []byte {
+func (e *encoder) marked(text []byte) []byte {
 	if text == nil || !e.mark && bytes.IndexByte(text, 0) < 0 {
 		return text
 	}
@@ -75,8 +77,8 @@ func (e *Encoder) marked(text []byte) []byte {
 }
 
 // object writes the parts of the article where their fields are.
-func (e *Encoder) object(in *Input) ([]byte, error) {
-	object := make(fieldsOf, len(in.Others)+int(parts))
+func (e *encoder) object(in *Input) ([]byte, error) {
+	object := make(fieldsOf, len(in.Others)+5)
 	for name, value := range in.Others {
 		if !json.Valid(value) {
 			return nil, fmt.Errorf("field %q is not valid JSON", name)
