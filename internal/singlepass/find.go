@@ -204,6 +204,7 @@ func (s *Space) Commit(c Commit) {
 	}
 	s.release()
 	s.drop()
+	clear(s.earlier)
 }
 
 func (s *Space) publish(c Commit, insert bool) {

@@ -185,6 +185,30 @@ func TestFindWaitsWhereTooManyExpired(t *testing.T) {
 	}
 }
 
+// A centre whose members count as seen earlier than before, so that it has expired for the batch in
+// hand, lives for readers until the commit.
+func TestFindSeesWhatCountedAtTheCommit(t *testing.T) {
+	l := newLedger(newKeeper(t, rand.New(rand.NewPCG(1, 1)), func(int) singlepass.Index {
+		return singlepass.NewLinear(0, func(_, _ singlepass.Fingerprint) float64 { return 0 })
+	}, &model{distance: 64, window: time.Second}))
+	l.Insert(singlepass.Centre{})
+	l.keeper.clusters[0] = cluster{lastSeen: 90_000}
+	l.Resume(singlepass.State{StreamTime: 5000, Next: 1})
+	l.commit()
+	l.Seen(0, 90_000, 1000)
+	l.keeper.clusters[0] = cluster{lastSeen: 1000}
+	if a := l.keeper.assign(bitsOf(7), 5000); a.Joined {
+		t.Fatalf("assigned %+v, want a new cluster", a)
+	}
+	if found, err := l.find(ended(), bitsOf(7), 5000, 0); err != nil || !found[0].Joined {
+		t.Fatalf("before the commit: found %+v, %v", found, err)
+	}
+	l.commit()
+	if found, err := l.find(ended(), bitsOf(7), 5000, 0); err != nil || found[0].Centre.Seq != 1 {
+		t.Fatalf("after it: found %+v, %v, want the new cluster", found, err)
+	}
+}
+
 // The runners-up are the next live centres within the threshold, the nearest first, among equals
 // the oldest.
 func TestFindOthers(t *testing.T) {

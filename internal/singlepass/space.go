@@ -48,6 +48,7 @@ type Space struct {
 	committed State             // as of the last Commit
 	commits   uint64            // how many there were
 	held      map[uint64]Centre // expired since then, as far as queries met them: still in the index
+	earlier   map[uint64]int64  // by Seq: when those of Seen had been last seen then
 	// lacking is nil, or closed once the indexes have all that lived at the last Commit again.
 	lacking chan struct{}
 	turns   chan struct{} // held by each reader that looks at the indexes: as many as there are cores
@@ -113,7 +114,8 @@ func NewSpace(index Index, rule Rule, members func(seq uint64) Members) *Space {
 	s := &Space{
 		index: index, members: members, limit: rule.ContactLimit,
 		window: -1, state: State{StreamTime: math.MinInt64}, committed: State{StreamTime: math.MinInt64},
-		held: make(map[uint64]Centre), turns: make(chan struct{}, runtime.GOMAXPROCS(0)),
+		held: make(map[uint64]Centre), earlier: make(map[uint64]int64),
+		turns: make(chan struct{}, runtime.GOMAXPROCS(0)),
 	}
 	s.contacts = newContactIndex(&s.mu, s.needed)
 	if rule.Window > 0 {
@@ -164,7 +166,23 @@ func (s *Space) passOver(c Centre) bool {
 // needed reports whether readers may still need a centre that has expired, and that lives has been
 // asked of: it lived at the last commit.
 func (s *Space) needed(seq uint64) bool {
-	return !expired(s.seen[seq], s.committed.StreamTime, s.window)
+	at, ok := s.earlier[seq]
+	if !ok {
+		at = s.seen[seq]
+	}
+	return !expired(at, s.committed.StreamTime, s.window)
+}
+
+// Seen says that a centre counts as last seen at another time than at the last [Space.Commit],
+// although no article has come. It holds until the next one, or until the batch is taken back.
+func (s *Space) Seen(seq uint64, committed, now int64) {
+	if s.window < 0 {
+		return
+	}
+	if _, ok := s.earlier[seq]; !ok {
+		s.earlier[seq] = committed
+	}
+	s.seen[seq] = now
 }
 
 func (s *Space) letGo(c Centre) {
@@ -328,6 +346,7 @@ func (s *Space) Resume(state State) {
 	}
 	clear(s.passed)
 	clear(s.seen)
+	clear(s.earlier)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clear(s.held)
