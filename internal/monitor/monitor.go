@@ -33,6 +33,7 @@ type Monitor struct {
 
 	mutex      sync.Mutex
 	stopping   bool
+	serving    bool // it never joins the group
 	member     bool
 	assigned   []int // partitions, by the group
 	spaces     map[string]*space
@@ -57,6 +58,13 @@ func newMonitor(version string, now func() time.Time) *Monitor {
 
 // Handler serves the metrics. It answers few requests at once and each within seconds.
 func (m *Monitor) Handler() http.Handler { return m.metrics.handler() }
+
+// Serving reports that the instance only answers questions: it never joins the group.
+func (m *Monitor) Serving() {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	m.serving = true
+}
 
 // Joining reports that the instance is no member of the group yet, or any more. Its spaces may live
 // on.

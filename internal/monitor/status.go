@@ -123,7 +123,9 @@ func (m *Monitor) state() state {
 		return recovering
 	case count[live] > 0: // also while joining anew
 		return live
-	case !m.member:
+	case m.serving && len(m.spaces) == 0:
+		return recovering
+	case !m.member && !m.serving:
 		return joining
 	}
 	return standby
@@ -162,6 +164,8 @@ func (m *Monitor) reason(state state, down, contact string, s Status) string {
 		reason = "joining the consumer group"
 	case state == recovering:
 		reason = m.recoveries(s.Spaces)
+	case state == standby && m.serving:
+		reason, problem = "answering: role serve never joins the group", contact
 	case state == standby:
 		reason, problem = "standing by: other members of the group own all partitions", contact
 	default:
@@ -200,7 +204,10 @@ func (m *Monitor) recoveries(spaces []Space) string {
 		}
 		all = append(all, text)
 	}
-	if len(all) == 0 {
+	switch {
+	case len(all) == 0 && m.serving:
+		return "looking for the topics"
+	case len(all) == 0:
 		return "taking over the partitions that the group gave"
 	}
 	return "recovering " + strings.Join(all, "; ")

@@ -55,6 +55,25 @@ func TestStatus(t *testing.T) {
 			true, "standby", true, "standing by: other members of the group own all partitions",
 		},
 		{
+			"it only serves, and does not know the topics yet",
+			func(i *instance) { i.Serving() },
+			false, "recovering", false, "looking for the topics",
+		},
+		{
+			"it only serves, and reads the clusters",
+			func(i *instance) { i.Serving(); i.Recovering("all", "reading clusters back") },
+			false, "recovering", false, "recovering space all: reading clusters back",
+		},
+		{
+			"it only serves, and has all but one space",
+			func(i *instance) { i.Serving(); i.Standby("0"); i.Recovering("1", "filling the index") },
+			false, "recovering", true, "recovering space 1: filling the index",
+		},
+		{
+			"it only serves", func(i *instance) { i.Serving(); i.Standby("all"); i.fetching(time.Hour) },
+			true, "standby", true, "answering: role serve never joins the group",
+		},
+		{
 			"given nothing and following nothing, it needs no fetch",
 			func(i *instance) { i.Joined(nil); i.wait(time.Hour) },
 			true, "standby", true, "standing by: other members of the group own all partitions",

@@ -72,8 +72,10 @@ func run(
 		return err
 	}
 	defer func() { _ = dir.Close() }() // the lock goes with the process at the latest
-	if err := ensureTopics(ctx, c, client, log); err != nil {
-		return stopped(ctx, err)
+	if c.Role == config.Work {
+		if err := ensureTopics(ctx, c, client, log); err != nil {
+			return stopped(ctx, err)
+		}
 	}
 	cache := state.NewCache()
 	defer cache.Release()
@@ -82,6 +84,9 @@ func run(
 		fingerprinter: fingerprinter, dir: dir, cache: cache, pauses: wait,
 		tally:   article.NewTally(c.Input.Format, c.Input.Fields.Content, c.Input.Encoding),
 		workers: make(map[string]*running), ended: make(chan *running), failed: make(chan error),
+	}
+	if c.Role == config.ServeOnly {
+		return stopped(ctx, p.serve(ctx))
 	}
 	return stopped(ctx, p.run(ctx))
 }

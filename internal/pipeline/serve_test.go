@@ -1,0 +1,204 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/lookup"
+	"github.com/clusterd/clusterd/internal/testutil/check"
+	"github.com/clusterd/clusterd/internal/testutil/texts"
+	"github.com/clusterd/clusterd/internal/testutil/wait"
+)
+
+// serving starts an instance that only answers.
+func (b *bench) serving() *instance {
+	b.Helper()
+	role := b.config.Role
+	b.config.Role = config.ServeOnly
+	defer func() { b.config.Role = role }()
+	return b.start()
+}
+
+// textOf returns the text of a record of [texts.Feed].
+func textOf(t *testing.T, value []byte) lookup.Text {
+	t.Helper()
+	var a struct{ Title, Content string }
+	if err := json.Unmarshal(value, &a); err != nil {
+		t.Fatal(err)
+	}
+	return lookup.Text{Title: a.Title, Content: a.Content}
+}
+
+// reaches waits until an instance answers as of so many articles of a space.
+func (i *instance) reaches(space string, position uint64) {
+	i.t.Helper()
+	wait.Until(i.t, "an instance to have read all that is committed", func() bool {
+		return slices.ContainsFunc(i.lookup.AsOf(), func(at lookup.AsOf) bool {
+			return at.Space == space && at.Position == position
+		})
+	})
+}
+
+// Whoever is asked, worker, standby or an instance that only serves: what a check says is what the
+// stream then makes of the article.
+func TestRunCheckThenStream(t *testing.T) {
+	t.Parallel()
+	for _, scope := range []string{"topic", "partition"} {
+		t.Run(scope, func(t *testing.T) {
+			t.Parallel()
+			c := testConfig()
+			c.Cluster.Scope = scope
+			b := newBench(t, c, 2)
+			b.produce(spread(feed(7, 60))...)
+			asked := []*instance{b.start(), b.serving()}
+			b.committed()
+			if scope == "topic" {
+				asked = append(asked, b.start())
+			}
+			more := texts.Feed(7, 100)[60:]
+			if check.Race {
+				more = more[:10]
+			}
+			var before [][]lookup.Answer
+			for n, value := range more {
+				before = append(before, b.ask(asked, n%2, textOf(t, value)))
+				b.produce(kafkago.Message{Value: value, WriterData: n})
+				b.committed()
+			}
+			for _, i := range asked {
+				i.end()
+			}
+			b.verify()
+			b.compare(before, len(more))
+		})
+	}
+}
+
+// ask asks each instance about an article of a partition, once it has all of the space.
+func (b *bench) ask(asked []*instance, partition int, text lookup.Text) (answers []lookup.Answer) {
+	b.Helper()
+	space, n := "all", len(b.results())
+	if b.config.Cluster.Scope == "partition" {
+		space, n = string('0'+rune(partition)), 0
+		for _, r := range b.results() {
+			if r.Source.Partition == partition {
+				n++
+			}
+		}
+	}
+	for _, i := range asked {
+		i.reaches(space, uint64(n))
+		got, err := i.lookup.Check(b.Context(), lookup.Question{
+			Texts: []lookup.Text{text}, Partition: &partition,
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+		answers = append(answers, got[0])
+	}
+	return answers
+}
+
+// compare compares what was said of the last n articles with their results.
+func (b *bench) compare(said [][]lookup.Answer, n int) {
+	b.Helper()
+	results := b.results()
+	bySource := make(map[article.Address]result)
+	for _, r := range results {
+		bySource[r.Source] = r
+	}
+	joined := 0
+	for k, answers := range said {
+		at := article.Address{Topic: b.config.Input.Topic, Partition: k % 2}
+		at.Offset = b.broker.PartitionInfo(at.Topic, int32(at.Partition)).HighWatermark - int64(n/2) +
+			int64(k/2)
+		want := bySource[at]
+		if want.Status == article.Joined {
+			joined++
+		}
+		for _, got := range answers {
+			id := at.String() // of the cluster that it would found
+			if got.Status == article.Joined {
+				id = got.ID()
+			}
+			if got.Status != want.Status || id != *want.ClusterID || got.Distance != *want.Distance ||
+				got.Size+1 != want.Size {
+				b.Errorf("%s: a check said %+v as of %+v; the result is %s", at, got.Answer, got.AsOf,
+					want.Value)
+			}
+		}
+	}
+	if joined == 0 || joined == n {
+		b.Errorf("%d of %d joined: the test shows little", joined, n)
+	}
+}
+
+// An instance that only serves asks the brokers for what is there, and for nothing else.
+func TestRunServeWritesNothing(t *testing.T) {
+	t.Parallel()
+	for _, scope := range []string{"topic", "partition"} {
+		t.Run(scope, func(t *testing.T) {
+			t.Parallel()
+			c := testConfig()
+			c.Cluster.Scope, c.Kafka.CreateTopics = scope, true
+			b := newBench(t, c, 2)
+			b.produce(spread(feed(8, 40))...)
+			worker := b.start()
+			b.committed()
+			worker.end()
+			var mu sync.Mutex
+			seen := make(map[string]bool)
+			b.broker.Control(func(r kmsg.Request) (kmsg.Response, error, bool) {
+				b.broker.KeepControl()
+				mu.Lock()
+				defer mu.Unlock()
+				seen[kmsg.NameForKey(r.Key())] = true
+				return nil, nil, false
+			})
+			i := b.serving()
+			wait.Until(t, "the instance to be ready", func() bool { return i.monitor.Status().Ready })
+			i.end()
+			mu.Lock()
+			defer mu.Unlock()
+			for name := range seen {
+				if !slices.Contains([]string{
+					"ApiVersions", "Metadata", "ListOffsets", "Fetch", "DescribeConfigs",
+				}, name) {
+					t.Errorf("it asked the brokers to %s", name)
+				}
+			}
+			if !seen["Fetch"] {
+				t.Errorf("it sent %v: the test shows nothing", seen)
+			}
+		})
+	}
+}
+
+// An instance that only serves waits for topics that are not there yet, and says so.
+func TestRunServeWaitsForTopics(t *testing.T) {
+	t.Parallel()
+	c := testConfig()
+	b := newBareBench(t, c)
+	i := b.serving()
+	i.log.WaitFor(t, "looking at topic "+c.Output.ClustersTopic, 1)
+	if s := i.monitor.Status(); s.Ready {
+		t.Errorf("it is ready: %+v", s)
+	}
+	_, err := i.lookup.Check(t.Context(), lookup.Question{Texts: []lookup.Text{{Title: "x"}}})
+	if !errors.Is(err, lookup.ErrNotReady) {
+		t.Errorf("a check says %v", err)
+	}
+	if err := b.broker.CreateTopic(c.Output.ClustersTopic, 1, nil); err != nil {
+		t.Fatal(err)
+	}
+	wait.Until(t, "the instance to be ready", func() bool { return i.monitor.Status().Ready })
+	i.end()
+}
