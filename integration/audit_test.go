@@ -7,6 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"os/exec"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/clusterd/clusterd/internal/testutil/schematest"
 )
 
 // audit checks with clusterd audit that everything that clusterd promises has been kept so far.
@@ -20,7 +24,31 @@ func (w *world) audit(flags ...string) report {
 		}
 	}
 	w.Logf("audit: %d records checked", r.Counts.Records)
+	w.holdToSchemas()
 	return r
+}
+
+// holdToSchemas holds what is committed to docs/schemas. Of a topic with very many records some
+// are enough.
+func (w *world) holdToSchemas() {
+	w.Helper()
+	const most = 50_000
+	for topic, check := range map[string]func(schematest.Record) error{
+		w.output: schematest.Record.Result, w.clusters: schematest.Record.Cluster,
+		w.dead: schematest.Record.DeadLetter,
+	} {
+		records := w.read(topic, kgo.ReadCommitted())
+		for i := 0; i < len(records); i += 1 + len(records)/most {
+			r := records[i]
+			in := schematest.Record{Key: r.Key, Value: r.Value}
+			for _, h := range r.Headers {
+				in.Headers = append(in.Headers, schematest.Header{Key: h.Key, Value: string(h.Value)})
+			}
+			if err := check(in); err != nil {
+				w.Fatalf("%s/%d/%d: %v\n%s", topic, r.Partition, r.Offset, err, r.Value)
+			}
+		}
+	}
 }
 
 // report is the part of what clusterd audit --json prints that tests look at.

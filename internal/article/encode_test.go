@@ -242,11 +242,12 @@ func TestAppendJSONDoesNotAllocate(t *testing.T) {
 		r := article.Result{
 			ArticleID: "a1", ClusterID: &clusterID, Status: article.Joined, Distance: &distance, Size: 2,
 			Representative: &representative, Fingerprint: &fingerprint, PublishedAt: &at, Source: here(),
-			Pipeline: "p",
+			Pipeline: "p", Publisher: "x", Copied: `{"a":1}`,
+			Signals: &article.Signals{Publishers: 99, FirstSeen: at, LastSeen: at},
 		}
 		c := article.Cluster{
 			ClusterID: clusterID, Fingerprint: fingerprint, FirstSeen: at, LastSeen: at,
-			Representative: representative,
+			Representative: representative, Signals: &article.ClusterSignals{State: []byte("x")},
 		}
 		buf = here().AppendTo(c.AppendJSON(r.AppendJSON(buf[:0])))
 	}); n != 0 {

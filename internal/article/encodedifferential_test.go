@@ -43,7 +43,27 @@ func randomResult(g generator) article.Result {
 	if g.IntN(3) > 0 {
 		r.PublishedAt = new(randomTime(g))
 	}
+	randomCarried(g, &r)
 	return r
+}
+
+// randomCarried sets what a result carries of its input, and the signals, or not.
+func randomCarried(g generator, r *article.Result) {
+	if g.IntN(3) > 0 {
+		r.Publisher = g.text(5)
+	}
+	if g.IntN(3) > 0 {
+		r.Copied = article.Copied([]string{`{"a":1}`, `{"b.c":[{"<&>":null}," "],"d":"é"}`}[g.IntN(2)])
+	}
+	if g.IntN(3) > 0 {
+		r.Signals = &article.Signals{
+			Publishers: article.Publishers(g.IntN(66)), Recent: g.IntN(1000),
+			FirstSeen: randomTime(g), LastSeen: randomTime(g),
+		}
+	}
+	if r.Representative != nil && g.IntN(2) > 0 {
+		r.Representative.Excerpt = g.text(50)
+	}
 }
 
 func randomCluster(g generator) article.Cluster {
@@ -59,13 +79,19 @@ func randomCluster(g generator) article.Cluster {
 	if g.IntN(2) > 0 {
 		labels = article.AppendLabels(nil, []article.Label{{Name: g.text(5), At: randomTime(g)}})
 	}
-	return article.Cluster{
+	c := article.Cluster{
 		Labels: labels, KeptMS: g.Int64() >> g.IntN(64),
 		Sketch: sketch, ClusterID: id, Seq: g.Uint64() >> g.IntN(64),
 		Fingerprint: article.Fingerprint(g.Uint64() >> g.IntN(64)),
 		Size:        g.Int()>>g.IntN(64) - g.IntN(2), FirstSeen: randomTime(g), LastSeen: randomTime(g),
 		Representative: article.Representative{ID: g.text(5), Title: g.text(50)}, Pipeline: g.text(6),
 	}
+	if g.IntN(2) > 0 {
+		c.Signals = &article.ClusterSignals{
+			Publishers: article.Publishers(g.IntN(66)), Recent: g.IntN(1000), State: []byte(g.text(50)),
+		}
+	}
+	return c
 }
 
 // randomTime is in the years 1 to 9999, of any precision, in UTC or any other zone.

@@ -246,7 +246,8 @@ func (b *bench) read(topic string) []kafka.Record {
 	}
 	at, last := make(map[int]int64), make(map[int]int64)
 	for _, p := range partitions {
-		at[p], last[p] = 0, b.broker.PartitionInfo(topic, int32(p)).LastStableOffset
+		info := b.broker.PartitionInfo(topic, int32(p))
+		at[p], last[p] = info.LogStartOffset, info.LastStableOffset
 	}
 	if maps.Equal(at, last) {
 		return nil
@@ -263,12 +264,14 @@ func (b *bench) read(topic string) []kafka.Record {
 			b.Fatalf("reading %s: %v", topic, err)
 		}
 		if !slices.ContainsFunc(partitions, func(p int) bool { return at[p] < last[p] }) {
+			b.holdToSchema(records)
 			return records
 		}
 	}
 }
 
-// committed waits until the group has committed the whole input.
+// committed waits until the group has committed the whole input, and holds what was written to its
+// schemas.
 func (b *bench) committed() {
 	b.Helper()
 	partitions, err := b.client.Partitions(b.Context(), b.config.Input.Topic)
@@ -288,6 +291,11 @@ func (b *bench) committed() {
 		}
 		return true
 	})
+	for _, topic := range []string{
+		b.config.Output.Topic, b.config.Output.ClustersTopic, b.config.Output.DeadLetterTopic,
+	} {
+		b.read(topic)
+	}
 }
 
 func header(r kafka.Record, key string) string {

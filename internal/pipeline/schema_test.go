@@ -1,0 +1,35 @@
+package pipeline
+
+import (
+	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/testutil/schematest"
+)
+
+// holdToSchema fails the test where a record of a topic that clusterd writes is not what
+// docs/schemas says.
+func (b *bench) holdToSchema(records []kafka.Record) {
+	b.Helper()
+	out := b.config.Output
+	for _, r := range records {
+		var err error
+		switch in := schemaRecord(r); r.Topic {
+		case out.Topic:
+			err = in.Result()
+		case out.ClustersTopic:
+			err = in.Cluster()
+		case out.DeadLetterTopic:
+			err = in.DeadLetter()
+		}
+		if err != nil {
+			b.Errorf("%s/%d/%d: %v\n%s", r.Topic, r.Partition, r.Offset, err, r.Value)
+		}
+	}
+}
+
+func schemaRecord(r kafka.Record) schematest.Record {
+	out := schematest.Record{Key: r.Key, Value: r.Value}
+	for _, h := range r.Headers {
+		out.Headers = append(out.Headers, schematest.Header{Key: h.Key, Value: string(h.Value)})
+	}
+	return out
+}

@@ -1,0 +1,177 @@
+// Package schematest holds records to the JSON Schemas of docs/schemas. The topic's kind and a
+// record go in, an error comes out for what the schema does not have.
+package schematest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/clusterd/clusterd/docs/schemas"
+)
+
+// A Record is a record of a topic.
+type Record struct {
+	Key, Value []byte
+	Headers    []Header
+}
+
+// A Header is a header of a record.
+type Header struct{ Key, Value string }
+
+// Result returns an error for what is no record of the topic of results.
+func (r Record) Result() error {
+	return errors.Join(r.headers("result-headers"), Check("result", r.Value))
+}
+
+// Cluster returns an error for what is no record of the topic of clusters: a cluster, a checkpoint,
+// or the tombstone of one.
+func (r Record) Cluster() error {
+	const checkpoint = "checkpoint:"
+	switch {
+	case r.Value == nil && len(r.Headers) == 0:
+		return nil
+	case strings.HasPrefix(string(r.Key), checkpoint):
+		var c struct{ Group, Space string }
+		err := errors.Join(json.Unmarshal(r.Value, &c), Check("checkpoint", r.Value))
+		if err == nil && (len(r.Headers) > 0 || string(r.Key) != checkpoint+c.Group+"/"+c.Space) {
+			err = fmt.Errorf("key %q, %d headers: not those of its checkpoint", r.Key, len(r.Headers))
+		}
+		return err
+	}
+	return errors.Join(r.headers("cluster-headers"), Check("cluster", r.Value), r.keyIs("cluster_id"))
+}
+
+// DeadLetter returns an error for what is no record of the topic of dead letters.
+func (r Record) DeadLetter() error { return r.headers("dead-letter-headers") }
+
+// Correction returns an error for what is no record of the topic of corrections.
+func (r Record) Correction() error {
+	return errors.Join(Check("correction", r.Value), r.keyIs("cluster_id"))
+}
+
+// keyIs returns an error unless the key is what a field of the value has.
+func (r Record) keyIs(field string) error {
+	var value map[string]any
+	if err := json.Unmarshal(r.Value, &value); err != nil {
+		return err
+	}
+	if value[field] != string(r.Key) {
+		return fmt.Errorf("key %q, and %s is %v", r.Key, field, value[field])
+	}
+	return nil
+}
+
+// headers holds the headers to a schema. Those of clusterd's own are there once.
+func (r Record) headers(schema string) error {
+	all := make(map[string]any)
+	for _, h := range r.Headers {
+		if _, twice := all[h.Key]; twice && strings.HasPrefix(h.Key, "clusterd.") {
+			return fmt.Errorf("header %s is there twice", h.Key)
+		}
+		all[h.Key] = h.Value
+	}
+	return validate(schema, all)
+}
+
+// Check returns an error for a value that is not what the schema of this name has: not valid, or
+// with a field that the schema of what clusterd writes does not name.
+func Check(schema string, value []byte) error {
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(value))
+	if err != nil {
+		return fmt.Errorf("%s: %w", schema, err)
+	}
+	return validate(schema, v)
+}
+
+func validate(schema string, v any) error {
+	s, err := compiled()[schema].get()
+	if err != nil {
+		return err
+	}
+	if err := s.Validate(v); err != nil {
+		return fmt.Errorf("%s: %w", schema, err)
+	}
+	return nil
+}
+
+// A compilation is a schema, or why it is none.
+type compilation struct {
+	schema *jsonschema.Schema
+	err    error
+}
+
+func (c compilation) get() (*jsonschema.Schema, error) {
+	if c.schema == nil && c.err == nil {
+		return nil, errors.New("there is no such schema in docs/schemas")
+	}
+	return c.schema, c.err
+}
+
+// compiled returns the schemas by their names.
+var compiled = sync.OnceValue(func() map[string]compilation {
+	all := make(map[string]compilation)
+	files, err := schemas.Files.ReadDir(".")
+	if err != nil {
+		panic(err) // of an embedded directory
+	}
+	for _, f := range files {
+		if name, ok := strings.CutSuffix(f.Name(), ".json"); ok {
+			schema, err := compile(f.Name())
+			all[name] = compilation{schema, err}
+		}
+	}
+	return all
+})
+
+// open are the schemas of what others write, who may add fields, and of headers.
+func open(file string) bool {
+	return file == "article.json" || file == "label.json" || strings.HasSuffix(file, "-headers.json")
+}
+
+func compile(file string) (*jsonschema.Schema, error) {
+	data, err := schemas.Files.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	schema, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	if !open(file) {
+		closeObjects(schema)
+	}
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	c.AssertFormat()
+	c.AssertContent()
+	if err := c.AddResource(file, schema); err != nil {
+		return nil, err
+	}
+	return c.Compile(file)
+}
+
+// closeObjects lets objects have no fields but those that are described. To readers the schemas do
+// not say so: a later version may add some.
+func closeObjects(schema any) {
+	switch s := schema.(type) {
+	case map[string]any:
+		_, described := s["properties"]
+		_, said := s["additionalProperties"]
+		if s["type"] == "object" && described && !said {
+			s["additionalProperties"] = false
+		}
+		for _, part := range s {
+			closeObjects(part)
+		}
+	case []any:
+		for _, part := range s {
+			closeObjects(part)
+		}
+	}
+}
