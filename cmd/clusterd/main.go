@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/clusterd/clusterd/internal/ask"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/printable"
 	"github.com/clusterd/clusterd/internal/terminal"
@@ -88,6 +89,9 @@ func newRoot() *cobra.Command {
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.AddCommand(newRun(), newDemo(), newCluster(), newCompare(), newEval(), newIDF(), newAudit(),
 		newLint(), newConfig(), newVersion())
+	root.AddCommand(ask.Commands(ask.Shell{
+		Usage: func(err error) error { return usageError{err} }, NoArguments: noArguments, JSON: jsonOut,
+	})...)
 	return root
 }
 

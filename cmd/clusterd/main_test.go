@@ -21,7 +21,9 @@ import (
 func TestHelp(t *testing.T) {
 	for _, verb := range []string{
 		"", "run", "demo", "cluster", "compare", "eval", "eval paper",
-		"eval spam", "eval tune", "idf", "audit", "lint", "config", "version",
+		"eval spam", "eval tune", "idf", "audit", "check", "label",
+		"label add", "label remove", "label resume", "label list", "label import", "label export",
+		"lint", "config", "version",
 	} {
 		t.Run("clusterd "+verb, func(t *testing.T) {
 			args := append(strings.Fields(verb), "--help")
@@ -81,6 +83,13 @@ func TestUsageErrors(t *testing.T) {
 		"cluster --window -1h x":     "--window: must be 0s or more",
 		"cluster --format xml x":     "--format: must be one of json, text",
 		"cluster --method md5 x":     "--method: must be one of simhash, simhash+verify, minhash",
+		"check --runners-up 11 x":    "--runners-up: must be 0 to 10",
+		"check --server x y":         `--server: "x" is no URL such as http://127.0.0.1:8080`,
+		"label ad":                   `label: unknown command or argument "ad": did you mean add?`,
+		"label add":                  "label add: name the label",
+		"label add x":                "label add: name a cluster, or give --article or --text",
+		"label resume":               "label resume: name one label",
+		"label list all":             `label list: unknown command or argument "all"`,
 		"completion tcsh":            `completion: unknown command or argument "tcsh"`,
 		"completion bash now":        `completion bash: unknown command or argument "now"`,
 	} {
@@ -103,7 +112,7 @@ func verb(args string) string {
 	for word := range strings.FieldsSeq(args) {
 		if !slices.Contains([]string{
 			"run", "demo", "cluster", "eval", "spam", "tune", "lint", "config",
-			"version", "completion", "bash",
+			"version", "completion", "bash", "check", "label", "add", "resume", "list",
 		}, word) {
 			break
 		}

@@ -1,0 +1,191 @@
+// Package client asks a running clusterd over HTTP, for scripts. Messages of package api go in, as
+// many as one likes; they are sent in requests of the size that the server takes, and its answers
+// come out, or an error that says what it said.
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/clusterd/clusterd/internal/httpapi/api"
+	"github.com/clusterd/clusterd/internal/httpapi/problem"
+)
+
+const (
+	// timeout is for one request; the server answers within some seconds, or says that it does not.
+	timeout = 30 * time.Second
+	// maxAnswer bounds what a server that is none of ours can send.
+	maxAnswer = 64 << 20
+	// room is what of a body is left for what stands around its items.
+	room = 1 << 10
+)
+
+// A Client asks one server.
+type Client struct {
+	server string // its URL, without a slash at the end
+	token  string // empty: none
+	http   http.Client
+}
+
+// New returns a client of the server at a URL. An empty token is none.
+func New(server, token string) (*Client, error) {
+	u, err := url.Parse(server)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" {
+		return nil, fmt.Errorf("%q is no URL such as http://127.0.0.1:8080", server)
+	}
+	return &Client{strings.TrimSuffix(server, "/"), token, http.Client{Timeout: timeout}}, nil
+}
+
+// Check asks what would become of texts, however many they are, and calls with the answers in their
+// order.
+func (c *Client) Check(
+	ctx context.Context, texts []api.TextRequest, o api.CheckOptions, each func(api.Checked) error,
+) error {
+	return inParts(texts, api.MaxTexts, func(part []api.TextRequest) error {
+		var answer api.CheckedAll
+		q := api.CheckRequest{Articles: part, CheckOptions: o}
+		if err := c.do(ctx, http.MethodPost, "/v1/check", q, &answer); err != nil {
+			return err
+		}
+		if len(answer.Results) != len(part) {
+			return fmt.Errorf("%s answered %d of %d texts", c.server, len(answer.Results), len(part))
+		}
+		for _, result := range answer.Results {
+			if err := each(result); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Label asks for labels, however many they are, and calls with what became of each, in their order.
+func (c *Client) Label(
+	ctx context.Context, labels []api.LabelRequest, each func(api.Labelled) error,
+) error {
+	return inParts(labels, api.MaxLabels, func(part []api.LabelRequest) error {
+		var answer api.LabelledAll
+		q := api.LabelsRequest{Labels: part}
+		if err := c.do(ctx, http.MethodPost, "/v1/labels", q, &answer); err != nil {
+			return err
+		}
+		if len(answer.Results) != len(part) {
+			return fmt.Errorf("%s answered %d of %d labels", c.server, len(answer.Results), len(part))
+		}
+		for _, result := range answer.Results {
+			if err := each(result); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Labelled calls with each cluster that has a label.
+func (c *Client) Labelled(ctx context.Context, each func(api.Cluster) error) error {
+	path := "/v1/labels?limit=" + strconv.Itoa(api.MaxPage)
+	for next := path; next != ""; {
+		var page api.Clusters
+		if err := c.do(ctx, http.MethodGet, next, nil, &page); err != nil {
+			return err
+		}
+		for _, cluster := range page.Clusters {
+			if err := each(cluster); err != nil {
+				return err
+			}
+		}
+		if next = ""; page.Next != "" {
+			next = path + "&cursor=" + url.QueryEscape(page.Next)
+		}
+	}
+	return nil
+}
+
+// inParts calls with parts of all items that a request can hold: of at most so many.
+func inParts[T any](all []T, most int, send func(part []T) error) error {
+	from, bytes := 0, room
+	for i := range all {
+		item, err := json.Marshal(all[i])
+		if err != nil {
+			return err
+		}
+		if i > from && (i-from == most || bytes+len(item) > api.MaxBody) {
+			if err := send(all[from:i]); err != nil {
+				return err
+			}
+			from, bytes = i, room
+		}
+		bytes += len(item) + 1
+	}
+	if from == len(all) {
+		return nil
+	}
+	return send(all[from:])
+}
+
+// do sends a request, and reads the answer to it.
+func (c *Client) do(ctx context.Context, method, path string, question, answer any) error {
+	var body bytes.Buffer
+	if question != nil {
+		e := json.NewEncoder(&body)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(question); err != nil {
+			return err
+		}
+	}
+	r, err := http.NewRequestWithContext(ctx, method, c.server+path, &body)
+	if err != nil {
+		return err
+	}
+	if question != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if c.token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	response, err := c.http.Do(r)
+	if err != nil {
+		var failed *url.Error
+		if errors.As(err, &failed) {
+			err = failed.Err // without the address, which is said
+		}
+		return fmt.Errorf("asking %s: %w: is clusterd running there, with http.listen set so?",
+			c.server, err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	value, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	switch {
+	case err != nil:
+		return fmt.Errorf("asking %s: reading the answer: %w", c.server, err)
+	case response.StatusCode >= http.StatusMultipleChoices:
+		return c.refused(response, value)
+	}
+	if err := json.Unmarshal(value, answer); err != nil {
+		return fmt.Errorf("asking %s: the answer is not that of clusterd: %w", c.server, err)
+	}
+	return nil
+}
+
+// refused returns what the server said of why it does not answer.
+func (c *Client) refused(response *http.Response, value []byte) error {
+	var p problem.Details
+	if json.Unmarshal(value, &p) != nil || p.Title == "" {
+		p.Title = response.Status
+	}
+	if p.Detail == "" {
+		p.Detail = p.Title
+	}
+	if response.StatusCode == http.StatusUnauthorized {
+		p.Detail += ": give one by CLUSTERD_TOKEN or --token-file"
+	}
+	return fmt.Errorf("%s refuses: %s", c.server, p.Detail)
+}
