@@ -3,6 +3,7 @@ package access
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -171,7 +172,8 @@ func TestLongRequestsEndWithTheServer(t *testing.T) {
 	h.asked.Wait()
 }
 
-// A stream may go on for as long as it likes, if whoever asks takes what comes.
+// A stream may go on for as long as it likes, and an answer may come late, if whoever asks takes
+// what comes. Who takes nothing any more is cut off.
 func TestStreamOutlivesTheDeadline(t *testing.T) {
 	const each = 200 * time.Millisecond
 	g, err := New(t.Context(), Options{Listen: "127.0.0.1:0", LongRequests: LongRequests{Write: each}},
@@ -180,53 +182,55 @@ func TestStreamOutlivesTheDeadline(t *testing.T) {
 		t.Fatal(err)
 	}
 	ended := make(chan error, 1)
-	stream := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		control := http.NewResponseController(w)
-		for begin := time.Now(); ; {
-			_, err := fmt.Fprintf(w, "%01000d\n", 1)
-			if err == nil {
-				err = control.Flush()
-			}
-			if err != nil || r.URL.Path == "/short" && time.Since(begin) > 3*each {
+	handler := func(flushes bool, until time.Duration) http.Handler {
+		return g.Require(Route{Right: Read, Long: true}, http.HandlerFunc(
+			func(w http.ResponseWriter, _ *http.Request) {
+				control := http.NewResponseController(w)
+				var err error
+				for begin := time.Now(); err == nil && time.Since(begin) < until; {
+					if _, err = fmt.Fprintf(w, "%010000d\n", 1); err == nil && flushes {
+						err = control.Flush()
+					}
+				}
 				ended <- err
-				return
-			}
-		}
-	})
-	server := httptest.NewUnstartedServer(g.Wrap(g.Require(Route{Right: Read, Long: true}, stream)))
+			}))
+	}
+	mux := http.NewServeMux()
+	for _, flushes := range []bool{true, false} {
+		mux.Handle(fmt.Sprintf("/long/%v", flushes), handler(flushes, 3*each))
+		mux.Handle(fmt.Sprintf("/endless/%v", flushes), handler(flushes, wait.Timeout))
+	}
+	mux.Handle("/late", g.Require(Route{Right: Read, Long: true}, http.HandlerFunc(
+		func(w http.ResponseWriter, _ *http.Request) {
+			<-time.After(3 * each)
+			w.WriteHeader(http.StatusNoContent)
+		})))
+	server := httptest.NewUnstartedServer(g.Wrap(mux))
 	server.Config.WriteTimeout = each
 	server.Start()
 	defer server.Close()
-	answer, err := server.Client().Get(server.URL + "/short")
-	if err != nil {
-		t.Fatal(err)
-	}
-	read := make(chan struct{})
-	go func() {
-		defer close(read)
-		buffer := make([]byte, 1<<16)
-		for err := error(nil); err == nil; _, err = answer.Body.Read(buffer) {
+	get := func(path string) *http.Response {
+		answer, err := server.Client().Get(server.URL + path)
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
 		}
-	}()
-	if err := <-ended; err != nil {
-		t.Errorf("the reader was cut off: %v", err)
+		t.Cleanup(func() { _ = answer.Body.Close() })
+		return answer
 	}
-	<-read
-	_ = answer.Body.Close()
-
-	// Whoever takes nothing any more is cut off.
-	answer, err = server.Client().Get(server.URL + "/endless")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = answer.Body.Close() }()
-	select {
-	case err := <-ended:
-		if err == nil {
-			t.Error("it ended by itself")
+	for _, path := range []string{"/long/true", "/long/false"} {
+		_, err := io.Copy(io.Discard, get(path).Body)
+		if sent := <-ended; err != nil || sent != nil {
+			t.Errorf("%s: the reader was cut off: %v, %v", path, err, sent)
 		}
-	case <-time.After(wait.Timeout):
-		t.Error("it still waits for one who reads nothing")
+	}
+	for _, path := range []string{"/endless/true", "/endless/false"} {
+		get(path)
+		if err := <-ended; err == nil {
+			t.Errorf("%s still waits for one who reads nothing", path)
+		}
+	}
+	if got := get("/late").StatusCode; got != http.StatusNoContent {
+		t.Errorf("late: %d", got)
 	}
 }
 

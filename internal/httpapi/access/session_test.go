@@ -114,6 +114,29 @@ func TestLogin(t *testing.T) {
 	})
 }
 
+// Behind a proxy with TLS, the cookie goes over encrypted connections alone; that it is one, a
+// trusted proxy says, and nobody else.
+func TestCookieBehindAProxy(t *testing.T) {
+	s := newSite(t, Options{Token: ownerToken, TrustedProxies: []string{"10.0.0.1"}})
+	for _, tt := range []struct {
+		from, proto string
+		secure      bool
+	}{
+		{"10.0.0.1:1", "https", true},
+		{"10.0.0.1:1", "http", false},
+		{"10.0.0.2:1", "https", false},
+	} {
+		w := s.ask(request{
+			line: "POST /v1/login", body: `{"token": "` + ownerToken + `"}`, from: tt.from,
+			header: map[string]string{"Content-Type": "application/json", "X-Forwarded-Proto": tt.proto},
+		})
+		if cookies := w.Result().Cookies(); len(cookies) != 1 || cookies[0].Secure != tt.secure ||
+			strings.HasPrefix(cookies[0].Name, "__Host-") != tt.secure {
+			t.Errorf("%s by %s: %v", tt.proto, tt.from, cookies)
+		}
+	}
+}
+
 // A page that http.origins lists bears a token: the cookie is for the server's own pages alone.
 func TestCookieIsForTheOwnPages(t *testing.T) {
 	s := newSite(t, Options{Token: ownerToken, Origins: []string{"http://127.0.0.1:3000"}})
