@@ -11,11 +11,12 @@ import (
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/files"
 	"github.com/clusterd/clusterd/internal/offline"
+	"github.com/clusterd/clusterd/internal/tally"
 )
 
 // oddities returns what a tally has counted, for the end of a log line.
-func oddities(tally *article.Tally) (args []any) {
-	counts := tally.Counts()
+func oddities(t *tally.Tally) (args []any) {
+	counts := t.Counts()
 	for _, encoding := range slices.Sorted(maps.Keys(counts.Encodings)) {
 		args = append(args, "from_"+encoding, counts.Encodings[encoding])
 	}
@@ -38,7 +39,7 @@ const reportedRejections = 20
 // rejections reports the lines that are no article, and what is odd about those that are.
 type rejections struct {
 	log   *slog.Logger
-	tally *article.Tally
+	tally *tally.Tally
 	clear func()        // takes the progress bar off the line
 	file  *json.Encoder // nil: only logged
 	count int

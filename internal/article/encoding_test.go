@@ -1,7 +1,6 @@
 package article_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -115,94 +114,5 @@ func TestDecodeBoundsWhatItTranscodes(t *testing.T) {
 		encoded(t, "gbk", "台风今晨登陆，铁路部门停运"), here())
 	if reason := rejected(t, err, article.BadJSON); !strings.Contains(reason, "(read as gb18030)") {
 		t.Errorf("reason %q, want the encoding in it", reason)
-	}
-}
-
-// A tally says each kind of thing once, and counts all.
-func TestTally(t *testing.T) {
-	tally := article.NewTally("json", "content", "auto")
-	decoder := jsonDecoder(defaultFields(), maxBytes, "auto")
-	var said []string
-	for range 3 {
-		for _, value := range []string{
-			`{"id":[],"content":"c","published_at":"yesterday"}`, `{"id":"1","content":"c"}`,
-			string(encoded(t, "gbk", harbour)), "{\"content\":\"a\xff\"}", `{`,
-		} {
-			a, rejection := decoder.Decode(nil, []byte(value), here())
-			said = append(said, tally.Add(a.Notes, rejection)...)
-		}
-	}
-	for i, want := range []string{
-		`field "id" is an array, and neither a string nor a number; the record's address is the id; further ones`,
-		`field "published_at" is "yesterday", which is no time`,
-		"the text was taken for gb18030",
-		"U+FFFD stands for them",
-	} {
-		if len(said) != 4 || !strings.Contains(said[i], want) {
-			t.Fatalf("said %q, want %q and three others", said, want)
-		}
-	}
-	got := tally.Counts()
-	want := article.Counts{
-		Articles: 12, Rejected: 3, Invalid: 3, Encodings: map[string]int{"gb18030": 3},
-		Fallbacks: map[article.Fallback]int{
-			{Field: "id", Reason: "type"}:             3,
-			{Field: "published_at", Reason: "format"}: 3,
-		},
-	}
-	if fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("counts %+v, want %+v", got, want)
-	}
-	if warning := tally.Warning(); warning != "" {
-		t.Errorf("warning %q", warning)
-	}
-}
-
-// What seems to be wrong with the configuration is said, with what to change.
-func TestTallyWarns(t *testing.T) {
-	for name, tt := range map[string]struct {
-		format string
-		values []string
-		want   string // parts of the warning, divided by |
-	}{
-		"nothing":  {"json", nil, ""},
-		"articles": {"json", []string{`{"content":"c"}`, `{"title":"t"}`, `{`}, ""},
-		"content elsewhere": {
-			"json",
-			[]string{`{"title":"t","body":{"text":"x"}}`, `{`},
-			`none of 1 articles has a field "content"|the first has "title", "body.text"|input.fields.content`,
-		},
-		"no article": {
-			"json", []string{`{`, `x`}, "none of 2 records is an article|bad_json|input.format to text",
-		},
-		"neither": {
-			"json", []string{`{"headline":"x"}`}, `none of 1 records is an article|"headline"|input.fields`,
-		},
-		"an empty content": {"json", []string{`{"title":"t","content":""}`}, ""},
-		"JSON as text": {
-			"text",
-			[]string{`{"content":"c"}`, `{"content":"d"}`},
-			"all of 2 texts look like JSON|input.format to json",
-		},
-		"JSON among the texts": {"text", []string{`{"content":"c"}`, `some text`}, ""},
-	} {
-		tally := article.NewTally(tt.format, "content", "auto")
-		decoder, err := article.NewDecoder(tt.format, defaultFields(), maxBytes, "auto")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, value := range tt.values {
-			a, rejection := decoder.Decode(nil, []byte(value), here())
-			tally.Add(a.Notes, rejection)
-		}
-		warning := tally.Warning()
-		for part := range strings.SplitSeq(tt.want, "|") {
-			if !strings.Contains(warning, part) || (part == "") != (warning == "") {
-				t.Errorf("%s: %q, want %q in it", name, warning, part)
-			}
-		}
-		if again := tally.Warning(); again != "" {
-			t.Errorf("%s: said again: %s", name, again)
-		}
 	}
 }

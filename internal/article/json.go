@@ -106,7 +106,7 @@ func (p *jsonParser) nothing(object gjson.Result, title, content *gjson.Result) 
 		return reject(BadField, "field %q is %s; it must be a string", titleName, kind(*title))
 	}
 	return reject(Empty, "there is no field %q and no field %q with a value; there is %s",
-		titleName, contentName, quoted(keysOf(object)))
+		titleName, contentName, QuotedKeys(keysOf(object)))
 }
 
 // find returns what stands at the paths of the parts.

@@ -121,8 +121,8 @@ func appendKeys(keys []string, prefix string, object gjson.Result, depth int) []
 	return keys
 }
 
-// quoted lists keys for a person, with what could steer a terminal escaped.
-func quoted(keys []string) string {
+// QuotedKeys lists keys for a person, with what could steer a terminal escaped.
+func QuotedKeys(keys []string) string {
 	if len(keys) == 0 {
 		return "no key at all"
 	}

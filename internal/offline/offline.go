@@ -18,6 +18,7 @@ import (
 	"github.com/clusterd/clusterd/internal/fingerprint"
 	"github.com/clusterd/clusterd/internal/space"
 	"github.com/clusterd/clusterd/internal/state"
+	"github.com/clusterd/clusterd/internal/tally"
 )
 
 const (
@@ -200,6 +201,6 @@ func (r *runner) assign(chunk []item) error {
 }
 
 // NewTally returns a tally of what is odd about the articles of an input.
-func NewTally(c config.Input) *article.Tally {
-	return article.NewTally(c.Format, c.Fields.Content, c.Encoding)
+func NewTally(c config.Input) *tally.Tally {
+	return tally.New(c.Format, c.Fields.Content, c.Encoding)
 }

@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
@@ -21,6 +20,7 @@ import (
 	"github.com/clusterd/clusterd/internal/replica"
 	"github.com/clusterd/clusterd/internal/sink"
 	"github.com/clusterd/clusterd/internal/state"
+	"github.com/clusterd/clusterd/internal/tally"
 )
 
 // pauses are how long an instance that lost a space waits for the group.
@@ -82,7 +82,7 @@ func run(
 	p := &pipeline{
 		config: c, client: client, log: log, monitor: o.Monitor, readers: o.Readers,
 		fingerprinter: fingerprinter, dir: dir, cache: cache, pauses: wait,
-		tally:   article.NewTally(c.Input.Format, c.Input.Fields.Content, c.Input.Encoding),
+		tally:   tally.New(c.Input.Format, c.Input.Fields.Content, c.Input.Encoding),
 		workers: make(map[string]*running), ended: make(chan *running), failed: make(chan error),
 	}
 	if c.Role == config.ServeOnly {
@@ -107,7 +107,7 @@ type pipeline struct {
 	monitor       *monitor.Monitor
 	readers       Readers // nil: nobody asks
 	fingerprinter *fingerprint.Fingerprinter
-	tally         *article.Tally // of what is odd about articles, for all workers
+	tally         *tally.Tally // of what is odd about articles, for all workers
 	dir           *state.Dir
 	cache         *disk.Cache
 	standby       *replica.Standby    // of the one space of scope topic, else nil

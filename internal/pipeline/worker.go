@@ -10,7 +10,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/failpoint"
@@ -20,6 +19,7 @@ import (
 	"github.com/clusterd/clusterd/internal/replica"
 	"github.com/clusterd/clusterd/internal/sink"
 	"github.com/clusterd/clusterd/internal/state"
+	"github.com/clusterd/clusterd/internal/tally"
 )
 
 const (
@@ -36,7 +36,7 @@ type worker struct {
 	log           *slog.Logger
 	monitor       *monitor.Monitor
 	fingerprinter *fingerprint.Fingerprinter
-	tally         *article.Tally
+	tally         *tally.Tally
 	partitions    []int // of the input topic
 	transactional string
 	out           outputs

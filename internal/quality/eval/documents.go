@@ -12,6 +12,7 @@ import (
 	"github.com/clusterd/clusterd/internal/files"
 	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/singlepass"
+	"github.com/clusterd/clusterd/internal/tally"
 	"github.com/clusterd/clusterd/internal/text"
 )
 
@@ -46,15 +47,15 @@ func (d *Document) eventTime(soFar int64, now time.Time, window time.Duration) i
 // configuration, with the label in the field at this dotted path, if it is not empty; only JSON has
 // labels. An article without an id has the address that it would have in Kafka, as in the results
 // of clusterd. The documents, with their texts, stay in memory. It counts the lines that it has
-// skipped, which are no article and have no id. The tally, if it is not nil, counts what was odd.
+// skipped, which are no article and have no id. odd, if it is not nil, counts what was odd.
 func ReadDocuments(
-	c config.Input, label string, inputs []files.File, tally *article.Tally,
+	c config.Input, label string, inputs []files.File, odd *tally.Tally,
 ) (docs []Document, skipped int, err error) {
 	lines, err := files.NewReader(c, inputs)
 	if err != nil {
 		return nil, 0, err
 	}
-	reader := documentReader{lines, tally, article.NewLabels(c.Format, c.Fields.ID, label)}
+	reader := documentReader{lines, odd, article.NewLabels(c.Format, c.Fields.ID, label)}
 	for {
 		entry, err := reader.Next()
 		if errors.Is(err, io.EOF) {
@@ -93,7 +94,7 @@ func LeaveOut(c method.TextSettings, docs []Document, characters int) error {
 
 type documentReader struct {
 	*files.Reader
-	tally  *article.Tally // or nil
+	tally  *tally.Tally // or nil
 	labels article.Labels
 }
 

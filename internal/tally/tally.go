@@ -1,9 +1,13 @@
-package article
+// Package tally counts what is odd about records. The notes of articles go in, or why a record is
+// none; out come counts, what is to be said because it is new, and what seems to be wrong with the
+// configuration.
+package tally
 
 import (
 	"fmt"
 	"sync"
 
+	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/charset"
 )
 
@@ -17,31 +21,31 @@ type Tally struct {
 	mutex     sync.Mutex
 	articles  int
 	rejected  int
-	first     *Rejection // the first record that is no article
-	content0  int        // articles without content
-	keys      []string   // of the first of these
+	first     *article.Rejection // the first record that is no article
+	content0  int                // articles without content
+	keys      []string           // of the first of these
 	looksJSON int
 	invalid   int
 	encodings map[string]int
-	fallbacks map[Fallback]int // without details
+	fallbacks map[article.Fallback]int // without details
 	warned    bool
 }
 
-// NewTally returns the tally of records of a format, of which the content is at a dotted path, in
+// New returns the tally of records of a format, of which the content is at a dotted path, in
 // an encoding.
-func NewTally(format, content, encoding string) *Tally {
+func New(format, content, encoding string) *Tally {
 	return &Tally{
 		format: format, content: content, encoding: encoding,
-		encodings: make(map[string]int), fallbacks: make(map[Fallback]int),
+		encodings: make(map[string]int), fallbacks: make(map[article.Fallback]int),
 	}
 }
 
 // Counts are what a tally knows.
 type Counts struct {
 	Articles, Rejected int
-	Invalid            int              // articles with bytes that are no character
-	Encodings          map[string]int   // articles that were not in UTF-8
-	Fallbacks          map[Fallback]int // fields that could not be used, without details
+	Invalid            int                      // articles with bytes that are no character
+	Encodings          map[string]int           // articles that were not in UTF-8
+	Fallbacks          map[article.Fallback]int // fields that could not be used, without details
 }
 
 // Counts returns what has been counted. The maps are the tally's own.
@@ -53,7 +57,7 @@ func (t *Tally) Counts() Counts {
 
 // Add counts an article with these notes, nil for none, or a record that is none. It returns what
 // is to be said, because nothing like it has been before.
-func (t *Tally) Add(n *Notes, rejection *Rejection) (news []string) {
+func (t *Tally) Add(n *article.Notes, rejection *article.Rejection) (news []string) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	if rejection != nil {
@@ -87,7 +91,7 @@ func (t *Tally) Add(n *Notes, rejection *Rejection) (news []string) {
 		}
 	}
 	for _, f := range n.Fallbacks {
-		kind := Fallback{Field: f.Field, Reason: f.Reason}
+		kind := article.Fallback{Field: f.Field, Reason: f.Reason}
 		if t.fallbacks[kind]++; t.fallbacks[kind] == 1 {
 			news = append(news, f.Detail+"; further ones are counted only")
 		}
@@ -111,7 +115,7 @@ func (t *Tally) Warning() string {
 	case t.articles > 0 && t.content0 == t.articles:
 		text = fmt.Sprintf(
 			"none of %d articles has a field %q, so titles alone are compared; the first has %s. "+
-				"Set input.fields.content to the path of the content", t.articles, t.content, quoted(t.keys))
+				"Set input.fields.content to the path of the content", t.articles, t.content, article.QuotedKeys(t.keys))
 	case t.articles > 0 && t.looksJSON == t.articles:
 		text = fmt.Sprintf("all of %d texts look like JSON objects, which are compared with their keys "+
 			"and marks; set input.format to json if they are", t.articles)
@@ -131,9 +135,9 @@ func (t *Tally) Enough() bool {
 // advice returns what to do where no record can be read.
 func (t *Tally) advice() string {
 	switch {
-	case t.first.Class == BadJSON && t.format == "json":
+	case t.first.Class == article.BadJSON && t.format == "json":
 		return ". If they are plain text, set input.format to text"
-	case t.first.Class == Empty || t.first.Class == BadField:
+	case t.first.Class == article.Empty || t.first.Class == article.BadField:
 		return ". input.fields says where title and content are"
 	}
 	return ""
