@@ -1,11 +1,13 @@
 package members
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"slices"
+	"time"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/consumer"
@@ -122,7 +124,7 @@ func brief(m *Member) article.Member {
 	return article.Member{ArticleID: m.ArticleID, Position: m.Position, Source: m.Source}
 }
 
-// answer looks for the answers of what was asked, one after the other, until ctx ends.
+// answer looks for the answers of what was asked, until ctx ends.
 func (v *View) answer(ctx context.Context) {
 	retries := kafka.NewRetryLogger(v.Log, "looking for the members of labelled clusters")
 	for {
@@ -131,8 +133,8 @@ func (v *View) answer(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		for r, from := v.unanswered(); r != nil; r, from = v.unanswered() {
-			if err := v.find(ctx, r, from); err != nil {
+		for open := v.unanswered(); len(open) > 0; open = v.unanswered() {
+			if err := v.find(ctx, open); err != nil {
 				if retries.Wait(ctx, err) != nil {
 					return
 				}
@@ -143,21 +145,28 @@ func (v *View) answer(ctx context.Context) {
 	}
 }
 
-// unanswered returns a question without an answer, and from which position on it is wanted.
-func (v *View) unanswered() (r *recall, from uint64) {
+// A search is for the answer of a question, from a position on.
+type search struct {
+	question
+	from   uint64
+	recall *recall // that gets it
+}
+
+// unanswered returns the questions without an answer.
+func (v *View) unanswered() (open []search) {
 	v.recalling.Lock()
 	defer v.recalling.Unlock()
 	for _, r := range v.recalls {
 		if r.as == nil && !r.recalled {
-			return r, r.from
+			open = append(open, search{r.question, r.from, r})
 		}
 	}
-	return nil, 0
+	return open
 }
 
 // find waits until the view has all that is committed now, and looks whether it has all members.
-// Where it has not, it reads them from the topic.
-func (v *View) find(ctx context.Context, r *recall, from uint64) error {
+// Where it has not, it reads them from the topic: once for all that are searched for.
+func (v *View) find(ctx context.Context, open []search) error {
 	partitions, err := v.Client.Partitions(ctx, v.Topic)
 	if err != nil {
 		return err
@@ -169,17 +178,24 @@ func (v *View) find(ctx context.Context, r *recall, from uint64) error {
 	if err := v.await(ctx, ends); err != nil {
 		return err
 	}
-	as, err := v.whole(ctx, r.question)
-	if err != nil {
-		return err
-	}
-	if as != nil {
+	var left []search
+	for _, s := range open {
+		as, err := v.whole(ctx, s.question)
+		if err != nil {
+			return err
+		}
+		if as == nil {
+			left = append(left, s)
+			continue
+		}
 		v.recalling.Lock()
-		defer v.recalling.Unlock()
-		r.as = as
+		s.recall.as = as
+		v.recalling.Unlock()
+	}
+	if len(left) == 0 {
 		return nil
 	}
-	return v.recollect(ctx, ends, r, from)
+	return v.recollect(ctx, ends, left)
 }
 
 // whole returns the newest generation if the view has all members of a cluster before a position.
@@ -205,76 +221,92 @@ func (v *View) whole(ctx context.Context, q question) (as *generation, err error
 	return as, err
 }
 
-// recollect reads all of the topic up to ends, for the members that a question is about.
-func (v *View) recollect(
-	ctx context.Context, ends map[int]int64, r *recall, from uint64,
-) error {
-	id := r.founder.String()
+// recollect reads all of the topic up to ends, for the members that are searched for.
+func (v *View) recollect(ctx context.Context, ends map[int]int64, left []search) error {
 	v.Log.Info("reading members from the results topic, since the view has left them out",
-		"cluster", id, "from", from, "before", r.before)
-	c := clusterView{View: v, keys: keysOfCluster(r.founder)}
-	read := recollection{clusterView: &c, to: r.before}
-	mark, size := []byte(id), 0
+		"clusters", len(left), "first", left[0].founder.String())
+	wanted := make(map[string][]*recollection)
+	for _, s := range left {
+		id := s.founder.String()
+		wanted[id] = append(wanted[id], &recollection{
+			search: s, clusterView: clusterView{View: v, keys: keysOfCluster(s.founder)}, to: s.before,
+		})
+	}
 	err := v.readTo(ctx, ends, func(record *kafka.Record) error {
-		if !bytes.Contains(record.Value, mark) {
+		all := wanted[gjson.GetBytes(record.Value, "cluster_id").Str]
+		if all == nil {
 			return nil
 		}
 		m, ok := v.parse(record)
-		if !ok || m.ClusterID != id || m.Position >= r.before {
+		if !ok {
 			return nil
 		}
-		m, err := v.decode(m.encode(nil), c.keys) // a copy, without its record
-		if err != nil {
-			return err
+		m, err := v.decode(m.encode(nil), all[0].keys) // a copy, without its record
+		for _, r := range all {
+			r.take(m)
 		}
-		if m.Status == article.New {
-			c.founder = &m // of several, the last one counts
-		}
-		size = max(size, m.Size)
-		if m.Position >= from && m.Position < read.to {
-			read.add(m)
-		}
-		return nil
+		return err
 	})
 	if err != nil {
 		return err
 	}
-	read.shorten()
-	if missing := size - len(read.members); from == 0 && read.to == r.before && missing > 0 {
-		v.Log.Warn("members of a cluster are in no result any more: the results topic has not kept them",
-			"cluster", id, "members", size, "missing", missing)
+	for _, all := range wanted {
+		for _, r := range all {
+			r.finish()
+		}
 	}
-	all := make([]article.Member, len(read.members))
-	for i := range read.members {
-		all[i] = brief(&read.members[i])
-	}
-	v.recalling.Lock()
-	defer v.recalling.Unlock()
-	r.members, r.from, r.to, r.recalled = all, from, read.to, true
 	return nil
 }
 
-// A recollection is members that were read from the topic: the first of those that were asked for.
+// A recollection is members that were read from the topic: the first of those that are searched
+// for.
 type recollection struct {
-	*clusterView
+	search
+	clusterView
 	members []Member
 	to      uint64 // the position up to which these are all
+	size    int    // of the cluster, as its members say
 }
 
-func (r *recollection) add(m Member) {
+// take takes over a member of the cluster, if it is searched for.
+func (r *recollection) take(m Member) {
+	if m.Status == article.New {
+		r.clusterView.founder = &m // of several, the last one counts
+	}
+	if m.Position >= r.before {
+		return
+	}
+	r.size = max(r.size, m.Size)
+	if m.Position < r.from || m.Position >= r.to {
+		return
+	}
 	if r.members = append(r.members, m); len(r.members) > 2*maxRecalled {
 		r.shorten()
 	}
+}
+
+// finish makes the members the answer.
+func (r *recollection) finish() {
+	r.shorten()
+	missing := r.size - len(r.members)
+	if r.from == 0 && r.to == r.before && missing > 0 {
+		r.Log.Warn("members of a cluster are in no result any more: the results topic has not kept them",
+			"cluster", r.search.founder.String(), "members", r.size, "missing", missing)
+	}
+	all := make([]article.Member, len(r.members))
+	for i := range r.members {
+		all[i] = brief(&r.members[i])
+	}
+	r.recalling.Lock()
+	defer r.recalling.Unlock()
+	r.recall.members, r.recall.from, r.recall.to, r.recall.recalled = all, r.from, r.to, true
 }
 
 // shorten puts the members in order, each position once, and keeps the first of them.
 func (r *recollection) shorten() {
 	r.members = slices.DeleteFunc(r.members, func(m Member) bool { return r.stale(&m) })
 	slices.SortStableFunc(r.members, func(a, b Member) int {
-		if a.Position == b.Position {
-			return cmp.Compare(b.Written, a.Written)
-		}
-		return cmp.Compare(a.Position, b.Position)
+		return cmp.Or(byPosition(a, b), cmp.Compare(b.Written, a.Written))
 	})
 	r.members = slices.CompactFunc(r.members, func(a, b Member) bool {
 		return a.Position == b.Position
@@ -285,7 +317,8 @@ func (r *recollection) shorten() {
 	}
 }
 
-// readTo hands on the committed records of the results topic up to these offsets.
+// readTo hands on the committed records of the results topic up to these offsets. It rests between
+// chunks, as the view does that has much to read.
 func (v *View) readTo(
 	ctx context.Context, ends map[int]int64, each func(*kafka.Record) error,
 ) error {
@@ -309,6 +342,7 @@ func (v *View) readTo(
 	for !reached(next, ends) {
 		select {
 		case chunk := <-chunks:
+			began := time.Now()
 			for i := range chunk.Records {
 				if r := &chunk.Records[i]; r.Offset < ends[chunk.Partition] {
 					if err := each(r); err != nil {
@@ -317,6 +351,7 @@ func (v *View) readTo(
 				}
 			}
 			next[chunk.Partition] = chunk.Next
+			rest(ctx, min(restShare*time.Since(began), longestRest))
 		case err := <-failed:
 			failed <- err
 			return err

@@ -94,8 +94,7 @@ func (v *View) session(ctx context.Context, retries *kafka.RetryLogger) error {
 	v.mutex.Lock()
 	v.reads.progress()
 	v.mutex.Unlock()
-	retries.Succeeded()
-	return v.follow(ctx, partitions, from)
+	return v.follow(ctx, partitions, from, retries.Succeeded)
 }
 
 // from returns where to read on: at the last result that was read, to see that the topic is still
@@ -121,8 +120,10 @@ func (m *meta) from(first, last map[int]int64) (map[int]int64, error) {
 	return from, nil
 }
 
-// follow reads the topic from these offsets on.
-func (v *View) follow(ctx context.Context, partitions []int, from map[int]int64) error {
+// follow reads the topic from these offsets on, and calls worked with each chunk.
+func (v *View) follow(
+	ctx context.Context, partitions []int, from map[int]int64, worked func(),
+) error {
 	ctx, cancel := context.WithCancel(ctx)
 	chunks, failed := make(chan consumer.Chunk), make(chan error, 1)
 	log := consumer.NewLog(v.Client, v.Log, v.Topic, from, v.FetchBytes)
@@ -141,6 +142,7 @@ func (v *View) follow(ctx context.Context, partitions []int, from map[int]int64)
 			if err := v.apply(ctx, chunk); err != nil {
 				return err
 			}
+			worked()
 		case err := <-failed:
 			failed <- err
 			return err

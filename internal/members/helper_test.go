@@ -1,7 +1,9 @@
 package members
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -125,25 +127,23 @@ func (w *world) record(m *Member) *kgo.Record {
 	return r
 }
 
-// withAsked adds the fields of a result that it has where they were asked for.
+// withAsked adds the fields of a result that it has where they were asked for, where clusterd writes
+// them: before the source.
 func withAsked(value []byte, m *Member) []byte {
-	value = value[:len(value)-1]
-	for name, labels := range map[string][]string{"labels": m.Labels, "trial_labels": m.TrialLabels} {
-		if labels != nil {
-			value = fmt.Appendf(value, `,%q:[`, name)
-			for i, l := range labels {
-				if i > 0 {
-					value = append(value, ',')
-				}
-				value = strconv.AppendQuote(value, l)
-			}
-			value = append(value, ']')
+	var asked []byte
+	for _, f := range []struct {
+		name   string
+		labels []string
+	}{{"labels", m.Labels}, {"trial_labels", m.TrialLabels}} {
+		if f.labels != nil {
+			list, _ := json.Marshal(f.labels) // strings always can be
+			asked = fmt.Appendf(asked, `%q:%s,`, f.name, list)
 		}
 	}
 	if m.Publisher != "" {
-		value = fmt.Appendf(value, `,"publisher":%q`, m.Publisher)
+		asked = fmt.Appendf(asked, `"publisher":%q,`, m.Publisher)
 	}
-	return append(value, '}')
+	return bytes.Replace(value, []byte(`"source":`), append(asked, `"source":`...), 1)
 }
 
 // write writes n results in a transaction, which is aborted if it is not to be committed: then

@@ -168,7 +168,7 @@ func TestViewIsBounded(t *testing.T) {
 		w, dir := newWorld(t, 2, bySource), t.TempDir()
 		v := w.view(dir, bytes)
 		turned := 0
-		for range 20 {
+		for range 12 {
 			w.write(2000, true)
 			w.caughtUp(v.View)
 			if size := used(t, dir); size > bytes {
@@ -178,7 +178,7 @@ func TestViewIsBounded(t *testing.T) {
 				turned++
 			}
 		}
-		if turned < 5 {
+		if turned < 3 {
 			t.Fatalf("the view was full %d times: nothing was left out", turned)
 		}
 		if complete := w.check(v.View); complete == 0 || complete == len(w.clusters) {
