@@ -36,11 +36,13 @@ func handler(g *access.Guard, m *monitor.Monitor, routes []v1.Route) http.Handle
 	})
 	mux.Handle("/readyz", g.Require(read, getOnly(ready)))
 	mux.Handle("/metrics", g.Require(read, getOnly(m.Handler())))
-	nothing := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength != 0 {
+			w.Header().Set("Connection", "close") // rather than read what may follow
+		}
 		problem.Write(w, http.StatusNotFound, "", "there is nothing here: there are /livez, "+
 			"/readyz, /metrics, and what /v1/openapi.json describes")
 	})
-	mux.Handle("/", g.Require(access.Route{}, nothing))
 	return g.Wrap(mux)
 }
 

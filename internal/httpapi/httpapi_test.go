@@ -115,6 +115,7 @@ func TestAnswers(t *testing.T) {
 		{"nothing beneath", open, "GET", "/livez/x", "", "", 404, `"detail"`},
 		{"post", open, "POST", "/readyz", "", "", 405, `"detail": "only GET and HEAD are allowed"`},
 		{"post to nowhere", open, "POST", "/x", "", "", 404, `"detail"`},
+		{"post of something to nowhere", open, "POST", "/x", "x", "", 404, `"detail"`},
 		{"a method that is none", open, "BREW", "/livez", "", "", 405, `"detail"`},
 		{"a body", open, "GET", "/livez", "x", "", 413, `"detail": "a request must have no body here"`},
 
