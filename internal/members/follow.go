@@ -164,11 +164,14 @@ const maxResult = 1 << 20
 // polled notes where the topic ends.
 func (v *View) polled(positions []kafka.Position) {
 	v.mutex.Lock()
-	defer v.mutex.Unlock()
 	for _, p := range positions {
 		v.reads.ends[p.Partition] = max(p.End, v.reads.ends[p.Partition])
 	}
 	v.reads.caughtUp = v.reads.caughtUp || v.reads.lag() == 0
+	v.mutex.Unlock()
+	if v.OnPoll != nil {
+		v.OnPoll(v.Stats())
+	}
 }
 
 // apply writes the members of a chunk, and how far the topic is read with it, all or nothing. Where

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -127,8 +128,8 @@ func (w *world) record(m *Member) *kgo.Record {
 	return r
 }
 
-// withAsked adds the fields of a result that it has where they were asked for, where clusterd writes
-// them: before the source.
+// withAsked adds the fields that a result has where they were asked for, where clusterd writes them:
+// before the source.
 func withAsked(value []byte, m *Member) []byte {
 	var asked []byte
 	for _, f := range []struct {
@@ -208,15 +209,18 @@ func newer(a, b *Member) bool { return a.Written > b.Written }
 // A session is a view that runs.
 type session struct {
 	*View
-	stop func()
+	polled *atomic.Pointer[Stats] // what OnPoll was told last
+	stop   func()
 }
 
 // view starts a view in a directory. It ends with the test at the latest.
 func (w *world) view(dir string, bytes int64) session {
 	w.Helper()
+	polled := new(atomic.Pointer[Stats])
 	v := New(Options{
 		Client: w.client, Log: slog.New(slog.DiscardHandler), Dir: dir, Topic: "results",
 		Input: "articles", Bytes: bytes, FetchBytes: 64 << 10,
+		OnPoll: func(s Stats) { polled.Store(&s) },
 	})
 	ctx, cancel := context.WithCancel(w.Context())
 	done := make(chan struct{})
@@ -224,7 +228,7 @@ func (w *world) view(dir string, bytes int64) session {
 		defer close(done)
 		v.Run(ctx)
 	}()
-	s := session{v, func() { cancel(); <-done }}
+	s := session{v, polled, func() { cancel(); <-done }}
 	w.Cleanup(s.stop)
 	return s
 }

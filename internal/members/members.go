@@ -60,6 +60,8 @@ type Options struct {
 	Bytes  int64  // of disk, at most
 	// FetchBytes is about how much is read at once; 0 is 1 MiB. It costs some times as much memory.
 	FetchBytes int
+	// OnPoll, if it is set, is told with each fetch how the view stands.
+	OnPoll func(Stats)
 }
 
 // A View is the view of a results topic. [View.Run] keeps it up to date. Its other methods are safe

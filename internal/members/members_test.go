@@ -73,6 +73,9 @@ func (w *world) check(v *View) (complete int) {
 		}
 	}
 	for id, want := range w.articles {
+		if len(w.articles) > 5000 && w.random.IntN(10) > 0 {
+			continue // some will do
+		}
 		got, found, err := v.Article(w.Context(), id)
 		if err != nil {
 			w.Fatal(err)
@@ -157,6 +160,10 @@ func TestViewIsTheTopic(t *testing.T) {
 		if s := v.Stats(); !s.Complete || s.Lag != 0 || s.Oldest == 0 {
 			t.Errorf("stats %+v, want them complete", s)
 		}
+		wait.Until(t, "a fetch that says the same", func() bool {
+			s := v.polled.Load()
+			return s != nil && *s == v.Stats()
+		})
 	})
 }
 

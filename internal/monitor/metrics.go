@@ -37,6 +37,8 @@ type metrics struct {
 	open              *prometheus.GaugeVec     // by topic and partition
 	recovery          *prometheus.HistogramVec // by how
 	rebuilds          *prometheus.CounterVec   // by reason
+	membersLag        *prometheus.GaugeVec     // without labels: there is none without a view
+	membersBytes      *prometheus.GaugeVec
 	errors            prometheus.Counter
 }
 
@@ -135,6 +137,10 @@ func (m *metrics) registerSpaces(r register) {
 	m.rebuilds = r.counters("disk_rebuilds_total",
 		"Clusters on disk that could not be used, by reason: missing, damaged, foreign or stale.",
 		"reason", string(Missing), string(Damaged), string(Foreign), string(Stale))
+	m.membersLag = r.gauges("members_lag_records",
+		"Records of the results topic that the view of members has not read, with serve.bytes.")
+	m.membersBytes = r.gauges("members_bytes",
+		"Bytes of disk that the view of members takes, with serve.bytes.")
 }
 
 // add counts what a transaction did.

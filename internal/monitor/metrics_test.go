@@ -42,6 +42,7 @@ func busy() *instance {
 	i.NotCommitted(Fenced)
 	i.Recovered(time.Second, FromTail)
 	i.Rebuilt(Damaged)
+	i.Members(17, 5000)
 	i.Failed(errDown)
 	return i
 }
@@ -127,6 +128,8 @@ func TestMetricValues(t *testing.T) {
 		`clusterd_recovery_seconds_count{how="topic"} 0`,
 		`clusterd_disk_rebuilds_total{reason="damaged"} 1`,
 		`clusterd_disk_rebuilds_total{reason="stale"} 0`,
+		`clusterd_members_lag_records 17`,
+		`clusterd_members_bytes 5000`,
 		`clusterd_errors_total 1`,
 		`clusterd_ready 1`,
 		`clusterd_state{state="live"} 1`,

@@ -258,6 +258,13 @@ func (m *Monitor) Waiting(space string, bytes int64) {
 	m.metrics.waiting.WithLabelValues(space).Set(float64(bytes))
 }
 
+// Members reports how many results the view of members has not read, and how many bytes of disk it
+// takes.
+func (m *Monitor) Members(lag, bytes int64) {
+	m.metrics.membersLag.WithLabelValues().Set(float64(lag))
+	m.metrics.membersBytes.WithLabelValues().Set(float64(bytes))
+}
+
 // A Stage is a part of the work, by which its time is counted.
 type Stage string
 
