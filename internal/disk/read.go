@@ -44,6 +44,21 @@ func (r Reader) Scan(from, to []byte, each func(key, value []byte) (more bool)) 
 	return i.Close() // it says what went wrong on the way
 }
 
+// ScanBack does what Scan does, in descending order.
+func (r Reader) ScanBack(from, to []byte, each func(key, value []byte) (more bool)) (err error) {
+	if err := r.health.check(); err != nil {
+		return err
+	}
+	defer r.health.guard("reading")(&err)
+	i, err := r.reader.NewIter(&pebble.IterOptions{LowerBound: from, UpperBound: to})
+	if err != nil {
+		return err
+	}
+	for ok := i.Last(); ok && each(i.Key(), i.Value()); ok = i.Prev() {
+	}
+	return i.Close()
+}
+
 // A Snapshot is a database as it was when the snapshot was taken, whatever is written since.
 type Snapshot struct {
 	Reader

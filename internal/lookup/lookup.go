@@ -67,7 +67,8 @@ type Service struct {
 // asked is a space that is asked.
 type asked struct {
 	*space.Space
-	name string
+	name    string
+	ranking *ranking
 }
 
 // New returns a Service that knows of no space yet.
@@ -86,9 +87,11 @@ func (s *Service) Begin(f *fingerprint.Fingerprinter) {
 
 // Publish makes a space one that is asked. It must be loaded, and is called by its one writer.
 func (s *Service) Publish(name string, of *space.Space) {
+	a := &asked{Space: of, name: name, ranking: newRanking()}
+	of.Watch(a.ranking.add)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.spaces[name] = &asked{Space: of, name: name}
+	s.spaces[name] = a
 }
 
 // Withdraw says that a space is about to be closed. That waits for who asks it.

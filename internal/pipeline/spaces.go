@@ -117,6 +117,8 @@ func (p *pipeline) newReplica(
 	ctx context.Context, name string, partitions []int,
 ) (*replica.Replica, error) {
 	c, f := &p.config, p.fingerprinter
+	rule := space.OptionsOf(*c, f.Threshold())
+	rule.Distance = f.Distance
 	return replica.New(ctx, replica.Options{
 		Client: p.client, Log: p.log, Monitor: p.monitor, Readers: p.readers,
 		Topic: c.Output.ClustersTopic, Brokers: c.Kafka.Brokers, FetchBytes: c.Batch.Bytes,
@@ -124,7 +126,7 @@ func (p *pipeline) newReplica(
 			Input: c.Input.Topic, Group: c.Input.Group, Scope: c.Cluster.Scope, Space: name,
 			Pipeline: f.Identity(), Threshold: f.ThresholdSettings(), Window: c.Cluster.Window.String(),
 		},
-		Inputs: partitions, Rule: space.OptionsOf(*c, f.Threshold()),
+		Inputs: partitions, Rule: rule,
 		NewIndex: f.NewIndex, Check: f.Check,
 		Dir: p.dir.Space(name), State: state.Options{Cache: p.cache, Log: p.log},
 	})

@@ -75,7 +75,7 @@ func (c *changes) put(now cluster.Cluster) error {
 		return err
 	}
 	if before == nil {
-		before = &space.Change{Cluster: now}
+		before = &space.Change{Cluster: now, Joined: now.Size - 1}
 		c.clusters[now.Seq], c.seqs[now.Founder] = before, now.Seq
 	}
 	if before.Founder != now.Founder {
@@ -85,6 +85,7 @@ func (c *changes) put(now cluster.Cluster) error {
 	if err := now.Follows(&before.Cluster); err != nil {
 		return contradict("%s", err)
 	}
+	before.Joined += now.Size - before.Size
 	before.Cluster, before.Removed = now, false
 	c.meta.StreamTime = max(c.meta.StreamTime, now.LastSeen)
 	c.meta.Next = max(c.meta.Next, now.Position+1)

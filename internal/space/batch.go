@@ -17,6 +17,7 @@ type Batch struct {
 	Adjusted    Adjusted
 	Candidates  uint64 // centres that the articles were compared with
 
+	joined  []int               // articles that joined, by touched cluster
 	founded []singlepass.Centre // among the touched, or expired since
 	before  singlepass.State    // to roll the batch back
 }

@@ -2,7 +2,10 @@ package space
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"time"
 
 	"github.com/clusterd/clusterd/internal/article"
@@ -25,7 +28,10 @@ type Answer struct {
 	Matched   article.Match // how it would join; empty of a new cluster
 	Contact   string        // by which it would join; empty where it is by its text
 	RunnersUp []Neighbour   // the next ones within the threshold, the nearest first
-	EventTime int64         // that counts, in Unix milliseconds
+	// Suspect is the nearest cluster that has labels, however far it is; nil where that is the one
+	// that it would join, or none is known.
+	Suspect   *Neighbour
+	EventTime int64 // that counts, in Unix milliseconds
 	AsOf      AsOf
 }
 
@@ -62,6 +68,40 @@ func (s *Space) Unclustered() (Answer, error) {
 	}
 	defer v.Release()
 	return Answer{Status: article.Unclustered, AsOf: v.AsOf()}, nil
+}
+
+// maxCompared is how many bytes of fingerprints a check compares to find a suspect: about a
+// millisecond. The clusters that were founded last come first.
+const maxCompared = 1 << 20
+
+// suspect returns the nearest cluster that has labels, among equals the oldest.
+func (c *checking) suspect(joined *singlepass.Assignment) (*Neighbour, error) {
+	labelled := c.view.Labelled()
+	if c.options.Distance == nil || len(labelled) == 0 {
+		return nil, nil
+	}
+	var failed error
+	best := singlepass.NewNearest(math.Inf(1), func(centre singlepass.Centre) bool {
+		_, ok, err := c.view.Get(centre.Seq)
+		failed = errors.Join(failed, err)
+		return ok
+	})
+	compared, own := 0, 8+len(c.Fingerprint.Sketch)
+	for _, centre := range slices.Backward(labelled) {
+		if compared += own + 8 + len(centre.Sketch); compared > maxCompared {
+			break
+		}
+		d := c.options.Distance(c.Fingerprint, centre.Fingerprint)
+		if !math.IsInf(d, 1) {
+			best.Offer(centre, centre.Seq, d)
+		}
+	}
+	centre, distance, ok := best.Result()
+	if failed != nil || !ok || joined.Joined && centre.Seq == joined.Centre.Seq {
+		return nil, failed
+	}
+	k, _, err := c.view.Get(centre.Seq)
+	return &Neighbour{k, distance}, err
 }
 
 // checking is a check at work.
@@ -105,8 +145,9 @@ func membersOf(c *cluster.Cluster) singlepass.Members {
 func (c *checking) answer(found []singlepass.Assignment) (Answer, error) {
 	first := &found[0]
 	a := Answer{Status: article.New, EventTime: c.at, AsOf: c.view.AsOf()}
-	if !first.Joined {
-		return a, nil
+	var err error
+	if a.Suspect, err = c.suspect(first); err != nil || !first.Joined {
+		return a, err
 	}
 	all := make([]Neighbour, len(found))
 	for i := range found {

@@ -35,6 +35,7 @@ type Space struct {
 	err   error              // of the store, while a batch is assigned
 
 	views views
+	watch func(Changes) // nil: nobody does
 }
 
 // member is a cluster that a batch looks at.
@@ -42,6 +43,7 @@ type member struct {
 	cluster.Cluster
 	id      string
 	touched bool // an article of the batch belongs to it
+	joined  int  // articles of the batch that joined it
 }
 
 // Options say by which rule a space assigns, and what its results say of that.
@@ -52,6 +54,8 @@ type Options struct {
 	// Threshold is the largest distance at which texts are the same. Beyond it, one contains the
 	// other.
 	Threshold float64
+	// Distance is that of the method; nil: no check says which labelled cluster is nearest.
+	Distance func(a, b singlepass.Fingerprint) float64
 	// Signals is the rule by which clusters tell of their articles; by the zero Rule they do not.
 	Signals signals.Rule
 }
@@ -176,6 +180,9 @@ func (s *Space) assign(a *fingerprint.Article, out *Batch) Assignment {
 	}
 	m := s.member(decision.Centre.Seq)
 	m.touched = true
+	if decision.Joined {
+		m.joined++
+	}
 	m.Join(decision.Position, at)
 	if decision.Contact != "" {
 		m.ByContact++
@@ -211,6 +218,7 @@ func (s *Space) Commit(b Batch, m state.Meta) error {
 		return err
 	}
 	s.publish(nil, centresOf(b.Expired))
+	s.tell(Changes{b.Touched, b.joined, b.Expired, m.StreamTime})
 	return nil
 }
 
@@ -227,16 +235,18 @@ type Change struct {
 	cluster.Cluster
 	Stored  bool // it is in the store
 	Removed bool
+	Joined  int // how many articles have joined it since what is in the store
 }
 
 // Apply takes over what was committed elsewhere, in the store, and in the index if that is loaded.
 // No batch may be in hand.
 func (s *Space) Apply(changes iter.Seq[*Change], m state.Meta) error {
 	var put, gone []cluster.Cluster
+	var joined []int
 	for c := range changes {
 		switch {
 		case !c.Removed:
-			put = append(put, c.Cluster)
+			put, joined = append(put, c.Cluster), append(joined, c.Joined)
 		case c.Stored:
 			gone = append(gone, c.Cluster)
 		}
@@ -255,6 +265,7 @@ func (s *Space) Apply(changes iter.Seq[*Change], m state.Meta) error {
 	}
 	s.publish(founded, removed)
 	s.resume()
+	s.tell(Changes{put, joined, gone, m.StreamTime})
 	return nil
 }
 
@@ -276,6 +287,10 @@ func (s *Space) partition(out *Batch) {
 		}
 	}
 	slices.SortFunc(out.Touched, cluster.ByAge)
+	out.joined = make([]int, len(out.Touched))
+	for i := range out.Touched {
+		out.joined[i] = s.batch[out.Touched[i].Seq].joined
+	}
 	defer func() { slices.SortFunc(out.Expired, cluster.ByAge) }()
 	before, ok := s.rule.Horizon()
 	if !ok {

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/cluster"
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/state"
@@ -101,6 +102,24 @@ func (s *Space) publish(founded, removed []singlepass.Centre) {
 	}
 }
 
+// Changes are what a commit did to the clusters. Nobody writes to them.
+type Changes struct {
+	Put        []cluster.Cluster // founded or changed
+	Joined     []int             // articles that joined since the commit before, one for each Put
+	Gone       []cluster.Cluster
+	StreamTime int64 // Unix milliseconds
+}
+
+// Watch has do called with what each commit changes, by whoever commits: it must be quick. It is
+// for the one that assigns.
+func (s *Space) Watch(do func(Changes)) { s.watch = do }
+
+func (s *Space) tell(c Changes) {
+	if s.watch != nil {
+		s.watch(c)
+	}
+}
+
 func centresOf(clusters []cluster.Cluster) []singlepass.Centre {
 	centres := make([]singlepass.Centre, len(clusters))
 	for i := range clusters {
@@ -114,19 +133,25 @@ type AsOf struct {
 	Position   uint64        // articles that the space had assigned
 	StreamTime int64         // highest event time, Unix milliseconds; below 0 before the first article
 	Offsets    map[int]int64 // by input partition: up to where it was read; not to be changed
+	// Labels is how far it was with labels, nil where it never had any; not to be changed.
+	Labels *checkpoint.Labels
 }
 
 // AsOf returns as of when the view is.
 func (v *View) AsOf() AsOf {
 	a := AsOf{Position: v.state.Next, StreamTime: v.state.StreamTime}
 	if c := v.snapshot.Meta().Checkpoint; c != nil {
-		a.Offsets = c.Offsets
+		a.Offsets, a.Labels = c.Offsets, c.Labels
 	}
 	return a
 }
 
 // Len returns the number of clusters, with those that have expired and were not removed yet.
 func (v *View) Len() int { return v.snapshot.Len() }
+
+// Labelled returns the centres of the clusters that have labels, in founding order, without their
+// contacts, those that have expired included. It must not be changed.
+func (v *View) Labelled() []singlepass.Centre { return v.snapshot.Labelled() }
 
 // Find returns the cluster of this founder, and whether there is one that has not expired.
 func (v *View) Find(founder article.Address) (cluster.Cluster, bool, error) {
@@ -136,6 +161,12 @@ func (v *View) Find(founder article.Address) (cluster.Cluster, bool, error) {
 // Get returns the cluster of this seq, and whether there is one that has not expired.
 func (v *View) Get(seq uint64) (cluster.Cluster, bool, error) {
 	return v.live(v.snapshot.Get(seq))
+}
+
+// Before returns the clusters whose seqs are below one, the youngest first, at most so many, and
+// those that have expired included.
+func (v *View) Before(seq uint64, limit int) ([]cluster.Cluster, error) {
+	return v.snapshot.Before(seq, limit)
 }
 
 func (v *View) live(c cluster.Cluster, ok bool, err error) (cluster.Cluster, bool, error) {

@@ -49,6 +49,7 @@ func (s *Store) Apply(put, remove []cluster.Cluster, m Meta) error {
 		return err
 	}
 	s.meta, s.live, s.oldest, s.read = m, c.live, c.oldest, make(map[uint64]location)
+	s.relabel(c.labellings)
 	return s.db.FlushIfDue()
 }
 
@@ -59,6 +60,8 @@ type change struct {
 	live   int
 	oldest int64
 	named  map[uint64]struct{}
+
+	labellings []labelling
 }
 
 func (c *change) put(k cluster.Cluster, next uint64) error {
@@ -70,6 +73,9 @@ func (c *change) put(k cluster.Cluster, next uint64) error {
 		return fmt.Errorf("cluster %d is not below the next position, %d", k.Seq, next)
 	}
 	entry, stored, err := c.locate(&k)
+	if err == nil {
+		err = c.label(&k, k.Labels != "")
+	}
 	if err != nil {
 		return err
 	}
@@ -114,6 +120,7 @@ func (c *change) remove(k cluster.Cluster) error {
 		err = c.batch.Delete(keyOfContacts(k.Seq), nil)
 	}
 	return errors.Join(err,
+		c.label(&k, false),
 		c.batch.Delete(keyOfCluster(k.Seq), nil),
 		c.batch.Delete(keyOfExpiry(entry, k.Seq), nil),
 		c.batch.Delete(keyOfFounder(k.Founder), nil),

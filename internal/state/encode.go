@@ -27,6 +27,7 @@ const (
 	expiryKey = 'e'
 	// k, seq → contacts: of the clusters whose founder has any
 	contactsKey = 'k'
+	labelledKey = 'l' // l, seq → nothing: of the clusters that have labels
 )
 
 // header is the value of the one key that says what the store is.
@@ -64,6 +65,10 @@ func keyOfCluster(seq uint64) []byte {
 
 func keyOfContacts(seq uint64) []byte {
 	return binary.BigEndian.AppendUint64([]byte{contactsKey}, seq)
+}
+
+func keyOfLabelled(seq uint64) []byte {
+	return binary.BigEndian.AppendUint64([]byte{labelledKey}, seq)
 }
 
 func keyOfFounder(a article.Address) []byte {

@@ -1,9 +1,12 @@
 package state
 
 import (
+	"errors"
+
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/cluster"
 	"github.com/clusterd/clusterd/internal/disk"
+	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
 // A Snapshot is the clusters of a [Store] as they were when it was taken, whatever the store does
@@ -13,6 +16,7 @@ type Snapshot struct {
 	snapshot *disk.Snapshot
 	meta     Meta
 	live     int
+	labelled []singlepass.Centre
 }
 
 // Snapshot returns the clusters as they are now. It reads and copies none.
@@ -20,7 +24,7 @@ func (s *Store) Snapshot() *Snapshot {
 	snapshot := s.db.Snapshot()
 	return &Snapshot{
 		reader:   reader{snapshot.Reader, s.dir, s.identity},
-		snapshot: snapshot, meta: s.meta.clone(), live: s.live,
+		snapshot: snapshot, meta: s.meta.clone(), live: s.live, labelled: s.labelled,
 	}
 }
 
@@ -29,6 +33,10 @@ func (s *Snapshot) Meta() *Meta { return &s.meta }
 
 // Len returns how many clusters there are.
 func (s *Snapshot) Len() int { return s.live }
+
+// Labelled returns the clusters that have labels, in founding order, without their contacts. It
+// must not be changed.
+func (s *Snapshot) Labelled() []singlepass.Centre { return s.labelled }
 
 // Get returns the cluster of this seq, and whether there is one.
 func (s *Snapshot) Get(seq uint64) (c cluster.Cluster, ok bool, err error) {
@@ -40,6 +48,24 @@ func (s *Snapshot) Get(seq uint64) (c cluster.Cluster, ok bool, err error) {
 func (s *Snapshot) Find(founder article.Address) (c cluster.Cluster, ok bool, err error) {
 	c, _, ok, err = s.founded(founder)
 	return c, ok, err
+}
+
+// Before returns the clusters whose seqs are below one, the youngest first, at most so many.
+func (s *Snapshot) Before(seq uint64, limit int) (found []cluster.Cluster, err error) {
+	var broken error
+	err = s.from.ScanBack(keyOfCluster(0), keyOfCluster(seq), func(key, value []byte) (more bool) {
+		if len(found) == limit {
+			return false
+		}
+		var at uint64
+		var c cluster.Cluster
+		if at, broken = decodeUint64(key[1:]); broken == nil {
+			c, _, broken = decodeCluster(value, at, s.identity.Input)
+		}
+		found = append(found, c)
+		return broken == nil
+	})
+	return found, errors.Join(err, broken)
 }
 
 // Close lets go of what the store keeps for the snapshot alone.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/disk"
+	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
 // cacheBytes is what the stores of an instance share: centres are in memory beside it, and the
@@ -35,6 +36,8 @@ type Store struct {
 	live   int
 	read   map[uint64]location // by seq: the clusters that were read since the last Apply
 	oldest int64               // no expiry entry stands under an earlier time
+	// labelled are the clusters that have labels, in founding order; never written to
+	labelled []singlepass.Centre
 }
 
 // A location is where a cluster is stored, beside its seq.
@@ -88,7 +91,7 @@ func (s *Store) load() error {
 			s.identity)
 	}
 	s.meta, s.live = h.Meta.clone(), h.Live
-	return nil
+	return s.loadLabelled()
 }
 
 // Meta returns what the last Apply wrote.
