@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -27,18 +28,22 @@ type recall struct {
 	// as is the newest generation while the view has all members; nil where it has not, or nobody has
 	// looked.
 	as *generation
-	// recalled says that the members from the first position to the position to were read from the
-	// topic.
+	// leftOut says that the view has not all members, so that they must be read from the topic.
+	leftOut bool
+	// recalled says that the members from the first position to the position to were read from it.
 	recalled bool
 	members  []article.Member // ascending
 	to       uint64
 }
 
+func (r *recall) answered() bool { return r.as != nil || r.recalled }
+
 const (
-	// maxRecalls is how many questions are remembered.
-	maxRecalls = 16
-	// maxRecalled is how many members of one are in memory: more take another reading of the topic.
-	maxRecalled = 20_000
+	// maxRecalls is how many questions are remembered before those that are answered are forgotten.
+	maxRecalls = 4096
+	// maxRecalled is how many members one reading of the topic recalls, about, and how many are kept:
+	// more take another reading.
+	maxRecalled = 100_000
 )
 
 // Before returns the members of a cluster whose positions are in [from, before), in ascending
@@ -73,26 +78,23 @@ func (v *View) Before(
 			return found, complete, err
 		}
 	}
-	r.as, r.recalled, r.members, r.from = nil, false, nil, from
-	select {
-	case v.asked <- struct{}{}:
-	default: // it is said already
+	if r.answered() || !r.leftOut {
+		r.as, r.leftOut, r.recalled, r.members, r.from = nil, false, false, nil, from
+		wake(v.asked)
 	}
 	return nil, false, nil
 }
 
 // remember returns what is known of a question, which is nothing at first.
 func (v *View) remember(q question, from uint64) *recall {
-	for _, r := range v.recalls {
-		if r.question == q {
-			return r
-		}
+	if r := v.recalls[q]; r != nil {
+		return r
 	}
-	if len(v.recalls) == maxRecalls {
-		v.recalls = slices.Delete(v.recalls, 0, 1)
+	if len(v.recalls) >= maxRecalls {
+		maps.DeleteFunc(v.recalls, func(_ question, r *recall) bool { return r.answered() })
 	}
 	r := &recall{question: q, from: from}
-	v.recalls = append(v.recalls, r)
+	v.recalls[q] = r
 	return r
 }
 
@@ -124,24 +126,31 @@ func brief(m *Member) article.Member {
 	return article.Member{ArticleID: m.ArticleID, Position: m.Position, Source: m.Source}
 }
 
-// answer looks for the answers of what was asked, until ctx ends.
-func (v *View) answer(ctx context.Context) {
-	retries := kafka.NewRetryLogger(v.Log, "looking for the members of labelled clusters")
+// wake tells who waits for values of a channel that there is something to do.
+func wake(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default: // it is said already
+	}
+}
+
+// whenever calls do when there is something to do, until it has done it or ctx ends.
+func (v *View) whenever(
+	ctx context.Context, asked <-chan struct{}, what string, do func(context.Context) error,
+) {
+	retries := kafka.NewRetryLogger(v.Log, what)
 	for {
 		select {
-		case <-v.asked:
+		case <-asked:
 		case <-ctx.Done():
 			return
 		}
-		for open := v.unanswered(); len(open) > 0; open = v.unanswered() {
-			if err := v.find(ctx, open); err != nil {
-				if retries.Wait(ctx, err) != nil {
-					return
-				}
-				continue
+		for err := do(ctx); err != nil; err = do(ctx) {
+			if retries.Wait(ctx, err) != nil {
+				return
 			}
-			retries.Succeeded()
 		}
+		retries.Succeeded()
 	}
 }
 
@@ -152,50 +161,55 @@ type search struct {
 	recall *recall // that gets it
 }
 
-// unanswered returns the questions without an answer.
-func (v *View) unanswered() (open []search) {
+// searches returns the questions without an answer: those whose members the view has left out, or
+// those of which that is not known.
+func (v *View) searches(leftOut bool) (open []search) {
 	v.recalling.Lock()
 	defer v.recalling.Unlock()
 	for _, r := range v.recalls {
-		if r.as == nil && !r.recalled {
+		if !r.answered() && r.leftOut == leftOut {
 			open = append(open, search{r.question, r.from, r})
 		}
 	}
 	return open
 }
 
-// find waits until the view has all that is committed now, and looks whether it has all members.
-// Where it has not, it reads them from the topic: once for all that are searched for.
-func (v *View) find(ctx context.Context, open []search) error {
+// ends returns where the results topic ends now, all that is committed included.
+func (v *View) ends(ctx context.Context) (map[int]int64, error) {
 	partitions, err := v.Client.Partitions(ctx, v.Topic)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	ends, err := v.Client.Offsets(ctx, v.Topic, partitions, kafka.Last)
+	return v.Client.Offsets(ctx, v.Topic, partitions, kafka.Last)
+}
+
+// find waits until the view has all that is committed now, and looks whether it has all members
+// that are searched for.
+func (v *View) find(ctx context.Context) error {
+	open := v.searches(false)
+	if len(open) == 0 {
+		return nil
+	}
+	ends, err := v.ends(ctx)
 	if err != nil {
 		return err
 	}
 	if err := v.await(ctx, ends); err != nil {
 		return err
 	}
-	var left []search
 	for _, s := range open {
 		as, err := v.whole(ctx, s.question)
 		if err != nil {
 			return err
 		}
-		if as == nil {
-			left = append(left, s)
-			continue
-		}
 		v.recalling.Lock()
-		s.recall.as = as
+		s.recall.as, s.recall.leftOut = as, as == nil
 		v.recalling.Unlock()
+		if as == nil {
+			wake(v.leftOut)
+		}
 	}
-	if len(left) == 0 {
-		return nil
-	}
-	return v.recollect(ctx, ends, left)
+	return nil
 }
 
 // whole returns the newest generation if the view has all members of a cluster before a position.
@@ -221,8 +235,17 @@ func (v *View) whole(ctx context.Context, q question) (as *generation, err error
 	return as, err
 }
 
-// recollect reads all of the topic up to ends, for the members that are searched for.
-func (v *View) recollect(ctx context.Context, ends map[int]int64, left []search) error {
+// recollect reads all of the topic, once for all members that are searched for and that the view
+// has left out.
+func (v *View) recollect(ctx context.Context) error {
+	left := v.searches(true)
+	if len(left) == 0 {
+		return nil
+	}
+	ends, err := v.ends(ctx)
+	if err != nil {
+		return err
+	}
 	v.Log.Info("reading members from the results topic, since the view has left them out",
 		"clusters", len(left), "first", left[0].founder.String())
 	wanted := make(map[string][]*recollection)
@@ -230,9 +253,10 @@ func (v *View) recollect(ctx context.Context, ends map[int]int64, left []search)
 		id := s.founder.String()
 		wanted[id] = append(wanted[id], &recollection{
 			search: s, clusterView: clusterView{View: v, keys: keysOfCluster(s.founder)}, to: s.before,
+			limit: max(MaxPage, maxRecalled/len(left)),
 		})
 	}
-	err := v.readTo(ctx, ends, func(record *kafka.Record) error {
+	err = v.readTo(ctx, ends, func(record *kafka.Record) error {
 		all := wanted[gjson.GetBytes(record.Value, "cluster_id").Str]
 		if all == nil {
 			return nil
@@ -250,6 +274,10 @@ func (v *View) recollect(ctx context.Context, ends map[int]int64, left []search)
 	if err != nil {
 		return err
 	}
+	v.recalling.Lock()
+	defer v.recalling.Unlock()
+	// Those of before take memory, and nobody may want them any more. Else they are asked for again.
+	maps.DeleteFunc(v.recalls, func(_ question, r *recall) bool { return r.recalled })
 	for _, all := range wanted {
 		for _, r := range all {
 			r.finish()
@@ -265,6 +293,7 @@ type recollection struct {
 	clusterView
 	members []Member
 	to      uint64 // the position up to which these are all
+	limit   int    // how many are kept
 	size    int    // of the cluster, as its members say
 }
 
@@ -280,12 +309,12 @@ func (r *recollection) take(m Member) {
 	if m.Position < r.from || m.Position >= r.to {
 		return
 	}
-	if r.members = append(r.members, m); len(r.members) > 2*maxRecalled {
+	if r.members = append(r.members, m); len(r.members) > 2*r.limit {
 		r.shorten()
 	}
 }
 
-// finish makes the members the answer.
+// finish makes the members the answer. The caller holds the mutex.
 func (r *recollection) finish() {
 	r.shorten()
 	missing := r.size - len(r.members)
@@ -297,8 +326,6 @@ func (r *recollection) finish() {
 	for i := range r.members {
 		all[i] = brief(&r.members[i])
 	}
-	r.recalling.Lock()
-	defer r.recalling.Unlock()
 	r.recall.members, r.recall.from, r.recall.to, r.recall.recalled = all, r.from, r.to, true
 }
 
@@ -311,9 +338,9 @@ func (r *recollection) shorten() {
 	r.members = slices.CompactFunc(r.members, func(a, b Member) bool {
 		return a.Position == b.Position
 	})
-	if len(r.members) > maxRecalled {
-		r.to = r.members[maxRecalled].Position
-		r.members = slices.Clip(r.members[:maxRecalled])
+	if len(r.members) > r.limit {
+		r.to = r.members[r.limit].Position
+		r.members = slices.Clip(r.members[:r.limit])
 	}
 }
 

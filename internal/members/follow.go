@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/clusterd/clusterd/internal/article"
@@ -30,12 +31,14 @@ const (
 func (v *View) Run(ctx context.Context) {
 	v.cache = disk.NewCache(cacheBytes)
 	defer v.cache.Release()
-	answering := make(chan struct{})
-	go func() {
-		defer close(answering)
-		v.answer(ctx)
-	}()
-	defer func() { <-answering }()
+	var answering sync.WaitGroup
+	defer answering.Wait()
+	answering.Go(func() {
+		v.whenever(ctx, v.asked, "looking for the members of labelled clusters", v.find)
+	})
+	answering.Go(func() {
+		v.whenever(ctx, v.leftOut, "reading members from the results topic", v.recollect)
+	})
 	retries := kafka.NewRetryLogger(v.Log, "keeping the members on disk")
 	for {
 		err := v.session(ctx, retries)

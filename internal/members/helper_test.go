@@ -128,7 +128,7 @@ func (w *world) record(m *Member) *kgo.Record {
 	return r
 }
 
-// withAsked adds the fields that a result has where they were asked for, where clusterd writes them:
+// withAsked adds the fields that a result has where they were asked for, as clusterd writes them:
 // before the source.
 func withAsked(value []byte, m *Member) []byte {
 	var asked []byte

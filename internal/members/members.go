@@ -80,8 +80,9 @@ type View struct {
 	reads reading
 
 	recalling sync.Mutex // of recalls and what is in them
-	recalls   []*recall
+	recalls   map[question]*recall
 	asked     chan struct{} // gets a value when one has no answer
+	leftOut   chan struct{} // and when the view has left its members out
 }
 
 // A reading is how far the results topic was read.
@@ -99,6 +100,7 @@ func New(o Options) *View {
 	}
 	return &View{
 		Options: o, broken: make(chan struct{}, 1), asked: make(chan struct{}, 1),
+		recalls: make(map[question]*recall), leftOut: make(chan struct{}, 1),
 		reads: reading{moved: make(chan struct{})},
 	}
 }

@@ -130,6 +130,38 @@ func (w *world) checkBefore(v *View) {
 	}
 }
 
+// checkManyBefore asks for the members of many clusters by turns, as a worker does that has labels
+// of all of them to tell.
+func (w *world) checkManyBefore(v *View) {
+	w.Helper()
+	got := make(map[string][]article.Member)
+	open := slices.Clone(w.clusters[:min(len(w.clusters), 100)])
+	wait.Until(w, "the members of many clusters", func() bool {
+		open = slices.DeleteFunc(open, func(id string) bool {
+			from := uint64(0)
+			if known := got[id]; len(known) > 0 {
+				from = known[len(known)-1].Position + 1
+			}
+			found, complete, err := v.Before(w.Context(), id, from, w.position, 30)
+			if err != nil {
+				w.Fatal(err)
+			}
+			got[id] = append(got[id], found...)
+			return complete && len(found) < 30
+		})
+		return len(open) == 0
+	})
+	for id, members := range got {
+		var want []article.Member
+		for i := range w.members[id] {
+			want = append(want, brief(&w.members[id][i]))
+		}
+		if diff := cmp.Diff(want, members); diff != "" {
+			w.Fatalf("cluster %s (-want +got)\n%s", id, diff)
+		}
+	}
+}
+
 // Whatever happens to a view, it says what the topic says, or says what it has left out.
 func TestViewIsTheTopic(t *testing.T) {
 	each(t, func(t *testing.T, bySource bool) {
@@ -195,6 +227,7 @@ func TestViewIsBounded(t *testing.T) {
 			t.Errorf("%+v of %d results", s, w.position)
 		}
 		w.checkBefore(v.View)
+		w.checkManyBefore(v.View)
 		v.stop()
 		v = w.view(dir, bytes)
 		w.check(v.View)
