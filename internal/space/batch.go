@@ -6,20 +6,25 @@ import (
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/cluster"
 	"github.com/clusterd/clusterd/internal/fingerprint"
+	"github.com/clusterd/clusterd/internal/label"
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
 // A Batch is what became of some articles, and what that does to the space.
 type Batch struct {
-	Assignments []Assignment      // one an article, in order
-	Touched     []cluster.Cluster // that have new members and live on, in founding order
-	Expired     []cluster.Cluster // that are to be removed, in founding order
-	Adjusted    Adjusted
-	Candidates  uint64 // centres that the articles were compared with
+	Assignments []Assignment // one an article, in order
+	Labelled    []Labelled   // one a label record, in order
+	// that have new members or other labels, and live on, in founding order
+	Touched    []cluster.Cluster
+	Expired    []cluster.Cluster // that are to be removed, in founding order
+	Adjusted   Adjusted
+	Candidates uint64 // centres that the articles were compared with
+	Flood      Flood
 
 	joined  []int               // articles that joined, by touched cluster
 	founded []singlepass.Centre // among the touched, or expired since
 	before  singlepass.State    // to roll the batch back
+	guard   *label.Guard        // after it
 }
 
 // Existed reports whether a cluster was there before the batch.
@@ -39,6 +44,7 @@ type Assignment struct {
 	Position       uint64                 // of the article in the order of the space
 	EventTime      int64                  // that counts, in Unix milliseconds
 	Signals        article.Signals        // of the cluster; zero where they are off
+	Carried        *label.Carried         // by the cluster; nil for nothing
 }
 
 func unclustered(a *fingerprint.Article) Assignment {
@@ -109,6 +115,9 @@ func (a *Assignment) AppendJSON(dst []byte, identity string) []byte {
 		}
 		if !a.Signals.LastSeen.IsZero() {
 			r.Signals = &a.Signals
+		}
+		if a.Carried != nil {
+			r.Labels, r.TrialLabels = a.Carried.Labels, a.Carried.Trial
 		}
 	}
 	return r.AppendJSON(dst)

@@ -16,6 +16,7 @@ import (
 	"github.com/clusterd/clusterd/internal/cluster"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/fingerprint"
+	"github.com/clusterd/clusterd/internal/label"
 	"github.com/clusterd/clusterd/internal/signals"
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/state"
@@ -31,6 +32,7 @@ type Space struct {
 	now     func() time.Time
 	loaded  bool // the index holds what is on disk
 
+	guard *label.Guard       // of floods, as of what is committed
 	batch map[uint64]*member // by seq: what the batch in hand has looked at
 	err   error              // of the store, while a batch is assigned
 
@@ -42,8 +44,9 @@ type Space struct {
 type member struct {
 	cluster.Cluster
 	id      string
-	touched bool // an article of the batch belongs to it
-	joined  int  // articles of the batch that joined it
+	touched bool           // an article of the batch belongs to it, or its labels are others
+	joined  int            // articles of the batch that joined it
+	carried *label.Carried // nil: not looked at
 }
 
 // Options say by which rule a space assigns, and what its results say of that.
@@ -58,11 +61,14 @@ type Options struct {
 	Distance func(a, b singlepass.Fingerprint) float64
 	// Signals is the rule by which clusters tell of their articles; by the zero Rule they do not.
 	Signals signals.Rule
+	Labels  Labels
 }
 
 // OptionsOf returns those of a configuration, with the threshold of its method.
 func OptionsOf(c config.Config, threshold float64) Options {
-	o := Options{Rule: c.Rule(), Explained: c.Explains(), Threshold: threshold}
+	o := Options{
+		Rule: c.Rule(), Explained: c.Explains(), Threshold: threshold, Labels: labelsOf(&c),
+	}
 	if c.Signals.Enabled {
 		o.Signals = signals.NewRule(c.Signals.Window)
 	}
@@ -77,6 +83,7 @@ func New(index singlepass.Index, store *state.Store, o Options, now func() time.
 	s.rule = singlepass.NewSpace(index, o.Rule, func(seq uint64) singlepass.Members {
 		return membersOf(&s.member(seq).Cluster)
 	})
+	s.guard = s.newGuard()
 	return s
 }
 
@@ -106,6 +113,7 @@ func (s *Space) Load(ctx context.Context, check func(singlepass.Fingerprint) err
 func (s *Space) resume() {
 	m := s.store.Meta()
 	s.rule.Resume(singlepass.State{StreamTime: m.StreamTime, Next: m.Next})
+	s.guard = s.newGuard()
 }
 
 // Loaded reports whether the index holds what is in the store.
@@ -152,8 +160,18 @@ func (s *Space) member(seq uint64) *member {
 // Assign assigns the articles of a batch, in order, which must stay as they are. Of these, n is
 // about how many. After an error, roll the batch back.
 func (s *Space) Assign(articles iter.Seq[*fingerprint.Article], n int) (Batch, error) {
-	out := Batch{Assignments: make([]Assignment, 0, n), before: s.rule.State()}
+	return s.assignAll(s.begin(n), articles)
+}
+
+// begin begins a batch of about n articles.
+func (s *Space) begin(n int) Batch {
 	s.batch, s.err = make(map[uint64]*member), nil
+	return Batch{
+		Assignments: make([]Assignment, 0, n), before: s.rule.State(), guard: s.guard.Clone(),
+	}
+}
+
+func (s *Space) assignAll(out Batch, articles iter.Seq[*fingerprint.Article]) (Batch, error) {
 	compared := s.rule.Candidates()
 	for a := range articles {
 		if a.Comparable {
@@ -163,6 +181,7 @@ func (s *Space) Assign(articles iter.Seq[*fingerprint.Article], n int) (Batch, e
 		}
 	}
 	out.Candidates = s.rule.Candidates() - compared
+	out.Flood = s.flood(out.guard)
 	if s.err == nil {
 		s.partition(&out)
 	}
@@ -183,13 +202,18 @@ func (s *Space) assign(a *fingerprint.Article, out *Batch) Assignment {
 	if decision.Joined {
 		m.joined++
 	}
+	before := m.SeenAs()
 	m.Join(decision.Position, at)
 	if decision.Contact != "" {
 		m.ByContact++
 	}
+	if m.Kept != 0 {
+		s.rule.Seen(m.Seq, before, m.SeenAs())
+	}
 	m.Signals = s.options.Signals.Add(m.Signals, s.rule.State().StreamTime, at, a.Publisher)
 	assigned := clustered(a, m, decision, at)
 	assigned.Matched = s.options.matched(&decision)
+	assigned.Carried = s.carry(m, decision.Position, out)
 	out.Adjusted.add(&assigned, why)
 	return assigned
 }
@@ -217,6 +241,7 @@ func (s *Space) Commit(b Batch, m state.Meta) error {
 	if err := s.store.Apply(b.Touched, b.Expired, m); err != nil {
 		return err
 	}
+	s.guard = b.guard
 	s.publish(nil, centresOf(b.Expired))
 	s.tell(Changes{b.Touched, b.joined, b.Expired, m.StreamTime})
 	return nil
@@ -312,5 +337,5 @@ func (s *Space) partition(out *Batch) {
 // removable reports whether a cluster has expired and may go. That of the last article stays until
 // the next one: the position from which the space goes on is recovered from it.
 func (s *Space) removable(c *cluster.Cluster) bool {
-	return s.rule.Expired(c.LastSeen) && c.Position+1 != s.rule.State().Next
+	return s.rule.Expired(c.SeenAs()) && c.Position+1 != s.rule.State().Next
 }

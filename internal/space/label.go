@@ -1,0 +1,171 @@
+package space
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/fingerprint"
+	"github.com/clusterd/clusterd/internal/label"
+)
+
+// Labels say what labels do in a space. The zero value is that there are none.
+type Labels struct {
+	On    bool
+	Allow []string // that win over the others
+	Kept  int64    // milliseconds by which a cluster that has labels outlives others
+	Flood float64  // the largest share of articles that a label may hit
+}
+
+func labelsOf(c *config.Config) Labels {
+	l := Labels{On: c.Labels.Topic != "", Allow: c.Labels.Allow, Flood: c.Labels.Flood}
+	if c.Cluster.Window > 0 {
+		l.Kept = max(0, (c.Labels.Keep - c.Cluster.Window).Milliseconds())
+	}
+	return l
+}
+
+// A Labelled is what became of a label record.
+type Labelled struct {
+	article.LabelRecord
+	Rejection *article.Rejection // nil: it was applied
+	Changed   bool               // of the cluster, or of what is suspended, something is another
+	// Carried is the change of what the cluster carries, nil for none.
+	Carried *article.LabelChange
+}
+
+// A Flood is what a batch changes of the flood guard.
+type Flood struct {
+	Counts    map[string]label.FloodCount // as the checkpoint has them; nil for none
+	Suspended []string                    // labels that the batch has suspended
+}
+
+// AssignLabelled applies label records, in order, and then does what [Space.Assign] does. Of a
+// cluster of another space nothing is known.
+func (s *Space) AssignLabelled(
+	records []article.LabelRecord, articles iter.Seq[*fingerprint.Article], n int,
+) (Batch, error) {
+	out := s.begin(n)
+	for i := range records {
+		out.Labelled = append(out.Labelled, s.label(&records[i], &out))
+	}
+	return s.assignAll(out, articles)
+}
+
+// label applies a label record before the next article.
+func (s *Space) label(r *article.LabelRecord, out *Batch) Labelled {
+	done := Labelled{LabelRecord: *r}
+	if r.Action == article.ResumeLabel {
+		done.Changed = out.guard.Resume(r.Name)
+		return done
+	}
+	m := s.labelled(r.Cluster)
+	if m == nil {
+		done.Rejection = &article.Rejection{
+			Class:  article.UnknownCluster,
+			Reason: fmt.Sprintf("there is no cluster %s, or it has expired", r.Cluster),
+		}
+		return done
+	}
+	position := s.rule.State().Next
+	set, err := m.Labels.Apply(r, position)
+	if errors.Is(err, label.ErrTooMany) {
+		done.Rejection = &article.Rejection{
+			Class: article.TooManyLabels,
+			Reason: fmt.Sprintf("cluster %s has %d labels, and may have no more: remove one first",
+				r.Cluster, article.MaxLabels),
+		}
+		return done
+	}
+	if set == m.Labels {
+		return done
+	}
+	before := m.carries(s.options.Labels.Allow).Labels
+	m.Labels, m.carried, m.touched, done.Changed = set, nil, true, true
+	s.keep(m)
+	if after := m.carries(s.options.Labels.Allow).Labels; !slices.Equal(before, after) {
+		done.Carried = &article.LabelChange{
+			ClusterID: m.id, Label: r.Name, Action: r.Action, Labels: append([]string{}, after...),
+			By: r.By, At: r.At, Note: r.Note, Position: position, Record: r.Record,
+		}
+	}
+	return done
+}
+
+// labelled returns the cluster of a founder, nil where it is not there or has expired.
+func (s *Space) labelled(founder article.Address) *member {
+	c, ok, err := s.store.Find(founder)
+	if err != nil && s.err == nil {
+		s.err = err
+	}
+	if err != nil || !ok {
+		return nil
+	}
+	m := s.member(c.Seq)
+	if s.rule.Expired(m.SeenAs()) {
+		return nil
+	}
+	return m
+}
+
+// keep has a cluster outlive others while it has labels.
+func (s *Space) keep(m *member) {
+	kept := s.options.Labels.Kept
+	if m.Labels == "" {
+		kept = 0
+	}
+	if before := m.SeenAs(); kept != m.Kept {
+		m.Kept = kept
+		s.rule.Seen(m.Seq, before, m.SeenAs())
+	}
+}
+
+// carries returns what results of the cluster carry, but for the flood guard.
+func (m *member) carries(allow []string) *label.Carried {
+	if m.carried == nil {
+		m.carried = new(m.Labels.Carried(allow))
+	}
+	return m.carried
+}
+
+// carry returns what the result of an article of a cluster carries, nil for nothing.
+func (s *Space) carry(m *member, position uint64, out *Batch) *label.Carried {
+	if m.Labels == "" || !s.options.Labels.On {
+		return nil
+	}
+	all := m.carries(s.options.Labels.Allow)
+	passed := out.guard.Pass(position, all.Labels)
+	switch {
+	case len(passed) == 0 && len(all.Trial) == 0:
+		return nil
+	case len(passed) == len(all.Labels):
+		return all
+	default:
+		return &label.Carried{Labels: passed, Trial: all.Trial}
+	}
+}
+
+// flood returns what the batch changes of the guard.
+func (s *Space) flood(g *label.Guard) (f Flood) {
+	f.Counts = g.Flood(s.rule.State().Next)
+	before := s.guard.Suspended()
+	for _, name := range g.Suspended() {
+		if !slices.Contains(before, name) {
+			f.Suspended = append(f.Suspended, name)
+		}
+	}
+	return f
+}
+
+// newGuard returns the flood guard as the store has it.
+func (s *Space) newGuard() *label.Guard {
+	m := s.store.Meta()
+	var flood map[string]label.FloodCount
+	if c := m.Checkpoint; c != nil && c.Labels != nil {
+		flood = c.Labels.Flood
+	}
+	return label.NewGuard(s.options.Labels.Flood, m.Next, flood)
+}
