@@ -41,7 +41,8 @@ func (p *Labels) validate() error {
 		}
 	}
 	for name, count := range p.Flood {
-		if err := article.CheckLabelName(name); err != nil || count.Hits < 0 || count.Hits > label.Bucket {
+		err := article.CheckLabelName(name)
+		if err != nil || count.Hits < 0 || count.Hits > label.Bucket {
 			return fmt.Errorf("%d hits of label %.80q", count.Hits, name)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/clusterd/clusterd/internal/fingerprint"
+	"github.com/clusterd/clusterd/internal/labelling"
 	"github.com/clusterd/clusterd/internal/sink"
 )
 
@@ -15,6 +16,7 @@ import (
 type batch struct {
 	records []item
 	next    map[int]int64
+	labels  labelling.Share // what it does about labels
 }
 
 func (b batch) offsets(topic string) []sink.Offset {

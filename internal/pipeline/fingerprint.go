@@ -24,6 +24,7 @@ type item struct {
 type deadLetter struct {
 	kafka.Record
 	*article.Rejection
+	stage string // which part found out
 }
 
 // fingerprintRecords turns records into items, on all cores and in their order.
@@ -43,13 +44,15 @@ func fingerprintRecord(w *fingerprint.Worker, r *kafka.Record, carry *carried) i
 	source := article.Address{Topic: r.Topic, Partition: r.Partition, Offset: r.Offset}
 	out := item{next: r.Next()}
 	var rejection *article.Rejection
+	stage := stageDecode
 	if r.Unreadable != nil {
+		stage = stageFetch
 		rejection = &article.Rejection{Class: article.BadBatch, Reason: r.Unreadable.Reason}
 	} else {
 		out.Article, rejection = w.Record(r.Key, r.Value, source)
 	}
 	if rejection != nil {
-		out.Source, out.deadLetter = source, &deadLetter{*r, rejection}
+		out.Source, out.deadLetter = source, &deadLetter{*r, rejection, stage}
 		out.bytes = int(unsafe.Sizeof(out)) + r.Memory() + len(rejection.Reason)
 		return out
 	}

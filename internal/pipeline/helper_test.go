@@ -91,6 +91,8 @@ type bench struct {
 	client *kafka.Client
 	config config.Config
 	pauses pauses
+	// members are asked for corrections; nil where there are none.
+	members Members
 }
 
 // newBench starts a broker with the topics that c names.
@@ -160,10 +162,16 @@ func (b *bench) startIn(dir string) *instance {
 		defer close(i.done)
 		i.err = run(ctx, Options{
 			Config: c, Client: b.client, Log: slog.New(slog.NewTextHandler(i.log, nil)),
-			Monitor: i.monitor, Readers: i.lookup,
+			Monitor: i.monitor, Readers: i.lookup, Members: b.members,
 		}, fingerprinter, b.pauses)
 	}()
-	b.Cleanup(func() { i.stop(); <-i.done })
+	b.Cleanup(func() {
+		i.stop()
+		<-i.done
+		if b.Failed() {
+			b.Log(i.log.String())
+		}
+	})
 	return i
 }
 

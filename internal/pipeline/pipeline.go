@@ -16,12 +16,17 @@ import (
 	"github.com/clusterd/clusterd/internal/disk"
 	"github.com/clusterd/clusterd/internal/fingerprint"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/labelling"
 	"github.com/clusterd/clusterd/internal/monitor"
 	"github.com/clusterd/clusterd/internal/replica"
 	"github.com/clusterd/clusterd/internal/sink"
 	"github.com/clusterd/clusterd/internal/state"
 	"github.com/clusterd/clusterd/internal/tally"
+	"github.com/clusterd/clusterd/internal/topics"
 )
+
+// Members are those of clusters, as the results say.
+type Members = labelling.Members
 
 // pauses are how long an instance that lost a space waits for the group.
 type pauses struct {
@@ -41,6 +46,7 @@ type Options struct {
 	Log     *slog.Logger
 	Monitor *monitor.Monitor // is told what the pipeline does and how it is
 	Readers Readers          // nil: nobody asks
+	Members Members          // of whom corrections tell; nil where there are none
 }
 
 // Readers ask spaces while the pipeline works.
@@ -73,7 +79,7 @@ func run(
 	}
 	defer func() { _ = dir.Close() }() // the lock goes with the process at the latest
 	if c.Role == config.Work {
-		if err := ensureTopics(ctx, c, client, log); err != nil {
+		if err := topics.Ensure(ctx, c, client, log); err != nil {
 			return stopped(ctx, err)
 		}
 	}
@@ -81,7 +87,7 @@ func run(
 	defer cache.Release()
 	p := &pipeline{
 		config: c, client: client, log: log, monitor: o.Monitor, readers: o.Readers,
-		fingerprinter: fingerprinter, dir: dir, cache: cache, pauses: wait,
+		members: o.Members, fingerprinter: fingerprinter, dir: dir, cache: cache, pauses: wait,
 		tally:   tally.New(c.Input.Format, c.Input.Fields.Content, c.Input.Encoding),
 		workers: make(map[string]*running), ended: make(chan *running), failed: make(chan error),
 	}
@@ -115,6 +121,7 @@ type pipeline struct {
 	ended         chan *running
 	failed        chan error // of the standby
 	pauses        pauses
+	members       Members
 }
 
 // running is a worker at work.

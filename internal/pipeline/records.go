@@ -16,10 +16,11 @@ import (
 	"github.com/clusterd/clusterd/internal/space"
 )
 
-// The parts of clusterd that find out that a record is no article.
+// The parts of clusterd that find out that a record is no article, or no label.
 const (
 	stageFetch  = "fetch"
 	stageDecode = "decode"
+	stageLabel  = "label"
 )
 
 // keySource is the setting of output.key with which results have the keys of their articles.
@@ -29,9 +30,11 @@ const keySource = "source"
 // batch that it takes.
 type outputs struct {
 	config.Output
-	identity   string // how fingerprints are made
-	partitions map[string][]int
-	limits     map[string]int
+	identity string // how fingerprints are made
+	// corrections is the topic of corrections; empty where there are none.
+	corrections string
+	partitions  map[string][]int
+	limits      map[string]int
 	// room is how large a result may be that carries headers of its input record.
 	room int
 }
@@ -39,7 +42,11 @@ type outputs struct {
 // describe asks the topics how many partitions they have, and what they take.
 func (o *outputs) describe(ctx context.Context, client *kafka.Client, log *slog.Logger) error {
 	o.partitions, o.limits = make(map[string][]int), make(map[string]int)
-	for _, topic := range []string{o.Topic, o.ClustersTopic, o.DeadLetterTopic} {
+	topics := []string{o.Topic, o.ClustersTopic, o.DeadLetterTopic}
+	if o.corrections != "" {
+		topics = append(topics, o.corrections)
+	}
+	for _, topic := range topics {
 		err := kafka.Retry(ctx, log, "reading the settings of topic "+topic, func() error {
 			partitions, err := client.Partitions(ctx, topic)
 			if err != nil {
@@ -171,10 +178,6 @@ func (o *outputs) deadLetter(d *deadLetter) kafka.Record {
 		Topic: o.DeadLetterTopic, Partition: d.Partition % len(o.partitions[o.DeadLetterTopic]),
 		Key: d.Key, Value: d.Value,
 	}
-	stage := stageDecode
-	if d.Unreadable != nil {
-		stage = stageFetch
-	}
 	for _, h := range d.Headers {
 		r.Headers = append(r.Headers, kafka.Header{Key: article.ForeignHeader(h.Key), Value: h.Value})
 	}
@@ -182,7 +185,7 @@ func (o *outputs) deadLetter(d *deadLetter) kafka.Record {
 	r.Headers = append(r.Headers,
 		kafka.Header{Key: article.HeaderError, Value: []byte(d.Class)},
 		kafka.Header{Key: article.HeaderReason, Value: []byte(d.Reason)},
-		kafka.Header{Key: article.HeaderStage, Value: []byte(stage)},
+		kafka.Header{Key: article.HeaderStage, Value: []byte(d.stage)},
 		kafka.Header{Key: article.HeaderSource, Value: []byte(source.String())},
 	)
 	if rest := d.Unreadable; rest != nil {

@@ -151,9 +151,13 @@ func TestClusterRecords(t *testing.T) {
 }
 
 func rejected(r kafka.Record) *deadLetter {
+	stage := stageDecode
+	if r.Unreadable != nil {
+		stage = stageFetch
+	}
 	return &deadLetter{r, &article.Rejection{
 		Class: article.BadJSON, Reason: "the value is not valid JSON",
-	}}
+	}, stage}
 }
 
 // verdict are the headers that say why.

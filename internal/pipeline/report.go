@@ -20,17 +20,24 @@ const (
 type totals struct {
 	space.Counts
 	records, deadLetters int
+	labels, corrections  int  // records of the topic of labels, and those written
+	nothing              bool // was to do
 }
 
 func (t *totals) add(more totals) {
 	t.Counts.Add(more.Counts)
 	t.records += more.records
 	t.deadLetters += more.deadLetters
+	t.labels += more.labels
+	t.corrections += more.corrections
 }
 
 // report counts what became of a committed batch, for the log and the monitor.
 func (w *worker) report(b batch, assigned space.Batch, took time.Duration) totals {
-	done := totals{Counts: assigned.Counts(), records: len(b.records)}
+	done := totals{
+		Counts: assigned.Counts(), records: len(b.records), labels: b.labels.Len(),
+		corrections: len(b.labels.Corrections),
+	}
 	rejected := make(map[string]int)
 	var odd monitor.Odd
 	for i := range b.records {
@@ -49,6 +56,7 @@ func (w *worker) report(b batch, assigned space.Batch, took time.Duration) total
 			odd.Add(r.Notes)
 		}
 	}
+	w.reportLabels(b, &assigned, &done, rejected)
 	w.adjusting.add(w.log, assigned.Adjusted, time.Now())
 	if w.tally.Enough() {
 		if warning := w.tally.Warning(); warning != "" {
@@ -83,10 +91,13 @@ func (p *progress) log(clusters int, lag int64) {
 		"unclustered", p.done.Unclustered,
 		"dead_letters", p.done.deadLetters, "clusters", clusters, "lag", lag,
 	}
+	if p.done.labels > 0 || p.done.corrections > 0 {
+		attributes = append(attributes, "labels", p.done.labels, "corrections", p.done.corrections)
+	}
 	if p.done.records > 0 {
 		attributes = append(attributes, "eta", monitor.ETA(lag, rate))
 	}
-	if p.done.records > 0 || lag > 0 {
+	if p.done != (totals{}) || lag > 0 {
 		p.logger.Info("progress", attributes...)
 	}
 	*p = progress{since: time.Now(), logger: p.logger}

@@ -25,6 +25,7 @@ import (
 	"github.com/clusterd/clusterd/internal/sink"
 	"github.com/clusterd/clusterd/internal/testutil/check"
 	"github.com/clusterd/clusterd/internal/testutil/texts"
+	"github.com/clusterd/clusterd/internal/topics"
 )
 
 func TestRunEveryArticleOnce(t *testing.T) {
@@ -318,7 +319,7 @@ func TestRunTopics(t *testing.T) {
 				DeleteRetention: 24 * time.Hour,
 			},
 			"articles-dead": {
-				CleanupPolicy: "delete", MaxMessageBytes: 3000000 + deadLetterRoom, LimitKnown: true,
+				CleanupPolicy: "delete", MaxMessageBytes: 3000000 + topics.DeadLetterRoom, LimitKnown: true,
 				DeleteRetention: 24 * time.Hour,
 			},
 		} {

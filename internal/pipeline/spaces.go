@@ -74,7 +74,11 @@ func (p *pipeline) start(ctx context.Context, id string, partitions []int) error
 		config: p.config, client: p.client, monitor: p.monitor, fingerprinter: p.fingerprinter,
 		tally:      p.tally,
 		partitions: partitions, transactional: id, log: p.log,
-		out: outputs{Output: p.config.Output, identity: p.fingerprinter.Identity()},
+		out: outputs{
+			Output: p.config.Output, identity: p.fingerprinter.Identity(),
+			corrections: p.config.Labels.Corrections,
+		},
+		members: p.members,
 	}}
 	var paused <-chan struct{} // of the standby
 	if p.standby != nil {

@@ -9,9 +9,11 @@ import (
 	"time"
 
 	"github.com/clusterd/clusterd/internal/checkpoint"
+	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/failpoint"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/monitor"
+	"github.com/clusterd/clusterd/internal/seeded"
 	"github.com/clusterd/clusterd/internal/sink"
 	"github.com/clusterd/clusterd/internal/space"
 )
@@ -21,13 +23,21 @@ const commitGrace = 5 * time.Second
 
 // commitAll assigns and commits one batch after the other. Assignment waits for the commit, so
 // that memory never runs ahead of Kafka by more than the batch in hand, and disk never at all.
+// Labels go with the next batch, or with one without articles where none comes.
 func (w *worker) commitAll(
-	ctx context.Context, producer *sink.Producer, batches <-chan batch, committed func(),
+	ctx context.Context, producer *sink.Producer, batches <-chan batch, labels <-chan consumer.Chunk,
+	committed func(),
 ) error {
 	progress := progress{since: time.Now(), logger: w.log}
 	ticker := time.NewTicker(progressInterval)
 	defer ticker.Stop()
+	due := newDue()
+	defer due.Stop()
 	for {
+		wait, received := w.config.Batch.Linger, labels
+		if w.labels != nil && w.labels.Full() {
+			received = nil
+		}
 		select {
 		case b := <-batches:
 			done, err := w.process(ctx, producer, b)
@@ -36,19 +46,44 @@ func (w *worker) commitAll(
 			}
 			committed()
 			progress.done.add(done)
+		case chunk := <-received:
+			w.labels.Add(chunk)
+		case <-due.C:
+			due.set = false
+			done, err := w.process(ctx, producer, batch{})
+			switch {
+			case err != nil:
+				return err
+			case done.nothing:
+				wait = max(wait, retold)
+			default:
+				committed()
+			}
 		case <-ticker.C:
 			progress.log(w.replica.Space().Len(), w.monitor.Lags(w.partitions))
 		case <-ctx.Done():
 			return ctx.Err()
 		}
+		if w.labels != nil && w.labels.Due() {
+			due.in(wait)
+		}
 	}
 }
 
 // process carries a batch through: assigned, committed, and then on disk. After an error the space
-// is as it was before, and on disk is what is committed, or less.
-func (w *worker) process(ctx context.Context, producer *sink.Producer, b batch) (totals, error) {
+// is as it was before, and on disk is what is committed, or less. Where there is nothing in the
+// batch, and nothing to do about labels, it does nothing.
+func (w *worker) process(
+	ctx context.Context, producer *sink.Producer, b batch,
+) (done totals, err error) {
 	began, s := time.Now(), w.replica.Space()
-	assigned, err := s.Assign(b.articles(), len(b.records))
+	if w.labels != nil {
+		b.labels = w.labels.Take(ctx)
+	}
+	if len(b.records) == 0 && b.labels.Empty() {
+		return totals{nothing: true}, nil
+	}
+	assigned, err := s.AssignLabelled(b.labels.Records, b.articles(), len(b.records))
 	w.monitor.Spent(monitor.Assigning, began)
 	if err == nil {
 		err = w.persist(ctx, producer, b, assigned)
@@ -64,15 +99,19 @@ func (w *worker) process(ctx context.Context, producer *sink.Producer, b batch) 
 func (w *worker) persist(
 	ctx context.Context, producer *sink.Producer, b batch, assigned space.Batch,
 ) error {
-	seedInAssignments(assigned.Assignments)
+	seeded.Assignments(assigned.Assignments)
 	checkpoint := w.checkpoint(b)
+	checkpoint.Labels = w.labelProgress(b, &assigned)
 	began := time.Now()
 	transaction := sink.Batch{
-		Records: w.out.records(b.deadLetters(), assigned, checkpoint),
+		Records: w.out.records(b.letters(&assigned), assigned, checkpoint),
 		Offsets: b.offsets(w.config.Input.Topic),
 	}
+	for i := range b.labels.Corrections {
+		transaction.Records = append(transaction.Records, w.out.correction(&b.labels.Corrections[i]))
+	}
 	w.monitor.Spent(monitor.Encoding, began)
-	seedInTransaction(&w.out, &transaction)
+	seeded.Transaction(&w.out.Output, len(w.out.partitions[w.out.Topic]), &transaction)
 	began = time.Now()
 	written, err := w.commit(ctx, producer, transaction)
 	w.monitor.Spent(monitor.Committing, began)
@@ -80,11 +119,14 @@ func (w *worker) persist(
 		return err
 	}
 	w.reached = checkpoint.Offsets
+	if w.labels != nil {
+		w.labels.Committed(&b.labels)
+	}
 	if err := failpoint.Hit(failpoint.BeforeDisk); err != nil {
 		return fmt.Errorf("%w: %w", errAgain, err)
 	}
 	began = time.Now()
-	err = w.replica.Commit(seedOnDisk(assigned), checkpoint,
+	err = w.replica.Commit(seeded.OnDisk(assigned), checkpoint,
 		w.lastClusters(transaction.Records, written))
 	w.monitor.Spent(monitor.Storing, began)
 	if err != nil {

@@ -10,11 +10,13 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/failpoint"
 	"github.com/clusterd/clusterd/internal/fingerprint"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/labelling"
 	"github.com/clusterd/clusterd/internal/monitor"
 	"github.com/clusterd/clusterd/internal/replica"
 	"github.com/clusterd/clusterd/internal/sink"
@@ -43,6 +45,9 @@ type worker struct {
 	replica       *replica.Replica
 	adjusting     adjusting
 	reached       map[int]int64 // by input partition: up to where it is committed
+	members       Members
+	labels        *labelling.Work    // nil where labels are off
+	untouched     *checkpoint.Labels // how far the space is with labels, where they are off
 }
 
 // errAgain marks the failure of a transaction, after which the worker starts again from what is
@@ -174,7 +179,11 @@ func (w *worker) takeOver(ctx context.Context, producer *sink.Producer, progress
 	if err := w.replica.CheckFounders(next); err != nil {
 		return err
 	}
-	w.reached = committed
+	w.reached, w.untouched = committed, w.labelled()
+	var nextLabels map[int]int64
+	if w.labels, nextLabels, err = w.newLabels(ctx); err != nil {
+		return err
+	}
 	w.monitor.Live(w.replica.Name(), w.partitions)
 	w.log.Info("live", "partitions", w.partitions)
 
@@ -192,7 +201,12 @@ func (w *worker) takeOver(ctx context.Context, producer *sink.Producer, progress
 	})
 	group.Go(func() error { return w.fingerprint(ctx, chunks, fingerprinted) })
 	group.Go(func() error { return w.collect(ctx, fingerprinted, batches) })
-	group.Go(func() error { return w.commitAll(ctx, producer, batches, progressed) })
+	var labels chan consumer.Chunk // nil: none ever come
+	if w.labels != nil {
+		labels = make(chan consumer.Chunk)
+		group.Go(func() error { return w.readLabels(ctx, nextLabels, labels) })
+	}
+	group.Go(func() error { return w.commitAll(ctx, producer, batches, labels, progressed) })
 	return group.Wait()
 }
 

@@ -54,7 +54,7 @@ type Offset struct {
 // A Batch is what one transaction carries.
 type Batch struct {
 	Records []kafka.Record // with topic and partition set; in each partition, the order is kept
-	Offsets []Offset
+	Offsets []Offset       // none: they stay as they are
 }
 
 // A Producer writes transactions under one transactional id. It is not safe for concurrent use.
@@ -159,7 +159,7 @@ func (p *Producer) Commit(ctx context.Context, batch Batch) (Written, error) {
 		},
 		{
 			failpoint.AfterProduce, "adding offsets to the transaction",
-			func() error { return p.addOffsets(ctx) },
+			func() error { return p.addOffsets(ctx, batch.Offsets) },
 		},
 		{"", "committing offsets", func() error { return p.commitOffsets(ctx, batch.Offsets) }},
 		{failpoint.AfterOffsets, "ending the transaction", func() error { return p.end(ctx) }},
@@ -258,7 +258,10 @@ func (p *Producer) addPartitions(ctx context.Context, records []kafka.Record) er
 	})
 }
 
-func (p *Producer) addOffsets(ctx context.Context) error {
+func (p *Producer) addOffsets(ctx context.Context, offsets []Offset) error {
+	if len(offsets) == 0 {
+		return nil
+	}
 	return p.retry(ctx, "adding offsets to a transaction", func() error {
 		response, err := kafka.Do[*addoffsetstotxn.Response](ctx, p.client, &addoffsetstotxn.Request{
 			TransactionalID: p.id, ProducerID: p.producerID, ProducerEpoch: p.epoch, GroupID: p.group,
@@ -274,6 +277,9 @@ func (p *Producer) addOffsets(ctx context.Context) error {
 // transactional id, one for each unit of work; with a generation, every rebalance would fail the
 // batches of members that keep their partitions.
 func (p *Producer) commitOffsets(ctx context.Context, offsets []Offset) error {
+	if len(offsets) == 0 {
+		return nil
+	}
 	request := &txnoffsetcommit.Request{
 		TransactionalID: p.id, GroupID: p.group, ProducerID: p.producerID, ProducerEpoch: p.epoch,
 		GenerationID: -1,

@@ -1,4 +1,6 @@
-package pipeline
+// Package seeded has the faults that the fault tests seed in what a batch says, to see that the
+// audit finds them. In a build without the tag failpoints nothing of this is left.
+package seeded
 
 import (
 	"bytes"
@@ -6,17 +8,15 @@ import (
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/cluster"
+	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/failpoint"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/sink"
 	"github.com/clusterd/clusterd/internal/space"
 )
 
-// The faults that the fault tests seed, to see that the audit finds them. In a build without the
-// tag failpoints nothing of this is left.
-
-// seedInAssignments spoils what a batch says of its articles.
-func seedInAssignments(all []space.Assignment) {
+// Assignments spoils what a batch says of its articles.
+func Assignments(all []space.Assignment) {
 	if !failpoint.Seeded(failpoint.Swap) {
 		return
 	}
@@ -31,14 +31,14 @@ func seedInAssignments(all []space.Assignment) {
 	}
 }
 
-// seedInTransaction spoils a transaction.
-func seedInTransaction(o *outputs, b *sink.Batch) {
+// Transaction spoils a transaction, whose results go to so many partitions.
+func Transaction(o *config.Output, partitions int, b *sink.Batch) {
 	if failpoint.Seeded(failpoint.EarlyOffset) {
 		for i := range b.Offsets {
 			b.Offsets[i].Offset++
 		}
 	}
-	seedInRecords(o, b.Records)
+	inRecords(o, partitions, b.Records)
 	at := slices.IndexFunc(b.Records, func(r kafka.Record) bool { return r.Topic == o.Topic })
 	switch {
 	case at < 0:
@@ -49,43 +49,43 @@ func seedInTransaction(o *outputs, b *sink.Batch) {
 	}
 }
 
-// seedInRecords spoils a record of a transaction.
-func seedInRecords(o *outputs, records []kafka.Record) {
+// inRecords spoils a record of a transaction.
+func inRecords(o *config.Output, partitions int, records []kafka.Record) {
 	switch {
 	case failpoint.Seeded(failpoint.ArticleID):
-		seedInText(records, o.Topic, `"article_id":"`, "x")
+		inText(records, o.Topic, `"article_id":"`, "x")
 	case failpoint.Seeded(failpoint.Title):
-		seedInText(records, o.Topic, `,"title":"`, "x")
+		inText(records, o.Topic, `,"title":"`, "x")
 	case failpoint.Seeded(failpoint.Fingerprint):
-		seedInText(records, o.Topic, `"fingerprint":"`, "0123456789abcdef")
+		inText(records, o.Topic, `"fingerprint":"`, "0123456789abcdef")
 	case failpoint.Seeded(failpoint.Distance):
-		seedInText(records, o.Topic, `"joined","distance":`, "1")
+		inText(records, o.Topic, `"joined","distance":`, "1")
 	case failpoint.Seeded(failpoint.Sketch):
-		seedInText(records, o.ClustersTopic, `"sketch":"`, "AAAA")
+		inText(records, o.ClustersTopic, `"sketch":"`, "AAAA")
 	case failpoint.Seeded(failpoint.EventTime):
-		seedInHeader(records, o.Topic, article.HeaderEventTime, "1")
+		inHeader(records, o.Topic, article.HeaderEventTime, "1")
 	case failpoint.Seeded(failpoint.LetterClass):
-		seedInHeader(records, o.DeadLetterTopic, article.HeaderError, string(article.TooDeep))
+		inHeader(records, o.DeadLetterTopic, article.HeaderError, string(article.TooDeep))
 	case failpoint.Seeded(failpoint.LetterBytes):
-		seedIn(records, o.DeadLetterTopic, func(r *kafka.Record) bool {
+		in(records, o.DeadLetterTopic, func(r *kafka.Record) bool {
 			r.Value = append(slices.Clone(r.Value), '!')
 			return true
 		})
 	case failpoint.Seeded(failpoint.Key):
-		seedIn(records, o.Topic, func(r *kafka.Record) bool {
+		in(records, o.Topic, func(r *kafka.Record) bool {
 			r.Key = append(slices.Clone(r.Key), '1')
 			return true
 		})
 	case failpoint.Seeded(failpoint.Partition):
-		seedIn(records, o.Topic, func(r *kafka.Record) bool {
-			r.Partition = (r.Partition + 1) % len(o.partitions[o.Topic])
+		in(records, o.Topic, func(r *kafka.Record) bool {
+			r.Partition = (r.Partition + 1) % partitions
 			return true
 		})
 	}
 }
 
-// seedIn spoils the first record of a topic that can be.
-func seedIn(records []kafka.Record, topic string, spoil func(*kafka.Record) bool) {
+// in spoils the first record of a topic that can be.
+func in(records []kafka.Record, topic string, spoil func(*kafka.Record) bool) {
 	for i := range records {
 		if records[i].Topic == topic && spoil(&records[i]) {
 			return
@@ -93,10 +93,10 @@ func seedIn(records []kafka.Record, topic string, spoil func(*kafka.Record) bool
 	}
 }
 
-// seedInText writes bytes over those behind the first occurrence of a text, or before them where
+// inText writes bytes over those behind the first occurrence of a text, or before them where
 // they are few.
-func seedInText(records []kafka.Record, topic, behind, text string) {
-	seedIn(records, topic, func(r *kafka.Record) bool {
+func inText(records []kafka.Record, topic, behind, text string) {
+	in(records, topic, func(r *kafka.Record) bool {
 		at := bytes.Index(r.Value, []byte(behind))
 		if at < 0 {
 			return false
@@ -111,8 +111,8 @@ func seedInText(records []kafka.Record, topic, behind, text string) {
 	})
 }
 
-func seedInHeader(records []kafka.Record, topic, name, value string) {
-	seedIn(records, topic, func(r *kafka.Record) bool {
+func inHeader(records []kafka.Record, topic, name, value string) {
+	in(records, topic, func(r *kafka.Record) bool {
 		at := slices.IndexFunc(r.Headers, func(h kafka.Header) bool { return h.Key == name })
 		if at < 0 {
 			return false
@@ -123,8 +123,8 @@ func seedInHeader(records []kafka.Record, topic, name, value string) {
 	})
 }
 
-// seedOnDisk spoils what goes on disk of the clusters that were there before.
-func seedOnDisk(b space.Batch) space.Batch {
+// OnDisk spoils what goes on disk of the clusters that were there before.
+func OnDisk(b space.Batch) space.Batch {
 	existed := func(c cluster.Cluster) bool { return b.Existed(&c) }
 	switch {
 	case failpoint.Seeded(failpoint.SkipDisk):

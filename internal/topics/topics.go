@@ -1,4 +1,5 @@
-package pipeline
+// Package topics makes sure that the topics of a configuration are there and fit.
+package topics
 
 import (
 	"context"
@@ -11,15 +12,15 @@ import (
 	"github.com/clusterd/clusterd/internal/kafka"
 )
 
-// ensureTopics makes sure that the topics are there and fit, or says what to do.
-func ensureTopics(
+// Ensure makes sure that the topics are there and fit, or says what to do.
+func Ensure(
 	ctx context.Context, c config.Config, client *kafka.Client, log *slog.Logger,
 ) error {
-	input, partitions, err := ensureTopic(ctx, c, client, log, kafka.TopicSpec{Name: c.Input.Topic})
+	input, partitions, err := ensure(ctx, c, client, log, kafka.TopicSpec{Name: c.Input.Topic})
 	if err != nil {
 		return err
 	}
-	for _, spec := range []kafka.TopicSpec{
+	specs := []kafka.TopicSpec{
 		{Name: c.Output.Topic},
 		{Name: c.Output.ClustersTopic, Configs: map[string]string{"cleanup.policy": "compact"}},
 		// A dead letter is its record with headers added, and a record can be as large as its topic
@@ -27,11 +28,25 @@ func ensureTopics(
 		{
 			Name: c.Output.DeadLetterTopic,
 			Configs: map[string]string{"max.message.bytes": strconv.Itoa(
-				input.MaxMessageBytes + deadLetterRoom)},
+				input.MaxMessageBytes + DeadLetterRoom)},
 		},
-	} {
-		spec.Partitions = partitions
-		settings, _, err := ensureTopic(ctx, c, client, log, spec)
+	}
+	if topic := c.Labels.Corrections; topic != "" {
+		specs = append(specs, kafka.TopicSpec{Name: topic})
+	}
+	for i := range specs {
+		specs[i].Partitions = partitions
+	}
+	if topic := c.Labels.Topic; topic != "" {
+		// One partition, so that there is one order of all labels. They are kept for ever: whoever starts
+		// anew reads them again.
+		specs = append(specs, kafka.TopicSpec{
+			Name: topic, Partitions: 1,
+			Configs: map[string]string{"cleanup.policy": "delete", "retention.ms": "-1"},
+		})
+	}
+	for _, spec := range specs {
+		settings, _, err := ensure(ctx, c, client, log, spec)
 		if err != nil {
 			return err
 		}
@@ -45,10 +60,10 @@ func ensureTopics(
 	return nil
 }
 
-// deadLetterRoom is how much larger than its record a dead letter may be.
-const deadLetterRoom = 64 << 10
+// DeadLetterRoom is how much larger than its record a dead letter may be.
+const DeadLetterRoom = 64 << 10
 
-func ensureTopic(
+func ensure(
 	ctx context.Context, c config.Config, client *kafka.Client, log *slog.Logger, spec kafka.TopicSpec,
 ) (settings kafka.TopicConfig, partitions int, err error) {
 	err = kafka.Retry(ctx, log, "looking at topic "+spec.Name, func() error {

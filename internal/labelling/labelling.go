@@ -1,0 +1,222 @@
+// Package labelling says what a transaction does about labels. Records of the topic of labels go
+// in, and the members of clusters; out comes which label records the next transaction applies, who
+// is told of those before it, and how far the space is with both when it is committed. What was not
+// committed is taken again.
+package labelling
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"slices"
+
+	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/checkpoint"
+	"github.com/clusterd/clusterd/internal/consumer"
+	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/space"
+)
+
+const (
+	// maxTaken is how many label records a transaction applies, and maxTold how many corrections it
+	// writes, so that articles need not wait for many.
+	maxTaken = 1000
+	maxTold  = 1000
+	// maxWaiting is how many bytes of label records may wait before no more are read.
+	maxWaiting = 4 << 20
+)
+
+// Options say which labels belong to a space, and what becomes of them.
+type Options struct {
+	Topic       string // of labels
+	Input       string // topic of the founders
+	Partitions  int    // of the input
+	Space       []int  // the partitions of the input that are the space; nil for all
+	Corrections bool   // are written
+	Members     Members
+	Log         *slog.Logger
+}
+
+// Members are those of clusters, as the results say.
+type Members interface {
+	// Before returns the members of a cluster at positions from from on, below before, in order, at
+	// most limit. It must not wait: complete is false, and nothing is returned, while not all results
+	// are known that were committed when it was called.
+	Before(ctx context.Context, clusterID string, from, before uint64, limit int) (
+		found []article.Member, complete bool, err error)
+}
+
+// Work is what there is to do about the labels of a space, from what is committed on. It is for one
+// goroutine.
+type Work struct {
+	Options
+	progress *checkpoint.Labels // that is committed; never nil
+	waiting  []waiting
+	bytes    int
+	failing  bool // members could not be asked
+}
+
+// waiting is a record of the topic of labels that was not taken.
+type waiting struct {
+	kafka.Record
+	label     article.LabelRecord
+	rejection *article.Rejection // nil for a label record
+}
+
+// New returns the work of a space that is as far as its checkpoint says; committed is nil before
+// the first label. Labels of another topic than before are read from the beginning.
+func New(o Options, committed *checkpoint.Labels) *Work {
+	w := &Work{Options: o, progress: &checkpoint.Labels{Topic: o.Topic}}
+	if committed != nil {
+		w.progress.Flood, w.progress.Corrections = committed.Flood, committed.Corrections
+		if committed.Topic == o.Topic {
+			w.progress.Offsets = committed.Offsets
+		}
+	}
+	w.progress.Offsets = maps.Clone(w.progress.Offsets)
+	if w.progress.Offsets == nil {
+		w.progress.Offsets = make(map[int]int64)
+	}
+	return w
+}
+
+// Next returns, by partition of the topic, the first record that was not read, where any was.
+func (w *Work) Next() map[int]int64 { return maps.Clone(w.progress.Offsets) }
+
+// Full reports whether enough is waiting.
+func (w *Work) Full() bool { return len(w.waiting) >= maxTaken || w.bytes >= maxWaiting }
+
+// Add takes over a chunk of the topic.
+func (w *Work) Add(chunk consumer.Chunk) {
+	for _, r := range chunk.Records {
+		one := w.parse(r)
+		w.waiting = append(w.waiting, one)
+		w.bytes += one.Memory()
+	}
+}
+
+// parse reads a record. One of another space is of no action, and is passed over.
+func (w *Work) parse(r kafka.Record) waiting {
+	at := article.Address{Topic: r.Topic, Partition: r.Partition, Offset: r.Offset}
+	one := waiting{Record: r}
+	switch {
+	case r.Unreadable != nil:
+		one.rejection = &article.Rejection{Class: article.BadBatch, Reason: r.Unreadable.Reason}
+	case r.Cut > 0:
+		// The length alone says so, whatever is left.
+		_, one.rejection = article.ParseLabelRecord(
+			make([]byte, article.MaxLabelRecordBytes+1), r.Time, at)
+	default:
+		one.label, one.rejection = article.ParseLabelRecord(r.Value, r.Time, at)
+	}
+	if !w.owns(&one) {
+		return waiting{Record: kafka.Record{
+			Topic: r.Topic, Partition: r.Partition, Offset: r.Offset, Unreadable: r.Unreadable,
+		}}
+	}
+	return one
+}
+
+// owns reports whether a record is this space's. Those that belong to no partition of the input are
+// that of partition 0.
+func (w *Work) owns(one *waiting) bool {
+	if w.Space == nil || one.rejection == nil && one.label.Action == article.ResumeLabel {
+		return true
+	}
+	founder, partition := one.label.Cluster, 0
+	if one.rejection == nil && founder.Topic == w.Input && founder.Partition < w.Partitions {
+		partition = founder.Partition
+	}
+	return slices.Contains(w.Space, partition)
+}
+
+// Due reports whether a transaction would have something to do about labels. It may find out that
+// it has nothing, where members are not known yet.
+func (w *Work) Due() bool {
+	return len(w.waiting) > 0 || w.Corrections && len(w.progress.Corrections) > 0
+}
+
+// Committed says that the transaction of a share was committed.
+func (w *Work) Committed(s *Share) {
+	for i := range s.taken {
+		w.bytes -= s.taken[i].Memory()
+	}
+	w.waiting = w.waiting[len(s.taken):]
+	if len(w.waiting) == 0 {
+		w.waiting, w.bytes = nil, 0
+	}
+	w.progress = s.progress
+}
+
+// A Share is what one transaction does about labels; the zero value is nothing.
+type Share struct {
+	Records     []article.LabelRecord // to apply
+	Corrections []article.Correction  // to write
+
+	taken    []waiting
+	progress *checkpoint.Labels
+	moved    bool // a cursor
+}
+
+// Take returns what the next transaction does, until that is committed.
+func (w *Work) Take(ctx context.Context) Share {
+	s := Share{progress: &checkpoint.Labels{
+		Topic: w.Topic, Offsets: maps.Clone(w.progress.Offsets), Flood: w.progress.Flood,
+	}}
+	w.tell(ctx, &s)
+	room := maxTaken
+	if w.Corrections {
+		// Each may need a correction.
+		room = min(room, checkpoint.MaxCorrections-len(s.progress.Corrections))
+	}
+	s.taken = w.waiting[:min(room, len(w.waiting))]
+	for i := range s.taken {
+		one := &s.taken[i]
+		s.progress.Offsets[one.Partition] = one.Record.Next()
+		if one.rejection == nil && one.label.Action != "" {
+			s.Records = append(s.Records, one.label)
+		}
+	}
+	return s
+}
+
+// Empty reports whether the share is nothing.
+func (s *Share) Empty() bool { return len(s.taken) == 0 && !s.moved }
+
+// Len returns how many records of the topic of labels the share has, with those that are passed
+// over.
+func (s *Share) Len() int { return len(s.taken) }
+
+// Progress returns how far the space is once the share is committed, of whose records this became,
+// in order.
+func (w *Work) Progress(s *Share, became []space.Labelled, flood space.Flood) *checkpoint.Labels {
+	s.progress.Flood = flood.Counts
+	for i := range became {
+		if c := became[i].Carried; c != nil && w.Corrections {
+			s.progress.Corrections = append(s.progress.Corrections, checkpoint.Correction{LabelChange: *c})
+		}
+	}
+	return s.progress
+}
+
+// A Rejected is a record of the topic of labels that was not applied, and why.
+type Rejected struct {
+	kafka.Record
+	*article.Rejection
+}
+
+// Rejected returns the records of the share that were not applied, given what became of its label
+// records, in order.
+func (s *Share) Rejected(became []space.Labelled) (all []Rejected) {
+	for i := range s.taken {
+		one := &s.taken[i]
+		rejection := one.rejection
+		if rejection == nil && one.label.Action != "" {
+			rejection, became = became[0].Rejection, became[1:]
+		}
+		if rejection != nil {
+			all = append(all, Rejected{one.Record, rejection})
+		}
+	}
+	return all
+}

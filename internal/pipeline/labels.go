@@ -1,0 +1,155 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/checkpoint"
+	"github.com/clusterd/clusterd/internal/consumer"
+	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/labelling"
+	"github.com/clusterd/clusterd/internal/sink"
+	"github.com/clusterd/clusterd/internal/space"
+)
+
+const (
+	// labelBytes is how much of the topic of labels is fetched at once.
+	labelBytes = 1 << 20
+	// retold is how long to wait where corrections are to be written, no articles come, and members
+	// were not known.
+	retold = 100 * time.Millisecond
+)
+
+// newLabels returns the work of labels from what is committed on, nil where labels are off.
+func (w *worker) newLabels(
+	ctx context.Context,
+) (work *labelling.Work, next map[int]int64, err error) {
+	topic := w.config.Labels.Topic
+	if topic == "" {
+		return nil, nil, nil
+	}
+	o := labelling.Options{
+		Topic: topic, Input: w.config.Input.Topic, Space: w.replica.Inputs,
+		Corrections: w.out.corrections != "", Members: w.members, Log: w.log,
+	}
+	var labels []int
+	err = kafka.Retry(ctx, w.log, "looking at topic "+topic, func() error {
+		inputs, err := w.client.Partitions(ctx, o.Input)
+		if err == nil {
+			o.Partitions = len(inputs)
+			labels, err = w.client.Partitions(ctx, topic)
+		}
+		return kafka.MarkRetriable(err)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	work = labelling.New(o, w.labelled())
+	next = work.Next()
+	fresh := slices.DeleteFunc(labels, func(p int) bool { _, ok := next[p]; return ok })
+	err = kafka.Retry(ctx, w.log, "listing offsets", func() error {
+		first, err := w.client.Offsets(ctx, topic, fresh, kafka.First)
+		maps.Copy(next, first)
+		return err
+	})
+	return work, next, err
+}
+
+// labelled returns how far the space is with labels, nil where it never had any.
+func (w *worker) labelled() *checkpoint.Labels {
+	if c := w.replica.Space().Meta().Checkpoint; c != nil {
+		return c.Labels
+	}
+	return nil
+}
+
+// readLabels hands on what is in the topic of labels.
+func (w *worker) readLabels(
+	ctx context.Context, next map[int]int64, out chan<- consumer.Chunk,
+) error {
+	log := consumer.NewLog(w.client, w.log, w.config.Labels.Topic, next, labelBytes)
+	log.MaxValue = max(article.MaxLabelRecordBytes, w.out.limits[w.out.DeadLetterTopic])
+	log.OnPoll = func(positions []kafka.Position) {
+		w.monitor.PolledClusters(w.replica.Name(), positions)
+	}
+	log.Remedy = "set labels.topic to another topic, which is read from its beginning"
+	return log.Read(ctx, out)
+}
+
+// labelProgress returns how far the space is with labels when a batch, which is assigned, is
+// committed. Where labels are off, that stays as it was.
+func (w *worker) labelProgress(b batch, assigned *space.Batch) *checkpoint.Labels {
+	if w.labels == nil {
+		return w.untouched
+	}
+	return w.labels.Progress(&b.labels, assigned.Labelled, assigned.Flood)
+}
+
+// letters returns the records of a batch that are neither articles nor labels that apply.
+func (b batch) letters(assigned *space.Batch) []*deadLetter {
+	letters := b.deadLetters()
+	for _, r := range b.labels.Rejected(assigned.Labelled) {
+		stage := stageLabel
+		if r.Unreadable != nil {
+			stage = stageFetch
+		}
+		letters = append(letters, &deadLetter{r.Record, r.Rejection, stage})
+	}
+	return letters
+}
+
+// reportLabels counts what became of the labels of a committed batch, and logs which were
+// suspended.
+func (w *worker) reportLabels(
+	b batch, assigned *space.Batch, done *totals, rejected map[string]int,
+) {
+	for _, r := range b.labels.Rejected(assigned.Labelled) {
+		done.deadLetters++
+		rejected[string(r.Class)]++
+		w.log.Warn("a record of the topic of labels was not applied; it is in the dead letters", "class",
+			r.Class, "reason", r.Reason, "record", fmt.Sprintf("%s/%d/%d", r.Topic, r.Partition, r.Offset))
+	}
+	for i := range assigned.Labelled {
+		if l := &assigned.Labelled[i]; l.Changed && l.Action == article.ResumeLabel {
+			w.log.Info("a label counts again", "label", l.Name, "by", l.By)
+		}
+	}
+	for _, name := range assigned.Flood.Suspended {
+		w.log.Error("a label hits more articles than labels.flood allows: results go without it until "+
+			"somebody looks at its clusters and sends a record with action resume to labels.topic",
+			"label", name, "flood", w.config.Labels.Flood, "position", w.replica.Space().State().Next)
+	}
+}
+
+// due is when labels are looked at though no articles come.
+type due struct {
+	*time.Timer
+	set bool
+}
+
+func newDue() *due {
+	d := &due{Timer: time.NewTimer(time.Hour)}
+	d.Stop()
+	return d
+}
+
+// in sets it, unless it is set.
+func (d *due) in(wait time.Duration) {
+	if !d.set {
+		d.set = true
+		d.Reset(wait)
+	}
+}
+
+// correction returns the record of a correction. It goes where others put its cluster's key.
+func (o *outputs) correction(c *article.Correction) kafka.Record {
+	key := []byte(c.ClusterID)
+	return kafka.Record{
+		Topic: o.corrections, Partition: sink.PartitionOf(key, o.partitions[o.corrections]), Key: key,
+		Value: c.AppendJSON(nil),
+	}
+}
