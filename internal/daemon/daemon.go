@@ -11,10 +11,8 @@ import (
 
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/httpapi"
-	"github.com/clusterd/clusterd/internal/httpapi/access"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/kafka/embedded"
-	"github.com/clusterd/clusterd/internal/lookup"
 	"github.com/clusterd/clusterd/internal/memlimit"
 	"github.com/clusterd/clusterd/internal/monitor"
 	"github.com/clusterd/clusterd/internal/pipeline"
@@ -39,7 +37,11 @@ func Run(ctx context.Context, o Options) error {
 	limitMemory(c.Memory, log)
 	m := monitor.New(o.Version)
 	client.OnRequest = m.Request
-	server, err := httpapi.Listen(ctx, httpOptions(c.HTTP), m, log)
+	desk, err := newDesk(c, client, log, m)
+	if err != nil {
+		return err
+	}
+	server, err := httpapi.Listen(ctx, httpOptions(c.HTTP, desk.routes), m, log)
 	if err != nil {
 		return err
 	}
@@ -57,11 +59,12 @@ func Run(ctx context.Context, o Options) error {
 	// The server ends after the pipeline, so that it can say that clusterd is stopping.
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	group.Go(func() error { return server.Run(serving) })
+	desk.run(ctx, group)
 	group.Go(func() error {
 		defer stop()
 		return pipeline.Run(ctx, pipeline.Options{
 			Config: c, Client: client, Log: log, Monitor: m,
-			Readers: lookup.New(lookup.Options{Config: c, State: m.SpaceState}),
+			Readers: desk.spaces,
 		})
 	})
 	if err = group.Wait(); err == nil {
@@ -75,17 +78,6 @@ func Connect(c config.Kafka) (*kafka.Client, error) {
 	return kafka.NewClient(kafka.Options{Brokers: c.Brokers, TLS: kafka.TLS(c.TLS), SASL: kafka.SASL{
 		Mechanism: c.SASL.Mechanism, Username: c.SASL.Username, Password: c.SASL.Password.Reveal(),
 	}})
-}
-
-// httpOptions returns where and to whom the configuration opens the HTTP server.
-func httpOptions(c config.HTTP) httpapi.Options {
-	return httpapi.Options{
-		CertFile: c.TLS.CertFile, KeyFile: c.TLS.KeyFile,
-		Access: access.Options{
-			Listen: c.Listen, Token: c.Token, TokensFile: c.TokensFile, Hosts: c.Hosts, Origins: c.Origins,
-			TrustedProxies: c.TrustedProxies, UserHeader: c.UserHeader, Rate: c.Rate,
-		},
-	}
 }
 
 // RunEmbedded runs a broker of its own on the first of kafka.brokers, which keeps its records in

@@ -43,6 +43,7 @@ type Monitor struct {
 	answered   bool // the brokers have, at least once
 	failures   failures
 	contact    contact
+	counts     counts
 }
 
 // New returns the monitor of an instance of this version of clusterd, which is joining.
@@ -52,6 +53,7 @@ func newMonitor(version string, now func() time.Time) *Monitor {
 	m := &Monitor{
 		version: version, now: now, spaces: make(map[string]*space), lag: make(map[int]int64),
 	}
+	m.counts = newCounts(now())
 	m.metrics = newMetrics(version, m)
 	return m
 }
@@ -180,6 +182,7 @@ func (m *Monitor) Gone(space string) {
 	defer m.mutex.Unlock()
 	m.leave(space)
 	delete(m.spaces, space)
+	delete(m.counts.Clusters, space)
 	m.metrics.clusters.DeleteLabelValues(space)
 	m.metrics.waiting.DeleteLabelValues(space)
 	m.failures = failures{} // that of whoever has the space now
@@ -343,6 +346,7 @@ func (m *Monitor) Committed(c Commit) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	m.lastCommit, m.answered = m.now(), true
+	m.counts.add(m.lastCommit, &c)
 	m.failures = failures{}
 }
 

@@ -4,9 +4,6 @@
 package api
 
 import (
-	"encoding/json"
-	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/clusterd/clusterd/internal/article"
@@ -92,30 +89,8 @@ type Label struct {
 
 // Signals are what a cluster tells of its articles beside how many they are.
 type Signals struct {
-	Publishers Publishers `json:"publishers"`
-	Recent     int        `json:"recent"`
-}
-
-// Publishers is how many publishers a cluster has: exact up to 64, and more are "64+".
-type Publishers int
-
-const mostPublishers = 64
-
-// MarshalJSON writes a number, or the string "64+".
-func (p Publishers) MarshalJSON() ([]byte, error) {
-	if p > mostPublishers {
-		return fmt.Appendf(nil, `"%d+"`, mostPublishers), nil
-	}
-	return strconv.AppendInt(nil, int64(p), 10), nil
-}
-
-// UnmarshalJSON reads what MarshalJSON writes.
-func (p *Publishers) UnmarshalJSON(value []byte) error {
-	if len(value) > 0 && value[0] == '"' {
-		*p = mostPublishers + 1
-		return nil
-	}
-	return json.Unmarshal(value, (*int)(p))
+	Publishers article.Publishers `json:"publishers"`
+	Recent     int                `json:"recent"`
 }
 
 // Near is a cluster, and how far the text is from its founder.
@@ -165,7 +140,9 @@ type Comparison struct {
 type Clusters struct {
 	Clusters []Cluster `json:"clusters"`
 	Next     string    `json:"next,omitzero"` // the cursor of the next page; empty: this is the last
-	AsOf     []AsOf    `json:"as_of"`         // of each space
+	// Complete is false while it is still being found out which clusters are the largest.
+	Complete bool   `json:"complete"`
+	AsOf     []AsOf `json:"as_of"` // of each space
 }
 
 // OneCluster answers the question for one cluster.

@@ -54,13 +54,13 @@ func (s *server) publish(w http.ResponseWriter, r *http.Request) error {
 	for name, value := range q.Others {
 		a.Others[name] = value
 	}
-	source, waiter, err := s.Topics.Article(r.Context(), a)
+	ctx, cancel := context.WithTimeout(r.Context(), resultWait)
+	defer cancel()
+	source, waiter, err := s.Topics.Article(ctx, a)
 	if err != nil {
 		return err
 	}
 	defer waiter.Close()
-	ctx, cancel := context.WithTimeout(r.Context(), resultWait)
-	defer cancel()
 	result, err := waiter.Result(ctx)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):

@@ -105,7 +105,7 @@ func (s *server) stats(w http.ResponseWriter, r *http.Request) error {
 	if err := noQuery(r); err != nil {
 		return err
 	}
-	stats := s.Stats()
+	stats := s.Stats(r.Context())
 	stats.Streams.Clients, stats.Streams.Dropped = s.Events.Clients()
 	stats.AsOf = s.Spaces.AsOf()
 	return answer(w, http.StatusOK, stats)

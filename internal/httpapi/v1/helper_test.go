@@ -112,7 +112,7 @@ func (f *fake) Cluster(_ context.Context, id string) (api.Cluster, api.AsOf, err
 	case f.err != nil:
 		return api.Cluster{}, api.AsOf{}, f.err
 	case id == "articles/7/1":
-		return api.Cluster{}, api.AsOf{}, &ElsewhereError{Space: "7"}
+		return api.Cluster{}, api.AsOf{}, &ElsewhereError{Space: "7", Reason: "another has it"}
 	case id != knownID:
 		return api.Cluster{}, api.AsOf{}, ErrUnknown
 	}
@@ -239,7 +239,7 @@ func newFake() *fake { return &fake{labels: make(map[string]api.Label)} }
 func (f *fake) options() Options {
 	return Options{
 		Spaces: f, Members: f, Topics: fakeTopics{f}, Events: events.NewHub(), Labels: true,
-		Stats: func() api.Stats {
+		Stats: func(context.Context) api.Stats {
 			return api.Stats{
 				State: "live", Since: noon, Clusters: map[string]int{"all": 1}, Lag: map[int]int64{0: 3},
 				DeadLetters: map[string]int64{"bad_json": 1}, View: &api.ViewStats{},

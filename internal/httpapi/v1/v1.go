@@ -37,11 +37,13 @@ func (e *InvalidError) Error() string {
 }
 
 // An ElsewhereError is of a question about a space that another instance has.
-type ElsewhereError struct{ Space string }
+type ElsewhereError struct {
+	Space  string
+	Reason string // for a person: which instance has it
+}
 
 func (e *ElsewhereError) Error() string {
-	return fmt.Sprintf("this instance has no space %s: ask the one that works on that partition, "+
-		"or one of role serve", e.Space)
+	return fmt.Sprintf("this instance has no space %s: %s", e.Space, e.Reason)
 }
 
 // Sorts of clusters.
@@ -121,5 +123,5 @@ type Options struct {
 	Topics  Topics
 	Events  *events.Hub
 	Labels  bool // whether there is a topic of labels
-	Stats   func() api.Stats
+	Stats   func(ctx context.Context) api.Stats
 }

@@ -210,7 +210,7 @@ func TestFailures(t *testing.T) {
 	}{
 		{ErrNotReady, 503, "this instance is not ready to answer"},
 		{fmt.Errorf("reading: %w", errors.New("the disk is full")), 503, "reading: the disk is full"},
-		{&ElsewhereError{"3"}, 421, "this instance has no space 3"},
+		{&ElsewhereError{"3", "another has it"}, 421, "this instance has no space 3"},
 		{&InvalidError{"/partition", "is needed"}, 422, "/partition: is needed"},
 	} {
 		f := newFake()

@@ -1,0 +1,73 @@
+package answers
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"github.com/clusterd/clusterd/internal/httpapi/api"
+	v1 "github.com/clusterd/clusterd/internal/httpapi/v1"
+	"github.com/clusterd/clusterd/internal/members"
+)
+
+// Members answers of the articles of clusters, as [v1.Members] says.
+type Members struct{ View *members.View }
+
+// Members implements [v1.Members].
+func (m *Members) Members(ctx context.Context, clusterID string, from uint64, limit int) (
+	page []api.Member, more bool, view api.View, err error,
+) {
+	found, err := m.View.Members(ctx, clusterID, from, math.MaxUint64, limit)
+	if err != nil {
+		return nil, false, view, ofView(err)
+	}
+	view = api.View{Lag: max(found.Lag, 0), Complete: found.Complete}
+	if from == 0 && len(found.Members) == 0 {
+		return nil, false, view, v1.ErrUnknown
+	}
+	page = []api.Member{}
+	for i := range found.Members {
+		page = append(page, member(&found.Members[i]))
+	}
+	return page, found.More, view, nil
+}
+
+// Article implements [v1.Members].
+func (m *Members) Article(ctx context.Context, id string) (
+	of api.Member, clusterID string, view api.View, err error,
+) {
+	found, ok, err := m.View.Article(ctx, id)
+	switch {
+	case err != nil:
+		return of, "", view, ofView(err)
+	case !ok:
+		return of, "", view, v1.ErrUnknown
+	}
+	stats := m.View.Stats()
+	view = api.View{Lag: max(stats.Lag, 0), Complete: stats.Complete}
+	return member(&found), found.ClusterID, view, nil
+}
+
+// Stats returns what the view holds.
+func (m *Members) Stats() *api.ViewStats {
+	s := m.View.Stats()
+	return &api.ViewStats{
+		View:    api.View{Lag: max(s.Lag, 0), Complete: s.Complete},
+		Members: int64(s.Members), Bytes: s.Bytes,
+	}
+}
+
+func member(m *members.Member) api.Member {
+	return api.Member{
+		ArticleID: m.ArticleID, Status: m.Status, Distance: m.Distance, Matched: m.Matched,
+		Contact: m.Contact, Publisher: m.Publisher, EventTime: moment(m.EventTime), Position: m.Position,
+		Source: m.Source, Labels: m.Labels, TrialLabels: m.TrialLabels,
+	}
+}
+
+func ofView(err error) error {
+	if errors.Is(err, members.ErrNotReady) {
+		return v1.ErrNotReady
+	}
+	return err
+}

@@ -1,0 +1,190 @@
+// Package answers makes what the parts of clusterd know the messages of the HTTP interface. Calls
+// of the interfaces of package v1 go in; they become those of lookup, members, tail, submit and
+// reread, and their answers and errors what v1 understands.
+package answers
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/cluster"
+	"github.com/clusterd/clusterd/internal/httpapi/api"
+	v1 "github.com/clusterd/clusterd/internal/httpapi/v1"
+	"github.com/clusterd/clusterd/internal/lookup"
+)
+
+// Spaces answers of clusters, as [v1.Spaces] says.
+type Spaces struct {
+	Lookup *lookup.Service
+	Allow  []string // labels.allow
+}
+
+// Check implements [v1.Spaces].
+func (s *Spaces) Check(
+	ctx context.Context, texts []api.Text, o api.CheckOptions,
+) ([]api.Checked, error) {
+	q := lookup.Question{RunnersUp: o.RunnersUp, Partition: o.Partition}
+	for _, t := range texts {
+		q.Texts = append(q.Texts, lookup.Text(t))
+	}
+	answers, err := s.Lookup.Check(ctx, q)
+	if err != nil {
+		return nil, understood(err)
+	}
+	all := make([]api.Checked, len(answers))
+	for i := range answers {
+		all[i] = s.checked(&answers[i])
+	}
+	return all, nil
+}
+
+func (s *Spaces) checked(a *lookup.Answer) api.Checked {
+	c := api.Checked{
+		Status: a.Status, Matched: a.Matched, Contact: a.Contact, Labels: []string{},
+		TrialLabels: []string{}, AsOf: asOf(&a.AsOf),
+	}
+	if a.Status == article.Joined {
+		joined := s.cluster(&a.Cluster, &a.AsOf)
+		c.Cluster, c.Labels = &joined, joined.Carried
+		c.TrialLabels = present(a.Labels.Carried(s.Allow).Trial)
+		if a.Contact == "" {
+			c.Distance = &a.Distance
+		}
+	}
+	for i := range a.RunnersUp {
+		n := &a.RunnersUp[i]
+		c.RunnersUp = append(c.RunnersUp,
+			api.Near{Cluster: s.cluster(&n.Cluster, &a.AsOf), Distance: n.Distance})
+	}
+	if n := a.Suspect; n != nil {
+		c.Suspect = &api.Near{Cluster: s.cluster(&n.Cluster, &a.AsOf), Distance: n.Distance}
+	}
+	return c
+}
+
+// Compare implements [v1.Spaces].
+func (s *Spaces) Compare(ctx context.Context, a, b api.Text) (api.Comparison, error) {
+	found, err := s.Lookup.Compare(ctx, lookup.Text(a), lookup.Text(b))
+	if err != nil {
+		return api.Comparison{}, understood(err)
+	}
+	c := api.Comparison{
+		Threshold: found.Threshold, Same: found.Same, Fingerprints: make([]*article.Fingerprint, 2),
+	}
+	for i, text := range found.Fingerprints {
+		if found.Comparable[i] {
+			c.Fingerprints[i] = new(article.Fingerprint)
+			if err := c.Fingerprints[i].UnmarshalText([]byte(text)); err != nil {
+				return api.Comparison{}, err
+			}
+		}
+	}
+	if found.Comparable[0] && found.Comparable[1] && !math.IsInf(found.Distance, 0) {
+		c.Distance = &found.Distance
+	}
+	return c, nil
+}
+
+// Cluster implements [v1.Spaces].
+func (s *Spaces) Cluster(ctx context.Context, id string) (api.Cluster, api.AsOf, error) {
+	c, at, err := s.Lookup.Cluster(ctx, id)
+	if err != nil {
+		return api.Cluster{}, api.AsOf{}, understood(err)
+	}
+	return s.cluster(&c, &at), asOf(&at), nil
+}
+
+// AsOf implements [v1.Spaces].
+func (s *Spaces) AsOf() []api.AsOf {
+	all := []api.AsOf{}
+	for _, a := range s.Lookup.AsOf() {
+		all = append(all, asOf(&a))
+	}
+	return all
+}
+
+// cluster returns a cluster as the interface has it.
+func (s *Spaces) cluster(c *cluster.Cluster, at *lookup.AsOf) api.Cluster {
+	out := api.Cluster{
+		ClusterID: c.ID(), Size: c.Size, ByContact: c.ByContact, Labels: []api.Label{},
+		Carried:   s.carried(c, at),
+		FirstSeen: moment(c.FirstSeen), LastSeen: moment(c.LastSeen),
+		Representative: c.Representative, Fingerprint: article.Fingerprint(c.Fingerprint.Hash),
+	}
+	if c.Signals != "" {
+		out.Signals = &api.Signals{
+			Publishers: article.Publishers(c.Signals.Publishers()),
+			Recent:     c.Signals.RecentAt(at.StreamTime),
+		}
+	}
+	for _, l := range c.Labels.All() {
+		out.Labels = append(out.Labels, api.Label{
+			Label: l.Name, By: l.By, At: l.At, Note: l.Note, Trial: l.Trial, Record: l.Record,
+			Position: l.Position,
+		})
+	}
+	return out
+}
+
+// carried returns the labels that results of a cluster carry: the flood guard leaves some out.
+func (s *Spaces) carried(c *cluster.Cluster, at *lookup.AsOf) []string {
+	names := present(c.Labels.Carried(s.Allow).Labels)
+	if at.Labels == nil {
+		return names
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return at.Labels.Flood[name].Suspended })
+}
+
+func asOf(a *lookup.AsOf) api.AsOf {
+	out := api.AsOf{
+		Space: a.Space, Position: a.Position, State: a.State, Role: a.Role, Offsets: a.Offsets,
+	}
+	if out.State == "" { // it has just come or gone
+		out.State = "recovering"
+	}
+	if out.Offsets == nil {
+		out.Offsets = map[int]int64{}
+	}
+	if a.Position > 0 && a.StreamTime >= 0 {
+		at := moment(a.StreamTime)
+		out.StreamTime = &at
+	}
+	return out
+}
+
+// present returns a list that JSON has as one, also where it is empty.
+func present(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}
+
+// moment returns the time of so many Unix milliseconds.
+func moment(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
+
+// understood returns an error as package v1 knows it.
+func understood(err error) error {
+	var (
+		invalid   *lookup.InvalidError
+		elsewhere *lookup.ElsewhereError
+	)
+	switch {
+	case errors.As(err, &invalid):
+		return &v1.InvalidError{Field: invalid.Field, Reason: invalid.Reason}
+	case errors.As(err, &elsewhere):
+		return &v1.ElsewhereError{
+			Space: strconv.Itoa(elsewhere.Partition), Reason: elsewhere.Error(),
+		}
+	case errors.Is(err, lookup.ErrUnknown):
+		return v1.ErrUnknown
+	case errors.Is(err, lookup.ErrNotReady):
+		return v1.ErrNotReady
+	}
+	return err
+}

@@ -1,0 +1,116 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/clusterd/clusterd/internal/answers"
+	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/httpapi"
+	"github.com/clusterd/clusterd/internal/httpapi/access"
+	"github.com/clusterd/clusterd/internal/httpapi/api"
+	"github.com/clusterd/clusterd/internal/httpapi/events"
+	v1 "github.com/clusterd/clusterd/internal/httpapi/v1"
+	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/lookup"
+	"github.com/clusterd/clusterd/internal/members"
+	"github.com/clusterd/clusterd/internal/monitor"
+	"github.com/clusterd/clusterd/internal/reread"
+	"github.com/clusterd/clusterd/internal/submit"
+	"github.com/clusterd/clusterd/internal/tail"
+)
+
+// desk is what an instance answers with.
+type desk struct {
+	spaces *lookup.Service
+	view   *members.View // nil: serve.bytes is 0
+	submit *submit.Submitter
+	tail   *tail.Tail
+	hub    *events.Hub
+	routes []v1.Route
+}
+
+func newDesk(
+	c config.Config, client *kafka.Client, log *slog.Logger, m *monitor.Monitor,
+) (d *desk, err error) {
+	d = &desk{
+		spaces: lookup.New(lookup.Options{Config: c, State: m.SpaceState}), hub: events.NewHub(),
+	}
+	fields := article.Fields(c.Input.Fields)
+	d.submit, err = submit.New(submit.Options{
+		Client: client, Log: log, InputTopic: c.Input.Topic, LabelsTopic: c.Labels.Topic,
+		Format: c.Input.Format, Fields: fields, Encoding: c.Input.Encoding,
+		Compression: c.Output.Compression,
+	})
+	if err != nil {
+		return nil, err
+	}
+	decoder, err := article.NewDecoder(c.Input.Format, fields, c.Input.MaxBytes, c.Input.Encoding)
+	if err != nil {
+		return nil, fmt.Errorf("reading articles again: %w", err)
+	}
+	topics := map[tail.Kind]string{
+		tail.Result: c.Output.Topic, tail.Label: c.Labels.Topic, tail.Correction: c.Labels.Corrections,
+	}
+	for kind, topic := range topics {
+		if topic == "" {
+			delete(topics, kind)
+		}
+	}
+	d.tail = tail.New(tail.Options{Client: client, Log: log, Topics: topics})
+	spaces := &answers.Spaces{Lookup: d.spaces, Allow: c.Labels.Allow}
+	o := v1.Options{
+		Spaces: spaces, Events: d.hub, Labels: c.Labels.Topic != "",
+		Topics: &answers.Topics{
+			Submit: d.submit, Tail: d.tail,
+			Reread: &reread.Reader{
+				Client: client, Log: log, Topic: c.Input.Topic, Decoder: decoder, MaxBytes: c.Input.MaxBytes,
+			},
+		},
+	}
+	var view *answers.Members
+	if c.Serve.Bytes > 0 {
+		d.view = members.New(members.Options{
+			Client: client, Log: log, Dir: filepath.Join(c.State.Dir, "members"), Topic: c.Output.Topic,
+			Input: c.Input.Topic, Bytes: int64(c.Serve.Bytes),
+			OnPoll: func(s members.Stats) { m.Members(s.Lag, s.Bytes) },
+		})
+		view = &answers.Members{View: d.view}
+		o.Members = view
+	}
+	o.Stats = func(ctx context.Context) api.Stats { return answers.Stats(ctx, m, spaces, view) }
+	d.routes = v1.Routes(o)
+	return d, nil
+}
+
+// run does the work behind the answers until ctx ends.
+func (d *desk) run(ctx context.Context, group *errgroup.Group) {
+	works := []func(context.Context){
+		d.submit.Run, d.tail.Run, func(ctx context.Context) { answers.Feed(ctx, d.tail, d.hub) },
+	}
+	if d.view != nil {
+		works = append(works, d.view.Run)
+	}
+	for _, work := range works {
+		group.Go(func() error {
+			work(ctx)
+			return nil
+		})
+	}
+}
+
+// httpOptions returns where and to whom the configuration opens the HTTP server.
+func httpOptions(c config.HTTP, routes []v1.Route) httpapi.Options {
+	return httpapi.Options{
+		CertFile: c.TLS.CertFile, KeyFile: c.TLS.KeyFile, Routes: routes,
+		Access: access.Options{
+			Listen: c.Listen, Token: c.Token, TokensFile: c.TokensFile, Hosts: c.Hosts, Origins: c.Origins,
+			TrustedProxies: c.TrustedProxies, UserHeader: c.UserHeader, Rate: c.Rate,
+		},
+	}
+}
