@@ -64,7 +64,7 @@ func Run(ctx context.Context, o Options) error {
 		defer stop()
 		return pipeline.Run(ctx, pipeline.Options{
 			Config: c, Client: client, Log: log, Monitor: m,
-			Readers: desk.spaces,
+			Readers: desk.spaces, Members: desk.members(),
 		})
 	})
 	if err = group.Wait(); err == nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/clusterd/clusterd/internal/lookup"
 	"github.com/clusterd/clusterd/internal/members"
 	"github.com/clusterd/clusterd/internal/monitor"
+	"github.com/clusterd/clusterd/internal/pipeline"
 	"github.com/clusterd/clusterd/internal/reread"
 	"github.com/clusterd/clusterd/internal/submit"
 	"github.com/clusterd/clusterd/internal/tail"
@@ -86,6 +87,14 @@ func newDesk(
 	o.Stats = func(ctx context.Context) api.Stats { return answers.Stats(ctx, m, spaces, view) }
 	d.routes = v1.Routes(o)
 	return d, nil
+}
+
+// members returns the view for corrections, nil where there is none.
+func (d *desk) members() pipeline.Members {
+	if d.view == nil {
+		return nil
+	}
+	return d.view
 }
 
 // run does the work behind the answers until ctx ends.
