@@ -115,7 +115,8 @@ func (t *Tally) Warning() string {
 	case t.articles > 0 && t.content0 == t.articles:
 		text = fmt.Sprintf(
 			"none of %d articles has a field %q, so titles alone are compared; the first has %s. "+
-				"Set input.fields.content to the path of the content", t.articles, t.content, article.QuotedKeys(t.keys))
+				"Set input.fields.content to the path of the content", t.articles, t.content,
+			article.QuotedKeys(t.keys))
 	case t.articles > 0 && t.looksJSON == t.articles:
 		text = fmt.Sprintf("all of %d texts look like JSON objects, which are compared with their keys "+
 			"and marks; set input.format to json if they are", t.articles)

@@ -20,22 +20,38 @@ func Excerpt(s string, limit int) string {
 		}
 		s = s[:end]
 	}
-	var out strings.Builder
-	out.Grow(min(len(s), limit*utf8.UTFMax))
-	blank := ""
-	for _, r := range Plain(s) {
-		if unicode.IsSpace(r) {
-			if out.Len() > 0 {
-				blank = " "
-			}
-			continue
-		}
-		if limit -= len(blank) + 1; limit < 0 {
+	s = strings.TrimSpace(Plain(s))
+	n, blank := 0, false
+	for i, r := range s {
+		if n == limit {
+			s = s[:i]
 			break
 		}
-		out.WriteString(blank)
-		out.WriteRune(r)
-		blank = ""
+		space := unicode.IsSpace(r)
+		if space && (blank || r != ' ') {
+			return foldedExcerpt(s, limit)
+		}
+		blank = space
+		n++
+	}
+	return strings.Clone(strings.TrimSuffix(s, " "))
+}
+
+// foldedExcerpt returns the first characters of s, in which white space is one blank each.
+func foldedExcerpt(s string, limit int) string {
+	var out strings.Builder
+	n := 0
+	for word := range strings.FieldsSeq(s) {
+		if n > 0 {
+			word = " " + word
+		}
+		for _, r := range word {
+			if n == limit || n+1 == limit && r == ' ' {
+				return out.String()
+			}
+			out.WriteRune(r)
+			n++
+		}
 	}
 	return out.String()
 }
