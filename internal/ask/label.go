@@ -210,6 +210,9 @@ func (s Shell) list() *cobra.Command {
 					trial = " (on trial)"
 				}
 				title := cluster.Representative.Title
+				if title == "" {
+					title = cluster.Representative.Excerpt
+				}
 				_, err := fmt.Fprintln(cmd.OutOrStdout(), printable.Text(fmt.Sprintf(
 					"%s %s%s by %s at %s: %d articles: %s", cluster.ClusterID, l.Label, trial, l.By,
 					l.At.Format(time.RFC3339), cluster.Size, title)))

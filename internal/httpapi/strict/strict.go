@@ -7,6 +7,8 @@ package strict
 import (
 	"errors"
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -43,6 +45,28 @@ var noNull = json.UnmarshalFromFunc(func(d *jsontext.Decoder, v any) error {
 	return errors.ErrUnsupported
 })
 
+// wholeNumbers takes a whole number in whichever way it is written, such as 7.0, which is one to
+// JSON Schema.
+var wholeNumbers = json.UnmarshalFromFunc(func(d *jsontext.Decoder, n *int) error {
+	if d.PeekKind() != '0' {
+		return errors.ErrUnsupported
+	}
+	value, err := d.ReadValue()
+	if err != nil {
+		return err
+	}
+	if *n, err = strconv.Atoi(string(value)); err == nil {
+		return nil
+	}
+	const exact = 1 << 53
+	f, err := strconv.ParseFloat(string(value), 64)
+	if err != nil || f != math.Trunc(f) || math.Abs(f) > exact {
+		return fmt.Errorf("must be a whole number of at most %d", exact)
+	}
+	*n = int(f)
+	return nil
+})
+
 // A Limit bounds how many items a list may have.
 type Limit = *json.Unmarshalers
 
@@ -77,7 +101,7 @@ func AtMost[T any](n int) Limit {
 // JSON reads one JSON value, and nothing beside it, into the struct that v points to. An error is
 // an [*Error].
 func JSON(value []byte, v any, limits ...Limit) error {
-	all := json.JoinUnmarshalers(append([]Limit{noNull}, limits...)...)
+	all := json.JoinUnmarshalers(append([]Limit{noNull, wholeNumbers}, limits...)...)
 	err := json.Unmarshal(value, v, json.WithUnmarshalers(all), json.RejectUnknownMembers(true))
 	if err == nil {
 		return nil

@@ -3,10 +3,9 @@ package v1
 import (
 	"encoding/base64"
 	"hash/fnv"
+	"net/http"
 	"strconv"
 	"strings"
-
-	"github.com/clusterd/clusterd/internal/httpapi/strict"
 )
 
 // maxCursor is how long a cursor may be, in bytes.
@@ -29,9 +28,8 @@ func placeOf(cursor, question string) (place string, err error) {
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
 	made, place, found := strings.Cut(string(text), " ")
 	if err != nil || !found || place == "" || made != sum(question) {
-		return "", &strict.Error{
-			Field:  "cursor",
-			Reason: `must be "next" of an answer to the same question, as it is`,
+		return "", &refusal{
+			http.StatusNotFound, `cursor: must be "next" of an answer to the same question, as it is`,
 		}
 	}
 	return place, nil

@@ -32,7 +32,7 @@ func (s *server) members(w http.ResponseWriter, r *http.Request) error {
 	var from uint64
 	if place != "" {
 		if from, err = strconv.ParseUint(place, 10, 64); err != nil {
-			return &strict.Error{Field: "cursor", Reason: "names no place"}
+			return &refusal{http.StatusNotFound, "cursor: names no place"}
 		}
 	}
 	if s.Members == nil {

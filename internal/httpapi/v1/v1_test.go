@@ -89,7 +89,7 @@ func TestAnswers(t *testing.T) {
 		{"POST", "/v1/articles", typeJSON, `{"content":7}`, 400, "/content: must not be a number"},
 		{"GET", "/v1/clusters?sort=x", "", "", 400, "sort: must be one of size, growth, newest"},
 		{"GET", "/v1/clusters?limit=201", "", "", 400, "limit: must be a whole number from 1 to 200"},
-		{"GET", "/v1/clusters?cursor=x", "", "", 400, "cursor: must be"},
+		{"GET", "/v1/clusters?cursor=x", "", "", 404, "cursor: must be"},
 		{"GET", "/v1/labels?label=x", "", "", 400, "label: there is no such parameter"},
 		{"GET", "/v1/stats?x", "", "", 400, "no parameters"},
 		{"GET", "/v1/stream?status=old", "", "", 400, "status: must be one of"},
@@ -125,6 +125,8 @@ func TestRequestsAreAsDescribed(t *testing.T) {
 		"/v1/check": {
 			`{"text":"x"}`: true, `{"text":""}`: true, `{"title":"x"}`: true, `{"content":"x","title":""}`: true,
 			`{"text":"x","runners_up":10}`: true, `{"text":"x","partition":0}`: true,
+			`{"text":"x","runners_up":7.0}`: true, `{"text":"x","runners_up":1e0,"partition":1E2}`: true,
+			`{"text":"x","runners_up":1e400}`: false, `{"text":"x","partition":1e30}`: false,
 			`{"articles":[{"text":"x"},{"content":"x"}],"runners_up":0}`: true,
 			`{"text":"x","published_at":"2026-05-01T12:00:00+02:00"}`:    true,
 
@@ -278,7 +280,7 @@ func TestPages(t *testing.T) {
 	for _, target := range []string{
 		"/v1/clusters?cursor=", "/v1/clusters?label=ham&cursor=", "/v1/labels?cursor=",
 	} {
-		if answer := send(t, h, "GET", target+cursor, "", ""); answer.StatusCode != 400 {
+		if answer := send(t, h, "GET", target+cursor, "", ""); answer.StatusCode != 404 {
 			t.Errorf("%s takes another question's cursor: %s", target, answer.body)
 		}
 	}
