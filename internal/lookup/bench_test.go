@@ -124,8 +124,8 @@ func (l *load) fill(b *testing.B, f *fingerprint.Fingerprinter, centres int) {
 	runtime.GC()
 }
 
-// write assigns and commits batches of 1,000 at a rate, 0 for as fast as it can, until ctx ends, and
-// returns how many articles a second it does while it is at it.
+// write assigns and commits batches of 1,000 at a rate, 0 for as fast as it can, until ctx ends,
+// and returns how many articles a second it does while it is at it.
 func (l *load) write(ctx context.Context, b *testing.B, rate float64) (perSecond float64) {
 	b.Helper()
 	n, busy, began := 0, time.Duration(0), time.Now()

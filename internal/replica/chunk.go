@@ -145,6 +145,7 @@ func (c *changes) advance(now *checkpoint.Record) error {
 		}
 	}
 	c.meta.Checkpoint = now
+	c.advanced++
 	c.meta.StreamTime, c.meta.Next = max(c.meta.StreamTime, now.StreamTime),
 		max(c.meta.Next, now.NextPosition)
 	return nil

@@ -74,6 +74,7 @@ func (r *Replica) tryCatchUp(ctx context.Context) (read readBack, err error) {
 		r.Monitor.Rebuilt(monitor.Missing)
 	}
 	read.whole = r.rebuild
+	r.hold()
 	if read.records, err = r.readUntil(ctx, from, progress, ends.retention); err != nil {
 		return read, err
 	}
@@ -83,7 +84,11 @@ func (r *Replica) tryCatchUp(ctx context.Context) (read readBack, err error) {
 			return read, fmt.Errorf("topic %s: %w", r.Topic, err)
 		}
 	}
-	return read, r.load(ctx)
+	if err := r.load(ctx); err != nil {
+		return read, err
+	}
+	r.hold()
+	return read, nil
 }
 
 // readUntil applies the committed records from the offsets from to where progress ends, and returns
@@ -127,8 +132,12 @@ func (r *Replica) follow(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s := settling{Replica: r, seen: r.advanced}
 	return r.receive(ctx, from, func(chunk consumer.Chunk) (bool, error) {
 		_, err := r.applyChunk(ctx, chunk)
+		if err == nil {
+			err = s.settle(ctx)
+		}
 		return false, err
 	})
 }

@@ -74,6 +74,8 @@ type Replica struct {
 
 	space   *space.Space // nil: not open
 	rebuild bool         // the disk was empty, and what it has since is not all yet
+
+	advanced uint64 // how many checkpoints were read
 }
 
 // New returns the replica of a space, which is not open yet. It waits for the clusters topic.

@@ -122,7 +122,7 @@ type observation struct {
 
 // observe asks until stop, and then returns what it was told.
 func observe(
-	t *testing.T, s *Space, w *walk, now func() time.Time, stop *atomic.Bool,
+	t *testing.T, s *Space, w *walk, now func() time.Time, stop *atomic.Bool, asked *atomic.Int64,
 ) (seen []observation) {
 	for !stop.Load() {
 		q := Question{Fingerprint: w.fingerprint(), RunnersUp: w.r.IntN(3)}
@@ -135,6 +135,7 @@ func observe(
 			return seen
 		}
 		seen = append(seen, observation{q.Fingerprint, a})
+		asked.Add(1)
 	}
 	return seen
 }
@@ -150,30 +151,36 @@ func TestCheckBesideTheWriter(t *testing.T) {
 		s := spaceOf(t, m, now)
 		s.publish(nil, nil)
 		var stop atomic.Bool
+		var asked atomic.Int64
 		var readers sync.WaitGroup
 		seen := make([][]observation, 3)
 		for i := range seen {
 			// Its walk is another, of the same texts.
 			readers.Go(func() {
 				seen[i] = observe(t, s, &walk{r: rand.New(rand.NewPCG(2, uint64(i))), known: w.known}, now,
-					&stop)
+					&stop, &asked)
 			})
 		}
 		articles := 800
 		if check.Race {
 			articles = 250
 		}
-		committed := write(t, s, w, &clock, articles)
+		committed := write(t, s, w, &clock, func(n int) bool {
+			return n >= articles && asked.Load() >= 200
+		})
 		stop.Store(true)
 		readers.Wait()
 		replay(t, m, committed, slices.Concat(seen...))
 	})
 }
 
-// write assigns articles in batches, of which it takes some back, and returns those committed.
-func write(t *testing.T, s *Space, w *walk, clock *atomic.Int64, n int) []fingerprint.Article {
+// write assigns articles in batches, of which it takes some back, until enough are committed, and
+// returns these.
+func write(
+	t *testing.T, s *Space, w *walk, clock *atomic.Int64, enough func(n int) bool,
+) []fingerprint.Article {
 	var committed []fingerprint.Article
-	for len(committed) < n {
+	for !enough(len(committed)) {
 		batch := make([]fingerprint.Article, 1+w.r.IntN(40))
 		for i := range batch {
 			batch[i] = w.next()

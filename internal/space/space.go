@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/cluster"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/fingerprint"
@@ -38,6 +39,8 @@ type Space struct {
 
 	views views
 	watch func(Changes) // nil: nobody does
+	// settled is as of when readers see what comes from elsewhere, nil for as of when it comes
+	settled *checkpoint.Record
 }
 
 // member is a cluster that a batch looks at.
@@ -242,6 +245,7 @@ func (s *Space) Commit(b Batch, m state.Meta) error {
 		return err
 	}
 	s.guard = b.guard
+	s.settled = nil
 	s.publish(nil, centresOf(b.Expired))
 	s.tell(Changes{b.Touched, b.joined, b.Expired, m.StreamTime})
 	return nil

@@ -20,9 +20,12 @@ type View struct {
 	snapshot *state.Snapshot
 	state    singlepass.State
 	rule     singlepass.Rule
-	all      *views
-	readers  int // that have it; under the lock of all
-	current  bool
+	// checkpoint is as of when the view is, nil for what the store says. The clusters may be ahead of
+	// it: those founded since are passed over.
+	checkpoint *checkpoint.Record
+	all        *views
+	readers    int // that have it; under the lock of all
+	current    bool
 }
 
 // views are those of a space that somebody has, and the current one.
@@ -88,8 +91,10 @@ func (s *Space) publish(founded, removed []singlepass.Centre) {
 	v := &View{snapshot: s.store.Snapshot(), rule: s.options.Rule}
 	m := v.snapshot.Meta()
 	v.state = singlepass.State{StreamTime: m.StreamTime, Next: m.Next}
-	// What was read of a transaction of another instance may be a part of it.
-	if c := m.Checkpoint; c != nil {
+	if v.checkpoint = s.settled; v.checkpoint == nil {
+		v.checkpoint = m.Checkpoint
+	}
+	if c := v.checkpoint; c != nil {
 		v.state = singlepass.State{StreamTime: c.StreamTime, Next: c.NextPosition}
 	}
 	var before *View
@@ -100,6 +105,13 @@ func (s *Space) publish(founded, removed []singlepass.Centre) {
 	if before != nil {
 		before.Release()
 	}
+}
+
+// Settle has readers see what was applied as of a checkpoint, until the next Settle or Commit: of
+// what was written behind it, only a part may be there. Nil is as of the last that was applied.
+func (s *Space) Settle(c *checkpoint.Record) {
+	s.settled = c
+	s.publish(nil, nil)
 }
 
 // Changes are what a commit did to the clusters. Nobody writes to them.
@@ -140,7 +152,7 @@ type AsOf struct {
 // AsOf returns as of when the view is.
 func (v *View) AsOf() AsOf {
 	a := AsOf{Position: v.state.Next, StreamTime: v.state.StreamTime}
-	if c := v.snapshot.Meta().Checkpoint; c != nil {
+	if c := v.checkpoint; c != nil {
 		a.Offsets, a.Labels = c.Offsets, c.Labels
 	}
 	return a
