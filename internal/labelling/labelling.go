@@ -136,6 +136,9 @@ func (w *Work) Due() bool {
 	return len(w.waiting) > 0 || w.Corrections && len(w.progress.Corrections) > 0
 }
 
+// Pending returns of how many changes not all members are told.
+func (w *Work) Pending() int { return len(w.progress.Corrections) }
+
 // Committed says that the transaction of a share was committed.
 func (w *Work) Committed(s *Share) {
 	for i := range s.taken {

@@ -39,7 +39,11 @@ type metrics struct {
 	rebuilds          *prometheus.CounterVec   // by reason
 	membersLag        *prometheus.GaugeVec     // without labels: there is none without a view
 	membersBytes      *prometheus.GaugeVec
-	errors            prometheus.Counter
+
+	labels                *prometheus.CounterVec // by action
+	labelled, corrections prometheus.Counter
+	pending, suspended    *prometheus.GaugeVec // by space
+	errors                prometheus.Counter
 }
 
 func newMetrics(version string, monitor *Monitor) *metrics {
@@ -52,6 +56,7 @@ func newMetrics(version string, monitor *Monitor) *metrics {
 	m.registerInput(r)
 	m.registerCommits(r)
 	m.registerSpaces(r)
+	m.registerLabels(r)
 	m.errors = r.counter(
 		"errors_total", "Errors of the way to the brokers or to the disk after which work began again.",
 	)
@@ -168,6 +173,7 @@ func (m *metrics) add(c Commit) {
 		m.fallbacks.WithLabelValues(kind[0], kind[1]).Add(float64(n))
 	}
 	m.candidates.Add(float64(c.Candidates))
+	m.addLabels(c.Labels)
 	m.clusters.WithLabelValues(c.Space).Set(float64(c.Clusters))
 }
 

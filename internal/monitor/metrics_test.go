@@ -35,7 +35,9 @@ func busy() *instance {
 			Invalid: 2, Transcoded: map[string]int{"gb18030": 9},
 			Fallbacks: map[[2]string]int{{"published_at", "format"}: 4},
 		},
+		Labels: Labels{Applied: map[string]int{"add": 2, "resume": 1}, Articles: 44, Corrections: 13},
 	})
+	i.Labelling("all", []string{"eggs", "spam"}, 3)
 	i.Spent(Encoding, i.now().Add(-1500*time.Millisecond))
 	i.Spent(Encoding, i.now().Add(-time.Second))
 	i.NotCommitted(Aborted)
@@ -130,6 +132,12 @@ func TestMetricValues(t *testing.T) {
 		`clusterd_disk_rebuilds_total{reason="stale"} 0`,
 		`clusterd_members_lag_records 17`,
 		`clusterd_members_bytes 5000`,
+		`clusterd_labels_applied_total{action="add"} 2`,
+		`clusterd_labels_applied_total{action="resume"} 1`,
+		`clusterd_labelled_articles_total 44`,
+		`clusterd_corrections_total 13`,
+		`clusterd_corrections_pending{space="all"} 3`,
+		`clusterd_labels_suspended{space="all"} 2`,
 		`clusterd_errors_total 1`,
 		`clusterd_ready 1`,
 		`clusterd_state{state="live"} 1`,
@@ -169,8 +177,9 @@ func TestCountersBeginAtZero(t *testing.T) {
 		`clusterd_stage_seconds_total{stage=%q} 0`: {
 			"fingerprint", "assign", "encode", "commit", "disk",
 		},
-		`clusterd_disk_rebuilds_total{reason=%q} 0`: {"missing", "damaged", "foreign", "stale"},
-		`clusterd_recovery_seconds_count{how=%q} 0`: {"disk", "tail", "topic"},
+		`clusterd_disk_rebuilds_total{reason=%q} 0`:  {"missing", "damaged", "foreign", "stale"},
+		`clusterd_labels_applied_total{action=%q} 0`: {"add", "remove", "resume"},
+		`clusterd_recovery_seconds_count{how=%q} 0`:  {"disk", "tail", "topic"},
 		`clusterd_state{state=%q} 0`: {
 			"standby", "recovering", "blocked", "live", "stopping",
 		},

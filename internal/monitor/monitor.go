@@ -185,6 +185,8 @@ func (m *Monitor) Gone(space string) {
 	delete(m.counts.Clusters, space)
 	m.metrics.clusters.DeleteLabelValues(space)
 	m.metrics.waiting.DeleteLabelValues(space)
+	m.metrics.pending.DeleteLabelValues(space)
+	m.metrics.suspended.DeleteLabelValues(space)
 	m.failures = failures{} // that of whoever has the space now
 }
 
@@ -210,7 +212,8 @@ func (m *Monitor) PolledInput(space string, positions []kafka.Position) {
 	m.heldBack(space, positions)
 }
 
-// PolledClusters reports the same of the clusters topic, whose lag nobody counts.
+// PolledClusters reports the same of the clusters topic, or of that of labels, whose lag nobody
+// counts.
 func (m *Monitor) PolledClusters(space string, positions []kafka.Position) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -302,6 +305,7 @@ type Commit struct {
 	Candidates uint64 // centres that articles were compared with
 	Clusters   int    // now, with those that have expired and were not taken away yet
 	Odd        Odd
+	Labels     Labels
 }
 
 // Odd is what was odd about the articles of a transaction.

@@ -45,6 +45,8 @@ type Space struct {
 	Partitions []int     `json:"partitions,omitempty"`
 	Since      time.Time `json:"since"`
 	Recovery   *Recovery `json:"recovery,omitempty"`
+	// SuspendedLabels are those that hit more articles than labels.flood allows.
+	SuspendedLabels []string `json:"suspended_labels,omitempty"`
 }
 
 // Recovery is how far a space is with what it recovers.
@@ -81,6 +83,9 @@ func (m *Monitor) Status() Status {
 		s.Spaces = append(s.Spaces, m.spaces[name].report(name, now))
 	}
 	s.Reason = m.reason(state, down, contact, s)
+	for i := range s.Spaces {
+		s.Reason += s.Spaces[i].floods()
+	}
 	for _, t := range open {
 		s.Reason += fmt.Sprintf("; %s (%s)", t, t.Advice())
 	}
@@ -214,7 +219,10 @@ func (m *Monitor) recoveries(spaces []Space) string {
 }
 
 func (s *space) report(name string, now time.Time) Space {
-	r := Space{Space: name, State: string(s.state), Partitions: s.partitions, Since: stamp(s.since)}
+	r := Space{
+		Space: name, State: string(s.state), Partitions: s.partitions, Since: stamp(s.since),
+		SuspendedLabels: s.suspended,
+	}
 	if s.state == recovering {
 		r.Recovery = s.progress.report(now)
 	}

@@ -118,6 +118,7 @@ func (w *worker) reportLabels(
 			w.log.Info("a label counts again", "label", l.Name, "by", l.By)
 		}
 	}
+	w.reportLabelling()
 	for _, name := range assigned.Flood.Suspended {
 		w.log.Error("a label hits more articles than labels.flood allows: results go without it until "+
 			"somebody looks at its clusters and sends a record with action resume to labels.topic",
@@ -125,23 +126,10 @@ func (w *worker) reportLabels(
 	}
 }
 
-// due is when labels are looked at though no articles come.
-type due struct {
-	*time.Timer
-	set bool
-}
-
-func newDue() *due {
-	d := &due{Timer: time.NewTimer(time.Hour)}
-	d.Stop()
-	return d
-}
-
-// in sets it, unless it is set.
-func (d *due) in(wait time.Duration) {
-	if !d.set {
-		d.set = true
-		d.Reset(wait)
+// reportLabelling says how the space is with labels, where they are on.
+func (w *worker) reportLabelling() {
+	if w.labels != nil {
+		w.monitor.Labelling(w.replica.Name(), w.replica.Space().SuspendedLabels(), w.labels.Pending())
 	}
 }
 

@@ -463,6 +463,9 @@ func TestFloodIsSuspended(t *testing.T) {
 	i.log.WaitFor(t, "a label hits more articles than labels.flood allows", 1)
 	i.end()
 	i = b.start()
+	wait.Until(t, "the status to name the label", func() bool {
+		return strings.Contains(i.monitor.Status().Reason, "go without spam")
+	})
 	b.wave(1, 2)
 	b.label(`{"label":"spam","action":"resume"}`)
 	b.wave(1, 12)

@@ -63,6 +63,7 @@ func (w *worker) report(b batch, assigned space.Batch, took time.Duration) total
 			w.log.Warn(warning)
 		}
 	}
+	applied, labelled := assigned.CountLabels()
 	w.monitor.Committed(monitor.Commit{
 		Odd:   odd,
 		Space: w.replica.Name(), Took: took, New: done.New, Joined: done.Joined,
@@ -71,6 +72,7 @@ func (w *worker) report(b batch, assigned space.Batch, took time.Duration) total
 		Expired: len(assigned.Expired), TimesAhead: assigned.Adjusted.Ahead,
 		TimesOld:   assigned.Adjusted.Old,
 		Candidates: assigned.Candidates, Clusters: w.replica.Space().Len(),
+		Labels: monitor.Labels{Applied: applied, Articles: labelled, Corrections: done.corrections},
 	})
 	return done
 }

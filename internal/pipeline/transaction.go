@@ -12,6 +12,7 @@ import (
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/failpoint"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/labelling"
 	"github.com/clusterd/clusterd/internal/monitor"
 	"github.com/clusterd/clusterd/internal/seeded"
 	"github.com/clusterd/clusterd/internal/sink"
@@ -31,7 +32,7 @@ func (w *worker) commitAll(
 	progress := progress{since: time.Now(), logger: w.log}
 	ticker := time.NewTicker(progressInterval)
 	defer ticker.Stop()
-	due := newDue()
+	due := labelling.NewAlarm()
 	defer due.Stop()
 	for {
 		wait, received := w.config.Batch.Linger, labels
@@ -49,7 +50,7 @@ func (w *worker) commitAll(
 		case chunk := <-received:
 			w.labels.Add(chunk)
 		case <-due.C:
-			due.set = false
+			due.Rang()
 			done, err := w.process(ctx, producer, batch{})
 			switch {
 			case err != nil:
@@ -65,7 +66,7 @@ func (w *worker) commitAll(
 			return ctx.Err()
 		}
 		if w.labels != nil && w.labels.Due() {
-			due.in(wait)
+			due.In(wait)
 		}
 	}
 }

@@ -185,6 +185,7 @@ func (w *worker) takeOver(ctx context.Context, producer *sink.Producer, progress
 		return err
 	}
 	w.monitor.Live(w.replica.Name(), w.partitions)
+	w.reportLabelling()
 	w.log.Info("live", "partitions", w.partitions)
 
 	group, ctx := errgroup.WithContext(ctx)

@@ -37,6 +37,23 @@ type Labelled struct {
 	Carried *article.LabelChange
 }
 
+// CountLabels returns how many label records of the batch changed something, by action, and how
+// many articles have results that carry labels that are not on trial.
+func (b *Batch) CountLabels() (applied map[string]int, articles int) {
+	applied = make(map[string]int)
+	for i := range b.Labelled {
+		if l := &b.Labelled[i]; l.Changed {
+			applied[string(l.Action)]++
+		}
+	}
+	for i := range b.Assignments {
+		if c := b.Assignments[i].Carried; c != nil && len(c.Labels) > 0 {
+			articles++
+		}
+	}
+	return applied, articles
+}
+
 // A Flood is what a batch changes of the flood guard.
 type Flood struct {
 	Counts    map[string]label.FloodCount // as the checkpoint has them; nil for none
@@ -159,6 +176,10 @@ func (s *Space) flood(g *label.Guard) (f Flood) {
 	}
 	return f
 }
+
+// SuspendedLabels returns the labels that the flood guard has suspended, sorted, as of what is
+// committed.
+func (s *Space) SuspendedLabels() []string { return s.guard.Suspended() }
 
 // newGuard returns the flood guard as the store has it.
 func (s *Space) newGuard() *label.Guard {
