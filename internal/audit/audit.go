@@ -26,8 +26,8 @@
 //     carries, once.
 //   - I5: what somebody read earlier is still there, once, with the same cluster.
 //
-// Memory is some 2 bits for each input record, 2 for each result and 100 to 200 bytes for each
-// cluster, beside what a fetch brings and the dictionary. Temporary files hold 290 bytes for each
+// Memory is some 2 bits for each input record, 2 for each result and 120 to 220 bytes for each
+// cluster, beside what a fetch brings and the dictionary. Temporary files hold 400 bytes for each
 // article, its sketch, and 13 bytes for each result that was read earlier.
 package audit
 
@@ -119,9 +119,10 @@ type audit struct {
 	seen        *seen.Seen
 	dead        *spill.Partitions[deadRow]
 	placements  *placement.Placements
-	checkpoints map[string]checkpoint // by key
-	whole       map[int32]int64       // from which offset on nothing is missing of the clusters topic
-	labels      *labels.Labels        // nil where there are none
+	checkpoints map[string]checkpoint  // by key
+	intact      map[int32]int64        // below which none is missing of these, by partition
+	there       map[int32]spill.Bitmap // offsets of the clusters topic, where there are labels
+	labels      *labels.Labels         // nil where there are none
 	labelled    map[int32]*labels.Space
 	labelDead   *spill.Partitions[deadRow]
 	unmeasured  int64 // distances that are not known, since an input record is deleted
@@ -136,7 +137,8 @@ func newAudit(c config.Config, o Options) *audit {
 		config: c, options: o, seed: maphash.MakeSeed(), complete: true,
 		report:   report.New(c.Input.Topic, c.Input.Group, o.Show),
 		accounts: make(map[int32]*account), spaces: make(map[int32]*replay.Space),
-		checkpoints: make(map[string]checkpoint), whole: make(map[int32]int64),
+		checkpoints: make(map[string]checkpoint), there: make(map[int32]spill.Bitmap),
+		intact:   make(map[int32]int64),
 		labelled: make(map[int32]*labels.Space),
 	}
 	a.form = a.report.Add("form", "every message has the documented form")
@@ -192,6 +194,9 @@ func (a *audit) run(ctx context.Context, new newOutcomes) (err error) {
 		}
 	}
 	a.all += a.cut.Labels.Size() + a.cut.Input.Size()
+	if a.config.Labels.Topic != "" {
+		a.all += a.cut.Clusters.Size() // they are gone through twice
+	}
 	a.all += a.cut.Results.Size() // they are gone through again, in order
 	for _, end := range a.cut.Results.To {
 		a.positions += end
@@ -262,6 +267,7 @@ func (a *audit) steps(ctx context.Context) error {
 		{"reading dead letters", true, a.readDeadLetters},
 		{"reading the input", true, a.readInput},
 		{"reading labels", a.labels != nil, a.readLabels},
+		{"looking for gaps in clusters", a.labels != nil, a.noteThere},
 		{"reading clusters", true, a.readClusters},
 		{"reading results", true, a.readResults},
 		{"reading corrections", a.cut.Corrections.Topic != "", a.readCorrections},

@@ -1,12 +1,14 @@
 package audit
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/clusterd/clusterd/internal/audit/spill"
 	"github.com/clusterd/clusterd/internal/audit/wire"
 )
 
@@ -44,11 +46,38 @@ func (a *audit) addCheckpoint(r *kgo.Record) {
 	place := wire.AddressOf(r)
 	if a.labels != nil {
 		last, ok := a.checkpoints[key]
-		whole := a.whole[r.Partition] == 0 ||
-			ok && last.place.Partition == place.Partition && last.place.Offset >= a.whole[r.Partition]
-		a.labelSpace(c.Partition()).Checkpoint(&c, whole, at)
+		if !ok {
+			last.place = wire.Address{Partition: r.Partition, Offset: -1}
+		}
+		a.labelSpace(c.Partition()).Checkpoint(&c, a.isWhole(last.place, place), at)
 	}
 	a.checkpoints[key] = checkpoint{c, at, place}
+}
+
+// isWhole reports whether no record of the clusters topic has been compacted away between two
+// places of it.
+func (a *audit) isWhole(after, before wire.Address) bool {
+	if after.Partition != before.Partition {
+		return false
+	}
+	for offset := after.Offset + 1; offset < before.Offset; offset++ {
+		if !a.there[before.Partition].Has(offset) {
+			return false
+		}
+	}
+	return true
+}
+
+// noteThere notes which offsets of the clusters topic have a record, aborted ones included.
+func (a *audit) noteThere(ctx context.Context) error {
+	_, err := a.topics.Read(ctx, a.cut.Clusters, kgo.ReadUncommitted(), func(r *kgo.Record) error {
+		if a.there[r.Partition] == nil {
+			a.there[r.Partition] = make(spill.Bitmap)
+		}
+		a.there[r.Partition].Add(r.Offset)
+		return nil
+	})
+	return err
 }
 
 // checkCheckpoints holds the offsets of the group to what was written in the same transactions.

@@ -33,7 +33,9 @@ func (a *audit) prepareLabels() {
 		why := fmt.Sprintf("the records of %s/%d below offset %d have been deleted; "+
 			"a topic that keeps all has retention.ms=-1 and retention.bytes=-1", span.Topic, p, from)
 		a.applied.Skip(why)
-		a.told.Skip(why)
+		if a.told != nil {
+			a.told.Skip(why)
+		}
 	}
 	if p, from, ok := a.cut.Corrections.Deleted(); ok {
 		a.told.Skip(fmt.Sprintf("the records of %s/%d below offset %d have been deleted",

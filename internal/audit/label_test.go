@@ -269,23 +269,27 @@ func TestLabelsHoldWithoutCheckpoints(t *testing.T) {
 	t.Parallel()
 	for _, corrections := range []bool{true, false} {
 		s := newLabelStage(t)
-		for n := 2; n >= 0; n-- { // an aborted record leaves a gap, as one that is compacted away does
-			gone := s.transactions[n].records
-			checkpoint := gone[len(gone)-1]
-			s.drop(checkpoint)
-			s.transactions = slices.Insert(s.transactions, n+1, transaction{
-				records: []*kgo.Record{checkpoint}, aborted: true,
-			})
-		}
 		if !corrections {
 			s.config.Labels.Corrections = ""
 		}
 		s.write()
+		s.compact()
 		found := s.audit(Options{})
 		wantHeld(t, found)
 		if n := checked(found, "I9"); n != 21 {
 			t.Errorf("%d labels and results are checked, want 21", n)
 		}
+	}
+}
+
+// compact leaves the last record of each key in the clusters topic, and its active segment.
+func (s *stage) compact() {
+	s.Helper()
+	size := func() int64 { return s.broker.PartitionInfo(s.config.Output.ClustersTopic, 0).NumBytes }
+	before := size()
+	s.broker.Compact()
+	if after := size(); after >= before {
+		s.Fatalf("%d bytes are in the clusters topic, and were %d before it was compacted", after, before)
 	}
 }
 
@@ -304,5 +308,35 @@ func TestLabelsDeleted(t *testing.T) {
 		if c.ID == "I9" && !strings.Contains(c.NotChecked, "labels/0 below offset 2") {
 			t.Errorf("I9 is not checked for %q", c.NotChecked)
 		}
+	}
+}
+
+// The record of a cluster that is labelled has the position of its last member, which may be long
+// ago: it does not say that what was written before it is older than that.
+func TestTombstoneBeforeLabel(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, func(c *config.Config) {
+		withLabels(c)
+		withWindow(c)
+		c.Labels.Keep = 0
+	})
+	items := []item{
+		{0, 0xff, 0, ""},
+		{0, 0xff00, 2, ""},
+		{0, 0xff0000, 2, ""},
+		{1, 0xff000000, 2, ""},
+		{1, 0xff00000000, 4, ""},
+		{1, 0xff00000000, 4, ""},
+		{1, 0xff00000000, 4, ""},
+		{1, 0xff00000000, 4, ""},
+		{1, 0xff00000000, 4, ""},
+	}
+	s.cluster(items, s.input(items))
+	s.label([]labelling{{batch: 2, record: `{"cluster_id":"articles/0/1","label":"spam"}`}})
+	s.write()
+	found := s.audit(Options{})
+	wantHeld(t, found)
+	if n := found.Counts; n.Labels != 1 || n.Live != n.Clusters-1 {
+		t.Errorf("%+v, want a label, and one cluster expired", n)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -40,6 +41,7 @@ type transaction struct {
 type stage struct {
 	*testing.T
 	config       config.Config
+	broker       *kfake.Cluster
 	client       *kgo.Client
 	producer     *kgo.Client // of transactions
 	admin        *kadm.Client
@@ -78,7 +80,7 @@ func some[T any](n int, cases []T) []T {
 func newStage(t *testing.T, change func(*config.Config)) *stage {
 	t.Helper()
 	broker := kafkatest.Start(t, 1)
-	s := &stage{T: t, config: config.Default(), inputs: make(map[wire.Address]input)}
+	s := &stage{T: t, broker: broker, config: config.Default(), inputs: make(map[wire.Address]input)}
 	s.config.Kafka.Brokers = broker.ListenAddrs()
 	// No record has a key, so results are in the partitions of their articles.
 	s.config.Output.Key = "source"
@@ -97,7 +99,11 @@ func newStage(t *testing.T, change func(*config.Config)) *stage {
 		if topic == "" {
 			continue
 		}
-		if err := broker.CreateTopic(topic, 2, nil); err != nil {
+		policy := map[string]string{"retention.ms": "-1"}
+		if topic == out.ClustersTopic {
+			policy["cleanup.policy"] = "compact"
+		}
+		if err := broker.CreateTopic(topic, 2, policy); err != nil {
 			t.Fatal(err)
 		}
 	}

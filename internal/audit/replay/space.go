@@ -13,10 +13,13 @@ import (
 // A Space is the articles that are compared with one another: what the topics say of each of their
 // positions.
 type Space struct {
-	Results    *spill.Table[ResultRow]
-	Clusters   *spill.Table[ClusterRow] // by the position of the cluster's last member
-	Further    *spill.Table[ClusterRow] // further ones of that position
-	Required   int64                    // there must be no gap below this position
+	Results  *spill.Table[ResultRow]
+	Clusters *spill.Table[ClusterRow] // by the position of the cluster's last member
+	Further  *spill.Table[ClusterRow] // further ones of that position
+	Required int64                    // there must be no gap below this position
+	// Highest is the highest position of a record of Clusters, by partition of the clusters topic. It
+	// is for whoever puts them.
+	Highest    map[int32]int64
 	tombstones []tombstone
 }
 
@@ -84,7 +87,7 @@ func MatchOf(name string) Match { return matches[name] }
 
 // NewSpace returns an empty space.
 func NewSpace(dir *spill.Dir) (s *Space, err error) {
-	s = new(Space)
+	s = &Space{Highest: make(map[int32]int64)}
 	if s.Results, err = spill.NewTable[ResultRow](dir); err != nil {
 		return nil, err
 	}

@@ -33,6 +33,10 @@ func TestNamesAreTheDaemons(t *testing.T) {
 		wire.StatusUnclustered: string(article.Unclustered),
 
 		wire.BadBatch: string(article.BadBatch),
+
+		wire.BadLabel:       string(article.BadLabel),
+		wire.UnknownCluster: string(article.UnknownCluster),
+		wire.TooManyLabels:  string(article.TooManyLabels),
 	} {
 		if stated != written {
 			t.Errorf("%q is stated, the daemon writes %q", stated, written)

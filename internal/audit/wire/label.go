@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -155,18 +154,7 @@ type PendingCorrection struct {
 
 // IsAddress reports whether a text is topic/partition/offset as they are written, of any topic.
 func IsAddress(text string) bool {
-	rest, offset, ok := cutLast(text)
-	topic, partition, ok2 := cutLast(rest)
-	p, err := strconv.ParseInt(partition, 10, 32)
-	o, err2 := strconv.ParseInt(offset, 10, 64)
-	return ok && ok2 && err == nil && err2 == nil && p >= 0 && o >= 0 && topic != "" &&
-		Address{int32(p), o}.In(topic) == text
-}
-
-func cutLast(text string) (before, after string, ok bool) {
-	i := strings.LastIndexByte(text, '/')
-	if i < 0 {
-		return "", "", false
-	}
-	return text[:i], text[i+1:], true
+	topic, _, _ := strings.Cut(text, "/")
+	a, err := ParseAddress(text, topic)
+	return topic != "" && err == nil && a.In(topic) == text
 }
