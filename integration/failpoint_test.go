@@ -105,6 +105,7 @@ func TestErrorsOnTheWay(t *testing.T) {
 func TestSeeded(t *testing.T) {
 	t.Parallel()
 	minhash := noLinger + "fingerprint: {method: minhash}\n"
+	labels := labelled
 	for _, test := range []struct{ bug, violates, settings string }{
 		{failpoint.Drop, "I1", noLinger},
 		{failpoint.Duplicate, "I1", noLinger},
@@ -122,16 +123,30 @@ func TestSeeded(t *testing.T) {
 		{failpoint.Fingerprint, "input", minhash},
 		{failpoint.Distance, "I3", minhash},
 		{failpoint.Sketch, "I4", minhash},
+		{failpoint.LabelLost, "I9", labels},
+		{failpoint.LabelLate, "I9", labels},
+		{failpoint.LabelAgain, "I9", labels},
+		{failpoint.Publisher, "I10", labels},
+		{failpoint.CorrectionLost, "I11", labels},
+		{failpoint.CorrectionTwice, "I11", labels},
 	} {
 		t.Run(test.bug, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, 2, test.settings)
 			stream := w.stream(perSecond)
 			w.produce(&kgo.Record{Key: []byte("bad"), Value: []byte("no article")})
+			if test.settings == labels {
+				defer w.moderate(seeded(t), 4*labelsPerSecond).stop()
+			}
 			for range 2 { // some bugs show only after a restart
 				running := w.start("seeded=" + test.bug)
 				running.waitLive()
 				w.progress(w.consumed() + 300)
+				if test.settings == labels {
+					w.eventually("a correction", func() bool {
+						return len(w.read(w.corrections, kgo.ReadCommitted())) > 0
+					})
+				}
 				running.stop()
 				w.ahead()
 			}

@@ -86,6 +86,7 @@ type world struct {
 	*testing.T
 	*brokers
 	input, output, clusters, dead, group string
+	labels, corrections                  string // topics that a configuration may name
 	config                               string // path
 	dir                                  string // the instances' directories are in it
 	instances                            []*instance
@@ -95,7 +96,8 @@ type world struct {
 
 var worlds atomic.Int64
 
-// newWorld makes the input topic, and a configuration with the settings that extra adds.
+// newWorld makes the input topic, and a configuration with the settings that extra adds. LABELS and
+// CORRECTIONS in it stand for topics of its own; those of labels are made, too.
 func newWorld(t *testing.T, partitions int32, extra string) *world {
 	t.Helper()
 	return shared.newWorld(t, partitions, extra)
@@ -108,16 +110,19 @@ func (b *brokers) newWorld(t *testing.T, partitions int32, extra string) *world 
 	w := &world{
 		T: t, brokers: b, group: name,
 		input: name + ".articles", output: name + ".results", clusters: name + ".clusters",
-		dead: name + ".dead",
-		dir:  t.TempDir(), timeout: wait.Timeout,
+		dead: name + ".dead", labels: name + ".labels", corrections: name + ".corrections",
+		dir: t.TempDir(), timeout: wait.Timeout,
 	}
 	w.config = filepath.Join(w.dir, "clusterd.yaml")
 	w.Cleanup(func() { // a broker with many topics takes long to come back
 		_, _ = w.admin.DeleteTopics(context.WithoutCancel(w.Context()), w.input, w.output, w.clusters,
-			w.dead)
+			w.dead, w.labels, w.corrections)
 	})
 	w.createTopic(w.input, partitions, "max.message.bytes", "8000000")
-	w.configure(extra)
+	if strings.Contains(extra, "LABELS") {
+		w.createTopic(w.labels, 2)
+	}
+	w.configure(strings.NewReplacer("LABELS", w.labels, "CORRECTIONS", w.corrections).Replace(extra))
 	return w
 }
 

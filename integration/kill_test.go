@@ -49,10 +49,11 @@ func TestCampaign(t *testing.T) {
 }
 
 const (
-	perSecond    = 160
-	aliveAtMost  = time.Second      // how long after progress the next kill comes
-	slowRecovery = 5 * time.Second  // of which the logs are kept
-	frozenFor    = 12 * time.Second // longer than requests and sessions last
+	perSecond       = 160
+	labelsPerSecond = 8
+	aliveAtMost     = time.Second      // how long after progress the next kill comes
+	slowRecovery    = 5 * time.Second  // of which the logs are kept
+	frozenFor       = 12 * time.Second // longer than requests and sessions last
 )
 
 // campaign kills instances while articles stream and a witness reads.
@@ -88,9 +89,10 @@ func (i *interval) due(kills int) bool {
 func newCampaign(t *testing.T, on *brokers, kills, instances int) *campaign {
 	t.Helper()
 	c := &campaign{
-		world: on.newWorld(t, 4, noLinger), random: seeded(t), kills: kills, hits: make(map[string]int),
+		world: on.newWorld(t, 4, labelled), random: seeded(t), kills: kills, hits: make(map[string]int),
 		recoveries: make(map[string][]time.Duration),
 	}
+	c.carry()
 	c.replace("level: debug", "level: info")
 	for range instances {
 		c.live = append(c.live, c.start())
@@ -103,6 +105,7 @@ func (c *campaign) run() {
 	stream := c.stream(perSecond)
 	c.progress(0)
 	witness := c.witness()
+	moderator := c.moderate(rand.New(rand.NewPCG(*seed, 1)), labelsPerSecond)
 	next := time.Now()
 	for c.deaths < c.kills || len(c.recovering) > 0 {
 		for slot, i := range c.live {
@@ -121,11 +124,13 @@ func (c *campaign) run() {
 		time.Sleep(20 * time.Millisecond)
 	}
 	stream.stop()
+	moderator.stop()
 	for slot, i := range c.live { // without failpoints from now on
 		i.kill()
 		c.live[slot] = c.start()
 	}
 	c.done()
+	c.labelsDone()
 	for _, i := range c.live {
 		i.stop()
 	}

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
@@ -42,7 +43,11 @@ func (s *stream) run(ctx context.Context, client *kgo.Client, perSecond int) err
 	var failed error
 	var once sync.Once
 	for limiter.Wait(ctx) == nil {
-		client.Produce(s.Context(), &kgo.Record{Value: generator.Next().JSON()},
+		r := &kgo.Record{
+			Value:   generator.Next().JSON(),
+			Headers: []kgo.RecordHeader{{Key: "traceparent", Value: fmt.Append(nil, s.sent.Load())}},
+		}
+		client.Produce(s.Context(), r,
 			func(_ *kgo.Record, err error) {
 				if err != nil {
 					once.Do(func() { failed = err })

@@ -28,13 +28,13 @@ const auditLong = "Reads the topics of a clusterd, which may be running, and wor
 	"out again: that each input record came out\n" +
 	"exactly once, in order, that its result or dead letter says what the record says, " +
 	"that it has the cluster that a plain\n" +
-	"model gives it, and that the clusters topic and the group's offsets agree. " +
-	"Of other methods than simhash it does not\n" +
-	"check that a cluster is the nearest; docs/reliability.md says what is checked and what " +
-	"cannot be. Configuration and\n" +
-	"version must be those that all of it was made with: another distance, window, scope or " +
-	"field gives other results.\n" +
-	"Exits with 0 if everything that can be checked holds, with 1 if not."
+	"model gives it, with the labels and signals of that, and that the clusters topic and the " +
+	"group's offsets agree. Of other\n" +
+	"methods than simhash it does not check that a cluster is the nearest; " +
+	"docs/reliability.md says what is checked and what\n" +
+	"cannot be. Configuration and version must be those that all of it was made with: " +
+	"another distance, window, scope or field\n" +
+	"gives other results. Exits with 0 if everything that can be checked holds, with 1 if not."
 
 func newAudit() *cobra.Command {
 	var file string
@@ -68,7 +68,7 @@ func newAudit() *cobra.Command {
 	f.BoolVar(&flags.strict, "strict", false, "exit with 1 also where a promise could not be checked")
 	f.BoolVar(&flags.aborted, "aborted", false,
 		"also count the records of aborted transactions, which reads the output topics twice")
-	f.StringVar(&flags.tmp, "tmp", "", "put temporary files, about 290 bytes an article and its "+
+	f.StringVar(&flags.tmp, "tmp", "", "put temporary files, about 400 bytes an article and its "+
 		"sketch, into `DIR` instead of the system's place")
 	return cmd
 }

@@ -35,7 +35,14 @@ const (
 	StaleDisk   = "stale-disk"   // the disk has a cluster as it was before
 	Swap        = "swap"         // two results have each other's cluster
 
+	LabelLost       = "label-lost"       // a result does not carry its cluster's labels
+	LabelLate       = "label-late"       // nor do any of the batch before which a label is applied
+	LabelAgain      = "label-again"      // the committed offset is before the last label record
+	CorrectionLost  = "correction-lost"  // a member's correction is left out
+	CorrectionTwice = "correction-twice" // or is written twice
+
 	// Of a record of each transaction, something is another.
+	Publisher   = "publisher"    // one publisher counts twice
 	ArticleID   = "article-id"   // a result's article_id
 	Title       = "title"        // its representative's title
 	Fingerprint = "fingerprint"  // its fingerprint

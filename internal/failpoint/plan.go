@@ -18,6 +18,7 @@ var (
 	}
 	bugs = []string{
 		Drop, Duplicate, EarlyOffset, SkipDisk, StaleDisk, Swap,
+		LabelLost, LabelLate, LabelAgain, CorrectionLost, CorrectionTwice, Publisher,
 		ArticleID, Title, Fingerprint, Distance, EventTime, Key, Partition, Sketch, LetterClass,
 		LetterBytes,
 	}

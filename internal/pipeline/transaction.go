@@ -100,9 +100,9 @@ func (w *worker) process(
 func (w *worker) persist(
 	ctx context.Context, producer *sink.Producer, b batch, assigned space.Batch,
 ) error {
-	seeded.Assignments(assigned.Assignments)
+	seeded.Assignments(&assigned)
 	checkpoint := w.checkpoint(b)
-	checkpoint.Labels = w.labelProgress(b, &assigned)
+	checkpoint.Labels = seeded.Progress(w.labelProgress(b, &assigned))
 	began := time.Now()
 	transaction := sink.Batch{
 		Records: w.out.records(b.letters(&assigned), assigned, checkpoint),
@@ -113,6 +113,7 @@ func (w *worker) persist(
 	}
 	w.monitor.Spent(monitor.Encoding, began)
 	seeded.Transaction(&w.out.Output, len(w.out.partitions[w.out.Topic]), &transaction)
+	seeded.Corrections(w.out.corrections, &transaction)
 	began = time.Now()
 	written, err := w.commit(ctx, producer, transaction)
 	w.monitor.Spent(monitor.Committing, began)

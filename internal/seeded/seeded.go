@@ -4,9 +4,11 @@ package seeded
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/cluster"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/failpoint"
@@ -16,7 +18,14 @@ import (
 )
 
 // Assignments spoils what a batch says of its articles.
-func Assignments(all []space.Assignment) {
+func Assignments(b *space.Batch) {
+	all := b.Assignments
+	inLabels(b)
+	if at := slices.IndexFunc(all, func(a space.Assignment) bool {
+		return a.Signals.Publishers > 0 && a.Signals.Publishers < article.MaxPublishers
+	}); at >= 0 && failpoint.Seeded(failpoint.Publisher) {
+		all[at].Signals.Publishers++
+	}
 	if !failpoint.Seeded(failpoint.Swap) {
 		return
 	}
@@ -28,6 +37,44 @@ func Assignments(all []space.Assignment) {
 				return
 			}
 		}
+	}
+}
+
+// inLabels spoils what a batch says of labels.
+func inLabels(b *space.Batch) {
+	late := failpoint.Seeded(failpoint.LabelLate) && len(b.Labelled) > 0
+	for i := range b.Assignments {
+		if a := &b.Assignments[i]; a.Carried != nil && (late || failpoint.Seeded(failpoint.LabelLost)) {
+			a.Carried = nil
+			if !late {
+				return
+			}
+		}
+	}
+}
+
+// Progress spoils what a transaction says of how far labels were read.
+func Progress(p *checkpoint.Labels) *checkpoint.Labels {
+	if p == nil || !failpoint.Seeded(failpoint.LabelAgain) {
+		return p
+	}
+	behind := *p
+	behind.Offsets = maps.Clone(p.Offsets)
+	for partition, offset := range p.Offsets {
+		behind.Offsets[partition] = max(0, offset-1)
+	}
+	return &behind
+}
+
+// Corrections spoils the corrections of a transaction, which are of this topic.
+func Corrections(topic string, b *sink.Batch) {
+	at := slices.IndexFunc(b.Records, func(r kafka.Record) bool { return r.Topic == topic })
+	switch {
+	case at < 0:
+	case failpoint.Seeded(failpoint.CorrectionLost):
+		b.Records = slices.Delete(b.Records, at, at+1)
+	case failpoint.Seeded(failpoint.CorrectionTwice):
+		b.Records = append(b.Records, b.Records[at])
 	}
 }
 
