@@ -89,6 +89,7 @@ type world struct {
 	labels, corrections                  string // topics that a configuration may name
 	config                               string // path
 	dir                                  string // the instances' directories are in it
+	listen                               string // of the HTTP of all; else each has its own
 	instances                            []*instance
 	sends                                uint64 // calls of send, each of which sends others
 	timeout                              time.Duration

@@ -3,6 +3,7 @@
 package integration
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -61,7 +62,7 @@ func (w *world) startIn(dir string, failpoints ...string) *instance {
 	}
 	defer log.Close()
 	i := &instance{
-		world: w, dir: dir, listen: fmt.Sprintf("127.0.0.1:%d", freePort(w.T)),
+		world: w, dir: dir, listen: cmp.Or(w.listen, fmt.Sprintf("127.0.0.1:%d", freePort(w.T))),
 		failpoints: strings.Join(failpoints, ","), log: log.Name(),
 		exited: make(chan struct{}),
 	}

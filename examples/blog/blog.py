@@ -61,21 +61,32 @@ class Clusterd:
     def labelled(self):
         """Returns the clusters that carry the label, and the position as of which they do."""
         page = self.ask("/v1/labels")
-        clusters, position = page["clusters"], page["as_of"]["position"]
+        clusters, position = page["clusters"], page["as_of"][0]["position"]
         while cursor := page.get("next"):
             page = self.ask("/v1/labels?cursor=" + urllib.parse.quote(cursor))
             clusters += page["clusters"]
-        return [c["cluster_id"] for c in clusters if LABEL in c["carried"]], position
+        return {c["cluster_id"] for c in clusters if LABEL in c["carried"]}, position
+
+    def has(self, cluster):
+        """Says whether a cluster is still there."""
+        try:
+            self.ask("/v1/clusters/" + cluster)
+        except urllib.error.HTTPError as error:
+            if error.code == 404:
+                return False
+            raise
+        return True
 
     def events(self):
-        """Yields the kind and the data of each event, the first of which is that it listens."""
+        """Yields the kind and the data of each event, the first of which is "listening"."""
         # The stream is never silent for long: a minute without a line is a lost connection.
         with self.open("/v1/stream", timeout=60) as stream:
-            yield "listening", None
             kind = data = ""
             for line in stream:
                 field, _, value = line.decode().rstrip("\r\n").partition(": ")
-                if field == "event":
+                if not field and value == "open":
+                    yield "listening", None
+                elif field == "event":
                     kind = value
                 elif field == "data":
                     data = value
@@ -152,12 +163,22 @@ class Blog:
         waiting = self.query("SELECT article, text FROM comments WHERE state = 'waiting'")
         for article, text in waiting:
             self.send(article, text)
-        clusters, position = self.clusterd.labelled()
+        spam, position = self.clusterd.labelled()
+        hidden = self.query(
+            "SELECT DISTINCT cluster FROM comments WHERE state = 'hidden' AND cluster IS NOT NULL"
+        )
+        for cluster in spam:
+            self.settle("hidden", cluster, position)
+        for (cluster,) in hidden:
+            if cluster not in spam and self.clusterd.has(cluster):  # else it has expired as spam
+                self.settle("shown", cluster, position)
+
+    def settle(self, state, cluster, position):
+        """Shows or hides all comments of a cluster that nothing later was said about."""
         self.query(
-            "UPDATE comments SET position = ?, state = CASE"
-            "  WHEN cluster IN (SELECT value FROM json_each(?)) THEN 'hidden' ELSE 'shown' END"
-            " WHERE position < ? AND state != 'waiting'",
-            position, json.dumps(clusters), position,
+            "UPDATE comments SET state = ?, position = ?"
+            " WHERE cluster = ? AND position <= ? AND state != 'waiting'",
+            state, position, cluster, position,
         )
 
     def mark(self, number, action):
@@ -172,7 +193,8 @@ class Blog:
             return json.load(error)["detail"]
         except FAILED as error:
             return f"clusterd does not answer: {error}"
-        return f"{action} {LABEL}: {done['cluster_id']}, {done.get('members', 'its')} members"
+        marked = "marked" if action == "add" else "no longer marked"
+        return f"{marked} {LABEL}: {done.get('members', 'all')} comment(s)"
 
 
 class Pages(http.server.BaseHTTPRequestHandler):

@@ -1,0 +1,30 @@
+//go:build integration
+
+package integration
+
+import "testing"
+
+// Every command of the guides works, in its order, and is answered as they show.
+func TestGuides(t *testing.T) {
+	t.Parallel()
+	for name, least := range map[string]int{"docs/http.md": 15, "docs/news.md": 7} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDocument(t, name, nobodys)
+			if blocks := d.follow(); blocks < least {
+				t.Errorf("only %d blocks found", blocks)
+			}
+			d.interruptAll()
+		})
+	}
+	t.Run("docs/comments.md", func(t *testing.T) {
+		t.Parallel()
+		d := newDocument(t, "docs/comments.md", shared.addresses[0])
+		d.forget("clusterd-comments", "comments", "comment-clusters", "comment-cluster-state",
+			"comments-dead", "comment-labels", "comment-corrections")
+		if blocks := d.follow(); blocks < 5 {
+			t.Errorf("only %d blocks found", blocks)
+		}
+		d.interruptAll()
+	})
+}
