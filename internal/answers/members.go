@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 
+	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/httpapi/api"
 	v1 "github.com/clusterd/clusterd/internal/httpapi/v1"
 	"github.com/clusterd/clusterd/internal/members"
@@ -17,6 +18,9 @@ type Members struct{ View *members.View }
 func (m *Members) Members(ctx context.Context, clusterID string, from uint64, limit int) (
 	page []api.Member, more bool, view api.View, err error,
 ) {
+	if _, err := article.ParseAddress(clusterID); err != nil {
+		return nil, false, view, v1.ErrUnknown
+	}
 	found, err := m.View.Members(ctx, clusterID, from, math.MaxUint64, limit)
 	if err != nil {
 		return nil, false, view, ofView(err)

@@ -85,12 +85,12 @@ func (f *labelFlags) requests(action api.Action, label string, clusters []string
 	one := api.LabelRequest{Label: label, Action: action, Note: f.note, Trial: f.trial}
 	for _, id := range clusters {
 		r := one
-		r.ClusterID = id
+		r.ClusterID = api.ID(id)
 		all = append(all, r)
 	}
 	for _, id := range f.articles {
 		r := one
-		r.ArticleID = id
+		r.ArticleID = api.ID(id)
 		all = append(all, r)
 	}
 	for i := range f.texts {

@@ -7,8 +7,8 @@ import (
 
 // LabelRequest asks for a label on the cluster of an id, of an article, or of a text.
 type LabelRequest struct {
-	ClusterID string `json:"cluster_id,omitzero"`
-	ArticleID string `json:"article_id,omitzero"`
+	ClusterID ID `json:"cluster_id,omitzero"`
+	ArticleID ID `json:"article_id,omitzero"`
 	TextRequest
 	Label  string `json:"label,omitzero"`
 	Action Action `json:"action,omitzero"` // add, which is the default, remove or resume
@@ -18,6 +18,17 @@ type LabelRequest struct {
 
 // An Action is what a label record does.
 type Action string
+
+// An ID is that of a cluster or an article. Empty it is left out.
+type ID string
+
+// UnmarshalText reads an id that is there.
+func (id *ID) UnmarshalText(text []byte) error {
+	if *id = ID(text); *id == "" {
+		return errors.New("is empty")
+	}
+	return nil
+}
 
 // The actions of label records.
 const (

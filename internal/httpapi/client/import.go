@@ -121,7 +121,7 @@ func ofRow(row map[string]string) (l api.LabelRequest, err error) {
 		return nil
 	}
 	l = api.LabelRequest{
-		ClusterID: row["cluster_id"], ArticleID: row["article_id"], Label: row["label"],
+		ClusterID: api.ID(row["cluster_id"]), ArticleID: api.ID(row["article_id"]), Label: row["label"],
 		Note: row["note"],
 		TextRequest: api.TextRequest{
 			Text: given("text"), Title: given("title"), Content: given("content"),

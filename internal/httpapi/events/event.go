@@ -3,7 +3,6 @@ package events
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"sync"
@@ -34,7 +33,10 @@ type Event struct {
 type event struct {
 	Event
 
-	once      sync.Once
+	framed sync.Once
+	frame  []byte // as it is sent
+
+	parsed    sync.Once
 	cluster   string
 	status    string
 	publisher string
@@ -60,7 +62,7 @@ func (e *Event) readable() bool {
 
 // parse looks up what filters compare.
 func (e *event) parse() {
-	e.once.Do(func() {
+	e.parsed.Do(func() {
 		found := gjson.GetManyBytes(e.Value, "cluster_id", "status", "publisher", "label", "labels",
 			"trial_labels")
 		e.cluster, e.status, e.publisher = found[0].String(), found[1].String(), found[2].String()
@@ -84,10 +86,12 @@ func (e *Event) JSON() []byte {
 	return append(strconv.AppendUint(value, e.Position, 10), '}')
 }
 
-// write sends the event as server-sent events are.
-func (e *Event) write(w io.Writer) error {
-	_, err := fmt.Fprintf(w, "event: %s\nid: %s\ndata: %s\n\n", e.Kind, e.Source, e.JSON())
-	return err
+// sent returns the event as server-sent events are written: once for all clients.
+func (e *event) sent() []byte {
+	e.framed.Do(func() {
+		e.frame = fmt.Appendf(nil, "event: %s\nid: %s\ndata: %s\n\n", e.Kind, e.Source, e.JSON())
+	})
+	return e.frame
 }
 
 // A Filter says which events are sent. Each part that is set must be as in the event; what an

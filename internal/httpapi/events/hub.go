@@ -7,12 +7,15 @@
 // bounded, however many and however slow they are.
 package events
 
-import "sync"
+import (
+	"sync"
+	"time"
+)
 
 const (
 	// maxEvents and maxBytes bound the ring.
 	maxEvents = 16384
-	maxBytes  = 16 << 20
+	maxBytes  = 8 << 20 // of values; what is sent of them takes as much again
 )
 
 // A Hub hands events on. It is safe for concurrent use.
@@ -88,6 +91,12 @@ func (h *Hub) Clients() (n int, dropped uint64) {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	return h.clients, h.dropped
+}
+
+// pace returns how long a client waits for more events once there is one.
+func (h *Hub) pace() time.Duration {
+	n, _ := h.Clients()
+	return max(leastPace, time.Duration(n)*eachPace)
 }
 
 // enter counts a client, and returns the number of the first event that it shall see.

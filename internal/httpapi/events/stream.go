@@ -10,9 +10,12 @@ import (
 
 const (
 	heartbeat = 10 * time.Second // between comments on a stream without events
-	// pace is how long a client waits for more once there is an event, so that very many events wake
-	// it some times a second, and not once for each.
-	pace = 20 * time.Millisecond
+	// A client waits for more events once there is one, so that very many wake it some times a second,
+	// and not once for each: for leastPace, and the longer the more clients there are, so that in all
+	// they write at most once in eachPace.
+	leastPace = 20 * time.Millisecond
+	eachPace  = time.Millisecond
+	buffer    = 16 << 10 // bytes of a client's
 	// atOnce is how many bytes of events a client takes out of the ring at once. What one holds that
 	// does not read is as much.
 	atOnce = 64 << 10
@@ -25,7 +28,9 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, f Filter) {
 	header.Set("Content-Type", "text/event-stream; charset=utf-8")
 	header.Set("X-Accel-Buffering", "no") // or nginx keeps the events until it has many
 	w.WriteHeader(http.StatusOK)
-	s := stream{hub: h, out: bufio.NewWriter(w), flush: http.NewResponseController(w).Flush, filter: f}
+	s := stream{
+		hub: h, out: bufio.NewWriterSize(w, buffer), flush: http.NewResponseController(w).Flush, filter: f,
+	}
 	s.next = h.enter()
 	defer h.leave()
 	_ = s.run(r.Context()) // that it cannot be written is how a stream ends
@@ -44,7 +49,7 @@ func (s *stream) run(ctx context.Context) error {
 	if _, err := s.out.WriteString(": open\nretry: 2000\n\n"); err != nil {
 		return err
 	}
-	beat, pause := time.NewTicker(heartbeat), time.NewTimer(pace)
+	beat, pause := time.NewTicker(heartbeat), time.NewTimer(leastPace)
 	defer beat.Stop()
 	defer pause.Stop()
 	for {
@@ -58,7 +63,7 @@ func (s *stream) run(ctx context.Context) error {
 		}
 		select {
 		case <-more:
-			pause.Reset(pace)
+			pause.Reset(s.hub.pace())
 			select {
 			case <-pause.C:
 			case <-ctx.Done():
@@ -83,7 +88,7 @@ func (s *stream) write(found []*event, lost uint64) error {
 		if !s.filter.matches(e) {
 			continue
 		}
-		if err := e.write(s.out); err != nil {
+		if _, err := s.out.Write(e.sent()); err != nil {
 			return err
 		}
 	}

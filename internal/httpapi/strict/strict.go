@@ -5,6 +5,7 @@
 package strict
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -107,6 +108,26 @@ func JSON(value []byte, v any, limits ...Limit) error {
 		return nil
 	}
 	return explain(err)
+}
+
+// Few returns an [*Error] for an object that has more than so many fields. What comes after these
+// is not read, and what else may be wrong is for [JSON] to say.
+func Few(value []byte, most int) error {
+	d := jsontext.NewDecoder(bytes.NewReader(value))
+	if token, err := d.ReadToken(); err != nil || token.Kind() != '{' {
+		return nil
+	}
+	for n := 0; d.PeekKind() == '"'; n++ {
+		if n == most {
+			return &Error{Reason: fmt.Sprintf("has more than %d fields", most)}
+		}
+		for range 2 { // its name, and what it is
+			if d.SkipValue() != nil {
+				return nil
+			}
+		}
+	}
+	return nil
 }
 
 // explain says it without the names of Go's types.

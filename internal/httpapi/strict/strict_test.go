@@ -117,3 +117,14 @@ func TestQuery(t *testing.T) {
 		}
 	}
 }
+
+func TestFew(t *testing.T) {
+	for value, want := range map[string]bool{
+		`{}`: true, `{"a":1,"b":{"c":1,"d":2},"e":[1,2,3,4]}`: true, `{"a":1,"b":2,"c":3,"d":4}`: false,
+		`[1,2,3,4,5]`: true, `7`: true, ``: true, `{"a":1,"a":1}`: true, `{"a":`: true, `{"a" 1`: true,
+	} {
+		if err := Few([]byte(value), 3); (err == nil) != want {
+			t.Errorf("%.40s: %v", value, err)
+		}
+	}
+}

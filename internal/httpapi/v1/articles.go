@@ -14,8 +14,11 @@ import (
 	"github.com/clusterd/clusterd/internal/httpapi/strict"
 )
 
-// resultWait is how long a request waits for the result of its article.
-const resultWait = 10 * time.Second
+const (
+	// resultWait is how long a request waits for the result of its article.
+	resultWait = 10 * time.Second
+	maxFields  = 256 // of an article
+)
 
 // articleRequest is the body of POST /v1/articles. What is beside these fields goes into the
 // record as it is.
@@ -35,6 +38,9 @@ func (s *server) publish(w http.ResponseWriter, r *http.Request) error {
 	}
 	value, _, err := body(r, typeJSON)
 	if err != nil {
+		return err
+	}
+	if err := strict.Few(value, maxFields); err != nil {
 		return err
 	}
 	var q articleRequest

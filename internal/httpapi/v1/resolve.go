@@ -36,9 +36,10 @@ func (s *server) resolve(ctx context.Context, items []api.LabelRequest) []mark {
 		switch {
 		case q.Action == api.Resume:
 		case q.ClusterID != "":
-			m.ClusterID, m.err = q.ClusterID, s.known(patient, q.ClusterID)
+			m.ClusterID = string(q.ClusterID)
+			m.err = s.known(patient, m.ClusterID)
 		case q.ArticleID != "":
-			m.ClusterID, m.err = s.ofArticle(ctx, q.ArticleID)
+			m.ClusterID, m.err = s.ofArticle(ctx, string(q.ArticleID))
 		default:
 			group.Go(func() error {
 				m.ClusterID, m.err = s.ofText(ctx, q)
@@ -88,7 +89,9 @@ func (s *server) ofArticle(ctx context.Context, id string) (cluster string, err 
 }
 
 func unclustered(field string) error {
-	return &InvalidError{field, "there is nothing in it to compare, so it has no cluster"}
+	return &refusal{
+		http.StatusNotFound, field + ": there is nothing in it to compare, so it has no cluster",
+	}
 }
 
 // ofText returns the cluster that a text belongs to, which may be the one that it founds.

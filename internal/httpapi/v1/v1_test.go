@@ -102,8 +102,8 @@ func TestAnswers(t *testing.T) {
 		{"POST", "/v1/labels", typeJSON, `{"cluster_id":"articles/0/13","label":"spam"}`, 404, "no such cluster"},
 		{"POST", "/v1/labels", typeJSON, `{"cluster_id":"13","label":"spam"}`, 422, "not an address"},
 		{"POST", "/v1/labels", typeJSON, `{"article_id":"x","label":"spam"}`, 404, "no such article"},
-		{"POST", "/v1/labels", typeJSON, `{"article_id":"nothing","label":"spam"}`, 422, "nothing in it"},
-		{"POST", "/v1/labels", typeJSON, `{"text":"","label":"spam"}`, 422, "nothing in it"},
+		{"POST", "/v1/labels", typeJSON, `{"article_id":"nothing","label":"spam"}`, 404, "nothing in it"},
+		{"POST", "/v1/labels", typeJSON, `{"text":"","label":"spam"}`, 404, "nothing in it"},
 		{
 			"POST", "/v1/labels", typeJSON, `{"text":"never seen","label":"spam","action":"remove"}`, 404,
 			"belongs to no cluster",
@@ -154,7 +154,8 @@ func TestRequestsAreAsDescribed(t *testing.T) {
 			`{"title":"x"}`: true, `{"content":""}`: true, `{"content":"x","url":"u","tags":[1,null]}`: true,
 			`{"id":"a","title":"x","source":"s","published_at":"2026-05-01T12:00:00Z"}`: true,
 			`{}`: false, `{"id":"a"}`: false, `{"content":7}`: false, `{"content":"x","id":7}`: false,
-			`{"content":"x","source":null}`: false, `{"content":"x","published_at":1}`: false,
+			`{"content":"x"` + manyFields() + `}`: false,
+			`{"content":"x","source":null}`:       false, `{"content":"x","published_at":1}`: false,
 			`{"content":"x","id":"` + strings.Repeat("x", 1025) + `"}`: false,
 		},
 		"/v1/labels": {
@@ -181,6 +182,7 @@ func TestRequestsAreAsDescribed(t *testing.T) {
 			`{"cluster_id":"articles/0/12","text":"x","label":"x"}`:          false,
 			`{"cluster_id":"articles/0/12","article_id":"a","label":"x"}`:    false,
 			`{"text":"x","content":"x","label":"x"}`:                         false,
+			`{"article_id":"","label":"x","action":"resume"}`:                false,
 			`{"text":"x","label":"x","action":"resume"}`:                     false,
 			`{"text":"x","label":"x","action":"remove","trial":true}`:        false,
 			`{"text":"x","label":"x","published_at":"2026-05-01T12:00:00Z"}`: false,
@@ -429,4 +431,13 @@ func TestRoutesAreDescribed(t *testing.T) {
 	if diff := cmp.Diff(described, slices.Compact(routes)); diff != "" {
 		t.Errorf("- described, + in the code:\n%s", diff)
 	}
+}
+
+// manyFields returns more fields than an article may have.
+func manyFields() string {
+	var all strings.Builder
+	for i := range maxFields {
+		fmt.Fprintf(&all, `,"f%d":0`, i)
+	}
+	return all.String()
 }
