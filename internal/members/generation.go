@@ -55,7 +55,7 @@ type generation struct {
 // A generation takes at most half of what there is after a reserve for compactions, which write
 // anew before they remove.
 const (
-	reserveShare = 4 // of it, at most
+	reserveShare = 3 // of it, at most: of a small view, all of one generation may be written anew
 	maxReserve   = 256 << 20
 )
 
