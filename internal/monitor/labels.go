@@ -29,7 +29,8 @@ func (s *Space) floods() string {
 	if len(s.SuspendedLabels) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; results of space %s go without %s, which hit too many articles (labels.flood)",
+	return fmt.Sprintf("; results of space %s go without %s, which hit too many articles "+
+		"(labels.flood)",
 		s.Space, strings.Join(s.SuspendedLabels, ", "))
 }
 

@@ -163,7 +163,9 @@ func TestLabelsAreThoseOfThePlainModel(t *testing.T) {
 			if err := s.Close(); err != nil {
 				t.Error(err)
 			}
-			for _, what := range []string{"unknown_cluster", "carries", "resumed true", "kept", "held back"} {
+			for _, what := range []string{
+				"unknown_cluster", "carries", "resumed true", "kept", "held back",
+			} {
 				if w.seen[what] == 0 {
 					t.Errorf("nothing of %q: %v", what, w.seen)
 				}

@@ -29,7 +29,8 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, f Filter) {
 	header.Set("X-Accel-Buffering", "no") // or nginx keeps the events until it has many
 	w.WriteHeader(http.StatusOK)
 	s := stream{
-		hub: h, out: bufio.NewWriterSize(w, buffer), flush: http.NewResponseController(w).Flush, filter: f,
+		hub: h, out: bufio.NewWriterSize(w, buffer), filter: f,
+		flush: http.NewResponseController(w).Flush,
 	}
 	s.next = h.enter()
 	defer h.leave()
