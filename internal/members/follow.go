@@ -204,13 +204,18 @@ func (v *View) apply(ctx context.Context, chunk consumer.Chunk) error {
 	}
 	v.mutex.Lock()
 	g.meta, g.size = m, size
+	v.mutex.Unlock()
+	// Whoever sees how far the topic is read sees what that left out, too.
+	if size >= generationBytes(v.Bytes) {
+		if err := v.turn(); err != nil {
+			return err
+		}
+	}
+	v.mutex.Lock()
 	v.reads.next = m.Next
 	v.reads.progress()
 	lag := v.reads.lag()
 	v.mutex.Unlock()
-	if size >= generationBytes(v.Bytes) {
-		return v.turn()
-	}
 	if lag > manyBehind {
 		rest(ctx, min(restShare*time.Since(began), longestRest))
 	}
