@@ -32,7 +32,7 @@ func (w *world) audit(flags ...string) report {
 // are enough.
 func (w *world) holdToSchemas() {
 	w.Helper()
-	if w.admin == nil {
+	if w.brokers == nil {
 		return // the brokers ask for a login, which only clusterd has
 	}
 	const most = 50_000
