@@ -133,32 +133,43 @@ func TestSeeded(t *testing.T) {
 		t.Run(test.bug, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, 2, test.settings)
-			stream := w.stream(perSecond)
-			w.produce(&kgo.Record{Key: []byte("bad"), Value: []byte("no article")})
-			if test.settings == labels {
-				defer w.moderate(seeded(t), 4*labelsPerSecond).stop()
+			var r report
+			var said string
+			// A label that is a batch late shows only where its cluster has an article in that batch.
+			for try := 0; try < 4 && r.violations(test.violates) == 0; try++ {
+				w.seed(test.bug, test.settings == labels)
+				r, said = w.tryAudit()
 			}
-			for range 2 { // some bugs show only after a restart
-				running := w.start("seeded=" + test.bug)
-				running.waitLive()
-				w.progress(w.consumed() + 300)
-				if test.settings == labels {
-					w.eventually("a correction", func() bool {
-						return len(w.read(w.corrections, kgo.ReadCommitted())) > 0
-					})
-				}
-				running.stop()
-				w.ahead()
-			}
-			running := w.start()
-			running.waitLive()
-			stream.stop()
-			w.done()
-			running.stop()
-			r, said := w.tryAudit()
 			if r.violations(test.violates) == 0 {
 				t.Errorf("the audit finds no violation of %s:\n%s", test.violates, said)
 			}
 		})
 	}
+}
+
+// seed lets instances with a seeded fault work on a stream, and one without it end the work.
+func (w *world) seed(fault string, labels bool) {
+	w.Helper()
+	stream := w.stream(perSecond)
+	w.produce(&kgo.Record{Key: []byte("bad"), Value: []byte("no article")})
+	if labels {
+		defer w.moderate(seeded(w.T), 4*labelsPerSecond).stop()
+	}
+	for range 2 { // some faults show only after a restart
+		running := w.start("seeded=" + fault)
+		running.waitLive()
+		w.progress(w.consumed() + 300)
+		if labels {
+			w.eventually("a correction", func() bool {
+				return len(w.read(w.corrections, kgo.ReadCommitted())) > 0
+			})
+		}
+		running.stop()
+		w.ahead()
+	}
+	running := w.start()
+	running.waitLive()
+	stream.stop()
+	w.done()
+	running.stop()
 }
