@@ -76,12 +76,9 @@ func (s *Spaces) Compare(ctx context.Context, a, b api.Text) (api.Comparison, er
 	c := api.Comparison{
 		Threshold: found.Threshold, Same: found.Same, Fingerprints: make([]*article.Fingerprint, 2),
 	}
-	for i, text := range found.Fingerprints {
+	for i := range found.Fingerprints {
 		if found.Comparable[i] {
-			c.Fingerprints[i] = new(article.Fingerprint)
-			if err := c.Fingerprints[i].UnmarshalText([]byte(text)); err != nil {
-				return api.Comparison{}, err
-			}
+			c.Fingerprints[i] = &found.Fingerprints[i]
 		}
 	}
 	if found.Comparable[0] && found.Comparable[1] && !math.IsInf(found.Distance, 0) {

@@ -30,22 +30,22 @@ func (r Reader) Get(key []byte) (value []byte, ok bool, err error) {
 
 // Scan hands on what is stored under the keys in [from, to), in order, until each has enough; a nil
 // bound is none. Key and value are valid until each returns.
-func (r Reader) Scan(from, to []byte, each func(key, value []byte) (more bool)) (err error) {
-	if err := r.health.check(); err != nil {
-		return err
-	}
-	defer r.health.guard("reading")(&err)
-	i, err := r.reader.NewIter(&pebble.IterOptions{LowerBound: from, UpperBound: to})
-	if err != nil {
-		return err
-	}
-	for ok := i.First(); ok && each(i.Key(), i.Value()); ok = i.Next() {
-	}
-	return i.Close() // it says what went wrong on the way
+func (r Reader) Scan(from, to []byte, each func(key, value []byte) (more bool)) error {
+	return r.iterate(from, to, func(i *pebble.Iterator) {
+		for ok := i.First(); ok && each(i.Key(), i.Value()); ok = i.Next() {
+		}
+	})
 }
 
 // ScanBack does what Scan does, in descending order.
-func (r Reader) ScanBack(from, to []byte, each func(key, value []byte) (more bool)) (err error) {
+func (r Reader) ScanBack(from, to []byte, each func(key, value []byte) (more bool)) error {
+	return r.iterate(from, to, func(i *pebble.Iterator) {
+		for ok := i.Last(); ok && each(i.Key(), i.Value()); ok = i.Prev() {
+		}
+	})
+}
+
+func (r Reader) iterate(from, to []byte, over func(*pebble.Iterator)) (err error) {
 	if err := r.health.check(); err != nil {
 		return err
 	}
@@ -54,9 +54,8 @@ func (r Reader) ScanBack(from, to []byte, each func(key, value []byte) (more boo
 	if err != nil {
 		return err
 	}
-	for ok := i.Last(); ok && each(i.Key(), i.Value()); ok = i.Prev() {
-	}
-	return i.Close()
+	over(i)
+	return i.Close() // it says what went wrong on the way
 }
 
 // A Snapshot is a database as it was when the snapshot was taken, whatever is written since.

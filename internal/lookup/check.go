@@ -35,8 +35,7 @@ type Text struct {
 // An Answer says what would become of a text that came next.
 type Answer struct {
 	space.Answer
-	Fingerprint string // as results write it; empty of one that is not clustered
-	AsOf        AsOf
+	AsOf AsOf
 }
 
 // Check returns an answer for each text, in order. Each is as of a position of its own; the first
@@ -84,7 +83,6 @@ func (s *Service) check(ctx context.Context, of *asked, t *Text, runnersUp int) 
 	}
 	var a Answer
 	if f.Comparable {
-		a.Fingerprint = hex(&f)
 		a.Answer, err = of.Check(ctx, space.Question{
 			Fingerprint: f.Fingerprint, PublishedAt: t.PublishedAt, RunnersUp: runnersUp,
 		})
@@ -127,19 +125,15 @@ func (s *Service) fingerprint(ctx context.Context, t *Text) (f fingerprint.Artic
 	}), nil
 }
 
-// hex returns a fingerprint as results write it.
-func hex(a *fingerprint.Article) string {
-	return string(article.Fingerprint(a.Fingerprint.Hash).AppendTo(nil))
-}
-
 // A Comparison says what the method makes of two texts.
 type Comparison struct {
 	// Distance is in the measure of the method; +Inf where that rules out that they are the same.
-	Distance     float64
-	Threshold    float64
-	Same         bool
-	Comparable   [2]bool   // whether there is anything to compare in each; else all above is zero
-	Fingerprints [2]string // as results write them; empty where there is nothing to compare
+	Distance   float64
+	Threshold  float64
+	Same       bool
+	Comparable [2]bool // whether there is anything to compare in each; else all above is zero
+	// Fingerprints are as results write them; zero where there is nothing to compare.
+	Fingerprints [2]article.Fingerprint
 }
 
 // Compare says whether the method takes two texts as the same.
@@ -155,7 +149,7 @@ func (s *Service) Compare(ctx context.Context, a, b Text) (Comparison, error) {
 			return Comparison{}, err
 		}
 		if c.Comparable[i] = made[i].Comparable; c.Comparable[i] {
-			c.Fingerprints[i] = hex(&made[i])
+			c.Fingerprints[i] = article.Fingerprint(made[i].Fingerprint.Hash)
 		}
 	}
 	if c.Comparable[0] && c.Comparable[1] {

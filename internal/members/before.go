@@ -357,18 +357,13 @@ func (v *View) readTo(
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	chunks, failed := make(chan consumer.Chunk), make(chan error, 1)
 	log := consumer.NewLog(v.Client, v.Log, v.Topic, next, v.FetchBytes)
 	log.MaxValue = maxResult
-	go func() { failed <- log.Read(ctx, chunks) }()
-	defer func() {
-		cancel()
-		<-failed //nolint:errcheck // it is that of cancel, or is returned
-	}()
+	reading := log.Start(ctx)
+	defer reading.Stop()
 	for !reached(next, ends) {
 		select {
-		case chunk := <-chunks:
+		case chunk := <-reading.Chunks:
 			began := time.Now()
 			for i := range chunk.Records {
 				if r := &chunk.Records[i]; r.Offset < ends[chunk.Partition] {
@@ -379,8 +374,7 @@ func (v *View) readTo(
 			}
 			next[chunk.Partition] = chunk.Next
 			rest(ctx, min(restShare*time.Since(began), longestRest))
-		case err := <-failed:
-			failed <- err
+		case err := <-reading.Failed:
 			return err
 		}
 	}

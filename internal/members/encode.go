@@ -8,6 +8,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/disk"
 )
 
 // version is that of the keys and values below. A view of another version is foreign.
@@ -109,43 +110,43 @@ func (m *Member) encode(dst []byte) []byte {
 		dst = binary.AppendUvarint(dst, uint64(a.Partition))
 		dst = binary.AppendUvarint(dst, uint64(a.Offset))
 	}
-	dst = appendStrings(dst, m.Labels)
-	dst = appendStrings(dst, m.TrialLabels)
+	dst = appendList(dst, m.Labels)
+	dst = appendList(dst, m.TrialLabels)
 	for _, s := range []string{m.Contact, m.Publisher} {
-		dst = append(binary.AppendUvarint(dst, uint64(len(s))), s...)
+		dst = disk.AppendText(dst, s)
 	}
 	return append(dst, m.ArticleID...)
 }
 
-func appendStrings(dst []byte, all []string) []byte {
+func appendList(dst []byte, all []string) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(all)))
 	for _, s := range all {
-		dst = append(binary.AppendUvarint(dst, uint64(len(s))), s...)
+		dst = disk.AppendText(dst, s)
 	}
 	return dst
 }
 
 // decode is the inverse of encode. Topics are those of the view.
 func (v *View) decode(value []byte, founder []byte) (m Member, err error) {
-	d := decoder{b: value}
-	m.EventTime = d.varint()
-	flags := d.byte()
+	d := disk.Decoder{Rest: value}
+	m.EventTime = d.Varint()
+	flags := d.Byte()
 	if i := int(flags >> statusShift & 3); i < len(statuses()) {
 		m.Status = statuses()[i]
 	}
 	m.Matched = matches()[flags>>matchShift&3]
 	if flags&distanceBit != 0 {
-		distance := math.Float64frombits(d.fixed64())
+		distance := math.Float64frombits(d.Fixed64())
 		m.Distance = &distance
 	}
-	m.Position, m.Size = d.uvarint(), int(d.uvarint())
-	m.Written = m.EventTime + d.varint()
-	m.Source = article.Address{Topic: v.Input, Partition: int(d.uvarint()), Offset: int64(d.uvarint())}
-	m.Result = article.Address{Topic: v.Topic, Partition: int(d.uvarint()), Offset: int64(d.uvarint())}
-	m.Labels, m.TrialLabels = d.strings(), d.strings()
-	m.Contact, m.Publisher = d.string(), d.string()
-	m.ArticleID = string(d.b)
-	if d.failed || m.Status == "" {
+	m.Position, m.Size = d.Uvarint(math.MaxInt64), int(d.Uvarint(math.MaxInt64))
+	m.Written = m.EventTime + d.Varint()
+	m.Source = article.Address{Topic: v.Input, Partition: int(d.Uvarint(math.MaxInt64)), Offset: int64(d.Uvarint(math.MaxInt64))}
+	m.Result = article.Address{Topic: v.Topic, Partition: int(d.Uvarint(math.MaxInt64)), Offset: int64(d.Uvarint(math.MaxInt64))}
+	m.Labels, m.TrialLabels = list(&d), list(&d)
+	m.Contact, m.Publisher = d.Text(), d.Text()
+	m.ArticleID = string(d.Rest)
+	if d.Failed || m.Status == "" {
 		return Member{}, fmt.Errorf("%w: a member is cut off", errDamaged)
 	}
 	if founder != nil {
@@ -157,61 +158,9 @@ func (v *View) decode(value []byte, founder []byte) (m Member, err error) {
 	return m, nil
 }
 
-// decoder takes values off the front of b, until one is not there.
-type decoder struct {
-	b      []byte
-	failed bool
-}
-
-func (d *decoder) bytes(n uint64) []byte {
-	if n > uint64(len(d.b)) {
-		d.failed, d.b = true, nil
-		return nil
-	}
-	taken := d.b[:n]
-	d.b = d.b[n:]
-	return taken
-}
-
-func (d *decoder) byte() byte {
-	if b := d.bytes(1); b != nil {
-		return b[0]
-	}
-	return 0
-}
-
-func (d *decoder) fixed64() uint64 {
-	if b := d.bytes(8); b != nil {
-		return binary.BigEndian.Uint64(b)
-	}
-	return 0
-}
-
-func (d *decoder) uvarint() uint64 {
-	n, size := binary.Uvarint(d.b)
-	if size <= 0 || n > math.MaxInt64 {
-		d.failed, d.b = true, nil
-		return 0
-	}
-	d.b = d.b[size:]
-	return n
-}
-
-func (d *decoder) varint() int64 {
-	n, size := binary.Varint(d.b)
-	if size <= 0 {
-		d.failed, d.b = true, nil
-		return 0
-	}
-	d.b = d.b[size:]
-	return n
-}
-
-func (d *decoder) string() string { return string(d.bytes(d.uvarint())) }
-
-func (d *decoder) strings() (all []string) {
-	for n := d.uvarint(); n > 0 && !d.failed; n-- {
-		all = append(all, d.string())
+func list(d *disk.Decoder) (all []string) {
+	for n := d.Uvarint(math.MaxInt64); n > 0 && !d.Failed; n-- {
+		all = append(all, d.Text())
 	}
 	return all
 }

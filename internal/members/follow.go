@@ -127,27 +127,21 @@ func (m *meta) from(first, last map[int]int64) (map[int]int64, error) {
 func (v *View) follow(
 	ctx context.Context, partitions []int, from map[int]int64, worked func(),
 ) error {
-	ctx, cancel := context.WithCancel(ctx)
-	chunks, failed := make(chan consumer.Chunk), make(chan error, 1)
 	log := consumer.NewLog(v.Client, v.Log, v.Topic, from, v.FetchBytes)
 	log.MaxValue = maxResult
 	log.OnPoll = v.polled
-	go func() { failed <- log.Read(ctx, chunks) }()
-	defer func() {
-		cancel()
-		<-failed //nolint:errcheck // it is that of cancel, or is returned
-	}()
+	reading := log.Start(ctx)
+	defer reading.Stop()
 	look := time.NewTicker(lookInterval)
 	defer look.Stop()
 	for {
 		select {
-		case chunk := <-chunks:
+		case chunk := <-reading.Chunks:
 			if err := v.apply(ctx, chunk); err != nil {
 				return err
 			}
 			worked()
-		case err := <-failed:
-			failed <- err
+		case err := <-reading.Failed:
 			return err
 		case <-v.broken:
 			return fmt.Errorf("%w: a question met it", errDamaged)

@@ -3,8 +3,6 @@ package pipeline
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/clusterd/clusterd/internal/article"
@@ -50,13 +48,7 @@ func (w *worker) newLabels(
 	}
 	work = labelling.New(o, w.labelled())
 	next = work.Next()
-	fresh := slices.DeleteFunc(labels, func(p int) bool { _, ok := next[p]; return ok })
-	err = kafka.Retry(ctx, w.log, "listing offsets", func() error {
-		first, err := w.client.Offsets(ctx, topic, fresh, kafka.First)
-		maps.Copy(next, first)
-		return err
-	})
-	return work, next, err
+	return work, next, w.begin(ctx, topic, labels, next)
 }
 
 // labelled returns how far the space is with labels, nil where it never had any.

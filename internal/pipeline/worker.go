@@ -223,16 +223,22 @@ func (w *worker) positions(ctx context.Context) (committed, next map[int]int64, 
 		return nil, nil, err
 	}
 	next = maps.Clone(committed)
+	return committed, next, w.begin(ctx, topic, w.partitions, next)
+}
+
+// begin lets those of a topic's partitions that have no offset in next begin at their first.
+func (w *worker) begin(
+	ctx context.Context, topic string, partitions []int, next map[int]int64,
+) error {
 	var fresh []int
-	for _, p := range w.partitions {
-		if _, ok := committed[p]; !ok {
+	for _, p := range partitions {
+		if _, ok := next[p]; !ok {
 			fresh = append(fresh, p)
 		}
 	}
-	err = kafka.Retry(ctx, w.log, "listing offsets", func() error {
+	return kafka.Retry(ctx, w.log, "listing offsets", func() error {
 		first, err := w.client.Offsets(ctx, topic, fresh, kafka.First)
 		maps.Copy(next, first)
 		return err
 	})
-	return committed, next, err
 }

@@ -67,27 +67,21 @@ func (r *Replica) from(e ends) (map[int]int64, error) {
 func (r *Replica) receive(
 	ctx context.Context, from map[int]int64, do func(consumer.Chunk) (bool, error),
 ) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	chunks, failed := make(chan consumer.Chunk), make(chan error, 1)
-	go func() {
-		log := consumer.NewLog(r.Client, r.Log, r.Topic, from, r.FetchBytes)
-		log.MaxValue = maxRecordBytes
-		log.Remedy = StartAnew
-		log.OnPoll = func(positions []kafka.Position) {
-			r.Monitor.PolledClusters(r.Name(), positions)
-		}
-		failed <- log.Read(ctx, chunks)
-	}()
+	log := consumer.NewLog(r.Client, r.Log, r.Topic, from, r.FetchBytes)
+	log.MaxValue = maxRecordBytes
+	log.Remedy = StartAnew
+	log.OnPoll = func(positions []kafka.Position) {
+		r.Monitor.PolledClusters(r.Name(), positions)
+	}
+	reading := log.Start(ctx)
+	defer reading.Stop()
 	for {
 		select {
-		case chunk := <-chunks:
+		case chunk := <-reading.Chunks:
 			if done, err := do(chunk); done || err != nil {
-				cancel()
-				<-failed //nolint:errcheck // it is that of cancel
 				return err
 			}
-		case err := <-failed:
+		case err := <-reading.Failed:
 			return err
 		}
 	}

@@ -8,8 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/segmentio/kafka-go/protocol/initproducerid"
-
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/kafka/recordbatch"
 )
@@ -192,18 +190,10 @@ func (a *Appender) send(ctx context.Context, records []kafka.Record) error {
 func (a *Appender) begin(ctx context.Context) error {
 	p := a.producer
 	return kafka.Retry(ctx, p.log, "asking for a producer id", func() error {
-		response, err := kafka.Do[*initproducerid.Response](ctx, p.client, &initproducerid.Request{
-			TransactionTimeoutMs: int32(transactionTimeout.Milliseconds()), ProducerID: -1,
-			ProducerEpoch: -1,
-		})
-		if err == nil {
-			err = kafka.Code(response.ErrorCode)
-		}
-		if err != nil {
+		p.producerID, p.epoch = -1, -1
+		if err := p.init(ctx); err != nil {
 			return fmt.Errorf("asking for a producer id: %w", err)
 		}
-		p.producerID, p.epoch = response.ProducerID, response.ProducerEpoch
-		p.sequence = make(map[Partition]int32)
 		return nil
 	})
 }

@@ -111,14 +111,7 @@ func NewProducer(client *kafka.Client, log *slog.Logger, s Settings) (*Producer,
 // From the second time on it fails with ErrFenced where another producer has fenced this one.
 func (p *Producer) Fence(ctx context.Context) error {
 	return kafka.Retry(ctx, p.log, "fencing transactional id "+p.id, func() error {
-		response, err := kafka.Do[*initproducerid.Response](ctx, p.client, &initproducerid.Request{
-			TransactionalID: p.id, TransactionTimeoutMs: int32(transactionTimeout.Milliseconds()),
-			ProducerID: p.producerID, ProducerEpoch: p.epoch,
-		})
-		if err == nil {
-			err = kafka.Code(response.ErrorCode)
-		}
-		switch {
+		switch err := p.init(ctx); {
 		case errors.Is(err, kafkago.InvalidProducerIDMapping):
 			// The broker has forgotten the id, as it does after a week without use.
 			p.producerID, p.epoch = -1, -1
@@ -126,10 +119,24 @@ func (p *Producer) Fence(ctx context.Context) error {
 		case err != nil:
 			return fmt.Errorf("fencing transactional id %s: %w", p.id, fenced(err))
 		}
-		p.producerID, p.epoch = response.ProducerID, response.ProducerEpoch
-		p.sequence = make(map[Partition]int32)
 		return nil
 	})
+}
+
+// init asks for a producer id, or for the next epoch of the one that p has, and begins to count.
+func (p *Producer) init(ctx context.Context) error {
+	response, err := kafka.Do[*initproducerid.Response](ctx, p.client, &initproducerid.Request{
+		TransactionalID: p.id, TransactionTimeoutMs: int32(transactionTimeout.Milliseconds()),
+		ProducerID: p.producerID, ProducerEpoch: p.epoch,
+	})
+	if err == nil {
+		err = kafka.Code(response.ErrorCode)
+	}
+	if err == nil {
+		p.producerID, p.epoch = response.ProducerID, response.ProducerEpoch
+		p.sequence = make(map[Partition]int32)
+	}
+	return err
 }
 
 // Commit writes the batch in one transaction. Without an error it is committed. After ErrFenced

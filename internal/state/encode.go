@@ -9,6 +9,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/cluster"
+	"github.com/clusterd/clusterd/internal/disk"
 	"github.com/clusterd/clusterd/internal/label"
 	"github.com/clusterd/clusterd/internal/signals"
 	"github.com/clusterd/clusterd/internal/singlepass"
@@ -144,7 +145,7 @@ func encodeCluster(c cluster.Cluster, entry int64) []byte {
 	if c.Contacts != "" || c.ByContact != 0 || further != nil {
 		b = append(b, 0)
 		b = binary.AppendUvarint(b, uint64(c.ByContact))
-		b = appendText(b, string(c.Contacts))
+		b = disk.AppendText(b, string(c.Contacts))
 	}
 	if further != nil {
 		b = append(append(append(b, 0), further...), noMore)
@@ -154,27 +155,22 @@ func encodeCluster(c cluster.Cluster, entry int64) []byte {
 	b = binary.AppendVarint(b, c.FirstSeen)
 	b = binary.AppendVarint(b, c.LastSeen-c.FirstSeen)
 	b = binary.AppendVarint(b, entry-c.FirstSeen)
-	return append(appendText(b, r.ID), r.Title...)
+	return append(disk.AppendText(b, r.ID), r.Title...)
 }
 
 // appendFurther appends the fields that c has of those that most do not have.
 func appendFurther(b []byte, c *cluster.Cluster) []byte {
 	if c.Representative.Excerpt != "" {
-		b = appendText(append(b, excerptTag), c.Representative.Excerpt)
+		b = disk.AppendText(append(b, excerptTag), c.Representative.Excerpt)
 	}
 	if c.Signals != "" {
-		b = appendText(append(b, signalsTag), string(c.Signals))
+		b = disk.AppendText(append(b, signalsTag), string(c.Signals))
 	}
 	if c.Labels != "" || c.Kept != 0 {
 		kept := appendUint64(uint64(c.Kept))
-		b = appendText(append(b, labelsTag), string(kept)+string(c.Labels))
+		b = disk.AppendText(append(b, labelsTag), string(kept)+string(c.Labels))
 	}
 	return b
-}
-
-// appendText appends a text with its length before it.
-func appendText(b []byte, s string) []byte {
-	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
 var errShort = errors.New(
@@ -182,28 +178,28 @@ var errShort = errors.New(
 
 // decodeCluster is the inverse of encodeCluster.
 func decodeCluster(b []byte, seq uint64, topic string) (c cluster.Cluster, entry int64, err error) {
-	d := decoder{b: b}
-	c.Seq, c.Hash = seq, d.fixed64()
-	c.Sketch = d.text()
+	d := disk.Decoder{Rest: b}
+	c.Seq, c.Hash = seq, d.Fixed64()
+	c.Sketch = d.Text()
 	c.Founder = article.Address{
-		Topic: topic, Partition: int(d.uvarint(math.MaxInt32)), Offset: int64(d.uvarint(math.MaxInt64)),
+		Topic: topic, Partition: int(d.Uvarint(math.MaxInt32)), Offset: int64(d.Uvarint(math.MaxInt64)),
 	}
-	if c.Size = int(d.uvarint(math.MaxInt)); c.Size == 0 {
-		c.ByContact = int(d.uvarint(math.MaxInt))
-		c.Contacts = singlepass.Contacts(d.text())
-		c.Size = int(d.uvarint(math.MaxInt))
+	if c.Size = int(d.Uvarint(math.MaxInt)); c.Size == 0 {
+		c.ByContact = int(d.Uvarint(math.MaxInt))
+		c.Contacts = singlepass.Contacts(d.Text())
+		c.Size = int(d.Uvarint(math.MaxInt))
 		if c.Size == 0 {
-			d.further(&c)
-			c.Size = int(d.uvarint(math.MaxInt))
+			further(&d, &c)
+			c.Size = int(d.Uvarint(math.MaxInt))
 		}
 	}
-	c.Position = d.uvarint(math.MaxUint64)
-	c.FirstSeen = d.varint()
-	c.LastSeen = c.FirstSeen + d.varint()
-	entry = c.FirstSeen + d.varint()
-	c.Representative.ID = d.text()
-	c.Representative.Title = string(d.b)
-	if d.failed {
+	c.Position = d.Uvarint(math.MaxUint64)
+	c.FirstSeen = d.Varint()
+	c.LastSeen = c.FirstSeen + d.Varint()
+	entry = c.FirstSeen + d.Varint()
+	c.Representative.ID = d.Text()
+	c.Representative.Title = string(d.Rest)
+	if d.Failed {
 		return cluster.Cluster{}, 0, fmt.Errorf("%w: cluster %d: %w", ErrDamaged, seq, errShort)
 	}
 	if err := c.Validate(); err != nil {
@@ -212,68 +208,24 @@ func decodeCluster(b []byte, seq uint64, topic string) (c cluster.Cluster, entry
 	return c, entry, nil
 }
 
-// decoder takes values off the front of b, until one is not there.
-type decoder struct {
-	b      []byte
-	failed bool
-}
-
-func (d *decoder) bytes(n uint64) []byte {
-	if n > uint64(len(d.b)) {
-		d.failed, d.b = true, nil
-		return nil
-	}
-	taken := d.b[:n]
-	d.b = d.b[n:]
-	return taken
-}
-
-// text takes a text with its length before it.
-func (d *decoder) text() string { return string(d.bytes(d.uvarint(math.MaxInt))) }
-
 // further takes the fields that most clusters do not have.
-func (d *decoder) further(c *cluster.Cluster) {
-	for !d.failed {
-		switch d.uvarint(math.MaxInt) {
+func further(d *disk.Decoder, c *cluster.Cluster) {
+	for !d.Failed {
+		switch d.Uvarint(math.MaxInt) {
 		case noMore:
 			return
 		case excerptTag:
-			c.Representative.Excerpt = d.text()
+			c.Representative.Excerpt = d.Text()
 		case signalsTag:
-			c.Signals = signals.State(d.text())
+			c.Signals = signals.State(d.Text())
 		case labelsTag:
-			field := decoder{b: []byte(d.text())}
-			c.Kept, c.Labels = int64(field.fixed64()), label.Set(field.b)
-			d.failed = d.failed || field.failed
+			field := disk.Decoder{Rest: []byte(d.Text())}
+			c.Kept, c.Labels = int64(field.Fixed64()), label.Set(field.Rest)
+			if field.Failed {
+				d.Fail()
+			}
 		default:
-			d.failed = true
+			d.Fail()
 		}
 	}
-}
-
-func (d *decoder) fixed64() uint64 {
-	if b := d.bytes(8); b != nil {
-		return binary.BigEndian.Uint64(b)
-	}
-	return 0
-}
-
-func (d *decoder) uvarint(limit uint64) uint64 {
-	v, n := binary.Uvarint(d.b)
-	if n <= 0 || v > limit {
-		d.failed, d.b = true, nil
-		return 0
-	}
-	d.b = d.b[n:]
-	return v
-}
-
-func (d *decoder) varint() int64 {
-	v, n := binary.Varint(d.b)
-	if n <= 0 {
-		d.failed, d.b = true, nil
-		return 0
-	}
-	d.b = d.b[n:]
-	return v
 }

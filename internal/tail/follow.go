@@ -109,23 +109,17 @@ func (f *follower) follow(ctx context.Context, retries *kafka.RetryLogger) error
 	}
 	f.begun()
 	retries.Succeeded()
-	ctx, cancel := context.WithCancel(ctx)
-	chunks, failed := make(chan consumer.Chunk), make(chan error, 1)
 	log := consumer.NewLog(f.Client, f.Log, f.topic, f.next, fetchBytes)
 	log.MaxValue = maxValue
-	go func() { failed <- log.Read(ctx, chunks) }()
-	defer func() {
-		cancel()
-		<-failed //nolint:errcheck // it is that of cancel, or is returned
-	}()
+	reading := log.Start(ctx)
+	defer reading.Stop()
 	look := time.NewTicker(lookInterval)
 	defer look.Stop()
 	for {
 		select {
-		case chunk := <-chunks:
+		case chunk := <-reading.Chunks:
 			f.take(chunk)
-		case err := <-failed:
-			failed <- err
+		case err := <-reading.Failed:
 			return err
 		case <-look.C:
 			now, err := f.Client.Partitions(ctx, f.topic)

@@ -20,7 +20,7 @@ const maxLabelBytes = 64
 func OptionalTopic() Kind[string] { return text("", PlainText, unlessEmpty(checkTopic)) }
 
 // Label returns the kind of names of labels.
-func Label() Kind[string] { return text("", PlainText, CheckLabel) }
+func Label() Kind[string] { return text("", PlainText, checkLabel) }
 
 // HeaderName returns the kind of names of a record's headers.
 func HeaderName() Kind[string] { return text("", PlainText, notEmpty) }
@@ -64,8 +64,8 @@ func unlessEmpty(check func(string) error) func(string) error {
 	}
 }
 
-// CheckLabel returns an error for a text that is no label.
-func CheckLabel(s string) error {
+// checkLabel returns an error for a text that is no label.
+func checkLabel(s string) error {
 	switch {
 	case s == "":
 		return errEmpty
