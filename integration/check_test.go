@@ -10,6 +10,10 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/clusterd/clusterd/internal/sample"
 )
 
 var checked = flag.Int("checked", 200, "articles of TestCheckThenStream")
@@ -135,21 +139,74 @@ func (i *instance) check(article map[string]string) (answer told) {
 // ask posts a question, until it is answered: whoever has just started refuses for a while.
 func (i *instance) ask(path string, question, answer any) {
 	i.Helper()
-	sent, err := json.Marshal(question)
-	if err != nil {
-		i.Fatal(err)
-	}
-	asker := http.Client{Timeout: time.Minute}
-	var said string
 	i.eventually("an answer of "+path, func() bool {
-		response, err := asker.Post("http://"+i.listen+path, "application/json", bytes.NewReader(sent))
+		status, err := i.post(path, question, answer)
 		if err != nil {
 			i.Fatal(err)
 		}
-		said = body(i.T, response)
-		return response.StatusCode == http.StatusOK
+		return status == http.StatusOK
 	})
-	if err := json.Unmarshal([]byte(said), answer); err != nil {
-		i.Fatalf("%s: %v: %s", path, err, said)
+}
+
+// post posts a question once, and decodes the answer if that is 200.
+func (i *instance) post(path string, question, answer any) (status int, err error) {
+	sent, err := json.Marshal(question)
+	if err != nil {
+		return 0, err
 	}
+	asker := http.Client{Timeout: time.Minute}
+	response, err := asker.Post("http://"+i.listen+path, "application/json", bytes.NewReader(sent))
+	if err != nil {
+		return 0, err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return response.StatusCode, nil
+	}
+	if err := json.NewDecoder(response.Body).Decode(answer); err != nil {
+		return 0, fmt.Errorf("%s: %w", path, err)
+	}
+	return response.StatusCode, nil
+}
+
+// Of comments that are the same and are posted at the same moment, to either instance, one founds a
+// cluster, and each other one is told that it is a copy.
+func TestTheSameAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 3, "")
+	instances := []*instance{w.start()}
+	instances[0].waitLive()
+	instances = append(instances, w.start())
+	instances[1].waitStandby()
+	comments := sample.New(1, time.Unix(0, 0))
+	const copies = 4
+	for round := range 20 {
+		comment := map[string]string{"content": comments.Next().Content}
+		results := make([]told, copies)
+		var posting errgroup.Group
+		for i := range results {
+			posting.Go(func() error {
+				status, err := instances[i%2].post("/v1/articles", comment, &results[i])
+				if err == nil && status != http.StatusOK {
+					err = fmt.Errorf("it was answered with status %d", status)
+				}
+				return err
+			})
+		}
+		if err := posting.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		statuses, clusters := make(map[string]int), make(map[string]bool)
+		for _, r := range results {
+			statuses[r.Status]++
+			if r.ClusterID != nil {
+				clusters[*r.ClusterID] = true
+			}
+		}
+		if statuses["new"] != 1 || statuses["joined"] != copies-1 || len(clusters) != 1 {
+			t.Errorf("round %d: %v in %d clusters, want one that is new and %d that join it", round,
+				statuses, len(clusters), copies-1)
+		}
+	}
+	w.audit()
 }

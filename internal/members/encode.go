@@ -141,8 +141,7 @@ func (v *View) decode(value []byte, founder []byte) (m Member, err error) {
 	}
 	m.Position, m.Size = d.Uvarint(math.MaxInt64), int(d.Uvarint(math.MaxInt64))
 	m.Written = m.EventTime + d.Varint()
-	m.Source = article.Address{Topic: v.Input, Partition: int(d.Uvarint(math.MaxInt64)), Offset: int64(d.Uvarint(math.MaxInt64))}
-	m.Result = article.Address{Topic: v.Topic, Partition: int(d.Uvarint(math.MaxInt64)), Offset: int64(d.Uvarint(math.MaxInt64))}
+	m.Source, m.Result = place(&d, v.Input), place(&d, v.Topic)
 	m.Labels, m.TrialLabels = list(&d), list(&d)
 	m.Contact, m.Publisher = d.Text(), d.Text()
 	m.ArticleID = string(d.Rest)
@@ -156,6 +155,11 @@ func (v *View) decode(value []byte, founder []byte) (m Member, err error) {
 		}.String()
 	}
 	return m, nil
+}
+
+func place(d *disk.Decoder, topic string) article.Address {
+	partition, offset := d.Uvarint(math.MaxInt32), d.Uvarint(math.MaxInt64)
+	return article.Address{Topic: topic, Partition: int(partition), Offset: int64(offset)}
 }
 
 func list(d *disk.Decoder) (all []string) {
