@@ -120,9 +120,22 @@ type observation struct {
 	Answer
 }
 
+// observed counts what all readers were told after the first commit.
+type observed struct{ joined, founded atomic.Int64 }
+
+func (o *observed) add(a Answer) {
+	switch {
+	case a.AsOf.Position == 0:
+	case a.Size > 0:
+		o.joined.Add(1)
+	default:
+		o.founded.Add(1)
+	}
+}
+
 // observe asks until stop, and then returns what it was told.
 func observe(
-	t *testing.T, s *Space, w *walk, now func() time.Time, stop *atomic.Bool, asked *atomic.Int64,
+	t *testing.T, s *Space, w *walk, now func() time.Time, stop *atomic.Bool, counts *observed,
 ) (seen []observation) {
 	for !stop.Load() {
 		q := Question{Fingerprint: w.fingerprint(), RunnersUp: w.r.IntN(3)}
@@ -135,7 +148,7 @@ func observe(
 			return seen
 		}
 		seen = append(seen, observation{q.Fingerprint, a})
-		asked.Add(1)
+		counts.add(a)
 	}
 	return seen
 }
@@ -151,14 +164,14 @@ func TestCheckBesideTheWriter(t *testing.T) {
 		s := spaceOf(t, m, now)
 		s.publish(nil, nil)
 		var stop atomic.Bool
-		var asked atomic.Int64
+		var counts observed
 		var readers sync.WaitGroup
 		seen := make([][]observation, 3)
 		for i := range seen {
 			// Its walk is another, of the same texts.
 			readers.Go(func() {
 				seen[i] = observe(t, s, &walk{r: rand.New(rand.NewPCG(2, uint64(i))), known: w.known}, now,
-					&stop, &asked)
+					&stop, &counts)
 			})
 		}
 		articles := 800
@@ -166,7 +179,7 @@ func TestCheckBesideTheWriter(t *testing.T) {
 			articles = 250
 		}
 		committed := write(t, s, w, &clock, func(n int) bool {
-			return n >= articles && asked.Load() >= 200
+			return n >= articles && counts.joined.Load() >= 100 && counts.founded.Load() >= 10
 		})
 		stop.Store(true)
 		readers.Wait()
@@ -174,13 +187,14 @@ func TestCheckBesideTheWriter(t *testing.T) {
 	})
 }
 
-// write assigns articles in batches, of which it takes some back, until enough are committed, and
-// returns these.
+// write assigns articles in batches, of which it takes some back, until enough are committed and one
+// batch more, and returns these.
 func write(
 	t *testing.T, s *Space, w *walk, clock *atomic.Int64, enough func(n int) bool,
 ) []fingerprint.Article {
 	var committed []fingerprint.Article
-	for !enough(len(committed)) {
+	for {
+		last := enough(len(committed))
 		batch := make([]fingerprint.Article, 1+w.r.IntN(40))
 		for i := range batch {
 			batch[i] = w.next()
@@ -199,8 +213,10 @@ func write(
 			t.Fatal(err)
 		}
 		committed = append(committed, batch...)
+		if last {
+			return committed
+		}
 	}
-	return committed
 }
 
 // replay assigns the articles once more, one by one, and what readers asked about at the position
