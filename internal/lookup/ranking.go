@@ -104,7 +104,10 @@ func (r *ranking) count() {
 
 func (r *ranking) take(c *space.Changes) {
 	for i := range c.Put {
-		r.put(&c.Put[i])
+		// Until somebody asks, nobody pays: then all that are there are read.
+		if r.filling || r.filled {
+			r.put(&c.Put[i])
+		}
 		if c.Joined[i] > 0 {
 			r.grow(c.Put[i].Seq, c.Joined[i], c.StreamTime/minute)
 		}
@@ -237,7 +240,8 @@ func (r *ranking) forget(seq uint64) {
 const fillChunk = 2000
 
 // fill reads all clusters that are there, once, and again where so many have gone that smaller or
-// older ones are among the first now. It leaves the processor to others for most of the time.
+// older ones are among the first now. The newest it reads before it returns, so that a small space is
+// listed whole at once; the rest later, while it leaves the processor to others for most of the time.
 func (r *ranking) fill(of *space.Space) {
 	r.counting.Lock()
 	few := r.filled && len(r.entries) < listed/2 && (r.floor > 0 || r.newest > 0)
@@ -249,39 +253,51 @@ func (r *ranking) fill(of *space.Space) {
 	if !wanted {
 		return
 	}
+	began := time.Now()
+	before, more, ok := r.read(of, math.MaxUint64)
+	if !more {
+		r.end(ok)
+		return
+	}
 	go func() {
-		whole := r.read(of)
-		r.counting.Lock()
-		defer r.counting.Unlock()
-		r.filling, r.filled = false, whole
+		for more {
+			time.Sleep(3 * time.Since(began))
+			began = time.Now()
+			before, more, ok = r.read(of, before)
+		}
+		r.end(ok)
 	}()
 }
 
-// read reads all clusters of a space from the newest on, and reports whether that went well.
-func (r *ranking) read(of *space.Space) bool {
-	for before := uint64(math.MaxUint64); ; {
-		began := time.Now()
-		v, err := of.View()
-		if err != nil {
-			return false
-		}
-		chunk, err := v.Before(before, fillChunk)
-		v.Release()
-		if err != nil {
-			return false
-		}
-		r.counting.Lock()
-		for i := range chunk {
-			r.put(&chunk[i])
-		}
-		if len(r.entries) > 4*listed {
-			r.cut()
-		}
-		r.counting.Unlock()
-		if len(chunk) < fillChunk {
-			return true
-		}
-		before = chunk[len(chunk)-1].Seq
-		time.Sleep(3 * time.Since(began))
+// read reads a chunk of the clusters of a space that were founded before one, the newest first. It
+// returns the oldest of them, whether there are more, and whether they could be read.
+func (r *ranking) read(of *space.Space, before uint64) (oldest uint64, more, ok bool) {
+	v, err := of.View()
+	if err != nil {
+		return 0, false, false
 	}
+	chunk, err := v.Before(before, fillChunk)
+	v.Release()
+	if err != nil {
+		return 0, false, false
+	}
+	r.counting.Lock()
+	defer r.counting.Unlock()
+	for i := range chunk {
+		r.put(&chunk[i])
+	}
+	if len(r.entries) > 4*listed {
+		r.cut()
+	}
+	if len(chunk) < fillChunk {
+		return 0, false, true
+	}
+	return chunk[len(chunk)-1].Seq, true, true
+}
+
+// end notes that nobody fills any more.
+func (r *ranking) end(whole bool) {
+	r.counting.Lock()
+	defer r.counting.Unlock()
+	r.filling, r.filled = false, whole
 }
