@@ -6,8 +6,6 @@ package daemon
 import (
 	"context"
 	"log/slog"
-	"os"
-	"runtime"
 
 	"golang.org/x/sync/errgroup"
 
@@ -37,9 +35,6 @@ func Run(ctx context.Context, o Options) error {
 	}
 	defer client.Close()
 	limitMemory(c.Memory, log)
-	if c.HTTP.Listen != "" {
-		leaveRoom()
-	}
 	m := monitor.New(o.Version)
 	client.OnRequest = m.Request
 	desk, err := newDesk(c, client, log, m)
@@ -98,20 +93,6 @@ func RunEmbedded(ctx context.Context, o Options, dir string) error {
 	o.Config.Kafka.Brokers = []string{b.Address()}
 	o.Config.Kafka.CreateTopics = true
 	return Run(ctx, o)
-}
-
-// spare is how many threads may run Go code beside those that work on the stream, which are as many
-// as there are cores. While all are busy, Go looks only every 10 ms whether a request has come in:
-// with some to spare the kernel divides the cores, and the 99th percentile of a check beside a
-// stream on two cores was half as long.
-const spare = 2
-
-// leaveRoom lets questions be answered while the stream keeps all cores busy. What GOMAXPROCS or a
-// container's limit says is left as it is: such a limit stops all threads once it is used up.
-func leaveRoom() {
-	if cores := runtime.NumCPU(); os.Getenv("GOMAXPROCS") == "" && runtime.GOMAXPROCS(0) == cores {
-		runtime.GOMAXPROCS(cores + spare)
-	}
 }
 
 func limitMemory(c config.Memory, log *slog.Logger) {

@@ -85,7 +85,11 @@ func newDesk(
 		o.Members = view
 	}
 	o.Stats = func(ctx context.Context) api.Stats { return answers.Stats(ctx, m, spaces, view) }
-	d.routes = v1.Routes(o)
+	room := newRoom()
+	for _, r := range v1.Routes(o) {
+		r.Handler = room.giving(r.Handler)
+		d.routes = append(d.routes, r)
+	}
 	return d, nil
 }
 
