@@ -310,18 +310,26 @@ func appendTime(dst []byte, t time.Time) []byte {
 
 const hexDigits = "0123456789abcdef"
 
+// asItIs says of a byte that it is a character which needs no escape.
+var asItIs = func() (plain [256]bool) {
+	for c := ' '; c < utf8.RuneSelf; c++ {
+		plain[c] = c != '"' && c != '\\'
+	}
+	return plain
+}()
+
 // appendString appends s as a JSON string, escaped as encoding/json does it: line separators too,
 // which JavaScript once could not read.
 func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	start := 0
 	for i := 0; i < len(s); {
-		r, n := rune(s[i]), 1
-		if r >= utf8.RuneSelf {
-			r, n = utf8.DecodeRuneInString(s[i:])
+		if asItIs[s[i]] {
+			i++
+			continue
 		}
-		if r < ' ' || r == '"' || r == '\\' || r == '\u2028' || r == '\u2029' ||
-			r == utf8.RuneError && n == 1 {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if r < utf8.RuneSelf || r == '\u2028' || r == '\u2029' || r == utf8.RuneError && n == 1 {
 			dst = appendEscaped(append(dst, s[start:i]...), r)
 			start = i + n
 		}

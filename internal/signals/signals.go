@@ -12,7 +12,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/zeebo/xxh3"
@@ -100,7 +99,8 @@ func (s State) Check(size int, latest int64) error {
 		return err
 	}
 	// What is written in another way than here was not written here.
-	if string(c.append(nil, "")) != string(s) || !c.ascending() {
+	var memory [MaxBytes]byte
+	if string(c.append(memory[:0], "")) != string(s) || !c.ascending() {
 		return errors.New("signals are in another form than they are written in")
 	}
 	most := uint64(max(0, size))
@@ -135,16 +135,15 @@ func (s State) counts() (c counts, err error) {
 	if s == "" {
 		return c, nil
 	}
-	rest := s
+	var numbers [(4 + buckets) * binary.MaxVarintLen64]byte
+	at, end := 0, copy(numbers[:], s)
 	number := func() uint64 {
-		var buf [binary.MaxVarintLen64]byte
-		n := copy(buf[:], rest)
-		v, size := binary.Uvarint(buf[:n])
+		v, size := binary.Uvarint(numbers[at:end])
 		if size <= 0 {
-			err, rest = errCut, ""
+			err, end = errCut, at
 			return 0
 		}
-		rest = rest[size:]
+		at += size
 		return v
 	}
 	c.width, c.newest = number(), number()
@@ -159,9 +158,9 @@ func (s State) counts() (c counts, err error) {
 	if publishers > MaxPublishers+1 {
 		return counts{}, errCut
 	}
-	c.publishers, c.hashes = int(publishers), rest
-	if c.publishers <= MaxPublishers && len(rest) != c.publishers*hashBytes ||
-		c.publishers > MaxPublishers && rest != "" {
+	c.publishers, c.hashes = int(publishers), s[at:]
+	if c.publishers <= MaxPublishers && len(c.hashes) != c.publishers*hashBytes ||
+		c.publishers > MaxPublishers && c.hashes != "" {
 		err = errCut
 	}
 	if err != nil {
@@ -221,9 +220,8 @@ func (c *counts) append(dst []byte, publisher string) []byte {
 
 // ascending reports whether the publishers' hashes are in order, and none is there twice.
 func (c *counts) ascending() bool {
-	hashes := slices.Collect(slices.Chunk([]byte(c.hashes), hashBytes))
-	for i := 1; i < len(hashes); i++ {
-		if string(hashes[i-1]) >= string(hashes[i]) {
+	for at := hashBytes; at < len(c.hashes); at += hashBytes {
+		if c.hashes[at-hashBytes:at] >= c.hashes[at:at+hashBytes] {
 			return false
 		}
 	}

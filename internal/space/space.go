@@ -5,6 +5,7 @@
 package space
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -306,19 +307,20 @@ const maxCollected = 1000
 // partition divides the clusters that the batch touched into those that live on and those that have
 // expired, and adds to these as many of the others that have expired as a batch may remove.
 func (s *Space) partition(out *Batch) {
+	touched := make([]*member, 0, len(s.batch))
 	for _, m := range s.batch {
 		switch {
 		case !m.touched:
 		case s.removable(&m.Cluster):
 			out.Expired = append(out.Expired, m.Cluster)
 		default:
-			out.Touched = append(out.Touched, m.Cluster)
+			touched = append(touched, m)
 		}
 	}
-	slices.SortFunc(out.Touched, cluster.ByAge)
-	out.joined = make([]int, len(out.Touched))
-	for i := range out.Touched {
-		out.joined[i] = s.batch[out.Touched[i].Seq].joined
+	slices.SortFunc(touched, func(a, b *member) int { return cmp.Compare(a.Seq, b.Seq) })
+	out.Touched, out.joined = make([]cluster.Cluster, len(touched)), make([]int, len(touched))
+	for i, m := range touched {
+		out.Touched[i], out.joined[i] = m.Cluster, m.joined
 	}
 	defer func() { slices.SortFunc(out.Expired, cluster.ByAge) }()
 	before, ok := s.rule.Horizon()

@@ -27,7 +27,7 @@ func Excerpt(s string, limit int) string {
 			s = s[:i]
 			break
 		}
-		space := unicode.IsSpace(r)
+		space := r == ' ' || (r < ' ' || r > '~') && unicode.IsSpace(r)
 		if space && (blank || r != ' ') {
 			return foldedExcerpt(s, limit)
 		}
@@ -43,15 +43,20 @@ func foldedExcerpt(s string, limit int) string {
 	n := 0
 	for word := range strings.FieldsSeq(s) {
 		if n > 0 {
-			word = " " + word
-		}
-		for _, r := range word {
-			if n == limit || n+1 == limit && r == ' ' {
-				return out.String()
+			if n+1 >= limit {
+				break
 			}
-			out.WriteRune(r)
+			out.WriteByte(' ')
 			n++
 		}
+		for i := range word {
+			if n == limit {
+				out.WriteString(word[:i])
+				return out.String()
+			}
+			n++
+		}
+		out.WriteString(word)
 	}
 	return out.String()
 }
