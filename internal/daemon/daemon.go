@@ -1,6 +1,6 @@
 // Package daemon wires what clusterd is while it runs: the connection to Kafka, the pipeline, the
-// monitor and the HTTP server that shows it, the limits of memory and threads. A configuration goes
-// in; articles are clustered until the context ends.
+// monitor and the HTTP server that shows it, the limit of memory. A configuration goes in; articles
+// are clustered until the context ends.
 package daemon
 
 import (

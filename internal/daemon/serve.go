@@ -85,11 +85,7 @@ func newDesk(
 		o.Members = view
 	}
 	o.Stats = func(ctx context.Context) api.Stats { return answers.Stats(ctx, m, spaces, view) }
-	room := newRoom()
-	for _, r := range v1.Routes(o) {
-		r.Handler = room.giving(r.Handler)
-		d.routes = append(d.routes, r)
-	}
+	d.routes = v1.Routes(o)
 	return d, nil
 }
 

@@ -11,11 +11,6 @@ import (
 // times as long as another, and enough that taking them costs nothing.
 const ChunkSize = 32
 
-// Cores returns on how many cores work is done at once: as many as there are, or fewer where
-// GOMAXPROCS or a container's limit says so. It may be below GOMAXPROCS, which then leaves room for
-// what must not wait.
-func Cores() int { return min(runtime.GOMAXPROCS(0), runtime.NumCPU()) }
-
 // Chunks calls do for the items from 0 to n in chunks of [ChunkSize], on all cores and in no order.
 // It returns when all are done.
 //
@@ -25,7 +20,7 @@ func Cores() int { return min(runtime.GOMAXPROCS(0), runtime.NumCPU()) }
 func Chunks(n int, do func(from, to int)) {
 	var next atomic.Int64
 	var group sync.WaitGroup
-	for range min(Cores(), (n+ChunkSize-1)/ChunkSize) {
+	for range min(runtime.GOMAXPROCS(0), (n+ChunkSize-1)/ChunkSize) {
 		group.Go(func() {
 			for from := int(next.Add(ChunkSize)) - ChunkSize; from < n; from = int(
 				next.Add(ChunkSize)) - ChunkSize {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"time"
 
@@ -11,7 +12,6 @@ import (
 
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/kafka/recordbatch"
-	"github.com/clusterd/clusterd/internal/parallel"
 )
 
 const (
@@ -47,7 +47,7 @@ func (p *Producer) encode(records []kafka.Record) ([][]recordBatch, error) {
 	now := time.Now()
 	// Compression is most of the work, and each batch is compressed by itself.
 	var group errgroup.Group
-	group.SetLimit(parallel.Cores())
+	group.SetLimit(runtime.GOMAXPROCS(0))
 	for _, round := range rounds {
 		for i := range round {
 			group.Go(func() (err error) {
