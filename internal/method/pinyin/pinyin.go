@@ -4,6 +4,7 @@
 package pinyin
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 
@@ -66,15 +67,17 @@ func New(o Options) (*Method, error) {
 	}
 	step := max(1, int(math.Round(float64(o.Window)*(1-o.Overlap))))
 	letters := newLetters()
+	windows := windows{
+		size: o.Window, step: step, levels: o.Levels, fixed: o.Boundaries == "fixed",
+		hash: o.Key.For("window"), anchors: o.Key.For("anchor"),
+	}
+	windows.tabulate()
 	return &Method{
 		Comparer: comparer,
 		cleaner:  o.Cleaner,
 		letters:  letters,
-		windows: windows{
-			size: o.Window, step: step, levels: o.Levels, fixed: o.Boundaries == "fixed",
-			hash: o.Key.For("window"), anchors: o.Key.For("anchor"),
-		},
-		text: o.Key.For("text"),
+		windows:  windows,
+		text:     o.Key.For("text"),
 		identity: fmt.Sprintf("method=pinyin,letters=%s,window=%d,step=%d,levels=%d,boundaries=%s,%s",
 			letters.checksum(), o.Window, step, o.Levels, o.Boundaries, o.Cleaner.Identity()),
 	}, nil
@@ -99,7 +102,13 @@ func (m *Method) NewFingerprinter() func(title, content string) (f singlepass.Fi
 	return func(title, content string) (singlepass.Fingerprint, bool) {
 		clean = m.cleaner.AppendClean(shingling.Reuse(clean), title, content)
 		letters = m.letters.append(shingling.Reuse(letters), clean)
-		windows.each(letters, func(window []byte) { builder.Add(windows.number(window)) })
+		var before []byte
+		windows.each(letters, func(window []byte) {
+			if !bytes.Equal(window, before) { // in a run of one letter all are
+				builder.Add(windows.number(window))
+			}
+			before = window
+		})
 		ok := len(letters) > 0
 		if !ok {
 			var rest []byte

@@ -127,6 +127,29 @@ func TestDigits(t *testing.T) {
 	}
 }
 
+// Digits that are made beforehand are the same.
+func TestTabulatedDigits(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	for _, size := range []int{8, 24, maxTabled, maxTabled + 1} {
+		for levels := 2; levels <= 10; levels++ {
+			plain := windows{size: size, levels: levels}
+			tabled := plain
+			tabled.tabulate()
+			for range 200 {
+				window := randomLetters(r, max(1, size-r.IntN(2)), 1+r.IntN(26))
+				for i := range window {
+					if r.IntN(3) == 0 {
+						window[i] -= 'a' - 'A'
+					}
+				}
+				if got, want := tabled.digits(window), plain.digits(window); got != want {
+					t.Fatalf("%q in %d levels: %s, want %s", window, levels, got, want)
+				}
+			}
+		}
+	}
+}
+
 // The order of the letters makes no difference, nor do levels go beyond what there are.
 func FuzzDigits(f *testing.F) {
 	f.Add("zzzz", 2)
