@@ -28,6 +28,10 @@ type connections struct {
 	served int           // of these, those that are no question for /livez
 }
 
+// writeBuffer is what the system holds of answers that a client does not read, and of it twice as
+// much on Linux. It would else be some megabytes for each.
+const writeBuffer = 64 << 10
+
 // connection is one of them.
 type connection struct {
 	net.Conn
@@ -42,6 +46,9 @@ func (c *connections) Accept() (net.Conn, error) {
 		conn, err := c.Listener.Accept()
 		if err != nil {
 			return nil, err
+		}
+		if tcp, ok := conn.(*net.TCPConn); ok {
+			_ = tcp.SetWriteBuffer(writeBuffer) // without it the system's own limit holds
 		}
 		accepted := &connection{Conn: conn, of: c}
 		if c.take(accepted) {

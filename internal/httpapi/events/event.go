@@ -33,6 +33,9 @@ type Event struct {
 type event struct {
 	Event
 
+	checked sync.Once
+	line    []byte // the value as one line; nil: it cannot be sent
+
 	framed sync.Once
 	frame  []byte // as it is sent
 
@@ -44,20 +47,24 @@ type event struct {
 }
 
 // readable reports whether an event can be sent, and makes it one line: anybody can write to the
-// topic of labels.
-func (e *Event) readable() bool {
-	if len(e.Value) < 2 || e.Value[0] != '{' || !utf8.Valid(e.Value) || !gjson.ValidBytes(e.Value) {
-		return false
-	}
-	if bytes.ContainsAny(e.Value, "\r\n") { // outside of its strings: within, they are escaped
-		e.Value = bytes.Map(func(r rune) rune {
-			if r == '\r' || r == '\n' {
-				return ' '
-			}
-			return r
-		}, e.Value)
-	}
-	return true
+// topic of labels. It is called by who reads: of what nobody reads in time, nothing is looked at.
+func (e *event) readable() bool {
+	e.checked.Do(func() {
+		v := e.Value
+		if len(v) < 2 || v[0] != '{' || !utf8.Valid(v) || !gjson.ValidBytes(v) {
+			return
+		}
+		if bytes.ContainsAny(v, "\r\n") { // outside of its strings: within, they are escaped
+			v = bytes.Map(func(r rune) rune {
+				if r == '\r' || r == '\n' {
+					return ' '
+				}
+				return r
+			}, v)
+		}
+		e.line = v
+	})
+	return e.line != nil
 }
 
 // parse looks up what filters compare.
@@ -86,10 +93,12 @@ func (e *Event) JSON() []byte {
 	return append(strconv.AppendUint(value, e.Position, 10), '}')
 }
 
-// sent returns the event as server-sent events are written: once for all clients.
+// sent returns a readable event as server-sent events are written: once for all clients.
 func (e *event) sent() []byte {
 	e.framed.Do(func() {
-		e.frame = fmt.Appendf(nil, "event: %s\nid: %s\ndata: %s\n\n", e.Kind, e.Source, e.JSON())
+		shown := e.Event
+		shown.Value = e.line
+		e.frame = fmt.Appendf(nil, "event: %s\nid: %s\ndata: %s\n\n", e.Kind, e.Source, shown.JSON())
 	})
 	return e.frame
 }
@@ -98,7 +107,11 @@ func (e *event) sent() []byte {
 // event does not have, it does not match.
 type Filter struct{ Label, Cluster, Status, Publisher string }
 
+// matches reports whether an event is sent. None is that cannot be.
 func (f Filter) matches(e *event) bool {
+	if !e.readable() {
+		return false
+	}
 	if f == (Filter{}) {
 		return true
 	}

@@ -41,11 +41,9 @@ func (h *Hub) Publish(events ...Event) {
 		return
 	}
 	for _, e := range events {
-		if e.readable() {
-			h.ring = append(h.ring, &event{Event: e})
-			h.bytes += len(e.Value)
-			h.next++
-		}
+		h.ring = append(h.ring, &event{Event: e})
+		h.bytes += len(e.Value)
+		h.next++
 	}
 	for len(h.ring) > maxEvents || h.bytes > maxBytes {
 		h.bytes -= len(h.ring[0].Value)
