@@ -26,6 +26,9 @@ type balancer struct {
 	assignment Assignment
 	mutex      sync.Mutex // kafka-go asks from a goroutine of its own
 	owned      []int
+	// missing is set while the last assignment that this member made as the leader had no partitions
+	// to give: the topic was not there.
+	missing bool
 }
 
 // userData is what a member reports to the leader of the group.
@@ -37,6 +40,16 @@ func (b *balancer) own(partitions []int) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	b.owned = slices.Clone(partitions)
+}
+
+// foundNone reports whether this member led the last rebalance and found no partitions, and forgets
+// it.
+func (b *balancer) foundNone() bool {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	missing := b.missing
+	b.missing = false
+	return missing
 }
 
 // ProtocolName returns the name by which members agree on an assignment.
@@ -57,6 +70,9 @@ func (b *balancer) UserData() ([]byte, error) {
 func (b *balancer) AssignGroups(
 	members []kafkago.GroupMember, partitions []kafkago.Partition,
 ) kafkago.GroupMemberAssignments {
+	b.mutex.Lock()
+	b.missing = len(partitions) == 0
+	b.mutex.Unlock()
 	assignments := make(kafkago.GroupMemberAssignments, len(members))
 	for _, m := range members {
 		assignments[m.ID] = map[string][]int{}

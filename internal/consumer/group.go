@@ -108,6 +108,12 @@ func (g *Group) Next(ctx context.Context) ([]int, error) {
 			// kafka-go reports whatever goes wrong in the course of a rebalance.
 			return fmt.Errorf("%w (%w)", kafkago.GroupCoordinatorNotAvailable, err)
 		}
+		if g.balancer.foundNone() {
+			// kafka-go looks for other partitions than there were when the generation began, not when they
+			// were assigned: a topic that was made between them would have no member for good.
+			g.abandon()
+			return fmt.Errorf("dividing topic %s: %w", g.topic, kafkago.UnknownTopicOrPartition)
+		}
 		partitions = nil
 		for _, a := range generation.Assignments[g.topic] {
 			partitions = append(partitions, a.ID)

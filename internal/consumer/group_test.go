@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -264,6 +265,30 @@ func TestGroupJoinsAgain(t *testing.T) {
 		t.Fatalf("members %q", got)
 	}
 	if partitions, err := group.Next(ctx); err != nil || !slices.Equal(partitions, []int{0}) {
+		t.Errorf("Next = %v, %v", partitions, err)
+	}
+}
+
+// A topic that is made anew while its partitions are divided has a member after that.
+func TestGroupOfATopicThatComes(t *testing.T) {
+	t.Parallel()
+	cluster, client := startBrokers(t, 1, kfake.SeedTopics(2, "articles"))
+	var asked atomic.Bool
+	cluster.ControlKey(int16(kmsg.Metadata), func(r kmsg.Request) (kmsg.Response, error, bool) {
+		request := r.(*kmsg.MetadataRequest)
+		if len(request.Topics) == 0 || asked.Swap(true) {
+			return nil, nil, false
+		}
+		response := request.ResponseKind().(*kmsg.MetadataResponse)
+		topic := kmsg.NewMetadataResponseTopic()
+		topic.Topic, topic.ErrorCode = request.Topics[0].Topic, kerr.UnknownTopicOrPartition.Code
+		response.Topics = append(response.Topics, topic)
+		return response, nil, true
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Timeout)
+	defer cancel()
+	partitions, err := join(t, client, AllToOne).Next(ctx)
+	if err != nil || !slices.Equal(partitions, []int{0, 1}) {
 		t.Errorf("Next = %v, %v", partitions, err)
 	}
 }
