@@ -240,8 +240,9 @@ func (r *ranking) forget(seq uint64) {
 const fillChunk = 2000
 
 // fill reads all clusters that are there, once, and again where so many have gone that smaller or
-// older ones are among the first now. The newest it reads before it returns, so that a small space is
-// listed whole at once; the rest later, while it leaves the processor to others for most of the time.
+// older ones are among the first now. The newest it reads before it returns, so that a small space
+// is listed whole at once; the rest later, while it leaves the processor to others for most of the
+// time.
 func (r *ranking) fill(of *space.Space) {
 	r.counting.Lock()
 	few := r.filled && len(r.entries) < listed/2 && (r.floor > 0 || r.newest > 0)

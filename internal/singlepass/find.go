@@ -27,9 +27,9 @@ const maxAsked, maxAskedLater = 128, 2048
 // Find returns what [Space.Assign] would for an article that came right behind the last
 // [Space.Commit], whatever was assigned since, and then the next centres, the nearest first. Of
 // these the contacts are left out. It stores nothing. It may be called by any number of goroutines
-// beside the writer, which assigns: at most GOMAXPROCS of them look at once, so that the writer waits
-// for no more. Find waits while the writer has let go of centres that are needed. The error is that
-// ctx ended meanwhile.
+// beside the writer, which assigns: at most GOMAXPROCS of them look at once, so that the writer
+// waits for no more. Find waits while the writer has let go of centres that are needed. The error
+// is that ctx ended meanwhile.
 func (s *Space) Find(ctx context.Context, q Query) ([]Assignment, error) {
 	l := look{Query: &q, Space: s, known: make(map[uint64]known), limit: maxAsked}
 	for ; ; l.limit = min(2*l.limit, maxAskedLater) {

@@ -187,8 +187,8 @@ func TestCheckBesideTheWriter(t *testing.T) {
 	})
 }
 
-// write assigns articles in batches, of which it takes some back, until enough are committed and one
-// batch more, and returns these.
+// write assigns articles in batches, of which it takes some back, until enough are committed and
+// one batch more, and returns these.
 func write(
 	t *testing.T, s *Space, w *walk, clock *atomic.Int64, enough func(n int) bool,
 ) []fingerprint.Article {
