@@ -27,16 +27,23 @@ func (x *index) cappedBucket(signature []byte, band int) *capped.Bucket {
 	return x.capped[band][string(x.band(signature, band))]
 }
 
-// link puts a slot where a query for a band of it finds it.
-func (x *index) link(slot uint32, band int) {
-	if c := x.cappedBucket(x.signature(slot), band); c != nil {
-		c.Insert(x.member(slot))
-		return
+// link puts a slot where queries for its bands from first up to end find it.
+func (x *index) link(slot uint32, first, end int) {
+	var hashes [together]uint64
+	var next [together]uint32 // in the chains
+	for band := first; band < end; band++ {
+		if c := x.cappedBucket(x.signature(slot), band); c != nil {
+			c.Insert(x.member(slot))
+			continue
+		}
+		hashes[band-first] = x.hash(slot, band)
+		x.chains.add(slot, band, hashes[band-first])
+		next[band-first] = slot + 1
 	}
-	hash := x.hash(slot, band)
-	x.chains.add(slot, band, hash)
-	if x.sharers(slot, band, hash) > bucketCap {
-		x.makeCapped(slot, band, hash)
+	for i, n := range x.chains.lengths(next, first) {
+		if n > bucketCap && x.sharers(slot, first+i, hashes[i]) > bucketCap {
+			x.makeCapped(slot, first+i, hashes[i])
+		}
 	}
 }
 
@@ -73,30 +80,56 @@ func (x *index) makeCapped(slot uint32, band int, hash uint64) {
 }
 
 // unlink removes a slot from where link has put it.
-func (x *index) unlink(slot uint32, band int) {
-	signature := x.signature(slot)
-	c := x.cappedBucket(signature, band)
-	if c == nil {
-		x.chains.remove(slot, band, x.hash(slot, band))
-		return
+func (x *index) unlink(slot uint32, first, end int) {
+	var places [together]*uint32 // in the chains
+	for band := first; band < end; band++ {
+		if c := x.cappedBucket(x.signature(slot), band); c != nil {
+			x.leave(c, slot, band)
+		} else {
+			places[band-first] = x.chains.head(band, x.hash(slot, band))
+		}
 	}
+	x.chains.find(slot, first, &places)
+	for i, at := range places {
+		if at != nil {
+			*at = *x.chains.next(slot, first+i)
+		}
+	}
+}
+
+// leave removes a slot from a capped bucket, and the bucket where few are left.
+func (x *index) leave(c *capped.Bucket, slot uint32, band int) {
 	c.Remove(x.member(slot))
 	if c.Len() <= bucketCap/2 {
-		delete(x.capped[band], string(x.band(signature, band)))
+		delete(x.capped[band], string(x.band(x.signature(slot), band)))
 		c.All(func(slot uint32) { x.chains.add(slot, band, x.hash(slot, band)) })
 	}
 }
 
-// move puts one slot in the place of another, which is linked nowhere.
-func (x *index) move(from, to uint32) {
-	copy(x.sketch(to), x.sketch(from))
-	x.seqs.at(int(to))[0] = x.seq(from)
-	for band := range x.bands {
+// move puts one slot in the place of another, which is linked nowhere, for bands from first up to
+// end. The sketch is in both.
+func (x *index) move(from, to uint32, first, end int) {
+	var places [together]*uint32 // in the chains
+	for band := first; band < end; band++ {
 		if c := x.cappedBucket(x.signature(to), band); c != nil {
 			c.Remove(x.member(from))
 			c.Insert(x.member(to))
 		} else {
-			x.chains.move(from, to, band, x.hash(from, band))
+			places[band-first] = x.chains.head(band, x.hash(from, band))
 		}
+	}
+	x.chains.find(from, first, &places)
+	for i, at := range places {
+		if at != nil {
+			*at = to + 1
+			*x.chains.next(to, first+i) = *x.chains.next(from, first+i)
+		}
+	}
+}
+
+// eachBands calls do for all bands, so many at a time as chains are followed in turn.
+func (x *index) eachBands(do func(first, end int)) {
+	for band := 0; band < x.bands; band += together {
+		do(band, min(band+together, x.bands))
 	}
 }

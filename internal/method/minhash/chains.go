@@ -55,24 +55,35 @@ func (c *chains) add(slot uint32, band int, hash uint64) {
 	*head = slot + 1
 }
 
-// to returns what points at a slot, which must be there. It follows the chain, which takes about as
-// long as the query did before the centre was inserted.
-func (c *chains) to(slot uint32, band int, hash uint64) *uint32 {
-	at := c.head(band, hash)
-	for *at != slot+1 {
-		at = c.next(*at-1, band)
+// find sets places in the chains of bands, counted from the first band, to those that point at a
+// slot, which must be behind each of them. It follows the chains in turn, which takes about as long
+// as the query did before the centre was inserted. Where a place is nil, nothing is found.
+func (c *chains) find(slot uint32, first int, places *[together]*uint32) {
+	for more := true; more; {
+		more = false
+		for i, at := range places {
+			if at != nil && *at != slot+1 {
+				places[i] = c.next(*at-1, first+i)
+				more = true
+			}
+		}
 	}
-	return at
 }
 
-func (c *chains) remove(slot uint32, band int, hash uint64) {
-	*c.to(slot, band, hash) = *c.next(slot, band)
-}
-
-// move puts one slot in the place of another, which is in no chain.
-func (c *chains) move(from, to uint32, band int, hash uint64) {
-	*c.to(from, band, hash) = to + 1
-	*c.next(to, band) = *c.next(from, band)
+// lengths returns how many slots there are from a place on in the chain of each band, counted from
+// the first band. It follows the chains in turn.
+func (c *chains) lengths(next [together]uint32, first int) (n [together]int) {
+	for more := true; more; {
+		more = false
+		for i, at := range next {
+			if at != none {
+				next[i] = *c.next(at-1, first+i)
+				n[i]++
+				more = true
+			}
+		}
+	}
+	return n
 }
 
 func (c *chains) overloaded() bool { return c.links.len > chainLoad*c.heads.len }

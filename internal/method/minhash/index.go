@@ -109,9 +109,7 @@ func (x *index) Insert(c singlepass.Centre) {
 	copy(x.sketches.push(), c.Sketch)
 	x.seqs.push()[0] = c.Seq
 	x.chains.push()
-	for band := range x.bands {
-		x.link(slot, band)
-	}
+	x.eachBands(func(first, end int) { x.link(slot, first, end) })
 	if x.chains.overloaded() {
 		x.chains.split(x.hash)
 	}
@@ -130,11 +128,11 @@ func (x *index) Remove(c singlepass.Centre) bool {
 	if !ok {
 		return false
 	}
-	for band := range x.bands {
-		x.unlink(slot, band)
-	}
+	x.eachBands(func(first, end int) { x.unlink(slot, first, end) })
 	if last := uint32(x.Len() - 1); last != slot {
-		x.move(last, slot)
+		copy(x.sketch(slot), x.sketch(last))
+		x.seqs.at(int(slot))[0] = x.seq(last)
+		x.eachBands(func(first, end int) { x.move(last, slot, first, end) })
 	}
 	x.sketches.pop()
 	x.seqs.pop()
