@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/twmb/franz-go/pkg/kgo"
+
 	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
 
@@ -33,14 +35,14 @@ func TestDemo(t *testing.T) {
 	t.Parallel()
 	d := startDemo(t, "--rate", "100")
 	d.out.WaitFor(t, "\nnew ", 1)
-	d.out.WaitFor(t, "\njoined ", 1)
+	d.out.WaitFor(t, "\njoins ", 1)
 	d.errs.WaitFor(t, " joined, ", 1)
 	d.stop()
 	if code := <-d.code; code != 0 {
 		t.Errorf("exit %d, want 0; %s", code, &d.errs)
 	}
-	line := regexp.MustCompile(`^(new +#\d+ +\w+( of #\d+)? +founds articles/\d+/\d+ +\S.*` +
-		`|joined +#\d+ +\w+( of #\d+)? +joins +articles/\d+/\d+ (at distance 0\.[0-2]\d|by [a-z]+:\S+), now \d+ +\S.*` +
+	line := regexp.MustCompile(`^(new +#\d+ +\w+( of #\d+)? +founds a cluster +\S.*` +
+		`|joins +#\d+ +\w+( of #\d+)? +#\d+ (at distance 0\.[0-2]\d|by [a-z]+), now \d+ +\S.*` +
 		`|unclustered +#\d+ +\w+( of #\d+)? +has no word to compare .*)$`)
 	for l := range strings.Lines(d.out.String()) {
 		if !line.MatchString(strings.TrimSuffix(l, "\n")) {
@@ -49,9 +51,9 @@ func TestDemo(t *testing.T) {
 	}
 	errs := d.errs.String()
 	for _, want := range []string{
-		`(?m)^clusterd demo: an embedded broker on (127\.0\.0\.1:\d+), articles in topic articles, clusters as they form\.$`,
-		`(?m)^    echo '.*' \| kcat -b 127\.0\.0\.1:\d+ -P -t articles$`,
-		`(?m)^    kcat -b 127\.0\.0\.1:\d+ -C -t article-clusters -X isolation\.level=read_committed$`,
+		`(?m)^clusterd demo: an embedded broker on (127\.0\.0\.1:\d+), articles in topic$`,
+		`(?m)^    kcat -b 127\.0\.0\.1:\d+ -C -t article-clusters \\$`,
+		`(?m)^The largest clusters, by articles:\n +\d+  #\d+ +\S`,
 		`(?m)^ +\d+s  \d+ articles, \d+\.\d/s: \d+ new, \d+ joined, \d+ unclustered, \d+ dead letters$`,
 		`(?m)^  clusterd run --embedded \./trial `,
 	} {
@@ -61,6 +63,14 @@ func TestDemo(t *testing.T) {
 	}
 	if strings.Contains(errs+d.out.String(), "\x1b") || strings.Contains(errs+d.out.String(), "\r") {
 		t.Error("there are escape codes, and no terminal")
+	}
+	// No copy comes before its original.
+	shown := make(map[string]bool)
+	for _, m := range regexp.MustCompile(`(?m)^\w+ +(#\d+) +\w+(?: of (#\d+))?`).
+		FindAllStringSubmatch(d.out.String(), -1) {
+		if shown[m[1]] = true; m[2] != "" && !shown[m[2]] {
+			t.Errorf("%s is shown before %s, which it is made of", m[1], m[2])
+		}
 	}
 	// The sums at the end are those of the lines.
 	var articles, founded, joined, bare, dead int
@@ -74,9 +84,40 @@ func TestDemo(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := "\n" + d.out.String()
-	if founded != strings.Count(out, "\nnew ") || joined != strings.Count(out, "\njoined ") ||
+	if founded != strings.Count(out, "\nnew ") || joined != strings.Count(out, "\njoins ") ||
 		articles != strings.Count(out, "\n")-1 || articles != founded+joined+bare+dead {
 		t.Errorf("totals %q; lines:\n%s", last, out)
+	}
+}
+
+// The two articles that the demo invites to send are found to be the same.
+func TestDemoInvitation(t *testing.T) {
+	t.Parallel()
+	d := startDemo(t, "--rate", "1")
+	d.out.WaitFor(t, "\n", 1)
+	invited := regexp.MustCompile(`(?m)^    echo '(.*)' \| kcat -b (127\.0\.0\.1:\d+) -P -t articles$`).
+		FindAllStringSubmatch(d.errs.String(), -1)
+	if len(invited) != 2 || invited[0][1] == invited[1][1] {
+		t.Fatalf("invited to send %q", invited)
+	}
+	client, err := kgo.NewClient(kgo.SeedBrokers(invited[0][2]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	for i, m := range invited {
+		r := &kgo.Record{Topic: "articles", Value: []byte(m[1])}
+		if err := client.ProduceSync(t.Context(), r).FirstErr(); err != nil {
+			t.Fatal(err)
+		}
+		d.out.WaitFor(t, " yours ", i+1)
+	}
+	d.stop()
+	<-d.code
+	want := regexp.MustCompile(`(?m)^joins +articles/\d+/\d+ +yours +articles/\d+/\d+ at distance ` +
+		`0\.\d\d, now 2 +Harbour bridge opens$`)
+	if !want.MatchString(d.out.String()) {
+		t.Errorf("no %s in\n%s", want, &d.out)
 	}
 }
 
@@ -96,8 +137,7 @@ func TestDemoPlaysAFile(t *testing.T) {
 	path := write(t, "mine.jsonl", []byte(bridge+"\n"+copied+"\n"+"{\n"+
 		strings.Replace(market, "Market", `\u001b[31mMarket`, 1)))
 	d := startDemo(t, "--articles", path, "--rate", "1000")
-	// Lines may go to different partitions, and so either of the two may be first.
-	d.out.WaitFor(t, "\njoined ", 1)
+	d.out.WaitFor(t, "\njoins ", 1)
 	d.out.WaitFor(t, "dead letter", 1)
 	d.out.WaitFor(t, "Market prices rise", 1)
 	d.stop()
@@ -106,11 +146,11 @@ func TestDemoPlaysAFile(t *testing.T) {
 	}
 	out := d.out.String()
 	for _, want := range []string{
-		`(?m)^new         (bridge|copy) +yours +founds articles/\d/\d +港口大桥今天通车`,
-		`(?m)^joined      (bridge|copy) +yours +joins  articles/\d/\d at distance 0\.00, now 2 +港口大桥今天通车`,
+		`(?m)^new     bridge +yours +founds a cluster +港口大桥今天通车`,
+		`(?m)^joins   copy  yours +bridge at distance 0\.00, now 2 +港口大桥今天通车`,
 		`(?m)^dead letter articles/\d/\d bad_json: the value is not valid JSON$`,
 		// it steers no terminal
-		`(?m)^new         market +yours +founds articles/\d/\d +\\x1b\[31mMarket prices rise$`,
+		`(?m)^new     market +yours +founds a cluster +\\x1b\[31mMarket prices rise$`,
 	} {
 		if !regexp.MustCompile(want).MatchString(out) {
 			t.Errorf("%s is not in:\n%s", want, out)

@@ -91,7 +91,8 @@ func startBroker(log *slog.Logger) (*embedded.Broker, error) {
 // run makes the topics, and plays, clusters and shows until ctx ends or one of them fails.
 func run(ctx context.Context, o Options, c config.Config, client *kafka.Client, view *view) error {
 	for _, topic := range []string{c.Input.Topic, c.Output.Topic, c.Output.DeadLetterTopic} {
-		spec := kafka.TopicSpec{Name: topic, Partitions: embedded.Partitions}
+		// In one partition no copy comes before its original.
+		spec := kafka.TopicSpec{Name: topic, Partitions: 1}
 		if err := client.CreateTopic(ctx, spec); err != nil {
 			return err
 		}

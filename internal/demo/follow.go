@@ -10,7 +10,6 @@ import (
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/kafka"
-	"github.com/clusterd/clusterd/internal/kafka/embedded"
 )
 
 // follow shows what clusterd writes, as any other reader of the topics sees it, and a line of
@@ -20,10 +19,7 @@ func follow(
 ) error {
 	group, ctx := errgroup.WithContext(ctx)
 	results, dead := make(chan consumer.Chunk), make(chan consumer.Chunk)
-	from := make(map[int]int64, embedded.Partitions)
-	for p := range embedded.Partitions {
-		from[p] = 0
-	}
+	from := map[int]int64{0: 0}
 	group.Go(func() error {
 		return consumer.NewLog(client, log, c.Output.Topic, from, c.Batch.Bytes).Read(ctx, results)
 	})

@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -33,6 +34,7 @@ type view struct {
 	order []string                  // its keys, oldest first
 
 	records, founded, joined, bare, dead int
+	largest                              largest
 }
 
 // remembered is how many of the articles that were sent are kept until their results come.
@@ -42,6 +44,7 @@ func newView(out, errs io.Writer, c config.Config, address string) *view {
 	v := &view{
 		out: out, errs: errs, config: c, address: address,
 		began: time.Now(), width: 100, made: make(map[string]sample.Article),
+		largest: make(largest),
 	}
 	if terminal.Is(out) && terminal.Is(errs) {
 		v.live, v.colour = true, terminal.HasColours(out)
@@ -51,27 +54,36 @@ func newView(out, errs io.Writer, c config.Config, address string) *view {
 }
 
 func (v *view) begin() {
-	fmt.Fprintf(v.errs, "clusterd demo: an embedded broker on %[1]s, articles in topic %[2]s, "+
-		`clusters as they form.
+	fmt.Fprintf(v.errs, `clusterd demo: an embedded broker on %[1]s, articles in topic
+%[2]s, clusters as they form.
 
-  From another terminal, send an article of your own, then the same with a word changed:
-    echo '{"title":"Harbour bridge opens","content":"..."}' | kcat -b %[1]s -P -t %[2]s
+  From another terminal, send an article of your own, then the same with a word
+  changed:
+    echo '%[4]s' | kcat -b %[1]s -P -t %[2]s
+    echo '%[5]s' | kcat -b %[1]s -P -t %[2]s
   Read the results as any program would:
-    kcat -b %[1]s -C -t %[3]s -X isolation.level=read_committed
+    kcat -b %[1]s -C -t %[3]s \
+      -X isolation.level=read_committed
 
-`, v.address, v.config.Input.Topic, v.config.Output.Topic)
+`, v.address, v.config.Input.Topic, v.config.Output.Topic, bridge,
+		strings.Replace(bridge, "Crowds", "Thousands", 1))
 }
+
+// bridge is an article to try things out with.
+const bridge = `{"title":"Harbour bridge opens","content":"The bridge over the harbour opened ` +
+	`today after six years of work. Crowds walked across it in the morning, and the first buses ` +
+	`followed at noon."}`
 
 func (v *view) end() {
 	v.totals()
 	if v.live {
 		fmt.Fprintln(v.errs)
 	}
-	fmt.Fprint(v.errs, `
+	fmt.Fprint(v.errs, v.largest.text(v.width), `
 What next:
-  clusterd cluster FILE.jsonl           cluster a file of your own articles
-  clusterd run --embedded ./trial       a broker and the daemon that keep what they learn
-  clusterd run -c configs/news.yaml     the daemon on your Kafka
+  clusterd cluster FILE.jsonl        cluster a file of your own articles
+  clusterd run --embedded ./trial    a broker and a daemon that remember
+  clusterd run -c configs/news.yaml  the daemon on your Kafka
 `)
 }
 
@@ -99,25 +111,28 @@ func (v *view) result(r kafka.Record) error {
 	switch result.Status {
 	case article.New:
 		v.founded++
-		where = "founds " + *result.ClusterID
+		where = "founds a cluster"
 	case article.Joined:
 		v.joined++
-		colour = terminal.Cyan
-		where = fmt.Sprintf("joins  %s %s, now %d", *result.ClusterID, why(&result), result.Size)
+		head, colour = "joins", terminal.Cyan
+		where = fmt.Sprintf("%s %s, now %d", v.name(result.Representative.ID), why(&result), result.Size)
 	default:
 		v.bare++
 		colour = terminal.Faint
 		where = "has no word to compare"
 	}
-	v.line(colour, fmt.Sprintf("%-11s", head),
-		fmt.Sprintf("%-6s %-16s %-42s %s", id, how, where, says))
+	if r := result.Representative; r != nil {
+		v.largest.see(*result.ClusterID, known{v.name(r.ID), cmp.Or(r.Title, r.Excerpt), result.Size})
+	}
+	v.line(colour, fmt.Sprintf("%-7s", head), fmt.Sprintf("%-5s %-15s %-28s %s", id, how, where, says))
 	return nil
 }
 
 // why says by what an article joined.
 func why(r *article.Result) string {
 	if r.Matched == article.ByContact {
-		return "by " + r.Contact
+		kind, _, _ := strings.Cut(r.Contact, ":")
+		return "by " + kind
 	}
 	return fmt.Sprintf("at distance %.2f", *r.Distance)
 }
@@ -129,7 +144,7 @@ func (v *view) about(r article.Result) (id, how, says string) {
 	v.mutex.Unlock()
 	if !known {
 		if r.Representative != nil {
-			says = r.Representative.Title
+			says = cmp.Or(r.Representative.Title, r.Representative.Excerpt)
 		}
 		return r.ArticleID, "yours", says
 	}
@@ -141,6 +156,16 @@ func (v *view) about(r article.Result) (id, how, says string) {
 		says = made.Content
 	}
 	return short(made.ID), how, says
+}
+
+// name returns what an article is called.
+func (v *view) name(id string) string {
+	v.mutex.Lock()
+	defer v.mutex.Unlock()
+	if made, ok := v.made[id]; ok {
+		return short(made.ID)
+	}
+	return id
 }
 
 // short returns the number in the id of a made-up article.
