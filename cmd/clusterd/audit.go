@@ -52,7 +52,7 @@ func newAudit() *cobra.Command {
 			if flags.show < 0 {
 				return usageError{fmt.Errorf("--show: %d: must be 0 or more", flags.show)}
 			}
-			c, err := config.Load(file)
+			c, _, err := loadConfig(cmd, file)
 			if err != nil {
 				return err
 			}

@@ -17,7 +17,6 @@ import (
 	"github.com/clusterd/clusterd/internal/files"
 	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/offline"
-	"github.com/clusterd/clusterd/internal/terminal"
 )
 
 // clusterFlags are the keys of the configuration that cluster also takes as flags.
@@ -54,31 +53,33 @@ func newCluster() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cluster [FILE...]",
 		Short: "Cluster files: articles in, one result a line out, in order",
-		Long: "Reads files of one JSON article (or, with --format text, one text) a line; - or no file " +
-			"is standard input, and a name\n" +
-			"that ends in .gz is unpacked. Results go to standard output. The ids are those that " +
-			"'clusterd run' would give to the\n" +
-			"same lines in partition 0 of input.topic. Lines that are no article are reported and passed " +
-			"over.\n\n" +
-			"A file with a name in " + strings.Join(document.Extensions(), " ") +
-			" is one article instead, with its name as\n" +
-			"its id. For pages as their sites have them, see text.extract.",
+		Long: "Reads files of one JSON article (or, with --format text, one text) a line, or of a JSON " +
+			"array of articles; - or no\n" +
+			"file is standard input. In .csv and .tsv the first line names the columns, which are the " +
+			"fields of input.fields. Names\n" +
+			"that end in .gz, .zst or .bz2 are unpacked. Of a folder, all files below it are read that " +
+			"are not hidden, in the order\n" +
+			"of their names. Results go to standard output. The ids are those that 'clusterd run' would " +
+			"give to the same lines in\n" +
+			"partition 0 of input.topic. Lines that are no article are reported and passed over.\n\n" +
+			"A file with a name in " + strings.Join(document.Extensions(), " ") + " is one article\n" +
+			"instead, with its name as its id, and so is a .txt without --format text. For pages as their " +
+			"sites have them, see\n" +
+			"text.extract.",
 		Example: "  clusterd cluster articles.jsonl > results.jsonl\n  zcat articles.jsonl.gz | " +
 			"clusterd cluster --distance 2 -\n" +
-			"  clusterd cluster report.docx slides.pptx page.html",
+			"  clusterd cluster report.docx slides.pptx page.html\n" +
+			"  clusterd cluster comments.csv.zst archive/",
 		RunE: func(cmd *cobra.Command, names []string) error {
-			c, given, err := config.LoadGiven(file)
+			c, given, err := loadConfig(cmd, file)
 			if err != nil {
 				return err
 			}
 			if err := setFlags(cmd, &c); err != nil {
 				return err
 			}
-			if len(names) == 0 {
-				if terminal.Is(cmd.InOrStdin()) {
-					return usageError{errors.New("cluster: name a file, or pipe articles in")}
-				}
-				names = []string{"-"}
+			if names, err = inputNames(cmd, names); err != nil {
+				return err
 			}
 			for _, unused := range given.Unused(c.Fingerprint.Method) {
 				newLogger(c.Log, cmd.ErrOrStderr()).Warn(unused.Error())

@@ -116,13 +116,16 @@ func TestClusterErrors(t *testing.T) {
 			[]string{good, "missing.jsonl"},
 			"clusterd: open missing.jsonl: no such file or directory\n",
 		},
-		"no gzip":    {[]string{write(t, "x.gz", []byte(bridge))}, "x.gz: gzip: invalid header\n"},
-		"empty gzip": {[]string{write(t, "x.gz", nil)}, "x.gz: EOF\n"},
+		"no gzip": {
+			[]string{write(t, "x.gz", []byte(bridge))},
+			"x.gz: line 1: gzip: invalid header\n",
+		},
+		"empty gzip": {[]string{write(t, "x.gz", nil)}, "x.gz: line 1: unexpected EOF\n"},
 		"dead letters: dir": {
 			[]string{"--dead-letters", dir, good},
 			"clusterd: --dead-letters: open " + dir + ": is a directory\n",
 		},
-		"a directory": {[]string{dir}, "clusterd: reading " + dir + ": "},
+		"an empty folder": {[]string{dir}, "clusterd: " + dir + ": there is no file in this folder"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := clusterd(t, "", append([]string{"cluster"}, tt.args...)...)

@@ -37,7 +37,7 @@ func newCompare() *cobra.Command {
 			case format != "text" && format != "json":
 				return usageError{fmt.Errorf("--format: %q is neither text nor json", format)}
 			}
-			c, err := config.Load(file)
+			c, _, err := loadConfig(cmd, file)
 			if err != nil {
 				return err
 			}

@@ -18,7 +18,7 @@ func newConfig() *cobra.Command {
 				_, err := cmd.OutOrStdout().Write(config.Reference())
 				return err
 			}
-			c, err := config.Load(file)
+			c, _, err := loadConfig(cmd, file)
 			if err != nil {
 				return err
 			}

@@ -94,3 +94,16 @@ func TestConfigReference(t *testing.T) {
 		t.Errorf("exit %d; configs/reference.yaml is not what config --reference prints", got.code)
 	}
 }
+
+func TestConfigSet(t *testing.T) {
+	got := clusterd(t, "", "config", "--set", "kafka.brokers=[a:1, b:2]", "--set", "log.level=debug")
+	if got.code != 0 || !strings.Contains(got.out, "level: debug") ||
+		!strings.Contains(strings.ReplaceAll(got.out, `"`, ""), "brokers: [a:1, b:2]") {
+		t.Errorf("exit %d, %s%s", got.code, got.out, got.errs)
+	}
+	got = clusterd(t, "", "run", "--set", "log.levle=debug")
+	if want := "--set log.levle: unknown key: did you mean log.level?\n"; got.code != exitConfig ||
+		got.errs != want {
+		t.Errorf("exit %d, %q, want %q", got.code, got.errs, want)
+	}
+}

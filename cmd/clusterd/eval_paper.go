@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/quality/paper"
 )
 
@@ -64,7 +63,7 @@ func newEvalPaper() *cobra.Command {
 }
 
 func (f *paperFlags) experiment(cmd *cobra.Command, names []string) error {
-	c, err := config.Load(f.config)
+	c, _, err := loadConfig(cmd, f.config)
 	if err != nil {
 		return err
 	}

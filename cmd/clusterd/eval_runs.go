@@ -61,7 +61,7 @@ func (f *runsFlags) check() error {
 
 // evaluate measures the files by the options, which the flags complete, and writes the report.
 func (f *runsFlags) evaluate(cmd *cobra.Command, names []string, o eval.Options) error {
-	c, err := config.Load(f.config)
+	c, _, err := loadConfig(cmd, f.config)
 	if err != nil {
 		return err
 	}

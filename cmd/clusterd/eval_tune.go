@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/quality/tune"
 )
@@ -66,7 +65,7 @@ func newEvalTune() *cobra.Command {
 }
 
 func (f *tuneFlags) tune(cmd *cobra.Command, names []string) error {
-	c, err := config.Load(f.config)
+	c, _, err := loadConfig(cmd, f.config)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/clusterd/clusterd/internal/files"
 	"github.com/clusterd/clusterd/internal/method/idf"
 	"github.com/clusterd/clusterd/internal/offline"
-	"github.com/clusterd/clusterd/internal/terminal"
 )
 
 func newIDF() *cobra.Command {
@@ -29,15 +28,12 @@ func newIDF() *cobra.Command {
 			"another table cannot be compared.",
 		Example: "  clusterd idf -c clusterd.yaml articles.jsonl.gz > idf.tsv",
 		RunE: func(cmd *cobra.Command, names []string) error {
-			c, err := config.Load(file)
+			c, _, err := loadConfig(cmd, file)
 			if err != nil {
 				return err
 			}
-			if len(names) == 0 {
-				if terminal.Is(cmd.InOrStdin()) {
-					return usageError{errors.New("idf: name a file, or pipe articles in")}
-				}
-				names = []string{"-"}
+			if names, err = inputNames(cmd, names); err != nil {
+				return err
 			}
 			return learnIDF(cmd, c, names)
 		},

@@ -146,21 +146,28 @@ func meant(cmd *cobra.Command, word, prefix string) string {
 	return ""
 }
 
-// configFlag adds -c FILE.
+// loadConfig returns the configuration that -c and --set say, and which keys they give.
+func loadConfig(cmd *cobra.Command, file string) (config.Config, config.Given, error) {
+	set, _ := cmd.Flags().GetStringArray("set") // configFlag has added it
+	return config.LoadSet(file, set)
+}
+
+// configFlag adds -c FILE and --set KEY=VALUE.
 func configFlag(cmd *cobra.Command, file *string) {
 	cmd.Flags().StringVarP(file, "config", "c", "",
 		"configuration `FILE` (YAML; default: every key's default)")
-	if err := cmd.MarkFlagFilename("config", "yaml", "yml"); err != nil {
-		panic(err) // the flag is defined one line above
-	}
+	cmd.Flags().StringArray("set", nil,
+		"override a key of the configuration: `KEY=VALUE`, such as log.level=debug; may be repeated")
+	_ = cmd.MarkFlagFilename("config", "yaml", "yml") // it fails without the flag alone
 }
 
 // newLogger logs to w as the configuration says: in auto, text for a terminal and JSON elsewhere.
 func newLogger(c config.Log, w io.Writer) *slog.Logger {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(c.Level)); err != nil {
-		level = slog.LevelInfo // the configuration has been checked
-	}
+	return newLoggerAt(c.Severity(), c, w)
+}
+
+// newLoggerAt does what newLogger does, but at a level that may change.
+func newLoggerAt(level slog.Leveler, c config.Log, w io.Writer) *slog.Logger {
 	options := &slog.HandlerOptions{Level: level, ReplaceAttr: durationWithUnit}
 	if c.Format == "text" || c.Format == "auto" && terminal.Is(w) {
 		return slog.New(slog.NewTextHandler(w, options))

@@ -30,8 +30,13 @@ func (f *measureFlags) files(cmd *cobra.Command, names []string) ([]string, erro
 	if f.format != "table" && f.format != "json" {
 		return nil, usageError{fmt.Errorf("--format: %q is neither table nor json", f.format)}
 	}
+	return inputNames(cmd, names)
+}
+
+// inputNames returns the files to read: standard input where none is named, and those of folders.
+func inputNames(cmd *cobra.Command, names []string) ([]string, error) {
 	if len(names) > 0 {
-		return names, nil
+		return files.Expand(names)
 	}
 	if terminal.Is(cmd.InOrStdin()) {
 		return nil, usageError{fmt.Errorf("%s: name a file, or pipe articles in", cmd.Name())}

@@ -83,6 +83,8 @@ const (
 	TooManyLabels  Class = "too_many_labels" // the cluster has MaxLabels already
 	// BadDocument is a file that is one article, and cannot be read. It is in no record.
 	BadDocument Class = "bad_document"
+	// BadRow is a row of a CSV or TSV file that cannot be read. It is in no record.
+	BadRow Class = "bad_row"
 )
 
 // Classes are all that a record of the input can have, and LabelClasses those that only a record of

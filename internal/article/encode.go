@@ -75,7 +75,7 @@ const (
 type Representative struct {
 	ID    string `json:"id"`
 	Title string `json:"title"` // at most [MaxTitleBytes] of it, then an ellipsis
-	// Excerpt is the first [MaxExcerpt] characters of the content, where there is no title.
+	// Excerpt is the first characters of the content, at most [MaxExcerpt], where there is no title.
 	Excerpt string `json:"excerpt,omitempty"`
 }
 

@@ -71,6 +71,10 @@ func (c *Labels) keys() []table.Key {
 
 func (c *Serve) keys() []table.Key {
 	return []table.Key{{
+		Path: "serve.content", Value: value.Scalar(&c.Content, value.OneOf(Shown, Hidden), Shown),
+		Doc: "What the page and /v1 have of articles: all, or ids and sizes, and no titles, excerpts, " +
+			"contacts and texts.",
+	}, {
 		Path: "serve.bytes", Value: value.Scalar(&c.Bytes, value.SizeOrNone(64*value.MiB,
 			math.MaxInt), 0),
 		Doc: "Disk for a view of the results, by which members of clusters and articles are " +

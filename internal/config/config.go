@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"time"
 
@@ -133,6 +134,8 @@ type Output struct {
 	Compression     string // none, gzip, snappy, lz4 or zstd
 	// Copy are dotted paths of fields of the input that results repeat.
 	Copy []string
+	// Excerpt is how many characters of its content represent an article without a title.
+	Excerpt int
 	// Headers are the names of the input's headers that results carry; "*" is all of them.
 	Headers []string
 }
@@ -176,8 +179,18 @@ type Labels struct {
 
 // Serve says what an instance keeps to answer questions.
 type Serve struct {
-	Bytes int // of disk for the view of members; 0 is no view
+	Bytes   int     // of disk for the view of members; 0 is no view
+	Content Content // whether answers have texts
 }
+
+// Content says whether answers have titles, excerpts and texts.
+type Content string
+
+// What answers have of texts.
+const (
+	Shown  Content = "shown"
+	Hidden Content = "hidden" // ids and sizes only
+)
 
 // HTTP says where an instance answers, and to whom.
 type HTTP struct {
@@ -207,6 +220,14 @@ type Memory struct {
 type Log struct {
 	Level  string // debug, info, warn or error
 	Format string // auto, json or text
+}
+
+// Severity returns the level as a logger takes it.
+func (c Log) Severity() (level slog.Level) {
+	if err := level.UnmarshalText([]byte(c.Level)); err != nil {
+		return slog.LevelInfo // the configuration has not been checked
+	}
+	return level
 }
 
 // Default returns the configuration of an empty file.
@@ -248,15 +269,22 @@ func Load(path string) (Config, error) {
 }
 
 // LoadGiven does what Load does, and also returns which keys the file gives.
-func LoadGiven(path string) (Config, Given, error) {
+func LoadGiven(path string) (Config, Given, error) { return LoadSet(path, nil) }
+
+// LoadSet does what LoadGiven does, and overrides keys of the file by assignments KEY=VALUE, which
+// errors name --set KEY. A secret cannot be overridden.
+func LoadSet(path string, set []string) (Config, Given, error) {
 	if path == "" {
-		return Default(), Given{}, nil
+		if len(set) == 0 {
+			return Default(), Given{}, nil
+		}
+		return parseGiven("", nil, set, os.LookupEnv, os.ReadFile)
 	}
 	data, err := readBounded(path)
 	if err != nil {
 		return Config{}, Given{}, Errors{{File: path, Problem: fmt.Sprintf("cannot be read: %v", err)}}
 	}
-	return parseGiven(path, data, os.LookupEnv, os.ReadFile)
+	return parseGiven(path, data, set, os.LookupEnv, os.ReadFile)
 }
 
 // readBounded reads one byte more than a configuration may have, so that a huge
@@ -281,13 +309,14 @@ func Parse(
 	env func(string) (string, bool),
 	readFile func(string) ([]byte, error),
 ) (Config, error) {
-	c, _, err := parseGiven(file, data, env, readFile)
+	c, _, err := parseGiven(file, data, nil, env, readFile)
 	return c, err
 }
 
 func parseGiven(
 	file string,
 	data []byte,
+	set []string,
 	env func(string) (string, bool),
 	readFile func(string) ([]byte, error),
 ) (Config, Given, error) {
@@ -296,6 +325,7 @@ func parseGiven(
 	if err != nil {
 		return Config{}, Given{}, err
 	}
+	f.Override(c.keys(), "--set", set)
 	c.State.Dir = f.Absolute(c.State.Dir) // its default, too, lies beside the file
 	rules{f}.check(&c)
 	if err := f.Err(); err != nil {

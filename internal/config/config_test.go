@@ -24,7 +24,7 @@ func TestDefault(t *testing.T) {
 		},
 		Output: Output{
 			Topic: "article-clusters", ClustersTopic: "clusters", DeadLetterTopic: "articles-dead",
-			Key: "cluster", Compression: "gzip", Headers: []string{"*"},
+			Key: "cluster", Compression: "gzip", Excerpt: 120, Headers: []string{"*"},
 		},
 		Text: method.TextSettings{HTML: "auto", Extract: "all"},
 		Fingerprint: method.FingerprintSettings{
@@ -41,6 +41,7 @@ func TestDefault(t *testing.T) {
 		Labels:   Labels{Allow: []string{"ham"}, Keep: 180 * 24 * time.Hour, Flood: .9},
 		Batch:    Batch{Records: 20000, Bytes: 8 << 20, Linger: 20 * time.Millisecond},
 		State:    State{Dir: "clusterd-data"},
+		Serve:    Serve{Content: Shown},
 		HTTP:     HTTP{Listen: "127.0.0.1:8080", Rate: 10_000},
 		Log:      Log{Level: "info", Format: "auto"},
 	}

@@ -52,7 +52,8 @@ func (c *HTTP) keys() []table.Key {
 		},
 		{
 			Path: "http.rate", Value: value.Scalar(&c.Rate, value.Integer(0, 1_000_000), 10_000),
-			Doc: "Requests a second that one client may make, by its token or address; 0 is no limit.",
+			Live: true,
+			Doc:  "Requests a second that one client may make, by its token or address; 0 is no limit.",
 		},
 	}
 }

@@ -13,6 +13,9 @@ import (
 	"github.com/clusterd/clusterd/internal/method"
 )
 
+// maxExcerpt is the most characters of an excerpt that records of clusters may have.
+const maxExcerpt = 120
+
 // keys returns the one table of what may be configured, in the order in which it is written out. It
 // drives defaults, parsing, checks, suggestions, Config.YAML and Reference.
 func (c *Config) keys() []table.Key {
@@ -175,6 +178,12 @@ func (c *Output) keys() []table.Key {
 		{
 			Path: "output.copy", Value: value.List(&c.Copy, 0, value.FieldPath()),
 			Doc: "Dotted paths of the input's fields that results repeat, such as url or author.",
+		},
+		{
+			Path: "output.excerpt", Value: value.Scalar(&c.Excerpt, value.Integer(0, maxExcerpt),
+				maxExcerpt),
+			Doc: "How many characters of its content represent a cluster whose founder has no title; 0 " +
+				"leaves texts out of all that is written.",
 		},
 		{
 			Path: "output.headers", Value: value.List(&c.Headers, 0, value.HeaderName(), value.AllHeaders),
@@ -351,6 +360,7 @@ func (c *Memory) keys() []table.Key {
 		{
 			Path: "memory.limit", Value: value.Scalar(&c.Limit, value.SizeOrAuto(64*value.MiB, math.MaxInt),
 				0),
+			Live: true,
 			Doc: "Memory at which Go collects garbage harder; auto takes 90 % of the cgroup's limit; the " +
 				"variable GOMEMLIMIT goes first.",
 		},
@@ -362,7 +372,8 @@ func (c *Log) keys() []table.Key {
 		{
 			Path: "log.level", Value: value.Scalar(&c.Level, value.OneOf("debug", "info", "warn", "error"),
 				"info"),
-			Doc: "Least severity that is logged.",
+			Live: true,
+			Doc:  "Least severity that is logged.",
 		},
 		{
 			Path: "log.format", Value: value.Scalar(&c.Format, value.OneOf("auto", "json", "text"), "auto"),

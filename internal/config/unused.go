@@ -42,9 +42,13 @@ func (g Given) Unused(name string) Errors {
 	var unused Errors
 	for path, pos := range g.keys {
 		if why := Unused(path, name); why != "" && !g.byDefault[path] {
-			unused = append(unused, table.Error{
+			e := table.Error{
 				File: g.file, Line: pos.Line, Column: pos.Column, Key: path, Problem: "warning: " + why,
-			})
+			}
+			if pos == (table.Position{}) {
+				e.File, e.Key = "--set "+path, ""
+			}
+			unused = append(unused, e)
 		}
 	}
 	slices.SortFunc(unused, table.Error.Compare)

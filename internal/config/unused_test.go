@@ -35,7 +35,7 @@ func TestUnused(t *testing.T) {
 			"warning: is for ksentence and has no effect on simhash",
 		},
 	} {
-		_, given, err := parseGiven("x.yaml", []byte(tt.text),
+		_, given, err := parseGiven("x.yaml", []byte(tt.text), nil,
 			func(string) (string, bool) { return "", false }, os.ReadFile)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)

@@ -35,6 +35,9 @@ func Reference() []byte {
 		if limits := k.Value.Limits(); limits != "" {
 			line += " (" + limits + ")"
 		}
+		if k.Live {
+			line += " SIGHUP changes it."
+		}
 		fmt.Fprintln(b, line)
 	})
 	return b.Bytes()

@@ -1,5 +1,6 @@
-// Package files reads articles from files: one a line, or a document that is one. Files go in,
-// [Entry] after Entry comes out, and each is an article or says why it is none.
+// Package files reads articles from files: one a line, a row or an element of an array, or a
+// document that is one. Files go in, [Entry] after Entry comes out, and each is an article or says
+// why it is none.
 package files
 
 import (
@@ -15,78 +16,86 @@ import (
 	"github.com/clusterd/clusterd/internal/document"
 )
 
-// A File has an article a line, or is a document.
+// A File has articles as its kind says, or is a document.
 type File struct {
 	Name     string // for messages; the id of a document's article
 	Lines    io.Reader
+	Kind     Kind              // of Lines
 	Document *io.SectionReader // instead of Lines
 }
 
-// An Entry is a line, or a document.
+// An Entry is a line, a row, an element of an array, or a document.
 type Entry struct {
-	File     string
-	Line     int    // from 1; of a document 1
-	Offset   int64  // among the entries of all files, from 0
-	Value    []byte // the line, in UTF-8 but for damage; of one that is too large, its beginning
-	encoding string // what the line was in
-	document *io.SectionReader
+	File   string
+	Line   int   // on which it begins, from 1; of a document 1
+	Offset int64 // among the entries of all files, from 0
+	// Value is the line or the element, in UTF-8 but for damage; of one that is too large, its
+	// beginning; of a row, the JSON object that it stands for.
+	Value     []byte
+	encoding  string // what the line was in
+	kind      Kind
+	document  *io.SectionReader
+	rejection *article.Rejection // found while the entry was read
 }
 
 // A Reader reads files one after the other. Next is not safe for concurrent use; Article is.
 type Reader struct {
-	config   config.Input
-	encoding *charset.Encoding
-	decoder  article.Decoder
-	files    []File
-	text     *charset.Reader // of the first of the files
-	lines    *lineReader     // of it; nil: not begun
-	line     int
-	offset   int64
+	config             config.Input
+	encoding           *charset.Encoding
+	lines, rows, whole article.Decoder
+	files              []File
+	text               *charset.Reader // of the first of the files
+	buffer             *bufio.Reader   // of it
+	source             source          // of it; nil: not begun
+	offset             int64
 }
 
 // NewReader returns a Reader of articles as the input section of a configuration has them. It holds
-// a line at a time, of at most input.max_bytes. Each file is in one encoding, so lines are UTF-8
-// when they are decoded.
+// an entry at a time, of at most input.max_bytes. Each file is in one encoding, so entries are
+// UTF-8 when they are decoded.
 func NewReader(c config.Input, files []File) (*Reader, error) {
 	encoding, err := charset.Get(c.Encoding)
 	if err != nil {
 		return nil, fmt.Errorf("input.encoding: %q: %w", c.Encoding, err)
 	}
-	decoder, err := article.NewDecoder(c.Format, article.Fields(c.Fields), c.MaxBytes, charset.UTF8)
-	if err != nil {
-		return nil, err
+	r := &Reader{config: c, encoding: encoding, files: files}
+	for _, d := range []struct {
+		decoder *article.Decoder
+		format  string
+	}{{&r.lines, c.Format}, {&r.rows, article.JSON}, {&r.whole, article.Text}} {
+		*d.decoder, err = article.NewDecoder(d.format, article.Fields(c.Fields), c.MaxBytes,
+			charset.UTF8)
+		if err != nil {
+			return nil, err
+		}
 	}
-	return &Reader{config: c, encoding: encoding, decoder: decoder, files: files}, nil
+	return r, nil
 }
 
 // Copy makes articles carry what results repeat of these fields of lines.
-func (r *Reader) Copy(fields []string) { r.decoder = article.Copying(r.decoder, fields) }
+func (r *Reader) Copy(fields []string) {
+	r.lines, r.rows = article.Copying(r.lines, fields), article.Copying(r.rows, fields)
+}
 
-// Next returns the next entry; the error is io.EOF behind the last one, and else names the file.
+// Next returns the next entry; the error is io.EOF behind the last one, and else names the file and
+// the line.
 func (r *Reader) Next() (Entry, error) {
-	for ; len(r.files) > 0; r.files, r.lines, r.line = r.files[1:], nil, 0 {
+	for ; len(r.files) > 0; r.files, r.source = r.files[1:], nil {
 		file := r.files[0]
-		e := Entry{File: file.Name, Line: r.line + 1, Offset: r.offset, document: file.Document}
-		if file.Document != nil {
-			if r.line > 0 {
-				continue
-			}
-		} else {
-			if r.lines == nil {
-				r.text = r.encoding.Reader(file.Lines)
-				r.lines = &lineReader{r: bufio.NewReaderSize(r.text, 1<<20), limit: r.config.MaxBytes + 1}
-			}
-			var err error
-			if e.Value, err = r.lines.next(); errors.Is(err, io.EOF) {
-				continue
-			} else if err != nil {
-				return Entry{}, fmt.Errorf("reading %s: %w", file.Name, err)
-			}
+		if r.source == nil {
+			r.source = r.open(file)
 		}
-		if r.text != nil && file.Document == nil {
+		e, err := r.source.next()
+		if errors.Is(err, io.EOF) {
+			continue
+		}
+		if err != nil {
+			return Entry{}, fmt.Errorf("reading %s: %w", file.Name, err)
+		}
+		e.File, e.Offset, e.kind = file.Name, r.offset, file.Kind
+		if e.document == nil {
 			e.encoding = r.text.From()
 		}
-		r.line++
 		r.offset++
 		return e, nil
 	}
@@ -99,11 +108,19 @@ func (r *Reader) Address(e Entry) article.Address {
 }
 
 // Article returns what the entry holds, which may share memory with it, or why it is none.
-func (r *Reader) Article(e Entry) (article.Article, *article.Rejection) {
-	if e.document != nil {
+func (r *Reader) Article(e Entry) (a article.Article, rejection *article.Rejection) {
+	switch {
+	case e.rejection != nil:
+		return article.Article{}, e.rejection
+	case e.document != nil:
 		return r.document(e)
+	case e.kind == CSV || e.kind == TSV:
+		a, rejection = r.rows.Decode(nil, e.Value, r.Address(e))
+	case r.isWhole(e.kind):
+		a, rejection = r.whole.Decode([]byte(idOf(e.File)), e.Value, r.Address(e))
+	default:
+		a, rejection = r.lines.Decode(nil, e.Value, r.Address(e))
 	}
-	a, rejection := r.decoder.Decode(nil, e.Value, r.Address(e))
 	if rejection != nil {
 		return article.Article{}, rejection
 	}
@@ -112,6 +129,12 @@ func (r *Reader) Article(e Entry) (article.Article, *article.Rejection) {
 	}
 	return a, nil
 }
+
+// isWhole reports whether a file of this kind is one text.
+func (r *Reader) isWhole(k Kind) bool { return k == Text && r.config.Format != article.Text }
+
+// idOf returns the id of the article that a file is.
+func idOf(name string) string { return strings.ToValidUTF8(name, "\uFFFD") }
 
 func (r *Reader) document(e Entry) (article.Article, *article.Rejection) {
 	d, err := document.Read(e.File, e.document, e.document.Size(), r.config.MaxBytes, r.encoding)
@@ -126,8 +149,5 @@ func (r *Reader) document(e Entry) (article.Article, *article.Rejection) {
 	case err != nil:
 		return reject(article.BadDocument, err.Error())
 	}
-	return article.Article{
-		ID: strings.ToValidUTF8(e.File, "\uFFFD"), Title: d.Title,
-		Content: d.Content,
-	}, nil
+	return article.Article{ID: idOf(e.File), Title: d.Title, Content: d.Content}, nil
 }

@@ -1,10 +1,10 @@
 package files
 
 import (
-	"bufio"
-	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,13 +18,61 @@ type Raw struct {
 	io.Reader
 }
 
-// OpenRaw opens every file before the first is read, so that a misspelt name is known at once. A
-// name of - is standard input.
+// Expand returns the names with those of all files below it, in lexical order, in place of each
+// folder. What is hidden, and links to folders, are left out.
+func Expand(names []string) (all []string, err error) {
+	for _, name := range names {
+		info, err := os.Stat(name)
+		if name == "-" || err != nil || !info.IsDir() {
+			all = append(all, name) // to open a file that is not there says so
+			continue
+		}
+		before := len(all)
+		if all, err = appendBelow(all, name); err != nil {
+			return nil, err
+		}
+		if len(all) == before {
+			return nil, fmt.Errorf("%s: there is no file in this folder that is not hidden", name)
+		}
+	}
+	return all, nil
+}
+
+func appendBelow(all []string, folder string) ([]string, error) {
+	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case path == folder:
+			return nil
+		case strings.HasPrefix(d.Name(), "."):
+			if d.IsDir() {
+				return filepath.SkipDir
+			}
+			return nil
+		case d.Type()&fs.ModeSymlink != 0:
+			info, err := os.Stat(path)
+			if err != nil {
+				return err
+			}
+			if info.Mode().IsRegular() {
+				all = append(all, path)
+			}
+		case d.Type().IsRegular():
+			all = append(all, path)
+		}
+		return nil
+	})
+	return all, err
+}
+
+// OpenRaw looks whether every file can be opened before the first is read, so that a misspelt name
+// is known at once. A name of - is standard input.
 func OpenRaw(stdin io.Reader, names []string) (opened []Raw, closeAll func(), err error) {
-	var closers []io.Closer
+	var all []*onDisk
 	closeAll = func() {
-		for _, c := range closers {
-			_ = c.Close() // only read from
+		for _, f := range all {
+			_ = f.close() // only read from
 		}
 	}
 	for _, name := range names {
@@ -32,53 +80,109 @@ func OpenRaw(stdin io.Reader, names []string) (opened []Raw, closeAll func(), er
 			opened = append(opened, Raw{"standard input", stdin})
 			continue
 		}
-		f, err := os.Open(name)
+		f, err := find(name)
 		if err != nil {
 			closeAll()
 			return nil, nil, err
 		}
-		closers = append(closers, f)
+		all = append(all, f)
 		opened = append(opened, Raw{name, f})
 	}
 	return opened, closeAll, nil
 }
 
-// Open opens files of articles as [OpenRaw] does. A file with a name in .gz is unpacked; one with
-// the extension of a document is one. What is read, as it is on disk, is also written to progress.
+// Open opens files of articles as [OpenRaw] does. A file with a name in .gz, .zst or .bz2 is
+// unpacked; one with the extension of a document is one. What is read, as it is on disk, is also
+// written to progress.
 func Open(
 	stdin io.Reader, names []string, progress io.Writer,
 ) (opened []File, closeAll func(), err error) {
-	raw, closeAll, err := OpenRaw(stdin, names)
+	raw, closeRaw, err := OpenRaw(stdin, names)
 	if err != nil {
 		return nil, nil, err
 	}
+	var packed []*unpacked
 	for i, f := range raw {
-		file, err := open(f, names[i], progress)
-		if err != nil {
-			closeAll()
-			return nil, nil, fmt.Errorf("%s: %w", f.Name, err)
+		file := File{Name: f.Name, Lines: io.TeeReader(f, progress), Kind: kindOf(names[i])}
+		if found, ok := f.Reader.(*onDisk); ok && document.Is(names[i]) {
+			file = File{
+				Name: f.Name, Document: io.NewSectionReader(teeReaderAt{found, progress}, 0, found.size),
+			}
+		} else if unpack := unpackerOf(names[i]); unpack != nil {
+			u := &unpacked{file: file.Lines, open: unpack}
+			file.Lines, packed = u, append(packed, u)
 		}
 		opened = append(opened, file)
 	}
-	return opened, closeAll, nil
+	return opened, func() {
+		for _, u := range packed {
+			u.close()
+		}
+		closeRaw()
+	}, nil
 }
 
-func open(f Raw, name string, progress io.Writer) (File, error) {
-	onDisk, ok := f.Reader.(*os.File)
-	if ok && document.Is(name) {
-		info, err := onDisk.Stat()
+// An onDisk is a file that is open only while it is read, so that a folder may have more files than
+// a process may have open. Only what is no regular file, such as a pipe, is open from the start.
+type onDisk struct {
+	name string
+	size int64
+	file *os.File // nil: not open
+	done bool     // it was read to its end, or closed
+}
+
+func find(name string) (*onDisk, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	if !info.Mode().IsRegular() {
+		return &onDisk{name: name, file: file}, nil
+	}
+	return &onDisk{name: name, size: info.Size()}, file.Close()
+}
+
+// Read implements [io.Reader].
+func (f *onDisk) Read(p []byte) (int, error) {
+	if f.done {
+		return 0, io.EOF
+	}
+	if f.file == nil {
+		file, err := os.Open(f.name)
 		if err != nil {
-			return File{}, err
+			return 0, err
 		}
-		page := io.NewSectionReader(teeReaderAt{onDisk, progress}, 0, info.Size())
-		return File{Name: f.Name, Document: page}, nil
+		f.file = file
 	}
-	file := File{Name: f.Name, Lines: io.TeeReader(f, progress)}
-	var err error
-	if strings.EqualFold(filepath.Ext(name), ".gz") {
-		file.Lines, err = gzip.NewReader(bufio.NewReader(file.Lines))
+	n, err := f.file.Read(p)
+	if errors.Is(err, io.EOF) {
+		_ = f.close() // only read from
 	}
-	return file, err
+	return n, err
+}
+
+// ReadAt implements [io.ReaderAt], for several goroutines at a time.
+func (f *onDisk) ReadAt(p []byte, at int64) (int, error) {
+	file, err := os.Open(f.name)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = file.Close() }() // only read from
+	return file.ReadAt(p, at)
+}
+
+func (f *onDisk) close() error {
+	f.done = true
+	if f.file == nil {
+		return nil
+	}
+	err := f.file.Close()
+	f.file = nil
+	return err
 }
 
 // A teeReaderAt writes to progress what is read.

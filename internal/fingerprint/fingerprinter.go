@@ -42,7 +42,9 @@ func With(m method.Method, c config.Config) (*Fingerprinter, error) {
 	}
 	decoder = article.Copying(decoder, c.Output.Copy)
 	return &Fingerprinter{Method: m, decoder: decoder, workers: &sync.Pool{New: func() any {
-		return &Worker{decoder: decoder, fingerprint: m.NewFingerprinter()}
+		return &Worker{
+			decoder: decoder, excerpt: c.Output.Excerpt, fingerprint: m.NewFingerprinter(),
+		}
 	}}}, nil
 }
 
@@ -76,6 +78,7 @@ func (f *Fingerprinter) One(a article.Article) Article {
 // A Worker fingerprints one article at a time, in memory that it uses again.
 type Worker struct {
 	decoder     article.Decoder
+	excerpt     int // characters
 	fingerprint func(title, content string) (singlepass.Fingerprint, bool)
 }
 
@@ -96,8 +99,8 @@ func (w *Worker) Article(a article.Article, source article.Address) Article {
 		Publisher: article.NewPublisher(a), Copied: a.Copied, Notes: a.Notes,
 	}
 	out.Fingerprint, out.Comparable = w.fingerprint(a.Title, a.Content)
-	if out.Comparable && strings.TrimSpace(a.Title) == "" {
-		out.Representative.Excerpt = text.Excerpt(a.Content, article.MaxExcerpt)
+	if w.excerpt > 0 && out.Comparable && strings.TrimSpace(a.Title) == "" {
+		out.Representative.Excerpt = text.Excerpt(a.Content, w.excerpt)
 	}
 	return out
 }

@@ -5,6 +5,7 @@ package memlimit
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"runtime/debug"
 
@@ -45,7 +46,8 @@ func setLimit(configured int, env func(string) string, cgroup memlimit.Provider)
 	switch {
 	case errors.Is(err, memlimit.ErrNoLimit), errors.Is(err, memlimit.ErrNoCgroup),
 		errors.Is(err, memlimit.ErrCgroupsNotSupported):
-		return Limit{current, "none"}, nil
+		debug.SetMemoryLimit(math.MaxInt64)
+		return Limit{math.MaxInt64, "none"}, nil
 	case err != nil:
 		return Limit{current, "none"}, fmt.Errorf(
 			"reading the cgroup's limit of memory: %w: set memory.limit instead of auto", err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/testutil/schematest"
 	"github.com/clusterd/clusterd/internal/testutil/texts"
@@ -48,5 +49,21 @@ func TestClusterCarriesMore(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("results (-want +got):\n%s", diff)
+	}
+}
+
+// As many characters of a content represent it as the configuration says.
+func TestExcerpts(t *testing.T) {
+	text := texts.Sentence(3, 20)
+	if got := config.Default().Output.Excerpt; got != article.MaxExcerpt {
+		t.Errorf("%d characters by default, and a cluster may have %d", got, article.MaxExcerpt)
+	}
+	for _, n := range []int{0, 1, 5} {
+		c := config.Default()
+		c.Output.Excerpt = n
+		results, _, _ := clusterText(t, c, fmt.Sprintf(`{"content":%q}`, text))
+		if got, want := results[0].Representative.Excerpt, string([]rune(text)[:n]); got != want {
+			t.Errorf("%d: excerpt %q, want %q", n, got, want)
+		}
 	}
 }

@@ -243,7 +243,7 @@ func TestClusterErrors(t *testing.T) {
 	}{
 		"reader": {
 			t.Context(), io.MultiReader(strings.NewReader(good), iotest.ErrReader(broken)), io.Discard, keep,
-			broken, "reading news.jsonl: broken disk",
+			broken, "reading news.jsonl: line 1: broken disk",
 		},
 		"writer": {
 			t.Context(), strings.NewReader(good),

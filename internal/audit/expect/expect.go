@@ -86,6 +86,7 @@ func (o *Outcome) Timeless() bool { return !o.Dated && o.Timestamp <= 0 }
 type Outcomes struct {
 	decoder      article.Decoder
 	headers      []string // that results have of their input records
+	excerpt      int      // characters of a content
 	method       method.Method
 	pipeline     string
 	fingerprints sync.Pool // of *fingerprinter
@@ -131,7 +132,8 @@ func NewOf(
 	}
 	return &Outcomes{
 		decoder: article.Copying(decoder, c.Output.Copy), headers: c.Output.Headers,
-		method: m, pipeline: m.Identity(), seed: seed,
+		excerpt: c.Output.Excerpt,
+		method:  m, pipeline: m.Identity(), seed: seed,
 		rows: spill.NewPartitions[Outcome](dir, from, to), blobs: blobs,
 		fingerprints: sync.Pool{New: func() any {
 			print := m.NewFingerprinter()
@@ -272,7 +274,7 @@ func (o *Outcomes) of(print fingerprinter, r *kgo.Record) outcome {
 	}
 	represents := wire.NewRepresentative(made.ID, made.Title)
 	if strings.TrimSpace(made.Title) == "" {
-		represents.Excerpt = text.Excerpt(made.Content, maxExcerpt)
+		represents.Excerpt = text.Excerpt(made.Content, o.excerpt)
 	}
 	out.Representative = maphash.Comparable(o.seed, represents)
 	out.Fingerprint, out.sketch = fingerprint.Hash, fingerprint.Sketch
@@ -289,9 +291,6 @@ func (o *Outcomes) digest(text string) uint64 {
 	}
 	return maphash.String(o.seed, text)
 }
-
-// maxExcerpt is how many characters an excerpt has.
-const maxExcerpt = 120
 
 // onAllCores calls do with as many parts of n as there are cores.
 func onAllCores(n int, do func(from, to int)) {

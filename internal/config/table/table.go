@@ -22,6 +22,7 @@ type Key struct {
 	Path  string      // dotted
 	Value value.Value // bound to its variable
 	Doc   string      // one line, for the reference
+	Live  bool        // a running daemon can change it
 }
 
 // A Source is what a document is read with, beside its own text.
@@ -45,7 +46,9 @@ type File struct {
 	values map[string]value.Value
 	given  map[string]Position // of the name of each key or section of the file
 	failed map[string]bool     // keys whose value is wrong already
-	errs   Errors
+	// overrides says of a key that another place than the file gives how errors name it.
+	overrides map[string]string
+	errs      Errors
 }
 
 // Decode sets the values of the keys that data gives. It fails with [Errors] where data is not one
@@ -66,6 +69,8 @@ func Decode(keys []Key, data []byte, from Source) (*File, error) {
 		values: map[string]value.Value{},
 		given:  map[string]Position{},
 		failed: map[string]bool{},
+
+		overrides: map[string]string{},
 	}
 	for _, k := range keys {
 		f.values[k.Path] = k.Value
@@ -109,6 +114,9 @@ func (f *File) Report(pos Position, path, text, problem string) {
 	f.failed[path] = true
 	e := Error{
 		File: f.source.File, Line: pos.Line, Column: pos.Column, Key: path, Value: text, Problem: problem,
+	}
+	if name, ok := f.overrides[path]; ok {
+		e = Error{File: name, Value: text, Problem: problem}
 	}
 	if v, ok := f.values[path]; ok && v.Trait() == value.Secret && text != "" {
 		e.Value = redacted.Mask

@@ -4,15 +4,19 @@
 // table of keys. Which keys there are, and where their texts come from, it does not know.
 package value
 
-import "slices"
+import (
+	"reflect"
+	"slices"
+)
 
 // A Value is a variable that can be set from text, much as a flag.Value. A scalar is a value of
 // exactly one item.
 type Value interface {
-	Reset()                // to its default
-	Clear()                // to no items, before they are added
-	Add(text string) error // one item; the error says what is allowed
-	Items() []string       // each as Add takes it
+	Reset()                  // to its default
+	Clear()                  // to no items, before they are added
+	Add(text string) error   // one item; the error says what is allowed
+	Items() []string         // each as Add takes it
+	IsSame(other Value) bool // as another of the same type; secrets are compared as they are
 	IsList() bool
 	MinItems() int  // how many items it must have
 	Trait() Trait   // what its text refers to
@@ -61,10 +65,14 @@ func (s *scalarValue[T]) Add(text string) error {
 func (s *scalarValue[T]) Reset()          { *s.at = s.initial }
 func (s *scalarValue[T]) Clear()          {}
 func (s *scalarValue[T]) Items() []string { return []string{s.kind.format(*s.at)} }
-func (s *scalarValue[T]) IsList() bool    { return false }
-func (s *scalarValue[T]) MinItems() int   { return 1 }
-func (s *scalarValue[T]) Trait() Trait    { return s.kind.trait }
-func (s *scalarValue[T]) Limits() string  { return s.kind.allowed }
+func (s *scalarValue[T]) IsSame(other Value) bool {
+	o, ok := other.(*scalarValue[T])
+	return ok && reflect.DeepEqual(*s.at, *o.at)
+}
+func (s *scalarValue[T]) IsList() bool   { return false }
+func (s *scalarValue[T]) MinItems() int  { return 1 }
+func (s *scalarValue[T]) Trait() Trait   { return s.kind.trait }
+func (s *scalarValue[T]) Limits() string { return s.kind.allowed }
 
 type listValue[T any] struct {
 	at       *[]T
@@ -95,8 +103,12 @@ func (l *listValue[T]) Items() []string {
 	return texts
 }
 
-func (l *listValue[T]) Reset()         { *l.at = slices.Clone(l.initial) }
-func (l *listValue[T]) Clear()         { *l.at = nil }
+func (l *listValue[T]) Reset() { *l.at = slices.Clone(l.initial) }
+func (l *listValue[T]) Clear() { *l.at = nil }
+func (l *listValue[T]) IsSame(other Value) bool {
+	o, ok := other.(*listValue[T])
+	return ok && reflect.DeepEqual(*l.at, *o.at)
+}
 func (l *listValue[T]) IsList() bool   { return true }
 func (l *listValue[T]) MinItems() int  { return l.minItems }
 func (l *listValue[T]) Trait() Trait   { return l.kind.trait }

@@ -32,3 +32,17 @@ func Check(t *testing.T, path string, got []byte) {
 	}
 	t.Errorf("%s differs; see the change with -update and git diff; got:\n%s", path, got)
 }
+
+// Picture writes a picture to path with -update. Without, it wants one to be there, and does not
+// compare them: what a browser draws differs from machine to machine.
+func Picture(t *testing.T, path string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Error(err)
+	}
+}
