@@ -4,6 +4,7 @@ package integration
 
 import (
 	"context"
+	"os"
 	"syscall"
 	"testing"
 	"time"
@@ -12,14 +13,32 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// SIGHUP does not end clusterd, as it would by default.
+// SIGHUP reads the configuration again: what can change does, what cannot is named, and a file with
+// an error changes nothing.
 func TestHangup(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1, noLinger)
 	running := w.start()
 	running.waitLive()
-	running.signal(syscall.SIGHUP)
-	running.waitFor("SIGHUP is ignored: a changed configuration takes effect at the next start")
+	before, err := os.ReadFile(w.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hangUp := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(w.config, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		running.signal(syscall.SIGHUP)
+	}
+	hangUp(string(before) + "\nmemory: {limit: 3GiB, share: 1}\n")
+	running.waitFor("SIGHUP: the configuration cannot be read again, and nothing has changed")
+	hangUp(string(before) + "\nmemory: {limit: 2GiB}\nsignals: {enabled: true}\n")
+	running.waitFor("take effect at the next start\" keys=[signals.enabled]")
+	running.waitFor("changed=[memory.limit]")
+	running.waitFor("memory is limited\" bytes=2147483648")
+	hangUp(string(before))
+	running.waitFor("msg=\"memory has no limit\"")
 	w.produce(&kgo.Record{Value: []byte(`{"title":"still here"}`)})
 	w.done()
 	running.stop()

@@ -2,9 +2,6 @@ package main
 
 import (
 	"log/slog"
-	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -20,19 +17,27 @@ func newRun() *cobra.Command {
 		Long: "Reads articles from input.topic and writes results, clusters and dead letters, exactly " +
 			"once.\n" +
 			"Ctrl-C or SIGTERM finishes the transaction in hand, leaves the consumer group and exits " +
-			"with 0.",
+			"with 0.\n" +
+			"SIGHUP reads the configuration again, and takes over what can change while it runs.",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, given, err := config.LoadGiven(file)
+			c, given, err := loadConfig(cmd, file)
 			if err != nil {
 				return err
 			}
-			log := newLogger(c.Log, cmd.ErrOrStderr())
-			defer ignoreHangups(log)()
+			level := new(slog.LevelVar)
+			level.Set(c.Log.Severity())
+			log := newLoggerAt(level, c.Log, cmd.ErrOrStderr())
 			for _, unused := range given.Unused(c.Fingerprint.Method) {
 				log.Warn(unused.Error())
 			}
-			o := daemon.Options{Config: c, Version: version(), Log: log}
+			o := daemon.Options{
+				Config: c, Version: version(), Log: log, Level: level,
+				Load: func() (config.Config, error) {
+					again, _, err := loadConfig(cmd, file)
+					return again, err
+				},
+			}
 			if cmd.Flags().Changed("embedded") {
 				return daemon.RunEmbedded(cmd.Context(), o, embedded)
 			}
@@ -43,20 +48,4 @@ func newRun() *cobra.Command {
 	cmd.Flags().StringVar(&embedded, "embedded", "",
 		"bring a broker of its own, kept in `DIR`, on the first of kafka.brokers; not for production")
 	return cmd
-}
-
-// ignoreHangups keeps SIGHUP from ending the process, as it does by default, until the function
-// that it returns is called. Who sends one expects the configuration to be read again.
-func ignoreHangups(log *slog.Logger) (stop func()) {
-	hangups := make(chan os.Signal, 1)
-	signal.Notify(hangups, syscall.SIGHUP)
-	go func() {
-		for range hangups {
-			log.Warn("SIGHUP is ignored: a changed configuration takes effect at the next start")
-		}
-	}()
-	return func() {
-		signal.Stop(hangups)
-		close(hangups)
-	}
 }

@@ -13,6 +13,9 @@ import (
 
 // Clusters implements [v1.Spaces].
 func (s *Spaces) Clusters(ctx context.Context, q v1.ClusterQuery) (api.Clusters, error) {
+	if s.Hidden && q.Title != "" {
+		return api.Clusters{}, errHidden("title")
+	}
 	found, err := s.Lookup.Clusters(ctx, lookup.Query{
 		Sort: lookup.Sort(q.Sort), Minutes: q.Minutes, Label: q.Label, Title: q.Title, Limit: q.Limit,
 		After: q.After,

@@ -12,7 +12,10 @@ import (
 )
 
 // Members answers of the articles of clusters, as [v1.Members] says.
-type Members struct{ View *members.View }
+type Members struct {
+	View   *members.View
+	Hidden bool // nothing that articles say is told
+}
 
 // Members implements [v1.Members].
 func (m *Members) Members(ctx context.Context, clusterID string, from uint64, limit int) (
@@ -31,7 +34,7 @@ func (m *Members) Members(ctx context.Context, clusterID string, from uint64, li
 	}
 	page = []api.Member{}
 	for i := range found.Members {
-		page = append(page, member(&found.Members[i]))
+		page = append(page, m.member(&found.Members[i]))
 	}
 	return page, found.More, view, nil
 }
@@ -49,7 +52,7 @@ func (m *Members) Article(ctx context.Context, id string) (
 	}
 	stats := m.View.Stats()
 	view = api.View{Lag: max(stats.Lag, 0), Complete: stats.Complete}
-	return member(&found), found.ClusterID, view, nil
+	return m.member(&found), found.ClusterID, view, nil
 }
 
 // Stats returns what the view holds.
@@ -61,11 +64,15 @@ func (m *Members) Stats() *api.ViewStats {
 	}
 }
 
-func member(m *members.Member) api.Member {
+func (m *Members) member(of *members.Member) api.Member {
+	contact := of.Contact
+	if m.Hidden {
+		contact = hideContact(contact)
+	}
 	return api.Member{
-		ArticleID: m.ArticleID, Status: m.Status, Distance: m.Distance, Matched: m.Matched,
-		Contact: m.Contact, Publisher: m.Publisher, EventTime: moment(m.EventTime), Position: m.Position,
-		Source: m.Source, Labels: m.Labels, TrialLabels: m.TrialLabels,
+		ArticleID: of.ArticleID, Status: of.Status, Distance: of.Distance, Matched: of.Matched,
+		Contact: contact, Publisher: of.Publisher, EventTime: moment(of.EventTime),
+		Position: of.Position, Source: of.Source, Labels: of.Labels, TrialLabels: of.TrialLabels,
 	}
 }
 

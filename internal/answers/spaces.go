@@ -22,6 +22,7 @@ import (
 type Spaces struct {
 	Lookup *lookup.Service
 	Allow  []string // labels.allow
+	Hidden bool     // nothing that articles say is told
 }
 
 // Check implements [v1.Spaces].
@@ -112,6 +113,9 @@ func (s *Spaces) cluster(c *cluster.Cluster, at *lookup.AsOf) api.Cluster {
 		Carried:   s.carried(c, at),
 		FirstSeen: moment(c.FirstSeen), LastSeen: moment(c.LastSeen),
 		Representative: c.Representative, Fingerprint: article.Fingerprint(c.Fingerprint.Hash),
+	}
+	if s.Hidden {
+		hideRepresentative(&out.Representative)
 	}
 	if c.Signals != "" {
 		out.Signals = &api.Signals{

@@ -20,6 +20,7 @@ type Topics struct {
 	Submit *submit.Submitter
 	Tail   *tail.Tail
 	Reread *reread.Reader
+	Hidden bool // nothing that articles say is told
 }
 
 // Article implements [v1.Topics].
@@ -42,7 +43,7 @@ func (t *Topics) Article(ctx context.Context, a api.NewArticle) (
 		subscription.Close()
 		return article.Address{}, nil, refused(err)
 	}
-	return at[0], &waiter{subscription, at[0]}, nil
+	return at[0], &waiter{subscription, at[0], t.Hidden}, nil
 }
 
 // Labels implements [v1.Topics].
@@ -61,6 +62,13 @@ func (t *Topics) Labels(ctx context.Context, records []api.LabelRecord) ([]artic
 
 // Texts implements [v1.Topics].
 func (t *Topics) Texts(ctx context.Context, of []article.Address) ([]v1.Text, error) {
+	if t.Hidden {
+		texts := make([]v1.Text, len(of))
+		for i := range texts {
+			texts[i].Gone = hiddenText
+		}
+		return texts, nil
+	}
 	found, err := t.Reread.Articles(ctx, of)
 	if err != nil {
 		return nil, err
@@ -90,28 +98,31 @@ func refused(err error) error {
 // waiter waits for the result of an article.
 type waiter struct {
 	*tail.Subscription
-	of article.Address
+	of     article.Address
+	hidden bool
 }
 
 // Result implements [v1.Waiter].
 func (w *waiter) Result(ctx context.Context) (events.Event, error) {
 	e, err := w.Await(ctx, w.of)
-	return event(&e), err
+	return event(&e, w.hidden), err
 }
 
-func event(e *tail.Event) events.Event {
-	return events.Event{
-		Kind: string(e.Kind), Source: e.Address, Value: e.Value, Position: e.Position,
+func event(e *tail.Event, hidden bool) events.Event {
+	value := e.Value
+	if hidden && e.Kind == tail.Result {
+		value = hideResult(value)
 	}
+	return events.Event{Kind: string(e.Kind), Source: e.Address, Value: value, Position: e.Position}
 }
 
 // Feed hands what comes at the ends of the topics to a hub while anybody listens there, until ctx
-// ends.
-func Feed(ctx context.Context, from *tail.Tail, to *events.Hub) {
+// ends. Hidden is that nothing that articles say is told.
+func Feed(ctx context.Context, from *tail.Tail, to *events.Hub, hidden bool) {
 	for ctx.Err() == nil {
 		changed := to.Changed()
 		if to.Active() {
-			feed(ctx, from, to)
+			feed(ctx, from, to, hidden)
 			continue
 		}
 		select {
@@ -122,7 +133,7 @@ func Feed(ctx context.Context, from *tail.Tail, to *events.Hub) {
 }
 
 // feed does so until nobody listens.
-func feed(ctx context.Context, from *tail.Tail, to *events.Hub) {
+func feed(ctx context.Context, from *tail.Tail, to *events.Hub, hidden bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
@@ -149,7 +160,7 @@ func feed(ctx context.Context, from *tail.Tail, to *events.Hub) {
 		}
 		all := make([]events.Event, len(found))
 		for i := range found {
-			all[i] = event(&found[i])
+			all[i] = event(&found[i], hidden)
 		}
 		to.Publish(all...)
 	}

@@ -23,12 +23,20 @@ type Options struct {
 	Config  config.Config
 	Version string // of clusterd, for the log and the metrics
 	Log     *slog.Logger
+	Level   *slog.LevelVar // of Log; nil: it does not change
+	// Load reads the configuration again, on SIGHUP; nil: it is in no file.
+	Load func() (config.Config, error)
 }
 
 // Run clusters the articles of the input topic until ctx ends, which is no error, or something
 // fails for good.
-func Run(ctx context.Context, o Options) error {
+func Run(ctx context.Context, o Options) error { return run(ctx, o, o.Config) }
+
+// run does what Run does. What was loaded may differ from what is in force.
+func run(ctx context.Context, o Options, loaded config.Config) error {
 	c, log := o.Config, o.Log
+	told, stopListening := hangups()
+	defer stopListening()
 	client, err := Connect(c.Kafka)
 	if err != nil {
 		return err
@@ -41,7 +49,7 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	server, err := httpapi.Listen(ctx, httpOptions(c.HTTP, desk.routes), m, log)
+	server, err := httpapi.Listen(ctx, httpOptions(c.HTTP, desk), m, log)
 	if err != nil {
 		return err
 	}
@@ -59,6 +67,10 @@ func Run(ctx context.Context, o Options) error {
 	// The server ends after the pipeline, so that it can say that clusterd is stopping.
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	group.Go(func() error { return server.Run(serving) })
+	group.Go(func() error {
+		o.reloadOn(ctx, told, loaded, server)
+		return nil
+	})
 	desk.run(ctx, group)
 	group.Go(func() error {
 		defer stop()
@@ -90,12 +102,14 @@ func RunEmbedded(ctx context.Context, o Options, dir string) error {
 	defer b.Close()
 	o.Log.Info("embedded broker (for trying things out, not for production)",
 		"address", b.Address(), "dir", dir)
+	loaded := o.Config
 	o.Config.Kafka.Brokers = []string{b.Address()}
 	o.Config.Kafka.CreateTopics = true
-	return Run(ctx, o)
+	return run(ctx, o, loaded)
 }
 
-func limitMemory(c config.Memory, log *slog.Logger) {
+// limitMemory sets the limit, and returns where it comes from.
+func limitMemory(c config.Memory, log *slog.Logger) (from string) {
 	limit, err := memlimit.SetLimit(c.Limit)
 	switch {
 	case err != nil:
@@ -103,4 +117,5 @@ func limitMemory(c config.Memory, log *slog.Logger) {
 	case limit.From != "none":
 		log.Info("memory is limited", "bytes", limit.Bytes, "from", limit.From)
 	}
+	return limit.From
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/http"
+	"os"
 	"path/filepath"
 
 	"golang.org/x/sync/errgroup"
@@ -15,15 +17,18 @@ import (
 	"github.com/clusterd/clusterd/internal/httpapi/access"
 	"github.com/clusterd/clusterd/internal/httpapi/api"
 	"github.com/clusterd/clusterd/internal/httpapi/events"
+	"github.com/clusterd/clusterd/internal/httpapi/page"
 	v1 "github.com/clusterd/clusterd/internal/httpapi/v1"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/lookup"
 	"github.com/clusterd/clusterd/internal/members"
 	"github.com/clusterd/clusterd/internal/monitor"
 	"github.com/clusterd/clusterd/internal/pipeline"
+	"github.com/clusterd/clusterd/internal/quality/diff"
 	"github.com/clusterd/clusterd/internal/reread"
 	"github.com/clusterd/clusterd/internal/submit"
 	"github.com/clusterd/clusterd/internal/tail"
+	"github.com/clusterd/clusterd/internal/text"
 )
 
 // desk is what an instance answers with.
@@ -33,7 +38,10 @@ type desk struct {
 	submit *submit.Submitter
 	tail   *tail.Tail
 	hub    *events.Hub
+	hidden bool // nothing that articles say is told
 	routes []v1.Route
+	// visitors answers browsers that have not said who asks.
+	visitors http.Handler
 }
 
 func newDesk(
@@ -64,11 +72,13 @@ func newDesk(
 		}
 	}
 	d.tail = tail.New(tail.Options{Client: client, Log: log, Topics: topics})
-	spaces := &answers.Spaces{Lookup: d.spaces, Allow: c.Labels.Allow}
+	hidden := c.Serve.Content == config.Hidden
+	d.hidden = hidden
+	spaces := &answers.Spaces{Lookup: d.spaces, Allow: c.Labels.Allow, Hidden: hidden}
 	o := v1.Options{
 		Spaces: spaces, Events: d.hub, Labels: c.Labels.Topic != "",
 		Topics: &answers.Topics{
-			Submit: d.submit, Tail: d.tail,
+			Submit: d.submit, Tail: d.tail, Hidden: hidden,
 			Reread: &reread.Reader{
 				Client: client, Log: log, Topic: c.Input.Topic, Decoder: decoder, MaxBytes: c.Input.MaxBytes,
 			},
@@ -81,12 +91,33 @@ func newDesk(
 			Input: c.Input.Topic, Bytes: int64(c.Serve.Bytes),
 			OnPoll: func(s members.Stats) { m.Members(s.Lag, s.Bytes) },
 		})
-		view = &answers.Members{View: d.view}
+		view = &answers.Members{View: d.view, Hidden: hidden}
 		o.Members = view
 	}
 	o.Stats = func(ctx context.Context) api.Stats { return answers.Stats(ctx, m, spaces, view) }
 	d.routes = v1.Routes(o)
-	return d, nil
+	return d, d.addPage(c, o)
+}
+
+// addPage adds the pages for people to the routes.
+func (d *desk) addPage(c config.Config, o v1.Options) error {
+	passages, err := diff.New(text.CleanOptions{HTML: c.Text.HTML, Extract: c.Text.Extract})
+	if err != nil {
+		return err
+	}
+	name, err := os.Hostname()
+	if err != nil {
+		name = c.HTTP.Listen
+	}
+	pages, err := page.Routes(page.Options{
+		Options: o, Instance: name, Hidden: d.hidden, Activity: d.spaces.Activity, Passages: passages,
+	})
+	if err != nil {
+		return err
+	}
+	d.routes = append(d.routes, pages...)
+	d.visitors, err = page.Visitors()
+	return err
 }
 
 // members returns the view for corrections, nil where there is none.
@@ -100,7 +131,8 @@ func (d *desk) members() pipeline.Members {
 // run does the work behind the answers until ctx ends.
 func (d *desk) run(ctx context.Context, group *errgroup.Group) {
 	works := []func(context.Context){
-		d.submit.Run, d.tail.Run, func(ctx context.Context) { answers.Feed(ctx, d.tail, d.hub) },
+		d.submit.Run, d.tail.Run,
+		func(ctx context.Context) { answers.Feed(ctx, d.tail, d.hub, d.hidden) },
 	}
 	if d.view != nil {
 		works = append(works, d.view.Run)
@@ -114,12 +146,13 @@ func (d *desk) run(ctx context.Context, group *errgroup.Group) {
 }
 
 // httpOptions returns where and to whom the configuration opens the HTTP server.
-func httpOptions(c config.HTTP, routes []v1.Route) httpapi.Options {
+func httpOptions(c config.HTTP, d *desk) httpapi.Options {
 	return httpapi.Options{
-		CertFile: c.TLS.CertFile, KeyFile: c.TLS.KeyFile, Routes: routes,
+		CertFile: c.TLS.CertFile, KeyFile: c.TLS.KeyFile, Routes: d.routes,
 		Access: access.Options{
 			Listen: c.Listen, Token: c.Token, TokensFile: c.TokensFile, Hosts: c.Hosts, Origins: c.Origins,
 			TrustedProxies: c.TrustedProxies, UserHeader: c.UserHeader, Rate: c.Rate,
+			Visitors: d.visitors,
 		},
 	}
 }

@@ -14,8 +14,8 @@ import (
 
 const livez = "/livez"
 
-// handler answers all requests but those for /livez.
-func handler(g *access.Guard, m *monitor.Monitor, routes []v1.Route) http.Handler {
+// newMux returns what answers all requests but those for /livez, once a guard has let them in.
+func newMux(g *access.Guard, m *monitor.Monitor, routes []v1.Route) *http.ServeMux {
 	mux := http.NewServeMux()
 	methods := make(map[string][]string)
 	for _, r := range routes {
@@ -40,10 +40,10 @@ func handler(g *access.Guard, m *monitor.Monitor, routes []v1.Route) http.Handle
 		if r.ContentLength != 0 {
 			w.Header().Set("Connection", "close") // rather than read what may follow
 		}
-		problem.Write(w, http.StatusNotFound, "", "there is nothing here: there are /livez, "+
-			"/readyz, /metrics, and what /v1/openapi.json describes")
+		problem.Write(w, http.StatusNotFound, "", "there is nothing here: there are the page "+
+			"at /, /livez, /readyz, /metrics, and what /v1/openapi.json describes")
 	})
-	return g.Wrap(mux)
+	return mux
 }
 
 // alive answers /livez: to everybody, before all that could be exhausted.

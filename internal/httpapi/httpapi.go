@@ -42,6 +42,7 @@ func defaultLimits() limits {
 type Server struct {
 	listener net.Listener // nil: nothing is served
 	server   *http.Server
+	guard    *access.Guard
 	grace    time.Duration
 	stop     context.CancelFunc // ends what waits and streams
 }
@@ -82,8 +83,10 @@ func listen(
 			`http.listen: %w: give another host:port, or "" to serve neither health nor metrics`, err,
 		)
 	}
-	s := newServer(listener, handler(guard, m, o.Routes), encryption, log, l)
-	s.stop = stop
+	mux := newMux(guard, m, o.Routes)
+	s := newServer(listener, guard.Wrap(mux), encryption, log, l)
+	s.server.Handler = measured(m, mux, s.server.Handler)
+	s.guard, s.stop = guard, stop
 	return s, nil
 }
 
@@ -110,6 +113,13 @@ func (s *Server) Address() string {
 		return ""
 	}
 	return s.listener.Addr().String()
+}
+
+// SetRate changes how many requests a second a client may make; 0 is no limit.
+func (s *Server) SetRate(limit int) {
+	if s.guard != nil {
+		s.guard.SetRate(limit)
+	}
 }
 
 // Run serves until ctx ends, then finishes the requests in hand, some seconds at most, and returns

@@ -40,9 +40,14 @@ func at(address, token string) Options {
 // serve runs a server on a free port until the test ends, and gives its address.
 func serve(t *testing.T, token string, m *monitor.Monitor, l limits) (address string) {
 	t.Helper()
+	return serveWith(t, at("127.0.0.1:0", token), m, l)
+}
+
+// serveWith does what serve does, with all options.
+func serveWith(t *testing.T, o Options, m *monitor.Monitor, l limits) (address string) {
+	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
-	s, err := listen(ctx, at("127.0.0.1:0", token), m,
-		slog.New(slog.DiscardHandler), l)
+	s, err := listen(ctx, o, m, slog.New(slog.DiscardHandler), l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +115,7 @@ func TestAnswers(t *testing.T) {
 
 		{
 			"nothing there", open, "GET", "/", "", "", 404,
-			`"detail": "there is nothing here: there are /livez, /readyz, /metrics, and`,
+			`"detail": "there is nothing here: there are the page at /, /livez, /readyz, /metrics, and`,
 		},
 		{"nothing beneath", open, "GET", "/livez/x", "", "", 404, `"detail"`},
 		{"post", open, "POST", "/readyz", "", "", 405, `"detail": "only GET and HEAD are allowed"`},

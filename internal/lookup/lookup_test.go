@@ -200,6 +200,26 @@ func TestClustersAreSorted(t *testing.T) {
 	}
 }
 
+// Activity counts the articles that joined, by the minute in which they came.
+func TestActivity(t *testing.T) {
+	s := newSite(t, 0)
+	start := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	first := s.commit(start, 1)
+	s.commit(start.Add(time.Minute), 1, 1)
+	s.commit(start.Add(3*time.Minute), 1)
+	id := first[0].ID()
+	got := s.Activity([]string{id, "articles/0/999", "odd"})
+	want := make([]int, MaxMinutes)
+	want[MaxMinutes-3], want[MaxMinutes-1] = 2, 1
+	if !slices.Equal(got[0], want) || got[1] != nil || got[2] != nil {
+		t.Errorf("%v, want %v and nothing of what is not there", got, want)
+	}
+	s.commit(start.Add(2*MaxMinutes*time.Minute), 1<<63, 1<<63)
+	if got := s.Activity([]string{id}); got[0] != nil {
+		t.Errorf("of long ago: %v", got[0])
+	}
+}
+
 // What is labelled is found by its label, among all that are, and leaves when it expires.
 func TestLabelledClusters(t *testing.T) {
 	s := newSite(t, time.Hour)

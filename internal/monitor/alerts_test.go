@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/goccy/go-yaml"
+	dto "github.com/prometheus/client_model/go"
 )
 
 const (
@@ -53,6 +54,19 @@ func read(t *testing.T, path string) string {
 
 // What alerts and their tests speak of is what /metrics has: a metric that is renamed fails here.
 func TestAlertsAreOnMetricsThatThereAre(t *testing.T) {
+	exprs := []string{read(t, testsFile)}
+	for _, r := range readRules(t) {
+		exprs = append(exprs, r.Expr)
+		if !strings.Contains(r.Expr, namespace+"_") {
+			t.Errorf("%s is on no metric of clusterd: %s", r.Alert, r.Expr)
+		}
+	}
+	checkMetrics(t, exprs)
+}
+
+// checkMetrics fails for metrics, labels and values of labels in PromQL that there are not.
+func checkMetrics(t *testing.T, exprs []string) {
+	t.Helper()
 	labels := map[string]bool{"job": true, "instance": true} // which Prometheus adds
 	values := make(map[string]bool)                          // metric, label="value"
 	families, err := busy().metrics.registry.Gather()
@@ -61,6 +75,12 @@ func TestAlertsAreOnMetricsThatThereAre(t *testing.T) {
 	}
 	for _, f := range families {
 		values[f.GetName()] = true
+		if f.GetType() == dto.MetricType_HISTOGRAM {
+			labels["le"] = true
+			for _, part := range []string{"_bucket", "_sum", "_count"} {
+				values[f.GetName()+part] = true
+			}
+		}
 		for _, m := range f.Metric {
 			for _, l := range m.Label {
 				labels[l.GetName()] = true
@@ -69,15 +89,8 @@ func TestAlertsAreOnMetricsThatThereAre(t *testing.T) {
 		}
 	}
 	selector := regexp.MustCompile(`(clusterd_\w+)(?:\{([^}]*)\})?`)
-	matcher := regexp.MustCompile(`\w+="[^"]*"`)
+	matcher := regexp.MustCompile(`\w+="[^"$]*"`)
 	grouping := regexp.MustCompile(`\b(?:by|on|without|ignoring) \(([^)]*)\)`)
-	exprs := []string{read(t, testsFile)}
-	for _, r := range readRules(t) {
-		exprs = append(exprs, r.Expr)
-		if !selector.MatchString(r.Expr) {
-			t.Errorf("%s is on no metric of clusterd: %s", r.Alert, r.Expr)
-		}
-	}
 	for _, expr := range exprs {
 		for _, s := range selector.FindAllStringSubmatch(expr, -1) {
 			if !values[s[1]] {
@@ -148,6 +161,18 @@ func TestAlertsAreTestedAndExplained(t *testing.T) {
 		if !slices.Contains(names, name[1]) {
 			t.Errorf("%s speaks of %s, which is no alert", operations, name[1])
 		}
+	}
+}
+
+// Prometheus's own tool has nothing to say of the metrics.
+func TestMetricsAreClean(t *testing.T) {
+	if _, err := exec.LookPath("promtool"); err != nil {
+		t.Skip("promtool is not there (Debian: apt-get install prometheus)")
+	}
+	check := exec.Command("promtool", "check", "metrics")
+	check.Stdin = strings.NewReader(scrape(busy().Monitor))
+	if out, err := check.CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("promtool check metrics: %v\n%s", err, out)
 	}
 }
 

@@ -44,6 +44,10 @@ type metrics struct {
 	labelled, corrections prometheus.Counter
 	pending, suspended    *prometheus.GaugeVec // by space
 	errors                prometheus.Counter
+
+	distance prometheus.Histogram
+	requests *prometheus.CounterVec   // by route and code
+	answers  *prometheus.HistogramVec // by route
 }
 
 func newMetrics(version string, monitor *Monitor) *metrics {
@@ -57,6 +61,7 @@ func newMetrics(version string, monitor *Monitor) *metrics {
 	m.registerCommits(r)
 	m.registerSpaces(r)
 	m.registerLabels(r)
+	m.registerRequests(r)
 	m.errors = r.counter(
 		"errors_total", "Errors of the way to the brokers or to the disk after which work began again.",
 	)
@@ -116,6 +121,10 @@ func (m *metrics) registerCommits(r register) {
 		"commit, disk. The one that comes near a second a second is what holds the rest up.",
 		"stage", string(Fingerprinting), string(Assigning), string(Encoding), string(Committing),
 		string(Storing))
+	m.distance = r.histogram("join_distance_ratio", "Distances from the founder of articles that "+
+		"joined a cluster by their text, as a share of what the configuration allows: 0 is a copy, 1 "+
+		"is just near enough, and more joined by containment.",
+		[]float64{0, .1, .2, .3, .4, .5, .6, .7, .8, .9, 1})
 	m.candidates = r.counter("index_candidates_total", "Centres that articles were compared with. By "+
 		"articles_total it is what finding the nearest costs: "+
 		"where it grows faster than the clusters, fingerprints are uneven.")
@@ -173,6 +182,9 @@ func (m *metrics) add(c Commit) {
 		m.fallbacks.WithLabelValues(kind[0], kind[1]).Add(float64(n))
 	}
 	m.candidates.Add(float64(c.Candidates))
+	for _, d := range c.Distances {
+		m.distance.Observe(d)
+	}
 	m.addLabels(c.Labels)
 	m.clusters.WithLabelValues(c.Space).Set(float64(c.Clusters))
 }

@@ -30,7 +30,7 @@ func busy() *instance {
 		Space: "all", Took: 30 * time.Millisecond, New: 100, Joined: 150, Unclustered: 40,
 		ByContact: 31, Contained: 19,
 		Rejected: map[string]int{"bad_json": 7, "empty": 3}, Expired: 5, TimesAhead: 6, TimesOld: 8,
-		Candidates: 70, Clusters: 1234,
+		Candidates: 70, Clusters: 1234, Distances: []float64{0, 0, 1. / 3, 1, 1.5},
 		Odd: Odd{
 			Invalid: 2, Transcoded: map[string]int{"gb18030": 9},
 			Fallbacks: map[[2]string]int{{"published_at", "format"}: 4},
@@ -46,6 +46,8 @@ func busy() *instance {
 	i.Rebuilt(Damaged)
 	i.Members(17, 5000)
 	i.Failed(errDown)
+	i.Answered("/v1/check", 200, 300*time.Microsecond)
+	i.Answered("/v1/check", 429, time.Microsecond)
 	return i
 }
 
@@ -107,6 +109,13 @@ func TestMetricValues(t *testing.T) {
 		`clusterd_open_transaction_seconds{partition="0",topic="articles"} 30`,
 		`clusterd_open_transaction_seconds{partition="1",topic="articles"} 0`,
 		`clusterd_waiting_bytes{space="all"} 1000`,
+		`clusterd_join_distance_ratio_bucket{le="0"} 2`,
+		`clusterd_join_distance_ratio_bucket{le="0.4"} 3`,
+		`clusterd_join_distance_ratio_bucket{le="1"} 4`,
+		`clusterd_join_distance_ratio_bucket{le="+Inf"} 5`,
+		`clusterd_http_requests_total{code="200",route="/v1/check"} 1`,
+		`clusterd_http_requests_total{code="429",route="/v1/check"} 1`,
+		`clusterd_http_request_seconds_count{route="/v1/check"} 1`,
 		`clusterd_articles_total{outcome="new"} 100`,
 		`clusterd_articles_total{outcome="joined"} 150`,
 		`clusterd_articles_total{outcome="unclustered"} 40`,

@@ -303,9 +303,11 @@ type Commit struct {
 	TimesAhead int
 	TimesOld   int    // articles that say a time too long ago, and have a later event time
 	Candidates uint64 // centres that articles were compared with
-	Clusters   int    // now, with those that have expired and were not taken away yet
-	Odd        Odd
-	Labels     Labels
+	// Distances are those of articles that joined by their text, as a share of the largest allowed.
+	Distances []float64
+	Clusters  int // now, with those that have expired and were not taken away yet
+	Odd       Odd
+	Labels    Labels
 }
 
 // Odd is what was odd about the articles of a transaction.

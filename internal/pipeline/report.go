@@ -71,6 +71,7 @@ func (w *worker) report(b batch, assigned space.Batch, took time.Duration) total
 		Unclustered: done.Unclustered, Rejected: rejected,
 		Expired: len(assigned.Expired), TimesAhead: assigned.Adjusted.Ahead,
 		TimesOld:   assigned.Adjusted.Old,
+		Distances:  assigned.Distances(w.fingerprinter.Threshold()),
 		Candidates: assigned.Candidates, Clusters: w.replica.Space().Len(),
 		Labels: monitor.Labels{Applied: applied, Articles: labelled, Corrections: done.corrections},
 	})

@@ -1,6 +1,7 @@
 package space
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/clusterd/clusterd/internal/article"
@@ -157,6 +158,18 @@ func (c *Counts) Add(more Counts) {
 	c.Unclustered += more.Unclustered
 	c.ByContact += more.ByContact
 	c.Contained += more.Contained
+}
+
+// Distances returns how far the articles that joined by their text are from their founders, as
+// shares of a threshold in the method's measure. A threshold of 0 allows no distance, so all are 0.
+func (b *Batch) Distances(threshold float64) []float64 {
+	var shares []float64
+	for i := range b.Assignments {
+		if a := &b.Assignments[i]; a.Status == article.Joined && a.Contact == "" {
+			shares = append(shares, a.Distance/cmp.Or(threshold, 1))
+		}
+	}
+	return shares
 }
 
 // Counts returns how many articles of the batch founded a cluster, joined one, or neither.

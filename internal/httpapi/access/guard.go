@@ -2,7 +2,6 @@ package access
 
 import (
 	"cmp"
-	"container/list"
 	"context"
 	"fmt"
 	"log/slog"
@@ -29,6 +28,9 @@ type Options struct {
 	UserHeader     string   // by which these name who asks; empty: they do not
 	Rate           int      // requests a second of a client; 0: no limit
 	LongRequests   LongRequests
+	// Visitors answers whoever opens a page and has not said who asks: it offers to log in. Nil: they
+	// get problem details, as programs do.
+	Visitors http.Handler
 }
 
 // LongRequests are those that wait or stream. Zero values are the usual ones.
@@ -51,6 +53,7 @@ type Guard struct {
 	rates    rates
 	places   places
 	write    time.Duration
+	visitors http.Handler    // nil: there is no page
 	stopping context.Context // ends long requests
 	log      *slog.Logger
 	denied   rate.Sometimes // logs that somebody was refused
@@ -79,14 +82,16 @@ func New(stopping context.Context, o Options, log *slog.Logger) (*Guard, error) 
 		proxies: trusted, header: o.UserHeader, browsers: pages,
 		sessions: sessions{all: make(map[digest]session)},
 		logins:   make(chan struct{}, logins),
-		rates:    rates{limit: o.Rate, most: rememberedClients, byKey: make(map[string]*list.Element)},
+		rates:    rates{most: rememberedClients},
 		places: places{
 			each: cmp.Or(o.LongRequests.Each, eachLong), all: cmp.Or(o.LongRequests.All, allLong),
 			byKey: make(map[string]int),
 		},
-		write: cmp.Or(o.LongRequests.Write, writeTime), stopping: stopping, log: log,
+		write: cmp.Or(o.LongRequests.Write, writeTime), visitors: o.Visitors, stopping: stopping,
+		log:    log,
 		denied: rate.Sometimes{Interval: time.Minute},
 	}
+	g.rates.set(o.Rate)
 	if o.Token != "" {
 		g.owner = tokens{{digest: digestOf(o.Token.Reveal()), caller: Caller{Owner, All}}}
 	}
@@ -103,6 +108,9 @@ func New(stopping context.Context, o Options, log *slog.Logger) (*Guard, error) 
 	}
 	return g, err
 }
+
+// SetRate changes how many requests a second a client may make; 0 is no limit.
+func (g *Guard) SetRate(limit int) { g.rates.set(limit) }
 
 // Wrap answers who may not ask, logs in and out, and hands all else on with its [Caller]. It goes
 // around all routes but those that everybody may ask.
@@ -126,6 +134,12 @@ func (g *Guard) Wrap(next http.Handler) http.Handler {
 			g.login(w, r)
 		case r.URL.Path == "/v1/logout":
 			g.logout(w, r)
+		case r.URL.Path == LoginForm:
+			g.loginForm(w, r)
+		case r.URL.Path == LogoutForm:
+			g.logoutForm(w, r)
+		case who.Rights == 0 && g.visitors != nil && opensPage(r):
+			g.visitors.ServeHTTP(w, r)
 		case who.Rights == 0:
 			g.unknown(w, r, who.why)
 		case who.cookie && !g.browsers.ownPage(r):

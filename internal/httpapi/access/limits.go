@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -12,8 +13,8 @@ import (
 
 // rates bound how often each client asks.
 type rates struct {
-	limit int // requests a second, and at once; 0 is no limit
-	most  int // clients that are remembered: of more, the one that has asked for longest not
+	limit atomic.Int64 // requests a second, and at once; 0 is no limit
+	most  int          // clients that are remembered: of more, the one that has asked for longest not
 
 	mutex  sync.Mutex
 	byKey  map[string]*list.Element // of recent
@@ -25,9 +26,18 @@ type client struct {
 	bucket *rate.Limiter
 }
 
+// set changes the limit, of all clients that have asked too.
+func (r *rates) set(limit int) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.limit.Store(int64(limit))
+	r.byKey = make(map[string]*list.Element)
+	r.recent.Init()
+}
+
 // take counts a request of a client, and reports whether it may be answered.
 func (r *rates) take(key string, now time.Time) bool {
-	return r.limit == 0 || r.bucket(key).AllowN(now, 1)
+	return r.limit.Load() == 0 || r.bucket(key).AllowN(now, 1)
 }
 
 func (r *rates) bucket(key string) *rate.Limiter {
@@ -41,7 +51,8 @@ func (r *rates) bucket(key string) *rate.Limiter {
 		last := r.recent.Back()
 		delete(r.byKey, r.recent.Remove(last).(*client).key)
 	}
-	one := &client{key: key, bucket: rate.NewLimiter(rate.Limit(r.limit), r.limit)}
+	limit := int(r.limit.Load())
+	one := &client{key: key, bucket: rate.NewLimiter(rate.Limit(limit), limit)}
 	r.byKey[key] = r.recent.PushFront(one)
 	return one.bucket
 }

@@ -62,6 +62,30 @@ func TestNoRate(t *testing.T) {
 	}
 }
 
+// Another rate holds from the next request on, for clients that have asked too.
+func TestRateChanges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, Options{Rate: 2})
+		allowed := func() (n int) {
+			for range 10 {
+				if s.ask(request{line: "GET /read"}).Code == 200 {
+					n++
+				}
+			}
+			return n
+		}
+		if n := allowed(); n != 2 {
+			t.Errorf("%d of 10 are allowed at a rate of 2", n)
+		}
+		for _, tt := range []struct{ rate, want int }{{5, 5}, {0, 10}, {1, 1}} {
+			s.guard.SetRate(tt.rate)
+			if n := allowed(); n != tt.want {
+				t.Errorf("%d of 10 are allowed at a rate of %d", n, tt.rate)
+			}
+		}
+	})
+}
+
 // Of very many clients those are remembered that asked last.
 func TestRememberedClientsAreBounded(t *testing.T) {
 	s := newSite(t, Options{Rate: 1})

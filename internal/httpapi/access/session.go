@@ -99,16 +99,11 @@ func (g *Guard) login(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, http.StatusUnsupportedMediaType, `give {"token": "…"} as application/json`)
 		return
 	}
-	select {
-	case g.logins <- struct{}{}:
-		defer func() { <-g.logins }()
-	default:
-		w.Header().Set("Retry-After", "1")
-		refuse(w, r, http.StatusServiceUnavailable, "too many log in at once: try again in a second")
+	giveBack, ok := g.loginPlace(w, r)
+	if !ok {
 		return
 	}
-	// Nobody is known yet who would send it slowly.
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(loginTime))
+	defer giveBack()
 	var body struct {
 		Token string `json:"token"`
 	}
@@ -116,19 +111,42 @@ func (g *Guard) login(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, http.StatusBadRequest, `the body must be {"token": "…"}, of at most 4 KiB`)
 		return
 	}
-	given := digestOf(body.Token)
-	caller, ok := g.find(given)
+	now := time.Now()
+	caller, ok := g.begin(w, r, body.Token, now)
 	if !ok {
 		g.unknown(w, r, "there is no such token")
 		return
 	}
-	now := time.Now()
-	http.SetCookie(w, cookie(g.sessions.begin(given, now), g.proxies.secure(r)))
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(map[string]any{ // whoever asked may have gone
 		"name": caller.Name, "rights": caller.Rights.Names(),
 		"expires": now.Add(sessionTime).UTC().Truncate(time.Second),
 	})
+}
+
+// loginPlace bounds how many bodies with tokens are read at once, and how slowly one may come:
+// nobody is known yet who would send it. It answers whoever has no place.
+func (g *Guard) loginPlace(w http.ResponseWriter, r *http.Request) (giveBack func(), ok bool) {
+	select {
+	case g.logins <- struct{}{}:
+	default:
+		w.Header().Set("Retry-After", "1")
+		refuse(w, r, http.StatusServiceUnavailable, "too many log in at once: try again in a second")
+		return nil, false
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(loginTime))
+	return func() { <-g.logins }, true
+}
+
+// begin begins a session for who shows a token that is known.
+func (g *Guard) begin(w http.ResponseWriter, r *http.Request, token string, now time.Time) (
+	caller Caller, ok bool,
+) {
+	given := digestOf(token)
+	if caller, ok = g.find(given); ok {
+		http.SetCookie(w, cookie(g.sessions.begin(given, now), g.proxies.secure(r)))
+	}
+	return caller, ok
 }
 
 // logout ends the session of a cookie, if there is one.
@@ -137,16 +155,23 @@ func (g *Guard) logout(w http.ResponseWriter, r *http.Request) {
 		onlyPost(w)
 		return
 	}
+	if g.end(w, r) {
+		w.WriteHeader(http.StatusNoContent)
+	}
+}
+
+// end ends the session of a cookie, if there is one, or answers that it may not.
+func (g *Guard) end(w http.ResponseWriter, r *http.Request) bool {
 	secure := g.proxies.secure(r)
 	if c, err := r.Cookie(cookieName(secure)); err == nil {
 		if !g.browsers.ownPage(r) {
 			refuse(w, r, http.StatusForbidden, notOwnPage)
-			return
+			return false
 		}
 		g.sessions.end(c.Value)
 	}
 	http.SetCookie(w, cookie("", secure))
-	w.WriteHeader(http.StatusNoContent)
+	return true
 }
 
 func onlyPost(w http.ResponseWriter) {

@@ -34,32 +34,43 @@ func (e bodyError) Unwrap() error { return e.error }
 
 // fail answers for an error.
 func fail(w http.ResponseWriter, err error) {
+	var body bodyError
+	if errors.As(err, &body) {
+		problem.Body(w, body.error)
+		return
+	}
+	status, detail := StatusOf(err)
+	if status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "1")
+	}
+	problem.Write(w, status, "", detail)
+}
+
+// StatusOf returns the status by which an error is answered, and what is said of it. It does not
+// return where whoever asked has gone.
+func StatusOf(err error) (status int, detail string) {
 	var (
-		body      bodyError
 		refused   *refusal
 		malformed *strict.Error
 		invalid   *InvalidError
 		elsewhere *ElsewhereError
 	)
 	switch {
-	case errors.As(err, &body):
-		problem.Body(w, body.error)
 	case errors.As(err, &refused):
-		problem.Write(w, refused.status, "", refused.detail)
+		return refused.status, refused.detail
 	case errors.As(err, &malformed):
-		problem.Write(w, http.StatusBadRequest, "", malformed.Error())
+		return http.StatusBadRequest, malformed.Error()
 	case errors.As(err, &invalid):
-		problem.Write(w, http.StatusUnprocessableEntity, "", invalid.Error())
+		return http.StatusUnprocessableEntity, invalid.Error()
 	case errors.As(err, &elsewhere):
-		problem.Write(w, http.StatusMisdirectedRequest, "", elsewhere.Error())
+		return http.StatusMisdirectedRequest, elsewhere.Error()
 	case errors.Is(err, ErrUnknown):
-		problem.Write(w, http.StatusNotFound, "", err.Error())
+		return http.StatusNotFound, err.Error()
 	case errors.Is(err, context.Canceled):
 		panic(http.ErrAbortHandler) // whoever asked has gone
-	default: // it is not ready, or the way to the brokers or the disk fails
-		w.Header().Set("Retry-After", "1")
-		problem.Write(w, http.StatusServiceUnavailable, "", err.Error())
 	}
+	// It is not ready, or the way to the brokers or the disk fails.
+	return http.StatusServiceUnavailable, err.Error()
 }
 
 // answer sends a message.

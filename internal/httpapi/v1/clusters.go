@@ -32,14 +32,14 @@ func (s *server) clusters(w http.ResponseWriter, r *http.Request) error {
 	}
 	question := fmt.Sprintf("%s %d %q %q", q.Sort, q.Minutes, q.Label, q.Title)
 	var err error
-	if q.After, err = placeOf(cursor, question); err != nil {
+	if q.After, err = PlaceOf(cursor, question); err != nil {
 		return err
 	}
 	page, err := s.Spaces.Clusters(r.Context(), q)
 	if err != nil {
 		return err
 	}
-	page.Next = cursorOf(page.Next, question)
+	page.Next = CursorOf(page.Next, question)
 	return answer(w, http.StatusOK, page)
 }
 
@@ -48,7 +48,7 @@ func (s *server) cluster(w http.ResponseWriter, r *http.Request) error {
 	if err := noQuery(r); err != nil {
 		return err
 	}
-	c, asOf, err := s.Spaces.Cluster(r.Context(), clusterID(r))
+	c, asOf, err := s.Spaces.Cluster(r.Context(), ClusterID(r))
 	if err != nil {
 		return fmt.Errorf("cluster: %w", err)
 	}
@@ -62,7 +62,7 @@ func (s *server) labelled(w http.ResponseWriter, r *http.Request) error {
 	if err := p.Err(); err != nil {
 		return err
 	}
-	after, err := placeOf(cursor, "labels")
+	after, err := PlaceOf(cursor, "labels")
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (s *server) labelled(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	page.Next = cursorOf(page.Next, "labels")
+	page.Next = CursorOf(page.Next, "labels")
 	if strings.Contains(r.Header.Get("Accept"), typeLines) {
 		return exported(w, page, limit)
 	}

@@ -11,17 +11,17 @@ import (
 // maxCursor is how long a cursor may be, in bytes.
 const maxCursor = 1024
 
-// cursorOf makes of where the next page of a question begins what clients are to hand back as it
+// CursorOf makes of where the next page of a question begins what clients are to hand back as it
 // is. It holds for that question alone. An empty place is no cursor.
-func cursorOf(place, question string) string {
+func CursorOf(place, question string) string {
 	if place == "" {
 		return ""
 	}
 	return base64.RawURLEncoding.EncodeToString([]byte(sum(question) + " " + place))
 }
 
-// placeOf returns the place of a cursor that was made for this question.
-func placeOf(cursor, question string) (place string, err error) {
+// PlaceOf returns the place of a cursor that was made for this question.
+func PlaceOf(cursor, question string) (place string, err error) {
 	if cursor == "" {
 		return "", nil
 	}

@@ -36,27 +36,66 @@ func (s *server) label(w http.ResponseWriter, r *http.Request) error {
 	case !s.Labels:
 		return &refusal{http.StatusNotFound, "labels are off: set labels.topic"}
 	}
-	marks := s.resolve(r.Context(), items)
-	if !several && marks[0].err != nil {
+	marks, done, err := s.apply(r.Context(), items)
+	switch {
+	case err != nil:
+		return err
+	case !several && marks[0].err != nil:
 		return marks[0].err
 	}
-	if err := s.write(r.Context(), items, marks); err != nil {
-		return err
+	all := api.LabelledAll{Results: results(items, marks)}
+	if !done {
+		return answer(w, http.StatusAccepted, all)
 	}
-	done := s.await(r.Context(), items, marks)
-	all := api.LabelledAll{}
+	return answer(w, http.StatusOK, all)
+}
+
+// Apply labels as POST /v1/labels does, for who asks in ctx: it returns what became of each, and
+// whether all are applied. The right to label is the caller's to check.
+func (o Options) Apply(ctx context.Context, items []api.LabelRequest) (
+	all []api.Labelled, done bool, err error,
+) {
+	for i := range items {
+		if err := validLabel("", &items[i]); err != nil {
+			return nil, false, err
+		}
+	}
+	if !o.Labels {
+		return nil, false, &refusal{http.StatusNotFound, "labels are off: set labels.topic"}
+	}
+	s := &server{o}
+	marks, done, err := s.apply(ctx, items)
+	if err != nil {
+		return nil, false, err
+	}
+	return results(items, marks), done, nil
+}
+
+// apply writes labels that are valid, and waits until they are applied, some seconds at most.
+func (s *server) apply(ctx context.Context, items []api.LabelRequest) (
+	marks []mark, done bool, err error,
+) {
+	marks = s.resolve(ctx, items)
+	if len(items) == 1 && marks[0].err != nil {
+		return marks, true, nil
+	}
+	if err := s.write(ctx, items, marks); err != nil {
+		return nil, false, err
+	}
+	return marks, s.await(ctx, items, marks), nil
+}
+
+// results returns what became of labels, as answers say it.
+func results(items []api.LabelRequest, marks []mark) (all []api.Labelled) {
 	for i, m := range marks {
 		l := m.Labelled
 		l.Label, l.Action = items[i].Label, items[i].Action
 		if m.err != nil {
 			l.Error = m.err.Error()
 		}
-		all.Results = append(all.Results, l)
+		all = append(all, l)
 	}
-	if !done {
-		return answer(w, http.StatusAccepted, all)
-	}
-	return answer(w, http.StatusOK, all)
+	return all
 }
 
 // readLabels reads a request for labels, and says what of it cannot be.

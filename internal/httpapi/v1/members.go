@@ -23,9 +23,9 @@ func (s *server) members(w http.ResponseWriter, r *http.Request) error {
 	if err := p.Err(); err != nil {
 		return err
 	}
-	id := clusterID(r)
+	id := ClusterID(r)
 	question := "members " + id
-	place, err := placeOf(cursor, question)
+	place, err := PlaceOf(cursor, question)
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (s *server) members(w http.ResponseWriter, r *http.Request) error {
 	answered := api.Members{Members: page, View: view}
 	if more && len(page) > 0 {
 		next := page[len(page)-1].Position + 1
-		answered.Next = cursorOf(strconv.FormatUint(next, 10), question)
+		answered.Next = CursorOf(strconv.FormatUint(next, 10), question)
 	}
 	if texts {
 		if err := s.readAgain(r.Context(), page); err != nil {

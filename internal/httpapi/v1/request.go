@@ -56,8 +56,8 @@ func noQuery(r *http.Request) error {
 	return &strict.Error{Field: "the address", Reason: "there are no parameters here"}
 }
 
-// clusterID returns the id of the cluster that an address names.
-func clusterID(r *http.Request) string {
+// ClusterID returns the id of the cluster that an address names.
+func ClusterID(r *http.Request) string {
 	if id := r.PathValue("id"); id != "" {
 		return id
 	}

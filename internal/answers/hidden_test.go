@@ -1,0 +1,57 @@
+package answers
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/cluster"
+	v1 "github.com/clusterd/clusterd/internal/httpapi/v1"
+	"github.com/clusterd/clusterd/internal/lookup"
+	"github.com/clusterd/clusterd/internal/members"
+	"github.com/clusterd/clusterd/internal/tail"
+)
+
+// Where texts are hidden, no answer has one, and what else it has is as ever.
+func TestHidden(t *testing.T) {
+	const said = "canary"
+	spaces := &Spaces{Hidden: true}
+	c := spaces.cluster(&cluster.Cluster{Size: 3, Representative: article.Representative{
+		ID: "a1", Title: said, Excerpt: said,
+	}}, &lookup.AsOf{})
+	if c.Size != 3 || c.Representative != (article.Representative{ID: "a1"}) {
+		t.Errorf("a cluster: %+v", c)
+	}
+	var invalid *v1.InvalidError
+	_, err := spaces.Clusters(t.Context(), v1.ClusterQuery{Title: said})
+	if !errors.As(err, &invalid) {
+		t.Errorf("looking for titles: %v", err)
+	}
+	m := (&Members{Hidden: true}).member(&members.Member{ArticleID: "a1", Contact: "name:" + said})
+	if m.ArticleID != "a1" || m.Contact != "name:hidden" {
+		t.Errorf("a member: %+v", m)
+	}
+	texts, err := (&Topics{Hidden: true}).Texts(t.Context(), make([]article.Address, 2))
+	if err != nil || len(texts) != 2 || texts[1] != (v1.Text{Gone: "hidden"}) {
+		t.Errorf("texts: %+v, %v", texts, err)
+	}
+	value := `{"article_id":"a1","contact":"name:` + said + `","size":2,"representative":{"id":"a1",` +
+		`"title":"a \\"` + said + `\\"","excerpt":"` + said + `"},"copied":{"x":"` + said + `"}}`
+	value = strings.ReplaceAll(value, `\\`, `\`)
+	e := tail.Event{Kind: tail.Result, Value: []byte(value)}
+	want := map[string]any{
+		"article_id": "a1", "contact": "name:hidden", "size": 2.0,
+		"representative": map[string]any{"id": "a1", "title": "", "excerpt": ""},
+	}
+	var got map[string]any
+	err = json.Unmarshal(event(&e, true).Value, &got)
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("a result: %v, %v", got, err)
+	}
+	if string(event(&e, false).Value) != value || string(e.Value) != value {
+		t.Error("a result that is shown has changed")
+	}
+}

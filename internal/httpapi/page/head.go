@@ -1,0 +1,70 @@
+package page
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"net/http"
+	"slices"
+
+	"github.com/clusterd/clusterd/internal/httpapi/api"
+)
+
+// head is what an instance does, at a glance.
+type head struct {
+	Instance    string
+	Version     string
+	Role        string
+	State       string
+	Ready       bool
+	Reason      string
+	Works       bool // on a space; else it follows those that another works on
+	Rate        float64
+	Lag         int64 // records
+	Clusters    int
+	DeadLetters []count
+	Dead        int64 // letters in all
+	Labels      []api.LabelCount
+	Suspended   []string // labels that the flood guard has suspended
+}
+
+type count struct {
+	Name string
+	N    int64
+}
+
+func (s *server) headNow(ctx context.Context) head {
+	stats := s.statsNow(ctx)
+	h := head{
+		Instance: s.Instance, Version: stats.Version, State: stats.State, Ready: stats.Ready,
+		Reason: stats.Reason, Rate: stats.Rate, Labels: stats.Labels,
+	}
+	for _, a := range stats.AsOf {
+		h.Role = a.Role
+		h.Works = h.Works || a.State == "live"
+	}
+	for _, n := range stats.Clusters {
+		h.Clusters += n
+	}
+	for _, n := range stats.Lag {
+		h.Lag += n
+	}
+	for _, name := range slices.Sorted(maps.Keys(stats.DeadLetters)) {
+		if n := stats.DeadLetters[name]; n > 0 {
+			h.DeadLetters = append(h.DeadLetters, count{name, n})
+			h.Dead += n
+		}
+	}
+	slices.SortStableFunc(h.DeadLetters, func(a, b count) int { return cmp.Compare(b.N, a.N) })
+	for _, l := range stats.Labels {
+		if l.Suspended {
+			h.Suspended = append(h.Suspended, l.Label)
+		}
+	}
+	return h
+}
+
+// head answers GET /head: the head of a page alone, which the script renews.
+func (s *server) head(w http.ResponseWriter, r *http.Request) error {
+	return s.render(w, r, http.StatusOK, "status", nil)
+}

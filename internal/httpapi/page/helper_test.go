@@ -1,0 +1,249 @@
+package page
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/net/html"
+
+	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/httpapi/access"
+	"github.com/clusterd/clusterd/internal/httpapi/api"
+	"github.com/clusterd/clusterd/internal/httpapi/events"
+	v1 "github.com/clusterd/clusterd/internal/httpapi/v1"
+	"github.com/clusterd/clusterd/internal/quality/diff"
+	"github.com/clusterd/clusterd/internal/text"
+)
+
+// hostile are texts as somebody writes them who means harm.
+func hostile() []string {
+	return []string{
+		`<script>alert(1)</script>`,
+		`"><img src=x onerror=alert(1)>`,
+		"' onmouseover='alert(1)",
+		"evil\u202etxt.exe\u2066\u200f",
+		"bell\x07\x1b[31m\x00null",
+		"</textarea></title><svg onload=alert(1)>",
+		"{{.Head}} ${alert(1)} javascript:alert(1)",
+		strings.Repeat("很长", 2000),
+		strings.Repeat("word ", 500),
+	}
+}
+
+// A fake has a cluster for each hostile text, which all carry it wherever something can be said.
+type fake struct {
+	labels  map[string][]api.Label
+	written []api.LabelRecord
+	query   v1.ClusterQuery
+	err     error
+}
+
+var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+
+func (f *fake) asOf() api.AsOf {
+	return api.AsOf{Space: "all", Position: 17, State: "live", Role: "work"}
+}
+
+func id(i int) string { return fmt.Sprintf("articles/0/%d", i) }
+
+func (f *fake) cluster(i int) api.Cluster {
+	grown := i + 3
+	return api.Cluster{
+		ClusterID: id(i), Size: 1000 * (i + 1), Growth: &grown, Labels: f.labels[id(i)],
+		Signals: &api.Signals{Publishers: 65}, FirstSeen: noon, LastSeen: noon,
+		Representative: article.Representative{ID: hostile()[i], Title: hostile()[i]},
+	}
+}
+
+func (f *fake) all() (all []api.Cluster) {
+	for i := range hostile() {
+		all = append(all, f.cluster(i))
+	}
+	return all
+}
+
+func (f *fake) Check(_ context.Context, texts []api.Text, _ api.CheckOptions) (
+	[]api.Checked, error,
+) {
+	c, d := f.cluster(0), 2.0
+	near := api.Near{Cluster: f.cluster(1), Distance: 0.5}
+	near.Cluster.Labels = []api.Label{{Label: "spam"}}
+	a := api.Checked{
+		Status: article.Joined, Cluster: &c, Distance: &d, Labels: hostile()[:1], AsOf: f.asOf(),
+		RunnersUp: []api.Near{near, {Cluster: f.cluster(2), Distance: 0.7}}, Suspect: &near,
+	}
+	if texts[0].Content == "new" {
+		a = api.Checked{Status: article.New, AsOf: f.asOf()}
+	}
+	return []api.Checked{a}, f.err
+}
+
+func (f *fake) Compare(context.Context, api.Text, api.Text) (api.Comparison, error) {
+	return api.Comparison{}, f.err
+}
+
+func (f *fake) Cluster(_ context.Context, wanted string) (api.Cluster, api.AsOf, error) {
+	for i := range hostile() {
+		if id(i) == wanted {
+			return f.cluster(i), f.asOf(), f.err
+		}
+	}
+	return api.Cluster{}, api.AsOf{}, v1.ErrUnknown
+}
+
+func (f *fake) Clusters(_ context.Context, q v1.ClusterQuery) (api.Clusters, error) {
+	f.query = q
+	return api.Clusters{Clusters: f.all(), Next: "after", AsOf: f.AsOf()}, f.err
+}
+
+func (f *fake) Labelled(context.Context, string, int) (api.Clusters, error) {
+	return api.Clusters{}, f.err
+}
+
+func (f *fake) Applied(string, article.Address) bool { return true }
+
+func (f *fake) AsOf() []api.AsOf { return []api.AsOf{f.asOf()} }
+
+func (f *fake) Members(_ context.Context, _ string, from uint64, limit int) (
+	page []api.Member, more bool, view api.View, err error,
+) {
+	for i, text := range hostile() {
+		d := float64(i) / 8
+		m := api.Member{
+			ArticleID: text, Status: article.Joined, Distance: &d, Matched: article.ByText,
+			Publisher: text, EventTime: noon.Add(time.Duration(i) * time.Hour), Position: uint64(i),
+			Source: article.Address{Topic: "articles", Offset: int64(i)},
+		}
+		switch i {
+		case 0:
+			m.Status = article.New
+		case 1:
+			m.Matched, m.Contact = article.ByContact, "name:"+text
+		}
+		if m.Position >= from && len(page) < limit {
+			page = append(page, m)
+		}
+	}
+	return page, limit > 1, api.View{Lag: 2}, f.err
+}
+
+func (f *fake) Article(context.Context, string) (api.Member, string, api.View, error) {
+	return api.Member{}, "", api.View{}, v1.ErrUnknown
+}
+
+// topics write labels, and read texts again.
+type topics struct{ *fake }
+
+func (t topics) Article(context.Context, api.NewArticle) (article.Address, v1.Waiter, error) {
+	return article.Address{}, nil, t.err
+}
+
+func (t topics) Labels(_ context.Context, records []api.LabelRecord) (
+	at []article.Address, err error,
+) {
+	for _, r := range records {
+		at = append(at, article.Address{Topic: "labels", Offset: int64(len(t.written))})
+		t.written = append(t.written, r)
+		kept := []api.Label{}
+		for _, l := range t.labels[r.ClusterID] {
+			if l.Label != r.Label {
+				kept = append(kept, l)
+			}
+		}
+		if r.Action == api.Add {
+			kept = append(kept, api.Label{Label: r.Label, By: r.By, At: r.At, Note: r.Note})
+		}
+		t.labels[r.ClusterID] = kept
+	}
+	return at, t.err
+}
+
+func (t topics) Texts(_ context.Context, of []article.Address) (all []v1.Text, err error) {
+	for _, a := range of {
+		all = append(all, v1.Text{FullText: api.FullText{
+			Title: hostile()[a.Offset], Content: "Both say this. " + hostile()[a.Offset],
+		}})
+	}
+	return all, t.err
+}
+
+// A site is the pages of a fake, for one who asks.
+type site struct {
+	*testing.T
+	*fake
+	handler http.Handler
+	rights  access.Rights
+}
+
+func newSite(t *testing.T, rights access.Rights) *site {
+	t.Helper()
+	f := &fake{labels: make(map[string][]api.Label)}
+	passages, err := diff.New(text.CleanOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	routes, err := Routes(Options{
+		Instance: "desk-1 " + hostile()[0], Passages: passages,
+		Activity: func(ids []string) [][]int {
+			all := make([][]int, len(ids))
+			all[0] = []int{0, 3, 1}
+			return all
+		},
+		Options: v1.Options{
+			Spaces: f, Members: f, Topics: topics{f}, Events: events.NewHub(), Labels: true,
+			Stats: func(context.Context) api.Stats {
+				return api.Stats{
+					State: "live", Reason: hostile()[0], Rate: 1234.5, Clusters: map[string]int{"all": 123456},
+					Lag: map[int]int64{0: 3}, DeadLetters: map[string]int64{"bad_json": 7, "too_large": 0},
+					Labels: []api.LabelCount{{Label: hostile()[1], Suspended: true}},
+				}
+			},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	for _, r := range routes {
+		mux.Handle(r.Method+" "+r.Path, r.Handler)
+	}
+	return &site{T: t, fake: f, handler: mux, rights: rights}
+}
+
+// ask sends a request; a body is a form.
+func (s *site) ask(method, target, language, body string) *httptest.ResponseRecorder {
+	s.Helper()
+	r := httptest.NewRequestWithContext(s.Context(), method, target, strings.NewReader(body))
+	r.Header.Set("Accept-Language", language)
+	if body != "" {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	caller := access.Caller{Name: "alice", Rights: s.rights}
+	w := httptest.NewRecorder()
+	s.handler.ServeHTTP(w, r.WithContext(access.With(r.Context(), caller)))
+	return w
+}
+
+// tree is a page as a browser reads it.
+func tree(t *testing.T, page string) *html.Node {
+	t.Helper()
+	root, err := html.Parse(strings.NewReader(page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+func attribute(n *html.Node, name string) (value string, ok bool) {
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return a.Val, true
+		}
+	}
+	return "", false
+}

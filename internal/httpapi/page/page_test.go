@@ -1,0 +1,371 @@
+package page
+
+import (
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"golang.org/x/net/html"
+
+	"github.com/clusterd/clusterd/internal/httpapi/access"
+	"github.com/clusterd/clusterd/internal/httpapi/api"
+	v1 "github.com/clusterd/clusterd/internal/httpapi/v1"
+)
+
+// pages are one of each, and a form that is answered by one.
+var pages = []struct{ method, target, body string }{
+	{"GET", "/", ""},
+	{"GET", "/?sort=growth&minutes=5&label=spam&title=x", ""},
+	{"GET", "/clusters/articles/0/3", ""},
+	{"GET", "/clusters/articles%2F0%2F3?with=2", ""},
+	{"GET", "/check", ""},
+	{"POST", "/check", url.Values{"text": {hostile()[5]}}.Encode()},
+	{"POST", "/check", "text=new"},
+	{"GET", "/tail", ""},
+	{"GET", "/head", ""},
+	{"GET", "/clusters/articles/0/99", ""},
+	{"POST", "/labels", "do=add,spam,articles/0/1,&do=add,spam,articles/0/99,&back=//elsewhere"},
+}
+
+// Whatever others write, a page has only the elements that its templates have, and nothing in it
+// runs, turns text around or cannot be seen.
+func TestPagesAreHarmless(t *testing.T) {
+	for _, tt := range pages {
+		for _, language := range languages() {
+			t.Run(tt.method+" "+tt.target+" "+language, func(t *testing.T) {
+				w := newSite(t, access.All).ask(tt.method, tt.target, language, tt.body)
+				if w.Code >= 500 {
+					t.Errorf("there is no page: %d", w.Code)
+				}
+				h := w.Result().Header
+				for name, want := range map[string]string{
+					"Content-Security-Policy": policy, "Content-Type": "text/html; charset=utf-8",
+					"Referrer-Policy": "same-origin", "Content-Language": language,
+				} {
+					if got := h.Get(name); got != want {
+						t.Errorf("%s: %q, want %q", name, got, want)
+					}
+				}
+				for n := range tree(t, w.Body.String()).Descendants() {
+					checkNode(t, n)
+				}
+			})
+		}
+	}
+}
+
+func checkNode(t *testing.T, n *html.Node) {
+	t.Helper()
+	odd := func(r rune) bool {
+		return unicode.In(r, unicode.Cf) && r != '\u200c' && r != '\u200d' ||
+			unicode.IsControl(r) && r != '\n' && r != '\t'
+	}
+	if n.Type == html.TextNode && strings.ContainsFunc(n.Data, odd) {
+		t.Errorf("a character that is not to be shown: %.60q", n.Data)
+	}
+	if n.Type != html.ElementNode {
+		return
+	}
+	if n.Data == "img" || n.Data == "style" || n.Data == "iframe" {
+		t.Errorf("there is an element %s", n.Data)
+	}
+	if src, _ := attribute(n, "src"); n.Data == "script" &&
+		(!strings.HasPrefix(src, "/page/script.js?v=") || n.FirstChild != nil) {
+		t.Errorf("a script that is not of a file: %q", src)
+	}
+	for _, a := range n.Attr {
+		if strings.HasPrefix(a.Key, "on") || a.Key == "style" {
+			t.Errorf("%s has an attribute %s", n.Data, a.Key)
+		}
+		if (a.Key == "href" || a.Key == "action") && !strings.HasPrefix(a.Val, "/") && a.Val[0] != '#' ||
+			strings.HasPrefix(a.Val, "//") {
+			t.Errorf("%s leads to %q", n.Data, a.Val)
+		}
+	}
+}
+
+// Whoever cannot see a page, or uses no mouse, is told as much.
+func TestPagesAreAccessible(t *testing.T) {
+	for _, tt := range pages {
+		if tt.target == "/head" {
+			continue
+		}
+		for _, language := range languages() {
+			w := newSite(t, access.All).ask(tt.method, tt.target, language, tt.body)
+			root := tree(t, w.Body.String())
+			count, ids, labelled := map[string]int{}, map[string]bool{}, map[string]bool{}
+			for n := range root.Descendants() {
+				count[n.Data]++
+				if id, ok := attribute(n, "id"); ok {
+					if ids[id] {
+						t.Errorf("%s: two elements have the id %s", tt.target, id)
+					}
+					ids[id] = true
+				}
+				if of, ok := attribute(n, "for"); ok {
+					labelled[of] = true
+				}
+				if lang, _ := attribute(n, "lang"); n.Type == html.ElementNode && n.Data == "html" &&
+					lang != language {
+					t.Errorf("%s: its language is %q", tt.target, lang)
+				}
+			}
+			if count["main"] != 1 || count["header"] != 1 || count["nav"] != 1 || count["title"] != 1 {
+				t.Errorf("%s: its landmarks are %v", tt.target, count)
+			}
+			for n := range root.Descendants() {
+				if !named(n, labelled) {
+					t.Errorf("%s: %s %v has no name", tt.target, n.Data, n.Attr)
+				}
+			}
+		}
+	}
+}
+
+// named reports whether a field or a button says what it is for.
+func named(n *html.Node, labelled map[string]bool) bool {
+	kind, _ := attribute(n, "type")
+	fields := []string{"input", "select", "textarea", "button"}
+	if !slices.Contains(fields, n.Data) || kind == "hidden" {
+		return true
+	}
+	if name, _ := attribute(n, "aria-label"); name != "" {
+		return true
+	}
+	if id, _ := attribute(n, "id"); labelled[id] {
+		return true
+	}
+	if n.Data == "button" {
+		return n.FirstChild != nil
+	}
+	return n.Parent.Data == "label"
+}
+
+// Each phrase is there in both languages, takes the same, and is used; and each that is used is
+// there.
+func TestPhrases(t *testing.T) {
+	verb := regexp.MustCompile(`%(?:\[\d\])?[ds]`)
+	used := map[string]bool{"growth": true, "size": true, "newest": true, "starting": true}
+	err := fs.WalkDir(content, "templates", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(content, path)
+		for _, m := range regexp.MustCompile(`\bt "([^"]+)"`).FindAllStringSubmatch(string(text), -1) {
+			used[m[1]] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key := range strings.SplitSeq(scripted, ",") {
+		used[key] = true
+	}
+	for _, key := range []string{
+		"now", "minutes ago", "hours ago", "days ago", "add", "remove", "live", "standby", "recovering",
+		"joining", "blocked", "stopping", "serving",
+	} {
+		used[key] = true
+	}
+	all, err := phrases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, p := range all {
+		if p.EN == "" || p.ZH == "" ||
+			len(verb.FindAllString(p.EN, -1)) != len(verb.FindAllString(p.ZH, -1)) {
+			t.Errorf("%s: %q and %q do not say the same", key, p.EN, p.ZH)
+		}
+		if !used[key] {
+			t.Errorf("%s: nobody says it", key)
+		}
+		delete(used, key)
+	}
+	for key := range used {
+		t.Errorf("no phrase is about %q", key)
+	}
+}
+
+func TestLanguage(t *testing.T) {
+	for _, tt := range []struct{ accept, cookie, target, want string }{
+		{"", "", "/", "en"},
+		{"zh-CN,zh;q=0.9,en;q=0.8", "", "/", "zh"},
+		{"fr, de", "", "/", "en"},
+		{"zh", "", "/?lang=en", "en"},
+		{"en", "zh", "/", "zh"},
+		{"en", "zh", "/?lang=en", "en"},
+		{"en", "xx", "/?lang=xx", "en"},
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), "GET", tt.target, nil)
+		r.Header.Set("Accept-Language", tt.accept)
+		r.AddCookie(&http.Cookie{Name: languageCookie, Value: tt.cookie})
+		if got := languageOf(r); got != tt.want {
+			t.Errorf("%+v: %s", tt, got)
+		}
+	}
+}
+
+// Without the right to label there is nothing to label with.
+func TestButtonsNeedTheRight(t *testing.T) {
+	for _, target := range []string{"/", "/?sort=size", "/clusters/articles/0/0"} {
+		if page := newSite(t, access.Read).ask("GET", target, "en", "").Body.String(); strings.Contains(
+			page, `name="do"`) || strings.Contains(page, `name="cluster"`) {
+			t.Errorf("%s has buttons for who may only read", target)
+		}
+		if page := newSite(t, access.All).ask("GET", target, "en", "").Body.String(); !strings.Contains(
+			page, `name="do"`) {
+			t.Errorf("%s has no buttons for who may label", target)
+		}
+	}
+	routes, err := Routes(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range routes {
+		want := access.Read
+		if r.Path == "/labels" {
+			want = access.Label
+		}
+		if r.Right != want {
+			t.Errorf("%s %s needs the right %s", r.Method, r.Path, r.Right)
+		}
+	}
+}
+
+// Labels come and go by forms alone, and undo takes back what was done, and nothing else.
+func TestLabelsByForm(t *testing.T) {
+	s := newSite(t, access.All)
+	s.labels[id(1)] = []api.Label{{Label: "spam", By: "bob", Note: "earlier"}}
+	before := func() []api.Label { return s.labels[id(1)] }
+	form := url.Values{"do": {"add,spam,,"}, "cluster": {id(0), id(1), id(2)}, "back": {"/?sort=size"}}
+	page := s.ask("POST", "/labels", "en", form.Encode())
+	if page.Code != http.StatusOK || len(s.written) != 2 {
+		t.Fatalf("%d: %d labels were written, want those of two clusters: %v", page.Code,
+			len(s.written), s.written)
+	}
+	if got := before(); len(got) != 1 || got[0].By != "bob" {
+		t.Errorf("the label that was there is now %+v", got)
+	}
+	undo := url.Values{}
+	for n := range tree(t, page.Body.String()).Descendants() {
+		if name, _ := attribute(n, "name"); name == "do" {
+			value, _ := attribute(n, "value")
+			undo.Add(name, value)
+		}
+	}
+	if w := s.ask("POST", "/labels", "en", undo.Encode()); w.Code != http.StatusOK {
+		t.Fatalf("%d: %s", w.Code, w.Body)
+	}
+	if len(s.labels[id(0)])+len(s.labels[id(2)]) != 0 || len(before()) != 1 {
+		t.Errorf("after undo there are %v", s.labels)
+	}
+	typed := url.Values{"do": {"add,,articles/0/2,"}, "name": {" wave "}, "note": {"a, b"}}
+	s.ask("POST", "/labels", "en", typed.Encode())
+	if got := s.labels[id(2)]; len(got) != 1 || got[0].Label != "wave" || got[0].Note != "a, b" {
+		t.Errorf("what was typed became %+v", got)
+	}
+}
+
+func TestFormsThatCannotBe(t *testing.T) {
+	s := newSite(t, access.All)
+	for _, tt := range []struct {
+		target, body string
+		want         int
+	}{
+		{"/labels", "do=add,spam,,", http.StatusUnprocessableEntity},
+		{"/labels", "do=explode,spam,articles/0/1,", http.StatusUnprocessableEntity},
+		{"/labels", "do=add,a%0Ab,articles/0/1,", http.StatusUnprocessableEntity},
+		{"/labels", "do=%", http.StatusBadRequest},
+		{"/check", "text=+", http.StatusUnprocessableEntity},
+	} {
+		if w := s.ask("POST", tt.target, "en", tt.body); w.Code != tt.want {
+			t.Errorf("%s %s: %d, want %d", tt.target, tt.body, w.Code, tt.want)
+		}
+	}
+	for target, want := range map[string]int{
+		"/?sort=odd": 400, "/?minutes=99": 400, "/?odd=1": 400, "/?sort=size&cursor=odd": 404,
+		"/clusters/articles/0/1?cursor=odd": 404, "/clusters/articles/0/1?with=odd": 404,
+	} {
+		if w := s.ask("GET", target, "en", ""); w.Code != want {
+			t.Errorf("%s: %d, want %d", target, w.Code, want)
+		}
+	}
+	s.err = v1.ErrNotReady
+	if w := s.ask("GET", "/", "en", ""); w.Code != http.StatusServiceUnavailable {
+		t.Errorf("not ready: %d", w.Code)
+	}
+}
+
+// The next page asks what this one did.
+func TestFiltersAreInTheAddress(t *testing.T) {
+	s := newSite(t, access.Read)
+	page := s.ask("GET", "/?sort=growth&minutes=5&label=spam&title=x", "en", "").Body.String()
+	for n := range tree(t, page).Descendants() {
+		if rel, _ := attribute(n, "rel"); rel == "next" {
+			next, _ := attribute(n, "href")
+			if w := s.ask("GET", next, "en", ""); w.Code != http.StatusOK {
+				t.Fatalf("%s: %d", next, w.Code)
+			}
+			want := v1.ClusterQuery{
+				Sort: v1.ByGrowth, Minutes: 5, Label: "spam", Title: "x", Limit: pageSize, After: "after",
+			}
+			if s.query != want {
+				t.Errorf("the next page asks %+v, want %+v", s.query, want)
+			}
+			return
+		}
+	}
+	t.Error("there is no next page")
+}
+
+// All that a page consists of is small, and lies in files that may be kept.
+func TestFiles(t *testing.T) {
+	size := 0
+	s := newSite(t, access.Read)
+	for _, name := range []string{"style.css", "script.js", "icon.svg"} {
+		where, err := address(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := s.ask("GET", where, "en", "")
+		kept := w.Result().Header.Get("Cache-Control")
+		if w.Code != http.StatusOK || !strings.Contains(kept, "immutable") {
+			t.Errorf("%s: %d, %v", where, w.Code, w.Result().Header)
+		}
+		size += w.Body.Len()
+	}
+	s = newSite(t, access.All)
+	if size += s.ask("GET", "/?sort=size", "en", "").Body.Len(); size > 150<<10 {
+		t.Errorf("a page takes %d bytes", size)
+	}
+	if w := s.ask("GET", "/page/page.go", "en", ""); w.Code != http.StatusNotFound {
+		t.Errorf("a file that is none: %d", w.Code)
+	}
+}
+
+// A visitor is asked for a token, and the form leads back to where he was.
+func TestVisitors(t *testing.T) {
+	visitors, err := Visitors()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequestWithContext(t.Context(), "GET", "/?title=%22%3E%3Cscript%3E&wrong=1", nil)
+	r.Header.Set("Sec-Fetch-Site", "cross-site")
+	w := httptest.NewRecorder()
+	visitors.ServeHTTP(w, r)
+	if w.Code != http.StatusUnauthorized || !strings.Contains(w.Body.String(), `name="token"`) ||
+		!strings.Contains(w.Body.String(), `http-equiv="refresh"`) ||
+		!strings.Contains(w.Body.String(), "There is no such token") {
+		t.Errorf("%d: %s", w.Code, w.Body)
+	}
+	for n := range tree(t, w.Body.String()).Descendants() {
+		checkNode(t, n)
+	}
+}
