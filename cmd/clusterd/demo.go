@@ -15,11 +15,12 @@ func newDemo() *cobra.Command {
 	o := demo.Options{Version: version()}
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "See it work: a broker, a stream of articles and live clusters, all in this terminal",
+		Short: "See it work: a broker, a stream of articles and live clusters, here and on a page",
 		Long: "Starts a broker of its own, plays articles in Chinese and English that it makes up " +
 			"(stories, copies, edits, reordered\n" +
-			"sentences, HTML, comment spam) or yours, and shows which cluster each goes to. Nothing is " +
-			"kept.",
+			"sentences, HTML, comment spam) or yours, and shows which cluster each goes to, here and on a " +
+			"page whose address it prints\n" +
+			"first. Nothing is kept.",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !(o.Rate > 0 && o.Rate <= demo.MaxRate) { // nor NaN

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
+	"net/http"
 	"regexp"
 	"strings"
 	"testing"
@@ -41,8 +43,10 @@ func TestDemo(t *testing.T) {
 	if code := <-d.code; code != 0 {
 		t.Errorf("exit %d, want 0; %s", code, &d.errs)
 	}
-	line := regexp.MustCompile(`^(new +#\d+ +\w+( of #\d+)? +founds a cluster +\S.*` +
+	line := regexp.MustCompile(`^(new +#\d+ +\w+( of #\d+)? +` +
+		`(founds a cluster|[01]\.\d\d from #\d+, limit 0\.\d\d) +\S.*` +
 		`|joins +#\d+ +\w+( of #\d+)? +#\d+ (at distance 0\.[0-2]\d|by [a-z]+), now \d+ +\S.*` +
+		`|label +#\d+ +spam +from now on its copies carry the label` +
 		`|unclustered +#\d+ +\w+( of #\d+)? +has no word to compare .*)$`)
 	for l := range strings.Lines(d.out.String()) {
 		if !line.MatchString(strings.TrimSuffix(l, "\n")) {
@@ -51,6 +55,7 @@ func TestDemo(t *testing.T) {
 	}
 	errs := d.errs.String()
 	for _, want := range []string{
+		`^Open http://127\.0\.0\.1:\d+ to look at it`,
 		`(?m)^clusterd demo: an embedded broker on (127\.0\.0\.1:\d+), articles in topic$`,
 		`(?m)^    kcat -b 127\.0\.0\.1:\d+ -C -t article-clusters \\$`,
 		`(?m)^The largest clusters, by articles:\n +\d+  #\d+ +\S`,
@@ -84,8 +89,9 @@ func TestDemo(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := "\n" + d.out.String()
+	results := strings.Count(out, "\n") - 1 - strings.Count(out, "\nlabel ")
 	if founded != strings.Count(out, "\nnew ") || joined != strings.Count(out, "\njoins ") ||
-		articles != strings.Count(out, "\n")-1 || articles != founded+joined+bare+dead {
+		articles != results || articles != founded+joined+bare+dead {
 		t.Errorf("totals %q; lines:\n%s", last, out)
 	}
 }
@@ -119,6 +125,26 @@ func TestDemoInvitation(t *testing.T) {
 	if !want.MatchString(d.out.String()) {
 		t.Errorf("no %s in\n%s", want, &d.out)
 	}
+}
+
+// A campaign gets a label while one looks, and its later copies carry it.
+func TestDemoLabelsACampaign(t *testing.T) {
+	t.Parallel()
+	d := startDemo(t, "--rate", "100")
+	d.out.WaitFor(t, "\nlabel ", 1)
+	d.out.WaitFor(t, " [spam] ", 1)
+	page := regexp.MustCompile(`http://\S+`).FindString(d.errs.String())
+	answer, err := http.Get(page + "/?label=spam") //nolint:noctx // the test ends with the demo
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	shown, err := io.ReadAll(answer.Body)
+	if err != nil || !strings.Contains(string(shown), `class="chip spam"`) {
+		t.Errorf("%v; the page shows no labelled campaign:\n%s", err, shown)
+	}
+	d.stop()
+	<-d.code
 }
 
 func TestDemoEndsByItself(t *testing.T) {

@@ -6,6 +6,7 @@ package daemon
 import (
 	"context"
 	"log/slog"
+	"net"
 
 	"golang.org/x/sync/errgroup"
 
@@ -26,6 +27,8 @@ type Options struct {
 	Level   *slog.LevelVar // of Log; nil: it does not change
 	// Load reads the configuration again, on SIGHUP; nil: it is in no file.
 	Load func() (config.Config, error)
+	// Listener is where HTTP is served; nil: at http.listen.
+	Listener net.Listener
 }
 
 // Run clusters the articles of the input topic until ctx ends, which is no error, or something
@@ -49,7 +52,9 @@ func run(ctx context.Context, o Options, loaded config.Config) error {
 	if err != nil {
 		return err
 	}
-	server, err := httpapi.Listen(ctx, httpOptions(c.HTTP, desk), m, log)
+	options := httpOptions(c.HTTP, desk)
+	options.Listener = o.Listener
+	server, err := httpapi.Listen(ctx, options, m, log)
 	if err != nil {
 		return err
 	}

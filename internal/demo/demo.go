@@ -1,5 +1,5 @@
-// Package demo shows clusterd at work in one terminal: a broker of its own, a stream of articles,
-// the daemon, and which cluster each article goes to. Nothing is kept.
+// Package demo shows clusterd at work, on its page and in one terminal: a broker of its own, a
+// stream of articles, the daemon, and which cluster each article goes to. Nothing is kept.
 package demo
 
 import (
@@ -24,6 +24,9 @@ const MaxRate = 10_000
 // brokerAddress is where the broker listens if it can: kcat's and everyone's default.
 const brokerAddress = "127.0.0.1:9092"
 
+// memberBytes is the disk that the members of clusters may take.
+const memberBytes = 256 << 20
+
 // Options are what a demo depends on.
 type Options struct {
 	Articles io.Reader     // JSON, one a line; nil for made-up ones without end
@@ -42,7 +45,12 @@ func Run(ctx context.Context, o Options, out, errs io.Writer) error {
 	}
 	defer b.Close()
 	c := profile()
-	c.HTTP.Listen = ""
+	listener, err := listen(ctx, c.HTTP.Listen)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	c.HTTP.Listen = listener.Addr().String()
 	c.Kafka.Brokers, c.Kafka.CreateTopics = []string{b.Address()}, true
 	if c.State.Dir, err = os.MkdirTemp("", "clusterd-demo-"); err != nil {
 		return err
@@ -54,15 +62,18 @@ func Run(ctx context.Context, o Options, out, errs io.Writer) error {
 	}
 	defer client.Close()
 
-	view := newView(out, errs, c, b.Address())
-	view.begin()
+	view, err := newView(out, errs, c, b.Address())
+	if err != nil {
+		return err
+	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	if o.Duration > 0 {
 		// No deadline: it would end requests by itself, and not as a stop.
 		defer time.AfterFunc(o.Duration, stop).Stop()
 	}
-	err = run(ctx, o, c, client, view)
+	view.begin()
+	err = run(ctx, o, c, client, listener, view)
 	view.end()
 	if ctx.Err() != nil {
 		return nil // the time is up, or Ctrl-C
@@ -70,26 +81,47 @@ func Run(ctx context.Context, o Options, out, errs io.Writer) error {
 	return err
 }
 
-// profile is what serves news and adverts in one stream: the method of news.yaml, and contacts.
+// profile is what serves news and adverts in one stream: the method of news.yaml, and contacts;
+// labels, publishers and members, so that the page has all that it can show.
 func profile() config.Config {
 	c := config.Default()
 	c.Fingerprint.Method = "minhash"
 	c.Text.Fold, c.Contacts.Join = true, true
+	c.Signals.Enabled = true
+	c.Labels.Topic, c.Labels.Corrections = "article-labels", "article-corrections"
+	c.Serve.Bytes = memberBytes
 	return c
+}
+
+// listen takes a free port where the one of an address is taken.
+func listen(ctx context.Context, address string) (net.Listener, error) {
+	var config net.ListenConfig
+	l, err := config.Listen(ctx, "tcp", address)
+	if err != nil {
+		return config.Listen(ctx, "tcp", anyPort(address))
+	}
+	return l, nil
+}
+
+func anyPort(address string) string {
+	host, _, _ := net.SplitHostPort(address) // it is one of ours
+	return net.JoinHostPort(host, "0")
 }
 
 // startBroker takes a free port where the usual one is taken, as by a Kafka on this machine.
 func startBroker(log *slog.Logger) (*embedded.Broker, error) {
 	b, err := embedded.Start(brokerAddress, "", log)
 	if err != nil {
-		host, _, _ := net.SplitHostPort(brokerAddress)
-		return embedded.Start(net.JoinHostPort(host, "0"), "", log)
+		return embedded.Start(anyPort(brokerAddress), "", log)
 	}
 	return b, nil
 }
 
 // run makes the topics, and plays, clusters and shows until ctx ends or one of them fails.
-func run(ctx context.Context, o Options, c config.Config, client *kafka.Client, view *view) error {
+func run(
+	ctx context.Context, o Options, c config.Config, client *kafka.Client, listener net.Listener,
+	view *view,
+) error {
 	for _, topic := range []string{c.Input.Topic, c.Output.Topic, c.Output.DeadLetterTopic} {
 		// In one partition no copy comes before its original.
 		spec := kafka.TopicSpec{Name: topic, Partitions: 1}
@@ -99,8 +131,11 @@ func run(ctx context.Context, o Options, c config.Config, client *kafka.Client, 
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		return daemon.Run(ctx, daemon.Options{Config: c, Version: o.Version, Log: o.Log})
+		return daemon.Run(ctx, daemon.Options{
+			Config: c, Version: o.Version, Log: o.Log, Listener: listener,
+		})
 	})
+	group.Go(func() error { return view.moderate(ctx) })
 	group.Go(func() error { return play(ctx, o, client.NewWriter(c.Input.Topic), view) })
 	group.Go(func() error { return follow(ctx, client, o.Log, c, view) })
 	return group.Wait()

@@ -15,6 +15,7 @@ import (
 type known struct {
 	founder, says string
 	size          int
+	reported      bool // it is to be labelled
 }
 
 // largest are clusters by id: the largest ones, of very many.
@@ -27,6 +28,7 @@ const (
 
 // see takes a cluster over, and forgets the smallest where there are too many.
 func (l largest) see(id string, c known) {
+	c.reported = l[id].reported
 	l[id] = c
 	for size := 1; len(l) > rememberedClusters; size++ {
 		maps.DeleteFunc(l, func(_ string, c known) bool { return c.size <= size })

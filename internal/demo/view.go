@@ -35,26 +35,37 @@ type view struct {
 
 	records, founded, joined, bare, dead int
 	largest                              largest
+
+	nearness  *nearness
+	campaigns chan string // ids of clusters that are to be labelled
 }
 
 // remembered is how many of the articles that were sent are kept until their results come.
 const remembered = 10_000
 
-func newView(out, errs io.Writer, c config.Config, address string) *view {
+func newView(out, errs io.Writer, c config.Config, address string) (*view, error) {
+	n, err := newNearness(c.MethodSettings())
+	if err != nil {
+		return nil, err
+	}
 	v := &view{
 		out: out, errs: errs, config: c, address: address,
 		began: time.Now(), width: 100, made: make(map[string]sample.Article),
-		largest: make(largest),
+		largest: make(largest), nearness: n, campaigns: make(chan string, 16),
 	}
 	if terminal.Is(out) && terminal.Is(errs) {
 		v.live, v.colour = true, terminal.HasColours(out)
 		v.width = terminal.Width(out, v.width)
 	}
-	return v
+	return v, nil
 }
 
+// begin says where the page is, and what one may try.
 func (v *view) begin() {
-	fmt.Fprintf(v.errs, `clusterd demo: an embedded broker on %[1]s, articles in topic
+	fmt.Fprintf(v.errs, `Open http://%[6]s to look at it: what grows, what is
+labelled as spam, what each copy shares with its original.
+
+clusterd demo: an embedded broker on %[1]s, articles in topic
 %[2]s, clusters as they form.
 
   From another terminal, send an article of your own, then the same with a word
@@ -66,7 +77,7 @@ func (v *view) begin() {
       -X isolation.level=read_committed
 
 `, v.address, v.config.Input.Topic, v.config.Output.Topic, bridge,
-		strings.Replace(bridge, "Crowds", "Thousands", 1))
+		strings.Replace(bridge, "Crowds", "Thousands", 1), v.config.HTTP.Listen)
 }
 
 // bridge is an article to try things out with.
@@ -106,12 +117,12 @@ func (v *view) result(r kafka.Record) error {
 		return fmt.Errorf("%s/%d/%d: %w", r.Topic, r.Partition, r.Offset, err)
 	}
 	v.records++
-	id, how, says := v.about(result)
+	id, how, says := v.about(&result)
 	head, colour, where := string(result.Status), terminal.Green, ""
 	switch result.Status {
 	case article.New:
 		v.founded++
-		where = "founds a cluster"
+		where = cmp.Or(v.nearMiss(&result), "founds a cluster")
 	case article.Joined:
 		v.joined++
 		head, colour = "joins", terminal.Cyan
@@ -121,10 +132,16 @@ func (v *view) result(r kafka.Record) error {
 		colour = terminal.Faint
 		where = "has no word to compare"
 	}
+	if len(result.Labels) > 0 {
+		says = "[" + strings.Join(result.Labels, ", ") + "] " + says
+	}
 	if r := result.Representative; r != nil {
-		v.largest.see(*result.ClusterID, known{v.name(r.ID), cmp.Or(r.Title, r.Excerpt), result.Size})
+		v.largest.see(*result.ClusterID, known{
+			founder: v.name(r.ID), says: cmp.Or(r.Title, r.Excerpt), size: result.Size,
+		})
 	}
 	v.line(colour, fmt.Sprintf("%-7s", head), fmt.Sprintf("%-5s %-15s %-28s %s", id, how, where, says))
+	v.report(&result)
 	return nil
 }
 
@@ -138,7 +155,7 @@ func why(r *article.Result) string {
 }
 
 // about returns of a result's article what it is called, how it was made and how it begins.
-func (v *view) about(r article.Result) (id, how, says string) {
+func (v *view) about(r *article.Result) (id, how, says string) {
 	v.mutex.Lock()
 	made, known := v.made[r.ArticleID]
 	v.mutex.Unlock()

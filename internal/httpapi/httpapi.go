@@ -50,6 +50,7 @@ type Server struct {
 // Options say where the server listens, and to whom it answers.
 type Options struct {
 	Access   access.Options // and where it listens; an empty Listen: nothing is served
+	Listener net.Listener   // listens there already; nil: Listen does
 	CertFile string         // with KeyFile: PEM files for TLS; empty: plain HTTP
 	KeyFile  string
 	Routes   []v1.Route // beside /livez, /readyz and /metrics
@@ -76,7 +77,10 @@ func listen(
 		stop()
 		return nil, err
 	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", o.Access.Listen)
+	listener := o.Listener
+	if listener == nil {
+		listener, err = new(net.ListenConfig).Listen(ctx, "tcp", o.Access.Listen)
+	}
 	if err != nil {
 		stop()
 		return nil, fmt.Errorf(

@@ -12,11 +12,12 @@ import (
 
 // Colours of what follows.
 const (
-	Red   = "\x1b[31m"
-	Green = "\x1b[32m"
-	Cyan  = "\x1b[36m"
-	Faint = "\x1b[2m"
-	Plain = "\x1b[0m"
+	Red    = "\x1b[31m"
+	Green  = "\x1b[32m"
+	Cyan   = "\x1b[36m"
+	Yellow = "\x1b[33m"
+	Faint  = "\x1b[2m"
+	Plain  = "\x1b[0m"
 )
 
 // ClearLine takes away what the line has, and begins it anew.
