@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os/exec"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -25,20 +26,14 @@ type browser struct {
 	address string
 	mu      sync.Mutex
 	wrong   []string // what its console and its policies complained of
+	allowed string   // what it may complain of; empty: of nothing
+	axe     string   // the script that finds what keeps people out; empty: nobody asks it
 }
 
 // browse opens a Chromium, or skips the test where there is none.
 func (i *instance) browse() *browser {
 	i.Helper()
-	program := ""
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil && program == "" {
-			program = path
-		}
-	}
-	if program == "" {
-		i.Skip("there is no Chromium")
-	}
+	program := chromium(i.T)
 	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
 		chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.UserDataDir(i.TempDir()),
 		chromedp.Flag("lang", "en"))
@@ -53,6 +48,18 @@ func (i *instance) browse() *browser {
 	return b
 }
 
+// chromium returns the program, or skips the test where there is none.
+func chromium(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	t.Skip("there is no Chromium")
+	return ""
+}
+
 // hear notes what is wrong with a page.
 func (b *browser) hear(event any) {
 	b.mu.Lock()
@@ -63,7 +70,9 @@ func (b *browser) hear(event any) {
 	case *runtime.EventConsoleAPICalled:
 		b.wrong = append(b.wrong, fmt.Sprintf("console.%s", e.Type))
 	case *cdplog.EventEntryAdded:
-		b.wrong = append(b.wrong, e.Entry.Text+" "+e.Entry.URL)
+		if b.allowed == "" || !strings.Contains(e.Entry.Text, b.allowed) {
+			b.wrong = append(b.wrong, e.Entry.Text+" "+e.Entry.URL)
+		}
 	case *page.EventJavascriptDialogOpening:
 		b.wrong = append(b.wrong, "a script of others runs: "+e.Message)
 	}
@@ -83,6 +92,16 @@ func (b *browser) do(actions ...chromedp.Action[chromedp.Void]) {
 func (b *browser) open(path string) {
 	b.Helper()
 	b.do(chromedp.Navigate(b.address+path), chromedp.WaitReady(chromedp.CSS("#main")))
+}
+
+// goes does what leads to another page, and waits for that page.
+func (b *browser) goes(actions ...chromedp.Action[chromedp.Void]) {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, time.Minute)
+	defer cancel()
+	if _, err := chromedp.RunResponse(ctx, actions...); err != nil {
+		b.Fatal(err)
+	}
 }
 
 // until waits until a script says true.

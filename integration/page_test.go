@@ -113,6 +113,7 @@ func TestPage(t *testing.T) {
 	i.waitLive()
 	w.publish(waves())
 	b := i.browse()
+	b.axe = w.axe()
 	b.look(1280, "light")
 	b.open("/")
 	b.until("the lists are there", `document.querySelectorAll(".row").length >= 16`)
@@ -133,6 +134,8 @@ func TestPage(t *testing.T) {
 	}{
 		{"page", "/"},
 		{"", "/?sort=size"},
+		{"", "/?lang=zh"},
+		{"", "/?lang=en&sort=newest"},
 		{"cluster", cluster},
 		{"", cluster + "?with=" + b.member(cluster) + "#comparison"},
 	} {
@@ -141,6 +144,7 @@ func TestPage(t *testing.T) {
 				b.look(width, scheme)
 				b.open(at.path)
 				b.fits(fmt.Sprintf("%s at %d, %s", at.path, width, scheme))
+				b.accessible(fmt.Sprintf("%s at %d, %s", at.path, width, scheme))
 				if at.name != "" {
 					b.picture(fmt.Sprintf("%s-%d-%s", at.name, width, scheme))
 				}
@@ -193,6 +197,7 @@ func (b *browser) moderate() {
 	}
 	b.do(chromedp.KeyEvent("?"))
 	b.until("there is help", `document.getElementById("help").open`)
+	b.accessible("the help")
 	b.do(chromedp.Click(chromedp.CSS("#help button")))
 	b.fits("the list")
 }
@@ -201,14 +206,14 @@ func (b *browser) moderate() {
 func (b *browser) asks() {
 	b.Helper()
 	b.open("/check")
-	b.do(chromedp.SendKeys(chromedp.CSS("#text"), waves()[0].content),
-		chromedp.Click(chromedp.CSS(".check button")),
-		chromedp.WaitVisible(chromedp.CSS(".verdict")))
+	b.do(chromedp.SendKeys(chromedp.CSS("#text"), waves()[0].content))
+	b.goes(chromedp.Click(chromedp.CSS(".check button")))
 	if got := value[string](b, `document.querySelector("main").innerText`); !strings.Contains(got,
 		"Known") || !strings.Contains(got, "Harbour bridge") {
 		b.Errorf("a known text: %s", got)
 	}
 	b.fits("/check")
+	b.accessible("/check")
 }
 
 // watches results as they come: of very many, a bounded number.
@@ -227,4 +232,5 @@ func (b *browser) watches(w *world) {
 	}
 	b.do(chromedp.Click(chromedp.CSS("#pause")))
 	b.fits("/tail")
+	b.accessible("/tail")
 }

@@ -44,7 +44,7 @@ func TestDemo(t *testing.T) {
 		t.Errorf("exit %d, want 0; %s", code, &d.errs)
 	}
 	line := regexp.MustCompile(`^(new +#\d+ +\w+( of #\d+)? +` +
-		`(founds a cluster|[01]\.\d\d from #\d+, limit 0\.\d\d) +\S.*` +
+		`(founds a cluster|[01]\.\d{3} from #\d+, limit 0\.\d\d) +\S.*` +
 		`|joins +#\d+ +\w+( of #\d+)? +#\d+ (at distance 0\.[0-2]\d|by [a-z]+), now \d+ +\S.*` +
 		`|label +#\d+ +spam +from now on its copies carry the label` +
 		`|unclustered +#\d+ +\w+( of #\d+)? +has no word to compare .*)$`)

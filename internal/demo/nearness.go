@@ -45,7 +45,7 @@ func (n *nearness) miss(name string, made, origin sample.Article) string {
 	case n.bits:
 		return fmt.Sprintf("%.0f bits from %s, limit %.0f", distance, name, limit)
 	}
-	return fmt.Sprintf("%.2f from %s, limit %.2f", distance, name, limit)
+	return fmt.Sprintf("%.3f from %s, limit %.2f", distance, name, limit)
 }
 
 // nearMiss says how far the founder of a cluster is from the article that it was made from; nothing

@@ -18,7 +18,9 @@ import (
 const (
 	// failureTimeout is how long the way to the brokers may give nothing, or fail, until the instance
 	// is not ready. Fetches come back at least every half second.
-	failureTimeout = 10 * time.Second
+	failureTimeout = 7 * time.Second
+	// calm is how long nothing must fail, while fetches come back, until errors are forgotten.
+	calm = 10 * time.Second
 	// openTimeout is how long an open transaction may hold a partition back until the instance is not
 	// ready. Kafka ends those of dead producers after transaction.timeout.ms, a minute by default.
 	openTimeout = time.Minute
@@ -225,7 +227,7 @@ func (m *Monitor) PolledClusters(space string, positions []kafka.Position) {
 func (m *Monitor) fetched() {
 	m.lastPoll, m.answered = m.now(), true
 	// What fails again and again while fetches work, such as each transaction, goes on failing.
-	if m.lastPoll.Sub(m.failures.last) >= failureTimeout {
+	if m.lastPoll.Sub(m.failures.last) >= calm {
 		m.failures = failures{}
 	}
 }

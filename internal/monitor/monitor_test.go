@@ -17,7 +17,7 @@ func TestErrorIsShownWhileItLasts(t *testing.T) {
 	i := newInstance()
 	i.owner(0)
 	i.Failed(errDown)
-	i.fetching(failureTimeout - time.Second)
+	i.fetching(calm - time.Second)
 	if got := i.Status().Error; got != errDown.Error() {
 		t.Errorf("error %q before fetches went on for long, want %q", got, errDown)
 	}

@@ -86,18 +86,18 @@ func TestStatus(t *testing.T) {
 		{
 			"standing by while no fetch comes back",
 			func(i *instance) { i.Joined(nil); i.Standby("all"); i.wait(failureTimeout) },
-			false, "standby", false, "no fetch has come back for 10s",
+			false, "standby", false, "no fetch has come back for 7s",
 		},
 		{
 			"standing by while errors go on",
 			func(i *instance) { i.Joined(nil); i.Failed(errDown); i.wait(failureTimeout) },
-			false, "standby", false, "failing for 10s: dial tcp 127.0.0.1:9092: connection refused",
+			false, "standby", false, "failing for 7s: dial tcp 127.0.0.1:9092: connection refused",
 		},
 		{
 			"standing by while the brokers are gone",
 			func(i *instance) { i.Joined(nil); i.Standby("all"); i.Failed(errDown); i.wait(failureTimeout) },
 			false, "standby", false,
-			"no fetch has come back for 10s: dial tcp 127.0.0.1:9092: connection refused",
+			"no fetch has come back for 7s: dial tcp 127.0.0.1:9092: connection refused",
 		},
 		{
 			"standing by while it reads all back",
@@ -136,7 +136,7 @@ func TestStatus(t *testing.T) {
 		{
 			"recovery fails",
 			func(i *instance) { i.Recovering("all", "fencing"); i.Failed(errDown); i.wait(failureTimeout) },
-			false, "recovering", false, "failing for 10s: dial tcp 127.0.0.1:9092: connection refused",
+			false, "recovering", false, "failing for 7s: dial tcp 127.0.0.1:9092: connection refused",
 		},
 		{
 			"it works", func(i *instance) { i.owner(0, 1); i.fetching(time.Hour) },
@@ -164,7 +164,7 @@ func TestStatus(t *testing.T) {
 			"fetches do not come back",
 			func(i *instance) { i.owner(0); i.Failed(errDown); i.wait(failureTimeout) },
 			false, "live", false,
-			"no fetch has come back for 10s: dial tcp 127.0.0.1:9092: connection refused",
+			"no fetch has come back for 7s: dial tcp 127.0.0.1:9092: connection refused",
 		},
 		{
 			"fetches come back again",
@@ -265,8 +265,8 @@ func TestStatus(t *testing.T) {
 		},
 		{
 			"it works, and requests have no answer for a while",
-			func(i *instance) { i.owner(0); i.Request()(nil); i.Request(); i.wait(7 * time.Second) },
-			true, "live", false, "live: the brokers have not answered for 7s",
+			func(i *instance) { i.owner(0); i.Request()(nil); i.Request(); i.wait(6 * time.Second) },
+			true, "live", false, "live: the brokers have not answered for 6s",
 		},
 		{
 			"it works, one request waits, and others are answered", func(i *instance) {

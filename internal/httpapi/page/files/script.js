@@ -23,7 +23,7 @@
       $("status").replaceChildren(bad);
     }
   };
-  if ($("status")) setInterval(renew, 5000);
+  if ($("status")) setInterval(renew, 2000);
 
   // Labels.
   const form = $("labels");
@@ -121,7 +121,7 @@
     label(ids.map((id) => ({ id, label: name, action: "add" })));
   };
   const keys = {
-    j: () => go(at + 1), k: () => go(at - 1),
+    j: () => { const next = document.querySelector("a.next[rel=next]"); at === rows().length - 1 && next ? next.click() : go(at + 1); }, k: () => go(at - 1),
     x: () => { if (at < 0) go(0); const box = rows()[at]?.querySelector("input[name=cluster]"); if (box) { box.checked = !box.checked; count(); } },
     s: () => mark("spam"), h: () => mark("ham"), u: undo,
     "/": () => { const field = $("search") || $("text"); field ? field.focus() : location.assign("/"); },
@@ -135,13 +135,14 @@
     keys[e.key]();
   });
 
-  // The live list: a sample of what comes, and never more rows than these.
+  // The live list: a sample of what comes, and never more rows than these. Rows stay where they are,
+  // and what they say moves down: so nothing else on the page moves.
   const list = $("tail");
   if (!list) return;
   const most = 200, each = 5, pace = 250; // rows; rows at once; milliseconds
-  let waiting = [], skipped = 0, paused = false;
+  let waiting = [], skipped = 0, paused = false, touched = false;
   const line = (r) => {
-    const row = make("li", "row"), what = make("div", "what"), facts = make("div", "facts");
+    const what = make("div", "what"), facts = make("div", "facts");
     const founder = r.representative || {}, id = r.cluster_id;
     const title = make(id ? "a" : "span", "title");
     if (id) title.href = "/clusters/" + id.split("/").map(encodeURIComponent).join("/");
@@ -149,25 +150,26 @@
     bdi.dir = "auto";
     title.append(bdi);
     const mark = r.status === "new" ? "◆ " + words.founder : r.status === "joined" ? "● " + (r.matched === "contact" ? safe(r.contact) : r.distance) : "■";
+    for (const l of r.labels || []) facts.append(make("span", "chip" + (l === "spam" || l === "ham" ? " " + l : ""), safe(l)));
     facts.append(make("time", "", new Date().toLocaleTimeString(document.documentElement.lang)), make("span", "", mark), make("span", "size", r.size), make("bdi", "", safe(r.publisher)));
-    const chips = make("span", "chips");
-    for (const l of r.labels || []) chips.append(make("span", "chip" + (l === "spam" || l === "ham" ? " " + l : ""), safe(l)));
-    what.append(title, chips, facts);
-    row.append(what);
-    return row;
+    what.append(title, facts);
+    return what;
   };
   const flush = () => {
-    if (paused || !waiting.length) return;
-    const now = waiting;
+    if (paused || touched || !waiting.length) return;
+    const now = waiting.reverse();
     waiting = [];
-    list.prepend(...now.reverse().map(line));
-    while (list.children.length > most) list.lastElementChild.remove();
+    for (let n = now.length; n > 0 && list.children.length < most; n--) list.append(make("li", "row"));
+    const all = list.children;
+    for (let i = all.length - 1; i >= 0; i--) all[i].replaceChildren(i < now.length ? line(now[i]) : all[i - now.length].firstChild);
     tell();
   };
   const tell = () => { $("skipped").textContent = skipped ? fill(words.skipped, skipped) : ""; };
+  // Nothing moves away from a pointer, or from the focus.
+  for (const [event, on] of [["pointerenter", true], ["pointerleave", false], ["focusin", true], ["focusout", false]]) list.addEventListener(event, () => { touched = on; });
   const source = new EventSource("/v1/stream");
   source.addEventListener("result", (e) => {
-    if (paused || document.hidden || waiting.length >= each) { skipped++; return; }
+    if (paused || touched || document.hidden || waiting.length >= each) { skipped++; return; }
     waiting.push(JSON.parse(e.data));
   });
   source.addEventListener("dropped", (e) => { skipped += JSON.parse(e.data).count; });

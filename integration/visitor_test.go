@@ -1,0 +1,128 @@
+//go:build integration
+
+package integration
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+)
+
+const (
+	labelToken = "a-token-that-may-label-clusters"
+	readToken  = "a-token-that-may-only-read-them"
+)
+
+// Who logs in by the form sees what the token is good for, and nothing after logging out.
+func TestPageLogin(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1, paged)
+	tokens := filepath.Join(w.dir, "tokens")
+	text := fmt.Sprintf("alice read,label %s\nbob read %s\n", labelToken, readToken)
+	if err := os.WriteFile(tokens, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	i := w.start() // tokens would keep the harness out of /readyz, too
+	i.waitLive()
+	w.publish(waves())
+	i.stop()
+	w.replace("http: {", fmt.Sprintf("http: {tokens_file: %q, ", tokens))
+	i = w.start()
+	i.waitFor("msg=live")
+	b := i.browse()
+	b.axe, b.allowed = w.axe(), "401"
+	b.look(360, "light")
+	for _, login := range []struct {
+		token         string
+		rows, buttons bool
+	}{
+		{"no token of anybody", false, false},
+		{readToken, true, false},
+		{labelToken, true, true},
+	} {
+		b.open("/?sort=size")
+		b.fits("the form to log in")
+		b.accessible("the form to log in")
+		b.do(chromedp.SendKeys(chromedp.CSS("#token"), login.token))
+		b.goes(chromedp.Click(chromedp.CSS(".login button")))
+		if !login.rows {
+			b.until("it is refused", `document.querySelector("[role=alert]") !== null`)
+			continue
+		}
+		b.until("it is let in", `document.querySelectorAll(".row").length > 0`)
+		if got := value[bool](b, `document.querySelector(".row button") !== null`); got !=
+			login.buttons {
+			t.Errorf("%s: buttons are %v, want %v", login.token, got, login.buttons)
+		}
+		b.goes(chromedp.Click(chromedp.CSS(`form[action="/logout"] button`)))
+		b.until("it is out", `document.getElementById("token") !== null`)
+	}
+}
+
+// With serve.content: hidden nothing that articles say is on any page, in Chinese either.
+func TestPageHidden(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1, strings.Replace(paged, "serve: {", "serve: {content: hidden, ", 1))
+	i := w.start()
+	i.waitLive()
+	w.publish(waves())
+	b := i.browse()
+	b.axe = w.axe()
+	b.look(360, "dark")
+	b.open("/?lang=zh")
+	b.until("the lists are there", `document.querySelectorAll(".row").length >= 16`)
+	if got := value[string](b, `document.documentElement.lang`); got != "zh" {
+		t.Errorf("the page is in %q, want zh", got)
+	}
+	cluster := value[string](b, `"/clusters/" + document.querySelector(".row").dataset.id`)
+	for _, path := range []string{"/", "/?sort=size", cluster, "/check", "/tail"} {
+		b.open(path)
+		b.accessible(path)
+		if path == "/tail" {
+			b.until("it listens", `document.getElementById("skipped").textContent !== ""`)
+			w.publish(waves())
+			b.until("results come", `document.querySelectorAll("#tail > li").length > 0`)
+		}
+		said := value[string](b, `document.documentElement.outerHTML`)
+		for _, c := range waves() {
+			for _, text := range []string{c.title, c.content} {
+				if start := string([]rune(text)[:8]); strings.Contains(said, start) {
+					t.Errorf("%s shows %q", path, start)
+				}
+			}
+		}
+		b.fits(path)
+	}
+}
+
+// A broker that is away is on the page within ten seconds, with the reason; and so it is when it is
+// back.
+func TestPageWithoutBroker(t *testing.T) {
+	t.Parallel()
+	w := ownBroker(t).newWorld(t, 1, paged)
+	i := w.start()
+	i.waitLive()
+	w.publish(waves()[:1])
+	b := i.browse()
+	b.look(360, "light")
+	b.open("/")
+	const bad = `document.querySelector("#status .bad")?.textContent || ""`
+	if got := value[string](b, bad); got != "" {
+		t.Errorf("it complains of %q", got)
+	}
+	w.do("kill")
+	since := time.Now()
+	b.until("the page to say so", "("+bad+`) !== ""`)
+	t.Logf("the page said %q after %.1f s, /readyz %+v", value[string](b, bad),
+		time.Since(since).Seconds(), i.readyz())
+	w.do("start")
+	since = time.Now()
+	b.until("the page to be content", "("+bad+`) === ""`)
+	t.Logf("all is well %.1f s after the broker was back", time.Since(since).Seconds())
+	i.waitLive()
+}
