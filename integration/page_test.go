@@ -134,6 +134,7 @@ func TestPage(t *testing.T) {
 	}{
 		{"page", "/"},
 		{"", "/?sort=size"},
+		{"", "/suspects"},
 		{"", "/?lang=zh"},
 		{"", "/?lang=en&sort=newest"},
 		{"cluster", cluster},

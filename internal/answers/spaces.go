@@ -97,6 +97,25 @@ func (s *Spaces) Cluster(ctx context.Context, id string) (api.Cluster, api.AsOf,
 	return s.cluster(&c, &at), asOf(&at), nil
 }
 
+// Suspects returns the clusters without labels that are nearest to labelled ones.
+func (s *Spaces) Suspects(ctx context.Context) ([]api.Suspect, error) {
+	found, err := s.Lookup.Suspects(ctx)
+	if err != nil {
+		return nil, understood(err)
+	}
+	var all []api.Suspect
+	for i := range found {
+		one := &found[i]
+		all = append(all, api.Suspect{
+			Cluster: s.cluster(&one.Cluster, &one.AsOf),
+			Near: api.Near{
+				Cluster: s.cluster(&one.Near.Cluster, &one.AsOf), Distance: one.Near.Distance,
+			},
+		})
+	}
+	return all, nil
+}
+
 // AsOf implements [v1.Spaces].
 func (s *Spaces) AsOf() []api.AsOf {
 	all := []api.AsOf{}

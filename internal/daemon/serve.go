@@ -96,11 +96,11 @@ func newDesk(
 	}
 	o.Stats = func(ctx context.Context) api.Stats { return answers.Stats(ctx, m, spaces, view) }
 	d.routes = v1.Routes(o)
-	return d, d.addPage(c, o)
+	return d, d.addPage(c, o, spaces)
 }
 
 // addPage adds the pages for people to the routes.
-func (d *desk) addPage(c config.Config, o v1.Options) error {
+func (d *desk) addPage(c config.Config, o v1.Options, spaces *answers.Spaces) error {
 	passages, err := diff.New(text.CleanOptions{HTML: c.Text.HTML, Extract: c.Text.Extract})
 	if err != nil {
 		return err
@@ -111,6 +111,7 @@ func (d *desk) addPage(c config.Config, o v1.Options) error {
 	}
 	pages, err := page.Routes(page.Options{
 		Options: o, Instance: name, Hidden: d.hidden, Activity: d.spaces.Activity, Passages: passages,
+		Suspects: spaces.Suspects,
 	})
 	if err != nil {
 		return err

@@ -62,6 +62,9 @@ type Service struct {
 	mu            sync.RWMutex
 	fingerprinter *fingerprint.Fingerprinter // nil: the pipeline has not begun
 	spaces        map[string]*asked
+
+	suspecting sync.Mutex
+	suspects   suspects
 }
 
 // asked is a space that is asked.

@@ -99,6 +99,12 @@ type Near struct {
 	Distance float64 `json:"distance"`
 }
 
+// Suspect is a cluster without labels, and the nearest one that has some.
+type Suspect struct {
+	Cluster Cluster
+	Near    Near
+}
+
 // Checked is what would become of a text.
 type Checked struct {
 	Status   article.Status `json:"status"`

@@ -189,6 +189,12 @@ func newSite(t *testing.T, rights access.Rights) *site {
 	}
 	routes, err := Routes(Options{
 		Instance: "desk-1 " + hostile()[0], Passages: passages,
+		Suspects: func(context.Context) (all []api.Suspect, err error) {
+			for i, c := range f.all() {
+				all = append(all, api.Suspect{Cluster: c, Near: api.Near{Cluster: f.cluster(i), Distance: .4}})
+			}
+			return all, f.err
+		},
 		Activity: func(ids []string) [][]int {
 			all := make([][]int, len(ids))
 			all[0] = []int{0, 3, 1}

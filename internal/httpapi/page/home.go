@@ -143,6 +143,30 @@ func (s *server) rows(clusters []api.Cluster) []row {
 	return rows
 }
 
+// suspect is a cluster, and the labelled one that it is near to.
+type suspect struct {
+	Row  row
+	Near near
+}
+
+// suspects answers GET /suspects.
+func (s *server) suspects(w http.ResponseWriter, r *http.Request) error {
+	found, err := s.Options.Suspects(r.Context())
+	if err != nil {
+		return err
+	}
+	clusters := make([]api.Cluster, len(found))
+	for i := range found {
+		clusters[i] = found[i].Cluster
+	}
+	all := make([]suspect, len(found))
+	for i, one := range s.rows(clusters) {
+		of := found[i].Near
+		all[i] = suspect{one, near{Row: row{Cluster: of.Cluster}, Distance: of.Distance}}
+	}
+	return s.render(w, r, http.StatusOK, "suspects", all)
+}
+
 // tail answers GET /tail.
 func (s *server) tail(w http.ResponseWriter, r *http.Request) error {
 	return s.render(w, r, http.StatusOK, "tail", nil)

@@ -26,6 +26,8 @@ type Options struct {
 	// Activity returns how many articles joined each of these clusters minute by minute; nil of one
 	// that has not grown.
 	Activity func(ids []string) [][]int
+	// Suspects returns the clusters without labels that are nearest to labelled ones.
+	Suspects func(ctx context.Context) ([]api.Suspect, error)
 	// Passages divides two texts into what they share and what they do not.
 	Passages *diff.Comparer
 }
@@ -46,6 +48,7 @@ func Routes(o Options) ([]v1.Route, error) {
 	routes := []v1.Route{
 		{Method: "GET", Path: "/{$}", Route: read, Handler: s.try(s.home)},
 		{Method: "GET", Path: "/head", Route: read, Handler: s.try(s.head)},
+		{Method: "GET", Path: "/suspects", Route: read, Handler: s.try(s.suspects)},
 		{Method: "GET", Path: "/check", Route: read, Handler: s.try(s.askCheck)},
 		{Method: "POST", Path: "/check", Route: ask, Handler: s.try(s.check)},
 		{Method: "GET", Path: "/tail", Route: read, Handler: s.try(s.tail)},
@@ -91,6 +94,7 @@ type view struct {
 	Address  string // of this page, with its parameters
 	Other    string // the same in the other language
 	Caller   access.Caller
+	Labels   bool // there are labels here
 	CanLabel bool
 	Hidden   bool
 	Head     head
@@ -102,7 +106,7 @@ func (s *server) view(r *http.Request, page any) view {
 	caller := access.From(r.Context())
 	return view{
 		Language: languageOf(r), Address: r.URL.RequestURI(), Other: inOther(r), Caller: caller,
-		CanLabel: s.Labels && caller.Rights.Has(access.Label), Hidden: s.Hidden,
+		Labels: s.Labels, CanLabel: s.Labels && caller.Rights.Has(access.Label), Hidden: s.Hidden,
 		Head: s.headNow(r.Context()), Now: time.Now(), Page: page,
 	}
 }

@@ -24,6 +24,7 @@ var pages = []struct{ method, target, body string }{
 	{"GET", "/?sort=growth&minutes=5&label=spam&title=x", ""},
 	{"GET", "/clusters/articles/0/3", ""},
 	{"GET", "/clusters/articles%2F0%2F3?with=2", ""},
+	{"GET", "/suspects", ""},
 	{"GET", "/check", ""},
 	{"POST", "/check", url.Values{"text": {hostile()[5]}}.Encode()},
 	{"POST", "/check", "text=new"},

@@ -26,7 +26,7 @@ func parse(language string) (*template.Template, error) {
 		"t": s.say, "words": s.forScript,
 		"file": address, "safe": printable.Text, "lines": lines, "title": title, "number": number,
 		"clusterAddress": clusterAddress, "distance": distance, "publishers": publishers, "stamp": stamp,
-		"age":   s.age,
+		"age": s.age, "clip": clipped,
 		"spark": spark, "timeline": timeline, "sum": sum, "rate": rate,
 		"deed": func(action, label, id string) string {
 			return deed{Action: api.Action(action), Label: label, ClusterID: id}.String()
@@ -80,6 +80,15 @@ func title(c api.Cluster) string {
 		return printable.Text(r.Excerpt)
 	}
 	return printable.Text(c.ClusterID)
+}
+
+// clipped shortens a title that is beside another.
+func clipped(title string) string {
+	const most = 60 // characters
+	if runes := []rune(title); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return title
 }
 
 // lines makes a text harmless, and leaves its line breaks.

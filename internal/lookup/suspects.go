@@ -1,0 +1,101 @@
+package lookup
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/clusterd/clusterd/internal/method"
+	"github.com/clusterd/clusterd/internal/space"
+)
+
+const (
+	// MaxSuspects is how many suspects are named.
+	MaxSuspects = 50
+	// suspected is how many clusters of each order are looked at.
+	suspected = 500
+	// suspectsFor is for how long suspects are not looked for again.
+	suspectsFor = 10 * time.Second
+	// strangers is how many bits apart the nearest of thousands of unrelated texts are, about.
+	strangers = 16
+)
+
+// A Suspect is a cluster without labels that is near to one that has some, and not the same.
+type Suspect struct {
+	space.Suspect
+	Space string
+	AsOf  AsOf
+}
+
+// suspects are those that were found last.
+type suspects struct {
+	at    time.Time
+	found []Suspect
+}
+
+// Suspects returns the clusters that are nearest to labelled ones and have no label, the nearest
+// first: of those that grow fastest, are largest and newest, as of ten seconds ago at most.
+func (s *Service) Suspects(ctx context.Context) ([]Suspect, error) {
+	s.suspecting.Lock()
+	defer s.suspecting.Unlock()
+	if time.Since(s.suspects.at) < suspectsFor {
+		return s.suspects.found, nil
+	}
+	by, err := s.method()
+	if err != nil {
+		return nil, err
+	}
+	within := s.near(by.Threshold())
+	var all []Suspect
+	for _, of := range s.all() {
+		v, err := of.View()
+		if err != nil {
+			continue // it is being closed
+		}
+		at := s.asOf(of.name, v.AsOf())
+		v.Release()
+		found, err := of.Suspects(ctx, of.candidates(), within)
+		if err != nil {
+			return nil, asNotReady(err)
+		}
+		for _, one := range found {
+			all = append(all, Suspect{one, of.name, at})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Suspect) int {
+		return cmp.Compare(a.Near.Distance, b.Near.Distance)
+	})
+	s.suspects = suspects{time.Now(), all[:min(len(all), MaxSuspects)]}
+	return s.suspects.found, nil
+}
+
+// near returns the distance up to which clusters are suspect: half way from the threshold to where
+// texts that have nothing to do with each other are.
+func (s *Service) near(threshold float64) float64 {
+	spec, _ := method.SpecOf(s.options.Config.Fingerprint.Method) // it is in use
+	switch {
+	case len(spec.Thresholds) == 0:
+		return math.Inf(1)
+	case spec.Thresholds[0].Unit == method.Bits:
+		return (threshold + strangers) / 2
+	}
+	return (threshold + 1) / 2
+}
+
+// candidates returns the clusters that are looked at.
+func (a *asked) candidates() (seqs []uint64) {
+	a.ranking.fill(a.Space)
+	known := make(map[uint64]bool)
+	for _, order := range []Sort{ByGrowth, BySize, ByAge} {
+		entries, _ := a.ranking.by(order, MaxMinutes)
+		for _, e := range entries[:min(len(entries), suspected)] {
+			if !known[e.seq] {
+				known[e.seq] = true
+				seqs = append(seqs, e.seq)
+			}
+		}
+	}
+	return seqs
+}
