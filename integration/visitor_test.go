@@ -126,3 +126,17 @@ func TestPageWithoutBroker(t *testing.T) {
 	t.Logf("all is well %.1f s after the broker was back", time.Since(since).Seconds())
 	i.waitLive()
 }
+
+// A standby says who works.
+func TestPageOfStandby(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1, paged)
+	w.start().waitLive()
+	second := w.start()
+	second.waitStandby()
+	b := second.browse()
+	b.look(360, "light")
+	b.open("/")
+	b.until("who works is there", `document.getElementById("status").textContent.includes("works: 127.0.0.1")`)
+	b.fits("the page of a standby")
+}

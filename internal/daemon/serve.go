@@ -96,11 +96,13 @@ func newDesk(
 	}
 	o.Stats = func(ctx context.Context) api.Stats { return answers.Stats(ctx, m, spaces, view) }
 	d.routes = v1.Routes(o)
-	return d, d.addPage(c, o, spaces)
+	return d, d.addPage(c, o, spaces, client)
 }
 
 // addPage adds the pages for people to the routes.
-func (d *desk) addPage(c config.Config, o v1.Options, spaces *answers.Spaces) error {
+func (d *desk) addPage(
+	c config.Config, o v1.Options, spaces *answers.Spaces, client *kafka.Client,
+) error {
 	passages, err := diff.New(text.CleanOptions{HTML: c.Text.HTML, Extract: c.Text.Extract})
 	if err != nil {
 		return err
@@ -112,6 +114,9 @@ func (d *desk) addPage(c config.Config, o v1.Options, spaces *answers.Spaces) er
 	pages, err := page.Routes(page.Options{
 		Options: o, Instance: name, Hidden: d.hidden, Activity: d.spaces.Activity, Passages: passages,
 		Suspects: spaces.Suspects,
+		Workers: func(ctx context.Context) ([]string, error) {
+			return client.Workers(ctx, c.Input.Group, c.Input.Topic)
+		},
 	})
 	if err != nil {
 		return err

@@ -18,7 +18,8 @@ type head struct {
 	State       string
 	Ready       bool
 	Reason      string
-	Works       bool // on a space; else it follows those that another works on
+	Works       bool     // on a space; else it follows those that another works on
+	Workers     []string // that work where this one does not; none where nobody knows
 	Rate        float64
 	Lag         int64 // records
 	Clusters    int
@@ -42,6 +43,9 @@ func (s *server) headNow(ctx context.Context) head {
 	for _, a := range stats.AsOf {
 		h.Role = a.Role
 		h.Works = h.Works || a.State == "live"
+	}
+	if !h.Works {
+		h.Workers = s.workersNow(ctx)
 	}
 	for _, n := range stats.Clusters {
 		h.Clusters += n

@@ -41,12 +41,14 @@ type fake struct {
 	written []api.LabelRecord
 	query   v1.ClusterQuery
 	err     error
+	state   string // of the space
+	asked   int    // how often the group was asked who works
 }
 
 var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
 func (f *fake) asOf() api.AsOf {
-	return api.AsOf{Space: "all", Position: 17, State: "live", Role: "work"}
+	return api.AsOf{Space: "all", Position: 17, State: f.state, Role: "work"}
 }
 
 func id(i int) string { return fmt.Sprintf("articles/0/%d", i) }
@@ -182,13 +184,17 @@ type site struct {
 
 func newSite(t *testing.T, rights access.Rights) *site {
 	t.Helper()
-	f := &fake{labels: make(map[string][]api.Label)}
+	f := &fake{labels: make(map[string][]api.Label), state: "live"}
 	passages, err := diff.New(text.CleanOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	routes, err := Routes(Options{
 		Instance: "desk-1 " + hostile()[0], Passages: passages,
+		Workers: func(context.Context) ([]string, error) {
+			f.asked++
+			return []string{"192.0.2.7"}, f.err
+		},
 		Suspects: func(context.Context) (all []api.Suspect, err error) {
 			for i, c := range f.all() {
 				all = append(all, api.Suspect{Cluster: c, Near: api.Near{Cluster: f.cluster(i), Distance: .4}})

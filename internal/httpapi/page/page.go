@@ -26,6 +26,8 @@ type Options struct {
 	// Activity returns how many articles joined each of these clusters minute by minute; nil of one
 	// that has not grown.
 	Activity func(ids []string) [][]int
+	// Workers names the instances that work, as the consumer group has them.
+	Workers func(ctx context.Context) ([]string, error)
 	// Suspects returns the clusters without labels that are nearest to labelled ones.
 	Suspects func(ctx context.Context) ([]api.Suspect, error)
 	// Passages divides two texts into what they share and what they do not.
@@ -71,9 +73,11 @@ type server struct {
 	Options
 	templates map[string]*template.Template // by language
 
-	mutex   sync.Mutex
-	stats   api.Stats
-	statsAt time.Time
+	mutex     sync.Mutex
+	stats     api.Stats
+	statsAt   time.Time
+	workers   []string
+	workersAt time.Time
 }
 
 func newServer(o Options) (*server, error) {
@@ -122,6 +126,26 @@ func (s *server) statsNow(ctx context.Context) api.Stats {
 		s.stats.AsOf = s.Spaces.AsOf()
 	}
 	return s.stats
+}
+
+// workersTime is for how long the group is not asked again who works.
+const workersTime = 5 * time.Second
+
+// workersNow names the instances that work; none where the group does not say.
+func (s *server) workersNow(ctx context.Context) []string {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.Workers == nil || time.Since(s.workersAt) < workersTime {
+		return s.workers
+	}
+	ctx, cancel := context.WithTimeout(ctx, statsTime)
+	defer cancel()
+	found, err := s.Workers(ctx)
+	if err != nil {
+		found = nil // the page says what it knows without it
+	}
+	s.workers, s.workersAt = found, time.Now()
+	return s.workers
 }
 
 // try makes a handler of a function whose error is shown on a page.

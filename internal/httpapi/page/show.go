@@ -26,7 +26,7 @@ func parse(language string) (*template.Template, error) {
 		"t": s.say, "words": s.forScript,
 		"file": address, "safe": printable.Text, "lines": lines, "title": title, "number": number,
 		"clusterAddress": clusterAddress, "distance": distance, "publishers": publishers, "stamp": stamp,
-		"age": s.age, "clip": clipped,
+		"age": s.age, "clip": clipped, "class": s.class, "status": s.status,
 		"spark": spark, "timeline": timeline, "sum": sum, "rate": rate,
 		"deed": func(action, label, id string) string {
 			return deed{Action: api.Action(action), Label: label, ClusterID: id}.String()

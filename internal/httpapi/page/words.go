@@ -40,6 +40,23 @@ func (s speaker) say(key string, args ...any) (string, error) {
 	return said, nil
 }
 
+// class says what a class of dead letters is; nothing of one that is new.
+func (s speaker) class(name string) (string, error) {
+	return s.sayIfKnown("class " + name)
+}
+
+// status says what a status of HTTP means here; nothing of one that is rare.
+func (s speaker) status(code int) (string, error) {
+	return s.sayIfKnown(fmt.Sprintf("status %d", code))
+}
+
+func (s speaker) sayIfKnown(key string) (string, error) {
+	if _, ok := s.phrases[key]; !ok {
+		return "", nil
+	}
+	return s.say(key)
+}
+
 // scripted are the phrases that the script says.
 const scripted = "said,undone,failed,undo,skipped,away,waiting,pause,resume,founder"
 
