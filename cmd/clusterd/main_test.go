@@ -23,7 +23,7 @@ func TestHelp(t *testing.T) {
 		"", "run", "demo", "cluster", "compare", "eval", "eval paper",
 		"eval spam", "eval tune", "idf", "audit", "check", "label",
 		"label add", "label remove", "label resume", "label list", "label import", "label export",
-		"lint", "config", "version",
+		"tap", "lint", "config", "version",
 	} {
 		t.Run("clusterd "+verb, func(t *testing.T) {
 			args := append(strings.Fields(verb), "--help")
@@ -89,6 +89,8 @@ func TestUsageErrors(t *testing.T) {
 		"label add":                  "label add: name the label",
 		"label add x":                "label add: name a cluster, or give --article or --text",
 		"label resume":               "label resume: name one label",
+		"tap now":                    `tap: unknown command or argument "now"`,
+		"tap --count -1":             "--count -1: must not be negative",
 		"label list all":             `label list: unknown command or argument "all"`,
 		"completion tcsh":            `completion: unknown command or argument "tcsh"`,
 		"completion bash now":        `completion bash: unknown command or argument "now"`,
@@ -112,7 +114,7 @@ func verb(args string) string {
 	for word := range strings.FieldsSeq(args) {
 		if !slices.Contains([]string{
 			"run", "demo", "cluster", "eval", "spam", "tune", "lint", "config",
-			"version", "completion", "bash", "check", "label", "add", "resume", "list",
+			"version", "completion", "bash", "check", "label", "add", "resume", "list", "tap",
 		}, word) {
 			break
 		}

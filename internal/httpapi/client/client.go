@@ -34,6 +34,8 @@ type Client struct {
 	server string // its URL, without a slash at the end
 	token  string // empty: none
 	http   http.Client
+
+	silence time.Duration // of a stream, after which it counts as broken
 }
 
 // New returns a client of the server at a URL. An empty token is none.
@@ -42,7 +44,9 @@ func New(server, token string) (*Client, error) {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" {
 		return nil, fmt.Errorf("%q is no URL such as http://127.0.0.1:8080", server)
 	}
-	return &Client{strings.TrimSuffix(server, "/"), token, http.Client{Timeout: timeout}}, nil
+	return &Client{
+		strings.TrimSuffix(server, "/"), token, http.Client{Timeout: timeout}, silence,
+	}, nil
 }
 
 // Check asks what would become of texts, however many they are, and calls with the answers in their
@@ -132,6 +136,27 @@ func inParts[T any](all []T, most int, send func(part []T) error) error {
 	return send(all[from:])
 }
 
+// request returns a request with the token.
+func (c *Client) request(
+	ctx context.Context, method, path string, body io.Reader,
+) (*http.Request, error) {
+	r, err := http.NewRequestWithContext(ctx, method, c.server+path, body)
+	if err == nil && c.token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	return r, err
+}
+
+// unreachable returns what to do about a request that found no server.
+func (c *Client) unreachable(err error) error {
+	var failed *url.Error
+	if errors.As(err, &failed) {
+		err = failed.Err // without the address, which is said
+	}
+	return fmt.Errorf("asking %s: %w: is clusterd running there, with http.listen set so?",
+		c.server, err)
+}
+
 // do sends a request, and reads the answer to it.
 func (c *Client) do(ctx context.Context, method, path string, question, answer any) error {
 	var body bytes.Buffer
@@ -142,24 +167,16 @@ func (c *Client) do(ctx context.Context, method, path string, question, answer a
 			return err
 		}
 	}
-	r, err := http.NewRequestWithContext(ctx, method, c.server+path, &body)
+	r, err := c.request(ctx, method, path, &body)
 	if err != nil {
 		return err
 	}
 	if question != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
-	if c.token != "" {
-		r.Header.Set("Authorization", "Bearer "+c.token)
-	}
 	response, err := c.http.Do(r)
 	if err != nil {
-		var failed *url.Error
-		if errors.As(err, &failed) {
-			err = failed.Err // without the address, which is said
-		}
-		return fmt.Errorf("asking %s: %w: is clusterd running there, with http.listen set so?",
-			c.server, err)
+		return c.unreachable(err)
 	}
 	defer func() { _ = response.Body.Close() }()
 	value, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))

@@ -2,11 +2,13 @@ package client
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -187,6 +189,36 @@ func TestReadLabels(t *testing.T) {
 		_, err := ReadLabels(strings.NewReader(file))
 		if want == "" && err != nil || want != "" && !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("%.60q: %v, want %s", file, err, want)
+		}
+	}
+}
+
+// A stream that says nothing for long, not even that it lives, is broken. So is one with a line
+// that has no end.
+func TestStreamBreaks(t *testing.T) {
+	for want, tail := range map[string]string{
+		"sent nothing for 50ms": "",
+		"token too long":        "data: " + strings.Repeat("x", maxEvent),
+	} {
+		c := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = fmt.Fprint(w, ": open\n\nevent: result\ndata:{}\n\nevent: x\n\n"+tail)
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+		})
+		if tail == "" {
+			c.silence = 50 * time.Millisecond
+		}
+		var got []Event
+		err := c.Stream(t.Context(), Filter{}, func() {}, func(e Event) error {
+			got = append(got, e)
+			return nil
+		})
+		if !errors.As(err, new(BrokenError)) || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+		if diff := cmp.Diff([]Event{{Kind: "result", Data: []byte("{}")}}, got); diff != "" {
+			t.Error(diff)
 		}
 	}
 }
