@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/clusterd/clusterd/internal/ask"
+	"github.com/clusterd/clusterd/internal/complete"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/printable"
 	"github.com/clusterd/clusterd/internal/terminal"
@@ -92,6 +93,7 @@ func newRoot() *cobra.Command {
 	root.AddCommand(ask.Commands(ask.Shell{
 		Usage: func(err error) error { return usageError{err} }, NoArguments: noArguments, JSON: jsonOut,
 	})...)
+	complete.Add(root)
 	return root
 }
 

@@ -68,6 +68,7 @@ func (s Shell) set(action api.Action) *cobra.Command {
 		},
 	}
 	f.add(cmd)
+	cmd.ValidArgsFunction = f.labelNames
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.articles, "article", nil, "`ID` of an article of the cluster")
 	flags.StringArrayVar(&f.texts, "text", nil, "`TEXT` that belongs to the cluster")
@@ -114,6 +115,7 @@ func (s Shell) resume() *cobra.Command {
 		},
 	}
 	f.add(cmd)
+	cmd.ValidArgsFunction = f.labelNames
 	return cmd
 }
 

@@ -3,10 +3,12 @@
 package ask
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -64,4 +66,23 @@ func (f *serverFlags) client() (*client.Client, error) {
 		return nil, f.Usage(fmt.Errorf("--server: %w", err))
 	}
 	return c, nil
+}
+
+// labelNames completes the first argument by the labels that the daemon's clusters have. Whoever
+// presses a key does not wait for long, and does not want to read errors.
+func (f *serverFlags) labelNames(
+	cmd *cobra.Command, args []string, _ string,
+) ([]string, cobra.ShellCompDirective) {
+	const patience = 2 * time.Second
+	c, err := f.client()
+	if err != nil || len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	ctx, cancel := context.WithTimeout(cmd.Context(), patience)
+	defer cancel()
+	names, err := c.LabelNames(ctx)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
 }

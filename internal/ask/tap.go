@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/httpapi/client"
 	"github.com/clusterd/clusterd/internal/printable"
 )
@@ -62,6 +63,13 @@ func (s Shell) tap() *cobra.Command {
 	flags.StringVar(&f.Cluster, "cluster", "", "only events of this cluster: its `ID`")
 	flags.StringVar(&f.Status, "status", "", "only results with this `STATUS`: new, joined or unclustered")
 	flags.StringVar(&f.Publisher, "publisher", "", "only results of this publisher: its `NAME`")
+	_ = cmd.RegisterFlagCompletionFunc("label", // it fails without the flag alone, as the next one does
+		func(cmd *cobra.Command, _ []string, text string) ([]string, cobra.ShellCompDirective) {
+			return f.labelNames(cmd, nil, text)
+		})
+	_ = cmd.RegisterFlagCompletionFunc("status", cobra.FixedCompletions([]string{
+		string(article.New), string(article.Joined), string(article.Unclustered),
+	}, cobra.ShellCompDirectiveNoFileComp))
 	flags.BoolVar(&f.json, "json", false, "write each event as the server sends it, an object in a line")
 	flags.IntVar(&f.count, "count", 0, "end after `N` events (default: never)")
 	return cmd

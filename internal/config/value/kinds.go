@@ -167,7 +167,7 @@ func OneOf[T ~string](words ...T) Kind[T] {
 		names[i] = string(w)
 	}
 	allowed := strings.Join(names, ", ")
-	return textOf[T](allowed, func(s string) error {
+	k := textOf[T](allowed, func(s string) error {
 		switch {
 		case slices.Contains(names, s):
 			return nil
@@ -177,12 +177,15 @@ func OneOf[T ~string](words ...T) Kind[T] {
 			return fmt.Errorf("must be one of %s", allowed)
 		}
 	})
+	k.words = names
+	return k
 }
 
 // Encoding returns the kind of names of character encodings, each kept by its standard name.
 func Encoding() Kind[string] {
 	return Kind[string]{
 		allowed: charset.Common + ", ...",
+		words:   strings.Split(charset.Common, ", "),
 		format:  func(v string) string { return v },
 		parse: func(s string) (string, error) {
 			e, err := charset.Get(s)
@@ -198,6 +201,7 @@ func Encoding() Kind[string] {
 func Boolean() Kind[bool] {
 	return Kind[bool]{
 		allowed: "true, false",
+		words:   []string{"true", "false"},
 		format:  strconv.FormatBool,
 		parse: func(s string) (bool, error) {
 			if s != "true" && s != "false" {
@@ -247,6 +251,7 @@ func parseShare(s string) (float64, error) {
 func orAuto[T int | float64](k Kind[T]) Kind[T] {
 	return Kind[T]{
 		allowed: "auto, or " + k.allowed,
+		words:   []string{"auto"},
 		format: func(v T) string {
 			if v == 0 {
 				return "auto"

@@ -18,9 +18,10 @@ type Value interface {
 	Items() []string         // each as Add takes it
 	IsSame(other Value) bool // as another of the same type; secrets are compared as they are
 	IsList() bool
-	MinItems() int  // how many items it must have
-	Trait() Trait   // what its text refers to
-	Limits() string // what is allowed, "" where any text is
+	MinItems() int   // how many items it must have
+	Trait() Trait    // what its text refers to
+	Limits() string  // what is allowed, "" where any text is
+	Words() []string // that an item may be, among others; nil: there is no word to propose
 }
 
 // A Trait is what has to be done with a text before it is a value.
@@ -37,6 +38,7 @@ const (
 // v for every v that parse gives.
 type Kind[T any] struct {
 	allowed string
+	words   []string // some of what is allowed, to be proposed
 	trait   Trait
 	parse   func(text string) (T, error)
 	format  func(v T) string
@@ -69,10 +71,11 @@ func (s *scalarValue[T]) IsSame(other Value) bool {
 	o, ok := other.(*scalarValue[T])
 	return ok && reflect.DeepEqual(*s.at, *o.at)
 }
-func (s *scalarValue[T]) IsList() bool   { return false }
-func (s *scalarValue[T]) MinItems() int  { return 1 }
-func (s *scalarValue[T]) Trait() Trait   { return s.kind.trait }
-func (s *scalarValue[T]) Limits() string { return s.kind.allowed }
+func (s *scalarValue[T]) IsList() bool    { return false }
+func (s *scalarValue[T]) MinItems() int   { return 1 }
+func (s *scalarValue[T]) Trait() Trait    { return s.kind.trait }
+func (s *scalarValue[T]) Limits() string  { return s.kind.allowed }
+func (s *scalarValue[T]) Words() []string { return s.kind.words }
 
 type listValue[T any] struct {
 	at       *[]T
@@ -109,7 +112,8 @@ func (l *listValue[T]) IsSame(other Value) bool {
 	o, ok := other.(*listValue[T])
 	return ok && reflect.DeepEqual(*l.at, *o.at)
 }
-func (l *listValue[T]) IsList() bool   { return true }
-func (l *listValue[T]) MinItems() int  { return l.minItems }
-func (l *listValue[T]) Trait() Trait   { return l.kind.trait }
-func (l *listValue[T]) Limits() string { return l.kind.allowed }
+func (l *listValue[T]) IsList() bool    { return true }
+func (l *listValue[T]) MinItems() int   { return l.minItems }
+func (l *listValue[T]) Trait() Trait    { return l.kind.trait }
+func (l *listValue[T]) Limits() string  { return l.kind.allowed }
+func (l *listValue[T]) Words() []string { return l.kind.words }

@@ -114,6 +114,18 @@ func (c *Client) Labelled(ctx context.Context, each func(api.Cluster) error) err
 	return nil
 }
 
+// LabelNames returns the labels that clusters have.
+func (c *Client) LabelNames(ctx context.Context) (names []string, err error) {
+	var stats api.Stats
+	if err := c.do(ctx, http.MethodGet, "/v1/stats", nil, &stats); err != nil {
+		return nil, err
+	}
+	for _, l := range stats.Labels {
+		names = append(names, l.Label)
+	}
+	return names, nil
+}
+
 // inParts calls with parts of all items that a request can hold: of at most so many.
 func inParts[T any](all []T, most int, send func(part []T) error) error {
 	from, bytes := 0, room
