@@ -3,6 +3,7 @@ package config
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"github.com/clusterd/clusterd/internal/config/table"
 )
@@ -12,6 +13,14 @@ import (
 func (c Config) YAML() []byte {
 	var b bytes.Buffer
 	table.Write(&b, c.keys(), func(table.Key, string) {})
+	return b.Bytes()
+}
+
+// Part returns the keys at paths as YAML, in the order of Reference, to be put into a file.
+func (c Config) Part(paths ...string) []byte {
+	var b bytes.Buffer
+	keys := slices.DeleteFunc(c.keys(), func(k table.Key) bool { return !slices.Contains(paths, k.Path) })
+	table.Write(&b, keys, func(table.Key, string) {})
 	return b.Bytes()
 }
 

@@ -51,6 +51,7 @@ type Report struct {
 // A Run is what was measured of one variant.
 type Run struct {
 	Name       string      `json:"name"`
+	Variant    Variant     `json:"-"`
 	Identity   string      `json:"identity"` // of the method, see [method.Method]
 	Threshold  float64     `json:"bound"`    // largest distance from a centre, in the method's measure
 	Cost       Cost        `json:"cost"`
@@ -113,7 +114,7 @@ func evaluate(ctx context.Context, docs []Document, v Variant, o Options) (Run, 
 	if err != nil {
 		return Run{}, err
 	}
-	run := Run{Name: v.Name, Identity: p.method.Identity(), Threshold: p.Threshold, Cost: c.Cost}
+	run := Run{Name: v.Name, Variant: v, Identity: p.method.Identity(), Threshold: p.Threshold, Cost: c.Cost}
 	if run.Cost.CentreBytes, err = p.CentreBytes(c); err != nil {
 		return Run{}, err
 	}

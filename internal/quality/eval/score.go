@@ -27,6 +27,7 @@ type Scores struct {
 	Missing      int     `json:"missing"`       // without a result
 	Clusters     int     `json:"clusters"`      // found, those of one document included
 	TrueClusters int     `json:"true_clusters"` // likewise
+	TrueGroups   int     `json:"true_groups"`   // of these, those of two documents and more
 	BCubed       Quality `json:"bcubed"`
 	Pairs        Quality `json:"pairs"`
 	Agreement            // of members
@@ -102,6 +103,11 @@ func score(b resolved, c Clustering, at []float64) Scores {
 	}
 	of := overlap(b.group, found)
 	s.Clusters, s.TrueClusters = len(of.found), len(of.group)
+	for _, size := range of.group {
+		if size > 1 {
+			s.TrueGroups++
+		}
+	}
 	var precision, recall float64
 	for _, m := range b.member {
 		both := float64(of.both[[2]int{b.group[m], found[m]}])

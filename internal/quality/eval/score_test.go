@@ -297,6 +297,13 @@ func define(docs []Document, truth *Truth, c Clustering, at []float64) Scores {
 		s.Wrong += one(!alone && mates == 0)
 	}
 	s.Clusters, s.TrueClusters = len(clusters), len(groups)
+	for g := range groups {
+		members := 0
+		for _, y := range ids {
+			members += one(group[y] == g)
+		}
+		s.TrueGroups += one(members > 1)
+	}
 	var precision, recall float64
 	for _, d := range docs {
 		s.Missing += one(!result[d.ID])

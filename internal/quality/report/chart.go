@@ -96,15 +96,18 @@ type figure struct {
 	Tables      []table
 }
 
-// A chart is a plot in the making. It has a column for the legend at its right.
+// A chart is a plot in the making. Its legend stands below it.
 type chart struct {
 	*plot.Plot
-	legend vg.Length
+	entries int // of the legend
 }
 
+// A chart is as wide as the narrowest telephone, 360 pixels, leaves to it, so that it is read there
+// at its own size, and larger on all others.
 const (
-	chartWidth  vg.Length = 560
-	chartHeight vg.Length = 300
+	chartWidth   vg.Length = 320
+	chartHeight  vg.Length = 250 // without the legend
+	legendHeight vg.Length = 15  // of an entry
 )
 
 func text(size vg.Length) font.Font {
@@ -117,7 +120,7 @@ func newChart(x, y string) *chart {
 	for _, a := range []*plot.Axis{&c.X, &c.Y} {
 		a.Color, a.Label.TextStyle.Color = ink.color(), ink.color()
 		a.Tick.Color, a.Tick.Label.Color = ink.color(), ink.color()
-		a.Label.TextStyle.Font, a.Tick.Label.Font = text(12), text(11)
+		a.Label.TextStyle.Font, a.Tick.Label.Font = text(12), text(11.5)
 		a.Width, a.Tick.Width, a.Padding = .75, .75, 4
 	}
 	c.X.Label.Text, c.Y.Label.Text = x, y
@@ -144,13 +147,13 @@ func (c *chart) line(s series, name string, points plotter.XYs) {
 func (c *chart) entry(name string, thumbs ...plot.Thumbnailer) {
 	name = brief(name)
 	c.Legend.Add(name, thumbs...)
-	c.legend = max(c.legend, c.Legend.TextStyle.Width(name)+c.Legend.ThumbnailWidth+14)
+	c.entries++
 }
 
 // brief returns the name of a variant without the sections of its keys, and no longer than leaves
 // room for the plot.
 func brief(name string) string {
-	const longest = 34
+	const longest = 40
 	settings := strings.Split(name, ",")
 	for i, s := range settings {
 		key, value, ok := strings.Cut(s, "=")
@@ -210,12 +213,13 @@ func (c *chart) figure(title, description string) (figure, error) {
 
 // svg draws the chart, to stand in a page that has the colours.
 func (c *chart) svg(title, description string) (template.HTML, error) {
-	canvas := vgsvg.New(chartWidth, chartHeight)
+	below := vg.Length(c.entries)*legendHeight + 6
+	canvas := vgsvg.New(chartWidth, chartHeight+below)
 	all := draw.New(canvas)
 	legend := c.Legend
 	c.Legend = plot.NewLegend()
-	c.Draw(draw.Crop(all, 2, -c.legend-10, 2, -6))
-	legend.Draw(draw.Crop(all, chartWidth-c.legend, 0, 0, -12))
+	c.Draw(draw.Crop(all, 2, -8, below, -6))
+	legend.Draw(draw.Crop(all, 2, 0, 0, -chartHeight-4))
 	var out bytes.Buffer
 	if _, err := canvas.WriteTo(&out); err != nil {
 		return "", fmt.Errorf("drawing %s: %w", title, err)
@@ -225,7 +229,7 @@ func (c *chart) svg(title, description string) (template.HTML, error) {
 	end := start + strings.Index(drawn[start:], ">") + 1
 	head := fmt.Sprintf("<svg role=\"img\" viewBox=\"0 0 %g %g\" "+
 		"xmlns=\"http://www.w3.org/2000/svg\">\n<title>%s</title>\n<desc>%s</desc>\n",
-		chartWidth.Points(), chartHeight.Points(),
+		chartWidth.Points(), (chartHeight + below).Points(),
 		html.EscapeString(title), html.EscapeString(description))
 	variables := make([]string, 0, 2*int(paints))
 	for p := range paints {

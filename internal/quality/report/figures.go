@@ -74,13 +74,24 @@ func (r Report) costAccuracy() (figure, error) {
 	)
 }
 
+// short returns a round number with k for thousands or M for millions.
+func short(v float64) string {
+	switch {
+	case v >= 1e6:
+		return distance(v/1e6) + "M"
+	case v >= 1e3:
+		return distance(v/1e3) + "k"
+	}
+	return distance(v)
+}
+
 // decades makes a logarithmic axis with marks at 1, 2 and 5.
 func decades(a *plot.Axis, low, high float64) {
 	a.Scale = plot.LogScale{}
 	var ticks plot.ConstantTicks
 	for decade := math.Pow(10, math.Floor(math.Log10(low))); decade <= high*10; decade *= 10 {
 		for _, step := range []float64{1, 2, 5} {
-			ticks = append(ticks, plot.Tick{Value: step * decade, Label: count(int(step * decade))})
+			ticks = append(ticks, plot.Tick{Value: step * decade, Label: short(step * decade)})
 		}
 	}
 	below := slices.IndexFunc(ticks, func(t plot.Tick) bool { return t.Value > low })
@@ -98,7 +109,7 @@ func decades(a *plot.Axis, low, high float64) {
 
 // thresholds shows precision, recall and F1 of one variant over its thresholds.
 func thresholds(run *eval.Run) (figure, error) {
-	c := newChart("largest distance from the centre ("+run.Curve.Unit+")", "share")
+	c := newChart("largest distance ("+run.Curve.Unit+")", "share")
 	points := run.Curve.Points
 	var precision, recall, f1, half plotter.XYs
 	smallest, best := 1., 0
@@ -114,7 +125,7 @@ func thresholds(run *eval.Run) (figure, error) {
 	}
 	highest, step := points[len(points)-1].Threshold, .1
 	if run.Curve.Unit == eval.Bits {
-		step = 1
+		step = 2
 	}
 	ticks(&c.X, 0, highest, step)
 	shares(&c.Y, smallest)

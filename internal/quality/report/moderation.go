@@ -80,7 +80,7 @@ func (r Report) caughtOverTime() (figure, error) {
 		}
 		c.line(series(i), r.Runs[i].Name, line)
 	}
-	const mostLabels = 20
+	const mostLabels = 10
 	step := (len(parts) + mostLabels - 1) / mostLabels
 	var marks plot.ConstantTicks
 	for p := step; p <= len(parts); p += step {

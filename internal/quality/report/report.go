@@ -46,7 +46,7 @@ func (r Report) HTML(c Caption) ([]byte, error) {
 	var out bytes.Buffer
 	err = t.Execute(&out, map[string]any{
 		"Caption": c, "Report": r, "About": r.about(),
-		"Sections": sections,
+		"Recommended": r.recommend(), "Sections": sections,
 	})
 	return out.Bytes(), err
 }

@@ -3,6 +3,8 @@ package report
 import (
 	"bytes"
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -164,6 +166,7 @@ func checkPlot(t *testing.T, svg *html.Node) {
 			continue
 		}
 		drawn[n.Data]++
+		checkSize(t, n)
 		if (n.Data == "title" || n.Data == "desc") &&
 			(n.FirstChild == nil || strings.TrimSpace(n.FirstChild.Data) == "") {
 			t.Errorf("%s is empty", n.Data)
@@ -179,13 +182,38 @@ func checkPlot(t *testing.T, svg *html.Node) {
 	}
 }
 
+var fontSize = regexp.MustCompile(`font-size:([\d.]+)px`)
+
+// checkSize wants a plot as wide as its box on a telephone of 360 pixels, in which the page, the box
+// and its border leave 322, and no text in it of less than 11.
+func checkSize(t *testing.T, n *html.Node) {
+	t.Helper()
+	for _, a := range n.Attr {
+		if a.Key == "viewbox" || a.Key == "viewBox" {
+			if !strings.HasPrefix(a.Val, "0 0 320 ") {
+				t.Errorf("the plot has the size %s", a.Val)
+			}
+		}
+		if n.Data != "text" || a.Key != "style" {
+			continue
+		}
+		found := fontSize.FindStringSubmatch(a.Val)
+		if found == nil {
+			t.Fatalf("text without a size: %s", a.Val)
+		}
+		if size, err := strconv.ParseFloat(found[1], 64); err != nil || size < 11 {
+			t.Errorf("text of %s pixels", found[1])
+		}
+	}
+}
+
 func TestBriefNames(t *testing.T) {
 	for name, want := range map[string]string{
 		"minhash": "minhash",
 		"minhash,cluster.similarity=.8,cluster.window=1h": "minhash,similarity=.8,window=1h",
 		"simhash,fingerprint.idf=/a/b.c":                  "simhash,idf=/a/b.c",
 		"simhash,fingerprint.hash=sdbm-raw,fingerprint.weight=tf,a.b=c": "" +
-			"simhash,hash=sdbm-raw,weight=tf,b…",
+			"simhash,hash=sdbm-raw,weight=tf,b=c",
 	} {
 		if got := brief(name); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)

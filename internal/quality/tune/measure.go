@@ -3,7 +3,6 @@ package tune
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 
@@ -52,7 +51,7 @@ func sweep(
 	over := false
 	for _, threshold := range prepared.Thresholds() {
 		p := Point{Method: v.Name, AsSet: threshold == prepared.Threshold}
-		p.Key, p.Value = settingOf(spec, threshold)
+		p.Key, p.Value = eval.SettingOf(v.Name, threshold)
 		c := v.Config
 		if given := c.Cluster.Similarity; p.AsSet && given != 0 && p.Key == "cluster.similarity" {
 			p.Value = strconv.FormatFloat(given, 'f', -1, 64) // the method may round it
@@ -95,13 +94,4 @@ func (p Point) better(q Point) bool {
 	default:
 		return p.AsSet && !q.AsSet
 	}
-}
-
-// settingOf returns the key and the value that give a method this threshold.
-func settingOf(spec method.Spec, threshold float64) (key, value string) {
-	measure := spec.Measure()
-	if measure.Unit == method.Similarity {
-		threshold = math.Round((1-threshold)*1e4) / 1e4
-	}
-	return measure.Key, strconv.FormatFloat(threshold, 'f', -1, 64)
 }

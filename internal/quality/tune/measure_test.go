@@ -3,7 +3,6 @@ package tune
 import (
 	"testing"
 
-	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/quality/eval"
 )
 
@@ -41,10 +40,9 @@ func TestSweepEqualsRunsOneByOne(t *testing.T) {
 					best = p
 				}
 			}
-			spec, _ := method.SpecOf(name)
 			for _, threshold := range prepared.Thresholds() {
 				alone := Point{Method: name, AsSet: threshold == prepared.Threshold}
-				alone.Key, alone.Value = settingOf(spec, threshold)
+				alone.Key, alone.Value = eval.SettingOf(name, threshold)
 				c, err := prepared.Cluster(t.Context(), threshold)
 				if err != nil {
 					t.Fatal(err)

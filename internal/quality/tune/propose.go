@@ -29,11 +29,14 @@ const (
 	fastEnough, smallEnough = 10_000, 50
 )
 
-// cost returns what a method costs, in the unit of what it is worth: 0 of what is fast and small.
-func (p Point) cost() float64 {
-	return Price * (math.Log10(max(smallEnough, p.CentreBytes)/smallEnough) +
-		math.Log10(fastEnough/min(fastEnough, max(1, p.PerSecond))))
+// CostOf returns what so many bytes a centre and so many documents a second cost, in the unit of
+// what a method is worth: 0 of what is fast and small.
+func CostOf(centreBytes, perSecond float64) float64 {
+	return Price * (math.Log10(max(smallEnough, centreBytes)/smallEnough) +
+		math.Log10(fastEnough/min(fastEnough, max(1, perSecond))))
 }
+
+func (p Point) cost() float64 { return CostOf(p.CentreBytes, p.PerSecond) }
 
 // propose takes the point that is worth most less what it costs, or the cheapest of those that are
 // about as good. It is proposed if it is ahead of what is configured by more than chance.
