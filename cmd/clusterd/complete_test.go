@@ -24,6 +24,7 @@ func TestCompletions(t *testing.T) {
 		files, failed, noFile, noSpace, endings, dirs = ":0", ":1", ":4", ":6", ":8", ":16"
 	)
 	methods := strings.Join(method.Names(), " ")
+	const levels = "log.level=debug log.level=info log.level=warn log.level=error"
 	articles := "jsonl json csv tsv gz zst bz2 txt"
 	for args, want := range map[string][2]string{
 		"cluster --method ":                      {methods, noFile},
@@ -39,7 +40,7 @@ func TestCompletions(t *testing.T) {
 		"eval ":                                  {"paper spam tune " + articles, endings},
 		"eval --format ":                         {"table json", noFile},
 		"eval --run ":                            {methods, noSpace},
-		"eval --run minhash,log.level=":          {"minhash,log.level=debug minhash,log.level=info", noFile},
+		"eval --run minhash,log.level=":          {"minhash,log.level=debug minhash,log.l", noFile},
 		"eval spam --format ":                    {"table json", noFile},
 		"eval tune --methods ":                   {methods, noSpace},
 		"eval paper --run ":                      {methods, noSpace},
@@ -48,11 +49,11 @@ func TestCompletions(t *testing.T) {
 		"run -c ":                                {"yaml yml", endings},
 		"run ":                                   {"", noFile},
 		"run --embedded ":                        {"", dirs},
-		"run --set log.level=":                   {"log.level=debug log.level=info log.level=warn log.level=error", noFile},
-		"run --set=log.level=":                   {"log.level=debug log.level=info log.level=warn log.level=error", noFile},
+		"run --set log.level=":                   {levels, noFile},
+		"run --set=log.level=":                   {levels, noFile},
 		"config --set contacts.join=":            {"contacts.join=true contacts.join=false", noFile},
 		"run --set text.mask=":                   {"text.mask=[urls text.mask=[contacts", noSpace},
-		"run --set text.mask=[urls,":             {"text.mask=[urls,urls text.mask=[urls,contacts", noSpace},
+		"run --set text.mask=[urls,":             {"text.mask=[urls,urls text.mask=[urls,c", noSpace},
 		"run --set kafka.brokers=":               {"", noSpace},
 		"run --set log.nothing=":                 {"", noFile},
 		"audit --seen ":                          {"", files},

@@ -129,8 +129,8 @@ func (v *eventView) line(at time.Time, r row, width int) string {
 	if width == 0 {
 		limit = wide
 	}
-	verdict := printable.Text(r.verdict)
-	head := verdict + strings.Repeat(" ", max(1, most-uniseg.StringWidth(verdict)-len(r.size))) + r.size
+	head := printable.Text(r.verdict)
+	head += strings.Repeat(" ", max(1, most-uniseg.StringWidth(head)-len(r.size))) + r.size
 	rest := v.cluster.cell(keepEnd(printable.Text(r.cluster), limit/4), limit/4)
 	if r.ofArticle {
 		rest += v.near.cell(printable.Text(r.near), limit/7) +

@@ -35,8 +35,8 @@ func (s Shell) tap() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tap",
 		Short: "Watch results, labels and corrections of a running clusterd as they come",
-		Long: "Writes a line for each event as it is committed, until Ctrl-C: when it came, what became " +
-			"of the article, the size\n" +
+		Long: "Writes a line for each event as it is committed, until Ctrl-C: when it came, what " +
+			"became of the article, the size\n" +
 			"of its cluster, the cluster, by which distance or contact it joined, who published it, the " +
 			"labels that it carries,\n" +
 			"and the title of the cluster's founder. On a terminal a line is cut to its width. With " +
@@ -48,7 +48,8 @@ func (s Shell) tap() *cobra.Command {
 			"is not seen. A program\n" +
 			"that must have everything reads the topics.",
 		Example: "  clusterd tap\n  clusterd tap --label spam --json\n" +
-			"  clusterd tap --status new --count 10 --server https://clusterd.example.com --token-file token",
+			"  clusterd tap --status new --count 10 --server https://clusterd.example.com " +
+			"--token-file token",
 		Args: s.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.count < 0 {
@@ -63,14 +64,16 @@ func (s Shell) tap() *cobra.Command {
 	flags.StringVar(&f.Cluster, "cluster", "", "only events of this cluster: its `ID`")
 	flags.StringVar(&f.Status, "status", "", "only results with this `STATUS`: new, joined or unclustered")
 	flags.StringVar(&f.Publisher, "publisher", "", "only results of this publisher: its `NAME`")
-	_ = cmd.RegisterFlagCompletionFunc("label", // it fails without the flag alone, as the next one does
+	// It fails without the flag alone.
+	_ = cmd.RegisterFlagCompletionFunc("label",
 		func(cmd *cobra.Command, _ []string, text string) ([]string, cobra.ShellCompDirective) {
 			return f.labelNames(cmd, nil, text)
 		})
 	_ = cmd.RegisterFlagCompletionFunc("status", cobra.FixedCompletions([]string{
 		string(article.New), string(article.Joined), string(article.Unclustered),
 	}, cobra.ShellCompDirectiveNoFileComp))
-	flags.BoolVar(&f.json, "json", false, "write each event as the server sends it, an object in a line")
+	flags.BoolVar(&f.json, "json", false,
+		"write each event as the server sends it, an object in a line")
 	flags.IntVar(&f.count, "count", 0, "end after `N` events (default: never)")
 	return cmd
 }
@@ -114,8 +117,8 @@ type tap struct {
 // errEnough ends a stream of which as many events were shown as were asked for.
 var errEnough = errors.New("there are enough events")
 
-// follow shows events until there are enough, or until the context ends, which is no error. A server
-// that is not there at first is one: the address may be wrong.
+// follow shows events until there are enough, or until the context ends, which is no error. A
+// server that is not there at first is one: the address may be wrong.
 func (t *tap) follow(ctx context.Context) error {
 	connected, pause := false, t.pause
 	for {

@@ -145,8 +145,8 @@ func TestTap(t *testing.T) {
 		!strings.Contains(out.String(), " 12345 articles/0/0 0.123 ") {
 		t.Errorf("%v: %s", err, out)
 	}
-	if want := "clusterd tap: 3 events were not sent, since they were read too slowly\n"; errs.String() !=
-		want {
+	said := "clusterd tap: 3 events were not sent, since they were read too slowly\n"
+	if errs.String() != said {
 		t.Errorf("errors %q", errs)
 	}
 	if want := "Bearer canary text/event-stream " +

@@ -1,6 +1,7 @@
-// Package complete tells a shell what may come next on the command line of clusterd. The commands go
-// in, with the placeholders of their flags and arguments; they come out with functions that propose
-// the words of which there is a list: methods, keys and their values, formats, endings of files.
+// Package complete tells a shell what may come next on the command line of clusterd. The commands
+// go in, with the placeholders of their flags and arguments; they come out with functions that
+// propose the words of which there is a list: methods, keys and their values, formats, endings of
+// files.
 package complete
 
 import (
@@ -98,8 +99,8 @@ func choice(path string) (found config.Choice) {
 	return config.Choice{}
 }
 
-// assignments proposes keys, and behind a key what its value may be. A proposal begins with all that
-// stands before it.
+// assignments proposes keys, and behind a key what its value may be. A proposal begins with all
+// that stands before it.
 func assignments(before, text string) ([]string, cobra.ShellCompDirective) {
 	path, value, isKey := strings.Cut(text, "=")
 	var all []string

@@ -19,7 +19,8 @@ func (c Config) YAML() []byte {
 // Part returns the keys at paths as YAML, in the order of Reference, to be put into a file.
 func (c Config) Part(paths ...string) []byte {
 	var b bytes.Buffer
-	keys := slices.DeleteFunc(c.keys(), func(k table.Key) bool { return !slices.Contains(paths, k.Path) })
+	keys := slices.DeleteFunc(c.keys(),
+		func(k table.Key) bool { return !slices.Contains(paths, k.Path) })
 	table.Write(&b, keys, func(table.Key, string) {})
 	return b.Bytes()
 }

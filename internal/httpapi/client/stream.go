@@ -48,8 +48,8 @@ type BrokenError struct{ error }
 // Unwrap returns what the network or the server said.
 func (e BrokenError) Unwrap() error { return e.error }
 
-// Stream calls opened once the server sends events, and each with every one. It returns the error of
-// each, a [BrokenError], or another one if asking again would be answered in the same way. It
+// Stream calls opened once the server sends events, and each with every one. It returns the error
+// of each, a [BrokenError], or another one if asking again would be answered in the same way. It
 // never returns nil.
 func (c *Client) Stream(
 	ctx context.Context, f Filter, opened func(), each func(Event) error,

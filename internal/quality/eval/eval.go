@@ -114,7 +114,9 @@ func evaluate(ctx context.Context, docs []Document, v Variant, o Options) (Run, 
 	if err != nil {
 		return Run{}, err
 	}
-	run := Run{Name: v.Name, Variant: v, Identity: p.method.Identity(), Threshold: p.Threshold, Cost: c.Cost}
+	run := Run{
+		Name: v.Name, Variant: v, Identity: p.method.Identity(), Threshold: p.Threshold, Cost: c.Cost,
+	}
 	if run.Cost.CentreBytes, err = p.CentreBytes(c); err != nil {
 		return Run{}, err
 	}

@@ -84,7 +84,8 @@ func TestRecommendation(t *testing.T) {
 			[]eval.Run{
 				measured(t, "shingle", .93, slow, large, 100), measured(t, "minhash", .9, fast, small, 100),
 			},
-			"Take minhash.", "fingerprint:\n  method: minhash\n", []string{"On so many, 0.051 less"},
+			"Take minhash.", "fingerprint:\n  method: minhash\n",
+			[]string{"On so many, 0.051 less"},
 		},
 		"as good is dearer": {
 			[]eval.Run{
@@ -130,11 +131,13 @@ func TestRecommendation(t *testing.T) {
 		},
 		"nothing found": {
 			[]eval.Run{measured(t, "minhash", 0, fast, small, 1000)},
-			"No run is recommended.", "", []string{"Each has a pair F1 of 0"},
+			"No run is recommended.", "",
+			[]string{"Each has a pair F1 of 0"},
 		},
 		"no truth": {
 			[]eval.Run{{Name: "minhash"}},
-			"No run is recommended.", "", []string{"give --clusters or --truth, or --positive with labels"},
+			"No run is recommended.", "",
+			[]string{"give --clusters or --truth, or --positive with labels"},
 		},
 		"nothing": {nil, "No run is recommended.", "", []string{"Nothing was measured."}},
 		"a moderator's": {
@@ -144,7 +147,8 @@ func TestRecommendation(t *testing.T) {
 		},
 		"a moderator's, all hit too many": {
 			[]eval.Run{moderated(t, "minhash", .8, 1.6)},
-			"No run is recommended.", "", []string{"Each hits more than 1.5 of a thousand honest documents."},
+			"No run is recommended.", "",
+			[]string{"Each hits more than 1.5 of a thousand honest documents."},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

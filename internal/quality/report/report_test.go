@@ -184,8 +184,8 @@ func checkPlot(t *testing.T, svg *html.Node) {
 
 var fontSize = regexp.MustCompile(`font-size:([\d.]+)px`)
 
-// checkSize wants a plot as wide as its box on a telephone of 360 pixels, in which the page, the box
-// and its border leave 322, and no text in it of less than 11.
+// checkSize wants a plot as wide as its box on a telephone of 360 pixels, in which the page, the
+// box and its border leave 322, and no text in it of less than 11.
 func checkSize(t *testing.T, n *html.Node) {
 	t.Helper()
 	for _, a := range n.Attr {
