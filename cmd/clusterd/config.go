@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/doctor"
 )
 
 func newConfig() *cobra.Command {
@@ -29,5 +30,16 @@ func newConfig() *cobra.Command {
 	configFlag(cmd, &file)
 	cmd.Flags().BoolVar(&reference, "reference", false,
 		"print every key with its default and what it is for")
+	return cmd
+}
+
+func newDoctor() *cobra.Command {
+	var file string
+	cmd := doctor.Command(func(cmd *cobra.Command) (config.Config, error) {
+		c, _, err := loadConfig(cmd, file)
+		return c, err
+	}, writeJSON)
+	cmd.Args = noArguments
+	configFlag(cmd, &file)
 	return cmd
 }

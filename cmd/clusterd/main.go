@@ -50,7 +50,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 	root.SetIn(in)
 	root.SetOut(out)
 	root.SetErr(errs)
-	strictCompletion(root)
+	complete.Strict(root, noArguments)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return 0
@@ -89,27 +89,12 @@ func newRoot() *cobra.Command {
 	root.Version = versionLine()
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.AddCommand(newRun(), newDemo(), newCluster(), newCompare(), newEval(), newIDF(), newAudit(),
-		newLint(), newConfig(), newVersion())
+		newDoctor(), newLint(), newConfig(), newVersion())
 	root.AddCommand(ask.Commands(ask.Shell{
 		Usage: func(err error) error { return usageError{err} }, NoArguments: noArguments, JSON: jsonOut,
 	})...)
 	complete.Add(root)
 	return root
-}
-
-// strictCompletion makes an unknown shell a usage error, which cobra's own command answers with its
-// help and exit code 0. It comes after root.SetOut, since that command keeps its output.
-func strictCompletion(root *cobra.Command) {
-	root.InitDefaultCompletionCmd()
-	for _, completion := range root.Commands() {
-		if completion.Name() != "completion" {
-			continue
-		}
-		completion.RunE = root.RunE
-		for _, cmd := range append(completion.Commands(), completion) {
-			cmd.Args = noArguments
-		}
-	}
 }
 
 func noArguments(cmd *cobra.Command, args []string) error {

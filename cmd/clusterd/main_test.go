@@ -21,7 +21,7 @@ import (
 func TestHelp(t *testing.T) {
 	for _, verb := range []string{
 		"", "run", "demo", "cluster", "compare", "eval", "eval paper",
-		"eval spam", "eval tune", "idf", "audit", "check", "label",
+		"eval spam", "eval tune", "idf", "audit", "doctor", "check", "label",
 		"label add", "label remove", "label resume", "label list", "label import", "label export",
 		"tap", "lint", "config", "version",
 	} {

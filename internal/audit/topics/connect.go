@@ -43,7 +43,7 @@ type Client struct {
 // NewClient prepares a connection. It calls advance with the number of records or offsets that each
 // fetch brought, and logs what it waits for. An error names the setting that cannot be used.
 func NewClient(c config.Kafka, log *slog.Logger, advance func(n int64)) (*Client, error) {
-	options, err := connection(c)
+	options, err := Connection(c, "clusterd-audit")
 	if err != nil {
 		return nil, err
 	}
@@ -59,9 +59,11 @@ func NewClient(c config.Kafka, log *slog.Logger, advance func(n int64)) (*Client
 // Close ends the connections.
 func (c *Client) Close() { c.client.Close() }
 
-func connection(c config.Kafka) ([]kgo.Opt, error) {
+// Connection returns how to reach the brokers of a configuration, under a client id. An error names
+// the setting that cannot be used.
+func Connection(c config.Kafka, id string) ([]kgo.Opt, error) {
 	options := []kgo.Opt{
-		kgo.SeedBrokers(c.Brokers...), kgo.ClientID("clusterd-audit"),
+		kgo.SeedBrokers(c.Brokers...), kgo.ClientID(id),
 		kgo.RetryTimeout(answerLimit), kgo.RequestTimeoutOverhead(answerTimeout),
 	}
 	if c.TLS.Enabled {

@@ -1,0 +1,76 @@
+package doctor
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rivo/uniseg"
+
+	"github.com/clusterd/clusterd/internal/config"
+)
+
+// A report fits its width, but for words that are longer, and steers no terminal.
+func TestShow(t *testing.T) {
+	r := Report{Checks: []Check{
+		{"disk", OK, "/var/lib/clusterd: 71.4 GiB free, a flush takes 200µs", ""},
+		{
+			"topic articles", Failure, "cleanup.policy is compact: articles with the same key vanish, " +
+				"maybe before they are read", "kafka-configs --alter --topic articles --add-config " +
+				"cleanup.policy=delete",
+		},
+		{"configuration", Warning, "文章\x1b[31m很长很长很长很长很长很长很长 很长很长很长很长很长很长很长很长", "change it"},
+	}}
+	const want = `ok       disk: /var/lib/clusterd: 71.4 GiB free, a
+         flush takes 200µs
+failure  topic articles: cleanup.policy is
+         compact: articles with the same key
+         vanish, maybe before they are read
+         → kafka-configs --alter --topic articles
+         --add-config cleanup.policy=delete
+warning  configuration:
+         文章\x1b[31m很长很长很长很长很长很长很长
+         很长很长很长很长很长很长很长很长
+         → change it
+
+3 checks: 1 failures, 1 warnings
+`
+	var out strings.Builder
+	if err := r.Show(&out, 50, false); err != nil || out.String() != want {
+		t.Errorf("%v:\n%s\nwant:\n%s", err, &out, want)
+	}
+	for line := range strings.Lines(out.String()) {
+		if n := uniseg.StringWidth(strings.TrimSuffix(line, "\n")); n > 50 {
+			t.Errorf("%d cells: %s", n, line)
+		}
+	}
+}
+
+// What the window brings is held against the limit.
+func TestMemory(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		limit  int
+		window time.Duration
+		method string
+		growth float64 // articles an hour
+		want   Status
+		found  string
+	}{
+		{"plenty", 1 << 30, 72 * time.Hour, "simhash", 10_000, OK, "720000 clusters"},
+		{"too little for the window", 1 << 30, 720 * time.Hour, "minhash", 100_000, Warning, "19.8 GiB"},
+		{"too little for none", 64 << 20, time.Hour, "simhash", 0, Failure, "without clusters"},
+		{"no window", 1 << 30, 0, "simhash", 1000, Warning, "a year (cluster.window is 0)"},
+		{"more than a number holds", 1 << 30, 0, "simhash", 1e18, Warning, "GiB"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := config.Default()
+			c.Memory.Limit, c.Cluster.Window, c.Fingerprint.Method = tt.limit, tt.window, tt.method
+			e := examination{config: c, growth: tt.growth}
+			e.checkMemory()
+			if got := e.report.Checks[0]; got.Status != tt.want || !strings.Contains(got.Found, tt.found) {
+				t.Errorf("%+v, want %s, %q", got, tt.want, tt.found)
+			}
+		})
+	}
+}

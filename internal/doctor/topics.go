@@ -1,0 +1,210 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+
+	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/topics"
+)
+
+// topic is what a broker says of a topic.
+type topic struct {
+	kadm.TopicDetail
+	settings map[string]string // none where the right to read them is missing
+}
+
+func (t *topic) number(name string) (n int64, known bool) {
+	n, err := strconv.ParseInt(t.settings[name], 10, 64)
+	return n, err == nil
+}
+
+// names returns the topics of the configuration, the input first.
+func (e *examination) names() (all []string) {
+	c := &e.config
+	for _, name := range []string{
+		c.Input.Topic, c.Output.Topic, c.Output.ClustersTopic, c.Output.DeadLetterTopic,
+		c.Labels.Topic, c.Labels.Corrections,
+	} {
+		if name != "" {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// checkTopics looks at each topic of the configuration.
+func (e *examination) checkTopics(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	names := e.names()
+	settings, err := e.admin.DescribeTopicConfigs(ctx, names...)
+	if err != nil {
+		e.warn("topics", "grant DescribeConfigs on the topics", "their settings cannot be read: %v", err)
+	}
+	for _, name := range names {
+		t := topic{settings: make(map[string]string)}
+		if details, err := e.admin.ListTopics(ctx, name); err != nil {
+			t.Err = err // such as of a missing right, which is of this topic alone
+		} else {
+			t.TopicDetail = details[name]
+		}
+		if r, err := settings.On(name, nil); err == nil && r.Err == nil {
+			for _, one := range r.Configs {
+				t.settings[one.Key] = one.MaybeValue()
+			}
+		}
+		e.topics[name] = t
+	}
+	e.measureInput(ctx)
+	for _, name := range names {
+		t := e.topics[name]
+		before := len(e.report.Checks)
+		if e.exists(name, &t) {
+			e.checkReplicas(name, &t)
+			e.checkRole(name, &t)
+		}
+		if len(e.report.Checks) == before {
+			e.ok("topic "+name, "partitions: %d, replicas: %d", len(t.Partitions),
+				t.Partitions.NumReplicas())
+		}
+	}
+}
+
+// exists reports whether a topic is there; it has said what is to be done if not.
+func (e *examination) exists(name string, t *topic) bool {
+	label := "topic " + name
+	switch {
+	case errors.Is(t.Err, kerr.UnknownTopicOrPartition):
+		if e.config.Kafka.CreateTopics && e.config.Role == "work" {
+			e.ok(label, "is not there yet: clusterd creates it (kafka.create_topics)")
+			return false
+		}
+		partitions := len(e.topics[e.config.Input.Topic].Partitions)
+		spec := kafka.TopicSpec{Name: name, Partitions: partitions}
+		if name == e.config.Output.ClustersTopic {
+			spec.Configs = map[string]string{"cleanup.policy": "compact"}
+		}
+		e.fail(label, "create it ("+spec.Command()+"), or set kafka.create_topics: true",
+			"it does not exist")
+		return false
+	case t.Err != nil:
+		e.fail(label, advice(t.Err), "%v", t.Err)
+		return false
+	}
+	return true
+}
+
+// checkReplicas looks whether a topic can be written, and outlives a broker.
+func (e *examination) checkReplicas(name string, t *topic) {
+	label := "topic " + name
+	insync, _ := t.number("min.insync.replicas")
+	replicas := t.Partitions.NumReplicas()
+	for _, p := range t.Partitions.Sorted() {
+		switch {
+		case p.Leader < 0:
+			e.fail(label, "start the brokers that have its replicas", "partition %d has no leader",
+				p.Partition)
+			return
+		case insync > int64(len(p.ISR)):
+			e.fail(label, fmt.Sprintf("start the brokers that have its replicas, or alter "+
+				"min.insync.replicas (kafka-configs --alter --topic %s --add-config "+
+				"min.insync.replicas=%d)", name, max(1, len(p.ISR)-1)),
+				"partition %d cannot be written: min.insync.replicas is %d, and %d of %d replicas are in sync",
+				p.Partition, insync, len(p.ISR), len(p.Replicas))
+			return
+		}
+	}
+	switch {
+	case replicas < 2 && e.brokers > 1:
+		e.warn(label, "give it three replicas (kafka-reassign-partitions)",
+			"it has one replica: a broker that is lost takes it along")
+	case replicas > 2 && insync == 1:
+		e.warn(label, fmt.Sprintf("kafka-configs --alter --topic %s --add-config "+
+			"min.insync.replicas=2", name),
+			"min.insync.replicas is 1: what one broker alone has taken counts as written")
+	}
+}
+
+// checkRole looks whether a topic is as clusterd uses it.
+func (e *examination) checkRole(name string, t *topic) {
+	c, label := &e.config, "topic "+name
+	policy := t.settings["cleanup.policy"]
+	alter := func(setting string) string {
+		return fmt.Sprintf("kafka-configs --alter --topic %s --add-config %s", name, setting)
+	}
+	switch name {
+	case c.Input.Topic:
+		if policy != "" && policy != "delete" {
+			e.fail(label, alter("cleanup.policy=delete"), "cleanup.policy is %s: articles with the same "+
+				"key vanish, maybe before they are read", policy)
+		}
+		e.checkRetention(label, t, alter)
+	case c.Output.Topic:
+		if policy != "" && policy != "delete" {
+			e.fail(label, alter("cleanup.policy=delete"),
+				"cleanup.policy is %s: of each cluster only the last result stays", policy)
+		}
+		e.checkRetention(label, t, alter)
+	case c.Output.ClustersTopic:
+		if policy != "" && policy != "compact" {
+			e.fail(label, alter("cleanup.policy=compact"),
+				"cleanup.policy is %s: clusters would be lost; it must be compact", policy)
+		}
+	case c.Output.DeadLetterTopic:
+		input := e.topics[c.Input.Topic]
+		most, known := input.number("max.message.bytes")
+		room, alsoKnown := t.number("max.message.bytes")
+		if want := most + topics.DeadLetterRoom; known && alsoKnown && room < want {
+			e.warn(label, alter(fmt.Sprintf("max.message.bytes=%d", want)),
+				"max.message.bytes is %d: of the largest records only the beginning fits", room)
+		}
+	case c.Labels.Topic:
+		if kept, known := t.number("retention.ms"); known && kept >= 0 && policy != "compact" {
+			e.warn(label, alter("retention.ms=-1"),
+				"retention.ms is %s: whoever starts anew no longer sees older labels", milliseconds(kept))
+		}
+		if n := len(t.Partitions); n > 1 {
+			e.warn(label, "use a topic with one partition",
+				"it has %d partitions: labels of different partitions have no order", n)
+		}
+	}
+}
+
+// checkRetention holds what is kept against the window.
+func (e *examination) checkRetention(label string, t *topic, alter func(string) string) {
+	kept, known := t.number("retention.ms")
+	window := e.config.Cluster.Window
+	if !known || kept < 0 || window == 0 || milliseconds(kept) >= window {
+		return
+	}
+	e.warn(label, alter(fmt.Sprintf("retention.ms=%d", window.Milliseconds())),
+		"retention.ms is %s, cluster.window %s: texts and members of older articles cannot be shown, "+
+			"and no correction is written for them", milliseconds(kept), window)
+}
+
+func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
+
+// measureInput finds out how many records the input got within the last hour.
+func (e *examination) measureInput(ctx context.Context) {
+	name := e.config.Input.Topic
+	before, err := e.admin.ListOffsetsAfterMilli(ctx, e.now.Add(-time.Hour).UnixMilli(), name)
+	if err != nil || before.Error() != nil {
+		return // what is wrong with the topic is said elsewhere
+	}
+	ends, err := e.admin.ListEndOffsets(ctx, name)
+	if err != nil || ends.Error() != nil {
+		return
+	}
+	ends.Each(func(end kadm.ListedOffset) {
+		if from, ok := before.Lookup(end.Topic, end.Partition); ok {
+			e.growth += float64(end.Offset - from.Offset)
+		}
+	})
+}
