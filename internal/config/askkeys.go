@@ -69,6 +69,20 @@ func (c *Labels) keys() []table.Key {
 	}
 }
 
+func (c *Trace) keys() []table.Key {
+	return []table.Key{
+		{
+			Path: "trace.endpoint", Value: value.Scalar(&c.Endpoint, value.OptionalURL(), ""),
+			Doc: "URL of a collector of OpenTelemetry (OTLP over HTTP) that gets a span of each batch, " +
+				"such as http://127.0.0.1:4318; empty is none.",
+		},
+		{
+			Path: "trace.ratio", Value: value.Scalar(&c.Ratio, value.Share(0, 1), 1),
+			Doc: "Share of batches that have a span.",
+		},
+	}
+}
+
 func (c *Serve) keys() []table.Key {
 	return []table.Key{{
 		Path: "serve.content", Value: value.Scalar(&c.Content, value.OneOf(Shown, Hidden), Shown),

@@ -47,6 +47,7 @@ type Config struct {
 	HTTP        HTTP
 	Memory      Memory
 	Log         Log
+	Trace       Trace
 }
 
 // MethodSettings returns what a method is made by.
@@ -220,6 +221,12 @@ type Memory struct {
 type Log struct {
 	Level  string // debug, info, warn or error
 	Format string // auto, json or text
+}
+
+// Trace says where spans of batches go.
+type Trace struct {
+	Endpoint string  // URL of a collector of OpenTelemetry; empty is none
+	Ratio    float64 // share of batches that have a span
 }
 
 // Severity returns the level as a logger takes it.

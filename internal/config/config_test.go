@@ -44,6 +44,7 @@ func TestDefault(t *testing.T) {
 		Serve:    Serve{Content: Shown},
 		HTTP:     HTTP{Listen: "127.0.0.1:8080", Rate: 10_000},
 		Log:      Log{Level: "info", Format: "auto"},
+		Trace:    Trace{Ratio: 1},
 	}
 	if got := Default(); !reflect.DeepEqual(got, want) {
 		t.Errorf("Default() = %+v, want %+v", got, want)

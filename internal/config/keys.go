@@ -40,6 +40,7 @@ func (c *Config) keys() []table.Key {
 		c.HTTP.keys(),
 		c.Memory.keys(),
 		c.Log.keys(),
+		c.Trace.keys(),
 	)
 }
 

@@ -5,6 +5,7 @@ package daemon
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/clusterd/clusterd/internal/memlimit"
 	"github.com/clusterd/clusterd/internal/monitor"
 	"github.com/clusterd/clusterd/internal/pipeline"
+	"github.com/clusterd/clusterd/internal/tracing"
 )
 
 // Options are what a daemon needs.
@@ -67,6 +69,14 @@ func run(ctx context.Context, o Options, loaded config.Config) error {
 	for _, warning := range c.Warnings() {
 		log.Warn(warning)
 	}
+	spans, err := tracing.New(ctx, tracing.Options{
+		Endpoint: c.Trace.Endpoint, Ratio: c.Trace.Ratio, Instance: instanceName(c),
+		Version: o.Version, Log: log,
+	})
+	if err != nil {
+		return fmt.Errorf("trace.endpoint: %w", err)
+	}
+	defer spans.Close(ctx)
 	group, ctx := errgroup.WithContext(ctx)
 	defer context.AfterFunc(ctx, m.Stopping)()
 	// The server ends after the pipeline, so that it can say that clusterd is stopping.
@@ -81,7 +91,7 @@ func run(ctx context.Context, o Options, loaded config.Config) error {
 		defer stop()
 		return pipeline.Run(ctx, pipeline.Options{
 			Config: c, Client: client, Log: log, Monitor: m,
-			Readers: desk.spaces, Members: desk.members(),
+			Readers: desk.spaces, Members: desk.members(), Tracer: spans.Tracer(),
 		})
 	})
 	if err = group.Wait(); err == nil {

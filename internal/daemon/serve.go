@@ -107,12 +107,9 @@ func (d *desk) addPage(
 	if err != nil {
 		return err
 	}
-	name, err := os.Hostname()
-	if err != nil {
-		name = c.HTTP.Listen
-	}
 	pages, err := page.Routes(page.Options{
-		Options: o, Instance: name, Hidden: d.hidden, Activity: d.spaces.Activity, Passages: passages,
+		Options: o, Instance: instanceName(c), Hidden: d.hidden, Activity: d.spaces.Activity,
+		Passages: passages,
 		Suspects: spaces.Suspects,
 		Workers: func(ctx context.Context) ([]string, error) {
 			return client.Workers(ctx, c.Input.Group, c.Input.Topic)
@@ -124,6 +121,15 @@ func (d *desk) addPage(
 	d.routes = append(d.routes, pages...)
 	d.visitors, err = page.Visitors()
 	return err
+}
+
+// instanceName returns what this instance is called.
+func instanceName(c config.Config) string {
+	name, err := os.Hostname()
+	if err != nil {
+		return c.HTTP.Listen
+	}
+	return name
 }
 
 // members returns the view for corrections, nil where there is none.

@@ -10,6 +10,7 @@ import (
 	"github.com/clusterd/clusterd/internal/fingerprint"
 	"github.com/clusterd/clusterd/internal/labelling"
 	"github.com/clusterd/clusterd/internal/sink"
+	"github.com/clusterd/clusterd/internal/tracing"
 )
 
 // batch is what one transaction takes in: records, and up to where each partition is read by them.
@@ -32,6 +33,17 @@ func (b batch) articles() iter.Seq[*fingerprint.Article] {
 	return func(yield func(*fingerprint.Article) bool) {
 		for i := range b.records {
 			if r := &b.records[i]; r.deadLetter == nil && !yield(&r.Article) {
+				return
+			}
+		}
+	}
+}
+
+// parents returns the spans that the records come from; nil of one that has none.
+func (b batch) parents() iter.Seq[*tracing.Parent] {
+	return func(yield func(*tracing.Parent) bool) {
+		for i := range b.records {
+			if !yield(b.records[i].parent) {
 				return
 			}
 		}
@@ -67,8 +79,7 @@ type backlog struct {
 }
 
 func (b *backlog) full() bool {
-	return len(b.records) >= b.maxRecords ||
-		b.bytes >= int64(b.maxBytes)
+	return len(b.records) >= b.maxRecords || b.bytes >= int64(b.maxBytes)
 }
 
 func (b *backlog) add(records []item, partition int, next int64) {

@@ -9,6 +9,7 @@ import (
 	"github.com/clusterd/clusterd/internal/config/value"
 	"github.com/clusterd/clusterd/internal/fingerprint"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/tracing"
 )
 
 // How much of the headers of its input record a result carries: a record may have megabytes of
@@ -20,14 +21,15 @@ const (
 
 // carried says what results have of their input records beside the articles.
 type carried struct {
-	keys    bool     // the keys of the records
-	headers []string // names of headers
-	all     bool     // headers of any name
+	keys    bool            // the keys of the records
+	headers []string        // names of headers
+	all     bool            // headers of any name
+	tracer  *tracing.Tracer // says of which span a record is; nil: nobody traces
 }
 
-func carriedBy(c config.Output) carried {
+func carriedBy(c config.Output, t *tracing.Tracer) carried {
 	return carried{
-		keys: c.Key == keySource, headers: c.Headers,
+		keys: c.Key == keySource, headers: c.Headers, tracer: t,
 		all: slices.Contains(c.Headers, value.AllHeaders),
 	}
 }

@@ -82,7 +82,7 @@ func TestResultsCarryHeaders(t *testing.T) {
 		"many": {[]string{"*"}, many, many[:maxHeaders], "5 of 69 headers"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o, carry := testOutputs(1), carriedBy(config.Output{Headers: tt.wanted})
+			o, carry := testOutputs(1), carriedBy(config.Output{Headers: tt.wanted}, nil)
 			a := &fingerprint.Article{}
 			carry.add(a, &kafka.Record{Headers: tt.in})
 			got := o.result(&arena{}, &space.Assignment{Article: a, Status: article.Unclustered})

@@ -10,14 +10,16 @@ import (
 	"github.com/clusterd/clusterd/internal/fingerprint"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/monitor"
+	"github.com/clusterd/clusterd/internal/tracing"
 )
 
 // An item is a record on its way: an article, or a dead letter.
 type item struct {
 	fingerprint.Article
-	next       int64       // the offset behind the record
-	bytes      int         // of memory that this holds, and at least those of the record's value
-	deadLetter *deadLetter // nil for an article, of which only the source is set otherwise
+	next       int64           // the offset behind the record
+	bytes      int             // of memory that this holds, and at least those of the record's value
+	deadLetter *deadLetter     // nil for an article, of which only the source is set otherwise
+	parent     *tracing.Parent // the span that the record comes from; nil: none, or nobody traces
 }
 
 // A deadLetter is a record that is no article, and why.
@@ -32,17 +34,18 @@ func fingerprintRecords(
 	ctx context.Context, f *fingerprint.Fingerprinter, records []kafka.Record, carry *carried,
 ) ([]item, error) {
 	out := make([]item, len(records))
-	err := f.ForEach(ctx, len(records), func(w *fingerprint.Worker,
-		i int,
-	) {
-		out[i] = fingerprintRecord(w, &records[i], carry)
+	err := f.ForEach(ctx, len(records), func(w *fingerprint.Worker, i int) {
+		out[i] = fingerprintRecord(ctx, w, &records[i], carry)
 	})
 	return out, err
 }
 
-func fingerprintRecord(w *fingerprint.Worker, r *kafka.Record, carry *carried) item {
+func fingerprintRecord(
+	ctx context.Context, w *fingerprint.Worker, r *kafka.Record, carry *carried,
+) item {
 	source := article.Address{Topic: r.Topic, Partition: r.Partition, Offset: r.Offset}
 	out := item{next: r.Next()}
+	out.parent = carry.tracer.Parent(ctx, r)
 	var rejection *article.Rejection
 	stage := stageDecode
 	if r.Unreadable != nil {
@@ -74,7 +77,7 @@ type items struct {
 func (w *worker) fingerprint(
 	ctx context.Context, chunks <-chan consumer.Chunk, out chan<- items,
 ) error {
-	carry := carriedBy(w.config.Output)
+	carry := carriedBy(w.config.Output, w.tracer)
 	for {
 		var chunk consumer.Chunk
 		select {

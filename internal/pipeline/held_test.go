@@ -91,7 +91,7 @@ func TestHeldIsCounted(t *testing.T) {
 			err := f.ForEach(t.Context(), 1, func(w *fingerprint.Worker, _ int) {
 				one := func(i int) item {
 					r := tt.record(i)
-					return fingerprintRecord(w, &r, new(carriedBy(c.Output)))
+					return fingerprintRecord(t.Context(), w, &r, new(carriedBy(c.Output, nil)))
 				}
 				one(0) // what a worker keeps for itself
 				before = heapAlloc()

@@ -29,6 +29,7 @@ import (
 	"github.com/clusterd/clusterd/internal/testutil/kafkatest"
 	"github.com/clusterd/clusterd/internal/testutil/texts"
 	"github.com/clusterd/clusterd/internal/testutil/wait"
+	"github.com/clusterd/clusterd/internal/tracing"
 )
 
 // loadFingerprinter loads the dictionary once for all tests that have the default fingerprints.
@@ -93,6 +94,7 @@ type bench struct {
 	pauses pauses
 	// members are asked for corrections; nil where there are none.
 	members Members
+	tracer  *tracing.Tracer // nil: nobody traces
 }
 
 // newBench starts a broker with the topics that c names.
@@ -162,7 +164,7 @@ func (b *bench) startIn(dir string) *instance {
 		defer close(i.done)
 		i.err = run(ctx, Options{
 			Config: c, Client: b.client, Log: slog.New(slog.NewTextHandler(i.log, nil)),
-			Monitor: i.monitor, Readers: i.lookup, Members: b.members,
+			Monitor: i.monitor, Readers: i.lookup, Members: b.members, Tracer: b.tracer,
 		}, fingerprinter, b.pauses)
 	}()
 	b.Cleanup(func() {

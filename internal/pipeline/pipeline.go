@@ -23,6 +23,7 @@ import (
 	"github.com/clusterd/clusterd/internal/state"
 	"github.com/clusterd/clusterd/internal/tally"
 	"github.com/clusterd/clusterd/internal/topics"
+	"github.com/clusterd/clusterd/internal/tracing"
 )
 
 // Members are those of clusters, as the results say.
@@ -47,6 +48,7 @@ type Options struct {
 	Monitor *monitor.Monitor // is told what the pipeline does and how it is
 	Readers Readers          // nil: nobody asks
 	Members Members          // of whom corrections tell; nil where there are none
+	Tracer  *tracing.Tracer  // makes a span of each batch; nil: nobody traces
 }
 
 // Readers ask spaces while the pipeline works.
@@ -88,6 +90,7 @@ func run(
 	p := &pipeline{
 		config: c, client: client, log: log, monitor: o.Monitor, readers: o.Readers,
 		members: o.Members, fingerprinter: fingerprinter, dir: dir, cache: cache, pauses: wait,
+		tracer:  o.Tracer,
 		tally:   tally.New(c.Input.Format, c.Input.Fields.Content, c.Input.Encoding),
 		workers: make(map[string]*running), ended: make(chan *running), failed: make(chan error),
 	}
@@ -113,7 +116,8 @@ type pipeline struct {
 	monitor       *monitor.Monitor
 	readers       Readers // nil: nobody asks
 	fingerprinter *fingerprint.Fingerprinter
-	tally         *tally.Tally // of what is odd about articles, for all workers
+	tracer        *tracing.Tracer // nil: nobody traces
+	tally         *tally.Tally    // of what is odd about articles, for all workers
 	dir           *state.Dir
 	cache         *disk.Cache
 	standby       *replica.Standby    // of the one space of scope topic, else nil

@@ -9,12 +9,8 @@ import (
 	"github.com/clusterd/clusterd/internal/space"
 )
 
-const (
-	// progressInterval is how often a worker that works logs what it did.
-	progressInterval = 10 * time.Second
-	// adjustedInterval is how often it logs at most that it has adjusted event times.
-	adjustedInterval = time.Minute
-)
+// progressInterval is how often a worker that works logs what it did.
+const progressInterval = 10 * time.Second
 
 // totals counts what became of records.
 type totals struct {
@@ -57,7 +53,7 @@ func (w *worker) report(b batch, assigned space.Batch, took time.Duration) total
 		}
 	}
 	w.reportLabels(b, &assigned, &done, rejected)
-	w.adjusting.add(w.log, assigned.Adjusted, time.Now())
+	w.adjusted.Add(w.log, assigned.Adjusted, time.Now())
 	if w.tally.Enough() {
 		if warning := w.tally.Warning(); warning != "" {
 			w.log.Warn(warning)
@@ -104,25 +100,4 @@ func (p *progress) log(clusters int, lag int64) {
 		p.logger.Info("progress", attributes...)
 	}
 	*p = progress{since: time.Now(), logger: p.logger}
-}
-
-// adjusting logs from time to time that articles have another event time than they say.
-type adjusting struct {
-	ahead, old int       // since it was last logged
-	logged     time.Time // zero: never
-}
-
-// add counts, and logs: the first time, and then at most once in an interval.
-func (a *adjusting) add(log *slog.Logger, more space.Adjusted, now time.Time) {
-	a.ahead, a.old = a.ahead+more.Ahead, a.old+more.Old
-	if more.Example == nil || !a.logged.IsZero() && now.Sub(a.logged) < adjustedInterval {
-		return
-	}
-	e := more.Example
-	log.Warn("articles say times that would expire others' clusters, or their own at once: they "+
-		"count by the time of their record",
-		"ahead", a.ahead, "old", a.old, "for_example", e.Source.String(), "published_at", e.PublishedAt,
-		"record_time", e.RecordedAt.UTC(),
-		"counts_as", more.EventTime)
-	*a = adjusting{logged: now}
 }

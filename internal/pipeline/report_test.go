@@ -8,10 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/article"
-	"github.com/clusterd/clusterd/internal/fingerprint"
 	"github.com/clusterd/clusterd/internal/space"
-	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
 
 // While there is work, or work that waits, the log says how much is left and how long that takes.
@@ -67,37 +64,5 @@ func TestProgressLine(t *testing.T) {
 				}
 			})
 		})
-	}
-}
-
-// That event times were adjusted is logged the first time, and then once a minute, with how many
-// there were.
-func TestAdjustedTimesAreLogged(t *testing.T) {
-	var out wait.Buffer
-	log := slog.New(slog.NewTextHandler(&out, nil))
-	a, example := adjusting{},
-		&fingerprint.Article{Source: article.Address{Topic: "articles", Offset: 7}}
-	for _, step := range []struct {
-		after time.Duration
-		space.Adjusted
-		want string // in the line that it says, empty for none
-	}{
-		{0, space.Adjusted{}, ""},
-		{
-			time.Second,
-			space.Adjusted{Ahead: 2, Example: example},
-			"ahead=2 old=0 for_example=articles/0/7",
-		},
-		{30 * time.Second, space.Adjusted{Old: 3, Example: example}, ""},
-		{60 * time.Second, space.Adjusted{Ahead: 1, Example: example}, ""},
-		{61 * time.Second, space.Adjusted{}, ""},
-		{90 * time.Second, space.Adjusted{Old: 1, Example: example}, "ahead=1 old=4"},
-	} {
-		before := len(out.String())
-		a.add(log, step.Adjusted, wallClock.Add(step.after))
-		if said := out.String()[before:]; (said == "") != (step.want == "") ||
-			!strings.Contains(said, step.want) {
-			t.Errorf("after %s: %q, want %q in it", step.after, said, step.want)
-		}
 	}
 }

@@ -72,7 +72,7 @@ func (p *pipeline) spaces(partitions []int) map[string][]int {
 func (p *pipeline) start(ctx context.Context, id string, partitions []int) error {
 	r := &running{done: make(chan struct{}), worker: &worker{
 		config: p.config, client: p.client, monitor: p.monitor, fingerprinter: p.fingerprinter,
-		tally:      p.tally,
+		tally: p.tally, tracer: p.tracer,
 		partitions: partitions, transactional: id, log: p.log,
 		out: outputs{
 			Output: p.config.Output, identity: p.fingerprinter.Identity(),

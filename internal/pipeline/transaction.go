@@ -17,6 +17,7 @@ import (
 	"github.com/clusterd/clusterd/internal/seeded"
 	"github.com/clusterd/clusterd/internal/sink"
 	"github.com/clusterd/clusterd/internal/space"
+	"github.com/clusterd/clusterd/internal/tracing"
 )
 
 // commitGrace is how long a transaction in hand may still take when the worker is to stop.
@@ -84,10 +85,20 @@ func (w *worker) process(
 	if len(b.records) == 0 && b.labels.Empty() {
 		return totals{nothing: true}, nil
 	}
+	ctx, span := w.tracer.Start(ctx, tracing.Batch{
+		Topic: w.config.Input.Topic, Group: w.config.Input.Group, Space: w.replica.Name(),
+		Records: len(b.records), Partitions: len(b.next), LabelRecords: b.labels.Len(),
+		Parents: b.parents(),
+	})
+	defer func() {
+		span.End(tracing.Outcome{Counts: done.Counts, DeadLetters: done.deadLetters}, err)
+	}()
+	ended := span.Stage(ctx, "assign")
 	assigned, err := s.AssignLabelled(b.labels.Records, b.articles(), len(b.records))
+	ended()
 	w.monitor.Spent(monitor.Assigning, began)
 	if err == nil {
-		err = w.persist(ctx, producer, b, assigned)
+		err = w.persist(ctx, producer, b, assigned, span)
 	}
 	if err != nil {
 		s.Rollback(assigned)
@@ -98,7 +109,7 @@ func (w *worker) process(
 
 // persist makes what was assigned last: in Kafka, then on disk.
 func (w *worker) persist(
-	ctx context.Context, producer *sink.Producer, b batch, assigned space.Batch,
+	ctx context.Context, producer *sink.Producer, b batch, assigned space.Batch, span *tracing.Span,
 ) error {
 	seeded.Assignments(&assigned)
 	checkpoint := w.checkpoint(b)
@@ -115,7 +126,9 @@ func (w *worker) persist(
 	seeded.Transaction(&w.out.Output, len(w.out.partitions[w.out.Topic]), &transaction)
 	seeded.Corrections(w.out.corrections, &transaction)
 	began = time.Now()
+	ended := span.Stage(ctx, "commit")
 	written, err := w.commit(ctx, producer, transaction)
+	ended()
 	w.monitor.Spent(monitor.Committing, began)
 	if err != nil {
 		return err
@@ -127,9 +140,10 @@ func (w *worker) persist(
 	if err := failpoint.Hit(failpoint.BeforeDisk); err != nil {
 		return fmt.Errorf("%w: %w", errAgain, err)
 	}
-	began = time.Now()
+	began, ended = time.Now(), span.Stage(ctx, "store")
 	err = w.replica.Commit(seeded.OnDisk(assigned), checkpoint,
 		w.lastClusters(transaction.Records, written))
+	ended()
 	w.monitor.Spent(monitor.Storing, began)
 	if err != nil {
 		return err

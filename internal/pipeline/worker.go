@@ -20,8 +20,10 @@ import (
 	"github.com/clusterd/clusterd/internal/monitor"
 	"github.com/clusterd/clusterd/internal/replica"
 	"github.com/clusterd/clusterd/internal/sink"
+	"github.com/clusterd/clusterd/internal/space"
 	"github.com/clusterd/clusterd/internal/state"
 	"github.com/clusterd/clusterd/internal/tally"
+	"github.com/clusterd/clusterd/internal/tracing"
 )
 
 const (
@@ -39,11 +41,12 @@ type worker struct {
 	monitor       *monitor.Monitor
 	fingerprinter *fingerprint.Fingerprinter
 	tally         *tally.Tally
-	partitions    []int // of the input topic
+	tracer        *tracing.Tracer // nil: nobody traces
+	partitions    []int           // of the input topic
 	transactional string
 	out           outputs
 	replica       *replica.Replica
-	adjusting     adjusting
+	adjusted      space.AdjustedLog
 	reached       map[int]int64 // by input partition: up to where it is committed
 	members       Members
 	labels        *labelling.Work    // nil where labels are off

@@ -34,6 +34,9 @@ func HostName() Kind[string] { return text("", PlainText, checkHostName) }
 // Origin returns the kind of origins of web pages.
 func Origin() Kind[string] { return text("", PlainText, checkOrigin) }
 
+// OptionalURL returns the kind of URLs of http and https, and of no text.
+func OptionalURL() Kind[string] { return text("", PlainText, unlessEmpty(checkURL)) }
+
 // Network returns the kind of addresses and networks in CIDR notation.
 func Network() Kind[string] { return text("", PlainText, checkNetwork) }
 
@@ -108,6 +111,15 @@ func checkOrigin(s string) error {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" ||
 		s != u.Scheme+"://"+u.Host {
 		return errors.New("must be scheme://host or scheme://host:port, such as https://desk.example.com")
+	}
+	return nil
+}
+
+func checkURL(s string) error {
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil ||
+		u.RawQuery != "" || u.Fragment != "" {
+		return errors.New("must be a URL such as http://127.0.0.1:4318")
 	}
 	return nil
 }
