@@ -41,7 +41,7 @@ func newAudit() *cobra.Command {
 	var flags auditFlags
 	cmd := &cobra.Command{
 		Use:   "audit",
-		Short: "Check on the topics that every record came out once, with the right cluster",
+		Short: "Check on the topics that every record came out once, and right",
 		Long:  auditLong,
 		Example: "  clusterd audit -c clusterd.yaml\n" +
 			"  kcat -b 127.0.0.1:9092 -C -t article-clusters -e " +

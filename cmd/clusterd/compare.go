@@ -17,7 +17,7 @@ func newCompare() *cobra.Command {
 	var file, format string
 	cmd := &cobra.Command{
 		Use:   "compare A B",
-		Short: "Compare two articles: what each method makes of them, and where they differ",
+		Short: "Compare two articles: what methods say, and where they differ",
 		Long: "Reads two files, of which - is standard input and a name that ends in .gz is unpacked. " +
 			"A file that is a JSON object\n" +
 			"is an article by input.fields; documents, such as .html and .docx, are read as 'clusterd " +

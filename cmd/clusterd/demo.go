@@ -15,7 +15,7 @@ func newDemo() *cobra.Command {
 	o := demo.Options{Version: version()}
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "See it work: a broker, a stream of articles and live clusters, here and on a page",
+		Short: "See it work: a broker, a stream, live clusters, here and on a page",
 		Long: "Starts a broker of its own, plays articles in Chinese and English that it makes up " +
 			"(stories, copies, edits, reordered\n" +
 			"sentences, HTML, comment spam) or yours, and shows which cluster each goes to, here and on a " +

@@ -20,6 +20,7 @@ import (
 	"github.com/clusterd/clusterd/internal/ask"
 	"github.com/clusterd/clusterd/internal/complete"
 	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/help"
 	"github.com/clusterd/clusterd/internal/printable"
 	"github.com/clusterd/clusterd/internal/terminal"
 )
@@ -51,6 +52,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 	root.SetOut(out)
 	root.SetErr(errs)
 	complete.Strict(root, noArguments)
+	help.Fit(root)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return 0

@@ -22,7 +22,7 @@ var errLabels = errors.New("not all labels were set")
 func (s Shell) label() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "label",
-		Short: "Label clusters of a running clusterd, and list those that have labels",
+		Short: "Label clusters of a running clusterd, and list the labelled ones",
 		Long: "Labels go through a running clusterd to labels.topic: each result from then on carries " +
 			"what its cluster has.",
 		Args: s.NoArguments,
@@ -230,7 +230,7 @@ func (s Shell) export() *cobra.Command {
 	f := serverFlags{Shell: s}
 	cmd := &cobra.Command{
 		Use:   "export",
-		Short: "Write all labels, a JSON object in each line, as label import takes them",
+		Short: "Write all labels as JSON lines, which label import takes",
 		Args:  s.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			out := json.NewEncoder(f.JSON(cmd))

@@ -34,7 +34,7 @@ func (s Shell) tap() *cobra.Command {
 	f := tapFlags{serverFlags: serverFlags{Shell: s}}
 	cmd := &cobra.Command{
 		Use:   "tap",
-		Short: "Watch results, labels and corrections of a running clusterd as they come",
+		Short: "Watch results and labels of a running clusterd as they come",
 		Long: "Writes a line for each event as it is committed, until Ctrl-C: when it came, what " +
 			"became of the article, the size\n" +
 			"of its cluster, the cluster, by which distance or contact it joined, who published it, the " +

@@ -20,7 +20,7 @@ func Command(
 	var json bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Look at what clusterd needs: brokers, topics, rights, clock, disk, memory",
+		Short: "Look at what clusterd needs: what is wrong, and what to do",
 		Long: "Asks each broker, looks at the topics and at what the login may do with them, makes a " +
 			"transaction and aborts it, and looks at\n" +
 			"clock, disk, memory and open files, and at the instance that runs here, if one does. Each " +

@@ -5,8 +5,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/rivo/uniseg"
-
 	"github.com/clusterd/clusterd/internal/printable"
 	"github.com/clusterd/clusterd/internal/terminal"
 )
@@ -45,24 +43,8 @@ func colour(s Status) string {
 	return terminal.Green
 }
 
-// wrapped breaks a text between words, so that it fits a width behind the indent. A word that is
-// longer, such as a path, stays whole: somebody may want to copy it.
+// wrapped breaks a text, so that it fits a width behind the indent.
 func wrapped(text string, width int) string {
-	var b strings.Builder
-	used := 0
-	for i, word := range strings.Fields(printable.Text(text)) {
-		n := uniseg.StringWidth(word)
-		switch {
-		case i == 0:
-		case used+1+n > width-indent:
-			b.WriteString("\n" + strings.Repeat(" ", indent))
-			used = 0
-		default:
-			b.WriteString(" ")
-			used++
-		}
-		b.WriteString(word)
-		used += n
-	}
-	return b.String() + "\n"
+	lines := terminal.Wrap(printable.Text(text), width-indent)
+	return strings.Join(lines, "\n"+strings.Repeat(" ", indent)) + "\n"
 }
