@@ -60,7 +60,7 @@ func TestLighthouse(t *testing.T) {
 		report := filepath.Join(t.TempDir(), "report.json")
 		cmd := exec.Command(*lighthouse, b.address+path, "--quiet", "--output", "json",
 			"--output-path", report, "--only-categories", "accessibility,best-practices,performance",
-			"--chrome-flags", "--headless=new --no-sandbox")
+			"--chrome-flags=--headless=new --no-sandbox")
 		cmd.Env = append(os.Environ(), "CHROME_PATH="+chromium(t))
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", path, err, out)
