@@ -67,6 +67,7 @@ type examination struct {
 	brokers int // that the cluster has
 	topics  map[string]topic
 	growth  float64 // records an hour that the input has got of late
+	stored  int64   // records of the clusters topic: as many clusters there are at most
 }
 
 // Examine looks at all that a configuration needs, for ten seconds at most.

@@ -54,19 +54,21 @@ func TestMemory(t *testing.T) {
 		window time.Duration
 		method string
 		growth float64 // articles an hour
+		stored int64   // clusters
 		want   Status
 		found  string
 	}{
-		{"plenty", 1 << 30, 72 * time.Hour, "simhash", 10_000, OK, "720000 clusters"},
-		{"too little for the window", 1 << 30, 720 * time.Hour, "minhash", 100_000, Warning, "19.8 GiB"},
-		{"too little for none", 64 << 20, time.Hour, "simhash", 0, Failure, "without clusters"},
-		{"no window", 1 << 30, 0, "simhash", 1000, Warning, "a year (cluster.window is 0)"},
-		{"more than a number holds", 1 << 30, 0, "simhash", 1e18, Warning, "GiB"},
+		{"plenty", 1 << 30, 72 * time.Hour, "simhash", 10_000, 9, OK, "720000 clusters"},
+		{"too little", 1 << 30, 720 * time.Hour, "minhash", 100_000, 9, Warning, "19.8 GiB"},
+		{"too little for none", 64 << 20, time.Hour, "simhash", 0, 0, Failure, "without clusters"},
+		{"no window", 1 << 30, 0, "simhash", 10_000, 5, Warning, "that is at most 7200005"},
+		{"many clusters", 1 << 30, time.Hour, "minhash", 0, 9_000_000, Warning, "9000000 clusters"},
+		{"more than a number holds", 1 << 30, 0, "simhash", 1e18, 0, Warning, "GiB"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := config.Default()
 			c.Memory.Limit, c.Cluster.Window, c.Fingerprint.Method = tt.limit, tt.window, tt.method
-			e := examination{config: c, growth: tt.growth}
+			e := examination{config: c, growth: tt.growth, stored: tt.stored}
 			e.checkMemory()
 			if got := e.report.Checks[0]; got.Status != tt.want || !strings.Contains(got.Found, tt.found) {
 				t.Errorf("%+v, want %s, %q", got, tt.want, tt.found)

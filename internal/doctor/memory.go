@@ -23,44 +23,48 @@ func (e *examination) perCluster() int64 {
 	return 110
 }
 
-// checkMemory holds the limit against what the window can bring.
+// checkMemory holds the limit against the clusters that are there, and what the window can bring.
 func (e *examination) checkMemory() {
 	const name = "memory"
 	limit, err := memlimit.SetLimit(e.config.Memory.Limit)
+	if err == nil && limit.Bytes == math.MaxInt64 {
+		limit.From = "all of the machine"
+		limit.Bytes, err = memlimit.Machine()
+	}
 	if err != nil {
 		e.warn(name, "set memory.limit", "%v", err)
 		return
 	}
-	window := e.config.Cluster.Window
-	hours := window.Hours()
-	if window == 0 {
-		hours = (365 * 24 * time.Hour).Hours() // nothing expires: what a year brings
-	}
-	most := int64(math.Min(e.growth*hours, math.MaxInt64/1024))
-	need := base + most*e.perCluster()
-	found := fmt.Sprintf("as many articles as in the last hour, %.0f, are at most %d clusters in %s "+
-		"and %s", e.growth, most, during(window), size(need))
+	most, during := e.expected()
+	now, need := base+e.stored*e.perCluster(), base+most*e.perCluster()
+	found := fmt.Sprintf("the limit is %s (%s). At most %d clusters are there, %s. %.0f articles "+
+		"came in the last hour; %s that is at most %d clusters, %s", size(limit.Bytes), limit.From,
+		e.stored, size(now), e.growth, during, most, size(need))
 	switch {
-	case limit.Bytes == math.MaxInt64:
-		e.ok(name, "%s; there is no limit", found)
 	case limit.Bytes < base:
 		e.fail(name, "give it more: memory.limit, or the container's limit",
 			"the limit is %s (%s), and clusterd without clusters takes %s", size(limit.Bytes), limit.From,
 			size(base))
 	case limit.Bytes < need:
-		e.warn(name, "raise memory.limit, shorten cluster.window, or take cluster.index: mih",
-			"%s; the limit is %s (%s)", found, size(limit.Bytes), limit.From)
+		e.warn(name, "raise memory.limit, shorten cluster.window, or take cluster.index: mih", "%s",
+			found)
 	default:
-		e.ok(name, "%s; the limit is %s (%s)", found, size(limit.Bytes), limit.From)
+		e.ok(name, "%s", found)
 	}
 }
 
-func during(window time.Duration) string {
-	if window == 0 {
-		return "a year (cluster.window is 0)"
+// expected returns how many clusters there will be at most, if each article founds one, and when.
+func (e *examination) expected() (most int64, when string) {
+	window := e.config.Cluster.Window
+	if window == 0 { // nothing expires
+		const month = 30 * 24 * time.Hour
+		return e.stored + records(e.growth*month.Hours()), "after a month without a window"
 	}
-	return "cluster.window " + window.String()
+	return max(e.stored, records(e.growth*window.Hours())), "within cluster.window " + window.String()
 }
+
+// records returns a number of records, of which there may be more than anybody could store.
+func records(n float64) int64 { return int64(min(n, math.MaxInt64/1024)) }
 
 // size writes bytes as a person reads them.
 func size(n int64) string {

@@ -62,7 +62,7 @@ func (e *examination) checkTopics(ctx context.Context) {
 		}
 		e.topics[name] = t
 	}
-	e.measureInput(ctx)
+	e.measure(ctx)
 	for _, name := range names {
 		t := e.topics[name]
 		before := len(e.report.Checks)
@@ -191,20 +191,32 @@ func (e *examination) checkRetention(label string, t *topic, alter func(string) 
 
 func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
 
-// measureInput finds out how many records the input got within the last hour.
-func (e *examination) measureInput(ctx context.Context) {
-	name := e.config.Input.Topic
-	before, err := e.admin.ListOffsetsAfterMilli(ctx, e.now.Add(-time.Hour).UnixMilli(), name)
-	if err != nil || before.Error() != nil {
-		return // what is wrong with the topic is said elsewhere
+// measure finds out how many records the input got within the last hour, and how many the clusters
+// topic has.
+func (e *examination) measure(ctx context.Context) {
+	input, clusters := e.config.Input.Topic, e.config.Output.ClustersTopic
+	before, err := e.admin.ListOffsetsAfterMilli(ctx, e.now.Add(-time.Hour).UnixMilli(), input)
+	e.growth = float64(e.since(ctx, input, before, err))
+	first, err := e.admin.ListStartOffsets(ctx, clusters)
+	e.stored = e.since(ctx, clusters, first, err)
+}
+
+// since returns how many records a topic has from some offsets on; none where it does not say: what
+// is wrong with it is said elsewhere.
+func (e *examination) since(
+	ctx context.Context, topic string, from kadm.ListedOffsets, err error,
+) (n int64) {
+	if err != nil || from.Error() != nil {
+		return 0
 	}
-	ends, err := e.admin.ListEndOffsets(ctx, name)
+	ends, err := e.admin.ListEndOffsets(ctx, topic)
 	if err != nil || ends.Error() != nil {
-		return
+		return 0
 	}
 	ends.Each(func(end kadm.ListedOffset) {
-		if from, ok := before.Lookup(end.Topic, end.Partition); ok {
-			e.growth += float64(end.Offset - from.Offset)
+		if begin, ok := from.Lookup(end.Topic, end.Partition); ok {
+			n += max(0, end.Offset-begin.Offset)
 		}
 	})
+	return n
 }

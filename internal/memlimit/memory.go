@@ -33,6 +33,13 @@ func SetLimit(configured int) (Limit, error) {
 	return setLimit(configured, os.Getenv, memlimit.FromCgroup)
 }
 
+// Machine returns how much memory the machine has, in bytes. The error is that of a system that
+// does not say.
+func Machine() (int64, error) {
+	bytes, err := memlimit.FromSystem()
+	return int64(min(bytes, math.MaxInt64)), err
+}
+
 func setLimit(configured int, env func(string) string, cgroup memlimit.Provider) (Limit, error) {
 	current := debug.SetMemoryLimit(-1)
 	switch {
