@@ -334,7 +334,7 @@ func TestDoctorOfRights(t *testing.T) {
 			diagnosis{"right Read on group clusterd", "failure", "GROUP_AUTHORIZATION_FAILED", "--group"},
 		},
 		{
-			"no transactions", deny().TransactionalIDs("clusterd-doctor").Operations(kadm.OpWrite),
+			"no transactions", deny().TransactionalIDs("clusterd-articles-doctor").Operations(kadm.OpWrite),
 			diagnosis{
 				"transaction", "failure", "TRANSACTIONAL_ID_AUTHORIZATION_FAILED",
 				"transactional ids",

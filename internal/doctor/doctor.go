@@ -119,7 +119,7 @@ func (e *examination) connect() error {
 	if err != nil {
 		return err
 	}
-	options = append(options, kgo.RetryTimeout(patience), kgo.RequestRetries(1),
+	options = append(options, kgo.RetryTimeout(patience), kgo.RequestRetries(8),
 		kgo.DialTimeout(patience), kgo.DisableClientMetrics(), kgo.MaxVersions(versions()))
 	e.client, err = kgo.NewClient(options...)
 	if err != nil {

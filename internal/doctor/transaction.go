@@ -27,7 +27,8 @@ func (e *examination) checkTransaction(ctx context.Context) {
 
 // transact begins and aborts a transaction that nobody sees. Brokers remember its id for a week.
 func (e *examination) transact(ctx context.Context) error {
-	id := e.config.Input.Group + "-doctor"
+	// It begins as clusterd's own do.
+	id := e.config.Input.Group + "-" + e.config.Input.Topic + "-doctor"
 	begin := kmsg.NewPtrInitProducerIDRequest()
 	begin.TransactionalID, begin.TransactionTimeoutMillis = &id, int32(limit.Milliseconds())
 	producer, err := begin.RequestWith(ctx, e.client)

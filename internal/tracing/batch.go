@@ -109,12 +109,16 @@ func (t *Tracer) Start(ctx context.Context, b Batch) (context.Context, *Span) {
 
 // linksTo returns a link to each of the parents, and how many are left out.
 func linksTo(parents iter.Seq[*Parent]) (links []trace.Link, more int) {
-	seen := make(map[trace.SpanID]bool)
+	type id struct { // of two traces, spans may have the same one
+		trace trace.TraceID
+		span  trace.SpanID
+	}
+	seen := make(map[id]bool)
 	for of := range parents {
-		if of == nil || seen[of.SpanID()] {
+		if of == nil || seen[id{of.TraceID(), of.SpanID()}] {
 			continue
 		}
-		seen[of.SpanID()] = true
+		seen[id{of.TraceID(), of.SpanID()}] = true
 		if len(links) == maxLinks {
 			more++
 			continue

@@ -71,7 +71,7 @@ func TestLinksTo(t *testing.T) {
 		t.Errorf("%d links and %d more, want %d and 0", len(links), more, maxLinks)
 	}
 	other := trace.NewSpanContext(trace.SpanContextConfig{
-		TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2},
+		TraceID: trace.TraceID{2}, SpanID: trace.SpanID{1, 1},
 	})
 	parents[0] = &other
 	if links, more := linksTo(slices.Values(parents)); len(links) != maxLinks || more != 1 {

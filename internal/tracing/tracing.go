@@ -5,6 +5,7 @@ package tracing
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/url"
 	"sync"
@@ -23,6 +24,10 @@ const (
 	flushTime = 3 * time.Second
 	// complaint is how often it is logged at most that spans cannot be sent.
 	complaint = time.Minute
+	// maxResponse is how much of an answer is read, and maxSaid how much of an error is logged, in
+	// bytes: whoever answers may be anybody.
+	maxResponse = 64 << 10
+	maxSaid     = 500
 	// path is where collectors take traces, if the address does not say.
 	path = "/v1/traces"
 	// library names who makes the spans.
@@ -54,7 +59,8 @@ func New(ctx context.Context, o Options) (*Sender, error) {
 	if u.Path == "" || u.Path == "/" {
 		u.Path = path
 	}
-	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(u.String()))
+	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(u.String()),
+		otlptracehttp.WithMaxResponseSize(maxResponse))
 	if err != nil {
 		return nil, err
 	}
@@ -111,6 +117,6 @@ func (c *complaints) Handle(err error) {
 		return
 	}
 	c.log.Warn("spans are not sent, and dropped: check trace.endpoint and that the collector runs",
-		"error", err, "times_before", c.more)
+		"error", fmt.Sprintf("%.*s", maxSaid, err.Error()), "times_before", c.more)
 	c.logged, c.more = time.Now(), 0
 }
