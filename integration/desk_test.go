@@ -28,6 +28,11 @@ func TestModerator(t *testing.T) {
 	w.unlike(campaigns, 2)
 	b := i.browse()
 	b.look(1280, "light")
+	b.open("/")
+	w.eventually("all campaigns in the lists", func() bool { // which are as of a second ago
+		return value[int](b, `fetch("/v1/clusters?sort=size&limit=200").then(a => a.json()).then(
+			j => j.clusters.length)`) == campaigns
+	})
 	b.open("/?sort=size")
 	began, keys := time.Now(), 0
 	press := func(key string) {
@@ -78,7 +83,10 @@ func TestPages(t *testing.T) {
 	w.unlike(clusters, 1)
 	b := i.browse()
 	b.look(360, "dark")
-	b.open("/?sort=newest")
+	w.eventually("a second page", func() bool {
+		b.open("/?sort=newest")
+		return value[bool](b, `document.querySelector("a.next") !== null`)
+	})
 	seen := make(map[string]bool)
 	walk := `(async () => {
 		const ids = [];
@@ -92,8 +100,13 @@ func TestPages(t *testing.T) {
 			page = new DOMParser().parseFromString(await answer.text(), "text/html");
 		}
 	})()`
+	var ids []string
 	began := time.Now()
-	ids := value[[]string](b, walk)
+	w.eventually("all clusters in the lists", func() bool { // which are as of a second ago
+		began = time.Now()
+		ids = value[[]string](b, walk)
+		return len(ids) >= clusters
+	})
 	for _, id := range ids {
 		seen[id] = true
 	}
