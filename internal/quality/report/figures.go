@@ -6,9 +6,6 @@ import (
 	"slices"
 	"strconv"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-
 	"github.com/clusterd/clusterd/internal/quality/eval"
 )
 
@@ -17,29 +14,29 @@ import (
 const minPrecision = .5
 
 // precisionRecall shows each variant's curve over its thresholds, and where it stands as it is.
-func (r Report) precisionRecall() (figure, error) {
+func (r Report) precisionRecall() figure {
 	c := newChart("pair recall", "pair precision")
 	smallest := 1.
 	for i := range r.Runs {
 		run := &r.Runs[i]
-		var line plotter.XYs
+		var line []point
 		if run.Curve != nil {
 			for _, p := range run.Curve.Points {
 				if p.Pairs.Precision < minPrecision {
 					continue
 				}
-				line = append(line, plotter.XY{X: p.Pairs.Recall, Y: p.Pairs.Precision})
+				line = append(line, point{X: p.Pairs.Recall, Y: p.Pairs.Precision})
 			}
 		}
 		c.line(series(i), run.Name, line)
-		here := plotter.XYs{{X: run.Scores.Pairs.Recall, Y: run.Scores.Pairs.Precision}}
-		c.Add(&plotter.Scatter{XYs: here, GlyphStyle: series(i).glyph(6)})
-		for _, p := range append(line, here...) {
+		here := point{X: run.Scores.Pairs.Recall, Y: run.Scores.Pairs.Precision}
+		c.mark(series(i), "", here)
+		for _, p := range append(line, here) {
 			smallest = min(smallest, p.X, p.Y)
 		}
 	}
-	shares(&c.X, smallest)
-	shares(&c.Y, smallest)
+	c.x.shares(smallest)
+	c.y.shares(smallest)
 	return c.figure(
 		"Pair precision and recall over all thresholds",
 		"One line for each run, one point for each threshold that gives a precision of .5 and more; "+
@@ -48,7 +45,7 @@ func (r Report) precisionRecall() (figure, error) {
 }
 
 // costAccuracy shows what each variant costs, and how good it is.
-func (r Report) costAccuracy() (figure, error) {
+func (r Report) costAccuracy() figure {
 	c := newChart("documents a second (logarithmic)", "pair F1")
 	smallest, slowest, fastest := 1., math.Inf(1), 0.
 	for i := range r.Runs {
@@ -56,16 +53,14 @@ func (r Report) costAccuracy() (figure, error) {
 		if run.Cost.PerSecond <= 0 {
 			continue // less than the clock can tell
 		}
-		here := plotter.XYs{{X: run.Cost.PerSecond, Y: run.Scores.Pairs.F1}}
-		mark := &plotter.Scatter{XYs: here, GlyphStyle: series(i).glyph(6)}
-		c.Add(mark)
-		c.entry(run.Name, mark)
-		smallest = min(smallest, here[0].Y)
-		slowest, fastest = min(slowest, here[0].X), max(fastest, here[0].X)
+		here := point{X: run.Cost.PerSecond, Y: run.Scores.Pairs.F1}
+		c.mark(series(i), run.Name, here)
+		smallest = min(smallest, here.Y)
+		slowest, fastest = min(slowest, here.X), max(fastest, here.X)
 	}
-	shares(&c.Y, smallest)
+	c.y.shares(smallest)
 	if fastest > 0 {
-		decades(&c.X, slowest, fastest)
+		c.x.decades(slowest, fastest)
 	}
 	return c.figure(
 		"Cost and accuracy",
@@ -86,38 +81,38 @@ func short(v float64) string {
 }
 
 // decades makes a logarithmic axis with marks at 1, 2 and 5.
-func decades(a *plot.Axis, low, high float64) {
-	a.Scale = plot.LogScale{}
-	var ticks plot.ConstantTicks
+func (a *axis) decades(low, high float64) {
+	a.logarithmic = true
+	var ticks []tick
 	for decade := math.Pow(10, math.Floor(math.Log10(low))); decade <= high*10; decade *= 10 {
 		for _, step := range []float64{1, 2, 5} {
-			ticks = append(ticks, plot.Tick{Value: step * decade, Label: short(step * decade)})
+			ticks = append(ticks, tick{step * decade, short(step * decade)})
 		}
 	}
-	below := slices.IndexFunc(ticks, func(t plot.Tick) bool { return t.Value > low })
-	above := slices.IndexFunc(ticks, func(t plot.Tick) bool { return t.Value >= high })
+	below := slices.IndexFunc(ticks, func(t tick) bool { return t.at > low })
+	above := slices.IndexFunc(ticks, func(t tick) bool { return t.at >= high })
 	ticks = ticks[max(0, below-1) : above+1]
-	a.Min, a.Max, a.Tick.Marker = ticks[0].Value, ticks[len(ticks)-1].Value, ticks
+	a.min, a.max, a.ticks = ticks[0].at, ticks[len(ticks)-1].at, ticks
 	if len(ticks) > 7 {
 		for i := range ticks {
-			if ticks[i].Label[0] != '1' {
-				ticks[i].Label = ""
+			if ticks[i].label[0] != '1' {
+				ticks[i].label = ""
 			}
 		}
 	}
 }
 
 // thresholds shows precision, recall and F1 of one variant over its thresholds.
-func thresholds(run *eval.Run) (figure, error) {
+func thresholds(run *eval.Run) figure {
 	c := newChart("largest distance ("+run.Curve.Unit+")", "share")
 	points := run.Curve.Points
-	var precision, recall, f1, half plotter.XYs
+	var precision, recall, f1, half []point
 	smallest, best := 1., 0
 	for i, p := range points {
-		precision = append(precision, plotter.XY{X: p.Threshold, Y: p.Pairs.Precision})
-		recall = append(recall, plotter.XY{X: p.Threshold, Y: p.Pairs.Recall})
-		f1 = append(f1, plotter.XY{X: p.Threshold, Y: p.Pairs.F1})
-		half = append(half, plotter.XY{X: p.Threshold, Y: p.HalfPrecision})
+		precision = append(precision, point{X: p.Threshold, Y: p.Pairs.Precision})
+		recall = append(recall, point{X: p.Threshold, Y: p.Pairs.Recall})
+		f1 = append(f1, point{X: p.Threshold, Y: p.Pairs.F1})
+		half = append(half, point{X: p.Threshold, Y: p.HalfPrecision})
 		smallest = min(smallest, p.Pairs.Precision, p.Pairs.Recall, p.Pairs.F1, p.HalfPrecision)
 		if p.Pairs.F1 > points[best].Pairs.F1 {
 			best = i
@@ -127,48 +122,46 @@ func thresholds(run *eval.Run) (figure, error) {
 	if run.Curve.Unit == eval.Bits {
 		step = 2
 	}
-	ticks(&c.X, 0, highest, step)
-	shares(&c.Y, smallest)
-	c.threshold(run.Threshold)
+	c.x.even(0, highest, step)
+	c.y.shares(smallest)
+	c.ground = run.Threshold
 	c.line(0, "precision", precision)
 	c.line(1, "recall", recall)
 	c.line(2, "F1", f1)
 	if run.Curve.Half {
 		c.line(3, "P50", half)
 	}
-	f, err := c.figure(run.Name+": quality over the threshold", fmt.Sprintf(
+	f := c.figure(run.Name+": quality over the threshold", fmt.Sprintf(
 		"Pairs of documents in one cluster, by the largest distance that is allowed. F1 is highest at "+
 			"%s, with %s; the run's own threshold is %s.",
 		distance(points[best].Threshold), share(points[best].Pairs.F1), distance(run.Threshold)))
 	f.Tables = []table{curveTable(run.Curve, run.Name)}
-	return f, err
+	return f
 }
 
 // distances shows how far documents are apart that belong together, and others.
-func distances(run *eval.Run) (figure, error) {
+func distances(run *eval.Run) figure {
 	c := newChart("distance ("+run.Curve.Unit+")", "share of the pairs")
 	if run.Curve.Unit == eval.Bits {
-		ticks(&c.X, 0, float64(len(run.Curve.Same.Bins)), 8)
+		c.x.even(0, float64(len(run.Curve.Same.Bins)), 8)
 	} else {
-		ticks(&c.X, 0, 1, .1)
+		c.x.even(0, 1, .1)
 	}
-	c.Y.Min, c.Y.Max = 0, 0
+	highest := 0.
 	names := []string{"belong together", "others"}
-	steps := make([]plotter.XYs, len(names))
+	steps := make([][]point, len(names))
 	for i, h := range []eval.Histogram{run.Curve.Same, run.Curve.Other} {
 		for bin := range h.Bins {
 			y := h.Share(bin)
-			steps[i] = append(steps[i], plotter.XY{X: h.Edges[bin], Y: y},
-				plotter.XY{X: h.Edges[bin+1], Y: y})
-			c.Y.Max = max(c.Y.Max, y)
+			steps[i] = append(steps[i], point{X: h.Edges[bin], Y: y},
+				point{X: h.Edges[bin+1], Y: y})
+			highest = max(highest, y)
 		}
 	}
-	c.Y.Max = max(c.Y.Max*1.05, 1e-3)
-	c.threshold(run.Threshold)
+	c.y.round(max(highest*1.05, 1e-3))
+	c.ground = run.Threshold
 	for i, name := range names {
-		line := &plotter.Line{XYs: steps[i], LineStyle: series(i).line()}
-		c.Add(line)
-		c.entry(name, line)
+		c.steps(series(i), name, steps[i])
 	}
 	description := fmt.Sprintf("%s pairs that belong together, and %s other pairs, drawn at random.",
 		count(run.Curve.Same.Pairs), count(run.Curve.Other.Pairs))
@@ -177,9 +170,9 @@ func distances(run *eval.Run) (figure, error) {
 			" The method joins %s and %s of them at no threshold; they are not in the plot.",
 			count(run.Curve.Same.Never), count(run.Curve.Other.Never))
 	}
-	f, err := c.figure(run.Name+": how far documents are apart", description)
+	f := c.figure(run.Name+": how far documents are apart", description)
 	f.Tables = []table{distanceTable(run.Curve, run.Name)}
-	return f, err
+	return f
 }
 
 // distanceTable returns the bins that are not empty.
@@ -201,7 +194,7 @@ func distanceTable(c *eval.Curve, name string) table {
 }
 
 // signalFigures show how well the size of a cluster tells the positive label: precision and recall.
-func (r Report) signalFigures() (figures []figure, err error) {
+func (r Report) signalFigures() (figures []figure) {
 	for _, m := range []struct {
 		name string
 		of   func(eval.Quality) float64
@@ -212,35 +205,31 @@ func (r Report) signalFigures() (figures []figure, err error) {
 		c := newChart("members of the cluster, at least", m.name)
 		smallest := 1.
 		for i := range r.Runs {
-			var line plotter.XYs
+			var line []point
 			for at, s := range r.Runs[i].Signals {
 				// of nothing found, there is no precision
 				if y := m.of(s.All.Quality); s.All.Documents > 0 || m.name == "recall" {
-					line = append(line, plotter.XY{X: float64(at), Y: y})
+					line = append(line, point{X: float64(at), Y: y})
 					smallest = min(smallest, y)
 				}
 			}
 			c.line(series(i), r.Runs[i].Name, line)
 		}
 		c.sizes(r.Runs[0].Signals)
-		shares(&c.Y, smallest)
-		f, err := c.figure(
+		c.y.shares(smallest)
+		figures = append(figures, c.figure(
 			fmt.Sprintf("A large cluster as a sign of %s%s: %s", r.Positive, r.within(), m.name),
 			fmt.Sprintf("By how many members a cluster must have for its documents to count as %s; later "+
-				"members count, too.", r.Positive))
-		if err != nil {
-			return nil, err
-		}
-		figures = append(figures, f)
+				"members count, too.", r.Positive)))
 	}
-	return figures, nil
+	return figures
 }
 
 // sizes makes an axis of the sizes that were measured, all equally far apart.
 func (c *chart) sizes(signals []eval.Signal) {
-	var ticks plot.ConstantTicks
+	var ticks []tick
 	for i, s := range signals {
-		ticks = append(ticks, plot.Tick{Value: float64(i), Label: strconv.Itoa(s.Size)})
+		ticks = append(ticks, tick{float64(i), strconv.Itoa(s.Size)})
 	}
-	c.X.Min, c.X.Max, c.X.Tick.Marker = -.2, float64(len(signals))-.8, ticks
+	c.x.min, c.x.max, c.x.ticks = -.2, float64(len(signals))-.8, ticks
 }

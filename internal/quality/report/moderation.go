@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-
 	"github.com/clusterd/clusterd/internal/quality/eval"
 )
 
@@ -66,15 +63,15 @@ func (r Report) partTables() []table {
 }
 
 // caughtOverTime shows what is caught in each part of the stream.
-func (r Report) caughtOverTime() (figure, error) {
+func (r Report) caughtOverTime() figure {
 	parts := r.Runs[0].Moderation.Parts
 	c := newChart(fmt.Sprintf("part of the stream, of %d", len(parts)), "caught")
 	smallest := 1.
 	for i := range r.Runs {
-		var line plotter.XYs
+		var line []point
 		for p, w := range r.Runs[i].Moderation.Parts {
 			if w.Positive > 0 { // of nothing, no share is caught
-				line = append(line, plotter.XY{X: float64(p + 1), Y: w.CaughtShare})
+				line = append(line, point{X: float64(p + 1), Y: w.CaughtShare})
 				smallest = min(smallest, w.CaughtShare)
 			}
 		}
@@ -82,17 +79,17 @@ func (r Report) caughtOverTime() (figure, error) {
 	}
 	const mostLabels = 10
 	step := (len(parts) + mostLabels - 1) / mostLabels
-	var marks plot.ConstantTicks
+	var marks []tick
 	for p := step; p <= len(parts); p += step {
-		marks = append(marks, plot.Tick{Value: float64(p), Label: strconv.Itoa(p)})
+		marks = append(marks, tick{float64(p), strconv.Itoa(p)})
 	}
-	c.X.Min, c.X.Max, c.X.Tick.Marker = .8, float64(len(parts))+.2, marks
-	shares(&c.Y, smallest)
-	f, err := c.figure(
+	c.x.min, c.x.max, c.x.ticks = .8, float64(len(parts))+.2, marks
+	c.y.shares(smallest)
+	f := c.figure(
 		fmt.Sprintf("The share of %s that is caught, over the stream", r.Positive),
 		fmt.Sprintf("In each of %d parts of equally many documents, in their order: of its %s, the "+
 			"share that joined a cluster labelled before, in this part or an earlier one.", len(parts),
 			r.Positive))
 	f.Tables = r.partTables()
-	return f, err
+	return f
 }

@@ -35,10 +35,6 @@ type section struct {
 // HTML returns the report as a page with plots, which needs nothing beside it: no script, no other
 // file, no network.
 func (r Report) HTML(c Caption) ([]byte, error) {
-	sections, err := r.sections()
-	if err != nil {
-		return nil, err
-	}
 	t, err := template.New("report").Parse(page)
 	if err != nil {
 		return nil, err
@@ -46,32 +42,26 @@ func (r Report) HTML(c Caption) ([]byte, error) {
 	var out bytes.Buffer
 	err = t.Execute(&out, map[string]any{
 		"Caption": c, "Report": r, "About": r.about(),
-		"Recommended": r.recommend(), "Sections": sections,
+		"Recommended": r.recommend(), "Sections": r.sections(),
 	})
 	return out.Bytes(), err
 }
 
-func (r Report) sections() (sections []section, err error) {
-	add := func(s section, figures ...func() (figure, error)) {
-		for _, draw := range figures {
-			f, failed := draw()
-			if failed != nil && err == nil {
-				err = failed
-			}
-			s.Figures = append(s.Figures, f)
-		}
+func (r Report) sections() (sections []section) {
+	add := func(s section, figures ...figure) {
+		s.Figures = append(s.Figures, figures...)
 		sections = append(sections, s)
 	}
 	if len(r.Runs) > 0 && r.Runs[0].Scores != nil {
-		figures := []func() (figure, error){r.costAccuracy}
+		var figures []figure
 		if r.Runs[0].Curve != nil {
-			figures = append([]func() (figure, error){r.precisionRecall}, figures...)
+			figures = append(figures, r.precisionRecall())
 		}
 		s := section{Title: "Quality", Tables: []table{r.qualityTable()}}
 		if levels := r.recallTable(); len(levels.Rows) > 0 {
 			s.Tables = append(s.Tables, levels)
 		}
-		add(s, figures...)
+		add(s, append(figures, r.costAccuracy())...)
 	}
 	if purity := r.purityTable(); len(purity.Rows) > 0 {
 		add(section{Title: "Labels", Tables: []table{purity}})
@@ -79,15 +69,11 @@ func (r Report) sections() (sections []section, err error) {
 	if len(r.Runs) > 0 && r.Runs[0].Moderation != nil {
 		add(section{
 			Title: "A moderator's work on " + r.Positive, Tables: []table{r.moderationTable()},
-		}, r.caughtOverTime)
+		}, r.caughtOverTime())
 	}
 	if len(r.Runs) > 0 && len(r.Runs[0].Signals) > 0 {
-		figures, failed := r.signalFigures()
-		if failed != nil {
-			return nil, failed
-		}
 		add(section{
-			Title: "Large clusters as a sign of " + r.Positive, Figures: figures,
+			Title: "Large clusters as a sign of " + r.Positive, Figures: r.signalFigures(),
 			Tables: r.signalTables(),
 		})
 	}
@@ -97,13 +83,12 @@ func (r Report) sections() (sections []section, err error) {
 		if run.Curve == nil {
 			continue
 		}
-		figures := []func() (figure, error){func() (figure, error) { return distances(run) }}
+		var figures []figure
 		if len(run.Curve.Points) > 1 { // else the method has but one threshold
-			figures = append([]func() (figure, error){func() (figure, error) { return thresholds(run) }},
-				figures...)
+			figures = append(figures, thresholds(run))
 		}
 		add(section{Title: "Thresholds of " + run.Name, Text: "Fingerprints: " + run.Identity},
-			figures...)
+			append(figures, distances(run))...)
 	}
-	return sections, err
+	return sections
 }
