@@ -8,11 +8,12 @@ import (
 
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/demo"
+	"github.com/clusterd/clusterd/internal/version"
 )
 
 func newDemo() *cobra.Command {
 	var articles string
-	o := demo.Options{Version: version()}
+	o := demo.Options{Version: version.Get().Version}
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "See it work: a broker, a stream, live clusters, here and on a page",

@@ -17,6 +17,7 @@ import (
 	"github.com/clusterd/clusterd/internal/printable"
 	"github.com/clusterd/clusterd/internal/quality/eval"
 	"github.com/clusterd/clusterd/internal/quality/report"
+	"github.com/clusterd/clusterd/internal/version"
 )
 
 // runsFlags are what eval and eval spam have in common: both measure runs on labelled documents.
@@ -128,7 +129,7 @@ func (f *runsFlags) writeHTML(r report.Report, names []string) error {
 		bases[i] = filepath.Base(name)
 	}
 	page, err := r.HTML(report.Caption{
-		Name: strings.Join(bases, ", "), Version: version(), Made: time.Now(),
+		Name: strings.Join(bases, ", "), Version: version.Get().Version, Made: time.Now(),
 		Machine: fmt.Sprintf("%s, %s/%s, %d processors",
 			runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU()),
 	})

@@ -23,6 +23,7 @@ import (
 	"github.com/clusterd/clusterd/internal/help"
 	"github.com/clusterd/clusterd/internal/printable"
 	"github.com/clusterd/clusterd/internal/terminal"
+	"github.com/clusterd/clusterd/internal/version"
 )
 
 // Exit codes. 78 is EX_CONFIG of sysexits.h.
@@ -88,10 +89,10 @@ func newRoot() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(flagError)
-	root.Version = versionLine()
+	root.Version = version.Get().String()
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.AddCommand(newRun(), newDemo(), newCluster(), newCompare(), newEval(), newIDF(), newAudit(),
-		newDoctor(), newLint(), newConfig(), newVersion())
+		newDoctor(), newLint(), newConfig(), newVersion(), help.Man())
 	root.AddCommand(ask.Commands(ask.Shell{
 		Usage: func(err error) error { return usageError{err} }, NoArguments: noArguments, JSON: jsonOut,
 	})...)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/daemon"
+	"github.com/clusterd/clusterd/internal/version"
 )
 
 func newRun() *cobra.Command {
@@ -32,7 +33,7 @@ func newRun() *cobra.Command {
 				log.Warn(unused.Error())
 			}
 			o := daemon.Options{
-				Config: c, Version: version(), Log: log, Level: level,
+				Config: c, Version: version.Get().Version, Log: log, Level: level,
 				Load: func() (config.Config, error) {
 					again, _, err := loadConfig(cmd, file)
 					return again, err

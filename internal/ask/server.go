@@ -1,5 +1,5 @@
-// Package ask has the verbs of the command line that ask a running clusterd over HTTP, check, label
-// and tap. What the user says goes in; a line for each answer comes out, or JSON.
+// Package ask has the verbs of the command line that ask a running clusterd over HTTP, check, label,
+// tap and health. What the user says goes in; a line for each answer comes out, or JSON.
 package ask
 
 import (
@@ -30,7 +30,9 @@ type Shell struct {
 }
 
 // Commands returns the verbs.
-func Commands(s Shell) []*cobra.Command { return []*cobra.Command{s.check(), s.label(), s.tap()} }
+func Commands(s Shell) []*cobra.Command {
+	return []*cobra.Command{s.check(), s.label(), s.tap(), s.health()}
+}
 
 // serverFlags say which daemon is asked, and by which token. A token is never on the command line,
 // which every user of the machine can read.
