@@ -77,6 +77,14 @@ bench: ## compare the benchmarks of BASE with those here: BASE=main ARGS='--pack
 ratios: ## hold pairs of benchmarks to bench/ratios.tsv
 	bench/ratios
 
+.PHONY: package
+package: ## make archives, deb, rpm and SBOMs of this commit in dist/, as a release would
+	deploy/package/snapshot
+
+.PHONY: reproduce
+reproduce: ## make the packages again, from a clone of this commit, and compare them with dist/
+	deploy/package/reproduce
+
 .PHONY: check
 check: ## all that must pass before a change lands
 	.ci/run

@@ -48,7 +48,8 @@ func TestHealth(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			s := httptest.NewServer(test.answer)
 			t.Cleanup(s.Close)
-			got := clusterd(t, "", append([]string{"health", "--server", s.URL}, strings.Fields(test.flag)...)...)
+			args := append(strings.Fields("health --server "+s.URL), strings.Fields(test.flag)...)
+			got := clusterd(t, "", args...)
 			if got.code != test.code || got.out != test.out || !strings.Contains(got.errs, test.errs) {
 				t.Errorf("%+v, want %+v", got, test)
 			}

@@ -18,9 +18,9 @@ func (s Shell) health() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "health",
 		Short: "Say whether a running clusterd is well, for a container's health check",
-		Long: "Asks a running clusterd whether its process answers, or with --ready whether it works or " +
-			"could at once.\nIt exits with 0 if so, else with 1, within 4 seconds. Only --ready needs a " +
-			"token, where one is set.",
+		Long: "Asks a running clusterd whether its process answers, or with --ready whether it works " +
+			"or could at once.\nIt exits with 0 if so, else with 1, within 4 seconds. Only --ready needs " +
+			"a token, where one is set.",
 		Example: "  clusterd health\n  clusterd health --ready",
 		Args:    s.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {

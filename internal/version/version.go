@@ -7,8 +7,9 @@ import (
 	"runtime/debug"
 )
 
-// What a release is, set by the linker: -ldflags "-X github.com/clusterd/clusterd/internal/version.release=1.2.3".
-// Without them, they are what the Go command knows of the module and of the checkout.
+// What a release is, set by the linker: its flag is
+// -X github.com/clusterd/clusterd/internal/version.release=1.2.3. Without them, [Info] is what the
+// Go command knows of the module and the checkout.
 var release, commit, committed string
 
 // Info is what 'clusterd version --json' writes.

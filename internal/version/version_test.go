@@ -8,7 +8,8 @@ import (
 // What the linker was told comes first, then the version of a module, then the commit.
 func TestFill(t *testing.T) {
 	checkout := []debug.BuildSetting{
-		{Key: "vcs.revision", Value: "0123456789abcdef"}, {Key: "vcs.time", Value: "2026-01-02T03:04:05Z"},
+		{Key: "vcs.revision", Value: "0123456789abcdef"},
+		{Key: "vcs.time", Value: "2026-01-02T03:04:05Z"},
 		{Key: "vcs.modified", Value: "true"},
 	}
 	for _, test := range []struct {

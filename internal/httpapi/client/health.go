@@ -27,12 +27,10 @@ func (c *Client) Ready(ctx context.Context) (ready bool, reason string, err erro
 		Ready  bool   `json:"ready"`
 		Reason string `json:"reason"`
 	}
-	switch json.Unmarshal(value, &status); {
-	case response.StatusCode == http.StatusOK, status.Reason != "":
-		return status.Ready, status.Reason, nil
-	default:
+	if json.Unmarshal(value, &status) != nil || status.Reason == "" {
 		return false, "", c.refused(response, value)
 	}
+	return status.Ready, status.Reason, nil
 }
 
 // get returns what a path answers, whatever its status.

@@ -1,0 +1,10 @@
+#!/bin/sh
+# Before the files go. dpkg says remove, rpm 0; on an upgrade the service goes on.
+set -e
+case $1 in
+remove | 0)
+  if [ -d /run/systemd/system ]; then
+    systemctl disable --now clusterd.service
+  fi
+  ;;
+esac
