@@ -77,6 +77,10 @@ bench: ## compare the benchmarks of BASE with those here: BASE=main ARGS='--pack
 ratios: ## hold pairs of benchmarks to bench/ratios.tsv
 	bench/ratios
 
+.PHONY: site
+site: ## build the documents as a site in site/, with every link checked; needs Python
+	tools/site/build
+
 .PHONY: package
 package: ## make archives, deb, rpm and SBOMs of this commit in dist/, as a release would
 	deploy/package/snapshot

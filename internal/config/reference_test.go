@@ -1,9 +1,12 @@
 package config
 
 import (
+	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -23,6 +26,37 @@ func TestReference(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("the reference gives %+v, want Default", got)
 	}
+}
+
+// The documents have a page of all keys, which follows from the same table as the reference.
+func TestKeysPage(t *testing.T) {
+	var b bytes.Buffer
+	b.WriteString("# All keys\n\nA file needs only the keys that it changes. " +
+		"[Configuration](configuration.md) explains files,\nsecrets and units. Keys marked * " +
+		"are taken over on SIGHUP.\n")
+	section := ""
+	c := Default()
+	for _, k := range c.keys() {
+		if name, _, _ := strings.Cut(k.Path, "."); name != section {
+			section = name
+			fmt.Fprintf(&b, "\n## %s\n\n| key | default | what it does |\n|---|---|---|\n", section)
+		}
+		live := ""
+		if k.Live {
+			live = " *"
+		}
+		standard := strings.Join(k.Value.Items(), ", ")
+		if standard != "" {
+			standard = "`" + standard + "`"
+		}
+		fmt.Fprintf(&b, "| `%s`%s | %s | %s", k.Path, live, standard,
+			strings.ReplaceAll(k.Doc, "|", "\\|"))
+		if limits := k.Value.Limits(); limits != "" {
+			fmt.Fprintf(&b, " (%s)", strings.ReplaceAll(limits, "|", "\\|"))
+		}
+		b.WriteString(" |\n")
+	}
+	golden.Check(t, "../../docs/keys.md", b.Bytes())
 }
 
 func TestYAML(t *testing.T) {

@@ -20,7 +20,7 @@ func signature(name, labels string) string {
 	return name + "{" + strings.Join(list, ",") + "}"
 }
 
-// Each metric is in the table of docs/operations.md, with its labels and its type, and no other is.
+// Each metric is in the table of docs/metrics.md, with its labels and its type, and no other is.
 func TestMetricsAreDocumented(t *testing.T) {
 	exported, documented := make(map[string]string), make(map[string]string)
 	golden := regexp.MustCompile(`(?m)^(\w+)\{([\w,]*)\} (\w+):`)
@@ -29,7 +29,7 @@ func TestMetricsAreDocumented(t *testing.T) {
 		exported[signature(m[1], m[2])] = m[3]
 	}
 	row := regexp.MustCompile("(?m)^\\| `(clusterd_\\w+)(?:\\{([\\w,]*)\\})?` \\| (\\w+) \\|")
-	for _, m := range row.FindAllStringSubmatch(read(t, "docs/operations.md"), -1) {
+	for _, m := range row.FindAllStringSubmatch(read(t, "docs/metrics.md"), -1) {
 		documented[signature(m[1], m[2])] = m[3]
 	}
 	if len(exported) < 20 {
@@ -37,19 +37,19 @@ func TestMetricsAreDocumented(t *testing.T) {
 	}
 	for metric, kind := range exported {
 		if documented[metric] != kind {
-			t.Errorf("docs/operations.md has %q of %s, want %s", documented[metric], metric, kind)
+			t.Errorf("docs/metrics.md has %q of %s, want %s", documented[metric], metric, kind)
 		}
 	}
 	for metric := range documented {
 		if exported[metric] == "" {
-			t.Errorf("docs/operations.md has %s, and there is no such metric", metric)
+			t.Errorf("docs/metrics.md has %s, and there is no such metric", metric)
 		}
 	}
 }
 
-// Each class of dead letters is in the table of the README, and no other is.
+// Each class of dead letters is in the table of docs/messages.md, and no other is.
 func TestDeadLetterClassesAreDocumented(t *testing.T) {
-	_, text, _ := strings.Cut(read(t, "README.md"), "| class | what it was |")
+	_, text, _ := strings.Cut(read(t, "docs/messages.md"), "| class | what it was |")
 	text, _, _ = strings.Cut(text, "\n\n")
 	var documented []article.Class
 	for line := range strings.Lines(text) {
@@ -62,23 +62,23 @@ func TestDeadLetterClassesAreDocumented(t *testing.T) {
 	slices.Sort(want)
 	slices.Sort(documented)
 	if !slices.Equal(documented, want) {
-		t.Errorf("the README has the classes %q, want %q", documented, want)
+		t.Errorf("docs/messages.md has the classes %q, want %q", documented, want)
 	}
 }
 
-// Each verb that has a help text is in the table of commands of the README.
+// Each verb that has a help text is in the table of docs/commands.md.
 func TestVerbsAreDocumented(t *testing.T) {
 	const begin = "cmd/clusterd/testdata/help/clusterd-"
 	files, err := filepath.Glob(filepath.Join(root, begin+"*.txt"))
 	if err != nil || len(files) < 10 {
 		t.Fatalf("%d help texts found: %v", len(files), err)
 	}
-	readme := read(t, "README.md")
+	commands := read(t, "docs/commands.md")
 	for _, file := range files {
 		name := strings.TrimSuffix(strings.TrimPrefix(file, filepath.Join(root, begin)), ".txt")
 		verb := "clusterd " + strings.ReplaceAll(name, "-", " ")
-		if !regexp.MustCompile("(?m)^\\| `" + regexp.QuoteMeta(verb) + "[ `]").MatchString(readme) {
-			t.Errorf("the README's table of commands has no row of %s", verb)
+		if !regexp.MustCompile("(?m)^\\| `" + regexp.QuoteMeta(verb) + "[ `]").MatchString(commands) {
+			t.Errorf("docs/commands.md has no row of %s", verb)
 		}
 	}
 }

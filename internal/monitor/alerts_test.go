@@ -15,7 +15,7 @@ import (
 const (
 	rulesFile  = "../../configs/prometheus/alerts.yaml"
 	testsFile  = "testdata/alerts.test.yaml"
-	operations = "../../docs/operations.md"
+	documented = "../../docs/metrics.md"
 )
 
 // rule is an alert of configs/prometheus/alerts.yaml.
@@ -146,20 +146,20 @@ func TestAlertsAreTestedAndExplained(t *testing.T) {
 	if silent == 0 {
 		t.Error("something fires in each test")
 	}
-	explained := read(t, operations)
+	explained := read(t, documented)
 	var names []string
 	for _, r := range readRules(t) {
 		if !fires[`{alertname="`+r.Alert+`"}`] {
 			t.Errorf("%s fires in no test", r.Alert)
 		}
 		if !strings.Contains(explained, "`"+r.Alert+"`") {
-			t.Errorf("%s is not in %s", r.Alert, operations)
+			t.Errorf("%s is not in %s", r.Alert, documented)
 		}
 		names = append(names, r.Alert)
 	}
 	for _, name := range regexp.MustCompile("`(Clusterd\\w+)`").FindAllStringSubmatch(explained, -1) {
 		if !slices.Contains(names, name[1]) {
-			t.Errorf("%s speaks of %s, which is no alert", operations, name[1])
+			t.Errorf("%s speaks of %s, which is no alert", documented, name[1])
 		}
 	}
 }
