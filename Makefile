@@ -89,6 +89,10 @@ package: ## make archives, deb, rpm and SBOMs of this commit in dist/, as a rele
 reproduce: ## make the packages again, from a clone of this commit, and compare them with dist/
 	deploy/package/reproduce
 
+.PHONY: chart
+chart: ## check the Helm chart and the compose file; ARGS=-update rewrites golden file and copies
+	cd tools/helm && go test $(ARGS)
+
 .PHONY: check
 check: ## all that must pass before a change lands
 	.ci/run
