@@ -56,6 +56,23 @@ func TestManifests(t *testing.T) {
 	}
 }
 
+// The values that docs/kubernetes.md shows are those of a chart that works.
+func TestDocumentedValues(t *testing.T) {
+	blocks := regexp.MustCompile("(?s)\n```yaml\n(.*?)```").
+		FindAllStringSubmatch(read(t, root+"/docs/kubernetes.md"), -1)
+	if len(blocks) < 2 {
+		t.Fatalf("only %d blocks are found", len(blocks))
+	}
+	for _, block := range blocks {
+		file := filepath.Join(t.TempDir(), "values.yaml")
+		write(t, file, block[1])
+		o := objectsOf(t, render(t, "--values", file))
+		for _, w := range o.workloads() {
+			checkMounts(t, w, checkConfig(t, o, w))
+		}
+	}
+}
+
 // match reports whether a selector chooses pods with these labels.
 func match(t *testing.T, s *meta.LabelSelector, of map[string]string) bool {
 	t.Helper()
@@ -158,14 +175,15 @@ func checkMonitors(t *testing.T, o *objects) {
 // a root file system that cannot be written.
 func checkSecurity(t *testing.T, o *objects, p core.PodSpec) {
 	t.Helper()
-	c := p.Containers[0].SecurityContext
+	pod, c := p.SecurityContext, p.Containers[0].SecurityContext
+	all := []core.Capability{"ALL"}
 	for name, ok := range map[string]bool{
 		"one container":     len(p.Containers) == 1 && len(p.InitContainers) == 0,
-		"not root":          *p.SecurityContext.RunAsNonRoot && *p.SecurityContext.RunAsUser == 65532,
-		"seccomp":           p.SecurityContext.SeccompProfile.Type == core.SeccompProfileTypeRuntimeDefault,
+		"not root":          *pod.RunAsNonRoot && *pod.RunAsUser == 65532,
+		"seccomp":           pod.SeccompProfile.Type == core.SeccompProfileTypeRuntimeDefault,
 		"no escalation":     !*c.AllowPrivilegeEscalation,
 		"read-only root":    *c.ReadOnlyRootFilesystem,
-		"no capabilities":   slices.Equal(c.Capabilities.Drop, []core.Capability{"ALL"}) && c.Capabilities.Add == nil,
+		"no capabilities":   slices.Equal(c.Capabilities.Drop, all) && c.Capabilities.Add == nil,
 		"no token":          !*p.AutomountServiceAccountToken,
 		"no host":           !p.HostNetwork && !p.HostPID && !p.HostIPC,
 		"a memory limit":    !p.Containers[0].Resources.Limits.Memory().IsZero(),
