@@ -82,12 +82,12 @@ site: ## build the documents as a site in site/, with every link checked; needs 
 	tools/site/build
 
 .PHONY: package
-package: ## make archives, deb, rpm and SBOMs of this commit in dist/, as a release would
-	deploy/package/snapshot
+package: ## make archives, deb, rpm and SBOMs of this commit in dist/; ONLY=linux for less
+	ONLY=$(ONLY) deploy/package/snapshot
 
 .PHONY: reproduce
 reproduce: ## make the packages again, from a clone of this commit, and compare them with dist/
-	deploy/package/reproduce
+	ONLY=$(ONLY) deploy/package/reproduce
 
 .PHONY: chart
 chart: ## check the Helm chart and the compose file; ARGS=-update rewrites golden file and copies

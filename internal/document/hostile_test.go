@@ -136,7 +136,7 @@ func TestHostileArchives(t *testing.T) {
 			var err error
 			peak, allowed := uint64(math.MaxUint64), max(16*limit, memory[name])
 			// A collector that gets little of the machine takes what is allocated while it marks for live.
-			for tries := 0; tries < 10 && peak > allowed; tries++ {
+			for tries := 0; tries < 30 && peak > allowed; tries++ {
 				peak = min(peak, peakHeap(func() { _, err = read(name, file, limit) }))
 			}
 			t.Logf("%d bytes: %d MB, error %v", len(file), peak>>20, err)
