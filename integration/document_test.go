@@ -223,6 +223,9 @@ func (w *world) must(command ...string) {
 // interruptAll sends Ctrl-C to what runs still, the last one first.
 func (d *document) interruptAll() {
 	d.Helper()
+	if len(d.running) == 0 && strings.Contains(d.text, "clusterd run ") {
+		d.Fatal("the document does not start the daemon")
+	}
 	for i := len(d.running) - 1; i >= 0; i-- {
 		d.interrupt(d.running[i])
 	}

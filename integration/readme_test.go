@@ -4,6 +4,7 @@ package integration
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"testing"
 )
@@ -22,6 +23,9 @@ func TestREADME(t *testing.T) {
 		if compiled == "" { // for as long as that takes
 			compiled = d.dir
 			d.must("go", "build", "-C", d.dir, "-o", t.TempDir(), "./cmd/clusterd")
+		} else { // with the addresses of this document
+			d.must("cp", "-r", filepath.Join(d.dir, "configs"), filepath.Join(d.dir, "examples"),
+				compiled)
 		}
 		d.dir = compiled
 		if blocks := d.follow(); blocks < document.least {
