@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode"
 )
 
 func read(t *testing.T, name string) string {
@@ -95,10 +96,31 @@ var (
 	repositoryPath = regexp.MustCompile(
 		`^(?:cmd|internal|integration|bench|configs|docs|tools|\.ci|\.github)/[\w./-]*$`)
 	placeholder = regexp.MustCompile(`\.\.\.|[A-Z]{4}`) // such as internal/PACKAGE
-	link        = regexp.MustCompile(`\]\(([^)#:]+)\)`)
+	link        = regexp.MustCompile(`\]\(([^)#:]*)(?:#([^):]+))?\)`)
+	heading     = regexp.MustCompile(`(?m)^#+ (.+)$`)
+	fencedBlock = regexp.MustCompile("(?sm)^```.*?^```$")
 )
 
-// Each file and directory that a document names, in backticks or by a link, is there.
+// anchors returns the places in a document that a link may lead to, as forges name them.
+func anchors(document string) map[string]bool {
+	places := make(map[string]bool)
+	text := fencedBlock.ReplaceAllString(document, "")
+	for _, match := range heading.FindAllStringSubmatch(text, -1) {
+		places[strings.Map(func(r rune) rune {
+			switch {
+			case unicode.IsLetter(r), unicode.IsDigit(r), r == '-', r == '_':
+				return unicode.ToLower(r)
+			case r == ' ':
+				return '-'
+			}
+			return -1
+		}, match[1])] = true
+	}
+	return places
+}
+
+// Each file and directory that a document names, in backticks or by a link, is there, and in the
+// file the heading that the link names.
 func TestDocumentsNamePathsThatAreThere(t *testing.T) {
 	named := 0
 	for _, document := range documents(t) {
@@ -113,8 +135,14 @@ func TestDocumentsNamePathsThatAreThere(t *testing.T) {
 		}
 		for _, match := range link.FindAllStringSubmatch(text, -1) {
 			named++
-			if !exists(filepath.Join(filepath.Dir(document), match[1])) {
+			target := document
+			if match[1] != "" {
+				target = filepath.Join(filepath.Dir(document), match[1])
+			}
+			if !exists(target) {
 				t.Errorf("%s has a link to %s, which is not there", document, match[1])
+			} else if match[2] != "" && !anchors(read(t, target))[match[2]] {
+				t.Errorf("%s has a link to %s, which has no heading %s", document, target, match[2])
 			}
 		}
 	}
