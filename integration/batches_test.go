@@ -237,7 +237,7 @@ func TestOddBatches(t *testing.T) {
 	}
 }
 
-// checkBadBatch holds the dead letter of a batch to what the README says.
+// checkBadBatch holds the dead letter of a batch to what docs/messages.md says.
 func checkBadBatch(t *testing.T, r *kgo.Record) {
 	t.Helper()
 	first, _, _ := strings.Cut(header(r, "clusterd.offsets"), "-")

@@ -1,4 +1,4 @@
-// Package labels has the rule of labels once more, written from the README and not from the
+// Package labels has the rule of labels once more, written from the documents and not from the
 // daemon's code. Label records, checkpoints, cluster records, results and corrections go in; where
 // they do not agree comes out.
 //

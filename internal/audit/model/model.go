@@ -1,4 +1,4 @@
-// Package model has clusterd's rule once more, written from the README and not from the daemon's
+// Package model has clusterd's rule once more, written from the documents and not from the daemon's
 // code: an article joins the nearest live centre within the threshold, among equals the oldest, or
 // else the oldest with a contact of its own, or else founds a cluster; a cluster expires when its
 // last member is further behind the stream time than the window. Articles go in, in the order of

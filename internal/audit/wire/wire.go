@@ -1,6 +1,6 @@
-// Package wire states what clusterd writes to its topics, as the README documents it: headers,
+// Package wire states what clusterd writes to its topics, as docs/messages.md says: headers,
 // keys, and the JSON of results, clusters and checkpoints. Records go in, what they say comes out,
-// and an error where a record has not the documented form. It is written from the README and
+// and an error where a record has not the documented form. It is written from that page and
 // shares nothing with the daemon; its tests hold the two to one another.
 package wire
 
