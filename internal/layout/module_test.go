@@ -8,8 +8,8 @@ import (
 	modules "golang.org/x/mod/module"
 )
 
-// The Go command refuses a module with a file that some system cannot have, such as nul: nobody could
-// install clusterd by 'go install'.
+// The Go command refuses a module with a file that some system cannot have, such as nul: nobody
+// could install clusterd by 'go install'.
 func TestEachFileCanBeInAModule(t *testing.T) {
 	list := exec.Command("git", "ls-files", "-z")
 	list.Dir = root
