@@ -304,7 +304,7 @@ func TestWhatCannotBeAudited(t *testing.T) {
 	wantError(t, c, o, "topic elsewhere does not exist, and group clusterd has committed offsets")
 	c = s.config
 	c.Kafka.TLS.Enabled, c.Kafka.TLS.CAFile = true, "/nowhere/ca.pem"
-	wantError(t, c, o, "kafka.tls.ca_file: open /nowhere/ca.pem")
+	wantError(t, c, o, "kafka.tls.ca_file: stat /nowhere/ca.pem")
 	before := strings.NewReader("{\"status\":\"unclustered\"}\nhello\n")
 	o.Seen = []seen.Source{{Name: "before.jsonl", Reader: before}}
 	wantError(t, s.config, o, "before.jsonl: result 2: invalid character")

@@ -57,26 +57,41 @@ func (r rules) checkPair(path, text, other, otherText string) {
 	}
 }
 
+// checkSASL holds what to authenticate with to the mechanism.
 func (r rules) checkSASL(c *SASL) {
-	const mechanism = "kafka.sasl.mechanism"
+	const mechanism, url = "kafka.sasl.mechanism", "kafka.sasl.token_url"
 	if r.Failed(mechanism) {
 		return
 	}
+	words := c.Mechanism != "none" && c.Mechanism != "oauthbearer" && c.Mechanism != "aws-msk-iam"
+	tokens := c.Mechanism == "oauthbearer"
+	server := tokens && c.TokenURL != ""
 	for _, credential := range []struct {
-		path  string
-		empty bool
+		path               string
+		empty, used, needs bool
 	}{
-		{"kafka.sasl.username", c.Username == ""},
-		{"kafka.sasl.password", c.Password == ""},
+		{"kafka.sasl.username", c.Username == "", words, words},
+		{"kafka.sasl.password", c.Password == "", words, words},
+		{"kafka.sasl.token_file", c.TokenFile == "", tokens && !server, tokens && !server},
+		{url, c.TokenURL == "", tokens, false},
+		{"kafka.sasl.token_ca_file", c.TokenCAFile == "", server, false},
+		{"kafka.sasl.client_id", c.ClientID == "", server, server},
+		{"kafka.sasl.client_secret", c.ClientSecret == "", server, server},
+		{"kafka.sasl.scope", c.Scope == "", server, false},
 	} {
-		switch needed := c.Mechanism != "none"; {
-		case r.Failed(credential.path):
-		case needed && credential.empty:
-			r.Report(r.Where(credential.path, mechanism), credential.path, "",
-				fmt.Sprintf("must not be empty while %s is %s", mechanism, c.Mechanism))
-		case !needed && !credential.empty:
-			r.Report(r.Where(credential.path), credential.path, "",
-				"is given while "+mechanism+" is none: choose a mechanism, or remove this")
+		switch path := credential.path; {
+		case r.Failed(path), r.Failed(url):
+		case credential.needs && credential.empty:
+			r.Report(r.Where(path, mechanism), path, "", fmt.Sprintf("must not be empty while %s is %s%s",
+				mechanism, c.Mechanism, map[bool]string{true: " and " + url + " is not given"}[tokens &&
+					!server]))
+		case !credential.used && !credential.empty && tokens && !server:
+			r.Report(r.Where(path), path, "", "is given without "+url+": give that, or remove this")
+		case !credential.used && !credential.empty && tokens && path == "kafka.sasl.token_file":
+			r.Report(r.Where(path), path, "", "is given beside "+url+": give one of them")
+		case !credential.used && !credential.empty:
+			r.Report(r.Where(path), path, "", "is given while "+mechanism+" is "+c.Mechanism+
+				": choose another mechanism, or remove this")
 		}
 	}
 }

@@ -98,11 +98,18 @@ type TLS struct {
 }
 
 // SASL says how clusterd names itself to the brokers. Username and Password are
-// set exactly when Mechanism is not "none".
+// set exactly when Mechanism is plain or scram. For oauthbearer either TokenFile
+// is set, or TokenURL, ClientID and ClientSecret.
 type SASL struct {
-	Mechanism string // none, plain, scram-sha-256 or scram-sha-512
-	Username  string
-	Password  Secret
+	Mechanism    string // none, plain, scram-sha-256, scram-sha-512, oauthbearer or aws-msk-iam
+	Username     string
+	Password     Secret
+	TokenFile    string
+	TokenURL     string
+	TokenCAFile  string
+	ClientID     string
+	ClientSecret Secret
+	Scope        string // words with spaces between
 }
 
 // Input says where articles come from and how they are written.

@@ -61,7 +61,7 @@ func TestKeysPage(t *testing.T) {
 
 func TestYAML(t *testing.T) {
 	c := Default()
-	c.Kafka.SASL = SASL{"plain", "user: #1", "hunter2"}
+	c.Kafka.SASL = SASL{Mechanism: "plain", Username: "user: #1", Password: "hunter2"}
 	c.Text.Dictionaries = []string{"/a/b.txt", "/with space/${x}.txt"}
 	c.Cluster.Window = 36 * time.Hour
 	c.State.Dir = "/var/lib/clusterd"

@@ -17,7 +17,7 @@ func TestSecretIsNeverPrinted(t *testing.T) {
 	const words = "hunter2"
 	hex := fmt.Sprintf("%x", words)
 	c := Default()
-	c.Kafka.SASL = SASL{"plain", "u", words}
+	c.Kafka.SASL = SASL{Mechanism: "plain", Username: "u", Password: words}
 	c.HTTP.Token = words
 	holders := map[string]any{
 		"secret":  c.Kafka.SASL.Password,

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"net"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,6 +28,17 @@ func (c Config) Warnings() []string {
 		all = append(all,
 			"kafka.sasl.mechanism: plain shows the password to everybody on the way to the brokers: "+
 				"set kafka.tls.enabled, or take scram-sha-512, which does not send it")
+	}
+	if c.Kafka.SASL.Mechanism == "oauthbearer" && !c.Kafka.TLS.Enabled &&
+		slices.ContainsFunc(c.Kafka.Brokers, away) {
+		all = append(all,
+			"kafka.sasl.mechanism: oauthbearer shows the token to everybody on the way to the brokers: "+
+				"set kafka.tls.enabled")
+	}
+	if u, err := url.Parse(c.Kafka.SASL.TokenURL); err == nil && u.Scheme == "http" &&
+		!isLoopback(net.JoinHostPort(u.Hostname(), "80")) {
+		all = append(all,
+			"kafka.sasl.token_url: http shows client secret and token to everybody on the way: take https")
 	}
 	if c.Kafka.TLS.InsecureSkipVerify {
 		all = append(all,

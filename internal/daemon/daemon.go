@@ -15,6 +15,7 @@ import (
 	"github.com/clusterd/clusterd/internal/httpapi"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/kafka/embedded"
+	"github.com/clusterd/clusterd/internal/login"
 	"github.com/clusterd/clusterd/internal/memlimit"
 	"github.com/clusterd/clusterd/internal/monitor"
 	"github.com/clusterd/clusterd/internal/pipeline"
@@ -42,7 +43,7 @@ func run(ctx context.Context, o Options, loaded config.Config) error {
 	c, log := o.Config, o.Log
 	told, stopListening := hangups()
 	defer stopListening()
-	client, err := Connect(c.Kafka)
+	client, err := Connect(c.Kafka, log)
 	if err != nil {
 		return err
 	}
@@ -100,11 +101,12 @@ func run(ctx context.Context, o Options, loaded config.Config) error {
 	return err
 }
 
-// Connect returns a client of the cluster that the configuration names.
-func Connect(c config.Kafka) (*kafka.Client, error) {
-	return kafka.NewClient(kafka.Options{Brokers: c.Brokers, TLS: kafka.TLS(c.TLS), SASL: kafka.SASL{
-		Mechanism: c.SASL.Mechanism, Username: c.SASL.Username, Password: c.SASL.Password.Reveal(),
-	}})
+// Connect returns a client of the cluster that the configuration names. It logs when a certificate
+// or a token has changed.
+func Connect(c config.Kafka, log *slog.Logger) (*kafka.Client, error) {
+	return kafka.NewClient(kafka.Options{
+		Brokers: c.Brokers, TLS: login.TLS(c.TLS), SASL: login.SASL(c.SASL), Log: log,
+	})
 }
 
 // RunEmbedded runs a broker of its own on the first of kafka.brokers, which keeps its records in

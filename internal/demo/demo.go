@@ -56,7 +56,7 @@ func Run(ctx context.Context, o Options, out, errs io.Writer) error {
 		return err
 	}
 	defer os.RemoveAll(c.State.Dir)
-	client, err := daemon.Connect(c.Kafka)
+	client, err := daemon.Connect(c.Kafka, o.Log)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kversion"
 
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/login"
 )
 
 // checkBrokers looks at what only brokers can tell.
@@ -126,11 +127,10 @@ func (e *examination) secured() (said string) {
 // advice says what to do about an error of a broker or of the way to it.
 func advice(err error) string {
 	var timeout net.Error
+	var failed *login.Error
 	switch {
-	case errors.Is(err, kerr.SaslAuthenticationFailed):
-		return "check kafka.sasl.username and kafka.sasl.password"
-	case errors.Is(err, kerr.UnsupportedSaslMechanism), errors.Is(err, kerr.IllegalSaslState):
-		return "check kafka.sasl.mechanism, and that kafka.brokers names the SASL listener"
+	case errors.As(err, &failed):
+		return failed.Advice
 	case errors.Is(err, kerr.TopicAuthorizationFailed):
 		return "grant Describe on the topic"
 	case errors.Is(err, kerr.GroupAuthorizationFailed):

@@ -6,6 +6,7 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -115,12 +116,12 @@ func (e *examination) checkConfiguration() {
 
 // connect makes a client, which dials at its first request.
 func (e *examination) connect() error {
-	options, err := topics.Connection(e.config.Kafka, "clusterd-doctor")
+	options, err := topics.Connection(e.config.Kafka, "clusterd-doctor", slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
 	options = append(options, kgo.RetryTimeout(patience), kgo.RequestRetries(8),
-		kgo.DialTimeout(patience), kgo.DisableClientMetrics(), kgo.MaxVersions(versions()))
+		kgo.DisableClientMetrics(), kgo.MaxVersions(versions()))
 	e.client, err = kgo.NewClient(options...)
 	if err != nil {
 		return err

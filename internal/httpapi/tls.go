@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 
-	"github.com/clusterd/clusterd/internal/httpapi/reload"
+	"github.com/clusterd/clusterd/internal/reload"
 )
 
 // encryption returns how connections are encrypted, nil for not at all. The files are read again

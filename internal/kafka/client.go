@@ -15,8 +15,8 @@ import (
 
 const (
 	clientID = "clusterd"
-	// dialTimeout is short: a broker that is there answers at once, and retries follow.
-	dialTimeout = 5 * time.Second
+	// dialTimeout is longer than package login takes, whose errors say more.
+	dialTimeout = 6 * time.Second
 	// RequestTimeout bounds every request but those that carry much or wait for data on purpose: a
 	// broker that is there answers in less, and one that hangs is not waited for when another could
 	// have taken its place.
@@ -39,6 +39,7 @@ type Client struct {
 	// is reported, instead of the constant.
 	LongOpen  time.Duration
 	addr      net.Addr
+	dial      func(ctx context.Context, network, address string) (net.Conn, error)
 	dialer    *kafkago.Dialer
 	transport *kafkago.Transport
 }
@@ -46,27 +47,20 @@ type Client struct {
 // NewClient prepares a connection; it dials at the first request. The error names the setting
 // that cannot be used.
 func NewClient(o Options) (*Client, error) {
-	tlsConfig, err := o.TLS.Config()
-	if err != nil {
-		return nil, err
-	}
-	mechanism, err := o.SASL.mechanism()
+	dialer, err := o.dialer()
 	if err != nil {
 		return nil, err
 	}
 	client := &Client{
 		Brokers: o.Brokers,
-		dialer: &kafkago.Dialer{
-			ClientID: clientID, Timeout: dialTimeout, DualStack: true, TLS: tlsConfig,
-			SASLMechanism: mechanism,
-		},
-		addr: kafkago.TCP(o.Brokers...),
+		dial:    dialer.Dial,
+		dialer:  &kafkago.Dialer{ClientID: clientID, Timeout: dialTimeout},
+		addr:    kafkago.TCP(o.Brokers...),
 		transport: &kafkago.Transport{
-			ClientID: clientID, DialTimeout: dialTimeout, MetadataTTL: metadataTTL, TLS: tlsConfig,
-			SASL: mechanism,
+			ClientID: clientID, DialTimeout: dialTimeout, MetadataTTL: metadataTTL, Dial: dialer.Dial,
 		},
 	}
-	client.dialer.DialFunc = watched{client}.dial
+	client.dialer.DialFunc = watched{client}.connect
 	return client, nil
 }
 
@@ -114,14 +108,14 @@ func (c *Client) admin() *kafkago.Client {
 // watched is the transport, which reports what it does.
 type watched struct{ *Client }
 
-// dial connects for the consumer group, whose requests nobody sees. That a broker takes the
+// connect connects for the consumer group, whose requests nobody sees. That a broker takes the
 // connection counts as an answer.
-func (w watched) dial(ctx context.Context, network, address string) (net.Conn, error) {
+func (w watched) connect(ctx context.Context, network, address string) (net.Conn, error) {
 	if w.OnRequest == nil {
-		return new(net.Dialer).DialContext(ctx, network, address)
+		return w.dial(ctx, network, address)
 	}
 	done := w.OnRequest()
-	conn, err := new(net.Dialer).DialContext(ctx, network, address)
+	conn, err := w.dial(ctx, network, address)
 	done(err)
 	return conn, err
 }

@@ -2,8 +2,6 @@ package kafka
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +12,8 @@ import (
 
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol"
+
+	"github.com/clusterd/clusterd/internal/login"
 )
 
 // Code turns the error code of a response into an error, nil for none.
@@ -29,14 +29,14 @@ func Code(code int16) error {
 func Explain(err error) error {
 	var advice string
 	var before *explained
+	var failed *login.Error
 	switch {
 	case err == nil, errors.As(err, &before):
 		return err
+	case errors.As(err, &failed):
+		advice = failed.Advice
 	case errors.Is(err, kafkago.SASLAuthenticationFailed):
-		advice = "the broker refused the login: check kafka.sasl.username and kafka.sasl.password"
-	case errors.Is(err, kafkago.UnsupportedSASLMechanism), errors.Is(err, kafkago.IllegalSASLState):
-		advice = "the broker does not take this login: check kafka.sasl.mechanism and that " +
-			"kafka.brokers names the SASL listener"
+		advice = "the broker ended the login: check kafka.sasl"
 	case errors.Is(err, kafkago.TopicAuthorizationFailed):
 		advice = "the broker denies access to a topic: grant read and describe on the input topic, " +
 			"read and write on the output topics"
@@ -52,8 +52,6 @@ func Explain(err error) error {
 			"cluster.scope: give this one another input.group"
 	case NoTopic(err):
 		advice = "the broker knows no such topic or partition: if it was deleted, create it again"
-	case isTLS(err):
-		advice = "the TLS handshake failed: check kafka.tls and that kafka.brokers names the TLS listener"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		advice = "no broker listens there: check kafka.brokers and that the broker runs"
 	case errors.Is(err, kafkago.BrokerNotAvailable):
@@ -79,6 +77,10 @@ func (e *explained) Unwrap() error { return e.err }
 // rights, a certificate that is not trusted. Everything else of Kafka or of the network may
 // pass.
 func Fatal(err error) bool {
+	var failed *login.Error
+	if errors.As(err, &failed) {
+		return failed.Fatal
+	}
 	for _, fatal := range []error{
 		kafkago.SASLAuthenticationFailed, kafkago.UnsupportedSASLMechanism, kafkago.IllegalSASLState,
 		kafkago.TopicAuthorizationFailed, kafkago.GroupAuthorizationFailed,
@@ -91,19 +93,7 @@ func Fatal(err error) bool {
 			return true
 		}
 	}
-	return isTLS(err)
-}
-
-func isTLS(err error) bool {
-	var (
-		record      tls.RecordHeaderError
-		certificate *tls.CertificateVerificationError
-		alert       tls.AlertError
-		authority   x509.UnknownAuthorityError
-		host        x509.HostnameError
-	)
-	return errors.As(err, &record) || errors.As(err, &certificate) || errors.As(err, &alert) ||
-		errors.As(err, &authority) || errors.As(err, &host)
+	return false
 }
 
 // Retriable reports whether the very same request may succeed when it is sent again: the
@@ -111,9 +101,12 @@ func isTLS(err error) bool {
 func Retriable(err error) bool {
 	var code kafkago.Error
 	var network net.Error
+	var failed *login.Error
 	switch {
 	case err == nil, Fatal(err):
 		return false
+	case errors.As(err, &failed):
+		return true
 	case errors.As(err, &code):
 		return code.Temporary() || slices.Contains([]kafkago.Error{
 			kafkago.ConcurrentTransactions, kafkago.BrokerNotAvailable, kafkago.KafkaStorageError,

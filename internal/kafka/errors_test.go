@@ -2,7 +2,6 @@ package kafka_test
 
 import (
 	"context"
-	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -16,6 +15,7 @@ import (
 	"github.com/segmentio/kafka-go/protocol"
 
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/login"
 )
 
 func TestErrorClasses(t *testing.T) {
@@ -92,18 +92,12 @@ func TestErrorClasses(t *testing.T) {
 		"policy":                  {err: kafkago.PolicyViolation, fatal: true},
 		"topic settings":          {err: kafkago.InvalidConfiguration, fatal: true},
 		"replication factor":      {err: kafkago.InvalidReplicationFactor, fatal: true},
-		"no TLS there": {err: tls.RecordHeaderError{Msg: "first record does not look like a " +
-			"TLS handshake"}, fatal: true},
-		"TLS alert": {
-			err: &net.OpError{Op: "remote error", Err: tls.AlertError(42)}, fatal: true,
+		"a certificate of nobody": {
+			err: &login.Error{Fatal: true, Err: x509.UnknownAuthorityError{}}, fatal: true,
 		},
-		"certificate": {
-			err: &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, fatal: true,
+		"a server of tokens that is not well": {
+			err: &login.Error{Err: errors.New("503")}, transient: true,
 		},
-		"unknown authority": {err: x509.UnknownAuthorityError{}, fatal: true},
-		"wrong host": {err: x509.HostnameError{
-			Certificate: &x509.Certificate{}, Host: "kafka",
-		}, fatal: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			errs := []error{tt.err}
@@ -140,9 +134,8 @@ func TestExplain(t *testing.T) {
 		err  error
 		want string // what to do
 	}{
-		{kafkago.SASLAuthenticationFailed, "check kafka.sasl.username and kafka.sasl.password"},
-		{kafkago.UnsupportedSASLMechanism, "check kafka.sasl.mechanism"},
-		{kafkago.IllegalSASLState, "names the SASL listener"},
+		{kafkago.SASLAuthenticationFailed, "the broker ended the login: check kafka.sasl"},
+		{&login.Error{Advice: "name the authority", Err: io.EOF}, "name the authority"},
 		{
 			kafkago.TopicAuthorizationFailed,
 			"grant read and describe on the input topic, read and write on the output topics",
@@ -150,11 +143,6 @@ func TestExplain(t *testing.T) {
 		{kafkago.GroupAuthorizationFailed, "grant read on the group input.group"},
 		{kafkago.TransactionalIDAuthorizationFailed, "grant write and describe on transactional ids"},
 		{kafkago.ClusterAuthorizationFailed, "grant IdempotentWrite on the cluster"},
-		{
-			tls.RecordHeaderError{Msg: "no TLS"},
-			"check kafka.tls and that kafka.brokers names the TLS listener",
-		},
-		{x509.UnknownAuthorityError{}, "check kafka.tls"},
 		{
 			&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED},
 			"check kafka.brokers and that the broker runs",

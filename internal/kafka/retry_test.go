@@ -126,7 +126,7 @@ func TestRetryLoggerLogs(t *testing.T) {
 		got := lines()
 		if len(got) != 1 || !strings.Contains(got[0], "level=WARN") ||
 			!strings.Contains(got[0], "reading topic articles failed; trying again") ||
-			!strings.Contains(got[0], "check kafka.sasl.username") {
+			!strings.Contains(got[0], "check kafka.sasl") {
 			t.Errorf("log %q, want the error, explained, once within a minute", got)
 		}
 		failUntil(start, 110*time.Second)

@@ -14,6 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/login"
 	"github.com/clusterd/clusterd/internal/testutil/kafkatest"
 )
 
@@ -131,7 +132,7 @@ func TestTopicConfigWithoutTheRightToReadIt(t *testing.T) {
 	_, c := startBroker(t, kfake.EnableSASL(), kfake.EnableACLs(),
 		kfake.Superuser("PLAIN", "admin", "admin"),
 		kfake.User("PLAIN", "clusterd", "pw"), kfake.SeedTopics(1, "articles"))
-	c.SASL = kafka.SASL{Mechanism: "plain", Username: "clusterd", Password: "pw"}
+	c.SASL = login.SASL{Mechanism: "plain", Username: "clusterd", Password: "pw"}
 	got, err := kafkatest.Connect(t, c).TopicConfig(t.Context(), "articles")
 	if err != nil ||
 		got != (kafka.TopicConfig{MaxMessageBytes: 1_048_588, DeleteRetention: 24 * time.Hour}) {

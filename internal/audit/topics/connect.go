@@ -5,19 +5,14 @@
 package topics
 
 import (
-	"crypto/tls"
-	"crypto/x509"
-	"fmt"
 	"log/slog"
-	"os"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
-	"github.com/twmb/franz-go/pkg/sasl/plain"
-	"github.com/twmb/franz-go/pkg/sasl/scram"
 
 	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/login"
 )
 
 const (
@@ -43,7 +38,7 @@ type Client struct {
 // NewClient prepares a connection. It calls advance with the number of records or offsets that each
 // fetch brought, and logs what it waits for. An error names the setting that cannot be used.
 func NewClient(c config.Kafka, log *slog.Logger, advance func(n int64)) (*Client, error) {
-	options, err := Connection(c, "clusterd-audit")
+	options, err := Connection(c, "clusterd-audit", log)
 	if err != nil {
 		return nil, err
 	}
@@ -59,53 +54,15 @@ func NewClient(c config.Kafka, log *slog.Logger, advance func(n int64)) (*Client
 // Close ends the connections.
 func (c *Client) Close() { c.client.Close() }
 
-// Connection returns how to reach the brokers of a configuration, under a client id. An error names
-// the setting that cannot be used.
-func Connection(c config.Kafka, id string) ([]kgo.Opt, error) {
-	options := []kgo.Opt{
-		kgo.SeedBrokers(c.Brokers...), kgo.ClientID(id),
+// Connection returns how to reach the brokers of a configuration, under a client id. It logs when a
+// certificate or a token has changed. An error names the setting that cannot be used.
+func Connection(c config.Kafka, id string, log *slog.Logger) ([]kgo.Opt, error) {
+	dialer, err := login.New(login.TLS(c.TLS), login.SASL(c.SASL), log)
+	if err != nil {
+		return nil, err
+	}
+	return []kgo.Opt{
+		kgo.SeedBrokers(c.Brokers...), kgo.ClientID(id), kgo.Dialer(dialer.Dial),
 		kgo.RetryTimeout(answerLimit), kgo.RequestTimeoutOverhead(answerTimeout),
-	}
-	if c.TLS.Enabled {
-		t, err := tlsConfig(c.TLS)
-		if err != nil {
-			return nil, err
-		}
-		options = append(options, kgo.DialTLSConfig(t))
-	}
-	user, password := c.SASL.Username, c.SASL.Password.Reveal()
-	switch c.SASL.Mechanism {
-	case "plain":
-		options = append(options, kgo.SASL(plain.Auth{User: user, Pass: password}.AsMechanism()))
-	case "scram-sha-256":
-		options = append(options, kgo.SASL(scram.Auth{User: user, Pass: password}.AsSha256Mechanism()))
-	case "scram-sha-512":
-		options = append(options, kgo.SASL(scram.Auth{User: user, Pass: password}.AsSha512Mechanism()))
-	}
-	return options, nil
-}
-
-// tlsConfig returns how connections are encrypted.
-func tlsConfig(c config.TLS) (*tls.Config, error) {
-	t := &tls.Config{
-		MinVersion: tls.VersionTLS12, ServerName: c.ServerName, InsecureSkipVerify: c.InsecureSkipVerify,
-	}
-	if c.CAFile != "" {
-		authorities, err := os.ReadFile(c.CAFile)
-		if err != nil {
-			return nil, fmt.Errorf("kafka.tls.ca_file: %w", err)
-		}
-		t.RootCAs = x509.NewCertPool()
-		if !t.RootCAs.AppendCertsFromPEM(authorities) {
-			return nil, fmt.Errorf("kafka.tls.ca_file: %s holds no PEM certificate", c.CAFile)
-		}
-	}
-	if c.CertFile != "" {
-		own, err := tls.LoadX509KeyPair(c.CertFile, c.KeyFile)
-		if err != nil {
-			return nil, fmt.Errorf("kafka.tls.cert_file, kafka.tls.key_file: %w", err)
-		}
-		t.Certificates = []tls.Certificate{own}
-	}
-	return t, nil
+	}, nil
 }

@@ -112,9 +112,9 @@ func TestTLSErrors(t *testing.T) {
 	t.Parallel()
 	certFile, keyFile := writePEM(t)
 	for want, c := range map[string]config.TLS{
-		"kafka.tls.ca_file: open nowhere.pem":             {CAFile: "nowhere.pem"},
+		"kafka.tls.ca_file: stat nowhere.pem":             {CAFile: "nowhere.pem"},
 		"kafka.tls.ca_file: " + keyFile + " holds no PEM": {CAFile: keyFile},
-		"kafka.tls.cert_file, kafka.tls.key_file: open nowhere.pem": {
+		"kafka.tls.cert_file, kafka.tls.key_file: stat nowhere.pem": {
 			CertFile: certFile, KeyFile: "nowhere.pem",
 		},
 	} {

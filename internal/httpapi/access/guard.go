@@ -12,8 +12,8 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/clusterd/clusterd/internal/httpapi/problem"
-	"github.com/clusterd/clusterd/internal/httpapi/reload"
 	"github.com/clusterd/clusterd/internal/redacted"
+	"github.com/clusterd/clusterd/internal/reload"
 )
 
 // Options say to whom a [Guard] opens. Where they have neither tokens nor a header of users, it
