@@ -33,6 +33,7 @@ func (w *world) doctor() (ill []diagnosis) {
 	w.Helper()
 	cmd := exec.Command(binary, "doctor", "-c", w.config, "--json")
 	cmd.Env = append(os.Environ(), "CLUSTERD_TEST_DIR="+w.dir, "CLUSTERD_TEST_LISTEN="+w.listen)
+	cmd.Env = append(cmd.Env, w.env...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	began := time.Now()

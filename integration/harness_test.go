@@ -91,7 +91,8 @@ type world struct {
 	dir                                  string // the instances' directories are in it
 	listen                               string // of the HTTP of all; else each has its own
 	instances                            []*instance
-	sends                                uint64 // calls of send, each of which sends others
+	env                                  []string // of what is started, beside the test's own
+	sends                                uint64   // calls of send, each of which sends others
 	timeout                              time.Duration
 }
 

@@ -73,6 +73,7 @@ func (w *world) startIn(dir string, failpoints ...string) *instance {
 	i.cmd = exec.Command(program, "run", "-c", w.config)
 	i.cmd.Env = append(os.Environ(), "CLUSTERD_TEST_DIR="+dir, "CLUSTERD_TEST_LISTEN="+i.listen,
 		"CLUSTERD_FAILPOINT="+i.failpoints)
+	i.cmd.Env = append(i.cmd.Env, w.env...)
 	i.cmd.Stderr = log
 	if err := i.cmd.Start(); err != nil {
 		w.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"strings"
 	"time"
 
@@ -92,12 +93,12 @@ const (
 
 // alertError explains an alert that a broker has sent. Other errors come back as they are.
 func (d *Dialer) alertError(broker string, err error) error {
-	var alert tls.AlertError
-	if !errors.As(err, &alert) {
+	n, ok := alertOf(err)
+	if !ok {
 		return err
 	}
 	said := &Error{Broker: broker, Fatal: true, Err: err}
-	switch n := int(alert); {
+	switch {
 	case n < firstOfCertificate, n > lastOfCertificate && n != unknownAuthority &&
 		n != certificateRequired:
 		said.Advice = "the broker ended the TLS handshake: check kafka.tls, and that the broker takes " +
@@ -110,6 +111,21 @@ func (d *Dialer) alertError(broker string, err error) error {
 			d.ownValidity() + ": renew it, or let the broker trust who signed it (ssl.truststore)"
 	}
 	return said
+}
+
+// alertOf returns the number of the alert that the other side has sent. The type that crypto/tls
+// has for it is its own, but the text is that of tls.AlertError.
+func alertOf(err error) (number int, ok bool) {
+	var remote *net.OpError
+	if !errors.As(err, &remote) || remote.Op != "remote error" {
+		return 0, false
+	}
+	for number := range 256 {
+		if remote.Err.Error() == tls.AlertError(number).Error() {
+			return number, true
+		}
+	}
+	return 0, false
 }
 
 // ownValidity says of the client's certificate that it has expired, or is not valid yet.
