@@ -141,7 +141,12 @@ func newIssuer(t *testing.T, a *authority) *issuer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := &issuer{T: t, key: key, life: time.Hour}
+	return (&issuer{T: t, key: key, life: time.Hour}).serve(t, a)
+}
+
+// serve starts a server that hands out tokens.
+func (i *issuer) serve(t *testing.T, a *authority) *issuer {
+	t.Helper()
 	cert, private := a.pair("tokens", nil)
 	pair, err := tls.X509KeyPair(cert, private)
 	if err != nil {

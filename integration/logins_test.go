@@ -178,6 +178,9 @@ func (w *world) writeToken(token string) {
 func TestSecured(t *testing.T) {
 	t.Parallel()
 	s := startSecured(t)
+	t.Run("logins that end", s.testEnds)
+	t.Run("certificates that are renewed", s.testRenewal)
+	t.Run("certificates that are not", s.testNoRenewal)
 	t.Run("logins", func(t *testing.T) {
 		for _, l := range logins {
 			t.Run(l.name, func(t *testing.T) {
@@ -190,7 +193,6 @@ func TestSecured(t *testing.T) {
 
 func (s *secured) tryLogin(t *testing.T, l *login) {
 	w := s.world(t, l.listener, l.yaml)
-	w.timeout = 20 * time.Second
 	w.own(s.authority, "root", func(c *x509.Certificate) { c.Subject = pkix.Name{CommonName: "root"} })
 	w.writeToken(s.issuer.token("root", -time.Minute, time.Hour))
 	if l.prepare != nil {

@@ -63,6 +63,7 @@ var securedListeners = []struct{ name, protocol string }{
 	{"NAMED", "SSL"},
 	{"SASL", "SASL_SSL"},
 	{"SHORT", "SASL_SSL"}, // whose logins end after seconds
+	{"RENEWED", "SSL"},    // whose certificate a test renews
 	{"CONTROLLER", "PLAINTEXT"},
 }
 
@@ -171,10 +172,11 @@ func (s *secured) configure(t *testing.T) string {
 		"log.dirs=" + filepath.Join(s.dir, "data"),
 		"ssl.truststore.type=PEM", "ssl.truststore.location=" + ca, "ssl.keystore.type=PEM",
 		"listener.name.mutual.ssl.client.auth=required",
+		"listener.name.renewed.ssl.client.auth=required",
 		"sasl.oauthbearer.jwks.endpoint.url=file://" + keys,
 	}
 	for name, change := range map[string]func(*x509.Certificate){
-		"TLS": nil, "MUTUAL": nil, "SASL": nil, "SHORT": nil,
+		"TLS": nil, "MUTUAL": nil, "SASL": nil, "SHORT": nil, "RENEWED": nil,
 		"EXPIRED": valid(-48*time.Hour, -24*time.Hour), "FUTURE": valid(24*time.Hour, 48*time.Hour),
 		"NAMED": func(c *x509.Certificate) {
 			c.IPAddresses, c.DNSNames = nil, []string{"kafka.example"}
@@ -214,6 +216,7 @@ const scramModule = "org.apache.kafka.common.security.scram.ScramLoginModule req
 func (s *secured) world(t *testing.T, listener, kafka string) *world {
 	t.Helper()
 	w := s.newWorld(t, 1, "kafka: {brokers: [BROKER], create_topics: true"+kafka+"}\n"+noLinger)
+	w.timeout = 30 * time.Second
 	write(t, filepath.Join(w.dir, "ca.pem"), s.authority.pem)
 	w.replace("BROKER", fmt.Sprintf("%q", s.at(listener)))
 	w.replace("CAFILE", filepath.Join(w.dir, "ca.pem"))

@@ -19,6 +19,8 @@ const (
 	clientID = "clusterd"
 	// maxAnswer bounds what a broker says in a login, in bytes.
 	maxAnswer = 1 << 20
+	// soonest is how long a login is left alone: for a second, a broker takes no other one.
+	soonest = 1100 * time.Millisecond
 	// retryAfter is the pause after a login that could not be renewed for want of a token.
 	retryAfter = time.Second
 )
@@ -77,6 +79,7 @@ func (c *conn) Write(b []byte) (int, error) {
 }
 
 // renew logs in once more. Without a token it leaves things as they are: the login holds a while.
+// That a broker does not take a login now says nothing of the settings, since it took one before.
 func (c *conn) renew() error {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
@@ -85,6 +88,9 @@ func (c *conn) renew() error {
 	if errors.As(err, &failed) && failed.ours {
 		c.renewAt = time.Now().Add(retryAfter)
 		return nil
+	}
+	if errors.Is(err, kerr.IllegalSaslState) {
+		return fmt.Errorf("broker %s: renewing the login: %w", c.broker, net.ErrClosed)
 	}
 	return err
 }
@@ -135,7 +141,7 @@ func (c *conn) login(ctx context.Context) error {
 func (c *conn) holdsFor(began time.Time, lifetime time.Duration) {
 	c.renewAt = time.Time{}
 	if lifetime > 0 {
-		c.renewAt = began.Add(lifetime*80/100 + rand.N(lifetime/10+1))
+		c.renewAt = began.Add(max(lifetime*80/100+rand.N(lifetime/10+1), soonest))
 	}
 }
 
