@@ -181,6 +181,7 @@ func TestSecured(t *testing.T) {
 	t.Run("logins that end", s.testEnds)
 	t.Run("certificates that are renewed", s.testRenewal)
 	t.Run("certificates that are not", s.testNoRenewal)
+	t.Run("rights", s.testRights)
 	t.Run("logins", func(t *testing.T) {
 		for _, l := range logins {
 			t.Run(l.name, func(t *testing.T) {

@@ -66,7 +66,8 @@ type Options struct {
 // Run audits the topics that c names. An error means that the audit could not be done; what is
 // wrong with the topics is in the report.
 func Run(ctx context.Context, c config.Config, o Options) (*report.Report, error) {
-	return run(ctx, c, o, expect.New)
+	r, err := run(ctx, c, o, expect.New)
+	return r, topics.Explain(err)
 }
 
 // A newOutcomes is [expect.New].

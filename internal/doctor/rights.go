@@ -62,9 +62,7 @@ func (e *examination) checkRights(ctx context.Context) {
 			if !slices.Contains(may, right) {
 				missing++
 				name := operation(right)
-				e.fail("right "+name+" on "+n.topic, fmt.Sprintf("kafka-acls --add --allow-principal "+
-					"User:%s --operation %s --topic %s", e.user(), name, n.topic),
-					"it is not granted: %s", n.why)
+				e.fail("right "+name+" on "+n.topic, e.grant(right, n.topic), "it is not granted: %s", n.why)
 			}
 		}
 	}
@@ -74,6 +72,12 @@ func (e *examination) checkRights(ctx context.Context) {
 	if missing == 0 {
 		e.ok("rights", "all that is needed on %d topics and group %s", len(allowed), e.config.Input.Group)
 	}
+}
+
+// grant returns the command that grants a right.
+func (e *examination) grant(right kmsg.ACLOperation, topic string) string {
+	return fmt.Sprintf("kafka-acls --add --allow-principal User:%s --operation %s --topic %s", e.user(),
+		operation(right), topic)
 }
 
 // allowed returns what may be done with each topic that is there.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/topics"
@@ -93,6 +94,16 @@ func (e *examination) exists(name string, t *topic) bool {
 		}
 		e.fail(label, "create it ("+spec.Command()+"), or set kafka.create_topics: true",
 			"it does not exist")
+		return false
+	case errors.Is(t.Err, kerr.TopicAuthorizationFailed):
+		right := kmsg.ACLOperationRead
+		for _, n := range e.needs() {
+			if n.topic == name {
+				right = n.rights[0] // which brings the right to see it
+				break
+			}
+		}
+		e.fail(label, e.grant(right, name), "no right to it is granted, not even to see it")
 		return false
 	case t.Err != nil:
 		e.fail(label, advice(t.Err), "%v", t.Err)

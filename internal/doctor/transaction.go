@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -19,7 +20,11 @@ func (e *examination) checkTransaction(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if err := e.transact(ctx); err != nil {
-		e.fail(name, advice(err), "%v", err)
+		do := advice(err)
+		if errors.Is(err, kerr.TopicAuthorizationFailed) {
+			do = e.grant(kmsg.ACLOperationWrite, e.config.Output.Topic)
+		}
+		e.fail(name, do, "%v", err)
 		return
 	}
 	e.ok(name, "begun and aborted in %s", time.Since(began).Round(time.Millisecond))

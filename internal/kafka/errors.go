@@ -39,7 +39,7 @@ func Explain(err error) error {
 		advice = "the broker ended the login: check kafka.sasl"
 	case errors.Is(err, kafkago.TopicAuthorizationFailed):
 		advice = "the broker denies access to a topic: grant read and describe on the input topic, " +
-			"read and write on the output topics"
+			"read and write on the output topics; clusterd doctor says which is missing"
 	case errors.Is(err, kafkago.GroupAuthorizationFailed):
 		advice = "the broker denies access to the consumer group: grant read on the group input.group"
 	case errors.Is(err, kafkago.TransactionalIDAuthorizationFailed):

@@ -70,7 +70,8 @@ func ensure(
 		ids, err := client.Partitions(ctx, spec.Name)
 		if errors.Is(err, kafka.ErrNoTopic) {
 			if !c.Kafka.CreateTopics {
-				return fmt.Errorf("%w: create it (%s), or set kafka.create_topics: true", err, spec.Command())
+				return fmt.Errorf("%w: create it (%s), or set kafka.create_topics: true; if it is there, "+
+					"grant Read on it, for brokers hide what a login may not see", err, spec.Command())
 			}
 			if err := client.CreateTopic(ctx, spec); err != nil {
 				return err

@@ -5,10 +5,13 @@
 package topics
 
 import (
+	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/clusterd/clusterd/internal/config"
@@ -65,4 +68,18 @@ func Connection(c config.Kafka, id string, log *slog.Logger) ([]kgo.Opt, error) 
 		kgo.SeedBrokers(c.Brokers...), kgo.ClientID(id), kgo.Dialer(dialer.Dial),
 		kgo.RetryTimeout(answerLimit), kgo.RequestTimeoutOverhead(answerTimeout),
 	}, nil
+}
+
+// Explain adds to an error what to do about it, where brokers refused a login or a right.
+func Explain(err error) error {
+	var failed *login.Error
+	switch {
+	case errors.As(err, &failed):
+		return fmt.Errorf("%s (%w)", failed.Advice, err)
+	case errors.Is(err, kerr.TopicAuthorizationFailed):
+		return fmt.Errorf("grant Read on all topics of the configuration (%w)", err)
+	case errors.Is(err, kerr.GroupAuthorizationFailed):
+		return fmt.Errorf("grant Read on the group input.group (%w)", err)
+	}
+	return err
 }
