@@ -20,9 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
-	"github.com/twmb/franz-go/pkg/sasl/plain"
 )
 
 // A diagnosis is a check as clusterd doctor writes it.
@@ -277,91 +275,6 @@ func (w *world) somebody() (address string) {
 		}
 	}()
 	return listener.Addr().String()
-}
-
-// Logins that are wrong, and rights that are missing, are found and named.
-func TestDoctorOfRights(t *testing.T) {
-	t.Parallel()
-	at := startLoginBroker(t)
-	newLoginWorld(t, at, rightLogin).start().waitLive() // it makes the topics
-	for _, tt := range []struct {
-		name, sasl string
-		want       diagnosis
-	}{
-		{
-			"wrong password", "mechanism: plain, username: clusterd, password: battery",
-			diagnosis{"brokers", "failure", "SASL", "kafka.sasl.password"},
-		},
-		{
-			"wrong mechanism", `mechanism: scram-sha-512, username: clusterd, password: "correct horse"`,
-			diagnosis{"brokers", "failure", "SASL", "kafka.sasl.mechanism"},
-		},
-	} {
-		t.Run(tt.name, func(t *testing.T) { newLoginWorld(t, at, tt.sasl).finds(tt.want) })
-	}
-	client, err := kgo.NewClient(kgo.SeedBrokers(at),
-		kgo.SASL(plain.Auth{User: "broker", Pass: "broker-secret"}.AsMechanism()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
-	admin := kadm.NewClient(client)
-	// Who is denied anything of a topic is allowed nothing of it by itself.
-	may := kadm.NewACLs().Allow("User:clusterd").AllowHosts("*").
-		ResourcePatternType(kadm.ACLPatternLiteral).Topics("results", "articles").
-		Operations(kadm.OpDescribe, kadm.OpDescribeConfigs, kadm.OpRead, kadm.OpWrite)
-	if _, err := admin.CreateACLs(t.Context(), may); err != nil {
-		t.Fatal(err)
-	}
-	deny := func() *kadm.ACLBuilder {
-		return kadm.NewACLs().Deny("User:clusterd").DenyHosts("*").
-			ResourcePatternType(kadm.ACLPatternLiteral)
-	}
-	for _, tt := range []struct {
-		name   string
-		denied *kadm.ACLBuilder
-		want   diagnosis
-	}{
-		{
-			"results may not be written", deny().Topics("results").Operations(kadm.OpWrite),
-			diagnosis{"right Write on results", "failure", "results are written", "--operation Write"},
-		},
-		{
-			"articles may not be read", deny().Topics("articles").Operations(kadm.OpRead),
-			diagnosis{"right Read on articles", "failure", "articles are read", "--operation Read"},
-		},
-		{
-			"the group may not be joined", deny().Groups("clusterd").Operations(kadm.OpRead),
-			diagnosis{"right Read on group clusterd", "failure", "GROUP_AUTHORIZATION_FAILED", "--group"},
-		},
-		{
-			"no transactions", deny().TransactionalIDs("clusterd-articles-doctor").Operations(kadm.OpWrite),
-			diagnosis{
-				"transaction", "failure", "TRANSACTIONAL_ID_AUTHORIZATION_FAILED",
-				"transactional ids",
-			},
-		},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			if _, err := admin.CreateACLs(t.Context(), tt.denied); err != nil {
-				t.Fatal(err)
-			}
-			w := newLoginWorld(t, at, rightLogin)
-			w.finds(tt.want)
-			if _, err := admin.DeleteACLs(t.Context(), tt.denied); err != nil {
-				t.Fatal(err)
-			}
-		})
-	}
-	w := newLoginWorld(t, at, rightLogin)
-	w.eventually("the doctor to be content", func() bool {
-		for _, d := range w.doctor() {
-			if d.Status == "failure" {
-				return false
-			}
-		}
-		return true
-	})
 }
 
 // A broker that dies, or hangs, is found within ten seconds, and is well once it is back.
