@@ -45,8 +45,14 @@ var logins = []login{
 	{name: "TLS", listener: "TLS", yaml: trusted},
 	{name: "TLS with a client certificate", listener: "MUTUAL", yaml: mutual},
 	{name: "PLAIN", listener: "SASL", yaml: trusted + password("plain", "root", "root-secret")},
-	{name: "SCRAM-SHA-256", listener: "SASL", yaml: trusted + password("scram-sha-256", "root", "root-secret")},
-	{name: "SCRAM-SHA-512", listener: "SASL", yaml: trusted + password("scram-sha-512", "root", "root-secret")},
+	{
+		name: "SCRAM-SHA-256", listener: "SASL",
+		yaml: trusted + password("scram-sha-256", "root", "root-secret"),
+	},
+	{
+		name: "SCRAM-SHA-512", listener: "SASL",
+		yaml: trusted + password("scram-sha-512", "root", "root-secret"),
+	},
 	{name: "a token from a file", listener: "SASL", yaml: trusted + file},
 	{name: "a token from a server", listener: "SASL", yaml: trusted + server},
 
@@ -106,7 +112,8 @@ var logins = []login{
 			"names the SASL listener",
 	},
 	{
-		name: "a wrong password", listener: "SASL", yaml: trusted + password("plain", "root", "wrong-word"),
+		name: "a wrong password", listener: "SASL",
+		yaml: trusted + password("plain", "root", "wrong-word"),
 		says: "the broker refused the login: check kafka.sasl.username and kafka.sasl.password",
 	},
 	{

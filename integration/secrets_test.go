@@ -79,7 +79,9 @@ func (s *secrets) verbs() map[string][]string {
 // newSecrets makes a configuration that is full of secrets.
 func (s *secured) newSecrets(t *testing.T, name, yaml, collector string) *secrets {
 	t.Helper()
-	random := func(what string) string { return fmt.Sprintf("%s-%s-%x", name, what, time.Now().UnixNano()) }
+	random := func(what string) string {
+		return fmt.Sprintf("%s-%s-%x", name, what, time.Now().UnixNano())
+	}
 	w := s.world(t, "SASL", mutual+yaml)
 	w.own(s.authority, "root", nil)
 	w.writeToken(s.issuer.token("root", -time.Minute, time.Hour))

@@ -267,7 +267,9 @@ func TestParseValues(t *testing.T) {
 }
 
 func sasl(password Secret) func(*Config) {
-	return func(c *Config) { c.Kafka.SASL = SASL{Mechanism: "plain", Username: "u", Password: password} }
+	return func(c *Config) {
+		c.Kafka.SASL = SASL{Mechanism: "plain", Username: "u", Password: password}
+	}
 }
 
 // checkRoundTrip holds c to what its own YAML gives, but for the secret.

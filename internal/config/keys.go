@@ -48,8 +48,8 @@ func (c *Config) keys() []table.Key {
 func usedBy(path string) string { return strings.Join(method.Using(path), ", ") + ": " }
 
 func (c *Kafka) keys() []table.Key {
-	tls, sasl := &c.TLS, &c.SASL
-	return []table.Key{
+	tls := &c.TLS
+	return append([]table.Key{
 		{
 			Path: "kafka.brokers", Value: value.List(&c.Brokers, 1, value.HostPort(), "127.0.0.1:9092"),
 			Doc: "Brokers to ask for the cluster at first; several, so that one may be down.",
@@ -83,48 +83,7 @@ func (c *Kafka) keys() []table.Key {
 				value.Boolean(), false),
 			Doc: "Trust any certificate; for trials only, since anyone on the way can then read and write.",
 		},
-		{
-			Path: "kafka.sasl.mechanism", Value: value.Scalar(&sasl.Mechanism,
-				value.OneOf("none", "plain", "scram-sha-256", "scram-sha-512", "oauthbearer",
-					"aws-msk-iam"), "none"),
-			Doc: "How to authenticate; plain and oauthbearer show password or token to the network " +
-				"unless TLS is on; aws-msk-iam takes the credentials of AWS_ACCESS_KEY_ID and its like.",
-		},
-		{
-			Path: "kafka.sasl.username", Value: value.Scalar(&sasl.Username, value.AnyText(), ""),
-			Doc: "User to authenticate as; for plain and scram.",
-		},
-		{
-			Path: "kafka.sasl.password", Value: value.Scalar(&sasl.Password, value.Password(), ""),
-			Doc: "Password of that user; better ${NAME} or file:PATH than the words themselves.",
-		},
-		{
-			Path: "kafka.sasl.token_file", Value: value.Scalar(&sasl.TokenFile, value.OptionalFile(), ""),
-			Doc: "File with a token for oauthbearer, which somebody else renews; read at each login.",
-		},
-		{
-			Path: "kafka.sasl.token_url", Value: value.Scalar(&sasl.TokenURL, value.OptionalURL(), ""),
-			Doc: "Server of tokens for oauthbearer instead, asked with client_id and client_secret.",
-		},
-		{
-			Path: "kafka.sasl.token_ca_file", Value: value.Scalar(&sasl.TokenCAFile,
-				value.OptionalFile(), ""),
-			Doc: "PEM certificates of the authority that signed that server's; empty takes the system's.",
-		},
-		{
-			Path: "kafka.sasl.client_id", Value: value.Scalar(&sasl.ClientID, value.AnyText(), ""),
-			Doc: "Id by which that server knows clusterd.",
-		},
-		{
-			Path: "kafka.sasl.client_secret", Value: value.Scalar(&sasl.ClientSecret, value.Password(),
-				""),
-			Doc: "Secret that goes with it; better ${NAME} or file:PATH than the words themselves.",
-		},
-		{
-			Path: "kafka.sasl.scope", Value: value.Scalar(&sasl.Scope, value.AnyText(), ""),
-			Doc: "Scopes to ask that server for, with spaces between; empty asks for none.",
-		},
-	}
+	}, c.SASL.keys()...)
 }
 
 func (c *Input) keys() []table.Key {

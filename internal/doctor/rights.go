@@ -76,8 +76,8 @@ func (e *examination) checkRights(ctx context.Context) {
 
 // grant returns the command that grants a right.
 func (e *examination) grant(right kmsg.ACLOperation, topic string) string {
-	return fmt.Sprintf("kafka-acls --add --allow-principal User:%s --operation %s --topic %s", e.user(),
-		operation(right), topic)
+	return fmt.Sprintf("kafka-acls --add --allow-principal User:%s --operation %s --topic %s",
+		e.user(), operation(right), topic)
 }
 
 // allowed returns what may be done with each topic that is there.

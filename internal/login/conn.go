@@ -33,6 +33,8 @@ type conn struct {
 	broker string
 	plain  bool // without TLS
 	heard  bool // something, before
+	// within bounds a login that is renewed, whose dial is long over.
+	within func() (context.Context, context.CancelFunc)
 
 	renewAt        time.Time // zero: the login does not end
 	sent, received frames
@@ -81,7 +83,7 @@ func (c *conn) Write(b []byte) (int, error) {
 // renew logs in once more. Without a token it leaves things as they are: the login holds a while.
 // That a broker does not take a login now says nothing of the settings, since it took one before.
 func (c *conn) renew() error {
-	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	ctx, cancel := c.within()
 	defer cancel()
 	err := c.login(ctx)
 	var failed *Error

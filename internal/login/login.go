@@ -79,6 +79,9 @@ func (d *Dialer) Dial(ctx context.Context, network, address string) (net.Conn, e
 		return nil, err
 	}
 	c := &conn{Conn: raw, dialer: d, broker: address, plain: !d.tls.Enabled}
+	c.within = func() (context.Context, context.CancelFunc) {
+		return context.WithTimeout(context.WithoutCancel(ctx), timeout)
+	}
 	if err := c.secure(ctx); err != nil {
 		_ = raw.Close() // what is wrong has been found
 		return nil, err
