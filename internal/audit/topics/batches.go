@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -21,6 +22,7 @@ import (
 type batchReader struct {
 	*Client
 	client     *kgo.Client
+	admin      *kadm.Client // of that client: who names the leader must know it, too
 	topic      string
 	decompress kgo.Decompressor
 	encoded    []byte // a record as it is written
@@ -49,7 +51,8 @@ func (c *Client) ReadBatches(ctx context.Context, s Span, handle BatchHandler) e
 	}
 	defer client.Close()
 	r := &batchReader{
-		Client: c, client: client, topic: s.Topic, decompress: kgo.DefaultDecompressor(), handle: handle,
+		Client: c, client: client, admin: kadm.NewClient(client), topic: s.Topic,
+		decompress: kgo.DefaultDecompressor(), handle: handle,
 	}
 	for _, p := range slices.Sorted(maps.Keys(s.To)) {
 		if err := r.partition(ctx, p, s.From[p], s.To[p]); err != nil {
