@@ -82,7 +82,7 @@ site: ## build the documents as a site in site/, with every link checked; needs 
 	tools/site/build
 
 .PHONY: package
-package: ## make archives, deb, rpm and SBOMs of this commit in dist/; ONLY=linux for less
+package: ## make archives, deb, rpm and SBOMs of this commit in dist/; ONLY=linux_amd64 for less
 	ONLY=$(ONLY) deploy/package/snapshot
 
 .PHONY: reproduce
