@@ -77,7 +77,9 @@ const (
 	// BadBatch is no record, but the rest of a record batch that cannot be read: from the offset of
 	// its address on.
 	BadBatch Class = "bad_batch"
-	BadLabel Class = "bad_label" // a record of the topic of labels that asks for nothing
+	// BadFingerprint is a record of the topic of fingerprinted articles that is none.
+	BadFingerprint Class = "bad_fingerprint"
+	BadLabel       Class = "bad_label" // a record of the topic of labels that asks for nothing
 	// UnknownCluster is of a label for a cluster that is not there, or has expired.
 	UnknownCluster Class = "unknown_cluster"
 	TooManyLabels  Class = "too_many_labels" // the cluster has MaxLabels already
@@ -87,11 +89,13 @@ const (
 	BadRow Class = "bad_row"
 )
 
-// Classes are all that a record of the input can have, and LabelClasses those that only a record of
-// the topic of labels has.
+// Classes are all that a record of the input can have, LabelClasses those that only a record of the
+// topic of labels has, and FingerprintClasses those that only one of the topic of fingerprinted
+// articles has.
 var (
-	Classes      = []Class{NullValue, BadJSON, BadField, Empty, TooLarge, TooDeep, BadBatch}
-	LabelClasses = []Class{BadLabel, UnknownCluster, TooManyLabels}
+	Classes            = []Class{NullValue, BadJSON, BadField, Empty, TooLarge, TooDeep, BadBatch}
+	LabelClasses       = []Class{BadLabel, UnknownCluster, TooManyLabels}
+	FingerprintClasses = []Class{BadFingerprint}
 )
 
 // A Rejection is the error of a record that is no article. It goes to the dead letters with its

@@ -13,7 +13,7 @@ import (
 
 // A class that is not in the list has no counter until its first dead letter.
 func TestClassesAreAll(t *testing.T) {
-	all := slices.Concat(article.Classes, article.LabelClasses)
+	all := slices.Concat(article.Classes, article.FingerprintClasses, article.LabelClasses)
 	file, err := parser.ParseFile(token.NewFileSet(), "article.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)

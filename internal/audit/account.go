@@ -13,6 +13,7 @@ import (
 type account struct {
 	in, out spill.Bitmap
 	top     int64        // the highest offset that came out plus 1
+	results int64        // of these, the highest of a result
 	bad     spill.Bitmap // of out: what came out as a rest of a batch that cannot be read
 	doubted spill.Bitmap // that may be in, in a batch that the audit cannot read
 }

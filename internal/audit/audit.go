@@ -24,6 +24,10 @@
 //     counts.
 //   - I11: there is a correction for each member that came before a change of what its cluster
 //     carries, once.
+//   - I12: where instances fingerprint for others to assign, every committed input record below
+//     their group's offsets is a fingerprinted article, once and in order, or a dead letter; no
+//     result is of an article that the assigning group's offsets are not past. I1 asks for results
+//     of what these are past.
 //   - I5: what somebody read earlier is still there, once, with the same cluster.
 //
 // Memory is some 2 bits for each input record, 2 for each result and 120 to 220 bytes for each
@@ -109,24 +113,29 @@ type audit struct {
 	report                                   *report.Report
 	form, once, input, order, rule, clusters *report.Check
 	unchanged, applied, signals, told        *report.Check // nil where nothing is said of these
+	divided                                  *report.Check // nil where one instance does all
 
 	expected *expect.Outcomes // of the input up to read
 	read     map[int32]int64  // offsets by input partition
 
-	complete    bool                    // no result has been deleted by retention
-	accounts    map[int32]*account      // by input partition
-	spaces      map[int32]*replay.Space // by input partition, or all under 0
-	positions   int64                   // no fewer than there can be: each has a result
-	seen        *seen.Seen
-	dead        *spill.Partitions[deadRow]
-	placements  *placement.Placements
-	checkpoints map[string]checkpoint  // by key
-	intact      map[int32]int64        // below which none is missing of these, by partition
-	there       map[int32]spill.Bitmap // offsets of the clusters topic, where there are labels
-	labels      *labels.Labels         // nil where there are none
-	labelled    map[int32]*labels.Space
-	labelDead   *spill.Partitions[deadRow]
-	unmeasured  int64 // distances that are not known, since an input record is deleted
+	complete bool                   // no result has been deleted by retention
+	accounts map[int32]*account     // by input partition
+	letters  map[int32]spill.Bitmap // of what came out, dead letters
+	// by partition, where articles are fingerprinted by other instances than assign them
+	fingerprinted   map[int32]*fingerprints
+	fingerprintedTo map[int32]int64         // offsets of the group that fingerprints
+	spaces          map[int32]*replay.Space // by input partition, or all under 0
+	positions       int64                   // no fewer than there can be: each has a result
+	seen            *seen.Seen
+	dead            *spill.Partitions[deadRow]
+	placements      *placement.Placements
+	checkpoints     map[string]checkpoint  // by key
+	intact          map[int32]int64        // below which none is missing of these, by partition
+	there           map[int32]spill.Bitmap // offsets of the clusters topic, where there are labels
+	labels          *labels.Labels         // nil where there are none
+	labelled        map[int32]*labels.Space
+	labelDead       *spill.Partitions[deadRow]
+	unmeasured      int64 // distances that are not known, since an input record is deleted
 
 	done, all int64 // records read, and to be read
 	data      int64 // committed records of the output topics
@@ -139,8 +148,9 @@ func newAudit(c config.Config, o Options) *audit {
 		report:   report.New(c.Input.Topic, c.Input.Group, o.Show),
 		accounts: make(map[int32]*account), spaces: make(map[int32]*replay.Space),
 		checkpoints: make(map[string]checkpoint), there: make(map[int32]spill.Bitmap),
-		intact:   make(map[int32]int64),
-		labelled: make(map[int32]*labels.Space),
+		intact: make(map[int32]int64), letters: make(map[int32]spill.Bitmap),
+		fingerprinted: make(map[int32]*fingerprints),
+		labelled:      make(map[int32]*labels.Space),
 	}
 	a.form = a.report.Add("form", "every message has the documented form")
 	a.once = a.report.Add("I1", "every committed input record came out exactly once, and nothing else")
@@ -168,6 +178,10 @@ func newAudit(c config.Config, o Options) *audit {
 	}
 	if c.Signals.Enabled {
 		a.signals = a.report.Add("I10", "publishers and recent articles are those of a plain model")
+	}
+	if c.Divided() {
+		a.divided = a.report.Add("I12",
+			"every committed input record was fingerprinted once and in order, or is a dead letter")
 	}
 	if c.Labels.Corrections != "" {
 		a.told = a.report.Add("I11",
@@ -218,6 +232,7 @@ func (a *audit) run(ctx context.Context, new newOutcomes) (err error) {
 		return err
 	}
 	a.checkAccounts()
+	a.checkFingerprints()
 	a.checkCheckpoints()
 	a.seen.CheckFound(a.complete)
 	return a.placements.Check(a.cut.Results, a.cut.DeadLetters, a.input)
@@ -254,6 +269,9 @@ func (a *audit) outputs() []topics.Span {
 	if a.cut.Corrections.Topic != "" {
 		outputs = append(outputs, a.cut.Corrections)
 	}
+	if a.cut.Fingerprints.Topic != "" {
+		outputs = append(outputs, a.cut.Fingerprints)
+	}
 	return outputs
 }
 
@@ -265,6 +283,7 @@ func (a *audit) steps(ctx context.Context) error {
 		do     func(context.Context) error
 	}{
 		{"reading what was read earlier", a.unchanged != nil, a.readSeen},
+		{"reading fingerprinted articles", a.divided != nil, a.readFingerprints},
 		{"reading dead letters", true, a.readDeadLetters},
 		{"reading the input", true, a.readInput},
 		{"reading labels", a.labels != nil, a.readLabels},

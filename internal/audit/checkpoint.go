@@ -87,11 +87,21 @@ func (a *audit) checkCheckpoints() {
 		if c.Group != a.config.Input.Group {
 			continue
 		}
-		for _, p := range slices.Sorted(maps.Keys(c.Offsets)) {
+		topic, read, before, after := a.cut.Input.Topic, c.Offsets, a.cut.Committed, a.cut.Applied
+		if f := c.Fingerprints; f != nil && a.divided != nil {
+			topic, read, before, after = f.Topic, f.Offsets, a.cut.Read, a.cut.ReadApplied
+		} else if f != nil {
+			a.clusters.Violate(c.at, "an audit by the configuration of role assign",
+				"one by that of role "+a.config.Role+", while articles come from "+f.Topic)
+			continue
+		} else if a.divided != nil {
+			continue // nothing was assigned since one instance did all
+		}
+		for _, p := range slices.Sorted(maps.Keys(read)) {
 			a.clusters.Checked++
-			reached := c.Offsets[p]
-			want := fmt.Sprintf("the group to be at offset %d of %s/%d", reached, a.cut.Input.Topic, p)
-			switch committed, applied := a.cut.Committed[p], a.cut.Applied[p]; {
+			reached := read[p]
+			want := fmt.Sprintf("the group to be at offset %d of %s/%d", reached, topic, p)
+			switch committed, applied := before[p], after[p]; {
 			case committed > reached:
 				a.clusters.Violate(c.at, want, fmt.Sprintf("%d: what is between was skipped", committed))
 			case applied < reached:

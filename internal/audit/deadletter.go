@@ -10,6 +10,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/clusterd/clusterd/internal/audit/expect"
+	"github.com/clusterd/clusterd/internal/audit/spill"
 	"github.com/clusterd/clusterd/internal/audit/wire"
 )
 
@@ -71,6 +72,9 @@ func (a *audit) addDeadLetter(r *kgo.Record) error {
 	if a.isOfLabel(r) {
 		return a.addLabelLetter(r)
 	}
+	if a.isOfFingerprint(r) {
+		return nil
+	}
 	at := wire.AddressOf(r).In(r.Topic)
 	source, err := wire.Source(r, a.config.Input.Topic)
 	if err != nil {
@@ -80,6 +84,7 @@ func (a *audit) addDeadLetter(r *kgo.Record) error {
 	class, ok := wire.Header(r, wire.HeaderError)
 	if class != wire.BadBatch {
 		a.noteOutput(source, at)
+		a.noteLetter(source)
 	} else if err := a.noteBadBatch(r, source, at); err != nil {
 		a.form.Violate(at, "the form of a dead letter", err.Error())
 		return nil
@@ -98,6 +103,18 @@ func (a *audit) addDeadLetter(r *kgo.Record) error {
 	}
 	_, err = a.dead.Put(source.Partition, source.Offset, row)
 	return err
+}
+
+// noteLetter notes that an input record came out as a dead letter, where that says that it was not
+// fingerprinted.
+func (a *audit) noteLetter(source wire.Address) {
+	if a.divided == nil {
+		return
+	}
+	if a.letters[source.Partition] == nil {
+		a.letters[source.Partition] = make(spill.Bitmap)
+	}
+	a.letters[source.Partition].Add(source.Offset)
 }
 
 // deadRow counts a dead letter, and returns what its record is held to, if its headers say it.
@@ -131,6 +148,7 @@ func (a *audit) noteBadBatch(r *kgo.Record, first wire.Address, at string) error
 	}
 	for offset := first.Offset; offset <= last; offset++ {
 		a.noteOutput(wire.Address{Partition: first.Partition, Offset: offset}, at)
+		a.noteLetter(wire.Address{Partition: first.Partition, Offset: offset})
 		a.account(first.Partition).bad.Add(offset)
 	}
 	return nil

@@ -33,6 +33,8 @@ func (a *audit) addResult(r *kgo.Record) error {
 		return nil
 	}
 	a.noteOutput(source, at)
+	account := a.account(source.Partition)
+	account.results = max(account.results, source.Offset+1)
 	result, err := wire.ParseResult(r.Value)
 	if err == nil && (result.Address() != source || result.Source.Topic != input) {
 		err = fmt.Errorf("source %s in the value, and %s in header %s",

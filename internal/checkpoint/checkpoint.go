@@ -38,6 +38,15 @@ type Record struct {
 	StreamTime   int64         `json:"stream_time"`   // the highest event time, Unix milliseconds
 	// Labels is how far the space is with labels; nil where it never had any.
 	Labels *Labels `json:"labels,omitempty"`
+	// Fingerprints is how far the topic of fingerprinted articles was read; nil where the input itself
+	// was. Offsets then are those behind the last articles that were assigned.
+	Fingerprints *Fingerprints `json:"fingerprints,omitempty"`
+}
+
+// Fingerprints are how far a topic of fingerprinted articles was read.
+type Fingerprints struct {
+	Topic   string        `json:"topic"`
+	Offsets map[int]int64 `json:"offsets"` // by partition: the first that were not read
 }
 
 // Key returns the key of the checkpoint's record. Each group and space has its own, so that none
@@ -95,12 +104,28 @@ func (c *Record) validate() error {
 	case c.StreamTime < 0:
 		return fmt.Errorf("stream_time %d", c.StreamTime)
 	}
-	for p, offset := range c.Offsets {
+	if err := c.validateOffsets(partition, c.Offsets); err != nil {
+		return err
+	}
+	if f := c.Fingerprints; f != nil {
+		if f.Topic == "" || f.Offsets == nil {
+			return errors.New("fingerprints without topic or offsets")
+		}
+		if err := c.validateOffsets(partition, f.Offsets); err != nil {
+			return fmt.Errorf("fingerprints: %w", err)
+		}
+	}
+	return c.Labels.validate()
+}
+
+// validateOffsets checks offsets by partition. A space of one partition has that one alone.
+func (c *Record) validateOffsets(partition int, offsets map[int]int64) error {
+	for p, offset := range offsets {
 		if p < 0 || offset < 0 || offset > maxNextOffset || c.Space != WholeTopic && p != partition {
 			return fmt.Errorf("offset %d of partition %d", offset, p)
 		}
 	}
-	return c.Labels.validate()
+	return nil
 }
 
 // WholeTopic is the name of the space of all input partitions.

@@ -10,8 +10,12 @@ import (
 
 // The roles of an instance.
 const (
-	// Work is to cluster articles, or to stand by until it is this instance's turn.
-	Work = "work"
+	// All is to fingerprint and assign articles, or to stand by until it is this instance's turn.
+	All = "all"
+	// FingerprintOnly is to fingerprint articles, for others to assign.
+	FingerprintOnly = "fingerprint"
+	// AssignOnly is to assign articles that others have fingerprinted, or to stand by.
+	AssignOnly = "assign"
 	// ServeOnly is to stand by for ever, and to answer questions.
 	ServeOnly = "serve"
 )
@@ -20,11 +24,37 @@ const day = 24 * time.Hour
 
 func roleKeys(c *Config) []table.Key {
 	return []table.Key{{
-		Path: "role", Value: value.Scalar(&c.Role, value.OneOf(Work, ServeOnly), Work),
-		Doc: "What the instance does: work clusters articles; serve only answers questions, beside any " +
-			"number of others, and never joins the group.",
+		Path: "role", Value: value.Scalar(&c.Role,
+			value.OneOf(All, FingerprintOnly, AssignOnly, ServeOnly), All),
+		Doc: "What the instance does: all clusters articles; fingerprint reads and fingerprints, " +
+			"any number of them, and assign does the rest; serve only answers questions.",
+	}, {
+		Path: "fingerprints.topic", Value: value.Scalar(&c.Fingerprints.Topic, value.Topic(),
+			"article-fingerprints"),
+		Doc: "Topic of fingerprinted articles, from the role fingerprint to the role assign.",
 	}}
 }
+
+// Source is a topic that is read, and the group whose offsets say how far.
+type Source struct{ Topic, Group string }
+
+// Source returns what an instance of this role reads to work on it.
+func (c *Config) Source() Source {
+	if c.Role == AssignOnly {
+		return Source{c.Fingerprints.Topic, c.AssignGroup()}
+	}
+	return Source{c.Input.Topic, c.Input.Group}
+}
+
+// Assigns reports whether an instance of this role assigns articles to clusters.
+func (c *Config) Assigns() bool { return c.Role == All || c.Role == AssignOnly }
+
+// Divided reports whether instances fingerprint for others to assign.
+func (c *Config) Divided() bool { return c.Role == FingerprintOnly || c.Role == AssignOnly }
+
+// AssignGroup returns the group of instances with role assign, which is not that of those that read
+// the input.
+func (c *Config) AssignGroup() string { return c.Input.Group + "-assign" }
 
 func (c *Signals) keys() []table.Key {
 	return []table.Key{

@@ -100,6 +100,7 @@ func (r rules) checkSASL(c *SASL) {
 func (r rules) checkTopics(c *Config) {
 	topics := []struct{ path, name string }{
 		{"input.topic", c.Input.Topic},
+		{"fingerprints.topic", c.Fingerprints.Topic},
 		{"output.topic", c.Output.Topic},
 		{"output.clusters_topic", c.Output.ClustersTopic},
 		{"output.dead_letter_topic", c.Output.DeadLetterTopic},

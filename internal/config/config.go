@@ -31,23 +31,25 @@ import (
 // Config is the whole configuration of clusterd. Its zero value is not usable;
 // begin with Default, Load or Parse.
 type Config struct {
-	Role        string // work, or serve: a standby that never joins the group
-	Kafka       Kafka
-	Input       Input
-	Output      Output
-	Text        method.TextSettings
-	Fingerprint method.FingerprintSettings
-	Cluster     Cluster
-	Contacts    method.ContactSettings
-	Signals     Signals
-	Labels      Labels
-	Batch       Batch
-	State       State
-	Serve       Serve
-	HTTP        HTTP
-	Memory      Memory
-	Log         Log
-	Trace       Trace
+	Role  string // all, fingerprint, assign, or serve: a standby that never joins the group
+	Kafka Kafka
+	Input Input
+	// Fingerprints are articles on their way from the role fingerprint to the role assign.
+	Fingerprints Fingerprints
+	Output       Output
+	Text         method.TextSettings
+	Fingerprint  method.FingerprintSettings
+	Cluster      Cluster
+	Contacts     method.ContactSettings
+	Signals      Signals
+	Labels       Labels
+	Batch        Batch
+	State        State
+	Serve        Serve
+	HTTP         HTTP
+	Memory       Memory
+	Log          Log
+	Trace        Trace
 }
 
 // MethodSettings returns what a method is made by.
@@ -77,6 +79,9 @@ type Secret = redacted.Text
 
 // Errors holds every mistake in a configuration, sorted by line.
 type Errors = table.Errors
+
+// Fingerprints says where fingerprinted articles are.
+type Fingerprints struct{ Topic string }
 
 // Kafka says how the brokers are reached.
 type Kafka struct {

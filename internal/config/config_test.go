@@ -15,7 +15,7 @@ import (
 
 func TestDefault(t *testing.T) {
 	want := Config{
-		Role: "work", Kafka: Kafka{Brokers: []string{"127.0.0.1:9092"}, SASL: SASL{Mechanism: "none"}},
+		Role: "all", Kafka: Kafka{Brokers: []string{"127.0.0.1:9092"}, SASL: SASL{Mechanism: "none"}},
 		Input: Input{
 			Topic: "articles", Group: "clusterd", Format: "json", Encoding: "auto", MaxBytes: 4 << 20,
 			Fields: Fields{
@@ -26,7 +26,8 @@ func TestDefault(t *testing.T) {
 			Topic: "article-clusters", ClustersTopic: "clusters", DeadLetterTopic: "articles-dead",
 			Key: "cluster", Compression: "gzip", Excerpt: 120, Headers: []string{"*"},
 		},
-		Text: method.TextSettings{HTML: "auto", Extract: "all"},
+		Fingerprints: Fingerprints{Topic: "article-fingerprints"},
+		Text:         method.TextSettings{HTML: "auto", Extract: "all"},
 		Fingerprint: method.FingerprintSettings{
 			Method: "simhash", Hash: "sdbm", Weight: "log", Features: "words",
 			Shingle: method.ShingleSettings{Of: "characters", Size: 5}, Titles: "plain",

@@ -17,6 +17,8 @@ type Assignment string
 const (
 	AllToOne Assignment = "clusterd-topic"     // one member owns all partitions, the others none
 	Spread   Assignment = "clusterd-partition" // each member owns an even share
+	// SpreadInput is Spread among members that fingerprint only. One that does more cannot join them.
+	SpreadInput Assignment = "clusterd-fingerprint"
 )
 
 // A balancer divides partitions among the members of a group and lets them stay where they are, as

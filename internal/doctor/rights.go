@@ -9,6 +9,8 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/clusterd/clusterd/internal/config"
 )
 
 // A need is what clusterd does with a topic, and so must be allowed to.
@@ -24,19 +26,23 @@ func (e *examination) needs() (all []need) {
 		read, write, describe = kmsg.ACLOperationRead, kmsg.ACLOperationWrite, kmsg.ACLOperationDescribe
 	)
 	c := &e.config
-	works, asked := c.Role == "work", c.HTTP.Listen != ""
+	works, asked := c.Assigns(), c.HTTP.Listen != ""
+	fingerprints := c.Role == config.FingerprintOnly
 	add := func(topic, why string, wanted bool, rights ...kmsg.ACLOperation) {
 		if topic != "" && wanted {
 			all = append(all, need{topic, rights, why})
 		}
 	}
 	add(c.Input.Topic, "articles are read", true, read, describe)
+	add(c.Fingerprints.Topic, "fingerprinted articles are written", fingerprints, write, describe)
+	add(c.Fingerprints.Topic, "fingerprinted articles are read", c.Role == config.AssignOnly, read,
+		describe)
 	add(c.Output.Topic, "results are written", works, write, describe)
 	add(c.Output.Topic, "the page and /v1 read results", asked, read)
-	add(c.Output.ClustersTopic, "clusters are read back", true, read, describe)
+	add(c.Output.ClustersTopic, "clusters are read back", !fingerprints, read, describe)
 	add(c.Output.ClustersTopic, "clusters are written", works, write)
-	add(c.Output.DeadLetterTopic, "dead letters are written", works, write, describe)
-	add(c.Labels.Topic, "labels are read", true, read, describe)
+	add(c.Output.DeadLetterTopic, "dead letters are written", works || fingerprints, write, describe)
+	add(c.Labels.Topic, "labels are read", !fingerprints, read, describe)
 	add(c.Labels.Topic, "labels are given by the page and /v1", asked, write)
 	add(c.Labels.Corrections, "corrections are written", works, write, describe)
 	return all
@@ -132,10 +138,10 @@ func (e *examination) user() string {
 
 // checkGroup looks whether the group may be joined.
 func (e *examination) checkGroup(ctx context.Context) error {
-	if e.config.Role != "work" {
+	if e.config.Role == config.ServeOnly {
 		return nil
 	}
-	group := e.config.Input.Group
+	group := e.config.Source().Group
 	request := kmsg.NewPtrDescribeGroupsRequest()
 	request.Groups, request.IncludeAuthorizedOperations = []string{group}, true
 	response, err := request.RequestWith(ctx, e.client)

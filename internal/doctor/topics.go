@@ -11,6 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/topics"
 )
@@ -29,10 +30,18 @@ func (t *topic) number(name string) (n int64, known bool) {
 // names returns the topics of the configuration, the input first.
 func (e *examination) names() (all []string) {
 	c := &e.config
-	for _, name := range []string{
-		c.Input.Topic, c.Output.Topic, c.Output.ClustersTopic, c.Output.DeadLetterTopic,
-		c.Labels.Topic, c.Labels.Corrections,
-	} {
+	all = append(all, c.Input.Topic)
+	if c.Divided() {
+		all = append(all, c.Fingerprints.Topic)
+	}
+	names := []string{
+		c.Output.Topic, c.Output.ClustersTopic, c.Output.DeadLetterTopic, c.Labels.Topic,
+		c.Labels.Corrections,
+	}
+	if c.Role == config.FingerprintOnly {
+		names = []string{c.Output.DeadLetterTopic}
+	}
+	for _, name := range names {
 		if name != "" {
 			all = append(all, name)
 		}
@@ -83,7 +92,7 @@ func (e *examination) exists(name string, t *topic) bool {
 	label := "topic " + name
 	switch {
 	case errors.Is(t.Err, kerr.UnknownTopicOrPartition):
-		if e.config.Kafka.CreateTopics && e.config.Role == "work" {
+		if e.config.Kafka.CreateTopics && e.config.Role != config.ServeOnly {
 			e.ok(label, "is not there yet: clusterd creates it (kafka.create_topics)")
 			return false
 		}
@@ -155,6 +164,17 @@ func (e *examination) checkRole(name string, t *topic) {
 		if policy != "" && policy != "delete" {
 			e.fail(label, alter("cleanup.policy=delete"), "cleanup.policy is %s: articles with the same "+
 				"key vanish, maybe before they are read", policy)
+		}
+		e.checkRetention(label, t, alter)
+	case c.Fingerprints.Topic:
+		if policy != "" && policy != "delete" {
+			e.fail(label, alter("cleanup.policy=delete"), "cleanup.policy is %s, and its records have no "+
+				"keys: the brokers refuse them", policy)
+		}
+		if of := len(e.topics[c.Input.Topic].Partitions); len(t.Partitions) < of {
+			e.fail(label, fmt.Sprintf("kafka-topics --alter --topic %s --partitions %d", name, of),
+				"it has %d partitions, and %s has %d: each needs one of its own", len(t.Partitions),
+				c.Input.Topic, of)
 		}
 		e.checkRetention(label, t, alter)
 	case c.Output.Topic:

@@ -8,12 +8,27 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/clusterd/clusterd/internal/config"
 )
 
-// checkTransaction makes a real transaction with the results topic, and aborts it.
+// written returns the topic to which most is written, empty where nothing is.
+func (e *examination) written() string {
+	switch e.config.Role {
+	case config.ServeOnly:
+		return ""
+	case config.FingerprintOnly:
+		return e.config.Fingerprints.Topic
+	default:
+		return e.config.Output.Topic
+	}
+}
+
+// checkTransaction makes a real transaction with the topic of what is written, and aborts it.
 func (e *examination) checkTransaction(ctx context.Context) {
 	const name = "transaction"
-	if t := e.topics[e.config.Output.Topic]; e.config.Role != "work" || len(t.Partitions) == 0 {
+	output := e.written()
+	if t := e.topics[output]; output == "" || len(t.Partitions) == 0 {
 		return // nothing is written, or there is nowhere to write to yet
 	}
 	began := time.Now()
@@ -22,7 +37,7 @@ func (e *examination) checkTransaction(ctx context.Context) {
 	if err := e.transact(ctx); err != nil {
 		do := advice(err)
 		if errors.Is(err, kerr.TopicAuthorizationFailed) {
-			do = e.grant(kmsg.ACLOperationWrite, e.config.Output.Topic)
+			do = e.grant(kmsg.ACLOperationWrite, output)
 		}
 		e.fail(name, do, "%v", err)
 		return
@@ -43,7 +58,7 @@ func (e *examination) transact(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("beginning as %s: %w", id, err)
 	}
-	output := e.config.Output.Topic
+	output := e.written()
 	add := kmsg.NewPtrAddPartitionsToTxnRequest()
 	add.TransactionalID, add.ProducerID, add.ProducerEpoch = id, producer.ProducerID,
 		producer.ProducerEpoch

@@ -35,6 +35,9 @@ const (
 	StaleDisk   = "stale-disk"   // the disk has a cluster as it was before
 	Swap        = "swap"         // two results have each other's cluster
 
+	FingerprintLost  = "fingerprint-lost"  // a fingerprinted article is left out
+	FingerprintTwice = "fingerprint-twice" // or is written twice
+
 	LabelLost       = "label-lost"       // a result does not carry its cluster's labels
 	LabelLate       = "label-late"       // nor do any of the batch before which a label is applied
 	LabelAgain      = "label-again"      // the committed offset is before the last label record

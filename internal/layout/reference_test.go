@@ -57,7 +57,7 @@ func TestDeadLetterClassesAreDocumented(t *testing.T) {
 			documented = append(documented, article.Class(names[0]))
 		}
 	}
-	want := slices.Concat(article.Classes, article.LabelClasses,
+	want := slices.Concat(article.Classes, article.FingerprintClasses, article.LabelClasses,
 		[]article.Class{article.BadDocument, article.BadRow})
 	slices.Sort(want)
 	slices.Sort(documented)

@@ -53,11 +53,14 @@ func (c *counts) turn(now time.Time) {
 
 func (c *counts) add(now time.Time, done *Commit) {
 	c.turn(now)
-	c.steps[c.last%int64(len(c.steps))] += int64(done.New + done.Joined + done.Unclustered)
+	articles := done.New + done.Joined + done.Unclustered + done.Fingerprinted
+	c.steps[c.last%int64(len(c.steps))] += int64(articles)
 	c.New += int64(done.New)
 	c.Joined += int64(done.Joined)
 	c.Unclustered += int64(done.Unclustered)
-	c.Clusters[done.Space] = done.Clusters
+	if done.Clusters >= 0 {
+		c.Clusters[done.Space] = done.Clusters
+	}
 	for class, n := range done.Rejected {
 		c.DeadLetters[class] += int64(n)
 	}

@@ -21,6 +21,8 @@ type metrics struct {
 
 	records, bytes    prometheus.Counter
 	articles          *prometheus.CounterVec // by outcome
+	fingerprinted     prometheus.Counter
+	repeated          prometheus.Counter
 	matched           *prometheus.CounterVec // by how
 	deadLetters       *prometheus.CounterVec // by class
 	transactions      *prometheus.CounterVec // by result
@@ -101,6 +103,10 @@ func (m *metrics) registerCommits(r register) {
 	m.articles = r.counters("articles_total", "Articles committed, by outcome: new (founded a "+
 		"cluster), joined (one) or unclustered.",
 		"outcome", string(article.New), string(article.Joined), string(article.Unclustered))
+	m.fingerprinted = r.counter("fingerprinted_articles_total",
+		"Articles fingerprinted and committed for others to assign, with role fingerprint.")
+	m.repeated = r.counter("repeated_articles_total", "Fingerprinted articles passed over, since "+
+		"they had been assigned before: the offsets of those that fingerprint were set back.")
 	m.matched = r.counters("joined_total", "Articles committed that joined a cluster, by how they "+
 		"matched it: text, contained (the one text holds most of the other) or contact.",
 		"matched", string(article.ByText), string(article.Contained), string(article.ByContact))
@@ -164,6 +170,8 @@ func (m *metrics) add(c Commit) {
 	m.articles.WithLabelValues(string(article.New)).Add(float64(c.New))
 	m.articles.WithLabelValues(string(article.Joined)).Add(float64(c.Joined))
 	m.articles.WithLabelValues(string(article.Unclustered)).Add(float64(c.Unclustered))
+	m.fingerprinted.Add(float64(c.Fingerprinted))
+	m.repeated.Add(float64(c.Repeated))
 	m.matched.WithLabelValues(string(article.ByText)).Add(float64(c.Joined - c.ByContact -
 		c.Contained))
 	m.matched.WithLabelValues(string(article.Contained)).Add(float64(c.Contained))
@@ -186,7 +194,9 @@ func (m *metrics) add(c Commit) {
 		m.distance.Observe(d)
 	}
 	m.addLabels(c.Labels)
-	m.clusters.WithLabelValues(c.Space).Set(float64(c.Clusters))
+	if c.Clusters >= 0 {
+		m.clusters.WithLabelValues(c.Space).Set(float64(c.Clusters))
+	}
 }
 
 func (m *metrics) handler() http.Handler {
@@ -198,7 +208,8 @@ func (m *metrics) handler() http.Handler {
 // classes returns those of dead letters.
 func classes() []string {
 	var names []string
-	for _, c := range slices.Concat(article.Classes, article.LabelClasses) {
+	for _, c := range slices.Concat(article.Classes, article.FingerprintClasses,
+		article.LabelClasses) {
 		names = append(names, string(c))
 	}
 	return names

@@ -35,6 +35,7 @@ func busy() *instance {
 			Invalid: 2, Transcoded: map[string]int{"gb18030": 9},
 			Fallbacks: map[[2]string]int{{"published_at", "format"}: 4},
 		},
+		Fingerprinted: 17, Repeated: 19,
 		Labels: Labels{Applied: map[string]int{"add": 2, "resume": 1}, Articles: 44, Corrections: 13},
 	})
 	i.Labelling("all", []string{"eggs", "spam"}, 3)

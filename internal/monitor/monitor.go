@@ -293,23 +293,28 @@ func (m *Monitor) Spent(stage Stage, since time.Time) {
 // A Commit is what a transaction did.
 type Commit struct {
 	Space       string
-	Took        time.Duration  // from the batch's first assignment
-	New         int            // articles that founded a cluster
-	Joined      int            // articles that joined one
-	ByContact   int            // of these, those that joined by a contact
-	Contained   int            // of these, those that joined by containment
-	Unclustered int            // articles without words to compare
-	Rejected    map[string]int // dead letters by class
-	Expired     int            // clusters
+	Took        time.Duration // from the batch's first assignment
+	New         int           // articles that founded a cluster
+	Joined      int           // articles that joined one
+	ByContact   int           // of these, those that joined by a contact
+	Contained   int           // of these, those that joined by containment
+	Unclustered int           // articles without words to compare
+	// Fingerprinted are articles that were written for others to assign, and Repeated those that had
+	// been assigned before.
+	Fingerprinted, Repeated int
+	Rejected                map[string]int // dead letters by class
+	Expired                 int            // clusters
 	// articles that say a time too far in the future, and have an earlier event time
 	TimesAhead int
 	TimesOld   int    // articles that say a time too long ago, and have a later event time
 	Candidates uint64 // centres that articles were compared with
 	// Distances are those of articles that joined by their text, as a share of the largest allowed.
 	Distances []float64
-	Clusters  int // now, with those that have expired and were not taken away yet
-	Odd       Odd
-	Labels    Labels
+	// Clusters are those now, with those that have expired and were not taken away yet; -1 where
+	// there are none.
+	Clusters int
+	Odd      Odd
+	Labels   Labels
 }
 
 // Odd is what was odd about the articles of a transaction.

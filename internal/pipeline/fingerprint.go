@@ -2,107 +2,154 @@ package pipeline
 
 import (
 	"context"
+	"fmt"
 	"time"
-	"unsafe"
 
-	"github.com/clusterd/clusterd/internal/article"
+	"golang.org/x/sync/errgroup"
+
 	"github.com/clusterd/clusterd/internal/consumer"
+	"github.com/clusterd/clusterd/internal/failpoint"
 	"github.com/clusterd/clusterd/internal/fingerprint"
+	"github.com/clusterd/clusterd/internal/intake"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/monitor"
+	"github.com/clusterd/clusterd/internal/parallel"
+	"github.com/clusterd/clusterd/internal/seeded"
+	"github.com/clusterd/clusterd/internal/sink"
 	"github.com/clusterd/clusterd/internal/tracing"
 )
 
-// An item is a record on its way: an article, or a dead letter.
-type item struct {
-	fingerprint.Article
-	next       int64           // the offset behind the record
-	bytes      int             // of memory that this holds, and at least those of the record's value
-	deadLetter *deadLetter     // nil for an article, of which only the source is set otherwise
-	parent     *tracing.Parent // the span that the record comes from; nil: none, or nobody traces
+// fingerprinting owns one partition of the input, whose articles it fingerprints for others to
+// assign. It writes them to the same partition of the topic of fingerprinted articles, in their
+// order, and dead letters, exactly once. It has no state but the offset of the group.
+type fingerprinting struct {
+	owner
+	wire fingerprint.Wire
 }
 
-// A deadLetter is a record that is no article, and why.
-type deadLetter struct {
-	kafka.Record
-	*article.Rejection
-	stage string // which part found out
-}
-
-// fingerprintRecords turns records into items, on all cores and in their order.
-func fingerprintRecords(
-	ctx context.Context, f *fingerprint.Fingerprinter, records []kafka.Record, carry *carried,
-) ([]item, error) {
-	out := make([]item, len(records))
-	err := f.ForEach(ctx, len(records), func(w *fingerprint.Worker, i int) {
-		out[i] = fingerprintRecord(ctx, w, &records[i], carry)
-	})
-	return out, err
-}
-
-func fingerprintRecord(
-	ctx context.Context, w *fingerprint.Worker, r *kafka.Record, carry *carried,
-) item {
-	source := article.Address{Topic: r.Topic, Partition: r.Partition, Offset: r.Offset}
-	out := item{next: r.Next()}
-	out.parent = carry.tracer.Parent(ctx, r)
-	var rejection *article.Rejection
-	stage := stageDecode
-	if r.Unreadable != nil {
-		stage = stageFetch
-		rejection = &article.Rejection{Class: article.BadBatch, Reason: r.Unreadable.Reason}
-	} else {
-		out.Article, rejection = w.Record(r.Key, r.Value, source)
+// run works until ctx ends (then it returns nil), until another instance takes over
+// ([sink.ErrFenced]), or until an error comes that beginning again does not mend.
+func (f *fingerprinting) run(ctx context.Context) error {
+	defer f.monitor.Gone(f.name)
+	err := f.out.describe(ctx, f.client, f.log)
+	if ctx.Err() != nil {
+		return nil
 	}
-	if rejection != nil {
-		out.Source, out.deadLetter = source, &deadLetter{*r, rejection, stage}
-		out.bytes = int(unsafe.Sizeof(out)) + r.Memory() + len(rejection.Reason)
-		return out
+	if err != nil {
+		return err
 	}
-	out.RecordedAt = r.Time
-	carry.add(&out.Article, r)
-	out.bytes = max(len(r.Value), int(unsafe.Sizeof(out)-unsafe.Sizeof(out.Article))+out.Size())
-	return out
+	if n := len(f.out.partitions[f.out.fingerprints]); f.partitions[0] >= n {
+		return fmt.Errorf("topic %s has %d partitions, and %s has a partition %d: each needs one of its "+
+			"own (kafka-topics --alter --topic %s --partitions %d). Nothing of it was read",
+			f.out.fingerprints, n, f.source.Topic, f.partitions[0], f.out.fingerprints, f.partitions[0]+1)
+	}
+	producer, err := f.newProducer()
+	if err != nil {
+		return err
+	}
+	return f.owner.run(ctx, producer, f.takeOver, func(error) (bool, error) { return false, nil })
 }
 
-// items are a chunk of records that are fingerprinted.
-type items struct {
-	records   []item
-	partition int
-	next      int64 // the offset behind the chunk
-	bytes     int64 // of the records' values, as they were fetched
-}
-
-// fingerprint fingerprints chunks that have records, and passes over those that have none.
-func (w *worker) fingerprint(
-	ctx context.Context, chunks <-chan consumer.Chunk, out chan<- items,
+// takeOver takes ownership of the partition, in the order that exactly-once needs: fence, then
+// offsets; and works from there. It calls progressed after each batch.
+func (f *fingerprinting) takeOver(
+	ctx context.Context, producer *sink.Producer, progressed func(),
 ) error {
-	carry := carriedBy(w.config.Output, w.tracer)
+	f.monitor.Recovering(f.name, "taking the partition over")
+	if err := producer.Fence(ctx); err != nil {
+		return err
+	}
+	if err := failpoint.Hit(failpoint.Fenced); err != nil {
+		return fmt.Errorf("%w: %w", errAgain, err)
+	}
+	_, next, err := f.positions(ctx)
+	if err != nil {
+		return err
+	}
+	f.monitor.Live(f.name, f.partitions)
+	f.log.Info("live", "partitions", f.partitions)
+	group, ctx := errgroup.WithContext(ctx)
+	chunks, batches := make(chan consumer.Chunk), make(chan intake.Batch)
+	limit := max(f.config.Input.MaxBytes, f.out.limits[f.out.DeadLetterTopic])
+	carry := intake.CarriedBy(f.config.Output, f.tracer)
+	group.Go(func() error { return f.newLog(next, limit).Read(ctx, chunks) })
+	group.Go(func() error {
+		return f.newReading(intake.Records(f.fingerprinter, carry)).Run(ctx, chunks, batches)
+	})
+	group.Go(func() error { return f.commitAll(ctx, producer, batches, progressed) })
+	return group.Wait()
+}
+
+// commitAll commits one batch after the other.
+func (f *fingerprinting) commitAll(
+	ctx context.Context, producer *sink.Producer, batches <-chan intake.Batch, committed func(),
+) error {
+	progress := progress{since: time.Now(), logger: f.log}
+	ticker := time.NewTicker(progressInterval)
+	defer ticker.Stop()
 	for {
-		var chunk consumer.Chunk
 		select {
-		case chunk = <-chunks:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		if len(chunk.Records) == 0 {
-			continue
-		}
-		began := time.Now()
-		records, err := fingerprintRecords(ctx, w.fingerprinter, chunk.Records, &carry)
-		if err != nil {
-			return err
-		}
-		w.monitor.Spent(monitor.Fingerprinting, began)
-		done := items{records: records, partition: chunk.Partition, next: chunk.Next}
-		for i := range chunk.Records {
-			done.bytes += int64(len(chunk.Records[i].Value))
-		}
-		chunk.Records = nil // the values have served
-		select {
-		case out <- done:
+		case b := <-batches:
+			done, err := f.process(ctx, producer, b)
+			if err != nil {
+				return err
+			}
+			committed()
+			progress.done.add(done)
+		case <-ticker.C:
+			progress.log(f.monitor.Lags(f.partitions), "dead_letters", progress.done.deadLetters)
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
+}
+
+// process commits a batch.
+func (f *fingerprinting) process(
+	ctx context.Context, producer *sink.Producer, b intake.Batch,
+) (done totals, err error) {
+	ctx, span := f.tracer.Start(ctx, tracing.Batch{
+		Topic: f.source.Topic, Group: f.source.Group, Space: f.name,
+		Records: len(b.Items), Partitions: len(b.Next), Parents: b.Parents(),
+	})
+	defer func() { span.End(tracing.Outcome{DeadLetters: done.deadLetters}, err) }()
+	began := time.Now()
+	transaction := sink.Batch{Records: f.records(ctx, b), Offsets: b.Offsets(f.source.Topic)}
+	f.monitor.Spent(monitor.Encoding, began)
+	seeded.Fingerprinted(f.out.fingerprints, &transaction)
+	began = time.Now()
+	ended := span.Stage(ctx, "commit")
+	_, err = f.commit(ctx, producer, transaction)
+	ended()
+	f.monitor.Spent(monitor.Committing, began)
+	if err != nil {
+		return totals{}, err
+	}
+	commit := monitor.Commit{Space: f.name, Clusters: -1}
+	done = f.reportItems(b, &commit)
+	commit.Took = time.Since(began)
+	commit.Fingerprinted = done.records - done.deadLetters
+	f.monitor.Committed(commit)
+	return done, nil
+}
+
+// records returns what a transaction carries for a batch.
+func (f *fingerprinting) records(ctx context.Context, b intake.Batch) []kafka.Record {
+	records := make([]kafka.Record, len(b.Items))
+	parallel.Chunks(len(records), func(from, to int) {
+		var memory arena
+		for i := from; i < to; i++ {
+			item := &b.Items[i]
+			if item.DeadLetter != nil {
+				records[i] = f.out.deadLetter(item.DeadLetter)
+				continue
+			}
+			records[i] = kafka.Record{
+				Topic: f.out.fingerprints, Partition: item.Source.Partition,
+				Value:   memory.keep(func(dst []byte) []byte { return f.wire.Append(dst, &item.Article) }),
+				Headers: tracing.Headers(ctx, item.Parent),
+			}
+		}
+	})
+	return records
 }

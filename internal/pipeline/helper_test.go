@@ -152,8 +152,14 @@ func (b *bench) start() *instance {
 // startIn starts an instance with its disk in dir.
 func (b *bench) startIn(dir string) *instance {
 	b.Helper()
+	return b.startAs(b.config.Role, dir)
+}
+
+// startAs starts an instance of a role with its disk in dir.
+func (b *bench) startAs(role, dir string) *instance {
+	b.Helper()
 	c := b.config
-	c.State.Dir = dir
+	c.State.Dir, c.Role = dir, role
 	fingerprinter := testFingerprinter(b, b.config)
 	ctx, stop := context.WithCancel(b.Context())
 	i := &instance{

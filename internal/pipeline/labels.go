@@ -8,6 +8,7 @@ import (
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/consumer"
+	"github.com/clusterd/clusterd/internal/intake"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/labelling"
 	"github.com/clusterd/clusterd/internal/sink"
@@ -82,14 +83,16 @@ func (w *worker) labelProgress(b batch, assigned *space.Batch) *checkpoint.Label
 }
 
 // letters returns the records of a batch that are neither articles nor labels that apply.
-func (b batch) letters(assigned *space.Batch) []*deadLetter {
-	letters := b.deadLetters()
+func (b batch) letters(assigned *space.Batch) []*intake.DeadLetter {
+	letters := b.DeadLetters()
 	for _, r := range b.labels.Rejected(assigned.Labelled) {
-		stage := stageLabel
+		stage := intake.StageLabel
 		if r.Unreadable != nil {
-			stage = stageFetch
+			stage = intake.StageFetch
 		}
-		letters = append(letters, &deadLetter{r.Record, r.Rejection, stage})
+		letters = append(letters, &intake.DeadLetter{
+			Record: r.Record, Rejection: r.Rejection, Stage: stage,
+		})
 	}
 	return letters
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/intake"
 	"github.com/clusterd/clusterd/internal/testutil/texts"
 	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
@@ -425,7 +426,7 @@ func TestLabelsThatCannotBeApplied(t *testing.T) {
 	b.start().end() // nothing is read twice
 	got := map[string]int{}
 	for _, r := range b.read(c.Output.DeadLetterTopic) {
-		if stage := header(r, article.HeaderStage); stage != stageLabel ||
+		if stage := header(r, article.HeaderStage); stage != intake.StageLabel ||
 			!strings.HasPrefix(header(r, article.HeaderSource), "labels/0/") {
 			t.Errorf("stage %s, source %s", stage, header(r, article.HeaderSource))
 		}

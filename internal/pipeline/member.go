@@ -16,7 +16,8 @@ import (
 // date.
 func (p *pipeline) member(ctx context.Context) error {
 	name, start := p.dir.Instance()
-	group := consumer.NewGroup(p.client, p.log, p.config.Input.Group, p.config.Input.Topic,
+	source := p.config.Source()
+	group := consumer.NewGroup(p.client, p.log, source.Group, source.Topic,
 		consumer.Member{Instance: name, Start: start},
 		p.assignment(), p.owned())
 	// Workers stop before the group is left, so that whoever takes over need not fence them.

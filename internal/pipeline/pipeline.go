@@ -80,7 +80,7 @@ func run(
 		return err
 	}
 	defer func() { _ = dir.Close() }() // the lock goes with the process at the latest
-	if c.Role == config.Work {
+	if c.Role != config.ServeOnly {
 		if err := topics.Ensure(ctx, c, client, log); err != nil {
 			return stopped(ctx, err)
 		}
@@ -108,7 +108,8 @@ func stopped(ctx context.Context, err error) error {
 	return err
 }
 
-// pipeline is this instance: its membership in the group, and a worker for each space that it owns.
+// pipeline is this instance: its membership in the group, and a worker for each space that it owns,
+// or for each partition that it fingerprints.
 type pipeline struct {
 	config        config.Config
 	client        *kafka.Client
@@ -130,10 +131,12 @@ type pipeline struct {
 
 // running is a worker at work.
 type running struct {
-	*worker
-	stop context.CancelFunc
-	done chan struct{}
-	err  error // after done
+	partitions    []int
+	transactional string
+	replica       *replica.Replica // nil: it has no clusters
+	stop          context.CancelFunc
+	done          chan struct{}
+	err           error // after done
 }
 
 // run is a member of the group until ctx ends or a worker fails for good. A worker lives on through

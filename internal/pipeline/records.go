@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"strconv"
 
@@ -10,27 +9,22 @@ import (
 	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/cluster"
 	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/fingerprint"
+	"github.com/clusterd/clusterd/internal/intake"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/parallel"
 	"github.com/clusterd/clusterd/internal/sink"
 	"github.com/clusterd/clusterd/internal/space"
 )
 
-// The parts of clusterd that find out that a record is no article, or no label.
-const (
-	stageFetch  = "fetch"
-	stageDecode = "decode"
-	stageLabel  = "label"
-)
-
-// keySource is the setting of output.key with which results have the keys of their articles.
-const keySource = "source"
-
 // outputs are the topics that are written to, each with its partitions and the largest record
 // batch that it takes.
 type outputs struct {
 	config.Output
 	identity string // how fingerprints are made
+	// fingerprints is the topic of fingerprinted articles, beside which only dead letters are written;
+	// empty where results are.
+	fingerprints string
 	// corrections is the topic of corrections; empty where there are none.
 	corrections string
 	partitions  map[string][]int
@@ -43,7 +37,9 @@ type outputs struct {
 func (o *outputs) describe(ctx context.Context, client *kafka.Client, log *slog.Logger) error {
 	o.partitions, o.limits = make(map[string][]int), make(map[string]int)
 	topics := []string{o.Topic, o.ClustersTopic, o.DeadLetterTopic}
-	if o.corrections != "" {
+	if o.fingerprints != "" {
+		topics = []string{o.fingerprints, o.DeadLetterTopic}
+	} else if o.corrections != "" {
 		topics = append(topics, o.corrections)
 	}
 	for _, topic := range topics {
@@ -67,7 +63,7 @@ func (o *outputs) describe(ctx context.Context, client *kafka.Client, log *slog.
 // records returns all that a transaction carries for a batch: results, dead letters, clusters, and
 // last the checkpoint.
 func (o *outputs) records(
-	letters []*deadLetter, b space.Batch, checkpoint *checkpoint.Record,
+	letters []*intake.DeadLetter, b space.Batch, checkpoint *checkpoint.Record,
 ) []kafka.Record {
 	results, touched := len(b.Assignments), len(b.Touched)
 	n := results + touched + len(b.Expired)
@@ -115,7 +111,7 @@ func (o *outputs) result(memory *arena, a *space.Assignment) kafka.Record {
 			},
 		)
 	}
-	if o.Key == keySource && len(a.Key) <= article.MaxIDBytes {
+	if o.Key == intake.KeySource && len(a.Key) <= article.MaxIDBytes {
 		r.Key = a.Key
 	}
 	if r.Key == nil {
@@ -159,6 +155,12 @@ func (o *outputs) live(memory *arena, c *cluster.Cluster) kafka.Record {
 	return r
 }
 
+// deadLetter returns the record of a dead letter.
+func (o *outputs) deadLetter(d *intake.DeadLetter) kafka.Record {
+	topic := o.DeadLetterTopic
+	return d.RecordTo(topic, len(o.partitions[topic]), o.limits[topic])
+}
+
 // checkpoint returns the record of a checkpoint. It goes where its space is recovered from: to the
 // partition of the space's own, or the first one.
 func (o *outputs) checkpoint(c *checkpoint.Record) kafka.Record {
@@ -169,52 +171,16 @@ func (o *outputs) checkpoint(c *checkpoint.Record) kafka.Record {
 	}
 }
 
-// deadLetter returns the record as it came, or the batch of which the rest cannot be read, with
-// headers that say why it is here. Headers that look like these get another name. Its timestamp is
-// now: with the old one the topic's retention might delete it at once, or the broker refuse it.
-// Where the topic does not take it whole, its value is cut, and a header says so.
-func (o *outputs) deadLetter(d *deadLetter) kafka.Record {
-	r := kafka.Record{
-		Topic: o.DeadLetterTopic, Partition: d.Partition % len(o.partitions[o.DeadLetterTopic]),
-		Key: d.Key, Value: d.Value,
-	}
-	for _, h := range d.Headers {
-		r.Headers = append(r.Headers, kafka.Header{Key: article.ForeignHeader(h.Key), Value: h.Value})
-	}
-	source := article.Address{Topic: d.Topic, Partition: d.Partition, Offset: d.Offset}
-	r.Headers = append(r.Headers,
-		kafka.Header{Key: article.HeaderError, Value: []byte(d.Class)},
-		kafka.Header{Key: article.HeaderReason, Value: []byte(d.Reason)},
-		kafka.Header{Key: article.HeaderStage, Value: []byte(d.stage)},
-		kafka.Header{Key: article.HeaderSource, Value: []byte(source.String())},
-	)
-	if rest := d.Unreadable; rest != nil {
-		r.Headers = append(r.Headers, kafka.Header{
-			Key: article.HeaderOffsets, Value: fmt.Appendf(nil, "%d-%d", d.Offset, rest.Last),
-		})
-	}
-	limit := o.limits[o.DeadLetterTopic]
-	if sink.Size(r) <= limit && d.Cut == 0 {
-		return r
-	}
-	r.Headers = append(r.Headers, kafka.Header{
-		Key: article.HeaderTruncated, Value: []byte(strconv.Itoa(len(r.Value) + d.Cut)),
-	})
-	if sink.Size(r) <= limit {
-		return r
-	}
-	if over := sink.Size(r) - limit; over <= len(r.Value) {
-		r.Value = r.Value[:len(r.Value)-over]
-		return r
-	}
-	// Key or headers alone are too much: the address in the last header leads to the record.
-	r.Key, r.Value, r.Headers = nil, nil, r.Headers[len(d.Headers):]
-	return r
-}
-
 func positionHeader(memory *arena, position uint64) kafka.Header {
 	return kafka.Header{
 		Key:   article.HeaderPosition,
 		Value: memory.keep(func(b []byte) []byte { return strconv.AppendUint(b, position, 10) }),
 	}
+}
+
+// dropHeaders lets a result go without the headers of its input record, with which its topic does
+// not take it.
+func dropHeaders(a *fingerprint.Article, topic string, size, limit int) {
+	a.Notes = article.WithoutHeaders(a.Notes, "with the %d headers of its record a result takes %d "+
+		"bytes, and topic %s takes %d; it goes without them", len(a.Headers), size, topic, limit)
 }

@@ -2,9 +2,11 @@ package pipeline
 
 import (
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/intake"
 	"github.com/clusterd/clusterd/internal/monitor"
 	"github.com/clusterd/clusterd/internal/space"
 )
@@ -28,50 +30,62 @@ func (t *totals) add(more totals) {
 	t.corrections += more.corrections
 }
 
-// report counts what became of a committed batch, for the log and the monitor.
-func (w *worker) report(b batch, assigned space.Batch, took time.Duration) totals {
-	done := totals{
-		Counts: assigned.Counts(), records: len(b.records), labels: b.labels.Len(),
-		corrections: len(b.labels.Corrections),
-	}
-	rejected := make(map[string]int)
-	var odd monitor.Odd
-	for i := range b.records {
-		r := &b.records[i]
+// reportItems counts what became of the items of a committed batch, for the log and the monitor.
+func (o *owner) reportItems(b intake.Batch, commit *monitor.Commit) totals {
+	done := totals{records: len(b.Items)}
+	commit.Rejected = make(map[string]int)
+	for i := range b.Items {
+		r := &b.Items[i]
 		var rejection *article.Rejection
-		if d := r.deadLetter; d != nil {
+		if d := r.DeadLetter; d != nil {
 			rejection = d.Rejection
 			done.deadLetters++
-			rejected[string(d.Class)]++
-			w.log.Debug("dead letter", "class", d.Class, "reason", d.Reason, "source", r.Source.String())
+			commit.Rejected[string(d.Class)]++
+			o.log.Debug("dead letter", "class", d.Class, "reason", d.Reason, "source", r.Source.String())
 		}
-		for _, what := range w.tally.Add(r.Notes, rejection) {
-			w.log.Warn(what, "source", r.Source.String())
+		for _, what := range o.tally.Add(r.Notes, rejection) {
+			o.log.Warn(what, "source", r.Source.String())
 		}
 		if r.Notes != nil {
-			odd.Add(r.Notes)
+			commit.Odd.Add(r.Notes)
 		}
 	}
-	w.reportLabels(b, &assigned, &done, rejected)
-	w.adjusted.Add(w.log, assigned.Adjusted, time.Now())
-	if w.tally.Enough() {
-		if warning := w.tally.Warning(); warning != "" {
-			w.log.Warn(warning)
+	if o.tally.Enough() {
+		if warning := o.tally.Warning(); warning != "" {
+			o.log.Warn(warning)
 		}
 	}
-	applied, labelled := assigned.CountLabels()
-	w.monitor.Committed(monitor.Commit{
-		Odd:   odd,
-		Space: w.replica.Name(), Took: took, New: done.New, Joined: done.Joined,
-		ByContact: done.ByContact, Contained: done.Contained,
-		Unclustered: done.Unclustered, Rejected: rejected,
-		Expired: len(assigned.Expired), TimesAhead: assigned.Adjusted.Ahead,
-		TimesOld:   assigned.Adjusted.Old,
-		Distances:  assigned.Distances(w.fingerprinter.Threshold()),
-		Candidates: assigned.Candidates, Clusters: w.replica.Space().Len(),
-		Labels: monitor.Labels{Applied: applied, Articles: labelled, Corrections: done.corrections},
-	})
 	return done
+}
+
+// report counts what became of a committed batch, for the log and the monitor.
+func (w *worker) report(b batch, assigned space.Batch, took time.Duration) totals {
+	applied, labelled := assigned.CountLabels()
+	commit := monitor.Commit{Space: w.name, Took: took}
+	done := w.reportItems(b.Batch, &commit)
+	done.Counts = assigned.Counts()
+	done.labels, done.corrections = b.labels.Len(), len(b.labels.Corrections)
+	w.reportLabels(b, &assigned, &done, commit.Rejected)
+	w.adjusted.Add(w.log, assigned.Adjusted, time.Now())
+	commit.New, commit.Joined, commit.Unclustered = done.New, done.Joined, done.Unclustered
+	commit.ByContact, commit.Contained = done.ByContact, done.Contained
+	commit.Expired, commit.Repeated = len(assigned.Expired), b.repeated
+	commit.TimesAhead, commit.TimesOld = assigned.Adjusted.Ahead, assigned.Adjusted.Old
+	commit.Distances = assigned.Distances(w.fingerprinter.Threshold())
+	commit.Candidates, commit.Clusters = assigned.Candidates, w.replica.Space().Len()
+	commit.Labels = monitor.Labels{
+		Applied: applied, Articles: labelled, Corrections: done.corrections,
+	}
+	w.monitor.Committed(commit)
+	return done
+}
+
+// counts returns what the log says of a worker's progress.
+func (t *totals) counts(clusters int) []any {
+	return []any{
+		"new", t.New, "joined", t.Joined, "unclustered", t.Unclustered,
+		"dead_letters", t.deadLetters, "clusters", clusters,
+	}
 }
 
 // progress counts what a worker did, to log it from time to time.
@@ -83,13 +97,11 @@ type progress struct {
 
 // log logs the counts and what is left to do, if there is anything, and resets. The time that is
 // left is that for the lag at the rate of the counts, as if nothing came in meanwhile.
-func (p *progress) log(clusters int, lag int64) {
+func (p *progress) log(lag int64, counts ...any) {
 	rate := float64(p.done.records) / time.Since(p.since).Seconds()
-	attributes := []any{
-		"records", p.done.records, "per_second", int(rate), "new", p.done.New, "joined", p.done.Joined,
-		"unclustered", p.done.Unclustered,
-		"dead_letters", p.done.deadLetters, "clusters", clusters, "lag", lag,
-	}
+	attributes := slices.Concat(
+		[]any{"records", p.done.records, "per_second", int(rate)}, counts, []any{"lag", lag},
+	)
 	if p.done.labels > 0 || p.done.corrections > 0 {
 		attributes = append(attributes, "labels", p.done.labels, "corrections", p.done.corrections)
 	}

@@ -53,7 +53,7 @@ func TestProgressLine(t *testing.T) {
 					p.done.add(totals)
 				}
 				time.Sleep(progressInterval)
-				p.log(7, tt.lag)
+				p.log(tt.lag, p.done.counts(7)...)
 				_, got, _ := strings.Cut(strings.TrimSpace(log.String()), "msg=progress ")
 				if got != tt.want {
 					t.Errorf("got  %s\nwant %s", got, tt.want)

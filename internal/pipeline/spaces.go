@@ -2,11 +2,14 @@ package pipeline
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"strconv"
 
 	"github.com/clusterd/clusterd/internal/checkpoint"
+	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
+	"github.com/clusterd/clusterd/internal/fingerprint"
 	"github.com/clusterd/clusterd/internal/replica"
 	"github.com/clusterd/clusterd/internal/space"
 	"github.com/clusterd/clusterd/internal/state"
@@ -45,23 +48,30 @@ func (p *pipeline) reconcile(ctx context.Context, partitions []int) error {
 	return nil
 }
 
-// assignment returns how the group divides the input: a space is never divided.
+// assignment returns how the group divides what is read: a space is never divided.
 func (p *pipeline) assignment() consumer.Assignment {
-	if p.config.Cluster.Scope == "topic" {
+	switch {
+	case p.config.Role == config.FingerprintOnly:
+		return consumer.SpreadInput
+	case p.config.Cluster.Scope == "topic":
 		return consumer.AllToOne
+	default:
+		return consumer.Spread
 	}
-	return consumer.Spread
 }
 
-// spaces returns the partitions of each space, by its transactional id.
+// spaces returns the partitions of each worker, by its transactional id.
 func (p *pipeline) spaces(partitions []int) map[string][]int {
 	id := p.config.Input.Group + "-" + p.config.Input.Topic
 	spaces := make(map[string][]int)
-	switch {
+	switch a := p.assignment(); {
 	case len(partitions) == 0:
-	case p.assignment() == consumer.AllToOne:
+	case a == consumer.AllToOne:
 		spaces[id] = partitions
 	default:
+		if a == consumer.SpreadInput {
+			id += "-fingerprint"
+		}
 		for _, partition := range partitions {
 			spaces[id+"-"+strconv.Itoa(partition)] = []int{partition}
 		}
@@ -69,49 +79,72 @@ func (p *pipeline) spaces(partitions []int) map[string][]int {
 	return spaces
 }
 
+// newOwner returns what owns partitions, under the name by which the monitor is told of it.
+func (p *pipeline) newOwner(name, id string, partitions []int, log *slog.Logger) owner {
+	return owner{
+		config: p.config, client: p.client, log: log, monitor: p.monitor,
+		fingerprinter: p.fingerprinter, tally: p.tally, tracer: p.tracer,
+		name: name, source: p.config.Source(), partitions: partitions, transactional: id,
+		out: outputs{Output: p.config.Output, identity: p.fingerprinter.Identity()},
+	}
+}
+
 func (p *pipeline) start(ctx context.Context, id string, partitions []int) error {
-	r := &running{done: make(chan struct{}), worker: &worker{
-		config: p.config, client: p.client, monitor: p.monitor, fingerprinter: p.fingerprinter,
-		tally: p.tally, tracer: p.tracer,
-		partitions: partitions, transactional: id, log: p.log,
-		out: outputs{
-			Output: p.config.Output, identity: p.fingerprinter.Identity(),
-			corrections: p.config.Labels.Corrections,
-		},
-		members: p.members,
-	}}
-	var paused <-chan struct{} // of the standby
+	r := &running{partitions: partitions, transactional: id, done: make(chan struct{})}
+	log, name := p.log.With("partition", partitions[0]), strconv.Itoa(partitions[0])
+	if p.config.Role == config.FingerprintOnly {
+		f := &fingerprinting{
+			owner: p.newOwner(name, id, partitions, log),
+			wire:  fingerprint.NewWire(p.config.Input.Topic, p.fingerprinter.Identity()),
+		}
+		f.out.fingerprints = p.config.Fingerprints.Topic
+		p.launch(ctx, r, f.run, nil)
+		return nil
+	}
+	var paused <-chan struct{} // of the standby; nil: there is none
 	if p.standby != nil {
 		r.replica, paused = p.standby.Replica, p.standby.Pause()
+		log, name = p.log, r.replica.Name()
 	} else {
-		r.log = p.log.With("partition", partitions[0])
 		var err error
-		if r.replica, err = p.newReplica(ctx, strconv.Itoa(partitions[0]), partitions); err != nil {
+		if r.replica, err = p.newReplica(ctx, name, partitions); err != nil {
 			return err
 		}
 	}
-	p.workers[id] = r
+	w := &worker{
+		owner: p.newOwner(name, id, partitions, log), replica: r.replica, members: p.members,
+	}
+	w.out.corrections = p.config.Labels.Corrections
+	p.launch(ctx, r, w.run, paused)
+	return nil
+}
+
+// launch lets a worker run, once the channel is closed, if there is one.
+func (p *pipeline) launch(
+	ctx context.Context, r *running, run func(context.Context) error, after <-chan struct{},
+) {
+	p.workers[r.transactional] = r
 	// A worker outlives the membership that started it, so its context does too.
 	ctx, r.stop = context.WithCancel(context.WithoutCancel(ctx))
 	go func() {
-		if p.standby != nil {
-			<-paused
+		if after != nil {
+			<-after
 		}
-		r.err = r.run(ctx)
+		r.err = run(ctx)
 		close(r.done)
 		select {
 		case p.ended <- r:
 		case <-ctx.Done():
 		}
 	}()
-	return nil
 }
 
 // release lets go of the replica of a worker that has ended.
 func (p *pipeline) release(ctx context.Context, r *running) {
-	if p.standby != nil {
+	switch {
+	case p.standby != nil:
 		p.standby.Resume(ctx)
-	} else {
+	case r.replica != nil:
 		r.replica.Close()
 	}
 }
@@ -148,7 +181,7 @@ func (p *pipeline) stopAll() {
 	}
 	for _, r := range p.workers {
 		p.stop(r)
-		if p.standby == nil {
+		if p.standby == nil && r.replica != nil {
 			r.replica.Close()
 		}
 	}

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/failpoint"
+	"github.com/clusterd/clusterd/internal/intake"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/labelling"
 	"github.com/clusterd/clusterd/internal/monitor"
@@ -20,15 +20,19 @@ import (
 	"github.com/clusterd/clusterd/internal/tracing"
 )
 
-// commitGrace is how long a transaction in hand may still take when the worker is to stop.
-const commitGrace = 5 * time.Second
+// batch is what one transaction takes in.
+type batch struct {
+	intake.Batch
+	labels   labelling.Share // what it does about labels
+	repeated int             // articles that were assigned before, and are left out
+}
 
 // commitAll assigns and commits one batch after the other. Assignment waits for the commit, so
 // that memory never runs ahead of Kafka by more than the batch in hand, and disk never at all.
 // Labels go with the next batch, or with one without articles where none comes.
 func (w *worker) commitAll(
-	ctx context.Context, producer *sink.Producer, batches <-chan batch, labels <-chan consumer.Chunk,
-	committed func(),
+	ctx context.Context, producer *sink.Producer, batches <-chan intake.Batch,
+	labels <-chan consumer.Chunk, committed func(),
 ) error {
 	progress := progress{since: time.Now(), logger: w.log}
 	ticker := time.NewTicker(progressInterval)
@@ -42,7 +46,7 @@ func (w *worker) commitAll(
 		}
 		select {
 		case b := <-batches:
-			done, err := w.process(ctx, producer, b)
+			done, err := w.process(ctx, producer, batch{Batch: b})
 			if err != nil {
 				return err
 			}
@@ -62,7 +66,7 @@ func (w *worker) commitAll(
 				committed()
 			}
 		case <-ticker.C:
-			progress.log(w.replica.Space().Len(), w.monitor.Lags(w.partitions))
+			progress.log(w.monitor.Lags(w.partitions), progress.done.counts(w.replica.Space().Len())...)
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -79,22 +83,23 @@ func (w *worker) process(
 	ctx context.Context, producer *sink.Producer, b batch,
 ) (done totals, err error) {
 	began, s := time.Now(), w.replica.Space()
+	w.dropRepeated(&b)
 	if w.labels != nil {
 		b.labels = w.labels.Take(ctx)
 	}
-	if len(b.records) == 0 && b.labels.Empty() {
+	if len(b.Next) == 0 && b.labels.Empty() {
 		return totals{nothing: true}, nil
 	}
 	ctx, span := w.tracer.Start(ctx, tracing.Batch{
-		Topic: w.config.Input.Topic, Group: w.config.Input.Group, Space: w.replica.Name(),
-		Records: len(b.records), Partitions: len(b.next), LabelRecords: b.labels.Len(),
-		Parents: b.parents(),
+		Topic: w.source.Topic, Group: w.source.Group, Space: w.name,
+		Records: len(b.Items), Partitions: len(b.Next), LabelRecords: b.labels.Len(),
+		Parents: b.Parents(),
 	})
 	defer func() {
 		span.End(tracing.Outcome{Counts: done.Counts, DeadLetters: done.deadLetters}, err)
 	}()
 	ended := span.Stage(ctx, "assign")
-	assigned, err := s.AssignLabelled(b.labels.Records, b.articles(), len(b.records))
+	assigned, err := s.AssignLabelled(b.labels.Records, b.Articles(), len(b.Items))
 	ended()
 	w.monitor.Spent(monitor.Assigning, began)
 	if err == nil {
@@ -112,12 +117,12 @@ func (w *worker) persist(
 	ctx context.Context, producer *sink.Producer, b batch, assigned space.Batch, span *tracing.Span,
 ) error {
 	seeded.Assignments(&assigned)
-	checkpoint := w.checkpoint(b)
-	checkpoint.Labels = seeded.Progress(w.labelProgress(b, &assigned))
+	c := w.checkpoint(b)
+	c.Labels = seeded.Progress(w.labelProgress(b, &assigned))
 	began := time.Now()
 	transaction := sink.Batch{
-		Records: w.out.records(b.letters(&assigned), assigned, checkpoint),
-		Offsets: b.offsets(w.config.Input.Topic),
+		Records: w.out.records(b.letters(&assigned), assigned, c),
+		Offsets: b.Offsets(w.source.Topic),
 	}
 	for i := range b.labels.Corrections {
 		transaction.Records = append(transaction.Records, w.out.correction(&b.labels.Corrections[i]))
@@ -133,7 +138,10 @@ func (w *worker) persist(
 	if err != nil {
 		return err
 	}
-	w.reached = checkpoint.Offsets
+	w.reached = c.Offsets
+	if f := c.Fingerprints; f != nil {
+		w.read = f.Offsets
+	}
 	if w.labels != nil {
 		w.labels.Committed(&b.labels)
 	}
@@ -141,7 +149,7 @@ func (w *worker) persist(
 		return fmt.Errorf("%w: %w", errAgain, err)
 	}
 	began, ended = time.Now(), span.Stage(ctx, "store")
-	err = w.replica.Commit(seeded.OnDisk(assigned), checkpoint,
+	err = w.replica.Commit(seeded.OnDisk(assigned), c,
 		w.lastClusters(transaction.Records, written))
 	ended()
 	w.monitor.Spent(monitor.Storing, began)
@@ -155,8 +163,44 @@ func (w *worker) persist(
 // checkpoint returns that of the space when the batch, which is assigned, is committed.
 func (w *worker) checkpoint(b batch) *checkpoint.Record {
 	offsets := maps.Clone(w.reached)
-	maps.Copy(offsets, b.next)
-	return w.replica.Checkpoint(offsets)
+	if w.read == nil {
+		maps.Copy(offsets, b.Next)
+		return w.replica.Checkpoint(offsets)
+	}
+	for a := range b.Articles() {
+		offsets[a.Source.Partition] = a.Source.Offset + 1
+	}
+	read := maps.Clone(w.read)
+	maps.Copy(read, b.Next)
+	c := w.replica.Checkpoint(offsets)
+	c.Fingerprints = &checkpoint.Fingerprints{Topic: w.source.Topic, Offsets: read}
+	return c
+}
+
+// dropRepeated leaves out fingerprinted articles that were assigned before. Each comes once, in the
+// order of its partition, unless somebody has set the offsets of those that fingerprint back.
+func (w *worker) dropRepeated(b *batch) {
+	if w.read == nil {
+		return
+	}
+	next := maps.Clone(w.reached)
+	kept := make([]intake.Item, 0, len(b.Items))
+	for _, item := range b.Items {
+		if item.DeadLetter == nil {
+			if item.Source.Offset < next[item.Source.Partition] {
+				continue
+			}
+			next[item.Source.Partition] = item.Source.Offset + 1
+		}
+		kept = append(kept, item)
+	}
+	if b.repeated = len(b.Items) - len(kept); b.repeated > 0 {
+		first := b.Items[0].Source
+		w.log.Warn("articles were fingerprinted again that have results already; they are passed over. "+
+			"Were the offsets of the group set back, or was the input topic made anew?", "articles",
+			b.repeated, "topic", w.source.Topic, "group", w.config.Input.Group, "near", first.String())
+		b.Items = kept
+	}
 }
 
 // lastClusters returns the last record that a transaction wrote to each partition of the clusters
@@ -174,21 +218,4 @@ func (w *worker) lastClusters(records []kafka.Record, written sink.Written) (las
 		}
 	}
 	return last
-}
-
-// commit lets the transaction in hand finish when ctx ends, for a short while.
-func (w *worker) commit(
-	ctx context.Context, producer *sink.Producer, b sink.Batch,
-) (sink.Written, error) {
-	finish, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	defer cancel()
-	stop := context.AfterFunc(ctx, func() {
-		time.AfterFunc(commitGrace, cancel)
-	})
-	defer stop()
-	written, err := producer.Commit(finish, b)
-	if err == nil || errors.Is(err, sink.ErrFenced) {
-		return written, err
-	}
-	return nil, fmt.Errorf("%w: %w", errAgain, err)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/checkpoint"
+	"github.com/clusterd/clusterd/internal/intake"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
@@ -29,7 +30,7 @@ func (b *bench) verify() []result {
 				header(r.Record, article.HeaderSource))
 		}
 		in := inputs[r.Source.String()]
-		items, err := fingerprintRecords(b.Context(), fingerprinter, []kafka.Record{in}, &carried{})
+		items, err := intake.Records(fingerprinter, &intake.Carried{})(b.Context(), []kafka.Record{in})
 		if err != nil {
 			b.Fatal(err)
 		}

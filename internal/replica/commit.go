@@ -40,17 +40,12 @@ func (r *Replica) Commit(b space.Batch, c *checkpoint.Record, written []kafka.Re
 	return r.space.Commit(b, m)
 }
 
-// CheckOffsets compares the offsets that the group has committed with those of the last
+// CheckOffsets compares the offsets that a group has committed for a topic with those of the last
 // transaction. Where they were set back, articles would be counted twice.
-func (r *Replica) CheckOffsets(committed map[int]int64) error {
-	c := r.space.Meta().Checkpoint
-	if c == nil {
-		return nil // a clusterd of before wrote none
-	}
+func (r *Replica) CheckOffsets(topic, group string, last, committed map[int]int64) error {
 	var behind, commands []string
-	topic, group := r.Options.Space.Input, r.Options.Space.Group
-	for _, p := range slices.Sorted(maps.Keys(c.Offsets)) {
-		reached := c.Offsets[p]
+	for _, p := range slices.Sorted(maps.Keys(last)) {
+		reached := last[p]
 		switch at, ok := committed[p]; {
 		case ok && at == reached:
 		case ok && at > reached:

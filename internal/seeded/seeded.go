@@ -78,6 +78,18 @@ func Corrections(topic string, b *sink.Batch) {
 	}
 }
 
+// Fingerprinted spoils the fingerprinted articles of a transaction, which go to this topic.
+func Fingerprinted(topic string, b *sink.Batch) {
+	at := slices.IndexFunc(b.Records, func(r kafka.Record) bool { return r.Topic == topic })
+	switch {
+	case at < 0:
+	case failpoint.Seeded(failpoint.FingerprintLost):
+		b.Records = slices.Delete(b.Records, at, at+1)
+	case failpoint.Seeded(failpoint.FingerprintTwice):
+		b.Records = append(b.Records, b.Records[at])
+	}
+}
+
 // Transaction spoils a transaction, whose results go to so many partitions.
 func Transaction(o *config.Output, partitions int, b *sink.Batch) {
 	if failpoint.Seeded(failpoint.EarlyOffset) {

@@ -64,6 +64,9 @@ func (m Meta) clone() Meta {
 	if m.Checkpoint != nil {
 		c := *m.Checkpoint
 		c.Offsets = cloneMap(c.Offsets)
+		if f := c.Fingerprints; f != nil {
+			c.Fingerprints = &checkpoint.Fingerprints{Topic: f.Topic, Offsets: maps.Clone(f.Offsets)}
+		}
 		m.Checkpoint = &c
 	}
 	return m

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strconv"
+	"strings"
 
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/kafka"
@@ -20,32 +21,7 @@ func Ensure(
 	if err != nil {
 		return err
 	}
-	specs := []kafka.TopicSpec{
-		{Name: c.Output.Topic},
-		{Name: c.Output.ClustersTopic, Configs: map[string]string{"cleanup.policy": "compact"}},
-		// A dead letter is its record with headers added, and a record can be as large as its topic
-		// allows.
-		{
-			Name: c.Output.DeadLetterTopic,
-			Configs: map[string]string{"max.message.bytes": strconv.Itoa(
-				input.MaxMessageBytes + DeadLetterRoom)},
-		},
-	}
-	if topic := c.Labels.Corrections; topic != "" {
-		specs = append(specs, kafka.TopicSpec{Name: topic})
-	}
-	for i := range specs {
-		specs[i].Partitions = partitions
-	}
-	if topic := c.Labels.Topic; topic != "" {
-		// One partition, so that there is one order of all labels. They are kept for ever: whoever starts
-		// anew reads them again.
-		specs = append(specs, kafka.TopicSpec{
-			Name: topic, Partitions: 1,
-			Configs: map[string]string{"cleanup.policy": "delete", "retention.ms": "-1"},
-		})
-	}
-	for _, spec := range specs {
+	for _, spec := range specsOf(&c, input.MaxMessageBytes, partitions) {
 		settings, _, err := ensure(ctx, c, client, log, spec)
 		if err != nil {
 			return err
@@ -56,8 +32,43 @@ func Ensure(
 				"compact (kafka-configs --alter --topic %s --add-config cleanup.policy=compact)",
 				spec.Name, settings.CleanupPolicy, spec.Name)
 		}
+		if spec.Name == c.Fingerprints.Topic && strings.Contains(settings.CleanupPolicy, "compact") {
+			return fmt.Errorf("topic %s has cleanup.policy=%s, and its records have no keys: it must be "+
+				"delete (kafka-configs --alter --topic %s --add-config cleanup.policy=delete)",
+				spec.Name, settings.CleanupPolicy, spec.Name)
+		}
 	}
 	return nil
+}
+
+// specsOf returns the topics that an instance writes to, or reads beside the input, which has so
+// many partitions.
+func specsOf(c *config.Config, maxInput, partitions int) (specs []kafka.TopicSpec) {
+	add := func(wanted bool, spec kafka.TopicSpec) {
+		if wanted && spec.Name != "" {
+			specs = append(specs, spec)
+		}
+	}
+	add(c.Divided(), kafka.TopicSpec{Name: c.Fingerprints.Topic, Partitions: partitions})
+	add(c.Assigns(), kafka.TopicSpec{Name: c.Output.Topic, Partitions: partitions})
+	add(c.Assigns(), kafka.TopicSpec{
+		Name: c.Output.ClustersTopic, Partitions: partitions,
+		Configs: map[string]string{"cleanup.policy": "compact"},
+	})
+	// A dead letter is its record with headers added, and a record can be as large as its topic
+	// allows.
+	add(true, kafka.TopicSpec{
+		Name: c.Output.DeadLetterTopic, Partitions: partitions,
+		Configs: map[string]string{"max.message.bytes": strconv.Itoa(maxInput + DeadLetterRoom)},
+	})
+	add(c.Assigns(), kafka.TopicSpec{Name: c.Labels.Corrections, Partitions: partitions})
+	// One partition, so that there is one order of all labels. They are kept for ever: whoever starts
+	// anew reads them again.
+	add(c.Assigns(), kafka.TopicSpec{
+		Name: c.Labels.Topic, Partitions: 1,
+		Configs: map[string]string{"cleanup.policy": "delete", "retention.ms": "-1"},
+	})
+	return specs
 }
 
 // DeadLetterRoom is how much larger than its record a dead letter may be.

@@ -48,6 +48,18 @@ func (t *Tracer) Parent(ctx context.Context, r *kafka.Record) *Parent {
 	return &of
 }
 
+// Headers returns the headers by which [Tracer.Parent] finds the span in another record; none of
+// nil.
+func Headers(ctx context.Context, of *Parent) []kafka.Header {
+	if of == nil {
+		return nil
+	}
+	var r kafka.Record
+	propagation.TraceContext{}.Inject(trace.ContextWithSpanContext(ctx, *of),
+		headers{&r})
+	return r.Headers
+}
+
 // headers are those of a record that say what trace it is of.
 type headers struct{ *kafka.Record }
 
@@ -66,7 +78,9 @@ func (h headers) Get(key string) string {
 }
 
 // Set implements [propagation.TextMapCarrier].
-func (headers) Set(string, string) {}
+func (h headers) Set(key, value string) {
+	h.Headers = append(h.Headers, kafka.Header{Key: key, Value: []byte(value)})
+}
 
 // Keys implements [propagation.TextMapCarrier].
 func (headers) Keys() []string { return nil }

@@ -55,18 +55,28 @@ func (s Span) Deleted() (partition int32, from int64, ok bool) {
 //  4. The group's offsets again, asked for so that a decided transaction counts though its marker
 //     is not yet in the group's own log. Every result that was found must be below them.
 //  5. The input's last stable offset: no result is of a record behind it. Likewise of labels.
+//
+// Where articles are fingerprinted by other instances than assign them, there are two such groups.
+// The offsets of the one that fingerprints come first and last, those of the other one between
+// them, and the end of the topic that joins them after these: so that has all that is fingerprinted
+// by the former, and all that is assigned by the latter.
 type Cut struct {
 	Committed                      map[int32]int64 // of the group, when the cut began
 	Applied                        map[int32]int64 // of the group, when it was complete
 	Input                          Span
 	Clusters, Results, DeadLetters Span
 	Labels, Corrections            Span // empty where there are none
+
+	// Where articles are fingerprinted by other instances than assign them, Committed and Applied are
+	// of those that fingerprint, and these of those that assign: their topic, and offsets in it.
+	Fingerprints      Span
+	Read, ReadApplied map[int32]int64
 }
 
 // Cut makes a cut of the topics of a clusterd that has these settings.
 func (c *Client) Cut(ctx context.Context, settings config.Config) (Cut, error) {
 	for began := time.Now(); ; {
-		cut, err := c.cut(ctx, settings.Input, settings.Output, settings.Labels)
+		cut, err := c.cut(ctx, settings)
 		// franz-go asks again wherever it failed, but not where a broker hangs.
 		if !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(began) > answerLimit {
 			return cut, err
@@ -74,11 +84,17 @@ func (c *Client) Cut(ctx context.Context, settings config.Config) (Cut, error) {
 	}
 }
 
-func (c *Client) cut(
-	ctx context.Context, in config.Input, out config.Output, labels config.Labels,
-) (cut Cut, err error) {
-	if cut.Committed, _, err = c.groupOffsets(ctx, in); err != nil {
+func (c *Client) cut(ctx context.Context, settings config.Config) (cut Cut, err error) {
+	in, out, labels := settings.Input, settings.Output, settings.Labels
+	input := config.Source{Topic: in.Topic, Group: in.Group}
+	fingerprints := config.Source{Topic: settings.Fingerprints.Topic, Group: settings.AssignGroup()}
+	if cut.Committed, _, err = c.groupOffsets(ctx, input); err != nil {
 		return cut, err
+	}
+	if settings.Divided() {
+		if cut.Read, _, err = c.groupOffsets(ctx, fingerprints); err != nil {
+			return cut, err
+		}
 	}
 	if cut.Clusters, err = c.decidedEnd(ctx, out.ClustersTopic); err != nil {
 		return cut, err
@@ -94,9 +110,23 @@ func (c *Client) cut(
 			return cut, err
 		}
 	}
-	if cut.Applied, err = c.stableGroupOffsets(ctx, in); err != nil {
+	if settings.Divided() {
+		if cut.ReadApplied, err = c.stableGroupOffsets(ctx, fingerprints); err != nil {
+			return cut, err
+		}
+		if cut.Fingerprints, err = c.decidedEnd(ctx, fingerprints.Topic); err != nil {
+			return cut, err
+		}
+	}
+	if cut.Applied, err = c.stableGroupOffsets(ctx, input); err != nil {
 		return cut, err
 	}
+	return cut, c.spans(ctx, &cut, in, labels)
+}
+
+// spans completes the spans of a cut.
+func (c *Client) spans(ctx context.Context, cut *Cut, in config.Input, labels config.Labels) error {
+	var err error
 	cut.Input.Topic, cut.Labels.Topic = in.Topic, labels.Topic
 	for _, s := range []*Span{&cut.Input, &cut.Labels} {
 		if s.Topic == "" {
@@ -104,20 +134,21 @@ func (c *Client) cut(
 		}
 		s.To, s.Missing, err = listed(c.admin.ListCommittedOffsets(ctx, s.Topic))
 		if err != nil {
-			return cut, err
+			return err
 		}
 	}
 	for _, s := range []*Span{
 		&cut.Clusters, &cut.Results, &cut.DeadLetters, &cut.Input, &cut.Labels, &cut.Corrections,
+		&cut.Fingerprints,
 	} {
 		if s.Topic == "" {
 			continue
 		}
 		if s.From, _, err = listed(c.admin.ListStartOffsets(ctx, s.Topic)); err != nil {
-			return cut, err
+			return err
 		}
 	}
-	return cut, nil
+	return nil
 }
 
 // decidedEnd returns the end of a topic as it is now, once no transaction is open below it.
@@ -160,7 +191,7 @@ func (c *Client) wait(ctx context.Context, what string, done func() (bool, error
 // stableGroupOffsets returns the group's offsets as of some moment of each partition from now on
 // at which no transaction had staged another one.
 func (c *Client) stableGroupOffsets(
-	ctx context.Context, input config.Input,
+	ctx context.Context, input config.Source,
 ) (map[int32]int64, error) {
 	all := make(map[int32]int64)
 	what := "transactions that have staged offsets of group " + input.Group
@@ -183,7 +214,7 @@ func (c *Client) stableGroupOffsets(
 // groupOffsets returns the offsets that the group has committed for the input, by partition, and
 // the partitions of which the offset is not stable, if the context asks for such alone.
 func (c *Client) groupOffsets(
-	ctx context.Context, input config.Input,
+	ctx context.Context, input config.Source,
 ) (offsets map[int32]int64, unstable []int32, err error) {
 	responses, err := c.admin.FetchOffsets(ctx, input.Group)
 	if err != nil && !errors.Is(err, kerr.GroupIDNotFound) {

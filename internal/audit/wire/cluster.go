@@ -82,6 +82,11 @@ type Checkpoint struct {
 	Offsets      map[int32]int64 // by input partition
 	NextPosition int64           `json:"next_position"`
 	Labels       *LabelProgress  // nil where it never had any
+	// Fingerprints is how far the topic of fingerprinted articles was read; nil where the input was.
+	Fingerprints *struct {
+		Topic   string
+		Offsets map[int32]int64
+	}
 }
 
 // Partition returns the input partition that is the space, 0 for that of all.

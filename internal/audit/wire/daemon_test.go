@@ -34,6 +34,7 @@ func TestNamesAreTheDaemons(t *testing.T) {
 
 		wire.BadBatch: string(article.BadBatch),
 
+		wire.BadFingerprint: string(article.BadFingerprint),
 		wire.BadLabel:       string(article.BadLabel),
 		wire.UnknownCluster: string(article.UnknownCluster),
 		wire.TooManyLabels:  string(article.TooManyLabels),

@@ -57,7 +57,7 @@ type AsOf struct {
 	// StreamTime is the highest event time of an article; nil before the first one.
 	StreamTime *time.Time    `json:"stream_time"`
 	State      string        `json:"state"` // live, standby or recovering
-	Role       string        `json:"role"`  // work or serve
+	Role       string        `json:"role"`  // all, fingerprint, assign or serve
 	Offsets    map[int]int64 `json:"offsets"`
 }
 

@@ -48,7 +48,7 @@ type fake struct {
 var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
 func (f *fake) asOf() api.AsOf {
-	return api.AsOf{Space: "all", Position: 17, State: f.state, Role: "work"}
+	return api.AsOf{Space: "all", Position: 17, State: f.state, Role: "all"}
 }
 
 func id(i int) string { return fmt.Sprintf("articles/0/%d", i) }

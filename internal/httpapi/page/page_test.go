@@ -383,7 +383,7 @@ func TestClassesAreExplained(t *testing.T) {
 	for _, class := range []article.Class{
 		article.NullValue, article.BadJSON, article.BadField, article.Empty, article.TooLarge,
 		article.TooDeep, article.BadBatch, article.BadLabel, article.UnknownCluster,
-		article.TooManyLabels,
+		article.TooManyLabels, article.BadFingerprint,
 	} {
 		for _, language := range languages() {
 			said, err := (speaker{language, all}).class(string(class))

@@ -42,7 +42,7 @@ var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
 func (f *fake) asOf() api.AsOf {
 	return api.AsOf{
-		Space: "all", Position: 17, StreamTime: &noon, State: "live", Role: "work",
+		Space: "all", Position: 17, StreamTime: &noon, State: "live", Role: "all",
 		Offsets: map[int]int64{0: 17},
 	}
 }

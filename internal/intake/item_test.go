@@ -1,4 +1,4 @@
-package pipeline
+package intake
 
 import (
 	"context"
@@ -8,13 +8,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/monitor"
 	"github.com/clusterd/clusterd/internal/parallel"
-	"github.com/clusterd/clusterd/internal/replica"
 	"github.com/clusterd/clusterd/internal/testutil/texts"
 )
 
@@ -33,20 +31,16 @@ func TestWhatWaitsIsBounded(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := testFingerprinter(t, testConfig())
+			f := testFingerprinter(t, config.Default())
 			synctest.Test(t, func(t *testing.T) {
-				w := &worker{
-					config: config.Default(), monitor: monitor.New("test"),
-					replica: &replica.Replica{Options: replica.Options{
-						Space: checkpoint.Record{Space: checkpoint.WholeTopic},
-					}},
-					fingerprinter: f,
+				r := &Reading{
+					Space: "all", Monitor: monitor.New("test"), Batch: config.Default().Batch,
+					Items: Records(f, &Carried{}),
 				}
-				w.config.Batch.Bytes = maxBytes
+				r.Batch.Bytes = maxBytes
 				ctx, cancel := context.WithCancel(t.Context())
-				chunks, done, batches := make(chan consumer.Chunk), make(chan items), make(chan batch)
-				go w.fingerprint(ctx, chunks, done)
-				go w.collect(ctx, done, batches) //nolint:errcheck // it ends with the context
+				chunks, batches := make(chan consumer.Chunk), make(chan Batch)
+				go r.Run(ctx, chunks, batches) //nolint:errcheck // it ends with the context
 				taken := 0
 			feed: // a record a chunk, so that nothing but the stages bounds them
 				for ; taken < records; taken++ {
@@ -63,10 +57,10 @@ func TestWhatWaitsIsBounded(t *testing.T) {
 				}
 				for taken > 0 {
 					b := <-batches
-					if n := size(b.records); n > maxBytes {
+					if n := size(b.Items); n > maxBytes {
 						t.Errorf("a batch of %d bytes", n)
 					}
-					taken -= len(b.records)
+					taken -= len(b.Items)
 				}
 				cancel()
 			})
@@ -75,10 +69,12 @@ func TestWhatWaitsIsBounded(t *testing.T) {
 }
 
 func TestFingerprintPassesOverEmptyChunks(t *testing.T) {
-	w := &worker{fingerprinter: testFingerprinter(t, testConfig()), monitor: monitor.New("test")}
+	r := &Reading{
+		Monitor: monitor.New("test"), Items: Records(testFingerprinter(t, config.Default()), &Carried{}),
+	}
 	ctx, cancel := context.WithCancel(t.Context())
-	chunks, out, ended := make(chan consumer.Chunk), make(chan items), make(chan error, 1)
-	go func() { ended <- w.fingerprint(ctx, chunks, out) }()
+	chunks, out, ended := make(chan consumer.Chunk), make(chan chunk), make(chan error, 1)
+	go func() { ended <- r.makeItems(ctx, chunks, out) }()
 	chunks <- consumer.Chunk{Next: 5} // control records alone
 	// More than a core takes at a time, and not a multiple of it.
 	records := make([]kafka.Record, 5*parallel.ChunkSize+3)
@@ -89,12 +85,12 @@ func TestFingerprintPassesOverEmptyChunks(t *testing.T) {
 	}
 	chunks <- consumer.Chunk{Partition: 3, Records: records, Next: 900}
 	got := <-out
-	if len(got.records) != len(records) || got.partition != 3 || got.next != 900 {
-		t.Errorf("%d records of partition %d up to %d", len(got.records), got.partition, got.next)
+	if len(got.items) != len(records) || got.partition != 3 || got.next != 900 {
+		t.Errorf("%d records of partition %d up to %d", len(got.items), got.partition, got.next)
 	}
-	for i, r := range got.records {
+	for i, r := range got.items {
 		if r.Source.Offset != records[i].Offset || r.Representative.ID != fmt.Sprint(i) ||
-			!r.Comparable || r.Fingerprint != got.records[0].Fingerprint {
+			!r.Comparable || r.Fingerprint != got.items[0].Fingerprint {
 			t.Fatalf("record %d: %+v", i, r)
 		}
 	}

@@ -1,6 +1,6 @@
 //go:build !race
 
-package pipeline
+package intake
 
 import (
 	"fmt"
@@ -83,15 +83,15 @@ func TestHeldIsCounted(t *testing.T) {
 		}, 20_000},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := testConfig()
+			c := config.Default()
 			tt.change(&c)
 			f := testFingerprinter(t, c)
-			held := make([]item, n)
+			held := make([]Item, n)
 			var before int64
 			err := f.ForEach(t.Context(), 1, func(w *fingerprint.Worker, _ int) {
-				one := func(i int) item {
+				one := func(i int) Item {
 					r := tt.record(i)
-					return fingerprintRecord(t.Context(), w, &r, new(carriedBy(c.Output, nil)))
+					return fingerprintRecord(t.Context(), w, &r, CarriedBy(c.Output, nil))
 				}
 				one(0) // what a worker keeps for itself
 				before = heapAlloc()
@@ -102,7 +102,7 @@ func TestHeldIsCounted(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			took := heapAlloc() - before + int64(n*int(unsafe.Sizeof(item{})))
+			took := heapAlloc() - before + int64(n*int(unsafe.Sizeof(Item{})))
 			counted := size(held)
 			runtime.KeepAlive(held)
 			if took > counted+counted/5 || took > int64(n*tt.most) {

@@ -1,4 +1,4 @@
-package pipeline
+package intake
 
 import (
 	"context"
@@ -11,25 +11,23 @@ import (
 	"time"
 
 	"github.com/clusterd/clusterd/internal/article"
-	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/fingerprint"
 	"github.com/clusterd/clusterd/internal/monitor"
-	"github.com/clusterd/clusterd/internal/replica"
 	"github.com/clusterd/clusterd/internal/sink"
 )
 
-func sized(partition int, offset int64, bytes int) item {
-	return item{Article: fingerprint.Article{Source: article.Address{
+func sized(partition int, offset int64, bytes int) Item {
+	return Item{Article: fingerprint.Article{Source: article.Address{
 		Partition: partition, Offset: offset,
-	}}, next: offset + 1, bytes: bytes}
+	}}, Next: offset + 1, Bytes: bytes}
 }
 
 func TestBacklogHead(t *testing.T) {
 	b := backlog{maxRecords: 3, maxBytes: 100, next: make(map[int]int64)}
-	b.add([]item{sized(0, 5, 60), sized(0, 8, 60)}, 0, 12)
-	b.add([]item{sized(1, 2, 300)}, 1, 3)
-	b.add([]item{sized(0, 12, 1), sized(0, 13, 1)}, 0, 20)
+	b.add([]Item{sized(0, 5, 60), sized(0, 8, 60)}, 0, 12)
+	b.add([]Item{sized(1, 2, 300)}, 1, 3)
+	b.add([]Item{sized(0, 12, 1), sized(0, 13, 1)}, 0, 20)
 	for i, want := range []struct {
 		offsets []int64
 		next    map[int]int64
@@ -42,11 +40,11 @@ func TestBacklogHead(t *testing.T) {
 	} {
 		head := b.head()
 		var offsets []int64
-		for _, r := range head.records {
+		for _, r := range head.Items {
 			offsets = append(offsets, r.Source.Offset)
 		}
-		if !slices.Equal(offsets, want.offsets) || !maps.Equal(head.next, want.next) {
-			t.Errorf("head %d = %v, next %v; want %v, next %v", i, offsets, head.next, want.offsets,
+		if !slices.Equal(offsets, want.offsets) || !maps.Equal(head.Next, want.next) {
+			t.Errorf("head %d = %v, next %v; want %v, next %v", i, offsets, head.Next, want.offsets,
 				want.next)
 		}
 		b.drop(head)
@@ -61,12 +59,12 @@ func TestBacklogLosesNothing(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 4))
 		b := backlog{maxRecords: 1 + r.IntN(10), maxBytes: 1 + r.IntN(200), next: make(map[int]int64)}
 		end := map[int]int64{} // what was added, by partition
-		var added, taken []item
+		var added, taken []Item
 		committed := map[int]int64{}
 		for range 100 {
 			if !b.full() && r.IntN(2) == 0 {
 				p := r.IntN(3)
-				var chunk []item
+				var chunk []Item
 				for range 1 + r.IntN(8) {
 					end[p] += 1 + int64(r.IntN(3)) // compaction and control records leave gaps
 					chunk = append(chunk, sized(p, end[p]-1, r.IntN(60)))
@@ -77,10 +75,10 @@ func TestBacklogLosesNothing(t *testing.T) {
 			}
 			taken = append(taken, checkedHead(t, &b, committed)...)
 		}
-		for len(b.records) > 0 {
+		for len(b.items) > 0 {
 			taken = append(taken, checkedHead(t, &b, committed)...)
 		}
-		same := func(x, y item) bool {
+		same := func(x, y Item) bool {
 			return x.Source == y.Source
 		}
 		if !slices.EqualFunc(added, taken, same) {
@@ -95,38 +93,38 @@ func TestBacklogLosesNothing(t *testing.T) {
 
 // checkedHead takes a head, and holds it to the limits and to offsets that only move on, and never
 // over a record that is still to come.
-func checkedHead(t *testing.T, b *backlog, committed map[int]int64) []item {
+func checkedHead(t *testing.T, b *backlog, committed map[int]int64) []Item {
 	t.Helper()
 	head := b.head()
-	if len(b.records) > 0 && len(head.records) == 0 {
+	if len(b.items) > 0 && len(head.Items) == 0 {
 		t.Fatal("nothing was taken of what waits")
 	}
 	bytes := 0
-	for _, r := range head.records {
-		bytes += r.bytes
+	for _, r := range head.Items {
+		bytes += r.Bytes
 	}
-	if len(head.records) > b.maxRecords || len(head.records) > 1 && bytes > b.maxBytes {
-		t.Fatalf("%d records of %d bytes; allowed are %d of %d", len(head.records), bytes, b.maxRecords,
+	if len(head.Items) > b.maxRecords || len(head.Items) > 1 && bytes > b.maxBytes {
+		t.Fatalf("%d records of %d bytes; allowed are %d of %d", len(head.Items), bytes, b.maxRecords,
 			b.maxBytes)
 	}
 	b.drop(head)
-	for p, next := range head.next {
+	for p, next := range head.Next {
 		if next < committed[p] {
 			t.Fatalf("partition %d goes back from %d to %d", p, committed[p], next)
 		}
 		committed[p] = next
 	}
-	for _, r := range b.records {
+	for _, r := range b.items {
 		if r.Source.Offset < committed[r.Source.Partition] {
 			t.Fatalf("offset %d of partition %d would be committed with %d still waiting",
 				committed[r.Source.Partition], r.Source.Partition, r.Source.Offset)
 		}
 	}
-	return head.records
+	return head.Items
 }
 
 func TestBatchOffsets(t *testing.T) {
-	got := batch{next: map[int]int64{0: 5, 2: 7}}.offsets("articles")
+	got := Batch{Next: map[int]int64{0: 5, 2: 7}}.Offsets("articles")
 	slices.SortFunc(got, func(a, b sink.Offset) int { return a.Partition - b.Partition })
 	want := []sink.Offset{
 		{Topic: "articles", Partition: 0, Offset: 5}, {Topic: "articles", Partition: 2, Offset: 7},
@@ -138,22 +136,21 @@ func TestBatchOffsets(t *testing.T) {
 
 // collecting is a collect at work, on virtual time.
 type collecting struct {
-	chunks chan items
-	out    chan batch
+	chunks chan chunk
+	out    chan Batch
 	offset int64
 	err    error
 }
 
 func collect(t *testing.T, records int, linger time.Duration, test func(*collecting)) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &worker{
-			config: config.Default(), monitor: monitor.New("test"),
-			replica: &replica.Replica{Options: replica.Options{Space: checkpoint.Record{Space: "all"}}},
+		r := &Reading{
+			Space: "all", Monitor: monitor.New("test"),
+			Batch: config.Batch{Records: records, Bytes: 1000, Linger: linger},
 		}
-		w.config.Batch = config.Batch{Records: records, Bytes: 1000, Linger: linger}
-		c := &collecting{chunks: make(chan items), out: make(chan batch)}
+		c := &collecting{chunks: make(chan chunk), out: make(chan Batch)}
 		ctx, cancel := context.WithCancel(t.Context())
-		go func() { c.err = w.collect(ctx, c.chunks, c.out) }()
+		go func() { c.err = r.collect(ctx, c.chunks, c.out) }()
 		test(c)
 		cancel()
 		synctest.Wait()
@@ -163,10 +160,10 @@ func collect(t *testing.T, records int, linger time.Duration, test func(*collect
 	})
 }
 
-func (c *collecting) chunk(n int) items {
-	var chunk items
+func (c *collecting) chunk(n int) chunk {
+	var chunk chunk
 	for range n {
-		chunk.records = append(chunk.records, sized(0, c.offset, 0))
+		chunk.items = append(chunk.items, sized(0, c.offset, 0))
 		c.offset++
 	}
 	chunk.next = c.offset
@@ -181,8 +178,8 @@ func TestCollectLingers(t *testing.T) {
 			time.Sleep(30 * time.Millisecond)
 			c.chunks <- c.chunk(2)
 			b := <-c.out
-			if len(b.records) != 3 || time.Since(began) != 50*time.Millisecond {
-				t.Errorf("a batch of %d after %v, want 3 after 50ms from the first", len(b.records),
+			if len(b.Items) != 3 || time.Since(began) != 50*time.Millisecond {
+				t.Errorf("a batch of %d after %v, want 3 after 50ms from the first", len(b.Items),
 					time.Since(began))
 			}
 			time.Sleep(time.Second)
@@ -194,8 +191,8 @@ func TestCollectWithoutLinger(t *testing.T) {
 	collect(t, 100, 0, func(c *collecting) {
 		began := time.Now()
 		c.chunks <- c.chunk(1)
-		if b := <-c.out; len(b.records) != 1 || time.Since(began) != 0 {
-			t.Errorf("a batch of %d after %v, want 1 at once", len(b.records), time.Since(began))
+		if b := <-c.out; len(b.Items) != 1 || time.Since(began) != 0 {
+			t.Errorf("a batch of %d after %v, want 1 at once", len(b.Items), time.Since(began))
 		}
 	})
 }
@@ -204,13 +201,13 @@ func TestCollectHandsOnAFullBatchAtOnce(t *testing.T) {
 	collect(t, 4, time.Hour, func(c *collecting) {
 		began := time.Now()
 		c.chunks <- c.chunk(5)
-		if b := <-c.out; len(b.records) != 4 || time.Since(began) != 0 {
-			t.Errorf("a batch of %d after %v, want 4 at once", len(b.records), time.Since(began))
+		if b := <-c.out; len(b.Items) != 4 || time.Since(began) != 0 {
+			t.Errorf("a batch of %d after %v, want 4 at once", len(b.Items), time.Since(began))
 		}
 		b := <-c.out
-		if len(b.records) != 1 || b.next[0] != 5 || time.Since(began) > time.Hour {
-			t.Errorf("then a batch of %d up to %d after %v, want the rest within the linger", len(b.records),
-				b.next[0], time.Since(began))
+		if len(b.Items) != 1 || b.Next[0] != 5 || time.Since(began) > time.Hour {
+			t.Errorf("then a batch of %d up to %d after %v, want the rest within the linger", len(b.Items),
+				b.Next[0], time.Since(began))
 		}
 	})
 }
@@ -221,8 +218,8 @@ func TestCollectGrowsWhileTheReceiverIsBusy(t *testing.T) {
 			c.chunks <- c.chunk(1)
 			time.Sleep(time.Second)
 		}
-		if b := <-c.out; len(b.records) != 7 || b.next[0] != 7 {
-			t.Errorf("a batch of %d up to %d, want all 7", len(b.records), b.next[0])
+		if b := <-c.out; len(b.Items) != 7 || b.Next[0] != 7 {
+			t.Errorf("a batch of %d up to %d, want all 7", len(b.Items), b.Next[0])
 		}
 	})
 }
@@ -238,8 +235,8 @@ func TestCollectReadsNothingWhenFull(t *testing.T) {
 		<-c.out
 		c.offset = 3
 		c.chunks <- c.chunk(1) // one is left: there is room again
-		if b := <-c.out; len(b.records) != 2 || b.next[0] != 4 {
-			t.Errorf("a batch of %d up to %d, want 2 up to 4", len(b.records), b.next[0])
+		if b := <-c.out; len(b.Items) != 2 || b.Next[0] != 4 {
+			t.Errorf("a batch of %d up to %d, want 2 up to 4", len(b.Items), b.Next[0])
 		}
 	})
 }

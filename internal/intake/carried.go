@@ -1,4 +1,4 @@
-package pipeline
+package intake
 
 import (
 	"bytes"
@@ -19,23 +19,27 @@ const (
 	maxHeaderBytes = 16 << 10 // of names and values
 )
 
-// carried says what results have of their input records beside the articles.
-type carried struct {
+// Carried says what results have of their input records beside the articles.
+type Carried struct {
 	keys    bool            // the keys of the records
 	headers []string        // names of headers
 	all     bool            // headers of any name
 	tracer  *tracing.Tracer // says of which span a record is; nil: nobody traces
 }
 
-func carriedBy(c config.Output, t *tracing.Tracer) carried {
-	return carried{
-		keys: c.Key == keySource, headers: c.Headers, tracer: t,
+// KeySource is the setting of output.key with which results have the keys of their articles.
+const KeySource = "source"
+
+// CarriedBy returns what results carry by a configuration.
+func CarriedBy(c config.Output, t *tracing.Tracer) *Carried {
+	return &Carried{
+		keys: c.Key == KeySource, headers: c.Headers, tracer: t,
 		all: slices.Contains(c.Headers, value.AllHeaders),
 	}
 }
 
 // add sets what an article carries of its record.
-func (c *carried) add(a *fingerprint.Article, r *kafka.Record) {
+func (c *Carried) add(a *fingerprint.Article, r *kafka.Record) {
 	if c.keys {
 		a.Key = r.Key
 		if len(r.Key) > article.MaxIDBytes {
@@ -50,7 +54,7 @@ func (c *carried) add(a *fingerprint.Article, r *kafka.Record) {
 
 // addHeaders adds the headers that results carry, in their order and under names that are not
 // clusterd's. One that does not fit beside those before it is left out.
-func (c *carried) addHeaders(a *fingerprint.Article, headers []kafka.Header) {
+func (c *Carried) addHeaders(a *fingerprint.Article, headers []kafka.Header) {
 	left, size := 0, 0
 	for _, h := range headers {
 		if !c.all && !slices.Contains(c.headers, h.Key) {
@@ -70,11 +74,4 @@ func (c *carried) addHeaders(a *fingerprint.Article, headers []kafka.Header) {
 			"carries at most %d, of %d bytes in all; output.headers names those that are wanted",
 			left, len(headers), maxHeaders, maxHeaderBytes)
 	}
-}
-
-// dropHeaders lets a result go without the headers of its input record, with which its topic does
-// not take it.
-func dropHeaders(a *fingerprint.Article, topic string, size, limit int) {
-	a.Notes = article.WithoutHeaders(a.Notes, "with the %d headers of its record a result takes %d "+
-		"bytes, and topic %s takes %d; it goes without them", len(a.Headers), size, topic, limit)
 }

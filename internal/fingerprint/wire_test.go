@@ -1,0 +1,165 @@
+package fingerprint
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/singlepass"
+	"github.com/clusterd/clusterd/internal/testutil/check"
+)
+
+var testWire = NewWire("articles", "method=simhash")
+
+// randomText returns a text of any bytes, often none.
+func randomText(r *rand.Rand) string {
+	if r.IntN(3) == 0 {
+		return ""
+	}
+	b := make([]byte, r.IntN(200))
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+	return string(b)
+}
+
+// randomArticle returns an article of partition 3 that may have anything.
+func randomArticle(r *rand.Rand) Article {
+	a := Article{
+		Source:     article.Address{Topic: "articles", Partition: 3, Offset: r.Int64N(math.MaxInt64)},
+		RecordedAt: time.UnixMilli(r.Int64N(1<<45) - 1000), Publisher: randomText(r),
+		Copied: article.Copied(randomText(r)), Comparable: r.IntN(2) == 0,
+		Representative: article.Representative{
+			ID: randomText(r), Title: randomText(r), Excerpt: randomText(r),
+		},
+		Fingerprint: singlepass.Fingerprint{
+			Hash: r.Uint64(), Sketch: randomText(r),
+			Contacts: singlepass.NewContacts([]string{"name:alexis17", "url:shop.example"}[:r.IntN(3)]),
+		},
+	}
+	if r.IntN(2) == 0 {
+		a.PublishedAt = time.Unix(r.Int64N(1<<35), r.Int64N(1e9)).UTC()
+	}
+	switch r.IntN(3) {
+	case 0:
+		a.Key = []byte(randomText(r))
+	case 1:
+		a.Key = []byte{}
+	}
+	for range r.IntN(3) {
+		a.Headers = append(a.Headers, Header{Key: randomText(r), Value: []byte(randomText(r))}, Header{})
+	}
+	return a
+}
+
+// What is written is read again, whatever is in an article, and nothing but the whole of it.
+func TestWire(t *testing.T) {
+	for seed := range uint64(300) {
+		a := randomArticle(rand.New(rand.NewPCG(seed, 9)))
+		value := testWire.Append(nil, &a)
+		got, err := testWire.Parse(value, 3)
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		if diff := cmp.Diff(a, got); diff != "" {
+			t.Fatalf("seed %d (-written +read):\n%s", seed, diff)
+		}
+		for n := range value {
+			if _, err := testWire.Parse(value[:n:n], 3); err == nil {
+				t.Fatalf("seed %d: the first %d of %d bytes are an article", seed, n, len(value))
+			}
+		}
+		_, err = testWire.Parse(append(value, 0), 3)
+		check.ErrorHas(t, err, "1 bytes are behind its end")
+	}
+}
+
+// A record without a time has none on the other side.
+func TestWireOfNoTimes(t *testing.T) {
+	a := Article{Source: article.Address{Topic: "articles"}}
+	got, err := testWire.Parse(testWire.Append(nil, &a), 0)
+	if err != nil || !got.RecordedAt.IsZero() || !got.PublishedAt.IsZero() || got.Key != nil {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestWireOfOtherSettings(t *testing.T) {
+	a := randomArticle(rand.New(rand.NewPCG(1, 2)))
+	for name, other := range map[string]Wire{
+		"fingerprints": NewWire("articles", "method=minhash"),
+		"topic":        NewWire("comments", "method=simhash"),
+	} {
+		if _, err := other.Parse(testWire.Append(nil, &a), 3); !errors.Is(err, ErrOtherSettings) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A fingerprint outlives its record in the index, and shall not hold the rest of it.
+func TestWireFingerprintIsACopy(t *testing.T) {
+	a := Article{Fingerprint: singlepass.Fingerprint{Sketch: "sketch"}}
+	value := testWire.Append(nil, &a)
+	got, err := testWire.Parse(value, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clear(value)
+	if got.Fingerprint.Sketch != "sketch" {
+		t.Errorf("the sketch is %q", got.Fingerprint.Sketch)
+	}
+}
+
+// Whatever bytes come: what is read as an article is written as it was read.
+func FuzzWire(f *testing.F) {
+	for seed := range uint64(8) {
+		a := randomArticle(rand.New(rand.NewPCG(seed, 9)))
+		f.Add(testWire.Append(nil, &a))
+	}
+	f.Add([]byte(strings.Repeat("\x01", 60)))
+	f.Fuzz(func(t *testing.T, value []byte) {
+		a, err := testWire.Parse(value, 3)
+		if err != nil {
+			return
+		}
+		again := testWire.Append(nil, &a)
+		// A varint may be longer than it needs to be.
+		if len(again) > len(value) || len(again) == len(value) && !bytes.Equal(again, value) {
+			t.Errorf("%x is read, %x written", value, again)
+		}
+		b, err := testWire.Parse(again, 3)
+		if diff := cmp.Diff(a, b); err != nil || diff != "" {
+			t.Errorf("%v, (-first +second):\n%s", err, diff)
+		}
+	})
+}
+
+func BenchmarkWire(b *testing.B) {
+	a := Article{
+		Source: article.Address{Topic: "articles", Offset: 1 << 30}, RecordedAt: time.UnixMilli(1 << 40),
+		Comparable:     true,
+		Representative: article.Representative{ID: "c1000000", Excerpt: strings.Repeat("港", 40)},
+		Fingerprint:    singlepass.Fingerprint{Hash: 1 << 60, Sketch: strings.Repeat("s", 128)},
+	}
+	value := testWire.Append(nil, &a)
+	b.Run("append", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			value = testWire.Append(value[:0], &a)
+		}
+	})
+	b.Run("parse", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := testWire.Parse(value, 0); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,117 @@
+package intake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/fingerprint"
+	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/parallel"
+	"github.com/clusterd/clusterd/internal/tracing"
+)
+
+// An Item is a record on its way: an article, or a dead letter.
+type Item struct {
+	fingerprint.Article
+	Next       int64           // the offset behind the record, in the log that it was read from
+	Bytes      int             // of memory that this holds, and at least those of the record's value
+	DeadLetter *DeadLetter     // nil for an article, of which only the source is set otherwise
+	Parent     *tracing.Parent // the span that the record comes from; nil: none, or nobody traces
+}
+
+// Records returns what fingerprints the records of the input.
+func Records(f *fingerprint.Fingerprinter, carry *Carried) Items {
+	return func(ctx context.Context, records []kafka.Record) ([]Item, error) {
+		out := make([]Item, len(records))
+		err := f.ForEach(ctx, len(records), func(w *fingerprint.Worker, i int) {
+			out[i] = fingerprintRecord(ctx, w, &records[i], carry)
+		})
+		return out, err
+	}
+}
+
+func fingerprintRecord(
+	ctx context.Context, w *fingerprint.Worker, r *kafka.Record, carry *Carried,
+) Item {
+	source := article.Address{Topic: r.Topic, Partition: r.Partition, Offset: r.Offset}
+	out := Item{Next: r.Next()}
+	out.Parent = carry.tracer.Parent(ctx, r)
+	var rejection *article.Rejection
+	stage := StageDecode
+	if r.Unreadable != nil {
+		stage = StageFetch
+		rejection = &article.Rejection{Class: article.BadBatch, Reason: r.Unreadable.Reason}
+	} else {
+		out.Article, rejection = w.Record(r.Key, r.Value, source)
+	}
+	if rejection != nil {
+		out.reject(r, rejection, stage)
+		return out
+	}
+	out.RecordedAt = r.Time
+	carry.add(&out.Article, r)
+	out.Bytes = max(len(r.Value), int(unsafe.Sizeof(out)-unsafe.Sizeof(out.Article))+out.Size())
+	return out
+}
+
+// Fingerprinted returns what reads articles that other instances have fingerprinted. An article by
+// other settings than those of w ends the reading; what is none is a dead letter.
+func Fingerprinted(w fingerprint.Wire, identity string, t *tracing.Tracer) Items {
+	return func(ctx context.Context, records []kafka.Record) ([]Item, error) {
+		out, failed := make([]Item, len(records)), make([]error, len(records))
+		parallel.Chunks(len(records), func(from, to int) {
+			for i := from; i < to; i++ {
+				out[i], failed[i] = parse(w, &records[i])
+				out[i].Parent = t.Parent(ctx, &records[i])
+			}
+		})
+		for i, err := range failed {
+			if err != nil {
+				r := &records[i]
+				return nil, fmt.Errorf("%s/%d/%d: %w than this instance has (%s). Nothing was skipped. Give "+
+					"all instances the same input.topic and the same sections text, fingerprint and contacts; "+
+					"where what is in the topic was made by older settings, start anew with another input.group, "+
+					"fingerprints.topic and output.clusters_topic", r.Topic, r.Partition, r.Offset, err, identity)
+			}
+		}
+		return out, nil
+	}
+}
+
+// parse makes an item of a fingerprinted article. The error is [fingerprint.ErrOtherSettings].
+func parse(w fingerprint.Wire, r *kafka.Record) (Item, error) {
+	out := Item{Next: r.Next()}
+	var rejection *article.Rejection
+	stage := StageDecode
+	if r.Unreadable != nil {
+		stage = StageFetch
+		rejection = &article.Rejection{Class: article.BadBatch, Reason: r.Unreadable.Reason}
+	} else {
+		var err error
+		out.Article, err = w.Parse(r.Value, r.Partition)
+		switch {
+		case errors.Is(err, fingerprint.ErrOtherSettings):
+			return out, err
+		case err != nil:
+			rejection = &article.Rejection{
+				Class: article.BadFingerprint, Reason: "not a fingerprinted article: " + err.Error(),
+			}
+		}
+	}
+	if rejection != nil {
+		out.reject(r, rejection, stage)
+		return out, nil
+	}
+	out.Bytes = max(len(r.Value), int(unsafe.Sizeof(out)-unsafe.Sizeof(out.Article))+out.Size())
+	return out, nil
+}
+
+// reject makes a dead letter of the item.
+func (i *Item) reject(r *kafka.Record, why *article.Rejection, stage string) {
+	i.Source = article.Address{Topic: r.Topic, Partition: r.Partition, Offset: r.Offset}
+	i.DeadLetter = &DeadLetter{*r, why, stage}
+	i.Bytes = int(unsafe.Sizeof(*i)) + r.Memory() + len(why.Reason)
+}
