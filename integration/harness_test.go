@@ -87,6 +87,7 @@ type world struct {
 	*brokers
 	input, output, clusters, dead, group string
 	labels, corrections                  string // topics that a configuration may name
+	fingerprints                         string // topic; empty where instances do all
 	config                               string // path
 	dir                                  string // the instances' directories are in it
 	listen                               string // of the HTTP of all; else each has its own
@@ -118,7 +119,7 @@ func (b *brokers) newWorld(t *testing.T, partitions int32, extra string) *world 
 	w.config = filepath.Join(w.dir, "clusterd.yaml")
 	w.Cleanup(func() { // a broker with many topics takes long to come back
 		_, _ = w.admin.DeleteTopics(context.WithoutCancel(w.Context()), w.input, w.output, w.clusters,
-			w.dead, w.labels, w.corrections)
+			w.dead, w.labels, w.corrections, w.fingerprints)
 	})
 	w.createTopic(w.input, partitions, "max.message.bytes", "8000000")
 	if strings.Contains(extra, "LABELS") {
@@ -254,9 +255,15 @@ func (w *world) ends(topic string) map[int32]int64 {
 	return ends
 }
 
-// committed returns the offsets of the input that the group has committed. A broker that has just
-// started may not know yet, and one that was killed takes no connection.
+// committed returns the offsets of the input that the group has committed.
 func (w *world) committed() map[int32]int64 {
+	w.Helper()
+	return w.committedBy(w.group, w.input)
+}
+
+// committedBy returns the offsets of a topic that a group has committed. A broker that has just
+// started may not know yet, and one that was killed takes no connection.
+func (w *world) committedBy(group, topic string) map[int32]int64 {
 	w.Helper()
 	var offsets kadm.OffsetResponses
 	var err error
@@ -266,22 +273,27 @@ func (w *world) committed() map[int32]int64 {
 		}
 	}()
 	w.eventually("the group's offsets", func() bool {
-		offsets, err = w.admin.FetchOffsets(w.Context(), w.group)
+		offsets, err = w.admin.FetchOffsets(w.Context(), group)
 		return err == nil
 	})
 	committed := make(map[int32]int64)
 	offsets.Each(func(o kadm.OffsetResponse) {
-		if o.Topic == w.input {
+		if o.Topic == topic {
 			committed[o.Partition] = o.At
 		}
 	})
 	return committed
 }
 
-// consumed returns how many offsets of the input are committed.
+// consumed returns how many offsets are committed of what is assigned: the input, or what others
+// have fingerprinted.
 func (w *world) consumed() (n int64) {
 	w.Helper()
-	for _, offset := range w.committed() {
+	committed := w.committed
+	if w.fingerprints != "" {
+		committed = w.assigned
+	}
+	for _, offset := range committed() {
 		n += offset
 	}
 	return n
@@ -307,6 +319,9 @@ func (w *world) done() {
 		}
 		return true
 	})
+	if w.fingerprints != "" {
+		w.allAssigned()
+	}
 }
 
 // ahead waits until the input has records behind what the group has committed, also where that is

@@ -27,6 +27,7 @@ type instance struct {
 	*world
 	cmd        *exec.Cmd
 	dir        string // of its disk
+	role       string // empty: as the configuration has it
 	listen     string // of its HTTP
 	failpoints string
 	log        string
@@ -56,13 +57,20 @@ func (w *world) otherDir() string {
 
 func (w *world) startIn(dir string, failpoints ...string) *instance {
 	w.Helper()
+	return w.startAs("", dir, failpoints...)
+}
+
+// startAs starts an instance of a role, in a world whose configuration takes it from the
+// environment.
+func (w *world) startAs(role, dir string, failpoints ...string) *instance {
+	w.Helper()
 	log, err := os.CreateTemp(w.dir, "log-")
 	if err != nil {
 		w.Fatal(err)
 	}
 	defer log.Close()
 	i := &instance{
-		world: w, dir: dir, listen: cmp.Or(w.listen, fmt.Sprintf("127.0.0.1:%d", freePort(w.T))),
+		world: w, dir: dir, role: role, listen: cmp.Or(w.listen, fmt.Sprintf("127.0.0.1:%d", freePort(w.T))),
 		failpoints: strings.Join(failpoints, ","), log: log.Name(),
 		exited: make(chan struct{}),
 	}
@@ -74,6 +82,9 @@ func (w *world) startIn(dir string, failpoints ...string) *instance {
 	i.cmd.Env = append(os.Environ(), "CLUSTERD_TEST_DIR="+dir, "CLUSTERD_TEST_LISTEN="+i.listen,
 		"CLUSTERD_FAILPOINT="+i.failpoints)
 	i.cmd.Env = append(i.cmd.Env, w.env...)
+	if role != "" {
+		i.cmd.Env = append(i.cmd.Env, "CLUSTERD_TEST_ROLE="+role)
+	}
 	i.cmd.Stderr = log
 	if err := i.cmd.Start(); err != nil {
 		w.Fatal(err)

@@ -19,6 +19,8 @@ import (
 var (
 	kills     = flag.Int("kills", 0, "kills of TestCampaign; 0 passes it over")
 	instances = flag.Int("instances", 3, "instances of TestCampaign")
+	roles     = flag.String("roles", "", "roles of the instances of TestCampaign, with commas between: "+
+		"assign and fingerprint, at least one each; empty is -instances that do all")
 	slow      = flag.String("slow", "",
 		"directory that keeps the logs of recoveries of TestCampaign that take longer than 5 s; empty "+
 			"keeps none")
@@ -32,8 +34,16 @@ const noLinger = "batch: {linger: 0s}\n"
 // nothing, double nothing and change nothing.
 func TestKilled(t *testing.T) {
 	t.Parallel()
-	c := newCampaign(t, ownBroker(t), 20, 2)
+	c := newCampaign(t, ownBroker(t), 20, "", "")
 	c.faults.every = 7
+	c.run()
+}
+
+// The same of instances that divide the work.
+func TestRolesKilled(t *testing.T) {
+	t.Parallel()
+	c := newCampaign(t, ownBroker(t), 16, "assign", "assign", "fingerprint", "fingerprint")
+	c.faults.every = 6
 	c.run()
 }
 
@@ -43,7 +53,11 @@ func TestCampaign(t *testing.T) {
 	if *kills == 0 {
 		t.Skip("-kills says how many")
 	}
-	c := newCampaign(t, shared, *kills, *instances)
+	as := make([]string, *instances)
+	if *roles != "" {
+		as = strings.Split(*roles, ",")
+	}
+	c := newCampaign(t, shared, *kills, as...)
 	c.faults.every, c.audits.every, c.mined = 20, 100, true
 	c.run()
 }
@@ -86,7 +100,8 @@ func (i *interval) due(kills int) bool {
 	return true
 }
 
-func newCampaign(t *testing.T, on *brokers, kills, instances int) *campaign {
+// newCampaign starts an instance of each role; the empty one does all.
+func newCampaign(t *testing.T, on *brokers, kills int, roles ...string) *campaign {
 	t.Helper()
 	c := &campaign{
 		world: on.newWorld(t, 4, labelled), random: seeded(t), kills: kills, hits: make(map[string]int),
@@ -94,8 +109,11 @@ func newCampaign(t *testing.T, on *brokers, kills, instances int) *campaign {
 	}
 	c.carry()
 	c.replace("level: debug", "level: info")
-	for range instances {
-		c.live = append(c.live, c.start())
+	if slices.Max(roles) != "" {
+		c.divide()
+	}
+	for _, role := range roles {
+		c.live = append(c.live, c.startAs(role, c.otherDir()))
 	}
 	return c
 }
@@ -127,7 +145,7 @@ func (c *campaign) run() {
 	moderator.stop()
 	for slot, i := range c.live { // without failpoints from now on
 		i.kill()
-		c.live[slot] = c.start()
+		c.live[slot] = c.startAs(i.role, i.dir)
 	}
 	c.done()
 	c.labelsDone()
@@ -195,7 +213,7 @@ func (c *campaign) bury(slot int, what string) {
 	c.before = c.consumed()
 	c.deaths++
 	c.recovering = append(c.recovering, what)
-	c.live[slot] = c.startIn(c.live[slot].dir, c.mine()...)
+	c.live[slot] = c.startAs(c.live[slot].role, c.live[slot].dir, c.mine()...)
 }
 
 // mine returns a failpoint for an instance to carry.

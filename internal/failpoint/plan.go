@@ -17,7 +17,7 @@ var (
 		BeforeDisk, AfterDisk, BeforeFlush, AfterFlush, Fenced, Recovering,
 	}
 	bugs = []string{
-		Drop, Duplicate, EarlyOffset, SkipDisk, StaleDisk, Swap,
+		Drop, Duplicate, EarlyOffset, SkipDisk, StaleDisk, Swap, FingerprintLost, FingerprintTwice,
 		LabelLost, LabelLate, LabelAgain, CorrectionLost, CorrectionTwice, Publisher,
 		ArticleID, Title, Fingerprint, Distance, EventTime, Key, Partition, Sketch, LetterClass,
 		LetterBytes,
