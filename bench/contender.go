@@ -8,15 +8,19 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/clusterd/clusterd/internal/config"
 )
 
 // contenders returns what is measured, in this order; clusterd is the first.
 func contenders() []contender {
 	return []contender{
-		{"clusterd", clusterdCommand, true},
-		{"ceiling", ceilingCommand, true},
-		{"streams", streamsCommand, true},
-		{"fingerprint", fingerprintCommand, false},
+		{name: "clusterd", command: clusterdCommand, writes: true},
+		{name: "ceiling", command: ceilingCommand, writes: true},
+		{name: "streams", command: streamsCommand, writes: true},
+		{name: "fingerprint", command: fingerprintCommand},
+		{name: roleFingerprint, command: roleCommand(config.FingerprintOnly), writes: true},
+		{name: roleAssign, command: roleCommand(config.AssignOnly), writes: true, assigns: true},
 	}
 }
 
@@ -25,7 +29,14 @@ type contender struct {
 	name    string
 	command func(context.Context, *bench, job) (*exec.Cmd, error)
 	writes  bool // results, and offsets of its group; else it counts on standard output
+	assigns bool // it reads what another one has fingerprinted
 }
+
+// The contenders that are clusterd in one of its roles.
+const (
+	roleFingerprint = "role-fingerprint"
+	roleAssign      = "role-assign"
+)
 
 func roleNames() (names []string) {
 	for _, c := range contenders() {
@@ -50,6 +61,8 @@ func (s settings) wanted() []contender {
 type job struct {
 	id     string // begins the names of all that it makes
 	input  string // topic
+	read   string // topic that is read: the input, or its fingerprinted articles
+	group  string // that commits its offsets
 	output string // topic
 	dir    string
 	env    []string
@@ -58,7 +71,7 @@ type job struct {
 // newJob makes the topics and the directory of a job.
 func (b *bench) newJob(ctx context.Context, id, input string, partitions int) (job, error) {
 	j := job{id: b.prefix + id, input: input, dir: filepath.Join(b.dir, id)}
-	j.output = j.id + ".results"
+	j.read, j.group, j.output = input, j.id, j.id+".results"
 	if err := os.MkdirAll(j.dir, 0o755); err != nil {
 		return j, err
 	}
@@ -90,14 +103,36 @@ func (b *bench) finish(ctx context.Context, j job) error {
 // clusterdCommand runs clusterd with its defaults, but for method, index, compression and what -set
 // says.
 func clusterdCommand(ctx context.Context, b *bench, j job) (*exec.Cmd, error) {
-	c, err := b.settings.config()
-	if err != nil {
-		return nil, err
+	return roleCommand(config.All)(ctx, b, j)
+}
+
+// roleCommand returns what runs clusterd in a role. The results of role fingerprint are fingerprinted
+// articles.
+func roleCommand(role string) func(context.Context, *bench, job) (*exec.Cmd, error) {
+	return func(ctx context.Context, b *bench, j job) (*exec.Cmd, error) {
+		c, err := b.settings.config()
+		if err != nil {
+			return nil, err
+		}
+		c.Role = role
+		switch role {
+		case config.FingerprintOnly:
+			c.Fingerprints.Topic = j.output
+		case config.AssignOnly:
+			c.Fingerprints.Topic = j.read
+		}
+		return runCommand(ctx, b, j, c)
 	}
+}
+
+// runCommand runs clusterd with a configuration, on what the job reads and writes.
+func runCommand(ctx context.Context, b *bench, j job, c config.Config) (*exec.Cmd, error) {
 	c.Kafka.Brokers, c.Kafka.CreateTopics = strings.Split(b.kafka.address, ","), true
 	c.Input.Topic, c.Input.Group = j.input, j.id
-	c.Output.Topic, c.Output.ClustersTopic, c.Output.DeadLetterTopic = j.output, j.id+".clusters",
-		j.id+".dead"
+	c.Output.ClustersTopic, c.Output.DeadLetterTopic = j.id+".clusters", j.id+".dead"
+	if c.Role != config.FingerprintOnly {
+		c.Output.Topic = j.output
+	}
 	c.State.Dir, c.HTTP.Listen = "state", ""
 	path := filepath.Join(j.dir, "clusterd.yaml")
 	return exec.CommandContext(

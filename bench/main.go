@@ -5,7 +5,9 @@
 //     the input, and nothing in between;
 //   - streams: a Kafka Streams application with exactly-once and a store on RocksDB, a put and a
 //     record for each record of the input, and no clustering;
-//   - fingerprint: clusterd's fingerprint stage alone, which reads the topic and writes nothing.
+//   - fingerprint: clusterd's fingerprint stage alone, which reads the topic and writes nothing;
+//   - role-fingerprint and role-assign: clusterd in these roles, each alone; the latter on what the
+//     former has written.
 //
 // A rate is of the records after the first half (-skip), since dictionaries are loaded and Java
 // compiles before, and before the last tenth. Trust the ratios of a round, and their median, before
@@ -73,7 +75,8 @@ func parse(args []string) (s settings, role string, rest []string, err error) {
 			_, err := s.config()
 			return err
 		})
-	roles := flags.String("roles", strings.Join(roleNames(), ","), "what to measure")
+	roles := flags.String("roles", "clusterd,ceiling,streams,fingerprint",
+		"what to measure, of "+strings.Join(roleNames(), ","))
 	inputs := flags.String("inputs", "news,comments", "on what")
 	flags.StringVar(&s.data, "data", "../shared/data",
 		"folder of the sets that the inputs are made of, beside the module; made-up ones where it is "+

@@ -2,9 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"time"
+
+	"github.com/clusterd/clusterd/internal/config"
 )
 
 const (
@@ -106,11 +110,17 @@ func watch(
 
 // measure runs a contender over the n records of a topic, and checks that it has written as many.
 func (b *bench) measure(ctx context.Context, c contender, j job, n int) (m measurement, err error) {
+	all := int64(n)
+	if c.assigns {
+		if all, err = b.fingerprinted(ctx, &j, n); err != nil {
+			return m, err
+		}
+	}
 	p, err := b.start(ctx, c, j)
 	if err != nil {
 		return m, err
 	}
-	from, until, err := watch(ctx, int64(n), b.settings.skip,
+	from, until, err := watch(ctx, all, b.settings.skip,
 		func(ctx context.Context) (reading, error) { return b.poll(ctx, c, j, p) })
 	m = from.to(until)
 	if err == nil {
@@ -134,7 +144,7 @@ func (b *bench) measure(ctx context.Context, c contender, j job, n int) (m measu
 func (b *bench) poll(ctx context.Context, c contender, j job, p *process) (r reading, err error) {
 	r.records = p.progress.Load()
 	if c.writes {
-		r.records, err = b.kafka.committed(ctx, j.id, j.input)
+		r.records, err = b.kafka.committed(ctx, j.group, j.read)
 	}
 	r.at = time.Now()
 	if err == nil {
@@ -147,6 +157,50 @@ func (b *bench) poll(ctx context.Context, c contender, j job, p *process) (r rea
 		err = ended
 	}
 	return r, err
+}
+
+// fingerprinted has the job read the fingerprinted articles of its input, which it makes the first
+// time, and returns up to which offsets in all. Markers of transactions are among these: some in ten
+// thousand.
+func (b *bench) fingerprinted(ctx context.Context, j *job, n int) (all int64, err error) {
+	first := job{id: j.input + ".first", input: j.input, read: j.input, dir: j.dir + "-first"}
+	first.group, first.output = first.id, j.input+".fingerprints"
+	ends, err := b.kafka.admin.ListEndOffsets(ctx, first.output)
+	if err != nil {
+		return 0, err
+	}
+	if len(ends[first.output]) == 0 || ends.Error() != nil {
+		if err := b.fingerprintFirst(ctx, first, n); err != nil {
+			return 0, err
+		}
+		if ends, err = b.kafka.admin.ListEndOffsets(ctx, first.output); err != nil {
+			return 0, err
+		}
+	}
+	for _, end := range ends[first.output] {
+		all += end.Offset - 1 // the marker of the last transaction is behind the last article
+	}
+	j.read, j.group = first.output, j.id+"-assign"
+	return all, ends.Error()
+}
+
+// fingerprintFirst fingerprints an input for those that assign.
+func (b *bench) fingerprintFirst(ctx context.Context, j job, n int) error {
+	if err := os.MkdirAll(j.dir, 0o755); err != nil {
+		return err
+	}
+	if err := b.kafka.createTopic(ctx, j.output, b.settings.partitions); err != nil {
+		return err
+	}
+	say("%s: fingerprinting %d records for %s", j.input, n, roleAssign)
+	c := contender{name: roleFingerprint, command: roleCommand(config.FingerprintOnly), writes: true}
+	p, err := b.start(ctx, c, j)
+	if err != nil {
+		return err
+	}
+	_, _, err = watch(ctx, int64(n), 0,
+		func(ctx context.Context) (reading, error) { return b.poll(ctx, c, j, p) })
+	return errors.Join(err, p.stop(), os.RemoveAll(j.dir))
 }
 
 func (b *bench) checkResults(ctx context.Context, j job, want int64) error {

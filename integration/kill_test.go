@@ -21,7 +21,7 @@ var (
 	instances = flag.Int("instances", 3, "instances of TestCampaign")
 	roles     = flag.String("roles", "", "roles of the instances of TestCampaign, with commas between: "+
 		"assign and fingerprint, at least one each; empty is -instances that do all")
-	slow      = flag.String("slow", "",
+	slow = flag.String("slow", "",
 		"directory that keeps the logs of recoveries of TestCampaign that take longer than 5 s; empty "+
 			"keeps none")
 	each = flag.Int("each", 1, "how often TestFailpoints kills at each point")

@@ -51,6 +51,7 @@ func TestManifests(t *testing.T) {
 				})
 			}
 			checkSelectors(t, o)
+			checkScalers(t, o)
 			checkMonitors(t, o)
 		})
 	}
@@ -69,6 +70,22 @@ func TestDocumentedValues(t *testing.T) {
 		o := objectsOf(t, render(t, "--values", file))
 		for _, w := range o.workloads() {
 			checkMounts(t, w, checkConfig(t, o, w))
+		}
+	}
+}
+
+// checkScalers holds what sets a number of instances to what it sets it of: a Deployment that names
+// none itself.
+func checkScalers(t *testing.T, o *objects) {
+	t.Helper()
+	for _, s := range o.scalers {
+		of := o.deployed[s.Spec.ScaleTargetRef.Name]
+		if of == nil || of.Kind != s.Spec.ScaleTargetRef.Kind || of.Spec.Replicas != nil {
+			t.Errorf("%s scales %+v, which is %v", s.Name, s.Spec.ScaleTargetRef, of)
+		}
+		if len(s.Spec.Metrics) == 0 || *s.Spec.MinReplicas > s.Spec.MaxReplicas {
+			t.Errorf("%s: %d metrics, from %d to %d", s.Name, len(s.Spec.Metrics), *s.Spec.MinReplicas,
+				s.Spec.MaxReplicas)
 		}
 	}
 }
@@ -280,10 +297,7 @@ func checkConfig(t *testing.T, o *objects, w workload) (config configuration) {
 	must(t, environment, clusterd, "lint", file)
 	resolve := append([]string{clusterd, "config"}, spec.Containers[0].Command[2:]...)
 	resolve[slices.Index(resolve, "/etc/clusterd/clusterd.yaml")] = file
-	role := "role: work\n"
-	if len(w.claims) == 0 && strings.HasSuffix(w.name, "-serve") {
-		role = "role: serve\n"
-	}
+	role := "role: " + o.role(w) + "\n"
 	if out := must(t, environment, resolve...); !strings.Contains(out, role) {
 		t.Errorf("it is not %q:\n%s", role, out)
 	}

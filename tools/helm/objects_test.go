@@ -9,6 +9,7 @@ import (
 
 	monitoring "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	apps "k8s.io/api/apps/v1"
+	autoscaling "k8s.io/api/autoscaling/v2"
 	core "k8s.io/api/core/v1"
 	policy "k8s.io/api/policy/v1"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,6 +26,7 @@ type objects struct {
 	sets      map[string]*apps.StatefulSet
 	deployed  map[string]*apps.Deployment
 	budgets   map[string]*policy.PodDisruptionBudget
+	scalers   map[string]*autoscaling.HorizontalPodAutoscaler
 	monitors  map[string]*monitoring.ServiceMonitor
 	alerts    map[string]*monitoring.PrometheusRule
 	rendered  int
@@ -36,7 +38,8 @@ func decoder(t *testing.T) runtime.Decoder {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
-		core.AddToScheme, apps.AddToScheme, policy.AddToScheme, monitoring.AddToScheme,
+		core.AddToScheme, apps.AddToScheme, policy.AddToScheme, autoscaling.AddToScheme,
+		monitoring.AddToScheme,
 	} {
 		if err := add(scheme); err != nil {
 			t.Fatal(err)
@@ -53,6 +56,7 @@ func objectsOf(t *testing.T, text string) *objects {
 		accounts: make(map[string]*core.ServiceAccount), sets: make(map[string]*apps.StatefulSet),
 		deployed: make(map[string]*apps.Deployment),
 		budgets:  make(map[string]*policy.PodDisruptionBudget),
+		scalers:  make(map[string]*autoscaling.HorizontalPodAutoscaler),
 		monitors: make(map[string]*monitoring.ServiceMonitor),
 		alerts:   make(map[string]*monitoring.PrometheusRule),
 	}
@@ -103,6 +107,8 @@ func (o *objects) add(t *testing.T, object runtime.Object) {
 		put(o, o.deployed, "Deployment", x)
 	case *policy.PodDisruptionBudget:
 		put(o, o.budgets, "PodDisruptionBudget", x)
+	case *autoscaling.HorizontalPodAutoscaler:
+		put(o, o.scalers, "HorizontalPodAutoscaler", x)
 	case *monitoring.ServiceMonitor:
 		put(o, o.monitors, "ServiceMonitor", x)
 	case *monitoring.PrometheusRule:
@@ -138,6 +144,25 @@ func (o *objects) workloads() (all []workload) {
 		all = append(all, workload{d.Name, d.Spec.Selector, d.Spec.Template, nil})
 	}
 	return all
+}
+
+// role returns that of a workload's instances: those of the StatefulSet assign where others
+// fingerprint.
+func (o *objects) role(w workload) string {
+	fingerprints := false
+	for _, other := range o.workloads() {
+		fingerprints = fingerprints || strings.HasSuffix(other.name, "-fingerprint")
+	}
+	switch {
+	case strings.HasSuffix(w.name, "-serve"):
+		return "serve"
+	case strings.HasSuffix(w.name, "-fingerprint"):
+		return "fingerprint"
+	case fingerprints:
+		return "assign"
+	default:
+		return "all"
+	}
 }
 
 // What the other tests rely on: the decoder refuses what Kubernetes would drop or refuse.

@@ -4,13 +4,22 @@
 app.kubernetes.io/component: {{ .component }}
 {{- end }}
 
-{{/* The pod template of a component, work or serve. The volume "state" is emptyDir unless a claim is called so. */}}
+{{/* The role of a component: work is assign beside instances that fingerprint, and else what clusterd does by default. */}}
+{{- define "clusterd.role" -}}
+{{- if ne .component "work" }}{{ .component }}
+{{- else if .root.Values.fingerprint.enabled }}assign
+{{- end }}
+{{- end }}
+
+{{/* The pod template of a component: work, fingerprint or serve. The volume "state" is emptyDir unless a claim is
+called so. */}}
 {{- define "clusterd.pod" -}}
 {{- $v := .root.Values }}
 {{- $pods := include "clusterd.pods" . -}}
+{{- $answers := ternary "no" "yes" (eq .component "fingerprint") -}}
 metadata:
   labels:
-    {{- merge (fromYaml $pods) $v.podLabels | toYaml | nindent 4 }}
+    {{- merge (fromYaml $pods) (dict "clusterd/answers" $answers) $v.podLabels | toYaml | nindent 4 }}
   annotations:
     checksum/config: {{ include "clusterd.config" .root | sha256sum }}
     {{- with $v.podAnnotations }}
@@ -40,7 +49,7 @@ spec:
     - name: clusterd
       image: {{ include "clusterd.image" .root | quote }}
       imagePullPolicy: {{ $v.image.pullPolicy }}
-      command: [/usr/bin/clusterd, run, -c, /etc/clusterd/clusterd.yaml{{ if eq .component "serve" }}, --set, role=serve{{ end }}]
+      command: [/usr/bin/clusterd, run, -c, /etc/clusterd/clusterd.yaml{{ with include "clusterd.role" . }}, --set, role={{ . }}{{ end }}]
       {{- with include "clusterd.env" .root | trim }}
       {{- . | nindent 6 }}
       {{- end }}
@@ -52,7 +61,8 @@ spec:
       securityContext:
         {{- toYaml $v.securityContext | nindent 8 }}
       resources:
-        {{- ternary (default $v.resources $v.serve.resources) $v.resources (eq .component "serve") | toYaml | nindent 8 }}
+        {{- $own := dict "serve" $v.serve.resources "fingerprint" $v.fingerprint.resources }}
+        {{- default $v.resources (get $own .component) | toYaml | nindent 8 }}
       volumeMounts:
         - {name: config, mountPath: /etc/clusterd, readOnly: true}
         - {name: state, mountPath: /var/lib/clusterd}
@@ -123,7 +133,7 @@ volumes:
       name: {{ include "clusterd.fullname" .root }}
       items:
         - {key: clusterd.yaml, path: clusterd.yaml}
-  {{- if or (eq .component "serve") (not $v.persistence.enabled) }}
+  {{- if or (ne .component "work") (not $v.persistence.enabled) }}
   - name: state
     emptyDir:
       sizeLimit: {{ $v.emptyDir.sizeLimit }}
