@@ -65,8 +65,12 @@ func (c *Cache) Release() { c.cache.Unref() }
 type DB struct {
 	Reader
 	db   *pebble.DB
+	dir  string
+	fs   vfs.FS
 	lock io.Closer
-	now  func() time.Time
+	// options are those of Pebble that tables are written by.
+	options *pebble.Options
+	now     func() time.Time
 
 	flushBytes int             // from how many bytes on a flush is due
 	unflushed  int             // bytes written since a flush was last begun
@@ -103,10 +107,8 @@ func (d *DB) FlushIfDue() error {
 	if err := d.health.await(d.flushing); err != nil {
 		return err
 	}
-	for d.db.Metrics().Levels[0].Sublevels >= maxSublevels {
-		if err := d.health.await(d.health.compacted); err != nil {
-			return err
-		}
+	if err := d.awaitCompaction(); err != nil {
+		return err
 	}
 	return d.beginFlush()
 }

@@ -55,9 +55,13 @@ func Open(dir string, o Options) (_ *DB, err error) {
 	if err := removeLogs(o.FS, dir); err != nil {
 		return nil, h.explain("opening", err)
 	}
-	d := &DB{lock: lock, now: o.Now, flushBytes: o.MemTable / 2, flushed: o.Now()}
+	d := &DB{
+		dir: dir, fs: o.FS, lock: lock, options: pebbleOptions(o, h, lock), now: o.Now,
+		flushBytes: o.MemTable / 2, flushed: o.Now(),
+	}
+	d.options.EnsureDefaults()
 	defer h.guard("opening")(&err)
-	if d.db, err = pebble.Open(dir, pebbleOptions(o, h, lock)); err != nil {
+	if d.db, err = pebble.Open(dir, d.options); err != nil {
 		return nil, err
 	}
 	d.Reader = Reader{d.db, h}

@@ -8,11 +8,12 @@ import (
 	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/cluster"
 	"github.com/clusterd/clusterd/internal/consumer"
+	"github.com/clusterd/clusterd/internal/parallel"
 	"github.com/clusterd/clusterd/internal/space"
 	"github.com/clusterd/clusterd/internal/state"
 )
 
-// changes are what a chunk of the clusters topic changes: of each cluster, the last that it says.
+// changes are what chunks of the clusters topic change: of each cluster, the last that they say.
 type changes struct {
 	*Replica
 	clusters map[uint64]*space.Change // by seq
@@ -20,33 +21,55 @@ type changes struct {
 	meta     state.Meta
 }
 
-// applyChunk brings the disk, and the index if it is loaded, to the end of the chunk, and returns
-// how many records that took. A record that is not to be believed is passed over where a later one
-// has its key, as if the topic were compacted already. Otherwise it is an error that says what to
-// do.
-func (r *Replica) applyChunk(ctx context.Context, chunk consumer.Chunk) (int, error) {
-	c := &changes{
+func (r *Replica) newChanges() *changes {
+	return &changes{
 		Replica: r, clusters: make(map[uint64]*space.Change), seqs: make(map[article.Address]uint64),
 		meta: r.space.Meta(),
 	}
+}
+
+// applyChunk brings the disk, and the index if it is loaded, to the end of the chunk, and returns
+// how many records that took. A record that is not to be believed is passed over where a later one
+// has its key, as if the topic were compacted already. Otherwise it is an error that says what to
+// do. While the disk is rebuilt, it is brought there some chunks later.
+func (r *Replica) applyChunk(ctx context.Context, chunk consumer.Chunk) (int, error) {
+	if r.rebuild != nil {
+		return r.rebuild.apply(ctx, chunk)
+	}
+	c := r.newChanges()
+	n, err := c.applyRecords(ctx, chunk)
+	if err != nil {
+		return 0, err
+	}
+	return n, r.space.Apply(maps.Values(c.clusters), c.meta)
+}
+
+// applyRecords takes over what the records of a chunk say, and returns how many there are.
+func (c *changes) applyRecords(ctx context.Context, chunk consumer.Chunk) (int, error) {
 	records, err := c.unapplied(chunk)
 	if err != nil {
 		return 0, err
 	}
-	for _, record := range records {
-		said, err := r.decode(record)
+	said, failed := make([]statement, len(records)), make([]error, len(records))
+	parallel.Chunks(len(records), func(from, to int) {
+		for i := from; i < to; i++ {
+			said[i], failed[i] = c.decode(records[i])
+		}
+	})
+	for i, record := range records {
+		err := failed[i]
 		if err == nil {
-			err = c.apply(said)
+			err = c.apply(said[i])
 		}
 		if err != nil {
-			err = r.passOver(ctx, record, err)
+			err = c.passOver(ctx, record, err)
 		}
 		if err != nil {
 			return 0, err
 		}
 	}
 	c.meta.Offsets[chunk.Partition] = max(chunk.Next, c.meta.Offsets[chunk.Partition])
-	return len(records), r.space.Apply(maps.Values(c.clusters), c.meta)
+	return len(records), nil
 }
 
 // apply holds what a record says to what was there before, and takes it over. What other spaces say
@@ -98,6 +121,15 @@ func (c *changes) before(now cluster.Cluster) (*space.Change, error) {
 	if ok {
 		return known, nil
 	}
+	_, founded := c.seqs[now.Founder]
+	if r := c.rebuild; r != nil {
+		if !founded && !r.has(&now) {
+			return nil, nil
+		}
+		if err := r.wait(); err != nil {
+			return nil, err
+		}
+	}
 	stored, ok, err := c.space.Get(now.Seq)
 	if err != nil {
 		return nil, err
@@ -123,6 +155,14 @@ func (c *changes) before(now cluster.Cluster) (*space.Change, error) {
 func (c *changes) remove(founder article.Address) error {
 	seq, ok := c.seqs[founder]
 	if !ok {
+		if r := c.rebuild; r != nil {
+			if !r.founders.has(founder) {
+				return nil
+			}
+			if err := r.wait(); err != nil {
+				return err
+			}
+		}
 		stored, found, err := c.space.Find(founder)
 		if err != nil || !found {
 			return err

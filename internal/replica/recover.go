@@ -62,23 +62,33 @@ func (r *Replica) tryCatchUp(ctx context.Context) (read readBack, err error) {
 	if err := r.open(ctx); err != nil {
 		return read, err
 	}
+	if r.rebuild != nil {
+		if err := r.rebuild.again(); err != nil {
+			return read, err
+		}
+	}
 	from, err := r.from(ends)
 	if err != nil {
 		return read, err
 	}
 	progress := newProgress(r, from, ends.last)
 	if r.space.Meta().Written.IsZero() && progress.total > 0 {
-		r.rebuild = true
+		r.rebuild = newRebuild(r)
 		r.Log.Warn("no clusters are on disk yet: reading all of them from Kafka", "dir", r.Dir, "topic",
 			r.Topic)
 		r.Monitor.Rebuilt(monitor.Missing)
 	}
-	read.whole = r.rebuild
+	read.whole = r.rebuild != nil
 	r.hold()
 	if read.records, err = r.readUntil(ctx, from, progress, ends.retention); err != nil {
 		return read, err
 	}
-	r.rebuild = false
+	if r.rebuild != nil {
+		if err := r.rebuild.finish(ctx); err != nil {
+			return read, err
+		}
+		r.rebuild = nil
+	}
 	if c := r.space.Meta().Checkpoint; c != nil {
 		if err := r.sameSettings(c); err != nil {
 			return read, fmt.Errorf("topic %s: %w", r.Topic, err)

@@ -73,7 +73,7 @@ type Replica struct {
 	scans map[int]scan // by partition of the clusters topic
 
 	space   *space.Space // nil: not open
-	rebuild bool         // the disk was empty, and what it has since is not all yet
+	rebuild *rebuild     // the disk was empty, and what it has since is not all yet; else nil
 
 	advanced uint64 // how many checkpoints were read
 }
@@ -186,12 +186,15 @@ func (r *Replica) Close() {
 
 // close closes the disk if it is open.
 func (r *Replica) close() (err error) {
+	if r.rebuild != nil {
+		err = r.rebuild.wait() // the disk says it, too, if anything is to be said
+	}
 	if r.space != nil {
 		if r.Readers != nil {
 			r.Readers.Withdraw(r.Name())
 		}
-		err = r.space.Close()
+		err = errors.Join(err, r.space.Close())
 	}
-	r.space, r.rebuild = nil, false
+	r.space, r.rebuild = nil, nil
 	return err
 }

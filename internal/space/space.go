@@ -299,6 +299,27 @@ func (s *Space) Apply(changes iter.Seq[*Change], m state.Meta) error {
 	return nil
 }
 
+// Rebuild takes over what was committed elsewhere, as Apply does, in a store that is being rebuilt
+// and before the index is loaded: clusters that are not stored are written much faster.
+func (s *Space) Rebuild(ctx context.Context, changes iter.Seq[*Change], m state.Meta) error {
+	var added []*cluster.Cluster
+	var put, gone []cluster.Cluster
+	for c := range changes {
+		switch {
+		case !c.Removed && !c.Stored:
+			added = append(added, &c.Cluster)
+		case !c.Removed:
+			put = append(put, c.Cluster)
+		case c.Stored:
+			gone = append(gone, c.Cluster)
+		}
+	}
+	if err := s.store.Add(ctx, added, &m); err != nil {
+		return err
+	}
+	return s.store.Apply(put, gone, m)
+}
+
 // maxCollected is how many expired clusters a batch removes beside as many as it founds. Where more
 // have expired at once, the next batches remove them: each costs some microseconds, and no batch
 // shall wait for a million.

@@ -27,7 +27,7 @@ func (s *Store) Apply(put, remove []cluster.Cluster, m Meta) error {
 	if m.Next < s.meta.Next {
 		return fmt.Errorf("the next position was %d and would be %d", s.meta.Next, m.Next)
 	}
-	m = m.clone()
+	m = m.Clone()
 	for _, k := range put {
 		if err := c.put(k, m.Next); err != nil {
 			return err

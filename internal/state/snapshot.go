@@ -24,7 +24,7 @@ func (s *Store) Snapshot() *Snapshot {
 	snapshot := s.db.Snapshot()
 	return &Snapshot{
 		reader:   reader{snapshot.Reader, s.dir, s.identity},
-		snapshot: snapshot, meta: s.meta.clone(), live: s.live, labelled: s.labelled,
+		snapshot: snapshot, meta: s.meta.Clone(), live: s.live, labelled: s.labelled,
 	}
 }
 

@@ -57,9 +57,9 @@ type LastRecord struct {
 	Key    string `json:"key"`
 }
 
-// clone returns a copy, with maps that can be written to. Of a checkpoint's labels, nobody writes
+// Clone returns a copy, with maps that can be written to. Of a checkpoint's labels, nobody writes
 // to what is there.
-func (m Meta) clone() Meta {
+func (m Meta) Clone() Meta {
 	m.Offsets, m.Last, m.Founders = cloneMap(m.Offsets), cloneMap(m.Last), cloneMap(m.Founders)
 	if m.Checkpoint != nil {
 		c := *m.Checkpoint

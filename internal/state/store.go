@@ -79,7 +79,7 @@ func (s *Store) load() error {
 		if err == nil && !empty {
 			err = fmt.Errorf("%w: %s has clusters, but no description of them", ErrDamaged, s.dir)
 		}
-		s.meta = Meta{}.clone()
+		s.meta = Meta{}.Clone()
 		return err
 	}
 	h, err := decodeHeader(value)
@@ -90,12 +90,12 @@ func (s *Store) load() error {
 		return fmt.Errorf("%w: %s has those of %+v, and this is %+v", ErrForeign, s.dir, h.Identity,
 			s.identity)
 	}
-	s.meta, s.live = h.Meta.clone(), h.Live
+	s.meta, s.live = h.Meta.Clone(), h.Live
 	return s.loadLabelled()
 }
 
 // Meta returns what the last Apply wrote.
-func (s *Store) Meta() Meta { return s.meta.clone() }
+func (s *Store) Meta() Meta { return s.meta.Clone() }
 
 // Len returns how many clusters there are.
 func (s *Store) Len() int { return s.live }

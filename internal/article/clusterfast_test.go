@@ -1,0 +1,103 @@
+package article
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+	"time"
+)
+
+// ownClusters are clusters as clusterd writes them.
+func ownClusters() (values [][]byte) {
+	at := time.Date(2026, 5, 1, 12, 0, 0, 123_000_000, time.UTC)
+	for i := range 32 {
+		c := Cluster{
+			ClusterID: "articles/0/7", Seq: uint64(i) << i, Fingerprint: 0xd3b4205e341675e2, Size: i,
+			FirstSeen: at, LastSeen: at.Add(time.Duration(i) * time.Minute),
+			Representative: Representative{ID: "a", Title: "港口大桥 opens"}, Pipeline: "method=simhash",
+		}
+		if i&1 != 0 {
+			c.Sketch = []byte("\x00sketch\xff"[:i%8])
+		}
+		if i&2 != 0 {
+			c.ByContact, c.KeptMS = i, int64(i)
+		}
+		if i&4 != 0 {
+			c.Representative.Excerpt = "本报讯"
+		}
+		if i&8 != 0 {
+			c.Contacts = []string{"name:alexis17"}
+		}
+		if i&16 != 0 {
+			c.Representative.Title = "a \"quoted\" <title>\n"
+		}
+		values = append(values, c.JSON())
+	}
+	return values
+}
+
+// heldToJSON holds the quick way to encoding/json, and reports whether it was taken.
+func heldToJSON(t *testing.T, value []byte) bool {
+	t.Helper()
+	got, ok := parseOwnCluster(value)
+	if !ok {
+		return false
+	}
+	want, err := parseCluster(value)
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%q is read as\n%+v, want\n%+v, %v", value, got, want, err)
+	}
+	return true
+}
+
+// What is read the quick way is what encoding/json reads, also of values that are none of
+// clusterd's; and what clusterd writes in the main is read so.
+func TestOwnClusters(t *testing.T) {
+	random, quick := rand.New(rand.NewPCG(5, 6)), 0
+	for _, value := range ownClusters() {
+		if heldToJSON(t, value) {
+			quick++
+		}
+		for range 3000 {
+			damaged := bytes.Clone(value)
+			switch at := random.IntN(len(damaged)); random.IntN(4) {
+			case 0:
+				damaged[at] = byte(random.Uint32())
+			case 1:
+				damaged = damaged[:at]
+			case 2:
+				damaged = append(damaged[:at], damaged[min(len(damaged), at+random.IntN(9)):]...)
+			case 3:
+				piece := value[random.IntN(len(value)):]
+				damaged = bytes.Join([][]byte{value[:at], piece[:random.IntN(len(piece))], value[at:]}, nil)
+			}
+			heldToJSON(t, damaged)
+		}
+	}
+	if quick != 8 {
+		t.Errorf("%d of 8 clusters without contacts and escapes are read quickly", quick)
+	}
+}
+
+func FuzzOwnCluster(f *testing.F) {
+	for _, value := range ownClusters() {
+		f.Add(value)
+	}
+	f.Fuzz(func(t *testing.T, value []byte) { heldToJSON(t, value) })
+}
+
+func BenchmarkParseCluster(b *testing.B) {
+	value := ownClusters()[4]
+	for name, parse := range map[string]func([]byte){
+		"own":  func(v []byte) { _, _ = parseOwnCluster(v) },
+		"json": func(v []byte) { _, _ = parseCluster(v) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				parse(value)
+			}
+		})
+	}
+}
