@@ -15,7 +15,7 @@ import (
 // contenders returns what is measured, in this order; clusterd is the first.
 func contenders() []contender {
 	return []contender{
-		{name: "clusterd", command: clusterdCommand, writes: true},
+		{name: "clusterd", command: roleCommand(config.All), writes: true},
 		{name: "ceiling", command: ceilingCommand, writes: true},
 		{name: "streams", command: streamsCommand, writes: true},
 		{name: "fingerprint", command: fingerprintCommand},
@@ -100,44 +100,28 @@ func (b *bench) finish(ctx context.Context, j job) error {
 	return b.kafka.dropTopics(ctx, j.id)
 }
 
-// clusterdCommand runs clusterd with its defaults, but for method, index, compression and what -set
-// says.
-func clusterdCommand(ctx context.Context, b *bench, j job) (*exec.Cmd, error) {
-	return roleCommand(config.All)(ctx, b, j)
-}
-
-// roleCommand returns what runs clusterd in a role. The results of role fingerprint are fingerprinted
-// articles.
+// roleCommand runs clusterd in a role with its defaults, but for method, index, compression and what
+// -set says. The output of role fingerprint is fingerprinted articles.
 func roleCommand(role string) func(context.Context, *bench, job) (*exec.Cmd, error) {
 	return func(ctx context.Context, b *bench, j job) (*exec.Cmd, error) {
 		c, err := b.settings.config()
 		if err != nil {
 			return nil, err
 		}
-		c.Role = role
+		c.Role, c.Kafka.Brokers, c.Kafka.CreateTopics = role, strings.Split(b.kafka.address, ","), true
+		c.Input.Topic, c.Input.Group, c.Output.Topic = j.input, j.id, j.output
+		c.Output.ClustersTopic, c.Output.DeadLetterTopic = j.id+".clusters", j.id+".dead"
 		switch role {
 		case config.FingerprintOnly:
-			c.Fingerprints.Topic = j.output
+			c.Fingerprints.Topic, c.Output.Topic = j.output, j.id+".unused"
 		case config.AssignOnly:
 			c.Fingerprints.Topic = j.read
 		}
-		return runCommand(ctx, b, j, c)
+		c.State.Dir, c.HTTP.Listen = "state", ""
+		path := filepath.Join(j.dir, "clusterd.yaml")
+		return exec.CommandContext(ctx, filepath.Join(b.dir, "clusterd"), "run", "-c", path),
+			os.WriteFile(path, c.YAML(), 0o644)
 	}
-}
-
-// runCommand runs clusterd with a configuration, on what the job reads and writes.
-func runCommand(ctx context.Context, b *bench, j job, c config.Config) (*exec.Cmd, error) {
-	c.Kafka.Brokers, c.Kafka.CreateTopics = strings.Split(b.kafka.address, ","), true
-	c.Input.Topic, c.Input.Group = j.input, j.id
-	c.Output.ClustersTopic, c.Output.DeadLetterTopic = j.id+".clusters", j.id+".dead"
-	if c.Role != config.FingerprintOnly {
-		c.Output.Topic = j.output
-	}
-	c.State.Dir, c.HTTP.Listen = "state", ""
-	path := filepath.Join(j.dir, "clusterd.yaml")
-	return exec.CommandContext(
-		ctx, filepath.Join(b.dir, "clusterd"), "run", "-c", path,
-	), os.WriteFile(path, c.YAML(), 0o644)
 }
 
 func ceilingCommand(ctx context.Context, b *bench, j job) (*exec.Cmd, error) {

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
+	"github.com/clusterd/clusterd/bench/usage"
 	"github.com/clusterd/clusterd/internal/config"
 )
 
@@ -124,7 +126,7 @@ func (b *bench) measure(ctx context.Context, c contender, j job, n int) (m measu
 		func(ctx context.Context) (reading, error) { return b.poll(ctx, c, j, p) })
 	m = from.to(until)
 	if err == nil {
-		m.PeakBytes, err = peakMemory(p.cmd.Process.Pid)
+		m.PeakBytes, err = usage.PeakMemory(p.cmd.Process.Pid)
 	}
 	if stopErr := p.stop(); err == nil {
 		err = stopErr
@@ -148,10 +150,10 @@ func (b *bench) poll(ctx context.Context, c contender, j job, p *process) (r rea
 	}
 	r.at = time.Now()
 	if err == nil {
-		r.cpu, err = cpuTime(p.cmd.Process.Pid)
+		r.cpu, err = usage.CPUTime(p.cmd.Process.Pid)
 	}
 	if err == nil && b.kafka.pid != 0 {
-		r.broker, err = cpuTime(b.kafka.pid)
+		r.broker, err = usage.CPUTime(b.kafka.pid)
 	}
 	if ended := p.ended(); ended != nil {
 		err = ended
@@ -160,39 +162,29 @@ func (b *bench) poll(ctx context.Context, c contender, j job, p *process) (r rea
 }
 
 // fingerprinted has the job read the fingerprinted articles of its input, which it makes the first
-// time, and returns up to which offsets in all. Markers of transactions are among these: some in ten
-// thousand.
+// time, and returns up to which offsets in all. Markers of transactions are among these: some in
+// ten thousand.
 func (b *bench) fingerprinted(ctx context.Context, j *job, n int) (all int64, err error) {
-	first := job{id: j.input + ".first", input: j.input, read: j.input, dir: j.dir + "-first"}
-	first.group, first.output = first.id, j.input+".fingerprints"
-	ends, err := b.kafka.admin.ListEndOffsets(ctx, first.output)
-	if err != nil {
-		return 0, err
-	}
-	if len(ends[first.output]) == 0 || ends.Error() != nil {
-		if err := b.fingerprintFirst(ctx, first, n); err != nil {
-			return 0, err
-		}
-		if ends, err = b.kafka.admin.ListEndOffsets(ctx, first.output); err != nil {
-			return 0, err
+	j.read, j.group = j.input+".fingerprints", j.id+"-assign"
+	ends, err := b.kafka.admin.ListEndOffsets(ctx, j.read)
+	if err == nil && ends.Error() != nil { // there is no such topic yet
+		if err = b.fingerprint(ctx, *j, n); err == nil {
+			ends, err = b.kafka.admin.ListEndOffsets(ctx, j.read)
 		}
 	}
-	for _, end := range ends[first.output] {
+	for _, end := range ends[j.read] {
 		all += end.Offset - 1 // the marker of the last transaction is behind the last article
 	}
-	j.read, j.group = first.output, j.id+"-assign"
-	return all, ends.Error()
+	return all, err
 }
 
-// fingerprintFirst fingerprints an input for those that assign.
-func (b *bench) fingerprintFirst(ctx context.Context, j job, n int) error {
-	if err := os.MkdirAll(j.dir, 0o755); err != nil {
-		return err
-	}
+// fingerprint fingerprints the input of a job, to the topic that it reads.
+func (b *bench) fingerprint(ctx context.Context, j job, n int) error {
+	j.id, j.group, j.output, j.read = j.id+"-first", j.id+"-first", j.read, j.input
 	if err := b.kafka.createTopic(ctx, j.output, b.settings.partitions); err != nil {
 		return err
 	}
-	say("%s: fingerprinting %d records for %s", j.input, n, roleAssign)
+	say("fingerprinting %d records for %s", n, roleAssign)
 	c := contender{name: roleFingerprint, command: roleCommand(config.FingerprintOnly), writes: true}
 	p, err := b.start(ctx, c, j)
 	if err != nil {
@@ -200,7 +192,7 @@ func (b *bench) fingerprintFirst(ctx context.Context, j job, n int) error {
 	}
 	_, _, err = watch(ctx, int64(n), 0,
 		func(ctx context.Context) (reading, error) { return b.poll(ctx, c, j, p) })
-	return errors.Join(err, p.stop(), os.RemoveAll(j.dir))
+	return errors.Join(err, p.stop(), os.RemoveAll(filepath.Join(j.dir, "state")))
 }
 
 func (b *bench) checkResults(ctx context.Context, j job, want int64) error {

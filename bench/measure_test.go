@@ -19,6 +19,8 @@ import (
 	"github.com/clusterd/clusterd/bench/stage"
 	"github.com/clusterd/clusterd/internal/testutil/kafkatest"
 	"github.com/clusterd/clusterd/internal/testutil/wait"
+
+	"github.com/clusterd/clusterd/bench/usage"
 )
 
 // A rate is of what was done between the first reading of the share skipped, or more, and that of
@@ -64,18 +66,6 @@ func TestWatchGivesUp(t *testing.T) {
 	}
 }
 
-func TestParseStat(t *testing.T) {
-	line := "4242 (a) 7 (b) S 1 2 3 4 5 6 7 8 9 10 1234 66 11 12 20 0 33 0 99"
-	if got, err := parseStat(line); got != 13*time.Second || err != nil {
-		t.Errorf("%s, %v; want 13s", got, err)
-	}
-	for _, line := range []string{"", "1 (x) S 1", strings.ReplaceAll(line, "1234", "many")} {
-		if got, err := parseStat(line); err == nil {
-			t.Errorf("%q: %s, want an error", line, got)
-		}
-	}
-}
-
 func TestProcess(t *testing.T) {
 	if _, err := os.Stat("/proc/self/stat"); err != nil {
 		t.Skip("the tool needs Linux's /proc")
@@ -94,10 +84,10 @@ func TestProcess(t *testing.T) {
 	if err := p.ended(); err != nil {
 		t.Error(err)
 	}
-	if _, err := cpuTime(p.cmd.Process.Pid); err != nil {
+	if _, err := usage.CPUTime(p.cmd.Process.Pid); err != nil {
 		t.Error(err)
 	}
-	if peak, err := peakMemory(p.cmd.Process.Pid); peak <= 0 || err != nil {
+	if peak, err := usage.PeakMemory(p.cmd.Process.Pid); peak <= 0 || err != nil {
 		t.Errorf("%d bytes, %v", peak, err)
 	}
 	if err := p.stop(); err != nil {

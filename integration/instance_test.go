@@ -70,7 +70,8 @@ func (w *world) startAs(role, dir string, failpoints ...string) *instance {
 	}
 	defer log.Close()
 	i := &instance{
-		world: w, dir: dir, role: role, listen: cmp.Or(w.listen, fmt.Sprintf("127.0.0.1:%d", freePort(w.T))),
+		world: w, dir: dir, role: role,
+		listen:     cmp.Or(w.listen, fmt.Sprintf("127.0.0.1:%d", freePort(w.T))),
 		failpoints: strings.Join(failpoints, ","), log: log.Name(),
 		exited: make(chan struct{}),
 	}

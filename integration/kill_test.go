@@ -19,8 +19,8 @@ import (
 var (
 	kills     = flag.Int("kills", 0, "kills of TestCampaign; 0 passes it over")
 	instances = flag.Int("instances", 3, "instances of TestCampaign")
-	roles     = flag.String("roles", "", "roles of the instances of TestCampaign, with commas between: "+
-		"assign and fingerprint, at least one each; empty is -instances that do all")
+	roles     = flag.String("roles", "", "roles of the instances of TestCampaign, with commas "+
+		"between: assign and fingerprint, at least one each; empty is -instances that do all")
 	slow = flag.String("slow", "",
 		"directory that keeps the logs of recoveries of TestCampaign that take longer than 5 s; empty "+
 			"keeps none")

@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// parseOwnCluster reads a value that [Cluster.JSON] wrote, several times as fast as encoding/json: in
-// that order of fields, without white space, escapes, contacts, labels and signals. Of any other
-// value, also one that is none of a cluster, it says that it is not ok, and encoding/json is to read
-// it. What it reads it reads as that does.
+// parseOwnCluster reads a value that [Cluster.JSON] wrote, several times as fast as encoding/json:
+// in that order of fields, without white space, escapes, contacts, labels and signals. Of any other
+// value, also one that is none of a cluster, it says that it is not ok, and encoding/json is to
+// read it. What it reads it reads as that does.
 func parseOwnCluster(value []byte) (c Cluster, ok bool) {
 	s := scanner{rest: value}
 	s.literal(`{"cluster_id":`)

@@ -16,9 +16,9 @@ import (
 type Entry struct{ Key, Value []byte }
 
 // Ingest adds entries whose keys are not in the database, in tables of which none overlaps another:
-// faster than by batches, since they go to disk once, sorted, and not by way of memory and a log. It
-// sorts the tables. All are there when it returns, and on disk; after an error and after a crash,
-// all or none.
+// faster than by batches, since they go to disk once, sorted, and not by way of memory. It sorts
+// the tables. All are there when it returns, and on disk; after an error and after a crash, all or
+// none.
 func (d *DB) Ingest(ctx context.Context, tables ...[]Entry) error {
 	if err := d.health.check(); err != nil {
 		return err

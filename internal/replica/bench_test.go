@@ -15,7 +15,7 @@ import (
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
-// somecluster returns cluster i of many, as comments found them.
+// someCluster returns cluster i of many, as comments found them.
 func someCluster(i int, random *rand.Rand) cluster.Cluster {
 	at := wallClock.UnixMilli() + int64(i)
 	c := cluster.Cluster{
@@ -25,8 +25,8 @@ func someCluster(i int, random *rand.Rand) cluster.Cluster {
 		Founder: article.Address{Topic: "articles", Offset: int64(i)}, Position: uint64(i), Size: 1,
 		FirstSeen: at, LastSeen: at,
 		Representative: article.Representative{
-			ID: "c" + strconv.Itoa(i), Excerpt: "Best watches in town, all brands at half the price, number " +
-				strconv.Itoa(i),
+			ID:      "c" + strconv.Itoa(i),
+			Excerpt: "Best watches in town, all brands at half the price, number " + strconv.Itoa(i),
 		},
 	}
 	if i%4 == 0 { // others have joined, long after

@@ -13,9 +13,10 @@ import (
 // More would be written in fewer and larger tables, but take more memory.
 const rebuildClusters = 100_000
 
-// rebuild reads a whole clusters topic to a disk that is empty. What chunks say is collected, so that
-// most clusters are written once and sorted, and while they are written, the next ones are read. It
-// remembers which clusters it has written, so that it looks up on disk only those that come again.
+// rebuild reads a whole clusters topic to a disk that is empty. What chunks say is collected, so
+// that most clusters are written once and sorted, and while they are written, the next ones are
+// read. It remembers which clusters it has written, so that it looks up on disk only those that
+// come again.
 type rebuild struct {
 	changes  *changes
 	size     int // clusters that are collected

@@ -12,10 +12,10 @@ import (
 	"github.com/clusterd/clusterd/internal/parallel"
 )
 
-// Add adds clusters that are not in the store, each once, much faster than Apply. It sets m.Founders
-// as Apply does. The next Apply is to be with m: without it the store is damaged when it is opened
-// again, since it then has clusters that its meta data do not count. After an error nothing can be
-// done but Close.
+// Add adds clusters that are not in the store, each once, much faster than Apply. It sets
+// m.Founders as Apply does. The next Apply is to be with m: without it the store is damaged when it
+// is opened again, since it then has clusters that its meta data do not count. After an error
+// nothing can be done but Close.
 func (s *Store) Add(ctx context.Context, clusters []*cluster.Cluster, m *Meta) error {
 	// In the order of their seqs, the other keys are nearly in theirs, too.
 	slices.SortFunc(clusters, func(a, b *cluster.Cluster) int { return cmp.Compare(a.Seq, b.Seq) })
