@@ -125,6 +125,8 @@ type Input struct {
 	Encoding string // auto, or a name that charset.Get knows
 	Fields   Fields
 	MaxBytes int // of one record, 1 KiB to 1 GiB
+	// SessionTimeout is how long a member of the group may be silent until others take over.
+	SessionTimeout time.Duration
 }
 
 // Fields holds the dotted path of each part of an article within its JSON

@@ -18,6 +18,7 @@ func TestDefault(t *testing.T) {
 		Role: "all", Kafka: Kafka{Brokers: []string{"127.0.0.1:9092"}, SASL: SASL{Mechanism: "none"}},
 		Input: Input{
 			Topic: "articles", Group: "clusterd", Format: "json", Encoding: "auto", MaxBytes: 4 << 20,
+			SessionTimeout: 10 * time.Second,
 			Fields: Fields{
 				ID: "id", Title: "title", Content: "content", PublishedAt: "published_at", Source: "source",
 			},

@@ -134,6 +134,12 @@ func (c *Input) keys() []table.Key {
 			Doc: "Largest record; a larger one is a dead letter, " +
 				"so that one article cannot take all memory.",
 		},
+		{
+			Path: "input.session_timeout", Value: value.Scalar(&c.SessionTimeout,
+				value.Duration(time.Second, 30*time.Minute), 10*time.Second),
+			Doc: "How long an instance may be silent until another takes over; brokers refuse less than " +
+				"their group.min.session.timeout.ms, 6s by default.",
+		},
 	}
 }
 

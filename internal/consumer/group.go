@@ -21,15 +21,12 @@ import (
 )
 
 const (
-	// sessionTimeout is how long a killed member keeps its partitions.
-	sessionTimeout = 10 * time.Second
-	// heartbeatInterval is also how long a rebalance goes unnoticed.
-	heartbeatInterval = time.Second
-	// rebalanceTimeout is how long the others wait for a member to join again. Workers go on
-	// meanwhile, so a member that is alive does so at its next heartbeat.
-	rebalanceTimeout = sessionTimeout
-	joinBackoff      = time.Second
-	partitionWatch   = 5 * time.Second
+	// maxHeartbeat is the longest time between two heartbeats, which is also how long a rebalance goes
+	// unnoticed, and heartbeats how many there are in a session at least.
+	maxHeartbeat   = time.Second
+	heartbeats     = 10
+	joinBackoff    = time.Second
+	partitionWatch = 5 * time.Second
 	// coordinatorTimeout bounds a request to the coordinator of the group, beside what it waits for on
 	// purpose.
 	coordinatorTimeout = 5 * time.Second
@@ -59,6 +56,8 @@ type Group struct {
 type Member struct {
 	Instance string // the same after a restart, and no other instance's
 	Start    int    // the number of this start: 1, 2, and so on
+	// Session is how long it may be silent until others take over.
+	Session time.Duration
 }
 
 func (m Member) clientID() string { return m.prefix() + strconv.Itoa(m.Start) }
@@ -144,8 +143,11 @@ func (g *Group) join(ctx context.Context) error {
 		ID: g.id, Brokers: append([]string{coordinator}, g.client.Brokers...), Dialer: dialer,
 		Topics:            []string{g.topic},
 		GroupBalancers:    []kafkago.GroupBalancer{g.balancer},
-		HeartbeatInterval: heartbeatInterval, SessionTimeout: sessionTimeout,
-		RebalanceTimeout: rebalanceTimeout,
+		HeartbeatInterval: min(maxHeartbeat, g.member.Session/heartbeats),
+		SessionTimeout:    g.member.Session,
+		// Workers go on while the others wait for a member to join again, so one that is alive does so
+		// at its next heartbeat.
+		RebalanceTimeout: g.member.Session,
 		JoinGroupBackoff: joinBackoff, WatchPartitionChanges: true,
 		PartitionWatchInterval: partitionWatch,
 		Timeout:                coordinatorTimeout,

@@ -23,9 +23,12 @@ import (
 	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
 
+// session is that of members of these tests.
+const session = 10 * time.Second
+
 func join(t *testing.T, client *kafka.Client, assignment Assignment) *Group {
 	t.Helper()
-	return joinAs(t, client, assignment, Member{Instance: rand.Text(), Start: 1})
+	return joinAs(t, client, assignment, Member{Instance: rand.Text(), Start: 1, Session: session})
 }
 
 func joinAs(t *testing.T, client *kafka.Client, assignment Assignment, member Member) *Group {
@@ -238,7 +241,7 @@ func TestGroupRemovesDeadMembers(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), wait.Timeout)
 	defer cancel()
 	ghost(t, client, "clusterd-one-3")
-	group := joinAs(t, client, AllToOne, Member{Instance: "one", Start: 4})
+	group := joinAs(t, client, AllToOne, Member{Instance: "one", Start: 4, Session: session})
 	if partitions, err := group.Next(ctx); err != nil || !slices.Equal(partitions, []int{0, 1}) {
 		t.Errorf("Next = %v, %v", partitions, err)
 	}
@@ -253,7 +256,7 @@ func TestGroupJoinsAgain(t *testing.T) {
 	_, client := startBrokers(t, 1, kfake.SeedTopics(1, "articles"))
 	ctx, cancel := context.WithTimeout(t.Context(), wait.Timeout)
 	defer cancel()
-	member := Member{Instance: "one", Start: 1}
+	member := Member{Instance: "one", Start: 1, Session: session}
 	group := joinAs(t, client, AllToOne, member)
 	if _, err := group.Next(ctx); err != nil {
 		t.Fatal(err)
@@ -301,7 +304,7 @@ func TestGroupCloseWhileJoining(t *testing.T) {
 	ghost(t, client, "clusterd-two-1") // another instance's: the group waits for it
 	ctx, cancel := context.WithCancel(t.Context())
 	group := NewGroup(client, slog.New(slog.DiscardHandler), "clusterd", "articles",
-		Member{Instance: "one", Start: 1}, AllToOne, nil)
+		Member{Instance: "one", Start: 1, Session: session}, AllToOne, nil)
 	ended := make(chan error, 1)
 	go func() {
 		_, err := group.Next(ctx)
@@ -328,7 +331,7 @@ func TestGroupCloseWhileJoining(t *testing.T) {
 }
 
 func TestMemberDead(t *testing.T) {
-	member := Member{Instance: "one", Start: 12}
+	member := Member{Instance: "one", Start: 12, Session: session}
 	for clientID, dead := range map[string]bool{
 		"clusterd-one-12": true, "clusterd-one-3": true,
 		"clusterd-one-13": false, "clusterd-two-1": false, "clusterd-one-": false,

@@ -112,6 +112,12 @@ func (d *desk) addPage(
 		Passages: passages,
 		Suspects: spaces.Suspects,
 		Workers: func(ctx context.Context) ([]string, error) {
+			if c.Role != config.All {
+				hosts, err := client.Workers(ctx, c.AssignGroup(), c.Fingerprints.Topic)
+				if err != nil || len(hosts) > 0 || c.Divided() {
+					return hosts, err
+				}
+			}
 			return client.Workers(ctx, c.Input.Group, c.Input.Topic)
 		},
 	})

@@ -49,7 +49,10 @@ func Explain(err error) error {
 		advice = "the broker denies idempotent writes: grant IdempotentWrite on the cluster"
 	case errors.Is(err, kafkago.InconsistentGroupProtocol):
 		advice = "the consumer group has members that are not clusterd, or with another " +
-			"cluster.scope: give this one another input.group"
+			"cluster.scope or role: give this one another input.group"
+	case errors.Is(err, kafkago.InvalidSessionTimeout):
+		advice = "the broker refuses input.session_timeout: raise it, or lower the broker's " +
+			"group.min.session.timeout.ms (6 s by default), or raise its group.max.session.timeout.ms"
 	case NoTopic(err):
 		advice = "the broker knows no such topic or partition: if it was deleted, create it again"
 	case errors.Is(err, syscall.ECONNREFUSED):
@@ -86,7 +89,8 @@ func Fatal(err error) bool {
 		kafkago.TopicAuthorizationFailed, kafkago.GroupAuthorizationFailed,
 		kafkago.ClusterAuthorizationFailed, kafkago.TransactionalIDAuthorizationFailed,
 		kafkago.UnsupportedVersion, kafkago.InvalidTopic, kafkago.InvalidGroupId,
-		kafkago.InconsistentGroupProtocol, kafkago.InvalidTransactionTimeout, kafkago.PolicyViolation,
+		kafkago.InconsistentGroupProtocol, kafkago.InvalidSessionTimeout,
+		kafkago.InvalidTransactionTimeout, kafkago.PolicyViolation,
 		kafkago.InvalidConfiguration, kafkago.InvalidReplicationFactor,
 	} {
 		if errors.Is(err, fatal) {

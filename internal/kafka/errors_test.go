@@ -149,6 +149,7 @@ func TestExplain(t *testing.T) {
 		},
 		{kafkago.BrokerNotAvailable, "no connection to the broker: check kafka.brokers"},
 		{kafkago.InconsistentGroupProtocol, "give this one another input.group"},
+		{kafkago.InvalidSessionTimeout, "group.min.session.timeout.ms"},
 		{kafkago.UnknownTopicOrPartition, "if it was deleted, create it again"},
 		{io.EOF, "check that kafka.tls and kafka.sasl fit the listener"},
 	} {

@@ -18,7 +18,7 @@ func (p *pipeline) member(ctx context.Context) error {
 	name, start := p.dir.Instance()
 	source := p.config.Source()
 	group := consumer.NewGroup(p.client, p.log, source.Group, source.Topic,
-		consumer.Member{Instance: name, Start: start},
+		consumer.Member{Instance: name, Start: start, Session: p.config.Input.SessionTimeout},
 		p.assignment(), p.owned())
 	// Workers stop before the group is left, so that whoever takes over need not fence them.
 	defer func() {
