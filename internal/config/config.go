@@ -19,6 +19,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/clusterd/clusterd/internal/config/table"
@@ -56,6 +57,23 @@ func (c Config) MethodSettings() method.Settings {
 		Text: c.Text, Fingerprint: c.Fingerprint, Threshold: c.Cluster.ThresholdSettings,
 		Contacts: c.Contacts,
 	}
+}
+
+// Owners returns the partitions of the input of each space, by the transactional id with which
+// instances own the space.
+func (c Config) Owners(partitions []int) map[string][]int {
+	id := c.Input.Group + "-" + c.Input.Topic
+	owners := make(map[string][]int)
+	switch {
+	case len(partitions) == 0:
+	case c.Cluster.Scope == "topic":
+		owners[id] = partitions
+	default:
+		for _, partition := range partitions {
+			owners[id+"-"+strconv.Itoa(partition)] = []int{partition}
+		}
+	}
+	return owners
 }
 
 // Rule returns the rule by which articles join clusters, beside how near they must be.

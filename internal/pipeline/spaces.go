@@ -24,7 +24,7 @@ func (p *pipeline) owned() []int {
 // reconcile makes the workers those of the partitions that this member was given: what it has no
 // longer is stopped, what it still has goes on, what is new is started.
 func (p *pipeline) reconcile(ctx context.Context, partitions []int) error {
-	wanted := p.spaces(partitions)
+	wanted := p.config.Owners(partitions)
 	for id, r := range p.workers {
 		if !slices.Equal(wanted[id], r.partitions) {
 			p.log.Info("giving up partitions", "partitions", r.partitions)
@@ -51,22 +51,6 @@ func (p *pipeline) assignment() consumer.Assignment {
 		return consumer.AllToOne
 	}
 	return consumer.Spread
-}
-
-// spaces returns the partitions of each space, by its transactional id.
-func (p *pipeline) spaces(partitions []int) map[string][]int {
-	id := p.config.Input.Group + "-" + p.config.Input.Topic
-	spaces := make(map[string][]int)
-	switch {
-	case len(partitions) == 0:
-	case p.assignment() == consumer.AllToOne:
-		spaces[id] = partitions
-	default:
-		for _, partition := range partitions {
-			spaces[id+"-"+strconv.Itoa(partition)] = []int{partition}
-		}
-	}
-	return spaces
 }
 
 func (p *pipeline) start(ctx context.Context, id string, partitions []int) error {
