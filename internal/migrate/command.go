@@ -15,6 +15,8 @@ import (
 
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/migrate/beside"
+	"github.com/clusterd/clusterd/internal/migrate/overlap"
 )
 
 // A Shell is what these verbs have in common with all others.
@@ -50,34 +52,34 @@ func Command(s Shell) *cobra.Command {
 }
 
 // open loads a configuration and connects.
-func (s Shell) open(cmd *cobra.Command, file string) (Space, error) {
+func (s Shell) open(cmd *cobra.Command, file string) (beside.Space, error) {
 	c, err := config.Load(file)
 	if err != nil {
-		return Space{}, err
+		return beside.Space{}, err
 	}
 	return s.connect(cmd, file, c)
 }
 
-func (s Shell) connect(cmd *cobra.Command, file string, c config.Config) (Space, error) {
+func (s Shell) connect(cmd *cobra.Command, file string, c config.Config) (beside.Space, error) {
 	log := s.NewLogger(c.Log, cmd.ErrOrStderr())
 	client, err := s.Connect(c.Kafka, log)
-	return Space{Config: c, File: file, Client: client, Log: log}, err
+	return beside.Space{Config: c, File: file, Client: client, Log: log}, err
 }
 
 // two returns a command with the arguments OLD.yaml and NEW.yaml.
 func (s Shell) two(
-	cmd *cobra.Command, run func(ctx context.Context, cmd *cobra.Command, t Two) error,
+	cmd *cobra.Command, run func(ctx context.Context, cmd *cobra.Command, t beside.Two) error,
 ) *cobra.Command {
 	cmd.Use += " OLD.yaml NEW.yaml"
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) != 2 {
-			return s.Usage(fmt.Errorf("%s: name two configuration files, the old one first",
-				cmd.CommandPath()))
+			return s.Usage(fmt.Errorf("migrate %s: name two configuration files, the old one first",
+				cmd.Name()))
 		}
 		return nil
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
-		var t Two
+		var t beside.Two
 		if t.Old, err = s.open(cmd, args[0]); err != nil {
 			return err
 		}
@@ -134,7 +136,7 @@ func (s Shell) plan() *cobra.Command {
 					return err
 				}
 				defer next.Client.Close()
-				offsets, err := StartAt(cmd.Context(), Two{prior, next}, at)
+				offsets, err := StartAt(cmd.Context(), beside.Two{Old: prior, New: next}, at)
 				if err != nil {
 					return err
 				}
@@ -194,7 +196,7 @@ func (s Shell) status() *cobra.Command {
 		Short: "Say how far both spaces are",
 		Long: "Says of both how many instances run, how many articles they have still to read and since " +
 			"when they write results,\nand whether the new one is far enough for a switch.",
-	}, func(ctx context.Context, cmd *cobra.Command, t Two) error {
+	}, func(ctx context.Context, cmd *cobra.Command, t beside.Two) error {
 		status, err := StatusOf(ctx, t)
 		switch {
 		case err != nil:
@@ -210,7 +212,7 @@ func (s Shell) status() *cobra.Command {
 
 func (s Shell) compare() *cobra.Command {
 	var json bool
-	var window Window
+	var window overlap.Window
 	var examples int
 	cmd := s.two(&cobra.Command{
 		Use:   "compare",
@@ -222,14 +224,14 @@ func (s Shell) compare() *cobra.Command {
 			"precision says that the new space puts more together, not that it is wrong.",
 		Example: "  clusterd migrate compare old.yaml new.yaml --for 1h\n" +
 			"  clusterd migrate compare old.yaml new.yaml --last 1000000 --json",
-	}, func(ctx context.Context, cmd *cobra.Command, t Two) error {
+	}, func(ctx context.Context, cmd *cobra.Command, t beside.Two) error {
 		if window.For < 0 || window.Last < 0 || examples < 0 {
 			return s.Usage(errors.New("--for, --last, --examples: must not be negative"))
 		}
 		if window.For == 0 && !cmd.Flags().Changed("last") {
 			window.Last = 100_000
 		}
-		c, err := Compare(ctx, t, window, examples)
+		c, err := overlap.Compare(ctx, t, window, examples)
 		switch {
 		case err != nil:
 			return err
@@ -258,11 +260,11 @@ func (s Shell) idMap() *cobra.Command {
 			"common, and whether it is the same, split, merged or moved. It can be run again: it writes " +
 			"what has changed. Run it\nonce more when the old instances have stopped.",
 		Example: "  clusterd migrate map old.yaml new.yaml --topic cluster-map --follow",
-	}, func(ctx context.Context, cmd *cobra.Command, t Two) error {
+	}, func(ctx context.Context, cmd *cobra.Command, t beside.Two) error {
 		if topic == "" {
 			topic = t.New.Input.Group + "-map"
 		}
-		n, err := Map(ctx, t, topic, follow, func(said string) { t.New.Log.Info(said, "topic", topic) })
+		n, err := overlap.Map(ctx, t, topic, follow, func(said string) { t.New.Log.Info(said, "topic", topic) })
 		if err == nil {
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d records written to %s\n", n, topic)
 		}
@@ -288,7 +290,7 @@ func (s Shell) switchOver() *cobra.Command {
 			"whenever it is killed\nand run again. Old instances that start afterwards end with an error.",
 		Example: "  clusterd migrate switch old.yaml new.yaml -o next.yaml\n" +
 			"  clusterd run -c next.yaml",
-	}, func(ctx context.Context, cmd *cobra.Command, t Two) error {
+	}, func(ctx context.Context, cmd *cobra.Command, t beside.Two) error {
 		if out == "" {
 			return s.Usage(errors.New("migrate switch: name the file to write with -o"))
 		}

@@ -10,14 +10,13 @@ import (
 
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/migrate/beside"
 	"github.com/clusterd/clusterd/internal/sink"
 )
 
 const (
 	// copyRecords is how many records one transaction appends, about.
 	copyRecords = 2000
-	// copiedTo begins the metadata of the offsets up to which a topic was copied.
-	copiedTo = "clusterd: copied to "
 )
 
 // A route is a topic of the new space, what is read from it, and the topic of the old space to which
@@ -33,7 +32,7 @@ type route struct {
 // readers read. How far it is stands in the offsets of the old group, in the same transactions: it
 // can end at any moment, and another one goes on.
 type copier struct {
-	Two
+	beside.Two
 	from     map[int]int64 // by partition of the input: the first article to copy
 	routes   []*route
 	producer *sink.Producer
@@ -43,7 +42,7 @@ type copier struct {
 	finished bool
 }
 
-func newRoutes(t Two) []*route {
+func newRoutes(t beside.Two) []*route {
 	return []*route{
 		{from: t.New.Output.Topic, to: t.Old.Output.Topic, keyed: true},
 		{from: t.New.Output.DeadLetterTopic, to: t.Old.Output.DeadLetterTopic},
@@ -52,17 +51,17 @@ func newRoutes(t Two) []*route {
 
 // seek lets the routes begin where they were, or else at the first record of an article at one of
 // these offsets or behind it. It may be called again, with later ones.
-func (t Two) seek(ctx context.Context, routes []*route, from map[int]int64) error {
+func seek(ctx context.Context, t beside.Two, routes []*route, from map[int]int64) error {
 	for _, r := range routes {
-		commits, err := t.Old.routeCommits(ctx, r)
+		commits, err := t.Old.Copied(ctx, r.from, r.to)
 		if err != nil {
 			return err
 		}
-		first, end, err := t.New.offsets(ctx, r.from)
+		first, end, err := t.New.Offsets(ctx, r.from)
 		if err != nil {
 			return err
 		}
-		if r.partitions, err = t.Old.partitions(ctx, r.to); err != nil {
+		if r.partitions, err = t.Old.Partitions(ctx, r.to); err != nil {
 			return err
 		}
 		if r.next == nil {
@@ -76,8 +75,8 @@ func (t Two) seek(ctx context.Context, routes []*route, from map[int]int64) erro
 		}
 		found := make(map[int]bool)
 		passed := maps.Clone(end)
-		err = t.New.read(ctx, r.from, r.next, end, func(record *kafka.Record) error {
-			at, ok := sourceOf(record, t.New.Input.Topic)
+		err = t.New.Read(ctx, r.from, r.next, end, func(record *kafka.Record) error {
+			at, ok := beside.SourceOf(record, t.New.Input.Topic)
 			if ok && at.Offset >= from[at.Partition] && !found[record.Partition] {
 				found[record.Partition], passed[record.Partition] = true, record.Offset
 			}
@@ -95,26 +94,14 @@ func (t Two) seek(ctx context.Context, routes []*route, from map[int]int64) erro
 	return nil
 }
 
-// routeCommits returns up to where a route was copied.
-func (s *Space) routeCommits(ctx context.Context, r *route) (map[int]consumer.Commit, error) {
-	commits, err := s.commits(ctx, r.from)
-	for p, c := range commits {
-		if c.Metadata != copiedTo+r.to {
-			return nil, fmt.Errorf("group %s has an offset of %s/%d that no switch to %s wrote",
-				s.Input.Group, r.from, p, r.to)
-		}
-	}
-	return commits, err
-}
-
 // begin makes the copier the one producer of the old space.
 func (c *copier) begin(ctx context.Context) error {
-	ids, _, err := c.Old.owners(ctx)
+	ids, _, err := c.Old.Owned(ctx)
 	if err != nil {
 		return err
 	}
 	topics := []string{c.Old.Output.Topic, c.Old.Output.DeadLetterTopic}
-	if c.producer, err = c.Old.producer(ctx, ids[0], topics...); err != nil {
+	if c.producer, err = c.Old.Producer(ctx, ids[0], topics...); err != nil {
 		return err
 	}
 	return kafka.Explain(c.producer.Fence(ctx))
@@ -126,7 +113,7 @@ func (c *copier) run(ctx context.Context, caughtUp func()) error {
 	var chunks [2]<-chan consumer.Chunk
 	var failed [2]<-chan error
 	for i, r := range c.routes {
-		log := consumer.NewLog(c.New.Client, c.New.Log, r.from, maps.Clone(r.next), fetchBytes)
+		log := consumer.NewLog(c.New.Client, c.New.Log, r.from, maps.Clone(r.next), beside.FetchBytes)
 		log.Remedy = "begin the migration anew"
 		reading := log.Start(ctx)
 		defer reading.Stop()
@@ -167,13 +154,13 @@ func (c *copier) done(ctx context.Context) (bool, error) {
 	if c.finished {
 		return c.complete(ctx)
 	}
-	if n, err := c.New.members(ctx); n > 0 || err != nil {
+	if n, err := c.New.Members(ctx); n > 0 || err != nil {
 		return false, err
 	}
-	if err := c.New.fence(ctx); err != nil {
+	if err := fence(ctx, &c.New); err != nil {
 		return false, err
 	}
-	if n, err := c.New.members(ctx); n > 0 || err != nil {
+	if n, err := c.New.Members(ctx); n > 0 || err != nil {
 		return false, err
 	}
 	return c.complete(ctx)
@@ -182,7 +169,7 @@ func (c *copier) done(ctx context.Context) (bool, error) {
 // complete reports whether all that is committed now is copied.
 func (c *copier) complete(ctx context.Context) (bool, error) {
 	for _, r := range c.routes {
-		_, end, err := c.New.offsets(ctx, r.from)
+		_, end, err := c.New.Offsets(ctx, r.from)
 		if err != nil {
 			return false, err
 		}
@@ -211,11 +198,11 @@ func (c *copier) commit(
 	ctx context.Context, r *route, partition int, records []kafka.Record, next int64,
 ) error {
 	batch := sink.Batch{
-		Metadata: copiedTo + r.to,
+		Metadata: beside.CopiedTo + r.to,
 		Offsets:  []sink.Offset{{Topic: r.from, Partition: partition, Offset: next}},
 	}
 	for i := range records {
-		at, ok := sourceOf(&records[i], c.New.Input.Topic)
+		at, ok := beside.SourceOf(&records[i], c.New.Input.Topic)
 		if ok && at.Offset >= c.from[at.Partition] {
 			batch.Records = append(batch.Records, r.record(&records[i], at.Partition))
 		}

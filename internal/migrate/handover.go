@@ -1,3 +1,8 @@
+// Package migrate changes how articles are clustered without an outage: a second space, which is an
+// ordinary clusterd with another configuration file, clusters the same input beside the first. Two
+// configuration files go in; out come the second one, how far both are, how their clusters differ,
+// a topic that maps old ids to new ones, and the switch after which the second space writes what
+// readers read.
 package migrate
 
 import (
@@ -10,6 +15,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/migrate/beside"
 	"github.com/clusterd/clusterd/internal/sink"
 )
 
@@ -17,9 +23,9 @@ import (
 const pause = 200 * time.Millisecond
 
 // waitEmpty waits until the group of a space has no members. It says so once, if say is not nil.
-func (s *Space) waitEmpty(ctx context.Context, say func(members int)) error {
+func waitEmpty(ctx context.Context, s *beside.Space, say func(members int)) error {
 	for said := false; ; said = true {
-		n, err := s.members(ctx)
+		n, err := s.Members(ctx)
 		if err != nil || n == 0 {
 			return err
 		}
@@ -41,24 +47,24 @@ var errStarted = errors.New("an instance has started meanwhile: stop it, and run
 // that they have committed once more, with metadata. A partition without an offset gets its first.
 // All offsets of one owner are marked in one transaction under its transactional id, so that an
 // instance that starts meanwhile either makes it fail or sees the mark.
-func (s *Space) mark(ctx context.Context, metadata string) error {
-	ids, owned, err := s.owners(ctx)
+func mark(ctx context.Context, s *beside.Space, metadata string) error {
+	ids, owned, err := s.Owned(ctx)
 	if err != nil {
 		return err
 	}
-	first, _, err := s.offsets(ctx, s.Input.Topic)
+	first, _, err := s.Offsets(ctx, s.Input.Topic)
 	if err != nil {
 		return err
 	}
 	for _, id := range ids {
-		p, err := s.producer(ctx, id)
+		p, err := s.Producer(ctx, id)
 		if err != nil {
 			return err
 		}
 		if err := p.Fence(ctx); err != nil {
 			return kafka.Explain(err)
 		}
-		commits, err := s.commits(ctx, s.Input.Topic)
+		commits, err := s.Commits(ctx, s.Input.Topic)
 		if err != nil {
 			return err
 		}
@@ -82,12 +88,12 @@ func (s *Space) mark(ctx context.Context, metadata string) error {
 
 // handOver makes the old space write no more results: from the offsets on that it returns, they are
 // those of another group. Its group must be empty. To do it again changes nothing.
-func (s *Space) handOver(ctx context.Context, to string) (from map[int]int64, err error) {
-	before, already, err := s.handedOver(ctx)
+func handOver(ctx context.Context, s *beside.Space, to string) (from map[int]int64, err error) {
+	before, already, err := s.HandedOver(ctx)
 	if err != nil {
 		return nil, err
 	}
-	partitions, err := s.partitions(ctx, s.Input.Topic)
+	partitions, err := s.Partitions(ctx, s.Input.Topic)
 	switch {
 	case err != nil:
 		return nil, err
@@ -97,22 +103,22 @@ func (s *Space) handOver(ctx context.Context, to string) (from map[int]int64, er
 	case len(before) == len(partitions):
 		return before, nil
 	}
-	if err := s.mark(ctx, consumer.HandedOver+to); err != nil {
+	if err := mark(ctx, s, consumer.HandedOver+to); err != nil {
 		return nil, err
 	}
-	from, _, err = s.handedOver(ctx)
+	from, _, err = s.HandedOver(ctx)
 	return from, err
 }
 
 // fence aborts what instances of a space have left open, and waits until nothing of it is
 // undecided.
-func (s *Space) fence(ctx context.Context) error {
-	ids, _, err := s.owners(ctx)
+func fence(ctx context.Context, s *beside.Space) error {
+	ids, _, err := s.Owned(ctx)
 	if err != nil {
 		return err
 	}
 	for _, id := range ids {
-		p, err := s.producer(ctx, id)
+		p, err := s.Producer(ctx, id)
 		if err == nil {
 			err = p.Fence(ctx)
 		}

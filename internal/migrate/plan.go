@@ -4,16 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/migrate/beside"
 	"github.com/clusterd/clusterd/internal/sink"
 )
 
@@ -60,7 +59,7 @@ func apart(c *config.Config, group string) []string {
 
 // Plan writes the configuration of the second space to a file, and returns it: that of the first
 // with everything of its own another, and then with these settings, each KEY=VALUE.
-func Plan(old Space, group string, set []string, file string) (config.Config, error) {
+func Plan(old beside.Space, group string, set []string, file string) (config.Config, error) {
 	if group == "" {
 		group = NextGroup(old.Input.Group)
 	}
@@ -68,7 +67,7 @@ func Plan(old Space, group string, set []string, file string) (config.Config, er
 	if err != nil {
 		return c, err
 	}
-	next := Two{old, Space{Config: c, File: file}}
+	next := beside.Two{Old: old, New: beside.Space{Config: c, File: file}}
 	if err := next.Check(); err != nil {
 		return c, err
 	}
@@ -78,12 +77,12 @@ func Plan(old Space, group string, set []string, file string) (config.Config, er
 // StartAt lets the new space begin at the first articles that were written at a time or later,
 // where it has no offsets yet. These must not be behind what the old one has read, or articles
 // between the two would have no result after the switch.
-func StartAt(ctx context.Context, t Two, at time.Time) (map[int]int64, error) {
+func StartAt(ctx context.Context, t beside.Two, at time.Time) (map[int]int64, error) {
 	topic := t.New.Input.Topic
-	if n, err := t.New.members(ctx); err != nil || n > 0 {
+	if n, err := t.New.Members(ctx); err != nil || n > 0 {
 		return nil, errors.Join(err, started(n, t.New.Input.Group))
 	}
-	commits, err := t.New.commits(ctx, topic)
+	commits, err := t.New.Commits(ctx, topic)
 	if err != nil {
 		return nil, err
 	}
@@ -91,19 +90,19 @@ func StartAt(ctx context.Context, t Two, at time.Time) (map[int]int64, error) {
 		return nil, fmt.Errorf("group %s has offsets already: --from is for a group that has not begun",
 			t.New.Input.Group)
 	}
-	read, err := t.Old.commits(ctx, topic)
+	read, err := t.Old.Commits(ctx, topic)
 	if err != nil {
 		return nil, err
 	}
-	from, err := t.New.at(ctx, topic, at)
+	from, err := t.New.At(ctx, topic, at)
 	if err != nil {
 		return nil, err
 	}
-	ids, owned, err := t.New.owners(ctx)
+	ids, owned, err := t.New.Owned(ctx)
 	if err != nil {
 		return nil, err
 	}
-	first, _, err := t.New.offsets(ctx, topic)
+	first, _, err := t.New.Offsets(ctx, topic)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +110,7 @@ func StartAt(ctx context.Context, t Two, at time.Time) (map[int]int64, error) {
 		from[p] = min(offset, max(first[p], read[p].Offset))
 	}
 	for _, id := range ids {
-		p, err := t.New.producer(ctx, id)
+		p, err := t.New.Producer(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -137,29 +136,9 @@ func started(n int, group string) error {
 	return fmt.Errorf("group %s has %d members: stop them first", group, n)
 }
 
-// at returns the first offsets of a topic from a time on; of a partition without records of then,
-// its end.
-func (s *Space) at(ctx context.Context, topic string, at time.Time) (map[int]int64, error) {
-	_, end, err := s.offsets(ctx, topic)
-	if err != nil {
-		return nil, err
-	}
-	var found map[int]int64
-	err = kafka.Retry(ctx, s.Log, "listing the offsets of topic "+topic, func() (err error) {
-		found, err = s.Client.Offsets(ctx, topic, slices.Sorted(maps.Keys(end)), at.UnixMilli())
-		return err
-	})
-	for p, offset := range found {
-		if offset < 0 {
-			found[p] = end[p]
-		}
-	}
-	return found, kafka.Explain(err)
-}
-
 // Back writes the configuration with which a space that has handed its results over goes on beside
 // the one that has them now, from where it ended, and lets it do so. Nothing is switched.
-func Back(ctx context.Context, s Space, file string) (config.Config, error) {
+func Back(ctx context.Context, s beside.Space, file string) (config.Config, error) {
 	group := s.Input.Group
 	text, c, err := edit(s.File, file, []string{
 		"output.topic=" + own(s.Output.Topic, &s.Config, group),
@@ -168,18 +147,18 @@ func Back(ctx context.Context, s Space, file string) (config.Config, error) {
 	if err != nil {
 		return c, err
 	}
-	from, _, err := s.handedOver(ctx)
+	from, _, err := s.HandedOver(ctx)
 	if err != nil {
 		return c, err
 	}
 	if len(from) == 0 {
 		return c, fmt.Errorf("group %s has handed nothing over, so there is no way back to it", group)
 	}
-	if n, err := s.members(ctx); err != nil || n > 0 {
+	if n, err := s.Members(ctx); err != nil || n > 0 {
 		return c, errors.Join(err, started(n, group))
 	}
 	if err := replace(file, text); err != nil {
 		return c, err
 	}
-	return c, s.mark(ctx, "")
+	return c, mark(ctx, &s, "")
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/migrate/beside"
 )
 
 // A Status says how far both spaces are.
@@ -31,18 +32,18 @@ type Progress struct {
 }
 
 // StatusOf asks the brokers.
-func StatusOf(ctx context.Context, t Two) (s Status, err error) {
-	if s.Old, err = t.Old.progress(ctx); err != nil {
+func StatusOf(ctx context.Context, t beside.Two) (s Status, err error) {
+	if s.Old, err = progress(ctx, &t.Old); err != nil {
 		return s, err
 	}
-	if s.New, err = t.New.progress(ctx); err != nil {
+	if s.New, err = progress(ctx, &t.New); err != nil {
 		return s, err
 	}
-	o, err := t.Old.commits(ctx, t.Old.Input.Topic)
+	o, err := t.Old.Commits(ctx, t.Old.Input.Topic)
 	if err != nil {
 		return s, err
 	}
-	n, err := t.New.commits(ctx, t.New.Input.Topic)
+	n, err := t.New.Commits(ctx, t.New.Input.Topic)
 	reached := make(map[int]int64)
 	for p, c := range o {
 		reached[p] = c.Offset
@@ -52,16 +53,16 @@ func StatusOf(ctx context.Context, t Two) (s Status, err error) {
 	return s, err
 }
 
-func (s *Space) progress(ctx context.Context) (p Progress, err error) {
+func progress(ctx context.Context, s *beside.Space) (p Progress, err error) {
 	p = Progress{Group: s.Input.Group, Results: s.Output.Topic}
-	if p.Members, err = s.members(ctx); err != nil {
+	if p.Members, err = s.Members(ctx); err != nil {
 		return p, err
 	}
-	first, end, err := s.offsets(ctx, s.Input.Topic)
+	first, end, err := s.Offsets(ctx, s.Input.Topic)
 	if err != nil {
 		return p, err
 	}
-	commits, err := s.commits(ctx, s.Input.Topic)
+	commits, err := s.Commits(ctx, s.Input.Topic)
 	if err != nil {
 		return p, err
 	}
@@ -72,10 +73,10 @@ func (s *Space) progress(ctx context.Context) (p Progress, err error) {
 		}
 		p.Lag += max(0, to-from)
 	}
-	if _, p.HandedOver, err = s.handedOver(ctx); err != nil {
+	if _, p.HandedOver, err = s.HandedOver(ctx); err != nil {
 		return p, err
 	}
-	p.Since, err = s.since(ctx)
+	p.Since, err = since(ctx, s)
 	return p, err
 }
 
@@ -83,15 +84,15 @@ func (s *Space) progress(ctx context.Context) (p Progress, err error) {
 var errEnough = errors.New("enough was read")
 
 // since returns when the first result was written that is there, nil where there is none.
-func (s *Space) since(ctx context.Context) (since *time.Time, err error) {
-	first, end, err := s.offsets(ctx, s.Output.Topic)
+func since(ctx context.Context, s *beside.Space) (since *time.Time, err error) {
+	first, end, err := s.Offsets(ctx, s.Output.Topic)
 	if errors.Is(err, kafka.ErrNoTopic) {
 		return nil, nil
 	} else if err != nil {
 		return nil, err
 	}
 	for p := range first {
-		err := s.read(ctx, s.Output.Topic, map[int]int64{p: first[p]}, end, func(r *kafka.Record) error {
+		err := s.Read(ctx, s.Output.Topic, map[int]int64{p: first[p]}, end, func(r *kafka.Record) error {
 			if since == nil || r.Time.Before(*since) {
 				at := r.Time.UTC()
 				since = &at

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/migrate/beside"
 )
 
 // maxBehind is how many articles the new space may be behind the old one where it is switched to.
@@ -25,22 +26,22 @@ const maxBehind = 10_000
 //  5. Write the configuration with which the new instances go on, which write to the old topics.
 //
 // It may be killed at any moment, and run again. say tells a person what to do next.
-func Switch(ctx context.Context, t Two, file string, anyway bool, say func(string)) error {
-	text, switched, finished, err := t.switched(file)
+func Switch(ctx context.Context, t beside.Two, file string, anyway bool, say func(string)) error {
+	text, switched, finished, err := switched(t, file)
 	if err != nil {
 		return err
 	}
 	routes := newRoutes(t)
-	if err := t.prepare(ctx, routes, anyway); err != nil {
+	if err := prepare(ctx, t, routes, anyway); err != nil {
 		return err
 	}
-	err = t.Old.waitEmpty(ctx, func(n int) {
+	err = waitEmpty(ctx, &t.Old, func(n int) {
 		say(fmt.Sprintf("Ready. Stop the %d instances that run with %s now.", n, t.Old.File))
 	})
 	if err != nil {
 		return err
 	}
-	from, err := t.Old.handOver(ctx, t.New.Input.Group)
+	from, err := handOver(ctx, &t.Old, t.New.Input.Group)
 	if err != nil {
 		return err
 	}
@@ -49,7 +50,7 @@ func Switch(ctx context.Context, t Two, file string, anyway bool, say func(strin
 		return err
 	}
 	// Whoever had this before has written nothing since.
-	if err := t.seek(ctx, routes, from); err != nil {
+	if err := seek(ctx, t, routes, from); err != nil {
 		return err
 	}
 	err = c.run(ctx, func() {
@@ -72,12 +73,12 @@ func Switch(ctx context.Context, t Two, file string, anyway bool, say func(strin
 }
 
 // prepare looks whether the new space is far enough, and seeks while the old one still works.
-func (t Two) prepare(ctx context.Context, routes []*route, anyway bool) error {
-	o, err := t.Old.commits(ctx, t.Old.Input.Topic)
+func prepare(ctx context.Context, t beside.Two, routes []*route, anyway bool) error {
+	o, err := t.Old.Commits(ctx, t.Old.Input.Topic)
 	if err != nil {
 		return err
 	}
-	n, err := t.New.commits(ctx, t.New.Input.Topic)
+	n, err := t.New.Commits(ctx, t.New.Input.Topic)
 	if err != nil {
 		return err
 	}
@@ -96,13 +97,13 @@ func (t Two) prepare(ctx context.Context, routes []*route, anyway bool) error {
 		return fmt.Errorf("%s is %d articles behind %s: readers would wait for these. Switch when it has "+
 			"caught up, or with --anyway", t.New.File, late, t.Old.File)
 	}
-	return t.seek(ctx, routes, reached)
+	return seek(ctx, t, routes, reached)
 }
 
 // switched returns the configuration of the new space after the switch, for a file of that name.
 // It also reports whether that is there already.
-func (t Two) switched(
-	file string,
+func switched(
+	t beside.Two, file string,
 ) (text []byte, c config.Config, finished bool, err error) {
 	set := []string{
 		"output.topic=" + t.Old.Output.Topic,

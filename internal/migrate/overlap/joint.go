@@ -1,4 +1,7 @@
-package migrate
+// Package overlap compares the clusters of two spaces: it reads the results of both, and says over
+// the articles that both have how far they agree, and which clusters of the one have articles in
+// common with which of the other, for a person or as a topic.
+package overlap
 
 import (
 	"cmp"

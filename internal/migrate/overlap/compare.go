@@ -1,8 +1,9 @@
-package migrate
+package overlap
 
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/migrate/beside"
 	"github.com/clusterd/clusterd/internal/printable"
 )
 
@@ -75,28 +77,25 @@ var sizes = []struct {
 }{{1, "1"}, {2, "2"}, {5, "3-5"}, {10, "6-10"}, {100, "11-100"}, {1 << 62, "more"}}
 
 // Compare reads both results topics.
-func Compare(ctx context.Context, t Two, window Window, examples int) (Comparison, error) {
-	from, since, err := t.begin(ctx, window)
+func Compare(ctx context.Context, t beside.Two, window Window, examples int) (Comparison, error) {
+	from, since, err := begin(ctx, t, window)
 	if err != nil {
 		return Comparison{}, err
 	}
 	j, titles := newJoint(), [2]map[id]string{make(map[id]string), make(map[id]string)}
-	limit, err := t.limit(ctx)
-	if err != nil {
-		return Comparison{}, err
-	}
-	for s, space := range []*Space{&t.Old, &t.New} {
-		first, end, err := space.offsets(ctx, space.Output.Topic)
+	for s, space := range []*beside.Space{&t.Old, &t.New} {
+		first, end, err := space.Offsets(ctx, space.Output.Topic)
 		if err == nil && !since.IsZero() {
 			var later map[int]int64
-			if later, err = space.at(ctx, space.Output.Topic, since); err == nil {
+			if later, err = space.At(ctx, space.Output.Topic, since); err == nil {
 				first = later
 			}
 		}
-		if err != nil {
+		limit, err2 := t.Limit(ctx) // after the end was listed
+		if err := errors.Join(err, err2); err != nil {
 			return Comparison{}, err
 		}
-		err = space.read(ctx, space.Output.Topic, first, end, func(record *kafka.Record) error {
+		err = space.Read(ctx, space.Output.Topic, first, end, func(record *kafka.Record) error {
 			r, ok := parse(record, space.Input.Topic)
 			p, at := r.source.partition(), r.source.offset()
 			if !ok || at < from[p] || side(s) == old && beyond(limit, p, at) {
@@ -118,23 +117,6 @@ func Compare(ctx context.Context, t Two, window Window, examples int) (Compariso
 	return c, nil
 }
 
-// limit returns up to which articles the results of the old space's topic are its own; nil is all.
-func (t Two) limit(ctx context.Context) (map[int]int64, error) {
-	from, _, err := t.Old.handedOver(ctx)
-	if err != nil || len(from) > 0 {
-		return from, err
-	}
-	for _, r := range newRoutes(t) {
-		if commits, err := t.Old.routeCommits(ctx, r); err != nil {
-			return nil, err
-		} else if len(commits) > 0 {
-			return nil, fmt.Errorf("%s has results of both spaces, and group %s has gone on since: "+
-				"name the files of now", r.to, t.Old.Input.Group)
-		}
-	}
-	return nil, nil
-}
-
 // beyond reports whether an article is behind the limit.
 func beyond(limit map[int]int64, p int, at int64) bool {
 	to, ok := limit[p]
@@ -146,20 +128,20 @@ const resultsDelay = 10 * time.Minute
 
 // begin returns the first articles of a window, and from when on their results were written, zero
 // where that is not known.
-func (t Two) begin(
-	ctx context.Context, window Window,
+func begin(
+	ctx context.Context, t beside.Two, window Window,
 ) (from map[int]int64, since time.Time, err error) {
 	topic := t.New.Input.Topic
 	if window.For > 0 {
 		since = time.Now().Add(-window.For)
-		from, err = t.New.at(ctx, topic, since)
+		from, err = t.New.At(ctx, topic, since)
 		return from, since.Add(-resultsDelay), err
 	}
-	if from, _, err = t.New.offsets(ctx, topic); err != nil || window.Last == 0 {
+	if from, _, err = t.New.Offsets(ctx, topic); err != nil || window.Last == 0 {
 		return from, time.Time{}, err
 	}
-	for _, s := range []*Space{&t.Old, &t.New} {
-		commits, err := s.commits(ctx, topic)
+	for _, s := range []*beside.Space{&t.Old, &t.New} {
+		commits, err := s.Commits(ctx, topic)
 		if err != nil {
 			return nil, since, err
 		}
@@ -173,14 +155,14 @@ func (t Two) begin(
 	for p, at := range from {
 		to[p] = at + 1
 	}
-	_, end, err := t.New.offsets(ctx, topic)
+	_, end, err := t.New.Offsets(ctx, topic)
 	for p, at := range end {
 		to[p] = min(to[p], at)
 	}
 	if err != nil {
 		return nil, since, err
 	}
-	err = t.New.read(ctx, topic, from, to, func(r *kafka.Record) error {
+	err = t.New.Read(ctx, topic, from, to, func(r *kafka.Record) error {
 		if at := r.Time.Add(-resultsDelay); since.IsZero() || at.Before(since) {
 			since = at
 		}

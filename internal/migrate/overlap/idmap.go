@@ -1,4 +1,4 @@
-package migrate
+package overlap
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/migrate/beside"
 	"github.com/clusterd/clusterd/internal/sink"
 )
 
@@ -58,13 +59,12 @@ func (j *joint) mapping(s side, cluster id, topic string) Mapping {
 
 // A mapper writes the map. It knows by a hash what is there, and writes only what differs.
 type mapper struct {
-	Two
+	beside.Two
 	topic      string
 	partitions []int
 	producer   *sink.Producer
 	joint      *joint
 	next       [2]map[int]int64 // of each results topic: read up to there
-	limit      map[int]int64
 	seed       maphash.Seed
 	there      map[string]uint64 // by key, the hash of the value
 	written    int
@@ -74,7 +74,7 @@ type mapper struct {
 // stays where it is right, so that it can be run again at any time. With follow it goes on as
 // results come, until ctx ends. It returns how many records it wrote. One run for a topic ends
 // another one.
-func Map(ctx context.Context, t Two, topic string, follow bool, say func(string)) (int, error) {
+func Map(ctx context.Context, t beside.Two, topic string, follow bool, say func(string)) (int, error) {
 	m := &mapper{
 		Two: t, topic: topic, joint: newJoint(), seed: maphash.MakeSeed(), there: make(map[string]uint64),
 	}
@@ -102,11 +102,8 @@ func Map(ctx context.Context, t Two, topic string, follow bool, say func(string)
 
 // begin makes the topic, takes it over from whoever wrote to it before, and reads it.
 func (m *mapper) begin(ctx context.Context) (err error) {
-	if m.limit, err = m.Two.limit(ctx); err != nil {
-		return err
-	}
 	s := &m.New
-	if m.partitions, err = s.partitions(ctx, m.topic); errors.Is(err, kafka.ErrNoTopic) {
+	if m.partitions, err = s.Partitions(ctx, m.topic); errors.Is(err, kafka.ErrNoTopic) {
 		spec := kafka.TopicSpec{Name: m.topic, Configs: map[string]string{"cleanup.policy": "compact"}}
 		if !s.Kafka.CreateTopics {
 			return fmt.Errorf("topic %s: %w: create it (%s), or set kafka.create_topics: true", m.topic,
@@ -123,17 +120,17 @@ func (m *mapper) begin(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if m.producer, err = s.producer(ctx, s.Input.Group+"-"+m.topic, m.topic); err != nil {
+	if m.producer, err = s.Producer(ctx, s.Input.Group+"-"+m.topic, m.topic); err != nil {
 		return err
 	}
 	if err := m.producer.Fence(ctx); err != nil {
 		return kafka.Explain(err)
 	}
-	first, end, err := s.offsets(ctx, m.topic)
+	first, end, err := s.Offsets(ctx, m.topic)
 	if err != nil {
 		return err
 	}
-	return s.read(ctx, m.topic, first, end, func(r *kafka.Record) error {
+	return s.Read(ctx, m.topic, first, end, func(r *kafka.Record) error {
 		if _, _, ok := strings.Cut(string(r.Key), ":"); !ok {
 			return fmt.Errorf("topic %s has a record with the key %.80q: it is no map", m.topic, r.Key)
 		}
@@ -144,17 +141,21 @@ func (m *mapper) begin(ctx context.Context) (err error) {
 
 // round reads what has come, and writes what has changed.
 func (m *mapper) round(ctx context.Context) error {
-	for s, space := range []*Space{&m.Old, &m.New} {
-		first, end, err := space.offsets(ctx, space.Output.Topic)
+	for s, space := range []*beside.Space{&m.Old, &m.New} {
+		first, end, err := space.Offsets(ctx, space.Output.Topic)
+		if err != nil {
+			return err
+		}
+		limit, err := m.Limit(ctx) // after the end was listed
 		if err != nil {
 			return err
 		}
 		if m.next[s] == nil {
 			m.next[s] = first
 		}
-		err = space.read(ctx, space.Output.Topic, m.next[s], end, func(record *kafka.Record) error {
+		err = space.Read(ctx, space.Output.Topic, m.next[s], end, func(record *kafka.Record) error {
 			r, ok := parse(record, space.Input.Topic)
-			if ok && (side(s) == new_ || !beyond(m.limit, r.source.partition(), r.source.offset())) {
+			if ok && (side(s) == new_ || !beyond(limit, r.source.partition(), r.source.offset())) {
 				m.joint.add(side(s), &r)
 			}
 			return nil

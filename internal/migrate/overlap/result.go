@@ -1,4 +1,4 @@
-package migrate
+package overlap
 
 import (
 	"strconv"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/migrate/beside"
 )
 
 // An id is a partition and an offset of the input in one number: where an article is, and so the id
@@ -48,20 +49,9 @@ func (r *result) title() string {
 	return r.value.Get("representative.excerpt").Str
 }
 
-// sourceOf returns which record of the input a result or a dead letter is of, by its header.
-func sourceOf(r *kafka.Record, input string) (article.Address, bool) {
-	for i := len(r.Headers) - 1; i >= 0; i-- { // a dead letter has the input's before clusterd's
-		if h := &r.Headers[i]; h.Key == article.HeaderSource {
-			at, err := article.ParseAddress(string(h.Value))
-			return at, err == nil && at.Topic == input
-		}
-	}
-	return article.Address{}, false
-}
-
 // parse returns the result that a record is. What is none of this input is not ok.
 func parse(r *kafka.Record, input string) (found result, ok bool) {
-	source, ok := sourceOf(r, input)
+	source, ok := beside.SourceOf(r, input)
 	if !ok || len(r.Value) == 0 {
 		return result{}, false
 	}
