@@ -188,7 +188,7 @@ func quiet(string) {}
 func TestSwitchThroughFaults(t *testing.T) {
 	t.Parallel()
 	for _, scope := range []string{"topic", "partition"} {
-		for seed := range uint64(12) {
+		for seed := range uint64(6) {
 			t.Run(fmt.Sprintf("%s %d", scope, seed), func(t *testing.T) {
 				t.Parallel()
 				p, random := newPair(t, scope), rand.New(rand.NewPCG(seed, 0))
