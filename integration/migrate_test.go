@@ -149,6 +149,10 @@ func (m *migration) ready() {
 		c.Pairs.Recall < .5 || c.Pairs.Precision < .2 || c.Kinds["same"] == 0 {
 		m.Errorf("%v, compare:\n%s", err, said)
 	}
+	said = m.world.migrate("compare", m.config, m.new.config, "--last", "400", "--json")
+	if err := json.Unmarshal([]byte(said), &c); err != nil || c.Articles < 100 || c.Articles > 2000 {
+		m.Errorf("%v, compare --last 400:\n%s", err, said)
+	}
 	m.Logf("%s", m.world.migrate("compare", m.config, m.new.config, "--for", "1h", "--examples", "1"))
 }
 

@@ -71,7 +71,7 @@ func Plan(old beside.Space, group string, set []string, file string) (config.Con
 	if err := next.Check(); err != nil {
 		return c, err
 	}
-	return c, replace(file, text)
+	return c, replace(file, text, old.File)
 }
 
 // StartAt lets the new space begin at the first articles that were written at a time or later,
@@ -140,9 +140,15 @@ func started(n int, group string) error {
 // the one that has them now, from where it ended, and lets it do so. Nothing is switched.
 func Back(ctx context.Context, s beside.Space, file string) (config.Config, error) {
 	group := s.Input.Group
+	aside := func(name string) string { // a topic may have the group in its name
+		if other := own(name, &s.Config, group); other != name {
+			return other
+		}
+		return name + "-back"
+	}
 	text, c, err := edit(s.File, file, []string{
-		"output.topic=" + own(s.Output.Topic, &s.Config, group),
-		"output.dead_letter_topic=" + own(s.Output.DeadLetterTopic, &s.Config, group),
+		"output.topic=" + aside(s.Output.Topic),
+		"output.dead_letter_topic=" + aside(s.Output.DeadLetterTopic),
 	})
 	if err != nil {
 		return c, err
@@ -157,7 +163,7 @@ func Back(ctx context.Context, s beside.Space, file string) (config.Config, erro
 	if n, err := s.Members(ctx); err != nil || n > 0 {
 		return c, errors.Join(err, started(n, group))
 	}
-	if err := replace(file, text); err != nil {
+	if err := replace(file, text, s.File); err != nil {
 		return c, err
 	}
 	return c, mark(ctx, &s, "")

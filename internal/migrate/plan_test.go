@@ -154,6 +154,11 @@ func TestMapIsWrittenOnce(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
+	for _, window := range []overlap.Window{{Last: 1 << 40}, {For: time.Hour}} {
+		if c, err := overlap.Compare(t.Context(), p.Two, window, 3); err != nil || c.Articles != 85 {
+			t.Errorf("%+v: %+v, %v", window, c, err)
+		}
+	}
 	c, err := overlap.Compare(t.Context(), p.Two, overlap.Window{}, 3)
 	if err != nil || c.Articles != 85 || c.Pairs.F1 != 1 || c.Kinds[overlap.Same] != 20 ||
 		len(c.Splits) > 0 {

@@ -63,7 +63,7 @@ func Switch(ctx context.Context, t beside.Two, file string, anyway bool, say fun
 	if err != nil {
 		return err
 	}
-	if err := replace(file, text); err != nil {
+	if err := replace(file, text, t.New.File); err != nil {
 		return err
 	}
 	say(fmt.Sprintf("Done: %d records were appended. Start the instances with %s, which write to %s.\n"+
@@ -143,10 +143,17 @@ func edit(from, to string, set []string) ([]byte, config.Config, error) {
 	return text, c, nil
 }
 
-// replace writes a file as a whole. A configuration may hold secrets, so it is for its owner alone.
-func replace(file string, text []byte) error {
+// replace writes a file as a whole, with the rights of another one: both may hold secrets.
+func replace(file string, text []byte, like string) error {
+	rights, err := os.Stat(like)
+	if err != nil {
+		return err
+	}
 	next := file + ".new"
 	if err := os.WriteFile(next, text, 0o600); err != nil {
+		return err
+	}
+	if err := os.Chmod(next, rights.Mode().Perm()); err != nil {
 		return err
 	}
 	return os.Rename(next, file)

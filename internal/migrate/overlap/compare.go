@@ -137,30 +137,23 @@ func begin(
 		from, err = t.New.At(ctx, topic, since)
 		return from, since.Add(-resultsDelay), err
 	}
-	if from, _, err = t.New.Offsets(ctx, topic); err != nil || window.Last == 0 {
-		return from, time.Time{}, err
+	first, end, err := t.New.Offsets(ctx, topic)
+	if err != nil || window.Last == 0 {
+		return first, time.Time{}, err
 	}
+	from = maps.Clone(end)
 	for _, s := range []*beside.Space{&t.Old, &t.New} {
 		commits, err := s.Commits(ctx, topic)
 		if err != nil {
 			return nil, since, err
 		}
 		for p, c := range commits {
-			if s == &t.Old || c.Offset-window.Last/int64(len(from)) < from[p] {
-				from[p] = max(0, c.Offset-window.Last/int64(len(from)))
-			}
+			from[p] = min(from[p], max(first[p], c.Offset-window.Last/int64(len(first))))
 		}
 	}
-	to := make(map[int]int64)
+	to := make(map[int]int64) // behind one article of each partition
 	for p, at := range from {
-		to[p] = at + 1
-	}
-	_, end, err := t.New.Offsets(ctx, topic)
-	for p, at := range end {
-		to[p] = min(to[p], at)
-	}
-	if err != nil {
-		return nil, since, err
+		to[p] = min(at+1, end[p])
 	}
 	err = t.New.Read(ctx, topic, from, to, func(r *kafka.Record) error {
 		if at := r.Time.Add(-resultsDelay); since.IsZero() || at.Before(since) {
