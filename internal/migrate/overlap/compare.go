@@ -113,7 +113,7 @@ func Compare(ctx context.Context, t beside.Two, window Window, examples int) (Co
 	}
 	c := j.compare()
 	c.Splits = j.examples(old, examples, titles, t.Old.Input.Topic)
-	c.Merges = j.examples(new_, examples, titles, t.Old.Input.Topic)
+	c.Merges = j.examples(fresh, examples, titles, t.Old.Input.Topic)
 	return c, nil
 }
 
@@ -169,7 +169,7 @@ func (j *joint) compare() (c Comparison) {
 	c.Kinds = make(map[Kind]int)
 	var of [2]map[id]int // articles by cluster
 	var singles [2]int   // articles in which there is nothing to compare, each a cluster
-	of[old], of[new_] = make(map[id]int), make(map[id]int)
+	of[old], of[fresh] = make(map[id]int), make(map[id]int)
 	lone := 0 // of such articles, each side's with any of the other
 	j.each(func(row [2]id) {
 		c.Articles++
@@ -180,7 +180,7 @@ func (j *joint) compare() (c Comparison) {
 				of[s][row[s]]++
 			}
 		}
-		if row[old] == alone && row[new_] == alone {
+		if row[old] == alone && row[fresh] == alone {
 			lone++
 		}
 	})
@@ -188,23 +188,23 @@ func (j *joint) compare() (c Comparison) {
 	together := 0
 	for pair, n := range j.both {
 		together += n * (n - 1) / 2
-		precision += float64(n) * float64(n) / float64(of[new_][pair[new_]])
+		precision += float64(n) * float64(n) / float64(of[fresh][pair[fresh]])
 		recall += float64(n) * float64(n) / float64(of[old][pair[old]])
 	}
 	// An article that one side has alone is in a cluster of its own there.
 	j.each(func(row [2]id) {
 		switch {
-		case row[old] > alone && row[new_] > alone:
-		case row[old] == row[new_]:
+		case row[old] > alone && row[fresh] > alone:
+		case row[old] == row[fresh]:
 			precision, recall = precision+1, recall+1
 		case row[old] == alone:
-			precision, recall = precision+1/float64(of[new_][row[new_]]), recall+1
+			precision, recall = precision+1/float64(of[fresh][row[fresh]]), recall+1
 		default:
 			precision, recall = precision+1, recall+1/float64(of[old][row[old]])
 		}
 	})
-	c.Old, c.New = divide(of[old], singles[old], c.Articles), divide(of[new_], singles[new_], c.Articles)
-	c.Pairs = quality(share(together, pairsIn(of[new_])), share(together, pairsIn(of[old])))
+	c.Old, c.New = divide(of[old], singles[old], c.Articles), divide(of[fresh], singles[fresh], c.Articles)
+	c.Pairs = quality(share(together, pairsIn(of[fresh])), share(together, pairsIn(of[old])))
 	if n := float64(c.Articles); n > 0 {
 		c.BCubed = quality(precision/n, recall/n)
 	}
@@ -218,7 +218,7 @@ func (j *joint) compare() (c Comparison) {
 func (j *joint) each(do func([2]id)) {
 	for _, c := range j.articles {
 		for _, row := range c.rows {
-			if row[old] != none && row[new_] != none {
+			if row[old] != none && row[fresh] != none {
 				do(row)
 			}
 		}

@@ -155,7 +155,7 @@ func (m *mapper) round(ctx context.Context) error {
 		}
 		err = space.Read(ctx, space.Output.Topic, m.next[s], end, func(record *kafka.Record) error {
 			r, ok := parse(record, space.Input.Topic)
-			if ok && (side(s) == new_ || !beyond(limit, r.source.partition(), r.source.offset())) {
+			if ok && (side(s) == fresh || !beyond(limit, r.source.partition(), r.source.offset())) {
 				m.joint.add(side(s), &r)
 			}
 			return nil

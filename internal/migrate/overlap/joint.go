@@ -13,7 +13,7 @@ type side int
 
 const (
 	old side = iota
-	new_
+	fresh
 )
 
 func (s side) other() side { return 1 - s }
@@ -80,7 +80,7 @@ func (j *joint) add(s side, r *result) {
 		return
 	}
 	row[s] = r.cluster
-	if row[old] <= alone || row[new_] <= alone {
+	if row[old] <= alone || row[fresh] <= alone {
 		return
 	}
 	j.both[*row]++
@@ -95,7 +95,7 @@ func (j *joint) add(s side, r *result) {
 			}
 		}
 	}
-	j.changed[old][row[old]], j.changed[new_][row[new_]] = true, true
+	j.changed[old][row[old]], j.changed[fresh][row[fresh]] = true, true
 }
 
 // kind returns what became of a cluster of a side.
@@ -105,7 +105,7 @@ func (j *joint) kind(s side, cluster id) Kind {
 	for _, c := range there {
 		back = max(back, len(j.of[s.other()][c]))
 	}
-	several := map[side]Kind{old: Split, new_: Merged}
+	several := map[side]Kind{old: Split, fresh: Merged}
 	switch {
 	case len(there) == 1 && back == 1:
 		return Same
@@ -128,7 +128,7 @@ type part struct {
 func (j *joint) parts(s side, cluster id) (parts []part) {
 	for _, c := range j.of[s][cluster] {
 		pair := [2]id{cluster, c}
-		if s == new_ {
+		if s == fresh {
 			pair = [2]id{c, cluster}
 		}
 		parts = append(parts, part{c, j.both[pair]})

@@ -166,19 +166,19 @@ func TestCompareIsEval(t *testing.T) {
 		numbers := make(map[string]int)
 		for _, source := range slices.Sorted(maps.Keys(articles)) {
 			a := articles[source]
-			if !a.said[old] || !a.said[new_] {
+			if !a.said[old] || !a.said[fresh] {
 				continue
 			}
 			fmt.Fprintf(&truth, "%s\t%s\n", source, cmp.Or(a.cluster[old], "alone "+source))
 			docs = append(docs, eval.Document{ID: source})
-			if a.cluster[new_] == "" {
+			if a.cluster[fresh] == "" {
 				found = append(found, eval.Unclustered)
 				continue
 			}
-			if _, ok := numbers[a.cluster[new_]]; !ok {
-				numbers[a.cluster[new_]] = len(numbers)
+			if _, ok := numbers[a.cluster[fresh]]; !ok {
+				numbers[a.cluster[fresh]] = len(numbers)
 			}
-			found = append(found, numbers[a.cluster[new_]])
+			found = append(found, numbers[a.cluster[fresh]])
 		}
 		known, err := eval.ReadTruth(strings.NewReader(truth.String()), nil)
 		if err != nil {
