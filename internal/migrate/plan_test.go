@@ -15,6 +15,7 @@ import (
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/migrate/beside"
 	"github.com/clusterd/clusterd/internal/migrate/overlap"
+	"github.com/clusterd/clusterd/internal/testutil/schematest"
 )
 
 func TestNextGroup(t *testing.T) {
@@ -143,6 +144,9 @@ func TestMapIsWrittenOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = p.New.Read(t.Context(), "ids", first64, end, func(r *kafka.Record) error {
+		if err := schematest.Check("mapping", r.Value); err != nil {
+			t.Error(err)
+		}
 		var m overlap.Mapping
 		if err := json.Unmarshal(r.Value, &m); err != nil || string(r.Key) != m.Side+":"+m.ID ||
 			m.Kind != overlap.Same || len(m.To) != 1 || m.To[0].ID != m.ID ||
