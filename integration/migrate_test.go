@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 )
@@ -82,10 +83,12 @@ func TestMigration(t *testing.T) {
 	boundary := w.committed()
 
 	next := w.beside("next.yaml", m.new.group, "")
+	before, began := next.consumed(), time.Now()
 	for _, i := range m.live[2:] {
 		next.startIn(i.dir)
 	}
-	next.progress(next.consumed())
+	next.progress(before)
+	t.Logf("the new instances went on %s after they were started", time.Since(began))
 	next.instances[random.IntN(2)].kill()
 	next.send(500)
 	stream.stop()
@@ -182,18 +185,21 @@ func (m *migration) dieSwitching() {
 // switched lets the switch end.
 func (m *migration) switched() {
 	m.Helper()
+	began := time.Now()
 	p := m.world.begin("", binary, "migrate", "switch", m.config, m.new.config,
 		"-o", filepath.Join(m.dir, "next.yaml"))
 	m.eventually("the new results are there", func() bool {
 		return strings.Contains(p.said.String(), "Stop the instances")
 	})
+	m.Logf("all that waited was there %s after the switch began", time.Since(began))
+	began = time.Now()
 	for _, i := range m.live[2:] {
 		i.stop()
 	}
 	if err := <-p.exited; err != nil || !strings.Contains(p.said.String(), "Done") {
 		m.Fatalf("switch: %v\n%s", err, p.said.String())
 	}
-	m.Logf("%s", p.said.String())
+	m.Logf("%s after the new instances were told to stop: %s", time.Since(began), p.said.String())
 }
 
 // check fails unless readers have each article once: of simhash up to the boundary, then of

@@ -23,7 +23,8 @@ func TestEdit(t *testing.T) {
 			"  group: one # yes\n  topic: t\noutput:\n  topic: results\n  copy:\n    - url\n    - id\n" +
 			"  excerpt: 7\nhttp:\n  listen: 127.0.0.1:9\n",
 		"flow": "input: {topic: t, group: one}\noutput: {topic: a, clusters_topic: b}\n" +
-			"state: {dir: \"${DIR:here}\"}\nhttp: {listen: \"${LISTEN:}\"}\nlog: {level: \"${LEVEL:debug}\"}\n",
+			"state: {dir: \"${DIR:here}\"}\nhttp: {listen: \"${LISTEN:}\"}\n" +
+			"log: {level: \"${LEVEL:debug}\"}\n",
 		"all keys":      string(config.Reference()),
 		"empty":         "",
 		"comments only": "# nothing\n",

@@ -184,7 +184,8 @@ func (s Shell) next(cmd *cobra.Command, c config.Config, before, file string) er
 	if !c.Kafka.CreateTopics {
 		fmt.Fprintln(out, "Create its topics first, or set kafka.create_topics: true in it.")
 	}
-	_, err := fmt.Fprintf(out, "Next:\n  clusterd run -c %[2]s\n  clusterd migrate status %[1]s %[2]s\n"+
+	_, err := fmt.Fprintf(out, "Next:\n  clusterd run -c %[2]s\n"+
+		"  clusterd migrate status %[1]s %[2]s\n"+
 		"  clusterd migrate compare %[1]s %[2]s\n", before, file)
 	return err
 }
@@ -194,8 +195,8 @@ func (s Shell) status() *cobra.Command {
 	cmd := s.two(&cobra.Command{
 		Use:   "status",
 		Short: "Say how far both spaces are",
-		Long: "Says of both how many instances run, how many articles they have still to read and since " +
-			"when they write results,\nand whether the new one is far enough for a switch.",
+		Long: "Says of both how many instances run, how many articles they have still to read and " +
+			"since when they write results,\nand whether the new one is far enough for a switch.",
 	}, func(ctx context.Context, cmd *cobra.Command, t beside.Two) error {
 		status, err := StatusOf(ctx, t)
 		switch {
@@ -255,8 +256,8 @@ func (s Shell) idMap() *cobra.Command {
 	cmd := s.two(&cobra.Command{
 		Use:   "map",
 		Short: "Write a topic of old ids and new ids",
-		Long: "Writes to a compacted topic, for each cluster of either space, with which clusters of the " +
-			"other it has articles in\n" +
+		Long: "Writes to a compacted topic, for each cluster of either space, with which clusters of " +
+			"the other it has articles in\n" +
 			"common, and whether it is the same, split, merged or moved. It can be run again: it writes " +
 			"what has changed. Run it\nonce more when the old instances have stopped.",
 		Example: "  clusterd migrate map old.yaml new.yaml --topic cluster-map --follow",
@@ -264,7 +265,8 @@ func (s Shell) idMap() *cobra.Command {
 		if topic == "" {
 			topic = t.New.Input.Group + "-map"
 		}
-		n, err := overlap.Map(ctx, t, topic, follow, func(said string) { t.New.Log.Info(said, "topic", topic) })
+		say := func(said string) { t.New.Log.Info(said, "topic", topic) }
+		n, err := overlap.Map(ctx, t, topic, follow, say)
 		if err == nil {
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d records written to %s\n", n, topic)
 		}
@@ -282,8 +284,8 @@ func (s Shell) switchOver() *cobra.Command {
 	cmd := s.two(&cobra.Command{
 		Use:   "switch -o NEXT.yaml",
 		Short: "Let the new space write what readers read",
-		Long: "Readers go on reading the topics of the old space. Run this while both spaces work: it says " +
-			"when to stop the old\n" +
+		Long: "Readers go on reading the topics of the old space. Run this while both spaces work: it " +
+			"says when to stop the old\n" +
 			"instances, appends what the new ones have for the articles from there on, says when to stop " +
 			"those, and writes the\n" +
 			"configuration with which to start them again. No result is missing, and none is there twice, " +
@@ -309,8 +311,8 @@ func (s Shell) back() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "back OLD.yaml -o BACK.yaml",
 		Short: "Let the old space go on beside the new one, for a switch back",
-		Long: "Writes the configuration with which the old space goes on where it ended, into topics of " +
-			"its own. When it has caught\n" +
+		Long: "Writes the configuration with which the old space goes on where it ended, into topics " +
+			"of its own. When it has caught\n" +
 			"up, it is switched to as to any other: clusterd migrate switch NEXT.yaml BACK.yaml -o FILE.",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 || filepath.Base(args[0]) == "." {

@@ -19,8 +19,8 @@ const (
 	copyRecords = 2000
 )
 
-// A route is a topic of the new space, what is read from it, and the topic of the old space to which
-// it is appended.
+// A route is a topic of the new space, what is read from it, and the topic of the old space to
+// which it is appended.
 type route struct {
 	from, to   string
 	partitions []int         // of to

@@ -66,8 +66,8 @@ func Switch(ctx context.Context, t beside.Two, file string, anyway bool, say fun
 	if err := replace(file, text, t.New.File); err != nil {
 		return err
 	}
-	say(fmt.Sprintf("Done: %d records were appended. Start the instances with %s, which write to %s.\n"+
-		"Clusters are in topic %s now. The way back is: clusterd migrate back %s -o FILE",
+	say(fmt.Sprintf("Done: %d records were appended. Start the instances with %s, which write to "+
+		"%s.\nClusters are in topic %s now. The way back is: clusterd migrate back %s -o FILE",
 		c.copied, file, switched.Output.Topic, switched.Output.ClustersTopic, t.Old.File))
 	return nil
 }
@@ -94,8 +94,8 @@ func prepare(ctx context.Context, t beside.Two, routes []*route, anyway bool) er
 		return fmt.Errorf("group %s has no offsets: run clusterd with %s first", t.New.Input.Group,
 			t.New.File)
 	case late > maxBehind && !anyway:
-		return fmt.Errorf("%s is %d articles behind %s: readers would wait for these. Switch when it has "+
-			"caught up, or with --anyway", t.New.File, late, t.Old.File)
+		return fmt.Errorf("%s is %d articles behind %s: readers would wait for these. Switch when it "+
+			"has caught up, or with --anyway", t.New.File, late, t.Old.File)
 	}
 	return seek(ctx, t, routes, reached)
 }
@@ -128,8 +128,8 @@ func edit(from, to string, set []string) ([]byte, config.Config, error) {
 	a, err1 := filepath.Abs(filepath.Dir(from))
 	b, err2 := filepath.Abs(filepath.Dir(to))
 	if err := errors.Join(err1, err2); err != nil || a != b {
-		return nil, c, fmt.Errorf("-o %s: write it into the folder of %s, since names of files in it are "+
-			"relative to that", to, from)
+		return nil, c, fmt.Errorf("-o %s: write it into the folder of %s, since names of files in it "+
+			"are relative to that", to, from)
 	}
 	before, err := os.ReadFile(to)
 	switch {

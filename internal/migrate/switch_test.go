@@ -183,8 +183,8 @@ func (p *pair) wantOnce(from, to map[int]int64) {
 
 func quiet(string) {}
 
-// Whatever the request at which a switch dies, and however often, the next one ends it: readers find
-// each article once.
+// Whatever the request at which a switch dies, and however often, the next one ends it: readers
+// find each article once.
 func TestSwitchThroughFaults(t *testing.T) {
 	t.Parallel()
 	for _, scope := range []string{"topic", "partition"} {
@@ -266,7 +266,8 @@ func (p *pair) afterSwitch(from, to map[int]int64) {
 			p.mustWork(&back, partition, from[partition], end+10)
 		}
 	}
-	if err := Switch(p.Context(), beside.Two{Old: next, New: back}, p.file("again"), false, quiet); err != nil {
+	two := beside.Two{Old: next, New: back}
+	if err := Switch(p.Context(), two, p.file("again"), false, quiet); err != nil {
 		p.Fatal(err)
 	}
 	got := p.byArticle(&p.Old, "results", "letters")

@@ -203,7 +203,8 @@ func (j *joint) compare() (c Comparison) {
 			precision, recall = precision+1, recall+1/float64(of[old][row[old]])
 		}
 	})
-	c.Old, c.New = divide(of[old], singles[old], c.Articles), divide(of[fresh], singles[fresh], c.Articles)
+	c.Old = divide(of[old], singles[old], c.Articles)
+	c.New = divide(of[fresh], singles[fresh], c.Articles)
 	c.Pairs = quality(share(together, pairsIn(of[fresh])), share(together, pairsIn(of[old])))
 	if n := float64(c.Articles); n > 0 {
 		c.BCubed = quality(precision/n, recall/n)

@@ -74,7 +74,9 @@ type mapper struct {
 // stays where it is right, so that it can be run again at any time. With follow it goes on as
 // results come, until ctx ends. It returns how many records it wrote. One run for a topic ends
 // another one.
-func Map(ctx context.Context, t beside.Two, topic string, follow bool, say func(string)) (int, error) {
+func Map(
+	ctx context.Context, t beside.Two, topic string, follow bool, say func(string),
+) (int, error) {
 	m := &mapper{
 		Two: t, topic: topic, joint: newJoint(), seed: maphash.MakeSeed(), there: make(map[string]uint64),
 	}
