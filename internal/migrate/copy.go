@@ -108,7 +108,7 @@ func (c *copier) begin(ctx context.Context) error {
 }
 
 // run copies until the group of the new space is empty and all that it has written is copied. It
-// calls caughtUp when it first has nothing to copy.
+// calls caughtUp when it first has copied what was there a moment before.
 func (c *copier) run(ctx context.Context, caughtUp func()) error {
 	var chunks [2]<-chan consumer.Chunk
 	var failed [2]<-chan error
@@ -121,17 +121,18 @@ func (c *copier) run(ctx context.Context, caughtUp func()) error {
 	}
 	tick := time.NewTicker(pause)
 	defer tick.Stop()
-	for quiet := false; ; {
+	var target []map[int]int64 // the ends of a moment ago
+	for {
 		var err error
 		select {
 		case chunk := <-chunks[0]:
-			quiet, err = false, c.take(ctx, c.routes[0], chunk)
+			err = c.take(ctx, c.routes[0], chunk)
 		case chunk := <-chunks[1]:
-			quiet, err = false, c.take(ctx, c.routes[1], chunk)
+			err = c.take(ctx, c.routes[1], chunk)
 		case err = <-failed[0]:
 		case err = <-failed[1]:
 		case <-tick.C:
-			if quiet {
+			if target != nil && c.reached(target) {
 				caughtUp()
 				caughtUp = func() {}
 				done, err := c.done(ctx)
@@ -139,7 +140,7 @@ func (c *copier) run(ctx context.Context, caughtUp func()) error {
 					return err
 				}
 			}
-			quiet = true
+			target, err = c.ends(ctx)
 		case <-ctx.Done():
 			err = ctx.Err()
 		}
@@ -168,18 +169,32 @@ func (c *copier) done(ctx context.Context) (bool, error) {
 
 // complete reports whether all that is committed now is copied.
 func (c *copier) complete(ctx context.Context) (bool, error) {
+	ends, err := c.ends(ctx)
+	return err == nil && c.reached(ends), err
+}
+
+// ends returns up to where each route can be copied now.
+func (c *copier) ends(ctx context.Context) (ends []map[int]int64, err error) {
 	for _, r := range c.routes {
 		_, end, err := c.New.Offsets(ctx, r.from)
 		if err != nil {
-			return false, err
+			return nil, err
 		}
-		for p, to := range end {
+		ends = append(ends, end)
+	}
+	return ends, nil
+}
+
+// reached reports whether the routes are copied up to there.
+func (c *copier) reached(ends []map[int]int64) bool {
+	for i, r := range c.routes {
+		for p, to := range ends[i] {
 			if r.next[p] < to {
-				return false, nil
+				return false
 			}
 		}
 	}
-	return true, nil
+	return true
 }
 
 // take appends what is in a chunk, in transactions that also say how far the route is.
