@@ -78,8 +78,12 @@ func TestMigration(t *testing.T) {
 	m.switched()
 	m.new.audit()
 	w.start().fails("its results were handed over to group " + m.new.group)
-	_ = follower.cmd.Process.Kill()
-	<-follower.exited
+	if len(follower.exited) > 0 {
+		t.Errorf("the map that follows has ended: %s", follower.said.String())
+	}
+	if err := follower.cmd.Process.Kill(); err != nil {
+		t.Error(err)
+	}
 	boundary := w.committed()
 
 	next := w.beside("next.yaml", m.new.group, "")
