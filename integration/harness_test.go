@@ -91,6 +91,7 @@ type world struct {
 	config                               string // path
 	dir                                  string // the instances' directories are in it
 	listen                               string // of the HTTP of all; else each has its own
+	program                              string // what is started; empty is this version
 	instances                            []*instance
 	env                                  []string // of what is started, beside the test's own
 	sends                                uint64   // calls of send, each of which sends others

@@ -75,7 +75,7 @@ func (w *world) startAs(role, dir string, failpoints ...string) *instance {
 		failpoints: strings.Join(failpoints, ","), log: log.Name(),
 		exited: make(chan struct{}),
 	}
-	program := binary
+	program := cmp.Or(w.program, binary)
 	if i.failpoints != "" {
 		program = hurting
 	}

@@ -20,7 +20,9 @@ import (
 	"github.com/clusterd/clusterd/internal/ask"
 	"github.com/clusterd/clusterd/internal/complete"
 	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/daemon"
 	"github.com/clusterd/clusterd/internal/help"
+	"github.com/clusterd/clusterd/internal/migrate"
 	"github.com/clusterd/clusterd/internal/printable"
 	"github.com/clusterd/clusterd/internal/terminal"
 	"github.com/clusterd/clusterd/internal/version"
@@ -96,6 +98,10 @@ func newRoot() *cobra.Command {
 	root.AddCommand(ask.Commands(ask.Shell{
 		Usage: func(err error) error { return usageError{err} }, NoArguments: noArguments, JSON: jsonOut,
 	})...)
+	root.AddCommand(migrate.Command(migrate.Shell{
+		Usage: func(err error) error { return usageError{err} }, NoArguments: noArguments,
+		Connect: daemon.Connect, NewLogger: newLogger, WriteJSON: writeJSON,
+	}))
 	complete.Add(root)
 	return root
 }

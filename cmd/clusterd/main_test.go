@@ -23,7 +23,8 @@ func TestHelp(t *testing.T) {
 		"", "run", "demo", "cluster", "compare", "eval", "eval paper",
 		"eval spam", "eval tune", "idf", "audit", "doctor", "check", "label",
 		"label add", "label remove", "label resume", "label list", "label import", "label export",
-		"tap", "health", "lint", "config", "version",
+		"tap", "health", "migrate", "migrate plan", "migrate status", "migrate compare", "migrate map",
+		"migrate switch", "migrate back", "lint", "config", "version",
 	} {
 		t.Run("clusterd "+verb, func(t *testing.T) {
 			args := append(strings.Fields(verb), "--help")
@@ -92,8 +93,14 @@ func TestUsageErrors(t *testing.T) {
 		"tap now":                    `tap: unknown command or argument "now"`,
 		"tap --count -1":             "--count -1: must not be negative",
 		"label list all":             `label list: unknown command or argument "all"`,
-		"completion tcsh":            `completion: unknown command or argument "tcsh"`,
-		"completion bash now":        `completion bash: unknown command or argument "now"`,
+		"migrate copy":               `migrate: unknown command or argument "copy"`,
+		"migrate plan -c x":          "migrate plan: name the old file with -c and the new one with -o",
+		"migrate plan -c x -o y --from z": `--from: "z": must be beginning, a time as ` +
+			"2026-01-02T15:04:05Z or for how long, as 168h",
+		"migrate status x":    "migrate status: name two configuration files, the old one first",
+		"migrate back":        "migrate back: name the configuration file of the old space",
+		"completion tcsh":     `completion: unknown command or argument "tcsh"`,
+		"completion bash now": `completion bash: unknown command or argument "now"`,
 	} {
 		t.Run(args, func(t *testing.T) {
 			got := clusterd(t, "", strings.Fields(args)...)
@@ -115,6 +122,7 @@ func verb(args string) string {
 		if !slices.Contains([]string{
 			"run", "demo", "cluster", "eval", "spam", "tune", "lint", "config",
 			"version", "completion", "bash", "check", "label", "add", "resume", "list", "tap",
+			"migrate", "plan", "status", "back",
 		}, word) {
 			break
 		}

@@ -19,6 +19,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/clusterd/clusterd/internal/config/table"
@@ -58,6 +59,26 @@ func (c Config) MethodSettings() method.Settings {
 		Text: c.Text, Fingerprint: c.Fingerprint, Threshold: c.Cluster.ThresholdSettings,
 		Contacts: c.Contacts,
 	}
+}
+
+// Owners returns the partitions of each space, or with role fingerprint of each partition, by the
+// transactional id with which instances own it.
+func (c Config) Owners(partitions []int) map[string][]int {
+	id := c.Input.Group + "-" + c.Input.Topic
+	owners := make(map[string][]int)
+	switch {
+	case len(partitions) == 0:
+	case c.Role != FingerprintOnly && c.Cluster.Scope == "topic":
+		owners[id] = partitions
+	default:
+		if c.Role == FingerprintOnly {
+			id += "-fingerprint"
+		}
+		for _, partition := range partitions {
+			owners[id+"-"+strconv.Itoa(partition)] = []int{partition}
+		}
+	}
+	return owners
 }
 
 // Rule returns the rule by which articles join clusters, beside how near they must be.

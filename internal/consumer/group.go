@@ -15,7 +15,6 @@ import (
 	"github.com/segmentio/kafka-go/protocol/describegroups"
 	"github.com/segmentio/kafka-go/protocol/findcoordinator"
 	"github.com/segmentio/kafka-go/protocol/leavegroup"
-	"github.com/segmentio/kafka-go/protocol/offsetfetch"
 
 	"github.com/clusterd/clusterd/internal/kafka"
 )
@@ -295,39 +294,4 @@ func (c *connection) Close() error {
 	defer c.of.mutex.Unlock()
 	delete(c.of.open, c.Conn)
 	return c.Conn.Close()
-}
-
-// Committed returns the offsets that the group has committed for some partitions of a topic. One
-// without a commit is not in the map. Ask only after fencing: before, a transaction of the
-// previous owner may still move them.
-func Committed(
-	ctx context.Context, client *kafka.Client, group, topic string, partitions []int,
-) (map[int]int64, error) {
-	request := offsetfetch.RequestTopic{Name: topic}
-	for _, p := range partitions {
-		request.PartitionIndexes = append(request.PartitionIndexes, int32(p))
-	}
-	response, err := kafka.Do[*offsetfetch.Response](ctx, client,
-		&offsetfetch.Request{GroupID: group, Topics: []offsetfetch.RequestTopic{request}})
-	if err != nil {
-		return nil, err
-	}
-	if err := kafka.Code(response.ErrorCode); errors.Is(err, kafkago.GroupIdNotFound) {
-		return map[int]int64{}, nil
-	} else if err != nil {
-		return nil, fmt.Errorf("fetching the offsets of group %s: %w", group, err)
-	}
-	offsets := make(map[int]int64, len(partitions))
-	for _, t := range response.Topics {
-		for _, p := range t.Partitions {
-			if err := kafka.Code(p.ErrorCode); err != nil {
-				return nil, fmt.Errorf("fetching the offset of group %s for %s/%d: %w", group, topic,
-					p.PartitionIndex, err)
-			}
-			if p.CommittedOffset >= 0 {
-				offsets[int(p.PartitionIndex)] = p.CommittedOffset
-			}
-		}
-	}
-	return offsets, nil
 }

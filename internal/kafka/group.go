@@ -2,6 +2,7 @@ package kafka
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -30,4 +31,24 @@ func (c *Client) Workers(ctx context.Context, group, topic string) (hosts []stri
 	}
 	slices.Sort(hosts)
 	return slices.Compact(hosts), nil
+}
+
+// Members returns how many members a group has. A group that is not there has none.
+func (c *Client) Members(ctx context.Context, group string) (n int, err error) {
+	response, err := c.admin().DescribeGroups(ctx, &kafkago.DescribeGroupsRequest{
+		GroupIDs: []string{group},
+	})
+	if err != nil {
+		return 0, err
+	}
+	for _, g := range response.Groups {
+		switch {
+		case errors.Is(g.Error, kafkago.GroupIdNotFound):
+		case g.Error != nil:
+			return 0, g.Error
+		default:
+			n += len(g.Members)
+		}
+	}
+	return n, nil
 }

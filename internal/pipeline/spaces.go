@@ -27,7 +27,7 @@ func (p *pipeline) owned() []int {
 // reconcile makes the workers those of the partitions that this member was given: what it has no
 // longer is stopped, what it still has goes on, what is new is started.
 func (p *pipeline) reconcile(ctx context.Context, partitions []int) error {
-	wanted := p.spaces(partitions)
+	wanted := p.config.Owners(partitions)
 	for id, r := range p.workers {
 		if !slices.Equal(wanted[id], r.partitions) {
 			p.log.Info("giving up partitions", "partitions", r.partitions)
@@ -58,25 +58,6 @@ func (p *pipeline) assignment() consumer.Assignment {
 	default:
 		return consumer.Spread
 	}
-}
-
-// spaces returns the partitions of each worker, by its transactional id.
-func (p *pipeline) spaces(partitions []int) map[string][]int {
-	id := p.config.Input.Group + "-" + p.config.Input.Topic
-	spaces := make(map[string][]int)
-	switch a := p.assignment(); {
-	case len(partitions) == 0:
-	case a == consumer.AllToOne:
-		spaces[id] = partitions
-	default:
-		if a == consumer.SpreadInput {
-			id += "-fingerprint"
-		}
-		for _, partition := range partitions {
-			spaces[id+"-"+strconv.Itoa(partition)] = []int{partition}
-		}
-	}
-	return spaces
 }
 
 // newOwner returns what owns partitions, under the name by which the monitor is told of it.

@@ -55,6 +55,8 @@ type Offset struct {
 type Batch struct {
 	Records []kafka.Record // with topic and partition set; in each partition, the order is kept
 	Offsets []Offset       // none: they stay as they are
+	// Metadata is what the group's offsets carry, for whoever reads them.
+	Metadata string
 }
 
 // A Producer writes transactions under one transactional id. It is not safe for concurrent use.
@@ -168,7 +170,7 @@ func (p *Producer) Commit(ctx context.Context, batch Batch) (Written, error) {
 			failpoint.AfterProduce, "adding offsets to the transaction",
 			func() error { return p.addOffsets(ctx, batch.Offsets) },
 		},
-		{"", "committing offsets", func() error { return p.commitOffsets(ctx, batch.Offsets) }},
+		{"", "committing offsets", func() error { return p.commitOffsets(ctx, batch) }},
 		{failpoint.AfterOffsets, "ending the transaction", func() error { return p.end(ctx) }},
 	} {
 		if err := failpoint.Hit(step.failpoint); err != nil {
@@ -283,8 +285,8 @@ func (p *Producer) addOffsets(ctx context.Context, offsets []Offset) error {
 // commitOffsets names no generation and no member of the group. Ownership is fenced by the
 // transactional id, one for each unit of work; with a generation, every rebalance would fail the
 // batches of members that keep their partitions.
-func (p *Producer) commitOffsets(ctx context.Context, offsets []Offset) error {
-	if len(offsets) == 0 {
+func (p *Producer) commitOffsets(ctx context.Context, batch Batch) error {
+	if len(batch.Offsets) == 0 {
 		return nil
 	}
 	request := &txnoffsetcommit.Request{
@@ -292,7 +294,7 @@ func (p *Producer) commitOffsets(ctx context.Context, offsets []Offset) error {
 		GenerationID: -1,
 	}
 	topics := make(map[string]int)
-	for _, o := range offsets {
+	for _, o := range batch.Offsets {
 		i, ok := topics[o.Topic]
 		if !ok {
 			i = len(request.Topics)
@@ -302,6 +304,7 @@ func (p *Producer) commitOffsets(ctx context.Context, offsets []Offset) error {
 		request.Topics[i].Partitions = append(request.Topics[i].Partitions,
 			txnoffsetcommit.RequestPartition{
 				Partition: int32(o.Partition), CommittedOffset: o.Offset, CommittedLeaderEpoch: -1,
+				CommittedMetadata: batch.Metadata,
 			})
 	}
 	return p.retry(ctx, "committing offsets", func() error {
