@@ -182,6 +182,7 @@ func (s *secrets) misused() {
 	s.Helper()
 	for _, key := range []string{
 		"kafka.sasl.password", "kafka.sasl.client_secret", "http.token", "fingerprint.secret",
+		"s3.secret_key",
 	} {
 		s.verb("config", "-c", s.config, "--set", key+"="+s.words["HTTP token"])
 	}

@@ -55,7 +55,7 @@ func Open(dir string, o Options) (_ *DB, err error) {
 	if err := removeLogs(o.FS, dir); err != nil {
 		return nil, h.explain("opening", err)
 	}
-	d := &DB{lock: lock, now: o.Now, flushBytes: o.MemTable / 2, flushed: o.Now()}
+	d := &DB{lock: lock, fs: o.FS, now: o.Now, flushBytes: o.MemTable / 2, flushed: o.Now()}
 	defer h.guard("opening")(&err)
 	if d.db, err = pebble.Open(dir, pebbleOptions(o, h, lock)); err != nil {
 		return nil, err
