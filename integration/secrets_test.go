@@ -72,7 +72,8 @@ func (s *secrets) verbs() map[string][]string {
 		"check": append(server, "a text"), "health": append(server, "--ready"), "label": nil,
 		"label add": labels, "label remove": labels, "label resume": append(server, "spam"),
 		"label list": server, "label export": server, "label import": append(server, "labels.csv"),
-		"tap": append(server, "--count", "1"),
+		"tap": append(server, "--count", "1"), "state": nil, "state list": append(config, "backup"),
+		"state export": append(config, "backup"), "state import": append(config, "backup"),
 	}
 }
 

@@ -23,7 +23,8 @@ func TestHelp(t *testing.T) {
 		"", "run", "demo", "cluster", "compare", "eval", "eval paper",
 		"eval spam", "eval tune", "idf", "audit", "doctor", "check", "label",
 		"label add", "label remove", "label resume", "label list", "label import", "label export",
-		"tap", "health", "lint", "config", "version",
+		"tap", "health", "state", "state export", "state import", "state list", "lint", "config",
+		"version",
 	} {
 		t.Run("clusterd "+verb, func(t *testing.T) {
 			args := append(strings.Fields(verb), "--help")
