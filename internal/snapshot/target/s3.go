@@ -41,7 +41,7 @@ func openS3(name, prefix string, o S3) (Target, error) {
 		return nil, fmt.Errorf("s3.endpoint %q is no URL of a server, such as https://s3.example.com",
 			o.Endpoint)
 	}
-	if prefix != "" && path.Clean(prefix) != prefix {
+	if prefix != "" && !fs.ValidPath(prefix) {
 		return nil, fmt.Errorf("%s%s/%s: the prefix has empty parts, or dots for some", scheme, name,
 			prefix)
 	}
