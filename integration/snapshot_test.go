@@ -3,6 +3,7 @@
 package integration
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,7 +30,7 @@ func (w *world) runs(dir, verb string, args ...string) (code int, out, said stri
 	w.Helper()
 	cmd := exec.CommandContext(w.Context(), binary,
 		append(append(strings.Fields(verb), "-c", w.config), args...)...)
-	cmd.Env = append(append(os.Environ(), "CLUSTERD_TEST_DIR="+dir), w.env...)
+	cmd.Env = append(append(os.Environ(), "CLUSTERD_TEST_DIR="+cmp.Or(dir, "unused")), w.env...)
 	var errs wait.Buffer
 	cmd.Stderr = &errs
 	text, err := cmd.Output()
