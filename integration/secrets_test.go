@@ -72,7 +72,8 @@ func (s *secrets) verbs() map[string][]string {
 		"check": append(server, "a text"), "health": append(server, "--ready"), "label": nil,
 		"label add": labels, "label remove": labels, "label resume": append(server, "spam"),
 		"label list": server, "label export": server, "label import": append(server, "labels.csv"),
-		"tap": append(server, "--count", "1"),
+		"tap": append(server, "--count", "1"), "state": nil, "state list": append(config, "backup"),
+		"state export": append(config, "backup"), "state import": append(config, "backup"),
 	}
 }
 
@@ -182,6 +183,7 @@ func (s *secrets) misused() {
 	s.Helper()
 	for _, key := range []string{
 		"kafka.sasl.password", "kafka.sasl.client_secret", "http.token", "fingerprint.secret",
+		"s3.secret_key",
 	} {
 		s.verb("config", "-c", s.config, "--set", key+"="+s.words["HTTP token"])
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/doctor"
+	"github.com/clusterd/clusterd/internal/snapshot/verbs"
 )
 
 func newConfig() *cobra.Command {
@@ -34,12 +35,26 @@ func newConfig() *cobra.Command {
 }
 
 func newDoctor() *cobra.Command {
-	var file string
-	cmd := doctor.Command(func(cmd *cobra.Command) (config.Config, error) {
-		c, _, err := loadConfig(cmd, file)
-		return c, err
-	}, writeJSON)
+	var file configFile
+	cmd := doctor.Command(file.load, writeJSON)
 	cmd.Args = noArguments
-	configFlag(cmd, &file)
+	configFlag(cmd, (*string)(&file))
 	return cmd
+}
+
+func newState() *cobra.Command {
+	var file configFile
+	return verbs.Command(verbs.Shell{
+		Usage: func(err error) error { return usageError{err} }, NoArguments: noArguments,
+		Load: file.load, AddFlags: func(cmd *cobra.Command) { configFlag(cmd, (*string)(&file)) },
+		Log: newLogger, WriteJSON: writeJSON,
+	})
+}
+
+// configFile is what -c names.
+type configFile string
+
+func (f *configFile) load(cmd *cobra.Command) (config.Config, error) {
+	c, _, err := loadConfig(cmd, string(*f))
+	return c, err
 }

@@ -94,7 +94,7 @@ func newRoot() *cobra.Command {
 	root.Version = version.Get().String()
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.AddCommand(newRun(), newDemo(), newCluster(), newCompare(), newEval(), newIDF(), newAudit(),
-		newDoctor(), newLint(), newConfig(), newVersion(), help.Man())
+		newDoctor(), newState(), newLint(), newConfig(), newVersion(), help.Man())
 	root.AddCommand(ask.Commands(ask.Shell{
 		Usage: func(err error) error { return usageError{err} }, NoArguments: noArguments, JSON: jsonOut,
 	})...)

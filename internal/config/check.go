@@ -20,6 +20,7 @@ func (r rules) check(c *Config) {
 	r.checkSASL(&c.Kafka.SASL)
 	r.checkTopics(c)
 	r.checkSecret(&c.Fingerprint)
+	r.checkS3(&c.S3)
 	r.checkIDF(&c.Fingerprint)
 	r.checkSimilarity(c)
 	r.checkLongSimilarity(&c.Cluster)

@@ -51,6 +51,7 @@ type Config struct {
 	Memory       Memory
 	Log          Log
 	Trace        Trace
+	S3           S3
 }
 
 // MethodSettings returns what a method is made by.

@@ -47,6 +47,7 @@ func TestDefault(t *testing.T) {
 		HTTP:     HTTP{Listen: "127.0.0.1:8080", Rate: 10_000},
 		Log:      Log{Level: "info", Format: "auto"},
 		Trace:    Trace{Ratio: 1},
+		S3:       S3{Endpoint: "https://s3.amazonaws.com"},
 	}
 	if got := Default(); !reflect.DeepEqual(got, want) {
 		t.Errorf("Default() = %+v, want %+v", got, want)

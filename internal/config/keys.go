@@ -41,6 +41,7 @@ func (c *Config) keys() []table.Key {
 		c.Memory.keys(),
 		c.Log.keys(),
 		c.Trace.keys(),
+		c.S3.keys(),
 	)
 }
 

@@ -29,8 +29,8 @@ const referenceHeader = `# Every key of clusterd with its default. A file needs 
 #
 # ${NAME} takes an environment variable, ${NAME:default} one that need not be
 # set; $${ is a literal ${. Within [ ] put quotes around it: ["${BROKER}"].
-# kafka.sasl.password, kafka.sasl.client_secret, http.token and fingerprint.secret
-# may be file:PATH. Paths are relative to this file's folder.
+# kafka.sasl.password, kafka.sasl.client_secret, http.token, fingerprint.secret and
+# s3.secret_key may be file:PATH. Paths are relative to this file's folder.
 # Sizes: 4MiB, 512KiB, 1048576. Durations: 20ms, 1h30m, 7d.
 
 `

@@ -137,6 +137,20 @@ func (d *DB) Flush() error {
 	return d.health.await(d.flushing)
 }
 
+// CopyTo makes dir, which must not be there, a database that holds all that was committed, if that
+// was anything since the database was opened. What does not change any more is linked, where dir is
+// on the same file system, and else copied.
+func (d *DB) CopyTo(dir string) (err error) {
+	if err := d.Flush(); err != nil {
+		return err
+	}
+	defer d.health.guard("copying")(&err)
+	if err := d.db.Checkpoint(dir); err != nil {
+		return err
+	}
+	return removeLogs(d.fs, dir)
+}
+
 // Size returns how many bytes the database takes on disk, and in memory until the next flush.
 func (d *DB) Size() int64 { return int64(d.db.Metrics().DiskSpaceUsage()) + int64(d.unflushed) }
 
@@ -157,15 +171,20 @@ func Remove(dir string) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return err
 	}
-	parent, err := vfs.Default.OpenDir(filepath.Dir(dir))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
+	if err := SyncDir(filepath.Dir(dir)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
 	}
+	return nil
+}
+
+// SyncDir makes last which files and directories a directory has, where the system needs that.
+func SyncDir(path string) error {
+	d, err := vfs.Default.OpenDir(path)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(parent.Sync(), parent.Close()); err != nil {
-		return fmt.Errorf("%s: %w", dir, err)
+	if err := errors.Join(d.Sync(), d.Close()); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
 }

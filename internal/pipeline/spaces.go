@@ -6,12 +6,10 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/fingerprint"
 	"github.com/clusterd/clusterd/internal/replica"
-	"github.com/clusterd/clusterd/internal/space"
 	"github.com/clusterd/clusterd/internal/state"
 )
 
@@ -134,20 +132,10 @@ func (p *pipeline) release(ctx context.Context, r *running) {
 func (p *pipeline) newReplica(
 	ctx context.Context, name string, partitions []int,
 ) (*replica.Replica, error) {
-	c, f := &p.config, p.fingerprinter
-	rule := space.OptionsOf(*c, f.Threshold())
-	rule.Distance = f.Distance
-	return replica.New(ctx, replica.Options{
-		Client: p.client, Log: p.log, Monitor: p.monitor, Readers: p.readers,
-		Topic: c.Output.ClustersTopic, Brokers: c.Kafka.Brokers, FetchBytes: c.Batch.Bytes,
-		Space: checkpoint.Record{
-			Input: c.Input.Topic, Group: c.Input.Group, Scope: c.Cluster.Scope, Space: name,
-			Pipeline: f.Identity(), Threshold: f.ThresholdSettings(), Window: c.Cluster.Window.String(),
-		},
-		Inputs: partitions, Rule: rule,
-		NewIndex: f.NewIndex, Check: f.Check,
-		Dir: p.dir.Space(name), State: state.Options{Cache: p.cache, Log: p.log},
-	})
+	o := replica.OptionsOf(&p.config, p.fingerprinter, name, partitions)
+	o.Client, o.Log, o.Monitor, o.Readers = p.client, p.log, p.monitor, p.readers
+	o.Dir, o.State = p.dir.Space(name), state.Options{Cache: p.cache, Log: p.log}
+	return replica.New(ctx, o)
 }
 
 func (p *pipeline) stop(r *running) {

@@ -49,6 +49,9 @@ type Options struct {
 	NewIndex func() (singlepass.Index, error)
 	Check    func(singlepass.Fingerprint) error // of the method
 
+	// DiskOnly is whether the index stays empty: nobody is to ask the space, or to assign.
+	DiskOnly bool
+
 	Dir   string // of the disk
 	State state.Options
 }
@@ -116,15 +119,29 @@ func (r *Replica) open(ctx context.Context) error {
 	if r.space != nil {
 		return nil
 	}
-	var broker string
-	err := kafka.Retry(ctx, r.Log, "asking for the cluster's id", func() (err error) {
-		broker, err = r.Client.ClusterID(ctx)
-		return err
-	})
+	broker, err := r.broker(ctx)
 	if err != nil {
 		return err
 	}
 	return r.openOf(broker)
+}
+
+// broker returns the id of the Kafka cluster.
+func (r *Replica) broker(ctx context.Context) (id string, err error) {
+	err = kafka.Retry(ctx, r.Log, "asking for the cluster's id", func() (err error) {
+		id, err = r.Client.ClusterID(ctx)
+		return err
+	})
+	return id, err
+}
+
+// identity returns of what the disk is a copy, in this Kafka cluster.
+func (r *Replica) identity(broker string) state.Identity {
+	s := &r.Options.Space
+	return state.Identity{
+		Kafka: broker, Clusters: r.Topic, Partitions: r.modulus, Input: s.Input, Group: s.Group,
+		Space: s.Space, Pipeline: s.Pipeline,
+	}
 }
 
 // openOf opens the disk as a copy of a topic of this Kafka cluster.
@@ -133,11 +150,7 @@ func (r *Replica) openOf(broker string) error {
 	if err != nil {
 		return err
 	}
-	s := &r.Options.Space
-	store, err := state.Open(r.Dir, state.Identity{
-		Kafka: broker, Clusters: r.Topic, Partitions: r.modulus, Input: s.Input, Group: s.Group,
-		Space: s.Space, Pipeline: s.Pipeline,
-	}, r.State)
+	store, err := state.Open(r.Dir, r.identity(broker), r.State)
 	if err != nil {
 		return err
 	}
@@ -147,7 +160,7 @@ func (r *Replica) openOf(broker string) error {
 
 // load fills the index from the disk unless it is.
 func (r *Replica) load(ctx context.Context) error {
-	if r.space.Loaded() {
+	if r.DiskOnly || r.space.Loaded() {
 		return nil
 	}
 	r.Monitor.Recovering(r.Name(), "filling the index")

@@ -140,6 +140,9 @@ func (s *Space) Find(founder article.Address) (cluster.Cluster, bool, error) {
 	return s.store.Find(founder)
 }
 
+// CopyTo makes dir a store of what this space has stored, as [state.Store.CopyTo] does.
+func (s *Space) CopyTo(dir string) (state.Copy, error) { return s.store.CopyTo(dir) }
+
 // Close waits until all views are released and closes the store.
 func (s *Space) Close() error { return errors.Join(s.views.close(), s.store.Close()) }
 
