@@ -113,7 +113,8 @@ func (w *world) snapshot(target string) {
 	}
 	w.progress(w.consumed())
 	w.listed(target, strings.TrimSpace(second), strings.TrimSpace(third))
-	w.refuses(running.dir, "belongs to another clusterd that runs", "state import", target, "--replace")
+	w.refuses(running.dir, "belongs to another clusterd that runs", "state import", target,
+		"--replace")
 
 	stream.stop()
 	w.done()
@@ -198,9 +199,11 @@ func TestSnapshotS3(t *testing.T) {
 	w.snapshot("s3://backup/group-a")
 
 	for name, bad := range map[string]struct{ settings, target, want string }{
-		"no bucket":     {good, "s3://nowhere/x", "make the bucket"},
-		"another user":  {strings.Replace(good, user, "nobody", 1), "s3://backup", "check s3.access_key"},
-		"no credential": {fmt.Sprintf("endpoint: %q", endpoint), "s3://backup", "there are no credentials"},
+		"no bucket":    {good, "s3://nowhere/x", "make the bucket"},
+		"another user": {strings.Replace(good, user, "nobody", 1), "s3://backup", "check s3.access_key"},
+		"no credential": {
+			fmt.Sprintf("endpoint: %q", endpoint), "s3://backup", "there are no credentials",
+		},
 	} {
 		s3(bad.settings)
 		for _, verb := range []string{"state list", "state export", "state import"} {
@@ -215,7 +218,8 @@ func TestSnapshotS3(t *testing.T) {
 	}
 	s3(fmt.Sprintf("endpoint: %q", endpoint))
 	w.env = append(w.env, "AWS_ACCESS_KEY_ID="+user, "AWS_SECRET_ACCESS_KEY="+canary)
-	if out, said := w.runsWell("", "state list", "s3://backup/group-a"); !strings.Contains(out, "Z ") ||
+	out, said := w.runsWell("", "state list", "s3://backup/group-a")
+	if !strings.Contains(out, "Z ") ||
 		strings.Contains(out+said, canary) {
 		t.Errorf("with credentials of the environment: %s%s", out, said)
 	}

@@ -45,9 +45,8 @@ func newDoctor() *cobra.Command {
 func newState() *cobra.Command {
 	var file configFile
 	return verbs.Command(verbs.Shell{
-		Usage: func(err error) error { return usageError{err} }, NoArguments: noArguments,
-		Load: file.load, AddFlags: func(cmd *cobra.Command) { configFlag(cmd, (*string)(&file)) },
-		Log: newLogger, WriteJSON: writeJSON,
+		Usage: asUsage, NoArguments: noArguments, Load: file.load, Log: newLogger, WriteJSON: writeJSON,
+		AddFlags: func(cmd *cobra.Command) { configFlag(cmd, (*string)(&file)) },
 	})
 }
 

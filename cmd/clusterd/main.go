@@ -46,6 +46,7 @@ func main() {
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
+func asUsage(err error) error      { return usageError{err} }
 
 // run does what main does, with everything that it touches from outside, and returns the exit code.
 func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
@@ -81,11 +82,9 @@ func newRoot() *cobra.Command {
 		Use:   "clusterd",
 		Short: "Clusters a stream of texts that is full of copies",
 		Long: "clusterd reads articles from a Kafka topic and writes, next to each, the id of the " +
-			"cluster of\n" +
-			"near-copies that it belongs to: exactly once, while it streams.\n\n" +
+			"cluster of\nnear-copies that it belongs to: exactly once, while it streams.\n\n" +
 			"Begin with:  clusterd demo",
-		SilenceErrors: true,
-		SilenceUsage:  true,
+		SilenceErrors: true, SilenceUsage: true,
 		// Without this, cobra takes any word for an argument of the root and prints the help.
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -95,12 +94,11 @@ func newRoot() *cobra.Command {
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.AddCommand(newRun(), newDemo(), newCluster(), newCompare(), newEval(), newIDF(), newAudit(),
 		newDoctor(), newState(), newLint(), newConfig(), newVersion(), help.Man())
-	root.AddCommand(ask.Commands(ask.Shell{
-		Usage: func(err error) error { return usageError{err} }, NoArguments: noArguments, JSON: jsonOut,
-	})...)
+	shell := ask.Shell{Usage: asUsage, NoArguments: noArguments, JSON: jsonOut}
+	root.AddCommand(ask.Commands(shell)...)
 	root.AddCommand(migrate.Command(migrate.Shell{
-		Usage: func(err error) error { return usageError{err} }, NoArguments: noArguments,
-		Connect: daemon.Connect, NewLogger: newLogger, WriteJSON: writeJSON,
+		Usage: asUsage, NoArguments: noArguments, Connect: daemon.Connect, NewLogger: newLogger,
+		WriteJSON: writeJSON,
 	}))
 	complete.Add(root)
 	return root

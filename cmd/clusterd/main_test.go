@@ -24,7 +24,8 @@ func TestHelp(t *testing.T) {
 		"eval spam", "eval tune", "idf", "audit", "doctor", "check", "label",
 		"label add", "label remove", "label resume", "label list", "label import", "label export",
 		"tap", "health", "migrate", "migrate plan", "migrate status", "migrate compare", "migrate map",
-		"migrate switch", "migrate back", "state", "state export", "state import", "state list", "lint", "config", "version",
+		"migrate switch", "migrate back", "state", "state export", "state import", "state list", "lint",
+		"config", "version",
 	} {
 		t.Run("clusterd "+verb, func(t *testing.T) {
 			args := append(strings.Fields(verb), "--help")

@@ -45,8 +45,8 @@ func (r *Replica) CopyTo(ctx context.Context, dir string) (state.Copy, error) {
 // clusters were removed.
 var ErrStale = errors.New("the clusters topic has gone on for too long without it")
 
-// Fits looks whether a recovery would take a copy and read on from there. An error says why it would
-// not; it is [ErrStale] where only time has passed.
+// Fits looks whether a recovery would take a copy and read on from there. An error says why it
+// would not; it is [ErrStale] where only time has passed.
 func (r *Replica) Fits(ctx context.Context, c *state.Copy) error {
 	broker, err := r.broker(ctx)
 	if err != nil {

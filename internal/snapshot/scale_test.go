@@ -15,8 +15,8 @@ import (
 
 var scale = flag.Int("clusters", 0, "clusters of TestScale, such as 10000000; 0 passes it over")
 
-// TestScale measures how long a snapshot of so many clusters takes to write and to put back, between
-// directories of one disk, and how large it is.
+// TestScale measures how long a snapshot of so many clusters takes to write and to put back,
+// between directories of one disk, and how large it is.
 //
 //	go test -run TestScale -v -timeout 1h ./internal/snapshot -clusters 10000000
 func TestScale(t *testing.T) {
@@ -32,7 +32,8 @@ func TestScale(t *testing.T) {
 	}
 	began := time.Now()
 	m := mustExport(t, dir, to, noon)
-	t.Logf("%d clusters exported in %.1f s: %d files, %.0f MB", m.Clusters(), time.Since(began).Seconds(),
+	t.Logf("%d clusters exported in %.1f s: %d files, %.0f MB", m.Clusters(),
+		time.Since(began).Seconds(),
 		len(m.Spaces[0].Files), float64(m.Bytes())/1e6)
 
 	other := openDir(t, filepath.Join(t.TempDir(), "state"))

@@ -163,7 +163,8 @@ func Names(ctx context.Context, from target.Target) ([]string, error) {
 	return names, nil
 }
 
-// Read returns the manifest of a snapshot; fs.ErrNotExist where it has none, so that it is not whole.
+// Read returns the manifest of a snapshot; fs.ErrNotExist where it has none, so that it is not
+// whole.
 func Read(ctx context.Context, from target.Target, name string) (*Manifest, error) {
 	if !named.MatchString(name) {
 		return nil, fmt.Errorf("%.80q is no name of a snapshot: clusterd state list has the names", name)

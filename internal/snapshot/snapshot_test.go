@@ -94,7 +94,8 @@ func first(t testing.TB, dir *state.Dir) (hash uint64, n int) {
 		t.Fatal(err)
 	}
 	seen := 0
-	if err := s.Centres(t.Context(), func(singlepass.Centre) error { seen++; return nil }); err != nil {
+	count := func(singlepass.Centre) error { seen++; return nil }
+	if err := s.Centres(t.Context(), count); err != nil {
 		t.Fatal(err)
 	}
 	if seen != s.Len() {
@@ -461,7 +462,8 @@ const (
 	restoreTo   = "CLUSTERD_TEST_RESTORE_TO"
 )
 
-// A process that is killed while it restores, at whatever moment, leaves the old clusters or the new.
+// A process that is killed while it restores, at whatever moment, leaves the old clusters or the
+// new.
 func TestKilledRestore(t *testing.T) {
 	if from := os.Getenv(restoreFrom); from != "" {
 		restoreForever(t, from, os.Getenv(restoreTo))

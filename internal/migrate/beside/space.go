@@ -42,9 +42,9 @@ func (t Two) Check() error {
 	}
 	for _, s := range []*Space{&t.Old, &t.New} {
 		if s.Divided() {
-			return fmt.Errorf("role is %s in %s: a space whose work is divided cannot be migrated so, since "+
-				"its offsets are of two topics. Run another space with groups and topics of its own, and "+
-				"have its readers change over", s.Role, s.File)
+			return fmt.Errorf("role is %s in %s: a space whose work is divided cannot be migrated so, "+
+				"since its offsets are of two topics. Run another space with groups and topics of its own, "+
+				"and have its readers change over", s.Role, s.File)
 		}
 	}
 	for _, key := range []struct{ name, old, new string }{

@@ -48,7 +48,7 @@ func openS3(name, prefix string, o S3) (Target, error) {
 	login := credentials.NewStaticV4(o.AccessKey, o.SecretKey.Reveal(), "")
 	if o.AccessKey == "" {
 		login = credentials.NewEnvAWS()
-		if v, err := login.Get(); err != nil || v.SignerType.IsAnonymous() {
+		if v, err := login.GetWithContext(nil); err != nil || v.SignerType.IsAnonymous() {
 			return nil, errors.New("there are no credentials for the bucket: set s3.access_key and " +
 				"s3.secret_key, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY of the environment")
 		}

@@ -28,8 +28,8 @@ type Target interface {
 // scheme begins the name of a bucket.
 const scheme = "s3://"
 
-// Open returns the target of this name: s3://BUCKET, s3://BUCKET/PREFIX, or the path of a directory,
-// which is made when it is first written to.
+// Open returns the target of this name: s3://BUCKET, s3://BUCKET/PREFIX, or the path of a
+// directory, which is made when it is first written to.
 func Open(name string, options S3) (Target, error) {
 	if rest, ok := strings.CutPrefix(name, scheme); ok {
 		bucket, prefix, _ := strings.Cut(rest, "/")

@@ -27,7 +27,8 @@ func (s Shell) export() *cobra.Command {
 			"clusters to TARGET: " + where + ". It asks no running clusterd, and disturbs none. With " +
 			"--work, the next export reads only what was written since. Prints the name of the snapshot, " +
 			"which is the time in UTC. A snapshot is whole, or it is not listed.",
-		Example: "  clusterd state export -c clusterd.yaml /backup/clusterd --work /var/cache/clusterd\n" +
+		Example: "  clusterd state export -c clusterd.yaml /backup/clusterd " +
+			"--work /var/cache/clusterd\n" +
 			"  clusterd state export -c clusterd.yaml s3://backup/clusterd --keep 7",
 		Args: s.one("target"),
 		RunE: func(cmd *cobra.Command, args []string) error {

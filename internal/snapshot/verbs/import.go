@@ -28,10 +28,10 @@ func (s Shell) importing() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import SOURCE",
 		Short: "Put the clusters of a snapshot on disk",
-		Long: "Puts the clusters of a snapshot into state.dir, while no clusterd runs there, so that the " +
-			"next start reads only what was written since. SOURCE is " + where + ". Checks first that the " +
-			"snapshot is of these clusters and that clusterd could go on from it, then the checksum of each " +
-			"file, and replaces nothing before. If it ends early, the disk is as it was.",
+		Long: "Puts the clusters of a snapshot into state.dir, while no clusterd runs there, so that " +
+			"the next start reads only what was written since. SOURCE is " + where + ". Checks first that " +
+			"the snapshot is of these clusters and that clusterd could go on from it, then the checksum of " +
+			"each file, and replaces nothing before. If it ends early, the disk is as it was.",
 		Example: "  clusterd state import -c clusterd.yaml s3://backup/clusterd\n" +
 			"  clusterd state import -c clusterd.yaml /backup/clusterd --snapshot 20260501T120000.000Z " +
 			"--replace",
@@ -98,7 +98,8 @@ func (how importing) run(
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("snapshot %s of %s cannot be gone on from: %w. Nothing was changed", m.Name, from,
+		return fmt.Errorf("snapshot %s of %s cannot be gone on from: %w. Nothing was changed", m.Name,
+			from,
 			err)
 	}
 	if err := snapshot.Restore(ctx, from, m, dir, log); err != nil {

@@ -1,5 +1,5 @@
-// Package verbs has the verbs of the command line that copy the clusters on disk elsewhere and back:
-// state export, state import and state list. A configuration and the name of a target go in.
+// Package verbs has the verbs of the command line that copy the clusters on disk elsewhere and
+// back: state export, state import and state list. A configuration and the name of a target go in.
 package verbs
 
 import (

@@ -140,14 +140,16 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// What import refuses leaves the disk alone, and so does --if-missing where there is nothing to take.
+// What import refuses leaves the disk alone, and so does --if-missing where there is nothing to
+// take.
 func TestImportOfNothing(t *testing.T) {
 	c := broker(t, "kafka-a")
 	empty, err := target.Open(filepath.Join(t.TempDir(), "none"), target.S3{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	check.ErrorHas(t, importing{}.run(t.Context(), &c, empty, quiet), "it has no snapshot that is whole")
+	check.ErrorHas(t, importing{}.run(t.Context(), &c, empty, quiet),
+		"it has no snapshot that is whole")
 	if err := (importing{ifMissing: true}).run(t.Context(), &c, empty, quiet); err != nil {
 		t.Error(err)
 	}
