@@ -273,7 +273,17 @@ func (w *world) committedBy(group, topic string) map[int32]int64 {
 		}
 	}()
 	w.eventually("the group's offsets", func() bool {
-		offsets, err = w.admin.FetchOffsets(w.Context(), group)
+		if offsets, err = w.admin.FetchOffsets(w.Context(), group); err == nil {
+			return true
+		}
+		// That client may go on asking a coordinator that hangs, though there is another one by now.
+		fresh, failed := kgo.NewClient(kgo.SeedBrokers(w.addresses...),
+			kgo.RequestTimeoutOverhead(answerTimeout))
+		if failed != nil {
+			w.Fatal(failed)
+		}
+		defer fresh.Close()
+		offsets, err = kadm.NewClient(fresh).FetchOffsets(w.Context(), group)
 		return err == nil
 	})
 	committed := make(map[int32]int64)
