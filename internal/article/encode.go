@@ -132,10 +132,12 @@ type Result struct {
 	Fingerprint *Fingerprint `json:"fingerprint"`
 	PublishedAt *time.Time   `json:"published_at,omitempty"`
 	Publisher   string       `json:"publisher,omitempty"`
-	Copied      Copied       `json:"copied,omitempty"`
-	Signals     *Signals     `json:"signals,omitempty"`
-	Source      Address      `json:"source"`
-	Pipeline    string       `json:"pipeline"`
+	// Space is the value of cluster.scope_field, by which it is told apart what is compared.
+	Space    string   `json:"space,omitempty"`
+	Copied   Copied   `json:"copied,omitempty"`
+	Signals  *Signals `json:"signals,omitempty"`
+	Source   Address  `json:"source"`
+	Pipeline string   `json:"pipeline"`
 }
 
 // A Cluster is a cluster as others read it and as clusterd recovers it.
@@ -148,7 +150,9 @@ type Cluster struct {
 	Contacts []string `json:"contacts,omitempty"` // of the founder, each once, in ascending order
 	Size     int      `json:"size"`
 	// ByContact is how many of the articles joined by a contact.
-	ByContact      int            `json:"by_contact,omitempty"`
+	ByContact int `json:"by_contact,omitempty"`
+	// Space is the value of cluster.scope_field, of all its articles.
+	Space          string         `json:"space,omitempty"`
 	FirstSeen      time.Time      `json:"first_seen"` // the lowest event time of a member
 	LastSeen       time.Time      `json:"last_seen"`  // the highest event time of a member
 	Representative Representative `json:"representative"`
@@ -219,6 +223,9 @@ func (r *Result) appendCarried(dst []byte) []byte {
 	if r.Publisher != "" {
 		dst = appendString(append(dst, `,"publisher":`...), r.Publisher)
 	}
+	if r.Space != "" {
+		dst = appendString(append(dst, `,"space":`...), r.Space)
+	}
 	if r.Copied != "" {
 		dst = append(append(dst, `,"copied":`...), r.Copied...)
 	}
@@ -241,6 +248,9 @@ func (c *Cluster) AppendJSON(dst []byte) []byte {
 	dst = strconv.AppendInt(append(dst, `,"size":`...), int64(c.Size), 10)
 	if c.ByContact != 0 {
 		dst = strconv.AppendInt(append(dst, `,"by_contact":`...), int64(c.ByContact), 10)
+	}
+	if c.Space != "" {
+		dst = appendString(append(dst, `,"space":`...), c.Space)
 	}
 	dst = appendTime(append(dst, `,"first_seen":`...), c.FirstSeen)
 	dst = appendTime(append(dst, `,"last_seen":`...), c.LastSeen)

@@ -161,7 +161,8 @@ func (p *pipeline) newReplica(
 		Topic: c.Output.ClustersTopic, Brokers: c.Kafka.Brokers, FetchBytes: c.Batch.Bytes,
 		Space: checkpoint.Record{
 			Input: c.Input.Topic, Group: c.Input.Group, Scope: c.Cluster.Scope, Space: name,
-			Pipeline: f.Identity(), Threshold: f.ThresholdSettings(), Window: c.Cluster.Window.String(),
+			ScopeField: c.Cluster.ScopeField,
+			Pipeline:   f.Identity(), Threshold: f.ThresholdSettings(), Window: c.Cluster.Window.String(),
 		},
 		Inputs: partitions, Rule: rule,
 		NewIndex: f.NewIndex, Check: f.Check,
