@@ -49,7 +49,8 @@ func With(m method.Method, c config.Config) (*Fingerprinter, error) {
 	}}}, nil
 }
 
-// few is how many centres of a value of a divided space are scanned, and not indexed.
+// few is how many centres of a value of a divided space are scanned, and not indexed: as many as
+// [method.Near] is for.
 const few = 32
 
 // NewIndex returns an empty index of centres that are near enough to be joined.
@@ -58,20 +59,13 @@ func (f *Fingerprinter) NewIndex() (singlepass.Index, error) {
 	if err != nil || f.config.Cluster.Scope != config.ByField {
 		return index, err
 	}
-	division := singlepass.Division{
+	return singlepass.NewDivided(singlepass.Division{
 		New: func() singlepass.Index {
 			index, _ := f.Method.NewIndex(f.Threshold()) // this threshold is allowed
 			return index
 		},
-		Near: func(a, centre singlepass.Fingerprint) (float64, bool) {
-			return f.Distance(a, centre), method.Same(f.Method, a, centre)
-		},
-	}
-	// An index that may miss a centre would answer otherwise than a scan.
-	if spec, _ := method.SpecOf(f.config.Fingerprint.Method); !spec.Approximate {
-		division.Small = few
-	}
-	return singlepass.NewDivided(division), nil
+		Small: few, Near: method.Near(f.Method, index),
+	}), nil
 }
 
 // ForEach calls do for each item from 0 to n, on all cores and in no order, until ctx ends. Calls

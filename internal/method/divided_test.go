@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/clusterd/clusterd/internal/method"
@@ -19,13 +18,10 @@ func TestDividedIndexIsOneForEachValue(t *testing.T) {
 	all := pages(300)
 	each(t, func(t *testing.T, m method.Method) {
 		fingerprints, r := fingerprints(t, m, all), rand.New(rand.NewPCG(7, 8))
-		few := 5
-		_, name, _ := strings.Cut(t.Name(), "/")
-		if spec, _ := method.SpecOf(name); spec.Approximate {
-			few = 0
-		}
 		divided := singlepass.NewDivided(singlepass.Division{
-			New: func() singlepass.Index { return newIndex(t, m) }, Small: few, Near: near(m),
+			New:   func() singlepass.Index { return newIndex(t, m) },
+			Small: 32,
+			Near:  method.Near(m, newIndex(t, m)),
 		})
 		alone := make(map[string]singlepass.Index)
 		var have []singlepass.Centre

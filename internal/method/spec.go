@@ -20,8 +20,6 @@ type Spec struct {
 	// HashIsAll reports that fingerprints have no sketch and differ by the Hamming distance of
 	// their 64 bits. So who has results alone can compare them, and an audit can find the nearest.
 	HashIsAll bool
-	// Approximate reports that the index may miss a centre, even among few.
-	Approximate bool
 
 	newMethod func(Settings, *keyedhash.Key) (Method, error)
 }
@@ -71,8 +69,7 @@ func Specs() []Spec {
 				"fingerprint.hashes", "cluster.recall", "cluster.containment",
 				"cluster.long_similarity", "cluster.numbers",
 			},
-			Approximate: true,
-			newMethod:   newMinHash,
+			newMethod: newMinHash,
 		},
 		{
 			Name:       "shingle",
