@@ -29,7 +29,7 @@ type Spaces struct {
 func (s *Spaces) Check(
 	ctx context.Context, texts []api.Text, o api.CheckOptions,
 ) ([]api.Checked, error) {
-	q := lookup.Question{RunnersUp: o.RunnersUp, Partition: o.Partition}
+	q := lookup.Question{RunnersUp: o.RunnersUp, Partition: o.Partition, Value: o.Space}
 	for _, t := range texts {
 		q.Texts = append(q.Texts, lookup.Text(t))
 	}

@@ -17,6 +17,7 @@ type Article struct {
 	Title       string    // may be empty
 	Content     string    // may be empty
 	Source      string    // who published it; may be empty
+	Space       string    // the value of the field that divides what is compared; empty for none
 	Copied      Copied    // what its result repeats of it
 	PublishedAt time.Time // zero where the article does not say
 	Notes       *Notes    // what was odd about it; nil for nothing

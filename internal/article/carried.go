@@ -53,7 +53,7 @@ func Copying(d Decoder, fields []string) Decoder {
 	if !ok {
 		return d
 	}
-	copying := &jsonParser{paths: parser.paths}
+	copying := &jsonParser{paths: parser.paths, space: parser.space}
 	for _, name := range fields {
 		copying.copies = append(copying.copies, newPath(name))
 	}

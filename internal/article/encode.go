@@ -3,7 +3,6 @@ package article
 import (
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -132,10 +131,12 @@ type Result struct {
 	Fingerprint *Fingerprint `json:"fingerprint"`
 	PublishedAt *time.Time   `json:"published_at,omitempty"`
 	Publisher   string       `json:"publisher,omitempty"`
-	Copied      Copied       `json:"copied,omitempty"`
-	Signals     *Signals     `json:"signals,omitempty"`
-	Source      Address      `json:"source"`
-	Pipeline    string       `json:"pipeline"`
+	// Space is the value of cluster.scope_field, by which it is told apart what is compared.
+	Space    string   `json:"space,omitempty"`
+	Copied   Copied   `json:"copied,omitempty"`
+	Signals  *Signals `json:"signals,omitempty"`
+	Source   Address  `json:"source"`
+	Pipeline string   `json:"pipeline"`
 }
 
 // A Cluster is a cluster as others read it and as clusterd recovers it.
@@ -148,7 +149,9 @@ type Cluster struct {
 	Contacts []string `json:"contacts,omitempty"` // of the founder, each once, in ascending order
 	Size     int      `json:"size"`
 	// ByContact is how many of the articles joined by a contact.
-	ByContact      int            `json:"by_contact,omitempty"`
+	ByContact int `json:"by_contact,omitempty"`
+	// Space is the value of cluster.scope_field, of all its articles.
+	Space          string         `json:"space,omitempty"`
 	FirstSeen      time.Time      `json:"first_seen"` // the lowest event time of a member
 	LastSeen       time.Time      `json:"last_seen"`  // the highest event time of a member
 	Representative Representative `json:"representative"`
@@ -219,6 +222,9 @@ func (r *Result) appendCarried(dst []byte) []byte {
 	if r.Publisher != "" {
 		dst = appendString(append(dst, `,"publisher":`...), r.Publisher)
 	}
+	if r.Space != "" {
+		dst = appendString(append(dst, `,"space":`...), r.Space)
+	}
 	if r.Copied != "" {
 		dst = append(append(dst, `,"copied":`...), r.Copied...)
 	}
@@ -241,6 +247,9 @@ func (c *Cluster) AppendJSON(dst []byte) []byte {
 	dst = strconv.AppendInt(append(dst, `,"size":`...), int64(c.Size), 10)
 	if c.ByContact != 0 {
 		dst = strconv.AppendInt(append(dst, `,"by_contact":`...), int64(c.ByContact), 10)
+	}
+	if c.Space != "" {
+		dst = appendString(append(dst, `,"space":`...), c.Space)
 	}
 	dst = appendTime(append(dst, `,"first_seen":`...), c.FirstSeen)
 	dst = appendTime(append(dst, `,"last_seen":`...), c.LastSeen)
@@ -357,48 +366,4 @@ func appendEscaped(dst []byte, r rune) []byte {
 		return append(dst, '\\', 'u',
 			hexDigits[r>>12&0xF], hexDigits[r>>8&0xF], hexDigits[r>>4&0xF], hexDigits[r&0xF])
 	}
-}
-
-// ParseCluster reads what [Cluster.JSON] wrote. All but the sketch must be there; whether it is
-// possible, and whose id it has, is for the caller to say.
-func ParseCluster(value []byte) (Cluster, error) {
-	if c, ok := parseOwnCluster(value); ok {
-		return c, nil
-	}
-	return parseCluster(value)
-}
-
-// parseCluster reads a cluster in any form of JSON.
-func parseCluster(value []byte) (Cluster, error) {
-	// One that is left out would else be one of no value, such as the fingerprint 0.
-	var c struct {
-		Cluster
-		Seq            *uint64         `json:"seq"`
-		Fingerprint    *Fingerprint    `json:"fingerprint"`
-		Size           *int            `json:"size"`
-		FirstSeen      *time.Time      `json:"first_seen"`
-		LastSeen       *time.Time      `json:"last_seen"`
-		Representative *Representative `json:"representative"`
-		Pipeline       *string         `json:"pipeline"`
-	}
-	if err := json.Unmarshal(value, &c); err != nil {
-		return Cluster{}, fmt.Errorf("not a cluster: %w", err)
-	}
-	if c.Seq == nil || c.Fingerprint == nil || c.Size == nil || c.FirstSeen == nil ||
-		c.LastSeen == nil || c.Representative == nil || c.Pipeline == nil {
-		return Cluster{}, errors.New("not a cluster: a field is missing, or null")
-	}
-	c.Cluster.Seq, c.Cluster.Fingerprint, c.Cluster.Size = *c.Seq, *c.Fingerprint, *c.Size
-	c.Cluster.FirstSeen, c.Cluster.LastSeen = *c.FirstSeen, *c.LastSeen
-	c.Cluster.Representative, c.Cluster.Pipeline = *c.Representative, *c.Pipeline
-	return c.Cluster, nil
-}
-
-// ParseResult reads what [Result.JSON] wrote.
-func ParseResult(value []byte) (Result, error) {
-	var r Result
-	if err := json.Unmarshal(value, &r); err != nil {
-		return Result{}, fmt.Errorf("not a result: %w", err)
-	}
-	return r, nil
 }

@@ -32,6 +32,7 @@ const (
 type jsonParser struct {
 	paths  [parts]path
 	copies []path // of what results repeat
+	space  []path // of what divides articles: one, or none
 }
 
 func newJSONParser(fields Fields) *jsonParser {
@@ -90,6 +91,9 @@ func (p *jsonParser) parse(_ []byte, text charset.Text) (a Article, _ *Rejection
 	a.Title, a.Content = p.text(&a, title, titlePart), p.text(&a, content, contentPart)
 	a.Source = p.text(&a, &found[sourcePart], sourcePart)
 	a.PublishedAt = p.time(&a, &found[timePart])
+	if len(p.space) > 0 {
+		a.Space = p.spaceOf(&a, object)
+	}
 	if len(p.copies) > 0 {
 		a.Copied = p.copied(&a, object)
 	}

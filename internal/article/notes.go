@@ -24,7 +24,7 @@ type Notes struct {
 
 // A Fallback is a field that could not be used. The article goes on without it.
 type Fallback struct {
-	Field  string // the part of an article: id, title, content, source or published_at; copy; headers
+	Field  string // the part of an article: id, title, content, source or published_at; copy; headers; space
 	Reason string // type, format or too_long
 	Detail string // for a person: what was there, and what stands in for it
 }
@@ -45,6 +45,8 @@ func EachFallback(call func(field, reason string)) {
 	call(partNames()[timePart], wrongFormat)
 	call(copyField, tooLong)
 	call(headersField, tooLong)
+	call(spaceField, wrongType)
+	call(spaceField, tooLong)
 }
 
 // What results repeat of a record, where it is too long for that.

@@ -19,6 +19,7 @@ type checkFlags struct {
 	files     []string
 	json      bool
 	partition int
+	space     string
 	api.CheckOptions
 }
 
@@ -39,6 +40,9 @@ func (s Shell) check() *cobra.Command {
 			if cmd.Flags().Changed("partition") {
 				f.Partition = &f.partition
 			}
+			if cmd.Flags().Changed("space") {
+				f.Space = &f.space
+			}
 			if f.RunnersUp < 0 || f.RunnersUp > api.MaxRunnersUp {
 				return s.Usage(fmt.Errorf("--runners-up: must be 0 to %d", api.MaxRunnersUp))
 			}
@@ -51,7 +55,9 @@ func (s Shell) check() *cobra.Command {
 	flags.BoolVar(&f.json, "json", false, "write what the server answers, an object for each text")
 	flags.IntVar(&f.RunnersUp, "runners-up", 0, "`N` next nearest clusters to name, up to 10")
 	flags.IntVar(&f.partition, "partition", 0,
-		"`NUMBER` of the input partition whose clusters are asked for; only with cluster.scope: partition")
+		"`NUMBER` of the input partition whose clusters are asked for; only with cluster.scope: partition or field")
+	flags.StringVar(&f.space, "space", "",
+		"`VALUE` of cluster.scope_field that the text would have; only with cluster.scope: field")
 	return cmd
 }
 

@@ -11,6 +11,7 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 
 	"github.com/clusterd/clusterd/internal/audit/wire"
+	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -131,6 +132,9 @@ func (s *stage) outcome(space *simple, it item, at wire.Address, touched map[int
 		`"source":{"topic":%q,"partition":%d,"offset":%d},"pipeline":%q`, s.config.Input.Topic,
 		at.Partition, at.Offset, s.method.Identity(),
 	)
+	if s.config.Cluster.Scope == config.ByField {
+		where = fmt.Sprintf(`"space":%q,%s`, in.Headers[0].Value, where)
+	}
 	switch it.kind {
 	case "", "undated":
 		s.clustered(r, space, it, at, touched, where)
@@ -223,6 +227,9 @@ func (s *stage) clusters(space *simple, touched map[int]bool) (records []*kgo.Re
 			}
 			if contacts := slices.Collect(m.fingerprint.Contacts.All()); contacts != nil {
 				sketch += fmt.Sprintf(`"contacts":["%s"],`, strings.Join(contacts, `","`))
+			}
+			if s.config.Cluster.Scope == config.ByField {
+				sketch += fmt.Sprintf(`"space":%q,`, s.inputs[m.founder].Headers[0].Value)
 			}
 			if m.byContact > 0 {
 				sketch += fmt.Sprintf(`"by_contact":%d,`, m.byContact)

@@ -91,7 +91,7 @@ func (a *audit) addAssignment(
 	row := replay.ResultRow{
 		At: wire.AddressOf(r), Size: result.Size, Representative: representative,
 		Article: model.Article{
-			Source: result.Address(), EventTime: assignment.EventTime, Representative: representative,
+			Source: result.Address(), Space: a.digest(result.Space), EventTime: assignment.EventTime, Representative: representative,
 			Fingerprint: model.Fingerprint{Hash: assignment.Fingerprint},
 			Cluster:     assignment.Cluster, Distance: assignment.Distance,
 			Joined: result.Status == wire.StatusJoined, Contact: a.digest(result.Contact),
@@ -116,6 +116,7 @@ func (a *audit) addAssignment(
 		row.Article.Fingerprint = model.Fingerprint{
 			Hash: in.Fingerprint, Sketch: in.Sketch, Contacts: in.Contacts, Known: true,
 		}
+		row.Article.Space = in.Space
 		row.Article.Representative, row.Timeless = in.Representative, in.Timeless()
 	}
 	return a.addAt(assignment.Position, row, at)
@@ -186,6 +187,9 @@ func (a *audit) checkCarried(
 ) {
 	if a.digest(result.Publisher) != in.Publisher {
 		d.add("its publisher", fmt.Sprintf("%q", result.Publisher))
+	}
+	if a.digest(result.Space) != in.Space {
+		d.add("the space of its record", fmt.Sprintf("%q", result.Space))
 	}
 	if a.digest(string(result.Copied)) != in.Copied {
 		d.add("copied, of its fields", fmt.Sprintf("%.200s", result.Copied))

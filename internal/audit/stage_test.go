@@ -53,7 +53,8 @@ type stage struct {
 	text   func(item) string // the content of an article
 	title  string            // of all articles; else each has one of its own
 	inputs map[wire.Address]input
-	keys   bool // input records have keys
+	keys   bool           // input records have keys
+	from   map[int]string // by number of the input record: its header from, where it is another
 
 	inputID kadm.TopicID // of the input topic, once it is known
 }
@@ -157,7 +158,7 @@ func (s *stage) article(it item, n int) input {
 	in := input{
 		Record: &kgo.Record{
 			Topic: s.config.Input.Topic, Partition: it.partition, Timestamp: when,
-			Headers: []kgo.RecordHeader{{Key: "from", Value: []byte("a test")}},
+			Headers: []kgo.RecordHeader{{Key: "from", Value: []byte(cmp.Or(s.from[n], "a test"))}},
 		},
 		id: fmt.Sprintf("id-%d", n), title: "—",
 	}

@@ -22,12 +22,14 @@ const version = 1
 // of what they were made: with each transaction, up to where the input was read, and by which
 // settings.
 type Record struct {
-	Version  int    `json:"version"`
-	Input    string `json:"input"`    // the topic
-	Group    string `json:"group"`    // the consumer group
-	Scope    string `json:"scope"`    // as in the configuration
-	Space    string `json:"space"`    // "all", or the number of the input partition
-	Pipeline string `json:"pipeline"` // how fingerprints are made
+	Version int    `json:"version"`
+	Input   string `json:"input"` // the topic
+	Group   string `json:"group"` // the consumer group
+	Scope   string `json:"scope"` // as in the configuration
+	// ScopeField is what divides the articles of the space, as in the configuration; empty: nothing.
+	ScopeField string `json:"scope_field,omitempty"`
+	Space      string `json:"space"`    // "all", or the number of the input partition
+	Pipeline   string `json:"pipeline"` // how fingerprints are made
 	// Threshold is from where on articles are the same, as name=value pairs.
 	Threshold string `json:"threshold"`
 	// Window is after which clusters expire, as Go writes durations.
@@ -147,6 +149,7 @@ func (c *Record) Changed(now *Record) string {
 		{"input.topic", c.Input, now.Input},
 		{"input.group", c.Group, now.Group},
 		{"cluster.scope", c.Scope, now.Scope},
+		{"cluster.scope_field", c.ScopeField, now.ScopeField},
 		{"cluster.window", c.Window, now.Window},
 	} {
 		if s.was != s.is {

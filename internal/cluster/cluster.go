@@ -80,6 +80,9 @@ func (c *Cluster) Validate() error {
 			c.Position)
 	case c.ByContact < 0 || c.ByContact >= c.Size || c.ByContact > 0 && c.Contacts == "":
 		return fmt.Errorf("%d of %d articles joined by a contact", c.ByContact, c.Size)
+	case len(c.Space) > article.MaxSpaceBytes || !utf8.ValidString(c.Space):
+		return fmt.Errorf("a space of %d bytes: at most %d of UTF-8 are possible", len(c.Space),
+			article.MaxSpaceBytes)
 	case c.FirstSeen < 0 || c.LastSeen < c.FirstSeen || c.LastSeen > MaxTime:
 		return fmt.Errorf("seen from %d to %d ms since 1970: not from 1970 on, one after the other",
 			c.FirstSeen, c.LastSeen)

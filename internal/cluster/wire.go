@@ -18,6 +18,7 @@ func (c *Cluster) AppendJSON(dst []byte, identity string) []byte {
 		ClusterID: c.ID(), Seq: c.Seq, Fingerprint: article.Fingerprint(c.Hash),
 		Sketch: []byte(c.Sketch), Contacts: slices.Collect(c.Contacts.All()), Size: c.Size,
 		ByContact:      c.ByContact,
+		Space:          c.Space,
 		FirstSeen:      time.UnixMilli(c.FirstSeen).UTC(),
 		LastSeen:       time.UnixMilli(c.LastSeen).UTC(),
 		Representative: c.Representative, Labels: []byte(c.Labels), KeptMS: c.Kept, Pipeline: identity,
@@ -50,6 +51,7 @@ func Parse(key, value []byte, position uint64) (c Cluster, identity string, err 
 	}
 	c.Seq, c.Hash, c.Sketch = wire.Seq, uint64(wire.Fingerprint), string(wire.Sketch)
 	c.Contacts, c.ByContact = singlepass.NewContacts(wire.Contacts), wire.ByContact
+	c.Space = wire.Space
 	c.Size, c.Position, c.Representative = wire.Size, position, wire.Representative
 	if wire.Signals != nil {
 		c.Signals = signals.State(wire.Signals.State)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/clusterd/clusterd/internal/config/table"
 	"github.com/clusterd/clusterd/internal/method"
@@ -27,6 +28,7 @@ func (r rules) check(c *Config) {
 	r.checkContacts(&c.Contacts)
 	r.checkLabels(c)
 	r.checkHTTP(&c.HTTP)
+	r.checkScope(c)
 }
 
 func (r rules) checkTLS(c *TLS) {
@@ -183,5 +185,25 @@ func (r rules) checkLongSimilarity(c *Cluster) {
 	if c.LongSimilarity > 0 && c.LongSimilarity < c.Similarity && !r.Failed(long, similarity) {
 		r.Report(r.Where(long), long, strconv.FormatFloat(c.LongSimilarity, 'g', -1, 64), fmt.Sprintf(
 			"is below %s, %v, and has no effect: raise it, or remove this", similarity, c.Similarity))
+	}
+}
+
+// checkScope has a field given where articles are divided by one, and only there.
+func (r rules) checkScope(c *Config) {
+	const scope, field = "cluster.scope", "cluster.scope_field"
+	if r.Failed(scope, field) {
+		return
+	}
+	_, header := strings.CutPrefix(c.Cluster.ScopeField, "header:")
+	switch divided := c.Cluster.Scope == ByField; {
+	case divided && c.Cluster.ScopeField == "":
+		r.Report(r.Where(field, scope), field, "", "must not be empty while "+scope+" is "+ByField+
+			": name the field of articles, such as language, or a header, such as header:tenant")
+	case divided && !header && c.Input.Format == "text":
+		r.Report(r.Where(field), field, "", "is a field while input.format is text, which has none: "+
+			"name a header, such as header:tenant")
+	case !divided && c.Cluster.ScopeField != "":
+		r.Report(r.Where(field), field, "", "is given while "+scope+" is "+c.Cluster.Scope+
+			": set that to "+ByField+", or remove this")
 	}
 }

@@ -84,7 +84,9 @@ func (c Config) Owners(partitions []int) map[string][]int {
 
 // Rule returns the rule by which articles join clusters, beside how near they must be.
 func (c Config) Rule() singlepass.Rule {
-	return singlepass.Rule{Window: c.Cluster.Window, ContactLimit: c.Contacts.Limit}
+	return singlepass.Rule{
+		Window: c.Cluster.Window, ContactLimit: c.Contacts.Limit, Divided: c.Cluster.Scope == ByField,
+	}
 }
 
 // Contains reports whether articles are also the same because one contains the other.
@@ -181,8 +183,13 @@ type Output struct {
 type Cluster struct {
 	method.ThresholdSettings
 	Window time.Duration // event time until a cluster expires; 0 is never
-	Scope  string        // topic or partition
+	Scope  string        // topic, partition or field
+	// ScopeField is the field or header whose value divides articles, with Scope [ByField].
+	ScopeField string
 }
+
+// ByField is the setting of cluster.scope with which each value of a field is a space.
+const ByField = "field"
 
 // Batch says how much one Kafka transaction carries: whichever limit is reached
 // first ends the batch.

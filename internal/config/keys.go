@@ -293,9 +293,14 @@ func (c *Cluster) keys() []table.Key {
 				"and memory grows.",
 		},
 		{
-			Path: "cluster.scope", Value: value.Scalar(&c.Scope, value.OneOf("topic", "partition"), "topic"),
+			Path: "cluster.scope", Value: value.Scalar(&c.Scope, value.OneOf("topic", "partition", ByField), "topic"),
 			Doc: "What is compared: the whole topic by one member, or each partition by itself, spread " +
-				"over members.",
+				"over members, or within each partition the articles that have the same value of a field.",
+		},
+		{
+			Path: "cluster.scope_field", Value: value.Scalar(&c.ScopeField, value.ScopeField(), ""),
+			Doc: "With cluster.scope: field, the field: a dotted path in the JSON of an article, such as " +
+				"meta.tenant, or header:NAME. Key the records by it.",
 		},
 	}
 }

@@ -77,6 +77,11 @@ func (r *Reader) Copy(fields []string) {
 	r.lines, r.rows = article.Copying(r.lines, fields), article.Copying(r.rows, fields)
 }
 
+// Divide makes lines and rows say of which space they are, by this field; empty is none.
+func (r *Reader) Divide(field string) {
+	r.lines, r.rows = article.ByField(r.lines, field), article.ByField(r.rows, field)
+}
+
 // Next returns the next entry; the error is io.EOF behind the last one, and else names the file and
 // the line.
 func (r *Reader) Next() (Entry, error) {

@@ -28,7 +28,7 @@ type Article struct {
 func (a *Article) Size() int {
 	n := int(unsafe.Sizeof(*a)) + len(a.Key) + len(a.Representative.ID) +
 		len(a.Representative.Title) + len(a.Representative.Excerpt) + len(a.Publisher) + len(a.Copied) +
-		len(a.Fingerprint.Sketch) + len(a.Fingerprint.Contacts)
+		len(a.Fingerprint.Sketch) + len(a.Fingerprint.Contacts) + len(a.Fingerprint.Space)
 	for _, h := range a.Headers {
 		n += int(unsafe.Sizeof(h)) + len(h.Key) + len(h.Value)
 	}

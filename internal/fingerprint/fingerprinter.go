@@ -20,6 +20,7 @@ import (
 // concurrent use.
 type Fingerprinter struct {
 	method.Method
+	config  config.Config
 	decoder article.Decoder
 	workers *sync.Pool // of *Worker
 }
@@ -40,19 +41,31 @@ func With(m method.Method, c config.Config) (*Fingerprinter, error) {
 	if err != nil {
 		return nil, err
 	}
-	decoder = article.Copying(decoder, c.Output.Copy)
-	return &Fingerprinter{Method: m, decoder: decoder, workers: &sync.Pool{New: func() any {
+	decoder = article.ByField(article.Copying(decoder, c.Output.Copy), c.Cluster.ScopeField)
+	return &Fingerprinter{Method: m, config: c, decoder: decoder, workers: &sync.Pool{New: func() any {
 		return &Worker{
-			decoder: decoder, excerpt: c.Output.Excerpt, fingerprint: m.NewFingerprinter(),
+			decoder: decoder, excerpt: c.Output.Excerpt, fingerprint: m.NewFingerprinter(), scope: c.Cluster.ScopeField,
 		}
 	}}}, nil
 }
 
+// few is how many centres of a value of a divided space are scanned, and not indexed: as many as
+// [method.Near] is for.
+const few = 32
+
 // NewIndex returns an empty index of centres that are near enough to be joined.
-func (f *Fingerprinter) NewIndex() (singlepass.Index,
-	error,
-) {
-	return f.Method.NewIndex(f.Threshold())
+func (f *Fingerprinter) NewIndex() (singlepass.Index, error) {
+	index, err := f.Method.NewIndex(f.Threshold())
+	if err != nil || f.config.Cluster.Scope != config.ByField {
+		return index, err
+	}
+	return singlepass.NewDivided(singlepass.Division{
+		New: func() singlepass.Index {
+			index, _ := f.Method.NewIndex(f.Threshold()) // this threshold is allowed
+			return index
+		},
+		Small: few, Near: method.Near(f.Method, index),
+	}), nil
 }
 
 // ForEach calls do for each item from 0 to n, on all cores and in no order, until ctx ends. Calls
@@ -78,9 +91,14 @@ func (f *Fingerprinter) One(a article.Article) Article {
 // A Worker fingerprints one article at a time, in memory that it uses again.
 type Worker struct {
 	decoder     article.Decoder
-	excerpt     int // characters
+	excerpt     int    // characters
+	scope       string // cluster.scope_field
 	fingerprint func(title, content string) (singlepass.Fingerprint, bool)
 }
+
+// SpaceHeader returns the name of the header by which articles are divided, and whether there is
+// one.
+func (w *Worker) SpaceHeader() (name string, ok bool) { return article.SpaceHeader(w.scope) }
 
 // Record decodes and fingerprints a record. Nothing in the Article refers to key or value, and its
 // Key and RecordedAt are not set.
@@ -99,6 +117,7 @@ func (w *Worker) Article(a article.Article, source article.Address) Article {
 		Publisher: article.NewPublisher(a), Copied: a.Copied, Notes: a.Notes,
 	}
 	out.Fingerprint, out.Comparable = w.fingerprint(a.Title, a.Content)
+	out.Fingerprint.Space = strings.Clone(a.Space)
 	if w.excerpt > 0 && out.Comparable && strings.TrimSpace(a.Title) == "" {
 		out.Representative.Excerpt = text.Excerpt(a.Content, w.excerpt)
 	}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 	"time"
+	"unicode/utf8"
 	"unsafe"
 
 	"github.com/zeebo/xxh3"
@@ -24,6 +25,7 @@ const (
 	flagKey
 	flagPublished
 	flagRecorded
+	flagSpace
 	flagsEnd
 )
 
@@ -35,13 +37,15 @@ const maxWireHeaders = 1 << 10
 // length before them:
 //
 //	byte     version, 1
-//	byte     flags: 1 comparable, 2 has a key, 4 says when it was published, 8 its record has a time
+//	byte     flags: 1 comparable, 2 has a key, 4 says when it was published, 8 its record has a time,
+//	         16 has a space
 //	8 bytes  digest of the settings
 //	uvarint  offset of the record in the input topic; the partition is that of this record
 //	varint   the record's time in Unix milliseconds, where it has one
 //	varint   published at: Unix seconds, then uvarint nanoseconds, where it says so
 //	8 bytes  fingerprint
-//	texts    sketch, contacts, id, title, excerpt, publisher, copied fields; the key, if it has one
+//	texts    sketch, contacts, id, title, excerpt, publisher, copied fields; the key and the
+//	         space, if it has them
 //	uvarint  number of headers, and of each its name, 0 or 1 + the length of its value, the value
 type Wire struct {
 	input    string // the topic of all articles
@@ -56,7 +60,8 @@ func NewWire(input, identity string) Wire {
 // Append appends an article. Its notes are not written, and of its source the offset alone.
 func (w Wire) Append(dst []byte, a *Article) []byte {
 	flags := flagIf(a.Comparable, flagComparable) | flagIf(a.Key != nil, flagKey) |
-		flagIf(!a.PublishedAt.IsZero(), flagPublished) | flagIf(!a.RecordedAt.IsZero(), flagRecorded)
+		flagIf(!a.PublishedAt.IsZero(), flagPublished) | flagIf(!a.RecordedAt.IsZero(), flagRecorded) |
+		flagIf(a.Fingerprint.Space != "", flagSpace)
 	dst = append(dst, wireVersion, flags)
 	dst = binary.LittleEndian.AppendUint64(dst, w.settings)
 	dst = binary.AppendUvarint(dst, uint64(a.Source.Offset))
@@ -76,6 +81,9 @@ func (w Wire) Append(dst []byte, a *Article) []byte {
 	}
 	if a.Key != nil {
 		dst = append(binary.AppendUvarint(dst, uint64(len(a.Key))), a.Key...)
+	}
+	if value := a.Fingerprint.Space; value != "" {
+		dst = append(binary.AppendUvarint(dst, uint64(len(value))), value...)
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(a.Headers)))
 	for _, h := range a.Headers {
@@ -131,16 +139,25 @@ func (w Wire) Parse(value []byte, partition int) (a Article, err error) {
 	if flags&flagKey != 0 {
 		a.Key = r.bytes(r.length())
 	}
+	if flags&flagSpace != 0 {
+		a.Fingerprint.Space = strings.Clone(r.text())
+	}
 	a.Headers = r.headers()
 	switch {
 	case r.failed:
 		return Article{}, errors.New("it ends too early, or a length or time in it is impossible")
 	case len(r.rest) > 0:
 		return Article{}, fmt.Errorf("%d bytes are behind its end", len(r.rest))
+	case flags&flagSpace != 0 && !possibleSpace(a.Fingerprint.Space):
+		return Article{}, errors.New("its space is empty, too long or not UTF-8")
 	case settings != w.settings:
 		return Article{}, ErrOtherSettings
 	}
 	return a, a.Fingerprint.Contacts.Check()
+}
+
+func possibleSpace(value string) bool {
+	return value != "" && len(value) <= article.MaxSpaceBytes && utf8.ValidString(value)
 }
 
 // wireReader reads parts of a value, one after the other. Once one is not there, all are zero.

@@ -42,6 +42,7 @@ func randomArticle(r *rand.Rand) Article {
 		Fingerprint: singlepass.Fingerprint{
 			Hash: r.Uint64(), Sketch: randomText(r),
 			Contacts: singlepass.NewContacts([]string{"name:alexis17", "url:shop.example"}[:r.IntN(3)]),
+			Space:    strings.Repeat("空", r.IntN(86)*r.IntN(2)),
 		},
 	}
 	if r.IntN(2) == 0 {
@@ -78,6 +79,15 @@ func TestWire(t *testing.T) {
 		}
 		_, err = testWire.Parse(append(value, 0), 3)
 		check.ErrorHas(t, err, "1 bytes are behind its end")
+	}
+}
+
+// A value that no article can have is none that clusterd wrote.
+func TestWireOfBadSpaces(t *testing.T) {
+	for _, value := range []string{strings.Repeat("x", 257), "\xff"} {
+		a := Article{Fingerprint: singlepass.Fingerprint{Space: value}}
+		_, err := testWire.Parse(testWire.Append(nil, &a), 0)
+		check.ErrorHas(t, err, "its space is")
 	}
 }
 

@@ -75,3 +75,14 @@ func (c *Carried) addHeaders(a *fingerprint.Article, headers []kafka.Header) {
 			left, len(headers), maxHeaders, maxHeaderBytes)
 	}
 }
+
+// addSpace sets the space of an article from a header of its record, the first of that name. A
+// record without it is of the space without a value.
+func addSpace(a *fingerprint.Article, name string, headers []kafka.Header) {
+	for _, h := range headers {
+		if h.Key == name {
+			a.Fingerprint.Space, a.Notes = article.SpaceOfHeader(a.Notes, name, h.Value)
+			return
+		}
+	}
+}

@@ -53,6 +53,9 @@ func fingerprintRecord(
 	}
 	out.RecordedAt = r.Time
 	carry.add(&out.Article, r)
+	if name, ok := w.SpaceHeader(); ok {
+		addSpace(&out.Article, name, r.Headers)
+	}
 	out.Bytes = max(len(r.Value), int(unsafe.Sizeof(out)-unsafe.Sizeof(out.Article))+out.Size())
 	return out
 }

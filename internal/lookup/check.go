@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/fingerprint"
 	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/space"
@@ -22,8 +23,9 @@ const (
 // A Question is some texts of which one wants to know what they would join.
 type Question struct {
 	Texts     []Text
-	RunnersUp int  // how many clusters to name beside that
-	Partition *int // of the input; nil where all of it is one space
+	RunnersUp int     // how many clusters to name beside that
+	Partition *int    // of the input; nil where all of it is one space, or Value says where
+	Value     *string // of cluster.scope_field; nil where articles are not divided by one
 }
 
 // A Text is an article that nobody stores.
@@ -41,27 +43,53 @@ type Answer struct {
 // Check returns an answer for each text, in order. Each is as of a position of its own; the first
 // is the oldest.
 func (s *Service) Check(ctx context.Context, q Question) ([]Answer, error) {
-	if err := q.check(s.divided()); err != nil {
+	if err := q.check(&s.options.Config.Cluster); err != nil {
 		return nil, err
 	}
-	partition := 0
-	if q.Partition != nil {
-		partition = *q.Partition
-	}
-	of, err := s.of(partition)
+	of, err := s.asked(&q)
 	if err != nil {
 		return nil, err
 	}
 	answers := make([]Answer, len(q.Texts))
 	for i := range q.Texts {
-		if answers[i], err = s.check(ctx, of, &q.Texts[i], q.RunnersUp); err != nil {
+		if answers[i], err = s.check(ctx, of, &q.Texts[i], &q); err != nil {
 			return nil, err
 		}
 	}
 	return answers, nil
 }
 
-func (q *Question) check(divided bool) error {
+// asked returns the space that a question is about. Without a partition, it is the one that has the
+// value.
+func (s *Service) asked(q *Question) (*asked, error) {
+	switch {
+	case q.Partition != nil:
+		return s.of(*q.Partition)
+	case q.Value == nil:
+		return s.of(0)
+	}
+	var have []*asked
+	for _, a := range s.all() {
+		if a.Has(*q.Value) {
+			have = append(have, a)
+		}
+	}
+	if len(have) == 1 {
+		return have[0], nil
+	}
+	if len(s.all()) == 0 {
+		return nil, ErrNotReady
+	}
+	where := "no partition of the input that this instance has is known to have"
+	if len(have) > 1 {
+		where = "several partitions of the input have"
+	}
+	return nil, &InvalidError{"partition", fmt.Sprintf("%s the space %.80q: say to which one the "+
+		"article would go", where, *q.Value)}
+}
+
+func (q *Question) check(c *config.Cluster) error {
+	byField := c.Scope == config.ByField
 	switch {
 	case len(q.Texts) == 0 || len(q.Texts) > MaxTexts:
 		return &InvalidError{"articles", fmt.Sprintf("there are %d texts; 1 to %d are possible",
@@ -69,22 +97,34 @@ func (q *Question) check(divided bool) error {
 	case q.RunnersUp < 0 || q.RunnersUp > MaxRunnersUp:
 		return &InvalidError{"runners_up", fmt.Sprintf("%d are asked for; 0 to %d are possible",
 			q.RunnersUp, MaxRunnersUp)}
-	case q.Partition == nil && divided:
+	case byField && q.Value == nil:
+		return &InvalidError{"space", "say of which space the article would be: with cluster.scope: " +
+			"field each value of " + c.ScopeField + " has clusters of its own; empty is that of articles " +
+			"without one"}
+	case !byField && q.Value != nil:
+		return &InvalidError{"space", "there are no spaces by a field: cluster.scope is " + c.Scope}
+	case q.Value != nil && len(*q.Value) > article.MaxSpaceBytes:
+		return &InvalidError{"space", fmt.Sprintf("it has %d bytes; at most %d are possible",
+			len(*q.Value), article.MaxSpaceBytes)}
+	case q.Partition == nil && c.Scope == "partition":
 		return &InvalidError{"partition", "say to which partition of the input the article would go: " +
 			"with cluster.scope: partition each has clusters of its own"}
 	}
 	return nil
 }
 
-func (s *Service) check(ctx context.Context, of *asked, t *Text, runnersUp int) (Answer, error) {
+func (s *Service) check(ctx context.Context, of *asked, t *Text, q *Question) (Answer, error) {
 	f, err := s.fingerprint(ctx, t)
 	if err != nil {
 		return Answer{}, err
 	}
 	var a Answer
+	if q.Value != nil {
+		f.Fingerprint.Space = *q.Value
+	}
 	if f.Comparable {
 		a.Answer, err = of.Check(ctx, space.Question{
-			Fingerprint: f.Fingerprint, PublishedAt: t.PublishedAt, RunnersUp: runnersUp,
+			Fingerprint: f.Fingerprint, PublishedAt: t.PublishedAt, RunnersUp: q.RunnersUp,
 		})
 	} else {
 		a.Answer, err = of.Unclustered()

@@ -7,6 +7,7 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -323,6 +324,87 @@ func TestCheckRefuses(t *testing.T) {
 	if !errors.As(err, &elsewhere) || elsewhere.Partition != 1 ||
 		!slices.Equal(elsewhere.Have, []int{0}) {
 		t.Errorf("of another partition: %v", err)
+	}
+}
+
+// With spaces by a field, a text is asked about in one of them. The partition is that of the value.
+func TestCheckByField(t *testing.T) {
+	c := configured(config.ByField)
+	c.Cluster.ScopeField = "lang"
+	f, err := fingerprint.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := New(Options{Config: c})
+	s.Begin(f)
+	text := Text{Title: "港口大桥", Content: "今天通车"}
+	for name, values := range map[string][]string{"0": {"zh", "both"}, "1": {"en", "both"}} {
+		index, err := f.NewIndex()
+		if err != nil {
+			t.Fatal(err)
+		}
+		store, err := state.OpenInMemory(state.Identity{Input: "articles"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		of := space.New(index, store, space.OptionsOf(c, f.Threshold()), time.Now)
+		t.Cleanup(func() { _ = of.Close() })
+		var articles []fingerprint.Article
+		for i, value := range values {
+			a := f.One(article.Article{Title: text.Title, Content: text.Content, Space: value})
+			a.Source = article.Address{Topic: "articles", Offset: int64(i)}
+			a.Source.Partition, _ = strconv.Atoi(name)
+			articles = append(articles, a)
+		}
+		b, err := of.Assign(clustertest.Each(articles), len(articles))
+		if err == nil {
+			err = of.Commit(b, of.Meta())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Publish(name, of)
+	}
+	value := func(v string) *string { return &v }
+	one := 1
+	for name, tt := range map[string]struct {
+		value     *string
+		partition *int
+		status    article.Status
+		space     string
+		refused   string // the field that is invalid
+	}{
+		"no value":                {nil, nil, "", "", "space"},
+		"too long a value":        {value(strings.Repeat("x", 257)), nil, "", "", "space"},
+		"in one partition":        {value("zh"), nil, article.Joined, "0", ""},
+		"in the other one":        {value("en"), nil, article.Joined, "1", ""},
+		"in both":                 {value("both"), nil, "", "", "partition"},
+		"in both, and one said":   {value("both"), &one, article.Joined, "1", ""},
+		"in another one":          {value("zh"), &one, article.New, "1", ""},
+		"unknown":                 {value("fr"), nil, "", "", "partition"},
+		"unknown, with partition": {value(""), &one, article.New, "1", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, err := s.Check(t.Context(), Question{
+				Texts: []Text{text}, Value: tt.value, Partition: tt.partition,
+			})
+			var invalid *InvalidError
+			if tt.refused != "" {
+				if !errors.As(err, &invalid) || invalid.Field != tt.refused {
+					t.Errorf("%v, want that %s is invalid", err, tt.refused)
+				}
+				return
+			}
+			if err != nil || a[0].Status != tt.status || a[0].AsOf.Space != tt.space {
+				t.Errorf("%+v, %v, want %s in %s", a, err, tt.status, tt.space)
+			}
+		})
+	}
+	whole := New(Options{Config: configured("topic")})
+	var invalid *InvalidError
+	_, err = whole.Check(t.Context(), Question{Texts: []Text{text}, Value: value("zh")})
+	if !errors.As(err, &invalid) || invalid.Field != "space" {
+		t.Errorf("a value in a space that is not divided: %v", err)
 	}
 }
 

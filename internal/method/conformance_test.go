@@ -260,7 +260,7 @@ func TestSpaceGoesOn(t *testing.T) {
 			}
 			lastSeen[a.Centre.Seq], clusters[a.Centre.Seq] = int64(i), a.Centre
 			for seq, c := range clusters {
-				if stopped.Expired(lastSeen[seq]) {
+				if stopped.Expired("", lastSeen[seq]) {
 					stopped.Remove(c)
 					delete(clusters, seq)
 				}

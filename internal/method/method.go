@@ -53,6 +53,22 @@ func Same(m Method, a, b singlepass.Fingerprint) bool {
 	return m.Distance(a, b) <= m.Threshold()
 }
 
+// Near returns what says how far an article is from a centre and whether it may join it, as this
+// index of the method finds it among few centres: at most 32. An index may miss some that are the
+// [Same].
+func Near(
+	m Method, index singlepass.Index,
+) func(article, centre singlepass.Fingerprint) (distance float64, ok bool) {
+	if x, ok := index.(interface {
+		Near(article, centre singlepass.Fingerprint) (distance float64, ok bool)
+	}); ok {
+		return x.Near
+	}
+	return func(a, centre singlepass.Fingerprint) (float64, bool) {
+		return m.Distance(a, centre), Same(m, a, centre)
+	}
+}
+
 // A wrapper is a method that adds to another.
 type wrapper interface{ unwrap() Method }
 

@@ -129,6 +129,7 @@ func (r *runner) read(ctx context.Context, inputs []files.File, chunks chan<- []
 		return err
 	}
 	reader.Copy(r.config.Output.Copy)
+	reader.Divide(r.config.Cluster.ScopeField)
 	for done := false; !done; {
 		var chunk []item
 		for size := 0; size < chunkBytes && len(chunk) < chunkEntries; {

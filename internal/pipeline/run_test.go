@@ -256,6 +256,19 @@ func TestRunRefusesAnotherScope(t *testing.T) {
 	check.ErrorHas(t, b.failure(), `cluster.scope was "partition" and is topic`)
 }
 
+// The clusters of one field are not those of another.
+func TestRunRefusesAnotherField(t *testing.T) {
+	c := testConfig()
+	c.Cluster.Scope, c.Cluster.ScopeField = "field", "source"
+	b := newBench(t, c, 2)
+	b.produce(spread(texts.Feed(9, 50))...)
+	i := b.start()
+	b.committed()
+	i.end()
+	b.config.Cluster.ScopeField = "header:tenant"
+	check.ErrorHas(t, b.failure(), `cluster.scope_field was "source" and is header:tenant`)
+}
+
 func TestRunTopics(t *testing.T) {
 	create := func(b *bench, configs map[string]string, names ...string) {
 		for _, name := range names {

@@ -240,11 +240,18 @@ func (h *history) add(b space.Batch) {
 // topic.
 func (h *history) restarted(t *testing.T, r *rand.Rand, old *Replica) *Replica {
 	t.Helper()
+	return h.restartedAs(t, r, old, func() *Replica { return testReplica(t, old.Rule.Window) })
+}
+
+func (h *history) restartedAs(
+	t *testing.T, r *rand.Rand, old *Replica, anew func() *Replica,
+) *Replica {
+	t.Helper()
 	if r.IntN(2) == 0 {
 		reopen(t, old)
 		return old
 	}
-	next := testReplica(t, old.Rule.Window)
+	next := anew()
 	var records []kafka.Record
 	for _, c := range h.live {
 		record := liveRecord(c, "test")

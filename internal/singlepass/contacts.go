@@ -75,6 +75,15 @@ func (c Centre) withoutContacts() Centre {
 	return c
 }
 
+// keyed returns the contact of a text as the index has it: in each value of a divided space it is
+// another. No contact has a line break.
+func (f *Fingerprint) keyed(contact string) string {
+	if f.Space == "" {
+		return contact
+	}
+	return f.Space + "\n" + contact
+}
+
 // A contactIndex finds the centres that have a contact.
 type contactIndex struct {
 	centres map[string]*btree.BTreeG[uint64] // by contact: their Seqs
@@ -102,14 +111,15 @@ func newContactIndex(mu sync.Locker, needed func(seq uint64) bool) contactIndex 
 
 func (x *contactIndex) insert(c Centre) {
 	for contact := range c.Contacts.All() {
-		x.add(holder{contact, c.Seq})
+		x.add(holder{c.keyed(contact), c.Seq})
 	}
 }
 
 func (x *contactIndex) remove(c Centre) {
 	for contact := range c.Contacts.All() {
-		x.drop(holder{contact, c.Seq})
-		delete(x.passed, holder{contact, c.Seq})
+		h := holder{c.keyed(contact), c.Seq}
+		x.drop(h)
+		delete(x.passed, h)
 	}
 }
 

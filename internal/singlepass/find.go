@@ -104,6 +104,7 @@ func (l *look) try() (lacking <-chan struct{}, done bool) {
 	}
 	var at int64
 	l.commit, l.state = l.commits, l.committed
+	l.state.StreamTime = l.committedStream(l.Fingerprint.Space)
 	at, l.members = l.Begin(l.state)
 	l.at, l.asked, l.found = max(l.state.StreamTime, at), 0, l.found[:0]
 	l.find()
@@ -143,7 +144,7 @@ func (l *look) has(seq uint64) bool {
 // byContact does what that of the [Space] does, as of the last commit.
 func (l *look) byContact() (seq uint64, by string, ok bool) {
 	for contact := range l.Fingerprint.Contacts.All() {
-		oldest, found := l.contacts.oldestCommitted(contact, l.lives)
+		oldest, found := l.contacts.oldestCommitted(l.Fingerprint.keyed(contact), l.lives)
 		if found && (!ok || oldest < seq) && l.of(oldest).ByContact < l.Space.limit {
 			seq, by, ok = oldest, contact, true
 		}
@@ -183,6 +184,8 @@ type Commit struct {
 	State   State    // from which on articles are assigned
 	Founded []Centre // elsewhere: they are not in the Space yet
 	Removed []Centre // that have expired
+	// Reached are stream times that values of a divided space have reached elsewhere.
+	Reached map[string]int64
 	// Publish is called when readers see the commit from then on; it must be quick.
 	Publish func()
 }
@@ -217,6 +220,7 @@ func (s *Space) publish(c Commit, insert bool) {
 	}
 	s.committed = c.State
 	s.commits++
+	s.settle(c.Reached)
 	c.Publish()
 	clear(s.contacts.recent)
 	s.complete()

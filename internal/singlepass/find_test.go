@@ -78,7 +78,7 @@ func (l *ledger) ask(f singlepass.Fingerprint, at int64) {
 func (l *ledger) commit() {
 	var gone []singlepass.Centre
 	for _, seq := range slices.Sorted(maps.Keys(l.keeper.clusters)) {
-		if c := l.keeper.clusters[seq]; l.Expired(c.lastSeen) && seq != l.last && l.r.IntN(3) > 0 {
+		if c := l.keeper.clusters[seq]; l.Expired("", c.lastSeen) && seq != l.last && l.r.IntN(3) > 0 {
 			gone = append(gone, c.centre)
 			delete(l.keeper.clusters, seq)
 		}

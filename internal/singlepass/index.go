@@ -30,6 +30,9 @@ type Fingerprint struct {
 	Sketch string
 	// Contacts are what the text wants one to reach. An [Index] does not compare them.
 	Contacts Contacts
+	// Space is the value by which a divided [Space] tells apart what is compared; else empty. Of the
+	// indexes, only that of [NewDivided] knows it.
+	Space string
 }
 
 // CheckNoSketch returns an error for a fingerprint with a sketch, for methods whose Hash is all.

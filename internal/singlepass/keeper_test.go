@@ -89,7 +89,7 @@ func (k *keeper) compare(f singlepass.Fingerprint, at int64) {
 	}
 	live := make(map[uint64]cluster)
 	for seq, c := range k.clusters {
-		if !k.Expired(c.lastSeen) {
+		if !k.Expired("", c.lastSeen) {
 			live[seq] = c
 		}
 	}
@@ -108,7 +108,7 @@ func (k *keeper) compare(f singlepass.Fingerprint, at int64) {
 // article, and says how many.
 func (k *keeper) collect() (collected int) {
 	for _, seq := range slices.Sorted(maps.Keys(k.clusters)) {
-		if c := k.clusters[seq]; k.Expired(c.lastSeen) && seq != k.last && k.r.IntN(3) > 0 {
+		if c := k.clusters[seq]; k.Expired("", c.lastSeen) && seq != k.last && k.r.IntN(3) > 0 {
 			k.Remove(c.centre)
 			delete(k.clusters, seq)
 			collected++

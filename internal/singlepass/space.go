@@ -38,9 +38,13 @@ type Space struct {
 	live     func(Centre) bool     // nil: all are
 	alive    func(seq uint64) bool // likewise
 	state    State
-	seen     map[uint64]int64  // by Seq: when the centres that queries met were last seen
-	passed   map[uint64]Centre // expired ones that queries met: they are no longer in the index
-	met      []Centre          // those that this query met and that may go
+	divided  bool
+	streams  map[string]*stream // by value; of a space that is not divided, one of no value
+	moved    []string           // values whose stream time moved since the last Commit
+	current  *stream            // that of the article that is assigned
+	seen     map[uint64]int64   // by Seq: when the centres that queries met were last seen
+	passed   map[uint64]Centre  // expired ones that queries met: they are no longer in the index
+	met      []Centre           // those that this query met and that may go
 
 	// mu is held to change the indexes and what follows, and by whoever reads them beside the one that
 	// assigns. That one needs no lock to read.
@@ -62,6 +66,8 @@ type Rule struct {
 	// ContactLimit is how many articles may join a centre by contacts. When they have, the contacts of
 	// that centre no longer count. At 0 none do.
 	ContactLimit int
+	// Divided is whether each value of [Fingerprint.Space] has centres and a stream time of its own.
+	Divided bool
 }
 
 // Members are what the caller of a Space knows of the members of a centre, as of the assignment
@@ -73,7 +79,8 @@ type Members struct {
 
 // A State is what a Space knows beside its centres.
 type State struct {
-	// StreamTime is the highest event time so far, in Unix milliseconds.
+	// StreamTime is the highest event time so far, in Unix milliseconds; of all values, where the
+	// space is divided.
 	StreamTime int64
 	// Next is the position of the next article.
 	Next uint64
@@ -115,8 +122,10 @@ func NewSpace(index Index, rule Rule, members func(seq uint64) Members) *Space {
 		index: index, members: members, limit: rule.ContactLimit,
 		window: -1, state: State{StreamTime: math.MinInt64}, committed: State{StreamTime: math.MinInt64},
 		held: make(map[uint64]Centre), earlier: make(map[uint64]int64),
-		turns: make(chan struct{}, runtime.GOMAXPROCS(0)),
+		turns:   make(chan struct{}, runtime.GOMAXPROCS(0)),
+		divided: rule.Divided, streams: make(map[string]*stream),
 	}
+	s.current = s.streamOf("")
 	s.contacts = newContactIndex(&s.mu, s.needed)
 	if rule.Window > 0 {
 		// What the window has below a millisecond makes no difference to times in
@@ -136,7 +145,7 @@ func (s *Space) lives(seq uint64) bool {
 		at = s.members(seq).LastSeen
 		s.seen[seq] = at
 	}
-	return !s.Expired(at)
+	return !expired(at, s.current.now, s.window)
 }
 
 // passOver reports whether a centre in the index is live. One that has expired is let go, so that
@@ -170,7 +179,7 @@ func (s *Space) needed(seq uint64) bool {
 	if !ok {
 		at = s.seen[seq]
 	}
-	return !expired(at, s.committed.StreamTime, s.window)
+	return !expired(at, s.current.committed, s.window)
 }
 
 // Seen says that a centre counts as last seen at another time than at the last [Space.Commit],
@@ -227,7 +236,7 @@ func (s *Space) drop() {
 // Articles may come out of order: one that is behind stream time by more than the
 // window can join a cluster, and one that it founds has expired from the beginning.
 func (s *Space) Assign(f Fingerprint, at int64) Assignment {
-	s.state.StreamTime = max(s.state.StreamTime, at)
+	s.advance(f.Space, at)
 	if len(s.seen) > maxSeen {
 		clear(s.seen)
 	}
@@ -236,7 +245,7 @@ func (s *Space) Assign(f Fingerprint, at int64) Assignment {
 	a.Centre, a.Distance, a.Joined = s.index.Nearest(f, s.live)
 	s.drop()
 	if !a.Joined && s.limit > 0 {
-		a.Centre.Seq, a.Contact, a.Joined = s.byContact(f.Contacts)
+		a.Centre.Seq, a.Contact, a.Joined = s.byContact(&f)
 	}
 	if a.Joined {
 		if seen, ok := s.seen[a.Centre.Seq]; ok {
@@ -250,9 +259,9 @@ func (s *Space) Assign(f Fingerprint, at int64) Assignment {
 }
 
 // byContact returns the oldest live centre that has one of the contacts, and which one that is.
-func (s *Space) byContact(contacts Contacts) (seq uint64, by string, ok bool) {
-	for contact := range contacts.All() {
-		oldest, found := s.contacts.oldest(contact, s.alive)
+func (s *Space) byContact(f *Fingerprint) (seq uint64, by string, ok bool) {
+	for contact := range f.Contacts.All() {
+		oldest, found := s.contacts.oldest(f.keyed(contact), s.alive)
 		if found && (!ok || oldest < seq) && s.members(oldest).ByContact < s.limit {
 			seq, by, ok = oldest, contact, true
 		}
@@ -260,9 +269,9 @@ func (s *Space) byContact(contacts Contacts) (seq uint64, by string, ok bool) {
 	return seq, by, ok
 }
 
-// Expired reports whether a centre last seen then has expired by now.
-func (s *Space) Expired(lastSeen int64) bool {
-	return expired(lastSeen, s.state.StreamTime, s.window)
+// Expired reports whether a centre of a value last seen then has expired by now.
+func (s *Space) Expired(value string, lastSeen int64) bool {
+	return expired(lastSeen, s.StreamTime(value), s.window)
 }
 
 // Expired reports whether a centre last seen then has expired at a stream time.
@@ -276,9 +285,9 @@ func expired(lastSeen, streamTime, window int64) bool {
 }
 
 // Horizon returns the time in Unix milliseconds such that the centres last seen before
-// it have expired by now, and no others. ok is false when centres never expire.
-func (s *Space) Horizon() (before int64, ok bool) {
-	return horizon(s.state.StreamTime, s.window)
+// it have expired by now, of a value, and no others. ok is false when centres never expire.
+func (s *Space) Horizon(value string) (before int64, ok bool) {
+	return horizon(s.StreamTime(value), s.window)
 }
 
 func horizon(streamTime, window int64) (before int64, ok bool) {
@@ -339,6 +348,7 @@ func (s *Space) State() State { return s.state }
 // removed. Centres that had expired since may live again.
 func (s *Space) Resume(state State) {
 	s.state = state
+	s.takeBack()
 	for _, c := range s.passed {
 		s.mu.Lock()
 		s.index.Insert(c)

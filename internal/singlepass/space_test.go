@@ -142,7 +142,7 @@ func TestRule(t *testing.T) {
 				}
 				var expired []uint64
 				for seq, seen := range lastSeen {
-					if s.Expired(seen) {
+					if s.Expired("", seen) {
 						expired = append(expired, seq)
 					}
 				}
@@ -173,12 +173,12 @@ func TestHorizon(t *testing.T) {
 		s := singlepass.NewSpace(hamming.Centres(hamming.NewBTree(3)),
 			singlepass.Rule{Window: test.window}, nil)
 		s.Resume(singlepass.State{StreamTime: test.streamTime})
-		before, ok := s.Horizon()
+		before, ok := s.Horizon("")
 		if before != test.before || ok != test.ok {
 			t.Errorf("%s: %d, %t; want %d, %t", test.name, before, ok, test.before, test.ok)
 		}
-		if test.ok && (s.Expired(test.before) || s.Expired(math.MaxInt64) || before > math.MinInt64 &&
-			!s.Expired(before-1)) {
+		if test.ok && (s.Expired("", test.before) || s.Expired("", math.MaxInt64) || before > math.MinInt64 &&
+			!s.Expired("", before-1)) {
 			t.Errorf("%s: Expired does not agree with Horizon", test.name)
 		}
 	}

@@ -101,7 +101,7 @@ func (o *Options) match(decision *singlepass.Assignment) article.Match {
 func (a *Assignment) AppendJSON(dst []byte, identity string) []byte {
 	r := article.Result{
 		ArticleID: a.Article.Representative.ID, Status: a.Status, Source: a.Source, Pipeline: identity,
-		Publisher: a.Publisher, Copied: a.Copied,
+		Publisher: a.Publisher, Copied: a.Copied, Space: a.Article.Fingerprint.Space,
 	}
 	if !a.PublishedAt.IsZero() {
 		r.PublishedAt = &a.PublishedAt

@@ -41,6 +41,9 @@ type Neighbour struct {
 	Distance float64
 }
 
+// Has reports whether there was a committed article of a value. It may be called by any goroutine.
+func (s *Space) Has(value string) bool { return s.rule.CommittedStreamTime(value) != math.MinInt64 }
+
 // Check says what [Space.Assign] would make of an article that was written now, behind the last
 // committed batch, whatever is in hand meanwhile. It stores nothing.
 func (s *Space) Check(ctx context.Context, q Question) (Answer, error) {
@@ -88,6 +91,9 @@ func (c *checking) suspect(joined *singlepass.Assignment) (*Neighbour, error) {
 	})
 	compared, own := 0, 8+len(c.Fingerprint.Sketch)
 	for _, centre := range slices.Backward(labelled) {
+		if centre.Space != c.Fingerprint.Space {
+			continue
+		}
 		if compared += own + 8 + len(centre.Sketch); compared > maxCompared {
 			break
 		}

@@ -162,7 +162,7 @@ func TestCheckBesideTheWriter(t *testing.T) {
 		w := newWalk(m, 1)
 		clock.Store(w.at.UnixMilli())
 		s := spaceOf(t, m, now)
-		s.publish(nil, nil)
+		s.publish(singlepass.Commit{})
 		var stop atomic.Bool
 		var counts observed
 		var readers sync.WaitGroup

@@ -122,7 +122,7 @@ func (s *Space) labelled(founder article.Address) *member {
 		return nil
 	}
 	m := s.member(c.Seq)
-	if s.rule.Expired(m.SeenAs()) {
+	if s.rule.Expired(m.Space, m.SeenAs()) {
 		return nil
 	}
 	return m

@@ -95,22 +95,39 @@ func New(index singlepass.Index, store *state.Store, o Options, now func() time.
 // would have to start over. After an error the index is half full, and the Space has to be closed.
 func (s *Space) Load(ctx context.Context, check func(singlepass.Fingerprint) error) error {
 	var failed error
+	reached := make(map[string]int64)
 	s.rule.BulkLoad(s.store.Len(), func(yield func(singlepass.Centre) bool) {
-		failed = s.store.Centres(context.WithoutCancel(ctx), func(c singlepass.Centre) error {
+		each := func(c singlepass.Centre) error {
 			if err := check(c.Fingerprint); err != nil {
 				return fmt.Errorf("%w: cluster %d: %w", state.ErrDamaged, c.Seq, err)
 			}
 			yield(c)
 			return nil
+		}
+		if !s.options.Divided {
+			failed = s.store.Centres(context.WithoutCancel(ctx), each)
+			return
+		}
+		failed = s.store.Clusters(context.WithoutCancel(ctx), func(c *cluster.Cluster) error {
+			reach(reached, c)
+			return each(c.Centre)
 		})
 	})
 	if failed != nil {
 		return failed
 	}
+	s.rule.Reach(reached)
 	s.resume()
 	s.loaded = true
-	s.publish(nil, nil)
+	s.publish(singlepass.Commit{})
 	return nil
+}
+
+// reach notes that the value of a cluster has been seen when the cluster was.
+func reach(reached map[string]int64, c *cluster.Cluster) {
+	if at, ok := reached[c.Space]; !ok || at < c.LastSeen {
+		reached[c.Space] = c.LastSeen
+	}
 }
 
 // resume sets the rule to where the store is.
@@ -217,7 +234,7 @@ func (s *Space) assign(a *fingerprint.Article, out *Batch) Assignment {
 	if m.Kept != 0 {
 		s.rule.Seen(m.Seq, before, m.SeenAs())
 	}
-	m.Signals = s.options.Signals.Add(m.Signals, s.rule.State().StreamTime, at, a.Publisher)
+	m.Signals = s.options.Signals.Add(m.Signals, s.rule.StreamTime(m.Space), at, a.Publisher)
 	assigned := clustered(a, m, decision, at)
 	assigned.Matched = s.options.matched(&decision)
 	assigned.Carried = s.carry(m, decision.Position, out)
@@ -235,7 +252,7 @@ func found(a *fingerprint.Article, centre singlepass.Centre, at int64) *member {
 // eventTime returns the event time that counts for an article, and why it is another than it says.
 func (s *Space) eventTime(a *fingerprint.Article) (at int64, why singlepass.Adjustment) {
 	return singlepass.Dates{
-		Published: a.PublishedAt, Recorded: a.RecordedAt, StreamTime: s.rule.State().StreamTime,
+		Published: a.PublishedAt, Recorded: a.RecordedAt, StreamTime: s.rule.StreamTime(a.Fingerprint.Space),
 		Now: s.now(), Window: s.options.Window,
 	}.EventTime()
 }
@@ -250,7 +267,7 @@ func (s *Space) Commit(b Batch, m state.Meta) error {
 	}
 	s.guard = b.guard
 	s.settled = nil
-	s.publish(nil, centresOf(b.Expired))
+	s.publish(singlepass.Commit{Removed: centresOf(b.Expired)})
 	s.tell(Changes{b.Touched, b.joined, b.Expired, m.StreamTime})
 	return nil
 }
@@ -288,6 +305,10 @@ func (s *Space) Apply(changes iter.Seq[*Change], m state.Meta) error {
 		return err
 	}
 	var founded, removed []singlepass.Centre
+	reached := make(map[string]int64)
+	for i := range put {
+		reach(reached, &put[i])
+	}
 	for c := range changes {
 		switch {
 		case c.Stored && c.Removed:
@@ -296,7 +317,7 @@ func (s *Space) Apply(changes iter.Seq[*Change], m state.Meta) error {
 			founded = append(founded, c.Centre)
 		}
 	}
-	s.publish(founded, removed)
+	s.publish(singlepass.Commit{Founded: founded, Removed: removed, Reached: reached})
 	s.resume()
 	s.tell(Changes{put, joined, gone, m.StreamTime})
 	return nil
@@ -347,15 +368,42 @@ func (s *Space) partition(out *Batch) {
 		out.Touched[i], out.joined[i] = m.Cluster, m.joined
 	}
 	defer func() { slices.SortFunc(out.Expired, cluster.ByAge) }()
-	before, ok := s.rule.Horizon()
-	if !ok {
-		return
+	limit := maxCollected + len(out.founded)
+	for _, value := range s.values(out) {
+		before, ok := s.rule.Horizon(value)
+		if !ok || limit <= 0 {
+			return
+		}
+		overdue, err := s.store.Overdue(value, before, limit)
+		if err != nil {
+			s.err = err
+			return
+		}
+		limit -= len(overdue)
+		s.collect(overdue, out)
 	}
-	overdue, err := s.store.Overdue(before, maxCollected+len(out.founded))
-	if err != nil {
-		s.err = err
-		return
+}
+
+// values returns the values whose clusters may have expired since the last batch, each once: those
+// of the articles of the batch. A space that is not divided has one, which is empty.
+func (s *Space) values(out *Batch) []string {
+	if !s.options.Divided {
+		return []string{""}
 	}
+	var values []string
+	seen := make(map[string]struct{})
+	for i := range out.Assignments {
+		a := &out.Assignments[i]
+		if _, ok := seen[a.Fingerprint.Space]; !ok && a.Status != article.Unclustered {
+			seen[a.Fingerprint.Space] = struct{}{}
+			values = append(values, a.Fingerprint.Space)
+		}
+	}
+	return values
+}
+
+// collect adds clusters that are overdue to those that are removed.
+func (s *Space) collect(overdue []cluster.Cluster, out *Batch) {
 	for _, c := range overdue {
 		// One that the batch touched is dealt with: the store does not know yet when it was last seen.
 		if m := s.batch[c.Seq]; (m == nil || !m.touched) && s.removable(&c) {
@@ -367,5 +415,5 @@ func (s *Space) partition(out *Batch) {
 // removable reports whether a cluster has expired and may go. That of the last article stays until
 // the next one: the position from which the space goes on is recovered from it.
 func (s *Space) removable(c *cluster.Cluster) bool {
-	return s.rule.Expired(c.SeenAs()) && c.Position+1 != s.rule.State().Next
+	return s.rule.Expired(c.Space, c.SeenAs()) && c.Position+1 != s.rule.State().Next
 }

@@ -67,6 +67,9 @@ func (s *Space) nearest(
 ) (nearest singlepass.Centre, distance float64) {
 	distance = math.Inf(1)
 	for _, centre := range slices.Backward(centres) {
+		if centre.Space != f.Space {
+			continue
+		}
 		if bytes -= 16 + len(f.Sketch) + len(centre.Sketch); bytes < 0 {
 			break
 		}

@@ -19,7 +19,8 @@ var ErrNoView = errors.New("the clusters are not loaded")
 type View struct {
 	snapshot *state.Snapshot
 	state    singlepass.State
-	rule     singlepass.Rule
+	rule     *singlepass.Space
+	window   singlepass.Rule
 	// checkpoint is as of when the view is, nil for what the store says. The clusters may be ahead of
 	// it: those founded since are passed over.
 	checkpoint *checkpoint.Record
@@ -85,23 +86,21 @@ func (a *views) close() error {
 	return a.err
 }
 
-// publish makes the store as it is now what readers see. Given are the centres that were founded
-// elsewhere and those that have gone.
-func (s *Space) publish(founded, removed []singlepass.Centre) {
-	v := &View{snapshot: s.store.Snapshot(), rule: s.options.Rule}
+// publish makes the store as it is now what readers see. Given are what was founded and reached
+// elsewhere, and what has gone.
+func (s *Space) publish(c singlepass.Commit) {
+	v := &View{snapshot: s.store.Snapshot(), rule: s.rule, window: s.options.Rule}
 	m := v.snapshot.Meta()
 	v.state = singlepass.State{StreamTime: m.StreamTime, Next: m.Next}
 	if v.checkpoint = s.settled; v.checkpoint == nil {
 		v.checkpoint = m.Checkpoint
 	}
-	if c := v.checkpoint; c != nil {
-		v.state = singlepass.State{StreamTime: c.StreamTime, Next: c.NextPosition}
+	if at := v.checkpoint; at != nil {
+		v.state = singlepass.State{StreamTime: at.StreamTime, Next: at.NextPosition}
 	}
 	var before *View
-	s.rule.Commit(singlepass.Commit{
-		State: v.state, Founded: founded, Removed: removed,
-		Publish: func() { before = s.views.swap(v) },
-	})
+	c.State, c.Publish = v.state, func() { before = s.views.swap(v) }
+	s.rule.Commit(c)
 	if before != nil {
 		before.Release()
 	}
@@ -111,7 +110,7 @@ func (s *Space) publish(founded, removed []singlepass.Centre) {
 // what was written behind it, only a part may be there. Nil is as of the last that was applied.
 func (s *Space) Settle(c *checkpoint.Record) {
 	s.settled = c
-	s.publish(nil, nil)
+	s.publish(singlepass.Commit{})
 }
 
 // Changes are what a commit did to the clusters. Nobody writes to them.
@@ -182,8 +181,17 @@ func (v *View) Before(seq uint64, limit int) ([]cluster.Cluster, error) {
 }
 
 func (v *View) live(c cluster.Cluster, ok bool, err error) (cluster.Cluster, bool, error) {
-	if !ok || v.rule.Expired(membersOf(&c).LastSeen, v.state.StreamTime) || c.Seq >= v.state.Next {
+	if !ok || v.window.Expired(c.SeenAs(), v.streamTime(&c)) || c.Seq >= v.state.Next {
 		return cluster.Cluster{}, false, err
 	}
 	return c, true, err
+}
+
+// streamTime returns the stream time by which a cluster expires. Those of the values of a divided
+// space are as of the last commit, which may be behind the view: then fewer clusters live.
+func (v *View) streamTime(c *cluster.Cluster) int64 {
+	if !v.window.Divided {
+		return v.state.StreamTime
+	}
+	return v.rule.CommittedStreamTime(c.Space)
 }

@@ -30,7 +30,7 @@ func (s *Store) Add(ctx context.Context, clusters []*cluster.Cluster, m *Meta) e
 			k := clusters[i]
 			failed[i] = s.addable(k)
 			all[i] = disk.Entry{Key: keyOfCluster(k.Seq), Value: encodeCluster(*k, k.LastSeen)}
-			expiry[i] = disk.Entry{Key: keyOfExpiry(k.LastSeen, k.Seq), Value: encodeCentre(k.Centre)}
+			expiry[i] = disk.Entry{Key: keyOfExpiry(k.Space, k.LastSeen, k.Seq), Value: encodeCentre(k.Centre)}
 			founders[i] = disk.Entry{Key: keyOfFounder(k.Founder), Value: all[i].Key[1:]} // the seq
 		}
 	})
@@ -50,7 +50,9 @@ func (s *Store) Add(ctx context.Context, clusters []*cluster.Cluster, m *Meta) e
 		if at, ok := m.Founders[k.Founder.Partition]; !ok || k.Founder.Offset > at {
 			m.Founders[k.Founder.Partition] = k.Founder.Offset
 		}
-		s.oldest = min(s.oldest, k.LastSeen)
+		if before, ok := s.oldest[k.Space]; ok && k.LastSeen < before {
+			s.oldest[k.Space] = k.LastSeen
+		}
 	}
 	tables := make([][]disk.Entry, 0, len(byKind))
 	for _, entries := range byKind {

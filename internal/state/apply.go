@@ -20,8 +20,8 @@ import (
 // After an error of the disk the change is in memory or not, and nothing can be done but Close.
 func (s *Store) Apply(put, remove []cluster.Cluster, m Meta) error {
 	c := change{
-		Store: s, batch: s.db.Batch(), live: s.live, oldest: s.oldest,
-		named: make(map[uint64]struct{}, len(put)+len(remove)),
+		Store: s, batch: s.db.Batch(), live: s.live,
+		named: make(map[uint64]struct{}, len(put)+len(remove)), oldest: make(map[string]int64),
 	}
 	defer func() { _ = c.batch.Close() }() // it only gives memory back
 	if m.Next < s.meta.Next {
@@ -48,7 +48,12 @@ func (s *Store) Apply(put, remove []cluster.Cluster, m Meta) error {
 	if err := s.db.Commit(c.batch); err != nil {
 		return err
 	}
-	s.meta, s.live, s.oldest, s.read = m, c.live, c.oldest, make(map[uint64]location)
+	s.meta, s.live, s.read = m, c.live, make(map[uint64]location)
+	for value, at := range c.oldest {
+		if before, ok := s.oldest[value]; ok && at < before {
+			s.oldest[value] = at
+		}
+	}
 	s.relabel(c.labellings)
 	return s.db.FlushIfDue()
 }
@@ -58,7 +63,7 @@ type change struct {
 	*Store
 	batch  *pebble.Batch
 	live   int
-	oldest int64
+	oldest map[string]int64 // by value: the earliest time under which an entry was put
 	named  map[uint64]struct{}
 
 	labellings []labelling
@@ -81,21 +86,28 @@ func (c *change) put(k cluster.Cluster, next uint64) error {
 	}
 	if stored {
 		at := min(entry, k.SeenAs())
-		c.oldest = min(c.oldest, at)
+		c.note(k.Space, at)
 		return errors.Join(c.moveEntry(&k, entry, at),
 			c.batch.Set(keyOfCluster(k.Seq), encodeCluster(k, at), nil))
 	}
 	entry = k.LastSeen
 	c.live++
-	c.oldest = min(c.oldest, entry)
+	c.note(k.Space, entry)
 	if k.Contacts != "" {
 		err = c.batch.Set(keyOfContacts(k.Seq), []byte(k.Contacts), nil)
 	}
 	return errors.Join(err,
 		c.batch.Set(keyOfCluster(k.Seq), encodeCluster(k, entry), nil),
-		c.batch.Set(keyOfExpiry(entry, k.Seq), encodeCentre(k.Centre), nil),
+		c.batch.Set(keyOfExpiry(k.Space, entry, k.Seq), encodeCentre(k.Centre), nil),
 		c.batch.Set(keyOfFounder(k.Founder), appendUint64(k.Seq), nil),
 	)
+}
+
+// note notes that an expiry entry is put under a time.
+func (c *change) note(value string, at int64) {
+	if before, ok := c.oldest[value]; !ok || at < before {
+		c.oldest[value] = at
+	}
 }
 
 // moveEntry moves the expiry entry of a cluster that is not kept any longer: [Store.Overdue] looks
@@ -105,8 +117,8 @@ func (c *change) moveEntry(k *cluster.Cluster, from, to int64) error {
 		return nil
 	}
 	return errors.Join(
-		c.batch.Delete(keyOfExpiry(from, k.Seq), nil),
-		c.batch.Set(keyOfExpiry(to, k.Seq), encodeCentre(k.Centre), nil),
+		c.batch.Delete(keyOfExpiry(k.Space, from, k.Seq), nil),
+		c.batch.Set(keyOfExpiry(k.Space, to, k.Seq), encodeCentre(k.Centre), nil),
 	)
 }
 
@@ -122,7 +134,7 @@ func (c *change) remove(k cluster.Cluster) error {
 	return errors.Join(err,
 		c.label(&k, false),
 		c.batch.Delete(keyOfCluster(k.Seq), nil),
-		c.batch.Delete(keyOfExpiry(entry, k.Seq), nil),
+		c.batch.Delete(keyOfExpiry(k.Space, entry, k.Seq), nil),
 		c.batch.Delete(keyOfFounder(k.Founder), nil),
 	)
 }

@@ -29,6 +29,8 @@ const (
 	// k, seq → contacts: of the clusters whose founder has any
 	contactsKey = 'k'
 	labelledKey = 'l' // l, seq → nothing: of the clusters that have labels
+	// f, value's length, value, time, seq → what e has, for the clusters of a value of a divided space
+	valueExpiryKey = 'f'
 )
 
 // header is the value of the one key that says what the store is.
@@ -79,23 +81,40 @@ func keyOfFounder(a article.Address) []byte {
 
 // keyOfExpiry returns the key of an expiry entry. The sign is flipped, so that times before 1970
 // come first.
-func keyOfExpiry(at int64, seq uint64) []byte {
-	return binary.BigEndian.AppendUint64(beforeExpiry(at), seq)
+func keyOfExpiry(value string, at int64, seq uint64) []byte {
+	return binary.BigEndian.AppendUint64(beforeExpiry(value, at), seq)
 }
 
-// beforeExpiry returns the smallest key of an expiry entry of this time.
-func beforeExpiry(at int64) []byte {
-	return binary.BigEndian.AppendUint64([]byte{expiryKey}, uint64(at)^(1<<63))
+// beforeExpiry returns the smallest key of an expiry entry of this value and time.
+func beforeExpiry(value string, at int64) []byte {
+	return binary.BigEndian.AppendUint64(expiryPrefix(value), uint64(at)^(1<<63))
 }
 
-// endOfExpiry returns what is behind all keys of expiry entries.
-func endOfExpiry() []byte { return []byte{expiryKey + 1} }
-
-func decodeExpiryKey(key []byte) (at int64, seq uint64, err error) {
-	if len(key) != 17 {
-		return 0, 0, fmt.Errorf("%w: an expiry entry's key has %d bytes", ErrDamaged, len(key))
+// expiryPrefix returns what the keys of the expiry entries of a value begin with.
+func expiryPrefix(value string) []byte {
+	if value == "" {
+		return []byte{expiryKey}
 	}
-	return int64(binary.BigEndian.Uint64(key[1:]) ^ (1 << 63)), binary.BigEndian.Uint64(key[9:]), nil
+	prefix := binary.BigEndian.AppendUint16([]byte{valueExpiryKey}, uint16(len(value)))
+	return append(prefix, value...)
+}
+
+// endOfExpiry returns what is behind all keys of expiry entries, of all values.
+func endOfExpiry() []byte { return []byte{valueExpiryKey + 1} }
+
+func decodeExpiryKey(key []byte) (value string, at int64, seq uint64, err error) {
+	rest := key[1:]
+	if key[0] == valueExpiryKey && len(rest) >= 2 {
+		n := int(binary.BigEndian.Uint16(rest))
+		if rest = rest[2:]; n <= len(rest) {
+			value, rest = string(rest[:n]), rest[n:]
+		}
+	}
+	if len(rest) != 16 {
+		return "", 0, 0, fmt.Errorf("%w: an expiry entry's key has %d bytes", ErrDamaged, len(key))
+	}
+	return value, int64(binary.BigEndian.Uint64(rest) ^ (1 << 63)), binary.BigEndian.Uint64(rest[8:]),
+		nil
 }
 
 // encodeCentre returns the value of an expiry entry.
@@ -126,6 +145,7 @@ const (
 	excerptTag
 	signalsTag
 	labelsTag // with how long they keep the cluster before them, in 8 bytes
+	spaceTag
 )
 
 // encodeCluster returns the value of a cluster's key: all but its seq, which is in the key, and its
@@ -165,6 +185,9 @@ func appendFurther(b []byte, c *cluster.Cluster) []byte {
 	}
 	if c.Signals != "" {
 		b = disk.AppendText(append(b, signalsTag), string(c.Signals))
+	}
+	if c.Space != "" {
+		b = disk.AppendText(append(b, spaceTag), c.Space)
 	}
 	if c.Labels != "" || c.Kept != 0 {
 		kept := appendUint64(uint64(c.Kept))
@@ -218,6 +241,8 @@ func further(d *disk.Decoder, c *cluster.Cluster) {
 			c.Representative.Excerpt = d.Text()
 		case signalsTag:
 			c.Signals = signals.State(d.Text())
+		case spaceTag:
+			c.Space = d.Text()
 		case labelsTag:
 			field := disk.Decoder{Rest: []byte(d.Text())}
 			c.Kept, c.Labels = int64(field.Fixed64()), label.Set(field.Rest)

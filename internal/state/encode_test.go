@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/clusterd/clusterd/internal/cluster"
@@ -83,14 +84,17 @@ func TestKeysAreInOrder(t *testing.T) {
 	var keys [][]byte
 	for _, at := range times {
 		for _, seq := range []uint64{0, 1, 255, 256, math.MaxUint64} {
-			key := keyOfExpiry(at, seq)
-			keys = append(keys, key)
-			if gotAt, gotSeq, err := decodeExpiryKey(key); err != nil || gotAt != at || gotSeq != seq {
-				t.Errorf("the key of %d, %d is read as %d, %d, %v", at, seq, gotAt, gotSeq, err)
+			keys = append(keys, keyOfExpiry("", at, seq))
+			for _, value := range []string{"", "zh", "\x00", strings.Repeat("s", 256)} {
+				of, gotAt, gotSeq, err := decodeExpiryKey(keyOfExpiry(value, at, seq))
+				if err != nil || of != value || gotAt != at || gotSeq != seq {
+					t.Errorf("the key of %q, %d, %d is read as %q, %d, %d, %v", value, at, seq, of, gotAt, gotSeq,
+						err)
+				}
 			}
 		}
-		if bytes.Compare(beforeExpiry(at), keyOfExpiry(at, 0)) > 0 ||
-			bytes.Compare(keyOfExpiry(at, math.MaxUint64), endOfExpiry()) >= 0 {
+		if bytes.Compare(beforeExpiry("", at), keyOfExpiry("", at, 0)) > 0 ||
+			bytes.Compare(keyOfExpiry("", at, math.MaxUint64), endOfExpiry()) >= 0 {
 			t.Errorf("keys of time %d are out of bounds", at)
 		}
 	}

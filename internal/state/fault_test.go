@@ -103,7 +103,7 @@ func TestReadsFail(t *testing.T) {
 	for name, read := range map[string]func(*state.Store) error{
 		"Get":     func(s *state.Store) error { _, _, err := s.Get(7); return err },
 		"Find":    func(s *state.Store) error { _, _, err := s.Find(many[7].Founder); return err },
-		"Overdue": func(s *state.Store) error { _, err := s.Overdue(10, 10); return err },
+		"Overdue": func(s *state.Store) error { _, err := s.Overdue("", 10, 10); return err },
 		"Centres": func(s *state.Store) error {
 			return s.Centres(t.Context(), func(singlepass.Centre) error { return nil })
 		},

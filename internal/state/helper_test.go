@@ -150,7 +150,7 @@ func (m model) difference(t testing.TB, s *state.Store) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	overdue, err := s.Overdue(math.MaxInt64, len(m.clusters)+1)
+	overdue, err := s.Overdue("", math.MaxInt64, len(m.clusters)+1)
 	if err != nil {
 		return "", err
 	}

@@ -115,7 +115,7 @@ func (w *walk) change() {
 		}
 	}
 	if w.rng.IntN(3) == 0 {
-		_, err := w.store.Overdue(w.rng.Int64N(1000), 2) // as a batch does that fails to commit
+		_, err := w.store.Overdue("", w.rng.Int64N(1000), 2) // as a batch does that fails to commit
 		w.must(err)
 	}
 	w.apply(put, remove)
@@ -166,7 +166,7 @@ func (w *walk) expire() {
 		}
 	}
 	for calls := 0; left > 0; calls++ {
-		overdue, err := w.store.Overdue(before, 3)
+		overdue, err := w.store.Overdue("", before, 3)
 		w.must(err)
 		for _, c := range overdue {
 			if c.SeenAs() >= before {

@@ -3,6 +3,7 @@ package state
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/clusterd/clusterd/internal/cluster"
 )
@@ -10,7 +11,7 @@ import (
 // scanFactor is how many expiry entries Overdue reads at most for each cluster that it may return.
 const scanFactor = 4
 
-// Overdue returns up to limit clusters that count as last seen before a time, in Unix milliseconds.
+// Overdue returns up to limit clusters of a value, empty where the space is not divided, that count as last seen before a time, in Unix milliseconds.
 // Those that were never joined come in the order in which they were seen, and the others not much
 // later.
 //
@@ -18,18 +19,27 @@ const scanFactor = 4
 // times. Overdue moves the entries that it meets of clusters that were seen again. It reads a
 // bounded number of entries. So it may return fewer clusters than are overdue, and then the next
 // call goes on.
-func (s *Store) Overdue(before int64, limit int) ([]cluster.Cluster, error) {
-	if s.oldest >= before || limit <= 0 {
+func (s *Store) Overdue(value string, before int64, limit int) ([]cluster.Cluster, error) {
+	oldest, ok := s.oldest[value]
+	if !ok {
+		oldest = math.MinInt64
+	}
+	if oldest >= before || limit <= 0 {
 		return nil, nil
 	}
 	var overdue, seenSince []cluster.Cluster
 	var failed error
 	// the entries of the first cluster that is overdue, and of the last one that was read
 	var first, last int64
-	scanned := 0
+	scanned, next := 0, int64(math.MaxInt64)
 	// From the oldest entry on, and not from the first possible one: many have been deleted there.
-	err := s.db.Scan(beforeExpiry(s.oldest), beforeExpiry(before), func(key, _ []byte) (more bool) {
+	from, to := beforeExpiry(value, oldest), beforeExpiry(value, math.MaxInt64)
+	err := s.db.Scan(from, to, func(key, _ []byte) (more bool) {
 		var c cluster.Cluster
+		if _, next, _, failed = decodeExpiryKey(key); failed != nil || next >= before {
+			return false
+		}
+		next = math.MaxInt64
 		if c, last, failed = s.clusterOf(key); failed != nil {
 			return false
 		}
@@ -56,18 +66,21 @@ func (s *Store) Overdue(before int64, limit int) ([]cluster.Cluster, error) {
 	}
 	switch {
 	case len(overdue) > 0:
-		s.oldest = first
+		s.oldest[value] = first
 	case scanned/scanFactor == limit:
-		s.oldest = last
+		s.oldest[value] = last
 	default:
-		s.oldest = before
+		for _, c := range seenSince {
+			next = min(next, c.SeenAs())
+		}
+		s.oldest[value] = next
 	}
 	return overdue, nil
 }
 
 // clusterOf returns the cluster of the expiry entry with this key, and the time of the entry.
 func (s *Store) clusterOf(key []byte) (c cluster.Cluster, at int64, err error) {
-	at, seq, err := decodeExpiryKey(key)
+	_, at, seq, err := decodeExpiryKey(key)
 	if err != nil {
 		return c, 0, err
 	}
@@ -90,8 +103,8 @@ func (s *Store) move(clusters []cluster.Cluster) error {
 	for _, c := range clusters {
 		entry := c.SeenAs()
 		err := errors.Join(
-			b.Delete(keyOfExpiry(s.read[c.Seq].entry, c.Seq), nil),
-			b.Set(keyOfExpiry(entry, c.Seq), encodeCentre(c.Centre), nil),
+			b.Delete(keyOfExpiry(c.Space, s.read[c.Seq].entry, c.Seq), nil),
+			b.Set(keyOfExpiry(c.Space, entry, c.Seq), encodeCentre(c.Centre), nil),
 			b.Set(keyOfCluster(c.Seq), encodeCluster(c, entry), nil),
 		)
 		if err != nil {

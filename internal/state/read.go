@@ -85,15 +85,16 @@ func (s *Store) Centres(ctx context.Context, each func(singlepass.Centre) error)
 		return err
 	}
 	var stopped error
-	err = s.db.Scan(beforeExpiry(math.MinInt64), endOfExpiry(), func(key, value []byte) (more bool) {
+	err = s.db.Scan(beforeExpiry("", math.MinInt64), endOfExpiry(), func(key, value []byte) (more bool) {
 		if n++; n%checkEvery == 0 && ctx.Err() != nil {
 			stopped = context.Cause(ctx)
 			return false
 		}
 		var c singlepass.Centre
-		if _, c.Seq, stopped = decodeExpiryKey(key); stopped == nil {
+		var of string
+		if of, _, c.Seq, stopped = decodeExpiryKey(key); stopped == nil {
 			c.Fingerprint, stopped = decodeFingerprint(value)
-			c.Contacts = contacts[c.Seq]
+			c.Space, c.Contacts = of, contacts[c.Seq]
 		}
 		if stopped == nil {
 			stopped = each(c)
@@ -107,6 +108,37 @@ func (s *Store) Centres(ctx context.Context, each func(singlepass.Centre) error)
 		return stopped
 	case n != s.live:
 		return fmt.Errorf("%w: %s has %d centres of %d clusters", ErrDamaged, s.dir, n, s.live)
+	}
+	return nil
+}
+
+// Clusters hands on each cluster in founding order, until ctx ends or each fails. It reads them
+// whole, which takes several times as long as [Store.Centres] does.
+func (s *Store) Clusters(ctx context.Context, each func(*cluster.Cluster) error) error {
+	n := 0
+	var stopped error
+	err := s.db.Scan([]byte{clusterKey}, []byte{clusterKey + 1}, func(key, value []byte) (more bool) {
+		if n++; n%checkEvery == 0 && ctx.Err() != nil {
+			stopped = context.Cause(ctx)
+			return false
+		}
+		var seq uint64
+		var c cluster.Cluster
+		if seq, stopped = decodeUint64(key[1:]); stopped == nil {
+			c, _, stopped = decodeCluster(value, seq, s.identity.Input)
+		}
+		if stopped == nil {
+			stopped = each(&c)
+		}
+		return stopped == nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case stopped != nil:
+		return stopped
+	case n != s.live:
+		return fmt.Errorf("%w: %s has %d clusters of %d", ErrDamaged, s.dir, n, s.live)
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package state
 import (
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -35,7 +34,7 @@ type Store struct {
 	meta   Meta
 	live   int
 	read   map[uint64]location // by seq: the clusters that were read since the last Apply
-	oldest int64               // no expiry entry stands under an earlier time
+	oldest map[string]int64    // by value: no expiry entry stands under an earlier time
 	// labelled are the clusters that have labels, in founding order; never written to
 	labelled []singlepass.Centre
 }
@@ -54,7 +53,7 @@ func Open(dir string, identity Identity, o Options) (*Store, error) {
 		o.Now = time.Now
 	}
 	s := &Store{
-		now: o.Now, read: make(map[uint64]location), oldest: math.MinInt64,
+		now: o.Now, read: make(map[uint64]location), oldest: make(map[string]int64),
 	}
 	var err error
 	if s.db, err = disk.Open(dir, o); err != nil {

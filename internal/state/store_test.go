@@ -78,7 +78,7 @@ func TestApply(t *testing.T) {
 			put(one, two), put(joined(one, 5, 300)),
 			func(t *testing.T, s *state.Store, _ *model) (_, _ []cluster.Cluster) {
 				c := get(t, s, 1)
-				if overdue, err := s.Overdue(150, 10); err != nil || overdue != nil {
+				if overdue, err := s.Overdue("", 150, 10); err != nil || overdue != nil {
 					t.Fatalf("Overdue = %v, %v", overdue, err)
 				}
 				return []cluster.Cluster{joined(c, 6, 400)}, nil
@@ -94,7 +94,7 @@ func TestApply(t *testing.T) {
 				if err := m.apply(s, 9, []cluster.Cluster{joined(read, 5, 300)}, nil); err != nil {
 					t.Fatal(err)
 				}
-				if overdue, err := s.Overdue(150, 10); err != nil || overdue != nil {
+				if overdue, err := s.Overdue("", 150, 10); err != nil || overdue != nil {
 					t.Fatalf("Overdue = %v, %v", overdue, err)
 				}
 				return nil, []cluster.Cluster{read}
@@ -222,7 +222,7 @@ func TestOverdue(t *testing.T) {
 		{501, 99, []uint64{8, 7, 6, 5, 4, 3, 2, 1, 0, 9}},
 		{90, 5, nil},
 	} {
-		got, err := s.Overdue(tt.before, tt.limit)
+		got, err := s.Overdue("", tt.before, tt.limit)
 		var seqs []uint64
 		for _, c := range got {
 			seqs = append(seqs, c.Seq)
@@ -235,13 +235,13 @@ func TestOverdue(t *testing.T) {
 	if err := m.apply(s, 3, []cluster.Cluster{founded(30, 5)}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := s.Overdue(50, 5); err != nil || len(got) != 1 || got[0].Seq != 30 {
+	if got, err := s.Overdue("", 50, 5); err != nil || len(got) != 1 || got[0].Seq != 30 {
 		t.Errorf("Overdue(50) = %v, %v, want cluster 30", got, err)
 	}
 	if err := m.apply(s, 4, []cluster.Cluster{joined(founded(30, 5), 31, 50)}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := s.Overdue(50, 5); err != nil || len(got) != 0 {
+	if got, err := s.Overdue("", 50, 5); err != nil || len(got) != 0 {
 		t.Errorf("Overdue(50) = %v, %v, want none: cluster 30 was seen at 50", got, err)
 	}
 	m.check(t, s)
@@ -263,7 +263,7 @@ func TestOverdueIsBounded(t *testing.T) {
 	}
 	calls := 0
 	for ; calls < 10; calls++ {
-		got, err := s.Overdue(500, 1)
+		got, err := s.Overdue("", 500, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -48,7 +48,7 @@ const (
 	LongKey // too long for a result to repeat
 )
 
-// An Outcome is what an input record must come out as: a row of 124 bytes. Texts are digests: that
+// An Outcome is what an input record must come out as: a row of 132 bytes. Texts are digests: that
 // two are the same is all that is asked.
 type Outcome struct {
 	Kind           Kind
@@ -63,6 +63,7 @@ type Outcome struct {
 	Key            uint64
 	Publisher      uint64 // 0 for none
 	Copied         uint64 // 0 for none
+	Space          uint64 // 0 for none
 	Headers        uint64 // that the result has; 0 for none
 	HeaderBytes    int32
 	Fingerprint    uint64
@@ -87,6 +88,7 @@ type Outcomes struct {
 	decoder      article.Decoder
 	headers      []string // that results have of their input records
 	excerpt      int      // characters of a content
+	scope        string   // the field or header that divides articles; empty for none
 	method       method.Method
 	pipeline     string
 	fingerprints sync.Pool // of *fingerprinter
@@ -131,9 +133,9 @@ func NewOf(
 		return nil, err
 	}
 	return &Outcomes{
-		decoder: article.Copying(decoder, c.Output.Copy), headers: c.Output.Headers,
-		excerpt: c.Output.Excerpt,
-		method:  m, pipeline: m.Identity(), seed: seed,
+		decoder: article.ByField(article.Copying(decoder, c.Output.Copy), c.Cluster.ScopeField),
+		headers: c.Output.Headers, excerpt: c.Output.Excerpt, scope: c.Cluster.ScopeField,
+		method: m, pipeline: m.Identity(), seed: seed,
 		rows: spill.NewPartitions[Outcome](dir, from, to), blobs: blobs,
 		fingerprints: sync.Pool{New: func() any {
 			print := m.NewFingerprinter()
@@ -261,6 +263,7 @@ func (o *Outcomes) of(print fingerprinter, r *kgo.Record) outcome {
 	out.ID = maphash.String(o.seed, made.ID)
 	out.Publisher = o.digest(wire.NewPublisher(made.Source))
 	out.Copied = o.digest(string(made.Copied))
+	out.Space = o.digest(wire.Space(r, made.Space, o.scope))
 	passing, size := wire.Passing(r, o.headers)
 	out.Headers, out.HeaderBytes = o.digest(passing), int32(size)
 	if out.Dated = !made.PublishedAt.IsZero(); out.Dated {

@@ -2,31 +2,38 @@ package model
 
 // contacts are the clusters that have contacts, which are digests.
 type contacts struct {
-	limit   int              // of articles that may join a cluster by contacts; 0: none may
-	holders map[uint64][]int // by contact: the clusters, oldest first, without some that have expired
-	guessed bool             // there is a cluster of which the contacts are not known
+	limit   int                 // of articles that may join a cluster by contacts; 0: none may
+	holders map[holderKey][]int // by contact: the clusters, oldest first, without some that have expired
+	guessed bool                // there is a cluster of which the contacts are not known
 }
 
+// A holderKey is a contact among the articles of a value.
+type holderKey struct{ space, contact uint64 }
+
 // addHolder notes the contacts of a cluster, the input record of whose founder is known or not.
-func (m *Model) addHolder(cluster int, of []uint64, known bool) {
+func (m *Model) addHolder(cluster int, space uint64, of []uint64, known bool) {
 	if m.contacts.limit == 0 {
 		return
 	}
 	m.contacts.guessed = m.contacts.guessed || !known
 	for _, c := range of {
-		m.contacts.holders[c] = append(m.contacts.holders[c], cluster)
+		h := holderKey{space, c}
+		m.contacts.holders[h] = append(m.contacts.holders[h], cluster)
 	}
 }
 
 // byContact returns the oldest live cluster that has one of the contacts, and that contact: of each
 // contact, only the oldest live one counts, and it only if it has not taken in as many as it may.
-func (m *Model) byContact(of []uint64) (cluster int, by uint64, ok bool) {
+func (m *Model) byContact(
+	space uint64, of []uint64,
+) (cluster int, by uint64, ok bool) {
 	for _, contact := range of {
-		holders := m.contacts.holders[contact]
+		key := holderKey{space, contact}
+		holders := m.contacts.holders[key]
 		for len(holders) > 0 && m.Expired(holders[0]) {
 			holders = holders[1:]
 		}
-		m.contacts.holders[contact] = holders
+		m.contacts.holders[key] = holders
 		if len(holders) == 0 {
 			continue
 		}
@@ -46,11 +53,11 @@ func (m *Model) joinByContact(a *Article, of []uint64) Placement {
 	}
 	if !a.Fingerprint.Known || m.contacts.guessed {
 		cluster, known := m.founders[a.Cluster]
-		if a.Contact != 0 && known && !m.Expired(cluster) {
+		if a.Contact != 0 && known && m.mayTake(cluster, a) {
 			return Placement{Cluster: cluster, Joined: true, Contact: a.Contact}
 		}
 		return Placement{}
 	}
-	cluster, by, ok := m.byContact(of)
+	cluster, by, ok := m.byContact(a.Space, of)
 	return Placement{Cluster: cluster, Joined: ok, Contact: by}
 }

@@ -30,9 +30,9 @@ type Model struct {
 	contacts  contacts
 	digests   func(Blob) ([]uint64, error) // of contacts
 	expires   bool
-	window    int64 // milliseconds
-	now       int64 // stream time, Unix milliseconds
-	width     int64 // of a bucket of recent articles, milliseconds; 0: there are no signals
+	window    int64            // milliseconds
+	now       map[uint64]int64 // stream time, Unix milliseconds, by the value of an article
+	width     int64            // of a bucket of recent articles, milliseconds; 0: there are no signals
 	clusters  []Cluster
 	blocks    []block
 }
@@ -65,6 +65,7 @@ type Placement struct {
 type Article struct {
 	Source         wire.Address
 	Fingerprint    Fingerprint
+	Space          uint64 // a digest of the value by which articles are divided, 0 for none
 	Representative uint64 // a digest of what represents its cluster if it founds one
 	EventTime      int64  // Unix milliseconds
 
@@ -99,6 +100,7 @@ func (f *Fingerprint) key() uint64 { return f.Hash ^ f.Sketch.Digest }
 type Cluster struct {
 	Founder        wire.Address
 	Fingerprint    Fingerprint // of the founder
+	Space          uint64      // of all its articles
 	Representative uint64      // a digest
 	Seq            int64       // the founder's position
 	Size           int64
@@ -113,8 +115,11 @@ type Cluster struct {
 // A block is some of the bits, and the centres by their value.
 type block struct {
 	low, width int
-	buckets    map[uint64][]candidate
+	buckets    map[bucketKey][]candidate
 }
+
+// A bucketKey is the bits of a block, of an article of a value.
+type bucketKey struct{ space, bits uint64 }
 
 type candidate struct {
 	key     uint64
@@ -126,8 +131,8 @@ type candidate struct {
 func New(threshold int, rule Rule) *Model {
 	m := &Model{
 		threshold: threshold, expires: rule.Window > 0, window: rule.Window.Milliseconds(),
-		now: math.MinInt64, digests: rule.Contacts,
-		contacts: contacts{limit: rule.ContactLimit, holders: make(map[uint64][]int)},
+		now: make(map[uint64]int64), digests: rule.Contacts,
+		contacts: contacts{limit: rule.ContactLimit, holders: make(map[holderKey][]int)},
 		width:    rule.Recent.Milliseconds() / buckets,
 	}
 	if rule.ContactLimit > 0 || rule.Named {
@@ -135,7 +140,7 @@ func New(threshold int, rule Rule) *Model {
 	}
 	for i := range threshold + 1 {
 		low, high := 64*i/(threshold+1), 64*(i+1)/(threshold+1)
-		b := block{low: low, width: high - low, buckets: make(map[uint64][]candidate)}
+		b := block{low: low, width: high - low, buckets: make(map[bucketKey][]candidate)}
 		m.blocks = append(m.blocks, b)
 	}
 	return m
@@ -169,13 +174,18 @@ func (m *Model) Number(founder wire.Address) (number int, ok bool) {
 	return number, ok
 }
 
-// StreamTime returns the highest event time, in Unix milliseconds, or math.MinInt64 before the
-// first.
-func (m *Model) StreamTime() int64 { return m.now }
+// StreamTime returns the highest event time of a value, in Unix milliseconds, or math.MinInt64
+// before the first.
+func (m *Model) StreamTime(space uint64) int64 {
+	if now, ok := m.now[space]; ok {
+		return now
+	}
+	return math.MinInt64
+}
 
 // Assign puts the article at the position seq into a cluster.
 func (m *Model) Assign(a Article, seq int64) (p Placement, err error) {
-	m.now = max(m.now, a.EventTime)
+	m.now[a.Space] = max(m.StreamTime(a.Space), a.EventTime)
 	var contacts []uint64
 	if m.contacts.limit > 0 && a.Fingerprint.Contacts != (Blob{}) {
 		if contacts, err = m.digests(a.Fingerprint.Contacts); err != nil {
@@ -184,7 +194,7 @@ func (m *Model) Assign(a Article, seq int64) (p Placement, err error) {
 	}
 	if m.follow == nil {
 		var differing int
-		p.Cluster, differing, p.Joined = m.nearest(a.Fingerprint.key())
+		p.Cluster, differing, p.Joined = m.nearest(a.Space, a.Fingerprint.key())
 		p.Distance = float64(differing)
 	} else if p, err = m.followed(&a); err != nil {
 		return Placement{}, err
@@ -194,9 +204,9 @@ func (m *Model) Assign(a Article, seq int64) (p Placement, err error) {
 	}
 	if !p.Joined {
 		p = Placement{Cluster: len(m.clusters)}
-		m.addHolder(p.Cluster, contacts, a.Fingerprint.Known)
+		m.addHolder(p.Cluster, a.Space, contacts, a.Fingerprint.Known)
 		m.found(Cluster{
-			Fingerprint: a.Fingerprint, Founder: a.Source, Representative: a.Representative,
+			Fingerprint: a.Fingerprint, Space: a.Space, Founder: a.Source, Representative: a.Representative,
 			Seq: seq, FirstSeen: a.EventTime, LastSeen: a.EventTime,
 		})
 	}
@@ -211,7 +221,7 @@ func (m *Model) Assign(a Article, seq int64) (p Placement, err error) {
 		if c.Signals == nil {
 			c.Signals = new(Signals)
 		}
-		c.Signals.add(m.width, m.now, a.EventTime, a.Publisher)
+		c.Signals.add(m.width, m.now[a.Space], a.EventTime, a.Publisher)
 	}
 	return p, nil
 }
@@ -231,10 +241,10 @@ func Member(position int64) uint64 {
 func (m *Model) followed(a *Article) (p Placement, err error) {
 	same, exists := -1, false
 	if a.Fingerprint.Known {
-		same, _, exists = m.nearest(a.Fingerprint.key())
+		same, _, exists = m.nearest(a.Space, a.Fingerprint.key())
 	}
 	cluster, known := m.founders[a.Cluster]
-	if a.Joined && a.Contact == 0 && known && !m.Expired(cluster) {
+	if a.Joined && a.Contact == 0 && known && m.mayTake(cluster, a) {
 		distance, measured, err := m.follow.distance(a.Fingerprint, m.clusters[cluster].Fingerprint)
 		if err != nil {
 			return Placement{}, err
@@ -260,7 +270,7 @@ func (m *Model) found(c Cluster) {
 	}
 	for i := range m.blocks {
 		b := &m.blocks[i]
-		value := b.value(c.Fingerprint.key())
+		value := bucketKey{c.Space, b.value(c.Fingerprint.key())}
 		b.buckets[value] = append(b.buckets[value], candidate{c.Fingerprint.key(), number})
 	}
 }
@@ -269,11 +279,11 @@ func (b *block) value(key uint64) uint64 { return key >> b.low & (1<<b.width - 1
 
 // nearest returns the nearest live cluster within the threshold. It goes through the buckets, and
 // drops from them what has expired: that is never live again.
-func (m *Model) nearest(key uint64) (nearest, distance int, ok bool) {
+func (m *Model) nearest(space, key uint64) (nearest, distance int, ok bool) {
 	nearest, distance = -1, m.threshold+1
 	for i := range m.blocks {
 		b := &m.blocks[i]
-		value := b.value(key)
+		value := bucketKey{space, b.value(key)}
 		bucket := b.buckets[value]
 		live := bucket[:0]
 		for _, c := range bucket {
@@ -297,5 +307,11 @@ func (m *Model) nearest(key uint64) (nearest, distance int, ok bool) {
 // and by what it is kept beyond that.
 func (m *Model) Expired(cluster int) bool {
 	c := &m.clusters[cluster]
-	return m.expires && m.now-c.LastSeen > m.window+c.Kept
+	return m.expires && m.now[c.Space]-c.LastSeen > m.window+c.Kept
+}
+
+// mayTake reports whether an article may belong to a cluster at all: that lives, and is of the same
+// value.
+func (m *Model) mayTake(cluster int, a *Article) bool {
+	return m.clusters[cluster].Space == a.Space && !m.Expired(cluster)
 }

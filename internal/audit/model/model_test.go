@@ -195,6 +195,43 @@ func BenchmarkModel(b *testing.B) {
 	}
 	b.ResetTimer()
 	for i := int64(0); b.Loop(); i++ {
-		m.nearest(r.Uint64())
+		m.nearest(0, r.Uint64())
+	}
+}
+
+// Articles of different values are never the same, and expire by themselves.
+func TestValuesAreApart(t *testing.T) {
+	for name, m := range map[string]*Model{
+		"nearest": New(3, Rule{Window: time.Minute}),
+		"following": NewFollowing(Rule{Window: time.Minute},
+			func(_, _ Fingerprint) (float64, bool, error) { return 0, true, nil }),
+	} {
+		t.Run(name, func(t *testing.T) {
+			for i, step := range []struct {
+				space, hash uint64
+				at          int64
+				cluster     int
+				joined      bool
+			}{
+				{1, 7, 0, 0, false},
+				{2, 7, 0, 1, false},
+				{1, 7, 3600_000, 2, false},
+				{2, 7, 30_000, 1, true},
+				{0, 7, 0, 3, false},
+				{1, 7, 3600_000, 2, true},
+			} {
+				a := bare(int64(i), step.hash, step.at)
+				a.Space, a.Joined, a.Fingerprint.Known = step.space, true, true
+				a.Cluster = bare(0, 0, 0).Source // the result says that it joined the first cluster
+				p, err := m.Assign(a, int64(i))
+				if err != nil || p.Cluster != step.cluster || p.Joined != step.joined {
+					t.Errorf("article %d: %+v, %v, want cluster %d, joined %t", i, p, err, step.cluster,
+						step.joined)
+				}
+			}
+			if m.StreamTime(2) != 30_000 || m.StreamTime(1) != 3600_000 {
+				t.Errorf("stream times %d and %d", m.StreamTime(1), m.StreamTime(2))
+			}
+		})
 	}
 }

@@ -30,7 +30,7 @@ func (r *replay) checkRecord(position int64, number int, got ClusterRow) {
 	c, records := r.model.Cluster(number), &r.records[number]
 	want := ClusterRow{
 		At: got.At, Founder: c.Founder, Fingerprint: c.Fingerprint.Hash, Seq: c.Seq, Size: c.Size,
-		ByContact: c.ByContact, FirstSeen: c.FirstSeen, LastSeen: c.LastSeen,
+		ByContact: c.ByContact, FirstSeen: c.FirstSeen, LastSeen: c.LastSeen, Space: c.Space,
 		Representative: c.Representative, Sketch: c.Fingerprint.Sketch.Digest,
 		Contacts: c.Fingerprint.Contacts.Digest,
 		Labels:   got.Labels, Further: got.Further, Before: got.Before,
@@ -54,6 +54,10 @@ func (r *replay) checkRecord(position int64, number int, got ClusterRow) {
 		if want.Contacts != got.Contacts {
 			expected += ", with the founder's contacts"
 			found += ", with other contacts"
+		}
+		if want.Space != got.Space {
+			expected += ", of the space of its articles"
+			found += ", of another space"
 		}
 		if want.ByContact != got.ByContact {
 			expected += fmt.Sprintf(", of whom %d joined by a contact", want.ByContact)
@@ -99,7 +103,8 @@ func (r *replay) checkTombstone(t tombstone, position int64) {
 		want := "no tombstone of %s, which nobody has founded up to position %d"
 		r.Clusters.Violate(at, fmt.Sprintf(want, id, position), "a tombstone")
 	case !r.model.Expired(number):
-		lastSeen, now := r.model.Cluster(number).LastSeen, r.model.StreamTime()
+		c := r.model.Cluster(number)
+		lastSeen, now := c.LastSeen, r.model.StreamTime(c.Space)
 		want := "%s to live at position %d: last seen %s, stream time %s"
 		r.Clusters.Violate(at,
 			fmt.Sprintf(want, id, position, report.Clock(lastSeen), report.Clock(now)), "a tombstone")

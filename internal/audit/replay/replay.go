@@ -203,7 +203,7 @@ func (r *replay) assign(position int64, row ResultRow) (number int, err error) {
 	r.Rule.Checked++
 	r.next = position + 1
 	article, at := row.Article, row.At.In(r.Cut.Results.Topic)
-	if now := max(0, r.model.StreamTime()); row.Timeless && article.EventTime != now {
+	if now := max(0, r.model.StreamTime(article.Space)); row.Timeless && article.EventTime != now {
 		r.Input.Violate(at, "the stream time "+report.Clock(now)+
 			" as the event time, since nothing else is known", report.Clock(article.EventTime))
 	}

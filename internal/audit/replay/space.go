@@ -66,7 +66,7 @@ type ClusterRow struct {
 	FirstSeen   int64 // Unix milliseconds
 	LastSeen    int64 // Unix milliseconds
 
-	Representative, Sketch, Contacts uint64 // digests
+	Representative, Sketch, Contacts, Space uint64 // digests
 
 	Labels             uint64 // a digest
 	Signals            bool   // it has signals

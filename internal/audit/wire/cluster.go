@@ -19,8 +19,9 @@ type Cluster struct {
 	Contacts       []string
 	Size           int64
 	ByContact      int64
-	FirstSeen      int64 // Unix milliseconds
-	LastSeen       int64 // Unix milliseconds
+	Space          string // that its articles have in common; empty for none
+	FirstSeen      int64  // Unix milliseconds
+	LastSeen       int64  // Unix milliseconds
 	Representative Representative
 	Pipeline       string
 	Labels         []ClusterLabel
@@ -39,6 +40,7 @@ func ParseCluster(r *kgo.Record, founder Address, input string) (Cluster, error)
 		Contacts       []string       `json:"contacts"`
 		Size           int64          `json:"size"`
 		ByContact      int64          `json:"by_contact"`
+		Space          string         `json:"space"`
 		FirstSeen      time.Time      `json:"first_seen"`
 		LastSeen       time.Time      `json:"last_seen"`
 		Representative Representative `json:"representative"`
@@ -57,7 +59,7 @@ func ParseCluster(r *kgo.Record, founder Address, input string) (Cluster, error)
 		Seq: v.Seq, Sketch: v.Sketch, Contacts: v.Contacts, Size: v.Size, ByContact: v.ByContact,
 		Representative: v.Representative, Pipeline: v.Pipeline,
 		FirstSeen: v.FirstSeen.UnixMilli(), LastSeen: v.LastSeen.UnixMilli(),
-		Labels: v.Labels, KeptMS: v.KeptMS, Signals: v.Signals,
+		Space: v.Space, Labels: v.Labels, KeptMS: v.KeptMS, Signals: v.Signals,
 	}
 	var err error
 	if c.Fingerprint, err = parseFingerprint(v.Fingerprint); err != nil {

@@ -39,6 +39,7 @@ type Result struct {
 	Fingerprint    *string         `json:"fingerprint"`
 	PublishedAt    *time.Time      `json:"published_at"`
 	Publisher      string          `json:"publisher"`
+	Space          string          `json:"space"`
 	Copied         json.RawMessage `json:"copied"`
 	Signals        *Signals        `json:"signals"`
 	Pipeline       string          `json:"pipeline"`

@@ -214,3 +214,24 @@ func parseFingerprint(text string) (uint64, error) {
 func (a Address) Compare(b Address) int {
 	return cmp.Or(cmp.Compare(a.Partition, b.Partition), cmp.Compare(a.Offset, b.Offset))
 }
+
+// maxSpaceBytes is how long the value may be by which articles are divided.
+const maxSpaceBytes = 256
+
+// Space returns the value by which the article of a record is divided from others: that of its
+// field, or where the setting is header:NAME, that of the first header of this name. One that is
+// too long or not UTF-8 is none.
+func Space(r *kgo.Record, field, setting string) string {
+	name, isHeader := strings.CutPrefix(setting, "header:")
+	if !isHeader {
+		return field
+	}
+	value := ""
+	if i := slices.IndexFunc(r.Headers, func(h kgo.RecordHeader) bool { return h.Key == name }); i >= 0 {
+		value = string(r.Headers[i].Value)
+	}
+	if len(value) > maxSpaceBytes || !utf8.ValidString(value) {
+		return ""
+	}
+	return value
+}

@@ -50,6 +50,11 @@ func Topic() Kind[string] { return text("", PlainText, checkTopic) }
 // FieldPath returns the kind of dotted paths within a JSON object.
 func FieldPath() Kind[string] { return text("", PlainText, checkFieldPath) }
 
+// ScopeField returns the kind of dotted paths, and of headers as header:NAME; empty is none.
+func ScopeField() Kind[string] {
+	return text("a dotted path, or header:NAME", PlainText, checkScopeField)
+}
+
 // HostPort returns the kind of addresses to connect to.
 func HostPort() Kind[string] { return text("each host:port", PlainText, checkHostPort) }
 
@@ -124,6 +129,19 @@ func checkFieldPath(s string) error {
 		return errors.New("must be names joined by single dots, such as meta.title")
 	}
 	return nil
+}
+
+func checkScopeField(s string) error {
+	name, header := strings.CutPrefix(s, "header:")
+	switch {
+	case s == "":
+		return nil
+	case header && name == "":
+		return errors.New("must name a header behind header:, such as header:tenant")
+	case header:
+		return nil
+	}
+	return checkFieldPath(s)
 }
 
 func checkHostPort(s string) error {

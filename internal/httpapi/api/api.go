@@ -47,7 +47,9 @@ type CheckRequest struct {
 // CheckOptions say what else is asked, and where.
 type CheckOptions struct {
 	RunnersUp int  `json:"runners_up,omitzero"` // how many of the next nearest clusters
-	Partition *int `json:"partition,omitzero"`  // of the input; with cluster.scope: partition
+	Partition *int `json:"partition,omitzero"`  // of the input; with cluster.scope: partition or field
+	// Space is the value of cluster.scope_field that the text would have; with cluster.scope: field.
+	Space *string `json:"space,omitzero"`
 }
 
 // AsOf says of which moment an answer is.

@@ -229,7 +229,7 @@ func benchmarkAssign(b *testing.B, build func(distance int) Index) {
 		a := space.Assign(singlepass.Fingerprint{Hash: fingerprint}, at)
 		lastSeen[a.Centre.Seq] = at
 		overdue := &joined[at%int64(len(joined))]
-		if last, ok := lastSeen[overdue.Seq]; ok && space.Expired(last) {
+		if last, ok := lastSeen[overdue.Seq]; ok && space.Expired("", last) {
 			space.Remove(*overdue)
 			delete(lastSeen, overdue.Seq)
 		}

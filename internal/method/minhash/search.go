@@ -53,6 +53,24 @@ func (x *index) Nearest(
 	return x.centre(slot), float64(differ) / float64(x.hashes), true
 }
 
+// Near returns how far an article is from a centre, and whether Nearest finds it among no more than
+// bucketCap centres, of which each band is seen whole: where they agree in a band.
+func (x *index) Near(a, centre singlepass.Fingerprint) (distance float64, ok bool) {
+	of, to := a.Sketch[:x.hashes], centre.Sketch[:x.hashes]
+	agree := false
+	for band := 0; band < x.bands && !agree; band++ {
+		from, end := band*x.rows, (band+1)*x.rows
+		agree = of[from:end] == to[from:end]
+	}
+	if !agree {
+		return 0, false
+	}
+	differ := differingUpTo(of, to, x.reach)
+	distance = float64(differ) / float64(x.hashes)
+	return distance, differ <= x.reach && x.rule.Joins(distance, x.threshold,
+		sizeIn(a.Sketch, x.hashes), sizeIn(centre.Sketch, x.hashes))
+}
+
 // decided reports whether no centre that has not been seen can be better. One that differs in fewer
 // components than there were whole bands agrees in one of these bands, so it was seen. The oldest
 // one that does not differ is seen in any band.

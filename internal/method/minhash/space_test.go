@@ -53,7 +53,7 @@ func (s *space) assign(f singlepass.Fingerprint, at int64) singlepass.Assignment
 // collect removes each expired centre with this probability.
 func (s *space) collect(r *rand.Rand, share float64) {
 	for _, seq := range slices.Sorted(maps.Keys(s.clusters)) {
-		if s.Expired(s.lastSeen[seq]) && r.Float64() < share {
+		if s.Expired("", s.lastSeen[seq]) && r.Float64() < share {
 			s.Remove(s.clusters[seq])
 			delete(s.clusters, seq)
 			delete(s.lastSeen, seq)

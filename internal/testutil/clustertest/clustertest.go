@@ -26,6 +26,7 @@ func Full() cluster.Cluster {
 			Fingerprint: singlepass.Fingerprint{
 				Hash: 0x0123456789abcdef, Sketch: "\x00sketch\xff",
 				Contacts: singlepass.NewContacts([]string{"name:alexis17", "site:shop.example"}),
+				Space:    "zh",
 			},
 			Seq: 7,
 		},
@@ -99,6 +100,8 @@ func Impossible() map[string]cluster.Cluster {
 	spoil := maps.Clone(labelsThatCannotBe)
 	maps.Copy(spoil, map[string]func(*cluster.Cluster){
 		"no members":                          func(c *cluster.Cluster) { c.Size = 0 },
+		"too long a space":                    func(c *cluster.Cluster) { c.Space = strings.Repeat("s", 257) },
+		"a space that is not UTF-8":           func(c *cluster.Cluster) { c.Space = "\xff" },
 		"fewer than no members":               func(c *cluster.Cluster) { c.Size = -1 },
 		"the most members that an int holds":  func(c *cluster.Cluster) { c.Size = math.MaxInt },
 		"more members than positions":         func(c *cluster.Cluster) { c.Size = 36 },
