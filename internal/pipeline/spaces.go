@@ -9,7 +9,6 @@ import (
 	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
-	"github.com/clusterd/clusterd/internal/fingerprint"
 	"github.com/clusterd/clusterd/internal/replica"
 	"github.com/clusterd/clusterd/internal/space"
 	"github.com/clusterd/clusterd/internal/state"
@@ -95,7 +94,7 @@ func (p *pipeline) start(ctx context.Context, id string, partitions []int) error
 	if p.config.Role == config.FingerprintOnly {
 		f := &fingerprinting{
 			owner: p.newOwner(name, id, partitions, log),
-			wire:  fingerprint.NewWire(p.config.Input.Topic, p.fingerprinter.Identity()),
+			wire:  p.fingerprinter.Wire(),
 		}
 		f.out.fingerprints = p.config.Fingerprints.Topic
 		p.launch(ctx, r, f.run, nil)

@@ -213,8 +213,12 @@ func TestValuesAreApart(t *testing.T) {
 				cluster     int
 				joined      bool
 			}{
-				{1, 7, 0, 0, false}, {2, 7, 0, 1, false}, {1, 7, 3600_000, 2, false},
-				{2, 7, 30_000, 1, true}, {0, 7, 0, 3, false}, {1, 7, 3600_000, 2, true},
+				{1, 7, 0, 0, false},
+				{2, 7, 0, 1, false},
+				{1, 7, 3600_000, 2, false},
+				{2, 7, 30_000, 1, true},
+				{0, 7, 0, 3, false},
+				{1, 7, 3600_000, 2, true},
 			} {
 				a := bare(int64(i), step.hash, step.at)
 				a.Space, a.Joined, a.Fingerprint.Known = step.space, true, true
