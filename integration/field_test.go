@@ -15,8 +15,8 @@ import (
 	"github.com/clusterd/clusterd/internal/sample"
 )
 
-// tenants sends articles of many tenants, keyed by them. Very many tenants have the same article, and
-// each has the few that it has several times.
+// tenants sends articles of many tenants, keyed by them. Very many tenants have the same article,
+// and each has the few that it has several times.
 func (w *world) tenants(r *rand.Rand, n, tenants int) {
 	w.Helper()
 	generator := sample.New(*seed, time.Now())

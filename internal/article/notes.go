@@ -24,7 +24,9 @@ type Notes struct {
 
 // A Fallback is a field that could not be used. The article goes on without it.
 type Fallback struct {
-	Field  string // the part of an article: id, title, content, source or published_at; copy; headers; space
+	// Field is the part of an article: id, title, content, source or published_at; copy, headers or
+	// space.
+	Field  string
 	Reason string // type, format or too_long
 	Detail string // for a person: what was there, and what stands in for it
 }

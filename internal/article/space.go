@@ -17,7 +17,9 @@ const spaceField = "space"
 const spaceHeader = "header:"
 
 // SpaceHeader returns the name of the header that a field is, and whether it is one.
-func SpaceHeader(field string) (name string, ok bool) { return strings.CutPrefix(field, spaceHeader) }
+func SpaceHeader(field string) (name string, ok bool) {
+	return strings.CutPrefix(field, spaceHeader)
+}
 
 // ByField returns a decoder that also takes the Space of articles from the field at a dotted path.
 // An empty path and one that is a header are none. Records that are not JSON have no fields.
@@ -69,11 +71,11 @@ func SpaceOfHeader(n *Notes, name string, value []byte) (string, *Notes) {
 		n = &Notes{}
 	}
 	if len(value) > MaxSpaceBytes {
-		n.leaveOut(spaceField, tooLong, "header %q has %d bytes, and at most %d are allowed; the article "+
-			"goes to the space without a value", name, len(value), MaxSpaceBytes)
+		n.leaveOut(spaceField, tooLong, "header %q has %d bytes, and at most %d are allowed; the "+
+			"article goes to the space without a value", name, len(value), MaxSpaceBytes)
 	} else {
-		n.leaveOut(spaceField, wrongType, "header %q is not UTF-8; the article goes to the space without "+
-			"a value", name)
+		n.leaveOut(spaceField, wrongType, "header %q is not UTF-8; the article goes to the space "+
+			"without a value", name)
 	}
 	return "", n
 }

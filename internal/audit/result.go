@@ -91,7 +91,8 @@ func (a *audit) addAssignment(
 	row := replay.ResultRow{
 		At: wire.AddressOf(r), Size: result.Size, Representative: representative,
 		Article: model.Article{
-			Source: result.Address(), Space: a.digest(result.Space), EventTime: assignment.EventTime, Representative: representative,
+			Source: result.Address(), Space: a.digest(result.Space),
+			EventTime: assignment.EventTime, Representative: representative,
 			Fingerprint: model.Fingerprint{Hash: assignment.Fingerprint},
 			Cluster:     assignment.Cluster, Distance: assignment.Distance,
 			Joined: result.Status == wire.StatusJoined, Contact: a.digest(result.Contact),

@@ -293,7 +293,8 @@ func (c *Cluster) keys() []table.Key {
 				"and memory grows.",
 		},
 		{
-			Path: "cluster.scope", Value: value.Scalar(&c.Scope, value.OneOf("topic", "partition", ByField), "topic"),
+			Path:  "cluster.scope",
+			Value: value.Scalar(&c.Scope, value.OneOf("topic", "partition", ByField), "topic"),
 			Doc: "What is compared: the whole topic by one member, or each partition by itself, spread " +
 				"over members, or within each partition the articles that have the same value of a field.",
 		},

@@ -44,9 +44,19 @@ func With(m method.Method, c config.Config) (*Fingerprinter, error) {
 	decoder = article.ByField(article.Copying(decoder, c.Output.Copy), c.Cluster.ScopeField)
 	return &Fingerprinter{Method: m, config: c, decoder: decoder, workers: &sync.Pool{New: func() any {
 		return &Worker{
-			decoder: decoder, excerpt: c.Output.Excerpt, fingerprint: m.NewFingerprinter(), scope: c.Cluster.ScopeField,
+			decoder: decoder, excerpt: c.Output.Excerpt, fingerprint: m.NewFingerprinter(),
+			scope: c.Cluster.ScopeField,
 		}
 	}}}, nil
+}
+
+// Wire returns the form in which instances with the same settings hand articles on.
+func (f *Fingerprinter) Wire() Wire {
+	identity := f.Identity()
+	if field := f.config.Cluster.ScopeField; field != "" {
+		identity += ",scope_field=" + field
+	}
+	return NewWire(f.config.Input.Topic, identity)
 }
 
 // few is how many centres of a value of a divided space are scanned, and not indexed: as many as

@@ -8,7 +8,6 @@ import (
 
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
-	"github.com/clusterd/clusterd/internal/fingerprint"
 	"github.com/clusterd/clusterd/internal/replica"
 	"github.com/clusterd/clusterd/internal/state"
 )
@@ -74,7 +73,7 @@ func (p *pipeline) start(ctx context.Context, id string, partitions []int) error
 	if p.config.Role == config.FingerprintOnly {
 		f := &fingerprinting{
 			owner: p.newOwner(name, id, partitions, log),
-			wire:  fingerprint.NewWire(p.config.Input.Topic, p.fingerprinter.Identity()),
+			wire:  p.fingerprinter.Wire(),
 		}
 		f.out.fingerprints = p.config.Fingerprints.Topic
 		p.launch(ctx, r, f.run, nil)

@@ -12,7 +12,6 @@ import (
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/failpoint"
-	"github.com/clusterd/clusterd/internal/fingerprint"
 	"github.com/clusterd/clusterd/internal/intake"
 	"github.com/clusterd/clusterd/internal/labelling"
 	"github.com/clusterd/clusterd/internal/replica"
@@ -140,9 +139,7 @@ func (w *worker) resume(committed, next map[int]int64) error {
 // items returns what makes items of the records of the source.
 func (w *worker) items() intake.Items {
 	if w.config.Role == config.AssignOnly {
-		identity := w.fingerprinter.Identity()
-		wire := fingerprint.NewWire(w.config.Input.Topic, identity)
-		return intake.Fingerprinted(wire, identity, w.tracer)
+		return intake.Fingerprinted(w.fingerprinter.Wire(), w.fingerprinter.Identity(), w.tracer)
 	}
 	return intake.Records(w.fingerprinter, intake.CarriedBy(w.config.Output, w.tracer))
 }

@@ -80,7 +80,8 @@ func TestEachValueIsASpace(t *testing.T) {
 				stream := randomStream(r, 300)
 				for i := range stream {
 					stream[i].Source.Partition = 0
-					stream[i].Fingerprint.Space = []string{"", "a", "b", "\n", "rare"}[min(4, r.IntN(30)/6+r.IntN(2))]
+					value := min(4, r.IntN(30)/6+r.IntN(2))
+					stream[i].Fingerprint.Space = []string{"", "a", "b", "\n", "rare"}[value]
 					if r.IntN(3) == 0 {
 						contact := fmt.Sprint("tel:", r.IntN(4))
 						stream[i].Fingerprint.Contacts = singlepass.NewContacts([]string{contact})

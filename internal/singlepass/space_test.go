@@ -177,7 +177,8 @@ func TestHorizon(t *testing.T) {
 		if before != test.before || ok != test.ok {
 			t.Errorf("%s: %d, %t; want %d, %t", test.name, before, ok, test.before, test.ok)
 		}
-		if test.ok && (s.Expired("", test.before) || s.Expired("", math.MaxInt64) || before > math.MinInt64 &&
+		if test.ok && (s.Expired("", test.before) || s.Expired("", math.MaxInt64) ||
+			before > math.MinInt64 &&
 			!s.Expired("", before-1)) {
 			t.Errorf("%s: Expired does not agree with Horizon", test.name)
 		}

@@ -51,13 +51,6 @@ func (s *Space) StreamTime(value string) int64 {
 	return math.MinInt64
 }
 
-// Values returns how many values a divided space has seen.
-func (s *Space) Values() int {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return len(s.streams)
-}
-
 // CommittedStreamTime does what StreamTime does, as of the last [Space.Commit]. It may be called
 // by any goroutine.
 func (s *Space) CommittedStreamTime(value string) int64 {

@@ -29,7 +29,8 @@ func valuesOf(n, size int, divided bool) []fingerprint.Article {
 		value, round := at%manyValues, at/manyValues%ofValue
 		// Unrelated fingerprints, so that an undivided space has as many clusters.
 		hash := uint64(value*ofValue+round) * 0x9e3779b97f4a7c15
-		articles[i] = clustertest.Article(int64(3*at), hash, wallClock.Add(time.Duration(at)*time.Millisecond))
+		published := wallClock.Add(time.Duration(at) * time.Millisecond)
+		articles[i] = clustertest.Article(int64(3*at), hash, published)
 		articles[i].RecordedAt = articles[i].PublishedAt
 		if divided {
 			articles[i].Fingerprint.Space = "tenant-" + strconv.Itoa(value)

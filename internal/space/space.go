@@ -252,8 +252,9 @@ func found(a *fingerprint.Article, centre singlepass.Centre, at int64) *member {
 // eventTime returns the event time that counts for an article, and why it is another than it says.
 func (s *Space) eventTime(a *fingerprint.Article) (at int64, why singlepass.Adjustment) {
 	return singlepass.Dates{
-		Published: a.PublishedAt, Recorded: a.RecordedAt, StreamTime: s.rule.StreamTime(a.Fingerprint.Space),
-		Now: s.now(), Window: s.options.Window,
+		Published: a.PublishedAt, Recorded: a.RecordedAt,
+		StreamTime: s.rule.StreamTime(a.Fingerprint.Space),
+		Now:        s.now(), Window: s.options.Window,
 	}.EventTime()
 }
 

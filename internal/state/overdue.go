@@ -11,7 +11,8 @@ import (
 // scanFactor is how many expiry entries Overdue reads at most for each cluster that it may return.
 const scanFactor = 4
 
-// Overdue returns up to limit clusters of a value, empty where the space is not divided, that count as last seen before a time, in Unix milliseconds.
+// Overdue returns up to limit clusters of a value, empty where the space is not divided, that count
+// as last seen before a time, in Unix milliseconds.
 // Those that were never joined come in the order in which they were seen, and the others not much
 // later.
 //

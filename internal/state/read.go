@@ -85,7 +85,8 @@ func (s *Store) Centres(ctx context.Context, each func(singlepass.Centre) error)
 		return err
 	}
 	var stopped error
-	err = s.db.Scan(beforeExpiry("", math.MinInt64), endOfExpiry(), func(key, value []byte) (more bool) {
+	from, to := beforeExpiry("", math.MinInt64), endOfExpiry()
+	err = s.db.Scan(from, to, func(key, value []byte) (more bool) {
 		if n++; n%checkEvery == 0 && ctx.Err() != nil {
 			stopped = context.Cause(ctx)
 			return false

@@ -2,9 +2,10 @@ package model
 
 // contacts are the clusters that have contacts, which are digests.
 type contacts struct {
-	limit   int                 // of articles that may join a cluster by contacts; 0: none may
-	holders map[holderKey][]int // by contact: the clusters, oldest first, without some that have expired
-	guessed bool                // there is a cluster of which the contacts are not known
+	limit int // of articles that may join a cluster by contacts; 0: none may
+	// holders are, by contact, the clusters, oldest first, without some that have expired.
+	holders map[holderKey][]int
+	guessed bool // there is a cluster of which the contacts are not known
 }
 
 // A holderKey is a contact among the articles of a value.

@@ -227,7 +227,8 @@ func Space(r *kgo.Record, field, setting string) string {
 		return field
 	}
 	value := ""
-	if i := slices.IndexFunc(r.Headers, func(h kgo.RecordHeader) bool { return h.Key == name }); i >= 0 {
+	named := func(h kgo.RecordHeader) bool { return h.Key == name }
+	if i := slices.IndexFunc(r.Headers, named); i >= 0 {
 		value = string(r.Headers[i].Value)
 	}
 	if len(value) > maxSpaceBytes || !utf8.ValidString(value) {

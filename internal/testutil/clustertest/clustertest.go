@@ -94,14 +94,20 @@ func Extremes() []cluster.Cluster {
 	}
 }
 
+var spacesThatCannotBe = map[string]func(*cluster.Cluster){
+	"too long a space": func(c *cluster.Cluster) {
+		c.Space = strings.Repeat("s", 257)
+	},
+	"a space that is not UTF-8": func(c *cluster.Cluster) { c.Space = "\xff" },
+}
+
 // Impossible returns, by what is wrong with them, clusters that nothing can have made.
 func Impossible() map[string]cluster.Cluster {
 	all := make(map[string]cluster.Cluster)
 	spoil := maps.Clone(labelsThatCannotBe)
+	maps.Copy(spoil, spacesThatCannotBe)
 	maps.Copy(spoil, map[string]func(*cluster.Cluster){
 		"no members":                          func(c *cluster.Cluster) { c.Size = 0 },
-		"too long a space":                    func(c *cluster.Cluster) { c.Space = strings.Repeat("s", 257) },
-		"a space that is not UTF-8":           func(c *cluster.Cluster) { c.Space = "\xff" },
 		"fewer than no members":               func(c *cluster.Cluster) { c.Size = -1 },
 		"the most members that an int holds":  func(c *cluster.Cluster) { c.Size = math.MaxInt },
 		"more members than positions":         func(c *cluster.Cluster) { c.Size = 36 },
