@@ -265,10 +265,28 @@ func (w *world) committed() map[int32]int64 {
 			w.Log("asking for the group's offsets: ", err)
 		}
 	}()
+	admin := w.admin
 	w.eventually("the group's offsets", func() bool {
-		offsets, err = w.admin.FetchOffsets(w.Context(), w.group)
-		return err == nil
+		ctx, cancel := context.WithTimeout(w.Context(), 2*answerTimeout)
+		defer cancel()
+		if offsets, err = admin.FetchOffsets(ctx, w.group); err == nil {
+			return true
+		}
+		// A client of its own next time: one that knew a broker tries it for long.
+		fresh, odd := kgo.NewClient(kgo.SeedBrokers(w.addresses...),
+			kgo.RequestTimeoutOverhead(answerTimeout))
+		if odd != nil {
+			w.Fatal(odd)
+		}
+		if admin != w.admin {
+			admin.Close()
+		}
+		admin = kadm.NewClient(fresh)
+		return false
 	})
+	if admin != w.admin {
+		admin.Close()
+	}
 	committed := make(map[int32]int64)
 	offsets.Each(func(o kadm.OffsetResponse) {
 		if o.Topic == w.input {
