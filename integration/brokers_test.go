@@ -34,37 +34,46 @@ var shared *brokers
 // startBrokers starts brokers, or finds them started.
 func startBrokers(folder ...string) (*brokers, error) {
 	b := &brokers{folder: folder}
+	return b, b.start()
+}
+
+func (b *brokers) start() error {
 	addresses, err := b.script("start")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	b.addresses = strings.Split(addresses, ",")
 	b.client, err = kgo.NewClient(kgo.SeedBrokers(b.addresses...),
 		kgo.RequestTimeoutOverhead(answerTimeout))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	b.admin = kadm.NewClient(b.client)
-	return b, nil
+	return nil
 }
 
-// ownBroker starts a broker that nobody else uses, for a test that hurts it, or that asks what a
-// broker does that has never been used.
-func ownBroker(t *testing.T) *brokers {
+// ownBroker starts a broker, or as many as the options of the script say, that nobody else uses,
+// for a test that hurts it, or that asks what a broker does that has never been used.
+func ownBroker(t *testing.T, options ...string) *brokers {
 	t.Helper()
-	folder := []string{"--dir", t.TempDir(), "--port", strconv.Itoa(freePort(t))}
-	b, err := startBrokers(folder...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := &brokers{folder: append([]string{
+		"--dir", t.TempDir(), "--port", strconv.Itoa(freePorts(t, mostBrokers)),
+	}, options...)}
 	t.Cleanup(func() {
-		b.client.Close()
+		if b.client != nil {
+			b.client.Close()
+		}
 		if _, err := b.script("kill"); err != nil { // it need not end in good order
 			t.Error(err)
 		}
 	})
+	if err := b.start(); err != nil {
+		t.Fatal(err)
+	}
 	return b
 }
+
+const mostBrokers = 3 // that a test has
 
 // shortLived are the options of Java for a broker that lives for seconds, in which optimising costs
 // more than it gains.
@@ -79,7 +88,8 @@ func (b *brokers) script(args ...string) (string, error) {
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("integration/kafka %s: %w\n%s", strings.Join(args, " "), err, errs.String())
+		return "", fmt.Errorf("integration/kafka %s: %w\n%s%s", strings.Join(args, " "), err,
+			errs.String(), out.String())
 	}
 	return strings.TrimSpace(out.String()), nil
 }

@@ -273,20 +273,28 @@ func (w *world) committedBy(group, topic string) map[int32]int64 {
 			w.Log("asking for the group's offsets: ", err)
 		}
 	}()
+	admin := w.admin
 	w.eventually("the group's offsets", func() bool {
-		if offsets, err = w.admin.FetchOffsets(w.Context(), group); err == nil {
+		ctx, cancel := context.WithTimeout(w.Context(), 2*answerTimeout)
+		defer cancel()
+		if offsets, err = admin.FetchOffsets(ctx, group); err == nil {
 			return true
 		}
-		// That client may go on asking a coordinator that hangs, though there is another one by now.
-		fresh, failed := kgo.NewClient(kgo.SeedBrokers(w.addresses...),
+		// A client of its own next time: one that knew a broker tries it for long.
+		fresh, odd := kgo.NewClient(kgo.SeedBrokers(w.addresses...),
 			kgo.RequestTimeoutOverhead(answerTimeout))
-		if failed != nil {
-			w.Fatal(failed)
+		if odd != nil {
+			w.Fatal(odd)
 		}
-		defer fresh.Close()
-		offsets, err = kadm.NewClient(fresh).FetchOffsets(w.Context(), group)
-		return err == nil
+		if admin != w.admin {
+			admin.Close()
+		}
+		admin = kadm.NewClient(fresh)
+		return false
 	})
+	if admin != w.admin {
+		admin.Close()
+	}
 	committed := make(map[int32]int64)
 	offsets.Each(func(o kadm.OffsetResponse) {
 		if o.Topic == topic {

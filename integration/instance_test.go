@@ -256,17 +256,26 @@ func (i *instance) peak() int64 {
 var ports sync.Map
 
 // freePort returns a port such that nobody listens on it or on the next one, which a broker's
-// controller takes. It is below those from which the system takes the ports of connections, or a
-// client might get it before the broker does.
-func freePort(t *testing.T) int {
+// controller takes.
+func freePort(t *testing.T) int { t.Helper(); return freePorts(t, 1) }
+
+// freePorts returns the first of 2n ports on which nobody listens. They are below those from which
+// the system takes the ports of connections, or a client might get one before the broker does.
+func freePorts(t *testing.T, n int) int {
 	t.Helper()
 	for range 1000 {
-		port := 16_000 + 2*rand.IntN(8_000)
-		if _, taken := ports.LoadOrStore(port, true); !taken && isFree(port) && isFree(port+1) {
+		port, free := 16_000+2*rand.IntN(8_000-n), 0
+		for ; free < n; free++ {
+			next := port + 2*free
+			if _, taken := ports.LoadOrStore(next, true); taken || !isFree(next) || !isFree(next+1) {
+				break
+			}
+		}
+		if free == n {
 			return port
 		}
 	}
-	t.Fatal("no port from 16000 to 31999 is free")
+	t.Fatalf("no %d ports from 16000 to 31999 are free", 2*n)
 	return 0
 }
 

@@ -24,7 +24,6 @@ const securedProperties = `process.roles=broker,controller
 node.id=1
 controller.listener.names=CONTROLLER
 inter.broker.listener.name=PLAIN
-authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
 allow.everyone.if.no.acl.found=false
 super.users=User:ANONYMOUS;User:root;User:CN=root
 auto.create.topics.enable=false
@@ -41,6 +40,9 @@ sasl.oauthbearer.expected.issuer=` + issuerName + `
 sasl.oauthbearer.clock.skew.seconds=0
 sasl.oauthbearer.jwt.validator.class=org.apache.kafka.common.security.oauthbearer.BrokerJwtValidator
 `
+
+// authorizer is there from Kafka 3.2 on.
+const authorizer = "authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer\n"
 
 // A secured broker has a listener for each way to reach one.
 type secured struct {
@@ -72,6 +74,15 @@ const shortLogin = 3 * time.Second
 // startSecured starts a secured broker.
 func startSecured(t *testing.T) *secured {
 	t.Helper()
+	s := startSecuredOf(t, authorizer)
+	s.addUsers(t)
+	return s
+}
+
+// startSecuredOf starts a secured broker with further settings, of the Kafka that the options of
+// the script say.
+func startSecuredOf(t *testing.T, further string, options ...string) *secured {
+	t.Helper()
 	a := newAuthority(t, "authority")
 	s := &secured{
 		dir: t.TempDir(), ports: make(map[string]int), authority: a, issuer: newIssuer(t, a),
@@ -79,10 +90,10 @@ func startSecured(t *testing.T) *secured {
 	for _, l := range securedListeners {
 		s.ports[l.name] = freePort(t)
 	}
-	properties := s.configure(t)
-	java := s.java(t)
+	properties := s.configure(t, further)
+	java := s.java(t, options...)
 	if out, err := java("kafka.tools.StorageTool", "format", "-t", "AAAAAAAAAAAAAAAAAAAAAA", "-c",
-		properties, "--standalone").CombinedOutput(); err != nil {
+		properties).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	s.cmd = java("kafka.Kafka", properties)
@@ -106,9 +117,9 @@ func startSecured(t *testing.T) *secured {
 }
 
 // java returns how to run Java with Kafka's jars, and tells it where the keys of tokens may be.
-func (s *secured) java(t *testing.T) func(args ...string) *exec.Cmd {
+func (s *secured) java(t *testing.T, options ...string) func(args ...string) *exec.Cmd {
 	t.Helper()
-	libs, err := shared.script("libs")
+	libs, err := (&brokers{folder: options}).script("libs")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +131,7 @@ func (s *secured) java(t *testing.T) func(args ...string) *exec.Cmd {
 	}
 }
 
-// connect waits for the broker, and gives the users of SCRAM their passwords.
+// connect waits for the broker.
 func (s *secured) connect(t *testing.T) {
 	t.Helper()
 	s.brokers = &brokers{addresses: []string{s.at("PLAIN")}}
@@ -136,6 +147,11 @@ func (s *secured) connect(t *testing.T) {
 		found, err := s.admin.ListBrokers(t.Context())
 		return err == nil && len(found) == 1
 	})
+}
+
+// addUsers gives the users of SCRAM their passwords.
+func (s *secured) addUsers(t *testing.T) {
+	t.Helper()
 	for _, user := range []string{"root", "clusterd"} {
 		for _, mechanism := range []kadm.ScramMechanism{kadm.ScramSha256, kadm.ScramSha512} {
 			altered, err := s.admin.AlterUserSCRAMs(t.Context(), nil, []kadm.UpsertSCRAM{
@@ -154,7 +170,7 @@ func (s *secured) at(listener string) string {
 }
 
 // configure writes the broker's settings and certificates, and returns the name of the settings.
-func (s *secured) configure(t *testing.T) string {
+func (s *secured) configure(t *testing.T, further string) string {
 	t.Helper()
 	var names, protocols []string
 	for _, l := range securedListeners {
@@ -162,13 +178,15 @@ func (s *secured) configure(t *testing.T) string {
 		protocols = append(protocols, l.name+":"+l.protocol)
 	}
 	listeners := strings.Join(names, ",")
+	// Kafka 3 refuses to be told where the controller is, and 4 does without.
+	advertised := strings.Join(names[:len(names)-1], ",")
 	keys := write(t, filepath.Join(s.dir, "keys.json"), s.issuer.keys())
 	ca := write(t, filepath.Join(s.dir, "ca.pem"), s.authority.pem)
 	all := []string{
-		securedProperties,
-		"listeners=" + listeners, "advertised.listeners=" + listeners,
+		securedProperties + further,
+		"listeners=" + listeners, "advertised.listeners=" + advertised,
 		"listener.security.protocol.map=" + strings.Join(protocols, ","),
-		fmt.Sprintf("controller.quorum.bootstrap.servers=127.0.0.1:%d", s.ports["CONTROLLER"]),
+		fmt.Sprintf("controller.quorum.voters=1@127.0.0.1:%d", s.ports["CONTROLLER"]),
 		"log.dirs=" + filepath.Join(s.dir, "data"),
 		"ssl.truststore.type=PEM", "ssl.truststore.location=" + ca, "ssl.keystore.type=PEM",
 		"listener.name.mutual.ssl.client.auth=required",

@@ -20,14 +20,14 @@ const rebuildClusters = 100_000
 type rebuild struct {
 	changes  *changes
 	size     int // clusters that are collected
-	seqs     bits
+	seqs     bitset
 	founders founders
 	writing  chan error // of what is being written; nil: nothing is
 }
 
 func newRebuild(r *Replica) *rebuild {
 	return &rebuild{
-		changes: r.newChanges(), size: rebuildClusters, seqs: make(bits), founders: make(founders),
+		changes: r.newChanges(), size: rebuildClusters, seqs: make(bitset), founders: make(founders),
 	}
 }
 
@@ -92,18 +92,18 @@ func (r *rebuild) has(c *cluster.Cluster) bool {
 	return r.seqs.has(c.Seq) || r.founders.has(c.Founder)
 }
 
-// bits are a set of numbers that mostly stand close together: some 3 bits each, then.
-type bits map[uint64]uint64 // by number/64
+// A bitset is a set of numbers that mostly stand close together: some 3 bits each, then.
+type bitset map[uint64]uint64 // by number/64
 
-func (b bits) add(n uint64)      { b[n/64] |= 1 << (n % 64) }
-func (b bits) has(n uint64) bool { return b[n/64]&(1<<(n%64)) != 0 }
+func (b bitset) add(n uint64)      { b[n/64] |= 1 << (n % 64) }
+func (b bitset) has(n uint64) bool { return b[n/64]&(1<<(n%64)) != 0 }
 
 // founders are the offsets of founders by their partitions.
-type founders map[int]bits
+type founders map[int]bitset
 
 func (f founders) add(a article.Address) {
 	if f[a.Partition] == nil {
-		f[a.Partition] = make(bits)
+		f[a.Partition] = make(bitset)
 	}
 	f[a.Partition].add(uint64(a.Offset))
 }
