@@ -23,7 +23,8 @@ func TestVersions(t *testing.T) {
 	for version := range strings.SplitSeq(*versions, ",") {
 		t.Run(version, func(t *testing.T) {
 			t.Run("killed", func(t *testing.T) {
-				c := newCampaign(t, ownBroker(t, "--brokers", "3", "--version", version), cmp.Or(*kills, 10), "", "")
+				on := ownBroker(t, "--brokers", "3", "--version", version)
+				c := newCampaign(t, on, cmp.Or(*kills, 10), "", "")
 				c.faults.every, c.mined = 5, true
 				c.run()
 			})

@@ -10,14 +10,6 @@ import (
 // ParseCluster reads what [Cluster.JSON] wrote. All but the sketch must be there; whether it is
 // possible, and whose id it has, is for the caller to say.
 func ParseCluster(value []byte) (Cluster, error) {
-	if c, ok := parseOwnCluster(value); ok {
-		return c, nil
-	}
-	return parseCluster(value)
-}
-
-// parseCluster reads a cluster in any form of JSON.
-func parseCluster(value []byte) (Cluster, error) {
 	// One that is left out would else be one of no value, such as the fingerprint 0.
 	var c struct {
 		Cluster

@@ -39,9 +39,11 @@ func Parse(key, value []byte, position uint64) (c Cluster, identity string, err 
 		c.Founder, err = article.ParseAddress(string(key))
 		return c, "", err
 	}
-	wire, err := article.ParseCluster(value)
-	if err != nil {
-		return Cluster{}, "", err
+	wire, quick := parseOwn(value)
+	if !quick {
+		if wire, err = article.ParseCluster(value); err != nil {
+			return Cluster{}, "", err
+		}
 	}
 	if c.Founder, err = article.ParseAddress(wire.ClusterID); err != nil {
 		return Cluster{}, "", fmt.Errorf("not a cluster: cluster_id: %w", err)

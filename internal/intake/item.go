@@ -75,7 +75,8 @@ func Fingerprinted(w fingerprint.Wire, identity string, t *tracing.Tracer) Items
 			if err != nil {
 				r := &records[i]
 				return nil, fmt.Errorf("%s/%d/%d: %w than this instance has (%s). Nothing was skipped. Give "+
-					"all instances the same input.topic and the same sections text, fingerprint and contacts, and cluster.scope_field; "+
+					"all instances the same input.topic and the same sections text, fingerprint and "+
+					"contacts, and cluster.scope_field; "+
 					"where what is in the topic was made by older settings, start anew with another input.group, "+
 					"fingerprints.topic and output.clusters_topic", r.Topic, r.Partition, r.Offset, err, identity)
 			}

@@ -179,7 +179,7 @@ func TestHorizon(t *testing.T) {
 		}
 		if test.ok && (s.Expired("", test.before) || s.Expired("", math.MaxInt64) ||
 			before > math.MinInt64 &&
-			!s.Expired("", before-1)) {
+				!s.Expired("", before-1)) {
 			t.Errorf("%s: Expired does not agree with Horizon", test.name)
 		}
 	}

@@ -30,7 +30,9 @@ func (s *Store) Add(ctx context.Context, clusters []*cluster.Cluster, m *Meta) e
 			k := clusters[i]
 			failed[i] = s.addable(k)
 			all[i] = disk.Entry{Key: keyOfCluster(k.Seq), Value: encodeCluster(*k, k.LastSeen)}
-			expiry[i] = disk.Entry{Key: keyOfExpiry(k.Space, k.LastSeen, k.Seq), Value: encodeCentre(k.Centre)}
+			expiry[i] = disk.Entry{
+				Key: keyOfExpiry(k.Space, k.LastSeen, k.Seq), Value: encodeCentre(k.Centre),
+			}
 			founders[i] = disk.Entry{Key: keyOfFounder(k.Founder), Value: all[i].Key[1:]} // the seq
 		}
 	})

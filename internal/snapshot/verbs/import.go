@@ -30,8 +30,8 @@ func (s Shell) importing() *cobra.Command {
 		Short: "Put the clusters of a snapshot on disk",
 		Long: "Puts the clusters of a snapshot into state.dir, while no clusterd runs there, so that " +
 			"the next start reads only what was written since. SOURCE is " + where + ". Checks first that " +
-			"the snapshot is of these clusters and that clusterd could go on from it, then the checksum of " +
-			"each file, and replaces nothing before. If it ends early, the disk is as it was.",
+			"the snapshot is of these clusters and that clusterd could go on from it, then the " +
+			"checksum of each file, and replaces nothing before. If it ends early, the disk is as it was.",
 		Example: "  clusterd state import -c clusterd.yaml s3://backup/clusterd\n" +
 			"  clusterd state import -c clusterd.yaml /backup/clusterd --snapshot 20260501T120000.000Z " +
 			"--replace",

@@ -1,4 +1,4 @@
-package article
+package cluster
 
 import (
 	"bytes"
@@ -6,16 +6,18 @@ import (
 	"reflect"
 	"testing"
 	"time"
+
+	"github.com/clusterd/clusterd/internal/article"
 )
 
 // ownClusters are clusters as clusterd writes them.
 func ownClusters() (values [][]byte) {
 	at := time.Date(2026, 5, 1, 12, 0, 0, 123_000_000, time.UTC)
 	for i := range 32 {
-		c := Cluster{
+		c := article.Cluster{
 			ClusterID: "articles/0/7", Seq: uint64(i) << i, Fingerprint: 0xd3b4205e341675e2, Size: i,
 			FirstSeen: at, LastSeen: at.Add(time.Duration(i) * time.Minute),
-			Representative: Representative{ID: "a", Title: "港口大桥 opens"}, Pipeline: "method=simhash",
+			Representative: article.Representative{ID: "a", Title: "港口大桥 opens"}, Pipeline: "method=simhash",
 		}
 		if i&1 != 0 {
 			c.Sketch = []byte("\x00sketch\xff"[:i%8])
@@ -40,11 +42,11 @@ func ownClusters() (values [][]byte) {
 // heldToJSON holds the quick way to encoding/json, and reports whether it was taken.
 func heldToJSON(t *testing.T, value []byte) bool {
 	t.Helper()
-	got, ok := parseOwnCluster(value)
+	got, ok := parseOwn(value)
 	if !ok {
 		return false
 	}
-	want, err := parseCluster(value)
+	want, err := article.ParseCluster(value)
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%q is read as\n%+v, want\n%+v, %v", value, got, want, err)
 	}
@@ -90,8 +92,8 @@ func FuzzOwnCluster(f *testing.F) {
 func BenchmarkParseCluster(b *testing.B) {
 	value := ownClusters()[4]
 	for name, parse := range map[string]func([]byte){
-		"own":  func(v []byte) { _, _ = parseOwnCluster(v) },
-		"json": func(v []byte) { _, _ = parseCluster(v) },
+		"own":  func(v []byte) { _, _ = parseOwn(v) },
+		"json": func(v []byte) { _, _ = article.ParseCluster(v) },
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

@@ -1,17 +1,19 @@
-package article
+package cluster
 
 import (
 	"encoding/base64"
 	"math"
 	"time"
 	"unicode/utf8"
+
+	"github.com/clusterd/clusterd/internal/article"
 )
 
-// parseOwnCluster reads a value that [Cluster.JSON] wrote, several times as fast as encoding/json:
+// parseOwn reads a value that [Cluster.AppendJSON] wrote, several times as fast as encoding/json:
 // in that order of fields, without white space, escapes, contacts, labels and signals. Of any other
 // value, also one that is none of a cluster, it says that it is not ok, and encoding/json is to
 // read it. What it reads it reads as that does.
-func parseOwnCluster(value []byte) (c Cluster, ok bool) {
+func parseOwn(value []byte) (c article.Cluster, ok bool) {
 	s := scanner{rest: value}
 	s.literal(`{"cluster_id":`)
 	c.ClusterID = s.text()
@@ -127,7 +129,7 @@ func (s *scanner) int() int {
 	return int(n)
 }
 
-func (s *scanner) fingerprint() (f Fingerprint) {
+func (s *scanner) fingerprint() (f article.Fingerprint) {
 	if f.UnmarshalText(s.raw()) != nil {
 		s.fail()
 	}
