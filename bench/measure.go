@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -166,16 +167,18 @@ func (b *bench) poll(ctx context.Context, c contender, j job, p *process) (r rea
 // ten thousand.
 func (b *bench) fingerprinted(ctx context.Context, j *job, n int) (all int64, err error) {
 	j.read, j.group = j.input+".fingerprints", j.id+"-assign"
-	ends, err := b.kafka.admin.ListEndOffsets(ctx, j.read)
-	if err == nil && ends.Error() != nil { // there is no such topic yet
-		if err = b.fingerprint(ctx, *j, n); err == nil {
-			ends, err = b.kafka.admin.ListEndOffsets(ctx, j.read)
-		}
+	topics, err := b.kafka.admin.ListTopics(ctx)
+	if err == nil && !topics.Has(j.read) {
+		err = b.fingerprint(ctx, *j, n)
 	}
+	if err != nil {
+		return 0, err
+	}
+	ends, err := b.kafka.admin.ListEndOffsets(ctx, j.read)
 	for _, end := range ends[j.read] {
 		all += end.Offset - 1 // the marker of the last transaction is behind the last article
 	}
-	return all, err
+	return all, cmp.Or(err, ends.Error())
 }
 
 // fingerprint fingerprints the input of a job, to the topic that it reads.

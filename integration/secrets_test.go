@@ -74,6 +74,10 @@ func (s *secrets) verbs() map[string][]string {
 		"label list": server, "label export": server, "label import": append(server, "labels.csv"),
 		"tap": append(server, "--count", "1"), "state": nil, "state list": append(config, "backup"),
 		"state export": append(config, "backup"), "state import": append(config, "backup"),
+		"migrate": nil, "migrate plan": append(config, "-o", "new.yaml"),
+		"migrate status": {s.config, "new.yaml"}, "migrate compare": {s.config, "new.yaml"},
+		"migrate map": {s.config, "new.yaml"}, "migrate switch": {s.config, "new.yaml"},
+		"migrate back": {s.config},
 	}
 }
 
