@@ -1,0 +1,74 @@
+package space
+
+import (
+	"context"
+	"iter"
+
+	"github.com/clusterd/clusterd/internal/cluster"
+	"github.com/clusterd/clusterd/internal/singlepass"
+	"github.com/clusterd/clusterd/internal/state"
+)
+
+// A Change is what became of a cluster elsewhere.
+type Change struct {
+	cluster.Cluster
+	Stored  bool // it is in the store
+	Removed bool
+	Joined  int // how many articles have joined it since what is in the store
+}
+
+// Apply takes over what was committed elsewhere, in the store, and in the index if that is loaded.
+// No batch may be in hand.
+func (s *Space) Apply(changes iter.Seq[*Change], m state.Meta) error {
+	var put, gone []cluster.Cluster
+	var joined []int
+	for c := range changes {
+		switch {
+		case !c.Removed:
+			put, joined = append(put, c.Cluster), append(joined, c.Joined)
+		case c.Stored:
+			gone = append(gone, c.Cluster)
+		}
+	}
+	if err := s.store.Apply(put, gone, m); err != nil || !s.loaded {
+		return err
+	}
+	var founded, removed []singlepass.Centre
+	reached := make(map[string]int64)
+	for i := range put {
+		reach(reached, &put[i])
+	}
+	for c := range changes {
+		switch {
+		case c.Stored && c.Removed:
+			removed = append(removed, c.Centre)
+		case !c.Stored && !c.Removed:
+			founded = append(founded, c.Centre)
+		}
+	}
+	s.publish(singlepass.Commit{Founded: founded, Removed: removed, Reached: reached})
+	s.resume()
+	s.tell(Changes{put, joined, gone, m.StreamTime})
+	return nil
+}
+
+// Rebuild takes over what was committed elsewhere, as Apply does, in a store that is being rebuilt
+// and before the index is loaded: clusters that are not stored are written much faster.
+func (s *Space) Rebuild(ctx context.Context, changes iter.Seq[*Change], m state.Meta) error {
+	var added []*cluster.Cluster
+	var put, gone []cluster.Cluster
+	for c := range changes {
+		switch {
+		case !c.Removed && !c.Stored:
+			added = append(added, &c.Cluster)
+		case !c.Removed:
+			put = append(put, c.Cluster)
+		case c.Stored:
+			gone = append(gone, c.Cluster)
+		}
+	}
+	if err := s.store.Add(ctx, added, &m); err != nil {
+		return err
+	}
+	return s.store.Apply(put, gone, m)
+}
