@@ -21,6 +21,7 @@ var failpoints = []struct {
 	name   string
 	within int
 }{
+	{failpoint.Assigned, 40},
 	{failpoint.BeforeProduce, 40},
 	{failpoint.AfterProduce, 40},
 	{failpoint.AfterOffsets, 40},

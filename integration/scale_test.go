@@ -31,7 +31,7 @@ func TestScale(t *testing.T) {
 	if *scale == 0 {
 		t.Skip("-clusters says how many")
 	}
-	w := newWorld(t, 1, "")
+	w := newWorld(t, 1, "cluster: {index: mih}\n")
 	w.timeout = 15 * time.Minute
 	w.produce(&kgo.Record{Value: []byte(
 		`{"content":"The new bridge over the northern harbour opened to traffic this morning."}`)})
@@ -44,9 +44,12 @@ func TestScale(t *testing.T) {
 		i.waitFor("msg=live")
 		t.Logf("%s: live after %.1f s; %s", what, time.Since(began).Seconds(), i.memory())
 	}
+	if err := os.RemoveAll(first.dir); err != nil {
+		t.Fatal(err)
+	}
 	began := time.Now()
 	lost := w.start()
-	measure("clusters only in Kafka", lost, began)
+	measure("the disk lost", lost, began)
 	w.another()
 	t.Logf("after the first article: %s", lost.memory())
 	lost.stop()

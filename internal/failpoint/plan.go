@@ -13,7 +13,7 @@ import (
 
 var (
 	points = []string{
-		BeforeProduce, AfterProduce, AfterOffsets, BeforeEnd, AfterEnd,
+		Assigned, BeforeProduce, AfterProduce, AfterOffsets, BeforeEnd, AfterEnd,
 		BeforeDisk, AfterDisk, BeforeFlush, AfterFlush, Fenced, Recovering,
 	}
 	bugs = []string{

@@ -14,6 +14,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/fingerprint"
+	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/sink"
 	"github.com/clusterd/clusterd/internal/space"
 	"github.com/clusterd/clusterd/internal/testutil/texts"
@@ -25,13 +26,13 @@ func TestHeadersMakeRoom(t *testing.T) {
 		Headers: []fingerprint.Header{{Key: "h", Value: []byte(strings.Repeat("v", 1000))}},
 	}}
 	o := testOutputs(1)
-	whole := o.result(&arena{}, a)
+	whole := o.result(&kafka.Arena{}, a)
 	o.room = sink.Size(whole)
-	if got := o.result(&arena{}, a); len(got.Headers) != 2 || a.Notes != nil {
+	if got := o.result(&kafka.Arena{}, a); len(got.Headers) != 2 || a.Notes != nil {
 		t.Fatalf("headers %v, notes %v: it fits", got.Headers, a.Notes)
 	}
 	o.room--
-	if got := o.result(&arena{}, a); len(got.Headers) != 1 ||
+	if got := o.result(&kafka.Arena{}, a); len(got.Headers) != 1 ||
 		got.Headers[0].Key != article.HeaderSource || len(a.Notes.Fallbacks) != 1 {
 		t.Errorf("headers %v, notes %v", got.Headers, a.Notes)
 	}

@@ -137,7 +137,7 @@ func (f *fingerprinting) process(
 func (f *fingerprinting) records(ctx context.Context, b intake.Batch) []kafka.Record {
 	records := make([]kafka.Record, len(b.Items))
 	parallel.Chunks(len(records), func(from, to int) {
-		var memory arena
+		var memory kafka.Arena
 		for i := from; i < to; i++ {
 			item := &b.Items[i]
 			if item.DeadLetter != nil {
@@ -146,7 +146,7 @@ func (f *fingerprinting) records(ctx context.Context, b intake.Batch) []kafka.Re
 			}
 			records[i] = kafka.Record{
 				Topic: f.out.fingerprints, Partition: item.Source.Partition,
-				Value:   memory.keep(func(dst []byte) []byte { return f.wire.Append(dst, &item.Article) }),
+				Value:   memory.Keep(func(dst []byte) []byte { return f.wire.Append(dst, &item.Article) }),
 				Headers: tracing.Headers(ctx, item.Parent),
 			}
 		}

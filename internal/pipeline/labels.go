@@ -117,7 +117,7 @@ func (w *worker) reportLabels(
 	for _, name := range assigned.Flood.Suspended {
 		w.log.Error("a label hits more articles than labels.flood allows: results go without it until "+
 			"somebody looks at its clusters and sends a record with action resume to labels.topic",
-			"label", name, "flood", w.config.Labels.Flood, "position", w.replica.Space().State().Next)
+			"label", name, "flood", w.config.Labels.Flood, "position", assigned.Next())
 	}
 }
 

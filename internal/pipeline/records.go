@@ -69,7 +69,7 @@ func (o *outputs) records(
 	n := results + touched + len(b.Expired)
 	records := make([]kafka.Record, n, n+len(letters)+1)
 	parallel.Chunks(n, func(from, to int) {
-		var memory arena
+		var memory kafka.Arena
 		for i := from; i < to; i++ {
 			switch {
 			case i < results:
@@ -91,23 +91,25 @@ func (o *outputs) records(
 // for its key. An input key that is too long for every result to repeat is left out, and the
 // cluster id stands in its place. The headers of the input record that it carries come before
 // clusterd's own, and are left out where the topic does not take it with them.
-func (o *outputs) result(memory *arena, a *space.Assignment) kafka.Record {
-	source := memory.keep(a.Source.AppendTo)
+func (o *outputs) result(memory *kafka.Arena, a *space.Assignment) kafka.Record {
+	source := memory.Keep(a.Source.AppendTo)
 	r := kafka.Record{
 		Topic: o.Topic, Key: source,
-		Value: memory.keep(func(b []byte) []byte { return a.AppendJSON(b, o.identity) }),
+		Value: memory.Keep(func(b []byte) []byte { return a.AppendJSON(b, o.identity) }),
 	}
-	if a.Status == article.Unclustered {
-		r.Headers = memory.list(a.Headers, kafka.Header{Key: article.HeaderSource, Value: source})
-	} else {
-		r.Key = memory.keep(func(b []byte) []byte { return append(b, a.ClusterID...) })
-		r.Headers = memory.list(
-			a.Headers,
-			kafka.Header{Key: article.HeaderSource, Value: source},
+	r.Headers = memory.Headers(len(a.Headers) + 3)
+	for _, h := range a.Headers {
+		r.Headers = append(r.Headers, kafka.Header(h))
+	}
+	r.Headers = append(r.Headers, kafka.Header{Key: article.HeaderSource, Value: source})
+	if a.Status != article.Unclustered {
+		r.Key = memory.Keep(func(b []byte) []byte { return append(b, a.ClusterID...) })
+		r.Headers = append(
+			r.Headers,
 			positionHeader(memory, a.Position),
 			kafka.Header{
 				Key:   article.HeaderEventTime,
-				Value: memory.keep(func(b []byte) []byte { return strconv.AppendInt(b, a.EventTime, 10) }),
+				Value: memory.Keep(func(b []byte) []byte { return strconv.AppendInt(b, a.EventTime, 10) }),
 			},
 		)
 	}
@@ -140,18 +142,18 @@ func (o *outputs) makeRoom(refused *sink.TooLargeError) bool {
 
 // tombstone returns the record of a cluster without its value. It goes where its founder's
 // partition says, so that a space that is one partition is recovered from one partition.
-func (o *outputs) tombstone(memory *arena, c *cluster.Cluster) kafka.Record {
+func (o *outputs) tombstone(memory *kafka.Arena, c *cluster.Cluster) kafka.Record {
 	return kafka.Record{
-		Topic: o.ClustersTopic, Key: memory.keep(c.Founder.AppendTo),
+		Topic: o.ClustersTopic, Key: memory.Keep(c.Founder.AppendTo),
 		Partition: c.Founder.Partition % len(o.partitions[o.ClustersTopic]),
 	}
 }
 
 // live returns the record of a cluster that lives on.
-func (o *outputs) live(memory *arena, c *cluster.Cluster) kafka.Record {
+func (o *outputs) live(memory *kafka.Arena, c *cluster.Cluster) kafka.Record {
 	r := o.tombstone(memory, c)
-	r.Headers = memory.list(nil, positionHeader(memory, c.Position))
-	r.Value = memory.keep(func(b []byte) []byte { return c.AppendJSON(b, o.identity) })
+	r.Headers = append(memory.Headers(1), positionHeader(memory, c.Position))
+	r.Value = memory.Keep(func(b []byte) []byte { return c.AppendJSON(b, o.identity) })
 	return r
 }
 
@@ -171,10 +173,10 @@ func (o *outputs) checkpoint(c *checkpoint.Record) kafka.Record {
 	}
 }
 
-func positionHeader(memory *arena, position uint64) kafka.Header {
+func positionHeader(memory *kafka.Arena, position uint64) kafka.Header {
 	return kafka.Header{
 		Key:   article.HeaderPosition,
-		Value: memory.keep(func(b []byte) []byte { return strconv.AppendUint(b, position, 10) }),
+		Value: memory.Keep(func(b []byte) []byte { return strconv.AppendUint(b, position, 10) }),
 	}
 }
 

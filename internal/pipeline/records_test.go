@@ -75,7 +75,7 @@ func TestResultRecord(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := testOutputs(5)
 			o.Key = tt.key
-			got := o.result(&arena{}, tt.out)
+			got := o.result(&kafka.Arena{}, tt.out)
 			want := kafka.Record{
 				Topic: "article-clusters", Partition: tt.partition, Key: tt.wantKey,
 				Value:   tt.out.AppendJSON(nil, o.identity),
@@ -97,7 +97,7 @@ func TestResultRecord(t *testing.T) {
 		o.Key = "source"
 		out := clustered(nil)
 		out.Source.Partition = 5
-		if got := o.result(&arena{}, out).Partition; got != 1 {
+		if got := o.result(&kafka.Arena{}, out).Partition; got != 1 {
 			t.Errorf("partition = %d, want 5 mod 2", got)
 		}
 	})

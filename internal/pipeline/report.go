@@ -18,8 +18,7 @@ const progressInterval = 10 * time.Second
 type totals struct {
 	space.Counts
 	records, deadLetters int
-	labels, corrections  int  // records of the topic of labels, and those written
-	nothing              bool // was to do
+	labels, corrections  int // records of the topic of labels, and those written
 }
 
 func (t *totals) add(more totals) {
@@ -72,7 +71,7 @@ func (w *worker) report(b batch, assigned space.Batch, took time.Duration) total
 	commit.Expired, commit.Repeated = len(assigned.Expired), b.repeated
 	commit.TimesAhead, commit.TimesOld = assigned.Adjusted.Ahead, assigned.Adjusted.Old
 	commit.Distances = assigned.Distances(w.fingerprinter.Threshold())
-	commit.Candidates, commit.Clusters = assigned.Candidates, w.replica.Space().Len()
+	commit.Candidates, commit.Clusters = assigned.Candidates, assigned.Clusters
 	commit.Labels = monitor.Labels{
 		Applied: applied, Articles: labelled, Corrections: done.corrections,
 	}

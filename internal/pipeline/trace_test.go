@@ -63,8 +63,9 @@ func TestBatchesAreTraced(t *testing.T) {
 			}
 		}
 	}
-	if failed != 1 || articles != len(values) || len(linked) != len(values) {
-		t.Errorf("%d spans of what failed, want 1; %d articles, %d links; want %d of each", failed,
+	// The batch behind it may have been assigned, and was taken back too.
+	if failed < 1 || failed > 2 || articles != len(values) || len(linked) != len(values) {
+		t.Errorf("%d spans of what failed, want 1 or 2; %d articles, %d links; want %d of each", failed,
 			articles, len(linked), len(values))
 	}
 	if stages["assign"] == 0 || stages["commit"] == 0 || stages["store"] == 0 {

@@ -20,10 +20,11 @@ func (r *Replica) Checkpoint(offsets map[int]int64) *checkpoint.Record {
 	return &c
 }
 
-// Commit makes a batch last that is committed in the clusters topic, with this checkpoint. Written
+// Store writes a batch to disk that is committed in the clusters topic, with this checkpoint, as
+// [space.Space.Store] does. Written
 // are the last records of the topic's partitions that the transaction wrote, with their offsets.
 // One of which the offset is not known is left out, and is read again at the next start.
-func (r *Replica) Commit(b space.Batch, c *checkpoint.Record, written []kafka.Record) error {
+func (r *Replica) Store(b space.Batch, c *checkpoint.Record, written []kafka.Record) error {
 	m := r.space.Meta()
 	for _, record := range written {
 		p, next := record.Partition, record.Offset+1
@@ -37,7 +38,7 @@ func (r *Replica) Commit(b space.Batch, c *checkpoint.Record, written []kafka.Re
 		m.Offsets[p], m.Last[p] = next, lastRecord(record)
 	}
 	m.Checkpoint = c
-	return r.space.Commit(b, m)
+	return r.space.Store(&b, m)
 }
 
 // CheckOffsets compares the offsets that a group has committed for a topic with those of the last

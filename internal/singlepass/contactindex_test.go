@@ -12,7 +12,7 @@ import (
 // the oldest live one that has a contact.
 func TestContactIndex(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	x := newContactIndex(new(sync.Mutex), func(uint64) bool { return true })
+	x := newContactIndex(new(sync.Mutex), func(holder) bool { return true })
 	plain, horizon := make(map[uint64]Centre), uint64(0)
 	live := func(seq uint64) bool { return seq >= horizon }
 	names := []string{"a", "b", "c", "d"}

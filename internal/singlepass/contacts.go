@@ -91,8 +91,8 @@ type contactIndex struct {
 	passed  map[holder]struct{}              // expired ones that queries met: they are no longer here
 	recent  map[string][]uint64              // those of passed that readers may still need, by contact
 
-	needed func(seq uint64) bool // whether readers may still need an expired one
-	mu     sync.Locker           // held to change it
+	keep func(holder) bool // whether readers may still need an expired one
+	mu   sync.Locker       // held to change it
 }
 
 // A holder is a centre that has a contact.
@@ -101,11 +101,11 @@ type holder struct {
 	seq     uint64
 }
 
-func newContactIndex(mu sync.Locker, needed func(seq uint64) bool) contactIndex {
+func newContactIndex(mu sync.Locker, keep func(holder) bool) contactIndex {
 	return contactIndex{
 		centres: make(map[string]*btree.BTreeG[uint64]), single: make(map[string]uint64),
 		passed: make(map[holder]struct{}), recent: make(map[string][]uint64),
-		needed: needed, mu: mu,
+		keep: keep, mu: mu,
 	}
 }
 
@@ -172,7 +172,7 @@ func (x *contactIndex) oldest(contact string, live func(seq uint64) bool) (seq u
 		x.mu.Lock()
 		x.drop(h)
 		x.passed[h] = struct{}{}
-		if x.needed(seq) {
+		if x.keep(h) {
 			x.recent[contact] = append(x.recent[contact], seq)
 		}
 		x.mu.Unlock()
@@ -204,6 +204,16 @@ func (x *contactIndex) oldestCommitted(
 		offer(one)
 	}
 	return seq, ok
+}
+
+// forget removes what readers needed before a commit.
+func (x *contactIndex) forget(recent []holder) {
+	for _, h := range recent {
+		left := slices.DeleteFunc(x.recent[h.contact], func(seq uint64) bool { return seq == h.seq })
+		if x.recent[h.contact] = left; len(left) == 0 {
+			delete(x.recent, h.contact)
+		}
+	}
 }
 
 // restore puts back those that were let go: they may live again.

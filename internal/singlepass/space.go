@@ -40,19 +40,18 @@ type Space struct {
 	state    State
 	divided  bool
 	streams  map[string]*stream // by value; of a space that is not divided, one of no value
-	moved    []string           // values whose stream time moved since the last Commit
 	current  *stream            // that of the article that is assigned
 	seen     map[uint64]int64   // by Seq: when the centres that queries met were last seen
 	passed   map[uint64]Centre  // expired ones that queries met: they are no longer in the index
 	met      []Centre           // those that this query met and that may go
+	batches  []batch            // that are not committed, in order; the last one is in hand
 
 	// mu is held to change the indexes and what follows, and by whoever reads them beside the one that
 	// assigns. That one needs no lock to read.
 	mu        sync.RWMutex
-	committed State             // as of the last Commit
-	commits   uint64            // how many there were
-	held      map[uint64]Centre // expired since then, as far as queries met them: still in the index
-	earlier   map[uint64]int64  // by Seq: when those of Seen had been last seen then
+	committed State           // as of the last Commit
+	commits   uint64          // how many there were
+	held      map[uint64]held // expired since then, as far as queries met them: still in the index
 	// lacking is nil, or closed once the indexes have all that lived at the last Commit again.
 	lacking chan struct{}
 	turns   chan struct{} // held by each reader that looks at the indexes: as many as there are cores
@@ -121,12 +120,12 @@ func NewSpace(index Index, rule Rule, members func(seq uint64) Members) *Space {
 	s := &Space{
 		index: index, members: members, limit: rule.ContactLimit,
 		window: -1, state: State{StreamTime: math.MinInt64}, committed: State{StreamTime: math.MinInt64},
-		held: make(map[uint64]Centre), earlier: make(map[uint64]int64),
+		held: make(map[uint64]held), batches: []batch{newBatch()},
 		turns:   make(chan struct{}, runtime.GOMAXPROCS(0)),
 		divided: rule.Divided, streams: make(map[string]*stream),
 	}
 	s.current = s.streamOf("")
-	s.contacts = newContactIndex(&s.mu, s.needed)
+	s.contacts = newContactIndex(&s.mu, s.keepContact)
 	if rule.Window > 0 {
 		// What the window has below a millisecond makes no difference to times in
 		// whole milliseconds.
@@ -154,17 +153,18 @@ func (s *Space) passOver(c Centre) bool {
 	if s.lives(c.Seq) {
 		return true
 	}
-	_, passed := s.passed[c.Seq]
-	_, held := s.held[c.Seq]
-	if passed || held {
+	if _, passed := s.passed[c.Seq]; passed {
+		return false
+	}
+	if _, kept := s.held[c.Seq]; kept {
 		return false
 	}
 	c.Sketch = strings.Clone(c.Sketch)
-	switch {
-	case s.lacking != nil || !s.needed(c.Seq):
+	switch at := s.seen[c.Seq]; {
+	case !s.needed(s.current, c.Seq, at):
 		s.letGo(c)
-	case len(s.held) < maxHeld:
-		s.held[c.Seq] = c
+	case s.lacking == nil && len(s.held) < maxHeld:
+		s.held[c.Seq] = held{c, at}
 	default:
 		s.lack()
 		s.letGo(c)
@@ -172,48 +172,9 @@ func (s *Space) passOver(c Centre) bool {
 	return false
 }
 
-// needed reports whether readers may still need a centre that has expired, and that lives has been
-// asked of: it lived at the last commit.
-func (s *Space) needed(seq uint64) bool {
-	at, ok := s.earlier[seq]
-	if !ok {
-		at = s.seen[seq]
-	}
-	return !expired(at, s.current.committed, s.window)
-}
-
-// Seen says that a centre counts as last seen at another time than at the last [Space.Commit],
-// although no article has come. It holds until the next one, or until the batch is taken back.
-func (s *Space) Seen(seq uint64, committed, now int64) {
-	if s.window < 0 {
-		return
-	}
-	if _, ok := s.earlier[seq]; !ok {
-		s.earlier[seq] = committed
-	}
-	s.seen[seq] = now
-}
-
 func (s *Space) letGo(c Centre) {
 	s.passed[c.Seq] = c
 	s.met = append(s.met, c)
-}
-
-// lack makes readers wait for the next commit, from which on they need none of the centres that
-// have expired by now.
-func (s *Space) lack() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.lacking = make(chan struct{})
-	s.release()
-}
-
-// release lets go of the centres that only readers needed.
-func (s *Space) release() {
-	for _, c := range s.held {
-		s.letGo(c)
-	}
-	clear(s.held)
 }
 
 // drop takes the expired centres that were let go out of the index.
@@ -340,15 +301,16 @@ func (s *Space) Remove(c Centre) {
 	delete(s.held, c.Seq)
 }
 
-// State returns what is to be saved beside the centres.
+// State returns what is to be saved beside the centres, as of the last article.
 func (s *Space) State() State { return s.state }
 
 // Resume sets the state to one that was saved: after a restart, when the centres have
-// been put back, or to undo assignments, when the centres that they founded have been
-// removed. Centres that had expired since may live again.
+// been put back, or to undo all assignments that are not committed, when the centres that they
+// founded have been removed. Centres that had expired since may live again.
 func (s *Space) Resume(state State) {
 	s.state = state
 	s.takeBack()
+	s.batches = []batch{newBatch()}
 	for _, c := range s.passed {
 		s.mu.Lock()
 		s.index.Insert(c)
@@ -356,7 +318,6 @@ func (s *Space) Resume(state State) {
 	}
 	clear(s.passed)
 	clear(s.seen)
-	clear(s.earlier)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clear(s.held)

@@ -32,10 +32,9 @@ func (s *Space) advance(value string, at int64) {
 	s.current = s.streamOf(value)
 	s.state.StreamTime = max(s.state.StreamTime, at)
 	if at > s.current.now {
-		if s.divided && s.current.now == s.current.committed {
-			s.moved = append(s.moved, value)
+		if s.current.now = at; s.divided {
+			s.inHand().moved[value] = at
 		}
-		s.current.now = at
 	}
 }
 
@@ -75,21 +74,19 @@ func (s *Space) committedStream(value string) int64 {
 func (s *Space) Reach(reached map[string]int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.settle(reached)
+	s.settle(nil, reached)
 }
 
-// settle makes the stream times last, and those that were reached elsewhere. It is called under the
-// lock.
-func (s *Space) settle(reached map[string]int64) {
+// settle makes the stream times of a batch last, and those that were reached elsewhere. It is called
+// under the lock.
+func (s *Space) settle(moved, reached map[string]int64) {
 	if !s.divided {
 		s.current.now, s.current.committed = s.state.StreamTime, s.committed.StreamTime
 		return
 	}
-	for _, value := range s.moved {
-		t := s.streams[value]
-		t.committed = t.now
+	for value, at := range moved {
+		s.streams[value].committed = at
 	}
-	s.moved = s.moved[:0]
 	for value, at := range reached {
 		t := s.streams[value]
 		if t == nil {
@@ -106,13 +103,17 @@ func (s *Space) takeBack() {
 		s.current.now = s.state.StreamTime
 		return
 	}
-	for _, value := range s.moved {
-		t := s.streams[value]
-		if t.now = t.committed; t.committed == math.MinInt64 {
-			s.mu.Lock()
-			delete(s.streams, value)
-			s.mu.Unlock()
+	for i := range s.batches {
+		for value := range s.batches[i].moved {
+			t := s.streams[value]
+			if t == nil { // moved by two batches
+				continue
+			}
+			if t.now = t.committed; t.committed == math.MinInt64 {
+				s.mu.Lock()
+				delete(s.streams, value)
+				s.mu.Unlock()
+			}
 		}
 	}
-	s.moved = s.moved[:0]
 }

@@ -20,13 +20,20 @@ type Batch struct {
 	Expired    []cluster.Cluster // that are to be removed, in founding order
 	Adjusted   Adjusted
 	Candidates uint64 // centres that the articles were compared with
+	Clusters   int    // that there are then, with those that have expired and were not removed yet
 	Flood      Flood
+	// Ahead is whether the next batch may be assigned before this one is committed.
+	Ahead bool
 
 	joined  []int               // articles that joined, by touched cluster
 	founded []singlepass.Centre // among the touched, or expired since
 	before  singlepass.State    // to roll the batch back
-	guard   *label.Guard        // after it
+	after   singlepass.State
+	guard   *label.Guard // after it
 }
+
+// Next returns the position of the article behind the batch.
+func (b *Batch) Next() uint64 { return b.after.Next }
 
 // Existed reports whether a cluster was there before the batch.
 func (b *Batch) Existed(c *cluster.Cluster) bool { return c.Seq < b.before.Next }

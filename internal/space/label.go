@@ -168,7 +168,7 @@ func (s *Space) carry(m *member, position uint64, out *Batch) *label.Carried {
 // flood returns what the batch changes of the guard.
 func (s *Space) flood(g *label.Guard) (f Flood) {
 	f.Counts = g.Flood(s.rule.State().Next)
-	before := s.guard.Suspended()
+	before := s.lastGuard().Suspended()
 	for _, name := range g.Suspended() {
 		if !slices.Contains(before, name) {
 			f.Suspended = append(f.Suspended, name)

@@ -34,23 +34,15 @@ type Space struct {
 	now     func() time.Time
 	loaded  bool // the index holds what is on disk
 
-	guard *label.Guard       // of floods, as of what is committed
-	batch map[uint64]*member // by seq: what the batch in hand has looked at
-	err   error              // of the store, while a batch is assigned
+	guard *label.Guard // of floods, as of what is committed
+	batch members      // what the batch in hand has looked at
+	ahead []ahead      // batches that are assigned and not committed, in order
+	err   error        // of the store, while a batch is assigned
 
 	views views
 	watch func(Changes) // nil: nobody does
 	// settled is as of when readers see what comes from elsewhere, nil for as of when it comes
 	settled *checkpoint.Record
-}
-
-// member is a cluster that a batch looks at.
-type member struct {
-	cluster.Cluster
-	id      string
-	touched bool           // an article of the batch belongs to it, or its labels are others
-	joined  int            // articles of the batch that joined it
-	carried *label.Carried // nil: not looked at
 }
 
 // Options say by which rule a space assigns, and what its results say of that.
@@ -133,6 +125,7 @@ func reach(reached map[string]int64, c *cluster.Cluster) {
 // resume sets the rule to where the store is.
 func (s *Space) resume() {
 	m := s.store.Meta()
+	s.ahead = nil
 	s.rule.Resume(singlepass.State{StreamTime: m.StreamTime, Next: m.Next})
 	s.guard = s.newGuard()
 }
@@ -163,24 +156,6 @@ func (s *Space) CopyTo(dir string) (state.Copy, error) { return s.store.CopyTo(d
 // Close waits until all views are released and closes the store.
 func (s *Space) Close() error { return errors.Join(s.views.close(), s.store.Close()) }
 
-// member returns a cluster that is in the index. An error of the store is kept for the end of the
-// batch.
-func (s *Space) member(seq uint64) *member {
-	if m, ok := s.batch[seq]; ok {
-		return m
-	}
-	c, ok, err := s.store.Get(seq)
-	if err == nil && !ok {
-		err = fmt.Errorf("%w: cluster %d is missing", state.ErrDamaged, seq)
-	}
-	if err != nil && s.err == nil {
-		s.err = err
-	}
-	m := &member{Cluster: c, id: c.ID()}
-	s.batch[seq] = m
-	return m
-}
-
 // Assign assigns the articles of a batch, in order, which must stay as they are. Of these, n is
 // about how many. After an error, roll the batch back.
 func (s *Space) Assign(articles iter.Seq[*fingerprint.Article], n int) (Batch, error) {
@@ -189,9 +164,9 @@ func (s *Space) Assign(articles iter.Seq[*fingerprint.Article], n int) (Batch, e
 
 // begin begins a batch of about n articles.
 func (s *Space) begin(n int) Batch {
-	s.batch, s.err = make(map[uint64]*member), nil
+	s.batch, s.err = make(members), nil
 	return Batch{
-		Assignments: make([]Assignment, 0, n), before: s.rule.State(), guard: s.guard.Clone(),
+		Assignments: make([]Assignment, 0, n), before: s.rule.State(), guard: s.lastGuard().Clone(),
 	}
 }
 
@@ -209,6 +184,9 @@ func (s *Space) assignAll(out Batch, articles iter.Seq[*fingerprint.Article]) (B
 	if s.err == nil {
 		s.partition(&out)
 	}
+	out.after, out.Clusters = s.rule.State(), s.rule.Len()
+	s.ahead = append(s.ahead, ahead{s.batch, out.guard})
+	out.Ahead = s.rule.Seal()
 	s.batch = nil
 	return out, s.err
 }
@@ -258,29 +236,6 @@ func (s *Space) eventTime(a *fingerprint.Article) (at int64, why singlepass.Adju
 	}.EventTime()
 }
 
-// Commit makes a batch last, once it is committed. Of m, the caller sets what the rule does not
-// know.
-func (s *Space) Commit(b Batch, m state.Meta) error {
-	now := s.rule.State()
-	m.StreamTime, m.Next = now.StreamTime, now.Next
-	if err := s.store.Apply(b.Touched, b.Expired, m); err != nil {
-		return err
-	}
-	s.guard = b.guard
-	s.settled = nil
-	s.publish(singlepass.Commit{Removed: centresOf(b.Expired)})
-	s.tell(Changes{b.Touched, b.joined, b.Expired, m.StreamTime})
-	return nil
-}
-
-// Rollback takes back a batch that was not committed, or of which that is not known.
-func (s *Space) Rollback(b Batch) {
-	for _, founded := range b.founded {
-		s.rule.Remove(founded)
-	}
-	s.rule.Resume(b.before)
-}
-
 // maxCollected is how many expired clusters a batch removes beside as many as it founds. Where more
 // have expired at once, the next batches remove them: each costs some microseconds, and no batch
 // shall wait for a million.
@@ -294,6 +249,7 @@ func (s *Space) partition(out *Batch) {
 		switch {
 		case !m.touched:
 		case s.removable(&m.Cluster):
+			m.expired = true
 			out.Expired = append(out.Expired, m.Cluster)
 		default:
 			touched = append(touched, m)
@@ -342,8 +298,10 @@ func (s *Space) values(out *Batch) []string {
 // collect adds clusters that are overdue to those that are removed.
 func (s *Space) collect(overdue []cluster.Cluster, out *Batch) {
 	for _, c := range overdue {
-		// One that the batch touched is dealt with: the store does not know yet when it was last seen.
-		if m := s.batch[c.Seq]; (m == nil || !m.touched) && s.removable(&c) {
+		// One that was touched is dealt with, or will be: the store does not know yet when it was last
+		// seen.
+		if !s.changed(c.Seq) && s.removable(&c) {
+			s.batch[c.Seq] = &member{Cluster: c, expired: true}
 			out.Expired = append(out.Expired, c)
 		}
 	}

@@ -3,6 +3,7 @@ package state
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -14,14 +15,16 @@ import (
 // applying the same again changes nothing. m.Next must be above the seqs of all clusters. m.Written
 // and m.Founders are set here.
 //
-// A cluster that was read from this store since the last Apply is not read again; one whose seq is
-// not below the Next of before is new. Any other is looked up.
+// A cluster that was read or written lately is not read again; one whose seq is not below the Next
+// of before is new. Any other is looked up.
 //
 // After an error of the disk the change is in memory or not, and nothing can be done but Close.
 func (s *Store) Apply(put, remove []cluster.Cluster, m Meta) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
 	c := change{
 		Store: s, batch: s.db.Batch(), live: s.live,
-		named: make(map[uint64]struct{}, len(put)+len(remove)), oldest: make(map[string]int64),
+		named: make(map[uint64]location, len(put)+len(remove)), oldest: make(map[string]int64),
 	}
 	defer func() { _ = c.batch.Close() }() // it only gives memory back
 	if m.Next < s.meta.Next {
@@ -48,14 +51,27 @@ func (s *Store) Apply(put, remove []cluster.Cluster, m Meta) error {
 	if err := s.db.Commit(c.batch); err != nil {
 		return err
 	}
-	s.meta, s.live, s.read = m, c.live, make(map[uint64]location)
-	for value, at := range c.oldest {
-		if before, ok := s.oldest[value]; ok && at < before {
-			s.oldest[value] = at
-		}
-	}
+	s.meta, s.live = m, c.live
+	c.note(remove)
 	s.relabel(c.labellings)
 	return s.db.FlushIfDue()
+}
+
+// note keeps where clusters are stored once the change is made.
+func (c *change) note(removed []cluster.Cluster) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for seq, at := range c.named {
+		c.read.set(seq, at)
+	}
+	for i := range removed {
+		c.read.remove(removed[i].Seq)
+	}
+	for value, at := range c.oldest {
+		if before, ok := c.Store.oldest[value]; ok && at < before {
+			c.Store.oldest[value] = at
+		}
+	}
 }
 
 // change is what an Apply writes.
@@ -63,8 +79,8 @@ type change struct {
 	*Store
 	batch  *pebble.Batch
 	live   int
-	oldest map[string]int64 // by value: the earliest time under which an entry was put
-	named  map[uint64]struct{}
+	oldest map[string]int64    // by value: the earliest time under which an entry was put
+	named  map[uint64]location // by seq
 
 	labellings []labelling
 }
@@ -86,13 +102,13 @@ func (c *change) put(k cluster.Cluster, next uint64) error {
 	}
 	if stored {
 		at := min(entry, k.SeenAs())
-		c.note(k.Space, at)
+		c.stands(&k, at)
 		return errors.Join(c.moveEntry(&k, entry, at),
 			c.batch.Set(keyOfCluster(k.Seq), encodeCluster(k, at), nil))
 	}
 	entry = k.LastSeen
 	c.live++
-	c.note(k.Space, entry)
+	c.stands(&k, entry)
 	if k.Contacts != "" {
 		err = c.batch.Set(keyOfContacts(k.Seq), []byte(k.Contacts), nil)
 	}
@@ -103,10 +119,11 @@ func (c *change) put(k cluster.Cluster, next uint64) error {
 	)
 }
 
-// note notes that an expiry entry is put under a time.
-func (c *change) note(value string, at int64) {
-	if before, ok := c.oldest[value]; !ok || at < before {
-		c.oldest[value] = at
+// stands notes that the expiry entry of a cluster is put under a time.
+func (c *change) stands(k *cluster.Cluster, at int64) {
+	c.named[k.Seq] = location{k.Founder, at}
+	if before, ok := c.oldest[k.Space]; !ok || at < before {
+		c.oldest[k.Space] = at
 	}
 }
 
@@ -148,16 +165,17 @@ func (c *change) locate(k *cluster.Cluster) (entry int64, stored bool, err error
 		return 0, false, fmt.Errorf("cluster %s, %d in the order of founding, is changed twice at once",
 			k.Founder, k.Seq)
 	}
-	c.named[k.Seq] = struct{}{}
-	found, ok := c.read[k.Seq]
+	c.named[k.Seq] = location{k.Founder, math.MinInt64}
+	found, ok := c.locationOf(k.Seq)
 	if !ok {
 		if k.Seq >= c.meta.Next {
 			return 0, false, nil
 		}
-		if _, ok, err = c.Get(k.Seq); err != nil || !ok {
+		var before cluster.Cluster
+		if before, found.entry, ok, err = c.cluster(k.Seq); err != nil || !ok {
 			return 0, false, err
 		}
-		found = c.read[k.Seq]
+		found.founder = before.Founder
 	}
 	if found.founder != k.Founder {
 		return 0, false, fmt.Errorf("clusters %s and %s are both %d in the order of founding",

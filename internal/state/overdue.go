@@ -21,13 +21,13 @@ const scanFactor = 4
 // bounded number of entries. So it may return fewer clusters than are overdue, and then the next
 // call goes on.
 func (s *Store) Overdue(value string, before int64, limit int) ([]cluster.Cluster, error) {
-	oldest, ok := s.oldest[value]
-	if !ok {
-		oldest = math.MinInt64
-	}
+	oldest := s.oldestOf(value)
 	if oldest >= before || limit <= 0 {
 		return nil, nil
 	}
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	oldest = s.oldestOf(value)
 	var overdue, seenSince []cluster.Cluster
 	var failed error
 	// the entries of the first cluster that is overdue, and of the last one that was read
@@ -67,16 +67,28 @@ func (s *Store) Overdue(value string, before int64, limit int) ([]cluster.Cluste
 	}
 	switch {
 	case len(overdue) > 0:
-		s.oldest[value] = first
+		next = first
 	case scanned/scanFactor == limit:
-		s.oldest[value] = last
+		next = last
 	default:
 		for _, c := range seenSince {
 			next = min(next, c.SeenAs())
 		}
-		s.oldest[value] = next
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.oldest[value] = next
 	return overdue, nil
+}
+
+// oldestOf returns the time before which no expiry entry of a value stands.
+func (s *Store) oldestOf(value string) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if oldest, ok := s.oldest[value]; ok {
+		return oldest
+	}
+	return math.MinInt64
 }
 
 // clusterOf returns the cluster of the expiry entry with this key, and the time of the entry.
@@ -86,7 +98,7 @@ func (s *Store) clusterOf(key []byte) (c cluster.Cluster, at int64, err error) {
 		return c, 0, err
 	}
 	c, ok, err := s.Get(seq)
-	if err == nil && (!ok || s.read[seq].entry != at) {
+	if found, _ := s.locationOf(seq); err == nil && (!ok || found.entry != at) {
 		err = fmt.Errorf("%w: %s: cluster %d is missing, or has its expiry entry under another time",
 			ErrDamaged, s.dir, seq)
 	}
@@ -99,19 +111,28 @@ func (s *Store) move(clusters []cluster.Cluster) error {
 	if len(clusters) == 0 {
 		return nil
 	}
-	b := s.db.Batch()
+	b, moved := s.db.Batch(), make(map[uint64]location, len(clusters))
 	defer func() { _ = b.Close() }() // it only gives memory back
 	for _, c := range clusters {
 		entry := c.SeenAs()
+		at, _ := s.locationOf(c.Seq)
 		err := errors.Join(
-			b.Delete(keyOfExpiry(c.Space, s.read[c.Seq].entry, c.Seq), nil),
+			b.Delete(keyOfExpiry(c.Space, at.entry, c.Seq), nil),
 			b.Set(keyOfExpiry(c.Space, entry, c.Seq), encodeCentre(c.Centre), nil),
 			b.Set(keyOfCluster(c.Seq), encodeCluster(c, entry), nil),
 		)
 		if err != nil {
 			return err
 		}
-		s.read[c.Seq] = location{c.Founder, entry}
+		moved[c.Seq] = location{c.Founder, entry}
 	}
-	return s.db.Commit(b)
+	if err := s.db.Commit(b); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for seq, at := range moved {
+		s.read.set(seq, at)
+	}
+	return nil
 }

@@ -68,7 +68,9 @@ func (s *Store) remember(
 	c cluster.Cluster, entry int64, ok bool, err error,
 ) (cluster.Cluster, bool, error) {
 	if ok {
-		s.read[c.Seq] = location{c.Founder, entry}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.read.set(c.Seq, location{c.Founder, entry})
 	}
 	return c, ok, err
 }

@@ -3,11 +3,11 @@ package state
 import (
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/disk"
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
@@ -25,24 +25,22 @@ func NewCache() *disk.Cache { return disk.NewCache(cacheBytes) }
 type Options = disk.Options
 
 // A Store is the clusters of one space. But for Close, which ends it, its methods return the same
-// error from the first failed write in the background on. It is not safe for concurrent use.
+// error from the first failed write in the background on. It is not safe for concurrent use, but
+// that one goroutine may call Get and Overdue beside another that calls Apply.
 type Store struct {
 	reader
 	now func() time.Time
 	db  *disk.DB
 
-	meta   Meta
-	live   int
-	read   map[uint64]location // by seq: the clusters that were read since the last Apply
-	oldest map[string]int64    // by value: no expiry entry stands under an earlier time
+	writing sync.Mutex // held to write what was read before: by Apply and Overdue
+	mu      sync.Mutex // of read and oldest
+	read    locations
+	oldest  map[string]int64 // by value: no expiry entry stands under an earlier time
+
+	meta Meta
+	live int
 	// labelled are the clusters that have labels, in founding order; never written to
 	labelled []singlepass.Centre
-}
-
-// A location is where a cluster is stored, beside its seq.
-type location struct {
-	founder article.Address
-	entry   int64 // the time under which its expiry entry stands
 }
 
 // Open opens the store in dir, and makes dir, for its owner alone, and an empty store where there
@@ -53,7 +51,7 @@ func Open(dir string, identity Identity, o Options) (*Store, error) {
 		o.Now = time.Now
 	}
 	s := &Store{
-		now: o.Now, read: make(map[uint64]location), oldest: make(map[string]int64),
+		now: o.Now, read: newLocations(), oldest: make(map[string]int64),
 	}
 	var err error
 	if s.db, err = disk.Open(dir, o); err != nil {

@@ -19,14 +19,21 @@ type Reader struct {
 	limit  int // of a record's key, of its value, and of its headers in all
 	codecs decompressor
 	in     *bufio.Reader
-	left   int   // bytes of the record that is being read
-	err    error // the first that came, of the batch
+	left   int               // bytes of the record that is being read
+	whole  []byte            // these, where they are in memory of the record's own; else nil
+	names  map[string]string // of headers: most records have the same ones
+	err    error             // the first that came, of the batch
 }
+
+// maxNames is how many names of headers a reader remembers.
+const maxNames = 32
 
 // NewReader returns a reader that cuts a record's key, its value, and its headers in all, to about
 // limit bytes: see [kafka.Record]. Close it when done.
 func NewReader(limit int) *Reader {
-	return &Reader{limit: limit, in: bufio.NewReaderSize(nil, 64<<10)}
+	return &Reader{
+		limit: limit, in: bufio.NewReaderSize(nil, 64<<10), names: make(map[string]string),
+	}
 }
 
 // Close frees what the reader holds.
@@ -92,12 +99,13 @@ var (
 )
 
 func (r *Reader) record(b *Batch) kafka.Record {
-	r.left = binary.MaxVarintLen32
+	r.left, r.whole = binary.MaxVarintLen32, nil
 	length := r.varint(32)
 	if length < 0 {
 		r.fail(errParts)
 	}
 	r.left = int(length)
+	r.take()
 	r.byte() // its attributes, of which there are none
 	at := b.head.FirstTimestamp + r.varint(64)
 	if b.head.Attributes&logAppendTime != 0 {
@@ -111,6 +119,19 @@ func (r *Reader) record(b *Batch) kafka.Record {
 		r.fail(errParts)
 	}
 	return record
+}
+
+// take takes a record whole into memory where the buffer holds it, so that all its parts are in one
+// piece of memory. Else they are read one by one.
+func (r *Reader) take() {
+	if r.err != nil || r.left > min(r.limit, r.in.Size()) {
+		return
+	}
+	if all, err := r.in.Peek(r.left); err == nil {
+		r.whole = append(make([]byte, 0, len(all)), all...)
+		_, err = r.in.Discard(len(all))
+		r.failShort(err)
+	}
 }
 
 // end makes sure that no bytes come after the last record. That the compressed data do not end as
@@ -134,12 +155,24 @@ func (r *Reader) headers() []kafka.Header {
 			r.fail(errors.New("a header has no key"))
 		}
 		value, _ := r.bytes()
-		h := kafka.Header{Key: string(key), Value: value}
+		h := kafka.Header{Key: r.name(key), Value: value}
 		if size += kafka.HeaderMemory(&h); size <= r.limit {
 			headers = append(headers, h)
 		}
 	}
 	return headers
+}
+
+// name returns the name of a header.
+func (r *Reader) name(key []byte) string {
+	if known, ok := r.names[string(key)]; ok {
+		return known
+	}
+	name := string(key)
+	if len(r.names) < maxNames && len(name) <= maxNames {
+		r.names[name] = name
+	}
+	return name
 }
 
 // bytes reads a length and so many bytes: nil for a length below zero. Of more than the limit it
@@ -154,6 +187,10 @@ func (r *Reader) bytes() (kept []byte, cut int) {
 		return nil, 0
 	}
 	r.left -= n
+	if r.whole != nil {
+		kept, r.whole = r.whole[:n:n], r.whole[n:]
+		return kept, 0
+	}
 	cut = max(0, n-r.limit-1)
 	kept = r.read(n - cut)
 	r.failShort(r.discard(cut))
@@ -183,6 +220,11 @@ func (r *Reader) discard(n int) error {
 // varint reads a number of so many bits. It may be written longer than it need be, but not longer
 // than such a number can be.
 func (r *Reader) varint(bits int) int64 {
+	if len(r.whole) > 0 && r.whole[0] < 0x80 { // nearly all are one byte
+		c := int64(r.whole[0])
+		r.whole, r.left = r.whole[1:], r.left-1
+		return c>>1 ^ -(c & 1)
+	}
 	var n uint64
 	for shift := 0; ; shift += 7 {
 		c := r.byte()
@@ -208,6 +250,11 @@ func (r *Reader) byte() byte {
 		return 0
 	}
 	r.left--
+	if r.whole != nil {
+		c := r.whole[0]
+		r.whole = r.whole[1:]
+		return c
+	}
 	c, err := r.in.ReadByte()
 	r.failShort(err)
 	return c

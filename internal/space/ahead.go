@@ -1,0 +1,122 @@
+package space
+
+import (
+	"fmt"
+
+	"github.com/clusterd/clusterd/internal/cluster"
+	"github.com/clusterd/clusterd/internal/label"
+	"github.com/clusterd/clusterd/internal/singlepass"
+	"github.com/clusterd/clusterd/internal/state"
+)
+
+// member is a cluster that a batch looks at.
+type member struct {
+	cluster.Cluster
+	id      string
+	touched bool           // an article of the batch belongs to it, or its labels are others
+	expired bool           // the batch removes it
+	joined  int            // articles of the batch that joined it
+	carried *label.Carried // nil: not looked at
+}
+
+// members are clusters by their seqs.
+type members map[uint64]*member
+
+// ahead is what further batches need to know of one that is assigned and not committed: the store
+// is behind it.
+type ahead struct {
+	members
+	guard *label.Guard
+}
+
+// member returns a cluster that is in the index, as of the last article. An error of the store is
+// kept for the end of the batch.
+func (s *Space) member(seq uint64) *member {
+	if m, ok := s.batch[seq]; ok {
+		return m
+	}
+	m := &member{}
+	if before := s.before(seq); before != nil {
+		m.Cluster, m.id = before.Cluster, before.id
+	} else {
+		c, ok, err := s.store.Get(seq)
+		if err == nil && !ok {
+			err = fmt.Errorf("%w: cluster %d is missing", state.ErrDamaged, seq)
+		}
+		if err != nil && s.err == nil {
+			s.err = err
+		}
+		m.Cluster, m.id = c, c.ID()
+	}
+	s.batch[seq] = m
+	return m
+}
+
+// before returns a cluster as the last batch left it that is assigned and not committed; nil where
+// none of these has looked at it.
+func (s *Space) before(seq uint64) *member {
+	for i := len(s.ahead) - 1; i >= 0; i-- {
+		if m := s.ahead[i].members[seq]; m != nil {
+			return m
+		}
+	}
+	return nil
+}
+
+// changed reports whether a cluster is other than in the store, or removed, by what is assigned.
+func (s *Space) changed(seq uint64) bool {
+	if m := s.batch[seq]; m != nil && (m.touched || m.expired) {
+		return true
+	}
+	for i := range s.ahead {
+		if m := s.ahead[i].members[seq]; m != nil && (m.touched || m.expired) {
+			return true
+		}
+	}
+	return false
+}
+
+// lastGuard returns the guard of floods as of the last batch.
+func (s *Space) lastGuard() *label.Guard {
+	if n := len(s.ahead); n > 0 {
+		return s.ahead[n-1].guard
+	}
+	return s.guard
+}
+
+// Store writes the oldest batch that is assigned and not committed to disk, once it is committed
+// elsewhere. Of m, the caller sets what the rule does not know. It may be called beside
+// [Space.Assign]. [Space.Publish] has to follow before the next one.
+func (s *Space) Store(b *Batch, m state.Meta) error {
+	m.StreamTime, m.Next = b.after.StreamTime, b.after.Next
+	return s.store.Apply(b.Touched, b.Expired, m)
+}
+
+// Publish has readers see the batch that was stored.
+func (s *Space) Publish(b *Batch) {
+	s.guard, s.ahead = b.guard, s.ahead[1:]
+	s.settled = nil
+	s.publish(singlepass.Commit{Removed: centresOf(b.Expired)})
+	s.tell(Changes{b.Touched, b.joined, b.Expired, b.after.StreamTime})
+}
+
+// Commit makes a batch last, once it is committed: it stores and publishes it.
+func (s *Space) Commit(b Batch, m state.Meta) error {
+	if err := s.Store(&b, m); err != nil {
+		return err
+	}
+	s.Publish(&b)
+	return nil
+}
+
+// Rollback takes back a batch that was not committed, or of which that is not known. All that were
+// assigned behind it go first.
+func (s *Space) Rollback(b Batch) {
+	for _, founded := range b.founded {
+		s.rule.Remove(founded)
+	}
+	if n := len(s.ahead); n > 0 {
+		s.ahead = s.ahead[:n-1]
+	}
+	s.rule.Resume(b.before)
+}
