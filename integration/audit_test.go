@@ -7,9 +7,11 @@ import (
 	"encoding/json"
 	"errors"
 	"os/exec"
+	"testing"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/clusterd/clusterd/internal/cluster"
 	"github.com/clusterd/clusterd/internal/testutil/schematest"
 )
 
@@ -43,7 +45,7 @@ func (w *world) holdToSchemas() {
 		records := w.read(topic, kgo.ReadCommitted())
 		for i := 0; i < len(records); i += 1 + len(records)/most {
 			r := records[i]
-			in := schematest.Record{Key: r.Key, Value: r.Value}
+			in := schematest.Record{Key: r.Key, Value: asJSON(w.T, r)}
 			for _, h := range r.Headers {
 				in.Headers = append(in.Headers, schematest.Header{Key: h.Key, Value: string(h.Value)})
 			}
@@ -94,4 +96,17 @@ func (w *world) tryAudit(flags ...string) (r report, said string) {
 		w.Fatalf("clusterd audit: %v\n%s", err, said)
 	}
 	return r, said
+}
+
+// asJSON returns the value of a record, of a cluster in the binary form as JSON.
+func asJSON(t *testing.T, r *kgo.Record) []byte {
+	t.Helper()
+	if len(r.Value) == 0 || r.Value[0] >= '\t' {
+		return r.Value
+	}
+	c, identity, err := cluster.Parse(r.Key, r.Value, 0)
+	if err != nil {
+		t.Error(err)
+	}
+	return c.AppendJSON(nil, identity)
 }

@@ -18,15 +18,20 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/cluster"
 )
 
-var scale = flag.Int("clusters", 0, "clusters of TestScale, such as 1000000; 0 passes it over")
+var (
+	scale = flag.Int("clusters", 0, "clusters of TestScale, such as 1000000; 0 passes it over")
+
+	binaryClusters = flag.Bool("binary", false, "whether those are in the binary form")
+)
 
 // TestScale measures how long clusterd takes to be live with so many clusters, and how much memory
 // it takes then: with the disk lost, after a clean stop, after kill -9, and when a standby takes
 // over.
 //
-//	go test -tags integration -run TestScale -v -timeout 1h ./integration -clusters 10000000
+//	go test -tags integration -run TestScale -v -timeout 1h ./integration -clusters 10000000 -binary
 func TestScale(t *testing.T) {
 	if *scale == 0 {
 		t.Skip("-clusters says how many")
@@ -98,8 +103,12 @@ func (w *world) plantClusters(n int) {
 		c.Representative = article.Representative{
 			ID: fmt.Sprintf("article-%d", i), Title: fmt.Sprintf("港口大桥今天通车 %d: the harbour bridge opens", i),
 		}
+		value := c.JSON()
+		if *binaryClusters {
+			value = binaryOf(w.T, value, uint64(i))
+		}
 		client.Produce(w.Context(), &kgo.Record{
-			Topic: w.clusters, Key: []byte(c.ClusterID), Value: c.JSON(),
+			Topic: w.clusters, Key: []byte(c.ClusterID), Value: value,
 			Headers: []kgo.RecordHeader{{
 				Key: article.HeaderPosition, Value: strconv.AppendInt(nil, int64(i), 10),
 			}},
@@ -114,6 +123,20 @@ func (w *world) plantClusters(n int) {
 	if err := kadm.NewClient(client).CommitAllOffsets(w.Context(), w.group, offsets); err != nil {
 		w.Fatal(err)
 	}
+}
+
+// binaryOf returns a cluster in the other form.
+func binaryOf(t *testing.T, value []byte, position uint64) []byte {
+	t.Helper()
+	wire, err := article.ParseCluster(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, identity, err := cluster.Parse([]byte(wire.ClusterID), value, position)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.AppendBinary(nil, identity)
 }
 
 // another sends one more article and waits for its result.

@@ -32,13 +32,28 @@ func (c *Cluster) AppendJSON(dst []byte, identity string) []byte {
 	return wire.AppendJSON(dst)
 }
 
-// Parse is the inverse of [Cluster.AppendJSON], for a record with this key and position. Of a
-// record without a value, a tombstone, only the Founder is set. The cluster is not validated.
+// Parse is the inverse of [Cluster.AppendJSON] and [Cluster.AppendBinary], for a record with this
+// key and position. Of a record without a value, a tombstone, only the Founder is set. The cluster
+// is not validated.
 func Parse(key, value []byte, position uint64) (c Cluster, identity string, err error) {
 	if value == nil {
 		c.Founder, err = article.ParseAddress(string(key))
 		return c, "", err
 	}
+	if len(value) == 0 || value[0] >= '\t' { // JSON begins with a brace or white space
+		return parseJSON(key, value, position)
+	}
+	if c, identity, err = parseBinary(value); err == nil {
+		c.Founder, err = article.ParseAddress(string(key))
+	}
+	if err == nil && c.ID() != string(key) {
+		err = fmt.Errorf("the cluster of %s has another key, %.80q", c.Founder, key)
+	}
+	c.Position = position
+	return c, identity, err
+}
+
+func parseJSON(key, value []byte, position uint64) (c Cluster, identity string, err error) {
 	wire, quick := parseOwn(value)
 	if !quick {
 		if wire, err = article.ParseCluster(value); err != nil {

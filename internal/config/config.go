@@ -163,6 +163,12 @@ type Fields struct {
 	Source      string
 }
 
+// The forms of a cluster in the clusters topic.
+const (
+	JSONClusters   = "json"
+	BinaryClusters = "binary"
+)
+
 // Output says where results go. The three topics differ from one another and
 // from Input.Topic.
 type Output struct {
@@ -171,6 +177,7 @@ type Output struct {
 	DeadLetterTopic string
 	Key             string // cluster or source
 	Compression     string // none, gzip, snappy, lz4 or zstd
+	ClustersFormat  string // JSONClusters or BinaryClusters
 	// Copy are dotted paths of fields of the input that results repeat.
 	Copy []string
 	// Excerpt is how many characters of its content represent an article without a title.

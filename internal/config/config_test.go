@@ -25,7 +25,8 @@ func TestDefault(t *testing.T) {
 		},
 		Output: Output{
 			Topic: "article-clusters", ClustersTopic: "clusters", DeadLetterTopic: "articles-dead",
-			Key: "cluster", Compression: "gzip", Excerpt: 120, Headers: []string{"*"},
+			Key: "cluster", Compression: "gzip", ClustersFormat: "json", Excerpt: 120,
+			Headers: []string{"*"},
 		},
 		Fingerprints: Fingerprints{Topic: "article-fingerprints"},
 		Text:         method.TextSettings{HTML: "auto", Extract: "all"},

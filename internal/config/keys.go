@@ -171,6 +171,12 @@ func (c *Output) keys() []table.Key {
 				"and some clients need a package for the others.",
 		},
 		{
+			Path: "output.clusters_format", Value: value.Scalar(&c.ClustersFormat,
+				value.OneOf(JSONClusters, BinaryClusters), JSONClusters),
+			Doc: "Form of a cluster in the clusters topic: binary is smaller and is read back faster, by " +
+				"clusterd alone; both forms are always read.",
+		},
+		{
 			Path: "output.copy", Value: value.List(&c.Copy, 0, value.FieldPath()),
 			Doc: "Dotted paths of the input's fields that results repeat, such as url or author.",
 		},

@@ -8,7 +8,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/clusterd/clusterd/internal/article"
-	"github.com/clusterd/clusterd/internal/disk"
+	"github.com/clusterd/clusterd/internal/fields"
 )
 
 // version is that of the keys and values below. A view of another version is foreign.
@@ -113,7 +113,7 @@ func (m *Member) encode(dst []byte) []byte {
 	dst = appendList(dst, m.Labels)
 	dst = appendList(dst, m.TrialLabels)
 	for _, s := range []string{m.Contact, m.Publisher} {
-		dst = disk.AppendText(dst, s)
+		dst = fields.AppendText(dst, s)
 	}
 	return append(dst, m.ArticleID...)
 }
@@ -121,14 +121,14 @@ func (m *Member) encode(dst []byte) []byte {
 func appendList(dst []byte, all []string) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(all)))
 	for _, s := range all {
-		dst = disk.AppendText(dst, s)
+		dst = fields.AppendText(dst, s)
 	}
 	return dst
 }
 
 // decode is the inverse of encode. Topics are those of the view.
 func (v *View) decode(value []byte, founder []byte) (m Member, err error) {
-	d := disk.Decoder{Rest: value}
+	d := fields.Reader{Rest: value}
 	m.EventTime = d.Varint()
 	flags := d.Byte()
 	if i := int(flags >> statusShift & 3); i < len(statuses()) {
@@ -157,12 +157,12 @@ func (v *View) decode(value []byte, founder []byte) (m Member, err error) {
 	return m, nil
 }
 
-func place(d *disk.Decoder, topic string) article.Address {
+func place(d *fields.Reader, topic string) article.Address {
 	partition, offset := d.Uvarint(math.MaxInt32), d.Uvarint(math.MaxInt64)
 	return article.Address{Topic: topic, Partition: int(partition), Offset: int64(offset)}
 }
 
-func list(d *disk.Decoder) (all []string) {
+func list(d *fields.Reader) (all []string) {
 	for n := d.Uvarint(math.MaxInt64); n > 0 && !d.Failed; n-- {
 		all = append(all, d.Text())
 	}

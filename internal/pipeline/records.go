@@ -153,7 +153,11 @@ func (o *outputs) tombstone(memory *kafka.Arena, c *cluster.Cluster) kafka.Recor
 func (o *outputs) live(memory *kafka.Arena, c *cluster.Cluster) kafka.Record {
 	r := o.tombstone(memory, c)
 	r.Headers = append(memory.Headers(1), positionHeader(memory, c.Position))
-	r.Value = memory.Keep(func(b []byte) []byte { return c.AppendJSON(b, o.identity) })
+	form := c.AppendJSON
+	if o.ClustersFormat == config.BinaryClusters {
+		form = c.AppendBinary
+	}
+	r.Value = memory.Keep(func(b []byte) []byte { return form(b, o.identity) })
 	return r
 }
 

@@ -36,16 +36,20 @@ func someCluster(i int, random *rand.Rand) cluster.Cluster {
 }
 
 // chunks returns the records of n clusters as a fetch of the clusters topic brings them.
-func chunks(r *Replica, n int) (all []consumer.Chunk) {
+func chunks(r *Replica, n int, binary bool) (all []consumer.Chunk) {
 	const size = 20_000
 	random := rand.New(rand.NewPCG(1, 2))
 	for from := 0; from < n; from += size {
 		chunk := consumer.Chunk{Next: int64(min(from+size, n))}
 		for i := from; i < min(from+size, n); i++ {
 			c := someCluster(i, random)
+			form := c.AppendJSON
+			if binary {
+				form = c.AppendBinary
+			}
 			chunk.Records = append(chunk.Records, kafka.Record{
 				Topic: r.Topic, Offset: int64(i), Time: wallClock, Key: []byte(c.ID()),
-				Value:   c.AppendJSON(nil, r.Options.Space.Pipeline),
+				Value:   form(nil, r.Options.Space.Pipeline),
 				Headers: []kafka.Header{{Key: article.HeaderPosition, Value: fmt.Append(nil, c.Position)}},
 			})
 		}
@@ -56,8 +60,9 @@ func chunks(r *Replica, n int) (all []consumer.Chunk) {
 
 // A disk that was lost is rebuilt from the records of its clusters, and the index filled.
 func BenchmarkRebuild(b *testing.B) {
-	for _, n := range []int{100_000, 1_000_000} {
-		b.Run(fmt.Sprintf("%d clusters", n), func(b *testing.B) {
+	for name, binary := range map[string]bool{"json": false, "binary": true} {
+		const n = 1_000_000
+		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				b.StopTimer()
 				r := testReplica(b, 0)
@@ -71,7 +76,7 @@ func BenchmarkRebuild(b *testing.B) {
 					b.Fatal(err)
 				}
 				r.rebuild = newRebuild(r)
-				all := chunks(r, n)
+				all := chunks(r, n, binary)
 				b.StartTimer()
 				began := time.Now()
 				for _, chunk := range all {

@@ -167,11 +167,15 @@ func checkpointRecord(c checkpoint.Record, offset int64) kafka.Record {
 	}
 }
 
-// liveRecord returns the record of a live cluster.
+// liveRecord returns the record of a live cluster, in one form or the other.
 func liveRecord(c cluster.Cluster, identity string) kafka.Record {
+	form := c.AppendJSON
+	if c.Position%2 == 1 {
+		form = c.AppendBinary
+	}
 	return kafka.Record{
 		Topic: "clusters", Partition: c.Founder.Partition % 3, Key: []byte(c.ID()),
-		Value:   c.AppendJSON(nil, identity),
+		Value:   form(nil, identity),
 		Headers: []kafka.Header{{Key: article.HeaderPosition, Value: fmt.Append(nil, c.Position)}},
 	}
 }

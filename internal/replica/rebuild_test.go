@@ -171,7 +171,7 @@ func TestRebuildIsTheSame(t *testing.T) {
 
 func BenchmarkDecode(b *testing.B) {
 	r := testReplica(b, 0)
-	record := chunks(r, 1)[0].Records[0]
+	record := chunks(r, 1, false)[0].Records[0]
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := r.decode(record); err != nil {

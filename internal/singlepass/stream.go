@@ -77,8 +77,8 @@ func (s *Space) Reach(reached map[string]int64) {
 	s.settle(nil, reached)
 }
 
-// settle makes the stream times of a batch last, and those that were reached elsewhere. It is called
-// under the lock.
+// settle makes the stream times of a batch last, and those that were reached elsewhere. It is
+// called under the lock.
 func (s *Space) settle(moved, reached map[string]int64) {
 	if !s.divided {
 		s.current.now, s.current.committed = s.state.StreamTime, s.committed.StreamTime

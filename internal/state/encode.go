@@ -9,7 +9,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/cluster"
-	"github.com/clusterd/clusterd/internal/disk"
+	"github.com/clusterd/clusterd/internal/fields"
 	"github.com/clusterd/clusterd/internal/label"
 	"github.com/clusterd/clusterd/internal/signals"
 	"github.com/clusterd/clusterd/internal/singlepass"
@@ -165,7 +165,7 @@ func encodeCluster(c cluster.Cluster, entry int64) []byte {
 	if c.Contacts != "" || c.ByContact != 0 || further != nil {
 		b = append(b, 0)
 		b = binary.AppendUvarint(b, uint64(c.ByContact))
-		b = disk.AppendText(b, string(c.Contacts))
+		b = fields.AppendText(b, string(c.Contacts))
 	}
 	if further != nil {
 		b = append(append(append(b, 0), further...), noMore)
@@ -175,23 +175,23 @@ func encodeCluster(c cluster.Cluster, entry int64) []byte {
 	b = binary.AppendVarint(b, c.FirstSeen)
 	b = binary.AppendVarint(b, c.LastSeen-c.FirstSeen)
 	b = binary.AppendVarint(b, entry-c.FirstSeen)
-	return append(disk.AppendText(b, r.ID), r.Title...)
+	return append(fields.AppendText(b, r.ID), r.Title...)
 }
 
 // appendFurther appends the fields that c has of those that most do not have.
 func appendFurther(b []byte, c *cluster.Cluster) []byte {
 	if c.Representative.Excerpt != "" {
-		b = disk.AppendText(append(b, excerptTag), c.Representative.Excerpt)
+		b = fields.AppendText(append(b, excerptTag), c.Representative.Excerpt)
 	}
 	if c.Signals != "" {
-		b = disk.AppendText(append(b, signalsTag), string(c.Signals))
+		b = fields.AppendText(append(b, signalsTag), string(c.Signals))
 	}
 	if c.Space != "" {
-		b = disk.AppendText(append(b, spaceTag), c.Space)
+		b = fields.AppendText(append(b, spaceTag), c.Space)
 	}
 	if c.Labels != "" || c.Kept != 0 {
 		kept := appendUint64(uint64(c.Kept))
-		b = disk.AppendText(append(b, labelsTag), string(kept)+string(c.Labels))
+		b = fields.AppendText(append(b, labelsTag), string(kept)+string(c.Labels))
 	}
 	return b
 }
@@ -201,7 +201,7 @@ var errShort = errors.New(
 
 // decodeCluster is the inverse of encodeCluster.
 func decodeCluster(b []byte, seq uint64, topic string) (c cluster.Cluster, entry int64, err error) {
-	d := disk.Decoder{Rest: b}
+	d := fields.Reader{Rest: b}
 	c.Seq, c.Hash = seq, d.Fixed64()
 	c.Sketch = d.Text()
 	c.Founder = article.Address{
@@ -232,7 +232,7 @@ func decodeCluster(b []byte, seq uint64, topic string) (c cluster.Cluster, entry
 }
 
 // further takes the fields that most clusters do not have.
-func further(d *disk.Decoder, c *cluster.Cluster) {
+func further(d *fields.Reader, c *cluster.Cluster) {
 	for !d.Failed {
 		switch d.Uvarint(math.MaxInt) {
 		case noMore:
@@ -244,7 +244,7 @@ func further(d *disk.Decoder, c *cluster.Cluster) {
 		case spaceTag:
 			c.Space = d.Text()
 		case labelsTag:
-			field := disk.Decoder{Rest: []byte(d.Text())}
+			field := fields.Reader{Rest: []byte(d.Text())}
 			c.Kept, c.Labels = int64(field.Fixed64()), label.Set(field.Rest)
 			if field.Failed {
 				d.Fail()

@@ -30,8 +30,21 @@ type Cluster struct {
 	Position       int64    // of the last member
 }
 
-// ParseCluster reads the record of the cluster that founder founded.
-func ParseCluster(r *kgo.Record, founder Address, input string) (Cluster, error) {
+// ParseCluster reads the record of the cluster that founder founded, in either form.
+func ParseCluster(r *kgo.Record, founder Address, input string) (c Cluster, err error) {
+	if len(r.Value) > 0 && r.Value[0] == binaryVersion {
+		c, err = parseBinary(r.Value)
+	} else {
+		c, err = parseJSON(r.Value, founder.In(input))
+	}
+	if err != nil {
+		return Cluster{}, err
+	}
+	c.Position, err = NumberHeader(r, HeaderPosition)
+	return c, err
+}
+
+func parseJSON(value []byte, id string) (c Cluster, err error) {
 	var v struct {
 		ClusterID      string         `json:"cluster_id"`
 		Seq            int64          `json:"seq"`
@@ -49,23 +62,19 @@ func ParseCluster(r *kgo.Record, founder Address, input string) (Cluster, error)
 		Signals        *Signals       `json:"signals"`
 		Pipeline       string         `json:"pipeline"`
 	}
-	if err := json.Unmarshal(r.Value, &v); err != nil {
+	if err := json.Unmarshal(value, &v); err != nil {
 		return Cluster{}, err
 	}
-	if id := founder.In(input); v.ClusterID != id {
+	if v.ClusterID != id {
 		return Cluster{}, fmt.Errorf("cluster_id %q under the key %s", v.ClusterID, id)
 	}
-	c := Cluster{
+	c = Cluster{
 		Seq: v.Seq, Sketch: v.Sketch, Contacts: v.Contacts, Size: v.Size, ByContact: v.ByContact,
 		Representative: v.Representative, Pipeline: v.Pipeline,
 		FirstSeen: v.FirstSeen.UnixMilli(), LastSeen: v.LastSeen.UnixMilli(),
 		Space: v.Space, Labels: v.Labels, KeptMS: v.KeptMS, Signals: v.Signals,
 	}
-	var err error
-	if c.Fingerprint, err = parseFingerprint(v.Fingerprint); err != nil {
-		return Cluster{}, err
-	}
-	c.Position, err = NumberHeader(r, HeaderPosition)
+	c.Fingerprint, err = parseFingerprint(v.Fingerprint)
 	return c, err
 }
 

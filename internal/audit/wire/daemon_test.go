@@ -2,16 +2,19 @@ package wire_test
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/audit/wire"
 	"github.com/clusterd/clusterd/internal/checkpoint"
+	"github.com/clusterd/clusterd/internal/testutil/clustertest"
 )
 
 // What is stated here is what the daemon writes. The package itself takes nothing from article:
@@ -199,5 +202,36 @@ func TestCheckpointIsTheDaemons(t *testing.T) {
 	}
 	if !wire.IsCheckpoint(record) || wire.IsCheckpoint(&kgo.Record{Key: []byte(founder.String())}) {
 		t.Error("a checkpoint is not known from a cluster by its key")
+	}
+}
+
+// Of a cluster in either form, the same is read.
+func TestFormsOfAClusterAreTheDaemons(t *testing.T) {
+	for _, c := range append(clustertest.Extremes(), clustertest.Full()) {
+		at, err := wire.ParseAddress(c.ID(), c.Founder.Topic)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var read [2]wire.Cluster
+		for i, value := range [][]byte{
+			c.AppendJSON(nil, "method=x"), c.AppendBinary(nil, "method=x"),
+		} {
+			record := &kgo.Record{Value: value, Headers: []kgo.RecordHeader{
+				{Key: article.HeaderPosition, Value: strconv.AppendUint(nil, c.Position, 10)},
+			}}
+			if read[i], err = wire.ParseCluster(record, at, c.Founder.Topic); err != nil {
+				t.Fatalf("form %d: %v", i, err)
+			}
+		}
+		if diff := cmp.Diff(read[0], read[1], cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("json, and binary:\n%s", diff)
+		}
+	}
+	full := clustertest.Full()
+	value := full.AppendBinary(nil, "method=x")
+	for n := 1; n < len(value); n++ {
+		if c, err := wire.ParseCluster(&kgo.Record{Value: value[:n]}, wire.Address{}, ""); err == nil {
+			t.Errorf("of %d bytes of %d it reads %+v", n, len(value), c)
+		}
 	}
 }
