@@ -304,3 +304,25 @@ func TestDoctorWithoutBroker(t *testing.T) {
 	w.finds(diagnosis{"brokers", "failure", "", "does not hang"})
 	w.do("continue")
 }
+
+// A session that is shorter than the brokers allow, as they come, is found before clusterd runs; and
+// it ends clusterd, with the same advice.
+func TestSessionRefused(t *testing.T) {
+	t.Parallel()
+	s := startSecuredOf(t, "group.min.session.timeout.ms=6000\n")
+	w := s.world(t, "PLAIN", "")
+	for _, d := range w.doctor() {
+		if d.Name == "session" {
+			t.Errorf("of the default session it says: %+v", d)
+		}
+	}
+	w.replace(w.group+"}", w.group+", session_timeout: 2s}")
+	w.finds(diagnosis{
+		"session", "failure", "do not allow input.session_timeout: 2s", "group.min.session.timeout.ms",
+	})
+	w.start().fails("input.session_timeout")
+	groups, err := w.admin.ListGroups(t.Context())
+	if err != nil || len(groups) > 0 {
+		t.Errorf("the doctor leaves groups behind: %v, %v", groups.Groups(), err)
+	}
+}

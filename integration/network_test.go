@@ -18,7 +18,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// network leads to three brokers through a proxy before each. The brokers reach one another, and
+// network leads to brokers through a proxy before each. The brokers reach one another, and
 // the tests reach the brokers, without it.
 type network struct {
 	*brokers
@@ -26,11 +26,11 @@ type network struct {
 	hatches []*hatch
 }
 
-// newNetwork starts brokers, and what leads to them.
-func newNetwork(t *testing.T) *network {
+// newNetwork starts as many brokers, and what leads to them.
+func newNetwork(t *testing.T, brokers int) *network {
 	t.Helper()
-	behind := freePorts(t, mostBrokers)
-	n := &network{brokers: ownBroker(t, "--brokers", strconv.Itoa(mostBrokers), "--behind",
+	behind := freePorts(t, brokers)
+	n := &network{brokers: ownBroker(t, "--brokers", strconv.Itoa(brokers), "--behind",
 		strconv.Itoa(behind))}
 	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
 	for i := range n.addresses {

@@ -22,7 +22,7 @@ import (
 // broker can do what it did, articles go on without it.
 func TestThreeBrokers(t *testing.T) {
 	t.Parallel()
-	n := newNetwork(t)
+	n := newNetwork(t, mostBrokers)
 	for _, row := range []struct {
 		name string
 		hurt func(*hardship)

@@ -40,6 +40,7 @@ func (e *examination) checkBrokers(ctx context.Context) {
 	e.checkTopics(ctx)
 	e.checkRights(ctx)
 	e.checkTransaction(ctx)
+	e.checkSession(ctx)
 	e.checkClock(ctx)
 }
 

@@ -72,7 +72,8 @@ func (r *Replica) tryCatchUp(ctx context.Context) (read readBack, err error) {
 		return read, err
 	}
 	progress := newProgress(r, from, ends.last)
-	if r.space.Meta().Written.IsZero() && progress.total > 0 {
+	// A replica that was loaded when there was nothing yet has an index, which a rebuild passes by.
+	if r.space.Meta().Written.IsZero() && !r.space.Loaded() && progress.total > 0 {
 		r.rebuild = newRebuild(r)
 		r.Log.Warn("no clusters are on disk yet: reading all of them from Kafka", "dir", r.Dir, "topic",
 			r.Topic)
