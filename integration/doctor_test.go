@@ -305,8 +305,8 @@ func TestDoctorWithoutBroker(t *testing.T) {
 	w.do("continue")
 }
 
-// A session that is shorter than the brokers allow, as they come, is found before clusterd runs; and
-// it ends clusterd, with the same advice.
+// A session that is shorter than the brokers allow, as they come, is found before clusterd runs;
+// and it ends clusterd, with the same advice.
 func TestSessionRefused(t *testing.T) {
 	t.Parallel()
 	s := startSecuredOf(t, "group.min.session.timeout.ms=6000\n")

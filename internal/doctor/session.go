@@ -11,8 +11,8 @@ import (
 )
 
 // checkSession asks the group's coordinator whether it allows the session. It asks as a member that
-// is not there and that is no clusterd: a broker looks at the session first, and then refuses it for
-// either, and keeps nothing.
+// is not there and that is no clusterd: a broker looks at the session first, and then refuses it
+// for either, and keeps nothing.
 func (e *examination) checkSession(ctx context.Context) {
 	const name = "session"
 	if e.config.Role == config.ServeOnly {
