@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/clusterd/clusterd/internal/article/object"
 )
 
 // Copied is what a result repeats of its input record: a JSON object without white space, of the
@@ -55,27 +57,25 @@ func Copying(d Decoder, fields []string) Decoder {
 	}
 	copying := &jsonParser{paths: parser.paths, space: parser.space}
 	for _, name := range fields {
-		copying.copies = append(copying.copies, newPath(name))
+		copying.copies = append(copying.copies, object.NewPath(name))
 	}
-	return &textDecoder{copying, text.maxBytes, text.encoding}
+	return &textDecoder{copying.looking(), text.maxBytes, text.encoding}
 }
 
-// copied returns what a result repeats of an object.
-func (p *jsonParser) copied(a *Article, object gjson.Result) Copied {
-	found := make([]gjson.Result, len(p.copies))
-	lookUp(object, p.copies, found)
+// copied returns what a result repeats of the fields that were found.
+func (p *jsonParser) copied(a *Article, found []gjson.Result) Copied {
 	var out bytes.Buffer
 	for i := range found {
 		f, before := &found[i], out.Len()
 		if absent(f) {
 			continue
 		}
-		fits := len(f.Raw) <= MaxCopiedValue && appendField(&out, p.copies[i].name, f.Raw) == nil &&
+		fits := len(f.Raw) <= MaxCopiedValue && appendField(&out, p.copies[i].Name, f.Raw) == nil &&
 			out.Len() < MaxCopied
 		if !fits {
 			out.Truncate(before)
 			a.note().leaveOut(copyField, tooLong, "field %q has %d bytes, and results repeat at most %d of "+
-				"a field and %d of all; they go without it", p.copies[i].name, len(f.Raw), MaxCopiedValue,
+				"a field and %d of all; they go without it", p.copies[i].Name, len(f.Raw), MaxCopiedValue,
 				MaxCopied)
 		}
 	}

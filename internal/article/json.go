@@ -2,16 +2,18 @@ package article
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/tidwall/gjson"
 
+	"github.com/clusterd/clusterd/internal/article/object"
 	"github.com/clusterd/clusterd/internal/charset"
 )
 
 // MaxDepth is how deeply the JSON of an article may be nested.
-const MaxDepth = 64
+const MaxDepth = object.MaxDepth
 
 // Fields maps the parts of an article to dotted paths in the JSON object.
 type Fields struct {
@@ -30,34 +32,27 @@ const (
 
 // A jsonParser takes the parts of an article from the fields of an object.
 type jsonParser struct {
-	paths  [parts]path
-	copies []path // of what results repeat
-	space  []path // of what divides articles: one, or none
+	paths  [parts]object.Path
+	copies []object.Path // of what results repeat
+	space  []object.Path // of what divides articles: one, or none
+	all    []object.Path // those of the parts, then the others as they stand here
+}
+
+// looking sets all, by what is to be looked for.
+func (p *jsonParser) looking() *jsonParser {
+	p.all = slices.Concat(p.paths[:], p.copies, p.space)
+	return p
 }
 
 func newJSONParser(fields Fields) *jsonParser {
-	return &jsonParser{paths: [parts]path{
-		idPart:      newPath(fields.ID),
-		titlePart:   newPath(fields.Title),
-		contentPart: newPath(fields.Content),
-		sourcePart:  newPath(fields.Source),
-		timePart:    newPath(fields.PublishedAt),
+	p := jsonParser{paths: [parts]object.Path{
+		idPart:      object.NewPath(fields.ID),
+		titlePart:   object.NewPath(fields.Title),
+		contentPart: object.NewPath(fields.Content),
+		sourcePart:  object.NewPath(fields.Source),
+		timePart:    object.NewPath(fields.PublishedAt),
 	}}
-}
-
-// A path is a dotted path: as the user wrote it, and in the form gjson looks up. One that is a
-// plain key needs no looking up.
-type path struct {
-	name, query string
-	plain       bool
-}
-
-func newPath(name string) path {
-	components := strings.Split(name, ".")
-	for i, c := range components {
-		components[i] = gjson.Escape(c)
-	}
-	return path{name: name, query: strings.Join(components, "."), plain: len(components) == 1}
+	return p.looking()
 }
 
 func (p *jsonParser) parse(_ []byte, text charset.Text) (a Article, _ *Rejection) {
@@ -65,44 +60,50 @@ func (p *jsonParser) parse(_ []byte, text charset.Text) (a Article, _ *Rejection
 	if len(bytes.TrimSpace(value)) == 0 {
 		return Article{}, reject(Empty, "the value is empty")
 	}
-	// The depth is bounded before any recursive decoder sees the value. Few brackets cannot nest
-	// deeply.
-	brackets := bytes.Count(value, []byte("{")) + bytes.Count(value, []byte("["))
-	if brackets > MaxDepth && jsonDepth(value) > MaxDepth {
-		return Article{}, reject(TooDeep, "the JSON is nested more than %d levels deep", MaxDepth)
+	var few [parts + 4]gjson.Result // without allocation
+	found := few[:]
+	if len(p.all) > len(found) {
+		found = make([]gjson.Result, len(p.all))
 	}
-	if !gjson.ValidBytes(value) {
-		return Article{}, reject(BadJSON, "the value is not valid JSON")
+	if !object.Find(view(value), p.all, found) {
+		return Article{}, noObject(value)
 	}
-	object := gjson.Parse(view(value))
-	if !object.IsObject() {
-		return Article{}, reject(BadJSON, "the value is JSON, but %s, not an object", kind(object))
-	}
-
-	found := p.find(object)
 	title, content := &found[titlePart], &found[contentPart]
 	if title.Type != gjson.String && content.Type != gjson.String {
-		return Article{}, p.nothing(object, title, content)
+		return Article{}, p.nothing(value, title, content)
 	}
 	if absent(content) {
-		a.note().Keys = keysOf(object)
+		a.note().Keys = keysOf(gjson.Parse(view(value)))
 	}
 	a.ID = p.id(&a, &found[idPart])
 	a.Title, a.Content = p.text(&a, title, titlePart), p.text(&a, content, contentPart)
 	a.Source = p.text(&a, &found[sourcePart], sourcePart)
 	a.PublishedAt = p.time(&a, &found[timePart])
+	others := found[parts:]
 	if len(p.space) > 0 {
-		a.Space = p.spaceOf(&a, object)
+		a.Space = p.spaceOf(&a, &others[len(p.copies)])
 	}
 	if len(p.copies) > 0 {
-		a.Copied = p.copied(&a, object)
+		a.Copied = p.copied(&a, others[:len(p.copies)])
 	}
 	return a, nil
 }
 
+// noObject rejects a value that is no valid object, or one that is nested too deeply, and says
+// which. No recursive parser sees one of these.
+func noObject(value []byte) *Rejection {
+	if object.Depth(value) > MaxDepth {
+		return reject(TooDeep, "the JSON is nested more than %d levels deep", MaxDepth)
+	}
+	if found := gjson.Parse(view(value)); !found.IsObject() && gjson.ValidBytes(value) {
+		return reject(BadJSON, "the value is JSON, but %s, not an object", kind(found))
+	}
+	return reject(BadJSON, "the value is not valid JSON")
+}
+
 // nothing rejects an object in which there is nothing to read, and says what is there.
-func (p *jsonParser) nothing(object gjson.Result, title, content *gjson.Result) *Rejection {
-	titleName, contentName := p.paths[titlePart].name, p.paths[contentPart].name
+func (p *jsonParser) nothing(value []byte, title, content *gjson.Result) *Rejection {
+	titleName, contentName := p.paths[titlePart].Name, p.paths[contentPart].Name
 	switch {
 	case !absent(content):
 		return reject(BadField, "field %q is %s; it must be a string", contentName, kind(*content))
@@ -110,58 +111,7 @@ func (p *jsonParser) nothing(object gjson.Result, title, content *gjson.Result) 
 		return reject(BadField, "field %q is %s; it must be a string", titleName, kind(*title))
 	}
 	return reject(Empty, "there is no field %q and no field %q with a value; there is %s",
-		titleName, contentName, QuotedKeys(keysOf(object)))
-}
-
-// find returns what stands at the paths of the parts.
-func (p *jsonParser) find(object gjson.Result) (found [parts]gjson.Result) {
-	lookUp(object, p.paths[:], found[:])
-	return found
-}
-
-// lookUp sets found to what stands at the paths. Plain keys, which they nearly always are, take one
-// pass for all. Where keys are double, the first counts.
-func lookUp(object gjson.Result, paths []path, found []gjson.Result) {
-	object.ForEach(func(key, value gjson.Result) bool {
-		for i := range paths {
-			if at := &paths[i]; at.plain && at.name == key.Str && !found[i].Exists() {
-				found[i] = value
-			}
-		}
-		return true
-	})
-	for i := range paths {
-		if at := &paths[i]; !at.plain {
-			found[i] = object.Get(at.query)
-		}
-	}
-}
-
-// jsonDepth returns the deepest nesting of objects and arrays in value, which need not be valid
-// JSON. It does not recurse, and stops counting just past [MaxDepth].
-func jsonDepth(value []byte) int {
-	depth, deepest, inString := 0, 0, false
-	for i := 0; i < len(value); i++ {
-		switch c := value[i]; {
-		case inString:
-			if c == '\\' {
-				i++
-			} else if c == '"' {
-				inString = false
-			}
-		case c == '"':
-			inString = true
-		case c == '{' || c == '[':
-			if depth++; depth > deepest {
-				if deepest = depth; deepest > MaxDepth {
-					return deepest
-				}
-			}
-		case c == '}' || c == ']':
-			depth--
-		}
-	}
-	return deepest
+		titleName, contentName, QuotedKeys(keysOf(gjson.Parse(view(value)))))
 }
 
 func kind(r gjson.Result) string {
@@ -188,7 +138,7 @@ func absent(r *gjson.Result) bool { return r.Type == gjson.Null }
 func (p *jsonParser) text(a *Article, r *gjson.Result, part int) string {
 	if !absent(r) && r.Type != gjson.String {
 		a.fallBack(part, wrongType, "field %q is %s, and not a string; the article goes without",
-			p.paths[part].name, kind(*r))
+			p.paths[part].Name, kind(*r))
 		return ""
 	}
 	return r.Str
@@ -196,7 +146,7 @@ func (p *jsonParser) text(a *Article, r *gjson.Result, part int) string {
 
 // id returns the article's id, which many producers write as a number. Empty is none.
 func (p *jsonParser) id(a *Article, r *gjson.Result) string {
-	name := p.paths[idPart].name
+	name := p.paths[idPart].Name
 	id := r.Str
 	switch {
 	case absent(r):
@@ -232,13 +182,13 @@ func (p *jsonParser) time(a *Article, r *gjson.Result) (t time.Time) {
 	default:
 		a.fallBack(timePart, wrongType,
 			"field %q is %s, and no time, which is %s; the record's time counts",
-			p.paths[timePart].name, kind(*r), timeFormats)
+			p.paths[timePart].Name, kind(*r), timeFormats)
 		return time.Time{}
 	}
 	if !ok {
 		a.fallBack(timePart, wrongFormat,
 			"field %q is %s, which is no time or may be several: it must be %s; the record's time counts",
-			p.paths[timePart].name, clip(r.Raw, 40), timeFormats)
+			p.paths[timePart].Name, clip(r.Raw, 40), timeFormats)
 		return time.Time{}
 	}
 	return t

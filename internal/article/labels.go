@@ -1,6 +1,10 @@
 package article
 
-import "github.com/tidwall/gjson"
+import (
+	"github.com/tidwall/gjson"
+
+	"github.com/clusterd/clusterd/internal/article/object"
+)
 
 // Labels reads from records what their articles do not have. Only JSON has it.
 type Labels struct {
@@ -11,9 +15,9 @@ type Labels struct {
 // NewLabels returns Labels of records of a format whose ids and labels are at dotted paths. An
 // empty label is none.
 func NewLabels(format, id, label string) Labels {
-	l := Labels{json: format == JSON, id: newPath(id).query}
+	l := Labels{json: format == JSON, id: object.NewPath(id).Query}
 	if label != "" {
-		l.label = newPath(label).query
+		l.label = object.NewPath(label).Query
 	}
 	return l
 }

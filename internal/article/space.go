@@ -5,6 +5,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/clusterd/clusterd/internal/article/object"
 )
 
 // MaxSpaceBytes is how long the value may be by which it is told apart what is compared.
@@ -33,29 +35,27 @@ func ByField(d Decoder, field string) Decoder {
 		return d
 	}
 	dividing := *parser
-	dividing.space = []path{newPath(field)}
-	return &textDecoder{&dividing, text.maxBytes, text.encoding}
+	dividing.space = []object.Path{object.NewPath(field)}
+	return &textDecoder{dividing.looking(), text.maxBytes, text.encoding}
 }
 
-// spaceOf returns the value of an object: a string, or a number or boolean as it is written. Where
-// there is none, or it is null, of another type or too long, the value is empty.
-func (p *jsonParser) spaceOf(a *Article, object gjson.Result) string {
-	var found [1]gjson.Result
-	lookUp(object, p.space, found[:])
-	value := found[0].Str
-	switch r := &found[0]; {
+// spaceOf returns the value that a field has: a string, or a number or boolean as it is written.
+// Where there is none, or it is null, of another type or too long, the value is empty.
+func (p *jsonParser) spaceOf(a *Article, r *gjson.Result) string {
+	value := r.Str
+	switch {
 	case absent(r):
 		return ""
 	case r.Type == gjson.Number || r.IsBool():
 		value = r.Raw
 	case r.Type != gjson.String:
 		a.note().leaveOut(spaceField, wrongType, "field %q is %s, and neither a string, a number nor a "+
-			"boolean; the article goes to the space without a value", p.space[0].name, kind(*r))
+			"boolean; the article goes to the space without a value", p.space[0].Name, kind(*r))
 		return ""
 	}
 	if len(value) > MaxSpaceBytes {
 		a.note().leaveOut(spaceField, tooLong, "field %q has %d bytes, and at most %d are allowed; the "+
-			"article goes to the space without a value", p.space[0].name, len(value), MaxSpaceBytes)
+			"article goes to the space without a value", p.space[0].Name, len(value), MaxSpaceBytes)
 		return ""
 	}
 	return value

@@ -26,6 +26,9 @@ func parseTime(s string) (time.Time, bool) {
 	if len(s) > maxTimeBytes {
 		return time.Time{}, false
 	}
+	if t, ok := databaseTime(s); ok {
+		return t, true
+	}
 	if m := compactPattern.FindStringSubmatch(s); m != nil {
 		return compactTime(m)
 	}
@@ -33,6 +36,23 @@ func parseTime(s string) (time.Time, bool) {
 		return t, true
 	}
 	return writtenTime(s)
+}
+
+// databaseTime reads the form in which data bases write a time without a zone, or with a T. The
+// patterns read it, too, in ten times the time.
+func databaseTime(s string) (time.Time, bool) {
+	if len(s) != len(time.DateTime) || s[4] != '-' || s[7] != '-' || s[13] != ':' || s[16] != ':' {
+		return time.Time{}, false
+	}
+	layout := time.DateTime
+	if s[10] == 'T' {
+		layout = "2006-01-02T15:04:05"
+	}
+	t, err := time.Parse(layout, s)
+	if err != nil {
+		return time.Time{}, false
+	}
+	return inUTC(t)
 }
 
 const (

@@ -111,7 +111,7 @@ func decoded(name string, decoding encoding.Encoding, b []byte) Text {
 
 // plain reports whether bytes are UTF-8 without anything that is worth a second look, as nearly all
 // are.
-func plain(b []byte) bool { return utf8.Valid(b) && bytes.IndexByte(b, 0) < 0 }
+func plain(b []byte) bool { return valid(b) && bytes.IndexByte(b, 0) < 0 }
 
 // A candidate is an encoding that bytes may be in.
 type candidate struct {

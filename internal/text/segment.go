@@ -68,7 +68,13 @@ func (s *segmenter) units(text []byte, from int) (end, n int) {
 	// A character that is cut in two is no part of a word, so the run ends before it.
 	text = text[:min(len(text), at+maxRun)]
 	for at < len(text) {
-		code, size := l.unit(text, at)
+		code, size := uint32(codeLatin), 3
+		if b := text[at]; b>>4 == 0xE && at+2 < len(text) { // as lexicon.character, without a call
+			code = uint32(l.codes[uint16(b)<<12|uint16(text[at+1]&0x3F)<<6|uint16(text[at+2]&0x3F)])
+		}
+		if code == codeLatin {
+			code, size = l.unit(text, at)
+		}
 		if code == codeSplit {
 			break
 		}

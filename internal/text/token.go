@@ -48,6 +48,11 @@ func (c *Counter) Tokens(title, content string) []Token {
 	for at := 0; at < len(c.text); {
 		at = c.countRun(at)
 	}
+	// No look-up of a hash depends on another, so that those which miss the cache wait for memory all
+	// at once.
+	for i, key := range c.table.keys {
+		c.tokens[i].Hash = c.hash(key, c.tokens[i].Word)
+	}
 	return c.tokens
 }
 
@@ -107,7 +112,7 @@ func (c *Counter) count(number uint32, word []byte) {
 		switch {
 		case slot.key == 0:
 			c.table.add(i, key)
-			c.tokens = append(c.tokens, Token{word, c.hash(number, word), 1})
+			c.tokens = append(c.tokens, Token{Word: word, Count: 1})
 			return
 		case slot.key == key && (number != wordUnknown || bytes.Equal(c.tokens[slot.token].Word, word)):
 			c.tokens[slot.token].Count++
@@ -116,8 +121,9 @@ func (c *Counter) count(number uint32, word []byte) {
 	}
 }
 
+// hash returns the hash of a word, by its number or its key in the table.
 func (c *Counter) hash(number uint32, word []byte) uint64 {
-	if number != wordUnknown {
+	if number != wordUnknown && number < unknownKey {
 		return c.tokenizer.hashes[number]
 	}
 	return c.tokenizer.hash(view(word))

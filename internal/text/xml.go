@@ -12,6 +12,9 @@ import (
 // with an XML declaration, or its first element names its namespace. Where that is an element of
 // HTML, it is HTML.
 func isXML(s string) bool {
+	if s == "" || s[0] > '<' && s[0] != "\ufeff"[0] {
+		return false // as nearly all, quickly
+	}
 	s = strings.TrimLeft(s, "\ufeff \t\r\n")
 	if !strings.HasPrefix(s, "<") {
 		return false
