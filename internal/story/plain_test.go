@@ -174,7 +174,7 @@ func (p *plain) Assign(a Article) Decision {
 		return cmp.Or(cmp.Compare(similar(y.terms, terms), similar(x.terms, terms)),
 			cmp.Compare(x.Seq, y.Seq))
 	})
-	if len(found) == 0 || similar(found[0].terms, terms) < p.Threshold {
+	if len(found) == 0 || similar(found[0].terms, terms) < p.threshold(a) {
 		p.stories = append(p.stories, plainStory{Story{
 			Address: a.Address, Seq: a.Seq, FirstSeen: a.EventTime, LastSeen: a.EventTime, Clusters: 1,
 		}, terms})
@@ -185,7 +185,7 @@ func (p *plain) Assign(a Article) Decision {
 	best.terms = sumOf(best.terms, terms, p.StoryTerms)
 	best.LastSeen = max(best.LastSeen, a.EventTime)
 	best.Clusters++
-	if len(found) == 1 || similar(found[1].terms, terms) < p.Threshold {
+	if len(found) == 1 || similar(found[1].terms, terms) < p.threshold(a) {
 		return d
 	}
 	older, younger := best, found[1]

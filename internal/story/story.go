@@ -17,8 +17,10 @@ import (
 
 // Options are the rule. [Defaults] returns those that docs/stories.md measures.
 type Options struct {
-	// Threshold is the least similarity, in millionths, at which an article joins a story.
-	Threshold uint32
+	// Threshold is the least similarity, in millionths, at which an article joins a story, and Han
+	// that of an article of mostly Chinese words: these are short and mean much, so that two texts of
+	// one event have fewer of them in common than two English ones.
+	Threshold, Han uint32
 	// Merge is the least similarity, in millionths, of two stories that become one when an article is
 	// similar enough to both to join them; 0: none ever do.
 	Merge uint32
@@ -45,11 +47,18 @@ type Limits struct {
 // Defaults returns the options that docs/stories.md measures.
 func Defaults() Options {
 	return Options{
-		Threshold: 220_000, Merge: 500_000,
+		Threshold: 300_000, Han: 180_000, Merge: 600_000,
 		Limits: Limits{
 			ArticleTerms: 48, StoryTerms: 256, List: 1024, Postings: 4096, Candidates: 32,
 		},
 	}
+}
+
+func (o *Options) threshold(a Article) uint32 {
+	if a.Han {
+		return o.Han
+	}
+	return o.Threshold
 }
 
 // A Story is what is known of one. It says all that decisions need.
@@ -72,6 +81,7 @@ type Article struct {
 	Seq       uint64 // greater than that of every article before
 	EventTime int64  // Unix milliseconds
 	Words     Vector // by [Words.Vector]
+	Han       bool   // by [Words.Han]
 }
 
 // A Decision says to which story a cluster belongs.
@@ -137,13 +147,14 @@ func (s *Space) Assign(a Article) Decision {
 	s.advance(a.EventTime)
 	vector := s.weigh(a.Words)
 	best, second := s.nearest(vector)
-	if best.similarity < s.options.Threshold {
+	threshold := s.options.threshold(a)
+	if best.similarity < threshold {
 		s.found(a, vector)
 		return Decision{Story: a.Address}
 	}
 	s.join(best.slot, a.EventTime, vector)
 	d := Decision{Joined: true, Similarity: best.similarity}
-	if second.similarity >= s.options.Threshold {
+	if second.similarity >= threshold {
 		best.slot, d.Merged = s.merge(best.slot, second.slot)
 	}
 	d.Story = s.entries[best.slot].address

@@ -42,6 +42,7 @@ func (s *stream) article() Article {
 	s.seq += 1 + s.Uint64N(3)
 	return Article{
 		Address: fmt.Sprintf("t/0/%d", s.seq), Seq: s.seq, EventTime: s.moment(), Words: w.Vector(),
+		Han: s.IntN(2) == 0,
 	}
 }
 
@@ -55,6 +56,7 @@ func (s *stream) moment() int64 {
 func small(random *rand.Rand) Options {
 	o := Options{
 		Threshold: 100_000 + random.Uint32N(300_000),
+		Han:       100_000 + random.Uint32N(300_000),
 		Window:    time.Duration(random.IntN(3)) * 100 * time.Millisecond,
 		Limits: Limits{
 			ArticleTerms: 2 + random.IntN(12), StoryTerms: 4 + random.IntN(20), List: 1 + random.IntN(8),

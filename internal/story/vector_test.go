@@ -142,12 +142,22 @@ func TestWords(t *testing.T) {
 			t.Errorf("%s: %v, want %v", word, float64(got[word])/one, want)
 		}
 	}
+	if w.Content([]byte("北京")); w.Han() {
+		t.Error("one Chinese word makes an article Chinese")
+	}
 	for i := range 100_000 {
 		w.Title(fmt.Appendf(nil, "t%d", i))
 		w.Content(fmt.Appendf(nil, "c%d", i))
 	}
 	if n := w.Vector().Len(); n < 350 || n > maxTitle+maxContent {
 		t.Errorf("a giant article has %d terms", n)
+	}
+	w.Reset()
+	for _, word := range []string{"台风", "登陆", "5g"} {
+		w.Title([]byte(word))
+	}
+	if !w.Han() {
+		t.Error("an article is not Chinese")
 	}
 	if w.Reset(); w.Vector() != "" {
 		t.Errorf("nothing has the vector %x", w.Vector())

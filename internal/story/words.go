@@ -2,6 +2,8 @@ package story
 
 import (
 	"math/bits"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/zeebo/xxh3"
 )
@@ -27,7 +29,8 @@ const (
 // zero value works.
 type Words struct {
 	said           map[uint32]uint64 // term frequencies, in units of 1/one
-	title, content int               // how many words came
+	title, content int               // how many words counted
+	han            int               // of these, those that begin with a Chinese character
 	terms          []weighted
 }
 
@@ -37,7 +40,7 @@ func (w *Words) Reset() {
 		w.said = make(map[uint32]uint64)
 	}
 	clear(w.said)
-	w.title, w.content = 0, 0
+	w.title, w.content, w.han = 0, 0, 0
 }
 
 // Title takes the next word of the title.
@@ -45,6 +48,7 @@ func (w *Words) Title(word []byte) {
 	if w.title < maxTitle {
 		w.said[termOf(word)] += titleWeight
 		w.title++
+		w.count(word)
 	}
 }
 
@@ -53,8 +57,18 @@ func (w *Words) Content(word []byte) {
 	if w.content < maxContent {
 		w.said[termOf(word)] += one * lead / (lead + uint64(w.content))
 		w.content++
+		w.count(word)
 	}
 }
+
+func (w *Words) count(word []byte) {
+	if first, _ := utf8.DecodeRune(word); unicode.Is(unicode.Han, first) {
+		w.han++
+	}
+}
+
+// Han reports whether more than half of the words are Chinese.
+func (w *Words) Han() bool { return 2*w.han > w.title+w.content }
 
 // Vector returns the terms of the article, each with 1 + ln(tf), where tf is its weighted frequency,
 // and with tf where that is below 1. It does not depend on what other articles there are.
