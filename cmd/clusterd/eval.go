@@ -17,12 +17,11 @@ import (
 // evalFlags are what the command line of eval says.
 type evalFlags struct {
 	runsFlags
-	clusters, pairs string
-	at              []float64
-	thresholds      bool
-	stories         bool
-	sizes           []int
-	within          string
+	clusters, pairs     string
+	at                  []float64
+	thresholds, stories bool
+	sizes               []int
+	within              string
 }
 
 func newEval() *cobra.Command {
@@ -67,8 +66,7 @@ func newEval() *cobra.Command {
 	flags.BoolVar(&f.thresholds, "thresholds", false, "try other thresholds, too; --html does")
 	flags.StringVar(&f.labels, "labels", "",
 		"`FIELD` of an article that is its label (default: label, if there is no truth)")
-	flags.BoolVar(&f.stories, "stories", false,
-		"measure stories over the clusters, too, by labels that are events, at many thresholds")
+	flags.BoolVar(&f.stories, "stories", false, "measure stories over clusters, by labels, too")
 	flags.StringVar(&f.positive, "positive", "",
 		"`LABEL`, such as spam, that the size of a cluster is to tell, and that a moderator looks for")
 	flags.IntSliceVar(&f.sizes, "sizes", []int{2, 3, 5, 10, 20, 50, 100},
