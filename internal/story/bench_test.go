@@ -11,9 +11,8 @@ import (
 	"time"
 )
 
-// A wire makes articles of a stream as wide as a news agency's: their words are as frequent as Zipf's
-// law says, in a vocabulary of half a
-// million.
+// A wire makes articles of a stream as wide as a news agency's: their words are as frequent as
+// Zipf's law says, in a vocabulary of half a million.
 type wire struct {
 	*rand.Rand
 	zipf  *rand.Zipf
@@ -78,8 +77,8 @@ func liveHeap() uint64 {
 }
 
 // What it takes to say to which story an article belongs, of a million, and with a window that
-// removes one for each that comes. To make the articles takes as long as that and more: mean-µs and
-// p99-µs are without it.
+// removes one for each that comes. To make the articles takes as long as that and more: mean-µs
+// and p99-µs are without it.
 func BenchmarkAssign(b *testing.B) {
 	for _, n := range []int{10_000, 1_000_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

@@ -11,9 +11,9 @@ type index struct {
 	most  int // stories that a list may have to be read
 }
 
-// A list has the slots, ascending, of the stories that have a term. Where they are more than twice
-// as many as may be read, it has none, until they may be read again. So what frequent words take
-// does not grow with the stories, and few lists are made anew.
+// A list has the slots, ascending, of the stories that have a term. Where they are more than
+// twice as many as may be read, it has none, until they may be read again. So what frequent
+// words take does not grow with the stories, and few lists are made anew.
 type list struct {
 	slots   []uint32
 	stories uint32
@@ -24,7 +24,8 @@ func newIndex(most int) index { return index{terms: make(map[uint32]list), most:
 // stories returns how many have a term.
 func (x *index) stories(term uint32) uint64 { return uint64(x.terms[term].stories) }
 
-// change enters that a slot, of those that hold these entries by now, has other terms than before.
+// change enters that a slot, of those that hold these entries by now, has other terms than
+// before.
 func (x *index) change(slot uint32, before, after Vector, entries []entry) {
 	i, k := 0, 0
 	for i < before.Len() || k < after.Len() {
@@ -100,8 +101,8 @@ type candidate struct {
 	similarity uint32
 }
 
-// nearest returns the two stories that are the most similar to an article, of its candidates; among
-// equals the older one is first. Of none, the similarity is 0.
+// nearest returns the two stories that are the most similar to an article, of its candidates;
+// among equals the older one is first. Of none, the similarity is 0.
 func (s *Space) nearest(v Vector) (best, second candidate) {
 	square := v.square()
 	better := func(a, b candidate) bool {
@@ -121,11 +122,11 @@ func (s *Space) nearest(v Vector) (best, second candidate) {
 	return best, second
 }
 
-// candidates returns the slots of the stories that an article is compared with. Its terms are taken
-// in the order of how many stories have them, from the rarest on, among equals the smaller term
-// first. Each leads to its stories, until there are too many of them or of all. Of the stories
-// that terms led to, those count for whom the weights of these terms add up to most, among equals
-// the older ones.
+// candidates returns the slots of the stories that an article is compared with. Its terms are
+// taken in the order of how many stories have them, from the rarest on, among equals the
+// smaller term first. Each leads to its stories, until there are too many of them or of all. Of
+// the stories that terms led to, those count for whom the weights of these terms add up to
+// most, among equals the older ones.
 func (s *Space) candidates(v Vector) []uint32 {
 	q := &s.query
 	s.open(v)

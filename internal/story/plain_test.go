@@ -162,7 +162,9 @@ func (p *plain) compared(terms map[uint32]uint64) (found []*plainStory) {
 			found = append(found, s)
 		}
 	}
-	slices.SortStableFunc(found, func(a, b *plainStory) int { return cmp.Compare(shared[b], shared[a]) })
+	slices.SortStableFunc(found, func(a, b *plainStory) int {
+		return cmp.Compare(shared[b], shared[a])
+	})
 	return found[:min(len(found), p.Candidates)]
 }
 

@@ -1,8 +1,9 @@
-// Package story joins clusters of copies to stories: what many sites write of one event in words of
-// their own. The words of an article that founds a cluster go in, out comes the story of the
-// cluster: the one whose vector is most similar to the article's, or a new one. Stories are decided
-// one after the other, in one pass (Allan, Topic Detection and Tracking, 2002), by a centroid of
-// tf·idf vectors. All arithmetic is on integers, so that every machine decides the same.
+// Package story joins clusters of copies to stories: what many sites write of one event in
+// words of their own. The words of an article that founds a cluster go in, out comes the story
+// of the cluster: the one whose vector is most similar to the article's, or a new one. Stories
+// are decided one after the other, in one pass (Allan, Topic Detection and Tracking, 2002), by
+// a centroid of tf·idf vectors. All arithmetic is on integers, so that every machine decides
+// the same.
 package story
 
 import (
@@ -18,15 +19,15 @@ import (
 // Options are the rule. [Defaults] returns those that docs/stories.md measures.
 type Options struct {
 	// Threshold is the least similarity, in millionths, at which an article joins a story, and Han
-	// that of an article of mostly Chinese words: these are short and mean much, so that two texts of
-	// one event have fewer of them in common than two English ones.
+	// that of an article of mostly Chinese words: these are short and mean much, so that two texts
+	// of one event have fewer of them in common than two English ones.
 	Threshold, Han uint32
-	// Merge is the least similarity, in millionths, of two stories that become one when an article is
-	// similar enough to both to join them; 0: none ever do.
+	// Merge is the least similarity, in millionths, of two stories that become one when an article
+	// is similar enough to both to join them; 0: none ever do.
 	Merge uint32
-	// Window is by how much stream time, the highest event time so far, may pass the highest event time
-	// of a story before it expires; 0 or less is that stories never do. It must not be shorter than the
-	// window of clusters: then the story of a live cluster lives.
+	// Window is by how much stream time, the highest event time so far, may pass the highest event
+	// time of a story before it expires; 0 or less is that stories never do. It must not be
+	// shorter than the window of clusters: then the story of a live cluster lives.
 	Window time.Duration
 	Limits
 }
@@ -89,17 +90,18 @@ type Decision struct {
 	Story      string // its address
 	Joined     bool   // false where the cluster is the first of its story
 	Similarity uint32 // of the article and the story as it was before, in millionths; 0 of a founder
-	// Merged is the address of a younger story that became part of Story with this article; empty for
-	// none.
+	// Merged is the address of a younger story that became part of Story with this article; empty
+	// for none.
 	Merged string
 }
 
 // A Space is stories, and the rule that joins articles to them. What it does is undone by
 // [Space.Rollback] or lasts with [Space.Commit]. It is not safe for concurrent use.
 //
-// Its whole state follows from its stories: [Space.Put] restores a Space from them in any order.
-// Document frequencies are how many stories have a term. Stream time is the highest event time of a
-// story: the one that was last seen then expires by nothing but a later article.
+// Its whole state follows from its stories: [Space.Put] restores a Space from them in any
+// order. Document frequencies are how many stories have a term. Stream time is the highest
+// event time of a story: the one that was last seen then expires by nothing but a later
+// article.
 type Space struct {
 	options Options
 	window  int64             // milliseconds; negative: stories never expire
@@ -161,8 +163,9 @@ func (s *Space) Assign(a Article) Decision {
 	return d
 }
 
-// Touch says that an article at an event time, Unix milliseconds, joined a cluster of a story, and
-// returns the address of the story that this one is part of by now. ok is false if there is none.
+// Touch says that an article at an event time, Unix milliseconds, joined a cluster of a story,
+// and returns the address of the story that this one is part of by now. ok is false if there is
+// none.
 func (s *Space) Touch(story string, at int64) (address string, ok bool) {
 	s.advance(at)
 	for {
@@ -182,8 +185,8 @@ func (s *Space) Touch(story string, at int64) (address string, ok bool) {
 	}
 }
 
-// weigh returns the vector of an article: tf·idf of its words, by the stories that there are, of the
-// length [unit].
+// weigh returns the vector of an article: tf·idf of its words, by the stories that there are,
+// of the length [unit].
 func (s *Space) weigh(words Vector) Vector {
 	terms := s.query.terms[:0]
 	total := log2(s.live + prior + 1)

@@ -69,8 +69,8 @@ func small(random *rand.Rand) Options {
 	return o
 }
 
-// The index, the journal and the vectors make no difference: each decision and each story are those
-// of the plain rule, whatever is committed or rolled back.
+// The index, the journal and the vectors make no difference: each decision and each story are
+// those of the plain rule, whatever is committed or rolled back.
 func TestSpaceIsThePlainRule(t *testing.T) {
 	met := make(map[string]int)
 	for seed := range uint64(60) {

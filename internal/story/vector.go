@@ -87,9 +87,9 @@ type weighted struct {
 	weight uint64
 }
 
-// vectorOf returns those terms that weigh the most, at most so many; of equal ones the smaller term
-// first. Weights that do not fit are halved, all of them, until they do, and what is 0 then is left
-// out. It changes the order of terms.
+// vectorOf returns those terms that weigh the most, at most so many; of equal ones the smaller
+// term first. Weights that do not fit are halved, all of them, until they do, and what is 0
+// then is left out. It changes the order of terms.
 func vectorOf(terms []weighted, most int) Vector {
 	if len(terms) > most {
 		slices.SortFunc(terms, func(a, b weighted) int {
@@ -170,10 +170,10 @@ func (v Vector) square() uint64 { return v.dot(v) }
 // million is the similarity of what is the same.
 const million = 1_000_000
 
-// cosine returns dot/sqrt(a·b) in millionths, rounded down, where a and b are the squares of two
-// vectors and dot is their scalar product; 0 where one of them is empty. No product of vectors of up
-// to [maxEntries] terms overflows: dot is below 2^44, and so dot²·10^12 / (a·b), which is no more
-// than 10^12, is reckoned in 128 bits.
+// cosine returns dot/sqrt(a·b) in millionths, rounded down, where a and b are the squares of
+// two vectors and dot is their scalar product; 0 where one of them is empty. No product of
+// vectors of up to [maxEntries] terms overflows: dot is below 2^44, and so dot²·10^12 / (a·b),
+// which is no more than 10^12, is reckoned in 128 bits.
 func cosine(dot, a, b uint64) uint32 {
 	if dot == 0 {
 		return 0
@@ -197,7 +197,7 @@ func cosine(dot, a, b uint64) uint32 {
 
 // root returns the square root, rounded down.
 func root(x uint64) uint64 {
-	r := uint64(math.Sqrt(float64(x))) // at most 2^32, and off by less than 1 in what float64 cannot hold
+	r := uint64(math.Sqrt(float64(x))) // at most 2^32, and off where float64 cannot hold x
 	for r > 0 && (r > math.MaxUint32 || r*r > x) {
 		r--
 	}

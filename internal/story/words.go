@@ -8,8 +8,8 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Numbers with a fraction are counted in units of 1/one. There are no floating-point numbers, which
-// some machines round otherwise than others.
+// Numbers with a fraction are counted in units of 1/one. There are no floating-point numbers,
+// which some machines round otherwise than others.
 const (
 	fraction = 8
 	one      = 1 << fraction
@@ -70,8 +70,9 @@ func (w *Words) count(word []byte) {
 // Han reports whether more than half of the words are Chinese.
 func (w *Words) Han() bool { return 2*w.han > w.title+w.content }
 
-// Vector returns the terms of the article, each with 1 + ln(tf), where tf is its weighted frequency,
-// and with tf where that is below 1. It does not depend on what other articles there are.
+// Vector returns the terms of the article, each with 1 + ln(tf), where tf is its weighted
+// frequency, and with tf where that is below 1. It does not depend on what other articles there
+// are.
 func (w *Words) Vector() Vector {
 	w.terms = w.terms[:0]
 	for term, tf := range w.said {
@@ -88,8 +89,8 @@ func (w *Words) Vector() Vector {
 // million words, one in four thousand shares its number.
 func termOf(word []byte) uint32 { return uint32(xxh3.Hash(word)) }
 
-// log2 returns the logarithm of x, which is at least 1, in units of 1/one, rounded down: by squaring
-// the mantissa, bit by bit.
+// log2 returns the logarithm of x, which is at least 1, in units of 1/one, rounded down: by
+// squaring the mantissa, bit by bit.
 func log2(x uint64) uint64 {
 	exponent := bits.Len64(x) - 1
 	mantissa := x << (63 - exponent) >> 32 // in [2^31, 2^32)

@@ -79,7 +79,10 @@ func TestEvaluateStories(t *testing.T) {
 	docs := []Document{
 		{Label: "flood", Title: "River Alder floods Morley", Content: flood},
 		{Label: "flood", Title: "River Alder floods Morley", Content: flood},
-		{Label: "vote", Title: "Council elects Jane Roe", Content: "Ballots were counted twice in Harwick"},
+		{
+			Label: "vote", Title: "Council elects Jane Roe",
+			Content: "Ballots were counted twice in Harwick",
+		},
 		{
 			Label: "flood", Title: "Morley under water",
 			Content: "The mayor of Morley asked for boats after the Alder rose and the mill was flooded",
