@@ -17,11 +17,11 @@ import (
 // evalFlags are what the command line of eval says.
 type evalFlags struct {
 	runsFlags
-	clusters, pairs string
-	at              []float64
-	thresholds      bool
-	sizes           []int
-	within          string
+	clusters, pairs     string
+	at                  []float64
+	thresholds, stories bool
+	sizes               []int
+	within              string
 }
 
 func newEval() *cobra.Command {
@@ -66,6 +66,7 @@ func newEval() *cobra.Command {
 	flags.BoolVar(&f.thresholds, "thresholds", false, "try other thresholds, too; --html does")
 	flags.StringVar(&f.labels, "labels", "",
 		"`FIELD` of an article that is its label (default: label, if there is no truth)")
+	flags.BoolVar(&f.stories, "stories", false, "measure stories over clusters, by labels, too")
 	flags.StringVar(&f.positive, "positive", "",
 		"`LABEL`, such as spam, that the size of a cluster is to tell, and that a moderator looks for")
 	flags.IntSliceVar(&f.sizes, "sizes", []int{2, 3, 5, 10, 20, 50, 100},
@@ -80,7 +81,7 @@ func newEval() *cobra.Command {
 // check completes what the command line says, or finds it wrong.
 func (f *evalFlags) check() error {
 	truth := f.clusters != "" || f.pairs != ""
-	if f.labels == "" && (f.positive != "" || !truth) {
+	if f.labels == "" && (f.positive != "" || f.stories || !truth) {
 		f.labels = "label"
 	}
 	outside := func(v float64) bool { return !(v >= 0 && v <= 1) }
@@ -107,7 +108,7 @@ func (f *evalFlags) evaluate(cmd *cobra.Command, names []string) error {
 	return f.runsFlags.evaluate(cmd, names, eval.Options{
 		Truth: truth, At: f.at, Labels: f.labels != "", Sizes: f.sizes,
 		Within: window.Cluster.Window, Parts: streamParts,
-		Curves: truth != nil && (f.thresholds || f.html != ""),
+		Curves: truth != nil && (f.thresholds || f.html != ""), Stories: f.stories,
 	})
 }
 

@@ -18,6 +18,7 @@ type Options struct {
 	At    []float64 // Jaccard levels of the recall
 
 	Labels   bool          // whether purity is measured
+	Stories  bool          // whether stories over the clusters are measured, by labels
 	Positive string        // the label that cluster sizes are to find, such as spam; empty: none
 	Sizes    []int         // that count as a signal for it
 	Within   time.Duration // of event time in which that many arrive; 0 is any
@@ -60,6 +61,8 @@ type Run struct {
 	Signals    []Signal    `json:"signals,omitempty"`
 	Moderation *Moderation `json:"moderation,omitempty"`
 	Curve      *Curve      `json:"curve,omitempty"`
+	// Stories are those over the clusters, with one threshold after the other.
+	Stories []StoryPoint `json:"stories,omitempty"`
 }
 
 // Evaluate measures the variants, one after the other. The error is that of a variant that cannot
@@ -134,6 +137,12 @@ func evaluate(ctx context.Context, docs []Document, v Variant, o Options) (Run, 
 	if o.Positive != "" && o.Parts > 0 {
 		moderation := Moderate(docs, c.Clustering, o.Positive, o.Parts)
 		run.Moderation = &moderation
+	}
+	if o.Stories {
+		settings := v.Config.MethodSettings().Text
+		if run.Stories, err = storiesOf(ctx, settings, docs, c.Clustering); err != nil {
+			return Run{}, err
+		}
 	}
 	if o.Curves && o.Truth != nil {
 		if run.Curve, err = p.sweep(ctx, o.Truth); err != nil {

@@ -77,6 +77,11 @@ func (r Report) sections() (sections []section) {
 			Tables: r.signalTables(),
 		})
 	}
+	for _, t := range r.storyTables() {
+		if len(t.Rows) > 0 {
+			add(section{Title: "Stories", Tables: []table{t}})
+		}
+	}
 	add(section{Title: "Cost", Tables: []table{r.costTable()}})
 	for i := range r.Runs {
 		run := &r.Runs[i]

@@ -25,6 +25,7 @@ func (r Report) tables() []table {
 	tables := []table{r.qualityTable(), r.recallTable(), r.purityTable(), r.moderationTable()}
 	tables = append(tables, r.partTables()...)
 	tables = append(tables, r.signalTables()...)
+	tables = append(tables, r.storyTables()...)
 	tables = append(tables, r.costTable())
 	return slices.DeleteFunc(tables, func(t table) bool { return len(t.Rows) == 0 })
 }

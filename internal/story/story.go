@@ -1,0 +1,322 @@
+// Package story joins clusters of copies to stories: what many sites write of one event in
+// words of their own. The words of an article that founds a cluster go in, out comes the story
+// of the cluster: the one whose vector is most similar to the article's, or a new one. Stories
+// are decided one after the other, in one pass (Allan, Topic Detection and Tracking, 2002), by
+// a centroid of tf·idf vectors. All arithmetic is on integers, so that every machine decides
+// the same.
+package story
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+	"time"
+)
+
+// Options are the rule. [Defaults] returns those that docs/stories.md measures.
+type Options struct {
+	// Threshold is the least similarity, in millionths, at which an article joins a story, and Han
+	// that of an article of mostly Chinese words: these are short and mean much, so that two texts
+	// of one event have fewer of them in common than two English ones.
+	Threshold, Han uint32
+	// Merge is the least similarity, in millionths, of two stories that become one when an article
+	// is similar enough to both to join them; 0: none ever do.
+	Merge uint32
+	// Window is by how much stream time, the highest event time so far, may pass the highest event
+	// time of a story before it expires; 0 or less is that stories never do. It must not be
+	// shorter than the window of clusters: then the story of a live cluster lives.
+	Window time.Duration
+	Limits
+}
+
+// Limits bound memory and work. They are part of the rule.
+type Limits struct {
+	ArticleTerms int // the heaviest of an article count
+	StoryTerms   int // a story keeps the heaviest
+	// List is how many stories may have a term that leads to candidates.
+	List int
+	// Postings is how many stories the terms of one article may name, all in all, those that several
+	// terms name as often as they do.
+	Postings int
+	// Candidates is how many stories an article is compared with.
+	Candidates int
+}
+
+// Defaults returns the options that docs/stories.md measures.
+func Defaults() Options {
+	return Options{
+		Threshold: 300_000, Han: 180_000, Merge: 600_000,
+		Limits: Limits{
+			ArticleTerms: 48, StoryTerms: 256, List: 1024, Postings: 4096, Candidates: 32,
+		},
+	}
+}
+
+func (o *Options) threshold(a Article) uint32 {
+	if a.Han {
+		return o.Han
+	}
+	return o.Threshold
+}
+
+// A Story is what is known of one. It says all that decisions need.
+type Story struct {
+	Address string // of the article that founded its first cluster; its id, which never changes
+	// Seq is the position of that article. Of two stories the one with the smaller Seq is older.
+	Seq       uint64
+	FirstSeen int64 // event time of that article, Unix milliseconds
+	LastSeen  int64 // the highest event time
+	Clusters  uint32
+	// Vector is the sum of the vectors of its clusters' founders, as far as it is kept. One that has
+	// become part of another has none.
+	Vector Vector
+	Into   string // the address of the story that it has become part of; empty for none
+}
+
+// An Article is one that founds a cluster.
+type Article struct {
+	Address   string
+	Seq       uint64 // greater than that of every article before
+	EventTime int64  // Unix milliseconds
+	Words     Vector // by [Words.Vector]
+	Han       bool   // by [Words.Han]
+}
+
+// A Decision says to which story a cluster belongs.
+type Decision struct {
+	Story      string // its address
+	Joined     bool   // false where the cluster is the first of its story
+	Similarity uint32 // of the article and the story as it was before, in millionths; 0 of a founder
+	// Merged is the address of a younger story that became part of Story with this article; empty
+	// for none.
+	Merged string
+}
+
+// A Space is stories, and the rule that joins articles to them. What it does is undone by
+// [Space.Rollback] or lasts with [Space.Commit]. It is not safe for concurrent use.
+//
+// Its whole state follows from its stories: [Space.Put] restores a Space from them in any
+// order. Document frequencies are how many stories have a term. Stream time is the highest
+// event time of a story: the one that was last seen then expires by nothing but a later
+// article.
+type Space struct {
+	options Options
+	window  int64             // milliseconds; negative: stories never expire
+	entries []entry           // by slot
+	free    []uint32          // slots without a story, the next one last
+	slots   map[string]uint32 // by address
+	into    map[uint32]string // by slot of a story that became part of another: the other's address
+	live    uint64            // stories that are part of no other
+	index   index
+	due     queue
+
+	streamTime int64
+	journal    []undo
+	before     int64 // stream time at the last Commit
+
+	query scratch
+}
+
+// entry is a story. Without an address it is none.
+type entry struct {
+	address  string
+	vector   Vector
+	square   uint64 // of the vector
+	seq      uint64
+	first    int64
+	last     int64
+	clusters uint32
+}
+
+// New returns a Space without stories.
+func New(o Options) *Space {
+	s := &Space{
+		options: o, window: -1, slots: make(map[string]uint32), into: make(map[uint32]string),
+		index:      newIndex(o.List),
+		streamTime: math.MinInt64, before: math.MinInt64,
+	}
+	if o.Window > 0 {
+		s.window = o.Window.Milliseconds()
+	}
+	return s
+}
+
+// Assign says to which story the cluster of its first article belongs.
+func (s *Space) Assign(a Article) Decision {
+	s.advance(a.EventTime)
+	vector := s.weigh(a.Words)
+	best, second := s.nearest(vector)
+	threshold := s.options.threshold(a)
+	if best.similarity < threshold {
+		s.found(a, vector)
+		return Decision{Story: a.Address}
+	}
+	s.join(best.slot, a.EventTime, vector)
+	d := Decision{Joined: true, Similarity: best.similarity}
+	if second.similarity >= threshold {
+		best.slot, d.Merged = s.merge(best.slot, second.slot)
+	}
+	d.Story = s.entries[best.slot].address
+	return d
+}
+
+// Touch says that an article at an event time, Unix milliseconds, joined a cluster of a story,
+// and returns the address of the story that this one is part of by now. ok is false if there is
+// none.
+func (s *Space) Touch(story string, at int64) (address string, ok bool) {
+	s.advance(at)
+	for {
+		slot, known := s.slots[story]
+		if !known {
+			return "", false
+		}
+		if e := s.entries[slot]; at > e.last {
+			e.last = at
+			s.set(slot, e, s.into[slot])
+		}
+		into, merged := s.into[slot]
+		if !merged {
+			return story, true
+		}
+		story = into
+	}
+}
+
+// weigh returns the vector of an article: tf·idf of its words, by the stories that there are,
+// of the length [unit].
+func (s *Space) weigh(words Vector) Vector {
+	terms := s.query.terms[:0]
+	total := log2(s.live + prior + 1)
+	for term, tf := range words.All() {
+		if idf := total - log2(s.index.stories(term)+1); idf > 0 {
+			terms = append(terms, weighted{term, tf * idf})
+		}
+	}
+	s.query.terms = terms
+	most := min(len(terms), s.options.ArticleTerms)
+	slices.SortFunc(terms, func(a, b weighted) int {
+		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.term, b.term))
+	})
+	terms = terms[:most]
+	square := uint64(0)
+	for _, t := range terms {
+		square += t.weight * t.weight
+	}
+	length := max(1, root(square))
+	for i := range terms {
+		terms[i].weight = (terms[i].weight*unit + length/2) / length
+	}
+	return vectorOf(terms, most)
+}
+
+const (
+	// prior is how many stories, without any of the words, the document frequencies begin with. So
+	// words of the first articles do not all seem rare, or frequent, by accident.
+	prior = 10_000
+	// unit is the length of an article's vector.
+	unit = 1024
+)
+
+// found makes a story of an article.
+func (s *Space) found(a Article, vector Vector) {
+	slot := uint32(len(s.entries))
+	if n := len(s.free); n > 0 {
+		slot, s.free = s.free[n-1], s.free[:n-1]
+	} else {
+		s.entries = append(s.entries, entry{})
+	}
+	s.set(slot, entry{
+		address: a.Address, vector: vector, square: vector.square(), seq: a.Seq, first: a.EventTime,
+		last: a.EventTime, clusters: 1,
+	}, "")
+	s.due.add(slot, a.EventTime, s.window)
+}
+
+// join adds an article to a story.
+func (s *Space) join(slot uint32, at int64, vector Vector) {
+	e := s.entries[slot]
+	e.vector = e.vector.plus(vector, s.options.StoryTerms, s.query.terms)
+	e.square = e.vector.square()
+	e.last = max(e.last, at)
+	e.clusters++
+	s.set(slot, e, "")
+}
+
+// merge makes the younger of two stories part of the older one, if they are similar enough, and
+// returns which one the first is part of then, and the address of the one that is no more.
+func (s *Space) merge(first, second uint32) (slot uint32, merged string) {
+	older, younger := s.entries[first], s.entries[second]
+	similarity := cosine(older.vector.dot(younger.vector), older.square, younger.square)
+	if s.options.Merge == 0 || similarity < s.options.Merge {
+		return first, ""
+	}
+	if younger.seq < older.seq {
+		first, second, older, younger = second, first, younger, older
+	}
+	older.vector = older.vector.plus(younger.vector, s.options.StoryTerms, s.query.terms)
+	older.square = older.vector.square()
+	older.last = max(older.last, younger.last)
+	older.clusters += younger.clusters
+	younger.vector, younger.square = "", 0
+	s.set(first, older, "")
+	s.set(second, younger, older.address)
+	return first, younger.address
+}
+
+// Len returns how many stories there are, without those that became part of others.
+func (s *Space) Len() int { return int(s.live) }
+
+// StreamTime returns the highest event time so far, in Unix milliseconds.
+func (s *Space) StreamTime() int64 { return s.streamTime }
+
+// All yields all stories, those that became part of others included, in no order.
+func (s *Space) All() iter.Seq[Story] {
+	return func(yield func(Story) bool) {
+		for slot := range s.entries {
+			if s.entries[slot].address != "" && !yield(s.story(uint32(slot))) {
+				return
+			}
+		}
+	}
+}
+
+// Of returns the story with an address.
+func (s *Space) Of(address string) (Story, bool) {
+	slot, ok := s.slots[address]
+	if !ok {
+		return Story{}, false
+	}
+	return s.story(slot), true
+}
+
+func (s *Space) story(slot uint32) Story {
+	e := &s.entries[slot]
+	return Story{
+		Address: e.address, Seq: e.seq, FirstSeen: e.first, LastSeen: e.last, Clusters: e.clusters,
+		Vector: e.vector, Into: s.into[slot],
+	}
+}
+
+// Put restores a story that another Space had, before the first article. The error is that of one
+// that there cannot be.
+func (s *Space) Put(t Story) error {
+	if _, known := s.slots[t.Address]; known || t.Address == "" {
+		return fmt.Errorf("story %q: there is one of this address, or it has none", t.Address)
+	}
+	if t.Into != "" && t.Vector != "" {
+		return errors.New("story " + t.Address + ": it is part of another, and has a vector")
+	}
+	slot := uint32(len(s.entries))
+	s.entries = append(s.entries, entry{})
+	s.apply(slot, entry{
+		address: t.Address, vector: t.Vector, square: t.Vector.square(), seq: t.Seq, first: t.FirstSeen,
+		last: t.LastSeen, clusters: t.Clusters,
+	}, t.Into)
+	s.due.add(slot, t.LastSeen, s.window)
+	s.streamTime = max(s.streamTime, t.LastSeen)
+	s.before = s.streamTime
+	return nil
+}

@@ -1,0 +1,107 @@
+package story
+
+import (
+	"math/bits"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/zeebo/xxh3"
+)
+
+// Numbers with a fraction are counted in units of 1/one. There are no floating-point numbers,
+// which some machines round otherwise than others.
+const (
+	fraction = 8
+	one      = 1 << fraction
+	ln2      = 177 // the natural logarithm of 2, in units of 1/one
+)
+
+// What an article says first says the most about its event: a word of the title counts twice, and
+// word i of the content, from 0 on, as lead/(lead+i) of one.
+const (
+	titleWeight = 2 * one
+	lead        = 30
+	maxTitle    = 100 // words that count
+	maxContent  = 300
+)
+
+// Words weighs the words of one article after the other. It is not safe for concurrent use. The
+// zero value works.
+type Words struct {
+	said           map[uint32]uint64 // term frequencies, in units of 1/one
+	title, content int               // how many words counted
+	han            int               // of these, those that begin with a Chinese character
+	terms          []weighted
+}
+
+// Reset begins another article.
+func (w *Words) Reset() {
+	if w.said == nil {
+		w.said = make(map[uint32]uint64)
+	}
+	clear(w.said)
+	w.title, w.content, w.han = 0, 0, 0
+}
+
+// Title takes the next word of the title.
+func (w *Words) Title(word []byte) {
+	if w.title < maxTitle {
+		w.said[termOf(word)] += titleWeight
+		w.title++
+		w.count(word)
+	}
+}
+
+// Content takes the next word of the content.
+func (w *Words) Content(word []byte) {
+	if w.content < maxContent {
+		w.said[termOf(word)] += one * lead / (lead + uint64(w.content))
+		w.content++
+		w.count(word)
+	}
+}
+
+func (w *Words) count(word []byte) {
+	if first, _ := utf8.DecodeRune(word); unicode.Is(unicode.Han, first) {
+		w.han++
+	}
+}
+
+// Han reports whether more than half of the words are Chinese.
+func (w *Words) Han() bool { return 2*w.han > w.title+w.content }
+
+// Vector returns the terms of the article, each with 1 + ln(tf), where tf is its weighted
+// frequency, and with tf where that is below 1. It does not depend on what other articles there
+// are.
+func (w *Words) Vector() Vector {
+	w.terms = w.terms[:0]
+	for term, tf := range w.said {
+		weight := tf
+		if tf > one {
+			weight = one + (log2(tf)-fraction*one)*ln2/one
+		}
+		w.terms = append(w.terms, weighted{term, weight})
+	}
+	return vectorOf(w.terms, maxTitle+maxContent)
+}
+
+// termOf returns the number of a word. Two of the words of a stream seldom have the same: of a
+// million words, one in four thousand shares its number.
+func termOf(word []byte) uint32 { return uint32(xxh3.Hash(word)) }
+
+// log2 returns the logarithm of x, which is at least 1, in units of 1/one, rounded down: by
+// squaring the mantissa, bit by bit.
+func log2(x uint64) uint64 {
+	exponent := bits.Len64(x) - 1
+	mantissa := x << (63 - exponent) >> 32 // in [2^31, 2^32)
+	result := uint64(exponent)
+	for range fraction {
+		mantissa = mantissa * mantissa >> 31 // in [2^31, 2^33)
+		result <<= 1
+		if mantissa >= 1<<32 {
+			result |= 1
+			mantissa >>= 1
+		}
+	}
+	return result
+}
