@@ -173,8 +173,8 @@ func (c *Output) keys() []table.Key {
 		{
 			Path: "output.clusters_format", Value: value.Scalar(&c.ClustersFormat,
 				value.OneOf(JSONClusters, BinaryClusters), JSONClusters),
-			Doc: "Form of a cluster in the clusters topic: binary is smaller and is read back faster, by " +
-				"clusterd alone; both forms are always read.",
+			Doc: "Form of a cluster in the clusters topic: binary is smaller, and only clusterd reads it; " +
+				"both forms are always read.",
 		},
 		{
 			Path: "output.copy", Value: value.List(&c.Copy, 0, value.FieldPath()),
