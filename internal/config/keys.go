@@ -346,7 +346,7 @@ func (c *Batch) keys() []table.Key {
 		},
 		{
 			Path: "batch.linger", Value: value.Scalar(&c.Linger, value.Duration(0, 10*time.Second),
-				20*time.Millisecond),
+				10*time.Millisecond),
 			Doc: "Longest wait for a batch to fill; the least delay of a result when articles are few.",
 		},
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/failpoint"
+	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/monitor"
 	"github.com/clusterd/clusterd/internal/seeded"
 	"github.com/clusterd/clusterd/internal/sink"
@@ -27,6 +28,8 @@ type assigned struct {
 	batch
 	space.Batch
 	checkpoint *checkpoint.Record
+	prepared   *sink.Prepared
+	last       []kafka.Record // that it writes to the partitions of the clusters topic
 	ctx        context.Context
 	span       *tracing.Span
 	began      time.Time
@@ -43,7 +46,7 @@ func (a *ahead) done() <-chan struct{} {
 	return a.before.committed
 }
 
-// next assigns a batch, settles the one before, and begins to commit. After an error the space is
+// next assigns and encodes a batch, settles the one before, and begins to commit. After an error the space is
 // as it was before both, or with the one before where that is committed. Where there is nothing in
 // the batch, and nothing to do about labels, it does nothing.
 func (a *ahead) next(ctx context.Context, b batch) (nothing bool, err error) {
@@ -62,6 +65,9 @@ func (a *ahead) next(ctx context.Context, b batch) (nothing bool, err error) {
 		if err = failpoint.Hit(failpoint.Assigned); err != nil {
 			err = fmt.Errorf("%w: %w", errAgain, err)
 		}
+	}
+	if err == nil {
+		err = a.prepare(next, a.producer)
 	}
 	if failed := a.settleBefore(next); failed != nil {
 		return false, failed
@@ -145,9 +151,9 @@ func (w *worker) assign(ctx context.Context, b batch) (*assigned, error) {
 	return out, err
 }
 
-// persist makes what was assigned last: in Kafka, then on disk.
-func (w *worker) persist(b *assigned, producer *sink.Producer) error {
-	began := time.Now()
+// prepare encodes the transaction of what is assigned.
+func (w *worker) prepare(b *assigned, producer *sink.Producer) (err error) {
+	began, ended := time.Now(), b.span.Stage(b.ctx, "encode")
 	transaction := sink.Batch{
 		Records: w.out.records(b.letters(&b.Batch), b.Batch, b.checkpoint),
 		Offsets: b.batch.Offsets(w.source.Topic),
@@ -155,12 +161,19 @@ func (w *worker) persist(b *assigned, producer *sink.Producer) error {
 	for i := range b.labels.Corrections {
 		transaction.Records = append(transaction.Records, w.out.correction(&b.labels.Corrections[i]))
 	}
-	w.monitor.Spent(monitor.Encoding, began)
 	seeded.Transaction(&w.out.Output, len(w.out.partitions[w.out.Topic]), &transaction)
 	seeded.Corrections(w.out.corrections, &transaction)
-	began = time.Now()
-	ended := b.span.Stage(b.ctx, "commit")
-	written, err := w.commit(b.ctx, producer, transaction)
+	b.last = w.lastClusters(transaction.Records)
+	b.prepared, err = producer.Prepare(transaction)
+	ended()
+	w.monitor.Spent(monitor.Encoding, began)
+	return err
+}
+
+// persist makes what was prepared last: in Kafka, then on disk.
+func (w *worker) persist(b *assigned, producer *sink.Producer) error {
+	began, ended := time.Now(), b.span.Stage(b.ctx, "commit")
+	written, err := w.commit(b.ctx, producer, b.prepared)
 	ended()
 	w.monitor.Spent(monitor.Committing, began)
 	if err != nil {
@@ -170,8 +183,7 @@ func (w *worker) persist(b *assigned, producer *sink.Producer) error {
 		return fmt.Errorf("%w: %w", errAgain, err)
 	}
 	began, ended = time.Now(), b.span.Stage(b.ctx, "store")
-	err = w.replica.Store(seeded.OnDisk(b.Batch), b.checkpoint,
-		w.lastClusters(transaction.Records, written))
+	err = w.replica.Store(seeded.OnDisk(b.Batch), b.checkpoint, located(b.last, written))
 	ended()
 	w.monitor.Spent(monitor.Storing, began)
 	if err != nil {

@@ -115,11 +115,15 @@ func (f *fingerprinting) process(
 	defer func() { span.End(tracing.Outcome{DeadLetters: done.deadLetters}, err) }()
 	began := time.Now()
 	transaction := sink.Batch{Records: f.records(ctx, b), Offsets: b.Offsets(f.source.Topic)}
-	f.monitor.Spent(monitor.Encoding, began)
 	seeded.Fingerprinted(f.out.fingerprints, &transaction)
+	prepared, err := producer.Prepare(transaction)
+	f.monitor.Spent(monitor.Encoding, began)
+	if err != nil {
+		return totals{}, err
+	}
 	began = time.Now()
 	ended := span.Stage(ctx, "commit")
-	_, err = f.commit(ctx, producer, transaction)
+	_, err = f.commit(ctx, producer, prepared)
 	ended()
 	f.monitor.Spent(monitor.Committing, began)
 	if err != nil {

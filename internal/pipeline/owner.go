@@ -198,7 +198,7 @@ func (o *owner) newReading(items intake.Items) *intake.Reading {
 
 // commit lets the transaction in hand finish when ctx ends, for a short while.
 func (o *owner) commit(
-	ctx context.Context, producer *sink.Producer, b sink.Batch,
+	ctx context.Context, producer *sink.Producer, b *sink.Prepared,
 ) (sink.Written, error) {
 	finish, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -206,7 +206,7 @@ func (o *owner) commit(
 		time.AfterFunc(commitGrace, cancel)
 	})
 	defer stop()
-	written, err := producer.Commit(finish, b)
+	written, err := producer.CommitPrepared(finish, b)
 	if err == nil || errors.Is(err, sink.ErrFenced) {
 		return written, err
 	}

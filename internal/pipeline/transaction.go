@@ -118,19 +118,27 @@ func (w *worker) dropRepeated(b *batch) {
 	}
 }
 
-// lastClusters returns the last record that a transaction wrote to each partition of the clusters
-// topic, with its offset where that is known.
-func (w *worker) lastClusters(records []kafka.Record, written sink.Written) (last []kafka.Record) {
+// lastClusters returns the last record of each partition of the clusters topic.
+func (w *worker) lastClusters(records []kafka.Record) (last []kafka.Record) {
 	seen := make(map[int]bool)
 	for _, r := range slices.Backward(records) {
 		if r.Topic != w.out.ClustersTopic || seen[r.Partition] {
 			continue
 		}
 		seen[r.Partition] = true
-		if next, ok := written[sink.Partition{Topic: r.Topic, ID: r.Partition}]; ok {
-			r.Offset = next - 1
-			last = append(last, r)
-		}
+		last = append(last, r)
 	}
 	return last
+}
+
+// located returns those of the last records of partitions whose offsets are known, with these.
+func located(last []kafka.Record, written sink.Written) []kafka.Record {
+	var known []kafka.Record
+	for _, r := range last {
+		if next, ok := written[sink.Partition{Topic: r.Topic, ID: r.Partition}]; ok {
+			r.Offset = next - 1
+			known = append(known, r)
+		}
+	}
+	return known
 }

@@ -170,6 +170,7 @@ func (a *Appender) send(ctx context.Context, records []kafka.Record) error {
 	if err != nil {
 		return err
 	}
+	p.stamp(rounds)
 	var mutex sync.Mutex // leaders answer side by side
 	for _, round := range rounds {
 		err := p.sendAll(ctx, round, func(b recordBatch, first int64) {

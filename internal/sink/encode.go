@@ -26,22 +26,36 @@ const (
 func Size(r kafka.Record) int { return recordbatch.Size(&r) }
 
 // SetLimit says how large a record batch may be in a topic, in bytes.
-func (p *Producer) SetLimit(topic string, bytes int) { p.limits[topic] = bytes }
+func (p *Producer) SetLimit(topic string, bytes int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.limits[topic] = bytes
+}
+
+// limit returns how large a record batch may be in a topic.
+func (p *Producer) limit(topic string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.limits[topic]
+}
 
 // shrink makes the record batches of a topic smaller, which has refused one of several records: its
 // real limit could not be read.
-func (p *Producer) shrink(topic string) { p.limits[topic] = max(minLimit, p.limits[topic]/2) }
+func (p *Producer) shrink(topic string) { p.SetLimit(topic, max(minLimit, p.limit(topic)/2)) }
 
-// A recordBatch is encoded once: retries send the very same bytes, by which the broker knows them.
+// A recordBatch is encoded and stamped once: retries send the very same bytes, by which the broker
+// knows them.
 type recordBatch struct {
-	to       Partition
-	records  []*kafka.Record
-	sequence int32  // of its first record
-	data     []byte // encoded
+	to      Partition
+	records []*kafka.Record // that count, unless they are gone since
+	count   int
+	first   []byte // key of the first record
+	data    []byte // encoded
 }
 
 // encode puts the records into record batches: rounds of at most one batch a partition, since a
-// produce request takes no more.
+// produce request takes no more. It may be called beside anything else. What it returns has to be
+// stamped before it is sent.
 func (p *Producer) encode(records []kafka.Record) ([][]recordBatch, error) {
 	rounds := p.divide(records)
 	now := time.Now()
@@ -52,10 +66,7 @@ func (p *Producer) encode(records []kafka.Record) ([][]recordBatch, error) {
 		for i := range round {
 			group.Go(func() (err error) {
 				b := &round[i]
-				from := recordbatch.Origin{
-					ProducerID: p.producerID, Epoch: p.epoch, Sequence: b.sequence, Alone: p.id == "",
-				}
-				if b.data, err = p.writer.Encode(b.records, from, now); err != nil {
+				if b.data, err = p.writer.Encode(b.records, now); err != nil {
 					return fmt.Errorf("encoding records for %s/%d: %w", b.to.Topic, b.to.ID, err)
 				}
 				return nil
@@ -63,6 +74,19 @@ func (p *Producer) encode(records []kafka.Record) ([][]recordBatch, error) {
 		}
 	}
 	return rounds, group.Wait()
+}
+
+// stamp numbers the records of batches that are about to be sent.
+func (p *Producer) stamp(rounds [][]recordBatch) {
+	for _, round := range rounds {
+		for _, b := range round {
+			recordbatch.Stamp(b.data, recordbatch.Origin{
+				ProducerID: p.producerID, Epoch: p.epoch, Sequence: p.sequence[b.to], Alone: p.id == "",
+			})
+			// Sequence numbers go round at 2^31.
+			p.sequence[b.to] = int32((int64(p.sequence[b.to]) + int64(b.count)) & 0x7fffffff)
+		}
+	}
 }
 
 // divide returns which records go together.
@@ -76,16 +100,14 @@ func (p *Producer) divide(records []kafka.Record) (rounds [][]recordBatch) {
 		return cmp.Or(cmp.Compare(a.Topic, b.Topic), cmp.Compare(a.ID, b.ID))
 	})
 	for _, to := range order {
-		limit := min(batchBytes, recordbatch.Room(p.limits[to.Topic]))
+		limit := min(batchBytes, recordbatch.Room(p.limit(to.Topic)))
 		for round, records := range cut(byPartition[to], limit) {
 			if round == len(rounds) {
 				rounds = append(rounds, nil)
 			}
-			rounds[round] = append(
-				rounds[round], recordBatch{to: to, records: records, sequence: p.sequence[to]},
-			)
-			// Sequence numbers go round at 2^31.
-			p.sequence[to] = int32((int64(p.sequence[to]) + int64(len(records))) & 0x7fffffff)
+			rounds[round] = append(rounds[round], recordBatch{
+				to: to, records: records, count: len(records), first: records[0].Key,
+			})
 		}
 	}
 	return rounds

@@ -142,6 +142,7 @@ func TestSequenceGoesRoundAt31Bits(t *testing.T) {
 		if err != nil || len(rounds) != 1 || len(rounds[0]) != 1 {
 			t.Fatalf("rounds %v, %v; want one of one batch", rounds, err)
 		}
+		p.stamp(rounds)
 		head, _ := decode(t, rounds[0][0].data)
 		if head.FirstSequence != tt.from || head.ProducerID != p.producerID ||
 			head.ProducerEpoch != p.epoch || p.sequence[to] != tt.then {
@@ -170,6 +171,7 @@ func TestEncodeKeepsTheOrderOfAPartition(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	p.stamp(rounds)
 	got := make(map[Partition][]string)
 	next := make(map[Partition]int32)
 	for _, round := range rounds {

@@ -81,7 +81,7 @@ func (p *Producer) produceRound(ctx context.Context, round []recordBatch, writte
 	note := func(b recordBatch, first int64) {
 		mutex.Lock()
 		defer mutex.Unlock()
-		written[b.to] = first + int64(len(b.records))
+		written[b.to] = first + int64(b.count)
 	}
 	for _, b := range round {
 		delete(written, b.to) // what a round before wrote is not the last
@@ -177,8 +177,8 @@ func recordSet(batch []byte) protocol.RawRecordSet {
 // refusal returns the error of a batch that a broker refuses with a code and perhaps with words.
 func refusal(to Partition, b recordBatch, code error, words string) error {
 	tooLarge := errors.Is(code, kafkago.MessageSizeTooLarge)
-	if tooLarge && len(b.records) == 1 {
-		return &TooLargeError{Partition: to, Key: b.records[0].Key, Size: len(b.data), err: code}
+	if tooLarge && b.count == 1 {
+		return &TooLargeError{Partition: to, Key: b.first, Size: len(b.data), err: code}
 	}
 	err := fmt.Errorf("%s/%d: %w", to.Topic, to.ID, code)
 	if words != "" {

@@ -7,11 +7,13 @@
 package sink
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
+	"sync"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
@@ -20,6 +22,8 @@ import (
 	"github.com/segmentio/kafka-go/protocol/endtxn"
 	"github.com/segmentio/kafka-go/protocol/initproducerid"
 	"github.com/segmentio/kafka-go/protocol/txnoffsetcommit"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/clusterd/clusterd/internal/failpoint"
 	"github.com/clusterd/clusterd/internal/kafka"
@@ -59,13 +63,15 @@ type Batch struct {
 	Metadata string
 }
 
-// A Producer writes transactions under one transactional id. It is not safe for concurrent use.
+// A Producer writes transactions under one transactional id. It is not safe for concurrent use, but
+// for [Producer.Prepare].
 type Producer struct {
 	client *kafka.Client
 	log    *slog.Logger
 	id     string // transactional id
 	group  string // whose offsets are committed
 	writer *recordbatch.Writer
+	mu     sync.Mutex     // of the limits
 	limits map[string]int // how large a record batch may be, by topic
 
 	producerID int64
@@ -141,18 +147,44 @@ func (p *Producer) init(ctx context.Context) error {
 	return err
 }
 
-// Commit writes the batch in one transaction. Without an error it is committed. After ErrFenced
+// A Prepared is a batch whose records are encoded and compressed. The records themselves, which are
+// many times as large, it does not hold.
+type Prepared struct {
+	offsets  []Offset
+	metadata string
+	rounds   [][]recordBatch
+}
+
+// Prepare does what takes processors and no broker. It may be called while the batch before is
+// being committed.
+func (p *Producer) Prepare(batch Batch) (*Prepared, error) {
+	rounds, err := p.encode(batch.Records)
+	for _, round := range rounds {
+		for i := range round {
+			round[i].records = nil
+		}
+	}
+	return &Prepared{batch.Offsets, batch.Metadata, rounds}, err
+}
+
+// Commit prepares and writes a batch; see [Producer.CommitPrepared].
+func (p *Producer) Commit(ctx context.Context, batch Batch) (Written, error) {
+	prepared, err := p.Prepare(batch)
+	if err != nil {
+		return nil, err
+	}
+	return p.CommitPrepared(ctx, prepared)
+}
+
+// CommitPrepared writes the batch in one transaction. Without an error it is committed. After ErrFenced
 // another instance owns the work. After any other error it may or may not be committed: throw away
 // what was derived from it, fence, and read offsets and state again. What passes is waited for: a
 // broker that is away, a topic that was deleted, for 40 s. Where a topic refuses a record batch of
 // several records, the next ones for it are smaller.
-func (p *Producer) Commit(ctx context.Context, batch Batch) (Written, error) {
+func (p *Producer) CommitPrepared(ctx context.Context, batch *Prepared) (Written, error) {
 	ctx, cancel := context.WithTimeout(ctx, commitTimeout)
 	defer cancel()
-	requests, err := p.encode(batch.Records)
-	if err != nil {
-		return nil, err
-	}
+	p.stamp(batch.rounds)
 	var written Written
 	for _, step := range []struct {
 		failpoint, name string
@@ -160,17 +192,16 @@ func (p *Producer) Commit(ctx context.Context, batch Batch) (Written, error) {
 	}{
 		{
 			"", "adding partitions to the transaction",
-			func() error { return p.addPartitions(ctx, batch.Records) },
+			func() error { return p.addPartitions(ctx, batch.rounds) },
 		},
 		{
 			failpoint.BeforeProduce, "producing",
-			func() (err error) { written, err = p.produce(ctx, requests); return err },
+			func() (err error) { written, err = p.produceWithOffsets(ctx, batch.rounds, batch.offsets); return },
 		},
 		{
-			failpoint.AfterProduce, "adding offsets to the transaction",
-			func() error { return p.addOffsets(ctx, batch.Offsets) },
+			failpoint.AfterProduce, "committing offsets",
+			func() error { return p.commitOffsets(ctx, batch) },
 		},
-		{"", "committing offsets", func() error { return p.commitOffsets(ctx, batch) }},
 		{failpoint.AfterOffsets, "ending the transaction", func() error { return p.end(ctx) }},
 	} {
 		if err := failpoint.Hit(step.failpoint); err != nil {
@@ -218,28 +249,22 @@ func (p *Producer) retry(ctx context.Context, what string, do func() error) erro
 	})
 }
 
-func (p *Producer) addPartitions(ctx context.Context, records []kafka.Record) error {
+func (p *Producer) addPartitions(ctx context.Context, rounds [][]recordBatch) error {
 	request := &addpartitionstotxn.Request{
 		TransactionalID: p.id, ProducerID: p.producerID, ProducerEpoch: p.epoch,
 	}
-	seen := make(map[Partition]bool)
-	topics := make(map[string]int)
-	for _, r := range records {
-		to := Partition{r.Topic, r.Partition}
-		if seen[to] {
-			continue
-		}
-		seen[to] = true
-		i, ok := topics[r.Topic]
-		if !ok {
-			i = len(request.Topics)
-			topics[r.Topic] = i
-			request.Topics = append(request.Topics, addpartitionstotxn.RequestTopic{Name: r.Topic})
-		}
-		request.Topics[i].Partitions = append(request.Topics[i].Partitions, int32(r.Partition))
-	}
-	if len(seen) == 0 {
+	if len(rounds) == 0 {
 		return nil
+	}
+	// The first round has a batch of each partition, and those of a topic stand together.
+	for _, b := range rounds[0] {
+		n := len(request.Topics)
+		if n == 0 || request.Topics[n-1].Name != b.to.Topic {
+			request.Topics = append(request.Topics, addpartitionstotxn.RequestTopic{Name: b.to.Topic})
+			n++
+		}
+		to := &request.Topics[n-1]
+		to.Partitions = append(to.Partitions, int32(b.to.ID))
 	}
 	return p.retry(ctx, "adding partitions to a transaction", func() error {
 		response, err := kafka.Do[*addpartitionstotxn.Response](ctx, p.client, request)
@@ -267,6 +292,23 @@ func (p *Producer) addPartitions(ctx context.Context, records []kafka.Record) er
 	})
 }
 
+// produceWithOffsets produces while the coordinator adds the offsets to the transaction. They are
+// committed behind that: beside it, the broker's checks of the transaction would displace one
+// another.
+func (p *Producer) produceWithOffsets(
+	ctx context.Context, rounds [][]recordBatch, offsets []Offset,
+) (written Written, err error) {
+	var group errgroup.Group
+	group.Go(func() error {
+		if err := p.addOffsets(ctx, offsets); err != nil {
+			return fmt.Errorf("adding offsets to the transaction: %w", err)
+		}
+		return nil
+	})
+	written, err = p.produce(ctx, rounds)
+	return written, cmp.Or(err, group.Wait())
+}
+
 func (p *Producer) addOffsets(ctx context.Context, offsets []Offset) error {
 	if len(offsets) == 0 {
 		return nil
@@ -285,8 +327,8 @@ func (p *Producer) addOffsets(ctx context.Context, offsets []Offset) error {
 // commitOffsets names no generation and no member of the group. Ownership is fenced by the
 // transactional id, one for each unit of work; with a generation, every rebalance would fail the
 // batches of members that keep their partitions.
-func (p *Producer) commitOffsets(ctx context.Context, batch Batch) error {
-	if len(batch.Offsets) == 0 {
+func (p *Producer) commitOffsets(ctx context.Context, batch *Prepared) error {
+	if len(batch.offsets) == 0 {
 		return nil
 	}
 	request := &txnoffsetcommit.Request{
@@ -294,7 +336,7 @@ func (p *Producer) commitOffsets(ctx context.Context, batch Batch) error {
 		GenerationID: -1,
 	}
 	topics := make(map[string]int)
-	for _, o := range batch.Offsets {
+	for _, o := range batch.offsets {
 		i, ok := topics[o.Topic]
 		if !ok {
 			i = len(request.Topics)
@@ -304,7 +346,7 @@ func (p *Producer) commitOffsets(ctx context.Context, batch Batch) error {
 		request.Topics[i].Partitions = append(request.Topics[i].Partitions,
 			txnoffsetcommit.RequestPartition{
 				Partition: int32(o.Partition), CommittedOffset: o.Offset, CommittedLeaderEpoch: -1,
-				CommittedMetadata: batch.Metadata,
+				CommittedMetadata: batch.metadata,
 			})
 	}
 	return p.retry(ctx, "committing offsets", func() error {

@@ -215,3 +215,31 @@ func TestCommitWithoutTheRightToWrite(t *testing.T) {
 		})
 	}
 }
+
+// Batches are prepared ahead, also while one is committed. Records get their numbers when their
+// batch is committed, so that one which is never committed leaves no gap.
+func TestPrepareAhead(t *testing.T) {
+	_, client := startBrokers(t, 1)
+	p := fencedProducer(t, client)
+	prepare := func(value string, from int64) *Prepared {
+		b, err := p.Prepare(batchOf(value, from))
+		if err != nil {
+			t.Error(err)
+		}
+		return b
+	}
+	first, second := prepare("first", 1), prepare("second", 3)
+	_ = prepare("never", 2)
+	third := make(chan *Prepared, 1)
+	go func() { third <- prepare("third", 5) }()
+	for _, next := range []func() *Prepared{
+		func() *Prepared { return first },
+		func() *Prepared { return second },
+		func() *Prepared { return <-third },
+	} {
+		if _, err := p.CommitPrepared(t.Context(), next()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantCommitted(t, client, batchOf("first", 1), batchOf("second", 3), batchOf("third", 5))
+}

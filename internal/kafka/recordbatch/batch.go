@@ -23,6 +23,9 @@ const (
 	magicAt      = 16 // the version of the format, in older ones too
 	crcAt        = 17
 	attributesAt = 21 // the checksum covers everything from here
+	producerIDAt = 43
+	epochAt      = 51
+	sequenceAt   = 53
 	recordsAt    = 61
 )
 

@@ -71,8 +71,8 @@ type Origin struct {
 }
 
 // Encode returns a batch of the records, of which there is at least one. Records without a time get
-// the time now.
-func (w *Writer) Encode(records []*kafka.Record, from Origin, now time.Time) ([]byte, error) {
+// the time now. [Stamp] has to follow, since nobody takes a batch without it.
+func (w *Writer) Encode(records []*kafka.Record, now time.Time) ([]byte, error) {
 	raw, ok := w.scratch.Get().(*bytes.Buffer)
 	if !ok {
 		raw = new(bytes.Buffer)
@@ -92,21 +92,29 @@ func (w *Writer) Encode(records []*kafka.Record, from Origin, now time.Time) ([]
 	if err := compressTo(out, w.codec, raw.Bytes()); err != nil {
 		return nil, err
 	}
-	data, attributes := out.Bytes(), protocol.Transactional
-	if from.Alone {
-		attributes = 0
-	}
+	data := out.Bytes()
 	head := kmsg.RecordBatch{
 		FirstOffset: 0, // the broker's to say
 		Length:      int32(len(data) - lengthAt - 4), PartitionLeaderEpoch: -1, Magic: 2,
-		Attributes:      int16(attributes) | int16(w.codec),
+		Attributes:      int16(w.codec),
 		LastOffsetDelta: int32(len(records) - 1), FirstTimestamp: first, MaxTimestamp: last,
-		ProducerID: from.ProducerID, ProducerEpoch: from.Epoch, FirstSequence: from.Sequence,
 		NumRecords: int32(len(records)),
 	}
 	head.AppendTo(data[:0])
-	binary.BigEndian.PutUint32(data[crcAt:], checksum(data))
 	return data, nil
+}
+
+// Stamp writes into an encoded batch who writes it. What was stamped may be stamped again.
+func Stamp(batch []byte, from Origin) {
+	attributes := binary.BigEndian.Uint16(batch[attributesAt:]) | uint16(protocol.Transactional)
+	if from.Alone {
+		attributes &^= uint16(protocol.Transactional)
+	}
+	binary.BigEndian.PutUint16(batch[attributesAt:], attributes)
+	binary.BigEndian.PutUint64(batch[producerIDAt:], uint64(from.ProducerID))
+	binary.BigEndian.PutUint16(batch[epochAt:], uint16(from.Epoch))
+	binary.BigEndian.PutUint32(batch[sequenceAt:], uint32(from.Sequence))
+	binary.BigEndian.PutUint32(batch[crcAt:], checksum(batch))
 }
 
 func timestamp(r *kafka.Record, now time.Time) int64 {

@@ -34,10 +34,11 @@ func encoded(t *testing.T, codec string, records ...kafka.Record) []byte {
 	for i := range records {
 		pointers = append(pointers, &records[i])
 	}
-	data, err := w.Encode(pointers, producer, time.Now())
+	data, err := w.Encode(pointers, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
+	Stamp(data, producer)
 	return data
 }
 
