@@ -164,15 +164,15 @@ type Cluster struct {
 }
 
 // JSON writes the result as one line without a line break.
-func (r Result) JSON() []byte { return r.AppendJSON(nil) }
+func (r Result) JSON() []byte { return r.AppendJSON(nil, AllParts) }
 
 // JSON writes the cluster as one line without a line break.
 func (c Cluster) JSON() []byte { return c.AppendJSON(nil) }
 
-// AppendJSON appends what [Result.JSON] writes: the bytes of encoding/json, but with <, > and & as
+// AppendJSON appends what [Result.JSON] writes, of which it leaves out the fields that p has not: the bytes of encoding/json, but with <, > and & as
 // they are, since titles are for people. Nothing of r escapes, so that a result can stay on its
 // caller's stack. It panics on a time beyond the year 9999, which [Decoder] rejects.
-func (r *Result) AppendJSON(dst []byte) []byte {
+func (r *Result) AppendJSON(dst []byte, p Parts) []byte {
 	dst = appendString(append(dst, `{"article_id":`...), r.ArticleID)
 	dst = append(dst, `,"cluster_id":`...)
 	if r.ClusterID != nil {
@@ -194,26 +194,34 @@ func (r *Result) AppendJSON(dst []byte) []byte {
 		dst = appendString(append(dst, `,"contact":`...), r.Contact)
 	}
 	dst = strconv.AppendInt(append(dst, `,"size":`...), int64(r.Size), 10)
-	dst = append(dst, `,"representative":`...)
-	if r.Representative != nil {
-		dst = r.Representative.appendJSON(dst)
-	} else {
-		dst = append(dst, "null"...)
+	if p.has(RepresentativePart) {
+		dst = append(dst, `,"representative":`...)
+		if r.Representative != nil {
+			dst = r.Representative.appendJSON(dst)
+		} else {
+			dst = append(dst, "null"...)
+		}
 	}
 	dst = appendStrings(dst, `,"labels":[`, r.Labels)
 	dst = appendStrings(dst, `,"trial_labels":[`, r.TrialLabels)
-	dst = append(dst, `,"fingerprint":`...)
-	if r.Fingerprint != nil {
-		dst = r.Fingerprint.appendJSON(dst)
-	} else {
-		dst = append(dst, "null"...)
+	if p.has(FingerprintPart) {
+		dst = append(dst, `,"fingerprint":`...)
+		if r.Fingerprint != nil {
+			dst = r.Fingerprint.appendJSON(dst)
+		} else {
+			dst = append(dst, "null"...)
+		}
 	}
-	if r.PublishedAt != nil {
+	if r.PublishedAt != nil && p.has(PublishedPart) {
 		dst = appendTime(append(dst, `,"published_at":`...), *r.PublishedAt)
 	}
 	dst = r.appendCarried(dst)
-	dst = r.Source.appendJSON(append(dst, `,"source":`...))
-	dst = appendString(append(dst, `,"pipeline":`...), r.Pipeline)
+	if p.has(SourcePart) {
+		dst = r.Source.appendJSON(append(dst, `,"source":`...))
+	}
+	if p.has(PipelinePart) {
+		dst = appendString(append(dst, `,"pipeline":`...), r.Pipeline)
+	}
 	return append(dst, '}')
 }
 

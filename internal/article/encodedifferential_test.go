@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/testutil/check"
 )
@@ -114,7 +116,7 @@ func TestJSONIsAsPlain(t *testing.T) {
 	g := generator{rand.New(rand.NewPCG(5, 2))}
 	for range 2000 {
 		r, c := randomResult(g), randomCluster(g)
-		if got, want := r.AppendJSON([]byte("before ")), append([]byte("before "),
+		if got, want := r.AppendJSON([]byte("before "), article.AllParts), append([]byte("before "),
 			plainJSON(r)...); !bytes.Equal(got, want) || !bytes.Equal(r.JSON(), plainJSON(r)) {
 			t.Fatalf("got  %s\nwant %s", got, want)
 		}
@@ -127,6 +129,39 @@ func TestJSONIsAsPlain(t *testing.T) {
 		c := article.Cluster{Pipeline: string(r) + string([]byte{byte(r)})}
 		if got, want := c.JSON(), plainJSON(c); !bytes.Equal(got, want) {
 			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+}
+
+// A result without some of its parts is as if they had been removed.
+func TestJSONOfParts(t *testing.T) {
+	g := generator{rand.New(rand.NewPCG(5, 3))}
+	names := []string{"representative", "fingerprint", "published_at", "source", "pipeline"}
+	for range 500 {
+		r := randomResult(g)
+		var kept []string
+		gone := make(map[string]bool)
+		for _, name := range names {
+			if gone[name] = g.IntN(2) == 0; !gone[name] {
+				kept = append(kept, name)
+			}
+		}
+		if all := article.PartsOf(kept) == article.AllParts; all != (len(kept) == len(names)) {
+			t.Fatalf("%q are all parts: %t", kept, all)
+		}
+		var want bytes.Buffer
+		separator := byte('{')
+		gjson.ParseBytes(plainJSON(r)).ForEach(func(key, part gjson.Result) bool {
+			if !gone[key.Str] {
+				want.WriteByte(separator)
+				want.WriteString(key.Raw + ":" + part.Raw)
+				separator = ','
+			}
+			return true
+		})
+		want.WriteByte('}')
+		if got := r.AppendJSON(nil, article.PartsOf(kept)); !bytes.Equal(got, want.Bytes()) {
+			t.Fatalf("got  %s\nwant %s", got, want.Bytes())
 		}
 	}
 }

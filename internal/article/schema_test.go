@@ -64,6 +64,9 @@ func TestEncodingIsAsItsSchema(t *testing.T) {
 	if err := schematest.Check("result", r.JSON()); err != nil {
 		t.Error(err)
 	}
+	if err := schematest.Check("result", r.AppendJSON(nil, 0)); err != nil {
+		t.Error(err)
+	}
 	r = article.Result{
 		ArticleID: published, Status: article.Unclustered, Source: here(), Pipeline: "p",
 		Publisher: "p",

@@ -305,9 +305,11 @@ func TestWhatCannotBeAudited(t *testing.T) {
 	c = s.config
 	c.Kafka.TLS.Enabled, c.Kafka.TLS.CAFile = true, "/nowhere/ca.pem"
 	wantError(t, c, o, "kafka.tls.ca_file: stat /nowhere/ca.pem")
-	before := strings.NewReader("{\"status\":\"unclustered\"}\nhello\n")
+	before := strings.NewReader(`{"status":"unclustered","source":{"topic":"articles"}}` + "\nhello\n")
 	o.Seen = []seen.Source{{Name: "before.jsonl", Reader: before}}
 	wantError(t, s.config, o, "before.jsonl: result 2: invalid character")
+	o.Seen[0].Reader = strings.NewReader(`{"status":"unclustered"}`)
+	wantError(t, s.config, o, "before.jsonl: result 1: it has no source")
 	o.TempDir = "/nowhere"
 	wantError(t, s.config, o, "making a directory for temporary files")
 }

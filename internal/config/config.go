@@ -178,12 +178,20 @@ type Output struct {
 	Key             string // cluster or source
 	Compression     string // none, gzip, snappy, lz4 or zstd
 	ClustersFormat  string // JSONClusters or BinaryClusters
+	// Fields are those of [ResultFields] that results have.
+	Fields []string
 	// Copy are dotted paths of fields of the input that results repeat.
 	Copy []string
 	// Excerpt is how many characters of its content represent an article without a title.
 	Excerpt int
 	// Headers are the names of the input's headers that results carry; "*" is all of them.
 	Headers []string
+}
+
+// ResultFields returns the parts of results that [Output.Fields] may leave out. Anything else in a
+// result is short, or there by a setting of its own.
+func ResultFields() []string {
+	return []string{"representative", "fingerprint", "published_at", "source", "pipeline"}
 }
 
 // Cluster says when two articles are taken as the same.

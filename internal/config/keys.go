@@ -177,6 +177,12 @@ func (c *Output) keys() []table.Key {
 				"both forms are always read.",
 		},
 		{
+			Path: "output.fields", Value: value.List(&c.Fields, 0, value.OneOf(ResultFields()...),
+				ResultFields()...),
+			Doc: "Which of these parts results have; the others they always have. What nobody reads is " +
+				"not worth writing.",
+		},
+		{
 			Path: "output.copy", Value: value.List(&c.Copy, 0, value.FieldPath()),
 			Doc: "Dotted paths of the input's fields that results repeat, such as url or author.",
 		},

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/fingerprint"
 	"github.com/clusterd/clusterd/internal/sink"
 	"github.com/clusterd/clusterd/internal/tracing"
@@ -57,6 +58,26 @@ func (b Batch) DeadLetters() (letters []*DeadLetter) {
 		}
 	}
 	return letters
+}
+
+// DropBefore leaves out articles that are not behind those before them in their partition, or are
+// before its offset in next. It returns how many, and where the batch began.
+func (b *Batch) DropBefore(next map[int]int64) (dropped int, first article.Address) {
+	next = maps.Clone(next)
+	kept := make([]Item, 0, len(b.Items))
+	for _, item := range b.Items {
+		if item.DeadLetter == nil {
+			if item.Source.Offset < next[item.Source.Partition] {
+				continue
+			}
+			next[item.Source.Partition] = item.Source.Offset + 1
+		}
+		kept = append(kept, item)
+	}
+	if dropped = len(b.Items) - len(kept); dropped > 0 {
+		first, b.Items = b.Items[0].Source, kept
+	}
+	return dropped, first
 }
 
 // size returns what items hold of memory, in bytes.

@@ -57,12 +57,14 @@ func (v *View) parse(r *kafka.Record) (m Member, ok bool) {
 				Offset: field.Get("offset").Int(),
 			}
 			return false // nothing that counts comes after it
+		case "pipeline":
+			return false // nor after this, which is there where the source is not
 		}
 		return true
 	})
 	m.Size, m.Written = int(size), r.Time.UnixMilli()
 	m.Result = article.Address{Topic: r.Topic, Partition: r.Partition, Offset: r.Offset}
-	return m, v.possible(&m) && m.headers(r.Headers)
+	return m, m.headers(r.Headers) && v.possible(&m)
 }
 
 // possible reports whether a member can be of this view.
@@ -90,13 +92,14 @@ func address(a article.Address, topic string) bool {
 
 // headers takes from the headers what the value does not say.
 func (m *Member) headers(headers []kafka.Header) bool {
-	if m.Status == article.Unclustered {
-		return true
-	}
 	position, eventTime := false, false
 	for _, h := range headers {
 		var err error
 		switch h.Key {
+		case article.HeaderSource:
+			if m.Source.Topic == "" { // the value does not say it
+				m.Source, _ = article.ParseAddress(string(h.Value))
+			}
 		case article.HeaderPosition:
 			m.Position, err = strconv.ParseUint(string(h.Value), 10, 53)
 			position = err == nil
@@ -104,6 +107,9 @@ func (m *Member) headers(headers []kafka.Header) bool {
 			m.EventTime, err = strconv.ParseInt(string(h.Value), 10, 53)
 			eventTime = err == nil
 		}
+	}
+	if m.Status == article.Unclustered {
+		return true
 	}
 	// The founder alone can be the first of its space.
 	return position && eventTime && (m.Position > 0 || m.Status == article.New)

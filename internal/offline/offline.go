@@ -79,6 +79,7 @@ func run(ctx context.Context, c config.Config, fingerprinter *fingerprint.Finger
 	options := space.OptionsOf(c, fingerprinter.Threshold())
 	r := &runner{
 		config: c, fingerprinter: fingerprinter, identity: fingerprinter.Identity(),
+		parts: article.PartsOf(c.Output.Fields),
 		space: space.New(index, store, options, time.Now),
 		out:   bufio.NewWriter(out), rejected: rejected, observe: observe,
 	}
@@ -108,6 +109,7 @@ type runner struct {
 	config        config.Config
 	fingerprinter *fingerprint.Fingerprinter
 	identity      string // of the fingerprinter
+	parts         article.Parts
 	space         *space.Space
 	out           *bufio.Writer
 	rejected      func(Rejected) error
@@ -192,7 +194,7 @@ func (r *runner) assign(chunk []item) error {
 			}
 			continue
 		}
-		line := append(assigned[0].AppendJSON(r.out.AvailableBuffer(), r.identity), '\n')
+		line := append(assigned[0].AppendJSON(r.out.AvailableBuffer(), r.identity, r.parts), '\n')
 		assigned = assigned[1:]
 		if _, err := r.out.Write(line); err != nil {
 			return fmt.Errorf("writing results: %w", err)

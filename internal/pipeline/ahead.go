@@ -155,14 +155,14 @@ func (w *worker) assign(ctx context.Context, b batch) (*assigned, error) {
 func (w *worker) prepare(b *assigned, producer *sink.Producer) (err error) {
 	began, ended := time.Now(), b.span.Stage(b.ctx, "encode")
 	transaction := sink.Batch{
-		Records: w.out.records(b.letters(&b.Batch), b.Batch, b.checkpoint),
+		Records: w.out.Records(b.letters(&b.Batch), b.Batch, b.checkpoint),
 		Offsets: b.batch.Offsets(w.source.Topic),
 	}
 	for i := range b.labels.Corrections {
-		transaction.Records = append(transaction.Records, w.out.correction(&b.labels.Corrections[i]))
+		transaction.Records = append(transaction.Records, w.out.Correction(&b.labels.Corrections[i]))
 	}
-	seeded.Transaction(&w.out.Output, len(w.out.partitions[w.out.Topic]), &transaction)
-	seeded.Corrections(w.out.corrections, &transaction)
+	seeded.Transaction(&w.out.Output, len(w.out.Partitions[w.out.Topic]), &transaction)
+	seeded.Corrections(w.out.Corrections, &transaction)
 	b.last = w.lastClusters(transaction.Records)
 	b.prepared, err = producer.Prepare(transaction)
 	ended()

@@ -3,52 +3,20 @@ package pipeline
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	kafkago "github.com/segmentio/kafka-go"
+	"github.com/tidwall/gjson"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"github.com/clusterd/clusterd/internal/article"
-	"github.com/clusterd/clusterd/internal/fingerprint"
-	"github.com/clusterd/clusterd/internal/kafka"
-	"github.com/clusterd/clusterd/internal/sink"
-	"github.com/clusterd/clusterd/internal/space"
+	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/testutil/texts"
 )
-
-// A result that its topic does not take with the headers of its input goes without.
-func TestHeadersMakeRoom(t *testing.T) {
-	a := &space.Assignment{Status: article.Unclustered, Article: &fingerprint.Article{
-		Headers: []fingerprint.Header{{Key: "h", Value: []byte(strings.Repeat("v", 1000))}},
-	}}
-	o := testOutputs(1)
-	whole := o.result(&kafka.Arena{}, a)
-	o.room = sink.Size(whole)
-	if got := o.result(&kafka.Arena{}, a); len(got.Headers) != 2 || a.Notes != nil {
-		t.Fatalf("headers %v, notes %v: it fits", got.Headers, a.Notes)
-	}
-	o.room--
-	if got := o.result(&kafka.Arena{}, a); len(got.Headers) != 1 ||
-		got.Headers[0].Key != article.HeaderSource || len(a.Notes.Fallbacks) != 1 {
-		t.Errorf("headers %v, notes %v", got.Headers, a.Notes)
-	}
-	refused := &sink.TooLargeError{Size: o.room - 5}
-	refused.Topic = o.Topic
-	if !o.makeRoom(refused) || o.room >= refused.Size {
-		t.Errorf("results of %d bytes may have headers where one of %d is refused", o.room, refused.Size)
-	}
-	if o.makeRoom(refused) {
-		t.Error("a result that is refused without headers may have room")
-	}
-	refused.Topic, refused.Size = o.ClustersTopic, 1
-	if o.makeRoom(refused) {
-		t.Error("a cluster may have had headers")
-	}
-}
 
 // Whatever headers a record has, and whatever the topic of results takes: the stream goes on.
 func TestHeadersDoNotBlock(t *testing.T) {
@@ -102,6 +70,33 @@ func keepSettings(broker *kfake.Cluster) {
 			response.Resources = append(response.Resources, resource)
 			return response, nil, true
 		})
+}
+
+// Of the fields that can be left out, results have those that are configured.
+func TestResultFields(t *testing.T) {
+	t.Parallel()
+	all := config.ResultFields()
+	for _, fields := range [][]string{nil, all[:1], all[1:], all} {
+		c := testConfig()
+		c.Output.Fields = fields
+		b := newBench(t, c, 1).alone()
+		b.produce(kafkago.Message{WriterData: 0, Value: []byte(
+			`{"id":"a","content":"` + texts.Sentence(7, 30) + `","published_at":"2026-05-01T10:00:00Z"}`)})
+		i := b.start()
+		b.committed()
+		i.end()
+		for _, r := range b.results() {
+			var got []string
+			for _, field := range all {
+				if gjson.GetBytes(r.Value, field).Exists() {
+					got = append(got, field)
+				}
+			}
+			if !slices.Equal(got, fields) || r.ArticleID != "a" || r.ClusterID == nil || r.Size != 1 {
+				t.Errorf("with fields %q: %s", fields, r.Value)
+			}
+		}
+	}
 }
 
 // Results and clusters carry what is configured, and an instance that has lost its disk goes on

@@ -31,17 +31,17 @@ type fingerprinting struct {
 // ([sink.ErrFenced]), or until an error comes that beginning again does not mend.
 func (f *fingerprinting) run(ctx context.Context) error {
 	defer f.monitor.Gone(f.name)
-	err := f.out.describe(ctx, f.client, f.log)
+	err := f.out.Describe(ctx, f.client, f.log)
 	if ctx.Err() != nil {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if n := len(f.out.partitions[f.out.fingerprints]); f.partitions[0] >= n {
+	if n := len(f.out.Partitions[f.out.Fingerprints]); f.partitions[0] >= n {
 		return fmt.Errorf("topic %s has %d partitions, and %s has a partition %d: each needs one of its "+
 			"own (kafka-topics --alter --topic %s --partitions %d). Nothing of it was read",
-			f.out.fingerprints, n, f.source.Topic, f.partitions[0], f.out.fingerprints, f.partitions[0]+1)
+			f.out.Fingerprints, n, f.source.Topic, f.partitions[0], f.out.Fingerprints, f.partitions[0]+1)
 	}
 	producer, err := f.newProducer()
 	if err != nil {
@@ -70,7 +70,7 @@ func (f *fingerprinting) takeOver(
 	f.log.Info("live", "partitions", f.partitions)
 	group, ctx := errgroup.WithContext(ctx)
 	chunks, batches := make(chan consumer.Chunk), make(chan intake.Batch)
-	limit := max(f.config.Input.MaxBytes, f.out.limits[f.out.DeadLetterTopic])
+	limit := max(f.config.Input.MaxBytes, f.out.Limits[f.out.DeadLetterTopic])
 	carry := intake.CarriedBy(f.config.Output, f.tracer)
 	group.Go(func() error { return f.newLog(next, limit).Read(ctx, chunks) })
 	group.Go(func() error {
@@ -115,7 +115,7 @@ func (f *fingerprinting) process(
 	defer func() { span.End(tracing.Outcome{DeadLetters: done.deadLetters}, err) }()
 	began := time.Now()
 	transaction := sink.Batch{Records: f.records(ctx, b), Offsets: b.Offsets(f.source.Topic)}
-	seeded.Fingerprinted(f.out.fingerprints, &transaction)
+	seeded.Fingerprinted(f.out.Fingerprints, &transaction)
 	prepared, err := producer.Prepare(transaction)
 	f.monitor.Spent(monitor.Encoding, began)
 	if err != nil {
@@ -145,11 +145,11 @@ func (f *fingerprinting) records(ctx context.Context, b intake.Batch) []kafka.Re
 		for i := from; i < to; i++ {
 			item := &b.Items[i]
 			if item.DeadLetter != nil {
-				records[i] = f.out.deadLetter(item.DeadLetter)
+				records[i] = f.out.DeadLetter(item.DeadLetter)
 				continue
 			}
 			records[i] = kafka.Record{
-				Topic: f.out.fingerprints, Partition: item.Source.Partition,
+				Topic: f.out.Fingerprints, Partition: item.Source.Partition,
 				Value:   memory.Keep(func(dst []byte) []byte { return f.wire.Append(dst, &item.Article) }),
 				Headers: tracing.Headers(ctx, item.Parent),
 			}

@@ -11,7 +11,6 @@ import (
 	"github.com/clusterd/clusterd/internal/intake"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/labelling"
-	"github.com/clusterd/clusterd/internal/sink"
 	"github.com/clusterd/clusterd/internal/space"
 )
 
@@ -33,7 +32,7 @@ func (w *worker) newLabels(
 	}
 	o := labelling.Options{
 		Topic: topic, Input: w.config.Input.Topic, Space: w.replica.Inputs,
-		Corrections: w.out.corrections != "", Members: w.members, Log: w.log,
+		Corrections: w.out.Corrections != "", Members: w.members, Log: w.log,
 	}
 	var labels []int
 	err = kafka.Retry(ctx, w.log, "looking at topic "+topic, func() error {
@@ -65,7 +64,7 @@ func (w *worker) readLabels(
 	ctx context.Context, next map[int]int64, out chan<- consumer.Chunk,
 ) error {
 	log := consumer.NewLog(w.client, w.log, w.config.Labels.Topic, next, labelBytes)
-	log.MaxValue = max(article.MaxLabelRecordBytes, w.out.limits[w.out.DeadLetterTopic])
+	log.MaxValue = max(article.MaxLabelRecordBytes, w.out.Limits[w.out.DeadLetterTopic])
 	log.OnPoll = func(positions []kafka.Position) {
 		w.monitor.PolledClusters(w.replica.Name(), positions)
 	}
@@ -125,14 +124,5 @@ func (w *worker) reportLabels(
 func (w *worker) reportLabelling() {
 	if w.labels != nil {
 		w.monitor.Labelling(w.replica.Name(), w.replica.Space().SuspendedLabels(), w.labels.Pending())
-	}
-}
-
-// correction returns the record of a correction. It goes where others put its cluster's key.
-func (o *outputs) correction(c *article.Correction) kafka.Record {
-	key := []byte(c.ClusterID)
-	return kafka.Record{
-		Topic: o.corrections, Partition: sink.PartitionOf(key, o.partitions[o.corrections]), Key: key,
-		Value: c.AppendJSON(nil),
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/clusterd/clusterd/internal/intake"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/monitor"
+	"github.com/clusterd/clusterd/internal/output"
 	"github.com/clusterd/clusterd/internal/replica"
 	"github.com/clusterd/clusterd/internal/sink"
 	"github.com/clusterd/clusterd/internal/tally"
@@ -47,7 +48,7 @@ type owner struct {
 	source        config.Source   // what it reads
 	partitions    []int           // of that topic
 	transactional string
-	out           outputs
+	out           output.Topics
 }
 
 // run calls attempt, which takes ownership and works from there, until ctx ends (then it returns
@@ -100,7 +101,7 @@ func (o *owner) run(
 func (o *owner) newProducer() (*sink.Producer, error) {
 	return sink.NewProducer(o.client, o.log, sink.Settings{
 		TransactionalID: o.transactional, Group: o.source.Group,
-		Compression: o.out.Compression, Limits: o.out.limits,
+		Compression: o.out.Compression, Limits: o.out.Limits,
 	})
 }
 
@@ -111,7 +112,7 @@ func (o *owner) newProducer() (*sink.Producer, error) {
 func (o *owner) waitForRoom(
 	ctx context.Context, producer *sink.Producer, refused *sink.TooLargeError,
 ) error {
-	if o.out.makeRoom(refused) {
+	if o.out.MakeRoom(refused) {
 		return nil
 	}
 	o.monitor.Blocked(o.name, refused)
@@ -135,9 +136,9 @@ func (o *owner) waitForRoom(
 			return err
 		}
 		if settings.LimitKnown {
-			o.out.limits[refused.Topic] = settings.MaxMessageBytes
+			o.out.Limits[refused.Topic] = settings.MaxMessageBytes
 			producer.SetLimit(refused.Topic, settings.MaxMessageBytes)
-			o.out.room = o.out.limits[o.out.Topic]
+			o.out.Room = o.out.Limits[o.out.Topic]
 		}
 		if settings.LimitKnown && settings.MaxMessageBytes >= refused.Size ||
 			!settings.LimitKnown && time.Since(began) >= blockedReminder {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
+	"github.com/clusterd/clusterd/internal/output"
 	"github.com/clusterd/clusterd/internal/replica"
 	"github.com/clusterd/clusterd/internal/state"
 )
@@ -63,7 +64,7 @@ func (p *pipeline) newOwner(name, id string, partitions []int, log *slog.Logger)
 		config: p.config, client: p.client, log: log, monitor: p.monitor,
 		fingerprinter: p.fingerprinter, tally: p.tally, tracer: p.tracer,
 		name: name, source: p.config.Source(), partitions: partitions, transactional: id,
-		out: outputs{Output: p.config.Output, identity: p.fingerprinter.Identity()},
+		out: output.Topics{Output: p.config.Output, Identity: p.fingerprinter.Identity()},
 	}
 }
 
@@ -75,7 +76,7 @@ func (p *pipeline) start(ctx context.Context, id string, partitions []int) error
 			owner: p.newOwner(name, id, partitions, log),
 			wire:  p.fingerprinter.Wire(),
 		}
-		f.out.fingerprints = p.config.Fingerprints.Topic
+		f.out.Fingerprints = p.config.Fingerprints.Topic
 		p.launch(ctx, r, f.run, nil)
 		return nil
 	}
@@ -92,7 +93,7 @@ func (p *pipeline) start(ctx context.Context, id string, partitions []int) error
 	w := &worker{
 		owner: p.newOwner(name, id, partitions, log), replica: r.replica, members: p.members,
 	}
-	w.out.corrections = p.config.Labels.Corrections
+	w.out.Corrections = p.config.Labels.Corrections
 	p.launch(ctx, r, w.run, paused)
 	return nil
 }

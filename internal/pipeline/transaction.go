@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/intake"
@@ -92,29 +93,17 @@ func (w *worker) checkpoint(b batch) *checkpoint.Record {
 	return c
 }
 
-// dropRepeated leaves out fingerprinted articles that were assigned before. Each comes once, in the
-// order of its partition, unless somebody has set the offsets of those that fingerprint back.
+// dropRepeated leaves out fingerprinted articles that were assigned before. There are none unless
+// somebody has set the offsets of those that fingerprint back.
 func (w *worker) dropRepeated(b *batch) {
 	if w.read == nil {
 		return
 	}
-	next := maps.Clone(w.reached)
-	kept := make([]intake.Item, 0, len(b.Items))
-	for _, item := range b.Items {
-		if item.DeadLetter == nil {
-			if item.Source.Offset < next[item.Source.Partition] {
-				continue
-			}
-			next[item.Source.Partition] = item.Source.Offset + 1
-		}
-		kept = append(kept, item)
-	}
-	if b.repeated = len(b.Items) - len(kept); b.repeated > 0 {
-		first := b.Items[0].Source
+	var first article.Address
+	if b.repeated, first = b.DropBefore(w.reached); b.repeated > 0 {
 		w.log.Warn("articles were fingerprinted again that have results already; they are passed over. "+
 			"Were the offsets of the group set back, or was the input topic made anew?", "articles",
 			b.repeated, "topic", w.source.Topic, "group", w.config.Input.Group, "near", first.String())
-		b.Items = kept
 	}
 }
 

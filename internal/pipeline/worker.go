@@ -37,13 +37,13 @@ type worker struct {
 // ([sink.ErrFenced]), or until an error comes that beginning again does not mend.
 func (w *worker) run(ctx context.Context) error {
 	defer w.monitor.Gone(w.name)
-	if err := w.out.describe(ctx, w.client, w.log); err != nil {
+	if err := w.out.Describe(ctx, w.client, w.log); err != nil {
 		if ctx.Err() != nil {
 			return nil
 		}
 		return err
 	}
-	if n := len(w.out.partitions[w.out.ClustersTopic]); n != w.replica.Partitions() {
+	if n := len(w.out.Partitions[w.out.ClustersTopic]); n != w.replica.Partitions() {
 		return fmt.Errorf("topic %s had %d partitions and has %d, which moves its keys. "+
 			"Start anew with another input.group and another output.clusters_topic",
 			w.out.ClustersTopic, w.replica.Partitions(), n)
@@ -147,5 +147,5 @@ func (w *worker) items() intake.Items {
 // maxValue returns how large a value of the source may be that is read whole. What is too large for
 // an article goes on whole if a dead letter can hold it.
 func (w *worker) maxValue() int {
-	return max(w.config.Input.MaxBytes, w.out.limits[w.out.DeadLetterTopic])
+	return max(w.config.Input.MaxBytes, w.out.Limits[w.out.DeadLetterTopic])
 }

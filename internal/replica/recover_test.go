@@ -226,7 +226,7 @@ func (h *history) add(b space.Batch) {
 	for i := range b.Assignments {
 		a := &b.Assignments[i]
 		h.results = append(h.results, fmt.Sprintf("%d %d %s", a.Position, a.EventTime,
-			a.AppendJSON(nil, "test")))
+			a.AppendJSON(nil, "test", article.AllParts)))
 	}
 	for _, c := range b.Touched {
 		h.live[c.ID()] = c

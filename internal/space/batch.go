@@ -104,8 +104,9 @@ func (o *Options) match(decision *singlepass.Assignment) article.Match {
 	}
 }
 
-// AppendJSON appends the article's result. Identity says how fingerprints are made.
-func (a *Assignment) AppendJSON(dst []byte, identity string) []byte {
+// AppendJSON appends the article's result, with these fields. Identity says how fingerprints are
+// made.
+func (a *Assignment) AppendJSON(dst []byte, identity string, parts article.Parts) []byte {
 	r := article.Result{
 		ArticleID: a.Article.Representative.ID, Status: a.Status, Source: a.Source, Pipeline: identity,
 		Publisher: a.Publisher, Copied: a.Copied, Space: a.Article.Fingerprint.Space,
@@ -128,7 +129,7 @@ func (a *Assignment) AppendJSON(dst []byte, identity string) []byte {
 			r.Labels, r.TrialLabels = a.Carried.Labels, a.Carried.Trial
 		}
 	}
-	return r.AppendJSON(dst)
+	return r.AppendJSON(dst, parts)
 }
 
 // Adjusted counts the articles of a batch that have another event time than they say, by why.

@@ -108,7 +108,7 @@ func TestAssignResults(t *testing.T) {
 		},
 	}
 	for i := range b.Assignments {
-		got, err := article.ParseResult(b.Assignments[i].AppendJSON(nil, "test"))
+		got, err := article.ParseResult(b.Assignments[i].AppendJSON(nil, "test", article.AllParts))
 		if diff := cmp.Diff(want[i], got); diff != "" || err != nil {
 			t.Errorf("result %d, %v (-want +got):\n%s", i, err, diff)
 		}

@@ -219,6 +219,9 @@ func (r *replay) assign(position int64, row ResultRow) (number int, err error) {
 		article.Cluster, article.Distance, article.Joined, row.Matched, article.Contact, row.Size,
 		row.Representative,
 	}
+	if row.Representative == 0 {
+		want.representative = 0
+	}
 	mayJoin, err := r.mayJoin(article.Fingerprint, c.Fingerprint, p)
 	if err != nil {
 		return 0, err

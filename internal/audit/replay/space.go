@@ -29,7 +29,7 @@ type ResultRow struct {
 	Article        model.Article
 	At             wire.Address // in the topic of results
 	Size           int64
-	Representative uint64 // a digest of what the result says
+	Representative uint64 // a digest of what the result says; 0 where it says nothing
 	Matched        Match  // likewise
 	Timeless       bool   // only the stream time says when it was published
 	ID             uint64 // a digest of the article's id

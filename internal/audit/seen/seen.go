@@ -82,6 +82,9 @@ func (s *Seen) add(value []byte, at string) error {
 	if err != nil {
 		return err
 	}
+	if result.Source.Topic == "" {
+		return errors.New("it has no source, by which it could be compared: see output.fields")
+	}
 	s.check.Checked++
 	source := result.Address()
 	outside := source.Partition < 0 || source.Offset < 0 || source.Offset >= s.ends[source.Partition]

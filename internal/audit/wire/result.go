@@ -145,22 +145,38 @@ func (r *Result) CheckUnclustered(record *kgo.Record) error {
 	return CheckOwnHeaders(record, HeaderSource)
 }
 
+// CheckParts returns an error unless the result of a clustered article has the parts that it may
+// not leave out.
+func (r *Result) CheckParts(mayLack func(part string) bool) error {
+	for _, part := range []struct {
+		name string
+		has  bool
+	}{
+		{"fingerprint", r.Fingerprint != nil},
+		{"representative", r.Representative != nil},
+	} {
+		if !part.has && !mayLack(part.name) {
+			return errors.New("a clustered result without " + part.name)
+		}
+	}
+	return nil
+}
+
 // An Assignment is what the result of a clustered article says of its cluster.
 type Assignment struct {
 	Cluster     Address // the founder
 	Distance    float64 // 0 by a contact
-	Fingerprint uint64
-	EventTime   int64 // Unix milliseconds
+	Fingerprint uint64  // 0 where it is left out
+	EventTime   int64   // Unix milliseconds
 	Position    int64
 }
 
 // Assignment reads what is neither null nor missing in the result of a clustered article.
 func (r *Result) Assignment(record *kgo.Record, input string) (a Assignment, err error) {
 	byContact := r.Matched == MatchedContact
-	if r.ClusterID == nil || r.Distance == nil != byContact || r.Fingerprint == nil ||
-		r.Representative == nil {
-		return a, errors.New("a clustered result without cluster, fingerprint or representative, " +
-			"or without a distance that is not by a contact")
+	if r.ClusterID == nil || r.Distance == nil != byContact {
+		return a, errors.New("a clustered result without cluster, or without a distance that is not by " +
+			"a contact")
 	}
 	switch r.Matched {
 	case "", MatchedText, MatchedContained, MatchedContact:
@@ -176,8 +192,10 @@ func (r *Result) Assignment(record *kgo.Record, input string) (a Assignment, err
 	if a.Cluster, err = ParseAddress(*r.ClusterID, input); err != nil {
 		return a, fmt.Errorf("cluster id %w", err)
 	}
-	if a.Fingerprint, err = parseFingerprint(*r.Fingerprint); err != nil {
-		return a, err
+	if r.Fingerprint != nil {
+		if a.Fingerprint, err = parseFingerprint(*r.Fingerprint); err != nil {
+			return a, err
+		}
 	}
 	if a.EventTime, err = NumberHeader(record, HeaderEventTime); err != nil {
 		return a, err

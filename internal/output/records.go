@@ -1,4 +1,6 @@
-package pipeline
+// Package output makes records of what became of a batch: results, clusters, dead letters,
+// corrections, the checkpoint. It sends nothing.
+package output
 
 import (
 	"context"
@@ -17,30 +19,33 @@ import (
 	"github.com/clusterd/clusterd/internal/space"
 )
 
-// outputs are the topics that are written to, each with its partitions and the largest record
-// batch that it takes.
-type outputs struct {
+// Topics are those that are written to, each with its partitions and the largest record batch that
+// it takes.
+type Topics struct {
 	config.Output
-	identity string // how fingerprints are made
-	// fingerprints is the topic of fingerprinted articles, beside which only dead letters are written;
+	Identity string // how fingerprints are made
+	// Fingerprints is the topic of fingerprinted articles, beside which only dead letters are written;
 	// empty where results are.
-	fingerprints string
-	// corrections is the topic of corrections; empty where there are none.
-	corrections string
-	partitions  map[string][]int
-	limits      map[string]int
-	// room is how large a result may be that carries headers of its input record.
-	room int
+	Fingerprints string
+	// Corrections is the topic of corrections; empty where there are none.
+	Corrections string
+	Partitions  map[string][]int
+	Limits      map[string]int // in bytes
+	// Room is how large a result may be that carries headers of its input record.
+	Room int
+
+	parts article.Parts // that results have
 }
 
-// describe asks the topics how many partitions they have, and what they take.
-func (o *outputs) describe(ctx context.Context, client *kafka.Client, log *slog.Logger) error {
-	o.partitions, o.limits = make(map[string][]int), make(map[string]int)
+// Describe asks the topics how many partitions they have, and what they take.
+func (o *Topics) Describe(ctx context.Context, client *kafka.Client, log *slog.Logger) error {
+	o.parts = article.PartsOf(o.Fields)
+	o.Partitions, o.Limits = make(map[string][]int), make(map[string]int)
 	topics := []string{o.Topic, o.ClustersTopic, o.DeadLetterTopic}
-	if o.fingerprints != "" {
-		topics = []string{o.fingerprints, o.DeadLetterTopic}
-	} else if o.corrections != "" {
-		topics = append(topics, o.corrections)
+	if o.Fingerprints != "" {
+		topics = []string{o.Fingerprints, o.DeadLetterTopic}
+	} else if o.Corrections != "" {
+		topics = append(topics, o.Corrections)
 	}
 	for _, topic := range topics {
 		err := kafka.Retry(ctx, log, "reading the settings of topic "+topic, func() error {
@@ -49,20 +54,20 @@ func (o *outputs) describe(ctx context.Context, client *kafka.Client, log *slog.
 				return kafka.MarkRetriable(err)
 			}
 			settings, err := client.TopicConfig(ctx, topic)
-			o.partitions[topic], o.limits[topic] = partitions, settings.MaxMessageBytes
+			o.Partitions[topic], o.Limits[topic] = partitions, settings.MaxMessageBytes
 			return err
 		})
 		if err != nil {
 			return err
 		}
 	}
-	o.room = o.limits[o.Topic]
+	o.Room = o.Limits[o.Topic]
 	return nil
 }
 
-// records returns all that a transaction carries for a batch: results, dead letters, clusters, and
+// Records returns all that a transaction carries for a batch: results, dead letters, clusters, and
 // last the checkpoint.
-func (o *outputs) records(
+func (o *Topics) Records(
 	letters []*intake.DeadLetter, b space.Batch, checkpoint *checkpoint.Record,
 ) []kafka.Record {
 	results, touched := len(b.Assignments), len(b.Touched)
@@ -82,7 +87,7 @@ func (o *outputs) records(
 		}
 	})
 	for _, d := range letters {
-		records = append(records, o.deadLetter(d))
+		records = append(records, o.DeadLetter(d))
 	}
 	return append(records, o.checkpoint(checkpoint))
 }
@@ -91,11 +96,11 @@ func (o *outputs) records(
 // for its key. An input key that is too long for every result to repeat is left out, and the
 // cluster id stands in its place. The headers of the input record that it carries come before
 // clusterd's own, and are left out where the topic does not take it with them.
-func (o *outputs) result(memory *kafka.Arena, a *space.Assignment) kafka.Record {
+func (o *Topics) result(memory *kafka.Arena, a *space.Assignment) kafka.Record {
 	source := memory.Keep(a.Source.AppendTo)
 	r := kafka.Record{
 		Topic: o.Topic, Key: source,
-		Value: memory.Keep(func(b []byte) []byte { return a.AppendJSON(b, o.identity) }),
+		Value: memory.Keep(func(b []byte) []byte { return a.AppendJSON(b, o.Identity, o.parts) }),
 	}
 	r.Headers = memory.Headers(len(a.Headers) + 3)
 	for _, h := range a.Headers {
@@ -117,62 +122,71 @@ func (o *outputs) result(memory *kafka.Arena, a *space.Assignment) kafka.Record 
 		r.Key = a.Key
 	}
 	if r.Key == nil {
-		r.Partition = a.Source.Partition % len(o.partitions[o.Topic])
+		r.Partition = a.Source.Partition % len(o.Partitions[o.Topic])
 	} else {
-		r.Partition = sink.PartitionOf(r.Key, o.partitions[o.Topic])
+		r.Partition = sink.PartitionOf(r.Key, o.Partitions[o.Topic])
 	}
 	if len(a.Headers) > 0 {
-		if size := sink.Size(r); size > o.room {
-			dropHeaders(a.Article, o.Topic, size, o.room)
+		if size := sink.Size(r); size > o.Room {
+			dropHeaders(a.Article, o.Topic, size, o.Room)
 			r.Headers = r.Headers[len(a.Headers):]
 		}
 	}
 	return r
 }
 
-// makeRoom has results that are half as large as one that their topic refuses go without the
+// MakeRoom has results that are half as large as one that their topic refuses go without the
 // headers of their input records, and reports whether that one may have had some.
-func (o *outputs) makeRoom(refused *sink.TooLargeError) bool {
-	if refused.Topic != o.Topic || refused.Size > o.room {
+func (o *Topics) MakeRoom(refused *sink.TooLargeError) bool {
+	if refused.Topic != o.Topic || refused.Size > o.Room {
 		return false
 	}
-	o.room = refused.Size / 2
+	o.Room = refused.Size / 2
 	return true
 }
 
 // tombstone returns the record of a cluster without its value. It goes where its founder's
 // partition says, so that a space that is one partition is recovered from one partition.
-func (o *outputs) tombstone(memory *kafka.Arena, c *cluster.Cluster) kafka.Record {
+func (o *Topics) tombstone(memory *kafka.Arena, c *cluster.Cluster) kafka.Record {
 	return kafka.Record{
 		Topic: o.ClustersTopic, Key: memory.Keep(c.Founder.AppendTo),
-		Partition: c.Founder.Partition % len(o.partitions[o.ClustersTopic]),
+		Partition: c.Founder.Partition % len(o.Partitions[o.ClustersTopic]),
 	}
 }
 
 // live returns the record of a cluster that lives on.
-func (o *outputs) live(memory *kafka.Arena, c *cluster.Cluster) kafka.Record {
+func (o *Topics) live(memory *kafka.Arena, c *cluster.Cluster) kafka.Record {
 	r := o.tombstone(memory, c)
 	r.Headers = append(memory.Headers(1), positionHeader(memory, c.Position))
 	form := c.AppendJSON
 	if o.ClustersFormat == config.BinaryClusters {
 		form = c.AppendBinary
 	}
-	r.Value = memory.Keep(func(b []byte) []byte { return form(b, o.identity) })
+	r.Value = memory.Keep(func(b []byte) []byte { return form(b, o.Identity) })
 	return r
 }
 
-// deadLetter returns the record of a dead letter.
-func (o *outputs) deadLetter(d *intake.DeadLetter) kafka.Record {
+// DeadLetter returns the record of a dead letter.
+func (o *Topics) DeadLetter(d *intake.DeadLetter) kafka.Record {
 	topic := o.DeadLetterTopic
-	return d.RecordTo(topic, len(o.partitions[topic]), o.limits[topic])
+	return d.RecordTo(topic, len(o.Partitions[topic]), o.Limits[topic])
+}
+
+// Correction returns the record of a correction. It goes where others put its cluster's key.
+func (o *Topics) Correction(c *article.Correction) kafka.Record {
+	key := []byte(c.ClusterID)
+	return kafka.Record{
+		Topic: o.Corrections, Partition: sink.PartitionOf(key, o.Partitions[o.Corrections]), Key: key,
+		Value: c.AppendJSON(nil),
+	}
 }
 
 // checkpoint returns the record of a checkpoint. It goes where its space is recovered from: to the
 // partition of the space's own, or the first one.
-func (o *outputs) checkpoint(c *checkpoint.Record) kafka.Record {
+func (o *Topics) checkpoint(c *checkpoint.Record) kafka.Record {
 	partition, _ := strconv.Atoi(c.Space) // 0 of the space of all
 	return kafka.Record{
-		Topic: o.ClustersTopic, Partition: partition % len(o.partitions[o.ClustersTopic]),
+		Topic: o.ClustersTopic, Partition: partition % len(o.Partitions[o.ClustersTopic]),
 		Key: []byte(c.Key()), Value: c.JSON(),
 	}
 }

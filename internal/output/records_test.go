@@ -1,6 +1,7 @@
-package pipeline
+package output
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -17,17 +18,17 @@ import (
 	"github.com/clusterd/clusterd/internal/space"
 )
 
-func testOutputs(partitions int) *outputs {
+func testTopics(partitions int) *Topics {
 	c := config.Default().Output
-	o := &outputs{
-		Output: c, identity: "method=simhash", partitions: make(map[string][]int),
-		limits: make(map[string]int), room: 1 << 20,
+	o := &Topics{
+		Output: c, Identity: "method=simhash", Partitions: make(map[string][]int),
+		Limits: make(map[string]int), Room: 1 << 20, parts: article.AllParts,
 	}
 	for _, topic := range []string{c.Topic, c.ClustersTopic, c.DeadLetterTopic} {
 		for p := range partitions {
-			o.partitions[topic] = append(o.partitions[topic], p)
+			o.Partitions[topic] = append(o.Partitions[topic], p)
 		}
-		o.limits[topic] = 1 << 20
+		o.Limits[topic] = 1 << 20
 	}
 	return o
 }
@@ -73,12 +74,12 @@ func TestResultRecord(t *testing.T) {
 		"by source, unclustered keyed": {"source", unclustered(nil), nil, 2, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := testOutputs(5)
+			o := testTopics(5)
 			o.Key = tt.key
 			got := o.result(&kafka.Arena{}, tt.out)
 			want := kafka.Record{
 				Topic: "article-clusters", Partition: tt.partition, Key: tt.wantKey,
-				Value:   tt.out.AppendJSON(nil, o.identity),
+				Value:   tt.out.AppendJSON(nil, o.Identity, article.AllParts),
 				Headers: []kafka.Header{{Key: "clusterd.source", Value: []byte("articles/2/9")}},
 			}
 			if tt.position != "" {
@@ -93,7 +94,7 @@ func TestResultRecord(t *testing.T) {
 		})
 	}
 	t.Run("no key, fewer partitions than the input", func(t *testing.T) {
-		o := testOutputs(2)
+		o := testTopics(2)
 		o.Key = "source"
 		out := clustered(nil)
 		out.Source.Partition = 5
@@ -117,10 +118,10 @@ func testCluster(partition int, offset int64) cluster.Cluster {
 }
 
 func TestClusterRecords(t *testing.T) {
-	o := testOutputs(3)
+	o := testTopics(3)
 	live, gone := testCluster(4, 7), testCluster(5, 8)
 	checkpoint := &checkpoint.Record{Group: "g", Space: "2"}
-	records := o.records(nil, space.Batch{
+	records := o.Records(nil, space.Batch{
 		Touched: []cluster.Cluster{live}, Expired: []cluster.Cluster{gone},
 	}, checkpoint)
 	want := []kafka.Record{
@@ -141,10 +142,40 @@ func TestClusterRecords(t *testing.T) {
 		t.Error("a tombstone's value must be nil, not empty")
 	}
 	back, identity, err := cluster.Parse(records[0].Key, records[0].Value, live.Position)
-	if err != nil || identity != o.identity {
+	if err != nil || identity != o.Identity {
 		t.Fatalf("identity %q, %v", identity, err)
 	}
 	if diff := cmp.Diff(live, back); diff != "" {
 		t.Errorf("parsed (-written +read):\n%s", diff)
+	}
+}
+
+// A result that its topic does not take with the headers of its input goes without.
+func TestHeadersMakeRoom(t *testing.T) {
+	a := &space.Assignment{Status: article.Unclustered, Article: &fingerprint.Article{
+		Headers: []fingerprint.Header{{Key: "h", Value: []byte(strings.Repeat("v", 1000))}},
+	}}
+	o := testTopics(1)
+	whole := o.result(&kafka.Arena{}, a)
+	o.Room = sink.Size(whole)
+	if got := o.result(&kafka.Arena{}, a); len(got.Headers) != 2 || a.Notes != nil {
+		t.Fatalf("headers %v, notes %v: it fits", got.Headers, a.Notes)
+	}
+	o.Room--
+	if got := o.result(&kafka.Arena{}, a); len(got.Headers) != 1 ||
+		got.Headers[0].Key != article.HeaderSource || len(a.Notes.Fallbacks) != 1 {
+		t.Errorf("headers %v, notes %v", got.Headers, a.Notes)
+	}
+	refused := &sink.TooLargeError{Size: o.Room - 5}
+	refused.Topic = o.Topic
+	if !o.MakeRoom(refused) || o.Room >= refused.Size {
+		t.Errorf("results of %d bytes may have headers where one of %d is refused", o.Room, refused.Size)
+	}
+	if o.MakeRoom(refused) {
+		t.Error("a result that is refused without headers may have room")
+	}
+	refused.Topic, refused.Size = o.ClustersTopic, 1
+	if o.MakeRoom(refused) {
+		t.Error("a cluster may have had headers")
 	}
 }
