@@ -43,7 +43,7 @@ func TestDefault(t *testing.T) {
 		Contacts: method.ContactSettings{Limit: 1000},
 		Signals:  Signals{Window: time.Hour},
 		Labels:   Labels{Allow: []string{"ham"}, Keep: 180 * 24 * time.Hour, Flood: .9},
-		Batch:    Batch{Records: 20000, Bytes: 8 << 20, Linger: 10 * time.Millisecond},
+		Batch:    Batch{Records: 10000, Bytes: 8 << 20, Linger: 10 * time.Millisecond},
 		State:    State{Dir: "clusterd-data"},
 		Serve:    Serve{Content: Shown},
 		HTTP:     HTTP{Listen: "127.0.0.1:8080", Rate: 10_000},

@@ -341,7 +341,7 @@ func contactKeys(c *method.ContactSettings) []table.Key {
 func (c *Batch) keys() []table.Key {
 	return []table.Key{
 		{
-			Path: "batch.records", Value: value.Scalar(&c.Records, value.Integer(1, 1_000_000), 20_000),
+			Path: "batch.records", Value: value.Scalar(&c.Records, value.Integer(1, 1_000_000), 10_000),
 			Doc: "Most records in one transaction; larger is faster and takes longer to redo.",
 		},
 		{

@@ -63,6 +63,8 @@ func (c *cutter) committed(
 			delete(aborted, batch.ProducerID())
 		case batch.Transactional() && aborted[batch.ProducerID()]:
 		default:
+			// No more at once than few batches have: what it says may be wrong.
+			c.chunk.Records = slices.Grow(c.chunk.Records, min(batch.Records(), 4096))
 			if err := c.reader.Each(batch, c.take); err != nil {
 				return err
 			}

@@ -72,6 +72,7 @@ type DB struct {
 	options *pebble.Options
 	now     func() time.Time
 
+	batchBytes int             // of the last batch, as which the next one is expected
 	flushBytes int             // from how many bytes on a flush is due
 	unflushed  int             // bytes written since a flush was last begun
 	flushed    time.Time       // when that was
@@ -82,7 +83,7 @@ type DB struct {
 type Batch = pebble.Batch
 
 // Batch returns an empty batch of changes. Close it when done.
-func (d *DB) Batch() *Batch { return d.db.NewBatch() }
+func (d *DB) Batch() *Batch { return d.db.NewBatchWithSize(d.batchBytes) }
 
 // Commit writes a batch, to memory: it is on disk after the next flush. After an error the change
 // is in memory or not, and nothing can be done but Close.
@@ -95,6 +96,7 @@ func (d *DB) Commit(b *pebble.Batch) error {
 		return d.health.explain("writing to", err)
 	}
 	d.unflushed += n
+	d.batchBytes = n
 	return nil
 }
 

@@ -94,6 +94,7 @@ type backlog struct {
 	taken      int           // records that were dropped, and are in the same array
 	bytes      int64         // of memory that the records hold
 	next       map[int]int64 // behind the last record of each partition
+	expected   int           // items, as many as the last batch had
 	maxRecords int
 	maxBytes   int
 }
@@ -104,6 +105,9 @@ func (b *backlog) full() bool {
 
 func (b *backlog) add(items []Item, partition int, next int64) {
 	b.bytes += size(items)
+	if b.items == nil {
+		b.items = make([]Item, 0, max(len(items), b.expected))
+	}
 	b.items = append(b.items, items...)
 	b.next[partition] = next
 }
@@ -129,6 +133,7 @@ func (b *backlog) head() Batch {
 // drop removes what head returned from the backlog.
 func (b *backlog) drop(head Batch) {
 	b.bytes -= size(head.Items)
+	b.expected = len(head.Items)
 	b.items = b.items[len(head.Items):]
 	// What was taken is held with what is left, until that moves.
 	if b.taken += len(head.Items); b.taken >= len(b.items) {

@@ -240,3 +240,32 @@ func TestCollectReadsNothingWhenFull(t *testing.T) {
 		}
 	})
 }
+
+// Articles that were assigned before are dropped, and dead letters are not.
+func TestDropBefore(t *testing.T) {
+	item := func(partition int, offset int64, dead bool) Item {
+		i := Item{}
+		i.Source = article.Address{Topic: "t", Partition: partition, Offset: offset}
+		if dead {
+			i.DeadLetter = &DeadLetter{}
+		}
+		return i
+	}
+	b := Batch{Items: []Item{
+		item(0, 3, false), item(1, 0, false), item(0, 5, false), item(0, 2, true), item(0, 5, false),
+		item(0, 6, false),
+	}}
+	next := map[int]int64{0: 5}
+	dropped, first := b.DropBefore(next)
+	var kept []string
+	for _, i := range b.Items {
+		kept = append(kept, i.Source.String())
+	}
+	if dropped != 2 || first.String() != "t/0/3" || next[0] != 5 ||
+		!slices.Equal(kept, []string{"t/1/0", "t/0/5", "t/0/2", "t/0/6"}) {
+		t.Errorf("dropped %d from %s on, kept %q, next %v", dropped, first, kept, next)
+	}
+	if dropped, _ = b.DropBefore(map[int]int64{}); dropped != 0 || len(b.Items) != 4 {
+		t.Errorf("dropped %d of what is in order", dropped)
+	}
+}

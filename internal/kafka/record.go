@@ -1,6 +1,8 @@
 package kafka
 
 import (
+	"bytes"
+	"slices"
 	"time"
 	"unsafe"
 )
@@ -34,6 +36,16 @@ func (r *Record) Next() int64 {
 		return r.Unreadable.Last + 1
 	}
 	return r.Offset + 1
+}
+
+// Clone returns a copy of the record that shares no memory with it.
+func (r *Record) Clone() Record {
+	c := *r
+	c.Key, c.Value, c.Headers = bytes.Clone(r.Key), bytes.Clone(r.Value), slices.Clone(r.Headers)
+	for i := range c.Headers {
+		c.Headers[i].Value = bytes.Clone(c.Headers[i].Value)
+	}
+	return c
 }
 
 // What a record and a header take in memory beside their bytes, about.

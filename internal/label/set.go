@@ -43,6 +43,9 @@ func (s Set) parse() (labels []article.Label, err error) {
 
 // Check returns an error for a set that no label records can have made.
 func (s Set) Check() error {
+	if s == "" {
+		return nil
+	}
 	labels, err := s.parse()
 	switch {
 	case err != nil:

@@ -5,6 +5,7 @@ package output
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"strconv"
 
 	"github.com/clusterd/clusterd/internal/article"
@@ -34,7 +35,9 @@ type Topics struct {
 	// Room is how large a result may be that carries headers of its input record.
 	Room int
 
-	parts article.Parts // that results have
+	parts   article.Parts  // that results have
+	arenas  kafka.Arenas   // of the last batch
+	records []kafka.Record // of the last batch
 }
 
 // Describe asks the topics how many partitions they have, and what they take.
@@ -66,30 +69,34 @@ func (o *Topics) Describe(ctx context.Context, client *kafka.Client, log *slog.L
 }
 
 // Records returns all that a transaction carries for a batch: results, dead letters, clusters, and
-// last the checkpoint.
+// last the checkpoint. They are good until the next call, which uses their memory again.
 func (o *Topics) Records(
 	letters []*intake.DeadLetter, b space.Batch, checkpoint *checkpoint.Record,
 ) []kafka.Record {
 	results, touched := len(b.Assignments), len(b.Touched)
 	n := results + touched + len(b.Expired)
-	records := make([]kafka.Record, n, n+len(letters)+1)
+	o.arenas.Reset()
+	clear(o.records) // what they point to may go
+	records := slices.Grow(o.records[:0], n+len(letters)+1)[:n]
 	parallel.Chunks(n, func(from, to int) {
-		var memory kafka.Arena
+		memory := o.arenas.Take()
+		defer o.arenas.Give(memory)
 		for i := from; i < to; i++ {
 			switch {
 			case i < results:
-				records[i] = o.result(&memory, &b.Assignments[i])
+				records[i] = o.result(memory, &b.Assignments[i])
 			case i < results+touched:
-				records[i] = o.live(&memory, &b.Touched[i-results])
+				records[i] = o.live(memory, &b.Touched[i-results])
 			default:
-				records[i] = o.tombstone(&memory, &b.Expired[i-results-touched])
+				records[i] = o.tombstone(memory, &b.Expired[i-results-touched])
 			}
 		}
 	})
 	for _, d := range letters {
 		records = append(records, o.DeadLetter(d))
 	}
-	return append(records, o.checkpoint(checkpoint))
+	o.records = append(records, o.checkpoint(checkpoint))
+	return o.records
 }
 
 // result returns the record of a result. It goes to the partition that Java's clients would choose

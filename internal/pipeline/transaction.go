@@ -115,7 +115,7 @@ func (w *worker) lastClusters(records []kafka.Record) (last []kafka.Record) {
 			continue
 		}
 		seen[r.Partition] = true
-		last = append(last, r)
+		last = append(last, r.Clone())
 	}
 	return last
 }

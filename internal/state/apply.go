@@ -81,6 +81,7 @@ type change struct {
 	live   int
 	oldest map[string]int64    // by value: the earliest time under which an entry was put
 	named  map[uint64]location // by seq
+	value  []byte              // of a cluster's key
 
 	labellings []labelling
 }
@@ -104,7 +105,7 @@ func (c *change) put(k cluster.Cluster, next uint64) error {
 		at := min(entry, k.SeenAs())
 		c.stands(&k, at)
 		return errors.Join(c.moveEntry(&k, entry, at),
-			c.batch.Set(keyOfCluster(k.Seq), encodeCluster(k, at), nil))
+			c.batch.Set(keyOfCluster(k.Seq), c.encode(&k, at), nil))
 	}
 	entry = k.LastSeen
 	c.live++
@@ -113,10 +114,16 @@ func (c *change) put(k cluster.Cluster, next uint64) error {
 		err = c.batch.Set(keyOfContacts(k.Seq), []byte(k.Contacts), nil)
 	}
 	return errors.Join(err,
-		c.batch.Set(keyOfCluster(k.Seq), encodeCluster(k, entry), nil),
+		c.batch.Set(keyOfCluster(k.Seq), c.encode(&k, entry), nil),
 		c.batch.Set(keyOfExpiry(k.Space, entry, k.Seq), encodeCentre(k.Centre), nil),
 		c.batch.Set(keyOfFounder(k.Founder), appendUint64(k.Seq), nil),
 	)
+}
+
+// encode returns the value of a cluster's key, which is good until the next one is encoded.
+func (c *change) encode(k *cluster.Cluster, entry int64) []byte {
+	c.value = appendCluster(c.value[:0], k, entry)
+	return c.value
 }
 
 // stands notes that the expiry entry of a cluster is put under a time.

@@ -62,21 +62,25 @@ func decodeHeader(value []byte) (header, error) {
 	return h, nil
 }
 
+// keyBytes is how long a key is at most, but for those of the clusters of a value.
+const keyBytes = 1 + 8 + 8
+
 func keyOfCluster(seq uint64) []byte {
-	return binary.BigEndian.AppendUint64([]byte{clusterKey}, seq)
+	return binary.BigEndian.AppendUint64(append(make([]byte, 0, keyBytes), clusterKey), seq)
 }
 
 func keyOfContacts(seq uint64) []byte {
-	return binary.BigEndian.AppendUint64([]byte{contactsKey}, seq)
+	return binary.BigEndian.AppendUint64(append(make([]byte, 0, keyBytes), contactsKey), seq)
 }
 
 func keyOfLabelled(seq uint64) []byte {
-	return binary.BigEndian.AppendUint64([]byte{labelledKey}, seq)
+	return binary.BigEndian.AppendUint64(append(make([]byte, 0, keyBytes), labelledKey), seq)
 }
 
 func keyOfFounder(a article.Address) []byte {
-	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64([]byte{founderKey},
-		uint64(a.Partition)), uint64(a.Offset))
+	key := append(make([]byte, 0, keyBytes), founderKey)
+	key = binary.BigEndian.AppendUint64(key, uint64(a.Partition))
+	return binary.BigEndian.AppendUint64(key, uint64(a.Offset))
 }
 
 // keyOfExpiry returns the key of an expiry entry. The sign is flipped, so that times before 1970
@@ -93,7 +97,7 @@ func beforeExpiry(value string, at int64) []byte {
 // expiryPrefix returns what the keys of the expiry entries of a value begin with.
 func expiryPrefix(value string) []byte {
 	if value == "" {
-		return []byte{expiryKey}
+		return append(make([]byte, 0, keyBytes), expiryKey)
 	}
 	prefix := binary.BigEndian.AppendUint16([]byte{valueExpiryKey}, uint16(len(value)))
 	return append(prefix, value...)
@@ -119,7 +123,8 @@ func decodeExpiryKey(key []byte) (value string, at int64, seq uint64, err error)
 
 // encodeCentre returns the value of an expiry entry.
 func encodeCentre(c singlepass.Centre) []byte {
-	return append(appendUint64(c.Hash), c.Sketch...)
+	b := make([]byte, 0, 8+len(c.Sketch))
+	return append(binary.BigEndian.AppendUint64(b, c.Hash), c.Sketch...)
 }
 
 func decodeFingerprint(value []byte) (singlepass.Fingerprint, error) {
@@ -129,7 +134,7 @@ func decodeFingerprint(value []byte) (singlepass.Fingerprint, error) {
 	return singlepass.Fingerprint{Hash: binary.BigEndian.Uint64(value), Sketch: string(value[8:])}, nil
 }
 
-func appendUint64(v uint64) []byte { return binary.BigEndian.AppendUint64(nil, v) }
+func appendUint64(v uint64) []byte { return binary.BigEndian.AppendUint64(make([]byte, 0, 8), v) }
 
 func decodeUint64(value []byte) (uint64, error) {
 	if len(value) != 8 {
@@ -148,27 +153,32 @@ const (
 	spaceTag
 )
 
-// encodeCluster returns the value of a cluster's key: all but its seq, which is in the key, and its
+// encodeCluster returns what appendCluster appends.
+func encodeCluster(c cluster.Cluster, entry int64) []byte {
+	r := &c.Representative
+	return appendCluster(make([]byte, 0, 64+len(c.Sketch)+len(c.Contacts)+len(c.Signals)+
+		len(r.Excerpt)+len(r.ID)+len(r.Title)), &c, entry)
+}
+
+// appendCluster appends the value of a cluster's key: all but its seq, which is in the key, and its
 // founder's topic, which is the same for all; and the time under which its expiry entry stands. No
 // size is 0: that says that contacts stand before the size, and a second 0 behind them that further
 // fields do.
-func encodeCluster(c cluster.Cluster, entry int64) []byte {
-	r := &c.Representative
-	b := make([]byte, 0, 64+len(c.Sketch)+len(c.Contacts)+len(c.Signals)+len(r.Excerpt)+len(r.ID)+
-		len(r.Title))
+func appendCluster(b []byte, c *cluster.Cluster, entry int64) []byte {
 	b = binary.BigEndian.AppendUint64(b, c.Hash)
 	b = binary.AppendUvarint(b, uint64(len(c.Sketch)))
 	b = append(b, c.Sketch...)
 	b = binary.AppendUvarint(b, uint64(c.Founder.Partition))
 	b = binary.AppendUvarint(b, uint64(c.Founder.Offset))
-	further := appendFurther(nil, &c)
-	if c.Contacts != "" || c.ByContact != 0 || further != nil {
+	r := &c.Representative
+	further := r.Excerpt != "" || c.Signals != "" || c.Space != "" || c.Labels != "" || c.Kept != 0
+	if c.Contacts != "" || c.ByContact != 0 || further {
 		b = append(b, 0)
 		b = binary.AppendUvarint(b, uint64(c.ByContact))
 		b = fields.AppendText(b, string(c.Contacts))
 	}
-	if further != nil {
-		b = append(append(append(b, 0), further...), noMore)
+	if further {
+		b = append(appendFurther(append(b, 0), c), noMore)
 	}
 	b = binary.AppendUvarint(b, uint64(c.Size))
 	b = binary.AppendUvarint(b, c.Position)
@@ -199,7 +209,7 @@ func appendFurther(b []byte, c *cluster.Cluster) []byte {
 var errShort = errors.New(
 	"a cluster is cut off, or a number in it is too large, or a field is not known")
 
-// decodeCluster is the inverse of encodeCluster.
+// decodeCluster is the inverse of appendCluster.
 func decodeCluster(b []byte, seq uint64, topic string) (c cluster.Cluster, entry int64, err error) {
 	d := fields.Reader{Rest: b}
 	c.Seq, c.Hash = seq, d.Fixed64()

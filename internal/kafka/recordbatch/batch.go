@@ -84,6 +84,9 @@ func (b *Batch) First() int64 { return b.head.FirstOffset }
 // Last returns the last offset of the batch, of which it has at least one.
 func (b *Batch) Last() int64 { return b.First() + int64(max(0, b.head.LastOffsetDelta)) }
 
+// Records returns how many records the batch says that it has, from 0 on.
+func (b *Batch) Records() int { return max(0, int(b.head.NumRecords)) }
+
 // ProducerID returns the id of the producer that wrote the batch, -1 for none.
 func (b *Batch) ProducerID() int64 { return b.head.ProducerID }
 

@@ -48,7 +48,7 @@ func Room(limit int) int { return limit - limit/128 - batchOverhead }
 // and value.
 type Writer struct {
 	codec   compress.Compression
-	scratch sync.Pool // of *bytes.Buffer: a batch's records before they are compressed
+	scratch sync.Pool // of *bytes.Buffer: a batch's records before and after they are compressed
 }
 
 // NewWriter returns a writer that compresses by the codec of a name: none, gzip, snappy, lz4 or
@@ -88,11 +88,17 @@ func (w *Writer) Encode(records []*kafka.Record, now time.Time) ([]byte, error) 
 		raw.Write(appendRecord(raw.AvailableBuffer(), r, at-first, int64(i)))
 	}
 
-	out := bytes.NewBuffer(make([]byte, recordsAt, recordsAt+raw.Len()/2))
-	if err := compressTo(out, w.codec, raw.Bytes()); err != nil {
+	packed, ok := w.scratch.Get().(*bytes.Buffer)
+	if !ok {
+		packed = new(bytes.Buffer)
+	}
+	defer w.scratch.Put(packed)
+	packed.Reset()
+	packed.Write(make([]byte, recordsAt))
+	if err := compressTo(packed, w.codec, raw.Bytes()); err != nil {
 		return nil, err
 	}
-	data := out.Bytes()
+	data := bytes.Clone(packed.Bytes())
 	head := kmsg.RecordBatch{
 		FirstOffset: 0, // the broker's to say
 		Length:      int32(len(data) - lengthAt - 4), PartitionLeaderEpoch: -1, Magic: 2,
