@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/clusterd/clusterd/bench/build"
+	"github.com/clusterd/clusterd/bench/process"
 	"github.com/clusterd/clusterd/internal/config"
 )
 
@@ -17,7 +19,19 @@ func contenders() []contender {
 	return []contender{
 		{name: "clusterd", command: roleCommand(config.All), writes: true},
 		{name: "ceiling", command: ceilingCommand, writes: true},
-		{name: "streams", command: streamsCommand, writes: true},
+		{name: "streams", command: streamsCommand, writes: true, source: "streams", build: build.Maven},
+		{
+			name: "streams-simhash", command: simhashCommand("viterbi"), writes: true,
+			source: "streams-simhash", build: build.Maven,
+		},
+		{
+			name: "streams-longest", command: simhashCommand("longest"), writes: true,
+			source: "streams-simhash", build: build.Maven,
+		},
+		{
+			name: "python-datasketch", command: pythonCommand, writes: true, slow: true,
+			source: "python-datasketch", build: build.Python,
+		},
 		{name: "fingerprint", command: fingerprintCommand},
 		{name: roleFingerprint, command: roleCommand(config.FingerprintOnly), writes: true},
 		{name: roleAssign, command: roleCommand(config.AssignOnly), writes: true, assigns: true},
@@ -30,6 +44,10 @@ type contender struct {
 	command func(context.Context, *bench, job) (*exec.Cmd, error)
 	writes  bool // results, and offsets of its group; else it counts on standard output
 	assigns bool // it reads what another one has fingerprinted
+	slow    bool // it gets the first records of the input alone: a quarter of them
+	// source is the folder, in bench, of what build makes for it; "" for nothing.
+	source string
+	build  func(ctx context.Context, source, target string) error
 }
 
 // The contenders that are clusterd in one of its roles.
@@ -82,13 +100,13 @@ func (b *bench) newJob(ctx context.Context, id, input string, partitions int) (j
 }
 
 // start starts a contender on a job.
-func (b *bench) start(ctx context.Context, c contender, j job) (*process, error) {
+func (b *bench) start(ctx context.Context, c contender, j job) (*process.Process, error) {
 	cmd, err := c.command(ctx, b, j)
 	if err != nil {
 		return nil, err
 	}
 	cmd.Env = append(os.Environ(), j.env...)
-	return launch(cmd, c.name, filepath.Join(b.dir, strings.TrimPrefix(j.id, b.prefix)+".log"),
+	return process.Launch(cmd, c.name, filepath.Join(b.dir, strings.TrimPrefix(j.id, b.prefix)+".log"),
 		!c.writes)
 }
 
@@ -139,14 +157,35 @@ func fingerprintCommand(ctx context.Context, b *bench, j job) (*exec.Cmd, error)
 
 // streamsCommand runs streams/Streams.java, which says what its settings are.
 func streamsCommand(ctx context.Context, b *bench, j job) (*exec.Cmd, error) {
-	built := filepath.Join(b.dir, "streams")
-	return exec.CommandContext(ctx, "java", "-Xmx1g", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
-		"-cp", filepath.Join(built, "classes")+":"+filepath.Join(built, "libs", "*"),
-		"Streams", b.kafka.address, j.id, j.input, j.output, filepath.Join(j.dir, "streams")), nil
+	return javaCommand(ctx, b, "streams", "-Xmx1g", "Streams", b.kafka.address, j.id, j.input, j.output,
+		filepath.Join(j.dir, "streams")), nil
 }
 
-// build builds clusterd and, where it is wanted, the Kafka Streams application, and finds the
-// program itself.
+// simhashCommand runs streams-simhash/StreamsSimhash.java with a segmenter that Simhash.java knows.
+func simhashCommand(segmenter string) func(context.Context, *bench, job) (*exec.Cmd, error) {
+	return func(ctx context.Context, b *bench, j job) (*exec.Cmd, error) {
+		return javaCommand(ctx, b, "streams-simhash", "-Xmx2g", "StreamsSimhash", b.kafka.address, j.id,
+			j.input, j.output, filepath.Join(j.dir, "streams"), segmenter), nil
+	}
+}
+
+// javaCommand runs what was built of a folder, with settings of Java, the class and its arguments.
+func javaCommand(ctx context.Context, b *bench, source string, args ...string) *exec.Cmd {
+	built := filepath.Join(b.dir, source)
+	return exec.CommandContext(ctx, "java", append([]string{
+		"-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+		"-cp", filepath.Join(built, "classes") + ":" + filepath.Join(built, "libs", "*"),
+	}, args...)...)
+}
+
+func pythonCommand(ctx context.Context, b *bench, j job) (*exec.Cmd, error) {
+	const source = "python-datasketch"
+	return exec.CommandContext(ctx, filepath.Join(b.dir, source, "bin", "python"),
+		filepath.Join(b.root, "bench", source, "cluster.py"),
+		b.kafka.address, j.id, j.input, j.output), nil
+}
+
+// build builds clusterd and what the wanted contenders need, and finds the program itself.
 func (b *bench) build(ctx context.Context) (err error) {
 	if b.self, err = os.Executable(); err != nil {
 		return err
@@ -156,27 +195,25 @@ func (b *bench) build(ctx context.Context) (err error) {
 		return fmt.Errorf("go env GOMOD: %w", err)
 	}
 	b.root = filepath.Dir(strings.TrimSpace(string(mod)))
-	source := filepath.Join(b.root, "bench", "streams")
-	if _, err := os.Stat(source); err != nil {
+	sources := filepath.Join(b.root, "bench")
+	if _, err := os.Stat(sources); err != nil {
 		return fmt.Errorf("start it in a folder of clusterd's module: %w", err)
 	}
 	say("building clusterd")
-	build := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(b.dir, "clusterd"),
-		"./cmd/clusterd")
-	build.Dir = b.root
-	if err := output(build); err != nil || !slices.Contains(b.settings.roles, "streams") {
+	if err := build.Go(ctx, b.root, "./cmd/clusterd", filepath.Join(b.dir, "clusterd")); err != nil {
 		return err
 	}
-	say("building the Kafka Streams application")
-	target := filepath.Join(b.dir, "streams")
-	maven := func(more ...string) error {
-		return output(exec.CommandContext(ctx, "mvn",
-			append(more, "-q", "-B", "-Dstyle.color=never", "-f", source, "-Dtarget="+target,
-				"compile", "dependency:copy-dependencies", "-DincludeScope=runtime", "-DoutputDirectory="+
-					filepath.Join(target, "libs"))...))
+	built := make(map[string]bool)
+	for _, c := range b.settings.wanted() {
+		if c.source == "" || built[c.source] {
+			continue
+		}
+		say("building %s", c.source)
+		built[c.source] = true
+		if err := c.build(ctx, filepath.Join(sources, c.source),
+			filepath.Join(b.dir, c.source)); err != nil {
+			return err
+		}
 	}
-	if maven("-o") == nil { // all that it needs may be here
-		return nil
-	}
-	return maven()
+	return nil
 }

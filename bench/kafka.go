@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +14,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/clusterd/clusterd/bench/build"
 )
 
 // cluster is the Kafka that everything is measured on.
@@ -47,7 +48,7 @@ func startKafka(ctx context.Context, root, dir string, s settings) (*cluster, er
 
 func (k *cluster) start(ctx context.Context, port int) error {
 	say("starting a broker on port %d", port)
-	if err := output(
+	if err := build.Run(
 		exec.CommandContext(ctx, k.script, "start", "--dir", k.dir, "--port", strconv.Itoa(port)),
 	); err != nil {
 		return err
@@ -68,16 +69,8 @@ func (k *cluster) stop(ctx context.Context) error {
 	if k.dir == "" {
 		return nil
 	}
-	return errors.Join(output(exec.CommandContext(ctx, k.script, "stop", "--dir", k.dir)),
+	return errors.Join(build.Run(exec.CommandContext(ctx, k.script, "stop", "--dir", k.dir)),
 		os.RemoveAll(filepath.Join(k.dir, "data")))
-}
-
-// output runs a command to its end. Where it fails, the error has what it said.
-func output(cmd *exec.Cmd) error {
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, bytes.TrimSpace(out))
-	}
-	return nil
 }
 
 // createTopic makes a topic; settings are names and values by turns.

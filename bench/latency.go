@@ -87,14 +87,14 @@ func (b *bench) latency(
 	// A process that ends takes with it whoever waits for it.
 	working, cancel := context.WithCancelCause(ctx)
 	go func() {
-		<-p.exited
-		cancel(p.ended())
+		<-p.Exited()
+		cancel(p.Ended())
 	}()
 	l, err = b.paced(working, j, in)
 	if err != nil && ctx.Err() == nil {
-		err = fmt.Errorf("(log %s): %w", p.log, cmp.Or(context.Cause(working), err))
+		err = fmt.Errorf("(log %s): %w", p.Log(), cmp.Or(context.Cause(working), err))
 	}
-	if err = errors.Join(err, p.stop()); err != nil {
+	if err = errors.Join(err, p.Stop()); err != nil {
 		return l, err
 	}
 	return l, b.finish(ctx, j)

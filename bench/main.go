@@ -5,6 +5,10 @@
 //     the input, and nothing in between;
 //   - streams: a Kafka Streams application with exactly-once and a store on RocksDB, a put and a
 //     record for each record of the input, and no clustering;
+//   - streams-simhash: clusterd's job on Kafka Streams, and streams-longest: the same with a faster
+//     segmenter that errs more;
+//   - python-datasketch: a like job in Python, with its clusters in memory alone, on the first
+//     quarter of the input. These three compare within partitions, and clusterd the whole topic;
 //   - fingerprint: clusterd's fingerprint stage alone, which reads the topic and writes nothing;
 //   - role-fingerprint and role-assign: clusterd in these roles, each alone; the latter on what the
 //     former has written.
@@ -12,7 +16,8 @@
 // A rate is of the records after the first half (-skip), since dictionaries are loaded and Java
 // compiles before, and before the last tenth. Trust the ratios of a round, and their median, before
 // any single figure: the broker, and what else the machine does, have a share of its cores too. It
-// needs Linux (/proc), the go command, and for Kafka and streams Java 17 or newer and Maven.
+// needs Linux (/proc), the go command, for Kafka and streams Java 17 or newer and Maven, and for
+// python-datasketch Python 3.
 package main
 
 import (

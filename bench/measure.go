@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/clusterd/clusterd/bench/process"
 	"github.com/clusterd/clusterd/bench/usage"
 	"github.com/clusterd/clusterd/internal/config"
 )
@@ -23,6 +24,8 @@ const (
 	// batches are read and fingerprinted already, which counts as nothing; so as many must be when it
 	// ends.
 	tail = 0.1
+	// slowShare is how many times less a slow contender gets, so that a round stays short.
+	slowShare = 4
 )
 
 // bench is a run: what it measures, with what, and what came out.
@@ -127,13 +130,13 @@ func (b *bench) measure(ctx context.Context, c contender, j job, n int) (m measu
 		func(ctx context.Context) (reading, error) { return b.poll(ctx, c, j, p) })
 	m = from.to(until)
 	if err == nil {
-		m.PeakBytes, err = usage.PeakMemory(p.cmd.Process.Pid)
+		m.PeakBytes, err = usage.PeakMemory(p.PID())
 	}
-	if stopErr := p.stop(); err == nil {
+	if stopErr := p.Stop(); err == nil {
 		err = stopErr
 	}
 	if err != nil {
-		return m, fmt.Errorf("%s on %s (log %s): %w", c.name, j.input, p.log, err)
+		return m, fmt.Errorf("%s on %s (log %s): %w", c.name, j.input, p.Log(), err)
 	}
 	if c.writes {
 		if err := b.checkResults(ctx, j, int64(n)); err != nil {
@@ -144,19 +147,21 @@ func (b *bench) measure(ctx context.Context, c contender, j job, n int) (m measu
 }
 
 // poll reads how far a process is. Where it has ended, that is the error.
-func (b *bench) poll(ctx context.Context, c contender, j job, p *process) (r reading, err error) {
-	r.records = p.progress.Load()
+func (b *bench) poll(
+	ctx context.Context, c contender, j job, p *process.Process,
+) (r reading, err error) {
+	r.records = p.Progress()
 	if c.writes {
 		r.records, err = b.kafka.committed(ctx, j.group, j.read)
 	}
 	r.at = time.Now()
 	if err == nil {
-		r.cpu, err = usage.CPUTime(p.cmd.Process.Pid)
+		r.cpu, err = usage.CPUTime(p.PID())
 	}
 	if err == nil && b.kafka.pid != 0 {
 		r.broker, err = usage.CPUTime(b.kafka.pid)
 	}
-	if ended := p.ended(); ended != nil {
+	if ended := p.Ended(); ended != nil {
 		err = ended
 	}
 	return r, err
@@ -195,7 +200,7 @@ func (b *bench) fingerprint(ctx context.Context, j job, n int) error {
 	}
 	_, _, err = watch(ctx, int64(n), 0,
 		func(ctx context.Context) (reading, error) { return b.poll(ctx, c, j, p) })
-	return errors.Join(err, p.stop(), os.RemoveAll(filepath.Join(j.dir, "state")))
+	return errors.Join(err, p.Stop(), os.RemoveAll(filepath.Join(j.dir, "state")))
 }
 
 func (b *bench) checkResults(ctx context.Context, j job, want int64) error {
@@ -238,13 +243,23 @@ func (b *bench) onInput(ctx context.Context, name string, in corpus, n int) (inp
 	}
 	result := inputReport{Name: name, Records: n, Bytes: bytes}
 	contenders := b.settings.wanted()
+	few, part := topic+"-few", max(1, n/slowShare)
+	if slices.ContainsFunc(contenders, func(c contender) bool { return c.slow }) {
+		if _, err := b.kafka.produce(ctx, few, b.settings.partitions, in, part); err != nil {
+			return result, err
+		}
+	}
 	for _, c := range contenders {
 		result.Roles = append(result.Roles, roleReport{Role: c.name})
 	}
 	for round := range b.settings.rounds {
 		for i, c := range contenders {
-			m, err := b.one(ctx, c, fmt.Sprintf("%s-%s-%d", name, c.name, round+1), topic,
-				b.settings.partitions, n)
+			from, all := topic, n
+			if c.slow {
+				from, all = few, part
+			}
+			m, err := b.one(ctx, c, fmt.Sprintf("%s-%s-%d", name, c.name, round+1), from,
+				b.settings.partitions, all)
 			if err != nil {
 				return result, err
 			}

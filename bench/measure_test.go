@@ -5,9 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -19,8 +16,6 @@ import (
 	"github.com/clusterd/clusterd/bench/stage"
 	"github.com/clusterd/clusterd/internal/testutil/kafkatest"
 	"github.com/clusterd/clusterd/internal/testutil/wait"
-
-	"github.com/clusterd/clusterd/bench/usage"
 )
 
 // A rate is of what was done between the first reading of the share skipped, or more, and that of
@@ -66,46 +61,11 @@ func TestWatchGivesUp(t *testing.T) {
 	}
 }
 
-func TestProcess(t *testing.T) {
-	if _, err := os.Stat("/proc/self/stat"); err != nil {
-		t.Skip("the tool needs Linux's /proc")
-	}
-	start := func(script string) *process {
-		t.Helper()
-		p, err := launch(exec.CommandContext(t.Context(), "sh", "-c", script), "it",
-			filepath.Join(t.TempDir(), "log"), true)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p
-	}
-	p := start("echo 7; echo no number; echo 42; exec sleep 600")
-	wait.Until(t, "its count", func() bool { return p.progress.Load() == 42 })
-	if err := p.ended(); err != nil {
-		t.Error(err)
-	}
-	if _, err := usage.CPUTime(p.cmd.Process.Pid); err != nil {
-		t.Error(err)
-	}
-	if peak, err := usage.PeakMemory(p.cmd.Process.Pid); peak <= 0 || err != nil {
-		t.Errorf("%d bytes, %v", peak, err)
-	}
-	if err := p.stop(); err != nil {
-		t.Error(err)
-	}
-	p = start("echo why >&2; exit 3")
-	<-p.exited
-	if err := p.ended(); err == nil || !strings.Contains(err.Error(), "exit status 3") ||
-		!strings.Contains(err.Error(), "why") {
-		t.Error(err)
-	}
-}
-
 func TestSettings(t *testing.T) {
 	for line, want := range map[string]string{
 		"":                                "",
 		"-roles clusterd -inputs news":    "",
-		"-roles clusterd,linear":          `-roles: "linear" is none of clusterd, ceiling, streams, fingerprint`,
+		"-roles clusterd,linear":          `-roles: "linear" is none of clusterd, ceiling, streams`,
 		"-inputs mail":                    `-inputs: "mail" is neither news nor comments`,
 		"-rounds 0":                       "must be positive",
 		"-skip 0.9":                       "-skip: want 0 to less than 0.9",

@@ -1,4 +1,6 @@
-package main
+// Package process runs what the benchmark measures: a command goes in; how far it says that it is,
+// and why it ended, come out.
+package process
 
 import (
 	"bufio"
@@ -16,26 +18,39 @@ import (
 // stopLimit is how long a process may take to end when it is told to.
 const stopLimit = 30 * time.Second
 
-// process is a child.
-type process struct {
+// Process is a child.
+type Process struct {
 	name     string
 	cmd      *exec.Cmd
 	log      string
 	exited   chan struct{}
-	err      error        // after exited
-	progress atomic.Int64 // the last number that it has printed on a line of standard output
+	err      error // after exited
+	progress atomic.Int64
 }
 
-// launch starts a command. What it says on standard error goes to the file log, and so does what it
+// PID returns its id.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Log returns the name of the file with what it says.
+func (p *Process) Log() string { return p.log }
+
+// Progress returns the last number that it has printed on a line of standard output, 0 before the
+// first.
+func (p *Process) Progress() int64 { return p.progress.Load() }
+
+// Exited is closed when it has ended.
+func (p *Process) Exited() <-chan struct{} { return p.exited }
+
+// Launch starts a command. What it says on standard error goes to the file log, and so does what it
 // says on standard output, unless it counts there. The command's own context is its end at the
 // latest.
-func launch(cmd *exec.Cmd, name, log string, counts bool) (*process, error) {
+func Launch(cmd *exec.Cmd, name, log string, counts bool) (*Process, error) {
 	file, err := os.Create(log)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	p := &process{name: name, cmd: cmd, log: log, exited: make(chan struct{})}
+	p := &Process{name: name, cmd: cmd, log: log, exited: make(chan struct{})}
 	cmd.Stderr = file
 	var lines io.Reader = strings.NewReader("")
 	if counts {
@@ -58,7 +73,7 @@ func launch(cmd *exec.Cmd, name, log string, counts bool) (*process, error) {
 }
 
 // follow reads the numbers that the process prints, a line each, until it ends.
-func (p *process) follow(lines io.Reader) {
+func (p *Process) follow(lines io.Reader) {
 	for scanner := bufio.NewScanner(lines); scanner.Scan(); {
 		if n, err := strconv.ParseInt(scanner.Text(), 10, 64); err == nil {
 			p.progress.Store(n)
@@ -66,9 +81,9 @@ func (p *process) follow(lines io.Reader) {
 	}
 }
 
-// stop asks the process to end and waits for it; one that does not is killed, which is an error.
+// Stop asks the process to end and waits for it; one that does not is killed, which is an error.
 // Its exit code is not: a Java that is told to end has another one than 0.
-func (p *process) stop() error {
+func (p *Process) Stop() error {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
 	select {
 	case <-p.exited:
@@ -81,8 +96,8 @@ func (p *process) stop() error {
 	}
 }
 
-// ended returns the error of a process that has ended without being told to, nil where it runs.
-func (p *process) ended() error {
+// Ended returns the error of a process that has ended without being told to, nil where it runs.
+func (p *Process) Ended() error {
 	select {
 	case <-p.exited:
 		said, _ := os.ReadFile(p.log) // without it there is still the error
