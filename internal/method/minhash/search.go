@@ -4,21 +4,20 @@ import (
 	"bytes"
 	"unsafe"
 
-	"github.com/zeebo/xxh3"
-
+	"github.com/clusterd/clusterd/internal/method/banding"
 	"github.com/clusterd/clusterd/internal/method/jaccard"
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
-// together is how many chains are followed in turn, so that a query waits for memory once a step,
-// and not once a step of each.
+// together is of how many bands the buckets are read from memory before the first of them is
+// searched, so that a query waits once for all of them, and not once for each.
 const together = 8
 
 // remembered is how many of the centres that it has offered a search recognises at a glance.
 const remembered = 512
 
-// A search is one query. For each band of a signature it follows the chain, or sees its neighbours
-// in a capped bucket.
+// A search is one query. For each band of a signature it sees what is in the bucket, or its
+// neighbours in a capped one.
 type search struct {
 	*index
 	signature []byte
@@ -43,7 +42,7 @@ func (x *index) Nearest(
 	}
 	s.best = singlepass.NewNearest(x.reach, s.live)
 	for band := 0; band < x.bands && !s.decided(); band += together {
-		s.follow(band, min(band+together, x.bands))
+		s.visit(band)
 	}
 	x.candidates.Add(s.compared)
 	slot, differ, ok := s.best.Result()
@@ -79,37 +78,29 @@ func (s *search) decided() bool {
 	return cutoff < s.whole || cutoff == 0 && s.best.Found()
 }
 
-// follow offers the centres that agree with the query in a band from first up to end.
-func (s *search) follow(first, end int) {
-	var next [together]uint32 // in the chains
-	var whole int
-	for band := first; band < end; band++ {
+// visit offers the centres that agree with the query in a band from first on, of up to together
+// bands.
+func (s *search) visit(first int) {
+	var hashes [together]uint64
+	var probes [together]banding.Probe
+	n := s.hashesOf(s.signature, first, &hashes)
+	s.tables.ProbeAll(first, hashes[:n], probes[:n])
+	for i := range n {
+		band := first + i
+		offer := func(slot uint32) { s.offer(slot, band) }
 		if c := s.cappedBucket(s.signature, band); c == nil {
-			next[band-first] = *s.chains.head(band, xxh3.Hash(s.band(s.signature, band)))
-			whole++
-		} else if others := c.Visit(s.signature, s.live,
-			func(slot uint32) { s.offer(slot, band) }); others {
+			probes[i].All(func(slot uint32) {
+				if s.offered[slot%remembered] != slot+1 && s.agree(slot, band) {
+					s.offer(slot, band)
+				}
+			})
+			s.whole++
+		} else if others := c.Visit(s.signature, s.live, offer); others {
 			s.partly[band/64] |= 1 << (band % 64)
 		} else {
-			whole++
+			s.whole++
 		}
 	}
-	for more := true; more; {
-		more = false
-		for band := first; band < end; band++ {
-			at := &next[band-first]
-			if *at == none {
-				continue
-			}
-			more = true
-			slot := *at - 1
-			*at = *s.chains.next(slot, band)
-			if s.offered[slot%remembered] != slot+1 && s.agree(slot, band) {
-				s.offer(slot, band)
-			}
-		}
-	}
-	s.whole += whole
 }
 
 func (s *search) agree(slot uint32, band int) bool {
