@@ -27,6 +27,9 @@ type search struct {
 	compared  uint64
 	whole     int                    // bands so far of which it has seen all centres
 	partly    [MaxHashes / 64]uint64 // the others, a bit for each
+	met       [32]meeting            // that are not offered yet
+	waiting   int                    // of met
+	read      byte                   // keeps the compiler from leaving reads out; it means nothing
 	// of centres that were, one more than the last slot with this remainder; 0 for none
 	offered [remembered]uint32
 }
@@ -87,20 +90,50 @@ func (s *search) visit(first int) {
 	s.tables.ProbeAll(first, hashes[:n], probes[:n])
 	for i := range n {
 		band := first + i
-		offer := func(slot uint32) { s.offer(slot, band) }
+		meet := func(slot uint32) { s.meet(slot, band) }
 		if c := s.cappedBucket(s.signature, band); c == nil {
-			probes[i].All(func(slot uint32) {
-				if s.offered[slot%remembered] != slot+1 && s.agree(slot, band) {
-					s.offer(slot, band)
-				}
-			})
+			probes[i].All(meet)
 			s.whole++
-		} else if others := c.Visit(s.signature, s.live, offer); others {
+		} else if others := c.Visit(s.signature, s.live, meet); others {
 			s.partly[band/64] |= 1 << (band % 64)
 		} else {
 			s.whole++
 		}
 	}
+	s.flush()
+}
+
+// A meeting is a centre that may agree with the query in a band.
+type meeting struct {
+	slot uint32
+	band int
+}
+
+// meet remembers a centre that may agree in a band, unless it was offered just before.
+func (s *search) meet(slot uint32, band int) {
+	if s.offered[slot%remembered] == slot+1 {
+		return
+	}
+	if s.waiting == len(s.met) {
+		s.flush()
+	}
+	s.met[s.waiting] = meeting{slot, band}
+	s.waiting++
+}
+
+// flush offers the centres that were met and agree. It reads from memory where the signatures of all
+// begin and end before it looks at one.
+func (s *search) flush() {
+	for _, m := range s.met[:s.waiting] {
+		signature := s.index.signature(m.slot)
+		s.read += signature[0] + signature[len(signature)-1]
+	}
+	for _, m := range s.met[:s.waiting] {
+		if s.offered[m.slot%remembered] != m.slot+1 && s.agree(m.slot, m.band) {
+			s.offer(m.slot, m.band)
+		}
+	}
+	s.waiting = 0
 }
 
 func (s *search) agree(slot uint32, band int) bool {
