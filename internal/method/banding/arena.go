@@ -32,10 +32,11 @@ type arena struct {
 
 type arenaPart struct {
 	chunks []*[arenaChunk]entry
-	units  uint32                      // that were allocated, or are free
-	unused uint32                      // of them, that are free
-	freed  [leafMax/unitLen + 1]uint32 // by length in units: the first free leaf plus 1, in which is the next
-	some   uint64                      // a bit for each length of which there are free ones
+	units  uint32 // that were allocated, or are free
+	unused uint32 // of them, that are free
+	// freed is, by length in units, the first free leaf plus 1; there is the next one, likewise.
+	freed [leafMax/unitLen + 1]uint32
+	some  uint64 // a bit for each length of which there are free ones
 }
 
 func unitsOf(n uint32) uint32 { return (n + unitLen - 1) / unitLen }

@@ -7,8 +7,8 @@ const rowsChunk = 1 << 10
 // spare is how many rows more than needed there may be before memory is given back.
 const spare = rowsChunk / 4
 
-// Rows are an array of rows of the same width. It grows and shrinks by a chunk at a time: nothing is
-// copied, and of what it holds at most a chunk and the spare rows are empty.
+// Rows are an array of rows of the same width. It grows and shrinks by a chunk at a time: nothing
+// is copied, and of what it holds at most a chunk and the spare rows are empty.
 type Rows[T any] struct {
 	width  int
 	len    int // rows
@@ -18,8 +18,10 @@ type Rows[T any] struct {
 // NewRows returns an array of no rows yet, of so many elements each.
 func NewRows[T any](width int) Rows[T] { return Rows[T]{width: width} }
 
-// Len returns how many rows there are, and Width how many elements one has.
-func (s *Rows[T]) Len() int   { return s.len }
+// Len returns how many rows there are.
+func (s *Rows[T]) Len() int { return s.len }
+
+// Width returns how many elements a row has.
 func (s *Rows[T]) Width() int { return s.width }
 
 // At returns a row, which stays where it is.

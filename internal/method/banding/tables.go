@@ -1,7 +1,7 @@
 // Package banding holds the hash tables of an index for locality-sensitive hashing, one for each
-// band of the sketches, and rows of equal width to keep the sketches in. In go hashes of bands, each
-// with the slot of a sketch; out come the slots whose hashes agree in up to 27 bits, and next to no
-// others.
+// band of the sketches, and rows of equal width to keep the sketches in. In go hashes of bands,
+// each with the slot of a sketch; out come the slots whose hashes agree in up to 27 bits, and next
+// to no others.
 package banding
 
 import "math/bits"
@@ -10,18 +10,18 @@ const (
 	// bucketLoad is how many slots there are to a bucket, 16 at most. BenchmarkNearest and
 	// BenchmarkMemory of minhash set it.
 	bucketLoad = 12
-	// slotBits are those of a slot beside the bits that address its bucket: with a bucket for every 16
-	// slots at most, and twice as many buckets at the next level, a slot has room in that.
+	// slotBits are those of a slot beside the bits that address its bucket: with a bucket for every
+	// 16 slots at most, and twice as many buckets at the next level, a slot has room in that.
 	slotBits = 5
 	// MaxSlots is how many slots there may be.
 	MaxSlots = 1 << 28
 )
 
-// An entry is a slot in a bucket that so many bits of the hash address: in its low bits, as many and
-// slotBits more, the slot, and above it further bits of the hash. Bit i of the hash is bit
-// i+slotBits of the entry. So the bucket and the entry together say 27 bits of it, however large the
-// table is (quotienting: Knuth, "The Art of Computer Programming", volume 3, 6.4), and a bucket is
-// divided by what is in it.
+// An entry is a slot in a bucket that so many bits of the hash address: in its low bits, as many
+// and slotBits more, the slot, and above it further bits of the hash. Bit i of the hash is bit
+// i+slotBits of the entry. So the bucket and the entry together say 27 bits of it, however large
+// the table is (quotienting: Knuth, "The Art of Computer Programming", volume 3, 6.4), and a bucket
+// is divided by what is in it.
 type entry uint32
 
 // A Probe is the bucket of a hash in one of the tables. It is good until the tables change.
@@ -70,9 +70,9 @@ func (p *Probe) index(slot uint32) int {
 	panic("banding: a slot is not where its hash leads")
 }
 
-// Tables are linear hash tables (Litwin, "Linear Hashing", VLDB 1980) all of the same size. There is
-// a bucket more for every bucketLoad slots, and it takes its share from one other, so that growth
-// never stops for long. They may be read by many at once while nothing changes them.
+// Tables are linear hash tables (Litwin, "Linear Hashing", VLDB 1980) all of the same size. There
+// is a bucket more for every bucketLoad slots, and it takes its share from one other, so that
+// growth never stops for long. They may be read by many at once while nothing changes them.
 type Tables struct {
 	buckets Rows[leaf] // a row is a bucket in each table
 	arena
@@ -115,8 +115,8 @@ func (t *Tables) Probe(table int, hash uint64) Probe {
 }
 
 // ProbeAll sets probes to those of hashes, the first of them in this table, the next in the next
-// one, and so on. It asks for all buckets before it reads one, and for all entries likewise, so that
-// the processor waits for memory twice, and not twice for each.
+// one, and so on. It asks for all buckets before it reads one, and for all entries likewise, so
+// that the processor waits for memory twice, and not twice for each.
 func (t *Tables) ProbeAll(table int, hashes []uint64, probes []Probe) {
 	var leaves [8]leaf
 	for len(hashes) > 0 {

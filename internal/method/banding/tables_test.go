@@ -91,7 +91,7 @@ var kinds = map[string]func(r *rand.Rand) uint64{
 	"random":   func(r *rand.Rand) uint64 { return r.Uint64() },
 	"few":      func(r *rand.Rand) uint64 { return uint64(r.IntN(5)) * 0x9e3779b97f4a7c15 },
 	"same low": func(r *rand.Rand) uint64 { return r.Uint64N(8)<<24 | 77 },
-	"skewed":   func(r *rand.Rand) uint64 { return min(r.Uint64N(1<<20), r.Uint64N(1<<20)) >> r.IntN(20) },
+	"skewed":   func(r *rand.Rand) uint64 { return r.Uint64N(1<<20) >> r.IntN(20) },
 }
 
 // Whatever was added, removed and renumbered, tables find the slots of a hash, and of others none

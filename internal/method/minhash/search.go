@@ -121,8 +121,8 @@ func (s *search) meet(slot uint32, band int) {
 	s.waiting++
 }
 
-// flush offers the centres that were met and agree. It reads from memory where the signatures of all
-// begin and end before it looks at one.
+// flush offers the centres that were met and agree. It reads from memory where the signatures of
+// all begin and end before it looks at one.
 func (s *search) flush() {
 	for _, m := range s.met[:s.waiting] {
 		signature := s.index.signature(m.slot)
