@@ -1,6 +1,9 @@
 package minhash
 
-import "github.com/clusterd/clusterd/internal/method/capped"
+import (
+	"github.com/clusterd/clusterd/internal/method/banding"
+	"github.com/clusterd/clusterd/internal/method/capped"
+)
 
 // Of the centres that share a band, a query sees all up to bucketCap. Of more, it sees so many
 // neighbours on each side in the order of the signatures. Of the articles in docs/quality.md no
@@ -11,7 +14,7 @@ const (
 )
 
 // cappedBuckets are the centres that share a band with more than bucketCap, by its bytes. They are
-// in no chain.
+// in no table.
 type cappedBuckets map[string]*capped.Bucket
 
 // member returns a slot as a capped bucket has it.
@@ -27,73 +30,55 @@ func (x *index) cappedBucket(signature []byte, band int) *capped.Bucket {
 	return x.capped[band][string(x.band(signature, band))]
 }
 
-// link puts a slot where queries for its bands from first up to end find it.
-func (x *index) link(slot uint32, first, end int) {
-	var hashes [together]uint64
-	var next [together]uint32 // in the chains
-	for band := first; band < end; band++ {
-		if c := x.cappedBucket(x.signature(slot), band); c != nil {
-			c.Insert(x.member(slot))
-			continue
-		}
-		hashes[band-first] = x.hash(slot, band)
-		x.chains.add(slot, band, hashes[band-first])
-		next[band-first] = slot + 1
+// put puts a slot where queries for its band find it.
+func (x *index) put(slot uint32, band int) {
+	if c := x.cappedBucket(x.signature(slot), band); c != nil {
+		c.Insert(x.member(slot))
+		return
 	}
-	for i, n := range x.chains.lengths(next, first) {
-		if n > bucketCap && x.sharers(slot, first+i, hashes[i]) > bucketCap {
-			x.makeCapped(slot, first+i, hashes[i])
-		}
+	hash := x.hash(slot, band)
+	p := x.tables.Add(band, hash, slot)
+	if p.Sharing(bucketCap) <= bucketCap {
+		return
+	}
+	if sharers := x.sharers(slot, band, p); len(sharers) > bucketCap {
+		x.makeCapped(sharers, band, hash)
 	}
 }
 
-// sharers returns how many of a chain have the same band as a slot.
-func (x *index) sharers(slot uint32, band int, hash uint64) (n int) {
+// sharers returns those of a probe that have the same band as a slot.
+func (x *index) sharers(slot uint32, band int, p banding.Probe) (sharers []uint32) {
 	key := string(x.band(x.signature(slot), band))
-	for at := *x.chains.head(band, hash); at != none; at = *x.chains.next(at-1, band) {
-		if string(x.band(x.signature(at-1), band)) == key {
-			n++
+	p.All(func(may uint32) {
+		if string(x.band(x.signature(may), band)) == key {
+			sharers = append(sharers, may)
 		}
-	}
-	return n
+	})
+	return sharers
 }
 
-// makeCapped makes a capped bucket of those in a chain that have the same band as a slot.
-func (x *index) makeCapped(slot uint32, band int, hash uint64) {
-	key := string(x.band(x.signature(slot), band))
+// makeCapped makes a capped bucket of those that have the same band, and this hash of it.
+func (x *index) makeCapped(sharers []uint32, band int, hash uint64) {
 	rule := capped.Rule{
 		Cap: bucketCap, Neighbours: neighbours, Rotations: []int{(band + 1) * x.rows % x.hashes},
 	}
 	c := capped.New(rule, x.hashes)
-	for at := x.chains.head(band, hash); *at != none; {
-		if member := *at - 1; string(x.band(x.signature(member), band)) == key {
-			*at = *x.chains.next(member, band)
-			c.Insert(x.member(member))
-		} else {
-			at = x.chains.next(member, band)
-		}
+	for _, slot := range sharers {
+		x.tables.Remove(band, hash, slot)
+		c.Insert(x.member(slot))
 	}
 	if x.capped[band] == nil {
 		x.capped[band] = make(cappedBuckets)
 	}
-	x.capped[band][key] = c
+	x.capped[band][string(x.band(x.signature(sharers[0]), band))] = c
 }
 
-// unlink removes a slot from where link has put it.
-func (x *index) unlink(slot uint32, first, end int) {
-	var places [together]*uint32 // in the chains
-	for band := first; band < end; band++ {
-		if c := x.cappedBucket(x.signature(slot), band); c != nil {
-			x.leave(c, slot, band)
-		} else {
-			places[band-first] = x.chains.head(band, x.hash(slot, band))
-		}
-	}
-	x.chains.find(slot, first, &places)
-	for i, at := range places {
-		if at != nil {
-			*at = *x.chains.next(slot, first+i)
-		}
+// take removes a slot from where put has put it.
+func (x *index) take(slot uint32, band int) {
+	if c := x.cappedBucket(x.signature(slot), band); c != nil {
+		x.leave(c, slot, band)
+	} else {
+		x.tables.Remove(band, x.hash(slot, band), slot)
 	}
 }
 
@@ -102,34 +87,16 @@ func (x *index) leave(c *capped.Bucket, slot uint32, band int) {
 	c.Remove(x.member(slot))
 	if c.Len() <= bucketCap/2 {
 		delete(x.capped[band], string(x.band(x.signature(slot), band)))
-		c.All(func(slot uint32) { x.chains.add(slot, band, x.hash(slot, band)) })
+		c.All(func(slot uint32) { x.tables.Add(band, x.hash(slot, band), slot) })
 	}
 }
 
-// move puts one slot in the place of another, which is linked nowhere, for bands from first up to
-// end. The sketch is in both.
-func (x *index) move(from, to uint32, first, end int) {
-	var places [together]*uint32 // in the chains
-	for band := first; band < end; band++ {
-		if c := x.cappedBucket(x.signature(to), band); c != nil {
-			c.Remove(x.member(from))
-			c.Insert(x.member(to))
-		} else {
-			places[band-first] = x.chains.head(band, x.hash(from, band))
-		}
-	}
-	x.chains.find(from, first, &places)
-	for i, at := range places {
-		if at != nil {
-			*at = to + 1
-			*x.chains.next(to, first+i) = *x.chains.next(from, first+i)
-		}
-	}
-}
-
-// eachBands calls do for all bands, so many at a time as chains are followed in turn.
-func (x *index) eachBands(do func(first, end int)) {
-	for band := 0; band < x.bands; band += together {
-		do(band, min(band+together, x.bands))
+// move puts one slot in the place of another, which is in no table. The sketch is in both.
+func (x *index) move(from, to uint32, band int) {
+	if c := x.cappedBucket(x.signature(to), band); c != nil {
+		c.Remove(x.member(from))
+		c.Insert(x.member(to))
+	} else {
+		x.tables.Replace(band, x.hash(from, band), from, to)
 	}
 }

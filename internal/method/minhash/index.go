@@ -8,6 +8,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/clusterd/clusterd/internal/method/banding"
 	"github.com/clusterd/clusterd/internal/method/capped"
 	"github.com/clusterd/clusterd/internal/method/jaccard"
 	"github.com/clusterd/clusterd/internal/singlepass"
@@ -23,16 +24,16 @@ import (
 // centres: into that of a centre that goes moves the last one, and memory shrinks with the number
 // of centres.
 //
-// A centre takes its sketch, 8 bytes, and in each table a link of 4 bytes and its share of a
-// bucket: some 250 bytes with 128 components in 22 bands.
+// A centre takes its sketch, 8 bytes, and in each table an entry of 4 bytes, its share of a bucket
+// and of the room that is left there: some 260 bytes with 128 components in 22 bands.
 type index struct {
 	hashes, bands, rows int
 	threshold           float64 // a share of components
 	rule                jaccard.Rule
 	reach               int // components that may differ at most, by the threshold or the rule
-	sketches            chunkedRows[byte]
-	seqs                chunkedRows[uint64]
-	chains              chains
+	sketches            banding.Rows[byte]
+	seqs                banding.Rows[uint64]
+	tables              banding.Tables
 	capped              []cappedBuckets // by band
 	candidates          atomic.Uint64
 }
@@ -56,14 +57,14 @@ func newIndex(hashes int, threshold, recall float64, rule jaccard.Rule) *index {
 		hashes: hashes, bands: bands, rows: rows,
 		threshold: float64(mayDiffer(hashes, 1-threshold)) / float64(hashes),
 		rule:      rule, reach: mayDiffer(hashes, 1-reach),
-		sketches: chunkedRows[byte]{width: sketchBytes(hashes, rule)},
-		seqs:     chunkedRows[uint64]{width: 1},
-		chains:   newChains(bands),
+		sketches: banding.NewRows[byte](sketchBytes(hashes, rule)),
+		seqs:     banding.NewRows[uint64](1),
+		tables:   banding.NewTables(bands),
 		capped:   make([]cappedBuckets, bands),
 	}
 }
 
-func (x *index) Len() int { return x.seqs.len }
+func (x *index) Len() int { return x.seqs.Len() }
 
 func (x *index) Candidates() uint64 { return x.candidates.Load() }
 
@@ -72,11 +73,11 @@ func (x *index) band(signature []byte, band int) []byte {
 	return signature[band*x.rows : (band+1)*x.rows]
 }
 
-func (x *index) sketch(slot uint32) []byte { return x.sketches.at(int(slot)) }
+func (x *index) sketch(slot uint32) []byte { return x.sketches.At(int(slot)) }
 
 func (x *index) signature(slot uint32) []byte { return x.sketch(slot)[:x.hashes] }
 
-func (x *index) seq(slot uint32) uint64 { return x.seqs.at(int(slot))[0] }
+func (x *index) seq(slot uint32) uint64 { return x.seqs.At(int(slot))[0] }
 
 // centre makes a centre of what is kept of it.
 func (x *index) centre(slot uint32) singlepass.Centre {
@@ -102,22 +103,42 @@ func (x *index) hash(slot uint32, band int) uint64 {
 }
 
 func (x *index) Insert(c singlepass.Centre) {
-	if x.Len() == maxSlots {
-		panic("minhash: an index holds no more than 2^32-1 centres")
+	if x.Len() == banding.MaxSlots {
+		panic("minhash: an index holds no more than 2^28 centres")
 	}
 	slot := uint32(x.Len())
-	copy(x.sketches.push(), c.Sketch)
-	x.seqs.push()[0] = c.Seq
-	x.chains.push()
-	x.eachBands(func(first, end int) { x.link(slot, first, end) })
-	if x.chains.overloaded() {
-		x.chains.split(x.hash)
+	copy(x.sketches.Push(), c.Sketch)
+	x.seqs.Push()[0] = c.Seq
+	x.prefetch(slot)
+	for band := range x.bands {
+		x.put(slot, band)
 	}
+	x.tables.Resize(x.Len())
+}
+
+// prefetch reads the buckets from memory that the bands of a slot are in.
+func (x *index) prefetch(slot uint32) {
+	var hashes [together]uint64
+	var probes [together]banding.Probe
+	for first := 0; first < x.bands; first += together {
+		n := x.hashesOf(x.signature(slot), first, &hashes)
+		x.tables.ProbeAll(first, hashes[:n], probes[:n])
+	}
+}
+
+// hashesOf sets hashes to those of the bands of a signature from first on, and returns how many
+// these are.
+func (x *index) hashesOf(signature []byte, first int, hashes *[together]uint64) int {
+	n := min(together, x.bands-first)
+	for i := range n {
+		hashes[i] = xxh3.Hash(x.band(signature, first+i))
+	}
+	return n
 }
 
 // BulkLoad makes the tables at their final size.
 func (x *index) BulkLoad(n int, centres iter.Seq[singlepass.Centre]) {
-	x.chains.expect(n)
+	x.tables.Expect(n)
 	for c := range centres {
 		x.Insert(c)
 	}
@@ -128,24 +149,27 @@ func (x *index) Remove(c singlepass.Centre) bool {
 	if !ok {
 		return false
 	}
-	x.eachBands(func(first, end int) { x.unlink(slot, first, end) })
+	x.prefetch(slot)
+	for band := range x.bands {
+		x.take(slot, band)
+	}
 	if last := uint32(x.Len() - 1); last != slot {
 		copy(x.sketch(slot), x.sketch(last))
-		x.seqs.at(int(slot))[0] = x.seq(last)
-		x.eachBands(func(first, end int) { x.move(last, slot, first, end) })
+		x.seqs.At(int(slot))[0] = x.seq(last)
+		x.prefetch(slot)
+		for band := range x.bands {
+			x.move(last, slot, band)
+		}
 	}
-	x.sketches.pop()
-	x.seqs.pop()
-	x.chains.pop()
-	if x.chains.sparse() {
-		x.chains.merge()
-	}
+	x.sketches.Pop()
+	x.seqs.Pop()
+	x.tables.Resize(x.Len())
 	return true
 }
 
 // find returns the slot of a centre.
 func (x *index) find(c singlepass.Centre) (slot uint32, ok bool) {
-	if len(c.Sketch) != x.sketches.width {
+	if len(c.Sketch) != x.sketches.Width() {
 		return 0, false
 	}
 	wanted := []byte(c.Sketch[:x.hashes])
@@ -153,11 +177,11 @@ func (x *index) find(c singlepass.Centre) (slot uint32, ok bool) {
 		slot, ok = sharing.Find(capped.Member{Sketch: wanted, Seq: c.Seq})
 		return slot, ok && string(x.sketch(slot)) == c.Sketch
 	}
-	first := xxh3.Hash(x.band(wanted, 0))
-	for at := *x.chains.head(0, first); at != none; at = *x.chains.next(at-1, 0) {
-		if slot = at - 1; x.seq(slot) == c.Seq && string(x.sketch(slot)) == c.Sketch {
-			return slot, true
+	p := x.tables.Probe(0, xxh3.Hash(x.band(wanted, 0)))
+	p.All(func(may uint32) {
+		if x.seq(may) == c.Seq && string(x.sketch(may)) == c.Sketch {
+			slot, ok = may, true
 		}
-	}
-	return 0, false
+	})
+	return slot, ok
 }

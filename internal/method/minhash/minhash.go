@@ -187,7 +187,7 @@ func (m *Method) Check(f singlepass.Fingerprint) error {
 	return f.CheckHash(xxh3.HashString(f.Sketch))
 }
 
-// NewIndex returns an empty index of centres at up to this distance. It is of up to 2^32-1 centres.
+// NewIndex returns an empty index of centres at up to this distance. It is of up to 2^28 centres.
 func (m *Method) NewIndex(threshold float64) (singlepass.Index, error) {
 	if !(threshold >= 0 && threshold < 1) {
 		return nil, fmt.Errorf("minhash: distance %v: allowed is 0 to less than 1", threshold)

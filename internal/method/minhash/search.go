@@ -4,21 +4,20 @@ import (
 	"bytes"
 	"unsafe"
 
-	"github.com/zeebo/xxh3"
-
+	"github.com/clusterd/clusterd/internal/method/banding"
 	"github.com/clusterd/clusterd/internal/method/jaccard"
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
-// together is how many chains are followed in turn, so that a query waits for memory once a step,
-// and not once a step of each.
+// together is of how many bands the buckets are read from memory before the first of them is
+// searched, so that a query waits once for all of them, and not once for each.
 const together = 8
 
 // remembered is how many of the centres that it has offered a search recognises at a glance.
 const remembered = 512
 
-// A search is one query. For each band of a signature it follows the chain, or sees its neighbours
-// in a capped bucket.
+// A search is one query. For each band of a signature it sees what is in the bucket, or its
+// neighbours in a capped one.
 type search struct {
 	*index
 	signature []byte
@@ -28,6 +27,9 @@ type search struct {
 	compared  uint64
 	whole     int                    // bands so far of which it has seen all centres
 	partly    [MaxHashes / 64]uint64 // the others, a bit for each
+	met       [32]meeting            // that are not offered yet
+	waiting   int                    // of met
+	read      byte                   // keeps the compiler from leaving reads out; it means nothing
 	// of centres that were, one more than the last slot with this remainder; 0 for none
 	offered [remembered]uint32
 }
@@ -43,7 +45,7 @@ func (x *index) Nearest(
 	}
 	s.best = singlepass.NewNearest(x.reach, s.live)
 	for band := 0; band < x.bands && !s.decided(); band += together {
-		s.follow(band, min(band+together, x.bands))
+		s.visit(band)
 	}
 	x.candidates.Add(s.compared)
 	slot, differ, ok := s.best.Result()
@@ -79,37 +81,59 @@ func (s *search) decided() bool {
 	return cutoff < s.whole || cutoff == 0 && s.best.Found()
 }
 
-// follow offers the centres that agree with the query in a band from first up to end.
-func (s *search) follow(first, end int) {
-	var next [together]uint32 // in the chains
-	var whole int
-	for band := first; band < end; band++ {
+// visit offers the centres that agree with the query in a band from first on, of up to together
+// bands.
+func (s *search) visit(first int) {
+	var hashes [together]uint64
+	var probes [together]banding.Probe
+	n := s.hashesOf(s.signature, first, &hashes)
+	s.tables.ProbeAll(first, hashes[:n], probes[:n])
+	for i := range n {
+		band := first + i
+		meet := func(slot uint32) { s.meet(slot, band) }
 		if c := s.cappedBucket(s.signature, band); c == nil {
-			next[band-first] = *s.chains.head(band, xxh3.Hash(s.band(s.signature, band)))
-			whole++
-		} else if others := c.Visit(s.signature, s.live,
-			func(slot uint32) { s.offer(slot, band) }); others {
+			probes[i].All(meet)
+			s.whole++
+		} else if others := c.Visit(s.signature, s.live, meet); others {
 			s.partly[band/64] |= 1 << (band % 64)
 		} else {
-			whole++
+			s.whole++
 		}
 	}
-	for more := true; more; {
-		more = false
-		for band := first; band < end; band++ {
-			at := &next[band-first]
-			if *at == none {
-				continue
-			}
-			more = true
-			slot := *at - 1
-			*at = *s.chains.next(slot, band)
-			if s.offered[slot%remembered] != slot+1 && s.agree(slot, band) {
-				s.offer(slot, band)
-			}
+	s.flush()
+}
+
+// A meeting is a centre that may agree with the query in a band.
+type meeting struct {
+	slot uint32
+	band int
+}
+
+// meet remembers a centre that may agree in a band, unless it was offered just before.
+func (s *search) meet(slot uint32, band int) {
+	if s.offered[slot%remembered] == slot+1 {
+		return
+	}
+	if s.waiting == len(s.met) {
+		s.flush()
+	}
+	s.met[s.waiting] = meeting{slot, band}
+	s.waiting++
+}
+
+// flush offers the centres that were met and agree. It reads from memory where the signatures of
+// all begin and end before it looks at one.
+func (s *search) flush() {
+	for _, m := range s.met[:s.waiting] {
+		signature := s.index.signature(m.slot)
+		s.read += signature[0] + signature[len(signature)-1]
+	}
+	for _, m := range s.met[:s.waiting] {
+		if s.offered[m.slot%remembered] != m.slot+1 && s.agree(m.slot, m.band) {
+			s.offer(m.slot, m.band)
 		}
 	}
-	s.whole += whole
+	s.waiting = 0
 }
 
 func (s *search) agree(slot uint32, band int) bool {
