@@ -49,7 +49,10 @@ func (m htmlMode) plainIn(b *stripped, s string, found *links) string {
 	case m == htmlAlways, hasTag(s) && isHTML(s):
 		return b.keep(stripTags(b.take(len(s)), s, found))
 	}
-	return unescapeReferences(s)
+	if !strings.Contains(s, "&") {
+		return s
+	}
+	return b.keep(unescapeReferences(b.take(len(s)), s))
 }
 
 // hasTag reports whether anything in s looks like the beginning of a tag or a
@@ -164,22 +167,18 @@ func stripTags(text []byte, s string, found *links) []byte {
 // needless zeros: the longest name has 31 letters.
 const maxReference = 40
 
-// unescapeReferences resolves the known character references of a text without
-// tags. Unlike in HTML they must end in a semicolon: `?a=1&copy=2` stays.
-func unescapeReferences(s string) string {
-	if !strings.Contains(s, "&") {
-		return s
-	}
-	var text strings.Builder
-	text.Grow(len(s))
+// unescapeReferences appends a text without tags, with the known character
+// references resolved. Unlike in HTML they must end in a semicolon:
+// `?a=1&copy=2` stays.
+func unescapeReferences(text []byte, s string) []byte {
 	for {
 		before, after, found := strings.Cut(s, "&")
-		text.WriteString(before)
+		text = append(text, before...)
 		if !found {
-			return text.String()
+			return text
 		}
 		resolved, rest := cutReference(after)
-		text.WriteString(resolved)
+		text = append(text, resolved...)
 		s = rest
 	}
 }
