@@ -16,7 +16,7 @@ const maxPackage = 1500
 // larger returns the packages that may have more, and how many.
 func larger() map[string]int {
 	return map[string]int{
-		"internal/text": 2800, // cleaning, folding and segmentation are one way
+		"internal/text": 2850, // cleaning, folding and segmentation are one way
 	}
 }
 

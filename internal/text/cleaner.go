@@ -99,7 +99,9 @@ func (c *Cleaner) AppendClean(dst []byte, title, content string) []byte {
 	if c.links != nil {
 		found = new(links)
 	}
-	title, content = c.html.plain(title, found), c.plainContent(content, found)
+	var b stripped
+	defer b.release()
+	title, content = c.html.plainIn(&b, title, found), c.plainContent(&b, content, found)
 	from := len(dst)
 	dst = c.appendBoth(dst, title, content, c.mask)
 	if c.mask != nil && fewLetters(dst[from:]) {
@@ -151,9 +153,9 @@ func fewLetters(s []byte) bool {
 	return n < enoughLetters
 }
 
-// plainContent returns the text of a content, and links, as htmlMode.plain does. Of a whole page
+// plainContent returns the text of a content, and links, as htmlMode.plainIn does. Of a whole page
 // that is the article's text, where that is wanted and one is found.
-func (c *Cleaner) plainContent(s string, found *links) string {
+func (c *Cleaner) plainContent(b *stripped, s string, found *links) string {
 	if c.article && c.html != htmlNever && isPage(s) {
 		if article, ok := mainText(s); ok {
 			if found != nil {
@@ -162,7 +164,7 @@ func (c *Cleaner) plainContent(s string, found *links) string {
 			return article
 		}
 	}
-	return c.html.plain(s, found)
+	return c.html.plainIn(b, s, found)
 }
 
 // Identity names everything that changes what is made of a text, as in

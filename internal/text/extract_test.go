@@ -82,7 +82,7 @@ func TestExtract(t *testing.T) {
 			if want == "" {
 				want = htmlMode(c.html).plain(c.content, nil)
 			}
-			got := articleCleaner(t, c.html).plainContent(c.content, nil)
+			got := articleCleaner(t, c.html).plainContent(nil, c.content, nil)
 			if strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(want), " ") {
 				t.Errorf("got %q, want %q", got, want)
 			}

@@ -7,6 +7,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"github.com/clusterd/clusterd/internal/markup"
 )
 
 // htmlMode is [Options].HTML, checked.
@@ -34,16 +36,23 @@ func Plain(s string) string { return htmlAuto.plain(s, nil) }
 
 // plain returns the text of s as a reader of it sees it, and adds the links of its markup to found
 // unless that is nil.
-func (m htmlMode) plain(s string, found *links) string {
+func (m htmlMode) plain(s string, found *links) string { return m.plainIn(nil, s, found) }
+
+// plainIn is plain in memory of b, if that is not nil: what it returns is valid until that is
+// released.
+func (m htmlMode) plainIn(b *stripped, s string, found *links) string {
 	switch {
 	case m == htmlNever:
 		return s
 	case isXML(s):
-		return stripXML(s, found)
+		return b.keep(stripXML(b.take(len(s)), s, found))
 	case m == htmlAlways, hasTag(s) && isHTML(s):
-		return stripTags(s, found)
+		return b.keep(stripTags(b.take(len(s)), s, found))
 	}
-	return unescapeReferences(s)
+	if !strings.Contains(s, "&") {
+		return s
+	}
+	return b.keep(unescapeReferences(b.take(len(s)), s))
 }
 
 // hasTag reports whether anything in s looks like the beginning of a tag or a
@@ -66,7 +75,8 @@ func hasTag(s string) bool {
 // what has a doctype, an end tag of a known element, or a start tag that
 // startsHTML.
 func isHTML(s string) bool {
-	z := html.NewTokenizer(strings.NewReader(s))
+	z := tokenize(s)
+	defer release(z)
 	for {
 		kind := z.Next()
 		switch kind {
@@ -93,7 +103,7 @@ func isHTML(s string) bool {
 // attributes one must have a value, for `a <p and q> b` has none. Without,
 // neither inline elements count (`a<b>c`) nor those whose names serve as
 // placeholders (`cp <source>`).
-func startsHTML(z *html.Tokenizer, element atom.Atom, hasAttr bool) bool {
+func startsHTML(z *markup.Tokenizer, element atom.Atom, hasAttr bool) bool {
 	if !hasAttr {
 		return isUnmistakable(element)
 	}
@@ -110,26 +120,25 @@ func startsHTML(z *html.Tokenizer, element atom.Atom, hasAttr bool) bool {
 	return false
 }
 
-// stripTags returns the text of markup with character references resolved.
+// stripTags appends the text of markup with character references resolved.
 // Block elements and line breaks separate words, inline elements join them
 // (`<b>中</b>国` is 中国). Comments, attributes and what no reader sees are
 // dropped, but for the links that it adds to found unless that is nil.
-func stripTags(s string, found *links) string {
+func stripTags(text []byte, s string, found *links) []byte {
 	var (
-		text   strings.Builder
 		hidden atom.Atom // the element being dropped, while depth > 0
 		depth  int       // how often it is open: templates nest
 	)
-	text.Grow(len(s))
-	z := html.NewTokenizer(strings.NewReader(s))
+	z := tokenize(s)
+	defer release(z)
 	for {
 		kind := z.Next()
 		switch kind {
-		case html.ErrorToken: // the end: a string gives no other error
-			return text.String()
+		case html.ErrorToken: // the end
+			return text
 		case html.TextToken:
 			if depth == 0 {
-				text.Write(z.Text())
+				text = z.AppendText(text)
 			}
 		case html.StartTagToken, html.EndTagToken, html.SelfClosingTagToken:
 			name, hasAttr := z.TagName()
@@ -148,7 +157,7 @@ func stripTags(s string, found *links) string {
 				depth--
 			}
 			if isBlock(element) {
-				text.WriteByte('\n')
+				text = append(text, '\n')
 			}
 		}
 	}
@@ -158,22 +167,18 @@ func stripTags(s string, found *links) string {
 // needless zeros: the longest name has 31 letters.
 const maxReference = 40
 
-// unescapeReferences resolves the known character references of a text without
-// tags. Unlike in HTML they must end in a semicolon: `?a=1&copy=2` stays.
-func unescapeReferences(s string) string {
-	if !strings.Contains(s, "&") {
-		return s
-	}
-	var text strings.Builder
-	text.Grow(len(s))
+// unescapeReferences appends a text without tags, with the known character
+// references resolved. Unlike in HTML they must end in a semicolon:
+// `?a=1&copy=2` stays.
+func unescapeReferences(text []byte, s string) []byte {
 	for {
 		before, after, found := strings.Cut(s, "&")
-		text.WriteString(before)
+		text = append(text, before...)
 		if !found {
-			return text.String()
+			return text
 		}
 		resolved, rest := cutReference(after)
-		text.WriteString(resolved)
+		text = append(text, resolved...)
 		s = rest
 	}
 }

@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"strings"
 
-	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"github.com/clusterd/clusterd/internal/markup"
 )
 
 // links are the targets of links and forms of a text, in order.
@@ -19,7 +20,7 @@ const (
 
 // add adds the target of the start tag that z is at, whose name has been read. A nil receiver adds
 // none.
-func (l *links) add(z *html.Tokenizer, element atom.Atom) {
+func (l *links) add(z *markup.Tokenizer, element atom.Atom) {
 	if l == nil || len(l.targets) == maxLinks {
 		return
 	}

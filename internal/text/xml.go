@@ -6,6 +6,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"github.com/clusterd/clusterd/internal/markup"
 )
 
 // isXML tells a document in XML that is not HTML: a feed, or news in NITF or NewsML. It begins
@@ -21,13 +23,14 @@ func isXML(s string) bool {
 	}
 	declared := strings.HasPrefix(s, "<?xml ") || strings.HasPrefix(s, "<?xml\t") ||
 		strings.HasPrefix(s, "<?xml\n")
-	z := html.NewTokenizer(strings.NewReader(s))
+	z := tokenize(s)
+	defer release(z)
 	for {
 		switch z.Next() {
 		case html.CommentToken, html.DoctypeToken: // the declaration is a comment too
 		case html.TextToken:
 			// A doctype with declarations of its own ends in "]>".
-			if len(bytes.Trim(z.Text(), " \t\r\n]>")) > 0 {
+			if len(bytes.Trim(z.AppendText(nil), " \t\r\n]>")) > 0 {
 				return false
 			}
 		case html.StartTagToken, html.SelfClosingTagToken:
@@ -40,7 +43,7 @@ func isXML(s string) bool {
 }
 
 // hasNamespace reports whether an attribute of a start tag declares a namespace.
-func hasNamespace(z *html.Tokenizer) bool {
+func hasNamespace(z *markup.Tokenizer) bool {
 	for {
 		key, value, more := z.TagAttr()
 		if len(value) > 0 && (string(key) == "xmlns" || bytes.HasPrefix(key, []byte("xmlns:"))) {
@@ -52,35 +55,34 @@ func hasNamespace(z *html.Tokenizer) bool {
 	}
 }
 
-// stripXML returns the character data of an XML document, CDATA sections included. All elements
+// stripXML appends the character data of an XML document, CDATA sections included. All elements
 // separate words but those that in HTML are inline. What stands between two that separate is
 // plain text or HTML, which feeds hold as character data.
 //
 // It adds links to found as stripTags does.
 //
 // The document need not be well-formed, so it is HTML's tokenizer that reads it.
-func stripXML(s string, found *links) string {
-	var text, run strings.Builder
-	text.Grow(len(s))
+func stripXML(text []byte, s string, found *links) []byte {
+	var run []byte
 	end := func() {
-		if run.Len() > 0 {
-			text.WriteString(plainRun(run.String(), found))
-			text.WriteByte('\n')
-			run.Reset()
+		if len(run) > 0 {
+			text = append(appendPlainRun(text, view(run), found), '\n')
+			run = run[:0]
 		}
 	}
-	z := html.NewTokenizer(strings.NewReader(s))
+	z := tokenize(s)
+	defer release(z)
 	z.AllowCDATA(true)
 	for {
 		switch z.Next() {
-		case html.ErrorToken: // the end: a string gives no other error
+		case html.ErrorToken: // the end
 			end()
-			return text.String()
+			return text
 		case html.TextToken:
-			if section, ok := bytes.CutPrefix(z.Raw(), []byte("<![CDATA[")); ok {
-				run.Write(bytes.TrimSuffix(section, []byte("]]>"))) // no character references
+			if section, ok := strings.CutPrefix(z.Raw(), "<![CDATA["); ok {
+				run = append(run, strings.TrimSuffix(section, "]]>")...) // no character references
 			} else {
-				run.Write(z.Text())
+				run = z.AppendText(run)
 			}
 		case html.StartTagToken, html.EndTagToken, html.SelfClosingTagToken:
 			z.NextIsNotRawText() // only in HTML is <title> special
@@ -96,10 +98,10 @@ func stripXML(s string, found *links) string {
 	}
 }
 
-// plainRun is the text of character data.
-func plainRun(s string, found *links) string {
+// appendPlainRun appends the text of character data.
+func appendPlainRun(text []byte, s string, found *links) []byte {
 	if hasTag(s) && isHTML(s) {
-		return stripTags(s, found)
+		return stripTags(text, s, found)
 	}
-	return s
+	return append(text, s...)
 }
