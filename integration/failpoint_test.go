@@ -22,6 +22,7 @@ var failpoints = []struct {
 	within int
 }{
 	{failpoint.Assigned, 40},
+	{failpoint.Prepared, 40},
 	{failpoint.BeforeProduce, 40},
 	{failpoint.AfterProduce, 40},
 	{failpoint.AfterOffsets, 40},

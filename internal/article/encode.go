@@ -169,9 +169,10 @@ func (r Result) JSON() []byte { return r.AppendJSON(nil, AllParts) }
 // JSON writes the cluster as one line without a line break.
 func (c Cluster) JSON() []byte { return c.AppendJSON(nil) }
 
-// AppendJSON appends what [Result.JSON] writes, of which it leaves out the fields that p has not: the bytes of encoding/json, but with <, > and & as
-// they are, since titles are for people. Nothing of r escapes, so that a result can stay on its
-// caller's stack. It panics on a time beyond the year 9999, which [Decoder] rejects.
+// AppendJSON appends what [Result.JSON] writes, of which it leaves out the fields that p has not:
+// the bytes of encoding/json, but with <, > and & as they are, since titles are for people. Nothing
+// of r escapes, so that a result can stay on its caller's stack. It panics on a time beyond the
+// year 9999, which [Decoder] rejects.
 func (r *Result) AppendJSON(dst []byte, p Parts) []byte {
 	dst = appendString(append(dst, `{"article_id":`...), r.ArticleID)
 	dst = append(dst, `,"cluster_id":`...)

@@ -14,6 +14,7 @@ package failpoint
 // The points, in the order in which a batch passes them.
 const (
 	Assigned      = "assigned"       // a batch is assigned, and the one before may be on its way
+	Prepared      = "prepared"       // it is encoded too, and numbered later
 	BeforeProduce = "before-produce" // nothing of the transaction is written
 	AfterProduce  = "after-produce"  // its records are written, its offsets are not
 	AfterOffsets  = "after-offsets"  // its offsets are written too

@@ -50,8 +50,8 @@ func BenchmarkRecords(b *testing.B) {
 	b.ReportMetric(float64(articles)*float64(b.N)/b.Elapsed().Seconds(), "articles/s")
 }
 
-// What each field of a result that can be left out takes, in bytes before and after gzip, and in the
-// time to encode and compress it. The results are of comments, without titles.
+// What each field of a result that can be left out takes, in bytes before and after gzip, and in
+// the time to encode and compress it. The results are of comments, without titles.
 func BenchmarkFields(b *testing.B) {
 	const articles = 1000
 	results := make([]space.Assignment, articles)

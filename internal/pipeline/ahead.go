@@ -46,9 +46,9 @@ func (a *ahead) done() <-chan struct{} {
 	return a.before.committed
 }
 
-// next assigns and encodes a batch, settles the one before, and begins to commit. After an error the space is
-// as it was before both, or with the one before where that is committed. Where there is nothing in
-// the batch, and nothing to do about labels, it does nothing.
+// next assigns and encodes a batch, settles the one before, and begins to commit. After an error
+// the space is as it was before both, or with the one before where that is committed. Where there
+// is nothing in the batch, and nothing to do about labels, it does nothing.
 func (a *ahead) next(ctx context.Context, b batch) (nothing bool, err error) {
 	// What labels do depends on what they have done.
 	due := a.labels != nil && a.labels.Due()
@@ -68,6 +68,11 @@ func (a *ahead) next(ctx context.Context, b batch) (nothing bool, err error) {
 	}
 	if err == nil {
 		err = a.prepare(next, a.producer)
+	}
+	if err == nil {
+		if err = failpoint.Hit(failpoint.Prepared); err != nil {
+			err = fmt.Errorf("%w: %w", errAgain, err)
+		}
 	}
 	if failed := a.settleBefore(next); failed != nil {
 		return false, failed

@@ -176,11 +176,11 @@ func (p *Producer) Commit(ctx context.Context, batch Batch) (Written, error) {
 	return p.CommitPrepared(ctx, prepared)
 }
 
-// CommitPrepared writes the batch in one transaction. Without an error it is committed. After ErrFenced
-// another instance owns the work. After any other error it may or may not be committed: throw away
-// what was derived from it, fence, and read offsets and state again. What passes is waited for: a
-// broker that is away, a topic that was deleted, for 40 s. Where a topic refuses a record batch of
-// several records, the next ones for it are smaller.
+// CommitPrepared writes the batch in one transaction. Without an error it is committed. After
+// ErrFenced another instance owns the work. After any other error it may or may not be committed:
+// throw away what was derived from it, fence, and read offsets and state again. What passes is
+// waited for: a broker that is away, a topic that was deleted, for 40 s. Where a topic refuses a
+// record batch of several records, the next ones for it are smaller.
 func (p *Producer) CommitPrepared(ctx context.Context, batch *Prepared) (Written, error) {
 	ctx, cancel := context.WithTimeout(ctx, commitTimeout)
 	defer cancel()
@@ -196,7 +196,7 @@ func (p *Producer) CommitPrepared(ctx context.Context, batch *Prepared) (Written
 		},
 		{
 			failpoint.BeforeProduce, "producing",
-			func() (err error) { written, err = p.produceWithOffsets(ctx, batch.rounds, batch.offsets); return },
+			func() (err error) { written, err = p.produceWithOffsets(ctx, batch); return err },
 		},
 		{
 			failpoint.AfterProduce, "committing offsets",
@@ -296,16 +296,16 @@ func (p *Producer) addPartitions(ctx context.Context, rounds [][]recordBatch) er
 // committed behind that: beside it, the broker's checks of the transaction would displace one
 // another.
 func (p *Producer) produceWithOffsets(
-	ctx context.Context, rounds [][]recordBatch, offsets []Offset,
+	ctx context.Context, batch *Prepared,
 ) (written Written, err error) {
 	var group errgroup.Group
 	group.Go(func() error {
-		if err := p.addOffsets(ctx, offsets); err != nil {
+		if err := p.addOffsets(ctx, batch.offsets); err != nil {
 			return fmt.Errorf("adding offsets to the transaction: %w", err)
 		}
 		return nil
 	})
-	written, err = p.produce(ctx, rounds)
+	written, err = p.produce(ctx, batch.rounds)
 	return written, cmp.Or(err, group.Wait())
 }
 
