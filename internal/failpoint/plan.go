@@ -13,7 +13,7 @@ import (
 
 var (
 	points = []string{
-		Assigned, BeforeProduce, AfterProduce, AfterOffsets, BeforeEnd, AfterEnd,
+		Assigned, Prepared, BeforeProduce, AfterProduce, AfterOffsets, BeforeEnd, AfterEnd,
 		BeforeDisk, AfterDisk, BeforeFlush, AfterFlush, Fenced, Recovering,
 	}
 	bugs = []string{
