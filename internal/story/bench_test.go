@@ -60,7 +60,7 @@ func filled(tb testing.TB, n int, w *wire) (s *Space, bytes float64) {
 		a := w.article()
 		err := s.Put(Story{
 			Address: a.Address, Seq: a.Seq, FirstSeen: a.EventTime, LastSeen: a.EventTime, Clusters: 1,
-			Vector: s.weigh(a.Words),
+			Vector: s.weigh(a.Words, &s.query),
 		})
 		if err != nil {
 			tb.Fatal(err)
@@ -93,6 +93,7 @@ func BenchmarkAssign(b *testing.B) {
 				took = append(took, time.Since(began))
 				sum += took[len(took)-1]
 				if len(took)%1000 == 0 {
+					s.Seal()
 					s.Commit()
 				}
 			}

@@ -101,15 +101,15 @@ type candidate struct {
 	similarity uint32
 }
 
-// nearest returns the two stories that are the most similar to an article, of its candidates;
-// among equals the older one is first. Of none, the similarity is 0.
-func (s *Space) nearest(v Vector) (best, second candidate) {
+// nearest returns the two stories that live at a stream time and are the most similar to an
+// article, of its candidates; among equals the older one is first. Of none, the similarity is 0.
+func (s *Space) nearest(v Vector, now int64, q *scratch) (best, second candidate) {
 	square := v.square()
 	better := func(a, b candidate) bool {
 		return a.similarity > b.similarity || a.similarity > 0 && a.similarity == b.similarity &&
 			s.entries[a.slot].seq < s.entries[b.slot].seq
 	}
-	for _, slot := range s.candidates(v) {
+	for _, slot := range s.candidates(v, now, q) {
 		e := &s.entries[slot]
 		c := candidate{slot, cosine(v.dot(e.vector), square, e.square)}
 		switch {
@@ -125,11 +125,10 @@ func (s *Space) nearest(v Vector) (best, second candidate) {
 // candidates returns the slots of the stories that an article is compared with. Its terms are
 // taken in the order of how many stories have them, from the rarest on, among equals the
 // smaller term first. Each leads to its stories, until there are too many of them or of all. Of
-// the stories that terms led to, those count for whom the weights of these terms add up to
-// most, among equals the older ones.
-func (s *Space) candidates(v Vector) []uint32 {
-	q := &s.query
-	s.open(v)
+// the stories that terms led to, those of the living count for whom the weights of these terms add
+// up to most, among equals the older ones.
+func (s *Space) candidates(v Vector, now int64, q *scratch) []uint32 {
+	s.open(v, q)
 	if n := len(s.entries) - len(q.shared); n > 0 {
 		q.shared = append(q.shared, make([]uint64, n)...)
 	}
@@ -142,7 +141,7 @@ func (s *Space) candidates(v Vector) []uint32 {
 			q.shared[slot] += o.weight
 		}
 	}
-	top := s.top()
+	top := s.top(now, q)
 	for _, slot := range q.met {
 		q.shared[slot] = 0
 	}
@@ -150,8 +149,7 @@ func (s *Space) candidates(v Vector) []uint32 {
 }
 
 // open finds the lists that the terms of an article lead to.
-func (s *Space) open(v Vector) {
-	q := &s.query
+func (s *Space) open(v Vector, q *scratch) {
 	q.lists = q.lists[:0]
 	for term, weight := range v.All() {
 		if l, ok := s.index.terms[term]; ok && int(l.stories) <= s.options.List {
@@ -170,10 +168,9 @@ func (s *Space) open(v Vector) {
 	}
 }
 
-// top returns those of the slots that were met with the most in common, the first ones first. To
-// find them it inserts each one where it belongs, if it does: most are beyond the end.
-func (s *Space) top() []uint32 {
-	q := &s.query
+// top returns those of the slots that were met, and live, with the most in common, the first ones
+// first. To find them it inserts each one where it belongs, if it does: most are beyond the end.
+func (s *Space) top(now int64, q *scratch) []uint32 {
 	order := func(a, b uint32) int {
 		return cmp.Or(cmp.Compare(q.shared[b], q.shared[a]),
 			cmp.Compare(s.entries[a].seq, s.entries[b].seq))
@@ -183,6 +180,9 @@ func (s *Space) top() []uint32 {
 		full := len(top) == s.options.Candidates
 		if full && (q.shared[slot] < q.shared[top[len(top)-1]] || order(slot, top[len(top)-1]) > 0) {
 			continue // the first of the two decides nearly always, and is quick
+		}
+		if s.expired(slot, now) {
+			continue
 		}
 		if full {
 			top = top[:len(top)-1]

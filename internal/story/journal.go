@@ -1,9 +1,6 @@
 package story
 
-import (
-	"container/heap"
-	"math"
-)
+import "slices"
 
 // undo is what a slot held before a change.
 type undo struct {
@@ -13,46 +10,21 @@ type undo struct {
 	after  string // the address that it held after it
 }
 
-// Commit makes all decisions last. The Changes so far are forgotten.
-func (s *Space) Commit() {
-	clear(s.journal) // what they hold may go
-	s.journal = s.journal[:0]
-	s.before = s.streamTime
+// A batch is what was decided between two calls of [Space.Seal].
+type batch struct {
+	journal []undo
+	before  int64 // stream time
 }
 
-// Rollback undoes all decisions since the last Commit, the last one first. It takes as long as
-// they did, and where stories expire, some 0.1 µs for each of them.
-func (s *Space) Rollback() {
-	for i := len(s.journal) - 1; i >= 0; i-- {
-		u := &s.journal[i]
-		switch {
-		case u.before.address == "":
-			s.free = append(s.free, u.slot)
-		case s.entries[u.slot].address == "":
-			s.free = s.free[:len(s.free)-1] // it is this slot: they come back in reverse order
-		}
-		s.apply(u.slot, u.before, u.into)
-	}
-	s.streamTime = s.before
-	s.Commit()
-	// Of what was undone, some stories are no longer in the queue, some too late, some gone.
-	s.due = s.due[:0]
-	for slot := range s.entries {
-		if e := &s.entries[slot]; e.address != "" && s.window >= 0 {
-			s.due = append(s.due, dueStory{e.last, uint32(slot)})
-		}
-	}
-	heap.Init(&s.due)
-}
-
-// Changes are what was decided since the last Commit.
+// Changes are what was decided in a batch.
 type Changes struct {
 	Touched []Story  // that are other than they were, or new, in the order in which they first changed
 	Expired []string // addresses of those that are gone, likewise; some may not have been there before
 }
 
-// Changes returns what is to be written down with a transaction.
-func (s *Space) Changes() (c Changes) {
+// Seal ends the batch in hand, and returns what is to be written down with its transaction. What is
+// decided from then on belongs to the next batch. A batch may be empty.
+func (s *Space) Seal() (c Changes) {
 	seen := make(map[string]bool)
 	add := func(address string) {
 		if address == "" || seen[address] {
@@ -65,16 +37,55 @@ func (s *Space) Changes() (c Changes) {
 			c.Expired = append(c.Expired, address)
 		}
 	}
-	for i := range s.journal {
-		add(s.journal[i].before.address)
-		add(s.journal[i].after)
+	journal := s.batches[len(s.batches)-1].journal
+	for i := range journal {
+		add(journal[i].before.address)
+		add(journal[i].after)
 	}
+	s.batches = append(s.batches, batch{before: s.streamTime})
 	return c
+}
+
+// Commit makes the oldest sealed batch last. If there is none, it does nothing.
+func (s *Space) Commit() {
+	if len(s.batches) > 1 {
+		s.batches = slices.Delete(s.batches, 0, 1)
+	}
+}
+
+// Rollback undoes the newest sealed batch, and what was decided since: that is built on it. Where
+// no batch is sealed, it undoes the one in hand. It takes as long as they did.
+func (s *Space) Rollback() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.undo()
+	if n := len(s.batches); n > 1 {
+		s.batches = s.batches[:n-1]
+		s.undo()
+	}
+}
+
+// undo empties the batch in hand, the last decision first.
+func (s *Space) undo() {
+	b := &s.batches[len(s.batches)-1]
+	for i := len(b.journal) - 1; i >= 0; i-- {
+		u := &b.journal[i]
+		switch {
+		case u.before.address == "":
+			s.free = append(s.free, u.slot)
+		case s.entries[u.slot].address == "":
+			s.free = s.free[:len(s.free)-1] // it is this slot: they come back in reverse order
+		}
+		s.apply(u.slot, u.before, u.into)
+	}
+	s.streamTime = b.before
+	*b = batch{before: b.before}
 }
 
 // set changes what a slot holds, such that it can be undone.
 func (s *Space) set(slot uint32, e entry, into string) {
-	s.journal = append(s.journal, undo{slot, s.entries[slot], s.into[slot], e.address})
+	b := &s.batches[len(s.batches)-1]
+	b.journal = append(b.journal, undo{slot, s.entries[slot], s.into[slot], e.address})
 	s.apply(slot, e, into)
 }
 
@@ -83,6 +94,7 @@ func (s *Space) apply(slot uint32, e entry, into string) {
 	old := s.entries[slot]
 	s.live += counts(e, into) - counts(old, s.into[slot])
 	s.entries[slot] = e
+	s.due.change(slot, old, e)
 	if old.address != e.address {
 		delete(s.slots, old.address)
 		if e.address != "" {
@@ -103,54 +115,4 @@ func counts(e entry, into string) uint64 {
 		return 0
 	}
 	return 1
-}
-
-// advance moves stream time on, and removes the stories that have expired by then.
-func (s *Space) advance(at int64) {
-	s.streamTime = max(s.streamTime, at)
-	if s.window < 0 || s.streamTime < math.MinInt64+s.window {
-		return
-	}
-	horizon := s.streamTime - s.window
-	for len(s.due) > 0 && s.due[0].last < horizon {
-		first := &s.due[0]
-		if last := s.entries[first.slot].last; last >= horizon {
-			first.last = last
-			heap.Fix(&s.due, 0)
-			continue
-		}
-		s.set(first.slot, entry{}, "")
-		s.free = append(s.free, first.slot)
-		heap.Pop(&s.due)
-	}
-}
-
-// dueStory is a story that was last seen at a time, or later.
-type dueStory struct {
-	last int64
-	slot uint32
-}
-
-// A queue has all stories once, that of the smallest time first. Without a window it is empty.
-type queue []dueStory
-
-// add enters a story, unless the window says that none expires.
-func (q *queue) add(slot uint32, last, window int64) {
-	if window >= 0 {
-		heap.Push(q, dueStory{last, slot})
-	}
-}
-
-func (q queue) Len() int           { return len(q) }
-func (q queue) Less(i, k int) bool { return q[i].last < q[k].last }
-func (q queue) Swap(i, k int)      { q[i], q[k] = q[k], q[i] }
-
-// Push implements [heap.Interface].
-func (q *queue) Push(x any) { *q = append(*q, x.(dueStory)) }
-
-// Pop implements [heap.Interface].
-func (q *queue) Pop() any {
-	last := (*q)[len(*q)-1]
-	*q = (*q)[:len(*q)-1]
-	return last
 }

@@ -37,15 +37,27 @@ func (p *plain) find(address string) *plainStory {
 	return nil
 }
 
+// advance moves stream time on, and removes the four stories that expired first.
 func (p *plain) advance(at int64) {
+	p.reach(at)
+	gone := slices.SortedStableFunc(slices.Values(p.stories), func(a, b plainStory) int {
+		return cmp.Compare(a.LastSeen, b.LastSeen)
+	})
+	gone = slices.DeleteFunc(gone, func(s plainStory) bool { return !p.expired(&s) })
+	gone = gone[:min(4, len(gone))]
+	p.stories = slices.DeleteFunc(p.stories, func(s plainStory) bool {
+		return slices.ContainsFunc(gone, func(g plainStory) bool { return g.Address == s.Address })
+	})
+}
+
+func (p *plain) reach(at int64) {
 	if !p.began || at > p.streamTime {
 		p.streamTime, p.began = at, true
 	}
-	if p.Window > 0 {
-		p.stories = slices.DeleteFunc(p.stories, func(s plainStory) bool {
-			return s.LastSeen < p.streamTime-p.Window.Milliseconds()
-		})
-	}
+}
+
+func (p *plain) expired(s *plainStory) bool {
+	return p.Window > 0 && p.began && s.LastSeen < p.streamTime-p.Window.Milliseconds()
 }
 
 // having returns how many stories have a term.
@@ -158,7 +170,7 @@ func (p *plain) compared(terms map[uint32]uint64) (found []*plainStory) {
 				shared[s] += terms[term]
 			}
 		}
-		if shared[s] > 0 {
+		if shared[s] > 0 && !p.expired(s) {
 			found = append(found, s)
 		}
 	}
@@ -169,31 +181,52 @@ func (p *plain) compared(terms map[uint32]uint64) (found []*plainStory) {
 }
 
 func (p *plain) Assign(a Article) Decision {
-	p.advance(a.EventTime)
+	p.reach(a.EventTime)
 	terms := p.weigh(a.Words)
+	var found []string
+	var alike []uint32
+	for _, s := range p.nearest(terms) {
+		if similarity := similar(s.terms, terms); similarity >= p.threshold(a) {
+			found, alike = append(found, s.Address), append(alike, similarity)
+		}
+	}
+	p.advance(a.EventTime)
+	if len(found) == 0 {
+		p.found(a, terms, a.EventTime)
+		return Decision{Story: a.Address}
+	}
+	best := p.find(found[0])
+	d := Decision{Story: best.Address, Joined: true, Similarity: alike[0]}
+	best.terms = sumOf(best.terms, terms, p.StoryTerms)
+	best.LastSeen = max(best.LastSeen, a.EventTime)
+	best.Clusters++
+	if len(found) == 1 {
+		return d
+	}
+	if other := p.find(found[1]); p.Merge > 0 && similar(best.terms, other.terms) >= p.Merge {
+		d.Story, d.Merged = p.merge(best, other)
+	}
+	return d
+}
+
+// nearest returns the stories that an article is compared with, the most similar one first.
+func (p *plain) nearest(terms map[uint32]uint64) []*plainStory {
 	found := p.compared(terms)
 	slices.SortFunc(found, func(x, y *plainStory) int {
 		return cmp.Or(cmp.Compare(similar(y.terms, terms), similar(x.terms, terms)),
 			cmp.Compare(x.Seq, y.Seq))
 	})
-	if len(found) == 0 || similar(found[0].terms, terms) < p.threshold(a) {
-		p.stories = append(p.stories, plainStory{Story{
-			Address: a.Address, Seq: a.Seq, FirstSeen: a.EventTime, LastSeen: a.EventTime, Clusters: 1,
-		}, terms})
-		return Decision{Story: a.Address}
-	}
-	best := found[0]
-	d := Decision{Story: best.Address, Joined: true, Similarity: similar(best.terms, terms)}
-	best.terms = sumOf(best.terms, terms, p.StoryTerms)
-	best.LastSeen = max(best.LastSeen, a.EventTime)
-	best.Clusters++
-	if len(found) == 1 || similar(found[1].terms, terms) < p.threshold(a) {
-		return d
-	}
-	older, younger := best, found[1]
-	if p.Merge == 0 || similar(older.terms, younger.terms) < p.Merge {
-		return d
-	}
+	return found
+}
+
+func (p *plain) found(a Article, terms map[uint32]uint64, last int64) {
+	p.stories = append(p.stories, plainStory{Story{
+		Address: a.Address, Seq: a.Seq, FirstSeen: a.EventTime, LastSeen: last, Clusters: 1,
+	}, terms})
+	slices.SortFunc(p.stories, func(a, b plainStory) int { return cmp.Compare(a.Seq, b.Seq) })
+}
+
+func (p *plain) merge(older, younger *plainStory) (into, merged string) {
 	if younger.Seq < older.Seq {
 		older, younger = younger, older
 	}
@@ -201,21 +234,61 @@ func (p *plain) Assign(a Article) Decision {
 	older.LastSeen = max(older.LastSeen, younger.LastSeen)
 	older.Clusters += younger.Clusters
 	younger.terms, younger.Into = nil, older.Address
-	d.Story, d.Merged = older.Address, younger.Address
-	return d
+	return older.Address, younger.Address
 }
 
 func (p *plain) Touch(address string, at int64) (string, bool) {
 	p.advance(at)
+	for {
+		s := p.find(address)
+		if s == nil || p.expired(s) {
+			return "", false
+		}
+		s.LastSeen = max(s.LastSeen, at)
+		if s.Into == "" {
+			return address, true
+		}
+		address = s.Into
+	}
+}
+
+func (p *plain) resolve(address string) *plainStory {
 	s := p.find(address)
-	if s == nil {
-		return "", false
+	switch {
+	case s == nil || p.expired(s):
+		return nil
+	case s.Into != "":
+		return p.resolve(s.Into)
+	default:
+		return s
 	}
-	s.LastSeen = max(s.LastSeen, at)
-	if s.Into != "" {
-		return p.Touch(s.Into, at)
+}
+
+func (p *plain) Join(a, b string) (older, younger string, ok bool) {
+	x, y := p.resolve(a), p.resolve(b)
+	if x == nil || y == nil || x == y {
+		return "", "", false
 	}
-	return address, true
+	older, younger = p.merge(x, y)
+	return older, younger, true
+}
+
+func (p *plain) Split(address string, a Article) bool {
+	s := p.resolve(address)
+	if s == nil || p.find(a.Address) != nil || s.Clusters == 1 {
+		return false
+	}
+	terms := p.weigh(a.Words)
+	rest := make(map[uint32]uint64)
+	for term, w := range s.terms {
+		if w > terms[term] {
+			rest[term] = w - terms[term]
+		}
+	}
+	s.terms = rest
+	s.Clusters--
+	p.found(a, terms, s.LastSeen)
+	return true
 }
 
 // all returns the stories as a Space has them.

@@ -7,12 +7,10 @@
 package story
 
 import (
-	"cmp"
 	"errors"
-	"fmt"
 	"iter"
 	"math"
-	"slices"
+	"sync"
 	"time"
 )
 
@@ -95,13 +93,19 @@ type Decision struct {
 	Merged string
 }
 
-// A Space is stories, and the rule that joins articles to them. What it does is undone by
-// [Space.Rollback] or lasts with [Space.Commit]. It is not safe for concurrent use.
+// maxExpired is how many expired stories one article removes. So a leap of stream time does not
+// make one batch of all stories.
+const maxExpired = 4
+
+// A Space is stories, and the rule that joins articles to them. What it does belongs to a batch,
+// which [Space.Seal] ends, and then lasts with [Space.Commit] or is undone by [Space.Rollback].
+// Its methods are not safe for concurrent use, but that any number of goroutines may call
+// [Space.Find] beside the one that calls the others.
 //
-// Its whole state follows from its stories: [Space.Put] restores a Space from them in any
-// order. Document frequencies are how many stories have a term. Stream time is the highest
-// event time of a story: the one that was last seen then expires by nothing but a later
-// article.
+// Its whole state follows from its stories and stream time: [Space.Put] restores a Space from
+// them in any order, and [Space.Reach] sets stream time. Document frequencies are how many
+// stories have a term. A story that has expired by stream time counts among them until it is
+// removed, and in nothing else.
 type Space struct {
 	options Options
 	window  int64             // milliseconds; negative: stories never expire
@@ -113,11 +117,13 @@ type Space struct {
 	index   index
 	due     queue
 
-	streamTime int64
-	journal    []undo
-	before     int64 // stream time at the last Commit
+	streamTime int64   // the highest event time so far, Unix milliseconds
+	batches    []batch // that are not committed, the oldest first; the last one is in hand
 
-	query scratch
+	query scratch // of the goroutine that decides; needs no lock to read either
+	// mu is held to change what Find reads.
+	mu     sync.RWMutex
+	finder sync.Pool // of *scratch
 }
 
 // entry is a story. Without an address it is none.
@@ -136,41 +142,46 @@ func New(o Options) *Space {
 	s := &Space{
 		options: o, window: -1, slots: make(map[string]uint32), into: make(map[uint32]string),
 		index:      newIndex(o.List),
-		streamTime: math.MinInt64, before: math.MinInt64,
+		streamTime: math.MinInt64, batches: []batch{{before: math.MinInt64}},
 	}
+	s.finder.New = func() any { return new(scratch) }
+	s.due.space = s
 	if o.Window > 0 {
 		s.window = o.Window.Milliseconds()
 	}
 	return s
 }
 
-// Assign says to which story the cluster of its first article belongs.
+// Assign says to which story the cluster of its first article belongs. Stream time moves on to
+// the article. It is decided by the stories that live then, and by the document frequencies as
+// the article before left them. Then some expired stories are removed.
 func (s *Space) Assign(a Article) Decision {
+	v := s.decide(a, &s.query)
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.advance(a.EventTime)
-	vector := s.weigh(a.Words)
-	best, second := s.nearest(vector)
-	threshold := s.options.threshold(a)
-	if best.similarity < threshold {
-		s.found(a, vector)
-		return Decision{Story: a.Address}
+	switch {
+	case !v.Joined:
+		s.found(a, v.vector, a.EventTime)
+	case v.Merged != "":
+		s.join(v.best, a.EventTime, v.vector)
+		s.merge(v.best, v.second)
+	default:
+		s.join(v.best, a.EventTime, v.vector)
 	}
-	s.join(best.slot, a.EventTime, vector)
-	d := Decision{Joined: true, Similarity: best.similarity}
-	if second.similarity >= threshold {
-		best.slot, d.Merged = s.merge(best.slot, second.slot)
-	}
-	d.Story = s.entries[best.slot].address
-	return d
+	return v.Decision
 }
 
 // Touch says that an article at an event time, Unix milliseconds, joined a cluster of a story,
 // and returns the address of the story that this one is part of by now. ok is false if there is
-// none.
+// none that lives. Stream time moves on to the article, and some expired stories are removed.
 func (s *Space) Touch(story string, at int64) (address string, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.advance(at)
 	for {
 		slot, known := s.slots[story]
-		if !known {
+		if !known || s.expired(slot, s.streamTime) {
 			return "", false
 		}
 		if e := s.entries[slot]; at > e.last {
@@ -185,54 +196,22 @@ func (s *Space) Touch(story string, at int64) (address string, ok bool) {
 	}
 }
 
-// weigh returns the vector of an article: tf·idf of its words, by the stories that there are,
-// of the length [unit].
-func (s *Space) weigh(words Vector) Vector {
-	terms := s.query.terms[:0]
-	total := log2(s.live + prior + 1)
-	for term, tf := range words.All() {
-		if idf := total - log2(s.index.stories(term)+1); idf > 0 {
-			terms = append(terms, weighted{term, tf * idf})
-		}
-	}
-	s.query.terms = terms
-	most := min(len(terms), s.options.ArticleTerms)
-	slices.SortFunc(terms, func(a, b weighted) int {
-		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.term, b.term))
-	})
-	terms = terms[:most]
-	square := uint64(0)
-	for _, t := range terms {
-		square += t.weight * t.weight
-	}
-	length := max(1, root(square))
-	for i := range terms {
-		terms[i].weight = (terms[i].weight*unit + length/2) / length
-	}
-	return vectorOf(terms, most)
+// found makes a story of an article, last seen at a time.
+func (s *Space) found(a Article, vector Vector, last int64) {
+	s.set(s.vacant(), entry{
+		address: a.Address, vector: vector, square: vector.square(), seq: a.Seq, first: a.EventTime,
+		last: last, clusters: 1,
+	}, "")
 }
 
-const (
-	// prior is how many stories, without any of the words, the document frequencies begin with. So
-	// words of the first articles do not all seem rare, or frequent, by accident.
-	prior = 10_000
-	// unit is the length of an article's vector.
-	unit = 1024
-)
-
-// found makes a story of an article.
-func (s *Space) found(a Article, vector Vector) {
-	slot := uint32(len(s.entries))
+// vacant returns a slot without a story.
+func (s *Space) vacant() (slot uint32) {
 	if n := len(s.free); n > 0 {
 		slot, s.free = s.free[n-1], s.free[:n-1]
-	} else {
-		s.entries = append(s.entries, entry{})
+		return slot
 	}
-	s.set(slot, entry{
-		address: a.Address, vector: vector, square: vector.square(), seq: a.Seq, first: a.EventTime,
-		last: a.EventTime, clusters: 1,
-	}, "")
-	s.due.add(slot, a.EventTime, s.window)
+	s.entries = append(s.entries, entry{})
+	return uint32(len(s.entries) - 1)
 }
 
 // join adds an article to a story.
@@ -245,14 +224,9 @@ func (s *Space) join(slot uint32, at int64, vector Vector) {
 	s.set(slot, e, "")
 }
 
-// merge makes the younger of two stories part of the older one, if they are similar enough, and
-// returns which one the first is part of then, and the address of the one that is no more.
-func (s *Space) merge(first, second uint32) (slot uint32, merged string) {
+// merge makes the younger of two stories part of the older one, and returns their addresses.
+func (s *Space) merge(first, second uint32) (into, merged string) {
 	older, younger := s.entries[first], s.entries[second]
-	similarity := cosine(older.vector.dot(younger.vector), older.square, younger.square)
-	if s.options.Merge == 0 || similarity < s.options.Merge {
-		return first, ""
-	}
 	if younger.seq < older.seq {
 		first, second, older, younger = second, first, younger, older
 	}
@@ -263,7 +237,7 @@ func (s *Space) merge(first, second uint32) (slot uint32, merged string) {
 	younger.vector, younger.square = "", 0
 	s.set(first, older, "")
 	s.set(second, younger, older.address)
-	return first, younger.address
+	return older.address, younger.address
 }
 
 // Len returns how many stories there are, without those that became part of others.
@@ -300,23 +274,50 @@ func (s *Space) story(slot uint32) Story {
 	}
 }
 
-// Put restores a story that another Space had, before the first article. The error is that of one
-// that there cannot be.
+// Put restores a story that another Space had, or replaces the one of its address by what another
+// Space has made of it, outside any batch. Stream time is not before its last event time. The
+// error is that of one that there cannot be.
 func (s *Space) Put(t Story) error {
-	if _, known := s.slots[t.Address]; known || t.Address == "" {
-		return fmt.Errorf("story %q: there is one of this address, or it has none", t.Address)
+	if t.Address == "" {
+		return errors.New("a story without an address")
 	}
 	if t.Into != "" && t.Vector != "" {
 		return errors.New("story " + t.Address + ": it is part of another, and has a vector")
 	}
-	slot := uint32(len(s.entries))
-	s.entries = append(s.entries, entry{})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	slot, known := s.slots[t.Address]
+	if !known {
+		slot = s.vacant()
+	}
 	s.apply(slot, entry{
 		address: t.Address, vector: t.Vector, square: t.Vector.square(), seq: t.Seq, first: t.FirstSeen,
 		last: t.LastSeen, clusters: t.Clusters,
 	}, t.Into)
-	s.due.add(slot, t.LastSeen, s.window)
-	s.streamTime = max(s.streamTime, t.LastSeen)
-	s.before = s.streamTime
+	s.reach(t.LastSeen)
 	return nil
+}
+
+// Remove takes out a story that another Space has removed, outside any batch. One that is not
+// there is passed over.
+func (s *Space) Remove(address string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if slot, known := s.slots[address]; known {
+		s.apply(slot, entry{}, "")
+		s.free = append(s.free, slot)
+	}
+}
+
+// Reach moves stream time, Unix milliseconds, on to that of another Space, outside any batch:
+// copies may have moved it beyond all stories.
+func (s *Space) Reach(streamTime int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reach(streamTime)
+}
+
+func (s *Space) reach(streamTime int64) {
+	s.streamTime = max(s.streamTime, streamTime)
+	s.batches[len(s.batches)-1].before = s.streamTime
 }

@@ -69,50 +69,180 @@ func small(random *rand.Rand) Options {
 	return o
 }
 
+// A pair is a Space and the plain rule, which do the same.
+type pair struct {
+	*stream
+	space    *Space
+	follower *Space // that is told what is committed
+	model    *plain
+	sealed   []*plain // the model before each batch that is not committed; the last one is in hand
+	times    []int64  // of the stream, likewise
+	seen     []Article
+	written  map[string]Story // what changes of committed batches add up to
+	waiting  []Changes        // of sealed batches
+	happened map[string]int
+}
+
+func newPair(seed, purpose uint64, happened map[string]int) *pair {
+	p := &pair{
+		stream:  &stream{Rand: rand.New(rand.NewPCG(seed, purpose))},
+		written: make(map[string]Story), happened: happened,
+	}
+	o := small(p.Rand)
+	p.space, p.follower, p.model = New(o), New(o), &plain{Options: o}
+	p.sealed, p.times = []*plain{p.model.clone()}, []int64{0}
+	return p
+}
+
+// step does one thing with both, at random, and fails where they differ.
+func (p *pair) step(t *testing.T) {
+	t.Helper()
+	switch n := p.IntN(60); {
+	case n < 2:
+		p.rollback()
+	case n < 8 && len(p.sealed) < 4:
+		p.seal()
+	case n < 14:
+		p.commit(t)
+	case n < 18 && len(p.seen) > 1:
+		p.byHand(t)
+	case n < 26 && len(p.model.stories) > 0:
+		address, moment := p.any(), p.moment()
+		got, ok := p.space.Touch(address, moment)
+		want, wantOK := p.model.Touch(address, moment)
+		if got != want || ok != wantOK {
+			t.Fatalf("touched %s: %s %v, want %s %v", address, got, ok, want, wantOK)
+		}
+		p.happened[fmt.Sprint("touched ", ok)]++
+	default:
+		p.assign(t)
+	}
+}
+
+func (p *pair) assign(t *testing.T) {
+	t.Helper()
+	a := p.article()
+	found, ok := p.space.Find(a)
+	got, want := p.space.Assign(a), p.model.Assign(a)
+	if got != want || found != want || ok != want.Joined {
+		t.Fatalf("%+v, found %+v %v, want %+v", got, found, ok, want)
+	}
+	p.seen = append(p.seen, a)
+	p.happened[fmt.Sprintf("joined %v merged %v", got.Joined, got.Merged != "")]++
+}
+
+// any returns the address of a story, or seldom of none.
+func (p *pair) any() string {
+	if p.IntN(20) == 0 || len(p.model.stories) == 0 {
+		return "t/0/none"
+	}
+	return p.model.stories[p.IntN(len(p.model.stories))].Address
+}
+
+func (p *pair) byHand(t *testing.T) {
+	t.Helper()
+	a, b := p.any(), p.any()
+	if p.IntN(2) == 0 {
+		older, younger, ok := p.space.Join(a, b)
+		wantOlder, wantYounger, wantOK := p.model.Join(a, b)
+		if older != wantOlder || younger != wantYounger || ok != wantOK {
+			t.Fatalf("join of %s, %s: %s %s %v, want %s %s %v",
+				a, b, older, younger, ok, wantOlder, wantYounger, wantOK)
+		}
+		p.happened[fmt.Sprint("by hand joined ", ok)]++
+		return
+	}
+	article := p.seen[p.IntN(len(p.seen))]
+	if p.IntN(4) == 0 {
+		article.Words = ""
+	}
+	got, want := p.space.Split(a, article), p.model.Split(a, article)
+	if got != want {
+		t.Fatalf("split of %s by %+v: %v, want %v", a, article, got, want)
+	}
+	p.happened[fmt.Sprint("split ", got)]++
+}
+
+func (p *pair) seal() {
+	p.waiting = append(p.waiting, p.space.Seal())
+	p.sealed, p.times = append(p.sealed, p.model.clone()), append(p.times, p.time)
+}
+
+// commit commits a batch, where one is sealed, and holds what changed to what is written.
+func (p *pair) commit(t *testing.T) {
+	t.Helper()
+	p.space.Commit()
+	if len(p.sealed) == 1 {
+		return
+	}
+	for _, story := range p.waiting[0].Touched {
+		p.written[story.Address] = story
+		if err := p.follower.Put(story); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, address := range p.waiting[0].Expired {
+		delete(p.written, address)
+		p.follower.Remove(address)
+	}
+	if p.sealed[1].began {
+		p.follower.Reach(p.sealed[1].streamTime)
+	}
+	p.sealed, p.times, p.waiting = p.sealed[1:], p.times[1:], p.waiting[1:]
+	want := make(map[string]Story)
+	for _, story := range p.sealed[0].all() {
+		want[story.Address] = story
+	}
+	if diff := cmp.Diff(want, p.written); diff != "" {
+		t.Fatalf("what is written down: %s", diff)
+	}
+	p.happened[fmt.Sprint("committed, sealed ", len(p.waiting))]++
+}
+
+func (p *pair) rollback() {
+	p.space.Rollback()
+	if n := len(p.sealed); n > 1 {
+		p.sealed, p.times, p.waiting = p.sealed[:n-1], p.times[:n-1], p.waiting[:len(p.waiting)-1]
+	}
+	n := len(p.sealed)
+	p.model, p.time = p.sealed[n-1].clone(), p.times[n-1]
+	p.happened["rollback"]++
+}
+
+// same holds the whole state of the Space to the model's.
+func (p *pair) same(t *testing.T) {
+	t.Helper()
+	if diff := cmp.Diff(p.model.all(), sorted(p.space)); diff != "" {
+		t.Fatal(diff)
+	}
+	if p.model.began && p.space.StreamTime() != p.model.streamTime {
+		t.Fatalf("stream time %d, want %d", p.space.StreamTime(), p.model.streamTime)
+	}
+	consistent(t, p.space)
+}
+
 // The index, the journal and the vectors make no difference: each decision and each story are
-// those of the plain rule, whatever is committed or rolled back.
+// those of the plain rule, whatever is sealed, committed, rolled back or done by hand. What
+// changes in batches adds up to the stories.
 func TestSpaceIsThePlainRule(t *testing.T) {
-	met := make(map[string]int)
+	happened := make(map[string]int)
 	for seed := range uint64(60) {
-		articles := &stream{Rand: rand.New(rand.NewPCG(seed, 1))}
-		o := small(articles.Rand)
-		space, model := New(o), &plain{Options: o}
-		committed, at := model.clone(), *articles
-		for range 250 {
-			switch n := articles.IntN(40); {
-			case n == 0:
-				space.Rollback()
-				model, articles.time = committed.clone(), at.time
-				met["rollback"]++
-			case n < 5:
-				space.Commit()
-				committed, at = model.clone(), *articles
-			case n < 12 && len(model.stories) > 0:
-				address, moment := model.stories[articles.IntN(len(model.stories))].Address, articles.moment()
-				got, ok := space.Touch(address, moment)
-				want, wantOK := model.Touch(address, moment)
-				if got != want || ok != wantOK {
-					t.Fatalf("seed %d: touched %s: %s %v, want %s %v", seed, address, got, ok, want, wantOK)
-				}
-			default:
-				a := articles.article()
-				got, want := space.Assign(a), model.Assign(a)
-				if got != want {
-					t.Fatalf("seed %d: %+v, want %+v", seed, got, want)
-				}
-				met[fmt.Sprintf("joined %v merged %v", got.Joined, got.Merged != "")]++
+		p := newPair(seed, 1, happened)
+		for range 300 {
+			p.step(t)
+			p.same(t)
+			if t.Failed() {
+				t.Fatalf("seed %d", seed)
 			}
-			if diff := cmp.Diff(model.all(), sorted(space)); diff != "" {
-				t.Fatalf("seed %d: %s", seed, diff)
-			}
-			consistent(t, space)
 		}
 	}
 	for _, what := range []string{
 		"rollback", "joined false merged false", "joined true merged false", "joined true merged true",
+		"touched true", "touched false", "split true", "split false", "by hand joined true",
+		"by hand joined false", "committed, sealed 0", "committed, sealed 1", "committed, sealed 2",
 	} {
-		if met[what] < 50 {
-			t.Errorf("%s: %d times, so little is tested: %v", what, met[what], met)
+		if happened[what] < 50 {
+			t.Errorf("%s: %d times, so little is tested: %v", what, happened[what], happened)
 		}
 	}
 }
@@ -141,8 +271,13 @@ func consistent(t *testing.T, s *Space) {
 		t.Fatalf("%d live and %d addresses, of %d entries %d free; want %d and %d",
 			s.Len(), len(s.slots), len(s.entries), len(s.free), live, len(slots))
 	}
-	if s.window >= 0 && len(s.due) != len(slots) {
-		t.Fatalf("%d stories are to expire, not %d", len(s.due), len(slots))
+	if s.window >= 0 && s.due.Len() != len(slots) {
+		t.Fatalf("%d stories are to expire, not %d", s.due.Len(), len(slots))
+	}
+	for place, slot := range s.due.slots {
+		if int(s.due.places[slot]) != place || place > 0 && s.due.Less(place, (place-1)/2) {
+			t.Fatalf("slot %d is not where it should be in the queue", slot)
+		}
 	}
 	if len(s.index.terms) != len(having) {
 		t.Fatalf("the index has %d terms, not %d", len(s.index.terms), len(having))
@@ -157,43 +292,77 @@ func consistent(t *testing.T, s *Space) {
 	}
 }
 
-// A Space that is restored from the stories of another decides as that one does.
+// A Space that is restored from the committed stories of another decides as that one does, and
+// so does one that follows it batch by batch.
 func TestPutRestores(t *testing.T) {
+	overdue := 0
 	for seed := range uint64(60) {
-		articles := &stream{Rand: rand.New(rand.NewPCG(seed, 2))}
-		o := small(articles.Rand)
-		space := New(o)
-		for range 150 {
-			space.Assign(articles.article())
-			space.Commit()
-		}
-		stories := slices.Collect(space.All())
-		articles.Shuffle(len(stories), func(i, k int) {
-			stories[i], stories[k] = stories[k], stories[i]
-		})
-		restored := New(o)
-		for _, s := range stories {
-			if err := restored.Put(s); err != nil {
-				t.Fatal(err)
+		p := newPair(seed, 2, make(map[string]int))
+		for range 6 {
+			for range 40 {
+				p.step(t)
 			}
-		}
-		consistent(t, restored)
-		for range 100 {
-			a := articles.article()
-			got, want := restored.Assign(a), space.Assign(a)
-			if got != want {
-				t.Fatalf("seed %d: %+v, want %+v", seed, got, want)
+			p.time += p.Int64N(2) * p.Int64N(300) // more expire than a few articles remove
+			p.assign(t)
+			for p.seal(); len(p.sealed) > 1; {
+				p.commit(t)
 			}
-			changes, again := space.Changes(), restored.Changes()
-			slices.Sort(changes.Expired) // those of the same time go in any order
-			slices.Sort(again.Expired)
-			if diff := cmp.Diff(changes, again); diff != "" {
-				t.Fatalf("seed %d: %s", seed, diff)
+			spaces := []*Space{p.space, p.follower, p.restored(t)}
+			for _, story := range p.model.stories {
+				if p.model.expired(&story) {
+					overdue++
+				}
 			}
+			for range 20 {
+				decideAlike(t, p, spaces)
+			}
+			p.model, p.time = p.sealed[0].clone(), p.times[0]
+			p.same(t)
 		}
-		if diff := cmp.Diff(sorted(space), sorted(restored)); diff != "" {
-			t.Fatalf("seed %d: %s", seed, diff)
+	}
+	if overdue < 200 {
+		t.Errorf("%d stories had expired when a Space was restored, so little is tested", overdue)
+	}
+}
+
+// restored returns a Space that has the committed stories, put in any order.
+func (p *pair) restored(t *testing.T) *Space {
+	t.Helper()
+	stories := slices.Collect(maps.Values(p.written))
+	p.Shuffle(len(stories), func(i, k int) { stories[i], stories[k] = stories[k], stories[i] })
+	s := New(p.space.options)
+	for _, story := range stories {
+		if err := s.Put(story); err != nil {
+			t.Fatal(err)
 		}
+	}
+	s.Reach(p.model.streamTime)
+	consistent(t, s)
+	return s
+}
+
+// decideAlike has all Spaces decide the same few things, and takes them back.
+func decideAlike(t *testing.T, p *pair, spaces []*Space) {
+	t.Helper()
+	articles := []Article{p.article(), p.article(), p.article()}
+	a, b, at := p.any(), p.any(), p.moment()
+	var want string
+	for i, s := range spaces {
+		got := fmt.Sprint(s.Touch(a, at))
+		got += fmt.Sprint(s.Join(a, b))
+		got += fmt.Sprint(s.Split(b, p.seen[0]))
+		for _, article := range articles {
+			got += fmt.Sprintf("%+v", s.Assign(article))
+		}
+		got += fmt.Sprintf("%+v", s.Seal())
+		if i == 0 {
+			want = got
+		} else if got != want {
+			t.Fatalf("space %d decides %s\nwant %s", i, got, want)
+		}
+		consistent(t, s)
+		s.Rollback()
+		consistent(t, s)
 	}
 }
 
@@ -202,9 +371,7 @@ func TestPutRefuses(t *testing.T) {
 	if err := s.Put(Story{Address: "t/0/1"}); err != nil {
 		t.Fatal(err)
 	}
-	for _, story := range []Story{
-		{}, {Address: "t/0/1"}, {Address: "t/0/2", Vector: "abcdef", Into: "t/0/1"},
-	} {
+	for _, story := range []Story{{}, {Address: "t/0/2", Vector: "abcdef", Into: "t/0/1"}} {
 		if s.Put(story) == nil {
 			t.Errorf("%+v is taken", story)
 		}
@@ -212,36 +379,8 @@ func TestPutRefuses(t *testing.T) {
 	if s.Len() != 1 {
 		t.Errorf("%d stories, want 1", s.Len())
 	}
-}
-
-// Changes are the difference between what was committed and what is.
-func TestChanges(t *testing.T) {
-	for seed := range uint64(40) {
-		articles := &stream{Rand: rand.New(rand.NewPCG(seed, 3))}
-		space := New(small(articles.Rand))
-		written := make(map[string]Story)
-		for range 60 {
-			for range articles.IntN(8) {
-				space.Assign(articles.article())
-			}
-			for _, story := range space.Changes().Touched {
-				written[story.Address] = story
-			}
-			for _, address := range space.Changes().Expired {
-				delete(written, address)
-			}
-			space.Commit()
-			want := make(map[string]Story)
-			for story := range space.All() {
-				want[story.Address] = story
-			}
-			if diff := cmp.Diff(want, written); diff != "" {
-				t.Fatalf("seed %d: %s", seed, diff)
-			}
-		}
-		if c := space.Changes(); c.Touched != nil || c.Expired != nil {
-			t.Errorf("seed %d: after a commit there is %v", seed, c)
-		}
+	if s.Remove("t/0/2"); s.Len() != 1 {
+		t.Errorf("to remove none left %d stories", s.Len())
 	}
 }
 

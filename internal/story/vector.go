@@ -68,7 +68,10 @@ func (v Vector) All() iter.Seq2[uint32, uint64] {
 }
 
 // has reports whether a term is among those of v.
-func (v Vector) has(term uint32) bool {
+func (v Vector) has(term uint32) bool { return v.of(term) > 0 }
+
+// of returns the weight of a term, 0 for one that v does not have.
+func (v Vector) of(term uint32) uint64 {
 	from, to := 0, v.Len()
 	for from < to {
 		middle := (from + to) / 2
@@ -78,7 +81,10 @@ func (v Vector) has(term uint32) bool {
 			to = middle
 		}
 	}
-	return from < v.Len() && v.term(from) == term
+	if from == v.Len() || v.term(from) != term {
+		return 0
+	}
+	return v.weight(from)
 }
 
 // weighted is a term while a Vector is made.
@@ -131,6 +137,18 @@ func (v Vector) plus(w Vector, most int, scratch []weighted) Vector {
 		}
 	}
 	return vectorOf(sum, most)
+}
+
+// minus returns the difference of two vectors, without the terms where it is not above 0. It
+// appends to scratch.
+func (v Vector) minus(w Vector, scratch []weighted) Vector {
+	rest := scratch[:0]
+	for term, weight := range v.All() {
+		if off := w.of(term); off < weight {
+			rest = append(rest, weighted{term, weight - off})
+		}
+	}
+	return vectorOf(rest, len(rest))
 }
 
 // dot returns the scalar product.

@@ -1,7 +1,9 @@
 package story
 
 import (
+	"cmp"
 	"math/bits"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 
@@ -32,7 +34,15 @@ type Words struct {
 	title, content int               // how many words counted
 	han            int               // of these, those that begin with a Chinese character
 	terms          []weighted
+	named          []byte // the first distinct words that count, each but the first after a line break
+	names          int    // how many there were
 }
+
+// What is kept of the words as text, to name a story by.
+const (
+	maxNames     = 16
+	maxNameBytes = 256
+)
 
 // Reset begins another article.
 func (w *Words) Reset() {
@@ -41,30 +51,76 @@ func (w *Words) Reset() {
 	}
 	clear(w.said)
 	w.title, w.content, w.han = 0, 0, 0
+	w.named, w.names = w.named[:0], 0
 }
 
 // Title takes the next word of the title.
 func (w *Words) Title(word []byte) {
 	if w.title < maxTitle {
-		w.said[termOf(word)] += titleWeight
+		w.count(word, titleWeight)
 		w.title++
-		w.count(word)
 	}
 }
 
 // Content takes the next word of the content.
 func (w *Words) Content(word []byte) {
 	if w.content < maxContent {
-		w.said[termOf(word)] += one * lead / (lead + uint64(w.content))
+		w.count(word, one*lead/(lead+uint64(w.content)))
 		w.content++
-		w.count(word)
 	}
 }
 
-func (w *Words) count(word []byte) {
+func (w *Words) count(word []byte, weight uint64) {
+	term := termOf(word)
+	if w.said[term] == 0 {
+		w.name(word)
+	}
+	w.said[term] += weight
 	if first, _ := utf8.DecodeRune(word); unicode.Is(unicode.Han, first) {
 		w.han++
 	}
+}
+
+// name keeps a word that is new. Once one does not fit, none is kept any more.
+func (w *Words) name(word []byte) {
+	if w.names == maxNames {
+		return
+	}
+	if w.names++; len(w.named)+len("\n")+len(word) > maxNameBytes {
+		w.names = maxNames
+		return
+	}
+	if len(w.named) > 0 {
+		w.named = append(w.named, '\n')
+	}
+	w.named = append(w.named, word...)
+}
+
+// Terms returns the first distinct words, in the order in which they came: at most sixteen, in at
+// most 256 bytes, joined by line breaks.
+func (w *Words) Terms() string { return string(w.named) }
+
+// Top returns those n of some words that weigh the most in a vector, the heaviest first, among
+// equals the one that is given first. It leaves out those that the vector does not have, and
+// repeated ones.
+func Top(v Vector, words []string, n int) (top []string) {
+	type scored struct {
+		word   string
+		weight uint64
+	}
+	var found []scored
+	seen := make(map[string]bool)
+	for _, word := range words {
+		if weight := v.of(termOf([]byte(word))); weight > 0 && !seen[word] {
+			seen[word] = true
+			found = append(found, scored{word, weight})
+		}
+	}
+	slices.SortStableFunc(found, func(a, b scored) int { return cmp.Compare(b.weight, a.weight) })
+	for _, f := range found[:min(n, len(found))] {
+		top = append(top, f.word)
+	}
+	return top
 }
 
 // Han reports whether more than half of the words are Chinese.

@@ -111,6 +111,7 @@ func decideStories(c Clustering, articles []story.Article, o story.Options) Clus
 			stories[i] = len(c) + i
 		case cluster == i:
 			d := space.Assign(articles[i])
+			space.Seal()
 			space.Commit()
 			stories[i] = number(d.Story)
 			if d.Merged != "" {
