@@ -104,3 +104,32 @@ func BenchmarkAssign(b *testing.B) {
 		})
 	}
 }
+
+// What it takes to make the vector of a news article of 2 KB, with its words at hand: 330 of them.
+func BenchmarkWords(b *testing.B) {
+	random := rand.New(rand.NewPCG(1, 10))
+	zipf := rand.NewZipf(random, 1.1, 20, 500_000)
+	words := make([][][]byte, 64)
+	for i := range words {
+		for range 330 {
+			words[i] = append(words[i], fmt.Appendf(nil, "w%d", zipf.Uint64()))
+		}
+	}
+	b.ReportAllocs()
+	var w Words
+	i := 0
+	for b.Loop() {
+		article := words[i%len(words)]
+		i++
+		w.Reset()
+		for _, word := range article[:12] {
+			w.Title(word)
+		}
+		for _, word := range article[12:] {
+			w.Content(word)
+		}
+		if w.Vector() == "" {
+			b.Fatal("an empty vector")
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -388,4 +389,74 @@ func TestTouchOfNone(t *testing.T) {
 	if address, ok := New(Defaults()).Touch("t/0/7", 1); ok {
 		t.Errorf("a story that is not there is part of %q", address)
 	}
+}
+
+// A leap of stream time expires all stories at once, and removes few of them with each article.
+func TestLeap(t *testing.T) {
+	const n = 50
+	o := Defaults()
+	o.Window = time.Second
+	s, articles := New(o), &stream{Rand: rand.New(rand.NewPCG(1, 8))}
+	for i := range n {
+		a := articles.article()
+		a.EventTime, a.Words = int64(i%7), "" // without words, each founds a story
+		s.Assign(a)
+	}
+	s.Seal()
+	s.Commit()
+	if address, ok := s.Touch("t/0/none", 1_000_000); ok {
+		t.Fatalf("a story that is not there is part of %q", address)
+	}
+	gone := len(s.Seal().Expired)
+	for rest := n - maxExpired; rest > 0; rest -= maxExpired {
+		a := articles.article()
+		a.EventTime = 1_000_000
+		if d := s.Assign(a); d.Joined && d.Story == "t/0/1" {
+			t.Fatalf("%+v: that has expired", d)
+		}
+		expired := s.Seal().Expired
+		if want := min(maxExpired, rest); len(expired) != want {
+			t.Fatalf("%d stories expired with an article, want %d", len(expired), want)
+		}
+		gone += len(expired)
+	}
+	if gone != n {
+		t.Errorf("%d stories expired, want %d", gone, n)
+	}
+}
+
+// Readers find stories while these are decided.
+func TestFindBesideAssign(t *testing.T) {
+	articles := &stream{Rand: rand.New(rand.NewPCG(1, 9))}
+	s := New(small(articles.Rand))
+	asked := articles.article()
+	done := make(chan struct{})
+	var readers sync.WaitGroup
+	for range 3 {
+		readers.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				if d, ok := s.Find(asked); ok != d.Joined || d.Story == "" {
+					t.Errorf("%+v, %v", d, ok)
+				}
+			}
+		})
+	}
+	for i := range 2000 {
+		d := s.Assign(articles.article())
+		s.Touch(d.Story, articles.time)
+		s.Join(d.Story, asked.Address)
+		s.Split(d.Story, articles.article())
+		if s.Seal(); i%3 == 0 {
+			s.Rollback()
+		} else {
+			s.Commit()
+		}
+	}
+	close(done)
+	readers.Wait()
 }
