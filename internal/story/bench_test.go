@@ -51,8 +51,9 @@ func (w *wire) article() Article {
 
 // filled returns a Space with so many stories that live, each restored as the rule would have
 // founded it, and the heap that each takes.
-func filled(tb testing.TB, n int, w *wire) (s *Space, bytes float64) {
+func filled(tb testing.TB, n, terms int, w *wire) (s *Space, bytes float64) {
 	o := Defaults()
+	o.ArticleTerms = terms
 	o.Window = time.Duration(n) * time.Millisecond
 	s = New(o)
 	before := liveHeap()
@@ -80,10 +81,10 @@ func liveHeap() uint64 {
 // removes one for each that comes. To make the articles takes as long as that and more: mean-µs
 // and p99-µs are without it.
 func BenchmarkAssign(b *testing.B) {
-	for _, n := range []int{10_000, 1_000_000} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
+	for _, c := range [][2]int{{10_000, 48}, {1_000_000, 48}, {1_000_000, 60}} {
+		b.Run(fmt.Sprintf("%d of %d terms", c[0], c[1]), func(b *testing.B) {
 			w := newWire(1)
-			s, bytes := filled(b, n, w)
+			s, bytes := filled(b, c[0], c[1], w)
 			var took []time.Duration
 			sum := time.Duration(0)
 			for b.Loop() {

@@ -111,11 +111,15 @@ func vectorOf(terms []weighted, most int) Vector {
 	wire := make([]byte, 0, len(terms)*entrySize)
 	for _, t := range terms {
 		if w := t.weight >> halvings; w > 0 {
-			wire = append(wire, byte(t.term>>24), byte(t.term>>16), byte(t.term>>8), byte(t.term),
-				byte(w>>8), byte(w))
+			wire = appendEntry(wire, t.term, w)
 		}
 	}
 	return Vector(wire)
+}
+
+func appendEntry(wire []byte, term uint32, weight uint64) []byte {
+	return append(wire, byte(term>>24), byte(term>>16), byte(term>>8), byte(term),
+		byte(weight>>8), byte(weight))
 }
 
 // plus returns the sum of two vectors, by its heaviest terms. It appends to scratch.

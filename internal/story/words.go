@@ -30,13 +30,23 @@ const (
 // Words weighs the words of one article after the other. It is not safe for concurrent use. The
 // zero value works.
 type Words struct {
-	said           map[uint32]uint64 // term frequencies, in units of 1/one
-	title, content int               // how many words counted
-	han            int               // of these, those that begin with a Chinese character
-	terms          []weighted
+	// said is a hash table of the terms. A term is looked for from the place on that its first bits
+	// name, up to the first place that is free. So terms are nearly in their order, as a Vector needs
+	// them.
+	said           [1<<placeBits + maxTitle + maxContent]saying
+	title, content int // how many words counted
+	han            int // of these, those that begin with a Chinese character
+	terms          []saying
+	wire           []byte
 	named          []byte // the first distinct words that count, each but the first after a line break
 	names          int    // how many there were
 }
+
+// placeBits are how many bits of a term say where it is looked for.
+const placeBits = 10
+
+// A saying is a term and its frequency, in units of 1/one, at most 2^18; 0 where there is none.
+type saying struct{ term, tf uint32 }
 
 // What is kept of the words as text, to name a story by.
 const (
@@ -46,10 +56,7 @@ const (
 
 // Reset begins another article.
 func (w *Words) Reset() {
-	if w.said == nil {
-		w.said = make(map[uint32]uint64)
-	}
-	clear(w.said)
+	clear(w.said[:])
 	w.title, w.content, w.han = 0, 0, 0
 	w.named, w.names = w.named[:0], 0
 }
@@ -65,17 +72,22 @@ func (w *Words) Title(word []byte) {
 // Content takes the next word of the content.
 func (w *Words) Content(word []byte) {
 	if w.content < maxContent {
-		w.count(word, one*lead/(lead+uint64(w.content)))
+		w.count(word, one*lead/(lead+uint32(w.content)))
 		w.content++
 	}
 }
 
-func (w *Words) count(word []byte, weight uint64) {
+func (w *Words) count(word []byte, weight uint32) {
 	term := termOf(word)
-	if w.said[term] == 0 {
+	place := term >> (32 - placeBits)
+	for w.said[place].tf > 0 && w.said[place].term != term {
+		place++
+	}
+	if w.said[place].tf == 0 {
+		w.said[place].term = term
 		w.name(word)
 	}
-	w.said[term] += weight
+	w.said[place].tf += weight
 	if first, _ := utf8.DecodeRune(word); unicode.Is(unicode.Han, first) {
 		w.han++
 	}
@@ -130,15 +142,28 @@ func (w *Words) Han() bool { return 2*w.han > w.title+w.content }
 // frequency, and with tf where that is below 1. It does not depend on what other articles there
 // are.
 func (w *Words) Vector() Vector {
-	w.terms = w.terms[:0]
-	for term, tf := range w.said {
-		weight := tf
-		if tf > one {
-			weight = one + (log2(tf)-fraction*one)*ln2/one
+	terms := w.terms[:0]
+	for _, t := range w.said {
+		if t.tf == 0 {
+			continue
 		}
-		w.terms = append(w.terms, weighted{term, weight})
+		at := len(terms)
+		terms = append(terms, t)
+		for ; at > 0 && terms[at-1].term > t.term; at-- {
+			terms[at] = terms[at-1]
+		}
+		terms[at] = t
 	}
-	return vectorOf(w.terms, maxTitle+maxContent)
+	wire := w.wire[:0]
+	for _, t := range terms {
+		weight := uint64(t.tf)
+		if weight > one {
+			weight = one + (log2(weight)-fraction*one)*ln2/one
+		}
+		wire = appendEntry(wire, t.term, weight)
+	}
+	w.terms, w.wire = terms, wire
+	return Vector(wire)
 }
 
 // termOf returns the number of a word. Two of the words of a stream seldom have the same: of a

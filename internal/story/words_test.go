@@ -2,6 +2,7 @@ package story
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -41,6 +42,54 @@ func TestTerms(t *testing.T) {
 	}
 	if w.Title([]byte("late")); w.Terms() != "many" {
 		t.Errorf("%q: a word that does not count", w.Terms())
+	}
+}
+
+// The table makes no difference: vectors are those of a map, also where all words begin alike, and
+// where another article was weighed before.
+func TestVectorIsThatOfAMap(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 11))
+	var alike [][]byte // words whose terms are looked for in the last place
+	for i := 0; len(alike) < 100; i++ {
+		if word := fmt.Appendf(nil, "%d", i); termOf(word)>>(32-placeBits) == 1<<placeBits-1 {
+			alike = append(alike, word)
+		}
+	}
+	var w Words
+	for range 300 {
+		w.Reset()
+		said := make(map[uint32]uint64)
+		few := 1 + random.IntN(600)
+		word := func() []byte {
+			if random.IntN(4) == 0 {
+				return alike[random.IntN(min(few, len(alike)))]
+			}
+			return fmt.Appendf(nil, "w%d", random.IntN(few))
+		}
+		for range random.IntN(maxTitle + 10) {
+			next := word()
+			if w.title < maxTitle {
+				said[termOf(next)] += titleWeight
+			}
+			w.Title(next)
+		}
+		for i := range random.IntN(maxContent + 10) {
+			next := word()
+			if i < maxContent {
+				said[termOf(next)] += one * lead / (lead + uint64(i))
+			}
+			w.Content(next)
+		}
+		var terms []weighted
+		for term, tf := range said {
+			if tf > one {
+				tf = one + (log2(tf)-fraction*one)*ln2/one
+			}
+			terms = append(terms, weighted{term, tf})
+		}
+		if got, want := w.Vector(), vectorOf(terms, len(terms)); got != want {
+			t.Fatalf("%x, want %x", got, want)
+		}
 	}
 }
 
