@@ -49,12 +49,21 @@ func (x *index) insert(term, slot uint32) {
 	l.stories++
 	switch {
 	case complete && int(l.stories) <= 2*x.most:
-		at, _ := slices.BinarySearch(l.slots, slot)
-		l.slots = slices.Insert(l.slots, at, slot)
+		l.insert(slot)
 	case complete:
 		l.slots = nil
 	}
 	x.terms[term] = l
+}
+
+// insert grows the slots by an eighth where they are full: append would double short ones, and most
+// lists are short.
+func (l *list) insert(slot uint32) {
+	at, _ := slices.BinarySearch(l.slots, slot)
+	if n := len(l.slots); n == cap(l.slots) {
+		l.slots = append(make([]uint32, 0, n+n/8+1), l.slots...)
+	}
+	l.slots = slices.Insert(l.slots, at, slot)
 }
 
 func (x *index) remove(term, slot uint32, entries []entry) {
@@ -83,7 +92,7 @@ func (x *index) remove(term, slot uint32, entries []entry) {
 type scratch struct {
 	terms  []weighted
 	lists  []opened
-	shared []uint64 // by slot: what the query's weights come to of the terms that led there
+	shared []uint32 // by slot: what the query's weights come to of the terms that led there
 	met    []uint32 // slots whose shared is not 0
 	top    []uint32
 }
@@ -130,7 +139,7 @@ func (s *Space) nearest(v Vector, now int64, q *scratch) (best, second candidate
 func (s *Space) candidates(v Vector, now int64, q *scratch) []uint32 {
 	s.open(v, q)
 	if n := len(s.entries) - len(q.shared); n > 0 {
-		q.shared = append(q.shared, make([]uint64, n)...)
+		q.shared = append(q.shared, make([]uint32, n)...)
 	}
 	q.met = q.met[:0]
 	for _, o := range q.lists {
@@ -138,7 +147,7 @@ func (s *Space) candidates(v Vector, now int64, q *scratch) []uint32 {
 			if q.shared[slot] == 0 {
 				q.met = append(q.met, slot)
 			}
-			q.shared[slot] += o.weight
+			q.shared[slot] += uint32(o.weight)
 		}
 	}
 	top := s.top(now, q)
