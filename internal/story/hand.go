@@ -25,7 +25,7 @@ func (s *Space) Split(story string, a Article) (ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	slot, known := s.resolve(story)
-	if _, taken := s.slots[a.Address]; !known || taken || s.entries[slot].clusters < 2 {
+	if _, taken := s.slots.slot(a.Address, s.entries); !known || taken || s.entries[slot].clusters < 2 {
 		return false
 	}
 	vector := s.weigh(a.Words, &s.query)
@@ -41,7 +41,7 @@ func (s *Space) Split(story string, a Article) (ok bool) {
 // resolve returns the slot of the story that one is part of by now, if both live.
 func (s *Space) resolve(address string) (slot uint32, ok bool) {
 	for {
-		slot, ok = s.slots[address]
+		slot, ok = s.slots.slot(address, s.entries)
 		if !ok || s.expired(slot, s.streamTime) {
 			return 0, false
 		}

@@ -93,14 +93,15 @@ func (s *Space) set(slot uint32, e entry, into string) {
 func (s *Space) apply(slot uint32, e entry, into string) {
 	old := s.entries[slot]
 	s.live += counts(e, into) - counts(old, s.into[slot])
-	s.entries[slot] = e
-	s.due.change(slot, old, e)
-	if old.address != e.address {
-		delete(s.slots, old.address)
-		if e.address != "" {
-			s.slots[e.address] = slot
-		}
+	moved := old.address != e.address
+	if moved && old.address != "" {
+		s.slots.remove(old.address, s.entries)
 	}
+	s.entries[slot] = e
+	if moved && e.address != "" {
+		s.slots.add(slot, s.entries)
+	}
+	s.due.change(slot, old, e)
 	if delete(s.into, slot); into != "" {
 		s.into[slot] = into
 	}

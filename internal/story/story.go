@@ -108,10 +108,10 @@ const maxExpired = 4
 // removed, and in nothing else.
 type Space struct {
 	options Options
-	window  int64             // milliseconds; negative: stories never expire
-	entries []entry           // by slot
-	free    []uint32          // slots without a story, the next one last
-	slots   map[string]uint32 // by address
+	window  int64    // milliseconds; negative: stories never expire
+	entries []entry  // by slot
+	free    []uint32 // slots without a story, the next one last
+	slots   addresses
 	into    map[uint32]string // by slot of a story that became part of another: the other's address
 	live    uint64            // stories that are part of no other
 	index   index
@@ -140,7 +140,7 @@ type entry struct {
 // New returns a Space without stories.
 func New(o Options) *Space {
 	s := &Space{
-		options: o, window: -1, slots: make(map[string]uint32), into: make(map[uint32]string),
+		options: o, window: -1, into: make(map[uint32]string),
 		index:      newIndex(o.List),
 		streamTime: math.MinInt64, batches: []batch{{before: math.MinInt64}},
 	}
@@ -180,7 +180,7 @@ func (s *Space) Touch(story string, at int64) (address string, ok bool) {
 	defer s.mu.Unlock()
 	s.advance(at)
 	for {
-		slot, known := s.slots[story]
+		slot, known := s.slots.slot(story, s.entries)
 		if !known || s.expired(slot, s.streamTime) {
 			return "", false
 		}
@@ -259,7 +259,7 @@ func (s *Space) All() iter.Seq[Story] {
 
 // Of returns the story with an address.
 func (s *Space) Of(address string) (Story, bool) {
-	slot, ok := s.slots[address]
+	slot, ok := s.slots.slot(address, s.entries)
 	if !ok {
 		return Story{}, false
 	}
@@ -286,7 +286,7 @@ func (s *Space) Put(t Story) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	slot, known := s.slots[t.Address]
+	slot, known := s.slots.slot(t.Address, s.entries)
 	if !known {
 		slot = s.vacant()
 	}
@@ -303,7 +303,7 @@ func (s *Space) Put(t Story) error {
 func (s *Space) Remove(address string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if slot, known := s.slots[address]; known {
+	if slot, known := s.slots.slot(address, s.entries); known {
 		s.apply(slot, entry{}, "")
 		s.free = append(s.free, slot)
 	}
