@@ -25,7 +25,8 @@ func (s *Space) Split(story string, a Article) (ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	slot, known := s.resolve(story)
-	if _, taken := s.slots.slot(a.Address, s.entries); !known || taken || s.entries[slot].clusters < 2 {
+	_, taken := s.slots.slot(a.Address, s.entries)
+	if !known || taken || s.entries[slot].clusters < 2 {
 		return false
 	}
 	vector := s.weigh(a.Words, &s.query)

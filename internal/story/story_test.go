@@ -308,6 +308,11 @@ func TestPutRestores(t *testing.T) {
 			}
 			p.time += p.Int64N(2) * p.Int64N(300) // more expire than a few articles remove
 			p.assign(t)
+			if p.IntN(3) == 0 { // a copy moves stream time, and no story
+				p.time += 50
+				p.space.Touch("t/0/none", p.time)
+				p.model.Touch("t/0/none", p.time)
+			}
 			for p.seal(); len(p.sealed) > 1; {
 				p.commit(t)
 			}
@@ -352,6 +357,9 @@ func decideAlike(t *testing.T, p *pair, spaces []*Space) {
 	a, b, at := p.any(), p.any(), p.moment()
 	var want string
 	for i, s := range spaces {
+		if got, want := s.StreamTime(), p.model.streamTime; got != want {
+			t.Fatalf("space %d has stream time %d, want %d", i, got, want)
+		}
 		got := fmt.Sprint(s.Touch(a, at))
 		got += fmt.Sprint(s.Join(a, b))
 		got += fmt.Sprint(s.Split(b, p.seen[0]))
