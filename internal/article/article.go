@@ -84,6 +84,8 @@ const (
 	// UnknownCluster is of a label for a cluster that is not there, or has expired.
 	UnknownCluster Class = "unknown_cluster"
 	TooManyLabels  Class = "too_many_labels" // the cluster has MaxLabels already
+	// UnknownStory is of stories that cannot be merged or split: they are not there, or are one.
+	UnknownStory Class = "unknown_story"
 	// BadDocument is a file that is one article, and cannot be read. It is in no record.
 	BadDocument Class = "bad_document"
 	// BadRow is a row of a CSV or TSV file that cannot be read. It is in no record.
@@ -95,7 +97,7 @@ const (
 // articles has.
 var (
 	Classes            = []Class{NullValue, BadJSON, BadField, Empty, TooLarge, TooDeep, BadBatch}
-	LabelClasses       = []Class{BadLabel, UnknownCluster, TooManyLabels}
+	LabelClasses       = []Class{BadLabel, UnknownCluster, TooManyLabels, UnknownStory}
 	FingerprintClasses = []Class{BadFingerprint}
 )
 

@@ -120,11 +120,15 @@ type Result struct {
 	Status    Status  `json:"status"`
 	// Distance is that from the centre, in the measure of the method; 0 for a new one, and null for
 	// one that joined by a contact.
-	Distance       *float64        `json:"distance"`
-	Matched        Match           `json:"matched,omitempty"` // of a joined one, where it is told
-	Contact        string          `json:"contact,omitempty"` // by which it joined
-	Size           int             `json:"size"`              // articles in the cluster, this one included
-	Representative *Representative `json:"representative"`
+	Distance *float64 `json:"distance"`
+	Matched  Match    `json:"matched,omitempty"` // of a joined one, where it is told
+	Contact  string   `json:"contact,omitempty"` // by which it joined
+	Size     int      `json:"size"`              // articles in the cluster, this one included
+	// StoryID is the story of its cluster, and StorySimilarity that of the cluster's founder and the
+	// story, from 0 to 1; absent where the cluster is the first one of its story.
+	StoryID         string          `json:"story_id,omitempty"`
+	StorySimilarity Similarity      `json:"story_similarity,omitempty"`
+	Representative  *Representative `json:"representative"`
 	// Labels are those that its cluster carries, and TrialLabels those that it has on trial.
 	Labels      []string     `json:"labels,omitempty"`
 	TrialLabels []string     `json:"trial_labels,omitempty"`
@@ -155,6 +159,9 @@ type Cluster struct {
 	FirstSeen      time.Time      `json:"first_seen"` // the lowest event time of a member
 	LastSeen       time.Time      `json:"last_seen"`  // the highest event time of a member
 	Representative Representative `json:"representative"`
+	// StoryID and StorySimilarity are as in a [Result].
+	StoryID         string     `json:"story_id,omitempty"`
+	StorySimilarity Similarity `json:"story_similarity,omitempty"`
 	// Labels is a JSON array of [Label], and KeptMS by how many milliseconds the cluster outlives
 	// others for these.
 	Labels   json.RawMessage `json:"labels,omitempty"`
@@ -195,6 +202,7 @@ func (r *Result) AppendJSON(dst []byte, p Parts) []byte {
 		dst = appendString(append(dst, `,"contact":`...), r.Contact)
 	}
 	dst = strconv.AppendInt(append(dst, `,"size":`...), int64(r.Size), 10)
+	dst = appendStory(dst, r.StoryID, r.StorySimilarity)
 	if p.has(RepresentativePart) {
 		dst = append(dst, `,"representative":`...)
 		if r.Representative != nil {
@@ -263,6 +271,7 @@ func (c *Cluster) AppendJSON(dst []byte) []byte {
 	dst = appendTime(append(dst, `,"first_seen":`...), c.FirstSeen)
 	dst = appendTime(append(dst, `,"last_seen":`...), c.LastSeen)
 	dst = c.Representative.appendJSON(append(dst, `,"representative":`...))
+	dst = appendStory(dst, c.StoryID, c.StorySimilarity)
 	if len(c.Labels) > 0 {
 		dst = append(append(dst, `,"labels":`...), c.Labels...)
 	}

@@ -63,6 +63,7 @@ func randomCarried(g generator, r *article.Result) {
 			FirstSeen: randomTime(g), LastSeen: randomTime(g),
 		}
 	}
+	r.StoryID, r.StorySimilarity = g.text(3), randomSimilarity(g)
 	if r.Representative != nil && g.IntN(2) > 0 {
 		r.Representative.Excerpt = g.text(50)
 	}
@@ -87,6 +88,7 @@ func randomCluster(g generator) article.Cluster {
 		Fingerprint: article.Fingerprint(g.Uint64() >> g.IntN(64)),
 		Size:        g.Int()>>g.IntN(64) - g.IntN(2), FirstSeen: randomTime(g), LastSeen: randomTime(g),
 		Representative: article.Representative{ID: g.text(5), Title: g.text(50)}, Pipeline: g.text(6),
+		StoryID: g.text(3), StorySimilarity: randomSimilarity(g),
 	}
 	if g.IntN(2) > 0 {
 		c.Signals = &article.ClusterSignals{

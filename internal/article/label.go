@@ -65,7 +65,14 @@ const (
 	RemoveLabel Action = "remove"
 	// ResumeLabel lets a label count again that the flood guard has suspended.
 	ResumeLabel Action = "resume"
+	// MergeStories makes the younger of two stories part of the older one, and SplitStory takes a
+	// cluster out of its story, to found one of its own.
+	MergeStories Action = "merge"
+	SplitStory   Action = "split"
 )
+
+// OfStories reports whether the action is of stories, and of no label.
+func (a Action) OfStories() bool { return a == MergeStories || a == SplitStory }
 
 // A LabelRecord is a record of the topic of labels: somebody puts a label on a cluster, or takes it
 // off.
@@ -73,6 +80,13 @@ type LabelRecord struct {
 	Cluster Address // the founder; zero where the action is [ResumeLabel]
 	Action  Action
 	Label   // as the cluster gets it, but for its Position
+	// Of MergeStories: Cluster is the address of a story, and Other the id of the other one.
+	Other string
+	// Of SplitStory, for the new story: the words of the founder, as package story has the vector of
+	// an article, whether most of them are Chinese, and the first ones. Without them nothing joins it.
+	Words string
+	Han   bool
+	Terms string
 }
 
 // ParseLabelRecord reads a record of the topic of labels, which stands at this address and was
@@ -107,6 +121,40 @@ type labelRecord struct {
 	At        *time.Time `json:"at"`
 	Note      string     `json:"note"`
 	Trial     bool       `json:"trial"`
+	StoryID   string     `json:"story_id"`
+	Other     string     `json:"other"`
+	Words     []byte     `json:"words"`
+	Han       bool       `json:"han"`
+	Terms     string     `json:"terms"`
+}
+
+// maxTerms is how many bytes the first words of a founder may have.
+const maxTerms = 256
+
+// story reads a record that is of stories.
+func (w *labelRecord) story(r LabelRecord) (LabelRecord, error) {
+	id, field := w.ClusterID, "cluster_id"
+	if r.Action == MergeStories {
+		id, field = w.StoryID, "story_id"
+		if other, err := ParseAddress(w.Other); err != nil || other.String() != w.Other {
+			return r, fmt.Errorf("other: %.80q is no id of a story", w.Other)
+		}
+		r.Other = w.Other
+	}
+	var err error
+	if r.Cluster, err = ParseAddress(id); err != nil || r.Cluster.String() != id {
+		return r, fmt.Errorf("%s: %.80q is not topic/partition/offset", field, id)
+	}
+	if w.Label != "" || w.Trial {
+		return r, fmt.Errorf("action %s is of stories, and has no label", r.Action)
+	}
+	if len(w.Terms) > maxTerms {
+		return r, fmt.Errorf("terms has %d bytes, at most %d are allowed", len(w.Terms), maxTerms)
+	}
+	if r.Action == SplitStory {
+		r.Words, r.Han, r.Terms = string(w.Words), w.Han, w.Terms
+	}
+	return r, nil
 }
 
 func (w *labelRecord) record(recorded time.Time) (r LabelRecord, err error) {
@@ -114,7 +162,7 @@ func (w *labelRecord) record(recorded time.Time) (r LabelRecord, err error) {
 	if r.Action = w.Action; r.Action == "" {
 		r.Action = AddLabel
 	}
-	if err := CheckLabelName(w.Label); err != nil {
+	if err := CheckLabelName(w.Label); err != nil && !r.Action.OfStories() {
 		return r, err
 	}
 	if err := checkMarks(w.By, w.Note); err != nil {
@@ -128,6 +176,8 @@ func (w *labelRecord) record(recorded time.Time) (r LabelRecord, err error) {
 		return r, err
 	}
 	switch r.Action {
+	case MergeStories, SplitStory:
+		return w.story(r)
 	case ResumeLabel:
 		if w.ClusterID != "" {
 			return r, fmt.Errorf("action %s is of a label, and has no cluster_id", r.Action)
@@ -135,8 +185,8 @@ func (w *labelRecord) record(recorded time.Time) (r LabelRecord, err error) {
 		return r, nil
 	case AddLabel, RemoveLabel:
 	default:
-		return r, fmt.Errorf("action %.80q: there are %s, %s and %s", r.Action, AddLabel, RemoveLabel,
-			ResumeLabel)
+		return r, fmt.Errorf("action %.80q: there are %s, %s, %s, %s and %s", r.Action, AddLabel,
+			RemoveLabel, ResumeLabel, MergeStories, SplitStory)
 	}
 	if r.Cluster, err = ParseAddress(w.ClusterID); err == nil && r.Cluster.String() != w.ClusterID {
 		err = fmt.Errorf("%.80q is not written as topic/partition/offset are", w.ClusterID)

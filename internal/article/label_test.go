@@ -35,6 +35,18 @@ func TestParseLabelRecord(t *testing.T) {
 			Cluster: cluster, Action: article.RemoveLabel,
 			Label: article.Label{Name: "spam", At: milliseconds, Record: at},
 		},
+		`{"action":"merge","story_id":"articles/2/7","other":"articles/0/9","by":"alice"}`: {
+			Cluster: cluster, Action: article.MergeStories, Other: "articles/0/9",
+			Label: article.Label{By: "alice", At: milliseconds, Record: at},
+		},
+		`{"action":"split","cluster_id":"articles/2/7"}`: {
+			Cluster: cluster, Action: article.SplitStory,
+			Label: article.Label{At: milliseconds, Record: at},
+		},
+		`{"action":"split","cluster_id":"articles/2/7","words":"AAECAwQF","han":true,"terms":"a\nb"}`: {
+			Cluster: cluster, Action: article.SplitStory, Words: "\x00\x01\x02\x03\x04\x05", Han: true,
+			Terms: "a\nb", Label: article.Label{At: milliseconds, Record: at},
+		},
 		`{"label":"spam","action":"resume"}`: {
 			Action: article.ResumeLabel,
 			Label:  article.Label{Name: "spam", At: milliseconds, Record: at},
@@ -74,16 +86,22 @@ func TestParseLabelRecordRejects(t *testing.T) {
 		`{"cluster_id":"a/0/1","label":"` + strings.Repeat("l", 65) + `"}`:             "1 to 64",
 		`{"cluster_id":"a/0/1","label":"a","by":"` + strings.Repeat("b", 65) + `"}`:    "at most 64 and 256",
 		`{"cluster_id":"a/0/1","label":"a","note":"` + strings.Repeat("b", 257) + `"}`: "at most 64 and",
-		`{"cluster_id":"a/0/1","label":"a","action":"hide"}`:                           "add, remove and resume",
+		`{"cluster_id":"a/0/1","label":"a","action":"hide"}`:                           "add, remove, resume, merge and split",
 		`{"cluster_id":"a/0/1","label":"a","at":"1969-12-31T23:59:59Z"}`:               "1970 to 9999",
 		`{"cluster_id":"a/0/1","label":"a","at":"9999-12-31T23:59:59-01:00"}`:          "1970 to 9999",
 		`{"cluster_id":"a/0/1","label":"a","at":"yesterday"}`:                          "no JSON object",
-		`{"label":"a"}`:                                        "not an address",
-		`{"cluster_id":"a/0","label":"a"}`:                     "not an address",
-		`{"cluster_id":"a/00/1","label":"a"}`:                  "not written as",
-		"{\"label\":\"\xff\"}":                                 "not UTF-8",
-		strings.Repeat(" ", 16<<10) + `{"x":1}`:                "larger than 16384 bytes",
-		`{"cluster_id":"a/0/1","label":"a","action":"resume"}`: "has no cluster_id",
+		`{"label":"a"}`:                                                                      "not an address",
+		`{"action":"merge","story_id":"a/0/1"}`:                                              "other",
+		`{"action":"merge","cluster_id":"a/0/1","other":"a/0/2"}`:                            "story_id",
+		`{"action":"split","cluster_id":"a/0/01"}`:                                           "cluster_id",
+		`{"action":"split","cluster_id":"a/0/1","label":"a"}`:                                "has no label",
+		`{"action":"split","cluster_id":"a/0/1","words":"?"}`:                                "no JSON object",
+		`{"action":"split","cluster_id":"a/0/1","terms":"` + strings.Repeat("t", 257) + `"}`: "at most 256",
+		`{"cluster_id":"a/0","label":"a"}`:                                                   "not an address",
+		`{"cluster_id":"a/00/1","label":"a"}`:                                                "not written as",
+		"{\"label\":\"\xff\"}":                                                               "not UTF-8",
+		strings.Repeat(" ", 16<<10) + `{"x":1}`:                                              "larger than 16384 bytes",
+		`{"cluster_id":"a/0/1","label":"a","action":"resume"}`:                               "has no cluster_id",
 	} {
 		got, rejection := article.ParseLabelRecord([]byte(value), written, labelAddress())
 		if rejection == nil || rejection.Class != article.BadLabel ||

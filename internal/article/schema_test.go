@@ -61,6 +61,7 @@ func TestEncodingIsAsItsSchema(t *testing.T) {
 		FirstSeen: *r.PublishedAt, LastSeen: *r.PublishedAt,
 	}
 	r.Representative.Excerpt = "an excerpt"
+	r.StoryID, r.StorySimilarity = id, 312_345
 	if err := schematest.Check("result", r.JSON()); err != nil {
 		t.Error(err)
 	}
@@ -83,7 +84,17 @@ func TestEncodingIsAsItsSchema(t *testing.T) {
 	c.ClusterID, c.Seq, c.Sketch = id, 7, []byte{0, 255}
 	c.Contacts, c.ByContact = []string{"name:a"}, 1
 	c.Signals = &article.ClusterSignals{Publishers: 3, Recent: 1, State: []byte{1}}
+	c.StoryID, c.StorySimilarity = "articles/1/2", article.MaxSimilarity
 	if err := schematest.Check("cluster", c.JSON()); err != nil {
 		t.Error(err)
+	}
+	s := article.Story{StoryID: id, Headline: article.Headline{ClusterID: id, ArticleID: "a"}}
+	for range 2 {
+		if err := schematest.Check("story", s.AppendJSON(nil)); err != nil {
+			t.Error(err)
+		}
+		s.Headline.Title, s.Headline.Publisher = "a <b>", "p"
+		s.Clusters, s.Articles, s.Recent, s.Publishers = 3, 70, 9, article.MaxPublishers+1
+		s.Terms, s.MergedInto, s.SplitFrom = []string{"bridge", "大桥"}, "articles/0/5", "articles/0/6"
 	}
 }

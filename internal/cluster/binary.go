@@ -25,7 +25,7 @@ const (
 	hasSignals
 	hasLabels
 	hasSpace
-	hasEnd
+	hasStory
 )
 
 // AppendBinary appends the value of the cluster's record in the clusters topic in another form,
@@ -34,7 +34,7 @@ const (
 //
 //	byte     version, 1
 //	byte     flags of what it has: 1 a sketch, 2 contacts, 4 articles that joined by them,
-//	         8 an excerpt, 16 signals, 32 labels, 64 a space
+//	         8 an excerpt, 16 signals, 32 labels, 64 a space, 128 a story
 //	8 bytes  fingerprint
 //	uvarints seq, size
 //	varint   first seen, Unix milliseconds; uvarint: by how much later last seen
@@ -45,12 +45,13 @@ const (
 //	uvarints publishers, recent; text: state of the signals
 //	uvarint  by how many milliseconds labels keep it; text: labels, a JSON array
 //	text     space
+//	text     story; uvarint: its similarity, in millionths
 func (c *Cluster) AppendBinary(dst []byte, identity string) []byte {
 	r := &c.Representative
 	flags := flagIf(c.Sketch != "", hasSketch) | flagIf(c.Contacts != "", hasContacts) |
 		flagIf(c.ByContact != 0, hasByContact) | flagIf(r.Excerpt != "", hasExcerpt) |
 		flagIf(c.Signals != "", hasSignals) | flagIf(c.Labels != "" || c.Kept != 0, hasLabels) |
-		flagIf(c.Space != "", hasSpace)
+		flagIf(c.Space != "", hasSpace) | flagIf(c.Story != "", hasStory)
 	dst = binary.BigEndian.AppendUint64(append(dst, binaryVersion, flags), c.Hash)
 	dst = binary.AppendUvarint(binary.AppendUvarint(dst, c.Seq), uint64(c.Size))
 	dst = binary.AppendVarint(dst, c.FirstSeen)
@@ -79,6 +80,9 @@ func (c *Cluster) AppendBinary(dst []byte, identity string) []byte {
 	if flags&hasSpace != 0 {
 		dst = fields.AppendText(dst, c.Space)
 	}
+	if flags&hasStory != 0 {
+		dst = binary.AppendUvarint(fields.AppendText(dst, c.Story), uint64(c.StorySimilarity))
+	}
 	return dst
 }
 
@@ -97,9 +101,6 @@ func parseBinary(value []byte) (c Cluster, identity string, err error) {
 			version, binaryVersion)
 	}
 	flags := r.Byte()
-	if flags >= hasEnd {
-		return c, "", fmt.Errorf("not a cluster: flags %#x", flags)
-	}
 	c.Hash, c.Seq, c.Size = r.Fixed64(), r.Uvarint(MaxPosition), int(r.Uvarint(math.MaxInt))
 	c.FirstSeen = r.Varint()
 	c.LastSeen = c.FirstSeen + int64(r.Uvarint(uint64(MaxTime)))
@@ -126,6 +127,10 @@ func parseBinary(value []byte) (c Cluster, identity string, err error) {
 	}
 	if flags&hasSpace != 0 {
 		c.Space = r.Text()
+	}
+	if flags&hasStory != 0 {
+		c.Story = r.Text()
+		c.StorySimilarity = article.Similarity(r.Uvarint(uint64(article.MaxSimilarity)))
 	}
 	if r.Failed || len(r.Rest) > 0 {
 		return Cluster{}, "", errors.New("not a cluster: it ends too early or too late, or a number in " +

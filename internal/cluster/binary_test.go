@@ -44,7 +44,6 @@ func TestParseBinaryOfWhatIsNone(t *testing.T) {
 	}
 	for want, value := range map[string][]byte{
 		"version 2":          other(0, 2),
-		"flags 0xff":         other(1, 0xff),
 		"too late":           append(other(0, 1), 0),
 		"has another key":    value,
 		"looking for beginn": other(0, '?'),

@@ -32,8 +32,13 @@ type Cluster struct {
 	Position            uint64 // of the last article
 	// Signals are what is known of its articles since signals are on; empty where they are off.
 	Signals signals.State
-	Labels  label.Set
-	Kept    int64 // milliseconds by which it outlives others, while it has labels
+	// Story is the id of the story that it belongs to, empty for none, as of when its last article
+	// came: that one may have become part of another since. StorySimilarity is that of the founder
+	// and the story, and 0 where it is the story's first cluster.
+	Story           string
+	StorySimilarity article.Similarity
+	Labels          label.Set
+	Kept            int64 // milliseconds by which it outlives others, while it has labels
 }
 
 // ID returns the cluster id: the address of the founder.
@@ -91,6 +96,9 @@ func (c *Cluster) Validate() error {
 			MaxTime)
 	}
 	if err := validate(&c.Representative); err != nil {
+		return err
+	}
+	if err := c.validateStory(); err != nil {
 		return err
 	}
 	if err := c.Signals.Check(c.Size, MaxTime); err != nil {

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"bytes"
 	"encoding/base64"
 	"math"
 	"time"
@@ -41,6 +42,12 @@ func parseOwn(value []byte) (c article.Cluster, ok bool) {
 		c.Representative.Excerpt = s.text()
 	}
 	s.literal(`}`)
+	if s.next(`,"story_id":`) {
+		c.StoryID = s.text()
+	}
+	if s.next(`,"story_similarity":`) {
+		c.StorySimilarity = s.similarity()
+	}
 	if s.next(`,"kept_ms":`) {
 		c.KeptMS = int64(s.int())
 	}
@@ -127,6 +134,19 @@ func (s *scanner) int() int {
 		return 0
 	}
 	return int(n)
+}
+
+// similarity takes a similarity as it is written here: others may mean the same number, or be none
+// in JSON.
+func (s *scanner) similarity() (similarity article.Similarity) {
+	end := max(0, bytes.IndexByte(s.rest, ','))
+	raw := s.rest[:end]
+	if similarity.UnmarshalJSON(raw) != nil || string(similarity.AppendTo(nil)) != string(raw) {
+		s.fail()
+		return 0
+	}
+	s.rest = s.rest[end:]
+	return similarity
 }
 
 func (s *scanner) fingerprint() (f article.Fingerprint) {

@@ -21,6 +21,7 @@ func ownClusters() (values [][]byte) {
 		}
 		if i&1 != 0 {
 			c.Sketch = []byte("\x00sketch\xff"[:i%8])
+			c.StoryID, c.StorySimilarity = "articles/1/2", article.Similarity(i&2*150_000)
 		}
 		if i&2 != 0 {
 			c.ByContact, c.KeptMS = i, int64(i)
@@ -76,6 +77,14 @@ func TestOwnClusters(t *testing.T) {
 			}
 			heldToJSON(t, damaged)
 		}
+	}
+	for _, number := range []string{"0x1p-2", "+0.3", "0.30", ".3", "00.3", "3e-1", "1.", "2", "-0"} {
+		value := bytes.Replace(ownClusters()[3], []byte(`_similarity":0.3,`),
+			[]byte(`_similarity":`+number+","), 1)
+		if bytes.Equal(value, ownClusters()[3]) {
+			t.Fatalf("no similarity in %s", value)
+		}
+		heldToJSON(t, value)
 	}
 	if quick != 8 {
 		t.Errorf("%d of 8 clusters without contacts and escapes are read quickly", quick)

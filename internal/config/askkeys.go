@@ -99,6 +99,12 @@ func (c *Labels) keys() []table.Key {
 	}
 }
 
+// Trace says where spans of batches go.
+type Trace struct {
+	Endpoint string  // URL of a collector of OpenTelemetry; empty is none
+	Ratio    float64 // share of batches that have a span
+}
+
 func (c *Trace) keys() []table.Key {
 	return []table.Key{
 		{

@@ -27,6 +27,7 @@ func (r rules) check(c *Config) {
 	r.checkLongSimilarity(&c.Cluster)
 	r.checkContacts(&c.Contacts)
 	r.checkLabels(c)
+	r.checkStories(c)
 	r.checkHTTP(&c.HTTP)
 	r.checkScope(c)
 }
@@ -109,6 +110,7 @@ func (r rules) checkTopics(c *Config) {
 		{"output.dead_letter_topic", c.Output.DeadLetterTopic},
 		{"labels.topic", c.Labels.Topic},
 		{"labels.corrections", c.Labels.Corrections},
+		{"stories.topic", c.Stories.Topic},
 	}
 	for i, t := range topics {
 		for _, earlier := range topics[:i] {

@@ -44,6 +44,7 @@ type Config struct {
 	Contacts     method.ContactSettings
 	Signals      Signals
 	Labels       Labels
+	Stories      Stories
 	Batch        Batch
 	State        State
 	Serve        Serve
@@ -279,12 +280,6 @@ type Memory struct {
 type Log struct {
 	Level  string // debug, info, warn or error
 	Format string // auto, json or text
-}
-
-// Trace says where spans of batches go.
-type Trace struct {
-	Endpoint string  // URL of a collector of OpenTelemetry; empty is none
-	Ratio    float64 // share of batches that have a span
 }
 
 // Severity returns the level as a logger takes it.

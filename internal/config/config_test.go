@@ -43,6 +43,7 @@ func TestDefault(t *testing.T) {
 		Contacts: method.ContactSettings{Limit: 1000},
 		Signals:  Signals{Window: time.Hour},
 		Labels:   Labels{Allow: []string{"ham"}, Keep: 180 * 24 * time.Hour, Flood: .9},
+		Stories:  Stories{Threshold: .3, HanThreshold: .18, Merge: .6},
 		Batch:    Batch{Records: 10000, Bytes: 8 << 20, Linger: 10 * time.Millisecond},
 		State:    State{Dir: "clusterd-data"},
 		Serve:    Serve{Content: Shown},

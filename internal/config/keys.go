@@ -34,6 +34,7 @@ func (c *Config) keys() []table.Key {
 		contactKeys(&c.Contacts),
 		c.Signals.keys(),
 		c.Labels.keys(),
+		c.Stories.keys(),
 		c.Batch.keys(),
 		c.State.keys(),
 		c.Serve.keys(),

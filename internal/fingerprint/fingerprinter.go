@@ -9,10 +9,12 @@ import (
 	"sync"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/cluster"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/parallel"
 	"github.com/clusterd/clusterd/internal/singlepass"
+	"github.com/clusterd/clusterd/internal/story/words"
 	"github.com/clusterd/clusterd/internal/text"
 )
 
@@ -23,6 +25,9 @@ type Fingerprinter struct {
 	config  config.Config
 	decoder article.Decoder
 	workers *sync.Pool // of *Worker
+	// newCounter returns what counts the words of stories; nil where these are off.
+	newCounter func() *words.Counter
+	ranks      cluster.Ranks
 }
 
 // New returns a Fingerprinter by the configured method. A method of words loads the dictionary.
@@ -42,19 +47,48 @@ func With(m method.Method, c config.Config) (*Fingerprinter, error) {
 		return nil, err
 	}
 	decoder = article.ByField(article.Copying(decoder, c.Output.Copy), c.Cluster.ScopeField)
-	return &Fingerprinter{Method: m, config: c, decoder: decoder, workers: &sync.Pool{New: func() any {
-		return &Worker{
-			decoder: decoder, excerpt: c.Output.Excerpt, fingerprint: m.NewFingerprinter(),
-			scope: c.Cluster.ScopeField,
+	f := &Fingerprinter{Method: m, config: c, decoder: decoder}
+	stories, eager := c.Stories.Topic != "", c.Role == config.FingerprintOnly
+	if stories {
+		if f.newCounter, err = words.New(c.Text); err != nil {
+			return nil, err
 		}
-	}}}, nil
+		if f.ranks, err = cluster.LoadRanks(c.Stories.Ranks); err != nil {
+			return nil, err
+		}
+	}
+	f.workers = &sync.Pool{New: func() any {
+		w := &Worker{
+			decoder: decoder, excerpt: c.Output.Excerpt, fingerprint: m.NewFingerprinter(),
+			scope: c.Cluster.ScopeField, keepText: stories && !eager,
+		}
+		if stories && eager {
+			w.words = f.newCounter()
+		}
+		return w
+	}}
+	return f, nil
 }
+
+// NewCounter returns what counts the words of stories; nil where these are off.
+func (f *Fingerprinter) NewCounter() *words.Counter {
+	if f.newCounter == nil {
+		return nil
+	}
+	return f.newCounter()
+}
+
+// Ranks returns the ranks of publishers, where stories are on and have some.
+func (f *Fingerprinter) Ranks() cluster.Ranks { return f.ranks }
 
 // Wire returns the form in which instances with the same settings hand articles on.
 func (f *Fingerprinter) Wire() Wire {
 	identity := f.Identity()
 	if field := f.config.Cluster.ScopeField; field != "" {
 		identity += ",scope_field=" + field
+	}
+	if f.config.Stories.Topic != "" {
+		identity += ",stories"
 	}
 	return NewWire(f.config.Input.Topic, identity)
 }
@@ -104,6 +138,10 @@ type Worker struct {
 	excerpt     int    // characters
 	scope       string // cluster.scope_field
 	fingerprint func(title, content string) (singlepass.Fingerprint, bool)
+	// words counts those of stories at once, for another instance; nil: that is left to whoever knows
+	// which articles found clusters, if text is kept for it.
+	words    *words.Counter
+	keepText bool
 }
 
 // SpaceHeader returns the name of the header by which articles are divided, and whether there is
@@ -130,6 +168,13 @@ func (w *Worker) Article(a article.Article, source article.Address) Article {
 	out.Fingerprint.Space = strings.Clone(a.Space)
 	if w.excerpt > 0 && out.Comparable && strings.TrimSpace(a.Title) == "" {
 		out.Representative.Excerpt = text.Excerpt(a.Content, w.excerpt)
+	}
+	switch {
+	case !out.Comparable:
+	case w.words != nil:
+		out.Words = w.words.Count(a.Title, a.Content)
+	case w.keepText:
+		out.Text = words.TextOf(a.Title, a.Content).Clone()
 	}
 	return out
 }

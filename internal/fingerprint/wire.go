@@ -13,7 +13,10 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/fields"
 	"github.com/clusterd/clusterd/internal/singlepass"
+	"github.com/clusterd/clusterd/internal/story"
+	"github.com/clusterd/clusterd/internal/story/words"
 )
 
 // wireVersion is the first byte of what [Wire.Append] writes.
@@ -26,6 +29,8 @@ const (
 	flagPublished
 	flagRecorded
 	flagSpace
+	flagWords
+	flagHan
 	flagsEnd
 )
 
@@ -38,14 +43,14 @@ const maxWireHeaders = 1 << 10
 //
 //	byte     version, 1
 //	byte     flags: 1 comparable, 2 has a key, 4 says when it was published, 8 its record has a time,
-//	         16 has a space
+//	         16 has a space, 32 has words of stories, 64 of which most are Chinese
 //	8 bytes  digest of the settings
 //	uvarint  offset of the record in the input topic; the partition is that of this record
 //	varint   the record's time in Unix milliseconds, where it has one
 //	varint   published at: Unix seconds, then uvarint nanoseconds, where it says so
 //	8 bytes  fingerprint
 //	texts    sketch, contacts, id, title, excerpt, publisher, copied fields; the key and the
-//	         space, if it has them
+//	         space, if it has them; the vector of its words and the first ones, if it has any
 //	uvarint  number of headers, and of each its name, 0 or 1 + the length of its value, the value
 type Wire struct {
 	input    string // the topic of all articles
@@ -61,7 +66,8 @@ func NewWire(input, identity string) Wire {
 func (w Wire) Append(dst []byte, a *Article) []byte {
 	flags := flagIf(a.Comparable, flagComparable) | flagIf(a.Key != nil, flagKey) |
 		flagIf(!a.PublishedAt.IsZero(), flagPublished) | flagIf(!a.RecordedAt.IsZero(), flagRecorded) |
-		flagIf(a.Fingerprint.Space != "", flagSpace)
+		flagIf(a.Fingerprint.Space != "", flagSpace) | flagIf(a.Words != words.Words{}, flagWords) |
+		flagIf(a.Words.Han, flagHan)
 	dst = append(dst, wireVersion, flags)
 	dst = binary.LittleEndian.AppendUint64(dst, w.settings)
 	dst = binary.AppendUvarint(dst, uint64(a.Source.Offset))
@@ -84,6 +90,9 @@ func (w Wire) Append(dst []byte, a *Article) []byte {
 	}
 	if value := a.Fingerprint.Space; value != "" {
 		dst = append(binary.AppendUvarint(dst, uint64(len(value))), value...)
+	}
+	if flags&flagWords != 0 {
+		dst = fields.AppendText(fields.AppendText(dst, string(a.Words.Vector)), a.Words.Terms)
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(a.Headers)))
 	for _, h := range a.Headers {
@@ -142,16 +151,26 @@ func (w Wire) Parse(value []byte, partition int) (a Article, err error) {
 	if flags&flagSpace != 0 {
 		a.Fingerprint.Space = strings.Clone(r.text())
 	}
+	var vector []byte
+	if flags&flagWords != 0 {
+		vector = r.bytes(r.length())
+		a.Words = words.Words{Han: flags&flagHan != 0, Terms: r.text()}
+	}
 	a.Headers = r.headers()
 	switch {
 	case r.failed:
 		return Article{}, errors.New("it ends too early, or a length or time in it is impossible")
 	case len(r.rest) > 0:
 		return Article{}, fmt.Errorf("%d bytes are behind its end", len(r.rest))
+	case flags&(flagWords|flagHan) == flagHan || !utf8.ValidString(a.Words.Terms):
+		return Article{}, errors.New("its words are not UTF-8, or none")
 	case flags&flagSpace != 0 && !possibleSpace(a.Fingerprint.Space):
 		return Article{}, errors.New("its space is empty, too long or not UTF-8")
 	case settings != w.settings:
 		return Article{}, ErrOtherSettings
+	}
+	if a.Words.Vector, err = story.ParseVector(vector); err != nil {
+		return Article{}, err
 	}
 	return a, a.Fingerprint.Contacts.Check()
 }

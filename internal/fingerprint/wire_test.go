@@ -3,6 +3,7 @@ package fingerprint
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/singlepass"
+	"github.com/clusterd/clusterd/internal/story"
+	"github.com/clusterd/clusterd/internal/story/words"
 	"github.com/clusterd/clusterd/internal/testutil/check"
 )
 
@@ -54,10 +57,41 @@ func randomArticle(r *rand.Rand) Article {
 	case 1:
 		a.Key = []byte{}
 	}
+	if r.IntN(2) == 0 {
+		a.Words = randomWords(r)
+	}
 	for range r.IntN(3) {
 		a.Headers = append(a.Headers, Header{Key: randomText(r), Value: []byte(randomText(r))}, Header{})
 	}
 	return a
+}
+
+// randomWords returns those of an article, of which each part may be missing.
+func randomWords(r *rand.Rand) (w words.Words) {
+	var said story.Words
+	for n := range r.IntN(2) * r.IntN(80) {
+		said.Content(fmt.Appendf(nil, "word %d", r.IntN(n+1)))
+	}
+	w.Vector, w.Han = said.Vector(), r.IntN(2) == 0
+	if r.IntN(2) == 0 {
+		w.Terms = "港口\nbridge"
+	}
+	return w
+}
+
+// Words that no article can have are none that clusterd wrote.
+func TestWireOfBadWords(t *testing.T) {
+	for want, w := range map[string]words.Words{
+		"not UTF-8": {Terms: "\xff"}, "a vector of 5 bytes": {Vector: "\x00\x00\x00\x01\x00"},
+		"weight 0": {Vector: "\x00\x00\x00\x01\x00\x00"},
+	} {
+		_, err := testWire.Parse(testWire.Append(nil, &Article{Words: w}), 0)
+		check.ErrorHas(t, err, want)
+	}
+	value := testWire.Append(nil, &Article{})
+	value[1] |= flagHan
+	_, err := testWire.Parse(value, 0)
+	check.ErrorHas(t, err, "or none")
 }
 
 // What is written is read again, whatever is in an article, and nothing but the whole of it.

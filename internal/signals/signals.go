@@ -12,6 +12,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/zeebo/xxh3"
@@ -86,6 +88,18 @@ func (s State) RecentAt(streamTime int64) int {
 	}
 	c.moveTo(uint64(max(0, streamTime)) / c.width)
 	return c.sum()
+}
+
+// At returns the State as of a stream time, in Unix milliseconds, that is no earlier than that of
+// the last article: of fewer recent articles.
+func (s State) At(streamTime int64) State {
+	c, err := s.counts()
+	if err != nil || s == "" {
+		return s
+	}
+	c.moveTo(uint64(max(0, streamTime)) / c.width)
+	var memory [MaxBytes]byte
+	return State(c.append(memory[:0], ""))
 }
 
 // Check returns an error for what is no State of a cluster of this size, whose articles came up to
@@ -226,4 +240,49 @@ func (c *counts) ascending() bool {
 		}
 	}
 	return true
+}
+
+// Merge returns what is known of the articles of two clusters together. A State that counts by
+// another window than the rule's has no recent articles for it.
+func (r Rule) Merge(a, b State) State {
+	if r.width == 0 {
+		return ""
+	}
+	sum, err := a.counts()
+	if err != nil || sum.width != r.width {
+		sum = counts{width: r.width, publishers: sum.publishers, hashes: sum.hashes}
+	}
+	more, err := b.counts()
+	if err != nil || more.width != r.width {
+		more = counts{publishers: more.publishers, hashes: more.hashes}
+	}
+	newest := max(sum.newest, more.newest)
+	sum.moveTo(newest)
+	more.moveTo(newest)
+	for i := range sum.recent {
+		sum.recent[i] += more.recent[i]
+	}
+	sum.publishers, sum.hashes = union(&sum, &more)
+	var memory [MaxBytes]byte
+	return State(sum.append(memory[:0], ""))
+}
+
+// union returns the publishers of both.
+func union(a, b *counts) (publishers int, hashes State) {
+	if a.publishers > MaxPublishers || b.publishers > MaxPublishers {
+		return MaxPublishers + 1, ""
+	}
+	all := make(map[State]struct{}, a.publishers+b.publishers)
+	for _, side := range []State{a.hashes, b.hashes} {
+		for ; side != ""; side = side[hashBytes:] {
+			all[side[:hashBytes]] = struct{}{}
+		}
+	}
+	if len(all) > MaxPublishers {
+		return MaxPublishers + 1, ""
+	}
+	for _, hash := range slices.Sorted(maps.Keys(all)) {
+		hashes += hash
+	}
+	return len(all), hashes
 }

@@ -81,6 +81,74 @@ func TestAddIsAsPlain(t *testing.T) {
 	}
 }
 
+// What is known of two or three clusters together is what is known where all of their articles are
+// in one, in whatever order they are put together.
+func TestMergeIsAsOneCluster(t *testing.T) {
+	for seed := range uint64(300) {
+		random := rand.New(rand.NewPCG(seed, 20))
+		window := []int64{60_000, 3_600_000, 90 * 24 * 3_600_000}[random.IntN(3)]
+		rule := signals.NewRule(time.Duration(window) * time.Millisecond)
+		model := plain{window: window, publishers: make(map[string]bool)}
+		var parts [3]signals.State
+		var whole signals.State
+		streamTime, names, of := random.Int64N(1e12), 1+random.IntN(90), 1+random.IntN(3)
+		latest := int64(0) // stream time of the last article
+		for range random.IntN(150) {
+			streamTime += random.Int64N(window/3) * random.Int64N(2)
+			at, publisher := max(0, streamTime-random.Int64N(2*window)), ""
+			if p := random.IntN(names + 1); p > 0 {
+				publisher = fmt.Sprint("publisher ", p)
+			}
+			part := &parts[random.IntN(of)]
+			*part = rule.Add(*part, streamTime, at, publisher)
+			whole = rule.Add(whole, streamTime, at, publisher)
+			model.add(streamTime, at, publisher)
+			latest = streamTime
+		}
+		a, b, c := parts[0], parts[1], parts[2]
+		got := rule.Merge(rule.Merge(a, b), c)
+		for name, other := range map[string]signals.State{
+			"(b a) c": rule.Merge(rule.Merge(b, a), c), "a (b c)": rule.Merge(a, rule.Merge(b, c)),
+			"c (b a)": rule.Merge(c, rule.Merge(b, a)), "one cluster": whole,
+		} {
+			if got != other && (whole != "" || other != "") {
+				t.Errorf("seed %d: (a b) c is %x, %s is %x", seed, got, name, other)
+			}
+		}
+		if recent, want := got.Recent(), model.recentAt(latest); recent != want {
+			t.Errorf("seed %d: %d recent, want %d", seed, recent, want)
+		}
+		if n, want := got.Publishers(), min(65, len(model.publishers)); n != want {
+			t.Errorf("seed %d: %d publishers, want %d", seed, n, want)
+		}
+		if err := got.Check(len(model.times), streamTime); err != nil || len(got) > signals.MaxBytes {
+			t.Errorf("seed %d: %d bytes: %v", seed, len(got), err)
+		}
+	}
+}
+
+// What another window has counted is not recent, its publishers stay, and off is off.
+func TestMergeOfOtherWindows(t *testing.T) {
+	hour, day := signals.NewRule(time.Hour), signals.NewRule(24*time.Hour)
+	a, b := hour.Add("", 9e9, 9e9, "a"), day.Add("", 9e9, 9e9, "b")
+	for rule, want := range map[signals.Rule]signals.State{hour: a, day: b} {
+		for _, got := range []signals.State{rule.Merge(a, b), rule.Merge(b, a)} {
+			if got.Publishers() != 2 || got.Recent() != 1 || got.Check(2, latest) != nil {
+				t.Errorf("%d publishers, %d recent", got.Publishers(), got.Recent())
+			}
+		}
+		if got := rule.Merge(want, ""); got != want {
+			t.Errorf("with nothing it is %x, want %x", got, want)
+		}
+	}
+	if got := (signals.Rule{}).Merge(a, b); got != "" {
+		t.Errorf("%q where signals are off", got)
+	}
+	if got := hour.Merge(a, "\x81"); got != a {
+		t.Errorf("with what is no state it is %x, want %x", got, a)
+	}
+}
+
 // Publishers are exact to 64. More are not told apart, and take no room.
 func TestManyPublishers(t *testing.T) {
 	rule := signals.NewRule(time.Hour)

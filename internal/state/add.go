@@ -45,6 +45,10 @@ func (s *Store) Add(ctx context.Context, clusters []*cluster.Cluster, m *Meta) e
 			byKind[contactsKey] = append(byKind[contactsKey],
 				disk.Entry{Key: keyOfContacts(k.Seq), Value: []byte(k.Contacts)})
 		}
+		if k.Story != "" {
+			byKind[memberKey] = append(byKind[memberKey],
+				disk.Entry{Key: keyOfMember(k.Story, k.Seq)})
+		}
 		if k.Labels != "" {
 			byKind[labelledKey] = append(byKind[labelledKey], disk.Entry{Key: keyOfLabelled(k.Seq)})
 			labellings = append(labellings, labelling{centreOf(k), true})

@@ -10,16 +10,18 @@ import (
 	"github.com/clusterd/clusterd/internal/cluster"
 )
 
-// Apply puts and removes clusters and sets the meta data, all or nothing. No cluster may be named
-// twice. Clusters that are on disk are replaced, and removing one that is not there does nothing:
-// applying the same again changes nothing. m.Next must be above the seqs of all clusters. m.Written
-// and m.Founders are set here.
+// Apply puts and removes clusters and stories and sets the meta data, all or nothing. None may be
+// named twice. Clusters that are on disk are replaced, and removing one that is not there does
+// nothing: applying the same again changes nothing. m.Next must be above the seqs of all clusters.
+// m.Written and m.Founders are set here.
 //
 // A cluster that was read or written lately is not read again; one whose seq is not below the Next
 // of before is new. Any other is looked up.
 //
 // After an error of the disk the change is in memory or not, and nothing can be done but Close.
-func (s *Store) Apply(put, remove []cluster.Cluster, m Meta) error {
+func (s *Store) Apply(
+	put, remove []cluster.Cluster, m Meta, stories ...StoryChange,
+) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	c := change{
@@ -41,6 +43,11 @@ func (s *Store) Apply(put, remove []cluster.Cluster, m Meta) error {
 	}
 	for _, k := range remove {
 		if err := c.remove(k); err != nil {
+			return err
+		}
+	}
+	for i := range stories {
+		if err := c.story(&stories[i]); err != nil {
 			return err
 		}
 	}
@@ -98,6 +105,9 @@ func (c *change) put(k cluster.Cluster, next uint64) error {
 	if err == nil {
 		err = c.label(&k, k.Labels != "")
 	}
+	if err == nil && k.Story != "" {
+		err = c.batch.Set(keyOfMember(k.Story, k.Seq), nil, nil)
+	}
 	if err != nil {
 		return err
 	}
@@ -154,6 +164,9 @@ func (c *change) remove(k cluster.Cluster) error {
 	c.live--
 	if k.Contacts != "" {
 		err = c.batch.Delete(keyOfContacts(k.Seq), nil)
+	}
+	if k.Story != "" {
+		err = errors.Join(err, c.batch.Delete(keyOfMember(k.Story, k.Seq), nil))
 	}
 	return errors.Join(err,
 		c.label(&k, false),

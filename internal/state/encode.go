@@ -151,6 +151,7 @@ const (
 	signalsTag
 	labelsTag // with how long they keep the cluster before them, in 8 bytes
 	spaceTag
+	storyTag // with its similarity before it, in 8 bytes
 )
 
 // encodeCluster returns what appendCluster appends.
@@ -171,7 +172,8 @@ func appendCluster(b []byte, c *cluster.Cluster, entry int64) []byte {
 	b = binary.AppendUvarint(b, uint64(c.Founder.Partition))
 	b = binary.AppendUvarint(b, uint64(c.Founder.Offset))
 	r := &c.Representative
-	further := r.Excerpt != "" || c.Signals != "" || c.Space != "" || c.Labels != "" || c.Kept != 0
+	further := r.Excerpt != "" || c.Signals != "" || c.Story != "" || c.StorySimilarity != 0 ||
+		c.Space != "" || c.Labels != "" || c.Kept != 0
 	if c.Contacts != "" || c.ByContact != 0 || further {
 		b = append(b, 0)
 		b = binary.AppendUvarint(b, uint64(c.ByContact))
@@ -198,6 +200,10 @@ func appendFurther(b []byte, c *cluster.Cluster) []byte {
 	}
 	if c.Space != "" {
 		b = fields.AppendText(append(b, spaceTag), c.Space)
+	}
+	if c.Story != "" || c.StorySimilarity != 0 {
+		similarity := appendUint64(uint64(c.StorySimilarity))
+		b = fields.AppendText(append(b, storyTag), string(similarity)+c.Story)
 	}
 	if c.Labels != "" || c.Kept != 0 {
 		kept := appendUint64(uint64(c.Kept))
@@ -253,6 +259,12 @@ func further(d *fields.Reader, c *cluster.Cluster) {
 			c.Signals = signals.State(d.Text())
 		case spaceTag:
 			c.Space = d.Text()
+		case storyTag:
+			field := fields.Reader{Rest: []byte(d.Text())}
+			c.StorySimilarity, c.Story = article.Similarity(field.Fixed64()), string(field.Rest)
+			if field.Failed {
+				d.Fail()
+			}
 		case labelsTag:
 			field := fields.Reader{Rest: []byte(d.Text())}
 			c.Kept, c.Labels = int64(field.Fixed64()), label.Set(field.Rest)

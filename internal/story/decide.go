@@ -1,10 +1,5 @@
 package story
 
-import (
-	"cmp"
-	"slices"
-)
-
 const (
 	// prior is how many stories, without any of the words, the document frequencies begin with. So
 	// words of the first articles do not all seem rare, or frequent, by accident.
@@ -70,11 +65,7 @@ func (s *Space) weigh(words Vector, q *scratch) Vector {
 		}
 	}
 	q.terms = terms
-	most := min(len(terms), s.options.ArticleTerms)
-	slices.SortFunc(terms, func(a, b weighted) int {
-		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.term, b.term))
-	})
-	terms = terms[:most]
+	terms = heaviest(terms, s.options.ArticleTerms)
 	square := uint64(0)
 	for _, t := range terms {
 		square += t.weight * t.weight
@@ -83,5 +74,5 @@ func (s *Space) weigh(words Vector, q *scratch) Vector {
 	for i := range terms {
 		terms[i].weight = (terms[i].weight*unit + length/2) / length
 	}
-	return vectorOf(terms, most)
+	return vectorOf(terms, len(terms))
 }

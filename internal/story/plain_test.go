@@ -81,7 +81,7 @@ func (p *plain) weigh(words Vector) map[uint32]uint64 {
 	for term, tf := range words.All() {
 		all[term] = tf * (log2(live+prior+1) - log2(p.having(term)+1))
 	}
-	kept := heaviest(all, p.ArticleTerms)
+	kept := plainHeaviest(all, p.ArticleTerms)
 	length := max(1, new(big.Int).Sqrt(product(kept, kept)).Uint64())
 	for term, w := range kept {
 		if kept[term] = (w*unit + length/2) / length; kept[term] == 0 {
@@ -91,8 +91,8 @@ func (p *plain) weigh(words Vector) map[uint32]uint64 {
 	return kept
 }
 
-// heaviest returns so many of the heaviest terms.
-func heaviest(terms map[uint32]uint64, most int) map[uint32]uint64 {
+// plainHeaviest returns so many of the heaviest terms.
+func plainHeaviest(terms map[uint32]uint64, most int) map[uint32]uint64 {
 	order := slices.SortedFunc(maps.Keys(terms), func(a, b uint32) int {
 		return cmp.Or(cmp.Compare(terms[b], terms[a]), cmp.Compare(a, b))
 	})
@@ -110,7 +110,7 @@ func sumOf(a, b map[uint32]uint64, most int) map[uint32]uint64 {
 	for term, w := range b {
 		sum[term] += w
 	}
-	sum = heaviest(sum, most)
+	sum = plainHeaviest(sum, most)
 	for bits.Len64(slices.Max(append(slices.Collect(maps.Values(sum)), 0))) > 16 {
 		for term := range sum {
 			if sum[term] /= 2; sum[term] == 0 {

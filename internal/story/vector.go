@@ -97,13 +97,11 @@ type weighted struct {
 // term first. Weights that do not fit are halved, all of them, until they do, and what is 0
 // then is left out. It changes the order of terms.
 func vectorOf(terms []weighted, most int) Vector {
-	if len(terms) > most {
-		slices.SortFunc(terms, func(a, b weighted) int {
-			return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.term, b.term))
-		})
-		terms = terms[:most]
+	terms = heaviest(terms, most)
+	byTerm := func(a, b weighted) int { return cmp.Compare(a.term, b.term) }
+	if !slices.IsSortedFunc(terms, byTerm) {
+		slices.SortFunc(terms, byTerm)
 	}
-	slices.SortFunc(terms, func(a, b weighted) int { return cmp.Compare(a.term, b.term) })
 	halvings := 0
 	for _, t := range terms {
 		halvings = max(halvings, bits.Len64(t.weight)-bits.Len16(maxWeight))

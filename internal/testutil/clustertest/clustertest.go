@@ -36,6 +36,7 @@ func Full() cluster.Cluster {
 		Signals:        someSignals(),
 		Labels:         label.Of([]article.Label{Label("spam", 0), Label("<on trial>", 1)}),
 		Kept:           86400000,
+		Story:          "articles/1/5", StorySimilarity: 312_345,
 	}
 }
 
@@ -94,18 +95,23 @@ func Extremes() []cluster.Cluster {
 	}
 }
 
-var spacesThatCannotBe = map[string]func(*cluster.Cluster){
+// placesThatCannotBe are changes to the space and the story of a cluster.
+var placesThatCannotBe = map[string]func(*cluster.Cluster){
 	"too long a space": func(c *cluster.Cluster) {
 		c.Space = strings.Repeat("s", 257)
 	},
-	"a space that is not UTF-8": func(c *cluster.Cluster) { c.Space = "\xff" },
+	"a space that is not UTF-8":      func(c *cluster.Cluster) { c.Space = "\xff" },
+	"a story of another topic":       func(c *cluster.Cluster) { c.Story = "others/0/1" },
+	"a story that is no address":     func(c *cluster.Cluster) { c.Story = "articles/1/05" },
+	"similar to no story":            func(c *cluster.Cluster) { c.Story = "" },
+	"more similar than what is same": func(c *cluster.Cluster) { c.StorySimilarity = 1_000_001 },
 }
 
 // Impossible returns, by what is wrong with them, clusters that nothing can have made.
 func Impossible() map[string]cluster.Cluster {
 	all := make(map[string]cluster.Cluster)
 	spoil := maps.Clone(labelsThatCannotBe)
-	maps.Copy(spoil, spacesThatCannotBe)
+	maps.Copy(spoil, placesThatCannotBe)
 	maps.Copy(spoil, map[string]func(*cluster.Cluster){
 		"no members":                          func(c *cluster.Cluster) { c.Size = 0 },
 		"fewer than no members":               func(c *cluster.Cluster) { c.Size = -1 },

@@ -29,13 +29,15 @@ func (r Record) Result() error {
 	return errors.Join(r.headers("result-headers"), Check("result", r.Value))
 }
 
-// Cluster returns an error for what is no record of the topic of clusters: a cluster, a checkpoint,
-// or the tombstone of one.
+// Cluster returns an error for what is no record of the topic of clusters: a cluster, a story, a
+// checkpoint, or the tombstone of one.
 func (r Record) Cluster() error {
-	const checkpoint = "checkpoint:"
+	const checkpoint, story = "checkpoint:", "story:"
 	switch {
 	case r.Value == nil && len(r.Headers) == 0:
 		return nil
+	case strings.HasPrefix(string(r.Key), story):
+		return r.headers("cluster-headers")
 	case strings.HasPrefix(string(r.Key), checkpoint):
 		var c struct{ Group, Space string }
 		err := errors.Join(json.Unmarshal(r.Value, &c), Check("checkpoint", r.Value))
@@ -53,6 +55,14 @@ func (r Record) DeadLetter() error { return r.headers("dead-letter-headers") }
 // Correction returns an error for what is no record of the topic of corrections.
 func (r Record) Correction() error {
 	return errors.Join(Check("correction", r.Value), r.keyIs("cluster_id"))
+}
+
+// Story returns an error for what is no record of the topic of stories.
+func (r Record) Story() error {
+	if r.Value == nil && len(r.Headers) == 0 {
+		return nil
+	}
+	return errors.Join(r.headers("cluster-headers"), Check("story", r.Value), r.keyIs("story_id"))
 }
 
 // keyIs returns an error unless the key is what a field of the value has.

@@ -148,7 +148,7 @@ func TestAsyncAPI(t *testing.T) {
 	c := config.Default()
 	want := []string{
 		c.Input.Topic, c.Output.Topic, c.Output.ClustersTopic, c.Output.DeadLetterTopic, "labels",
-		"corrections", "clusterd-2-map", // as the first migration names it
+		"corrections", "stories", "clusterd-2-map", // as the first migration names it
 	}
 	slices.Sort(addresses)
 	slices.Sort(want)

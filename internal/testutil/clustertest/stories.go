@@ -1,0 +1,155 @@
+package clustertest
+
+import (
+	"maps"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/cluster"
+	"github.com/clusterd/clusterd/internal/signals"
+	"github.com/clusterd/clusterd/internal/story"
+)
+
+// FullStory returns a story of topic articles in which no field is zero, but what only one has that
+// became part of another: for these there is [MergedStory].
+func FullStory() cluster.Story {
+	return cluster.Story{
+		Story: story.Story{
+			Address: "articles/3/17", Seq: 7, FirstSeen: 1777636800000, LastSeen: 1777640400000,
+			Clusters: 4, Vector: someVector(3),
+		},
+		Position: 41, Articles: 9, Signals: someSignals(),
+		Headline: cluster.Headline{
+			Cluster: "articles/0/19", ArticleID: "articles/0/19", Title: "新华社 <on> bridges",
+			Publisher: "xinhua", Rank: 3, At: 1777638000000, Similarity: 312_345,
+		},
+		Terms: "bridge\n大桥", SplitFrom: "articles/1/2", SplitAt: 12,
+	}
+}
+
+// MergedStory returns [FullStory] as it is once somebody has made it part of another.
+func MergedStory() cluster.Story {
+	s := FullStory()
+	s.Vector, s.Into, s.MergedAt, s.Clusters = "", "articles/2/4", 40, 0
+	return s
+}
+
+// someVector returns a vector of n terms.
+func someVector(n byte) (v story.Vector) {
+	for i := range n {
+		v += story.Vector([]byte{0, 1, 2, i, 1, i})
+	}
+	return v
+}
+
+// ExtremeStories returns stories at the limits of what is possible.
+func ExtremeStories() []cluster.Story {
+	largest := article.Address{
+		Topic: "articles", Partition: math.MaxInt32, Offset: cluster.MaxOffset,
+	}.String()
+	first := cluster.Story{
+		Story: story.Story{Address: "articles/0/0", Clusters: 1}, Articles: 1,
+		Headline: cluster.Headline{Cluster: "articles/0/0"},
+	}
+	return []cluster.Story{
+		first, FullStory(), MergedStory(),
+		{
+			Story: story.Story{
+				Address: largest, Seq: cluster.MaxPosition, FirstSeen: cluster.MaxTime,
+				LastSeen: cluster.MaxTime, Clusters: math.MaxUint32, Vector: someVector(255),
+			},
+			Position: cluster.MaxPosition, Articles: cluster.MaxPosition,
+			Signals: manySignals(signals.MaxPublishers+1, cluster.MaxTime),
+			Headline: cluster.Headline{
+				Cluster: largest, ArticleID: strings.Repeat("i", article.MaxIDBytes),
+				Title:     strings.Repeat("t", article.MaxTitleBytes+len("…")),
+				Publisher: strings.Repeat("p", article.MaxPublisherBytes+len("…")),
+				Rank:      cluster.Unranked, At: cluster.MaxTime, Similarity: article.MaxSimilarity,
+			},
+			Terms:     strings.Repeat("港\n", cluster.MaxTerms-1) + "港",
+			SplitFrom: "articles/0/0", SplitAt: cluster.MaxPosition,
+		},
+	}
+}
+
+// ImpossibleStories returns, by what is wrong with them, stories that nothing can have made.
+func ImpossibleStories() map[string]cluster.Story {
+	all := make(map[string]cluster.Story)
+	spoil := maps.Clone(storiesThatCannotBe)
+	maps.Copy(spoil, headlinesThatCannotBe)
+	for name, change := range spoil {
+		s := FullStory()
+		change(&s)
+		all[name] = s
+	}
+	return all
+}
+
+// storiesThatCannotBe are, by what is wrong with them, changes to a story.
+var storiesThatCannotBe = map[string]func(*cluster.Story){
+	"no id":                  func(s *cluster.Story) { s.Address = "" },
+	"an odd id":              func(s *cluster.Story) { s.Address = "articles/03/17" },
+	"an id beyond offsets":   func(s *cluster.Story) { s.Address = "articles/0/9223372036854775807" },
+	"no clusters":            func(s *cluster.Story) { s.Clusters = 0 },
+	"fewer than no articles": func(s *cluster.Story) { s.Articles = -1 },
+	"more articles than positions": func(s *cluster.Story) {
+		s.Articles = int(s.Position) + 2
+	},
+	"last before first":      func(s *cluster.Story) { s.Position = s.Seq - 1 },
+	"position beyond JSON":   func(s *cluster.Story) { s.Position = cluster.MaxPosition + 1 },
+	"before 1970":            func(s *cluster.Story) { s.FirstSeen = -1 },
+	"seen last before first": func(s *cluster.Story) { s.LastSeen = s.FirstSeen - 1 },
+	"the year 10000":         func(s *cluster.Story) { s.LastSeen = cluster.MaxTime + 1 },
+	"part of itself":         func(s *cluster.Story) { s.Into, s.Vector = s.Address, "" },
+	"part of none of its topic": func(s *cluster.Story) {
+		s.Into, s.Vector = "others/0/1", ""
+	},
+	"part of another, and a vector": func(s *cluster.Story) { s.Into = "articles/2/4" },
+	"merged by hand into none":      func(s *cluster.Story) { s.MergedAt = 9 },
+	"merged beyond positions": func(s *cluster.Story) {
+		s.Into, s.Vector, s.MergedAt = "articles/2/4", "", cluster.MaxPosition+1
+	},
+	"split from nothing":     func(s *cluster.Story) { s.SplitFrom = "" },
+	"split from itself":      func(s *cluster.Story) { s.SplitFrom = s.Address },
+	"split nowhere":          func(s *cluster.Story) { s.SplitAt = 0 },
+	"split beyond positions": func(s *cluster.Story) { s.SplitAt = cluster.MaxPosition + 1 },
+	"a vector that is none":  func(s *cluster.Story) { s.Vector += "x" },
+	"a vector out of order": func(s *cluster.Story) {
+		s.Vector += someVector(1)
+	},
+	"too many terms": func(s *cluster.Story) {
+		s.Terms = strings.Repeat("a\n", cluster.MaxTerms)
+	},
+	"terms that are long":  func(s *cluster.Story) { s.Terms = strings.Repeat("a", 5000) },
+	"terms that are bytes": func(s *cluster.Story) { s.Terms = "\xff" },
+	"signals that are none": func(s *cluster.Story) {
+		s.Signals = "x"
+	},
+	"more publishers than positions": func(s *cluster.Story) {
+		s.Seq, s.Position, s.SplitFrom, s.SplitAt, s.MergedAt = 0, 5, "", 0, 0
+		s.Articles, s.Signals = 3, manySignals(10, time.Unix(0, 0).UnixMilli())
+	},
+}
+
+// headlinesThatCannotBe are changes to its headline.
+var headlinesThatCannotBe = map[string]func(*cluster.Story){
+	"a headline of another topic": func(s *cluster.Story) { s.Headline.Cluster = "others/0/1" },
+	"a headline before 1970":      func(s *cluster.Story) { s.Headline.At = -1 },
+	"a headline of the year 10000": func(s *cluster.Story) {
+		s.Headline.At = cluster.MaxTime + 1
+	},
+	"a headline more than the same": func(s *cluster.Story) {
+		s.Headline.Similarity = article.MaxSimilarity + 1
+	},
+	"a headline of a long publisher": func(s *cluster.Story) {
+		s.Headline.Publisher = strings.Repeat("p", article.MaxPublisherBytes+4)
+	},
+	"a long headline": func(s *cluster.Story) {
+		s.Headline.Title = strings.Repeat("t", article.MaxTitleBytes+len("…")+1)
+	},
+	"a headline of a long id": func(s *cluster.Story) {
+		s.Headline.ArticleID = strings.Repeat("i", article.MaxIDBytes+1)
+	},
+}
