@@ -45,6 +45,7 @@ func (e *examination) needs() (all []need) {
 	add(c.Labels.Topic, "labels are read", !fingerprints, read, describe)
 	add(c.Labels.Topic, "labels are given by the page and /v1", asked, write)
 	add(c.Labels.Corrections, "corrections are written", works, write, describe)
+	add(c.Stories.Topic, "stories are written", works, write, describe)
 	return all
 }
 

@@ -36,7 +36,7 @@ func (e *examination) names() (all []string) {
 	}
 	names := []string{
 		c.Output.Topic, c.Output.ClustersTopic, c.Output.DeadLetterTopic, c.Labels.Topic,
-		c.Labels.Corrections,
+		c.Labels.Corrections, c.Stories.Topic,
 	}
 	if c.Role == config.FingerprintOnly {
 		names = []string{c.Output.DeadLetterTopic}
@@ -98,7 +98,7 @@ func (e *examination) exists(name string, t *topic) bool {
 		}
 		partitions := len(e.topics[e.config.Input.Topic].Partitions)
 		spec := kafka.TopicSpec{Name: name, Partitions: partitions}
-		if name == e.config.Output.ClustersTopic {
+		if name == e.config.Output.ClustersTopic || name == e.config.Stories.Topic {
 			spec.Configs = map[string]string{"cleanup.policy": "compact"}
 		}
 		e.fail(label, "create it ("+spec.Command()+"), or set kafka.create_topics: true",
@@ -187,6 +187,11 @@ func (e *examination) checkRole(name string, t *topic) {
 		if policy != "" && policy != "compact" {
 			e.fail(label, alter("cleanup.policy=compact"),
 				"cleanup.policy is %s: clusters would be lost; it must be compact", policy)
+		}
+	case c.Stories.Topic:
+		if policy != "" && policy != "compact" && policy != "compact,delete" {
+			e.warn(label, alter("cleanup.policy=compact"),
+				"cleanup.policy is %s: stories vanish that nothing was written of lately", policy)
 		}
 	case c.Output.DeadLetterTopic:
 		input := e.topics[c.Input.Topic]

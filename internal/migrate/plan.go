@@ -50,6 +50,9 @@ func apart(c *config.Config, group string) []string {
 	if c.Labels.Corrections != "" {
 		set = append(set, "labels.corrections="+own(c.Labels.Corrections, c, group))
 	}
+	if c.Stories.Topic != "" {
+		set = append(set, "stories.topic="+own(c.Stories.Topic, c, group))
+	}
 	host, port, err := net.SplitHostPort(c.HTTP.Listen)
 	if n, err2 := strconv.Atoi(port); err == nil && err2 == nil && n > 0 {
 		set = append(set, "http.listen="+net.JoinHostPort(host, strconv.Itoa(n+1)))

@@ -77,6 +77,8 @@ func run(ctx context.Context, c config.Config, fingerprinter *fingerprint.Finger
 		return Totals{}, err
 	}
 	options := space.OptionsOf(c, fingerprinter.Threshold())
+	options.Stories.Ranks = fingerprinter.Ranks()
+	options.Stories.NewCounter = fingerprinter.NewCounter
 	r := &runner{
 		config: c, fingerprinter: fingerprinter, identity: fingerprinter.Identity(),
 		parts: article.PartsOf(c.Output.Fields),

@@ -30,8 +30,10 @@ type Topics struct {
 	Fingerprints string
 	// Corrections is the topic of corrections; empty where there are none.
 	Corrections string
-	Partitions  map[string][]int
-	Limits      map[string]int // in bytes
+	// Stories is the topic of stories; empty where there are none.
+	Stories    string
+	Partitions map[string][]int
+	Limits     map[string]int // in bytes
 	// Room is how large a result may be that carries headers of its input record.
 	Room int
 
@@ -47,10 +49,13 @@ func (o *Topics) Describe(ctx context.Context, client *kafka.Client, log *slog.L
 	topics := []string{o.Topic, o.ClustersTopic, o.DeadLetterTopic}
 	if o.Fingerprints != "" {
 		topics = []string{o.Fingerprints, o.DeadLetterTopic}
-	} else if o.Corrections != "" {
-		topics = append(topics, o.Corrections)
+	} else {
+		topics = append(topics, o.Corrections, o.Stories)
 	}
 	for _, topic := range topics {
+		if topic == "" {
+			continue
+		}
 		err := kafka.Retry(ctx, log, "reading the settings of topic "+topic, func() error {
 			partitions, err := client.Partitions(ctx, topic)
 			if err != nil {
@@ -74,7 +79,12 @@ func (o *Topics) Records(
 	letters []*intake.DeadLetter, b space.Batch, checkpoint *checkpoint.Record,
 ) []kafka.Record {
 	results, touched := len(b.Assignments), len(b.Touched)
-	n := results + touched + len(b.Expired)
+	clusters := results + touched + len(b.Expired)
+	told := 0 // stories that have a record for others
+	if o.Stories != "" {
+		told = len(b.Stories)
+	}
+	n := clusters + len(b.Stories) + told
 	o.arenas.Reset()
 	clear(o.records) // what they point to may go
 	records := slices.Grow(o.records[:0], n+len(letters)+1)[:n]
@@ -87,8 +97,12 @@ func (o *Topics) Records(
 				records[i] = o.result(memory, &b.Assignments[i])
 			case i < results+touched:
 				records[i] = o.live(memory, &b.Touched[i-results])
-			default:
+			case i < clusters:
 				records[i] = o.tombstone(memory, &b.Expired[i-results-touched])
+			case i < clusters+len(b.Stories):
+				records[i] = o.storyState(memory, &b.Stories[i-clusters])
+			default:
+				records[i] = o.story(memory, &b.Stories[i-clusters-len(b.Stories)])
 			}
 		}
 	})

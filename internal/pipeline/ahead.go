@@ -168,6 +168,7 @@ func (w *worker) prepare(b *assigned, producer *sink.Producer) (err error) {
 	}
 	seeded.Transaction(&w.out.Output, len(w.out.Partitions[w.out.Topic]), &transaction)
 	seeded.Corrections(w.out.Corrections, &transaction)
+	seeded.Stories(w.out.Stories, &transaction)
 	b.last = w.lastClusters(transaction.Records)
 	b.prepared, err = producer.Prepare(transaction)
 	ended()

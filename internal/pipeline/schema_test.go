@@ -17,6 +17,8 @@ func (b *bench) holdToSchema(records []kafka.Record) {
 			err = in.Result()
 		case out.ClustersTopic:
 			err = in.Cluster()
+		case b.config.Stories.Topic:
+			err = in.Story()
 		case out.DeadLetterTopic:
 			err = in.DeadLetter()
 		}

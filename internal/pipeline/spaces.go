@@ -93,7 +93,7 @@ func (p *pipeline) start(ctx context.Context, id string, partitions []int) error
 	w := &worker{
 		owner: p.newOwner(name, id, partitions, log), replica: r.replica, members: p.members,
 	}
-	w.out.Corrections = p.config.Labels.Corrections
+	w.out.Corrections, w.out.Stories = p.config.Labels.Corrections, p.config.Stories.Topic
 	p.launch(ctx, r, w.run, paused)
 	return nil
 }

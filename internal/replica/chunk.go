@@ -18,13 +18,15 @@ type changes struct {
 	*Replica
 	clusters map[uint64]*space.Change // by seq
 	seqs     map[article.Address]uint64
+	stories  map[string]*state.StoryChange // by id
 	meta     state.Meta
 }
 
 func (r *Replica) newChanges() *changes {
 	return &changes{
 		Replica: r, clusters: make(map[uint64]*space.Change), seqs: make(map[article.Address]uint64),
-		meta: r.space.Meta(),
+		stories: make(map[string]*state.StoryChange),
+		meta:    r.space.Meta(),
 	}
 }
 
@@ -41,7 +43,7 @@ func (r *Replica) applyChunk(ctx context.Context, chunk consumer.Chunk) (int, er
 	if err != nil {
 		return 0, err
 	}
-	return n, r.space.Apply(maps.Values(c.clusters), c.meta)
+	return n, r.space.Apply(maps.Values(c.clusters), c.meta, c.changedStories()...)
 }
 
 // applyRecords takes over what the records of a chunk say, and returns how many there are.
@@ -81,6 +83,8 @@ func (c *changes) apply(said statement) error {
 			return c.remove(said.cluster.Founder)
 		}
 		return c.put(*said.cluster)
+	case said.story != nil && c.owns(said.story.Founder().Partition):
+		return c.applyStory(*said.story, said.removed)
 	case said.checkpoint != nil && said.checkpoint.Space == c.Name():
 		if said.removed {
 			c.meta.Checkpoint = nil

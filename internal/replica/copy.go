@@ -22,6 +22,7 @@ func OptionsOf(
 ) Options {
 	rule := space.OptionsOf(*c, f.Threshold())
 	rule.Distance = f.Distance
+	rule.Stories.Ranks, rule.Stories.NewCounter = f.Ranks(), f.NewCounter
 	return Options{
 		Topic: c.Output.ClustersTopic, Brokers: c.Kafka.Brokers, FetchBytes: c.Batch.Bytes,
 		Space: checkpoint.Record{

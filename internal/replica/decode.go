@@ -31,10 +31,11 @@ const (
 	maxKeyBytes = 512
 )
 
-// A statement is what a record of the clusters topic says: a cluster, or a checkpoint. Of one that
-// is removed, only the founder or the key is set. What says nothing to this space is neither.
+// A statement is what a record of the clusters topic says: a cluster, a story or a checkpoint. Of
+// one that is removed, only the founder or the key is set. What says nothing to this space is none.
 type statement struct {
 	cluster    *cluster.Cluster
+	story      *cluster.Story
 	checkpoint *checkpoint.Record
 	removed    bool
 }
@@ -68,6 +69,8 @@ func (r *Replica) decode(record kafka.Record) (said statement, err error) {
 			record.Partition, record.Unreadable.Reason)
 	case record.Cut > 0 || len(record.Key) > maxRecordBytes && !said.removed:
 		err = fmt.Errorf(notOurs, fmt.Errorf("it takes more than %d bytes", maxRecordBytes))
+	case cluster.IsStory(record.Key):
+		said.story, err = r.decodeStory(record, latest)
 	case !checkpoint.Is(record.Key):
 		said.cluster, err = r.decodeCluster(record, latest)
 	case string(record.Key) == r.Options.Space.Key() && said.removed:

@@ -22,19 +22,21 @@ type rebuild struct {
 	size     int // clusters that are collected
 	seqs     bitset
 	founders founders
+	stories  founders   // of their first clusters
 	writing  chan error // of what is being written; nil: nothing is
 }
 
 func newRebuild(r *Replica) *rebuild {
 	return &rebuild{
 		changes: r.newChanges(), size: rebuildClusters, seqs: make(bitset), founders: make(founders),
+		stories: make(founders),
 	}
 }
 
 // apply takes over a chunk, and returns how many records that took.
 func (r *rebuild) apply(ctx context.Context, chunk consumer.Chunk) (int, error) {
 	n, err := r.changes.applyRecords(ctx, chunk)
-	if err == nil && len(r.changes.clusters) >= r.size {
+	if err == nil && len(r.changes.clusters)+len(r.changes.stories) >= r.size {
 		err = r.write(ctx)
 	}
 	return n, err
@@ -55,10 +57,16 @@ func (r *rebuild) write(ctx context.Context) error {
 			r.founders.add(c.Founder)
 		}
 	}
+	stories := done.changedStories()
+	for i := range stories {
+		r.stories.add(stories[i].Founder())
+	}
 	r.changes, r.writing = next, writing
 	// It is not cut short when ctx ends: the disk could not be gone on with.
 	ctx = context.WithoutCancel(ctx)
-	go func() { writing <- done.space.Rebuild(ctx, maps.Values(done.clusters), done.meta) }()
+	go func() {
+		writing <- done.space.Rebuild(ctx, maps.Values(done.clusters), done.meta, stories...)
+	}()
 	return nil
 }
 

@@ -26,7 +26,8 @@ type members map[uint64]*member
 // is behind it.
 type ahead struct {
 	members
-	guard *label.Guard
+	guard   *label.Guard
+	stories told // an empty one has gone
 }
 
 // member returns a cluster that is in the index, as of the last article. An error of the store is
@@ -89,12 +90,13 @@ func (s *Space) lastGuard() *label.Guard {
 // [Space.Assign]. [Space.Publish] has to follow before the next one.
 func (s *Space) Store(b *Batch, m state.Meta) error {
 	m.StreamTime, m.Next = b.after.StreamTime, b.after.Next
-	return s.store.Apply(b.Touched, b.Expired, m)
+	return s.store.Apply(b.Touched, b.Expired, m, b.Stories...)
 }
 
 // Publish has readers see the batch that was stored.
 func (s *Space) Publish(b *Batch) {
 	s.guard, s.ahead = b.guard, s.ahead[1:]
+	s.stories.commit()
 	s.settled = nil
 	s.publish(singlepass.Commit{Removed: centresOf(b.Expired)})
 	s.tell(Changes{b.Touched, b.joined, b.Expired, b.after.StreamTime})
@@ -115,6 +117,7 @@ func (s *Space) Rollback(b Batch) {
 	for _, founded := range b.founded {
 		s.rule.Remove(founded)
 	}
+	s.stories.rollback()
 	if n := len(s.ahead); n > 0 {
 		s.ahead = s.ahead[:n-1]
 	}

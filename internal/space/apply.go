@@ -19,7 +19,9 @@ type Change struct {
 
 // Apply takes over what was committed elsewhere, in the store, and in the index if that is loaded.
 // No batch may be in hand.
-func (s *Space) Apply(changes iter.Seq[*Change], m state.Meta) error {
+func (s *Space) Apply(
+	changes iter.Seq[*Change], m state.Meta, stories ...state.StoryChange,
+) error {
 	var put, gone []cluster.Cluster
 	var joined []int
 	for c := range changes {
@@ -30,7 +32,10 @@ func (s *Space) Apply(changes iter.Seq[*Change], m state.Meta) error {
 			gone = append(gone, c.Cluster)
 		}
 	}
-	if err := s.store.Apply(put, gone, m); err != nil || !s.loaded {
+	if err := s.store.Apply(put, gone, m, stories...); err != nil || !s.loaded {
+		return err
+	}
+	if err := s.stories.apply(stories, m.StreamTime); err != nil {
 		return err
 	}
 	var founded, removed []singlepass.Centre
@@ -54,7 +59,9 @@ func (s *Space) Apply(changes iter.Seq[*Change], m state.Meta) error {
 
 // Rebuild takes over what was committed elsewhere, as Apply does, in a store that is being rebuilt
 // and before the index is loaded: clusters that are not stored are written much faster.
-func (s *Space) Rebuild(ctx context.Context, changes iter.Seq[*Change], m state.Meta) error {
+func (s *Space) Rebuild(
+	ctx context.Context, changes iter.Seq[*Change], m state.Meta, stories ...state.StoryChange,
+) error {
 	var added []*cluster.Cluster
 	var put, gone []cluster.Cluster
 	for c := range changes {
@@ -70,5 +77,5 @@ func (s *Space) Rebuild(ctx context.Context, changes iter.Seq[*Change], m state.
 	if err := s.store.Add(ctx, added, &m); err != nil {
 		return err
 	}
-	return s.store.Apply(put, gone, m)
+	return s.store.Apply(put, gone, m, stories...)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/clusterd/clusterd/internal/fingerprint"
 	"github.com/clusterd/clusterd/internal/label"
 	"github.com/clusterd/clusterd/internal/singlepass"
+	"github.com/clusterd/clusterd/internal/state"
 )
 
 // A Batch is what became of some articles, and what that does to the space.
@@ -17,7 +18,8 @@ type Batch struct {
 	Labelled    []Labelled   // one a label record, in order
 	// that have new members or other labels, and live on, in founding order
 	Touched    []cluster.Cluster
-	Expired    []cluster.Cluster // that are to be removed, in founding order
+	Expired    []cluster.Cluster   // that are to be removed, in founding order
+	Stories    []state.StoryChange // in founding order
 	Adjusted   Adjusted
 	Candidates uint64 // centres that the articles were compared with
 	Clusters   int    // that there are then, with those that have expired and were not removed yet
@@ -53,6 +55,10 @@ type Assignment struct {
 	EventTime      int64                  // that counts, in Unix milliseconds
 	Signals        article.Signals        // of the cluster; zero where they are off
 	Carried        *label.Carried         // by the cluster; nil for nothing
+	// Story is the id of the cluster's story, empty for none, and StorySimilarity as in a
+	// [cluster.Cluster].
+	Story           string
+	StorySimilarity article.Similarity
 }
 
 func unclustered(a *fingerprint.Article) Assignment {
@@ -119,6 +125,7 @@ func (a *Assignment) AppendJSON(dst []byte, identity string, parts article.Parts
 		r.ClusterID, r.Distance, r.Fingerprint = &a.ClusterID, &a.Distance, &hash
 		r.Size, r.Representative = a.Size, &a.Representative
 		r.Matched, r.Contact = a.Matched, a.Contact
+		r.StoryID, r.StorySimilarity = a.Story, a.StorySimilarity
 		if a.Contact != "" {
 			r.Distance = nil
 		}

@@ -79,12 +79,20 @@ func (s *Space) label(r *article.LabelRecord, out *Batch) Labelled {
 		done.Changed = out.guard.Resume(r.Name)
 		return done
 	}
+	if r.Action == article.MergeStories {
+		done.Changed, done.Rejection = s.stories.mergeByHand(r)
+		return done
+	}
 	m := s.labelled(r.Cluster)
 	if m == nil {
 		done.Rejection = &article.Rejection{
 			Class:  article.UnknownCluster,
 			Reason: fmt.Sprintf("there is no cluster %s, or it has expired", r.Cluster),
 		}
+		return done
+	}
+	if r.Action == article.SplitStory {
+		done.Changed, done.Rejection = s.stories.splitByHand(r, m)
 		return done
 	}
 	position := s.rule.State().Next

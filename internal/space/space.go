@@ -34,10 +34,11 @@ type Space struct {
 	now     func() time.Time
 	loaded  bool // the index holds what is on disk
 
-	guard *label.Guard // of floods, as of what is committed
-	batch members      // what the batch in hand has looked at
-	ahead []ahead      // batches that are assigned and not committed, in order
-	err   error        // of the store, while a batch is assigned
+	guard   *label.Guard // of floods, as of what is committed
+	batch   members      // what the batch in hand has looked at
+	stories *stories     // nil where they are off
+	ahead   []ahead      // batches that are assigned and not committed, in order
+	err     error        // of the store, while a batch is assigned
 
 	views views
 	watch func(Changes) // nil: nobody does
@@ -58,12 +59,14 @@ type Options struct {
 	// Signals is the rule by which clusters tell of their articles; by the zero Rule they do not.
 	Signals signals.Rule
 	Labels  Labels
+	Stories Stories
 }
 
 // OptionsOf returns those of a configuration, with the threshold of its method.
 func OptionsOf(c config.Config, threshold float64) Options {
 	o := Options{
 		Rule: c.Rule(), Explained: c.Explains(), Threshold: threshold, Labels: labelsOf(&c),
+		Stories: Stories{On: c.Stories.Topic != "", Rule: c.Stories.Rule()},
 	}
 	if c.Signals.Enabled {
 		o.Signals = signals.NewRule(c.Signals.Window)
@@ -80,6 +83,7 @@ func New(index singlepass.Index, store *state.Store, o Options, now func() time.
 		return membersOf(&s.member(seq).Cluster)
 	})
 	s.guard = s.newGuard()
+	s.stories = s.newStories()
 	return s
 }
 
@@ -105,6 +109,9 @@ func (s *Space) Load(ctx context.Context, check func(singlepass.Fingerprint) err
 			return each(c.Centre)
 		})
 	})
+	if failed == nil {
+		failed = s.stories.load(context.WithoutCancel(ctx))
+	}
 	if failed != nil {
 		return failed
 	}
@@ -165,6 +172,7 @@ func (s *Space) Assign(articles iter.Seq[*fingerprint.Article], n int) (Batch, e
 // begin begins a batch of about n articles.
 func (s *Space) begin(n int) Batch {
 	s.batch, s.err = make(members), nil
+	s.stories.begin()
 	return Batch{
 		Assignments: make([]Assignment, 0, n), before: s.rule.State(), guard: s.lastGuard().Clone(),
 	}
@@ -176,16 +184,20 @@ func (s *Space) assignAll(out Batch, articles iter.Seq[*fingerprint.Article]) (B
 		if a.Comparable {
 			out.Assignments = append(out.Assignments, s.assign(a, &out))
 		} else {
+			s.stories.note(nil)
 			out.Assignments = append(out.Assignments, unclustered(a))
 		}
 	}
+	s.stories.assign(out.Assignments)
 	out.Candidates = s.rule.Candidates() - compared
 	out.Flood = s.flood(out.guard)
 	if s.err == nil {
 		s.partition(&out)
 	}
 	out.after, out.Clusters = s.rule.State(), s.rule.Len()
-	s.ahead = append(s.ahead, ahead{s.batch, out.guard})
+	var told told
+	out.Stories, told = s.stories.seal()
+	s.ahead = append(s.ahead, ahead{s.batch, out.guard, told})
 	out.Ahead = s.rule.Seal()
 	s.batch = nil
 	return out, s.err
@@ -213,6 +225,7 @@ func (s *Space) assign(a *fingerprint.Article, out *Batch) Assignment {
 		s.rule.Seen(m.Seq, before, m.SeenAs())
 	}
 	m.Signals = s.options.Signals.Add(m.Signals, s.rule.StreamTime(m.Space), at, a.Publisher)
+	s.stories.note(m)
 	assigned := clustered(a, m, decision, at)
 	assigned.Matched = s.options.matched(&decision)
 	assigned.Carried = s.carry(m, decision.Position, out)

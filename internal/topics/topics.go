@@ -62,6 +62,10 @@ func specsOf(c *config.Config, maxInput, partitions int) (specs []kafka.TopicSpe
 		Configs: map[string]string{"max.message.bytes": strconv.Itoa(maxInput + DeadLetterRoom)},
 	})
 	add(c.Assigns(), kafka.TopicSpec{Name: c.Labels.Corrections, Partitions: partitions})
+	add(c.Assigns(), kafka.TopicSpec{
+		Name: c.Stories.Topic, Partitions: partitions,
+		Configs: map[string]string{"cleanup.policy": "compact"},
+	})
 	// One partition, so that there is one order of all labels. They are kept for ever: whoever starts
 	// anew reads them again.
 	add(c.Assigns(), kafka.TopicSpec{

@@ -3,7 +3,6 @@ package eval
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -11,7 +10,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/story"
-	"github.com/clusterd/clusterd/internal/text"
+	"github.com/clusterd/clusterd/internal/story/words"
 )
 
 // A StoryPoint is how far stories over the clusters agree with the labels of documents, with a
@@ -24,6 +23,11 @@ type StoryPoint struct {
 	Labels    int     `json:"labels"`
 	Largest   float64 `json:"largest"` // share of all documents, labelled or not, in the largest story
 	BCubed    Quality `json:"bcubed"`
+	// Han is BCubed among documents whose cluster was founded by a mostly Chinese text, and Other
+	// among the rest: each has a threshold of its own. They are absent where no such document has a
+	// label.
+	Han   *Quality `json:"bcubed_han,omitempty"`
+	Other *Quality `json:"bcubed_other,omitempty"`
 	// CEAFe pairs stories and labels one to one, such that the sum of 2·|both|/(|story|+|label|) is
 	// largest, and divides it by the stories (precision) and by the labels (recall): Luo, On
 	// Coreference Resolution Performance Metrics (2005). It is absent where there are too many.
@@ -46,54 +50,39 @@ func storiesOf(
 	if err != nil {
 		return nil, err
 	}
-	tried := []uint32{0}
-	for t := firstStoryThreshold; t <= lastStoryThreshold; t += storyStep {
-		tried = append(tried, uint32(t)*10_000)
-	}
+	han := func(i int) bool { return c[i] >= 0 && articles[c[i]].Han }
 	var points []StoryPoint
-	for _, threshold := range tried {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
+	for t := 0; t <= lastStoryThreshold; t = max(firstStoryThreshold, t+storyStep) {
 		o := story.Defaults()
-		if threshold > 0 {
-			o.Threshold, o.Han = threshold, threshold
+		if t > 0 {
+			o.Threshold, o.Han = uint32(t)*10_000, uint32(t)*10_000
 		}
-		p := storyPoint(docs, decideStories(c, articles, o))
-		p.Threshold = float64(threshold) / 1e6
+		p := storyPoint(docs, decideStories(c, articles, o), han)
+		p.Threshold = float64(t) / 100
 		points = append(points, p)
 	}
-	return points, nil
+	return points, ctx.Err()
 }
 
 // storyArticles returns the documents that found clusters as the rule of stories sees them.
 func storyArticles(
 	ctx context.Context, s method.TextSettings, docs []Document, c Clustering,
 ) ([]story.Article, error) {
-	tokenizer, err := text.New(text.Options{
-		CleanOptions: text.CleanOptions{HTML: s.HTML, Extract: s.Extract, Fold: s.Fold},
-		Dictionaries: s.Dictionaries, StopWords: s.StopWords,
-	})
+	newCounter, err := words.New(s)
 	if err != nil {
-		return nil, fmt.Errorf("words of stories: %w", err)
+		return nil, err
 	}
-	counter := tokenizer.NewCounter()
-	var words story.Words
+	counter := newCounter()
 	articles := make([]story.Article, len(docs))
 	for i := range docs {
-		if i%chunk == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if c[i] == i {
-			words.Reset()
-			counter.Words(docs[i].Title, "", func(t text.Token) { words.Title(t.Word) })
-			counter.Words("", docs[i].Content, func(t text.Token) { words.Content(t.Word) })
+		if c[i] == i && ctx.Err() == nil {
+			said := counter.Count(docs[i].Title, docs[i].Content)
 			articles[i] = story.Article{
-				Address: strconv.Itoa(i), Seq: uint64(i), Words: words.Vector(), Han: words.Han(),
+				Address: strconv.Itoa(i), Seq: uint64(i), Words: said.Vector, Han: said.Han,
 			}
 		}
 	}
-	return articles, nil
+	return articles, ctx.Err()
 }
 
 // decideStories returns the story of each document, by the document that founded its first cluster.
@@ -129,15 +118,36 @@ func decideStories(c Clustering, articles []story.Article, o story.Options) Clus
 	return stories
 }
 
-func storyPoint(docs []Document, stories Clustering) (p StoryPoint) {
-	var labels, found []int // of labelled documents
-	numbers, sizes := make(map[string]int), make(map[int]int)
-	largest := 0
+// storyPoint measures stories, where han says of a document whether a mostly Chinese text founded
+// its cluster.
+func storyPoint(docs []Document, stories Clustering, han func(i int) bool) (p StoryPoint) {
+	sizes, largest := make(map[int]int), 0
+	for _, s := range stories {
+		sizes[s]++
+		largest = max(largest, sizes[s])
+	}
+	of := storyOverlaps(docs, stories, func(int) bool { return true })
+	p.Stories, p.Labels, p.Largest = len(of.found), len(of.group), ratio(largest, len(docs))
+	p.BCubed, p.CEAFe, p.Agreement = of.bcubed(), of.ceafe(), of.agreement()
+	among := func(chinese bool) *Quality {
+		o := storyOverlaps(docs, stories, func(i int) bool { return han(i) == chinese })
+		if len(o.group) == 0 {
+			return nil
+		}
+		return new(o.bcubed())
+	}
+	p.Han, p.Other = among(true), among(false)
+	return p
+}
+
+// storyOverlaps returns how labels and stories overlap, of those documents with a label that are
+// among the ones that count.
+func storyOverlaps(docs []Document, stories Clustering, counts func(i int) bool) overlaps {
+	var labels, found []int
+	numbers := make(map[string]int)
 	for i := range docs {
-		sizes[stories[i]]++
-		largest = max(largest, sizes[stories[i]])
 		label := docs[i].Label
-		if label == "" {
+		if label == "" || !counts(i) {
 			continue
 		}
 		if _, known := numbers[label]; !known {
@@ -145,10 +155,7 @@ func storyPoint(docs []Document, stories Clustering) (p StoryPoint) {
 		}
 		labels, found = append(labels, numbers[label]), append(found, stories[i])
 	}
-	of := overlap(labels, found)
-	p.Stories, p.Labels, p.Largest = len(of.found), len(of.group), ratio(largest, len(docs))
-	p.BCubed, p.CEAFe, p.Agreement = of.bcubed(), of.ceafe(), of.agreement()
-	return p
+	return overlap(labels, found)
 }
 
 // bcubed returns the measure of [Truth.Score] of what overlaps.

@@ -55,19 +55,21 @@ func TestStoryMeasures(t *testing.T) {
 	for i, label := range []string{"a", "a", "a", "b", "b", ""} {
 		docs[i].Label = label
 	}
-	got := storyPoint(docs, Clustering{0, 0, 2, 2, 2, 5})
+	got := storyPoint(docs, Clustering{0, 0, 2, 2, 2, 5},
+		func(i int) bool { return []bool{3: true, 4: true, 5: true}[i] })
 	// a: 2 of 3 in story 0, 1 in story 2; b: 2 of 2 in story 2. CEAFe: a with 0 is worth 4/5, b with 2
 	// as much.
 	ceafe := Quality{.8, .8, .8}
+	han, other := quality(1, 1), quality(1, (4./3+1./3)/3) // those of b, those of a
 	want := StoryPoint{
 		Stories: 2, Labels: 2, Largest: .5, CEAFe: &ceafe,
-		BCubed: quality((2+1./3+4./3)/5, (4./3+1./3+2)/5),
+		BCubed: quality((2+1./3+4./3)/5, (4./3+1./3+2)/5), Han: &han, Other: &other,
 	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-12),
 		cmpopts.IgnoreTypes(Agreement{})); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(StoryPoint{CEAFe: &Quality{}}, storyPoint(nil, nil)); diff != "" {
+	if diff := cmp.Diff(StoryPoint{CEAFe: &Quality{}}, storyPoint(nil, nil, nil)); diff != "" {
 		t.Errorf("of nothing: %s", diff)
 	}
 }

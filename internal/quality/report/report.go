@@ -77,9 +77,10 @@ func (r Report) sections() (sections []section) {
 			Tables: r.signalTables(),
 		})
 	}
-	for _, t := range r.storyTables() {
-		if len(t.Rows) > 0 {
-			add(section{Title: "Stories", Tables: []table{t}})
+	for i := range r.Runs {
+		if run := &r.Runs[i]; len(run.Stories) > 0 {
+			add(section{Title: "Stories over clusters of " + run.Name, Tables: []table{storyTable(run)}},
+				storyFigure(run))
 		}
 	}
 	add(section{Title: "Cost", Tables: []table{r.costTable()}})

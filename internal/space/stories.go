@@ -1,0 +1,273 @@
+package space
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/cluster"
+	"github.com/clusterd/clusterd/internal/fingerprint"
+	"github.com/clusterd/clusterd/internal/parallel"
+	"github.com/clusterd/clusterd/internal/signals"
+	"github.com/clusterd/clusterd/internal/state"
+	"github.com/clusterd/clusterd/internal/story"
+	"github.com/clusterd/clusterd/internal/story/words"
+)
+
+// Stories are the rule by which clusters are joined to stories.
+type Stories struct {
+	On    bool
+	Rule  story.Options
+	Ranks cluster.Ranks // of publishers, for headlines
+	// NewCounter returns what counts the words of articles that found clusters, where these do not
+	// come with them.
+	NewCounter func() *words.Counter
+}
+
+// recently is the event time in which an article of a story is recent.
+const recently = time.Hour
+
+// stories is the rule of stories over those of a space. All of them are in the store, too.
+type stories struct {
+	*Space
+	rule    *story.Space
+	signals signals.Rule
+	batch   told      // what the batch in hand has looked at
+	members []*member // of the articles of the batch, nil for one without a cluster
+	workers sync.Pool // of *words.Counter
+}
+
+// told are stories by their ids.
+type told map[string]*cluster.Story
+
+// newStories returns the stories of a space, of which none are loaded; nil where they are off.
+func (s *Space) newStories() *stories {
+	if !s.options.Stories.On {
+		return nil
+	}
+	t := &stories{
+		Space: s, rule: story.New(s.options.Stories.Rule), signals: signals.NewRule(recently),
+	}
+	t.workers.New = func() any { return s.options.Stories.NewCounter() }
+	return t
+}
+
+// load takes the stories from the store.
+func (t *stories) load(ctx context.Context) error {
+	if t == nil {
+		return nil
+	}
+	t.rule = story.New(t.options.Stories.Rule)
+	err := t.store.Stories(ctx, func(s *cluster.Story) error { return t.rule.Put(s.Story) })
+	t.rule.Reach(t.store.Meta().StreamTime)
+	return err
+}
+
+// begin begins a batch.
+func (t *stories) begin() {
+	if t != nil {
+		t.batch, t.members = make(told), t.members[:0]
+	}
+}
+
+// note keeps the cluster of the next article of the batch, nil for none.
+func (t *stories) note(m *member) {
+	if t != nil {
+		t.members = append(t.members, m)
+	}
+}
+
+// assign says to which story the cluster of each article of the batch belongs.
+func (t *stories) assign(all []Assignment) {
+	if t == nil {
+		return
+	}
+	t.count(all)
+	for i := range all {
+		if m := t.members[i]; m != nil {
+			t.assignOne(&all[i], m)
+			all[i].Story, all[i].StorySimilarity = m.Story, m.StorySimilarity
+		}
+	}
+	clear(t.members)
+}
+
+// count counts the words of the articles that found clusters, on all cores: it takes longer than
+// all else that is done about stories.
+func (t *stories) count(all []Assignment) {
+	var founders []*fingerprint.Article
+	for i := range all {
+		if a := all[i].Article; all[i].Status == article.New && a.Words == (words.Words{}) &&
+			a.Text != (words.Text{}) {
+			founders = append(founders, a)
+		}
+	}
+	parallel.Chunks(len(founders), func(from, to int) {
+		counter := t.workers.Get().(*words.Counter)
+		defer t.workers.Put(counter)
+		for _, a := range founders[from:to] {
+			a.Words = counter.Count(a.Text.Title, a.Text.Content)
+		}
+	})
+}
+
+// wordsOf returns the words of an article.
+func (t *stories) wordsOf(a *fingerprint.Article) words.Words {
+	if a.Words != (words.Words{}) || a.Text == (words.Text{}) {
+		return a.Words
+	}
+	counter := t.workers.Get().(*words.Counter)
+	defer t.workers.Put(counter)
+	return counter.Count(a.Text.Title, a.Text.Content)
+}
+
+// assignOne says to which story the cluster of an article belongs, which it has founded or joined.
+func (t *stories) assignOne(a *Assignment, m *member) {
+	if a.Status == article.New {
+		t.found(a.Article, m, a.Position, a.EventTime)
+	} else if id, ok := t.rule.Touch(m.Story, a.EventTime); ok {
+		m.Story = id // else it was founded while stories were off, or its story has expired
+	}
+	if m.Story == "" {
+		return
+	}
+	s := t.story(m.Story)
+	if s.Address == "" { // it has expired: the cluster is kept for its labels
+		return
+	}
+	s.Position = a.Position
+	s.Articles++
+	s.Signals = t.signals.Add(s.Signals, t.rule.StreamTime(), a.EventTime, a.Publisher)
+}
+
+// found decides the story of a cluster that an article founds.
+func (t *stories) found(a *fingerprint.Article, m *member, position uint64, at int64) {
+	d := t.rule.Assign(story.Article{
+		Address: m.id, Seq: m.Seq, EventTime: at, Words: a.Words.Vector, Han: a.Words.Han,
+	})
+	m.Story, m.StorySimilarity = d.Story, article.Similarity(d.Similarity)
+	s := t.story(d.Story)
+	if !d.Joined {
+		*s = cluster.Story{}
+	}
+	now, _ := t.rule.Of(d.Story)
+	s.Story = now
+	headline := headlineOf(m, a.Publisher, t.options.Stories.Ranks.Of(a.Publisher), at,
+		m.StorySimilarity)
+	if s.Headline.Cluster == "" {
+		headline.Similarity = article.MaxSimilarity
+		s.Headline = headline
+	} else {
+		s.Headline = s.Headline.Better(headline)
+	}
+	terms := splitTerms(a.Words.Terms)
+	if d.Merged != "" {
+		terms = append(terms, t.merge(s, d.Merged, position)...)
+	}
+	t.name(s, now.Vector, terms)
+}
+
+// merge adds what is known of a story that became part of another, and returns its terms.
+func (t *stories) merge(s *cluster.Story, merged string, position uint64) []string {
+	younger := t.story(merged)
+	younger.Position = position
+	s.Articles += younger.Articles
+	s.Signals = t.signals.Merge(s.Signals, younger.Signals)
+	s.Headline = s.Headline.Better(younger.Headline)
+	return splitTerms(younger.Terms)
+}
+
+func splitTerms(terms string) []string {
+	if terms == "" {
+		return nil
+	}
+	return strings.Split(terms, "\n")
+}
+
+// story returns a story as of the last article, to be changed; an empty one where there is none.
+func (t *stories) story(id string) *cluster.Story {
+	if s := t.batch[id]; s != nil {
+		return s
+	}
+	s, _ := t.before(id)
+	t.batch[id] = &s
+	return &s
+}
+
+// before returns a story as of the batch before, and whether there is one.
+func (t *stories) before(id string) (cluster.Story, bool) {
+	for i := len(t.ahead) - 1; i >= 0; i-- {
+		if s := t.ahead[i].stories[id]; s != nil {
+			return *s, s.Address != ""
+		}
+	}
+	s, ok, err := t.store.Story(id)
+	t.err = cmp.Or(t.err, err)
+	return s, ok
+}
+
+// seal ends the batch, and returns what it does to the stories, in founding order, and the stories
+// as they are then.
+func (t *stories) seal() (changes []state.StoryChange, after told) {
+	if t == nil {
+		return nil, nil
+	}
+	decided := t.rule.Seal()
+	for i := range decided.Touched {
+		t.story(decided.Touched[i].Address)
+	}
+	for id, s := range t.batch {
+		now, ok := t.rule.Of(id)
+		if !ok {
+			delete(t.batch, id)
+			continue
+		}
+		s.Story = now
+		changes = append(changes, state.StoryChange{Story: *s})
+	}
+	for _, id := range decided.Expired {
+		gone, ok := t.before(id)
+		if !ok {
+			continue // it was founded in this batch
+		}
+		t.batch[id] = &cluster.Story{}
+		changes = append(changes, state.StoryChange{Story: gone, Gone: true})
+	}
+	slices.SortFunc(changes, func(a, b state.StoryChange) int { return cmp.Compare(a.Seq, b.Seq) })
+	return changes, t.batch
+}
+
+func (t *stories) commit() {
+	if t != nil {
+		t.rule.Commit()
+	}
+}
+
+func (t *stories) rollback() {
+	if t != nil {
+		t.rule.Rollback()
+	}
+}
+
+// apply takes over what was committed elsewhere.
+func (t *stories) apply(changes []state.StoryChange, streamTime int64) error {
+	if t == nil {
+		return nil
+	}
+	for i := range changes {
+		if c := &changes[i]; c.Gone {
+			t.rule.Remove(c.Address)
+		} else if err := t.rule.Put(c.Story.Story); err != nil {
+			return err
+		}
+	}
+	t.rule.Reach(streamTime)
+	return nil
+}
+
+// Story returns the committed story with this id, and whether there is one.
+func (s *Space) Story(id string) (cluster.Story, bool, error) { return s.store.Story(id) }
