@@ -35,7 +35,8 @@ const (
 	nobodys        = "" // a broker's address: one on which nobody listens, for run --embedded
 )
 
-// newDocument reads a document. The example configurations get a broker's address.
+// newDocument reads a document. The example configurations get a broker's address, and commands too
+// but for nobodys: theirs is the shared one.
 func newDocument(t *testing.T, name, broker string) *document {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", name))
@@ -49,8 +50,9 @@ func newDocument(t *testing.T, name, broker string) *document {
 		d.must("cp", "-r", filepath.Join("..", name), d.dir)
 	}
 	address := func() string { return fmt.Sprintf("127.0.0.1:%d", freePort(t)) }
+	asked := broker
 	if broker == nobodys {
-		broker = address()
+		broker, asked = address(), shared.addresses[0]
 	}
 	others := []string{
 		"127.0.0.1:8080", address(), "127.0.0.1:8081", address(), "127.0.0.1:8000", address(),
@@ -58,6 +60,7 @@ func newDocument(t *testing.T, name, broker string) *document {
 	here := strings.NewReplacer(append(others, documentBroker, broker)...)
 	for _, file := range []string{
 		"configs/comments.yaml", "configs/news.yaml", "examples/blog/blog.py",
+		"examples/frontpage/frontpage.py",
 	} {
 		path := filepath.Join(d.dir, file)
 		was, err := os.ReadFile(path)
@@ -68,7 +71,7 @@ func newDocument(t *testing.T, name, broker string) *document {
 			t.Fatal(err)
 		}
 	}
-	d.text = strings.NewReplacer(append(others, documentBroker, shared.addresses[0])...).
+	d.text = strings.NewReplacer(append(others, documentBroker, asked)...).
 		Replace(string(text))
 	return d
 }
@@ -110,6 +113,7 @@ var lasting = []struct{ command, says string }{
 	{"go run ./cmd/clusterd run ", `"msg":"live"`},
 	{"./clusterd run ", `"msg":"live"`},
 	{"python3 examples/blog/blog.py", "has the comments"},
+	{"venv/bin/python examples/frontpage/frontpage.py", "front.html: "},
 }
 
 // shell runs a block of commands. Its comments, if it has any, are what it prints.

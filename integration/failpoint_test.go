@@ -107,7 +107,7 @@ func TestErrorsOnTheWay(t *testing.T) {
 func TestSeeded(t *testing.T) {
 	t.Parallel()
 	minhash := noLinger + "fingerprint: {method: minhash}\n"
-	labels := labelled
+	labels, stories := labelled, noLinger+"stories: {topic: STORIES}\n"
 	for _, test := range []struct{ bug, violates, settings string }{
 		{failpoint.Drop, "I1", noLinger},
 		{failpoint.Duplicate, "I1", noLinger},
@@ -131,6 +131,10 @@ func TestSeeded(t *testing.T) {
 		{failpoint.Publisher, "I10", labels},
 		{failpoint.CorrectionLost, "I11", labels},
 		{failpoint.CorrectionTwice, "I11", labels},
+		{failpoint.StoryOwn, "I13", stories},
+		{failpoint.StoryUntold, "I13", stories},
+		{failpoint.StoryState, "I13", stories},
+		{failpoint.StoryDisk, "I13", stories},
 	} {
 		t.Run(test.bug, func(t *testing.T) {
 			t.Parallel()

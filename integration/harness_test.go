@@ -86,7 +86,7 @@ type world struct {
 	*testing.T
 	*brokers
 	input, output, clusters, dead, group string
-	labels, corrections                  string // topics that a configuration may name
+	labels, corrections, stories         string // topics that a configuration may name
 	fingerprints                         string // topic; empty where instances do all
 	config                               string // path
 	dir                                  string // the instances' directories are in it
@@ -100,8 +100,8 @@ type world struct {
 
 var worlds atomic.Int64
 
-// newWorld makes the input topic, and a configuration with the settings that extra adds. LABELS and
-// CORRECTIONS in it stand for topics of its own; those of labels are made, too.
+// newWorld makes the input topic, and a configuration with the settings that extra adds. LABELS,
+// CORRECTIONS and STORIES in it stand for topics of its own; those of labels are made, too.
 func newWorld(t *testing.T, partitions int32, extra string) *world {
 	t.Helper()
 	return shared.newWorld(t, partitions, extra)
@@ -115,18 +115,20 @@ func (b *brokers) newWorld(t *testing.T, partitions int32, extra string) *world 
 		T: t, brokers: b, group: name,
 		input: name + ".articles", output: name + ".results", clusters: name + ".clusters",
 		dead: name + ".dead", labels: name + ".labels", corrections: name + ".corrections",
-		dir: t.TempDir(), timeout: wait.Timeout,
+		stories: name + ".stories",
+		dir:     t.TempDir(), timeout: wait.Timeout,
 	}
 	w.config = filepath.Join(w.dir, "clusterd.yaml")
 	w.Cleanup(func() { // a broker with many topics takes long to come back
 		_, _ = w.admin.DeleteTopics(context.WithoutCancel(w.Context()), w.input, w.output, w.clusters,
-			w.dead, w.labels, w.corrections, w.fingerprints)
+			w.dead, w.labels, w.corrections, w.stories, w.fingerprints)
 	})
 	w.createTopic(w.input, partitions, "max.message.bytes", "8000000")
 	if strings.Contains(extra, "LABELS") {
 		w.createTopic(w.labels, 2)
 	}
-	w.configure(strings.NewReplacer("LABELS", w.labels, "CORRECTIONS", w.corrections).Replace(extra))
+	w.configure(strings.NewReplacer("LABELS", w.labels, "CORRECTIONS", w.corrections,
+		"STORIES", w.stories).Replace(extra))
 	return w
 }
 

@@ -19,9 +19,11 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// labelled has labels, corrections and signals. A label on two articles of a hundred is a flood.
+// labelled has labels, corrections, signals and stories. A label on two articles of a hundred is a
+// flood.
 const labelled = noLinger + `signals: {enabled: true, window: 1m}
 labels: {topic: LABELS, corrections: CORRECTIONS, flood: 0.02}
+stories: {topic: STORIES}
 serve: {bytes: 64MiB}
 `
 

@@ -16,17 +16,19 @@ import (
 
 // Each reader of examples/readers ends up with the same verdicts: copies of what was labelled are
 // hidden, those before the label by their corrections. What was aborted is not seen, and a cluster
-// that expires is heard of.
+// that expires is heard of, and a story is not: it is no cluster, though it is in the same topic.
 func TestReaders(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1, "")
 	labels, corrections := w.group+".labels", w.group+".corrections"
+	stories := w.group + ".stories"
 	w.configure(fmt.Sprintf(`cluster: {window: 1h}
+stories: {topic: %s, window: 1h}
 labels: {topic: %s, corrections: %s}
 serve: {bytes: 64MiB}
-`, labels, corrections))
+`, stories, labels, corrections))
 	w.Cleanup(func() {
-		_, _ = w.admin.DeleteTopics(context.WithoutCancel(t.Context()), labels, corrections)
+		_, _ = w.admin.DeleteTopics(context.WithoutCancel(t.Context()), labels, corrections, stories)
 	})
 	i := w.start()
 	i.waitLive()
@@ -48,6 +50,9 @@ serve: {bytes: 64MiB}
 	w.comment("late", "Does anybody know when the swimming pool opens again after the holidays?",
 		2*time.Hour)
 	w.done()
+	if w.deleted(w.clusters, "story:"+clusters["fine"]) == 0 {
+		t.Error("no story has expired, so that the readers show nothing")
+	}
 	w.abort(w.output, `{"article_id":"ghost","cluster_id":"x","status":"new"}`)
 
 	want := map[string]string{
@@ -87,7 +92,7 @@ func (w *world) abort(topic, value string) {
 		w.Fatal(err)
 	}
 	record := &kgo.Record{
-		Topic: topic, Value: []byte(value),
+		Topic: topic, Key: []byte("aborted"), Value: []byte(value),
 		Headers: []kgo.RecordHeader{{Key: "clusterd.position", Value: []byte("99")}},
 	}
 	if err := client.ProduceSync(w.Context(), record).FirstErr(); err != nil {
@@ -107,18 +112,36 @@ func (w *world) readers() map[string][]string {
 		w.Fatal(err)
 	}
 	dir := w.TempDir()
-	program, venv := filepath.Join(dir, "reader"), filepath.Join(dir, "venv")
+	program := filepath.Join(dir, "reader")
 	w.must("go", "build", "-o", program, from+"go")
-	w.must("python3", "-m", "venv", venv)
-	w.must(filepath.Join(venv, "bin/pip"), "install", "-q", "confluent-kafka")
 	w.must("cp", from+"node/read.js", from+"node/package.json", dir)
 	w.must("npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", dir)
 	return map[string][]string{
 		"go":     {program},
 		"java":   {"java", "-cp", libs + "/*", from + "java/Read.java"},
 		"node":   {"node", filepath.Join(dir, "read.js")},
-		"python": {filepath.Join(venv, "bin/python"), from + "python/read.py"},
+		"python": {filepath.Join(w.venv(), "bin/python"), from + "python/read.py"},
 	}
+}
+
+// deleted returns how many tombstones a topic has of a key.
+func (w *world) deleted(topic, key string) (n int) {
+	w.Helper()
+	for _, r := range w.read(topic, kgo.ReadCommitted()) {
+		if string(r.Key) == key && r.Value == nil {
+			n++
+		}
+	}
+	return n
+}
+
+// venv returns the directory of a Python with what the examples in it need.
+func (w *world) venv() string {
+	w.Helper()
+	venv := filepath.Join(w.TempDir(), "venv")
+	w.must("python3", "-m", "venv", venv)
+	w.must(filepath.Join(venv, "bin/pip"), "install", "-q", "confluent-kafka")
+	return venv
 }
 
 // verdicts returns what a reader said last of each article or cluster.

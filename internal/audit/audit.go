@@ -28,6 +28,9 @@
 //     their group's offsets is a fingerprinted article, once and in order, or a dead letter; no
 //     result is of an article that the assigning group's offsets are not past. I1 asks for results
 //     of what these are past.
+//   - I13: the rule of stories, fed with the recorded order and the words of the input, gives each
+//     cluster the story that results and clusters name; the state of each story, and what is told
+//     of it, is what its articles come to: see package stories.
 //   - I5: what somebody read earlier is still there, once, with the same cluster.
 //
 // Memory is some 2 bits for each input record, 2 for each result and 120 to 220 bytes for each
@@ -52,6 +55,7 @@ import (
 	"github.com/clusterd/clusterd/internal/audit/report"
 	"github.com/clusterd/clusterd/internal/audit/seen"
 	"github.com/clusterd/clusterd/internal/audit/spill"
+	"github.com/clusterd/clusterd/internal/audit/stories"
 	"github.com/clusterd/clusterd/internal/audit/topics"
 	"github.com/clusterd/clusterd/internal/config"
 )
@@ -114,6 +118,7 @@ type audit struct {
 	form, once, input, order, rule, clusters *report.Check
 	unchanged, applied, signals, told        *report.Check // nil where nothing is said of these
 	divided                                  *report.Check // nil where one instance does all
+	grouped                                  *report.Check // nil where there are no stories
 
 	expected *expect.Outcomes // of the input up to read
 	read     map[int32]int64  // offsets by input partition
@@ -133,6 +138,7 @@ type audit struct {
 	intact          map[int32]int64        // below which none is missing of these, by partition
 	there           map[int32]spill.Bitmap // offsets of the clusters topic, where there are labels
 	labels          *labels.Labels         // nil where there are none
+	stories         *stories.Stories       // nil where they are off
 	labelled        map[int32]*labels.Space
 	labelDead       *spill.Partitions[deadRow]
 	unmeasured      int64 // distances that are not known, since an input record is deleted
@@ -183,6 +189,10 @@ func newAudit(c config.Config, o Options) *audit {
 		a.divided = a.report.Add("I12",
 			"every committed input record was fingerprinted once and in order, or is a dead letter")
 	}
+	if c.Stories.Topic != "" {
+		a.grouped = a.report.Add("I13",
+			"each cluster has the story that the rule gives it, and each story is as its articles are")
+	}
 	if c.Labels.Corrections != "" {
 		a.told = a.report.Add("I11",
 			"each member before a change of what its cluster carries has a correction, once")
@@ -228,6 +238,9 @@ func (a *audit) run(ctx context.Context, new newOutcomes) (err error) {
 	a.dead = spill.NewPartitions[deadRow](a.dir, input.From, input.To)
 	a.placements = placement.New(a.dir, input)
 	a.prepareLabels()
+	if err := a.prepareStories(); err != nil {
+		return err
+	}
 	if err := a.steps(ctx); err != nil {
 		return err
 	}
@@ -272,6 +285,9 @@ func (a *audit) outputs() []topics.Span {
 	if a.cut.Fingerprints.Topic != "" {
 		outputs = append(outputs, a.cut.Fingerprints)
 	}
+	if a.cut.Stories.Topic != "" {
+		outputs = append(outputs, a.cut.Stories)
+	}
 	return outputs
 }
 
@@ -293,6 +309,7 @@ func (a *audit) steps(ctx context.Context) error {
 		{"reading corrections", a.cut.Corrections.Topic != "", a.readCorrections},
 		{"reading the rest of the input", true, a.readRest},
 		{"feeding the model", true, a.replayAll},
+		{"reading stories", a.stories != nil, a.readStories},
 		{"counting aborted records", a.options.Aborted, a.countAborted},
 	}
 	for _, step := range steps {

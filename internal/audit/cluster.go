@@ -25,6 +25,10 @@ func (a *audit) readClusters(ctx context.Context) error {
 			a.addCheckpoint(r)
 			return nil
 		}
+		if id, ok := wire.StoryID(r); ok {
+			a.addState(r, id)
+			return nil
+		}
 		return a.addClusterRecord(r, dating)
 	})
 	a.data += n
@@ -92,6 +96,9 @@ func (a *audit) addCluster(
 			fmt.Sprintf("a position below %d, as many as there can be results", a.positions),
 			fmt.Sprintf("position %d", c.Position))
 		return nil
+	}
+	if a.stories != nil {
+		a.stories.Cluster(founder, &c, at)
 	}
 	row := replay.ClusterRow{
 		At: wire.AddressOf(r), Founder: founder, Fingerprint: c.Fingerprint, Seq: c.Seq, Size: c.Size,

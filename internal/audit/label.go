@@ -82,6 +82,9 @@ func (a *audit) readLabels(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if a.stories != nil && !ok {
+			a.stories.Label(r)
+		}
 		class := ""
 		if ok {
 			class = wire.ClassName(dead.Class)

@@ -103,6 +103,12 @@ func (a *audit) addAssignment(
 	if result.Representative != nil {
 		representative = maphash.Comparable(a.seed, *result.Representative)
 	}
+	if a.stories != nil {
+		key := a.spaceKey(result.Source.Partition)
+		if err := a.stories.Result(key, result, &assignment, wire.AddressOf(r)); err != nil {
+			return err
+		}
+	}
 	row := replay.ResultRow{
 		At: wire.AddressOf(r), Size: result.Size, Representative: representative,
 		Article: model.Article{

@@ -8,9 +8,7 @@ import (
 
 // space returns that of an input partition.
 func (a *audit) space(partition int32) (*replay.Space, error) {
-	if a.config.Cluster.Scope == "topic" {
-		partition = 0
-	}
+	partition = a.spaceKey(partition)
 	if s := a.spaces[partition]; s != nil {
 		return s, nil
 	}
@@ -51,4 +49,12 @@ func (a *audit) addAt(position int64, row replay.ResultRow, at string) error {
 		s.Required = max(s.Required, position+1)
 	}
 	return nil
+}
+
+// spaceKey returns by what the space of an input partition is known.
+func (a *audit) spaceKey(partition int32) int32 {
+	if a.config.Cluster.Scope == "topic" {
+		return 0
+	}
+	return partition
 }

@@ -45,6 +45,10 @@ const (
 	LabelAgain      = "label-again"      // the committed offset is before the last label record
 	CorrectionLost  = "correction-lost"  // a member's correction is left out
 	CorrectionTwice = "correction-twice" // or is written twice
+	StoryOwn        = "story-own"        // a cluster that joined a story gets one of its own
+	StoryUntold     = "story-untold"     // what a transaction tells of a story is left out
+	StoryState      = "story-state"      // a story's state has an article less
+	StoryDisk       = "story-disk"       // stories are not written to disk
 
 	// Of a record of each transaction, something is another.
 	Publisher   = "publisher"    // one publisher counts twice

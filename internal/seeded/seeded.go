@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/checkpoint"
@@ -25,6 +26,11 @@ func Assignments(b *space.Batch) {
 		return a.Signals.Publishers > 0 && a.Signals.Publishers < article.MaxPublishers
 	}); at >= 0 && failpoint.Seeded(failpoint.Publisher) {
 		all[at].Signals.Publishers++
+	}
+	if at := slices.IndexFunc(all, func(a space.Assignment) bool {
+		return a.StorySimilarity > 0 && a.Story != a.ClusterID
+	}); at >= 0 && failpoint.Seeded(failpoint.StoryOwn) {
+		all[at].Story = all[at].ClusterID
 	}
 	if !failpoint.Seeded(failpoint.Swap) {
 		return
@@ -76,6 +82,42 @@ func Corrections(topic string, b *sink.Batch) {
 	case failpoint.Seeded(failpoint.CorrectionTwice):
 		b.Records = append(b.Records, b.Records[at])
 	}
+}
+
+// Stories spoils the stories of a transaction, which are told of in this topic.
+func Stories(topic string, b *sink.Batch) {
+	if failpoint.Seeded(failpoint.StoryUntold) {
+		at := slices.IndexFunc(b.Records, func(r kafka.Record) bool {
+			return r.Topic == topic && r.Value != nil
+		})
+		if at >= 0 {
+			b.Records = slices.Delete(b.Records, at, at+1)
+		}
+	}
+	if !failpoint.Seeded(failpoint.StoryState) {
+		return
+	}
+	for i := range b.Records {
+		r := &b.Records[i]
+		position, err := strconv.ParseUint(string(headerOf(r, article.HeaderPosition)), 10, 64)
+		if err != nil || !cluster.IsStory(r.Key) {
+			continue
+		}
+		if s, err := cluster.ParseStory(r.Key, r.Value, position); err == nil && s.Articles > 2 {
+			s.Articles--
+			r.Value = s.AppendBinary(nil)
+			return
+		}
+	}
+}
+
+func headerOf(r *kafka.Record, name string) []byte {
+	for _, h := range r.Headers {
+		if h.Key == name {
+			return h.Value
+		}
+	}
+	return nil
 }
 
 // Fingerprinted spoils the fingerprinted articles of a transaction, which go to this topic.
@@ -188,6 +230,8 @@ func OnDisk(b space.Batch) space.Batch {
 	switch {
 	case failpoint.Seeded(failpoint.SkipDisk):
 		b.Touched = slices.DeleteFunc(slices.Clone(b.Touched), existed)
+	case failpoint.Seeded(failpoint.StoryDisk):
+		b.Stories = nil
 	case failpoint.Seeded(failpoint.StaleDisk):
 		b.Touched = slices.Clone(b.Touched)
 		for i := range b.Touched {

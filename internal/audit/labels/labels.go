@@ -71,15 +71,19 @@ const (
 	resume
 	bad
 	foreign // for a cluster that this input cannot have
+	storied // that merges or splits stories
 )
 
 var kinds = map[string]kind{
 	wire.ActionAdd: add, wire.ActionRemove: remove, wire.ActionResume: resume,
+	wire.ActionMerge: storied, wire.ActionSplit: storied,
 }
 
 // deadClasses are those of the dead letters of label records.
 func deadClasses() []string {
-	return []string{"", wire.BadLabel, wire.UnknownCluster, wire.TooManyLabels}
+	return []string{
+		"", wire.BadLabel, wire.UnknownCluster, wire.TooManyLabels, wire.UnknownStory,
+	}
 }
 
 const (

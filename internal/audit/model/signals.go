@@ -14,6 +14,7 @@ const (
 type Signals struct {
 	publishers []uint64 // digests, of up to one more than are told apart
 	recent     []bucket
+	newest     int64 // the bucket of stream time when the last article came
 }
 
 // A bucket is how many articles have an event time in it.
@@ -30,9 +31,28 @@ func (s *Signals) Recent() (n int64) {
 	return n
 }
 
+// Add counts an article of an event time and a publisher, where 0 is nobody, at a stream time: it
+// is recent within a window, in milliseconds.
+func (s *Signals) Add(window, now, at int64, publisher uint64) {
+	s.add(window/buckets, now, at, publisher)
+}
+
+// Merge adds what another has counted, by the same window.
+func (s *Signals) Merge(other *Signals) {
+	for _, p := range other.publishers {
+		if len(s.publishers) <= MaxPublishers && !slices.Contains(s.publishers, p) {
+			s.publishers = append(s.publishers, p)
+		}
+	}
+	s.newest = max(s.newest, other.newest)
+	s.recent = slices.DeleteFunc(slices.Concat(s.recent, other.recent),
+		func(b bucket) bool { return b.number <= s.newest-buckets })
+}
+
 // add counts an article of an event time and a publisher, where 0 is nobody, at a stream time.
 func (s *Signals) add(width, now, at int64, publisher uint64) {
 	latest, own := max(0, now)/width, max(0, at)/width
+	s.newest = max(s.newest, latest)
 	old := func(b bucket) bool { return b.number <= latest-buckets }
 	s.recent = slices.DeleteFunc(s.recent, old)
 	i := slices.IndexFunc(s.recent, func(b bucket) bool { return b.number == own })

@@ -65,7 +65,7 @@ type Cut struct {
 	Applied                        map[int32]int64 // of the group, when it was complete
 	Input                          Span
 	Clusters, Results, DeadLetters Span
-	Labels, Corrections            Span // empty where there are none
+	Labels, Corrections, Stories   Span // empty where there are none
 
 	// Where articles are fingerprinted by other instances than assign them, Committed and Applied are
 	// of those that fingerprint, and these of those that assign: their topic, and offsets in it.
@@ -110,6 +110,11 @@ func (c *Client) cut(ctx context.Context, settings config.Config) (cut Cut, err 
 			return cut, err
 		}
 	}
+	if settings.Stories.Topic != "" {
+		if cut.Stories, err = c.decidedEnd(ctx, settings.Stories.Topic); err != nil {
+			return cut, err
+		}
+	}
 	if settings.Divided() {
 		if cut.ReadApplied, err = c.stableGroupOffsets(ctx, fingerprints); err != nil {
 			return cut, err
@@ -139,7 +144,7 @@ func (c *Client) spans(ctx context.Context, cut *Cut, in config.Input, labels co
 	}
 	for _, s := range []*Span{
 		&cut.Clusters, &cut.Results, &cut.DeadLetters, &cut.Input, &cut.Labels, &cut.Corrections,
-		&cut.Fingerprints,
+		&cut.Fingerprints, &cut.Stories,
 	} {
 		if s.Topic == "" {
 			continue

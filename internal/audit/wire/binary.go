@@ -21,7 +21,7 @@ const (
 	signalsFlag
 	labelsFlag
 	spaceFlag
-	noFlag
+	storyFlag
 )
 
 // parseBinary reads a cluster of output.clusters_format: binary, as the clusters topic's page has
@@ -60,11 +60,12 @@ func parseBinary(value []byte) (c Cluster, err error) {
 	if flags&spaceFlag != 0 {
 		c.Space = r.text()
 	}
+	if flags&storyFlag != 0 {
+		c.Story, c.StorySimilarity = r.text(), Similarity(float64(r.number())/millionth)
+	}
 	switch {
 	case r.err != nil:
 		return Cluster{}, r.err
-	case flags >= noFlag:
-		return Cluster{}, errors.New("it has fields that are not known")
 	case r.in.Len() > 0:
 		return Cluster{}, errors.New("there are bytes behind its end")
 	}

@@ -28,6 +28,9 @@ type Cluster struct {
 	KeptMS         int64    // by how much it outlives others, for its labels
 	Signals        *Signals // nil where it has none
 	Position       int64    // of the last member
+	// Story is the id of its story, empty for none.
+	Story           string
+	StorySimilarity Similarity
 }
 
 // ParseCluster reads the record of the cluster that founder founded, in either form.
@@ -46,21 +49,23 @@ func ParseCluster(r *kgo.Record, founder Address, input string) (c Cluster, err 
 
 func parseJSON(value []byte, id string) (c Cluster, err error) {
 	var v struct {
-		ClusterID      string         `json:"cluster_id"`
-		Seq            int64          `json:"seq"`
-		Fingerprint    string         `json:"fingerprint"`
-		Sketch         []byte         `json:"sketch"`
-		Contacts       []string       `json:"contacts"`
-		Size           int64          `json:"size"`
-		ByContact      int64          `json:"by_contact"`
-		Space          string         `json:"space"`
-		FirstSeen      time.Time      `json:"first_seen"`
-		LastSeen       time.Time      `json:"last_seen"`
-		Representative Representative `json:"representative"`
-		Labels         []ClusterLabel `json:"labels"`
-		KeptMS         int64          `json:"kept_ms"`
-		Signals        *Signals       `json:"signals"`
-		Pipeline       string         `json:"pipeline"`
+		ClusterID       string         `json:"cluster_id"`
+		Seq             int64          `json:"seq"`
+		Fingerprint     string         `json:"fingerprint"`
+		Sketch          []byte         `json:"sketch"`
+		Contacts        []string       `json:"contacts"`
+		Size            int64          `json:"size"`
+		ByContact       int64          `json:"by_contact"`
+		Space           string         `json:"space"`
+		FirstSeen       time.Time      `json:"first_seen"`
+		LastSeen        time.Time      `json:"last_seen"`
+		Representative  Representative `json:"representative"`
+		Labels          []ClusterLabel `json:"labels"`
+		KeptMS          int64          `json:"kept_ms"`
+		Signals         *Signals       `json:"signals"`
+		StoryID         string         `json:"story_id"`
+		StorySimilarity Similarity     `json:"story_similarity"`
+		Pipeline        string         `json:"pipeline"`
 	}
 	if err := json.Unmarshal(value, &v); err != nil {
 		return Cluster{}, err
@@ -73,6 +78,7 @@ func parseJSON(value []byte, id string) (c Cluster, err error) {
 		Representative: v.Representative, Pipeline: v.Pipeline,
 		FirstSeen: v.FirstSeen.UnixMilli(), LastSeen: v.LastSeen.UnixMilli(),
 		Space: v.Space, Labels: v.Labels, KeptMS: v.KeptMS, Signals: v.Signals,
+		Story: v.StoryID, StorySimilarity: v.StorySimilarity,
 	}
 	c.Fingerprint, err = parseFingerprint(v.Fingerprint)
 	return c, err

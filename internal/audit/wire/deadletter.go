@@ -18,6 +18,7 @@ const (
 	BadLabel       = "bad_label"
 	UnknownCluster = "unknown_cluster"
 	TooManyLabels  = "too_many_labels"
+	UnknownStory   = "unknown_story"
 )
 
 // Classes returns the classes of dead letters.
@@ -26,7 +27,9 @@ func Classes() []string {
 }
 
 // LabelClasses returns the classes that label records have alone.
-func LabelClasses() []string { return []string{BadLabel, UnknownCluster, TooManyLabels} }
+func LabelClasses() []string {
+	return []string{BadLabel, UnknownCluster, TooManyLabels, UnknownStory}
+}
 
 func allClasses() []string { return slices.Concat(Classes(), LabelClasses()) }
 

@@ -15,7 +15,7 @@ const BadFingerprint = "bad_fingerprint"
 // The beginning of a fingerprinted article: version, flags, digest of the settings.
 const (
 	fingerprintedVersion = 1
-	fingerprintedFlags   = 1<<4 - 1
+	fingerprintedFlags   = 1<<7 - 1
 	fingerprintedStart   = 1 + 1 + 8
 )
 

@@ -17,6 +17,8 @@ const (
 	ActionAdd    = "add"
 	ActionRemove = "remove"
 	ActionResume = "resume"
+	ActionMerge  = "merge" // of stories
+	ActionSplit  = "split"
 )
 
 const (
@@ -40,6 +42,32 @@ type LabelRecord struct {
 	At        int64  `json:"-"` // Unix milliseconds
 	Note      string `json:"note"`
 	Trial     bool   `json:"trial"`
+	StoryID   string `json:"story_id"` // of ActionMerge alone
+	Other     string `json:"other"`    // likewise
+	Words     []byte `json:"words"`    // of ActionSplit alone: the founder's
+	Han       bool   `json:"han"`
+	Terms     string `json:"terms"`
+}
+
+// OfStories reports whether the record merges or splits stories.
+func (l *LabelRecord) OfStories() bool { return l.Action == ActionMerge || l.Action == ActionSplit }
+
+// maxTerms is how many bytes the first words of a founder may have.
+const maxTerms = 256
+
+// checkStories holds a record that merges or splits stories to its form.
+func (l *LabelRecord) checkStories() error {
+	id := l.ClusterID
+	if l.Action == ActionMerge {
+		if id = l.StoryID; !IsAddress(l.Other) {
+			return fmt.Errorf("other %q", l.Other)
+		}
+	}
+	if !IsAddress(id) || l.Label != "" || l.Trial || len(l.Terms) > maxTerms {
+		return fmt.Errorf("action %s of %q with label %q", l.Action, id, l.Label)
+	}
+	l.ClusterID = id
+	return nil
 }
 
 // ParseLabelRecord reads a record of the topic of labels. Anybody may write there: an error is what
@@ -64,7 +92,8 @@ func ParseLabelRecord(r *kgo.Record) (LabelRecord, error) {
 		l.At = v.At.UnixMilli()
 	}
 	switch {
-	case l.Action != ActionAdd && l.Action != ActionRemove && l.Action != ActionResume:
+	case l.Action != ActionAdd && l.Action != ActionRemove && l.Action != ActionResume &&
+		!l.OfStories():
 		return l, fmt.Errorf("action %q", l.Action)
 	case l.Action == ActionResume && l.ClusterID != "":
 		return l, errors.New("a cluster beside action resume")
@@ -72,6 +101,9 @@ func ParseLabelRecord(r *kgo.Record) (LabelRecord, error) {
 		return l, errors.New("by or note is too long")
 	case l.At < 0 || l.At > lastMilliOfLabels:
 		return l, errors.New("at is not from 1970 to 9999")
+	}
+	if l.OfStories() {
+		return l, l.checkStories()
 	}
 	return l, checkLabel(l.Label)
 }

@@ -26,24 +26,26 @@ const (
 
 // A Result is the value of a result.
 type Result struct {
-	ArticleID      string          `json:"article_id"`
-	ClusterID      *string         `json:"cluster_id"`
-	Status         string          `json:"status"`
-	Distance       *float64        `json:"distance"`
-	Matched        string          `json:"matched"`
-	Contact        string          `json:"contact"`
-	Size           int64           `json:"size"`
-	Representative *Representative `json:"representative"`
-	Labels         []string        `json:"labels"`
-	TrialLabels    []string        `json:"trial_labels"`
-	Fingerprint    *string         `json:"fingerprint"`
-	PublishedAt    *time.Time      `json:"published_at"`
-	Publisher      string          `json:"publisher"`
-	Space          string          `json:"space"`
-	Copied         json.RawMessage `json:"copied"`
-	Signals        *Signals        `json:"signals"`
-	Pipeline       string          `json:"pipeline"`
-	Source         struct {
+	ArticleID       string          `json:"article_id"`
+	ClusterID       *string         `json:"cluster_id"`
+	Status          string          `json:"status"`
+	Distance        *float64        `json:"distance"`
+	Matched         string          `json:"matched"`
+	Contact         string          `json:"contact"`
+	Size            int64           `json:"size"`
+	StoryID         string          `json:"story_id"`
+	StorySimilarity Similarity      `json:"story_similarity"`
+	Representative  *Representative `json:"representative"`
+	Labels          []string        `json:"labels"`
+	TrialLabels     []string        `json:"trial_labels"`
+	Fingerprint     *string         `json:"fingerprint"`
+	PublishedAt     *time.Time      `json:"published_at"`
+	Publisher       string          `json:"publisher"`
+	Space           string          `json:"space"`
+	Copied          json.RawMessage `json:"copied"`
+	Signals         *Signals        `json:"signals"`
+	Pipeline        string          `json:"pipeline"`
+	Source          struct {
 		Topic     string `json:"topic"`
 		Partition int32  `json:"partition"`
 		Offset    int64  `json:"offset"`

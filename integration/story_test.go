@@ -1,0 +1,109 @@
+//go:build integration
+
+package integration
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// toldStory is what /v1/stories says of one.
+type toldStory struct {
+	Story struct {
+		StoryID   string `json:"story_id"`
+		Clusters  int    `json:"clusters"`
+		Articles  int    `json:"articles"`
+		SplitFrom string `json:"split_from"`
+		Headline  struct{ Title string }
+	} `json:"story"`
+	Merged   string `json:"merged"`
+	Clusters []struct {
+		ClusterID string `json:"cluster_id"`
+		StoryID   string `json:"story_id"`
+	} `json:"clusters"`
+}
+
+func (i *instance) story(id string) (told toldStory) {
+	i.Helper()
+	if err := json.Unmarshal([]byte(i.page("/v1/stories/"+id)), &told); err != nil {
+		i.Fatalf("story %s: %v", id, err)
+	}
+	return told
+}
+
+// Stories are made of texts in words of their own, told of over HTTP, merged and split by hand, and
+// the same after a death that took the disk along; the audit agrees.
+func TestStories(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1, noLinger+"labels: {topic: LABELS}\nstories: {topic: STORIES}\n"+
+		"fingerprint: {method: minhash}\n")
+	running := w.start()
+	running.waitLive()
+	say := func(id, title, content string) {
+		value, err := json.Marshal(map[string]string{
+			"id": id, "title": title, "content": content, "source": "paper-" + id,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.produce(&kgo.Record{Value: value})
+	}
+	const bridge = "The old bridge over the harbour of Eastholm collapsed on Monday after the " +
+		"storm. Engineers inspect the pillars, and the mayor asks for calm."
+	say("a", "Bridge collapses in Eastholm", bridge)
+	say("b", "Mayor visits collapsed bridge of Eastholm", "Where the harbour bridge collapsed after "+
+		"the storm, engineers told the mayor of Eastholm on Tuesday that the pillars had been weak.")
+	say("c", "Chess champion wins final round", "The champion beat her rival with a sacrifice of a "+
+		"rook in the last round of the tournament, and keeps the title for another year.")
+	say("d", "Bridge collapses in Eastholm", bridge)
+	w.done()
+	id := func(offset int) string { return fmt.Sprintf("%s/0/%d", w.input, offset) }
+	told := running.story(id(0))
+	if told.Story.Articles != 3 || told.Story.Clusters != 2 || len(told.Clusters) != 2 ||
+		told.Story.Headline.Title != "Bridge collapses in Eastholm" {
+		t.Errorf("the story of the bridge: %+v", told)
+	}
+	post := func(path, body string) {
+		response, err := http.Post("http://"+running.listen+path, "application/json",
+			strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		if answer, _ := io.ReadAll(response.Body); response.StatusCode != 200 {
+			t.Fatalf("%s: %s %s", path, response.Status, answer)
+		}
+	}
+	post("/v1/stories/"+id(0)+"/split", fmt.Sprintf(`{"cluster_id":%q}`, id(1)))
+	if told := running.story(id(1)); told.Story.SplitFrom != id(0) || told.Story.Articles != 1 {
+		t.Errorf("what was split off: %+v", told)
+	}
+	post("/v1/stories/"+id(2)+"/merge", fmt.Sprintf(`{"other":%q}`, id(0)))
+	if told := running.story(id(2)); told.Merged != id(2) || told.Story.StoryID != id(0) ||
+		told.Story.Articles != 3 || len(told.Clusters) != 2 {
+		t.Errorf("what was merged: %+v", told)
+	}
+	before := running.page("/v1/stories/" + id(0))
+	running.kill()
+	w.startIn(w.otherDir()).waitLive() // a disk of its own
+	again := w.instances[len(w.instances)-1]
+	if after := again.page("/v1/stories/" + id(0)); after != before {
+		t.Errorf("after the death:\n%s\nbefore:\n%s", after, before)
+	}
+	say("e", "Chess champion interviewed", "After the sacrifice of the rook in the last round of the "+
+		"tournament, the champion says that her rival had expected it, and that the title is hers.")
+	say("f", "Mayor visits collapsed bridge of Eastholm", "Where the harbour bridge collapsed after "+
+		"the storm, engineers told the mayor of Eastholm on Tuesday that the pillars had been weak.")
+	w.done()
+	if told := again.story(id(1)); told.Story.Articles != 2 {
+		t.Errorf("a copy of what was split off: %+v", told)
+	}
+	again.stop()
+	w.audit()
+}

@@ -1,0 +1,327 @@
+package stories
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/clusterd/clusterd/internal/audit/model"
+	"github.com/clusterd/clusterd/internal/audit/spill"
+	"github.com/clusterd/clusterd/internal/audit/wire"
+)
+
+// Replay feeds the rule with the articles of each space, in order, up to the positions that the
+// clusters topic knows of all, and checks what is said of the stories then. Which label records
+// were applied by then, applied says.
+func (s *Stories) Replay(
+	ctx context.Context, required func(space int32) int64, applied func(label wire.Address) bool,
+) error {
+	if err := s.blobs.Flush(); err != nil {
+		return err
+	}
+	s.newest, s.ends = maps.Clone(s.state), make(map[int32]int64)
+	if n := s.unknown(applied); n > 0 {
+		s.Check.Skip(fmt.Sprintf("what articles come to: %d times stories were merged or split by hand, "+
+			"and no state of them is left that says at which position", n))
+		s.compareTold()
+		return nil
+	}
+	for _, key := range slices.Sorted(maps.Keys(s.spaces)) {
+		r := &replay{
+			Stories: s, rule: model.NewStories(s.Rule), of: make(map[wire.Address]assigned),
+			sums: make(map[string]*sum), table: s.spaces[key], end: required(key), hands: s.handsOf(key),
+		}
+		if err := r.run(ctx); err != nil {
+			return err
+		}
+		r.finish(key)
+		s.ends[key] = r.end
+		if r.reranked {
+			s.Check.Skip("headlines: stories.ranks has changed since they were chosen")
+		}
+	}
+	s.compareTold()
+	return nil
+}
+
+// A replay is a space on its way through the rule.
+type replay struct {
+	*Stories
+	rule  *model.Stories
+	of    map[wire.Address]assigned // by founder of a cluster
+	sums  map[string]*sum           // by id of a story
+	table *spill.Table[row]
+	end   int64 // positions from here on are not replayed
+	on    bool  // there was a result with a story
+	hands []hand
+	// reranked is that a publisher has another rank than when it made a headline.
+	reranked bool
+}
+
+// recently is within which event time articles of a story are recent, in milliseconds.
+const recently = 3_600_000
+
+// assigned is the story of a cluster.
+type assigned struct {
+	story      string
+	similarity uint32
+	position   int64 // of its last article
+	seq        int64 // of its founder
+	first      int64 // the lowest event time of its articles
+	articles   int64
+}
+
+// sum is what the articles of a story come to.
+type sum struct {
+	articles int64
+	signals  model.Signals
+	position int64 // of the last one
+	loose    bool  // it is not known which publishers it has
+	headline wire.Headline
+	terms    string // joined by line breaks
+}
+
+func (r *replay) run(ctx context.Context) error {
+	rows := r.table.Reader()
+	for position := int64(0); position < r.end; position++ {
+		if position%4096 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		row, ok, err := rows.Next()
+		if err != nil {
+			return err
+		}
+		if err := r.apply(position); err != nil {
+			return err
+		}
+		if !ok { // that is a gap in positions, which is another promise
+			continue
+		}
+		if err := r.article(position, &row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// article feeds the rule with an article, and holds its result to what it says.
+func (r *replay) article(position int64, row *row) error {
+	r.on = r.on || row.Has
+	r.Check.Checked++
+	if !r.on { // stories were off
+		r.rule.Touch("", row.EventTime)
+		return nil
+	}
+	now, known, err := r.decide(position, row)
+	if err != nil || !known {
+		return err
+	}
+	now.articles++
+	if now.first = min(now.first, row.EventTime); !row.Joined {
+		now.first, now.seq = row.EventTime, position
+	}
+	r.of[row.Cluster] = now
+	got := "no story"
+	if row.Has {
+		got = r.describe(row.Story.In(r.Input), row.Similarity)
+	}
+	if want := r.describe(now.story, now.similarity); got != want {
+		r.Check.Violate(row.At.In(r.Results), fmt.Sprintf("at position %d %s", position, want), got)
+	}
+	if now.story == "" {
+		return nil
+	}
+	s := r.sum(now.story)
+	s.articles++
+	s.position = position
+	s.signals.Add(recently, r.rule.StreamTime(), row.EventTime, row.Publisher)
+	return nil
+}
+
+// decide returns the story of the article's cluster after it, where that is known.
+func (r *replay) decide(position int64, row *row) (now assigned, known bool, err error) {
+	now.position = position
+	if row.Joined {
+		now = r.of[row.Cluster] // nothing of one that was founded while stories were off: it has none
+		now.position = position
+		if id, lives := r.rule.Touch(now.story, row.EventTime); lives {
+			now.story = id
+		}
+		return now, true, nil
+	}
+	f := r.founders[row.Source]
+	if !f.known {
+		r.Check.Skip("the words of " + row.Source.In(r.Input) + " are gone from the input, and the " +
+			"stories from there on with them")
+		r.end = position
+		return now, false, nil
+	}
+	vector, err := r.blobs.Get(f.words)
+	if err != nil {
+		return now, false, err
+	}
+	terms, err := model.ParseTerms(vector)
+	if err != nil {
+		return now, false, err
+	}
+	d := r.rule.Assign(model.Founder{
+		ID: row.Cluster.In(r.Input), Seq: position, At: row.EventTime, Words: terms, Han: f.han,
+	})
+	now.story, now.similarity = d.Story, d.Similarity
+	return now, true, r.found(&f, row, d, position)
+}
+
+// found adds what the founder of a cluster gives to the cluster's story.
+func (r *replay) found(f *founder, row *row, d model.Verdict, position int64) error {
+	made, err := r.facts(f)
+	if err != nil {
+		return err
+	}
+	id, terms, s := row.Cluster.In(r.Input), []string{made.Terms}, r.sum(d.Story)
+	if d.Story == id {
+		s.headline = r.headline(&made, id, row.EventTime, identical)
+	} else {
+		s.headline = s.headline.Better(r.headline(&made, id, row.EventTime, int64(d.Similarity)))
+	}
+	if d.Merged != "" {
+		r.add(d.Story, d.Merged, position)
+		terms = append(terms, r.sum(d.Merged).terms)
+	}
+	r.name(d.Story, terms...)
+	return nil
+}
+
+// add adds what is known of a story that became part of another at a position.
+func (r *replay) add(older, younger string, position int64) {
+	into, from := r.sum(older), r.sum(younger)
+	into.articles += from.articles
+	into.signals.Merge(&from.signals)
+	into.headline = into.headline.Better(from.headline)
+	into.loose = into.loose || from.loose
+	into.position, from.position = position, position
+}
+
+func (r *replay) sum(id string) *sum {
+	if r.sums[id] == nil {
+		r.sums[id] = new(sum)
+	}
+	return r.sums[id]
+}
+
+func (r *replay) describe(id string, similarity uint32) string {
+	if id == "" {
+		return "no story"
+	}
+	return fmt.Sprintf("story %s, similarity %d", id, similarity)
+}
+
+// finish holds the records of clusters and stories to what the rule has come to.
+func (r *replay) finish(key int32) {
+	later := r.table.End() > r.end // what was written since may be in the topics
+	for founder, got := range r.clusters {
+		want, ok := r.of[founder]
+		if !ok || got.position != want.position {
+			continue // of a position that is not replayed, or of another space
+		}
+		if w, g := r.describe(want.story, want.similarity), r.describe(got.story,
+			got.similarity); w != g {
+			r.Check.Violate(got.at, w, g)
+		}
+	}
+	for s := range r.rule.All() {
+		want := r.expected(s)
+		got, ok := r.state[s.ID]
+		if r.sum(s.ID).loose {
+			want.Publishers, want.Recent = got.Publishers, got.Recent
+		}
+		delete(r.state, s.ID)
+		switch {
+		case (!ok || got.gone) && later, got.Position >= r.end:
+		case !ok || got.gone:
+			r.Check.Violate("story "+s.ID, "a state in "+r.Clusters, "none, or a tombstone")
+		case later && got.Into != "" && got.LastSeen > want.LastSeen:
+			// It has the position of before while its clusters have later articles.
+		case got.Story != r.with(want, got.Story):
+			r.Check.Violate(got.at, describe(r.with(want, got.Story)), describe(got.Story))
+		}
+	}
+	for id, got := range r.state {
+		first, err := wire.ParseAddress(id, r.Input)
+		if err != nil || r.Space(first.Partition) != key || got.gone || got.Position >= r.end {
+			continue
+		}
+		if _, known := r.sums[id]; !known {
+			r.Check.Violate(got.at, "no story "+id+", which no article has founded", "its state")
+		} else if !later {
+			r.Check.Violate(got.at, "a tombstone: story "+id+" has expired", "its state")
+		}
+	}
+}
+
+// expected returns what the state of a story must be, but for what only the text of articles says.
+func (r *replay) expected(s *model.Story) wire.Story {
+	sum := r.sum(s.ID)
+	return wire.Story{
+		Seq: s.Seq, Clusters: s.Clusters, Articles: sum.articles, FirstSeen: s.FirstSeen,
+		LastSeen: s.LastSeen, Vector: s.Terms.Wire(), Into: s.Into,
+		Publishers: wire.Publishers(sum.signals.Publishers()), Recent: sum.signals.Recent(),
+		Headline: sum.headline, Terms: sum.terms, Position: sum.position,
+	}
+}
+
+// with returns what is expected, with what is not held to anything.
+func (r *replay) with(want, got wire.Story) wire.Story {
+	if h := got.Headline; h != want.Headline && h.Rank != r.rank(h.Publisher) && h.Publisher != "" {
+		r.reranked, want.Headline = true, h
+	}
+	want.SplitFrom, want.SplitAt, want.MergedAt = got.SplitFrom, got.SplitAt, got.MergedAt
+	return want
+}
+
+// compareTold holds the topic of stories to their states. It is read after these, so it may be
+// ahead.
+func (s *Stories) compareTold() {
+	for id, told := range s.told {
+		state, ok := s.newest[id]
+		if told.gone {
+			continue // it was written with the state's tombstone, which may be compacted away
+		}
+		first, err := wire.ParseAddress(id, s.Input)
+		switch {
+		case err != nil:
+			s.Check.Violate(told.at, "the id of a story as the key", err.Error())
+		case !ok && told.Position >= s.ends[s.Space(first.Partition)]:
+		case !ok || state.gone:
+			s.Check.Violate(told.at, "a tombstone: there is no state of story "+id, "a story")
+		case told.Position < state.Position, told.Position == state.Position && !same(told, state):
+			s.Check.Violate(told.at, describe(state.Told()), describe(told.Story))
+		}
+	}
+	for id, state := range s.newest {
+		if _, ok := s.told[id]; !ok && !state.gone {
+			s.Check.Violate(state.at, "a record of story "+id+" in "+s.Options.Told, "none")
+		}
+	}
+}
+
+// same reports whether a story is told of as its state says. One that is part of another has the
+// position of before while its clusters have later articles.
+func same(told, state record) bool {
+	if want := state.Told(); told.Into == "" || told.LastSeen <= want.LastSeen {
+		return told.Story == want
+	}
+	told.LastSeen = state.LastSeen
+	return told.Story == state.Told()
+}
+
+func describe(s wire.Story) string {
+	into := ""
+	if s.Into != "" {
+		into = ", part of " + s.Into
+	}
+	return fmt.Sprintf("at position %d: seq %d, %d clusters, %d articles, %s publishers, %d terms in "+
+		"its vector, %d recent, seen from %d to %d, headline %+v, terms %q%s", s.Position,
+		s.Seq, s.Clusters, s.Articles, s.Publishers,
+		len(s.Vector)/6, s.Recent, s.FirstSeen, s.LastSeen, s.Headline, s.Terms, into)
+}

@@ -1,0 +1,479 @@
+package stories
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"hash/maphash"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/audit/model"
+	"github.com/clusterd/clusterd/internal/audit/report"
+	"github.com/clusterd/clusterd/internal/audit/spill"
+	"github.com/clusterd/clusterd/internal/audit/wire"
+	"github.com/clusterd/clusterd/internal/cluster"
+	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/fingerprint"
+	"github.com/clusterd/clusterd/internal/method/hamming"
+	"github.com/clusterd/clusterd/internal/singlepass"
+	"github.com/clusterd/clusterd/internal/space"
+	"github.com/clusterd/clusterd/internal/state"
+	"github.com/clusterd/clusterd/internal/story/words"
+	"github.com/clusterd/clusterd/internal/testutil/clustertest"
+	"github.com/clusterd/clusterd/internal/text"
+)
+
+// topics are what a clusterd of the tests has read and written.
+type topics struct {
+	inputs  []*kgo.Record
+	texts   []string // title and content, with a zero byte between
+	results []*result
+	records []*kgo.Record // of the clusters topic, states alone
+	told    []*kgo.Record
+	labels  []*kgo.Record
+	asked   int // label records, refused ones included
+	done    map[article.Action]int
+}
+
+type result struct {
+	wire.Result
+	wire.Assignment
+}
+
+func settings(t *testing.T) config.Config {
+	t.Helper()
+	c := config.Default()
+	ranks := filepath.Join(t.TempDir(), "ranks")
+	if err := os.WriteFile(ranks, []byte("# ours\nBest\ngood\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.Input.Topic, c.Stories.Topic, c.Stories.Ranks = "articles", "stories", ranks
+	c.Cluster.Window, c.Stories.Window, c.Stories.Merge = time.Hour, 3*time.Hour, 0.15
+	c.Output.Excerpt = 40
+	return c
+}
+
+// write has the daemon's space take in articles on a number of events, in batches.
+func write(t *testing.T, c config.Config, seed uint64) (out topics) {
+	t.Helper()
+	newCounter, err := words.New(c.Text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ranks, err := cluster.LoadRanks(c.Stories.Ranks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := state.OpenInMemory(state.Identity{Input: "articles"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := space.New(hamming.Centres(hamming.NewBTree(0)), store, space.Options{
+		Rule:    singlepass.Rule{Window: c.Cluster.Window},
+		Stories: space.Stories{On: true, Rule: c.Stories.Rule(), Ranks: ranks, NewCounter: newCounter},
+	}, func() time.Time { return time.UnixMilli(start).Add(1000 * time.Hour) })
+	defer func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	if err := s.Load(t.Context(), func(singlepass.Fingerprint) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	out.done = make(map[article.Action]int)
+	r, now := rand.New(rand.NewPCG(seed, 15)), time.UnixMilli(start)
+	for range 150 {
+		articles := make([]fingerprint.Article, 1+r.IntN(6))
+		for i := range articles {
+			now = now.Add(time.Duration(r.IntN(200)) * time.Second)
+			articles[i] = out.article(r, now)
+		}
+		out.batch(t, s, articles, out.byHand(r, newCounter()))
+	}
+	for _, action := range []article.Action{article.MergeStories, article.SplitStory} {
+		if out.done[action] == 0 {
+			t.Errorf("nothing was done by hand with action %s", action)
+		}
+	}
+	return out
+}
+
+// byHand returns label records that merge and split stories of late, now and then.
+func (o *topics) byHand(r *rand.Rand, counter *words.Counter) (records []article.LabelRecord) {
+	for len(o.results) > 20 && r.IntN(3) == 0 {
+		recent := func() *result { return o.results[len(o.results)-1-r.IntN(20)] }
+		about := recent()
+		cluster, _ := article.ParseAddress(about.Cluster.In("articles"))
+		l := article.LabelRecord{Cluster: cluster, Action: article.SplitStory}
+		if r.IntN(2) == 0 {
+			l.Cluster, _ = article.ParseAddress(about.StoryID)
+			l.Action, l.Other = article.MergeStories, recent().StoryID
+		} else if said := strings.Split(o.texts[about.Cluster.Offset], "\x00"); r.IntN(4) > 0 {
+			made := counter.Count(said[0], said[1])
+			l.Words, l.Han, l.Terms = string(made.Vector), made.Han, made.Terms
+		}
+		records = append(records, l)
+	}
+	return records
+}
+
+// labelled adds the label records that were applied.
+func (o *topics) labelled(t *testing.T, b *space.Batch, records []article.LabelRecord) {
+	t.Helper()
+	for i := range b.Labelled {
+		l := &records[i]
+		if o.asked++; b.Labelled[i].Rejection != nil {
+			continue
+		}
+		value := map[string]any{"action": l.Action}
+		if l.Action == article.MergeStories {
+			value["story_id"], value["other"] = l.Cluster.String(), l.Other
+		} else {
+			value["cluster_id"], value["words"] = l.Cluster.String(), []byte(l.Words)
+			value["han"], value["terms"] = l.Han, l.Terms
+		}
+		wire, err := json.Marshal(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.done[l.Action]++
+		o.labels = append(o.labels, &kgo.Record{Topic: "labels", Offset: int64(o.asked), Value: wire})
+	}
+}
+
+const start = 1_700_000_000_000
+
+// article adds an input record, and returns what is fingerprinted of it.
+func (o *topics) article(r *rand.Rand, now time.Time) fingerprint.Article {
+	offset, late := int64(len(o.inputs)), time.Duration(r.IntN(30))*time.Minute
+	event := int(now.Sub(time.UnixMilli(start))/(40*time.Minute)) + r.IntN(6)
+	said, bridge := "", r.IntN(8) == 0
+	for i := range 20 {
+		of := event
+		if r.IntN(8) == 0 || bridge && i%2 == 0 {
+			of++
+		}
+		said += fmt.Sprintf("w%dx%d ", of, r.IntN(20))
+	}
+	title := strings.Repeat(fmt.Sprintf("w%dx%d", event, r.IntN(20)), r.IntN(2))
+	publisher := []string{"", "best", "good", "other", "fourth"}[r.IntN(5)]
+	value := fmt.Appendf(nil, `{"id":"id-%d","title":%q,"content":%q,"source":%q}`, offset, title, said,
+		publisher)
+	o.inputs = append(o.inputs, &kgo.Record{Topic: "articles", Offset: offset, Value: value})
+	o.texts = append(o.texts, title+"\x00"+said)
+	a := clustertest.Article(offset, uint64(event*8+r.IntN(8))*0x9e3779b97f4a7c15, now.Add(-late))
+	a.RecordedAt, a.Source.Partition = a.PublishedAt, 0
+	a.Publisher, a.Representative.ID = publisher, fmt.Sprintf("id-%d", offset)
+	a.Representative.Title, a.Text = title, words.TextOf(title, said)
+	if title == "" {
+		a.Representative.Excerpt = text.Excerpt(said, 40)
+	}
+	return a
+}
+
+// batch has the articles assigned, and adds what is written of them.
+func (o *topics) batch(
+	t *testing.T, s *space.Space, articles []fingerprint.Article, records []article.LabelRecord,
+) {
+	t.Helper()
+	b, err := s.AssignLabelled(records, clustertest.Each(articles), len(articles))
+	if err == nil {
+		err = s.Commit(b, s.Meta())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.labelled(t, &b, records)
+	for i := range b.Assignments {
+		a := &b.Assignments[i]
+		founder, err := wire.ParseAddress(a.ClusterID, "articles")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &result{Assignment: wire.Assignment{
+			Cluster: founder, EventTime: a.EventTime, Position: int64(a.Position),
+		}}
+		r.Status, r.Publisher, r.StoryID = string(a.Status), a.Article.Publisher, a.Story
+		r.StorySimilarity = wire.Similarity(a.StorySimilarity.Float())
+		r.Source.Topic, r.Source.Offset = "articles", a.Article.Source.Offset
+		o.results = append(o.results, r)
+	}
+	for i := range b.Stories {
+		change := &b.Stories[i]
+		state := &kgo.Record{Topic: "clusters", Key: []byte("story:" + change.Address)}
+		told := &kgo.Record{Topic: "stories", Key: []byte(change.Address)}
+		if !change.Gone {
+			value := change.Wire()
+			state.Value, told.Value = change.AppendBinary(nil), value.AppendJSON(nil)
+			state.Headers = []kgo.RecordHeader{
+				{Key: article.HeaderPosition, Value: fmt.Append(nil, change.Position)},
+			}
+			told.Headers = state.Headers
+		}
+		state.Offset, told.Offset = int64(len(o.records)), int64(len(o.told))
+		o.records, o.told = append(o.records, state), append(o.told, told)
+	}
+}
+
+// audit returns the check of the topics.
+func (o *topics) audit(t *testing.T, c *config.Config) *report.Check {
+	t.Helper()
+	dir, err := spill.NewDir(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = dir.Close() }()
+	check := report.New("articles", "clusterd", 5).Add("I13", "stories")
+	rule := c.Stories.Rule()
+	s, err := New(Options{
+		Input: "articles", Results: "results", Clusters: "clusters", Told: "stories", Check: check,
+		Rule: model.StoryRule{
+			Threshold: rule.Threshold, Han: rule.Han, Merge: rule.Merge,
+			Window: rule.Window.Milliseconds(), ArticleTerms: rule.ArticleTerms,
+			StoryTerms: rule.StoryTerms, List: rule.List, Postings: rule.Postings,
+			Candidates: rule.Candidates,
+		},
+		Seed: maphash.MakeSeed(), Space: func(int32) int32 { return 0 },
+	}, c, dir)
+	for i, r := range o.results {
+		place := wire.Address{Offset: int64(i)}
+		err = cmp.Or(err, s.Result(0, &r.Result, &r.Assignment, place))
+	}
+	for _, r := range o.labels {
+		s.Label(r)
+	}
+	for _, r := range o.records {
+		s.State(r, strings.TrimPrefix(string(r.Key), "story:"), 0)
+	}
+	for _, r := range o.told {
+		err = cmp.Or(err, s.Tell(r))
+	}
+	err = cmp.Or(err, s.Founders(o.inputs))
+	err = cmp.Or(err, s.Replay(t.Context(), func(int32) int64 { return int64(len(o.results)) },
+		func(wire.Address) bool { return true }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return check
+}
+
+// last returns the last record of a story that lives, of those that are wanted.
+func last(t *testing.T, records []*kgo.Record, wanted func(*wire.Story) bool) (r *kgo.Record) {
+	t.Helper()
+	newest := make(map[string]*kgo.Record)
+	for _, r := range records {
+		newest[string(r.Key)] = r
+	}
+	for _, r := range records {
+		if r.Value == nil || newest[string(r.Key)] != r {
+			continue
+		}
+		parse := wire.ParseTold
+		if r.Topic == "clusters" {
+			parse = wire.ParseState
+		}
+		if s, err := parse(r); err == nil && wanted(&s) {
+			return r
+		}
+	}
+	t.Fatal("there is no such story")
+	return nil
+}
+
+func large(s *wire.Story) bool { return s.Into == "" && s.Clusters > 2 }
+
+// change makes a state another.
+func change(t *testing.T, r *kgo.Record, do func(*cluster.Story)) {
+	t.Helper()
+	s, err := cluster.ParseStory(r.Key, r.Value, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	do(&s)
+	r.Value = s.AppendBinary(nil)
+}
+
+// edit replaces a part of what is told, which must be there.
+func edit(t *testing.T, r *kgo.Record, old, new string) {
+	t.Helper()
+	if !strings.Contains(string(r.Value), old) {
+		t.Fatalf("%q is not in %s", old, r.Value)
+	}
+	r.Value = []byte(strings.Replace(string(r.Value), old, new, 1))
+}
+
+// inState returns a fault of the newest state of a story of several clusters.
+func inState(do func(*cluster.Story)) func(*testing.T, *topics) {
+	return func(t *testing.T, o *topics) {
+		t.Helper()
+		change(t, last(t, o.records, large), do)
+	}
+}
+
+func drop(records []*kgo.Record, r *kgo.Record) []*kgo.Record {
+	return slices.DeleteFunc(slices.Clone(records), func(o *kgo.Record) bool { return o == r })
+}
+
+// withoutTombstones returns records without those tombstones that are the last of their story.
+func withoutTombstones(records []*kgo.Record) []*kgo.Record {
+	return slices.DeleteFunc(slices.Clone(records), func(r *kgo.Record) bool { return r.Value == nil })
+}
+
+// joined returns a result of a founder that joined a story, or of a copy.
+func (o *topics) joined(t *testing.T, status string) *result {
+	t.Helper()
+	for _, r := range o.results {
+		if r.Status == status && r.StorySimilarity > 0 {
+			return r
+		}
+	}
+	t.Fatal("no cluster joined a story")
+	return nil
+}
+
+// What a clusterd writes holds, and whatever is wrong with it is found.
+func TestFaultsOfStoriesAreFound(t *testing.T) {
+	t.Parallel()
+	c := settings(t)
+	for name, fault := range map[string]func(*testing.T, *topics){
+		"": func(t *testing.T, o *topics) {
+			last(t, o.records, func(s *wire.Story) bool { return s.Into != "" })
+			if len(withoutTombstones(o.records)) == len(o.records) {
+				t.Error("no story has expired: the test proves less")
+			}
+		},
+		"a founder without its story": func(t *testing.T, o *topics) {
+			o.joined(t, "new").StoryID = ""
+		},
+		"a founder in a story of its own": func(t *testing.T, o *topics) {
+			r := o.joined(t, "new")
+			r.StoryID, r.StorySimilarity = r.Cluster.In("articles"), 0
+		},
+		"a similarity": func(t *testing.T, o *topics) {
+			o.joined(t, "new").StorySimilarity += 1e-6
+		},
+		"a copy in the story of before": func(t *testing.T, o *topics) {
+			r := o.joined(t, "joined")
+			r.StoryID = r.Cluster.In("articles")
+		},
+		"a vector without a word": inState(func(s *cluster.Story) { s.Vector = s.Vector[6:] }),
+		"a cluster less":          inState(func(s *cluster.Story) { s.Clusters-- }),
+		"an article less":         inState(func(s *cluster.Story) { s.Articles-- }),
+		"first seen":              inState(func(s *cluster.Story) { s.FirstSeen-- }),
+		"last seen":               inState(func(s *cluster.Story) { s.LastSeen++ }),
+		"no signals":              inState(func(s *cluster.Story) { s.Signals = "" }),
+		"another title":           inState(func(s *cluster.Story) { s.Headline.Title += "x" }),
+		"another headline": inState(func(s *cluster.Story) {
+			s.Headline.Cluster = "articles/0/0"
+		}),
+		"terms": inState(func(s *cluster.Story) { s.Terms += "\nx" }),
+		"not merged": func(t *testing.T, o *topics) {
+			r := last(t, o.records, func(s *wire.Story) bool { return s.Into != "" })
+			change(t, r, func(s *cluster.Story) { s.Into = "" })
+		},
+		"a state that is not there": func(t *testing.T, o *topics) {
+			id := last(t, o.records, func(s *wire.Story) bool {
+				return large(s) && s.SplitAt == 0
+			}).Key
+			o.records = slices.DeleteFunc(o.records, func(r *kgo.Record) bool {
+				return string(r.Key) == string(id)
+			})
+		},
+		"a state of before": func(t *testing.T, o *topics) {
+			o.records = drop(o.records, last(t, o.records, large))
+		},
+		"what is told of before": func(t *testing.T, o *topics) {
+			o.told = drop(o.told, last(t, o.told, large))
+		},
+		"what is told of another title": func(t *testing.T, o *topics) {
+			edit(t, last(t, o.told, large), `"title":"`, `"title":"x`)
+		},
+		"what is told of more articles": func(t *testing.T, o *topics) {
+			edit(t, last(t, o.told, large), `"articles":`, `"articles":1`)
+		},
+		"not told of": func(t *testing.T, o *topics) {
+			id := last(t, o.told, large).Key
+			o.told = slices.DeleteFunc(o.told, func(r *kgo.Record) bool {
+				return string(r.Key) == string(id)
+			})
+		},
+		"no tombstones": func(_ *testing.T, o *topics) {
+			o.records = withoutTombstones(o.records)
+		},
+		"no tombstones in what is told": func(_ *testing.T, o *topics) {
+			o.told = withoutTombstones(o.told)
+		},
+		"a tombstone of one that lives": func(t *testing.T, o *topics) {
+			id := last(t, o.records, large).Key
+			o.records = append(o.records, &kgo.Record{Topic: "clusters", Key: id})
+		},
+		"a story that nobody founded": func(t *testing.T, o *topics) {
+			for _, records := range []*[]*kgo.Record{&o.records, &o.told} {
+				other := *last(t, *records, large)
+				other.Key = []byte(strings.Replace(string(other.Key), "articles/0/", "articles/0/99", 1))
+				other.Value = []byte(strings.ReplaceAll(string(other.Value), `"story_id":"articles/0/`,
+					`"story_id":"articles/0/99`))
+				*records = append(*records, &other)
+			}
+		},
+		"another partition": func(t *testing.T, o *topics) {
+			last(t, o.records, large).Partition = 1
+		},
+		"no story at all": func(t *testing.T, o *topics) {
+			last(t, o.records, large).Value = []byte{9}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := write(t, c, 1)
+			fault(t, &o)
+			found := o.audit(t, &c)
+			if (found.Violations > 0) != (name != "") || found.NotChecked != "" || found.Checked == 0 {
+				t.Errorf("%d violations, not checked %q: %+v", found.Violations, found.NotChecked, found.Shown)
+			}
+		})
+	}
+}
+
+// What was deleted is not checked, and is no violation: nor is what was before stories were on.
+func TestStoriesThatCannotBeChecked(t *testing.T) {
+	t.Parallel()
+	c := settings(t)
+	o := write(t, c, 1)
+	compacted := o
+	compacted.records = slices.DeleteFunc(slices.Clone(o.records), func(r *kgo.Record) bool {
+		s, err := wire.ParseState(r)
+		return err == nil && s.MergedAt > 0
+	})
+	compacted.told = nil
+	if found := compacted.audit(t, &c); found.NotChecked == "" {
+		t.Errorf("what was merged by hand is compacted away: all is checked, %+v", found.Shown)
+	}
+	o.inputs = o.inputs[len(o.inputs)/2:]
+	if found := o.audit(t, &c); found.Violations > 0 || found.NotChecked == "" {
+		t.Errorf("half of the input is deleted: %d violations, not checked %q: %+v", found.Violations,
+			found.NotChecked, found.Shown)
+	}
+}
+
+// Whatever a clusterd writes holds, by hand too.
+func TestStoriesHold(t *testing.T) {
+	t.Parallel()
+	c := settings(t)
+	for seed := range uint64(12) {
+		o := write(t, c, 2+seed)
+		if found := o.audit(t, &c); found.Violations > 0 || found.NotChecked != "" {
+			t.Errorf("seed %d: %d violations, not checked %q: %+v", 2+seed, found.Violations,
+				found.NotChecked, found.Shown)
+		}
+	}
+}
