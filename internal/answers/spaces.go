@@ -47,7 +47,7 @@ func (s *Spaces) Check(
 func (s *Spaces) checked(a *lookup.Answer) api.Checked {
 	c := api.Checked{
 		Status: a.Status, Matched: a.Matched, Contact: a.Contact, Labels: []string{},
-		TrialLabels: []string{}, AsOf: asOf(&a.AsOf),
+		TrialLabels: []string{}, AsOf: asOf(&a.AsOf), Story: nearStory(a),
 	}
 	if a.Status == article.Joined {
 		joined := s.cluster(&a.Cluster, &a.AsOf)
@@ -132,6 +132,7 @@ func (s *Spaces) cluster(c *cluster.Cluster, at *lookup.AsOf) api.Cluster {
 		Carried:   s.carried(c, at),
 		FirstSeen: moment(c.FirstSeen), LastSeen: moment(c.LastSeen),
 		Representative: c.Representative, Fingerprint: article.Fingerprint(c.Fingerprint.Hash),
+		StoryID: c.Story, StorySimilarity: c.StorySimilarity,
 	}
 	if s.Hidden {
 		hideRepresentative(&out.Representative)

@@ -60,6 +60,23 @@ func (t *Topics) Labels(ctx context.Context, records []api.LabelRecord) ([]artic
 	return at, refused(err)
 }
 
+// ChangeStory implements [v1.Topics].
+func (t *Topics) ChangeStory(
+	ctx context.Context, r api.StoryRecord,
+) (at article.Address, err error) {
+	value, err := json.Marshal(r)
+	if err != nil {
+		return at, err
+	}
+	// Either id has the space in it.
+	one := submit.Label{ClusterID: r.ClusterID + r.StoryID, Value: value}
+	all, err := t.Submit.Labels(ctx, []submit.Label{one})
+	if err != nil {
+		return at, refused(err)
+	}
+	return all[0], nil
+}
+
 // Texts implements [v1.Topics].
 func (t *Topics) Texts(ctx context.Context, of []article.Address) ([]v1.Text, error) {
 	if t.Hidden {

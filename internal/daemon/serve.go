@@ -109,7 +109,7 @@ func (d *desk) addPage(
 	}
 	pages, err := page.Routes(page.Options{
 		Options: o, Instance: instanceName(c), Hidden: d.hidden, Activity: d.spaces.Activity,
-		Passages: passages,
+		Passages: passages, Stories: c.Stories.Topic != "",
 		Suspects: spaces.Suspects,
 		Workers: func(ctx context.Context) ([]string, error) {
 			if c.Role != config.All {

@@ -38,6 +38,9 @@ type Text struct {
 type Answer struct {
 	space.Answer
 	AsOf AsOf
+	// Story is the one that a new cluster would join, empty for none. It is as of the batch in hand.
+	Story           string
+	StorySimilarity uint32 // in millionths
 }
 
 // Check returns an answer for each text, in order. Each is as of a position of its own; the first
@@ -133,6 +136,11 @@ func (s *Service) check(ctx context.Context, of *asked, t *Text, q *Question) (A
 		return Answer{}, asNotReady(err)
 	}
 	a.AsOf = s.asOf(of.name, a.Answer.AsOf)
+	if a.Status == article.New {
+		if d, joins := of.CheckStory(&f); joins {
+			a.Story, a.StorySimilarity = d.Story, d.Similarity
+		}
+	}
 	return a, nil
 }
 

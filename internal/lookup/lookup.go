@@ -72,6 +72,7 @@ type asked struct {
 	*space.Space
 	name    string
 	ranking *ranking
+	stories topStories
 }
 
 // New returns a Service that knows of no space yet.

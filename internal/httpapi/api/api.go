@@ -76,6 +76,9 @@ type Cluster struct {
 	LastSeen       time.Time              `json:"last_seen"`
 	Representative article.Representative `json:"representative"`
 	Fingerprint    article.Fingerprint    `json:"fingerprint"`
+	// StoryID is its story as of its last article, and StorySimilarity that of its founder to it.
+	StoryID         string             `json:"story_id,omitzero"`
+	StorySimilarity article.Similarity `json:"story_similarity,omitzero"`
 }
 
 // Label is one of those that a cluster has.
@@ -120,7 +123,10 @@ type Checked struct {
 	RunnersUp   []Near   `json:"runners_up,omitzero"`
 	// Suspect is the nearest labelled cluster, where it is another one.
 	Suspect *Near `json:"suspect,omitzero"`
-	AsOf    AsOf  `json:"as_of"`
+	// Story is the one that a new cluster would join; nil: it would be the first of one, or stories
+	// are off.
+	Story *NearStory `json:"story,omitzero"`
+	AsOf  AsOf       `json:"as_of"`
 }
 
 // CheckedAll answers a check of several texts, in their order. The stream may go on between them.

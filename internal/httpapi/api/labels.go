@@ -35,6 +35,8 @@ const (
 	Add    Action = "add"
 	Remove Action = "remove"
 	Resume Action = "resume" // a label counts again that the flood guard has suspended
+	Merge  Action = "merge"  // of stories
+	Split  Action = "split"
 )
 
 // UnmarshalText reads one of these words.

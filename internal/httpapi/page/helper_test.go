@@ -103,6 +103,34 @@ func (f *fake) Clusters(_ context.Context, q v1.ClusterQuery) (api.Clusters, err
 	return api.Clusters{Clusters: f.all(), Next: "after", AsOf: f.AsOf()}, f.err
 }
 
+func (f *fake) story(i int) api.Story {
+	return api.Story{
+		StoryID: id(i), Clusters: i + 1, Articles: 1000 * (i + 1), Publishers: 65, Recent: i,
+		FirstSeen: noon, LastSeen: noon, Terms: []string{hostile()[i]}, SplitFrom: id(i + 1),
+		Headline: article.Headline{Title: hostile()[i], ClusterID: id(i), Publisher: hostile()[i]},
+	}
+}
+
+func (f *fake) Stories(context.Context, string, int) (found api.Stories, err error) {
+	for i := range hostile() {
+		found.Stories = append(found.Stories, f.story(i))
+	}
+	return found, f.err
+}
+
+func (f *fake) Story(_ context.Context, wanted, _ string, _ int) (api.OneStory, error) {
+	for i := range hostile() {
+		if id(i) == wanted {
+			return api.OneStory{
+				Story: f.story(i), Clusters: f.all(), Merged: hostile()[i], Next: "5", AsOf: f.asOf(),
+			}, f.err
+		}
+	}
+	return api.OneStory{}, v1.ErrUnknown
+}
+
+func (f *fake) StoryWords(api.FullText) ([]byte, bool, string, error) { return nil, false, "", nil }
+
 func (f *fake) Labelled(context.Context, string, int) (api.Clusters, error) {
 	return api.Clusters{}, f.err
 }
@@ -140,6 +168,10 @@ func (f *fake) Article(context.Context, string) (api.Member, string, api.View, e
 
 // topics write labels, and read texts again.
 type topics struct{ *fake }
+
+func (topics) ChangeStory(context.Context, api.StoryRecord) (article.Address, error) {
+	return article.Address{}, nil
+}
 
 func (t topics) Article(context.Context, api.NewArticle) (article.Address, v1.Waiter, error) {
 	return article.Address{}, nil, t.err
@@ -190,6 +222,7 @@ func newSite(t *testing.T, rights access.Rights) *site {
 		t.Fatal(err)
 	}
 	routes, err := Routes(Options{
+		Stories:  true,
 		Instance: "desk-1 " + hostile()[0], Passages: passages,
 		Workers: func(context.Context) ([]string, error) {
 			f.asked++

@@ -23,6 +23,7 @@ type Options struct {
 	v1.Options
 	Instance string // what this instance is called
 	Hidden   bool   // ids and sizes are shown, and no text
+	Stories  bool   // there are stories
 	// Activity returns how many articles joined each of these clusters minute by minute; nil of one
 	// that has not grown.
 	Activity func(ids []string) [][]int
@@ -53,6 +54,7 @@ func Routes(o Options) ([]v1.Route, error) {
 		{Method: "GET", Path: "/suspects", Route: read, Handler: s.try(s.suspects)},
 		{Method: "GET", Path: "/check", Route: read, Handler: s.try(s.askCheck)},
 		{Method: "POST", Path: "/check", Route: ask, Handler: s.try(s.check)},
+		{Method: "GET", Path: "/stories", Route: read, Handler: s.try(s.stories)},
 		{Method: "GET", Path: "/tail", Route: read, Handler: s.try(s.tail)},
 		{
 			Method: "POST", Path: "/labels", Handler: s.try(s.label),
@@ -63,7 +65,8 @@ func Routes(o Options) ([]v1.Route, error) {
 	// An id has slashes, which may be escaped or not.
 	for _, id := range []string{"{id}", "{topic}/{partition}/{offset}"} {
 		routes = append(routes,
-			v1.Route{Method: "GET", Path: "/clusters/" + id, Route: read, Handler: s.try(s.cluster)})
+			v1.Route{Method: "GET", Path: "/clusters/" + id, Route: read, Handler: s.try(s.cluster)},
+			v1.Route{Method: "GET", Path: "/stories/" + id, Route: read, Handler: s.try(s.story)})
 	}
 	return routes, nil
 }
@@ -99,6 +102,7 @@ type view struct {
 	Other    string // the same in the other language
 	Caller   access.Caller
 	Labels   bool // there are labels here
+	Stories  bool // and stories
 	CanLabel bool
 	Hidden   bool
 	Head     head
@@ -111,7 +115,8 @@ func (s *server) view(r *http.Request, page any) view {
 	return view{
 		Language: languageOf(r), Address: r.URL.RequestURI(), Other: inOther(r), Caller: caller,
 		Labels: s.Labels, CanLabel: s.Labels && caller.Rights.Has(access.Label), Hidden: s.Hidden,
-		Head: s.headNow(r.Context()), Now: time.Now(), Page: page,
+		Stories: s.Options.Stories,
+		Head:    s.headNow(r.Context()), Now: time.Now(), Page: page,
 	}
 }
 

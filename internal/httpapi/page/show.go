@@ -34,6 +34,11 @@ func parse(language string) (*template.Template, error) {
 		"on":      func(v view, r row, minutes int) rowView { return rowView{v, r, minutes} },
 		"near":    func(v view, n near) nearView { return nearView{v, n} },
 		"buttons": buttons, "sorts": sorts,
+		"storyAddress": storyAddress, "headline": headline, "storyline": storyline,
+		"storySorts": storySorts,
+		"storyPublishers": func(s api.Story) string {
+			return publishers(&api.Signals{Publishers: s.Publishers})
+		},
 		"int":   func(n *int) int { return *n },
 		"state": func(state string) (string, error) { return s.say(cmp.Or(state, "starting")) },
 	}).ParseFS(content, "templates/*.html")

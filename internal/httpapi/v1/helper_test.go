@@ -29,6 +29,7 @@ type fake struct {
 	labels  map[string]api.Label
 	written []api.LabelRecord
 	texts   []api.NewArticle
+	changed []api.StoryRecord
 	silent  bool  // neither results nor labels come
 	refuses bool  // labels are dead letters
 	err     error // of all
@@ -113,6 +114,10 @@ func (f *fake) Cluster(_ context.Context, id string) (api.Cluster, api.AsOf, err
 		return api.Cluster{}, api.AsOf{}, f.err
 	case id == "articles/7/1":
 		return api.Cluster{}, api.AsOf{}, &ElsewhereError{Space: "7", Reason: "another has it"}
+	case id == "articles/0/40":
+		c := f.cluster()
+		c.ClusterID, c.StoryID = id, knownID
+		return c, f.asOf(), nil
 	case id != knownID:
 		return api.Cluster{}, api.AsOf{}, ErrUnknown
 	}
@@ -130,6 +135,32 @@ func (f *fake) Clusters(_ context.Context, q ClusterQuery) (api.Clusters, error)
 
 func (f *fake) Labelled(ctx context.Context, after string, limit int) (api.Clusters, error) {
 	return f.Clusters(ctx, ClusterQuery{After: after, Limit: limit})
+}
+
+func (f *fake) story() api.Story {
+	return api.Story{
+		StoryID: knownID, Headline: article.Headline{Title: "H", ClusterID: knownID, ArticleID: "a1"},
+		Clusters: 2, Articles: 9, Publishers: 4, Recent: 3, FirstSeen: noon, LastSeen: noon,
+		Terms: []string{"bridge"},
+	}
+}
+
+func (f *fake) Stories(_ context.Context, sort string, _ int) (api.Stories, error) {
+	f.query.Sort = sort
+	return api.Stories{Stories: []api.Story{f.story()}, AsOf: f.AsOf()}, f.err
+}
+
+func (f *fake) Story(_ context.Context, id, after string, _ int) (api.OneStory, error) {
+	_, at, err := f.Cluster(context.Background(), id)
+	one := api.OneStory{Story: f.story(), Clusters: []api.Cluster{f.cluster()}, AsOf: at}
+	if after == "" {
+		one.Next = "12"
+	}
+	return one, err
+}
+
+func (f *fake) StoryWords(t api.FullText) (vector []byte, han bool, terms string, err error) {
+	return []byte("vector"), false, t.Title, f.err
 }
 
 func (f *fake) Applied(string, article.Address) bool { return !f.silent }
@@ -198,6 +229,13 @@ func (f fakeWaiter) Result(ctx context.Context) (events.Event, error) {
 		Source: article.Address{Topic: "articles", Offset: 12}, Pipeline: "simhash",
 	}
 	return events.Event{Kind: events.Result, Value: r.JSON(), Position: 17}, nil
+}
+
+func (f fakeTopics) ChangeStory(_ context.Context, r api.StoryRecord) (article.Address, error) {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	f.changed = append(f.changed, r)
+	return article.Address{Topic: "labels"}, f.err
 }
 
 func (f fakeTopics) Labels(_ context.Context, records []api.LabelRecord) ([]article.Address,

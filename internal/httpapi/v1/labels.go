@@ -204,21 +204,32 @@ func (s *server) write(ctx context.Context, items []api.LabelRequest, marks []ma
 func (s *server) await(ctx context.Context, items []api.LabelRequest, marks []mark) (all bool) {
 	ctx, cancel := context.WithTimeout(ctx, appliedWait)
 	defer cancel()
-	tick := time.NewTicker(look)
-	defer tick.Stop()
 	for i := range marks {
 		m := &marks[i]
 		if m.err != nil {
 			continue
 		}
-		for !s.Spaces.Applied(m.ClusterID, m.record) {
-			select {
-			case <-tick.C:
-			case <-ctx.Done():
-				return false
-			}
+		if !s.awaitRecord(ctx, m.ClusterID, m.record) {
+			return false
 		}
 		s.report(ctx, &items[i], m)
+	}
+	return true
+}
+
+// awaitRecord waits until a record is applied in the space of a cluster, some seconds at most, and
+// reports whether it is.
+func (s *server) awaitRecord(ctx context.Context, clusterID string, record article.Address) bool {
+	ctx, cancel := context.WithTimeout(ctx, appliedWait)
+	defer cancel()
+	tick := time.NewTicker(look)
+	defer tick.Stop()
+	for !s.Spaces.Applied(clusterID, record) {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return false
+		}
 	}
 	return true
 }

@@ -20,10 +20,12 @@ func Routes(o Options) []Route {
 	s := &server{o}
 	read := access.Route{Right: access.Read}
 	ask := access.Route{Right: access.Read, Body: api.MaxBody}
+	change := access.Route{Right: access.Label, Body: api.MaxBody, Long: true}
 	routes := []Route{
 		{"POST", "/v1/check", ask, try(s.check)},
 		{"POST", "/v1/compare", ask, try(s.compare)},
 		{"GET", "/v1/clusters", read, try(s.clusters)},
+		{"GET", "/v1/stories", read, try(s.stories)},
 		{"GET", "/v1/articles/{id...}", read, try(s.article)},
 		{"GET", "/v1/stats", read, try(s.stats)},
 		{"GET", "/v1/labels", read, try(s.labelled)},
@@ -34,15 +36,16 @@ func Routes(o Options) []Route {
 			try(s.publish),
 		},
 		{
-			"POST", "/v1/labels",
-			access.Route{Right: access.Label, Body: api.MaxBody, Long: true},
-			try(s.label),
+			"POST", "/v1/labels", change, try(s.label),
 		},
 		{"GET", "/v1/openapi.json", read, openapi.Handler()},
 	}
 	// An id has slashes, which may be escaped or not.
 	for _, id := range []string{"{id}", "{topic}/{partition}/{offset}"} {
 		routes = append(routes,
+			Route{"GET", "/v1/stories/" + id, read, try(s.story)},
+			Route{"POST", "/v1/stories/" + id + "/merge", change, try(s.merge)},
+			Route{"POST", "/v1/stories/" + id + "/split", change, try(s.split)},
 			Route{"GET", "/v1/clusters/" + id, read, try(s.cluster)},
 			Route{"GET", "/v1/clusters/" + id + "/members", read, try(s.members)})
 	}

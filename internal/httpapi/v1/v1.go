@@ -76,6 +76,14 @@ type Spaces interface {
 	Clusters(ctx context.Context, q ClusterQuery) (api.Clusters, error)
 	// Labelled returns a page of the clusters that have labels, likewise.
 	Labelled(ctx context.Context, after string, limit int) (api.Clusters, error)
+	// Stories returns the first ones by an order, at most so many.
+	Stories(ctx context.Context, sort string, limit int) (api.Stories, error)
+	// Story returns the story that the one with this id is part of by now, with a page of its
+	// clusters, or [ErrUnknown]. Next is from where the next page goes on: empty after the last.
+	Story(ctx context.Context, id, after string, limit int) (api.OneStory, error)
+	// StoryWords returns the words of a text as the rule of stories has them: its vector, whether most
+	// are Chinese, and the first ones.
+	StoryWords(t api.FullText) (vector []byte, han bool, terms string, err error)
 	// Applied reports whether the space of a cluster has read labels.topic beyond this record.
 	Applied(clusterID string, record article.Address) bool
 	// AsOf says of which moment answers are now, for each space.
@@ -99,6 +107,9 @@ type Topics interface {
 	Article(ctx context.Context, a api.NewArticle) (article.Address, Waiter, error)
 	// Labels writes records to labels.topic, and returns where each is.
 	Labels(ctx context.Context, records []api.LabelRecord) ([]article.Address, error)
+	// ChangeStory writes a record to labels.topic that merges or splits stories, and returns where it
+	// is.
+	ChangeStory(ctx context.Context, r api.StoryRecord) (article.Address, error)
 	// Texts returns what the articles at these addresses said.
 	Texts(ctx context.Context, of []article.Address) ([]Text, error)
 }
