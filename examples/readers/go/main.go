@@ -5,6 +5,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -80,7 +81,8 @@ func read(ctx context.Context, brokers, results, corrections, clusters string) e
 // take acts on one record.
 func (r *reader) take(record *kgo.Record) error {
 	if record.Topic != r.results && record.Topic != r.corrections {
-		if record.Value == nil { // a tombstone of the clusters topic
+		// A tombstone of the clusters topic. Keys with a colon are not those of clusters.
+		if record.Value == nil && !bytes.Contains(record.Key, []byte(":")) {
 			fmt.Println(string(record.Key), "expired")
 		}
 		return nil

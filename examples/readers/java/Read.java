@@ -45,7 +45,8 @@ public class Read {
                 } else if (record.topic().equals(corrections)) {
                     var correction = JSON.readTree(record.value());
                     decide(correction, correction.get("position").asLong());
-                } else if (record.value() == null) { // a tombstone of the clusters topic
+                } else if (record.value() == null && record.key().indexOf(':') < 0) {
+                    // A tombstone of the clusters topic. Keys with a colon are not those of clusters.
                     System.out.println(record.key() + " expired");
                 }
             }

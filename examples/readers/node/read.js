@@ -26,7 +26,8 @@ function take(topic, message) {
   } else if (topic === corrections) {
     const correction = JSON.parse(message.value)
     decide(correction.article_id, correction.position, correction.labels)
-  } else if (message.value === null) { // a tombstone of the clusters topic
+  } else if (message.value === null && !message.key.includes(':')) {
+    // A tombstone of the clusters topic. Keys with a colon are not those of clusters.
     console.log(message.key.toString(), 'expired')
   }
 }

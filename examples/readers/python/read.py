@@ -31,7 +31,8 @@ def take(message):
     elif message.topic() == corrections:
         correction = json.loads(message.value())
         decide(correction["article_id"], correction["position"], correction.get("labels", []))
-    elif message.value() is None:  # a tombstone of the clusters topic
+    elif message.value() is None and b":" not in message.key():
+        # A tombstone of the clusters topic. Keys with a colon are not those of clusters.
         print(message.key().decode(), "expired", flush=True)
 
 
