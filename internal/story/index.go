@@ -95,6 +95,7 @@ type scratch struct {
 	shared []uint32 // by slot: what the query's weights come to of the terms that led there
 	met    []uint32 // slots whose shared is not 0
 	top    []uint32
+	prober prober
 }
 
 // opened is a list that a term leads to.
@@ -114,13 +115,14 @@ type candidate struct {
 // article, of its candidates; among equals the older one is first. Of none, the similarity is 0.
 func (s *Space) nearest(v Vector, now int64, q *scratch) (best, second candidate) {
 	square := v.square()
+	q.prober.set(v)
 	better := func(a, b candidate) bool {
 		return a.similarity > b.similarity || a.similarity > 0 && a.similarity == b.similarity &&
 			s.entries[a.slot].seq < s.entries[b.slot].seq
 	}
 	for _, slot := range s.candidates(v, now, q) {
 		e := &s.entries[slot]
-		c := candidate{slot, cosine(v.dot(e.vector), square, e.square)}
+		c := candidate{slot, cosine(q.prober.dot(e.vector), square, e.square)}
 		switch {
 		case better(c, best):
 			best, second = c, best
