@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -21,6 +20,7 @@ type tuneFlags struct {
 
 	labels, positive string
 	hits             float64
+	stories          bool
 }
 
 func newEvalTune() *cobra.Command {
@@ -30,21 +30,18 @@ func newEvalTune() *cobra.Command {
 		Short: "Propose a method and a threshold for your own articles",
 		Long:  tune.Help(),
 		Example: "  clusterd eval tune articles.jsonl\n  clusterd eval tune --same .6 -c clusterd.yaml " +
-			"articles.jsonl.gz\n  clusterd eval tune --labels label --positive spam --hits 1 mail.jsonl.gz",
+			"articles.jsonl.gz\n  clusterd eval tune --labels label --positive spam mail.jsonl.gz\n" +
+			"  clusterd eval tune --stories --labels event -c news.yaml articles.jsonl",
 		RunE: func(cmd *cobra.Command, names []string) error {
 			names, err := f.files(cmd, names)
 			if err != nil {
 				return err
 			}
-			switch {
-			case f.sample < 1:
-				return usageError{errors.New("--sample: at least 1 is needed")}
-			case !(f.same >= tune.Near && f.same <= 1): // nor NaN
-				return usageError{fmt.Errorf("--same %v: must be %v to 1", f.same, tune.Near)}
-			case !(f.hits >= 0 && f.hits <= 1000):
-				return usageError{fmt.Errorf("--hits %v: must be 0 to 1000", f.hits)}
-			case f.positive == "" && (cmd.Flags().Changed("labels") || cmd.Flags().Changed("hits")):
-				return usageError{errors.New("--labels and --hits: need --positive")}
+			asked := tune.Asked{
+				Sample: f.sample, Same: f.same, Hits: f.hits, Positive: f.positive, Stories: f.stories,
+			}
+			if err := asked.Check(cmd.Flags().Changed); err != nil {
+				return usageError{err}
 			}
 			return f.tune(cmd, names)
 		},
@@ -58,6 +55,8 @@ func newEvalTune() *cobra.Command {
 		"`LABEL`, such as spam, that a moderator looks for; without it, labels are not looked at")
 	flags.Float64Var(&f.hits, "hits", 1.5,
 		"at most `N` of a thousand honest articles, of another label, may be hit")
+	flags.BoolVar(&f.stories, "stories", false,
+		"propose thresholds of stories instead, by labels if --labels is given")
 	flags.IntVar(&f.sample, "sample", 20_000,
 		"take `N` articles that follow one another, or all if they are fewer")
 	flags.Uint64Var(&f.seed, "seed", 1, "`NUMBER` that the choice of articles follows from")
@@ -76,7 +75,7 @@ func (f *tuneFlags) tune(cmd *cobra.Command, names []string) error {
 		}
 	}
 	labels := ""
-	if f.positive != "" {
+	if f.positive != "" || f.stories && cmd.Flags().Changed("labels") {
 		labels = f.labels
 	}
 	documents, err := readDocuments(cmd, c, names, labels)
@@ -88,12 +87,13 @@ func (f *tuneFlags) tune(cmd *cobra.Command, names []string) error {
 	}
 	documents = tune.Sample(documents, f.sample, f.seed)
 	bar := newBar(cmd.ErrOrStderr(), int64(len(documents)*len(f.methods)), "finding near pairs")
-	report, err := tune.Run(cmd.Context(), documents, tune.Options{
+	report, err := tune.Propose(cmd.Context(), documents, tune.Options{
 		Same: f.same, Methods: f.methods, Config: c, Now: time.Now(), Positive: f.positive, Hits: f.hits,
 		Progress: func(name string, n int) {
 			bar.Describe(name)
 			_ = bar.Add(n)
 		},
+		Stories: f.stories, Labels: labels != "",
 	})
 	_ = bar.Clear()
 	return f.write(cmd, report, err)

@@ -61,6 +61,24 @@ func TestEvalTuneLabels(t *testing.T) {
 	}
 }
 
+// The articles of the feed say too little of stories, with their kinds as labels and without.
+func TestEvalTuneStories(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(measured(t), "articles.jsonl")
+	for _, args := range [][]string{{file}, {"--labels", "label", file}} {
+		args = append([]string{"--stories", "-c", tuned(t, "minhash"), "--format", "json"}, args...)
+		out, err := command(t, newEvalTune(), "", args...)
+		var r tune.StoryReport
+		if err == nil {
+			err = json.Unmarshal([]byte(out), &r)
+		}
+		if err != nil || r.Articles != 200 || r.Labels != (len(args) > 6) || len(r.Texts) == 0 ||
+			r.Texts[0].Why == "" {
+			t.Errorf("%v: %s", err, out)
+		}
+	}
+}
+
 func TestEvalTuneErrors(t *testing.T) {
 	t.Parallel()
 	file := feed(t, 10)
@@ -77,6 +95,14 @@ func TestEvalTuneErrors(t *testing.T) {
 			[]string{"--labels", "kind", file}, "--labels and --hits: need --positive", true,
 		},
 		"hits alone": {[]string{"--hits", "1", file}, "--labels and --hits: need --positive", true},
+		"stories and positive": {
+			[]string{"--stories", "--positive", "spam", file}, "--stories: not with --positive, ", true,
+		},
+		"stories and hits": {[]string{"--stories", "--hits", "1", file}, "--stories: not with", true},
+		"stories without labels": {
+			[]string{"--stories", "--labels", "event", file},
+			"no document has a label in field event", false,
+		},
 		"no such label": {
 			[]string{"--positive", "spam", file}, `no document has a label in field label`, false,
 		},

@@ -139,8 +139,11 @@ func evaluate(ctx context.Context, docs []Document, v Variant, o Options) (Run, 
 		run.Moderation = &moderation
 	}
 	if o.Stories {
-		settings := v.Config.MethodSettings().Text
-		if run.Stories, err = storiesOf(ctx, settings, docs, c.Clustering); err != nil {
+		over, err := NewStories(ctx, v.Config.MethodSettings().Text, docs, c.Clustering)
+		if err != nil {
+			return Run{}, err
+		}
+		if run.Stories, err = over.curve(ctx); err != nil {
 			return Run{}, err
 		}
 	}

@@ -3,12 +3,13 @@ package eval
 import (
 	"cmp"
 	"context"
+	"iter"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 
 	"github.com/clusterd/clusterd/internal/method"
+	"github.com/clusterd/clusterd/internal/quality/assignment"
 	"github.com/clusterd/clusterd/internal/story"
 	"github.com/clusterd/clusterd/internal/story/words"
 )
@@ -42,26 +43,45 @@ const (
 	storyStep           = 2
 )
 
-// storiesOf decides the stories of clusters with several thresholds, and measures them by labels.
-func storiesOf(
+// Stories decides stories over clusters of documents, and measures them.
+type Stories struct {
+	docs     []Document
+	clusters Clustering
+	articles []story.Article // of documents that found a cluster
+}
+
+// NewStories returns the stories of documents that are clustered like this. The text settings say
+// what words are. The error is that of the settings or of the context.
+func NewStories(
 	ctx context.Context, settings method.TextSettings, docs []Document, c Clustering,
-) ([]StoryPoint, error) {
+) (*Stories, error) {
 	articles, err := storyArticles(ctx, settings, docs, c)
 	if err != nil {
 		return nil, err
 	}
-	han := func(i int) bool { return c[i] >= 0 && articles[c[i]].Han }
+	return &Stories{docs, c, articles}, nil
+}
+
+// curve decides with the default thresholds and with others, one after the other.
+func (s *Stories) curve(ctx context.Context) ([]StoryPoint, error) {
+	tried := []uint32{0}
+	for t := firstStoryThreshold; t <= lastStoryThreshold; t += storyStep {
+		tried = append(tried, uint32(t)*10_000)
+	}
 	var points []StoryPoint
-	for t := 0; t <= lastStoryThreshold; t = max(firstStoryThreshold, t+storyStep) {
-		o := story.Defaults()
-		if t > 0 {
-			o.Threshold, o.Han = uint32(t)*10_000, uint32(t)*10_000
+	for _, threshold := range tried {
+		if err := ctx.Err(); err != nil {
+			return nil, err
 		}
-		p := storyPoint(docs, decideStories(c, articles, o), han)
-		p.Threshold = float64(t) / 100
+		o := story.Defaults()
+		if threshold > 0 {
+			o.Threshold, o.Han = threshold, threshold
+		}
+		p := s.point(s.Decide(o))
+		p.Threshold = float64(threshold) / 1e6
 		points = append(points, p)
 	}
-	return points, ctx.Err()
+	return points, nil
 }
 
 // storyArticles returns the documents that found clusters as the rule of stories sees them.
@@ -75,31 +95,34 @@ func storyArticles(
 	counter := newCounter()
 	articles := make([]story.Article, len(docs))
 	for i := range docs {
-		if c[i] == i && ctx.Err() == nil {
+		if i%chunk == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if c[i] == i {
 			said := counter.Count(docs[i].Title, docs[i].Content)
 			articles[i] = story.Article{
 				Address: strconv.Itoa(i), Seq: uint64(i), Words: said.Vector, Han: said.Han,
 			}
 		}
 	}
-	return articles, ctx.Err()
+	return articles, nil
 }
 
-// decideStories returns the story of each document, by the document that founded its first cluster.
-// One that is in no cluster is alone. Stories that became part of others are those.
-func decideStories(c Clustering, articles []story.Article, o story.Options) Clustering {
-	stories, into := make(Clustering, len(c)), make(map[int]int)
+// Decide returns the story of each document, by the document that founded its first cluster. One
+// that is in no cluster is alone. Stories that became part of others are those.
+func (s *Stories) Decide(o story.Options) Clustering {
+	stories, into := make(Clustering, len(s.clusters)), make(map[int]int)
 	space := story.New(o)
 	number := func(address string) int {
 		n, _ := strconv.Atoi(address) // it is one of those below
 		return n
 	}
-	for i, cluster := range c {
+	for i, cluster := range s.clusters {
 		switch {
 		case cluster < 0:
-			stories[i] = len(c) + i
+			stories[i] = len(s.clusters) + i
 		case cluster == i:
-			d := space.Assign(articles[i])
+			d := space.Assign(s.articles[i])
 			space.Seal()
 			space.Commit()
 			stories[i] = number(d.Story)
@@ -118,35 +141,53 @@ func decideStories(c Clustering, articles []story.Article, o story.Options) Clus
 	return stories
 }
 
-// storyPoint measures stories, where han says of a document whether a mostly Chinese text founded
-// its cluster.
-func storyPoint(docs []Document, stories Clustering, han func(i int) bool) (p StoryPoint) {
-	sizes, largest := make(map[int]int), 0
-	for _, s := range stories {
-		sizes[s]++
-		largest = max(largest, sizes[s])
-	}
-	of := storyOverlaps(docs, stories, func(int) bool { return true })
-	p.Stories, p.Labels, p.Largest = len(of.found), len(of.group), ratio(largest, len(docs))
-	p.BCubed, p.CEAFe, p.Agreement = of.bcubed(), of.ceafe(), of.agreement()
-	among := func(chinese bool) *Quality {
-		o := storyOverlaps(docs, stories, func(i int) bool { return han(i) == chinese })
-		if len(o.group) == 0 {
-			return nil
+// Founders yields the documents that found clusters, in order, as the rule of stories sees them.
+func (s *Stories) Founders() iter.Seq2[int, story.Article] {
+	return func(yield func(int, story.Article) bool) {
+		for i, cluster := range s.clusters {
+			if cluster == i && !yield(i, s.articles[i]) {
+				return
+			}
 		}
-		return new(o.bcubed())
 	}
-	p.Han, p.Other = among(true), among(false)
+}
+
+// Han reports whether a mostly Chinese text founded the cluster of a document.
+func (s *Stories) Han(document int) bool {
+	cluster := s.clusters[document]
+	return cluster >= 0 && s.articles[cluster].Han
+}
+
+func (s *Stories) point(stories Clustering) (p StoryPoint) {
+	sizes, largest := make(map[int]int), 0
+	for _, story := range stories {
+		sizes[story]++
+		largest = max(largest, sizes[story])
+	}
+	of := s.overlaps(stories, func(int) bool { return true })
+	p.Stories, p.Labels, p.Largest = len(of.found), len(of.group), ratio(largest, len(s.docs))
+	p.BCubed, p.CEAFe, p.Agreement = of.bcubed(), of.ceafe(), of.agreement()
+	p.Han = s.BCubed(stories, s.Han)
+	p.Other = s.BCubed(stories, func(i int) bool { return !s.Han(i) })
 	return p
 }
 
-// storyOverlaps returns how labels and stories overlap, of those documents with a label that are
-// among the ones that count.
-func storyOverlaps(docs []Document, stories Clustering, counts func(i int) bool) overlaps {
+// BCubed measures stories by the labels of those documents that count; nil where these have none.
+func (s *Stories) BCubed(stories Clustering, counts func(document int) bool) *Quality {
+	of := s.overlaps(stories, counts)
+	if len(of.group) == 0 {
+		return nil
+	}
+	q := of.bcubed()
+	return &q
+}
+
+// overlaps returns how labels and stories overlap, of those documents with a label that count.
+func (s *Stories) overlaps(stories Clustering, counts func(document int) bool) overlaps {
 	var labels, found []int
 	numbers := make(map[string]int)
-	for i := range docs {
-		label := docs[i].Label
+	for i := range s.docs {
+		label := s.docs[i].Label
 		if label == "" || !counts(i) {
 			continue
 		}
@@ -198,56 +239,9 @@ func (o overlaps) ceafe() *Quality {
 		n, m, alike = m, n, func(r, c int) float64 { return straight(c, r) }
 	}
 	sum := 0.0
-	for r, c := range assignment(n, m, alike) {
+	for r, c := range assignment.Best(n, m, alike) {
 		sum += alike(r, c)
 	}
 	q := quality(sum/float64(len(columns)), sum/float64(len(rows)))
 	return &q
-}
-
-// assignment gives each of n rows a column of its own, of m, at least n, such that the sum of what
-// they are worth is largest: the Hungarian method (Kuhn, 1955) with potentials, in O(n²·m).
-func assignment(n, m int, worth func(row, column int) float64) []int {
-	rowPotential, columnPotential := make([]float64, n+1), make([]float64, m+1)
-	row, way := make([]int, m+1), make([]int, m+1) // of a column, from 1 on; 0 is none
-	for r := 1; r <= n; r++ {
-		row[0] = r
-		at := 0
-		least, used := slices.Repeat([]float64{math.Inf(1)}, m+1), make([]bool, m+1)
-		for row[at] != 0 {
-			used[at] = true
-			from, delta, next := row[at], math.Inf(1), 0
-			for c := 1; c <= m; c++ {
-				if used[c] {
-					continue
-				}
-				if cost := -worth(from-1, c-1) - rowPotential[from] - columnPotential[c]; cost < least[c] {
-					least[c], way[c] = cost, at
-				}
-				if least[c] < delta {
-					delta, next = least[c], c
-				}
-			}
-			for c := range used {
-				if used[c] {
-					rowPotential[row[c]] += delta
-					columnPotential[c] -= delta
-				} else {
-					least[c] -= delta
-				}
-			}
-			at = next
-		}
-		for at != 0 {
-			row[at] = row[way[at]]
-			at = way[at]
-		}
-	}
-	columns := make([]int, n)
-	for c := 1; c <= m; c++ {
-		if row[c] > 0 {
-			columns[row[c]-1] = c - 1
-		}
-	}
-	return columns
 }

@@ -1,8 +1,6 @@
 package eval
 
 import (
-	"math"
-	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -10,53 +8,16 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/story"
 )
-
-// The assignment is worth as much as the best of all.
-func TestAssignment(t *testing.T) {
-	var best func(n, m int, worth func(r, c int) float64, row int, taken uint) float64
-	best = func(n, m int, worth func(r, c int) float64, row int, taken uint) float64 {
-		if row == n {
-			return 0
-		}
-		most := math.Inf(-1)
-		for c := range m {
-			if taken>>c&1 == 0 {
-				most = max(most, worth(row, c)+best(n, m, worth, row+1, taken|1<<c))
-			}
-		}
-		return most
-	}
-	for seed := range uint64(300) {
-		random := rand.New(rand.NewPCG(seed, 7))
-		n := 1 + random.IntN(5)
-		m := n + random.IntN(3)
-		cells := make([]float64, n*m)
-		for i := range cells {
-			cells[i] = float64(random.IntN(4)) / 3
-		}
-		worth := func(r, c int) float64 { return cells[r*m+c] }
-		sum, taken := 0.0, make(map[int]bool)
-		for r, c := range assignment(n, m, worth) {
-			if taken[c] {
-				t.Fatalf("seed %d: column %d twice", seed, c)
-			}
-			taken[c] = true
-			sum += worth(r, c)
-		}
-		if want := best(n, m, worth, 0, 0); math.Abs(sum-want) > 1e-9 {
-			t.Fatalf("seed %d: %v, want %v", seed, sum, want)
-		}
-	}
-}
 
 func TestStoryMeasures(t *testing.T) {
 	docs := make([]Document, 6)
 	for i, label := range []string{"a", "a", "a", "b", "b", ""} {
 		docs[i].Label = label
 	}
-	got := storyPoint(docs, Clustering{0, 0, 2, 2, 2, 5},
-		func(i int) bool { return []bool{3: true, 4: true, 5: true}[i] })
+	of := Stories{docs, Clustering{0, 0, 0, 3, 3, 5}, []story.Article{3: {Han: true}, 5: {Han: true}}}
+	got := of.point(Clustering{0, 0, 2, 2, 2, 5})
 	// a: 2 of 3 in story 0, 1 in story 2; b: 2 of 2 in story 2. CEAFe: a with 0 is worth 4/5, b with 2
 	// as much.
 	ceafe := Quality{.8, .8, .8}
@@ -69,7 +30,7 @@ func TestStoryMeasures(t *testing.T) {
 		cmpopts.IgnoreTypes(Agreement{})); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(StoryPoint{CEAFe: &Quality{}}, storyPoint(nil, nil, nil)); diff != "" {
+	if diff := cmp.Diff(StoryPoint{CEAFe: &Quality{}}, new(Stories).point(nil)); diff != "" {
 		t.Errorf("of nothing: %s", diff)
 	}
 }

@@ -80,8 +80,7 @@ func storyFigure(run *eval.Run) figure {
 	said := "No one threshold is better than the default ones, which have " + share(best.BCubed.F1)
 	if best.Threshold > 0 {
 		said = fmt.Sprintf("F1 is highest at %.2f, with %s; the default thresholds have %s",
-			best.Threshold,
-			share(best.BCubed.F1), share(run.Stories[0].BCubed.F1))
+			best.Threshold, share(best.BCubed.F1), share(run.Stories[0].BCubed.F1))
 	}
 	return c.figure(run.Name+": stories over the threshold",
 		"Labels and stories, with one threshold for all texts. "+said+".")

@@ -25,8 +25,8 @@ func TestStoryFigure(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, f.SVG)
 		}
 	}
-	if !strings.Contains(f.Description,
-		"highest at 0.10, with 0.830; the default thresholds have 0.810") {
+	want := "highest at 0.10, with 0.830; the default thresholds have 0.810"
+	if !strings.Contains(f.Description, want) {
 		t.Error(f.Description)
 	}
 	page, err := of(points).HTML(Caption{})
@@ -40,8 +40,7 @@ func TestStoryFigure(t *testing.T) {
 	points[0].BCubed = *q(.9)
 	f = storyFigure(&of(points).Runs[0])
 	if strings.Contains(string(f.SVG), "Chinese") ||
-		!strings.Contains(f.Description,
-			"No one threshold is better than the default ones, which have 0.900.") {
+		!strings.Contains(f.Description, "better than the default ones, which have 0.900.") {
 		t.Errorf("%s\n%s", f.Description, f.SVG)
 	}
 	row := strings.Join(storyCells(points[1]), " ")

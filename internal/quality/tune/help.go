@@ -20,9 +20,19 @@ the cheapest. It is proposed if it is ahead of what is configured by %v, or by %
 method, and ahead in each half of the articles by itself: less may be chance; and if %v of the
 pairs that it finds are right, or as many as with what is configured. With fewer than %d pairs
 of different texts that are the same, or positive articles, nothing is proposed. All
-articles are held in memory.`
+articles are held in memory.
+
+With --stories it clusters by the configured method, and tries thresholds of stories, one for
+Chinese texts and one for others. With --labels FIELD, whose labels are events, a threshold is
+worth its B-cubed F1. Without, it is worth the mean silhouette of its stories: how much nearer
+articles are to their own story than to the next. It is proposed if it is ahead by %v, or by a
+share of %v without labels, and by two standard errors, which random halves of the labels or
+stories give; without labels, if its silhouette is %v or more. With fewer than %d labels of two
+clusters, or %d clusters without labels, nothing is proposed. What is clear is not always right:
+read some stories first.`
 
 // Help says how a proposal is made, for a person.
 func Help() string {
-	return fmt.Sprintf(help, Near, Price, Gain, NewMethod, Gain, Precise, FewPairs)
+	return fmt.Sprintf(help, Near, Price, Gain, NewMethod, Gain, Precise, FewPairs,
+		StoryGain, Clearer, Structure, FewLabels, FewFounders)
 }

@@ -11,10 +11,12 @@ package tune
 import (
 	"context"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/quality/eval"
+	"github.com/clusterd/clusterd/internal/story"
 )
 
 const (
@@ -41,6 +43,13 @@ type Options struct {
 	Positive string
 	// Hits is how many of a thousand honest articles may be hit; with Positive alone.
 	Hits float64
+
+	// Stories asks for thresholds of stories, over clusters of the configured method.
+	Stories bool
+	// Labels says that labels are events, with Stories alone.
+	Labels bool
+	// Rule is that of stories; nil: as configured, without a window.
+	Rule *story.Options
 
 	// Progress is called as documents are fingerprinted.
 	Progress func(method string, documents int)
@@ -106,6 +115,17 @@ type Point struct {
 	CentreBytes float64 `json:"centre_bytes"`
 
 	halves [2]float64 // worth in each half of the documents by itself
+}
+
+// A Proposal is a [Report] or a [StoryReport].
+type Proposal interface{ WriteTable(out io.Writer) error }
+
+// Propose proposes what the options ask for: a method, or thresholds of stories.
+func Propose(ctx context.Context, documents []eval.Document, o Options) (Proposal, error) {
+	if o.Stories {
+		return Stories(ctx, documents, o)
+	}
+	return Run(ctx, documents, o)
 }
 
 // Run proposes a method and a threshold for documents in the order in which they come. Where they
