@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -325,79 +324,4 @@ func (m *migration) checkMap(boundary map[int32]int64) {
 	if strconv.Itoa(kinds["old merged"]) == "0" {
 		m.Error("minhash merges no clusters of simhash: the test shows little")
 	}
-}
-
-// An instance of the version before and one of this one work in one group, and are restarted in
-// turns under load, each time as the other version: nothing is lost, doubled or different.
-func TestRollingUpgrade(t *testing.T) {
-	t.Parallel()
-	former := versionBefore(t)
-	w, random := newWorld(t, 4, noLinger), seeded(t)
-	stream := w.stream(perSecond)
-	programs := []string{former, binary}
-	var live []*instance
-	for range 3 {
-		w.program = former
-		live = append(live, w.start())
-	}
-	w.progress(0)
-	for round := range 8 {
-		slot := round % len(live)
-		i := live[slot]
-		if random.IntN(2) == 0 {
-			i.kill()
-		} else {
-			i.stop()
-		}
-		before := w.consumed()
-		// Up, then one way and the other.
-		w.program = programs[1-round/len(live)%2]
-		live[slot] = w.startIn(i.dir)
-		w.progress(before)
-	}
-	w.program = ""
-	for slot, i := range live {
-		i.stop()
-		live[slot] = w.startIn(i.dir)
-	}
-	stream.stop()
-	w.done()
-	for _, i := range live {
-		i.stop()
-	}
-	w.audit()
-}
-
-// versionBefore builds the newest tag, or what was 50 commits ago.
-func versionBefore(t *testing.T) string {
-	t.Helper()
-	git := func(args ...string) (string, error) {
-		out, err := exec.Command("git", args...).Output()
-		return strings.TrimSpace(string(out)), err
-	}
-	revision, err := git("describe", "--tags", "--abbrev=0", "HEAD^")
-	if err != nil {
-		revision, err = git("rev-parse", "--verify", "--quiet", "HEAD~50")
-	}
-	if err != nil {
-		t.Skip("there is no version before this one: no history of git")
-	}
-	dir := t.TempDir()
-	archive := filepath.Join(dir, "before.tar")
-	if _, err := git("-C", "..", "archive", "-o", archive, revision); err != nil {
-		t.Fatalf("git archive %s: %v", revision, err)
-	}
-	program := filepath.Join(dir, "clusterd-before")
-	for _, command := range [][]string{
-		{"tar", "-xf", archive, "-C", dir}, {"go", "build", "-o", program, "./cmd/clusterd"},
-	} {
-		cmd := exec.Command(command[0], command[1:]...)
-		cmd.Dir = dir
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v of %s: %v\n%s", command, revision, err, out)
-		}
-	}
-	said, _ := exec.Command(program, "version").Output()
-	t.Logf("the version before is %s: %s", revision, fmt.Sprintf("%.80s", said))
-	return program
 }

@@ -19,8 +19,14 @@ import (
 	"github.com/clusterd/clusterd/internal/story/words"
 )
 
-// wireVersion is the first byte of what [Wire.Append] writes.
-const wireVersion = 1
+// wireVersion is the first byte of what [Wire.Append] writes. It rises with every change of the
+// form, a new flag included: testdata/wire has the bytes of each version, and all of them are read.
+// Versions end at lastWireVersion, since text, JSON, Protobuf and Avro with a schema id never begin
+// with the bytes from 1 to 7.
+const (
+	wireVersion     = 1
+	lastWireVersion = 7
+)
 
 // The flags of an article, its second byte.
 const (
@@ -41,7 +47,7 @@ const maxWireHeaders = 1 << 10
 // assign them. All numbers are little-endian or varints as of encoding/binary, all texts have their
 // length before them:
 //
-//	byte     version, 1
+//	byte     version, 1; in every version, the version is the first byte
 //	byte     flags: 1 comparable, 2 has a key, 4 says when it was published, 8 its record has a time,
 //	         16 has a space, 32 has words of stories, 64 of which most are Chinese
 //	8 bytes  digest of the settings
@@ -118,13 +124,22 @@ func flagIf(set bool, flag byte) byte {
 var ErrOtherSettings = errors.New("it was fingerprinted by other settings, or is of another " +
 	"input topic")
 
+// ErrOtherVersion marks an article in a form that this clusterd does not know: a newer clusterd has
+// written it.
+var ErrOtherVersion = errors.New("it was written by a newer clusterd")
+
 // Parse reads what [Wire.Append] wrote, in a record of this partition. The article refers to the
-// value, which must stay as it is, but its fingerprint does not. The error of a value that no
-// clusterd of this version can have written says why.
+// value, which must stay as it is, but its fingerprint does not. The error is [ErrOtherVersion],
+// [ErrOtherSettings], or says why no clusterd can have written the value.
 func (w Wire) Parse(value []byte, partition int) (a Article, err error) {
 	r := wireReader{rest: value}
-	if version := r.byte(); version != wireVersion {
-		return Article{}, fmt.Errorf("version %d, and this clusterd reads %d", version, wireVersion)
+	switch version := r.byte(); {
+	case version == wireVersion:
+	case version > wireVersion && version <= lastWireVersion:
+		return Article{}, fmt.Errorf("%w, in version %d of its form, and this one knows versions "+
+			"up to %d", ErrOtherVersion, version, wireVersion)
+	default:
+		return Article{}, fmt.Errorf("it begins with byte %#x, which is no version", version)
 	}
 	flags := r.byte()
 	if flags >= flagsEnd {

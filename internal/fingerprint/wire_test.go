@@ -2,10 +2,13 @@ package fingerprint
 
 import (
 	"bytes"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -92,6 +95,92 @@ func TestWireOfBadWords(t *testing.T) {
 	value[1] |= flagHan
 	_, err := testWire.Parse(value, 0)
 	check.ErrorHas(t, err, "or none")
+}
+
+// wireArticles are articles whose bytes testdata/wire holds. "all" sets each flag.
+func wireArticles() map[string]Article {
+	source := func(offset int64) article.Address {
+		return article.Address{Topic: "articles", Partition: 3, Offset: offset}
+	}
+	var said story.Words
+	said.Content([]byte("harbour"))
+	return map[string]Article{
+		"nothing": {Source: source(0)},
+		"plain": {
+			Source: source(1 << 40), RecordedAt: time.UnixMilli(1700000000123), Comparable: true,
+			Representative: article.Representative{ID: "a1", Title: "港口", Excerpt: "bridge"},
+			Fingerprint:    singlepass.Fingerprint{Hash: 0x0123456789abcdef},
+		},
+		"all": {
+			Source: source(7), RecordedAt: time.UnixMilli(-1), Key: []byte("key"), Comparable: true,
+			PublishedAt: time.Unix(1700000000, 999999999).UTC(), Publisher: "herald.example",
+			Copied:         article.Copied(`"site":"herald.example"`),
+			Representative: article.Representative{ID: "a2", Title: "Title", Excerpt: "Excerpt"},
+			Fingerprint: singlepass.Fingerprint{
+				Hash: math.MaxUint64, Sketch: "\x00sketch\xff", Space: "空",
+				Contacts: singlepass.NewContacts([]string{"name:alexis17", "url:shop.example"}),
+			},
+			Words:   words.Words{Vector: said.Vector(), Han: true, Terms: "港口\nbridge"},
+			Headers: []Header{
+				{Key: "traceparent", Value: []byte("00-01")}, {Key: "empty", Value: []byte{}}, {Key: "null"},
+			},
+		},
+	}
+}
+
+// Instances of two versions work side by side while they are upgraded. So the bytes of a version
+// never change, and each version is read. Do not change these files: give what is new another
+// version, with a file of its own.
+func TestWireVersions(t *testing.T) {
+	for version := byte(1); version <= wireVersion; version++ {
+		for name, want := range wireArticles() {
+			t.Run(fmt.Sprintf("version %d/%s", version, name), func(t *testing.T) {
+				file := filepath.Join("testdata", "wire", fmt.Sprintf("v%d-%s.hex", version, name))
+				digits, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatalf("%v; this version writes %x", err, testWire.Append(nil, &want))
+				}
+				value, err := hex.DecodeString(strings.Join(strings.Fields(string(digits)), ""))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if value[0] != version {
+					t.Errorf("%s begins with version %d", file, value[0])
+				}
+				got, err := testWire.Parse(value, 3)
+				if diff := cmp.Diff(want, got); err != nil || diff != "" {
+					t.Errorf("%s is read with %v (-written +read):\n%s", file, err, diff)
+				}
+				written := testWire.Append(nil, &want)
+				if version == wireVersion && !bytes.Equal(written, value) {
+					t.Errorf("%s has\n%x; this version writes\n%x", file, value, written)
+				}
+			})
+		}
+	}
+	all := wireArticles()["all"]
+	if flags := testWire.Append(nil, &all)[1]; int(flags) != flagsEnd-1 {
+		t.Errorf("the article that has all has the flags %#x: set the new flag, in a new version", flags)
+	}
+}
+
+// A newer clusterd is told from rubbish, whatever the rest of its bytes are.
+func TestWireOfOtherVersions(t *testing.T) {
+	a := randomArticle(rand.New(rand.NewPCG(1, 2)))
+	value := testWire.Append(nil, &a)
+	for version := range 256 {
+		value[0] = byte(version)
+		_, err := testWire.Parse(value, 3)
+		switch {
+		case version <= wireVersion:
+		case version <= lastWireVersion:
+			if !errors.Is(err, ErrOtherVersion) {
+				t.Errorf("version %d: %v", version, err)
+			}
+		case err == nil || errors.Is(err, ErrOtherVersion):
+			t.Errorf("byte %#x: %v", version, err)
+		}
+	}
 }
 
 // What is written is read again, whatever is in an article, and nothing but the whole of it.

@@ -60,8 +60,9 @@ func fingerprintRecord(
 	return out
 }
 
-// Fingerprinted returns what reads articles that other instances have fingerprinted. An article by
-// other settings than those of w ends the reading; what is none is a dead letter.
+// Fingerprinted returns the reader of articles that other instances have fingerprinted. An article
+// of a newer clusterd, or by other settings than w has, ends the reading. A record that is no
+// fingerprinted article is a dead letter.
 func Fingerprinted(w fingerprint.Wire, identity string, t *tracing.Tracer) Items {
 	return func(ctx context.Context, records []kafka.Record) ([]Item, error) {
 		out, failed := make([]Item, len(records)), make([]error, len(records))
@@ -74,18 +75,28 @@ func Fingerprinted(w fingerprint.Wire, identity string, t *tracing.Tracer) Items
 		for i, err := range failed {
 			if err != nil {
 				r := &records[i]
-				return nil, fmt.Errorf("%s/%d/%d: %w than this instance has (%s). Nothing was skipped. Give "+
-					"all instances the same input.topic and the same sections text, fingerprint and "+
-					"contacts, and cluster.scope_field; "+
-					"where what is in the topic was made by older settings, start anew with another input.group, "+
-					"fingerprints.topic and output.clusters_topic", r.Topic, r.Partition, r.Offset, err, identity)
+				return nil, fmt.Errorf("%s/%d/%d: %w. Nothing was skipped. %s",
+					r.Topic, r.Partition, r.Offset, err, advise(err, identity))
 			}
 		}
 		return out, nil
 	}
 }
 
-// parse makes an item of a fingerprinted article. The error is [fingerprint.ErrOtherSettings].
+// advise says what to do about an article that ends the reading.
+func advise(err error, identity string) string {
+	if errors.Is(err, fingerprint.ErrOtherVersion) {
+		return "Upgrade the instances with role: assign first, this one included, and then those with " +
+			"role: fingerprint"
+	}
+	return "This instance has the settings " + identity + ". Give all instances the same " +
+		"input.topic and the same sections text, fingerprint and contacts, and cluster.scope_field. " +
+		"If older settings made the articles in the topic, start anew with another input.group, " +
+		"fingerprints.topic and output.clusters_topic"
+}
+
+// parse makes an item of a fingerprinted article. The error is [fingerprint.ErrOtherSettings] or
+// [fingerprint.ErrOtherVersion].
 func parse(w fingerprint.Wire, r *kafka.Record) (Item, error) {
 	out := Item{Next: r.Next()}
 	var rejection *article.Rejection
@@ -97,7 +108,7 @@ func parse(w fingerprint.Wire, r *kafka.Record) (Item, error) {
 		var err error
 		out.Article, err = w.Parse(r.Value, r.Partition)
 		switch {
-		case errors.Is(err, fingerprint.ErrOtherSettings):
+		case errors.Is(err, fingerprint.ErrOtherSettings), errors.Is(err, fingerprint.ErrOtherVersion):
 			return out, err
 		case err != nil:
 			rejection = &article.Rejection{

@@ -286,6 +286,30 @@ func TestForeignFingerprints(t *testing.T) {
 	check.ErrorHas(t, i.wait(), "by other settings", at+"/0/", "Nothing was skipped")
 }
 
+// Articles of a newer clusterd end the reading: as dead letters, all articles of a rolling upgrade
+// would be lost to their clusters.
+func TestFingerprintsOfANewerClusterd(t *testing.T) {
+	t.Parallel()
+	b := newRolesBench(t, testConfig(), 1)
+	at := b.config.Fingerprints.Topic
+	f := b.startAs(config.FingerprintOnly, t.TempDir())
+	b.produce(spread(feed(13, 20))...)
+	b.committed()
+	f.end()
+	newer := b.read(at)[0].Value
+	newer[0] = 2 // the version
+	r := &kgo.Record{Topic: at, Value: newer}
+	if err := b.franz().ProduceSync(t.Context(), r).FirstErr(); err != nil {
+		t.Fatal(err)
+	}
+	i := b.startAs(config.AssignOnly, t.TempDir())
+	check.ErrorHas(t, i.wait(), "a newer clusterd, in version 2", fmt.Sprintf("%s/0/%d", at, r.Offset),
+		"Nothing was skipped", "Upgrade the instances with role: assign first")
+	if letters := b.read(b.config.Output.DeadLetterTopic); len(letters) > 0 {
+		t.Errorf("%d dead letters", len(letters))
+	}
+}
+
 // The topic of fingerprinted articles needs a partition for each of the input.
 func TestFingerprintsNeedPartitions(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,139 @@
+//go:build integration
+
+package integration
+
+import (
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// before is the version that people upgrade from where no release is tagged.
+const before = "98ca1e1"
+
+// An instance of the version before and one of this one work in one group, and are restarted in
+// turns under load, each time as the other version: nothing is lost, doubled or different.
+func TestRollingUpgrade(t *testing.T) {
+	t.Parallel()
+	former := versionBefore(t)
+	w, random := newWorld(t, 4, noLinger), seeded(t)
+	stream := w.stream(perSecond)
+	programs := []string{former, binary}
+	var live []*instance
+	for range 3 {
+		w.program = former
+		live = append(live, w.start())
+	}
+	w.progress(0)
+	for round := range 8 {
+		slot := round % len(live)
+		i := live[slot]
+		if random.IntN(2) == 0 {
+			i.kill()
+		} else {
+			i.stop()
+		}
+		before := w.consumed()
+		// Up, then one way and the other.
+		w.program = programs[1-round/len(live)%2]
+		live[slot] = w.startIn(i.dir)
+		w.progress(before)
+	}
+	w.program = ""
+	for slot, i := range live {
+		i.stop()
+		live[slot] = w.startIn(i.dir)
+	}
+	stream.stop()
+	w.done()
+	for _, i := range live {
+		i.stop()
+	}
+	w.audit()
+}
+
+// Instances of both versions divide the work. The assigner is upgraded first, as docs/scale.md says,
+// and it goes back last: nothing is lost, doubled or different.
+func TestRollingUpgradeOfRoles(t *testing.T) {
+	t.Parallel()
+	former := versionBefore(t)
+	w := newWorld(t, 4, noLinger)
+	w.divide()
+	stream := w.stream(perSecond)
+	w.program = former
+	assigner := w.startAs("assign", w.otherDir())
+	fingerprinter := w.startAs("fingerprint", w.otherDir())
+	for _, step := range []struct{ role, program string }{
+		{"assign", binary},
+		{"fingerprint", binary},
+		{"fingerprint", former},
+		{"assign", former},
+		{"assign", binary},
+		{"fingerprint", binary},
+	} {
+		w.progress(w.consumed() + 100)
+		w.program = step.program
+		if step.role == "assign" {
+			assigner.stop()
+			assigner = w.startAs("assign", assigner.dir)
+		} else {
+			fingerprinter.stop()
+			fingerprinter = w.startAs("fingerprint", fingerprinter.dir)
+		}
+	}
+	w.progress(w.consumed() + 100)
+	stream.stop()
+	w.done()
+	fingerprinter.stop()
+	w.audit()
+
+	newer := w.read(w.fingerprints, kgo.ReadCommitted())[0].Value
+	newer[0] = 2 // the version of its form
+	r := &kgo.Record{Topic: w.fingerprints, Value: newer}
+	if err := w.client.ProduceSync(t.Context(), r).FirstErr(); err != nil {
+		t.Fatal(err)
+	}
+	assigner.fails("Nothing was skipped. Upgrade the instances with role: assign first")
+}
+
+// versionBefore returns the program of the newest tag, or else of [before].
+func versionBefore(t *testing.T) string {
+	t.Helper()
+	program, err := buildBefore()
+	if errors.Is(err, errNoHistory) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return program
+}
+
+var errNoHistory = errors.New("there is no version before this one: no history of git")
+
+// buildBefore builds the version before, once, next to this one.
+var buildBefore = sync.OnceValues(func() (string, error) {
+	revision := before
+	tag, err := exec.Command("git", "describe", "--tags", "--abbrev=0", "HEAD^").Output()
+	if err == nil {
+		revision = strings.TrimSpace(string(tag))
+	}
+	if err := exec.Command("git", "cat-file", "-e", revision+"^{commit}").Run(); err != nil {
+		return "", errNoHistory
+	}
+	dir := filepath.Join(filepath.Dir(binary), "before")
+	program := filepath.Join(dir, "clusterd-before")
+	const script = `mkdir "$1" && git -C .. archive "$2" | tar -x -C "$1" &&
+		cd "$1" && go build -o "$3" ./cmd/clusterd`
+	out, err := exec.Command("sh", "-c", script, "sh", dir, revision, program).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("building %s: %w\n%s", revision, err, out)
+	}
+	return program, nil
+})
