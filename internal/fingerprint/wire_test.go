@@ -120,7 +120,7 @@ func wireArticles() map[string]Article {
 				Hash: math.MaxUint64, Sketch: "\x00sketch\xff", Space: "空",
 				Contacts: singlepass.NewContacts([]string{"name:alexis17", "url:shop.example"}),
 			},
-			Words:   words.Words{Vector: said.Vector(), Han: true, Terms: "港口\nbridge"},
+			Words: words.Words{Vector: said.Vector(), Han: true, Terms: "港口\nbridge"},
 			Headers: []Header{
 				{Key: "traceparent", Value: []byte("00-01")}, {Key: "empty", Value: []byte{}}, {Key: "null"},
 			},
