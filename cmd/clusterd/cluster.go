@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -62,6 +61,9 @@ func newCluster() *cobra.Command {
 			"of their names. Results go to standard output. The ids are those that 'clusterd run' would " +
 			"give to the same lines in\n" +
 			"partition 0 of input.topic. Lines that are no article are reported and passed over.\n\n" +
+			"If no article has text in the fields of input.fields, fields of usual names are taken " +
+			"instead, such as text and body, and a\n" +
+			"warning says which. (Of standard input, this is so up to 64 MiB.)\n\n" +
 			"A file with a name in " + strings.Join(document.Extensions(), " ") + " is one article\n" +
 			"instead, with its name as its id, and so is a .txt without --format text. For pages as their " +
 			"sites have them, see\n" +
@@ -119,27 +121,23 @@ func clusterFiles(
 ) (err error) {
 	errs := cmd.ErrOrStderr()
 	bar := newBar(errs, files.Size(names), "clustering", progressbar.OptionShowBytes(true))
-	inputs, closeInputs, err := files.Open(cmd.InOrStdin(), names, bar)
+	log := newLogger(c.Log, errs)
+	inputs, err := offline.Open(cmd.Context(), &c.Input, cmd.InOrStdin(), names, bar, log)
 	if err != nil {
 		return err
 	}
-	defer closeInputs()
-	rejected := &rejections{
-		log: newLogger(c.Log, errs), tally: offline.NewTally(c.Input),
-		clear: func() { _ = bar.Clear() },
-	}
+	defer inputs.Close()
 	if deadLetters != "" {
 		f, failed := os.Create(deadLetters)
 		if failed != nil {
 			return fmt.Errorf("--dead-letters: %w", failed)
 		}
 		defer func() { err = errors.Join(err, f.Close()) }()
-		rejected.file = json.NewEncoder(f)
-		rejected.file.SetEscapeHTML(false)
+		inputs.Keep(f)
 	}
 	began := time.Now()
-	totals, err := offline.Cluster(cmd.Context(), c, inputs, jsonOut(cmd), rejected.add,
-		rejected.observe)
+	totals, err := offline.Cluster(cmd.Context(), c, inputs.Files, jsonOut(cmd), inputs.Reject,
+		inputs.Observe)
 	_ = bar.Clear()
 	if err != nil {
 		if errors.Is(err, context.Canceled) {
@@ -147,10 +145,10 @@ func clusterFiles(
 		}
 		return err
 	}
-	rejected.log.Info("done", append([]any{
+	log.Info("done", append([]any{
 		"lines", totals.Lines, "new", totals.New, "joined", totals.Joined,
 		"unclustered", totals.Unclustered, "rejected", totals.Rejected,
 		"clusters", totals.Clusters, "took", time.Since(began).Round(time.Millisecond),
-	}, oddities(rejected.tally)...)...)
-	return rejected.verdict()
+	}, inputs.Oddities()...)...)
+	return inputs.Verdict(totals.New+totals.Joined > 0)
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/offline"
 )
 
 // summary returns a line for each result: article, status, cluster.
@@ -95,8 +96,8 @@ func TestClusterReportsOnlySomeRejections(t *testing.T) {
 	if got.code != exitFailed || got.out != "" {
 		t.Errorf("exit %d, output %q", got.code, got.out)
 	}
-	if n := strings.Count(got.errs, `"msg":"no article"`); n != reportedRejections {
-		t.Errorf("%d rejections were reported, want %d", n, reportedRejections)
+	if n := strings.Count(got.errs, `"msg":"no article"`); n != offline.MaxReported {
+		t.Errorf("%d rejections were reported, want %d", n, offline.MaxReported)
 	}
 	if strings.Count(got.errs, "more lines are no articles") != 1 ||
 		!strings.Contains(got.errs, `"rejected":50`) {

@@ -41,7 +41,7 @@ func newCompare() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			report, err := compareFiles(cmd.InOrStdin(), c, names)
+			report, err := compareFiles(cmd, c, names)
 			if err != nil {
 				return err
 			}
@@ -57,23 +57,29 @@ func newCompare() *cobra.Command {
 	return cmd
 }
 
-func compareFiles(stdin io.Reader, c config.Config, names []string) (compare.Report, error) {
+func compareFiles(cmd *cobra.Command, c config.Config, names []string) (compare.Report, error) {
 	var texts [2]compare.Text
 	for i, name := range names {
+		var said string
 		var err error
-		if texts[i], err = readText(stdin, c.Input, name); err != nil {
+		if texts[i], said, err = readText(cmd.InOrStdin(), c.Input, name); err != nil {
 			return compare.Report{}, fmt.Errorf("%s: %w", name, err)
+		}
+		if said != "" {
+			newLogger(c.Log, cmd.ErrOrStderr()).Warn(said, "file", name)
 		}
 	}
 	return compare.Articles(c, texts[0], texts[1])
 }
 
-func readText(stdin io.Reader, c config.Input, name string) (compare.Text, error) {
+func readText(
+	stdin io.Reader, c config.Input, name string,
+) (text compare.Text, said string, err error) {
 	opened, closeFile, err := files.Open(stdin, []string{name}, io.Discard)
 	if err != nil {
-		return compare.Text{}, err
+		return compare.Text{}, "", err
 	}
 	defer closeFile()
-	a, err := files.ReadWhole(c, opened[0])
-	return compare.Text{File: name, Article: a}, err
+	a, said, err := files.ReadWhole(c, opened[0])
+	return compare.Text{File: name, Article: a}, said, err
 }

@@ -58,7 +58,7 @@ func TestReadText(t *testing.T) {
 		"a document": {write(t, "a.html", []byte("<p>It is open.</p>\n")), "", "<p>It is open.</p>"},
 		"stdin":      {"-", "", "It is \uFFFD open."},
 	} {
-		a, err := readText(strings.NewReader("It is \xff open."), c, tt.file)
+		a, _, err := readText(strings.NewReader("It is \xff open."), c, tt.file)
 		if err != nil || a.Title != tt.title || a.Content != tt.content {
 			t.Errorf("%s: %+v, %v", name, a, err)
 		}

@@ -115,8 +115,22 @@ func TestClusterSaysWhatSeemsWrong(t *testing.T) {
 			`none of 2 articles has a field \"comment.text\", so titles alone are compared; the first has \"id\", \"title\", \"content\"`,
 		},
 		"nothing there": {
-			`{"headline":"x","body":"y"}`, nil, exitFailed,
-			`clusterd: none of 1 records is an article; the first is empty: there is no field "title" and no field "content" with a value; there is "headline", "body". input.fields says`,
+			`{"name":"x","verdict":"y"}`, nil, exitFailed,
+			`clusterd: none of 1 records is an article; the first is empty: there is no field "title" and no field "content" with a value; there is "name", "verdict". input.fields says`,
+		},
+		"nothing there, and empty titles": {
+			`{"title":"","verdict":"The ferry leaves."}` + "\n" + `{"title":" ","verdict":"y"}`, nil, exitFailed,
+			`clusterd: no article could be compared: 2 articles have no word in the fields "content" and "title"; the first has "title", "verdict". If the text is elsewhere, set input.fields.content to its path`,
+		},
+		"no words": {
+			`{"content":"!!!"}`, nil, exitFailed,
+			`clusterd: no article could be compared: 1 articles have no word in the fields "content" and "title". If`,
+		},
+		"no words in texts": {
+			"!!!\n...",
+			[]string{"--format", "text"},
+			exitFailed,
+			"clusterd: no article could be compared: 2 texts have no word",
 		},
 		"text": {
 			"The ferry leaves.\nThe ferry returns.\n", nil, exitFailed,

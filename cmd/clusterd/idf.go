@@ -45,24 +45,21 @@ func newIDF() *cobra.Command {
 func learnIDF(cmd *cobra.Command, c config.Config, names []string) error {
 	errs := cmd.ErrOrStderr()
 	bar := newBar(errs, files.Size(names), "learning", progressbar.OptionShowBytes(true))
-	opened, closeFiles, err := files.Open(cmd.InOrStdin(), names, bar)
+	log := newLogger(c.Log, errs)
+	inputs, err := offline.Open(cmd.Context(), &c.Input, cmd.InOrStdin(), names, bar, log)
 	if err != nil {
 		return err
 	}
-	defer closeFiles()
+	defer inputs.Close()
 	tokenizer, err := c.Text.NewTokenizer(nil) // the words alone count
 	if err != nil {
 		return err
 	}
-	rejected := &rejections{
-		log: newLogger(c.Log, errs), tally: offline.NewTally(c.Input),
-		clear: func() { _ = bar.Clear() },
-	}
-	reader, err := files.NewReader(c.Input, opened)
+	reader, err := files.NewReader(c.Input, inputs.Files)
 	if err != nil {
 		return err
 	}
-	learner, counter := idf.NewLearner(), tokenizer.NewCounter()
+	learner, counter, compared := idf.NewLearner(), tokenizer.NewCounter(), false
 	for entry, err := reader.Next(); !errors.Is(err, io.EOF); entry, err = reader.Next() {
 		if err != nil {
 			return err
@@ -71,15 +68,17 @@ func learnIDF(cmd *cobra.Command, c config.Config, names []string) error {
 			return errors.New("interrupted: no table was written")
 		}
 		a, rejection := reader.Article(entry)
-		rejected.observe(entry, a.Notes, rejection)
+		inputs.Observe(entry, a.Notes, rejection)
 		if rejection == nil {
-			learner.Add(counter.Tokens(a.Title, a.Content))
-		} else if err := rejected.add(offline.Rejected{Entry: entry, Rejection: rejection}); err != nil {
+			tokens := counter.Tokens(a.Title, a.Content)
+			compared = compared || len(tokens) > 0
+			learner.Add(tokens)
+		} else if err := inputs.Reject(offline.Rejected{Entry: entry, Rejection: rejection}); err != nil {
 			return err
 		}
 	}
 	_ = bar.Clear()
-	if err := rejected.verdict(); err != nil {
+	if err := inputs.Verdict(compared); err != nil {
 		return err
 	}
 	if learner.Articles() == 0 {
@@ -89,7 +88,7 @@ func learnIDF(cmd *cobra.Command, c config.Config, names []string) error {
 	if err != nil {
 		return fmt.Errorf("writing the table: %w", err)
 	}
-	rejected.log.Info("done", "articles", learner.Articles(), "words", words,
-		"rejected", rejected.count)
+	log.Info("done", "articles", learner.Articles(), "words", words,
+		"rejected", inputs.Rejected())
 	return nil
 }

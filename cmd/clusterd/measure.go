@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
@@ -81,22 +83,22 @@ func readDocuments(
 ) ([]eval.Document, error) {
 	bar := newBar(cmd.ErrOrStderr(), files.Size(names), "reading", progressbar.OptionShowBytes(true))
 	defer func() { _ = bar.Clear() }()
-	opened, closeFiles, err := files.Open(cmd.InOrStdin(), names, bar)
+	log := newLogger(c.Log, cmd.ErrOrStderr())
+	inputs, err := offline.Open(cmd.Context(), &c.Input, cmd.InOrStdin(), names, bar, log)
 	if err != nil {
 		return nil, err
 	}
-	defer closeFiles()
-	tally, log := offline.NewTally(c.Input), newLogger(c.Log, cmd.ErrOrStderr())
-	docs, skipped, err := eval.ReadDocuments(c.Input, label, opened, tally)
+	defer inputs.Close()
+	docs, skipped, err := eval.ReadDocuments(c.Input, label, inputs.Files, inputs.Tally)
 	if err != nil {
 		return nil, err
 	}
 	_ = bar.Clear()
-	if odd := oddities(tally); len(odd) > 0 {
+	if odd := inputs.Oddities(); len(odd) > 0 {
 		log.Warn("some articles are odd", odd...)
 	}
-	rejected := &rejections{log: log, tally: tally}
-	if err := rejected.verdict(); err != nil {
+	hasText := func(d eval.Document) bool { return strings.TrimSpace(d.Title+d.Content) != "" }
+	if err := inputs.Verdict(slices.ContainsFunc(docs, hasText)); err != nil {
 		return nil, err
 	}
 	if skipped > 0 {

@@ -22,6 +22,10 @@ type File struct {
 	Lines    io.Reader
 	Kind     Kind              // of Lines
 	Document *io.SectionReader // instead of Lines
+
+	// again opens what Lines has from its beginning, and returns what closes that; nil of what can be
+	// read only once.
+	again func() (io.Reader, func())
 }
 
 // An Entry is a line, a row, an element of an array, or a document.

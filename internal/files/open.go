@@ -104,7 +104,11 @@ func Open(
 	var packed []*unpacked
 	for i, f := range raw {
 		file := File{Name: f.Name, Lines: io.TeeReader(f, progress), Kind: kindOf(names[i])}
-		if found, ok := f.Reader.(*onDisk); ok && document.Is(names[i]) {
+		found, ok := f.Reader.(*onDisk)
+		if ok && found.file == nil {
+			file.again = func() (io.Reader, func()) { return openAgain(names[i]) }
+		}
+		if ok && document.Is(names[i]) {
 			file = File{
 				Name: f.Name, Document: io.NewSectionReader(teeReaderAt{found, progress}, 0, found.size),
 			}
@@ -120,6 +124,20 @@ func Open(
 		}
 		closeRaw()
 	}, nil
+}
+
+// openAgain opens a regular file another time, unpacked, and returns what closes it.
+func openAgain(name string) (lines io.Reader, closeFile func()) {
+	file := &onDisk{name: name}
+	unpack := unpackerOf(name)
+	if unpack == nil {
+		return file, func() { _ = file.close() } // only read from
+	}
+	u := &unpacked{file: file, open: unpack}
+	return u, func() {
+		u.close()
+		_ = file.close() // only read from
+	}
 }
 
 // An onDisk is a file that is open only while it is read, so that a folder may have more files than

@@ -18,7 +18,6 @@ import (
 	"github.com/clusterd/clusterd/internal/fingerprint"
 	"github.com/clusterd/clusterd/internal/space"
 	"github.com/clusterd/clusterd/internal/state"
-	"github.com/clusterd/clusterd/internal/tally"
 )
 
 const (
@@ -203,9 +202,4 @@ func (r *runner) assign(chunk []item) error {
 		}
 	}
 	return nil
-}
-
-// NewTally returns a tally of what is odd about the articles of an input.
-func NewTally(c config.Input) *tally.Tally {
-	return tally.New(c.Format, c.Fields.Content, c.Encoding)
 }

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
@@ -91,7 +92,7 @@ func run(
 		config: c, client: client, log: log, monitor: o.Monitor, readers: o.Readers,
 		members: o.Members, fingerprinter: fingerprinter, dir: dir, cache: cache, pauses: wait,
 		tracer:  o.Tracer,
-		tally:   tally.New(c.Input.Format, c.Input.Fields.Content, c.Input.Encoding),
+		tally:   tally.New(c.Input.Format, article.Fields(c.Input.Fields), c.Input.Encoding),
 		workers: make(map[string]*running), ended: make(chan *running), failed: make(chan error),
 	}
 	if c.Role == config.ServeOnly {

@@ -106,6 +106,40 @@ func TestRunBadInput(t *testing.T) {
 	}
 }
 
+// Of a stream whose articles have their text in another field, no field is guessed: what it means
+// must not depend on its first records. The log says what to set.
+func TestRunGuessesNoField(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ value, want string }{
+		"results without a cluster": {
+			`{"title":"","body":"The ferry leaves at nine."}`,
+			`none of 1000 articles has a field \"content\", so titles alone are compared; the first has ` +
+				`\"title\", \"body\". Set input.fields.content to the path of the content`,
+		},
+		"dead letters": {
+			`{"body":"The ferry leaves at nine."}`,
+			`none of 1000 records is an article; the first is empty: there is no field \"title\" and no ` +
+				`field \"content\" with a value; there is \"body\". input.fields says where`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, testConfig(), 1)
+			b.produce(spread(slices.Repeat([][]byte{[]byte(tt.value)}, 1000))...)
+			i := b.start()
+			b.committed()
+			i.end()
+			results, dead := len(b.verify()), len(b.read(b.config.Output.DeadLetterTopic))
+			if results+dead != 1000 || results*dead != 0 || countStatus(b.verify(), article.New) > 0 {
+				t.Errorf("%d results and %d dead letters", results, dead)
+			}
+			if got := strings.Count(i.log.String(), tt.want); got != 1 {
+				t.Errorf("said %d times, want once: %s", got, tt.want)
+			}
+		})
+	}
+}
+
 // What became of articles is counted as it was committed: the report hands on all that it knows.
 func TestRunCounts(t *testing.T) {
 	t.Parallel()

@@ -14,9 +14,9 @@ import (
 // A Tally counts what was odd about records, and says each thing once. It is safe for concurrent
 // use.
 type Tally struct {
-	encoding string // input.encoding
-	format   string // input.format
-	content  string // input.fields.content
+	encoding string         // input.encoding
+	format   string         // input.format
+	fields   article.Fields // input.fields
 
 	mutex     sync.Mutex
 	articles  int
@@ -31,11 +31,11 @@ type Tally struct {
 	warned    bool
 }
 
-// New returns the tally of records of a format, of which the content is at a dotted path, in
-// an encoding.
-func New(format, content, encoding string) *Tally {
+// New returns the tally of records of a format, in which articles are in these fields, in an
+// encoding.
+func New(format string, fields article.Fields, encoding string) *Tally {
 	return &Tally{
-		format: format, content: content, encoding: encoding,
+		format: format, fields: fields, encoding: encoding,
 		encodings: make(map[string]int), fallbacks: make(map[article.Fallback]int),
 	}
 }
@@ -115,7 +115,7 @@ func (t *Tally) Warning() string {
 	case t.articles > 0 && t.content0 == t.articles:
 		text = fmt.Sprintf(
 			"none of %d articles has a field %q, so titles alone are compared; the first has %s. "+
-				"Set input.fields.content to the path of the content", t.articles, t.content,
+				"Set input.fields.content to the path of the content", t.articles, t.fields.Content,
 			article.QuotedKeys(t.keys))
 	case t.articles > 0 && t.looksJSON == t.articles:
 		text = fmt.Sprintf("all of %d texts look like JSON objects, which are compared with their keys "+
@@ -123,6 +123,26 @@ func (t *Tally) Warning() string {
 	}
 	t.warned = text != ""
 	return text
+}
+
+// Incomparable says why no article could be compared, "" if there was no article. It is asked for
+// when that is so.
+func (t *Tally) Incomparable() string {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	switch {
+	case t.articles == 0:
+		return ""
+	case t.format != article.JSON:
+		return fmt.Sprintf("no article could be compared: %d texts have no word",
+			t.articles)
+	}
+	reason := fmt.Sprintf("no article could be compared: %d articles have no word in the fields %q "+
+		"and %q", t.articles, t.fields.Content, t.fields.Title)
+	if t.content0 > 0 {
+		reason += "; the first has " + article.QuotedKeys(t.keys)
+	}
+	return reason + ". If the text is elsewhere, set input.fields.content to its path"
 }
 
 // Enough reports whether so many records are counted that a warning is due.

@@ -11,12 +11,14 @@ import (
 	"github.com/clusterd/clusterd/internal/tally"
 )
 
+var fields = article.Fields{
+	ID: "id", Title: "title", Content: "content", PublishedAt: "published_at", Source: "source",
+}
+
 // decoderOf returns the decoder of a format, of the fields that are the default.
 func decoderOf(t *testing.T, format string) article.Decoder {
 	t.Helper()
-	d, err := article.NewDecoder(format, article.Fields{
-		ID: "id", Title: "title", Content: "content", PublishedAt: "published_at", Source: "source",
-	}, 1<<20, "auto")
+	d, err := article.NewDecoder(format, fields, 1<<20, "auto")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +27,7 @@ func decoderOf(t *testing.T, format string) article.Decoder {
 
 // A tally says each kind of thing once, and counts all.
 func TestTally(t *testing.T) {
-	counted := tally.New("json", "content", "auto")
+	counted := tally.New("json", fields, "auto")
 	decoder := decoderOf(t, article.JSON)
 	inGBK, err := simplifiedchinese.GBK.NewEncoder().Bytes([]byte(
 		`{"content":"港口大桥今天正式通车，居民沿着河岸庆祝，这项工程历时三年建成。"}`))
@@ -96,7 +98,7 @@ func TestTallyWarns(t *testing.T) {
 		},
 		"JSON among the texts": {"text", []string{`{"content":"c"}`, `some text`}, ""},
 	} {
-		counted := tally.New(tt.format, "content", "auto")
+		counted := tally.New(tt.format, fields, "auto")
 		decoder := decoderOf(t, tt.format)
 		for _, value := range tt.values {
 			a, rejection := decoder.Decode(nil, []byte(value), article.Address{})
