@@ -18,7 +18,7 @@ type Counts struct {
 	Since                    time.Time
 	New, Joined, Unclustered int64          // articles
 	Rate                     float64        // articles a second, over the last minute
-	Clusters                 map[string]int // by space, of those that it works on
+	Clusters                 map[string]int // by space that is loaded
 	DeadLetters              map[string]int64
 }
 
@@ -58,9 +58,6 @@ func (c *counts) add(now time.Time, done *Commit) {
 	c.New += int64(done.New)
 	c.Joined += int64(done.Joined)
 	c.Unclustered += int64(done.Unclustered)
-	if done.Clusters >= 0 {
-		c.Clusters[done.Space] = done.Clusters
-	}
 	for class, n := range done.Rejected {
 		c.DeadLetters[class] += int64(n)
 	}
@@ -82,6 +79,23 @@ func (c *counts) rate(now time.Time) float64 {
 		return 0
 	}
 	return tenths(float64(articles) / since.Seconds())
+}
+
+// Loaded reports how many clusters a space has in memory, with expired clusters that were not taken
+// away yet. It is called again when that changes.
+func (m *Monitor) Loaded(space string, clusters int) {
+	m.metrics.clusters.WithLabelValues(space).Set(float64(clusters))
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	m.counts.Clusters[space] = clusters
+}
+
+// Unloaded reports that the clusters of a space are no longer in memory.
+func (m *Monitor) Unloaded(space string) {
+	m.metrics.clusters.DeleteLabelValues(space)
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	delete(m.counts.Clusters, space)
 }
 
 // Counts returns what the instance has committed.

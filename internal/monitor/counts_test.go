@@ -20,7 +20,7 @@ func TestCounts(t *testing.T) {
 		now = now.Add(after)
 		if articles > 0 {
 			m.Committed(Commit{
-				Space: "all", New: 1, Joined: articles - 2, Unclustered: 1, Clusters: 7,
+				Space: "all", New: 1, Joined: articles - 2, Unclustered: 1,
 				Rejected: map[string]int{"bad_json": 2},
 			})
 		}
@@ -36,9 +36,13 @@ func TestCounts(t *testing.T) {
 	at(50*time.Second, 0, 0.7) // 44 in 61 s
 	at(time.Hour, 0, 0)
 	at(time.Second, 61, 1)
+	m.Loaded("0", 5)
+	m.Loaded("1", 6)
+	m.Loaded("1", 7)
+	m.Unloaded("0")
 	want := Counts{
 		Since: now.Add(-time.Hour - 117*time.Second), New: 5, Joined: 115, Unclustered: 5, Rate: 1,
-		Clusters: map[string]int{"all": 7},
+		Clusters: map[string]int{"1": 7},
 	}
 	got := m.Counts()
 	if got.DeadLetters["bad_json"] != 10 || got.DeadLetters["empty"] != 0 {
@@ -48,8 +52,8 @@ func TestCounts(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	m.Gone("all")
-	if got := m.Counts().Clusters; len(got) != 0 {
-		t.Errorf("of spaces that are gone: %v", got)
+	m.Gone("1") // another instance works on it, and this one follows it
+	if got := m.Counts().Clusters["1"]; got != 7 {
+		t.Errorf("%d clusters of a space that is followed, want 7", got)
 	}
 }

@@ -140,8 +140,8 @@ func (m *metrics) registerCommits(r register) {
 func (m *metrics) registerSpaces(r register) {
 	m.clusters = r.gauges(
 		"clusters",
-		"Clusters of a space that this instance works on, with expired ones that were not taken away "+
-			"yet.",
+		"Clusters of a space that this instance works on or follows, with expired ones that were not "+
+			"taken away yet. A standby has them, too: over instances, take the max by space.",
 		"space",
 	)
 	m.expired = r.counter("clusters_expired_total", "Clusters that expired.")
@@ -194,9 +194,6 @@ func (m *metrics) add(c Commit) {
 		m.distance.Observe(d)
 	}
 	m.addLabels(c.Labels)
-	if c.Clusters >= 0 {
-		m.clusters.WithLabelValues(c.Space).Set(float64(c.Clusters))
-	}
 }
 
 func (m *metrics) handler() http.Handler {

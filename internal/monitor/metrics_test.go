@@ -30,7 +30,7 @@ func busy() *instance {
 		Space: "all", Took: 30 * time.Millisecond, New: 100, Joined: 150, Unclustered: 40,
 		ByContact: 31, Contained: 19,
 		Rejected: map[string]int{"bad_json": 7, "empty": 3}, Expired: 5, TimesAhead: 6, TimesOld: 8,
-		Candidates: 70, Clusters: 1234, Distances: []float64{0, 0, 1. / 3, 1, 1.5},
+		Candidates: 70, Distances: []float64{0, 0, 1. / 3, 1, 1.5},
 		Odd: Odd{
 			Invalid: 2, Transcoded: map[string]int{"gb18030": 9},
 			Fallbacks: map[[2]string]int{{"published_at", "format"}: 4},
@@ -38,6 +38,7 @@ func busy() *instance {
 		Fingerprinted: 17, Repeated: 19,
 		Labels: Labels{Applied: map[string]int{"add": 2, "resume": 1}, Articles: 44, Corrections: 13},
 	})
+	i.Loaded("all", 1234)
 	i.Labelling("all", []string{"eggs", "spam"}, 3)
 	i.Spent(Encoding, i.now().Add(-1500*time.Millisecond))
 	i.Spent(Encoding, i.now().Add(-time.Second))
@@ -205,10 +206,11 @@ func TestCountersBeginAtZero(t *testing.T) {
 	}
 }
 
-// What another instance has now must not be summed up twice.
+// What only the instance that works on a space has must not be summed up twice.
 func TestMetricsOfASpaceGoWithIt(t *testing.T) {
 	i := busy()
 	i.Gone("all")
+	i.Unloaded("all")
 	got := scrape(i.Monitor)
 	for _, gone := range []string{
 		"clusterd_clusters{", "clusterd_input_lag_records{",

@@ -184,8 +184,6 @@ func (m *Monitor) Gone(space string) {
 	defer m.mutex.Unlock()
 	m.leave(space)
 	delete(m.spaces, space)
-	delete(m.counts.Clusters, space)
-	m.metrics.clusters.DeleteLabelValues(space)
 	m.metrics.waiting.DeleteLabelValues(space)
 	m.metrics.pending.DeleteLabelValues(space)
 	m.metrics.suspended.DeleteLabelValues(space)
@@ -310,11 +308,8 @@ type Commit struct {
 	Candidates uint64 // centres that articles were compared with
 	// Distances are those of articles that joined by their text, as a share of the largest allowed.
 	Distances []float64
-	// Clusters are those now, with those that have expired and were not taken away yet; -1 where
-	// there are none.
-	Clusters int
-	Odd      Odd
-	Labels   Labels
+	Odd       Odd
+	Labels    Labels
 }
 
 // Odd is what was odd about the articles of a transaction.

@@ -107,6 +107,8 @@ func TestConcurrentUse(t *testing.T) {
 		func() { m.Live("0", []int{0}) },
 		func() { m.Standby("0") },
 		func() { m.Gone("0") },
+		func() { m.Loaded("0", 1) },
+		func() { m.Unloaded("0") },
 		func() { m.Received(1, 2) },
 		func() { m.PolledInput("0", []kafka.Position{stands(0, 1, &kafka.OpenTransaction{})}) },
 		func() { m.Failed(errDown) },

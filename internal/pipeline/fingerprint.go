@@ -129,7 +129,7 @@ func (f *fingerprinting) process(
 	if err != nil {
 		return totals{}, err
 	}
-	commit := monitor.Commit{Space: f.name, Clusters: -1}
+	commit := monitor.Commit{Space: f.name}
 	done = f.reportItems(b, &commit)
 	commit.Took = time.Since(began)
 	commit.Fingerprinted = done.records - done.deadLetters

@@ -71,11 +71,12 @@ func (w *worker) report(b batch, assigned space.Batch, took time.Duration) total
 	commit.Expired, commit.Repeated = len(assigned.Expired), b.repeated
 	commit.TimesAhead, commit.TimesOld = assigned.Adjusted.Ahead, assigned.Adjusted.Old
 	commit.Distances = assigned.Distances(w.fingerprinter.Threshold())
-	commit.Candidates, commit.Clusters = assigned.Candidates, assigned.Clusters
+	commit.Candidates = assigned.Candidates
 	commit.Labels = monitor.Labels{
 		Applied: applied, Articles: labelled, Corrections: done.corrections,
 	}
 	w.monitor.Committed(commit)
+	w.monitor.Loaded(w.name, assigned.Clusters)
 	return done
 }
 

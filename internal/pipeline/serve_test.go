@@ -3,7 +3,9 @@ package pipeline
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -141,6 +143,60 @@ func (b *bench) compare(said [][]lookup.Answer, n int) {
 	}
 }
 
+// Whoever has recovered the clusters says how many there are before an article comes: a worker, a
+// standby and an instance that only serves.
+func TestRunCountsClustersOfARecovery(t *testing.T) {
+	t.Parallel()
+	for _, scope := range []string{"topic", "partition"} {
+		t.Run(scope, func(t *testing.T) {
+			t.Parallel()
+			c := testConfig()
+			c.Cluster.Scope = scope
+			b := newBench(t, c, 2)
+			b.produce(spread(feed(9, 60))...)
+			dir := b.TempDir()
+			first := b.startIn(dir)
+			b.committed()
+			first.end()
+			instances := map[string]*instance{"worker": b.startIn(dir), "serve": b.serving()}
+			instances["worker"].ready()
+			if scope == "topic" {
+				instances["standby"] = b.start()
+			}
+			want := make(map[string]int) // by space
+			for _, r := range b.results() {
+				space := "all"
+				if scope == "partition" {
+					space = strconv.Itoa(r.Source.Partition)
+				}
+				if r.Status == article.New {
+					want[space]++
+				}
+			}
+			for name, i := range instances {
+				i.ready()
+				if got := i.monitor.Counts().Clusters; !maps.Equal(got, want) {
+					t.Errorf("the %s says %v clusters, want %v", name, got, want)
+				}
+			}
+			b.produce(spread(texts.Feed(10, 30))...) // which a standby follows
+			b.committed()
+			for name, i := range instances {
+				wait.Until(t, "the "+name+" to have as many clusters as the worker", func() bool {
+					n := instances["worker"].monitor.Counts().Clusters
+					return !maps.Equal(n, want) && maps.Equal(n, i.monitor.Counts().Clusters)
+				})
+			}
+		})
+	}
+}
+
+// ready waits until an instance is ready.
+func (i *instance) ready() {
+	i.t.Helper()
+	wait.Until(i.t, "the instance to be ready", func() bool { return i.monitor.Status().Ready })
+}
+
 // An instance that only serves asks the brokers for what is there, and for nothing else.
 func TestRunServeWritesNothing(t *testing.T) {
 	t.Parallel()
@@ -164,7 +220,7 @@ func TestRunServeWritesNothing(t *testing.T) {
 				return nil, nil, false
 			})
 			i := b.serving()
-			wait.Until(t, "the instance to be ready", func() bool { return i.monitor.Status().Ready })
+			i.ready()
 			i.end()
 			mu.Lock()
 			defer mu.Unlock()
@@ -199,6 +255,6 @@ func TestRunServeWaitsForTopics(t *testing.T) {
 	if err := b.broker.CreateTopic(c.Output.ClustersTopic, 1, nil); err != nil {
 		t.Fatal(err)
 	}
-	wait.Until(t, "the instance to be ready", func() bool { return i.monitor.Status().Ready })
+	i.ready()
 	i.end()
 }

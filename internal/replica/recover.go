@@ -31,6 +31,7 @@ func (r *Replica) CatchUp(ctx context.Context) error {
 	}
 	took := time.Since(began)
 	r.Monitor.Recovered(took, read.source())
+	r.Monitor.Loaded(r.Name(), r.space.Len())
 	r.Log.Info("recovered the clusters", "clusters", r.space.Len(), "from", read.source(), "read_back",
 		read.records, "took", took.Round(time.Millisecond))
 	return nil
@@ -147,6 +148,7 @@ func (r *Replica) follow(ctx context.Context) error {
 	return r.receive(ctx, from, func(chunk consumer.Chunk) (bool, error) {
 		_, err := r.applyChunk(ctx, chunk)
 		if err == nil {
+			r.Monitor.Loaded(r.Name(), r.space.Len())
 			err = s.settle(ctx)
 		}
 		return false, err

@@ -206,6 +206,7 @@ func (r *Replica) close() (err error) {
 		if r.Readers != nil {
 			r.Readers.Withdraw(r.Name())
 		}
+		r.Monitor.Unloaded(r.Name())
 		err = errors.Join(err, r.space.Close())
 	}
 	r.space, r.rebuild = nil, nil

@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kfake"
@@ -46,5 +47,12 @@ func TestStandbyFromTheBeginning(t *testing.T) {
 	catchUp()
 	if n, next := r.space.Len(), r.space.State().Next; n != 1 || next != c.Position+1 {
 		t.Errorf("%d clusters, the next position is %d; want 1 and %d", n, next, c.Position+1)
+	}
+	if got := r.Monitor.Counts().Clusters; !maps.Equal(got, map[string]int{"all": 1}) {
+		t.Errorf("the monitor knows of %v clusters, want 1", got)
+	}
+	r.Close()
+	if got := r.Monitor.Counts().Clusters; len(got) != 0 {
+		t.Errorf("the monitor knows of %v clusters of a replica that is closed", got)
 	}
 }
