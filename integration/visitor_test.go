@@ -111,7 +111,7 @@ func TestPageWithoutBroker(t *testing.T) {
 	b := i.browse()
 	b.look(360, "light")
 	b.open("/")
-	const bad = `document.querySelector("#status .bad")?.textContent || ""`
+	const bad = `document.querySelector("#status .reason")?.textContent || ""`
 	if got := value[string](b, bad); got != "" {
 		t.Errorf("it complains of %q", got)
 	}
@@ -124,6 +124,55 @@ func TestPageWithoutBroker(t *testing.T) {
 	since = time.Now()
 	b.until("the page to be content", "("+bad+`) === ""`)
 	t.Logf("all is well %.1f s after the broker was back", time.Since(since).Seconds())
+	i.waitLive()
+}
+
+// While a broker hangs, the page shows one state, the same as /readyz: a red shape, a word and the
+// reason. It does not say "live". A phone and the page in Chinese show the same.
+func TestPageWhileTheBrokerHangs(t *testing.T) {
+	t.Parallel()
+	w := ownBroker(t).newWorld(t, 1, paged)
+	i := w.start()
+	i.waitLive()
+	w.publish(waves()[:1])
+	b := i.browse()
+	b.axe = w.axe()
+	b.look(360, "light")
+	b.open("/?lang=en")
+	const state = `document.querySelector("#status .state")`
+	if got := value[string](b, state+".innerText"); strings.TrimSpace(got) != "live" {
+		t.Errorf("before, it says %q", got)
+	}
+	w.do("pause")
+	b.until("the page to say so", state+`.innerText.includes("not ready")`)
+	for language, word := range map[string]string{"en": "not ready", "zh": "未就绪"} {
+		for _, width := range []int64{1280, 360} {
+			at := fmt.Sprintf("in %s at %d", language, width)
+			b.look(width, "light")
+			b.open("/?lang=" + language)
+			head := value[string](b, `document.getElementById("status").innerText`)
+			shown := value[string](b, state+".innerText")
+			ready := i.readyz()
+			if ready.Ready || !strings.HasPrefix(strings.TrimSpace(shown), word) ||
+				!strings.Contains(shown, "no fetch has come back for") ||
+				strings.Contains(head, "live") || strings.Contains(head, "运行中") {
+				t.Errorf("%s: the page says %q, and /readyz %+v", at, head, ready)
+			}
+			if got := value[int](b, state+`.querySelectorAll("path").length`); got != 1 {
+				t.Errorf("%s: it has %d triangles", at, got)
+			}
+			colours := value[[]string](b, fmt.Sprintf(`[%[1]s.querySelector("svg"), %[1]s].map((e, i) =>
+				getComputedStyle(e)[i ? "color" : "fill"])`, state))
+			if colours[0] != colours[1] {
+				t.Errorf("%s: the shape is %s, the words are %s", at, colours[0], colours[1])
+			}
+			b.fits(at)
+			b.accessible(at)
+		}
+	}
+	w.do("continue")
+	b.open("/?lang=en")
+	b.until("the page to be content", state+`.innerText.trim() === "live"`)
 	i.waitLive()
 }
 

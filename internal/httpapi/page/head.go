@@ -15,19 +15,24 @@ type head struct {
 	Instance    string
 	Version     string
 	Role        string
-	State       string
+	State       string // as the page shows it
 	Ready       bool
 	Reason      string
 	Works       bool     // on a space; else it follows those that another works on
 	Workers     []string // that work where this one does not; none where nobody knows
 	Rate        float64
 	Lag         int64 // records
+	Loaded      bool  // the clusters are
 	Clusters    int
 	DeadLetters []count
 	Dead        int64 // letters in all
 	Labels      []api.LabelCount
 	Suspended   []string // labels that the flood guard has suspended
 }
+
+// unready is the state of an instance that /readyz calls not ready, though it works on a space or
+// follows one.
+const unready = "unready"
 
 type count struct {
 	Name string
@@ -38,13 +43,17 @@ func (s *server) headNow(ctx context.Context) head {
 	stats := s.statsNow(ctx)
 	h := head{
 		Instance: s.Instance, Version: stats.Version, State: stats.State, Ready: stats.Ready,
-		Reason: stats.Reason, Rate: stats.Rate, Labels: stats.Labels,
+		Reason: stats.Reason, Rate: stats.Rate, Labels: stats.Labels, Loaded: len(stats.Clusters) > 0,
+	}
+	// By itself that would say that all is well.
+	if !h.Ready && (h.State == "live" || h.State == "standby") {
+		h.State = unready
 	}
 	for _, a := range stats.AsOf {
 		h.Role = a.Role
 		h.Works = h.Works || a.State == "live"
 	}
-	if !h.Works {
+	if h.Ready && !h.Works {
 		h.Workers = s.workersNow(ctx)
 	}
 	for _, n := range stats.Clusters {

@@ -42,7 +42,8 @@ type fake struct {
 	query   v1.ClusterQuery
 	err     error
 	state   string // of the space
-	asked   int    // how often the group was asked who works
+	stats   api.Stats
+	asked   int // how often the group was asked who works
 }
 
 var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
@@ -216,7 +217,14 @@ type site struct {
 
 func newSite(t *testing.T, rights access.Rights) *site {
 	t.Helper()
-	f := &fake{labels: make(map[string][]api.Label), state: "live"}
+	f := &fake{
+		labels: make(map[string][]api.Label), state: "live",
+		stats: api.Stats{
+			State: "live", Reason: hostile()[0], Rate: 1234.5, Clusters: map[string]int{"all": 123456},
+			Lag: map[int]int64{0: 3}, DeadLetters: map[string]int64{"bad_json": 7, "too_large": 0},
+			Labels: []api.LabelCount{{Label: hostile()[1], Suspended: true}},
+		},
+	}
 	passages, err := diff.New(text.CleanOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -241,13 +249,7 @@ func newSite(t *testing.T, rights access.Rights) *site {
 		},
 		Options: v1.Options{
 			Spaces: f, Members: f, Topics: topics{f}, Events: events.NewHub(), Labels: true,
-			Stats: func(context.Context) api.Stats {
-				return api.Stats{
-					State: "live", Reason: hostile()[0], Rate: 1234.5, Clusters: map[string]int{"all": 123456},
-					Lag: map[int]int64{0: 3}, DeadLetters: map[string]int64{"bad_json": 7, "too_large": 0},
-					Labels: []api.LabelCount{{Label: hostile()[1], Suspended: true}},
-				}
-			},
+			Stats: func(context.Context) api.Stats { return f.stats },
 		},
 	})
 	if err != nil {
@@ -291,4 +293,15 @@ func attribute(n *html.Node, name string) (value string, ok bool) {
 		}
 	}
 	return "", false
+}
+
+// inner returns the text of an element, with one blank for white space.
+func inner(n *html.Node) string {
+	var b strings.Builder
+	for d := range n.Descendants() {
+		if d.Type == html.TextNode {
+			b.WriteString(d.Data)
+		}
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
 }

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
@@ -177,7 +178,7 @@ func TestPhrases(t *testing.T) {
 	}
 	for _, key := range []string{
 		"now", "minutes ago", "hours ago", "days ago", "add", "remove", "live", "standby", "recovering",
-		"joining", "blocked", "stopping", "serving",
+		"joining", "blocked", "stopping", "serving", "unready",
 	} {
 		used[key] = true
 	}
@@ -402,7 +403,7 @@ func TestClassesAreExplained(t *testing.T) {
 // Where another instance works, the head says which, and asks for it only every few seconds.
 func TestWorkersAreNamed(t *testing.T) {
 	s := newSite(t, access.Read)
-	s.state = "standby"
+	s.state, s.stats.Ready = "standby", true
 	for range 3 {
 		if body := s.ask("GET", "/", "en", "").Body.String(); !strings.Contains(body, "192.0.2.7") {
 			t.Fatalf("it does not say who works:\n%s", body)
@@ -411,4 +412,88 @@ func TestWorkersAreNamed(t *testing.T) {
 	if s.asked != 1 {
 		t.Errorf("the group was asked %d times", s.asked)
 	}
+}
+
+// The head shows one state, by a shape, a word and a colour. It agrees with /readyz, and the reason
+// stands next to it.
+func TestOneState(t *testing.T) {
+	const circle, ring, diamond, triangle = "circle", "ring", "M6 0L12 6L6 12L0 6z", "M6 0L12 11H0z"
+	for _, tt := range []struct {
+		state   string
+		ready   bool
+		shape   string
+		english string
+		chinese string
+	}{
+		{"live", true, circle, "live", "运行中"},
+		{"live", false, triangle, "not ready", "未就绪"},
+		{"standby", true, ring, "standby", "待命"},
+		{"standby", false, triangle, "not ready", "未就绪"},
+		{"recovering", false, diamond, "recovering", "恢复中"},
+		{"joining", false, diamond, "joining", "加入中"},
+		{"blocked", false, triangle, "blocked", "受阻"},
+		{"stopping", false, triangle, "stopping", "停止中"},
+	} {
+		for language, word := range map[string]string{english: tt.english, chinese: tt.chinese} {
+			s := newSite(t, access.Read)
+			s.stats.State, s.stats.Ready, s.stats.Reason = tt.state, tt.ready, "the reason"
+			var states, shapes, words []string
+			root := tree(t, s.ask("GET", "/head", language, "").Body.String())
+			for n := range root.Descendants() {
+				class, _ := attribute(n, "class")
+				switch {
+				case n.Type != html.ElementNode:
+				case strings.HasPrefix(class, "state "):
+					states = append(states, inner(n))
+				case n.Data == "strong":
+					words = append(words, inner(n))
+				case n.Data == "circle" || n.Data == "path":
+					d, _ := attribute(n, "d")
+					shapes = append(shapes, cmp.Or(d, class, n.Data))
+				}
+			}
+			want := word
+			if !tt.ready {
+				want += " the reason"
+			}
+			if !slices.Equal(states, []string{want}) || !slices.Equal(words, []string{word}) ||
+				!slices.Equal(shapes, []string{tt.shape}) {
+				t.Errorf("%s, ready %v: it shows %q, %q, %q; want %q, %q", tt.state, tt.ready, states, words,
+					shapes, want, tt.shape)
+			}
+			// Who works is not known of an instance that is not ready.
+			works := strings.Contains(inner(root), say(t, language, "works"))
+			if works != tt.ready {
+				t.Errorf("%s, ready %v: it says that it works: %v", tt.state, tt.ready, works)
+			}
+		}
+	}
+}
+
+// Before the clusters are loaded, the head does not claim a number of clusters.
+func TestHeadBeforeClustersAreLoaded(t *testing.T) {
+	for want, clusters := range map[string]map[string]int{
+		"– clusters": {}, "0 clusters": {"all": 0}, "7 clusters": {"0": 3, "1": 4},
+	} {
+		s := newSite(t, access.Read)
+		s.stats.Clusters = clusters
+		if got := inner(tree(t, s.ask("GET", "/head", english, "").Body.String())); !strings.Contains(got,
+			want) {
+			t.Errorf("%v: %q, want %q", clusters, got, want)
+		}
+	}
+}
+
+// say returns a phrase.
+func say(t *testing.T, language, key string, args ...any) string {
+	t.Helper()
+	all, err := phrases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, err := speaker{language, all}.say(key, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return said
 }
