@@ -45,6 +45,9 @@ func (s *Spaces) page(found *lookup.Page) api.Clusters {
 	page := api.Clusters{
 		Clusters: []api.Cluster{}, Next: found.Next, Complete: found.Complete, AsOf: []api.AsOf{},
 	}
+	if !found.Since.IsZero() {
+		page.Since = moment(found.Since.UnixMilli())
+	}
 	at := make(map[string]*lookup.AsOf)
 	for i := range found.AsOf {
 		a := &found.AsOf[i]

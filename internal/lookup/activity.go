@@ -1,12 +1,16 @@
 package lookup
 
-import "github.com/clusterd/clusterd/internal/article"
+import (
+	"time"
+
+	"github.com/clusterd/clusterd/internal/article"
+)
 
 // Activity returns of each of these clusters how many articles joined it in each of the last
 // [MaxMinutes] minutes of stream time, the oldest first. It is nil of one that is not known here,
-// or has not grown in that time.
-func (s *Service) Activity(ids []string) [][]int {
-	all := make([][]int, len(ids))
+// or has not grown in that time. Since is when counting began, as in a [Page].
+func (s *Service) Activity(ids []string) (all [][]int, since time.Time) {
+	all = make([][]int, len(ids))
 	for i, id := range ids {
 		founder, err := article.ParseAddress(id)
 		if err != nil || founder.Topic != s.options.Config.Input.Topic {
@@ -23,25 +27,30 @@ func (s *Service) Activity(ids []string) [][]int {
 		c, ok, err := v.Find(founder)
 		v.Release()
 		if err == nil && ok {
-			all[i] = of.ranking.activity(c.Seq)
+			var counted time.Time
+			all[i], counted = of.ranking.activity(c.Seq)
+			since = later(since, counted)
 		}
 	}
-	return all
+	return all, since
 }
 
-// activity returns how many articles joined a cluster in each minute, nil where none did.
-func (r *ranking) activity(seq uint64) []int {
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// activity returns how many articles joined a cluster in each minute, nil where none did, and when
+// counting began, as since does.
+func (r *ranking) activity(seq uint64) (joined []int, since time.Time) {
 	r.count()
 	r.counting.Lock()
 	defer r.counting.Unlock()
-	last := int64(0)
-	for i := range r.grown {
-		last = max(last, r.grown[i].minute)
-	}
-	var joined []int
 	for i := range r.grown {
 		b := &r.grown[i]
-		n, age := b.joined[seq], last-b.minute
+		n, age := b.joined[seq], r.last-b.minute
 		if n == 0 || age >= MaxMinutes {
 			continue
 		}
@@ -50,5 +59,5 @@ func (r *ranking) activity(seq uint64) []int {
 		}
 		joined[MaxMinutes-1-age] = n
 	}
-	return joined
+	return joined, r.since(MaxMinutes)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/cluster"
@@ -72,7 +73,10 @@ type Page struct {
 	// Complete is false while it is still being found out which clusters were the largest before this
 	// instance began.
 	Complete bool
-	AsOf     []AsOf // by space
+	// Since is when counting of growth began, in a list by growth; zero if all of the minutes were
+	// counted. Growth is not stored: it is counted while this instance has the clusters.
+	Since time.Time
+	AsOf  []AsOf // by space
 
 	lastSize int // of the last cluster, by which it was sorted
 }

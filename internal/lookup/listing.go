@@ -66,7 +66,11 @@ func (l *listing) add(of *asked) error {
 	l.spaces, l.views = append(l.spaces, of), append(l.views, v)
 	l.page.AsOf = append(l.page.AsOf, l.asOf(of.name, v.AsOf()))
 	of.ranking.fill(of.Space)
-	entries, complete := of.ranking.by(l.Sort, l.Minutes)
+	known, complete := of.ranking.by(l.Sort, l.Minutes)
+	if l.Sort == ByGrowth {
+		l.page.Since = later(l.page.Since, known.since)
+	}
+	entries := known.entries
 	if l.Label != "" {
 		if entries, err = l.labelled(v, entries); err != nil {
 			return err

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/config"
@@ -91,7 +92,7 @@ func (s *Service) Begin(f *fingerprint.Fingerprinter) {
 
 // Publish makes a space one that is asked. It must be loaded, and is called by its one writer.
 func (s *Service) Publish(name string, of *space.Space) {
-	a := &asked{Space: of, name: name, ranking: newRanking()}
+	a := &asked{Space: of, name: name, ranking: newRanking(of, time.Now())}
 	of.Watch(a.ranking.add)
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -209,15 +209,62 @@ func TestActivity(t *testing.T) {
 	s.commit(start.Add(time.Minute), 1, 1)
 	s.commit(start.Add(3*time.Minute), 1)
 	id := first[0].ID()
-	got := s.Activity([]string{id, "articles/0/999", "odd"})
+	got, since := s.Activity([]string{id, "articles/0/999", "odd"})
 	want := make([]int, MaxMinutes)
 	want[MaxMinutes-3], want[MaxMinutes-1] = 2, 1
-	if !slices.Equal(got[0], want) || got[1] != nil || got[2] != nil {
-		t.Errorf("%v, want %v and nothing of what is not there", got, want)
+	if !slices.Equal(got[0], want) || got[1] != nil || got[2] != nil || !since.IsZero() {
+		t.Errorf("%v since %v, want %v and nothing of what is not there", got, since, want)
 	}
-	s.commit(start.Add(2*MaxMinutes*time.Minute), 1<<63, 1<<63)
-	if got := s.Activity([]string{id}); got[0] != nil {
+	s.commit(start.Add(2*MaxMinutes*time.Minute), 1<<63) // which joins nothing
+	if got, _ := s.Activity([]string{id}); got[0] != nil {
 		t.Errorf("of long ago: %v", got[0])
+	}
+	if got := s.pages(Query{Sort: ByGrowth, Minutes: MaxMinutes, Limit: 1}); len(got) > 0 {
+		t.Errorf("%d clusters are said to grow", len(got))
+	}
+}
+
+// After a restart, growth is counted anew. A list says when counting began, until stream time has
+// gone on by the minutes of the query.
+func TestGrowthAfterARestart(t *testing.T) {
+	s := newSite(t, 0)
+	id := s.commit(start, 1, 1)[0].ID()
+	s.Withdraw("all")
+	before := time.Now()
+	s.Publish("all", s.space)
+	after := time.Now()
+	check := func(minutes int, articles int, counted bool) {
+		t.Helper()
+		clear(s.all()[0].ranking.sorted) // which would be given out for a second
+		p, err := s.Clusters(t.Context(), Query{Sort: ByGrowth, Minutes: minutes, Limit: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		grown := 0
+		if len(p.Clusters) > 0 {
+			grown = p.Clusters[0].Growth
+		}
+		anew := !p.Since.Before(before) && !p.Since.After(after)
+		if grown != articles || anew == counted || !anew && !p.Since.IsZero() {
+			t.Errorf("within %d min it grew by %d since %v; want %d, and all of them counted: %v", minutes,
+				grown, p.Since, articles, counted)
+		}
+		if _, since := s.Activity([]string{id}); minutes == MaxMinutes && !since.Equal(p.Since) {
+			t.Errorf("the activity is since %v, the list since %v", since, p.Since)
+		}
+	}
+	check(1, 0, false)
+	s.commit(start.Add(50*time.Second), 1) // in the minute of the restart
+	check(1, 1, false)
+	s.commit(start.Add(time.Minute), 1)
+	check(1, 1, true)
+	check(2, 2, false)
+	check(MaxMinutes, 2, false)
+	s.commit(start.Add(MaxMinutes*time.Minute), 1)
+	check(MaxMinutes, 2, true)
+	p, err := s.Clusters(t.Context(), Query{Sort: BySize, Minutes: 1, Limit: 1})
+	if err != nil || !p.Since.IsZero() {
+		t.Errorf("a list by size is since %v, %v", p.Since, err)
 	}
 }
 

@@ -34,6 +34,9 @@ type ranking struct {
 	floor    int               // every cluster with so many articles is among the entries
 	newest   uint64            // and every cluster that was founded from there on
 	grown    [MaxMinutes]bucket
+	last     int64           // the minute of stream time
+	first    int64           // the minute of stream time when counting began
+	began    time.Time       // when that was; zero: the space was empty
 	sorted   map[Sort]sorted // what was last asked for
 	filling  bool            // what was there before is being read
 	filled   bool            // what was there before is among the entries
@@ -43,6 +46,7 @@ type ranking struct {
 type sorted struct {
 	entries []entry
 	minutes int
+	since   time.Time // when counting of growth began; zero: all of the minutes were counted
 	made    time.Time
 }
 
@@ -62,8 +66,23 @@ type bucket struct {
 	joined map[uint64]int
 }
 
-func newRanking() *ranking {
-	return &ranking{entries: make(map[uint64]*entry), sorted: make(map[Sort]sorted)}
+// newRanking returns the ranking of a space, which counts its growth beginning now.
+func newRanking(of *space.Space, now time.Time) *ranking {
+	r := &ranking{entries: make(map[uint64]*entry), sorted: make(map[Sort]sorted)}
+	if s := of.State(); s.Next > 0 {
+		r.first, r.began = s.StreamTime/minute, now
+		r.last = r.first
+	}
+	return r
+}
+
+// since returns when counting of growth began. It is zero if all articles were counted that joined
+// within these minutes up to stream time.
+func (r *ranking) since(minutes int) time.Time {
+	if r.last-r.first >= int64(minutes) {
+		return time.Time{}
+	}
+	return r.began
 }
 
 const (
@@ -103,13 +122,14 @@ func (r *ranking) count() {
 }
 
 func (r *ranking) take(c *space.Changes) {
+	r.last = max(r.last, c.StreamTime/minute)
 	for i := range c.Put {
 		// Until somebody asks, nobody pays: then all that are there are read.
 		if r.filling || r.filled {
 			r.put(&c.Put[i])
 		}
 		if c.Joined[i] > 0 {
-			r.grow(c.Put[i].Seq, c.Joined[i], c.StreamTime/minute)
+			r.grow(c.Put[i].Seq, c.Joined[i])
 		}
 	}
 	for i := range c.Gone {
@@ -165,10 +185,10 @@ func fastest(a, b entry) int {
 
 // grow counts articles that joined a cluster. Of a minute in which very many clusters grow, those
 // that grow by little are forgotten.
-func (r *ranking) grow(seq uint64, joined int, at int64) {
-	b := &r.grown[((at%MaxMinutes)+MaxMinutes)%MaxMinutes]
-	if b.joined == nil || b.minute < at {
-		b.minute, b.joined = at, make(map[uint64]int)
+func (r *ranking) grow(seq uint64, joined int) {
+	b := &r.grown[r.last%MaxMinutes]
+	if b.joined == nil || b.minute < r.last {
+		b.minute, b.joined = r.last, make(map[uint64]int)
 	}
 	b.joined[seq] += joined
 	for least := 2; len(b.joined) > 4*listed; least *= 2 {
@@ -178,13 +198,9 @@ func (r *ranking) grow(seq uint64, joined int, at int64) {
 
 // growth returns how many articles joined each cluster within so many minutes up to stream time.
 func (r *ranking) growth(minutes int) map[uint64]int {
-	last := int64(0)
-	for i := range r.grown {
-		last = max(last, r.grown[i].minute)
-	}
 	total := make(map[uint64]int)
 	for i := range r.grown {
-		if b := &r.grown[i]; b.joined != nil && b.minute > last-int64(minutes) {
+		if b := &r.grown[i]; b.joined != nil && b.minute > r.last-int64(minutes) {
 			for seq, n := range b.joined {
 				total[seq] += n
 			}
@@ -195,14 +211,15 @@ func (r *ranking) growth(minutes int) map[uint64]int {
 
 // by returns the entries in an order, and whether what was there before the first commit is among
 // them. Growth is that within so many minutes; in the order of growth there are those that grew.
-func (r *ranking) by(order Sort, minutes int) (all []entry, complete bool) {
+func (r *ranking) by(order Sort, minutes int) (found sorted, complete bool) {
 	r.count()
 	r.counting.Lock()
 	defer r.counting.Unlock()
 	if known, ok := r.sorted[order]; ok && known.minutes == minutes &&
 		time.Since(known.made) < sortedFor {
-		return known.entries, r.filled
+		return known, r.filled
 	}
+	var all []entry
 	growth := r.growth(minutes)
 	if order == ByGrowth {
 		for seq, n := range growth {
@@ -224,8 +241,9 @@ func (r *ranking) by(order Sort, minutes int) (all []entry, complete bool) {
 	if len(all) > 2*listed {
 		all = slices.Clone(all[:2*listed])
 	}
-	r.sorted[order] = sorted{all, minutes, time.Now()}
-	return all, r.filled
+	found = sorted{all, minutes, r.since(minutes), time.Now()}
+	r.sorted[order] = found
+	return found, r.filled
 }
 
 // forget takes out a cluster that is not there any more.

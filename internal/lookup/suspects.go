@@ -89,8 +89,8 @@ func (a *asked) candidates() (seqs []uint64) {
 	a.ranking.fill(a.Space)
 	known := make(map[uint64]bool)
 	for _, order := range []Sort{ByGrowth, BySize, ByAge} {
-		entries, _ := a.ranking.by(order, MaxMinutes)
-		for _, e := range entries[:min(len(entries), suspected)] {
+		found, _ := a.ranking.by(order, MaxMinutes)
+		for _, e := range found.entries[:min(len(found.entries), suspected)] {
 			if !known[e.seq] {
 				known[e.seq] = true
 				seqs = append(seqs, e.seq)

@@ -155,8 +155,12 @@ type Clusters struct {
 	Clusters []Cluster `json:"clusters"`
 	Next     string    `json:"next,omitzero"` // the cursor of the next page; empty: this is the last
 	// Complete is false while it is still being found out which clusters are the largest.
-	Complete bool   `json:"complete"`
-	AsOf     []AsOf `json:"as_of"` // of each space
+	Complete bool `json:"complete"`
+	// Since is when counting of growth began, if that is less than the minutes that were asked for: an
+	// instance does not know which articles joined before it loaded the clusters. Only in a list by
+	// growth.
+	Since time.Time `json:"since,omitzero"`
+	AsOf  []AsOf    `json:"as_of"` // of each space
 }
 
 // OneCluster answers the question for one cluster.

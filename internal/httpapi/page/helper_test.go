@@ -43,7 +43,8 @@ type fake struct {
 	err     error
 	state   string // of the space
 	stats   api.Stats
-	asked   int // how often the group was asked who works
+	since   time.Time // when counting of growth began
+	asked   int       // how often the group was asked who works
 }
 
 var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
@@ -101,7 +102,11 @@ func (f *fake) Cluster(_ context.Context, wanted string) (api.Cluster, api.AsOf,
 
 func (f *fake) Clusters(_ context.Context, q v1.ClusterQuery) (api.Clusters, error) {
 	f.query = q
-	return api.Clusters{Clusters: f.all(), Next: "after", AsOf: f.AsOf()}, f.err
+	page := api.Clusters{Clusters: f.all(), Next: "after", AsOf: f.AsOf()}
+	if q.Sort == v1.ByGrowth {
+		page.Since = f.since
+	}
+	return page, f.err
 }
 
 func (f *fake) story(i int) api.Story {
@@ -242,10 +247,10 @@ func newSite(t *testing.T, rights access.Rights) *site {
 			}
 			return all, f.err
 		},
-		Activity: func(ids []string) [][]int {
+		Activity: func(ids []string) ([][]int, time.Time) {
 			all := make([][]int, len(ids))
 			all[0] = []int{0, 3, 1}
-			return all
+			return all, f.since
 		},
 		Options: v1.Options{
 			Spaces: f, Members: f, Topics: topics{f}, Events: events.NewHub(), Labels: true,

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"time"
 
 	"github.com/clusterd/clusterd/internal/httpapi/api"
 	"github.com/clusterd/clusterd/internal/httpapi/strict"
@@ -23,6 +24,9 @@ const (
 type row struct {
 	api.Cluster
 	Joined []int // minute by minute; nil: none
+	// Since is when counting of Joined began, and Grown when counting of Growth began; zero: all of
+	// the minutes were counted.
+	Since, Grown time.Time
 }
 
 // Has reports whether the cluster has a label that counts.
@@ -40,8 +44,9 @@ type list struct {
 	Sort     string
 	Rows     []row
 	Complete bool
-	All      string // the address of the whole list; empty: this is it
-	Next     string // the address of the next page; empty: this is the last
+	Since    time.Time // when counting of growth began; zero: all of the minutes were counted
+	All      string    // the address of the whole list; empty: this is it
+	Next     string    // the address of the next page; empty: this is the last
 }
 
 // overview is the first page: lists at a glance, or one list.
@@ -105,7 +110,12 @@ func (s *server) list(ctx context.Context, q v1.ClusterQuery, cursor string) (l 
 	if err != nil {
 		return l, err
 	}
-	l = list{Sort: q.Sort, Complete: found.Complete, Rows: s.rows(found.Clusters)}
+	l = list{
+		Sort: q.Sort, Complete: found.Complete, Since: found.Since, Rows: s.rows(found.Clusters),
+	}
+	for i := range l.Rows {
+		l.Rows[i].Grown = l.Since
+	}
 	if found.Next != "" {
 		values := url.Values{"sort": {q.Sort}, "cursor": {v1.CursorOf(found.Next, question)}}
 		if q.Sort == v1.ByGrowth {
@@ -129,12 +139,13 @@ func (s *server) rows(clusters []api.Cluster) []row {
 		ids = append(ids, c.ClusterID)
 	}
 	var joined [][]int
+	var since time.Time
 	if s.Activity != nil {
-		joined = s.Activity(ids)
+		joined, since = s.Activity(ids)
 	}
 	var rows []row
 	for i, c := range clusters {
-		one := row{Cluster: c}
+		one := row{Cluster: c, Since: since}
 		if joined != nil {
 			one.Joined = joined[i]
 		}

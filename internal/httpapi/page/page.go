@@ -24,9 +24,9 @@ type Options struct {
 	Instance string // what this instance is called
 	Hidden   bool   // ids and sizes are shown, and no text
 	Stories  bool   // there are stories
-	// Activity returns how many articles joined each of these clusters minute by minute; nil of one
-	// that has not grown.
-	Activity func(ids []string) [][]int
+	// Activity returns how many articles joined each of these clusters minute by minute, nil for a
+	// cluster that has not grown. Since is when counting began; zero: the whole hour was counted.
+	Activity func(ids []string) (joined [][]int, since time.Time)
 	// Workers names the instances that work, as the consumer group has them.
 	Workers func(ctx context.Context) ([]string, error)
 	// Suspects returns the clusters without labels that are nearest to labelled ones.

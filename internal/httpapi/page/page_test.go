@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 
 	"golang.org/x/net/html"
@@ -178,7 +179,7 @@ func TestPhrases(t *testing.T) {
 	}
 	for _, key := range []string{
 		"now", "minutes ago", "hours ago", "days ago", "add", "remove", "live", "standby", "recovering",
-		"joining", "blocked", "stopping", "serving", "unready",
+		"joining", "blocked", "stopping", "serving", "unready", "joined", "joined since", "grew since",
 	} {
 		used[key] = true
 	}
@@ -480,6 +481,40 @@ func TestHeadBeforeClustersAreLoaded(t *testing.T) {
 		if got := inner(tree(t, s.ask("GET", "/head", english, "").Body.String())); !strings.Contains(got,
 			want) {
 			t.Errorf("%v: %q, want %q", clusters, got, want)
+		}
+	}
+}
+
+// Growth that was counted for a shorter time than asked for says when counting began, instead of
+// the minutes.
+func TestGrowthIsCountedSince(t *testing.T) {
+	for _, language := range languages() {
+		s := newSite(t, access.Read)
+		for _, since := range []time.Time{{}, noon} {
+			s.since = since
+			all := inner(tree(t, s.ask("GET", "/", language, "").Body.String()))
+			at := clock(time.Now(), noon)
+			counted := strings.Count(all, say(t, language, "counted since")+" "+at)
+			grew := strings.Count(all, say(t, language, "grew since", 3, at))
+			joined := strings.Count(all, say(t, language, "joined since", 4, at))
+			minutes := strings.Contains(all, say(t, language, "grew", 3, 60)) &&
+				strings.Contains(all, say(t, language, "joined", 4))
+			if since.IsZero() && (counted+grew+joined > 0 || !minutes) ||
+				// One list is by growth, and the first cluster is in all three.
+				!since.IsZero() && (counted != 1 || grew != 1 || joined != 3) {
+				t.Errorf("%s, since %v: %d, %d and %d say so; of minutes it speaks: %v\n%s", language, since,
+					counted, grew, joined, minutes, all)
+			}
+		}
+	}
+}
+
+func TestClock(t *testing.T) {
+	for want, after := range map[string]time.Duration{
+		"12:00 UTC": 11 * time.Hour, "2026-05-01 12:00 UTC": 12 * time.Hour,
+	} {
+		if got := clock(noon.Add(after), noon); got != want {
+			t.Errorf("%v later: %s, want %s", after, got, want)
 		}
 	}
 }

@@ -26,8 +26,8 @@ func parse(language string) (*template.Template, error) {
 		"t": s.say, "words": s.forScript,
 		"file": address, "safe": printable.Text, "lines": lines, "title": title, "number": number,
 		"clusterAddress": clusterAddress, "distance": distance, "publishers": publishers, "stamp": stamp,
-		"age": s.age, "clip": clipped, "class": s.class, "status": s.status,
-		"spark": spark, "timeline": timeline, "sum": sum, "rate": rate,
+		"age": s.age, "clock": clock, "clip": clipped, "class": s.class, "status": s.status,
+		"spark": spark, "timeline": timeline, "rate": rate, "joined": s.joined, "grew": s.grew,
 		"deed": func(action, label, id string) string {
 			return deed{Action: api.Action(action), Label: label, ClusterID: id}.String()
 		},
@@ -153,6 +153,15 @@ func publishers(s *api.Signals) string {
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
+// clock says when something was, to the minute.
+func clock(now, then time.Time) string {
+	layout := "15:04 UTC"
+	if now.Sub(then) >= 12*time.Hour {
+		layout = "2006-01-02 " + layout
+	}
+	return then.UTC().Format(layout)
+}
+
 // age says how long ago something was, in its largest unit.
 func (s speaker) age(now, then time.Time) (string, error) {
 	d := now.Sub(then)
@@ -167,11 +176,24 @@ func (s speaker) age(now, then time.Time) (string, error) {
 	return s.say("days ago", int(d.Hours()/24))
 }
 
-func sum(all []int) (n int) {
-	for _, one := range all {
+// joined says how many articles the spark line has.
+func (s speaker) joined(now time.Time, r row) (string, error) {
+	n := 0
+	for _, one := range r.Joined {
 		n += one
 	}
-	return n
+	if r.Since.IsZero() {
+		return s.say("joined", n)
+	}
+	return s.say("joined since", n, clock(now, r.Since))
+}
+
+// grew says by how much a cluster grew.
+func (s speaker) grew(now time.Time, r row, minutes int) (string, error) {
+	if r.Grown.IsZero() {
+		return s.say("grew", *r.Growth, minutes)
+	}
+	return s.say("grew since", *r.Growth, clock(now, r.Grown))
 }
 
 // spark draws a bar for each minute. What it says, whoever uses it says in words.

@@ -130,6 +130,9 @@ func (f *fake) Clusters(_ context.Context, q ClusterQuery) (api.Clusters, error)
 	if q.After == "" {
 		page.Next = "after the first"
 	}
+	if q.Sort == ByGrowth {
+		page.Since = noon
+	}
 	return page, f.err
 }
 
