@@ -207,6 +207,14 @@ func TestDoctor(t *testing.T) {
 			w.finds(tt.want)
 		})
 	}
+	t.Run("no clusters topic yet", func(t *testing.T) {
+		t.Parallel()
+		w := healthy(t)
+		w.deleteTopic(w.clusters)
+		if ill := w.doctor(); len(ill) > 0 { // clusterd makes it, and it is known that it has no clusters
+			t.Errorf("%+v", ill)
+		}
+	})
 	t.Run("nothing is broken", func(t *testing.T) {
 		t.Parallel()
 		w := healthy(t)
@@ -287,6 +295,7 @@ func TestDoctorWithoutBroker(t *testing.T) {
 	w.do("kill")
 	since := time.Now()
 	w.finds(diagnosis{"brokers", "failure", "connection refused", "start the broker"})
+	w.finds(diagnosis{"memory", "warning", "is not known: ", "run clusterd doctor again"})
 	w.eventually("the instance says so", func() bool {
 		for _, d := range w.doctor() {
 			if d.Name == "instance" && strings.Contains(d.Found, "no fetch has come back") {
@@ -302,6 +311,7 @@ func TestDoctorWithoutBroker(t *testing.T) {
 	t.Logf("all is well after %.1f s", time.Since(since).Seconds())
 	w.do("pause")
 	w.finds(diagnosis{"brokers", "failure", "", "does not hang"})
+	w.finds(diagnosis{"memory", "warning", "is not known: ", "run clusterd doctor again"})
 	w.do("continue")
 }
 

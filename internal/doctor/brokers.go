@@ -21,8 +21,8 @@ import (
 
 // checkBrokers looks at what only brokers can tell.
 func (e *examination) checkBrokers(ctx context.Context) {
-	if err := e.connect(); err != nil {
-		e.fail("brokers", "mend the key that it names", "%v", err)
+	if e.unknown = e.connect(); e.unknown != nil {
+		e.fail("brokers", "mend the key that it names", "%v", e.unknown)
 		return
 	}
 	defer e.client.Close()
@@ -31,6 +31,7 @@ func (e *examination) checkBrokers(ctx context.Context) {
 	defer cancel()
 	cluster, err := e.admin.BrokerMetadata(asked)
 	if err != nil {
+		e.unknown = err
 		e.fail("brokers", advice(err), "no broker says which there are, so topics, rights and "+
 			"transactions were not looked at: %v", err)
 		return

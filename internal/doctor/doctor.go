@@ -69,6 +69,7 @@ type examination struct {
 	topics  map[string]topic
 	growth  float64 // records an hour that the input has got of late
 	stored  int64   // records of the clusters topic: as many clusters there are at most
+	unknown error   // why these two are not known; nil: they are
 }
 
 // Examine looks at all that a configuration needs, for ten seconds at most.

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -43,6 +44,50 @@ warning  configuration:
 		if n := uniseg.StringWidth(strings.TrimSuffix(line, "\n")); n > 50 {
 			t.Errorf("%d cells: %s", n, line)
 		}
+	}
+}
+
+// What cannot be known is not said to be nothing.
+func TestMemoryIsNotKnown(t *testing.T) {
+	hangs, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { hangs.Close() })
+	for name, tt := range map[string]struct {
+		role, broker, ca string
+		want             Status
+		found            string
+	}{
+		"a broker that hangs": {
+			config.All, hangs.Addr().String(), "", Warning, "is not known: ",
+		},
+		"no connection": {
+			config.All, "127.0.0.1:1", "/nowhere/ca.pem", Warning, "is not known: kafka.tls.ca_file",
+		},
+		"an instance without clusters": {
+			config.FingerprintOnly, "127.0.0.1:1", "", OK, "has no clusters, and takes 400 MiB",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := config.Default()
+			c.Role, c.Kafka.Brokers, c.Memory.Limit = tt.role, []string{tt.broker}, 1<<30
+			if tt.ca != "" {
+				c.Kafka.TLS.Enabled, c.Kafka.TLS.CAFile = true, tt.ca
+			}
+			c.State.Dir = t.TempDir()
+			var memory Check
+			for _, check := range Examine(t.Context(), c).Checks {
+				if check.Name == "memory" {
+					memory = check
+				}
+			}
+			if memory.Status != tt.want || !strings.Contains(memory.Found, tt.found) ||
+				strings.Contains(memory.Found, "At most") {
+				t.Errorf("%+v, want %s, %q", memory, tt.want, tt.found)
+			}
+		})
 	}
 }
 

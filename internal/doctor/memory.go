@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/memlimit"
 )
 
@@ -37,14 +38,20 @@ func (e *examination) checkMemory() {
 	}
 	most, during := e.expected()
 	now, need := base+e.stored*e.perCluster(), base+most*e.perCluster()
-	found := fmt.Sprintf("the limit is %s (%s). At most %d clusters are there, %s. %.0f articles "+
-		"came in the last hour; %s that is at most %d clusters, %s", size(limit.Bytes), limit.From,
-		e.stored, size(now), e.growth, during, most, size(need))
+	set := fmt.Sprintf("the limit is %s (%s)", size(limit.Bytes), limit.From)
+	found := fmt.Sprintf("%s. At most %d clusters are there, %s. %.0f articles came in the last "+
+		"hour; %s that is at most %d clusters, %s", set, e.stored, size(now), e.growth, during, most,
+		size(need))
 	switch {
 	case limit.Bytes < base:
 		e.fail(name, "give it more: memory.limit, or the container's limit",
-			"the limit is %s (%s), and clusterd without clusters takes %s", size(limit.Bytes), limit.From,
+			"%s, and clusterd without clusters takes %s", set, size(base))
+	case !e.hasClusters():
+		e.ok(name, "%s. An instance with role %s has no clusters, and takes %s", set, e.config.Role,
 			size(base))
+	case e.unknown != nil:
+		e.warn(name, "mend what is said above of brokers and topics, and run clusterd doctor again",
+			"%s. How many clusters are there, and how many will be, is not known: %v", set, e.unknown)
 	case limit.Bytes < need:
 		e.warn(name, "raise memory.limit, shorten cluster.window, or take cluster.index: mih", "%s",
 			found)
@@ -52,6 +59,9 @@ func (e *examination) checkMemory() {
 		e.ok(name, "%s", found)
 	}
 }
+
+// hasClusters reports whether the instance has clusters in memory.
+func (e *examination) hasClusters() bool { return e.config.Role != config.FingerprintOnly }
 
 // expected returns how many clusters there will be at most, if each article founds one, and when.
 func (e *examination) expected() (most int64, when string) {

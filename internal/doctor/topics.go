@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -232,27 +233,32 @@ func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millis
 func (e *examination) measure(ctx context.Context) {
 	input, clusters := e.config.Input.Topic, e.config.Output.ClustersTopic
 	before, err := e.admin.ListOffsetsAfterMilli(ctx, e.now.Add(-time.Hour).UnixMilli(), input)
-	e.growth = float64(e.since(ctx, input, before, err))
+	came, err := e.since(ctx, input, before, err)
+	e.growth, e.unknown = float64(came), err
+	if !e.hasClusters() {
+		return
+	}
 	first, err := e.admin.ListStartOffsets(ctx, clusters)
-	e.stored = e.since(ctx, clusters, first, err)
+	e.stored, err = e.since(ctx, clusters, first, err)
+	e.unknown = cmp.Or(e.unknown, err)
 }
 
-// since returns how many records a topic has from some offsets on; none where it does not say: what
-// is wrong with it is said elsewhere.
+// since returns how many records a topic has behind some offsets: 0 if the topic does not exist.
 func (e *examination) since(
 	ctx context.Context, topic string, from kadm.ListedOffsets, err error,
-) (n int64) {
-	if err != nil || from.Error() != nil {
-		return 0
-	}
-	ends, err := e.admin.ListEndOffsets(ctx, topic)
-	if err != nil || ends.Error() != nil {
-		return 0
+) (n int64, failed error) {
+	ends, endErr := e.admin.ListEndOffsets(ctx, topic)
+	err = cmp.Or(err, from.Error(), endErr, ends.Error())
+	switch {
+	case errors.Is(err, kerr.UnknownTopicOrPartition):
+		return 0, nil
+	case err != nil:
+		return 0, fmt.Errorf("topic %s: %w", topic, err)
 	}
 	ends.Each(func(end kadm.ListedOffset) {
 		if begin, ok := from.Lookup(end.Topic, end.Partition); ok {
 			n += max(0, end.Offset-begin.Offset)
 		}
 	})
-	return n
+	return n, nil
 }
