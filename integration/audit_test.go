@@ -18,6 +18,14 @@ import (
 // audit checks with clusterd audit that everything that clusterd promises has been kept so far.
 func (w *world) audit(flags ...string) report {
 	w.Helper()
+	r := w.auditAlone(flags...)
+	w.holdToSchemas()
+	return r
+}
+
+// auditAlone does so where an earlier version wrote records, too: docs/schemas is of this one.
+func (w *world) auditAlone(flags ...string) report {
+	w.Helper()
 	r, said := w.tryAudit(flags...)
 	for _, c := range r.Checks {
 		if c.Verdict != "holds" {
@@ -26,7 +34,6 @@ func (w *world) audit(flags ...string) report {
 		}
 	}
 	w.Logf("audit: %d records checked", r.Counts.Records)
-	w.holdToSchemas()
 	return r
 }
 

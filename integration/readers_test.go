@@ -3,6 +3,7 @@
 package integration
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -17,12 +18,17 @@ import (
 // Each reader of examples/readers ends up with the same verdicts: copies of what was labelled are
 // hidden, those before the label by their corrections. What was aborted is not seen, and a cluster
 // that expires is heard of, and a story is not: it is no cluster, though it is in the same topic.
+// There are results of each kind. Records between them that are not results are skipped and
+// reported.
 func TestReaders(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1, "")
 	labels, corrections := w.group+".labels", w.group+".corrections"
 	stories := w.group + ".stories"
-	w.configure(fmt.Sprintf(`cluster: {window: 1h}
+	w.configure(fmt.Sprintf(`fingerprint: {method: minhash}
+cluster: {window: 1h, containment: 0.9}
+contacts: {join: true}
+signals: {enabled: true}
 stories: {topic: %s, window: 1h}
 labels: {topic: %s, corrections: %s}
 serve: {bytes: 64MiB}
@@ -33,32 +39,48 @@ serve: {bytes: 64MiB}
 	i := w.start()
 	i.waitLive()
 	w.comment("fine", "I had the same problem with my bicycle, and the second answer helped me", 0)
-	w.comment("first", advert, 0)
-	w.comment("second", "<b>"+advert+"</b>", 0)
+	w.comment("first", offer, 0)
+	w.comment("second", "<b>"+offer+"</b>", 0)
+	w.comment("bare", "!!!", 0)
+	w.produce(notArticles()...)
 	w.done()
 	clusters := make(map[string]string)
 	for _, r := range w.results() {
-		clusters[r.ArticleID] = *r.ClusterID
+		if r.ClusterID != nil {
+			clusters[r.ArticleID] = *r.ClusterID
+		}
 	}
-	w.produce(&kgo.Record{Topic: labels, Key: []byte(clusters["first"]), Value: fmt.Appendf(nil,
-		`{"cluster_id":"%s","label":"spam","by":"alice"}`, clusters["first"])})
+	want := w.skipped(w.notResults())
+	for _, label := range []string{`"label":"watches","trial":true`, `"label":"spam"`} {
+		w.produce(&kgo.Record{Topic: labels, Key: []byte(clusters["first"]), Value: fmt.Appendf(nil,
+			`{"cluster_id":"%s","by":"alice",%s}`, clusters["first"], label)})
+	}
 	w.eventually("corrections of both copies", func() bool {
 		return len(w.ends(corrections)) > 0 && len(w.read(corrections, kgo.ReadCommitted())) == 2
 	})
-	w.comment("third", advert+"!", time.Minute)
+	maps.Copy(want, w.skipped(notCorrections(corrections)))
+	w.comment("third", offer+"!", time.Minute)
+	w.comment("longer", offer+" Tell your friends and your neighbours about it too, and come to see "+
+		"us in the market hall.", time.Minute)
+	w.comment("other", "Ask me about it at https://t.me/good_watches_in_town", time.Minute)
+	w.comment("contact", "Nothing like this was there: https://t.me/good_watches_in_town", time.Minute)
 	// The cluster of what was fine expires; one that is labelled is kept.
 	w.comment("late", "Does anybody know when the swimming pool opens again after the holidays?",
 		2*time.Hour)
 	w.done()
-	if w.deleted(w.clusters, "story:"+clusters["fine"]) == 0 {
-		t.Error("no story has expired, so that the readers show nothing")
+	expired := w.expired()
+	if expired["story:"+clusters["fine"]] == "" || expired[clusters["fine"]] == "" {
+		t.Error("no cluster or no story has expired, so that the readers show nothing")
 	}
+	maps.DeleteFunc(expired, func(key, _ string) bool { return strings.Contains(key, ":") })
+	maps.Copy(want, expired)
+	w.everyKind()
 	w.abort(w.output, `{"article_id":"ghost","cluster_id":"x","status":"new"}`)
-
-	want := map[string]string{
+	maps.Copy(want, map[string]string{
 		"fine": "show", "first": "hide spam", "second": "hide spam", "third": "hide spam",
-		"late": "show", clusters["fine"]: "expired",
-	}
+		"longer": "hide spam", "other": "show", "contact": "show", "bare": "show", "late": "show",
+		"early": "hide spam", "earlier": "show",
+	})
 	for name, command := range w.readers() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -73,7 +95,109 @@ serve: {bytes: 64MiB}
 	}
 }
 
-const advert = "Best watches in town, all brands at half the price, and delivered within a day"
+// everyKind fails the test unless there is a result of each kind.
+func (w *world) everyKind() {
+	w.Helper()
+	missing := map[string]string{
+		"a founder": `"status":"new"`, "a copy": `"matched":"text"`, "a part": `"matched":"contained"`,
+		"by a contact": `"matched":"contact"`, "nothing to compare": `"status":"unclustered"`,
+		"a label": `"labels":["spam"]`, "a label on trial": `"trial_labels":["watches"]`,
+		"signals": `"signals":`, "a story": `"story_id":`,
+	}
+	for _, r := range w.read(w.output, kgo.ReadCommitted()) {
+		maps.DeleteFunc(missing, func(_, part string) bool {
+			return bytes.Contains(r.Value, []byte(part))
+		})
+	}
+	if len(missing) > 0 {
+		w.Errorf("no result is of these kinds: %v", missing)
+	}
+}
+
+// notArticles are records that become dead letters. Some look like results.
+func notArticles() (records []*kgo.Record) {
+	for _, value := range []string{
+		"{", "7", `{"content":7}`, `{"author":"x"}`, strings.Repeat("[", 100),
+		`{"article_id":"forged","status":"new","labels":["spam"]}`,
+	} {
+		records = append(records, &kgo.Record{
+			Value:   []byte(value),
+			Headers: []kgo.RecordHeader{{Key: "clusterd.position", Value: []byte("5")}},
+		})
+	}
+	return append(records, &kgo.Record{Value: nil})
+}
+
+// notResults are records of the topic of results that somebody else wrote: the dead letters, a
+// tombstone, and values that are not results. The last two records are results of the unclustered
+// articles "early" and "earlier", as an earlier version wrote them.
+func (w *world) notResults() (records []*kgo.Record) {
+	w.Helper()
+	letters := w.deadLetters()
+	if len(letters) != len(notArticles()) {
+		w.Errorf("%d dead letters", len(letters))
+	}
+	position := func(value string) kgo.RecordHeader {
+		return kgo.RecordHeader{Key: "clusterd.position", Value: []byte(value)}
+	}
+	add := func(value []byte, headers ...kgo.RecordHeader) {
+		records = append(records, &kgo.Record{
+			Topic: w.output, Key: []byte("somebody"), Value: value, Headers: headers,
+		})
+	}
+	for _, r := range letters {
+		add(r.Value, r.Headers...)
+	}
+	add(nil)
+	for _, value := range []string{"", "no JSON", "\xff\xfe", "null", "7", `"text"`, "[]", "{}"} {
+		add([]byte(value), position("3"))
+	}
+	add([]byte(`{"article_id":"unplaced","status":"new"}`))
+	add([]byte(`{"article_id":"misplaced","status":"new"}`), position("x"))
+	for _, id := range []string{"early", "earlier"} {
+		add(fmt.Appendf(nil, `{"article_id":%q,"cluster_id":null,"status":"unclustered","distance":null,`+
+			`"size":0}`, id), kgo.RecordHeader{Key: "clusterd.source", Value: []byte("articles/0/0")})
+	}
+	return records
+}
+
+// notCorrections are records of the topic of corrections that are not corrections. The last record
+// is a correction of "early".
+func notCorrections(topic string) (records []*kgo.Record) {
+	records = append(records, &kgo.Record{Topic: topic})
+	for _, value := range []string{
+		"", "no JSON", "null", "7", "[]", "{}", `{"article_id":"x"}`, `{"article_id":"x","position":null}`,
+		`{"article_id":"x","position":"y"}`, `{"position":9}`,
+		`{"article_id":"early","labels":["spam"],"position":9}`,
+	} {
+		records = append(records, &kgo.Record{Topic: topic, Value: []byte(value)})
+	}
+	return records
+}
+
+// skipped writes records. It returns a verdict for each record that readers must skip: for all
+// except those of "early" and "earlier".
+func (w *world) skipped(records []*kgo.Record) map[string]string {
+	w.Helper()
+	// kafkajs knows gzip alone.
+	client := w.producer(kgo.ProducerBatchCompression(kgo.GzipCompression()))
+	if err := client.ProduceSync(w.Context(), records...).FirstErr(); err != nil {
+		w.Fatal(err)
+	}
+	verdicts := make(map[string]string)
+	for _, r := range records {
+		if !bytes.Contains(r.Value, []byte(`"earl`)) {
+			verdicts[fmt.Sprintf("%s/%d/%d", r.Topic, r.Partition, r.Offset)] = "skipped"
+		}
+	}
+	return verdicts
+}
+
+const (
+	advert = "Best watches in town, all brands at half the price, and delivered within a day"
+	offer  = advert + ". Everybody who buys one this week gets a second one for nothing, and a strap " +
+		"of leather of any colour."
+)
 
 // comment sends a comment that was published at a time after the first ones, and waits until it is
 // there.
@@ -124,15 +248,16 @@ func (w *world) readers() map[string][]string {
 	}
 }
 
-// deleted returns how many tombstones a topic has of a key.
-func (w *world) deleted(topic, key string) (n int) {
+// expired returns a verdict for each key of the clusters topic that has a tombstone.
+func (w *world) expired() map[string]string {
 	w.Helper()
-	for _, r := range w.read(topic, kgo.ReadCommitted()) {
-		if string(r.Key) == key && r.Value == nil {
-			n++
+	verdicts := make(map[string]string)
+	for _, r := range w.read(w.clusters, kgo.ReadCommitted()) {
+		if r.Value == nil {
+			verdicts[string(r.Key)] = "expired"
 		}
 	}
-	return n
+	return verdicts
 }
 
 // venv returns the directory of a Python with what the examples in it need.
@@ -144,11 +269,15 @@ func (w *world) venv() string {
 	return venv
 }
 
-// verdicts returns what a reader said last of each article or cluster.
+// verdicts returns what a reader said last of each article or cluster, and of each record that it
+// skipped.
 func verdicts(said string) map[string]string {
 	last := make(map[string]string)
 	for line := range strings.Lines(said) {
 		name, verdict, ok := strings.Cut(strings.TrimSpace(line), " ")
+		if strings.HasPrefix(verdict, "skipped: ") {
+			verdict = "skipped"
+		}
 		if ok && !strings.HasPrefix(line, "Picked up JAVA_TOOL_OPTIONS") {
 			last[name] = verdict
 		}

@@ -22,7 +22,7 @@ const before = "98ca1e1"
 func TestRollingUpgrade(t *testing.T) {
 	t.Parallel()
 	former := versionBefore(t)
-	w, random := newWorld(t, 4, noLinger), seeded(t)
+	w, random := newWorld(t, 4, noLinger+"signals: {enabled: true}\n"), seeded(t)
 	stream := w.stream(perSecond)
 	programs := []string{former, binary}
 	var live []*instance
@@ -43,6 +43,7 @@ func TestRollingUpgrade(t *testing.T) {
 		// Up, then one way and the other.
 		w.program = programs[1-round/len(live)%2]
 		live[slot] = w.startIn(i.dir)
+		w.sendForms()
 		w.progress(before)
 	}
 	w.program = ""
@@ -50,12 +51,14 @@ func TestRollingUpgrade(t *testing.T) {
 		i.stop()
 		live[slot] = w.startIn(i.dir)
 	}
+	w.sendForms()
 	stream.stop()
 	w.done()
 	for _, i := range live {
 		i.stop()
 	}
-	w.audit()
+	w.auditAlone()
+	w.bothForms()
 }
 
 // Instances of both versions divide the work. The assigner is upgraded first, as docs/scale.md says,
@@ -91,7 +94,7 @@ func TestRollingUpgradeOfRoles(t *testing.T) {
 	stream.stop()
 	w.done()
 	fingerprinter.stop()
-	w.audit()
+	w.auditAlone()
 
 	newer := w.read(w.fingerprints, kgo.ReadCommitted())[0].Value
 	newer[0] = 2 // the version of its form

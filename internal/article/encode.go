@@ -14,10 +14,11 @@ import (
 const (
 	// HeaderPosition stands on results and clusters: the place of the article, or of the
 	// cluster's last member, in the order in which its space took articles in. That order, with
-	// recovery, depends on it: the next article's position is one more than the highest.
+	// recovery, depends on it: the next article's position is one more than the highest. An
+	// unclustered article takes no place: its result has the position of the next article that does.
 	HeaderPosition = "clusterd.position"
-	// HeaderEventTime stands on results of clustered articles: the event time that counted for
-	// expiry, in Unix milliseconds, after it was cut to what is plausible.
+	// HeaderEventTime stands on results: the event time, in Unix milliseconds, after it was cut to
+	// what is plausible. That of an unclustered article counts for nothing.
 	HeaderEventTime = "clusterd.event_time"
 	HeaderSource    = "clusterd.source"    // topic/partition/offset of the input record
 	HeaderError     = "clusterd.error"     // the [Class] of a dead letter

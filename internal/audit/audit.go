@@ -12,7 +12,7 @@
 //     class and bytes; each is in the partition that its key gives it, and names the pipeline that
 //     the settings give. Of event times see [expect.Outcome.CheckEventTime].
 //   - I2: positions have no gap, and along them each input partition was taken in in its own
-//     order.
+//     order. An article that was not clustered has the position of the next one that was.
 //   - I3: a plain model that is fed the recorded order gives each article the same cluster,
 //     distance and size. Of other methods than simhash the model does not look for the nearest:
 //     see [model.NewFollowing].

@@ -145,6 +145,7 @@ func (s *stage) outcome(space *simple, it item, at wire.Address, touched map[int
 				`"distance":null,"size":0,"fingerprint":null,%s}`,
 			in.id, where,
 		)
+		taken(r, space.position, start+it.minute*60_000)
 	default:
 		s.deadLetter(in, r, it.kind)
 	}
@@ -199,10 +200,15 @@ func (s *stage) clustered(
 			`"representative":%s,"fingerprint":"%016x",%s%s}`,
 		in.id, id, status, how, m.size, m.representative, fingerprint.Hash, published, where,
 	)
-	r.Headers = append(r.Headers,
-		kgo.RecordHeader{Key: "clusterd.position", Value: fmt.Append(nil, space.position)},
-		kgo.RecordHeader{Key: "clusterd.event_time", Value: fmt.Append(nil, when)})
+	taken(r, space.position, when)
 	space.position++
+}
+
+// taken adds to a result when its article was taken in.
+func taken(r *kgo.Record, position, when int64) {
+	r.Headers = append(r.Headers,
+		kgo.RecordHeader{Key: "clusterd.position", Value: fmt.Append(nil, position)},
+		kgo.RecordHeader{Key: "clusterd.event_time", Value: fmt.Append(nil, when)})
 }
 
 // clusters returns the records of the clusters that a batch touched, and tombstones of those that

@@ -131,9 +131,39 @@ var orderFaults = []fault{
 		setHeader(s.result(9), "clusterd.position", "6")
 	}, want: []string{"I2 article-clusters/0/6", "I3 article-clusters/0/7", "I4 clusters/1/4"}},
 	{
-		name: "a position on an unclustered result",
-		seed: func(s *stage) { setHeader(s.result(4), "clusterd.position", "10") },
+		name: "an unclustered result with the position of the article before it",
+		seed: func(s *stage) { setHeader(s.result(4), "clusterd.position", "1") },
+		want: []string{"I2 article-clusters/1/2"},
+	},
+	{
+		name: "an unclustered result with a position behind the article after it",
+		seed: func(s *stage) { setHeader(s.result(4), "clusterd.position", "6") },
+		want: []string{"I2 article-clusters/1/2"},
+	},
+	{
+		name: "an unclustered result with a position from elsewhere", change: inPartitions,
+		seed: func(s *stage) { setHeader(s.result(4), "clusterd.position", "4") },
+		want: []string{"I2 article-clusters/1/2"},
+	},
+	{
+		name: "an unclustered result with an event time and no position",
+		seed: func(s *stage) { setHeader(s.result(4), "clusterd.position", "") },
 		want: []string{"form article-clusters/1/2"},
+	},
+	{
+		name: "an unclustered result with a position and no event time",
+		seed: func(s *stage) { setHeader(s.result(4), "clusterd.event_time", "") },
+		want: []string{"form article-clusters/1/2"},
+	},
+	{
+		name: "a position of an unclustered result that is no number",
+		seed: func(s *stage) { setHeader(s.result(4), "clusterd.position", "-1") },
+		want: []string{"form article-clusters/1/2"},
+	},
+	{
+		name: "the event time of another article, of an unclustered result",
+		seed: func(s *stage) { setHeader(s.result(4), "clusterd.event_time", "1700000180000") },
+		want: []string{"input article-clusters/1/2"},
 	},
 	{name: "a source that is no record", seed: func(s *stage) {
 		setHeader(s.result(4), "clusterd.source", "articles/1/99")

@@ -170,8 +170,8 @@ func (s *stage) applied(
 	return records
 }
 
-// relabel puts labels on a result or on the record of a cluster. It returns 1 for a result with a
-// position.
+// relabel puts labels on a result or on the record of a cluster. It returns 1 for a result of an
+// article that was clustered.
 func (s *stage) relabel(clusters map[string]*labelled, r *kgo.Record) int64 {
 	position, ok := wire.Header(r, "clusterd.position")
 	if !ok {
@@ -187,6 +187,9 @@ func (s *stage) relabel(clusters map[string]*labelled, r *kgo.Record) int64 {
 	v, err := wire.ParseResult(r.Value)
 	if err != nil {
 		s.Fatal(err)
+	}
+	if v.ClusterID == nil {
+		return 0
 	}
 	if clusters[*v.ClusterID] == nil {
 		clusters[*v.ClusterID] = new(labelled)

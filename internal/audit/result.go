@@ -13,7 +13,6 @@ import (
 	"github.com/clusterd/clusterd/internal/audit/expect"
 	"github.com/clusterd/clusterd/internal/audit/model"
 	"github.com/clusterd/clusterd/internal/audit/replay"
-	"github.com/clusterd/clusterd/internal/audit/report"
 	"github.com/clusterd/clusterd/internal/audit/wire"
 )
 
@@ -70,16 +69,27 @@ func (a *audit) addResult(r *kgo.Record) error {
 		a.report.Counts.Joined++
 	default:
 		a.report.Counts.Unclustered++
-		if err := result.CheckUnclustered(r); err != nil {
-			a.form.Violate(at, "the form of a result", err.Error())
-		}
-		return nil
+		return a.addUnclustered(r, &result)
 	}
 	return a.addAssignment(r, &result, &in, known)
 }
 
 // mayLack reports whether results need not have one of the parts that output.fields names.
 func (a *audit) mayLack(part string) bool { return !slices.Contains(a.config.Output.Fields, part) }
+
+// addUnclustered keeps the position of an article that was not clustered.
+func (a *audit) addUnclustered(r *kgo.Record, result *wire.Result) error {
+	position, ok, err := result.Unclustered(r)
+	if err != nil {
+		a.form.Violate(wire.AddressOf(r).In(r.Topic), "the form of a result", err.Error())
+		return nil
+	}
+	s, err := a.space(result.Source.Partition)
+	if err != nil || !ok {
+		return err
+	}
+	return s.PutUnclustered(result.Address(), wire.AddressOf(r), position)
+}
 
 // addAssignment keeps what a result says of its cluster.
 func (a *audit) addAssignment(
@@ -91,8 +101,7 @@ func (a *audit) addAssignment(
 		a.form.Violate(at, "the form of a result", err.Error())
 		return nil
 	}
-	err = wire.CheckOwnHeaders(r, wire.HeaderSource, wire.HeaderPosition, wire.HeaderEventTime)
-	if err != nil {
+	if err := wire.CheckResultHeaders(r); err != nil {
 		a.form.Violate(at, "the form of a result", err.Error())
 	}
 	if !known && result.Fingerprint == nil {
@@ -190,14 +199,16 @@ func (a *audit) checkResult(r *kgo.Record, result *wire.Result, in *expect.Outco
 		d.add("fingerprint "+want, *result.Fingerprint)
 	}
 	if result.PublishedAt != nil || !a.mayLack("published_at") {
-		checkPublished(result, in, &d)
+		if want, got := in.ComparePublished(result.PublishedAt); want != got {
+			d.add(want, got)
+		}
 	}
 	a.checkCarried(r, result, in, &d)
 	if a.config.Output.Key == "source" {
 		a.checkSourceKey(r, result, in, &d)
 	}
 	eventTime, err := wire.NumberHeader(r, wire.HeaderEventTime)
-	if err == nil && result.Status != wire.StatusUnclustered {
+	if err == nil {
 		if err := in.CheckEventTime(eventTime, r.Timestamp, a.config.Cluster.Window); err != nil {
 			d.add(in.EventTimes(), err.Error())
 		}
@@ -225,19 +236,6 @@ func (a *audit) checkCarried(
 	if a.digest(headers) != in.Headers && !dropped {
 		d.add(fmt.Sprintf("headers of its record, of %d bytes", in.HeaderBytes),
 			fmt.Sprintf("others, of %d bytes", n))
-	}
-}
-
-func checkPublished(result *wire.Result, in *expect.Outcome, d *differences) {
-	want := "no published_at"
-	if in.Dated {
-		want = "published_at " + report.Clock(in.Published)
-	}
-	switch got := result.PublishedAt; {
-	case got == nil && in.Dated:
-		d.add(want, "none")
-	case got != nil && !in.PublishedAt(*got):
-		d.add(want, got.UTC().Format("2006-01-02T15:04:05.999999999Z07:00"))
 	}
 }
 

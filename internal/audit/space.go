@@ -12,7 +12,7 @@ func (a *audit) space(partition int32) (*replay.Space, error) {
 	if s := a.spaces[partition]; s != nil {
 		return s, nil
 	}
-	s, err := replay.NewSpace(a.dir)
+	s, err := replay.NewSpace(a.dir, a.cut.Input)
 	if err != nil {
 		return nil, err
 	}

@@ -108,7 +108,7 @@ func (m *Member) headers(headers []kafka.Header) bool {
 			eventTime = err == nil
 		}
 	}
-	if m.Status == article.Unclustered {
+	if m.Status == article.Unclustered { // earlier versions wrote neither
 		return true
 	}
 	// The founder alone can be the first of its space.

@@ -76,7 +76,10 @@ func (w *world) next() Member {
 	}
 	switch distance := float64(w.random.IntN(4)); {
 	case w.random.IntN(20) == 0:
-		m.Status, m.Size, m.Position, m.EventTime = article.Unclustered, 0, 0, 0
+		m.Status, m.Size = article.Unclustered, 0
+		if w.random.IntN(2) == 0 { // as earlier versions wrote it
+			m.Position, m.EventTime = 0, 0
+		}
 		return m
 	case len(w.clusters) > 0 && w.random.IntN(10) > 0:
 		// Few clusters are large.
@@ -117,6 +120,8 @@ func (w *world) record(m *Member) *kgo.Record {
 			r.Partition = int32(founder.Offset % partitions)
 		}
 		result.ClusterID = &m.ClusterID
+	}
+	if m.ClusterID != "" || m.EventTime != 0 {
 		r.Headers = append(r.Headers,
 			kgo.RecordHeader{
 				Key: article.HeaderPosition, Value: strconv.AppendUint(nil, m.Position, 10),

@@ -127,17 +127,17 @@ func (o *Topics) result(memory *kafka.Arena, a *space.Assignment) kafka.Record {
 	for _, h := range a.Headers {
 		r.Headers = append(r.Headers, kafka.Header(h))
 	}
-	r.Headers = append(r.Headers, kafka.Header{Key: article.HeaderSource, Value: source})
+	r.Headers = append(
+		r.Headers,
+		kafka.Header{Key: article.HeaderSource, Value: source},
+		positionHeader(memory, a.Position),
+		kafka.Header{
+			Key:   article.HeaderEventTime,
+			Value: memory.Keep(func(b []byte) []byte { return strconv.AppendInt(b, a.EventTime, 10) }),
+		},
+	)
 	if a.Status != article.Unclustered {
 		r.Key = memory.Keep(func(b []byte) []byte { return append(b, a.ClusterID...) })
-		r.Headers = append(
-			r.Headers,
-			positionHeader(memory, a.Position),
-			kafka.Header{
-				Key:   article.HeaderEventTime,
-				Value: memory.Keep(func(b []byte) []byte { return strconv.AppendInt(b, a.EventTime, 10) }),
-			},
-		)
 	}
 	if o.Key == intake.KeySource && len(a.Key) <= article.MaxIDBytes {
 		r.Key = a.Key

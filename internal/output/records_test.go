@@ -46,7 +46,9 @@ func TestResultRecord(t *testing.T) {
 	}
 	unclustered := func(key []byte) *space.Assignment {
 		a := clustered(key)
-		return &space.Assignment{Article: a.Article, Status: article.Unclustered}
+		return &space.Assignment{
+			Article: a.Article, Status: article.Unclustered, Position: a.Position, EventTime: a.EventTime,
+		}
 	}
 	of := func(key string) int { return sink.PartitionOf([]byte(key), []int{0, 1, 2, 3, 4}) }
 	for name, tt := range map[string]struct {
@@ -54,24 +56,19 @@ func TestResultRecord(t *testing.T) {
 		out       *space.Assignment
 		wantKey   []byte
 		partition int
-		position  string
 	}{
-		"by cluster": {
-			"cluster", clustered([]byte("site-1")), []byte(founder), of(founder), "41",
-		},
-		"by cluster, no key": {"cluster", clustered(nil), []byte(founder), of(founder), "41"},
+		"by cluster":         {"cluster", clustered([]byte("site-1")), []byte(founder), of(founder)},
+		"by cluster, no key": {"cluster", clustered(nil), []byte(founder), of(founder)},
 		"by cluster, unclustered": {
-			"cluster", unclustered([]byte("site-1")), []byte("articles/2/9"), of("articles/2/9"), "",
+			"cluster", unclustered([]byte("site-1")), []byte("articles/2/9"), of("articles/2/9"),
 		},
-		"by source": {
-			"source", clustered([]byte("site-1")), []byte("site-1"), of("site-1"), "41",
-		},
-		"by source, empty key": {"source", clustered([]byte{}), []byte{}, of(""), "41"},
-		"by source, no key":    {"source", clustered(nil), nil, 2, "41"},
+		"by source":            {"source", clustered([]byte("site-1")), []byte("site-1"), of("site-1")},
+		"by source, empty key": {"source", clustered([]byte{}), []byte{}, of("")},
+		"by source, no key":    {"source", clustered(nil), nil, 2},
 		"by source, unclustered": {
-			"source", unclustered([]byte("site-1")), []byte("site-1"), of("site-1"), "",
+			"source", unclustered([]byte("site-1")), []byte("site-1"), of("site-1"),
 		},
-		"by source, unclustered keyed": {"source", unclustered(nil), nil, 2, ""},
+		"by source, unclustered keyed": {"source", unclustered(nil), nil, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := testTopics(5)
@@ -79,14 +76,12 @@ func TestResultRecord(t *testing.T) {
 			got := o.result(&kafka.Arena{}, tt.out)
 			want := kafka.Record{
 				Topic: "article-clusters", Partition: tt.partition, Key: tt.wantKey,
-				Value:   tt.out.AppendJSON(nil, o.Identity, article.AllParts),
-				Headers: []kafka.Header{{Key: "clusterd.source", Value: []byte("articles/2/9")}},
-			}
-			if tt.position != "" {
-				want.Headers = append(want.Headers, kafka.Header{
-					Key: "clusterd.position", Value: []byte(tt.position),
+				Value: tt.out.AppendJSON(nil, o.Identity, article.AllParts),
+				Headers: []kafka.Header{ // the same of all results
+					{Key: "clusterd.source", Value: []byte("articles/2/9")},
+					{Key: "clusterd.position", Value: []byte("41")},
+					{Key: "clusterd.event_time", Value: []byte("1777636800000")},
 				},
-					kafka.Header{Key: "clusterd.event_time", Value: []byte("1777636800000")})
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("record (-want +got):\n%s", diff)
@@ -158,11 +153,11 @@ func TestHeadersMakeRoom(t *testing.T) {
 	o := testTopics(1)
 	whole := o.result(&kafka.Arena{}, a)
 	o.Room = sink.Size(whole)
-	if got := o.result(&kafka.Arena{}, a); len(got.Headers) != 2 || a.Notes != nil {
+	if got := o.result(&kafka.Arena{}, a); len(got.Headers) != 4 || a.Notes != nil {
 		t.Fatalf("headers %v, notes %v: it fits", got.Headers, a.Notes)
 	}
 	o.Room--
-	if got := o.result(&kafka.Arena{}, a); len(got.Headers) != 1 ||
+	if got := o.result(&kafka.Arena{}, a); len(got.Headers) != 3 ||
 		got.Headers[0].Key != article.HeaderSource || len(a.Notes.Fallbacks) != 1 {
 		t.Errorf("headers %v, notes %v", got.Headers, a.Notes)
 	}

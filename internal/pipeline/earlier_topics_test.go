@@ -119,6 +119,7 @@ func replay(b *bench, lines []line) {
 	plain, producer := b.franz(), b.franz(kgo.TransactionalID("replay"))
 	var run []*kgo.Record
 	offsets := make(kadm.Offsets)
+	b.left = make(map[article.Address]bool)
 	for i, l := range lines {
 		if l.Committed != nil {
 			offsets.AddOffset(l.Topic, l.Partition, *l.Committed, -1)
@@ -129,6 +130,8 @@ func replay(b *bench, lines []line) {
 			continue
 		}
 		run = append(run, l.record())
+		at := article.Address{Topic: l.Topic, Partition: int(l.Partition), Offset: l.Offset}
+		b.left[at] = true
 		switch gap := lines[i+1].Offset - l.Offset; {
 		case gap == 2:
 			if err := producer.BeginTransaction(); err != nil {

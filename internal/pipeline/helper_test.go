@@ -95,6 +95,8 @@ type bench struct {
 	// members are asked for corrections; nil where there are none.
 	members Members
 	tracer  *tracing.Tracer // nil: nobody traces
+	// left are the records that an earlier version left.
+	left map[article.Address]bool
 }
 
 // newBench starts a broker with the topics that c names.
@@ -330,7 +332,8 @@ type result struct {
 	position uint64
 }
 
-// results are the results in order of their positions, those without one last.
+// results are the results in order of their positions, an unclustered one before the article that
+// has the position.
 func (b *bench) results() []result {
 	b.Helper()
 	var results []result
@@ -339,16 +342,17 @@ func (b *bench) results() []result {
 		if err != nil {
 			b.Fatalf("%s/%d/%d: %v", r.Topic, r.Partition, r.Offset, err)
 		}
-		out := result{Record: r, Result: parsed, position: ^uint64(0)}
-		if h := header(r, article.HeaderPosition); h != "" {
-			if _, err := fmt.Sscan(h, &out.position); err != nil {
-				b.Fatal(err)
-			}
+		out := result{Record: r, Result: parsed}
+		if _, err := fmt.Sscan(header(r, article.HeaderPosition), &out.position); err != nil {
+			b.Fatalf("%s/%d/%d: header %s: %v", r.Topic, r.Partition, r.Offset,
+				article.HeaderPosition, err)
 		}
 		results = append(results, out)
 	}
 	slices.SortStableFunc(results,
-		func(x, y result) int { return cmp.Compare(x.position, y.position) })
+		func(x, y result) int {
+			return cmp.Or(cmp.Compare(x.position, y.position), cmp.Compare(y.Status, x.Status))
+		})
 	return results
 }
 

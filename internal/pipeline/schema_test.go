@@ -1,16 +1,20 @@
 package pipeline
 
 import (
+	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/testutil/schematest"
 )
 
 // holdToSchema fails the test where a record of a topic that clusterd writes is not what
-// docs/schemas says.
+// docs/schemas says. What an earlier version left is as it was then.
 func (b *bench) holdToSchema(records []kafka.Record) {
 	b.Helper()
 	out := b.config.Output
 	for _, r := range records {
+		if b.left[article.Address{Topic: r.Topic, Partition: r.Partition, Offset: r.Offset}] {
+			continue
+		}
 		var err error
 		switch in := schemaRecord(r); r.Topic {
 		case out.Topic:

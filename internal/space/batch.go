@@ -40,8 +40,8 @@ func (b *Batch) Next() uint64 { return b.after.Next }
 // Existed reports whether a cluster was there before the batch.
 func (b *Batch) Existed(c *cluster.Cluster) bool { return c.Seq < b.before.Next }
 
-// An Assignment is what became of one article. Of an article that was not clustered, only Article
-// and Status are set.
+// An Assignment is what became of one article. Of an article that was not clustered, only Article,
+// Status, Position and EventTime are set.
 type Assignment struct {
 	*fingerprint.Article
 	Status         article.Status
@@ -51,7 +51,7 @@ type Assignment struct {
 	Matched        article.Match          // how it joined, where results say so; else empty
 	Contact        string                 // by which it joined; empty where it was by its text
 	Size           int                    // articles in the cluster, this one included
-	Position       uint64                 // of the article in the order of the space
+	Position       uint64                 // in the order of the space; unclustered: of the next one
 	EventTime      int64                  // that counts, in Unix milliseconds
 	Signals        article.Signals        // of the cluster; zero where they are off
 	Carried        *label.Carried         // by the cluster; nil for nothing
@@ -61,8 +61,13 @@ type Assignment struct {
 	StorySimilarity article.Similarity
 }
 
-func unclustered(a *fingerprint.Article) Assignment {
-	return Assignment{Article: a, Status: article.Unclustered}
+// unclustered returns what becomes of an article in which there is nothing to compare. It moves
+// neither position nor stream time.
+func (s *Space) unclustered(a *fingerprint.Article) Assignment {
+	at, _ := s.eventTime(a)
+	return Assignment{
+		Article: a, Status: article.Unclustered, Position: s.rule.State().Next, EventTime: at,
+	}
 }
 
 func clustered(

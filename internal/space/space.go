@@ -82,8 +82,7 @@ func New(index singlepass.Index, store *state.Store, o Options, now func() time.
 	s.rule = singlepass.NewSpace(index, o.Rule, func(seq uint64) singlepass.Members {
 		return membersOf(&s.member(seq).Cluster)
 	})
-	s.guard = s.newGuard()
-	s.stories = s.newStories()
+	s.guard, s.stories = s.newGuard(), s.newStories()
 	return s
 }
 
@@ -185,7 +184,7 @@ func (s *Space) assignAll(out Batch, articles iter.Seq[*fingerprint.Article]) (B
 			out.Assignments = append(out.Assignments, s.assign(a, &out))
 		} else {
 			s.stories.note(nil)
-			out.Assignments = append(out.Assignments, unclustered(a))
+			out.Assignments = append(out.Assignments, s.unclustered(a))
 		}
 	}
 	s.stories.assign(out.Assignments)
@@ -243,9 +242,8 @@ func found(a *fingerprint.Article, centre singlepass.Centre, at int64) *member {
 // eventTime returns the event time that counts for an article, and why it is another than it says.
 func (s *Space) eventTime(a *fingerprint.Article) (at int64, why singlepass.Adjustment) {
 	return singlepass.Dates{
-		Published: a.PublishedAt, Recorded: a.RecordedAt,
+		Published: a.PublishedAt, Recorded: a.RecordedAt, Now: s.now(), Window: s.options.Window,
 		StreamTime: s.rule.StreamTime(a.Fingerprint.Space),
-		Now:        s.now(), Window: s.options.Window,
 	}.EventTime()
 }
 

@@ -37,7 +37,8 @@ type Event struct {
 	Value   []byte // nil: a tombstone
 	// Source is the address of the article that a result is of; empty where it does not say.
 	Source string
-	// Position is that of a clustered article; 0 of any other record, and of the first article.
+	// Position is that of a result; 0 of any other record, and of what comes before the first cluster.
+	// Unclustered articles had none in results of earlier versions.
 	Position uint64
 }
 

@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -18,17 +19,17 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// message is what results and corrections have in common, and the position, which a result has as
-// a header.
+// message is what a result or a correction says. A result has its position as a header.
 type message struct {
-	ArticleID string   `json:"article_id"`
+	ArticleID *string  `json:"article_id"`
+	Status    string   `json:"status"`
 	Labels    []string `json:"labels"`
-	Position  int64    `json:"position"`
+	Position  *int64   `json:"position"`
 }
 
 // reader decides by the records of three topics.
 type reader struct {
-	results, corrections string
+	corrections, clusters string
 
 	// known is by the article's id the position of what was decided last; keep it in your database.
 	known map[string]int64
@@ -61,7 +62,7 @@ func read(ctx context.Context, brokers, results, corrections, clusters string) e
 		return err
 	}
 	defer client.Close()
-	r := reader{results: results, corrections: corrections, known: make(map[string]int64)}
+	r := reader{corrections: corrections, clusters: clusters, known: make(map[string]int64)}
 	for ctx.Err() == nil { // what one poll returned is committed after the next one
 		fetches := client.PollFetches(ctx)
 		fetches.EachError(func(topic string, partition int32, err error) {
@@ -70,51 +71,69 @@ func read(ctx context.Context, brokers, results, corrections, clusters string) e
 			}
 		})
 		for iter := fetches.RecordIter(); !iter.Done(); {
-			if err := r.take(iter.Next()); err != nil {
-				return err
-			}
+			r.take(iter.Next())
 		}
 	}
 	return nil
 }
 
 // take acts on one record.
-func (r *reader) take(record *kgo.Record) error {
-	if record.Topic != r.results && record.Topic != r.corrections {
-		// A tombstone of the clusters topic. Keys with a colon are not those of clusters.
-		if record.Value == nil && !bytes.Contains(record.Key, []byte(":")) {
+func (r *reader) take(record *kgo.Record) {
+	if record.Topic == r.clusters {
+		// A tombstone says that a cluster has expired. Keys with a colon are not those of clusters.
+		if record.Value == nil && len(record.Key) > 0 && !bytes.Contains(record.Key, []byte(":")) {
 			fmt.Println(string(record.Key), "expired")
 		}
-		return nil
+		return
 	}
-	var m message
+	m, err := r.parse(record)
+	if err != nil { // somebody else wrote it: a reader must not stop there for ever
+		fmt.Fprintf(os.Stderr, "%s/%d/%d skipped: %v\n", record.Topic, record.Partition, record.Offset,
+			err)
+		return
+	}
+	r.decide(*m.ArticleID, *m.Position, m.Labels)
+}
+
+// parse returns what a result or a correction says. It fails on any other record.
+func (r *reader) parse(record *kgo.Record) (m message, err error) {
 	if err := json.Unmarshal(record.Value, &m); err != nil {
-		return fmt.Errorf("%s/%d/%d: %w", record.Topic, record.Partition, record.Offset, err)
+		return m, err
 	}
+	if record.Topic != r.corrections {
+		m.Position, err = position(record, m.Status)
+	}
+	if err == nil && (m.ArticleID == nil || m.Position == nil) {
+		err = errors.New("no article_id or no position")
+	}
+	return m, err
+}
+
+// position returns that of a result, nil for none.
+func position(record *kgo.Record, status string) (*int64, error) {
 	for _, header := range record.Headers {
-		if record.Topic == r.results && header.Key == "clusterd.position" {
+		if header.Key == "clusterd.position" {
 			position, err := strconv.ParseInt(string(header.Value), 10, 64)
-			if err != nil {
-				return err
-			}
-			m.Position = position
+			return &position, err
 		}
 	}
-	r.decide(m)
-	return nil
+	if status == "unclustered" {
+		return new(int64), nil // an earlier clusterd wrote it
+	}
+	return nil, nil
 }
 
 // decide acts on what is known of an article. Results and corrections are two topics, so a
 // correction can come before the result that it corrects. The higher position counts. To decide
 // the same twice, after a restart, is harmless.
-func (r *reader) decide(m message) {
-	if m.Position < r.known[m.ArticleID] {
+func (r *reader) decide(article string, position int64, labels []string) {
+	if position < r.known[article] {
 		return
 	}
-	r.known[m.ArticleID] = m.Position
+	r.known[article] = position
 	verdict := "show"
-	if slices.Contains(m.Labels, "spam") {
+	if slices.Contains(labels, "spam") {
 		verdict = "hide"
 	}
-	fmt.Println(m.ArticleID, verdict, strings.Join(m.Labels, ","))
+	fmt.Println(article, verdict, strings.Join(labels, ","))
 }

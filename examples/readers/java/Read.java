@@ -1,5 +1,5 @@
-import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -40,37 +40,58 @@ public class Read {
         consumer.subscribe(List.of(results, corrections, clusters));
         while (true) { // poll commits what the poll before it returned
             for (var record : consumer.poll(Duration.ofSeconds(1))) {
-                if (record.topic().equals(results)) {
-                    decide(JSON.readTree(record.value()), position(record));
-                } else if (record.topic().equals(corrections)) {
-                    var correction = JSON.readTree(record.value());
-                    decide(correction, correction.get("position").asLong());
-                } else if (record.value() == null && record.key().indexOf(':') < 0) {
-                    // A tombstone of the clusters topic. Keys with a colon are not those of clusters.
-                    System.out.println(record.key() + " expired");
+                if (record.topic().equals(clusters)) {
+                    // A tombstone says that a cluster has expired. Others have a colon in their keys.
+                    if (record.value() == null && record.key() != null && record.key().indexOf(':') < 0) {
+                        System.out.println(record.key() + " expired");
+                    }
+                    continue;
                 }
+                Said said;
+                try {
+                    said = parse(record, record.topic().equals(corrections));
+                } catch (IOException | RuntimeException e) {
+                    // Somebody else wrote it: a reader must not stop there for ever.
+                    System.err.println(record.topic() + "/" + record.partition() + "/" + record.offset()
+                        + " skipped: " + e.toString().replace('\n', ' '));
+                    continue;
+                }
+                decide(said);
             }
         }
     }
 
-    static long position(ConsumerRecord<String, String> record) {
+    record Said(String article, long position, List<String> labels) {}
+
+    /** Returns what a result or a correction says, and fails on any other record. */
+    static Said parse(ConsumerRecord<String, String> record, boolean correction) throws IOException {
+        var value = JSON.readTree(record.value());
         var header = record.headers().lastHeader("clusterd.position");
-        return Long.parseLong(new String(header.value(), StandardCharsets.UTF_8));
+        String position;
+        if (correction) {
+            position = value.required("position").asText();
+        } else if (header != null) {
+            position = new String(header.value(), StandardCharsets.UTF_8);
+        } else if (value.required("status").asText().equals("unclustered")) {
+            position = "0"; // an earlier clusterd wrote it
+        } else {
+            throw new IOException("no header clusterd.position");
+        }
+        var labels = new ArrayList<String>();
+        value.path("labels").forEach(label -> labels.add(label.asText()));
+        return new Said(value.required("article_id").asText(), Long.parseLong(position), labels);
     }
 
     /**
      * Results and corrections are two topics, so a correction can come before the result that it
      * corrects. The higher position counts. To decide the same twice, after a restart, is harmless.
      */
-    static void decide(JsonNode message, long position) {
-        var article = message.get("article_id").asText();
-        if (position < known.getOrDefault(article, 0L)) {
+    static void decide(Said said) {
+        if (said.position < known.getOrDefault(said.article, 0L)) {
             return;
         }
-        known.put(article, position);
-        var labels = new ArrayList<String>();
-        message.path("labels").forEach(label -> labels.add(label.asText()));
-        System.out.println(article + (labels.contains("spam") ? " hide " : " show ")
-            + String.join(",", labels));
+        known.put(said.article, said.position);
+        System.out.println(said.article + (said.labels.contains("spam") ? " hide " : " show ")
+            + String.join(",", said.labels));
     }
 }

@@ -23,17 +23,31 @@ def decide(article, position, labels):
         print(article, "hide" if "spam" in labels else "show", ",".join(labels), flush=True)
 
 
+def parse(message):
+    """What a result or a correction says: article, position, labels. It fails on any other record."""
+    said = json.loads(message.value())
+    if message.topic() == corrections:
+        position = said["position"]
+    else:
+        position = dict(message.headers() or []).get("clusterd.position")
+        if position is None and said["status"] == "unclustered":
+            position = 0  # an earlier clusterd wrote it
+    return said["article_id"], int(position), said.get("labels") or []
+
+
 def take(message):
-    if message.topic() == results:
-        headers = dict(message.headers())
-        result = json.loads(message.value())
-        decide(result["article_id"], int(headers["clusterd.position"]), result.get("labels", []))
-    elif message.topic() == corrections:
-        correction = json.loads(message.value())
-        decide(correction["article_id"], correction["position"], correction.get("labels", []))
-    elif message.value() is None and b":" not in message.key():
-        # A tombstone of the clusters topic. Keys with a colon are not those of clusters.
-        print(message.key().decode(), "expired", flush=True)
+    if message.topic() == clusters:
+        # A tombstone says that a cluster has expired. Keys with a colon are not those of clusters.
+        if message.value() is None and message.key() and b":" not in message.key():
+            print(message.key().decode(), "expired", flush=True)
+        return
+    try:
+        said = parse(message)
+    except Exception as error:  # somebody else wrote it: a reader must not stop there for ever
+        at = f"{message.topic()}/{message.partition()}/{message.offset()}"
+        print(f"{at} skipped: {error!r}", file=sys.stderr, flush=True)
+        return
+    decide(*said)
 
 
 consumer = Consumer({

@@ -20,6 +20,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/audit/model"
+	"github.com/clusterd/clusterd/internal/audit/report"
 	"github.com/clusterd/clusterd/internal/audit/spill"
 	"github.com/clusterd/clusterd/internal/audit/wire"
 	"github.com/clusterd/clusterd/internal/config"
@@ -71,13 +72,21 @@ type Outcome struct {
 	Contacts       model.Blob
 }
 
-// PublishedAt reports whether the article says that it was published at t, where the zero time
-// stands for none.
-func (o *Outcome) PublishedAt(t time.Time) bool {
-	if !o.Dated {
-		return t.IsZero()
+// ComparePublished returns, for people, when the article says that it was published, and when its
+// result says so. They are the same where both agree.
+func (o *Outcome) ComparePublished(said *time.Time) (want, got string) {
+	want, got = "no published_at", "no published_at"
+	if o.Dated {
+		want = "published_at " + report.Clock(o.Published)
 	}
-	return t.UnixMilli() == o.Published && t.Nanosecond() == int(o.Nanosecond)
+	switch {
+	case said == nil:
+	case o.Dated && said.UnixMilli() == o.Published && said.Nanosecond() == int(o.Nanosecond):
+		got = want
+	default:
+		got = "published_at " + said.UTC().Format("2006-01-02T15:04:05.999999999Z07:00")
+	}
+	return want, got
 }
 
 // Timeless reports whether only the stream time says when the article was published.

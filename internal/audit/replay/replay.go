@@ -37,7 +37,7 @@ type replay struct {
 	space   *Space
 	model   *model.Model
 	records []clusterRecords     // by number of the cluster
-	last    map[int32]int64      // by input partition: the highest offset so far
+	last    map[int32]taken      // by input partition
 	expired map[wire.Address]int // numbers of clusters that have a tombstone; -1 until founded
 	checked int                  // tombstones that have been looked at
 	next    int64                // position
@@ -54,7 +54,7 @@ type clusterRecords struct {
 
 func newReplay(a *Audit, s *Space, l *labels.Space) *replay {
 	r := &replay{
-		Audit: a, space: s, labels: l, last: make(map[int32]int64), expired: make(map[wire.Address]int),
+		Audit: a, space: s, labels: l, last: make(map[int32]taken), expired: make(map[wire.Address]int),
 	}
 	rule := model.Rule{
 		Window: a.Config.Cluster.Window, Contacts: a.Expected.Contacts, Named: l != nil,
@@ -116,23 +116,9 @@ func (r *replay) run(ctx context.Context) error {
 		}
 		switch {
 		case ok && !tail:
-			r.checkOrder(position, row)
-			if !r.Complete {
-				continue
-			}
-			if err := r.advanceLabels(position, row); err != nil {
+			if err := r.take(position, row, recorded, hasRecord); err != nil {
 				return err
 			}
-			cluster, err := r.assign(position, row)
-			if err != nil {
-				return err
-			}
-			if hasRecord {
-				if err := r.checkRecords(position, cluster, recorded); err != nil {
-					return err
-				}
-			}
-			r.checkTombstones(position)
 		case ok:
 			r.Counts.Later++
 		case position >= r.space.Required:
@@ -149,6 +135,9 @@ func (r *replay) run(ctx context.Context) error {
 			}
 		}
 	}
+	if err := r.checkRestUnclustered(); err != nil {
+		return err
+	}
 	if !r.Complete {
 		return nil
 	}
@@ -159,6 +148,25 @@ func (r *replay) run(ctx context.Context) error {
 	}
 	r.finish()
 	return nil
+}
+
+// take feeds the model with the article at a position, and holds the result and the record of the
+// cluster, if there is one, to what comes out.
+func (r *replay) take(position int64, row ResultRow, recorded ClusterRow, hasRecord bool) error {
+	if err := r.checkOrder(position, row); err != nil || !r.Complete {
+		return err
+	}
+	if err := r.advanceLabels(position, row); err != nil {
+		return err
+	}
+	cluster, err := r.assign(position, row)
+	if err == nil && hasRecord {
+		err = r.checkRecords(position, cluster, recorded)
+	}
+	if err == nil {
+		r.checkTombstones(position)
+	}
+	return err
 }
 
 // advanceLabels applies what was applied before the article at a position, and holds its result to
@@ -172,18 +180,6 @@ func (r *replay) advanceLabels(position int64, row ResultRow) error {
 	}
 	return r.labels.Result(position, row.Article.Cluster, row.Labels, row.Trial,
 		row.At.In(r.Cut.Results.Topic))
-}
-
-// checkOrder holds an article to the order of its partition.
-func (r *replay) checkOrder(position int64, row ResultRow) {
-	r.Order.Checked++
-	source := row.Article.Source
-	if last, ok := r.last[source.Partition]; ok && source.Offset <= last {
-		r.Order.Violate(row.At.In(r.Cut.Results.Topic),
-			fmt.Sprintf("%s/%d to be taken in by ascending offsets", r.Cut.Input.Topic, source.Partition),
-			fmt.Sprintf("offset %d at position %d, after offset %d", source.Offset, position, last))
-	}
-	r.last[source.Partition] = max(r.last[source.Partition], source.Offset)
 }
 
 // An outcome is what becomes of an article.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/audit/model"
 	"github.com/clusterd/clusterd/internal/audit/spill"
+	"github.com/clusterd/clusterd/internal/audit/topics"
 	"github.com/clusterd/clusterd/internal/audit/wire"
 )
 
@@ -21,6 +22,8 @@ type Space struct {
 	// is for whoever puts them.
 	Highest    map[int32]int64
 	tombstones []tombstone
+	// unclustered are the articles that took no position, by their places in the input.
+	unclustered *spill.Partitions[unclusteredRow]
 }
 
 // A ResultRow is what is kept of a result of an article that was clustered, and of its input
@@ -37,6 +40,12 @@ type ResultRow struct {
 
 	Publishers, Recent  int64 // that the result says
 	FirstSeen, LastSeen int64 // likewise, Unix milliseconds
+}
+
+// An unclusteredRow is what is kept of a result of an article that was not clustered.
+type unclusteredRow struct {
+	At       wire.Address // in the topic of results
+	Position int64        // of the next article that was clustered
 }
 
 // A Match is how a result says that its article joined.
@@ -85,9 +94,12 @@ type tombstone struct {
 // MatchOf returns the match of a name.
 func MatchOf(name string) Match { return matches[name] }
 
-// NewSpace returns an empty space.
-func NewSpace(dir *spill.Dir) (s *Space, err error) {
-	s = &Space{Highest: make(map[int32]int64)}
+// NewSpace returns an empty space of articles of an input.
+func NewSpace(dir *spill.Dir, input topics.Span) (s *Space, err error) {
+	s = &Space{
+		Highest:     make(map[int32]int64),
+		unclustered: spill.NewPartitions[unclusteredRow](dir, input.From, input.To),
+	}
 	if s.Results, err = spill.NewTable[ResultRow](dir); err != nil {
 		return nil, err
 	}
@@ -96,6 +108,12 @@ func NewSpace(dir *spill.Dir) (s *Space, err error) {
 	}
 	s.Further, err = spill.NewTable[ClusterRow](dir)
 	return s, err
+}
+
+// PutUnclustered puts the result of an article that was not clustered.
+func (s *Space) PutUnclustered(source, at wire.Address, position int64) error {
+	_, err := s.unclustered.Put(source.Partition, source.Offset, unclusteredRow{at, position})
+	return err
 }
 
 // PutCluster puts a record at the position of its cluster's last member. If there is one already,

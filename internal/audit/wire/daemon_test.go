@@ -152,8 +152,19 @@ func TestResultIsTheDaemons(t *testing.T) {
 		t.Errorf("unclustered: %+v, %v", got, err)
 	}
 	record.Headers = []kgo.RecordHeader{{Key: article.HeaderSource, Value: []byte(member.String())}}
-	if err := got.CheckUnclustered(record); err != nil {
-		t.Errorf("unclustered: %v", err)
+	if _, ok, err := got.Unclustered(record); ok || err != nil {
+		t.Errorf("unclustered, of an earlier version: a position: %v, %v", ok, err)
+	}
+	own := record.Headers
+	for _, name := range []string{article.HeaderPosition, article.HeaderEventTime} {
+		h := kgo.RecordHeader{Key: name, Value: []byte("12")}
+		if _, _, err := got.Unclustered(&kgo.Record{Headers: append(own[:1:1], h)}); err == nil {
+			t.Errorf("unclustered, with %s alone", name)
+		}
+		record.Headers = append(record.Headers, h)
+	}
+	if position, ok, err := got.Unclustered(record); position != 12 || !ok || err != nil {
+		t.Errorf("unclustered: position %d, %v, %v", position, ok, err)
 	}
 	if at, err := wire.Source(record, "articles"); err != nil || at.In("articles") != member.String() {
 		t.Errorf("source %v, %v; want %s", at, err, member)

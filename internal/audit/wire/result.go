@@ -132,19 +132,28 @@ func (r *Result) Key() string {
 	return r.SourceID()
 }
 
-// CheckUnclustered returns an error unless the result of an article without a token has the form
-// of one.
-func (r *Result) CheckUnclustered(record *kgo.Record) error {
-	if _, ok := Header(record, HeaderPosition); ok {
-		return errors.New("a position on an unclustered result")
-	}
+// Unclustered returns the position in the result of an article without a token, or an error unless
+// it has the form of one. Earlier versions wrote no position.
+func (r *Result) Unclustered(record *kgo.Record) (position int64, ok bool, err error) {
 	if r.ClusterID != nil || r.Distance != nil || r.Fingerprint != nil || r.Size != 0 ||
 		r.Representative != nil || r.Matched != "" || r.Contact != "" || r.Labels != nil ||
 		r.TrialLabels != nil || r.Signals != nil {
-		return errors.New("cluster, distance, fingerprint, size, representative, labels, signals or " +
-			"what matched on an unclustered result")
+		return 0, false, errors.New("cluster, distance, fingerprint, size, representative, labels, " +
+			"signals or what matched on an unclustered result")
 	}
-	return CheckOwnHeaders(record, HeaderSource)
+	if CheckOwnHeaders(record, HeaderSource) == nil {
+		return 0, false, nil
+	}
+	if err := CheckResultHeaders(record); err != nil {
+		return 0, false, err
+	}
+	position, err = NumberHeader(record, HeaderPosition)
+	return position, true, err
+}
+
+// CheckResultHeaders returns an error unless a result has clusterd's own headers, each once.
+func CheckResultHeaders(record *kgo.Record) error {
+	return CheckOwnHeaders(record, HeaderSource, HeaderPosition, HeaderEventTime)
 }
 
 // CheckParts returns an error unless the result of a clustered article has the parts that it may

@@ -59,7 +59,7 @@ func TestCheckRefuses(t *testing.T) {
 		result = `{"article_id":"a","cluster_id":"t/0/1","status":"joined","distance":1,"size":2,` +
 			`"representative":{"id":"b","title":""},"fingerprint":"0123456789abcdef",` +
 			`"source":{"topic":"t","partition":0,"offset":2},"pipeline":"p"}`
-		headers = `{"clusterd.source":"t/0/2"}`
+		headers = `{"clusterd.source":"t/0/2","clusterd.position":"1","clusterd.event_time":"2"}`
 		label   = `{"cluster_id":"t/0/1","label":"spam"}`
 	)
 	for _, test := range []struct{ schema, whole, part, instead string }{
@@ -78,7 +78,8 @@ func TestCheckRefuses(t *testing.T) {
 				`"last_seen":"2026-05-01T10:00:00Z"}`,
 		},
 		{"result-headers", headers, `t/0/2"`, `t/0/2","clusterd.another":"1"`},
-		{"result-headers", headers, `t/0/2"`, `t/0/2","clusterd.position":"1"`},
+		{"result-headers", headers, `"clusterd.position":"1",`, ``},
+		{"result-headers", headers, `,"clusterd.event_time":"2"`, ``},
 		{"result-headers", headers, `t/0/2`, `2`},
 		{"label", label, `spam`, `spam,ham`},
 		{"label", label, `spam`, ` spam`},

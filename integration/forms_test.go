@@ -1,0 +1,48 @@
+//go:build integration
+
+package integration
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// sendForms sends articles of which this version and the one before write results of other forms:
+// copies of one text from twenty publishers more, and what has nothing to compare.
+func (w *world) sendForms() {
+	w.Helper()
+	var records []*kgo.Record
+	for i := range 20 {
+		records = append(records, &kgo.Record{
+			Value: fmt.Appendf(nil, `{"content":%q,"source":"site-%d-%d"}`, advert, w.sends, i),
+		})
+	}
+	w.sends++
+	w.produce(append(records, &kgo.Record{Value: []byte(`{"content":"!!!"}`)})...)
+}
+
+// bothForms fails the test unless there are results of the forms of both versions.
+func (w *world) bothForms() {
+	w.Helper()
+	missing := map[string]func(*kgo.Record) bool{
+		"an unclustered result without a position": func(r *kgo.Record) bool {
+			return unclustered(r) && header(r, "clusterd.position") == ""
+		},
+		"an unclustered result with a position": func(r *kgo.Record) bool {
+			return unclustered(r) && header(r, "clusterd.position") != ""
+		},
+	}
+	for _, r := range w.read(w.output, kgo.ReadCommitted()) {
+		maps.DeleteFunc(missing, func(_ string, is func(*kgo.Record) bool) bool { return is(r) })
+	}
+	for what := range missing {
+		w.Errorf("no result is %s: the test shows little", what)
+	}
+}
+
+func unclustered(r *kgo.Record) bool {
+	return bytes.Contains(r.Value, []byte(`"status":"unclustered"`))
+}
