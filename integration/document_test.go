@@ -60,7 +60,7 @@ func newDocument(t *testing.T, name, broker string) *document {
 	here := strings.NewReplacer(append(others, documentBroker, broker)...)
 	for _, file := range []string{
 		"configs/comments.yaml", "configs/news.yaml", "examples/blog/blog.py",
-		"examples/frontpage/frontpage.py",
+		"examples/check/check.php", "examples/check/check.js", "examples/frontpage/frontpage.py",
 	} {
 		path := filepath.Join(d.dir, file)
 		was, err := os.ReadFile(path)
