@@ -135,6 +135,7 @@ func TestSeeded(t *testing.T) {
 		{failpoint.StoryUntold, "I13", stories},
 		{failpoint.StoryState, "I13", stories},
 		{failpoint.StoryDisk, "I13", stories},
+		{failpoint.StoryLeft, "I13", labels},
 	} {
 		t.Run(test.bug, func(t *testing.T) {
 			t.Parallel()

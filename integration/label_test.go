@@ -30,14 +30,17 @@ serve: {bytes: 64MiB}
 // carry makes results repeat fields.
 func (w *world) carry() { w.replace("output: {", "output: {copy: [source, id], ") }
 
-// moderator writes label records beside the articles: good ones and bad ones, for clusters that
-// results tell of.
+// moderator writes label records beside the articles: good ones and bad ones, for clusters and
+// stories that results tell of.
 type moderator struct {
 	*world
 	random   *rand.Rand
 	cancel   context.CancelFunc
 	done     chan error
 	clusters []string // of late
+	stories  []string // of late, which no record has named
+	merged   [][2]string
+	named    map[string]bool // stories
 	mu       sync.Mutex
 	sent     int
 }
@@ -47,7 +50,9 @@ func (w *world) moderate(random *rand.Rand, perSecond int) *moderator {
 	w.Helper()
 	ctx, cancel := context.WithCancel(w.Context())
 	w.Cleanup(cancel)
-	m := &moderator{world: w, random: random, cancel: cancel, done: make(chan error, 2)}
+	m := &moderator{
+		world: w, random: random, cancel: cancel, done: make(chan error, 2), named: make(map[string]bool),
+	}
 	reader := w.producer(
 		kgo.ConsumeTopics(w.output), kgo.FetchIsolationLevel(kgo.ReadCommitted()))
 	writer := w.producer(kgo.DefaultProduceTopic(w.labels))
@@ -75,12 +80,17 @@ func (m *moderator) read(ctx context.Context, client *kgo.Client) error {
 			var v struct {
 				Cluster *string `json:"cluster_id"`
 				Size    int     `json:"size"`
+				Story   string  `json:"story_id"`
 			}
 			if json.Unmarshal(r.Value, &v) != nil || v.Cluster == nil {
 				return
 			}
 			m.mu.Lock()
 			defer m.mu.Unlock()
+			if v.Story != "" && v.Size > 1 && !m.named[v.Story] {
+				m.named[v.Story] = true
+				m.stories = append(m.stories, v.Story)
+			}
 			if v.Size > 2 && !slices.Contains(m.clusters, *v.Cluster) {
 				m.clusters = append(m.clusters, *v.Cluster)
 				m.clusters = m.clusters[max(0, len(m.clusters)-30):]
@@ -116,6 +126,9 @@ func (m *moderator) record() *kgo.Record {
 	if len(m.clusters) == 0 {
 		return nil
 	}
+	if m.random.IntN(6) == 0 {
+		return m.ofStories()
+	}
 	v := map[string]any{
 		"cluster_id": m.clusters[m.random.IntN(len(m.clusters))],
 		"label":      []string{"spam", "spam", "scam", "ham", "垃圾", "a b"}[m.random.IntN(6)],
@@ -144,6 +157,26 @@ func (m *moderator) record() *kgo.Record {
 		r.Key = []byte(id)
 	}
 	return r
+}
+
+// ofStories returns the next record that merges two stories or takes them apart, nil where there are
+// none. Each story is merged once: of what is done twice in one transaction the audit sees one. All
+// have one key, so that they are in order.
+func (m *moderator) ofStories() *kgo.Record {
+	var action string
+	var two [2]string
+	if n := len(m.merged); n > 0 && m.random.IntN(3) > 0 {
+		i := m.random.IntN(n)
+		action, two, m.merged = "unmerge", m.merged[i], slices.Delete(m.merged, i, i+1)
+	} else if n := len(m.stories); n > 1 {
+		action, two, m.stories = "merge", [2]string(m.stories[n-2:]), m.stories[:n-2]
+		m.merged = append(m.merged, two)
+	} else {
+		return nil
+	}
+	which := m.random.IntN(2)
+	return &kgo.Record{Key: []byte("stories"), Value: fmt.Appendf(nil,
+		`{"action":%q,"story_id":%q,"other":%q,"by":"bob"}`, action, two[which], two[1-which])}
 }
 
 // labelsDone waits until all label records were read, and all corrections written.

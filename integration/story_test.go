@@ -37,8 +37,8 @@ func (i *instance) story(id string) (told toldStory) {
 	return told
 }
 
-// Stories are made of texts in words of their own, told of over HTTP, merged and split by hand, and
-// the same after a death that took the disk along; the audit agrees.
+// Stories are made of texts in words of their own, told of over HTTP, merged, taken apart and split
+// by hand, and the same after a death that took the disk along; the audit agrees.
 func TestStories(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1, noLinger+"labels: {topic: LABELS}\nstories: {topic: STORIES}\n"+
@@ -57,8 +57,9 @@ func TestStories(t *testing.T) {
 	const bridge = "The old bridge over the harbour of Eastholm collapsed on Monday after the " +
 		"storm. Engineers inspect the pillars, and the mayor asks for calm."
 	say("a", "Bridge collapses in Eastholm", bridge)
-	say("b", "Mayor visits collapsed bridge of Eastholm", "Where the harbour bridge collapsed after "+
-		"the storm, engineers told the mayor of Eastholm on Tuesday that the pillars had been weak.")
+	const visit = "Where the harbour bridge collapsed after the storm, engineers told the mayor of " +
+		"Eastholm on Tuesday that the pillars had been weak."
+	say("b", "Mayor visits collapsed bridge of Eastholm", visit)
 	say("c", "Chess champion wins final round", "The champion beat her rival with a sacrifice of a "+
 		"rook in the last round of the tournament, and keeps the title for another year.")
 	say("d", "Bridge collapses in Eastholm", bridge)
@@ -89,6 +90,13 @@ func TestStories(t *testing.T) {
 		told.Story.Articles != 3 || len(told.Clusters) != 2 {
 		t.Errorf("what was merged: %+v", told)
 	}
+	post("/v1/stories/"+id(0)+"/merge", fmt.Sprintf(`{"other":%q}`, id(1)))
+	say("g", "Mayor visits collapsed bridge of Eastholm", visit)
+	w.done()
+	if told := running.story(id(1)); told.Story.StoryID != id(0) || told.Story.Articles != 5 ||
+		len(told.Clusters) != 3 {
+		t.Errorf("what is one again: %+v", told)
+	}
 	before := running.page("/v1/stories/" + id(0))
 	running.kill()
 	w.startIn(w.otherDir()).waitLive() // a disk of its own
@@ -98,11 +106,29 @@ func TestStories(t *testing.T) {
 	}
 	say("e", "Chess champion interviewed", "After the sacrifice of the rook in the last round of the "+
 		"tournament, the champion says that her rival had expected it, and that the title is hers.")
-	say("f", "Mayor visits collapsed bridge of Eastholm", "Where the harbour bridge collapsed after "+
-		"the storm, engineers told the mayor of Eastholm on Tuesday that the pillars had been weak.")
+	say("f", "Mayor visits collapsed bridge of Eastholm", visit)
 	w.done()
-	if told := again.story(id(1)); told.Story.Articles != 2 {
-		t.Errorf("a copy of what was split off: %+v", told)
+	// What was merged by hand can be undone, in the other order and after the death, with the articles
+	// that came since. What founded a cluster of the whole stays.
+	running = again
+	post("/v1/stories/"+id(2)+"/unmerge", fmt.Sprintf(`{"other":%q}`, id(0)))
+	if told := again.story(id(2)); told.Story.StoryID != id(2) || told.Story.Articles != 1 ||
+		told.Story.Headline.Title != "Chess champion wins final round" {
+		t.Errorf("chess by itself: %+v", told)
+	}
+	if told := again.story(id(0)); told.Story.Articles != 6 || len(told.Clusters) != 3 {
+		t.Errorf("the bridge without chess: %+v", told)
+	}
+	post("/v1/stories/"+id(0)+"/unmerge", fmt.Sprintf(`{"other":%q}`, id(1)))
+	if told := again.story(id(1)); told.Story.StoryID != id(1) || told.Story.Articles != 3 {
+		t.Errorf("the mayor's visit by itself: %+v", told)
+	}
+	before = again.page("/v1/stories/" + id(0))
+	again.kill()
+	w.startIn(w.otherDir()).waitLive()
+	again = w.instances[len(w.instances)-1]
+	if after := again.page("/v1/stories/" + id(0)); after != before {
+		t.Errorf("after the second death:\n%s\nbefore:\n%s", after, before)
 	}
 	again.stop()
 	w.audit()

@@ -60,6 +60,12 @@ func (s *Spaces) Story(
 	return out, nil
 }
 
+// Part implements [v1.Spaces].
+func (s *Spaces) Part(ctx context.Context, id, other string) (string, error) {
+	part, err := s.Lookup.Part(ctx, id, other)
+	return part, understood(err)
+}
+
 func (s *Spaces) story(t *cluster.Story) api.Story {
 	w := t.Wire()
 	out := api.Story{

@@ -65,14 +65,17 @@ const (
 	RemoveLabel Action = "remove"
 	// ResumeLabel lets a label count again that the flood guard has suspended.
 	ResumeLabel Action = "resume"
-	// MergeStories makes the younger of two stories part of the older one, and SplitStory takes a
-	// cluster out of its story, to found one of its own.
-	MergeStories Action = "merge"
-	SplitStory   Action = "split"
+	// MergeStories makes the younger of two stories part of the older one, UnmergeStories takes it out
+	// again, and SplitStory takes a cluster out of its story, to found one of its own.
+	MergeStories   Action = "merge"
+	UnmergeStories Action = "unmerge"
+	SplitStory     Action = "split"
 )
 
 // OfStories reports whether the action is of stories, and of no label.
-func (a Action) OfStories() bool { return a == MergeStories || a == SplitStory }
+func (a Action) OfStories() bool {
+	return a == MergeStories || a == UnmergeStories || a == SplitStory
+}
 
 // A LabelRecord is a record of the topic of labels: somebody puts a label on a cluster, or takes it
 // off.
@@ -80,7 +83,8 @@ type LabelRecord struct {
 	Cluster Address // the founder; zero where the action is [ResumeLabel]
 	Action  Action
 	Label   // as the cluster gets it, but for its Position
-	// Of MergeStories: Cluster is the address of a story, and Other the id of the other one.
+	// Of MergeStories and UnmergeStories: Cluster is the address of a story, and Other the id of the
+	// other one.
 	Other string
 	// Of SplitStory, for the new story: the words of the founder, as package story has the vector of
 	// an article, whether most of them are Chinese, and the first ones. Without them nothing joins it.
@@ -134,7 +138,7 @@ const maxTerms = 256
 // story reads a record that is of stories.
 func (w *labelRecord) story(r LabelRecord) (LabelRecord, error) {
 	id, field := w.ClusterID, "cluster_id"
-	if r.Action == MergeStories {
+	if r.Action != SplitStory {
 		id, field = w.StoryID, "story_id"
 		if other, err := ParseAddress(w.Other); err != nil || other.String() != w.Other {
 			return r, fmt.Errorf("other: %.80q is no id of a story", w.Other)
@@ -176,7 +180,7 @@ func (w *labelRecord) record(recorded time.Time) (r LabelRecord, err error) {
 		return r, err
 	}
 	switch r.Action {
-	case MergeStories, SplitStory:
+	case MergeStories, UnmergeStories, SplitStory:
 		return w.story(r)
 	case ResumeLabel:
 		if w.ClusterID != "" {
@@ -185,8 +189,8 @@ func (w *labelRecord) record(recorded time.Time) (r LabelRecord, err error) {
 		return r, nil
 	case AddLabel, RemoveLabel:
 	default:
-		return r, fmt.Errorf("action %.80q: there are %s, %s, %s, %s and %s", r.Action, AddLabel,
-			RemoveLabel, ResumeLabel, MergeStories, SplitStory)
+		return r, fmt.Errorf("action %.80q: there are %s, %s, %s, %s, %s and %s", r.Action, AddLabel,
+			RemoveLabel, ResumeLabel, MergeStories, UnmergeStories, SplitStory)
 	}
 	if r.Cluster, err = ParseAddress(w.ClusterID); err == nil && r.Cluster.String() != w.ClusterID {
 		err = fmt.Errorf("%.80q is not written as topic/partition/offset are", w.ClusterID)

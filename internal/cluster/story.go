@@ -29,6 +29,24 @@ type Story struct {
 	// MergedAt is, of a story that somebody made part of another, the position of the first article
 	// after that; 0 where an article did it.
 	MergedAt uint64
+	// Of a story that is Apart: what it has without its parts by hand. An earlier clusterd merged stories
+	// by hand without this, and they cannot be taken apart.
+	OwnSignals  signals.State
+	OwnHeadline Headline
+	OwnTerms    string
+	// LeftFrom is the id of the story that somebody last took it out of. LeftMerged is the position of
+	// the first article after the merge, and LeftAt of the first one after the undo. Empty and 0 if
+	// nobody has.
+	LeftFrom           string
+	LeftMerged, LeftAt uint64
+}
+
+// Alone returns what a story has without its parts by hand.
+func (s *Story) Alone() (of signals.State, h Headline, terms string) {
+	if s.OwnHeadline.Cluster != "" {
+		return s.OwnSignals, s.OwnHeadline, s.OwnTerms
+	}
+	return s.Signals, s.Headline, s.Terms
 }
 
 // A Headline is the founder of a cluster whose title tells the story.
@@ -86,18 +104,31 @@ func (s *Story) Validate() error {
 		return fmt.Errorf("split from %.80q at %d", s.SplitFrom, s.SplitAt)
 	case s.MergedAt > MaxPosition || s.MergedAt != 0 && s.Into == "":
 		return fmt.Errorf("merged into %.80q at %d", s.Into, s.MergedAt)
-	case len(s.Terms) > maxTermsBytes || !utf8.ValidString(s.Terms) ||
-		strings.Count(s.Terms, "\n") >= MaxTerms:
-		return fmt.Errorf("terms of %d bytes: at most %d words are possible", len(s.Terms), MaxTerms)
+	case s.LeftAt > MaxPosition || s.LeftMerged > s.LeftAt || (s.LeftFrom == "") != (s.LeftAt == 0):
+		return fmt.Errorf("part of %.80q from %d to %d", s.LeftFrom, s.LeftMerged, s.LeftAt)
+	case s.Apart != (s.OwnHeadline.Cluster != ""), !s.Apart && (s.Own != "" || s.OwnSignals != "" ||
+		s.OwnTerms != "" || s.OwnHeadline != Headline{}):
+		return errors.New("what it is by itself is there in part")
 	}
-	if _, err := story.ParseVector([]byte(s.Vector)); err != nil {
+	return errors.Join(s.validateContent(s.Vector, s.Signals, &s.Headline, s.Terms),
+		s.validateContent(s.Own, s.OwnSignals, &s.OwnHeadline, s.OwnTerms))
+}
+
+func (s *Story) validateContent(
+	vector story.Vector, of signals.State, h *Headline, terms string,
+) error {
+	if len(terms) > maxTermsBytes || !utf8.ValidString(terms) ||
+		strings.Count(terms, "\n") >= MaxTerms {
+		return fmt.Errorf("terms of %d bytes: at most %d words are possible", len(terms), MaxTerms)
+	}
+	if _, err := story.ParseVector([]byte(vector)); err != nil {
 		return err
 	}
 	// A story that clusters were taken out of has their publishers still.
-	if err := s.Signals.Check(int(s.Position)+1, MaxTime); err != nil {
+	if err := of.Check(int(s.Position)+1, MaxTime); err != nil {
 		return err
 	}
-	return s.Headline.validate()
+	return h.validate()
 }
 
 func (s *Story) validateIDs() error {
@@ -105,12 +136,13 @@ func (s *Story) validateIDs() error {
 	if err != nil {
 		return fmt.Errorf("story: %w", err)
 	}
-	for _, other := range []string{s.Into, s.SplitFrom, s.Headline.Cluster} {
+	for i, other := range []string{
+		s.Headline.Cluster, s.OwnHeadline.Cluster, s.Into, s.SplitFrom, s.LeftFrom,
+	} {
 		if other == "" {
 			continue
 		}
-		if a, err := parseID(other); err != nil || a.Topic != first.Topic || a == first &&
-			other != s.Headline.Cluster {
+		if a, err := parseID(other); err != nil || a.Topic != first.Topic || a == first && i > 1 {
 			return fmt.Errorf("story %s has to do with %.80q, which is none beside it", s.Address, other)
 		}
 	}
@@ -165,7 +197,7 @@ func (s *Story) Follows(before *Story) error {
 	case s.Position < before.Position || s.LastSeen < before.LastSeen:
 		return fmt.Errorf("the story goes back, from position %d to %d: the topic's order is not that "+
 			"in which it was written", before.Position, s.Position)
-	case before.Into != "" && s.Into != before.Into:
+	case before.Into != "" && s.Into != before.Into && !before.Apart:
 		return fmt.Errorf("it was part of %s, and that never changes", before.Into)
 	}
 	return nil

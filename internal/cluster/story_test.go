@@ -87,7 +87,7 @@ func TestParseStoryOfWhatIsNone(t *testing.T) {
 		key   string
 		value []byte
 	}{
-		"version 2":          {s.Address, append([]byte{2}, value[1:]...)},
+		"version 3":          {s.Address, append([]byte{3}, value[1:]...)},
 		"not an address":     {"articles", value},
 		"not the address of": {"articles/03/17", value},
 	} {
@@ -138,6 +138,7 @@ func TestStoryFollows(t *testing.T) {
 	} {
 		for _, change := range changes {
 			before := clustertest.MergedStory()
+			before.Apart = want != "it was part of"
 			after := before
 			change(&after)
 			check.ErrorHas(t, after.Follows(&before), want)
@@ -147,6 +148,13 @@ func TestStoryFollows(t *testing.T) {
 	after.Position, after.LastSeen = before.Position+1, before.LastSeen+1
 	if err := after.Follows(&before); err != nil {
 		t.Error(err)
+	}
+	// Somebody took it out again, and perhaps made it part of another since.
+	for _, into := range []string{"", "articles/2/3"} {
+		before, after := clustertest.MergedStory(), clustertest.MergedStory()
+		if after.Into = into; after.Follows(&before) != nil {
+			t.Errorf("part of %q: %v", into, after.Follows(&before))
+		}
 	}
 }
 

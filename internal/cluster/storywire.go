@@ -21,14 +21,18 @@ const StoryPrefix = "story:"
 // IsStory reports whether a record of the clusters topic with this key is a story.
 func IsStory(key []byte) bool { return strings.HasPrefix(string(key), StoryPrefix) }
 
-// storyVersion is the first byte of what [Story.AppendBinary] writes.
-const storyVersion = 1
+// The first byte of what [Story.AppendBinary] writes. Most stories have nothing that an earlier
+// clusterd does not know, and are as that wrote them.
+const (
+	storyVersion = 1
+	byHand       = 2 // it is apart, or has left another
+)
 
 // AppendBinary appends the value of the story's record in the clusters topic. The id is in the key,
 // behind [StoryPrefix], and the position a header. Numbers are varints as of encoding/binary, texts
 // have their length before them:
 //
-//	byte     version, 1
+//	byte     version, 1 or 2
 //	uvarints seq, clusters, articles
 //	varint   first seen, Unix milliseconds; uvarint: by how much later last seen
 //	texts    vector, id of the story that it is part of, state of the signals, terms
@@ -36,22 +40,53 @@ const storyVersion = 1
 //	uvarint  its rank; varint: its event time; uvarint: its similarity, in millionths
 //	text     id of the story that it was split from; uvarint: at which position
 //	uvarint  position at which it was merged by hand
+//
+// and, of version 2, what it is by itself, empty where it is not apart, and what it has left:
+//
+//	byte     1 if it is apart, else 0
+//	texts    vector, state of the signals, terms
+//	         headline, as above
+//	text     id of the story that it left; uvarints: at which position it was merged into that, and
+//	         at which it left
 func (s *Story) AppendBinary(dst []byte) []byte {
-	dst = binary.AppendUvarint(append(dst, storyVersion), s.Seq)
+	version := byte(storyVersion)
+	if s.Apart || s.LeftAt != 0 {
+		version = byHand
+	}
+	dst = binary.AppendUvarint(append(dst, version), s.Seq)
 	dst = binary.AppendUvarint(binary.AppendUvarint(dst, uint64(s.Clusters)), uint64(s.Articles))
 	dst = binary.AppendVarint(dst, s.FirstSeen)
 	dst = binary.AppendUvarint(dst, uint64(s.LastSeen-s.FirstSeen))
-	h := &s.Headline
-	for _, text := range []string{
-		string(s.Vector), s.Into, string(s.Signals), s.Terms,
-		h.Cluster, h.ArticleID, h.Title, h.Publisher,
-	} {
+	for _, text := range []string{string(s.Vector), s.Into, string(s.Signals), s.Terms} {
+		dst = fields.AppendText(dst, text)
+	}
+	dst = s.Headline.appendBinary(dst)
+	dst = binary.AppendUvarint(fields.AppendText(dst, s.SplitFrom), s.SplitAt)
+	if dst = binary.AppendUvarint(dst, s.MergedAt); version == storyVersion {
+		return dst
+	}
+	dst = append(dst, flagIf(s.Apart, 1))
+	for _, text := range []string{string(s.Own), string(s.OwnSignals), s.OwnTerms} {
+		dst = fields.AppendText(dst, text)
+	}
+	dst = fields.AppendText(s.OwnHeadline.appendBinary(dst), s.LeftFrom)
+	return binary.AppendUvarint(binary.AppendUvarint(dst, s.LeftMerged), s.LeftAt)
+}
+
+func (h *Headline) appendBinary(dst []byte) []byte {
+	for _, text := range []string{h.Cluster, h.ArticleID, h.Title, h.Publisher} {
 		dst = fields.AppendText(dst, text)
 	}
 	dst = binary.AppendVarint(binary.AppendUvarint(dst, uint64(h.Rank)), h.At)
-	dst = binary.AppendUvarint(dst, uint64(h.Similarity))
-	dst = binary.AppendUvarint(fields.AppendText(dst, s.SplitFrom), s.SplitAt)
-	return binary.AppendUvarint(dst, s.MergedAt)
+	return binary.AppendUvarint(dst, uint64(h.Similarity))
+}
+
+func readHeadline(r *fields.Reader) Headline {
+	return Headline{
+		Cluster: r.Text(), ArticleID: r.Text(), Title: r.Text(), Publisher: r.Text(),
+		Rank: uint32(r.Uvarint(Unranked)), At: r.Varint(),
+		Similarity: article.Similarity(r.Uvarint(uint64(article.MaxSimilarity))),
+	}
 }
 
 // ParseStory is the inverse of [Story.AppendBinary], for a record with this key and position. Of a
@@ -65,9 +100,10 @@ func ParseStory(key, value []byte, position uint64) (s Story, err error) {
 		return Story{Story: story.Story{Address: s.Address}}, nil
 	}
 	r := fields.Reader{Rest: value}
-	if version := r.Byte(); version != storyVersion {
-		return Story{}, fmt.Errorf("not a story: version %d, and this clusterd reads %d", version,
-			storyVersion)
+	version := r.Byte()
+	if version != storyVersion && version != byHand {
+		return Story{}, fmt.Errorf("not a story: version %d, and this clusterd reads %d and %d", version,
+			storyVersion, byHand)
 	}
 	s.Seq, s.Clusters = r.Uvarint(MaxPosition), uint32(r.Uvarint(math.MaxUint32))
 	s.Articles = int(r.Uvarint(MaxPosition))
@@ -75,11 +111,15 @@ func ParseStory(key, value []byte, position uint64) (s Story, err error) {
 	s.LastSeen = s.FirstSeen + int64(r.Uvarint(uint64(MaxTime)))
 	s.Vector, s.Into, s.Signals = story.Vector(r.Text()), r.Text(), signals.State(r.Text())
 	s.Terms = r.Text()
-	s.Headline = Headline{Cluster: r.Text(), ArticleID: r.Text(), Title: r.Text(), Publisher: r.Text()}
-	s.Headline.Rank, s.Headline.At = uint32(r.Uvarint(Unranked)), r.Varint()
-	s.Headline.Similarity = article.Similarity(r.Uvarint(uint64(article.MaxSimilarity)))
+	s.Headline = readHeadline(&r)
 	s.SplitFrom, s.SplitAt = r.Text(), r.Uvarint(MaxPosition)
 	s.MergedAt = r.Uvarint(MaxPosition)
+	if version == byHand {
+		s.Apart = r.Byte() == 1
+		s.Own, s.OwnSignals, s.OwnTerms = story.Vector(r.Text()), signals.State(r.Text()), r.Text()
+		s.OwnHeadline, s.LeftFrom = readHeadline(&r), r.Text()
+		s.LeftMerged, s.LeftAt = r.Uvarint(MaxPosition), r.Uvarint(MaxPosition)
+	}
 	if r.Failed || len(r.Rest) > 0 {
 		return Story{}, errors.New("not a story: it ends too early or too late, or a number in it is " +
 			"impossible")

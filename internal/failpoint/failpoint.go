@@ -49,6 +49,7 @@ const (
 	StoryUntold     = "story-untold"     // what a transaction tells of a story is left out
 	StoryState      = "story-state"      // a story's state has an article less
 	StoryDisk       = "story-disk"       // stories are not written to disk
+	StoryLeft       = "story-left"       // articles of a story that left another still count there
 
 	// Of a record of each transaction, something is another.
 	Publisher   = "publisher"    // one publisher counts twice

@@ -19,7 +19,7 @@ var (
 	bugs = []string{
 		Drop, Duplicate, EarlyOffset, SkipDisk, StaleDisk, Swap, FingerprintLost, FingerprintTwice,
 		LabelLost, LabelLate, LabelAgain, CorrectionLost, CorrectionTwice, Publisher,
-		StoryOwn, StoryUntold, StoryState, StoryDisk,
+		StoryOwn, StoryUntold, StoryState, StoryDisk, StoryLeft,
 		ArticleID, Title, Fingerprint, Distance, EventTime, Key, Partition, Sketch, LetterClass,
 		LetterBytes,
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/cluster"
+	"github.com/clusterd/clusterd/internal/space"
 	"github.com/clusterd/clusterd/internal/story/words"
 )
 
@@ -63,17 +64,9 @@ func (s *Service) Stories(ctx context.Context, sort Sort, limit int) (StoryPage,
 // on, or [ErrUnknown].
 func (s *Service) Story(_ context.Context, id string, from uint64, limit int) (ToldStory, error) {
 	t := ToldStory{Asked: id}
-	first, err := article.ParseAddress(id)
-	if err != nil || first.Topic != s.options.Config.Input.Topic {
-		return t, ErrUnknown
-	}
-	of, err := s.of(first.Partition)
+	of, v, err := s.storyView(id)
 	if err != nil {
 		return t, err
-	}
-	v, err := of.View()
-	if err != nil {
-		return t, asNotReady(err)
 	}
 	defer v.Release()
 	t.AsOf = s.asOf(of.name, v.AsOf())
@@ -86,6 +79,60 @@ func (s *Service) Story(_ context.Context, id string, from uint64, limit int) (T
 		t.Clusters = t.Clusters[:limit]
 	}
 	return t, err
+}
+
+// storyView returns the space of a story, and a view of it that has to be released.
+func (s *Service) storyView(id string) (*asked, *space.View, error) {
+	first, err := article.ParseAddress(id)
+	if err != nil || first.Topic != s.options.Config.Input.Topic {
+		return nil, nil, ErrUnknown
+	}
+	of, err := s.of(first.Partition)
+	if err != nil {
+		return nil, nil, err
+	}
+	v, err := of.View()
+	return of, v, asNotReady(err)
+}
+
+// Part returns which of two stories can leave the other: somebody made it part of that. The error is
+// [ErrUnknown] if the first story is not there, and an [InvalidError] that says why if neither can
+// leave.
+func (s *Service) Part(_ context.Context, id, other string) (part string, err error) {
+	_, v, err := s.storyView(id)
+	if err != nil {
+		return "", err
+	}
+	defer v.Release()
+	a, err := v.Wholes(id)
+	if err != nil || len(a) == 0 {
+		return "", cmp.Or(err, ErrUnknown)
+	}
+	b, err := v.Wholes(other)
+	if err != nil {
+		return "", err
+	}
+	is := func(whole *cluster.Story) func(cluster.Story) bool {
+		return func(s cluster.Story) bool { return s.Address == whole.Address }
+	}
+	refuse := func(format string, args ...any) (string, error) {
+		return "", &InvalidError{"/other", fmt.Sprintf(format, args...)}
+	}
+	switch {
+	case len(b) == 0:
+		return refuse("there is no story %.100s, or it has expired", other)
+	case slices.ContainsFunc(a[1:], is(&b[0])):
+		return a[0].Address, nil
+	case slices.ContainsFunc(b[1:], is(&a[0])):
+		return b[0].Address, nil
+	case a[0].Address == b[0].Address:
+		return refuse("story %.100s became one with this one by an article, or by hand in an earlier "+
+			"clusterd, which kept nothing to take them apart by", other)
+	case a[len(a)-1].Address == b[len(b)-1].Address:
+		return refuse("both are parts of story %s, and neither of the other: take one out of that",
+			a[len(a)-1].Address)
+	}
+	return refuse("is not part of this story, nor the other way round")
 }
 
 var storyOrders = map[Sort]func(a, b cluster.Story) int{

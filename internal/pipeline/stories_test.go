@@ -112,7 +112,7 @@ func (b *bench) verifyStories() {
 				b.Errorf("%s: similarity %d, want %d", r.Source, r.StorySimilarity, want.Similarity)
 			}
 		} else {
-			want.Story, _ = spaces[key].Touch(of[*r.ClusterID], at)
+			want.Story, _, _ = spaces[key].Touch(of[*r.ClusterID], at)
 		}
 		if r.StoryID != want.Story {
 			b.Errorf("%s is of story %s, want %s", r.Source, r.StoryID, want.Story)

@@ -94,17 +94,34 @@ func Stories(topic string, b *sink.Batch) {
 			b.Records = slices.Delete(b.Records, at, at+1)
 		}
 	}
-	if !failpoint.Seeded(failpoint.StoryState) {
-		return
+	if failpoint.Seeded(failpoint.StoryState) {
+		inState(b, func(s *cluster.Story) bool {
+			s.Articles--
+			return s.Articles > 1
+		})
 	}
+	if failpoint.Seeded(failpoint.StoryLeft) {
+		var left cluster.Story
+		inState(b, func(s *cluster.Story) bool {
+			left = *s
+			return s.LeftAt == s.Position
+		})
+		inState(b, func(s *cluster.Story) bool {
+			s.Articles += left.Articles
+			return left.LeftAt == left.Position && s.Address == left.LeftFrom
+		})
+	}
+}
+
+// inState spoils the first state of a story that can be.
+func inState(b *sink.Batch, spoil func(*cluster.Story) bool) {
 	for i := range b.Records {
 		r := &b.Records[i]
 		position, err := strconv.ParseUint(string(headerOf(r, article.HeaderPosition)), 10, 64)
 		if err != nil || !cluster.IsStory(r.Key) {
 			continue
 		}
-		if s, err := cluster.ParseStory(r.Key, r.Value, position); err == nil && s.Articles > 2 {
-			s.Articles--
+		if s, err := cluster.ParseStory(r.Key, r.Value, position); err == nil && spoil(&s) {
 			r.Value = s.AppendBinary(nil)
 			return
 		}

@@ -79,20 +79,14 @@ func (s *Space) label(r *article.LabelRecord, out *Batch) Labelled {
 		done.Changed = out.guard.Resume(r.Name)
 		return done
 	}
-	if r.Action == article.MergeStories {
-		done.Changed, done.Rejection = s.stories.mergeByHand(r)
+	if r.Action.OfStories() {
+		done.Rejection = s.byHand(r)
+		done.Changed = done.Rejection == nil
 		return done
 	}
 	m := s.labelled(r.Cluster)
 	if m == nil {
-		done.Rejection = &article.Rejection{
-			Class:  article.UnknownCluster,
-			Reason: fmt.Sprintf("there is no cluster %s, or it has expired", r.Cluster),
-		}
-		return done
-	}
-	if r.Action == article.SplitStory {
-		done.Changed, done.Rejection = s.stories.splitByHand(r, m)
+		done.Rejection = unknownCluster(r.Cluster)
 		return done
 	}
 	position := s.rule.State().Next
@@ -118,6 +112,13 @@ func (s *Space) label(r *article.LabelRecord, out *Batch) Labelled {
 		}
 	}
 	return done
+}
+
+func unknownCluster(founder article.Address) *article.Rejection {
+	return &article.Rejection{
+		Class:  article.UnknownCluster,
+		Reason: fmt.Sprintf("there is no cluster %s, or it has expired", founder),
+	}
 }
 
 // labelled returns the cluster of a founder, nil where it is not there or has expired.

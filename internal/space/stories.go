@@ -4,17 +4,15 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 	"sync"
-	"time"
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/cluster"
 	"github.com/clusterd/clusterd/internal/fingerprint"
 	"github.com/clusterd/clusterd/internal/parallel"
-	"github.com/clusterd/clusterd/internal/signals"
 	"github.com/clusterd/clusterd/internal/state"
 	"github.com/clusterd/clusterd/internal/story"
+	"github.com/clusterd/clusterd/internal/story/account"
 	"github.com/clusterd/clusterd/internal/story/words"
 )
 
@@ -28,14 +26,11 @@ type Stories struct {
 	NewCounter func() *words.Counter
 }
 
-// recently is the event time in which an article of a story is recent.
-const recently = time.Hour
-
 // stories is the rule of stories over those of a space. All of them are in the store, too.
 type stories struct {
 	*Space
 	rule    *story.Space
-	signals signals.Rule
+	book    *account.Book
 	batch   told      // what the batch in hand has looked at
 	members []*member // of the articles of the batch, nil for one without a cluster
 	workers sync.Pool // of *words.Counter
@@ -49,11 +44,16 @@ func (s *Space) newStories() *stories {
 	if !s.options.Stories.On {
 		return nil
 	}
-	t := &stories{
-		Space: s, rule: story.New(s.options.Stories.Rule), signals: signals.NewRule(recently),
-	}
+	t := &stories{Space: s}
+	t.open()
 	t.workers.New = func() any { return s.options.Stories.NewCounter() }
 	return t
+}
+
+// open begins without stories.
+func (t *stories) open() {
+	t.rule = story.New(t.options.Stories.Rule)
+	t.book = account.New(t.rule, t.options.Stories.Ranks, t.story)
 }
 
 // load takes the stories from the store.
@@ -61,7 +61,7 @@ func (t *stories) load(ctx context.Context) error {
 	if t == nil {
 		return nil
 	}
-	t.rule = story.New(t.options.Stories.Rule)
+	t.open()
 	err := t.store.Stories(ctx, func(s *cluster.Story) error { return t.rule.Put(s.Story) })
 	t.rule.Reach(t.store.Meta().StreamTime)
 	return err
@@ -88,10 +88,15 @@ func (t *stories) assign(all []Assignment) {
 	}
 	t.count(all)
 	for i := range all {
-		if m := t.members[i]; m != nil {
-			t.assignOne(&all[i], m)
-			all[i].Story, all[i].StorySimilarity = m.Story, m.StorySimilarity
+		a, m := &all[i], t.members[i]
+		if m == nil {
+			continue
 		}
+		t.book.Take(&account.Article{
+			Cluster: &m.Cluster, ID: m.id, Founds: a.Status == article.New, Words: a.Article.Words,
+			Publisher: a.Publisher, Position: a.Position, EventTime: a.EventTime,
+		})
+		a.Story, a.StorySimilarity = m.Story, m.StorySimilarity
 	}
 	clear(t.members)
 }
@@ -125,67 +130,24 @@ func (t *stories) wordsOf(a *fingerprint.Article) words.Words {
 	return counter.Count(a.Text.Title, a.Text.Content)
 }
 
-// assignOne says to which story the cluster of an article belongs, which it has founded or joined.
-func (t *stories) assignOne(a *Assignment, m *member) {
-	if a.Status == article.New {
-		t.found(a.Article, m, a.Position, a.EventTime)
-	} else if id, ok := t.rule.Touch(m.Story, a.EventTime); ok {
-		m.Story = id // else it was founded while stories were off, or its story has expired
+// byHand does what a label record says of stories, before the next article.
+func (s *Space) byHand(r *article.LabelRecord) *article.Rejection {
+	t, position := s.stories, s.rule.State().Next
+	switch {
+	case t == nil:
+		return account.Unknown("stories are off: set stories.topic")
+	case r.Action == article.MergeStories:
+		return t.book.Merge(r, position)
+	case r.Action == article.UnmergeStories:
+		return t.book.Unmerge(r, position)
 	}
-	if m.Story == "" {
-		return
+	m := s.labelled(r.Cluster)
+	if m == nil {
+		return unknownCluster(r.Cluster)
 	}
-	s := t.story(m.Story)
-	if s.Address == "" { // it has expired: the cluster is kept for its labels
-		return
-	}
-	s.Position = a.Position
-	s.Articles++
-	s.Signals = t.signals.Add(s.Signals, t.rule.StreamTime(), a.EventTime, a.Publisher)
-}
-
-// found decides the story of a cluster that an article founds.
-func (t *stories) found(a *fingerprint.Article, m *member, position uint64, at int64) {
-	d := t.rule.Assign(story.Article{
-		Address: m.id, Seq: m.Seq, EventTime: at, Words: a.Words.Vector, Han: a.Words.Han,
-	})
-	m.Story, m.StorySimilarity = d.Story, article.Similarity(d.Similarity)
-	s := t.story(d.Story)
-	if !d.Joined {
-		*s = cluster.Story{}
-	}
-	now, _ := t.rule.Of(d.Story)
-	s.Story = now
-	headline := headlineOf(m, a.Publisher, t.options.Stories.Ranks.Of(a.Publisher), at,
-		m.StorySimilarity)
-	if s.Headline.Cluster == "" {
-		headline.Similarity = article.MaxSimilarity
-		s.Headline = headline
-	} else {
-		s.Headline = s.Headline.Better(headline)
-	}
-	terms := splitTerms(a.Words.Terms)
-	if d.Merged != "" {
-		terms = append(terms, t.merge(s, d.Merged, position)...)
-	}
-	t.name(s, now.Vector, terms)
-}
-
-// merge adds what is known of a story that became part of another, and returns its terms.
-func (t *stories) merge(s *cluster.Story, merged string, position uint64) []string {
-	younger := t.story(merged)
-	younger.Position = position
-	s.Articles += younger.Articles
-	s.Signals = t.signals.Merge(s.Signals, younger.Signals)
-	s.Headline = s.Headline.Better(younger.Headline)
-	return splitTerms(younger.Terms)
-}
-
-func splitTerms(terms string) []string {
-	if terms == "" {
-		return nil
-	}
-	return strings.Split(terms, "\n")
+	why := t.book.Split(r, &m.Cluster, position)
+	m.touched = m.touched || why == nil
+	return why
 }
 
 // story returns a story as of the last article, to be changed; an empty one where there is none.

@@ -13,7 +13,8 @@ import (
 // part of another.
 func (v *View) Story(id string) (cluster.Story, bool, error) {
 	s, ok, err := v.snapshot.Story(id)
-	if err != nil || !ok || s.Seq >= v.state.Next {
+	if err != nil || !ok || s.Seq >= v.state.Next ||
+		v.stories > 0 && s.LastSeen < v.state.StreamTime-v.stories {
 		return cluster.Story{}, false, err
 	}
 	return s, true, nil
@@ -22,9 +23,27 @@ func (v *View) Story(id string) (cluster.Story, bool, error) {
 // Living returns the story that the one with this id is part of by now, or that itself, and whether
 // there is one.
 func (v *View) Living(id string) (s cluster.Story, ok bool, err error) {
+	all, err := v.Wholes(id)
+	if len(all) == 0 {
+		return cluster.Story{}, false, err
+	}
+	return all[len(all)-1], true, nil
+}
+
+// Wholes returns the story with this id, or the other story if the rule made it part of another, and
+// then the stories that somebody made that part of, the living story last. It returns none if there
+// is no such story.
+func (v *View) Wholes(id string) (all []cluster.Story, err error) {
 	for {
-		if s, ok, err = v.Story(id); err != nil || !ok || s.Into == "" {
-			return s, ok, err
+		s, ok, err := v.Story(id)
+		if err != nil || !ok {
+			return nil, err
+		}
+		if s.Into == "" || s.Apart {
+			all = append(all, s)
+		}
+		if s.Into == "" {
+			return all, nil
 		}
 		id = s.Into
 	}

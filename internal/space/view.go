@@ -21,6 +21,7 @@ type View struct {
 	state    singlepass.State
 	rule     *singlepass.Space
 	window   singlepass.Rule
+	stories  int64 // milliseconds after which a story expires; 0: never
 	// checkpoint is as of when the view is, nil for what the store says. The clusters may be ahead of
 	// it: those founded since are passed over.
 	checkpoint *checkpoint.Record
@@ -90,6 +91,7 @@ func (a *views) close() error {
 // elsewhere, and what has gone.
 func (s *Space) publish(c singlepass.Commit) {
 	v := &View{snapshot: s.store.Snapshot(), rule: s.rule, window: s.options.Rule}
+	v.stories = s.options.Stories.Rule.Window.Milliseconds()
 	m := v.snapshot.Meta()
 	v.state = singlepass.State{StreamTime: m.StreamTime, Next: m.Next}
 	if v.checkpoint = s.settled; v.checkpoint == nil {

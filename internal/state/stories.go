@@ -21,7 +21,7 @@ const (
 	storyKey = 's' // s, id → the story
 	// t, id, 0, seq → nothing: of each cluster that belongs to the story, or did
 	memberKey = 't'
-	// u, id, 0, other id → nothing: of each story that became part of this one
+	// u, id, 0, other id → nothing: of each story that became part of this one, or did and left
 	mergedKey = 'u'
 )
 
@@ -136,9 +136,13 @@ func (r *reader) ClustersOf(
 // not by way of another.
 func (r *reader) MergedInto(id string) (ids []string, err error) {
 	prefix := below(mergedKey, id)
+	var failed error
 	err = r.from.Scan(prefix, behind(mergedKey, id), func(key, _ []byte) (more bool) {
-		ids = append(ids, string(key[len(prefix):]))
-		return true
+		var s cluster.Story
+		if s, _, failed = r.Story(string(key[len(prefix):])); s.Into == id {
+			ids = append(ids, s.Address)
+		}
+		return failed == nil
 	})
-	return ids, err
+	return ids, errors.Join(err, failed)
 }

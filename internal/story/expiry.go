@@ -19,7 +19,7 @@ func (s *Space) advance(at int64) {
 			return
 		}
 		slot := s.due.slots[0]
-		s.set(slot, entry{}, "")
+		s.set(slot, entry{}, tie{})
 		s.free = append(s.free, slot)
 	}
 }

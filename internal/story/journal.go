@@ -6,7 +6,7 @@ import "slices"
 type undo struct {
 	slot   uint32
 	before entry
-	into   string
+	tie    tie
 	after  string // the address that it held after it
 }
 
@@ -76,23 +76,23 @@ func (s *Space) undo() {
 		case s.entries[u.slot].address == "":
 			s.free = s.free[:len(s.free)-1] // it is this slot: they come back in reverse order
 		}
-		s.apply(u.slot, u.before, u.into)
+		s.apply(u.slot, u.before, u.tie)
 	}
 	s.streamTime = b.before
 	*b = batch{before: b.before}
 }
 
 // set changes what a slot holds, such that it can be undone.
-func (s *Space) set(slot uint32, e entry, into string) {
+func (s *Space) set(slot uint32, e entry, t tie) {
 	b := &s.batches[len(s.batches)-1]
-	b.journal = append(b.journal, undo{slot, s.entries[slot], s.into[slot], e.address})
-	s.apply(slot, e, into)
+	b.journal = append(b.journal, undo{slot, s.entries[slot], s.ties[slot], e.address})
+	s.apply(slot, e, t)
 }
 
 // apply changes what a slot holds, and all that follows from it.
-func (s *Space) apply(slot uint32, e entry, into string) {
+func (s *Space) apply(slot uint32, e entry, t tie) {
 	old := s.entries[slot]
-	s.live += counts(e, into) - counts(old, s.into[slot])
+	s.live += counts(e, t) - counts(old, s.ties[slot])
 	moved := old.address != e.address
 	if moved && old.address != "" {
 		s.slots.remove(old.address, s.entries)
@@ -102,8 +102,8 @@ func (s *Space) apply(slot uint32, e entry, into string) {
 		s.slots.add(slot, s.entries)
 	}
 	s.due.change(slot, old, e)
-	if delete(s.into, slot); into != "" {
-		s.into[slot] = into
+	if delete(s.ties, slot); t != (tie{}) {
+		s.ties[slot] = t
 	}
 	if old.vector != e.vector {
 		s.index.change(slot, old.vector, e.vector, s.entries)
@@ -111,8 +111,8 @@ func (s *Space) apply(slot uint32, e entry, into string) {
 }
 
 // counts returns 1 for a story that is part of no other.
-func counts(e entry, into string) uint64 {
-	if e.address == "" || into != "" {
+func counts(e entry, t tie) uint64 {
+	if e.address == "" || t.into != "" {
 		return 0
 	}
 	return 1

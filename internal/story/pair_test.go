@@ -20,12 +20,13 @@ type pair struct {
 	written  map[string]Story // what changes of committed batches add up to
 	waiting  []Changes        // of sealed batches
 	happened map[string]int
+	hands    int // of sixty steps, how many are by hand
 }
 
 func newPair(seed, purpose uint64, happened map[string]int) *pair {
 	p := &pair{
 		stream:  &stream{Rand: rand.New(rand.NewPCG(seed, purpose))},
-		written: make(map[string]Story), happened: happened,
+		written: make(map[string]Story), happened: happened, hands: 4,
 	}
 	o := small(p.Rand)
 	p.space, p.follower, p.model = New(o), New(o), &plain{Options: o}
@@ -43,16 +44,20 @@ func (p *pair) step(t *testing.T) {
 		p.seal()
 	case n < 14:
 		p.commit(t)
-	case n < 18 && len(p.seen) > 1:
+	case n < 14+p.hands && len(p.seen) > 1:
 		p.byHand(t)
-	case n < 26 && len(p.model.stories) > 0:
+	case n < 22+p.hands && len(p.model.stories) > 0:
 		address, moment := p.any(), p.moment()
-		got, ok := p.space.Touch(address, moment)
-		want, wantOK := p.model.Touch(address, moment)
-		if got != want || ok != wantOK {
-			t.Fatalf("touched %s: %s %v, want %s %v", address, got, ok, want, wantOK)
+		got, living, ok := p.space.Touch(address, moment)
+		want, wantLiving, wantOK := p.model.Touch(address, moment)
+		if got != want || living != wantLiving || ok != wantOK {
+			t.Fatalf("touched %s: %s %s %v, want %s %s %v", address, got, living, ok, want, wantLiving,
+				wantOK)
 		}
 		p.happened[fmt.Sprint("touched ", ok)]++
+		if got != living {
+			p.happened["touched a part"]++
+		}
 	default:
 		p.assign(t)
 	}
@@ -80,8 +85,9 @@ func (p *pair) any() string {
 
 func (p *pair) byHand(t *testing.T) {
 	t.Helper()
-	a, b := p.any(), p.any()
-	if p.IntN(2) == 0 {
+	switch p.IntN(8) {
+	case 0, 1, 2, 3:
+		a, b := p.any(), p.any()
 		older, younger, ok := p.space.Join(a, b)
 		wantOlder, wantYounger, wantOK := p.model.Join(a, b)
 		if older != wantOlder || younger != wantYounger || ok != wantOK {
@@ -89,17 +95,65 @@ func (p *pair) byHand(t *testing.T) {
 				a, b, older, younger, ok, wantOlder, wantYounger, wantOK)
 		}
 		p.happened[fmt.Sprint("by hand joined ", ok)]++
-		return
+	case 4, 5:
+		p.leave(t)
+	default:
+		p.split(t)
 	}
-	article := p.seen[p.IntN(len(p.seen))]
+}
+
+func (p *pair) split(t *testing.T) {
+	t.Helper()
+	story, article := p.any(), p.seen[p.IntN(len(p.seen))]
 	if p.IntN(4) == 0 {
 		article.Words = ""
 	}
-	got, want := p.space.Split(a, article), p.model.Split(a, article)
-	if got != want {
-		t.Fatalf("split of %s by %+v: %v, want %v", a, article, got, want)
+	got, ok := p.space.Split(story, article)
+	want, wantOK := p.model.Split(story, article)
+	if fmt.Sprint(got, ok) != fmt.Sprint(want, wantOK) {
+		t.Fatalf("split of %s by %+v: %s %v, want %s %v", story, article, got, ok, want, wantOK)
 	}
-	p.happened[fmt.Sprint("split ", got)]++
+	p.happened[fmt.Sprint("split ", ok)]++
+	if len(got) > 1 {
+		p.happened["split a part"]++
+	}
+}
+
+// leave takes a story out of another, nearly always out of one that it is part of.
+func (p *pair) leave(t *testing.T) {
+	t.Helper()
+	a, b := p.any(), p.any()
+	for range 20 {
+		if s := p.model.find(a); s != nil && s.Apart && s.Into != "" {
+			b = s.Into
+			break
+		}
+		a = p.any()
+	}
+	for _, s := range p.model.stories { // by another name
+		if s.Into == b && !s.Apart {
+			b = s.Address
+			break
+		}
+	}
+	if p.IntN(2) == 0 {
+		a, b = b, a
+	}
+	got, from, ok := p.space.Leave(a, b)
+	want, wantFrom, wantOK := p.model.Leave(a, b)
+	if got != want || fmt.Sprint(from, ok) != fmt.Sprint(wantFrom, wantOK) {
+		t.Fatalf("%s and %s apart: %s %s %v, want %s %s %v", a, b, got, from, ok, want, wantFrom, wantOK)
+	}
+	p.happened[fmt.Sprint("left ", ok)]++
+	if len(from) > 1 {
+		p.happened["left a part of a part"]++
+	}
+	if ok && got != a && got != b || ok && from[0] != a && from[0] != b {
+		p.happened["left what the rule made part of another"]++
+	}
+	if ok && len(p.space.Parts(got)) > 0 {
+		p.happened["left with a part"]++
+	}
 }
 
 func (p *pair) seal() {

@@ -20,6 +20,7 @@ type plain struct {
 type plainStory struct {
 	Story
 	terms map[uint32]uint64
+	own   map[uint32]uint64 // without what somebody made part of it, where it is apart
 }
 
 func (p *plain) clone() *plain {
@@ -198,13 +199,16 @@ func (p *plain) Assign(a Article) Decision {
 	best := p.find(found[0])
 	d := Decision{Story: best.Address, Joined: true, Similarity: alike[0]}
 	best.terms = sumOf(best.terms, terms, p.StoryTerms)
+	if best.Apart {
+		best.own = sumOf(best.own, terms, p.StoryTerms)
+	}
 	best.LastSeen = max(best.LastSeen, a.EventTime)
 	best.Clusters++
 	if len(found) == 1 {
 		return d
 	}
 	if other := p.find(found[1]); p.Merge > 0 && similar(best.terms, other.terms) >= p.Merge {
-		d.Story, d.Merged = p.merge(best, other)
+		d.Story, d.Merged = p.merge(best, other, false)
 	}
 	return d
 }
@@ -222,13 +226,21 @@ func (p *plain) nearest(terms map[uint32]uint64) []*plainStory {
 func (p *plain) found(a Article, terms map[uint32]uint64, last int64) {
 	p.stories = append(p.stories, plainStory{Story{
 		Address: a.Address, Seq: a.Seq, FirstSeen: a.EventTime, LastSeen: last, Clusters: 1,
-	}, terms})
+	}, terms, nil})
 	slices.SortFunc(p.stories, func(a, b plainStory) int { return cmp.Compare(a.Seq, b.Seq) })
 }
 
-func (p *plain) merge(older, younger *plainStory) (into, merged string) {
+func (p *plain) merge(older, younger *plainStory, byHand bool) (into, merged string) {
 	if younger.Seq < older.Seq {
 		older, younger = younger, older
+	}
+	first, second := older.alone(), younger.alone()
+	switch {
+	case byHand:
+		older.Apart, older.own, younger.Apart, younger.own = true, first, true, second
+	case older.Apart || younger.Apart:
+		older.Apart, older.own = true, sumOf(first, second, p.StoryTerms)
+		younger.Apart, younger.own = false, nil
 	}
 	older.terms = sumOf(older.terms, younger.terms, p.StoryTerms)
 	older.LastSeen = max(older.LastSeen, younger.LastSeen)
@@ -237,16 +249,26 @@ func (p *plain) merge(older, younger *plainStory) (into, merged string) {
 	return older.Address, younger.Address
 }
 
-func (p *plain) Touch(address string, at int64) (string, bool) {
+func (s *plainStory) alone() map[uint32]uint64 {
+	if s.Apart {
+		return s.own
+	}
+	return s.terms
+}
+
+func (p *plain) Touch(address string, at int64) (home, living string, ok bool) {
 	p.advance(at)
 	for {
 		s := p.find(address)
 		if s == nil || p.expired(s) {
-			return "", false
+			return "", "", false
 		}
 		s.LastSeen = max(s.LastSeen, at)
+		if home == "" && (s.Into == "" || s.Apart) {
+			home = address
+		}
 		if s.Into == "" {
-			return address, true
+			return home, address, true
 		}
 		address = s.Into
 	}
@@ -264,41 +286,110 @@ func (p *plain) resolve(address string) *plainStory {
 	}
 }
 
+// chain returns what a story is by the rule, and then what that is part of by hand, one by one.
+func (p *plain) chain(address string) (chain []*plainStory) {
+	for address != "" {
+		s := p.find(address)
+		if s == nil || p.expired(s) {
+			return nil
+		}
+		if s.Into == "" || s.Apart {
+			chain = append(chain, s)
+		}
+		address = s.Into
+	}
+	return chain
+}
+
+func addressesOf(stories []*plainStory) (all []string) {
+	for _, s := range stories {
+		all = append(all, s.Address)
+	}
+	return all
+}
+
 func (p *plain) Join(a, b string) (older, younger string, ok bool) {
 	x, y := p.resolve(a), p.resolve(b)
 	if x == nil || y == nil || x == y {
 		return "", "", false
 	}
-	older, younger = p.merge(x, y)
+	older, younger = p.merge(x, y, true)
 	return older, younger, true
 }
 
-func (p *plain) Split(address string, a Article) bool {
-	s := p.resolve(address)
-	if s == nil || p.find(a.Address) != nil || s.Clusters == 1 {
-		return false
+func (p *plain) Leave(a, b string) (left string, from []string, ok bool) {
+	x, y := p.chain(a), p.chain(b)
+	if x == nil || y == nil {
+		return "", nil, false
 	}
-	terms := p.weigh(a.Words)
-	rest := make(map[uint32]uint64)
-	for term, w := range s.terms {
-		if w > terms[term] {
-			rest[term] = w - terms[term]
+	if !slices.Contains(x[1:], y[0]) {
+		x, y = y, x
+	}
+	if !slices.Contains(x[1:], y[0]) {
+		return "", nil, false
+	}
+	for _, whole := range x[1:] {
+		whole.Clusters -= x[0].Clusters
+	}
+	x[0].Into = ""
+	p.sum(x[0])
+	p.sum(x[len(x)-1])
+	return x[0].Address, addressesOf(x[1:]), true
+}
+
+// sum adds the terms of a story and of its parts.
+func (p *plain) sum(whole *plainStory) {
+	whole.terms = whole.own
+	alone := true
+	for i := range p.stories {
+		part := &p.stories[i]
+		if part.Into != "" && part.Apart && p.resolve(part.Address) == whole {
+			whole.terms, alone = sumOf(whole.terms, part.own, p.StoryTerms), false
 		}
 	}
-	s.terms = rest
-	s.Clusters--
-	p.found(a, terms, s.LastSeen)
-	return true
+	if alone {
+		whole.Apart, whole.own = false, nil
+	}
+}
+
+func (p *plain) Split(address string, a Article) (from []string, ok bool) {
+	all := p.chain(address)
+	if all == nil || p.find(a.Address) != nil || all[0].Clusters < 2 {
+		return nil, false
+	}
+	terms := p.weigh(a.Words)
+	less := func(of map[uint32]uint64) map[uint32]uint64 {
+		rest := make(map[uint32]uint64)
+		for term, w := range of {
+			if w > terms[term] {
+				rest[term] = w - terms[term]
+			}
+		}
+		return rest
+	}
+	for _, s := range all {
+		s.terms = less(s.terms)
+		s.Clusters--
+	}
+	if all[0].Apart {
+		all[0].own = less(all[0].own)
+	}
+	from = addressesOf(all)
+	p.found(a, terms, all[len(all)-1].LastSeen)
+	return from, true
 }
 
 // all returns the stories as a Space has them.
 func (p *plain) all() (all []Story) {
-	for _, s := range p.stories {
+	vector := func(of map[uint32]uint64) Vector {
 		var terms []weighted
-		for term, w := range s.terms {
+		for term, w := range of {
 			terms = append(terms, weighted{term, w})
 		}
-		s.Vector = vectorOf(terms, len(terms))
+		return vectorOf(terms, len(terms))
+	}
+	for _, s := range p.stories {
+		s.Vector, s.Own = vector(s.terms), vector(s.own)
 		all = append(all, s.Story)
 	}
 	return all

@@ -72,6 +72,10 @@ type Story struct {
 	// become part of another has none.
 	Vector Vector
 	Into   string // the address of the story that it has become part of; empty for none
+	// Apart says that somebody made the story part of another, or another story part of it. Then Own is
+	// the story's vector without the other, so that [Space.Leave] can take the two apart.
+	Apart bool
+	Own   Vector
 }
 
 // An Article is one that founds a cluster.
@@ -112,8 +116,8 @@ type Space struct {
 	entries []entry  // by slot
 	free    []uint32 // slots without a story, the next one last
 	slots   addresses
-	into    map[uint32]string // by slot of a story that became part of another: the other's address
-	live    uint64            // stories that are part of no other
+	ties    map[uint32]tie // by slot of a story that has to do with others
+	live    uint64         // stories that are part of no other
 	index   index
 	due     queue
 
@@ -137,10 +141,17 @@ type entry struct {
 	clusters uint32
 }
 
+// A tie is what a story has to do with others, as in [Story]; the zero tie is nothing.
+type tie struct {
+	into  string
+	apart bool
+	own   Vector
+}
+
 // New returns a Space without stories.
 func New(o Options) *Space {
 	s := &Space{
-		options: o, window: -1, into: make(map[uint32]string),
+		options: o, window: -1, ties: make(map[uint32]tie),
 		index:      newIndex(o.List),
 		streamTime: math.MinInt64, batches: []batch{{before: math.MinInt64}},
 	}
@@ -165,34 +176,39 @@ func (s *Space) Assign(a Article) Decision {
 		s.found(a, v.vector, a.EventTime)
 	case v.Merged != "":
 		s.join(v.best, a.EventTime, v.vector)
-		s.merge(v.best, v.second)
+		s.merge(v.best, v.second, false)
 	default:
 		s.join(v.best, a.EventTime, v.vector)
 	}
 	return v.Decision
 }
 
-// Touch says that an article at an event time, Unix milliseconds, joined a cluster of a story,
-// and returns the address of the story that this one is part of by now. ok is false if there is
-// none that lives. Stream time moves on to the article, and some expired stories are removed.
-func (s *Space) Touch(story string, at int64) (address string, ok bool) {
+// Touch says that an article at an event time, Unix milliseconds, joined a cluster of a story. Home
+// is the story that the cluster belongs to now: the rule may have made its story part of another.
+// Living is the story that somebody made home part of; otherwise it is home. ok is false if a story
+// has expired or is unknown. Stream time moves on to the article, and some expired stories are
+// removed.
+func (s *Space) Touch(story string, at int64) (home, living string, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.advance(at)
 	for {
 		slot, known := s.slots.slot(story, s.entries)
 		if !known || s.expired(slot, s.streamTime) {
-			return "", false
+			return "", "", false
 		}
 		if e := s.entries[slot]; at > e.last {
 			e.last = at
-			s.set(slot, e, s.into[slot])
+			s.set(slot, e, s.ties[slot])
 		}
-		into, merged := s.into[slot]
-		if !merged {
-			return story, true
+		t := s.ties[slot]
+		if home == "" && (t.into == "" || t.apart) {
+			home = story
 		}
-		story = into
+		if t.into == "" {
+			return home, story, true
+		}
+		story = t.into
 	}
 }
 
@@ -201,7 +217,7 @@ func (s *Space) found(a Article, vector Vector, last int64) {
 	s.set(s.vacant(), entry{
 		address: a.Address, vector: vector, square: vector.square(), seq: a.Seq, first: a.EventTime,
 		last: last, clusters: 1,
-	}, "")
+	}, tie{})
 }
 
 // vacant returns a slot without a story.
@@ -216,28 +232,49 @@ func (s *Space) vacant() (slot uint32) {
 
 // join adds an article to a story.
 func (s *Space) join(slot uint32, at int64, vector Vector) {
-	e := s.entries[slot]
+	e, t := s.entries[slot], s.ties[slot]
 	e.vector = e.vector.plus(vector, s.options.StoryTerms, s.query.terms)
 	e.square = e.vector.square()
 	e.last = max(e.last, at)
 	e.clusters++
-	s.set(slot, e, "")
+	if t.apart {
+		t.own = t.own.plus(vector, s.options.StoryTerms, s.query.terms)
+	}
+	s.set(slot, e, t)
 }
 
-// merge makes the younger of two stories part of the older one, and returns their addresses.
-func (s *Space) merge(first, second uint32) (into, merged string) {
+// merge makes the younger of two stories part of the older one, and returns their addresses. By
+// hand, each keeps its own vector.
+func (s *Space) merge(first, second uint32, byHand bool) (into, merged string) {
+	if s.entries[second].seq < s.entries[first].seq {
+		first, second = second, first
+	}
 	older, younger := s.entries[first], s.entries[second]
-	if younger.seq < older.seq {
-		first, second, older, younger = second, first, younger, older
+	whole, part := s.ties[first], tie{into: older.address}
+	switch {
+	case byHand:
+		part.apart, part.own = true, s.own(second)
+		whole.apart, whole.own = true, s.own(first)
+	case whole.apart || s.ties[second].apart:
+		whole.own = s.own(first).plus(s.own(second), s.options.StoryTerms, s.query.terms)
+		whole.apart = true
 	}
 	older.vector = older.vector.plus(younger.vector, s.options.StoryTerms, s.query.terms)
 	older.square = older.vector.square()
 	older.last = max(older.last, younger.last)
 	older.clusters += younger.clusters
 	younger.vector, younger.square = "", 0
-	s.set(first, older, "")
-	s.set(second, younger, older.address)
+	s.set(first, older, whole)
+	s.set(second, younger, part)
 	return older.address, younger.address
+}
+
+// own returns the vector of a story without its parts by hand.
+func (s *Space) own(slot uint32) Vector {
+	if t := s.ties[slot]; t.apart {
+		return t.own
+	}
+	return s.entries[slot].vector
 }
 
 // Len returns how many stories there are, without those that became part of others.
@@ -267,10 +304,10 @@ func (s *Space) Of(address string) (Story, bool) {
 }
 
 func (s *Space) story(slot uint32) Story {
-	e := &s.entries[slot]
+	e, t := &s.entries[slot], s.ties[slot]
 	return Story{
 		Address: e.address, Seq: e.seq, FirstSeen: e.first, LastSeen: e.last, Clusters: e.clusters,
-		Vector: e.vector, Into: s.into[slot],
+		Vector: e.vector, Into: t.into, Apart: t.apart, Own: t.own,
 	}
 }
 
@@ -284,6 +321,9 @@ func (s *Space) Put(t Story) error {
 	if t.Into != "" && t.Vector != "" {
 		return errors.New("story " + t.Address + ": it is part of another, and has a vector")
 	}
+	if t.Own != "" && !t.Apart {
+		return errors.New("story " + t.Address + ": it has a vector of its own, and no part")
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	slot, known := s.slots.slot(t.Address, s.entries)
@@ -293,7 +333,7 @@ func (s *Space) Put(t Story) error {
 	s.apply(slot, entry{
 		address: t.Address, vector: t.Vector, square: t.Vector.square(), seq: t.Seq, first: t.FirstSeen,
 		last: t.LastSeen, clusters: t.Clusters,
-	}, t.Into)
+	}, tie{t.Into, t.Apart, t.Own})
 	s.reach(t.LastSeen)
 	return nil
 }
@@ -304,7 +344,7 @@ func (s *Space) Remove(address string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if slot, known := s.slots.slot(address, s.entries); known {
-		s.apply(slot, entry{}, "")
+		s.apply(slot, entry{}, tie{})
 		s.free = append(s.free, slot)
 	}
 }

@@ -72,9 +72,30 @@ func small(random *rand.Rand) Options {
 // those of the plain rule, whatever is sealed, committed, rolled back or done by hand. What
 // changes in batches adds up to the stories.
 func TestSpaceIsThePlainRule(t *testing.T) {
+	likeThePlainRule(t, 1, 4, []string{
+		"rollback", "joined false merged false", "joined true merged false", "joined true merged true",
+		"touched true", "touched false", "split true", "split false", "by hand joined true",
+		"by hand joined false", "left true", "left false",
+		"committed, sealed 0", "committed, sealed 1", "committed, sealed 2",
+	})
+}
+
+// The same where people do much by hand, so that parts have parts.
+func TestByHandIsThePlainRule(t *testing.T) {
+	likeThePlainRule(t, 3, 20, []string{
+		"left a part of a part", "left with a part", "left what the rule made part of another",
+		"touched a part", "split a part",
+	})
+}
+
+// likeThePlainRule compares Spaces with the plain rule in random steps. Of sixty steps, hands are by
+// hand. What is wanted has to happen.
+func likeThePlainRule(t *testing.T, purpose uint64, hands int, wanted []string) {
+	t.Helper()
 	happened := make(map[string]int)
 	for seed := range uint64(60) {
-		p := newPair(seed, 1, happened)
+		p := newPair(seed, purpose, happened)
+		p.hands = hands
 		for range 300 {
 			p.step(t)
 			p.same(t)
@@ -83,11 +104,7 @@ func TestSpaceIsThePlainRule(t *testing.T) {
 			}
 		}
 	}
-	for _, what := range []string{
-		"rollback", "joined false merged false", "joined true merged false", "joined true merged true",
-		"touched true", "touched false", "split true", "split false", "by hand joined true",
-		"by hand joined false", "committed, sealed 0", "committed, sealed 1", "committed, sealed 2",
-	} {
+	for _, what := range wanted {
 		if happened[what] < 50 {
 			t.Errorf("%s: %d times, so little is tested: %v", what, happened[what], happened)
 		}
@@ -107,7 +124,7 @@ func consistent(t *testing.T, s *Space) {
 		if found, ok := s.slots.slot(e.address, s.entries); !ok || found != uint32(slot) {
 			t.Fatalf("%s is found in slot %d, %v", e.address, found, ok)
 		}
-		if s.into[uint32(slot)] == "" {
+		if s.ties[uint32(slot)].into == "" {
 			live++
 		}
 		if e.square != e.vector.square() {
@@ -208,6 +225,7 @@ func decideAlike(t *testing.T, p *pair, spaces []*Space) {
 		}
 		got := fmt.Sprint(s.Touch(a, at))
 		got += fmt.Sprint(s.Join(a, b))
+		got += fmt.Sprint(s.Leave(b, a))
 		got += fmt.Sprint(s.Split(b, p.seen[0]))
 		for _, article := range articles {
 			got += fmt.Sprintf("%+v", s.Assign(article))
@@ -229,7 +247,11 @@ func TestPutRefuses(t *testing.T) {
 	if err := s.Put(Story{Address: "t/0/1"}); err != nil {
 		t.Fatal(err)
 	}
-	for _, story := range []Story{{}, {Address: "t/0/2", Vector: "abcdef", Into: "t/0/1"}} {
+	for _, story := range []Story{
+		{},
+		{Address: "t/0/2", Vector: "abcdef", Into: "t/0/1"},
+		{Address: "t/0/2", Own: "abcdef"},
+	} {
 		if s.Put(story) == nil {
 			t.Errorf("%+v is taken", story)
 		}
@@ -243,8 +265,8 @@ func TestPutRefuses(t *testing.T) {
 }
 
 func TestTouchOfNone(t *testing.T) {
-	if address, ok := New(Defaults()).Touch("t/0/7", 1); ok {
-		t.Errorf("a story that is not there is part of %q", address)
+	if home, living, ok := New(Defaults()).Touch("t/0/7", 1); ok {
+		t.Errorf("a story that is not there is %q, part of %q", home, living)
 	}
 }
 
@@ -261,8 +283,8 @@ func TestLeap(t *testing.T) {
 	}
 	s.Seal()
 	s.Commit()
-	if address, ok := s.Touch("t/0/none", 1_000_000); ok {
-		t.Fatalf("a story that is not there is part of %q", address)
+	if home, living, ok := s.Touch("t/0/none", 1_000_000); ok {
+		t.Fatalf("a story that is not there is %q, part of %q", home, living)
 	}
 	gone := len(s.Seal().Expired)
 	for rest := n - maxExpired; rest > 0; rest -= maxExpired {
@@ -307,6 +329,7 @@ func TestFindBesideAssign(t *testing.T) {
 		d := s.Assign(articles.article())
 		s.Touch(d.Story, articles.time)
 		s.Join(d.Story, asked.Address)
+		s.Leave(d.Story, asked.Address)
 		s.Split(d.Story, articles.article())
 		if s.Seal(); i%3 == 0 {
 			s.Rollback()

@@ -37,6 +37,11 @@ func (s *Signals) Add(window, now, at int64, publisher uint64) {
 	s.add(window/buckets, now, at, publisher)
 }
 
+// Clone returns a copy that goes on by itself.
+func (s *Signals) Clone() Signals {
+	return Signals{slices.Clone(s.publishers), slices.Clone(s.recent), s.newest}
+}
+
 // Merge adds what another has counted, by the same window.
 func (s *Signals) Merge(other *Signals) {
 	for _, p := range other.publishers {

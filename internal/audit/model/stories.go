@@ -27,6 +27,18 @@ type Story struct {
 	Clusters            int64
 	Terms               Terms  // none where it is part of another
 	Into                string // the story that it is part of; empty for none
+	// Apart says that it was made part of another by hand, or another part of it, such that this can be
+	// undone: Own are its terms without those.
+	Apart bool
+	Own   Terms
+}
+
+// Alone returns the terms of a story without those that were made part of it by hand.
+func (s *Story) Alone() Terms {
+	if s.Apart {
+		return s.Own
+	}
+	return s.Terms
 }
 
 // A Founder is an article that founds a cluster.
@@ -97,61 +109,124 @@ func (m *Stories) Assign(a Founder) Verdict {
 	best := found[0].Story
 	v := Verdict{Story: best.ID, Similarity: found[0].similarity}
 	m.setTerms(best, best.Terms.plus(terms).heaviest(m.rule.StoryTerms).halved())
+	if best.Apart {
+		best.Own = best.Own.plus(terms).heaviest(m.rule.StoryTerms).halved()
+	}
 	best.Clusters++
 	m.see(best, a.At)
 	if len(found) == 1 || m.rule.Merge == 0 {
 		return v
 	}
 	if other := found[1].Story; cosine(best.Terms, other.Terms) >= m.rule.Merge {
-		v.Story, v.Merged = m.merge(best, other)
+		v.Story, v.Merged = m.merge(best, other, false)
 	}
 	return v
 }
 
-// Touch notes a copy at an event time in a cluster of a story, and returns the one that this is
-// part of by now, if it lives.
-func (m *Stories) Touch(id string, at int64) (now string, ok bool) {
+// Touch notes a copy at an event time in a cluster of a story. It returns the story that the cluster
+// belongs to by now, and the one that this is part of by hand, if it lives; else both are the same.
+func (m *Stories) Touch(id string, at int64) (home, living string, ok bool) {
 	m.reach(at)
 	m.advance()
 	for {
 		s := m.all[id]
 		if s == nil || m.expired(s) {
-			return "", false
+			return "", "", false
+		}
+		if home == "" && (s.Into == "" || s.Apart) {
+			home = id
 		}
 		if m.see(s, at); s.Into == "" {
-			return id, true
+			return home, id, true
 		}
 		id = s.Into
 	}
 }
 
-// Join makes the younger of two stories part of the older one.
-func (m *Stories) Join(a, b string) (older, younger string, ok bool) {
+// Chain returns what a story is by now, since the rule may have made it part of that, and then what
+// that is part of by hand, one after the other; nil where one of these has gone or expired.
+func (m *Stories) Chain(id string) (chain []*Story) {
+	for s := m.all[id]; s != nil && !m.expired(s); s = m.all[s.Into] {
+		if s.Into == "" || s.Apart {
+			chain = append(chain, s)
+		}
+		if s.Into == "" {
+			return chain
+		}
+	}
+	return nil
+}
+
+// Join makes the younger of two stories part of the older one, by hand: such that it can be undone
+// or, as was so once, not.
+func (m *Stories) Join(a, b string, undone bool) (older, younger string, ok bool) {
 	x, y := m.living(a), m.living(b)
 	if x == nil || y == nil || x == y {
 		return "", "", false
 	}
-	older, younger = m.merge(x, y)
+	older, younger = m.merge(x, y, undone)
 	return older, younger, true
 }
 
-// Split takes a cluster out of a story, and makes one of its own of it.
-func (m *Stories) Split(id string, a Founder) bool {
-	s := m.living(id)
-	if s == nil || m.all[a.ID] != nil || s.Clusters < 2 {
-		return false
+// Leave takes a story out of one that it was made part of by hand, and returns those that it was
+// part of, the living one last.
+func (m *Stories) Leave(id, whole string) (from []*Story, ok bool) {
+	chain, other := m.Chain(id), m.Chain(whole)
+	if len(chain) < 2 || chain[0].ID != id || other == nil || !slices.Contains(chain[1:], other[0]) {
+		return nil, false
 	}
-	terms := m.weigh(a.Words)
-	rest := make(Terms)
-	for term, weight := range s.Terms {
-		if weight > terms[term] {
-			rest[term] = weight - terms[term]
+	left, from := chain[0], chain[1:]
+	for _, s := range from {
+		s.Clusters -= left.Clusters
+	}
+	left.Into = ""
+	m.live++
+	m.sum(left)
+	m.sum(from[len(from)-1])
+	return from, true
+}
+
+// sum adds up the terms of a story and of its parts.
+func (m *Stories) sum(whole *Story) {
+	terms, parts := whole.Own, m.Parts(whole)
+	for _, part := range parts {
+		terms = terms.plus(part.Own).heaviest(m.rule.StoryTerms).halved()
+	}
+	m.setTerms(whole, terms)
+	if len(parts) == 0 {
+		whole.Apart, whole.Own = false, nil
+	}
+}
+
+// Parts returns the stories that are part of one by hand, the older ones first.
+func (m *Stories) Parts(whole *Story) (parts []*Story) {
+	for _, s := range m.all {
+		if s.Into != "" && s.Apart && m.living(s.ID) == whole {
+			parts = append(parts, s)
 		}
 	}
-	m.setTerms(s, rest)
-	s.Clusters--
-	m.add(&Story{ID: a.ID, Seq: a.Seq, FirstSeen: a.At, LastSeen: s.LastSeen, Clusters: 1}, terms)
-	return true
+	slices.SortFunc(parts, func(a, b *Story) int { return cmp.Compare(a.Seq, b.Seq) })
+	return parts
+}
+
+// Split takes a cluster out of a story, and makes one of its own of it. It returns the stories that
+// the cluster leaves, the living one last.
+func (m *Stories) Split(id string, a Founder) (from []*Story, ok bool) {
+	from = m.Chain(id)
+	if from == nil || m.all[a.ID] != nil || from[0].Clusters < 2 {
+		return nil, false
+	}
+	terms := m.weigh(a.Words)
+	for i, s := range from {
+		if i == 0 && s.Apart {
+			s.Own = s.Own.minus(terms)
+		}
+		m.setTerms(s, s.Terms.minus(terms))
+		s.Clusters--
+	}
+	last := from[len(from)-1].LastSeen
+	m.add(&Story{ID: a.ID, Seq: a.Seq, FirstSeen: a.At, LastSeen: last, Clusters: 1}, terms)
+	return from, true
 }
 
 // living returns the story that one is part of by now.
@@ -168,9 +243,18 @@ func (m *Stories) living(id string) *Story {
 	}
 }
 
-func (m *Stories) merge(older, younger *Story) (into, merged string) {
+func (m *Stories) merge(older, younger *Story, undone bool) (into, merged string) {
 	if younger.Seq < older.Seq {
 		older, younger = younger, older
+	}
+	own, other := older.Alone(), younger.Alone()
+	switch {
+	case undone:
+		older.Own, younger.Own = own, other
+		older.Apart, younger.Apart = true, true
+	case older.Apart || younger.Apart:
+		older.Own = own.plus(other).heaviest(m.rule.StoryTerms).halved()
+		younger.Own, older.Apart, younger.Apart = nil, true, false
 	}
 	m.setTerms(older, older.Terms.plus(younger.Terms).heaviest(m.rule.StoryTerms).halved())
 	m.setTerms(younger, nil)

@@ -36,7 +36,10 @@ func TestStoriesAreThoseOfTheRule(t *testing.T) {
 		}
 		pair.rule.Seal()
 	}
-	for _, what := range []string{"joined", "merged", "copied", "expired", "by hand", "split"} {
+	for _, what := range []string{
+		"joined", "merged", "copied", "expired", "by hand", "split",
+		"split out of a part", "taken out", "taken out of two", "copied to a part",
+	} {
 		if seen[what] == 0 {
 			t.Errorf("nothing was %s: the test proves nothing of it", what)
 		}
@@ -58,29 +61,42 @@ func (p *storyPair) step(random *rand.Rand, at int64) {
 	p.Helper()
 	when := 1000 + 4*at - random.Int64N(60)
 	pick := func() int { return random.IntN(len(p.ids)) }
-	switch what := random.IntN(12); {
-	case len(p.ids) > 2 && what == 0:
+	switch what := random.IntN(16); {
+	case len(p.ids) > 2 && what < 2:
 		a, b := p.ids[pick()], p.ids[pick()]
 		older, younger, ok := p.rule.Join(a, b)
-		gotOlder, gotYounger, gotOK := p.model.Join(a, b)
+		gotOlder, gotYounger, gotOK := p.model.Join(a, b, true)
 		p.same("join of "+a+" and "+b, fmt.Sprint(older, younger, ok),
 			fmt.Sprint(gotOlder, gotYounger, gotOK))
 		p.note("by hand", ok)
-	case len(p.ids) > 2 && what == 1:
+	case len(p.ids) > 2 && what == 2:
 		i, from := pick(), p.ids[pick()]
-		ok := p.rule.Split(from, story.Article{
+		for range 20 { // most clusters are the first of a story, and most stories no part of another
+			if _, first := p.model.Of(p.ids[i]); first {
+				i = pick()
+			}
+			if len(p.model.Chain(from)) < 2 {
+				from = p.ids[pick()]
+			}
+		}
+		left, ok := p.rule.Split(from, story.Article{
 			Address: p.ids[i], Seq: uint64(i), EventTime: when, Words: p.words[i],
 		})
-		p.same("split of "+p.ids[i], fmt.Sprint(ok), fmt.Sprint(p.model.Split(from, Founder{
+		got, gotOK := p.model.Split(from, Founder{
 			ID: p.ids[i], Seq: int64(i), At: when, Words: p.terms(p.words[i]),
-		})))
+		})
+		p.same("split of "+p.ids[i], fmt.Sprint(left, ok), fmt.Sprint(idsOf(got), gotOK))
 		p.note("split", ok)
-	case len(p.ids) > 2 && what < 5:
+		p.note("split out of a part", len(left) > 1)
+	case len(p.ids) > 2 && what == 3:
+		p.leave(random)
+	case len(p.ids) > 2 && what < 7:
 		id := p.ids[pick()]
-		now, ok := p.rule.Touch(id, when)
-		got, gotOK := p.model.Touch(id, when)
-		p.same("copy in "+id, fmt.Sprint(now, ok), fmt.Sprint(got, gotOK))
+		now, living, ok := p.rule.Touch(id, when)
+		got, gotLiving, gotOK := p.model.Touch(id, when)
+		p.same("copy in "+id, fmt.Sprint(now, living, ok), fmt.Sprint(got, gotLiving, gotOK))
 		p.note("copied", ok)
+		p.note("copied to a part", now != living)
 		p.note("expired", !ok)
 	default:
 		p.found(random, when)
@@ -88,6 +104,33 @@ func (p *storyPair) step(random *rand.Rand, at int64) {
 	if at%8 == 0 {
 		p.compare()
 	}
+}
+
+// leave takes a story that is part of another by hand out of that, or of what that is part of.
+func (p *storyPair) leave(random *rand.Rand) {
+	p.Helper()
+	for _, i := range random.Perm(len(p.ids)) {
+		chain := p.model.Chain(p.ids[i])
+		if len(chain) < 2 {
+			continue
+		}
+		id, whole := chain[0].ID, chain[1+random.IntN(len(chain)-1)].ID
+		left, from, ok := p.rule.Leave(whole, id)
+		got, gotOK := p.model.Leave(id, whole)
+		p.same(id+" leaves "+whole, fmt.Sprint(left, from, ok), fmt.Sprint(id, idsOf(got), gotOK))
+		p.note("taken out", ok)
+		p.note("taken out of two", len(from) > 1)
+		return
+	}
+	_, ok := p.model.Leave(p.ids[0], p.ids[1])
+	p.same("nothing to leave", "false", fmt.Sprint(ok))
+}
+
+func idsOf(stories []*Story) (ids []string) {
+	for _, s := range stories {
+		ids = append(ids, s.ID)
+	}
+	return ids
 }
 
 // found founds a cluster, of one of eight events.
@@ -123,10 +166,10 @@ func (p *storyPair) compare() {
 			p.Fatalf("no story %s", want.Address)
 		}
 		p.same("story "+want.Address,
-			fmt.Sprintf("%d %d %d %d %q %x", want.Seq, want.FirstSeen, want.LastSeen, want.Clusters,
-				want.Into, string(want.Vector)),
-			fmt.Sprintf("%d %d %d %d %q %x", got.Seq, got.FirstSeen, got.LastSeen, got.Clusters, got.Into,
-				got.Terms.Wire()))
+			fmt.Sprintf("%d %d %d %d %q %x %v %x", want.Seq, want.FirstSeen, want.LastSeen, want.Clusters,
+				want.Into, string(want.Vector), want.Apart, string(want.Own)),
+			fmt.Sprintf("%d %d %d %d %q %x %v %x", got.Seq, got.FirstSeen, got.LastSeen, got.Clusters,
+				got.Into, got.Terms.Wire(), got.Apart, got.Own.Wire()))
 	}
 	for got := range p.model.All() {
 		if n--; n < 0 {
@@ -185,7 +228,10 @@ func TestLargeTerms(t *testing.T) {
 		t.Errorf("%d stories, want 2", space.Len())
 	}
 	_, _, _ = space.Join("articles/0/0", p.second())
-	_, _, _ = model.Join("articles/0/0", p.second())
+	_, _, _ = model.Join("articles/0/0", p.second(), true)
+	p.compare()
+	_, _, _ = space.Leave("articles/0/0", p.second())
+	_, _ = model.Leave(p.second(), "articles/0/0")
 	p.compare()
 }
 

@@ -83,6 +83,17 @@ func (t Terms) plus(other Terms) Terms {
 	return sum
 }
 
+// minus leaves out terms that have no weight then.
+func (t Terms) minus(other Terms) Terms {
+	rest := make(Terms)
+	for term, weight := range t {
+		if weight > other[term] {
+			rest[term] = weight - other[term]
+		}
+	}
+	return rest
+}
+
 // dot returns the scalar product.
 func (t Terms) dot(other Terms) (sum uint64) {
 	for term, weight := range t {

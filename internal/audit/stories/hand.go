@@ -15,9 +15,10 @@ import (
 // story says.
 type hand struct {
 	position int64
+	action   string // merge, unmerge or split
 	id       string
-	into     string // the story that it was made part of; empty where it was split off
-	from     string // the story that it was split from
+	other    string // the story that it was made part of, left, or was split from
+	undone   bool   // of a merge: it can be
 }
 
 // said are the words that a label record gives a cluster that leaves its story.
@@ -26,11 +27,12 @@ type said struct {
 	han          bool
 }
 
-// asked is a label record that merges or splits stories.
+// asked is a label record about stories.
 type asked struct {
-	label wire.Address
-	id    string // of a cluster or a story of its space
-	split string // the cluster that it splits off; empty where it merges
+	label  wire.Address
+	action string
+	id     string // of a cluster or a story of its space
+	other  string // of a story; empty where the action is split
 }
 
 // Label takes a record of the topic of labels that is no dead letter.
@@ -39,35 +41,30 @@ func (s *Stories) Label(r *kgo.Record) {
 	if err != nil || !l.OfStories() {
 		return
 	}
-	a := asked{label: wire.AddressOf(r), id: l.ClusterID}
-	if l.Action == wire.ActionSplit {
-		a.split = l.ClusterID
-	}
-	s.asked = append(s.asked, a)
+	s.asked = append(s.asked, asked{wire.AddressOf(r), l.Action, l.ClusterID, l.Other})
 	s.order[l.ClusterID], s.order[l.Other] = len(s.asked), len(s.asked)
 	if l.Action == wire.ActionSplit {
 		s.said[l.ClusterID] = append(s.said[l.ClusterID], said{string(l.Words), l.Terms, l.Han})
 	}
 }
 
-// byHand notes what the state of a story says that somebody did.
+// byHand notes what the state of a story says that somebody did, in order.
 func (s *Stories) byHand(id string, now *wire.Story) {
 	first, err := wire.ParseAddress(id, s.Input)
 	if err != nil {
 		return
 	}
 	space := s.Space(first.Partition)
-	add := func(h hand) {
-		if !slices.Contains(s.hands[space], h) {
+	add := func(position int64, action, other string, undone bool) {
+		h := hand{position, action, id, other, undone}
+		if position > 0 && !slices.Contains(s.hands[space], h) {
 			s.hands[space] = append(s.hands[space], h)
 		}
 	}
-	if now.SplitAt > 0 {
-		add(hand{position: now.SplitAt, id: id, from: now.SplitFrom})
-	}
-	if now.MergedAt > 0 {
-		add(hand{position: now.MergedAt, id: id, into: now.Into})
-	}
+	add(now.SplitAt, wire.ActionSplit, now.SplitFrom, false)
+	add(now.LeftMerged, wire.ActionMerge, now.LeftFrom, true)
+	add(now.LeftAt, wire.ActionUnmerge, now.LeftFrom, false)
+	add(now.MergedAt, wire.ActionMerge, now.Into, now.Apart)
 }
 
 // handsOf returns what was done in a space, in order: that of positions, and before one position
@@ -90,26 +87,23 @@ func (s *Stories) handsOf(space int32) []hand {
 }
 
 // inSlots puts what was done before one position in the order of the label records, of which each
-// did one thing: it is known which of them split a cluster off. It is for one partition of labels.
+// did one thing. It is for one partition of labels.
 func (s *Stories) inSlots(all []hand, space int32) []hand {
-	var splits []string // by label record: the cluster that it split off; empty where it merged
+	var records []asked
 	for _, a := range s.asked {
 		first, err := wire.ParseAddress(a.id, s.Input)
 		if err == nil && s.Space(first.Partition) == space {
-			splits = append(splits, a.split)
+			records = append(records, a)
 		}
 	}
-	for from := 0; from < len(all) && len(splits) >= len(all); {
+	for from := 0; from < len(all) && len(records) >= len(all); {
 		to := from + 1
 		for to < len(all) && all[to].position == all[from].position {
 			to++
 		}
 		left, slots := slices.Clone(all[from:to]), make([]hand, 0, to-from)
-		for _, id := range splits[from:to] {
-			i := slices.IndexFunc(left, func(h hand) bool {
-				return id == "" && h.into != "" || id != "" && h.into == "" && h.id == id
-			})
-			if i >= 0 {
+		for _, a := range records[from:to] {
+			if i := a.did(left); i >= 0 {
 				slots, left = append(slots, left[i]), slices.Delete(left, i, i+1)
 			}
 		}
@@ -121,16 +115,39 @@ func (s *Stories) inSlots(all []hand, space int32) []hand {
 	return all
 }
 
+// did returns which of some things a label record did, -1 for none: the first of those with most of
+// its ids, since it may name stories by others that are part of them. What was done to one story is
+// in its order.
+func (a *asked) did(all []hand) (best int) {
+	best, most := -1, -1
+	for i, h := range all {
+		named := 0
+		for _, id := range []string{h.id, h.other} {
+			if id == a.id || id == a.other {
+				named++
+			}
+		}
+		fits := h.action == a.action && (a.action != wire.ActionSplit || h.id == a.id)
+		later := slices.ContainsFunc(all[:i], func(before hand) bool { return before.id == h.id })
+		if fits && !later && named > most {
+			best, most = i, named
+		}
+	}
+	return best
+}
+
 // before reports whether h was done before another, by what both say: it names a story that the
 // other has made part of another one, or makes one that the other names.
 func (h hand) before(other hand) bool {
 	switch {
 	case h == other || h.position != other.position:
 		return h.position < other.position
-	case h.into == "" && slices.Contains([]string{other.id, other.into, other.from}, h.id):
+	case h.action == wire.ActionUnmerge || other.action == wire.ActionUnmerge:
+		return false
+	case h.action == wire.ActionSplit && (h.id == other.id || h.id == other.other):
 		return true
 	default:
-		return other.into != "" && (h.into == other.id || h.from == other.id)
+		return other.action == wire.ActionMerge && h.other == other.id
 	}
 }
 
@@ -153,24 +170,70 @@ func (r *replay) apply(position int64) error {
 	for len(r.hands) > 0 && r.hands[0].position <= position {
 		h := r.hands[0]
 		r.hands = r.hands[1:]
-		if h.into != "" {
+		switch h.action {
+		case wire.ActionMerge:
 			r.merge(&h)
-		} else if err := r.split(&h); err != nil {
-			return err
+		case wire.ActionUnmerge:
+			r.leave(&h)
+		default:
+			if err := r.split(&h); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
 func (r *replay) merge(h *hand) {
-	older, younger, ok := r.rule.Join(h.id, h.into)
-	if !ok || younger != h.id || older != h.into {
+	older, younger, ok := r.rule.Join(h.id, h.other, h.undone)
+	if !ok || younger != h.id || older != h.other {
 		r.Check.Violate("story "+h.id, "two stories that can be one at position "+
-			fmt.Sprint(h.position), "merged into "+h.into)
+			fmt.Sprint(h.position), "merged into "+h.other)
 		return
 	}
-	r.add(older, younger, h.position)
+	r.add(older, younger, h.position, h.undone)
 	r.name(older, r.sum(younger).terms)
+}
+
+// leave takes a story out of the one that it was made part of.
+func (r *replay) leave(h *hand) {
+	from, ok := r.rule.Leave(h.id, h.other)
+	if !ok {
+		r.Check.Violate("story "+h.id, "a part of story "+h.other+" at position "+
+			fmt.Sprint(h.position), "taken out of it")
+		return
+	}
+	left := r.sum(h.id)
+	left.position = h.position
+	for _, s := range from {
+		whole := r.sum(s.ID)
+		whole.articles, whole.position = whole.articles-left.articles, h.position
+	}
+	r.sumUp(h.id)
+	r.sumUp(from[len(from)-1].ID)
+}
+
+// sumUp makes of a story what it is by itself and what its parts are.
+func (r *replay) sumUp(id string) {
+	now, known := r.rule.Of(id)
+	s := r.sum(id)
+	if !known || s.own == nil {
+		return
+	}
+	s.content = s.own.clone()
+	var terms []string
+	for _, part := range r.rule.Parts(now) {
+		p := r.sum(part.ID)
+		if p.own != nil {
+			s.content.merge(p.own)
+			terms = append(terms, p.own.terms)
+		}
+	}
+	if !now.Apart {
+		s.own = nil
+	} else {
+		s.terms = heaviest(now.Terms, s.terms, terms...)
+	}
 }
 
 // split takes the cluster that a story was founded by out of the story that it was split from, by
@@ -185,16 +248,23 @@ func (r *replay) split(h *hand) error {
 	}
 	last := words[len(words)-1]
 	terms, err := model.ParseTerms(last.words)
-	ok := err == nil && r.rule.Split(h.from, model.Founder{
-		ID: h.id, Seq: c.seq, At: c.first, Words: terms, Han: last.han,
-	})
-	if !ok {
-		r.Check.Violate("story "+h.id, "a cluster that can leave story "+h.from+" at position "+
+	var from []*model.Story
+	ok := err == nil
+	if ok {
+		from, ok = r.rule.Split(c.story, model.Founder{
+			ID: h.id, Seq: c.seq, At: c.first, Words: terms, Han: last.han,
+		})
+	}
+	if !ok || from[len(from)-1].ID != h.other {
+		r.Check.Violate("story "+h.id, "a cluster that can leave story "+h.other+" at position "+
 			fmt.Sprint(h.position), "a story of its own")
 		return nil
 	}
-	from, s := r.sum(h.from), r.sum(h.id)
-	from.articles, from.position = from.articles-c.articles, h.position
+	for _, f := range from {
+		whole := r.sum(f.ID)
+		whole.articles, whole.position = whole.articles-c.articles, h.position
+	}
+	s := r.sum(h.id)
 	s.articles, s.position, s.loose = c.articles, h.position, true
 	if f := r.founders[founder]; f.known {
 		made, err := r.facts(&f)

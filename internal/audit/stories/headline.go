@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/audit/model"
 	"github.com/clusterd/clusterd/internal/audit/wire"
 	"github.com/clusterd/clusterd/internal/story"
 	"github.com/clusterd/clusterd/internal/text"
@@ -93,16 +94,19 @@ const (
 
 // name gives a story the heaviest of the terms that it has and others.
 func (r *replay) name(id string, terms ...string) {
-	now, ok := r.rule.Of(id)
-	if !ok {
-		return
+	if now, ok := r.rule.Of(id); ok {
+		s := r.sum(id)
+		s.terms = heaviest(now.Terms, s.terms, terms...)
 	}
-	s := r.sum(id)
+}
+
+// heaviest returns those of some terms, joined by line breaks, that weigh most.
+func heaviest(by model.Terms, terms string, more ...string) string {
 	var all []string
-	for _, t := range append([]string{s.terms}, terms...) {
+	for _, t := range append([]string{terms}, more...) {
 		if t != "" {
 			all = append(all, strings.Split(t, "\n")...)
 		}
 	}
-	s.terms = strings.Join(story.Top(story.Vector(now.Terms.Wire()), all, maxTerms), "\n")
+	return strings.Join(story.Top(story.Vector(by.Wire()), all, maxTerms), "\n")
 }

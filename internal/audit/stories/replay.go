@@ -75,11 +75,38 @@ type assigned struct {
 // sum is what the articles of a story come to.
 type sum struct {
 	articles int64
-	signals  model.Signals
 	position int64 // of the last one
-	loose    bool  // it is not known which publishers it has
+	content
+	own *content // without those that were made part of it by hand; nil where it is as the content
+}
+
+// content is what is known of a story.
+type content struct {
+	signals  model.Signals
+	loose    bool // it is not known which publishers it has
 	headline wire.Headline
 	terms    string // joined by line breaks
+}
+
+func (c *content) clone() content {
+	copied := *c
+	copied.signals = c.signals.Clone()
+	return copied
+}
+
+// merge adds another, but for its terms.
+func (c *content) merge(other *content) {
+	c.signals.Merge(&other.signals)
+	c.headline = c.headline.Better(other.headline)
+	c.loose = c.loose || other.loose
+}
+
+// alone returns what a story is without those that were made part of it by hand.
+func (s *sum) alone() *content {
+	if s.own != nil {
+		return s.own
+	}
+	return &s.content
 }
 
 func (r *replay) run(ctx context.Context) error {
@@ -132,10 +159,15 @@ func (r *replay) article(position int64, row *row) error {
 	if now.story == "" {
 		return nil
 	}
-	s := r.sum(now.story)
-	s.articles++
-	s.position = position
-	s.signals.Add(recently, r.rule.StreamTime(), row.EventTime, row.Publisher)
+	for i, whole := range r.rule.Chain(now.story) {
+		s := r.sum(whole.ID)
+		s.articles++
+		s.position = position
+		s.signals.Add(recently, r.rule.StreamTime(), row.EventTime, row.Publisher)
+		if i == 0 && s.own != nil {
+			s.own.signals.Add(recently, r.rule.StreamTime(), row.EventTime, row.Publisher)
+		}
+	}
 	return nil
 }
 
@@ -145,7 +177,7 @@ func (r *replay) decide(position int64, row *row) (now assigned, known bool, err
 	if row.Joined {
 		now = r.of[row.Cluster] // nothing of one that was founded while stories were off: it has none
 		now.position = position
-		if id, lives := r.rule.Touch(now.story, row.EventTime); lives {
+		if id, _, lives := r.rule.Touch(now.story, row.EventTime); lives {
 			now.story = id
 		}
 		return now, true, nil
@@ -178,27 +210,43 @@ func (r *replay) found(f *founder, row *row, d model.Verdict, position int64) er
 	if err != nil {
 		return err
 	}
-	id, terms, s := row.Cluster.In(r.Input), []string{made.Terms}, r.sum(d.Story)
+	id, s := row.Cluster.In(r.Input), r.sum(d.Story)
+	terms, own := []string{made.Terms}, []string{made.Terms}
 	if d.Story == id {
 		s.headline = r.headline(&made, id, row.EventTime, identical)
 	} else {
-		s.headline = s.headline.Better(r.headline(&made, id, row.EventTime, int64(d.Similarity)))
+		headline := r.headline(&made, id, row.EventTime, int64(d.Similarity))
+		s.headline = s.headline.Better(headline)
+		if s.own != nil {
+			s.own.headline = s.own.headline.Better(headline)
+		}
 	}
 	if d.Merged != "" {
-		r.add(d.Story, d.Merged, position)
 		terms = append(terms, r.sum(d.Merged).terms)
+		own = append(own, r.sum(d.Merged).alone().terms)
+		r.add(d.Story, d.Merged, position, false)
 	}
 	r.name(d.Story, terms...)
+	if now, ok := r.rule.Of(d.Story); ok && s.own != nil {
+		s.own.terms = heaviest(now.Own, s.own.terms, own...)
+	}
 	return nil
 }
 
-// add adds what is known of a story that became part of another at a position.
-func (r *replay) add(older, younger string, position int64) {
+// add adds what is known of a story that became part of another at a position: for good, or such
+// that it can be undone.
+func (r *replay) add(older, younger string, position int64, undone bool) {
 	into, from := r.sum(older), r.sum(younger)
+	own, other := into.alone().clone(), from.alone().clone()
+	switch {
+	case undone:
+		into.own, from.own = &own, &other
+	case into.own != nil || from.own != nil:
+		own.merge(&other)
+		into.own, from.own = &own, nil
+	}
 	into.articles += from.articles
-	into.signals.Merge(&from.signals)
-	into.headline = into.headline.Better(from.headline)
-	into.loose = into.loose || from.loose
+	into.merge(&from.content)
 	into.position, from.position = position, position
 }
 
@@ -235,6 +283,9 @@ func (r *replay) finish(key int32) {
 		if r.sum(s.ID).loose {
 			want.Publishers, want.Recent = got.Publishers, got.Recent
 		}
+		if own := r.sum(s.ID).own; own != nil && own.loose {
+			want.Own.Publishers, want.Own.Recent = got.Own.Publishers, got.Own.Recent
+		}
 		delete(r.state, s.ID)
 		switch {
 		case (!ok || got.gone) && later, got.Position >= r.end:
@@ -262,20 +313,34 @@ func (r *replay) finish(key int32) {
 // expected returns what the state of a story must be, but for what only the text of articles says.
 func (r *replay) expected(s *model.Story) wire.Story {
 	sum := r.sum(s.ID)
-	return wire.Story{
+	want := wire.Story{
 		Seq: s.Seq, Clusters: s.Clusters, Articles: sum.articles, FirstSeen: s.FirstSeen,
 		LastSeen: s.LastSeen, Vector: s.Terms.Wire(), Into: s.Into,
 		Publishers: wire.Publishers(sum.signals.Publishers()), Recent: sum.signals.Recent(),
-		Headline: sum.headline, Terms: sum.terms, Position: sum.position,
+		Headline: sum.headline, Terms: sum.terms, Position: sum.position, Apart: s.Apart,
 	}
+	if own := sum.own; own != nil {
+		want.Own = wire.Own{
+			Vector: s.Own.Wire(), Publishers: wire.Publishers(own.signals.Publishers()),
+			Recent: own.signals.Recent(), Headline: own.headline, Terms: own.terms,
+		}
+	}
+	return want
 }
 
 // with returns what is expected, with what is not held to anything.
 func (r *replay) with(want, got wire.Story) wire.Story {
-	if h := got.Headline; h != want.Headline && h.Rank != r.rank(h.Publisher) && h.Publisher != "" {
-		r.reranked, want.Headline = true, h
+	ranked := func(want, h wire.Headline) wire.Headline {
+		if h != want && h.Rank != r.rank(h.Publisher) && h.Publisher != "" {
+			r.reranked = true
+			return h
+		}
+		return want
 	}
+	want.Headline = ranked(want.Headline, got.Headline)
+	want.Own.Headline = ranked(want.Own.Headline, got.Own.Headline)
 	want.SplitFrom, want.SplitAt, want.MergedAt = got.SplitFrom, got.SplitAt, got.MergedAt
+	want.LeftFrom, want.LeftMerged, want.LeftAt = got.LeftFrom, got.LeftMerged, got.LeftAt
 	return want
 }
 
@@ -319,6 +384,10 @@ func describe(s wire.Story) string {
 	into := ""
 	if s.Into != "" {
 		into = ", part of " + s.Into
+	}
+	if s.Apart {
+		into += fmt.Sprintf(", by itself %s publishers, %d terms in its vector, %d recent, headline %+v, "+
+			"terms %q", s.Own.Publishers, len(s.Own.Vector)/6, s.Own.Recent, s.Own.Headline, s.Own.Terms)
 	}
 	return fmt.Sprintf("at position %d: seq %d, %d clusters, %d articles, %s publishers, %d terms in "+
 		"its vector, %d recent, seen from %d to %d, headline %+v, terms %q%s", s.Position,

@@ -41,6 +41,7 @@ type topics struct {
 	told    []*kgo.Record
 	labels  []*kgo.Record
 	asked   int // label records, refused ones included
+	merged  [][2]string
 	done    map[article.Action]int
 }
 
@@ -99,7 +100,9 @@ func write(t *testing.T, c config.Config, seed uint64) (out topics) {
 		}
 		out.batch(t, s, articles, out.byHand(r, newCounter()))
 	}
-	for _, action := range []article.Action{article.MergeStories, article.SplitStory} {
+	for _, action := range []article.Action{
+		article.MergeStories, article.UnmergeStories, article.SplitStory,
+	} {
 		if out.done[action] == 0 {
 			t.Errorf("nothing was done by hand with action %s", action)
 		}
@@ -107,19 +110,36 @@ func write(t *testing.T, c config.Config, seed uint64) (out topics) {
 	return out
 }
 
-// byHand returns label records that merge and split stories of late, now and then.
+// byHand returns label records that merge and split stories of late and take them apart, now and
+// then.
 func (o *topics) byHand(r *rand.Rand, counter *words.Counter) (records []article.LabelRecord) {
-	for len(o.results) > 20 && r.IntN(3) == 0 {
+	address := func(id string) article.Address {
+		a, _ := article.ParseAddress(id)
+		return a
+	}
+	for left := false; len(o.results) > 20 && !left && r.IntN(3) == 0; {
 		recent := func() *result { return o.results[len(o.results)-1-r.IntN(20)] }
 		about := recent()
-		cluster, _ := article.ParseAddress(about.Cluster.In("articles"))
-		l := article.LabelRecord{Cluster: cluster, Action: article.SplitStory}
-		if r.IntN(2) == 0 {
-			l.Cluster, _ = article.ParseAddress(about.StoryID)
-			l.Action, l.Other = article.MergeStories, recent().StoryID
-		} else if said := strings.Split(o.texts[about.Cluster.Offset], "\x00"); r.IntN(4) > 0 {
-			made := counter.Count(said[0], said[1])
-			l.Words, l.Han, l.Terms = string(made.Vector), made.Han, made.Terms
+		l := article.LabelRecord{
+			Cluster: address(about.Cluster.In("articles")), Action: article.SplitStory,
+		}
+		switch n := r.IntN(6); {
+		case n < 2 && len(o.merged) > 0:
+			left = true // what is done twice before one article leaves one state
+			i, which := r.IntN(len(o.merged)), r.IntN(2)
+			two := o.merged[i]
+			o.merged = slices.Delete(o.merged, i, i+1)
+			l.Action, l.Cluster, l.Other = article.UnmergeStories, address(two[which]), two[1-which]
+		case n < 4:
+			two := [2]string{about.StoryID, recent().StoryID}
+			l.Action, l.Cluster, l.Other = article.MergeStories, address(two[0]), two[1]
+			// One of long ago may expire with the next article, and leave no state.
+			o.merged = append(o.merged[max(0, len(o.merged)-3):], two)
+		default:
+			if said := strings.Split(o.texts[about.Cluster.Offset], "\x00"); r.IntN(4) > 0 {
+				made := counter.Count(said[0], said[1])
+				l.Words, l.Han, l.Terms = string(made.Vector), made.Han, made.Terms
+			}
 		}
 		records = append(records, l)
 	}
@@ -135,7 +155,7 @@ func (o *topics) labelled(t *testing.T, b *space.Batch, records []article.LabelR
 			continue
 		}
 		value := map[string]any{"action": l.Action}
-		if l.Action == article.MergeStories {
+		if l.Action != article.SplitStory {
 			value["story_id"], value["other"] = l.Cluster.String(), l.Other
 		} else {
 			value["cluster_id"], value["words"] = l.Cluster.String(), []byte(l.Words)
@@ -319,6 +339,15 @@ func inState(do func(*cluster.Story)) func(*testing.T, *topics) {
 	}
 }
 
+// inPart returns a fault of the newest state of a story that somebody made part of another.
+func inPart(do func(*cluster.Story)) func(*testing.T, *topics) {
+	return func(t *testing.T, o *topics) {
+		t.Helper()
+		part := func(s *wire.Story) bool { return s.Into != "" && s.Apart && s.Own.Vector != "" }
+		change(t, last(t, o.records, part), do)
+	}
+}
+
 func drop(records []*kgo.Record, r *kgo.Record) []*kgo.Record {
 	return slices.DeleteFunc(slices.Clone(records), func(o *kgo.Record) bool { return o == r })
 }
@@ -375,14 +404,33 @@ func TestFaultsOfStoriesAreFound(t *testing.T) {
 		"another headline": inState(func(s *cluster.Story) {
 			s.Headline.Cluster = "articles/0/0"
 		}),
-		"terms": inState(func(s *cluster.Story) { s.Terms += "\nx" }),
+		"terms":                                 inState(func(s *cluster.Story) { s.Terms += "\nx" }),
+		"a part with another vector of its own": inPart(func(s *cluster.Story) { s.Own = s.Own[6:] }),
+		"a part with another headline":          inPart(func(s *cluster.Story) { s.OwnHeadline.Title += "x" }),
+		"a part without signals of its own":     inPart(func(s *cluster.Story) { s.OwnSignals = "" }),
+		"a part with terms of others":           inPart(func(s *cluster.Story) { s.OwnTerms += "\nx" }),
+		"a part that does not count articles":   inPart(func(s *cluster.Story) { s.Articles-- }),
+		"a part that cannot be taken out": inPart(func(s *cluster.Story) {
+			s.Apart, s.Own, s.OwnSignals, s.OwnHeadline, s.OwnTerms = false, "", "", cluster.Headline{}, ""
+		}),
+		"a story that did not leave": func(t *testing.T, o *topics) {
+			r := last(t, o.records, func(s *wire.Story) bool { return s.LeftAt > 0 && s.Into == "" })
+			change(t, r, func(s *cluster.Story) { s.Into, s.Vector = s.LeftFrom, "" })
+		},
+		"a story that left at another position": func(t *testing.T, o *topics) {
+			for _, r := range o.records {
+				if s, err := wire.ParseState(r); r.Value != nil && err == nil && s.LeftAt > 0 {
+					change(t, r, func(s *cluster.Story) { s.LeftAt += 9 })
+				}
+			}
+		},
 		"not merged": func(t *testing.T, o *topics) {
 			r := last(t, o.records, func(s *wire.Story) bool { return s.Into != "" })
 			change(t, r, func(s *cluster.Story) { s.Into = "" })
 		},
 		"a state that is not there": func(t *testing.T, o *topics) {
 			id := last(t, o.records, func(s *wire.Story) bool {
-				return large(s) && s.SplitAt == 0
+				return large(s) && s.SplitAt == 0 && s.LeftAt == 0
 			}).Key
 			o.records = slices.DeleteFunc(o.records, func(r *kgo.Record) bool {
 				return string(r.Key) == string(id)

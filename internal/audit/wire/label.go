@@ -14,11 +14,12 @@ import (
 
 // What a label record asks for.
 const (
-	ActionAdd    = "add"
-	ActionRemove = "remove"
-	ActionResume = "resume"
-	ActionMerge  = "merge" // of stories
-	ActionSplit  = "split"
+	ActionAdd     = "add"
+	ActionRemove  = "remove"
+	ActionResume  = "resume"
+	ActionMerge   = "merge" // of stories
+	ActionUnmerge = "unmerge"
+	ActionSplit   = "split"
 )
 
 const (
@@ -42,23 +43,25 @@ type LabelRecord struct {
 	At        int64  `json:"-"` // Unix milliseconds
 	Note      string `json:"note"`
 	Trial     bool   `json:"trial"`
-	StoryID   string `json:"story_id"` // of ActionMerge alone
+	StoryID   string `json:"story_id"` // of ActionMerge and ActionUnmerge alone
 	Other     string `json:"other"`    // likewise
 	Words     []byte `json:"words"`    // of ActionSplit alone: the founder's
 	Han       bool   `json:"han"`
 	Terms     string `json:"terms"`
 }
 
-// OfStories reports whether the record merges or splits stories.
-func (l *LabelRecord) OfStories() bool { return l.Action == ActionMerge || l.Action == ActionSplit }
+// OfStories reports whether the record merges stories, takes them apart or splits them.
+func (l *LabelRecord) OfStories() bool {
+	return l.Action == ActionMerge || l.Action == ActionUnmerge || l.Action == ActionSplit
+}
 
 // maxTerms is how many bytes the first words of a founder may have.
 const maxTerms = 256
 
-// checkStories holds a record that merges or splits stories to its form.
+// checkStories holds a record about stories to its form.
 func (l *LabelRecord) checkStories() error {
 	id := l.ClusterID
-	if l.Action == ActionMerge {
+	if l.Action != ActionSplit {
 		if id = l.StoryID; !IsAddress(l.Other) {
 			return fmt.Errorf("other %q", l.Other)
 		}

@@ -15,8 +15,11 @@ import (
 // storyPrefix begins the keys of stories in the clusters topic. No cluster id begins so.
 const storyPrefix = "story:"
 
-// storyVersion is the first byte of the state of a story.
-const storyVersion = 1
+// The first byte of the state of a story: one that is apart, or has left another, says more.
+const (
+	storyVersion = 1
+	byHand       = 2
+)
 
 // A Similarity is one from 0 to 1.
 type Similarity float64
@@ -40,7 +43,24 @@ type Story struct {
 	Terms                   string // joined by line breaks
 	SplitFrom               string
 	SplitAt, MergedAt       int64
-	Position                int64 // of its last article
+	// Apart says that somebody made it part of another, or another part of it, such that this can be
+	// undone. Then Own is what it is without the others.
+	Apart bool
+	Own   Own
+	// LeftFrom is the story that it was taken out of again, LeftMerged at which position it was made
+	// part of that.
+	LeftFrom           string
+	LeftMerged, LeftAt int64
+	Position           int64 // of its last article
+}
+
+// Own is what a story is without those that somebody made part of it.
+type Own struct {
+	Vector     string
+	Publishers Publishers
+	Recent     int64
+	Headline   Headline
+	Terms      string
 }
 
 // A Headline is the founder by whose title a story is told.
@@ -79,7 +99,8 @@ func StoryID(r *kgo.Record) (id string, ok bool) {
 // ParseState reads the state of a story.
 func ParseState(r *kgo.Record) (s Story, err error) {
 	in := binaryReader{in: bytes.NewReader(r.Value)}
-	if version := in.fixed(1); version != storyVersion && in.err == nil {
+	version := in.fixed(1)
+	if version != storyVersion && version != byHand && in.err == nil {
 		return s, fmt.Errorf("version %d", version)
 	}
 	s.Seq, s.Clusters, s.Articles = in.number(), in.number(), in.number()
@@ -88,11 +109,14 @@ func ParseState(r *kgo.Record) (s Story, err error) {
 	s.Vector, s.Into = in.text(), in.text()
 	s.Publishers, s.Recent = signalsOf(in.text())
 	s.Terms = in.text()
-	s.Headline = Headline{
-		Cluster: in.text(), Article: in.text(), Title: in.text(), Publisher: in.text(),
-		Rank: in.number(), At: in.signed(), Similarity: in.number(),
-	}
+	s.Headline = headlineIn(&in)
 	s.SplitFrom, s.SplitAt, s.MergedAt = in.text(), in.number(), in.number()
+	if version == byHand {
+		s.Apart, s.Own.Vector = in.fixed(1) == 1, in.text()
+		s.Own.Publishers, s.Own.Recent = signalsOf(in.text())
+		s.Own.Terms, s.Own.Headline = in.text(), headlineIn(&in)
+		s.LeftFrom, s.LeftMerged, s.LeftAt = in.text(), in.number(), in.number()
+	}
 	if in.err == nil && in.in.Len() > 0 {
 		return s, fmt.Errorf("%d bytes are behind its end", in.in.Len())
 	}
@@ -101,6 +125,13 @@ func ParseState(r *kgo.Record) (s Story, err error) {
 	}
 	s.Position, err = NumberHeader(r, HeaderPosition)
 	return s, err
+}
+
+func headlineIn(in *binaryReader) Headline {
+	return Headline{
+		Cluster: in.text(), Article: in.text(), Title: in.text(), Publisher: in.text(),
+		Rank: in.number(), At: in.signed(), Similarity: in.number(),
+	}
 }
 
 // signalsOf reads how many publishers the state of signals has, and how many recent articles:
@@ -158,6 +189,7 @@ func ParseTold(r *kgo.Record) (s Story, err error) {
 // Told returns what is to be told of the state of a story.
 func (s Story) Told() Story {
 	s.Vector, s.SplitAt, s.MergedAt = "", 0, 0
+	s.Apart, s.Own, s.LeftFrom, s.LeftMerged, s.LeftAt = false, Own{}, "", 0, 0
 	s.Headline.Rank, s.Headline.At, s.Headline.Similarity = 0, 0, 0
 	return s
 }

@@ -32,11 +32,12 @@ func (id *ID) UnmarshalText(text []byte) error {
 
 // The actions of label records.
 const (
-	Add    Action = "add"
-	Remove Action = "remove"
-	Resume Action = "resume" // a label counts again that the flood guard has suspended
-	Merge  Action = "merge"  // of stories
-	Split  Action = "split"
+	Add     Action = "add"
+	Remove  Action = "remove"
+	Resume  Action = "resume" // a label counts again that the flood guard has suspended
+	Merge   Action = "merge"  // of stories
+	Unmerge Action = "unmerge"
+	Split   Action = "split"
 )
 
 // UnmarshalText reads one of these words.

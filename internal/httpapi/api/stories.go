@@ -41,7 +41,7 @@ type NearStory struct {
 	Similarity article.Similarity `json:"similarity"`
 }
 
-// MergeRequest asks for a story to become one with another.
+// MergeRequest asks for a story to become one with another, or for the two to be two again.
 type MergeRequest struct {
 	Other string `json:"other"`
 	Note  string `json:"note,omitzero"`
@@ -53,16 +53,16 @@ type SplitRequest struct {
 	Note      string `json:"note,omitzero"`
 }
 
-// StoryChanged answers what became of either.
+// StoryChanged answers what became of any of these.
 type StoryChanged struct {
-	Record  string `json:"record"` // the address of the record that says so
-	Applied bool   `json:"applied"`
+	Record  string `json:"record"`  // the address of the record that says so
+	Applied bool   `json:"applied"` // it is committed; false: it has not been read yet
 }
 
-// StoryRecord is a record of labels.topic that merges or splits stories.
+// StoryRecord is a record of labels.topic that merges stories, takes them apart, or splits one.
 type StoryRecord struct {
 	Action    Action    `json:"action"`
-	StoryID   string    `json:"story_id,omitzero"`   // with Merge, as Other
+	StoryID   string    `json:"story_id,omitzero"`   // with Merge and Unmerge, as Other
 	Other     string    `json:"other,omitzero"`      // the id of the other story
 	ClusterID string    `json:"cluster_id,omitzero"` // with Split, as all below but who says so
 	Words     []byte    `json:"words,omitempty"`     // of the founder, as the rule of stories has them

@@ -137,6 +137,8 @@ func (f *fake) Story(_ context.Context, wanted, _ string, _ int) (api.OneStory, 
 
 func (f *fake) StoryWords(api.FullText) ([]byte, bool, string, error) { return nil, false, "", nil }
 
+func (f *fake) Part(context.Context, string, string) (string, error) { return "", v1.ErrUnknown }
+
 func (f *fake) Labelled(context.Context, string, int) (api.Clusters, error) {
 	return api.Clusters{}, f.err
 }

@@ -2,6 +2,7 @@ package v1
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -23,16 +24,18 @@ import (
 )
 
 // A fake answers for all that the handlers call. There is one cluster, articles/0/12, whose text
-// is "known"; "near" is near to it, and "" has nothing to compare.
+// is "known"; "near" is near to it, and "" has nothing to compare. It is the first one of a story
+// that has articles/0/40, too, and articles/0/3, articles/1/3 and articles/8/1 are stories.
 type fake struct {
 	mutex   sync.Mutex
 	labels  map[string]api.Label
 	written []api.LabelRecord
 	texts   []api.NewArticle
 	changed []api.StoryRecord
-	silent  bool  // neither results nor labels come
-	refuses bool  // labels are dead letters
-	err     error // of all
+	into    map[string]string // by story: the one that somebody made it part of
+	silent  bool              // neither results nor labels come
+	refuses bool              // label records are dead letters
+	err     error             // of all
 
 	query ClusterQuery // the last one
 }
@@ -114,14 +117,16 @@ func (f *fake) Cluster(_ context.Context, id string) (api.Cluster, api.AsOf, err
 		return api.Cluster{}, api.AsOf{}, f.err
 	case id == "articles/7/1":
 		return api.Cluster{}, api.AsOf{}, &ElsewhereError{Space: "7", Reason: "another has it"}
-	case id == "articles/0/40":
+	case id == "articles/0/40" || id == "articles/0/3":
 		c := f.cluster()
-		c.ClusterID, c.StoryID = id, knownID
+		c.ClusterID, c.StoryID = id, f.storyOf(id)
 		return c, f.asOf(), nil
 	case id != knownID:
 		return api.Cluster{}, api.AsOf{}, ErrUnknown
 	}
-	return f.cluster(), f.asOf(), nil
+	c := f.cluster()
+	c.StoryID = knownID
+	return c, f.asOf(), nil
 }
 
 func (f *fake) Clusters(_ context.Context, q ClusterQuery) (api.Clusters, error) {
@@ -153,13 +158,51 @@ func (f *fake) Stories(_ context.Context, sort string, _ int) (api.Stories, erro
 	return api.Stories{Stories: []api.Story{f.story()}, AsOf: f.AsOf()}, f.err
 }
 
-func (f *fake) Story(_ context.Context, id, after string, _ int) (api.OneStory, error) {
-	_, at, err := f.Cluster(context.Background(), id)
-	one := api.OneStory{Story: f.story(), Clusters: []api.Cluster{f.cluster()}, AsOf: at}
+// storyOf returns the story of a cluster.
+func (f *fake) storyOf(cluster string) string {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	if _, ok := f.into[cluster]; ok || cluster != "articles/0/40" {
+		return cluster
+	}
+	return knownID
+}
+
+func (f *fake) Story(ctx context.Context, id, after string, _ int) (api.OneStory, error) {
+	f.mutex.Lock()
+	into, known := f.into[id]
+	f.mutex.Unlock()
+	one := api.OneStory{Story: f.story(), Clusters: []api.Cluster{f.cluster()}, AsOf: f.asOf()}
+	if known {
+		one.Story.StoryID = id
+		if into != "" {
+			one.Story.StoryID, one.Merged = into, id
+		}
+	} else if _, _, err := f.Cluster(ctx, id); err != nil || id == "articles/0/40" {
+		return api.OneStory{}, cmp.Or(err, ErrUnknown)
+	}
+	if id == "articles/8/1" {
+		one.AsOf.Space = "8"
+	}
 	if after == "" {
 		one.Next = "12"
 	}
-	return one, err
+	return one, f.err
+}
+
+func (f *fake) Part(_ context.Context, id, other string) (string, error) {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	_, known := f.into[id]
+	switch {
+	case f.into[id] == other && known:
+		return id, f.err
+	case f.into[other] == id:
+		return other, f.err
+	case !known && id != knownID:
+		return "", ErrUnknown
+	}
+	return "", &InvalidError{"/other", "is not part of this story"}
 }
 
 func (f *fake) StoryWords(t api.FullText) (vector []byte, han bool, terms string, err error) {
@@ -238,6 +281,15 @@ func (f fakeTopics) ChangeStory(_ context.Context, r api.StoryRecord) (article.A
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	f.changed = append(f.changed, r)
+	switch {
+	case f.refuses || f.silent:
+	case r.Action == api.Merge:
+		f.into[r.Other] = r.StoryID
+	case r.Action == api.Unmerge:
+		f.into[r.Other] = ""
+	default:
+		f.into[r.ClusterID] = ""
+	}
 	return article.Address{Topic: "labels"}, f.err
 }
 
@@ -275,7 +327,12 @@ func (f fakeTopics) Texts(_ context.Context, of []article.Address) ([]Text, erro
 	return all, f.err
 }
 
-func newFake() *fake { return &fake{labels: make(map[string]api.Label)} }
+func newFake() *fake {
+	return &fake{
+		labels: make(map[string]api.Label),
+		into:   map[string]string{"articles/0/3": "", "articles/1/3": "", "articles/8/1": ""},
+	}
+}
 
 func (f *fake) options() Options {
 	return Options{

@@ -45,6 +45,7 @@ func Routes(o Options) []Route {
 		routes = append(routes,
 			Route{"GET", "/v1/stories/" + id, read, try(s.story)},
 			Route{"POST", "/v1/stories/" + id + "/merge", change, try(s.merge)},
+			Route{"POST", "/v1/stories/" + id + "/unmerge", change, try(s.unmerge)},
 			Route{"POST", "/v1/stories/" + id + "/split", change, try(s.split)},
 			Route{"GET", "/v1/clusters/" + id, read, try(s.cluster)},
 			Route{"GET", "/v1/clusters/" + id + "/members", read, try(s.members)})

@@ -81,6 +81,9 @@ type Spaces interface {
 	// Story returns the story that the one with this id is part of by now, with a page of its
 	// clusters, or [ErrUnknown]. Next is from where the next page goes on: empty after the last.
 	Story(ctx context.Context, id, after string, limit int) (api.OneStory, error)
+	// Part returns which of two stories somebody made part of the other, such that it can leave that:
+	// [ErrUnknown] is of the first one, and an [InvalidError] says why neither can.
+	Part(ctx context.Context, id, other string) (part string, err error)
 	// StoryWords returns the words of a text as the rule of stories has them: its vector, whether most
 	// are Chinese, and the first ones.
 	StoryWords(t api.FullText) (vector []byte, han bool, terms string, err error)
@@ -107,8 +110,7 @@ type Topics interface {
 	Article(ctx context.Context, a api.NewArticle) (article.Address, Waiter, error)
 	// Labels writes records to labels.topic, and returns where each is.
 	Labels(ctx context.Context, records []api.LabelRecord) ([]article.Address, error)
-	// ChangeStory writes a record to labels.topic that merges or splits stories, and returns where it
-	// is.
+	// ChangeStory writes a record about stories to labels.topic, and returns where it is.
 	ChangeStory(ctx context.Context, r api.StoryRecord) (article.Address, error)
 	// Texts returns what the articles at these addresses said.
 	Texts(ctx context.Context, of []article.Address) ([]Text, error)

@@ -25,7 +25,8 @@ func FullStory() cluster.Story {
 			Cluster: "articles/0/19", ArticleID: "articles/0/19", Title: "新华社 <on> bridges",
 			Publisher: "xinhua", Rank: 3, At: 1777638000000, Similarity: 312_345,
 		},
-		Terms: "bridge\n大桥", SplitFrom: "articles/1/2", SplitAt: 12,
+		Terms: "bridge\n大桥", SplitFrom: "articles/1/2", SplitAt: 12, LeftFrom: "articles/2/3",
+		LeftMerged: 20, LeftAt: 31,
 	}
 }
 
@@ -33,6 +34,16 @@ func FullStory() cluster.Story {
 func MergedStory() cluster.Story {
 	s := FullStory()
 	s.Vector, s.Into, s.MergedAt, s.Clusters = "", "articles/2/4", 40, 0
+	s.Apart, s.Own, s.OwnSignals, s.OwnTerms = true, someVector(2), someSignals(), "bridge"
+	s.OwnHeadline = s.Headline
+	s.OwnHeadline.Title = "Of its own"
+	return s
+}
+
+// ofBefore returns a story without the fields by which stories are taken apart.
+func ofBefore(s cluster.Story) cluster.Story {
+	s.Apart, s.Own, s.OwnSignals, s.OwnTerms = false, "", "", ""
+	s.OwnHeadline, s.LeftFrom, s.LeftMerged, s.LeftAt = cluster.Headline{}, "", 0, 0
 	return s
 }
 
@@ -46,6 +57,11 @@ func someVector(n byte) (v story.Vector) {
 
 // ExtremeStories returns stories at the limits of what is possible.
 func ExtremeStories() []cluster.Story {
+	return append(StoriesOfBefore(), FullStory(), MergedStory())
+}
+
+// StoriesOfBefore returns stories at the limits that there were before stories could be taken apart.
+func StoriesOfBefore() []cluster.Story {
 	largest := article.Address{
 		Topic: "articles", Partition: math.MaxInt32, Offset: cluster.MaxOffset,
 	}.String()
@@ -54,7 +70,7 @@ func ExtremeStories() []cluster.Story {
 		Headline: cluster.Headline{Cluster: "articles/0/0"},
 	}
 	return []cluster.Story{
-		first, FullStory(), MergedStory(),
+		first, ofBefore(FullStory()), ofBefore(MergedStory()),
 		{
 			Story: story.Story{
 				Address: largest, Seq: cluster.MaxPosition, FirstSeen: cluster.MaxTime,
@@ -111,11 +127,26 @@ var storiesThatCannotBe = map[string]func(*cluster.Story){
 	"merged beyond positions": func(s *cluster.Story) {
 		s.Into, s.Vector, s.MergedAt = "articles/2/4", "", cluster.MaxPosition+1
 	},
-	"split from nothing":     func(s *cluster.Story) { s.SplitFrom = "" },
-	"split from itself":      func(s *cluster.Story) { s.SplitFrom = s.Address },
-	"split nowhere":          func(s *cluster.Story) { s.SplitAt = 0 },
-	"split beyond positions": func(s *cluster.Story) { s.SplitAt = cluster.MaxPosition + 1 },
-	"a vector that is none":  func(s *cluster.Story) { s.Vector += "x" },
+	"split from nothing":       func(s *cluster.Story) { s.SplitFrom = "" },
+	"split from itself":        func(s *cluster.Story) { s.SplitFrom = s.Address },
+	"split nowhere":            func(s *cluster.Story) { s.SplitAt = 0 },
+	"split beyond positions":   func(s *cluster.Story) { s.SplitAt = cluster.MaxPosition + 1 },
+	"left nothing":             func(s *cluster.Story) { s.LeftFrom = "" },
+	"left itself":              func(s *cluster.Story) { s.LeftFrom = s.Address },
+	"left nowhere":             func(s *cluster.Story) { s.LeftAt = 0 },
+	"left before it was there": func(s *cluster.Story) { s.LeftMerged = s.LeftAt + 1 },
+	"left beyond positions":    func(s *cluster.Story) { s.LeftAt = cluster.MaxPosition + 1 },
+	"apart, and nothing by itself": func(s *cluster.Story) {
+		s.Apart = true
+	},
+	"a vector of its own, and not apart":   func(s *cluster.Story) { s.Own = s.Vector },
+	"a headline of its own, and not apart": func(s *cluster.Story) { s.OwnHeadline = s.Headline },
+	"signals of its own, and not apart":    func(s *cluster.Story) { s.OwnSignals = s.Signals },
+	"terms of its own, and not apart":      func(s *cluster.Story) { s.OwnTerms = s.Terms },
+	"an odd vector of its own": func(s *cluster.Story) {
+		s.Apart, s.OwnHeadline, s.Own = true, s.Headline, "x"
+	},
+	"a vector that is none": func(s *cluster.Story) { s.Vector += "x" },
 	"a vector out of order": func(s *cluster.Story) {
 		s.Vector += someVector(1)
 	},
