@@ -236,7 +236,7 @@ func (a *audit) run(ctx context.Context, new newOutcomes) (err error) {
 		return err
 	}
 	a.dead = spill.NewPartitions[deadRow](a.dir, input.From, input.To)
-	a.placements = placement.New(a.dir, input)
+	a.placements = placement.New(a.dir, input, &a.config)
 	a.prepareLabels()
 	if err := a.prepareStories(); err != nil {
 		return err
@@ -248,6 +248,9 @@ func (a *audit) run(ctx context.Context, new newOutcomes) (err error) {
 	a.checkFingerprints()
 	a.checkCheckpoints()
 	a.seen.CheckFound(a.complete)
+	if limit := a.placements.Limit(); limit != "" {
+		a.report.Limits = append(a.report.Limits, limit)
+	}
 	return a.placements.Check(a.cut.Results, a.cut.DeadLetters, a.input)
 }
 

@@ -52,6 +52,7 @@ func (a *audit) addCheckpoint(r *kgo.Record) {
 		a.labelSpace(c.Partition()).Checkpoint(&c, a.isWhole(last.place, place), at)
 	}
 	a.checkpoints[key] = checkpoint{c, at, place}
+	a.placements.Checkpoint(&c)
 }
 
 // isWhole reports whether no record of the clusters topic has been compacted away between two

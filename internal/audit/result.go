@@ -59,7 +59,7 @@ func (a *audit) addResult(r *kgo.Record) error {
 		a.checkResult(r, &result, &in)
 	}
 	a.checkSettings(r, &result)
-	if err := a.placements.AddResult(r, source); err != nil {
+	if err := a.placements.AddResult(r, source, a.input); err != nil {
 		return err
 	}
 	switch result.Status {

@@ -43,6 +43,8 @@ type Record struct {
 	// Fingerprints is how far the topic of fingerprinted articles was read; nil where the input itself
 	// was. Offsets then are those behind the last articles that were assigned.
 	Fingerprints *Fingerprints `json:"fingerprints,omitempty"`
+	// Placements are what output.partition was, in order; none: always key.
+	Placements []Placement `json:"placements,omitempty"`
 }
 
 // Fingerprints are how far a topic of fingerprinted articles was read.
@@ -115,6 +117,14 @@ func (c *Record) validate() error {
 		}
 		if err := c.validateOffsets(partition, f.Offsets); err != nil {
 			return fmt.Errorf("fingerprints: %w", err)
+		}
+	}
+	for _, p := range c.Placements {
+		if p.Partition == "" || len(c.Placements) > MaxPlacements {
+			return fmt.Errorf("%d placements, one of them %.80q", len(c.Placements), p.Partition)
+		}
+		if err := c.validateOffsets(partition, p.From); err != nil {
+			return fmt.Errorf("placements: %w", err)
 		}
 	}
 	return c.Labels.validate()

@@ -177,6 +177,7 @@ type Output struct {
 	ClustersTopic   string
 	DeadLetterTopic string
 	Key             string // cluster or source
+	Partition       string // PartitionByKey or PartitionOfSource
 	Compression     string // none, gzip, snappy, lz4 or zstd
 	ClustersFormat  string // JSONClusters or BinaryClusters
 	// Fields are those of [ResultFields] that results have.

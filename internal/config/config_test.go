@@ -25,7 +25,7 @@ func TestDefault(t *testing.T) {
 		},
 		Output: Output{
 			Topic: "article-clusters", ClustersTopic: "clusters", DeadLetterTopic: "articles-dead",
-			Key: "cluster", Compression: "gzip", ClustersFormat: "json",
+			Key: "cluster", Partition: "key", Compression: "gzip", ClustersFormat: "json",
 			Fields: ResultFields(), Excerpt: 120,
 			Headers: []string{"*"},
 		},

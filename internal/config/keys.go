@@ -9,7 +9,6 @@ import (
 	"github.com/clusterd/clusterd/internal/charset"
 	"github.com/clusterd/clusterd/internal/config/table"
 	"github.com/clusterd/clusterd/internal/config/value"
-	"github.com/clusterd/clusterd/internal/contact"
 	"github.com/clusterd/clusterd/internal/method"
 )
 
@@ -145,6 +144,13 @@ func (c *Input) keys() []table.Key {
 	}
 }
 
+// The settings of output.partition: a result goes where its key puts it, or to the partition that
+// has the number of its article's.
+const (
+	PartitionByKey    = "key"
+	PartitionOfSource = "source"
+)
+
 func (c *Output) keys() []table.Key {
 	return []table.Key{
 		{
@@ -164,6 +170,12 @@ func (c *Output) keys() []table.Key {
 			Path: "output.key", Value: value.Scalar(&c.Key, value.OneOf("cluster", "source"), "cluster"),
 			Doc: "Key of a result: the cluster id keeps a cluster in one partition, source keeps the " +
 				"input's key.",
+		},
+		{
+			Path: "output.partition", Value: value.Scalar(&c.Partition,
+				value.OneOf(PartitionByKey, PartitionOfSource), PartitionByKey),
+			Doc: "Partition of a result: key is the one that its key gives it, source that of its " +
+				"article, for joins; docs/joins.md.",
 		},
 		{
 			Path: "output.compression", Value: value.Scalar(&c.Compression,
@@ -197,38 +209,6 @@ func (c *Output) keys() []table.Key {
 			Path: "output.headers", Value: value.List(&c.Headers, 0, value.HeaderName(), value.AllHeaders),
 			Doc: `Names of the input's headers that results carry; "*" is all; clusterd's own cannot be ` +
 				"forged.",
-		},
-	}
-}
-
-func textKeys(c *method.TextSettings) []table.Key {
-	return []table.Key{
-		{
-			Path: "text.dictionaries", Value: value.List(&c.Dictionaries, 0, value.RequiredFile()),
-			Doc: "Files of words to add to the built-in dictionary, such as names and terms of your field.",
-		},
-		{
-			Path: "text.stop_words", Value: value.List(&c.StopWords, 0, value.RequiredFile()),
-			Doc: "Files of words to leave out beside the built-in ones, such as your sites' boilerplate.",
-		},
-		{
-			Path: "text.html", Value: value.Scalar(&c.HTML, value.OneOf("auto", "always", "never"), "auto"),
-			Doc: "Whether to strip mark-up; auto does where the text looks like HTML.",
-		},
-		{
-			Path: "text.extract", Value: value.Scalar(&c.Extract, value.OneOf("all", "article"), "all"),
-			Doc: "What of a whole HTML page is compared: all its text, or what looks like the article, " +
-				"without menus and adverts.",
-		},
-		{
-			Path: "text.fold", Value: value.Scalar(&c.Fold, value.Boolean(), false),
-			Doc: "Whether what spam varies is the same: letters that look alike, accents, emoji, letters " +
-				"spaced out.",
-		},
-		{
-			Path: "text.mask", Value: value.List(&c.Mask, 0, value.OneOf(contact.Masks...)),
-			Doc: "What does not count, since a template fills it in; numerals are Chinese numbers; masks " +
-				"belong beside contacts.join, and merge what differs in them alone.",
 		},
 	}
 }

@@ -21,6 +21,11 @@ func (c Config) Warnings() []string {
 	}
 	all = append(all, c.qualityWarnings()...)
 	all = append(all, c.httpWarnings()...)
+	if c.Output.Partition == PartitionOfSource && c.Output.Key != "source" {
+		all = append(all,
+			"output.partition: source spreads the results of a cluster over the partitions, while their "+
+				"key stays the cluster id: for joins with articles set output.key: source, too")
+	}
 	// On the way to a broker on this machine there is nobody.
 	away := func(broker string) bool { return !isLoopback(broker) }
 	if c.Kafka.SASL.Mechanism == "plain" && !c.Kafka.TLS.Enabled &&

@@ -43,6 +43,8 @@ func TestWarnings(t *testing.T) {
 		{
 			"masks beside contacts", "text: {mask: [numbers]}\ncontacts: {join: true}\nstate: {dir: /x}", "",
 		},
+		{"results by source", "output: {key: source, partition: source}\nstate: {dir: /x}", ""},
+		{"clusters by source", "output: {partition: source}\nstate: {dir: /x}", "output.partition"},
 		{"a token on this machine", "http: {token: hunter2}\nstate: {dir: /x}", ""},
 		{
 			"a token in plain text", "http: {listen: ':1', token: 0123456789abcdef}\nstate: {dir: /x}",

@@ -32,7 +32,7 @@ type Check struct {
 	Name   string `json:"name"` // what was looked at: "topic articles"
 	Status Status `json:"status"`
 	Found  string `json:"found"`
-	Do     string `json:"do,omitempty"` // what to do; empty where it is well
+	Do     string `json:"do,omitempty"` // what to do; where it is well, a hint or empty
 }
 
 // A Report has all checks, in the order in which one would mend things.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rivo/uniseg"
+	"github.com/twmb/franz-go/pkg/kadm"
 
 	"github.com/clusterd/clusterd/internal/config"
 )
@@ -120,4 +121,50 @@ func TestMemory(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Results that are to be in the partitions of their articles need as many. Where only that is
+// missing for a join, the doctor says so, and all is well.
+func TestPlacement(t *testing.T) {
+	for _, tt := range []struct {
+		name            string
+		key, partition  string
+		inputs, results int
+		want            Status
+		do              string // what is said, "" for nothing
+	}{
+		{"by cluster", "cluster", "key", 3, 3, OK, ""},
+		{"a join is at hand", "source", "key", 3, 3, OK, "set output.partition: source"},
+		{"other numbers", "source", "key", 3, 4, OK, ""},
+		{"for joins", "source", "source", 3, 3, OK, ""},
+		{"more than needed", "source", "source", 3, 4, OK, ""},
+		{"too few", "source", "source", 3, 2, Failure, "--topic article-clusters --partitions 3"},
+		{"fewer, by key", "source", "key", 3, 2, OK, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := config.Default()
+			c.Output.Key, c.Output.Partition = tt.key, tt.partition
+			e := examination{config: c, topics: map[string]topic{
+				c.Input.Topic: partitioned(tt.inputs), c.Output.Topic: partitioned(tt.results),
+			}}
+			e.checkTopic(c.Output.Topic)
+			got := e.report.Checks
+			if len(got) != 1 || got[0].Status != tt.want || !strings.Contains(got[0].Do, tt.do) ||
+				tt.do == "" && got[0].Do != "" {
+				t.Errorf("%+v, want %s, %q", got, tt.want, tt.do)
+			}
+		})
+	}
+}
+
+// partitioned is a topic that has so many partitions, of two replicas each.
+func partitioned(n int) topic {
+	var t topic
+	t.Partitions = make(kadm.PartitionDetails)
+	for p := range int32(n) {
+		t.Partitions[p] = kadm.PartitionDetail{
+			Partition: p, Replicas: []int32{0, 1}, ISR: []int32{0, 1},
+		}
+	}
+	return t
 }

@@ -75,17 +75,45 @@ func (e *examination) checkTopics(ctx context.Context) {
 	}
 	e.measure(ctx)
 	for _, name := range names {
-		t := e.topics[name]
-		before := len(e.report.Checks)
-		if e.exists(name, &t) {
-			e.checkReplicas(name, &t)
-			e.checkRole(name, &t)
-		}
-		if len(e.report.Checks) == before {
-			e.ok("topic "+name, "partitions: %d, replicas: %d", len(t.Partitions),
-				t.Partitions.NumReplicas())
-		}
+		e.checkTopic(name)
 	}
+}
+
+// checkTopic looks at one of the topics, of which the brokers were asked.
+func (e *examination) checkTopic(name string) {
+	t := e.topics[name]
+	before := len(e.report.Checks)
+	if e.exists(name, &t) {
+		e.checkReplicas(name, &t)
+		e.checkRole(name, &t)
+	}
+	if len(e.report.Checks) == before {
+		e.add("topic "+name, OK, e.hint(name), "partitions: %d, replicas: %d", len(t.Partitions),
+			t.Partitions.NumReplicas())
+	}
+}
+
+// checkPlacement looks whether results can go where output.partition says.
+func (e *examination) checkPlacement(label string, partitions int) {
+	c := &e.config
+	of := len(e.topics[c.Input.Topic].Partitions)
+	if topics.CheckPlacement(c, of, partitions) != nil {
+		e.fail(label, fmt.Sprintf("kafka-topics --alter --topic %s --partitions %d, or set "+
+			"output.partition: key", c.Output.Topic, of), "it has %d partitions, and %s has %d: with "+
+			"output.partition: source each of these needs one of its own", partitions, c.Input.Topic, of)
+	}
+}
+
+// hint returns what could be better about a topic with which nothing is wrong.
+func (e *examination) hint(name string) string {
+	c := &e.config
+	if name != c.Output.Topic || c.Output.Key != "source" ||
+		c.Output.Partition == config.PartitionOfSource ||
+		len(e.topics[name].Partitions) != len(e.topics[c.Input.Topic].Partitions) {
+		return ""
+	}
+	return "to join results with articles, set output.partition: source: keys alone do not do it " +
+		"where producers of articles choose partitions in another way than clusterd (docs/joins.md)"
 }
 
 // exists reports whether a topic is there; it has said what is to be done if not.
@@ -183,6 +211,7 @@ func (e *examination) checkRole(name string, t *topic) {
 			e.fail(label, alter("cleanup.policy=delete"),
 				"cleanup.policy is %s: of each cluster only the last result stays", policy)
 		}
+		e.checkPlacement(label, len(t.Partitions))
 		e.checkRetention(label, t, alter)
 	case c.Output.ClustersTopic:
 		if policy != "" && policy != "compact" {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/migrate/beside"
@@ -44,7 +45,10 @@ type copier struct {
 
 func newRoutes(t beside.Two) []*route {
 	return []*route{
-		{from: t.New.Output.Topic, to: t.Old.Output.Topic, keyed: true},
+		{
+			from: t.New.Output.Topic, to: t.Old.Output.Topic,
+			keyed: t.New.Output.Partition == config.PartitionByKey,
+		},
 		{from: t.New.Output.DeadLetterTopic, to: t.Old.Output.DeadLetterTopic},
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/migrate/beside"
+	"github.com/clusterd/clusterd/internal/topics"
 )
 
 // maxBehind is how many articles the new space may be behind the old one where it is switched to.
@@ -33,6 +34,14 @@ func Switch(ctx context.Context, t beside.Two, file string, anyway bool, say fun
 	}
 	routes := newRoutes(t)
 	if err := prepare(ctx, t, routes, anyway); err != nil {
+		return err
+	}
+	inputs, err := t.New.Partitions(ctx, t.New.Input.Topic)
+	if err != nil {
+		return err
+	}
+	err = topics.CheckPlacement(&switched, len(inputs), len(routes[0].partitions))
+	if err != nil {
 		return err
 	}
 	err = waitEmpty(ctx, &t.Old, func(n int) {

@@ -290,3 +290,53 @@ func (p *pair) afterSwitch(from, to map[int]int64) {
 		p.Errorf("the configuration of after the way back: %+v", again.Output)
 	}
 }
+
+// A space whose results go to the partitions of their articles writes them there from the switch
+// on, and is not switched to where they have none.
+func TestSwitchPlacesBySource(t *testing.T) {
+	t.Parallel()
+	p := newPair(t, "topic")
+	set := []string{"output.key=source", "output.partition=source"}
+	if _, err := Plan(p.Old, "", set, p.file("placed")); err != nil {
+		t.Fatal(err)
+	}
+	p.New = p.space("placed")
+	for partition := range 3 {
+		p.mustWork(&p.Old, partition, 0, 40)
+		p.mustWork(&p.New, partition, 0, 60)
+	}
+	if err := p.cluster.CreateTopic("few", 2, nil); err != nil {
+		t.Fatal(err)
+	}
+	few := p.Two
+	few.Old.Output.Topic = "few"
+	// The other one does not know the topic for a moment.
+	few.Old.Client = kafkatest.Connect(t, kafka.Options{Brokers: p.cluster.ListenAddrs()})
+	err := Switch(t.Context(), few, p.file("next"), false, quiet)
+	if err == nil || !strings.Contains(err.Error(), "topic few has 2 partitions, and articles has 3") {
+		t.Errorf("a switch to fewer partitions: %v", err)
+	}
+	if from, _, err := p.Old.HandedOver(t.Context()); err != nil || len(from) > 0 {
+		t.Errorf("a refused switch marked %v, %v", from, err)
+	}
+	if err := Switch(t.Context(), p.Two, p.file("next"), false, quiet); err != nil {
+		t.Fatal(err)
+	}
+	first, end, err := p.Old.Offsets(t.Context(), "results")
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := 0
+	err = p.Old.Read(t.Context(), "results", first, end, func(r *kafka.Record) error {
+		if at, _ := beside.SourceOf(r, topic); strings.Contains(string(r.Value), "clusterd-2") {
+			copied++
+			if r.Partition != at.Partition {
+				t.Errorf("the result of %s is in partition %d", at, r.Partition)
+			}
+		}
+		return nil
+	})
+	if err != nil || copied < 40 {
+		t.Errorf("%d results were copied, %v", copied, err)
+	}
+}

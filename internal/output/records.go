@@ -114,9 +114,10 @@ func (o *Topics) Records(
 }
 
 // result returns the record of a result. It goes to the partition that Java's clients would choose
-// for its key. An input key that is too long for every result to repeat is left out, and the
-// cluster id stands in its place. The headers of the input record that it carries come before
-// clusterd's own, and are left out where the topic does not take it with them.
+// for its key, or to that of its article, as output.partition says. An input key that is too long
+// for every result to repeat is left out, and the cluster id stands in its place. The headers of
+// the input record that it carries come before clusterd's own, and are left out where the topic
+// does not take it with them.
 func (o *Topics) result(memory *kafka.Arena, a *space.Assignment) kafka.Record {
 	source := memory.Keep(a.Source.AppendTo)
 	r := kafka.Record{
@@ -142,7 +143,7 @@ func (o *Topics) result(memory *kafka.Arena, a *space.Assignment) kafka.Record {
 	if o.Key == intake.KeySource && len(a.Key) <= article.MaxIDBytes {
 		r.Key = a.Key
 	}
-	if r.Key == nil {
+	if r.Key == nil || o.Partition == config.PartitionOfSource {
 		r.Partition = a.Source.Partition % len(o.Partitions[o.Topic])
 	} else {
 		r.Partition = sink.PartitionOf(r.Key, o.Partitions[o.Topic])

@@ -1,6 +1,8 @@
 package output
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -55,7 +57,7 @@ func TestResultRecord(t *testing.T) {
 		key       string
 		out       *space.Assignment
 		wantKey   []byte
-		partition int
+		partition int // by output.partition: key; the article is in partition 2
 	}{
 		"by cluster":         {"cluster", clustered([]byte("site-1")), []byte(founder), of(founder)},
 		"by cluster, no key": {"cluster", clustered(nil), []byte(founder), of(founder)},
@@ -86,6 +88,11 @@ func TestResultRecord(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("record (-want +got):\n%s", diff)
 			}
+			o.Partition, want.Partition = config.PartitionOfSource, 2
+			got = o.result(&kafka.Arena{}, tt.out)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("record with output.partition: source (-want +got):\n%s", diff)
+			}
 		})
 	}
 	t.Run("no key, fewer partitions than the input", func(t *testing.T) {
@@ -97,6 +104,47 @@ func TestResultRecord(t *testing.T) {
 			t.Errorf("partition = %d, want 5 mod 2", got)
 		}
 	})
+}
+
+// With output.partition: source each result has the number of its article's partition, whatever is
+// in its batch; all else is where it was.
+func TestResultsAreWhereTheirArticlesAre(t *testing.T) {
+	random := rand.New(rand.NewPCG(40, 10))
+	for range 200 {
+		inputs := 1 + random.IntN(20)
+		o := testTopics(inputs + random.IntN(3))
+		o.Key = []string{"cluster", "source"}[random.IntN(2)]
+		var b space.Batch
+		for i := range random.IntN(60) {
+			source := article.Address{Topic: "articles", Partition: random.IntN(inputs), Offset: int64(i)}
+			key := [][]byte{
+				nil, {}, fmt.Appendf(nil, "key-%d", random.IntN(9)), make([]byte, article.MaxIDBytes+1),
+			}[random.IntN(4)]
+			a := space.Assignment{
+				Article: &fingerprint.Article{Source: source, Key: key}, Status: article.Unclustered,
+			}
+			if random.IntN(4) > 0 {
+				founder := article.Address{Topic: "articles", Partition: random.IntN(inputs)}
+				a.Status, a.ClusterID = article.Joined, founder.String()
+			}
+			b.Assignments = append(b.Assignments, a)
+			b.Touched = append(b.Touched, testCluster(source.Partition, int64(i)))
+		}
+		records := func(partition string) (all []kafka.Record) {
+			o.Partition = partition
+			for _, r := range o.Records(nil, b, &checkpoint.Record{Group: "g", Space: "all"}) {
+				all = append(all, r.Clone())
+			}
+			return all
+		}
+		want := records(config.PartitionByKey)
+		for i := range b.Assignments {
+			want[i].Partition = b.Assignments[i].Source.Partition
+		}
+		if diff := cmp.Diff(want, records(config.PartitionOfSource)); diff != "" {
+			t.Fatalf("%d partitions, output.key: %s (-want +got):\n%s", inputs, o.Key, diff)
+		}
+	}
 }
 
 func testCluster(partition int, offset int64) cluster.Cluster {

@@ -57,6 +57,9 @@ func (a *ahead) next(ctx context.Context, b batch) (nothing bool, err error) {
 			return false, err
 		}
 	}
+	if err := a.placeable(ctx, b); err != nil {
+		return false, err
+	}
 	next, err := a.assign(ctx, b)
 	if next == nil {
 		return true, nil

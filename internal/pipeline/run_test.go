@@ -16,6 +16,7 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/files"
 	"github.com/clusterd/clusterd/internal/kafka"
@@ -351,6 +352,7 @@ func TestRunTopics(t *testing.T) {
 	t.Run("created", func(t *testing.T) {
 		c := testConfig()
 		c.Kafka.CreateTopics = true
+		c.Output.Partition = config.PartitionOfSource // needs as many as the input has
 		b := newBareBench(t, c)
 		create(b, map[string]string{"max.message.bytes": "3000000"}, "articles")
 		b.start().log.WaitFor(t, "msg=live", 1)

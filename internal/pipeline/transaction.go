@@ -79,16 +79,17 @@ func (w *worker) commitAll(
 // checkpoint returns that of the space when the batch, which is assigned, is committed.
 func (w *worker) checkpoint(b batch) *checkpoint.Record {
 	offsets := maps.Clone(w.reached)
+	c := w.replica.Checkpoint(offsets)
+	c.Placements = w.placed
 	if w.read == nil {
 		maps.Copy(offsets, b.Next)
-		return w.replica.Checkpoint(offsets)
+		return c
 	}
 	for a := range b.Articles() {
 		offsets[a.Source.Partition] = a.Source.Offset + 1
 	}
 	read := maps.Clone(w.read)
 	maps.Copy(read, b.Next)
-	c := w.replica.Checkpoint(offsets)
 	c.Fingerprints = &checkpoint.Fingerprints{Topic: w.source.Topic, Offsets: read}
 	return c
 }

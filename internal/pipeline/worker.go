@@ -18,6 +18,7 @@ import (
 	"github.com/clusterd/clusterd/internal/sink"
 	"github.com/clusterd/clusterd/internal/space"
 	"github.com/clusterd/clusterd/internal/state"
+	"github.com/clusterd/clusterd/internal/topics"
 )
 
 // worker owns one space: its partitions, its transactional id, its clusters. It assigns articles,
@@ -31,6 +32,7 @@ type worker struct {
 	members   Members
 	labels    *labelling.Work    // nil where labels are off
 	untouched *checkpoint.Labels // how far the space is with labels, where they are off
+	placed    []checkpoint.Placement
 }
 
 // run works until ctx ends (then it returns nil), until another instance takes over
@@ -106,6 +108,7 @@ func (w *worker) takeOver(ctx context.Context, producer *sink.Producer, progress
 // the space, and sets from where on articles are assigned.
 func (w *worker) resume(committed, next map[int]int64) error {
 	last := w.replica.Space().Meta().Checkpoint
+	w.placed = last.PlacedBy(w.config.Output.Partition)
 	if w.config.Role != config.AssignOnly {
 		if last != nil && last.Fingerprints != nil {
 			return fmt.Errorf("space %s was last worked on with role assign, from topic %s: what is in "+
@@ -134,6 +137,31 @@ func (w *worker) resume(committed, next map[int]int64) error {
 		}
 	}
 	return w.replica.CheckFounders(last.Offsets)
+}
+
+// placeable returns an error where the topic of results lacks the partition of an article that its
+// result is to go to: the input has got more partitions since the start.
+func (w *worker) placeable(ctx context.Context, b batch) error {
+	if w.config.Output.Partition != config.PartitionOfSource {
+		return nil
+	}
+	inputs := 0
+	for a := range b.Articles() {
+		inputs = max(inputs, a.Source.Partition+1)
+	}
+	if inputs <= len(w.out.Partitions[w.out.Topic]) {
+		return nil
+	}
+	// It may have got more, too.
+	if err := w.out.Describe(ctx, w.client, w.log); err != nil {
+		return err
+	}
+	all, err := w.client.Partitions(ctx, w.config.Input.Topic)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errAgain, err)
+	}
+	inputs = max(inputs, len(all))
+	return topics.CheckPlacement(&w.config, inputs, len(w.out.Partitions[w.out.Topic]))
 }
 
 // items returns what makes items of the records of the source.

@@ -22,9 +22,14 @@ func Ensure(
 		return err
 	}
 	for _, spec := range specsOf(&c, input.MaxMessageBytes, partitions) {
-		settings, _, err := ensure(ctx, c, client, log, spec)
+		settings, n, err := ensure(ctx, c, client, log, spec)
 		if err != nil {
 			return err
+		}
+		if spec.Name == c.Output.Topic {
+			if err := CheckPlacement(&c, partitions, n); err != nil {
+				return err
+			}
 		}
 		if spec.Name == c.Output.ClustersTopic && settings.CleanupPolicy != "" &&
 			settings.CleanupPolicy != "compact" {
@@ -39,6 +44,18 @@ func Ensure(
 		}
 	}
 	return nil
+}
+
+// CheckPlacement returns an error where results go to the partitions of their articles, and their
+// topic has fewer partitions than the input.
+func CheckPlacement(c *config.Config, inputs, results int) error {
+	if c.Output.Partition != config.PartitionOfSource || results >= inputs {
+		return nil
+	}
+	return fmt.Errorf("topic %s has %d partitions, and %s has %d: with output.partition: source each "+
+		"of these needs one of its own. No article is passed over. Give it as many (kafka-topics "+
+		"--alter --topic %s --partitions %d), or set output.partition: key", c.Output.Topic, results,
+		c.Input.Topic, inputs, c.Output.Topic, inputs)
 }
 
 // specsOf returns the topics that an instance writes to, or reads beside the input, which has so

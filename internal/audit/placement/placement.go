@@ -4,6 +4,7 @@ package placement
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -11,12 +12,16 @@ import (
 	"github.com/clusterd/clusterd/internal/audit/spill"
 	"github.com/clusterd/clusterd/internal/audit/topics"
 	"github.com/clusterd/clusterd/internal/audit/wire"
+	"github.com/clusterd/clusterd/internal/config"
 )
 
 // Placements are where the messages of input records are, by the input record.
 type Placements struct {
 	rows  *spill.Partitions[placement]
 	byKey kgo.TopicPartitioner // as Kafka's own clients choose a partition
+
+	config      *config.Config
+	checkpoints map[string]*wire.Checkpoint // the last ones, by space
 }
 
 // A placement is where the message of an input record is: 17 bytes.
@@ -27,16 +32,63 @@ type placement struct {
 }
 
 // New returns empty placements, of input records in this span.
-func New(dir *spill.Dir, input topics.Span) *Placements {
+func New(dir *spill.Dir, input topics.Span, c *config.Config) *Placements {
 	return &Placements{
-		rows:  spill.NewPartitions[placement](dir, input.From, input.To),
-		byKey: kgo.StickyKeyPartitioner(nil).ForTopic(""),
+		rows:   spill.NewPartitions[placement](dir, input.From, input.To),
+		byKey:  kgo.StickyKeyPartitioner(nil).ForTopic(""),
+		config: c, checkpoints: make(map[string]*wire.Checkpoint),
 	}
 }
 
-// AddResult notes a result: it is where its key puts it, and without a key where its input
-// partition does.
-func (p *Placements) AddResult(r *kgo.Record, source wire.Address) error {
+// Checkpoint notes a checkpoint, which says what output.partition was: results of before a change
+// stay where they are.
+func (p *Placements) Checkpoint(c *wire.Checkpoint) {
+	if c.Group == p.config.Input.Group {
+		p.checkpoints[c.Space] = c
+	}
+}
+
+// of returns what output.partition was for the result of an input record, empty where that is not
+// known any more.
+func (p *Placements) of(source wire.Address) string {
+	space := "all"
+	if p.config.Cluster.Scope != "topic" {
+		space = strconv.Itoa(int(source.Partition))
+	}
+	if c := p.checkpoints[space]; c != nil {
+		return c.Placed(source)
+	}
+	return p.config.Output.Partition
+}
+
+// Limit says so where the configuration has another output.partition than the last results: then
+// it is not in force yet.
+func (p *Placements) Limit() string {
+	want := p.config.Output.Partition
+	for _, c := range p.checkpoints {
+		if now := c.PlacedNow(); now != want {
+			return fmt.Sprintf("output.partition: %s: by the checkpoints, results are placed by %s so far",
+				want, now)
+		}
+	}
+	return ""
+}
+
+// AddResult notes a result. Where its key counts, it is where that puts it, and without a key where
+// its input partition does; else it has the number of its input partition.
+func (p *Placements) AddResult(r *kgo.Record, source wire.Address, check *report.Check) error {
+	switch p.of(source) {
+	case "key":
+	case "source":
+		if r.Partition != source.Partition {
+			check.Violate(wire.AddressOf(r).In(r.Topic),
+				fmt.Sprintf("partition %d, that of its article", source.Partition),
+				fmt.Sprintf("partition %d", r.Partition))
+		}
+		return nil
+	default:
+		return nil
+	}
 	hash := uint32(source.Partition)
 	if r.Key != nil {
 		hash = uint32(p.byKey.Partition(r, 1<<31)) // Kafka takes 31 bits

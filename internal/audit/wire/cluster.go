@@ -104,6 +104,42 @@ type Checkpoint struct {
 		Topic   string
 		Offsets map[int32]int64
 	}
+	Placements []Placement // none: results are where their keys put them
+}
+
+// A Placement is what output.partition was, by input partition from the first of these records on.
+type Placement struct {
+	Partition string
+	From      map[int32]int64
+}
+
+// mostPlacements is how many a checkpoint keeps. Where it has as many, those before are not known.
+const mostPlacements = 8
+
+// byKey is what output.partition is where no placement says it.
+const byKey = "key"
+
+// PlacedNow returns what output.partition was for the last results.
+func (c *Checkpoint) PlacedNow() string {
+	if n := len(c.Placements); n > 0 {
+		return c.Placements[n-1].Partition
+	}
+	return byKey
+}
+
+// Placed returns what output.partition was for the result of an input record; empty where that is
+// not known.
+func (c *Checkpoint) Placed(source Address) string {
+	partition := byKey
+	if len(c.Placements) >= mostPlacements {
+		partition = ""
+	}
+	for _, p := range c.Placements {
+		if source.Offset >= p.From[source.Partition] {
+			partition = p.Partition
+		}
+	}
+	return partition
 }
 
 // Partition returns the input partition that is the space, 0 for that of all.
@@ -116,11 +152,14 @@ func (c *Checkpoint) Partition() int32 {
 // one.
 func IsCheckpoint(r *kgo.Record) bool { return strings.HasPrefix(string(r.Key), checkpointPrefix) }
 
+// CheckpointKey returns the key of the checkpoints of a space.
+func CheckpointKey(group, space string) string { return checkpointPrefix + group + "/" + space }
+
 // ParseCheckpoint reads a checkpoint that is no tombstone.
 func ParseCheckpoint(r *kgo.Record) (Checkpoint, error) {
 	var c Checkpoint
 	err := json.Unmarshal(r.Value, &c)
-	if err == nil && (c.Offsets == nil || string(r.Key) != checkpointPrefix+c.Group+"/"+c.Space) {
+	if err == nil && (c.Offsets == nil || string(r.Key) != CheckpointKey(c.Group, c.Space)) {
 		err = errors.New("no offsets, or another group or space than in its key")
 	}
 	return c, err
