@@ -99,6 +99,8 @@ func (d *document) follow() (blocks int) {
 			d.shell(code)
 		case "json":
 			d.like(code)
+		case "java":
+			d.quotes("examples/joins/Join.java", code)
 		default:
 			d.Errorf("a block in %s, which nothing here tests", language)
 		}
@@ -114,6 +116,7 @@ var lasting = []struct{ command, says string }{
 	{"./clusterd run ", `"msg":"live"`},
 	{"python3 examples/blog/blog.py", "has the comments"},
 	{"venv/bin/python examples/frontpage/frontpage.py", "front.html: "},
+	{"java -cp", "to RUNNING"},
 }
 
 // shell runs a block of commands. Its comments, if it has any, are what it prints.
@@ -129,7 +132,7 @@ func (d *document) shell(code string) {
 	}
 	for _, l := range lasting {
 		if strings.HasPrefix(code, l.command) {
-			p := d.begin(d.dir, strings.Fields(code)...)
+			p := d.begin(d.dir, strings.Fields(strings.ReplaceAll(code, "'", ""))...)
 			d.eventually(code, func() bool { return strings.Contains(p.said.String(), l.says) })
 			if strings.HasSuffix(code, " demo") {
 				d.interrupt(p)
@@ -170,6 +173,15 @@ func (d *document) run(code string) string {
 		d.Errorf("%s\n%v\n%s%s", code, err, out.Bytes(), errs.Bytes())
 	}
 	return out.String()
+}
+
+// quotes holds what the document shows of a program to it.
+func (d *document) quotes(file, code string) {
+	d.Helper()
+	program, err := os.ReadFile(filepath.Join(d.dir, file))
+	if err != nil || !strings.Contains(string(program), code) {
+		d.Errorf("%v: this is not in %s:\n%s", err, file, code)
+	}
 }
 
 // like compares an answer with what the document shows of it: names and types are the same, and
