@@ -10,8 +10,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// sendForms sends articles of which this version and the one before write results of other forms:
-// copies of one text from twenty publishers more, and what has nothing to compare.
+// sendForms sends articles whose results differ between this version and the version before: copies
+// of one text by twenty further publishers, and a text without a word.
 func (w *world) sendForms() {
 	w.Helper()
 	var records []*kgo.Record
@@ -33,6 +33,12 @@ func (w *world) bothForms() {
 		},
 		"an unclustered result with a position": func(r *kgo.Record) bool {
 			return unclustered(r) && header(r, "clusterd.position") != ""
+		},
+		"of more publishers than are told apart, as a text": func(r *kgo.Record) bool {
+			return bytes.Contains(r.Value, []byte(`"signals":{"publishers":"64+","recent":`))
+		},
+		"of more publishers than are told apart, as a number": func(r *kgo.Record) bool {
+			return bytes.Contains(r.Value, []byte(`"signals":{"publishers":64,"publishers_more":true,`))
 		},
 	}
 	for _, r := range w.read(w.output, kgo.ReadCommitted()) {

@@ -67,6 +67,23 @@ func TestFrontPage(t *testing.T) {
 		&kgo.Record{Topic: f.topic, Key: []byte(strikeID)})
 	w.abort(f.topic, strings.ReplaceAll(string(merged), "merged_into", "ghost"))
 	f.shows("Harbour bridge opens to traffic")
+	// More publishers than are told apart, as this version and earlier ones write it.
+	for articles, more := range []string{
+		`"publishers":64,"publishers_more":true,"articles":0`, `"publishers":"64+","articles":1`,
+	} {
+		delete(stories[bridgeID], "publishers")
+		delete(stories[bridgeID], "articles")
+		told, err := json.Marshal(stories[bridgeID])
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.produce(&kgo.Record{
+			Topic: f.topic, Key: []byte(bridgeID), Value: append([]byte("{"+more+","), told[1:]...),
+		})
+		w.eventually("more publishers", func() bool {
+			return strings.Contains(f.html(), fmt.Sprintf("<b>64+ publishers</b>, %d article", articles))
+		})
+	}
 	if page := f.html(); !strings.Contains(page, `<li id="`+bridgeID+`"><a id="`+mapID+`"></a>`) {
 		t.Errorf("nothing leads from %s to %s:\n%s", mapID, bridgeID, page)
 	}

@@ -195,8 +195,8 @@ func (w *world) skipped(records []*kgo.Record) map[string]string {
 
 const (
 	advert = "Best watches in town, all brands at half the price, and delivered within a day"
-	offer  = advert + ". Everybody who buys one this week gets a second one for nothing, and a strap " +
-		"of leather of any colour."
+	offer  = advert + ". Everybody who buys one this week gets a second one for nothing, and a " +
+		"strap of leather of any colour."
 )
 
 // comment sends a comment that was published at a time after the first ones, and waits until it is

@@ -26,9 +26,11 @@ def seconds(time):
     return datetime.datetime.fromisoformat(time.replace("Z", "+00:00")).timestamp()
 
 
-def count(publishers):
-    """The number of publishers: more than 64 are "64+"."""
-    return 65 if publishers == "64+" else publishers
+def count(story):
+    """The number of publishers, to 64, and whether there are more. An earlier clusterd wrote "64+"."""
+    if story["publishers"] == "64+":
+        return 64, True
+    return story["publishers"], story.get("publishers_more", False)
 
 
 class Stories:
@@ -72,7 +74,8 @@ def weight(story, now):
     age = now - seconds(story["last_seen"])
     # recent is as of the story's last article. Nothing of it is recent an hour later.
     recent = story["recent"] if age < HOUR else 0
-    return max(1, count(story["publishers"])) * (1 + recent) * 0.5 ** (age / HALF_LIFE)
+    publishers, _ = count(story)
+    return max(1, publishers) * (1 + recent) * 0.5 ** (age / HALF_LIFE)
 
 
 PAGE = """<!doctype html>
@@ -113,17 +116,17 @@ def span(first, last):
     return f"{first} to {last[11:] if first[:10] == last[:10] else last} UTC"
 
 
-def many(n, name):
-    return f"{n} {name}" if n == 1 else f"{n} {name}s"
+def many(n, name, more=False):
+    return f"{n} {name}" if n == 1 else f"{n}{'+' if more else ''} {name}s"
 
 
 def row(story, ids):
-    headline = story["headline"]
+    headline, (publishers, more) = story["headline"], count(story)
     values = {
         "id": story["story_id"],
         "title": headline["title"] or "(no title)",
         "by": headline["publisher"] + ": " if "publisher" in headline else "",
-        "publishers": many(story["publishers"], "publisher"),
+        "publishers": many(publishers, "publisher", more),
         "articles": many(story["articles"], "article"),
         "clusters": many(story["clusters"], "write-up"),
         "recent": story["recent"],

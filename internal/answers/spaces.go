@@ -139,7 +139,7 @@ func (s *Spaces) cluster(c *cluster.Cluster, at *lookup.AsOf) api.Cluster {
 	}
 	if c.Signals != "" {
 		out.Signals = &api.Signals{
-			Publishers: article.Publishers(c.Signals.Publishers()),
+			Publishers: article.NewPublishers(c.Signals.Publishers()),
 			Recent:     c.Signals.RecentAt(at.StreamTime),
 		}
 	}

@@ -2,11 +2,8 @@ package article
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"strconv"
-	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -96,68 +93,4 @@ func appendField(object *bytes.Buffer, name, value string) error {
 	object.WriteByte(begin)
 	object.Write(append(appendString(object.AvailableBuffer(), name), ':'))
 	return json.Compact(object, []byte(value))
-}
-
-// Publishers is how many publishers a cluster has. More than MaxPublishers are not told apart.
-type Publishers int
-
-// MaxPublishers is how many publishers are told apart.
-const MaxPublishers = 64
-
-// morePublishers is what is written for more than MaxPublishers.
-const morePublishers = `"64+"`
-
-// MarshalJSON writes a number, or "64+".
-func (p Publishers) MarshalJSON() ([]byte, error) { return p.appendJSON(nil), nil }
-
-func (p Publishers) appendJSON(dst []byte) []byte {
-	if p > MaxPublishers {
-		return append(dst, morePublishers...)
-	}
-	return strconv.AppendInt(dst, int64(p), 10)
-}
-
-// UnmarshalJSON reads what MarshalJSON wrote.
-func (p *Publishers) UnmarshalJSON(value []byte) error {
-	if string(value) == morePublishers {
-		*p = MaxPublishers + 1
-		return nil
-	}
-	n, err := strconv.Atoi(string(value))
-	if err != nil || n < 0 || n > MaxPublishers {
-		return fmt.Errorf(`publishers: %.40q is neither a number to %d nor "64+"`, value, MaxPublishers)
-	}
-	*p = Publishers(n)
-	return nil
-}
-
-// Signals say, in a result, what its cluster is like with this article in it.
-type Signals struct {
-	Publishers Publishers `json:"publishers"`
-	// Recent is how many of its articles have an event time within signals.window of stream time.
-	Recent    int       `json:"recent"`
-	FirstSeen time.Time `json:"first_seen"` // the lowest event time of a member
-	LastSeen  time.Time `json:"last_seen"`  // the highest event time of a member
-}
-
-func (s *Signals) appendJSON(dst []byte) []byte {
-	dst = s.Publishers.appendJSON(append(dst, `{"publishers":`...))
-	dst = strconv.AppendInt(append(dst, `,"recent":`...), int64(s.Recent), 10)
-	dst = appendTime(append(dst, `,"first_seen":`...), s.FirstSeen)
-	return append(appendTime(append(dst, `,"last_seen":`...), s.LastSeen), '}')
-}
-
-// ClusterSignals are the signals of a cluster's record: those of the result of its last member, and
-// the State from which they are counted on.
-type ClusterSignals struct {
-	Publishers Publishers `json:"publishers"`
-	Recent     int        `json:"recent"`
-	State      []byte     `json:"state"`
-}
-
-func (s *ClusterSignals) appendJSON(dst []byte) []byte {
-	dst = s.Publishers.appendJSON(append(dst, `{"publishers":`...))
-	dst = strconv.AppendInt(append(dst, `,"recent":`...), int64(s.Recent), 10)
-	dst = base64.StdEncoding.AppendEncode(append(dst, `,"state":"`...), s.State)
-	return append(dst, `"}`...)
 }

@@ -127,21 +127,28 @@ func TestCarriedRoundTrips(t *testing.T) {
 	want := joined()
 	want.Publisher, want.Copied = "p", `{"a.b":["x",{"c":1.50}]}`
 	want.Representative.Excerpt = "the beginning"
-	for _, publishers := range []article.Publishers{0, 1, 64, 65} {
+	for _, publishers := range []int{0, 1, 64, 65} {
 		want.Signals = &article.Signals{
-			Publishers: publishers, Recent: 7, FirstSeen: *want.PublishedAt, LastSeen: *want.PublishedAt,
+			Publishers: article.NewPublishers(publishers), Recent: 7,
+			FirstSeen: *want.PublishedAt, LastSeen: *want.PublishedAt,
 		}
 		got, err := article.ParseResult(want.JSON())
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("got %+v, %v\nwant %+v", got, err, want)
 		}
 	}
-	if value := want.JSON(); !bytes.Contains(value, []byte(`"signals":{"publishers":"64+","recent":7,`)) {
-		t.Errorf("more publishers than are told apart: %s", value)
+	now, before := []byte(`"publishers":64,"publishers_more":true,`), []byte(`"publishers":"64+",`)
+	earlier := bytes.Replace(want.JSON(), now, before, 1)
+	if !bytes.Contains(earlier, before) {
+		t.Errorf("more publishers than are told apart: %s", want.JSON())
+	}
+	if got, err := article.ParseResult(earlier); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("of an earlier version: got %+v, %v\nwant %+v", got, err, want)
 	}
 	for _, bad := range []string{
 		`{"signals":{"publishers":65}}`, `{"signals":{"publishers":-1}}`, `{"copied":[1]}`,
 		`{"signals":{"publishers":"64"}}`, `{"copied":7}`,
+		`{"signals":{"publishers":63,"publishers_more":true}}`,
 	} {
 		if _, err := article.ParseResult([]byte(bad)); err == nil {
 			t.Errorf("%s: taken", bad)

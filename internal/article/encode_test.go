@@ -243,7 +243,7 @@ func TestAppendJSONDoesNotAllocate(t *testing.T) {
 			ArticleID: "a1", ClusterID: &clusterID, Status: article.Joined, Distance: &distance, Size: 2,
 			Representative: &representative, Fingerprint: &fingerprint, PublishedAt: &at, Source: here(),
 			Pipeline: "p", Publisher: "x", Copied: `{"a":1}`,
-			Signals: &article.Signals{Publishers: 99, FirstSeen: at, LastSeen: at},
+			Signals: &article.Signals{Publishers: article.NewPublishers(99), FirstSeen: at, LastSeen: at},
 		}
 		c := article.Cluster{
 			ClusterID: clusterID, Fingerprint: fingerprint, FirstSeen: at, LastSeen: at,

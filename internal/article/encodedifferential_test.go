@@ -59,7 +59,7 @@ func randomCarried(g generator, r *article.Result) {
 	}
 	if g.IntN(3) > 0 {
 		r.Signals = &article.Signals{
-			Publishers: article.Publishers(g.IntN(66)), Recent: g.IntN(1000),
+			Publishers: article.NewPublishers(g.IntN(66)), Recent: g.IntN(1000),
 			FirstSeen: randomTime(g), LastSeen: randomTime(g),
 		}
 	}
@@ -92,7 +92,7 @@ func randomCluster(g generator) article.Cluster {
 	}
 	if g.IntN(2) > 0 {
 		c.Signals = &article.ClusterSignals{
-			Publishers: article.Publishers(g.IntN(66)), Recent: g.IntN(1000), State: []byte(g.text(50)),
+			Publishers: article.NewPublishers(g.IntN(66)), Recent: g.IntN(1000), State: []byte(g.text(50)),
 		}
 	}
 	return c

@@ -57,7 +57,7 @@ func TestEncodingIsAsItsSchema(t *testing.T) {
 	r := joined()
 	r.Publisher, r.Copied = "a <b>", article.Copied(`{"a.b":{"c":[1]},"d":null}`)
 	r.Signals = &article.Signals{
-		Publishers: article.MaxPublishers + 1, Recent: 2,
+		Publishers: article.NewPublishers(article.MaxPublishers + 1), Recent: 2,
 		FirstSeen: *r.PublishedAt, LastSeen: *r.PublishedAt,
 	}
 	r.Representative.Excerpt = "an excerpt"
@@ -83,7 +83,8 @@ func TestEncodingIsAsItsSchema(t *testing.T) {
 	c := founded()
 	c.ClusterID, c.Seq, c.Sketch = id, 7, []byte{0, 255}
 	c.Contacts, c.ByContact = []string{"name:a"}, 1
-	c.Signals = &article.ClusterSignals{Publishers: 3, Recent: 1, State: []byte{1}}
+	c.Signals = &article.ClusterSignals{Recent: 1, State: []byte{1}}
+	c.Signals.Publishers = article.NewPublishers(3)
 	c.StoryID, c.StorySimilarity = "articles/1/2", article.MaxSimilarity
 	if err := schematest.Check("cluster", c.JSON()); err != nil {
 		t.Error(err)
@@ -94,7 +95,8 @@ func TestEncodingIsAsItsSchema(t *testing.T) {
 			t.Error(err)
 		}
 		s.Headline.Title, s.Headline.Publisher = "a <b>", "p"
-		s.Clusters, s.Articles, s.Recent, s.Publishers = 3, 70, 9, article.MaxPublishers+1
+		s.Clusters, s.Articles, s.Recent = 3, 70, 9
+		s.Publishers = article.NewPublishers(article.MaxPublishers + 1)
 		s.Terms, s.MergedInto, s.SplitFrom = []string{"bridge", "大桥"}, "articles/0/5", "articles/0/6"
 	}
 }

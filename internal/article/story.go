@@ -51,14 +51,14 @@ type Story struct {
 	StoryID string `json:"story_id"` // the cluster id of its first cluster; it never changes
 	Seq     uint64 `json:"seq"`      // the founding order within the space
 	// Headline is the title of the article by which it is best told.
-	Headline   Headline   `json:"headline"`
-	Clusters   int        `json:"clusters"` // that ever joined it
-	Articles   int        `json:"articles"` // of all these
-	Publishers Publishers `json:"publishers"`
-	Recent     int        `json:"recent"` // articles within the hour of stream time before the last one
-	FirstSeen  time.Time  `json:"first_seen"`
-	LastSeen   time.Time  `json:"last_seen"`
-	Terms      []string   `json:"terms"` // of the first words of its clusters, those that weigh most
+	Headline Headline `json:"headline"`
+	Clusters int      `json:"clusters"` // that ever joined it
+	Articles int      `json:"articles"` // of all these
+	Publishers
+	Recent    int       `json:"recent"` // articles within the hour of stream time before the last one
+	FirstSeen time.Time `json:"first_seen"`
+	LastSeen  time.Time `json:"last_seen"`
+	Terms     []string  `json:"terms"` // of the first words of its clusters, those that weigh most
 	// MergedInto is the story that it has become part of. Nothing of it changes any more.
 	MergedInto string `json:"merged_into,omitempty"`
 	// SplitFrom is the story that somebody took its first cluster out of.
@@ -73,6 +73,12 @@ type Headline struct {
 	Publisher string `json:"publisher,omitempty"`
 }
 
+// UnmarshalJSON reads what this version or an earlier one wrote.
+func (s *Story) UnmarshalJSON(value []byte) error {
+	type plain Story
+	return UnmarshalPublishers(value, (*plain)(s), &s.Publishers)
+}
+
 // AppendJSON appends the story as one line without a line break, with <, > and & as they are.
 func (s *Story) AppendJSON(dst []byte) []byte {
 	dst = appendString(append(dst, `{"story_id":`...), s.StoryID)
@@ -80,7 +86,7 @@ func (s *Story) AppendJSON(dst []byte) []byte {
 	dst = s.Headline.appendJSON(append(dst, `,"headline":`...))
 	dst = strconv.AppendInt(append(dst, `,"clusters":`...), int64(s.Clusters), 10)
 	dst = strconv.AppendInt(append(dst, `,"articles":`...), int64(s.Articles), 10)
-	dst = s.Publishers.appendJSON(append(dst, `,"publishers":`...))
+	dst = s.Publishers.appendJSON(append(dst, ','))
 	dst = strconv.AppendInt(append(dst, `,"recent":`...), int64(s.Recent), 10)
 	dst = appendTime(append(dst, `,"first_seen":`...), s.FirstSeen)
 	dst = appendTime(append(dst, `,"last_seen":`...), s.LastSeen)

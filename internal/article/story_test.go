@@ -49,7 +49,7 @@ func randomStory(g generator) article.Story {
 			Title: g.text(50), ClusterID: g.text(5), ArticleID: g.text(5), Publisher: g.text(3),
 		},
 		Clusters: g.Int()>>g.IntN(64) - g.IntN(2), Articles: g.Int()>>g.IntN(64) - g.IntN(2),
-		Publishers: article.Publishers(g.IntN(66)), Recent: g.IntN(1000),
+		Publishers: article.NewPublishers(g.IntN(66)), Recent: g.IntN(1000),
 		FirstSeen: randomTime(g), LastSeen: randomTime(g), Terms: []string{},
 		MergedInto: g.text(3), SplitFrom: g.text(3),
 	}
@@ -78,6 +78,11 @@ func TestStoryJSONIsAsPlain(t *testing.T) {
 	s.Terms = nil // a list that others read is a list, also where there is nothing in it
 	if !bytes.Contains(s.AppendJSON(nil), []byte(`,"terms":[]`)) {
 		t.Errorf("a story without terms is written %s", s.AppendJSON(nil))
+	}
+	many := article.NewPublishers(article.MaxPublishers + 1)
+	if earlier, err := article.ParseStory([]byte(`{"publishers":"64+"}`)); err != nil ||
+		earlier.Publishers != many {
+		t.Errorf("a story of an earlier version: %+v, %v", earlier.Publishers, err)
 	}
 	_, err := article.ParseStory([]byte(`{"story_id":7}`))
 	check.ErrorHas(t, err, "not a story")

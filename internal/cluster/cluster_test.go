@@ -126,6 +126,24 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// An earlier version said in another way that a cluster has more publishers than are told apart.
+func TestParseOfAnEarlierVersion(t *testing.T) {
+	const now, before = `"publishers":64,"publishers_more":true,`, `"publishers":"64+",`
+	n := 0
+	for _, want := range clustertest.Extremes() {
+		value := string(want.AppendJSON(nil, "method=test"))
+		n += strings.Count(value, now)
+		value = strings.Replace(value, now, before, 1)
+		got, _, err := cluster.Parse([]byte(want.ID()), []byte(value), want.Position)
+		if got != want || err != nil {
+			t.Errorf("%s: %+v, %v, want %+v", value, got, err, want)
+		}
+	}
+	if n == 0 {
+		t.Error("no cluster has so many publishers")
+	}
+}
+
 func TestParseRefuses(t *testing.T) {
 	c := clustertest.Full()
 	value := string(c.AppendJSON(nil, "method=test"))

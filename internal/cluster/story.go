@@ -207,7 +207,7 @@ func (s *Story) Follows(before *Story) error {
 func (s *Story) Wire() article.Story {
 	w := article.Story{
 		StoryID: s.Address, Seq: s.Seq, Clusters: int(s.Clusters), Articles: s.Articles,
-		Publishers: article.Publishers(s.Signals.Publishers()), Recent: s.Signals.Recent(),
+		Publishers: article.NewPublishers(s.Signals.Publishers()), Recent: s.Signals.Recent(),
 		FirstSeen: unixTime(s.FirstSeen), LastSeen: unixTime(s.LastSeen),
 		MergedInto: s.Into, SplitFrom: s.SplitFrom,
 		Headline: article.Headline{

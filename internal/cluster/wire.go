@@ -26,7 +26,7 @@ func (c *Cluster) AppendJSON(dst []byte, identity string) []byte {
 	}
 	if c.Signals != "" {
 		wire.Signals = &article.ClusterSignals{
-			Publishers: article.Publishers(c.Signals.Publishers()), Recent: c.Signals.Recent(),
+			Publishers: article.NewPublishers(c.Signals.Publishers()), Recent: c.Signals.Recent(),
 			State: []byte(c.Signals),
 		}
 	}

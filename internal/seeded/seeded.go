@@ -23,9 +23,9 @@ func Assignments(b *space.Batch) {
 	all := b.Assignments
 	inLabels(b)
 	if at := slices.IndexFunc(all, func(a space.Assignment) bool {
-		return a.Signals.Publishers > 0 && a.Signals.Publishers < article.MaxPublishers
+		return a.Signals.Number > 0 && a.Signals.Number < article.MaxPublishers
 	}); at >= 0 && failpoint.Seeded(failpoint.Publisher) {
-		all[at].Signals.Publishers++
+		all[at].Signals.Number++
 	}
 	if at := slices.IndexFunc(all, func(a space.Assignment) bool {
 		return a.StorySimilarity > 0 && a.Story != a.ClusterID

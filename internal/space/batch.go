@@ -90,7 +90,7 @@ func signalsOf(c *cluster.Cluster) article.Signals {
 		return article.Signals{}
 	}
 	return article.Signals{
-		Publishers: article.Publishers(c.Signals.Publishers()), Recent: c.Signals.Recent(),
+		Publishers: article.NewPublishers(c.Signals.Publishers()), Recent: c.Signals.Recent(),
 		FirstSeen: time.UnixMilli(c.FirstSeen).UTC(), LastSeen: time.UnixMilli(c.LastSeen).UTC(),
 	}
 }

@@ -1,6 +1,7 @@
 package wire_test
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -160,17 +161,33 @@ func TestPassing(t *testing.T) {
 	}
 }
 
+// How many publishers there are is read in the form of this version, and of earlier ones.
 func TestPublishers(t *testing.T) {
-	for text, want := range map[string]string{"0": "0", "64": "64", `"64+"`: "64+"} {
-		var p wire.Publishers
-		if err := p.UnmarshalJSON([]byte(text)); err != nil || p.String() != want {
-			t.Errorf("%s: %s, %v", text, p, err)
+	for text, want := range map[string]string{
+		`"publishers":0`: "0", `"publishers":64`: "64", `"publishers":64,"publishers_more":false`: "64",
+		`"publishers":64,"publishers_more":true`: "64+", `"publishers":"64+"`: "64+",
+	} {
+		var s wire.Signals
+		err := json.Unmarshal([]byte("{"+text+`,"recent":3}`), &s)
+		if err != nil || s.Publishers.String() != want || s.Recent != 3 {
+			t.Errorf("%s: %+v, %v", text, s, err)
+		}
+		story, err := wire.ParseTold(&kgo.Record{
+			Key: []byte("a/0/0"), Value: []byte(`{"story_id":"a/0/0",` + text + "}"),
+			Headers: []kgo.RecordHeader{{Key: wire.HeaderPosition, Value: []byte("1")}},
+		})
+		if err != nil || story.Publishers.String() != want {
+			t.Errorf("a story with %s: %s, %v", text, story.Publishers, err)
 		}
 	}
-	for _, text := range []string{"65", "-1", `"64"`, "null"} {
-		var p wire.Publishers
-		if err := p.UnmarshalJSON([]byte(text)); err == nil {
-			t.Errorf("%s is taken for %s", text, p)
+	for _, text := range []string{
+		`"publishers":65`, `"publishers":-1`, `"publishers":"64"`, `"publishers":null`,
+		`"publishers":63,"publishers_more":true`, `"publishers":"64+","publishers_more":true`,
+		`"publishers":64,"publishers_more":1`,
+	} {
+		var s wire.Signals
+		if err := json.Unmarshal([]byte("{"+text+"}"), &s); err == nil {
+			t.Errorf("%s is taken for %s", text, s.Publishers)
 		}
 	}
 	if wire.NewPublisher(strings.Repeat("x", 300)) != strings.Repeat("x", 256)+"…" {

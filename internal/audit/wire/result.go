@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -50,42 +49,6 @@ type Result struct {
 		Partition int32  `json:"partition"`
 		Offset    int64  `json:"offset"`
 	} `json:"source"`
-}
-
-// Signals are what a result or a cluster tells of the cluster's members.
-type Signals struct {
-	Publishers Publishers `json:"publishers"`
-	Recent     int64      `json:"recent"`
-	FirstSeen  time.Time  `json:"first_seen"` // of a result alone
-	LastSeen   time.Time  `json:"last_seen"`  // likewise
-}
-
-// Publishers is how many there are, exact to [MaxPublishers], and one more for any number beyond.
-type Publishers int64
-
-// MaxPublishers is up to how many publishers are counted.
-const MaxPublishers = 64
-
-// UnmarshalJSON reads a number to [MaxPublishers], or the text that stands for more.
-func (p *Publishers) UnmarshalJSON(text []byte) error {
-	if string(text) == `"64+"` {
-		*p = MaxPublishers + 1
-		return nil
-	}
-	n, err := strconv.ParseInt(string(text), 10, 64)
-	if err != nil || n < 0 || n > MaxPublishers {
-		return fmt.Errorf("publishers %s", text)
-	}
-	*p = Publishers(n)
-	return nil
-}
-
-// String writes the number as JSON has it.
-func (p Publishers) String() string {
-	if p > MaxPublishers {
-		return "64+"
-	}
-	return strconv.FormatInt(int64(p), 10)
 }
 
 // CheckLabels returns an error unless labels are sorted, and each is there once.

@@ -154,6 +154,7 @@ func ParseTold(r *kgo.Record) (s Story, err error) {
 		Clusters   int64      `json:"clusters"`
 		Articles   int64      `json:"articles"`
 		Publishers Publishers `json:"publishers"`
+		More       bool       `json:"publishers_more"`
 		Recent     int64      `json:"recent"`
 		FirstSeen  time.Time  `json:"first_seen"`
 		LastSeen   time.Time  `json:"last_seen"`
@@ -174,13 +175,16 @@ func ParseTold(r *kgo.Record) (s Story, err error) {
 		return s, fmt.Errorf("story_id %q under the key %.80q", v.StoryID, r.Key)
 	}
 	s = Story{
-		Seq: v.Seq, Clusters: v.Clusters, Articles: v.Articles, Publishers: v.Publishers,
+		Seq: v.Seq, Clusters: v.Clusters, Articles: v.Articles,
 		FirstSeen: v.FirstSeen.UnixMilli(), LastSeen: v.LastSeen.UnixMilli(), Into: v.MergedInto,
 		Headline: Headline{
 			Cluster: v.Headline.ClusterID, Article: v.Headline.ArticleID, Title: v.Headline.Title,
 			Publisher: v.Headline.Publisher,
 		},
 		Recent: v.Recent, Terms: strings.Join(v.Terms, "\n"), SplitFrom: v.SplitFrom,
+	}
+	if s.Publishers, err = v.Publishers.and(v.More); err != nil {
+		return s, err
 	}
 	s.Position, err = NumberHeader(r, HeaderPosition)
 	return s, err

@@ -94,8 +94,14 @@ type Label struct {
 
 // Signals are what a cluster tells of its articles beside how many they are.
 type Signals struct {
-	Publishers article.Publishers `json:"publishers"`
-	Recent     int                `json:"recent"`
+	article.Publishers
+	Recent int `json:"recent"`
+}
+
+// UnmarshalJSON reads what this version or an earlier one answers.
+func (s *Signals) UnmarshalJSON(value []byte) error {
+	type plain Signals
+	return article.UnmarshalPublishers(value, (*plain)(s), &s.Publishers)
 }
 
 // Near is a cluster, and how far the text is from its founder.

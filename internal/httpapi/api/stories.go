@@ -8,16 +8,22 @@ import (
 
 // Story is a story: clusters that tell of the same event.
 type Story struct {
-	StoryID    string             `json:"story_id"`
-	Headline   article.Headline   `json:"headline"`
-	Clusters   int                `json:"clusters"`
-	Articles   int                `json:"articles"`
-	Publishers article.Publishers `json:"publishers"`
-	Recent     int                `json:"recent"`
-	FirstSeen  time.Time          `json:"first_seen"`
-	LastSeen   time.Time          `json:"last_seen"`
-	Terms      []string           `json:"terms"`
-	SplitFrom  string             `json:"split_from,omitzero"`
+	StoryID  string           `json:"story_id"`
+	Headline article.Headline `json:"headline"`
+	Clusters int              `json:"clusters"`
+	Articles int              `json:"articles"`
+	article.Publishers
+	Recent    int       `json:"recent"`
+	FirstSeen time.Time `json:"first_seen"`
+	LastSeen  time.Time `json:"last_seen"`
+	Terms     []string  `json:"terms"`
+	SplitFrom string    `json:"split_from,omitzero"`
+}
+
+// UnmarshalJSON reads what this version or an earlier one answers.
+func (s *Story) UnmarshalJSON(value []byte) error {
+	type plain Story
+	return article.UnmarshalPublishers(value, (*plain)(s), &s.Publishers)
 }
 
 // Stories answers which there are.

@@ -59,7 +59,7 @@ func (f *fake) cluster(i int) api.Cluster {
 	grown := i + 3
 	return api.Cluster{
 		ClusterID: id(i), Size: 1000 * (i + 1), Growth: &grown, Labels: f.labels[id(i)],
-		Signals: &api.Signals{Publishers: 65}, FirstSeen: noon, LastSeen: noon,
+		Signals: &api.Signals{Publishers: article.NewPublishers(65)}, FirstSeen: noon, LastSeen: noon,
 		Representative: article.Representative{ID: hostile()[i], Title: hostile()[i]},
 	}
 }
@@ -111,8 +111,9 @@ func (f *fake) Clusters(_ context.Context, q v1.ClusterQuery) (api.Clusters, err
 
 func (f *fake) story(i int) api.Story {
 	return api.Story{
-		StoryID: id(i), Clusters: i + 1, Articles: 1000 * (i + 1), Publishers: 65, Recent: i,
-		FirstSeen: noon, LastSeen: noon, Terms: []string{hostile()[i]}, SplitFrom: id(i + 1),
+		StoryID: id(i), Clusters: i + 1, Articles: 1000 * (i + 1), Recent: i,
+		Publishers: article.NewPublishers(65),
+		FirstSeen:  noon, LastSeen: noon, Terms: []string{hostile()[i]}, SplitFrom: id(i + 1),
 		Headline: article.Headline{Title: hostile()[i], ClusterID: id(i), Publisher: hostile()[i]},
 	}
 }

@@ -36,11 +36,8 @@ func parse(language string) (*template.Template, error) {
 		"buttons": buttons, "sorts": sorts,
 		"storyAddress": storyAddress, "headline": headline, "storyline": storyline,
 		"storySorts": storySorts,
-		"storyPublishers": func(s api.Story) string {
-			return publishers(&api.Signals{Publishers: s.Publishers})
-		},
-		"int":   func(n *int) int { return *n },
-		"state": func(state string) (string, error) { return s.say(cmp.Or(state, "starting")) },
+		"int":        func(n *int) int { return *n },
+		"state":      func(state string) (string, error) { return s.say(cmp.Or(state, "starting")) },
 	}).ParseFS(content, "templates/*.html")
 }
 
@@ -141,14 +138,11 @@ func distance(d *float64) string {
 	return strconv.FormatFloat(*d, 'g', 3, 64)
 }
 
-func publishers(s *api.Signals) string {
-	switch {
-	case s == nil:
-		return "–"
-	case s.Publishers > article.MaxPublishers:
-		return fmt.Sprintf("%d+", article.MaxPublishers)
+func publishers(p article.Publishers) string {
+	if p.More {
+		return fmt.Sprintf("%d+", p.Number)
 	}
-	return strconv.Itoa(int(s.Publishers))
+	return strconv.Itoa(int(p.Number))
 }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -56,7 +56,8 @@ func (f *fake) cluster() api.Cluster {
 	defer f.mutex.Unlock()
 	c := api.Cluster{
 		ClusterID: knownID, Size: 3, Labels: []api.Label{}, Carried: []string{},
-		FirstSeen: noon, LastSeen: noon, Signals: &api.Signals{Publishers: 65, Recent: 2},
+		FirstSeen: noon, LastSeen: noon,
+		Signals:        &api.Signals{Publishers: article.NewPublishers(65), Recent: 2},
 		Representative: article.Representative{ID: "a1", Title: "A title"}, Fingerprint: 7,
 	}
 	for _, l := range f.labels {
@@ -148,8 +149,8 @@ func (f *fake) Labelled(ctx context.Context, after string, limit int) (api.Clust
 func (f *fake) story() api.Story {
 	return api.Story{
 		StoryID: knownID, Headline: article.Headline{Title: "H", ClusterID: knownID, ArticleID: "a1"},
-		Clusters: 2, Articles: 9, Publishers: 4, Recent: 3, FirstSeen: noon, LastSeen: noon,
-		Terms: []string{"bridge"},
+		Clusters: 2, Articles: 9, Publishers: article.NewPublishers(4), Recent: 3,
+		FirstSeen: noon, LastSeen: noon, Terms: []string{"bridge"},
 	}
 }
 

@@ -38,7 +38,7 @@ func TestAnswers(t *testing.T) {
 		},
 		{"POST", "/v1/compare", typeJSON, `{"a":{"text":"x"},"b":{"text":"y"}}`, 200, `"same":true`},
 		{"POST", "/v1/compare", typeJSON, `{"a":{"text":"x"},"b":{"text":""}}`, 200, `"distance":null`},
-		{"GET", "/v1/clusters", "", "", 200, `"publishers":"64+"`},
+		{"GET", "/v1/clusters", "", "", 200, `"publishers":64,"publishers_more":true`},
 		{"GET", "/v1/clusters?sort=growth&minutes=5&label=spam&title=a%20b&limit=7", "", "", 200, `"next":"`},
 		{"GET", "/v1/clusters?sort=growth", "", "", 200, `"since":"2026-05-01T12:00:00Z"`},
 		{"GET", "/v1/clusters/articles%2F0%2F12", "", "", 200, `"as_of"`},

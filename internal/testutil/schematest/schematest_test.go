@@ -77,6 +77,11 @@ func TestCheckRefuses(t *testing.T) {
 			`"pipeline":"p","signals":{"publishers":65,"recent":1,"first_seen":"2026-05-01T10:00:00Z",` +
 				`"last_seen":"2026-05-01T10:00:00Z"}`,
 		},
+		{
+			"result", result, `"pipeline":"p"`,
+			`"pipeline":"p","signals":{"publishers":"64+","recent":1,"first_seen":"2026-05-01T10:00:00Z",` +
+				`"last_seen":"2026-05-01T10:00:00Z"}`,
+		},
 		{"result-headers", headers, `t/0/2"`, `t/0/2","clusterd.another":"1"`},
 		{"result-headers", headers, `"clusterd.position":"1",`, ``},
 		{"result-headers", headers, `,"clusterd.event_time":"2"`, ``},
