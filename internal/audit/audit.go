@@ -9,8 +9,9 @@
 //   - I1: every committed input record below the group's offsets came out exactly once, as a
 //     result or as a dead letter, and nothing else did.
 //   - input: a result has the id, time and fingerprint of its input record, a dead letter its
-//     class and bytes; each is in the partition that its key gives it, and names the pipeline that
-//     the settings give. Of event times see [expect.Outcome.CheckEventTime].
+//     class and bytes; each is in the partition that its key or its article gives it, by
+//     output.partition, and names the pipeline that the settings give. Of event times see
+//     [expect.Outcome.CheckEventTime].
 //   - I2: positions have no gap, and along them each input partition was taken in in its own
 //     order. An article that was not clustered has the position of the next one that was.
 //   - I3: a plain model that is fed the recorded order gives each article the same cluster,

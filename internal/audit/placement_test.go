@@ -9,6 +9,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/clusterd/clusterd/internal/audit/report"
 	"github.com/clusterd/clusterd/internal/audit/wire"
 	"github.com/clusterd/clusterd/internal/config"
 )
@@ -92,16 +93,21 @@ func TestPartitions(t *testing.T) {
 			}
 			s.write()
 			found := s.audit(Options{})
-			var got []string
-			for _, at := range firsts(found) {
-				id, _, _ := strings.Cut(at, " ")
-				got = append(got, id)
-			}
+			got := promises(found)
 			if !slices.Equal(got, test.want) {
 				t.Errorf("found:\n%s\nwant %q", strings.Join(violations(found), "\n"), test.want)
 			}
 		})
 	}
+}
+
+// promises returns those that were not kept.
+func promises(r *report.Report) (all []string) {
+	for _, at := range firsts(r) {
+		id, _, _ := strings.Cut(at, " ")
+		all = append(all, id)
+	}
+	return all
 }
 
 // A change is that of output.partition before a transaction of the stage.
@@ -178,11 +184,7 @@ func TestChangesOfPlacement(t *testing.T) {
 				}
 				s.write()
 				found := s.audit(Options{})
-				var got []string
-				for _, at := range firsts(found) {
-					id, _, _ := strings.Cut(at, " ")
-					got = append(got, id)
-				}
+				got := promises(found)
 				if !slices.Equal(got, test.want) || (found.Limits != nil) != test.limit {
 					t.Errorf("found:\n%s\nwant %q; limits %q", strings.Join(violations(found), "\n"), test.want,
 						found.Limits)
