@@ -42,7 +42,9 @@ func TestDebian(t *testing.T) {
 	t.Parallel()
 	d := bootDebian(newWorld(t, 2, ""))
 	d.put(only(t, filepath.Join(dist, "*_linux_"+runtime.GOARCH+".deb")), "/root/clusterd.deb")
+	d.fromEarlier()
 	d.must("apt-get install -y /root/clusterd.deb")
+	d.must("grep 'method: minhash' /etc/clusterd/clusterd.yaml")
 	if said := d.must("clusterd demo --for 4s"); !strings.Contains(said, "joins") {
 		t.Errorf("the demo shows no cluster: %s", said)
 	}
@@ -84,11 +86,42 @@ func TestDebian(t *testing.T) {
 	d.must("test ! -e /usr/bin/clusterd -a -d /var/lib/clusterd -a -s /etc/clusterd/clusterd.yaml")
 	d.must("! systemctl is-active clusterd")
 	d.must("apt-get purge -y clusterd")
+	d.leavesNothing()
+	d.audit()
+}
+
+// leavesNothing checks that nothing of the package is there after it was purged.
+func (d *debian) leavesNothing() {
+	d.Helper()
 	if left := d.must("find /etc /usr /var/lib/clusterd* /var/lib/systemd /run -xdev " +
 		"-name '*clusterd*'; true"); left != "" {
-		t.Errorf("the package leaves %s", left)
+		d.Errorf("the package leaves %s", left)
 	}
-	d.audit()
+}
+
+// fromEarlier upgrades a package whose configuration named no method and was a file of the package.
+// It stays as it is, edited or not, and dpkg asks nothing.
+func (d *debian) fromEarlier() {
+	d.Helper()
+	d.must("rm -rf /root/earlier && dpkg-deb -R /root/clusterd.deb /root/earlier && " +
+		"cd /root/earlier && sed '/^fingerprint:/,/^$/d' usr/share/clusterd/clusterd.yaml >etc/clusterd/clusterd.yaml && " +
+		"rm -r usr/share/clusterd && echo /etc/clusterd/clusterd.yaml >>DEBIAN/conffiles && " +
+		"sed -i 's/^Version: .*/Version: 0.0.0/' DEBIAN/control && " +
+		"dpkg-deb -Znone -b /root/earlier /root/earlier.deb")
+	for _, edit := range []string{"true", "sed -i 's/9092/9999/' /etc/clusterd/clusterd.yaml"} {
+		d.must("apt-get install -y /root/earlier.deb && " + edit)
+		const config = "cat /etc/clusterd/clusterd.yaml"
+		before := d.must(config)
+		if strings.Contains(before, "method:") {
+			d.Fatalf("the earlier package names a method: %s", before)
+		}
+		d.must("apt-get install -y /root/clusterd.deb </dev/null")
+		if after := d.must(config); after != before {
+			d.Errorf("after %q the upgrade changes\n%s\nto\n%s", edit, before, after)
+		}
+		d.must("apt-get purge -y clusterd")
+		d.leavesNothing()
+	}
 }
 
 // Both kinds of package hold the same files, but for the licence and what only one kind has.
@@ -106,7 +139,7 @@ func TestPackagesHoldTheSame(t *testing.T) {
 			line = strings.TrimSpace(line)
 			name := strings.TrimPrefix(line[strings.LastIndex(line, " ")+1:], ".") // none has a space
 			if !strings.HasSuffix(name, "/") && !regexp.MustCompile(
-				`/(lintian|licenses)/|/copyright$`).MatchString(name) {
+				`/(lintian|licenses)/|/copyright$|^/etc/clusterd`).MatchString(name) {
 				files = append(files, name)
 			}
 		}

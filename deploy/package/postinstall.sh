@@ -7,6 +7,10 @@ if ! getent passwd clusterd >/dev/null; then
     --shell /usr/sbin/nologin clusterd
 fi
 install -d -o clusterd -g clusterd -m 0700 /var/lib/clusterd
+# What is there is the user's, changed or not: another method would not fit the clusters.
+if [ ! -e /etc/clusterd/clusterd.yaml ]; then
+  cp /usr/share/clusterd/clusterd.yaml /etc/clusterd/clusterd.yaml
+fi
 chgrp clusterd /etc/clusterd/clusterd.yaml /etc/default/clusterd
 chmod 0640 /etc/clusterd/clusterd.yaml /etc/default/clusterd
 
