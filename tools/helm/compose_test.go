@@ -43,6 +43,9 @@ func TestCompose(t *testing.T) {
 		}
 	}
 	text := p.Configs["clusterd"].Content
+	if !strings.Contains(text, "fingerprint: {method: ") {
+		t.Errorf("it names no method:\n%s", text)
+	}
 	c := p.Services["clusterd"]
 	checkKafka(t, p.Services["kafka"], alone.Services["kafka"], text)
 	checkClusterd(t, c, text, token)

@@ -54,7 +54,7 @@ func run(m *testing.M) int {
 // helm runs Helm's own command line.
 func helm(args ...string) (string, error) {
 	var out bytes.Buffer
-	if args[0] != "package" {
+	if args[0] != "package" && args[0] != "install" && args[0] != "upgrade" {
 		args = append(args, oldest)
 	}
 	cmd, err := helmcmd.NewRootCmd(&out, args, func(bool) {})

@@ -22,6 +22,9 @@ import (
 
 // configuration is what the checks read of clusterd.yaml.
 type configuration struct {
+	Fingerprint struct {
+		Method string `json:"method"`
+	} `json:"fingerprint"`
 	HTTP struct {
 		Listen     string `json:"listen"`
 		TokensFile string `json:"tokens_file"`
@@ -276,6 +279,9 @@ func checkConfig(t *testing.T, o *objects, w workload) (config configuration) {
 	}
 	if err := yaml.Unmarshal([]byte(text), &config); err != nil {
 		t.Fatal(err)
+	}
+	if config.Fingerprint.Method == "" {
+		t.Error("it names no method")
 	}
 	environment := os.Environ()
 	for _, e := range spec.Containers[0].Env {

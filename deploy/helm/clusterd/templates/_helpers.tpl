@@ -51,6 +51,21 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- if .Values.http.tls.existingSecret }}https{{ else }}http{{ end }}
 {{- end }}
 
+{{/* Stops an upgrade that would change the method over the clusters of a release, such as one from a chart that set no
+method. clusterd itself would refuse to start. Where there is no cluster to ask, as for helm template, nothing is known. */}}
+{{- define "clusterd.keepsMethod" -}}
+{{- $installed := lookup "v1" "ConfigMap" .Release.Namespace (include "clusterd.fullname" .) }}
+{{- if $installed }}
+{{- $before := fromYaml (dig "data" "clusterd.yaml" "" $installed) }}
+{{- $was := dig "fingerprint" "method" "simhash" $before }}
+{{- $is := dig "fingerprint" "method" "simhash" .Values.config }}
+{{- $topic := dig "output" "clusters_topic" "clusters" $before }}
+{{- if and (ne $was $is) (eq $topic (dig "output" "clusters_topic" "clusters" .Values.config)) }}
+{{- fail (printf "config.fingerprint.method: the clusters of release %s, in topic %s, were made by %s, and %s cannot go on over them. Nothing has changed. To go on with %s, add --set config.fingerprint.method=%s, or write it into your values. https://github.com/clusterd/clusterd/blob/main/docs/migration.md has the way to %s" .Release.Name $topic $was $is $was $was $is) }}
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{/* clusterd.yaml: the values' config, and what the chart sets. */}}
 {{- define "clusterd.config" -}}
 {{- $config := deepCopy .Values.config }}
