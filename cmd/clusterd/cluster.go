@@ -68,10 +68,10 @@ func newCluster() *cobra.Command {
 			"instead, with its name as its id, and so is a .txt without --format text. For pages as their " +
 			"sites have them, see\n" +
 			"text.extract.",
-		Example: "  clusterd cluster articles.jsonl > results.jsonl\n  zcat articles.jsonl.gz | " +
-			"clusterd cluster --distance 2 -\n" +
-			"  clusterd cluster report.docx slides.pptx page.html\n" +
-			"  clusterd cluster comments.csv.zst archive/",
+		Example: "  clusterd cluster --method minhash articles.jsonl > results.jsonl\n" +
+			"  zcat articles.jsonl.gz | clusterd cluster --method simhash --distance 2 -\n" +
+			"  clusterd cluster --method minhash report.docx slides.pptx page.html\n" +
+			"  clusterd cluster -c comments.yaml comments.csv.zst archive/",
 		RunE: func(cmd *cobra.Command, names []string) error {
 			c, given, err := loadConfig(cmd, file)
 			if err != nil {
@@ -86,7 +86,8 @@ func newCluster() *cobra.Command {
 			for _, unused := range given.Unused(c.Fingerprint.Method) {
 				newLogger(c.Log, cmd.ErrOrStderr()).Warn(unused.Error())
 			}
-			return clusterFiles(cmd, c, names, deadLetters)
+			chosen := given.Has("fingerprint.method") || cmd.Flags().Changed("method")
+			return clusterFiles(cmd, c, names, deadLetters, chosen)
 		},
 	}
 	configFlag(cmd, &file)
@@ -117,7 +118,7 @@ func setFlags(cmd *cobra.Command, c *config.Config) error {
 }
 
 func clusterFiles(
-	cmd *cobra.Command, c config.Config, names []string, deadLetters string,
+	cmd *cobra.Command, c config.Config, names []string, deadLetters string, chosen bool,
 ) (err error) {
 	errs := cmd.ErrOrStderr()
 	bar := newBar(errs, files.Size(names), "clustering", progressbar.OptionShowBytes(true))
@@ -135,9 +136,14 @@ func clusterFiles(
 		defer func() { err = errors.Join(err, f.Close()) }()
 		inputs.Keep(f)
 	}
+	var trial *offline.Trial
+	if !chosen {
+		trial = offline.NewTrial(c)
+		defer trial.Close()
+	}
 	began := time.Now()
 	totals, err := offline.Cluster(cmd.Context(), c, inputs.Files, jsonOut(cmd), inputs.Reject,
-		inputs.Observe)
+		inputs.Observe, trial)
 	_ = bar.Clear()
 	if err != nil {
 		if errors.Is(err, context.Canceled) {
@@ -150,5 +156,8 @@ func clusterFiles(
 		"unclustered", totals.Unclustered, "rejected", totals.Rejected,
 		"clusters", totals.Clusters, "took", time.Since(began).Round(time.Millisecond),
 	}, inputs.Oddities()...)...)
+	if text := trial.Compare(totals); text != "" {
+		log.Info(text)
+	}
 	return inputs.Verdict(totals.New+totals.Joined > 0)
 }

@@ -60,7 +60,7 @@ func TestDemo(t *testing.T) {
 		`(?m)^    kcat -b 127\.0\.0\.1:\d+ -C -t article-clusters \\$`,
 		`(?m)^The largest clusters, by articles:\n +\d+  #\d+ +\S`,
 		`(?m)^ +\d+s  \d+ articles, \d+\.\d/s: \d+ new, \d+ joined, \d+ unclustered, \d+ dead letters$`,
-		`(?m)^  clusterd run --embedded \./trial `,
+		`(?m)^    clusterd run --embedded \./trial --set fingerprint\.method=minhash$`,
 	} {
 		if !regexp.MustCompile(want).MatchString(errs) {
 			t.Errorf("%s is not in:\n%s", want, errs)

@@ -32,6 +32,10 @@ func newRun() *cobra.Command {
 			for _, unused := range given.Unused(c.Fingerprint.Method) {
 				log.Warn(unused.Error())
 			}
+			if !given.Has("fingerprint.method") {
+				log.Info("fingerprint.method is not set, so it is " + c.Fingerprint.Method + "; " +
+					config.MethodsPage + " says which method is for what")
+			}
 			o := daemon.Options{
 				Config: c, Version: version.Get().Version, Log: log, Level: level,
 				Load: func() (config.Config, error) {

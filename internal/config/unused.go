@@ -8,6 +8,9 @@ import (
 	"github.com/clusterd/clusterd/internal/method"
 )
 
+// MethodsPage says which method is for what.
+const MethodsPage = "https://github.com/clusterd/clusterd/blob/main/docs/methods.md"
+
 // Unused returns why a method does not use a key: which methods it is for, and what this one has in
 // place of it. It is empty for a key that the method uses.
 func Unused(path, name string) string {
@@ -27,13 +30,19 @@ func Unused(path, name string) string {
 	return text
 }
 
-// Given are the keys that a file gives a value.
+// Given are the keys that a file or --set gives a value.
 type Given struct {
 	file string
 	keys map[string]table.Position
 	// byDefault are those of a file of all keys, as 'clusterd config' writes it, whose values are the
 	// defaults.
 	byDefault map[string]bool
+}
+
+// Has reports whether a key is given a value, be it its default.
+func (g Given) Has(path string) bool {
+	_, ok := g.keys[path]
+	return ok
 }
 
 // Unused lists the keys that have no effect on a method, sorted by line. They are no mistakes, but

@@ -92,9 +92,12 @@ func (v *view) end() {
 	}
 	fmt.Fprint(v.errs, v.largest.text(v.width), `
 What next:
-  clusterd cluster FILE.jsonl        cluster a file of your own articles
-  clusterd run --embedded ./trial    a broker and a daemon that remember
-  clusterd run -c configs/news.yaml  the daemon on your Kafka
+  Cluster a file of your own articles:
+    clusterd cluster --method minhash FILE.jsonl
+  A broker and a daemon that remember:
+    clusterd run --embedded ./trial --set fingerprint.method=minhash
+  The daemon on your Kafka:
+    clusterd run -c configs/news.yaml
 `)
 }
 

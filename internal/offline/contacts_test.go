@@ -103,7 +103,7 @@ func TestContactsAreBounded(t *testing.T) {
 				}
 				lines := strings.NewReader(pitches(input.text, 1000))
 				totals, err := run(t.Context(), c, f, []files.File{{Name: name, Lines: lines}}, io.Discard,
-					func(r Rejected) error { return r.Rejection }, nil)
+					func(r Rejected) error { return r.Rejection }, nil, nil)
 				if err != nil || totals.Joined > want || totals.Joined < min(want, 30) {
 					t.Errorf("%d joined, %v; want %d at most", totals.Joined, err, want)
 				}
@@ -131,7 +131,7 @@ func BenchmarkContacts(b *testing.B) {
 			for b.Loop() {
 				totals, err = run(b.Context(), c, f, []files.File{{
 					Name: input.name, Lines: strings.NewReader(lines),
-				}}, io.Discard, func(r Rejected) error { return r.Rejection }, nil)
+				}}, io.Discard, func(r Rejected) error { return r.Rejection }, nil, nil)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -48,41 +48,33 @@ type Totals struct {
 // those that the daemon gives to the same lines in Kafka. It writes one result a line to out, in
 // order, and hands each line that is no article to rejected. An article that does not say when it
 // was published has the event time of the latest one before it. What is odd about a line it hands
-// to observe, if that is not nil.
+// to observe, if that is not nil. A trial, which may be nil, gets the same articles.
 //
 // Memory is bounded by the clusters, and by 4 MiB or one line or document of input.max_bytes.
 func Cluster(
 	ctx context.Context, c config.Config, inputs []files.File, out io.Writer,
-	rejected func(Rejected) error, observe Observer,
+	rejected func(Rejected) error, observe Observer, trial *Trial,
 ) (Totals, error) {
 	f, err := fingerprint.New(c)
 	if err != nil {
 		return Totals{}, err
 	}
-	return run(ctx, c, f, inputs, out, rejected, observe)
+	return run(ctx, c, f, inputs, out, rejected, observe, trial)
 }
 
 func run(ctx context.Context, c config.Config, fingerprinter *fingerprint.Fingerprinter,
 	inputs []files.File, out io.Writer,
-	rejected func(Rejected) error, observe Observer,
+	rejected func(Rejected) error, observe Observer, trial *Trial,
 ) (Totals, error) {
-	store, err := state.OpenInMemory(state.Identity{Input: c.Input.Topic})
+	s, err := newSpace(c, fingerprinter)
 	if err != nil {
 		return Totals{}, err
 	}
-	defer func() { _ = store.Close() }() // nothing of it is kept
-	index, err := fingerprinter.NewIndex()
-	if err != nil {
-		return Totals{}, err
-	}
-	options := space.OptionsOf(c, fingerprinter.Threshold())
-	options.Stories.Ranks = fingerprinter.Ranks()
-	options.Stories.NewCounter = fingerprinter.NewCounter
+	defer func() { _ = s.Close() }() // nothing of it is kept
 	r := &runner{
 		config: c, fingerprinter: fingerprinter, identity: fingerprinter.Identity(),
-		parts: article.PartsOf(c.Output.Fields),
-		space: space.New(index, store, options, time.Now),
-		out:   bufio.NewWriter(out), rejected: rejected, observe: observe,
+		parts: article.PartsOf(c.Output.Fields), space: s,
+		out: bufio.NewWriter(out), rejected: rejected, observe: observe, trial: trial,
 	}
 	chunks := make(chan []item)
 	group, ctx := errgroup.WithContext(ctx)
@@ -106,6 +98,22 @@ func run(ctx context.Context, c config.Config, fingerprinter *fingerprint.Finger
 	return r.totals, err
 }
 
+// newSpace returns an empty space in memory.
+func newSpace(c config.Config, f *fingerprint.Fingerprinter) (*space.Space, error) {
+	store, err := state.OpenInMemory(state.Identity{Input: c.Input.Topic})
+	if err != nil {
+		return nil, err
+	}
+	index, err := f.NewIndex()
+	if err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	options := space.OptionsOf(c, f.Threshold())
+	options.Stories.Ranks = f.Ranks()
+	options.Stories.NewCounter = f.NewCounter
+	return space.New(index, store, options, time.Now), nil
+}
+
 type runner struct {
 	config        config.Config
 	fingerprinter *fingerprint.Fingerprinter
@@ -115,6 +123,7 @@ type runner struct {
 	out           *bufio.Writer
 	rejected      func(Rejected) error
 	observe       Observer
+	trial         *Trial
 	totals        Totals
 }
 
@@ -123,6 +132,7 @@ type item struct {
 	files.Entry
 	fingerprint.Article
 	*article.Rejection
+	tried *fingerprint.Article // by the trial; nil where there is none
 }
 
 // read fingerprints the entries of the files, in chunks.
@@ -146,11 +156,15 @@ func (r *runner) read(ctx context.Context, inputs []files.File, chunks chan<- []
 			chunk = append(chunk, item{Entry: entry})
 			size += len(entry.Value)
 		}
+		try := r.trial.takes(len(chunk))
 		err := r.fingerprinter.ForEach(ctx, len(chunk), func(w *fingerprint.Worker, i int) {
 			it := &chunk[i]
 			var a article.Article
 			if a, it.Rejection = reader.Article(it.Entry); it.Rejection == nil {
 				it.Article = w.Article(a, reader.Address(it.Entry))
+				if try {
+					it.tried = r.trial.article(a, it.Source)
+				}
 			}
 		})
 		if err != nil {
@@ -178,6 +192,9 @@ func (r *runner) assign(chunk []item) error {
 		err = r.space.Commit(batch, r.space.Meta())
 	}
 	if err != nil {
+		return err
+	}
+	if err := r.trial.assign(chunk); err != nil {
 		return err
 	}
 	r.totals.Add(batch.Counts())

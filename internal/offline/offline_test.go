@@ -41,7 +41,7 @@ func clusterText(
 		rejections = append(rejections, fmt.Sprintf("%s:%d: %s (%d bytes)", r.File, r.Line, r.Class,
 			len(r.Value)))
 		return nil
-	}, nil)
+	}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func TestClusterHoldsNoLineOverTheLimit(t *testing.T) {
 		func(r Rejected) error {
 			rejections = append(rejections, r)
 			return nil
-		}, nil)
+		}, nil, nil)
 	runtime.ReadMemStats(&after)
 	if err != nil {
 		t.Fatal(err)
@@ -271,7 +271,7 @@ func TestClusterErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := run(tt.ctx, c, f, []files.File{{Name: "news.jsonl", Lines: tt.in}}, tt.out,
-				tt.rejected, nil)
+				tt.rejected, nil, nil)
 			if !errors.Is(err, tt.want) || err.Error() != tt.text {
 				t.Errorf("error = %v, want %s", err, tt.text)
 			}
@@ -293,7 +293,7 @@ func TestClusterIsCanceledWhileItReads(t *testing.T) {
 		[]files.File{{Name: "endless", Lines: newEndless()}}, io.Discard, func(Rejected) error {
 			cancel()
 			return nil
-		}, nil)
+		}, nil, nil)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error = %v, want that of the context", err)
 	}
@@ -310,7 +310,7 @@ func BenchmarkCluster(b *testing.B) {
 	for b.Loop() {
 		file := files.File{Name: "feed", Lines: strings.NewReader(content.String())}
 		if _, err := run(b.Context(), c, f, []files.File{file}, io.Discard,
-			func(r Rejected) error { return r.Rejection }, nil); err != nil {
+			func(r Rejected) error { return r.Rejection }, nil, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -454,7 +454,7 @@ func TestFileEqualsRun(t *testing.T) {
 		func(offline.Rejected) error {
 			rejections++
 			return nil
-		}, nil)
+		}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

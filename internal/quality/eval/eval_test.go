@@ -83,7 +83,7 @@ func TestClustersAreThoseOfTheDaemon(t *testing.T) {
 		var results bytes.Buffer
 		_, err := offline.Cluster(t.Context(), v.Config,
 			[]files.File{{Name: "feed", Lines: bytes.NewReader(lines)}}, &results,
-			func(r offline.Rejected) error { return r }, nil)
+			func(r offline.Rejected) error { return r }, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
