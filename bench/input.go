@@ -85,11 +85,11 @@ func madeUp() (news, comments []text) {
 	generator := sample.New(1, time.Unix(0, 0))
 	for range 10_000 {
 		switch a := generator.Next(); a.Kind {
-		case sample.Story:
+		case sample.Original:
 			news = append(news, text{a.Title, a.Content})
 		case sample.Comment, sample.Spam:
 			comments = append(comments, text{a.Title, a.Content})
-		default: // made from a story
+		default: // made from an original
 		}
 	}
 	return news, comments

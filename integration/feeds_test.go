@@ -125,7 +125,7 @@ func fortySites() map[string]rss {
 	}
 	for site := range sites {
 		a := generator.Next()
-		for a.Kind != sample.Story {
+		for a.Kind != sample.Original {
 			a = generator.Next()
 		}
 		add(site, a.Title, a.Content, time.Duration(site)*time.Minute)

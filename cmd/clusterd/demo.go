@@ -18,7 +18,7 @@ func newDemo() *cobra.Command {
 		Use:   "demo",
 		Short: "See it work: a broker, a stream, live clusters, here and on a page",
 		Long: "Starts a broker of its own, plays articles in Chinese and English that it makes up " +
-			"(stories, copies, edits, reordered\n" +
+			"(originals, copies, edits, reordered\n" +
 			"sentences, HTML, comment spam) or yours, and shows which cluster each goes to, here and on a " +
 			"page whose address it prints\n" +
 			"first. Nothing is kept.",

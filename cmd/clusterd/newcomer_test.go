@@ -8,6 +8,10 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/method"
 )
 
 // What somebody reads and runs first who is new here.
@@ -157,4 +161,52 @@ func TestRunWithoutAMethod(t *testing.T) {
 			t.Errorf("with %q it says %q in\n%s", method, said, &p.errs)
 		}
 	}
+}
+
+// drawn is a row of the README's picture: a text and its result.
+var drawn = regexp.MustCompile(`(?m)^│ (.+?) +│.│ (\w+) +cluster (\d+)(?:, distance ([\d.]+))? +story (\d+) │$`)
+
+// What the README draws is what clusterd does.
+func TestREADMEPicture(t *testing.T) {
+	othersGoroutines(t, "TestClusterFiles", "TestClusterInterrupted")
+	t.Parallel()
+	readme := ofRepository(t, "README.md")
+	rows := drawn.FindAllStringSubmatch(readme, -1)
+	var texts, want strings.Builder
+	for _, row := range rows {
+		fmt.Fprintf(&texts, "{\"content\":%q}\n", row[1])
+		distance := row[4]
+		if distance == "" {
+			distance = "0"
+		}
+		fmt.Fprintf(&want, "%s articles/0/%s at %s, articles/0/%s\n", row[2], row[3], distance, row[5])
+	}
+	ran := clusterd(t, texts.String(), "cluster", "--method", "minhash",
+		"--set", "stories.topic=stories")
+	var got strings.Builder
+	for line := range strings.Lines(ran.out) {
+		r, err := article.ParseResult([]byte(line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&got, "%s %s at %s, %s\n", r.Status, *r.ClusterID, hundredths(*r.Distance), r.StoryID)
+	}
+	if len(rows) < 4 || !strings.Contains(got.String(), "joined") || got.String() != want.String() {
+		t.Errorf("the picture shows\n%sand clusterd gives\n%s%s", &want, &got, ran.errs)
+	}
+	c := config.Default()
+	c.Fingerprint.Method = "minhash"
+	m, err := method.New(c.MethodSettings())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if limit := "a distance of " + hundredths(m.Threshold()) + " is near enough"; !strings.Contains(
+		strings.ReplaceAll(readme, "\n", " "), limit) {
+		t.Errorf("it does not say that %s", limit)
+	}
+}
+
+// hundredths writes a share as documents do: .17.
+func hundredths(share float64) string {
+	return strings.Replace(fmt.Sprintf("%.2g", share), "0.", ".", 1)
 }

@@ -183,3 +183,19 @@ func TestWhatIsNotObviousIsTested(t *testing.T) {
 		}
 	}
 }
+
+// A story is one event in many texts. One text in many copies is a cluster.
+func TestStoriesAreNoClusters(t *testing.T) {
+	misused := regexp.MustCompile(`(?i)bytes a story|story is copied|shares? stories|have a story|` +
+		`one article for each story|well-known story|\b(?:one|same) story(?:, two| from)|stories, copies|shows a story`)
+	names := append(documents(t), "configs/news.yaml", "configs/comments.yaml", "cmd/clusterd/demo.go",
+		"internal/demo/view.go", "internal/sample/sample.go")
+	for _, name := range names {
+		if found := misused.FindString(read(t, name)); found != "" {
+			t.Errorf("%s: %q means a cluster, not an event", name, found)
+		}
+	}
+	if kinds := read(t, "internal/sample/sample.go"); strings.Contains(kinds, `Kind = "story"`) {
+		t.Error("the demo calls a single article a story")
+	}
+}

@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// A phrases is what a language's stories are edited with.
+// A phrases is what a language's originals are edited with.
 type phrases struct {
 	space    string      // between two sentences
 	synonyms [][2]string // the second may stand for the first
-	leads    []string    // sentences set before a story
-	credits  []string    // lines set after a story; %s is the source
-	more     string      // the text of a link to the whole story
+	leads    []string    // sentences set before an original
+	credits  []string    // lines set after an original; %s is the source
+	more     string      // the text of a link to the whole original
 }
 
 // derive returns the title and content of an article of the given kind made
 // from s for the given source.
-func (s *story) derive(d dice, kind Kind, source string) (title, content string) {
+func (s *original) derive(d dice, kind Kind, source string) (title, content string) {
 	switch kind {
 	case Edit:
 		return s.edit(d, source)
@@ -34,8 +34,8 @@ func (s *story) derive(d dice, kind Kind, source string) (title, content string)
 }
 
 // edit changes a few words or numbers, and in half of the cases adds a line or
-// cuts the last sentence. The result always differs from the story.
-func (s *story) edit(d dice, source string) (title, content string) {
+// cuts the last sentence. The result always differs from the original.
+func (s *original) edit(d dice, source string) (title, content string) {
 	sentences := slices.Clone(s.sentences)
 	p := s.phrases
 	switch d.n(6) {
@@ -74,7 +74,7 @@ func bump(s string) string {
 }
 
 // reordered returns the sentences with all but the lead in another order.
-func (s *story) reordered(d dice) []string {
+func (s *original) reordered(d dice) []string {
 	out := slices.Clone(s.sentences)
 	rest := out[1:]
 	for i, from := range d.order(len(rest)) {
@@ -86,8 +86,8 @@ func (s *story) reordered(d dice) []string {
 	return out
 }
 
-// html returns the story as a page has it.
-func (s *story) html(d dice, source string) string {
+// html returns the original as a page has it.
+func (s *original) html(d dice, source string) string {
 	var b strings.Builder
 	b.WriteString(`<div class="article">`)
 	for paragraph := range strings.SplitSeq(s.content(), "\n") {

@@ -8,7 +8,7 @@ import (
 )
 
 func TestDerive(t *testing.T) {
-	s := &story{title: "T", sentences: []string{"A 1.", "B & C.", "D.", "E “x”."}, phrases: &phrases{
+	s := &original{title: "T", sentences: []string{"A 1.", "B & C.", "D.", "E “x”."}, phrases: &phrases{
 		space:    " ",
 		synonyms: [][2]string{{"B", "Bee"}},
 		leads:    []string{"Lead."},
@@ -53,7 +53,7 @@ func TestDerive(t *testing.T) {
 		}
 	}
 	if s.content() != plain {
-		t.Errorf("the story itself has changed to %q", s.content())
+		t.Errorf("the original itself has changed to %q", s.content())
 	}
 }
 

@@ -2,7 +2,7 @@ package sample
 
 import "maps"
 
-// newMixed returns the language of Chinese stories full of English terms.
+// newMixed returns the language of Chinese originals full of English terms.
 func newMixed() *language {
 	w := maps.Clone(chineseWords)
 	maps.Copy(w, mixedWords)

@@ -21,12 +21,12 @@ type Kind string
 
 // The kinds, with their share of the feed.
 const (
-	Story   Kind = "story"   // 35 %: an original news story
-	Copy    Kind = "copy"    // 18 %: a story's exact words under another source and ID
-	Edit    Kind = "edit"    // 18 %: a story with words changed, a line added or the last sentence cut
-	Reorder Kind = "reorder" // 7 %: a story's sentences after the first in another order
-	HTML    Kind = "html"    // 9 %: a story in tags and character references, with a link
-	// Variant, 3 %, is a story in traditional characters and full-width letters and digits.
+	Original Kind = "original" // 35 %: news in words of its own
+	Copy     Kind = "copy"     // 18 %: an original's exact words under another source and ID
+	Edit     Kind = "edit"     // 18 %: an original with words changed, a line added or the last sentence cut
+	Reorder  Kind = "reorder"  // 7 %: an original's sentences after the first in another order
+	HTML     Kind = "html"     // 9 %: an original in tags and character references, with a link
+	// Variant, 3 %, is an original in traditional characters and full-width letters and digits.
 	Variant Kind = "variant"
 	// Spam, 7 %, is an advert of a running campaign, with other names, numbers and links.
 	Spam    Kind = "spam"
@@ -35,13 +35,13 @@ const (
 
 // The shares of the kinds, in percent.
 const (
-	storyShare   = 35
-	copyShare    = 18
-	editShare    = 18
-	reorderShare = 7
-	htmlShare    = 9
-	variantShare = 3
-	spamShare    = 7
+	originalShare = 35
+	copyShare     = 18
+	editShare     = 18
+	reorderShare  = 7
+	htmlShare     = 9
+	variantShare  = 3
+	spamShare     = 7
 )
 
 // MaxLate bounds how far an article's time may lie before the time of any
@@ -51,7 +51,7 @@ const MaxLate = time.Minute
 const (
 	maxGap  = 8   // seconds between two articles, at most
 	sources = 40  // site-01.example to site-40.example
-	recent  = 200 // how many of the latest stories others are made from
+	recent  = 200 // how many of the latest originals others are made from
 )
 
 // An Article is one article of the feed.
@@ -63,7 +63,7 @@ type Article struct {
 	PublishedAt time.Time
 	Kind        Kind
 	// Origin is the ID of the earlier article that this one was made from: a
-	// story, or for spam the first advert of its campaign. It is "" for an
+	// original, or for spam the first advert of its campaign. It is "" for an
 	// original.
 	Origin string
 }
@@ -94,9 +94,9 @@ type Generator struct {
 
 	chinese, english, mixed *language
 
-	stories []*story // the latest ones, a ring once it holds recent
-	oldest  int
-	adverts campaigns
+	originals []*original // the latest ones, a ring once it holds recent
+	oldest    int
+	adverts   campaigns
 }
 
 // New returns a generator whose feed begins at start, cut to whole seconds. The
@@ -131,17 +131,17 @@ func (g *Generator) Next() Article {
 	return a
 }
 
-// kind draws a kind. Without a story yet there is nothing to make another from.
+// kind draws a kind. Without an original yet there is nothing to make another from.
 func (g *Generator) kind() Kind {
 	n := g.dice.n(100)
-	if len(g.stories) == 0 {
-		return Story
+	if len(g.originals) == 0 {
+		return Original
 	}
 	for _, k := range [...]struct {
 		kind  Kind
 		share int
 	}{
-		{Story, storyShare},
+		{Original, originalShare},
 		{Copy, copyShare},
 		{Edit, editShare},
 		{Reorder, reorderShare},
@@ -160,8 +160,8 @@ func (g *Generator) kind() Kind {
 // fill sets the title, the content and the origin that a's kind calls for.
 func (g *Generator) fill(a *Article) {
 	switch a.Kind {
-	case Story:
-		s := g.language().story(g.dice)
+	case Original:
+		s := g.language().original(g.dice)
 		s.id, s.source = a.ID, a.Source
 		a.Title, a.Content = s.title, s.content()
 		g.keep(s)
@@ -174,7 +174,7 @@ func (g *Generator) fill(a *Article) {
 			a.Content = g.english.comment(g.dice)
 		}
 	default:
-		s := g.stories[g.dice.n(len(g.stories))]
+		s := g.originals[g.dice.n(len(g.originals))]
 		a.Origin = s.id
 		for a.Source == s.source {
 			a.Source = source(g.dice.n(sources))
@@ -183,7 +183,7 @@ func (g *Generator) fill(a *Article) {
 	}
 }
 
-// language draws a story's language: Chinese 60 %, English 30 %, mixed 10 %.
+// language draws an original's language: Chinese 60 %, English 30 %, mixed 10 %.
 func (g *Generator) language() *language {
 	switch n := g.dice.n(10); {
 	case n < 6:
@@ -195,12 +195,12 @@ func (g *Generator) language() *language {
 	}
 }
 
-func (g *Generator) keep(s *story) {
-	if len(g.stories) < recent {
-		g.stories = append(g.stories, s)
+func (g *Generator) keep(s *original) {
+	if len(g.originals) < recent {
+		g.originals = append(g.originals, s)
 		return
 	}
-	g.stories[g.oldest] = s
+	g.originals[g.oldest] = s
 	g.oldest = (g.oldest + 1) % recent
 }
 

@@ -67,7 +67,7 @@ func TestOrigins(t *testing.T) {
 		seen[a.ID] = a
 		origin, known := seen[a.Origin]
 		switch a.Kind {
-		case sample.Story, sample.Comment:
+		case sample.Original, sample.Comment:
 			if a.Origin != "" {
 				t.Errorf("%s %s has the origin %s", a.Kind, a.ID, a.Origin)
 			}
@@ -76,8 +76,8 @@ func TestOrigins(t *testing.T) {
 				t.Errorf("spam %s: its origin %q is not an earlier first advert", a.ID, a.Origin)
 			}
 		default:
-			if !known || origin.Kind != sample.Story || a.Origin == a.ID {
-				t.Errorf("%s %s: its origin %q is not an earlier story", a.Kind, a.ID, a.Origin)
+			if !known || origin.Kind != sample.Original || a.Origin == a.ID {
+				t.Errorf("%s %s: its origin %q is not an earlier original", a.Kind, a.ID, a.Origin)
 			}
 			if a.Source == origin.Source {
 				t.Errorf("%s %s comes from its origin's source %s", a.Kind, a.ID, a.Source)
@@ -91,18 +91,18 @@ func TestShares(t *testing.T) {
 	kinds, languages := map[sample.Kind]int{}, map[string]int{}
 	for _, a := range articles(4, n) {
 		kinds[a.Kind]++
-		if a.Kind == sample.Story {
+		if a.Kind == sample.Original {
 			languages[language(a.Content)]++
 		}
 	}
 	for kind, want := range map[sample.Kind]int{
-		sample.Story: 35, sample.Copy: 18, sample.Edit: 18, sample.Reorder: 7,
+		sample.Original: 35, sample.Copy: 18, sample.Edit: 18, sample.Reorder: 7,
 		sample.HTML: 9, sample.Variant: 3, sample.Spam: 7, sample.Comment: 3,
 	} {
 		within(t, string(kind), kinds[kind], n, want)
 	}
 	for language, want := range map[string]int{"zh": 60, "en": 30, "mixed": 10} {
-		within(t, language, languages[language], kinds[sample.Story], want)
+		within(t, language, languages[language], kinds[sample.Original], want)
 	}
 }
 
@@ -115,7 +115,7 @@ func within(t *testing.T, what string, got, of, percent int) {
 	}
 }
 
-// language finds a story's language by the share of its ASCII letters.
+// language finds an original's language by the share of its ASCII letters.
 func language(s string) string {
 	han, latin := 0, 0
 	for _, r := range s {
@@ -138,7 +138,7 @@ func language(s string) string {
 
 func TestStorySizes(t *testing.T) {
 	for _, a := range articles(5, 5000) {
-		if a.Kind != sample.Story {
+		if a.Kind != sample.Original {
 			continue
 		}
 		size, low, high := utf8.RuneCountInString(a.Content), 200, 600
@@ -146,7 +146,7 @@ func TestStorySizes(t *testing.T) {
 			size, low, high = len(strings.Fields(a.Content)), 120, 300
 		}
 		if size < low || size > high {
-			t.Errorf("story %s has the size %d, want %d to %d: %s", a.ID, size, low, high, a.Content)
+			t.Errorf("original %s has the size %d, want %d to %d: %s", a.ID, size, low, high, a.Content)
 		}
 	}
 }
@@ -210,7 +210,7 @@ func TestTexts(t *testing.T) {
 		if strings.ContainsAny(a.Title+a.Content, "{}") || strings.Contains(a.Content, "%s") {
 			t.Fatalf("%s %s has an unresolved reference: %s\n%s", a.Kind, a.ID, a.Title, a.Content)
 		}
-		if a.Kind == sample.Story || a.Kind == sample.Comment || a.Kind == sample.Spam {
+		if a.Kind == sample.Original || a.Kind == sample.Comment || a.Kind == sample.Spam {
 			if other := originals[a.Content]; other != "" {
 				t.Errorf("%s %s has the words of %s: %s", a.Kind, a.ID, other, a.Content)
 			}
@@ -225,7 +225,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// What is made from a story stays near it, and two stories stay far apart:
+// What is made from an original stays near it, and two originals stay far apart:
 // measured by the Jaccard similarity of the sets of 5 characters in a row.
 func TestDerivedStayNear(t *testing.T) {
 	minimum := map[sample.Kind]float64{
@@ -253,14 +253,14 @@ func TestStoriesStayApart(t *testing.T) {
 	var sets [][]string
 	var texts []string
 	for _, a := range articles(9, 2000) {
-		if a.Kind == sample.Story && len(sets) < 300 {
+		if a.Kind == sample.Original && len(sets) < 300 {
 			sets, texts = append(sets, shingles(a.Content)), append(texts, a.Content)
 		}
 	}
 	for i := range sets {
 		for j := range i {
 			if got := jaccard(sets[i], sets[j]); got >= .5 {
-				t.Errorf("two stories are %.2f similar, want below .5:\n%s\n\n%s", got, texts[i], texts[j])
+				t.Errorf("two originals are %.2f similar, want below .5:\n%s\n\n%s", got, texts[i], texts[j])
 			}
 		}
 	}

@@ -28,17 +28,17 @@ func TestVariantFoldsBack(t *testing.T) {
 	}
 
 	g := New(10, time.Time{})
-	stories, variants := map[string]Article{}, 0
+	originals, variants := map[string]Article{}, 0
 	for range 2000 {
 		a := g.Next()
-		if a.Kind == Story {
-			stories[a.ID] = a
+		if a.Kind == Original {
+			originals[a.ID] = a
 		}
 		if a.Kind != Variant {
 			continue
 		}
 		variants++
-		origin := stories[a.Origin]
+		origin := originals[a.Origin]
 		if strings.ContainsAny(a.Content, "0123456789") || a.Content == origin.Content {
 			t.Errorf("%s is as its origin: %s", a.ID, a.Content)
 		}

@@ -13,10 +13,10 @@ import (
 	"github.com/clusterd/clusterd/internal/text"
 )
 
-// A page is a story as one site has it: with the site's menus and adverts, other stories' headlines
-// and readers' comments around it.
+// A page is an article as one site has it: with the site's menus and adverts, other articles'
+// headlines and readers' comments around it.
 type page struct {
-	story      int
+	article    int
 	site, html string
 }
 
@@ -25,30 +25,30 @@ type headline struct {
 	Number      int
 }
 
-// pages puts each of the first n stories of a made-up feed on every site of testdata/pages. What
-// a site puts around a story is of its own, and other for every story.
+// pages puts each of the first n articles of a made-up feed on every site of testdata/pages. What
+// a site puts around an article is of its own, and other for every article.
 func pages(t testing.TB, n int) []page {
 	t.Helper()
 	sites := template.Must(template.ParseGlob("testdata/pages/*.html")).Templates()
 	slices.SortFunc(sites,
 		func(a, b *template.Template) int { return strings.Compare(a.Name(), b.Name()) })
 	feed := sample.New(1, time.Date(2024, 5, 1, 8, 0, 0, 0, time.UTC))
-	var stories []sample.Article
+	var articles []sample.Article
 	var comments []string
 	var related []headline
-	for len(stories) < n || len(comments) < 20 || len(related) < 200 {
+	for len(articles) < n || len(comments) < 20 || len(related) < 200 {
 		switch a := feed.Next(); {
 		case a.Kind == sample.Comment:
 			comments = append(comments, a.Content)
-		case a.Kind == sample.Story && len(stories) < n:
-			stories = append(stories, a)
-		case a.Kind == sample.Story:
+		case a.Kind == sample.Original && len(articles) < n:
+			articles = append(articles, a)
+		case a.Kind == sample.Original:
 			lead, _, _ := strings.Cut(a.Content, "\n")
 			related = append(related, headline{a.Title, lead, 1000 + len(related)})
 		}
 	}
 	var made []page
-	for i, s := range stories {
+	for i, s := range articles {
 		for j, site := range sites {
 			var b bytes.Buffer
 			from, remark := (i*37+j*11)%(len(related)-8), (i*5+j*3)%(len(comments)-3)
@@ -66,7 +66,7 @@ func pages(t testing.TB, n int) []page {
 }
 
 // What a site puts around an article hides that it is the same as another site's. Without it
-// copies are near again, and no two stories become so. Tables that serve as layout are beyond the
+// copies are near again, and no two articles become so. Tables that serve as layout are beyond the
 // extractor: of such a page everything stays, and copies are rarely near.
 func TestArticlesOfPagesAreNear(t *testing.T) {
 	check.OneGoroutine(t)
@@ -82,9 +82,9 @@ func TestArticlesOfPagesAreNear(t *testing.T) {
 		for i, a := range made {
 			for j, b := range made[:i] {
 				near := resemblance(shingles[i], shingles[j]) >= 0.8
-				if a.story != b.story {
+				if a.article != b.article {
 					if near {
-						t.Errorf("extract %s: two stories on %s and %s are near", extract, a.site, b.site)
+						t.Errorf("extract %s: two articles on %s and %s are near", extract, a.site, b.site)
 					}
 					continue
 				}

@@ -92,15 +92,15 @@ func TestPassages(t *testing.T) {
 
 // Of made-up articles and what was made of them.
 func TestPassagesOfMadeUpArticles(t *testing.T) {
-	c, feed, stories := newComparer(t), sample.New(1,
+	c, feed, originals := newComparer(t), sample.New(1,
 		time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)), make(map[string]sample.Article)
 	var b strings.Builder
 	for compared := make(map[sample.Kind]int); len(compared) < 5; {
 		a := feed.Next()
-		stories[a.ID] = a
-		origin, made := stories[a.Origin]
+		originals[a.ID] = a
+		origin, made := originals[a.Origin]
 		if compared[a.Kind]++; !made || a.Kind == sample.Spam || compared[a.Kind] > 1 {
-			delete(compared, sample.Story)
+			delete(compared, sample.Original)
 			delete(compared, sample.Comment)
 			delete(compared, sample.Spam)
 			continue
@@ -164,18 +164,18 @@ func FuzzPassages(f *testing.F) {
 
 // Of a whole page the article alone is compared where the methods are told to take it.
 func TestPassagesOfAPage(t *testing.T) {
-	story := strings.Repeat("The new bridge over the northern harbour opened to traffic this "+
+	report := strings.Repeat("The new bridge over the northern harbour opened to traffic this "+
 		"morning, after four years of work. ", 8)
 	page := "<!doctype html><html><body><nav><ul><li><a href=x>Home</a><li><a " +
 		"href=y>Weather</a></ul></nav>" +
-		"<article><h1>Harbour bridge opens</h1><p>" + story +
+		"<article><h1>Harbour bridge opens</h1><p>" + report +
 		"</p></article><footer>Imprint</footer></body></html>"
 	for extract, whole := range map[string]bool{"all": true, "article": false} {
 		c, err := diff.New(text.CleanOptions{Extract: extract})
 		if err != nil {
 			t.Fatal(err)
 		}
-		passages, err := c.Passages("", page, "", story)
+		passages, err := c.Passages("", page, "", report)
 		if err != nil {
 			t.Fatal(err)
 		}

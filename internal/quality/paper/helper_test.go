@@ -25,7 +25,7 @@ func made(t testing.TB, n int) []Article {
 	var all []Article
 	for len(all) < n {
 		a := feed.Next()
-		if clean := string(cleaner.AppendClean(nil, a.Title, a.Content)); a.Kind == sample.Story &&
+		if clean := string(cleaner.AppendClean(nil, a.Title, a.Content)); a.Kind == sample.Original &&
 			utf8.RuneCountInString(clean) >= 200 {
 			all = append(all, Article{a.Title, a.Content, clean})
 		}

@@ -6,13 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// A subject is what the stories of one field are made of: a title, a lead, and
+// A subject is what the originals of one field are made of: a title, a lead, and
 // a choice of sentences for the body.
 type subject struct {
 	titles, leads, body []string
 }
 
-// A language holds the stories that can be told in one language.
+// A language holds the originals that can be told in one language.
 type language struct {
 	grammar  *grammar
 	subjects []parsedSubject
@@ -22,16 +22,16 @@ type language struct {
 	phrases  *phrases
 
 	size     func(string) int // of a text: characters or words
-	min, max int              // of a story without its last sentence, in size's unit
+	min, max int              // of an original without its last sentence, in size's unit
 }
 
 type parsedSubject struct{ titles, leads, body []template }
 
-// story draws a story.
-func (l *language) story(d dice) *story {
+// original draws an original.
+func (l *language) original(d dice) *original {
 	w := l.grammar.draw(d)
 	subject := &l.subjects[d.n(len(l.subjects))]
-	s := &story{
+	s := &original{
 		phrases: l.phrases, title: capital(w.one(subject.titles)),
 		sentences: []string{w.one(subject.leads)},
 	}
@@ -82,8 +82,8 @@ func characters(s string) int { return utf8.RuneCountInString(s) }
 
 func wordCount(s string) int { return strings.Count(s, " ") + 1 }
 
-// A story is an original with what is needed to make others from it.
-type story struct {
+// An original is an article in words of its own, with what is needed to make others from it.
+type original struct {
 	id, source string
 	title      string
 	sentences  []string // the first is the lead
@@ -92,10 +92,10 @@ type story struct {
 
 const sentencesPerParagraph = 3
 
-func (s *story) content() string { return s.join(s.sentences) }
+func (s *original) content() string { return s.join(s.sentences) }
 
 // join puts sentences into paragraphs, one a line.
-func (s *story) join(sentences []string) string {
+func (s *original) join(sentences []string) string {
 	var b strings.Builder
 	for i, sentence := range sentences {
 		switch {
