@@ -15,9 +15,12 @@ import (
 func (w *world) sendForms() {
 	w.Helper()
 	var records []*kgo.Record
+	headers := []kgo.RecordHeader{
+		{Key: "ce_type", Value: []byte("article")}, {Key: "traceparent", Value: []byte("00-1-2-01")},
+	}
 	for i := range 20 {
 		records = append(records, &kgo.Record{
-			Value: fmt.Appendf(nil, `{"content":%q,"source":"site-%d-%d"}`, advert, w.sends, i),
+			Headers: headers, Value: fmt.Appendf(nil, `{"content":%q,"source":"site-%d-%d"}`, advert, w.sends, i),
 		})
 	}
 	w.sends++
@@ -33,6 +36,12 @@ func (w *world) bothForms() {
 		},
 		"an unclustered result with a position": func(r *kgo.Record) bool {
 			return unclustered(r) && header(r, "clusterd.position") != ""
+		},
+		"with all headers of its record": func(r *kgo.Record) bool {
+			return header(r, "traceparent") == "00-1-2-01" && header(r, "ce_type") == "article"
+		},
+		"with the header of a trace alone": func(r *kgo.Record) bool {
+			return header(r, "traceparent") == "00-1-2-01" && header(r, "ce_type") == ""
 		},
 		"of more publishers than are told apart, as a text": func(r *kgo.Record) bool {
 			return bytes.Contains(r.Value, []byte(`"signals":{"publishers":"64+","recent":`))

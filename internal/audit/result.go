@@ -229,13 +229,13 @@ func (a *audit) checkCarried(
 	if a.digest(string(result.Copied)) != in.Copied {
 		d.add("copied, of its fields", fmt.Sprintf("%.200s", result.Copied))
 	}
-	// A result that its topic would not take with them goes without headers. No topic takes less.
-	const least = 1000
 	headers, n := wire.Passed(r)
-	dropped := headers == "" && len(r.Key)+len(r.Value)+int(in.HeaderBytes) > least
-	if a.digest(headers) != in.Headers && !dropped {
-		d.add(fmt.Sprintf("headers of its record, of %d bytes", in.HeaderBytes),
+	switch ok, configured := in.Carries(a.digest(headers), len(r.Key)+len(r.Value)); {
+	case !ok:
+		d.add(fmt.Sprintf("headers of its record, of %d bytes", in.Headers[0].Bytes),
 			fmt.Sprintf("others, of %d bytes", n))
+	case !configured:
+		a.report.Counts.OtherHeaders++
 	}
 }
 

@@ -53,8 +53,9 @@ type stage struct {
 	text   func(item) string // the content of an article
 	title  string            // of all articles; else each has one of its own
 	inputs map[wire.Address]input
-	keys   bool           // input records have keys
-	from   map[int]string // by number of the input record: its header from, where it is another
+	keys   bool               // input records have keys
+	from   map[int]string     // by number of the input record: its header from, where it is another
+	more   []kgo.RecordHeader // that all input records have
 
 	inputID kadm.TopicID // of the input topic, once it is known
 }
@@ -84,7 +85,7 @@ func newStage(t *testing.T, change func(*config.Config)) *stage {
 	s := &stage{T: t, broker: broker, config: config.Default(), inputs: make(map[wire.Address]input)}
 	s.config.Kafka.Brokers = broker.ListenAddrs()
 	// No record has a key, so results are in the partitions of their articles.
-	s.config.Output.Key = "source"
+	s.config.Output.Key, s.config.Output.Headers = "source", []string{"from"}
 	if change != nil {
 		change(&s.config)
 	}
@@ -158,7 +159,9 @@ func (s *stage) article(it item, n int) input {
 	in := input{
 		Record: &kgo.Record{
 			Topic: s.config.Input.Topic, Partition: it.partition, Timestamp: when,
-			Headers: []kgo.RecordHeader{{Key: "from", Value: []byte(cmp.Or(s.from[n], "a test"))}},
+			Headers: append([]kgo.RecordHeader{
+				{Key: "from", Value: []byte(cmp.Or(s.from[n], "a test"))},
+			}, s.more...),
 		},
 		id: fmt.Sprintf("id-%d", n), title: "—",
 	}

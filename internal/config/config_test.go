@@ -27,7 +27,7 @@ func TestDefault(t *testing.T) {
 			Topic: "article-clusters", ClustersTopic: "clusters", DeadLetterTopic: "articles-dead",
 			Key: "cluster", Partition: "key", Compression: "gzip", ClustersFormat: "json",
 			Fields: ResultFields(), Excerpt: 120,
-			Headers: []string{"*"},
+			Headers: []string{"traceparent", "tracestate", "baggage"},
 		},
 		Fingerprints: Fingerprints{Topic: "article-fingerprints"},
 		Text:         method.TextSettings{HTML: "auto", Extract: "all"},

@@ -206,9 +206,10 @@ func (c *Output) keys() []table.Key {
 				"leaves texts out of all that is written.",
 		},
 		{
-			Path: "output.headers", Value: value.List(&c.Headers, 0, value.HeaderName(), value.AllHeaders),
-			Doc: `Names of the input's headers that results carry; "*" is all; clusterd's own cannot be ` +
-				"forged.",
+			Path: "output.headers", Value: value.List(&c.Headers, 0, value.HeaderName(), "traceparent",
+				"tracestate", "baggage"),
+			Doc: `Names of the input's headers that results carry, by default those of a trace; "*" is all, ` +
+				"with those that say how to read the input.",
 		},
 	}
 }

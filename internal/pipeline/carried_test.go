@@ -43,13 +43,15 @@ func TestHeadersDoNotBlock(t *testing.T) {
 				keepSettings(b.broker)
 			}
 			m := spread([][]byte{texts.ArticleJSON("a", "", texts.Sentence(7, 30))})
-			m[0].Headers = []kafkago.Header{{Key: "h", Value: []byte(strings.Repeat("v", tt.bytes))}}
+			m[0].Headers = []kafkago.Header{
+				{Key: "baggage", Value: []byte(strings.Repeat("v", tt.bytes))},
+			}
 			b.produce(m...)
 			i := b.start()
 			b.committed()
 			i.end()
 			results := b.results()
-			if len(results) != 1 || (header(results[0].Record, "h") != "") != tt.kept {
+			if len(results) != 1 || (header(results[0].Record, "baggage") != "") != tt.kept {
 				t.Fatalf("%d results, want one, with the header: %t", len(results), tt.kept)
 			}
 			if said := strings.Contains(i.log.String(), " headers of "); said == tt.kept {
@@ -117,9 +119,14 @@ func TestResultsAndClustersCarryMore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return kafkago.Message{
-			Value: value, WriterData: 0, Headers: []kafkago.Header{{Key: "tenant", Value: []byte("x")}},
-		}
+		return kafkago.Message{Value: value, WriterData: 0, Headers: []kafkago.Header{
+			{Key: "content-type", Value: []byte("application/avro")}, // which a result is not
+			{Key: "__TypeId__", Value: []byte("com.example.Article")},
+			{Key: "traceparent", Value: []byte("00-1-2-01")},
+			{Key: "ce_id", Value: []byte("7")},
+			{Key: "tracestate", Value: []byte("a=b")},
+			{Key: "baggage", Value: []byte("c=d")},
+		}}
 	}
 	b.produce(article(1, "one", "2026-05-01T10:00:00Z"), article(2, "two", "2026-05-01T10:30:00Z"),
 		article(3, "one", "2026-05-01T09:58:00Z"))
@@ -131,7 +138,7 @@ func TestResultsAndClustersCarryMore(t *testing.T) {
 	b.committed()
 	i.end()
 	type carries struct {
-		Publisher, Copied, Signals, Header, Excerpt string
+		Publisher, Copied, Signals, Headers, Excerpt string
 	}
 	var got []carries
 	for _, r := range b.results() {
@@ -139,8 +146,14 @@ func TestResultsAndClustersCarryMore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		var headers []string
+		for _, h := range r.Headers {
+			if !strings.HasPrefix(h.Key, "clusterd.") {
+				headers = append(headers, h.Key+": "+string(h.Value))
+			}
+		}
 		got = append(got, carries{
-			r.Publisher, string(r.Copied), string(signals), header(r.Record, "tenant"),
+			r.Publisher, string(r.Copied), string(signals), strings.Join(headers, ", "),
 			r.Representative.Excerpt,
 		})
 	}
@@ -148,7 +161,7 @@ func TestResultsAndClustersCarryMore(t *testing.T) {
 	of := func(n int, publisher, signals string) carries {
 		return carries{
 			publisher, fmt.Sprintf(`{"url":"https://x.example/%d","meta.tags":["a","b"]}`, n),
-			signals, "x", excerpt,
+			signals, "traceparent: 00-1-2-01, tracestate: a=b, baggage: c=d", excerpt,
 		}
 	}
 	want := []carries{

@@ -49,7 +49,7 @@ const (
 	LongKey // too long for a result to repeat
 )
 
-// An Outcome is what an input record must come out as: a row of 132 bytes. Texts are digests: that
+// An Outcome is what an input record must come out as: a row of 156 bytes. Texts are digests: that
 // two are the same is all that is asked.
 type Outcome struct {
 	Kind           Kind
@@ -62,11 +62,10 @@ type Outcome struct {
 	Nanosecond     int32  // of Published, within its second
 	Timestamp      int64  // of the record, Unix milliseconds
 	Key            uint64
-	Publisher      uint64 // 0 for none
-	Copied         uint64 // 0 for none
-	Space          uint64 // 0 for none
-	Headers        uint64 // that the result has; 0 for none
-	HeaderBytes    int32
+	Publisher      uint64     // 0 for none
+	Copied         uint64     // 0 for none
+	Space          uint64     // 0 for none
+	Headers        [3]carried // that the result may have, by the kinds of them
 	Fingerprint    uint64
 	Sketch         model.Blob
 	Contacts       model.Blob
@@ -95,9 +94,9 @@ func (o *Outcome) Timeless() bool { return !o.Dated && o.Timestamp <= 0 }
 // Outcomes keeps the outcomes of input records.
 type Outcomes struct {
 	decoder      article.Decoder
-	headers      []string // that results have of their input records
-	excerpt      int      // characters of a content
-	scope        string   // the field or header that divides articles; empty for none
+	headers      [3][]string // names of those that results may have of their input records
+	excerpt      int         // characters of a content
+	scope        string      // the field or header that divides articles; empty for none
 	method       method.Method
 	pipeline     string
 	fingerprints sync.Pool // of *fingerprinter
@@ -143,7 +142,7 @@ func NewOf(
 	}
 	return &Outcomes{
 		decoder: article.ByField(article.Copying(decoder, c.Output.Copy), c.Cluster.ScopeField),
-		headers: c.Output.Headers, excerpt: c.Output.Excerpt, scope: c.Cluster.ScopeField,
+		headers: headersOf(c), excerpt: c.Output.Excerpt, scope: c.Cluster.ScopeField,
 		method: m, pipeline: m.Identity(), seed: seed,
 		rows: spill.NewPartitions[Outcome](dir, from, to), blobs: blobs,
 		fingerprints: sync.Pool{New: func() any {
@@ -273,8 +272,10 @@ func (o *Outcomes) of(print fingerprinter, r *kgo.Record) outcome {
 	out.Publisher = o.digest(wire.NewPublisher(made.Source))
 	out.Copied = o.digest(string(made.Copied))
 	out.Space = o.digest(wire.Space(r, made.Space, o.scope))
-	passing, size := wire.Passing(r, o.headers)
-	out.Headers, out.HeaderBytes = o.digest(passing), int32(size)
+	for i, names := range o.headers {
+		passing, size := wire.Passing(r, names)
+		out.Headers[i] = carried{o.digest(passing), int32(size)}
+	}
 	if out.Dated = !made.PublishedAt.IsZero(); out.Dated {
 		out.Published = made.PublishedAt.UnixMilli()
 		out.Nanosecond = int32(made.PublishedAt.Nanosecond())

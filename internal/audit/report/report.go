@@ -41,6 +41,9 @@ type Counts struct {
 	Labels      int64            `json:"labels,omitempty"` // label records
 	Corrections int64            `json:"corrections,omitempty"`
 	Aborted     *int64           `json:"aborted,omitempty"`
+	// OtherHeaders are results that carry headers of their input records by another setting than the
+	// one in force.
+	OtherHeaders int64 `json:"other_headers,omitempty"`
 }
 
 // A Check is a promise and what became of it.
@@ -186,6 +189,10 @@ func (r *Report) writeCounts(b *strings.Builder) {
 	if n.Deleted > 0 {
 		fmt.Fprintf(b, "deleted       %d results and dead letters are of input records that "+
 			"retention has deleted since\n", n.Deleted)
+	}
+	if n.OtherHeaders > 0 {
+		fmt.Fprintf(b, "headers       %d results carry all headers of their input records, or those of "+
+			"the default, by an earlier setting of output.headers\n", n.OtherHeaders)
 	}
 	for _, limit := range r.Limits {
 		fmt.Fprintf(b, "not checked   %s\n", limit)
