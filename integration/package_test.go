@@ -104,7 +104,8 @@ func (d *debian) leavesNothing() {
 func (d *debian) fromEarlier() {
 	d.Helper()
 	d.must("rm -rf /root/earlier && dpkg-deb -R /root/clusterd.deb /root/earlier && " +
-		"cd /root/earlier && sed '/^fingerprint:/,/^$/d' usr/share/clusterd/clusterd.yaml >etc/clusterd/clusterd.yaml && " +
+		"cd /root/earlier && sed '/^fingerprint:/,/^$/d' usr/share/clusterd/clusterd.yaml " +
+		">etc/clusterd/clusterd.yaml && " +
 		"rm -r usr/share/clusterd && echo /etc/clusterd/clusterd.yaml >>DEBIAN/conffiles && " +
 		"sed -i 's/^Version: .*/Version: 0.0.0/' DEBIAN/control && " +
 		"dpkg-deb -Znone -b /root/earlier /root/earlier.deb")
