@@ -57,7 +57,7 @@ func (w *world) ask() asked {
 	}
 	a.submit, err = submit.New(submit.Options{
 		Client: client, Log: log, InputTopic: w.input, Format: article.JSON, Fields: fields,
-		Encoding: "auto", Compression: "lz4",
+		Encoding: "auto", MaxBytes: 1 << 20, Compression: "lz4",
 	})
 	if err != nil {
 		w.Fatal(err)

@@ -159,9 +159,9 @@ func (m *moderator) record() *kgo.Record {
 	return r
 }
 
-// ofStories returns the next record that merges two stories or takes them apart, nil where there are
-// none. Each story is merged once: of what is done twice in one transaction the audit sees one. All
-// have one key, so that they are in order.
+// ofStories returns the next record that merges two stories or takes them apart, nil where there
+// are none. Each story is merged once: of what is done twice in one transaction the audit sees one.
+// All have one key, so that they are in order.
 func (m *moderator) ofStories() *kgo.Record {
 	var action string
 	var two [2]string

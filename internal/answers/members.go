@@ -15,6 +15,7 @@ import (
 type Members struct {
 	View   *members.View
 	Hidden bool // nothing that articles say is told
+	Fresh  *Fresh
 }
 
 // Members implements [v1.Members].
@@ -24,13 +25,17 @@ func (m *Members) Members(ctx context.Context, clusterID string, from uint64, li
 	if _, err := article.ParseAddress(clusterID); err != nil {
 		return nil, false, view, v1.ErrUnknown
 	}
-	found, err := m.View.Members(ctx, clusterID, from, math.MaxUint64, limit)
-	if err != nil {
-		return nil, false, view, ofView(err)
-	}
+	var found members.Page
+	err = known(ctx, func() (err error) {
+		found, err = m.View.Members(ctx, clusterID, from, math.MaxUint64, limit)
+		if err == nil && from == 0 && len(found.Members) == 0 {
+			return v1.ErrUnknown
+		}
+		return ofView(err)
+	}, v1.ErrUnknown, m.View.CatchUp)
 	view = api.View{Lag: max(found.Lag, 0), Complete: found.Complete}
-	if from == 0 && len(found.Members) == 0 {
-		return nil, false, view, v1.ErrUnknown
+	if err != nil {
+		return nil, false, view, err
 	}
 	page = []api.Member{}
 	for i := range found.Members {
@@ -43,12 +48,20 @@ func (m *Members) Members(ctx context.Context, clusterID string, from uint64, li
 func (m *Members) Article(ctx context.Context, id string) (
 	of api.Member, clusterID string, view api.View, err error,
 ) {
-	found, ok, err := m.View.Article(ctx, id)
-	switch {
-	case err != nil:
-		return of, "", view, ofView(err)
-	case !ok:
-		return of, "", view, v1.ErrUnknown
+	if err := m.Fresh.told(ctx, id); err != nil {
+		return of, "", view, err
+	}
+	var found members.Member
+	err = known(ctx, func() (err error) {
+		var ok bool
+		found, ok, err = m.View.Article(ctx, id)
+		if err == nil && !ok {
+			return v1.ErrUnknown
+		}
+		return ofView(err)
+	}, v1.ErrUnknown, m.View.CatchUp)
+	if err != nil {
+		return of, "", view, err
 	}
 	stats := m.View.Stats()
 	view = api.View{Lag: max(stats.Lag, 0), Complete: stats.Complete}

@@ -23,6 +23,7 @@ type Spaces struct {
 	Lookup *lookup.Service
 	Allow  []string // labels.allow
 	Hidden bool     // nothing that articles say is told
+	Fresh  *Fresh
 }
 
 // Check implements [v1.Spaces].
@@ -34,6 +35,10 @@ func (s *Spaces) Check(
 		q.Texts = append(q.Texts, lookup.Text(t))
 	}
 	answers, err := s.Lookup.Check(ctx, q)
+	isNew := func(a lookup.Answer) bool { return a.Status == article.New }
+	if err == nil && slices.ContainsFunc(answers, isNew) && s.Fresh.seen(ctx) {
+		answers, err = s.Lookup.Check(ctx, q)
+	}
 	if err != nil {
 		return nil, understood(err)
 	}
@@ -90,11 +95,29 @@ func (s *Spaces) Compare(ctx context.Context, a, b api.Text) (api.Comparison, er
 
 // Cluster implements [v1.Spaces].
 func (s *Spaces) Cluster(ctx context.Context, id string) (api.Cluster, api.AsOf, error) {
-	c, at, err := s.Lookup.Cluster(ctx, id)
+	var c cluster.Cluster
+	var at lookup.AsOf
+	err := s.known(ctx, func() (err error) {
+		c, at, err = s.Lookup.Cluster(ctx, id)
+		return err
+	}, id)
 	if err != nil {
 		return api.Cluster{}, api.AsOf{}, understood(err)
 	}
 	return s.cluster(&c, &at), asOf(&at), nil
+}
+
+// known asks about a cluster or stories, and once more if there is none of these ids and the space
+// may not have taken its article in yet.
+func (s *Spaces) known(ctx context.Context, ask func() error, ids ...string) error {
+	return known(ctx, ask, lookup.ErrUnknown, func(ctx context.Context) error {
+		for _, id := range ids {
+			if err := s.Fresh.arrived(ctx, id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // Suspects returns the clusters without labels that are nearest to labelled ones.

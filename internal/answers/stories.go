@@ -40,7 +40,11 @@ func (s *Spaces) Story(
 		}
 		from = last + 1
 	}
-	found, err := s.Lookup.Story(ctx, id, from, limit)
+	var found lookup.ToldStory
+	err := s.known(ctx, func() (err error) {
+		found, err = s.Lookup.Story(ctx, id, from, limit)
+		return err
+	}, id)
 	if err != nil {
 		return api.OneStory{}, understood(err)
 	}
@@ -62,7 +66,11 @@ func (s *Spaces) Story(
 
 // Part implements [v1.Spaces].
 func (s *Spaces) Part(ctx context.Context, id, other string) (string, error) {
-	part, err := s.Lookup.Part(ctx, id, other)
+	var part string
+	err := s.known(ctx, func() (err error) {
+		part, err = s.Lookup.Part(ctx, id, other)
+		return err
+	}, id)
 	return part, understood(err)
 }
 

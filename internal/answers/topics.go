@@ -21,6 +21,7 @@ type Topics struct {
 	Tail   *tail.Tail
 	Reread *reread.Reader
 	Hidden bool // nothing that articles say is told
+	Fresh  *Fresh
 }
 
 // Article implements [v1.Topics].
@@ -43,7 +44,11 @@ func (t *Topics) Article(ctx context.Context, a api.NewArticle) (
 		subscription.Close()
 		return article.Address{}, nil, refused(err)
 	}
-	return at[0], &waiter{subscription, at[0], t.Hidden}, nil
+	id := a.ID
+	if id == "" {
+		id = at[0].String()
+	}
+	return at[0], &waiter{subscription, t.Fresh, id, at[0], t.Hidden}, nil
 }
 
 // Labels implements [v1.Topics].
@@ -115,6 +120,8 @@ func refused(err error) error {
 // waiter waits for the result of an article.
 type waiter struct {
 	*tail.Subscription
+	fresh  *Fresh
+	id     string
 	of     article.Address
 	hidden bool
 }
@@ -122,6 +129,9 @@ type waiter struct {
 // Result implements [v1.Waiter].
 func (w *waiter) Result(ctx context.Context) (events.Event, error) {
 	e, err := w.Await(ctx, w.of)
+	if err == nil {
+		w.fresh.note(w.id, e.Address, w.of)
+	}
 	return event(&e, w.hidden), err
 }
 

@@ -29,8 +29,8 @@ type Story struct {
 	// MergedAt is, of a story that somebody made part of another, the position of the first article
 	// after that; 0 where an article did it.
 	MergedAt uint64
-	// Of a story that is Apart: what it has without its parts by hand. An earlier clusterd merged stories
-	// by hand without this, and they cannot be taken apart.
+	// Of a story that is Apart: what it has without its parts by hand. An earlier clusterd merged
+	// stories by hand without this, and they cannot be taken apart.
 	OwnSignals  signals.State
 	OwnHeadline Headline
 	OwnTerms    string

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -54,7 +55,7 @@ func newDesk(
 	d.submit, err = submit.New(submit.Options{
 		Client: client, Log: log, InputTopic: c.Input.Topic, LabelsTopic: c.Labels.Topic,
 		Format: c.Input.Format, Fields: fields, Encoding: c.Input.Encoding,
-		Compression: c.Output.Compression,
+		MaxBytes: c.Input.MaxBytes, Compression: c.Output.Compression,
 	})
 	if err != nil {
 		return nil, err
@@ -74,11 +75,12 @@ func newDesk(
 	d.tail = tail.New(tail.Options{Client: client, Log: log, Topics: topics})
 	hidden := c.Serve.Content == config.Hidden
 	d.hidden = hidden
-	spaces := &answers.Spaces{Lookup: d.spaces, Allow: c.Labels.Allow, Hidden: hidden}
+	fresh := &answers.Fresh{Spaces: d.spaces, End: endOf(client, c.Input.Topic)}
+	spaces := &answers.Spaces{Lookup: d.spaces, Allow: c.Labels.Allow, Hidden: hidden, Fresh: fresh}
 	o := v1.Options{
 		Spaces: spaces, Events: d.hub, Labels: c.Labels.Topic != "",
 		Topics: &answers.Topics{
-			Submit: d.submit, Tail: d.tail, Hidden: hidden,
+			Submit: d.submit, Tail: d.tail, Hidden: hidden, Fresh: fresh,
 			Reread: &reread.Reader{
 				Client: client, Log: log, Topic: c.Input.Topic, Decoder: decoder, MaxBytes: c.Input.MaxBytes,
 			},
@@ -91,12 +93,25 @@ func newDesk(
 			Input: c.Input.Topic, Bytes: int64(c.Serve.Bytes),
 			OnPoll: func(s members.Stats) { m.Members(s.Lag, s.Bytes) },
 		})
-		view = &answers.Members{View: d.view, Hidden: hidden}
+		fresh.View = d.view
+		view = &answers.Members{View: d.view, Hidden: hidden, Fresh: fresh}
 		o.Members = view
 	}
 	o.Stats = func(ctx context.Context) api.Stats { return answers.Stats(ctx, m, spaces, view) }
 	d.routes = v1.Routes(o)
 	return d, d.addPage(c, o, spaces, client)
+}
+
+// endOf returns what tells where a partition of a topic ends; 0 if there is no such partition.
+func endOf(client *kafka.Client, topic string) func(context.Context, int) (int64, error) {
+	return func(ctx context.Context, partition int) (int64, error) {
+		all, err := client.Partitions(ctx, topic)
+		if err != nil || !slices.Contains(all, partition) {
+			return 0, err
+		}
+		ends, err := client.StableOffsets(ctx, topic, []int{partition})
+		return ends[partition], err
+	}
 }
 
 // addPage adds the pages for people to the routes.

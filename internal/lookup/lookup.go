@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/fingerprint"
@@ -141,6 +142,25 @@ func (s *Service) of(partition int) (*asked, error) {
 	}
 	slices.Sort(e.Have)
 	return nil, e
+}
+
+// Taken reports whether the space here has taken in an article of the input, as far as answers say.
+// It is also true if there is nothing to wait for: the address is not of the input, or the space is
+// not here.
+func (s *Service) Taken(at article.Address) bool {
+	if at.Topic != s.options.Config.Input.Topic {
+		return true
+	}
+	of, err := s.of(at.Partition)
+	if err != nil {
+		return true
+	}
+	v, err := of.View()
+	if err != nil {
+		return true
+	}
+	defer v.Release()
+	return v.AsOf().Offsets[at.Partition] > at.Offset
 }
 
 // all returns the spaces by name.

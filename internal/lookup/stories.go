@@ -95,9 +95,9 @@ func (s *Service) storyView(id string) (*asked, *space.View, error) {
 	return of, v, asNotReady(err)
 }
 
-// Part returns which of two stories can leave the other: somebody made it part of that. The error is
-// [ErrUnknown] if the first story is not there, and an [InvalidError] that says why if neither can
-// leave.
+// Part returns which of two stories can leave the other: somebody made it part of that. The error
+// is [ErrUnknown] if the first story is not there, and an [InvalidError] that says why if neither
+// can leave.
 func (s *Service) Part(_ context.Context, id, other string) (part string, err error) {
 	_, v, err := s.storyView(id)
 	if err != nil {

@@ -13,6 +13,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/clusterd/clusterd/internal/article"
@@ -25,6 +27,9 @@ const MaxPage = 1000
 
 // ErrNotReady is the error of a question before the view is open, or while it is made anew.
 var ErrNotReady = errors.New("the view of the results is being opened: ask again in a moment")
+
+// ErrBehind is the error of [View.CatchUp] where very much was not read.
+var ErrBehind = errors.New("the view of the results has much to read: ask again in a while")
 
 // errDamaged is of a view that must be made anew.
 var errDamaged = errors.New("the members on disk are damaged")
@@ -168,6 +173,37 @@ func (v *View) read(do func([]*generation) error) error {
 		return fmt.Errorf("%w (%w)", ErrNotReady, err)
 	}
 	return err
+}
+
+// CatchUp waits until the view has read all results that are committed now.
+func (v *View) CatchUp(ctx context.Context) error {
+	v.mutex.Lock()
+	open, lag := len(v.generations) > 0, v.reads.lag()
+	partitions := slices.Collect(maps.Keys(v.reads.ends))
+	v.mutex.Unlock()
+	switch {
+	case !open:
+		return ErrNotReady
+	case lag > manyBehind:
+		return ErrBehind
+	}
+	ends, err := v.Client.StableOffsets(ctx, v.Topic, partitions)
+	if err != nil {
+		return err
+	}
+	return v.await(ctx, ends)
+}
+
+// Await waits until the view has read the result at an address.
+func (v *View) Await(ctx context.Context, result article.Address) error {
+	return v.await(ctx, map[int]int64{result.Partition: result.Offset + 1})
+}
+
+// Has reports whether the view has read the result at an address.
+func (v *View) Has(result article.Address) bool {
+	v.mutex.Lock()
+	defer v.mutex.Unlock()
+	return v.reads.next[result.Partition] > result.Offset
 }
 
 // await waits until the view has read up to these offsets.

@@ -70,8 +70,8 @@ func do(t *testing.T, s *Space, records []article.LabelRecord, commit bool) Batc
 	return b
 }
 
-// Label records about stories do the same one by one and in batches, after a rollback, and in a space
-// that was opened again. No story contradicts what it was before.
+// Label records about stories do the same one by one and in batches, after a rollback, and in a
+// space that was opened again. No story contradicts what it was before.
 func TestByHandIsOneByOne(t *testing.T) {
 	done := make(map[article.Action]int)
 	for seed := range uint64(8) {

@@ -30,9 +30,9 @@ func (v *View) Living(id string) (s cluster.Story, ok bool, err error) {
 	return all[len(all)-1], true, nil
 }
 
-// Wholes returns the story with this id, or the other story if the rule made it part of another, and
-// then the stories that somebody made that part of, the living story last. It returns none if there
-// is no such story.
+// Wholes returns the story with this id, or the other story if the rule made it part of another,
+// and then the stories that somebody made that part of, the living story last. It returns none if
+// there is no such story.
 func (v *View) Wholes(id string) (all []cluster.Story, err error) {
 	for {
 		s, ok, err := v.Story(id)

@@ -20,12 +20,12 @@ func (s *Space) Join(a, b string) (older, younger string, ok bool) {
 	return older, younger, true
 }
 
-// Leave undoes [Space.Join]: of two stories it takes the part out of the whole. It returns the story
-// that leaves, and the stories that it was part of, the living story last. The story that leaves is
-// as it was before, and so are the others: what joined each of them since then stays with it. Parts
-// of the story that leaves go with it. If the rule made a story part of another, it counts as the
-// other. ok is false if a story is unknown or has expired, or neither is a part of the other by
-// hand.
+// Leave undoes [Space.Join]: of two stories it takes the part out of the whole. It returns the
+// story that leaves, and the stories that it was part of, the living story last. The story that
+// leaves is as it was before, and so are the others: what joined each of them since then stays with
+// it. Parts of the story that leaves go with it. If the rule made a story part of another, it
+// counts as the other. ok is false if a story is unknown or has expired, or neither is a part of
+// the other by hand.
 func (s *Space) Leave(a, b string) (left string, from []string, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,8 +72,8 @@ func (s *Space) add(slot uint32) {
 	s.set(slot, e, t)
 }
 
-// Parts returns the addresses of the stories that somebody made part of a story, or of its parts, in
-// founding order.
+// Parts returns the addresses of the stories that somebody made part of a story, or of its parts,
+// in founding order.
 func (s *Space) Parts(address string) (parts []string) {
 	if slot, ok := s.slots.slot(address, s.entries); ok {
 		for _, p := range s.parts(slot) {
@@ -102,9 +102,9 @@ func (s *Space) parts(slot uint32) (parts []uint32) {
 // its own, whose address is the article's. The article's vector, by the document frequencies of
 // now, is taken off the story's, and if this story is part of others, off theirs. It is not known
 // when the cluster was last seen: the new story was when the old one was. Split returns the stories
-// that the cluster leaves, the living story last. ok is false if the story is unknown or has expired,
-// if it has one cluster only, or if there is a story with the article's address. If the rule made a
-// story part of another, it counts as the other.
+// that the cluster leaves, the living story last. ok is false if the story is unknown or has
+// expired, if it has one cluster only, or if there is a story with the article's address. If the
+// rule made a story part of another, it counts as the other.
 func (s *Space) Split(story string, a Article) (from []string, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -160,7 +160,8 @@ func (s *Space) home(address string) (slot uint32, ok bool) {
 	}
 }
 
-// wholes returns the slots of the stories that somebody made a story part of, the living story last.
+// wholes returns the slots of the stories that somebody made a story part of, the living story
+// last.
 func (s *Space) wholes(slot uint32) (wholes []uint32) {
 	for {
 		into := s.ties[slot].into

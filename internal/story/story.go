@@ -72,8 +72,8 @@ type Story struct {
 	// become part of another has none.
 	Vector Vector
 	Into   string // the address of the story that it has become part of; empty for none
-	// Apart says that somebody made the story part of another, or another story part of it. Then Own is
-	// the story's vector without the other, so that [Space.Leave] can take the two apart.
+	// Apart says that somebody made the story part of another, or another story part of it. Then Own
+	// is the story's vector without the other, so that [Space.Leave] can take the two apart.
 	Apart bool
 	Own   Vector
 }

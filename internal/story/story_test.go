@@ -88,8 +88,8 @@ func TestByHandIsThePlainRule(t *testing.T) {
 	})
 }
 
-// likeThePlainRule compares Spaces with the plain rule in random steps. Of sixty steps, hands are by
-// hand. What is wanted has to happen.
+// likeThePlainRule compares Spaces with the plain rule in random steps. Of sixty steps, hands are
+// by hand. What is wanted has to happen.
 func likeThePlainRule(t *testing.T, purpose uint64, hands int, wanted []string) {
 	t.Helper()
 	happened := make(map[string]int)

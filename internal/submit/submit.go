@@ -20,8 +20,8 @@ var ErrUnknown = sink.ErrUnknown
 // A TooLargeError is the error of a record that its topic does not take. Nothing was written.
 type TooLargeError = sink.TooLargeError
 
-// An InvalidError is the error of an article that the input topic has no place for. Nothing was
-// written.
+// An InvalidError is the error of an article that the input topic has no place for, or that would
+// become a dead letter. Nothing was written.
 type InvalidError struct{ err error }
 
 func (e *InvalidError) Error() string { return e.err.Error() }
@@ -36,6 +36,7 @@ type Options struct {
 	Format      string         // of articles: input.format
 	Fields      article.Fields // input.fields
 	Encoding    string         // input.encoding
+	MaxBytes    int            // input.max_bytes
 	Compression string         // of record batches: none, gzip, snappy, lz4 or zstd
 }
 
@@ -44,6 +45,7 @@ type Options struct {
 type Submitter struct {
 	Options
 	encoder  *encoder
+	decoder  article.Decoder // that reads the articles again, as the stream does
 	appender *sink.Appender
 }
 
@@ -53,11 +55,15 @@ func New(o Options) (*Submitter, error) {
 	if err != nil {
 		return nil, err
 	}
+	decoder, err := article.NewDecoder(o.Format, o.Fields, o.MaxBytes, o.Encoding)
+	if err != nil {
+		return nil, err
+	}
 	appender, err := sink.NewAppender(o.Client, o.Log, o.Compression)
 	if err != nil {
 		return nil, err
 	}
-	return &Submitter{o, encoder, appender}, nil
+	return &Submitter{o, encoder, decoder, appender}, nil
 }
 
 // Run writes what comes, until ctx ends.
@@ -86,6 +92,10 @@ func (s *Submitter) Articles(ctx context.Context, articles []Article) ([]article
 		r.Topic, r.Partition = s.InputTopic, a.Partition
 		if r.Key, r.Value, err = s.encoder.encode(&a.Input); err != nil {
 			return nil, &InvalidError{err}
+		}
+		if _, why := s.decoder.Decode(r.Key, r.Value, article.Address{Topic: s.InputTopic}); why != nil {
+			return nil, &InvalidError{fmt.Errorf("it would be a dead letter of class %s: %s", why.Class,
+				why.Reason)}
 		}
 		switch {
 		case a.Partition >= len(partitions) || a.Partition < AnyPartition:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kfake"
@@ -21,7 +22,7 @@ func start(t *testing.T) *Submitter {
 	s, err := New(Options{
 		Client: kafkatest.Connect(t, kafka.Options{Brokers: cluster.ListenAddrs()}),
 		Log:    slog.New(slog.DiscardHandler), InputTopic: "articles", LabelsTopic: "labels",
-		Format: article.JSON, Encoding: "auto", Compression: "none",
+		Format: article.JSON, Encoding: "auto", MaxBytes: 1000, Compression: "none",
 		Fields: article.Fields{
 			ID: "id", Title: "title", Content: "post.body", PublishedAt: "at", Source: "site",
 		},
@@ -127,6 +128,12 @@ func TestWhatIsInvalidIsNotWritten(t *testing.T) {
 		"a partition too high": {Input{Content: "c"}, 4},
 		"a partition too low":  {Input{Content: "c"}, -2},
 		"what is no JSON":      {Input{Others: map[string][]byte{"a": []byte("x")}}, 0},
+		// These would be dead letters.
+		"neither title nor content": {Input{ID: "a"}, AnyPartition},
+		"too large":                 {Input{Content: strings.Repeat("c", 1000)}, AnyPartition},
+		"too deep": {Input{Content: "c", Others: map[string][]byte{
+			"a": []byte(strings.Repeat("[", 70) + strings.Repeat("]", 70)),
+		}}, AnyPartition},
 	} {
 		if _, err := s.Articles(t.Context(), []Article{good, bad}); !errors.As(err, &invalid) {
 			t.Errorf("%s: %v", name, err)

@@ -406,10 +406,12 @@ func TestFaultsOfStoriesAreFound(t *testing.T) {
 		}),
 		"terms":                                 inState(func(s *cluster.Story) { s.Terms += "\nx" }),
 		"a part with another vector of its own": inPart(func(s *cluster.Story) { s.Own = s.Own[6:] }),
-		"a part with another headline":          inPart(func(s *cluster.Story) { s.OwnHeadline.Title += "x" }),
-		"a part without signals of its own":     inPart(func(s *cluster.Story) { s.OwnSignals = "" }),
-		"a part with terms of others":           inPart(func(s *cluster.Story) { s.OwnTerms += "\nx" }),
-		"a part that does not count articles":   inPart(func(s *cluster.Story) { s.Articles-- }),
+		"a part with another headline": inPart(func(s *cluster.Story) {
+			s.OwnHeadline.Title += "x"
+		}),
+		"a part without signals of its own":   inPart(func(s *cluster.Story) { s.OwnSignals = "" }),
+		"a part with terms of others":         inPart(func(s *cluster.Story) { s.OwnTerms += "\nx" }),
+		"a part that does not count articles": inPart(func(s *cluster.Story) { s.Articles-- }),
 		"a part that cannot be taken out": inPart(func(s *cluster.Story) {
 			s.Apart, s.Own, s.OwnSignals, s.OwnHeadline, s.OwnTerms = false, "", "", cluster.Headline{}, ""
 		}),

@@ -97,7 +97,8 @@ func (s *server) members(ctx context.Context, id, cursor string, page *clusterPa
 	}
 	members, more, view, err := s.Options.Members.Members(ctx, id, from, pageSize)
 	switch {
-	case errors.Is(err, v1.ErrUnknown), errors.Is(err, v1.ErrNotReady):
+	case errors.Is(err, v1.ErrUnknown), errors.Is(err, v1.ErrNotReady),
+		errors.Is(err, v1.ErrLate):
 		page.Reading, page.View = true, &view
 		return nil
 	case err != nil:

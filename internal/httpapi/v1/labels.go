@@ -2,8 +2,10 @@ package v1
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -209,10 +211,9 @@ func (s *server) await(ctx context.Context, items []api.LabelRequest, marks []ma
 		if m.err != nil {
 			continue
 		}
-		if !s.awaitRecord(ctx, m.ClusterID, m.record) {
+		if !s.awaitRecord(ctx, m.ClusterID, m.record) || !s.report(ctx, &items[i], m) {
 			return false
 		}
-		s.report(ctx, &items[i], m)
 	}
 	return true
 }
@@ -234,25 +235,39 @@ func (s *server) awaitRecord(ctx context.Context, clusterID string, record artic
 	return true
 }
 
-// report says what a label whose record was read has done.
-func (s *server) report(ctx context.Context, q *api.LabelRequest, m *mark) {
-	m.Applied = true
+// report says what a label whose record was read has done, by what is committed then. It reports
+// whether that can be known here.
+func (s *server) report(ctx context.Context, q *api.LabelRequest, m *mark) (known bool) {
 	if q.Action == api.Resume {
-		return
+		m.Applied = true
+		return true
 	}
 	c, _, err := s.Spaces.Cluster(ctx, m.ClusterID)
-	if err == nil {
-		m.Members = &c.Size
+	switch {
+	case errors.Is(err, ErrUnknown):
+		m.err = notApplied("the cluster has expired", m.Record)
+		return true
+	case err != nil: // another instance has it by now
+		return false
 	}
-	if q.Action == api.Remove {
-		return
+	m.Members = &c.Size
+	has := func(l api.Label) bool { return l.Label == q.Label && l.Trial == q.Trial }
+	at := slices.IndexFunc(c.Labels, has)
+	switch {
+	case q.Action == api.Add && at < 0:
+		m.err = notApplied("the label was not taken, or has been removed", m.Record)
+	case q.Action == api.Add:
+		m.Applied, m.Position = true, &c.Labels[at].Position
+	case slices.ContainsFunc(c.Labels, func(l api.Label) bool { return l.Label == q.Label }):
+		m.err = notApplied("the label was not removed, or has been added again", m.Record)
+	default:
+		m.Applied = true
 	}
-	for _, l := range c.Labels {
-		if l.Label == q.Label && l.Trial == q.Trial {
-			m.Position = &l.Position
-			return
-		}
-	}
-	m.Applied, m.err = false, fmt.Errorf("the label was not taken, or has been removed: "+
-		"a dead letter of %s says why", m.Record)
+	return true
+}
+
+// notApplied is the error of a label record that was read. Somebody may have come first.
+func notApplied(why, record string) error {
+	return &InvalidError{"", fmt.Sprintf("%s. If it was not applied, a dead letter of %s says why",
+		why, record)}
 }

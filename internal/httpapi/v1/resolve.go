@@ -4,8 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
-	"time"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -13,13 +14,8 @@ import (
 	"github.com/clusterd/clusterd/internal/httpapi/api"
 )
 
-const (
-	// seenWait is how long a cluster may be known to whoever asks, and not yet here: its first result
-	// is read elsewhere.
-	seenWait = 500 * time.Millisecond
-	// atOnce is how many unknown texts go through the stream at once.
-	atOnce = 16
-)
+// atOnce is how many unknown texts go through the stream at once.
+const atOnce = 16
 
 // resolve finds the clusters that are to be labelled. A text that is not known goes through the
 // stream, and founds one.
@@ -27,8 +23,6 @@ func (s *server) resolve(ctx context.Context, items []api.LabelRequest) []mark {
 	marks := make([]mark, len(items))
 	ctx, cancel := context.WithTimeout(ctx, resultWait)
 	defer cancel()
-	patient, cancelPatient := context.WithTimeout(ctx, seenWait)
-	defer cancelPatient()
 	var group errgroup.Group
 	group.SetLimit(atOnce)
 	for i := range items {
@@ -37,12 +31,16 @@ func (s *server) resolve(ctx context.Context, items []api.LabelRequest) []mark {
 		case q.Action == api.Resume:
 		case q.ClusterID != "":
 			m.ClusterID = string(q.ClusterID)
-			m.err = s.known(patient, m.ClusterID)
+			m.err = s.labelable(ctx, m.ClusterID, q)
 		case q.ArticleID != "":
-			m.ClusterID, m.err = s.ofArticle(ctx, string(q.ArticleID))
+			if m.ClusterID, m.err = s.ofArticle(ctx, string(q.ArticleID)); m.err == nil {
+				m.err = s.labelable(ctx, m.ClusterID, q)
+			}
 		default:
 			group.Go(func() error {
-				m.ClusterID, m.err = s.ofText(ctx, q)
+				if m.ClusterID, m.err = s.ofText(ctx, q); m.err == nil {
+					m.err = s.labelable(ctx, m.ClusterID, q)
+				}
 				return nil
 			})
 		}
@@ -51,26 +49,28 @@ func (s *server) resolve(ctx context.Context, items []api.LabelRequest) []mark {
 	return marks
 }
 
-// known returns nil if there is such a cluster, or if that is not for this instance to say.
-func (s *server) known(ctx context.Context, id string) error {
+// labelable returns nil if a cluster can be labelled so, or if that is not for this instance to
+// say.
+func (s *server) labelable(ctx context.Context, id string, q *api.LabelRequest) error {
 	if _, err := article.ParseAddress(id); err != nil {
 		return &InvalidError{"/cluster_id", err.Error()}
 	}
-	for {
-		_, _, err := s.Spaces.Cluster(ctx, id)
-		var elsewhere *ElsewhereError
-		switch {
-		case errors.As(err, &elsewhere), errors.Is(err, ErrNotReady):
-			return nil
-		case !errors.Is(err, ErrUnknown):
-			return err
-		}
-		select {
-		case <-time.After(look):
-		case <-ctx.Done():
-			return &refusal{http.StatusNotFound, "cluster_id: there is no such cluster, or it has expired"}
-		}
+	c, _, err := s.Spaces.Cluster(ctx, id)
+	var elsewhere *ElsewhereError
+	switch {
+	case errors.As(err, &elsewhere), errors.Is(err, ErrNotReady):
+		return nil
+	case errors.Is(err, ErrUnknown):
+		return &refusal{http.StatusNotFound, "cluster_id: there is no such cluster, or it has expired"}
+	case err != nil:
+		return err
 	}
+	has := slices.ContainsFunc(c.Labels, func(l api.Label) bool { return l.Label == q.Label })
+	if q.Action == api.Add && len(c.Labels) >= article.MaxLabels && !has {
+		return &InvalidError{"/label", fmt.Sprintf("cluster %s has %d labels, and may have no more: "+
+			"remove one first", id, article.MaxLabels)}
+	}
+	return nil
 }
 
 // ofArticle returns the cluster of an article.

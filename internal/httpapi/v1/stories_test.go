@@ -57,8 +57,8 @@ func TestStoryRecords(t *testing.T) {
 	}
 }
 
-// What cannot be is refused before anything is written: 404 where it is the story of the address, and
-// 422, with the field, where it is what the body names.
+// What cannot be is refused before anything is written: 404 where it is the story of the address,
+// and 422, with the field, where it is what the body names.
 func TestStoriesAreCheckedFirst(t *testing.T) {
 	for _, tt := range []struct {
 		target, body string
@@ -101,13 +101,14 @@ func TestStoriesThatAreNotChanged(t *testing.T) {
 	} {
 		f := newFake()
 		f.refuses, f.into["articles/1/3"] = true, knownID
-		answer := send(t, handler(f.options()), "POST", "/v1/stories/articles/0/12/"+target, typeJSON, body)
+		address := "/v1/stories/articles/0/12/" + target
+		answer := send(t, handler(f.options()), "POST", address, typeJSON, body)
 		if answer.StatusCode != 422 || !strings.Contains(answer.body, "dead letter of labels/0/0") {
 			t.Errorf("%s: %d %s", target, answer.StatusCode, answer.body)
 		}
 		f = newFake()
 		f.silent, f.into["articles/1/3"] = true, knownID
-		r := httptest.NewRequest("POST", "/v1/stories/articles/0/12/"+target, strings.NewReader(body))
+		r := httptest.NewRequest("POST", address, strings.NewReader(body))
 		r.Header.Set("Content-Type", typeJSON)
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		answer = sendRequest(t, handler(f.options()), r.WithContext(ctx))

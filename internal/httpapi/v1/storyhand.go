@@ -175,8 +175,8 @@ func validNote(note string) error {
 }
 
 // change writes a record about a story, and answers once it was read, or some seconds have passed.
-// It is in the space of an id. Somebody else may have come first, so that it was checked in vain:
-// whether it was applied, what is committed says.
+// It is in the space of an id. Somebody else may have changed the stories since they were checked.
+// So committed looks whether it was applied.
 func (s *server) change(
 	w http.ResponseWriter, r *http.Request, record api.StoryRecord, id string,
 	committed func(context.Context) (bool, error),

@@ -21,6 +21,9 @@ var (
 	ErrUnknown = errors.New("there is none")
 	// ErrNotReady is that the instance cannot answer yet, or not now.
 	ErrNotReady = errors.New("this instance is not ready to answer")
+	// ErrLate is that the instance may know soon: it has not read all that was committed.
+	ErrLate = errors.New("this instance has not read yet what was committed before the question: " +
+		"ask again in a moment, or another instance")
 )
 
 // An InvalidError is of a request that is well-formed and asks for what cannot be.

@@ -1,6 +1,6 @@
-// Package account keeps the headline and terms of stories, and how many articles and publishers they
-// have. Articles of clusters go in, one after the other, and label records about stories. The rule of
-// package story decides, and the stories change.
+// Package account keeps the headline and terms of stories, and how many articles and publishers
+// they have. Articles of clusters go in, one after the other, and label records about stories. The
+// rule of package story decides, and the stories change.
 package account
 
 import (
@@ -43,8 +43,8 @@ type Article struct {
 	EventTime int64 // that counts, Unix milliseconds
 }
 
-// Take gives the cluster of an article its story. A cluster whose story somebody made part of another
-// keeps its story, so that the two can be taken apart: the article counts for both.
+// Take gives the cluster of an article its story. A cluster whose story somebody made part of
+// another keeps its story, so that the two can be taken apart: the article counts for both.
 func (b *Book) Take(a *Article) {
 	living := a.Story // it was founded while stories were off, or its story has expired
 	if a.Founds {
@@ -129,7 +129,8 @@ func best(h, other cluster.Headline) cluster.Headline {
 	return h.Better(other)
 }
 
-// merge adds to a story what is known of another that the rule made part of it, except for the terms.
+// merge adds to a story what is known of another that the rule made part of it, except for the
+// terms.
 func (b *Book) merge(s, younger *cluster.Story, position uint64) {
 	if s.Apart {
 		of, headline, terms := s.Alone()
@@ -163,8 +164,8 @@ func name(vector story.Vector, terms string, more []string) string {
 	return strings.Clone(strings.Join(story.Top(vector, all, cluster.MaxTerms), "\n"))
 }
 
-// headlineOf returns the headline that the founder of a cluster gives a story of its own, without the
-// publisher.
+// headlineOf returns the headline that the founder of a cluster gives a story of its own, without
+// the publisher.
 func headlineOf(c *cluster.Cluster, id string, at int64) cluster.Headline {
 	h := cluster.Headline{
 		Cluster: id, ArticleID: c.Representative.ID, Title: c.Representative.Title,

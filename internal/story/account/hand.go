@@ -37,8 +37,8 @@ func (b *Book) Merge(r *article.LabelRecord, position uint64) *article.Rejection
 func (b *Book) Unmerge(r *article.LabelRecord, position uint64) *article.Rejection {
 	left, from, ok := b.Rule.Leave(r.Cluster.String(), r.Other)
 	if !ok {
-		return Unknown("neither of stories %s and %s was made part of the other by hand, by this version "+
-			"of clusterd, and is still: or one is not there, or has expired", r.Cluster, r.Other)
+		return Unknown("neither of stories %s and %s was made part of the other by hand, by this "+
+			"version of clusterd, and is still: or one is not there, or has expired", r.Cluster, r.Other)
 	}
 	s := b.story(left)
 	s.LeftFrom, s.LeftMerged, s.LeftAt = s.Into, s.MergedAt, position

@@ -60,7 +60,8 @@ func ExtremeStories() []cluster.Story {
 	return append(StoriesOfBefore(), FullStory(), MergedStory())
 }
 
-// StoriesOfBefore returns stories at the limits that there were before stories could be taken apart.
+// StoriesOfBefore returns stories at the limits that there were before stories could be taken
+// apart.
 func StoriesOfBefore() []cluster.Story {
 	largest := article.Address{
 		Topic: "articles", Partition: math.MaxInt32, Offset: cluster.MaxOffset,
