@@ -16,6 +16,7 @@ func TestVerdicts(t *testing.T) {
 	violated.Skip("a part")
 	violated.Violate("articles/0/1", "this", "that \x1b[2J")
 	violated.Violate("articles/0/2", "this", "that")
+	r.Counts.OtherHeaders = 3
 	r.Conclude()
 	for i, want := range []string{Holds, NotChecked, Violated} {
 		if got := r.Checks[i].Verdict; got != want {
@@ -32,6 +33,8 @@ func TestVerdicts(t *testing.T) {
 	}
 	for _, want := range []string{
 		"input         articles, group clusterd\n",
+		"headers       3 results carry all headers of their input records, or those of the default, by " +
+			"an earlier setting of output.headers\n",
 		"\nI3  is violated  0 checked  VIOLATED (2)\n",
 		"\nI2 not checked: one reason; another\n",
 		"\n  articles/0/1\n    expected  this\n    found     that \\x1b[2J\n  and 1 more\n",
