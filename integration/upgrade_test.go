@@ -108,7 +108,20 @@ func TestRollingUpgradeOfRoles(t *testing.T) {
 // versionBefore returns the program of the newest tag, or else of [before].
 func versionBefore(t *testing.T) string {
 	t.Helper()
-	program, err := buildBefore()
+	tag, err := exec.Command("git", "describe", "--tags", "--abbrev=0", "HEAD^").Output()
+	if err != nil {
+		return versionOf(t, before)
+	}
+	return versionOf(t, strings.TrimSpace(string(tag)))
+}
+
+// versionOf returns the program of a revision.
+func versionOf(t *testing.T, revision string) string {
+	t.Helper()
+	build, _ := builds.LoadOrStore(revision, sync.OnceValues(func() (string, error) {
+		return buildOf(revision)
+	}))
+	program, err := build.(func() (string, error))()
 	if errors.Is(err, errNoHistory) {
 		t.Skip(err)
 	}
@@ -118,19 +131,18 @@ func versionBefore(t *testing.T) string {
 	return program
 }
 
-var errNoHistory = errors.New("there is no version before this one: no history of git")
+var (
+	errNoHistory = errors.New("there is no version before this one: no history of git")
 
-// buildBefore builds the version before, once, next to this one.
-var buildBefore = sync.OnceValues(func() (string, error) {
-	revision := before
-	tag, err := exec.Command("git", "describe", "--tags", "--abbrev=0", "HEAD^").Output()
-	if err == nil {
-		revision = strings.TrimSpace(string(tag))
-	}
+	builds sync.Map // by revision: buildOf, called once
+)
+
+// buildOf builds a revision next to this one.
+func buildOf(revision string) (string, error) {
 	if err := exec.Command("git", "cat-file", "-e", revision+"^{commit}").Run(); err != nil {
 		return "", errNoHistory
 	}
-	dir := filepath.Join(filepath.Dir(binary), "before")
+	dir := filepath.Join(filepath.Dir(binary), "at-"+revision)
 	program := filepath.Join(dir, "clusterd-before")
 	const script = `mkdir "$1" && git -C .. archive "$2" | tar -x -C "$1" &&
 		cd "$1" && go build -o "$3" ./cmd/clusterd`
@@ -139,4 +151,4 @@ var buildBefore = sync.OnceValues(func() (string, error) {
 		return "", fmt.Errorf("building %s: %w\n%s", revision, err, out)
 	}
 	return program, nil
-})
+}

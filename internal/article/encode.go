@@ -27,6 +27,12 @@ const (
 	HeaderTruncated = "clusterd.truncated" // the value's length, where only its beginning fits
 	// HeaderOffsets is first-last, of the records that a dead letter of class [BadBatch] stands for.
 	HeaderOffsets = "clusterd.offsets"
+	// HeaderOwn stands on the records of the clusters topic that are not clusters, tombstones
+	// included, so that a filter that cannot look into keys can leave them out. It says which of
+	// these they are.
+	HeaderOwn     = "clusterd.own"
+	OwnCheckpoint = "checkpoint"
+	OwnStory      = "story"
 )
 
 // ForeignHeader returns the name under which a dead letter carries a header of its record: the

@@ -1,6 +1,7 @@
 package article
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -112,6 +113,19 @@ func (h *Headline) appendJSON(dst []byte) []byte {
 		dst = appendString(append(dst, `,"publisher":`...), h.Publisher)
 	}
 	return append(dst, '}')
+}
+
+// A StoryState is all that clusterd needs to recover a story.
+type StoryState struct {
+	StoryID string `json:"story_id"`
+	State   []byte `json:"state"` // in base64
+}
+
+// AppendJSON appends the state as one line without a line break.
+func (s *StoryState) AppendJSON(dst []byte) []byte {
+	dst = appendString(append(dst, `{"story_id":`...), s.StoryID)
+	dst = base64.StdEncoding.AppendEncode(append(dst, `,"state":"`...), s.State)
+	return append(dst, '"', '}')
 }
 
 // ParseStory reads what [Story.AppendJSON] wrote.

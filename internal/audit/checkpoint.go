@@ -23,6 +23,9 @@ type checkpoint struct {
 func (a *audit) addCheckpoint(r *kgo.Record) {
 	a.form.Checked++
 	key, at := string(r.Key), wire.AddressOf(r).In(r.Topic)
+	if err := wire.CheckOwn(r, wire.OwnCheckpoint); err != nil {
+		a.form.Violate(at, "the form of a checkpoint", err.Error())
+	}
 	if r.Value == nil {
 		delete(a.checkpoints, key)
 		return

@@ -18,6 +18,7 @@ func checkpointAt(zero, one int64) *kgo.Record {
 func checkpointRecord(value string) *kgo.Record {
 	return &kgo.Record{
 		Topic: "clusters", Key: []byte("checkpoint:clusterd/all"), Value: []byte(value),
+		Headers: []kgo.RecordHeader{{Key: "clusterd.own", Value: []byte("checkpoint")}},
 	}
 }
 
@@ -51,6 +52,11 @@ var checkpointTests = []struct {
 	{"no JSON", func(s *stage, _ func(int) (int64, int64)) {
 		s.transactions[1].records = append(s.transactions[1].records, checkpointRecord("{"))
 	}, []string{"form", "JSON"}},
+	{"it says that it is a story", func(s *stage, at func(int) (int64, int64)) {
+		wrong := checkpointAt(at(2))
+		wrong.Headers = []kgo.RecordHeader{{Key: "clusterd.own", Value: []byte("story")}}
+		s.transactions[2].records = append(s.transactions[2].records, wrong)
+	}, []string{"form", "clusterd.own"}},
 	{"a tombstone, and none after it", func(s *stage, _ func(int) (int64, int64)) {
 		gone := checkpointRecord("")
 		gone.Value = nil

@@ -23,7 +23,7 @@ func parseOwn(value []byte) (c article.Cluster, ok bool) {
 	s.literal(`,"fingerprint":`)
 	c.Fingerprint = s.fingerprint()
 	if s.next(`,"sketch":`) {
-		c.Sketch = s.base64()
+		c.Sketch = s.base64([]byte{})
 	}
 	s.literal(`,"size":`)
 	c.Size = s.int()
@@ -55,6 +55,18 @@ func parseOwn(value []byte) (c article.Cluster, ok bool) {
 	c.Pipeline = s.text()
 	s.literal(`}`)
 	return c, !s.failed && len(s.rest) == 0
+}
+
+// parseOwnStory reads a value that [Story.AppendJSON] wrote of the story with this id, as parseOwn
+// reads a cluster. It appends the state to dst.
+func parseOwnStory(dst, value []byte, id string) (state []byte, ok bool) {
+	s := scanner{rest: value}
+	s.literal(`{"story_id":`)
+	same := string(s.raw()) == id
+	s.literal(`,"state":`)
+	state = s.base64(dst)
+	s.literal(`}`)
+	return state, same && !s.failed && len(s.rest) == 0
 }
 
 // scanner takes parts off the front of a value, until one is not there: then it has failed, and
@@ -156,8 +168,9 @@ func (s *scanner) fingerprint() (f article.Fingerprint) {
 	return f
 }
 
-func (s *scanner) base64() []byte {
-	decoded, err := base64.StdEncoding.AppendDecode([]byte{}, s.raw())
+// base64 appends what a string stands for.
+func (s *scanner) base64(dst []byte) []byte {
+	decoded, err := base64.StdEncoding.AppendDecode(dst, s.raw())
 	if err != nil {
 		s.fail()
 	}

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"bytes"
+	"encoding/json"
 	"math/rand/v2"
 	"reflect"
 	"testing"
@@ -40,6 +41,31 @@ func ownClusters() (values [][]byte) {
 	return values
 }
 
+// ownStories are stories as clusterd writes them.
+func ownStories() (values [][]byte) {
+	for n := range 8 {
+		s := article.StoryState{StoryID: "articles/0/7", State: []byte("\x01\x00state\xff"[:n])}
+		values = append(values, s.AppendJSON(nil))
+	}
+	return values
+}
+
+// storyHeldToJSON does for a story what heldToJSON does for a cluster.
+func storyHeldToJSON(t *testing.T, value []byte) bool {
+	t.Helper()
+	const id = "articles/0/7"
+	got, ok := parseOwnStory(nil, value, id)
+	if !ok {
+		return false
+	}
+	var want article.StoryState
+	if err := json.Unmarshal(value, &want); err != nil || want.StoryID != id ||
+		!bytes.Equal(got, want.State) {
+		t.Errorf("%q is read as %q, want\n%+v, %v", value, got, want, err)
+	}
+	return true
+}
+
 // heldToJSON holds the quick way to encoding/json, and reports whether it was taken.
 func heldToJSON(t *testing.T, value []byte) bool {
 	t.Helper()
@@ -62,21 +88,7 @@ func TestOwnClusters(t *testing.T) {
 		if heldToJSON(t, value) {
 			quick++
 		}
-		for range 3000 {
-			damaged := bytes.Clone(value)
-			switch at := random.IntN(len(damaged)); random.IntN(4) {
-			case 0:
-				damaged[at] = byte(random.Uint32())
-			case 1:
-				damaged = damaged[:at]
-			case 2:
-				damaged = append(damaged[:at], damaged[min(len(damaged), at+random.IntN(9)):]...)
-			case 3:
-				piece := value[random.IntN(len(value)):]
-				damaged = bytes.Join([][]byte{value[:at], piece[:random.IntN(len(piece))], value[at:]}, nil)
-			}
-			heldToJSON(t, damaged)
-		}
+		eachDamaged(random, value, func(damaged []byte) { heldToJSON(t, damaged) })
 	}
 	for _, number := range []string{"0x1p-2", "+0.3", "0.30", ".3", "00.3", "3e-1", "1.", "2", "-0"} {
 		value := bytes.Replace(ownClusters()[3], []byte(`_similarity":0.3,`),
@@ -89,6 +101,43 @@ func TestOwnClusters(t *testing.T) {
 	if quick != 8 {
 		t.Errorf("%d of 8 clusters without contacts and escapes are read quickly", quick)
 	}
+}
+
+// What is read the quick way of stories is what encoding/json reads, too. All stories are read so.
+func TestOwnStories(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 8))
+	for _, value := range ownStories() {
+		if !storyHeldToJSON(t, value) {
+			t.Errorf("%s is not read quickly", value)
+		}
+		eachDamaged(random, value, func(damaged []byte) { storyHeldToJSON(t, damaged) })
+	}
+}
+
+// eachDamaged hands on copies of a value with random damage.
+func eachDamaged(random *rand.Rand, value []byte, each func([]byte)) {
+	for range 3000 {
+		damaged := bytes.Clone(value)
+		switch at := random.IntN(len(damaged)); random.IntN(4) {
+		case 0:
+			damaged[at] = byte(random.Uint32())
+		case 1:
+			damaged = damaged[:at]
+		case 2:
+			damaged = append(damaged[:at], damaged[min(len(damaged), at+random.IntN(9)):]...)
+		case 3:
+			piece := value[random.IntN(len(value)):]
+			damaged = bytes.Join([][]byte{value[:at], piece[:random.IntN(len(piece))], value[at:]}, nil)
+		}
+		each(damaged)
+	}
+}
+
+func FuzzOwnStory(f *testing.F) {
+	for _, value := range ownStories() {
+		f.Add(value)
+	}
+	f.Fuzz(func(t *testing.T, value []byte) { storyHeldToJSON(t, value) })
 }
 
 func FuzzOwnCluster(f *testing.F) {

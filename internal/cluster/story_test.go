@@ -1,6 +1,8 @@
 package cluster_test
 
 import (
+	"bytes"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -48,22 +50,68 @@ func TestValidateStory(t *testing.T) {
 	}
 }
 
-// A story is read as it was written, whole, and nothing else is one. What others read of it is as
-// its schema says.
-func TestStoryForm(t *testing.T) {
+// The forms of a story in the clusters topic.
+var storyForms = map[string]func(*cluster.Story, []byte) []byte{
+	"json": (*cluster.Story).AppendJSON, "binary": (*cluster.Story).AppendBinary,
+}
+
+// A story is read as it was written, whole, in either form, and nothing else is one.
+func TestStoryForms(t *testing.T) {
 	for _, want := range clustertest.ExtremeStories() {
-		key, value := []byte(cluster.StoryPrefix+want.Address), want.AppendBinary(nil)
-		got, err := cluster.ParseStory(key, value, want.Position)
-		if diff := cmp.Diff(want, got); err != nil || diff != "" || !cluster.IsStory(key) {
-			t.Errorf("%v (-written +read):\n%s", err, diff)
-		}
-		for n := range value {
-			if _, err := cluster.ParseStory(key, value[:n], 1); err == nil {
-				t.Errorf("%d of %d bytes are taken", n, len(value))
+		key := []byte(cluster.StoryPrefix + want.Address)
+		for form, write := range storyForms {
+			value := write(&want, nil)
+			got, err := cluster.ParseStory(key, value, want.Position)
+			if diff := cmp.Diff(want, got); err != nil || diff != "" || !cluster.IsStory(key) {
+				t.Errorf("%s: %v (-written +read):\n%s", form, err, diff)
+			}
+			for n := range value {
+				if _, err := cluster.ParseStory(key, value[:n], 1); err == nil {
+					t.Errorf("%s: %d of %d bytes are taken", form, n, len(value))
+				}
+			}
+			if _, err := cluster.ParseStory(key, append(value, 0), 1); err == nil {
+				t.Errorf("%s: a byte more is taken", form)
 			}
 		}
-		_, err = cluster.ParseStory(key, append(value, 0), 1)
-		check.ErrorHas(t, err, "too late")
+		if err := schematest.Check("story-state", want.AppendJSON(nil)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// What clusterd wrote before there was a form in JSON is read for ever: the file was written by the
+// last version without it.
+func TestStoriesOfBefore(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("testdata", "binary-stories.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []cluster.Story
+	for line := range strings.Lines(string(data)) {
+		var key string
+		var position uint64
+		var value []byte
+		if _, err := fmt.Sscanf(line, "%s %d %x", &key, &position, &value); err != nil {
+			t.Fatal(err)
+		}
+		s, err := cluster.ParseStory([]byte(key), value, position)
+		if err != nil {
+			t.Errorf("%s: %v", key, err)
+		}
+		if again := s.AppendBinary(nil); !bytes.Equal(again, value) {
+			t.Errorf("%s is written %x, and was %x", key, again, value)
+		}
+		got = append(got, s)
+	}
+	if diff := cmp.Diff(clustertest.StoriesOfBefore(), got); diff != "" {
+		t.Errorf("(-written +read):\n%s", diff)
+	}
+}
+
+// What others read of a story is as its schema says.
+func TestStoryIsTold(t *testing.T) {
+	for _, want := range clustertest.ExtremeStories() {
 		wire := want.Wire()
 		told := wire.AppendJSON(nil)
 		if wire.StoryID != want.Address || wire.MergedInto != want.Into ||
@@ -82,14 +130,23 @@ func TestStoryForm(t *testing.T) {
 // What is no story is an error that says so.
 func TestParseStoryOfWhatIsNone(t *testing.T) {
 	s := clustertest.FullStory()
-	value := s.AppendBinary(nil)
+	value, text := s.AppendBinary(nil), string(s.AppendJSON(nil))
+	inJSON := func(old, new string) []byte { return []byte(strings.Replace(text, old, new, 1)) }
 	for want, test := range map[string]struct {
 		key   string
 		value []byte
 	}{
-		"version 3":          {s.Address, append([]byte{3}, value[1:]...)},
-		"not an address":     {"articles", value},
-		"not the address of": {"articles/03/17", value},
+		"version 3":               {s.Address, append([]byte{3}, value[1:]...)},
+		"too late":                {s.Address, append(bytes.Clone(value), 0)},
+		"not an address":          {"articles", value},
+		"not the address of":      {"articles/03/17", value},
+		"is not that of its key":  {"articles/3/18", []byte(text)},
+		`story_id "" is not`:      {s.Address, []byte("{}")},
+		"not a story: version 0":  {s.Address, inJSON(`"state"`, `"State of"`)},
+		"not a story: version 10": {s.Address, inJSON(`"state":"A`, `"state":"C`)},
+		"not a story: illegal":    {s.Address, inJSON(`"state":"`, `"state":"!`)},
+		"unexpected end of JSON":  {s.Address, []byte{}},
+		"cannot unmarshal":        {s.Address, inJSON(`"state":"`, `"state":7,"of":"`)},
 	} {
 		_, err := cluster.ParseStory([]byte(cluster.StoryPrefix+test.key), test.value, 1)
 		check.ErrorHas(t, err, want)
@@ -109,6 +166,7 @@ func TestParseStoryOfWhatIsNone(t *testing.T) {
 func FuzzParseStory(f *testing.F) {
 	for _, s := range clustertest.ExtremeStories() {
 		f.Add(s.AppendBinary(nil))
+		f.Add(s.AppendJSON(nil))
 	}
 	key := []byte(cluster.StoryPrefix + "articles/3/17")
 	f.Fuzz(func(t *testing.T, value []byte) {
@@ -116,11 +174,38 @@ func FuzzParseStory(f *testing.F) {
 		if err != nil || value == nil || s.Validate() != nil {
 			return
 		}
-		again, err := cluster.ParseStory(key, s.AppendBinary(nil), 1<<40)
-		if diff := cmp.Diff(s, again); err != nil || diff != "" {
-			t.Errorf("%v (-read +written and read again):\n%s", err, diff)
+		for form, write := range storyForms {
+			again, err := cluster.ParseStory(key, write(&s, nil), 1<<40)
+			if diff := cmp.Diff(s, again); err != nil || diff != "" {
+				t.Errorf("%s: %v (-read +written and read again):\n%s", form, err, diff)
+			}
 		}
 	})
+}
+
+// What a story takes in either form, with as many terms as a story keeps, and how long it takes to
+// be written and read.
+func BenchmarkStoryForms(b *testing.B) {
+	s := clustertest.LargeStory(0)
+	key := []byte(cluster.StoryPrefix + s.Address)
+	for form, write := range storyForms {
+		value := write(&s, nil)
+		b.Run(form+"/write", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				value = write(&s, value[:0])
+			}
+			b.ReportMetric(float64(len(value)), "bytes")
+		})
+		b.Run(form+"/read", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := cluster.ParseStory(key, value, s.Position); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }
 
 // What a story never changes, and what only grows, is held.

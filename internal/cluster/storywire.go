@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -21,16 +22,28 @@ const StoryPrefix = "story:"
 // IsStory reports whether a record of the clusters topic with this key is a story.
 func IsStory(key []byte) bool { return strings.HasPrefix(string(key), StoryPrefix) }
 
+// usualBytes is more than most states take: twice that of a story with the default number of terms.
+const usualBytes = 1 << 10
+
+// AppendJSON appends the value of the story's record in the clusters topic: what
+// [Story.AppendBinary] writes, in an object that every reader of JSON can take. The key is the id
+// behind [StoryPrefix], and the position a header.
+func (s *Story) AppendJSON(dst []byte) []byte {
+	var memory [usualBytes]byte
+	state := article.StoryState{StoryID: s.Address, State: s.AppendBinary(memory[:0])}
+	return state.AppendJSON(dst)
+}
+
 // The first byte of what [Story.AppendBinary] writes. Most stories have nothing that an earlier
-// clusterd does not know, and are as that wrote them.
+// clusterd does not know, and are as that wrote them. JSON begins with a brace.
 const (
 	storyVersion = 1
 	byHand       = 2 // it is apart, or has left another
 )
 
-// AppendBinary appends the value of the story's record in the clusters topic. The id is in the key,
-// behind [StoryPrefix], and the position a header. Numbers are varints as of encoding/binary, texts
-// have their length before them:
+// AppendBinary appends the story without its id and position, for the disk, for the state in
+// [Story.AppendJSON], and for a clusters topic in the binary form. Numbers are varints of
+// encoding/binary, texts have their length before them:
 //
 //	byte     version, 1 or 2
 //	uvarints seq, clusters, articles
@@ -89,8 +102,9 @@ func readHeadline(r *fields.Reader) Headline {
 	}
 }
 
-// ParseStory is the inverse of [Story.AppendBinary], for a record with this key and position. Of a
-// record without a value, a tombstone, only the Address is set. The story is not validated.
+// ParseStory is the inverse of [Story.AppendJSON] and [Story.AppendBinary], for a record with this
+// key and position. Of a record without a value, a tombstone, only the Address is set. The story is
+// not validated.
 func ParseStory(key, value []byte, position uint64) (s Story, err error) {
 	s.Address, s.Position = strings.TrimPrefix(string(key), StoryPrefix), position
 	if _, err := parseID(s.Address); err != nil {
@@ -99,10 +113,41 @@ func ParseStory(key, value []byte, position uint64) (s Story, err error) {
 	if value == nil {
 		return Story{Story: story.Story{Address: s.Address}}, nil
 	}
-	r := fields.Reader{Rest: value}
+	state := value
+	var memory [usualBytes]byte
+	if len(value) == 0 || value[0] >= '\t' { // JSON begins with a brace or white space
+		var quick bool
+		if state, quick = parseOwnStory(memory[:0], value, s.Address); !quick {
+			state, err = parseStoryState(value, s.Address)
+		}
+		if err != nil {
+			return Story{}, fmt.Errorf("not a story: %w", err)
+		}
+	}
+	if err := s.parseBinary(state); err != nil {
+		return Story{}, err
+	}
+	return s, nil
+}
+
+// parseStoryState returns the state of the story with this id.
+func parseStoryState(value []byte, id string) ([]byte, error) {
+	var state article.StoryState
+	if err := json.Unmarshal(value, &state); err != nil {
+		return nil, err
+	}
+	if state.StoryID != id {
+		return nil, fmt.Errorf("story_id %.80q is not that of its key", state.StoryID)
+	}
+	return state.State, nil
+}
+
+// parseBinary is the inverse of [Story.AppendBinary].
+func (s *Story) parseBinary(state []byte) error {
+	r := fields.Reader{Rest: state}
 	version := r.Byte()
 	if version != storyVersion && version != byHand {
-		return Story{}, fmt.Errorf("not a story: version %d, and this clusterd reads %d and %d", version,
+		return fmt.Errorf("not a story: version %d, and this clusterd reads %d and %d", version,
 			storyVersion, byHand)
 	}
 	s.Seq, s.Clusters = r.Uvarint(MaxPosition), uint32(r.Uvarint(math.MaxUint32))
@@ -121,10 +166,9 @@ func ParseStory(key, value []byte, position uint64) (s Story, err error) {
 		s.LeftMerged, s.LeftAt = r.Uvarint(MaxPosition), r.Uvarint(MaxPosition)
 	}
 	if r.Failed || len(r.Rest) > 0 {
-		return Story{}, errors.New("not a story: it ends too early or too late, or a number in it is " +
-			"impossible")
+		return errors.New("not a story: it ends too early or too late, or a number in it is impossible")
 	}
-	return s, nil
+	return nil
 }
 
 func unixTime(milliseconds int64) time.Time { return time.UnixMilli(milliseconds).UTC() }

@@ -209,7 +209,7 @@ func (o *Topics) checkpoint(c *checkpoint.Record) kafka.Record {
 	partition, _ := strconv.Atoi(c.Space) // 0 of the space of all
 	return kafka.Record{
 		Topic: o.ClustersTopic, Partition: partition % len(o.Partitions[o.ClustersTopic]),
-		Key: []byte(c.Key()), Value: c.JSON(),
+		Key: []byte(c.Key()), Value: c.JSON(), Headers: []kafka.Header{ownCheckpoint},
 	}
 }
 

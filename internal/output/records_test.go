@@ -18,6 +18,8 @@ import (
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/sink"
 	"github.com/clusterd/clusterd/internal/space"
+	"github.com/clusterd/clusterd/internal/state"
+	"github.com/clusterd/clusterd/internal/testutil/clustertest"
 )
 
 func testTopics(partitions int) *Topics {
@@ -176,7 +178,10 @@ func TestClusterRecords(t *testing.T) {
 			Headers: []kafka.Header{{Key: "clusterd.position", Value: []byte("107")}},
 		},
 		{Topic: "clusters", Partition: 2, Key: []byte("articles/5/8")}, // a tombstone
-		{Topic: "clusters", Partition: 2, Key: []byte("checkpoint:g/2"), Value: checkpoint.JSON()},
+		{
+			Topic: "clusters", Partition: 2, Key: []byte("checkpoint:g/2"), Value: checkpoint.JSON(),
+			Headers: []kafka.Header{{Key: "clusterd.own", Value: []byte("checkpoint")}},
+		},
 	}
 	if diff := cmp.Diff(want, records); diff != "" {
 		t.Errorf("records (-want +got):\n%s", diff)
@@ -190,6 +195,35 @@ func TestClusterRecords(t *testing.T) {
 	}
 	if diff := cmp.Diff(live, back); diff != "" {
 		t.Errorf("parsed (-written +read):\n%s", diff)
+	}
+}
+
+// The state of a story says by its key and a header that it is not a cluster, and so does its
+// tombstone. It has the form that clusters have.
+func TestStoryStateRecords(t *testing.T) {
+	lives, gone := clustertest.FullStory(), clustertest.MergedStory()
+	for form, value := range map[string][]byte{
+		config.JSONClusters: lives.AppendJSON(nil), config.BinaryClusters: lives.AppendBinary(nil),
+	} {
+		o := testTopics(2)
+		o.ClustersFormat = form
+		records := o.Records(nil, space.Batch{
+			Stories: []state.StoryChange{{Story: lives}, {Story: gone, Gone: true}},
+		}, &checkpoint.Record{})
+		own := kafka.Header{Key: "clusterd.own", Value: []byte("story")}
+		want := []kafka.Record{
+			{
+				Topic: "clusters", Partition: 1, Key: []byte("story:articles/3/17"), Value: value,
+				Headers: []kafka.Header{own, {Key: "clusterd.position", Value: []byte("41")}},
+			},
+			{
+				Topic: "clusters", Partition: 1, Key: []byte("story:articles/3/17"),
+				Headers: []kafka.Header{own},
+			},
+		}
+		if diff := cmp.Diff(want, records[:2]); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", form, diff)
+		}
 	}
 }
 

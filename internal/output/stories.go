@@ -1,14 +1,16 @@
 package output
 
 import (
+	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/cluster"
+	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/sink"
 	"github.com/clusterd/clusterd/internal/state"
 )
 
 // storyState returns the record of a story in the clusters topic, from which it is recovered. It
-// goes where its first cluster does.
+// goes where its first cluster does, and has the form that clusters have.
 func (o *Topics) storyState(memory *kafka.Arena, s *state.StoryChange) kafka.Record {
 	r := kafka.Record{
 		Topic: o.ClustersTopic,
@@ -17,12 +19,24 @@ func (o *Topics) storyState(memory *kafka.Arena, s *state.StoryChange) kafka.Rec
 		}),
 		Partition: s.Founder().Partition % len(o.Partitions[o.ClustersTopic]),
 	}
-	if !s.Gone {
-		r.Headers = append(memory.Headers(1), positionHeader(memory, s.Position))
-		r.Value = memory.Keep(s.AppendBinary)
+	r.Headers = append(memory.Headers(2), ownStory)
+	if s.Gone {
+		return r
 	}
+	r.Headers = append(r.Headers, positionHeader(memory, s.Position))
+	form := s.AppendJSON
+	if o.ClustersFormat == config.BinaryClusters {
+		form = s.AppendBinary
+	}
+	r.Value = memory.Keep(form)
 	return r
 }
+
+// Readers of clusters leave out records that have one of these headers.
+var (
+	ownStory      = kafka.Header{Key: article.HeaderOwn, Value: []byte(article.OwnStory)}
+	ownCheckpoint = kafka.Header{Key: article.HeaderOwn, Value: []byte(article.OwnCheckpoint)}
+)
 
 // story returns the record of a story in the topic of stories, for others. It goes to the partition
 // that Java's clients would choose for its key.

@@ -122,7 +122,7 @@ func inState(b *sink.Batch, spoil func(*cluster.Story) bool) {
 			continue
 		}
 		if s, err := cluster.ParseStory(r.Key, r.Value, position); err == nil && spoil(&s) {
-			r.Value = s.AppendBinary(nil)
+			r.Value = s.AppendJSON(nil)
 			return
 		}
 	}

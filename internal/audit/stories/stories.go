@@ -183,6 +183,9 @@ func (s *Stories) State(r *kgo.Record, id string, partition int32) {
 		s.Check.Violate(at, fmt.Sprintf("partition %d, by its first cluster's", partition),
 			fmt.Sprintf("partition %d", r.Partition))
 	}
+	if err := wire.CheckOwn(r, wire.OwnStory); err != nil {
+		s.Check.Violate(at, "the form of a story", err.Error())
+	}
 	s.take(s.state, id, r, wire.ParseState)
 }
 

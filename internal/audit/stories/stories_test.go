@@ -229,15 +229,18 @@ func (o *topics) batch(
 	}
 	for i := range b.Stories {
 		change := &b.Stories[i]
-		state := &kgo.Record{Topic: "clusters", Key: []byte("story:" + change.Address)}
+		state := &kgo.Record{
+			Topic: "clusters", Key: []byte("story:" + change.Address),
+			Headers: []kgo.RecordHeader{{Key: article.HeaderOwn, Value: []byte(article.OwnStory)}},
+		}
 		told := &kgo.Record{Topic: "stories", Key: []byte(change.Address)}
 		if !change.Gone {
 			value := change.Wire()
-			state.Value, told.Value = change.AppendBinary(nil), value.AppendJSON(nil)
-			state.Headers = []kgo.RecordHeader{
+			state.Value, told.Value = change.AppendJSON(nil), value.AppendJSON(nil)
+			told.Headers = []kgo.RecordHeader{
 				{Key: article.HeaderPosition, Value: fmt.Append(nil, change.Position)},
 			}
-			told.Headers = state.Headers
+			state.Headers = append(state.Headers, told.Headers...)
 		}
 		state.Offset, told.Offset = int64(len(o.records)), int64(len(o.told))
 		o.records, o.told = append(o.records, state), append(o.told, told)
@@ -319,7 +322,7 @@ func change(t *testing.T, r *kgo.Record, do func(*cluster.Story)) {
 		t.Fatal(err)
 	}
 	do(&s)
-	r.Value = s.AppendBinary(nil)
+	r.Value = s.AppendJSON(nil)
 }
 
 // edit replaces a part of what is told, which must be there.
@@ -477,6 +480,11 @@ func TestFaultsOfStoriesAreFound(t *testing.T) {
 		},
 		"another partition": func(t *testing.T, o *topics) {
 			last(t, o.records, large).Partition = 1
+		},
+		"a state that says that it is a checkpoint": func(t *testing.T, o *topics) {
+			r := last(t, o.records, large)
+			r.Headers = slices.Clone(r.Headers)
+			r.Headers[0].Value = []byte(article.OwnCheckpoint)
 		},
 		"no story at all": func(t *testing.T, o *topics) {
 			last(t, o.records, large).Value = []byte{9}

@@ -30,6 +30,9 @@ func TestNamesAreTheDaemons(t *testing.T) {
 		wire.HeaderStage:     article.HeaderStage,
 		wire.HeaderTruncated: article.HeaderTruncated,
 		wire.HeaderOffsets:   article.HeaderOffsets,
+		wire.HeaderOwn:       article.HeaderOwn,
+		wire.OwnCheckpoint:   article.OwnCheckpoint,
+		wire.OwnStory:        article.OwnStory,
 
 		wire.StatusNew:         string(article.New),
 		wire.StatusJoined:      string(article.Joined),
@@ -243,6 +246,66 @@ func TestFormsOfAClusterAreTheDaemons(t *testing.T) {
 	for n := 1; n < len(value); n++ {
 		if c, err := wire.ParseCluster(&kgo.Record{Value: value[:n]}, wire.Address{}, ""); err == nil {
 			t.Errorf("of %d bytes of %d it reads %+v", n, len(value), c)
+		}
+	}
+}
+
+// Both forms of the state of a story say the same, and agree with the topic of stories.
+func TestFormsOfAStoryAreTheDaemons(t *testing.T) {
+	for _, s := range clustertest.ExtremeStories() {
+		told := s.Wire()
+		record := func(prefix string, value []byte) *kgo.Record {
+			return &kgo.Record{
+				Key: []byte(prefix + s.Address), Value: value, Headers: []kgo.RecordHeader{
+					{Key: article.HeaderPosition, Value: strconv.AppendUint(nil, s.Position, 10)},
+				},
+			}
+		}
+		want, err := wire.ParseTold(record("", told.AppendJSON(nil)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for form, value := range map[string][]byte{
+			"json": s.AppendJSON(nil), "binary": s.AppendBinary(nil),
+		} {
+			got, err := wire.ParseState(record("story:", value))
+			if diff := cmp.Diff(want, got.Told()); err != nil || diff != "" {
+				t.Errorf("%s: %v (-told +state)\n%s", form, err, diff)
+			}
+			if got.Vector != string(s.Vector) || got.Headline.Rank != int64(s.Headline.Rank) ||
+				got.Headline.At != s.Headline.At || got.SplitAt != int64(s.SplitAt) ||
+				got.Headline.Similarity != int64(s.Headline.Similarity) ||
+				got.MergedAt != int64(s.MergedAt) || got.Apart != s.Apart ||
+				got.Own.Vector != string(s.Own) || got.Own.Terms != s.OwnTerms ||
+				got.Own.Headline.Title != s.OwnHeadline.Title || got.LeftFrom != s.LeftFrom ||
+				got.LeftMerged != int64(s.LeftMerged) || got.LeftAt != int64(s.LeftAt) {
+				t.Errorf("%s: %+v, of %+v", form, got, s)
+			}
+			for n := range value {
+				if _, err := wire.ParseState(record("story:", value[:n])); err == nil {
+					t.Errorf("%s: %d of %d bytes are taken", form, n, len(value))
+				}
+			}
+		}
+		if _, err := wire.ParseState(record("story:x", s.AppendJSON(nil))); err == nil {
+			t.Error("a state under the key of another story is taken")
+		}
+	}
+}
+
+// What a record that is not a cluster says of itself is right, or nothing.
+func TestOwnHeader(t *testing.T) {
+	for said, want := range map[string]bool{
+		"": true, "story": true, "checkpoint": false,
+		"story story": false,
+	} {
+		r := new(kgo.Record)
+		for value := range strings.FieldsSeq(said) {
+			r.Headers = append(r.Headers,
+				kgo.RecordHeader{Key: wire.HeaderOwn, Value: []byte(value)})
+		}
+		if err := wire.CheckOwn(r, wire.OwnStory); (err == nil) != want {
+			t.Errorf("%q: %v", said, err)
 		}
 	}
 }

@@ -96,9 +96,38 @@ func StoryID(r *kgo.Record) (id string, ok bool) {
 	return strings.CutPrefix(string(r.Key), storyPrefix)
 }
 
-// ParseState reads the state of a story.
+// ParseState reads the state of a story, in either form.
 func ParseState(r *kgo.Record) (s Story, err error) {
-	in := binaryReader{in: bytes.NewReader(r.Value)}
+	state := r.Value
+	if len(state) == 0 || state[0] >= '\t' { // JSON begins with a brace or white space
+		if state, err = stateIn(r); err != nil {
+			return s, err
+		}
+	}
+	if s, err = parseState(state); err != nil {
+		return s, err
+	}
+	s.Position, err = NumberHeader(r, HeaderPosition)
+	return s, err
+}
+
+// stateIn returns the state in a record that is JSON.
+func stateIn(r *kgo.Record) ([]byte, error) {
+	var v struct {
+		StoryID string `json:"story_id"`
+		State   []byte `json:"state"`
+	}
+	if err := json.Unmarshal(r.Value, &v); err != nil {
+		return nil, err
+	}
+	if storyPrefix+v.StoryID != string(r.Key) {
+		return nil, fmt.Errorf("story_id %.80q under the key %.80q", v.StoryID, r.Key)
+	}
+	return v.State, nil
+}
+
+func parseState(state []byte) (s Story, err error) {
+	in := binaryReader{in: bytes.NewReader(state)}
 	version := in.fixed(1)
 	if version != storyVersion && version != byHand && in.err == nil {
 		return s, fmt.Errorf("version %d", version)
@@ -120,11 +149,7 @@ func ParseState(r *kgo.Record) (s Story, err error) {
 	if in.err == nil && in.in.Len() > 0 {
 		return s, fmt.Errorf("%d bytes are behind its end", in.in.Len())
 	}
-	if in.err != nil {
-		return s, in.err
-	}
-	s.Position, err = NumberHeader(r, HeaderPosition)
-	return s, err
+	return s, in.err
 }
 
 func headlineIn(in *binaryReader) Headline {

@@ -27,6 +27,9 @@ const (
 	HeaderStage     = "clusterd.stage"
 	HeaderTruncated = "clusterd.truncated" // the length of a value that was cut
 	HeaderOffsets   = "clusterd.offsets"   // first-last, of a dead letter of class BadBatch
+	HeaderOwn       = "clusterd.own"       // on records of the clusters topic that are not clusters
+	OwnCheckpoint   = "checkpoint"         // value of HeaderOwn
+	OwnStory        = "story"              // value of HeaderOwn
 )
 
 const (
@@ -160,6 +163,22 @@ func joined(headers []kgo.RecordHeader) (text string, bytes int) {
 		fmt.Fprintf(&b, "%q=%q;", h.Key, h.Value)
 	}
 	return b.String(), bytes
+}
+
+// CheckOwn returns an error where a record of the clusters topic that is not a cluster says that it
+// is something else than [OwnCheckpoint] or [OwnStory]. Earlier versions did not say what it is.
+func CheckOwn(r *kgo.Record, is string) error {
+	said, found := "", 0
+	for _, h := range r.Headers {
+		if h.Key == HeaderOwn {
+			said = string(h.Value)
+			found++
+		}
+	}
+	if found > 1 || found == 1 && said != is {
+		return fmt.Errorf("%d headers %s, the last %.80q: want %q", found, HeaderOwn, said, is)
+	}
+	return nil
 }
 
 func checkHeaders(headers []kgo.RecordHeader, names []string) error {

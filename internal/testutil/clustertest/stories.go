@@ -1,8 +1,11 @@
 package clustertest
 
 import (
+	"encoding/binary"
 	"maps"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,6 +56,31 @@ func someVector(n byte) (v story.Vector) {
 		v += story.Vector([]byte{0, 1, 2, i, 1, i})
 	}
 	return v
+}
+
+// LargeStory returns story i of many, with as many terms as a story keeps and the texts of a usual
+// one.
+func LargeStory(i int) cluster.Story {
+	const terms = 48
+	random := rand.New(rand.NewPCG(uint64(i), 48))
+	hashes := make([]uint32, terms)
+	for t := range hashes {
+		hashes[t] = random.Uint32()
+	}
+	slices.Sort(hashes)
+	var vector []byte
+	for _, hash := range hashes {
+		vector = binary.BigEndian.AppendUint32(vector, hash)
+		vector = binary.BigEndian.AppendUint16(vector, uint16(1+random.IntN(1<<12)))
+	}
+	s := ofBefore(FullStory())
+	id := article.Address{Topic: "articles", Offset: int64(i)}.String()
+	s.Address, s.Seq, s.Position, s.Vector = id, uint64(i), uint64(i)+40, story.Vector(vector)
+	s.SplitFrom, s.SplitAt = "", 0
+	s.Headline.Cluster, s.Headline.ArticleID = id, id
+	s.Headline.Title = "Mayor visits the harbour bridge that collapsed in the storm"
+	s.Terms = "harbour\nbridge\nstorm\nmayor\nengineers\npillars\ncollapsed\neastholm"
+	return s
 }
 
 // ExtremeStories returns stories at the limits of what is possible.

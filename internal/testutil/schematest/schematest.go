@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -32,21 +33,56 @@ func (r Record) Result() error {
 // Cluster returns an error for what is no record of the topic of clusters: a cluster, a story, a
 // checkpoint, or the tombstone of one.
 func (r Record) Cluster() error {
-	const checkpoint, story = "checkpoint:", "story:"
+	own, id, isOwn := strings.Cut(string(r.Key), ":")
 	switch {
+	case isOwn:
+		return r.own(own, id)
 	case r.Value == nil && len(r.Headers) == 0:
 		return nil
-	case strings.HasPrefix(string(r.Key), story):
-		return r.headers("cluster-headers")
-	case strings.HasPrefix(string(r.Key), checkpoint):
-		var c struct{ Group, Space string }
-		err := errors.Join(json.Unmarshal(r.Value, &c), Check("checkpoint", r.Value))
-		if err == nil && (len(r.Headers) > 0 || string(r.Key) != checkpoint+c.Group+"/"+c.Space) {
-			err = fmt.Errorf("key %q, %d headers: not those of its checkpoint", r.Key, len(r.Headers))
-		}
-		return err
 	}
 	return errors.Join(r.headers("cluster-headers"), Check("cluster", r.Value), r.keyIs("cluster_id"))
+}
+
+// own returns an error unless the record is one of clusterd's own: a checkpoint, the state of a
+// story in either form, or a tombstone of either.
+func (r Record) own(kind, id string) error {
+	if err := r.headers("own-headers"); err != nil {
+		return err
+	}
+	want := []string{"clusterd.own=" + kind}
+	if kind == "story" && r.Value != nil {
+		want = append(want, "clusterd.position")
+	}
+	if got := r.names(); !slices.Equal(got, want) {
+		return fmt.Errorf("headers %q under the key %.80q: want %q", got, r.Key, want)
+	}
+	const binary = 1
+	switch {
+	case r.Value == nil || kind == "story" && bytes.HasPrefix(r.Value, []byte{binary}):
+		return nil
+	case kind == "story":
+		r.Key = []byte(id)
+		return errors.Join(Check("story-state", r.Value), r.keyIs("story_id"))
+	}
+	var c struct{ Group, Space string }
+	err := errors.Join(json.Unmarshal(r.Value, &c), Check("checkpoint", r.Value))
+	if err == nil && id != c.Group+"/"+c.Space {
+		err = fmt.Errorf("key %q: not that of its checkpoint", r.Key)
+	}
+	return err
+}
+
+// names returns the names of the headers in alphabetical order, and of clusterd.own the value, too.
+func (r Record) names() (names []string) {
+	for _, h := range r.Headers {
+		name := h.Key
+		if name == "clusterd.own" {
+			name += "=" + h.Value
+		}
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
 }
 
 // DeadLetter returns an error for what is no record of the topic of dead letters.

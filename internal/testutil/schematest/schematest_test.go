@@ -104,28 +104,47 @@ func TestCheckRefuses(t *testing.T) {
 }
 
 func TestRecordsRefuse(t *testing.T) {
-	checkpoint := Record{Key: []byte("checkpoint:g/all"), Value: []byte(`{"version":1,"input":"i",` +
-		`"group":"g","scope":"topic","space":"all","pipeline":"p","threshold":"","window":"0s",` +
-		`"offsets":{"0":1},"next_position":1,"stream_time":0}`)}
-	if err := checkpoint.Cluster(); err != nil {
-		t.Fatal(err)
+	checkpoint := Record{
+		Key: []byte("checkpoint:g/all"), Value: []byte(`{"version":1,"input":"i",` +
+			`"group":"g","scope":"topic","space":"all","pipeline":"p","threshold":"","window":"0s",` +
+			`"offsets":{"0":1},"next_position":1,"stream_time":0}`),
+		Headers: []Header{{"clusterd.own", "checkpoint"}},
 	}
-	other := checkpoint
-	other.Key = []byte("checkpoint:h/all")
+	position := Header{"clusterd.position", "7"}
+	story := Record{
+		Key: []byte("story:t/0/1"), Value: []byte(`{"story_id":"t/0/1","state":"AQ=="}`),
+		Headers: []Header{{"clusterd.own", "story"}, position},
+	}
+	binary, gone := story, story
+	binary.Value, gone.Value, gone.Headers = []byte{1}, nil, story.Headers[:1]
+	for _, r := range []Record{checkpoint, story, binary, gone, {Key: []byte("t/0/1")}} {
+		if err := r.Cluster(); err != nil {
+			t.Errorf("%s: %v", r.Key, err)
+		}
+	}
+	other, nameless, unplaced, of, stateless := checkpoint, checkpoint, story, story, story
+	other.Key, nameless.Headers = []byte("checkpoint:h/all"), nil
+	unplaced.Headers, of.Key = story.Headers[:1], []byte("story:t/0/2")
+	stateless.Value = []byte(`{"story_id":"t/0/1"}`)
+	asStory, asCluster := checkpoint, gone
+	asStory.Headers, asCluster.Key = gone.Headers, []byte("t/0/1")
 	twice := Record{Headers: []Header{{"clusterd.source", "t/0/1"}, {"clusterd.source", "t/0/1"}}}
 	whyless := Record{Headers: []Header{{"clusterd.source", "t/0/1"}}}
 	for name, err := range map[string]error{
-		"a checkpoint of another key": other.Cluster(),
-		"a tombstone with a header":   Record{Headers: []Header{{"a", "b"}}}.Cluster(),
-		"a header twice":              twice.Result(),
-		"a dead letter without why":   whyless.DeadLetter(),
+		"a checkpoint of another key":   other.Cluster(),
+		"a checkpoint without a header": nameless.Cluster(),
+		"a checkpoint that says story":  asStory.Cluster(),
+		"a story without position":      unplaced.Cluster(),
+		"a story of another key":        of.Cluster(),
+		"a story without state":         stateless.Cluster(),
+		"a tombstone with a header":     Record{Headers: []Header{{"a", "b"}}}.Cluster(),
+		"a cluster's, that says story":  asCluster.Cluster(),
+		"a header twice":                twice.Result(),
+		"a dead letter without why":     whyless.DeadLetter(),
 	} {
 		if err == nil {
 			t.Errorf("%s: taken", name)
 		}
-	}
-	if err := (Record{Key: []byte("t/0/1")}).Cluster(); err != nil {
-		t.Errorf("a tombstone: %v", err)
 	}
 }
 
