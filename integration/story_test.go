@@ -133,3 +133,70 @@ func TestStories(t *testing.T) {
 	again.stop()
 	w.audit()
 }
+
+// What the version before merged by hand stays merged, since it kept nothing to undo it by; what this
+// one merges can be undone. The audit knows both. The version before does not go on from there, and
+// says why.
+func TestStoriesOfTheVersionBefore(t *testing.T) {
+	t.Parallel()
+	former := versionBefore(t)
+	w := newWorld(t, 1, noLinger+"labels: {topic: LABELS}\nstories: {topic: STORIES}\n"+
+		"fingerprint: {method: minhash}\n")
+	w.program = former
+	running := w.start()
+	running.waitLive()
+	texts := []string{
+		"The council of Northby has voted for a new school next to the old mill, by nine to four.",
+		"A storm has torn the roof off the market hall of Southby, and nobody was hurt in the night.",
+		"The museum of Westby shows clocks from three centuries, among them one that was never wound.",
+	}
+	say := func(which int) {
+		value, err := json.Marshal(map[string]string{"content": texts[which]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.produce(&kgo.Record{Value: value})
+		w.done()
+	}
+	for i := range texts {
+		say(i)
+	}
+	id := func(offset int) string { return fmt.Sprintf("%s/0/%d", w.input, offset) }
+	do := func(what string, other, want int) {
+		t.Helper()
+		status, err := running.post("/v1/stories/"+id(0)+"/"+what, map[string]string{"other": id(other)},
+			new(any))
+		if err != nil || status != want {
+			t.Errorf("%s of %s: %d, %v; want %d", what, id(other), status, err, want)
+		}
+	}
+	articles := func(of int, whole, want int) {
+		t.Helper()
+		if told := running.story(id(of)); told.Story.StoryID != id(whole) || told.Story.Articles != want {
+			t.Errorf("story %d: %+v; want %s with %d articles", of, told.Story, id(whole), want)
+		}
+	}
+	do("merge", 1, 200)
+	say(1)
+	running.stop()
+
+	w.program = ""
+	running = w.startIn(running.dir)
+	running.waitLive()
+	say(1)
+	articles(1, 0, 4)
+	do("unmerge", 1, 422)
+	do("merge", 2, 200)
+	say(2)
+	articles(2, 0, 6)
+	do("unmerge", 2, 200)
+	articles(2, 2, 2)
+	articles(1, 0, 4)
+	say(2)
+	articles(2, 2, 3)
+	running.stop()
+	w.auditAlone()
+
+	w.program = former
+	w.startIn(running.dir).fails("not a story: version")
+}

@@ -76,7 +76,7 @@ const (
 
 var kinds = map[string]kind{
 	wire.ActionAdd: add, wire.ActionRemove: remove, wire.ActionResume: resume,
-	wire.ActionMerge: storied, wire.ActionSplit: storied,
+	wire.ActionMerge: storied, wire.ActionUnmerge: storied, wire.ActionSplit: storied,
 }
 
 // deadClasses are those of the dead letters of label records.

@@ -191,3 +191,23 @@ func TestTooManyLabels(t *testing.T) {
 		t.Errorf("%d violations, want 1, of the last label: %+v", n, p.report.Checks[0].Shown)
 	}
 }
+
+// Whether a label record about stories is applied or is a dead letter, it is no label.
+func TestRecordsOfStories(t *testing.T) {
+	t.Parallel()
+	for _, record := range []string{
+		`{"action":"merge","story_id":"articles/0/1","other":"articles/0/2"}`,
+		`{"action":"unmerge","story_id":"articles/0/1","other":"articles/0/2"}`,
+		`{"action":"split","cluster_id":"articles/0/1"}`,
+	} {
+		for _, class := range []string{"", wire.UnknownStory} {
+			p := newPlayer(t, Rule{Flood: 1}, 0, 1)
+			p.label(record, class)
+			p.article(one, 0)
+			p.article(one, 0)
+			if n := p.violations(); n != 0 {
+				t.Errorf("%s, %q: %d violations: %+v", record, class, n, p.report.Checks[0].Shown)
+			}
+		}
+	}
+}

@@ -386,8 +386,9 @@ func describe(s wire.Story) string {
 		into = ", part of " + s.Into
 	}
 	if s.Apart {
+		o := &s.Own
 		into += fmt.Sprintf(", by itself %s publishers, %d terms in its vector, %d recent, headline "+
-			"%+v, terms %q", s.Own.Publishers, len(s.Own.Vector)/6, s.Own.Recent, s.Own.Headline, s.Own.Terms)
+			"%+v, terms %q", o.Publishers, len(o.Vector)/6, o.Recent, o.Headline, o.Terms)
 	}
 	return fmt.Sprintf("at position %d: seq %d, %d clusters, %d articles, %s publishers, %d terms in "+
 		"its vector, %d recent, seen from %d to %d, headline %+v, terms %q%s", s.Position,

@@ -52,6 +52,13 @@ func TestLabelRecordIsTheDaemons(t *testing.T) {
 		`{"cluster_id":"/1/2","label":"a"}`,
 		`{"cluster_id":"articles/2147483648/2","label":"a"}`,
 		`{"cluster_id":"articles/1/9223372036854775808","label":"a"}`,
+		`{"action":"merge","story_id":"articles/2/7","other":"articles/0/1"}`,
+		`{"action":"unmerge","story_id":"articles/2/7","other":"articles/0/1","by":"bob"}`,
+		`{"action":"unmerge","story_id":"articles/2/7","other":"articles/0"}`,
+		`{"action":"unmerge","story_id":"articles/2/7"}`,
+		`{"action":"unmerge","story_id":"articles/2/7","other":"articles/0/1","label":"a"}`,
+		cluster + `"action":"split","words":"AAECAwQF","han":true,"terms":"a"}`,
+		cluster + `"action":"unmerge"}`,
 		cluster + `"label":"a","note":"` + strings.Repeat("x", 255) + `","more":"` +
 			strings.Repeat("y", 16<<10) + `"}`,
 	} {
@@ -69,7 +76,14 @@ func TestLabelRecordIsTheDaemons(t *testing.T) {
 		}
 		stated := wire.LabelRecord{
 			Label: want.Name, Action: string(want.Action), By: want.By, Note: want.Note,
-			At: want.At.UnixMilli(), Trial: want.Trial,
+			At: want.At.UnixMilli(), Trial: want.Trial, Other: want.Other, Han: want.Han,
+			Terms: want.Terms,
+		}
+		if want.Words != "" {
+			stated.Words = []byte(want.Words)
+		}
+		if want.Other != "" {
+			stated.StoryID = want.Cluster.String()
 		}
 		if want.Action != article.ResumeLabel {
 			stated.ClusterID = want.Cluster.String()
