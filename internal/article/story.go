@@ -60,7 +60,7 @@ type Story struct {
 	FirstSeen time.Time `json:"first_seen"`
 	LastSeen  time.Time `json:"last_seen"`
 	Terms     []string  `json:"terms"` // of the first words of its clusters, those that weigh most
-	// MergedInto is the story that it has become part of. Nothing of it changes any more.
+	// MergedInto is the story that it has become part of. It may leave that again.
 	MergedInto string `json:"merged_into,omitempty"`
 	// SplitFrom is the story that somebody took its first cluster out of.
 	SplitFrom string `json:"split_from,omitempty"`

@@ -39,13 +39,18 @@ func (s *server) merge(w http.ResponseWriter, r *http.Request) error {
 	return s.change(w, r, api.StoryRecord{
 		Action: api.Merge, StoryID: one.Story.StoryID, Other: q.Other, Note: q.Note,
 	}, one.Story.StoryID, func(ctx context.Context) (bool, error) {
-		a, err := s.Spaces.Story(ctx, one.Story.StoryID, "", 1)
-		if err != nil {
-			return false, err
-		}
-		b, err := s.Spaces.Story(ctx, q.Other, "", 1)
-		return a.Story.StoryID == b.Story.StoryID, err
+		return s.areOne(ctx, one.Story.StoryID, q.Other)
 	})
+}
+
+// areOne reports whether two stories are one.
+func (s *server) areOne(ctx context.Context, id, other string) (bool, error) {
+	a, err := s.Spaces.Story(ctx, id, "", 1)
+	if err != nil {
+		return false, err
+	}
+	b, err := s.Spaces.Story(ctx, other, "", 1)
+	return a.Story.StoryID == b.Story.StoryID, err
 }
 
 // unmerge answers POST /v1/stories/{id}/unmerge.
@@ -61,12 +66,8 @@ func (s *server) unmerge(w http.ResponseWriter, r *http.Request) error {
 	return s.change(w, r, api.StoryRecord{
 		Action: api.Unmerge, StoryID: id, Other: q.Other, Note: q.Note,
 	}, id, func(ctx context.Context) (bool, error) {
-		_, err := s.Spaces.Part(ctx, id, q.Other)
-		var apart *InvalidError
-		if errors.As(err, &apart) {
-			return true, nil
-		}
-		return false, err
+		one, err := s.areOne(ctx, id, q.Other)
+		return !one && err == nil, err
 	})
 }
 
