@@ -208,21 +208,29 @@ func TestUnmergeUndoesMerge(t *testing.T) {
 	}
 }
 
-// A merge that cannot be undone is rejected as what is unknown, and nothing changes.
-func TestUnmergeRejects(t *testing.T) {
-	feed, s := &events{Rand: rand.New(rand.NewPCG(1, 14))}, openStories(t, emptyStore(t))
-	var ids []string
-	for len(ids) < 3 {
+// threeStories returns a space with stories, and the ids of the first three.
+func threeStories(t *testing.T) (s *Space, ids []string) {
+	t.Helper()
+	feed := &events{Rand: rand.New(rand.NewPCG(1, 14))}
+	for s = openStories(t, emptyStore(t)); len(ids) < 3; {
 		b := mustAssign(t, s, []fingerprint.Article{feed.next()})
 		if a := b.Assignments[0]; a.Story == a.ClusterID {
 			ids = append(ids, a.Story)
 		}
 	}
-	record := func(action article.Action, a, b string) article.LabelRecord {
-		r := article.LabelRecord{Action: action, Other: b}
-		r.Cluster, _ = article.ParseAddress(a)
-		return r
-	}
+	return s, ids
+}
+
+// record returns a label record about two stories.
+func record(action article.Action, a, b string) article.LabelRecord {
+	r := article.LabelRecord{Action: action, Other: b}
+	r.Cluster, _ = article.ParseAddress(a)
+	return r
+}
+
+// A merge that cannot be undone is rejected as what is unknown, and nothing changes.
+func TestUnmergeRejects(t *testing.T) {
+	s, ids := threeStories(t)
 	for i, step := range []struct {
 		article.LabelRecord
 		works bool
@@ -250,19 +258,11 @@ func TestUnmergeRejects(t *testing.T) {
 
 // A story has the clusters of its parts, too, as long as they are its parts.
 func TestClustersOfParts(t *testing.T) {
-	feed, s := &events{Rand: rand.New(rand.NewPCG(1, 14))}, openStories(t, emptyStore(t))
-	var ids []string
-	for len(ids) < 3 {
-		b := mustAssign(t, s, []fingerprint.Article{feed.next()})
-		if a := b.Assignments[0]; a.Story == a.ClusterID {
-			ids = append(ids, a.Story)
-		}
-	}
+	s, ids := threeStories(t)
 	by := func(action article.Action, a, b string) {
 		t.Helper()
-		r := article.LabelRecord{Action: action, Other: b}
-		r.Cluster, _ = article.ParseAddress(a)
-		if why := do(t, s, []article.LabelRecord{r}, true).Labelled[0].Rejection; why != nil {
+		records := []article.LabelRecord{record(action, a, b)}
+		if why := do(t, s, records, true).Labelled[0].Rejection; why != nil {
 			t.Fatal(why.Reason)
 		}
 	}
