@@ -134,9 +134,9 @@ func TestStories(t *testing.T) {
 	w.audit()
 }
 
-// What the version before merged by hand stays merged, since it kept nothing to undo it by; what this
-// one merges can be undone. The audit knows both. The version before does not go on from there, and
-// says why.
+// Stories that the version before merged by hand stay merged, since it kept nothing to undo that.
+// Merges of this version can be undone. The audit knows both. The version before does not go on from
+// there, and says why.
 func TestStoriesOfTheVersionBefore(t *testing.T) {
 	t.Parallel()
 	former := versionBefore(t)

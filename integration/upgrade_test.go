@@ -61,8 +61,8 @@ func TestRollingUpgrade(t *testing.T) {
 	w.bothForms()
 }
 
-// Instances of both versions divide the work. The assigner is upgraded first, as docs/scale.md says,
-// and it goes back last: nothing is lost, doubled or different.
+// Instances of both versions divide the work. The assigner is upgraded first, as docs/scale.md
+// says, and it goes back last: nothing is lost, doubled or different.
 func TestRollingUpgradeOfRoles(t *testing.T) {
 	t.Parallel()
 	former := versionBefore(t)

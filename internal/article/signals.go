@@ -47,8 +47,8 @@ func (p *Publishers) settle() error {
 // publisherNumber is a number to [MaxPublishers].
 type publisherNumber int
 
-// morePublishers stands, while JSON is read, for the text that earlier versions wrote where there were
-// more than [MaxPublishers].
+// morePublishers stands, while JSON is read, for the text that earlier versions wrote for more than
+// [MaxPublishers].
 const morePublishers = -1
 
 // UnmarshalJSON reads a number, or that text.

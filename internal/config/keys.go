@@ -186,8 +186,8 @@ func (c *Output) keys() []table.Key {
 		{
 			Path: "output.clusters_format", Value: value.Scalar(&c.ClustersFormat,
 				value.OneOf(JSONClusters, BinaryClusters), JSONClusters),
-			Doc: "Form of clusters and stories in the clusters topic: binary is smaller, and only clusterd " +
-				"reads it; both forms are always read.",
+			Doc: "Form of clusters and stories in the clusters topic: binary is smaller, and only " +
+				"clusterd reads it; both forms are always read.",
 		},
 		{
 			Path: "output.fields", Value: value.List(&c.Fields, 0, value.OneOf(ResultFields()...),
