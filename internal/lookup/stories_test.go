@@ -18,8 +18,8 @@ import (
 	"github.com/clusterd/clusterd/internal/testutil/clustertest"
 )
 
-// newStories returns a Service with a space of articles at these times, each a story of its own that
-// expires after a window.
+// newStories returns a Service with a space of articles at these times. Each is a story of its own
+// that expires after a window.
 func newStories(
 	t *testing.T, window time.Duration, times ...time.Time,
 ) (*Service, *space.Space) {

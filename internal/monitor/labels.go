@@ -37,8 +37,9 @@ func (s *Space) floods() string {
 // registerLabels registers what is done about labels.
 func (m *metrics) registerLabels(r register) {
 	m.labels = r.counters("labels_applied_total",
-		"Label records that changed something, by action: add, remove or resume.", "action",
-		"add", "remove", "resume")
+		"Label records that changed something, by action: add, remove or resume; of stories merge, "+
+			"unmerge or split.", "action",
+		"add", "remove", "resume", "merge", "unmerge", "split")
 	m.labelled = r.counter("labelled_articles_total",
 		"Articles committed whose results carry a label that is not on trial.")
 	m.corrections = r.counter("corrections_total",

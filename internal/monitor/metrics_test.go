@@ -188,9 +188,11 @@ func TestCountersBeginAtZero(t *testing.T) {
 		`clusterd_stage_seconds_total{stage=%q} 0`: {
 			"fingerprint", "assign", "encode", "commit", "disk",
 		},
-		`clusterd_disk_rebuilds_total{reason=%q} 0`:  {"missing", "damaged", "foreign", "stale"},
-		`clusterd_labels_applied_total{action=%q} 0`: {"add", "remove", "resume"},
-		`clusterd_recovery_seconds_count{how=%q} 0`:  {"disk", "tail", "topic"},
+		`clusterd_disk_rebuilds_total{reason=%q} 0`: {"missing", "damaged", "foreign", "stale"},
+		`clusterd_labels_applied_total{action=%q} 0`: {
+			"add", "remove", "resume", "merge", "unmerge", "split",
+		},
+		`clusterd_recovery_seconds_count{how=%q} 0`: {"disk", "tail", "topic"},
 		`clusterd_state{state=%q} 0`: {
 			"standby", "recovering", "blocked", "live", "stopping",
 		},
