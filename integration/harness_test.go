@@ -92,6 +92,7 @@ type world struct {
 	dir                                  string // the instances' directories are in it
 	listen                               string // of the HTTP of all; else each has its own
 	program                              string // what is started; empty is this version
+	embedded                             string // where instances keep a broker of their own
 	instances                            []*instance
 	env                                  []string // of what is started, beside the test's own
 	sends                                uint64   // calls of send, each of which sends others
@@ -100,8 +101,8 @@ type world struct {
 
 var worlds atomic.Int64
 
-// newWorld makes the input topic, and a configuration with the settings that extra adds. LABELS,
-// CORRECTIONS and STORIES in it stand for topics of its own; those of labels are made, too.
+// newWorld makes the input topic, and a configuration with the settings that extra adds. If it
+// names LABELS, that topic is made, too.
 func newWorld(t *testing.T, partitions int32, extra string) *world {
 	t.Helper()
 	return shared.newWorld(t, partitions, extra)
@@ -109,6 +110,22 @@ func newWorld(t *testing.T, partitions int32, extra string) *world {
 
 // newWorld makes a world on these brokers.
 func (b *brokers) newWorld(t *testing.T, partitions int32, extra string) *world {
+	t.Helper()
+	w := b.emptyWorld(t)
+	w.Cleanup(func() { // a broker with many topics takes long to come back
+		_, _ = w.admin.DeleteTopics(context.WithoutCancel(w.Context()), w.input, w.output, w.clusters,
+			w.dead, w.labels, w.corrections, w.stories, w.fingerprints)
+	})
+	w.createTopic(w.input, partitions, "max.message.bytes", "8000000")
+	if strings.Contains(extra, "LABELS") {
+		w.createTopic(w.labels, 2)
+	}
+	w.configure(extra)
+	return w
+}
+
+// emptyWorld makes a world whose topics nobody has created, and that is not configured.
+func (b *brokers) emptyWorld(t *testing.T) *world {
 	t.Helper()
 	name := fmt.Sprintf("w%d-%d", time.Now().UnixNano(), worlds.Add(1))
 	w := &world{
@@ -119,22 +136,15 @@ func (b *brokers) newWorld(t *testing.T, partitions int32, extra string) *world 
 		dir:     t.TempDir(), timeout: wait.Timeout,
 	}
 	w.config = filepath.Join(w.dir, "clusterd.yaml")
-	w.Cleanup(func() { // a broker with many topics takes long to come back
-		_, _ = w.admin.DeleteTopics(context.WithoutCancel(w.Context()), w.input, w.output, w.clusters,
-			w.dead, w.labels, w.corrections, w.stories, w.fingerprints)
-	})
-	w.createTopic(w.input, partitions, "max.message.bytes", "8000000")
-	if strings.Contains(extra, "LABELS") {
-		w.createTopic(w.labels, 2)
-	}
-	w.configure(strings.NewReplacer("LABELS", w.labels, "CORRECTIONS", w.corrections,
-		"STORIES", w.stories).Replace(extra))
 	return w
 }
 
-// configure writes the configuration. extra is YAML at the top level.
+// configure writes the configuration. extra is YAML at the top level, in which LABELS, CORRECTIONS
+// and STORIES stand for topics of the world.
 func (w *world) configure(extra string) {
 	w.Helper()
+	extra = strings.NewReplacer("LABELS", w.labels, "CORRECTIONS", w.corrections, "STORIES",
+		w.stories).Replace(extra)
 	if !strings.Contains(extra, "kafka:") {
 		extra += fmt.Sprintf("kafka: {brokers: [\"%s\"], create_topics: true}\n",
 			strings.Join(w.addresses, `", "`))

@@ -80,6 +80,9 @@ func (w *world) startAs(role, dir string, failpoints ...string) *instance {
 		program = hurting
 	}
 	i.cmd = exec.Command(program, "run", "-c", w.config)
+	if w.embedded != "" {
+		i.cmd.Args = append(i.cmd.Args, "--embedded", w.embedded)
+	}
 	i.cmd.Env = append(os.Environ(), "CLUSTERD_TEST_DIR="+dir, "CLUSTERD_TEST_LISTEN="+i.listen,
 		"CLUSTERD_FAILPOINT="+i.failpoints)
 	i.cmd.Env = append(i.cmd.Env, w.env...)

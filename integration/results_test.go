@@ -19,6 +19,14 @@ type result struct {
 	Source    source  `json:"source"`
 }
 
+// cluster returns the id of its cluster; empty: it has none.
+func (r result) cluster() string {
+	if r.ClusterID == nil {
+		return ""
+	}
+	return *r.ClusterID
+}
+
 type source struct {
 	Topic     string `json:"topic"`
 	Partition int32  `json:"partition"`

@@ -51,6 +51,7 @@ func newRun() *cobra.Command {
 	}
 	configFlag(cmd, &file)
 	cmd.Flags().StringVar(&embedded, "embedded", "",
-		"bring a broker of its own, kept in `DIR`, on the first of kafka.brokers; not for production")
+		"bring a broker in the same process, kept in `DIR`, on the first of kafka.brokers: for a site "+
+			"on one machine (docs/embedded.md)")
 	return cmd
 }

@@ -104,7 +104,7 @@ func TestRunEmbedded(t *testing.T) {
 	}
 	log := p.errs.String()
 	for _, want := range []string{
-		`"msg":"starting"`, "not for production",
+		`"msg":"starting"`, "one process and one disk, without replicas",
 		`"msg":"created topic","topic":"articles"`, `"msg":"stopped"`,
 	} {
 		if !strings.Contains(log, want) {

@@ -117,12 +117,21 @@ func RunEmbedded(ctx context.Context, o Options, dir string) error {
 		return err
 	}
 	defer b.Close()
-	o.Log.Info("embedded broker (for trying things out, not for production)",
-		"address", b.Address(), "dir", dir)
+	o.Log.Info("embedded broker: one process and one disk, without replicas; docs/embedded.md says "+
+		"what it is for", "address", b.Address(), "dir", dir)
 	loaded := o.Config
 	o.Config.Kafka.Brokers = []string{b.Address()}
 	o.Config.Kafka.CreateTopics = true
-	return run(ctx, o, loaded)
+	ended := make(chan error, 1)
+	go func() { ended <- run(ctx, o, loaded) }()
+	select {
+	case err = <-ended:
+	case <-b.Failed():
+	}
+	if failed := b.Err(); failed != nil {
+		return failed // no transaction that is under way can be finished
+	}
+	return err
 }
 
 // limitMemory sets the limit, and returns where it comes from.

@@ -57,6 +57,9 @@ func Explain(err error) error {
 		advice = "the broker knows no such topic or partition: if it was deleted, create it again"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		advice = "no broker listens there: check kafka.brokers and that the broker runs"
+	case errors.Is(err, kafkago.KafkaStorageError):
+		advice = "the broker cannot write to its disk: make space if the disk is full; the broker's " +
+			"log says more"
 	case errors.Is(err, kafkago.BrokerNotAvailable):
 		advice = "no connection to the broker: check kafka.brokers and that the broker runs"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):

@@ -148,6 +148,7 @@ func TestExplain(t *testing.T) {
 			"check kafka.brokers and that the broker runs",
 		},
 		{kafkago.BrokerNotAvailable, "no connection to the broker: check kafka.brokers"},
+		{kafkago.KafkaStorageError, "make space if the disk is full"},
 		{kafkago.InconsistentGroupProtocol, "give this one another input.group"},
 		{kafkago.InvalidSessionTimeout, "group.min.session.timeout.ms"},
 		{kafkago.UnknownTopicOrPartition, "if it was deleted, create it again"},

@@ -66,14 +66,22 @@ func (a *Appender) Append(ctx context.Context, records []kafka.Record) ([]int64,
 	select {
 	case a.queue <- task:
 	case <-ctx.Done():
-		return nil, fmt.Errorf("waiting to write to Kafka: %w", ctx.Err()) // nothing was written
+		return nil, fmt.Errorf("waiting to write to Kafka: %w", a.late(ctx)) // nothing was written
 	}
 	select {
 	case o := <-task.done:
 		return o.offsets, o.err
 	case <-ctx.Done():
-		return nil, fmt.Errorf("%w: %w", ErrUnknown, ctx.Err())
+		return nil, fmt.Errorf("%w: %w", ErrUnknown, a.late(ctx))
 	}
+}
+
+// late returns why it took so long: what failed last and is tried again, if anything has.
+func (a *Appender) late(ctx context.Context) error {
+	if failed := a.producer.failed.Load(); failed != nil {
+		return fmt.Errorf("%w: %w", ctx.Err(), kafka.Explain(*failed))
+	}
+	return ctx.Err()
 }
 
 // Run writes what is appended, until ctx ends.

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
@@ -138,6 +139,32 @@ func TestAppendGoesOnAfterAFailure(t *testing.T) {
 	}
 	if offsets, err := a.Append(t.Context(), one); err != nil || offsets[0] != 1 {
 		t.Errorf("Append = %v, %v, want it to go on", offsets, err)
+	}
+}
+
+// Whoever gives up waiting is told why it takes so long.
+func TestAppendThatIsLateSaysWhy(t *testing.T) {
+	t.Parallel()
+	cluster, client := startBrokers(t, 1)
+	cluster.ControlKey(int16(kmsg.Produce), func(request kmsg.Request) (kmsg.Response, error, bool) {
+		cluster.KeepControl()
+		response := request.ResponseKind().(*kmsg.ProduceResponse)
+		for _, topic := range request.(*kmsg.ProduceRequest).Topics {
+			p := kmsg.NewProduceResponseTopicPartition()
+			p.ErrorCode = kerr.KafkaStorageError.Code
+			response.Topics = append(response.Topics, kmsg.ProduceResponseTopic{
+				Topic: topic.Topic, Partitions: []kmsg.ProduceResponseTopicPartition{p},
+			})
+		}
+		return response, nil, true
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	record := kafka.Record{Topic: "results", Value: []byte("x")}
+	_, err := newAppender(t, client).Append(ctx, []kafka.Record{record})
+	if !errors.Is(err, ErrUnknown) || !errors.Is(err, context.DeadlineExceeded) ||
+		!strings.Contains(err.Error(), "make space if the disk is full") {
+		t.Errorf("error = %v", err)
 	}
 }
 

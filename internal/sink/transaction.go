@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"maps"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
@@ -76,7 +77,8 @@ type Producer struct {
 
 	producerID int64
 	epoch      int16
-	sequence   map[Partition]int32 // the next sequence number, by output partition
+	sequence   map[Partition]int32   // the next sequence number, by output partition
+	failed     atomic.Pointer[error] // of the request that is tried again
 }
 
 // A Partition is a partition of a topic.
@@ -237,6 +239,7 @@ func (p *Producer) retry(ctx context.Context, what string, do func() error) erro
 		for {
 			err := do()
 			if !errors.Is(err, kafkago.ConcurrentTransactions) || ctx.Err() != nil {
+				p.note(ctx, err)
 				return err
 			}
 			timer := time.NewTimer(markerWait)
@@ -247,6 +250,16 @@ func (p *Producer) retry(ctx context.Context, what string, do func() error) erro
 			}
 		}
 	})
+}
+
+// note keeps why a request fails, for those who wait for it.
+func (p *Producer) note(ctx context.Context, err error) {
+	switch {
+	case err == nil:
+		p.failed.Store(nil)
+	case ctx.Err() == nil:
+		p.failed.Store(&err)
+	}
 }
 
 func (p *Producer) addPartitions(ctx context.Context, rounds [][]recordBatch) error {

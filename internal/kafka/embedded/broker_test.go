@@ -37,7 +37,7 @@ func newClient(t *testing.T, b *embedded.Broker) *kafka.Client {
 	return kafkatest.Connect(t, kafka.Options{Brokers: []string{b.Address()}})
 }
 
-func write(t *testing.T, b *embedded.Broker, topic string, values ...string) {
+func write(t *testing.T, b broker, topic string, values ...string) {
 	t.Helper()
 	w := &kafkago.Writer{
 		Addr: kafkago.TCP(b.Address()), Topic: topic, RequiredAcks: kafkago.RequireAll,
