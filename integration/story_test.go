@@ -135,8 +135,8 @@ func TestStories(t *testing.T) {
 }
 
 // Stories that the version before merged by hand stay merged, since it kept nothing to undo that.
-// Merges of this version can be undone. The audit knows both. The version before does not go on from
-// there, and says why.
+// Merges of this version can be undone. The audit knows both. The version before does not go on
+// from there, and says why.
 func TestStoriesOfTheVersionBefore(t *testing.T) {
 	t.Parallel()
 	former := versionBefore(t)

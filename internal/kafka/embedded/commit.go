@@ -168,8 +168,8 @@ func (t *transactions) forget(groups ...string) error {
 
 func (t *transactions) close() error { return t.file.Close() }
 
-// latestCommit returns the commit that was noted last, or nil. kfake has refused one of a producer that
-// had another epoch.
+// latestCommit returns the commit that was noted last, or nil. kfake has refused one of a producer
+// that had another epoch.
 func latestCommit(dir string, pids []stateEntry) (*commit, error) {
 	raw, err := os.ReadFile(filepath.Join(dir, commitFile))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -60,7 +60,8 @@ func recoverDir(dir string, log *slog.Logger) error {
 		return err
 	}
 	log.Info("the embedded broker was not stopped in good order: its records are recovered",
-		"partitions", len(folders), "aborted_transactions", len(fenced), "took", time.Since(began).Round(time.Millisecond))
+		"partitions", len(folders), "aborted_transactions", len(fenced),
+		"took", time.Since(began).Round(time.Millisecond))
 	return nil
 }
 
