@@ -261,3 +261,47 @@ func TestEmbeddedUpgrade(t *testing.T) {
 	s.check(i)
 	i.stop()
 }
+
+// A site moves to a real Kafka: clusters, results and labels do not change, and copies
+// of earlier articles join their clusters.
+func TestEmbeddedMoves(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, "")
+	i := s.startIn(s.state)
+	s.check(i)
+	leave := s.visit(i)
+	time.Sleep(2 * time.Second)
+	leave()
+	s.check(i)
+	var first result
+	article := map[string]string{
+		"id": "first", "content": "Fresh rolls from the mill bakery, each morning at six",
+	}
+	i.ask("/v1/articles", article, &first)
+	i.stop()
+
+	s.replace(s.addresses[0], shared.addresses[0])
+	s.brokers, s.state = shared, filepath.Join(s.dir, "state-moved")
+	folder := s.embedded
+	s.embedded = ""
+	t.Logf("%s", s.migrate("broker", "--embedded", folder, "-c", s.config))
+	t.Cleanup(func() {
+		_, _ = s.admin.DeleteTopics(context.WithoutCancel(t.Context()), s.input, s.output, s.clusters,
+			s.dead, s.world.labels, s.corrections, s.stories)
+	})
+
+	i = s.startIn(s.state)
+	s.fresh = slices.Collect(maps.Keys(s.labels))
+	s.check(i)
+	var again result
+	article["id"] = "again"
+	i.ask("/v1/articles", article, &again)
+	if again.Status != "joined" || again.cluster() != first.cluster() || again.Size != first.Size+1 {
+		t.Errorf("a copy is %+v, and the first one was %+v", again, first)
+	}
+	leave = s.visit(i)
+	time.Sleep(time.Second)
+	leave()
+	s.check(i)
+	i.stop()
+}

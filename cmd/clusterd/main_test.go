@@ -24,7 +24,8 @@ func TestHelp(t *testing.T) {
 		"eval spam", "eval tune", "idf", "audit", "doctor", "check", "label",
 		"label add", "label remove", "label resume", "label list", "label import", "label export",
 		"tap", "health", "migrate", "migrate plan", "migrate status", "migrate compare", "migrate map",
-		"migrate switch", "migrate back", "state", "state export", "state import", "state list", "lint",
+		"migrate switch", "migrate back", "migrate broker", "state", "state export", "state import",
+		"state list", "lint",
 		"config", "version",
 	} {
 		t.Run("clusterd "+verb, func(t *testing.T) {
@@ -98,8 +99,10 @@ func TestUsageErrors(t *testing.T) {
 		"migrate plan -c x":          "migrate plan: name the old file with -c and the new one with -o",
 		"migrate plan -c x -o y --from z": `--from: "z": must be beginning, a time as ` +
 			"2026-01-02T15:04:05Z or for how long, as 168h",
-		"migrate status x":    "migrate status: name two configuration files, the old one first",
-		"migrate back":        "migrate back: name the configuration file of the old space",
+		"migrate status x": "migrate status: name two configuration files, the old one first",
+		"migrate back":     "migrate back: name the configuration file of the old space",
+		"migrate broker -c x": "migrate broker: name the folder with --embedded and the " +
+			"configuration with -c",
 		"completion tcsh":     `completion: unknown command or argument "tcsh"`,
 		"completion bash now": `completion bash: unknown command or argument "now"`,
 	} {
@@ -123,7 +126,7 @@ func verb(args string) string {
 		if !slices.Contains([]string{
 			"run", "demo", "cluster", "eval", "spam", "tune", "lint", "config",
 			"version", "completion", "bash", "check", "label", "add", "resume", "list", "tap",
-			"migrate", "plan", "status", "back",
+			"migrate", "plan", "status", "back", "broker",
 		}, word) {
 			break
 		}

@@ -43,11 +43,13 @@ func Command(s Shell) *cobra.Command {
 			"  compare  say how their clusters differ\n" +
 			"  map      write a topic of old ids and new ids\n" +
 			"  switch   let the second space write what readers read\n" +
-			"  back     let the first go on beside it, for a switch back",
+			"  back     let the first go on beside it, for a switch back\n\n" +
+			"  broker   copy what an embedded broker has kept to a Kafka",
 		Args: s.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(s.plan(), s.status(), s.compare(), s.idMap(), s.switchOver(), s.back())
+	cmd.AddCommand(s.plan(), s.status(), s.compare(), s.idMap(), s.switchOver(), s.back(),
+		s.broker())
 	return cmd
 }
 
@@ -338,5 +340,37 @@ func (s Shell) back() *cobra.Command {
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "write the configuration to this `FILE` beside it")
 	_ = cmd.MarkFlagFilename("output", "yaml", "yml")
+	return cmd
+}
+
+func (s Shell) broker() *cobra.Command {
+	var file, dir string
+	cmd := &cobra.Command{
+		Use:   "broker --embedded DIR -c FILE",
+		Short: "Copy what an embedded broker has kept to a Kafka",
+		Long: "Copies the topics of a configuration and the offsets of its group from the folder of an " +
+			"embedded broker, which must\n" +
+			"not run, to the Kafka that kafka.brokers names. Clusters, labels and results stay what they " +
+			"are. The topics must not be\nthere. The records in the folder stay.",
+		Example: "  clusterd migrate broker --embedded comments-data -c comments.yaml\n" +
+			"  clusterd run -c comments.yaml",
+		Args: s.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if file == "" || dir == "" {
+				return s.Usage(errors.New("migrate broker: name the folder with --embedded and the " +
+					"configuration with -c"))
+			}
+			to, err := s.open(cmd, file)
+			if err != nil {
+				return err
+			}
+			defer to.Client.Close()
+			return moveEmbedded(cmd.Context(), dir, to, cmd.OutOrStdout())
+		},
+	}
+	cmd.Flags().StringVarP(&file, "config", "c", "", "configuration `FILE` with the new kafka.brokers")
+	cmd.Flags().StringVar(&dir, "embedded", "", "`DIR` of the embedded broker")
+	_ = cmd.MarkFlagFilename("config", "yaml", "yml")
+	_ = cmd.MarkFlagDirname("embedded")
 	return cmd
 }
