@@ -159,7 +159,7 @@ func TestDoctor(t *testing.T) {
 		},
 		{
 			"labels without an order", func(w *world) {
-				if _, err := w.admin.CreatePartitions(w.Context(), 1, w.labels); err != nil {
+				if _, err := w.admin.UpdatePartitions(w.Context(), 2, w.labels); err != nil {
 					w.Fatal(err)
 				}
 				w.eventually("another partition", func() bool { return len(w.ends(w.labels)) == 2 })

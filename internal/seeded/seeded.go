@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/checkpoint"
@@ -87,11 +88,12 @@ func Corrections(topic string, b *sink.Batch) {
 // Stories spoils the stories of a transaction, which are told of in this topic.
 func Stories(topic string, b *sink.Batch) {
 	if failpoint.Seeded(failpoint.StoryUntold) {
-		at := slices.IndexFunc(b.Records, func(r kafka.Record) bool {
-			return r.Topic == topic && r.Value != nil
-		})
-		if at >= 0 {
-			b.Records = slices.Delete(b.Records, at, at+1)
+		// The last story is the youngest. The first one would soon be told of again.
+		for at, r := range slices.Backward(b.Records) {
+			if r.Topic == topic && r.Value != nil {
+				b.Records = slices.Delete(b.Records, at, at+1)
+				break
+			}
 		}
 	}
 	if failpoint.Seeded(failpoint.StoryState) {
@@ -101,19 +103,24 @@ func Stories(topic string, b *sink.Batch) {
 		})
 	}
 	if failpoint.Seeded(failpoint.StoryLeft) {
-		var left cluster.Story
 		inState(b, func(s *cluster.Story) bool {
-			left = *s
-			return s.LeftAt == s.Position
-		})
-		inState(b, func(s *cluster.Story) bool {
-			s.Articles += left.Articles
-			return left.LeftAt == left.Position && s.Address == left.LeftFrom
+			if s.LeftAt == s.Position {
+				left.Store(s.LeftFrom, s.Articles)
+			}
+			articles, ok := left.Load(s.Address)
+			if ok {
+				s.Articles += articles.(int)
+			}
+			return ok
 		})
 	}
 }
 
-// inState spoils the first state of a story that can be.
+// left has, by story, the articles of one that was taken out of it, which it keeps from then on: a
+// fault in a single record would be gone with the next one of the story.
+var left sync.Map
+
+// inState spoils the states of stories that can be.
 func inState(b *sink.Batch, spoil func(*cluster.Story) bool) {
 	for i := range b.Records {
 		r := &b.Records[i]
@@ -123,7 +130,6 @@ func inState(b *sink.Batch, spoil func(*cluster.Story) bool) {
 		}
 		if s, err := cluster.ParseStory(r.Key, r.Value, position); err == nil && spoil(&s) {
 			r.Value = s.AppendJSON(nil)
-			return
 		}
 	}
 }
