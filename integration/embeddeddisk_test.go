@@ -80,9 +80,15 @@ func (d *drive) shutDown() {
 	}
 }
 
+// mountAgain mounts a copy of what is on the disk. The file system itself stays shut down for as long
+// as a container that was started meanwhile has it, too.
 func (d *drive) mountAgain() {
 	d.Helper()
-	(&world{T: d.T}).must("umount", d.mounted)
+	w := &world{T: d.T}
+	w.must("umount", d.mounted)
+	next := d.image + ".next"
+	w.must("cp", "--sparse=always", d.image, next)
+	w.must("mv", next, d.image)
 	if err := d.mount(); err != nil {
 		d.Fatal(err)
 	}

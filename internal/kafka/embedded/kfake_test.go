@@ -44,15 +44,9 @@ func startBare(t *testing.T, dir string) bare {
 // shows, what is done for it can go.
 func TestKfakeAloneLosesRecords(t *testing.T) {
 	const first, second = "partitions/out-0/0", "partitions/out-1/0"
-	// Two commits, with what is on the disk before and after the second one.
-	commits := func(t *testing.T) (before, after image) {
+	bareCommits := func(t *testing.T) (before, after image) {
 		dir := t.TempDir()
-		p := newProducer(t, startBare(t, dir))
-		p.commit("a", 1)
-		p.begin("b", 2)
-		before = imageOf(t, dir)
-		p.end(kgo.TryCommit)
-		return before, imageOf(t, dir)
+		return commits(t, startBare(t, dir), dir)
 	}
 	for name, tt := range map[string]struct {
 		crash func(*testing.T) image
@@ -60,7 +54,7 @@ func TestKfakeAloneLosesRecords(t *testing.T) {
 	}{
 		"a crash between the markers of a commit commits a part of it": {
 			crash: func(t *testing.T) image {
-				crashed, after := commits(t)
+				crashed, after := bareCommits(t)
 				crashed[first+".dat"], crashed[first+".idx"] = after[first+".dat"], after[first+".idx"]
 				return crashed
 			},
@@ -68,7 +62,7 @@ func TestKfakeAloneLosesRecords(t *testing.T) {
 		},
 		"a crash before the offsets of a commit commits it without them": {
 			crash: func(t *testing.T) image {
-				before, crashed := commits(t)
+				before, crashed := bareCommits(t)
 				crashed["groups.log"], crashed["pids.log"] = before["groups.log"], before["pids.log"]
 				return crashed
 			},
@@ -76,7 +70,7 @@ func TestKfakeAloneLosesRecords(t *testing.T) {
 		},
 		"a crash between a batch and its index commits an open transaction": {
 			crash: func(t *testing.T) image {
-				crashed, _ := commits(t)
+				crashed, _ := bareCommits(t)
 				// An entry is 15 bytes long.
 				crashed[second+".idx"] = crashed[second+".idx"][:len(crashed[second+".idx"])-15]
 				return crashed
@@ -85,7 +79,7 @@ func TestKfakeAloneLosesRecords(t *testing.T) {
 		},
 		"the next commit brings a transaction back that a crash has aborted": {
 			crash: func(t *testing.T) image {
-				crashed, _ := commits(t)
+				crashed, _ := bareCommits(t)
 				dir := crashed.write(t)
 				newProducer(t, startBare(t, dir)).commit("z", 9)
 				return imageOf(t, dir)
@@ -94,7 +88,7 @@ func TestKfakeAloneLosesRecords(t *testing.T) {
 		},
 		"offsets behind a torn one are lost in the next crash": {
 			crash: func(t *testing.T) image {
-				crashed, _ := commits(t)
+				crashed, _ := bareCommits(t)
 				crashed["groups.log"] += "\x40\x00\x00\x00torn"
 				dir := crashed.write(t)
 				p := newProducer(t, startBare(t, dir))

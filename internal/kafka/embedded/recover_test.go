@@ -133,6 +133,17 @@ func (p *producer) commit(value string, offset int64) {
 	p.end(kgo.TryCommit)
 }
 
+// commits makes two commits, and returns what is on the disk before and after the second one.
+func commits(t *testing.T, b broker, dir string) (before, after image) {
+	t.Helper()
+	p := newProducer(t, b)
+	p.commit("a", 1)
+	p.begin("b", 2)
+	before = imageOf(t, dir)
+	p.end(kgo.TryCommit)
+	return before, imageOf(t, dir)
+}
+
 // startWithTopics starts a broker that has the topics in and out.
 func startWithTopics(t *testing.T, dir string) *embedded.Broker {
 	t.Helper()
@@ -200,14 +211,8 @@ func state(t *testing.T, b broker) string {
 func TestCommitIsWhole(t *testing.T) {
 	dir := t.TempDir()
 	b := startWithTopics(t, dir)
-	p := newProducer(t, b)
-	p.commit("a", 1)
-	p.begin("b", 2)
-	before := imageOf(t, dir)
-	p.end(kgo.TryCommit)
-	after := imageOf(t, dir)
+	before, after := commits(t, b, dir)
 	b.Close()
-
 	const first, second = "partitions/out-0/0", "partitions/out-1/0"
 	for _, partitions := range [][]string{{first, second}, {second, first}} {
 		crashed := maps.Clone(before)
@@ -247,12 +252,7 @@ func TestCommitIsWhole(t *testing.T) {
 func TestCommitIsWholeThoughAWriteFailed(t *testing.T) {
 	dir := t.TempDir()
 	b := startWithTopics(t, dir)
-	p := newProducer(t, b)
-	p.commit("a", 1)
-	p.begin("b", 2)
-	before := imageOf(t, dir)
-	p.end(kgo.TryCommit)
-	after := imageOf(t, dir)
+	before, after := commits(t, b, dir)
 	b.Close()
 	for _, name := range []string{
 		"partitions/out-0/0.dat", "partitions/out-1/0.dat", "partitions/out-1/0.idx", "groups.log",
