@@ -203,13 +203,14 @@ func TestSwitchThroughFaults(t *testing.T) {
 				}
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
+				cuts := rand.New(rand.NewPCG(seed, 1)) // of the broker's goroutine
 				var left atomic.Int64
 				var die atomic.Pointer[context.CancelFunc]
 				p.cluster.Control(func(request kmsg.Request) (kmsg.Response, error, bool) {
 					p.cluster.KeepControl()
 					if left.Add(-1) == 0 {
 						(*die.Load())()
-						if random.IntN(2) == 0 { // the request gets no answer, and is not heeded
+						if cuts.IntN(2) == 0 { // the request gets no answer, and is not heeded
 							return nil, errors.New("cut"), true
 						}
 					}
