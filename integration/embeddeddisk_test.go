@@ -80,8 +80,8 @@ func (d *drive) shutDown() {
 	}
 }
 
-// mountAgain mounts a copy of what is on the disk. The file system itself stays shut down for as long
-// as a container that was started meanwhile has it, too.
+// mountAgain mounts a copy of what is on the disk. The file system itself stays shut down for as
+// long as a container that was started meanwhile has it, too.
 func (d *drive) mountAgain() {
 	d.Helper()
 	w := &world{T: d.T}
