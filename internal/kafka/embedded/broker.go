@@ -1,7 +1,7 @@
-// Package embedded is a Kafka broker in the process: kfake, of franz-go, with what it lacks to be
-// relied on when the process is killed, the power fails or the disk is full. An address and a
-// directory go in; a broker comes out that any Kafka client can use. It is one broker without
-// replicas: what its disk loses is lost.
+// Package embedded is a Kafka broker in the process: kfake, of franz-go, and workarounds for its
+// faults, so that it loses nothing when the process is killed, the power fails or the disk is full.
+// An address and a directory go in; a broker comes out that any Kafka client can use. It is one
+// broker without replicas.
 package embedded
 
 import (
@@ -225,8 +225,8 @@ func (b *Broker) release() {
 	}
 }
 
-// logger passes on what kfake has to say, at a level below that of a user of clusterd. What kfake
-// could not write it says nowhere else.
+// logger passes on the log of kfake, at levels for users of clusterd. The log is the only place
+// where kfake reports that it could not write something.
 type logger struct{ broker *Broker }
 
 func (l logger) Logf(level kfake.LogLevel, format string, args ...any) {

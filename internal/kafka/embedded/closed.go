@@ -38,7 +38,7 @@ func markClosed(dir string) error {
 	return syncDir(dir)
 }
 
-// sizesOf returns how large the files are to which records, offsets and producers are appended.
+// sizesOf returns the sizes of the files to which kfake appends.
 func sizesOf(dir string) (map[string]int64, error) {
 	var names []string
 	for _, pattern := range []string{"*.log", filepath.Join("partitions", "*", "*.dat")} {

@@ -25,11 +25,11 @@ const (
 	groupsLog  = "groups.log"      // kfake's offsets of groups
 )
 
-// A commit is what the commit of one transaction writes.
+// A commit lists the writes that commit a transaction.
 type commit struct {
 	PID   int64 `json:"pid"`
 	Epoch int16 `json:"epoch"`
-	// Partitions are those of the transaction, and where each ended: all its records are before.
+	// Partitions have the transaction's records, all of them before these offsets.
 	Partitions map[string]map[int32]int64 `json:"partitions"`
 	Offsets    []groupOffset              `json:"offsets"`
 	// PIDsLog is how long the log of producer ids was before the commit.
@@ -117,7 +117,7 @@ func (t *transactions) observe(request kmsg.Request) (kmsg.Response, error) {
 	return nil, nil
 }
 
-// ends notes a commit. Where it cannot be noted, it must not begin.
+// ends notes a commit. If that fails, the commit must not begin.
 func (t *transactions) ends(r *kmsg.EndTxnRequest) kmsg.Response {
 	c := t.open[r.TransactionalID]
 	if c != nil && c.PID == r.ProducerID && c.Epoch == r.ProducerEpoch && r.Commit {
@@ -131,8 +131,8 @@ func (t *transactions) ends(r *kmsg.EndTxnRequest) kmsg.Response {
 	return nil
 }
 
-// note writes the commit over the one before, which is over: kfake handles one request after the
-// other.
+// note writes the commit over the previous one. kfake handles one request after the other, so the
+// previous commit is complete.
 func (t *transactions) note(c *commit) error {
 	info, err := os.Stat(filepath.Join(t.dir, pidsLog))
 	if err != nil {

@@ -40,8 +40,8 @@ func startBare(t *testing.T, dir string) bare {
 	return bare{cluster}
 }
 
-// Each of these is a fault of kfake, for which this package does something. Where one no longer
-// shows, what is done for it can go.
+// Each of these is a fault of kfake that this package works around. A case that fails says that
+// kfake has mended the fault. Then the workaround can go.
 func TestKfakeAloneLosesRecords(t *testing.T) {
 	const first, second = "partitions/out-0/0", "partitions/out-1/0"
 	bareCommits := func(t *testing.T) (before, after image) {

@@ -21,7 +21,7 @@ import (
 // A partition is a folder of segments: NUMBER.dat has record batches, one behind the other, as they
 // were on the wire, and NUMBER.idx what kfake wants to know of each. NUMBER is the offset of the
 // first record. Files are written in that order, so a crash can leave a batch without its entry:
-// kfake would then take each later entry for that of the batch before.
+// kfake would then take each later entry for the entry of the previous batch.
 type partition struct {
 	dir      string
 	topic    string
@@ -135,7 +135,7 @@ func (p *partition) file(s *segment, kind string) string {
 	return filepath.Join(p.dir, strconv.FormatInt(s.base, 10)+kind)
 }
 
-// read takes in the batches of a segment. The last one may end in what was not written whole.
+// read takes in the batches of a segment. The last segment may end in an incomplete batch.
 func (p *partition) read(s *segment, last bool) error {
 	name := p.file(s, ".dat")
 	f, err := os.Open(name)
@@ -194,7 +194,7 @@ func nextBatch(in *bufio.Reader, b []byte) (next []byte, whole bool, err error) 
 	return b, err == nil, err
 }
 
-// anyBatch reports whether a batch that follows on what was read is somewhere behind a place.
+// anyBatch reports whether a whole batch, of later offsets, starts anywhere behind a place.
 func anyBatch(f *os.File, from, next int64) (bool, error) {
 	rest, err := io.ReadAll(io.NewSectionReader(f, from+1, 1<<30))
 	for len(rest) >= batchHeaderBytes {
@@ -215,7 +215,7 @@ func (p *partition) take(s *segment, h batch, b []byte) error {
 	inside := h.attributes&(transactional|control) == transactional
 	open := p.open[h.producer]
 	if open != nil && open.epoch != h.generation {
-		// It was open in an earlier crash, of which there was no marker then.
+		// A crash of an earlier clusterd left it open, and wrote no marker.
 		p.abort(h.producer, open.last)
 		open = nil
 	}
@@ -245,7 +245,7 @@ func (p *partition) abort(producer, last int64) {
 	delete(p.open, producer)
 }
 
-// isCommit reports whether a marker commits a transaction; else it aborts it.
+// isCommit reports whether a marker commits a transaction. The other kind aborts one.
 func isCommit(b []byte) (bool, error) {
 	var all kmsg.RecordBatch
 	if err := all.ReadFrom(b); err != nil {

@@ -18,9 +18,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// recoverDir makes the folder of a broker that has crashed what it should be: transactions are
-// committed or aborted in all partitions, what was not written whole is cut off, and what kfake
-// keeps beside the records agrees with them. It can crash too, and be begun anew.
+// recoverDir repairs the folder of a broker that has crashed. It commits or aborts transactions in
+// all partitions, cuts off incomplete writes, and makes kfake's other files agree with the records.
+// If a crash interrupts it, the next start repeats it.
 func recoverDir(dir string, log *slog.Logger) error {
 	closed, err := wasClosed(dir)
 	if err != nil || closed {
@@ -65,20 +65,21 @@ func recoverDir(dir string, log *slog.Logger) error {
 	return nil
 }
 
-// mendState finishes a commit in kfake's logs, and fences producers whose transactions were
-// aborted: one that has outlived the broker would take its transaction for committed.
+// mendState does a commit in kfake's logs, and fences producers whose transactions were aborted.
+// Without that, a producer that has outlived the broker would take its transaction for committed.
 func mendState(dir string, pids []stateEntry, c *commit, fenced map[int64]bool) error {
+	epochs := make(map[int64]int16)
+	for _, e := range pids {
+		epochs[e.PID] = e.Epoch
+	}
 	var offsets, states []any
 	if c != nil {
 		for _, o := range c.Offsets {
 			offsets = append(offsets, o)
 		}
-		yes := true
-		states = append(states, stateEntry{Type: "endtx", PID: c.PID, Epoch: c.Epoch, Commit: &yes})
-	}
-	epochs := make(map[int64]int16)
-	for _, e := range pids {
-		epochs[e.PID] = e.Epoch
+		if yes := true; epochs[c.PID] == c.Epoch { // it has not gone on
+			states = append(states, stateEntry{Type: "endtx", PID: c.PID, Epoch: c.Epoch, Commit: &yes})
+		}
 	}
 	for _, producer := range slices.Sorted(maps.Keys(fenced)) {
 		if epoch, ok := epochs[producer]; ok && epoch < math.MaxInt16-1 {
@@ -93,7 +94,6 @@ func mendState(dir string, pids []stateEntry, c *commit, fenced map[int64]bool) 
 	if err := appendState(filepath.Join(dir, groupsLog), offsets...); err != nil {
 		return err
 	}
-	// The last of all: it says that the commit is finished.
 	if err := appendState(filepath.Join(dir, pidsLog), states...); err != nil {
 		return err
 	}
@@ -106,8 +106,8 @@ func (c *commit) covers(p *partition, producer int64, t *pending) bool {
 		t.first < c.Partitions[p.topic][p.id]
 }
 
-// mend ends the open transactions, by the latest commit or as aborted, and
-// writes what is to be beside the records. It returns the producers whose transactions are aborted.
+// mend ends the open transactions: the latest commit commits its own, and all others are aborted.
+// Then it writes the index and the snapshot. It returns the producers of aborted transactions.
 func (p *partition) mend(c *commit) (aborted []int64, err error) {
 	for _, s := range p.segments {
 		if err := p.cut(s); err != nil {

@@ -282,6 +282,24 @@ func TestLaterOffsetsStay(t *testing.T) {
 	comesBack(t, crashed, "a0 a1 @7")
 }
 
+// A start never gives a producer an epoch that another one had: the two could not be told apart.
+func TestEpochsGoUp(t *testing.T) {
+	dir := t.TempDir()
+	b := startWithTopics(t, dir)
+	newProducer(t, b).commit("a", 1)
+	_, was, err := newProducer(t, b).ProducerID(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	crashed := imageOf(t, dir)
+	b.Close()
+	b = start(t, anyPort, crashed.write(t))
+	defer b.Close()
+	if _, is, err := newProducer(t, b).ProducerID(t.Context()); err != nil || is <= was {
+		t.Errorf("after the crash the epoch is %d, %v, and it was %d before", is, err, was)
+	}
+}
+
 // comesBack starts a broker of what a crash has left, and crashes again, twice.
 func comesBack(t *testing.T, crashed image, want string) {
 	t.Helper()
