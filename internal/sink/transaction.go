@@ -7,7 +7,6 @@
 package sink
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -319,7 +318,12 @@ func (p *Producer) produceWithOffsets(
 		return nil
 	})
 	written, err = p.produce(ctx, batch.rounds)
-	return written, cmp.Or(err, group.Wait())
+	// Of a producer that was fenced in between, the coordinator says so. The partition may say
+	// instead that there is no transaction.
+	if added := group.Wait(); err == nil || errors.Is(fenced(added), ErrFenced) {
+		err = added
+	}
+	return written, err
 }
 
 func (p *Producer) addOffsets(ctx context.Context, offsets []Offset) error {
