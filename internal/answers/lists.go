@@ -88,7 +88,7 @@ func (s *Spaces) LabelCounts(ctx context.Context) []api.LabelCount {
 		for name, flood := range a.Labels.Flood {
 			c := counts[name]
 			c.Hits += flood.Hits
-			c.Suspended = c.Suspended || flood.Suspended
+			c.AboveFlood = c.AboveFlood || flood.Above(s.Flood)
 			counts[name] = c
 		}
 	}

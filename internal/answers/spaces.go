@@ -22,6 +22,7 @@ import (
 type Spaces struct {
 	Lookup *lookup.Service
 	Allow  []string // labels.allow
+	Flood  float64  // labels.flood
 	Hidden bool     // nothing that articles say is told
 	Fresh  *Fresh
 }
@@ -152,7 +153,7 @@ func (s *Spaces) AsOf() []api.AsOf {
 func (s *Spaces) cluster(c *cluster.Cluster, at *lookup.AsOf) api.Cluster {
 	out := api.Cluster{
 		ClusterID: c.ID(), Size: c.Size, ByContact: c.ByContact, Labels: []api.Label{},
-		Carried:   s.carried(c, at),
+		Carried:   present(c.Labels.Carried(s.Allow).Labels),
 		FirstSeen: moment(c.FirstSeen), LastSeen: moment(c.LastSeen),
 		Representative: c.Representative, Fingerprint: article.Fingerprint(c.Fingerprint.Hash),
 		StoryID: c.Story, StorySimilarity: c.StorySimilarity,
@@ -173,15 +174,6 @@ func (s *Spaces) cluster(c *cluster.Cluster, at *lookup.AsOf) api.Cluster {
 		})
 	}
 	return out
-}
-
-// carried returns the labels that results of a cluster carry: the flood guard leaves some out.
-func (s *Spaces) carried(c *cluster.Cluster, at *lookup.AsOf) []string {
-	names := present(c.Labels.Carried(s.Allow).Labels)
-	if at.Labels == nil {
-		return names
-	}
-	return slices.DeleteFunc(names, func(name string) bool { return at.Labels.Flood[name].Suspended })
 }
 
 func asOf(a *lookup.AsOf) api.AsOf {

@@ -106,7 +106,7 @@ func (s Shell) resume() *cobra.Command {
 	f := serverFlags{Shell: s}
 	cmd := &cobra.Command{
 		Use:   "resume LABEL",
-		Short: "Let a label count again that the flood guard has suspended",
+		Short: "Do nothing, for scripts of earlier versions: no label is suspended any more",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return s.Usage(errors.New("label resume: name one label"))

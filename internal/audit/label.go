@@ -22,7 +22,7 @@ func (a *audit) prepareLabels() {
 	}
 	rule := labels.Rule{
 		Input: a.config.Input.Topic, Topic: of.Topic, Corrections: of.Corrections, Allow: of.Allow,
-		Flood: of.Flood, Scopes: a.config.Cluster.Scope != "topic", Partitions: len(a.cut.Input.To),
+		Scopes: a.config.Cluster.Scope != "topic", Partitions: len(a.cut.Input.To),
 	}
 	if window := a.config.Cluster.Window; window > 0 {
 		rule.Kept = max(0, of.Keep-window)

@@ -13,7 +13,7 @@ type Labels struct {
 	Topic string `json:"topic"` // of the labels
 	// Offsets are, by partition of that topic, the first that were not read.
 	Offsets map[int]int64 `json:"offsets"`
-	// Flood is, by label, what the flood guard knows.
+	// Flood is, by label, what the flood guard counts.
 	Flood map[string]label.FloodCount `json:"flood,omitempty"`
 	// Corrections are the changes of which not all members have been told.
 	Corrections []Correction `json:"corrections,omitempty"`
@@ -42,8 +42,9 @@ func (p *Labels) validate() error {
 	}
 	for name, count := range p.Flood {
 		err := article.CheckLabelName(name)
-		if err != nil || count.Hits < 0 || count.Hits > label.Bucket {
-			return fmt.Errorf("%d hits of label %.80q", count.Hits, name)
+		if err != nil || min(count.Hits, count.Before) < 0 ||
+			max(count.Hits, count.Before) > label.Bucket {
+			return fmt.Errorf("%d hits of label %.80q, after %d", count.Hits, name, count.Before)
 		}
 	}
 	if len(p.Corrections) > MaxCorrections {

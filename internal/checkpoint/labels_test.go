@@ -25,7 +25,9 @@ func labelled() checkpoint.Record {
 		NextPosition: 21,
 		Labels: &checkpoint.Labels{
 			Topic: "labels", Offsets: map[int]int64{0: 18},
-			Flood:       map[string]label.FloodCount{"spam": {Hits: 12}, "eggs": {Suspended: true}},
+			Flood: map[string]label.FloodCount{
+				"spam": {Hits: 12, Before: 1000}, "eggs": {Suspended: true},
+			},
 			Corrections: []checkpoint.Correction{{LabelChange: change(), Next: 4}},
 		},
 	}
@@ -51,6 +53,9 @@ func TestCheckpointHasLabels(t *testing.T) {
 		"a partition before 0": func(p *checkpoint.Labels) { p.Offsets[-1] = 1 },
 		"an offset before 0":   func(p *checkpoint.Labels) { p.Offsets[0] = -1 },
 		"hits before 0":        flood("spam", -1), "more hits than articles": flood("spam", 1001),
+		"more hits than articles before": func(p *checkpoint.Labels) {
+			p.Flood["spam"] = label.FloodCount{Before: 1001}
+		},
 		"hits of no label":        flood("a,b", 1),
 		"a cursor at the end":     func(p *checkpoint.Labels) { p.Corrections[0].Next = 21 },
 		"a correction of nothing": func(p *checkpoint.Labels) { p.Corrections[0].ClusterID = "" },

@@ -93,8 +93,8 @@ func (c *Labels) keys() []table.Key {
 		},
 		{
 			Path: "labels.flood", Value: value.Scalar(&c.Flood, value.Share(0.01, 1), 0.9),
-			Doc: "Largest share of the last 1,000 articles that a label may hit; beyond it, results go " +
-				"without until somebody resumes it; 1 is no limit.",
+			Doc: "Share of 1,000 articles beyond which a label is to be looked at: a metric and an alert " +
+				"say so, and results carry it; 1 is no alert.",
 		},
 	}
 }

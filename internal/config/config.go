@@ -234,7 +234,7 @@ type Labels struct {
 	Allow       []string // the labels that win
 	// Keep is how long after its last article a labelled cluster lives, where cluster.window is less.
 	Keep time.Duration
-	// Flood is the largest share of articles that a label may hit; 1 is no limit.
+	// Flood is the share of articles beyond which a label is to be looked at; 1 is no alert.
 	Flood float64
 }
 

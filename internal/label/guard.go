@@ -10,26 +10,36 @@ const Bucket = 1000
 
 // A FloodCount is what a [Guard] knows of a label.
 type FloodCount struct {
-	Hits      int  `json:"hits,omitempty"` // in the bucket of the next position
+	Hits   int `json:"hits,omitempty"`   // in the bucket of the next position
+	Before int `json:"before,omitempty"` // in the bucket before
+	// Suspended is that a version up to 98ca1e1 left the label out of results. It is read and not
+	// written: such a label counts again.
 	Suspended bool `json:"suspended,omitempty"`
 }
 
-// A Guard suspends labels that hit too many articles. It counts the articles that carry a label in
-// each bucket of [Bucket] positions. It is for one goroutine.
+// Above reports whether the label hits more than a share of the articles: of those in the bucket of
+// the next position, or in the one before. Nothing is above a share of 1.
+func (c FloodCount) Above(share float64) bool {
+	return float64(max(c.Hits, c.Before)) > share*Bucket
+}
+
+// A Guard watches for labels that hit too many articles. It counts the articles that carry a label
+// in each bucket of [Bucket] positions. It is for one goroutine.
 type Guard struct {
-	limit  float64 // hits in a bucket; more suspend a label
+	share  float64
 	bucket uint64
 	flood  map[string]FloodCount
 }
 
-// NewGuard returns a guard before the article at this position, when flood was known. A share of
-// articles that is more than the one given suspends a label; 1 is that none does.
+// NewGuard returns a guard before the article at this position, when flood was known. It watches
+// for labels that hit more than this share of the articles.
 func NewGuard(share float64, next uint64, flood map[string]FloodCount) *Guard {
-	g := &Guard{
-		limit: share * Bucket, bucket: next / Bucket,
-		flood: make(map[string]FloodCount),
+	g := &Guard{share: share, bucket: next / Bucket, flood: make(map[string]FloodCount)}
+	for name, count := range flood {
+		if count.Suspended = false; count != (FloodCount{}) {
+			g.flood[name] = count
+		}
 	}
-	maps.Copy(g.flood, flood)
 	return g
 }
 
@@ -40,40 +50,30 @@ func (g *Guard) Clone() *Guard {
 	return &c
 }
 
-// Pass counts an article that carries these labels, and returns those that are not suspended.
-// Positions ascend. The article that is one too many for a label still has it.
-func (g *Guard) Pass(position uint64, names []string) (passed []string) {
+// Count counts an article that carries these labels. Positions ascend.
+func (g *Guard) Count(position uint64, names []string) {
 	g.enter(position)
 	for _, name := range names {
 		count := g.flood[name]
-		if count.Suspended {
-			continue
-		}
-		passed = append(passed, name)
 		count.Hits++
-		if float64(count.Hits) > g.limit {
-			count = FloodCount{Suspended: true}
-		}
 		g.flood[name] = count
 	}
-	return passed
 }
 
-// enter forgets the hits of another bucket than that of the position.
+// enter makes the bucket of the position the one that counts.
 func (g *Guard) enter(position uint64) {
-	bucket := position / Bucket
-	if bucket == g.bucket {
+	passed := position/Bucket - g.bucket
+	if passed == 0 {
 		return
 	}
-	g.bucket = bucket
-	maps.DeleteFunc(g.flood, func(_ string, c FloodCount) bool { return !c.Suspended })
-}
-
-// Resume lets a label count again, from nothing, and reports whether it was suspended.
-func (g *Guard) Resume(name string) bool {
-	suspended := g.flood[name].Suspended
-	delete(g.flood, name)
-	return suspended
+	g.bucket += passed
+	for name, count := range g.flood {
+		if passed > 1 || count.Hits == 0 {
+			delete(g.flood, name)
+		} else {
+			g.flood[name] = FloodCount{Before: count.Hits}
+		}
+	}
 }
 
 // Flood returns what [NewGuard] needs to go on from a position; nil for nothing.
@@ -86,10 +86,10 @@ func (g *Guard) Flood(next uint64) map[string]FloodCount {
 	return c.flood
 }
 
-// Suspended returns the names of the labels that are suspended, sorted.
-func (g *Guard) Suspended() (names []string) {
+// Above returns the names of the labels that hit more than the share of the articles, sorted.
+func (g *Guard) Above() (names []string) {
 	for name, count := range g.flood {
-		if count.Suspended {
+		if count.Above(g.share) {
 			names = append(names, name)
 		}
 	}

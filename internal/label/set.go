@@ -1,6 +1,6 @@
 // Package label is the rule of labels: what labels a cluster has after a label record, which of
-// them its results carry, and when a label that hits too many articles stops being applied. Plain
-// data goes in and comes out; the package knows neither Kafka nor clusters.
+// them its results carry, and which labels hit too many articles. Plain data goes in and comes out;
+// the package knows neither Kafka nor clusters.
 package label
 
 import (

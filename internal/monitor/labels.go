@@ -12,34 +12,33 @@ type Labels struct {
 	Corrections int            // that were written
 }
 
-// Labelling reports how a space is with labels: which are suspended, and how many changes are not
-// told of to the end. It holds until the next one.
-func (m *Monitor) Labelling(space string, suspended []string, pending int) {
-	m.metrics.suspended.WithLabelValues(space).Set(float64(len(suspended)))
+// Labelling reports how a space is with labels: which hit too many articles, and how many changes
+// are not told of to the end. It holds until the next one.
+func (m *Monitor) Labelling(space string, flood []string, pending int) {
+	m.metrics.flood.WithLabelValues(space).Set(float64(len(flood)))
 	m.metrics.pending.WithLabelValues(space).Set(float64(pending))
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	if s := m.spaces[space]; s != nil {
-		s.suspended = suspended
+		s.flood = flood
 	}
 }
 
-// floods says which labels are suspended, empty for none.
+// floods says which labels hit too many articles, empty for none.
 func (s *Space) floods() string {
-	if len(s.SuspendedLabels) == 0 {
+	if len(s.FloodLabels) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; results of space %s go without %s, which hit too many articles "+
-		"(labels.flood)",
-		s.Space, strings.Join(s.SuspendedLabels, ", "))
+	return fmt.Sprintf("; in space %s more articles than labels.flood carry %s", s.Space,
+		strings.Join(s.FloodLabels, ", "))
 }
 
 // registerLabels registers what is done about labels.
 func (m *metrics) registerLabels(r register) {
 	m.labels = r.counters("labels_applied_total",
-		"Label records that changed something, by action: add, remove or resume; of stories merge, "+
+		"Label records that changed something, by action: add or remove; of stories merge, "+
 			"unmerge or split.", "action",
-		"add", "remove", "resume", "merge", "unmerge", "split")
+		"add", "remove", "merge", "unmerge", "split")
 	m.labelled = r.counter("labelled_articles_total",
 		"Articles committed whose results carry a label that is not on trial.")
 	m.corrections = r.counter("corrections_total",
@@ -47,9 +46,8 @@ func (m *metrics) registerLabels(r register) {
 	m.pending = r.gauges("corrections_pending",
 		"Changes of labels of which not all earlier articles were told. At 100 no label is read.",
 		"space")
-	m.suspended = r.gauges("labels_suspended",
-		"Labels that hit more articles than labels.flood allows, so that results go without them until "+
-			"somebody resumes them.", "space")
+	m.flood = r.gauges("labels_above_flood",
+		"Labels that more of 1,000 articles carry than labels.flood.", "space")
 }
 
 func (m *metrics) addLabels(l Labels) {

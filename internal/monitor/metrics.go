@@ -44,7 +44,7 @@ type metrics struct {
 
 	labels                *prometheus.CounterVec // by action
 	labelled, corrections prometheus.Counter
-	pending, suspended    *prometheus.GaugeVec // by space
+	pending, flood        *prometheus.GaugeVec // by space
 	errors                prometheus.Counter
 
 	distance prometheus.Histogram

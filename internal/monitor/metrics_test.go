@@ -36,7 +36,7 @@ func busy() *instance {
 			Fallbacks: map[[2]string]int{{"published_at", "format"}: 4},
 		},
 		Fingerprinted: 17, Repeated: 19,
-		Labels: Labels{Applied: map[string]int{"add": 2, "resume": 1}, Articles: 44, Corrections: 13},
+		Labels: Labels{Applied: map[string]int{"add": 2, "remove": 1}, Articles: 44, Corrections: 13},
 	})
 	i.Loaded("all", 1234)
 	i.Labelling("all", []string{"eggs", "spam"}, 3)
@@ -144,11 +144,11 @@ func TestMetricValues(t *testing.T) {
 		`clusterd_members_lag_records 17`,
 		`clusterd_members_bytes 5000`,
 		`clusterd_labels_applied_total{action="add"} 2`,
-		`clusterd_labels_applied_total{action="resume"} 1`,
+		`clusterd_labels_applied_total{action="remove"} 1`,
 		`clusterd_labelled_articles_total 44`,
 		`clusterd_corrections_total 13`,
 		`clusterd_corrections_pending{space="all"} 3`,
-		`clusterd_labels_suspended{space="all"} 2`,
+		`clusterd_labels_above_flood{space="all"} 2`,
 		`clusterd_errors_total 1`,
 		`clusterd_ready 1`,
 		`clusterd_state{state="live"} 1`,
@@ -190,7 +190,7 @@ func TestCountersBeginAtZero(t *testing.T) {
 		},
 		`clusterd_disk_rebuilds_total{reason=%q} 0`: {"missing", "damaged", "foreign", "stale"},
 		`clusterd_labels_applied_total{action=%q} 0`: {
-			"add", "remove", "resume", "merge", "unmerge", "split",
+			"add", "remove", "merge", "unmerge", "split",
 		},
 		`clusterd_recovery_seconds_count{how=%q} 0`: {"disk", "tail", "topic"},
 		`clusterd_state{state=%q} 0`: {

@@ -186,7 +186,7 @@ func (m *Monitor) Gone(space string) {
 	delete(m.spaces, space)
 	m.metrics.waiting.DeleteLabelValues(space)
 	m.metrics.pending.DeleteLabelValues(space)
-	m.metrics.suspended.DeleteLabelValues(space)
+	m.metrics.flood.DeleteLabelValues(space)
 	m.failures = failures{} // that of whoever has the space now
 }
 

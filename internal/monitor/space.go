@@ -24,7 +24,7 @@ type space struct {
 	state      state
 	since      time.Time
 	partitions []int    // while live
-	suspended  []string // labels, sorted
+	flood      []string // labels, sorted
 	what       string   // while recovering, and why while blocked
 	progress   progress // while recovering
 	read       map[topicPartition]bool

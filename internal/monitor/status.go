@@ -45,8 +45,8 @@ type Space struct {
 	Partitions []int     `json:"partitions,omitempty"`
 	Since      time.Time `json:"since"`
 	Recovery   *Recovery `json:"recovery,omitempty"`
-	// SuspendedLabels are those that hit more articles than labels.flood allows.
-	SuspendedLabels []string `json:"suspended_labels,omitempty"`
+	// FloodLabels are those that more articles carry than labels.flood.
+	FloodLabels []string `json:"flood_labels,omitempty"`
 }
 
 // Recovery is how far a space is with what it recovers.
@@ -221,7 +221,7 @@ func (m *Monitor) recoveries(spaces []Space) string {
 func (s *space) report(name string, now time.Time) Space {
 	r := Space{
 		Space: name, State: string(s.state), Partitions: s.partitions, Since: stamp(s.since),
-		SuspendedLabels: s.suspended,
+		FloodLabels: s.flood,
 	}
 	if s.state == recovering {
 		r.Recovery = s.progress.report(now)

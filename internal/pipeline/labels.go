@@ -3,6 +3,8 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/clusterd/clusterd/internal/article"
@@ -47,8 +49,23 @@ func (w *worker) newLabels(
 		return nil, nil, err
 	}
 	work = labelling.New(o, w.labelled())
+	w.reportResumed()
 	next = work.Next()
 	return work, next, w.begin(ctx, topic, labels, next)
+}
+
+// reportResumed says which labels an earlier version has suspended. This version suspends no label.
+func (w *worker) reportResumed() {
+	committed := w.labelled()
+	if committed == nil {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(committed.Flood)) {
+		if committed.Flood[name].Suspended {
+			w.log.Info("a label that the version before had suspended is resumed: labels.flood is an alert "+
+				"alone now, and suspends nothing", "label", name)
+		}
+	}
 }
 
 // labelled returns how far the space is with labels, nil where it never had any.
@@ -96,8 +113,8 @@ func (b batch) letters(assigned *space.Batch) []*intake.DeadLetter {
 	return letters
 }
 
-// reportLabels counts what became of the labels of a committed batch, and logs which were
-// suspended.
+// reportLabels counts what became of the labels of a committed batch, and logs which hit too many
+// articles.
 func (w *worker) reportLabels(
 	b batch, assigned *space.Batch, done *totals, rejected map[string]int,
 ) {
@@ -107,15 +124,10 @@ func (w *worker) reportLabels(
 		w.log.Warn("a record of the topic of labels was not applied; it is in the dead letters", "class",
 			r.Class, "reason", r.Reason, "record", fmt.Sprintf("%s/%d/%d", r.Topic, r.Partition, r.Offset))
 	}
-	for i := range assigned.Labelled {
-		if l := &assigned.Labelled[i]; l.Changed && l.Action == article.ResumeLabel {
-			w.log.Info("a label counts again", "label", l.Name, "by", l.By)
-		}
-	}
 	w.reportLabelling()
-	for _, name := range assigned.Flood.Suspended {
-		w.log.Error("a label hits more articles than labels.flood allows: results go without it until "+
-			"somebody looks at its clusters and sends a record with action resume to labels.topic",
+	for _, name := range assigned.Flood.Above {
+		w.log.Warn("a label hits more of 1,000 articles than labels.flood: results carry it; look at "+
+			"its clusters, and remove it where it is wrong",
 			"label", name, "flood", w.config.Labels.Flood, "position", assigned.Next())
 	}
 }
@@ -123,6 +135,6 @@ func (w *worker) reportLabels(
 // reportLabelling says how the space is with labels, where they are on.
 func (w *worker) reportLabelling() {
 	if w.labels != nil {
-		w.monitor.Labelling(w.replica.Name(), w.replica.Space().SuspendedLabels(), w.labels.Pending())
+		w.monitor.Labelling(w.replica.Name(), w.replica.Space().FloodLabels(), w.labels.Pending())
 	}
 }

@@ -16,12 +16,15 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/intake"
+	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/label"
 	"github.com/clusterd/clusterd/internal/testutil/texts"
 	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
@@ -448,37 +451,88 @@ func TestLabelsThatCannotBeApplied(t *testing.T) {
 	}
 }
 
-// A label that hits too many articles is suspended, whoever works on, until it is resumed.
-func TestFloodIsSuspended(t *testing.T) {
+// Where nearly all comments are copies of marked campaigns, every copy carries the label, and the
+// operator is told.
+func TestFloodHidesNoLabel(t *testing.T) {
 	t.Parallel()
 	c := labelConfig()
-	c.Labels.Flood = 0.01
+	c.Labels.Flood = 0.9
 	b := newLabelBench(t, c, 1).alone()
 	i := b.start()
-	id := b.wave(1, 1)
-	b.label(addLabel(id, "spam"))
-	b.wave(1, 4)
-	i.end()
-	i = b.start()
-	b.wave(1, 9)
-	i.log.WaitFor(t, "a label hits more articles than labels.flood allows", 1)
-	i.end()
-	i = b.start()
+	const campaigns, comments = 3, 1600
+	for seed := range uint64(campaigns) {
+		b.label(addLabel(b.wave(seed, 1), "spam"))
+	}
+	var messages []kafkago.Message
+	for n := range uint64(comments) {
+		seed := n % campaigns
+		if n%20 == 0 { // that is honest
+			seed = 1000 + n
+		}
+		messages = append(messages, copies(seed, 1)...)
+	}
+	b.produce(messages...)
+	b.committed()
+	i.log.WaitFor(t, "a label hits more of 1,000 articles than labels.flood", 1)
 	wait.Until(t, "the status to name the label", func() bool {
-		return strings.Contains(i.monitor.Status().Reason, "go without spam")
+		return strings.Contains(i.monitor.Status().Reason, "than labels.flood carry spam")
 	})
-	b.wave(1, 2)
 	b.label(`{"label":"spam","action":"resume"}`)
-	b.wave(1, 12)
 	i.end()
 	labels, _ := b.carried()
-	want := slices.Concat([]string{""}, slices.Repeat([]string{"spam"}, 11), []string{"", "", "", ""},
-		slices.Repeat([]string{"spam"}, 11), []string{""})
-	if diff := cmp.Diff(want, labels); diff != "" {
+	for n, carried := range labels[campaigns:] {
+		if want := map[bool]string{false: "spam"}[n%20 == 0]; carried != want {
+			t.Fatalf("comment %d carries %q, want %q", n, carried, want)
+		}
+	}
+}
+
+// A label that an earlier version has suspended is resumed at the start, and the log says so once.
+func TestSuspendedLabelsAreResumed(t *testing.T) {
+	t.Parallel()
+	b := newLabelBench(t, labelConfig(), 1).alone()
+	dir := t.TempDir()
+	i := b.startIn(dir)
+	id := b.wave(1, 1)
+	b.label(addLabel(id, "spam"))
+	i.end()
+	b.suspend("spam")
+	i = b.start() // with an empty disk: what is in the topic counts
+	i.log.WaitFor(t, "a label that the version before had suspended is resumed", 1)
+	b.wave(1, 2)
+	i.end()
+	i = b.start()
+	b.wave(1, 2)
+	i.end()
+	if strings.Contains(i.log.String(), "had suspended") {
+		t.Error("it is said again")
+	}
+	labels, _ := b.carried()
+	if diff := cmp.Diff([]string{"", "spam", "spam", "spam", "spam"}, labels); diff != "" {
 		t.Error(diff)
 	}
-	if all := b.labelProgress()["all"]; !all.Flood["spam"].Suspended {
-		t.Errorf("the checkpoint has %+v", all)
+}
+
+// suspend writes the last checkpoint again as a version that suspended a label would have.
+func (b *bench) suspend(name string) {
+	b.Helper()
+	var last kafka.Record
+	for _, r := range b.read(b.config.Output.ClustersTopic) {
+		if checkpoint.Is(r.Key) {
+			last = r
+		}
+	}
+	c, err := checkpoint.Parse(last.Key, last.Value)
+	if err != nil {
+		b.Fatal(err)
+	}
+	c.Labels.Flood = map[string]label.FloodCount{name: {Suspended: true}}
+	again := &kgo.Record{Topic: last.Topic, Key: last.Key, Value: c.JSON()}
+	for _, h := range last.Headers {
+		again.Headers = append(again.Headers, kgo.RecordHeader{Key: h.Key, Value: h.Value})
+	}
+	if err := b.franz().ProduceSync(b.Context(), again).FirstErr(); err != nil {
+		b.Fatal(err)
 	}
 }
 

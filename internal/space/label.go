@@ -17,7 +17,7 @@ type Labels struct {
 	On    bool
 	Allow []string // that win over the others
 	Kept  int64    // milliseconds by which a cluster that has labels outlives others
-	Flood float64  // the largest share of articles that a label may hit
+	Flood float64  // the share of articles beyond which a label is to be looked at
 }
 
 func labelsOf(c *config.Config) Labels {
@@ -32,7 +32,7 @@ func labelsOf(c *config.Config) Labels {
 type Labelled struct {
 	article.LabelRecord
 	Rejection *article.Rejection // nil: it was applied
-	Changed   bool               // of the cluster, or of what is suspended, something is another
+	Changed   bool               // of the cluster, or of stories, something is another
 	// Carried is the change of what the cluster carries, nil for none.
 	Carried *article.LabelChange
 }
@@ -56,8 +56,8 @@ func (b *Batch) CountLabels() (applied map[string]int, articles int) {
 
 // A Flood is what a batch changes of the flood guard.
 type Flood struct {
-	Counts    map[string]label.FloodCount // as the checkpoint has them; nil for none
-	Suspended []string                    // labels that the batch has suspended
+	Counts map[string]label.FloodCount // as the checkpoint has them; nil for none
+	Above  []string                    // labels that hit too many articles since this batch
 }
 
 // AssignLabelled applies label records, in order, and then does what [Space.Assign] does. Of a
@@ -76,8 +76,7 @@ func (s *Space) AssignLabelled(
 func (s *Space) label(r *article.LabelRecord, out *Batch) Labelled {
 	done := Labelled{LabelRecord: *r}
 	if r.Action == article.ResumeLabel {
-		done.Changed = out.guard.Resume(r.Name)
-		return done
+		return done // nothing is suspended: producers for earlier versions send it
 	}
 	if r.Action.OfStories() {
 		done.Rejection = s.byHand(r)
@@ -149,7 +148,7 @@ func (s *Space) keep(m *member) {
 	}
 }
 
-// carries returns what results of the cluster carry, but for the flood guard.
+// carries returns what results of the cluster carry.
 func (m *member) carries(allow []string) *label.Carried {
 	if m.carried == nil {
 		m.carried = new(m.Labels.Carried(allow))
@@ -163,32 +162,27 @@ func (s *Space) carry(m *member, position uint64, out *Batch) *label.Carried {
 		return nil
 	}
 	all := m.carries(s.options.Labels.Allow)
-	passed := out.guard.Pass(position, all.Labels)
-	switch {
-	case len(passed) == 0 && len(all.Trial) == 0:
+	if len(all.Labels) == 0 && len(all.Trial) == 0 {
 		return nil
-	case len(passed) == len(all.Labels):
-		return all
-	default:
-		return &label.Carried{Labels: passed, Trial: all.Trial}
 	}
+	out.guard.Count(position, all.Labels)
+	return all
 }
 
 // flood returns what the batch changes of the guard.
 func (s *Space) flood(g *label.Guard) (f Flood) {
 	f.Counts = g.Flood(s.rule.State().Next)
-	before := s.lastGuard().Suspended()
-	for _, name := range g.Suspended() {
+	before := s.lastGuard().Above()
+	for _, name := range g.Above() {
 		if !slices.Contains(before, name) {
-			f.Suspended = append(f.Suspended, name)
+			f.Above = append(f.Above, name)
 		}
 	}
 	return f
 }
 
-// SuspendedLabels returns the labels that the flood guard has suspended, sorted, as of what is
-// committed.
-func (s *Space) SuspendedLabels() []string { return s.guard.Suspended() }
+// FloodLabels returns the labels that hit too many articles, sorted, as of what is committed.
+func (s *Space) FloodLabels() []string { return s.guard.Above() }
 
 // newGuard returns the flood guard as the store has it.
 func (s *Space) newGuard() *label.Guard {

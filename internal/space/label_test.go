@@ -78,15 +78,15 @@ func (p *plain) article(a *fingerprint.Article) string {
 	c := &p.clusters[joined]
 	c.lastSeen = max(c.lastSeen, at)
 	carried := c.labels.Carried([]string{"ham"})
-	passed := p.guard.Pass(p.next, carried.Labels)
+	p.guard.Count(p.next, carried.Labels)
 	p.next++
-	return fmt.Sprintf("%s %q %q", c.founder, passed, carried.Trial)
+	return fmt.Sprintf("%s %q %q", c.founder, carried.Labels, carried.Trial)
 }
 
 // label returns what becomes of a label record, as a text.
 func (p *plain) label(r *article.LabelRecord) string {
 	if r.Action == article.ResumeLabel {
-		return fmt.Sprint("resumed ", p.guard.Resume(r.Name))
+		return "nothing"
 	}
 	at := slices.IndexFunc(p.clusters, func(c plainCluster) bool {
 		return c.founder == r.Cluster && p.lives(&c)
@@ -112,8 +112,6 @@ func became(l *Labelled) string {
 	switch {
 	case l.Rejection != nil:
 		return string(l.Rejection.Class)
-	case l.Action == article.ResumeLabel:
-		return fmt.Sprint("resumed ", l.Changed)
 	case l.Carried != nil:
 		return fmt.Sprint("carries ", l.Carried.Labels, " from ", l.Carried.Position)
 	default:
@@ -164,7 +162,7 @@ func TestLabelsAreThoseOfThePlainModel(t *testing.T) {
 				t.Error(err)
 			}
 			for _, what := range []string{
-				"unknown_cluster", "carries", "resumed true", "kept", "held back",
+				"unknown_cluster", "carries", "nothing", "kept", "above the share",
 			} {
 				if w.seen[what] == 0 {
 					t.Errorf("nothing of %q: %v", what, w.seen)
@@ -248,6 +246,9 @@ func (w *labelWalk) batch(s *Space) {
 	if err := s.Commit(b, m); err != nil {
 		w.Fatal(err)
 	}
+	if got, want := s.FloodLabels(), next.guard.Above(); !slices.Equal(got, want) {
+		w.Fatalf("%v hit too many articles, want %v", got, want)
+	}
 	w.count(want, next)
 	w.model = next
 }
@@ -255,13 +256,13 @@ func (w *labelWalk) batch(s *Space) {
 // count notes what has been there, so that the test shows something.
 func (w *labelWalk) count(became []string, m *plain) {
 	for _, text := range became {
-		for _, what := range []string{"unknown_cluster", "carries", "resumed true"} {
+		for _, what := range []string{"unknown_cluster", "carries", "nothing"} {
 			if strings.HasPrefix(text, what) {
 				w.seen[what]++
 			}
 		}
 	}
-	w.seen["held back"] += len(m.guard.Suspended())
+	w.seen["above the share"] += len(m.guard.Above())
 	for _, c := range m.clusters {
 		if m.lives(&c) && c.lastSeen+time.Hour.Milliseconds() < m.stream {
 			w.seen["kept"]++

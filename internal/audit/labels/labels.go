@@ -34,7 +34,6 @@ type Rule struct {
 	Corrections string // empty where none are written
 	Allow       []string
 	Kept        time.Duration // by which a cluster with labels outlives others
-	Flood       float64       // the largest share that a label may hit; 1 is no limit
 	Scopes      bool          // each partition of the input is a space
 	Partitions  int           // of the input
 }

@@ -17,15 +17,15 @@ type Space struct {
 	model     *model.Model
 
 	advances []advance
-	position int64           // of the last checkpoint
-	reached  map[int32]int64 // what it says of labels
-	floods   map[string]wire.Flood
+	position int64                     // of the last checkpoint
+	reached  map[int32]int64           // what it says of labels
 	pending  map[wire.Address]*pending // by label record
 	tellings map[int64][]wire.Address  // of these, by the position up to which members were told
 
 	queues map[int32][]item // label records that may be applied by now, by partition
 	states map[wire.Address]*state
-	flood  map[uint64]*flood
+
+	suspensions []suspension // ascending
 }
 
 // An advance is label records of a partition, from and behind the last, that were applied at a
@@ -57,7 +57,6 @@ func (l *Labels) Space(partition int32) *Space {
 		Labels: l, partition: partition, reached: make(map[int32]int64),
 		pending: make(map[wire.Address]*pending), tellings: make(map[int64][]wire.Address),
 		queues: make(map[int32][]item), states: make(map[wire.Address]*state),
-		flood: make(map[uint64]*flood),
 	}
 }
 
@@ -88,7 +87,8 @@ func (s *Space) Checkpoint(c *wire.Checkpoint, whole bool, at string) {
 			s.advances = append(s.advances, advance{p, from, to, first, last})
 		}
 	}
-	s.reached, s.floods = c.Labels.Offsets, c.Labels.Flood
+	s.reached = c.Labels.Offsets
+	s.suspend(c, first)
 	clear(s.pending)
 	for _, p := range c.Labels.Corrections {
 		if record, err := wire.ParseAddress(p.Record, s.rule.Topic); err == nil {
@@ -221,7 +221,6 @@ func (s *Space) apply(partition int32, n int, position int64) error {
 func (s *Space) applyOne(it *item, position int64) error {
 	s.applied.Checked++
 	if it.Kind == resume {
-		delete(s.flood, it.Name)
 		if it.Dead != notDead {
 			s.violateClass(it, "")
 		}
@@ -255,9 +254,9 @@ func (s *Space) applyOne(it *item, position int64) error {
 		st = new(state)
 		s.states[it.Cluster] = st
 	}
-	before, _ := s.carried(st.entries, nil)
+	before, _ := s.carried(st.entries)
 	st.entries = it.change(st.entries, position)
-	after, _ := s.carried(st.entries, nil)
+	after, _ := s.carried(st.entries)
 	c := s.model.Cluster(number)
 	c.Kept = 0
 	if len(st.entries) > 0 {
@@ -341,6 +340,5 @@ func (s *Space) End() error {
 			return err
 		}
 	}
-	s.checkFloods()
 	return nil
 }

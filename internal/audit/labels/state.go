@@ -1,7 +1,6 @@
 package labels
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/clusterd/clusterd/internal/audit/wire"
@@ -51,15 +50,15 @@ func (it *item) change(entries []label, position int64) []label {
 }
 
 // carried returns digests of what a cluster with these labels carries, and of its trial labels: if
-// it has labels that are allowed, no others; and none that is suspended.
-func (l *Labels) carried(entries []label, floods map[uint64]*flood) (labels, trial uint64) {
+// it has labels that are allowed, no others.
+func (l *Labels) carried(entries []label) (labels, trial uint64) {
 	allowed := slices.ContainsFunc(entries, func(e label) bool { return !e.trial && l.allow[e.name] })
 	for _, e := range entries {
 		switch {
 		case e.trial:
 			trial += e.name
 		case allowed && !l.allow[e.name]:
-		case floods[e.name] == nil || !floods[e.name].suspended:
+		default:
 			labels += e.name
 		}
 	}
@@ -76,15 +75,12 @@ func (s *Space) Result(
 		return nil
 	}
 	s.applied.Checked++
-	want, wantTrial := s.carriedNow(cluster)
-	if want != labels || wantTrial != trial {
-		shows := func(entries []label, floods map[uint64]*flood) bool {
-			found, foundTrial := s.carried(entries, floods)
-			return found == labels && foundTrial == trial
-		}
+	shows := func(entries []label) bool { return s.shows(entries, position, labels, trial) }
+	if now := s.entries(cluster); !shows(now) {
 		if ok, err := s.applyUntil(position, cluster, shows); err != nil {
 			return err
 		} else if !ok {
+			want, wantTrial := s.carried(now)
 			s.applied.Violate(at, s.describeBoth(want, wantTrial), s.describeBoth(labels, trial))
 			return nil
 		}
@@ -93,7 +89,6 @@ func (s *Space) Result(
 	if st == nil {
 		return nil
 	}
-	s.hit(st.entries, position)
 	return s.late(position, cluster, st)
 }
 
@@ -104,36 +99,26 @@ func (s *Space) describeBoth(labels, trial uint64) string {
 	return s.describe(labels) + ", and on trial " + s.describe(trial)
 }
 
-func (s *Space) carriedNow(cluster wire.Address) (labels, trial uint64) {
+// entries returns the labels of a cluster.
+func (s *Space) entries(cluster wire.Address) []label {
 	if st := s.states[cluster]; st != nil {
-		return s.carried(st.entries, s.flood)
+		return st.entries
 	}
-	return 0, 0
+	return nil
 }
 
 // applyUntil applies, of the label records that may be applied by now, the fewest after which the
 // labels of a cluster are as wanted. They are of one partition, as records with the same key are.
 func (s *Space) applyUntil(
-	position int64, cluster wire.Address, wanted func([]label, map[uint64]*flood) bool,
+	position int64, cluster wire.Address, wanted func([]label) bool,
 ) (ok bool, err error) {
 	for _, p := range partitions(s.queues) {
-		var entries []label
-		if st := s.states[cluster]; st != nil {
-			entries = st.entries
-		}
-		floods := s.flood
+		entries := s.entries(cluster)
 		for i, it := range s.queues[p] {
-			switch {
-			case it.first > position:
-				continue
-			case it.Kind == resume:
-				floods = without(floods, it.Name)
-			case it.Cluster == cluster && it.Dead == notDead:
-				entries = it.change(entries, position)
-			default:
+			if it.first > position || it.Kind == resume || it.Cluster != cluster || it.Dead != notDead {
 				continue
 			}
-			if wanted(entries, floods) {
+			if entries = it.change(entries, position); wanted(entries) {
 				return true, s.apply(p, i+1, position)
 			}
 		}
@@ -168,7 +153,7 @@ func (s *Space) changed(st *state) {
 // position.
 func (s *Space) late(position int64, cluster wire.Address, st *state) error {
 	for len(st.waiting) > 0 {
-		says := func(entries []label, _ map[uint64]*flood) bool {
+		says := func(entries []label) bool {
 			return s.digest(entries) == st.waiting[0].digest
 		}
 		if ok, err := s.applyUntil(position, cluster, says); err != nil {
@@ -207,66 +192,4 @@ func (s *Space) checkLast(founder wire.Address, st *state) error {
 			"a record in the clusters topic that has all labels of the cluster, and no others", "none")
 	}
 	return nil
-}
-
-// A flood is how often a label hit within a bucket of positions.
-type flood struct {
-	bucket, hits int64
-	suspended    bool
-}
-
-// hit counts what the cluster of the article at a position carries. A label that hits more than its
-// share of a bucket counts no more from the next position on.
-func (s *Space) hit(entries []label, position int64) {
-	if s.rule.Flood >= 1 {
-		return
-	}
-	allowed := slices.ContainsFunc(entries, func(e label) bool { return !e.trial && s.allow[e.name] })
-	for _, e := range entries {
-		if e.trial || allowed && !s.allow[e.name] {
-			continue
-		}
-		f := s.flood[e.name]
-		if f == nil {
-			f = new(flood)
-			s.flood[e.name] = f
-		}
-		if f.suspended {
-			continue
-		}
-		if bucket := position / wire.FloodBucket; bucket != f.bucket {
-			f.bucket, f.hits = bucket, 0
-		}
-		f.hits++
-		f.suspended = float64(f.hits) > s.rule.Flood*wire.FloodBucket
-	}
-}
-
-// without returns floods without one of a label.
-func without(floods map[uint64]*flood, name uint64) map[uint64]*flood {
-	kept := make(map[uint64]*flood)
-	for other, f := range floods {
-		if other != name {
-			kept[other] = f
-		}
-	}
-	return kept
-}
-
-// checkFloods holds what the last checkpoint says of suspended labels to the results.
-func (s *Space) checkFloods() {
-	stated := make(map[uint64]bool)
-	for name, f := range s.floods {
-		stated[s.name(name)] = f.Suspended
-		if own := s.flood[s.name(name)]; f.Suspended && (own == nil || !own.suspended) {
-			s.applied.Violate(fmt.Sprintf("the last checkpoint, at position %d", s.position),
-				fmt.Sprintf("label %q to count", name), "it is suspended")
-		}
-	}
-	for name, f := range s.flood {
-		if f.suspended && !stated[name] {
-			s.applied.Violate(fmt.Sprintf("the last checkpoint, at position %d", s.position),
-				"label "+s.describe(name)+" to be suspended, since it hits too many articles", "it counts")
-		}
-	}
 }

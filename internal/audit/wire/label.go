@@ -25,8 +25,6 @@ const (
 const (
 	// MaxLabels is how many labels a cluster may have.
 	MaxLabels = 8
-	// FloodBucket is within how many positions the hits of a label are counted.
-	FloodBucket = 1000
 
 	maxLabelBytes     = 64
 	maxNoteBytes      = 256
@@ -174,11 +172,10 @@ type LabelProgress struct {
 	Corrections []PendingCorrection `json:"corrections"`
 }
 
-// A Flood is how often a label hit within the bucket of the next position, and whether it counts no
-// more.
+// A Flood is what a checkpoint says of how often a label hits. Versions up to 98ca1e1 left a label
+// out of results that hit too often.
 type Flood struct {
-	Hits      int64 `json:"hits"`
-	Suspended bool  `json:"suspended"`
+	Suspended bool `json:"suspended"`
 }
 
 // A PendingCorrection is a change of which the members from a position on have no correction yet.

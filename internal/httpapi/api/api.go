@@ -70,7 +70,7 @@ type Cluster struct {
 	ByContact      int                    `json:"by_contact,omitzero"`
 	Growth         *int                   `json:"growth,omitzero"` // where a list is sorted by it
 	Labels         []Label                `json:"labels"`
-	Carried        []string               `json:"carried"` // by results: names, after labels.allow and the flood guard
+	Carried        []string               `json:"carried"` // by results: names, after labels.allow
 	Signals        *Signals               `json:"signals,omitzero"`
 	FirstSeen      time.Time              `json:"first_seen"`
 	LastSeen       time.Time              `json:"last_seen"`

@@ -34,7 +34,7 @@ func (id *ID) UnmarshalText(text []byte) error {
 const (
 	Add     Action = "add"
 	Remove  Action = "remove"
-	Resume  Action = "resume" // a label counts again that the flood guard has suspended
+	Resume  Action = "resume" // does nothing: no label is suspended, as earlier versions did
 	Merge   Action = "merge"  // of stories
 	Unmerge Action = "unmerge"
 	Split   Action = "split"

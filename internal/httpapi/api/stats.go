@@ -33,8 +33,8 @@ type LabelCount struct {
 	Label    string `json:"label"`
 	Clusters int    `json:"clusters"` // that have it, on trial or not
 	// Hits are the articles that carry it, of the current 1,000.
-	Hits      int  `json:"hits"`
-	Suspended bool `json:"suspended"` // by the flood guard, until somebody resumes it
+	Hits       int  `json:"hits"`
+	AboveFlood bool `json:"above_flood"` // more than labels.flood carry it
 }
 
 // Streams are who reads /v1/stream.

@@ -27,7 +27,7 @@ type head struct {
 	DeadLetters []count
 	Dead        int64 // letters in all
 	Labels      []api.LabelCount
-	Suspended   []string // labels that the flood guard has suspended
+	Flood       []string // labels that hit too many articles
 }
 
 // unready is the state of an instance that /readyz calls not ready, though it works on a space or
@@ -70,8 +70,8 @@ func (s *server) headNow(ctx context.Context) head {
 	}
 	slices.SortStableFunc(h.DeadLetters, func(a, b count) int { return cmp.Compare(b.N, a.N) })
 	for _, l := range stats.Labels {
-		if l.Suspended {
-			h.Suspended = append(h.Suspended, l.Label)
+		if l.AboveFlood {
+			h.Flood = append(h.Flood, l.Label)
 		}
 	}
 	return h

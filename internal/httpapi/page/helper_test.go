@@ -230,7 +230,7 @@ func newSite(t *testing.T, rights access.Rights) *site {
 		stats: api.Stats{
 			State: "live", Reason: hostile()[0], Rate: 1234.5, Clusters: map[string]int{"all": 123456},
 			Lag: map[int]int64{0: 3}, DeadLetters: map[string]int64{"bad_json": 7, "too_large": 0},
-			Labels: []api.LabelCount{{Label: hostile()[1], Suspended: true}},
+			Labels: []api.LabelCount{{Label: hostile()[1], AboveFlood: true}},
 		},
 	}
 	passages, err := diff.New(text.CleanOptions{})

@@ -342,7 +342,7 @@ func (f *fake) options() Options {
 			return api.Stats{
 				State: "live", Since: noon, Clusters: map[string]int{"all": 1}, Lag: map[int]int64{0: 3},
 				DeadLetters: map[string]int64{"bad_json": 1}, View: &api.ViewStats{},
-				Labels: []api.LabelCount{{Label: "spam", Clusters: 1, Hits: 2, Suspended: true}},
+				Labels: []api.LabelCount{{Label: "spam", Clusters: 1, Hits: 2, AboveFlood: true}},
 			}
 		},
 	}

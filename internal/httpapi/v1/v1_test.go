@@ -68,7 +68,7 @@ func TestAnswers(t *testing.T) {
 		{"GET", "/v1/articles/a%201/2", "", "", 200, `"cluster_id":"` + knownID},
 		{"GET", "/v1/articles/lost", "", "", 200, `"cluster_id":"articles/0/1","cluster":null`},
 		{"GET", "/v1/articles/nothing", "", "", 200, `"cluster_id":null`},
-		{"GET", "/v1/stats", "", "", 200, `"suspended":true`},
+		{"GET", "/v1/stats", "", "", 200, `"above_flood":true`},
 		{"GET", "/v1/labels", "", "", 200, `{"clusters":[`},
 		{"GET", "/v1/openapi.json", "", "", 200, `"openapi": "3.1.0"`},
 		{"POST", "/v1/articles", typeJSON, `{"content":"x","url":"u","n":{"m":null}}`, 200, `"position":17}`},
