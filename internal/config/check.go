@@ -157,11 +157,15 @@ func (r rules) checkSimilarity(c *Config) {
 
 // checkContacts keeps contacts from being listed in vain.
 func (r rules) checkContacts(c *method.ContactSettings) {
-	const join, ignore = "contacts.join", "contacts.ignore"
-	if !c.Join && len(c.Ignore) > 0 && !r.Failed(join, ignore) {
-		r.Report(r.Where(ignore), ignore, "", "is given while "+join+
-			" is false: set that to true, or remove this")
+	const join, ignore, regions = "contacts.join", "contacts.ignore", "contacts.regions"
+	inVain := func(key string, given []string) {
+		if !c.Join && len(given) > 0 && !r.Failed(join, key) {
+			r.Report(r.Where(key), key, "", "is given while "+join+
+				" is false: set that to true, or remove this")
+		}
 	}
+	inVain(ignore, c.Ignore)
+	inVain(regions, c.Regions)
 }
 
 // checkLabels keeps corrections from being asked for where nothing could write them.

@@ -9,6 +9,7 @@ import (
 	"github.com/clusterd/clusterd/internal/charset"
 	"github.com/clusterd/clusterd/internal/config/table"
 	"github.com/clusterd/clusterd/internal/config/value"
+	"github.com/clusterd/clusterd/internal/contact/phone"
 	"github.com/clusterd/clusterd/internal/method"
 )
 
@@ -311,6 +312,12 @@ func contactKeys(c *method.ContactSettings) []table.Key {
 			Path: "contacts.ignore", Value: value.List(&c.Ignore, 0, value.RequiredFile()),
 			Doc: "Files of contacts that honest texts share, one a line as results name them, beside the " +
 				"built-in platforms and names.",
+		},
+		{
+			Path:  "contacts.regions",
+			Value: value.List(&c.Regions, 0, value.Listed("an ISO 3166 code such as GB", phone.Names())),
+			Doc: "Countries, as [GB, US]: a telephone number without a calling code is that of the first " +
+				"one in which it is possible, and so the same contact as with the code.",
 		},
 		{
 			Path: "contacts.limit", Value: value.Scalar(&c.Limit, value.Integer(1, 1_000_000), 1000),

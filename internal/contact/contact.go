@@ -5,7 +5,9 @@
 //	site:shop.example               the registrable domain of a URL
 //	url:youtube.com/watch?v=x       host and path, where many share the domain
 //	mail:somebody@mail.example      an e-mail address
-//	number:13800138000              a telephone, QQ, WhatsApp or short number
+//	number:+8613800138000           a telephone number in E.164
+//	number:13800138000              another one, as it is written: of which the country is unknown, a
+//	                                QQ number, a short number
 //	name:alexis17                   a WeChat, Telegram or other name, a handle, a made-up name
 //	code:vip888                     an invitation code
 //
@@ -16,7 +18,11 @@ package contact
 import (
 	"iter"
 	"slices"
+	"strings"
 
+	"github.com/clusterd/clusterd/internal/contact/ignore"
+	"github.com/clusterd/clusterd/internal/contact/page"
+	"github.com/clusterd/clusterd/internal/contact/phone"
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
@@ -26,7 +32,7 @@ const (
 	MaxPerText = singlepass.MaxContacts
 	// MaxBytes is how long a contact may be. Of a longer page a hash stands for the rest, and what
 	// else is longer is none.
-	MaxBytes = singlepass.MaxContactBytes
+	MaxBytes = page.MaxBytes
 )
 
 // A Contact is a contact of a text, and where it stands.
@@ -40,7 +46,8 @@ type Contact struct {
 
 // A Finder finds contacts. It is safe for concurrent use.
 type Finder struct {
-	ignored  ignored
+	ignored  *ignore.List
+	regions  []phone.Region // of telephone numbers without a calling code
 	identity string
 }
 
@@ -48,21 +55,28 @@ type Finder struct {
 // line as results name them, where at the end * stands for any rest, and # for any digits. A site
 // that is ignored is one of which only pages are contacts. Blank lines and lines that begin with
 // '#' are skipped. An error names the path and the line.
-func New(ignore []string) (*Finder, error) {
-	i, err := loadIgnored(ignore)
+//
+// Regions are countries, some of [phone.Names]: a telephone number without a calling code is that
+// of the first one in which it is possible.
+func New(ignored, regions []string) (*Finder, error) {
+	i, err := ignore.Load(ignored)
 	if err != nil {
 		return nil, err
 	}
-	return &Finder{i, "contacts=" + version + "/" + i.checksum()}, nil
+	f := &Finder{ignored: i, identity: "contacts=" + version + "/" + i.Checksum()}
+	if f.regions, err = phone.In(regions); len(regions) > 0 {
+		f.identity += "/" + strings.Join(regions, "+")
+	}
+	return f, err
 }
 
 // Identity names everything that changes contacts: the version of the finder, and a checksum of
-// what it ignores, as in contacts=1/0123abcd. It is the same on every machine.
+// what it ignores, as in contacts=2/0123abcd, and the regions. It is the same on every machine.
 func (f *Finder) Identity() string { return f.identity }
 
 // version is part of [Finder.Identity]. Raise it with every change of what is found;
 // testdata/contacts.golden shows when that is so.
-const version = "1"
+const version = "2"
 
 // All hands on the contacts of a text in their order, those that are ignored too. It is linear in
 // the length of the text.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/clusterd/clusterd/internal/contact/page"
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/testutil/check"
 	"github.com/clusterd/clusterd/internal/testutil/golden"
@@ -29,7 +30,7 @@ func folding(t testing.TB) *text.Cleaner {
 
 func finderOf(t testing.TB, ignore ...string) *Finder {
 	t.Helper()
-	f, err := New(ignore)
+	f, err := New(ignore, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,9 +72,10 @@ func TestContacts(t *testing.T) {
 			"sites.google.com/ad/?utm_id=x&bb=2&aa=1&si=z#p":       "url:sites.google.com/ad?aa=1&bb=2",
 			"https://t.me/Kefu_8 telegram.me/@kefu_8":              "name:kefu_8",
 			"t.me/joinchat/AbC2 t.me/+AbC2":                        "url:t.me/+abc2 url:t.me/joinchat/abc2",
-			"https://wa.me/6281234567890?text=hi":                  "url:wa.me/6281234567890?text=hi",
-			"wa.me/6281234567890":                                  "number:81234567890",
-			"api.whatsapp.com/send?phone=6281234567890":            "number:81234567890",
+			"https://wa.me/6281234567890?text=hi":                  "number:+6281234567890",
+			"wa.me/6281234567890 t.me/+6281234567890":              "number:+6281234567890",
+			"facebook.com/100012345678":                            "number:100012345678",
+			"api.whatsapp.com/send?phone=6281234567890":            "number:+6281234567890",
 			"tiktok.com/@alexisbaby":                               "name:alexisbaby",
 			"http://www.county.gov.cn/news/1.html":                 "url:county.gov.cn/news/1.html",
 			"http://www.county.gov.cn/ www.youtube.com/ baidu.com": "",
@@ -89,16 +91,18 @@ func TestContacts(t *testing.T) {
 		}},
 		{"numbers", map[string]string{
 			"电话：139-1357-2468":                         "number:13913572468",
-			"+86 139 1357 2468, 0086-13913572468":      "number:13913572468",
-			"+62 813-5792-4680 081357924680":           "number:81357924680",
-			"+44 7911 123456, 07911 123456":            "number:7911123456",
-			"(010)6567-1234 01065671234 010-65671234":  "number:1065671234",
+			"+86 139 1357 2468, 0086-13913572468":      "number:+8613913572468",
+			"+62 813-5792-4680 081357924680":           "number:+6281357924680 number:081357924680",
+			"+44 7911 123456, 07911 123456":            "number:+447911123456 number:07911123456",
+			"(010)6567-1234 01065671234 010-65671234":  "number:01065671234",
+			"030/1234567 and 040/1234567":              "number:0301234567 number:0401234567",
+			"0171 234 56789, 06 1 234 5678":            "number:017123456789 number:0612345678",
 			"QQ：31415, 加q31415":                        "number:31415",
 			"微信同号 15926535897":                         "number:15926535897",
 			"qq31415 tel:31415":                        "number:31415",
 			"text WIN to 87121 now":                    "number:87121",
-			"call 08712404000 or 0871 240 4001 2 stop": "number:8712404000 number:8712404001",
-			"tel 08712404000now":                       "number:8712404000",
+			"call 08712404000 or 0871 240 4001 2 stop": "number:08712404000 number:08712404001",
+			"tel 08712404000now, 08712404001150p/min":  "number:08712404000 number:08712404001",
 			"400.820.8823":                             "number:4008208823",
 			"31415926 27182818":                        "number:27182818 number:31415926",
 			"13913572468 13913572469":                  "number:13913572468 number:13913572469",
@@ -157,7 +161,7 @@ func TestObfuscated(t *testing.T) {
 		"number:13913572468": {
 			"１３９１３５７２４６８", "①③⑨①③⑤⑦②④⑥⑧", "1 3 9 1 3 5 7 2 4 6 8", "1⃣3⃣9⃣1⃣3⃣5⃣7⃣2⃣4⃣6⃣8⃣",
 			"139 1357 2468",
-			"一三九一三五七二四六八", "壹叁玖壹叁伍柒贰肆陆捌", "1-3-9-1-3-5-7-2-4-6-8", "+8613913572468", "0086 13913572468",
+			"一三九一三五七二四六八", "壹叁玖壹叁伍柒贰肆陆捌", "1-3-9-1-3-5-7-2-4-6-8",
 			"𝟏𝟑𝟗𝟏𝟑𝟓𝟕𝟐𝟒𝟔𝟖", "139★1357★2468", "vx13913572468",
 		},
 	} {
@@ -314,15 +318,15 @@ func TestIgnore(t *testing.T) {
 		"number:13913572468\nmail:sam@shop.example.net\nurl:bit.ly/a*")
 	f, c := finderOf(t, path), folding(t)
 	for content, want := range map[string]string{
-		"winslots.com www.winslots.com/":         "",
-		"winslots.com/a m.winslots.com/b/":       "url:winslots.com/a url:winslots.com/b",
-		"winslots2.com":                          "site:winslots2.com",
-		"alexis17 alexa99":                       "",
-		"bobby1984 bob19 bobb19 bob198765":       "name:bobb19",
-		"+8613913572468 139-1357-2469":           "number:13913572469",
-		"sam@shop.example.net sam@shop.net":      "mail:sam@shop.net",
-		"bit.ly/abc bit.ly/bca":                  "url:bit.ly/bca",
-		"thanks to covid19, see youtube.com 666": "",
+		"winslots.com www.winslots.com/":           "",
+		"winslots.com/a m.winslots.com/b/":         "url:winslots.com/a url:winslots.com/b",
+		"winslots2.com":                            "site:winslots2.com",
+		"alexis17 alexa99":                         "",
+		"bobby1984 bob19 bobb19 bob198765":         "name:bobb19",
+		"+8613913572468 139-1357-2468 13913572469": "number:+8613913572468 number:13913572469",
+		"sam@shop.example.net sam@shop.net":        "mail:sam@shop.net",
+		"bit.ly/abc bit.ly/bca":                    "url:bit.ly/bca",
+		"thanks to covid19, see youtube.com 666":   "",
 	} {
 		if got := valuesOf(c, f, content); got != want {
 			t.Errorf("%q has the contacts %q, want %q", content, got, want)
@@ -331,7 +335,7 @@ func TestIgnore(t *testing.T) {
 }
 
 func TestIgnoreErrors(t *testing.T) {
-	_, err := New([]string{"missing.txt"})
+	_, err := New([]string{"missing.txt"}, nil)
 	check.ErrorHas(t, err, "missing.txt")
 	for lines, want := range map[string]string{
 		"# x\n\nwinslots.com":                    "line 3",
@@ -342,7 +346,7 @@ func TestIgnoreErrors(t *testing.T) {
 		"name:a\n" + strings.Repeat("x", 70_000): "line 2 has more than 64 KiB",
 	} {
 		path := writeList(t, lines)
-		_, err := New([]string{path})
+		_, err := New([]string{path}, nil)
 		check.ErrorHas(t, err, path, want)
 	}
 }
@@ -381,7 +385,8 @@ func FuzzContacts(f *testing.F) {
 			t.Errorf("%q: %v", values, err)
 		}
 		for _, v := range values {
-			if kind, value, _ := strings.Cut(v, ":"); !kinds[kind] || value == "" || !printable(value) {
+			kind, value, _ := strings.Cut(v, ":")
+			if !page.Kinds[kind] || value == "" || !page.Printable(value) {
 				t.Errorf("contact %q", v)
 			}
 		}

@@ -4,21 +4,23 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/clusterd/clusterd/internal/contact/page"
 )
 
 // The kinds of contacts.
 const (
-	kindSite   = "site"
-	kindURL    = "url"
-	kindMail   = "mail"
-	kindNumber = "number"
-	kindName   = "name"
-	kindCode   = "code"
+	kindMail   = page.Mail
+	kindNumber = page.Number
+	kindName   = page.Name
+	kindCode   = page.Code
+	kindChat   = "chat" // a number that belongs to a chat; the contact is a number
 )
 
 // asciiKeywords announce a contact of this kind. They are whole words.
 var asciiKeywords = kindsOf(map[string]string{
-	kindNumber: "qq q qun tel phone mobile whatsapp wa hp hotline fax",
+	kindChat:   "qq q qun",
+	kindNumber: "tel phone mobile whatsapp wa hp hotline fax",
 	kindName:   "wechat weixin wx vx telegram tg skype kakao kakaotalk kik snapchat",
 	kindCode:   "referral voucher coupon promo",
 })
@@ -82,7 +84,8 @@ type keyword struct {
 var wideKeywords = byFirst(map[string]string{
 	kindName: "微信 薇信 徽信 嶶信 威信 维信 葳信 溦信 微心 微芯 薇芯 威芯 微号 薇号 微x 薇x v信 加微 加薇 加威 加v 加vx 加wx 十微 十薇 " +
 		"公众号 公众账号 电报 纸飞机 抖音号 快手号",
-	kindNumber: "扣扣 抠抠 企鹅 球球 秋秋 电话 手机 热线 致电 拨打 短信 加群 群号 裙号 客服 咨询 联系 传真 加q 加qq",
+	kindChat:   "扣扣 抠抠 企鹅 球球 秋秋 加群 群号 裙号 加q 加qq",
+	kindNumber: "电话 手机 热线 致电 拨打 短信 客服 咨询 联系 传真",
 	kindCode:   "邀请码 推荐码 优惠码 兑换码 折扣码 暗号 口令",
 })
 

@@ -25,7 +25,8 @@ func (s *scanner) name(start, end int) {
 	case wanted.kind == kindName && isLetter(word[0]) && isAnnounced(word, letters, digits, wanted):
 		s.add(kindName, word, start, end)
 	case announces(word[:letters], digits) && onlyDigits(word[letters:]):
-		s.add(kindNumber, canonicalNumber(word[letters:]), start, end) // qq123456
+		plain := asciiKeywords[string(word[:letters])] == kindChat
+		s.add(kindNumber, s.national(word[letters:], plain), start, end) // qq123456
 	case string(word) == "watch" && bytes.HasPrefix(s.text[end:], []byte("?v=")):
 		s.relativeVideo(start, end)
 	case isWWW(word):
@@ -70,7 +71,7 @@ func announces(letters []byte, digits int) bool {
 		return false
 	}
 	kind := asciiKeywords[string(letters)]
-	return kind == kindNumber || kind == kindName || string(letters) == "v" ||
+	return kind == kindNumber || kind == kindChat || kind == kindName || string(letters) == "v" ||
 		digits >= fewestDigits && weakKeywords[string(letters)] == kindNumber
 }
 

@@ -21,21 +21,23 @@ func (s *scanner) number() bool {
 	if end := s.digitsEnd(s.at); end < len(s.text) && s.text[end] >= utf8.RuneSelf && s.numerals() {
 		return true
 	}
+	if s.international() || s.regional() {
+		return true
+	}
 	start, wanted := s.at, s.wanted(s.at)
 	g := s.groups(start)
 	if g.count == 1 && s.goesOn(g.end) {
 		return s.glued(start, g)
 	}
 	s.at = g.end
-	number := canonicalNumber(s.digits)
 	switch {
 	case g.none:
 	case wanted.kind == kindCode:
 		if !wanted.weak && g.count == 1 && len(s.digits) >= 4 && len(s.digits) <= mostDigits {
 			s.add(kindCode, s.digits, start, g.end)
 		}
-	case s.counts(number, start, g, wanted):
-		s.add(kindNumber, number, start, g.end)
+	case s.counts(s.digits, start, g, wanted):
+		s.add(kindNumber, s.digits, start, g.end)
 	}
 	return true
 }
@@ -50,12 +52,24 @@ func (s *scanner) goesOn(at int) bool {
 func (s *scanner) glued(start int, g groups) bool {
 	const size = 11
 	if g.longest < size || s.digits[0] != '0' && s.digits[0] != '1' ||
-		isRound(s.digits[:size]) || isTyped(s.digits[:size]) {
+		g.longest > size && !s.isRate(g) || isRound(s.digits[:size]) || isTyped(s.digits[:size]) {
 		return false
 	}
-	s.add(kindNumber, canonicalNumber(s.digits[:size]), start, start+size)
+	s.add(kindNumber, s.national(s.digits[:size], false), start, start+size)
 	s.at = s.wordEnd(s.at)
 	return true
+}
+
+// isRate reports whether the last one to three digits of a group are a price, an age or a time, as
+// in 08712404000150p: the number ends before them.
+func (s *scanner) isRate(g groups) bool {
+	word := s.text[g.end:s.wordEnd(g.end)]
+	for _, unit := range []string{"p", "am", "pm", "yrs"} {
+		if bytes.HasPrefix(word, []byte(unit)) && g.longest <= 14 && s.digits[0] == '0' {
+			return true
+		}
+	}
+	return false
 }
 
 // counts reports whether a number is a contact.
@@ -69,8 +83,11 @@ func (s *scanner) counts(number []byte, start int, g groups, wanted wants) bool 
 	if isRound(number) || s.isAmount(number, start, g.end) {
 		return false
 	}
-	return wanted.kind != "" ||
-		len(number) >= fewestDigits && !isTyped(number) && !s.isSeries(start, g)
+	if wanted.kind != "" {
+		return true
+	}
+	return len(number) >= fewestDigits && !bytes.HasPrefix(number, []byte("000")) &&
+		!isTyped(number) && !s.isSeries(start, g)
 }
 
 // groups are digits with one separator between two runs of them; the scanner's digits are theirs.
@@ -78,36 +95,28 @@ type groups struct {
 	end     int
 	count   int
 	longest int  // digits of one
+	single  bool // one behind the first has a single digit
 	none    bool // a decimal, a version, an address on the Internet, an amount or a date
 }
 
 // separators may stand between groups of digits.
 var separators = []string{" ", "-", ")", "*", "·", ") ", ") (", " (", " - ", "--"}
 
-func (s *scanner) plusNumber() bool {
-	return s.text[s.at] == '+' && s.at+1 < len(s.text) && isDigit(s.text[s.at+1])
-}
-
 // groups reads the digits that begin at a place, so many as one telephone number has.
 func (s *scanner) groups(start int) groups {
 	s.digits = s.digits[:0]
-	at := start
-	if s.text[at] == '+' {
-		s.digits, at = append(s.digits, '+'), at+1
-	}
-	g := groups{end: at}
-	s.take(&g, at)
+	g := groups{end: start}
+	s.take(&g, start)
 	if s.isDotted(g.end) && g.longest < 10 {
 		return s.dotted(start, g)
 	}
 	if n := s.thousands(g); n > 0 {
 		return groups{end: n, count: 2, none: true}
 	}
-	for g.count < mostGroups && len(s.digits) < enoughDigits(s.digits) {
+	for g.count < mostGroups {
 		next := s.separated(g.end)
 		end := s.digitsEnd(next)
-		if next == g.end || end-next == 1 || len(s.digits) >= fewestDigits && end-next >= 5 ||
-			s.goesOn(end) {
+		if next == g.end || s.goesOn(end) || s.isNext(g, next, end) {
 			break
 		}
 		s.take(&g, next)
@@ -116,6 +125,36 @@ func (s *scanner) groups(start int) groups {
 			break
 		}
 	}
+	if g.count > 1 && s.isDotted(g.end) && len(s.digits) < 10 {
+		return s.decimal(g) // a part of a number is another number
+	}
+	return g
+}
+
+// isNext reports whether the group of digits from one place to another belongs to no telephone
+// number that goes on there. A single digit does only behind what begins with 0, as in
+// 06 1 234 5678, and five digits and more do not follow a number that is complete.
+func (s *scanner) isNext(g groups, from, to int) bool {
+	size, n := to-from, len(s.digits)
+	isTrunk := s.digits[0] == '0'
+	switch {
+	case n >= enoughDigits(s.digits):
+		return !isTrunk || g.count == 1 || size < 2 || n+size > 13 || s.text[from-1] != '-' ||
+			s.text[g.end] != '-'
+	case size == 1:
+		return !isTrunk || n >= fewestDigits || g.single || to == len(s.text)
+	case size >= 5 && n >= fewestDigits:
+		return g.count == 1 || n+size > 12 && !(isTrunk && n+size == 13)
+	}
+	return false
+}
+
+// decimal goes on with the digits behind dots, which are no number.
+func (s *scanner) decimal(g groups) groups {
+	g.none = true
+	for s.isDotted(g.end) {
+		g.end = s.digitsEnd(g.end + 1)
+	}
 	return g
 }
 
@@ -123,6 +162,7 @@ func (s *scanner) groups(start int) groups {
 func (s *scanner) take(g *groups, at int) {
 	g.end = s.digitsEnd(at)
 	g.longest = max(g.longest, g.end-at)
+	g.single = g.single || g.count > 0 && g.end-at == 1
 	g.count++
 	s.digits = append(s.digits, s.text[at:min(g.end, at+2*mostDigits)]...)
 }
@@ -133,8 +173,6 @@ func enoughDigits(digits []byte) int {
 	switch {
 	case bytes.HasPrefix(digits, []byte("00")):
 		return 14
-	case digits[0] == '+':
-		return 13
 	case digits[0] == '0':
 		return 11
 	}
@@ -142,9 +180,13 @@ func enoughDigits(digits []byte) int {
 }
 
 // separated returns where the next group of digits begins if only a separator stands before it,
-// else at itself.
+// else at itself. A slash is one between an area code and a number, as in 030/1234567.
 func (s *scanner) separated(at int) int {
 	rest := s.text[at:]
+	if n := len(s.digits); n >= 3 && n <= 5 && s.digits[0] == '0' && len(rest) > 0 &&
+		rest[0] == '/' && s.digitsEnd(at+1) > at+6 {
+		return at + 1
+	}
 	for _, separator := range separators {
 		if n := len(separator); len(rest) > n && isDigit(rest[n]) && string(rest[:n]) == separator {
 			return at + n
@@ -254,15 +296,23 @@ func isUpTo(digits []byte, most string) bool {
 // isTyped reports whether a number was typed for fun: of at most two different digits, or each
 // one more or one less than the one before, where 0 follows 9.
 func isTyped(number []byte) bool {
-	different, up, down := 1, true, true
+	up, down := true, true
+	for i := 1; i < len(number); i++ {
+		step := (number[i] + 10 - number[i-1]) % 10
+		up, down = up && step == 1, down && step == 9
+	}
+	return up || down || hasTwoDigits(number)
+}
+
+// hasTwoDigits reports whether a number has at most two different digits.
+func hasTwoDigits(number []byte) bool {
+	different := 1
 	for i := 1; i < len(number); i++ {
 		if bytes.IndexByte(number[:i], number[i]) < 0 {
 			different++
 		}
-		step := (number[i] + 10 - number[i-1]) % 10
-		up, down = up && step == 1, down && step == 9
 	}
-	return different <= 2 || up || down
+	return different <= 2
 }
 
 // numeralDigits are the digits that Chinese numerals stand for when they are read one by one.
@@ -294,48 +344,6 @@ func (s *scanner) numerals() bool {
 		(len(s.digits) < fewestDigits || isRound(s.digits) || isTyped(s.digits)) {
 		return false
 	}
-	s.add(kindNumber, canonicalNumber(s.digits), s.at, end)
+	s.add(kindNumber, s.national(s.digits, wanted.plain), s.at, end)
 	return true
-}
-
-// callingCodes are country codes that are written or left out, with the digits that numbers
-// within the country begin with; empty for any.
-var callingCodes = []struct {
-	code, first   string
-	fewest, most  int  // digits of the number within the country
-	international bool // only behind + or 00
-}{
-	{"86", "1", 11, 11, false},
-	{"86", "", 9, 11, true},
-	{"62", "8", 9, 12, false},
-	{"44", "7", 10, 10, false},
-	{"44", "", 9, 10, true},
-	{"91", "", 10, 10, true},
-	{"60", "1", 9, 10, false},
-	{"1", "", 10, 10, true},
-	{"7", "9", 10, 10, false},
-	{"84", "", 9, 9, true},
-	{"63", "9", 10, 10, false},
-	{"852", "", 8, 8, true},
-	{"886", "9", 9, 9, false},
-}
-
-// canonicalNumber returns the digits of a number without what is left out within its country. It
-// may be the same memory.
-func canonicalNumber(digits []byte) []byte {
-	number, international := bytes.CutPrefix(digits, []byte("+"))
-	if rest, ok := bytes.CutPrefix(number, []byte("00")); ok {
-		number, international = rest, true
-	}
-	for _, c := range callingCodes {
-		rest, ok := bytes.CutPrefix(number, []byte(c.code))
-		if ok && (international || !c.international) && bytes.HasPrefix(rest, []byte(c.first)) &&
-			c.fewest <= len(rest) && len(rest) <= c.most {
-			return rest
-		}
-	}
-	if !international && len(number) > 8 {
-		number = bytes.TrimPrefix(number, []byte("0"))
-	}
-	return number
 }

@@ -22,6 +22,7 @@ type scanner struct {
 	host    []byte   // of hostName
 	local   []byte   // of an address
 	digits  []byte   // of number
+	stops   []stop   // of these
 
 	// The last host name and URL are remembered: a text that has very many often repeats one.
 	suffixOf struct {
@@ -38,6 +39,8 @@ type wants struct {
 	end  int    // how far it may be
 	weak bool   // the keyword is a common word, too
 	sure bool   // a colon, or a word such as "id", stands between
+	// A number of a chat, such as QQ, is no telephone number.
+	plain bool
 }
 
 // next goes on to the next contact, and reports whether there is one.
@@ -100,7 +103,11 @@ func (s *scanner) wideKeyword(r rune, at int) (k keyword, ok bool) {
 const reach = 8
 
 func (s *scanner) expect(kind string, weak bool) {
-	s.wants = wants{kind: kind, end: s.at + reach, weak: weak}
+	plain := kind == kindChat
+	if plain {
+		kind = kindNumber
+	}
+	s.wants = wants{kind: kind, end: s.at + reach, weak: weak, plain: plain}
 }
 
 // wanted returns what a keyword makes of what begins at a place.
@@ -117,9 +124,11 @@ func (s *scanner) word() {
 	end := s.wordEnd(start)
 	switch {
 	case end > start && s.url(end):
-	case (isDigit(s.text[start]) || s.plusNumber()) && s.number():
+	case isDigit(s.text[start]) && s.number():
 	case end == start: // a plus sign
-		s.at++
+		if !s.international() {
+			s.at++
+		}
 	default:
 		s.at = end
 		s.name(start, end)
@@ -154,7 +163,7 @@ func (s *scanner) value() string {
 			return v
 		}
 	}
-	if len(s.buffer) > MaxBytes || s.finder.ignored.has(s.buffer) {
+	if len(s.buffer) > MaxBytes || s.finder.ignored.Has(s.buffer) {
 		return ""
 	}
 	s.values = append(s.values, string(s.buffer))

@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/net/publicsuffix"
+
+	"github.com/clusterd/clusterd/internal/contact/page"
 )
 
 // url takes a URL, a host name or an e-mail address, and reports whether one begins here; the
@@ -277,17 +279,17 @@ func (s *scanner) pathEnd(from int) int {
 	return from + len(bytes.TrimRight(s.text[from:end], ".,;:!?)*\\"))
 }
 
-// addURL adds the URL of a host that ends at a place. Its page is what follows, or is given.
-func (s *scanner) addURL(host, page []byte, start, end int) {
-	if page == nil {
+// addURL adds the URL of a host that ends at a place. Its path is what follows, or is given.
+func (s *scanner) addURL(host, path []byte, start, end int) {
+	if path == nil {
 		from := end
 		end = s.pathEnd(end)
-		page = s.text[from:min(end, from+longestPage)]
+		path = s.text[from:min(end, from+page.Longest)]
 	}
 	r := &s.reduced
-	if s.wantsValue() && (string(host) != r.host || string(page) != r.page) {
-		r.host, r.page = string(host), string(page)
-		r.kind, r.value = s.finder.reduce(r.host, r.page)
+	if s.wantsValue() && (string(host) != r.host || string(path) != r.page) {
+		r.host, r.page = string(host), string(path)
+		r.kind, r.value = page.Reduce(r.host, r.page, s.finder.ignored.Has)
 	}
 	s.add(r.kind, []byte(r.value), start, end)
 	s.found.URL = true
@@ -296,7 +298,7 @@ func (s *scanner) addURL(host, page []byte, start, end int) {
 // relativeVideo takes a link to a video that has lost its host.
 func (s *scanner) relativeVideo(start, from int) {
 	end := s.pathEnd(from)
-	query := s.text[from:min(end, from+longestPage)]
+	query := s.text[from:min(end, from+page.Longest)]
 	s.addURL([]byte("youtube.com"), append([]byte("/watch"), query...), start, end)
 }
 
@@ -312,7 +314,7 @@ func (s *scanner) mail(start, localEnd, from int) bool {
 		return false
 	}
 	if string(host) == "qq.com" && onlyDigits(local) {
-		s.add(kindNumber, canonicalNumber(local), start, end)
+		s.add(kindNumber, local, start, end)
 	} else {
 		s.add(kindMail, append(append(local, '@'), host...), start, end)
 	}

@@ -20,7 +20,7 @@ type ContactFinder struct {
 // NewContactFinder returns a ContactFinder that ignores what the settings say. The error names a
 // file and the line.
 func NewContactFinder(s Settings) (*ContactFinder, error) {
-	finder, err := contact.New(s.Contacts.Ignore)
+	finder, err := contact.New(s.Contacts.Ignore, s.Contacts.Regions)
 	if err != nil {
 		return nil, fmt.Errorf("loading the contacts to ignore: %w", err)
 	}

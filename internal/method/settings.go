@@ -79,9 +79,10 @@ type PinyinSettings struct {
 
 // ContactSettings say whether articles join by contacts.
 type ContactSettings struct {
-	Join   bool
-	Ignore []string // absolute file names
-	Limit  int      // of articles that may join a cluster by contacts, 1 to 1,000,000
+	Join    bool
+	Ignore  []string // absolute file names
+	Regions []string // of telephone numbers without a calling code, as ISO 3166 codes
+	Limit   int      // of articles that may join a cluster by contacts, 1 to 1,000,000
 }
 
 // ThresholdSettings say how near two articles must be to be the same, and how an index finds them.

@@ -199,6 +199,19 @@ func OneOf[T ~string](words ...T) Kind[T] {
 	return k
 }
 
+// Listed returns the kind of texts that are on a list that is too long to show; what says what they
+// are.
+func Listed(what string, words []string) Kind[string] {
+	k := text(what, PlainText, func(s string) error {
+		if !slices.Contains(words, s) {
+			return errors.New("must be " + what)
+		}
+		return nil
+	})
+	k.words = words
+	return k
+}
+
 // Encoding returns the kind of names of character encodings, each kept by its standard name.
 func Encoding() Kind[string] {
 	return Kind[string]{

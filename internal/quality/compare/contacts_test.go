@@ -17,7 +17,7 @@ func TestFindContacts(t *testing.T) {
 		text("ＡＬＥＸＩＳ１７, or call 020 5550 1234"))
 	want := Report{
 		A:      About{Contacts: []string{"name:alexis17", "site:winslots.com"}},
-		B:      About{Contacts: []string{"name:alexis17", "number:2055501234"}},
+		B:      About{Contacts: []string{"name:alexis17", "number:02055501234"}},
 		Shared: []string{"name:alexis17"},
 	}
 	if err != nil || !reflect.DeepEqual(r, want) {

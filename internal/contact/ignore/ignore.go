@@ -1,4 +1,6 @@
-package contact
+// Package ignore knows which contacts count for nothing, since honest texts share them: a built-in
+// list of platforms and names, and those of files.
+package ignore
 
 import (
 	"bufio"
@@ -12,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/clusterd/clusterd/internal/contact/page"
 )
 
 // builtIn are platforms, as sites of which only pages are contacts, and names that honest texts
@@ -20,31 +24,33 @@ import (
 //go:embed platforms.txt names.txt
 var builtIn embed.FS
 
-// ignored are contacts that count for nothing.
-type ignored struct {
+// A List has contacts that count for nothing.
+type List struct {
 	whole   map[string]bool
 	starts  map[string]bool // of those that end in *, without it
 	lengths []int           // of these
 }
 
-func loadIgnored(files []string) (ignored, error) {
-	i := ignored{whole: make(map[string]bool), starts: make(map[string]bool)}
+// Load returns the contacts that are built in and those that files list, as package contact says.
+// An error names the path and the line.
+func Load(files []string) (*List, error) {
+	i := &List{whole: make(map[string]bool), starts: make(map[string]bool)}
 	for _, name := range []string{"platforms.txt", "names.txt"} {
 		f, err := builtIn.Open(name)
 		if err == nil {
 			err = i.read(f)
 		}
 		if err != nil {
-			return ignored{}, fmt.Errorf("%s, which is built in: %w", name, err)
+			return nil, fmt.Errorf("%s, which is built in: %w", name, err)
 		}
 	}
 	for _, name := range files {
 		f, err := os.Open(name)
 		if err != nil {
-			return ignored{}, err
+			return nil, err
 		}
 		if err = errors.Join(i.read(f), f.Close()); err != nil {
-			return ignored{}, fmt.Errorf("%s: %w", name, err)
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	for start := range i.starts {
@@ -55,7 +61,7 @@ func loadIgnored(files []string) (ignored, error) {
 	return i, nil
 }
 
-func (i *ignored) read(r io.Reader) error {
+func (i *List) read(r io.Reader) error {
 	lines := bufio.NewScanner(r)
 	number := 1
 	for ; lines.Scan(); number++ {
@@ -64,7 +70,7 @@ func (i *ignored) read(r io.Reader) error {
 			continue
 		}
 		kind, value, _ := strings.Cut(line, ":")
-		if !kinds[kind] || value == "" || !printable(value) || !utf8.Valid(lines.Bytes()) {
+		if !page.Kinds[kind] || value == "" || !page.Printable(value) || !utf8.Valid(lines.Bytes()) {
 			return fmt.Errorf("line %d: %q is no contact: want KIND:VALUE, and a KIND of site, url, mail, "+
 				"number, name or code", number, line)
 		}
@@ -80,14 +86,12 @@ func (i *ignored) read(r io.Reader) error {
 	return lines.Err()
 }
 
-var kinds = set("site url mail number name code")
-
-// has reports whether a contact is ignored.
-func (i *ignored) has(contact []byte) bool {
+// Has reports whether a contact is ignored.
+func (i *List) Has(contact []byte) bool {
 	if i.whole[string(contact)] {
 		return true
 	}
-	var buffer [MaxBytes + 1]byte
+	var buffer [page.MaxBytes + 1]byte
 	if digits := append(append(buffer[:0], bytes.TrimRight(contact, "0123456789")...), '#'); i.
 		whole[string(digits)] {
 		return true
@@ -100,7 +104,8 @@ func (i *ignored) has(contact []byte) bool {
 	return false
 }
 
-func (i *ignored) checksum() string {
+// Checksum is the same for the same contacts, in whatever order and files.
+func (i *List) Checksum() string {
 	var sum uint64
 	for _, set := range []map[string]bool{i.whole, i.starts} {
 		for contact := range set {

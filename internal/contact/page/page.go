@@ -1,4 +1,6 @@
-package contact
+// Package page makes contacts of URLs: the site, or on a platform the page, the name or the number
+// that it leads to.
+package page
 
 import (
 	"fmt"
@@ -11,34 +13,58 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/net/publicsuffix"
+
+	"github.com/clusterd/clusterd/internal/contact/phone"
+	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
-// longestPage is how many bytes of a port, path and query are looked at.
-const longestPage = 2 << 10
+// The kinds of contacts.
+const (
+	Site   = "site"
+	URL    = "url"
+	Mail   = "mail"
+	Number = "number"
+	Name   = "name"
+	Code   = "code"
+)
 
-// reduce returns the contact of a URL: the registrable domain, or host and path on a platform.
-func (f *Finder) reduce(host, path string) (kind, value string) {
+// Kinds are these.
+var Kinds = set("site url mail number name code")
+
+// MaxBytes is how long a contact may be. Of a longer page a hash stands for the rest.
+const MaxBytes = singlepass.MaxContactBytes
+
+// Longest is how many bytes of a port, path and query are looked at.
+const Longest = 2 << 10
+
+// Reduce returns the contact of a URL: the registrable domain, or host and path on a platform, of
+// which the site is ignored.
+func Reduce(host, path string, ignored func(contact []byte) bool) (kind, value string) {
 	host = strings.Trim(strings.TrimPrefix(strings.TrimPrefix(host, "www."), "m."), ".")
 	domain, official := siteOf(host)
 	path = strings.TrimLeft(path, ":0123456789")
 	page := canonicalPage(path)
 	switch {
-	case !official && !f.ignored.has([]byte(kindSite+":"+domain)):
-		return kindSite, domain
+	case !official && !ignored([]byte(Site+":"+domain)):
+		return Site, domain
 	case page == "" || momentOf(path):
-		return kindSite, "" // ignored
+		return Site, "" // ignored
 	case domain == "youtube.com" || domain == "youtu.be":
-		return kindURL, video(domain, page)
+		return URL, video(domain, page)
+	case domain == "wa.me":
+		if number, _, _ := strings.Cut(page[1:], "?"); isPhone(number) {
+			return Number, linkedPhone(number)
+		}
 	case domain == "whatsapp.com":
-		if phone := phoneOf(page); phone != "" {
-			return kindNumber, phone
+		if number := phoneOf(page); number != "" {
+			return Number, number
 		}
 	case nameHosts[domain]:
 		if kind, name := nameOf(page); name != "" {
 			return kind, name
 		}
 	}
-	return kindURL, short(host + page)
+	return URL, short(host + page)
 }
 
 // siteOf returns what a host belongs to: its registrable domain, itself if it is an address or
@@ -69,21 +95,24 @@ var homeHosts = set("tumblr.com wordpress.com weebly.com livejournal.com lofter.
 	"bandcamp.com substack.com mystrikingly.com webflow.io 8u8.com")
 
 // nameHosts are platforms where a path of one part is somebody's name or number.
-var nameHosts = set("t.me telegram.me wa.me instagram.com twitter.com x.com tiktok.com " +
+var nameHosts = set("t.me telegram.me instagram.com twitter.com x.com tiktok.com " +
 	"facebook.com fb.com threads.net snapchat.com")
 
 // nameOf returns the name or the number that a page is the page of, empty if it is another page.
 func nameOf(page string) (kind, name string) {
 	name = strings.TrimPrefix(page[1:], "@")
-	number := strings.TrimPrefix(name, "+")
+	number, plus := strings.CutPrefix(name, "+")
 	switch {
 	case number != "" && strings.Trim(number, "0123456789") == "":
-		return kindNumber, string(canonicalNumber([]byte("+" + number)))
+		if plus {
+			return Number, linkedPhone(number)
+		}
+		return Number, number // of an account
 	case len(name) >= 3 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_.") == "" &&
 		!strings.HasSuffix(name, ".php"):
-		return kindName, name
+		return Name, name
 	}
-	return kindURL, ""
+	return URL, ""
 }
 
 // phoneOf returns the number that a page of WhatsApp opens a chat with, empty if it has none.
@@ -91,12 +120,24 @@ func phoneOf(page string) string {
 	_, query, _ := strings.Cut(page, "?")
 	for parameter := range strings.SplitSeq(query, "&") {
 		if number, ok := strings.CutPrefix(parameter, "phone="); ok {
-			if number = strings.TrimPrefix(number, "+"); onlyDigits([]byte(number)) {
-				return string(canonicalNumber([]byte("+" + number)))
+			if isPhone(number) {
+				return linkedPhone(number)
 			}
 		}
 	}
 	return ""
+}
+
+func isPhone(number string) bool {
+	number = strings.TrimPrefix(number, "+")
+	return len(number) >= 7 && strings.Trim(number, "0123456789") == ""
+}
+
+// linkedPhone returns the number of a link that opens a chat, in E.164: there it begins with the
+// calling code, with or without a plus sign before it.
+func linkedPhone(number string) string {
+	digits, _ := phone.International(strings.TrimPrefix(number, "+"))
+	return "+" + digits
 }
 
 // video returns the page of a video in one form, or another page of YouTube.
@@ -170,13 +211,14 @@ func canonicalPage(path string) string {
 		}
 	}
 	unescaped, err := url.PathUnescape(path)
-	if err != nil || !printable(unescaped) {
+	if err != nil || !Printable(unescaped) {
 		return path
 	}
 	return unescaped
 }
 
-func printable(value string) bool {
+// Printable reports whether a value has neither white space nor control characters.
+func Printable(value string) bool {
 	return utf8.ValidString(value) && !strings.ContainsFunc(value, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r)
 	})
@@ -185,7 +227,7 @@ func printable(value string) bool {
 // short returns the value of a page, at most as long as a contact of a page may be. Where it is
 // longer, a hash takes the place of its end.
 func short(value string) string {
-	const most, hash = MaxBytes - len(kindURL+":"), len("~01234567")
+	const most, hash = MaxBytes - len(URL+":"), len("~01234567")
 	if len(value) <= most {
 		return value
 	}
@@ -196,4 +238,12 @@ func short(value string) string {
 		end--
 	}
 	return fmt.Sprintf("%s~%08x", value[:end], h.Sum32())
+}
+
+func set(words string) map[string]bool {
+	all := make(map[string]bool)
+	for word := range strings.FieldsSeq(words) {
+		all[word] = true
+	}
+	return all
 }
