@@ -137,8 +137,8 @@ func (w *waiter) Result(ctx context.Context) (events.Event, error) {
 
 func event(e *tail.Event, hidden bool) events.Event {
 	value := e.Value
-	if hidden && e.Kind == tail.Result {
-		value = hideResult(value)
+	if hidden {
+		value = hideEvent(e.Kind, value)
 	}
 	return events.Event{Kind: string(e.Kind), Source: e.Address, Value: value, Position: e.Position}
 }
