@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/clusterd/clusterd/internal/contact/phone"
 )
 
 // name takes a word of letters, digits and underscores: a keyword, what one announces, or a name
@@ -17,6 +19,10 @@ func (s *scanner) name(start, end int) {
 	if wanted.kind == kindName {
 		end = s.hyphened(start, end)
 		word = s.text[start:end]
+		if to := s.gapped(end, wanted); to > end {
+			s.add(kindName, bytes.ReplaceAll(s.text[start:to], []byte(" "), nil), start, to)
+			return
+		}
 	}
 	letters, digits := count(word)
 	switch {
@@ -32,7 +38,8 @@ func (s *scanner) name(start, end int) {
 	case isWWW(word):
 		s.addURL(bytes.Replace(word[3:], wwwTop(word), append([]byte("."), wwwTop(word)...), 1), nil,
 			start, end)
-	case isMadeUp(word, letters, digits):
+	case isMadeUp(word, letters, digits),
+		bytes.IndexByte(word, '_') > 0 && letters >= 4 && len(word) <= 32 && s.announcedBehind(end):
 		s.add(kindName, word, start, end)
 	}
 }
@@ -136,8 +143,8 @@ func isMadeUp(word []byte, letters, digits int) bool {
 		if !onlyDigits(number) {
 			return letters >= 3 // a_1, a1_
 		}
-		return letters >= 3 && !isLaughter(number) && !(digits == 4 && isYear(number)) ||
-			letters >= 2 && digits >= 6 && !isTyped(number) && !isRound(number)
+		return letters >= 3 && !isLaughter(number) && !(digits == 4 && phone.IsYear(number)) ||
+			letters >= 2 && digits >= 6 && !phone.IsTyped(number) && !phone.IsRound(number)
 	}
 	return letters >= 4 || leading > 0 && letters >= 3
 }
@@ -199,7 +206,8 @@ func (s *scanner) handle() {
 	}
 	word := s.text[s.at:end]
 	letters, _ := count(word)
-	if s.wanted(start).kind != "" && letters >= 2 && len(word) >= 4 && len(word) <= 32 {
+	announced := s.wanted(start).kind != "" || s.announcedBehind(end)
+	if announced && letters >= 2 && len(word) >= 4 && len(word) <= 32 {
 		s.add(kindName, word, start, end)
 		return
 	}

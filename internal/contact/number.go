@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/clusterd/clusterd/internal/contact/phone"
 )
 
 // Digits of a number that is a contact by itself, and of one that a keyword announces.
@@ -52,7 +54,7 @@ func (s *scanner) goesOn(at int) bool {
 func (s *scanner) glued(start int, g groups) bool {
 	const size = 11
 	if g.longest < size || s.digits[0] != '0' && s.digits[0] != '1' ||
-		g.longest > size && !s.isRate(g) || isRound(s.digits[:size]) || isTyped(s.digits[:size]) {
+		g.longest > size && !s.isRate(g) || phone.IsRound(s.digits[:size]) || phone.IsTyped(s.digits[:size]) {
 		return false
 	}
 	s.add(kindNumber, s.national(s.digits[:size], false), start, start+size)
@@ -80,14 +82,14 @@ func (s *scanner) counts(number []byte, start int, g groups, wanted wants) bool 
 	if wanted.kind != "" && !wanted.weak {
 		return true
 	}
-	if isRound(number) || s.isAmount(number, start, g.end) {
+	if phone.IsRound(number) || s.isAmount(number, start, g.end) {
 		return false
 	}
 	if wanted.kind != "" {
 		return true
 	}
 	return len(number) >= fewestDigits && !bytes.HasPrefix(number, []byte("000")) &&
-		!isTyped(number) && !s.isSeries(start, g)
+		!phone.IsTyped(number) && !s.isSeries(start, g)
 }
 
 // groups are digits with one separator between two runs of them; the scanner's digits are theirs.
@@ -239,7 +241,7 @@ func (s *scanner) isDate(start, end int) bool {
 	between := func(r rune) bool { return r < '0' || r > '9' }
 	for g := range bytes.FieldsFuncSeq(s.text[start:end], between) {
 		switch {
-		case len(g) == 4 && isYear(g):
+		case len(g) == 4 && phone.IsYear(g):
 			years++
 		case len(g) > 4 || len(g) == 3:
 			return false
@@ -247,8 +249,6 @@ func (s *scanner) isDate(start, end int) bool {
 	}
 	return years > 0
 }
-
-func isYear(g []byte) bool { return g[0] == '1' && g[1] == '9' || g[0] == '2' && g[1] == '0' }
 
 // isAmount reports whether a number of fewer digits than a mobile phone's is an amount, by what
 // stands around it.
@@ -278,43 +278,6 @@ func (s *scanner) isSeries(start int, g groups) bool {
 	return g.count > 1 && g.longest <= 2
 }
 
-// isRound reports whether a number is rather a date, a time stamp in milliseconds or a round
-// amount.
-func isRound(number []byte) bool {
-	n := len(number)
-	zeros := n - len(bytes.TrimRight(number, "0"))
-	return 2*zeros > n || n == 13 && number[0] == '1' ||
-		n >= 8 && isYear(number) && isUpTo(number[4:], "12") && isUpTo(number[6:], "31")
-}
-
-// isUpTo reports whether the first two digits are from 01 to a number of two digits.
-func isUpTo(digits []byte, most string) bool {
-	two := string(digits[:2])
-	return "01" <= two && two <= most
-}
-
-// isTyped reports whether a number was typed for fun: of at most two different digits, or each
-// one more or one less than the one before, where 0 follows 9.
-func isTyped(number []byte) bool {
-	up, down := true, true
-	for i := 1; i < len(number); i++ {
-		step := (number[i] + 10 - number[i-1]) % 10
-		up, down = up && step == 1, down && step == 9
-	}
-	return up || down || hasTwoDigits(number)
-}
-
-// hasTwoDigits reports whether a number has at most two different digits.
-func hasTwoDigits(number []byte) bool {
-	different := 1
-	for i := 1; i < len(number); i++ {
-		if bytes.IndexByte(number[:i], number[i]) < 0 {
-			different++
-		}
-	}
-	return different <= 2
-}
-
 // numeralDigits are the digits that Chinese numerals stand for when they are read one by one.
 var numeralDigits = map[rune]byte{
 	'零': '0', '〇': '0', '一': '1', '壹': '1', '幺': '1', '二': '2', '贰': '2', '两': '2', '三': '3', '叁': '3',
@@ -341,7 +304,7 @@ func (s *scanner) numerals() bool {
 	wanted := s.wanted(s.at)
 	announced := wanted.kind != "" && !wanted.weak && len(s.digits) >= fewestAnnounced
 	if wide == 0 || len(s.digits) > mostDigits || !announced &&
-		(len(s.digits) < fewestDigits || isRound(s.digits) || isTyped(s.digits)) {
+		(len(s.digits) < fewestDigits || phone.IsRound(s.digits) || phone.IsTyped(s.digits)) {
 		return false
 	}
 	s.add(kindNumber, s.national(s.digits, wanted.plain), s.at, end)

@@ -181,7 +181,7 @@ func (s *scanner) isWritten(plus bool, at int) bool {
 		return true
 	}
 	number := s.digits[:s.stops[at].digits]
-	return len(number) >= 9 && !isRound(number) && !isTyped(number) && !s.isDate(s.at, s.stops[at].end)
+	return len(number) >= 9 && !phone.IsRound(number) && !phone.IsTyped(number) && !s.isDate(s.at, s.stops[at].end)
 }
 
 // impossible takes digits behind a plus sign that are no possible number. They are a contact all
@@ -191,7 +191,7 @@ func (s *scanner) impossible(start int) {
 	number := s.digits[:first.digits]
 	s.at = first.end
 	if len(number) <= mostDigits && !first.glued && (wanted.kind != "" && !wanted.weak ||
-		!isRound(number) && !isTyped(number) && !s.isAmount(number, start, first.end)) {
+		!phone.IsRound(number) && !phone.IsTyped(number) && !s.isAmount(number, start, first.end)) {
 		s.add(kindNumber, append([]byte("+"), number...), start, first.end)
 	}
 }
@@ -219,8 +219,8 @@ func (s *scanner) regional() bool {
 				continue
 			}
 			end, number := s.stops[at].end, s.digits[:s.stops[at].digits]
-			if !announced && (isRound(number) || isTyped(number) && (at == 0 && wanted.kind == "" ||
-				hasTwoDigits(number)) || s.isAmount(number, start, end)) {
+			if !announced && (phone.IsRound(number) || phone.IsTyped(number) && (at == 0 && wanted.kind == "" ||
+				phone.HasTwoDigits(number)) || s.isAmount(number, start, end)) {
 				return false
 			}
 			s.add(kindNumber, append([]byte("+"), digits...), start, end)

@@ -15,6 +15,7 @@ type scanner struct {
 	sending int      // where a word such as "send" ended
 	money   int      // where a currency ended
 	noHost  int      // up to here no host name begins
+	taken   int      // up to here contacts were found
 	hasOne  bool     // found is set
 	found   Contact  // the last one
 	values  []string // the different ones
@@ -39,6 +40,7 @@ type wants struct {
 	end  int    // how far it may be
 	weak bool   // the keyword is a common word, too
 	sure bool   // a colon, or a word such as "id", stands between
+	wide bool   // the keyword is Chinese
 	// A number of a chat, such as QQ, is no telephone number.
 	plain bool
 }
@@ -78,6 +80,7 @@ func (s *scanner) wide() {
 		if k, ok := s.wideKeyword(r, s.at); ok {
 			s.at += len(k.text)
 			s.expect(k.kind, false)
+			s.wants.wide = true
 			return
 		}
 	}
@@ -145,7 +148,7 @@ func (s *scanner) wordEnd(from int) int {
 
 // add sets what was found, and goes on behind it. What is ignored may have no value.
 func (s *scanner) add(kind string, value []byte, start, end int) {
-	s.at, s.wants = end, wants{}
+	s.at, s.taken, s.wants = end, end, wants{}
 	s.hasOne, s.found = true, Contact{Start: start, End: end}
 	if len(value) > 0 && s.wantsValue() {
 		s.buffer = append(append(append(s.buffer[:0], kind...), ':'), value...)

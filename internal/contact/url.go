@@ -26,6 +26,9 @@ func (s *scanner) url(wordEnd int) bool {
 	if !s.mayGoOn(wordEnd) {
 		return false
 	}
+	if s.spelledSite(start, wordEnd) {
+		return true
+	}
 	end := s.hostName(start)
 	if n := s.atSign(end); n > 0 && s.mail(start, end, end+n) {
 		return true
@@ -52,6 +55,8 @@ func (s *scanner) mayGoOn(at int) bool {
 				return true
 			case 'd':
 				return bytes.HasPrefix(s.text[at+2:], []byte("ot "))
+			case 'a':
+				return wordAt(s.text[at:]) > 0
 			}
 		}
 	}
@@ -177,16 +182,21 @@ func (s *scanner) atSign(at int) int {
 	if at == len(s.text) || !s.mayGoOn(at) {
 		return 0
 	}
+	if n := wordAt(s.text[at:]); n > 0 {
+		return n
+	}
+	rest := s.text[at:]
+	inBrackets := bytes.TrimPrefix(rest, []byte(" "))
 	for _, sign := range writtenAts {
-		n := len(sign)
-		if len(s.text)-at <= n || string(s.text[at:at+n]) != sign {
-			continue
+		after, ok := bytes.CutPrefix(rest, []byte(sign))
+		if !ok && len(sign) > 1 {
+			after, ok = bytes.CutPrefix(inBrackets, []byte(sign))
 		}
-		if s.text[at+n] == ' ' && sign != "#" {
-			n++
+		if ok && sign != "#" {
+			after = bytes.TrimPrefix(after, []byte(" "))
 		}
-		if at+n < len(s.text) && isAlnum(s.text[at+n]) {
-			return n
+		if ok && len(after) > 0 && isAlnum(after[0]) {
+			return len(rest) - len(after)
 		}
 	}
 	return 0

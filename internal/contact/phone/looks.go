@@ -1,0 +1,43 @@
+package phone
+
+import "bytes"
+
+// IsYear reports whether four digits are a year of this century or the last.
+func IsYear(g []byte) bool { return g[0] == '1' && g[1] == '9' || g[0] == '2' && g[1] == '0' }
+
+// IsRound reports whether a number is rather a date, a time stamp in milliseconds or a round
+// amount.
+func IsRound(number []byte) bool {
+	n := len(number)
+	zeros := n - len(bytes.TrimRight(number, "0"))
+	return 2*zeros > n || n == 13 && number[0] == '1' ||
+		n >= 8 && IsYear(number) && isUpTo(number[4:], "12") && isUpTo(number[6:], "31")
+}
+
+// isUpTo reports whether the first two digits are from 01 to a number of two digits.
+func isUpTo(digits []byte, most string) bool {
+	two := string(digits[:2])
+	return "01" <= two && two <= most
+}
+
+// IsTyped reports whether a number was typed for fun: of at most two different digits, or each
+// one more or one less than the one before, where 0 follows 9.
+func IsTyped(number []byte) bool {
+	up, down := true, true
+	for i := 1; i < len(number); i++ {
+		step := (number[i] + 10 - number[i-1]) % 10
+		up, down = up && step == 1, down && step == 9
+	}
+	return up || down || HasTwoDigits(number)
+}
+
+// HasTwoDigits reports whether a number has at most two different digits.
+func HasTwoDigits(number []byte) bool {
+	different := 1
+	for i := 1; i < len(number); i++ {
+		if bytes.IndexByte(number[:i], number[i]) < 0 {
+			different++
+		}
+	}
+	return different <= 2
+}
