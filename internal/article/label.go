@@ -63,7 +63,7 @@ type Action string
 const (
 	AddLabel    Action = "add"
 	RemoveLabel Action = "remove"
-	// ResumeLabel does nothing. Up to 98ca1e1 it let a label count again that was suspended.
+	// ResumeLabel does nothing. In earlier versions it let a label count again that was suspended.
 	ResumeLabel Action = "resume"
 	// MergeStories makes the younger of two stories part of the older one, UnmergeStories takes it out
 	// again, and SplitStory takes a cluster out of its story, to found one of its own.

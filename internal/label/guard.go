@@ -12,7 +12,7 @@ const Bucket = 1000
 type FloodCount struct {
 	Hits   int `json:"hits,omitempty"`   // in the bucket of the next position
 	Before int `json:"before,omitempty"` // in the bucket before
-	// Suspended is that a version up to 98ca1e1 left the label out of results. It is read and not
+	// Suspended is that an earlier version left the label out of results. It is read and not
 	// written: such a label counts again.
 	Suspended bool `json:"suspended,omitempty"`
 }

@@ -81,7 +81,7 @@ func (p *player) article(cluster wire.Address, minute int64, labels ...string) {
 
 func (p *player) violations() int64 { return p.report.Violations() }
 
-// A version up to 98ca1e1 suspended labels. While a checkpoint says so, results may lack them: from
+// An earlier version suspended labels. While a checkpoint says so, results may lack them: from
 // the transaction of the first that does on, to that of the first that does not.
 func TestSuspendedByAnEarlierVersion(t *testing.T) {
 	t.Parallel()

@@ -6,8 +6,8 @@ import (
 	"github.com/clusterd/clusterd/internal/audit/wire"
 )
 
-// A suspension is labels that results of articles from one position to another may lack: a version
-// up to 98ca1e1 left labels out that hit too many articles.
+// A suspension is labels that results of articles from one position to another may lack: an earlier
+// version left a label out that hit too many articles.
 type suspension struct {
 	from, to int64
 	names    []uint64

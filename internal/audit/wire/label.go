@@ -172,7 +172,7 @@ type LabelProgress struct {
 	Corrections []PendingCorrection `json:"corrections"`
 }
 
-// A Flood is what a checkpoint says of how often a label hits. Versions up to 98ca1e1 left a label
+// A Flood is what a checkpoint says of how often a label hits. Earlier versions left a label
 // out of results that hit too often.
 type Flood struct {
 	Suspended bool `json:"suspended"`
