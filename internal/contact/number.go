@@ -54,7 +54,8 @@ func (s *scanner) goesOn(at int) bool {
 func (s *scanner) glued(start int, g groups) bool {
 	const size = 11
 	if g.longest < size || s.digits[0] != '0' && s.digits[0] != '1' ||
-		g.longest > size && !s.isRate(g) || phone.IsRound(s.digits[:size]) || phone.IsTyped(s.digits[:size]) {
+		g.longest > size && !s.isRate(g) || phone.IsRound(s.digits[:size]) ||
+		phone.IsTyped(s.digits[:size]) {
 		return false
 	}
 	s.add(kindNumber, s.national(s.digits[:size], false), start, start+size)

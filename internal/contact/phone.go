@@ -181,7 +181,8 @@ func (s *scanner) isWritten(plus bool, at int) bool {
 		return true
 	}
 	number := s.digits[:s.stops[at].digits]
-	return len(number) >= 9 && !phone.IsRound(number) && !phone.IsTyped(number) && !s.isDate(s.at, s.stops[at].end)
+	return len(number) >= 9 && !phone.IsRound(number) && !phone.IsTyped(number) &&
+		!s.isDate(s.at, s.stops[at].end)
 }
 
 // impossible takes digits behind a plus sign that are no possible number. They are a contact all
@@ -219,8 +220,8 @@ func (s *scanner) regional() bool {
 				continue
 			}
 			end, number := s.stops[at].end, s.digits[:s.stops[at].digits]
-			if !announced && (phone.IsRound(number) || phone.IsTyped(number) && (at == 0 && wanted.kind == "" ||
-				phone.HasTwoDigits(number)) || s.isAmount(number, start, end)) {
+			typed := phone.IsTyped(number) && (at == 0 && wanted.kind == "" || phone.HasTwoDigits(number))
+			if !announced && (phone.IsRound(number) || typed || s.isAmount(number, start, end)) {
 				return false
 			}
 			s.add(kindNumber, append([]byte("+"), digits...), start, end)

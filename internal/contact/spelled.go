@@ -48,8 +48,8 @@ func wordAt(rest []byte) int {
 
 // beforeSite are words that stand before a site and are no part of its name.
 var beforeSite = set("a an and at buy by check click com dot find for from get go google " +
-	"in is it join just look my new now of on open or order our out search see shop site that the this " +
-	"to try use via visit web website with you your www http https")
+	"in is it join just look my new now of on open or order our out search see shop site that " +
+	"the this to try use via visit web website with you your www http https")
 
 // spelledSite takes a site the name of which is spelled as words, the last of them of digits: "best
 // pills 24 dot com", up to three words. Without a number it may be any words before "dot com". Its

@@ -76,7 +76,9 @@ func newDesk(
 	hidden := c.Serve.Content == config.Hidden
 	d.hidden = hidden
 	fresh := &answers.Fresh{Spaces: d.spaces, End: endOf(client, c.Input.Topic)}
-	spaces := &answers.Spaces{Lookup: d.spaces, Allow: c.Labels.Allow, Flood: c.Labels.Flood, Hidden: hidden, Fresh: fresh}
+	spaces := &answers.Spaces{
+		Lookup: d.spaces, Allow: c.Labels.Allow, Flood: c.Labels.Flood, Hidden: hidden, Fresh: fresh,
+	}
 	o := v1.Options{
 		Spaces: spaces, Events: d.hub, Labels: c.Labels.Topic != "",
 		Topics: &answers.Topics{
