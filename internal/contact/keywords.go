@@ -52,9 +52,9 @@ func kindsOf(words map[string]string) map[string]string {
 
 var (
 	// fillerWords may stand between a keyword and its contact. All but "is" make it sure.
-	fillerWords = set("id no number nomor code kode is")
+	fillerWords = page.Set("id no number nomor code kode is")
 	// currencies make an amount of the number behind them.
-	currencies = set("rp rs usd usdt idr rmb cny hkd eur gbp inr sgd myr")
+	currencies = page.Set("rp rs usd usdt idr rmb cny hkd eur gbp inr sgd myr")
 )
 
 // keywordLengths has, by their first letter, a bit for each length of what [scanner.keyword]
@@ -135,12 +135,4 @@ func wideClass(r rune) uint8 {
 		return wideClasses[r]
 	}
 	return 0
-}
-
-func set(words string) map[string]bool {
-	all := make(map[string]bool)
-	for word := range strings.FieldsSeq(words) {
-		all[word] = true
-	}
-	return all
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/clusterd/clusterd/internal/contact/page"
 )
 
 // Masks are what a [Mask] may take out of texts.
@@ -135,6 +137,6 @@ func numberLen(text []byte) (n, numerals int) {
 }
 
 // calendar are the English names of months and weekdays, and their short forms that are no words.
-var calendar = set("january february april june july august september october november december " +
-	"jan feb apr jun jul aug sep sept oct nov dec monday tuesday wednesday thursday friday saturday " +
-	"sunday mon tue tues wed thu thur thurs fri")
+var calendar = page.Set("january february april june july august september october november " +
+	"december jan feb apr jun jul aug sep sept oct nov dec monday tuesday wednesday thursday " +
+	"friday saturday sunday mon tue tues wed thu thur thurs fri")

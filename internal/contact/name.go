@@ -144,7 +144,7 @@ func isMadeUp(word []byte, letters, digits int) bool {
 			return letters >= 3 // a_1, a1_
 		}
 		return letters >= 3 && !isLaughter(number) && !(digits == 4 && phone.IsYear(number)) ||
-			letters >= 2 && digits >= 6 && !phone.IsTyped(number) && !phone.IsRound(number)
+			letters >= 2 && digits >= 6 && !phone.IsUnlikely(number)
 	}
 	return letters >= 4 || leading > 0 && letters >= 3
 }

@@ -54,8 +54,7 @@ func (s *scanner) goesOn(at int) bool {
 func (s *scanner) glued(start int, g groups) bool {
 	const size = 11
 	if g.longest < size || s.digits[0] != '0' && s.digits[0] != '1' ||
-		g.longest > size && !s.isRate(g) || phone.IsRound(s.digits[:size]) ||
-		phone.IsTyped(s.digits[:size]) {
+		g.longest > size && !s.isRate(g) || phone.IsUnlikely(s.digits[:size]) {
 		return false
 	}
 	s.add(kindNumber, s.national(s.digits[:size], false), start, start+size)
@@ -305,7 +304,7 @@ func (s *scanner) numerals() bool {
 	wanted := s.wanted(s.at)
 	announced := wanted.kind != "" && !wanted.weak && len(s.digits) >= fewestAnnounced
 	if wide == 0 || len(s.digits) > mostDigits || !announced &&
-		(len(s.digits) < fewestDigits || phone.IsRound(s.digits) || phone.IsTyped(s.digits)) {
+		(len(s.digits) < fewestDigits || phone.IsUnlikely(s.digits)) {
 		return false
 	}
 	s.add(kindNumber, s.national(s.digits, wanted.plain), s.at, end)

@@ -3,6 +3,7 @@ package contact
 import (
 	"bytes"
 	"net/netip"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/clusterd/clusterd/internal/contact/phone"
@@ -79,14 +80,9 @@ func (s *scanner) apart(at int) stop {
 	return stop{end: at}
 }
 
-// isDotted reports whether dots or slashes stand between groups up to a stop.
-func isDotted(stops []stop) bool {
-	for _, at := range stops {
-		if at.dotted {
-			return true
-		}
-	}
-	return false
+// anyDotted reports whether a dot or a slash stands before one of the groups.
+func anyDotted(stops []stop) bool {
+	return slices.ContainsFunc(stops, func(at stop) bool { return at.dotted })
 }
 
 // longest returns the longest number that ends at one of the stops, in E.164, and the number of the
@@ -173,7 +169,7 @@ func (s *scanner) startsHere(at int) bool { return at == 0 || !isAlnum(s.text[at
 
 // isWritten reports whether a possible number that ends at a stop is written as one is.
 func (s *scanner) isWritten(plus bool, at int) bool {
-	if isDotted(s.stops[:at+1]) && s.stops[at].digits < fewestDotted {
+	if anyDotted(s.stops[:at+1]) && s.stops[at].digits < fewestDotted {
 		return false
 	}
 	wanted := s.wanted(s.at)
@@ -181,8 +177,7 @@ func (s *scanner) isWritten(plus bool, at int) bool {
 		return true
 	}
 	number := s.digits[:s.stops[at].digits]
-	return len(number) >= 9 && !phone.IsRound(number) && !phone.IsTyped(number) &&
-		!s.isDate(s.at, s.stops[at].end)
+	return len(number) >= 9 && !phone.IsUnlikely(number) && !s.isDate(s.at, s.stops[at].end)
 }
 
 // impossible takes digits behind a plus sign that are no possible number. They are a contact all
@@ -192,7 +187,7 @@ func (s *scanner) impossible(start int) {
 	number := s.digits[:first.digits]
 	s.at = first.end
 	if len(number) <= mostDigits && !first.glued && (wanted.kind != "" && !wanted.weak ||
-		!phone.IsRound(number) && !phone.IsTyped(number) && !s.isAmount(number, start, first.end)) {
+		!phone.IsUnlikely(number) && !s.isAmount(number, start, first.end)) {
 		s.add(kindNumber, append([]byte("+"), number...), start, first.end)
 	}
 }
@@ -240,12 +235,12 @@ func (s *scanner) mayBePhone(start int) bool {
 			return false
 		}
 	}
-	if len(s.stops) == 1 || !isDotted(s.stops[:2]) {
+	if len(s.stops) == 1 || !anyDotted(s.stops[:2]) {
 		return true
 	}
 	first, second := s.stops[0].group, s.stops[1].group
 	switch {
-	case len(s.stops) == 2: // a decimal, but for 020.79460123 and 5555.0123
+	case len(s.stops) == 2: // a decimal, except 020.79460123 and 5555.0123
 		return s.digits[0] == '0' && first > 1 && second >= 4 || first == 4 && second == 4
 	case len(s.stops) == 4 && s.digits[0] != '0':
 		_, err := netip.ParseAddr(string(s.text[start:s.stops[3].end]))
@@ -254,19 +249,15 @@ func (s *scanner) mayBePhone(start int) bool {
 	return first > 1 || second == 3
 }
 
-// isPairs reports whether there are three and more groups, and none has more than two digits, as in
+// isPairs reports whether there are three and more groups, each of at most two digits, as in
 // scores.
 func (s *scanner) isPairs() bool {
-	for _, at := range s.stops {
-		if at.group > 2 {
-			return false
-		}
-	}
-	return len(s.stops) >= 3
+	return len(s.stops) >= 3 &&
+		!slices.ContainsFunc(s.stops, func(at stop) bool { return at.group > 2 })
 }
 
 // national returns the number that digits are which are written together: in E.164 with a plus sign
-// if it is possible in one of the finder's regions, else as it is.
+// if it is possible in one of the finder's regions, otherwise as it is.
 func (s *scanner) national(digits []byte, plain bool) []byte {
 	if s.finder == nil || plain || len(digits) < fewestDigits {
 		return digits

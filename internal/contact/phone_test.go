@@ -76,7 +76,7 @@ func TestPhonesOfThirtyCountries(t *testing.T) {
 	for _, made := range phones {
 		t.Run(made.region, func(t *testing.T) {
 			there := finderIn(t, made.region)
-			want := "number:+" + digitsOf(made.international)
+			want := "number:+" + phonenumbers.NormalizeDigitsOnly(made.international)
 			for _, number := range spelled(made.international) {
 				plain := strings.TrimPrefix(number, "+")
 				for _, number := range []string{number, "00" + plain, "00 " + plain, "(+" + plain} {
@@ -193,13 +193,4 @@ func TestRegions(t *testing.T) {
 	if one, other := finderIn(t, "GB"), finderIn(t, "US"); one.Identity() == other.Identity() {
 		t.Errorf("GB and US have the identity %s", one.Identity())
 	}
-}
-
-func digitsOf(number string) string {
-	return strings.Map(func(r rune) rune {
-		if r < '0' || r > '9' {
-			return -1
-		}
-		return r
-	}, number)
 }

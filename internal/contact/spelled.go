@@ -2,8 +2,10 @@ package contact
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
+	"github.com/clusterd/clusterd/internal/contact/page"
 	"github.com/clusterd/clusterd/internal/contact/phone"
 )
 
@@ -26,8 +28,8 @@ func (s *scanner) announcedBehind(end int) bool {
 }
 
 // mailAt are hosts of mail before which "at" may be written as a word: "sam at gmail dot com".
-var mailAt = set("gmail googlemail yahoo hotmail outlook proton protonmail icloud yandex gmx aol " +
-	"mail qq 163 126")
+var mailAt = page.Set("gmail googlemail yahoo hotmail outlook proton protonmail icloud yandex " +
+	"gmx aol mail qq 163 126")
 
 // wordAt returns the length of " at " before a host of mail, 0 if something else stands there.
 func wordAt(rest []byte) int {
@@ -47,7 +49,7 @@ func wordAt(rest []byte) int {
 }
 
 // beforeSite are words that stand before a site and are no part of its name.
-var beforeSite = set("a an and at buy by check click com dot find for from get go google " +
+var beforeSite = page.Set("a an and at buy by check click com dot find for from get go google " +
 	"in is it join just look my new now of on open or order our out search see shop site that " +
 	"the this to try use via visit web website with you your www http https")
 
@@ -60,7 +62,7 @@ func (s *scanner) spelledSite(start, end int) bool {
 		return false
 	}
 	after, ok := bytes.CutPrefix(s.text[end:], []byte(" dot com"))
-	if !ok || len(after) > 0 && classes[after[0]]&inWord != 0 || s.bubbles(after) {
+	if !ok || len(after) > 0 && classes[after[0]]&inWord != 0 || isBubble(after) {
 		return false
 	}
 	from := start
@@ -79,14 +81,15 @@ func (s *scanner) spelledSite(start, end int) bool {
 	return true
 }
 
-// bubbles reports whether a word follows that makes of "dot com" what shares and firms were called.
-func (s *scanner) bubbles(after []byte) bool {
-	for _, word := range strings.Fields("boom bubble bust crash era compan culture stock startup") {
-		if bytes.HasPrefix(after, []byte(" "+word)) {
-			return true
-		}
-	}
-	return false
+// bubbles follow "dot com" where that is what firms and their shares were called. They are the
+// beginnings of words.
+var bubbles = [][]byte{
+	[]byte(" boom"), []byte(" bubble"), []byte(" bust"), []byte(" crash"), []byte(" era"),
+	[]byte(" compan"), []byte(" culture"), []byte(" stock"), []byte(" startup"),
+}
+
+func isBubble(after []byte) bool {
+	return slices.ContainsFunc(bubbles, func(word []byte) bool { return bytes.HasPrefix(after, word) })
 }
 
 // wordBefore returns the word of ASCII letters that ends with one space before a place, nil if

@@ -216,17 +216,17 @@ func (s *scanner) isPath(at int) bool {
 }
 
 // plainTops are top level domains that are no words: "great.it was" has no host name.
-var plainTops = set("com net org cn info biz xyz vip club cc tv ru uk de fr jp kr tw hk io co " +
-	"mobi shop site online store tech app dev link live pro icu asia wiki cloud top edu gov " +
+var plainTops = page.Set("com net org cn info biz xyz vip club cc tv ru uk de fr jp kr tw hk io " +
+	"co mobi shop site online store tech app dev link live pro icu asia wiki cloud top edu gov " +
 	"br au ca eu nl pl ua sg ph th vn cz su ly gl tk ml gq cf pn ws fm gg ai mx nz ir ro hu " +
 	"gr fi dk bz sx lol bet")
 
 // groupTops are what countries have before their own top level domain.
-var groupTops = set("co com net org gov edu ac or go web my sch nom")
+var groupTops = page.Set("co com net org gov edu ac or go web my sch nom")
 
 // numberTops are top level domains below which names of digits alone are common. Elsewhere these
 // are shares, times or versions.
-var numberTops = set("com net org cn cc vip top tv xyz club info biz")
+var numberTops = page.Set("com net org cn cc vip top tv xyz club info biz")
 
 // isHost reports whether what has no scheme is a host name and no end of a sentence: by its top
 // level domain, which must be on the public suffix list, and no word unless a path or www goes

@@ -29,7 +29,7 @@ const (
 )
 
 // Kinds are these.
-var Kinds = set("site url mail number name code")
+var Kinds = Set("site url mail number name code")
 
 // MaxBytes is how long a contact may be. Of a longer page a hash stands for the rest.
 const MaxBytes = singlepass.MaxContactBytes
@@ -86,16 +86,16 @@ func siteOf(host string) (site string, official bool) {
 	return domain, officialGroups[group]
 }
 
-var officialGroups = set("gov edu mil ac go gob gouv gub govt")
+var officialGroups = Set("gov edu mil ac go gob gouv gub govt")
 
 // homeHosts give each of their users a host name of its own, and are not on the public suffix
 // list.
-var homeHosts = set("tumblr.com wordpress.com weebly.com livejournal.com lofter.com " +
+var homeHosts = Set("tumblr.com wordpress.com weebly.com livejournal.com lofter.com " +
 	"blogchina.com blogcn.com vicp.net 3322.org 51.net nease.net jimdo.com webs.com ucoz.ru " +
 	"bandcamp.com substack.com mystrikingly.com webflow.io 8u8.com")
 
 // nameHosts are platforms where a path of one part is somebody's name or number.
-var nameHosts = set("t.me telegram.me instagram.com twitter.com x.com tiktok.com " +
+var nameHosts = Set("t.me telegram.me instagram.com twitter.com x.com tiktok.com " +
 	"facebook.com fb.com threads.net snapchat.com")
 
 // nameOf returns the name or the number that a page is the page of, empty if it is another page.
@@ -175,12 +175,12 @@ func momentOf(path string) bool {
 }
 
 // tracking are parameters that say where a link was found, not what it leads to.
-var tracking = set("fbclid gclid msclkid mc_cid mc_eid spm from ref ref_src feature source src " +
+var tracking = Set("fbclid gclid msclkid mc_cid mc_eid spm from ref ref_src feature source src " +
 	"share si igsh igshid t s app scene lang hl ab_channel index " +
 	"isappinstalled vd_source share_source")
 
 // frontPages are the names that front pages have on many sites.
-var frontPages = set("/index.html /index.htm /index.php /index.asp /index.aspx /index.jsp " +
+var frontPages = Set("/index.html /index.htm /index.php /index.asp /index.aspx /index.jsp " +
 	"/default.html /default.htm /default.asp /default.aspx /home")
 
 // canonicalPage returns path and query without the tracking, and without a place within the page.
@@ -240,7 +240,8 @@ func short(value string) string {
 	return fmt.Sprintf("%s~%08x", value[:end], h.Sum32())
 }
 
-func set(words string) map[string]bool {
+// Set returns the words of a text as a set.
+func Set(words string) map[string]bool {
 	all := make(map[string]bool)
 	for word := range strings.FieldsSeq(words) {
 		all[word] = true

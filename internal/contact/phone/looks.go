@@ -20,6 +20,9 @@ func isUpTo(digits []byte, most string) bool {
 	return "01" <= two && two <= most
 }
 
+// IsUnlikely reports whether digits that nothing announces are rather no telephone number.
+func IsUnlikely(number []byte) bool { return IsRound(number) || IsTyped(number) }
+
 // IsTyped reports whether a number was typed for fun: of at most two different digits, or each
 // one more or one less than the one before, where 0 follows 9.
 func IsTyped(number []byte) bool {

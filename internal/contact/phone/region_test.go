@@ -92,20 +92,11 @@ func nationalOf(m *phonenumbers.PhoneMetadata, kind phonenumbers.PhoneNumberType
 }
 
 func beginsWith(number, prefix string) bool {
-	return prefix != "" && strings.HasPrefix(digitsOf(number), prefix)
+	return prefix != "" && strings.HasPrefix(phonenumbers.NormalizeDigitsOnly(number), prefix)
 }
 
 // isInPairs reports whether a number has three and more groups, each of at most two digits.
 func isInPairs(number string) bool {
 	groups := strings.FieldsFunc(number, func(r rune) bool { return r < '0' || r > '9' })
 	return len(groups) >= 3 && !slices.ContainsFunc(groups, func(g string) bool { return len(g) > 2 })
-}
-
-func digitsOf(number string) string {
-	return strings.Map(func(r rune) rune {
-		if r < '0' || r > '9' {
-			return -1
-		}
-		return r
-	}, number)
 }
