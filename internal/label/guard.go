@@ -8,7 +8,7 @@ import (
 // Bucket is within how many positions a [Guard] counts.
 const Bucket = 1000
 
-// A FloodCount is what a [Guard] knows of a label.
+// A FloodCount says how many articles carry a label.
 type FloodCount struct {
 	Hits   int `json:"hits,omitempty"`   // in the bucket of the next position
 	Before int `json:"before,omitempty"` // in the bucket before
@@ -17,8 +17,8 @@ type FloodCount struct {
 	Suspended bool `json:"suspended,omitempty"`
 }
 
-// Above reports whether the label hits more than a share of the articles: of those in the bucket of
-// the next position, or in the one before. Nothing is above a share of 1.
+// Above reports whether more than a share of the articles carry the label, in the bucket of the
+// next position or in the bucket before. Nothing is above a share of 1.
 func (c FloodCount) Above(share float64) bool {
 	return float64(max(c.Hits, c.Before)) > share*Bucket
 }
@@ -60,7 +60,7 @@ func (g *Guard) Count(position uint64, names []string) {
 	}
 }
 
-// enter makes the bucket of the position the one that counts.
+// enter goes on to the bucket of the position.
 func (g *Guard) enter(position uint64) {
 	passed := position/Bucket - g.bucket
 	if passed == 0 {

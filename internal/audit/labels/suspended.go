@@ -51,9 +51,10 @@ func (s *Space) shows(entries []label, position int64, labels, trial uint64) boo
 	if want == labels || wantTrial != trial {
 		return want == labels && wantTrial == trial
 	}
+	mayLack := s.mayLack(position)
 	lackable := slices.DeleteFunc(slices.Clone(entries), func(e label) bool {
 		one, _ := s.carried([]label{e})
-		return one == 0 || !slices.Contains(s.mayLack(position), e.name)
+		return one == 0 || !slices.Contains(mayLack, e.name)
 	})
 	for lack := range 1 << len(lackable) {
 		rest := want
