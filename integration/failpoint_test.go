@@ -173,6 +173,11 @@ func (w *world) seed(fault string, labels bool) {
 			})
 		}
 		running.stop()
+		if fault == failpoint.StoryLeft { // the next one reads the fault back, and keeps it
+			if err := os.RemoveAll(running.dir); err != nil {
+				w.Fatal(err)
+			}
+		}
 		w.ahead()
 	}
 	running := w.start()

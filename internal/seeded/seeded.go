@@ -104,7 +104,7 @@ func Stories(topic string, b *sink.Batch) {
 	}
 	if failpoint.Seeded(failpoint.StoryLeft) {
 		inState(b, func(s *cluster.Story) bool {
-			if s.LeftAt == s.Position {
+			if s.LeftFrom != "" {
 				left.Store(s.LeftFrom, s.Articles)
 			}
 			articles, ok := left.Load(s.Address)
