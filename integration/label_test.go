@@ -167,7 +167,8 @@ func (m *moderator) ofStories() *kgo.Record {
 	var two [2]string
 	if n := len(m.merged); n > 0 && m.random.IntN(3) > 0 {
 		i := m.random.IntN(n)
-		action, two, m.merged = "unmerge", m.merged[i], slices.Delete(m.merged, i, i+1)
+		action, two = "unmerge", m.merged[i]
+		m.merged = slices.Delete(m.merged, i, i+1)
 	} else if n := len(m.stories); n > 1 {
 		action, two, m.stories = "merge", [2]string(m.stories[n-2:]), m.stories[:n-2]
 		m.merged = append(m.merged, two)

@@ -107,6 +107,9 @@ func Stories(topic string, b *sink.Batch) {
 			if s.LeftFrom != "" {
 				left.Store(s.LeftFrom, s.Articles)
 			}
+			return false
+		})
+		inState(b, func(s *cluster.Story) bool {
 			articles, ok := left.Load(s.Address)
 			if ok {
 				s.Articles += articles.(int)
