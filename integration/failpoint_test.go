@@ -4,6 +4,7 @@ package integration
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
@@ -140,12 +141,13 @@ func TestSeeded(t *testing.T) {
 		t.Run(test.bug, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, 2, test.settings)
+			w.Logf("to repeat its choices: -seed %d", *seed)
 			var r report
 			var said string
 			// A label that is a batch late shows only where its cluster has an article in that batch, and a
 			// story that left another only where somebody has taken one out.
-			for try := 0; try < 10 && r.violations(test.violates) == 0; try++ {
-				w.seed(test.bug, test.settings == labels)
+			for try := uint64(0); try < 10 && r.violations(test.violates) == 0; try++ {
+				w.seed(test.bug, test.settings == labels, try)
 				r, said = w.tryAudit()
 			}
 			if r.violations(test.violates) == 0 {
@@ -156,12 +158,14 @@ func TestSeeded(t *testing.T) {
 }
 
 // seed lets instances with a seeded fault work on a stream, and one without it end the work.
-func (w *world) seed(fault string, labels bool) {
+// Each try makes other choices.
+func (w *world) seed(fault string, labels bool, try uint64) {
 	w.Helper()
 	stream := w.stream(perSecond)
 	w.produce(&kgo.Record{Key: []byte("bad"), Value: []byte("no article")})
 	if labels {
-		defer w.moderate(seeded(w.T), 4*labelsPerSecond).stop()
+		w.undoes = true
+		defer w.moderate(rand.New(rand.NewPCG(*seed, try)), 4*labelsPerSecond).stop()
 	}
 	for range 2 { // some faults show only after a restart
 		running := w.start("seeded=" + fault)

@@ -58,7 +58,7 @@ func TestCampaign(t *testing.T) {
 		as = strings.Split(*roles, ",")
 	}
 	c := newCampaign(t, shared, *kills, as...)
-	c.faults.every, c.audits.every, c.mined = 20, 100, true
+	c.faults.every, c.audits.every, c.mined, c.undoes = 20, 100, true, true
 	c.run()
 }
 

@@ -165,7 +165,7 @@ func (m *moderator) record() *kgo.Record {
 func (m *moderator) ofStories() *kgo.Record {
 	var action string
 	var two [2]string
-	if n := len(m.merged); n > 0 && m.random.IntN(3) > 0 {
+	if n := len(m.merged); n > 0 && m.undoes && m.random.IntN(3) > 0 {
 		i := m.random.IntN(n)
 		action, two = "unmerge", m.merged[i]
 		m.merged = slices.Delete(m.merged, i, i+1)
