@@ -77,12 +77,13 @@ func (a Action) OfStories() bool {
 	return a == MergeStories || a == UnmergeStories || a == SplitStory
 }
 
-// A LabelRecord is a record of the topic of labels: somebody puts a label on a cluster, or takes it
-// off.
+// A LabelRecord is a record of the topic of labels: somebody puts a label on a cluster, an article
+// or a contact, or takes it off.
 type LabelRecord struct {
-	Cluster Address // the founder; zero where the action is [ResumeLabel]
+	Cluster Address // the founder; zero for [ResumeLabel] and [TargetContact]
 	Action  Action
 	Label   // as the cluster gets it, but for its Position
+	Targeted
 	// Of MergeStories and UnmergeStories: Cluster is the address of a story, and Other the id of the
 	// other one.
 	Other string
@@ -130,6 +131,7 @@ type labelRecord struct {
 	Words     []byte     `json:"words"`
 	Han       bool       `json:"han"`
 	Terms     string     `json:"terms"`
+	targetWire
 }
 
 // maxTerms is how many bytes the first words of a founder may have.
@@ -179,6 +181,9 @@ func (w *labelRecord) record(recorded time.Time) (r LabelRecord, err error) {
 	if r.At, err = labelTime(*w.At); err != nil {
 		return r, err
 	}
+	if r.Targeted, err = w.read(r.Action); err != nil {
+		return r, err
+	}
 	switch r.Action {
 	case MergeStories, UnmergeStories, SplitStory:
 		return w.story(r)
@@ -188,6 +193,9 @@ func (w *labelRecord) record(recorded time.Time) (r LabelRecord, err error) {
 		}
 		return r, nil
 	case AddLabel, RemoveLabel:
+		if r.Target == TargetContact {
+			return r, nil
+		}
 	default:
 		return r, fmt.Errorf("action %.80q: there are %s, %s, %s, %s, %s and %s", r.Action, AddLabel,
 			RemoveLabel, ResumeLabel, MergeStories, UnmergeStories, SplitStory)

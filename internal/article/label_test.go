@@ -126,6 +126,7 @@ func FuzzParseLabelRecord(f *testing.F) {
 	for _, seed := range []string{
 		`{"cluster_id":"articles/2/7","label":"spam","action":"remove","by":"b","note":"n","trial":true}`,
 		`{"label":"spam","action":"resume","at":"2026-04-30T23:00:00.0009-05:00"}`, "{", "null", `{"at":0}`,
+		articleRecord, contactRecord,
 	} {
 		f.Add([]byte(seed), int64(1))
 	}
@@ -145,7 +146,8 @@ func FuzzParseLabelRecord(f *testing.F) {
 		if err != nil || len(back) != 1 || back[0] != r.Label {
 			t.Errorf("%+v comes back as %+v, %v", r.Label, back, err)
 		}
-		if (r.Action == article.ResumeLabel) != (r.Cluster == article.Address{}) {
+		if without := r.Action == article.ResumeLabel || r.Target == article.TargetContact; without !=
+			(r.Cluster == article.Address{}) {
 			t.Errorf("action %s of cluster %s", r.Action, r.Cluster)
 		}
 	})

@@ -16,7 +16,7 @@ const maxPackage = 1500
 // larger returns the packages that may have more, and how many.
 func larger() map[string]int {
 	return map[string]int{
-		"internal/article": 1600, // the forms of all messages
+		"internal/article": 1750, // the forms of all messages
 		"internal/config":  1600, // one table of keys
 		"internal/text":    2850, // cleaning, folding and segmentation are one way
 	}
