@@ -51,6 +51,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/audit/expect"
 	"github.com/clusterd/clusterd/internal/audit/labels"
+	"github.com/clusterd/clusterd/internal/audit/letter"
 	"github.com/clusterd/clusterd/internal/audit/placement"
 	"github.com/clusterd/clusterd/internal/audit/replay"
 	"github.com/clusterd/clusterd/internal/audit/report"
@@ -133,7 +134,7 @@ type audit struct {
 	spaces          map[int32]*replay.Space // by input partition, or all under 0
 	positions       int64                   // no fewer than there can be: each has a result
 	seen            *seen.Seen
-	dead            *spill.Partitions[deadRow]
+	dead            *spill.Partitions[letter.Row]
 	placements      *placement.Placements
 	checkpoints     map[string]checkpoint  // by key
 	intact          map[int32]int64        // below which none is missing of these, by partition
@@ -141,7 +142,7 @@ type audit struct {
 	labels          *labels.Labels         // nil where there are none
 	stories         *stories.Stories       // nil where they are off
 	labelled        map[int32]*labels.Space
-	labelDead       *spill.Partitions[deadRow]
+	labelDead       *spill.Partitions[letter.Row]
 	unmeasured      int64 // distances that are not known, since an input record is deleted
 
 	done, all int64 // records read, and to be read
@@ -236,7 +237,7 @@ func (a *audit) run(ctx context.Context, new newOutcomes) (err error) {
 	if a.expected, err = new(a.config, a.dir, a.seed, input.From, a.read); err != nil {
 		return err
 	}
-	a.dead = spill.NewPartitions[deadRow](a.dir, input.From, input.To)
+	a.dead = spill.NewPartitions[letter.Row](a.dir, input.From, input.To)
 	a.placements = placement.New(a.dir, input, &a.config)
 	a.prepareLabels()
 	if err := a.prepareStories(); err != nil {

@@ -72,8 +72,8 @@ func (s *stage) inputBatch(batch []byte) int64 {
 // The classes of the dead letters here.
 const unreadable, single = "bad_batch", "bad_json"
 
-// A letter is a dead letter of these offsets of a batch.
-type letter struct {
+// A badRun is a dead letter of these offsets of a batch.
+type badRun struct {
 	class       string
 	first, last int64
 }
@@ -81,78 +81,78 @@ type letter struct {
 var equalOffsets = oddBatch(3, 0, oddRecord(0), oddRecord(0), oddRecord(2))
 
 var (
-	allSingle  = []letter{{single, 0, 0}, {single, 1, 1}, {single, 2, 2}}
+	allSingle  = []badRun{{single, 0, 0}, {single, 1, 1}, {single, 2, 2}}
 	oddBatches = []struct {
 		name    string
 		batch   []byte
-		letters []letter
+		letters []badRun
 		check   string // that is violated; empty: all hold
 	}{
 		{"a good batch", oddBatch(3, 0, oddRecord(0), oddRecord(1), oddRecord(2)), allSingle, ""},
 		{
 			"equal offsets, the rest as one",
 			equalOffsets,
-			[]letter{{single, 0, 0}, {unreadable, 1, 2}},
+			[]badRun{{single, 0, 0}, {unreadable, 1, 2}},
 			"",
 		},
 		{"equal offsets, by one who reads them", equalOffsets, allSingle, ""},
 		{
 			"offsets too high",
 			oddBatch(3, 0, oddRecord(0), oddRecord(900), oddRecord(901)),
-			[]letter{{single, 0, 0}, {unreadable, 1, 2}},
+			[]badRun{{single, 0, 0}, {unreadable, 1, 2}},
 			"",
 		},
 		{
 			"negative offsets",
 			oddBatch(3, 0, oddRecord(-3), oddRecord(-2), oddRecord(-1)),
-			[]letter{{unreadable, 0, 2}},
+			[]badRun{{unreadable, 0, 2}},
 			"",
 		},
 		{
 			"a record that is not there",
 			oddBatch(3, 0, oddRecord(0), oddRecord(1)),
-			[]letter{{single, 0, 0}, {single, 1, 1}, {unreadable, 2, 2}},
+			[]badRun{{single, 0, 0}, {single, 1, 1}, {unreadable, 2, 2}},
 			"",
 		},
 		{
 			"bytes behind the last",
 			oddBatch(3, 0, oddRecord(0), oddRecord(1), oddRecord(2), []byte{0}),
-			[]letter{{single, 0, 0}, {single, 1, 1}, {unreadable, 2, 2}},
+			[]badRun{{single, 0, 0}, {single, 1, 1}, {unreadable, 2, 2}},
 			"",
 		},
-		{"no zstd", oddBatch(3, 4, oddRecord(0)), []letter{{unreadable, 0, 2}}, ""},
-		{"nothing", oddBatch(3, 0), []letter{{unreadable, 0, 2}}, ""},
-		{"a record that can be read", equalOffsets, []letter{{unreadable, 0, 2}}, "I1"},
+		{"no zstd", oddBatch(3, 4, oddRecord(0)), []badRun{{unreadable, 0, 2}}, ""},
+		{"nothing", oddBatch(3, 0), []badRun{{unreadable, 0, 2}}, ""},
+		{"a record that can be read", equalOffsets, []badRun{{unreadable, 0, 2}}, "I1"},
 		{
 			"a good batch that came out as none",
 			oddBatch(3, 0, oddRecord(0), oddRecord(1), oddRecord(2)),
-			[]letter{{unreadable, 0, 2}},
+			[]badRun{{unreadable, 0, 2}},
 			"I1",
 		},
-		{"a rest that is lost", equalOffsets, []letter{{single, 0, 0}}, "I1"},
-		{"a rest of which one is lost", equalOffsets, []letter{{single, 0, 0}, {unreadable, 1, 1}}, "I1"},
+		{"a rest that is lost", equalOffsets, []badRun{{single, 0, 0}}, "I1"},
+		{"a rest of which one is lost", equalOffsets, []badRun{{single, 0, 0}, {unreadable, 1, 1}}, "I1"},
 		{
 			"a rest that came twice",
 			equalOffsets,
-			[]letter{{single, 0, 0}, {unreadable, 1, 2}, {unreadable, 1, 2}},
+			[]badRun{{single, 0, 0}, {unreadable, 1, 2}, {unreadable, 1, 2}},
 			"I1",
 		},
 		{
 			"a rest of which one came twice",
 			equalOffsets,
-			[]letter{{single, 0, 0}, {unreadable, 1, 2}, {single, 2, 2}},
+			[]badRun{{single, 0, 0}, {unreadable, 1, 2}, {single, 2, 2}},
 			"I1",
 		},
 		{
 			"a rest beyond the topic",
 			equalOffsets,
-			[]letter{{single, 0, 0}, {unreadable, 1, 1 << 60}},
+			[]badRun{{single, 0, 0}, {unreadable, 1, 1 << 60}},
 			"form",
 		},
 		{
 			"a rest that ends before it begins",
 			equalOffsets,
-			[]letter{{single, 0, 0}, {unreadable, 1, 0}},
+			[]badRun{{single, 0, 0}, {unreadable, 1, 0}},
 			"form",
 		},
 	}

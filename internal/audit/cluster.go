@@ -25,6 +25,9 @@ func (a *audit) readClusters(ctx context.Context) error {
 			a.addCheckpoint(r)
 			return nil
 		}
+		if wire.IsContact(r) {
+			return a.addContact(r)
+		}
 		if id, ok := wire.StoryID(r); ok {
 			a.addState(r, id)
 			return nil
@@ -85,7 +88,7 @@ func (a *audit) addCluster(
 		a.form.Violate(at, "the form of a cluster", err.Error())
 	}
 	a.checkClusterPartition(r, founder)
-	if want := a.expected.Pipeline(); c.Pipeline != want {
+	if want := a.expected.Pipeline(); !wire.SamePipeline(c.Pipeline, want) {
 		a.clusters.Violate(at, "pipeline "+want, fmt.Sprintf("%q", c.Pipeline))
 	}
 	if a.hasNewMember(s, r, c.Position) {
@@ -114,7 +117,7 @@ func (a *audit) addCluster(
 		row.Publishers, row.Recent = int64(c.Signals.Publishers), c.Signals.Recent
 	}
 	if a.labels != nil {
-		if row.Labels, err = a.labels.AddCluster(&c); err != nil {
+		if row.Labels, err = a.labels.AddCluster(founder, &c); err != nil {
 			return err
 		}
 	}

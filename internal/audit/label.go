@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"hash/maphash"
@@ -10,6 +11,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/clusterd/clusterd/internal/audit/labels"
+	"github.com/clusterd/clusterd/internal/audit/letter"
+	"github.com/clusterd/clusterd/internal/audit/report"
 	"github.com/clusterd/clusterd/internal/audit/spill"
 	"github.com/clusterd/clusterd/internal/audit/wire"
 )
@@ -22,13 +25,14 @@ func (a *audit) prepareLabels() {
 	}
 	rule := labels.Rule{
 		Input: a.config.Input.Topic, Topic: of.Topic, Corrections: of.Corrections, Allow: of.Allow,
+		Marks: a.config.Contacts.Join, Contacts: a.expected.Contacts,
 		Scopes: a.config.Cluster.Scope != "topic", Partitions: len(a.cut.Input.To),
 	}
 	if window := a.config.Cluster.Window; window > 0 {
 		rule.Kept = max(0, of.Keep-window)
 	}
 	a.labels = labels.New(rule, a.dir, a.seed, span.From, span.To, a.applied, a.told)
-	a.labelDead = spill.NewPartitions[deadRow](a.dir, span.From, span.To)
+	a.labelDead = spill.NewPartitions[letter.Row](a.dir, span.From, span.To)
 	if p, from, ok := span.Deleted(); ok {
 		why := fmt.Sprintf("the records of %s/%d below offset %d have been deleted; "+
 			"a topic that keeps all has retention.ms=-1 and retention.bytes=-1", span.Topic, p, from)
@@ -89,8 +93,8 @@ func (a *audit) readLabels(ctx context.Context) error {
 		if ok {
 			class = wire.ClassName(dead.Class)
 			a.input.Checked++
-			var d differences
-			dead.check(r, a.seed, a.config.Input.MaxBytes, &d)
+			var d report.Differences
+			dead.Check(r, a.seed, a.config.Input.MaxBytes, &d)
 			a.reportDifferences(dead.At.In(a.cut.DeadLetters.Topic), wire.AddressOf(r).In(r.Topic), d)
 		}
 		return a.labels.Add(r, class)
@@ -119,31 +123,33 @@ func (a *audit) readCorrections(ctx context.Context) error {
 			a.form.Violate(wire.AddressOf(r).In(r.Topic), "the form of a correction", err.Error())
 			return nil
 		}
-		if err := a.checkMember(&c, r); err != nil {
+		print, err := a.checkMember(&c, r)
+		if err != nil {
 			return err
 		}
-		return a.labels.AddCorrection(&c, r)
+		return a.labels.AddCorrection(&c, print, r)
 	})
 	a.data += n
 	a.report.Counts.Corrections = n
 	return err
 }
 
-// checkMember holds what a correction says of its member to the member's result.
-func (a *audit) checkMember(c *wire.Correction, r *kgo.Record) error {
+// checkMember holds what a correction says of its member to the member's result. It returns the
+// fingerprint of the member.
+func (a *audit) checkMember(c *wire.Correction, r *kgo.Record) (print uint64, err error) {
 	at := wire.AddressOf(r).In(r.Topic)
 	founder, err := wire.ParseAddress(c.ClusterID, a.config.Input.Topic)
 	if err != nil {
 		a.form.Violate(at, "the form of a correction", err.Error())
-		return nil
+		return 0, nil
 	}
 	s, err := a.space(founder.Partition)
 	if err != nil || !a.complete {
-		return err
+		return 0, err
 	}
 	row, ok, err := s.Results.Get(c.MemberPosition)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	source := wire.Address{Partition: c.Source.Partition, Offset: c.Source.Offset}
 	if !ok || row.Article.Cluster != founder || row.Article.Source != source ||
@@ -153,5 +159,25 @@ func (a *audit) checkMember(c *wire.Correction, r *kgo.Record) error {
 				c.MemberPosition),
 			fmt.Sprintf("article %q of %s", c.ArticleID, source.In(c.Source.Topic)))
 	}
-	return nil
+	return row.Article.Fingerprint.Hash, nil
+}
+
+// addContact takes up the record of a contact, which labels have marked.
+func (a *audit) addContact(r *kgo.Record) error {
+	a.form.Checked++
+	at := wire.AddressOf(r).In(r.Topic)
+	c, err := wire.ParseContact(r)
+	if err = cmp.Or(err, wire.CheckOwn(r, wire.OwnContact)); err != nil {
+		a.form.Violate(at, "the form of a contact", err.Error())
+		return nil
+	}
+	want := wire.ClusterPartition(wire.Address{Partition: c.Partition()}, len(a.cut.Clusters.To))
+	if r.Partition != want {
+		a.clusters.Violate(at, fmt.Sprintf("partition %d, that of its space", want),
+			fmt.Sprintf("partition %d", r.Partition))
+	}
+	if a.labels == nil {
+		return nil
+	}
+	return a.labelSpace(c.Partition()).AddContact(&c, at)
 }

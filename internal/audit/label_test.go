@@ -40,7 +40,7 @@ var labelStory = []labelling{
 	{batch: 1, record: `{"cluster_id":"comments/0/0","label":"spam"}`, class: "unknown_cluster"},
 	{batch: 2, record: `{"cluster_id":"articles/1/0","label":"ham","by":"bob"}`},
 	{batch: 2, record: `{"cluster_id":"articles/0/3","label":"spam"}`},
-	{batch: 2, record: `{"cluster_id":"articles/0/0","label":"odd","action":"remove"}`},
+	{batch: 2, record: `{"cluster_id":"articles/0/0","label":"odd","action":"remove","trial":true}`},
 	{batch: 2, record: `{"cluster_id":"articles/0/0","label":"spam"}`},
 	{batch: 3, record: `{"cluster_id":"articles/0/0","label":"spam","action":"remove"}`},
 	{batch: 3, record: `{"label":"spam","action":"resume"}`},
@@ -139,7 +139,7 @@ func (s *stage) applied(
 	c := clusters[v.ClusterID]
 	before, _ := c.carried()
 	c.labels = slices.DeleteFunc(c.labels,
-		func(l wire.ClusterLabel) bool { return l.Label == v.Label })
+		func(l wire.ClusterLabel) bool { return l.Label == v.Label && l.Trial == v.Trial })
 	if v.Action != "remove" {
 		v.Action = "add"
 		c.labels = append(c.labels, wire.ClusterLabel{

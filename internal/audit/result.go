@@ -11,8 +11,10 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/clusterd/clusterd/internal/audit/expect"
+	"github.com/clusterd/clusterd/internal/audit/labels"
 	"github.com/clusterd/clusterd/internal/audit/model"
 	"github.com/clusterd/clusterd/internal/audit/replay"
+	"github.com/clusterd/clusterd/internal/audit/report"
 	"github.com/clusterd/clusterd/internal/audit/wire"
 )
 
@@ -128,6 +130,7 @@ func (a *audit) addAssignment(
 			Joined: result.Status == wire.StatusJoined, Contact: a.digest(result.Contact),
 		},
 		Matched: replay.MatchOf(result.Matched),
+		Earlier: wire.JoinedByContacts(result.Pipeline) && result.Pipeline != a.expected.Pipeline(),
 		ID:      maphash.String(a.seed, result.ArticleID),
 	}
 	row.Article.Publisher = a.digest(result.Publisher)
@@ -136,13 +139,7 @@ func (a *audit) addAssignment(
 		row.Publishers, row.Recent = int64(s.Publishers), s.Recent
 		row.FirstSeen, row.LastSeen = s.FirstSeen.UnixMilli(), s.LastSeen.UnixMilli()
 	}
-	if a.labels != nil {
-		row.Labels, row.Trial = a.labels.Set(result.Labels), a.labels.Set(result.TrialLabels)
-	}
-	err = cmp.Or(wire.CheckLabels(result.Labels), wire.CheckLabels(result.TrialLabels))
-	if err != nil {
-		a.form.Violate(at, "labels in their order", err.Error())
-	}
+	row.Shown = a.shown(result, at)
 	if known && in.Kind == expect.Clustered {
 		row.Article.Fingerprint = model.Fingerprint{
 			Hash: in.Fingerprint, Sketch: in.Sketch, Contacts: in.Contacts, Known: true,
@@ -153,6 +150,21 @@ func (a *audit) addAssignment(
 	return a.addAt(assignment.Position, row, at)
 }
 
+// shown returns what a result says of labels, and holds it to its form.
+func (a *audit) shown(result *wire.Result, at string) (s labels.Shown) {
+	err := cmp.Or(wire.CheckLabels(result.Labels), wire.CheckLabels(result.TrialLabels))
+	if err != nil {
+		a.form.Violate(at, "labels in their order", err.Error())
+	}
+	if a.labels == nil {
+		return s
+	}
+	return labels.Shown{
+		Labels: a.labels.Set(result.Labels), Trial: a.labels.Set(result.TrialLabels),
+		By: a.labels.By(result.LabelledBy),
+	}
+}
+
 // digest returns that of a text, 0 of an empty one.
 func (a *audit) digest(text string) uint64 {
 	if text == "" {
@@ -161,17 +173,9 @@ func (a *audit) digest(text string) uint64 {
 	return maphash.String(a.seed, text)
 }
 
-// differences are between a message and its input record.
-type differences struct{ want, got []string }
-
-// add notes what is wanted, and what was found instead.
-func (d *differences) add(want, got string) {
-	d.want, d.got = append(d.want, want), append(d.got, got)
-}
-
-func (a *audit) reportDifferences(at, source string, d differences) {
-	if len(d.want) > 0 {
-		a.input.Violate(at, "of "+source+": "+strings.Join(d.want, "; "), strings.Join(d.got, "; "))
+func (a *audit) reportDifferences(at, source string, d report.Differences) {
+	if len(d.Want) > 0 {
+		a.input.Violate(at, "of "+source+": "+strings.Join(d.Want, "; "), strings.Join(d.Got, "; "))
 	}
 }
 
@@ -184,23 +188,23 @@ func (a *audit) checkResult(r *kgo.Record, result *wire.Result, in *expect.Outco
 			wire.ClassName(in.Class), source), "a result")
 		return
 	}
-	var d differences
+	var d report.Differences
 	switch unclustered := result.Status == wire.StatusUnclustered; {
 	case unclustered && in.Kind == expect.Clustered:
-		d.add(fmt.Sprintf("a cluster for fingerprint %016x", in.Fingerprint), "status unclustered")
+		d.Add(fmt.Sprintf("a cluster for fingerprint %016x", in.Fingerprint), "status unclustered")
 	case !unclustered && in.Kind == expect.Unclustered:
-		d.add("status unclustered", "status "+result.Status)
+		d.Add("status unclustered", "status "+result.Status)
 	}
 	if maphash.String(a.seed, result.ArticleID) != in.ID {
-		d.add("its article_id", fmt.Sprintf("%q", result.ArticleID))
+		d.Add("its article_id", fmt.Sprintf("%q", result.ArticleID))
 	}
 	want := fmt.Sprintf("%016x", in.Fingerprint)
 	if in.Kind == expect.Clustered && result.Fingerprint != nil && *result.Fingerprint != want {
-		d.add("fingerprint "+want, *result.Fingerprint)
+		d.Add("fingerprint "+want, *result.Fingerprint)
 	}
 	if result.PublishedAt != nil || !a.mayLack("published_at") {
 		if want, got := in.ComparePublished(result.PublishedAt); want != got {
-			d.add(want, got)
+			d.Add(want, got)
 		}
 	}
 	a.checkCarried(r, result, in, &d)
@@ -210,7 +214,7 @@ func (a *audit) checkResult(r *kgo.Record, result *wire.Result, in *expect.Outco
 	eventTime, err := wire.NumberHeader(r, wire.HeaderEventTime)
 	if err == nil {
 		if err := in.CheckEventTime(eventTime, r.Timestamp, a.config.Cluster.Window); err != nil {
-			d.add(in.EventTimes(), err.Error())
+			d.Add(in.EventTimes(), err.Error())
 		}
 	}
 	a.reportDifferences(at, source, d)
@@ -218,21 +222,21 @@ func (a *audit) checkResult(r *kgo.Record, result *wire.Result, in *expect.Outco
 
 // checkCarried holds what a result repeats of its input record to that.
 func (a *audit) checkCarried(
-	r *kgo.Record, result *wire.Result, in *expect.Outcome, d *differences,
+	r *kgo.Record, result *wire.Result, in *expect.Outcome, d *report.Differences,
 ) {
 	if a.digest(result.Publisher) != in.Publisher {
-		d.add("its publisher", fmt.Sprintf("%q", result.Publisher))
+		d.Add("its publisher", fmt.Sprintf("%q", result.Publisher))
 	}
 	if a.digest(result.Space) != in.Space {
-		d.add("the space of its record", fmt.Sprintf("%q", result.Space))
+		d.Add("the space of its record", fmt.Sprintf("%q", result.Space))
 	}
 	if a.digest(string(result.Copied)) != in.Copied {
-		d.add("copied, of its fields", fmt.Sprintf("%.200s", result.Copied))
+		d.Add("copied, of its fields", fmt.Sprintf("%.200s", result.Copied))
 	}
 	headers, n := wire.Passed(r)
 	switch ok, configured := in.Carries(a.digest(headers), len(r.Key)+len(r.Value)); {
 	case !ok:
-		d.add(fmt.Sprintf("headers of its record, of %d bytes", in.Headers[0].Bytes),
+		d.Add(fmt.Sprintf("headers of its record, of %d bytes", in.Headers[0].Bytes),
 			fmt.Sprintf("others, of %d bytes", n))
 	case !configured:
 		a.report.Counts.OtherHeaders++
@@ -241,30 +245,30 @@ func (a *audit) checkCarried(
 
 // checkSourceKey holds a result to the key that output.key: source gives it.
 func (a *audit) checkSourceKey(
-	r *kgo.Record, result *wire.Result, in *expect.Outcome, d *differences,
+	r *kgo.Record, result *wire.Result, in *expect.Outcome, d *report.Differences,
 ) {
 	switch {
 	case in.KeyKind == expect.LongKey:
 		checkClusterKey(r, result, d)
 	case in.KeyKind == expect.NoKey && r.Key != nil,
 		in.KeyKind == expect.WholeKey && (r.Key == nil || maphash.Bytes(a.seed, r.Key) != in.Key):
-		d.add("its key", fmt.Sprintf("%q", r.Key))
+		d.Add("its key", fmt.Sprintf("%q", r.Key))
 	}
 }
 
 // checkClusterKey holds a result to the key that output.key: cluster gives it.
-func checkClusterKey(r *kgo.Record, result *wire.Result, d *differences) {
+func checkClusterKey(r *kgo.Record, result *wire.Result, d *report.Differences) {
 	if want := result.Key(); string(r.Key) != want {
-		d.add("key "+want, fmt.Sprintf("%q", r.Key))
+		d.Add("key "+want, fmt.Sprintf("%q", r.Key))
 	}
 }
 
 // checkSettings holds a result to what it must say whatever its input record is.
 func (a *audit) checkSettings(r *kgo.Record, result *wire.Result) {
-	var d differences
+	var d report.Differences
 	want := a.expected.Pipeline()
-	if result.Pipeline != want && (result.Pipeline != "" || !a.mayLack("pipeline")) {
-		d.add("pipeline "+want, fmt.Sprintf("%q", result.Pipeline))
+	if !wire.SamePipeline(result.Pipeline, want) && (result.Pipeline != "" || !a.mayLack("pipeline")) {
+		d.Add("pipeline "+want, fmt.Sprintf("%q", result.Pipeline))
 	}
 	if a.config.Output.Key == "cluster" {
 		checkClusterKey(r, result, &d)

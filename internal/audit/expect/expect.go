@@ -241,7 +241,7 @@ func (o *Outcomes) Contacts(b model.Blob) (digests []uint64, err error) {
 		return nil, err
 	}
 	for contact := range singlepass.Contacts(contacts).All() {
-		digests = append(digests, maphash.String(o.seed, contact))
+		digests = append(digests, wire.ContactDigest(o.seed, contact))
 	}
 	return digests, nil
 }

@@ -8,8 +8,14 @@
 // first that had. What is then not known is left to the results: the record was applied before the
 // first of its cluster that shows it.
 //
+// Labels mark contacts: see mark.go and marking.go. What happens to a mark depends on the order of
+// label records and articles. Where the topics do not say it, a contact is vague, and the clusters
+// that have it are loose: what their records say is believed, and the contact is certain again with
+// its next record. So it is with clusters that a version founded in which labels marked nothing.
+//
 // Memory is 100 to 200 bytes for each cluster that has a label, and 40 for each transaction with
-// label records; the rest is in temporary files.
+// label records, and 8 for each contact of a cluster; that of a contact with marks is some 200 for
+// each record of it. The rest is in temporary files.
 package labels
 
 import (
@@ -34,8 +40,11 @@ type Rule struct {
 	Corrections string // empty where none are written
 	Allow       []string
 	Kept        time.Duration // by which a cluster with labels outlives others
-	Scopes      bool          // each partition of the input is a space
-	Partitions  int           // of the input
+	Marks       bool          // labels mark contacts
+	// Contacts returns digests of contacts, in their order, as [wire.ContactDigest] makes them.
+	Contacts   func(model.Blob) ([]uint64, error)
+	Scopes     bool // each partition of the input is a space
+	Partitions int  // of the input
 }
 
 // Labels are the label records, and what topics say of each.
@@ -48,17 +57,62 @@ type Labels struct {
 	records       *spill.Partitions[record]
 	traces        *spill.Partitions[trace]
 	sets          map[uint64]string // some sets of labels, for people
+	names         map[uint64]string // of labels
+
+	marked   map[wire.Address][]uint64       // what a label record has marked
+	parts    map[uint64][]label              // labels by contacts of a cluster's record, by its digest
+	by       map[wire.Address][]label        // of these, some of each kind, by founder
+	excepted map[exceptionKey]bool           // there is a label record of an article like that
+	spread   map[spreadKey]trace             // what corrections say of clusters that no record names
+	members  map[wire.Address][]toldOfMember // what they say of articles that have exceptions
 }
 
-// A record is a label record, and what its dead letter says: 53 bytes.
+// An exceptionKey is articles of a cluster that have a fingerprint.
+type exceptionKey struct {
+	cluster wire.Address
+	print   uint64
+}
+
+// A spreadKey is a cluster that a label record, which is about another one, has changed by a
+// contact.
+type spreadKey struct{ record, cluster wire.Address }
+
+// A toldOfMember is what a correction says of an article with an exception.
+type toldOfMember struct {
+	cluster wire.Address
+	print   uint64
+	labels  uint64
+	at      wire.Address
+}
+
+// A record is a label record, and what its dead letter says: 94 bytes.
 type record struct {
 	Cluster wire.Address
 	Kind    kind
+	Target  target
 	Trial   bool
 	Dead    uint8  // the class of its dead letter, from 1 on in the order of deadClasses; 0 for none
 	Name    uint64 // a digest
 	Entry   uint64 // a digest of what the record of its cluster says of it
 	Change  uint64 // a digest of what a correction says of it
+	Cause   uint64 // likewise, of another cluster
+	Contact uint64 // a digest, and that of the value where it is one
+	Value   uint64
+	Print   uint64 // the fingerprint of an article, and its position
+	Member  int64
+}
+
+// A target is what a label record is about.
+type target uint8
+
+const (
+	ofCluster target = iota
+	ofArticle
+	ofContact
+)
+
+var targets = map[string]target{
+	wire.TargetCluster: ofCluster, wire.TargetArticle: ofArticle, wire.TargetContact: ofContact,
 }
 
 // A kind says what a label record asks for.
@@ -82,6 +136,7 @@ var kinds = map[string]kind{
 func deadClasses() []string {
 	return []string{
 		"", wire.BadLabel, wire.UnknownCluster, wire.TooManyLabels, wire.UnknownStory,
+		wire.UnknownContact,
 	}
 }
 
@@ -90,12 +145,15 @@ const (
 	badLabel
 	unknownCluster
 	tooManyLabels
+	unknownStory
+	unknownContact
 )
 
-// A trace is what corrections and records of clusters say of a label record: 57 bytes.
+// A trace is what corrections and records of clusters say of a label record: 65 bytes.
 type trace struct {
 	Position int64 // at which it was applied, plus 1; 0 is unknown
 	Count    int64 // of corrections
+	Plain    int64 // of these, those of articles without an exception
 	Members  uint64
 	Labels   uint64 // that its cluster carries from then on
 	First    wire.Address
@@ -111,6 +169,10 @@ func New(
 		rule: rule, seed: seed, allow: make(map[uint64]bool), from: from, applied: applied, told: told,
 		records: spill.NewPartitions[record](dir, from, to),
 		traces:  spill.NewPartitions[trace](dir, from, to), sets: map[uint64]string{0: "no label"},
+		names: make(map[uint64]string), marked: make(map[wire.Address][]uint64),
+		parts: make(map[uint64][]label), by: make(map[wire.Address][]label),
+		excepted: make(map[exceptionKey]bool), spread: make(map[spreadKey]trace),
+		members: make(map[wire.Address][]toldOfMember),
 	}
 	for _, name := range rule.Allow {
 		l.allow[l.name(name)] = true
@@ -145,7 +207,9 @@ func (l *Labels) parse(r *kgo.Record) record {
 	if err != nil {
 		return record{Kind: bad}
 	}
-	row := record{Kind: kinds[v.Action], Trial: v.Trial, Name: l.name(v.Label)}
+	row := record{
+		Kind: kinds[v.Action], Target: targets[v.Target], Trial: v.Trial, Name: l.remember(v.Label),
+	}
 	if row.Kind == resume {
 		return row
 	}
@@ -154,12 +218,24 @@ func (l *Labels) parse(r *kgo.Record) record {
 		entry{v.Label, v.By, v.Note, address, v.At, v.Trial})
 	row.Change = maphash.Comparable(l.seed,
 		change{v.ClusterID, v.Label, v.Action, v.By, v.Note, address, v.At})
+	row.Cause = maphash.Comparable(l.seed, change{"", "", "", v.By, v.Note, address, v.At})
+	if row.Target == ofContact {
+		row.Contact, row.Value = wire.ContactDigest(l.seed, v.Contact), l.digestOfText(v.Space)
+		if l.rule.Scopes {
+			row.Cluster.Partition = v.Partition
+		}
+		return row
+	}
 	if !wire.IsAddress(v.ClusterID) {
 		return record{Kind: bad}
 	}
 	row.Cluster, err = wire.ParseAddress(v.ClusterID, l.rule.Input)
 	if err != nil || int(row.Cluster.Partition) >= l.rule.Partitions {
 		row.Kind = foreign
+	}
+	if row.Target == ofArticle {
+		row.Print, row.Member = v.Print(), v.Position
+		l.excepted[exceptionKey{row.Cluster, row.Print}] = true
 	}
 	return row
 }
@@ -181,6 +257,33 @@ func (l *Labels) Set(names []string) (set uint64) {
 
 func (l *Labels) name(name string) uint64 { return maphash.String(l.seed, name) }
 
+// By returns a digest of the labels that a result says its cluster has by contacts.
+func (l *Labels) By(all []wire.LabelledBy) (digest uint64) {
+	for _, b := range all {
+		digest += l.byDigest(l.name(b.Label), b.Trial, wire.ContactDigest(l.seed, b.Contact))
+	}
+	return digest
+}
+
+func (l *Labels) byDigest(name uint64, trial bool, contact uint64) uint64 {
+	return maphash.Comparable(l.seed, [3]uint64{name, uint64(compareBools(trial, false)), contact})
+}
+
+// remember returns the digest of the name of a label, and keeps the name.
+func (l *Labels) remember(name string) uint64 {
+	digest := l.name(name)
+	l.names[digest] = name
+	return digest
+}
+
+// digestOfText returns that of a text, 0 of an empty one.
+func (l *Labels) digestOfText(text string) uint64 {
+	if text == "" {
+		return 0
+	}
+	return maphash.String(l.seed, text)
+}
+
 // describe names a set of labels for people.
 func (l *Labels) describe(set uint64) string {
 	if text, ok := l.sets[set]; ok {
@@ -189,90 +292,8 @@ func (l *Labels) describe(set uint64) string {
 	return "other labels"
 }
 
-// AddCluster notes what the record of a cluster says of labels. It returns a digest of that.
-func (l *Labels) AddCluster(c *wire.Cluster) (digest uint64, err error) {
-	digest = keptDigest(c.KeptMS)
-	for _, e := range c.Labels {
-		l.Set([]string{e.Label})
-		own := maphash.Comparable(l.seed,
-			entry{e.Label, e.By, e.Note, e.Record, e.At.UnixMilli(), e.Trial})
-		digest += l.entryDigest(own, e.Position)
-		at, err := wire.ParseAddress(e.Record, l.rule.Topic)
-		if err != nil {
-			continue // of another topic of labels
-		}
-		t, _, err := l.traces.Get(at.Partition, at.Offset)
-		if err != nil {
-			return 0, err
-		}
-		if t.Position == 0 {
-			t.Position = e.Position + 1
-			if err := l.traces.Set(at.Partition, at.Offset, t); err != nil {
-				return 0, err
-			}
-		}
-	}
-	return digest, nil
-}
-
-// entryDigest returns that of a label of a cluster, from a position on. Those of all are added.
-func (l *Labels) entryDigest(entry uint64, position int64) uint64 {
-	return maphash.Comparable(l.seed, [2]uint64{entry, uint64(position)})
-}
-
 // keptDigest returns that of how long a cluster is kept.
 func keptDigest(ms int64) uint64 { return uint64(ms) * 0x9e3779b97f4a7c15 }
-
-// AddCorrection notes a correction, and holds it to its label record. What it says of its member is
-// for others to check.
-func (l *Labels) AddCorrection(c *wire.Correction, r *kgo.Record) error {
-	l.told.Checked++
-	at := wire.AddressOf(r)
-	where := at.In(r.Topic)
-	of, err := wire.ParseAddress(c.Record, l.rule.Topic)
-	if err != nil {
-		l.told.Violate(where, "record: a label record", err.Error())
-		return nil
-	}
-	row, ok, err := l.records.Get(of.Partition, of.Offset)
-	if err != nil {
-		return err
-	}
-	if !ok || row.Kind != add && row.Kind != remove {
-		if of.Offset >= l.from[of.Partition] {
-			l.told.Violate(where, c.Record+" to put a label on a cluster, or to take one off", "none of it")
-		}
-		return nil
-	}
-	own := maphash.Comparable(l.seed,
-		change{c.ClusterID, c.Label, c.Action, c.By, c.Note, c.Record, c.At.UnixMilli()})
-	if own != row.Change {
-		l.told.Violate(where, "what "+c.Record+" says", "something else")
-	}
-	if err := wire.CheckLabels(c.Labels); err != nil {
-		l.told.Violate(where, "labels in their order", err.Error())
-	}
-	if c.MemberPosition >= c.Position {
-		l.told.Violate(where, "a member before the position of the change", "a later one")
-	}
-	t, _, err := l.traces.Get(of.Partition, of.Offset)
-	if err != nil {
-		return err
-	}
-	labels := l.Set(c.Labels)
-	if t.Count == 0 {
-		t.Labels, t.First = labels, at
-	}
-	if t.Position == 0 {
-		t.Position = c.Position + 1
-	}
-	if t.Position != c.Position+1 || t.Labels != labels {
-		l.told.Violate(where, "the position and labels that others say of "+c.Record, "other ones")
-	}
-	t.Count++
-	t.Members += model.Member(c.MemberPosition)
-	return l.traces.Set(of.Partition, of.Offset, t)
-}
 
 // homeOf returns the partition of the input that has the space which takes a label record.
 func (l *Labels) homeOf(row *record) int32 {

@@ -40,7 +40,7 @@ func newPlayer(t *testing.T, rule Rule, window time.Duration, positions ...int64
 	p.labels = New(rule, dir, maphash.MakeSeed(), map[int32]int64{0: 0}, map[int32]int64{0: 100},
 		p.report.Add("I9", "labels"), p.report.Add("I11", "corrections"))
 	p.Space = p.labels.Space(0)
-	p.model = model.New(3, model.Rule{Named: true, Window: window})
+	p.model = model.New(3, model.Rule{Window: window})
 	for n, at := range append(positions, 1<<40) {
 		p.Checkpoint(&wire.Checkpoint{NextPosition: at, Labels: &wire.LabelProgress{
 			Topic: "labels", Offsets: map[int32]int64{0: int64(n)},
@@ -66,7 +66,8 @@ func (p *player) article(cluster wire.Address, minute int64, labels ...string) {
 	if err := p.Advance(p.next); err != nil {
 		p.Fatal(err)
 	}
-	if err := p.Result(p.next, cluster, p.labels.Set(labels), 0, "a result"); err != nil {
+	shown := Shown{Labels: p.labels.Set(labels), Size: 1}
+	if err := p.Result(p.next, cluster, shown, "a result"); err != nil {
 		p.Fatal(err)
 	}
 	hash := uint64(0xff) << (8 * cluster.Offset)
@@ -151,7 +152,7 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// A cluster has at most eight labels; one that it has already is none more.
+// A cluster has at most eight labels; one on trial is another one.
 func TestTooManyLabels(t *testing.T) {
 	t.Parallel()
 	p := newPlayer(t, Rule{}, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)
@@ -159,7 +160,7 @@ func TestTooManyLabels(t *testing.T) {
 		p.label(`{"cluster_id":"articles/0/1","label":"`+name+`"}`, "")
 	}
 	p.label(`{"cluster_id":"articles/0/1","label":"i"}`, wire.TooManyLabels)
-	p.label(`{"cluster_id":"articles/0/1","label":"h","trial":true}`, "")
+	p.label(`{"cluster_id":"articles/0/1","label":"h","trial":true}`, wire.TooManyLabels)
 	p.label(`{"cluster_id":"articles/0/1","label":"j"}`, "")
 	p.article(one, 0)
 	p.article(two, 0)

@@ -17,13 +17,19 @@ type Space struct {
 	model     *model.Model
 
 	advances []advance
-	position int64                     // of the last checkpoint
-	reached  map[int32]int64           // what it says of labels
-	pending  map[wire.Address]*pending // by label record
-	tellings map[int64][]wire.Address  // of these, by the position up to which members were told
+	position int64           // of the last checkpoint
+	reached  map[int32]int64 // what it says of labels
+	pending  map[pendingKey]*pending
+	tellings map[int64][]pendingKey // of these, by the position up to which members were told
 
 	queues map[int32][]item // label records that may be applied by now, by partition
 	states map[wire.Address]*state
+
+	contacts map[contactKey]*contact
+	exact    int64 // the contacts of clusters that were founded before are vague
+	upgraded int64 // label records that were applied before marked nothing
+	unsure   bool  // there are clusters of which the contacts are not known
+	dues     []due // ascending
 
 	suspensions []suspension // ascending
 }
@@ -35,12 +41,22 @@ type advance struct {
 	from, to, first, last int64
 }
 
+// A pendingKey is a label record, and the cluster that it has changed.
+type pendingKey = spreadKey
+
 // A pending is a correction of which the members from next on had not been told when the last
 // checkpoint was written.
 type pending struct {
 	next    int64
 	size    int64 // members before next
 	members uint64
+}
+
+// A due is contacts whose clusters were not in step with their marks at the end of a transaction,
+// from its first position to that of the next one.
+type due struct {
+	first, next int64
+	contacts    []contactKey
 }
 
 // An item is a label record that may be applied by now.
@@ -55,8 +71,9 @@ type item struct {
 func (l *Labels) Space(partition int32) *Space {
 	return &Space{
 		Labels: l, partition: partition, reached: make(map[int32]int64),
-		pending: make(map[wire.Address]*pending), tellings: make(map[int64][]wire.Address),
+		pending: make(map[pendingKey]*pending), tellings: make(map[int64][]pendingKey),
 		queues: make(map[int32][]item), states: make(map[wire.Address]*state),
+		contacts: make(map[contactKey]*contact),
 	}
 }
 
@@ -89,10 +106,13 @@ func (s *Space) Checkpoint(c *wire.Checkpoint, whole bool, at string) {
 	}
 	s.reached = c.Labels.Offsets
 	s.suspend(c, first)
+	s.addDue(c, first, whole)
 	clear(s.pending)
 	for _, p := range c.Labels.Corrections {
-		if record, err := wire.ParseAddress(p.Record, s.rule.Topic); err == nil {
-			s.pending[record] = &pending{next: p.Next}
+		record, err := wire.ParseAddress(p.Record, s.rule.Topic)
+		cluster, bad := wire.ParseAddress(p.ClusterID, s.rule.Input)
+		if err == nil && bad == nil {
+			s.pending[pendingKey{record, cluster}] = &pending{next: p.Next}
 		}
 	}
 }
@@ -100,21 +120,24 @@ func (s *Space) Checkpoint(c *wire.Checkpoint, whole bool, at string) {
 // Replay begins with the articles of the space, which the model is fed with.
 func (s *Space) Replay(m *model.Model) {
 	s.model = m
-	for record, p := range s.pending {
-		s.tellings[p.next] = append(s.tellings[p.next], record)
+	for key, p := range s.pending {
+		s.tellings[p.next] = append(s.tellings[p.next], key)
 	}
 }
 
 // Advance applies what was applied before the article at a position.
 func (s *Space) Advance(position int64) error {
-	if err := s.noteTold(position); err != nil {
-		return err
-	}
+	s.noteTold(position)
 	for len(s.advances) > 0 && s.advances[0].first <= position {
 		if err := s.load(s.advances[0]); err != nil {
 			return err
 		}
 		s.advances = s.advances[1:]
+	}
+	for ; len(s.dues) > 0 && s.dues[0].first <= position; s.dues = s.dues[1:] {
+		for _, key := range s.dues[0].contacts {
+			s.blur(s.contact(key), s.dues[0].next)
+		}
 	}
 	for _, p := range partitions(s.queues) {
 		due := 0
@@ -186,11 +209,14 @@ func (s *Space) bound(it *item) error {
 			it.first, it.last = at, at
 		}
 	}
+	if it.Target == ofContact {
+		return nil
+	}
 	var number int
 	if number, it.live = s.model.Number(it.Cluster); it.live {
 		it.live = !s.model.Expired(number)
 	}
-	if it.live && it.Kind == add && it.Dead == notDead {
+	if it.live && it.Kind == add && it.Dead == notDead && it.Target == ofCluster {
 		s.model.Cluster(number).Kept = s.rule.Kept.Milliseconds()
 	}
 	return nil
@@ -234,6 +260,9 @@ func (s *Space) applyOne(it *item, position int64) error {
 	if it.Kind == storied { // whether it should have been refused is for those who know stories
 		return nil
 	}
+	if it.Target == ofContact {
+		return s.onContact(it, position)
+	}
 	number, exists := s.model.Number(it.Cluster)
 	live := exists && !s.model.Expired(number)
 	st := s.states[it.Cluster]
@@ -241,29 +270,86 @@ func (s *Space) applyOne(it *item, position int64) error {
 	switch {
 	case !live && !it.live || it.Dead == unknownCluster && !(live && it.live):
 		want = unknownCluster
-	case st.isFull(it):
+	case st.isFull(it, position < s.upgraded) && !(s.isLoose(it.Cluster) && it.Dead == notDead):
 		want = tooManyLabels
 	}
-	if it.Dead != want {
+	if it.Dead != want && !(it.Dead == tooManyLabels && s.isLoose(it.Cluster)) {
 		s.violateClass(it, deadClasses()[want])
 	}
 	if it.Dead != notDead || want != notDead {
 		return nil
 	}
-	if st == nil {
-		st = new(state)
-		s.states[it.Cluster] = st
+	if it.Target == ofArticle {
+		return s.except(it, number, position)
 	}
-	before, _ := s.carried(st.entries)
-	st.entries = it.change(st.entries, position)
-	after, _ := s.carried(st.entries)
-	c := s.model.Cluster(number)
+	return s.onCluster(it, number, position)
+}
+
+// onCluster applies a label record that is about a live cluster.
+func (s *Space) onCluster(it *item, number int, position int64) error {
+	st, size := s.state(it.Cluster), s.model.Cluster(number).Size
+	before, was := s.carried(st.entries, size), st.entries
+	st.entries = it.change(st.entries, position, position < s.upgraded)
+	s.keep(s.model.Cluster(number), st)
+	s.changed(st)
+	if err := s.touchAll(it, number, position); err != nil {
+		return err
+	}
+	after := s.carried(st.entries, size)
+	if err := s.checkTold(it, s.model.Cluster(number), before, after, position, st); err != nil {
+		return err
+	}
+	i, now := has(was, it.Name, it.Trial), has(st.entries, it.Name, it.Trial)
+	switch {
+	case it.Kind == add && (i < 0 || was[i].contact != 0):
+		return s.click(it, number, position)
+	case it.Kind == remove && i >= 0 && now < 0 && was[i].contact == 0:
+		return s.unclick(it, number, was[i], position)
+	}
+	return nil
+}
+
+// keep has a cluster outlive others while it has labels.
+func (s *Space) keep(c *model.Cluster, st *state) {
 	c.Kept = 0
-	if len(st.entries) > 0 {
+	if len(st.entries) > 0 || st.loose && len(s.by[c.Founder]) > 0 {
 		c.Kept = s.rule.Kept.Milliseconds()
 	}
-	s.changed(st)
-	return s.checkTold(it, c, before != after, after, position)
+}
+
+// touchAll notes that a label record concerns all contacts of a cluster, since another number of
+// clusters without a label has them.
+func (s *Space) touchAll(it *item, number int, position int64) error {
+	if !s.rule.Marks {
+		return nil
+	}
+	c := s.model.Cluster(number)
+	contacts, err := s.contactsOf(c.Fingerprint)
+	for _, contact := range contacts {
+		s.touch(s.contact(contactKey{c.Space, contact}), it, position)
+	}
+	return err
+}
+
+// addDue takes up what a checkpoint says of contacts that are not in step, and from where on marks
+// are known: where no checkpoint is missing, and labels mark contacts.
+func (s *Space) addDue(c *wire.Checkpoint, first int64, whole bool) {
+	const unmarked = 1
+	if c.Version == unmarked {
+		s.upgraded = c.NextPosition
+	}
+	if !whole || c.Version == unmarked {
+		s.exact = c.NextPosition
+	}
+	if len(c.Labels.Due) == 0 {
+		return
+	}
+	d := due{first: first, next: c.NextPosition}
+	for _, of := range c.Labels.Due {
+		d.contacts = append(d.contacts,
+			contactKey{s.digestOfText(of.Space), wire.ContactDigest(s.seed, of.Contact)})
+	}
+	s.dues = append(s.dues, d)
 }
 
 func (s *Space) violateClass(it *item, want string) {
@@ -279,57 +365,6 @@ func (s *Space) violateClass(it *item, want string) {
 
 func (s *Space) address(it *item) string { return it.at.In(s.rule.Topic) }
 
-// checkTold holds the corrections of a label record to the members before its position.
-func (s *Space) checkTold(
-	it *item, c *model.Cluster, changed bool, labels uint64, position int64,
-) error {
-	if s.rule.Corrections == "" {
-		return nil
-	}
-	t, _, err := s.traces.Get(it.at.Partition, it.at.Offset)
-	if err != nil {
-		return err
-	}
-	if !changed {
-		if t.Count > 0 {
-			s.told.Violate(t.First.In(s.rule.Corrections), fmt.Sprintf("no correction: %s changes nothing "+
-				"of what its cluster carries at position %d", s.address(it), position), "a correction")
-		}
-		return nil
-	}
-	size, members, most := c.Size, c.Members, c.Size
-	if p := s.pending[it.at]; p != nil {
-		size, members = p.size, p.members
-	}
-	want := fmt.Sprintf("a correction for each of the %d members of %s before position %d", size,
-		c.Founder.In(s.rule.Input), position)
-	switch {
-	case t.Count < size, t.Count > most, t.Count > size && s.pending[it.at] == nil:
-		s.told.Violate(s.address(it), want, fmt.Sprintf("%d corrections", t.Count))
-	case t.Count == size && t.Members != members:
-		s.told.Violate(s.address(it), want, "as many, of other members")
-	}
-	if t.Count > 0 && t.Labels != labels {
-		s.told.Violate(t.First.In(s.rule.Corrections), s.describe(labels), s.describe(t.Labels))
-	}
-	return nil
-}
-
-// noteTold notes the members of which corrections were written, where those are not all.
-func (s *Space) noteTold(position int64) error {
-	for _, at := range s.tellings[position] {
-		p := s.pending[at]
-		row, ok, err := s.records.Get(at.Partition, at.Offset)
-		if err != nil {
-			return err
-		}
-		if number, exists := s.model.Number(row.Cluster); ok && exists {
-			p.size, p.members = s.model.Cluster(number).Size, s.model.Cluster(number).Members
-		}
-	}
-	return nil
-}
-
 // End checks what is left when all articles of the space are through.
 func (s *Space) End() error {
 	if err := s.Advance(s.position); err != nil {
@@ -340,5 +375,6 @@ func (s *Space) End() error {
 			return err
 		}
 	}
+	s.checkContacts()
 	return nil
 }

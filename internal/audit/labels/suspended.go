@@ -44,27 +44,26 @@ func (s *Space) mayLack(position int64) (names []uint64) {
 	return names
 }
 
-// shows reports whether the result at a position may show these labels of a cluster that has these
-// entries, and these on trial.
-func (s *Space) shows(entries []label, position int64, labels, trial uint64) bool {
-	want, wantTrial := s.carried(entries)
-	if want == labels || wantTrial != trial {
-		return want == labels && wantTrial == trial
+// showsSome reports whether the result at a position shows these labels of a cluster, or lacks only
+// such as were suspended.
+func (s *Space) showsSome(entries []label, position int64, result *Shown) bool {
+	want := s.carried(entries, result.Size)
+	if want == result.carried() || want.trial != result.Trial {
+		return want == result.carried()
 	}
 	mayLack := s.mayLack(position)
 	lackable := slices.DeleteFunc(slices.Clone(entries), func(e label) bool {
-		one, _ := s.carried([]label{e})
-		return one == 0 || !slices.Contains(mayLack, e.name)
+		return s.carried([]label{e}, 0).labels == 0 || !slices.Contains(mayLack, e.name)
 	})
 	for lack := range 1 << len(lackable) {
-		rest := want
+		rest := want.labels
 		for i, e := range lackable {
 			if lack>>i&1 == 1 {
 				rest -= e.name
 			}
 		}
-		if rest == labels {
-			return true
+		if rest == result.Labels {
+			return len(lackable) > 0
 		}
 	}
 	return false

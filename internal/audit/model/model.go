@@ -1,13 +1,16 @@
 // Package model has clusterd's rule once more, written from the documents and not from the daemon's
 // code: an article joins the nearest live centre within the threshold, among equals the oldest, or
-// else the oldest with a contact of its own, or else founds a cluster; a cluster expires when its
-// last member is further behind the stream time than the window. Articles go in, in the order of
-// their space, and clusters come out. It knows nothing of topics.
+// else founds a cluster; a cluster expires when its last member is further behind the stream time
+// than the window. Articles go in, in the order of their space, and clusters come out. It knows
+// nothing of topics. In versions up to 98ca1e1 an article could also join a cluster by a contact:
+// what a result says of that is believed if it can be.
 package model
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
+	"slices"
 	"time"
 
 	"github.com/clusterd/clusterd/internal/audit/spill"
@@ -26,9 +29,7 @@ import (
 type Model struct {
 	threshold int
 	follow    *follow              // nil where the model looks for the nearest
-	founders  map[wire.Address]int // clusters; nil where nothing of a result is believed
-	contacts  contacts
-	digests   func(Blob) ([]uint64, error) // of contacts
+	founders  map[wire.Address]int // clusters
 	expires   bool
 	window    int64            // milliseconds
 	now       map[uint64]int64 // stream time, Unix milliseconds, by the value of an article
@@ -44,12 +45,8 @@ type follow struct {
 
 // A Rule is what decides, beside how near articles are.
 type Rule struct {
-	Window       time.Duration // 0: nothing expires
-	ContactLimit int           // of articles that may join a cluster by contacts; 0: none may
-	// Contacts returns digests of contacts, in their order. It is not needed where none count.
-	Contacts func(Blob) ([]uint64, error)
-	Recent   time.Duration // within which articles are recent; 0: there are no signals
-	Named    bool          // clusters are asked for by their founders
+	Window time.Duration // 0: nothing expires
+	Recent time.Duration // within which articles are recent; 0: there are no signals
 }
 
 // A Placement is where an article belongs.
@@ -131,12 +128,8 @@ type candidate struct {
 func New(threshold int, rule Rule) *Model {
 	m := &Model{
 		threshold: threshold, expires: rule.Window > 0, window: rule.Window.Milliseconds(),
-		now: make(map[uint64]int64), digests: rule.Contacts,
-		contacts: contacts{limit: rule.ContactLimit, holders: make(map[holderKey][]int)},
-		width:    rule.Recent.Milliseconds() / buckets,
-	}
-	if rule.ContactLimit > 0 || rule.Named {
-		m.founders = make(map[wire.Address]int)
+		now: make(map[uint64]int64), founders: make(map[wire.Address]int),
+		width: rule.Recent.Milliseconds() / buckets,
 	}
 	for i := range threshold + 1 {
 		low, high := 64*i/(threshold+1), 64*(i+1)/(threshold+1)
@@ -151,14 +144,13 @@ func New(threshold int, rule Rule) *Model {
 // model believes the result: an article joins the cluster that its result names, if that is live,
 // or founds one. It measures the distance with distance, where that is known. But it finds an
 // article that is the same as a live centre, sketch included: that must be at distance 0 from its
-// cluster, which is that centre's or an older one. And it finds the cluster that an article joins
-// by a contact.
+// cluster, which is that centre's or an older one.
 func NewFollowing(
 	rule Rule,
 	distance func(member, founder Fingerprint) (distance float64, known bool, err error),
 ) *Model {
 	m := New(0, rule)
-	m.follow, m.founders = &follow{distance}, make(map[wire.Address]int)
+	m.follow = &follow{distance}
 	return m
 }
 
@@ -168,10 +160,16 @@ func (m *Model) Len() int { return len(m.clusters) }
 // Cluster returns the i-th cluster in the order of founding. It is good until the next Assign.
 func (m *Model) Cluster(i int) *Cluster { return &m.clusters[i] }
 
-// Number returns the number of the cluster that an article has founded. The rule must say Named.
+// Number returns the number of the cluster that an article has founded.
 func (m *Model) Number(founder wire.Address) (number int, ok bool) {
 	number, ok = m.founders[founder]
 	return number, ok
+}
+
+// OfSeq returns the number of the cluster whose founder has a position.
+func (m *Model) OfSeq(seq int64) (number int, ok bool) {
+	return slices.BinarySearchFunc(m.clusters, seq,
+		func(c Cluster, seq int64) int { return cmp.Compare(c.Seq, seq) })
 }
 
 // StreamTime returns the highest event time of a value, in Unix milliseconds, or math.MinInt64
@@ -186,12 +184,6 @@ func (m *Model) StreamTime(space uint64) int64 {
 // Assign puts the article at the position seq into a cluster.
 func (m *Model) Assign(a Article, seq int64) (p Placement, err error) {
 	m.now[a.Space] = max(m.StreamTime(a.Space), a.EventTime)
-	var contacts []uint64
-	if m.contacts.limit > 0 && a.Fingerprint.Contacts != (Blob{}) {
-		if contacts, err = m.digests(a.Fingerprint.Contacts); err != nil {
-			return Placement{}, err
-		}
-	}
 	if m.follow == nil {
 		var differing int
 		p.Cluster, differing, p.Joined = m.nearest(a.Space, a.Fingerprint.key())
@@ -200,11 +192,10 @@ func (m *Model) Assign(a Article, seq int64) (p Placement, err error) {
 		return Placement{}, err
 	}
 	if !p.Joined {
-		p = m.joinByContact(&a, contacts)
+		p = m.joinedByContact(&a)
 	}
 	if !p.Joined {
 		p = Placement{Cluster: len(m.clusters)}
-		m.addHolder(p.Cluster, a.Space, contacts, a.Fingerprint.Known)
 		m.found(Cluster{
 			Fingerprint: a.Fingerprint, Space: a.Space, Founder: a.Source, Representative: a.Representative,
 			Seq: seq, FirstSeen: a.EventTime, LastSeen: a.EventTime,
@@ -224,6 +215,15 @@ func (m *Model) Assign(a Article, seq int64) (p Placement, err error) {
 		c.Signals.add(m.width, m.now[a.Space], a.EventTime, a.Publisher)
 	}
 	return p, nil
+}
+
+// joinedByContact returns the cluster that an article joined by a contact, by what its result says.
+func (m *Model) joinedByContact(a *Article) Placement {
+	cluster, known := m.founders[a.Cluster]
+	if a.Contact == 0 || !known || !m.mayTake(cluster, a) {
+		return Placement{}
+	}
+	return Placement{Cluster: cluster, Joined: true, Contact: a.Contact}
 }
 
 // Member returns the digest of a member's position. Those of several members are added: so a set of
@@ -262,9 +262,7 @@ func (m *Model) followed(a *Article) (p Placement, err error) {
 func (m *Model) found(c Cluster) {
 	number := len(m.clusters)
 	m.clusters = append(m.clusters, c)
-	if m.founders != nil {
-		m.founders[c.Founder] = number
-	}
+	m.founders[c.Founder] = number
 	if m.follow != nil && !c.Fingerprint.Known {
 		return
 	}

@@ -10,7 +10,7 @@ import (
 // checkRecords holds the records of the clusters topic to the cluster of the article at their
 // position.
 func (r *replay) checkRecords(position int64, number int, first ClusterRow) error {
-	r.checkRecord(position, number, first)
+	r.checkRecord(position, number, first, true)
 	var further []ClusterRow
 	for at := first.Further; at > 0; {
 		row, _, err := r.space.Further.Get(at - 1)
@@ -20,13 +20,13 @@ func (r *replay) checkRecords(position int64, number int, first ClusterRow) erro
 		further, at = append(further, row), row.Before
 	}
 	for _, row := range slices.Backward(further) {
-		r.checkRecord(position, number, row)
+		r.checkRecord(position, number, row, false)
 	}
 	return nil
 }
 
 // checkRecord holds a record of the clusters topic to the cluster of the article at its position.
-func (r *replay) checkRecord(position int64, number int, got ClusterRow) {
+func (r *replay) checkRecord(position int64, number int, got ClusterRow, first bool) {
 	c, records := r.model.Cluster(number), &r.records[number]
 	want := ClusterRow{
 		At: got.At, Founder: c.Founder, Fingerprint: c.Fingerprint.Hash, Seq: c.Seq, Size: c.Size,
@@ -37,6 +37,12 @@ func (r *replay) checkRecord(position int64, number int, got ClusterRow) {
 		Signals: got.Signals, Publishers: got.Publishers, Recent: got.Recent,
 	}
 	r.checkRecordSignals(got, c)
+	if records.earlier {
+		want.Contacts = got.Contacts
+	}
+	if got.ByContact == 0 { // only earlier versions say it
+		want.ByContact = 0
+	}
 	if !c.Fingerprint.Known {
 		want.Sketch, want.Contacts = got.Sketch, got.Contacts
 		if c.Representative == 0 { // nor did the result say it
@@ -79,7 +85,7 @@ func (r *replay) checkRecord(position int64, number int, got ClusterRow) {
 	}
 	records.last, records.lastAt = position, got.At
 	if r.labels != nil {
-		r.labels.Record(c.Founder, got.Labels, at)
+		r.labels.Record(c.Founder, got.Labels, first, at)
 	}
 }
 

@@ -50,20 +50,17 @@ type clusterRecords struct {
 	due    int64        // position of the last member that the clusters topic must know, or -1
 	last   int64        // position of the last record of it, or -1
 	lastAt wire.Address // of that record
+	// earlier is that a version founded it which found other contacts, by which articles joined.
+	earlier bool
 }
 
 func newReplay(a *Audit, s *Space, l *labels.Space) *replay {
 	r := &replay{
 		Audit: a, space: s, labels: l, last: make(map[int32]taken), expired: make(map[wire.Address]int),
 	}
-	rule := model.Rule{
-		Window: a.Config.Cluster.Window, Contacts: a.Expected.Contacts, Named: l != nil,
-	}
+	rule := model.Rule{Window: a.Config.Cluster.Window}
 	if a.Config.Signals.Enabled {
 		rule.Recent = a.Config.Signals.Window
-	}
-	if a.Config.Contacts.Join {
-		rule.ContactLimit = a.Config.Contacts.Limit
 	}
 	if expect.HashIsAll(a.Config) {
 		r.model = model.New(a.Config.Cluster.Distance, rule)
@@ -178,8 +175,17 @@ func (r *replay) advanceLabels(position int64, row ResultRow) error {
 	if err := r.labels.Advance(position); err != nil {
 		return err
 	}
-	return r.labels.Result(position, row.Article.Cluster, row.Labels, row.Trial,
-		row.At.In(r.Cut.Results.Topic))
+	shown := row.Shown
+	shown.Print, shown.Size = row.Article.Fingerprint.Hash, 1
+	if number, ok := r.model.Number(row.Article.Cluster); ok {
+		shown.Size = r.model.Cluster(number).Size + 1
+	}
+	if row.Article.Cluster == row.Article.Source {
+		if err := r.labels.Found(position, &row.Article, row.Earlier); err != nil {
+			return err
+		}
+	}
+	return r.labels.Result(position, row.Article.Cluster, shown, row.At.In(r.Cut.Results.Topic))
 }
 
 // An outcome is what becomes of an article.
@@ -240,7 +246,7 @@ func (r *replay) assign(position int64, row ResultRow) (number int, err error) {
 		r.Rule.Violate(at, expected, found)
 	}
 	if !p.Joined {
-		r.records = append(r.records, clusterRecords{due: -1, last: -1})
+		r.records = append(r.records, clusterRecords{due: -1, last: -1, earlier: row.Earlier})
 		if _, ok := r.expired[c.Founder]; ok {
 			r.expired[c.Founder] = p.Cluster
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/clusterd/clusterd/internal/audit/labels"
 	"github.com/clusterd/clusterd/internal/audit/model"
 	"github.com/clusterd/clusterd/internal/audit/spill"
 	"github.com/clusterd/clusterd/internal/audit/topics"
@@ -32,11 +33,12 @@ type ResultRow struct {
 	Article        model.Article
 	At             wire.Address // in the topic of results
 	Size           int64
-	Representative uint64 // a digest of what the result says; 0 where it says nothing
-	Matched        Match  // likewise
-	Timeless       bool   // only the stream time says when it was published
-	ID             uint64 // a digest of the article's id
-	Labels, Trial  uint64 // digests of what the result carries
+	Representative uint64       // a digest of what the result says; 0 where it says nothing
+	Matched        Match        // likewise
+	Timeless       bool         // only the stream time says when it was published
+	ID             uint64       // a digest of the article's id
+	Shown          labels.Shown // what the result says of labels
+	Earlier        bool         // a version wrote it in which articles joined clusters by contacts
 
 	Publishers, Recent  int64 // that the result says
 	FirstSeen, LastSeen int64 // likewise, Unix milliseconds

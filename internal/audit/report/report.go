@@ -231,3 +231,11 @@ func classes(counts map[string]int64) string {
 	}
 	return fmt.Sprintf("%d: %s", total, strings.Join(parts, ", "))
 }
+
+// Differences are between a message and its input record.
+type Differences struct{ Want, Got []string }
+
+// Add notes what is wanted, and what was found instead.
+func (d *Differences) Add(want, got string) {
+	d.Want, d.Got = append(d.Want, want), append(d.Got, got)
+}

@@ -25,6 +25,7 @@ type Cluster struct {
 	Representative Representative
 	Pipeline       string
 	Labels         []ClusterLabel
+	Exceptions     []Exception
 	KeptMS         int64    // by how much it outlives others, for its labels
 	Signals        *Signals // nil where it has none
 	Position       int64    // of the last member
@@ -61,6 +62,7 @@ func parseJSON(value []byte, id string) (c Cluster, err error) {
 		LastSeen        time.Time      `json:"last_seen"`
 		Representative  Representative `json:"representative"`
 		Labels          []ClusterLabel `json:"labels"`
+		Exceptions      []Exception    `json:"exceptions"`
 		KeptMS          int64          `json:"kept_ms"`
 		Signals         *Signals       `json:"signals"`
 		StoryID         string         `json:"story_id"`
@@ -77,7 +79,7 @@ func parseJSON(value []byte, id string) (c Cluster, err error) {
 		Seq: v.Seq, Sketch: v.Sketch, Contacts: v.Contacts, Size: v.Size, ByContact: v.ByContact,
 		Representative: v.Representative, Pipeline: v.Pipeline,
 		FirstSeen: v.FirstSeen.UnixMilli(), LastSeen: v.LastSeen.UnixMilli(),
-		Space: v.Space, Labels: v.Labels, KeptMS: v.KeptMS, Signals: v.Signals,
+		Space: v.Space, Labels: v.Labels, Exceptions: v.Exceptions, KeptMS: v.KeptMS, Signals: v.Signals,
 		Story: v.StoryID, StorySimilarity: v.StorySimilarity,
 	}
 	c.Fingerprint, err = parseFingerprint(v.Fingerprint)
@@ -94,6 +96,7 @@ const checkpointPrefix = "checkpoint:"
 
 // A Checkpoint says up to where a space has read the input, and labels.
 type Checkpoint struct {
+	Version      int // 1 before labels marked contacts
 	Group        string
 	Space        string
 	Offsets      map[int32]int64 // by input partition

@@ -19,6 +19,7 @@ const (
 	UnknownCluster = "unknown_cluster"
 	TooManyLabels  = "too_many_labels"
 	UnknownStory   = "unknown_story"
+	UnknownContact = "unknown_contact"
 )
 
 // Classes returns the classes of dead letters.
@@ -28,7 +29,7 @@ func Classes() []string {
 
 // LabelClasses returns the classes that label records have alone.
 func LabelClasses() []string {
-	return []string{BadLabel, UnknownCluster, TooManyLabels, UnknownStory}
+	return []string{BadLabel, UnknownCluster, TooManyLabels, UnknownStory, UnknownContact}
 }
 
 func allClasses() []string { return slices.Concat(Classes(), LabelClasses()) }

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,7 +23,16 @@ const (
 	ActionSplit   = "split"
 )
 
+// What a label record is about.
 const (
+	TargetCluster = "cluster"
+	TargetArticle = "article" // with the fingerprint of one, in its cluster
+	TargetContact = "contact"
+)
+
+const (
+	// MaxExceptions is for how many fingerprints a cluster may have exceptions.
+	MaxExceptions = 64
 	// MaxLabels is how many labels a cluster may have.
 	MaxLabels = 8
 
@@ -41,6 +51,16 @@ type LabelRecord struct {
 	At        int64  `json:"-"` // Unix milliseconds
 	Note      string `json:"note"`
 	Trial     bool   `json:"trial"`
+	Target    string `json:"target"` // empty: TargetCluster
+	// Of TargetArticle: the article.
+	ArticleID   string `json:"article_id"`
+	Source      string `json:"source"` // topic/partition/offset
+	Position    int64  `json:"member_position"`
+	Fingerprint string `json:"fingerprint"`
+	// Of TargetContact: the contact, and where it is one.
+	Contact   string `json:"contact"`
+	Space     string `json:"space"`
+	Partition int32  `json:"partition"`
 	StoryID   string `json:"story_id"` // of ActionMerge and ActionUnmerge alone
 	Other     string `json:"other"`    // likewise
 	Words     []byte `json:"words"`    // of ActionSplit alone: the founder's
@@ -106,7 +126,36 @@ func ParseLabelRecord(r *kgo.Record) (LabelRecord, error) {
 	if l.OfStories() {
 		return l, l.checkStories()
 	}
-	return l, checkLabel(l.Label)
+	return l, cmp.Or(checkLabel(l.Label), l.checkTarget())
+}
+
+// checkTarget holds what a label record says of its target to its form.
+func (l *LabelRecord) checkTarget() error {
+	switch l.Target {
+	case "", TargetCluster:
+		return nil
+	case TargetArticle:
+		if _, err := parseFingerprint(l.Fingerprint); err != nil {
+			return err
+		}
+		if !IsAddress(l.Source) || l.Position < 0 {
+			return fmt.Errorf("source %q at member_position %d", l.Source, l.Position)
+		}
+		return nil
+	case TargetContact:
+		if l.Contact == "" || l.ClusterID != "" {
+			return fmt.Errorf("contact %q next to cluster %q", l.Contact, l.ClusterID)
+		}
+		return nil
+	default:
+		return fmt.Errorf("target %q", l.Target)
+	}
+}
+
+// Print returns the fingerprint of the article of a record of [TargetArticle].
+func (l *LabelRecord) Print() uint64 {
+	print, _ := parseFingerprint(l.Fingerprint) // it was checked
+	return print
 }
 
 func checkLabel(name string) error {
@@ -126,7 +175,23 @@ type ClusterLabel struct {
 	Trial    bool      `json:"trial"`
 	Record   string    `json:"record"`   // topic/partition/offset of the label record
 	Position int64     `json:"position"` // from which on results carry it
+	// Contact is by which contact of its founder the cluster has the label; empty where by hand.
+	Contact string   `json:"contact"`
+	Reach   int64    `json:"reach"`  // how many of its articles carry it then; 0 is all
+	Marked  []string `json:"marked"` // contacts that a label by hand has marked
 }
+
+// An Exception is the labels of the articles of a cluster that have a fingerprint, as the record of
+// the cluster has them.
+type Exception struct {
+	Source      string         `json:"source"`
+	ArticleID   string         `json:"article_id"`
+	Fingerprint string         `json:"fingerprint"`
+	Labels      []ClusterLabel `json:"labels"`
+}
+
+// Print returns the fingerprint, or an error unless it has the form of one.
+func (e *Exception) Print() (uint64, error) { return parseFingerprint(e.Fingerprint) }
 
 // A Correction is a record of the topic of corrections: a member that came before a change of what
 // its cluster carries.
@@ -152,6 +217,8 @@ type Change struct {
 	Note      string    `json:"note"`
 	Position  int64     `json:"position"` // from which on results carry it
 	Record    string    `json:"record"`   // topic/partition/offset of the label record
+	Contact   string    `json:"contact"`  // by which the cluster got the label or lost it
+	Target    string    `json:"target"`   // TargetArticle of an exception; else empty or TargetCluster
 }
 
 // ParseCorrection reads the record of a correction. Its key must be its cluster.
@@ -170,6 +237,13 @@ type LabelProgress struct {
 	Offsets     map[int32]int64     `json:"offsets"` // the first that were not read
 	Flood       map[string]Flood    `json:"flood"`   // by label
 	Corrections []PendingCorrection `json:"corrections"`
+	Due         []Due               `json:"due"`
+}
+
+// A Due is a contact whose clusters are not in step with its marks yet.
+type Due struct {
+	Contact string `json:"contact"`
+	Space   string `json:"space"`
 }
 
 // A Flood is what a checkpoint says of how often a label hits. Earlier versions left a label

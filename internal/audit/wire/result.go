@@ -37,6 +37,7 @@ type Result struct {
 	Representative  *Representative `json:"representative"`
 	Labels          []string        `json:"labels"`
 	TrialLabels     []string        `json:"trial_labels"`
+	LabelledBy      []LabelledBy    `json:"labelled_by"`
 	Fingerprint     *string         `json:"fingerprint"`
 	PublishedAt     *time.Time      `json:"published_at"`
 	Publisher       string          `json:"publisher"`
@@ -49,6 +50,13 @@ type Result struct {
 		Partition int32  `json:"partition"`
 		Offset    int64  `json:"offset"`
 	} `json:"source"`
+}
+
+// A LabelledBy is a label that a result carries by a contact of its cluster's founder.
+type LabelledBy struct {
+	Label   string `json:"label"`
+	Contact string `json:"contact"`
+	Trial   bool   `json:"trial"`
 }
 
 // CheckLabels returns an error unless labels are sorted, and each is there once.
@@ -100,7 +108,7 @@ func (r *Result) Key() string {
 func (r *Result) Unclustered(record *kgo.Record) (position int64, ok bool, err error) {
 	if r.ClusterID != nil || r.Distance != nil || r.Fingerprint != nil || r.Size != 0 ||
 		r.Representative != nil || r.Matched != "" || r.Contact != "" || r.Labels != nil ||
-		r.TrialLabels != nil || r.Signals != nil {
+		r.TrialLabels != nil || r.LabelledBy != nil || r.Signals != nil {
 		return 0, false, errors.New("cluster, distance, fingerprint, size, representative, labels, " +
 			"signals or what matched on an unclustered result")
 	}

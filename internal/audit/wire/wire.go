@@ -30,6 +30,7 @@ const (
 	HeaderOwn       = "clusterd.own"       // on records of the clusters topic that are not clusters
 	OwnCheckpoint   = "checkpoint"         // value of HeaderOwn
 	OwnStory        = "story"              // value of HeaderOwn
+	OwnContact      = "contact"            // value of HeaderOwn
 )
 
 const (
@@ -166,7 +167,8 @@ func joined(headers []kgo.RecordHeader) (text string, bytes int) {
 }
 
 // CheckOwn returns an error where a record of the clusters topic that is not a cluster says that it
-// is something else than [OwnCheckpoint] or [OwnStory]. Earlier versions did not say what it is.
+// is something else than [OwnCheckpoint], [OwnStory] or [OwnContact]. Earlier versions did not say
+// what it is.
 func CheckOwn(r *kgo.Record, is string) error {
 	said, found := "", 0
 	for _, h := range r.Headers {
