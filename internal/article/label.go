@@ -168,7 +168,8 @@ func (w *labelRecord) record(recorded time.Time) (r LabelRecord, err error) {
 	if r.Action = w.Action; r.Action == "" {
 		r.Action = AddLabel
 	}
-	if err := CheckLabelName(w.Label); err != nil && !r.Action.OfStories() {
+	if err := CheckLabelName(w.Label); err != nil && !r.Action.OfStories() &&
+		r.Action != EraseText {
 		return r, err
 	}
 	if err := checkMarks(w.By, w.Note); err != nil {
@@ -180,6 +181,9 @@ func (w *labelRecord) record(recorded time.Time) (r LabelRecord, err error) {
 	}
 	if r.At, err = labelTime(*w.At); err != nil {
 		return r, err
+	}
+	if r.Action == EraseText {
+		return w.erase(r)
 	}
 	if r.Targeted, err = w.read(r.Action); err != nil {
 		return r, err
@@ -197,8 +201,8 @@ func (w *labelRecord) record(recorded time.Time) (r LabelRecord, err error) {
 			return r, nil
 		}
 	default:
-		return r, fmt.Errorf("action %.80q: there are %s, %s, %s, %s, %s and %s", r.Action, AddLabel,
-			RemoveLabel, ResumeLabel, MergeStories, UnmergeStories, SplitStory)
+		return r, fmt.Errorf("action %.80q: there are %s, %s, %s, %s, %s, %s and %s", r.Action, AddLabel,
+			RemoveLabel, ResumeLabel, MergeStories, UnmergeStories, SplitStory, EraseText)
 	}
 	if r.Cluster, err = ParseAddress(w.ClusterID); err == nil && r.Cluster.String() != w.ClusterID {
 		err = fmt.Errorf("%.80q is not written as topic/partition/offset are", w.ClusterID)

@@ -51,6 +51,12 @@ func TestParseLabelRecord(t *testing.T) {
 			Cluster: cluster, Action: article.SplitStory, Words: "\x00\x01\x02\x03\x04\x05", Han: true,
 			Terms: "a\nb", Label: article.Label{At: milliseconds, Record: at},
 		},
+		`{"action":"erase","target":"article","cluster_id":"articles/2/7","source":"articles/0/9","by":"alice"}`: {
+			Cluster: cluster, Action: article.EraseText, Label: article.Label{By: "alice", At: milliseconds, Record: at},
+			Targeted: article.Targeted{
+				Target: article.TargetArticle, Source: article.Address{Topic: "articles", Offset: 9},
+			},
+		},
 		`{"label":"spam","action":"resume"}`: {
 			Action: article.ResumeLabel,
 			Label:  article.Label{Name: "spam", At: milliseconds, Record: at},
@@ -78,6 +84,11 @@ func TestParseLabelRecord(t *testing.T) {
 
 func TestParseLabelRecordRejects(t *testing.T) {
 	for value, reason := range map[string]string{
+		`{"action":"erase","cluster_id":"a/0/1","source":"a/0/1"}`:                  "target",
+		`{"action":"erase","target":"article","cluster_id":"a/0","source":"a/0/1"}`: "cluster_id",
+		`{"action":"erase","target":"article","cluster_id":"a/0/1"}`:                "source",
+		`{"action":"erase","target":"article","cluster_id":"a/0/1","source":"a/0/1",` +
+			`"label":"spam"}`: "has no label",
 		"":                                     "no JSON object",
 		"[]":                                   "no JSON object",
 		`{"label":"spam"} x`:                   "no JSON object",
@@ -90,7 +101,7 @@ func TestParseLabelRecordRejects(t *testing.T) {
 		`{"cluster_id":"a/0/1","label":"` + strings.Repeat("l", 65) + `"}`:             "1 to 64",
 		`{"cluster_id":"a/0/1","label":"a","by":"` + strings.Repeat("b", 65) + `"}`:    "at most 64 and 256",
 		`{"cluster_id":"a/0/1","label":"a","note":"` + strings.Repeat("b", 257) + `"}`: "at most 64 and",
-		`{"cluster_id":"a/0/1","label":"a","action":"hide"}`:                           "resume, merge, unmerge and split",
+		`{"cluster_id":"a/0/1","label":"a","action":"hide"}`:                           "merge, unmerge, split and erase",
 		`{"cluster_id":"a/0/1","label":"a","at":"1969-12-31T23:59:59Z"}`:               "1970 to 9999",
 		`{"cluster_id":"a/0/1","label":"a","at":"9999-12-31T23:59:59-01:00"}`:          "1970 to 9999",
 		`{"cluster_id":"a/0/1","label":"a","at":"yesterday"}`:                          "no JSON object",

@@ -23,7 +23,7 @@ type Cluster struct {
 	// a space knows the cluster. It never changes.
 	singlepass.Centre
 	Founder        article.Address        // its String is the cluster id; never changes
-	Representative article.Representative // the founder; never changes
+	Representative article.Representative // the founder; only its text may go
 	Size           int                    // articles
 	ByContact      int                    // of these, those that joined by a contact
 	// FirstSeen and LastSeen are the lowest and the highest event time of its articles, in Unix
@@ -43,6 +43,16 @@ type Cluster struct {
 
 // ID returns the cluster id: the address of the founder.
 func (c *Cluster) ID() string { return c.Founder.String() }
+
+// EraseText removes what is kept of the founder's text, and reports whether there was any.
+func (c *Cluster) EraseText() bool {
+	erased := article.Representative{ID: c.Representative.ID}
+	if c.Representative == erased {
+		return false
+	}
+	c.Representative = erased
+	return true
+}
 
 // Join counts an article with this position in its space and this event time in Unix milliseconds.
 func (c *Cluster) Join(position uint64, at int64) {
@@ -125,12 +135,16 @@ func validate(r *article.Representative) error {
 }
 
 // Follows returns an error if c cannot be what became of the same cluster as it was before: what
-// never changes is another, or what only grows has shrunk. The excerpt may be gone: an earlier
-// clusterd that had the cluster meanwhile does not know of it.
+// never changes is another, or what only grows has shrunk. The text of the representative may be
+// gone, since somebody has erased it. An earlier clusterd that had the cluster meanwhile does not
+// know of excerpts either.
 func (c *Cluster) Follows(before *Cluster) error {
 	was := before.Representative
 	if c.Representative.Excerpt == "" {
 		was.Excerpt = ""
+		if c.Representative.Title == "" {
+			was.Title = ""
+		}
 	}
 	switch {
 	case c.Centre != before.Centre || c.Representative != was:

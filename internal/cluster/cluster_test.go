@@ -72,6 +72,16 @@ func TestFollows(t *testing.T) {
 			}
 		}
 	}
+	erased := before
+	if !erased.EraseText() || erased.EraseText() {
+		t.Error("not erased once")
+	}
+	if err := erased.Follows(&before); err != nil {
+		t.Errorf("erased: %v", err)
+	}
+	if err := before.Follows(&erased); err == nil {
+		t.Error("an erased text has come back")
+	}
 	if err := before.Follows(&before); err != nil {
 		t.Error(err)
 	}

@@ -220,3 +220,16 @@ func (s *Story) Wire() article.Story {
 	}
 	return w
 }
+
+// EraseText removes the title of a cluster's founder where it is the headline, and the terms, among
+// which may be words of the founder. It reports whether there was any.
+func (s *Story) EraseText(clusterID string) bool {
+	before := [4]string{s.Headline.Title, s.OwnHeadline.Title, s.Terms, s.OwnTerms}
+	for _, h := range []*Headline{&s.Headline, &s.OwnHeadline} {
+		if h.Cluster == clusterID {
+			h.Title = ""
+		}
+	}
+	s.Terms, s.OwnTerms = "", ""
+	return before != [4]string{s.Headline.Title, s.OwnHeadline.Title, s.Terms, s.OwnTerms}
+}

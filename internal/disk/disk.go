@@ -7,6 +7,7 @@
 package disk
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -151,6 +152,22 @@ func (d *DB) CopyTo(dir string) (err error) {
 		return err
 	}
 	return removeLogs(d.fs, dir)
+}
+
+// Scrub writes all that was committed to disk, and removes there what was once under some ranges of
+// keys and is no longer, if no snapshot needs it. Each range is from its first key to before its
+// second.
+func (d *DB) Scrub(ctx context.Context, ranges ...[2][]byte) (err error) {
+	if err := d.Flush(); err != nil {
+		return err
+	}
+	defer d.health.guard("scrubbing")(&err)
+	for _, r := range ranges {
+		if err := d.db.Compact(ctx, r[0], r[1], false); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Size returns how many bytes the database takes on disk, and in memory until the next flush.

@@ -37,8 +37,8 @@ func (s *Space) floods() string {
 func (m *metrics) registerLabels(r register) {
 	m.labels = r.counters("labels_applied_total",
 		"Label records that changed something, by action: add or remove; of stories merge, "+
-			"unmerge or split.", "action",
-		"add", "remove", "merge", "unmerge", "split")
+			"unmerge or split; and erase.", "action",
+		"add", "remove", "merge", "unmerge", "split", "erase")
 	m.labelled = r.counter("labelled_articles_total",
 		"Articles committed whose results carry a label that is not on trial.")
 	m.corrections = r.counter("corrections_total",

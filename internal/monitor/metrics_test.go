@@ -190,7 +190,7 @@ func TestCountersBeginAtZero(t *testing.T) {
 		},
 		`clusterd_disk_rebuilds_total{reason=%q} 0`: {"missing", "damaged", "foreign", "stale"},
 		`clusterd_labels_applied_total{action=%q} 0`: {
-			"add", "remove", "merge", "unmerge", "split",
+			"add", "remove", "merge", "unmerge", "split", "erase",
 		},
 		`clusterd_recovery_seconds_count{how=%q} 0`: {"disk", "tail", "topic"},
 		`clusterd_state{state=%q} 0`: {

@@ -98,7 +98,7 @@ func TestContradictions(t *testing.T) {
 			"centre or representative is another",
 		},
 		"another title": {
-			func(c *article.Cluster) { c.Representative.Title = "" }, "10",
+			func(c *article.Cluster) { c.Representative.Title = "b" }, "10",
 			"centre or representative is another",
 		},
 		"another seq": {

@@ -90,6 +90,9 @@ func (s *Space) lastGuard() *label.Guard {
 // [Space.Assign]. [Space.Publish] has to follow before the next one.
 func (s *Space) Store(b *Batch, m state.Meta) error {
 	m.StreamTime, m.Next = b.after.StreamTime, b.after.Next
+	if err := s.store.Erasing(b.erased...); err != nil {
+		return err
+	}
 	return s.store.Apply(b.Touched, b.Expired, m, b.Stories...)
 }
 
@@ -100,7 +103,12 @@ func (s *Space) Publish(b *Batch) {
 	s.settled = nil
 	s.publish(singlepass.Commit{Removed: centresOf(b.Expired)})
 	s.tell(Changes{b.Touched, b.joined, b.Expired, b.after.StreamTime})
+	s.scrub()
 }
+
+// scrub removes erased text from the disk. What fails now is done when the store is opened again,
+// and a disk that fails says so with the next batch.
+func (s *Space) scrub() { _ = s.store.Scrub() }
 
 // Commit makes a batch last, once it is committed: it stores and publishes it.
 func (s *Space) Commit(b Batch, m state.Meta) error {

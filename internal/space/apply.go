@@ -14,7 +14,8 @@ type Change struct {
 	cluster.Cluster
 	Stored  bool // it is in the store
 	Removed bool
-	Joined  int // how many articles have joined it since what is in the store
+	Erased  bool // text of it that is in the store is gone
+	Joined  int  // how many articles have joined it since what is in the store
 }
 
 // Apply takes over what was committed elsewhere, in the store, and in the index if that is loaded.
@@ -24,13 +25,20 @@ func (s *Space) Apply(
 ) error {
 	var put, gone []cluster.Cluster
 	var joined []int
+	var erased []uint64
 	for c := range changes {
 		switch {
 		case !c.Removed:
 			put, joined = append(put, c.Cluster), append(joined, c.Joined)
+			if c.Erased {
+				erased = append(erased, c.Seq)
+			}
 		case c.Stored:
 			gone = append(gone, c.Cluster)
 		}
+	}
+	if err := s.store.Erasing(erased...); err != nil {
+		return err
 	}
 	if err := s.store.Apply(put, gone, m, stories...); err != nil || !s.loaded {
 		return err
@@ -54,6 +62,7 @@ func (s *Space) Apply(
 	s.publish(singlepass.Commit{Founded: founded, Removed: removed, Reached: reached})
 	s.resume()
 	s.tell(Changes{put, joined, gone, m.StreamTime})
+	s.scrub()
 	return nil
 }
 
@@ -64,7 +73,11 @@ func (s *Space) Rebuild(
 ) error {
 	var added []*cluster.Cluster
 	var put, gone []cluster.Cluster
+	var erased []uint64
 	for c := range changes {
+		if c.Erased {
+			erased = append(erased, c.Seq)
+		}
 		switch {
 		case !c.Removed && !c.Stored:
 			added = append(added, &c.Cluster)
@@ -73,6 +86,9 @@ func (s *Space) Rebuild(
 		case c.Stored:
 			gone = append(gone, c.Cluster)
 		}
+	}
+	if err := s.store.Erasing(erased...); err != nil {
+		return err
 	}
 	if err := s.store.Add(ctx, added, &m); err != nil {
 		return err

@@ -32,6 +32,7 @@ type Batch struct {
 	before  singlepass.State    // to roll the batch back
 	after   singlepass.State
 	guard   *label.Guard // after it
+	erased  []uint64     // clusters whose text, or that of their stories, is to be gone from the disk
 }
 
 // Next returns the position of the article behind the batch.

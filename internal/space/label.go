@@ -83,6 +83,10 @@ func (s *Space) label(r *article.LabelRecord, out *Batch) Labelled {
 		done.Changed = done.Rejection == nil
 		return done
 	}
+	if r.Action == article.EraseText {
+		done.Changed, done.Rejection = s.erase(r, out)
+		return done
+	}
 	m := s.labelled(r.Cluster)
 	if m == nil {
 		done.Rejection = unknownCluster(r.Cluster)
@@ -122,15 +126,8 @@ func unknownCluster(founder article.Address) *article.Rejection {
 
 // labelled returns the cluster of a founder, nil where it is not there or has expired.
 func (s *Space) labelled(founder article.Address) *member {
-	c, ok, err := s.store.Find(founder)
-	if err != nil && s.err == nil {
-		s.err = err
-	}
-	if err != nil || !ok {
-		return nil
-	}
-	m := s.member(c.Seq)
-	if s.rule.Expired(m.Space, m.SeenAs()) {
+	m := s.kept(founder)
+	if m == nil || s.rule.Expired(m.Space, m.SeenAs()) {
 		return nil
 	}
 	return m

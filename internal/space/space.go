@@ -118,6 +118,7 @@ func (s *Space) Load(ctx context.Context, check func(singlepass.Fingerprint) err
 	s.resume()
 	s.loaded = true
 	s.publish(singlepass.Commit{})
+	s.scrub()
 	return nil
 }
 

@@ -20,6 +20,9 @@ func (s *Store) CopyTo(dir string) (Copy, error) {
 	if err := s.rewrite(); err != nil {
 		return Copy{}, err
 	}
+	if _, err := s.scrubAll(); err != nil {
+		return Copy{}, err
+	}
 	if err := s.db.CopyTo(dir); err != nil {
 		return Copy{}, err
 	}

@@ -29,6 +29,7 @@ const (
 	// k, seq → contacts: of the clusters whose founder has any
 	contactsKey = 'k'
 	labelledKey = 'l' // l, seq → nothing: of the clusters that have labels
+	erasedKey   = 'g' // g, seq → nothing: of the clusters whose text was erased since the last Open
 	// f, value's length, value, time, seq → what e has, for the clusters of a value of a divided space
 	valueExpiryKey = 'f'
 )

@@ -37,8 +37,9 @@ type Store struct {
 	read    locations
 	oldest  map[string]int64 // by value: no expiry entry stands under an earlier time
 
-	meta Meta
-	live int
+	meta   Meta
+	live   int
+	erased []uint64 // the clusters to be scrubbed
 	// labelled are the clusters that have labels, in founding order; never written to
 	labelled []singlepass.Centre
 }
@@ -88,7 +89,7 @@ func (s *Store) load() error {
 			s.identity)
 	}
 	s.meta, s.live = h.Meta.Clone(), h.Live
-	return s.loadLabelled()
+	return errors.Join(s.loadLabelled(), s.opened())
 }
 
 // Meta returns what the last Apply wrote.

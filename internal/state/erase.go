@@ -1,0 +1,88 @@
+package state
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"slices"
+)
+
+func keyOfErased(seq uint64) []byte {
+	return binary.BigEndian.AppendUint64(append(make([]byte, 0, keyBytes), erasedKey), seq)
+}
+
+// Erasing says that the next Apply erases text of these clusters and of their stories. A database
+// keeps what was replaced for a while: [Store.Scrub] is to follow once nobody reads what was before
+// that Apply. Where it cannot any more, the next Open does it.
+func (s *Store) Erasing(seqs ...uint64) error {
+	if len(seqs) == 0 {
+		return nil
+	}
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	batch := s.db.Batch()
+	defer func() { _ = batch.Close() }() // it only gives memory back
+	for _, seq := range seqs {
+		if err := batch.Set(keyOfErased(seq), nil, nil); err != nil {
+			return err
+		}
+	}
+	s.erased = append(s.erased, seqs...)
+	return s.db.Commit(batch)
+}
+
+// Scrub removes from disk the text that was erased since the last Scrub.
+func (s *Store) Scrub() error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if err := s.scrub(s.erased); err != nil {
+		return err
+	}
+	s.erased = nil
+	return nil
+}
+
+// scrub removes from disk what the clusters of these seqs, and all stories, once were. It is not cut
+// short: a few clusters take some milliseconds.
+func (s *Store) scrub(seqs []uint64) error {
+	if len(seqs) == 0 {
+		return nil
+	}
+	ranges := [][2][]byte{{{storyKey}, {storyKey + 1}}}
+	for _, seq := range seqs {
+		key := keyOfCluster(seq)
+		ranges = append(ranges, [2][]byte{key, append(slices.Clone(key), 0)})
+	}
+	return s.db.Scrub(context.Background(), ranges...)
+}
+
+// scrubAll removes from disk the text of all clusters that were erased since the last Open, for a
+// reader may have needed it when it was scrubbed. It reports whether there are any.
+func (s *Store) scrubAll() (some bool, err error) {
+	var all []uint64
+	var broken error
+	err = s.db.Scan([]byte{erasedKey}, []byte{erasedKey + 1}, func(key, _ []byte) bool {
+		var seq uint64
+		seq, broken = decodeUint64(key[1:])
+		all = append(all, seq)
+		return broken == nil
+	})
+	if err = errors.Join(err, broken); err != nil {
+		return false, err
+	}
+	return len(all) > 0, s.scrub(all)
+}
+
+// opened scrubs what was erased before, and forgets that it was.
+func (s *Store) opened() error {
+	some, err := s.scrubAll()
+	if err != nil || !some {
+		return err
+	}
+	batch := s.db.Batch()
+	defer func() { _ = batch.Close() }() // it only gives memory back
+	if err := batch.DeleteRange([]byte{erasedKey}, []byte{erasedKey + 1}, nil); err != nil {
+		return err
+	}
+	return s.db.Commit(batch)
+}
