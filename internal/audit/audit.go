@@ -59,6 +59,7 @@ import (
 	"github.com/clusterd/clusterd/internal/audit/spill"
 	"github.com/clusterd/clusterd/internal/audit/stories"
 	"github.com/clusterd/clusterd/internal/audit/topics"
+	"github.com/clusterd/clusterd/internal/audit/wire"
 	"github.com/clusterd/clusterd/internal/config"
 )
 
@@ -143,7 +144,11 @@ type audit struct {
 	stories         *stories.Stories       // nil where they are off
 	labelled        map[int32]*labels.Space
 	labelDead       *spill.Partitions[letter.Row]
-	unmeasured      int64 // distances that are not known, since an input record is deleted
+	// erased are the founders whose text is to be erased, and the label records that say so; erasable
+	// is that some of these may have been deleted.
+	erased     map[wire.Address]wire.Address
+	erasable   bool
+	unmeasured int64 // distances that are not known, since an input record is deleted
 
 	done, all int64 // records read, and to be read
 	data      int64 // committed records of the output topics
@@ -155,6 +160,7 @@ func newAudit(c config.Config, o Options) *audit {
 		config: c, options: o, seed: maphash.MakeSeed(), complete: true,
 		report:   report.New(c.Input.Topic, c.Input.Group, o.Show),
 		accounts: make(map[int32]*account), spaces: make(map[int32]*replay.Space),
+		erased:      make(map[wire.Address]wire.Address),
 		checkpoints: make(map[string]checkpoint), there: make(map[int32]spill.Bitmap),
 		intact: make(map[int32]int64), letters: make(map[int32]spill.Bitmap),
 		fingerprinted: make(map[int32]*fingerprints),
@@ -266,7 +272,7 @@ func (a *audit) replayAll(ctx context.Context) error {
 	all := &replay.Audit{
 		Config: a.config, Cut: a.cut, Expected: a.expected, Complete: a.complete,
 		Counts: &a.report.Counts, Advance: a.advance, Order: a.order, Rule: a.rule,
-		Clusters: a.clusters, Input: a.input, Signals: a.signals,
+		Clusters: a.clusters, Input: a.input, Signals: a.signals, Erased: a.erased,
 	}
 	for _, key := range slices.Sorted(maps.Keys(a.spaces)) {
 		var of *labels.Space

@@ -106,7 +106,7 @@ func (a *audit) addCluster(
 	row := replay.ClusterRow{
 		At: wire.AddressOf(r), Founder: founder, Fingerprint: c.Fingerprint, Seq: c.Seq, Size: c.Size,
 		FirstSeen: c.FirstSeen, LastSeen: c.LastSeen,
-		Representative: maphash.Comparable(a.seed, c.Representative), ByContact: c.ByContact,
+		Representative: a.represents(founder, c.Representative), ByContact: c.ByContact,
 		Contacts: a.digest(string(singlepass.NewContacts(c.Contacts))), Space: a.digest(c.Space),
 	}
 	if len(c.Sketch) > 0 {

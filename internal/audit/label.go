@@ -12,6 +12,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/audit/labels"
 	"github.com/clusterd/clusterd/internal/audit/letter"
+	"github.com/clusterd/clusterd/internal/audit/replay"
 	"github.com/clusterd/clusterd/internal/audit/report"
 	"github.com/clusterd/clusterd/internal/audit/spill"
 	"github.com/clusterd/clusterd/internal/audit/wire"
@@ -36,6 +37,7 @@ func (a *audit) prepareLabels() {
 	if p, from, ok := span.Deleted(); ok {
 		why := fmt.Sprintf("the records of %s/%d below offset %d have been deleted; "+
 			"a topic that keeps all has retention.ms=-1 and retention.bytes=-1", span.Topic, p, from)
+		a.erasable = true
 		a.applied.Skip(why)
 		if a.told != nil {
 			a.told.Skip(why)
@@ -97,10 +99,37 @@ func (a *audit) readLabels(ctx context.Context) error {
 			dead.Check(r, a.seed, a.config.Input.MaxBytes, &d)
 			a.reportDifferences(dead.At.In(a.cut.DeadLetters.Topic), wire.AddressOf(r).In(r.Topic), d)
 		}
+		if class == "" {
+			a.addErasure(r)
+		}
 		return a.labels.Add(r, class)
 	})
 	a.report.Counts.Labels = n
 	return err
+}
+
+// addErasure notes that a record of the topic of labels erases the text of a founder.
+func (a *audit) addErasure(r *kgo.Record) {
+	l, err := wire.ParseLabelRecord(r)
+	if err != nil || l.Action != wire.ActionErase || l.Source != l.ClusterID {
+		return
+	}
+	founder, err := wire.ParseAddress(l.ClusterID, a.config.Input.Topic)
+	if _, earlier := a.erased[founder]; err == nil && !earlier {
+		a.erased[founder] = wire.AddressOf(r)
+		if a.stories != nil {
+			a.stories.Erased = true
+		}
+	}
+}
+
+// represents returns a digest of the representative of a founder's cluster.
+func (a *audit) represents(founder wire.Address, r wire.Representative) uint64 {
+	_, erased := a.erased[founder]
+	if (erased || a.erasable) && r.Title == "" && r.Excerpt == "" {
+		return replay.ErasedText
+	}
+	return maphash.Comparable(a.seed, r)
 }
 
 // labelSpace returns the labels of a space.

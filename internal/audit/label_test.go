@@ -133,7 +133,7 @@ func (s *stage) applied(
 	if err := json.Unmarshal([]byte(l.record), &v); err != nil {
 		s.Fatal(err)
 	}
-	if v.Action == "resume" {
+	if v.Action == "resume" || v.Action == wire.ActionErase {
 		return nil
 	}
 	c := clusters[v.ClusterID]

@@ -112,7 +112,7 @@ func (a *audit) addAssignment(
 	}
 	var representative uint64
 	if result.Representative != nil {
-		representative = maphash.Comparable(a.seed, *result.Representative)
+		representative = a.represents(assignment.Cluster, *result.Representative)
 	}
 	if a.stories != nil {
 		key := a.spaceKey(result.Source.Partition)

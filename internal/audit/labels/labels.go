@@ -125,11 +125,13 @@ const (
 	bad
 	foreign // for a cluster that this input cannot have
 	storied // that merges or splits stories
+	erasing // that erases the text of an article
 )
 
 var kinds = map[string]kind{
 	wire.ActionAdd: add, wire.ActionRemove: remove, wire.ActionResume: resume,
 	wire.ActionMerge: storied, wire.ActionUnmerge: storied, wire.ActionSplit: storied,
+	wire.ActionErase: erasing,
 }
 
 // deadClasses are those of the dead letters of label records.
@@ -233,7 +235,7 @@ func (l *Labels) parse(r *kgo.Record) record {
 	if err != nil || int(row.Cluster.Partition) >= l.rule.Partitions {
 		row.Kind = foreign
 	}
-	if row.Target == ofArticle {
+	if row.Target == ofArticle && row.Kind != erasing {
 		row.Print, row.Member = v.Print(), v.Position
 		l.excepted[exceptionKey{row.Cluster, row.Print}] = true
 	}
@@ -297,7 +299,7 @@ func keptDigest(ms int64) uint64 { return uint64(ms) * 0x9e3779b97f4a7c15 }
 
 // homeOf returns the partition of the input that has the space which takes a label record.
 func (l *Labels) homeOf(row *record) int32 {
-	if l.rule.Scopes && (row.Kind == add || row.Kind == remove) {
+	if l.rule.Scopes && (row.Kind == add || row.Kind == remove || row.Kind == erasing) {
 		return row.Cluster.Partition
 	}
 	return 0

@@ -260,6 +260,10 @@ func (s *Space) applyOne(it *item, position int64) error {
 	if it.Kind == storied { // whether it should have been refused is for those who know stories
 		return nil
 	}
+	if it.Kind == erasing {
+		s.applyErasure(it)
+		return nil
+	}
 	if it.Target == ofContact {
 		return s.onContact(it, position)
 	}
@@ -378,3 +382,17 @@ func (s *Space) End() error {
 	s.checkContacts()
 	return nil
 }
+
+// applyErasure holds the dead letter of a record that erases a text to the clusters that there are.
+// One that has expired may be there still, and stories may have its text.
+func (s *Space) applyErasure(it *item) {
+	number, exists := s.model.Number(it.Cluster)
+	switch {
+	case it.Dead == unknownCluster && (!exists || s.model.Expired(number)):
+	case it.Dead != notDead:
+		s.violateClass(it, "")
+	}
+}
+
+// Read reports whether the space has read a label record.
+func (s *Space) Read(record wire.Address) bool { return record.Offset < s.reached[record.Partition] }

@@ -49,6 +49,7 @@ func (r *replay) checkRecord(position int64, number int, got ClusterRow, first b
 			want.Representative = got.Representative
 		}
 	}
+	r.erase(&want.Representative, got.Representative, number)
 	at := got.At.In(r.Cut.Clusters.Topic)
 	if got != want {
 		expected, found := r.describeRecord(want, position), r.describeRecord(got, position)
@@ -134,6 +135,9 @@ func (r *replay) finish() {
 		founder := r.model.Cluster(number).Founder
 		_, hasTombstone := r.expired[founder]
 		id := founder.In(r.Cut.Input.Topic)
+		if !hasTombstone {
+			r.checkErased(number)
+		}
 		switch {
 		case records.last >= records.due || hasTombstone:
 		case records.last >= 0:

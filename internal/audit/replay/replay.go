@@ -29,7 +29,12 @@ type Audit struct {
 	Order, Rule, Clusters, Input *report.Check
 	Signals                      *report.Check // nil where there are none
 	Unmeasured                   int64         // distances that are not known
+	// Erased are the founders whose text is to be erased, and the label records that say so.
+	Erased map[wire.Address]wire.Address
 }
+
+// ErasedText is the digest of a representative without its text, which somebody has erased.
+const ErasedText = 1
 
 // A replay is a space on its way through the model.
 type replay struct {
@@ -52,6 +57,7 @@ type clusterRecords struct {
 	lastAt wire.Address // of that record
 	// earlier is that a version founded it which found other contacts, by which articles joined.
 	earlier bool
+	erased  bool // the text of the founder is gone
 }
 
 func newReplay(a *Audit, s *Space, l *labels.Space) *replay {
@@ -223,6 +229,8 @@ func (r *replay) assign(position int64, row ResultRow) (number int, err error) {
 	}
 	if row.Representative == 0 {
 		want.representative = 0
+	} else if p.Joined {
+		r.erase(&want.representative, row.Representative, p.Cluster)
 	}
 	mayJoin, err := r.mayJoin(article.Fingerprint, c.Fingerprint, p)
 	if err != nil {

@@ -48,6 +48,7 @@ type Stories struct {
 	asked    []asked           // in the order of the topic of labels
 	order    map[string]int    // by id of a story: asked up to the last that names it
 	ends     map[int32]int64   // positions from which on a space is not replayed
+	Erased   bool              // the text of founders was erased: headlines and terms are others
 }
 
 // A row is what the result of a clustered article says.

@@ -21,6 +21,7 @@ const (
 	ActionMerge   = "merge" // of stories
 	ActionUnmerge = "unmerge"
 	ActionSplit   = "split"
+	ActionErase   = "erase" // of the text of an article
 )
 
 // What a label record is about.
@@ -91,6 +92,15 @@ func (l *LabelRecord) checkStories() error {
 	return nil
 }
 
+// checkErase holds a record that erases an article to its form.
+func (l *LabelRecord) checkErase() error {
+	if l.Target != TargetArticle || !IsAddress(l.ClusterID) || !IsAddress(l.Source) || l.Label != "" ||
+		l.Trial {
+		return fmt.Errorf("action erase of target %q, %q, with label %q", l.Target, l.Source, l.Label)
+	}
+	return nil
+}
+
 // ParseLabelRecord reads a record of the topic of labels. Anybody may write there: an error is what
 // makes it a dead letter of class [BadLabel].
 func ParseLabelRecord(r *kgo.Record) (LabelRecord, error) {
@@ -114,7 +124,7 @@ func ParseLabelRecord(r *kgo.Record) (LabelRecord, error) {
 	}
 	switch {
 	case l.Action != ActionAdd && l.Action != ActionRemove && l.Action != ActionResume &&
-		!l.OfStories():
+		l.Action != ActionErase && !l.OfStories():
 		return l, fmt.Errorf("action %q", l.Action)
 	case l.Action == ActionResume && l.ClusterID != "":
 		return l, errors.New("a cluster beside action resume")
@@ -125,6 +135,9 @@ func ParseLabelRecord(r *kgo.Record) (LabelRecord, error) {
 	}
 	if l.OfStories() {
 		return l, l.checkStories()
+	}
+	if l.Action == ActionErase {
+		return l, l.checkErase()
 	}
 	return l, cmp.Or(checkLabel(l.Label), l.checkTarget())
 }

@@ -59,6 +59,10 @@ func TestLabelRecordIsTheDaemons(t *testing.T) {
 		`{"action":"unmerge","story_id":"articles/2/7","other":"articles/0/1","label":"a"}`,
 		cluster + `"action":"split","words":"AAECAwQF","han":true,"terms":"a"}`,
 		cluster + `"action":"unmerge"}`,
+		cluster + `"action":"erase","target":"article","source":"articles/1/2"}`,
+		cluster + `"action":"erase","target":"article"}`,
+		cluster + `"action":"erase","source":"articles/1/2"}`,
+		cluster + `"action":"erase","target":"article","source":"articles/1/2","label":"a"}`,
 		cluster + `"label":"a","note":"` + strings.Repeat("x", 255) + `","more":"` +
 			strings.Repeat("y", 16<<10) + `"}`,
 	} {
@@ -78,6 +82,9 @@ func TestLabelRecordIsTheDaemons(t *testing.T) {
 			Label: want.Name, Action: string(want.Action), By: want.By, Note: want.Note,
 			At: want.At.UnixMilli(), Trial: want.Trial, Other: want.Other, Han: want.Han,
 			Terms: want.Terms,
+		}
+		if want.Action == article.EraseText {
+			stated.Target, stated.Source = string(want.Target), want.Source.String()
 		}
 		if want.Words != "" {
 			stated.Words = []byte(want.Words)
