@@ -23,7 +23,7 @@ func TestHelp(t *testing.T) {
 		"", "run", "demo", "cluster", "compare", "eval", "eval paper",
 		"eval spam", "eval tune", "idf", "audit", "doctor", "check", "label",
 		"label add", "label remove", "label resume", "label list", "label import", "label export",
-		"tap", "health", "migrate", "migrate plan", "migrate status", "migrate compare", "migrate map",
+		"erase", "tap", "health", "migrate", "migrate plan", "migrate status", "migrate compare", "migrate map",
 		"migrate switch", "migrate back", "migrate broker", "state", "state export", "state import",
 		"state list", "lint",
 		"config", "version",
@@ -92,6 +92,7 @@ func TestUsageErrors(t *testing.T) {
 		"label add":                  "label add: name the label",
 		"label add x":                "label add: name a cluster, or give --article or --text",
 		"label resume":               "label resume: name one label",
+		"erase":                      "erase: name a cluster, or give --article",
 		"tap now":                    `tap: unknown command or argument "now"`,
 		"tap --count -1":             "--count -1: must not be negative",
 		"label list all":             `label list: unknown command or argument "all"`,
@@ -125,7 +126,7 @@ func verb(args string) string {
 	for word := range strings.FieldsSeq(args) {
 		if !slices.Contains([]string{
 			"run", "demo", "cluster", "eval", "spam", "tune", "lint", "config",
-			"version", "completion", "bash", "check", "label", "add", "resume", "list", "tap",
+			"version", "completion", "bash", "check", "label", "add", "resume", "list", "erase", "tap",
 			"migrate", "plan", "status", "back", "broker",
 		}, word) {
 			break

@@ -1,5 +1,5 @@
 // Package ask has the verbs of the command line that ask a running clusterd over HTTP: check,
-// label, tap and health. What the user says goes in; a line for each answer comes out, or JSON.
+// label, erase, tap and health. What the user says goes in; a line for each answer comes out, or JSON.
 package ask
 
 import (
@@ -31,7 +31,7 @@ type Shell struct {
 
 // Commands returns the verbs.
 func Commands(s Shell) []*cobra.Command {
-	return []*cobra.Command{s.check(), s.label(), s.tap(), s.health()}
+	return []*cobra.Command{s.check(), s.label(), s.erase(), s.tap(), s.health()}
 }
 
 // serverFlags say which daemon is asked, and by which token. A token is never on the command line,

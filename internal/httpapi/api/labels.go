@@ -38,6 +38,7 @@ const (
 	Merge   Action = "merge"  // of stories
 	Unmerge Action = "unmerge"
 	Split   Action = "split"
+	Erase   Action = "erase" // of the text of an article
 )
 
 // UnmarshalText reads one of these words.

@@ -94,6 +94,12 @@ func (c *Client) Label(
 	})
 }
 
+// Erase asks to erase the text of an article, and returns what became of it.
+func (c *Client) Erase(ctx context.Context, q api.EraseRequest) (e api.Erased, err error) {
+	err = c.do(ctx, http.MethodPost, "/v1/erase", q, &e)
+	return e, err
+}
+
 // Labelled calls with each cluster that has a label.
 func (c *Client) Labelled(ctx context.Context, each func(api.Cluster) error) error {
 	path := "/v1/labels?limit=" + strconv.Itoa(api.MaxPage)

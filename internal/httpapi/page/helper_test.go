@@ -182,6 +182,10 @@ func (topics) ChangeStory(context.Context, api.StoryRecord) (article.Address, er
 	return article.Address{}, nil
 }
 
+func (topics) Erase(context.Context, api.EraseRecord) (article.Address, error) {
+	return article.Address{}, nil
+}
+
 func (t topics) Article(context.Context, api.NewArticle) (article.Address, v1.Waiter, error) {
 	return article.Address{}, nil, t.err
 }

@@ -35,7 +35,10 @@ type fake struct {
 	into    map[string]string // by story: the one that somebody made it part of
 	silent  bool              // neither results nor labels come
 	refuses bool              // label records are dead letters
-	err     error             // of all
+	erased  bool              // the text of the cluster
+
+	erasures []api.EraseRecord
+	err      error // of all
 
 	query ClusterQuery // the last one
 }
@@ -127,6 +130,9 @@ func (f *fake) Cluster(_ context.Context, id string) (api.Cluster, api.AsOf, err
 	}
 	c := f.cluster()
 	c.StoryID = knownID
+	if f.erased {
+		c.Representative = article.Representative{ID: c.Representative.ID}
+	}
 	return c, f.asOf(), nil
 }
 
@@ -291,6 +297,11 @@ func (f fakeTopics) ChangeStory(_ context.Context, r api.StoryRecord) (article.A
 	default:
 		f.into[r.ClusterID] = ""
 	}
+	return article.Address{Topic: "labels"}, f.err
+}
+
+func (f fakeTopics) Erase(_ context.Context, r api.EraseRecord) (article.Address, error) {
+	f.erasures = append(f.erasures, r)
 	return article.Address{Topic: "labels"}, f.err
 }
 

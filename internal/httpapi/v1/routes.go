@@ -21,6 +21,8 @@ func Routes(o Options) []Route {
 	read := access.Route{Right: access.Read}
 	ask := access.Route{Right: access.Read, Body: api.MaxBody}
 	change := access.Route{Right: access.Label, Body: api.MaxBody, Long: true}
+	// Nothing brings back what is erased.
+	erase := access.Route{Right: access.Label | access.Write, Body: api.MaxBody, Long: true}
 	routes := []Route{
 		{"POST", "/v1/check", ask, try(s.check)},
 		{"POST", "/v1/compare", ask, try(s.compare)},
@@ -38,6 +40,7 @@ func Routes(o Options) []Route {
 		{
 			"POST", "/v1/labels", change, try(s.label),
 		},
+		{"POST", "/v1/erase", erase, try(s.erase)},
 		{"GET", "/v1/openapi.json", read, openapi.Handler()},
 	}
 	// An id has slashes, which may be escaped or not.

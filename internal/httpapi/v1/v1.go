@@ -115,6 +115,8 @@ type Topics interface {
 	Labels(ctx context.Context, records []api.LabelRecord) ([]article.Address, error)
 	// ChangeStory writes a record about stories to labels.topic, and returns where it is.
 	ChangeStory(ctx context.Context, r api.StoryRecord) (article.Address, error)
+	// Erase writes a record that erases an article to labels.topic, and returns where it is.
+	Erase(ctx context.Context, r api.EraseRecord) (article.Address, error)
 	// Texts returns what the articles at these addresses said.
 	Texts(ctx context.Context, of []article.Address) ([]Text, error)
 }
