@@ -95,6 +95,23 @@ func NewCleaner(o CleanOptions) (*Cleaner, error) {
 // normalised. They are not folded: what only looks like a link's target is another. Of a whole page
 // these are all its links, even where the text is the article's alone.
 func (c *Cleaner) AppendClean(dst []byte, title, content string) []byte {
+	work := cleaning{Cleaner: c, mask: c.mask}
+	return work.append(dst, title, content)
+}
+
+// Folds reports whether look-alikes are folded.
+func (c *Cleaner) Folds() bool { return c.fold }
+
+// cleaning is how one article is cleaned.
+type cleaning struct {
+	*Cleaner
+	mask   Mask
+	names  bool    // styled is wanted
+	styled []Range // see [Cleaner.AppendStyled]
+}
+
+// append does what [Cleaner.AppendClean] does.
+func (c *cleaning) append(dst []byte, title, content string) []byte {
 	var found *links
 	if c.links != nil {
 		found = new(links)
@@ -103,9 +120,10 @@ func (c *Cleaner) AppendClean(dst []byte, title, content string) []byte {
 	defer b.release()
 	title, content = c.html.plainIn(&b, title, found), c.plainContent(&b, content, found)
 	from := len(dst)
-	dst = c.appendBoth(dst, title, content, c.mask)
+	dst = c.appendBoth(dst, title, content)
 	if c.mask != nil && fewLetters(dst[from:]) {
-		dst = c.appendBoth(dst[:from], title, content, nil)
+		c.mask = nil
+		dst = c.appendBoth(dst[:from], title, content)
 	}
 	if found != nil {
 		for _, target := range found.targets {
@@ -115,24 +133,25 @@ func (c *Cleaner) AppendClean(dst []byte, title, content string) []byte {
 	return dst
 }
 
-// Folds reports whether look-alikes are folded.
-func (c *Cleaner) Folds() bool { return c.fold }
-
 // appendBoth appends a title and a content without markup, cleaned.
-func (c *Cleaner) appendBoth(dst []byte, title, content string, mask Mask) []byte {
+func (c *cleaning) appendBoth(dst []byte, title, content string) []byte {
 	dst = slices.Grow(dst, len(title)+1+len(content))
-	dst = append(c.appendPlain(dst, title, mask), '\n')
-	return c.appendPlain(dst, content, mask)
+	dst = append(c.appendPlain(dst, title), '\n')
+	return c.appendPlain(dst, content)
 }
 
-func (c *Cleaner) appendPlain(dst []byte, s string, mask Mask) []byte {
+func (c *cleaning) appendPlain(dst []byte, s string) []byte {
 	from := len(dst)
-	dst = c.norm.appendNormalized(dst, s)
-	if c.fold {
-		dst = c.norm.joinSpaced(dst, from)
+	switch {
+	case c.fold && c.names:
+		dst, c.styled = c.norm.appendStyled(dst, s, c.styled)
+	case c.fold:
+		dst = c.norm.joinSpaced(c.norm.appendNormalized(dst, s), from, nil)
+	default:
+		dst = c.norm.appendNormalized(dst, s)
 	}
-	if mask != nil {
-		dst = dst[:from+len(mask.Apply(dst[from:]))]
+	if c.mask != nil {
+		dst = dst[:from+len(c.mask.Apply(dst[from:]))]
 	}
 	return dst
 }

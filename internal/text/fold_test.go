@@ -192,11 +192,11 @@ func joinedByDefinition(s string) string {
 func wantFolded(t *testing.T, c *Cleaner, s string) {
 	t.Helper()
 	normalized := c.norm.normalize(s)
-	got := string(c.appendPlain([]byte("a "), s, nil))
+	got := string(appendPlain(c, []byte("a "), s))
 	if want := "a " + joinedByDefinition(normalized); got != want {
 		t.Errorf("%+q\n got %+q\nwant %+q", s, got, want)
 	}
-	if again := string(c.appendPlain(nil, got[2:], nil)); again != got[2:] {
+	if again := string(appendPlain(c, nil, got[2:])); again != got[2:] {
 		t.Errorf("%+q becomes %+q, then %+q", s, got[2:], again)
 	}
 	if !utf8.ValidString(got) {

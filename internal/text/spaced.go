@@ -44,7 +44,7 @@ func (n *normalizer) class(r rune) class {
 }
 
 // joinSpaced joins the letters and numbers that are spaced out in normalised text from text[from:]
-// on, and returns the text: of each run of at least minSpaced single ones, with one to maxGap
+// on, and returns the text. It appends to joins, if that is not nil, where it did. Of each run of at least minSpaced single ones, with one to maxGap
 // characters between each and the next that are neither letters, numbers, marks nor line breaks, it
 // drops what is between them. A letter or number is single if nothing of that kind and no mark
 // stands beside it.
@@ -55,8 +55,8 @@ func (n *normalizer) class(r rune) class {
 //
 // Joined once, nothing is left to join: what was single stands beside others, and what was not has
 // the same beside it as before. And it stays normalised, since single characters begin segments.
-func (n *normalizer) joinSpaced(text []byte, from int) []byte {
-	run := spaced{normalizer: n, text: text, kept: from, read: from}
+func (n *normalizer) joinSpaced(text []byte, from int, joins *[]join) []byte {
+	run := spaced{normalizer: n, text: text, kept: from, read: from, joins: joins}
 	for at := from; at < len(text); {
 		if run.count == 0 {
 			at = skipASCII(text, at)
@@ -94,6 +94,7 @@ type spaced struct {
 	start, end int // of the run
 	count      int // of single characters in it
 	between    int // characters since the last of them
+	joins      *[]join
 }
 
 // add adds the single character text[start:end].
@@ -110,6 +111,7 @@ func (s *spaced) add(start, end int) {
 func (s *spaced) finish() {
 	if s.count >= minSpaced {
 		s.kept += copy(s.text[s.kept:], s.text[s.read:s.start])
+		begin := s.kept
 		for at := s.start; at < s.end; {
 			r, size := utf8.DecodeRune(s.text[at:])
 			if s.class(r) == single {
@@ -118,6 +120,9 @@ func (s *spaced) finish() {
 			at += size
 		}
 		s.read = s.end
+		if s.joins != nil {
+			*s.joins = append(*s.joins, join{Range{s.start, s.end}, Range{begin, s.kept}})
+		}
 	}
 	s.count, s.between = 0, 0
 }
