@@ -29,7 +29,7 @@ func textKeys(c *method.TextSettings) []table.Key {
 		{
 			Path: "text.fold", Value: value.Scalar(&c.Fold, value.Boolean(), false),
 			Doc: "Whether what spam varies is the same: letters that look alike, accents, emoji, letters " +
-				"spaced out.",
+				"spaced out, digits for letters.",
 		},
 		{
 			Path: "text.mask", Value: value.List(&c.Mask, 0, value.OneOf(contact.Masks...)),

@@ -33,7 +33,7 @@ func NewContactFinder(s Settings) (*ContactFinder, error) {
 func (f *ContactFinder) Find(
 	buffer []byte, title, content string,
 ) (contacts singlepass.Contacts, clean []byte) {
-	clean = f.cleaner.AppendClean(buffer[:0], title, content)
+	clean, _ = f.cleaner.AppendStyled(buffer[:0], title, content) // names keep their digits
 	return singlepass.NewContacts(f.finder.Values(clean)), clean
 }
 

@@ -125,3 +125,13 @@ func TestContactsIgnored(t *testing.T) {
 		t.Errorf("with a list and without one the identity is %s", m.Identity())
 	}
 }
+
+// The name of a contact is exact: folding makes no letters of its digits.
+func TestContactsKeepTheirDigits(t *testing.T) {
+	joining := ofSecret(t, "exact", "", "contacts.join=true", "text.fold=true")
+	f, _ := joining.NewFingerprinter()("", "cheap v1agra, telegram m4riebell, today only")
+	want := []string{"name:m4riebell"}
+	if got := slices.Collect(f.Contacts.All()); !slices.Equal(got, want) {
+		t.Errorf("found %q, want %q", got, want)
+	}
+}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/clusterd/clusterd/internal/text/fold"
 )
 
 // A Cleaner makes one text of all articles that read alike: without markup or invisible
@@ -43,7 +45,8 @@ type CleanOptions struct {
 
 	// Fold makes texts the same that a spammer varies and a reader hardly tells apart: letters and
 	// digits that look like those of ASCII become these, marks on letters are dropped, symbols and
-	// emoji become spaces, and letters that are spaced out are joined.
+	// emoji become spaces, letters that are spaced out are joined, and digits within words become
+	// the letters that they stand for.
 	Fold bool
 
 	// Links makes the targets of links part of the text: see [Cleaner.AppendClean].
@@ -106,8 +109,8 @@ func (c *Cleaner) Folds() bool { return c.fold }
 type cleaning struct {
 	*Cleaner
 	mask   Mask
-	names  bool    // styled is wanted
-	styled []Range // see [Cleaner.AppendStyled]
+	names  bool         // styled is wanted
+	styled []fold.Range // see [Cleaner.AppendStyled]
 }
 
 // append does what [Cleaner.AppendClean] does.
@@ -141,17 +144,20 @@ func (c *cleaning) appendBoth(dst []byte, title, content string) []byte {
 }
 
 func (c *cleaning) appendPlain(dst []byte, s string) []byte {
-	from := len(dst)
+	from, leet := len(dst), false
 	switch {
 	case c.fold && c.names:
 		dst, c.styled = c.norm.appendStyled(dst, s, c.styled)
 	case c.fold:
-		dst = c.norm.joinSpaced(c.norm.appendNormalized(dst, s), from, nil)
+		dst, leet = c.norm.joinSpaced(c.norm.appendNormalized(dst, s), from, nil)
 	default:
 		dst = c.norm.appendNormalized(dst, s)
 	}
 	if c.mask != nil {
 		dst = dst[:from+len(c.mask.Apply(dst[from:]))]
+	}
+	if leet {
+		fold.Leet(dst[from:]) // last: masks know digits by what they are
 	}
 	return dst
 }
@@ -199,7 +205,7 @@ func (c *Cleaner) Identity() string {
 		identity += ",extract=article/" + extractVersion
 	}
 	if c.fold {
-		identity += fmt.Sprintf(",fold=%d", foldVersion)
+		identity += fmt.Sprintf(",fold=%d", fold.Version)
 	}
 	if c.links != nil {
 		identity += ",links=1"

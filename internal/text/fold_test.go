@@ -7,10 +7,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/clusterd/clusterd/internal/testutil/check"
 	"github.com/clusterd/clusterd/internal/testutil/golden"
+	"github.com/clusterd/clusterd/internal/testutil/runes"
 )
 
 func foldingCleaner(t testing.TB) *Cleaner {
@@ -105,6 +104,29 @@ func TestFold(t *testing.T) {
 			"ALEXIS 1 7 1":     "alexis 171",
 			"the V I P lounge": "the vip lounge",
 		}},
+		{"invisible", map[string]string{
+			"v\u202ei\u202cagra \u2066v\u2067i\u2068a\u2069":   "viagra via", // controls of direction
+			"v\u061ci\u200ea\u200fg\u202ar\u202ba\u202d!":      "viagra!",
+			"v\u200bi\u200ca\u200dg\u2060r\ufeffa\u00ad\u180e": "viagra",
+			"v\u034fi\u115fa\u1160g\u3164r\uffa0a\ufe0f":       "viagra",
+			"v\u2061i\u206fa\U000e0041g\U000e0100ra\ufff9":     "viagra",
+		}},
+		{"marks of other scripts, beyond two on a letter", map[string]string{
+			"s\u064b\u064c\u064d\u064eale":                    "s\u064b\u064cale", // of Arabic
+			"s\u0e31\u0e48\u0e49\u0e4a\u0e4ba\u0335le":        "s\u0e31\u0e48ale", // of Thai
+			"д\u0483\u0484\u0485\u0486а, λ\u0488\u0489\u0483": "д\u0483\u0484a, λ\u0488\u0489",
+			"台\u093f\u0941\u0943风":                            "台\u093f\u0941风",
+			"a\u0335\u0336\u0337\u0338\u0301\u0302\u0303 b":   "a b",
+			"s \u064b\u064c\u064d\u064e":                      "s \u064b\u064c\u064d\u064e",
+		}},
+		{"marks that stay", map[string]string{
+			"ก\u0e34\u0e48\u0e49\u0e4a":             "ก\u0e34\u0e48\u0e49\u0e4a",
+			"ب\u064b\u064c\u064d\u064e":             "ب\u064b\u064c\u064d\u064e",
+			"ש\u05b0\u05bc\u05bd\u05c1":             "ש\u05b0\u05bc\u05bd\u05c1",
+			"क\u094d\u0930\u093f\u093f\u0902\u0903": "क\u094d\u0930\u093f\u093f\u0902\u0903",
+			"Tiếng Việt, phở":                       "tieng viet, pho", // as ever
+			"д\u0483 д\u0483\u0484":                 "д\u0483 д\u0483\u0484",
+		}},
 		{"broken", map[string]string{
 			"a\xffb": "a b", "\xe5\x8f": "  ", "a\x00b\x00c": "abc",
 		}},
@@ -123,17 +145,15 @@ func TestFold(t *testing.T) {
 func TestFoldLeavesTheRest(t *testing.T) {
 	check.OneGoroutine(t)
 	plain, folding := newTestNormalizer(t), foldingNormalizer(t)
-	allRunes(func(r rune) {
+	runes.All(func(r rune) {
 		before := plain.normalize(string(r))
 		after := folding.normalize(string(r))
 		for _, r := range before {
-			_, like := folding.folder.likes[r]
-			_, marked := withoutMarks(r)
-			if r >= utf8.RuneSelf && (like || marked || unicode.Is(folding.folder.symbols, r)) {
+			if r >= utf8.RuneSelf && folding.folder.Folds(r) {
 				return
 			}
 		}
-		if _, like := folding.folder.likes[r]; after != before && !like {
+		if after != before && !folding.folder.Folds(r) {
 			t.Errorf("%U becomes %+q, want %+q", r, after, before)
 		}
 	})
@@ -143,10 +163,9 @@ func TestFoldLeavesTheRest(t *testing.T) {
 func TestFoldLeavesNothing(t *testing.T) {
 	check.OneGoroutine(t)
 	n := foldingNormalizer(t)
-	allRunes(func(r rune) {
+	runes.All(func(r rune) {
 		for _, f := range n.normalize(string(r)) {
-			_, like := n.folder.likes[f]
-			if f >= utf8.RuneSelf && (like || unicode.In(f, combining, unicode.So, unicode.Sk)) {
+			if f >= utf8.RuneSelf && n.folder.Folds(f) {
 				t.Errorf("%U becomes %+q, in which %U should be folded", r, n.normalize(string(r)), f)
 			}
 		}
@@ -189,11 +208,32 @@ func joinedByDefinition(s string) string {
 	return b.String()
 }
 
+// fewMarksByDefinition is what [fold.DropMarks] says.
+func fewMarksByDefinition(s string) string {
+	var b strings.Builder
+	var base rune
+	marks := 0
+	for _, r := range s {
+		if unicode.IsMark(r) {
+			marks++
+		} else {
+			base, marks = r, 0
+		}
+		letter := '0' <= base && base <= '9' ||
+			unicode.In(base, unicode.Latin, unicode.Cyrillic, unicode.Greek, unicode.Han)
+		if marks <= 2 || !letter {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
 func wantFolded(t *testing.T, c *Cleaner, s string) {
 	t.Helper()
 	normalized := c.norm.normalize(s)
 	got := string(appendPlain(c, []byte("a "), s))
-	if want := "a " + joinedByDefinition(normalized); got != want {
+	want := "a " + leetByDefinition(joinedByDefinition(fewMarksByDefinition(normalized)))
+	if got != want {
 		t.Errorf("%+q\n got %+q\nwant %+q", s, got, want)
 	}
 	if again := string(appendPlain(c, nil, got[2:])); again != got[2:] {
@@ -208,7 +248,8 @@ func TestFoldRandomText(t *testing.T) {
 	check.OneGoroutine(t)
 	c := foldingCleaner(t)
 	pieces := strings.Split("a|B|7|é|ø|台|台风|typhoon|ab|abcdefgh|कि|\u1112|\u1161|\u11ab|𝐚|🅰|𐐀|💋|★|"+
-		" |  |.|, |-|_|*|   |    |\n|\u2028|\u3000|、|\u0301|\u3099|\u200b|\ufe0f|\x00|\xff|\xe5\x8f", "|")
+		" |  |.|, |-|_|*|   |    |\n|\u2028|\u3000|、|\u0301|\u3099|\u200b|\ufe0f|\x00|\xff|\xe5\x8f"+
+		"|\u064b|\u0e31|\u093f|\u0489|д|v1agra|cas1n0|b0|mp3|p0rn|ca$|@|.", "|")
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 20_000 {
 		var b strings.Builder
@@ -227,7 +268,7 @@ func TestFoldRandomText(t *testing.T) {
 // A fold that is on stands in the identity. One that is off does not.
 func TestIdentityOfFold(t *testing.T) {
 	c := foldingCleaner(t)
-	if got, want := c.Identity(), "norm=1,html=auto,fold=1"; got != want {
+	if got, want := c.Identity(), "norm=1,html=auto,fold=2"; got != want {
 		t.Errorf("identity %q, want %q", got, want)
 	}
 }
@@ -241,26 +282,14 @@ func TestFoldDoesNotAllocate(t *testing.T) {
 	}
 }
 
-func TestReadLookalikesRefuses(t *testing.T) {
-	for _, rows := range []string{"", "a", "é e", "a b", "A é", "a é\n\n"} {
-		if likes, err := readLookalikes(rows); err == nil {
-			t.Errorf("%q gives %v, want an error", rows, likes)
-		}
-	}
-	want := map[rune]string{'é': "e", 'è': "e", '❿': "10"}
-	got, err := readLookalikes("e éè\n10 ❿")
-	if diff := cmp.Diff(want, got); err != nil || diff != "" {
-		t.Errorf("error %v; %s", err, diff)
-	}
-}
-
-// A change of the file is a change of foldVersion.
+// A change of the file is a change of fold.Version.
 func TestFoldGolden(t *testing.T) {
 	c := foldingCleaner(t)
 	var b strings.Builder
 	for _, s := range []string{
 		"Сувеr ᏚᎪᏞᎬ ᴠɪᴀɢʀᴀ øłđ 🅑🅞🅝🅤🅢 🇧🇴🇳🇺🇸 ❶➁➌ 1️⃣", "e\u0301 é A\u0336 が 한 हिन्दी", "★m💋o💋n💋e💋y°•꧁",
 		"加 微 信 A L E X I S 1 7", "Plan A, B or C", "ΒΑΝΚ νοτε й Б б З з",
+		"v1agra cas1n0 p0rn 5G COVID-19 mp3", "s\u202ea\u064b\u064c\u064dle д\u0483\u0484\u0485",
 	} {
 		b.WriteString(s + "\n\t" + folded(c, s) + "\n")
 	}
@@ -272,7 +301,12 @@ func FuzzFold(f *testing.F) {
 	f.Add("A L E X I S 1 7")
 	f.Add("加★微★信 m💋o💋n💋e💋y\n1 2 3")
 	f.Add("abcdefgh i j k lmnopqr\xff s t u")
+	f.Add("v1agra, buy c4s1n0 at www.b0nus.com or b0nus. ca$h 1ow p0rn w3c mp3player")
+	f.Add("s\u064b\u064c\u064d\u064eale \u202ed\u0483\u0484\u0485")
 	f.Add("\u1112 \u1161 \u11ab か\u20dd\u3099 e\u0301 ❿ ❿ ❿")
 	c := foldingCleaner(f)
-	f.Fuzz(func(t *testing.T, s string) { wantFolded(t, c, s) })
+	f.Fuzz(func(t *testing.T, s string) {
+		wantFolded(t, c, s)
+		wantStyled(t, c, s)
+	})
 }

@@ -10,6 +10,8 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 	"golang.org/x/text/unicode/rangetable"
+
+	"github.com/clusterd/clusterd/internal/text/fold"
 )
 
 // normalizer makes one text of all texts that read alike: it drops invisible
@@ -39,7 +41,8 @@ import (
 type normalizer struct {
 	invisible  *unicode.RangeTable
 	simplified map[rune]rune // by traditional character
-	folder     *folder       // of look-alikes; nil where they are left
+	folder     *fold.Folder  // of look-alikes; nil where they are left
+	classes    []class       // of characters as far as U+FFFF, where it folds
 
 	table [1 << 16]outcome // by character, as far as U+FFFF
 	more  []outcome        // of those from U+10000 on; emoji, where it folds
@@ -51,7 +54,17 @@ type normalizer struct {
 // newNormalizer returns the normalizer. It is made once: all that need it share it.
 var newNormalizer = sync.OnceValues(func() (*normalizer, error) { return makeNormalizer(nil) })
 
-func makeNormalizer(f *folder) (*normalizer, error) {
+// newFoldingNormalizer returns a normalizer that folds, too. It is made once, when it is first
+// needed: all that need it share it.
+var newFoldingNormalizer = sync.OnceValues(func() (*normalizer, error) {
+	folder, err := fold.New()
+	if err != nil {
+		return nil, err
+	}
+	return makeNormalizer(folder)
+})
+
+func makeNormalizer(f *fold.Folder) (*normalizer, error) {
 	simplified, err := readSimplified()
 	if err != nil {
 		return nil, err
@@ -70,15 +83,16 @@ func makeNormalizer(f *folder) (*normalizer, error) {
 		scratch:    sync.Pool{New: func() any { return new(scratch) }},
 	}
 	if f != nil {
-		n.invisible = rangetable.Merge(n.invisible, combining)
+		n.invisible = rangetable.Merge(n.invisible, fold.Combining)
 	}
 	n.fillTable(n.table[:], 0)
 	if f != nil {
 		more := make([]outcome, lastEmoji+1-len(n.table))
 		n.fillTable(more, rune(len(n.table)))
 		n.more = more
-		for i := range f.classes {
-			f.classes[i] = classOf(rune(i), n.table[i])
+		n.classes = make([]class, len(n.table))
+		for i := range n.classes {
+			n.classes[i] = classOf(rune(i), n.table[i])
 		}
 	}
 	return n, nil
@@ -204,7 +218,7 @@ func (n *normalizer) appendFold(dst []byte, r rune) []byte {
 		}
 	}
 	if n.folder != nil {
-		return n.folder.appendFold(dst, r, unicode.ToLower(r))
+		return n.folder.Append(dst, r, unicode.ToLower(r))
 	}
 	return utf8.AppendRune(dst, unicode.ToLower(r))
 }

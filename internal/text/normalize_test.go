@@ -11,6 +11,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/clusterd/clusterd/internal/testutil/check"
+	"github.com/clusterd/clusterd/internal/testutil/runes"
 )
 
 func newTestNormalizer(t testing.TB) *normalizer {
@@ -64,17 +65,6 @@ func wantByDefinition(t *testing.T, n *normalizer, s string) {
 	t.Helper()
 	if got, want := n.normalize(s), byDefinition(n, s); got != want {
 		t.Errorf("normalize(%+q)\n got %+q\nwant %+q", s, got, want)
-	}
-}
-
-// allRunes calls f with each rune but surrogates, and with some of the planes
-// that hold no characters.
-func allRunes(f func(r rune)) {
-	for r := rune(0); r <= unicode.MaxRune; r++ {
-		if empty := r >= 0x40000 && r < 0xE0000 || r >= 0xF0000; utf8.ValidRune(r) &&
-			(!empty || r%256 == 0) {
-			f(r)
-		}
 	}
 }
 
@@ -136,7 +126,7 @@ func TestNormalizeIsIdempotent(t *testing.T) {
 		}
 		var upper []rune
 		marks := make(map[rune]bool)
-		allRunes(func(r rune) {
+		runes.All(func(r rune) {
 			check(string(r))
 			if unicode.ToLower(r) != r {
 				upper = append(upper, r)
@@ -158,7 +148,7 @@ func TestNormalizeIsIdempotent(t *testing.T) {
 func TestSegmentsStaySegments(t *testing.T) {
 	check.OneGoroutine(t)
 	eachNormalizer(t, func(t *testing.T, n *normalizer) {
-		allRunes(func(r rune) {
+		runes.All(func(r rune) {
 			begins := beginsSegment(r)
 			if boundary := norm.NFKC.NextBoundaryInString("a"+string(r), true) == 1; begins != boundary {
 				t.Errorf("%U begins a segment: %t; norm has a boundary before it: %t", r, begins, boundary)
@@ -187,7 +177,7 @@ func TestSegmentsStaySegments(t *testing.T) {
 func TestNormalizeEachCharacter(t *testing.T) {
 	check.OneGoroutine(t)
 	eachNormalizer(t, func(t *testing.T, n *normalizer) {
-		allRunes(func(r rune) { wantByDefinition(t, n, string(r)) })
+		runes.All(func(r rune) { wantByDefinition(t, n, string(r)) })
 	})
 }
 
@@ -207,13 +197,13 @@ func TestNormalizeEachCharacterInContext(t *testing.T) {
 
 // joinedRunes are all that do not begin a segment.
 func joinedRunes() []rune {
-	var runes []rune
-	allRunes(func(r rune) {
+	var all []rune
+	runes.All(func(r rune) {
 		if !beginsSegment(r) {
-			runes = append(runes, r)
+			all = append(all, r)
 		}
 	})
-	return runes
+	return all
 }
 
 func TestNormalizePairs(t *testing.T) {

@@ -5,6 +5,8 @@ import (
 	"math/bits"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/clusterd/clusterd/internal/text/fold"
 )
 
 // A class is what a character is to joinSpaced.
@@ -37,17 +39,21 @@ func classOf(r rune, kind outcome) class {
 }
 
 func (n *normalizer) class(r rune) class {
-	if int(r) < len(n.folder.classes) {
-		return n.folder.classes[r]
+	if int(r) < len(n.classes) {
+		return n.classes[r]
 	}
 	return classOf(r, n.outcome(r))
 }
 
 // joinSpaced joins the letters and numbers that are spaced out in normalised text from text[from:]
-// on, and returns the text. It appends to joins, if that is not nil, where it did. Of each run of at least minSpaced single ones, with one to maxGap
-// characters between each and the next that are neither letters, numbers, marks nor line breaks, it
-// drops what is between them. A letter or number is single if nothing of that kind and no mark
-// stands beside it.
+// on, drops marks that are too many, and returns the text, and whether a digit may follow a letter
+// in it. It appends to joins, if that is not nil, where it did join. In that case there must be no
+// marks to drop.
+//
+// Of each run of
+// at least minSpaced single ones, with one to maxGap characters between each and the next that are
+// neither letters, numbers, marks nor line breaks, it drops what is between them. A letter or
+// number is single if nothing of that kind and no mark stands beside it.
 //
 // A word or number of more characters at an end of a run stays apart, even if it may be the rest of
 // the same word: "a l e x i s17" becomes "alexi s17". What is a word of its own looks the same, and
@@ -55,11 +61,12 @@ func (n *normalizer) class(r rune) class {
 //
 // Joined once, nothing is left to join: what was single stands beside others, and what was not has
 // the same beside it as before. And it stays normalised, since single characters begin segments.
-func (n *normalizer) joinSpaced(text []byte, from int, joins *[]join) []byte {
+func (n *normalizer) joinSpaced(text []byte, from int, joins *[]fold.Join) (t []byte, leet bool) {
 	run := spaced{normalizer: n, text: text, kept: from, read: from, joins: joins}
 	for at := from; at < len(text); {
 		if run.count == 0 {
-			at = skipASCII(text, at)
+			next, leet := skipASCII(text, at)
+			at, run.leet = next, run.leet || leet
 		}
 		r, size := utf8.DecodeRune(text[at:])
 		end := at + size
@@ -69,7 +76,10 @@ func (n *normalizer) joinSpaced(text []byte, from int, joins *[]join) []byte {
 		case c == gap || c == newLine:
 			run.finish()
 		default:
-			end = n.wordEnd(text, end)
+			if c == inWord {
+				end = at // it counts there
+			}
+			end = run.wordEnd(end)
 			if c == single && end == at+size {
 				run.add(at, end)
 			} else {
@@ -79,10 +89,13 @@ func (n *normalizer) joinSpaced(text []byte, from int, joins *[]join) []byte {
 		at = end
 	}
 	run.finish()
-	if run.read == from {
-		return text
+	if run.read > from {
+		text = text[:run.kept+copy(text[run.kept:], text[run.read:])]
 	}
-	return text[:run.kept+copy(text[run.kept:], text[run.read:])]
+	if run.piled {
+		text = fold.DropMarks(text, from)
+	}
+	return text, run.leet
 }
 
 // spaced is a run of single characters, and the text that it is in.
@@ -94,7 +107,9 @@ type spaced struct {
 	start, end int // of the run
 	count      int // of single characters in it
 	between    int // characters since the last of them
-	joins      *[]join
+	joins      *[]fold.Join
+	piled      bool // whether a letter may have too many marks
+	leet       bool // whether a digit may follow a letter
 }
 
 // add adds the single character text[start:end].
@@ -115,37 +130,48 @@ func (s *spaced) finish() {
 		for at := s.start; at < s.end; {
 			r, size := utf8.DecodeRune(s.text[at:])
 			if s.class(r) == single {
+				s.leet = s.leet || s.kept > begin && '0' <= r && r <= '9'
 				s.kept += copy(s.text[s.kept:], s.text[at:at+size])
 			}
 			at += size
 		}
 		s.read = s.end
 		if s.joins != nil {
-			*s.joins = append(*s.joins, join{Range{s.start, s.end}, Range{begin, s.kept}})
+			*s.joins = append(*s.joins, fold.Join{
+				Before: fold.Range{Start: s.start, End: s.end}, After: fold.Range{Start: begin, End: s.kept},
+			})
 		}
 	}
 	s.count, s.between = 0, 0
 }
 
 // wordEnd returns where the letters, numbers and marks from text[at:] on end.
-func (n *normalizer) wordEnd(text []byte, at int) int {
-	classes := &n.folder.classes
+func (s *spaced) wordEnd(at int) int {
+	text, classes := s.text, (*[1 << 16]class)(s.classes)
+	marks := 0 // or else letters that are not single
 	for at < len(text) {
 		var c class
 		size := 1
 		switch a := text[at]; {
 		case a < utf8.RuneSelf:
 			c = classes[a]
+			if a-'0' < 10 && text[at-1]-'a' < 26 {
+				s.leet = true
+			}
 		case len(text)-at >= 3 && isThreeBytes(a, text[at+1], text[at+2]):
 			c = classes[uint16(a)<<12|uint16(text[at+1]&0x3F)<<6|uint16(text[at+2]&0x3F)]
 			size = 3
 		default:
 			var r rune
 			r, size = utf8.DecodeRune(text[at:])
-			c = n.class(r)
+			c = s.class(r)
 		}
-		if c != single && c != inWord {
+		if c == single {
+			marks = 0
+		} else if marks++; c != inWord {
 			return at
+		} else if marks > fold.MaxMarks {
+			s.piled = true
 		}
 		at += size
 	}
@@ -153,22 +179,24 @@ func (n *normalizer) wordEnd(text []byte, at int) int {
 }
 
 // skipASCII returns a place in normalised text, at or after at, before which there is no single
-// character. Both places are not within a word. It looks at eight bytes at a time, and stops at
-// what is not ASCII.
-func skipASCII(text []byte, at int) int {
+// character, and whether a digit may follow a letter before it. Both places are not within a word.
+// It looks at eight bytes at a time, and stops at what is not ASCII.
+func skipASCII(text []byte, at int) (next int, leet bool) {
 	const each = 0x0101010101010101 // times a byte: that byte eight times
 	begin, before := at, uint64(0)  // before: whether the byte before is a letter, in its lowest bit
+	follow := uint64(0)             // digits that follow a letter, in their high bits
 	for len(text)-at >= 8 {
 		eight := binary.LittleEndian.Uint64(text[at:])
 		if eight&(each*0x80) != 0 {
 			break
 		}
-		letters := (eight+each*(0x80-'a'))&^(eight+each*(0x80-'z'-1)) |
-			(eight+each*(0x80-'0'))&^(eight+each*(0x80-'9'-1))
-		letters = letters >> 7 & each
+		latin := (eight + each*(0x80-'a')) &^ (eight + each*(0x80-'z'-1))
+		digits := (eight + each*(0x80-'0')) &^ (eight + each*(0x80-'9'-1))
+		follow |= digits & (latin << 8)
+		letters := (latin | digits) >> 7 & each
 		singles := letters &^ (letters<<8 | before) &^ (letters >> 8)
 		if singles &= 1<<56 - 1; singles != 0 { // nobody knows what follows the last byte
-			return at + bits.TrailingZeros64(singles)/8
+			return at + bits.TrailingZeros64(singles)/8, follow&(each*0x80) != 0
 		}
 		before = letters >> 48 & 1
 		at += 7
@@ -176,7 +204,7 @@ func skipASCII(text []byte, at int) int {
 	for at > begin && isASCIIWord(text[at-1]) {
 		at--
 	}
-	return at
+	return at, follow&(each*0x80) != 0
 }
 
 func isASCIIWord(b byte) bool { return 'a' <= b && b <= 'z' || '0' <= b && b <= '9' }

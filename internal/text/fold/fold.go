@@ -1,4 +1,6 @@
-package text
+// Package fold has what becomes of characters by which spam varies a text: letters that look like
+// others, marks, symbols, digits that stand for letters. It also knows the letters in a style.
+package fold
 
 import (
 	_ "embed"
@@ -12,9 +14,9 @@ import (
 	"golang.org/x/text/unicode/rangetable"
 )
 
-// foldVersion stands in the identity where look-alikes are folded. Raise it with every change to
-// what is folded; testdata/fold.golden and lookalikes.txt show when that is so.
-const foldVersion = 1
+// Version stands in the identity where texts are folded. Raise it with every change to what is
+// folded; ../testdata/fold.golden and lookalikes.txt show when that is so.
+const Version = 2
 
 // lookalikes has a line for each of a to z, of 0 to 9 and of the numbers that are one character:
 // it, then the characters that look like it. These are the letters and numbers
@@ -50,16 +52,15 @@ func readLookalikes(rows string) (map[rune]string, error) {
 	return likes, nil
 }
 
-// A folder says what becomes of characters by which spam varies a text.
-type folder struct {
+// A Folder says what becomes of a character.
+type Folder struct {
 	likes   map[rune]string // what look-alikes become
 	symbols *unicode.RangeTable
-	classes [1 << 16]class // by character, as far as U+FFFF
 }
 
-// combining are the blocks of the marks that go with any script. Those that spell a script's
+// Combining are the blocks of the marks that go with any script. Those that spell a script's
 // vowels or consonants are in blocks of their own.
-var combining = &unicode.RangeTable{R16: []unicode.Range16{
+var Combining = &unicode.RangeTable{R16: []unicode.Range16{
 	{Lo: 0x0300, Hi: 0x036F, Stride: 1},
 	{Lo: 0x1AB0, Hi: 0x1AFF, Stride: 1},
 	{Lo: 0x1DC0, Hi: 0x1DFF, Stride: 1},
@@ -81,22 +82,25 @@ var ornaments = rangetable.Merge(
 		'・', '꧁', '꧂'),
 )
 
-// newFoldingNormalizer returns a normalizer that folds, too. It is made once, when it is first
-// needed: all that need it share it.
-var newFoldingNormalizer = sync.OnceValues(func() (*normalizer, error) {
+// New returns the Folder. It is made once: all that need it share it.
+var New = sync.OnceValues(func() (*Folder, error) {
 	likes, err := readLookalikes(lookalikes)
 	if err != nil {
 		return nil, err
 	}
-	return makeNormalizer(&folder{
-		likes:   likes,
-		symbols: rangetable.Merge(unicode.So, unicode.Sk, ornaments),
-	})
+	return &Folder{likes, rangetable.Merge(unicode.So, unicode.Sk, ornaments)}, nil
 })
 
-// appendFold appends what becomes of r, which is in simplified Chinese; lower is it in lower case.
+// Folds reports whether r, which is in lower case and no ASCII, is another character when folded.
+func (f *Folder) Folds(r rune) bool {
+	_, like := f.likes[r]
+	_, marked := withoutMarks(r)
+	return like || marked || unicode.Is(f.symbols, r)
+}
+
+// Append appends what becomes of r, which is in simplified Chinese; lower is it in lower case.
 // What it appends stays as it is when folded once more.
-func (f *folder) appendFold(dst []byte, r, lower rune) []byte {
+func (f *Folder) Append(dst []byte, r, lower rune) []byte {
 	if r < utf8.RuneSelf {
 		return append(dst, byte(lower))
 	}
@@ -108,7 +112,7 @@ func (f *folder) appendFold(dst []byte, r, lower rune) []byte {
 	}
 	if base, ok := withoutMarks(r); ok {
 		for _, r := range base {
-			dst = f.appendFold(dst, r, unicode.ToLower(r))
+			dst = f.Append(dst, r, unicode.ToLower(r))
 		}
 		return dst
 	}
@@ -122,10 +126,10 @@ func (f *folder) appendFold(dst []byte, r, lower rune) []byte {
 func withoutMarks(r rune) (base string, ok bool) {
 	d := norm.NFD.PropertiesString(string(r)).Decomposition()
 	if d == nil {
-		return "", unicode.Is(combining, r)
+		return "", unicode.Is(Combining, r)
 	}
 	base = strings.Map(func(r rune) rune {
-		if unicode.Is(combining, r) {
+		if unicode.Is(Combining, r) {
 			ok = true
 			return -1
 		}

@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/clusterd/clusterd/internal/testutil/check"
+	"github.com/clusterd/clusterd/internal/testutil/runes"
+	"github.com/clusterd/clusterd/internal/text/fold"
 )
 
 func appendPlain(c *Cleaner, dst []byte, s string) []byte {
@@ -29,9 +31,9 @@ func styledOf(c *Cleaner, title, content string) []string {
 func TestStyled(t *testing.T) {
 	c := foldingCleaner(t)
 	for in, want := range map[string][]string{
-		"no style at all, 微信":         nil,
-		"play at 𝐁𝐄𝐓𝐌𝐄𝐍 today":        {"betmen"},
-		"𝓫𝓮𝓽 𝖒𝖊𝖓 𝚋𝚎𝚝𝟾𝟾":               {"bet", "men", "bet88"},
+		"no style at all, 微信":  nil,
+		"play at 𝐁𝐄𝐓𝐌𝐄𝐍 today": {"betmen"},
+		"𝓫𝓮𝓽 𝖒𝖊𝖓 𝚋𝚎𝚝𝟾𝟾":        {"bet", "men", "bet88"},
 		"Ⓐⓛⓔⓧⓘⓢ, 🅰🅻🅴🆇🅸🆂 🄰🄻🄴🅇 🅐🅛🅔🅧🅘🅢!": {"alexis", "alexis", "alex", "alexis"},
 		"ℬℯ𝓉":                                 {"bet"},
 		"①②③ ❶➁ ⓵⓶":                           {"123", "12", "12"},
@@ -65,8 +67,9 @@ func TestStyled(t *testing.T) {
 // nothing but letters, numbers and marks in it.
 func wantStyled(t *testing.T, c *Cleaner, s string) {
 	t.Helper()
-	want := string(c.norm.joinSpaced(c.norm.appendNormalized(nil, s), 0, nil))
-	clean, ranges := c.norm.appendStyled([]byte("a "), s, []Range{{0, 1}})
+	joined, _ := c.norm.joinSpaced(c.norm.appendNormalized(nil, s), 0, nil)
+	want := string(joined)
+	clean, ranges := c.norm.appendStyled([]byte("a "), s, []fold.Range{{End: 1}})
 	if got := string(clean[2:]); got != want {
 		t.Errorf("%+q becomes %+q, want %+q", s, got, want)
 	}
@@ -80,7 +83,7 @@ func wantStyled(t *testing.T, c *Cleaner, s string) {
 		}
 		end = r.End
 	}
-	if ranges[0] != (Range{0, 1}) {
+	if ranges[0] != (fold.Range{End: 1}) {
 		t.Errorf("%+q: the first range is %v", s, ranges[0])
 	}
 }
@@ -106,13 +109,13 @@ func TestStyledRandomText(t *testing.T) {
 // divided.
 func TestInStyle(t *testing.T) {
 	n := foldingNormalizer(t)
-	allRunes(func(r rune) {
+	runes.All(func(r rune) {
 		s := string(r)
-		if styledLen(s) == 0 {
+		if fold.StyledLen(s) == 0 {
 			return
 		}
-		if !leadsStyled(s[0]) || !beginsSegment(r) {
-			t.Errorf("%U begins with %#x, and a segment: %t", r, s[0], beginsSegment(r))
+		if fold.IndexStyled(s) != 0 || !beginsSegment(r) {
+			t.Errorf("%U is found at %d, and begins a segment: %t", r, fold.IndexStyled(s), beginsSegment(r))
 		}
 		if became := n.normalize(s); became != s && strings.ContainsFunc(became, isNoWordRune) {
 			t.Errorf("%U becomes %+q", r, became)

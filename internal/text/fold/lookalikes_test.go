@@ -1,4 +1,4 @@
-package text
+package fold
 
 import (
 	"maps"
@@ -10,12 +10,14 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/google/go-cmp/cmp"
 	"go.mau.fi/util/confusable"
 	"golang.org/x/text/unicode/norm"
 	"golang.org/x/text/unicode/runenames"
 
 	"github.com/clusterd/clusterd/internal/testutil/check"
 	"github.com/clusterd/clusterd/internal/testutil/golden"
+	"github.com/clusterd/clusterd/internal/testutil/runes"
 )
 
 // What names of characters say that they are.
@@ -55,6 +57,8 @@ func named(r rune) string {
 	return ""
 }
 
+func isLetterOrNumber(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
+
 // lookOf returns what a character looks like, in its own case.
 func lookOf(r rune) string {
 	if r == '〇' { // it looks like an O, and is a zero
@@ -71,7 +75,7 @@ func lookOf(r rune) string {
 		prototype = string(r)
 	}
 	base := []rune(strings.Map(func(r rune) rune {
-		if unicode.Is(combining, r) {
+		if unicode.Is(Combining, r) {
 			return -1
 		}
 		return r
@@ -109,7 +113,7 @@ func likeOf(r rune) string {
 func TestLookalikes(t *testing.T) {
 	check.OneGoroutine(t)
 	likes := make(map[string][]rune)
-	allRunes(func(r rune) {
+	runes.All(func(r rune) {
 		_, marked := withoutMarks(r)
 		if r < utf8.RuneSelf || marked || norm.NFKC.String(string(r)) != string(r) {
 			return
@@ -123,4 +127,17 @@ func TestLookalikes(t *testing.T) {
 		b.WriteString(like + " " + string(likes[like]) + "\n")
 	}
 	golden.Check(t, "lookalikes.txt", []byte(b.String()))
+}
+
+func TestReadLookalikesRefuses(t *testing.T) {
+	for _, rows := range []string{"", "a", "é e", "a b", "A é", "a é\n\n"} {
+		if likes, err := readLookalikes(rows); err == nil {
+			t.Errorf("%q gives %v, want an error", rows, likes)
+		}
+	}
+	want := map[rune]string{'é': "e", 'è': "e", '❿': "10"}
+	got, err := readLookalikes("e éè\n10 ❿")
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("error %v; %s", err, diff)
+	}
 }
