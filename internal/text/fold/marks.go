@@ -6,8 +6,8 @@ import (
 )
 
 // MaxMarks is how many combining marks a letter of Latin, Cyrillic, Greek or Han may have: no
-// language has more. Those of [Combining] are dropped before. What is left are marks of other
-// scripts, and those of Cyrillic.
+// language has more. Those of [Combining] are dropped before. The rest are marks of other
+// scripts and of Cyrillic.
 const MaxMarks = 2
 
 // DropMarks drops the marks beyond MaxMarks on letters of those scripts in normalised text from
