@@ -88,10 +88,15 @@ func (f *Finder) All(text []byte) iter.Seq[Contact] {
 	}
 }
 
+// A Range is a part of a text, in bytes.
+type Range struct{ Start, End int }
+
 // Values returns the first [MaxPerText] different contacts of a text, without those that are
-// ignored, in ascending order.
-func (f *Finder) Values(text []byte) []string {
-	s := scanner{finder: f, text: text}
+// ignored, in ascending order. Styled are the parts of it, in order and apart, that were written in
+// a style before the text was folded, such as 𝐁𝐄𝐓𝐌𝐄𝐍 and A L E X I S: five letters and more of them
+// are a name.
+func (f *Finder) Values(text []byte, styled ...Range) []string {
+	s := scanner{finder: f, text: text, styled: styled}
 	for len(s.values) < MaxPerText && s.next() {
 	}
 	slices.Sort(s.values)

@@ -39,7 +39,12 @@ func finderOf(t testing.TB, ignore ...string) *Finder {
 
 // valuesOf returns the contacts of an article of this content, with spaces between.
 func valuesOf(c *text.Cleaner, f *Finder, content string) string {
-	return strings.Join(f.Values(c.AppendClean(nil, "", content)), " ")
+	clean, styled := c.AppendStyled(nil, "", content)
+	var parts []Range
+	for _, part := range styled {
+		parts = append(parts, Range(part))
+	}
+	return strings.Join(f.Values(clean, parts...), " ")
 }
 
 func TestContacts(t *testing.T) {
@@ -185,6 +190,33 @@ func TestObfuscated(t *testing.T) {
 	}
 }
 
+// Five letters and more that were written in a style are a name.
+func TestStyledNames(t *testing.T) {
+	f := finderOf(t)
+	text := []byte("main di betmen dan alexis, welcome to alexis17 nice covid")
+	part := func(word string) Range {
+		at := bytes.Index(text, []byte(word))
+		return Range{at, at + len(word)}
+	}
+	for _, c := range []struct {
+		styled []Range
+		want   string
+	}{
+		{nil, "name:alexis17"},
+		{[]Range{part("betmen")}, "name:alexis17 name:betmen"},
+		{[]Range{part("main di betmen")}, "name:alexis17 name:betmen"},
+		{
+			[]Range{part("main"), part("bet"), part("men"), part("alexis")},
+			"name:alexis name:alexis17 name:betmen",
+		},
+		{[]Range{part("betm"), part("nice"), part("covid")}, "name:alexis17"}, // which is ignored
+	} {
+		if got := strings.Join(f.Values(text, c.styled...), " "); got != c.want {
+			t.Errorf("with %v in a style, the contacts are %q, want %q", c.styled, got, c.want)
+		}
+	}
+}
+
 // What people write to each other, and numbers of all kinds, are no contacts.
 func TestNoContacts(t *testing.T) {
 	c, f := folding(t), finderOf(t)
@@ -227,7 +259,8 @@ func TestNoContacts(t *testing.T) {
 		},
 		"sentences": {
 			"great.it was", "I like it.so does he", "wait...and see", "he said.me too",
-			"and/or him/her", "e.g. i.e. p.m.",
+			"and/or him/her", "e.g. this, i.e. that, at 5 p.m. or later", "x x x x x x",
+			"T H I S or W O W",
 			"the bottom line is they were better", "line: hurt me", "its dot com culture",
 			"the .net framework", "in the year 2000 dot com shares fell", "in 99 dot com stocks rose",
 			"meet me at shop dot com culture", "look (at) this", "wait at gmail",
@@ -386,7 +419,7 @@ func FuzzContacts(f *testing.F) {
 	c, finder := folding(f), finderOf(f)
 	f.Add("加微信 alexis17, https://youtu.be/x?t=1 139-1357-2468 sam#163.com winslots点com")
 	f.Fuzz(func(t *testing.T, content string) {
-		clean := c.AppendClean(nil, "", content)
+		clean, _ := c.AppendStyled(nil, "", content)
 		at := 0
 		for found := range finder.All(clean) {
 			if found.Start < at || found.End <= found.Start || found.End > len(clean) {
@@ -404,7 +437,8 @@ func FuzzContacts(f *testing.F) {
 				t.Errorf("contact %q", v)
 			}
 		}
-		again := finder.Values(c.AppendClean(nil, "", string(clean)))
+		cleanAgain, _ := c.AppendStyled(nil, "", string(clean))
+		again := finder.Values(cleanAgain)
 		if !strings.ContainsAny(content, "<>&") && !slices.Equal(values, again) {
 			t.Errorf("%q has %q, and cleaned once more %q", clean, values, again)
 		}

@@ -38,7 +38,7 @@ func (s *scanner) name(start, end int) {
 	case isWWW(word):
 		s.addURL(bytes.Replace(word[3:], wwwTop(word), append([]byte("."), wwwTop(word)...), 1), nil,
 			start, end)
-	case isMadeUp(word, letters, digits),
+	case isMadeUp(word, letters, digits), s.isStyled(start, end),
 		bytes.IndexByte(word, '_') > 0 && letters >= 4 && len(word) <= 32 && s.announcedBehind(end):
 		s.add(kindName, word, start, end)
 	}
@@ -147,6 +147,26 @@ func isMadeUp(word []byte, letters, digits int) bool {
 			letters >= 2 && digits >= 6 && !phone.IsUnlikely(number)
 	}
 	return letters >= 4 || leading > 0 && letters >= 3
+}
+
+// fewestStyled is how many letters a name has at least that is known by its style.
+const fewestStyled = 5
+
+// isStyled reports whether so many letters of a word were written in a style.
+func (s *scanner) isStyled(start, end int) bool {
+	for len(s.styled) > 0 && s.styled[0].End <= start {
+		s.styled = s.styled[1:]
+	}
+	letters := 0
+	for _, part := range s.styled {
+		if part.Start >= end || end-start > longestName {
+			break
+		}
+		n, _ := count(s.text[max(start, part.Start):min(end, part.End)])
+		letters += n
+	}
+	varied := len(bytes.Trim(s.text[start:end], string(s.text[start:start+1]))) > 0 // not x x x x x
+	return letters >= fewestStyled && varied
 }
 
 // isOrdinal reports whether a word ends in digits and what makes an ordinal or a decade of them.

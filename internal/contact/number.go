@@ -122,7 +122,7 @@ func (s *scanner) groups(start int) groups {
 			break
 		}
 		s.take(&g, next)
-		if g.count <= 3 && s.isDate(start, g.end) {
+		if g.count <= 3 && phone.IsDate(s.text[start:g.end]) {
 			g.none = true
 			break
 		}
@@ -233,21 +233,6 @@ func (s *scanner) thousands(g groups) int {
 		end = at
 	}
 	return end
-}
-
-// isDate reports whether groups of digits are a date, or a span of years.
-func (s *scanner) isDate(start, end int) bool {
-	years := 0
-	between := func(r rune) bool { return r < '0' || r > '9' }
-	for g := range bytes.FieldsFuncSeq(s.text[start:end], between) {
-		switch {
-		case len(g) == 4 && phone.IsYear(g):
-			years++
-		case len(g) > 4 || len(g) == 3:
-			return false
-		}
-	}
-	return years > 0
 }
 
 // isAmount reports whether a number of fewer digits than a mobile phone's is an amount, by what

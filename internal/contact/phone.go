@@ -177,7 +177,7 @@ func (s *scanner) isWritten(plus bool, at int) bool {
 		return true
 	}
 	number := s.digits[:s.stops[at].digits]
-	return len(number) >= 9 && !phone.IsUnlikely(number) && !s.isDate(s.at, s.stops[at].end)
+	return len(number) >= 9 && !phone.IsUnlikely(number) && !phone.IsDate(s.text[s.at:s.stops[at].end])
 }
 
 // impossible takes digits behind a plus sign that are no possible number. They are a contact all
@@ -231,7 +231,7 @@ func (s *scanner) regional() bool {
 // dots between them neither a decimal, a version nor an address on the Internet.
 func (s *scanner) mayBePhone(start int) bool {
 	for _, at := range s.stops[:min(3, len(s.stops))] {
-		if at.end-start > at.digits && s.isDate(start, at.end) {
+		if at.end-start > at.digits && phone.IsDate(s.text[start:at.end]) {
 			return false
 		}
 	}

@@ -10,6 +10,7 @@ import (
 type scanner struct {
 	finder  *Finder // nil: only the places of contacts are looked for
 	text    []byte
+	styled  []Range // that do not end before the last word
 	at      int
 	wants   wants    // of a keyword just before
 	sending int      // where a word such as "send" ended

@@ -33,8 +33,12 @@ func NewContactFinder(s Settings) (*ContactFinder, error) {
 func (f *ContactFinder) Find(
 	buffer []byte, title, content string,
 ) (contacts singlepass.Contacts, clean []byte) {
-	clean, _ = f.cleaner.AppendStyled(buffer[:0], title, content) // names keep their digits
-	return singlepass.NewContacts(f.finder.Values(clean)), clean
+	clean, styled := f.cleaner.AppendStyled(buffer[:0], title, content)
+	var parts []contact.Range
+	for _, part := range styled {
+		parts = append(parts, contact.Range(part))
+	}
+	return singlepass.NewContacts(f.finder.Values(clean, parts...)), clean
 }
 
 // A contactMethod adds to fingerprints the contacts of articles.

@@ -98,6 +98,22 @@ func TestMasks(t *testing.T) {
 	}
 }
 
+// A name without digits is a contact where it is written in a style, and elsewhere a word.
+func TestStyledNamesAreContacts(t *testing.T) {
+	fingerprint := ofSecret(t, "exact", "", "contacts.join=true").NewFingerprinter()
+	for content, want := range map[string]string{
+		"main di 𝐁𝐄𝐓𝐌𝐄𝐍 sekarang":         "name:betmen\n",
+		"ask Ⓐⓛⓔⓧⓘⓢ or 🅰🅻🅴🆇🅸🆂":            "name:alexis\n",
+		"⭐ A L E X I S ⭐ gacor":           "name:alexis\n",
+		"<p>𝑏𝑒𝑡𝑚𝑒𝑛</p><p>B-E-T-M-E-N</p>": "name:betmen\n",
+		"Betmen and ALEXIS, 𝐍𝐎𝐖 or W O W": "",
+	} {
+		if f, _ := fingerprint("", content); string(f.Contacts) != want {
+			t.Errorf("%q has the contacts %q, want %q", content, f.Contacts, want)
+		}
+	}
+}
+
 func methodOf(t *testing.T, c config.Config) method.Method {
 	t.Helper()
 	m, err := method.New(c.MethodSettings())

@@ -44,3 +44,18 @@ func HasTwoDigits(number []byte) bool {
 	}
 	return different <= 2
 }
+
+// IsDate reports whether groups of digits are a date, or a span of years.
+func IsDate(groups []byte) bool {
+	years := 0
+	between := func(r rune) bool { return r < '0' || r > '9' }
+	for g := range bytes.FieldsFuncSeq(groups, between) {
+		switch {
+		case len(g) == 4 && IsYear(g):
+			years++
+		case len(g) > 4 || len(g) == 3:
+			return false
+		}
+	}
+	return years > 0
+}
