@@ -1,0 +1,185 @@
+//go:build integration
+
+package integration
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// A text that was erased is nowhere in what clusterd keeps, though it was killed before, while or
+// after the record was applied: not in the newest records of the clusters topic, the answers, later
+// results, the disk, or a snapshot. The audit agrees.
+func TestErase(t *testing.T) {
+	t.Parallel()
+	random := seeded(t)
+	w := newWorld(t, 1, labelled+"cluster: {window: 24h}\n")
+	i := w.start()
+	i.waitLive()
+	for round := range 6 {
+		// Each text is like no other, and begins with what is looked for.
+		secret, id := fmt.Sprintf("quartz%dzebra", round), fmt.Sprintf("victim-%d", round)
+		text := secret + " call 07700 900123"
+		for range 40 {
+			text += fmt.Sprintf(" %c%c%c%c", 'a'+random.IntN(26), 'a'+random.IntN(26),
+				'a'+random.IntN(26), 'a'+random.IntN(26))
+		}
+		w.tells(id, text)
+		w.tells(id+"-copy", text)
+		founder := w.newest(id)
+		if !w.keeps(secret) {
+			t.Fatalf("%s is not kept in the first place", secret)
+		}
+		w.eventually("the text in the list of clusters", func() bool { // it is as of a second ago
+			return strings.Contains(i.page("/v1/clusters?limit=200"), secret)
+		})
+		if round == 0 {
+			i.eraseByVerb(id, founder)
+		} else {
+			// The record comes while it runs or is away; it dies before, while or after it applies it.
+			away := round%2 == 1
+			if away {
+				i.kill()
+			}
+			w.produce(&kgo.Record{Topic: w.labels, Key: []byte(founder), Value: fmt.Appendf(nil,
+				`{"action":"erase","target":"article","cluster_id":%q,"source":%q}`, founder, founder)})
+			if away {
+				i = w.startIn(i.dir)
+			}
+			time.Sleep(time.Duration(random.IntN(60)) * time.Millisecond)
+			i.kill()
+			i = w.startIn(i.dir)
+			w.labelsDone()
+			i.waitLive()
+		}
+		w.isGone(i, secret, id)
+		w.findsAgain(text, secret, id)
+	}
+	snapshot := filepath.Join(w.dir, "backup")
+	w.runsWell("", "state export", snapshot, "--work", filepath.Join(w.dir, "work"))
+	if found := holding(t, snapshot, "zebra"); found != "" {
+		t.Errorf("%s of the snapshot has erased text", found)
+	}
+	w.eventually("the erased texts are gone from the disk", func() bool {
+		return holding(t, i.dir, "zebra") == ""
+	})
+	i.stop()
+	w.audit()
+}
+
+// tells sends an article without a title, and waits for its result.
+func (w *world) tells(id, text string) {
+	w.Helper()
+	value, err := json.Marshal(map[string]string{"id": id, "content": text, "source": "a.example"})
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.produce(&kgo.Record{Value: value})
+	w.done()
+}
+
+// newest returns the cluster of the newest result of an article.
+func (w *world) newest(id string) (cluster string) {
+	w.Helper()
+	for _, r := range w.read(w.output, kgo.ReadCommitted()) {
+		var v struct {
+			ID      string `json:"article_id"`
+			Cluster string `json:"cluster_id"`
+		}
+		if json.Unmarshal(r.Value, &v) == nil && v.ID == id {
+			cluster = v.Cluster
+		}
+	}
+	return cluster
+}
+
+// keeps reports whether a newest record of the clusters topic has a text: what compaction leaves.
+func (w *world) keeps(text string) bool {
+	w.Helper()
+	newest := make(map[string]string)
+	for _, r := range w.read(w.clusters, kgo.ReadCommitted()) {
+		newest[string(r.Key)] = string(r.Value)
+	}
+	for key, value := range newest {
+		if strings.HasPrefix(key, "story:") {
+			var state struct{ State []byte }
+			if err := json.Unmarshal([]byte(value), &state); err == nil {
+				value = string(state.State)
+			}
+		}
+		if strings.Contains(value, text) {
+			return true
+		}
+	}
+	return false
+}
+
+// eraseByVerb erases an article by clusterd erase.
+func (i *instance) eraseByVerb(id, founder string) {
+	i.Helper()
+	out, err := exec.Command(binary, "erase", "--article", id, "--note", "asked by mail", "--server",
+		"http://"+i.listen).CombinedOutput()
+	if err != nil || string(out) != "erase "+founder+": done\n" {
+		i.Fatalf("%v: %s", err, out)
+	}
+}
+
+// isGone holds all that is kept and told of a text to be without it.
+func (w *world) isGone(i *instance, secret, id string) {
+	w.Helper()
+	if w.keeps(secret) {
+		w.Errorf("%s is in the newest records of the clusters topic", secret)
+	}
+	cluster := w.newest(id)
+	for _, path := range []string{
+		"/v1/clusters?limit=200", "/v1/clusters/" + cluster, "/v1/clusters/" + cluster + "/members",
+		"/v1/articles/" + id, "/v1/labels", "/v1/stories", "/v1/stats",
+	} {
+		w.eventually(path+" without "+secret, func() bool {
+			answer := i.page(path)
+			return answer != "" && !strings.Contains(answer, secret)
+		})
+	}
+}
+
+// findsAgain sends a further copy: it joins the cluster as ever, and its result tells nothing.
+func (w *world) findsAgain(text, secret, id string) {
+	w.Helper()
+	again := id + "-again"
+	w.tells(again, text)
+	if got, want := w.newest(again), w.newest(id); got != want {
+		w.Errorf("a copy is in cluster %s, want %s", got, want)
+	}
+	for _, r := range w.read(w.output, kgo.ReadCommitted()) {
+		if strings.Contains(string(r.Value), again) && strings.Contains(string(r.Value), secret) {
+			w.Errorf("a later result has %s: %s", secret, r.Value)
+		}
+	}
+}
+
+// holding returns the first file below dir that has a text, empty for none.
+func holding(t *testing.T, dir, text string) (name string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || name != "" {
+			return nil // files come and go
+		}
+		if content, err := os.ReadFile(path); err == nil && strings.Contains(string(content), text) {
+			name = path
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
