@@ -38,8 +38,8 @@ func (s *scanner) name(start, end int) {
 	case isWWW(word):
 		s.addURL(bytes.Replace(word[3:], wwwTop(word), append([]byte("."), wwwTop(word)...), 1), nil,
 			start, end)
-	case isMadeUp(word, letters, digits), s.isStyled(start, end),
-		bytes.IndexByte(word, '_') > 0 && letters >= 4 && len(word) <= 32 && s.announcedBehind(end):
+	case isMadeUp(word, letters, digits), len(s.styled) > 0 && s.isStyled(start, end),
+		letters+digits < len(word) && letters >= 4 && len(word) <= 32 && s.announcedBehind(end):
 		s.add(kindName, word, start, end)
 	}
 }
@@ -165,8 +165,8 @@ func (s *scanner) isStyled(start, end int) bool {
 		n, _ := count(s.text[max(start, part.Start):min(end, part.End)])
 		letters += n
 	}
-	varied := len(bytes.Trim(s.text[start:end], string(s.text[start:start+1]))) > 0 // not x x x x x
-	return letters >= fewestStyled && varied
+	return letters >= fewestStyled && // and not x x x x x
+		len(bytes.Trim(s.text[start:end], string(s.text[start:start+1]))) > 0
 }
 
 // isOrdinal reports whether a word ends in digits and what makes an ordinal or a decade of them.
@@ -226,8 +226,8 @@ func (s *scanner) handle() {
 	}
 	word := s.text[s.at:end]
 	letters, _ := count(word)
-	announced := s.wanted(start).kind != "" || s.announcedBehind(end)
-	if announced && letters >= 2 && len(word) >= 4 && len(word) <= 32 {
+	if letters >= 2 && len(word) >= 4 && len(word) <= 32 &&
+		(s.wanted(start).kind != "" || s.announcedBehind(end)) {
 		s.add(kindName, word, start, end)
 		return
 	}
