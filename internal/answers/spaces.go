@@ -15,6 +15,7 @@ import (
 	"github.com/clusterd/clusterd/internal/cluster"
 	"github.com/clusterd/clusterd/internal/httpapi/api"
 	v1 "github.com/clusterd/clusterd/internal/httpapi/v1"
+	"github.com/clusterd/clusterd/internal/label"
 	"github.com/clusterd/clusterd/internal/lookup"
 )
 
@@ -52,16 +53,13 @@ func (s *Spaces) Check(
 
 func (s *Spaces) checked(a *lookup.Answer) api.Checked {
 	c := api.Checked{
-		Status: a.Status, Matched: a.Matched, Contact: a.Contact, Labels: []string{},
-		TrialLabels: []string{}, AsOf: asOf(&a.AsOf), Story: nearStory(a),
+		Status: a.Status, Matched: a.Matched, Labels: present(a.Carried.Labels),
+		TrialLabels: present(a.Carried.Trial), LabelledBy: a.Carried.By,
+		AsOf: asOf(&a.AsOf), Story: nearStory(a),
 	}
 	if a.Status == article.Joined {
 		joined := s.cluster(&a.Cluster, &a.AsOf)
-		c.Cluster, c.Labels = &joined, joined.Carried
-		c.TrialLabels = present(a.Labels.Carried(s.Allow).Trial)
-		if a.Contact == "" {
-			c.Distance = &a.Distance
-		}
+		c.Cluster, c.Distance = &joined, &a.Distance
 	}
 	for i := range a.RunnersUp {
 		n := &a.RunnersUp[i]
@@ -152,8 +150,8 @@ func (s *Spaces) AsOf() []api.AsOf {
 // cluster returns a cluster as the interface has it.
 func (s *Spaces) cluster(c *cluster.Cluster, at *lookup.AsOf) api.Cluster {
 	out := api.Cluster{
-		ClusterID: c.ID(), Size: c.Size, ByContact: c.ByContact, Labels: []api.Label{},
-		Carried:   present(c.Labels.Carried(s.Allow).Labels),
+		ClusterID: c.ID(), Size: c.Size, Labels: []api.Label{},
+		Carried:   present(label.Carry(c.Labels.All(), c.Size, s.Allow).Labels),
 		FirstSeen: moment(c.FirstSeen), LastSeen: moment(c.LastSeen),
 		Representative: c.Representative, Fingerprint: article.Fingerprint(c.Fingerprint.Hash),
 		StoryID: c.Story, StorySimilarity: c.StorySimilarity,
@@ -170,7 +168,7 @@ func (s *Spaces) cluster(c *cluster.Cluster, at *lookup.AsOf) api.Cluster {
 	for _, l := range c.Labels.All() {
 		out.Labels = append(out.Labels, api.Label{
 			Label: l.Name, By: l.By, At: l.At, Note: l.Note, Trial: l.Trial, Record: l.Record,
-			Position: l.Position,
+			Position: l.Position, Contact: l.Contact,
 		})
 	}
 	return out

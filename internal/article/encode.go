@@ -33,6 +33,7 @@ const (
 	HeaderOwn     = "clusterd.own"
 	OwnCheckpoint = "checkpoint"
 	OwnStory      = "story"
+	OwnContact    = "contact"
 )
 
 // ForeignHeader returns the name under which a dead letter carries a header of its record: the
@@ -74,7 +75,7 @@ type Match string
 const (
 	ByText    Match = "text"      // its text is near enough to the founder's
 	Contained Match = "contained" // its text holds most of the founder's, or the other way round
-	ByContact Match = "contact"   // both want one to reach the same, such as a telephone number
+	ByContact Match = "contact"   // both have a contact; only results of an earlier version say so
 )
 
 // A Representative is the founder of a cluster, for a person to recognise it.
@@ -137,8 +138,10 @@ type Result struct {
 	StorySimilarity Similarity      `json:"story_similarity,omitempty"`
 	Representative  *Representative `json:"representative"`
 	// Labels are those that its cluster carries, and TrialLabels those that it has on trial.
-	Labels      []string     `json:"labels,omitempty"`
-	TrialLabels []string     `json:"trial_labels,omitempty"`
+	Labels      []string `json:"labels,omitempty"`
+	TrialLabels []string `json:"trial_labels,omitempty"`
+	// LabelledBy names, of these, the ones that the cluster has by a contact.
+	LabelledBy  []LabelledBy `json:"labelled_by,omitempty"`
 	Fingerprint *Fingerprint `json:"fingerprint"`
 	PublishedAt *time.Time   `json:"published_at,omitempty"`
 	Publisher   string       `json:"publisher,omitempty"`
@@ -159,7 +162,7 @@ type Cluster struct {
 	Sketch   []byte   `json:"sketch,omitempty"`
 	Contacts []string `json:"contacts,omitempty"` // of the founder, each once, in ascending order
 	Size     int      `json:"size"`
-	// ByContact is how many of the articles joined by a contact.
+	// ByContact is how many of the articles joined by a contact. Only an earlier version wrote it.
 	ByContact int `json:"by_contact,omitempty"`
 	// Space is the value of cluster.scope_field, of all its articles.
 	Space          string         `json:"space,omitempty"`
@@ -220,6 +223,7 @@ func (r *Result) AppendJSON(dst []byte, p Parts) []byte {
 	}
 	dst = appendStrings(dst, `,"labels":[`, r.Labels)
 	dst = appendStrings(dst, `,"trial_labels":[`, r.TrialLabels)
+	dst = r.appendLabelledBy(dst)
 	if p.has(FingerprintPart) {
 		dst = append(dst, `,"fingerprint":`...)
 		if r.Fingerprint != nil {
@@ -239,6 +243,25 @@ func (r *Result) AppendJSON(dst []byte, p Parts) []byte {
 		dst = appendString(append(dst, `,"pipeline":`...), r.Pipeline)
 	}
 	return append(dst, '}')
+}
+
+// appendLabelledBy appends which labels the cluster has by a contact.
+func (r *Result) appendLabelledBy(dst []byte) []byte {
+	start := `,"labelled_by":[{"label":`
+	for i := range r.LabelledBy {
+		l := &r.LabelledBy[i]
+		dst = appendString(append(dst, start...), l.Label)
+		if l.Trial {
+			dst = append(dst, `,"trial":true`...)
+		}
+		dst = appendString(append(dst, `,"contact":`...), l.Contact)
+		dst = append(dst, '}')
+		start = `,{"label":`
+	}
+	if len(r.LabelledBy) > 0 {
+		dst = append(dst, ']')
+	}
+	return dst
 }
 
 // appendCarried appends what a result carries of its input, and the signals.

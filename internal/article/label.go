@@ -36,6 +36,21 @@ type Label struct {
 	Record string `json:"record"`
 	// Position is that of the first article whose result may carry it.
 	Position uint64 `json:"position"`
+	// Contact is the contact of the founder by which the cluster has the label; empty where somebody
+	// has labelled the cluster. By, At, Note and Record then are of the last label on that contact.
+	Contact string `json:"contact,omitempty"`
+	// Reach is, of a label by a contact on a cluster that is younger than the mark, how many articles
+	// of the cluster carry it; 0 is all.
+	Reach int `json:"reach,omitempty"`
+	// Marked are the contacts of the founder that this label has marked.
+	Marked []string `json:"marked,omitempty"`
+}
+
+// A LabelledBy is a label that a result carries by a contact.
+type LabelledBy struct {
+	Label   string `json:"label"`
+	Trial   bool   `json:"trial,omitempty"`
+	Contact string `json:"contact"`
 }
 
 // Check returns an error for a label that no record can have set.
@@ -272,6 +287,9 @@ type LabelChange struct {
 	Note      string    `json:"note,omitempty"`
 	Position  uint64    `json:"position"` // of the first article that the change counts for
 	Record    string    `json:"record"`   // the address of the label record
+	// Contact is that by which the cluster got the label, or lost it; empty where somebody labelled
+	// the cluster.
+	Contact string `json:"contact,omitempty"`
 }
 
 // A Correction tells of a member that came before a change of its cluster's labels.

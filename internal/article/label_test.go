@@ -70,7 +70,7 @@ func TestParseLabelRecord(t *testing.T) {
 		},
 	} {
 		got, rejection := article.ParseLabelRecord([]byte(value), written, labelAddress())
-		if rejection != nil || got != want {
+		if rejection != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, %v; want %+v", value, got, rejection, want)
 		}
 	}
@@ -122,7 +122,8 @@ func TestParseLabelRecordRejects(t *testing.T) {
 	} {
 		got, rejection := article.ParseLabelRecord([]byte(value), written, labelAddress())
 		if rejection == nil || rejection.Class != article.BadLabel ||
-			!strings.Contains(rejection.Reason, reason) || got != (article.LabelRecord{}) {
+			!strings.Contains(rejection.Reason, reason) ||
+			!reflect.DeepEqual(got, article.LabelRecord{}) {
 			t.Errorf("%.80q: %+v, %v; want %q", value, got, rejection, reason)
 		}
 	}
@@ -144,7 +145,7 @@ func FuzzParseLabelRecord(f *testing.F) {
 	f.Fuzz(func(t *testing.T, value []byte, recorded int64) {
 		r, rejection := article.ParseLabelRecord(value, time.UnixMilli(recorded), labelAddress())
 		if rejection != nil {
-			if r != (article.LabelRecord{}) || rejection.Reason == "" || rejection.Class == "" {
+			if !reflect.DeepEqual(r, article.LabelRecord{}) || rejection.Reason == "" || rejection.Class == "" {
 				t.Errorf("%+v, %+v", r, rejection)
 			}
 			return
@@ -154,7 +155,7 @@ func FuzzParseLabelRecord(f *testing.F) {
 		}
 		var back []article.Label
 		err := json.Unmarshal(article.AppendLabels(nil, []article.Label{r.Label}), &back)
-		if err != nil || len(back) != 1 || back[0] != r.Label {
+		if err != nil || len(back) != 1 || !reflect.DeepEqual(back[0], r.Label) {
 			t.Errorf("%+v comes back as %+v, %v", r.Label, back, err)
 		}
 		if without := r.Action == article.ResumeLabel || r.Target == article.TargetContact; without !=

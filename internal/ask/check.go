@@ -115,21 +115,21 @@ func readAll(cmd *cobra.Command, name string) (string, error) {
 
 // checked says in a line what would become of a text.
 func checked(a api.Checked) string {
-	if a.Cluster == nil {
-		return string(a.Status) + suspect(a.Suspect)
+	line := string(a.Status)
+	if a.Cluster != nil {
+		line += fmt.Sprintf(" %s size %d", a.Cluster.ClusterID, a.Cluster.Size)
 	}
-	line := fmt.Sprintf("%s %s size %d", a.Status, a.Cluster.ClusterID, a.Cluster.Size)
 	if a.Distance != nil {
 		line += fmt.Sprintf(" distance %g", *a.Distance)
-	}
-	if a.Contact != "" {
-		line += " contact " + a.Contact
 	}
 	if len(a.Labels) > 0 {
 		line += " labels " + strings.Join(a.Labels, ",")
 	}
 	if len(a.TrialLabels) > 0 {
 		line += " on trial " + strings.Join(a.TrialLabels, ",")
+	}
+	for _, l := range a.LabelledBy {
+		line += fmt.Sprintf(" %s by %s", l.Label, l.Contact)
 	}
 	line += suspect(a.Suspect)
 	for _, near := range a.RunnersUp {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -15,8 +16,12 @@ import (
 // colon.
 const Prefix = "checkpoint:"
 
-// version is the form of what [Record.JSON] writes.
-const version = 1
+// What [Record.JSON] writes has one of two forms. An earlier clusterd, which knows the first alone,
+// stops at the second rather than go on without the marks of contacts.
+const (
+	plain  = 1
+	marked = 2 // labels are on, and mark contacts
+)
 
 // A Record is a checkpoint. It stands in the clusters topic beside the clusters of a space and says
 // of what they were made: with each transaction, up to where the input was read, and by which
@@ -53,6 +58,9 @@ type Fingerprints struct {
 	Offsets map[int]int64 `json:"offsets"` // by partition: the first that were not read
 }
 
+// Unmarked reports whether an earlier version wrote the checkpoint, whose labels marked no contacts.
+func (c *Record) Unmarked() bool { return c.Version == plain && c.Labels != nil }
+
 // Key returns the key of the checkpoint's record. Each group and space has its own, so that none
 // takes another's away.
 func (c *Record) Key() string { return Prefix + c.Group + "/" + c.Space }
@@ -63,7 +71,10 @@ func Is(key []byte) bool { return strings.HasPrefix(string(key), Prefix) }
 
 // JSON writes the checkpoint as one line without a line break, in this form's version.
 func (c Record) JSON() []byte {
-	c.Version = version
+	c.Version = plain
+	if c.Labels != nil {
+		c.Version = marked
+	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -78,9 +89,9 @@ func Parse(key, value []byte) (Record, error) {
 	if err := json.Unmarshal(value, &c); err != nil {
 		return Record{}, fmt.Errorf("not a checkpoint: %w", err)
 	}
-	if c.Version != version {
+	if c.Version != plain && c.Version != marked {
 		return Record{}, fmt.Errorf("not a checkpoint of this clusterd: version %d, and this one "+
-			"writes %d", c.Version, version)
+			"reads %d and %d. Upgrade this instance to the version that wrote it", c.Version, plain, marked)
 	}
 	if c.Input == "" || c.Group == "" || c.Scope == "" || c.Space == "" || c.Offsets == nil {
 		return Record{}, errors.New(
@@ -166,12 +177,22 @@ func (c *Record) Changed(now *Record) string {
 			changed = append(changed, fmt.Sprintf("%s was %.80q and is %s", s.name, s.was, s.is))
 		}
 	}
-	if c.Pipeline != now.Pipeline {
-		changed = append(changed, Difference(c.Pipeline, now.Pipeline))
-	} else if c.Threshold != now.Threshold {
-		changed = append(changed, differentThresholds(c.Threshold, now.Threshold))
+	pipeline, threshold := WithoutContacts(c.Pipeline), WithoutContacts(c.Threshold)
+	if pipeline != now.Pipeline {
+		changed = append(changed, Difference(pipeline, now.Pipeline))
+	} else if threshold != now.Threshold {
+		changed = append(changed, differentThresholds(threshold, now.Threshold))
 	}
 	return strings.Join(changed, ", ")
+}
+
+// WithoutContacts returns an identity, or the settings of a threshold, without what an earlier
+// version said in it of contacts. Articles joined clusters by them then, and now they do not.
+func WithoutContacts(settings string) string {
+	parts := slices.DeleteFunc(strings.Split(settings, ","), func(part string) bool {
+		return strings.HasPrefix(part, "contacts=") || strings.HasPrefix(part, "contacts.limit=")
+	})
+	return strings.Join(parts, ",")
 }
 
 // differentThresholds does what [Difference] does, for settings of section cluster but where they

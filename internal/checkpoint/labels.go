@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/label"
@@ -17,6 +18,25 @@ type Labels struct {
 	Flood map[string]label.FloodCount `json:"flood,omitempty"`
 	// Corrections are the changes of which not all members have been told.
 	Corrections []Correction `json:"corrections,omitempty"`
+	// Due are the contacts whose clusters are not in step with their marks yet.
+	Due []Due `json:"due,omitempty"`
+	// Adopt is, where an earlier version has labelled the clusters, the seq of the first cluster whose
+	// labels have not marked contacts yet; nil for none.
+	Adopt *uint64 `json:"adopt,omitempty"`
+}
+
+// A Due is a contact whose clusters are to be brought in step with its marks, and because of which
+// label record.
+type Due struct {
+	Contact string `json:"contact"`
+	Space   string `json:"space,omitempty"` // the value to which it belongs
+	// Click is whether clusters without a label may get it: somebody has labelled another one.
+	Click  bool      `json:"click,omitempty"`
+	Label  string    `json:"label"`
+	By     string    `json:"by,omitempty"`
+	At     time.Time `json:"at"`
+	Note   string    `json:"note,omitempty"`
+	Record string    `json:"record"`
 }
 
 // A Correction is a change of which the members from a position on have not been told.
@@ -50,6 +70,13 @@ func (p *Labels) validate() error {
 	if len(p.Corrections) > MaxCorrections {
 		return fmt.Errorf("%d pending corrections: at most %d are possible", len(p.Corrections),
 			MaxCorrections)
+	}
+	for i := range p.Due {
+		d := &p.Due[i]
+		l := article.Label{Name: d.Label, By: d.By, At: d.At, Note: d.Note, Record: d.Record}
+		if err := l.Check(); err != nil || d.Contact == "" {
+			return fmt.Errorf("a contact that is due, %.80q", d.Contact)
+		}
 	}
 	for i := range p.Corrections {
 		c := &p.Corrections[i]

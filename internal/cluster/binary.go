@@ -20,7 +20,7 @@ const binaryVersion = 1
 const (
 	hasSketch = 1 << iota
 	hasContacts
-	hasByContact
+	hadByContact // an earlier version wrote how many articles joined by contacts
 	hasExcerpt
 	hasSignals
 	hasLabels
@@ -33,14 +33,12 @@ const (
 // Numbers are big-endian or varints as of encoding/binary, texts have their length before them:
 //
 //	byte     version, 1
-//	byte     flags of what it has: 1 a sketch, 2 contacts, 4 articles that joined by them,
-//	         8 an excerpt, 16 signals, 32 labels, 64 a space, 128 a story
+//	byte     flags of what it has: 1 a sketch, 2 contacts, 8 an excerpt, 16 signals, 32 labels, 64 a space, 128 a story
 //	8 bytes  fingerprint
 //	uvarints seq, size
 //	varint   first seen, Unix milliseconds; uvarint: by how much later last seen
 //	texts    pipeline, id, title
 //	texts    sketch; contacts, each with a line break behind it
-//	uvarint  articles that joined by contacts
 //	text     excerpt
 //	uvarints publishers, recent; text: state of the signals
 //	uvarint  by how many milliseconds labels keep it; text: labels, a JSON array
@@ -49,7 +47,7 @@ const (
 func (c *Cluster) AppendBinary(dst []byte, identity string) []byte {
 	r := &c.Representative
 	flags := flagIf(c.Sketch != "", hasSketch) | flagIf(c.Contacts != "", hasContacts) |
-		flagIf(c.ByContact != 0, hasByContact) | flagIf(r.Excerpt != "", hasExcerpt) |
+		flagIf(r.Excerpt != "", hasExcerpt) |
 		flagIf(c.Signals != "", hasSignals) | flagIf(c.Labels != "" || c.Kept != 0, hasLabels) |
 		flagIf(c.Space != "", hasSpace) | flagIf(c.Story != "", hasStory)
 	dst = binary.BigEndian.AppendUint64(append(dst, binaryVersion, flags), c.Hash)
@@ -62,9 +60,6 @@ func (c *Cluster) AppendBinary(dst []byte, identity string) []byte {
 	}
 	if flags&hasContacts != 0 {
 		dst = fields.AppendText(dst, string(c.Contacts))
-	}
-	if flags&hasByContact != 0 {
-		dst = binary.AppendUvarint(dst, uint64(c.ByContact))
 	}
 	if flags&hasExcerpt != 0 {
 		dst = fields.AppendText(dst, r.Excerpt)
@@ -112,8 +107,8 @@ func parseBinary(value []byte) (c Cluster, identity string, err error) {
 	if flags&hasContacts != 0 {
 		c.Contacts = singlepass.Contacts(r.Text())
 	}
-	if flags&hasByContact != 0 {
-		c.ByContact = int(r.Uvarint(math.MaxInt))
+	if flags&hadByContact != 0 {
+		_ = r.Uvarint(math.MaxInt)
 	}
 	if flags&hasExcerpt != 0 {
 		c.Representative.Excerpt = r.Text()

@@ -82,7 +82,7 @@ func FuzzParseBinary(f *testing.F) {
 
 func BenchmarkForms(b *testing.B) {
 	c := clustertest.Full()
-	c.Contacts, c.ByContact, c.Labels, c.Kept, c.Signals, c.Sketch, c.Space = "", 0, "", 0, "", "", ""
+	c.Contacts, c.Labels, c.Kept, c.Signals, c.Sketch, c.Space = "", "", 0, "", "", ""
 	key := []byte(c.ID())
 	for name, append := range map[string]func([]byte, string) []byte{
 		"json": c.AppendJSON, "binary": c.AppendBinary,

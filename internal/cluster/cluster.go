@@ -25,7 +25,6 @@ type Cluster struct {
 	Founder        article.Address        // its String is the cluster id; never changes
 	Representative article.Representative // the founder; only its text may go
 	Size           int                    // articles
-	ByContact      int                    // of these, those that joined by a contact
 	// FirstSeen and LastSeen are the lowest and the highest event time of its articles, in Unix
 	// milliseconds.
 	FirstSeen, LastSeen int64
@@ -93,8 +92,6 @@ func (c *Cluster) Validate() error {
 	case c.Size < 1 || uint64(c.Size) > c.Position-c.Seq+1 || c.Size == 1 && c.Seq != c.Position:
 		return fmt.Errorf("size %d: the founder has position %d, the last member %d", c.Size, c.Seq,
 			c.Position)
-	case c.ByContact < 0 || c.ByContact >= c.Size || c.ByContact > 0 && c.Contacts == "":
-		return fmt.Errorf("%d of %d articles joined by a contact", c.ByContact, c.Size)
 	case len(c.Space) > article.MaxSpaceBytes || !utf8.ValidString(c.Space):
 		return fmt.Errorf("a space of %d bytes: at most %d of UTF-8 are possible", len(c.Space),
 			article.MaxSpaceBytes)
@@ -150,9 +147,8 @@ func (c *Cluster) Follows(before *Cluster) error {
 	case c.Centre != before.Centre || c.Representative != was:
 		return errors.New("its centre or representative is another than before, and a cluster's never " +
 			"change")
-	case c.Position < before.Position || c.Size < before.Size || c.ByContact < before.ByContact ||
-		c.FirstSeen > before.FirstSeen ||
-		c.LastSeen < before.LastSeen:
+	case c.Position < before.Position || c.Size < before.Size ||
+		c.FirstSeen > before.FirstSeen || c.LastSeen < before.LastSeen:
 		return fmt.Errorf("the cluster goes back, from size %d at position %d to size %d at position "+
 			"%d: the topic's order is not that "+
 			"in which it was written", before.Size, before.Position, c.Size, c.Position)

@@ -25,7 +25,7 @@ func ownClusters() (values [][]byte) {
 			c.StoryID, c.StorySimilarity = "articles/1/2", article.Similarity(i&2*150_000)
 		}
 		if i&2 != 0 {
-			c.ByContact, c.KeptMS = i, int64(i)
+			c.KeptMS = int64(i)
 		}
 		if i&4 != 0 {
 			c.Representative.Excerpt = "本报讯"

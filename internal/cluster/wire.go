@@ -17,7 +17,6 @@ func (c *Cluster) AppendJSON(dst []byte, identity string) []byte {
 	wire := article.Cluster{
 		ClusterID: c.ID(), Seq: c.Seq, Fingerprint: article.Fingerprint(c.Hash),
 		Sketch: []byte(c.Sketch), Contacts: slices.Collect(c.Contacts.All()), Size: c.Size,
-		ByContact:      c.ByContact,
 		Space:          c.Space,
 		FirstSeen:      time.UnixMilli(c.FirstSeen).UTC(),
 		LastSeen:       time.UnixMilli(c.LastSeen).UTC(),
@@ -68,7 +67,7 @@ func parseJSON(key, value []byte, position uint64) (c Cluster, identity string, 
 		return Cluster{}, "", fmt.Errorf("cluster_id %.80q is not its key", wire.ClusterID)
 	}
 	c.Seq, c.Hash, c.Sketch = wire.Seq, uint64(wire.Fingerprint), string(wire.Sketch)
-	c.Contacts, c.ByContact = singlepass.NewContacts(wire.Contacts), wire.ByContact
+	c.Contacts = singlepass.NewContacts(wire.Contacts)
 	c.Space = wire.Space
 	c.Size, c.Position, c.Representative = wire.Size, position, wire.Representative
 	if wire.Signals != nil {

@@ -86,7 +86,7 @@ func (c Config) Owners(partitions []int) map[string][]int {
 // Rule returns the rule by which articles join clusters, beside how near they must be.
 func (c Config) Rule() singlepass.Rule {
 	return singlepass.Rule{
-		Window: c.Cluster.Window, ContactLimit: c.Contacts.Limit, Divided: c.Cluster.Scope == ByField,
+		Window: c.Cluster.Window, Divided: c.Cluster.Scope == ByField,
 	}
 }
 

@@ -301,12 +301,15 @@ func (c *Cluster) keys() []table.Key {
 	}
 }
 
+// defaultContactLimit is what contacts.limit is where nobody has set it.
+const defaultContactLimit = 1000
+
 func contactKeys(c *method.ContactSettings) []table.Key {
 	return []table.Key{
 		{
 			Path: "contacts.join", Value: value.Scalar(&c.Join, value.Boolean(), false),
-			Doc: "Whether an article that is like no centre joins the oldest one with a contact of its " +
-				"own: a site, page, address, number, name or code; not for news.",
+			Doc: "Whether a label on a cluster marks the contacts of its founder, so that texts in other " +
+				"words get it too: a site, page, address, number, name or code; not for news.",
 		},
 		{
 			Path: "contacts.ignore", Value: value.List(&c.Ignore, 0, value.RequiredFile()),
@@ -320,9 +323,10 @@ func contactKeys(c *method.ContactSettings) []table.Key {
 				"one in which it is possible, and so the same contact as with the code.",
 		},
 		{
-			Path: "contacts.limit", Value: value.Scalar(&c.Limit, value.Integer(1, 1_000_000), 1000),
-			Doc: "How many articles may join a cluster by contacts; then these no longer count, while it " +
-				"lives: bounds the harm of a contact that honest texts share.",
+			Path: "contacts.limit", Value: value.Scalar(&c.Limit, value.Integer(1, 1_000_000),
+				defaultContactLimit),
+			Doc: "Ignored, and to be removed: no article joins a cluster by a contact any more. What a " +
+				"label reaches by a contact follows from the clicks.",
 		},
 	}
 }

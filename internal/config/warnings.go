@@ -70,6 +70,12 @@ func (c Config) qualityWarnings() (all []string) {
 				"that these are: of a thousand comments it puts 135 where they do not belong; take minhash, "+
 				"as configs/comments.yaml does")
 	}
+	if c.Contacts.Limit != 0 && c.Contacts.Limit != defaultContactLimit {
+		all = append(all,
+			"contacts.limit: is ignored, and will be refused by the next release: no article joins a "+
+				"cluster by a contact any more, and what a label reaches by a contact follows from the "+
+				"clicks of moderators (docs/concepts/contacts.md); remove it")
+	}
 	if len(c.Text.Mask) > 0 && !c.Contacts.Join {
 		all = append(all,
 			"text.mask: what is masked no longer tells texts apart, and often it is all that a campaign "+

@@ -90,6 +90,9 @@ func (f *Fingerprinter) Wire() Wire {
 	if f.config.Stories.Topic != "" {
 		identity += ",stories"
 	}
+	if contacts := method.ContactsIdentity(f.Method); contacts != "" {
+		identity += "," + contacts
+	}
 	return NewWire(f.config.Input.Topic, identity)
 }
 

@@ -24,35 +24,52 @@ func record(action article.Action, name string, trial bool, offset int64) *artic
 }
 
 // A model is a set in the plain way: a map.
-type model map[string]article.Label
+type model map[key]article.Label
+
+// A key is what a set has once.
+type key struct {
+	name  string
+	trial bool
+}
+
+func keyOf(l article.Label) key { return key{l.Name, l.Trial} }
 
 func (m model) apply(r *article.LabelRecord, position uint64) error {
-	have, ok := m[r.Name]
+	_, ok := m[keyOf(r.Label)]
 	switch {
 	case r.Action == article.RemoveLabel:
-		delete(m, r.Name)
-	case ok && have.Trial == r.Trial:
+		delete(m, keyOf(r.Label))
 	case !ok && len(m) == 8:
 		return label.ErrTooMany
 	default:
 		l := r.Label
 		l.Position = position
-		m[r.Name] = l
+		m[keyOf(l)] = l
 	}
 	return nil
 }
 
+// apply does what a label record asks for.
+func apply(s label.Set, r *article.LabelRecord, position uint64) (label.Set, error) {
+	if r.Action == article.RemoveLabel {
+		return s.Without(r.Name, r.Trial), nil
+	}
+	l := r.Label
+	l.Position = position
+	return s.With(l)
+}
+
 func (m model) carried(allow []string) (labels, trial []string) {
 	wins := false
-	for name, l := range m {
-		wins = wins || !l.Trial && slices.Contains(allow, name)
+	for k := range m {
+		wins = wins || !k.trial && slices.Contains(allow, k.name)
 	}
-	for name, l := range m {
+	for k := range m {
 		switch {
-		case l.Trial:
-			trial = append(trial, name)
-		case !wins || slices.Contains(allow, name):
-			labels = append(labels, name)
+		case k.trial:
+			trial = append(trial, k.name)
+		case !wins || slices.Contains(allow, k.name):
+			labels = append(labels, k.name)
 		}
 	}
 	slices.Sort(labels)
@@ -77,7 +94,7 @@ func TestSetIsTheModel(t *testing.T) {
 			r := record(action, names[random.IntN(len(names))], random.IntN(3) == 0, offset)
 			before := set
 			var err error
-			set, err = set.Apply(r, uint64(offset+100))
+			set, err = apply(set, r, uint64(offset+100))
 			if err != want.apply(r, uint64(offset+100)) || err != nil && set != before {
 				t.Fatalf("%+v on %s: %s, %v", r, before, set, err)
 			}
@@ -86,13 +103,13 @@ func TestSetIsTheModel(t *testing.T) {
 			}
 			got := model{}
 			for _, l := range set.All() {
-				got[l.Name] = l
+				got[keyOf(l)] = l
 			}
 			if !reflect.DeepEqual(got, want) || set.Check() != nil || label.Of(set.All()) != set {
 				t.Fatalf("%s, want %+v; %v", set, want, set.Check())
 			}
 			labels, trial := want.carried(allow)
-			if c := set.Carried(allow); !slices.Equal(c.Labels, labels) ||
+			if c := label.Carry(set.All(), 1, allow); !slices.Equal(c.Labels, labels) ||
 				!slices.Equal(c.Trial, trial) {
 				t.Fatalf("%s carries %+v, want %v and %v", set, c, labels, trial)
 			}
@@ -108,19 +125,20 @@ func TestRemovingUndoes(t *testing.T) {
 	var set label.Set
 	for i, name := range []string{"spam", "reviewed", "ham"} {
 		before := set
-		with, err := set.Apply(record(article.AddLabel, name, false, int64(i)), 7)
+		with, err := apply(set, record(article.AddLabel, name, false, int64(i)), 7)
 		if err != nil || with == before {
 			t.Fatalf("%s: %s, %v", name, with, err)
 		}
-		without, err := with.Apply(record(article.RemoveLabel, name, true, 9), 8)
-		if err != nil || without != before {
+		if other := with.Without(name, true); other != with {
+			t.Errorf("%s: %s after the one on trial was removed, and %s before", name, other, with)
+		}
+		if without := with.Without(name, false); without != before {
 			t.Errorf("%s: %s after it was removed, and %s before it was added", name, without, before)
 		}
 		set = with
 	}
-	if set, err := set.Apply(record(article.RemoveLabel, "eggs", false, 9), 8); err != nil ||
-		len(set.All()) != 3 {
-		t.Errorf("removing one that is not there: %s, %v", set, err)
+	if other := set.Without("eggs", false); other != set {
+		t.Errorf("removing one that is not there: %s", other)
 	}
 }
 
@@ -214,7 +232,7 @@ func TestGuardTells(t *testing.T) {
 
 // Any text is refused, or the set that it says, in the one way to write it.
 func FuzzSet(f *testing.F) {
-	set, _ := label.Set("").Apply(record(article.AddLabel, "<spam>", true, 3), 4)
+	set, _ := label.Set("").With(record(article.AddLabel, "<spam>", true, 3).Label)
 	for _, seed := range []string{"", "[]", string(set), `[{"label":"a"}]`, "null"} {
 		f.Add(seed)
 	}

@@ -4,6 +4,7 @@
 package label
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,11 +14,11 @@ import (
 	"github.com/clusterd/clusterd/internal/article"
 )
 
-// A Set is the labels of a cluster: a JSON array of [article.Label] in the order of their names, or
-// an empty text for none. Two sets of the same labels are equal.
+// A Set is the labels of a cluster: a JSON array of [article.Label] in the order of their names, the
+// real one before that on trial, or an empty text for none. Two sets of the same labels are equal.
 type Set string
 
-// Of returns the set of labels, whose names are each different.
+// Of returns the set of labels, each of another name, or once real and once on trial.
 func Of(labels []article.Label) Set {
 	if len(labels) == 0 {
 		return ""
@@ -26,7 +27,9 @@ func Of(labels []article.Label) Set {
 	return Set(article.AppendLabels(nil, sorted))
 }
 
-func byName(a, b article.Label) int { return strings.Compare(a.Name, b.Name) }
+func byName(a, b article.Label) int {
+	return cmp.Or(strings.Compare(a.Name, b.Name), compareTrial(a.Trial, b.Trial))
+}
 
 // All returns the labels in the order of their names. A set that [Set.Check] refuses has none.
 func (s Set) All() []article.Label {
@@ -58,7 +61,7 @@ func (s Set) Check() error {
 		if err := labels[i].Check(); err != nil {
 			return fmt.Errorf("label %.80q: %w", labels[i].Name, err)
 		}
-		if i > 0 && labels[i].Name <= labels[i-1].Name {
+		if i > 0 && byName(labels[i-1], labels[i]) >= 0 {
 			return errors.New("labels are not in order")
 		}
 	}
@@ -71,48 +74,67 @@ func (s Set) Check() error {
 // ErrTooMany is the error of a label more than a cluster may have.
 var ErrTooMany = errors.New("too many labels")
 
-// Apply returns the set after a label record that takes effect at this position. A label that is
-// there is not added again, unless one of the two is on trial and the other is not: then the new
-// one replaces it. The error is [ErrTooMany].
-func (s Set) Apply(r *article.LabelRecord, position uint64) (Set, error) {
+// Get returns the label of a name, real or on trial, and whether the set has it.
+func (s Set) Get(name string, trial bool) (article.Label, bool) {
 	labels := s.All()
-	at, found := slices.BinarySearchFunc(labels, r.Label, byName)
-	added := r.Label
-	added.Position = position
+	at, found := slices.BinarySearchFunc(labels, article.Label{Name: name, Trial: trial}, byName)
+	if !found {
+		return article.Label{}, false
+	}
+	return labels[at], true
+}
+
+// With returns the set with a label in place of that of the same name, both real or both on trial.
+// The error is [ErrTooMany].
+func (s Set) With(l article.Label) (Set, error) {
+	labels := s.All()
+	at, found := slices.BinarySearchFunc(labels, l, byName)
 	switch {
-	case r.Action == article.RemoveLabel && found:
-		labels = slices.Delete(labels, at, at+1)
-	case r.Action != article.AddLabel || found && labels[at].Trial == added.Trial:
-		return s, nil
 	case found:
-		labels[at] = added
+		labels[at] = l
 	case len(labels) == article.MaxLabels:
 		return s, ErrTooMany
 	default:
-		labels = slices.Insert(labels, at, added)
+		labels = slices.Insert(labels, at, l)
 	}
 	return Of(labels), nil
+}
+
+// Without returns the set without the label of a name, real or on trial.
+func (s Set) Without(name string, trial bool) Set {
+	l := article.Label{Name: name, Trial: trial}
+	return Of(slices.DeleteFunc(s.All(), func(other article.Label) bool {
+		return byName(other, l) == 0
+	}))
 }
 
 // Carried are the names of the labels that results of a cluster carry, each sorted.
 type Carried struct {
 	Labels []string
 	Trial  []string // of labels on trial, which have no effect
+	By     []article.LabelledBy
 }
 
-// Carried returns what results carry of the set: of the labels that are not on trial those in
-// allow, if there are any, and else all.
-func (s Set) Carried(allow []string) (c Carried) {
+// Carry returns what the results of a cluster with this many articles carry of its labels: of
+// those that are not on trial the ones in allow, if there are any, and otherwise all.
+func Carry(labels []article.Label, size int, allow []string) (c Carried) {
 	allowed := func(name string) bool { return slices.Contains(allow, name) }
-	for _, l := range s.All() {
-		if l.Trial {
+	reaches := func(l article.Label) bool { return l.Reach == 0 || size <= l.Reach }
+	wins := slices.ContainsFunc(labels, func(l article.Label) bool {
+		return !l.Trial && allowed(l.Name) && reaches(l)
+	})
+	for _, l := range labels {
+		switch {
+		case !reaches(l) || wins && !l.Trial && !allowed(l.Name):
+			continue
+		case l.Trial:
 			c.Trial = append(c.Trial, l.Name)
-		} else {
+		default:
 			c.Labels = append(c.Labels, l.Name)
 		}
-	}
-	if slices.ContainsFunc(c.Labels, allowed) {
-		c.Labels = slices.DeleteFunc(c.Labels, func(name string) bool { return !allowed(name) })
+		if l.Contact != "" {
+			c.By = append(c.By, article.LabelledBy{Label: l.Name, Trial: l.Trial, Contact: l.Contact})
+		}
 	}
 	return c
 }

@@ -69,6 +69,7 @@ func New(o Options, committed *checkpoint.Labels) *Work {
 	w := &Work{Options: o, progress: &checkpoint.Labels{Topic: o.Topic}}
 	if committed != nil {
 		w.progress.Flood, w.progress.Corrections = committed.Flood, committed.Corrections
+		w.progress.Due, w.progress.Adopt = committed.Due, committed.Adopt
 		if committed.Topic == o.Topic {
 			w.progress.Offsets = committed.Offsets
 		}
@@ -133,7 +134,9 @@ func (w *Work) owns(one *waiting) bool {
 // Due reports whether a transaction would have something to do about labels. It may find out that
 // it has nothing, where members are not known yet.
 func (w *Work) Due() bool {
-	return len(w.waiting) > 0 || w.Corrections && len(w.progress.Corrections) > 0
+	p := w.progress
+	return len(w.waiting) > 0 || len(p.Due) > 0 || p.Adopt != nil ||
+		w.Corrections && len(p.Corrections) > 0
 }
 
 // Pending returns of how many changes not all members are told.
@@ -153,8 +156,8 @@ func (w *Work) Committed(s *Share) {
 
 // A Share is what one transaction does about labels; the zero value is nothing.
 type Share struct {
-	Records     []article.LabelRecord // to apply
-	Corrections []article.Correction  // to write
+	space.LabelWork
+	Corrections []article.Correction // to write
 
 	taken    []waiting
 	progress *checkpoint.Labels
@@ -167,36 +170,59 @@ func (w *Work) Take(ctx context.Context) Share {
 		Topic: w.Topic, Offsets: maps.Clone(w.progress.Offsets), Flood: w.progress.Flood,
 	}}
 	w.tell(ctx, &s)
-	room := maxTaken
+	s.Due, s.Adopt, s.Room = w.progress.Due, w.progress.Adopt, maxTaken
 	if w.Corrections {
-		// Each may need a correction.
-		room = min(room, checkpoint.MaxCorrections-len(s.progress.Corrections))
+		// Each change may need corrections.
+		s.Room = checkpoint.MaxCorrections - len(s.progress.Corrections)
 	}
-	s.taken = w.waiting[:min(room, len(w.waiting))]
+	s.taken = w.waiting[:min(maxTaken, len(w.waiting))]
+	if s.Room <= 0 {
+		s.taken = nil
+	}
 	for i := range s.taken {
-		one := &s.taken[i]
-		s.progress.Offsets[one.Partition] = one.Record.Next()
-		if one.rejection == nil && one.label.Action != "" {
+		if one := &s.taken[i]; one.applies() {
 			s.Records = append(s.Records, one.label)
 		}
 	}
 	return s
 }
 
+// applies reports whether a record is a label record of this space.
+func (one *waiting) applies() bool { return one.rejection == nil && one.label.Action != "" }
+
+// Cut leaves the records of the share that come behind the first n that were applied.
+func (s *Share) Cut(n int) {
+	for i := range s.taken {
+		if !s.taken[i].applies() {
+			continue
+		}
+		if n == 0 {
+			s.taken = s.taken[:i]
+			return
+		}
+		n--
+	}
+}
+
 // Empty reports whether the share is nothing.
-func (s *Share) Empty() bool { return len(s.taken) == 0 && !s.moved }
+func (s *Share) Empty() bool {
+	return len(s.taken) == 0 && !s.moved && (len(s.Due) == 0 && s.Adopt == nil || s.Room <= 0)
+}
 
 // Len returns how many records of the topic of labels the share has, with those that are passed
 // over.
 func (s *Share) Len() int { return len(s.taken) }
 
-// Progress returns how far the space is once the share is committed, of whose records this became,
-// in order.
-func (w *Work) Progress(s *Share, became []space.Labelled, flood space.Flood) *checkpoint.Labels {
-	s.progress.Flood = flood.Counts
-	for i := range became {
-		if c := became[i].Carried; c != nil && w.Corrections {
-			s.progress.Corrections = append(s.progress.Corrections, checkpoint.Correction{LabelChange: *c})
+// Progress returns how far the space is once the share, which is cut, and the batch that it went
+// into are committed.
+func (w *Work) Progress(s *Share, b *space.Batch) *checkpoint.Labels {
+	for i := range s.taken {
+		s.progress.Offsets[s.taken[i].Partition] = s.taken[i].Record.Next()
+	}
+	s.progress.Flood, s.progress.Due, s.progress.Adopt = b.Flood.Counts, b.Due, b.Adopt
+	for _, c := range b.Changes() {
+		if w.Corrections {
+			s.progress.Corrections = append(s.progress.Corrections, checkpoint.Correction{LabelChange: c})
 		}
 	}
 	return s.progress
@@ -214,7 +240,7 @@ func (s *Share) Rejected(became []space.Labelled) (all []Rejected) {
 	for i := range s.taken {
 		one := &s.taken[i]
 		rejection := one.rejection
-		if rejection == nil && one.label.Action != "" {
+		if one.applies() {
 			rejection, became = became[0].Rejection, became[1:]
 		}
 		if rejection != nil {

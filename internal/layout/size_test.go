@@ -16,10 +16,12 @@ const maxPackage = 1500
 // larger returns the packages that may have more, and how many.
 func larger() map[string]int {
 	return map[string]int{
-		"internal/article": 1750, // the forms of all messages
+		"internal/article": 1800, // the forms of all messages
 		"internal/config":  1600, // one table of keys
 		// labels, marks and exceptions: one depends on the other
 		"internal/audit/labels": 1700,
+		"internal/space":        1950, // clusters, labels and stories change in one batch
+		"internal/state":        1650, // all kinds of keys
 		"internal/text":         2850, // cleaning, folding and segmentation are one way
 	}
 }

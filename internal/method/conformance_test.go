@@ -245,7 +245,7 @@ func TestSpaceGoesOn(t *testing.T) {
 		clusters := make(map[uint64]singlepass.Centre)
 		start := func() *singlepass.Space {
 			return singlepass.NewSpace(newIndex(t, m), singlepass.Rule{Window: window * time.Millisecond},
-				func(seq uint64) singlepass.Members { return singlepass.Members{LastSeen: lastSeen[seq]} })
+				func(seq uint64) int64 { return lastSeen[seq] })
 		}
 		left, stopped, joined := start(), start(), 0
 		for i, f := range fingerprints {

@@ -45,7 +45,6 @@ func (f *ContactFinder) Find(
 type contactMethod struct {
 	Method
 	*ContactFinder
-	limit int
 }
 
 func withContacts(m Method, s Settings) (Method, error) {
@@ -53,23 +52,18 @@ func withContacts(m Method, s Settings) (Method, error) {
 	if err != nil {
 		return nil, err
 	}
-	return contactMethod{m, finder, s.Contacts.Limit}, nil
+	return contactMethod{m, finder}, nil
 }
 
 func (m contactMethod) unwrap() Method { return m.Method }
 
-// Identity also names how contacts are found.
-func (m contactMethod) Identity() string {
-	return m.Method.Identity() + "," + m.finder.Identity()
-}
-
-// ThresholdSettings also names how many articles may join by contacts.
-func (m contactMethod) ThresholdSettings() string {
-	limit := fmt.Sprintf("contacts.limit=%d", m.limit)
-	if settings := m.Method.ThresholdSettings(); settings != "" {
-		return settings + "," + limit
+// ContactsIdentity says how a method finds contacts; empty where it does not. It is no part of the
+// method's identity: articles are compared without their contacts.
+func ContactsIdentity(m Method) string {
+	if c, ok := m.(contactMethod); ok {
+		return c.finder.Identity()
 	}
-	return limit
+	return ""
 }
 
 // Check also returns what is wrong with the contacts.

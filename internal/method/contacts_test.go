@@ -14,8 +14,7 @@ import (
 )
 
 // With contacts.join, and only then, every method finds the contacts of an article, also those
-// that are varied, in links, or masked, and says so by its identity. What it compares stays the
-// same.
+// that are varied, in links, or masked, and says how. What it compares stays the same.
 func TestContacts(t *testing.T) {
 	check.OneGoroutine(t)
 	const content = `<p>Big bonus today for all new players, register at once and ask ` +
@@ -23,7 +22,7 @@ func TestContacts(t *testing.T) {
 	want := []string{"name:alexis17", "number:13913572468", "site:winslots.com"}
 	for _, name := range method.Names() {
 		plain := ofSecret(t, name, "")
-		joining := ofSecret(t, name, "", "contacts.join=true", "contacts.limit=7")
+		joining := ofSecret(t, name, "", "contacts.join=true")
 		a, _ := plain.NewFingerprinter()("", content)
 		b, ok := joining.NewFingerprinter()("", content)
 		if got := slices.Collect(b.Contacts.All()); !ok || !slices.Equal(got, want) {
@@ -35,16 +34,14 @@ func TestContacts(t *testing.T) {
 		if joining.Distance(a, b) != 0 || joining.Threshold() != plain.Threshold() {
 			t.Errorf("%s: contacts change distances", name)
 		}
-		rest, ok := strings.CutPrefix(joining.Identity(), plain.Identity()+",contacts=")
-		if !ok || strings.Contains(rest, ",") {
-			t.Errorf("%s: identity %s of %s", name, joining.Identity(), plain.Identity())
+		if joining.Identity() != plain.Identity() ||
+			joining.ThresholdSettings() != plain.ThresholdSettings() {
+			t.Errorf("%s: contacts change the identity: %s, %s", name, joining.Identity(),
+				joining.ThresholdSettings())
 		}
-		limit, settings := "contacts.limit=7", plain.ThresholdSettings()
-		if settings != "" {
-			limit = settings + "," + limit
-		}
-		if joining.ThresholdSettings() != limit {
-			t.Errorf("%s: threshold settings %s, want %s", name, joining.ThresholdSettings(), limit)
+		if of := method.ContactsIdentity(joining); !strings.HasPrefix(of, "contacts=") ||
+			method.ContactsIdentity(plain) != "" {
+			t.Errorf("%s: contacts are found as %q", name, of)
 		}
 		checkContacts(t, name, plain, joining, b)
 	}
@@ -137,8 +134,9 @@ func TestContactsIgnored(t *testing.T) {
 	if f, _ := m.NewFingerprinter()("", "ask alexis17 or lucky88"); f.Contacts != "name:lucky88\n" {
 		t.Errorf("contacts %q", f.Contacts)
 	}
-	if other := ofSecret(t, "exact", "", "contacts.join=true"); m.Identity() == other.Identity() {
-		t.Errorf("with a list and without one the identity is %s", m.Identity())
+	other := method.ContactsIdentity(ofSecret(t, "exact", "", "contacts.join=true"))
+	if method.ContactsIdentity(m) == other {
+		t.Errorf("with a list and without one contacts are found as %s", other)
 	}
 }
 

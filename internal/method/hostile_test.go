@@ -305,7 +305,7 @@ func assignHostile(
 		b.Fatal(err)
 	}
 	space := singlepass.NewSpace(index, singlepass.Rule{Window: window},
-		func(seq uint64) singlepass.Members { return singlepass.Members{LastSeen: lastSeen[seq]} })
+		func(seq uint64) int64 { return lastSeen[seq] })
 	founded := 0
 	assign := func(f singlepass.Fingerprint, at int64) bool {
 		a := space.Assign(f, at)

@@ -77,12 +77,12 @@ type PinyinSettings struct {
 	Boundaries string  // content or fixed
 }
 
-// ContactSettings say whether articles join by contacts.
+// ContactSettings say whether labels mark contacts.
 type ContactSettings struct {
 	Join    bool
 	Ignore  []string // absolute file names
 	Regions []string // of telephone numbers without a calling code, as ISO 3166 codes
-	Limit   int      // of articles that may join a cluster by contacts, 1 to 1,000,000
+	Limit   int      // ignored: an earlier version had it
 }
 
 // ThresholdSettings say how near two articles must be to be the same, and how an index finds them.

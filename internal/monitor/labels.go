@@ -41,6 +41,8 @@ func (m *metrics) registerLabels(r register) {
 		"add", "remove", "merge", "unmerge", "split", "erase")
 	m.labelled = r.counter("labelled_articles_total",
 		"Articles committed whose results carry a label that is not on trial.")
+	m.byContact = r.counter("labelled_by_contact_total",
+		"Articles committed whose results carry a label by a contact of their cluster's founder.")
 	m.corrections = r.counter("corrections_total",
 		"Corrections written: articles that came before a change of their cluster's labels.")
 	m.pending = r.gauges("corrections_pending",

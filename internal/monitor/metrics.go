@@ -44,6 +44,7 @@ type metrics struct {
 
 	labels                *prometheus.CounterVec // by action
 	labelled, corrections prometheus.Counter
+	byContact             prometheus.Counter
 	pending, flood        *prometheus.GaugeVec // by space
 	errors                prometheus.Counter
 
@@ -108,8 +109,8 @@ func (m *metrics) registerCommits(r register) {
 	m.repeated = r.counter("repeated_articles_total", "Fingerprinted articles passed over, since "+
 		"they had been assigned before: the offsets of those that fingerprint were set back.")
 	m.matched = r.counters("joined_total", "Articles committed that joined a cluster, by how they "+
-		"matched it: text, contained (the one text holds most of the other) or contact.",
-		"matched", string(article.ByText), string(article.Contained), string(article.ByContact))
+		"matched it: text, or contained (the one text holds most of the other).",
+		"matched", string(article.ByText), string(article.Contained))
 	m.deadLetters = r.counters("dead_letters_total", "Records committed as dead letters, by class.",
 		"class", classes()...)
 	m.adjusted = r.counters("event_times_adjusted_total", "Articles with another event time than "+
@@ -172,10 +173,9 @@ func (m *metrics) add(c Commit) {
 	m.articles.WithLabelValues(string(article.Unclustered)).Add(float64(c.Unclustered))
 	m.fingerprinted.Add(float64(c.Fingerprinted))
 	m.repeated.Add(float64(c.Repeated))
-	m.matched.WithLabelValues(string(article.ByText)).Add(float64(c.Joined - c.ByContact -
-		c.Contained))
+	m.matched.WithLabelValues(string(article.ByText)).Add(float64(c.Joined - c.Contained))
 	m.matched.WithLabelValues(string(article.Contained)).Add(float64(c.Contained))
-	m.matched.WithLabelValues(string(article.ByContact)).Add(float64(c.ByContact))
+	m.byContact.Add(float64(c.ByContact))
 	for class, n := range c.Rejected {
 		m.deadLetters.WithLabelValues(class).Add(float64(n))
 	}

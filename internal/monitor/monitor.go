@@ -294,7 +294,7 @@ type Commit struct {
 	Took        time.Duration // from the batch's first assignment
 	New         int           // articles that founded a cluster
 	Joined      int           // articles that joined one
-	ByContact   int           // of these, those that joined by a contact
+	ByContact   int           // those whose results carry a label by a contact
 	Contained   int           // of these, those that joined by containment
 	Unclustered int           // articles without words to compare
 	// Fingerprinted are articles that were written for others to assign, and Repeated those that had

@@ -82,36 +82,6 @@ func pitches(text func(r *rand.Rand, i int) string, n int) string {
 	return b.String()
 }
 
-// A contact gathers as many unlike texts as it may, and then no more: whoever puts it into all of
-// his texts founds clusters again.
-func TestContactsAreBounded(t *testing.T) {
-	c := comments(true)
-	c.Contacts.Limit = 30
-	f, err := fingerprint.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, want := range map[string]int{
-		"one each": 0, "the same in all": 30, "one domain, ever other hosts": 30,
-		// Each cluster may take in 30, and of each of twenty contacts the oldest one counts.
-		"sixteen of twenty in each": 20 * 30,
-	} {
-		t.Run(name, func(t *testing.T) {
-			for _, input := range contactInputs {
-				if input.name != name {
-					continue
-				}
-				lines := strings.NewReader(pitches(input.text, 1000))
-				totals, err := run(t.Context(), c, f, []files.File{{Name: name, Lines: lines}}, io.Discard,
-					func(r Rejected) error { return r.Rejection }, nil, nil)
-				if err != nil || totals.Joined > want || totals.Joined < min(want, 30) {
-					t.Errorf("%d joined, %v; want %d at most", totals.Joined, err, want)
-				}
-			}
-		})
-	}
-}
-
 // What contacts cost, and what hostile ones cost: 100,000 texts, and how many of them joined.
 func BenchmarkContacts(b *testing.B) {
 	const articles = 100_000

@@ -109,6 +109,9 @@ func (o *Topics) Records(
 	for _, d := range letters {
 		records = append(records, o.DeadLetter(d))
 	}
+	for i := range b.Contacts {
+		records = append(records, o.contact(&b.Contacts[i], checkpoint))
+	}
 	o.records = append(records, o.checkpoint(checkpoint))
 	return o.records
 }

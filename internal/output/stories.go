@@ -1,7 +1,10 @@
 package output
 
 import (
+	"strconv"
+
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/cluster"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/kafka"
@@ -32,9 +35,24 @@ func (o *Topics) storyState(memory *kafka.Arena, s *state.StoryChange) kafka.Rec
 	return r
 }
 
+// contact returns the record of a contact in the clusters topic. It goes where the checkpoint of its
+// space does.
+func (o *Topics) contact(c *state.ContactChange, checkpoint *checkpoint.Record) kafka.Record {
+	r := o.checkpoint(checkpoint)
+	r.Key, r.Headers = c.Key(checkpoint.Space), []kafka.Header{ownContact}
+	if r.Value = nil; len(c.Marks) > 0 {
+		r.Headers = append(r.Headers, kafka.Header{
+			Key: article.HeaderPosition, Value: strconv.AppendUint(nil, c.Position, 10),
+		})
+		r.Value = c.AppendJSON(nil)
+	}
+	return r
+}
+
 // Readers of clusters leave out records that have one of these headers.
 var (
 	ownStory      = kafka.Header{Key: article.HeaderOwn, Value: []byte(article.OwnStory)}
+	ownContact    = kafka.Header{Key: article.HeaderOwn, Value: []byte(article.OwnContact)}
 	ownCheckpoint = kafka.Header{Key: article.HeaderOwn, Value: []byte(article.OwnCheckpoint)}
 )
 

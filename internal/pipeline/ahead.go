@@ -144,9 +144,11 @@ func (w *worker) assign(ctx context.Context, b batch) (*assigned, error) {
 	})
 	ended := out.span.Stage(out.ctx, "assign")
 	var err error
-	out.Batch, err = w.replica.Space().AssignLabelled(b.labels.Records, b.Articles(), len(b.Items))
+	out.Batch, err = w.replica.Space().AssignLabelled(b.labels.LabelWork, b.Articles(), len(b.Items))
 	ended()
 	if err == nil {
+		out.labels.Cut(len(out.Labelled))
+		b.labels.Cut(len(out.Labelled))
 		seeded.Assignments(&out.Batch)
 		out.checkpoint = w.checkpoint(b)
 		out.checkpoint.Labels = seeded.Progress(w.labelProgress(b, &out.Batch))

@@ -70,10 +70,22 @@ func (w *worker) reportResumed() {
 
 // labelled returns how far the space is with labels, nil where it never had any.
 func (w *worker) labelled() *checkpoint.Labels {
-	if c := w.replica.Space().Meta().Checkpoint; c != nil {
-		return c.Labels
+	c := w.replica.Space().Meta().Checkpoint
+	if c == nil || c.Labels == nil || !w.config.Contacts.Join || !c.Unmarked() {
+		return labelsOf(c)
 	}
-	return nil
+	adopting := *c.Labels
+	adopting.Adopt = new(uint64)
+	w.log.Info("labels of the version before mark the contacts of their clusters now, as one click " +
+		"each; telephone numbers are left out")
+	return &adopting
+}
+
+func labelsOf(c *checkpoint.Record) *checkpoint.Labels {
+	if c == nil {
+		return nil
+	}
+	return c.Labels
 }
 
 // readLabels hands on what is in the topic of labels.
@@ -95,7 +107,7 @@ func (w *worker) labelProgress(b batch, assigned *space.Batch) *checkpoint.Label
 	if w.labels == nil {
 		return w.untouched
 	}
-	return w.labels.Progress(&b.labels, assigned.Labelled, assigned.Flood)
+	return w.labels.Progress(&b.labels, assigned)
 }
 
 // letters returns the records of a batch that are neither articles nor labels that apply.

@@ -75,8 +75,8 @@ func TestCheckpoints(t *testing.T) {
 			"the input goes back, from offset 9 of partition 1 to 0",
 		},
 		"a later version": {nil, func(r *kafka.Record) {
-			r.Value = bytes.Replace(r.Value, []byte(`"version":1`), []byte(`"version":2`), 1)
-		}, "version 2, and this one writes 1"},
+			r.Value = bytes.Replace(r.Value, []byte(`"version":1`), []byte(`"version":3`), 1)
+		}, "version 3, and this one reads 1 and 2"},
 		"another partition": {
 			nil, func(r *kafka.Record) { r.Partition = 1 }, "belongs into partition 0",
 		},

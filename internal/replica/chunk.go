@@ -3,6 +3,7 @@ package replica
 import (
 	"context"
 	"maps"
+	"slices"
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/checkpoint"
@@ -18,15 +19,16 @@ type changes struct {
 	*Replica
 	clusters map[uint64]*space.Change // by seq
 	seqs     map[article.Address]uint64
-	stories  map[string]*state.StoryChange // by id
+	stories  map[string]*state.StoryChange  // by id
+	contacts map[string]state.ContactChange // by key
 	meta     state.Meta
 }
 
 func (r *Replica) newChanges() *changes {
 	return &changes{
 		Replica: r, clusters: make(map[uint64]*space.Change), seqs: make(map[article.Address]uint64),
-		stories: make(map[string]*state.StoryChange),
-		meta:    r.space.Meta(),
+		stories: make(map[string]*state.StoryChange), contacts: make(map[string]state.ContactChange),
+		meta: r.space.Meta(),
 	}
 }
 
@@ -43,7 +45,7 @@ func (r *Replica) applyChunk(ctx context.Context, chunk consumer.Chunk) (int, er
 	if err != nil {
 		return 0, err
 	}
-	return n, r.space.Apply(maps.Values(c.clusters), c.meta, c.changedStories()...)
+	return n, r.space.Apply(maps.Values(c.clusters), c.meta, c.others(c.changedStories())...)
 }
 
 // applyRecords takes over what the records of a chunk say, and returns how many there are.
@@ -85,6 +87,9 @@ func (c *changes) apply(said statement) error {
 		return c.put(*said.cluster)
 	case said.story != nil && c.owns(said.story.Founder().Partition):
 		return c.applyStory(*said.story, said.removed)
+	case said.contact != nil:
+		c.contacts[string(said.contact.Key(c.Name()))] = state.ContactChange{Contact: *said.contact}
+		c.meta.Next = max(c.meta.Next, said.contact.Position)
 	case said.checkpoint != nil && said.checkpoint.Space == c.Name():
 		if said.removed {
 			c.meta.Checkpoint = nil
@@ -93,6 +98,15 @@ func (c *changes) apply(said statement) error {
 		return c.advance(said.checkpoint)
 	}
 	return nil
+}
+
+// others returns what becomes of stories and contacts.
+func (c *changes) others(stories []state.StoryChange) []state.Change {
+	var contacts []state.ContactChange
+	for _, key := range slices.Sorted(maps.Keys(c.contacts)) {
+		contacts = append(contacts, c.contacts[key])
+	}
+	return state.ChangesOf(stories, contacts)
 }
 
 // put takes over a cluster as it is now.

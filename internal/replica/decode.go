@@ -31,11 +31,12 @@ const (
 	maxKeyBytes = 512
 )
 
-// A statement is what a record of the clusters topic says: a cluster, a story or a checkpoint. Of
-// one that is removed, only the founder or the key is set. What says nothing to this space is none.
+// A statement is what a record of the clusters topic says: a cluster, a story, a contact or a
+// checkpoint. Of one that is removed, only the founder or the key is set. What says nothing to this space is none.
 type statement struct {
 	cluster    *cluster.Cluster
 	story      *cluster.Story
+	contact    *cluster.Contact
 	checkpoint *checkpoint.Record
 	removed    bool
 }
@@ -71,6 +72,8 @@ func (r *Replica) decode(record kafka.Record) (said statement, err error) {
 		err = fmt.Errorf(notOurs, fmt.Errorf("it takes more than %d bytes", maxRecordBytes))
 	case cluster.IsStory(record.Key):
 		said.story, err = r.decodeStory(record, latest)
+	case cluster.IsContact(record.Key):
+		said.contact, err = r.decodeContact(record)
 	case !checkpoint.Is(record.Key):
 		said.cluster, err = r.decodeCluster(record, latest)
 	case string(record.Key) == r.Options.Space.Key() && said.removed:
@@ -114,12 +117,37 @@ func (r *Replica) decodeCluster(record kafka.Record, latest int64) (*cluster.Clu
 		return nil, fmt.Errorf("it is in another partition than its founder's, %d: the number of "+
 			"partitions of output.clusters_topic was changed, which moves its keys. To go on, %s",
 			c.Founder.Partition, StartAnew)
-	case identity != s.Pipeline:
+	case checkpoint.WithoutContacts(identity) != s.Pipeline:
 		return nil, fmt.Errorf("it was made in another way (%s): its fingerprint cannot be compared "+
 			"with new ones. %s", checkpoint.Difference(identity, s.Pipeline), otherWay)
 	}
+	if identity != s.Pipeline {
+		c.Contacts = c.Contacts.Without(oldNumbers)
+	}
 	if err := r.Check(c.Fingerprint); err != nil {
 		return nil, fmt.Errorf(notOurs, err)
+	}
+	return &c, nil
+}
+
+// oldNumbers begins the contacts that are telephone numbers. An earlier version wrote one number as
+// several contacts, and several numbers as one: those that it found are not to be marked.
+const oldNumbers = "number:"
+
+// decodeContact returns the contact of a record, and nil for one of another space.
+func (r *Replica) decodeContact(record kafka.Record) (*cluster.Contact, error) {
+	position, noPosition := recordPosition(record)
+	c, ours, err := cluster.ParseContact(record.Key, record.Value, position, r.Name())
+	if record.Value != nil && err == nil && ours {
+		if err = noPosition; err == nil {
+			err = c.Validate()
+		}
+	}
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf(notOurs, err)
+	case !ours:
+		return nil, nil
 	}
 	return &c, nil
 }

@@ -23,7 +23,7 @@ import (
 func dividedReplica(t testing.TB, window time.Duration) *Replica {
 	t.Helper()
 	r := testReplica(t, window)
-	r.Rule.Divided, r.Rule.ContactLimit = true, 2
+	r.Rule.Divided = true
 	r.Options.Space.Scope, r.Options.Space.ScopeField = "field", "tenant"
 	newIndex := r.NewIndex
 	r.NewIndex = func() (singlepass.Index, error) {
@@ -48,8 +48,8 @@ func dividedReplica(t testing.TB, window time.Duration) *Replica {
 // ofValue is what became of an article within its value: all but its position, which is that in the
 // whole.
 func ofValue(a *space.Assignment) string {
-	return fmt.Sprintf("%s %s %s %v %q %d %d", a.Source, a.ClusterID, a.Status, a.Distance, a.Contact,
-		a.Size, a.EventTime)
+	return fmt.Sprintf("%s %s %s %v %d %d", a.Source, a.ClusterID, a.Status, a.Distance, a.Size,
+		a.EventTime)
 }
 
 // liveOf returns the clusters that have not expired by the stream time of their value.
@@ -147,7 +147,6 @@ func alone(t *testing.T, window time.Duration, stream []fingerprint.Article) map
 	}
 	for value, articles := range by {
 		r := testReplica(t, window)
-		r.Rule.ContactLimit = 2
 		b := mustAssign(t, reopened(t, r).space, articles)
 		for i := range b.Assignments {
 			all[value] = append(all[value], ofValue(&b.Assignments[i]))

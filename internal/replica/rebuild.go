@@ -36,7 +36,7 @@ func newRebuild(r *Replica) *rebuild {
 // apply takes over a chunk, and returns how many records that took.
 func (r *rebuild) apply(ctx context.Context, chunk consumer.Chunk) (int, error) {
 	n, err := r.changes.applyRecords(ctx, chunk)
-	if err == nil && len(r.changes.clusters)+len(r.changes.stories) >= r.size {
+	if err == nil && len(r.changes.clusters)+len(r.changes.stories)+len(r.changes.contacts) >= r.size {
 		err = r.write(ctx)
 	}
 	return n, err
@@ -64,8 +64,9 @@ func (r *rebuild) write(ctx context.Context) error {
 	r.changes, r.writing = next, writing
 	// It is not cut short when ctx ends: the disk could not be gone on with.
 	ctx = context.WithoutCancel(ctx)
+	others := done.others(stories)
 	go func() {
-		writing <- done.space.Rebuild(ctx, maps.Values(done.clusters), done.meta, stories...)
+		writing <- done.space.Rebuild(ctx, maps.Values(done.clusters), done.meta, others...)
 	}()
 	return nil
 }

@@ -75,7 +75,7 @@ func TestAhead(t *testing.T) {
 				eachIndex(t, func(t *testing.T, build func(int) singlepass.Index) {
 					r := rand.New(rand.NewPCG(uint64(window), 6))
 					l := newLedger(newKeeper(t, r, build, &model{
-						distance: 3, window: window, limit: r.IntN(6),
+						distance: 3, window: window,
 					}))
 					articles := &stream{r: r, next: next}
 					for range 25 {

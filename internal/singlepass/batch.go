@@ -7,8 +7,7 @@ import "slices"
 type batch struct {
 	earlier map[uint64]int64 // by Seq: when those of Seen were last seen before it
 	moved   map[string]int64 // by value of a divided space: to where its stream time moved
-	recent  []holder         // expired ones that queries met and that readers may still need
-	lacks   bool             // the indexes lack centres that readers need until it is committed
+	lacks   bool             // the index lacks centres that readers need until it is committed
 }
 
 func newBatch() batch {
@@ -42,17 +41,6 @@ func (s *Space) needed(value *stream, seq uint64, at int64) bool {
 		}
 	}
 	return !expired(at, value.committed, s.window)
-}
-
-// keepContact reports whether readers may still need a contact of an expired centre that a query
-// met, and has it forgotten when they no longer do.
-func (s *Space) keepContact(h holder) bool {
-	if !s.needed(s.current, h.seq, s.seen[h.seq]) {
-		return false
-	}
-	b := s.inHand()
-	b.recent = append(b.recent, h)
-	return true
 }
 
 // Seen says that a centre counts as last seen at another time than before, although no article has
@@ -130,13 +118,12 @@ func (s *Space) publish(c Commit, insert bool) {
 	s.commits++
 	s.settle(done.moved, c.Reached)
 	c.Publish()
-	s.contacts.forget(done.recent)
 	if !slices.ContainsFunc(s.batches, func(b batch) bool { return b.lacks }) {
 		s.complete()
 	}
 }
 
-// complete lets readers go on: the indexes have all that lived at the last commit.
+// complete lets readers go on: the index has all that lived at the last commit.
 func (s *Space) complete() {
 	if s.lacking != nil {
 		close(s.lacking)

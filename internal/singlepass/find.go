@@ -12,14 +12,14 @@ type Query struct {
 	Fingerprint Fingerprint
 	// Begin is called, perhaps several times, when nothing can be committed until the query has looked
 	// at the centres. Of where the space was at the last commit, it returns the article's event time
-	// in Unix milliseconds, and who knows the members of a centre as of then; ok is false of a centre
-	// that was not there. It must be quick.
-	Begin func(State) (at int64, members func(seq uint64) (m Members, ok bool))
+	// in Unix milliseconds, and who knows when a centre was last seen as of then; ok is false of a
+	// centre that was not there. It must be quick.
+	Begin func(State) (at int64, lastSeen func(seq uint64) (at int64, ok bool))
 	// Others is how many centres to name beside the nearest: the next ones within the threshold.
 	Others int
 }
 
-// maxAsked is of how many centres a query asks for the members before it lets the one that assigns
+// maxAsked is of how many centres a query asks when they were last seen before it lets the one that assigns
 // go on, and then looks again. It takes some hundred microseconds the first time, and some
 // milliseconds where it has to look often.
 const maxAsked, maxAskedLater = 128, 2048
@@ -53,7 +53,7 @@ func (s *Space) Find(ctx context.Context, q Query) ([]Assignment, error) {
 	}
 }
 
-// turn waits until it is a reader's turn to look at the indexes.
+// turn waits until it is a reader's turn to look at the index.
 func (s *Space) turn(ctx context.Context) error {
 	select {
 	case s.turns <- struct{}{}:
@@ -72,24 +72,24 @@ func (s *Space) turn(ctx context.Context) error {
 type look struct {
 	*Query
 	*Space
-	commit  uint64 // which the last one was
-	state   State  // then
-	at      int64  // stream time with the article
-	members func(seq uint64) (Members, bool)
-	known   map[uint64]known // by Seq: what members said, in all tries
-	asked   int              // in this try
-	limit   int              // of asked
-	found   []Assignment
+	commit   uint64 // which the last one was
+	state    State  // then
+	at       int64  // stream time with the article
+	lastSeen func(seq uint64) (int64, bool)
+	known    map[uint64]known // by Seq: what lastSeen said, in all tries
+	asked    int              // in this try
+	limit    int              // of asked
+	found    []Assignment
 }
 
-// known is what members said of a centre.
+// known is what lastSeen said of a centre.
 type known struct {
-	Members
+	at int64 // Unix milliseconds
 	ok bool
 }
 
 // try looks at the centres and reports whether it could finish. It could not where it has to wait
-// for lacking, or had to ask for the members of many.
+// for lacking, or had to ask of many.
 func (l *look) try() (lacking <-chan struct{}, done bool) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -99,13 +99,13 @@ func (l *look) try() (lacking <-chan struct{}, done bool) {
 	if l.commit != l.commits {
 		// What had expired then stays so.
 		maps.DeleteFunc(l.known, func(_ uint64, k known) bool {
-			return !k.ok || !expired(k.LastSeen, l.state.StreamTime, l.window)
+			return !k.ok || !expired(k.at, l.state.StreamTime, l.window)
 		})
 	}
 	var at int64
 	l.commit, l.state = l.commits, l.committed
 	l.state.StreamTime = l.committedStream(l.Fingerprint.Space)
-	at, l.members = l.Begin(l.state)
+	at, l.lastSeen = l.Begin(l.state)
 	l.at, l.asked, l.found = max(l.state.StreamTime, at), 0, l.found[:0]
 	l.find()
 	return nil, l.asked <= l.limit
@@ -114,14 +114,11 @@ func (l *look) try() (lacking <-chan struct{}, done bool) {
 func (l *look) find() {
 	a := Assignment{Position: l.state.Next}
 	a.Centre, a.Distance, a.Joined = l.index.Nearest(l.Fingerprint, l.isLive)
-	if !a.Joined && l.Space.limit > 0 {
-		a.Centre.Seq, a.Contact, a.Joined = l.byContact()
-	}
 	if !a.Joined {
 		a.Centre = Centre{Fingerprint: l.Fingerprint, Seq: a.Position}
 	}
 	l.take(a)
-	for a.Joined && a.Contact == "" && len(l.found) <= l.Others {
+	for a.Joined && len(l.found) <= l.Others {
 		a.Centre, a.Distance, a.Joined = l.index.Nearest(l.Fingerprint, func(c Centre) bool {
 			return !l.has(c.Seq) && l.isLive(c)
 		})
@@ -141,27 +138,16 @@ func (l *look) has(seq uint64) bool {
 	return slices.ContainsFunc(l.found, func(a Assignment) bool { return a.Centre.Seq == seq })
 }
 
-// byContact does what that of the [Space] does, as of the last commit.
-func (l *look) byContact() (seq uint64, by string, ok bool) {
-	for contact := range l.Fingerprint.Contacts.All() {
-		oldest, found := l.contacts.oldestCommitted(l.Fingerprint.keyed(contact), l.lives)
-		if found && (!ok || oldest < seq) && l.of(oldest).ByContact < l.Space.limit {
-			seq, by, ok = oldest, contact, true
-		}
-	}
-	return seq, by, ok
-}
-
 func (l *look) isLive(c Centre) bool { return l.lives(c.Seq) }
 
-// lives reports whether a centre in the indexes was committed and has not expired. Without a window
+// lives reports whether a centre in the index was committed and has not expired. Without a window
 // all that are older than the last commit are.
 func (l *look) lives(seq uint64) bool {
 	if seq >= l.state.Next || l.window < 0 {
 		return seq < l.state.Next
 	}
 	k := l.of(seq)
-	return k.ok && !expired(k.LastSeen, l.at, l.window)
+	return k.ok && !expired(k.at, l.at, l.window)
 }
 
 // of returns what is known of a centre. When it has asked too often, it says that there is none, so
@@ -174,7 +160,7 @@ func (l *look) of(seq uint64) (k known) {
 	if l.asked++; l.asked > l.limit {
 		return known{}
 	}
-	k.Members, k.ok = l.members(seq)
+	k.at, k.ok = l.lastSeen(seq)
 	l.known[seq] = k
 	return k
 }

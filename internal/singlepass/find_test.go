@@ -46,10 +46,10 @@ func (l *ledger) find(
 ) ([]singlepass.Assignment, error) {
 	return l.Find(ctx, singlepass.Query{
 		Fingerprint: f, Others: others,
-		Begin: func(singlepass.State) (int64, func(uint64) (singlepass.Members, bool)) {
-			return at, func(seq uint64) (singlepass.Members, bool) {
+		Begin: func(singlepass.State) (int64, func(uint64) (int64, bool)) {
+			return at, func(seq uint64) (int64, bool) {
 				c, ok := l.clusters[seq]
-				return singlepass.Members{LastSeen: c.lastSeen, ByContact: c.byContact}, ok
+				return c.lastSeen, ok
 			}
 		},
 	})
@@ -97,7 +97,7 @@ func TestFindSeesWhatIsCommitted(t *testing.T) {
 				eachIndex(t, func(t *testing.T, build func(int) singlepass.Index) {
 					r := rand.New(rand.NewPCG(uint64(window), 5))
 					l := newLedger(newKeeper(t, r, build, &model{
-						distance: 3, window: window, limit: r.IntN(6),
+						distance: 3, window: window,
 					}))
 					articles := &stream{r: r, next: next}
 					for range 60 {

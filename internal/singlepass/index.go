@@ -1,16 +1,12 @@
 // Package singlepass clusters articles in one pass by their fingerprints: every article
-// joins the nearest live centre, or else the oldest one with a contact of its own, or else founds a
-// cluster.
+// joins the nearest live centre, or else founds a cluster.
 //
 // In go the fingerprints of a [Space] one after the other, each with its event
 // time; out comes the centre that each article belongs to. What comes out depends on
 // what went in and on nothing else, so that replaying a stream gives the same
 // clusters. What a fingerprint is, and how far two are apart, is up to the [Index].
 //
-// An article that is like no centre may still join one, by a contact that both have, such as a
-// telephone number.
-//
-// In memory there are the indexes alone. When a centre was last seen is kept by the
+// In memory there is the index alone. When a centre was last seen is kept by the
 // caller, who is asked for it.
 package singlepass
 

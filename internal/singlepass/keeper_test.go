@@ -21,9 +21,7 @@ type keeper struct {
 	build    func(distance int) singlepass.Index
 	clusters map[uint64]cluster // of the centres in the index, by Seq
 	last     uint64             // Seq of the last article's cluster
-	asked    map[uint64]bool    // for members, during an assignment of an article without contacts
-
-	byContact int // articles that joined by a contact
+	asked    map[uint64]bool    // during an assignment
 }
 
 func newKeeper(
@@ -38,30 +36,28 @@ func newKeeper(
 }
 
 func (k *keeper) newSpace() *singlepass.Space {
-	rule := singlepass.Rule{Window: k.model.window, ContactLimit: k.model.limit}
-	return singlepass.NewSpace(k.build(k.model.distance), rule, k.members)
+	rule := singlepass.Rule{Window: k.model.window}
+	return singlepass.NewSpace(k.build(k.model.distance), rule, k.lastSeen)
 }
 
-func (k *keeper) members(seq uint64) singlepass.Members {
+func (k *keeper) lastSeen(seq uint64) int64 {
 	k.t.Helper()
 	known, ok := k.clusters[seq]
 	if !ok {
-		k.t.Fatalf("asked for the members of %d, which is not in the index", seq)
+		k.t.Fatalf("asked when %d was last seen, which is not in the index", seq)
 	}
 	if k.asked != nil && (k.asked[seq] || k.model.window == 0) {
-		k.t.Fatalf("asked for the members of %d again, or without a window", seq)
+		k.t.Fatalf("asked when %d was last seen again, or without a window", seq)
 	}
 	if k.asked != nil {
 		k.asked[seq] = true
 	}
-	return singlepass.Members{LastSeen: known.lastSeen, ByContact: known.byContact}
+	return known.lastSeen
 }
 
 func (k *keeper) assign(f singlepass.Fingerprint, at int64) singlepass.Assignment {
 	k.t.Helper()
-	if k.asked = nil; f.Contacts == "" {
-		k.asked = make(map[uint64]bool)
-	}
+	k.asked = make(map[uint64]bool)
 	a := k.Assign(f, at)
 	c, ok := k.clusters[a.Centre.Seq]
 	if ok != a.Joined || !ok && a.Centre != (singlepass.Centre{Fingerprint: f, Seq: a.Position}) {
@@ -69,10 +65,6 @@ func (k *keeper) assign(f singlepass.Fingerprint, at int64) singlepass.Assignmen
 	}
 	if !ok {
 		c = cluster{centre: a.Centre, lastSeen: at}
-	}
-	if a.Contact != "" {
-		c.byContact++
-		k.byContact++
 	}
 	c.lastSeen, c.lastPosition = max(c.lastSeen, at), a.Position
 	k.clusters[a.Centre.Seq], k.last = c, a.Centre.Seq

@@ -14,7 +14,6 @@ import (
 type model struct {
 	distance int
 	window   time.Duration // 0: never
-	limit    int           // of articles that join a cluster by contacts
 	clusters []cluster     // the live ones
 	articles uint64        // assigned so far
 	stream   *int64        // highest event time, nil before the first article
@@ -24,7 +23,6 @@ type cluster struct {
 	centre       singlepass.Centre
 	lastSeen     int64
 	lastPosition uint64
-	byContact    int
 }
 
 func (m *model) assign(f singlepass.Fingerprint, at int64) singlepass.Assignment {
@@ -54,37 +52,10 @@ func (m *model) assign(f singlepass.Fingerprint, at int64) singlepass.Assignment
 			Centre: centre, Joined: true, Distance: float64(m.distanceTo(best, f)), Position: position,
 		}
 	}
-	if c, contact := m.byContact(f.Contacts); c != nil {
-		c.lastSeen, c.lastPosition, c.byContact = max(c.lastSeen, at), position, c.byContact+1
-		return singlepass.Assignment{
-			Centre: singlepass.Centre{Seq: c.centre.Seq}, Joined: true, Position: position,
-			Contact: contact,
-		}
-	}
 	founded := singlepass.Centre{Fingerprint: f, Seq: position}
 	m.clusters = append(m.clusters, cluster{centre: founded, lastSeen: at, lastPosition: position})
 	m.expire() // it may have been late
 	return singlepass.Assignment{Centre: founded, Position: position}
-}
-
-// byContact returns the oldest cluster that has one of the contacts, of each the oldest alone and
-// that only if it may take in one more, and the contact; nil for none.
-func (m *model) byContact(contacts singlepass.Contacts) (oldest *cluster, by string) {
-	for contact := range contacts.All() {
-		var first *cluster
-		for i := range m.clusters {
-			c := &m.clusters[i]
-			has := slices.Contains(slices.Collect(c.centre.Contacts.All()), contact)
-			if has && (first == nil || c.centre.Seq < first.centre.Seq) {
-				first = c
-			}
-		}
-		if first != nil && first.byContact < m.limit &&
-			(oldest == nil || first.centre.Seq < oldest.centre.Seq) {
-			oldest, by = first, contact
-		}
-	}
-	return oldest, by
 }
 
 func (m *model) distanceTo(c *cluster, f singlepass.Fingerprint) int {

@@ -20,10 +20,10 @@ import (
 // assigned.
 //
 // The whole state of a Space follows from its live clusters and that of the last
-// article, each with its centre, the highest event time of its members, how many of them joined by
-// a contact, and the position of its last member:
+// article, each with its centre, the highest event time of its members, and the position of its
+// last member:
 //
-//   - The indexes need the live centres. Others in them make no difference.
+//   - The index needs the live centres. Others in it make no difference.
 //   - Stream time is the highest of those event times. The article that set it
 //     belongs to a cluster last seen then, and that cluster cannot expire before
 //     stream time moves on, by an article whose cluster is then the one last seen.
@@ -31,12 +31,9 @@ import (
 //     last article is live, except when that article was late and founded it.
 type Space struct {
 	index    Index
-	contacts contactIndex
-	members  func(seq uint64) Members
-	limit    int                   // of articles that may join a centre by contacts
-	window   int64                 // milliseconds; negative: centres never expire
-	live     func(Centre) bool     // nil: all are
-	alive    func(seq uint64) bool // likewise
+	lastSeen func(seq uint64) int64 // Unix milliseconds, as of the assignment before
+	window   int64                  // milliseconds; negative: centres never expire
+	live     func(Centre) bool      // nil: all are
 	state    State
 	divided  bool
 	streams  map[string]*stream // by value; of a space that is not divided, one of no value
@@ -46,15 +43,15 @@ type Space struct {
 	met      []Centre           // those that this query met and that may go
 	batches  []batch            // that are not committed, in order; the last one is in hand
 
-	// mu is held to change the indexes and what follows, and by whoever reads them beside the one that
+	// mu is held to change the index and what follows, and by whoever reads them beside the one that
 	// assigns. That one needs no lock to read.
 	mu        sync.RWMutex
 	committed State           // as of the last Commit
 	commits   uint64          // how many there were
 	held      map[uint64]held // expired since then, as far as queries met them: still in the index
-	// lacking is nil, or closed once the indexes have all that lived at the last Commit again.
+	// lacking is nil, or closed once the index has all that lived at the last Commit again.
 	lacking chan struct{}
-	turns   chan struct{} // held by each reader that looks at the indexes: as many as there are cores
+	turns   chan struct{} // held by each reader that looks at the index: as many as there are cores
 }
 
 // A Rule is what decides, beside the index, where articles belong.
@@ -62,18 +59,8 @@ type Rule struct {
 	// Window is by how much stream time may pass the highest event time of a centre's members before
 	// the centre expires; 0 or less is that centres never do.
 	Window time.Duration
-	// ContactLimit is how many articles may join a centre by contacts. When they have, the contacts of
-	// that centre no longer count. At 0 none do.
-	ContactLimit int
 	// Divided is whether each value of [Fingerprint.Space] has centres and a stream time of its own.
 	Divided bool
-}
-
-// Members are what the caller of a Space knows of the members of a centre, as of the assignment
-// before.
-type Members struct {
-	LastSeen  int64 // their highest event time, Unix milliseconds
-	ByContact int   // how many of them joined by a contact
 }
 
 // A State is what a Space knows beside its centres.
@@ -96,16 +83,14 @@ const maxHeld = 256
 // An Assignment says where an article belongs.
 type Assignment struct {
 	// Centre is the centre of the article's cluster. A new cluster has the
-	// article's own fingerprint, and its Position as Seq. Of one that was joined by its text the
-	// contacts are left out, and of one that was joined by a contact all but the Seq.
+	// article's own fingerprint, and its Position as Seq. Of one that was joined the contacts are left
+	// out.
 	Centre Centre
 	// Joined is false where the article founded the cluster.
 	Joined bool
 	// Distance is that of the article from the centre, in the measure of the index, 0 for
-	// a founder, and 0 where it joined by a contact.
+	// a founder.
 	Distance float64
-	// Contact is that by which the article joined; empty where it joined by its text, or founded.
-	Contact string
 	// Position is the number of articles that the space assigned before this one.
 	Position uint64
 }
@@ -113,25 +98,24 @@ type Assignment struct {
 // NewSpace returns a Space that keeps its centres in the given index, which must be
 // empty and used for nothing else.
 //
-// members says what is known of a centre in the index, by its Seq. Only Assign asks it: where
-// there is a window, of a centre seldom more than once, and where an article may join by a contact.
-// It may be slow.
-func NewSpace(index Index, rule Rule, members func(seq uint64) Members) *Space {
+// lastSeen says what the highest event time of the members of a centre in the index is, by its Seq.
+// Only Assign asks it, and only where there is a window: of a centre seldom more than once. It may
+// be slow.
+func NewSpace(index Index, rule Rule, lastSeen func(seq uint64) int64) *Space {
 	s := &Space{
-		index: index, members: members, limit: rule.ContactLimit,
+		index: index, lastSeen: lastSeen,
 		window: -1, state: State{StreamTime: math.MinInt64}, committed: State{StreamTime: math.MinInt64},
 		held: make(map[uint64]held), batches: []batch{newBatch()},
 		turns:   make(chan struct{}, runtime.GOMAXPROCS(0)),
 		divided: rule.Divided, streams: make(map[string]*stream),
 	}
 	s.current = s.streamOf("")
-	s.contacts = newContactIndex(&s.mu, s.keepContact)
 	if rule.Window > 0 {
 		// What the window has below a millisecond makes no difference to times in
 		// whole milliseconds.
 		s.window = rule.Window.Milliseconds()
 		s.seen, s.passed = make(map[uint64]int64), make(map[uint64]Centre)
-		s.live, s.alive = s.passOver, s.lives
+		s.live = s.passOver
 	}
 	return s
 }
@@ -141,7 +125,7 @@ func NewSpace(index Index, rule Rule, members func(seq uint64) Members) *Space {
 func (s *Space) lives(seq uint64) bool {
 	at, ok := s.seen[seq]
 	if !ok {
-		at = s.members(seq).LastSeen
+		at = s.lastSeen(seq)
 		s.seen[seq] = at
 	}
 	return !expired(at, s.current.now, s.window)
@@ -190,9 +174,7 @@ func (s *Space) drop() {
 // Assign decides the cluster of the next article by its fingerprint and event time
 // in Unix milliseconds. The article first moves stream time, if it is ahead of it.
 // Then it joins the nearest live centre within the bound of the index, among
-// equals the oldest. Where there is none, it joins the oldest live centre that has a contact of the
-// article's own and has not taken in as many by contacts as it may; of each contact, only the
-// oldest live centre counts. Else it founds a cluster.
+// equals the oldest. Where there is none, it founds a cluster.
 //
 // Articles may come out of order: one that is behind stream time by more than the
 // window can join a cluster, and one that it founds has expired from the beginning.
@@ -205,9 +187,6 @@ func (s *Space) Assign(f Fingerprint, at int64) Assignment {
 	s.state.Next++
 	a.Centre, a.Distance, a.Joined = s.index.Nearest(f, s.live)
 	s.drop()
-	if !a.Joined && s.limit > 0 {
-		a.Centre.Seq, a.Contact, a.Joined = s.byContact(&f)
-	}
 	if a.Joined {
 		if seen, ok := s.seen[a.Centre.Seq]; ok {
 			s.seen[a.Centre.Seq] = max(seen, at)
@@ -217,17 +196,6 @@ func (s *Space) Assign(f Fingerprint, at int64) Assignment {
 		s.Insert(a.Centre)
 	}
 	return a
-}
-
-// byContact returns the oldest live centre that has one of the contacts, and which one that is.
-func (s *Space) byContact(f *Fingerprint) (seq uint64, by string, ok bool) {
-	for contact := range f.Contacts.All() {
-		oldest, found := s.contacts.oldest(f.keyed(contact), s.alive)
-		if found && (!ok || oldest < seq) && s.members(oldest).ByContact < s.limit {
-			seq, by, ok = oldest, contact, true
-		}
-	}
-	return seq, by, ok
 }
 
 // Expired reports whether a centre of a value last seen then has expired by now.
@@ -270,7 +238,6 @@ func (s *Space) Insert(c Centre) {
 }
 
 func (s *Space) insert(c Centre) {
-	s.contacts.insert(c)
 	s.index.Insert(c.withoutContacts())
 }
 
@@ -280,7 +247,6 @@ func (s *Space) BulkLoad(n int, centres iter.Seq[Centre]) {
 	defer s.mu.Unlock()
 	s.index.BulkLoad(n, func(yield func(Centre) bool) {
 		for c := range centres {
-			s.contacts.insert(c)
 			if !yield(c.withoutContacts()) {
 				return
 			}
@@ -294,7 +260,6 @@ func (s *Space) BulkLoad(n int, centres iter.Seq[Centre]) {
 func (s *Space) Remove(c Centre) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.contacts.remove(c)
 	s.index.Remove(c.withoutContacts())
 	delete(s.seen, c.Seq)
 	delete(s.passed, c.Seq)
@@ -321,7 +286,6 @@ func (s *Space) Resume(state State) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clear(s.held)
-	s.contacts.restore()
 	s.complete()
 }
 

@@ -123,9 +123,7 @@ func TestRule(t *testing.T) {
 		eachIndex(t, func(t *testing.T, build func(int) singlepass.Index) {
 			lastSeen := make(map[uint64]int64)
 			s := singlepass.NewSpace(build(test.distance), singlepass.Rule{Window: test.window},
-				func(seq uint64) singlepass.Members {
-					return singlepass.Members{LastSeen: lastSeen[seq]}
-				})
+				func(seq uint64) int64 { return lastSeen[seq] })
 			for i, step := range test.steps {
 				a := s.Assign(bitsOf(step.fingerprint), step.at)
 				if a.Centre.Seq != step.seq || a.Distance != step.distance ||
@@ -290,7 +288,7 @@ func TestSpaceEqualsModel(t *testing.T) {
 					eachIndex(t, func(t *testing.T, build func(int) singlepass.Index) {
 						r := rand.New(rand.NewPCG(uint64(window), uint64(distance)))
 						k := newKeeper(t, r, build, &model{
-							distance: distance, window: window, limit: r.IntN(6),
+							distance: distance, window: window,
 						})
 						compareStream(k, &stream{r: r, next: next})
 					})
@@ -317,10 +315,9 @@ func compareStream(k *keeper, articles *stream) {
 		}
 		k.compare(articles.article())
 	}
-	if restarts == 0 || undone == 0 || (collected > 0) != (k.model.window > 0) ||
-		(k.byContact > 0) != (k.model.limit > 0) {
-		k.t.Errorf("%d restarts, %d batches undone, %d clusters collected, %d articles joined by a "+
-			"contact: the stream tests little", restarts, undone, collected, k.byContact)
+	if restarts == 0 || undone == 0 || (collected > 0) != (k.model.window > 0) {
+		k.t.Errorf("%d restarts, %d batches undone, %d clusters collected: the stream tests little",
+			restarts, undone, collected)
 	}
 }
 
@@ -342,7 +339,6 @@ func fuzzSpace(t *testing.T, build func(distance int) singlepass.Index, data []b
 	k := newKeeper(t, r, build, &model{
 		distance: int(data[0]) % (hamming.MaxDistance + 1),
 		window:   time.Duration(data[1]) * time.Millisecond,
-		limit:    int(data[1]) % 5,
 	})
 	var at int64
 	for op := data[2:]; len(op) >= 3 && k.model.articles < 500; op = op[3:] {
@@ -379,7 +375,7 @@ func fuzzFingerprint(base, flip byte) singlepass.Fingerprint {
 func ExampleSpace_Assign() {
 	lastSeen := make(map[uint64]int64)
 	s := singlepass.NewSpace(hamming.Centres(hamming.NewBTree(3)), singlepass.Rule{Window: time.Hour},
-		func(seq uint64) singlepass.Members { return singlepass.Members{LastSeen: lastSeen[seq]} })
+		func(seq uint64) int64 { return lastSeen[seq] })
 	for _, fingerprint := range []uint64{0b0000, 0b0111, 0b1111, 0b1101} {
 		const at = 1_700_000_000_000
 		a := s.Assign(bitsOf(fingerprint), at)

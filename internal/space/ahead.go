@@ -17,6 +17,7 @@ type member struct {
 	expired bool           // the batch removes it
 	joined  int            // articles of the batch that joined it
 	carried *label.Carried // nil: not looked at
+	bounded bool           // what it carries depends on its size
 }
 
 // members are clusters by their seqs.
@@ -26,8 +27,9 @@ type members map[uint64]*member
 // is behind it.
 type ahead struct {
 	members
-	guard   *label.Guard
-	stories told // an empty one has gone
+	contacts map[contactKey]*marked
+	guard    *label.Guard
+	stories  told // an empty one has gone
 }
 
 // member returns a cluster that is in the index, as of the last article. An error of the store is
@@ -93,7 +95,7 @@ func (s *Space) Store(b *Batch, m state.Meta) error {
 	if err := s.store.Erasing(b.erased...); err != nil {
 		return err
 	}
-	return s.store.Apply(b.Touched, b.Expired, m, b.Stories...)
+	return s.store.Apply(b.Touched, b.Expired, m, state.ChangesOf(b.Stories, b.Contacts)...)
 }
 
 // Publish has readers see the batch that was stored.

@@ -21,7 +21,7 @@ type Change struct {
 // Apply takes over what was committed elsewhere, in the store, and in the index if that is loaded.
 // No batch may be in hand.
 func (s *Space) Apply(
-	changes iter.Seq[*Change], m state.Meta, stories ...state.StoryChange,
+	changes iter.Seq[*Change], m state.Meta, others ...state.Change,
 ) error {
 	var put, gone []cluster.Cluster
 	var joined []int
@@ -40,10 +40,10 @@ func (s *Space) Apply(
 	if err := s.store.Erasing(erased...); err != nil {
 		return err
 	}
-	if err := s.store.Apply(put, gone, m, stories...); err != nil || !s.loaded {
+	if err := s.store.Apply(put, gone, m, others...); err != nil || !s.loaded {
 		return err
 	}
-	if err := s.stories.apply(stories, m.StreamTime); err != nil {
+	if err := s.stories.apply(state.StoriesOf(others), m.StreamTime); err != nil {
 		return err
 	}
 	var founded, removed []singlepass.Centre
@@ -69,7 +69,7 @@ func (s *Space) Apply(
 // Rebuild takes over what was committed elsewhere, as Apply does, in a store that is being rebuilt
 // and before the index is loaded: clusters that are not stored are written much faster.
 func (s *Space) Rebuild(
-	ctx context.Context, changes iter.Seq[*Change], m state.Meta, stories ...state.StoryChange,
+	ctx context.Context, changes iter.Seq[*Change], m state.Meta, others ...state.Change,
 ) error {
 	var added []*cluster.Cluster
 	var put, gone []cluster.Cluster
@@ -93,5 +93,5 @@ func (s *Space) Rebuild(
 	if err := s.store.Add(ctx, added, &m); err != nil {
 		return err
 	}
-	return s.store.Apply(put, gone, m, stories...)
+	return s.store.Apply(put, gone, m, others...)
 }

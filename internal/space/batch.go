@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/cluster"
 	"github.com/clusterd/clusterd/internal/fingerprint"
 	"github.com/clusterd/clusterd/internal/label"
@@ -20,6 +21,9 @@ type Batch struct {
 	Touched    []cluster.Cluster
 	Expired    []cluster.Cluster   // that are to be removed, in founding order
 	Stories    []state.StoryChange // in founding order
+	Contacts   []state.ContactChange
+	Due        []checkpoint.Due // contacts whose clusters are not in step with their marks yet
+	Adopt      *uint64          // as in [checkpoint.Labels]
 	Adjusted   Adjusted
 	Candidates uint64 // centres that the articles were compared with
 	Clusters   int    // that there are then, with those that have expired and were not removed yet
@@ -33,6 +37,8 @@ type Batch struct {
 	after   singlepass.State
 	guard   *label.Guard // after it
 	erased  []uint64     // clusters whose text, or that of their stories, is to be gone from the disk
+	room    int          // how many more clusters may change
+	changes []article.LabelChange
 }
 
 // Next returns the position of the article behind the batch.
@@ -50,7 +56,6 @@ type Assignment struct {
 	Representative article.Representative // of the cluster
 	Distance       float64                // from the centre, in the measure of the method
 	Matched        article.Match          // how it joined, where results say so; else empty
-	Contact        string                 // by which it joined; empty where it was by its text
 	Size           int                    // articles in the cluster, this one included
 	Position       uint64                 // in the order of the space; unclustered: of the next one
 	EventTime      int64                  // that counts, in Unix milliseconds
@@ -80,7 +85,7 @@ func clustered(
 	}
 	return Assignment{
 		Article: a, Status: status, ClusterID: m.id, Representative: m.Representative,
-		Distance: decision.Distance, Contact: decision.Contact, Size: m.Size,
+		Distance: decision.Distance, Size: m.Size,
 		Position: decision.Position, EventTime: at, Signals: signalsOf(&m.Cluster),
 	}
 }
@@ -106,14 +111,10 @@ func (o *Options) matched(decision *singlepass.Assignment) article.Match {
 
 // match returns how an article joined.
 func (o *Options) match(decision *singlepass.Assignment) article.Match {
-	switch {
-	case decision.Contact != "":
-		return article.ByContact
-	case decision.Distance > o.Threshold:
+	if decision.Distance > o.Threshold {
 		return article.Contained
-	default:
-		return article.ByText
 	}
+	return article.ByText
 }
 
 // AppendJSON appends the article's result, with these fields. Identity says how fingerprints are
@@ -130,16 +131,13 @@ func (a *Assignment) AppendJSON(dst []byte, identity string, parts article.Parts
 	if a.Status != article.Unclustered {
 		r.ClusterID, r.Distance, r.Fingerprint = &a.ClusterID, &a.Distance, &hash
 		r.Size, r.Representative = a.Size, &a.Representative
-		r.Matched, r.Contact = a.Matched, a.Contact
+		r.Matched = a.Matched
 		r.StoryID, r.StorySimilarity = a.Story, a.StorySimilarity
-		if a.Contact != "" {
-			r.Distance = nil
-		}
 		if !a.Signals.LastSeen.IsZero() {
 			r.Signals = &a.Signals
 		}
 		if a.Carried != nil {
-			r.Labels, r.TrialLabels = a.Carried.Labels, a.Carried.Trial
+			r.Labels, r.TrialLabels, r.LabelledBy = a.Carried.Labels, a.Carried.Trial, a.Carried.By
 		}
 	}
 	return r.AppendJSON(dst, parts)
@@ -169,7 +167,8 @@ func (d *Adjusted) add(a *Assignment, why singlepass.Adjustment) {
 // Counts counts articles by what became of them.
 type Counts struct {
 	New, Joined, Unclustered int
-	ByContact, Contained     int // of those that joined
+	Contained                int // of those that joined
+	ByContact                int // that carry a label by a contact
 }
 
 // Add adds other counts.
@@ -186,7 +185,7 @@ func (c *Counts) Add(more Counts) {
 func (b *Batch) Distances(threshold float64) []float64 {
 	var shares []float64
 	for i := range b.Assignments {
-		if a := &b.Assignments[i]; a.Status == article.Joined && a.Contact == "" {
+		if a := &b.Assignments[i]; a.Status == article.Joined {
 			shares = append(shares, a.Distance/cmp.Or(threshold, 1))
 		}
 	}
@@ -204,11 +203,11 @@ func (b *Batch) Counts() (c Counts) {
 		default:
 			c.Unclustered++
 		}
-		switch b.Assignments[i].Matched {
-		case article.ByContact:
-			c.ByContact++
-		case article.Contained:
+		if b.Assignments[i].Matched == article.Contained {
 			c.Contained++
+		}
+		if carried := b.Assignments[i].Carried; carried != nil && len(carried.By) > 0 {
+			c.ByContact++
 		}
 	}
 	return c

@@ -10,6 +10,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/cluster"
+	"github.com/clusterd/clusterd/internal/label"
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/state"
 )
@@ -26,7 +27,7 @@ type Answer struct {
 	Status    article.Status
 	Neighbour               // what it would join; nothing of a new cluster
 	Matched   article.Match // how it would join; empty of a new cluster
-	Contact   string        // by which it would join; empty where it is by its text
+	Carried   label.Carried // by its result
 	RunnersUp []Neighbour   // the next ones within the threshold, the nearest first
 	// Suspect is the nearest cluster that has labels, however far it is; nil where that is the one
 	// that it would join, or none is known.
@@ -121,7 +122,7 @@ type checking struct {
 
 // begin takes the view of the last commit.
 func (c *checking) begin(now singlepass.State) (
-	at int64, members func(uint64) (singlepass.Members, bool),
+	at int64, lastSeen func(uint64) (int64, bool),
 ) {
 	if c.view != nil {
 		c.view.Release()
@@ -132,27 +133,27 @@ func (c *checking) begin(now singlepass.State) (
 		Window: c.options.Window,
 	}.EventTime()
 	c.view, c.err = c.views.acquire()
-	return c.at, c.members
+	return c.at, c.lastSeen
 }
 
-func (c *checking) members(seq uint64) (m singlepass.Members, ok bool) {
+func (c *checking) lastSeen(seq uint64) (at int64, ok bool) {
 	if c.err != nil {
-		return m, false
+		return 0, false
 	}
 	k, ok, err := c.view.snapshot.Get(seq)
 	c.err = err
-	return membersOf(&k), ok
-}
-
-func membersOf(c *cluster.Cluster) singlepass.Members {
-	return singlepass.Members{LastSeen: c.SeenAs(), ByContact: c.ByContact}
+	return k.SeenAs(), ok
 }
 
 func (c *checking) answer(found []singlepass.Assignment) (Answer, error) {
 	first := &found[0]
 	a := Answer{Status: article.New, EventTime: c.at, AsOf: c.view.AsOf()}
 	var err error
-	if a.Suspect, err = c.suspect(first); err != nil || !first.Joined {
+	if a.Suspect, err = c.suspect(first); err != nil {
+		return a, err
+	}
+	if !first.Joined {
+		a.Carried, err = c.inherited()
 		return a, err
 	}
 	all := make([]Neighbour, len(found))
@@ -168,6 +169,34 @@ func (c *checking) answer(found []singlepass.Assignment) (Answer, error) {
 		}
 	}
 	a.Status, a.Neighbour, a.RunnersUp = article.Joined, all[0], all[1:]
-	a.Matched, a.Contact = c.options.match(first), first.Contact
+	a.Matched = c.options.match(first)
+	a.Carried = label.Carry(a.Labels.All(), a.Size+1, c.options.Labels.Allow)
 	return a, nil
+}
+
+// inherited returns what the result of a new cluster would carry, by its contacts.
+func (c *checking) inherited() (label.Carried, error) {
+	if !c.options.Marks {
+		return label.Carried{}, nil
+	}
+	var labels label.Set
+	for name := range c.Fingerprint.Contacts.All() {
+		k, _, err := c.view.snapshot.Contact(c.Fingerprint.Space, name)
+		if err != nil {
+			return label.Carried{}, err
+		}
+		for _, m := range k.Marks {
+			_, live, err := c.view.Get(m.Last)
+			if err != nil {
+				return label.Carried{}, err
+			}
+			if _, has := labels.Get(m.Name, m.Trial); has || !live || !m.MayLabel(name) {
+				continue
+			}
+			if set, err := labels.With(m.Use(name, 0, 0)); err == nil {
+				labels = set
+			}
+		}
+	}
+	return label.Carry(labels.All(), 1, c.options.Labels.Allow), nil
 }

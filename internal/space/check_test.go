@@ -49,7 +49,7 @@ func spaceOf(t *testing.T, m method.Method, now func() time.Time) *Space {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rule := singlepass.Rule{Window: testWindow, ContactLimit: 20}
+	rule := singlepass.Rule{Window: testWindow}
 	s := New(index, store, Options{Rule: rule, Threshold: m.Threshold()}, now)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
@@ -255,7 +255,7 @@ func replay(
 			id = o.ID()
 		}
 		if o.Status != want.Status || id != want.ClusterID || o.Distance != want.Distance ||
-			o.Contact != want.Contact || o.Size != want.Size-1 {
+			o.Size != want.Size-1 {
 			t.Fatalf("as of position %d a reader was told %+v; the article would be %+v", o.AsOf.Position,
 				o.Answer, want)
 		}

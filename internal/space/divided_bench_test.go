@@ -131,9 +131,7 @@ func BenchmarkValueMemory(b *testing.B) {
 			index, o := manySpaces(b, true)
 			for b.Loop() {
 				before := heap()
-				s := singlepass.NewSpace(index(), o.Rule, func(uint64) singlepass.Members {
-					return singlepass.Members{LastSeen: wallClock.UnixMilli()}
-				})
+				s := singlepass.NewSpace(index(), o.Rule, func(uint64) int64 { return wallClock.UnixMilli() })
 				for i := range manyValues * of {
 					s.Assign(singlepass.Fingerprint{
 						Hash:  uint64(i) * 0x9e3779b97f4a7c15,

@@ -134,7 +134,8 @@ func TestEraseText(t *testing.T) {
 func TestEraseTextAfterACrash(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "space")
 	s, founder := secretSpace(t, dir)
-	b, err := s.AssignLabelled([]article.LabelRecord{erasure(founder, founder)}, clustertest.Each(nil), 0)
+	work := LabelWork{Records: []article.LabelRecord{erasure(founder, founder)}, Room: 100}
+	b, err := s.AssignLabelled(work, clustertest.Each(nil), 0)
 	if err == nil {
 		err = s.Store(&b, s.Meta())
 	}

@@ -1,15 +1,18 @@
 package space
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
 	"slices"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/fingerprint"
 	"github.com/clusterd/clusterd/internal/label"
+	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
 // Labels say what labels do in a space. The zero value is that there are none.
@@ -54,22 +57,50 @@ func (b *Batch) CountLabels() (applied map[string]int, articles int) {
 	return applied, articles
 }
 
+// Changes returns the changes of what clusters carry, in the order in which they were made.
+func (b *Batch) Changes() []article.LabelChange { return b.changes }
+
 // A Flood is what a batch changes of the flood guard.
 type Flood struct {
 	Counts map[string]label.FloodCount // as the checkpoint has them; nil for none
 	Above  []string                    // labels that hit too many articles since this batch
 }
 
-// AssignLabelled applies label records, in order, and then does what [Space.Assign] does. Of a
-// cluster of another space nothing is known.
+// A LabelWork is what a batch does about labels before its articles.
+type LabelWork struct {
+	// Due and Adopt are what the batch before has left.
+	Due     []checkpoint.Due
+	Adopt   *uint64
+	Records []article.LabelRecord // then, in order
+	// Room is how many clusters may change. Records for which there is no room are left, and what those
+	// before them do to further clusters is due later.
+	Room int
+}
+
+// AssignLabelled does what is due about labels, applies label records, in order, as many as there is
+// room for, and then does what [Space.Assign] does. Of a cluster of another space nothing is known.
 func (s *Space) AssignLabelled(
-	records []article.LabelRecord, articles iter.Seq[*fingerprint.Article], n int,
+	work LabelWork, articles iter.Seq[*fingerprint.Article], n int,
 ) (Batch, error) {
 	out := s.begin(n)
-	for i := range records {
-		out.Labelled = append(out.Labelled, s.label(&records[i], &out))
+	out.Due, out.Adopt, out.room = slices.Clone(work.Due), work.Adopt, work.Room
+	s.bringInStep(&out)
+	s.adopt(&out)
+	for i := range work.Records {
+		if len(out.Due) > 0 || out.Adopt != nil || out.room <= 0 {
+			break
+		}
+		out.Labelled = append(out.Labelled, s.label(&work.Records[i], &out))
+		s.bringInStep(&out)
 	}
 	return s.assignAll(out, articles)
+}
+
+// bringInStep brings clusters in step with the marks of the contacts that are due.
+func (s *Space) bringInStep(out *Batch) {
+	for len(out.Due) > 0 && s.err == nil && s.step(&out.Due[0], out) {
+		out.Due = out.Due[1:]
+	}
 }
 
 // label applies a label record before the next article.
@@ -92,29 +123,115 @@ func (s *Space) label(r *article.LabelRecord, out *Batch) Labelled {
 		done.Rejection = unknownCluster(r.Cluster)
 		return done
 	}
-	position := s.rule.State().Next
-	set, err := m.Labels.Apply(r, position)
+	before := m.carries(s.options.Labels.Allow).Labels
+	if r.Action == article.RemoveLabel {
+		done.Changed = s.unlabel(m, r, out)
+	} else {
+		done.Changed, done.Rejection = s.labelByHand(m, r, out)
+	}
+	if !done.Changed {
+		return done
+	}
+	if after := m.carries(s.options.Labels.Allow).Labels; !slices.Equal(before, after) {
+		out.room--
+		done.Carried = &article.LabelChange{
+			ClusterID: m.id, Label: r.Name, Action: r.Action, Labels: append([]string{}, after...),
+			By: r.By, At: r.At, Note: r.Note, Position: s.rule.State().Next, Record: r.Record,
+		}
+		out.changes = append(out.changes, *done.Carried)
+	}
+	return done
+}
+
+// labelByHand puts a label on a cluster, and has it mark the contacts of the founder. One that the
+// cluster has by hand stays.
+func (s *Space) labelByHand(
+	m *member, r *article.LabelRecord, out *Batch,
+) (changed bool, rejection *article.Rejection) {
+	if l, has := m.Labels.Get(r.Name, r.Trial); has && l.Contact == "" {
+		return false, nil
+	}
+	l := r.Label
+	l.Position = s.rule.State().Next
+	set, err := m.Labels.With(l)
 	if errors.Is(err, label.ErrTooMany) {
-		done.Rejection = &article.Rejection{
+		return false, &article.Rejection{
 			Class: article.TooManyLabels,
 			Reason: fmt.Sprintf("cluster %s has %d labels, and may have no more: remove one first",
 				r.Cluster, article.MaxLabels),
 		}
-		return done
 	}
-	if set == m.Labels {
-		return done
+	s.relabel(m, set)
+	s.mark(m, l, out)
+	return true, nil
+}
+
+// mark has a label that somebody has put on a cluster mark contacts, and notes which clusters that
+// concerns.
+func (s *Space) mark(m *member, l article.Label, out *Batch) {
+	l = s.click(m, l)
+	set, _ := m.Labels.With(l) // it is there already
+	s.relabel(m, set)
+	out.due(m.Space, l.Marked, &l, true)
+}
+
+// unlabel takes a label off a cluster, and back what it has marked.
+func (s *Space) unlabel(m *member, r *article.LabelRecord, out *Batch) (changed bool) {
+	l, has := m.Labels.Get(r.Name, r.Trial)
+	if !has {
+		return false
 	}
-	before := m.carries(s.options.Labels.Allow).Labels
-	m.Labels, m.carried, m.touched, done.Changed = set, nil, true, true
-	s.keep(m)
-	if after := m.carries(s.options.Labels.Allow).Labels; !slices.Equal(before, after) {
-		done.Carried = &article.LabelChange{
-			ClusterID: m.id, Label: r.Name, Action: r.Action, Labels: append([]string{}, after...),
-			By: r.By, At: r.At, Note: r.Note, Position: position, Record: r.Record,
+	s.unclick(m, &l)
+	s.relabel(m, m.Labels.Without(r.Name, r.Trial))
+	out.due(m.Space, l.Marked, &r.Label, false)
+	return true
+}
+
+// due notes that the clusters of contacts are to be brought in step with their marks, because of a
+// label record.
+func (b *Batch) due(value string, contacts []string, l *article.Label, click bool) {
+	for _, contact := range contacts {
+		b.Due = append(b.Due, checkpoint.Due{
+			Contact: contact, Space: value, Click: click, Label: l.Name, By: l.By, At: l.At, Note: l.Note,
+			Record: l.Record,
+		})
+	}
+}
+
+// maxAdopted is how many labelled clusters a batch adopts.
+const maxAdopted = 1000
+
+// adopt has the labels of an earlier version, which marked no contacts, mark them: each is a click.
+func (s *Space) adopt(out *Batch) {
+	if out.Adopt == nil {
+		return
+	}
+	v, err := s.View()
+	if err != nil {
+		s.fail(err)
+		return
+	}
+	defer v.Release()
+	labelled := v.Labelled()
+	from, _ := slices.BinarySearchFunc(labelled, *out.Adopt,
+		func(c singlepass.Centre, seq uint64) int { return cmp.Compare(c.Seq, seq) })
+	for _, centre := range labelled[from:min(len(labelled), from+maxAdopted)] {
+		if s.bringInStep(out); len(out.Due) > 0 || out.room <= 0 {
+			out.Adopt = new(centre.Seq)
+			return
 		}
+		if m := s.living(centre.Seq); m != nil {
+			for _, l := range m.Labels.All() {
+				if l.Contact == "" {
+					s.mark(m, l, out)
+				}
+			}
+		}
+		out.Adopt = new(centre.Seq + 1)
 	}
-	return done
+	if s.bringInStep(out); from+maxAdopted >= len(labelled) {
+		out.Adopt = nil
+	}
 }
 
 func unknownCluster(founder article.Address) *article.Rejection {
@@ -147,8 +264,10 @@ func (s *Space) keep(m *member) {
 
 // carries returns what results of the cluster carry.
 func (m *member) carries(allow []string) *label.Carried {
-	if m.carried == nil {
-		m.carried = new(m.Labels.Carried(allow))
+	if m.carried == nil || m.bounded {
+		labels := m.Labels.All()
+		m.bounded = slices.ContainsFunc(labels, func(l article.Label) bool { return l.Reach > 0 })
+		m.carried = new(label.Carry(labels, m.Size, allow))
 	}
 	return m.carried
 }

@@ -77,10 +77,24 @@ func (p *plain) article(a *fingerprint.Article) string {
 	}
 	c := &p.clusters[joined]
 	c.lastSeen = max(c.lastSeen, at)
-	carried := c.labels.Carried([]string{"ham"})
+	carried := label.Carry(c.labels.All(), 1, []string{"ham"})
 	p.guard.Count(p.next, carried.Labels)
 	p.next++
 	return fmt.Sprintf("%s %q %q", c.founder, carried.Labels, carried.Trial)
+}
+
+// apply does what a label record asks for.
+func apply(s label.Set, r *article.LabelRecord, position uint64) (label.Set, error) {
+	_, has := s.Get(r.Name, r.Trial)
+	switch {
+	case r.Action == article.RemoveLabel:
+		return s.Without(r.Name, r.Trial), nil
+	case has:
+		return s, nil
+	}
+	l := r.Label
+	l.Position = position
+	return s.With(l)
 }
 
 // label returns what becomes of a label record, as a text.
@@ -95,13 +109,13 @@ func (p *plain) label(r *article.LabelRecord) string {
 		return "unknown_cluster"
 	}
 	c := &p.clusters[at]
-	before := c.labels.Carried([]string{"ham"}).Labels
-	set, err := c.labels.Apply(r, p.next)
+	before := label.Carry(c.labels.All(), 1, []string{"ham"}).Labels
+	set, err := apply(c.labels, r, p.next)
 	if errors.Is(err, label.ErrTooMany) {
 		return "too_many_labels"
 	}
 	c.labels = set
-	if after := set.Carried([]string{"ham"}).Labels; !slices.Equal(before, after) {
+	if after := label.Carry(set.All(), 1, []string{"ham"}).Labels; !slices.Equal(before, after) {
 		return fmt.Sprint("carries ", after, " from ", p.next)
 	}
 	return "nothing"
@@ -221,7 +235,7 @@ func (w *labelWalk) batch(s *Space) {
 	for i := range articles {
 		want = append(want, next.article(&articles[i]))
 	}
-	b, err := s.AssignLabelled(records, clustertest.Each(articles), len(articles))
+	b, err := s.AssignLabelled(LabelWork{Records: records, Room: 100}, clustertest.Each(articles), len(articles))
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -34,11 +34,12 @@ type Space struct {
 	now     func() time.Time
 	loaded  bool // the index holds what is on disk
 
-	guard   *label.Guard // of floods, as of what is committed
-	batch   members      // what the batch in hand has looked at
-	stories *stories     // nil where they are off
-	ahead   []ahead      // batches that are assigned and not committed, in order
-	err     error        // of the store, while a batch is assigned
+	guard    *label.Guard           // of floods, as of what is committed
+	batch    members                // what the batch in hand has looked at
+	contacts map[contactKey]*marked // likewise
+	stories  *stories               // nil where they are off
+	ahead    []ahead                // batches that are assigned and not committed, in order
+	err      error                  // of the store, while a batch is assigned
 
 	views views
 	watch func(Changes) // nil: nobody does
@@ -59,13 +60,15 @@ type Options struct {
 	// Signals is the rule by which clusters tell of their articles; by the zero Rule they do not.
 	Signals signals.Rule
 	Labels  Labels
+	// Marks is whether labels mark contacts.
+	Marks   bool
 	Stories Stories
 }
 
 // OptionsOf returns those of a configuration, with the threshold of its method.
 func OptionsOf(c config.Config, threshold float64) Options {
 	o := Options{
-		Rule: c.Rule(), Explained: c.Explains(), Threshold: threshold, Labels: labelsOf(&c),
+		Rule: c.Rule(), Explained: c.Explains(), Threshold: threshold, Labels: labelsOf(&c), Marks: c.Contacts.Join,
 		Stories: Stories{On: c.Stories.Topic != "", Rule: c.Stories.Rule()},
 	}
 	if c.Signals.Enabled {
@@ -79,8 +82,8 @@ func OptionsOf(c config.Config, threshold float64) Options {
 // event times are held to.
 func New(index singlepass.Index, store *state.Store, o Options, now func() time.Time) *Space {
 	s := &Space{store: store, options: o, now: now}
-	s.rule = singlepass.NewSpace(index, o.Rule, func(seq uint64) singlepass.Members {
-		return membersOf(&s.member(seq).Cluster)
+	s.rule = singlepass.NewSpace(index, o.Rule, func(seq uint64) int64 {
+		return s.member(seq).SeenAs()
 	})
 	s.guard, s.stories = s.newGuard(), s.newStories()
 	return s
@@ -171,7 +174,7 @@ func (s *Space) Assign(articles iter.Seq[*fingerprint.Article], n int) (Batch, e
 
 // begin begins a batch of about n articles.
 func (s *Space) begin(n int) Batch {
-	s.batch, s.err = make(members), nil
+	s.batch, s.contacts, s.err = make(members), make(map[contactKey]*marked), nil
 	s.stories.begin()
 	return Batch{
 		Assignments: make([]Assignment, 0, n), before: s.rule.State(), guard: s.lastGuard().Clone(),
@@ -197,9 +200,10 @@ func (s *Space) assignAll(out Batch, articles iter.Seq[*fingerprint.Article]) (B
 	out.after, out.Clusters = s.rule.State(), s.rule.Len()
 	var told told
 	out.Stories, told = s.stories.seal()
-	s.ahead = append(s.ahead, ahead{s.batch, out.guard, told})
+	out.Contacts = s.changedContacts()
+	s.ahead = append(s.ahead, ahead{s.batch, s.contacts, out.guard, told})
 	out.Ahead = s.rule.Seal()
-	s.batch = nil
+	s.batch, s.contacts = nil, nil
 	return out, s.err
 }
 
@@ -218,13 +222,13 @@ func (s *Space) assign(a *fingerprint.Article, out *Batch) Assignment {
 	}
 	before := m.SeenAs()
 	m.Join(decision.Position, at)
-	if decision.Contact != "" {
-		m.ByContact++
-	}
 	if m.Kept != 0 {
 		s.rule.Seen(m.Seq, before, m.SeenAs())
 	}
 	m.Signals = s.options.Signals.Add(m.Signals, s.rule.StreamTime(m.Space), at, a.Publisher)
+	if !decision.Joined {
+		s.inherit(m)
+	}
 	s.stories.note(m)
 	assigned := clustered(a, m, decision, at)
 	assigned.Matched = s.options.matched(&decision)
@@ -262,6 +266,7 @@ func (s *Space) partition(out *Batch) {
 		case !m.touched:
 		case s.removable(&m.Cluster):
 			m.expired = true
+			s.forget(&m.Cluster)
 			out.Expired = append(out.Expired, m.Cluster)
 		default:
 			touched = append(touched, m)
@@ -314,6 +319,7 @@ func (s *Space) collect(overdue []cluster.Cluster, out *Batch) {
 		// seen.
 		if !s.changed(c.Seq) && s.removable(&c) {
 			s.batch[c.Seq] = &member{Cluster: c, expired: true}
+			s.forget(&c)
 			out.Expired = append(out.Expired, c)
 		}
 	}

@@ -56,7 +56,7 @@ func (h *hands) next(results []Assignment) article.LabelRecord {
 // do has a space apply label records, and commits that or takes it back.
 func do(t *testing.T, s *Space, records []article.LabelRecord, commit bool) Batch {
 	t.Helper()
-	b, err := s.AssignLabelled(records, clustertest.Each(nil), 0)
+	b, err := s.AssignLabelled(LabelWork{Records: records, Room: 100}, clustertest.Each(nil), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

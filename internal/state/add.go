@@ -41,10 +41,9 @@ func (s *Store) Add(ctx context.Context, clusters []*cluster.Cluster, m *Meta) e
 	}
 	var labellings []labelling
 	for _, k := range clusters {
-		if k.Contacts != "" {
-			byKind[contactsKey] = append(byKind[contactsKey],
-				disk.Entry{Key: keyOfContacts(k.Seq), Value: []byte(k.Contacts)})
-		}
+		holders(k, func(key []byte) {
+			byKind[key[0]] = append(byKind[key[0]], disk.Entry{Key: key})
+		})
 		if k.Story != "" {
 			byKind[memberKey] = append(byKind[memberKey],
 				disk.Entry{Key: keyOfMember(k.Story, k.Seq)})

@@ -10,7 +10,7 @@ import (
 	"github.com/clusterd/clusterd/internal/cluster"
 )
 
-// Apply puts and removes clusters and stories and sets the meta data, all or nothing. None may be
+// Apply puts and removes clusters, changes others and sets the meta data, all or nothing. None may be
 // named twice. Clusters that are on disk are replaced, and removing one that is not there does
 // nothing: applying the same again changes nothing. m.Next must be above the seqs of all clusters.
 // m.Written and m.Founders are set here.
@@ -20,7 +20,7 @@ import (
 //
 // After an error of the disk the change is in memory or not, and nothing can be done but Close.
 func (s *Store) Apply(
-	put, remove []cluster.Cluster, m Meta, stories ...StoryChange,
+	put, remove []cluster.Cluster, m Meta, others ...Change,
 ) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -46,8 +46,8 @@ func (s *Store) Apply(
 			return err
 		}
 	}
-	for i := range stories {
-		if err := c.story(&stories[i]); err != nil {
+	for _, other := range others {
+		if err := other.write(&c); err != nil {
 			return err
 		}
 	}
@@ -102,6 +102,11 @@ func (c *change) put(k cluster.Cluster, next uint64) error {
 		return fmt.Errorf("cluster %d is not below the next position, %d", k.Seq, next)
 	}
 	entry, stored, err := c.locate(&k)
+	if err == nil && stored {
+		err = c.rehold(&k)
+	} else if err == nil {
+		err = c.hold(nil, &k)
+	}
 	if err == nil {
 		err = c.label(&k, k.Labels != "")
 	}
@@ -120,10 +125,7 @@ func (c *change) put(k cluster.Cluster, next uint64) error {
 	entry = k.LastSeen
 	c.live++
 	c.stands(&k, entry)
-	if k.Contacts != "" {
-		err = c.batch.Set(keyOfContacts(k.Seq), []byte(k.Contacts), nil)
-	}
-	return errors.Join(err,
+	return errors.Join(
 		c.batch.Set(keyOfCluster(k.Seq), c.encode(&k, entry), nil),
 		c.batch.Set(keyOfExpiry(k.Space, entry, k.Seq), encodeCentre(k.Centre), nil),
 		c.batch.Set(keyOfFounder(k.Founder), appendUint64(k.Seq), nil),
@@ -163,7 +165,11 @@ func (c *change) remove(k cluster.Cluster) error {
 	}
 	c.live--
 	if k.Contacts != "" {
-		err = c.batch.Delete(keyOfContacts(k.Seq), nil)
+		// Under which it stands follows from what is stored.
+		before, _, ok, failed := c.cluster(k.Seq)
+		if err = failed; ok {
+			err = c.hold(&before, nil)
+		}
 	}
 	if k.Story != "" {
 		err = errors.Join(err, c.batch.Delete(keyOfMember(k.Story, k.Seq), nil))

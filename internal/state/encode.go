@@ -25,9 +25,7 @@ const (
 	founderKey = 'i' // i, partition, offset → seq
 	// e, time, seq → fingerprint, sketch: one a live cluster, under a time at or before it was last
 	// seen
-	expiryKey = 'e'
-	// k, seq → contacts: of the clusters whose founder has any
-	contactsKey = 'k'
+	expiryKey   = 'e'
 	labelledKey = 'l' // l, seq → nothing: of the clusters that have labels
 	erasedKey   = 'g' // g, seq → nothing: of the clusters whose text was erased since the last Open
 	// f, value's length, value, time, seq → what e has, for the clusters of a value of a divided space
@@ -68,10 +66,6 @@ const keyBytes = 1 + 8 + 8
 
 func keyOfCluster(seq uint64) []byte {
 	return binary.BigEndian.AppendUint64(append(make([]byte, 0, keyBytes), clusterKey), seq)
-}
-
-func keyOfContacts(seq uint64) []byte {
-	return binary.BigEndian.AppendUint64(append(make([]byte, 0, keyBytes), contactsKey), seq)
 }
 
 func keyOfLabelled(seq uint64) []byte {
@@ -175,9 +169,8 @@ func appendCluster(b []byte, c *cluster.Cluster, entry int64) []byte {
 	r := &c.Representative
 	further := r.Excerpt != "" || c.Signals != "" || c.Story != "" || c.StorySimilarity != 0 ||
 		c.Space != "" || c.Labels != "" || c.Kept != 0
-	if c.Contacts != "" || c.ByContact != 0 || further {
-		b = append(b, 0)
-		b = binary.AppendUvarint(b, uint64(c.ByContact))
+	if c.Contacts != "" || further {
+		b = append(b, 0, 0) // the second had how many articles joined by contacts
 		b = fields.AppendText(b, string(c.Contacts))
 	}
 	if further {
@@ -225,7 +218,7 @@ func decodeCluster(b []byte, seq uint64, topic string) (c cluster.Cluster, entry
 		Topic: topic, Partition: int(d.Uvarint(math.MaxInt32)), Offset: int64(d.Uvarint(math.MaxInt64)),
 	}
 	if c.Size = int(d.Uvarint(math.MaxInt)); c.Size == 0 {
-		c.ByContact = int(d.Uvarint(math.MaxInt))
+		_ = d.Uvarint(math.MaxInt)
 		c.Contacts = singlepass.Contacts(d.Text())
 		c.Size = int(d.Uvarint(math.MaxInt))
 		if c.Size == 0 {

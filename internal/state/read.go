@@ -2,7 +2,6 @@ package state
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
@@ -78,17 +77,13 @@ func (s *Store) remember(
 // checkEvery is after how many entries Centres looks whether it is still wanted.
 const checkEvery = 1 << 12
 
-// Centres hands the centre of each cluster on, in no order that means anything, until ctx ends or
-// each fails. It reads the expiry entries and the contacts alone.
+// Centres hands the centre of each cluster on without its contacts, in no order that means
+// anything, until ctx ends or each fails. It reads the expiry entries alone.
 func (s *Store) Centres(ctx context.Context, each func(singlepass.Centre) error) error {
 	n := 0
-	contacts, err := s.contacts()
-	if err != nil {
-		return err
-	}
 	var stopped error
 	from, to := beforeExpiry("", math.MinInt64), endOfExpiry()
-	err = s.db.Scan(from, to, func(key, value []byte) (more bool) {
+	err := s.db.Scan(from, to, func(key, value []byte) (more bool) {
 		if n++; n%checkEvery == 0 && ctx.Err() != nil {
 			stopped = context.Cause(ctx)
 			return false
@@ -97,7 +92,7 @@ func (s *Store) Centres(ctx context.Context, each func(singlepass.Centre) error)
 		var of string
 		if of, _, c.Seq, stopped = decodeExpiryKey(key); stopped == nil {
 			c.Fingerprint, stopped = decodeFingerprint(value)
-			c.Space, c.Contacts = of, contacts[c.Seq]
+			c.Space = of
 		}
 		if stopped == nil {
 			stopped = each(c)
@@ -144,18 +139,4 @@ func (s *Store) Clusters(ctx context.Context, each func(*cluster.Cluster) error)
 		return fmt.Errorf("%w: %s has %d clusters of %d", ErrDamaged, s.dir, n, s.live)
 	}
 	return nil
-}
-
-// contacts returns those of the clusters that have any.
-func (s *Store) contacts() (map[uint64]singlepass.Contacts, error) {
-	all := make(map[uint64]singlepass.Contacts)
-	var broken error
-	from, to := []byte{contactsKey}, []byte{contactsKey + 1}
-	err := s.db.Scan(from, to, func(key, value []byte) (more bool) {
-		var seq uint64
-		seq, broken = decodeUint64(key[1:])
-		all[seq] = singlepass.Contacts(value)
-		return broken == nil
-	})
-	return all, errors.Join(err, broken)
 }

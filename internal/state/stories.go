@@ -37,8 +37,32 @@ func keyOfMember(id string, seq uint64) []byte {
 	return binary.BigEndian.AppendUint64(below(memberKey, id), seq)
 }
 
-// story writes what became of a story.
-func (c *change) story(s *StoryChange) error {
+// A Change is what becomes of something else than a cluster.
+type Change interface{ write(c *change) error }
+
+// ChangesOf returns the changes of stories and contacts.
+func ChangesOf(stories []StoryChange, contacts []ContactChange) []Change {
+	all := make([]Change, 0, len(stories)+len(contacts))
+	for i := range stories {
+		all = append(all, &stories[i])
+	}
+	for i := range contacts {
+		all = append(all, &contacts[i])
+	}
+	return all
+}
+
+// StoriesOf returns the stories of changes.
+func StoriesOf(changes []Change) (all []StoryChange) {
+	for _, c := range changes {
+		if s, ok := c.(*StoryChange); ok {
+			all = append(all, *s)
+		}
+	}
+	return all
+}
+
+func (s *StoryChange) write(c *change) error {
 	if s.Gone {
 		err := errors.Join(c.batch.Delete(keyOfStory(s.Address), nil),
 			c.batch.DeleteRange(below(memberKey, s.Address), behind(memberKey, s.Address), nil),

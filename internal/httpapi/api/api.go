@@ -67,7 +67,6 @@ type AsOf struct {
 type Cluster struct {
 	ClusterID      string                 `json:"cluster_id"`
 	Size           int                    `json:"size"`
-	ByContact      int                    `json:"by_contact,omitzero"`
 	Growth         *int                   `json:"growth,omitzero"` // where a list is sorted by it
 	Labels         []Label                `json:"labels"`
 	Carried        []string               `json:"carried"` // by results: names, after labels.allow
@@ -90,6 +89,8 @@ type Label struct {
 	Trial    bool      `json:"trial,omitzero"`
 	Record   string    `json:"record,omitzero"` // the address of the record that set it
 	Position uint64    `json:"position"`        // of the first article whose result may carry it
+	// Contact is that by which the cluster has it; empty: somebody labelled the cluster.
+	Contact string `json:"contact,omitzero"`
 }
 
 // Signals are what a cluster tells of its articles beside how many they are.
@@ -122,11 +123,12 @@ type Checked struct {
 	Cluster  *Cluster       `json:"cluster"`  // that it would join; nil: none
 	Distance *float64       `json:"distance"` // nil unless it matched by its text
 	Matched  article.Match  `json:"matched,omitzero"`
-	Contact  string         `json:"contact,omitzero"`
-	// Labels are what the result would carry, and TrialLabels those that are on trial.
-	Labels      []string `json:"labels"`
-	TrialLabels []string `json:"trial_labels"`
-	RunnersUp   []Near   `json:"runners_up,omitzero"`
+	// Labels are what the result would carry, and TrialLabels those that are on trial. LabelledBy names
+	// the ones that it would carry by a contact.
+	Labels      []string             `json:"labels"`
+	TrialLabels []string             `json:"trial_labels"`
+	LabelledBy  []article.LabelledBy `json:"labelled_by,omitzero"`
+	RunnersUp   []Near               `json:"runners_up,omitzero"`
 	// Suspect is the nearest labelled cluster, where it is another one.
 	Suspect *Near `json:"suspect,omitzero"`
 	// Story is the one that a new cluster would join; nil: it would be the first of one, or stories

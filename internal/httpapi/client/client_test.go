@@ -51,7 +51,7 @@ func TestCheck(t *testing.T) {
 		}
 		var all api.CheckedAll
 		for _, text := range q.Articles {
-			all.Results = append(all.Results, api.Checked{Contact: fmt.Sprint(len(*text.Text))})
+			all.Results = append(all.Results, api.Checked{Labels: []string{fmt.Sprint(len(*text.Text))}})
 		}
 		_ = json.NewEncoder(w).Encode(all)
 	})
@@ -65,7 +65,7 @@ func TestCheck(t *testing.T) {
 	}
 	var got []string
 	err := c.Check(t.Context(), texts, api.CheckOptions{RunnersUp: 3}, func(a api.Checked) error {
-		got = append(got, a.Contact)
+		got = append(got, a.Labels...)
 		return nil
 	})
 	if err != nil {

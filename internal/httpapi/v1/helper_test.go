@@ -87,8 +87,8 @@ func (f *fake) Check(_ context.Context, texts []api.Text, o api.CheckOptions) ([
 			checked.Status, checked.Cluster, checked.Distance = article.Joined, &c, &some
 			checked.Matched = article.ByText
 		case "called":
-			checked.Status, checked.Cluster, checked.Matched = article.Joined, &c, article.ByContact
-			checked.Contact = "tel:5550100"
+			checked.Labels = []string{"spam"}
+			checked.LabelledBy = []article.LabelledBy{{Label: "spam", Contact: "number:+15550100"}}
 		case "":
 			if t.Title == "" {
 				checked.Status = article.Unclustered

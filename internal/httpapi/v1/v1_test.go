@@ -28,7 +28,7 @@ func TestAnswers(t *testing.T) {
 		{"POST", "/v1/check", typeText, "known", 200, `{"status":"joined","cluster":{"cluster_id":"` + knownID},
 		{"POST", "/v1/check", typeText + "; charset=UTF-8", "", 200, `{"status":"unclustered","cluster":null`},
 		{"POST", "/v1/check", typeJSON, `{"text":"near"}`, 200, `"distance":3,"matched":"text","labels":[]`},
-		{"POST", "/v1/check", typeJSON, `{"title":"x","content":"called"}`, 200, `"contact":"tel:5550100"`},
+		{"POST", "/v1/check", typeJSON, `{"title":"x","content":"called"}`, 200, `"contact":"number:+15550100"`},
 		{"POST", "/v1/check", typeJSON, `{"title":"x","published_at":"2026-05-01T12:00:00Z"}`, 200, `"new"`},
 		{"POST", "/v1/check", typeJSON, `{"text":"x","runners_up":3}`, 200, `"suspect":{"cluster"`},
 		{"POST", "/v1/check", typeJSON, `{"text":"x","partition":0}`, 200, `"as_of":{"space":"all"`},

@@ -218,7 +218,7 @@ func benchmarkAssign(b *testing.B, build func(distance int) Index) {
 	lastSeen := make(map[uint64]int64)
 	joined := make([]singlepass.Centre, window.Milliseconds()+1) // by event time modulo its length
 	space := singlepass.NewSpace(Centres(build(3)), singlepass.Rule{Window: window},
-		func(seq uint64) singlepass.Members { return singlepass.Members{LastSeen: lastSeen[seq]} })
+		func(seq uint64) int64 { return lastSeen[seq] })
 	at := int64(0)
 	assign := func() {
 		fingerprint := r.Uint64()

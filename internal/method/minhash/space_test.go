@@ -39,7 +39,7 @@ type space struct {
 func newSpace(index singlepass.Index, window time.Duration) *space {
 	s := &space{clusters: make(map[uint64]singlepass.Centre), lastSeen: make(map[uint64]int64)}
 	s.Space = singlepass.NewSpace(index, singlepass.Rule{Window: window},
-		func(seq uint64) singlepass.Members { return singlepass.Members{LastSeen: s.lastSeen[seq]} })
+		func(seq uint64) int64 { return s.lastSeen[seq] })
 	return s
 }
 

@@ -118,10 +118,9 @@ func (p pass) run(
 	ctx context.Context, index singlepass.Index, docs []Document, made fingerprints,
 ) (clustered, error) {
 	c := clustered{Clustering: make(Clustering, len(docs))}
-	var members []singlepass.Members // by position
-	var founder []int                // likewise
-	space := singlepass.NewSpace(index, p.rule,
-		func(seq uint64) singlepass.Members { return members[seq] })
+	var lastSeen []int64 // by position
+	var founder []int    // likewise
+	space := singlepass.NewSpace(index, p.rule, func(seq uint64) int64 { return lastSeen[seq] })
 	began := time.Now()
 	for i := range docs {
 		if i%chunk == 0 && ctx.Err() != nil {
@@ -136,12 +135,8 @@ func (p pass) run(
 		}
 		at := docs[i].eventTime(space.State().StreamTime, p.now, p.rule.Window)
 		a := space.Assign(made.of[i], at)
-		members, founder = append(members, singlepass.Members{LastSeen: at}), append(founder, i)
-		joined := &members[a.Centre.Seq]
-		joined.LastSeen = max(joined.LastSeen, at)
-		if a.Contact != "" {
-			joined.ByContact++
-		}
+		lastSeen, founder = append(lastSeen, at), append(founder, i)
+		lastSeen[a.Centre.Seq] = max(lastSeen[a.Centre.Seq], at)
 		if !a.Joined {
 			c.centres = append(c.centres, a.Centre)
 		}

@@ -30,7 +30,7 @@ func Full() cluster.Cluster {
 			},
 			Seq: 7,
 		},
-		Founder: article.Address{Topic: "articles", Partition: 3, Offset: 17}, Size: 9, ByContact: 2,
+		Founder: article.Address{Topic: "articles", Partition: 3, Offset: 17}, Size: 9,
 		FirstSeen: 1777636800000, LastSeen: 1777640400000, Position: 41,
 		Representative: article.Representative{ID: "articles/3/17", Title: "新华社", Excerpt: "本报讯"},
 		Signals:        someSignals(),
@@ -113,23 +113,20 @@ func Impossible() map[string]cluster.Cluster {
 	spoil := maps.Clone(labelsThatCannotBe)
 	maps.Copy(spoil, placesThatCannotBe)
 	maps.Copy(spoil, map[string]func(*cluster.Cluster){
-		"no members":                          func(c *cluster.Cluster) { c.Size = 0 },
-		"fewer than no members":               func(c *cluster.Cluster) { c.Size = -1 },
-		"the most members that an int holds":  func(c *cluster.Cluster) { c.Size = math.MaxInt },
-		"more members than positions":         func(c *cluster.Cluster) { c.Size = 36 },
-		"fewer than none joined by a contact": func(c *cluster.Cluster) { c.ByContact = -1 },
-		"all joined by a contact":             func(c *cluster.Cluster) { c.ByContact = 9 },
-		"some joined by no contact":           func(c *cluster.Cluster) { c.Contacts = "" },
-		"contacts out of order":               func(c *cluster.Cluster) { c.Contacts = "b\na\n" },
-		"a contact with a space":              func(c *cluster.Cluster) { c.Contacts = "a b\n" },
-		"an empty contact":                    func(c *cluster.Cluster) { c.Contacts = "\na\n" },
-		"too many contacts":                   manyContacts,
-		"too long a contact":                  longContact,
-		"one member, and another last":        func(c *cluster.Cluster) { c.Size = 1 },
-		"many members at one position":        func(c *cluster.Cluster) { c.Position = c.Seq },
-		"last before first":                   func(c *cluster.Cluster) { c.Position = c.Seq - 1 },
-		"seq at the end":                      func(c *cluster.Cluster) { c.Seq = math.MaxUint64 },
-		"position at the end":                 func(c *cluster.Cluster) { c.Position = math.MaxUint64 },
+		"no members":                         func(c *cluster.Cluster) { c.Size = 0 },
+		"fewer than no members":              func(c *cluster.Cluster) { c.Size = -1 },
+		"the most members that an int holds": func(c *cluster.Cluster) { c.Size = math.MaxInt },
+		"more members than positions":        func(c *cluster.Cluster) { c.Size = 36 },
+		"contacts out of order":              func(c *cluster.Cluster) { c.Contacts = "b\na\n" },
+		"a contact with a space":             func(c *cluster.Cluster) { c.Contacts = "a b\n" },
+		"an empty contact":                   func(c *cluster.Cluster) { c.Contacts = "\na\n" },
+		"too many contacts":                  manyContacts,
+		"too long a contact":                 longContact,
+		"one member, and another last":       func(c *cluster.Cluster) { c.Size = 1 },
+		"many members at one position":       func(c *cluster.Cluster) { c.Position = c.Seq },
+		"last before first":                  func(c *cluster.Cluster) { c.Position = c.Seq - 1 },
+		"seq at the end":                     func(c *cluster.Cluster) { c.Seq = math.MaxUint64 },
+		"position at the end":                func(c *cluster.Cluster) { c.Position = math.MaxUint64 },
 		"position one before": func(c *cluster.Cluster) {
 			c.Position = math.MaxUint64 - 1
 		},
@@ -194,7 +191,7 @@ var labelsThatCannotBe = map[string]func(*cluster.Cluster){
 		c.Labels = label.Of([]article.Label{Label("a,b", 0)})
 	},
 	"a label twice": func(c *cluster.Cluster) {
-		c.Labels = label.Of([]article.Label{Label("a", 0), Label("a", 1)})
+		c.Labels = label.Of([]article.Label{Label("a", 0), Label("a", 2)})
 	},
 	"kept without labels":        func(c *cluster.Cluster) { c.Labels = "" },
 	"kept for less than no time": func(c *cluster.Cluster) { c.Kept = -1 },

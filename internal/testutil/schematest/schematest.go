@@ -44,13 +44,13 @@ func (r Record) Cluster() error {
 }
 
 // own returns an error unless the record is one of clusterd's own: a checkpoint, the state of a
-// story in either form, or a tombstone of either.
+// story in either form, a contact, or a tombstone of one of these.
 func (r Record) own(kind, id string) error {
 	if err := r.headers("own-headers"); err != nil {
 		return err
 	}
 	want := []string{"clusterd.own=" + kind}
-	if kind == "story" && r.Value != nil {
+	if kind != "checkpoint" && r.Value != nil {
 		want = append(want, "clusterd.position")
 	}
 	if got := r.names(); !slices.Equal(got, want) {
@@ -63,6 +63,10 @@ func (r Record) own(kind, id string) error {
 	case kind == "story":
 		r.Key = []byte(id)
 		return errors.Join(Check("story-state", r.Value), r.keyIs("story_id"))
+	case kind == "contact":
+		_, contact, _ := strings.Cut(id, "/")
+		r.Key = []byte(contact[strings.LastIndexByte(contact, '\n')+1:])
+		return errors.Join(Check("contact", r.Value), r.keyIs("contact"))
 	}
 	var c struct{ Group, Space string }
 	err := errors.Join(json.Unmarshal(r.Value, &c), Check("checkpoint", r.Value))
