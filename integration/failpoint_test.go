@@ -129,6 +129,8 @@ func TestSeeded(t *testing.T) {
 		{failpoint.LabelLost, "I9", labels},
 		{failpoint.LabelLate, "I9", labels},
 		{failpoint.LabelAgain, "I9", labels},
+		{failpoint.MarkLost, "I9", labels},
+		{failpoint.MarkUnused, "I9", labels},
 		{failpoint.Publisher, "I10", labels},
 		{failpoint.CorrectionLost, "I11", labels},
 		{failpoint.CorrectionTwice, "I11", labels},

@@ -22,6 +22,7 @@ import (
 // labelled has labels, corrections, signals and stories. A label on two articles of a hundred is a
 // flood.
 const labelled = noLinger + `signals: {enabled: true, window: 1m}
+contacts: {join: true}
 labels: {topic: LABELS, corrections: CORRECTIONS, flood: 0.02}
 stories: {topic: STORIES}
 serve: {bytes: 64MiB}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sync"
@@ -40,11 +41,12 @@ func (w *world) stream(perSecond int) *stream {
 func (s *stream) run(ctx context.Context, client *kgo.Client, perSecond int) error {
 	generator := sample.New(*seed, time.Now())
 	limiter := rate.NewLimiter(rate.Limit(perSecond), max(1, perSecond/10))
+	random := rand.New(rand.NewPCG(*seed, 2))
 	var failed error
 	var once sync.Once
 	for limiter.Wait(ctx) == nil {
 		r := &kgo.Record{
-			Value:   generator.Next().JSON(),
+			Value:   withContact(generator.Next(), random).JSON(),
 			Headers: []kgo.RecordHeader{{Key: "traceparent", Value: fmt.Append(nil, s.sent.Load())}},
 		}
 		client.Produce(s.Context(), r,
@@ -56,6 +58,18 @@ func (s *stream) run(ctx context.Context, client *kgo.Client, perSecond int) err
 			})
 	}
 	return errors.Join(client.Flush(s.Context()), failed)
+}
+
+// withContact has one article of three name a contact, so that labels mark it: one of a few that
+// texts of all kinds have.
+func withContact(a sample.Article, random *rand.Rand) sample.Article {
+	switch random.IntN(6) {
+	case 0:
+		a.Content += fmt.Sprintf(" Telegram alexis%d", 10+random.IntN(200))
+	case 1:
+		a.Content += fmt.Sprintf(" https://shop%d.example/", random.IntN(200))
+	}
+	return a
 }
 
 // stop waits until all that was sent has arrived.

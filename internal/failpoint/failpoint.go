@@ -43,6 +43,8 @@ const (
 	LabelLost       = "label-lost"       // a result does not carry its cluster's labels
 	LabelLate       = "label-late"       // nor do any of the batch before which a label is applied
 	LabelAgain      = "label-again"      // the committed offset is before the last label record
+	MarkLost        = "mark-lost"        // a cluster that is founded does not get the label of its contact
+	MarkUnused      = "mark-unused"      // a mark does not count that it has labelled a cluster
 	CorrectionLost  = "correction-lost"  // a member's correction is left out
 	CorrectionTwice = "correction-twice" // or is written twice
 	StoryOwn        = "story-own"        // a cluster that joined a story gets one of its own

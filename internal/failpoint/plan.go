@@ -18,7 +18,8 @@ var (
 	}
 	bugs = []string{
 		Drop, Duplicate, EarlyOffset, SkipDisk, StaleDisk, Swap, FingerprintLost, FingerprintTwice,
-		LabelLost, LabelLate, LabelAgain, CorrectionLost, CorrectionTwice, Publisher,
+		LabelLost, LabelLate, LabelAgain, MarkLost, MarkUnused, CorrectionLost, CorrectionTwice,
+		Publisher,
 		StoryOwn, StoryUntold, StoryState, StoryDisk, StoryLeft,
 		ArticleID, Title, Fingerprint, Distance, EventTime, Key, Partition, Sketch, LetterClass,
 		LetterBytes,

@@ -23,6 +23,7 @@ import (
 func Assignments(b *space.Batch) {
 	all := b.Assignments
 	inLabels(b)
+	inMarks(b)
 	if at := slices.IndexFunc(all, func(a space.Assignment) bool {
 		return a.Signals.Number > 0 && a.Signals.Number < article.MaxPublishers
 	}); at >= 0 && failpoint.Seeded(failpoint.Publisher) {
@@ -56,6 +57,27 @@ func inLabels(b *space.Batch) {
 			if !late {
 				return
 			}
+		}
+	}
+}
+
+// inMarks spoils what a batch says of marks.
+func inMarks(b *space.Batch) {
+	if failpoint.Seeded(failpoint.MarkLost) {
+		for i := range b.Assignments {
+			if a := &b.Assignments[i]; a.Status == article.New && a.Carried != nil {
+				a.Carried = nil
+			}
+		}
+	}
+	if !failpoint.Seeded(failpoint.MarkUnused) {
+		return
+	}
+	for i := range b.Contacts {
+		c := &b.Contacts[i]
+		c.Marks = slices.Clone(c.Marks)
+		for j := range c.Marks {
+			c.Marks[j].Used = 0
 		}
 	}
 }
