@@ -90,7 +90,7 @@ func TestUsageErrors(t *testing.T) {
 		"check --server x y":         `--server: "x" is no URL such as http://127.0.0.1:8080`,
 		"label ad":                   `label: unknown command or argument "ad": did you mean add?`,
 		"label add":                  "label add: name the label",
-		"label add x":                "label add: name a cluster, or give --article or --text",
+		"label add x":                "label add: name a cluster, or give --article, --text or --contact",
 		"label resume":               "label resume: name one label",
 		"erase":                      "erase: name a cluster, or give --article",
 		"tap now":                    `tap: unknown command or argument "now"`,

@@ -86,6 +86,7 @@ func (m *Members) member(of *members.Member) api.Member {
 		ArticleID: of.ArticleID, Status: of.Status, Distance: of.Distance, Matched: of.Matched,
 		Contact: contact, Publisher: of.Publisher, EventTime: moment(of.EventTime),
 		Position: of.Position, Source: of.Source, Labels: of.Labels, TrialLabels: of.TrialLabels,
+		Fingerprint: of.Fingerprint,
 	}
 }
 

@@ -150,7 +150,7 @@ func (s *Spaces) AsOf() []api.AsOf {
 // cluster returns a cluster as the interface has it.
 func (s *Spaces) cluster(c *cluster.Cluster, at *lookup.AsOf) api.Cluster {
 	out := api.Cluster{
-		ClusterID: c.ID(), Size: c.Size, Labels: []api.Label{},
+		ClusterID: c.ID(), Size: c.Size, Labels: s.labels(c.Labels.All()), Exceptions: s.exceptions(c),
 		Carried:   present(label.Carry(c.Labels.All(), c.Size, s.Allow).Labels),
 		FirstSeen: moment(c.FirstSeen), LastSeen: moment(c.LastSeen),
 		Representative: c.Representative, Fingerprint: article.Fingerprint(c.Fingerprint.Hash),
@@ -164,12 +164,6 @@ func (s *Spaces) cluster(c *cluster.Cluster, at *lookup.AsOf) api.Cluster {
 			Publishers: article.NewPublishers(c.Signals.Publishers()),
 			Recent:     c.Signals.RecentAt(at.StreamTime),
 		}
-	}
-	for _, l := range c.Labels.All() {
-		out.Labels = append(out.Labels, api.Label{
-			Label: l.Name, By: l.By, At: l.At, Note: l.Note, Trial: l.Trial, Record: l.Record,
-			Position: l.Position, Contact: l.Contact,
-		})
 	}
 	return out
 }

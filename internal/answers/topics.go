@@ -59,7 +59,7 @@ func (t *Topics) Labels(ctx context.Context, records []api.LabelRecord) ([]artic
 		if err != nil {
 			return nil, err
 		}
-		labels[i] = submit.Label{ClusterID: r.ClusterID, Value: value}
+		labels[i] = submit.Label{ClusterID: r.ClusterID, Contact: r.Contact, Value: value}
 	}
 	at, err := t.Submit.Labels(ctx, labels)
 	return at, refused(err)

@@ -86,6 +86,9 @@ const (
 	TooManyLabels  Class = "too_many_labels" // the cluster has MaxLabels already
 	// UnknownStory is of stories that cannot be merged or split: they are not there, or are one.
 	UnknownStory Class = "unknown_story"
+	// UnknownContact is of a label for a contact that cannot be taken off it, or that says that it is
+	// harmless, though no label has marked it.
+	UnknownContact Class = "unknown_contact"
 	// BadDocument is a file that is one article, and cannot be read. It is in no record.
 	BadDocument Class = "bad_document"
 	// BadRow is a row of a CSV or TSV file that cannot be read. It is in no record.
@@ -97,7 +100,7 @@ const (
 // articles has.
 var (
 	Classes            = []Class{NullValue, BadJSON, BadField, Empty, TooLarge, TooDeep, BadBatch}
-	LabelClasses       = []Class{BadLabel, UnknownCluster, TooManyLabels, UnknownStory}
+	LabelClasses       = []Class{BadLabel, UnknownCluster, TooManyLabels, UnknownStory, UnknownContact}
 	FingerprintClasses = []Class{BadFingerprint}
 )
 
@@ -116,7 +119,8 @@ func reject(class Class, format string, args ...any) *Rejection {
 
 // A Member is an article of a cluster, as others are told of it.
 type Member struct {
-	ArticleID string
-	Position  uint64
-	Source    Address
+	ArticleID   string       `json:"article_id"`
+	Position    uint64       `json:"position"`
+	Source      Address      `json:"source"`
+	Fingerprint *Fingerprint `json:"fingerprint,omitempty"` // nil if its result does not say it
 }

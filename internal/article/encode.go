@@ -174,10 +174,12 @@ type Cluster struct {
 	StorySimilarity Similarity `json:"story_similarity,omitempty"`
 	// Labels is a JSON array of [Label], and KeptMS by how many milliseconds the cluster outlives
 	// others for these.
-	Labels   json.RawMessage `json:"labels,omitempty"`
-	KeptMS   int64           `json:"kept_ms,omitempty"`
-	Signals  *ClusterSignals `json:"signals,omitempty"`
-	Pipeline string          `json:"pipeline"`
+	Labels json.RawMessage `json:"labels,omitempty"`
+	// Exceptions is a JSON array of [Exception].
+	Exceptions json.RawMessage `json:"exceptions,omitempty"`
+	KeptMS     int64           `json:"kept_ms,omitempty"`
+	Signals    *ClusterSignals `json:"signals,omitempty"`
+	Pipeline   string          `json:"pipeline"`
 }
 
 // JSON writes the result as one line without a line break.
@@ -304,6 +306,9 @@ func (c *Cluster) AppendJSON(dst []byte) []byte {
 	dst = appendStory(dst, c.StoryID, c.StorySimilarity)
 	if len(c.Labels) > 0 {
 		dst = append(append(dst, `,"labels":`...), c.Labels...)
+	}
+	if len(c.Exceptions) > 0 {
+		dst = append(append(dst, `,"exceptions":`...), c.Exceptions...)
 	}
 	if c.KeptMS != 0 {
 		dst = strconv.AppendInt(append(dst, `,"kept_ms":`...), c.KeptMS, 10)

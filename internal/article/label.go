@@ -290,6 +290,8 @@ type LabelChange struct {
 	// Contact is that by which the cluster got the label, or lost it; empty where somebody labelled
 	// the cluster.
 	Contact string `json:"contact,omitempty"`
+	// Target is [TargetArticle] if the change is of one article alone.
+	Target Target `json:"target,omitempty"`
 }
 
 // A Correction tells of a member that came before a change of its cluster's labels.

@@ -120,3 +120,34 @@ func CheckContact(contact string) error {
 	}
 	return nil
 }
+
+// MaxExceptions is how many exceptions a cluster has at most.
+const MaxExceptions = 64
+
+// An Exception is the labels of the articles of a cluster that have one fingerprint. It names the
+// article that somebody labelled first.
+type Exception struct {
+	Source         string      `json:"source"` // address of its record in the input
+	ArticleID      string      `json:"article_id"`
+	MemberPosition uint64      `json:"member_position"`
+	Fingerprint    Fingerprint `json:"fingerprint"`
+	Labels         []Label     `json:"labels"` // in order, as those of a cluster
+}
+
+// Check returns an error for an exception that no label record can have made. Its labels are for
+// others to check.
+func (e *Exception) Check() error {
+	_, err := ParseAddress(e.Source)
+	switch {
+	case err != nil:
+		return fmt.Errorf("source: %w", err)
+	case e.ArticleID == "" || len(e.ArticleID) > MaxIDBytes:
+		return fmt.Errorf("article_id has %d bytes", len(e.ArticleID))
+	case e.MemberPosition > maxMemberPosition:
+		return fmt.Errorf("member_position %d is no position", e.MemberPosition)
+	}
+	return nil
+}
+
+// AppendExceptions appends exceptions as a JSON array, as the record of a cluster has them.
+func AppendExceptions(dst []byte, all []Exception) []byte { return appendPlain(dst, all) }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -28,7 +27,8 @@ func (s Shell) label() *cobra.Command {
 		Args: s.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(s.set(api.Add), s.set(api.Remove), s.resume(), s.list(), s.importing(), s.export())
+	cmd.AddCommand(s.set(api.Add), s.set(api.Remove), s.resume(), s.list(), s.contacts(), s.importing(),
+		s.export())
 	return cmd
 }
 
@@ -36,6 +36,10 @@ func (s Shell) label() *cobra.Command {
 type labelFlags struct {
 	serverFlags
 	articles, texts []string
+	contacts        []string
+	only            bool   // the articles alone
+	space           string // of the contacts
+	partition       int    // likewise; below 0: none is said
 	note            string
 	trial           bool
 }
@@ -62,7 +66,11 @@ func (s Shell) set(action api.Action) *cobra.Command {
 			}
 			labels := f.requests(action, args[0], args[1:])
 			if len(labels) == 0 {
-				return s.Usage(fmt.Errorf("label %s: name a cluster, or give --article or --text", action))
+				return s.Usage(fmt.Errorf("label %s: name a cluster, or give --article, --text or --contact",
+					action))
+			}
+			if f.only && len(f.articles) < len(labels) {
+				return s.Usage(errors.New("--only is for articles: give --article, and nothing else"))
 			}
 			return f.send(cmd, labels)
 		},
@@ -72,10 +80,14 @@ func (s Shell) set(action api.Action) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.articles, "article", nil, "`ID` of an article of the cluster")
 	flags.StringArrayVar(&f.texts, "text", nil, "`TEXT` that belongs to the cluster")
+	flags.BoolVar(&f.only, "only", false, "the articles alone, with those equal to them")
+	flags.StringArrayVar(&f.contacts, "contact", nil,
+		"`CONTACT`, such as number:+447700900123, instead of clusters")
+	flags.StringVar(&f.space, "space", "", "`VALUE` of cluster.scope_field to which the contacts belong")
+	flags.IntVar(&f.partition, "partition", -1,
+		"`NUMBER` of the input partition to which the contacts belong")
 	flags.StringVar(&f.note, "note", "", "`WORDS` that say why")
-	if action == api.Add {
-		flags.BoolVar(&f.trial, "trial", false, "on trial: results carry it apart")
-	}
+	flags.BoolVar(&f.trial, "trial", false, "on trial: results carry it apart")
 	return cmd
 }
 
@@ -92,6 +104,20 @@ func (f *labelFlags) requests(action api.Action, label string, clusters []string
 	for _, id := range f.articles {
 		r := one
 		r.ArticleID = api.ID(id)
+		if f.only {
+			r.Target = api.ForArticle
+		}
+		all = append(all, r)
+	}
+	for _, contact := range f.contacts {
+		r := one
+		r.Target, r.Contact = api.ForContact, contact
+		if f.space != "" {
+			r.Space = &f.space
+		}
+		if f.partition >= 0 {
+			r.Partition = &f.partition
+		}
 		all = append(all, r)
 	}
 	for i := range f.texts {
@@ -139,7 +165,8 @@ func (f *serverFlags) send(cmd *cobra.Command, labels []api.LabelRequest) error 
 
 // labelled says in a line what became of a label.
 func labelled(l api.Labelled) string {
-	line := strings.TrimSpace(fmt.Sprintf("%s %s %s", l.Action, l.Label, l.ClusterID))
+	line := strings.Join(strings.Fields(fmt.Sprintf("%s %s %s %s %s", l.Action, l.Label, l.ClusterID,
+		l.ArticleID, l.Contact)), " ")
 	switch {
 	case l.Error != "":
 		return line + ": failed: " + l.Error
@@ -160,8 +187,10 @@ func (s Shell) importing() *cobra.Command {
 			"unpacked; without any, standard\n" +
 			"input. A file has a JSON object in each line, or is CSV whose first line names the fields: " +
 			"label, and one of\n" +
-			"cluster_id, article_id, text, or title and content; then action, note and trial. So it takes " +
-			"what label export writes.\n" +
+			"cluster_id, article_id, text, or title and content; then action, note and trial. With target " +
+			"article it is for\n" +
+			"the article alone, with target contact for contact, space and partition. So it takes what label " +
+			"export writes.\n" +
 			"Nothing is sent before all files are read.",
 		Example: "  clusterd label import spam.csv\n  clusterd label export | " +
 			"clusterd label import --server http://10.0.0.7:8080",
@@ -203,22 +232,16 @@ func (s Shell) list() *cobra.Command {
 	f := serverFlags{Shell: s}
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the labelled clusters",
+		Short: "List the labelled clusters, articles and contacts",
 		Args:  s.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return f.each(cmd, func(cluster api.Cluster, l api.Label) error {
-				trial := ""
-				if l.Trial {
-					trial = " (on trial)"
+			return f.each(cmd, func(page api.Clusters) error {
+				for line := range listed(&page) {
+					if _, err := fmt.Fprintln(cmd.OutOrStdout(), printable.Text(line)); err != nil {
+						return err
+					}
 				}
-				title := cluster.Representative.Title
-				if title == "" {
-					title = cluster.Representative.Excerpt
-				}
-				_, err := fmt.Fprintln(cmd.OutOrStdout(), printable.Text(fmt.Sprintf(
-					"%s %s%s by %s at %s: %d articles: %s", cluster.ClusterID, l.Label, trial, l.By,
-					l.At.Format(time.RFC3339), cluster.Size, title)))
-				return err
+				return nil
 			})
 		},
 	}
@@ -235,11 +258,13 @@ func (s Shell) export() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			out := json.NewEncoder(f.JSON(cmd))
 			out.SetEscapeHTML(false)
-			return f.each(cmd, func(cluster api.Cluster, l api.Label) error {
-				return out.Encode(api.LabelRecord{
-					ClusterID: cluster.ClusterID, Label: l.Label, Action: api.Add, By: l.By, At: l.At,
-					Note: l.Note, Trial: l.Trial,
-				})
+			return f.each(cmd, func(page api.Clusters) error {
+				for record := range page.Records() {
+					if err := out.Encode(record); err != nil {
+						return err
+					}
+				}
+				return nil
 			})
 		},
 	}
@@ -247,20 +272,11 @@ func (s Shell) export() *cobra.Command {
 	return cmd
 }
 
-// each calls with each label of each cluster.
-func (f *serverFlags) each(
-	cmd *cobra.Command, call func(cluster api.Cluster, l api.Label) error,
-) error {
+// each calls with each page of what is labelled.
+func (f *serverFlags) each(cmd *cobra.Command, call func(api.Clusters) error) error {
 	c, err := f.client()
 	if err != nil {
 		return err
 	}
-	return c.Labelled(cmd.Context(), func(cluster api.Cluster) error {
-		for _, l := range cluster.Labels {
-			if err := call(cluster, l); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return c.Labelled(cmd.Context(), call)
 }

@@ -43,6 +43,44 @@ type Due struct {
 type Correction struct {
 	article.LabelChange
 	Next uint64 `json:"next"`
+	// Article is the one that the change is of; nil for all members of the cluster.
+	Article *article.Member `json:"article,omitempty"`
+	// Excepted are the articles that carry other labels than LabelChange says, by their exceptions.
+	Excepted []Excepted `json:"excepted,omitempty"`
+}
+
+// An Excepted is what the articles of a cluster that have one fingerprint carry.
+type Excepted struct {
+	Source      string              `json:"source"` // address of one of them
+	Fingerprint article.Fingerprint `json:"fingerprint"`
+	Labels      []string            `json:"labels"`
+}
+
+// LabelsOf returns what a member carries from the change on.
+func (c *Correction) LabelsOf(m *article.Member) []string {
+	for i := range c.Excepted {
+		e := &c.Excepted[i]
+		if m.Fingerprint != nil && *m.Fingerprint == e.Fingerprint ||
+			m.Fingerprint == nil && m.Source.String() == e.Source {
+			return e.Labels
+		}
+	}
+	return c.Labels
+}
+
+func (c *Correction) check() error {
+	l := article.Label{Name: c.Label, By: c.By, At: c.At, Note: c.Note, Record: c.Record}
+	_, err := article.ParseAddress(c.ClusterID)
+	most := article.MaxLabels
+	if c.Article != nil {
+		most *= 2 // those of the cluster, and its own
+	}
+	if err = errors.Join(err, l.Check()); err != nil || c.Next > c.Position ||
+		c.Position > maxNextPosition || len(c.Labels) > most ||
+		len(c.Excepted) > article.MaxExceptions {
+		return fmt.Errorf("a pending correction of cluster %.80q", c.ClusterID)
+	}
+	return nil
 }
 
 // MaxCorrections is how many corrections may be pending.
@@ -79,12 +117,8 @@ func (p *Labels) validate() error {
 		}
 	}
 	for i := range p.Corrections {
-		c := &p.Corrections[i]
-		l := article.Label{Name: c.Label, By: c.By, At: c.At, Note: c.Note, Record: c.Record}
-		_, err := article.ParseAddress(c.ClusterID)
-		if err = errors.Join(err, l.Check()); err != nil || c.Next > c.Position ||
-			c.Position > maxNextPosition || len(c.Labels) > article.MaxLabels {
-			return fmt.Errorf("a pending correction of cluster %.80q", c.ClusterID)
+		if err := p.Corrections[i].check(); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -13,8 +13,11 @@ import (
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
-// binaryVersion is the first byte of what [Cluster.AppendBinary] writes. JSON begins with a brace.
-const binaryVersion = 1
+// The first byte of what [Cluster.AppendBinary] writes. JSON begins with a brace.
+const (
+	binaryVersion   = 1
+	binaryExcepting = 2 // the cluster has exceptions, behind all else
+)
 
 // The fields that most clusters do not have.
 const (
@@ -32,7 +35,7 @@ const (
 // with all that [Cluster.AppendJSON] has but the cluster id, which is the key of the record.
 // Numbers are big-endian or varints as of encoding/binary, texts have their length before them:
 //
-//	byte     version, 1
+//	byte     version: 1, or 2 for a cluster that has exceptions
 //	byte     flags of what it has: 1 a sketch, 2 contacts, 8 an excerpt, 16 signals, 32 labels, 64 a space, 128 a story
 //	8 bytes  fingerprint
 //	uvarints seq, size
@@ -44,13 +47,18 @@ const (
 //	uvarint  by how many milliseconds labels keep it; text: labels, a JSON array
 //	text     space
 //	text     story; uvarint: its similarity, in millionths
+//	text     exceptions, a JSON array
 func (c *Cluster) AppendBinary(dst []byte, identity string) []byte {
 	r := &c.Representative
 	flags := flagIf(c.Sketch != "", hasSketch) | flagIf(c.Contacts != "", hasContacts) |
 		flagIf(r.Excerpt != "", hasExcerpt) |
 		flagIf(c.Signals != "", hasSignals) | flagIf(c.Labels != "" || c.Kept != 0, hasLabels) |
 		flagIf(c.Space != "", hasSpace) | flagIf(c.Story != "", hasStory)
-	dst = binary.BigEndian.AppendUint64(append(dst, binaryVersion, flags), c.Hash)
+	version := byte(binaryVersion)
+	if c.Exceptions != "" {
+		version = binaryExcepting
+	}
+	dst = binary.BigEndian.AppendUint64(append(dst, version, flags), c.Hash)
 	dst = binary.AppendUvarint(binary.AppendUvarint(dst, c.Seq), uint64(c.Size))
 	dst = binary.AppendVarint(dst, c.FirstSeen)
 	dst = binary.AppendUvarint(dst, uint64(c.LastSeen-c.FirstSeen))
@@ -78,6 +86,9 @@ func (c *Cluster) AppendBinary(dst []byte, identity string) []byte {
 	if flags&hasStory != 0 {
 		dst = binary.AppendUvarint(fields.AppendText(dst, c.Story), uint64(c.StorySimilarity))
 	}
+	if c.Exceptions != "" {
+		dst = fields.AppendText(dst, string(c.Exceptions))
+	}
 	return dst
 }
 
@@ -91,9 +102,10 @@ func flagIf(set bool, flag byte) byte {
 // parseBinary is the inverse of [Cluster.AppendBinary], but for the founder and the position.
 func parseBinary(value []byte) (c Cluster, identity string, err error) {
 	r := fields.Reader{Rest: value}
-	if version := r.Byte(); version != binaryVersion {
-		return c, "", fmt.Errorf("not a cluster: version %d, and this clusterd reads %d and JSON",
-			version, binaryVersion)
+	version := r.Byte()
+	if version != binaryVersion && version != binaryExcepting {
+		return c, "", fmt.Errorf("not a cluster: version %d, and this clusterd reads %d, %d and JSON",
+			version, binaryVersion, binaryExcepting)
 	}
 	flags := r.Byte()
 	c.Hash, c.Seq, c.Size = r.Fixed64(), r.Uvarint(MaxPosition), int(r.Uvarint(math.MaxInt))
@@ -126,6 +138,9 @@ func parseBinary(value []byte) (c Cluster, identity string, err error) {
 	if flags&hasStory != 0 {
 		c.Story = r.Text()
 		c.StorySimilarity = article.Similarity(r.Uvarint(uint64(article.MaxSimilarity)))
+	}
+	if version == binaryExcepting {
+		c.Exceptions = label.Exceptions(r.Text())
 	}
 	if r.Failed || len(r.Rest) > 0 {
 		return Cluster{}, "", errors.New("not a cluster: it ends too early or too late, or a number in " +

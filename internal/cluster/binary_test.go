@@ -43,8 +43,8 @@ func TestParseBinaryOfWhatIsNone(t *testing.T) {
 		return changed
 	}
 	for want, value := range map[string][]byte{
-		"version 2":          other(0, 2),
-		"too late":           append(other(0, 1), 0),
+		"version 3":          other(0, 3),
+		"too late":           append(other(0, 2), 0),
 		"has another key":    value,
 		"looking for beginn": other(0, '?'),
 	} {

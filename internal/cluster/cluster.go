@@ -37,7 +37,8 @@ type Cluster struct {
 	Story           string
 	StorySimilarity article.Similarity
 	Labels          label.Set
-	Kept            int64 // milliseconds by which it outlives others, while it has labels
+	Exceptions      label.Exceptions // labels of single articles
+	Kept            int64            // milliseconds by which it outlives others, while Labelled
 }
 
 // ID returns the cluster id: the address of the founder.
@@ -59,6 +60,9 @@ func (c *Cluster) Join(position uint64, at int64) {
 	c.Position = position
 	c.FirstSeen, c.LastSeen = min(c.FirstSeen, at), max(c.LastSeen, at)
 }
+
+// Labelled reports whether the cluster or single articles of it have labels.
+func (c *Cluster) Labelled() bool { return c.Labels != "" || c.Exceptions != "" }
 
 // SeenAs returns when the cluster counts as last seen, for expiry, in Unix milliseconds.
 func (c *Cluster) SeenAs() int64 { return c.LastSeen + c.Kept }
@@ -98,7 +102,7 @@ func (c *Cluster) Validate() error {
 	case c.FirstSeen < 0 || c.LastSeen < c.FirstSeen || c.LastSeen > MaxTime:
 		return fmt.Errorf("seen from %d to %d ms since 1970: not from 1970 on, one after the other",
 			c.FirstSeen, c.LastSeen)
-	case c.Kept < 0 || c.Kept > MaxTime || c.Kept > 0 && c.Labels == "":
+	case c.Kept < 0 || c.Kept > MaxTime || c.Kept > 0 && !c.Labelled():
 		return fmt.Errorf("kept for %d ms: from 0 to %d are possible, and 0 without labels", c.Kept,
 			MaxTime)
 	}
@@ -111,7 +115,7 @@ func (c *Cluster) Validate() error {
 	if err := c.Signals.Check(c.Size, MaxTime); err != nil {
 		return err
 	}
-	return errors.Join(c.Contacts.Check(), c.Labels.Check())
+	return errors.Join(c.Contacts.Check(), c.Labels.Check(), c.Exceptions.Check())
 }
 
 func validate(r *article.Representative) error {

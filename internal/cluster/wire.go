@@ -21,7 +21,8 @@ func (c *Cluster) AppendJSON(dst []byte, identity string) []byte {
 		FirstSeen:      time.UnixMilli(c.FirstSeen).UTC(),
 		LastSeen:       time.UnixMilli(c.LastSeen).UTC(),
 		Representative: c.Representative, Labels: []byte(c.Labels), KeptMS: c.Kept, Pipeline: identity,
-		StoryID: c.Story, StorySimilarity: c.StorySimilarity,
+		Exceptions: []byte(c.Exceptions),
+		StoryID:    c.Story, StorySimilarity: c.StorySimilarity,
 	}
 	if c.Signals != "" {
 		wire.Signals = &article.ClusterSignals{
@@ -75,6 +76,7 @@ func parseJSON(key, value []byte, position uint64) (c Cluster, identity string, 
 	}
 	c.FirstSeen, c.LastSeen = wire.FirstSeen.UnixMilli(), wire.LastSeen.UnixMilli()
 	c.Labels, c.Kept = label.Set(wire.Labels), wire.KeptMS
+	c.Exceptions = label.Exceptions(wire.Exceptions)
 	c.Story, c.StorySimilarity = wire.StoryID, wire.StorySimilarity
 	return c, wire.Pipeline, nil
 }

@@ -50,9 +50,13 @@ type By struct {
 	At     time.Time `json:"at"`
 	Note   string    `json:"note,omitempty"`
 	Record string    `json:"record"`
+	// ClusterID is the cluster that was labelled, empty for the contact itself. Label is the name of the
+	// label of who said that the contact is harmless.
+	ClusterID string `json:"cluster_id,omitempty"`
+	Label     string `json:"label,omitempty"`
 }
 
-func by(l *article.Label) By { return By{l.By, l.At, l.Note, l.Record} }
+func by(l *article.Label) By { return By{By: l.By, At: l.At, Note: l.Note, Record: l.Record} }
 
 // strong reports whether a contact labels from any vote on: a number, a name or a code is of one
 // person. Many people share a site, a page or a mail address.
@@ -81,6 +85,13 @@ func (m *Mark) Click(votes int, l *article.Label, seq uint64) {
 	m.Clicked = last(m.Clicked, by(l))
 }
 
+// ClickContact does what Click does, for a label that somebody put on the contact itself, which this
+// many clusters without labels have: all get the label, and some later ones.
+func (m *Mark) ClickContact(l *article.Label, seq uint64, clusters int) {
+	m.Click(Vote, l, seq)
+	m.Reach = max(m.Reach, m.Used+clusters+firstReach)
+}
+
 // Unclick takes back what a click with a label did.
 func (m *Mark) Unclick(votes int, l *article.Label) {
 	m.Votes = max(0, m.Votes-votes)
@@ -92,7 +103,9 @@ func (m *Mark) Unclick(votes int, l *article.Label) {
 // Harm takes a vote, since somebody says that the contact is harmless; unharm gives it back.
 func (m *Mark) Harm(l *article.Label) {
 	m.Hams++
-	m.Harmless = last(m.Harmless, by(l))
+	b := by(l)
+	b.Label = l.Name
+	m.Harmless = last(m.Harmless, b)
 }
 
 // Unharm takes back what the last Harm did.

@@ -26,6 +26,13 @@ func (w *Work) tell(ctx context.Context, s *Share) {
 
 // tellOf adds corrections of one change, and moves its cursor; to the end where there are no more.
 func (w *Work) tellOf(ctx context.Context, change *checkpoint.Correction, s *Share) {
+	if change.Article != nil {
+		if len(s.Corrections) < maxTold {
+			s.tell(change, change.Article)
+			change.Next = change.Position
+		}
+		return
+	}
 	for len(s.Corrections) < maxTold && change.Next < change.Position && w.Members != nil {
 		found, complete, err := w.Members.Before(ctx, change.ClusterID, change.Next, change.Position,
 			maxTold-len(s.Corrections))
@@ -38,13 +45,20 @@ func (w *Work) tellOf(ctx context.Context, change *checkpoint.Correction, s *Sha
 			return
 		}
 		for _, m := range found {
-			s.Corrections = append(s.Corrections, article.Correction{
-				ArticleID: m.ArticleID, LabelChange: change.LabelChange, MemberPosition: m.Position,
-				Source: m.Source,
-			})
+			s.tell(change, &m)
 			change.Next = m.Position + 1
 		}
 	}
+}
+
+// tell adds the correction of one member.
+func (s *Share) tell(change *checkpoint.Correction, m *article.Member) {
+	c := article.Correction{
+		ArticleID: m.ArticleID, LabelChange: change.LabelChange, MemberPosition: m.Position,
+		Source: m.Source,
+	}
+	c.Labels = change.LabelsOf(m)
+	s.Corrections = append(s.Corrections, c)
 }
 
 // report logs an error when members cannot be asked, once, and when they can be again.

@@ -125,6 +125,9 @@ func (w *Work) owns(one *waiting) bool {
 		return true
 	}
 	founder, partition := one.label.Cluster, 0
+	if one.rejection == nil && one.label.Target == article.TargetContact {
+		founder = article.Address{Topic: w.Input, Partition: one.label.Partition}
+	}
 	if one.rejection == nil && founder.Topic == w.Input && founder.Partition < w.Partitions {
 		partition = founder.Partition
 	}
@@ -222,7 +225,7 @@ func (w *Work) Progress(s *Share, b *space.Batch) *checkpoint.Labels {
 	s.progress.Flood, s.progress.Due, s.progress.Adopt = b.Flood.Counts, b.Due, b.Adopt
 	for _, c := range b.Changes() {
 		if w.Corrections {
-			s.progress.Corrections = append(s.progress.Corrections, checkpoint.Correction{LabelChange: c})
+			s.progress.Corrections = append(s.progress.Corrections, c)
 		}
 	}
 	return s.progress

@@ -191,9 +191,16 @@ func (s *Service) Applied(id string, record article.Address) bool {
 		return false
 	}
 	of, err := s.of(founder.Partition)
-	if err != nil {
-		return false
-	}
+	return err == nil && applied(of, record)
+}
+
+// AppliedTo does what Applied does, for a contact of a value and a partition.
+func (s *Service) AppliedTo(value *string, partition *int, record article.Address) bool {
+	of, err := s.holding(value, partition)
+	return err == nil && applied(of, record)
+}
+
+func applied(of *asked, record article.Address) bool {
 	v, err := of.View()
 	if err != nil {
 		return false

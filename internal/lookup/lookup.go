@@ -65,6 +65,9 @@ type Service struct {
 	fingerprinter *fingerprint.Fingerprinter // nil: the pipeline has not begun
 	spaces        map[string]*asked
 
+	sharingMutex sync.Mutex
+	sharing      sharing
+
 	suspecting sync.Mutex
 	suspects   suspects
 }

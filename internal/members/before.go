@@ -123,7 +123,9 @@ func (v *View) page(
 }
 
 func brief(m *Member) article.Member {
-	return article.Member{ArticleID: m.ArticleID, Position: m.Position, Source: m.Source}
+	return article.Member{
+		ArticleID: m.ArticleID, Position: m.Position, Source: m.Source, Fingerprint: m.Fingerprint,
+	}
 }
 
 // wake tells who waits for values of a channel that there is something to do.

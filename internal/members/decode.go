@@ -45,6 +45,11 @@ func (v *View) parse(r *kafka.Record) (m Member, ok bool) {
 			m.Contact = field.Str
 		case "size":
 			size = field.Num
+		case "fingerprint":
+			var print article.Fingerprint
+			if print.UnmarshalText([]byte(field.Str)) == nil {
+				m.Fingerprint = &print
+			}
 		case "labels":
 			m.Labels = texts(field)
 		case "trial_labels":

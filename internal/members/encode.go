@@ -12,7 +12,7 @@ import (
 )
 
 // version is that of the keys and values below. A view of another version is foreign.
-const version = 1
+const version = 2
 
 // The keys, by their first byte. Numbers are big-endian, so that keys are in their order.
 const (
@@ -71,6 +71,7 @@ const (
 	distanceBit = 1 << 0
 	statusShift = 1
 	matchShift  = 3
+	printBit    = 1 << 5 // whether there is a fingerprint
 )
 
 func statuses() []article.Status {
@@ -99,9 +100,15 @@ func (m *Member) encode(dst []byte) []byte {
 	if m.Distance != nil {
 		flags |= distanceBit
 	}
+	if m.Fingerprint != nil {
+		flags |= printBit
+	}
 	dst = append(dst, flags)
 	if m.Distance != nil {
 		dst = binary.BigEndian.AppendUint64(dst, math.Float64bits(*m.Distance))
+	}
+	if m.Fingerprint != nil {
+		dst = binary.BigEndian.AppendUint64(dst, uint64(*m.Fingerprint))
 	}
 	dst = binary.AppendUvarint(dst, m.Position)
 	dst = binary.AppendUvarint(dst, uint64(m.Size))
@@ -138,6 +145,9 @@ func (v *View) decode(value []byte, founder []byte) (m Member, err error) {
 	if flags&distanceBit != 0 {
 		distance := math.Float64frombits(d.Fixed64())
 		m.Distance = &distance
+	}
+	if flags&printBit != 0 {
+		m.Fingerprint = new(article.Fingerprint(d.Fixed64()))
 	}
 	m.Position, m.Size = d.Uvarint(math.MaxInt64), int(d.Uvarint(math.MaxInt64))
 	m.Written = m.EventTime + d.Varint()

@@ -95,6 +95,9 @@ func (w *world) next() Member {
 		m.Distance = &distance
 		m.TrialLabels = []string{"a", "b"}
 	}
+	if w.random.IntN(3) > 0 { // output.fields may leave it out
+		m.Fingerprint = new(article.Fingerprint(w.random.Uint64()))
+	}
 	w.position++
 	return m
 }
@@ -103,7 +106,7 @@ func (w *world) next() Member {
 func (w *world) record(m *Member) *kgo.Record {
 	result := article.Result{
 		ArticleID: m.ArticleID, Status: m.Status, Distance: m.Distance, Matched: m.Matched,
-		Contact: m.Contact, Size: m.Size, Source: m.Source, Pipeline: "test",
+		Contact: m.Contact, Size: m.Size, Fingerprint: m.Fingerprint, Source: m.Source, Pipeline: "test",
 		Representative: &article.Representative{ID: "r", Title: "标题"},
 	}
 	r := &kgo.Record{

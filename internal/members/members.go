@@ -43,8 +43,10 @@ type Member struct {
 	Matched   article.Match
 	Contact   string
 	Publisher string
-	Position  uint64
-	EventTime int64 // that counted, Unix milliseconds
+	// Fingerprint is that of the article; nil if the result does not say it.
+	Fingerprint *article.Fingerprint
+	Position    uint64
+	EventTime   int64 // that counted, Unix milliseconds
 	// Size is how many articles the cluster had with this one. So the founder has 1, and members count
 	// on by one.
 	Size        int

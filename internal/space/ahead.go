@@ -3,6 +3,7 @@ package space
 import (
 	"fmt"
 
+	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/cluster"
 	"github.com/clusterd/clusterd/internal/label"
 	"github.com/clusterd/clusterd/internal/singlepass"
@@ -18,6 +19,8 @@ type member struct {
 	joined  int            // articles of the batch that joined it
 	carried *label.Carried // nil: not looked at
 	bounded bool           // what it carries depends on its size
+	// excepted are the labels of articles with exceptions, by their fingerprints; nil: not looked at.
+	excepted map[article.Fingerprint][]article.Label
 }
 
 // members are clusters by their seqs.

@@ -38,7 +38,7 @@ type Batch struct {
 	guard   *label.Guard // after it
 	erased  []uint64     // clusters whose text, or that of their stories, is to be gone from the disk
 	room    int          // how many more clusters may change
-	changes []article.LabelChange
+	changes []checkpoint.Correction
 }
 
 // Next returns the position of the article behind the batch.

@@ -86,9 +86,9 @@ func (c *checking) suspect(joined *singlepass.Assignment) (*Neighbour, error) {
 	}
 	var failed error
 	best := singlepass.NewNearest(math.Inf(1), func(centre singlepass.Centre) bool {
-		_, ok, err := c.view.Get(centre.Seq)
+		k, ok, err := c.view.Get(centre.Seq)
 		failed = errors.Join(failed, err)
-		return ok
+		return ok && k.Labels != ""
 	})
 	compared, own := 0, 8+len(c.Fingerprint.Sketch)
 	for _, centre := range slices.Backward(labelled) {
@@ -170,7 +170,8 @@ func (c *checking) answer(found []singlepass.Assignment) (Answer, error) {
 	}
 	a.Status, a.Neighbour, a.RunnersUp = article.Joined, all[0], all[1:]
 	a.Matched = c.options.match(first)
-	a.Carried = label.Carry(a.Labels.All(), a.Size+1, c.options.Labels.Allow)
+	a.Carried = label.Carry(labelsOfArticle(&a.Cluster, c.Fingerprint.Hash), a.Size+1,
+		c.options.Labels.Allow)
 	return a, nil
 }
 

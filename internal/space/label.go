@@ -57,8 +57,9 @@ func (b *Batch) CountLabels() (applied map[string]int, articles int) {
 	return applied, articles
 }
 
-// Changes returns the changes of what clusters carry, in the order in which they were made.
-func (b *Batch) Changes() []article.LabelChange { return b.changes }
+// Changes returns the changes of what clusters and single articles carry, of which their members are
+// to be told, in the order in which they were made.
+func (b *Batch) Changes() []checkpoint.Correction { return b.changes }
 
 // A Flood is what a batch changes of the flood guard.
 type Flood struct {
@@ -118,10 +119,16 @@ func (s *Space) label(r *article.LabelRecord, out *Batch) Labelled {
 		done.Changed, done.Rejection = s.erase(r, out)
 		return done
 	}
+	if r.Target == article.TargetContact {
+		return s.labelContact(r, out)
+	}
 	m := s.labelled(r.Cluster)
 	if m == nil {
 		done.Rejection = unknownCluster(r.Cluster)
 		return done
+	}
+	if r.Target == article.TargetArticle {
+		return s.except(m, r, out)
 	}
 	before := m.carries(s.options.Labels.Allow).Labels
 	if r.Action == article.RemoveLabel {
@@ -138,7 +145,7 @@ func (s *Space) label(r *article.LabelRecord, out *Batch) Labelled {
 			ClusterID: m.id, Label: r.Name, Action: r.Action, Labels: append([]string{}, after...),
 			By: r.By, At: r.At, Note: r.Note, Position: s.rule.State().Next, Record: r.Record,
 		}
-		out.changes = append(out.changes, *done.Carried)
+		out.note(m, s.options.Labels.Allow, *done.Carried)
 	}
 	return done
 }
@@ -253,7 +260,7 @@ func (s *Space) labelled(founder article.Address) *member {
 // keep has a cluster outlive others while it has labels.
 func (s *Space) keep(m *member) {
 	kept := s.options.Labels.Kept
-	if m.Labels == "" {
+	if !m.Labelled() {
 		kept = 0
 	}
 	if before := m.SeenAs(); kept != m.Kept {
@@ -273,11 +280,11 @@ func (m *member) carries(allow []string) *label.Carried {
 }
 
 // carry returns what the result of an article of a cluster carries, nil for nothing.
-func (s *Space) carry(m *member, position uint64, out *Batch) *label.Carried {
-	if m.Labels == "" || !s.options.Labels.On {
+func (s *Space) carry(m *member, a *fingerprint.Article, position uint64, out *Batch) *label.Carried {
+	if !m.Labelled() || !s.options.Labels.On {
 		return nil
 	}
-	all := m.carries(s.options.Labels.Allow)
+	all := m.carriedBy(article.Fingerprint(a.Fingerprint.Hash), s.options.Labels.Allow)
 	if len(all.Labels) == 0 && len(all.Trial) == 0 {
 		return nil
 	}

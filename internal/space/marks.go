@@ -166,6 +166,7 @@ func (s *Space) click(m *member, l article.Label) article.Label {
 			continue
 		}
 		mark.Click(share, &l, m.Seq)
+		mark.Clicked[len(mark.Clicked)-1].ClusterID = m.id
 		s.set(c, mark)
 		l.Marked = append(l.Marked, name)
 	}
@@ -218,7 +219,7 @@ func (s *Space) use(m *member, c *marked, mark label.Mark, reach int, position u
 
 // relabel sets the labels of a cluster.
 func (s *Space) relabel(m *member, set label.Set) {
-	m.Labels, m.carried, m.touched = set, nil, true
+	m.Labels, m.carried, m.excepted, m.touched = set, nil, nil, true
 	s.keep(m)
 }
 
@@ -282,7 +283,7 @@ func (s *Space) change(m *member, due *checkpoint.Due, out *Batch, do func()) {
 	if len(after.Labels) < len(before.Labels) {
 		action = article.RemoveLabel
 	}
-	out.changes = append(out.changes, article.LabelChange{
+	out.note(m, s.options.Labels.Allow, article.LabelChange{
 		ClusterID: m.id, Label: due.Label, Action: action, Labels: append([]string{}, after.Labels...),
 		By: due.By, At: due.At, Note: due.Note, Position: s.rule.State().Next, Record: due.Record,
 		Contact: due.Contact,

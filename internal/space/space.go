@@ -232,7 +232,7 @@ func (s *Space) assign(a *fingerprint.Article, out *Batch) Assignment {
 	s.stories.note(m)
 	assigned := clustered(a, m, decision, at)
 	assigned.Matched = s.options.matched(&decision)
-	assigned.Carried = s.carry(m, decision.Position, out)
+	assigned.Carried = s.carry(m, a, decision.Position, out)
 	out.Adjusted.add(&assigned, why)
 	return assigned
 }

@@ -53,7 +53,7 @@ func (s *Space) Suspects(ctx context.Context, seqs []uint64, within float64) ([]
 		if err != nil {
 			return nil, err
 		}
-		if ok {
+		if ok && of.Labels != "" {
 			all = append(all, Suspect{c, Neighbour{of, distance}})
 		}
 	}

@@ -48,7 +48,7 @@ func (s *Store) Add(ctx context.Context, clusters []*cluster.Cluster, m *Meta) e
 			byKind[memberKey] = append(byKind[memberKey],
 				disk.Entry{Key: keyOfMember(k.Story, k.Seq)})
 		}
-		if k.Labels != "" {
+		if k.Labelled() {
 			byKind[labelledKey] = append(byKind[labelledKey], disk.Entry{Key: keyOfLabelled(k.Seq)})
 			labellings = append(labellings, labelling{centreOf(k), true})
 		}

@@ -108,7 +108,7 @@ func (c *change) put(k cluster.Cluster, next uint64) error {
 		err = c.hold(nil, &k)
 	}
 	if err == nil {
-		err = c.label(&k, k.Labels != "")
+		err = c.label(&k, k.Labelled())
 	}
 	if err == nil && k.Story != "" {
 		err = c.batch.Set(keyOfMember(k.Story, k.Seq), nil, nil)

@@ -147,6 +147,7 @@ const (
 	labelsTag // with how long they keep the cluster before them, in 8 bytes
 	spaceTag
 	storyTag // with its similarity before it, in 8 bytes
+	exceptionsTag
 )
 
 // encodeCluster returns what appendCluster appends.
@@ -168,7 +169,7 @@ func appendCluster(b []byte, c *cluster.Cluster, entry int64) []byte {
 	b = binary.AppendUvarint(b, uint64(c.Founder.Offset))
 	r := &c.Representative
 	further := r.Excerpt != "" || c.Signals != "" || c.Story != "" || c.StorySimilarity != 0 ||
-		c.Space != "" || c.Labels != "" || c.Kept != 0
+		c.Space != "" || c.Labelled() || c.Kept != 0
 	if c.Contacts != "" || further {
 		b = append(b, 0, 0) // the second had how many articles joined by contacts
 		b = fields.AppendText(b, string(c.Contacts))
@@ -202,6 +203,9 @@ func appendFurther(b []byte, c *cluster.Cluster) []byte {
 	if c.Labels != "" || c.Kept != 0 {
 		kept := appendUint64(uint64(c.Kept))
 		b = fields.AppendText(append(b, labelsTag), string(kept)+string(c.Labels))
+	}
+	if c.Exceptions != "" {
+		b = fields.AppendText(append(b, exceptionsTag), string(c.Exceptions))
 	}
 	return b
 }
@@ -265,6 +269,8 @@ func further(d *fields.Reader, c *cluster.Cluster) {
 			if field.Failed {
 				d.Fail()
 			}
+		case exceptionsTag:
+			c.Exceptions = label.Exceptions(d.Text())
 		default:
 			d.Fail()
 		}

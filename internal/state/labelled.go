@@ -81,7 +81,7 @@ func (s *Store) loadLabelled() error {
 	}
 	for _, seq := range seqs {
 		c, _, ok, err := s.cluster(seq)
-		if err == nil && (!ok || c.Labels == "") {
+		if err == nil && (!ok || !c.Labelled()) {
 			err = fmt.Errorf("%w: %s: cluster %d has no labels", ErrDamaged, s.dir, seq)
 		}
 		if err != nil {

@@ -113,12 +113,14 @@ func (s *Submitter) Articles(ctx context.Context, articles []Article) ([]article
 
 // A Label is a record of the topic of labels.
 type Label struct {
-	ClusterID string // empty: of no cluster, such as one that lets a label count again
+	ClusterID string // empty: of no cluster
+	Contact   string // of a record for a contact
 	Value     []byte
 }
 
 // Labels writes labels and returns the addresses of their records. Those of one cluster keep their
-// order: they go to the partition that its founder's says. Errors are those of Articles.
+// order: they go to the partition that its founder's says. Those of contacts keep theirs: they all go
+// to the first partition. Errors are those of Articles.
 func (s *Submitter) Labels(ctx context.Context, labels []Label) ([]article.Address, error) {
 	partitions, err := s.Client.Partitions(ctx, s.LabelsTopic)
 	if err != nil {
@@ -128,6 +130,9 @@ func (s *Submitter) Labels(ctx context.Context, labels []Label) ([]article.Addre
 	for i, l := range labels {
 		records[i] = kafka.Record{Topic: s.LabelsTopic, Value: l.Value}
 		if l.ClusterID == "" {
+			if l.Contact != "" {
+				records[i].Key, records[i].Partition = []byte(l.Contact), partitions[0]
+			}
 			continue
 		}
 		founder, err := article.ParseAddress(l.ClusterID)

@@ -95,9 +95,9 @@ func TestLabelsGoWhereTheirFoundersPartitionSays(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	addresses, err := s.Labels(t.Context(), []Label{
-		{"articles/4/7", []byte(`{"label":"spam"}`)},
-		{"articles/2/7", []byte(`{"label":"ham"}`)},
-		{"", []byte(`{"action":"resume"}`)},
+		{ClusterID: "articles/4/7", Value: []byte(`{"label":"spam"}`)},
+		{ClusterID: "articles/2/7", Value: []byte(`{"label":"ham"}`)},
+		{Value: []byte(`{"action":"resume"}`)},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -139,11 +139,11 @@ func TestWhatIsInvalidIsNotWritten(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := s.Labels(t.Context(), []Label{{"articles/4", nil}}); !errors.As(err, &invalid) {
+	if _, err := s.Labels(t.Context(), []Label{{ClusterID: "articles/4"}}); !errors.As(err, &invalid) {
 		t.Errorf("an id that is none: %v", err)
 	}
 	s.LabelsTopic = "none"
-	_, err := s.Labels(t.Context(), []Label{{"articles/4/1", nil}})
+	_, err := s.Labels(t.Context(), []Label{{ClusterID: "articles/4/1"}})
 	if !errors.Is(err, kafka.ErrNoTopic) {
 		t.Errorf("no topic: %v", err)
 	}

@@ -20,6 +20,7 @@ func (s *Space) except(it *item, number int, position int64) error {
 	if len(st.exceptions[it.Print]) == 0 {
 		delete(st.exceptions, it.Print)
 	}
+	s.keep(s.model.Cluster(number), st)
 	s.changed(st)
 	after := s.carried(st.of(it.Print), size)
 	if s.rule.Corrections == "" || s.isLoose(it.Cluster) {

@@ -307,7 +307,9 @@ func (s *Space) onContact(it *item, position int64) error {
 		return s.lose(it, key, position)
 	default:
 		m := s.mark(h, it.Name, it.Trial)
+		n, _ := s.unlabelled(h)
 		m.click(it, wire.Vote, s.lastHolder(h, m.last))
+		m.reach = max(m.reach, m.used+int64(n)+firstReach)
 		return s.gain(it, key, position)
 	}
 }

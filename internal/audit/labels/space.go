@@ -316,7 +316,7 @@ func (s *Space) onCluster(it *item, number int, position int64) error {
 // keep has a cluster outlive others while it has labels.
 func (s *Space) keep(c *model.Cluster, st *state) {
 	c.Kept = 0
-	if len(st.entries) > 0 || st.loose && len(s.by[c.Founder]) > 0 {
+	if len(st.entries) > 0 || len(st.exceptions) > 0 || st.loose && len(s.by[c.Founder]) > 0 {
 		c.Kept = s.rule.Kept.Milliseconds()
 	}
 }

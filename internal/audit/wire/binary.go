@@ -9,8 +9,11 @@ import (
 	"strings"
 )
 
-// binaryVersion is the first byte of a cluster that is not JSON.
-const binaryVersion = 1
+// The first byte of a cluster that is not JSON.
+const (
+	binaryVersion   = 1
+	binaryExcepting = 2 // it has exceptions, behind all else
+)
 
 // The fields of such a cluster that may be missing.
 const (
@@ -28,7 +31,7 @@ const (
 // it. It takes nothing from the packages that write it.
 func parseBinary(value []byte) (c Cluster, err error) {
 	r := binaryReader{in: bytes.NewReader(value)}
-	r.fixed(1) // the version
+	version := r.fixed(1)
 	flags := r.fixed(1)
 	c.Fingerprint = r.fixed(8)
 	c.Seq, c.Size = r.number(), r.number()
@@ -62,6 +65,11 @@ func parseBinary(value []byte) (c Cluster, err error) {
 	}
 	if flags&storyFlag != 0 {
 		c.Story, c.StorySimilarity = r.text(), Similarity(float64(r.number())/millionth)
+	}
+	if version == binaryExcepting {
+		if exceptions := r.text(); r.err == nil {
+			r.err = json.Unmarshal([]byte(exceptions), &c.Exceptions)
+		}
 	}
 	switch {
 	case r.err != nil:

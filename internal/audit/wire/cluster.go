@@ -36,7 +36,7 @@ type Cluster struct {
 
 // ParseCluster reads the record of the cluster that founder founded, in either form.
 func ParseCluster(r *kgo.Record, founder Address, input string) (c Cluster, err error) {
-	if len(r.Value) > 0 && r.Value[0] == binaryVersion {
+	if len(r.Value) > 0 && (r.Value[0] == binaryVersion || r.Value[0] == binaryExcepting) {
 		c, err = parseBinary(r.Value)
 	} else {
 		c, err = parseJSON(r.Value, founder.In(input))

@@ -69,7 +69,8 @@ type Cluster struct {
 	Size           int                    `json:"size"`
 	Growth         *int                   `json:"growth,omitzero"` // where a list is sorted by it
 	Labels         []Label                `json:"labels"`
-	Carried        []string               `json:"carried"` // by results: names, after labels.allow
+	Exceptions     []Exception            `json:"exceptions,omitzero"` // labels of single articles
+	Carried        []string               `json:"carried"`             // by results: names, after labels.allow
 	Signals        *Signals               `json:"signals,omitzero"`
 	FirstSeen      time.Time              `json:"first_seen"`
 	LastSeen       time.Time              `json:"last_seen"`
@@ -161,6 +162,8 @@ type Comparison struct {
 // Clusters are a page of clusters.
 type Clusters struct {
 	Clusters []Cluster `json:"clusters"`
+	// Contacts are those that labels have marked, behind the last labelled cluster.
+	Contacts []Contact `json:"contacts,omitzero"`
 	Next     string    `json:"next,omitzero"` // the cursor of the next page; empty: this is the last
 	// Complete is false while it is still being found out which clusters are the largest.
 	Complete bool `json:"complete"`

@@ -19,6 +19,8 @@ type Member struct {
 	Source      article.Address `json:"source"`
 	Labels      []string        `json:"labels,omitzero"`
 	TrialLabels []string        `json:"trial_labels,omitzero"`
+	// Fingerprint is that of the article; nil if results do not say it.
+	Fingerprint *article.Fingerprint `json:"fingerprint,omitzero"`
 	// Text is what the article said: nil where nobody asked for it, and a nil pointer where it is
 	// gone.
 	Text **FullText `json:"text,omitempty"`

@@ -100,24 +100,45 @@ func (c *Client) Erase(ctx context.Context, q api.EraseRequest) (e api.Erased, e
 	return e, err
 }
 
-// Labelled calls with each cluster that has a label.
-func (c *Client) Labelled(ctx context.Context, each func(api.Cluster) error) error {
+// Labelled calls with each page of what is labelled: clusters, and then contacts.
+func (c *Client) Labelled(ctx context.Context, each func(api.Clusters) error) error {
 	path := "/v1/labels?limit=" + strconv.Itoa(api.MaxPage)
-	for next := path; next != ""; {
+	return pages(path, func(path string) (next string, err error) {
 		var page api.Clusters
-		if err := c.do(ctx, http.MethodGet, next, nil, &page); err != nil {
-			return err
+		if err := c.do(ctx, http.MethodGet, path, nil, &page); err != nil {
+			return "", err
 		}
-		for _, cluster := range page.Clusters {
-			if err := each(cluster); err != nil {
-				return err
+		return page.Next, each(page)
+	})
+}
+
+// Contacts calls with each contact that clusters without labels share ("shared"), that labels have
+// marked ("marked"), or with both ("all").
+func (c *Client) Contacts(ctx context.Context, show string, each func(api.Contact) error) error {
+	path := "/v1/contacts?show=" + url.QueryEscape(show) + "&limit=" + strconv.Itoa(api.MaxPage)
+	return pages(path, func(path string) (next string, err error) {
+		var page api.Contacts
+		if err := c.do(ctx, http.MethodGet, path, nil, &page); err != nil {
+			return "", err
+		}
+		for _, contact := range page.Contacts {
+			if err := each(contact); err != nil {
+				return "", err
 			}
 		}
-		if next = ""; page.Next != "" {
-			next = path + "&cursor=" + url.QueryEscape(page.Next)
+		return page.Next, nil
+	})
+}
+
+// pages asks for pages, from the first to the last one.
+func pages(path string, ask func(path string) (next string, err error)) error {
+	for at := path; ; {
+		next, err := ask(at)
+		if err != nil || next == "" {
+			return err
 		}
+		at = path + "&cursor=" + url.QueryEscape(next)
 	}
-	return nil
 }
 
 // LabelNames returns the labels that clusters have.

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -90,8 +91,8 @@ func TestLabelled(t *testing.T) {
 		_ = json.NewEncoder(w).Encode(page)
 	})
 	var got []string
-	if err := c.Labelled(t.Context(), func(c api.Cluster) error {
-		got = append(got, c.ClusterID)
+	if err := c.Labelled(t.Context(), func(page api.Clusters) error {
+		got = append(got, page.Clusters[0].ClusterID)
 		return nil
 	}); err != nil {
 		t.Fatal(err)
@@ -141,7 +142,7 @@ func TestErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = c.Labelled(t.Context(), func(api.Cluster) error { return nil })
+	err = c.Labelled(t.Context(), func(api.Clusters) error { return nil })
 	if want := "asking http://127.0.0.1:1: dial tcp 127.0.0.1:1: connect: connection refused: " +
 		"is clusterd running there, with http.listen set so?"; err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
@@ -149,6 +150,43 @@ func TestErrors(t *testing.T) {
 	for _, server := range []string{"", "127.0.0.1:8080", "ftp://x", "http://", "http://x?y", "%"} {
 		if _, err := New(server, ""); err == nil {
 			t.Errorf("%q is taken for a URL", server)
+		}
+	}
+}
+
+// What an export says of articles and contacts is read as requests for the same.
+func TestReadTargets(t *testing.T) {
+	space, partition := "shop 1", 3
+	want := []api.LabelRequest{
+		{Target: api.ForArticle, ClusterID: "articles/0/12", ArticleID: "a1", Label: "ham", Action: api.Add},
+		{
+			Target: api.ForContact, ContactRef: api.ContactRef{
+				Contact: "number:+447700900123", Space: &space, Partition: &partition,
+			}, Label: "spam", Action: api.Add,
+		},
+	}
+	page := api.Clusters{
+		Clusters: []api.Cluster{{ClusterID: "articles/0/12", Exceptions: []api.Exception{{
+			ArticleID: "a1", Source: "articles/0/13", MemberPosition: 4, Fingerprint: 7,
+			Labels: []api.Label{{Label: "ham", By: "bob"}},
+		}}}},
+		Contacts: []api.Contact{{
+			ContactRef: want[1].ContactRef,
+			Marks:      []api.Mark{{Label: "spam", Clicked: []api.By{{By: "bob", Record: "labels/0/1"}}}},
+		}},
+	}
+	var lines bytes.Buffer
+	for r := range page.Records() {
+		_ = json.NewEncoder(&lines).Encode(r)
+	}
+	for name, file := range map[string]string{
+		"lines": lines.String(),
+		"csv": "target,cluster_id,article_id,contact,space,partition,label,action\n" +
+			"article,articles/0/12,a1,,,,ham,add\ncontact,,,number:+447700900123,shop 1,3,spam,add\n",
+	} {
+		got, err := ReadLabels(strings.NewReader(file))
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%s: %v\n%s", name, err, diff)
 		}
 	}
 }
@@ -179,7 +217,7 @@ func TestReadLabels(t *testing.T) {
 		`{"label":"x"}` + "\n{":           "line 2: this is no JSON",
 		`{"label":"x"}` + "\n\n{\"l\":1}": "line 3: /l: there is no such field",
 		`{"label":"x","action":"y"}`:      `line 1: /action`,
-		"lable\nx":                        `line 1: there is no field "lable"; there are cluster_id,`,
+		"lable\nx":                        `line 1: there is no field "lable"; there are target, cluster_id,`,
 		"text\nx":                         "line 1: there is no field label",
 		"label,trial\nx,\ny,maybe":        `line 3: trial "maybe": must be true or false`,
 		"label,action\nx,drop":            `line 2: action "drop": must be add, remove or resume`,

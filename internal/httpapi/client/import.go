@@ -24,6 +24,10 @@ type line struct {
 	api.LabelRequest
 	By *string    `json:"by,omitzero"`
 	At *time.Time `json:"at,omitzero"`
+	// The server finds these by the id of the article.
+	Source         *string  `json:"source,omitzero"`
+	MemberPosition *float64 `json:"member_position,omitzero"`
+	Fingerprint    *string  `json:"fingerprint,omitzero"`
 }
 
 // ReadLabels reads a file of labels: a request for one in each line, as JSON; or CSV, whose first
@@ -70,8 +74,8 @@ func readLines(r io.Reader) (all []api.LabelRequest, err error) {
 // columns are the fields of a label in CSV, and those of an export that do not count.
 func columns() []string {
 	return []string{
-		"cluster_id", "article_id", "text", "title", "content", "label", "action", "note", "trial", "by",
-		"at",
+		"target", "cluster_id", "article_id", "contact", "space", "partition", "text", "title", "content",
+		"label", "action", "note", "trial", "by", "at",
 	}
 }
 
@@ -126,6 +130,19 @@ func ofRow(row map[string]string) (l api.LabelRequest, err error) {
 		TextRequest: api.TextRequest{
 			Text: given("text"), Title: given("title"), Content: given("content"),
 		},
+		ContactRef: api.ContactRef{Contact: row["contact"], Space: given("space")},
+	}
+	if row["target"] != "" {
+		if err := l.Target.UnmarshalText([]byte(row["target"])); err != nil {
+			return l, fmt.Errorf("target %q: %w", row["target"], err)
+		}
+	}
+	if row["partition"] != "" {
+		partition, err := strconv.Atoi(row["partition"])
+		if err != nil {
+			return l, fmt.Errorf("partition %q: must be a number", row["partition"])
+		}
+		l.Partition = &partition
 	}
 	if row["action"] != "" {
 		if err := l.Action.UnmarshalText([]byte(row["action"])); err != nil {

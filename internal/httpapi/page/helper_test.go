@@ -144,6 +144,16 @@ func (f *fake) Labelled(context.Context, string, int) (api.Clusters, error) {
 	return api.Clusters{}, f.err
 }
 
+func (f *fake) Contacts(context.Context, v1.ContactQuery) (api.Contacts, error) {
+	return api.Contacts{}, f.err
+}
+
+func (f *fake) Contact(api.ContactRef, string) (api.Contact, error) {
+	return api.Contact{}, v1.ErrUnknown
+}
+
+func (f *fake) AppliedTo(api.ContactRef, article.Address) bool { return true }
+
 func (f *fake) Applied(string, article.Address) bool { return true }
 
 func (f *fake) AsOf() []api.AsOf { return []api.AsOf{f.asOf()} }

@@ -66,7 +66,7 @@ func (s *server) labelled(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	page, err := s.Spaces.Labelled(r.Context(), after, limit)
+	page, err := s.allLabelled(r.Context(), after, limit)
 	if err != nil {
 		return err
 	}
@@ -86,15 +86,9 @@ func exported(w http.ResponseWriter, page api.Clusters, limit int) error {
 	w.Header().Set("Content-Type", typeLines)
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
-	for _, c := range page.Clusters {
-		for _, l := range c.Labels {
-			record := api.LabelRecord{
-				ClusterID: c.ClusterID, Label: l.Label, Action: api.Add, By: l.By, At: l.At, Note: l.Note,
-				Trial: l.Trial,
-			}
-			if err := e.Encode(record); err != nil {
-				return nil // whoever asked has gone
-			}
+	for record := range page.Records() {
+		if err := e.Encode(record); err != nil {
+			return nil // whoever asked has gone
 		}
 	}
 	return nil

@@ -48,7 +48,7 @@ func (s *server) erase(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	erased.Record = at.String()
-	if !s.awaitRecord(r.Context(), erased.ClusterID, at) {
+	if !awaitRecord(r.Context(), func() bool { return s.Spaces.Applied(erased.ClusterID, at) }) {
 		return answer(w, http.StatusAccepted, erased)
 	}
 	return s.reportErased(w, r, erased)
@@ -60,11 +60,8 @@ func (s *server) erasable(r *http.Request, q *api.EraseRequest) (e api.Erased, e
 	e.ClusterID = string(q.ClusterID)
 	e.Source = e.ClusterID
 	if q.ArticleID != "" {
-		if e.ClusterID, err = s.ofArticle(r.Context(), string(q.ArticleID)); err != nil {
-			return e, err
-		}
-		m, _, _, err := s.Members.Article(r.Context(), string(q.ArticleID))
-		if err != nil {
+		var m api.Member
+		if e.ClusterID, m, err = s.ofArticle(r.Context(), string(q.ArticleID)); err != nil {
 			return e, err
 		}
 		e.Source = m.Source.String()

@@ -27,15 +27,19 @@ import (
 // is "known"; "near" is near to it, and "" has nothing to compare. It is the first one of a story
 // that has articles/0/40, too, and articles/0/3, articles/1/3 and articles/8/1 are stories.
 type fake struct {
-	mutex   sync.Mutex
-	labels  map[string]api.Label
-	written []api.LabelRecord
-	texts   []api.NewArticle
-	changed []api.StoryRecord
-	into    map[string]string // by story: the one that somebody made it part of
-	silent  bool              // neither results nor labels come
-	refuses bool              // label records are dead letters
-	erased  bool              // the text of the cluster
+	mutex  sync.Mutex
+	labels map[string]api.Label
+	// exceptions are labels of the article with fingerprint 7, and clicked and harmless who labelled the
+	// contact called or said that it is harmless.
+	exceptions        map[string]api.Label
+	clicked, harmless []api.By
+	written           []api.LabelRecord
+	texts             []api.NewArticle
+	changed           []api.StoryRecord
+	into              map[string]string // by story: the one that somebody made it part of
+	silent            bool              // neither results nor labels come
+	refuses           bool              // label records are dead letters
+	erased            bool              // the text of the cluster
 
 	erasures []api.EraseRecord
 	err      error // of all
@@ -67,8 +71,50 @@ func (f *fake) cluster() api.Cluster {
 		c.Labels = append(c.Labels, l)
 		c.Carried = append(c.Carried, l.Label)
 	}
+	if len(f.exceptions) > 0 {
+		e := api.Exception{ArticleID: "a 1/2", Source: "articles/0/12", MemberPosition: 12, Fingerprint: 7}
+		for _, l := range f.exceptions {
+			e.Labels = append(e.Labels, l)
+		}
+		c.Exceptions = []api.Exception{e}
+	}
 	return c
 }
+
+// called is a contact that clusters share.
+const called = "number:+447700900123"
+
+func (f *fake) Contacts(_ context.Context, q ContactQuery) (api.Contacts, error) {
+	page := api.Contacts{Contacts: []api.Contact{}, AsOf: f.AsOf()}
+	c, _ := f.Contact(api.ContactRef{Contact: called}, "")
+	if q.Shared || q.Marked && len(c.Marks) > 0 {
+		page.Contacts = append(page.Contacts, c)
+	}
+	if q.After == "" && q.Shared {
+		page.Next = "after the first"
+	}
+	return page, f.err
+}
+
+func (f *fake) Contact(of api.ContactRef, name string) (api.Contact, error) {
+	f.mutex.Lock()
+	c := api.Contact{ContactRef: of, Clusters: 4, Marks: []api.Mark{}}
+	if len(f.clicked) > 0 {
+		c.Marks = append(c.Marks, api.Mark{
+			Label: "spam", Votes: 1, Hams: len(f.harmless), Counts: len(f.harmless) == 0, Used: 2, Reach: 6,
+			Clicked: f.clicked, Harmless: f.harmless,
+		})
+	}
+	f.mutex.Unlock()
+	oldest := f.cluster()
+	c.Oldest = &oldest
+	if of.Contact != called || name == "ham" && len(c.Marks) == 0 {
+		return api.Contact{}, ErrUnknown
+	}
+	return c, f.err
+}
+
+func (f *fake) AppliedTo(api.ContactRef, article.Address) bool { return !f.silent }
 
 func (f *fake) Check(_ context.Context, texts []api.Text, o api.CheckOptions) ([]api.Checked,
 	error,
@@ -225,7 +271,7 @@ func (f *fake) member(position uint64) api.Member {
 	return api.Member{
 		ArticleID: fmt.Sprint("a", position), Status: article.Joined, Distance: &d, EventTime: noon,
 		Position: position, Source: article.Address{Topic: "articles", Offset: int64(position)},
-		Labels: []string{"spam"}, Publisher: "desk",
+		Labels: []string{"spam"}, Publisher: "desk", Fingerprint: new(article.Fingerprint(7)),
 	}
 }
 
@@ -315,16 +361,39 @@ func (f fakeTopics) Labels(_ context.Context, records []api.LabelRecord) ([]arti
 		at = append(at, article.Address{Topic: "labels", Offset: int64(len(f.written))})
 		f.written = append(f.written, r)
 		switch {
-		case f.refuses || f.silent:
+		case f.refuses || f.silent || r.Action == api.Resume:
+		case r.Target == api.ForContact:
+			f.labelContact(&r, at[len(at)-1])
 		case r.Action == api.Remove:
-			delete(f.labels, r.Label)
-		case r.Action == api.Add:
-			f.labels[r.Label] = api.Label{
+			delete(f.labelsOf(&r), r.Label)
+		default:
+			f.labelsOf(&r)[r.Label] = api.Label{
 				Label: r.Label, By: r.By, At: r.At, Note: r.Note, Trial: r.Trial, Position: 17,
 			}
 		}
 	}
 	return at, f.err
+}
+
+// labelsOf returns the labels of what a record names.
+func (f *fake) labelsOf(r *api.LabelRecord) map[string]api.Label {
+	if r.Target == api.ForArticle {
+		return f.exceptions
+	}
+	return f.labels
+}
+
+func (f *fake) labelContact(r *api.LabelRecord, at article.Address) {
+	by := api.By{By: r.By, At: r.At, Record: at.String()}
+	switch {
+	case r.Action == api.Remove:
+		f.clicked = nil
+	case r.Label == "ham":
+		by.Label = "ham"
+		f.harmless = append(f.harmless, by)
+	default:
+		f.clicked = append(f.clicked, by)
+	}
 }
 
 func (f fakeTopics) Texts(_ context.Context, of []article.Address) ([]Text, error) {
@@ -341,8 +410,8 @@ func (f fakeTopics) Texts(_ context.Context, of []article.Address) ([]Text, erro
 
 func newFake() *fake {
 	return &fake{
-		labels: make(map[string]api.Label),
-		into:   map[string]string{"articles/0/3": "", "articles/1/3": "", "articles/8/1": ""},
+		labels: make(map[string]api.Label), exceptions: make(map[string]api.Label),
+		into: map[string]string{"articles/0/3": "", "articles/1/3": "", "articles/8/1": ""},
 	}
 }
 

@@ -91,7 +91,7 @@ func (s *server) apply(ctx context.Context, items []api.LabelRequest) (
 func results(items []api.LabelRequest, marks []mark) (all []api.Labelled) {
 	for i, m := range marks {
 		l := m.Labelled
-		l.Label, l.Action = items[i].Label, items[i].Action
+		l.Label, l.Action, l.Target = items[i].Label, items[i].Action, items[i].Target
 		if m.err != nil {
 			l.Error = m.err.Error()
 		}
@@ -126,24 +126,17 @@ func validLabel(place string, q *api.LabelRequest) error {
 	if q.Action == "" {
 		q.Action = api.Add
 	}
-	named, text := 0, q.TextRequest != (api.TextRequest{})
-	for _, is := range []bool{q.ClusterID != "", q.ArticleID != "", text} {
-		if is {
-			named++
-		}
-	}
+	text := q.TextRequest != (api.TextRequest{})
 	switch {
 	case badName(q.Label) != "":
 		return &InvalidError{place + "/label", badName(q.Label)}
 	case len(q.Note) > api.MaxNote || hasControls(q.Note):
 		return &InvalidError{place + "/note", fmt.Sprintf(
 			"must have at most %d bytes, and no control characters", api.MaxNote)}
-	case q.Action != api.Add && q.Trial:
-		return &InvalidError{place + "/trial", "is for adding a label"}
-	case q.Action == api.Resume && named > 0:
-		return &InvalidError{place, "resume is for the label wherever it is: it names no cluster"}
-	case q.Action != api.Resume && named != 1:
-		return &InvalidError{place, "there must be one of cluster_id, article_id, or a text"}
+	case q.Action == api.Resume && q.Trial:
+		return &InvalidError{place + "/trial", "is for labels that are added or removed"}
+	case badTarget(q, text) != "":
+		return &InvalidError{place, badTarget(q, text)}
 	case q.PublishedAt != nil:
 		return &InvalidError{place + "/published_at", "is of no use here"}
 	case text:
@@ -151,6 +144,36 @@ func validLabel(place string, q *api.LabelRequest) error {
 		return err
 	}
 	return nil
+}
+
+// badTarget says why a request does not name one thing that is to be labelled; empty is that it does.
+func badTarget(q *api.LabelRequest, text bool) string {
+	named, contact := 0, q.ContactRef != (api.ContactRef{})
+	for _, is := range []bool{q.ClusterID != "", q.ArticleID != "", text} {
+		if is {
+			named++
+		}
+	}
+	switch {
+	case q.Action == api.Resume && (named > 0 || contact || q.Target != ""):
+		return "resume is for the label wherever it is: it names no cluster"
+	case q.Action == api.Resume:
+		return ""
+	case q.Target == api.ForContact && (named > 0 || q.Contact == ""):
+		return "target contact is for one contact, and for no cluster, article or text"
+	case q.Target == api.ForContact:
+		if err := article.CheckContact(q.Contact); err != nil {
+			return err.Error()
+		}
+		return ""
+	case contact:
+		return `contact, space and partition are for "target": "contact"`
+	case q.Target == api.ForArticle && (q.ArticleID == "" || text):
+		return "target article is for one article_id"
+	case q.Target != api.ForArticle && named != 1:
+		return "there must be one of cluster_id, article_id, or a text"
+	}
+	return ""
 }
 
 // badName says why a label cannot have this name; empty is that it can.
@@ -169,6 +192,7 @@ func hasControls(text string) bool { return strings.ContainsFunc(text, unicode.I
 // mark is what has become of the request for one label.
 type mark struct {
 	api.Labelled
+	member api.Member      // with target article
 	record article.Address // once it is written
 	err    error           // it will not be applied
 }
@@ -182,10 +206,16 @@ func (s *server) write(ctx context.Context, items []api.LabelRequest, marks []ma
 		if marks[i].err != nil {
 			continue
 		}
-		records = append(records, api.LabelRecord{
-			ClusterID: marks[i].ClusterID, Label: q.Label, Action: q.Action, By: by, At: at, Note: q.Note,
-			Trial: q.Trial,
-		})
+		r := api.LabelRecord{
+			Target: q.Target, ClusterID: marks[i].ClusterID, ContactRef: marks[i].ContactRef, Label: q.Label,
+			Action: q.Action, By: by, At: at, Note: q.Note, Trial: q.Trial,
+		}
+		if q.Target == api.ForArticle {
+			m := &marks[i].member
+			r.ArticleID, r.Source, r.MemberPosition = m.ArticleID, m.Source.String(), &m.Position
+			r.Fingerprint = m.Fingerprint
+		}
+		records = append(records, r)
 		of = append(of, i)
 	}
 	if len(records) == 0 {
@@ -211,21 +241,24 @@ func (s *server) await(ctx context.Context, items []api.LabelRequest, marks []ma
 		if m.err != nil {
 			continue
 		}
-		if !s.awaitRecord(ctx, m.ClusterID, m.record) || !s.report(ctx, &items[i], m) {
+		applied := func() bool { return s.Spaces.Applied(m.ClusterID, m.record) }
+		if items[i].Target == api.ForContact {
+			applied = func() bool { return s.Spaces.AppliedTo(m.ContactRef, m.record) }
+		}
+		if !awaitRecord(ctx, applied) || !s.report(ctx, &items[i], m) {
 			return false
 		}
 	}
 	return true
 }
 
-// awaitRecord waits until a record is applied in the space of a cluster, some seconds at most, and
-// reports whether it is.
-func (s *server) awaitRecord(ctx context.Context, clusterID string, record article.Address) bool {
+// awaitRecord waits until a record is applied, some seconds at most, and reports whether it is.
+func awaitRecord(ctx context.Context, applied func() bool) bool {
 	ctx, cancel := context.WithTimeout(ctx, appliedWait)
 	defer cancel()
 	tick := time.NewTicker(look)
 	defer tick.Stop()
-	for !s.Spaces.Applied(clusterID, record) {
+	for !applied() {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
@@ -242,6 +275,9 @@ func (s *server) report(ctx context.Context, q *api.LabelRequest, m *mark) (know
 		m.Applied = true
 		return true
 	}
+	if q.Target == api.ForContact {
+		return s.reportContact(q, m)
+	}
 	c, _, err := s.Spaces.Cluster(ctx, m.ClusterID)
 	switch {
 	case errors.Is(err, ErrUnknown):
@@ -250,15 +286,59 @@ func (s *server) report(ctx context.Context, q *api.LabelRequest, m *mark) (know
 	case err != nil: // another instance has it by now
 		return false
 	}
-	m.Members = &c.Size
-	has := func(l api.Label) bool { return l.Label == q.Label && l.Trial == q.Trial }
-	at := slices.IndexFunc(c.Labels, has)
+	labels := c.Labels
+	if q.Target == api.ForArticle {
+		labels = m.exception(&c)
+	} else {
+		m.Members = &c.Size
+	}
+	at := slices.IndexFunc(labels, func(l api.Label) bool {
+		return l.Label == q.Label && l.Trial == q.Trial
+	})
+	// A label that the cluster has by a contact is not the one that was asked for.
+	if q.Action == api.Add && at >= 0 && labels[at].Contact != "" {
+		at = -1
+	}
 	switch {
 	case q.Action == api.Add && at < 0:
 		m.err = notApplied("the label was not taken, or has been removed", m.Record)
 	case q.Action == api.Add:
-		m.Applied, m.Position = true, &c.Labels[at].Position
-	case slices.ContainsFunc(c.Labels, func(l api.Label) bool { return l.Label == q.Label }):
+		m.Applied, m.Position = true, &labels[at].Position
+	case at >= 0:
+		m.err = notApplied("the label was not removed, or has been added again", m.Record)
+	default:
+		m.Applied = true
+	}
+	return true
+}
+
+// exception returns the labels that the article has of its own.
+func (m *mark) exception(c *api.Cluster) []api.Label {
+	for i := range c.Exceptions {
+		if e := &c.Exceptions[i]; m.member.Fingerprint != nil && e.Fingerprint == *m.member.Fingerprint {
+			return e.Labels
+		}
+	}
+	return nil
+}
+
+// reportContact does what report does, for a label on a contact.
+func (s *server) reportContact(q *api.LabelRequest, m *mark) (known bool) {
+	c, err := s.Spaces.Contact(m.ContactRef, "")
+	if err != nil && !errors.Is(err, ErrUnknown) {
+		return false
+	}
+	said := func(b api.By) bool { return b.Record == m.Record }
+	named := slices.ContainsFunc(c.Marks, func(k api.Mark) bool {
+		return slices.ContainsFunc(k.Clicked, said) || slices.ContainsFunc(k.Harmless, said)
+	})
+	has := slices.ContainsFunc(c.Marks, func(k api.Mark) bool {
+		return k.Label == q.Label && k.Trial == q.Trial
+	})
+	switch {
+	case q.Action == api.Add && !named:
+		m.err = notApplied("the label was not taken, or has been removed", m.Record)
+	case q.Action == api.Remove && has:
 		m.err = notApplied("the label was not removed, or has been added again", m.Record)
 	default:
 		m.Applied = true

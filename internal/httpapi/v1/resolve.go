@@ -29,11 +29,15 @@ func (s *server) resolve(ctx context.Context, items []api.LabelRequest) []mark {
 		q, m := &items[i], &marks[i]
 		switch {
 		case q.Action == api.Resume:
+		case q.Target == api.ForContact:
+			m.err = s.ofContact(q, m)
+		case q.Target == api.ForArticle:
+			m.err = s.ofOneArticle(ctx, q, m)
 		case q.ClusterID != "":
 			m.ClusterID = string(q.ClusterID)
 			m.err = s.labelable(ctx, m.ClusterID, q)
 		case q.ArticleID != "":
-			if m.ClusterID, m.err = s.ofArticle(ctx, string(q.ArticleID)); m.err == nil {
+			if m.ClusterID, _, m.err = s.ofArticle(ctx, string(q.ArticleID)); m.err == nil {
 				m.err = s.labelable(ctx, m.ClusterID, q)
 			}
 		default:
@@ -65,7 +69,12 @@ func (s *server) labelable(ctx context.Context, id string, q *api.LabelRequest) 
 	case err != nil:
 		return err
 	}
-	has := slices.ContainsFunc(c.Labels, func(l api.Label) bool { return l.Label == q.Label })
+	if q.Target == api.ForArticle {
+		return nil // its own labels are others
+	}
+	has := slices.ContainsFunc(c.Labels, func(l api.Label) bool {
+		return l.Label == q.Label && l.Trial == q.Trial
+	})
 	if q.Action == api.Add && len(c.Labels) >= article.MaxLabels && !has {
 		return &InvalidError{"/label", fmt.Sprintf("cluster %s has %d labels, and may have no more: "+
 			"remove one first", id, article.MaxLabels)}
@@ -73,19 +82,55 @@ func (s *server) labelable(ctx context.Context, id string, q *api.LabelRequest) 
 	return nil
 }
 
-// ofArticle returns the cluster of an article.
-func (s *server) ofArticle(ctx context.Context, id string) (cluster string, err error) {
+// ofArticle returns an article and its cluster.
+func (s *server) ofArticle(ctx context.Context, id string) (
+	cluster string, m api.Member, err error,
+) {
 	if s.Members == nil {
-		return "", &refusal{http.StatusNotFound, "article_id: " + noView}
+		return "", m, &refusal{http.StatusNotFound, "article_id: " + noView}
 	}
-	_, cluster, _, err = s.Members.Article(ctx, id)
+	m, cluster, _, err = s.Members.Article(ctx, id)
 	switch {
 	case errors.Is(err, ErrUnknown):
-		return "", &refusal{http.StatusNotFound, "article_id: there is no such article"}
+		return "", m, &refusal{http.StatusNotFound, "article_id: there is no such article"}
 	case err == nil && cluster == "":
-		return "", unclustered("article_id")
+		return "", m, unclustered("article_id")
 	}
-	return cluster, err
+	return cluster, m, err
+}
+
+// ofOneArticle finds the article that is to be labelled alone.
+func (s *server) ofOneArticle(ctx context.Context, q *api.LabelRequest, m *mark) (err error) {
+	m.ArticleID = string(q.ArticleID)
+	if m.ClusterID, m.member, err = s.ofArticle(ctx, m.ArticleID); err != nil {
+		return err
+	}
+	switch {
+	case q.ClusterID != "" && string(q.ClusterID) != m.ClusterID:
+		return &InvalidError{"/cluster_id", fmt.Sprintf("the article belongs to cluster %s", m.ClusterID)}
+	case m.member.Fingerprint == nil:
+		return &InvalidError{"/target", "the result of the article does not say its fingerprint, by which " +
+			"equal articles are known: have output.fields name fingerprint, or label the cluster"}
+	}
+	return s.labelable(ctx, m.ClusterID, q)
+}
+
+// ofContact finds the contact that is to be labelled.
+func (s *server) ofContact(q *api.LabelRequest, m *mark) error {
+	m.ContactRef = q.ContactRef
+	c, err := s.Spaces.Contact(q.ContactRef, q.Label)
+	var elsewhere *ElsewhereError
+	switch {
+	case errors.As(err, &elsewhere), errors.Is(err, ErrNotReady):
+		return nil
+	case errors.Is(err, ErrUnknown):
+		return &refusal{http.StatusNotFound, "contact: no label has marked it, or it is in no text of a " +
+			"cluster without labels"}
+	case err != nil:
+		return err
+	}
+	m.Partition = c.Partition
+	return nil
 }
 
 func unclustered(field string) error {

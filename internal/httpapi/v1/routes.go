@@ -31,6 +31,7 @@ func Routes(o Options) []Route {
 		{"GET", "/v1/articles/{id...}", read, try(s.article)},
 		{"GET", "/v1/stats", read, try(s.stats)},
 		{"GET", "/v1/labels", read, try(s.labelled)},
+		{"GET", "/v1/contacts", read, try(s.contacts)},
 		{"GET", "/v1/stream", access.Route{Right: access.Read, Long: true}, try(s.stream)},
 		{
 			"POST", "/v1/articles",

@@ -189,7 +189,7 @@ func (s *server) change(
 		return err
 	}
 	done := api.StoryChanged{Record: at.String()}
-	if !s.awaitRecord(r.Context(), id, at) {
+	if !awaitRecord(r.Context(), func() bool { return s.Spaces.Applied(id, at) }) {
 		return answer(w, http.StatusAccepted, done)
 	}
 	switch done.Applied, err = committed(r.Context()); {

@@ -66,6 +66,13 @@ type ClusterQuery struct {
 	After   string // what the page before said of the next one; empty: the first page
 }
 
+// A ContactQuery asks for contacts.
+type ContactQuery struct {
+	Shared, Marked bool // by clusters without labels, by labels
+	Limit          int
+	After          string // what the page before said of the next one; empty: the first page
+}
+
 // Spaces answer from the spaces that this instance works on or follows. What they tell is
 // committed.
 type Spaces interface {
@@ -79,6 +86,12 @@ type Spaces interface {
 	Clusters(ctx context.Context, q ClusterQuery) (api.Clusters, error)
 	// Labelled returns a page of the clusters that have labels, likewise.
 	Labelled(ctx context.Context, after string, limit int) (api.Clusters, error)
+	// Contacts returns a page of contacts.
+	Contacts(ctx context.Context, q ContactQuery) (api.Contacts, error)
+	// Contact returns a contact, or [ErrUnknown] for one that cannot get the label with this name.
+	Contact(of api.ContactRef, name string) (api.Contact, error)
+	// AppliedTo reports whether the space of a contact has read labels.topic beyond this record.
+	AppliedTo(of api.ContactRef, record article.Address) bool
 	// Stories returns the first ones by an order, at most so many.
 	Stories(ctx context.Context, sort string, limit int) (api.Stories, error)
 	// Story returns the story that the one with this id is part of by now, with a page of its

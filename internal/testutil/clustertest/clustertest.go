@@ -7,6 +7,7 @@ import (
 	"iter"
 	"maps"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,9 +36,21 @@ func Full() cluster.Cluster {
 		Representative: article.Representative{ID: "articles/3/17", Title: "新华社", Excerpt: "本报讯"},
 		Signals:        someSignals(),
 		Labels:         label.Of([]article.Label{Label("spam", 0), Label("<on trial>", 1)}),
+		Exceptions:     someExceptions(),
 		Kept:           86400000,
 		Story:          "articles/1/5", StorySimilarity: 312_345,
 	}
+}
+
+// someExceptions are those of two articles.
+func someExceptions() label.Exceptions {
+	return label.ExceptionsOf([]article.Exception{{
+		Source: "articles/3/19", ArticleID: "<a>", MemberPosition: 40, Fingerprint: 0xf123456789abcdef,
+		Labels: []article.Label{Label("ham", 2)},
+	}, {
+		Source: "articles/3/18", ArticleID: "b", Fingerprint: 3,
+		Labels: []article.Label{Label("ham", 4), Label("spam", 3)},
+	}})
 }
 
 // someSignals are those of three articles by two publishers, the last of which came at the end of
@@ -178,6 +191,21 @@ func manySignals(n int, at int64) (s signals.State) {
 
 // labelsThatCannotBe are, by what is wrong with them, changes to labels that no label records make.
 var labelsThatCannotBe = map[string]func(*cluster.Cluster){
+	"exceptions that are no JSON":       func(c *cluster.Cluster) { c.Exceptions = "{" },
+	"exceptions that are an empty list": func(c *cluster.Cluster) { c.Exceptions = "[]" },
+	"exceptions out of order": func(c *cluster.Cluster) {
+		all := c.Exceptions.All()
+		slices.Reverse(all)
+		c.Exceptions = label.Exceptions(article.AppendExceptions(nil, all))
+	},
+	"an exception without labels": func(c *cluster.Cluster) {
+		c.Exceptions = label.ExceptionsOf([]article.Exception{{Source: "a/0/1", ArticleID: "a"}})
+	},
+	"an exception of no article": func(c *cluster.Cluster) {
+		c.Exceptions = label.ExceptionsOf([]article.Exception{{
+			Source: "a/0/1", Labels: []article.Label{Label("ham", 0)},
+		}})
+	},
 	"labels that are no JSON":       func(c *cluster.Cluster) { c.Labels = "[" },
 	"labels that are an empty list": func(c *cluster.Cluster) { c.Labels = "[]" },
 	"labels with a blank":           func(c *cluster.Cluster) { c.Labels = " " + c.Labels },
@@ -193,7 +221,7 @@ var labelsThatCannotBe = map[string]func(*cluster.Cluster){
 	"a label twice": func(c *cluster.Cluster) {
 		c.Labels = label.Of([]article.Label{Label("a", 0), Label("a", 2)})
 	},
-	"kept without labels":        func(c *cluster.Cluster) { c.Labels = "" },
+	"kept without labels":        func(c *cluster.Cluster) { c.Labels, c.Exceptions = "", "" },
 	"kept for less than no time": func(c *cluster.Cluster) { c.Kept = -1 },
 	"kept for ever":              func(c *cluster.Cluster) { c.Kept = math.MaxInt64 },
 }

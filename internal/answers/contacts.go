@@ -1,0 +1,110 @@
+package answers
+
+import (
+	"context"
+	"slices"
+
+	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/cluster"
+	"github.com/clusterd/clusterd/internal/httpapi/api"
+	v1 "github.com/clusterd/clusterd/internal/httpapi/v1"
+	"github.com/clusterd/clusterd/internal/label"
+	"github.com/clusterd/clusterd/internal/lookup"
+)
+
+// Contacts implements [v1.Spaces].
+func (s *Spaces) Contacts(ctx context.Context, q v1.ContactQuery) (api.Contacts, error) {
+	found, err := s.Lookup.Contacts(ctx, lookup.ContactQuery(q))
+	if err != nil {
+		return api.Contacts{}, understood(err)
+	}
+	page := api.Contacts{Contacts: []api.Contact{}, Next: found.Next, AsOf: []api.AsOf{}}
+	for i := range found.Contacts {
+		page.Contacts = append(page.Contacts, s.contact(&found.Contacts[i]))
+	}
+	for i := range found.AsOf {
+		page.AsOf = append(page.AsOf, asOf(&found.AsOf[i]))
+	}
+	return page, nil
+}
+
+// Contact implements [v1.Spaces].
+func (s *Spaces) Contact(of api.ContactRef, name string) (api.Contact, error) {
+	found, err := s.Lookup.Contact(of.Contact, of.Space, of.Partition)
+	if err == nil && len(found.Marks) == 0 && slices.Contains(s.Allow, name) {
+		err = lookup.ErrUnknown // nothing speaks against it
+	}
+	if err != nil {
+		return api.Contact{}, understood(err)
+	}
+	return s.contact(&found), nil
+}
+
+// AppliedTo implements [v1.Spaces].
+func (s *Spaces) AppliedTo(of api.ContactRef, record article.Address) bool {
+	return s.Lookup.AppliedTo(of.Space, of.Partition, record)
+}
+
+// contact returns a contact as the interface has it.
+func (s *Spaces) contact(c *lookup.Contact) api.Contact {
+	out := api.Contact{
+		ContactRef: api.ContactRef{
+			Contact: s.nameOf(c.Name), Partition: lookup.PartitionOf(c.AsOf.Space),
+		},
+		Clusters: c.Clusters, Marks: []api.Mark{},
+	}
+	if s.Lookup.ByField() {
+		out.Space = &c.Value
+	}
+	if c.Clusters > 0 {
+		oldest := s.cluster(&c.Oldest, &c.AsOf)
+		out.Oldest = &oldest
+	}
+	for i := range c.Marks {
+		m := &c.Marks[i]
+		out.Marks = append(out.Marks, api.Mark{
+			Label: m.Name, Trial: m.Trial, Votes: float64(m.Votes) / label.Vote, Hams: m.Hams,
+			Counts: m.Counts(c.Name), Used: m.Used, Reach: m.Reach, Clicked: people(m.Clicked),
+			Harmless: people(m.Harmless),
+		})
+	}
+	return out
+}
+
+func people(all []label.By) []api.By {
+	out := []api.By{}
+	for _, b := range all {
+		out = append(out, api.By(b))
+	}
+	return out
+}
+
+// nameOf returns the name of a contact, or its kind alone if texts are hidden.
+func (s *Spaces) nameOf(contact string) string {
+	if s.Hidden {
+		return hideContact(contact)
+	}
+	return contact
+}
+
+// exceptions returns the labels of single articles of a cluster.
+func (s *Spaces) exceptions(c *cluster.Cluster) (all []api.Exception) {
+	for _, e := range c.Exceptions.All() {
+		all = append(all, api.Exception{
+			ArticleID: e.ArticleID, Source: e.Source, MemberPosition: e.MemberPosition,
+			Fingerprint: e.Fingerprint, Labels: s.labels(e.Labels),
+		})
+	}
+	return all
+}
+
+func (s *Spaces) labels(all []article.Label) []api.Label {
+	out := []api.Label{}
+	for _, l := range all {
+		out = append(out, api.Label{
+			Label: l.Name, By: l.By, At: l.At, Note: l.Note, Trial: l.Trial, Record: l.Record,
+			Position: l.Position, Contact: s.nameOf(l.Contact),
+		})
+	}
+	return out
+}

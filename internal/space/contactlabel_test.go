@@ -1,0 +1,166 @@
+package space
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/checkpoint"
+	"github.com/clusterd/clusterd/internal/fingerprint"
+	"github.com/clusterd/clusterd/internal/method/hamming"
+	"github.com/clusterd/clusterd/internal/singlepass"
+	"github.com/clusterd/clusterd/internal/state"
+	"github.com/clusterd/clusterd/internal/testutil/clustertest"
+)
+
+const telephone = "number:+447700900123"
+
+// contactWalk feeds a space in which each article founds a cluster and has the same contact.
+type contactWalk struct {
+	*testing.T
+	space   *Space
+	due     []checkpoint.Due
+	offset  int64
+	records int64
+}
+
+func newContactWalk(t *testing.T) *contactWalk {
+	t.Helper()
+	store, err := state.OpenInMemory(state.Identity{Input: "articles"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := New(hamming.Centres(hamming.NewBTree(0)), store, marksOptions(),
+		func() time.Time { return at(1000 * time.Hour) })
+	if err := s.Load(t.Context(), func(singlepass.Fingerprint) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &contactWalk{T: t, space: s}
+}
+
+// batch assigns and commits articles and a label record, and returns what became of them.
+func (w *contactWalk) batch(articles int, room int, records ...article.LabelRecord) Batch {
+	w.Helper()
+	all := make([]fingerprint.Article, articles)
+	for i := range all {
+		all[i] = inItsTime(clustertest.Article(w.offset, uint64(w.offset), at(0)))
+		all[i].Fingerprint.Contacts = singlepass.NewContacts([]string{telephone})
+		w.offset++
+	}
+	b, err := w.space.AssignLabelled(LabelWork{Due: w.due, Records: records, Room: room},
+		clustertest.Each(all), len(all))
+	if err != nil {
+		w.Fatal(err)
+	}
+	m := w.space.Meta()
+	m.Checkpoint = &checkpoint.Record{
+		NextPosition: w.space.State().Next, StreamTime: w.space.State().StreamTime,
+	}
+	if err := w.space.Commit(b, m); err != nil {
+		w.Fatal(err)
+	}
+	w.due = b.Due
+	return b
+}
+
+// label puts a label on the contact, or takes it off.
+func (w *contactWalk) label(action article.Action, name string, room int) Labelled {
+	w.Helper()
+	w.records++
+	b := w.batch(0, room, article.LabelRecord{
+		Action: action, Label: clustertest.Label(name, 2*w.records),
+		Targeted: article.Targeted{Target: article.TargetContact, Contact: telephone},
+	})
+	for range 100 {
+		if len(w.due) == 0 {
+			return b.Labelled[0]
+		}
+		w.batch(0, room)
+	}
+	w.Fatal("something is due for ever")
+	return Labelled{}
+}
+
+// carried returns which of the clusters carry spam.
+func (w *contactWalk) carried() (seqs []uint64) {
+	w.Helper()
+	v, err := w.space.View()
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer v.Release()
+	for seq := range uint64(w.offset) {
+		k, ok, err := v.Get(seq)
+		if err != nil || !ok {
+			w.Fatal(seq, err)
+		}
+		if _, has := k.Labels.Get("spam", false); has {
+			seqs = append(seqs, seq)
+		}
+	}
+	return seqs
+}
+
+// One label on a contact that many clusters share labels all of them, however little room a
+// transaction has, and some later ones. Who says that it is harmless takes that back.
+func TestLabelAContact(t *testing.T) {
+	for _, room := range []int{1, 3, 100} {
+		t.Run(fmt.Sprint(room), func(t *testing.T) {
+			w := newContactWalk(t)
+			w.batch(9, room)
+			if l := w.label(article.AddLabel, "spam", room); !l.Changed || l.Rejection != nil {
+				t.Fatalf("%+v", l)
+			}
+			if got := w.carried(); len(got) != 9 {
+				t.Errorf("%v of 9 carry the label", got)
+			}
+			b := w.batch(8, room)
+			later := 0
+			for i := range b.Assignments {
+				if c := b.Assignments[i].Carried; c != nil && slices.Contains(c.Labels, "spam") {
+					later++
+				}
+			}
+			if later != 6 {
+				t.Errorf("%d later ones carry it, want 6", later)
+			}
+			if l := w.label(article.AddLabel, "ham", room); !l.Changed {
+				t.Errorf("it is harmless: %+v", l)
+			}
+			if got := w.carried(); len(got) != 0 {
+				t.Errorf("%v carry the label of a harmless contact", got)
+			}
+			if l := w.label(article.RemoveLabel, "ham", room); !l.Changed || len(w.carried()) > 0 {
+				t.Errorf("it is not harmless: %+v, and %v carry the label", l, w.carried())
+			}
+			if l := w.label(article.AddLabel, "spam", room); !l.Changed || len(w.carried()) != 17 {
+				t.Errorf("labelled again: %+v, and %v carry the label", l, w.carried())
+			}
+			if l := w.label(article.RemoveLabel, "spam", room); !l.Changed || len(w.carried()) > 0 {
+				t.Errorf("taken off: %+v, and %v carry the label", l, w.carried())
+			}
+		})
+	}
+}
+
+// What no label has marked cannot be harmless.
+func TestLabelAnUnknownContact(t *testing.T) {
+	w := newContactWalk(t)
+	w.batch(2, 100)
+	for _, r := range []struct {
+		action article.Action
+		name   string
+	}{{article.AddLabel, "ham"}, {article.RemoveLabel, "ham"}, {article.RemoveLabel, "spam"}} {
+		l := w.label(r.action, r.name, 100)
+		if l.Rejection == nil || l.Rejection.Class != article.UnknownContact || l.Changed {
+			t.Errorf("%s %s: %+v", r.action, r.name, l)
+		}
+	}
+}

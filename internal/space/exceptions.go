@@ -1,0 +1,109 @@
+package space
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/checkpoint"
+	"github.com/clusterd/clusterd/internal/cluster"
+	"github.com/clusterd/clusterd/internal/label"
+)
+
+// labelsOfArticle returns the labels of an article of a cluster, by its fingerprint: with an
+// exception, those of both.
+func labelsOfArticle(c *cluster.Cluster, hash uint64) []article.Label {
+	labels := c.Labels.All()
+	for _, e := range c.Exceptions.All() {
+		if e.Fingerprint == article.Fingerprint(hash) {
+			return label.Except(labels, e.Labels)
+		}
+	}
+	return labels
+}
+
+// exceptions returns the labels of articles that have exceptions, by their fingerprints.
+func (m *member) exceptions() map[article.Fingerprint][]article.Label {
+	if m.excepted == nil {
+		m.excepted = make(map[article.Fingerprint][]article.Label)
+		labels := m.Labels.All()
+		for _, e := range m.Exceptions.All() {
+			m.excepted[e.Fingerprint] = label.Except(labels, e.Labels)
+		}
+	}
+	return m.excepted
+}
+
+// carriedBy returns what the result of an article with this fingerprint carries, which is what its
+// cluster carries, unless there is an exception.
+func (m *member) carriedBy(print article.Fingerprint, allow []string) *label.Carried {
+	if m.Exceptions != "" {
+		if labels, ok := m.exceptions()[print]; ok {
+			return new(label.Carry(labels, m.Size, allow))
+		}
+	}
+	return m.carries(allow)
+}
+
+// note notes a change of what a cluster carries, and what those of its articles carry from then on
+// that have exceptions.
+func (b *Batch) note(m *member, allow []string, change article.LabelChange) {
+	told := checkpoint.Correction{LabelChange: change}
+	for _, e := range m.Exceptions.All() {
+		labels := m.carriedBy(e.Fingerprint, allow).Labels
+		if slices.Equal(labels, change.Labels) {
+			continue
+		}
+		told.Excepted = append(told.Excepted, checkpoint.Excepted{
+			Source: e.Source, Fingerprint: e.Fingerprint, Labels: append([]string{}, labels...),
+		})
+	}
+	b.changes = append(b.changes, told)
+}
+
+// except puts a label on one article of a cluster, or takes it off. It holds for the later articles
+// that are equal to it, and marks no contact.
+func (s *Space) except(m *member, r *article.LabelRecord, out *Batch) Labelled {
+	done := Labelled{LabelRecord: *r}
+	position, allow := s.rule.State().Next, s.options.Labels.Allow
+	next, err := m.Exceptions.Apply(r, position)
+	if err != nil {
+		done.Rejection = tooManyOf(r, err)
+		return done
+	}
+	if done.Changed = next != m.Exceptions; !done.Changed {
+		return done
+	}
+	before := m.carriedBy(r.Fingerprint, allow).Labels
+	m.Exceptions, m.excepted, m.touched = next, nil, true
+	s.keep(m)
+	after := m.carriedBy(r.Fingerprint, allow).Labels
+	if slices.Equal(before, after) {
+		return done
+	}
+	out.room--
+	done.Carried = &article.LabelChange{
+		ClusterID: m.id, Label: r.Name, Action: r.Action, Labels: append([]string{}, after...),
+		By: r.By, At: r.At, Note: r.Note, Position: position, Record: r.Record,
+		Target: article.TargetArticle,
+	}
+	out.changes = append(out.changes, checkpoint.Correction{
+		LabelChange: *done.Carried,
+		Article: &article.Member{
+			ArticleID: r.ArticleID, Position: r.MemberPosition, Source: r.Source,
+		},
+	})
+	return done
+}
+
+// tooManyOf returns why a label for an article has no room.
+func tooManyOf(r *article.LabelRecord, err error) *article.Rejection {
+	reason := fmt.Sprintf("article %.200q of cluster %s has %d labels of its own, and may have no more: "+
+		"remove one first", r.ArticleID, r.Cluster, article.MaxLabels)
+	if errors.Is(err, label.ErrTooManyExceptions) {
+		reason = fmt.Sprintf("cluster %s has labels of %d single articles, and may have no more: remove "+
+			"one first, or label the cluster", r.Cluster, article.MaxExceptions)
+	}
+	return &article.Rejection{Class: article.TooManyLabels, Reason: reason}
+}
