@@ -175,7 +175,7 @@ func (i *instance) exportAndImport(dir string) {
 // says that the contact is harmless.
 func TestLabelContact(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, 2, labelled+"fingerprint: {method: minhash}\ncontacts: {join: true}\n")
+	w := newWorld(t, 2, labelled+"fingerprint: {method: minhash}\n")
 	one := w.start()
 	one.waitLive()
 	texts := []string{
