@@ -87,6 +87,15 @@ func (s *Spaces) nameOf(contact string) string {
 	return contact
 }
 
+// labelledBy returns by which contacts labels are carried.
+func (s *Spaces) labelledBy(all []article.LabelledBy) (out []article.LabelledBy) {
+	for _, l := range all {
+		l.Contact = s.nameOf(l.Contact)
+		out = append(out, l)
+	}
+	return out
+}
+
 // exceptions returns the labels of single articles of a cluster.
 func (s *Spaces) exceptions(c *cluster.Cluster) (all []api.Exception) {
 	for _, e := range c.Exceptions.All() {

@@ -168,13 +168,27 @@ type deskSpace struct {
 
 func newDeskSpace(t *testing.T, end int64) *deskSpace {
 	t.Helper()
+	return deskSpaceOf(t, end, space.Options{})
+}
+
+// newMarkingSpace returns a space in which labels mark contacts.
+func newMarkingSpace(t *testing.T) *deskSpace {
+	t.Helper()
+	d := deskSpaceOf(t, 100, space.Options{
+		Labels: space.Labels{On: true, Allow: []string{"ham"}, Flood: 1}, Marks: true,
+	})
+	d.Allow = []string{"ham"}
+	return d
+}
+
+func deskSpaceOf(t *testing.T, end int64, o space.Options) *deskSpace {
+	t.Helper()
+	o.Distance = func(a, b singlepass.Fingerprint) float64 { return 1 }
 	store, err := state.OpenInMemory(state.Identity{Input: "articles"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := space.New(hamming.Centres(hamming.NewBTree(0)), store, space.Options{
-		Distance: func(a, b singlepass.Fingerprint) float64 { return 1 },
-	}, time.Now)
+	s := space.New(hamming.Centres(hamming.NewBTree(0)), store, o, time.Now)
 	if err := s.Load(t.Context(), func(singlepass.Fingerprint) error { return nil }); err != nil {
 		t.Fatal(err)
 	}

@@ -54,7 +54,7 @@ func (s *Spaces) Check(
 func (s *Spaces) checked(a *lookup.Answer) api.Checked {
 	c := api.Checked{
 		Status: a.Status, Matched: a.Matched, Labels: present(a.Carried.Labels),
-		TrialLabels: present(a.Carried.Trial), LabelledBy: a.Carried.By,
+		TrialLabels: present(a.Carried.Trial), LabelledBy: s.labelledBy(a.Carried.By),
 		AsOf: asOf(&a.AsOf), Story: nearStory(a),
 	}
 	if a.Status == article.Joined {

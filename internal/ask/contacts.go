@@ -17,8 +17,8 @@ func (s Shell) contacts() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "contacts",
 		Short: "List contacts that clusters share or that labels have marked",
-		Long: "Those that most clusters without labels share come first. label add LABEL --contact CONTACT " +
-			"labels all of these.",
+		Long: "Those that most clusters without labels share come first. label add LABEL --contact " +
+			"CONTACT labels all of these.",
 		Args: s.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := f.client()
@@ -117,8 +117,8 @@ func listedCluster(c *api.Cluster) (lines []string) {
 		if l.Contact != "" {
 			by = "by contact " + l.Contact
 		}
-		lines = append(lines, fmt.Sprintf("%s %s %s at %s: %d articles: %s", what, named(l.Label, l.Trial),
-			by, l.At.Format(time.RFC3339), size, titleOf(c)))
+		lines = append(lines, fmt.Sprintf("%s %s %s at %s: %d articles: %s", what,
+			named(l.Label, l.Trial), by, l.At.Format(time.RFC3339), size, titleOf(c)))
 	}
 	for i := range c.Labels {
 		line(c.ClusterID, &c.Labels[i], c.Size)

@@ -27,8 +27,8 @@ func (s Shell) label() *cobra.Command {
 		Args: s.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(s.set(api.Add), s.set(api.Remove), s.resume(), s.list(), s.contacts(), s.importing(),
-		s.export())
+	cmd.AddCommand(s.set(api.Add), s.set(api.Remove), s.resume(), s.list(), s.contacts(),
+		s.importing(), s.export())
 	return cmd
 }
 
@@ -189,8 +189,8 @@ func (s Shell) importing() *cobra.Command {
 			"label, and one of\n" +
 			"cluster_id, article_id, text, or title and content; then action, note and trial. With target " +
 			"article it is for\n" +
-			"the article alone, with target contact for contact, space and partition. So it takes what label " +
-			"export writes.\n" +
+			"the article alone, with target contact for contact, space and partition. So it takes what " +
+			"label export writes.\n" +
 			"Nothing is sent before all files are read.",
 		Example: "  clusterd label import spam.csv\n  clusterd label export | " +
 			"clusterd label import --server http://10.0.0.7:8080",

@@ -111,8 +111,8 @@ func (x Exceptions) Apply(r *article.LabelRecord, position uint64) (Exceptions, 
 	return ExceptionsOf(all), nil
 }
 
-// Except returns the labels of an article: those of its cluster, and those of its exception. A label
-// that both have counts for the article however large the cluster is.
+// Except returns the labels of an article: those of its cluster, and those of its exception. A
+// label that both have counts for the article however large the cluster is.
 func Except(cluster, exception []article.Label) []article.Label {
 	all := slices.Clone(cluster)
 	for _, l := range exception {

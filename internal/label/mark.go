@@ -31,8 +31,8 @@ const (
 type Mark struct {
 	Name  string `json:"label"`
 	Trial bool   `json:"trial,omitempty"`
-	// Votes are those for the label, in parts of [Vote]: a click on a text gives each of its n contacts
-	// an nth.
+	// Votes are those for the label, in parts of [Vote]: a click on a text gives each of its n
+	// contacts an nth.
 	Votes  int    `json:"votes"`
 	Clicks int    `json:"clicks"`         // labels by hand that marked the contact
 	Hams   int    `json:"hams,omitempty"` // how often somebody said that the contact is harmless
@@ -50,8 +50,8 @@ type By struct {
 	At     time.Time `json:"at"`
 	Note   string    `json:"note,omitempty"`
 	Record string    `json:"record"`
-	// ClusterID is the cluster that was labelled, empty for the contact itself. Label is the name of the
-	// label of who said that the contact is harmless.
+	// ClusterID is the cluster that was labelled, empty for the contact itself. Label is the name of
+	// the label of who said that the contact is harmless.
 	ClusterID string `json:"cluster_id,omitempty"`
 	Label     string `json:"label,omitempty"`
 }
@@ -85,8 +85,8 @@ func (m *Mark) Click(votes int, l *article.Label, seq uint64) {
 	m.Clicked = last(m.Clicked, by(l))
 }
 
-// ClickContact does what Click does, for a label that somebody put on the contact itself, which this
-// many clusters without labels have: all get the label, and some later ones.
+// ClickContact does what Click does, for a label that somebody put on the contact itself, which
+// this many clusters without labels have: all get the label, and some later ones.
 func (m *Mark) ClickContact(l *article.Label, seq uint64, clusters int) {
 	m.Click(Vote, l, seq)
 	m.Reach = max(m.Reach, m.Used+clusters+firstReach)

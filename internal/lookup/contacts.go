@@ -222,13 +222,17 @@ func (s *Service) holding(value *string, partition *int) (*asked, error) {
 	c := &s.options.Config.Cluster
 	switch byField := s.ByField(); {
 	case partition != nil && !s.divided():
-		return nil, &InvalidError{"partition", "all of the input is one space: cluster.scope is " + c.Scope}
+		return nil, &InvalidError{
+			"partition", "all of the input is one space: cluster.scope is " + c.Scope,
+		}
 	case value != nil && !byField:
-		return nil, &InvalidError{"space", "there are no spaces by a field: cluster.scope is " + c.Scope}
+		return nil, &InvalidError{
+			"space", "there are no spaces by a field: cluster.scope is " + c.Scope,
+		}
 	case value == nil && byField:
-		return nil, &InvalidError{"space", "say to which space the contact belongs: with cluster.scope: " +
-			"field each value of " + c.ScopeField + " has contacts of its own; empty is that of articles " +
-			"without one"}
+		return nil, &InvalidError{"space", "say to which space the contact belongs: with " +
+			"cluster.scope: field each value of " + c.ScopeField + " has contacts of its own; empty is " +
+			"that of articles without one"}
 	case partition == nil && value == nil && s.divided():
 		return nil, &InvalidError{"partition", "say to which partition of the input the contact " +
 			"belongs: with cluster.scope: partition each has contacts of its own"}

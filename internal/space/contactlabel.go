@@ -41,8 +41,8 @@ func (s *Space) labelContact(r *article.LabelRecord, out *Batch) Labelled {
 	return done
 }
 
-// clickContact has a label mark a contact such that all clusters without labels that have it get the
-// label.
+// clickContact has a label mark a contact such that all clusters without labels that have it get
+// the label.
 func (s *Space) clickContact(key contactKey, c *marked, r *article.LabelRecord) (changed bool) {
 	m := c.Marks.Of(r.Name, r.Trial)
 	if m.Empty() && len(c.Marks) == label.MaxMarks {

@@ -99,8 +99,8 @@ func (s *Space) except(m *member, r *article.LabelRecord, out *Batch) Labelled {
 
 // tooManyOf returns why a label for an article has no room.
 func tooManyOf(r *article.LabelRecord, err error) *article.Rejection {
-	reason := fmt.Sprintf("article %.200q of cluster %s has %d labels of its own, and may have no more: "+
-		"remove one first", r.ArticleID, r.Cluster, article.MaxLabels)
+	reason := fmt.Sprintf("article %.200q of cluster %s has %d labels of its own, and may have "+
+		"no more: remove one first", r.ArticleID, r.Cluster, article.MaxLabels)
 	if errors.Is(err, label.ErrTooManyExceptions) {
 		reason = fmt.Sprintf("cluster %s has labels of %d single articles, and may have no more: remove "+
 			"one first, or label the cluster", r.Cluster, article.MaxExceptions)

@@ -35,7 +35,8 @@ func (w *exceptionWalk) open() {
 	o.Labels.Flood = 1
 	w.space = New(hamming.Centres(hamming.NewBTree(3)), w.store, o,
 		func() time.Time { return at(0) })
-	if err := w.space.Load(w.Context(), func(singlepass.Fingerprint) error { return nil }); err != nil {
+	err := w.space.Load(w.Context(), func(singlepass.Fingerprint) error { return nil })
+	if err != nil {
 		w.Fatal(err)
 	}
 }
@@ -146,13 +147,15 @@ func (w *exceptionWalk) article(print uint64) {
 		}
 	}
 	b := w.commit(nil, []fingerprint.Article{a})
-	if got, want := assigned(&b.Assignments[0]), fmt.Sprintf("articles/0/0 %q %q", labels, trial); got !=
-		want {
+	want := fmt.Sprintf("articles/0/0 %q %q", labels, trial)
+	if got := assigned(&b.Assignments[0]); got != want {
 		w.Fatalf("article %d: %s, want %s", print, got, want)
 	}
 }
 
-func (w *exceptionWalk) commit(records []article.LabelRecord, articles []fingerprint.Article) Batch {
+func (w *exceptionWalk) commit(
+	records []article.LabelRecord, articles []fingerprint.Article,
+) Batch {
 	b, err := w.space.AssignLabelled(LabelWork{Records: records, Room: 100},
 		clustertest.Each(articles), len(articles))
 	if err != nil {
@@ -168,8 +171,8 @@ func (w *exceptionWalk) commit(records []article.LabelRecord, articles []fingerp
 	return b
 }
 
-// A label on one article is carried by the articles that are equal to it and by checks of these, and
-// by no others, whatever becomes of the cluster's labels and however often the space is opened.
+// A label on one article is carried by the articles that are equal to it and by checks of these,
+// and by no others, whatever becomes of the cluster's labels and however often the space is opened.
 func TestLabelsOfSingleArticles(t *testing.T) {
 	store, err := state.OpenInMemory(state.Identity{Input: "articles"})
 	if err != nil {

@@ -57,8 +57,8 @@ func (b *Batch) CountLabels() (applied map[string]int, articles int) {
 	return applied, articles
 }
 
-// Changes returns the changes of what clusters and single articles carry, of which their members are
-// to be told, in the order in which they were made.
+// Changes returns the changes of what clusters and single articles carry, of which their members
+// are to be told, in the order in which they were made.
 func (b *Batch) Changes() []checkpoint.Correction { return b.changes }
 
 // A Flood is what a batch changes of the flood guard.
@@ -73,13 +73,14 @@ type LabelWork struct {
 	Due     []checkpoint.Due
 	Adopt   *uint64
 	Records []article.LabelRecord // then, in order
-	// Room is how many clusters may change. Records for which there is no room are left, and what those
-	// before them do to further clusters is due later.
+	// Room is how many clusters may change. Records for which there is no room are left, and what
+	// those before them do to further clusters is due later.
 	Room int
 }
 
-// AssignLabelled does what is due about labels, applies label records, in order, as many as there is
-// room for, and then does what [Space.Assign] does. Of a cluster of another space nothing is known.
+// AssignLabelled does what is due about labels, applies label records, in order, as many as there
+// is room for, and then does what [Space.Assign] does. Of a cluster of another space nothing is
+// known.
 func (s *Space) AssignLabelled(
 	work LabelWork, articles iter.Seq[*fingerprint.Article], n int,
 ) (Batch, error) {
@@ -280,7 +281,9 @@ func (m *member) carries(allow []string) *label.Carried {
 }
 
 // carry returns what the result of an article of a cluster carries, nil for nothing.
-func (s *Space) carry(m *member, a *fingerprint.Article, position uint64, out *Batch) *label.Carried {
+func (s *Space) carry(
+	m *member, a *fingerprint.Article, position uint64, out *Batch,
+) *label.Carried {
 	if !m.Labelled() || !s.options.Labels.On {
 		return nil
 	}

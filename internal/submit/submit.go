@@ -119,8 +119,8 @@ type Label struct {
 }
 
 // Labels writes labels and returns the addresses of their records. Those of one cluster keep their
-// order: they go to the partition that its founder's says. Those of contacts keep theirs: they all go
-// to the first partition. Errors are those of Articles.
+// order: they go to the partition that its founder's says. Those of contacts keep theirs: they all
+// go to the first partition. Errors are those of Articles.
 func (s *Submitter) Labels(ctx context.Context, labels []Label) ([]article.Address, error) {
 	partitions, err := s.Client.Partitions(ctx, s.LabelsTopic)
 	if err != nil {

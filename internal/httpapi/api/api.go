@@ -124,8 +124,8 @@ type Checked struct {
 	Cluster  *Cluster       `json:"cluster"`  // that it would join; nil: none
 	Distance *float64       `json:"distance"` // nil unless it matched by its text
 	Matched  article.Match  `json:"matched,omitzero"`
-	// Labels are what the result would carry, and TrialLabels those that are on trial. LabelledBy names
-	// the ones that it would carry by a contact.
+	// Labels are what the result would carry, and TrialLabels those that are on trial. LabelledBy
+	// names the ones that it would carry by a contact.
 	Labels      []string             `json:"labels"`
 	TrialLabels []string             `json:"trial_labels"`
 	LabelledBy  []article.LabelledBy `json:"labelled_by,omitzero"`
@@ -167,9 +167,9 @@ type Clusters struct {
 	Next     string    `json:"next,omitzero"` // the cursor of the next page; empty: this is the last
 	// Complete is false while it is still being found out which clusters are the largest.
 	Complete bool `json:"complete"`
-	// Since is when counting of growth began, if that is less than the minutes that were asked for: an
-	// instance does not know which articles joined before it loaded the clusters. Only in a list by
-	// growth.
+	// Since is when counting of growth began, if that is less than the minutes that were asked for:
+	// an instance does not know which articles joined before it loaded the clusters. Only in a list
+	// by growth.
 	Since time.Time `json:"since,omitzero"`
 	AsOf  []AsOf    `json:"as_of"` // of each space
 }

@@ -34,8 +34,8 @@ type Contact struct {
 type Mark struct {
 	Label string `json:"label"`
 	Trial bool   `json:"trial,omitzero"`
-	// Votes is how many labels speak for the mark. A label on a cluster that has several contacts gives
-	// each a part of a vote.
+	// Votes is how many labels speak for the mark. A label on a cluster that has several contacts
+	// gives each a part of a vote.
 	Votes    float64 `json:"votes"`
 	Hams     int     `json:"hams"`   // how many people said that it is harmless
 	Counts   bool    `json:"counts"` // whether clusters get the label by it

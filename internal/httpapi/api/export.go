@@ -42,8 +42,8 @@ func (c *Cluster) Records() (all []LabelRecord) {
 	return all
 }
 
-// Records returns those of a contact that are for no cluster that has it: first who labelled it, then
-// who said that it is harmless, which counts for all its marks.
+// Records returns those of a contact that are for no cluster that has it: first who labelled it,
+// then who said that it is harmless, which counts for all its marks.
 func (c *Contact) Records() (all []LabelRecord) {
 	known := make(map[string]bool) // by the address of the record
 	add := func(b *By, name string, trial bool) {

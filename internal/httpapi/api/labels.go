@@ -7,8 +7,8 @@ import (
 	"github.com/clusterd/clusterd/internal/article"
 )
 
-// LabelRequest asks for a label on the cluster of an id, of an article, or of a text; on one article;
-// or on a contact.
+// LabelRequest asks for a label on the cluster of an id, of an article, or of a text; on one
+// article; or on a contact.
 type LabelRequest struct {
 	Target    Target `json:"target,omitzero"`
 	ClusterID ID     `json:"cluster_id,omitzero"`

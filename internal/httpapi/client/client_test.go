@@ -158,7 +158,10 @@ func TestErrors(t *testing.T) {
 func TestReadTargets(t *testing.T) {
 	space, partition := "shop 1", 3
 	want := []api.LabelRequest{
-		{Target: api.ForArticle, ClusterID: "articles/0/12", ArticleID: "a1", Label: "ham", Action: api.Add},
+		{
+			Target: api.ForArticle, ClusterID: "articles/0/12", ArticleID: "a1", Label: "ham",
+			Action: api.Add,
+		},
 		{
 			Target: api.ForContact, ContactRef: api.ContactRef{
 				Contact: "number:+447700900123", Space: &space, Partition: &partition,

@@ -29,8 +29,8 @@ import (
 type fake struct {
 	mutex  sync.Mutex
 	labels map[string]api.Label
-	// exceptions are labels of the article with fingerprint 7, and clicked and harmless who labelled the
-	// contact called or said that it is harmless.
+	// exceptions are labels of the article with fingerprint 7, and clicked and harmless who labelled
+	// the contact called or said that it is harmless.
 	exceptions        map[string]api.Label
 	clicked, harmless []api.By
 	written           []api.LabelRecord
@@ -72,7 +72,9 @@ func (f *fake) cluster() api.Cluster {
 		c.Carried = append(c.Carried, l.Label)
 	}
 	if len(f.exceptions) > 0 {
-		e := api.Exception{ArticleID: "a 1/2", Source: "articles/0/12", MemberPosition: 12, Fingerprint: 7}
+		e := api.Exception{
+			ArticleID: "a 1/2", Source: "articles/0/12", MemberPosition: 12, Fingerprint: 7,
+		}
 		for _, l := range f.exceptions {
 			e.Labels = append(e.Labels, l)
 		}

@@ -146,7 +146,8 @@ func validLabel(place string, q *api.LabelRequest) error {
 	return nil
 }
 
-// badTarget says why a request does not name one thing that is to be labelled; empty is that it does.
+// badTarget says why a request does not name one thing that is to be labelled; empty is that it
+// does.
 func badTarget(q *api.LabelRequest, text bool) string {
 	named, contact := 0, q.ContactRef != (api.ContactRef{})
 	for _, is := range []bool{q.ClusterID != "", q.ArticleID != "", text} {

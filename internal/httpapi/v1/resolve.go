@@ -109,8 +109,8 @@ func (s *server) ofOneArticle(ctx context.Context, q *api.LabelRequest, m *mark)
 	case q.ClusterID != "" && string(q.ClusterID) != m.ClusterID:
 		return &InvalidError{"/cluster_id", fmt.Sprintf("the article belongs to cluster %s", m.ClusterID)}
 	case m.member.Fingerprint == nil:
-		return &InvalidError{"/target", "the result of the article does not say its fingerprint, by which " +
-			"equal articles are known: have output.fields name fingerprint, or label the cluster"}
+		return &InvalidError{"/target", "the result of the article does not say its fingerprint, by " +
+			"which equal articles are known: have output.fields name fingerprint, or label the cluster"}
 	}
 	return s.labelable(ctx, m.ClusterID, q)
 }
@@ -124,8 +124,8 @@ func (s *server) ofContact(q *api.LabelRequest, m *mark) error {
 	case errors.As(err, &elsewhere), errors.Is(err, ErrNotReady):
 		return nil
 	case errors.Is(err, ErrUnknown):
-		return &refusal{http.StatusNotFound, "contact: no label has marked it, or it is in no text of a " +
-			"cluster without labels"}
+		return &refusal{http.StatusNotFound, "contact: no label has marked it, or it is in no text of " +
+			"a cluster without labels"}
 	case err != nil:
 		return err
 	}
