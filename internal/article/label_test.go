@@ -52,7 +52,8 @@ func TestParseLabelRecord(t *testing.T) {
 			Terms: "a\nb", Label: article.Label{At: milliseconds, Record: at},
 		},
 		`{"action":"erase","target":"article","cluster_id":"articles/2/7","source":"articles/0/9","by":"alice"}`: {
-			Cluster: cluster, Action: article.EraseText, Label: article.Label{By: "alice", At: milliseconds, Record: at},
+			Cluster: cluster, Action: article.EraseText,
+			Label: article.Label{By: "alice", At: milliseconds, Record: at},
 			Targeted: article.Targeted{
 				Target: article.TargetArticle, Source: article.Address{Topic: "articles", Offset: 9},
 			},

@@ -19,12 +19,13 @@ func (s Shell) erase() *cobra.Command {
 		Short: "Erase the texts that a running clusterd keeps of articles",
 		Long: "A cluster has the title or excerpt of the article that founded it, and stories have " +
 			"headlines and terms. These are\n" +
-			"erased for good, from the clusters, the disk, and snapshots that are made later. Names clusters " +
-			"by their ids, or an\n" +
+			"erased for good, from the clusters, the disk, and snapshots that are made later. Names " +
+			"clusters by their ids, or an\n" +
 			"article. Needs labels.topic, and the rights label and write. It erases no record of Kafka: " +
 			"docs/personal-data.md says\n" +
 			"what else to do.",
-		Example: "  clusterd erase articles/0/12\n  clusterd erase --article comment-4711 --note 'asked by mail'",
+		Example: "  clusterd erase articles/0/12\n" +
+			"  clusterd erase --article comment-4711 --note 'asked by mail'",
 		RunE: func(cmd *cobra.Command, clusters []string) error {
 			var all []api.EraseRequest
 			for _, id := range clusters {

@@ -1,5 +1,6 @@
 // Package ask has the verbs of the command line that ask a running clusterd over HTTP: check,
-// label, erase, tap and health. What the user says goes in; a line for each answer comes out, or JSON.
+// label, erase, tap and health. What the user says goes in; a line for each answer comes out, or
+// JSON.
 package ask
 
 import (

@@ -157,10 +157,11 @@ func (d *DB) CopyTo(dir string) (err error) {
 // Scrub writes all that was committed to disk, and removes there what was once under some ranges of
 // keys and is no longer, if no snapshot needs it. Each range is from its first key to before its
 // second.
-func (d *DB) Scrub(ctx context.Context, ranges ...[2][]byte) (err error) {
+func (d *DB) Scrub(ranges ...[2][]byte) (err error) {
 	if err := d.Flush(); err != nil {
 		return err
 	}
+	ctx := context.Background() //nolint:forbidigo // it is short, and would have to begin anew
 	defer d.health.guard("scrubbing")(&err)
 	for _, r := range ranges {
 		if err := d.db.Compact(ctx, r[0], r[1], false); err != nil {

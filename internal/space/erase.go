@@ -1,7 +1,6 @@
 package space
 
 import (
-	"context"
 	"maps"
 	"slices"
 
@@ -9,9 +8,9 @@ import (
 	"github.com/clusterd/clusterd/internal/cluster"
 )
 
-// erase removes what is kept of an article's text. Only that of a founder is kept: in the record of
-// the cluster, and in the headlines and terms of stories. Also a cluster that has expired is erased,
-// as long as it is there, and stories may have its text for longer.
+// erase removes the text that is kept of an article. Only the text of a founder is kept: in the
+// record of the cluster, and in the headlines and terms of stories. A cluster that has expired is
+// erased, too, as long as it is there. Stories may have its text for longer.
 func (s *Space) erase(r *article.LabelRecord, out *Batch) (changed bool, why *article.Rejection) {
 	m := s.kept(r.Cluster)
 	if r.Source != r.Cluster {
@@ -64,7 +63,7 @@ func (t *stories) erase(id string, m *member, position uint64) bool {
 		}
 		return nil
 	}
-	if err := t.store.Stories(context.Background(), look); err != nil && t.err == nil {
+	if err := t.store.EachStory(look); err != nil && t.err == nil {
 		t.err = err
 	}
 	for i := range t.ahead {

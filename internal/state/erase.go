@@ -1,7 +1,6 @@
 package state
 
 import (
-	"context"
 	"encoding/binary"
 	"errors"
 	"slices"
@@ -12,8 +11,8 @@ func keyOfErased(seq uint64) []byte {
 }
 
 // Erasing says that the next Apply erases text of these clusters and of their stories. A database
-// keeps what was replaced for a while: [Store.Scrub] is to follow once nobody reads what was before
-// that Apply. Where it cannot any more, the next Open does it.
+// keeps old values for a while: call [Store.Scrub] once the snapshots from before that Apply are
+// closed. After a crash, the next Open does it.
 func (s *Store) Erasing(seqs ...uint64) error {
 	if len(seqs) == 0 {
 		return nil
@@ -42,8 +41,8 @@ func (s *Store) Scrub() error {
 	return nil
 }
 
-// scrub removes from disk what the clusters of these seqs, and all stories, once were. It is not cut
-// short: a few clusters take some milliseconds.
+// scrub removes the old values of the clusters of these seqs, and of all stories, from disk. It is
+// not cut short: a few clusters take some milliseconds.
 func (s *Store) scrub(seqs []uint64) error {
 	if len(seqs) == 0 {
 		return nil
@@ -53,7 +52,7 @@ func (s *Store) scrub(seqs []uint64) error {
 		key := keyOfCluster(seq)
 		ranges = append(ranges, [2][]byte{key, append(slices.Clone(key), 0)})
 	}
-	return s.db.Scrub(context.Background(), ranges...)
+	return s.db.Scrub(ranges...)
 }
 
 // scrubAll removes from disk the text of all clusters that were erased since the last Open, for a

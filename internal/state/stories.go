@@ -116,12 +116,18 @@ func (r *reader) Story(id string) (s cluster.Story, ok bool, err error) {
 // anything, until ctx ends or each fails.
 func (r *reader) Stories(ctx context.Context, each func(*cluster.Story) error) error {
 	n := 0
+	return r.EachStory(func(s *cluster.Story) error {
+		if n++; n%checkEvery == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return each(s)
+	})
+}
+
+// EachStory does what Stories does, to the end.
+func (r *reader) EachStory(each func(*cluster.Story) error) error {
 	var stopped error
 	err := r.from.Scan([]byte{storyKey}, []byte{storyKey + 1}, func(key, value []byte) (more bool) {
-		if n++; n%checkEvery == 0 && ctx.Err() != nil {
-			stopped = context.Cause(ctx)
-			return false
-		}
 		var s cluster.Story
 		if s, stopped = decodeStory(key, value); stopped == nil {
 			stopped = each(&s)

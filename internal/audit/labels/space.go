@@ -395,4 +395,6 @@ func (s *Space) applyErasure(it *item) {
 }
 
 // Read reports whether the space has read a label record.
-func (s *Space) Read(record wire.Address) bool { return record.Offset < s.reached[record.Partition] }
+func (s *Space) Read(record wire.Address) bool {
+	return record.Offset < s.reached[record.Partition]
+}

@@ -339,10 +339,8 @@ func (r *replay) with(want, got wire.Story) wire.Story {
 	}
 	want.Headline = ranked(want.Headline, got.Headline)
 	want.Own.Headline = ranked(want.Own.Headline, got.Own.Headline)
-	if r.Erased { // which words were left, nobody knows, and erasing has a position of its own
-		want.Headline, want.Own.Headline = got.Headline, got.Own.Headline
-		want.Terms, want.Own.Terms = got.Terms, got.Own.Terms
-		want.Position = max(want.Position, got.Position)
+	if r.Erased {
+		want = unheld(want, got)
 	}
 	want.SplitFrom, want.SplitAt, want.MergedAt = got.SplitFrom, got.SplitAt, got.MergedAt
 	want.LeftFrom, want.LeftMerged, want.LeftAt = got.LeftFrom, got.LeftMerged, got.LeftAt

@@ -54,8 +54,8 @@ func (s *server) erase(w http.ResponseWriter, r *http.Request) error {
 	return s.reportErased(w, r, erased)
 }
 
-// erasable returns which article of which cluster is meant. Whether there is still such a cluster is
-// for its space to say: of one that has expired, stories may have the text.
+// erasable returns the article that is meant, and its cluster. It does not look for the cluster: if
+// that has expired, stories may still have the text.
 func (s *server) erasable(r *http.Request, q *api.EraseRequest) (e api.Erased, err error) {
 	e.ClusterID = string(q.ClusterID)
 	e.Source = e.ClusterID
