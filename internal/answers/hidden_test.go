@@ -10,8 +10,10 @@ import (
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/cluster"
 	v1 "github.com/clusterd/clusterd/internal/httpapi/v1"
+	"github.com/clusterd/clusterd/internal/label"
 	"github.com/clusterd/clusterd/internal/lookup"
 	"github.com/clusterd/clusterd/internal/members"
+	"github.com/clusterd/clusterd/internal/space"
 	"github.com/clusterd/clusterd/internal/tail"
 )
 
@@ -37,6 +39,18 @@ func TestHidden(t *testing.T) {
 	texts, err := (&Topics{Hidden: true}).Texts(t.Context(), make([]article.Address, 2))
 	if err != nil || len(texts) != 2 || texts[1] != (v1.Text{Gone: "hidden"}) {
 		t.Errorf("texts: %+v, %v", texts, err)
+	}
+	c = spaces.cluster(&cluster.Cluster{
+		Labels: label.Of([]article.Label{{Name: "spam", Contact: "number:" + said}}),
+	}, &lookup.AsOf{})
+	if len(c.Labels) != 1 || c.Labels[0].Contact != "number:hidden" {
+		t.Errorf("a label by a contact: %+v", c.Labels)
+	}
+	checked := spaces.checked(&lookup.Answer{Answer: space.Answer{Carried: label.Carried{
+		By: []article.LabelledBy{{Label: "spam", Contact: "mail:" + said}},
+	}}})
+	if len(checked.LabelledBy) != 1 || checked.LabelledBy[0].Contact != "mail:hidden" {
+		t.Errorf("a check: %+v", checked.LabelledBy)
 	}
 	value := `{"article_id":"a1","contact":"name:` + said + `","size":2,` +
 		`"labelled_by":[{"label":"spam","contact":"number:` + said + `"},` +
