@@ -182,29 +182,31 @@ func (s *spaced) wordEnd(at int) int {
 // character, and whether a digit may follow a letter before it. Both places are not within a word.
 // It looks at eight bytes at a time, and stops at what is not ASCII.
 func skipASCII(text []byte, at int) (next int, leet bool) {
-	const each = 0x0101010101010101 // times a byte: that byte eight times
-	begin, before := at, uint64(0)  // before: whether the byte before is a letter, in its lowest bit
-	follow := uint64(0)             // digits that follow a letter, in their high bits
+	// each times a byte is that byte eight times. What is known of a byte is in its high bit; its
+	// other bits mean nothing.
+	const each, high = 0x0101010101010101, 0x8080808080808080
+	begin, before := at, uint64(0) // before: whether the byte before is a letter or a digit
+	follow := uint64(0)            // digits that follow a letter
 	for len(text)-at >= 8 {
 		eight := binary.LittleEndian.Uint64(text[at:])
-		if eight&(each*0x80) != 0 {
+		if eight&high != 0 {
 			break
 		}
-		latin := (eight + each*(0x80-'a')) &^ (eight + each*(0x80-'z'-1))
+		letters := (eight + each*(0x80-'a')) &^ (eight + each*(0x80-'z'-1))
 		digits := (eight + each*(0x80-'0')) &^ (eight + each*(0x80-'9'-1))
-		follow |= digits & (latin << 8)
-		letters := (latin | digits) >> 7 & each
-		singles := letters &^ (letters<<8 | before) &^ (letters >> 8)
-		if singles &= 1<<56 - 1; singles != 0 { // nobody knows what follows the last byte
-			return at + bits.TrailingZeros64(singles)/8, follow&(each*0x80) != 0
+		follow |= digits & (letters << 8)
+		words := letters | digits
+		singles := words &^ (words<<8 | before) &^ (words >> 8)
+		if singles &= high >> 8; singles != 0 { // what follows the last byte is not known
+			return at + bits.TrailingZeros64(singles)/8, follow&high != 0
 		}
-		before = letters >> 48 & 1
+		before = words >> 48 & 0x80
 		at += 7
 	}
 	for at > begin && isASCIIWord(text[at-1]) {
 		at--
 	}
-	return at, follow&(each*0x80) != 0
+	return at, follow&high != 0
 }
 
 func isASCIIWord(b byte) bool { return 'a' <= b && b <= 'z' || '0' <= b && b <= '9' }

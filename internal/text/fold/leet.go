@@ -16,8 +16,8 @@ var letterFor = [128]byte{
 //
 //   - each of them stands for a letter, is alone or twice the same, and one at least stands between
 //     letters: 5g, mp3, covid-19 and b2b stay; in cas1n0 the last one follows
-//   - there are four letters, or three if the word ends with two, and twice as many as digits: p0rn is
-//     one, but w3c, sw1a and the checksum a3f5e7bc are not
+//   - there are four letters, or three if the word ends with two, and twice as many as digits: p0rn
+//     is one, but w3c, sw1a and the checksum a3f5e7bc are not
 //   - it does not begin like a word with a digit of its own, such as iphone5s: see ownDigits
 //   - it is no part of an address, of the name of a file or of a variable
 func Leet(text []byte) {
