@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -31,15 +32,16 @@ serve: {bytes: 64MiB}
 // carry makes results repeat fields.
 func (w *world) carry() { w.replace("output: {", "output: {copy: [source, id], ") }
 
-// moderator writes label records beside the articles: good ones and bad ones, for clusters and
-// stories that results tell of.
+// moderator writes label records beside the articles: good ones and bad ones, for clusters,
+// articles, contacts and stories that results tell of.
 type moderator struct {
 	*world
 	random   *rand.Rand
 	cancel   context.CancelFunc
 	done     chan error
-	clusters []string // of late
-	stories  []string // of late, which no record has named
+	clusters []string         // of late
+	members  []map[string]any // likewise: what a record says of an article
+	stories  []string         // of late, which no record has named
 	merged   [][2]string
 	named    map[string]bool // stories
 	mu       sync.Mutex
@@ -82,12 +84,26 @@ func (m *moderator) read(ctx context.Context, client *kgo.Client) error {
 				Cluster *string `json:"cluster_id"`
 				Size    int     `json:"size"`
 				Story   string  `json:"story_id"`
+				ID      string  `json:"article_id"`
+				Print   string  `json:"fingerprint"`
+				Source  struct {
+					Topic             string
+					Partition, Offset int64
+				}
 			}
 			if json.Unmarshal(r.Value, &v) != nil || v.Cluster == nil {
 				return
 			}
 			m.mu.Lock()
 			defer m.mu.Unlock()
+			if v.Size > 2 && v.Print != "" {
+				m.members = append(m.members, map[string]any{
+					"target": "article", "cluster_id": *v.Cluster, "article_id": v.ID, "fingerprint": v.Print,
+					"source":          fmt.Sprintf("%s/%d/%d", v.Source.Topic, v.Source.Partition, v.Source.Offset),
+					"member_position": json.Number(header(r, "clusterd.position")),
+				})
+				m.members = m.members[max(0, len(m.members)-30):]
+			}
 			if v.Story != "" && v.Size > 1 && !m.named[v.Story] {
 				m.named[v.Story] = true
 				m.stories = append(m.stories, v.Story)
@@ -130,6 +146,12 @@ func (m *moderator) record() *kgo.Record {
 	if m.random.IntN(6) == 0 {
 		return m.ofStories()
 	}
+	switch m.random.IntN(10) {
+	case 0, 1:
+		return m.ofArticle()
+	case 2:
+		return m.ofContact()
+	}
 	v := map[string]any{
 		"cluster_id": m.clusters[m.random.IntN(len(m.clusters))],
 		"label":      []string{"spam", "spam", "scam", "ham", "垃圾", "a b"}[m.random.IntN(6)],
@@ -158,6 +180,35 @@ func (m *moderator) record() *kgo.Record {
 		r.Key = []byte(id)
 	}
 	return r
+}
+
+// ofArticle returns the next record of an article, nil where none is known.
+func (m *moderator) ofArticle() *kgo.Record {
+	if len(m.members) == 0 {
+		return nil
+	}
+	of := m.members[m.random.IntN(len(m.members))]
+	return m.targeted(of["cluster_id"].(string), of)
+}
+
+// ofContact returns the next record of a contact that articles of the stream have.
+func (m *moderator) ofContact() *kgo.Record {
+	contact := fmt.Sprintf("name:alexis%d", 10+m.random.IntN(contacts))
+	if m.random.IntN(2) == 0 {
+		contact = fmt.Sprintf("site:shop%d.example", m.random.IntN(contacts))
+	}
+	return m.targeted(contact, map[string]any{"target": "contact", "contact": contact})
+}
+
+// targeted returns a record that puts a label on something that is no cluster, or takes one off.
+func (m *moderator) targeted(key string, of map[string]any) *kgo.Record {
+	of = maps.Clone(of)
+	of["label"] = []string{"ham", "ham", "spam"}[m.random.IntN(3)]
+	of["action"] = []string{"add", "add", "add", "remove"}[m.random.IntN(4)]
+	of["trial"] = m.random.IntN(8) == 0
+	of["by"] = "carol"
+	value, _ := json.Marshal(of) // texts always can be
+	return &kgo.Record{Key: []byte(key), Value: value}
 }
 
 // ofStories returns the next record that merges two stories or takes them apart, nil where there

@@ -60,14 +60,17 @@ func (s *stream) run(ctx context.Context, client *kgo.Client, perSecond int) err
 	return errors.Join(client.Flush(s.Context()), failed)
 }
 
+// contacts is how many contacts of a kind articles of a stream name.
+const contacts = 200
+
 // withContact has one article of three name a contact, so that labels mark it: one of a few that
 // texts of all kinds have.
 func withContact(a sample.Article, random *rand.Rand) sample.Article {
 	switch random.IntN(6) {
 	case 0:
-		a.Content += fmt.Sprintf(" Telegram alexis%d", 10+random.IntN(200))
+		a.Content += fmt.Sprintf(" Telegram alexis%d", 10+random.IntN(contacts))
 	case 1:
-		a.Content += fmt.Sprintf(" https://shop%d.example/", random.IntN(200))
+		a.Content += fmt.Sprintf(" https://shop%d.example/", random.IntN(contacts))
 	}
 	return a
 }

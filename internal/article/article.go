@@ -123,4 +123,6 @@ type Member struct {
 	Position    uint64       `json:"position"`
 	Source      Address      `json:"source"`
 	Fingerprint *Fingerprint `json:"fingerprint,omitempty"` // nil if its result does not say it
+	// Size is how many articles the cluster had with this one, 0 if its result does not say it.
+	Size int `json:"size,omitempty"`
 }

@@ -73,7 +73,7 @@ var contactFaults = []struct {
 	}, []string{"I4 clusters/1/0"}},
 }
 
-// What results of a version up to 98ca1e1 say of articles that joined a cluster by a contact is
+// What results of an earlier version say of articles that joined a cluster by a contact is
 // believed if it can be, for methods that the audit repeats and for those that it follows. What
 // contacts a cluster has is worked out from the input.
 func TestContacts(t *testing.T) {

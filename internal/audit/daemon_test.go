@@ -53,7 +53,7 @@ func (s *stage) cluster(items []item, addresses []wire.Address) {
 // simple is the state of a clusterd of the tests.
 type simple struct {
 	window   int64 // 0: never
-	limit    int   // of articles that join a cluster by contacts, as they did up to 98ca1e1
+	limit    int   // of articles that join a cluster by contacts, as they did in earlier versions
 	now      int64
 	position int64
 	members  []member

@@ -39,7 +39,7 @@ type transaction struct {
 // A stage is a broker with the topics of a clusterd that never ran: the tests write what it would
 // have.
 type stage struct {
-	limit int // of articles that may join a cluster by contacts, as in versions up to 98ca1e1
+	limit int // of articles that may join a cluster by contacts, as in earlier versions
 	*testing.T
 	config       config.Config
 	broker       *kfake.Cluster

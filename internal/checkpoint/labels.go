@@ -47,6 +47,15 @@ type Correction struct {
 	Article *article.Member `json:"article,omitempty"`
 	// Excepted are the articles that carry other labels than LabelChange says, by their exceptions.
 	Excepted []Excepted `json:"excepted,omitempty"`
+	// Early are the first members, where a label by a contact reaches only these, by their numbers.
+	Early []Early `json:"early,omitempty"`
+}
+
+// An Early says what the first articles of a cluster carry, as far as they are no earlier ones.
+type Early struct {
+	Members  int        `json:"members"`
+	Labels   []string   `json:"labels"`
+	Excepted []Excepted `json:"excepted,omitempty"`
 }
 
 // An Excepted is what the articles of a cluster that have one fingerprint carry.
@@ -58,14 +67,21 @@ type Excepted struct {
 
 // LabelsOf returns what a member carries from the change on.
 func (c *Correction) LabelsOf(m *article.Member) []string {
-	for i := range c.Excepted {
-		e := &c.Excepted[i]
+	labels, excepted := c.Labels, c.Excepted
+	for i := range c.Early {
+		if e := &c.Early[i]; m.Size > 0 && m.Size <= e.Members {
+			labels, excepted = e.Labels, e.Excepted
+			break
+		}
+	}
+	for i := range excepted {
+		e := &excepted[i]
 		if m.Fingerprint != nil && *m.Fingerprint == e.Fingerprint ||
 			m.Fingerprint == nil && m.Source.String() == e.Source {
 			return e.Labels
 		}
 	}
-	return c.Labels
+	return labels
 }
 
 func (c *Correction) check() error {
@@ -76,7 +92,7 @@ func (c *Correction) check() error {
 		most *= 2 // those of the cluster, and its own
 	}
 	if err = errors.Join(err, l.Check()); err != nil || c.Next > c.Position ||
-		c.Position > maxNextPosition || len(c.Labels) > most ||
+		c.Position > maxNextPosition || len(c.Labels) > most || len(c.Early) > article.MaxLabels ||
 		len(c.Excepted) > article.MaxExceptions {
 		return fmt.Errorf("a pending correction of cluster %.80q", c.ClusterID)
 	}

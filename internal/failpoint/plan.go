@@ -18,7 +18,7 @@ var (
 	}
 	bugs = []string{
 		Drop, Duplicate, EarlyOffset, SkipDisk, StaleDisk, Swap, FingerprintLost, FingerprintTwice,
-		LabelLost, LabelLate, LabelAgain, MarkLost, MarkUnused, CorrectionLost, CorrectionTwice,
+		LabelLost, LabelLate, LabelAgain, MarkLost, MarkUnused, ExceptionLost, CorrectionLost, CorrectionTwice,
 		Publisher,
 		StoryOwn, StoryUntold, StoryState, StoryDisk, StoryLeft,
 		ArticleID, Title, Fingerprint, Distance, EventTime, Key, Partition, Sketch, LetterClass,

@@ -115,6 +115,18 @@ type Carried struct {
 	By     []article.LabelledBy
 }
 
+// Reaches returns how many of the first articles of a cluster with this many carry labels that later
+// ones do not carry, ascending.
+func Reaches(labels []article.Label, size int) (all []int) {
+	for _, l := range labels {
+		if l.Reach > 0 && l.Reach < size {
+			all = append(all, l.Reach)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
 // Carry returns what the results of a cluster with this many articles carry of its labels: of
 // those that are not on trial the ones in allow, if there are any, and otherwise all.
 func Carry(labels []article.Label, size int, allow []string) (c Carried) {

@@ -125,6 +125,7 @@ func (v *View) page(
 func brief(m *Member) article.Member {
 	return article.Member{
 		ArticleID: m.ArticleID, Position: m.Position, Source: m.Source, Fingerprint: m.Fingerprint,
+		Size: m.Size,
 	}
 }
 

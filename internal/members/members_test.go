@@ -114,7 +114,7 @@ func (w *world) checkBefore(v *View) {
 			if m.Position < before {
 				want = append(want, article.Member{
 					ArticleID: m.ArticleID, Position: m.Position, Source: m.Source,
-					Fingerprint: m.Fingerprint,
+					Fingerprint: m.Fingerprint, Size: m.Size,
 				})
 			}
 		}

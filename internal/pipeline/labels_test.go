@@ -193,14 +193,16 @@ func TestLabelsHoldFromAPositionOn(t *testing.T) {
 	b.wave(1, 1)
 	b.label(addLabel(id, "ham"))
 	b.wave(1, 1)
-	b.label(removeLabel(id, "ham"), removeLabel(id, "bulk"))
+	b.label(removeLabel(id, "ham"), removeLabel(id, "bulk")) // the latter stays: it is on trial
+	b.wave(1, 1)
+	b.label(`{"cluster_id":"` + id + `","label":"bulk","trial":true,"action":"remove"}`)
 	b.wave(1, 1)
 	b.label(removeLabel(id, "spam"))
 	b.wave(1, 1)
 	i.end()
 	labels, trial := b.carried()
-	want := []string{"", "", "spam", "spam", "spam", "spam", "ham", "spam", ""}
-	wantTrial := []string{"", "", "", "", "", "bulk", "bulk", "", ""}
+	want := []string{"", "", "spam", "spam", "spam", "spam", "ham", "spam", "spam", ""}
+	wantTrial := []string{"", "", "", "", "", "bulk", "bulk", "bulk", "", ""}
 	if diff := cmp.Diff([][]string{want, wantTrial}, [][]string{labels, trial}); diff != "" {
 		t.Error(diff)
 	}

@@ -61,13 +61,18 @@ func inLabels(b *space.Batch) {
 	}
 }
 
-// inMarks spoils what a batch says of marks.
+// inMarks spoils what a batch says of marks and exceptions.
 func inMarks(b *space.Batch) {
 	if failpoint.Seeded(failpoint.MarkLost) {
 		for i := range b.Assignments {
 			if a := &b.Assignments[i]; a.Status == article.New && a.Carried != nil {
 				a.Carried = nil
 			}
+		}
+	}
+	if failpoint.Seeded(failpoint.ExceptionLost) {
+		for i := range b.Touched {
+			b.Touched[i].Exceptions = ""
 		}
 	}
 	if !failpoint.Seeded(failpoint.MarkUnused) {

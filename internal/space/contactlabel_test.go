@@ -3,6 +3,7 @@ package space
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -50,10 +51,23 @@ func (w *contactWalk) batch(articles int, room int, records ...article.LabelReco
 	w.Helper()
 	all := make([]fingerprint.Article, articles)
 	for i := range all {
-		all[i] = inItsTime(clustertest.Article(w.offset, uint64(w.offset), at(0)))
-		all[i].Fingerprint.Contacts = singlepass.NewContacts([]string{telephone})
-		w.offset++
+		all[i] = w.article(uint64(w.offset))
 	}
+	return w.assign(all, room, records...)
+}
+
+// article returns the next article, which has this hash.
+func (w *contactWalk) article(hash uint64) fingerprint.Article {
+	a := inItsTime(clustertest.Article(w.offset, hash, at(0)))
+	a.Fingerprint.Contacts = singlepass.NewContacts([]string{telephone})
+	w.offset++
+	return a
+}
+
+func (w *contactWalk) assign(
+	all []fingerprint.Article, room int, records ...article.LabelRecord,
+) Batch {
+	w.Helper()
 	b, err := w.space.AssignLabelled(LabelWork{Due: w.due, Records: records, Room: room},
 		clustertest.Each(all), len(all))
 	if err != nil {
@@ -163,4 +177,52 @@ func TestLabelAnUnknownContact(t *testing.T) {
 			t.Errorf("%s %s: %+v", r.action, r.name, l)
 		}
 	}
+}
+
+// A label by a contact reaches the first articles of a younger cluster. What is changed of it is told
+// to these and to the later ones, and each is told what it carries.
+func TestCorrectionsOfALabelThatReachesTheFirstArticles(t *testing.T) {
+	w := newContactWalk(t)
+	w.batch(1, 100)
+	w.label(article.AddLabel, "spam", 100)
+	copies := make([]fingerprint.Article, 12)
+	for i := range copies {
+		copies[i] = w.article(1 << 40)
+	}
+	b := w.assign(copies, 100)
+	reach := slices.IndexFunc(b.Assignments, func(a Assignment) bool { return a.Carried == nil })
+	if reach <= 0 {
+		t.Fatalf("the first %d of %d articles carry the label", reach, len(copies))
+	}
+	told := func(b *Batch, first, later string) {
+		t.Helper()
+		for _, c := range b.Changes() {
+			if c.ClusterID != b.Touched[len(b.Touched)-1].ID() {
+				continue
+			}
+			for size := 1; size <= len(copies); size++ {
+				want := later
+				if size <= reach {
+					want = first
+				}
+				got := strings.Join(c.LabelsOf(&article.Member{Size: size}), "+")
+				if got != want {
+					t.Errorf("article %d is told that it carries %q, want %q", size, got, want)
+				}
+			}
+			return
+		}
+		t.Errorf("nothing is told of the cluster: %+v", b.Changes())
+	}
+	record := func(name string, targeted article.Targeted) *Batch {
+		w.records++
+		b := w.batch(0, 100, article.LabelRecord{
+			Action: article.AddLabel, Label: clustertest.Label(name, 2*w.records), Targeted: targeted,
+			Cluster: b.Touched[len(b.Touched)-1].Founder,
+		})
+		return &b
+	}
+	told(record("bulk", article.Targeted{}), "bulk+spam", "bulk")
+	harmless := article.Targeted{Target: article.TargetContact, Contact: telephone}
+	told(record("ham", harmless), "bulk", "bulk")
 }

@@ -46,21 +46,47 @@ func (m *member) carriedBy(print article.Fingerprint, allow []string) *label.Car
 	return m.carries(allow)
 }
 
-// note notes a change of what a cluster carries, and what those of its articles carry from then on
-// that have exceptions.
+// carriesAsWith reports whether all articles of a cluster carry what they carried with other labels
+// of it.
+func (m *member) carriesAsWith(before label.Set, allow []string) bool {
+	was, is := before.All(), m.Labels.All()
+	reaches := label.Reaches(slices.Concat(was, is), m.Size)
+	return !slices.ContainsFunc(append(reaches, m.Size), func(size int) bool {
+		return !slices.Equal(label.Carry(was, size, allow).Labels, label.Carry(is, size, allow).Labels)
+	})
+}
+
+// note notes a change of what a cluster carries, and what its first articles, and those that have
+// exceptions, carry from then on.
 func (b *Batch) note(m *member, allow []string, change article.LabelChange) {
-	told := checkpoint.Correction{LabelChange: change}
-	for _, e := range m.Exceptions.All() {
-		labels := m.carriedBy(e.Fingerprint, allow).Labels
-		if slices.Equal(labels, change.Labels) {
-			continue
-		}
-		told.Excepted = append(told.Excepted, checkpoint.Excepted{
-			Source: e.Source, Fingerprint: e.Fingerprint, Labels: append([]string{}, labels...),
+	labels := m.Labels.All()
+	told := checkpoint.Correction{LabelChange: change, Excepted: m.exceptedAt(m.Size, allow)}
+	for _, size := range label.Reaches(labels, m.Size) {
+		told.Early = append(told.Early, checkpoint.Early{
+			Members: size, Labels: names(label.Carry(labels, size, allow)),
+			Excepted: m.exceptedAt(size, allow),
 		})
 	}
 	b.changes = append(b.changes, told)
 }
+
+// exceptedAt returns the articles that carry other labels than the cluster does with so many
+// articles, by their exceptions.
+func (m *member) exceptedAt(size int, allow []string) (all []checkpoint.Excepted) {
+	of := label.Carry(m.Labels.All(), size, allow).Labels
+	for _, e := range m.Exceptions.All() {
+		carried := label.Carry(m.exceptions()[e.Fingerprint], size, allow)
+		if !slices.Equal(carried.Labels, of) {
+			all = append(all, checkpoint.Excepted{
+				Source: e.Source, Fingerprint: e.Fingerprint, Labels: names(carried),
+			})
+		}
+	}
+	return all
+}
+
+// names returns the labels that results carry, as JSON has them: an empty array where there are none.
+func names(c label.Carried) []string { return append([]string{}, c.Labels...) }
 
 // except puts a label on one article of a cluster, or takes it off. It holds for the later articles
 // that are equal to it, and marks no contact.

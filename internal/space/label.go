@@ -131,7 +131,7 @@ func (s *Space) label(r *article.LabelRecord, out *Batch) Labelled {
 	if r.Target == article.TargetArticle {
 		return s.except(m, r, out)
 	}
-	before := m.carries(s.options.Labels.Allow).Labels
+	before := m.Labels
 	if r.Action == article.RemoveLabel {
 		done.Changed = s.unlabel(m, r, out)
 	} else {
@@ -140,13 +140,13 @@ func (s *Space) label(r *article.LabelRecord, out *Batch) Labelled {
 	if !done.Changed {
 		return done
 	}
-	if after := m.carries(s.options.Labels.Allow).Labels; !slices.Equal(before, after) {
+	if allow := s.options.Labels.Allow; !m.carriesAsWith(before, allow) {
 		out.room--
 		done.Carried = &article.LabelChange{
-			ClusterID: m.id, Label: r.Name, Action: r.Action, Labels: append([]string{}, after...),
+			ClusterID: m.id, Label: r.Name, Action: r.Action, Labels: names(*m.carries(allow)),
 			By: r.By, At: r.At, Note: r.Note, Position: s.rule.State().Next, Record: r.Record,
 		}
-		out.note(m, s.options.Labels.Allow, *done.Carried)
+		out.note(m, allow, *done.Carried)
 	}
 	return done
 }

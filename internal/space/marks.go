@@ -272,19 +272,19 @@ func (s *Space) free(m *member, c *marked) {
 // change does something to the labels of a cluster because of a contact, and notes of what results
 // carry then.
 func (s *Space) change(m *member, due *checkpoint.Due, out *Batch, do func()) {
-	before := m.carries(s.options.Labels.Allow)
+	allow := s.options.Labels.Allow
+	before, set := m.carries(allow), m.Labels
 	do()
 	out.room--
-	after := m.carries(s.options.Labels.Allow)
-	if slices.Equal(before.Labels, after.Labels) {
+	if m.carriesAsWith(set, allow) {
 		return
 	}
-	action := article.AddLabel
-	if len(after.Labels) < len(before.Labels) {
-		action = article.RemoveLabel
+	after, action := m.carries(allow), article.RemoveLabel
+	if len(after.Labels) > len(before.Labels) {
+		action = article.AddLabel
 	}
-	out.note(m, s.options.Labels.Allow, article.LabelChange{
-		ClusterID: m.id, Label: due.Label, Action: action, Labels: append([]string{}, after.Labels...),
+	out.note(m, allow, article.LabelChange{
+		ClusterID: m.id, Label: due.Label, Action: action, Labels: names(*after),
 		By: due.By, At: due.At, Note: due.Note, Position: s.rule.State().Next, Record: due.Record,
 		Contact: due.Contact,
 	})

@@ -41,8 +41,8 @@ func (s *Space) except(it *item, number int, position int64) error {
 		s.told.Violate(s.address(it),
 			fmt.Sprintf("%d corrections, of the article at position %d", wanted, it.Member),
 			fmt.Sprintf("%d corrections, or another article", t.Count))
-	case t.Count == 1 && t.Labels != after.labels:
-		s.told.Violate(t.First.In(s.rule.Corrections), s.describe(after.labels), s.describe(t.Labels))
+	case t.Count == 1 && t.Said != after.labels:
+		s.told.Violate(t.First.In(s.rule.Corrections), s.describe(after.labels), s.describe(t.Said))
 	}
 	return nil
 }

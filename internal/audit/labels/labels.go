@@ -151,13 +151,14 @@ const (
 	unknownContact
 )
 
-// A trace is what corrections and records of clusters say of a label record: 65 bytes.
+// A trace is what corrections and records of clusters say of a label record: 73 bytes.
 type trace struct {
 	Position int64 // at which it was applied, plus 1; 0 is unknown
 	Count    int64 // of corrections
 	Plain    int64 // of these, those of articles without an exception
 	Members  uint64
-	Labels   uint64 // that its cluster carries from then on
+	Labels   uint64 // the sum of the labels that these say
+	Said     uint64 // what the first of these says
 	First    wire.Address
 }
 

@@ -236,11 +236,11 @@ func (s *Space) relabel(it *item, founder wire.Address, position int64, do func(
 		}
 		return err
 	}
-	before := s.carried(st.entries, c.Size)
+	was := st.entries
 	do(c.Seq)
 	s.keep(c, st)
 	s.changed(st)
-	return s.checkTold(it, c, before, s.carried(st.entries, c.Size), position, st)
+	return s.checkTold(it, c, was, position, st)
 }
 
 // drop forgets marks without votes and hams.

@@ -151,10 +151,12 @@ func (l *Labels) addTold(
 	labels := l.Set(c.Labels)
 	if of != ofArticle && l.excepted[exceptionKey{cluster, print}] {
 		l.members[record] = append(l.members[record], toldOfMember{cluster, print, labels, at})
-		labels = t.Labels
-	}
-	if t.Plain == 0 {
-		t.Labels = labels
+	} else {
+		if t.Plain == 0 {
+			t.Said = labels
+		}
+		t.Labels += labels
+		t.Plain++
 	}
 	if t.Count == 0 {
 		t.First = at
@@ -162,11 +164,8 @@ func (l *Labels) addTold(
 	if t.Position == 0 {
 		t.Position = c.Position + 1
 	}
-	if t.Position != c.Position+1 || t.Labels != labels {
-		l.told.Violate(where, "the position and labels that others say of "+c.Record, "other ones")
-	}
-	if of == ofArticle || !l.excepted[exceptionKey{cluster, print}] {
-		t.Plain++
+	if t.Position != c.Position+1 {
+		l.told.Violate(where, "the position that others say of "+c.Record, "another one")
 	}
 	t.Count++
 	t.Members += model.Member(c.MemberPosition)

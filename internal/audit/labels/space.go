@@ -291,16 +291,15 @@ func (s *Space) applyOne(it *item, position int64) error {
 
 // onCluster applies a label record that is about a live cluster.
 func (s *Space) onCluster(it *item, number int, position int64) error {
-	st, size := s.state(it.Cluster), s.model.Cluster(number).Size
-	before, was := s.carried(st.entries, size), st.entries
+	st := s.state(it.Cluster)
+	was := st.entries
 	st.entries = it.change(st.entries, position, position < s.upgraded)
 	s.keep(s.model.Cluster(number), st)
 	s.changed(st)
 	if err := s.touchAll(it, number, position); err != nil {
 		return err
 	}
-	after := s.carried(st.entries, size)
-	if err := s.checkTold(it, s.model.Cluster(number), before, after, position, st); err != nil {
+	if err := s.checkTold(it, s.model.Cluster(number), was, position, st); err != nil {
 		return err
 	}
 	i, now := has(was, it.Name, it.Trial), has(st.entries, it.Name, it.Trial)

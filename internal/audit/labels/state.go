@@ -71,8 +71,8 @@ func (st *state) isFull(it *item, once bool) bool {
 		!(once && has(st.entries, it.Name, !it.Trial) >= 0)
 }
 
-// change returns the labels of a cluster after a label record, in a slice of their own. Up to
-// 98ca1e1 a cluster had a label once, on trial or not.
+// change returns the labels of a cluster after a label record, in a slice of their own. If
+// once is set, as in earlier versions, a cluster has a label once, on trial or not.
 func (it *item) change(entries []label, position int64, once bool) []label {
 	i := has(entries, it.Name, it.Trial)
 	if i >= 0 && it.Kind == add && entries[i].contact == 0 {

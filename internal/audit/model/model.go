@@ -2,7 +2,7 @@
 // code: an article joins the nearest live centre within the threshold, among equals the oldest, or
 // else founds a cluster; a cluster expires when its last member is further behind the stream time
 // than the window. Articles go in, in the order of their space, and clusters come out. It knows
-// nothing of topics. In versions up to 98ca1e1 an article could also join a cluster by a contact:
+// nothing of topics. In earlier versions an article could also join a cluster by a contact:
 // what a result says of that is believed if it can be.
 package model
 
