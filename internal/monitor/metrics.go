@@ -44,8 +44,10 @@ type metrics struct {
 
 	labels                *prometheus.CounterVec // by action
 	labelled, corrections prometheus.Counter
-	byContact             prometheus.Counter
+	byContact, endedMarks prometheus.Counter
 	pending, flood        *prometheus.GaugeVec // by space
+	marks                 *prometheus.GaugeVec // by space and state
+	reach, used           *prometheus.GaugeVec // by space
 	errors                prometheus.Counter
 
 	distance prometheus.Histogram
@@ -175,7 +177,6 @@ func (m *metrics) add(c Commit) {
 	m.repeated.Add(float64(c.Repeated))
 	m.matched.WithLabelValues(string(article.ByText)).Add(float64(c.Joined - c.Contained))
 	m.matched.WithLabelValues(string(article.Contained)).Add(float64(c.Contained))
-	m.byContact.Add(float64(c.ByContact))
 	for class, n := range c.Rejected {
 		m.deadLetters.WithLabelValues(class).Add(float64(n))
 	}

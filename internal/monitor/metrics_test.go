@@ -11,6 +11,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/label"
 	"github.com/clusterd/clusterd/internal/testutil/golden"
 )
 
@@ -28,18 +29,24 @@ func busy() *instance {
 	i.Waiting("all", 1000)
 	i.Committed(Commit{
 		Space: "all", Took: 30 * time.Millisecond, New: 100, Joined: 150, Unclustered: 40,
-		ByContact: 31, Contained: 19,
-		Rejected: map[string]int{"bad_json": 7, "empty": 3}, Expired: 5, TimesAhead: 6, TimesOld: 8,
+		Contained: 19,
+		Rejected:  map[string]int{"bad_json": 7, "empty": 3}, Expired: 5, TimesAhead: 6, TimesOld: 8,
 		Candidates: 70, Distances: []float64{0, 0, 1. / 3, 1, 1.5},
 		Odd: Odd{
 			Invalid: 2, Transcoded: map[string]int{"gb18030": 9},
 			Fallbacks: map[[2]string]int{{"published_at", "format"}: 4},
 		},
 		Fingerprinted: 17, Repeated: 19,
-		Labels: Labels{Applied: map[string]int{"add": 2, "remove": 1}, Articles: 44, Corrections: 13},
+		Labels: Labels{
+			Applied: map[string]int{"add": 2, "remove": 1}, Articles: 44, ByContact: 31, EndedMarks: 2,
+			Corrections: 13,
+		},
 	})
 	i.Loaded("all", 1234)
-	i.Labelling("all", []string{"eggs", "spam"}, 3)
+	i.Labelling("all", Labelling{
+		Flood: []string{"eggs", "spam"}, Pending: 3,
+		Marks: label.Tally{Waiting: 5, Labelling: 7, UsedUp: 2, Ended: 1, Reach: 54, Used: 23},
+	})
 	i.Spent(Encoding, i.now().Add(-1500*time.Millisecond))
 	i.Spent(Encoding, i.now().Add(-time.Second))
 	i.NotCommitted(Aborted)
@@ -121,9 +128,8 @@ func TestMetricValues(t *testing.T) {
 		`clusterd_articles_total{outcome="new"} 100`,
 		`clusterd_articles_total{outcome="joined"} 150`,
 		`clusterd_articles_total{outcome="unclustered"} 40`,
-		`clusterd_joined_total{matched="text"} 100`,
+		`clusterd_joined_total{matched="text"} 131`,
 		`clusterd_joined_total{matched="contained"} 19`,
-		`clusterd_joined_total{matched="contact"} 31`,
 		`clusterd_dead_letters_total{class="bad_json"} 7`,
 		`clusterd_dead_letters_total{class="empty"} 3`,
 		`clusterd_transactions_total{result="committed"} 1`,
@@ -146,6 +152,14 @@ func TestMetricValues(t *testing.T) {
 		`clusterd_labels_applied_total{action="add"} 2`,
 		`clusterd_labels_applied_total{action="remove"} 1`,
 		`clusterd_labelled_articles_total 44`,
+		`clusterd_labelled_by_contact_total 31`,
+		`clusterd_marks_ended_total 2`,
+		`clusterd_marks{space="all",state="waiting"} 5`,
+		`clusterd_marks{space="all",state="labelling"} 7`,
+		`clusterd_marks{space="all",state="used_up"} 2`,
+		`clusterd_marks{space="all",state="ended"} 1`,
+		`clusterd_marks_reach_clusters{space="all"} 54`,
+		`clusterd_marks_used_clusters{space="all"} 23`,
 		`clusterd_corrections_total 13`,
 		`clusterd_corrections_pending{space="all"} 3`,
 		`clusterd_labels_above_flood{space="all"} 2`,
@@ -183,7 +197,7 @@ func TestCountersBeginAtZero(t *testing.T) {
 	}
 	for metric, values := range map[string][]string{
 		`clusterd_articles_total{outcome=%q} 0`:    {"new", "joined", "unclustered"},
-		`clusterd_joined_total{matched=%q} 0`:      {"text", "contained", "contact"},
+		`clusterd_joined_total{matched=%q} 0`:      {"text", "contained"},
 		`clusterd_transactions_total{result=%q} 0`: {"committed", "aborted", "fenced"},
 		`clusterd_stage_seconds_total{stage=%q} 0`: {
 			"fingerprint", "assign", "encode", "commit", "disk",
@@ -216,7 +230,9 @@ func TestMetricsOfASpaceGoWithIt(t *testing.T) {
 	got := scrape(i.Monitor)
 	for _, gone := range []string{
 		"clusterd_clusters{", "clusterd_input_lag_records{",
-		"clusterd_open_transaction_seconds{", "clusterd_waiting_bytes{",
+		"clusterd_open_transaction_seconds{", "clusterd_waiting_bytes{", "clusterd_marks{",
+		"clusterd_marks_reach_clusters{", "clusterd_marks_used_clusters{",
+		"clusterd_labels_above_flood{", "clusterd_corrections_pending{",
 	} {
 		if strings.Contains(got, gone) {
 			t.Errorf("%s is still there", gone)

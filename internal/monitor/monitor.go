@@ -185,8 +185,7 @@ func (m *Monitor) Gone(space string) {
 	m.leave(space)
 	delete(m.spaces, space)
 	m.metrics.waiting.DeleteLabelValues(space)
-	m.metrics.pending.DeleteLabelValues(space)
-	m.metrics.flood.DeleteLabelValues(space)
+	m.metrics.forgetLabelling(space)
 	m.failures = failures{} // that of whoever has the space now
 }
 
@@ -294,7 +293,6 @@ type Commit struct {
 	Took        time.Duration // from the batch's first assignment
 	New         int           // articles that founded a cluster
 	Joined      int           // articles that joined one
-	ByContact   int           // those whose results carry a label by a contact
 	Contained   int           // of these, those that joined by containment
 	Unclustered int           // articles without words to compare
 	// Fingerprinted are articles that were written for others to assign, and Repeated those that had

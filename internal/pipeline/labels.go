@@ -13,6 +13,7 @@ import (
 	"github.com/clusterd/clusterd/internal/intake"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/labelling"
+	"github.com/clusterd/clusterd/internal/monitor"
 	"github.com/clusterd/clusterd/internal/space"
 )
 
@@ -147,6 +148,9 @@ func (w *worker) reportLabels(
 // reportLabelling says how the space is with labels, where they are on.
 func (w *worker) reportLabelling() {
 	if w.labels != nil {
-		w.monitor.Labelling(w.replica.Name(), w.replica.Space().FloodLabels(), w.labels.Pending())
+		of := w.replica.Space()
+		w.monitor.Labelling(w.replica.Name(), monitor.Labelling{
+			Flood: of.FloodLabels(), Pending: w.labels.Pending(), Marks: of.Marks(),
+		})
 	}
 }

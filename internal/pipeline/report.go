@@ -59,7 +59,6 @@ func (o *owner) reportItems(b intake.Batch, commit *monitor.Commit) totals {
 
 // report counts what became of a committed batch, for the log and the monitor.
 func (w *worker) report(b batch, assigned space.Batch, took time.Duration) totals {
-	applied, labelled := assigned.CountLabels()
 	commit := monitor.Commit{Space: w.name, Took: took}
 	done := w.reportItems(b.Batch, &commit)
 	done.Counts = assigned.Counts()
@@ -67,13 +66,15 @@ func (w *worker) report(b batch, assigned space.Batch, took time.Duration) total
 	w.reportLabels(b, &assigned, &done, commit.Rejected)
 	w.adjusted.Add(w.log, assigned.Adjusted, time.Now())
 	commit.New, commit.Joined, commit.Unclustered = done.New, done.Joined, done.Unclustered
-	commit.ByContact, commit.Contained = done.ByContact, done.Contained
+	commit.Contained = done.Contained
 	commit.Expired, commit.Repeated = len(assigned.Expired), b.repeated
 	commit.TimesAhead, commit.TimesOld = assigned.Adjusted.Ahead, assigned.Adjusted.Old
 	commit.Distances = assigned.Distances(w.fingerprinter.Threshold())
 	commit.Candidates = assigned.Candidates
+	labels := assigned.CountLabels()
 	commit.Labels = monitor.Labels{
-		Applied: applied, Articles: labelled, Corrections: done.corrections,
+		Applied: labels.Applied, Articles: labels.Articles, ByContact: labels.ByContact,
+		EndedMarks: labels.EndedMarks, Corrections: done.corrections,
 	}
 	w.monitor.Committed(commit)
 	w.monitor.Loaded(w.name, assigned.Clusters)

@@ -39,6 +39,8 @@ type Batch struct {
 	erased  []uint64     // clusters whose text, or that of their stories, is to be gone from the disk
 	room    int          // how many more clusters may change
 	changes []checkpoint.Correction
+
+	endedMarks int // by label records that say that a contact is harmless
 }
 
 // Next returns the position of the article behind the batch.
@@ -168,7 +170,6 @@ func (d *Adjusted) add(a *Assignment, why singlepass.Adjustment) {
 type Counts struct {
 	New, Joined, Unclustered int
 	Contained                int // of those that joined
-	ByContact                int // that carry a label by a contact
 }
 
 // Add adds other counts.
@@ -176,7 +177,6 @@ func (c *Counts) Add(more Counts) {
 	c.New += more.New
 	c.Joined += more.Joined
 	c.Unclustered += more.Unclustered
-	c.ByContact += more.ByContact
 	c.Contained += more.Contained
 }
 
@@ -205,9 +205,6 @@ func (b *Batch) Counts() (c Counts) {
 		}
 		if b.Assignments[i].Matched == article.Contained {
 			c.Contained++
-		}
-		if carried := b.Assignments[i].Carried; carried != nil && len(carried.By) > 0 {
-			c.ByContact++
 		}
 	}
 	return c

@@ -22,7 +22,7 @@ func (s *Space) labelContact(r *article.LabelRecord, out *Batch) Labelled {
 	case len(c.Marks) == 0 && (harmless || r.Action == article.RemoveLabel):
 		done.Rejection = unknownContact(r, "no label has marked it, or its clusters have expired")
 	case harmless:
-		done.Changed = s.harm(c, r)
+		done.Changed = s.harm(c, r, out)
 		if done.Changed && r.Action == article.AddLabel {
 			out.due(r.Space, []string{r.Targeted.Contact}, &r.Label, false)
 		}
@@ -58,8 +58,9 @@ func (s *Space) clickContact(key contactKey, c *marked, r *article.LabelRecord) 
 }
 
 // harm takes a vote from each mark of a contact by a label that is not allowed, or gives it back.
-func (s *Space) harm(c *marked, r *article.LabelRecord) (changed bool) {
+func (s *Space) harm(c *marked, r *article.LabelRecord, out *Batch) (changed bool) {
 	for _, m := range c.Marks {
+		counted := m.Counts(c.Name)
 		switch {
 		case slices.Contains(s.options.Labels.Allow, m.Name):
 			continue
@@ -69,6 +70,9 @@ func (s *Space) harm(c *marked, r *article.LabelRecord) (changed bool) {
 			continue
 		default:
 			m.Unharm()
+		}
+		if counted && !m.Counts(c.Name) {
+			out.endedMarks++
 		}
 		s.set(c, m)
 		changed = true

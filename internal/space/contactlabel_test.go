@@ -10,6 +10,7 @@ import (
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/fingerprint"
+	"github.com/clusterd/clusterd/internal/label"
 	"github.com/clusterd/clusterd/internal/method/hamming"
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/state"
@@ -84,14 +85,25 @@ func (w *contactWalk) assign(
 	return b
 }
 
+// record is the next label record on the contact.
+func (w *contactWalk) record(action article.Action, name string) article.LabelRecord {
+	w.records++
+	return article.LabelRecord{
+		Action: action, Label: clustertest.Label(name, 2*w.records),
+		Targeted: article.Targeted{Target: article.TargetContact, Contact: telephone},
+	}
+}
+
+// labelled puts a label on the contact in a batch that has room for what follows.
+func (w *contactWalk) labelled(action article.Action, name string) Batch {
+	w.Helper()
+	return w.batch(0, 100, w.record(action, name))
+}
+
 // label puts a label on the contact, or takes it off.
 func (w *contactWalk) label(action article.Action, name string, room int) Labelled {
 	w.Helper()
-	w.records++
-	b := w.batch(0, room, article.LabelRecord{
-		Action: action, Label: clustertest.Label(name, 2*w.records),
-		Targeted: article.Targeted{Target: article.TargetContact, Contact: telephone},
-	})
+	b := w.batch(0, room, w.record(action, name))
 	for range 100 {
 		if len(w.due) == 0 {
 			return b.Labelled[0]
@@ -161,6 +173,67 @@ func TestLabelAContact(t *testing.T) {
 				t.Errorf("taken off: %+v, and %v carry the label", l, w.carried())
 			}
 		})
+	}
+}
+
+// Marks are counted, and so are the articles that they label, and how many feedback has ended.
+func TestMarksAreCounted(t *testing.T) {
+	w := newContactWalk(t)
+	w.batch(2, 100)
+	for _, step := range []struct {
+		name     string
+		do       func() Batch
+		want     label.Tally
+		articles int // that carry a label by a contact
+		ended    int
+	}{
+		{
+			"labelled, with two clusters", func() Batch { return w.labelled(article.AddLabel, "spam") },
+			label.Tally{Labelling: 1, Reach: 8, Used: 2},
+			0, 0,
+		},
+		{
+			"four more clusters", func() Batch { return w.batch(4, 100) },
+			label.Tally{Labelling: 1, Reach: 8, Used: 6},
+			4, 0,
+		},
+		{
+			"four more, of which two get no label", func() Batch { return w.batch(4, 100) },
+			label.Tally{UsedUp: 1, Reach: 8, Used: 8},
+			2, 0,
+		},
+		{
+			"harmless", func() Batch { return w.labelled(article.AddLabel, "ham") },
+			label.Tally{Ended: 1},
+			0, 1,
+		},
+		{
+			"harmless, once more", func() Batch { return w.labelled(article.AddLabel, "ham") },
+			label.Tally{Ended: 1},
+			0, 0,
+		},
+	} {
+		b := step.do()
+		if got := w.space.Marks(); got != step.want {
+			t.Errorf("%s: %+v, want %+v", step.name, got, step.want)
+		}
+		if n := b.CountLabels(); n.ByContact != step.articles || n.EndedMarks != step.ended {
+			t.Errorf("%s: %+v, want %d articles and %d marks that ended", step.name, n, step.articles,
+				step.ended)
+		}
+	}
+}
+
+// A label on trial has no effect, so it does not count as a label by a contact.
+func TestTrialByContactIsNotCounted(t *testing.T) {
+	w := newContactWalk(t)
+	w.batch(1, 100)
+	r := w.record(article.AddLabel, "spam")
+	r.Trial = true
+	w.batch(0, 100, r)
+	b := w.batch(3, 100)
+	if n := b.CountLabels(); n.ByContact != 0 || n.Articles != 0 || w.space.Marks().Labelling != 1 {
+		t.Errorf("%+v, and %+v", n, w.space.Marks())
 	}
 }
 

@@ -40,21 +40,34 @@ type Labelled struct {
 	Carried *article.LabelChange
 }
 
-// CountLabels returns how many label records of the batch changed something, by action, and how
-// many articles have results that carry labels that are not on trial.
-func (b *Batch) CountLabels() (applied map[string]int, articles int) {
-	applied = make(map[string]int)
+// LabelCounts are what a batch did about labels.
+type LabelCounts struct {
+	Applied map[string]int // label records that changed something, by action
+	// Articles have results that carry a label that is not on trial, and ByContact of them one that
+	// their cluster has by a contact.
+	Articles, ByContact int
+	EndedMarks          int // which no longer label, since somebody said that the contact is harmless
+}
+
+// CountLabels returns what the batch did about labels.
+func (b *Batch) CountLabels() LabelCounts {
+	n := LabelCounts{Applied: make(map[string]int), EndedMarks: b.endedMarks}
 	for i := range b.Labelled {
 		if l := &b.Labelled[i]; l.Changed {
-			applied[string(l.Action)]++
+			n.Applied[string(l.Action)]++
 		}
 	}
 	for i := range b.Assignments {
-		if c := b.Assignments[i].Carried; c != nil && len(c.Labels) > 0 {
-			articles++
+		c := b.Assignments[i].Carried
+		if c == nil || len(c.Labels) == 0 {
+			continue
+		}
+		n.Articles++
+		if slices.ContainsFunc(c.By, func(by article.LabelledBy) bool { return !by.Trial }) {
+			n.ByContact++
 		}
 	}
-	return applied, articles
+	return n
 }
 
 // Changes returns the changes of what clusters and single articles carry, of which their members
@@ -309,6 +322,9 @@ func (s *Space) flood(g *label.Guard) (f Flood) {
 
 // FloodLabels returns the labels that hit too many articles, sorted, as of what is committed.
 func (s *Space) FloodLabels() []string { return s.guard.Above() }
+
+// Marks counts the marks of contacts, as of what is committed.
+func (s *Space) Marks() label.Tally { return s.store.Marks() }
 
 // newGuard returns the flood guard as the store has it.
 func (s *Space) newGuard() *label.Guard {

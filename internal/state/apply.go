@@ -8,6 +8,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/clusterd/clusterd/internal/cluster"
+	"github.com/clusterd/clusterd/internal/label"
 )
 
 // Apply puts and removes clusters, changes others and sets the meta data, all or nothing. None may be
@@ -25,7 +26,7 @@ func (s *Store) Apply(
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	c := change{
-		Store: s, batch: s.db.Batch(), live: s.live,
+		Store: s, batch: s.db.Batch(), live: s.live, marks: s.marks,
 		named: make(map[uint64]location, len(put)+len(remove)), oldest: make(map[string]int64),
 	}
 	defer func() { _ = c.batch.Close() }() // it only gives memory back
@@ -58,7 +59,7 @@ func (s *Store) Apply(
 	if err := s.db.Commit(c.batch); err != nil {
 		return err
 	}
-	s.meta, s.live = m, c.live
+	s.meta, s.live, s.marks = m, c.live, c.marks
 	c.note(remove)
 	s.relabel(c.labellings)
 	return s.db.FlushIfDue()
@@ -86,6 +87,7 @@ type change struct {
 	*Store
 	batch  *pebble.Batch
 	live   int
+	marks  label.Tally
 	oldest map[string]int64    // by value: the earliest time under which an entry was put
 	named  map[uint64]location // by seq
 	value  []byte              // of a cluster's key

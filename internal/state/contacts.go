@@ -83,6 +83,11 @@ func (c *change) rehold(k *cluster.Cluster) error {
 type ContactChange struct{ cluster.Contact }
 
 func (s *ContactChange) write(c *change) error {
+	before, _, err := c.Contact(s.Value, s.Name)
+	if err != nil {
+		return err
+	}
+	c.marks.Add(s.Name, before.Marks, s.Marks)
 	key := keyOfContact(markedKey, s.Value, s.Name)
 	if len(s.Marks) == 0 {
 		return c.batch.Delete(key, nil)

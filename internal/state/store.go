@@ -8,7 +8,9 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/clusterd/clusterd/internal/cluster"
 	"github.com/clusterd/clusterd/internal/disk"
+	"github.com/clusterd/clusterd/internal/label"
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
@@ -42,6 +44,7 @@ type Store struct {
 	erased []uint64 // the clusters to be scrubbed
 	// labelled are the clusters that have labels, in founding order; never written to
 	labelled []singlepass.Centre
+	marks    label.Tally // of all contacts
 }
 
 // Open opens the store in dir, and makes dir, for its owner alone, and an empty store where there
@@ -89,7 +92,7 @@ func (s *Store) load() error {
 			s.identity)
 	}
 	s.meta, s.live = h.Meta.Clone(), h.Live
-	return errors.Join(s.loadLabelled(), s.opened())
+	return errors.Join(s.loadLabelled(), s.loadMarks(), s.opened())
 }
 
 // Meta returns what the last Apply wrote.
@@ -97,6 +100,17 @@ func (s *Store) Meta() Meta { return s.meta.Clone() }
 
 // Len returns how many clusters there are.
 func (s *Store) Len() int { return s.live }
+
+// Marks counts the marks of contacts.
+func (s *Store) Marks() label.Tally { return s.marks }
+
+// loadMarks counts the marks that are stored.
+func (s *Store) loadMarks() error {
+	return s.Contacts(func(c *cluster.Contact) (more bool) {
+		s.marks.Add(c.Name, nil, c.Marks)
+		return true
+	})
+}
 
 // Flush waits until all that was applied is on disk.
 func (s *Store) Flush() error { return s.db.Flush() }
