@@ -2,10 +2,12 @@ package main
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/clusterd/clusterd/internal/quality/eval"
+	"github.com/clusterd/clusterd/internal/quality/moderation"
 )
 
 // streamParts is of how many parts of the stream a moderator's work is told.
@@ -14,7 +16,9 @@ const streamParts = 10
 // spamFlags are what the command line of eval spam says.
 type spamFlags struct {
 	runsFlags
-	parts int
+	parts     int
+	feedback  string
+	moderator moderation.Moderator
 }
 
 func newEvalSpam() *cobra.Command {
@@ -24,13 +28,17 @@ func newEvalSpam() *cobra.Command {
 		Short: "Measure what clusters save a moderator",
 		Long: "Clusters files of labelled articles (as 'clusterd cluster' reads them) once for each " +
 			"--run, in their order, and measures\n" +
-			"what that saves a moderator, who labels a cluster as soon as its first positive (spam) " +
-			"article arrives: one click.\n" +
+			"what that saves a moderator, who labels the cluster of each positive (spam) article that " +
+			"does not carry the label: one click.\n" +
+			"Clusters and labels are those of the daemon: with contacts.join a label also marks the " +
+			"contacts of the cluster's founder.\n" +
 			"Nothing of an article's text is in what comes out. All articles are held in memory.\n\n" +
-			"caught    share of all positive articles that join a cluster labelled before them\n" +
-			"hit/1000  honest articles (of another label) that join a cluster labelled before them, of a " +
-			"thousand honest ones\n" +
-			"clicks    clusters that were labelled\n\n" +
+			"caught    share of all positive articles that carry the label when they arrive\n" +
+			"hit/1000  honest articles (of another label) that carry it when they arrive, of a thousand " +
+			"honest ones\n" +
+			"later     honest articles that get it after they have arrived, by a contact\n" +
+			"clicks    clusters that were labelled\n" +
+			"reports   honest articles that carried the label and that the moderator reported\n\n" +
 			"Articles without a label join clusters, and are left out of the shares. An article in which " +
 			"there is nothing to compare\n" +
 			"is neither caught nor hit. The same figures follow by parts of the stream, with equally many " +
@@ -49,7 +57,7 @@ func newEvalSpam() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.evaluate(cmd, names, eval.Options{Parts: f.parts})
+			return f.evaluate(cmd, names, eval.Options{Parts: f.parts, Moderator: f.moderator})
 		},
 	}
 	f.add(cmd)
@@ -57,6 +65,13 @@ func newEvalSpam() *cobra.Command {
 	flags.StringVar(&f.labels, "labels", "label", "`FIELD` of an article that is its label")
 	flags.StringVar(&f.positive, "positive", "spam", "`LABEL` of what the moderator looks for")
 	flags.IntVar(&f.parts, "parts", streamParts, "divide the stream into `N` parts, 1 to 100")
+	flags.StringVar(&f.feedback, "feedback", string(moderation.ArticleFeedback),
+		"what the moderator does about an honest article that carries the label, `WHAT`: article (an "+
+			"exception for it), contact (the contact that brought the label is harmless) or none")
+	flags.IntVar(&f.moderator.Late, "late", 0,
+		"the moderator looks at an article after `N` more have arrived")
+	flags.IntVar(&f.moderator.Every, "every", 1,
+		"the moderator reports one of `N` honest articles that carry the label")
 	return cmd
 }
 
@@ -69,6 +84,16 @@ func (f *spamFlags) check() error {
 		return usageError{errors.New("--positive: name a label")}
 	case f.parts < 1 || f.parts > 100:
 		return usageError{errors.New("--parts: must be 1 to 100")}
+	case f.moderator.Late < 0:
+		return usageError{errors.New("--late: less than 0")}
+	case f.moderator.Every < 1:
+		return usageError{errors.New("--every: less than 1")}
+	}
+	f.moderator.Feedback = moderation.Feedback(f.feedback)
+	switch f.moderator.Feedback {
+	case moderation.NoFeedback, moderation.ArticleFeedback, moderation.ContactFeedback:
+	default:
+		return usageError{fmt.Errorf("--feedback: %q is none of article, contact and none", f.feedback)}
 	}
 	return f.runsFlags.check()
 }

@@ -26,16 +26,18 @@ const comments = `{"id":"1","content":"win a prize today","kind":"bad"}
 func TestEvalSpam(t *testing.T) {
 	t.Parallel()
 	file := write(t, "comments.jsonl", []byte(comments))
-	args := []string{"--labels", "kind", "--positive", "bad", "--run", "exact", "--parts", "2"}
+	args := []string{
+		"--labels", "kind", "--positive", "bad", "--run", "exact", "--parts", "2", "--feedback", "none",
+	}
 	out, err := command(t, newEvalSpam(), "", append(args, file)...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	const want = `7 documents of 15 characters on average; 4 of 6 labelled ones are bad, a share of 0.667
 
-A moderator who labels a cluster at its first bad
-  run    caught  hit/1000  clicks  caught/bad  hit/honest
-  exact   0.500    500.00       1         2/4         1/2
+A moderator's work on bad
+  run    caught  hit/1000  clicks  later  reports  caught/bad  hit/honest
+  exact   0.500    500.00       1      0        0         2/4         1/2
 
 Caught, in each part of the stream
   run        1      2
@@ -95,6 +97,9 @@ func TestEvalSpamErrors(t *testing.T) {
 		{"--positive=", true, "--positive: name a label"},
 		{"--parts 0", true, "--parts: must be 1 to 100"},
 		{"--parts 101", true, "--parts: must be 1 to 100"},
+		{"--late -1", true, "--late: less than 0"},
+		{"--every 0", true, "--every: less than 1"},
+		{"--feedback some", true, `--feedback: "some" is none of article, contact and none`},
 		{"--threads -1", true, "--threads: less than 0"},
 		{"--format xml", true, `--format: "xml" is neither table nor json`},
 		{"--labels kind --positive bad --run magic", true, "--run magic: "},

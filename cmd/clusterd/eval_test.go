@@ -117,7 +117,7 @@ func TestEval(t *testing.T) {
 			},
 			[]string{
 				"In a cluster of so many as a sign of copy within 25h: exact", "≥ 2", "≥ 4",
-				"A moderator who labels a cluster at its first copy",
+				"A moderator's work on copy",
 			},
 			[]string{"≥ 5"},
 		},

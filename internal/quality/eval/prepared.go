@@ -4,7 +4,9 @@ import (
 	"context"
 	"runtime"
 
+	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/method"
+	"github.com/clusterd/clusterd/internal/quality/moderation"
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
@@ -13,6 +15,7 @@ type Prepared struct {
 	Threshold float64 // as configured: the largest distance from a centre, in the method's measure
 
 	method method.Method
+	config config.Config
 	unit   string
 	docs   []Document
 	made   fingerprints
@@ -35,8 +38,9 @@ func Prepare(ctx context.Context, docs []Document, v Variant, o Options) (*Prepa
 		return nil, err
 	}
 	return &Prepared{
-		Threshold: m.Threshold(), method: m, unit: unitOf(v.Config.Fingerprint.Method), docs: docs,
-		made: made, pass: pass{rule: v.Config.Rule(), now: o.Now},
+		Threshold: m.Threshold(), method: m, config: v.Config,
+		unit: unitOf(v.Config.Fingerprint.Method), docs: docs, made: made,
+		pass: pass{rule: v.Config.Rule(), now: o.Now},
 	}, nil
 }
 
@@ -57,7 +61,7 @@ func (p *Prepared) Thresholds() []float64 {
 type Clustered struct {
 	Clustering
 	Cost
-	threshold float64
+	Threshold float64
 	centres   []singlepass.Centre
 }
 
@@ -75,9 +79,28 @@ func (p *Prepared) Cluster(ctx context.Context, threshold float64) (Clustered, e
 	return Clustered{c.Clustering, cost(p.docs, p.made, c), threshold, c.centres}, nil
 }
 
+// Moderate returns the work of the options' moderator on the documents, which are clustered at this
+// threshold.
+func (p *Prepared) Moderate(
+	ctx context.Context, threshold float64, o Options,
+) (moderation.Result, error) {
+	index, err := p.method.NewIndex(threshold)
+	if err != nil {
+		return moderation.Result{}, err
+	}
+	docs := make([]moderation.Document, len(p.docs))
+	for i := range docs {
+		docs[i].Label, docs[i].PublishedAt = p.docs[i].Label, p.docs[i].PublishedAt
+		docs[i].Fingerprint, docs[i].Comparable = p.made.of[i], p.made.ok[i]
+	}
+	return moderation.Run(ctx, index, threshold, docs, moderation.Options{
+		Moderator: o.Moderator, Positive: o.Positive, Parts: o.Parts, Config: p.config, Now: p.pass.now,
+	})
+}
+
 // CentreBytes returns what an index of the centres takes of the heap, for each of them.
 func (p *Prepared) CentreBytes(c Clustered) (float64, error) {
-	bytes, err := centreBytes(p.method, c.threshold, c.centres)
+	bytes, err := centreBytes(p.method, c.Threshold, c.centres)
 	runtime.KeepAlive(p) // else the heap shrinks meanwhile
 	return bytes, err
 }

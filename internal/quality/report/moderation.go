@@ -4,14 +4,16 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/clusterd/clusterd/internal/quality/eval"
+	"github.com/clusterd/clusterd/internal/quality/moderation"
 )
 
 // moderationTable says what each run saves a moderator in all.
 func (r Report) moderationTable() table {
 	t := table{
-		fmt.Sprintf("A moderator who labels a cluster at its first %s", r.Positive),
-		[]string{"run", "caught", "hit/1000", "clicks", "caught/" + r.Positive, "hit/honest"},
+		"A moderator's work on " + r.Positive,
+		[]string{
+			"run", "caught", "hit/1000", "clicks", "later", "reports", "caught/" + r.Positive, "hit/honest",
+		},
 		nil,
 	}
 	for i := range r.Runs {
@@ -20,6 +22,7 @@ func (r Report) moderationTable() table {
 			continue
 		}
 		t.Rows = append(t.Rows, append(append([]string{r.Runs[i].Name}, workCells(m.Work)...),
+			count(m.Later), count(m.Feedback),
 			fmt.Sprintf("%d/%d", m.Caught, m.Positive), fmt.Sprintf("%d/%d", m.Hit, m.Honest)))
 	}
 	return t
@@ -27,7 +30,7 @@ func (r Report) moderationTable() table {
 
 // workCells are the shares of caught and hit, where there is anything that they are shares of, and
 // the clicks.
-func workCells(w eval.Work) []string {
+func workCells(w moderation.Work) []string {
 	caught, hit := "-", "-"
 	if w.Positive > 0 {
 		caught = share(w.CaughtShare)

@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"context"
 	"slices"
 
 	"github.com/clusterd/clusterd/internal/quality/eval"
@@ -9,7 +10,7 @@ import (
 // A goal is what clusterings are measured by: near pairs, or a moderator's labels.
 type goal interface {
 	// measure sets what p reaches: its figures, its worth in all and in each half of the documents.
-	measure(p *Point, c eval.Clustering)
+	measure(ctx context.Context, p *Point, prepared *eval.Prepared, c eval.Clustered) error
 	// hopeless reports that no larger threshold can be worth more than the best point so far.
 	hopeless(p, best Point) bool
 }
@@ -21,7 +22,14 @@ type search struct {
 	same   float64 // the similarity that they are from
 }
 
-func (s search) measure(p *Point, c eval.Clustering) {
+func (s search) measure(
+	_ context.Context, p *Point, _ *eval.Prepared, c eval.Clustered,
+) error {
+	s.score(p, c.Clustering)
+	return nil
+}
+
+func (s search) score(p *Point, c eval.Clustering) {
 	found := make([]int, len(s.groups))
 	for text, document := range s.truth.texts {
 		found[text] = c[document]
@@ -66,20 +74,25 @@ func (s search) hopeless(p, best Point) bool {
 	return p.Precision > 0 && 2*p.Precision/(1+p.Precision) <= best.Worth
 }
 
-// A moderator labels clusters, see [eval.Moderation].
+// A moderator labels clusters, see package moderation.
 type moderator struct {
-	documents []eval.Document
-	positive  string
-	hits      float64
+	positive string
+	hits     float64
 }
 
-func (m moderator) measure(p *Point, c eval.Clustering) {
-	work := eval.Moderate(m.documents, c, m.positive, 2)
+func (m moderator) measure(
+	ctx context.Context, p *Point, prepared *eval.Prepared, c eval.Clustered,
+) error {
+	work, err := prepared.Moderate(ctx, c.Threshold, eval.Options{Positive: m.positive, Parts: 2})
+	if err != nil {
+		return err
+	}
 	p.Caught, p.Hits, p.Clicks = work.CaughtShare, work.HitPerThousand, work.Clicks
 	p.Worth, p.TooManyHits = work.CaughtShare, work.HitPerThousand > m.hits
 	for i, part := range work.Parts {
 		p.halves[i] = part.CaughtShare
 	}
+	return nil
 }
 
 // Hits grow with the threshold, but not at each step.

@@ -28,7 +28,7 @@ func TestSearchMeasures(t *testing.T) {
 		"nothing":      {eval.Clustering{-1, -1, -2, -1, -2, -1}, 0, 0, 0},
 	} {
 		var p Point
-		s.measure(&p, tt.c)
+		s.score(&p, tt.c)
 		if p.Precision != tt.precision || p.Recall != tt.recall || !about(p.Worth, tt.f1) {
 			t.Errorf("%s: %+v, want %+v", name, p, tt)
 		}
@@ -44,7 +44,7 @@ func TestHalves(t *testing.T) {
 		groups: []int{0, 0, 2, 3, 4, 4}, same: .8,
 	}
 	var p Point
-	s.measure(&p, eval.Clustering{0, 0, 2, 3, 4, 5})
+	s.score(&p, eval.Clustering{0, 0, 2, 3, 4, 5})
 	if p.halves != [2]float64{1, 0} || p.Worth != 2./3 {
 		t.Errorf("%+v", p)
 	}
@@ -53,10 +53,27 @@ func TestHalves(t *testing.T) {
 // A moderator's figures are those of eval spam.
 func TestModeratorMeasures(t *testing.T) {
 	documents := []eval.Document{
-		{Label: "spam"}, {Label: "ham"}, {Label: "spam"}, {Label: "ham"}, {Label: "spam"}, {},
+		{Content: "win a prize", Label: "spam"},
+		{Content: "a song", Label: "ham"},
+		{Content: "win a prize", Label: "spam"},
+		{Content: "win a prize", Label: "ham"},
+		{Content: "a cheap watch", Label: "spam"},
+		{Content: "win a prize"},
+	}
+	o := quick()
+	prepared, err := eval.Prepare(t.Context(), documents,
+		eval.Variant{Name: "exact", Config: o.Config}, eval.Options{Threads: 1, Now: o.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	clustered, err := prepared.Cluster(t.Context(), prepared.Threshold)
+	if err != nil {
+		t.Fatal(err)
 	}
 	var p Point
-	moderator{documents, "spam", 400}.measure(&p, eval.Clustering{0, 1, 0, 0, 4, 0})
+	if err := (moderator{"spam", 400}).measure(t.Context(), &p, prepared, clustered); err != nil {
+		t.Fatal(err)
+	}
 	want := Point{
 		Caught: 1. / 3, Hits: 500, Clicks: 2, TooManyHits: true, Worth: 1. / 3,
 		halves: [2]float64{.5, 0},

@@ -10,9 +10,9 @@ five characters. What is similar enough counts as the same, and copies count as 
 is worth its F1 of pairs. Where there is little as similar as --same says, a lower similarity is
 taken, down to %v. What is similar by its characters favours minhash and shingle.
 
-With --positive, a method is worth the share of positive (spam) articles that join a cluster after
-its first, as in 'clusterd eval spam', at a threshold that hits at most --hits of a thousand honest
-articles.
+With --positive, a method is worth the share of positive (spam) articles that carry the label when
+they arrive, as in 'clusterd eval spam', at a threshold that hits at most --hits of a thousand
+honest articles.
 
 Ten times the memory of a centre, or a tenth of the rate, must be worth %v more: that is the
 cost. The method that is worth most less its cost is taken, and of those less than %v below it

@@ -63,7 +63,9 @@ func sweep(
 		if err != nil {
 			return nil, err
 		}
-		g.measure(&p, clustered.Clustering)
+		if err := g.measure(ctx, &p, prepared, clustered); err != nil {
+			return nil, err
+		}
 		points = append(points, p)
 		if last := len(points) - 1; last == 0 || p.better(points[best]) {
 			best, cheapest = last, clustered

@@ -19,7 +19,7 @@ func TestSweepEqualsRunsOneByOne(t *testing.T) {
 	for i := range documents {
 		documents[i].Label = []string{"spam", "ham"}[i*2/len(documents)]
 	}
-	for _, g := range []goal{s, moderator{documents, "spam", 100}} {
+	for _, g := range []goal{s, moderator{"spam", 100}} {
 		for _, name := range []string{"minhash", "shingle", "pinyin"} {
 			v := eval.Variant{Name: name, Config: o.Config}
 			v.Config.Fingerprint.Method = name
@@ -47,7 +47,9 @@ func TestSweepEqualsRunsOneByOne(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				g.measure(&alone, c.Clustering)
+				if err := g.measure(t.Context(), &alone, prepared, c); err != nil {
+					t.Fatal(err)
+				}
 				if alone.better(best) {
 					t.Errorf("%T, %s: %+v is better than %+v", g, name, alone, best)
 				}

@@ -197,7 +197,7 @@ func (r *Report) moderate(documents []eval.Document, o Options) goal {
 			"articles", r.Positives, r.Positive, r.Honest)
 		return nil
 	}
-	return moderator{documents, o.Positive, o.Hits}
+	return moderator{o.Positive, o.Hits}
 }
 
 func keep(format string, args ...any) string {
