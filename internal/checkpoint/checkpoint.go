@@ -207,6 +207,25 @@ func differentThresholds(was, is string) string {
 	return strings.Join(parts, ", ")
 }
 
+// FoldedBefore returns the version of folding in an identity, if it is an earlier one than that of
+// another identity; otherwise 0.
+func FoldedBefore(was, is string) int {
+	before, now := folding(was), folding(is)
+	if before < now {
+		return before
+	}
+	return 0
+}
+
+func folding(identity string) (version int) {
+	for part := range strings.SplitSeq(identity, ",") {
+		if text, ok := strings.CutPrefix(part, "fold="); ok {
+			version, _ = strconv.Atoi(text)
+		}
+	}
+	return version
+}
+
 // Difference says in which parts two identities differ, which are name=value pairs joined by
 // commas.
 func Difference(was, is string) string {

@@ -6,6 +6,25 @@ import (
 	"github.com/clusterd/clusterd/internal/checkpoint"
 )
 
+func TestFoldedBefore(t *testing.T) {
+	for name, tt := range map[string]struct {
+		was, is string
+		want    int
+	}{
+		"an earlier version": {"method=exact,fold=1,contacts=1/0", "method=exact,fold=2", 1},
+		"the same":           {"method=exact,fold=2", "method=exact,fold=2", 0},
+		"a later one":        {"method=exact,fold=2", "method=exact,fold=1", 0},
+		"not any more":       {"method=exact,fold=1", "method=exact", 0},
+		"not before":         {"method=exact", "method=exact,fold=2", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := checkpoint.FoldedBefore(tt.was, tt.is); got != tt.want {
+				t.Errorf("FoldedBefore = %d, want %d", got, tt.want)
+			}
+		})
+	}
+}
+
 func TestDifference(t *testing.T) {
 	for name, tt := range map[string]struct{ was, is, want string }{
 		"one":              {"a=1,b=2", "a=1,b=3", "b was 2 and is 3"},

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/clusterd/clusterd/internal/method"
+	"github.com/clusterd/clusterd/internal/text/fold"
 )
 
 func TestDefault(t *testing.T) {
@@ -40,17 +41,16 @@ func TestDefault(t *testing.T) {
 		Cluster: Cluster{ThresholdSettings: method.ThresholdSettings{
 			Distance: 3, VerifiedDistance: 10, Recall: .999, Index: "btree", Numbers: "any",
 		}, Scope: "topic"},
-		Contacts: method.ContactSettings{Limit: 1000},
-		Signals:  Signals{Window: time.Hour},
-		Labels:   Labels{Allow: []string{"ham"}, Keep: 180 * 24 * time.Hour, Flood: .9},
-		Stories:  Stories{Threshold: .3, HanThreshold: .18, Merge: .6},
-		Batch:    Batch{Records: 10000, Bytes: 8 << 20, Linger: 10 * time.Millisecond},
-		State:    State{Dir: "clusterd-data"},
-		Serve:    Serve{Content: Shown},
-		HTTP:     HTTP{Listen: "127.0.0.1:8080", Rate: 10_000},
-		Log:      Log{Level: "info", Format: "auto"},
-		Trace:    Trace{Ratio: 1},
-		S3:       S3{Endpoint: "https://s3.amazonaws.com"},
+		Signals: Signals{Window: time.Hour},
+		Labels:  Labels{Allow: []string{"ham"}, Keep: 180 * 24 * time.Hour, Flood: .9},
+		Stories: Stories{Threshold: .3, HanThreshold: .18, Merge: .6},
+		Batch:   Batch{Records: 10000, Bytes: 8 << 20, Linger: 10 * time.Millisecond},
+		State:   State{Dir: "clusterd-data"},
+		Serve:   Serve{Content: Shown},
+		HTTP:    HTTP{Listen: "127.0.0.1:8080", Rate: 10_000},
+		Log:     Log{Level: "info", Format: "auto"},
+		Trace:   Trace{Ratio: 1},
+		S3:      S3{Endpoint: "https://s3.amazonaws.com"},
 	}
 	if got := Default(); !reflect.DeepEqual(got, want) {
 		t.Errorf("Default() = %+v, want %+v", got, want)
@@ -113,6 +113,8 @@ func TestParseValues(t *testing.T) {
 		{"quoted number", `cluster: {distance: "5"}`, func(c *Config) { c.Cluster.Distance = 5 }},
 		{"number as text", "input: {topic: 2024}", func(c *Config) { c.Input.Topic = "2024" }},
 		{"folded text", "input:\n  group: >-\n    a\n    b\n", func(c *Config) { c.Input.Group = "a b" }},
+		{"folding", "text: {fold: true}", func(c *Config) { c.Text.Fold = fold.Latest }},
+		{"an earlier folding", "text: {fold: 1}", func(c *Config) { c.Text.Fold = fold.First }},
 		{"size", "input: {max_bytes: 512KiB}", func(c *Config) { c.Input.MaxBytes = 512 << 10 }},
 		{"days", "cluster: {window: 7d}", func(c *Config) { c.Cluster.Window = 7 * 24 * time.Hour }},
 		{"zero", "batch: {linger: 0}", func(c *Config) { c.Batch.Linger = 0 }},

@@ -301,9 +301,6 @@ func (c *Cluster) keys() []table.Key {
 	}
 }
 
-// defaultContactLimit is what contacts.limit is where nobody has set it.
-const defaultContactLimit = 1000
-
 func contactKeys(c *method.ContactSettings) []table.Key {
 	return []table.Key{
 		{
@@ -323,8 +320,7 @@ func contactKeys(c *method.ContactSettings) []table.Key {
 				"one in which it is possible, and so the same contact as with the code.",
 		},
 		{
-			Path: "contacts.limit", Value: value.Scalar(&c.Limit, value.Integer(1, 1_000_000),
-				defaultContactLimit),
+			Path: "contacts.limit", Value: value.Scalar(&c.Limit, value.Integer(0, 1_000_000), 0),
 			Doc: "Ignored, and to be removed: no article joins a cluster by a contact any more. What a " +
 				"label reaches by a contact follows from the clicks.",
 		},

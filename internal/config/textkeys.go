@@ -5,6 +5,7 @@ import (
 	"github.com/clusterd/clusterd/internal/config/value"
 	"github.com/clusterd/clusterd/internal/contact"
 	"github.com/clusterd/clusterd/internal/method"
+	"github.com/clusterd/clusterd/internal/text/fold"
 )
 
 func textKeys(c *method.TextSettings) []table.Key {
@@ -27,9 +28,10 @@ func textKeys(c *method.TextSettings) []table.Key {
 				"without menus and adverts.",
 		},
 		{
-			Path: "text.fold", Value: value.Scalar(&c.Fold, value.Boolean(), false),
+			Path: "text.fold", Value: value.Scalar(&c.Fold, value.Version(fold.Latest), 0),
 			Doc: "Whether what spam varies is the same: letters that look alike, accents, emoji, letters " +
-				"spaced out, digits for letters.",
+				"spaced out, digits for letters; 1 is without the last, and keeps clusters of the version " +
+				"before.",
 		},
 		{
 			Path: "text.mask", Value: value.List(&c.Mask, 0, value.OneOf(contact.Masks...)),

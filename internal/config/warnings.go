@@ -70,7 +70,7 @@ func (c Config) qualityWarnings() (all []string) {
 				"that these are: of a thousand comments it puts 135 where they do not belong; take minhash, "+
 				"as configs/comments.yaml does")
 	}
-	if c.Contacts.Limit != 0 && c.Contacts.Limit != defaultContactLimit {
+	if c.Contacts.Limit != 0 {
 		all = append(all,
 			"contacts.limit: is ignored, and will be refused by the next release: no article joins a "+
 				"cluster by a contact any more, and what a label reaches by a contact follows from the "+

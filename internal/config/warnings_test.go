@@ -33,6 +33,10 @@ func TestWarnings(t *testing.T) {
 			"any certificate", "kafka: {tls: {enabled: true, insecure_skip_verify: true}}\nstate: {dir: /x}",
 			"kafka.tls.insecure_skip_verify",
 		},
+		{
+			"the limit of joins by contacts, as its default was", "contacts: {limit: 1000}\nstate: {dir: /x}",
+			"contacts.limit: is ignored",
+		},
 		{"short texts by simhash", "input: {max_bytes: 64KiB}\nstate: {dir: /x}", "fingerprint.method"},
 		{
 			"short texts by minhash",

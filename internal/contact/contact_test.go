@@ -16,12 +16,13 @@ import (
 	"github.com/clusterd/clusterd/internal/testutil/check"
 	"github.com/clusterd/clusterd/internal/testutil/golden"
 	"github.com/clusterd/clusterd/internal/text"
+	"github.com/clusterd/clusterd/internal/text/fold"
 )
 
 // folding is the cleaner before which contacts are looked for.
 func folding(t testing.TB) *text.Cleaner {
 	t.Helper()
-	c, err := text.NewCleaner(text.CleanOptions{Fold: true, Links: true})
+	c, err := text.NewCleaner(text.CleanOptions{Fold: fold.Latest, Links: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,7 +48,17 @@ func NewMask(names []string) (*Mask, error) {
 
 // Identity names what is taken out, and the version of how it is found, as in
 // mask=urls+numbers/1.
-func (m *Mask) Identity() string { return "mask=" + strings.Join(m.names, "+") + "/" + version }
+func (m *Mask) Identity() string {
+	v := version
+	if !m.urls && !m.contacts {
+		v = numberVersion
+	}
+	return "mask=" + strings.Join(m.names, "+") + "/" + v
+}
+
+// numberVersion is that of a mask for which no contacts are looked for. Raise it with every change
+// of what numbers, numerals and dates are, and [version], too.
+const numberVersion = "1"
 
 // Apply returns what is left of a text, in the same memory. In place of each part that is taken
 // out there is a space.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/testutil/check"
 	"github.com/clusterd/clusterd/internal/text"
+	"github.com/clusterd/clusterd/internal/text/fold"
 )
 
 func maskOf(t testing.TB, names ...string) *Mask {
@@ -58,7 +59,7 @@ func TestMask(t *testing.T) {
 // All masks at once: texts that a template filled in are the same.
 func TestMasks(t *testing.T) {
 	m := maskOf(t, Masks...)
-	c, err := text.NewCleaner(text.CleanOptions{Fold: true, Mask: m})
+	c, err := text.NewCleaner(text.CleanOptions{Fold: fold.Latest, Mask: m})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,6 +84,9 @@ func TestMasks(t *testing.T) {
 func TestMaskIdentity(t *testing.T) {
 	if got := maskOf(t, "numbers", "urls", "numbers").Identity(); got != "mask=urls+numbers/"+version {
 		t.Errorf("identity %s", got)
+	}
+	if got := maskOf(t, "dates", "numbers").Identity(); got != "mask=numbers+dates/1" {
+		t.Errorf("without contacts: identity %s", got)
 	}
 	_, err := NewMask([]string{"urls", "words"})
 	check.ErrorHas(t, err, `"words"`, "urls, contacts, numbers, numerals, dates")

@@ -16,6 +16,7 @@ import (
 	"github.com/clusterd/clusterd/internal/daemon"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/kafka/embedded"
+	"github.com/clusterd/clusterd/internal/text/fold"
 )
 
 // MaxRate is how many articles a second can be played one by one.
@@ -86,7 +87,7 @@ func Run(ctx context.Context, o Options, out, errs io.Writer) error {
 func profile() config.Config {
 	c := config.Default()
 	c.Fingerprint.Method = "minhash"
-	c.Text.Fold, c.Contacts.Join = true, true
+	c.Text.Fold, c.Contacts.Join = fold.Latest, true
 	c.Signals.Enabled = true
 	c.Labels.Topic, c.Labels.Corrections = "article-labels", "article-corrections"
 	c.Serve.Bytes = memberBytes

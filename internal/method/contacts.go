@@ -7,6 +7,7 @@ import (
 	"github.com/clusterd/clusterd/internal/method/shingling"
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/text"
+	"github.com/clusterd/clusterd/internal/text/fold"
 )
 
 // A ContactFinder finds the contacts of articles. It looks for them in the text with its
@@ -24,7 +25,7 @@ func NewContactFinder(s Settings) (*ContactFinder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("loading the contacts to ignore: %w", err)
 	}
-	cleaner, err := text.NewCleaner(text.CleanOptions{HTML: s.Text.HTML, Fold: true, Links: true})
+	cleaner, err := text.NewCleaner(text.CleanOptions{HTML: s.Text.HTML, Fold: fold.Latest, Links: true})
 	return &ContactFinder{finder, cleaner}, err
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/testutil/check"
+	"github.com/clusterd/clusterd/internal/text/fold"
 )
 
 // With contacts.join, and only then, every method finds the contacts of an article, also those
@@ -75,7 +76,7 @@ func TestMasks(t *testing.T) {
 			m := ofSecret(t, name, "", settings...)
 			if masked {
 				c := configured(name)
-				c.Text.Fold, c.Contacts.Join = true, true
+				c.Text.Fold, c.Contacts.Join = fold.Latest, true
 				c.Text.Mask = []string{"contacts", "numbers"}
 				m = methodOf(t, c)
 			}

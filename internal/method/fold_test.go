@@ -36,6 +36,29 @@ func TestFold(t *testing.T) {
 	}
 }
 
+// The first version of folding leaves digits within words as they are.
+func TestFirstFolding(t *testing.T) {
+	check.OneGoroutine(t)
+	const text = "big bonus at the cas1n0 today for all new players, register at once and ask alexis17"
+	for _, name := range method.Names() {
+		if name == "pinyin" {
+			continue // it does not tell texts apart by one digit
+		}
+		for version, want := range map[string]bool{"1": false, "true": true} {
+			m := ofSecret(t, name, "", "text.fold="+version)
+			printer := m.NewFingerprinter()
+			a, _ := printer("", text)
+			b, _ := printer("", strings.ReplaceAll(text, "cas1n0", "casino"))
+			if same := m.Distance(a, b) == 0; same != want {
+				t.Errorf("%s with text.fold %s: the texts are the same: %t", name, version, same)
+			}
+			if named := strings.Contains(m.Identity(), ",fold=1"); named == want {
+				t.Errorf("%s with text.fold %s: identity %s", name, version, m.Identity())
+			}
+		}
+	}
+}
+
 // Where look-alikes are folded, shingles of characters leave out what spam puts between letters,
 // and what short texts end with. Without folding they tell these apart.
 func TestFoldedPunctuation(t *testing.T) {

@@ -17,7 +17,7 @@ type TextSettings struct {
 	StopWords    []string
 	HTML         string   // auto, always or never
 	Extract      string   // all or article
-	Fold         bool     // look-alikes and spaced-out letters are the same
+	Fold         int      // the version of folding: look-alikes and the like are the same; 0: they are not
 	Mask         []string // of [contact.Masks]: what does not count
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/files"
 	"github.com/clusterd/clusterd/internal/fingerprint"
+	"github.com/clusterd/clusterd/internal/text/fold"
 )
 
 // comments are the settings that comments have.
@@ -18,7 +19,9 @@ func comments(join bool) config.Config {
 	c := config.Default()
 	c.Fingerprint.Method, c.Fingerprint.Shingle.Size = "minhash", 3
 	c.Cluster.Similarity, c.Cluster.Recall = .5, .99
-	c.Text.Fold, c.Contacts.Join = join, join
+	if c.Contacts.Join = join; join {
+		c.Text.Fold = fold.Latest
+	}
 	return c
 }
 

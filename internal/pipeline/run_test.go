@@ -26,6 +26,7 @@ import (
 	"github.com/clusterd/clusterd/internal/sink"
 	"github.com/clusterd/clusterd/internal/testutil/check"
 	"github.com/clusterd/clusterd/internal/testutil/texts"
+	"github.com/clusterd/clusterd/internal/text/fold"
 	"github.com/clusterd/clusterd/internal/topics"
 )
 
@@ -276,7 +277,28 @@ func TestRunRefusesOtherFingerprints(t *testing.T) {
 	b.config.Fingerprint.Hash, b.config.Fingerprint.Weight = "xxh3", "set"
 	check.ErrorHas(t, b.failure(),
 		"it was made in another way (hash was sdbm and is xxh3, weight was log and is set)",
-		"Set it back, or start anew with another input.group and another output.clusters_topic")
+		"Set it back, or move over without an outage", "`clusterd migrate plan`",
+		"or start anew with another input.group and another output.clusters_topic")
+}
+
+// Clusters that were made with an earlier version of folding are gone on with by that version alone.
+func TestRunRefusesAnotherFolding(t *testing.T) {
+	c := testConfig()
+	c.Text.Fold = fold.First
+	b := newBench(t, c, 1)
+	b.produce(spread(texts.Feed(8, 20))...)
+	i := b.start()
+	b.committed()
+	i.end()
+	b.config.Text.Fold = fold.Latest
+	check.ErrorHas(t, b.failure(),
+		"it was made in another way (fold was 1 and is 2)",
+		"Set text.fold: 1 to go on with these clusters", "`clusterd migrate plan` (docs/migration.md)")
+	b.config.Text.Fold = fold.First
+	i = b.start()
+	b.produce(spread(texts.Feed(9, 20))...)
+	b.committed()
+	i.end()
 }
 
 func TestRunRefusesAnotherScope(t *testing.T) {

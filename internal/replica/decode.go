@@ -119,7 +119,8 @@ func (r *Replica) decodeCluster(record kafka.Record, latest int64) (*cluster.Clu
 			c.Founder.Partition, StartAnew)
 	case checkpoint.WithoutContacts(identity) != s.Pipeline:
 		return nil, fmt.Errorf("it was made in another way (%s): its fingerprint cannot be compared "+
-			"with new ones. %s", checkpoint.Difference(identity, s.Pipeline), otherWay)
+			"with new ones. %s", checkpoint.Difference(identity, s.Pipeline),
+			otherWay(identity, s.Pipeline))
 	}
 	if identity != s.Pipeline {
 		c.Contacts = c.Contacts.Without(oldNumbers)
@@ -168,11 +169,19 @@ func (r *Replica) decodeCheckpoint(record kafka.Record, latest int64) (*checkpoi
 	return &c, r.sameSettings(&c)
 }
 
-const (
-	// StartAnew is what to do where the clusters of a topic cannot be gone on with.
-	StartAnew = "start anew with another input.group and another output.clusters_topic"
-	otherWay  = "Set it back, or " + StartAnew
-)
+// StartAnew is what to do where the clusters of a topic cannot be gone on with.
+const StartAnew = "start anew with another input.group and another output.clusters_topic"
+
+// otherWay says what to do where clusters were made in another way than now.
+func otherWay(was, is string) string {
+	keep := "Set it back"
+	if v := checkpoint.FoldedBefore(was, is); v > 0 {
+		keep = fmt.Sprintf("Set text.fold: %d to go on with these clusters and the folding by which "+
+			"they were made", v)
+	}
+	return keep + ", or move over without an outage with `clusterd migrate plan` " +
+		"(docs/migration.md), or " + StartAnew
+}
 
 // sameSettings returns an error for a checkpoint by other settings than these. It may be that of
 // another space.
@@ -189,7 +198,7 @@ func (r *Replica) sameSettings(c *checkpoint.Record) error {
 			c.Group, now.Group, changed)
 	default:
 		return fmt.Errorf("its clusters were made by other settings: %s. Clusters of both kinds would "+
-			"not fit together: nothing was read. %s", changed, otherWay)
+			"not fit together: nothing was read. %s", changed, otherWay(c.Pipeline, now.Pipeline))
 	}
 }
 

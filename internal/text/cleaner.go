@@ -15,7 +15,7 @@ import (
 type Cleaner struct {
 	html    htmlMode
 	article bool // of a whole page only the article is taken
-	fold    bool // look-alikes, and letters that are spaced out
+	fold    int  // the version of folding, 0: texts are not folded
 	norm    *normalizer
 	links   *normalizer // of the targets of links; nil where these are left out
 	mask    Mask        // nil: nothing
@@ -47,7 +47,9 @@ type CleanOptions struct {
 	// digits that look like those of ASCII become these, marks on letters are dropped, symbols and
 	// emoji become spaces, letters that are spaced out are joined, and digits within words become
 	// the letters that they stand for.
-	Fold bool
+	//
+	// It is the version of folding, such as [fold.Latest]; 0 for none.
+	Fold int
 
 	// Links makes the targets of links part of the text: see [Cleaner.AppendClean].
 	Links bool
@@ -84,7 +86,7 @@ func NewCleaner(o CleanOptions) (*Cleaner, error) {
 	if o.Links {
 		c.links = plain
 	}
-	if o.Fold {
+	if o.Fold > 0 {
 		c.norm, err = newFoldingNormalizer()
 	}
 	return c, err
@@ -103,7 +105,7 @@ func (c *Cleaner) AppendClean(dst []byte, title, content string) []byte {
 }
 
 // Folds reports whether look-alikes are folded.
-func (c *Cleaner) Folds() bool { return c.fold }
+func (c *Cleaner) Folds() bool { return c.fold > 0 }
 
 // cleaning is how one article is cleaned.
 type cleaning struct {
@@ -144,19 +146,22 @@ func (c *cleaning) appendBoth(dst []byte, title, content string) []byte {
 }
 
 func (c *cleaning) appendPlain(dst []byte, s string) []byte {
-	from, leet := len(dst), false
+	from, piled, leet := len(dst), false, false
 	switch {
-	case c.fold && c.names:
+	case c.fold > 0 && c.names:
 		dst, c.styled = c.norm.appendStyled(dst, s, c.styled)
-	case c.fold:
-		dst, leet = c.norm.joinSpaced(c.norm.appendNormalized(dst, s), from, nil)
+	case c.fold > 0:
+		dst, piled, leet = c.norm.joinSpaced(c.norm.appendNormalized(dst, s), from, nil)
 	default:
 		dst = c.norm.appendNormalized(dst, s)
+	}
+	if piled && c.fold >= fold.Tricks {
+		dst = fold.DropMarks(dst, from)
 	}
 	if c.mask != nil {
 		dst = dst[:from+len(c.mask.Apply(dst[from:]))]
 	}
-	if leet {
+	if leet && c.fold >= fold.Tricks {
 		fold.Leet(dst[from:]) // last: masks know digits by what they are
 	}
 	return dst
@@ -204,8 +209,8 @@ func (c *Cleaner) Identity() string {
 	if c.article {
 		identity += ",extract=article/" + extractVersion
 	}
-	if c.fold {
-		identity += fmt.Sprintf(",fold=%d", fold.Version)
+	if c.fold > 0 {
+		identity += fmt.Sprintf(",fold=%d", c.fold)
 	}
 	if c.links != nil {
 		identity += ",links=1"

@@ -10,11 +10,12 @@ import (
 	"github.com/clusterd/clusterd/internal/testutil/check"
 	"github.com/clusterd/clusterd/internal/testutil/golden"
 	"github.com/clusterd/clusterd/internal/testutil/runes"
+	"github.com/clusterd/clusterd/internal/text/fold"
 )
 
 func foldingCleaner(t testing.TB) *Cleaner {
 	t.Helper()
-	c, err := NewCleaner(CleanOptions{Fold: true})
+	c, err := NewCleaner(CleanOptions{Fold: fold.Latest})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -282,7 +283,7 @@ func TestFoldDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// A change of the file is a change of fold.Version.
+// A change of the file is a change of the version of folding.
 func TestFoldGolden(t *testing.T) {
 	c := foldingCleaner(t)
 	var b strings.Builder

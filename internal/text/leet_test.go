@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/clusterd/clusterd/internal/text/fold"
 )
 
 // A word of spam is the same in each of its spellings.
@@ -62,7 +64,7 @@ func TestLeetLeavesHonestWords(t *testing.T) {
 // Names and codes are exact: a finder of contacts gets them as they are. A mask knows digits as
 // such.
 func TestNamesKeepTheirDigits(t *testing.T) {
-	c, err := NewCleaner(CleanOptions{Fold: true, Mask: digitMask{}})
+	c, err := NewCleaner(CleanOptions{Fold: fold.Latest, Mask: digitMask{}})
 	if err != nil {
 		t.Fatal(err)
 	}

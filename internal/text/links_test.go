@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/clusterd/clusterd/internal/text/fold"
 )
 
 func withLinks(t testing.TB, o CleanOptions) *Cleaner {
@@ -71,7 +73,7 @@ func TestLinks(t *testing.T) {
 			content: "<html><p><a href=/a>x</a>", want: []string{"/a"},
 		},
 		{
-			name: "not folded", options: CleanOptions{Fold: true},
+			name: "not folded", options: CleanOptions{Fold: fold.Latest},
 			content: "<p><a href='//ёxample/a.b.c/★'>a.b.c</a>", want: []string{"//ёxample/a.b.c/★"},
 		},
 		{

@@ -46,12 +46,10 @@ func (n *normalizer) class(r rune) class {
 }
 
 // joinSpaced joins the letters and numbers that are spaced out in normalised text from text[from:]
-// on, drops marks that are too many, and returns the text, and whether a digit may follow a letter
-// in it. It appends to joins, if that is not nil, where it did join. In that case there must be no
-// marks to drop.
+// on, and returns the text, whether a letter may have too many marks, and whether a digit may follow
+// a letter. It appends to joins, if that is not nil, where it did join.
 //
-// Of each run of
-// at least minSpaced single ones, with one to maxGap characters between each and the next that are
+// Of each run of at least minSpaced single ones, with one to maxGap characters between each and the next that are
 // neither letters, numbers, marks nor line breaks, it drops what is between them. A letter or
 // number is single if nothing of that kind and no mark stands beside it.
 //
@@ -61,7 +59,9 @@ func (n *normalizer) class(r rune) class {
 //
 // Joined once, nothing is left to join: what was single stands beside others, and what was not has
 // the same beside it as before. And it stays normalised, since single characters begin segments.
-func (n *normalizer) joinSpaced(text []byte, from int, joins *[]fold.Join) (t []byte, leet bool) {
+func (n *normalizer) joinSpaced(
+	text []byte, from int, joins *[]fold.Join,
+) (t []byte, piled, leet bool) {
 	run := spaced{normalizer: n, text: text, kept: from, read: from, joins: joins}
 	for at := from; at < len(text); {
 		if run.count == 0 {
@@ -92,10 +92,7 @@ func (n *normalizer) joinSpaced(text []byte, from int, joins *[]fold.Join) (t []
 	if run.read > from {
 		text = text[:run.kept+copy(text[run.kept:], text[run.read:])]
 	}
-	if run.piled {
-		text = fold.DropMarks(text, from)
-	}
-	return text, run.leet
+	return text, run.piled, run.leet
 }
 
 // spaced is a run of single characters, and the text that it is in.
@@ -108,8 +105,8 @@ type spaced struct {
 	count      int // of single characters in it
 	between    int // characters since the last of them
 	joins      *[]fold.Join
-	piled      bool // whether a letter may have too many marks
-	leet       bool // whether a digit may follow a letter
+	// A letter may have too many marks; a digit may follow a letter.
+	piled, leet bool
 }
 
 // add adds the single character text[start:end].

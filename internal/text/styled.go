@@ -34,7 +34,7 @@ func (n *normalizer) appendStyled(dst []byte, s string, all []fold.Range) ([]byt
 		s = s[end:]
 	}
 	var joins []fold.Join
-	dst, _ = n.joinSpaced(dst, from, &joins)
+	dst, _, _ = n.joinSpaced(dst, from, &joins)
 	return dst, append(all[:first], fold.WithJoins(all[first:], joins)...)
 }
 

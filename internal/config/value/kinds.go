@@ -243,6 +243,38 @@ func Boolean() Kind[bool] {
 	}
 }
 
+// Version returns the kind of what is off, on, or on as an earlier version of it was. false is 0,
+// true the latest version, and an earlier one is its number.
+func Version(latest int) Kind[int] {
+	words := []string{"true", "false"}
+	for v := 1; v < latest; v++ {
+		words = append(words, strconv.Itoa(v))
+	}
+	k := OneOf[string](words...)
+	return Kind[int]{
+		allowed: k.allowed,
+		words:   words,
+		format: func(v int) string {
+			switch v {
+			case 0:
+				return "false"
+			case latest:
+				return "true"
+			}
+			return strconv.Itoa(v)
+		},
+		parse: func(s string) (int, error) {
+			switch _, err := k.parse(s); {
+			case err != nil || s == "false":
+				return 0, err
+			case s == "true":
+				return latest, nil
+			}
+			return strconv.Atoi(s)
+		},
+	}
+}
+
 // Integer returns the kind of whole numbers from low to high.
 func Integer(low, high int) Kind[int] {
 	return ranged(low, high, "a whole number", strconv.Itoa, strconv.Atoi)
