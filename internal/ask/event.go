@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -71,8 +70,8 @@ func changed(action, label, by, note string) string {
 
 func resultRow(r *article.Result) row {
 	line := row{
-		verdict: string(r.Status), publisher: r.Publisher, says: r.ArticleID, near: r.Contact,
-		colour: terminal.Faint, ofArticle: true,
+		verdict: string(r.Status), publisher: r.Publisher, says: r.ArticleID, colour: terminal.Faint,
+		ofArticle: true,
 	}
 	switch r.Status {
 	case article.New:
@@ -89,14 +88,25 @@ func resultRow(r *article.Result) row {
 	if r.Representative != nil {
 		line.says = cmp.Or(r.Representative.Title, r.Representative.Excerpt, line.says)
 	}
-	labels := slices.Clone(r.Labels)
-	for _, l := range r.TrialLabels {
-		labels = append(labels, l+" on trial")
-	}
-	if len(labels) > 0 {
+	if labels := labelsOf(r); len(labels) > 0 {
 		line.labels = "[" + strings.Join(labels, ", ") + "] "
 	}
 	return line
+}
+
+// labelsOf says which labels a result carries, and by which contacts.
+func labelsOf(r *article.Result) (labels []string) {
+	by := make(map[article.LabelledBy]string) // by label and trial
+	for _, l := range r.LabelledBy {
+		by[article.LabelledBy{Label: l.Label, Trial: l.Trial}] = " by " + l.Contact
+	}
+	for _, name := range r.Labels {
+		labels = append(labels, name+by[article.LabelledBy{Label: name}])
+	}
+	for _, name := range r.TrialLabels {
+		labels = append(labels, name+" on trial"+by[article.LabelledBy{Label: name, Trial: true}])
+	}
+	return labels
 }
 
 // An eventView writes events as lines. Columns become as wide as what they have had so far, so that

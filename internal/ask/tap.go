@@ -37,9 +37,9 @@ func (s Shell) tap() *cobra.Command {
 		Short: "Watch results and labels of a running clusterd as they come",
 		Long: "Writes a line for each event as it is committed, until Ctrl-C: when it came, what " +
 			"became of the article, the size\n" +
-			"of its cluster, the cluster, by which distance or contact it joined, who published it, the " +
+			"of its cluster, the cluster, the distance from its founder, who published it, the " +
 			"labels that it carries,\n" +
-			"and the title of the cluster's founder. On a terminal a line is cut to its width. With " +
+			"and by which contacts it has them, and the title of the cluster's founder. On a terminal a line is cut to its width. With " +
 			"--json it is the event as\n" +
 			"the server sends it.\n\n" +
 			"Where several of --label, --cluster, --status and --publisher are given, all must match. If " +

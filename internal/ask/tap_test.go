@@ -34,8 +34,8 @@ func feed() []client.Event {
 			`"distance":0.123456,"matched":"distance","size":12345,"representative":{"id":"1",` +
 			`"title":"港口大桥今天通车，历时三年的工程建成，居民沿着河岸庆祝，市长剪彩"},"position":7}`)},
 		{Kind: "result", Data: []byte(`{"article_id":"3","cluster_id":"comments.of.the.long.topic/11/1234567",` +
-			`"status":"joined","distance":null,"matched":"contact","contact":"name:alexis17-watches","size":3,` +
-			`"labels":["spam"],"trial_labels":["x"],"representative":{"id":"1","title":"",` +
+			`"status":"new","distance":0,"size":1,"labels":["spam"],"trial_labels":["x"],` +
+			`"labelled_by":[{"label":"spam","contact":"name:alexis17"}],"representative":{"id":"1","title":"",` +
 			`"excerpt":"\u001b]0;owned\u0007Best\u202e watches\r\nin town"}}`)},
 		{Kind: "result", Data: []byte(`{"article_id":"4\u009b2J","cluster_id":null,"status":"unclustered",` +
 			`"size":0,"representative":null}`)},

@@ -129,7 +129,8 @@ func (v *view) result(r kafka.Record) error {
 	case article.Joined:
 		v.joined++
 		head, colour = "joins", terminal.Cyan
-		where = fmt.Sprintf("%s %s, now %d", v.name(result.Representative.ID), why(&result), result.Size)
+		where = fmt.Sprintf("%s at distance %.2f, now %d", v.name(result.Representative.ID),
+			*result.Distance, result.Size)
 	default:
 		v.bare++
 		colour = terminal.Faint
@@ -146,15 +147,6 @@ func (v *view) result(r kafka.Record) error {
 	v.line(colour, fmt.Sprintf("%-7s", head), fmt.Sprintf("%-5s %-15s %-28s %s", id, how, where, says))
 	v.report(&result)
 	return nil
-}
-
-// why says by what an article joined.
-func why(r *article.Result) string {
-	if r.Matched == article.ByContact {
-		kind, _, _ := strings.Cut(r.Contact, ":")
-		return "by " + kind
-	}
-	return fmt.Sprintf("at distance %.2f", *r.Distance)
 }
 
 // about returns of a result's article what it is called, how it was made and how it begins.

@@ -24,7 +24,7 @@ type Report struct {
 	A        About          `json:"a"`
 	B        About          `json:"b"`
 	Methods  []Verdict      `json:"methods"`
-	Shared   []string       `json:"shared_contacts,omitempty"` // by which one joins the other
+	Shared   []string       `json:"shared_contacts,omitempty"` // that both articles have
 	Passages []diff.Passage `json:"passages"`
 }
 
@@ -32,7 +32,7 @@ type Report struct {
 type About struct {
 	File       string `json:"file"`
 	Characters int    `json:"characters"` // of title and content, as they came
-	// Contacts are those that contacts.join would take.
+	// Contacts are the contacts that contacts.join finds.
 	Contacts []string `json:"contacts,omitempty"`
 }
 
