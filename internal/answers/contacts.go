@@ -97,22 +97,40 @@ func (s *Spaces) labelledBy(all []article.LabelledBy) (out []article.LabelledBy)
 }
 
 // exceptions returns the labels of single articles of a cluster.
-func (s *Spaces) exceptions(c *cluster.Cluster) (all []api.Exception) {
+func exceptions(c *cluster.Cluster) (all []api.Exception) {
 	for _, e := range c.Exceptions.All() {
 		all = append(all, api.Exception{
 			ArticleID: e.ArticleID, Source: e.Source, MemberPosition: e.MemberPosition,
-			Fingerprint: e.Fingerprint, Labels: s.labels(e.Labels),
+			Fingerprint: e.Fingerprint, Labels: labels(e.Labels),
 		})
 	}
 	return all
 }
 
-func (s *Spaces) labels(all []article.Label) []api.Label {
+// labels returns the labels of a cluster. A label by a contact also names the value and the
+// partition to which the contact belongs, as a label on the contact must. If texts are hidden,
+// the contact has no name, so it cannot be labelled.
+func (s *Spaces) labels(c *cluster.Cluster, at *lookup.AsOf) []api.Label {
+	out := labels(c.Labels.All())
+	for i, l := range c.Labels.All() {
+		out[i].Contact = s.nameOf(l.Contact)
+		if l.Contact == "" || s.Hidden {
+			continue
+		}
+		out[i].Partition = lookup.PartitionOf(at.Space)
+		if s.Lookup.ByField() {
+			out[i].Space = &c.Space
+		}
+	}
+	return out
+}
+
+func labels(all []article.Label) []api.Label {
 	out := []api.Label{}
 	for _, l := range all {
 		out = append(out, api.Label{
 			Label: l.Name, By: l.By, At: l.At, Note: l.Note, Trial: l.Trial, Record: l.Record,
-			Position: l.Position, Contact: s.nameOf(l.Contact),
+			Position: l.Position,
 		})
 	}
 	return out

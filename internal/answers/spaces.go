@@ -150,7 +150,7 @@ func (s *Spaces) AsOf() []api.AsOf {
 // cluster returns a cluster as the interface has it.
 func (s *Spaces) cluster(c *cluster.Cluster, at *lookup.AsOf) api.Cluster {
 	out := api.Cluster{
-		ClusterID: c.ID(), Size: c.Size, Labels: s.labels(c.Labels.All()), Exceptions: s.exceptions(c),
+		ClusterID: c.ID(), Size: c.Size, Labels: s.labels(c, at), Exceptions: exceptions(c),
 		Carried:   present(label.Carry(c.Labels.All(), c.Size, s.Allow).Labels),
 		FirstSeen: moment(c.FirstSeen), LastSeen: moment(c.LastSeen),
 		Representative: c.Representative, Fingerprint: article.Fingerprint(c.Fingerprint.Hash),

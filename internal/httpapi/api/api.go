@@ -90,8 +90,8 @@ type Label struct {
 	Trial    bool      `json:"trial,omitzero"`
 	Record   string    `json:"record,omitzero"` // the address of the record that set it
 	Position uint64    `json:"position"`        // of the first article whose result may carry it
-	// Contact is that by which the cluster has it; empty: somebody labelled the cluster.
-	Contact string `json:"contact,omitzero"`
+	// ContactRef is the contact by which the cluster has it; empty: somebody labelled the cluster.
+	ContactRef
 }
 
 // Signals are what a cluster tells of its articles beside how many they are.

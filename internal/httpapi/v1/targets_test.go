@@ -112,7 +112,7 @@ func TestTrialLabelsAreOthers(t *testing.T) {
 func TestLabelledTargets(t *testing.T) {
 	f := newFake()
 	f.labels["spam"] = api.Label{Label: "spam", At: noon}
-	f.labels["scam"] = api.Label{Label: "scam", At: noon, Contact: called}
+	f.labels["scam"] = api.Label{Label: "scam", At: noon, ContactRef: api.ContactRef{Contact: called}}
 	f.exceptions["ham"] = api.Label{Label: "ham", At: noon, By: "bob"}
 	f.clicked = []api.By{
 		{At: noon, Record: "labels/0/1", ClusterID: knownID}, {At: noon, Record: "labels/0/2"},
