@@ -55,7 +55,7 @@ func TestLighthouse(t *testing.T) {
 	w.publish(waves())
 	b := i.browse()
 	b.open("/?sort=size")
-	cluster := value[string](b, `"/clusters/" + document.querySelector(".row").dataset.id`)
+	cluster := value[string](b, `document.querySelector(".row a.title").pathname`)
 	for _, path := range []string{"/", "/?sort=size", cluster, "/check", "/tail"} {
 		report := filepath.Join(t.TempDir(), "report.json")
 		cmd := exec.Command(*lighthouse, b.address+path, "--quiet", "--output", "json",

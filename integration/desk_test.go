@@ -92,7 +92,7 @@ func TestPages(t *testing.T) {
 		const ids = [];
 		let page = document;
 		for (;;) {
-			ids.push(...[...page.querySelectorAll(".row")].map(r => r.dataset.id));
+			ids.push(...[...page.querySelectorAll(".row")].map(r => r.dataset.thing));
 			const next = page.querySelector("a.next");
 			if (!next) return ids;
 			const answer = await fetch(next.getAttribute("href"));

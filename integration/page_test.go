@@ -120,9 +120,9 @@ func TestPage(t *testing.T) {
 	if got := value[int](b, `document.querySelectorAll("main script, main img").length`); got > 0 {
 		t.Errorf("%d elements of others are in the page", got)
 	}
-	founder := value[string](b,
-		`[...document.querySelectorAll(".row")].find(r => r.textContent.includes("watches")).dataset.id`)
-	cluster := "/clusters/" + founder
+	cluster := value[string](b,
+		`[...document.querySelectorAll(".row")].find(
+			r => r.textContent.includes("watches")).querySelector("a.title").pathname`)
 	w.eventually("the members are there", func() bool {
 		return value[bool](b, fmt.Sprintf(
 			`fetch(%q).then(a => a.text()).then(t => t.includes("c2-22"))`, cluster))
@@ -140,21 +140,29 @@ func TestPage(t *testing.T) {
 		{"cluster", cluster},
 		{"", cluster + "?with=" + b.member(cluster) + "#comparison"},
 	} {
-		for _, width := range []int64{1280, 360} {
-			for _, scheme := range []string{"light", "dark"} {
-				b.look(width, scheme)
-				b.open(at.path)
-				b.fits(fmt.Sprintf("%s at %d, %s", at.path, width, scheme))
-				b.accessible(fmt.Sprintf("%s at %d, %s", at.path, width, scheme))
-				if at.name != "" {
-					b.picture(fmt.Sprintf("%s-%d-%s", at.name, width, scheme))
-				}
-			}
-		}
+		b.looks(at.path, at.name)
 	}
 	b.look(1280, "light")
 	b.asks()
 	b.watches(w)
+}
+
+// looks opens a page on a screen and on a phone, light and dark, and takes pictures with this name;
+// empty: none.
+func (b *browser) looks(path, name string) {
+	b.Helper()
+	for _, width := range []int64{1280, 360} {
+		for _, scheme := range []string{"light", "dark"} {
+			at := fmt.Sprintf("%s at %d, %s", path, width, scheme)
+			b.look(width, scheme)
+			b.open(path)
+			b.fits(at)
+			b.accessible(at)
+			if name != "" {
+				b.picture(fmt.Sprintf("%s-%d-%s", name, width, scheme))
+			}
+		}
+	}
 }
 
 // member returns the position of a member of a cluster that was edited.

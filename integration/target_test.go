@@ -178,13 +178,7 @@ func TestLabelContact(t *testing.T) {
 	w := newWorld(t, 2, labelled+"fingerprint: {method: minhash}\n")
 	one := w.start()
 	one.waitLive()
-	texts := []string{
-		"Luxury bags at half the price, ask Alexis under +44 7700 900123",
-		"Do you want to be rich this year? Call my assistant: +44 7700 900123",
-		"The doctors hate this trick against pain in the knees, +44 7700 900123",
-		"A job from home, four hours a day, good money. +44 7700 900123 for more",
-	}
-	for i, text := range texts {
+	for i, text := range shares() {
 		if got := one.carriedBy(fmt.Sprint("c", i), text); got != "" {
 			t.Fatalf("%q carries %q", text, got)
 		}
@@ -206,16 +200,15 @@ func TestLabelContact(t *testing.T) {
 	if got := w.corrected(); len(got) != 4 || got["c3"] != ":spam" {
 		t.Errorf("told %v, want spam for all 4", got)
 	}
-	const later = "Cheap pills without a prescription, sent to your door: +44 7700 900123"
-	if got := one.checkedLabels(later); got != "spam" {
+	if got := one.checkedLabels(laterText); got != "spam" {
 		t.Errorf("a check says %q", got)
 	}
-	if got := one.carriedBy("later", later); got != "spam" {
+	if got := one.carriedBy("later", laterText); got != "spam" {
 		t.Errorf("a later text carries %q", got)
 	}
-	if listed := one.run("label", "list"); !strings.Contains(listed, contact+" spam: 5 of 10 clusters") {
-		t.Errorf("listed:\n%s", listed)
-	}
+	w.eventually("the later text in the list", func() bool { // which is as of what is stored
+		return strings.Contains(one.run("label", "list"), contact+" spam: 5 of 10 clusters")
+	})
 	one.kill()
 	if err := os.RemoveAll(one.dir); err != nil {
 		t.Fatal(err)

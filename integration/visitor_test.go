@@ -67,10 +67,14 @@ func TestPageLogin(t *testing.T) {
 // With serve.content: hidden nothing that articles say is on any page, in Chinese either.
 func TestPageHidden(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, 1, strings.Replace(paged, "serve: {", "serve: {content: hidden, ", 1))
+	w := newWorld(t, 1, "contacts: {join: true}\n"+
+		strings.Replace(paged, "serve: {", "serve: {content: hidden, ", 1))
 	i := w.start()
 	i.waitLive()
 	w.publish(waves())
+	for n, text := range shares() {
+		i.carriedBy(fmt.Sprint("s", n), text)
+	}
 	b := i.browse()
 	b.axe = w.axe()
 	b.look(360, "dark")
@@ -79,8 +83,8 @@ func TestPageHidden(t *testing.T) {
 	if got := value[string](b, `document.documentElement.lang`); got != "zh" {
 		t.Errorf("the page is in %q, want zh", got)
 	}
-	cluster := value[string](b, `"/clusters/" + document.querySelector(".row").dataset.id`)
-	for _, path := range []string{"/", "/?sort=size", cluster, "/check", "/tail"} {
+	cluster := value[string](b, `document.querySelector(".row a.title").pathname`)
+	for _, path := range []string{"/", "/?sort=size", cluster, "/contacts", "/check", "/tail"} {
 		b.open(path)
 		b.accessible(path)
 		if path == "/tail" {
@@ -88,7 +92,13 @@ func TestPageHidden(t *testing.T) {
 			w.publish(waves())
 			b.until("results come", `document.querySelectorAll("#tail > li").length > 0`)
 		}
+		if path == "/contacts" {
+			b.kinds()
+		}
 		said := value[string](b, `document.documentElement.outerHTML`)
+		if strings.Contains(said, "7700") {
+			t.Errorf("%s shows a contact", path)
+		}
 		for _, c := range waves() {
 			for _, text := range []string{c.title, c.content} {
 				if start := string([]rune(text)[:8]); strings.Contains(said, start) {
@@ -97,6 +107,16 @@ func TestPageHidden(t *testing.T) {
 			}
 		}
 		b.fits(path)
+	}
+}
+
+// kinds fails unless the list of contacts has the kind of one, and no button for what has no name.
+func (b *browser) kinds() {
+	b.Helper()
+	b.until("the contact is there", `document.querySelector(".row")?.innerText.includes("number:hidden") ||
+		(setTimeout(() => location.reload(), 500), false)`)
+	if n := value[int](b, `document.querySelectorAll("main button").length`); n > 0 {
+		b.Errorf("a hidden contact has %d buttons", n)
 	}
 }
 

@@ -26,13 +26,21 @@ const (
 // clusterPage is a cluster and its members.
 type clusterPage struct {
 	Row        row
-	Members    []api.Member
+	Contacts   []api.Contact // by which it has labels
+	Members    []memberRow
 	View       *api.View // nil: there is no view of members
 	Reading    bool      // the view has none of the members yet
 	Next       string    // the address of the next members; empty: these are the last
 	First      bool      // these are the first members
 	Near       []near
 	Comparison *comparison // nil: nobody asked for one
+}
+
+// memberRow is a member, and the labels that it has of its own.
+type memberRow struct {
+	api.Member
+	ClusterID string
+	Own       []api.Label
 }
 
 // comparison is what a member and the founder share.
@@ -58,7 +66,9 @@ func (s *server) cluster(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	page := clusterPage{Row: s.rows([]api.Cluster{c})[0], First: cursor == ""}
+	page := clusterPage{
+		Row: s.rows([]api.Cluster{c})[0], Contacts: s.byContacts(&c), First: cursor == "",
+	}
 	if err := s.members(r.Context(), id, cursor, &page); err != nil {
 		return err
 	}
@@ -104,7 +114,11 @@ func (s *server) members(ctx context.Context, id, cursor string, page *clusterPa
 	case err != nil:
 		return err
 	}
-	page.Members, page.View = members, &view
+	page.View = &view
+	for _, m := range members {
+		own := labelsOfArticle(&page.Row.Cluster, m.Fingerprint)
+		page.Members = append(page.Members, memberRow{m, id, own})
+	}
 	if more && len(members) > 0 {
 		next := strconv.FormatUint(members[len(members)-1].Position+1, 10)
 		page.Next = clusterAddress(id) + "?cursor=" + v1.CursorOf(next, question)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -38,6 +39,8 @@ func hostile() []string {
 // A fake has a cluster for each hostile text, which all carry it wherever something can be said.
 type fake struct {
 	labels  map[string][]api.Label
+	own     []api.Label // those of the article at position 1 of each cluster, of its own
+	marks   []api.Mark  // of each contact
 	written []api.LabelRecord
 	query   v1.ClusterQuery
 	err     error
@@ -57,11 +60,35 @@ func id(i int) string { return fmt.Sprintf("articles/0/%d", i) }
 
 func (f *fake) cluster(i int) api.Cluster {
 	grown := i + 3
-	return api.Cluster{
+	c := api.Cluster{
 		ClusterID: id(i), Size: 1000 * (i + 1), Growth: &grown, Labels: f.labels[id(i)],
 		Signals: &api.Signals{Publishers: article.NewPublishers(65)}, FirstSeen: noon, LastSeen: noon,
 		Representative: article.Representative{ID: hostile()[i], Title: hostile()[i]},
 	}
+	if f.own != nil {
+		c.Exceptions = []api.Exception{{Fingerprint: 1, Labels: f.own}}
+	}
+	return c
+}
+
+// contact returns one that two clusters have and a label has marked.
+func (f *fake) contact(i int) api.Contact {
+	oldest := f.cluster(i)
+	return api.Contact{
+		ContactRef: api.ContactRef{Contact: "name:" + hostile()[i], Space: new(hostile()[i])},
+		Clusters:   2, Oldest: &oldest, Marks: f.marks,
+	}
+}
+
+// marks are those of a label that two people have set and one has taken a vote from.
+func marksOf(text string) []api.Mark {
+	return []api.Mark{{
+		Label: "spam", Votes: 1, Hams: 1, Used: 4, Reach: 6,
+		Clicked: []api.By{
+			{By: text, At: noon, Note: text, ClusterID: id(1)}, {By: "bob", At: noon.Add(time.Hour)},
+		},
+		Harmless: []api.By{{By: text, At: noon, Note: text, Label: "ham"}},
+	}}
 }
 
 func (f *fake) all() (all []api.Cluster) {
@@ -145,10 +172,19 @@ func (f *fake) Labelled(context.Context, string, int) (api.Clusters, error) {
 }
 
 func (f *fake) Contacts(context.Context, v1.ContactQuery) (api.Contacts, error) {
-	return api.Contacts{}, f.err
+	page := api.Contacts{Next: "after", AsOf: f.AsOf()}
+	for i := range hostile() {
+		page.Contacts = append(page.Contacts, f.contact(i))
+	}
+	return page, f.err
 }
 
-func (f *fake) Contact(api.ContactRef, string) (api.Contact, error) {
+func (f *fake) Contact(of api.ContactRef, _ string) (api.Contact, error) {
+	for i := range hostile() {
+		if c := f.contact(i); c.Contact == of.Contact {
+			return c, f.err
+		}
+	}
 	return api.Contact{}, v1.ErrUnknown
 }
 
@@ -166,7 +202,8 @@ func (f *fake) Members(_ context.Context, _ string, from uint64, limit int) (
 		m := api.Member{
 			ArticleID: text, Status: article.Joined, Distance: &d, Matched: article.ByText,
 			Publisher: text, EventTime: noon.Add(time.Duration(i) * time.Hour), Position: uint64(i),
-			Source: article.Address{Topic: "articles", Offset: int64(i)},
+			Source:      article.Address{Topic: "articles", Offset: int64(i)},
+			Fingerprint: new(article.Fingerprint(i)),
 		}
 		switch i {
 		case 0:
@@ -181,7 +218,13 @@ func (f *fake) Members(_ context.Context, _ string, from uint64, limit int) (
 	return page, limit > 1, api.View{Lag: 2}, f.err
 }
 
-func (f *fake) Article(context.Context, string) (api.Member, string, api.View, error) {
+func (f *fake) Article(_ context.Context, wanted string) (api.Member, string, api.View, error) {
+	for i, text := range hostile() {
+		if text == wanted {
+			m := api.Member{ArticleID: text, Fingerprint: new(article.Fingerprint(i))}
+			return m, id(3), api.View{}, f.err
+		}
+	}
 	return api.Member{}, "", api.View{}, v1.ErrUnknown
 }
 
@@ -204,20 +247,47 @@ func (t topics) Labels(_ context.Context, records []api.LabelRecord) (
 	at []article.Address, err error,
 ) {
 	for _, r := range records {
-		at = append(at, article.Address{Topic: "labels", Offset: int64(len(t.written))})
+		where := article.Address{Topic: "labels", Offset: int64(len(t.written))}
+		at = append(at, where)
 		t.written = append(t.written, r)
-		kept := []api.Label{}
-		for _, l := range t.labels[r.ClusterID] {
-			if l.Label != r.Label {
-				kept = append(kept, l)
-			}
+		switch r.Target {
+		case api.ForContact:
+			t.clicked(&r, where.String())
+		case api.ForArticle:
+			t.own = changed(t.own, &r)
+		default:
+			t.labels[r.ClusterID] = changed(t.labels[r.ClusterID], &r)
 		}
-		if r.Action == api.Add {
-			kept = append(kept, api.Label{Label: r.Label, By: r.By, At: r.At, Note: r.Note})
-		}
-		t.labels[r.ClusterID] = kept
 	}
 	return at, t.err
+}
+
+// clicked changes marks by a label on a contact.
+func (t topics) clicked(r *api.LabelRecord, record string) {
+	by := api.By{By: r.By, At: r.At, Record: record}
+	switch {
+	case r.Action == api.Remove:
+		t.marks = slices.DeleteFunc(t.marks, func(m api.Mark) bool { return m.Label == r.Label })
+	case r.Label == "ham":
+		t.marks[0].Harmless = append(t.marks[0].Harmless, by)
+	default:
+		t.marks = append(t.marks, api.Mark{Label: r.Label, Clicked: []api.By{by}})
+	}
+}
+
+// changed returns labels after a record.
+func changed(labels []api.Label, r *api.LabelRecord) []api.Label {
+	kept := []api.Label{}
+	for _, l := range labels {
+		if l.Label != r.Label || l.Trial != r.Trial {
+			kept = append(kept, l)
+		}
+	}
+	if r.Action == api.Add {
+		l := api.Label{Label: r.Label, By: r.By, At: r.At, Note: r.Note, Trial: r.Trial}
+		kept = append(kept, l)
+	}
+	return kept
 }
 
 func (t topics) Texts(_ context.Context, of []article.Address) (all []v1.Text, err error) {

@@ -2,43 +2,48 @@ package page
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
+	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/httpapi/api"
+	"github.com/clusterd/clusterd/internal/httpapi/strict"
 	v1 "github.com/clusterd/clusterd/internal/httpapi/v1"
 )
 
-// A deed is a label on a cluster, or off it, as a button of a form says it.
-type deed struct {
-	Action    api.Action
-	Label     string
-	ClusterID string
-	Note      string
-}
+// A deed is a label on a cluster, an article or a contact, or off it, as the value of a button
+// says it in JSON. Without label and action it is the thing that a row shows.
+type deed api.LabelRequest
 
-// String returns the value of a button. An id and a label have no comma.
+// String returns the value of a button.
 func (d deed) String() string {
-	return fmt.Sprintf("%s,%s,%s,%s", d.Action, d.Label, d.ClusterID, d.Note)
-}
-
-func parseDeed(value string) (d deed, ok bool) {
-	parts := strings.SplitN(value, ",", 4)
-	if len(parts) != 4 {
-		return d, false
+	value, err := json.Marshal(api.LabelRequest(d))
+	if err != nil {
+		panic(err) // there are only words in it
 	}
-	d = deed{api.Action(parts[0]), parts[1], parts[2], parts[3]}
-	return d, d.Action == api.Add || d.Action == api.Remove
+	return string(value)
 }
 
-// deeds returns what a form asks for. A button for many rows names no cluster: it is for those that
+// on reports whether a deed says what it is on.
+func (d deed) on() bool { return d.ClusterID != "" || d.Contact != "" }
+
+func parseDeed(value string) (d deed, err error) {
+	if strict.JSON([]byte(value), (*api.LabelRequest)(&d)) != nil {
+		err = &v1.InvalidError{Field: "do", Reason: "is not of a button of this page"}
+	}
+	return d, err
+}
+
+// deeds returns what a form asks for. A button for many rows names nothing: it is for those that
 // are chosen. One without a label is for that which was typed.
 func deeds(r *http.Request) (all []deed, err error) {
 	for _, value := range r.PostForm["do"] {
-		d, ok := parseDeed(value)
-		if !ok {
-			return nil, &v1.InvalidError{Field: "do", Reason: "is not of a button of this page"}
+		d, err := parseDeed(value)
+		if err != nil {
+			return nil, err
 		}
 		if d.Label == "" {
 			d.Label = strings.TrimSpace(r.PostForm.Get("name"))
@@ -46,17 +51,21 @@ func deeds(r *http.Request) (all []deed, err error) {
 		if note := strings.TrimSpace(r.PostForm.Get("note")); note != "" && d.Note == "" {
 			d.Note = note
 		}
-		if d.ClusterID != "" {
+		if d.on() {
 			all = append(all, d)
 			continue
 		}
-		for _, id := range r.PostForm["cluster"] {
-			d.ClusterID = id
-			all = append(all, d)
+		for _, value := range r.PostForm["on"] {
+			on, err := parseDeed(value)
+			if err != nil {
+				return nil, err
+			}
+			on.Action, on.Label, on.Note = d.Action, d.Label, d.Note
+			all = append(all, on)
 		}
 	}
 	if len(all) == 0 {
-		return nil, &v1.InvalidError{Reason: "no cluster is chosen"}
+		return nil, &v1.InvalidError{Reason: "nothing is chosen"}
 	}
 	if len(all) > api.MaxLabels {
 		return nil, &v1.InvalidError{
@@ -85,17 +94,17 @@ func (s *server) label(w http.ResponseWriter, r *http.Request) error {
 	}
 	page := labelled{Done: true, Back: back(r.PostForm.Get("back"))}
 	var items []api.LabelRequest
+	var undos []deed
 	for _, d := range wanted {
 		undo, changes := s.undo(r.Context(), d)
 		if !changes {
 			continue
 		}
-		page.Undo = append(page.Undo, undo)
-		q := api.LabelRequest{ClusterID: api.ID(d.ClusterID), Label: d.Label, Action: d.Action}
-		if d.Action == api.Add {
-			q.Note = d.Note
+		undos = append(undos, undo)
+		if d.Action == api.Remove {
+			d.Note = ""
 		}
-		items = append(items, q)
+		items = append(items, api.LabelRequest(d))
 	}
 	if len(items) > 0 {
 		page.Results, page.Done, err = s.Apply(r.Context(), items)
@@ -103,34 +112,68 @@ func (s *server) label(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	var undo []deed
 	for i, result := range page.Results {
-		if result.Error == "" {
-			undo = append(undo, page.Undo[i])
+		if result.Error == "" && undos[i].on() {
+			page.Undo = append(page.Undo, undos[i])
 		}
 	}
-	page.Undo = undo
 	return s.render(w, r, http.StatusOK, "labelled", page)
 }
 
-// undo returns what takes a deed back, and whether it changes anything at all: a label that is
-// there already is not added, so that undoing does not remove what another has set.
+// undo returns what takes a deed back, and whether the deed changes anything at all: a label that
+// is there already is not added, so that undoing does not remove what another has set. If nothing
+// takes exactly this deed back, it returns an empty deed.
 func (s *server) undo(ctx context.Context, d deed) (back deed, changes bool) {
-	back = deed{Action: api.Remove, Label: d.Label, ClusterID: d.ClusterID}
+	back = d
+	back.Action, back.Note = api.Remove, ""
 	if d.Action == api.Remove {
 		back.Action = api.Add
 	}
-	c, _, err := s.Spaces.Cluster(ctx, d.ClusterID)
+	if d.Target == api.ForContact {
+		// To take a label off a contact takes back all clicks on it, not this one alone.
+		if c, err := s.Spaces.Contact(d.ContactRef, ""); err == nil && hasMark(c, d.Label) {
+			back = deed{}
+		}
+		return back, true
+	}
+	labels, err := s.labelsOf(ctx, d)
 	if err != nil {
 		return back, true // it will be said what is wrong
 	}
-	for _, l := range c.Labels {
-		if l.Label == d.Label && !l.Trial {
+	for _, l := range labels {
+		if l.Label == d.Label && l.Trial == d.Trial {
 			back.Note = l.Note
 			return back, d.Action == api.Remove
 		}
 	}
 	return back, d.Action == api.Add
+}
+
+func hasMark(c api.Contact, label string) bool {
+	return slices.ContainsFunc(c.Marks, func(m api.Mark) bool { return m.Label == label })
+}
+
+// labelsOf returns those of a cluster, or of one article of it.
+func (s *server) labelsOf(ctx context.Context, d deed) ([]api.Label, error) {
+	c, _, err := s.Spaces.Cluster(ctx, string(d.ClusterID))
+	if err != nil || d.Target != api.ForArticle {
+		return c.Labels, err
+	}
+	if s.Options.Members == nil {
+		return nil, v1.ErrUnknown
+	}
+	m, _, _, err := s.Options.Members.Article(ctx, string(d.ArticleID))
+	return labelsOfArticle(&c, m.Fingerprint), err
+}
+
+// labelsOfArticle returns the labels that an article has of its own.
+func labelsOfArticle(c *api.Cluster, print *article.Fingerprint) []api.Label {
+	for i := range c.Exceptions {
+		if e := &c.Exceptions[i]; print != nil && e.Fingerprint == *print {
+			return e.Labels
+		}
+	}
+	return nil
 }
 
 // back returns the address of a page of this server from where a form came.

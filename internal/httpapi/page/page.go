@@ -52,6 +52,7 @@ func Routes(o Options) ([]v1.Route, error) {
 		{Method: "GET", Path: "/{$}", Route: read, Handler: s.try(s.home)},
 		{Method: "GET", Path: "/head", Route: read, Handler: s.try(s.head)},
 		{Method: "GET", Path: "/suspects", Route: read, Handler: s.try(s.suspects)},
+		{Method: "GET", Path: "/contacts", Route: read, Handler: s.try(s.contacts)},
 		{Method: "GET", Path: "/check", Route: read, Handler: s.try(s.askCheck)},
 		{Method: "POST", Path: "/check", Route: ask, Handler: s.try(s.check)},
 		{Method: "GET", Path: "/stories", Route: read, Handler: s.try(s.stories)},

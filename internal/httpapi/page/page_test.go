@@ -28,6 +28,8 @@ var pages = []struct{ method, target, body string }{
 	{"GET", "/clusters/articles/0/3", ""},
 	{"GET", "/clusters/articles%2F0%2F3?with=2", ""},
 	{"GET", "/suspects", ""},
+	{"GET", "/contacts", ""},
+	{"GET", "/contacts?show=marked", ""},
 	{"GET", "/stories", ""},
 	{"GET", "/stories?sort=size", ""},
 	{"GET", "/stories/articles/0/3", ""},
@@ -39,7 +41,27 @@ var pages = []struct{ method, target, body string }{
 	{"GET", "/tail", ""},
 	{"GET", "/head", ""},
 	{"GET", "/clusters/articles/0/99", ""},
-	{"POST", "/labels", "do=add,spam,articles/0/1,&do=add,spam,articles/0/99,&back=//elsewhere"},
+	{"POST", "/labels", url.Values{"back": {"//elsewhere"}, "do": {
+		doing("spam", id(1)), doing("spam", id(99)),
+	}}.Encode()},
+}
+
+// doing is the value of a button that puts a label on a cluster. Without a cluster it is for the
+// rows that are chosen.
+func doing(label, cluster string) string {
+	return deed{Label: label, ClusterID: api.ID(cluster), Action: api.Add}.String()
+}
+
+// site returns one on which everybody writes what does harm, also as labels and contacts.
+func full(t *testing.T) *site {
+	t.Helper()
+	s := newSite(t, access.All)
+	s.marks = marksOf(hostile()[3])
+	s.own = []api.Label{{Label: "ham", By: hostile()[1], Note: hostile()[4]}}
+	s.labels[id(3)] = []api.Label{{
+		Label: "spam", By: hostile()[1], ContactRef: api.ContactRef{Contact: "name:" + hostile()[3]},
+	}}
+	return s
 }
 
 // Whatever others write, a page has only the elements that its templates have, and nothing in it
@@ -48,7 +70,7 @@ func TestPagesAreHarmless(t *testing.T) {
 	for _, tt := range pages {
 		for _, language := range languages() {
 			t.Run(tt.method+" "+tt.target+" "+language, func(t *testing.T) {
-				w := newSite(t, access.All).ask(tt.method, tt.target, language, tt.body)
+				w := full(t).ask(tt.method, tt.target, language, tt.body)
 				if w.Code >= 500 {
 					t.Errorf("there is no page: %d", w.Code)
 				}
@@ -106,7 +128,7 @@ func TestPagesAreAccessible(t *testing.T) {
 			continue
 		}
 		for _, language := range languages() {
-			w := newSite(t, access.All).ask(tt.method, tt.target, language, tt.body)
+			w := full(t).ask(tt.method, tt.target, language, tt.body)
 			root := tree(t, w.Body.String())
 			count, ids, labelled := map[string]int{}, map[string]bool{}, map[string]bool{}
 			for n := range root.Descendants() {
@@ -160,7 +182,10 @@ func named(n *html.Node, labelled map[string]bool) bool {
 // there.
 func TestPhrases(t *testing.T) {
 	verb := regexp.MustCompile(`%(?:\[\d\])?[ds]`)
-	used := map[string]bool{"growth": true, "size": true, "newest": true, "starting": true}
+	used := map[string]bool{
+		"growth": true, "size": true, "newest": true, "starting": true, "all spam": true,
+		"only this": true, "harmless": true,
+	}
 	err := fs.WalkDir(content, "templates", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -225,9 +250,9 @@ func TestLanguage(t *testing.T) {
 
 // Without the right to label there is nothing to label with.
 func TestButtonsNeedTheRight(t *testing.T) {
-	for _, target := range []string{"/", "/?sort=size", "/clusters/articles/0/0"} {
+	for _, target := range []string{"/", "/?sort=size", "/clusters/articles/0/0", "/contacts"} {
 		if page := newSite(t, access.Read).ask("GET", target, "en", "").Body.String(); strings.Contains(
-			page, `name="do"`) || strings.Contains(page, `name="cluster"`) {
+			page, `name="do"`) || strings.Contains(page, `name="on"`) {
 			t.Errorf("%s has buttons for who may only read", target)
 		}
 		if page := newSite(t, access.All).ask("GET", target, "en", "").Body.String(); !strings.Contains(
@@ -255,7 +280,10 @@ func TestLabelsByForm(t *testing.T) {
 	s := newSite(t, access.All)
 	s.labels[id(1)] = []api.Label{{Label: "spam", By: "bob", Note: "earlier"}}
 	before := func() []api.Label { return s.labels[id(1)] }
-	form := url.Values{"do": {"add,spam,,"}, "cluster": {id(0), id(1), id(2)}, "back": {"/?sort=size"}}
+	form := url.Values{
+		"do": {doing("spam", "")}, "back": {"/?sort=size"},
+		"on": {doing("", id(0)), doing("", id(1)), doing("", id(2))},
+	}
 	page := s.ask("POST", "/labels", "en", form.Encode())
 	if page.Code != http.StatusOK || len(s.written) != 2 {
 		t.Fatalf("%d: %d labels were written, want those of two clusters: %v", page.Code,
@@ -264,23 +292,148 @@ func TestLabelsByForm(t *testing.T) {
 	if got := before(); len(got) != 1 || got[0].By != "bob" {
 		t.Errorf("the label that was there is now %+v", got)
 	}
-	undo := url.Values{}
-	for n := range tree(t, page.Body.String()).Descendants() {
-		if name, _ := attribute(n, "name"); name == "do" {
-			value, _ := attribute(n, "value")
-			undo.Add(name, value)
-		}
-	}
+	undo := s.undoOf(page)
 	if w := s.ask("POST", "/labels", "en", undo.Encode()); w.Code != http.StatusOK {
 		t.Fatalf("%d: %s", w.Code, w.Body)
 	}
 	if len(s.labels[id(0)])+len(s.labels[id(2)]) != 0 || len(before()) != 1 {
 		t.Errorf("after undo there are %v", s.labels)
 	}
-	typed := url.Values{"do": {"add,,articles/0/2,"}, "name": {" wave "}, "note": {"a, b"}}
+	typed := url.Values{"do": {doing("", id(2))}, "name": {" wave "}, "note": {"a, b"}}
 	s.ask("POST", "/labels", "en", typed.Encode())
 	if got := s.labels[id(2)]; len(got) != 1 || got[0].Label != "wave" || got[0].Note != "a, b" {
 		t.Errorf("what was typed became %+v", got)
+	}
+}
+
+// undoOf returns the form on an answer that takes back what was done.
+func (s *site) undoOf(answer *httptest.ResponseRecorder) url.Values {
+	s.Helper()
+	if answer.Code != http.StatusOK {
+		s.Fatalf("%d: %s", answer.Code, answer.Body)
+	}
+	return url.Values{"do": s.values(answer.Body.String(), "do")}
+}
+
+// values returns those of all buttons and fields of a page with a name.
+func (s *site) values(page, wanted string) (all []string) {
+	s.Helper()
+	for n := range tree(s.T, page).Descendants() {
+		if name, _ := attribute(n, "name"); name == wanted {
+			value, _ := attribute(n, "value")
+			all = append(all, value)
+		}
+	}
+	return all
+}
+
+// labelForm is a form with the value of a button, and with what is chosen.
+func labelForm(do string, on ...string) string {
+	return url.Values{"do": {do}, "on": on}.Encode()
+}
+
+// A button labels one article of a labelled cluster, and undo takes that back. A label on trial
+// next to a real one is taken off by itself.
+func TestLabelOneArticleByForm(t *testing.T) {
+	s := newSite(t, access.All)
+	const only = `{"target":"article","cluster_id":"articles/0/3",`
+	button := func() (all []string) {
+		page := s.ask("GET", "/clusters/articles/0/3", "en", "").Body.String()
+		for _, value := range s.values(page, "do") {
+			if strings.HasPrefix(value, only) {
+				all = append(all, value)
+			}
+		}
+		return all
+	}
+	if got := button(); len(got) > 0 {
+		t.Errorf("a cluster without labels has %v", got)
+	}
+	s.labels[id(3)] = []api.Label{{Label: "spam"}, {Label: "spam", Trial: true}}
+	got := button()
+	if len(got) != len(hostile()) {
+		t.Fatalf("%d members have the button", len(got))
+	}
+	undo := s.undoOf(s.ask("POST", "/labels", "en", labelForm(got[1])))
+	if len(s.own) != 1 || s.own[0].Label != "ham" || len(s.labels[id(3)]) != 2 {
+		t.Fatalf("the article has %+v, its cluster %+v", s.own, s.labels)
+	}
+	r := s.written[0]
+	if r.Target != api.ForArticle || r.ArticleID != hostile()[1] || *r.Fingerprint != 1 {
+		t.Errorf("written: %+v", r)
+	}
+	if again := s.undoOf(s.ask("POST", "/labels", "en", labelForm(got[1]))); len(again["do"]) > 0 {
+		t.Errorf("what was there already can be undone: %v", again)
+	}
+	if on := button(); !strings.Contains(on[1], `"action":"remove"`) || len(on) != len(got) {
+		t.Errorf("the buttons are now %v", on)
+	}
+	s.undoOf(s.ask("POST", "/labels", "en", undo.Encode()))
+	if len(s.own) != 0 {
+		t.Errorf("after undo the article has %+v", s.own)
+	}
+	page := s.ask("GET", "/clusters/articles/0/3", "en", "").Body.String()
+	for _, value := range s.values(page, "do") {
+		if strings.Contains(value, `"trial":true`) {
+			s.undoOf(s.ask("POST", "/labels", "en", labelForm(value)))
+		}
+	}
+	if got := s.labels[id(3)]; len(got) != 1 || got[0].Trial {
+		t.Errorf("without the trial there are %+v", got)
+	}
+}
+
+// A button labels a contact or says that it is harmless, in the lists and on the page of a
+// cluster that has a label by the contact. A click that cannot be taken back alone has no undo.
+func TestContactsByForm(t *testing.T) {
+	s := full(t)
+	contact := "name:" + hostile()[3]
+	find := func(target, label string) (found string) {
+		for _, value := range s.values(s.ask("GET", target, "en", "").Body.String(), "do") {
+			d, err := parseDeed(value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d.Contact == contact && d.Label == label {
+				found = value
+			}
+		}
+		return found
+	}
+	for _, target := range []string{"/contacts", "/contacts?show=marked", "/clusters/articles/0/3"} {
+		undo := s.undoOf(s.ask("POST", "/labels", "en", labelForm(find(target, "ham"))))
+		if r := s.written[len(s.written)-1]; r.Target != api.ForContact || r.Contact != contact ||
+			r.Label != "ham" || r.Action != api.Add {
+			t.Errorf("%s: written: %+v", target, r)
+		}
+		s.undoOf(s.ask("POST", "/labels", "en", undo.Encode()))
+		if r := s.written[len(s.written)-1]; r.Label != "ham" || r.Action != api.Remove {
+			t.Errorf("%s: to undo it was written: %+v", target, r)
+		}
+		said := inner(tree(t, s.ask("GET", target, "en", "").Body.String()))
+		for _, want := range []string{
+			"labelled 4 of 6 clusters", "does not count", "marked by bob, 2026-05-01T13:00:00Z",
+			"harmless by evil", `\u202etxt.exe`,
+		} {
+			if !strings.Contains(said, want) {
+				t.Errorf("%s does not say %q", target, want)
+			}
+		}
+	}
+	if undo := s.undoOf(s.ask("POST", "/labels", "en", labelForm(find("/contacts", "spam")))); len(
+		undo["do"]) > 0 {
+		t.Errorf("a click on a marked contact can be undone by %v", undo)
+	}
+	s.marks = nil
+	if find("/contacts", "ham") != "" {
+		t.Error("a contact without marks can be called harmless")
+	}
+	undo := s.undoOf(s.ask("POST", "/labels", "en", labelForm(doing("wave", ""), find("/contacts",
+		"spam"))))
+	s.undoOf(s.ask("POST", "/labels", "en", undo.Encode()))
+	if r := s.written[len(s.written)-1]; r.Contact != contact || r.Label != "wave" ||
+		r.Action != api.Remove || r.Space == nil {
+		t.Errorf("a chosen contact: %+v", r)
 	}
 }
 
@@ -290,9 +443,10 @@ func TestFormsThatCannotBe(t *testing.T) {
 		target, body string
 		want         int
 	}{
-		{"/labels", "do=add,spam,,", http.StatusUnprocessableEntity},
-		{"/labels", "do=explode,spam,articles/0/1,", http.StatusUnprocessableEntity},
-		{"/labels", "do=add,a%0Ab,articles/0/1,", http.StatusUnprocessableEntity},
+		{"/labels", labelForm(doing("spam", "")), http.StatusUnprocessableEntity},
+		{"/labels", labelForm(doing("spam", ""), "{}}"), http.StatusUnprocessableEntity},
+		{"/labels", labelForm(`{"cluster_id":"articles/0/1","label":"spam","action":"explode"}`), 422},
+		{"/labels", labelForm(doing("a\nb", id(1))), http.StatusUnprocessableEntity},
 		{"/labels", "do=%", http.StatusBadRequest},
 		{"/check", "text=+", http.StatusUnprocessableEntity},
 	} {
@@ -301,6 +455,7 @@ func TestFormsThatCannotBe(t *testing.T) {
 		}
 	}
 	for target, want := range map[string]int{
+		"/contacts?show=odd": 400, "/contacts?cursor=odd": 404,
 		"/?sort=odd": 400, "/?minutes=99": 400, "/?odd=1": 400, "/?sort=size&cursor=odd": 404,
 		"/clusters/articles/0/1?cursor=odd": 404, "/clusters/articles/0/1?with=odd": 404,
 	} {
@@ -415,8 +570,8 @@ func TestWorkersAreNamed(t *testing.T) {
 	}
 }
 
-// The head shows one state, by a shape, a word and a colour. It agrees with /readyz, and the reason
-// stands next to it.
+// The head shows one state, by a shape, a word and a colour. It agrees with /readyz, and the
+// reason stands next to it.
 func TestOneState(t *testing.T) {
 	const circle, ring, diamond, triangle = "circle", "ring", "M6 0L12 6L6 12L0 6z", "M6 0L12 11H0z"
 	for _, tt := range []struct {

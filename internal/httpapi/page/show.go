@@ -28,12 +28,13 @@ func parse(language string) (*template.Template, error) {
 		"clusterAddress": clusterAddress, "distance": distance, "publishers": publishers, "stamp": stamp,
 		"age": s.age, "clock": clock, "clip": clipped, "class": s.class, "status": s.status,
 		"spark": spark, "timeline": timeline, "rate": rate, "joined": s.joined, "grew": s.grew,
-		"deed": func(action, label, id string) string {
-			return deed{Action: api.Action(action), Label: label, ClusterID: id}.String()
+		"deed": func(action, label, id string, trial bool) deed {
+			return deed{Action: api.Action(action), Label: label, ClusterID: api.ID(id), Trial: trial}
 		},
 		"on":      func(v view, r row, minutes int) rowView { return rowView{v, r, minutes} },
 		"near":    func(v view, n near) nearView { return nearView{v, n} },
-		"buttons": buttons, "sorts": sorts,
+		"contact": func(v view, c api.Contact, tick bool) contactView { return contactView{v, c, tick} },
+		"buttons": buttons, "ofContact": ofContact, "ofMember": ofMember, "sorts": sorts,
 		"storyAddress": storyAddress, "headline": headline, "storyline": storyline,
 		"storySorts": storySorts,
 		"int":        func(n *int) int { return *n },
@@ -54,21 +55,69 @@ type nearView struct {
 	Near near
 }
 
-// button puts a label on a cluster, or takes off the one that is there.
-type button struct {
-	Label string
-	Deed  deed
-	On    bool
+// contactView is a contact and the page that it is on.
+type contactView struct {
+	View    view
+	Contact api.Contact
+	Tick    bool // it can be chosen
 }
+
+// button puts a label on something, or takes off the one that is there.
+type button struct {
+	Says string // the phrase
+	Deed deed
+	On   bool
+}
+
+func newButton(says, label string, of deed, on bool) button {
+	of.Label, of.Action = label, api.Add
+	if on {
+		of.Action = api.Remove
+	}
+	return button{says, of, on}
+}
+
+// Thing returns what the cluster of a row is to requests for labels.
+func (r row) Thing() deed { return deed{ClusterID: api.ID(r.ClusterID)} }
 
 // buttons returns those of a row: for what a moderator says most.
 func buttons(r row) (all []button) {
 	for _, label := range []string{"spam", "ham"} {
-		b := button{Label: label, Deed: deed{api.Add, label, r.ClusterID, ""}, On: r.Has(label)}
-		if b.On {
-			b.Deed.Action = api.Remove
-		}
-		all = append(all, b)
+		all = append(all, newButton(label, label, r.Thing(), r.Has(label)))
+	}
+	return all
+}
+
+// Thing returns what the contact is to requests for labels.
+func (v contactView) Thing() deed {
+	return deed{Target: api.ForContact, ContactRef: v.Contact.ContactRef}
+}
+
+// ofContact returns the buttons of a contact: there are none for one that is hidden.
+func ofContact(v contactView) (all []button) {
+	if v.View.Hidden || !v.View.CanLabel {
+		return nil
+	}
+	if v.Contact.Clusters > 0 {
+		all = append(all, newButton("all spam", "spam", v.Thing(), false))
+	}
+	if len(v.Contact.Marks) > 0 {
+		all = append(all, newButton("harmless", "ham", v.Thing(), false))
+	}
+	return all
+}
+
+// Thing returns what the member is to requests for labels.
+func (m memberRow) Thing() deed {
+	return deed{Target: api.ForArticle, ClusterID: api.ID(m.ClusterID), ArticleID: api.ID(m.ArticleID)}
+}
+
+// ofMember returns the button of a member of a labelled cluster, which takes the label off this
+// article alone. Exceptions are stored by fingerprint, so the article must have one.
+func ofMember(v view, r row, m memberRow) (all []button) {
+	own := row{Cluster: api.Cluster{Labels: m.Own}}.Has("ham")
+	if v.CanLabel && m.Fingerprint != nil && (own || len(r.Labels) > 0 && !r.Has("ham")) {
+		all = append(all, newButton("only this", "ham", m.Thing(), own))
 	}
 	return all
 }
@@ -212,7 +261,7 @@ func spark(joined []int) template.HTML {
 
 // timeline draws a mark for each member: from left to right by its time, from bottom to top by its
 // distance from the founder. The founder is a diamond, who joined by a contact a square.
-func timeline(members []api.Member) template.HTML {
+func timeline(members []memberRow) template.HTML {
 	const width, height, edge = 720, 64, 8
 	if len(members) < 2 {
 		return ""

@@ -27,7 +27,9 @@
 
   // Labels.
   const form = $("labels");
-  const rows = () => [...document.querySelectorAll(".row[data-id]")];
+  // What a row is about is in data-thing, as a request for a label names it.
+  const rows = () => [...document.querySelectorAll(".row[data-thing]")];
+  const press = (row) => [...row.querySelectorAll("button[data-label]")].filter((b) => b.closest(".row") === row);
   const canLabel = () => form && form.querySelector("button[name=do]");
   const undos = [];
   let at = -1;
@@ -38,14 +40,17 @@
     all[at]?.classList.remove("here");
     at = Math.max(0, Math.min(all.length - 1, i));
     all[at].classList.add("here");
-    all[at].querySelector(".title")?.focus({ preventScroll: true });
+    (all[at].querySelector("a.title") || all[at]).focus({ preventScroll: true });
     all[at].scrollIntoView({ block: "nearest" });
   };
-  const chosen = () => rows().filter((r) => r.querySelector("input[name=cluster]")?.checked).map((r) => r.dataset.id);
-  const has = (id, label) => rows().some((r) => r.dataset.id === id && [...r.querySelectorAll(".chips .chip")].some((c) => c.dataset.label === label && !("trial" in c.dataset)));
+  const chosen = () => rows().filter((r) => r.querySelector("input[name=on]")?.checked).map((r) => r.dataset.thing);
+  const of = (thing) => rows().filter((r) => r.dataset.thing === thing);
+  const has = (thing, label) => of(thing).some((r) => [...r.querySelector(".chips").children].some((c) => c.dataset.label === label && !("trial" in c.dataset)));
+  // A contact that has a mark keeps it: to take the label off would take back the clicks of all.
+  const marked = (thing, label) => of(thing).some((r) => r.querySelector(`:scope > .what > .mark[data-label="${CSS.escape(label)}"]`));
 
-  const show = (id, label, on) => {
-    for (const row of rows().filter((r) => r.dataset.id === id)) {
+  const show = (thing, label, on) => {
+    for (const row of marked(thing, label) ? [] : of(thing)) {
       const chips = row.querySelector(".chips");
       [...chips.children].filter((c) => c.dataset.label === label && !("trial" in c.dataset)).forEach((c) => c.remove());
       if (on) {
@@ -54,31 +59,32 @@
         chip.append(make("bdi", "", safe(label)));
         chips.append(chip);
       }
-      for (const b of row.querySelectorAll("button[data-label]")) {
+      for (const b of press(row)) {
         if (b.dataset.label !== label) continue;
         b.setAttribute("aria-pressed", String(on));
-        b.value = [on ? "remove" : "add", label, id, ""].join(",");
+        b.value = JSON.stringify({ ...JSON.parse(thing), label, action: on ? "remove" : "add" });
       }
     }
   };
   const send = async (deeds) => {
-    const labels = deeds.map((d) => ({ cluster_id: d.id, label: d.label, action: d.action, ...(d.note && d.action === "add" ? { note: d.note } : {}) }));
+    const labels = deeds.map((d) => ({ ...JSON.parse(d.thing), label: d.label, action: d.action, ...(d.note && d.action === "add" ? { note: d.note } : {}) }));
     const answer = await fetch("/v1/labels", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ labels }) });
     const told = await answer.json();
     if (!answer.ok) throw new Error(told.detail || told.title);
     const done = deeds.filter((d, i) => !told.results[i].error);
-    done.forEach((d) => show(d.id, d.label, d.action === "add"));
+    done.forEach((d) => show(d.thing, d.label, d.action === "add"));
     const failed = told.results.find((r) => r.error);
     if (failed) say(fill(words.failed, failed.error));
     return { done, failed };
   };
   const label = async (deeds) => {
     // What is there already is left alone, so that undo takes back exactly what was done.
-    deeds = deeds.filter((d) => has(d.id, d.label) !== (d.action === "add"));
+    deeds = deeds.filter((d) => has(d.thing, d.label) !== (d.action === "add"));
     if (!deeds.length) return;
     try {
       const { done, failed } = await send(deeds);
-      if (done.length) undos.push(done.map((d) => ({ ...d, action: d.action === "add" ? "remove" : "add" })));
+      const back = done.filter((d) => !marked(d.thing, d.label)).map((d) => ({ ...d, action: d.action === "add" ? "remove" : "add" }));
+      if (back.length) undos.push(back);
       if (!failed) say(fill(words.said, deeds[0].label, done.length));
     } catch (e) { say(fill(words.failed, e.message)); }
     if ($("undo")) $("undo").hidden = !undos.length;
@@ -89,19 +95,20 @@
     try { const { failed } = await send(last); if (!failed) say(words.undone); } catch (e) { undos.push(last); say(fill(words.failed, e.message)); }
     if ($("undo")) $("undo").hidden = !undos.length;
   };
-  const clear = () => { for (const r of rows()) { const box = r.querySelector("input[name=cluster]"); if (box) box.checked = false; } count(); };
+  const clear = () => { for (const r of rows()) { const box = r.querySelector("input[name=on]"); if (box) box.checked = false; } count(); };
   const count = () => { if ($("chosen")) $("chosen").textContent = chosen().length; };
 
   const whole = form?.classList.contains("whole");
   form?.addEventListener("submit", (e) => {
-    const value = e.submitter?.value?.split(",");
-    if (!value || whole) return; // the cluster's page is to say who labelled: it is loaded again
-    const name = value[1] || form.elements.name?.value.trim();
-    const ids = value[2] ? [value[2]] : chosen();
+    const b = e.submitter;
+    if (!b?.value || whole) return; // the cluster's page is to say who labelled: it is loaded again
+    const name = b.dataset.label || form.elements.name?.value.trim();
+    const row = b.closest(".row");
+    const things = row ? [row.dataset.thing] : chosen();
     e.preventDefault();
-    if (!name || !ids.length) return;
-    label(ids.map((id) => ({ id, label: name, action: value[0] })));
-    if (!value[2]) clear();
+    if (!name || !things.length) return;
+    label(things.map((thing) => ({ thing, label: name, action: b.getAttribute("aria-pressed") === "true" ? "remove" : "add" })));
+    if (!row) clear();
   });
   form?.addEventListener("change", count);
   $("undo")?.addEventListener("click", undo);
@@ -109,20 +116,20 @@
 
   const mark = (name) => {
     if (!canLabel()) return;
-    let ids = chosen();
-    if (ids.length) clear();
+    let things = chosen();
+    if (things.length) clear();
     else {
       if (at < 0) go(0);
       const row = rows()[at];
-      if (!row) return;
-      ids = [row.dataset.id];
-      go(at + 1);
+      if (!row || !press(row).some((b) => b.dataset.label === name)) return;
+      things = [row.dataset.thing];
+      if (row !== form) go(at + 1);
     }
-    label(ids.map((id) => ({ id, label: name, action: "add" })));
+    label(things.map((thing) => ({ thing, label: name, action: "add" })));
   };
   const keys = {
     j: () => { const next = document.querySelector("a.next[rel=next]"); at === rows().length - 1 && next ? next.click() : go(at + 1); }, k: () => go(at - 1),
-    x: () => { if (at < 0) go(0); const box = rows()[at]?.querySelector("input[name=cluster]"); if (box) { box.checked = !box.checked; count(); } },
+    x: () => { if (at < 0) go(0); const box = rows()[at]?.querySelector("input[name=on]"); if (box) { box.checked = !box.checked; count(); } },
     s: () => mark("spam"), h: () => mark("ham"), u: undo,
     "/": () => { const field = $("search") || $("text"); field ? field.focus() : location.assign("/"); },
     "?": () => $("help").showModal(),
