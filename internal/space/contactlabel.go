@@ -33,7 +33,7 @@ func (s *Space) labelContact(r *article.LabelRecord, out *Batch) Labelled {
 			out.due(r.Space, []string{r.Targeted.Contact}, &r.Label, false)
 		}
 	default:
-		done.Changed = s.clickContact(key, c, r)
+		done.Changed, done.Rejection = s.clickContact(key, c, r)
 		if done.Changed {
 			out.due(r.Space, []string{r.Targeted.Contact}, &r.Label, true)
 		}
@@ -42,19 +42,28 @@ func (s *Space) labelContact(r *article.LabelRecord, out *Batch) Labelled {
 }
 
 // clickContact has a label mark a contact such that all clusters without labels that have it get
-// the label.
-func (s *Space) clickContact(key contactKey, c *marked, r *article.LabelRecord) (changed bool) {
-	m := c.Marks.Of(r.Name, r.Trial)
+// the label. The mark lives as long as the youngest cluster by which the contact is known: of those
+// without labels, and of those for which its marks live.
+func (s *Space) clickContact(
+	key contactKey, c *marked, r *article.LabelRecord,
+) (changed bool, rejection *article.Rejection) {
+	m, all := c.Marks.Of(r.Name, r.Trial), s.unlabelled(key, math.MaxInt)
 	if m.Empty() && len(c.Marks) == label.MaxMarks {
-		return false
+		return false, nil
 	}
-	last, all := m.Last, s.unlabelled(key, math.MaxInt)
-	if n := len(all); n > 0 {
-		last = all[n-1].Seq
+	if len(all)+len(c.Marks) == 0 {
+		return false, unknownContact(r, "no text has it that has no label and has not expired")
+	}
+	last := uint64(0)
+	for _, of := range all {
+		last = max(last, of.Seq)
+	}
+	for i := range c.Marks {
+		last = max(last, c.Marks[i].Last)
 	}
 	m.ClickContact(&r.Label, last, len(all))
 	s.set(c, m)
-	return true
+	return true, nil
 }
 
 // harm takes a vote from each mark of a contact by a label that is not allowed, or gives it back.

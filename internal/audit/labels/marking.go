@@ -281,7 +281,11 @@ func (s *Space) onContact(it *item, position int64) error {
 	s.touch(h, it, position)
 	isAllowed := s.allow[it.Name]
 	want := notDead
-	if len(h.marks) == 0 && (isAllowed || it.Kind == remove) {
+	unlabelled, sure := s.unlabelled(h)
+	if !sure && !isAllowed && it.Kind == add {
+		s.blur(h, position)
+	}
+	if len(h.marks) == 0 && (isAllowed || it.Kind == remove || unlabelled == 0) {
 		want = unknownContact
 	}
 	if it.Dead != want && h.vague == certain {
@@ -306,22 +310,28 @@ func (s *Space) onContact(it *item, position int64) error {
 			func(m mark) bool { return m.name == it.Name && m.trial == it.Trial })
 		return s.lose(it, key, position)
 	default:
+		last := s.lastOf(h)
 		m := s.mark(h, it.Name, it.Trial)
-		n, _ := s.unlabelled(h)
-		m.click(it, wire.Vote, s.lastHolder(h, m.last))
-		m.reach = max(m.reach, m.used+int64(n)+firstReach)
+		m.click(it, wire.Vote, last)
+		m.reach = max(m.reach, m.used+int64(unlabelled)+firstReach)
 		return s.gain(it, key, position)
 	}
 }
 
-// lastHolder returns the seq of the youngest live cluster that has a contact.
-func (s *Space) lastHolder(h *contact, otherwise int64) int64 {
-	for _, founder := range slices.Backward(h.holders) {
-		if number, ok := s.model.Number(founder); ok && !s.model.Expired(number) {
-			return s.model.Cluster(number).Seq
+// lastOf returns the seq of the youngest cluster that has a contact: of the live ones without
+// labels, and of those for which its marks live.
+func (s *Space) lastOf(h *contact) (last int64) {
+	for _, founder := range h.holders {
+		st := s.states[founder]
+		if s.live(founder) && (st == nil || len(st.entries) == 0) {
+			number, _ := s.model.Number(founder)
+			last = max(last, s.model.Cluster(number).Seq)
 		}
 	}
-	return otherwise
+	for _, m := range h.marks {
+		last = max(last, m.last)
+	}
+	return last
 }
 
 // live reports whether a cluster lives.
