@@ -49,17 +49,22 @@ func (w *worker) newLabels(
 	if err != nil {
 		return nil, nil, err
 	}
-	work = labelling.New(o, w.labelled())
-	w.reportResumed()
+	work = labelling.New(o, w.untouched)
+	w.reportTaken()
 	next = work.Next()
 	return work, next, w.begin(ctx, topic, labels, next)
 }
 
-// reportResumed says which labels an earlier version has suspended. This version suspends no label.
-func (w *worker) reportResumed() {
-	committed := w.labelled()
+// reportTaken says what becomes of labels that are taken over from an earlier version: they mark
+// contacts, and none is suspended.
+func (w *worker) reportTaken() {
+	committed := w.untouched
 	if committed == nil {
 		return
+	}
+	if committed.Adopt != nil {
+		w.log.Info("labels of the version before mark the contacts of their clusters now, as one click " +
+			"each; telephone numbers are left out")
 	}
 	for _, name := range slices.Sorted(maps.Keys(committed.Flood)) {
 		if committed.Flood[name].Suspended {
@@ -77,8 +82,6 @@ func (w *worker) labelled() *checkpoint.Labels {
 	}
 	adopting := *c.Labels
 	adopting.Adopt = new(uint64)
-	w.log.Info("labels of the version before mark the contacts of their clusters now, as one click " +
-		"each; telephone numbers are left out")
 	return &adopting
 }
 

@@ -118,9 +118,9 @@ func (r *Replica) decodeCluster(record kafka.Record, latest int64) (*cluster.Clu
 			"partitions of output.clusters_topic was changed, which moves its keys. To go on, %s",
 			c.Founder.Partition, StartAnew)
 	case checkpoint.WithoutContacts(identity) != s.Pipeline:
+		was := checkpoint.WithoutContacts(identity)
 		return nil, fmt.Errorf("it was made in another way (%s): its fingerprint cannot be compared "+
-			"with new ones. %s", checkpoint.Difference(identity, s.Pipeline),
-			otherWay(identity, s.Pipeline))
+			"with new ones. %s", checkpoint.Difference(was, s.Pipeline), otherWay(was, s.Pipeline))
 	}
 	if identity != s.Pipeline {
 		c.Contacts = c.Contacts.Without(oldNumbers)
