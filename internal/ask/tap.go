@@ -39,8 +39,9 @@ func (s Shell) tap() *cobra.Command {
 			"became of the article, the size\n" +
 			"of its cluster, the cluster, the distance from its founder, who published it, the " +
 			"labels that it carries,\n" +
-			"and by which contacts it has them, and the title of the cluster's founder. On a terminal a line is cut to its width. With " +
-			"--json it is the event as\n" +
+			"and by which contacts it has them, and the title of the cluster's founder. On a terminal a " +
+			"line is cut to its\n" +
+			"width. With --json it is the event as " +
 			"the server sends it.\n\n" +
 			"Where several of --label, --cluster, --status and --publisher are given, all must match. If " +
 			"the server goes away,\n" +

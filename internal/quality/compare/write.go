@@ -62,7 +62,8 @@ func (r Report) writeContacts(out io.Writer) {
 		})
 	}
 	if len(r.A.Contacts)+len(r.B.Contacts) > 0 {
-		fmt.Fprintln(out, "\nContacts. With contacts.join a label on the one text reaches the other by those that both have:")
+		fmt.Fprintln(out, "\nContacts. With contacts.join a label on the one text reaches the other by "+
+			"those that both have:")
 	}
 	for _, row := range []struct {
 		head     string
