@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -74,6 +75,120 @@ func TestErase(t *testing.T) {
 	})
 	i.stop()
 	w.audit()
+}
+
+// private is a configuration of labels and contacts in which no text is kept, so that a contact stands
+// nowhere but where contacts stand.
+const private = noLinger + `contacts: {join: true}
+labels: {topic: LABELS, corrections: CORRECTIONS}
+serve: {bytes: 64MiB}
+cluster: {window: 24h}
+`
+
+// A contact that was erased is nowhere in what clusterd keeps, though it was killed before, while or
+// after the record was applied. Labels stay, also those that came by the contact. The audit agrees.
+func TestEraseContact(t *testing.T) {
+	t.Parallel()
+	random := seeded(t)
+	w := newWorld(t, 1, private)
+	w.replace("output: {", "output: {excerpt: 0, ")
+	i := w.start()
+	i.waitLive()
+	for round := range 4 {
+		contact := fmt.Sprintf("mail:quartz%dzebra@example.org", round)
+		labelled := w.marks(contact, round, random)
+		if !w.keeps(contact) || !strings.Contains(i.page("/v1/contacts"), contact) {
+			t.Fatalf("%s is not kept in the first place", contact)
+		}
+		if round == 0 {
+			i.erasesContact(contact)
+		} else {
+			away := round%2 == 1
+			if away {
+				i.kill()
+			}
+			w.produce(&kgo.Record{Topic: w.labels, Key: []byte(contact), Value: fmt.Appendf(nil,
+				`{"action":"erase","target":"contact","contact":%q}`, contact)})
+			if away {
+				i = w.startIn(i.dir)
+			}
+			time.Sleep(time.Duration(random.IntN(60)) * time.Millisecond)
+			i.kill()
+			i = w.startIn(i.dir)
+			w.labelsDone()
+			i.waitLive()
+		}
+		w.contactIsGone(i, contact, labelled)
+	}
+	snapshot := filepath.Join(w.dir, "backup")
+	w.runsWell("", "state export", snapshot, "--work", filepath.Join(w.dir, "work"))
+	if found := holding(t, snapshot, "zebra"); found != "" {
+		t.Errorf("%s of the snapshot has an erased contact", found)
+	}
+	w.eventually("the erased contacts are gone from the disk", func() bool {
+		return holding(t, i.dir, "zebra") == ""
+	})
+	i.stop()
+	w.audit()
+}
+
+// marks has nine unlike texts name a contact, and labels the first. It returns the clusters that have
+// the label then, of which all but the first have it by the contact.
+func (w *world) marks(contact string, round int, random *rand.Rand) (labelled []string) {
+	w.Helper()
+	const first, others = 1, 8
+	for n := range first + others {
+		text := ""
+		for range 60 {
+			text += fmt.Sprintf("%c%c%c%c ", 'a'+random.IntN(26), 'a'+random.IntN(26),
+				'a'+random.IntN(26), 'a'+random.IntN(26))
+		}
+		w.tells(fmt.Sprintf("%d-%d", round, n), text+strings.TrimPrefix(contact, "mail:"))
+		if n == 0 {
+			labelled = append(labelled, w.newest(fmt.Sprintf("%d-0", round)))
+			w.produce(&kgo.Record{Topic: w.labels, Key: []byte(labelled[0]), Value: fmt.Appendf(nil,
+				`{"cluster_id":%q,"label":"spam"}`, labelled[0])})
+			w.labelsDone()
+		} else if n <= 6 { // as far as a click reaches
+			labelled = append(labelled, w.newest(fmt.Sprintf("%d-%d", round, n)))
+		}
+	}
+	return labelled
+}
+
+// erasesContact erases a contact by clusterd erase.
+func (i *instance) erasesContact(contact string) {
+	i.Helper()
+	out, err := exec.Command(binary, "erase", "--contact", contact, "--note", "asked by mail",
+		"--server", "http://"+i.listen).CombinedOutput()
+	if err != nil || string(out) != "erase "+contact+": done\n" {
+		i.Fatalf("%v: %s", err, out)
+	}
+}
+
+// contactIsGone holds all that is kept and told of a contact to be without it, and clusters to have
+// their labels.
+func (w *world) contactIsGone(i *instance, contact string, labelled []string) {
+	w.Helper()
+	if w.keeps(contact) {
+		w.Errorf("%s is in the newest records of the clusters topic", contact)
+	}
+	paths := []string{"/v1/clusters?limit=200", "/v1/labels", "/v1/contacts", "/v1/stats"}
+	for _, cluster := range labelled {
+		paths = append(paths, "/v1/clusters/"+cluster, "/v1/clusters/"+cluster+"/members")
+		w.eventually(cluster+" with its label", func() bool {
+			return strings.Contains(i.page("/v1/clusters/"+cluster), `"label":"spam"`)
+		})
+	}
+	for _, path := range paths {
+		w.eventually(path+" without "+contact, func() bool {
+			answer := i.page(path)
+			return answer != "" && !strings.Contains(answer, contact)
+		})
+	}
+	if last := i.page("/v1/clusters/" + labelled[len(labelled)-1]); !strings.Contains(last, `"contact":"erased:`) {
+		w.Errorf("the label is not by an erased contact: %s", last)
+	}
 }
 
 // tells sends an article without a title, and waits for its result.

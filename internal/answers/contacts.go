@@ -2,6 +2,7 @@ package answers
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/clusterd/clusterd/internal/article"
@@ -34,10 +35,10 @@ func (s *Spaces) Contact(of api.ContactRef, name string) (api.Contact, error) {
 	if err == nil && len(found.Marks) == 0 && slices.Contains(s.Allow, name) {
 		err = lookup.ErrUnknown // nothing speaks against it
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, lookup.ErrUnknown) {
 		return api.Contact{}, understood(err)
 	}
-	return s.contact(&found), nil
+	return s.contact(&found), understood(err)
 }
 
 // AppliedTo implements [v1.Spaces].

@@ -12,7 +12,6 @@ import (
 	v1 "github.com/clusterd/clusterd/internal/httpapi/v1"
 	"github.com/clusterd/clusterd/internal/label"
 	"github.com/clusterd/clusterd/internal/lookup"
-	"github.com/clusterd/clusterd/internal/members"
 	"github.com/clusterd/clusterd/internal/space"
 	"github.com/clusterd/clusterd/internal/tail"
 )
@@ -31,10 +30,6 @@ func TestHidden(t *testing.T) {
 	_, err := spaces.Clusters(t.Context(), v1.ClusterQuery{Title: said})
 	if !errors.As(err, &invalid) {
 		t.Errorf("looking for titles: %v", err)
-	}
-	m := (&Members{Hidden: true}).member(&members.Member{ArticleID: "a1", Contact: "name:" + said})
-	if m.ArticleID != "a1" || m.Contact != "name:hidden" {
-		t.Errorf("a member: %+v", m)
 	}
 	texts, err := (&Topics{Hidden: true}).Texts(t.Context(), make([]article.Address, 2))
 	if err != nil || len(texts) != 2 || texts[1] != (v1.Text{Gone: "hidden"}) {

@@ -13,9 +13,8 @@ import (
 
 // Members answers of the articles of clusters, as [v1.Members] says.
 type Members struct {
-	View   *members.View
-	Hidden bool // nothing that articles say is told
-	Fresh  *Fresh
+	View  *members.View
+	Fresh *Fresh
 }
 
 // Members implements [v1.Members].
@@ -78,13 +77,9 @@ func (m *Members) Stats() *api.ViewStats {
 }
 
 func (m *Members) member(of *members.Member) api.Member {
-	contact := of.Contact
-	if m.Hidden {
-		contact = hideContact(contact)
-	}
 	return api.Member{
 		ArticleID: of.ArticleID, Status: of.Status, Distance: of.Distance, Matched: of.Matched,
-		Contact: contact, Publisher: of.Publisher, EventTime: moment(of.EventTime),
+		Publisher: of.Publisher, EventTime: moment(of.EventTime),
 		Position: of.Position, Source: of.Source, Labels: of.Labels, TrialLabels: of.TrialLabels,
 		Fingerprint: of.Fingerprint,
 	}

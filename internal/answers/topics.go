@@ -68,21 +68,19 @@ func (t *Topics) Labels(ctx context.Context, records []api.LabelRecord) ([]artic
 // ChangeStory implements [v1.Topics].
 func (t *Topics) ChangeStory(ctx context.Context, r api.StoryRecord) (article.Address, error) {
 	// Either id has the space in it.
-	return t.record(ctx, r.ClusterID+r.StoryID, r)
+	return t.record(ctx, submit.Label{ClusterID: r.ClusterID + r.StoryID}, r)
 }
 
 // Erase implements [v1.Topics].
 func (t *Topics) Erase(ctx context.Context, r api.EraseRecord) (article.Address, error) {
-	return t.record(ctx, r.ClusterID, r)
+	return t.record(ctx, submit.Label{ClusterID: r.ClusterID, Contact: r.Contact}, r)
 }
 
-// record writes a record to the topic of labels that belongs to the space of an id.
-func (t *Topics) record(ctx context.Context, id string, r any) (at article.Address, err error) {
-	value, err := json.Marshal(r)
-	if err != nil {
+// record writes a record to the topic of labels that is about a cluster or a contact.
+func (t *Topics) record(ctx context.Context, one submit.Label, r any) (at article.Address, err error) {
+	if one.Value, err = json.Marshal(r); err != nil {
 		return at, err
 	}
-	one := submit.Label{ClusterID: id, Value: value}
 	all, err := t.Submit.Labels(ctx, []submit.Label{one})
 	if err != nil {
 		return at, refused(err)

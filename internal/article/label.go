@@ -184,7 +184,7 @@ func (w *labelRecord) record(recorded time.Time) (r LabelRecord, err error) {
 		r.Action = AddLabel
 	}
 	if err := CheckLabelName(w.Label); err != nil && !r.Action.OfStories() &&
-		r.Action != EraseText {
+		r.Action != Erase {
 		return r, err
 	}
 	if err := checkMarks(w.By, w.Note); err != nil {
@@ -197,7 +197,7 @@ func (w *labelRecord) record(recorded time.Time) (r LabelRecord, err error) {
 	if r.At, err = labelTime(*w.At); err != nil {
 		return r, err
 	}
-	if r.Action == EraseText {
+	if r.Action == Erase {
 		return w.erase(r)
 	}
 	if r.Targeted, err = w.read(r.Action); err != nil {
@@ -217,7 +217,7 @@ func (w *labelRecord) record(recorded time.Time) (r LabelRecord, err error) {
 		}
 	default:
 		return r, fmt.Errorf("action %.80q: there are %s, %s, %s, %s, %s, %s and %s", r.Action, AddLabel,
-			RemoveLabel, ResumeLabel, MergeStories, UnmergeStories, SplitStory, EraseText)
+			RemoveLabel, ResumeLabel, MergeStories, UnmergeStories, SplitStory, Erase)
 	}
 	if r.Cluster, err = ParseAddress(w.ClusterID); err == nil && r.Cluster.String() != w.ClusterID {
 		err = fmt.Errorf("%.80q is not written as topic/partition/offset are", w.ClusterID)

@@ -52,10 +52,16 @@ func TestParseLabelRecord(t *testing.T) {
 			Terms: "a\nb", Label: article.Label{At: milliseconds, Record: at},
 		},
 		`{"action":"erase","target":"article","cluster_id":"articles/2/7","source":"articles/0/9","by":"alice"}`: {
-			Cluster: cluster, Action: article.EraseText,
+			Cluster: cluster, Action: article.Erase,
 			Label: article.Label{By: "alice", At: milliseconds, Record: at},
 			Targeted: article.Targeted{
 				Target: article.TargetArticle, Source: article.Address{Topic: "articles", Offset: 9},
+			},
+		},
+		`{"action":"erase","target":"contact","contact":"mail:a@example.org","partition":3}`: {
+			Action: article.Erase, Label: article.Label{At: milliseconds, Record: at},
+			Targeted: article.Targeted{
+				Target: article.TargetContact, Contact: "mail:a@example.org", Partition: 3,
 			},
 		},
 		`{"label":"spam","action":"resume"}`: {
@@ -90,6 +96,10 @@ func TestParseLabelRecordRejects(t *testing.T) {
 		`{"action":"erase","target":"article","cluster_id":"a/0/1"}`:                "source",
 		`{"action":"erase","target":"article","cluster_id":"a/0/1","source":"a/0/1",` +
 			`"label":"spam"}`: "has no label",
+		`{"action":"erase","target":"contact"}`:                                   "contact",
+		`{"action":"erase","target":"contact","contact":"erased:0/17"}`:           "was erased",
+		`{"action":"erase","target":"contact","contact":"code:a","label":"spam"}`: "has no label",
+		`{"label":"spam","target":"contact","contact":"erased:0/17"}`:             "was erased",
 		"":                                     "no JSON object",
 		"[]":                                   "no JSON object",
 		`{"label":"spam"} x`:                   "no JSON object",

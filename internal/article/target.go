@@ -109,9 +109,15 @@ func (w *targetWire) contact() (t Targeted, err error) {
 	return t, nil
 }
 
+// ErasedContact is the kind of contacts that somebody has erased.
+const ErasedContact = "erased"
+
 // CheckContact returns an error for what cannot be a contact.
 func CheckContact(contact string) error {
 	kind, value, found := strings.Cut(contact, ":")
+	if kind == ErasedContact {
+		return fmt.Errorf("contact: %.120q was erased", contact)
+	}
 	control := func(r rune) bool { return r <= ' ' || r == 0x7f }
 	if !found || kind == "" || value == "" || len(contact) > maxContactBytes ||
 		!utf8.ValidString(contact) || strings.ContainsFunc(contact, control) {

@@ -103,11 +103,15 @@ func (a *audit) addCluster(
 	if a.stories != nil {
 		a.stories.Cluster(founder, &c, at)
 	}
+	contacts, known := a.labels.Restore(c.Contacts)
 	row := replay.ClusterRow{
 		At: wire.AddressOf(r), Founder: founder, Fingerprint: c.Fingerprint, Seq: c.Seq, Size: c.Size,
 		FirstSeen: c.FirstSeen, LastSeen: c.LastSeen,
 		Representative: a.represents(founder, c.Representative), ByContact: c.ByContact,
-		Contacts: a.digest(string(singlepass.NewContacts(c.Contacts))), Space: a.digest(c.Space),
+		Contacts: a.digest(string(singlepass.NewContacts(contacts))), Space: a.digest(c.Space),
+	}
+	if !known {
+		row.Contacts = replay.ErasedContacts
 	}
 	if len(c.Sketch) > 0 {
 		row.Sketch = maphash.Bytes(a.seed, c.Sketch)

@@ -25,11 +25,14 @@ type Labels struct {
 	Adopt *uint64 `json:"adopt,omitempty"`
 }
 
-// A Due is a contact whose clusters are to be brought in step with its marks, and because of which
-// label record.
+// A Due is a contact whose clusters are to be brought in step with its marks, or are to forget it,
+// and because of which label record.
 type Due struct {
 	Contact string `json:"contact"`
 	Space   string `json:"space,omitempty"` // the value to which it belongs
+	// Erase is whether the clusters with seqs below Before are to forget it.
+	Erase  bool   `json:"erase,omitempty"`
+	Before uint64 `json:"before,omitempty"`
 	// Click is whether clusters without a label may get it: somebody has labelled another one.
 	Click  bool      `json:"click,omitempty"`
 	Label  string    `json:"label"`
@@ -128,6 +131,9 @@ func (p *Labels) validate() error {
 	for i := range p.Due {
 		d := &p.Due[i]
 		l := article.Label{Name: d.Label, By: d.By, At: d.At, Note: d.Note, Record: d.Record}
+		if d.Erase {
+			l.Name = string(article.Erase) // it has no label
+		}
 		if err := l.Check(); err != nil || d.Contact == "" {
 			return fmt.Errorf("a contact that is due, %.80q", d.Contact)
 		}

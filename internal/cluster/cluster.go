@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/clusterd/clusterd/internal/article"
@@ -51,6 +52,27 @@ func (c *Cluster) EraseText() bool {
 		return false
 	}
 	c.Representative = erased
+	return true
+}
+
+// EraseContact puts the name of an erased contact in place of a contact, and reports whether the
+// cluster has it. Its labels stay.
+func (c *Cluster) EraseContact(name, erased string) bool {
+	if !c.Contacts.Has(name) {
+		return false
+	}
+	contacts := renamed(slices.Collect(c.Contacts.All()), name, erased)
+	slices.Sort(contacts)
+	c.Contacts = singlepass.NewContacts(slices.Compact(contacts))
+	labels := c.Labels.All()
+	for i := range labels {
+		l := &labels[i]
+		if l.Contact == name {
+			l.Contact = erased
+		}
+		l.Marked = renamed(l.Marked, name, erased)
+	}
+	c.Labels = label.Of(labels)
 	return true
 }
 
@@ -147,8 +169,12 @@ func (c *Cluster) Follows(before *Cluster) error {
 			was.Title = ""
 		}
 	}
+	centre := before.Centre
+	if erasedSince(c.Contacts, centre.Contacts) {
+		centre.Contacts = c.Contacts
+	}
 	switch {
-	case c.Centre != before.Centre || c.Representative != was:
+	case c.Centre != centre || c.Representative != was:
 		return errors.New("its centre or representative is another than before, and a cluster's never " +
 			"change")
 	case c.Position < before.Position || c.Size < before.Size ||

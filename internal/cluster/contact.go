@@ -18,6 +18,34 @@ const ContactPrefix = "contact:"
 // IsContact reports whether a record of the clusters topic with this key is a contact.
 func IsContact(key []byte) bool { return strings.HasPrefix(string(key), ContactPrefix) }
 
+// Erased returns the name that a contact has once a label record, topic/partition/offset, has erased
+// it. It does not name the topic, which may be long.
+func Erased(record string) string {
+	return article.ErasedContact + ":" + record[strings.IndexByte(record, '/')+1:]
+}
+
+// IsErased reports whether a name is that of an erased contact. No label marks it.
+func IsErased(contact string) bool { return strings.HasPrefix(contact, article.ErasedContact+":") }
+
+// erasedSince reports whether contacts are those of before, without some that were erased.
+func erasedSince(now, before singlepass.Contacts) bool {
+	for contact := range now.All() {
+		if !IsErased(contact) && !before.Has(contact) {
+			return false
+		}
+	}
+	return now.Len() <= before.Len() && strings.Contains(string(now), article.ErasedContact+":")
+}
+
+func renamed(contacts []string, from, to string) []string {
+	for i := range contacts {
+		if contacts[i] == from {
+			contacts[i] = to
+		}
+	}
+	return contacts
+}
+
 // A Contact is a contact that labels have marked. One without marks is gone.
 type Contact struct {
 	Name     string // such as number:+447700900123

@@ -96,7 +96,7 @@ func newDesk(
 			OnPoll: func(s members.Stats) { m.Members(s.Lag, s.Bytes) },
 		})
 		fresh.View = d.view
-		view = &answers.Members{View: d.view, Hidden: hidden, Fresh: fresh}
+		view = &answers.Members{View: d.view, Fresh: fresh}
 		o.Members = view
 	}
 	o.Stats = func(ctx context.Context) api.Stats { return answers.Stats(ctx, m, spaces, view) }

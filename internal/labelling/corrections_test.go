@@ -9,6 +9,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/checkpoint"
+	"github.com/clusterd/clusterd/internal/space"
 )
 
 // fiveMembers are the articles at positions 0 to 4 of one cluster. That at 3 has a result without a
@@ -84,5 +85,33 @@ func TestTellExceptions(t *testing.T) {
 	}
 	if len(s.progress.Corrections) > 0 {
 		t.Errorf("pending: %+v", s.progress.Corrections)
+	}
+}
+
+// Members that are still to be told of a change by a contact are not told the contact once that is
+// erased.
+func TestErasedContactIsNotTold(t *testing.T) {
+	const number, mail = "number:+447700900123", "mail:a@example.org"
+	pending := func(contact string) checkpoint.Correction {
+		return checkpoint.Correction{LabelChange: article.LabelChange{
+			ClusterID: "articles/0/0", Position: 5, Labels: []string{"spam"}, Contact: contact,
+		}}
+	}
+	committed := &checkpoint.Labels{
+		Topic: "labels", Offsets: map[int]int64{},
+		Corrections: []checkpoint.Correction{pending(number), pending(mail)},
+	}
+	w := New(Options{Topic: "labels", Corrections: true}, committed)
+	s := Share{progress: &checkpoint.Labels{Corrections: committed.Corrections}}
+	b := space.Batch{Labelled: []space.Labelled{{LabelRecord: article.LabelRecord{
+		Action: article.Erase, Label: article.Label{Record: "labels/0/17"},
+		Targeted: article.Targeted{Target: article.TargetContact, Contact: number},
+	}}}}
+	want := []checkpoint.Correction{pending("erased:0/17"), pending(mail)}
+	if diff := cmp.Diff(want, w.Progress(&s, &b).Corrections); diff != "" {
+		t.Error(diff)
+	}
+	if committed.Corrections[0].Contact != number {
+		t.Error("what is committed has changed")
 	}
 }

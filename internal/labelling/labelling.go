@@ -12,6 +12,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/checkpoint"
+	"github.com/clusterd/clusterd/internal/cluster"
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/space"
@@ -228,7 +229,23 @@ func (w *Work) Progress(s *Share, b *space.Batch) *checkpoint.Labels {
 			s.progress.Corrections = append(s.progress.Corrections, c)
 		}
 	}
+	for i := range b.Labelled {
+		if l := &b.Labelled[i]; l.Action == article.Erase && l.Target == article.TargetContact {
+			s.progress.Corrections = erase(s.progress.Corrections, l.Targeted.Contact, l.Record)
+		}
+	}
 	return s.progress
+}
+
+// erase takes a contact, which a record erases, out of pending corrections.
+func erase(pending []checkpoint.Correction, contact, record string) []checkpoint.Correction {
+	pending = slices.Clone(pending)
+	for i := range pending {
+		if pending[i].Contact == contact {
+			pending[i].Contact = cluster.Erased(record)
+		}
+	}
+	return pending
 }
 
 // A Rejected is a record of the topic of labels that was not applied, and why.

@@ -41,8 +41,6 @@ func (v *View) parse(r *kafka.Record) (m Member, ok bool) {
 			}
 		case "matched":
 			m.Matched = article.Match(field.Str)
-		case "contact":
-			m.Contact = field.Str
 		case "size":
 			size = field.Num
 		case "fingerprint":
@@ -74,7 +72,7 @@ func (v *View) parse(r *kafka.Record) (m Member, ok bool) {
 
 // possible reports whether a member can be of this view.
 func (v *View) possible(m *Member) bool {
-	if m.ArticleID == "" || len(m.ArticleID) > maxString || len(m.Contact) > maxString ||
+	if m.ArticleID == "" || len(m.ArticleID) > maxString ||
 		len(m.Publisher) > maxString || !address(m.Source, v.Input) || m.Written < 0 {
 		return false
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // version is that of the keys and values below. A view of another version is foreign.
-const version = 2
+const version = 3
 
 // The keys, by their first byte. Numbers are big-endian, so that keys are in their order.
 const (
@@ -119,10 +119,7 @@ func (m *Member) encode(dst []byte) []byte {
 	}
 	dst = appendList(dst, m.Labels)
 	dst = appendList(dst, m.TrialLabels)
-	for _, s := range []string{m.Contact, m.Publisher} {
-		dst = fields.AppendText(dst, s)
-	}
-	return append(dst, m.ArticleID...)
+	return append(fields.AppendText(dst, m.Publisher), m.ArticleID...)
 }
 
 func appendList(dst []byte, all []string) []byte {
@@ -153,7 +150,7 @@ func (v *View) decode(value []byte, founder []byte) (m Member, err error) {
 	m.Written = m.EventTime + d.Varint()
 	m.Source, m.Result = place(&d, v.Input), place(&d, v.Topic)
 	m.Labels, m.TrialLabels = list(&d), list(&d)
-	m.Contact, m.Publisher = d.Text(), d.Text()
+	m.Publisher = d.Text()
 	m.ArticleID = string(d.Rest)
 	if d.Failed || m.Status == "" {
 		return Member{}, fmt.Errorf("%w: a member is cut off", errDamaged)

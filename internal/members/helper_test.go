@@ -86,7 +86,7 @@ func (w *world) next() Member {
 		m.ClusterID = w.clusters[int(float64(len(w.clusters))*w.random.Float64()*w.random.Float64())]
 		m.Status, m.Size, m.Distance = article.Joined, len(w.members[m.ClusterID])+1, &distance
 		if distance == 3 {
-			m.Matched, m.Distance, m.Contact = article.ByContact, nil, "t.me/abc"
+			m.Matched, m.Distance = article.ByContact, nil
 		}
 		m.Labels = []string{"spam"}
 	default:
@@ -106,7 +106,7 @@ func (w *world) next() Member {
 func (w *world) record(m *Member) *kgo.Record {
 	result := article.Result{
 		ArticleID: m.ArticleID, Status: m.Status, Distance: m.Distance, Matched: m.Matched,
-		Contact: m.Contact, Size: m.Size, Fingerprint: m.Fingerprint, Source: m.Source, Pipeline: "test",
+		Contact: "t.me/abc", Size: m.Size, Fingerprint: m.Fingerprint, Source: m.Source, Pipeline: "test",
 		Representative: &article.Representative{ID: "r", Title: "标题"},
 	}
 	r := &kgo.Record{

@@ -41,7 +41,6 @@ type Member struct {
 	Status    article.Status
 	Distance  *float64 // as in [article.Result]
 	Matched   article.Match
-	Contact   string
 	Publisher string
 	// Fingerprint is that of the article; nil if the result does not say it.
 	Fingerprint *article.Fingerprint

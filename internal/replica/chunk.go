@@ -126,7 +126,8 @@ func (c *changes) put(now cluster.Cluster) error {
 	if err := now.Follows(&before.Cluster); err != nil {
 		return contradict("%s", err)
 	}
-	before.Erased = before.Erased || before.Stored && before.Representative != now.Representative
+	before.Erased = before.Erased || before.Stored &&
+		(before.Representative != now.Representative || before.Contacts != now.Contacts)
 	before.Joined += now.Size - before.Size
 	before.Cluster, before.Removed = now, false
 	c.meta.StreamTime = max(c.meta.StreamTime, now.LastSeen)

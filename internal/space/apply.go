@@ -14,7 +14,7 @@ type Change struct {
 	cluster.Cluster
 	Stored  bool // it is in the store
 	Removed bool
-	Erased  bool // text of it that is in the store is gone
+	Erased  bool // text of it, or a contact, that is in the store is gone
 	Joined  int  // how many articles have joined it since what is in the store
 }
 

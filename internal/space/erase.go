@@ -1,10 +1,12 @@
 package space
 
 import (
+	"iter"
 	"maps"
 	"slices"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/cluster"
 )
 
@@ -33,6 +35,97 @@ func (s *Space) erase(r *article.LabelRecord, out *Batch) (changed bool, why *ar
 		out.erased = append(out.erased, m.Seq)
 	}
 	return changed, nil
+}
+
+// eraseContact takes a contact out of marks and clusters. Their labels stay.
+func (s *Space) eraseContact(r *article.LabelRecord, out *Batch) (changed bool) {
+	key := contactKey{r.Space, r.Targeted.Contact}
+	if c := s.contact(key); len(c.Marks) > 0 || c.dropped {
+		c.Marks, c.Position, c.touched = nil, s.rule.State().Next, true
+		out.erased = append(out.erased, 0) // for the sake of the contact: any cluster will do
+		changed = true
+	}
+	due := checkpoint.Due{
+		Contact: key.name, Space: key.value, Erase: true, Before: s.rule.State().Next, By: r.By, At: r.At,
+		Note: r.Note, Record: r.Record,
+	}
+	if len(s.naming(key, due.Before, 1)) == 0 {
+		return changed
+	}
+	out.Due = append(out.Due, due)
+	return true
+}
+
+// forgetContact has clusters forget a contact, at most out.room of them, and reports whether that was
+// enough.
+func (s *Space) forgetContact(key contactKey, due *checkpoint.Due, out *Batch) (done bool) {
+	for _, m := range s.naming(key, due.Before, out.room+1) {
+		if out.room <= 0 {
+			return false
+		}
+		m.EraseContact(key.name, cluster.Erased(due.Record))
+		s.relabel(m, m.Labels)
+		out.erased = append(out.erased, m.Seq)
+		out.room--
+	}
+	return true
+}
+
+// naming returns the clusters below a seq whose founder has a contact, those that have expired
+// included, oldest first, at most a number of them.
+func (s *Space) naming(key contactKey, before uint64, limit int) (all []*member) {
+	seqs := make(map[uint64]bool)
+	for i := range s.ahead {
+		maps.Insert(seqs, touched(s.ahead[i].members))
+	}
+	maps.Insert(seqs, touched(s.batch))
+	s.fail(s.store.Unlabelled(key.value, key.name, func(seq uint64) (more bool) {
+		seqs[seq] = true
+		return true
+	}))
+	v, err := s.View()
+	if err != nil {
+		s.fail(err)
+		return nil
+	}
+	defer v.Release()
+	for _, c := range v.Labelled() {
+		seqs[c.Seq] = true
+	}
+	for _, seq := range slices.Sorted(maps.Keys(seqs)) {
+		if seq >= before || len(all) == limit {
+			break
+		}
+		if s.names(seq, key) {
+			all = append(all, s.member(seq))
+		}
+	}
+	return all
+}
+
+// names reports whether the founder of a cluster has a contact. One that was removed has none.
+func (s *Space) names(seq uint64, key contactKey) bool {
+	m := s.batch[seq]
+	if m == nil {
+		m = s.before(seq)
+	}
+	if m != nil {
+		return !m.expired && m.Space == key.value && m.Contacts.Has(key.name)
+	}
+	c, ok, err := s.store.Get(seq)
+	s.fail(err)
+	return ok && c.Space == key.value && c.Contacts.Has(key.name)
+}
+
+// touched hands on the seqs of the clusters that are changed.
+func touched(of members) iter.Seq2[uint64, bool] {
+	return func(yield func(uint64, bool) bool) {
+		for seq, m := range of {
+			if m.touched && !yield(seq, true) {
+				return
+			}
+		}
+	}
 }
 
 // kept returns the cluster of a founder, nil where it is not there. It may have expired.

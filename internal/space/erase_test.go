@@ -27,6 +27,12 @@ const secret = "Quartz-7Zebra: call 07700 900123"
 // holds reports whether a file below dir has the secret.
 func holds(t *testing.T, dir string) (found bool) {
 	t.Helper()
+	return holdsText(t, dir, "Quartz-7Zebra")
+}
+
+// holdsText reports whether a file below dir has a text.
+func holdsText(t *testing.T, dir, text string) (found bool) {
+	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -35,7 +41,7 @@ func holds(t *testing.T, dir string) (found bool) {
 		if errors.Is(err, fs.ErrNotExist) { // the database has removed it meanwhile
 			return nil
 		}
-		found = found || bytes.Contains(content, []byte("Quartz-7Zebra"))
+		found = found || bytes.Contains(content, []byte(text))
 		return err
 	})
 	if err != nil {
@@ -64,7 +70,7 @@ func diskSpace(t *testing.T, dir string) *Space {
 // erasure is a record that erases an article of a cluster.
 func erasure(cluster, source article.Address) article.LabelRecord {
 	return article.LabelRecord{
-		Action: article.EraseText, Cluster: cluster,
+		Action: article.Erase, Cluster: cluster,
 		Targeted: article.Targeted{Target: article.TargetArticle, Source: source},
 	}
 }

@@ -129,7 +129,11 @@ func (s *Space) label(r *article.LabelRecord, out *Batch) Labelled {
 		done.Changed = done.Rejection == nil
 		return done
 	}
-	if r.Action == article.EraseText {
+	if r.Action == article.Erase && r.Target == article.TargetContact {
+		done.Changed = s.eraseContact(r, out)
+		return done
+	}
+	if r.Action == article.Erase {
 		done.Changed, done.Rejection = s.erase(r, out)
 		return done
 	}

@@ -158,6 +158,9 @@ func (s *Space) click(m *member, l article.Label) article.Label {
 	}
 	share := label.Vote / max(1, m.Contacts.Len())
 	for name := range m.Contacts.All() {
+		if cluster.IsErased(name) {
+			continue
+		}
 		key := contactKey{m.Space, name}
 		c := s.contact(key)
 		mark := c.Marks.Of(l.Name, l.Trial)
@@ -228,6 +231,9 @@ func (s *Space) relabel(m *member, set label.Set) {
 // out.room changes and reports whether that was enough.
 func (s *Space) step(due *checkpoint.Due, out *Batch) (done bool) {
 	key := contactKey{due.Space, due.Contact}
+	if due.Erase {
+		return s.forgetContact(key, due, out)
+	}
 	c := s.contact(key)
 	for _, m := range s.labelledBy(c, out.room+1) {
 		if out.room <= 0 {

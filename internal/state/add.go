@@ -41,8 +41,8 @@ func (s *Store) Add(ctx context.Context, clusters []*cluster.Cluster, m *Meta) e
 	}
 	var labellings []labelling
 	for _, k := range clusters {
-		holders(k, func(key []byte) {
-			byKind[key[0]] = append(byKind[key[0]], disk.Entry{Key: key})
+		holders(k, func(key, value []byte) {
+			byKind[key[0]] = append(byKind[key[0]], disk.Entry{Key: key, Value: value})
 		})
 		if k.Story != "" {
 			byKind[memberKey] = append(byKind[memberKey],

@@ -1,54 +1,62 @@
 package state
 
 import (
+	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/clusterd/clusterd/internal/cluster"
 	"github.com/clusterd/clusterd/internal/fields"
-	"github.com/clusterd/clusterd/internal/label"
 )
 
-// The keys of contacts. No contact contains a zero byte.
+// The keys of contacts. They have a hash of the contact in place of its name: the database keeps some
+// keys in files that it never rewrites, so that a name could not be erased.
 const (
-	// x, value's length, value, contact, 0, seq → nothing: of the clusters without labels whose
-	// founder has it
+	// x, hash, seq → value's length, value, contact: of the clusters without labels whose founder has it
 	unlabelledKey = 'x'
-	// y, value's length, value, contact, 0, seq → nothing: of the clusters that have a label by it
-	byContactKey = 'y'
-	markedKey    = 'z' // z, value's length, value, contact → position, marks as JSON
+	byContactKey  = 'y' // y, hash, seq → nothing: of the clusters that have a label by it
+	markedKey     = 'z' // z, hash → position, value and contact with their lengths, marks as JSON
 )
 
+// hashBytes is how long the hash of a contact is in a key. Nobody finds two contacts with the same.
+const hashBytes = 16
+
+// keyOfContact returns the key of a contact of a value. No contact contains a zero byte.
 func keyOfContact(kind byte, value, contact string) []byte {
-	key := binary.BigEndian.AppendUint16([]byte{kind}, uint16(len(value)))
-	return append(append(key, value...), contact...)
+	hash := sha256.Sum256([]byte(value + "\x00" + contact))
+	return append(append(make([]byte, 0, 1+hashBytes+8), kind), hash[:hashBytes]...)
 }
 
 func keyOfHolder(kind byte, value, contact string, seq uint64) []byte {
-	return binary.BigEndian.AppendUint64(append(keyOfContact(kind, value, contact), 0), seq)
+	return binary.BigEndian.AppendUint64(keyOfContact(kind, value, contact), seq)
 }
 
-// holders calls do with each key under which a cluster stands because of its contacts.
-func holders(k *cluster.Cluster, do func(key []byte)) {
+// holders calls do with each key under which a cluster stands because of its contacts, and its value.
+func holders(k *cluster.Cluster, do func(key, value []byte)) {
 	if k.Contacts == "" {
 		return
 	}
 	if k.Labels == "" {
 		for contact := range k.Contacts.All() {
-			do(keyOfHolder(unlabelledKey, k.Space, contact, k.Seq))
+			if !cluster.IsErased(contact) {
+				do(keyOfHolder(unlabelledKey, k.Space, contact, k.Seq),
+					append(fields.AppendText(nil, k.Space), contact...))
+			}
 		}
 		return
 	}
 	var by []string
 	for _, l := range k.Labels.All() {
-		if l.Contact != "" && !slices.Contains(by, l.Contact) {
+		if l.Contact != "" && !slices.Contains(by, l.Contact) && !cluster.IsErased(l.Contact) {
 			by = append(by, l.Contact)
-			do(keyOfHolder(byContactKey, k.Space, l.Contact, k.Seq))
+			do(keyOfHolder(byContactKey, k.Space, l.Contact, k.Seq), nil)
 		}
 	}
 }
@@ -57,10 +65,10 @@ func holders(k *cluster.Cluster, do func(key []byte)) {
 // cluster. Where neither has labels nothing has changed.
 func (c *change) hold(before, now *cluster.Cluster) (err error) {
 	if before != nil {
-		holders(before, func(key []byte) { err = errors.Join(err, c.batch.Delete(key, nil)) })
+		holders(before, func(key, _ []byte) { err = errors.Join(err, c.batch.Delete(key, nil)) })
 	}
 	if now != nil {
-		holders(now, func(key []byte) { err = errors.Join(err, c.batch.Set(key, nil, nil)) })
+		holders(now, func(key, value []byte) { err = errors.Join(err, c.batch.Set(key, value, nil)) })
 	}
 	return err
 }
@@ -69,13 +77,15 @@ func (c *change) hold(before, now *cluster.Cluster) (err error) {
 // stand under other contacts.
 func (c *change) rehold(k *cluster.Cluster) error {
 	_, had := c.labelledAt(k.Seq)
-	if k.Contacts == "" || !had && k.Labels == "" {
+	erased := slices.Contains(c.erased, k.Seq)
+	if k.Contacts == "" || !had && k.Labels == "" && !erased {
 		return nil
 	}
 	before, _, ok, err := c.cluster(k.Seq)
-	if err != nil || !ok || before.Labels == k.Labels {
+	if err != nil || !ok || before.Labels == k.Labels && before.Contacts == k.Contacts {
 		return err
 	}
+	c.erasedContact = c.erasedContact || before.Contacts != k.Contacts
 	return c.hold(&before, k)
 }
 
@@ -90,6 +100,7 @@ func (s *ContactChange) write(c *change) error {
 	c.marks.Add(s.Name, before.Marks, s.Marks)
 	key := keyOfContact(markedKey, s.Value, s.Name)
 	if len(s.Marks) == 0 {
+		c.erasedContact = c.erasedContact || len(c.erased) > 0
 		return c.batch.Delete(key, nil)
 	}
 	if err := s.Validate(); err != nil {
@@ -99,7 +110,8 @@ func (s *ContactChange) write(c *change) error {
 	if err != nil {
 		return err
 	}
-	return c.batch.Set(key, append(binary.AppendUvarint(nil, s.Position), value...), nil)
+	head := fields.AppendText(binary.AppendUvarint(nil, s.Position), s.Value)
+	return c.batch.Set(key, append(fields.AppendText(head, s.Name), value...), nil)
 }
 
 // CompareContacts compares contacts by their values and names.
@@ -114,48 +126,28 @@ func (r *reader) Contact(value, name string) (c cluster.Contact, ok bool, err er
 	if err != nil || !ok {
 		return cluster.Contact{}, false, err
 	}
-	c, err = decodeContact(key, found)
+	c, err = decodeContact(found)
 	return c, err == nil, err
 }
 
-func decodeContact(key, value []byte) (c cluster.Contact, err error) {
+func decodeContact(value []byte) (c cluster.Contact, err error) {
 	r := fields.Reader{Rest: value}
-	c.Position = r.Uvarint(cluster.MaxPosition)
-	c.Value, c.Name, _, err = decodeHolder(key, false)
-	if err == nil {
-		var marks label.Marks
-		err = json.Unmarshal(r.Rest, &marks)
-		c.Marks = marks
-	}
-	if err == nil {
+	c.Position, c.Value, c.Name = r.Uvarint(cluster.MaxPosition), r.Text(), r.Text()
+	if err = json.Unmarshal(r.Rest, &c.Marks); err == nil {
 		err = c.Validate()
 	}
 	if err != nil {
-		return cluster.Contact{}, fmt.Errorf("%w: contact %.80q: %w", ErrDamaged, key, err)
+		return cluster.Contact{}, fmt.Errorf("%w: a contact: %w", ErrDamaged, err)
 	}
 	return c, nil
 }
 
-// decodeHolder is the inverse of keyOfHolder, and of keyOfContact where there is no seq.
-func decodeHolder(key []byte, withSeq bool) (value, contact string, seq uint64, err error) {
-	rest := key[1:]
-	if withSeq && len(rest) >= 9 {
-		seq, err = decodeUint64(rest[len(rest)-8:])
-		rest = rest[:len(rest)-9]
-	}
-	if len(rest) < 2 || 2+int(binary.BigEndian.Uint16(rest)) > len(rest) {
-		return "", "", 0, fmt.Errorf("%w: the key of a contact has %d bytes", ErrDamaged, len(key))
-	}
-	n := int(binary.BigEndian.Uint16(rest))
-	return string(rest[2 : 2+n]), string(rest[2+n:]), seq, err
-}
-
-// Contacts hands on each contact that has marks, by value and name, until each is false.
+// Contacts hands on each contact that has marks until each is false.
 func (r *reader) Contacts(each func(*cluster.Contact) (more bool)) error {
 	var failed error
-	err := r.from.Scan([]byte{markedKey}, []byte{markedKey + 1}, func(key, value []byte) (more bool) {
+	err := r.from.Scan([]byte{markedKey}, []byte{markedKey + 1}, func(_, value []byte) (more bool) {
 		var c cluster.Contact
-		c, failed = decodeContact(key, value)
+		c, failed = decodeContact(value)
 		return failed == nil && each(&c)
 	})
 	return errors.Join(err, failed)
@@ -175,53 +167,66 @@ func (r *reader) LabelledBy(value, contact string, each func(seq uint64) (more b
 func (r *reader) holders(
 	kind byte, value, contact string, each func(seq uint64) (more bool),
 ) error {
-	from := append(keyOfContact(kind, value, contact), 0)
-	to := append(keyOfContact(kind, value, contact), 1)
+	from := keyOfContact(kind, value, contact)
+	to := append(keyOfHolder(kind, value, contact, math.MaxUint64), 0)
 	var failed error
 	err := r.from.Scan(from, to, func(key, _ []byte) (more bool) {
 		var seq uint64
-		_, _, seq, failed = decodeHolder(key, true)
+		seq, failed = decodeUint64(key[len(from):])
 		return failed == nil && each(seq)
 	})
 	return errors.Join(err, failed)
 }
 
 // Shared hands on each contact that at least some number of clusters without labels have, those that
-// have expired included, by value and name, with how many have it and the seq of the oldest, until
-// each is false. It reads the keys of all, which takes about a second for a million.
+// have expired included, with how many have it and the seq of the oldest, until each is false. It
+// reads the keys of all, which takes about a second for a million.
 func (r *reader) Shared(
 	least int, each func(value, contact string, clusters int, oldest uint64) (more bool),
 ) error {
-	var value, contact string
-	var clusters int
-	var oldest uint64
+	var last sharing
 	var failed error
 	more := true
 	done := func() bool {
-		if clusters >= max(1, least) {
-			more = each(value, contact, clusters, oldest)
+		if last.clusters >= max(1, least) {
+			more = each(last.value, last.contact, last.clusters, last.oldest)
 		}
 		return more
 	}
 	from, to := []byte{unlabelledKey}, []byte{unlabelledKey + 1}
-	err := r.from.Scan(from, to, func(key, _ []byte) bool {
-		var v, c string
-		var seq uint64
-		if v, c, seq, failed = decodeHolder(key, true); failed != nil {
-			return false
-		}
-		if v == value && c == contact && clusters > 0 {
-			clusters++
+	err := r.from.Scan(from, to, func(key, value []byte) bool {
+		if last.clusters > 0 && bytes.HasPrefix(key, last.prefix) {
+			last.clusters++
 			return true
 		}
 		if !done() {
 			return false
 		}
-		value, contact, clusters, oldest = v, c, 1, seq
-		return true
+		last, failed = decodeSharing(key, value)
+		return failed == nil
 	})
 	if err == nil && failed == nil && more {
 		done()
 	}
 	return errors.Join(err, failed)
+}
+
+// sharing is a contact, and how many clusters have it.
+type sharing struct {
+	prefix         []byte // of their keys
+	value, contact string
+	clusters       int
+	oldest         uint64
+}
+
+// decodeSharing returns what the key and value of its first cluster say of a contact.
+func decodeSharing(key, value []byte) (s sharing, err error) {
+	r := fields.Reader{Rest: value}
+	s.value, s.contact = r.Text(), string(r.Rest)
+	if len(key) != 1+hashBytes+8 || r.Failed || s.contact == "" {
+		return s, fmt.Errorf("%w: the key of a contact has %d bytes", ErrDamaged, len(key))
+	}
+	s.prefix, s.clusters = slices.Clone(key[:1+hashBytes]), 1
+	s.oldest, err = decodeUint64(key[1+hashBytes:])
+	return s, err
 }

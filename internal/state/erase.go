@@ -10,7 +10,7 @@ func keyOfErased(seq uint64) []byte {
 	return binary.BigEndian.AppendUint64(append(make([]byte, 0, keyBytes), erasedKey), seq)
 }
 
-// Erasing says that the next Apply erases text of these clusters and of their stories. A database
+// Erasing says that the next Apply erases text or contacts of these clusters, and text of their stories. A database
 // keeps old values for a while: call [Store.Scrub] once the snapshots from before that Apply are
 // closed. After a crash, the next Open does it.
 func (s *Store) Erasing(seqs ...uint64) error {
@@ -30,24 +30,28 @@ func (s *Store) Erasing(seqs ...uint64) error {
 	return s.db.Commit(batch)
 }
 
-// Scrub removes from disk the text that was erased since the last Scrub.
+// Scrub removes from disk what was erased since the last Scrub.
 func (s *Store) Scrub() error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	if err := s.scrub(s.erased); err != nil {
+	if err := s.scrub(s.erased, s.erasedContact); err != nil {
 		return err
 	}
-	s.erased = nil
+	s.erased, s.erasedContact = nil, false
 	return nil
 }
 
-// scrub removes the old values of the clusters of these seqs, and of all stories, from disk. It is
-// not cut short: a few clusters take some milliseconds.
-func (s *Store) scrub(seqs []uint64) error {
+// scrub removes the old values of the clusters of these seqs, of all stories, of the meta data, and
+// perhaps of all contacts from disk. It is not cut short: a few clusters take some milliseconds, the
+// contacts of a million about a second.
+func (s *Store) scrub(seqs []uint64, contacts bool) error {
 	if len(seqs) == 0 {
 		return nil
 	}
-	ranges := [][2][]byte{{{storyKey}, {storyKey + 1}}}
+	ranges := [][2][]byte{{{storyKey}, {storyKey + 1}}, {{metaKey}, {metaKey + 1}}}
+	if contacts {
+		ranges = append(ranges, [2][]byte{{unlabelledKey}, {markedKey + 1}})
+	}
 	for _, seq := range seqs {
 		key := keyOfCluster(seq)
 		ranges = append(ranges, [2][]byte{key, append(slices.Clone(key), 0)})
@@ -55,8 +59,8 @@ func (s *Store) scrub(seqs []uint64) error {
 	return s.db.Scrub(ranges...)
 }
 
-// scrubAll removes from disk the text of all clusters that were erased since the last Open, for a
-// reader may have needed it when it was scrubbed. It reports whether there are any.
+// scrubAll removes from disk what was erased since the last Open, for a reader may have needed it
+// when it was scrubbed. It reports whether there is anything.
 func (s *Store) scrubAll() (some bool, err error) {
 	var all []uint64
 	var broken error
@@ -69,7 +73,7 @@ func (s *Store) scrubAll() (some bool, err error) {
 	if err = errors.Join(err, broken); err != nil {
 		return false, err
 	}
-	return len(all) > 0, s.scrub(all)
+	return len(all) > 0, s.scrub(all, true)
 }
 
 // opened scrubs what was erased before, and forgets that it was.

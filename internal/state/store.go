@@ -42,6 +42,8 @@ type Store struct {
 	meta   Meta
 	live   int
 	erased []uint64 // the clusters to be scrubbed
+	// erasedContact is whether the contacts are to be scrubbed, too.
+	erasedContact bool
 	// labelled are the clusters that have labels, in founding order; never written to
 	labelled []singlepass.Centre
 	marks    label.Tally // of all contacts

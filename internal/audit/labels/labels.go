@@ -65,6 +65,7 @@ type Labels struct {
 	excepted map[exceptionKey]bool           // there is a label record of an article like that
 	spread   map[spreadKey]trace             // what corrections say of clusters that no record names
 	members  map[wire.Address][]toldOfMember // what they say of articles that have exceptions
+	erasures
 }
 
 // An exceptionKey is articles of a cluster that have a fingerprint.
@@ -125,7 +126,7 @@ const (
 	bad
 	foreign // for a cluster that this input cannot have
 	storied // that merges or splits stories
-	erasing // that erases the text of an article
+	erasing // that erases the text of an article, or a contact
 )
 
 var kinds = map[string]kind{
@@ -175,7 +176,7 @@ func New(
 		names: make(map[uint64]string), marked: make(map[wire.Address][]uint64),
 		parts: make(map[uint64][]label), by: make(map[wire.Address][]label),
 		excepted: make(map[exceptionKey]bool), spread: make(map[spreadKey]trace),
-		members: make(map[wire.Address][]toldOfMember),
+		members: make(map[wire.Address][]toldOfMember), erasures: newErasures(),
 	}
 	for _, name := range rule.Allow {
 		l.allow[l.name(name)] = true
@@ -200,6 +201,9 @@ type (
 func (l *Labels) Add(r *kgo.Record, class string) error {
 	at := wire.AddressOf(r)
 	row := l.parse(r)
+	if row.Kind == erasing && row.Target == ofContact && class == "" {
+		l.noteErasure(r)
+	}
 	row.Dead = uint8(max(0, slices.Index(deadClasses(), class)))
 	_, err := l.records.Put(at.Partition, at.Offset, row)
 	return err
@@ -263,7 +267,7 @@ func (l *Labels) name(name string) uint64 { return maphash.String(l.seed, name) 
 // By returns a digest of the labels that a result says its cluster has by contacts.
 func (l *Labels) By(all []wire.LabelledBy) (digest uint64) {
 	for _, b := range all {
-		digest += l.byDigest(l.name(b.Label), b.Trial, wire.ContactDigest(l.seed, b.Contact))
+		digest += l.byDigest(l.name(b.Label), b.Trial, l.contactDigest(b.Contact))
 	}
 	return digest
 }

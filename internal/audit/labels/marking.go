@@ -79,7 +79,7 @@ func (s *Space) click(it *item, number int, position int64) error {
 	said, known := s.marked[it.at]
 	founder, space, seq := c.Founder, c.Space, c.Seq
 	var marked []uint64
-	for _, contact := range contacts {
+	for _, contact := range s.unerased(c, contacts) {
 		h := s.ready(contactKey{space, contact}, position)
 		s.touch(h, it, position)
 		m := s.mark(h, it.Name, it.Trial)
@@ -193,10 +193,12 @@ func (h *contact) freed(e label) bool {
 // free takes such labels off a cluster. Another contact of its founder that may label takes over.
 func (s *Space) free(h *contact, founder wire.Address, seq, position int64) error {
 	number, _ := s.model.Number(founder)
-	contacts, err := s.contactsOf(s.model.Cluster(number).Fingerprint)
+	c := s.model.Cluster(number)
+	contacts, err := s.contactsOf(c.Fingerprint)
 	if err != nil {
 		return err
 	}
+	contacts = s.unerased(c, contacts)
 	st := s.state(founder)
 	for _, e := range slices.Clone(st.entries) {
 		if !h.freed(e) {
@@ -256,8 +258,8 @@ func (s *Space) unclick(it *item, number int, e label, position int64) error {
 	if err != nil {
 		return err
 	}
-	space := c.Space
-	for _, contact := range e.marked {
+	space, marked := c.Space, s.unerased(c, e.marked)
+	for _, contact := range marked {
 		key := contactKey{space, contact}
 		h := s.ready(key, position)
 		s.touch(h, it, position)
@@ -266,7 +268,7 @@ func (s *Space) unclick(it *item, number int, e label, position int64) error {
 			h.marks[i].unclick(e.at, wire.Vote/int64(len(contacts)))
 		}
 	}
-	for _, contact := range e.marked {
+	for _, contact := range marked {
 		if err := s.lose(it, contactKey{space, contact}, position); err != nil {
 			return err
 		}
@@ -279,6 +281,10 @@ func (s *Space) onContact(it *item, position int64) error {
 	key := contactKey{it.Value, it.Contact}
 	h := s.ready(key, position)
 	s.touch(h, it, position)
+	if it.Kind == erasing {
+		s.eraseContact(it, h, position)
+		return nil
+	}
 	isAllowed := s.allow[it.Name]
 	want := notDead
 	unlabelled, sure := s.unlabelled(h)

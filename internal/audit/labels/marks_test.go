@@ -22,6 +22,8 @@ import (
 //	add C spam     a label record that is about a cluster; also remove
 //	hold k ham     one that is about a contact; also free, which removes it
 //	print C 7 ham  one that is about the articles of C with fingerprint 7; also unprint
+//	erase k        one that erases a contact
+//	names C k l    the record of cluster C has contacts
 //	mark k spam votes clicks hams reach used last     a record of a contact, as it is by then
 //	mark k spam none                                  its tombstone
 //	said C spam k the record of cluster C says that it has a label by a contact
@@ -73,6 +75,8 @@ func (s *scenario) checkpointsAndMarks(lines []string) {
 			lost = true
 		case "said":
 			s.said(w)
+		case "names":
+			s.names(w)
 		default:
 			s.record(w)
 			read++
@@ -102,9 +106,26 @@ func (s *scenario) said(w []string) {
 	}
 }
 
+// names adds a record of a cluster with contacts.
+func (s *scenario) names(w []string) {
+	s.Helper()
+	var offset int64
+	if _, err := fmt.Sscan(w[1], &offset); err != nil {
+		s.Fatal(err)
+	}
+	_, err := s.labels.AddCluster(wire.Address{Offset: offset}, &wire.Cluster{Contacts: w[2:]})
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
 // record adds a label record.
 func (s *scenario) record(w []string) {
 	s.Helper()
+	if w[0] == "erase" {
+		s.label(fmt.Sprintf(`{"action":"erase","target":"contact","contact":%q}`, w[1]), "")
+		return
+	}
 	action := "add"
 	if w[0] == "remove" || w[0] == "free" || w[0] == "unprint" {
 		action = "remove"
@@ -307,6 +328,17 @@ var marked = map[string][]string{
 		"new 1", "add 1 spam", "old 1 -> spam", "print 1 ff00 ham", "old 1 -> ham", "unprint 1 ff00 ham",
 		"old 1 -> spam", "print 1 ff ham", "old 1 -> spam",
 	},
+	"an erased contact is forgotten, and what came by it stays": {
+		"new 1 number:1 number:2", "add 1 spam", "new 2 number:1 -> spam by number:1",
+		"erase number:1", "mark number:1 spam none", "names 2 erased:0/1",
+		"old 2 -> spam by erased:0/1", "new 3 number:1", "add 3 odd",
+		"new 4 number:1 -> odd by number:1", "mark number:1 odd 720720 1 0 6 1 4 2",
+		"remove 1 spam", "mark number:2 spam none", "new 5 number:2", "old 4 -> odd by number:1",
+	},
+	"marks of an erased contact go": {
+		"new 1 number:1", "add 1 spam", "old 1 -> spam", "erase number:1", "mark number:1 spam none",
+		"old 1 -> spam",
+	},
 	"what is due may come later": {
 		"new 1 number:1", "new 2 number:1", "add 1 spam", "due number:1", "old 2", "due number:1",
 		"old 2 -> spam by number:1", "said 2 spam number:1", "said 3 spam number:1",
@@ -353,6 +385,11 @@ func TestMarkFaultsAreFound(t *testing.T) {
 		{"a click on a contact", "old 4 -> spam by site:a", "old 4"},
 		{"a click on a contact", "old 3", "old 3 -> spam by site:a"},
 		{"of a cluster younger", "old 2", "old 2 -> spam by number:1"},
+		{"an erased", "new 3 number:1", "new 3 number:1 -> spam by number:1"},
+		{"an erased", "old 2 -> spam by erased:0/1", "old 2"},
+		{"an erased", "names 2 erased:0/1", "names 2 number:1"},
+		{"marks of an erased", "mark number:1 spam none", "mark number:1 spam 720720 1 0 6 0 0 0 0"},
+		{"an erased", "old 4 -> odd by number:1", "old 4"},
 		{"an exception", "old 1 -> ham", "old 1 -> spam"},
 		{"an exception", "old 1 -> spam", "old 1 -> ham"},
 	} {

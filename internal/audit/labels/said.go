@@ -12,6 +12,7 @@ import (
 // AddCluster notes what the record of a cluster says of labels. It returns a digest of that.
 func (l *Labels) AddCluster(founder wire.Address, c *wire.Cluster) (digest uint64, err error) {
 	digest = keptDigest(c.KeptMS)
+	l.noteNames(founder, c)
 	var byContact []label
 	for i := range c.Labels {
 		e := l.labelOf(&c.Labels[i])
@@ -57,7 +58,7 @@ func (l *Labels) labelOf(e *wire.ClusterLabel) label {
 			entry{e.Label, e.By, e.Note, e.Record, e.At.UnixMilli(), e.Trial}),
 	}
 	if e.Contact != "" {
-		own.contact = wire.ContactDigest(l.seed, e.Contact)
+		own.contact = l.contactDigest(e.Contact)
 	}
 	return own
 }
@@ -71,7 +72,7 @@ func (l *Labels) noteEntry(e *wire.ClusterLabel) error {
 	}
 	l.marked[at] = nil
 	for _, contact := range e.Marked {
-		l.marked[at] = append(l.marked[at], wire.ContactDigest(l.seed, contact))
+		l.marked[at] = append(l.marked[at], l.contactDigest(contact))
 	}
 	t, _, err := l.traces.Get(at.Partition, at.Offset)
 	if err != nil || t.Position != 0 {

@@ -30,6 +30,10 @@ type Space struct {
 	upgraded int64 // label records that were applied before marked nothing
 	unsure   bool  // there are clusters of which the contacts are not known
 	dues     []due // ascending
+	// lastDue are those of the last checkpoint.
+	lastDue []contactKey
+	// erasedAt is the position at which a contact was erased last.
+	erasedAt map[contactKey]int64
 
 	suspensions []suspension // ascending
 }
@@ -73,7 +77,7 @@ func (l *Labels) Space(partition int32) *Space {
 		Labels: l, partition: partition, reached: make(map[int32]int64),
 		pending: make(map[pendingKey]*pending), tellings: make(map[int64][]pendingKey),
 		queues: make(map[int32][]item), states: make(map[wire.Address]*state),
-		contacts: make(map[contactKey]*contact),
+		contacts: make(map[contactKey]*contact), erasedAt: make(map[contactKey]int64),
 	}
 }
 
@@ -260,12 +264,12 @@ func (s *Space) applyOne(it *item, position int64) error {
 	if it.Kind == storied { // whether it should have been refused is for those who know stories
 		return nil
 	}
+	if it.Target == ofContact {
+		return s.onContact(it, position)
+	}
 	if it.Kind == erasing {
 		s.applyErasure(it)
 		return nil
-	}
-	if it.Target == ofContact {
-		return s.onContact(it, position)
 	}
 	number, exists := s.model.Number(it.Cluster)
 	live := exists && !s.model.Expired(number)
@@ -344,6 +348,7 @@ func (s *Space) addDue(c *wire.Checkpoint, first int64, whole bool) {
 	if !whole || c.Version == unmarked {
 		s.exact = c.NextPosition
 	}
+	s.lastDue = nil
 	if len(c.Labels.Due) == 0 {
 		return
 	}
@@ -352,7 +357,7 @@ func (s *Space) addDue(c *wire.Checkpoint, first int64, whole bool) {
 		d.contacts = append(d.contacts,
 			contactKey{s.digestOfText(of.Space), wire.ContactDigest(s.seed, of.Contact)})
 	}
-	s.dues = append(s.dues, d)
+	s.dues, s.lastDue = append(s.dues, d), d.contacts
 }
 
 func (s *Space) violateClass(it *item, want string) {
@@ -379,21 +384,6 @@ func (s *Space) End() error {
 		}
 	}
 	s.checkContacts()
+	s.checkErased()
 	return nil
-}
-
-// applyErasure holds the dead letter of a record that erases a text to the clusters that there are.
-// One that has expired may be there still, and stories may have its text.
-func (s *Space) applyErasure(it *item) {
-	number, exists := s.model.Number(it.Cluster)
-	switch {
-	case it.Dead == unknownCluster && (!exists || s.model.Expired(number)):
-	case it.Dead != notDead:
-		s.violateClass(it, "")
-	}
-}
-
-// Read reports whether the space has read a label record.
-func (s *Space) Read(record wire.Address) bool {
-	return record.Offset < s.reached[record.Partition]
 }

@@ -37,7 +37,7 @@ func (r *replay) checkRecord(position int64, number int, got ClusterRow, first b
 		Signals: got.Signals, Publishers: got.Publishers, Recent: got.Recent,
 	}
 	r.checkRecordSignals(got, c)
-	if records.earlier {
+	if records.earlier || got.Contacts == ErasedContacts {
 		want.Contacts = got.Contacts
 	}
 	if got.ByContact == 0 { // only earlier versions say it

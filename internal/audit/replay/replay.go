@@ -36,6 +36,9 @@ type Audit struct {
 // ErasedText is the digest of a representative without its text, which somebody has erased.
 const ErasedText = 1
 
+// ErasedContacts is the digest of contacts of which one was erased that nothing names any more.
+const ErasedContacts = 1
+
 // A replay is a space on its way through the model.
 type replay struct {
 	*Audit

@@ -78,6 +78,21 @@ func (c *Contact) Partition() int32 {
 	return int32(n)
 }
 
+// erasedPrefix begins the names of contacts that were erased.
+const erasedPrefix = "erased:"
+
+// Erased returns the name of a contact that was erased by a label record with this address.
+func Erased(record Address) string {
+	return fmt.Sprintf("%s%d/%d", erasedPrefix, record.Partition, record.Offset)
+}
+
+// ErasedBy returns the address of the label record that has erased a contact with this name. It is not
+// ok where that is the name of a contact.
+func ErasedBy(contact string) (record Address, ok bool) {
+	_, err := fmt.Sscanf(contact, erasedPrefix+"%d/%d", &record.Partition, &record.Offset)
+	return record, err == nil && Erased(record) == contact
+}
+
 // ContactDigest returns a digest of a contact, that says of which kind it is: see [IsStrong].
 func ContactDigest(seed maphash.Seed, contact string) uint64 {
 	digest := maphash.String(seed, contact) &^ 1

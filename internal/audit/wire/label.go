@@ -21,7 +21,7 @@ const (
 	ActionMerge   = "merge" // of stories
 	ActionUnmerge = "unmerge"
 	ActionSplit   = "split"
-	ActionErase   = "erase" // of the text of an article
+	ActionErase   = "erase" // of the text of an article, or of a contact
 )
 
 // What a label record is about.
@@ -92,8 +92,11 @@ func (l *LabelRecord) checkStories() error {
 	return nil
 }
 
-// checkErase holds a record that erases an article to its form.
+// checkErase holds a record that erases an article or a contact to its form.
 func (l *LabelRecord) checkErase() error {
+	if l.Target == TargetContact && l.Label == "" && !l.Trial {
+		return l.checkTarget()
+	}
 	if l.Target != TargetArticle || !IsAddress(l.ClusterID) || !IsAddress(l.Source) || l.Label != "" ||
 		l.Trial {
 		return fmt.Errorf("action erase of target %q, %q, with label %q", l.Target, l.Source, l.Label)
@@ -156,7 +159,7 @@ func (l *LabelRecord) checkTarget() error {
 		}
 		return nil
 	case TargetContact:
-		if l.Contact == "" || l.ClusterID != "" {
+		if l.Contact == "" || l.ClusterID != "" || strings.HasPrefix(l.Contact, erasedPrefix) {
 			return fmt.Errorf("contact %q next to cluster %q", l.Contact, l.ClusterID)
 		}
 		return nil

@@ -63,12 +63,18 @@ func TestLabelRecordIsTheDaemons(t *testing.T) {
 		cluster + `"action":"erase","target":"article"}`,
 		cluster + `"action":"erase","source":"articles/1/2"}`,
 		cluster + `"action":"erase","target":"article","source":"articles/1/2","label":"a"}`,
+		`{"action":"erase","target":"contact","contact":"code:a","space":"b","partition":3}`,
+		`{"action":"erase","target":"contact","contact":"code:a","label":"a"}`,
+		`{"action":"erase","target":"contact","contact":"erased:0/17"}`,
+		`{"action":"erase","target":"contact"}`,
+		`{"label":"a","target":"contact","contact":"erased:0/17"}`,
 		cluster + `"label":"a","note":"` + strings.Repeat("x", 255) + `","more":"` +
 			strings.Repeat("y", 16<<10) + `"}`,
 	} {
 		r := &kgo.Record{Value: []byte(value), Timestamp: published}
 		got, err := wire.ParseLabelRecord(r)
-		if err == nil && got.Action != wire.ActionResume && !wire.IsAddress(got.ClusterID) {
+		if err == nil && got.Action != wire.ActionResume && got.Target != wire.TargetContact &&
+			!wire.IsAddress(got.ClusterID) {
 			err = errors.New("no address")
 		}
 		want, rejection := article.ParseLabelRecord(r.Value, r.Timestamp, member)
@@ -83,7 +89,11 @@ func TestLabelRecordIsTheDaemons(t *testing.T) {
 			At: want.At.UnixMilli(), Trial: want.Trial, Other: want.Other, Han: want.Han,
 			Terms: want.Terms,
 		}
-		if want.Action == article.EraseText {
+		switch {
+		case want.Target == article.TargetContact:
+			stated.Target, stated.Contact = string(want.Target), want.Targeted.Contact
+			stated.Space, stated.Partition = want.Space, int32(want.Partition)
+		case want.Action == article.Erase:
 			stated.Target, stated.Source = string(want.Target), want.Source.String()
 		}
 		if want.Words != "" {
@@ -92,7 +102,7 @@ func TestLabelRecordIsTheDaemons(t *testing.T) {
 		if want.Other != "" {
 			stated.StoryID = want.Cluster.String()
 		}
-		if want.Action != article.ResumeLabel {
+		if want.Action != article.ResumeLabel && want.Target != article.TargetContact {
 			stated.ClusterID = want.Cluster.String()
 		}
 		if diff := cmp.Diff(stated, got); diff != "" {

@@ -1,43 +1,46 @@
 package api
 
-import (
-	"time"
+import "time"
 
-	"github.com/clusterd/clusterd/internal/article"
-)
-
-// EraseRequest asks to erase what is kept of the text of an article: of a cluster's founder, or of
-// the article with an id.
+// EraseRequest asks to erase what is kept of the text of an article, which is a cluster's founder or
+// has an id; or to erase a contact.
 type EraseRequest struct {
-	ClusterID ID     `json:"cluster_id,omitzero"`
-	ArticleID ID     `json:"article_id,omitzero"`
-	Note      string `json:"note,omitzero"`
+	ClusterID ID `json:"cluster_id,omitzero"`
+	ArticleID ID `json:"article_id,omitzero"`
+	ContactRef
+	Note string `json:"note,omitzero"`
 }
 
 // Erased answers what became of it.
 type Erased struct {
-	ClusterID string `json:"cluster_id"`
-	Source    string `json:"source"` // the address of the article in the input topic
+	ClusterID string `json:"cluster_id,omitzero"` // of the article
+	Source    string `json:"source,omitzero"`     // the address of the article in the input topic
 	// Founder is whether the article founded the cluster. Of other articles no text is kept.
-	Founder bool   `json:"founder"`
+	Founder *bool `json:"founder,omitzero"`
+	ContactRef
 	Record  string `json:"record"`  // the address of the record that says so
 	Applied bool   `json:"applied"` // it is committed; false: it has not been read yet
 }
 
-// EraseRecord is a record of labels.topic that erases an article.
+// EraseRecord is a record of labels.topic that erases an article or a contact.
 type EraseRecord struct {
-	Action    Action    `json:"action"`
-	Target    string    `json:"target"`
-	ClusterID string    `json:"cluster_id"`
-	Source    string    `json:"source"`
-	By        string    `json:"by,omitzero"`
-	At        time.Time `json:"at"`
-	Note      string    `json:"note,omitzero"`
+	Action    Action `json:"action"`
+	Target    Target `json:"target"`
+	ClusterID string `json:"cluster_id,omitzero"`
+	Source    string `json:"source,omitzero"`
+	ContactRef
+	By   string    `json:"by,omitzero"`
+	At   time.Time `json:"at"`
+	Note string    `json:"note,omitzero"`
 }
 
-// NewEraseRecord returns the record that erases an article of a cluster.
-func NewEraseRecord(clusterID, source string) EraseRecord {
+// NewEraseRecord returns the record that erases what an answer names.
+func NewEraseRecord(e *Erased) EraseRecord {
+	target := ForArticle
+	if e.Contact != "" {
+		target = ForContact
+	}
 	return EraseRecord{
-		Action: Erase, Target: string(article.TargetArticle), ClusterID: clusterID, Source: source,
+		Action: Erase, Target: target, ClusterID: e.ClusterID, Source: e.Source, ContactRef: e.ContactRef,
 	}
 }

@@ -65,7 +65,7 @@ const (
 	Merge   Action = "merge"  // of stories
 	Unmerge Action = "unmerge"
 	Split   Action = "split"
-	Erase   Action = "erase" // of the text of an article
+	Erase   Action = "erase" // of the text of an article, or of a contact
 )
 
 // UnmarshalText reads one of these words.

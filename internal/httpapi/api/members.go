@@ -12,7 +12,6 @@ type Member struct {
 	Status      article.Status  `json:"status"`
 	Distance    *float64        `json:"distance"`
 	Matched     article.Match   `json:"matched,omitzero"`
-	Contact     string          `json:"contact,omitzero"`
 	Publisher   string          `json:"publisher,omitzero"`
 	EventTime   time.Time       `json:"event_time"`
 	Position    uint64          `json:"position"`

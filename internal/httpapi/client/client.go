@@ -94,7 +94,7 @@ func (c *Client) Label(
 	})
 }
 
-// Erase asks to erase the text of an article, and returns what became of it.
+// Erase asks to erase the text of an article, or a contact, and returns what became of it.
 func (c *Client) Erase(ctx context.Context, q api.EraseRequest) (e api.Erased, err error) {
 	err = c.do(ctx, http.MethodPost, "/v1/erase", q, &e)
 	return e, err

@@ -209,7 +209,7 @@ func (f *fake) Members(_ context.Context, _ string, from uint64, limit int) (
 		case 0:
 			m.Status = article.New
 		case 1:
-			m.Matched, m.Contact = article.ByContact, "name:"+text
+			m.Matched = article.ByContact
 		}
 		if m.Position >= from && len(page) < limit {
 			page = append(page, m)

@@ -57,12 +57,39 @@ func TestErase(t *testing.T) {
 				Action: api.Erase, Target: "article", ClusterID: knownID, Source: knownID, By: "alice",
 			},
 		},
+		{
+			name: "a contact", body: `{"contact":"number:+447700900123","note":"asked by mail"}`, code: 200,
+			answer: `{"contact":"number:+447700900123","record":"labels/0/0","applied":true}`,
+			want: &api.EraseRecord{
+				Action: api.Erase, Target: api.ForContact, By: "alice", Note: "asked by mail",
+				ContactRef: api.ContactRef{Contact: "number:+447700900123"},
+			},
+		},
+		{
+			name: "a contact that is not known", body: `{"contact":"code:none"}`, code: 200,
+			answer: `"applied":true`,
+			want: &api.EraseRecord{
+				Action: api.Erase, Target: api.ForContact, By: "alice",
+				ContactRef: api.ContactRef{Contact: "code:none"},
+			},
+		},
+		{
+			name: "a contact, not read yet", body: `{"contact":"number:+447700900123"}`,
+			change: func(f *fake) { f.silent = true }, code: 202, answer: `"applied":false`,
+			want: &api.EraseRecord{
+				Action: api.Erase, Target: api.ForContact, By: "alice",
+				ContactRef: api.ContactRef{Contact: "number:+447700900123"},
+			},
+		},
+		{name: "no contact", body: `{"contact":"+447700900123"}`, code: 422, answer: "is no contact"},
+		{name: "erased before", body: `{"contact":"erased:0/17"}`, code: 422, answer: "was erased"},
+		{name: "a space alone", body: `{"space":"a"}`, code: 422, answer: "is no contact"},
 		{name: "no such article", body: `{"article_id":"none"}`, code: 404, answer: "there is no such article"},
 		{name: "unclustered", body: `{"article_id":"nothing"}`, code: 404, answer: "nothing in it to compare"},
-		{name: "nothing named", body: `{}`, code: 422, answer: "one of cluster_id and article_id"},
+		{name: "nothing named", body: `{}`, code: 422, answer: "one of cluster_id, article_id and contact"},
 		{
 			name: "two named", body: `{"article_id":"a","cluster_id":"articles/0/12"}`, code: 422,
-			answer: "one of cluster_id and article_id",
+			answer: "one of cluster_id, article_id and contact",
 		},
 		{name: "no id", body: `{"cluster_id":"articles/0"}`, code: 422, answer: "topic/partition/offset"},
 		{
