@@ -15,13 +15,14 @@ import (
 // that a text may have, is exact.
 const Vote = 720720
 
+// Common is how many live clusters without a label make a contact common, until more have been
+// clicked.
+const Common = 3
+
 const (
 	// firstReach is for how many clusters one click is good, and more clicks are for laterReach times
 	// as many as the contact has labelled.
 	firstReach, laterReach = 6, 3
-	// common is how many live clusters without a label make a contact common, until as many clicks
-	// have marked it.
-	common = 3
 	// maxPeople is how many of those who clicked last a mark names.
 	maxPeople = 8
 )
@@ -33,8 +34,10 @@ type Mark struct {
 	Trial bool   `json:"trial,omitempty"`
 	// Votes are those for the label, in parts of [Vote]: a click on a text gives each of its n
 	// contacts an nth.
-	Votes  int    `json:"votes"`
-	Clicks int    `json:"clicks"`         // labels by hand that marked the contact
+	Votes int `json:"votes"`
+	// Clicks counts the labels by hand on clusters whose founder has the contact. A click that gave no
+	// vote, since the contact was common, counts, too.
+	Clicks int    `json:"clicks"`
 	Hams   int    `json:"hams,omitempty"` // how often somebody said that the contact is harmless
 	Reach  int    `json:"reach"`          // how many clusters it may label
 	Used   int    `json:"used"`           // how many it has labelled
@@ -74,7 +77,13 @@ func (m *Mark) Counts(contact string) bool {
 func (m *Mark) MayLabel(contact string) bool { return m.Counts(contact) && m.Used < m.Reach }
 
 // Empty reports whether nothing speaks for the mark or against it.
-func (m *Mark) Empty() bool { return m.Votes <= 0 && m.Hams == 0 }
+func (m *Mark) Empty() bool { return m.Votes <= 0 && m.Hams == 0 && m.Clicks <= 0 }
+
+// Pass counts a click that does not mark the contact, since it is common.
+func (m *Mark) Pass(seq uint64) {
+	m.Clicks++
+	m.Last = seq
+}
 
 // Click marks a contact with a share of a vote, for a label that somebody put on a cluster.
 func (m *Mark) Click(votes int, l *article.Label, seq uint64) {
@@ -133,12 +142,14 @@ func last(all []By, next By) []By {
 	return all[max(0, len(all)-maxPeople):]
 }
 
-// Common reports whether a contact is too common for a click to mark it: unlabelled live clusters
-// have it, and not fewer than have been clicked.
-func Common(unlabelled, clicks int) bool { return unlabelled >= Enough(clicks) }
-
-// Enough is how many live clusters without a label make a contact common.
-func Enough(clicks int) int { return max(common, clicks) }
+// Enough is how many live clusters without a label make a contact common for one more click. More
+// clicks do not outvote these clusters once somebody has said that the contact is harmless.
+func (m *Mark) Enough() int {
+	if m.Hams > 0 {
+		return Common
+	}
+	return max(Common, m.Clicks+1)
+}
 
 // Marks are those of a contact, in the order of their labels, the real one before that on trial.
 type Marks []Mark

@@ -114,7 +114,7 @@ func (s *Service) list(e contactEntry, v *space.View, q *ContactQuery, page *Con
 	if err != nil {
 		return err
 	}
-	if q.Marked && len(c.Marks) > 0 || q.Shared && c.Clusters >= label.Enough(0) {
+	if q.Marked && len(c.Marks) > 0 || q.Shared && c.Clusters >= label.Common {
 		page.Contacts = append(page.Contacts, c)
 		place, err := json.Marshal(e)
 		page.Next = string(place)
@@ -167,7 +167,7 @@ func (s *Service) contacts(q ContactQuery, views map[string]*space.View) ([]cont
 func countSharing(views map[string]*space.View) (map[contactEntry]int, error) {
 	found := make(map[contactEntry]int)
 	for name, v := range views {
-		err := v.Shared(label.Enough(0), func(value, contact string, clusters int, _ uint64) bool {
+		err := v.Shared(label.Common, func(value, contact string, clusters int, _ uint64) bool {
 			found[contactEntry{Space: name, Value: value, Name: contact}] = clusters
 			return true
 		})

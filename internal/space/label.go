@@ -194,10 +194,10 @@ func (s *Space) labelByHand(
 // mark has a label that somebody has put on a cluster mark contacts, and notes which clusters that
 // concerns.
 func (s *Space) mark(m *member, l article.Label, out *Batch) {
-	l = s.click(m, l)
+	l, rare := s.click(m, l)
 	set, _ := m.Labels.With(l) // it is there already
 	s.relabel(m, set)
-	out.due(m.Space, l.Marked, &l, true)
+	out.due(m.Space, rare, &l, true)
 }
 
 // unlabel takes a label off a cluster, and back what it has marked.

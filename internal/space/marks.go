@@ -149,12 +149,13 @@ func (c *marked) freed(l *article.Label) bool {
 	return l.Contact == c.Name && !m.Counts(c.Name)
 }
 
-// click has a label that somebody has put on a cluster mark the contacts of the founder, and returns
-// it with those that it has marked. A contact that is common stays as it is.
-func (s *Space) click(m *member, l article.Label) article.Label {
+// click has a label that somebody has put on a cluster mark the contacts of the founder. It returns
+// the label with the contacts that it has marked. A common contact gets no vote. Of the marked
+// contacts few clusters have the rare ones: these clusters are to get the label, too.
+func (s *Space) click(m *member, l article.Label) (clicked article.Label, rare []string) {
 	l.Marked = nil
 	if !s.options.Marks || slices.Contains(s.options.Labels.Allow, l.Name) {
-		return l
+		return l, nil
 	}
 	share := label.Vote / max(1, m.Contacts.Len())
 	for name := range m.Contacts.All() {
@@ -164,28 +165,44 @@ func (s *Space) click(m *member, l article.Label) article.Label {
 		key := contactKey{m.Space, name}
 		c := s.contact(key)
 		mark := c.Marks.Of(l.Name, l.Trial)
-		enough := label.Enough(mark.Clicks)
-		if len(s.unlabelled(key, enough)) >= enough || len(c.Marks.With(mark)) > label.MaxMarks {
+		if mark.Empty() && len(c.Marks) == label.MaxMarks {
+			continue
+		}
+		enough := mark.Enough()
+		unlabelled := len(s.unlabelled(key, enough))
+		if unlabelled >= enough {
+			mark.Pass(m.Seq)
+			s.set(c, mark)
 			continue
 		}
 		mark.Click(share, &l, m.Seq)
 		mark.Clicked[len(mark.Clicked)-1].ClusterID = m.id
 		s.set(c, mark)
 		l.Marked = append(l.Marked, name)
+		if unlabelled < label.Common {
+			rare = append(rare, name)
+		}
 	}
-	return l
+	return l, rare
 }
 
 // unclick takes back what the click with a label of a cluster did.
 func (s *Space) unclick(m *member, l *article.Label) {
+	if l.Contact != "" {
+		return // it was no click
+	}
 	share := label.Vote / max(1, m.Contacts.Len())
-	for _, name := range l.Marked {
+	for name := range m.Contacts.All() {
 		c := s.contact(contactKey{m.Space, name})
 		mark := c.Marks.Of(l.Name, l.Trial)
 		if mark.Empty() {
 			continue
 		}
-		mark.Unclick(share, l)
+		votes := 0
+		if slices.Contains(l.Marked, name) {
+			votes = share
+		}
+		mark.Unclick(votes, l)
 		s.set(c, mark)
 	}
 }
@@ -298,17 +315,12 @@ func (s *Space) change(m *member, due *checkpoint.Due, out *Batch, do func()) {
 
 // forget drops the marks that a cluster which is removed has labelled last.
 func (s *Space) forget(c *cluster.Cluster) {
-	if c.Labels == "" || c.Contacts == "" {
+	if c.Labels == "" {
 		return
 	}
-	for _, l := range c.Labels.All() {
-		for _, name := range append(slices.Clone(l.Marked), l.Contact) {
-			if name == "" {
-				continue
-			}
-			if k := s.contact(contactKey{c.Space, name}); k.dropped {
-				k.touched, k.Position = true, s.rule.State().Next
-			}
+	for name := range c.Contacts.All() {
+		if k := s.contact(contactKey{c.Space, name}); k.dropped {
+			k.touched, k.Position = true, s.rule.State().Next
 		}
 	}
 }

@@ -197,18 +197,30 @@ func (p *plainMarks) record(r *article.LabelRecord) string {
 		return "changed"
 	}
 	delete(k.labels, key)
-	for _, contact := range have.marked {
-		of := markKey{key, contact}
-		m := p.mark(of)
-		if m.votes -= 720720 / len(k.contacts); m.votes > 0 {
-			m.clicks--
-			p.marks[of] = m
-		} else {
-			delete(p.marks, of)
-		}
-		p.due = append(p.due, plainDue{contact, false})
+	if have.contact == "" {
+		p.unclick(k, key, have.marked)
 	}
 	return "changed"
+}
+
+func (p *plainMarks) unclick(k *markedCluster, key labelKey, marked []string) {
+	for _, contact := range k.contacts {
+		of := markKey{key, contact}
+		m := p.mark(of)
+		if m == (plainMark{}) {
+			continue
+		}
+		if m.clicks--; slices.Contains(marked, contact) {
+			m.votes -= 720720 / len(k.contacts)
+		}
+		p.marks[of] = m
+		if m.votes == 0 && m.clicks == 0 {
+			delete(p.marks, of)
+		}
+	}
+	for _, contact := range marked {
+		p.due = append(p.due, plainDue{contact, false})
+	}
 }
 
 func (p *plainMarks) click(k *markedCluster, key labelKey) {
@@ -220,19 +232,21 @@ func (p *plainMarks) click(k *markedCluster, key labelKey) {
 	for _, contact := range k.contacts {
 		of := markKey{key, contact}
 		m := p.mark(of)
-		if u := len(p.unlabelled(contact)); key.name == "ham" || u >= 3 && u >= m.clicks {
-			continue
+		if key.name == "ham" {
+			break
 		}
-		m.votes += 720720 / len(k.contacts)
-		m.clicks++
-		m.reach, m.last = max(m.reach, m.used+max(6, 3*m.used)), k.seq
+		m.clicks, m.last = m.clicks+1, k.seq
+		if u := len(p.unlabelled(contact)); u < 3 || u < m.clicks {
+			m.votes += 720720 / len(k.contacts)
+			m.reach = max(m.reach, m.used+max(6, 3*m.used))
+			l.marked = append(l.marked, contact)
+			if u < 3 {
+				p.due = append(p.due, plainDue{contact, true})
+			}
+		}
 		p.marks[of] = m
-		l.marked = append(l.marked, contact)
 	}
 	k.labels[key] = l
-	for _, contact := range l.marked {
-		p.due = append(p.due, plainDue{contact, true})
-	}
 }
 
 // step brings clusters in step with the marks of the contacts that are due, with some room.

@@ -78,24 +78,30 @@ func (s *Space) click(it *item, number int, position int64) error {
 	}
 	said, known := s.marked[it.at]
 	founder, space, seq := c.Founder, c.Space, c.Seq
-	var marked []uint64
+	var marked, rare []uint64
 	for _, contact := range s.unerased(c, contacts) {
 		h := s.ready(contactKey{space, contact}, position)
 		s.touch(h, it, position)
 		m := s.mark(h, it.Name, it.Trial)
 		n, sure := s.unlabelled(h)
-		isCommon := n >= common && int64(n) >= m.clicks
+		isCommon := n >= common && (int64(n) > m.clicks || m.hams > 0)
 		if known && (h.vague != certain || !sure) {
 			isCommon = !slices.Contains(said, contact)
 		} else if !sure {
 			s.blur(h, position)
 		}
 		if isCommon {
-			h.drop()
+			m.clicks, m.last = m.clicks+1, seq
+			s.settle(h)
 			continue
 		}
 		m.click(it, wire.Vote/int64(len(contacts)), seq)
 		marked = append(marked, contact)
+		if n < common {
+			rare = append(rare, contact)
+		} else {
+			s.settle(h)
+		}
 	}
 	if known && !slices.Equal(said, marked) {
 		s.applied.Violate(s.address(it),
@@ -105,7 +111,7 @@ func (s *Space) click(it *item, number int, position int64) error {
 	st := s.state(founder)
 	st.entries = slices.Clone(st.entries)
 	st.entries[has(st.entries, it.Name, it.Trial)].marked = marked
-	for _, contact := range marked {
+	for _, contact := range rare {
 		if err := s.gain(it, contactKey{space, contact}, position); err != nil {
 			return err
 		}
@@ -248,7 +254,7 @@ func (s *Space) relabel(it *item, founder wire.Address, position int64, do func(
 // drop forgets marks without votes and hams.
 func (h *contact) drop() {
 	h.marks = slices.DeleteFunc(slices.Clone(h.marks),
-		func(m mark) bool { return m.votes <= 0 && m.hams == 0 })
+		func(m mark) bool { return m.votes <= 0 && m.hams == 0 && m.clicks <= 0 })
 }
 
 // unclick takes back what a label that was taken off a cluster has marked.
@@ -259,13 +265,16 @@ func (s *Space) unclick(it *item, number int, e label, position int64) error {
 		return err
 	}
 	space, marked := c.Space, s.unerased(c, e.marked)
-	for _, contact := range marked {
+	for _, contact := range s.unerased(c, contacts) {
 		key := contactKey{space, contact}
 		h := s.ready(key, position)
 		s.touch(h, it, position)
 		if i := h.find(e.name, e.trial); i >= 0 {
+			votes := map[bool]int64{true: wire.Vote / int64(len(contacts))}
 			h.marks = slices.Clone(h.marks)
-			h.marks[i].unclick(e.at, wire.Vote/int64(len(contacts)))
+			h.marks[i].unclick(e.at, votes[slices.Contains(e.marked, contact)])
+			h.drop()
+			s.settle(h)
 		}
 	}
 	for _, contact := range marked {

@@ -51,8 +51,8 @@ type Result struct {
 }
 
 // Work counts what a moderator does in a stream, or in a part of it. A document without a label is
-// neither positive nor honest. A document without words joins no cluster, and so does one that is no
-// article: it is neither caught nor hit, and costs no click.
+// neither positive nor honest. A document without words, or which is no article, joins no cluster:
+// it is neither caught nor hit, and costs no click.
 type Work struct {
 	Documents int `json:"documents"`
 	Positive  int `json:"positive"`
