@@ -197,6 +197,10 @@ func (m *moderator) ofContact() *kgo.Record {
 	if m.random.IntN(2) == 0 {
 		contact = fmt.Sprintf("site:shop%d.example", m.random.IntN(contacts))
 	}
+	if m.random.IntN(6) == 0 {
+		return &kgo.Record{Key: []byte(contact), Value: fmt.Appendf(nil,
+			`{"action":"erase","target":"contact","contact":%q,"by":"dave"}`, contact)}
+	}
 	return m.targeted(contact, map[string]any{"target": "contact", "contact": contact})
 }
 

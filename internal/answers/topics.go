@@ -77,7 +77,9 @@ func (t *Topics) Erase(ctx context.Context, r api.EraseRecord) (article.Address,
 }
 
 // record writes a record to the topic of labels that is about a cluster or a contact.
-func (t *Topics) record(ctx context.Context, one submit.Label, r any) (at article.Address, err error) {
+func (t *Topics) record(ctx context.Context, one submit.Label, r any) (article.Address, error) {
+	var at article.Address
+	var err error
 	if one.Value, err = json.Marshal(r); err != nil {
 		return at, err
 	}

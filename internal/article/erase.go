@@ -2,12 +2,12 @@ package article
 
 import "fmt"
 
-// Erase takes what is kept of an article's text out of its cluster and its stories, or a contact out
-// of clusters and marks.
+// Erase takes what is kept of an article's text out of its cluster and its stories, or a contact
+// out of clusters and marks.
 const Erase Action = "erase"
 
-// erase reads a record of [Erase]. Of an article it has the Source alone: the id may be personal data,
-// too.
+// erase reads a record of [Erase]. Of an article it has the Source alone: the id may be personal
+// data, too.
 func (w *labelRecord) erase(r LabelRecord) (LabelRecord, error) {
 	var err error
 	switch {

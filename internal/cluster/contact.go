@@ -18,8 +18,8 @@ const ContactPrefix = "contact:"
 // IsContact reports whether a record of the clusters topic with this key is a contact.
 func IsContact(key []byte) bool { return strings.HasPrefix(string(key), ContactPrefix) }
 
-// Erased returns the name that a contact has once a label record, topic/partition/offset, has erased
-// it. It does not name the topic, which may be long.
+// Erased returns the name that a contact has once a label record, topic/partition/offset, has
+// erased it. It does not name the topic, which may be long.
 func Erased(record string) string {
 	return article.ErasedContact + ":" + record[strings.IndexByte(record, '/')+1:]
 }

@@ -56,8 +56,8 @@ func (s *Space) eraseContact(r *article.LabelRecord, out *Batch) (changed bool) 
 	return true
 }
 
-// forgetContact has clusters forget a contact, at most out.room of them, and reports whether that was
-// enough.
+// forgetContact has clusters forget a contact, at most out.room of them, and reports whether that
+// was enough.
 func (s *Space) forgetContact(key contactKey, due *checkpoint.Due, out *Batch) (done bool) {
 	for _, m := range s.naming(key, due.Before, out.room+1) {
 		if out.room <= 0 {

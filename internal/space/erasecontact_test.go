@@ -57,8 +57,8 @@ func privateSpace(t *testing.T, dir string) (s *Space, founders []article.Addres
 	return s, founders
 }
 
-// erasePrivate erases the contact, in steps of a few clusters, and returns after how many batches that
-// is done.
+// erasePrivate erases the contact, in steps of a few clusters, and returns after how many batches
+// that is done.
 func erasePrivate(t *testing.T, s *Space, room int) (batches int) {
 	t.Helper()
 	work := LabelWork{Records: []article.LabelRecord{contactErasure(17)}, Room: room}
@@ -82,8 +82,8 @@ func erasePrivate(t *testing.T, s *Space, room int) (batches int) {
 	}
 }
 
-// An erased contact is gone from marks, from clusters and their labels, from the disk and from copies,
-// however many transactions that takes. What clusters are labelled stays.
+// An erased contact is gone from marks, from clusters and their labels, from the disk and from
+// copies, however many transactions that takes. What clusters are labelled stays.
 func TestEraseContact(t *testing.T) {
 	for _, room := range []int{1000, 7} {
 		t.Run(fmt.Sprint(room), func(t *testing.T) {
@@ -118,8 +118,8 @@ func TestEraseContact(t *testing.T) {
 	}
 }
 
-// wantForgotten holds a space in which the private contact was erased to have no trace of it, and its
-// labels as before.
+// wantForgotten holds a space in which the private contact was erased to have no trace of it, and
+// its labels as before.
 func wantForgotten(t *testing.T, s *Space, founders []article.Address) {
 	t.Helper()
 	const erased = "erased:0/17"
@@ -166,8 +166,8 @@ func wantForgotten(t *testing.T, s *Space, founders []article.Address) {
 	}
 }
 
-// A later text with an erased contact founds a cluster that has it, without a label: what was marked
-// is forgotten. A label that is taken off a cluster takes back no more votes than it gave.
+// A later text with an erased contact founds a cluster that has it, without a label: what was
+// marked is forgotten. A label that is taken off a cluster takes back no more votes than it gave.
 func TestAfterContactsAreErased(t *testing.T) {
 	s, founders := privateSpace(t, filepath.Join(t.TempDir(), "space"))
 	defer s.Close()

@@ -16,10 +16,11 @@ import (
 	"github.com/clusterd/clusterd/internal/fields"
 )
 
-// The keys of contacts. They have a hash of the contact in place of its name: the database keeps some
-// keys in files that it never rewrites, so that a name could not be erased.
+// The keys of contacts. They have a hash of the contact in place of its name: the database keeps
+// some keys in files that it never rewrites, so that a name could not be erased.
 const (
-	// x, hash, seq → value's length, value, contact: of the clusters without labels whose founder has it
+	// x, hash, seq → value's length, value, contact: of the clusters without labels whose founder has
+	// it
 	unlabelledKey = 'x'
 	byContactKey  = 'y' // y, hash, seq → nothing: of the clusters that have a label by it
 	markedKey     = 'z' // z, hash → position, value and contact with their lengths, marks as JSON
@@ -38,7 +39,8 @@ func keyOfHolder(kind byte, value, contact string, seq uint64) []byte {
 	return binary.BigEndian.AppendUint64(keyOfContact(kind, value, contact), seq)
 }
 
-// holders calls do with each key under which a cluster stands because of its contacts, and its value.
+// holders calls do with each key under which a cluster stands because of its contacts, and its
+// value.
 func holders(k *cluster.Cluster, do func(key, value []byte)) {
 	if k.Contacts == "" {
 		return
@@ -178,9 +180,9 @@ func (r *reader) holders(
 	return errors.Join(err, failed)
 }
 
-// Shared hands on each contact that at least some number of clusters without labels have, those that
-// have expired included, with how many have it and the seq of the oldest, until each is false. It
-// reads the keys of all, which takes about a second for a million.
+// Shared hands on each contact that at least some number of clusters without labels have, those
+// that have expired included, with how many have it and the seq of the oldest, until each is
+// false. It reads the keys of all, which takes about a second for a million.
 func (r *reader) Shared(
 	least int, each func(value, contact string, clusters int, oldest uint64) (more bool),
 ) error {

@@ -10,9 +10,9 @@ func keyOfErased(seq uint64) []byte {
 	return binary.BigEndian.AppendUint64(append(make([]byte, 0, keyBytes), erasedKey), seq)
 }
 
-// Erasing says that the next Apply erases text or contacts of these clusters, and text of their stories. A database
-// keeps old values for a while: call [Store.Scrub] once the snapshots from before that Apply are
-// closed. After a crash, the next Open does it.
+// Erasing says that the next Apply erases text or contacts of these clusters, and text of their
+// stories. A database keeps old values for a while: call [Store.Scrub] once the snapshots from
+// before that Apply are closed. After a crash, the next Open does it.
 func (s *Store) Erasing(seqs ...uint64) error {
 	if len(seqs) == 0 {
 		return nil
@@ -41,9 +41,9 @@ func (s *Store) Scrub() error {
 	return nil
 }
 
-// scrub removes the old values of the clusters of these seqs, of all stories, of the meta data, and
-// perhaps of all contacts from disk. It is not cut short: a few clusters take some milliseconds, the
-// contacts of a million about a second.
+// scrub removes the old values of the clusters of these seqs, of all stories, of the meta data,
+// and perhaps of all contacts from disk. It is not cut short: a few clusters take some
+// milliseconds, all contacts more where there are many.
 func (s *Store) scrub(seqs []uint64, contacts bool) error {
 	if len(seqs) == 0 {
 		return nil

@@ -38,8 +38,8 @@ func (l *Labels) noteErasure(r *kgo.Record) {
 	l.erased[wire.ContactDigest(l.seed, v.Contact)] = at
 }
 
-// Restore returns contacts with those in place of their names that were erased, in order. They are not
-// known where the label record that has erased one is deleted by now. Without labels l is nil.
+// Restore returns contacts with those in place of their names that were erased, in order. They are
+// not known where the label record that has erased one is deleted by now. Without labels l is nil.
 func (l *Labels) Restore(contacts []string) (all []string, known bool) {
 	if l == nil {
 		return contacts, true

@@ -86,8 +86,8 @@ func Erased(record Address) string {
 	return fmt.Sprintf("%s%d/%d", erasedPrefix, record.Partition, record.Offset)
 }
 
-// ErasedBy returns the address of the label record that has erased a contact with this name. It is not
-// ok where that is the name of a contact.
+// ErasedBy returns the address of the label record that has erased a contact with this name. It is
+// not ok where that is the name of a contact.
 func ErasedBy(contact string) (record Address, ok bool) {
 	_, err := fmt.Sscanf(contact, erasedPrefix+"%d/%d", &record.Partition, &record.Offset)
 	return record, err == nil && Erased(record) == contact

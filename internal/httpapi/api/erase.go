@@ -2,8 +2,8 @@ package api
 
 import "time"
 
-// EraseRequest asks to erase what is kept of the text of an article, which is a cluster's founder or
-// has an id; or to erase a contact.
+// EraseRequest asks to erase what is kept of the text of an article, which is a cluster's founder
+// or has an id; or to erase a contact.
 type EraseRequest struct {
 	ClusterID ID `json:"cluster_id,omitzero"`
 	ArticleID ID `json:"article_id,omitzero"`

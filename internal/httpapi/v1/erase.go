@@ -52,8 +52,8 @@ func (s *server) erase(w http.ResponseWriter, r *http.Request) error {
 
 // validErase checks a request.
 func (s *server) validErase(q *api.EraseRequest) error {
-	named := 0
-	for _, is := range []bool{q.ClusterID != "", q.ArticleID != "", q.ContactRef != (api.ContactRef{})} {
+	named, contact := 0, q.ContactRef != (api.ContactRef{})
+	for _, is := range []bool{q.ClusterID != "", q.ArticleID != "", contact} {
 		if is {
 			named++
 		}
@@ -65,7 +65,7 @@ func (s *server) validErase(q *api.EraseRequest) error {
 		return &refusal{
 			http.StatusNotFound, "what is erased is named by a record of labels.topic: set that key",
 		}
-	case q.ContactRef != (api.ContactRef{}):
+	case contact:
 		if err := article.CheckContact(q.Contact); err != nil {
 			return &InvalidError{"/contact", err.Error()}
 		}
@@ -73,9 +73,9 @@ func (s *server) validErase(q *api.EraseRequest) error {
 	return validNote(q.Note)
 }
 
-// erasable returns the article that is meant, and its cluster; or the contact, with the partition to
-// which it belongs. It does not look for the cluster: if that has expired, stories may still have the
-// text. Nor need anything have the contact by which it can be found.
+// erasable returns the article that is meant, and its cluster; or the contact, with the partition
+// to which it belongs. It does not look for the cluster: if that has expired, stories may still
+// have the text. Nor need anything have the contact by which it can be found.
 func (s *server) erasable(r *http.Request, q *api.EraseRequest) (e api.Erased, err error) {
 	if q.Contact != "" {
 		c, err := s.Spaces.Contact(q.ContactRef, "")

@@ -88,8 +88,8 @@ type Spaces interface {
 	Labelled(ctx context.Context, after string, limit int) (api.Clusters, error)
 	// Contacts returns a page of contacts.
 	Contacts(ctx context.Context, q ContactQuery) (api.Contacts, error)
-	// Contact returns a contact. With [ErrUnknown], of one that cannot get the label with this name, it
-	// says at least to which partition the contact belongs.
+	// Contact returns a contact. With [ErrUnknown], of one that cannot get the label with this name,
+	// it says at least to which partition the contact belongs.
 	Contact(of api.ContactRef, name string) (api.Contact, error)
 	// AppliedTo reports whether the space of a contact has read labels.topic beyond this record.
 	AppliedTo(of api.ContactRef, record article.Address) bool
@@ -129,7 +129,8 @@ type Topics interface {
 	Labels(ctx context.Context, records []api.LabelRecord) ([]article.Address, error)
 	// ChangeStory writes a record about stories to labels.topic, and returns where it is.
 	ChangeStory(ctx context.Context, r api.StoryRecord) (article.Address, error)
-	// Erase writes a record that erases an article or a contact to labels.topic, and returns where it is.
+	// Erase writes a record that erases an article or a contact to labels.topic, and returns where it
+	// is.
 	Erase(ctx context.Context, r api.EraseRecord) (article.Address, error)
 	// Texts returns what the articles at these addresses said.
 	Texts(ctx context.Context, of []article.Address) ([]Text, error)
