@@ -130,46 +130,69 @@ func (b *Bucket) All(visit func(slot uint32)) {
 func (b *Bucket) Visit(
 	sketch []byte, live func(slot uint32) bool, visit func(slot uint32),
 ) (others bool) {
-	if !b.exceeds(b.rule.Cap, live) {
+	if b.Len() <= b.rule.Cap {
 		b.All(visit)
 		return false
 	}
-	for i, list := range b.lists {
+	var room [64]uint32
+	seen := room[:0]
+	least := b.rule.Cap + 1 // as many live ones tell that there are others
+	if live == nil {
+		least = 0 // it is known already
+	}
+	for i := range b.lists {
 		// before any that is equal, or it is the one of Seq 0
 		at := Member{Sketch: sketch}.item(b.rule.Rotations[i])
-		list.AscendGreaterOrEqual(at, first(b.rule.Neighbours, live, visit))
-		before := first(b.rule.Neighbours, live, visit)
-		list.DescendLessOrEqual(at, func(it item) bool { return b.same(it, at) || before(it) })
+		var n int
+		if seen, n = b.around(i, at, least, live, seen); n < least {
+			b.All(visit)
+			return false
+		}
+		least = 0
+	}
+	for _, slot := range seen {
+		visit(slot)
 	}
 	return true
+}
+
+// around appends the slots of the live neighbours of an item in an order. It goes on until it has
+// met at least so many live members, if there are as many, and returns how many it has met.
+func (b *Bucket) around(
+	order int, at item, least int, live func(slot uint32) bool, dst []uint32,
+) (slots []uint32, met int) {
+	list, near := b.lists[order], b.rule.Neighbours
+	after := walk{live: live, near: near, least: least - near, slots: dst}
+	list.AscendGreaterOrEqual(at, after.step)
+	before := walk{live: live, near: near, least: least - after.met, slots: after.slots}
+	list.DescendLessOrEqual(at, func(it item) bool { return b.same(it, at) || before.step(it) })
+	if met = after.met + before.met; met < least && after.met >= after.least {
+		rest := walk{live: live, least: least - before.met} // there were few before it
+		list.AscendGreaterOrEqual(at, rest.step)
+		met = rest.met + before.met
+	}
+	return before.slots, met
+}
+
+// A walk meets members in an order, until it has met a number of live ones, at least least, and has
+// the slots of the near first.
+type walk struct {
+	live             func(slot uint32) bool
+	near, least, met int
+	slots            []uint32
+}
+
+// step meets one member, and reports whether to go on.
+func (w *walk) step(it item) (more bool) {
+	if w.live == nil || w.live(it.slot) {
+		if w.met++; w.met <= w.near {
+			w.slots = append(w.slots, it.slot)
+		}
+	}
+	return w.met < max(w.near, w.least)
 }
 
 func (b *Bucket) same(x, y item) bool {
 	return x.seq == y.seq && bytes.Equal(unsafe.Slice(x.sketch, b.size),
 		unsafe.Slice(y.sketch, b.size))
-}
-
-// exceeds reports whether more than n members are live.
-func (b *Bucket) exceeds(n int, live func(slot uint32) bool) bool {
-	if live == nil || b.Len() <= n {
-		return b.Len() > n
-	}
-	b.lists[0].Ascend(func(it item) bool {
-		if live(it.slot) {
-			n--
-		}
-		return n >= 0
-	})
-	return n < 0
-}
-
-// first returns an iterator that visits up to the first n live ones.
-func first(n int, live func(slot uint32) bool, visit func(slot uint32)) btree.ItemIteratorG[item] {
-	return func(it item) bool {
-		if live == nil || live(it.slot) {
-			visit(it.slot)
-			n--
-		}
-		return n > 0
-	}
 }

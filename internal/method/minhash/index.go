@@ -24,15 +24,15 @@ import (
 // centres: into that of a centre that goes moves the last one, and memory shrinks with the number
 // of centres.
 //
-// A centre takes its sketch, 8 bytes, and in each table an entry of 4 bytes, its share of a bucket
-// and of the room that is left there: some 260 bytes with 128 components in 22 bands.
+// A centre takes its sketch, 16 bytes, and in each table an entry of 4 bytes, its share of a bucket
+// and of the room that is left there: some 268 bytes with 128 components in 22 bands.
 type index struct {
 	hashes, bands, rows int
 	threshold           float64 // a share of components
 	rule                jaccard.Rule
 	reach               int // components that may differ at most, by the threshold or the rule
 	sketches            banding.Rows[byte]
-	seqs                banding.Rows[uint64]
+	seqs                banding.Rows[uint64] // and the hashes of the sketches
 	tables              banding.Tables
 	capped              []cappedBuckets // by band
 	candidates          atomic.Uint64
@@ -58,7 +58,7 @@ func newIndex(hashes int, threshold, recall float64, rule jaccard.Rule) *index {
 		threshold: float64(mayDiffer(hashes, 1-threshold)) / float64(hashes),
 		rule:      rule, reach: mayDiffer(hashes, 1-reach),
 		sketches: banding.NewRows[byte](sketchBytes(hashes, rule)),
-		seqs:     banding.NewRows[uint64](1),
+		seqs:     banding.NewRows[uint64](2),
 		tables:   banding.NewTables(bands),
 		capped:   make([]cappedBuckets, bands),
 	}
@@ -91,7 +91,7 @@ func (x *index) view(slot uint32) singlepass.Centre {
 	sketch := x.sketch(slot)
 	return singlepass.Centre{
 		Fingerprint: singlepass.Fingerprint{
-			Hash: xxh3.Hash(sketch), Sketch: unsafe.String(unsafe.SliceData(sketch), len(sketch)),
+			Hash: x.seqs.At(int(slot))[1], Sketch: unsafe.String(unsafe.SliceData(sketch), len(sketch)),
 		},
 		Seq: x.seq(slot),
 	}
@@ -108,7 +108,8 @@ func (x *index) Insert(c singlepass.Centre) {
 	}
 	slot := uint32(x.Len())
 	copy(x.sketches.Push(), c.Sketch)
-	x.seqs.Push()[0] = c.Seq
+	row := x.seqs.Push()
+	row[0], row[1] = c.Seq, c.Hash
 	x.prefetch(slot)
 	for band := range x.bands {
 		x.put(slot, band)
@@ -155,7 +156,7 @@ func (x *index) Remove(c singlepass.Centre) bool {
 	}
 	if last := uint32(x.Len() - 1); last != slot {
 		copy(x.sketch(slot), x.sketch(last))
-		x.seqs.At(int(slot))[0] = x.seq(last)
+		copy(x.seqs.At(int(slot)), x.seqs.At(int(last)))
 		x.prefetch(slot)
 		for band := range x.bands {
 			x.move(last, slot, band)
