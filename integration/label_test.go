@@ -239,7 +239,10 @@ func (m *moderator) ofStories() *kgo.Record {
 // labelsDone waits until all label records were read, and all corrections written.
 func (w *world) labelsDone() {
 	w.Helper()
-	ends := w.ends(w.labels)
+	ends := make(map[int32]int64) // a transaction's marker may follow
+	for _, r := range w.read(w.labels, kgo.ReadCommitted()) {
+		ends[r.Partition] = r.Offset + 1
+	}
 	w.eventually("all labels are applied", func() bool {
 		var last struct {
 			Labels struct {

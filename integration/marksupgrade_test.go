@@ -107,7 +107,8 @@ func TestUpgradeWithLabelsAlone(t *testing.T) {
 	w.program = ""
 	fresh := w.start()
 	w.posts("again", watches)
-	if r := w.commented("again")["again"]; r.ClusterID != founder || !slices.Equal(r.Labels, []string{"spam"}) {
+	r := w.commented("again")["again"]
+	if r.ClusterID != founder || !slices.Equal(r.Labels, []string{"spam"}) {
 		t.Errorf("the label is not carried on: %+v", r)
 	}
 	w.program = former

@@ -77,7 +77,8 @@ func (s *secrets) verbs() map[string][]string {
 		"migrate": nil, "migrate plan": append(config, "-o", "new.yaml"),
 		"migrate status": {s.config, "new.yaml"}, "migrate compare": {s.config, "new.yaml"},
 		"migrate map": {s.config, "new.yaml"}, "migrate switch": {s.config, "new.yaml"},
-		"migrate back": {s.config}, "migrate broker": append(config, "--embedded", "data"),
+		"migrate labels": {s.config, "new.yaml"},
+		"migrate back":   {s.config}, "migrate broker": append(config, "--embedded", "data"),
 	}
 }
 

@@ -24,7 +24,7 @@ func TestHelp(t *testing.T) {
 		"eval spam", "eval tune", "idf", "audit", "doctor", "check", "label",
 		"label add", "label remove", "label resume", "label list", "label import", "label export",
 		"erase", "tap", "health", "migrate", "migrate plan", "migrate status", "migrate compare", "migrate map",
-		"migrate switch", "migrate back", "migrate broker", "state", "state export", "state import",
+		"migrate labels", "migrate switch", "migrate back", "migrate broker", "state", "state export", "state import",
 		"state list", "lint",
 		"config", "version",
 	} {
@@ -101,6 +101,7 @@ func TestUsageErrors(t *testing.T) {
 		"migrate plan -c x -o y --from z": `--from: "z": must be beginning, a time as ` +
 			"2026-01-02T15:04:05Z or for how long, as 168h",
 		"migrate status x": "migrate status: name two configuration files, the old one first",
+		"migrate labels x": "migrate labels: name two configuration files, the old one first",
 		"migrate back":     "migrate back: name the configuration file of the old space",
 		"migrate broker -c x": "migrate broker: name the folder with --embedded and the " +
 			"configuration with -c",
@@ -127,7 +128,7 @@ func verb(args string) string {
 		if !slices.Contains([]string{
 			"run", "demo", "cluster", "eval", "spam", "tune", "lint", "config",
 			"version", "completion", "bash", "check", "label", "add", "resume", "list", "erase", "tap",
-			"migrate", "plan", "status", "back", "broker",
+			"migrate", "plan", "status", "labels", "back", "broker",
 		}, word) {
 			break
 		}

@@ -42,14 +42,15 @@ func Command(s Shell) *cobra.Command {
 			"  status   say how far both are\n" +
 			"  compare  say how their clusters differ\n" +
 			"  map      write a topic of old ids and new ids\n" +
+			"  labels   give the new space the labels of the old one\n" +
 			"  switch   let the second space write what readers read\n" +
 			"  back     let the first go on beside it, for a switch back\n\n" +
 			"  broker   copy what an embedded broker has kept to a Kafka",
 		Args: s.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(s.plan(), s.status(), s.compare(), s.idMap(), s.switchOver(), s.back(),
-		s.broker())
+	cmd.AddCommand(s.plan(), s.status(), s.compare(), s.idMap(), s.labels(), s.switchOver(),
+		s.back(), s.broker())
 	return cmd
 }
 

@@ -59,12 +59,10 @@ func (j *joint) mapping(s side, cluster id, topic string) Mapping {
 
 // A mapper writes the map. It knows by a hash what is there, and writes only what differs.
 type mapper struct {
-	beside.Two
+	reader
 	topic      string
 	partitions []int
 	producer   *sink.Producer
-	joint      *joint
-	next       [2]map[int]int64 // of each results topic: read up to there
 	seed       maphash.Seed
 	there      map[string]uint64 // by key, the hash of the value
 	written    int
@@ -78,7 +76,8 @@ func Map(
 	ctx context.Context, t beside.Two, topic string, follow bool, say func(string),
 ) (int, error) {
 	m := &mapper{
-		Two: t, topic: topic, joint: newJoint(), seed: maphash.MakeSeed(), there: make(map[string]uint64),
+		reader: reader{Two: t, joint: newJoint()}, topic: topic, seed: maphash.MakeSeed(),
+		there: make(map[string]uint64),
 	}
 	if err := m.begin(ctx); err != nil {
 		return 0, err
@@ -143,29 +142,8 @@ func (m *mapper) begin(ctx context.Context) (err error) {
 
 // round reads what has come, and writes what has changed.
 func (m *mapper) round(ctx context.Context) error {
-	for s, space := range []*beside.Space{&m.Old, &m.New} {
-		first, end, err := space.Offsets(ctx, space.Output.Topic)
-		if err != nil {
-			return err
-		}
-		limit, err := m.Limit(ctx) // after the end was listed
-		if err != nil {
-			return err
-		}
-		if m.next[s] == nil {
-			m.next[s] = first
-		}
-		err = space.Read(ctx, space.Output.Topic, m.next[s], end, func(record *kafka.Record) error {
-			r, ok := parse(record, space.Input.Topic)
-			if ok && (side(s) == fresh || !beyond(limit, r.source.partition(), r.source.offset())) {
-				m.joint.add(side(s), &r)
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		m.next[s] = end
+	if err := m.read(ctx, func(*kafka.Record, *result) {}); err != nil {
+		return err
 	}
 	for s := range m.joint.changed {
 		changed := slices.Sorted(maps.Keys(m.joint.changed[s]))
