@@ -46,32 +46,48 @@ func TestErase(t *testing.T) {
 		if round == 0 {
 			i.eraseByVerb(id, founder)
 		} else {
-			// The record comes while it runs or is away; it dies before, while or after it applies it.
-			away := round%2 == 1
-			if away {
-				i.kill()
-			}
-			w.produce(&kgo.Record{Topic: w.labels, Key: []byte(founder), Value: fmt.Appendf(nil,
-				`{"action":"erase","target":"article","cluster_id":%q,"source":%q}`, founder, founder)})
-			if away {
-				i = w.startIn(i.dir)
-			}
-			time.Sleep(time.Duration(random.IntN(60)) * time.Millisecond)
-			i.kill()
-			i = w.startIn(i.dir)
-			w.labelsDone()
-			i.waitLive()
+			i = w.erasesWhileKilled(i, round, random, founder, fmt.Sprintf(
+				`{"action":"erase","target":"article","cluster_id":%q,"source":%q}`, founder, founder))
 		}
 		w.isGone(i, secret, id)
 		w.findsAgain(text, secret, id)
 	}
+	w.nothingIsLeft(i)
+}
+
+// erasesWhileKilled writes a record that erases something, while the instance runs or is away. The
+// instance is killed before, while or after it applies the record, and started again.
+func (w *world) erasesWhileKilled(
+	i *instance, round int, random *rand.Rand, key, value string,
+) *instance {
+	w.Helper()
+	away := round%2 == 1
+	if away {
+		i.kill()
+	}
+	w.produce(&kgo.Record{Topic: w.labels, Key: []byte(key), Value: []byte(value)})
+	if away {
+		i = w.startIn(i.dir)
+	}
+	time.Sleep(time.Duration(random.IntN(60)) * time.Millisecond)
+	i.kill()
+	i = w.startIn(i.dir)
+	w.labelsDone()
+	i.waitLive()
+	return i
+}
+
+// nothingIsLeft ends an instance. It holds the instance's disk and a snapshot to have nothing of what
+// was erased, and the topics to the audit.
+func (w *world) nothingIsLeft(i *instance) {
+	w.Helper()
 	snapshot := filepath.Join(w.dir, "backup")
 	w.runsWell("", "state export", snapshot, "--work", filepath.Join(w.dir, "work"))
-	if found := holding(t, snapshot, "zebra"); found != "" {
-		t.Errorf("%s of the snapshot has erased text", found)
+	if found := holding(w.T, snapshot, "zebra"); found != "" {
+		w.Errorf("%s of the snapshot has what was erased", found)
 	}
-	w.eventually("the erased texts are gone from the disk", func() bool {
-		return holding(t, i.dir, "zebra") == ""
+	w.eventually("nothing that was erased is left on the disk", func() bool {
+		return holding(w.T, i.dir, "zebra") == ""
 	})
 	i.stop()
 	w.audit()
@@ -103,33 +119,12 @@ func TestEraseContact(t *testing.T) {
 		if round == 0 {
 			i.erasesContact(contact)
 		} else {
-			away := round%2 == 1
-			if away {
-				i.kill()
-			}
-			w.produce(&kgo.Record{Topic: w.labels, Key: []byte(contact), Value: fmt.Appendf(nil,
-				`{"action":"erase","target":"contact","contact":%q}`, contact)})
-			if away {
-				i = w.startIn(i.dir)
-			}
-			time.Sleep(time.Duration(random.IntN(60)) * time.Millisecond)
-			i.kill()
-			i = w.startIn(i.dir)
-			w.labelsDone()
-			i.waitLive()
+			i = w.erasesWhileKilled(i, round, random, contact,
+				fmt.Sprintf(`{"action":"erase","target":"contact","contact":%q}`, contact))
 		}
 		w.contactIsGone(i, contact, labelled)
 	}
-	snapshot := filepath.Join(w.dir, "backup")
-	w.runsWell("", "state export", snapshot, "--work", filepath.Join(w.dir, "work"))
-	if found := holding(t, snapshot, "zebra"); found != "" {
-		t.Errorf("%s of the snapshot has an erased contact", found)
-	}
-	w.eventually("the erased contacts are gone from the disk", func() bool {
-		return holding(t, i.dir, "zebra") == ""
-	})
-	i.stop()
-	w.audit()
+	w.nothingIsLeft(i)
 }
 
 // marks has nine unlike texts name a contact, and labels the first. It returns the clusters that have

@@ -131,6 +131,7 @@ func TestSeeded(t *testing.T) {
 		{failpoint.LabelAgain, "I9", labels},
 		{failpoint.MarkLost, "I9", labels},
 		{failpoint.MarkUnused, "I9", labels},
+		{failpoint.ContactKept, "I9", labels},
 		{failpoint.ExceptionLost, "I9", labels},
 		{failpoint.Publisher, "I10", labels},
 		{failpoint.CorrectionLost, "I11", labels},

@@ -27,7 +27,7 @@ func Erased(record string) string {
 // IsErased reports whether a name is that of an erased contact. No label marks it.
 func IsErased(contact string) bool { return strings.HasPrefix(contact, article.ErasedContact+":") }
 
-// erasedSince reports whether contacts are those of before, without some that were erased.
+// erasedSince reports whether contacts are the same as before, but that some were erased.
 func erasedSince(now, before singlepass.Contacts) bool {
 	for contact := range now.All() {
 		if !IsErased(contact) && !before.Has(contact) {

@@ -45,6 +45,7 @@ const (
 	LabelAgain      = "label-again"      // the committed offset is before the last label record
 	MarkLost        = "mark-lost"        // a cluster that is founded does not get the label of its contact
 	MarkUnused      = "mark-unused"      // a mark does not count that it has labelled a cluster
+	ContactKept     = "contact-kept"     // a cluster keeps a contact that was erased
 	ExceptionLost   = "exception-lost"   // a cluster forgets the labels of its single articles
 	CorrectionLost  = "correction-lost"  // a member's correction is left out
 	CorrectionTwice = "correction-twice" // or is written twice

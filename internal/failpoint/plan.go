@@ -18,8 +18,8 @@ var (
 	}
 	bugs = []string{
 		Drop, Duplicate, EarlyOffset, SkipDisk, StaleDisk, Swap, FingerprintLost, FingerprintTwice,
-		LabelLost, LabelLate, LabelAgain, MarkLost, MarkUnused, ExceptionLost, CorrectionLost, CorrectionTwice,
-		Publisher,
+		LabelLost, LabelLate, LabelAgain, MarkLost, MarkUnused, ContactKept, ExceptionLost,
+		CorrectionLost, CorrectionTwice, Publisher,
 		StoryOwn, StoryUntold, StoryState, StoryDisk, StoryLeft,
 		ArticleID, Title, Fingerprint, Distance, EventTime, Key, Partition, Sketch, LetterClass,
 		LetterBytes,

@@ -70,6 +70,9 @@ func inMarks(b *space.Batch) {
 			}
 		}
 	}
+	if failpoint.Seeded(failpoint.ContactKept) {
+		keepContacts(b)
+	}
 	if failpoint.Seeded(failpoint.ExceptionLost) {
 		for i := range b.Touched {
 			b.Touched[i].Exceptions = ""
@@ -83,6 +86,19 @@ func inMarks(b *space.Batch) {
 		c.Marks = slices.Clone(c.Marks)
 		for j := range c.Marks {
 			c.Marks[j].Used = 0
+		}
+	}
+}
+
+// keepContacts has clusters keep the contacts that the batch erases.
+func keepContacts(b *space.Batch) {
+	for i := range b.Labelled {
+		l := &b.Labelled[i]
+		if l.Action != article.Erase || l.Target != article.TargetContact {
+			continue
+		}
+		for j := range b.Touched {
+			b.Touched[j].EraseContact(cluster.Erased(l.Record), l.Targeted.Contact)
 		}
 	}
 }

@@ -71,8 +71,8 @@ func (s *Space) forgetContact(key contactKey, due *checkpoint.Due, out *Batch) (
 	return true
 }
 
-// naming returns the clusters below a seq whose founder has a contact, those that have expired
-// included, oldest first, at most a number of them.
+// naming returns the clusters below a seq whose founder has a contact, oldest first, at most a number
+// of them. Clusters that have expired, and are still there, are among them.
 func (s *Space) naming(key contactKey, before uint64, limit int) (all []*member) {
 	seqs := make(map[uint64]bool)
 	for i := range s.ahead {
@@ -103,7 +103,7 @@ func (s *Space) naming(key contactKey, before uint64, limit int) (all []*member)
 	return all
 }
 
-// names reports whether the founder of a cluster has a contact. One that was removed has none.
+// names reports whether the founder of a cluster has a contact, unless the cluster was removed.
 func (s *Space) names(seq uint64, key contactKey) bool {
 	m := s.batch[seq]
 	if m == nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
 
-// private is a contact that is to be erased, and shop one that stays.
+// private is a contact that is to be erased. The contact shop stays.
 const (
 	private = "mail:quartz7zebra@example.org"
 	shop    = "name:some_shop"
@@ -33,8 +33,8 @@ func contactErasure(n int64) article.LabelRecord {
 	}
 }
 
-// privateSpace is a space on disk of a hundred clusters, each of which has both contacts. Somebody
-// has labelled the first one, so that the second one has the label by a contact.
+// privateSpace is a space on disk of a hundred clusters with both contacts. Somebody has labelled the
+// first cluster, so that others have the label by a contact.
 func privateSpace(t *testing.T, dir string) (s *Space, founders []article.Address) {
 	t.Helper()
 	s = diskSpace(t, dir)
@@ -204,7 +204,7 @@ func votesOf(t *testing.T, s *Space) int {
 	return c.Marks.Of("spam", false).Votes
 }
 
-// What another instance erases is gone from the disk of those that follow.
+// What another instance erases is gone from the disk of an instance that follows.
 func TestApplyErasedContact(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "space")
 	s, founders := privateSpace(t, dir)

@@ -26,7 +26,8 @@ const (
 	markedKey     = 'z' // z, hash → position, value and contact with their lengths, marks as JSON
 )
 
-// hashBytes is how long the hash of a contact is in a key. Nobody finds two contacts with the same.
+// hashBytes is how long the hash of a contact is in a key: two contacts with the same hash cannot be
+// found.
 const hashBytes = 16
 
 // keyOfContact returns the key of a contact of a value. No contact contains a zero byte.
@@ -221,7 +222,7 @@ type sharing struct {
 	oldest         uint64
 }
 
-// decodeSharing returns what the key and value of its first cluster say of a contact.
+// decodeSharing reads a contact from the key and value of its first cluster.
 func decodeSharing(key, value []byte) (s sharing, err error) {
 	r := fields.Reader{Rest: value}
 	s.value, s.contact = r.Text(), string(r.Rest)

@@ -38,8 +38,8 @@ func (l *Labels) noteErasure(r *kgo.Record) {
 	l.erased[wire.ContactDigest(l.seed, v.Contact)] = at
 }
 
-// Restore returns contacts with those in place of their names that were erased, in order. They are
-// not known where the label record that has erased one is deleted by now. Without labels l is nil.
+// Restore returns contacts in order, as they were before any was erased. They are not known where
+// the label record that erased one is deleted by now. Without labels l is nil.
 func (l *Labels) Restore(contacts []string) (all []string, known bool) {
 	if l == nil {
 		return contacts, true
@@ -57,7 +57,7 @@ func (l *Labels) Restore(contacts []string) (all []string, known bool) {
 	return all, known
 }
 
-// contactDigest returns the digest of a contact, of the one that was erased if this is its name.
+// contactDigest returns the digest of a contact. An erased contact has the digest of before.
 func (l *Labels) contactDigest(contact string) uint64 {
 	if of, ok := l.erasedBy[contact]; ok {
 		contact = of
@@ -96,7 +96,7 @@ func (s *Space) eraseContact(it *item, h *contact, position int64) {
 	s.settle(h)
 }
 
-// unerased returns those of contacts that were not erased since the cluster was founded.
+// unerased returns the contacts that were not erased since the cluster was founded.
 func (s *Space) unerased(c *model.Cluster, contacts []uint64) []uint64 {
 	return slices.DeleteFunc(slices.Clone(contacts), func(contact uint64) bool {
 		return s.erasedAt[contactKey{c.Space, contact}] > c.Seq

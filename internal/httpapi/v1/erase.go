@@ -73,9 +73,9 @@ func (s *server) validErase(q *api.EraseRequest) error {
 	return validNote(q.Note)
 }
 
-// erasable returns the article that is meant, and its cluster; or the contact, with the partition
-// to which it belongs. It does not look for the cluster: if that has expired, stories may still
-// have the text. Nor need anything have the contact by which it can be found.
+// erasable returns the article that is meant, and its cluster; or the contact, with its partition.
+// It does not look for the cluster: if that has expired, stories may still have the text. Nor does
+// it want anything to have the contact.
 func (s *server) erasable(r *http.Request, q *api.EraseRequest) (e api.Erased, err error) {
 	if q.Contact != "" {
 		c, err := s.Spaces.Contact(q.ContactRef, "")
