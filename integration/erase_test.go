@@ -93,16 +93,17 @@ func (w *world) nothingIsLeft(i *instance) {
 	w.audit()
 }
 
-// private is a configuration of labels and contacts in which no text is kept, so that a contact stands
-// nowhere but where contacts stand.
+// private is a configuration of labels and contacts in which no text is kept, so that a contact
+// stands nowhere but where contacts stand.
 const private = noLinger + `contacts: {join: true}
 labels: {topic: LABELS, corrections: CORRECTIONS}
 serve: {bytes: 64MiB}
 cluster: {window: 24h}
 `
 
-// A contact that was erased is nowhere in what clusterd keeps, though it was killed before, while or
-// after the record was applied. Labels stay, also those that came by the contact. The audit agrees.
+// A contact that was erased is nowhere in what clusterd keeps, though it was killed before, while
+// or after the record was applied. Labels stay, also those that came by the contact. The audit
+// agrees.
 func TestEraseContact(t *testing.T) {
 	t.Parallel()
 	random := seeded(t)
@@ -127,8 +128,8 @@ func TestEraseContact(t *testing.T) {
 	w.nothingIsLeft(i)
 }
 
-// marks has nine unlike texts name a contact, and labels the first. It returns the clusters that have
-// the label then, of which all but the first have it by the contact.
+// marks has nine unlike texts name a contact, and labels the first. It returns the clusters that
+// have the label then, of which all but the first have it by the contact.
 func (w *world) marks(contact string, round int, random *rand.Rand) (labelled []string) {
 	w.Helper()
 	const first, others = 1, 8

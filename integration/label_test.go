@@ -99,7 +99,8 @@ func (m *moderator) read(ctx context.Context, client *kgo.Client) error {
 			if v.Size > 2 && v.Print != "" {
 				m.members = append(m.members, map[string]any{
 					"target": "article", "cluster_id": *v.Cluster, "article_id": v.ID, "fingerprint": v.Print,
-					"source":          fmt.Sprintf("%s/%d/%d", v.Source.Topic, v.Source.Partition, v.Source.Offset),
+					"source": fmt.Sprintf("%s/%d/%d", v.Source.Topic, v.Source.Partition,
+						v.Source.Offset),
 					"member_position": json.Number(header(r, "clusterd.position")),
 				})
 				m.members = m.members[max(0, len(m.members)-30):]

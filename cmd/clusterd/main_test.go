@@ -23,8 +23,9 @@ func TestHelp(t *testing.T) {
 		"", "run", "demo", "cluster", "compare", "eval", "eval paper",
 		"eval spam", "eval tune", "idf", "audit", "doctor", "check", "label",
 		"label add", "label remove", "label resume", "label list", "label import", "label export",
-		"erase", "tap", "health", "migrate", "migrate plan", "migrate status", "migrate compare", "migrate map",
-		"migrate labels", "migrate switch", "migrate back", "migrate broker", "state", "state export", "state import",
+		"erase", "tap", "health", "migrate", "migrate plan",
+		"migrate status", "migrate compare", "migrate map", "migrate labels", "migrate switch",
+		"migrate back", "migrate broker", "state", "state export", "state import",
 		"state list", "lint",
 		"config", "version",
 	} {

@@ -156,7 +156,8 @@ func FuzzParseLabelRecord(f *testing.F) {
 	f.Fuzz(func(t *testing.T, value []byte, recorded int64) {
 		r, rejection := article.ParseLabelRecord(value, time.UnixMilli(recorded), labelAddress())
 		if rejection != nil {
-			if !reflect.DeepEqual(r, article.LabelRecord{}) || rejection.Reason == "" || rejection.Class == "" {
+			if !reflect.DeepEqual(r, article.LabelRecord{}) || rejection.Reason == "" ||
+				rejection.Class == "" {
 				t.Errorf("%+v, %+v", r, rejection)
 			}
 			return

@@ -58,7 +58,8 @@ type Fingerprints struct {
 	Offsets map[int]int64 `json:"offsets"` // by partition: the first that were not read
 }
 
-// Unmarked reports whether an earlier version wrote the checkpoint, whose labels marked no contacts.
+// Unmarked reports whether an earlier version wrote the checkpoint, whose labels marked no
+// contacts.
 func (c *Record) Unmarked() bool { return c.Version == plain && c.Labels != nil }
 
 // Key returns the key of the checkpoint's record. Each group and space has its own, so that none

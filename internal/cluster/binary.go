@@ -36,7 +36,8 @@ const (
 // Numbers are big-endian or varints as of encoding/binary, texts have their length before them:
 //
 //	byte     version: 1, or 2 for a cluster that has exceptions
-//	byte     flags of what it has: 1 a sketch, 2 contacts, 8 an excerpt, 16 signals, 32 labels, 64 a space, 128 a story
+//	byte     flags of what it has: 1 a sketch, 2 contacts, 8 an excerpt, 16 signals, 32 labels,
+//	         64 a space, 128 a story
 //	8 bytes  fingerprint
 //	uvarints seq, size
 //	varint   first seen, Unix milliseconds; uvarint: by how much later last seen

@@ -72,14 +72,17 @@ type contactState struct {
 
 // AppendJSON appends the value of the contact's record. Its Position is a header.
 func (c *Contact) AppendJSON(dst []byte) []byte {
-	value, _ := json.Marshal(contactState{c.Name, c.Value, c.Marks}) // texts, numbers and times always can be
+	// Texts, numbers and times always can be.
+	value, _ := json.Marshal(contactState{c.Name, c.Value, c.Marks})
 	return append(dst, value...)
 }
 
 // ParseContact is the inverse of [Contact.AppendJSON] for a record of a space with this key. Of a
-// record without a value, a tombstone, only Name and Value are set. The contact is not validated. It
-// is not ok where the record is of another space.
-func ParseContact(key, value []byte, position uint64, space string) (c Contact, ok bool, err error) {
+// record without a value, a tombstone, only Name and Value are set. The contact is not validated.
+// It is not ok where the record is of another space.
+func ParseContact(
+	key, value []byte, position uint64, space string,
+) (c Contact, ok bool, err error) {
 	of, name, found := strings.Cut(strings.TrimPrefix(string(key), ContactPrefix), "/")
 	if !found {
 		return c, false, fmt.Errorf("not a contact: the key %.80q", key)

@@ -34,7 +34,8 @@ func TestWarnings(t *testing.T) {
 			"kafka.tls.insecure_skip_verify",
 		},
 		{
-			"the limit of joins by contacts, as its default was", "contacts: {limit: 1000}\nstate: {dir: /x}",
+			"the limit of joins by contacts, as its default was",
+			"contacts: {limit: 1000}\nstate: {dir: /x}",
 			"contacts.limit: is ignored",
 		},
 		{"short texts by simhash", "input: {max_bytes: 64KiB}\nstate: {dir: /x}", "fingerprint.method"},

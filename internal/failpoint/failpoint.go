@@ -43,7 +43,7 @@ const (
 	LabelLost       = "label-lost"       // a result does not carry its cluster's labels
 	LabelLate       = "label-late"       // nor do any of the batch before which a label is applied
 	LabelAgain      = "label-again"      // the committed offset is before the last label record
-	MarkLost        = "mark-lost"        // a cluster that is founded does not get the label of its contact
+	MarkLost        = "mark-lost"        // a new cluster does not get the label of its contact
 	MarkUnused      = "mark-unused"      // a mark does not count that it has labelled a cluster
 	ContactKept     = "contact-kept"     // a cluster keeps a contact that was erased
 	ExceptionLost   = "exception-lost"   // a cluster forgets the labels of its single articles

@@ -14,8 +14,9 @@ import (
 	"github.com/clusterd/clusterd/internal/article"
 )
 
-// A Set is the labels of a cluster: a JSON array of [article.Label] in the order of their names, the
-// real one before that on trial, or an empty text for none. Two sets of the same labels are equal.
+// A Set is the labels of a cluster: a JSON array of [article.Label] in the order of their names,
+// the real one before that on trial, or an empty text for none. Two sets of the same labels are
+// equal.
 type Set string
 
 // Of returns the set of labels, each of another name, or once real and once on trial.
@@ -115,8 +116,8 @@ type Carried struct {
 	By     []article.LabelledBy
 }
 
-// Reaches returns how many of the first articles of a cluster with this many carry labels that later
-// ones do not carry, ascending.
+// Reaches returns how many of the first articles of a cluster with this many carry labels that
+// later ones do not carry, ascending.
 func Reaches(labels []article.Label, size int) (all []int) {
 	for _, l := range labels {
 		if l.Reach > 0 && l.Reach < size {

@@ -59,7 +59,8 @@ func commit(
 	t *testing.T, s *space.Space, records []article.LabelRecord, articles ...fingerprint.Article,
 ) {
 	t.Helper()
-	b, err := s.AssignLabelled(space.LabelWork{Records: records, Room: len(records)}, clustertest.Each(articles), len(articles))
+	b, err := s.AssignLabelled(space.LabelWork{Records: records, Room: len(records)},
+		clustertest.Each(articles), len(articles))
 	if err == nil {
 		err = s.Commit(b, s.Meta())
 	}

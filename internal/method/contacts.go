@@ -25,7 +25,8 @@ func NewContactFinder(s Settings) (*ContactFinder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("loading the contacts to ignore: %w", err)
 	}
-	cleaner, err := text.NewCleaner(text.CleanOptions{HTML: s.Text.HTML, Fold: fold.Latest, Links: true})
+	cleaner, err := text.NewCleaner(
+		text.CleanOptions{HTML: s.Text.HTML, Fold: fold.Latest, Links: true})
 	return &ContactFinder{finder, cleaner}, err
 }
 

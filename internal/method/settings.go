@@ -17,7 +17,7 @@ type TextSettings struct {
 	StopWords    []string
 	HTML         string   // auto, always or never
 	Extract      string   // all or article
-	Fold         int      // the version of folding: look-alikes and the like are the same; 0: they are not
+	Fold         int      // the version of folding, 0 for none: look-alikes are the same
 	Mask         []string // of [contact.Masks]: what does not count
 }
 

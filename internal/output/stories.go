@@ -35,8 +35,8 @@ func (o *Topics) storyState(memory *kafka.Arena, s *state.StoryChange) kafka.Rec
 	return r
 }
 
-// contact returns the record of a contact in the clusters topic. It goes where the checkpoint of its
-// space does.
+// contact returns the record of a contact in the clusters topic. It goes where the checkpoint of
+// its space does.
 func (o *Topics) contact(c *state.ContactChange, checkpoint *checkpoint.Record) kafka.Record {
 	r := o.checkpoint(checkpoint)
 	r.Key, r.Headers = c.Key(checkpoint.Space), []kafka.Header{ownContact}

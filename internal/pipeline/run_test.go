@@ -281,7 +281,8 @@ func TestRunRefusesOtherFingerprints(t *testing.T) {
 		"or start anew with another input.group and another output.clusters_topic")
 }
 
-// Clusters that were made with an earlier version of folding are gone on with by that version alone.
+// Clusters that were made with an earlier version of folding are gone on with by that version
+// alone.
 func TestRunRefusesAnotherFolding(t *testing.T) {
 	c := testConfig()
 	c.Text.Fold = fold.First

@@ -32,7 +32,8 @@ const (
 )
 
 // A statement is what a record of the clusters topic says: a cluster, a story, a contact or a
-// checkpoint. Of one that is removed, only the founder or the key is set. What says nothing to this space is none.
+// checkpoint. Of one that is removed, only the founder or the key is set. What says nothing to this
+// space is none.
 type statement struct {
 	cluster    *cluster.Cluster
 	story      *cluster.Story

@@ -19,8 +19,8 @@ type Query struct {
 	Others int
 }
 
-// maxAsked is of how many centres a query asks when they were last seen before it lets the one that assigns
-// go on, and then looks again. It takes some hundred microseconds the first time, and some
+// maxAsked is of how many centres a query asks when they were last seen before it lets the one that
+// assigns go on, and then looks again. It takes some hundred microseconds the first time, and some
 // milliseconds where it has to look often.
 const maxAsked, maxAskedLater = 128, 2048
 

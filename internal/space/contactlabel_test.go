@@ -252,8 +252,8 @@ func TestLabelAnUnknownContact(t *testing.T) {
 	}
 }
 
-// A label by a contact reaches the first articles of a younger cluster. What is changed of it is told
-// to these and to the later ones, and each is told what it carries.
+// A label by a contact reaches the first articles of a younger cluster. What is changed of it is
+// told to these and to the later ones, and each is told what it carries.
 func TestCorrectionsOfALabelThatReachesTheFirstArticles(t *testing.T) {
 	w := newContactWalk(t)
 	w.batch(1, 100)

@@ -85,7 +85,8 @@ func (m *member) exceptedAt(size int, allow []string) (all []checkpoint.Excepted
 	return all
 }
 
-// names returns the labels that results carry, as JSON has them: an empty array where there are none.
+// names returns the labels that results carry, as JSON has them: an empty array where there are
+// none.
 func names(c label.Carried) []string { return append([]string{}, c.Labels...) }
 
 // except puts a label on one article of a cluster, or takes it off. It holds for the later articles

@@ -235,7 +235,8 @@ func (w *labelWalk) batch(s *Space) {
 	for i := range articles {
 		want = append(want, next.article(&articles[i]))
 	}
-	b, err := s.AssignLabelled(LabelWork{Records: records, Room: 100}, clustertest.Each(articles), len(articles))
+	b, err := s.AssignLabelled(LabelWork{Records: records, Room: 100}, clustertest.Each(articles),
+		len(articles))
 	if err != nil {
 		w.Fatal(err)
 	}

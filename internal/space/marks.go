@@ -243,9 +243,9 @@ func (s *Space) relabel(m *member, set label.Set) {
 	s.keep(m)
 }
 
-// step brings clusters in step with the marks of a contact: those that have a label by a mark that no
-// longer counts lose it, and after a click those without a label get those of marks that count. It makes at most
-// out.room changes and reports whether that was enough.
+// step brings clusters in step with the marks of a contact: those that have a label by a mark that
+// no longer counts lose it, and after a click those without a label get those of marks that count.
+// It makes at most out.room changes and reports whether that was enough.
 func (s *Space) step(due *checkpoint.Due, out *Batch) (done bool) {
 	key := contactKey{due.Space, due.Contact}
 	if due.Erase {

@@ -106,7 +106,8 @@ func (p *plainMarks) keys(contact string) (keys []markKey) {
 		}
 	}
 	slices.SortFunc(keys, func(a, b markKey) int {
-		return cmp.Or(strings.Compare(a.name, b.name), strings.Compare(fmt.Sprint(a.trial), fmt.Sprint(b.trial)))
+		return cmp.Or(strings.Compare(a.name, b.name),
+			strings.Compare(fmt.Sprint(a.trial), fmt.Sprint(b.trial)))
 	})
 	return keys
 }
@@ -294,7 +295,8 @@ func (p *plainMarks) step(room int) int {
 
 func (p *plainMarks) free(k *markedCluster, contact string) {
 	keys := slices.SortedFunc(maps.Keys(k.labels), func(a, b labelKey) int {
-		return cmp.Or(strings.Compare(a.name, b.name), strings.Compare(fmt.Sprint(a.trial), fmt.Sprint(b.trial)))
+		return cmp.Or(strings.Compare(a.name, b.name),
+			strings.Compare(fmt.Sprint(a.trial), fmt.Sprint(b.trial)))
 	})
 	for _, key := range keys {
 		l, of := k.labels[key], markKey{key, contact}

@@ -68,7 +68,8 @@ type Options struct {
 // OptionsOf returns those of a configuration, with the threshold of its method.
 func OptionsOf(c config.Config, threshold float64) Options {
 	o := Options{
-		Rule: c.Rule(), Explained: c.Explains(), Threshold: threshold, Labels: labelsOf(&c), Marks: c.Contacts.Join,
+		Rule: c.Rule(), Explained: c.Explains(), Threshold: threshold, Labels: labelsOf(&c),
+		Marks:   c.Contacts.Join,
 		Stories: Stories{On: c.Stories.Topic != "", Rule: c.Stories.Rule()},
 	}
 	if c.Signals.Enabled {

@@ -11,8 +11,8 @@ import (
 	"github.com/clusterd/clusterd/internal/label"
 )
 
-// Apply puts and removes clusters, changes others and sets the meta data, all or nothing. None may be
-// named twice. Clusters that are on disk are replaced, and removing one that is not there does
+// Apply puts and removes clusters, changes others and sets the meta data, all or nothing. None may
+// be named twice. Clusters that are on disk are replaced, and removing one that is not there does
 // nothing: applying the same again changes nothing. m.Next must be above the seqs of all clusters.
 // m.Written and m.Founders are set here.
 //

@@ -30,7 +30,8 @@ var firstFolding = []string{
 	"Buy V1AGRA and cas1n0 b0nus at p0rn h0tel, 5G, mp3, COVID-19, iPhone5s",
 	"Вig ★ bónus tоdaу, ask A L E X I S 1 7 or A L 3 X I S",
 	"F-R-E-E c a s 1 n 0, V.1.A.G.R.A now",
-	"s\u064b\u064c\u064d\u064eale д\u0483\u0484\u0485\u0486а 台\u093f\u0941\u0943风 a\u0335\u0336\u0337\u0338b",
+	"s\u064b\u064c\u064d\u064eale д\u0483\u0484\u0485\u0486а 台\u093f\u0941\u0943风 " +
+		"a\u0335\u0336\u0337\u0338b",
 	"ก\u0e34\u0e48\u0e49\u0e4a ב\u05b0\u05bc\u05bd\u05c1 हिन्दी が か\u3099",
 	"v\u202ei\u202cagra \u2066v\u2067i\u2068a\u2069 v\u061ci\u200ea",
 	"𝐛𝓸𝔫𝕦𝖘 🅱🅾🅽🆄🆂 ⓑⓞⓝⓤⓢ ❶❷❸ ❿ ⓴ 🇧🇴🇳🇺🇸",

@@ -46,12 +46,12 @@ func (n *normalizer) class(r rune) class {
 }
 
 // joinSpaced joins the letters and numbers that are spaced out in normalised text from text[from:]
-// on, and returns the text, whether a letter may have too many marks, and whether a digit may follow
-// a letter. It appends to joins, if that is not nil, where it did join.
+// on, and returns the text, whether a letter may have too many marks, and whether a digit may
+// follow a letter. It appends to joins, if that is not nil, where it did join.
 //
-// Of each run of at least minSpaced single ones, with one to maxGap characters between each and the next that are
-// neither letters, numbers, marks nor line breaks, it drops what is between them. A letter or
-// number is single if nothing of that kind and no mark stands beside it.
+// Of each run of at least minSpaced single ones, with one to maxGap characters between each and the
+// next that are neither letters, numbers, marks nor line breaks, it drops what is between them. A
+// letter or number is single if nothing of that kind and no mark stands beside it.
 //
 // A word or number of more characters at an end of a run stays apart, even if it may be the rest of
 // the same word: "a l e x i s17" becomes "alexi s17". What is a word of its own looks the same, and

@@ -205,7 +205,8 @@ func (o *topics) batch(
 	t *testing.T, s *space.Space, articles []fingerprint.Article, records []article.LabelRecord,
 ) {
 	t.Helper()
-	b, err := s.AssignLabelled(space.LabelWork{Records: records, Room: len(records)}, clustertest.Each(articles), len(articles))
+	b, err := s.AssignLabelled(space.LabelWork{Records: records, Room: len(records)},
+		clustertest.Each(articles), len(articles))
 	if err == nil {
 		err = s.Commit(b, s.Meta())
 	}
