@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"path/filepath"
@@ -14,11 +15,13 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/chromedp/chromedp"
 )
 
-// The blog shows a comment once it was checked, hides a campaign at one mark, earlier comments too,
-// and shows it again when the mark is taken back; also what happened while clusterd or the blog was
-// down.
+// The blog shows a comment once it was checked. It hides a campaign at one click, earlier comments
+// too, and holds comments for review that have the label by a contact. A moderator undoes each
+// mistake by one click. The blog also learns what happened while clusterd or the blog was down.
 func TestBlog(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1, "")
@@ -42,32 +45,99 @@ serve: {bytes: 64MiB}
 	b.post("/comments", "text=I had the same problem, the second answer helped", "comment 1 is shown")
 	b.post("/comments", "text="+advert+" WeChat alexis17", "comment 2 is shown")
 	b.post("/comments", "text="+advert+"! WeChat alexis17", "comment 3 is shown")
-	b.post("/moderate", "comment=2&action=add", "2 comment(s)")
+	b.post("/moderate", "comment=2&action=add", "marked spam: 2 comment(s)")
 	b.shows(1)
-	b.post("/comments", "text=Bags for sale. WeChat A L E X I S 1 7", "comment 4 is hidden")
-	b.post("/moderate", "comment=4&action=remove", "3 comment(s)")
-	b.shows(1, 2, 3, 4)
+	b.post("/comments", "text="+warning, "comment 4 is held")
+	b.post("/comments", "text=Bags for sale. WeChat A L E X I S 1 7", "comment 5 is held")
+	b.moderates(i.browse())
 
 	// clusterd dies.
-	b.post("/moderate", "comment=3&action=add", "3 comment(s)")
-	b.shows(1)
 	i.kill()
-	b.post("/comments", "text="+advert+"? WeChat alexis17", "comment 5 is waiting")
+	b.post("/comments", "text="+advert+"? WeChat alexis17", "comment 7 is waiting")
 	b.post("/moderate", "comment=1&action=add", "clusterd does not answer")
 	i = w.start()
 	b.eventually("the comment that waited to be hidden", func() bool {
-		return strings.Contains(b.page("/moderate"), "<em>hidden</em>") &&
-			!strings.Contains(b.page("/moderate"), "<em>waiting</em>")
+		return b.states()[7] == "hidden"
 	})
-	b.shows(1)
+	b.shows(1, 4)
 
-	// The blog is away while somebody allows the campaign.
+	// The blog is away while somebody allows the campaign, says twice that the contact is harmless,
+	// and labels one comment alone.
+	members := (&blog{world: w, address: w.listen}).page("/v1/clusters/" + w.input + "/0/0/members")
+	_, first, _ := strings.Cut(members, `"article_id":"`)
+	first, _, _ = strings.Cut(first, `"`)
 	w.interrupt(p)
 	w.label(`{"text":"` + advert + `","label":"ham"}`)
+	for range 2 { // two clicks have marked it
+		w.label(`{"target":"contact","contact":"name:alexis17","label":"ham"}`)
+	}
+	w.label(`{"target":"article","article_id":"` + first + `","label":"spam"}`)
 	b.open()
-	b.shows(1, 2, 3, 4, 5)
+	b.shows(2, 3, 4, 6, 7)
 	i.stop()
 }
+
+// warning is a comment of a customer that quotes the seller.
+const warning = "Do not buy there: the seller WeChat alexis17 took my money and sent nothing"
+
+// moderates takes each choice of a moderator and its undo by one click in a real browser.
+func (b *blog) moderates(browser *browser) {
+	b.Helper()
+	browser.address = "http://" + b.address
+	press := func(number int, button string, want map[int]string) {
+		b.Helper()
+		at := fmt.Sprintf(`li[value="%d"]`, number)
+		if number == 0 {
+			at = "h1 + form"
+		}
+		browser.goes(chromedp.Click(chromedp.CSS(at + ` button[value="` + button + `"]`)))
+		b.eventually(fmt.Sprintf("%s of comment %d: %v", button, number, want), func() bool {
+			return maps.Equal(b.states(), want)
+		})
+	}
+	held := map[int]string{1: "shown", 2: "hidden", 3: "hidden", 4: "held", 5: "held"}
+	with := func(states map[int]string) map[int]string {
+		all := maps.Clone(held)
+		maps.Copy(all, states)
+		return all
+	}
+	for _, width := range []int64{1280, 360} {
+		for _, scheme := range []string{"light", "dark"} {
+			browser.look(width, scheme)
+			browser.goes(chromedp.Navigate(browser.address + "/moderate"))
+			browser.fits(fmt.Sprintf("the blog at %d, %s", width, scheme))
+		}
+	}
+	press(4, "harmless", with(map[int]string{4: "shown", 5: "shown"}))
+	// Then the mark counts again: new comments get the label by it, and earlier ones at the next
+	// click.
+	press(0, "undo", with(map[int]string{4: "shown", 5: "shown"}))
+	b.post("/comments", "text=Perfumes of all brands, ask WeChat alexis17", "comment 6 is held")
+	held[6] = "held"
+	press(5, "add", with(map[int]string{5: "hidden"}))
+	press(5, "remove", with(map[int]string{5: "shown"}))
+	press(0, "undo", with(map[int]string{5: "hidden"}))
+	press(4, "only this", with(map[int]string{4: "shown", 5: "hidden"}))
+	press(0, "undo", with(map[int]string{5: "hidden"}))
+	press(4, "only this", with(map[int]string{4: "shown", 5: "hidden"}))
+	browser.fits("the blog")
+}
+
+// states returns the state of each comment.
+func (b *blog) states() map[int]string {
+	b.Helper()
+	all := make(map[int]string)
+	for _, match := range anyComment.FindAllStringSubmatch(b.page("/moderate"), -1) {
+		number, err := strconv.Atoi(match[1])
+		if err != nil {
+			b.Fatal(err)
+		}
+		all[number] = match[2]
+	}
+	return all
+}
+
+var anyComment = regexp.MustCompile(`<li value="(\d+)">.* <em>(\w+)</em>`)
 
 // blog is a running examples/blog.
 type blog struct {

@@ -3,8 +3,9 @@
     python3 blog.py [--clusterd URL] [--listen HOST:PORT] [--data FILE]
 
 It needs nothing but Python. A comment is shown once clusterd has said that it carries no label
-that hides. A moderator marks one comment, and clusterd says of each copy, earlier or later, that it
-carries the label. Who may moderate is for whatever you put before this: here, everybody may.
+that hides. A moderator labels one comment, and clusterd says of each copy, earlier or later, that
+it carries the label. If a comment carries it by a contact, a moderator reviews it first. Who may
+moderate is for whatever you put before this: here, everybody may.
 
 CLUSTERD_TOKEN is a token with the rights read, label and write, if clusterd asks for one.
 """
@@ -24,6 +25,7 @@ import urllib.request
 import uuid
 
 LABEL = "spam"  # what hides a comment
+ALLOWED = "ham"  # what wins over all other labels: it is in labels.allow
 MAX_TEXT, MAX_BODY = 10_000, 100_000  # in characters; in bytes, as a form has it
 FAILED = (OSError, http.client.HTTPException)  # what a question ends with that has no answer
 
@@ -32,9 +34,10 @@ CREATE TABLE IF NOT EXISTS comments (
     number   INTEGER PRIMARY KEY,
     article  TEXT UNIQUE,               -- its id at clusterd
     text     TEXT NOT NULL,
-    state    TEXT DEFAULT 'waiting',    -- then shown or hidden
+    state    TEXT DEFAULT 'waiting',    -- then shown, hidden, or held for review
     cluster  TEXT,
-    position INTEGER DEFAULT -1         -- of what was last said about it
+    position INTEGER DEFAULT -1,        -- of what was last said about it
+    fingerprint TEXT                    -- equal comments have the same
 );
 CREATE INDEX IF NOT EXISTS by_cluster ON comments (cluster);
 """
@@ -59,13 +62,13 @@ class Clusterd:
             return json.load(answer)
 
     def labelled(self):
-        """Returns the clusters that carry the label, and the position as of which they do."""
+        """Returns the clusters that have labels, and the position as of which they do."""
         page = self.ask("/v1/labels")
         clusters, position = page["clusters"], page["as_of"][0]["position"]
         while cursor := page.get("next"):
             page = self.ask("/v1/labels?cursor=" + urllib.parse.quote(cursor))
             clusters += page["clusters"]
-        return {c["cluster_id"] for c in clusters if LABEL in c["carried"]}, position
+        return clusters, position
 
     def has(self, cluster):
         """Says whether a cluster is still there."""
@@ -95,6 +98,35 @@ class Clusterd:
                     data = ""
 
 
+def contact_of(labels):
+    """Returns the contact by which the label came, as a request for a label names it; nothing if
+    somebody labelled the cluster."""
+    for label in labels:
+        if label["label"] == LABEL and not label.get("trial"):
+            return {key: label[key] for key in ("contact", "space", "partition") if key in label}
+    return {}
+
+
+def verdict(labels, by_contact):
+    """Says what becomes of a comment with these labels. One that has the label by a contact may be
+    honest, such as a warning of the seller: a moderator looks at it."""
+    if ALLOWED in labels or LABEL not in labels:
+        return "shown"
+    return "held" if by_contact else "hidden"
+
+
+def told(label, done):
+    """Says what a label has done."""
+    marked = "no longer marked" if label["action"] == "remove" else "marked"
+    what = {"article": "one comment alone", "contact": label.get("contact")}
+    members = f"{done.get('members', 'all')} comment(s)"
+    return f"{marked} {label['label']}: {what.get(label.get('target'), members)}"
+
+
+class Refused(Exception):
+    """Says why a moderator cannot do something to a comment."""
+
+
 class Blog:
     """The comments, and which of them are shown."""
 
@@ -103,6 +135,9 @@ class Blog:
         self.lock = threading.Lock()
         self.db = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
         self.db.executescript(SCHEMA)
+        if "fingerprint" not in [row[1] for row in self.query("PRAGMA table_info(comments)")]:
+            self.query("ALTER TABLE comments ADD COLUMN fingerprint TEXT")  # of an earlier blog
+        self.last, self.said = None, ""  # what a moderator did last
 
     def query(self, statement, *values):
         with self.lock:
@@ -129,14 +164,28 @@ class Blog:
             self.assigned(result)
 
     def assigned(self, result):
-        article, cluster = result["article_id"], result["cluster_id"]
-        self.query("UPDATE comments SET cluster = ? WHERE article = ?", cluster, article)
-        self.decide(result.get("labels", []), result["position"], article)
+        article = result["article_id"]
+        self.query(
+            "UPDATE comments SET cluster = ?, fingerprint = ? WHERE article = ?",
+            result["cluster_id"], result.get("fingerprint"), article,
+        )
+        by_contact = contact_of(result.get("labelled_by", []))
+        state = verdict(result.get("labels", []), by_contact)
+        self.decide(state, result["position"], article)
 
-    def decide(self, labels, position, article):
-        """Shows or hides a comment, by what is so from a position of the stream on."""
+    def corrected(self, data):
+        """Does what is said of an earlier comment."""
+        by_contact = "contact" in data
+        if LABEL in data["labels"] and (data["label"] != LABEL or "target" in data):
+            # The change is of something else: it does not say how its cluster has the label.
+            cluster = self.clusterd.ask("/v1/clusters/" + data["cluster_id"])
+            by_contact = contact_of(cluster["labels"])
+        state = verdict(data["labels"], by_contact)
+        self.decide(state, data["position"], data["article_id"])
+
+    def decide(self, state, position, article):
+        """Shows, hides or holds a comment, from a position of the stream on."""
         # Answers and events overtake one another: the higher position counts.
-        state = "hidden" if LABEL in labels else "shown"
         self.query(
             "UPDATE comments SET state = ?, position = ? WHERE article = ? AND position <= ?",
             state, position, article, position,
@@ -150,7 +199,7 @@ class Blog:
                     if kind == "result":
                         self.assigned(data)
                     elif kind == "correction":
-                        self.decide(data["labels"], data["position"], data["article_id"])
+                        self.corrected(data)
                     elif kind in ("listening", "dropped"):
                         self.catch_up()
             except FAILED as error:
@@ -163,38 +212,76 @@ class Blog:
         waiting = self.query("SELECT article, text FROM comments WHERE state = 'waiting'")
         for article, text in waiting:
             self.send(article, text)
-        spam, position = self.clusterd.labelled()
-        hidden = self.query(
-            "SELECT DISTINCT cluster FROM comments WHERE state = 'hidden' AND cluster IS NOT NULL"
-        )
-        for cluster in spam:
-            self.settle("hidden", cluster, position)
-        for (cluster,) in hidden:
-            if cluster not in spam and self.clusterd.has(cluster):  # else it has expired as spam
-                self.settle("shown", cluster, position)
+        self.refresh()
 
-    def settle(self, state, cluster, position):
-        """Shows or hides all comments of a cluster that nothing later was said about."""
+    def refresh(self):
+        """Does what the labels say that clusters have now."""
+        clusters, position = self.clusterd.labelled()
+        for cluster in clusters:
+            name, carried = cluster["cluster_id"], cluster["carried"]
+            by_contact = contact_of(cluster["labels"])
+            own = {
+                one["fingerprint"]: {l["label"] for l in one["labels"] if not l.get("trial")}
+                for one in cluster.get("exceptions", [])
+            }
+            # A contact labels the first comments of a cluster alone: their results have said so.
+            if carried or not by_contact:
+                self.settle(verdict(carried, by_contact), name, position, own)
+            for fingerprint, labels in own.items():
+                state = verdict(labels.union(carried), by_contact and LABEL not in labels)
+                self.settle(state, name, position, fingerprint=fingerprint)
+        hidden = self.query(
+            "SELECT DISTINCT cluster FROM comments"
+            " WHERE state IN ('hidden', 'held') AND cluster IS NOT NULL"
+        )
+        labelled = {cluster["cluster_id"] for cluster in clusters}
+        for (name,) in hidden:
+            if name not in labelled and self.clusterd.has(name):  # else it has expired as spam
+                self.settle("shown", name, position)
+
+    def settle(self, state, cluster, position, but=(), fingerprint=None):
+        """Decides on the comments of a cluster that nothing later was said about: on those with a
+        fingerprint, or on all but those with some."""
         self.query(
             "UPDATE comments SET state = ?, position = ?"
-            " WHERE cluster = ? AND position <= ? AND state != 'waiting'",
-            state, position, cluster, position,
+            " WHERE cluster = ? AND position <= ? AND state != 'waiting'"
+            " AND coalesce(fingerprint, '') NOT IN (SELECT value FROM json_each(?))"
+            " AND coalesce(fingerprint = ?, true)",
+            state, position, cluster, position, json.dumps(list(but)), fingerprint,
         )
 
     def mark(self, number, action):
-        """Adds the label to the cluster of a comment, or removes it; returns what was done."""
-        found = self.query("SELECT cluster FROM comments WHERE number = ?", number)
-        if not found or not found[0][0]:
-            return f"comment {number} is in no cluster"
-        label = {"cluster_id": found[0][0], "label": LABEL, "action": action}
+        """Does what a moderator says of a comment, and returns what was done."""
         try:
+            label = self.label(number, action)
             [done] = self.clusterd.ask("/v1/labels", label)["results"]
+            self.last, self.said = label, told(label, done)
+            self.refresh()  # no event says that a label by a contact is one by hand now
+            return self.said
         except urllib.error.HTTPError as error:
             return json.load(error)["detail"]
         except FAILED as error:
             return f"clusterd does not answer: {error}"
-        marked = "marked" if action == "add" else "no longer marked"
-        return f"{marked} {LABEL}: {done.get('members', 'all')} comment(s)"
+        except Refused as error:
+            return f"comment {number} {error}"
+
+    def label(self, number, action):
+        """Returns the request for a label that a moderator means."""
+        if action == "undo" and self.last:
+            back = "remove" if self.last["action"] == "add" else "add"
+            return self.last | {"action": back}
+        found = self.query("SELECT cluster, article FROM comments WHERE number = ?", number)
+        if not found or not found[0][0]:
+            raise Refused("is in no cluster")
+        cluster, article = found[0]
+        if action == "only this":
+            return {"target": "article", "article_id": article, "label": ALLOWED, "action": "add"}
+        if action == "harmless":
+            contact = contact_of(self.clusterd.ask("/v1/clusters/" + cluster)["labels"])
+            if not contact:
+                raise Refused("has no label by a contact")
+            return {"target": "contact", **contact, "label": ALLOWED, "action": "add"}
+        return {"cluster_id": cluster, "label": LABEL, "action": action}
 
 
 class Pages(http.server.BaseHTTPRequestHandler):
@@ -205,9 +292,10 @@ class Pages(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         if self.path == "/":
-            self.comments("WHERE state = 'shown'", "")
+            self.comments("WHERE state = 'shown'", lambda state: "", "")
         elif self.path == "/moderate":
-            self.comments("", MARK)
+            undo = html.escape(self.blog.said) + UNDO if self.blog.last else ""
+            self.comments("", lambda state: MARKS.get(state, ""), undo)
         else:
             self.send_error(404)
 
@@ -224,19 +312,21 @@ class Pages(http.server.BaseHTTPRequestHandler):
         if self.path == "/comments" and 0 < len(text) <= MAX_TEXT:
             number, state = self.blog.add(text)
             self.answer(303, f"comment {number} is {state}\n", "/")
-        elif self.path == "/moderate" and form.get("comment") and form.get("action"):
+        elif self.path == "/moderate" and form.get("comment") and form.get("action") in ACTIONS:
             done = self.blog.mark(form["comment"], form["action"])
             self.answer(303, done + "\n", "/moderate")
         else:
             self.send_error(400)
 
-    def comments(self, which, buttons):
-        rows = self.blog.query(f"SELECT number, text, state FROM comments {which} ORDER BY number")
+    def comments(self, which, buttons, head):
+        rows = self.blog.query(
+            f"SELECT number, text, state FROM comments {which} ORDER BY state != 'held', number"
+        )
         lines = (
-            ROW.format(number, html.escape(text), state, buttons.format(number))
+            ROW.format(number, html.escape(text), state, buttons(state).format(number))
             for number, text, state in rows
         )
-        self.answer(200, PAGE.format("".join(lines)))
+        self.answer(200, PAGE.format(head, "".join(lines)))
 
     def answer(self, status, body, location=""):
         data = body.encode()
@@ -252,16 +342,37 @@ class Pages(http.server.BaseHTTPRequestHandler):
         pass
 
 
-PAGE = """<!doctype html><meta charset="utf-8"><title>A blog</title>
-<h1>A blog</h1><ol>
+PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>A blog</title>
+<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,"><style>body {{ overflow-wrap: anywhere; }}</style>
+<h1>A blog</h1>{}<ol>
 {}</ol>
-<form method="post" action="/comments"><textarea name="text" required></textarea>
-<button>Comment</button></form>
+<form method="post" action="/comments">
+<textarea name="text" aria-label="Comment" required></textarea> <button>Comment</button></form>
 """
 ROW = '<li value="{0}">{1} <em>{2}</em> {3}</li>\n'
-MARK = """<form method="post"><input type="hidden" name="comment" value="{0}">
-<button name="action" value="add">Spam</button>
-<button name="action" value="remove">Not spam</button></form>"""
+ACTIONS = {
+    "add": "Spam",
+    "remove": "Not spam",
+    "only this": "Only this comment is fine",
+    "harmless": "This contact is harmless",
+    "undo": "Undo",
+}
+
+
+def form(*actions):
+    """Returns the buttons of a comment."""
+    buttons = (f'<button name="action" value="{a}">{ACTIONS[a]}</button>\n' for a in actions)
+    return f"""<form method="post"><input type="hidden" name="comment" value="{{}}">
+{"".join(buttons)}</form>"""
+
+
+MARKS = {
+    "shown": form("add"),
+    "held": form("add", "only this", "harmless"),
+    "hidden": form("remove", "only this"),
+}
+UNDO = form("undo").format(0)
 
 
 def main():
