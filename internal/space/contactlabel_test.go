@@ -9,6 +9,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/checkpoint"
+	"github.com/clusterd/clusterd/internal/cluster"
 	"github.com/clusterd/clusterd/internal/fingerprint"
 	"github.com/clusterd/clusterd/internal/label"
 	"github.com/clusterd/clusterd/internal/method/hamming"
@@ -298,4 +299,45 @@ func TestCorrectionsOfALabelThatReachesTheFirstArticles(t *testing.T) {
 	told(record("bulk", article.Targeted{}), "bulk+spam", "bulk")
 	harmless := article.Targeted{Target: article.TargetContact, Contact: telephone}
 	told(record("ham", harmless), "bulk", "bulk")
+}
+
+// Marks go when the cluster that was clicked last has expired, though somebody took its label off
+// and it expired before those that have labels.
+func TestMarksExpireWithAClusterWithoutLabels(t *testing.T) {
+	w := newContactWalk(t)
+	founded := w.batch(2, 100)
+	by := func(action article.Action, id int64, cluster int) {
+		w.batch(0, 100, article.LabelRecord{
+			Action: action, Label: clustertest.Label("spam", 2*id),
+			Cluster: founded.Touched[cluster].Founder,
+		})
+		for len(w.due) > 0 {
+			w.batch(0, 100)
+		}
+	}
+	by(article.AddLabel, 1, 0)
+	by(article.AddLabel, 2, 1)
+	by(article.RemoveLabel, 3, 1)
+	marks := func() (n int) {
+		v, err := w.space.View()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer v.Release()
+		if err := v.Contacts(func(*cluster.Contact) bool { n++; return true }); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if n := marks(); n != 1 {
+		t.Fatalf("%d contacts have marks, want 1", n)
+	}
+	for i := range 3 { // the cluster of the last article stays until the next one
+		a := inItsTime(clustertest.Article(w.offset, 1<<50, at(time.Duration(90+i)*time.Minute)))
+		w.offset++
+		w.assign([]fingerprint.Article{a}, 100)
+	}
+	if n := marks(); n != 0 {
+		t.Errorf("%d contacts have marks of expired clusters", n)
+	}
 }

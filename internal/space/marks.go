@@ -315,7 +315,7 @@ func (s *Space) change(m *member, due *checkpoint.Due, out *Batch, do func()) {
 
 // forget drops the marks that a cluster which is removed has labelled last.
 func (s *Space) forget(c *cluster.Cluster) {
-	if c.Labels == "" {
+	if !s.options.Marks || !s.options.Labels.On {
 		return
 	}
 	for name := range c.Contacts.All() {
