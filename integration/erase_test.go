@@ -128,6 +128,43 @@ func TestEraseContact(t *testing.T) {
 	w.nothingIsLeft(i)
 }
 
+// Where each value of a field has contacts of its own, a contact is erased for one value, though
+// nothing may have it any more by which the space is found.
+func TestEraseContactOfAValue(t *testing.T) {
+	t.Parallel()
+	const contact = "mail:quartzzebra@example.org"
+	w := newWorld(t, 3, strings.Replace(private, "window: 24h",
+		"scope: field, scope_field: 'header:tenant', window: 24h", 1))
+	w.replace("output: {", "output: {excerpt: 0, ")
+	i := w.start()
+	i.waitLive()
+	tenants := []string{"alpha", "beta", "gamma"}
+	for _, tenant := range tenants {
+		text := strings.Repeat("words of "+tenant+" ", 30) + strings.TrimPrefix(contact, "mail:")
+		w.produce(&kgo.Record{
+			Key:     []byte(tenant),
+			Value:   fmt.Appendf(nil, `{"id":%q,"content":%q,"source":"a.example"}`, tenant, text),
+			Headers: []kgo.RecordHeader{{Key: "tenant", Value: []byte(tenant)}},
+		})
+	}
+	w.done()
+	for n, tenant := range tenants {
+		for range 2 { // the second time there is nothing to erase
+			i.erasesContact(contact, "--space", tenant)
+		}
+		newest := make(map[string]string)
+		for _, r := range w.read(w.clusters, kgo.ReadCommitted()) {
+			newest[string(r.Key)] = string(r.Value)
+		}
+		for m, other := range tenants {
+			if has := strings.Contains(newest[w.newest(other)], contact); has != (m > n) {
+				t.Errorf("after %s: the cluster of %s has the contact: %t", tenant, other, has)
+			}
+		}
+	}
+	w.nothingIsLeft(i)
+}
+
 // marks has nine unlike texts name a contact, and labels the first. It returns the clusters that
 // have the label then, of which all but the first have it by the contact.
 func (w *world) marks(contact string, round int, random *rand.Rand) (labelled []string) {
@@ -153,10 +190,12 @@ func (w *world) marks(contact string, round int, random *rand.Rand) (labelled []
 }
 
 // erasesContact erases a contact by clusterd erase.
-func (i *instance) erasesContact(contact string) {
+func (i *instance) erasesContact(contact string, more ...string) {
 	i.Helper()
-	out, err := exec.Command(binary, "erase", "--contact", contact, "--note", "asked by mail",
-		"--server", "http://"+i.listen).CombinedOutput()
+	arguments := append([]string{
+		"erase", "--contact", contact, "--note", "asked by mail", "--server", "http://" + i.listen,
+	}, more...)
+	out, err := exec.Command(binary, arguments...).CombinedOutput()
 	if err != nil || string(out) != "erase "+contact+": done\n" {
 		i.Fatalf("%v: %s", err, out)
 	}
