@@ -1,6 +1,6 @@
 // Package carry gives a space the labels of another space that clusters the same articles in
-// another way. Clusters and contacts of the old space go in, and how many articles its clusters have
-// in common with new clusters; label records for the new space come out.
+// another way. Clusters and contacts of the old space go in, and how many articles its clusters
+// have in common with new clusters; label records for the new space come out.
 package carry
 
 import (

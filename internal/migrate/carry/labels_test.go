@@ -79,37 +79,49 @@ func TestLabelsOfClusters(t *testing.T) {
 		want, lost []string
 	}{
 		"the same": {
-			[]cluster.Cluster{clusterOf(a, "spam", "")}, []overlap.Cluster{made(n, a, 3)},
-			[]string{"in/0/10 spam"}, nil,
+			[]cluster.Cluster{clusterOf(a, "spam", "")},
+			[]overlap.Cluster{made(n, a, 3)},
+			[]string{"in/0/10 spam"},
+			nil,
 		},
 		"split": {
 			[]cluster.Cluster{clusterOf(a, "spam spam/trial", "")},
 			[]overlap.Cluster{made(n, a, 3), made(m, a, 1)},
-			[]string{"in/0/10 spam", "in/0/10 spam/trial", "in/0/20 spam", "in/0/20 spam/trial"}, nil,
+			[]string{"in/0/10 spam", "in/0/10 spam/trial", "in/0/20 spam", "in/0/20 spam/trial"},
+			nil,
 		},
 		"merged, and half has it": {
-			[]cluster.Cluster{clusterOf(a, "spam", "")}, []overlap.Cluster{made(n, a, 2, b, 2)},
-			[]string{"in/0/10 spam"}, nil,
+			[]cluster.Cluster{clusterOf(a, "spam", "")},
+			[]overlap.Cluster{made(n, a, 2, b, 2)},
+			[]string{"in/0/10 spam"},
+			nil,
 		},
 		"merged with many others": {
-			[]cluster.Cluster{clusterOf(a, "spam", "")}, []overlap.Cluster{made(n, b, 3, a, 2)},
-			nil, []string{"in/0/1: spam" + homeless},
+			[]cluster.Cluster{clusterOf(a, "spam", "")},
+			[]overlap.Cluster{made(n, b, 3, a, 2)},
+			nil,
+			[]string{"in/0/1: spam" + homeless},
 		},
 		"merged with one that has it by a contact": {
 			[]cluster.Cluster{clusterOf(a, "spam", ""), clusterOf(b, "spam@name:alexis17", "")},
-			[]overlap.Cluster{made(n, c, 3, b, 2, a, 1)}, []string{"in/0/10 spam"}, nil,
+			[]overlap.Cluster{made(n, c, 3, b, 2, a, 1)},
+			[]string{"in/0/10 spam"},
+			nil,
 		},
 		"by a contact alone": {
 			[]cluster.Cluster{clusterOf(a, "spam@name:alexis17", "")},
-			[]overlap.Cluster{made(n, a, 3)}, nil, nil,
+			[]overlap.Cluster{made(n, a, 3)},
+			nil, nil,
 		},
 		"several labels": {
 			[]cluster.Cluster{clusterOf(a, "ham", ""), clusterOf(b, "spam", "")},
-			[]overlap.Cluster{made(n, b, 2, a, 1)}, []string{"in/0/10 spam"},
+			[]overlap.Cluster{made(n, b, 2, a, 1)},
+			[]string{"in/0/10 spam"},
 			[]string{"in/0/1: ham" + homeless},
 		},
 		"without articles": {
-			[]cluster.Cluster{clusterOf(a, "spam/trial", "")}, nil, nil,
+			[]cluster.Cluster{clusterOf(a, "spam/trial", "")},
+			nil, nil,
 			[]string{"in/0/1: spam (on trial)" + homeless},
 		},
 	} {

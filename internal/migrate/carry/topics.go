@@ -149,8 +149,8 @@ func memberOf(r *kafka.Record) (m Member, ok bool) {
 // writtenAtOnce is how many label records a transaction writes.
 const writtenAtOnce = 1000
 
-// write writes the records that are not there yet, all into one partition: they are to be applied in
-// this order.
+// write writes the records that are not there yet, all into one partition: they are to be applied
+// in this order.
 func write(ctx context.Context, s *beside.Space, records []Record) (written int, err error) {
 	topic := s.Labels.Topic
 	first, end, err := s.Offsets(ctx, topic)

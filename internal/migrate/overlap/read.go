@@ -57,8 +57,8 @@ type Cluster struct {
 	Parts []Part // clusters of the old space, those with most articles first
 }
 
-// Clusters reads the results of both spaces, and returns the clusters of the new one in the order of
-// their founders. look is called with each result of the new space and the address of its article.
+// Clusters reads the results of both spaces, and returns the clusters of the new space in the order
+// of their founders. look is called with each result of the new space and its article's address.
 func Clusters(
 	ctx context.Context, t beside.Two, look func(source article.Address, result *kafka.Record),
 ) (all []Cluster, err error) {
