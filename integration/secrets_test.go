@@ -71,6 +71,7 @@ func (s *secrets) verbs() map[string][]string {
 		"audit": config, "doctor": config, "config": config, "lint": {s.config}, "version": nil,
 		"check": append(server, "a text"), "health": append(server, "--ready"), "label": nil,
 		"label add": labels, "label remove": labels, "label resume": append(server, "spam"),
+		"erase":      append(server, s.input+"/0/1"),
 		"label list": server, "label export": server, "label import": append(server, "labels.csv"),
 		"tap": append(server, "--count", "1"), "state": nil, "state list": append(config, "backup"),
 		"state export": append(config, "backup"), "state import": append(config, "backup"),
