@@ -35,7 +35,7 @@ type Due struct {
 	Before uint64 `json:"before,omitempty"`
 	// Click is whether clusters without a label may get it: somebody has labelled another one.
 	Click  bool      `json:"click,omitempty"`
-	Label  string    `json:"label"`
+	Label  string    `json:"label,omitempty"` // empty where the contact is erased
 	By     string    `json:"by,omitempty"`
 	At     time.Time `json:"at"`
 	Note   string    `json:"note,omitempty"`

@@ -9,6 +9,7 @@ import (
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/label"
+	"github.com/clusterd/clusterd/internal/testutil/schematest"
 )
 
 func change() article.LabelChange {
@@ -21,7 +22,8 @@ func change() article.LabelChange {
 
 func labelled() checkpoint.Record {
 	return checkpoint.Record{
-		Input: "articles", Group: "g", Scope: "topic", Space: "all", Offsets: map[int]int64{0: 9},
+		Input: "articles", Group: "g", Scope: "topic", Space: "all", Pipeline: "hash=sdbm",
+		Offsets:      map[int]int64{0: 9},
 		NextPosition: 21,
 		Labels: &checkpoint.Labels{
 			Topic: "labels", Offsets: map[int]int64{0: 18},
@@ -29,6 +31,10 @@ func labelled() checkpoint.Record {
 				"spam": {Hits: 12, Before: 1000}, "eggs": {Suspended: true},
 			},
 			Corrections: []checkpoint.Correction{{LabelChange: change(), Next: 4}},
+			Due: []checkpoint.Due{
+				{Contact: "name:alexis17", Erase: true, Before: 9, At: change().At, Record: "labels/0/16"},
+				{Contact: "name:alexis18", Click: true, Label: "spam", At: change().At, Record: "labels/0/17"},
+			},
 		},
 	}
 }
@@ -43,6 +49,15 @@ func TestCheckpointHasLabels(t *testing.T) {
 	got, err := checkpoint.Parse([]byte(want.Key()), want.JSON())
 	if want.Version = got.Version; err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
+	}
+	want.Labels.Flood = nil // one is suspended, which is read and not written
+	want.Labels.Corrections[0].Early = []checkpoint.Early{{
+		Members: 6, Labels: []string{"spam"}, Excepted: []checkpoint.Excepted{
+			{Source: "articles/0/8", Fingerprint: 7, Labels: []string{}},
+		},
+	}}
+	if err := schematest.Check("checkpoint", want.JSON()); err != nil {
+		t.Error(err)
 	}
 	if want.Labels = nil; strings.Contains(string(want.JSON()), "labels") {
 		t.Errorf("without labels: %s", want.JSON())
