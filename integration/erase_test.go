@@ -77,8 +77,8 @@ func (w *world) erasesWhileKilled(
 	return i
 }
 
-// nothingIsLeft ends an instance. It holds the instance's disk and a snapshot to have nothing of what
-// was erased, and the topics to the audit.
+// nothingIsLeft ends an instance. It holds the instance's disk and a snapshot to have nothing of
+// what was erased, and the topics to the audit.
 func (w *world) nothingIsLeft(i *instance) {
 	w.Helper()
 	snapshot := filepath.Join(w.dir, "backup")

@@ -175,8 +175,8 @@ func (w *world) marked(contact string) {
 	})
 }
 
-// checkUpgraded says what became of the comments after the upgrade: texts alone make clusters, and a
-// click of before labels by a contact. A number of before marks nothing: it may be several.
+// checkUpgraded says what became of the comments after the upgrade: texts alone make clusters, and
+// a click of before labels by a contact. A number of before marks nothing: it may be several.
 func (w *world) checkUpgraded(watchesID string) {
 	w.Helper()
 	got := w.commented("watches again", "lottery again", "bicycle")

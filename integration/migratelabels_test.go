@@ -9,9 +9,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// The labels of clusters, articles and contacts go over to a space of another method, whose clusters
-// have other founders and fingerprints. A second run writes nothing, though the new instance was
-// killed.
+// The labels of clusters, articles and contacts go over to a space of another method, whose
+// clusters have other founders and fingerprints. A second run writes nothing, though the new
+// instance was killed.
 func TestMigrateLabels(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 2, labelled+"fingerprint: {method: minhash}\n")

@@ -71,8 +71,8 @@ func (s *Space) forgetContact(key contactKey, due *checkpoint.Due, out *Batch) (
 	return true
 }
 
-// naming returns the clusters below a seq whose founder has a contact, oldest first, at most a number
-// of them. Clusters that have expired, and are still there, are among them.
+// naming returns the clusters below a seq whose founder has a contact, oldest first, at most a
+// number of them. Clusters that have expired, and are still there, are among them.
 func (s *Space) naming(key contactKey, before uint64, limit int) (all []*member) {
 	seqs := make(map[uint64]bool)
 	for i := range s.ahead {

@@ -33,8 +33,8 @@ func contactErasure(n int64) article.LabelRecord {
 	}
 }
 
-// privateSpace is a space on disk of a hundred clusters with both contacts. Somebody has labelled the
-// first cluster, so that others have the label by a contact.
+// privateSpace is a space on disk of a hundred clusters with both contacts. Somebody has labelled
+// the first cluster, so that others have the label by a contact.
 func privateSpace(t *testing.T, dir string) (s *Space, founders []article.Address) {
 	t.Helper()
 	s = diskSpace(t, dir)

@@ -26,8 +26,8 @@ const (
 	markedKey     = 'z' // z, hash → position, value and contact with their lengths, marks as JSON
 )
 
-// hashBytes is how long the hash of a contact is in a key: two contacts with the same hash cannot be
-// found.
+// hashBytes is how long the hash of a contact is in a key: two contacts with the same hash cannot
+// be found.
 const hashBytes = 16
 
 // keyOfContact returns the key of a contact of a value. No contact contains a zero byte.
