@@ -123,6 +123,7 @@ func (b *browser) callsHarmless(i *instance) {
 	b.open("/contacts?show=marked")
 	b.do(chromedp.KeyEvent("j"), chromedp.KeyEvent("h"))
 	i.untilCarries("a key to say that it is harmless", other, "")
+	b.until("the page knows what to undo", `!document.getElementById("undo").hidden`)
 	b.do(chromedp.KeyEvent("u"))
 	i.untilCarries("a key to undo that", other, "spam")
 	b.fits("the marked contacts")

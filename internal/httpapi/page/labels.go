@@ -131,7 +131,7 @@ func (s *server) undo(ctx context.Context, d deed) (back deed, changes bool) {
 	}
 	if d.Target == api.ForContact {
 		// To take a label off a contact takes back all clicks on it, not this one alone.
-		if c, err := s.Spaces.Contact(d.ContactRef, ""); err == nil && hasMark(c, d.Label) {
+		if c, err := s.Spaces.Contact(d.ContactRef, ""); err == nil && hasMark(c, d) {
 			back = deed{}
 		}
 		return back, true
@@ -149,8 +149,10 @@ func (s *server) undo(ctx context.Context, d deed) (back deed, changes bool) {
 	return back, d.Action == api.Add
 }
 
-func hasMark(c api.Contact, label string) bool {
-	return slices.ContainsFunc(c.Marks, func(m api.Mark) bool { return m.Label == label })
+func hasMark(c api.Contact, d deed) bool {
+	return slices.ContainsFunc(c.Marks, func(m api.Mark) bool {
+		return m.Label == d.Label && m.Trial == d.Trial
+	})
 }
 
 // labelsOf returns those of a cluster, or of one article of it.

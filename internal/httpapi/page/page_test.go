@@ -424,6 +424,12 @@ func TestContactsByForm(t *testing.T) {
 		undo["do"]) > 0 {
 		t.Errorf("a click on a marked contact can be undone by %v", undo)
 	}
+	s.marks = marksOf("x")
+	s.marks[0].Trial = true
+	if undo := s.undoOf(s.ask("POST", "/labels", "en", labelForm(find("/contacts", "spam")))); len(
+		undo["do"]) != 1 {
+		t.Errorf("a click on a contact that is marked on trial can be undone by %v", undo)
+	}
 	s.marks = nil
 	if find("/contacts", "ham") != "" {
 		t.Error("a contact without marks can be called harmless")

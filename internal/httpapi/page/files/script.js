@@ -47,7 +47,7 @@
   const of = (thing) => rows().filter((r) => r.dataset.thing === thing);
   const has = (thing, label) => of(thing).some((r) => [...r.querySelector(".chips").children].some((c) => c.dataset.label === label && !("trial" in c.dataset)));
   // A contact that has a mark keeps it: to take the label off would take back the clicks of all.
-  const marked = (thing, label) => of(thing).some((r) => r.querySelector(`:scope > .what > .mark[data-label="${CSS.escape(label)}"]`));
+  const marked = (thing, label) => of(thing).some((r) => r.querySelector(`:scope > .what > .mark[data-label="${CSS.escape(label)}"]:not([data-trial])`));
 
   const show = (thing, label, on) => {
     for (const row of marked(thing, label) ? [] : of(thing)) {
