@@ -270,7 +270,9 @@ func (s *Space) checkContacts() {
 		if h.vague != certain {
 			continue
 		}
-		s.settle(h)
+		if s.settle(h); len(h.records) > 0 && s.isBehind() {
+			continue // as the records of clusters
+		}
 		live := slices.DeleteFunc(slices.Clone(h.marks), s.isDead)
 		said, at := h.last, "the clusters topic, of a contact"
 		if n := len(h.records); n > 0 {

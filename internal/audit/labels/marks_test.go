@@ -29,6 +29,8 @@ import (
 //	said C spam k the record of cluster C says that it has a label by a contact
 //	lost          the checkpoint before the next article has been compacted away
 //	due k         the next checkpoint says that a contact is not in step
+//	unread …      a label record that no checkpoint has read
+//	told C spam k  a later record of cluster C says that it has a label by a contact
 type scenario struct {
 	*player
 	contacts [][]uint64 // by number of a blob
@@ -47,6 +49,8 @@ func (s *scenario) do(lines []string) {
 			s.post(w, shown, fmt.Sprintf("line %d: %s", n, line))
 		case "add", "remove", "hold", "free", "print", "unprint":
 			offset++
+		case "told":
+			s.told(w, line)
 		}
 	}
 	if err := s.End(); err != nil {
@@ -73,6 +77,9 @@ func (s *scenario) checkpointsAndMarks(lines []string) {
 			due = append(due, wire.Due{Contact: w[1]})
 		case "lost":
 			lost = true
+		case "told":
+		case "unread":
+			s.record(w[1:])
 		case "said":
 			s.said(w)
 		case "names":
@@ -93,17 +100,25 @@ func (s *scenario) checkpoint(next, read int64, due []wire.Due, whole bool) {
 }
 
 // said adds what the record of a cluster says.
-func (s *scenario) said(w []string) {
+func (s *scenario) said(w []string) (of wire.Address, digest uint64) {
 	s.Helper()
-	var offset int64
-	if _, err := fmt.Sscan(w[1], &offset); err != nil {
+	if _, err := fmt.Sscan(w[1], &of.Offset); err != nil {
 		s.Fatal(err)
 	}
-	if _, err := s.labels.AddCluster(wire.Address{Offset: offset}, &wire.Cluster{
+	digest, err := s.labels.AddCluster(of, &wire.Cluster{
 		Labels: []wire.ClusterLabel{{Label: w[2], Contact: w[3]}},
-	}); err != nil {
+	})
+	if err != nil {
 		s.Fatal(err)
 	}
+	return of, digest
+}
+
+// told holds such a record to the model.
+func (s *scenario) told(w []string, at string) {
+	s.Helper()
+	of, digest := s.said(w)
+	s.Record(of, digest, false, at)
 }
 
 // names adds a record of a cluster with contacts.
@@ -353,6 +368,10 @@ var marked = map[string][]string{
 		"new 1 number:1", "add 1 spam", "old 1 -> spam", "erase number:1", "mark number:1 spam none",
 		"old 1 -> spam",
 	},
+	"an unread label record may have come of a transaction that is going on": {
+		"new 1 number:1", "new 2 number:1", "unread hold number:1 spam", "told 2 spam number:1",
+		"mark number:1 spam 720720 1 0 8 2 1 0",
+	},
 	"what is due may come later": {
 		"new 1 number:1", "new 2 number:1", "add 1 spam", "due number:1", "old 2", "due number:1",
 		"old 2 -> spam by number:1", "said 2 spam number:1", "said 3 spam number:1",
@@ -414,6 +433,7 @@ func TestMarkFaultsAreFound(t *testing.T) {
 		{"an erased", "names 2 erased:0/1", "names 2 number:1"},
 		{"marks of an erased", "mark number:1 spam none", "mark number:1 spam 720720 1 0 6 0 0 0 0"},
 		{"an erased", "old 4 -> odd by number:1", "old 4"},
+		{"an unread", "unread hold number:1 spam", "old 1"},
 		{"an exception", "old 1 -> ham", "old 1 -> spam"},
 		{"an exception", "old 1 -> spam", "old 1 -> ham"},
 	} {

@@ -360,6 +360,18 @@ func (s *Space) addDue(c *wire.Checkpoint, first int64, whole bool) {
 	s.dues, s.lastDue = append(s.dues, d), d.contacts
 }
 
+// isBehind reports whether there are label records, or contacts that are due, with which the last
+// checkpoint is not done. A transaction that was going on when the audit began may have written some
+// of the records that come of them, and its checkpoint later.
+func (s *Space) isBehind() bool {
+	for p, end := range s.ends {
+		if s.reached[p] < end {
+			return true
+		}
+	}
+	return len(s.lastDue) > 0
+}
+
 func (s *Space) violateClass(it *item, want string) {
 	expected, found := "a dead letter of class "+want, "none"
 	if want == "" {
