@@ -85,7 +85,7 @@ func (i *instance) run(args ...string) string {
 // everything was killed and the disks lost, and on no other article of its cluster.
 func TestLabelOneArticle(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, 2, labelled+"fingerprint: {method: minhash}\n")
+	w := newWorld(t, 2, labelled+"fingerprint: {method: minhash}\ncluster: {window: 72h}\n")
 	const advert = "cheap watches, the best watches of the whole world, write to the seller today "
 	const honest = advert + "is what they wrote"
 	running := []*instance{w.start()}

@@ -53,7 +53,7 @@ type Labels struct {
 	seed          maphash.Seed
 	allow         map[uint64]bool
 	from          map[int32]int64
-	ends          map[int32]int64 // behind the last record that was added
+	behind        map[int32]int64 // behind the last record that was added
 	applied, told *report.Check
 	records       *spill.Partitions[record]
 	traces        *spill.Partitions[trace]
@@ -172,7 +172,7 @@ func New(
 ) *Labels {
 	l := &Labels{
 		rule: rule, seed: seed, allow: make(map[uint64]bool), from: from,
-		ends: make(map[int32]int64), applied: applied, told: told,
+		behind: make(map[int32]int64), applied: applied, told: told,
 		records: spill.NewPartitions[record](dir, from, to),
 		traces:  spill.NewPartitions[trace](dir, from, to), sets: map[uint64]string{0: "no label"},
 		names: make(map[uint64]string), marked: make(map[wire.Address][]uint64),
@@ -202,7 +202,7 @@ type (
 // Add adds a label record, and the class of its dead letter, which is empty where there is none.
 func (l *Labels) Add(r *kgo.Record, class string) error {
 	at := wire.AddressOf(r)
-	l.ends[at.Partition] = max(l.ends[at.Partition], at.Offset+1)
+	l.behind[at.Partition] = max(l.behind[at.Partition], at.Offset+1)
 	row := l.parse(r)
 	if row.Kind == erasing && row.Target == ofContact && class == "" {
 		l.noteErasure(r)

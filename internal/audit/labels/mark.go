@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/clusterd/clusterd/internal/audit/wire"
@@ -246,12 +247,22 @@ func (s *Space) isDead(m mark) bool {
 // blur notes that the marks of a contact are not known up to a position, nor the labels of its
 // clusters.
 func (s *Space) blur(h *contact, position int64) {
-	h.vague = max(h.vague, position)
+	h.vague = max(h.vague, s.through(position))
 	for _, founder := range h.holders {
 		if s.live(founder) {
 			s.state(founder).loose = true
 		}
 	}
+}
+
+// through returns the last position of the transaction that a position is in. The record of a
+// contact says what its marks were when that transaction ended.
+func (s *Space) through(position int64) int64 {
+	at, _ := slices.BinarySearch(s.ends, min(position, math.MaxInt64-1)+1)
+	if at == len(s.ends) {
+		return position
+	}
+	return s.ends[at] - 1
 }
 
 // touch notes that a label record concerns a contact. If two records of several partitions do so at

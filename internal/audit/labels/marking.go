@@ -32,7 +32,7 @@ func (s *Space) Found(position int64, a *model.Article, earlier bool) error {
 		}
 		if h.vague != certain {
 			s.state(a.Source).loose = true
-			h.vague = max(h.vague, position)
+			h.vague = max(h.vague, s.through(position))
 			continue
 		}
 		for i := range h.marks {
@@ -87,7 +87,8 @@ func (s *Space) click(it *item, number int, position int64) error {
 		isCommon := n >= common && (int64(n) > m.clicks || m.hams > 0)
 		if known && (h.vague != certain || !sure) {
 			isCommon = !slices.Contains(said, contact)
-		} else if !sure {
+		}
+		if !sure { // nor is it, whether few have it
 			s.blur(h, position)
 		}
 		if isCommon {

@@ -31,6 +31,9 @@ import (
 //	due k         the next checkpoint says that a contact is not in step
 //	unread …      a label record that no checkpoint has read
 //	told C spam k  a later record of cluster C says that it has a label by a contact
+//	clicked C spam p n k  the record of cluster C says that label record n has marked k at position p
+//	kept C 7 ham n one says that articles with fingerprint 7 have a label by the label record n, and
+//	              that the cluster is kept for it
 type scenario struct {
 	*player
 	contacts [][]uint64 // by number of a blob
@@ -50,7 +53,10 @@ func (s *scenario) do(lines []string) {
 		case "add", "remove", "hold", "free", "print", "unprint":
 			offset++
 		case "told":
-			s.told(w, line)
+			of, digest := s.said(w)
+			s.Record(of, digest, false, line)
+		case "kept":
+			s.kept(w, line)
 		}
 	}
 	if err := s.End(); err != nil {
@@ -77,7 +83,9 @@ func (s *scenario) checkpointsAndMarks(lines []string) {
 			due = append(due, wire.Due{Contact: w[1]})
 		case "lost":
 			lost = true
-		case "told":
+		case "told", "kept":
+		case "clicked":
+			s.clicked(w)
 		case "unread":
 			s.record(w[1:])
 		case "said":
@@ -114,10 +122,40 @@ func (s *scenario) said(w []string) (of wire.Address, digest uint64) {
 	return of, digest
 }
 
-// told holds such a record to the model.
-func (s *scenario) told(w []string, at string) {
+// clicked adds what the record of a cluster says of a label by hand.
+func (s *scenario) clicked(w []string) {
 	s.Helper()
-	of, digest := s.said(w)
+	var of wire.Address
+	var position int64
+	if _, err := fmt.Sscan(w[1]+" "+w[3], &of.Offset, &position); err != nil {
+		s.Fatal(err)
+	}
+	_, err := s.labels.AddCluster(of, &wire.Cluster{Labels: []wire.ClusterLabel{{
+		Label: w[2], By: "alice", At: time.UnixMilli(0), Record: "labels/0/" + w[4], Marked: w[5:],
+		Position: position,
+	}}})
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+// kept holds the record of a cluster that has an exception alone to the model.
+func (s *scenario) kept(w []string, at string) {
+	s.Helper()
+	var of wire.Address
+	if _, err := fmt.Sscan(w[1], &of.Offset); err != nil {
+		s.Fatal(err)
+	}
+	digest, err := s.labels.AddCluster(of, &wire.Cluster{
+		KeptMS: time.Hour.Milliseconds(), Exceptions: []wire.Exception{{
+			Fingerprint: fmt.Sprintf("%016s", w[2]), Labels: []wire.ClusterLabel{
+				{Label: w[3], By: "alice", At: time.UnixMilli(0), Record: "labels/0/" + w[4], Position: 1},
+			},
+		}},
+	})
+	if err != nil {
+		s.Fatal(err)
+	}
 	s.Record(of, digest, false, at)
 }
 
@@ -367,6 +405,15 @@ var marked = map[string][]string{
 	"marks of an erased contact go": {
 		"new 1 number:1", "add 1 spam", "old 1 -> spam", "erase number:1", "mark number:1 spam none",
 		"old 1 -> spam",
+	},
+	"a click is believed where it is not known which clusters have a label": {
+		"new 1 number:9", "add 1 odd", "due number:9", "new 2 number:9 number:1 -> odd by number:9",
+		"said 2 odd number:9", "new 3 number:1", "new 4 number:1", "new 5 number:1",
+		"clicked 5 spam 5 1 number:1", "add 5 spam", "old 5 -> spam", "said 3 spam number:1",
+		"said 4 spam number:1", "old 3 -> spam by number:1", "old 4 -> spam by number:1",
+	},
+	"a label of one article alone keeps the cluster": {
+		"new 1", "print 1 ff00 ham", "old 1 -> ham", "kept 1 ff00 ham 0",
 	},
 	"an unread label record may have come of a transaction that is going on": {
 		"new 1 number:1", "new 2 number:1", "unread hold number:1 spam", "told 2 spam number:1",

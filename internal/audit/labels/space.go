@@ -17,6 +17,7 @@ type Space struct {
 	model     *model.Model
 
 	advances []advance
+	ends     []int64         // of the transactions: the next position of each checkpoint
 	position int64           // of the last checkpoint
 	reached  map[int32]int64 // what it says of labels
 	pending  map[pendingKey]*pending
@@ -86,6 +87,7 @@ func (l *Labels) Space(partition int32) *Space {
 func (s *Space) Checkpoint(c *wire.Checkpoint, whole bool, at string) {
 	first := s.position
 	s.position = c.NextPosition
+	s.ends = append(s.ends, c.NextPosition)
 	if c.Labels == nil || c.Labels.Topic != s.rule.Topic {
 		return
 	}
@@ -364,7 +366,7 @@ func (s *Space) addDue(c *wire.Checkpoint, first int64, whole bool) {
 // checkpoint is not done. A transaction that was going on when the audit began may have written some
 // of the records that come of them, and its checkpoint later.
 func (s *Space) isBehind() bool {
-	for p, end := range s.ends {
+	for p, end := range s.behind {
 		if s.reached[p] < end {
 			return true
 		}

@@ -314,7 +314,7 @@ func (s *Space) digest(entries []label, exceptions map[uint64][]label) (digest u
 			digest += s.exceptionDigest(print, &of[i])
 		}
 	}
-	if len(entries) > 0 {
+	if len(entries)+len(exceptions) > 0 {
 		digest += keptDigest(s.rule.Kept.Milliseconds())
 	}
 	return digest
