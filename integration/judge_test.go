@@ -51,7 +51,8 @@ func TestJudge(t *testing.T) {
 			judged(gtube, "hide "+name)
 			i = w.start()
 			i.waitLive()
-			if said := w.labelled(); strings.Count(said, `"label":"spam"`) != 1 ||
+			// The advert has the label, and by its contact the bags have it.
+			if said := w.labelled(); strings.Count(said, `"carried":["spam"]`) != 2 ||
 				!strings.Contains(said, `"note":"said by `+name+`"`) {
 				t.Errorf("labels: %s", said)
 			}

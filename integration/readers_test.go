@@ -63,6 +63,12 @@ serve: {bytes: 64MiB}
 	w.comment("longer", offer+" Tell your friends and your neighbours about it too, and come to see "+
 		"us in the market hall.", time.Minute)
 	w.comment("other", "Ask me about it at https://t.me/good_watches_in_town", time.Minute)
+	w.done()
+	w.produce(&kgo.Record{Topic: labels, Key: []byte("contact"), Value: []byte(
+		`{"target":"contact","contact":"name:good_watches_in_town","label":"spam","by":"alice"}`)})
+	w.eventually("a correction of the other one", func() bool {
+		return len(w.read(corrections, kgo.ReadCommitted())) == 3+len(notCorrections(corrections))
+	})
 	w.comment("contact", "Nothing like this was there: https://t.me/good_watches_in_town", time.Minute)
 	// The cluster of what was fine expires; one that is labelled is kept.
 	w.comment("late", "Does anybody know when the swimming pool opens again after the holidays?",
@@ -78,7 +84,7 @@ serve: {bytes: 64MiB}
 	w.abort(w.output, `{"article_id":"ghost","cluster_id":"x","status":"new"}`)
 	maps.Copy(want, map[string]string{
 		"fine": "show", "first": "hide spam", "second": "hide spam", "third": "hide spam",
-		"longer": "hide spam", "other": "show", "contact": "show", "bare": "show", "late": "show",
+		"longer": "hide spam", "other": "hide spam", "contact": "hide spam", "bare": "show", "late": "show",
 		"early": "hide spam", "earlier": "show",
 	})
 	for name, command := range w.readers() {
@@ -100,7 +106,7 @@ func (w *world) everyKind() {
 	w.Helper()
 	missing := map[string]string{
 		"a founder": `"status":"new"`, "a copy": `"matched":"text"`, "a part": `"matched":"contained"`,
-		"by a contact": `"matched":"contact"`, "nothing to compare": `"status":"unclustered"`,
+		"by a contact": `"labelled_by":`, "nothing to compare": `"status":"unclustered"`,
 		"a label": `"labels":["spam"]`, "a label on trial": `"trial_labels":["watches"]`,
 		"signals": `"signals":`, "a story": `"story_id":`,
 	}
