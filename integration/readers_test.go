@@ -84,7 +84,8 @@ serve: {bytes: 64MiB}
 	w.abort(w.output, `{"article_id":"ghost","cluster_id":"x","status":"new"}`)
 	maps.Copy(want, map[string]string{
 		"fine": "show", "first": "hide spam", "second": "hide spam", "third": "hide spam",
-		"longer": "hide spam", "other": "hide spam", "contact": "hide spam", "bare": "show", "late": "show",
+		"longer": "hide spam", "other": "hide spam", "contact": "hide spam",
+		"bare": "show", "late": "show",
 		"early": "hide spam", "earlier": "show",
 	})
 	for name, command := range w.readers() {

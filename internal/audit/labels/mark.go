@@ -274,6 +274,20 @@ func (s *Space) touch(h *contact, it *item, position int64) {
 	h.touchedAt, h.touchedBy = position, it.at.Partition
 }
 
+// touchAll notes that a label record concerns all contacts of a cluster, since another number of
+// clusters without a label has them.
+func (s *Space) touchAll(it *item, number int, position int64) error {
+	if !s.rule.Marks {
+		return nil
+	}
+	c := s.model.Cluster(number)
+	contacts, err := s.contactsOf(c.Fingerprint)
+	for _, contact := range contacts {
+		s.touch(s.contact(contactKey{c.Space, contact}), it, position)
+	}
+	return err
+}
+
 // checkContacts holds the last records of contacts to their marks.
 func (s *Space) checkContacts() {
 	for _, key := range slices.SortedFunc(maps.Keys(s.contacts), compareKeys) {

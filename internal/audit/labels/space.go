@@ -326,20 +326,6 @@ func (s *Space) keep(c *model.Cluster, st *state) {
 	}
 }
 
-// touchAll notes that a label record concerns all contacts of a cluster, since another number of
-// clusters without a label has them.
-func (s *Space) touchAll(it *item, number int, position int64) error {
-	if !s.rule.Marks {
-		return nil
-	}
-	c := s.model.Cluster(number)
-	contacts, err := s.contactsOf(c.Fingerprint)
-	for _, contact := range contacts {
-		s.touch(s.contact(contactKey{c.Space, contact}), it, position)
-	}
-	return err
-}
-
 // addDue takes up what a checkpoint says of contacts that are not in step, and from where on marks
 // are known: where no checkpoint is missing, and labels mark contacts.
 func (s *Space) addDue(c *wire.Checkpoint, first int64, whole bool) {
@@ -362,9 +348,9 @@ func (s *Space) addDue(c *wire.Checkpoint, first int64, whole bool) {
 	s.dues, s.lastDue = append(s.dues, d), d.contacts
 }
 
-// isBehind reports whether there are label records, or contacts that are due, with which the last
-// checkpoint is not done. A transaction that was going on when the audit began may have written some
-// of the records that come of them, and its checkpoint later.
+// isBehind reports whether the last checkpoint has not read all label records, or has contacts that
+// are due. Then the transaction that was going on when the audit began may have written records of
+// clusters and contacts, and not its checkpoint.
 func (s *Space) isBehind() bool {
 	for p, end := range s.behind {
 		if s.reached[p] < end {
