@@ -34,7 +34,7 @@ const noLinger = "batch: {linger: 0s}\n"
 // nothing, double nothing and change nothing.
 func TestKilled(t *testing.T) {
 	t.Parallel()
-	c := newCampaign(t, ownBroker(t), 20, "", "")
+	c := newCampaign(t, ownBroker(t), unmarked(), 20, "", "")
 	c.faults.every = 7
 	c.run()
 }
@@ -42,7 +42,7 @@ func TestKilled(t *testing.T) {
 // The same of instances that divide the work.
 func TestRolesKilled(t *testing.T) {
 	t.Parallel()
-	c := newCampaign(t, ownBroker(t), 16, "assign", "assign", "fingerprint", "fingerprint")
+	c := newCampaign(t, ownBroker(t), unmarked(), 16, "assign", "assign", "fingerprint", "fingerprint")
 	c.faults.every = 6
 	c.run()
 }
@@ -57,7 +57,7 @@ func TestCampaign(t *testing.T) {
 	if *roles != "" {
 		as = strings.Split(*roles, ",")
 	}
-	c := newCampaign(t, shared, *kills, as...)
+	c := newCampaign(t, shared, labelled, *kills, as...)
 	c.faults.every, c.audits.every, c.mined, c.undoes = 20, 100, true, true
 	c.run()
 }
@@ -101,10 +101,12 @@ func (i *interval) due(kills int) bool {
 }
 
 // newCampaign starts an instance of each role; the empty one does all.
-func newCampaign(t *testing.T, on *brokers, kills int, roles ...string) *campaign {
+func newCampaign(
+	t *testing.T, on *brokers, settings string, kills int, roles ...string,
+) *campaign {
 	t.Helper()
 	c := &campaign{
-		world: on.newWorld(t, 4, labelled), random: seeded(t), kills: kills, hits: make(map[string]int),
+		world: on.newWorld(t, 4, settings), random: seeded(t), kills: kills, hits: make(map[string]int),
 		recoveries: make(map[string][]time.Duration),
 	}
 	c.carry()

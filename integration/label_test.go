@@ -29,6 +29,10 @@ stories: {topic: STORIES}
 serve: {bytes: 64MiB}
 `
 
+// unmarked is labelled, with labels that mark no contacts. The campaign and TestMarks kill
+// instances where labels mark them.
+func unmarked() string { return strings.Replace(labelled, "contacts: {join: true}\n", "", 1) }
+
 // carry makes results repeat fields.
 func (w *world) carry() { w.replace("output: {", "output: {copy: [source, id], ") }
 
