@@ -38,6 +38,18 @@ type ahead struct {
 // member returns a cluster that is in the index, as of the last article. An error of the store is
 // kept for the end of the batch.
 func (s *Space) member(seq uint64) *member {
+	m := s.look(seq)
+	if m == nil {
+		s.fail(fmt.Errorf("%w: cluster %d is missing", state.ErrDamaged, seq))
+		m = &member{}
+		s.batch[seq] = m
+	}
+	return m
+}
+
+// look does what member does for a cluster that may be missing. It returns nil for one that is, and
+// if the store fails.
+func (s *Space) look(seq uint64) *member {
 	if m, ok := s.batch[seq]; ok {
 		return m
 	}
@@ -46,11 +58,9 @@ func (s *Space) member(seq uint64) *member {
 		m.Cluster, m.id = before.Cluster, before.id
 	} else {
 		c, ok, err := s.store.Get(seq)
-		if err == nil && !ok {
-			err = fmt.Errorf("%w: cluster %d is missing", state.ErrDamaged, seq)
-		}
-		if err != nil && s.err == nil {
-			s.err = err
+		s.fail(err)
+		if err != nil || !ok {
+			return nil
 		}
 		m.Cluster, m.id = c, c.ID()
 	}

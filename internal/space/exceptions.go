@@ -105,13 +105,13 @@ func (s *Space) except(m *member, r *article.LabelRecord, out *Batch) Labelled {
 	before := m.carriedBy(r.Fingerprint, allow).Labels
 	m.Exceptions, m.excepted, m.touched = next, nil, true
 	s.keep(m)
-	after := m.carriedBy(r.Fingerprint, allow).Labels
-	if slices.Equal(before, after) {
+	after := m.carriedBy(r.Fingerprint, allow)
+	if slices.Equal(before, after.Labels) {
 		return done
 	}
 	out.room--
 	done.Carried = &article.LabelChange{
-		ClusterID: m.id, Label: r.Name, Action: r.Action, Labels: append([]string{}, after...),
+		ClusterID: m.id, Label: r.Name, Action: r.Action, Labels: names(*after),
 		By: r.By, At: r.At, Note: r.Note, Position: position, Record: r.Record,
 		Target: article.TargetArticle,
 	}

@@ -65,18 +65,8 @@ func (s *Space) dead(m label.Mark) bool { return s.living(m.Last) == nil }
 
 // living returns the cluster of a seq, nil where it is not there or has expired.
 func (s *Space) living(seq uint64) *member {
-	m := s.batch[seq]
-	if m == nil && s.before(seq) == nil {
-		_, ok, err := s.store.Get(seq)
-		s.fail(err)
-		if err != nil || !ok {
-			return nil
-		}
-	}
-	if m == nil {
-		m = s.member(seq)
-	}
-	if m.expired || s.rule.Expired(m.Space, m.SeenAs()) {
+	m := s.look(seq)
+	if m == nil || m.expired || s.rule.Expired(m.Space, m.SeenAs()) {
 		return nil
 	}
 	return m
