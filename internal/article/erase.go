@@ -21,11 +21,9 @@ func (w *labelRecord) erase(r LabelRecord) (LabelRecord, error) {
 		return r, err
 	}
 	r.Target = TargetArticle
-	if r.Cluster, err = ParseAddress(w.ClusterID); err != nil || r.Cluster.String() != w.ClusterID {
-		return r, fmt.Errorf("cluster_id: %.300q is not topic/partition/offset", w.ClusterID)
+	if r.Cluster, err = addressIn("cluster_id", w.ClusterID); err != nil {
+		return r, err
 	}
-	if r.Source, err = ParseAddress(w.Source); err != nil || r.Source.String() != w.Source {
-		return r, fmt.Errorf("source: %.300q is not topic/partition/offset", w.Source)
-	}
-	return r, nil
+	r.Source, err = addressIn("source", w.Source)
+	return r, err
 }

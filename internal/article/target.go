@@ -86,11 +86,20 @@ func (w *targetWire) article() (t Targeted, err error) {
 	case w.Fingerprint == nil:
 		return t, errors.New("fingerprint: it is missing; the result of the article has it")
 	}
-	if t.Source, err = ParseAddress(w.Source); err != nil || t.Source.String() != w.Source {
-		return t, fmt.Errorf("source: %.300q is not topic/partition/offset", w.Source)
+	if t.Source, err = addressIn("source", w.Source); err != nil {
+		return t, err
 	}
 	t.MemberPosition, t.Fingerprint = uint64(*w.MemberPosition), *w.Fingerprint
 	return t, nil
+}
+
+// addressIn reads the address in a field of a label record.
+func addressIn(field, text string) (Address, error) {
+	a, err := ParseAddress(text)
+	if err != nil || a.String() != text {
+		return a, fmt.Errorf("%s: %.300q is not topic/partition/offset", field, text)
+	}
+	return a, nil
 }
 
 func (w *targetWire) contact() (t Targeted, err error) {

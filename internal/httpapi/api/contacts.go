@@ -63,3 +63,14 @@ type Exception struct {
 	Fingerprint    article.Fingerprint `json:"fingerprint"`
 	Labels         []Label             `json:"labels"`
 }
+
+// LabelsOfArticle returns the labels that an article of the cluster with this fingerprint has of
+// its own. Without a fingerprint there are no such labels.
+func (c *Cluster) LabelsOfArticle(fingerprint *article.Fingerprint) []Label {
+	for i := range c.Exceptions {
+		if e := &c.Exceptions[i]; fingerprint != nil && e.Fingerprint == *fingerprint {
+			return e.Labels
+		}
+	}
+	return nil
+}

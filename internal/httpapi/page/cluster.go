@@ -116,7 +116,7 @@ func (s *server) members(ctx context.Context, id, cursor string, page *clusterPa
 	}
 	page.View = &view
 	for _, m := range members {
-		own := labelsOfArticle(&page.Row.Cluster, m.Fingerprint)
+		own := page.Row.Cluster.LabelsOfArticle(m.Fingerprint)
 		page.Members = append(page.Members, memberRow{m, id, own})
 	}
 	if more && len(members) > 0 {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/httpapi/api"
 	"github.com/clusterd/clusterd/internal/httpapi/strict"
 	v1 "github.com/clusterd/clusterd/internal/httpapi/v1"
@@ -165,17 +164,7 @@ func (s *server) labelsOf(ctx context.Context, d deed) ([]api.Label, error) {
 		return nil, v1.ErrUnknown
 	}
 	m, _, _, err := s.Options.Members.Article(ctx, string(d.ArticleID))
-	return labelsOfArticle(&c, m.Fingerprint), err
-}
-
-// labelsOfArticle returns the labels that an article has of its own.
-func labelsOfArticle(c *api.Cluster, print *article.Fingerprint) []api.Label {
-	for i := range c.Exceptions {
-		if e := &c.Exceptions[i]; print != nil && e.Fingerprint == *print {
-			return e.Labels
-		}
-	}
-	return nil
+	return c.LabelsOfArticle(m.Fingerprint), err
 }
 
 // back returns the address of a page of this server from where a form came.

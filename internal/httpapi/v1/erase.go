@@ -70,7 +70,7 @@ func (s *server) validErase(q *api.EraseRequest) error {
 			return &InvalidError{"/contact", err.Error()}
 		}
 	}
-	return validNote(q.Note)
+	return validNote("", q.Note)
 }
 
 // erasable returns the article that is meant, and its cluster; or the contact, with its partition.

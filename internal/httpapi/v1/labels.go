@@ -127,12 +127,13 @@ func validLabel(place string, q *api.LabelRequest) error {
 		q.Action = api.Add
 	}
 	text := q.TextRequest != (api.TextRequest{})
+	if reason := badName(q.Label); reason != "" {
+		return &InvalidError{place + "/label", reason}
+	}
+	if err := validNote(place, q.Note); err != nil {
+		return err
+	}
 	switch {
-	case badName(q.Label) != "":
-		return &InvalidError{place + "/label", badName(q.Label)}
-	case len(q.Note) > api.MaxNote || hasControls(q.Note):
-		return &InvalidError{place + "/note", fmt.Sprintf(
-			"must have at most %d bytes, and no control characters", api.MaxNote)}
 	case q.Action == api.Resume && q.Trial:
 		return &InvalidError{place + "/trial", "is for labels that are added or removed"}
 	case badTarget(q, text) != "":
@@ -289,7 +290,7 @@ func (s *server) report(ctx context.Context, q *api.LabelRequest, m *mark) (know
 	}
 	labels := c.Labels
 	if q.Target == api.ForArticle {
-		labels = m.exception(&c)
+		labels = c.LabelsOfArticle(m.member.Fingerprint)
 	} else {
 		m.Members = &c.Size
 	}
@@ -311,16 +312,6 @@ func (s *server) report(ctx context.Context, q *api.LabelRequest, m *mark) (know
 		m.Applied = true
 	}
 	return true
-}
-
-// exception returns the labels that the article has of its own.
-func (m *mark) exception(c *api.Cluster) []api.Label {
-	for i := range c.Exceptions {
-		if e := &c.Exceptions[i]; m.member.Fingerprint != nil && e.Fingerprint == *m.member.Fingerprint {
-			return e.Labels
-		}
-	}
-	return nil
 }
 
 // reportContact does what report does, for a label on a contact.

@@ -78,7 +78,7 @@ func (s *server) split(w http.ResponseWriter, r *http.Request) error {
 	if err := s.readStory(r, &q); err != nil {
 		return err
 	}
-	if err := validNote(q.Note); err != nil {
+	if err := validNote("", q.Note); err != nil {
 		return err
 	}
 	founder, err := article.ParseAddress(q.ClusterID)
@@ -137,7 +137,7 @@ func (s *server) readTwo(r *http.Request) (q api.MergeRequest, err error) {
 	if err := s.readStory(r, &q); err != nil {
 		return q, err
 	}
-	if err := validNote(q.Note); err != nil {
+	if err := validNote("", q.Note); err != nil {
 		return q, err
 	}
 	if a, err := article.ParseAddress(q.Other); err != nil || a.String() != q.Other {
@@ -167,9 +167,10 @@ func (s *server) readStory(r *http.Request, q any) error {
 	return nil
 }
 
-func validNote(note string) error {
+// validNote checks the note of a request at this place.
+func validNote(place, note string) error {
 	if len(note) > api.MaxNote || hasControls(note) {
-		return &InvalidError{"/note", fmt.Sprintf(
+		return &InvalidError{place + "/note", fmt.Sprintf(
 			"must have at most %d bytes, and no control characters", api.MaxNote)}
 	}
 	return nil
