@@ -5,6 +5,7 @@
 package labelling
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"maps"
@@ -183,6 +184,10 @@ func (w *Work) Take(ctx context.Context) Share {
 	if s.Room <= 0 {
 		s.taken = nil
 	}
+	// It is chance which partition was read first. Sorted, records are in an order that the offsets
+	// in the checkpoints tell.
+	slices.SortStableFunc(s.taken,
+		func(a, b waiting) int { return cmp.Compare(a.Partition, b.Partition) })
 	for i := range s.taken {
 		if one := &s.taken[i]; one.applies() {
 			s.Records = append(s.Records, one.label)

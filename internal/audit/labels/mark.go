@@ -265,10 +265,11 @@ func (s *Space) through(position int64) int64 {
 	return s.ends[at] - 1
 }
 
-// touch notes that a label record concerns a contact. If two records of several partitions do so at
-// one position, the topics do not say which was first.
+// touch notes that a label record concerns a contact. If it is not known which transaction applied
+// it, nor is its order with records of other partitions.
 func (s *Space) touch(h *contact, it *item, position int64) {
-	if h.touchedAt == position && h.touchedBy != it.at.Partition || it.first != it.last {
+	isUnordered := h.touchedAt == position && h.touchedBy != it.at.Partition && !it.ordered
+	if isUnordered || it.first != it.last {
 		s.blur(h, position)
 	}
 	h.touchedAt, h.touchedBy = position, it.at.Partition

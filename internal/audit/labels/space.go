@@ -40,10 +40,11 @@ type Space struct {
 }
 
 // An advance is label records of a partition, from and behind the last, that were applied at a
-// position from first to last.
+// position from first to last. They are ordered if it is known which transaction applied them.
 type advance struct {
 	partition             int32
 	from, to, first, last int64
+	ordered               bool
 }
 
 // A pendingKey is a label record, and the cluster that it has changed.
@@ -69,6 +70,7 @@ type item struct {
 	record
 	at          wire.Address
 	first, last int64 // positions at which it was applied, at the earliest and at the latest
+	ordered     bool  // it is known what was applied before it
 	live        bool  // its cluster, at the earliest
 }
 
@@ -107,7 +109,7 @@ func (s *Space) Checkpoint(c *wire.Checkpoint, whole bool, at string) {
 				fmt.Sprint(to))
 		}
 		if to > from {
-			s.advances = append(s.advances, advance{p, from, to, first, last})
+			s.advances = append(s.advances, advance{p, from, to, first, last, whole})
 		}
 	}
 	s.reached = c.Labels.Offsets
@@ -134,17 +136,25 @@ func (s *Space) Replay(m *model.Model) {
 // Advance applies what was applied before the article at a position.
 func (s *Space) Advance(position int64) error {
 	s.noteTold(position)
-	for len(s.advances) > 0 && s.advances[0].first <= position {
-		if err := s.load(s.advances[0]); err != nil {
-			return err
-		}
-		s.advances = s.advances[1:]
-	}
 	for ; len(s.dues) > 0 && s.dues[0].first <= position; s.dues = s.dues[1:] {
 		for _, key := range s.dues[0].contacts {
 			s.blur(s.contact(key), s.dues[0].next)
 		}
 	}
+	for ; len(s.advances) > 0 && s.advances[0].first <= position; s.advances = s.advances[1:] {
+		if err := s.load(s.advances[0]); err != nil {
+			return err
+		}
+		// What the next transaction applied comes after this.
+		if err := s.applyDue(position); err != nil {
+			return err
+		}
+	}
+	return s.applyDue(position)
+}
+
+// applyDue applies the label records that were applied at a position at the latest.
+func (s *Space) applyDue(position int64) error {
 	for _, p := range partitions(s.queues) {
 		due := 0
 		for i, it := range s.queues[p] {
@@ -171,7 +181,7 @@ func (s *Space) load(a advance) error {
 		}
 		it := item{
 			record: row, at: wire.Address{Partition: a.partition, Offset: offset},
-			first: a.first, last: a.last,
+			first: a.first, last: a.last, ordered: a.ordered,
 		}
 		switch row.Kind {
 		case bad, foreign:
