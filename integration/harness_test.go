@@ -36,6 +36,9 @@ var (
 var seed = flag.Uint64("seed", 0,
 	"what the choices of the fault tests follow from; 0 takes another one each time, and says which")
 
+var kept = flag.String("keep", "",
+	"directory for the configuration of a world whose test fails: its topics stay; empty deletes them")
+
 func TestMain(m *testing.M) {
 	code, err := run(m)
 	if err != nil {
@@ -114,6 +117,10 @@ func (b *brokers) newWorld(t *testing.T, partitions int32, extra string) *world 
 	t.Helper()
 	w := b.emptyWorld(t)
 	w.Cleanup(func() { // a broker with many topics takes long to come back
+		if w.Failed() && *kept != "" {
+			w.keep()
+			return
+		}
 		_, _ = w.admin.DeleteTopics(context.WithoutCancel(w.Context()), w.input, w.output, w.clusters,
 			w.dead, w.labels, w.corrections, w.stories, w.fingerprints)
 	})
@@ -123,6 +130,15 @@ func (b *brokers) newWorld(t *testing.T, partitions int32, extra string) *world 
 	}
 	w.configure(extra)
 	return w
+}
+
+// keep leaves the topics of a failed test, and copies the configuration, for clusterd audit.
+func (w *world) keep() {
+	text, err := os.ReadFile(w.config)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(*kept, w.group+".yaml"), text, 0o600)
+	}
+	w.Logf("kept the topics of %s for %s/%[1]s.yaml: %v", w.group, *kept, err)
 }
 
 // emptyWorld makes a world whose topics nobody has created, and that is not configured.
