@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/segmentio/kafka-go/compress"
 	"github.com/twmb/franz-go/pkg/kfake"
@@ -23,7 +24,7 @@ import (
 )
 
 // packed returns a batch of n records, which are already encoded, under a codec.
-func packed(t *testing.T, codec compress.Compression, n int, records io.Reader) []byte {
+func packed(t testing.TB, codec compress.Compression, n int, records io.Reader) []byte {
 	t.Helper()
 	var buffer bytes.Buffer
 	w := io.WriteCloser(nopCloser{&buffer})
@@ -132,6 +133,71 @@ func TestHeadersBeyondTheLimitAreLeftOut(t *testing.T) {
 	if err := c.committed(packed(t, compress.Zstd, 2, records), nil); err != nil ||
 		!slices.Equal(headers, []int{0, 1}) {
 		t.Errorf("%v headers, %v", headers, err)
+	}
+}
+
+// bombs returns two batches of some kilobytes that hold one record of 100 MB: it has either fifty
+// million empty headers, or a value of as many bytes.
+func bombs(t testing.TB) (headers, value []byte) {
+	t.Helper()
+	const n, one = 50_000_000, 1
+	number := func(n int64) []byte { return binary.AppendVarint(nil, n) }
+	empty := []byte{0, 0, 0, one, one} // attributes, time, offset, and neither a key nor a value
+	head := slices.Concat(empty, number(n))
+	headers = packed(t, compress.Zstd, 1, io.MultiReader(
+		bytes.NewReader(number(int64(len(head))+2*n)), bytes.NewReader(head), zeros(2*n)))
+	head = slices.Concat(empty[:4], number(2*n))
+	value = packed(t, compress.Zstd, 1, io.MultiReader(
+		bytes.NewReader(number(int64(len(head))+2*n+1)), bytes.NewReader(head), zeros(2*n+1)))
+	return headers, value
+}
+
+// open reads a batch of one record, with the limit that the daemon has by default.
+func open(t testing.TB, set []byte) kafka.Record {
+	t.Helper()
+	reader := recordbatch.NewReader(1 << 20)
+	defer reader.Close()
+	var got []kafka.Record
+	c := newCutter("articles", 0, 0, 1<<20, reader)
+	c.send = func(chunk Chunk) error { got = append(got, chunk.Records...); return nil }
+	if err := c.committed(set, nil); err != nil || len(got) != 1 || got[0].Unreadable != nil {
+		t.Fatalf("%d records, %v", len(got), err)
+	}
+	return got[0]
+}
+
+// Headers take no longer than a value of as many bytes: those beyond the limit are not looked at.
+func TestManyHeadersTakeNoLongerThanAValue(t *testing.T) {
+	headers, value := bombs(t)
+	if len(headers) > 16<<10 {
+		t.Fatalf("the batch has %d bytes", len(headers))
+	}
+	took := func(set []byte) time.Duration {
+		best := time.Hour
+		for range 3 {
+			began := time.Now()
+			open(t, set)
+			best = min(best, time.Since(began))
+		}
+		return best
+	}
+	if long, usual := took(headers), took(value); long > 10*usual {
+		t.Errorf("%d bytes with many headers take %v, with a value %v", len(headers), long, usual)
+	}
+	if n := len(open(t, headers).Headers); n == 0 || n > 1<<20/40 {
+		t.Errorf("%d headers were kept", n)
+	}
+}
+
+// BenchmarkBomb opens a batch of 10 KB that becomes a record of 100 MB.
+func BenchmarkBomb(b *testing.B) {
+	headers, value := bombs(b)
+	for name, set := range map[string][]byte{"headers": headers, "value": value} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				open(b, set)
+			}
+		})
 	}
 }
 

@@ -142,7 +142,9 @@ func (r *Reader) end() {
 	}
 }
 
-// headers reads the headers of a record, without those beyond the limit.
+// headers reads the headers of a record, up to the first that is beyond the limit. What follows is
+// not looked at: a header takes two bytes, and of a batch that compresses well a few kilobytes become
+// fifty million of them.
 func (r *Reader) headers() []kafka.Header {
 	n := r.varint(32)
 	if n < 0 || 2*n > int64(r.left) { // each has two lengths
@@ -156,11 +158,21 @@ func (r *Reader) headers() []kafka.Header {
 		}
 		value, _ := r.bytes()
 		h := kafka.Header{Key: r.name(key), Value: value}
-		if size += kafka.HeaderMemory(&h); size <= r.limit {
-			headers = append(headers, h)
+		if size += kafka.HeaderMemory(&h); size > r.limit {
+			r.skip()
+			break
 		}
+		headers = append(headers, h)
 	}
 	return headers
+}
+
+// skip passes over the rest of a record.
+func (r *Reader) skip() {
+	if r.whole == nil {
+		r.failShort(r.discard(r.left))
+	}
+	r.left, r.whole = 0, nil
 }
 
 // name returns the name of a header.
