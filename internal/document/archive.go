@@ -17,6 +17,7 @@ import (
 type archive struct {
 	parts      map[string]*zip.File
 	left       int64 // bytes that may still be unpacked
+	full       error // of the archive from which more is to be unpacked
 	maxToken   int   // bytes of a tag, or of the text between two
 	maxChapter int   // bytes of a page, which is read whole
 }
@@ -27,7 +28,12 @@ const (
 	markupPerText = 16
 	// markupPerChapter is how much larger one page of an e-book may be than the text of all.
 	markupPerChapter = 2
-	// minUnpacked may be unpacked of any document, however little text is allowed.
+	// maxRatio is how much larger the parts of a document may be than its file. Markup of office
+	// programs compresses to a tenth, at best to a fiftieth; Apache POI has the same limit. Without it
+	// the time that a file takes would go with what is allowed of a large one.
+	maxRatio = 100
+	// minUnpacked may be unpacked of any document, however small it is and however little text is
+	// allowed.
 	minUnpacked = 1 << 20
 	// maxID is more than the id of a part has, in bytes.
 	maxID = 255
@@ -54,8 +60,11 @@ func zipped(read func(*archive, *limited) error) reader {
 		directory.left = math.MaxInt64 // what is unpacked has a limit of its own
 		a := &archive{
 			parts: make(map[string]*zip.File, len(z.File)),
-			left:  minUnpacked + markupPerText*int64(out.max), maxToken: max(minToken, out.max),
-			maxChapter: minUnpacked + markupPerChapter*out.max,
+			left:  minUnpacked + markupPerText*int64(out.max), full: ErrTooLarge,
+			maxToken: max(minToken, out.max), maxChapter: minUnpacked + markupPerChapter*out.max,
+		}
+		if left := minUnpacked + maxRatio*size; left < a.left {
+			a.left, a.full = left, errRatio
 		}
 		for _, f := range z.File {
 			a.parts[f.Name] = f
@@ -80,18 +89,21 @@ func (r *limitedReaderAt) ReadAt(b []byte, at int64) (int, error) {
 	return r.ReaderAt.ReadAt(b, at)
 }
 
+// errRatio is the error of a file from which too much is to be unpacked for its size.
+var errRatio = fmt.Errorf("it unpacks to more than %d times its size, and no document does", maxRatio)
+
 // errMissing is the error of a part that is not in the archive.
 var errMissing = errors.New("is missing")
 
-// open opens a part by its path in the archive. Reading it gives [ErrTooLarge] where there is more
-// in it than may be unpacked.
+// open opens a part by its path in the archive. Reading it gives the error full where there is
+// more in it than may be unpacked.
 func (a *archive) open(name string) (io.ReadCloser, error) {
 	f := a.parts[name]
 	if f == nil {
 		return nil, fmt.Errorf("part %q %w", name, errMissing)
 	}
 	if a.left -= openCost; a.left < 0 {
-		return nil, ErrTooLarge
+		return nil, a.full
 	}
 	r, err := f.Open()
 	if err != nil {
@@ -109,7 +121,7 @@ type part struct {
 func (p *part) Read(b []byte) (int, error) {
 	n, err := p.ReadCloser.Read(b)
 	if p.archive.left -= int64(n); p.archive.left < 0 {
-		return 0, ErrTooLarge
+		return 0, p.archive.full
 	}
 	if err != nil && err != io.EOF {
 		err = fmt.Errorf("part %q: %w", p.name, err)
@@ -131,10 +143,12 @@ type list struct {
 	paths map[string]string // by id; empty until it is known
 }
 
-// add adds an id. It gives [ErrTooLarge] where so many parts cannot be opened, or the ids of these
-// are too long.
+// add adds an id. It gives an error where this many parts cannot be opened, or the id is too long.
 func (l *list) add(a *archive, id string) error {
-	if int64(len(l.ids)+1)*openCost > a.left || len(id) > maxID {
+	switch {
+	case int64(len(l.ids)+1)*openCost > a.left:
+		return a.full
+	case len(id) > maxID:
 		return ErrTooLarge
 	}
 	if l.paths == nil {
