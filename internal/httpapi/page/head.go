@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/clusterd/clusterd/internal/httpapi/api"
+	"github.com/clusterd/clusterd/internal/printable"
 )
 
 // head is what an instance does, at a glance.
@@ -25,8 +25,8 @@ type head struct {
 	Loaded      bool  // the clusters are
 	Clusters    int
 	DeadLetters []count
-	Dead        int64 // letters in all
-	Labels      []api.LabelCount
+	Dead        int64    // letters in all
+	Known       []string // labels that a browser may propose
 	Flood       []string // labels that hit too many articles
 }
 
@@ -43,7 +43,7 @@ func (s *server) headNow(ctx context.Context) head {
 	stats := s.statsNow(ctx)
 	h := head{
 		Instance: s.Instance, Version: stats.Version, State: stats.State, Ready: stats.Ready,
-		Reason: stats.Reason, Rate: stats.Rate, Labels: stats.Labels, Loaded: len(stats.Clusters) > 0,
+		Reason: stats.Reason, Rate: stats.Rate, Loaded: len(stats.Clusters) > 0,
 	}
 	// By itself that would say that all is well.
 	if !h.Ready && (h.State == "live" || h.State == "standby") {
@@ -70,6 +70,10 @@ func (s *server) headNow(ctx context.Context) head {
 	}
 	slices.SortStableFunc(h.DeadLetters, func(a, b count) int { return cmp.Compare(b.N, a.N) })
 	for _, l := range stats.Labels {
+		// A proposal is shown as it is typed. So one that is not to be shown cannot be proposed.
+		if printable.Text(l.Label) == l.Label {
+			h.Known = append(h.Known, l.Label)
+		}
 		if l.AboveFlood {
 			h.Flood = append(h.Flood, l.Label)
 		}

@@ -105,8 +105,9 @@ func (f *fake) Check(_ context.Context, texts []api.Text, _ api.CheckOptions) (
 	near := api.Near{Cluster: f.cluster(1), Distance: 0.5}
 	near.Cluster.Labels = []api.Label{{Label: "spam"}}
 	a := api.Checked{
-		Status: article.Joined, Cluster: &c, Distance: &d, Labels: hostile()[:1], AsOf: f.asOf(),
-		RunnersUp: []api.Near{near, {Cluster: f.cluster(2), Distance: 0.7}}, Suspect: &near,
+		Status: article.Joined, Cluster: &c, Distance: &d, Labels: hostile(), AsOf: f.asOf(),
+		LabelledBy: []article.LabelledBy{{Label: hostile()[3], Contact: hostile()[3]}},
+		RunnersUp:  []api.Near{near, {Cluster: f.cluster(2), Distance: 0.7}}, Suspect: &near,
 	}
 	if texts[0].Content == "new" {
 		a = api.Checked{Status: article.New, AsOf: f.asOf()}
@@ -307,6 +308,14 @@ type site struct {
 	rights  access.Rights
 }
 
+// labelsOf returns labels that are too frequent.
+func labelsOf(names []string) (all []api.LabelCount) {
+	for _, name := range names {
+		all = append(all, api.LabelCount{Label: name, AboveFlood: true})
+	}
+	return all
+}
+
 func newSite(t *testing.T, rights access.Rights) *site {
 	t.Helper()
 	f := &fake{
@@ -314,7 +323,7 @@ func newSite(t *testing.T, rights access.Rights) *site {
 		stats: api.Stats{
 			State: "live", Reason: hostile()[0], Rate: 1234.5, Clusters: map[string]int{"all": 123456},
 			Lag: map[int]int64{0: 3}, DeadLetters: map[string]int64{"bad_json": 7, "too_large": 0},
-			Labels: []api.LabelCount{{Label: hostile()[1], AboveFlood: true}},
+			Labels: labelsOf(hostile()),
 		},
 	}
 	passages, err := diff.New(text.CleanOptions{})

@@ -60,7 +60,7 @@ func full(t *testing.T) *site {
 	s.own = []api.Label{{Label: "ham", By: hostile()[1], Note: hostile()[4]}}
 	s.labels[id(3)] = []api.Label{{
 		Label: "spam", By: hostile()[1], ContactRef: api.ContactRef{Contact: "name:" + hostile()[3]},
-	}}
+	}, {Label: hostile()[3], By: hostile()[3]}}
 	return s
 }
 
@@ -97,8 +97,10 @@ func checkNode(t *testing.T, n *html.Node) {
 		return unicode.In(r, unicode.Cf) && r != '\u200c' && r != '\u200d' ||
 			unicode.IsControl(r) && r != '\n' && r != '\t'
 	}
-	if n.Type == html.TextNode && strings.ContainsFunc(n.Data, odd) {
-		t.Errorf("a character that is not to be shown: %.60q", n.Data)
+	for _, text := range shown(n) {
+		if strings.ContainsFunc(text, odd) {
+			t.Errorf("%s: a character that is not to be shown: %.60q", n.Data, text)
+		}
 	}
 	if n.Type != html.ElementNode {
 		return
@@ -119,6 +121,25 @@ func checkNode(t *testing.T, n *html.Node) {
 			t.Errorf("%s leads to %q", n.Data, a.Val)
 		}
 	}
+}
+
+// shown returns what people see or hear of a node itself. What an input holds is not among it: it is
+// what was typed into it, and stands alone.
+func shown(n *html.Node) (texts []string) {
+	if n.Type == html.TextNode {
+		return []string{n.Data}
+	}
+	for _, a := range n.Attr {
+		switch a.Key {
+		case "title", "alt", "placeholder", "label", "aria-label":
+			texts = append(texts, a.Val)
+		case "value":
+			if n.Data == "option" {
+				texts = append(texts, a.Val)
+			}
+		}
+	}
+	return texts
 }
 
 // Whoever cannot see a page, or uses no mouse, is told as much.

@@ -85,7 +85,7 @@
       const { done, failed } = await send(deeds);
       const back = done.filter((d) => !marked(d.thing, d.label)).map((d) => ({ ...d, action: d.action === "add" ? "remove" : "add" }));
       if (back.length) undos.push(back);
-      if (!failed) say(fill(words.said, deeds[0].label, done.length));
+      if (!failed) say(fill(words.said, safe(deeds[0].label), done.length));
     } catch (e) { say(fill(words.failed, e.message)); }
     if ($("undo")) $("undo").hidden = !undos.length;
   };
