@@ -34,7 +34,7 @@ func defaultLimits() limits {
 	return limits{
 		header: 5 * time.Second, read: 10 * time.Second, write: 15 * time.Second, idle: 30 * time.Second,
 		grace:       3 * time.Second,
-		headerBytes: 16 << 10, connections: 1024, inHand: 768,
+		headerBytes: 16 << 10, connections: 1536, inHand: 1280,
 	}
 }
 

@@ -49,7 +49,9 @@ func newCrowd(t *testing.T) *crowd {
 		<-r.Context().Done()
 	})
 	mux := http.NewServeMux()
-	mux.Handle("/stream", g.Require(access.Route{Right: access.Read, Long: true}, busy))
+	mux.Handle("/stream", g.Require(access.Route{Right: access.Read, Stream: true}, busy))
+	mux.Handle("/post", g.Require(access.Route{Right: access.Read, Long: true},
+		http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})))
 	mux.Handle("/check", g.Require(access.Route{Right: access.Read}, busy))
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -110,6 +112,8 @@ func TestLivezCannotBeStarved(t *testing.T) {
 	}
 	c.wants("/livez", "", http.StatusOK)
 	c.wants("/stream", clientToken(0), http.StatusTooManyRequests) // its own places are taken
+	c.wants("/post", clientToken(0), http.StatusOK)                // but not those of what is no stream
+	c.wants("/post", clientToken(2), http.StatusOK)
 	for range l.inHand - streams {
 		c.take("/check", clientToken(1))
 	}

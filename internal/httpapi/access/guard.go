@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,8 +36,8 @@ type Options struct {
 
 // LongRequests are those that wait or stream. Zero values are the usual ones.
 type LongRequests struct {
-	Each  int           // at once of a client
-	All   int           // at once
+	Each  int           // of those that wait, and of those that stream: at once of a client
+	All   int           // of either: at once
 	Write time.Duration // for each part of an answer
 }
 
@@ -51,7 +52,8 @@ type Guard struct {
 	sessions sessions
 	logins   chan struct{}
 	rates    rates
-	places   places
+	waiting  places
+	streams  places
 	write    time.Duration
 	visitors http.Handler    // nil: there is no page
 	stopping context.Context // ends long requests
@@ -83,10 +85,7 @@ func New(stopping context.Context, o Options, log *slog.Logger) (*Guard, error) 
 		sessions: sessions{all: make(map[digest]session)},
 		logins:   make(chan struct{}, logins),
 		rates:    rates{most: rememberedClients},
-		places: places{
-			each: cmp.Or(o.LongRequests.Each, eachLong), all: cmp.Or(o.LongRequests.All, allLong),
-			byKey: make(map[string]int),
-		},
+		waiting:  newPlaces(o.LongRequests), streams: newPlaces(o.LongRequests),
 		write: cmp.Or(o.LongRequests.Write, writeTime), visitors: o.Visitors, stopping: stopping,
 		log:    log,
 		denied: rate.Sometimes{Interval: time.Minute},
@@ -179,10 +178,14 @@ func (g *Guard) identify(r *http.Request) identity {
 		return who
 	}
 	user, valid := g.proxies.user(r, g.header)
-	if !valid {
-		return nobody("the proxy's header of the user has no name: it must have one, of at most 64 bytes")
-	}
-	if user != "" {
+	switch {
+	case !valid:
+		return nobody("the proxy's header of the user has no name: it must have one, of at most 64 bytes, " +
+			"without characters that nobody sees")
+	case user != "" && g.isToken(user):
+		return nobody("the proxy's user has the name of a token in http.tokens_file, and records would " +
+			"not tell the two apart: give the token another name")
+	case user != "":
 		return known(Caller{user, Read | Label})
 	}
 	secure := g.proxies.secure(r)
@@ -211,6 +214,12 @@ func (g *Guard) find(given digest) (Caller, bool) {
 		}
 	}
 	return caller, ok
+}
+
+// isToken reports whether a name is that of a token.
+func (g *Guard) isToken(name string) bool {
+	return g.named != nil && slices.ContainsFunc(g.named.Get(),
+		func(t token) bool { return t.caller.Name == name })
 }
 
 // unknown refuses somebody who did not say who asks.

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"container/list"
 	"context"
 	"net/http"
@@ -64,6 +65,12 @@ type places struct {
 	mutex sync.Mutex
 	taken int
 	byKey map[string]int
+}
+
+func newPlaces(o LongRequests) places {
+	return places{
+		each: cmp.Or(o.Each, eachLong), all: cmp.Or(o.All, allLong), byKey: make(map[string]int),
+	}
 }
 
 // take takes a place, and returns how to give it back; else which status says why not.

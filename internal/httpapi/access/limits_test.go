@@ -175,7 +175,7 @@ func TestLongRequestsAreBounded(t *testing.T) {
 	}
 	close(h.finish)
 	h.asked.Wait()
-	if p := &h.guard.places; p.taken != 0 || len(p.byKey) != 0 {
+	if p := &h.guard.waiting; p.taken != 0 || len(p.byKey) != 0 {
 		t.Errorf("%d places are taken, by %v", p.taken, p.byKey)
 	}
 	if _, refused := h.enter(t, readToken); refused != 0 {

@@ -11,15 +11,21 @@ import (
 type Route struct {
 	Right Rights
 	Body  int64 // largest body in bytes; 0: none
-	// Long is for answers that wait or stream. A client has few of them at once, and so have all. They
-	// take as long as they like; only each part of an answer must be taken in time.
+	// Long is for answers that wait. A client has few of them at once, and so have all. They take as
+	// long as they like; only each part of an answer must be taken in time.
 	Long bool
+	// Stream is for answers that are Long and do not end by themselves. They have places of their own:
+	// readers who stay must not keep out who writes.
+	Stream bool
 }
 
 // Require returns a handler for those who may ask for a route, within its limits.
 func (g *Guard) Require(route Route, next http.Handler) http.Handler {
-	if route.Long {
-		next = g.long(next)
+	switch {
+	case route.Stream:
+		next = g.long(&g.streams, "streams", next)
+	case route.Long:
+		next = g.long(&g.waiting, "requests that wait for a commit", next)
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -42,14 +48,14 @@ func (g *Guard) Require(route Route, next http.Handler) http.Handler {
 	})
 }
 
-// long bounds how many are answered at once.
-func (g *Guard) long(next http.Handler) http.Handler {
+// long bounds how many of a kind are answered at once.
+func (g *Guard) long(of *places, kind string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a, _ := r.Context().Value(askedKey{}).(asked)
-		giveBack, refused := g.places.take(a.key)
+		giveBack, refused := of.take(a.key)
 		if giveBack == nil {
 			w.Header().Set("Retry-After", "1")
-			refuse(w, r, refused, "too many requests that wait or stream at once: end others first")
+			refuse(w, r, refused, "too many "+kind+" at once: end others first")
 			return
 		}
 		defer giveBack()

@@ -32,7 +32,7 @@ func Routes(o Options) []Route {
 		{"GET", "/v1/stats", read, try(s.stats)},
 		{"GET", "/v1/labels", read, try(s.labelled)},
 		{"GET", "/v1/contacts", read, try(s.contacts)},
-		{"GET", "/v1/stream", access.Route{Right: access.Read, Long: true}, try(s.stream)},
+		{"GET", "/v1/stream", access.Route{Right: access.Read, Stream: true}, try(s.stream)},
 		{
 			"POST", "/v1/articles",
 			access.Route{Right: access.Write, Body: api.MaxBody, Long: true},
