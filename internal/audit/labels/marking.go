@@ -82,6 +82,9 @@ func (s *Space) click(it *item, number int, position int64) error {
 	for _, contact := range s.unerased(c, contacts) {
 		h := s.ready(contactKey{space, contact}, position)
 		s.touch(h, it, position)
+		if s.isFull(h, it) {
+			continue
+		}
 		m := s.mark(h, it.Name, it.Trial)
 		n, sure := s.unlabelled(h)
 		isCommon := n >= common && (int64(n) > m.clicks || m.hams > 0)
@@ -325,13 +328,20 @@ func (s *Space) onContact(it *item, position int64) error {
 		h.marks = slices.DeleteFunc(h.marks,
 			func(m mark) bool { return m.name == it.Name && m.trial == it.Trial })
 		return s.lose(it, key, position)
-	default:
+	case !s.isFull(h, it):
 		last := s.lastOf(h)
 		m := s.mark(h, it.Name, it.Trial)
 		m.click(it, wire.Vote, last)
 		m.reach = max(m.reach, m.used+int64(unlabelled)+firstReach)
 		return s.gain(it, key, position)
 	}
+	return nil
+}
+
+// isFull reports whether a contact has as many marks as it may have, and not the one of a label
+// record.
+func (s *Space) isFull(h *contact, it *item) bool {
+	return h.vague == certain && len(h.marks) >= wire.MaxMarks && h.find(it.Name, it.Trial) < 0
 }
 
 // lastOf returns the seq of the youngest cluster that has a contact: of the live ones without

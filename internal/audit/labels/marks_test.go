@@ -315,6 +315,14 @@ func (s *scenario) found(lines []string) (all []string) {
 	return all
 }
 
+// holds returns lines that put labels on a contact.
+func holds(names ...string) (lines []string) {
+	for _, name := range names {
+		lines = append(lines, "hold number:1 "+name)
+	}
+	return lines
+}
+
 // marked are scenarios in which all is as the rule of marks says, line by line.
 var marked = map[string][]string{
 	"a cluster that is founded with a marked contact has the label": {
@@ -391,6 +399,12 @@ var marked = map[string][]string{
 		"old 2 -> spam by number:1", "old 2 -> spam by number:1", "old 2 -> spam by number:1",
 		"old 2 -> spam by number:1", "old 2", "old 2",
 	},
+	"a contact has at most sixteen marks": slices.Concat(
+		[]string{"new 1 number:1"}, holds("b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n",
+			"o", "p", "q"), holds("a", "b"), []string{
+			"new 2 number:1 -> b by number:1, c by number:1, d by number:1, e by number:1, " +
+				"f by number:1, g by number:1, h by number:1, i by number:1",
+		}),
 	"an exception is of equal articles alone": {
 		"new 1", "add 1 spam", "old 1 -> spam", "print 1 ff00 ham", "old 1 -> ham", "unprint 1 ff00 ham",
 		"old 1 -> spam", "print 1 ff ham", "old 1 -> spam",

@@ -34,8 +34,8 @@ const (
 const (
 	// MaxExceptions is for how many fingerprints a cluster may have exceptions.
 	MaxExceptions = 64
-	// MaxLabels is how many labels a cluster may have.
-	MaxLabels = 8
+	// MaxLabels is how many labels a cluster may have, and MaxMarks how many marks a contact.
+	MaxLabels, MaxMarks = 8, 16
 
 	maxLabelBytes     = 64
 	maxNoteBytes      = 256
