@@ -88,7 +88,7 @@ func (a *audit) readLabels(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if a.stories != nil && !ok {
+		if a.stories != nil {
 			a.stories.Label(r)
 		}
 		class := ""
@@ -98,8 +98,7 @@ func (a *audit) readLabels(ctx context.Context) error {
 			var d report.Differences
 			dead.Check(r, a.seed, a.config.Input.MaxBytes, &d)
 			a.reportDifferences(dead.At.In(a.cut.DeadLetters.Topic), wire.AddressOf(r).In(r.Topic), d)
-		}
-		if class == "" {
+		} else {
 			a.addErasure(r)
 		}
 		return a.labels.Add(r, class)

@@ -3,10 +3,11 @@ package audit
 import (
 	"context"
 	"maps"
-	"slices"
+	"math"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/clusterd/clusterd/internal/audit/labels"
 	"github.com/clusterd/clusterd/internal/audit/model"
 	"github.com/clusterd/clusterd/internal/audit/stories"
 	"github.com/clusterd/clusterd/internal/audit/topics"
@@ -21,13 +22,14 @@ func (a *audit) prepareStories() (err error) {
 	rule := a.config.Stories.Rule()
 	a.stories, err = stories.New(stories.Options{
 		Input: a.config.Input.Topic, Results: a.cut.Results.Topic, Clusters: a.cut.Clusters.Topic,
-		Told: a.cut.Stories.Topic, Rule: model.StoryRule{
+		Told: a.cut.Stories.Topic, Labels: a.config.Labels.Topic, Rule: model.StoryRule{
 			Threshold: rule.Threshold, Han: rule.Han, Merge: rule.Merge,
 			Window: max(0, rule.Window.Milliseconds()), ArticleTerms: rule.ArticleTerms,
 			StoryTerms: rule.StoryTerms, List: rule.List, Postings: rule.Postings,
 			Candidates: rule.Candidates,
 		}, Check: a.grouped, Seed: a.seed,
-		Space: a.spaceKey,
+		Space: a.spaceKey, IsQuiet: maps.Equal(a.cut.Committed, a.cut.Applied) &&
+			maps.Equal(a.cut.Read, a.cut.ReadApplied),
 	}, &a.config, a.dir)
 	return err
 }
@@ -67,9 +69,10 @@ func (a *audit) readStories(ctx context.Context) error {
 			return 0
 		}
 		return min(s.Required, s.Results.End())
-	}, func(label wire.Address) bool {
-		return slices.ContainsFunc(slices.Collect(maps.Values(a.checkpoints)), func(c checkpoint) bool {
-			return c.Labels != nil && label.Offset < c.Labels.Offsets[label.Partition]
-		})
+	}, func(space int32) labels.OfStories {
+		if a.labels == nil {
+			return labels.OfStories{Since: math.MaxInt64}
+		}
+		return a.labelSpace(space).OfStories()
 	})
 }

@@ -15,7 +15,9 @@ import (
 // A transaction applies the label records of each partition after those of the partitions before
 // it, whichever was read first, and the rest comes with the next one.
 func TestTakeSortsByPartition(t *testing.T) {
-	w := New(Options{Topic: "labels", Input: "articles", Partitions: 1, Log: slog.New(slog.DiscardHandler)}, nil)
+	w := New(Options{
+		Topic: "labels", Input: "articles", Partitions: 1, Log: slog.New(slog.DiscardHandler),
+	}, nil)
 	for _, at := range [][2]int{{1, 0}, {1, 1}, {0, 0}, {2, 0}, {0, 1}, {1, 2}} {
 		w.Add(consumer.Chunk{Records: []kafka.Record{{
 			Topic: "labels", Partition: at[0], Offset: int64(at[1]),

@@ -241,7 +241,9 @@ func (l *Labels) parse(r *kgo.Record) record {
 	}
 	row.Cluster, err = wire.ParseAddress(v.ClusterID, l.rule.Input)
 	if err != nil || int(row.Cluster.Partition) >= l.rule.Partitions {
-		row.Kind = foreign
+		if row.Cluster = (wire.Address{}); row.Kind != storied {
+			row.Kind = foreign
+		}
 	}
 	if row.Target == ofArticle && row.Kind != erasing {
 		row.Print, row.Member = v.Print(), v.Position
@@ -307,8 +309,11 @@ func keptDigest(ms int64) uint64 { return uint64(ms) * 0x9e3779b97f4a7c15 }
 
 // homeOf returns the partition of the input that has the space which takes a label record.
 func (l *Labels) homeOf(row *record) int32 {
-	if l.rule.Scopes && (row.Kind == add || row.Kind == remove || row.Kind == erasing) {
-		return row.Cluster.Partition
+	switch row.Kind {
+	case add, remove, erasing, storied:
+		if l.rule.Scopes {
+			return row.Cluster.Partition
+		}
 	}
 	return 0
 }

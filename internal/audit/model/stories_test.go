@@ -116,13 +116,13 @@ func (p *storyPair) leave(random *rand.Rand) {
 		}
 		id, whole := chain[0].ID, chain[1+random.IntN(len(chain)-1)].ID
 		left, from, ok := p.rule.Leave(whole, id)
-		got, gotOK := p.model.Leave(id, whole)
-		p.same(id+" leaves "+whole, fmt.Sprint(left, from, ok), fmt.Sprint(id, idsOf(got), gotOK))
+		part, got, gotOK := p.model.Leave(id, whole)
+		p.same(id+" leaves "+whole, fmt.Sprint(left, from, ok), fmt.Sprint(part.ID, idsOf(got), gotOK))
 		p.note("taken out", ok)
 		p.note("taken out of two", len(from) > 1)
 		return
 	}
-	_, ok := p.model.Leave(p.ids[0], p.ids[1])
+	_, _, ok := p.model.Leave(p.ids[0], p.ids[1])
 	p.same("nothing to leave", "false", fmt.Sprint(ok))
 }
 
@@ -231,7 +231,7 @@ func TestLargeTerms(t *testing.T) {
 	_, _, _ = model.Join("articles/0/0", p.second(), true)
 	p.compare()
 	_, _, _ = space.Leave("articles/0/0", p.second())
-	_, _ = model.Leave(p.second(), "articles/0/0")
+	_, _, _ = model.Leave(p.second(), "articles/0/0")
 	p.compare()
 }
 

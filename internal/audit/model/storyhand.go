@@ -5,25 +5,43 @@ import (
 	"slices"
 )
 
+// CanJoin returns the living stories that two stories are part of by now, and whether these can be
+// made one by hand.
+func (m *Stories) CanJoin(a, b string) (x, y *Story, ok bool) {
+	x, y = m.living(a), m.living(b)
+	return x, y, x != nil && y != nil && x != y
+}
+
 // Join makes the younger of two stories part of the older one, by hand: such that it can be undone
 // or, as was so once, not.
 func (m *Stories) Join(a, b string, undone bool) (older, younger string, ok bool) {
-	x, y := m.living(a), m.living(b)
-	if x == nil || y == nil || x == y {
+	x, y, ok := m.CanJoin(a, b)
+	if !ok {
 		return "", "", false
 	}
 	older, younger = m.merge(x, y, undone)
 	return older, younger, true
 }
 
-// Leave takes a story out of one that it was made part of by hand, and returns those that it was
-// part of, the living one last.
-func (m *Stories) Leave(id, whole string) (from []*Story, ok bool) {
-	chain, other := m.Chain(id), m.Chain(whole)
-	if len(chain) < 2 || chain[0].ID != id || other == nil || !slices.Contains(chain[1:], other[0]) {
-		return nil, false
+// CanLeave reports whether one of two stories is part of the other by hand. It returns the part,
+// and those that this is part of, the living one last.
+func (m *Stories) CanLeave(a, b string) (part *Story, wholes []*Story, ok bool) {
+	for _, chains := range [][2][]*Story{{m.Chain(a), m.Chain(b)}, {m.Chain(b), m.Chain(a)}} {
+		part, whole := chains[0], chains[1]
+		if len(part) > 1 && len(whole) > 0 && slices.Contains(part[1:], whole[0]) {
+			return part[0], part[1:], true
+		}
 	}
-	left, from := chain[0], chain[1:]
+	return nil, nil, false
+}
+
+// Leave takes one of two stories out of the other, which it was made part of by hand, and returns
+// what CanLeave does.
+func (m *Stories) Leave(a, b string) (left *Story, from []*Story, ok bool) {
+	left, from, ok = m.CanLeave(a, b)
+	if !ok {
+		return nil, nil, false
+	}
 	for _, s := range from {
 		s.Clusters -= left.Clusters
 	}
@@ -31,7 +49,7 @@ func (m *Stories) Leave(id, whole string) (from []*Story, ok bool) {
 	m.live++
 	m.sum(left)
 	m.sum(from[len(from)-1])
-	return from, true
+	return left, from, true
 }
 
 // sum adds up the terms of a story and of its parts.
@@ -57,11 +75,18 @@ func (m *Stories) Parts(whole *Story) (parts []*Story) {
 	return parts
 }
 
-// Split takes a cluster out of a story, and makes one of its own of it. It returns the stories that
-// the cluster leaves, the living one last.
-func (m *Stories) Split(id string, a Founder) (from []*Story, ok bool) {
-	from = m.Chain(id)
-	if from == nil || m.all[a.ID] != nil || from[0].Clusters < 2 {
+// CanSplit reports whether a cluster can leave its story and found one of its own. It returns the
+// stories that it would leave, the living one last.
+func (m *Stories) CanSplit(story, cluster string) (from []*Story, ok bool) {
+	from = m.Chain(story)
+	return from, from != nil && m.all[cluster] == nil && from[0].Clusters > 1
+}
+
+// Split takes a cluster out of a story, and makes one of its own of it. It returns what CanSplit
+// does.
+func (m *Stories) Split(story string, a Founder) (from []*Story, ok bool) {
+	from, ok = m.CanSplit(story, a.ID)
+	if !ok {
 		return nil, false
 	}
 	terms := m.weigh(a.Words)

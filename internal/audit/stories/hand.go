@@ -7,25 +7,10 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/clusterd/clusterd/internal/audit/labels"
 	"github.com/clusterd/clusterd/internal/audit/model"
 	"github.com/clusterd/clusterd/internal/audit/wire"
 )
-
-// A hand is what somebody did to a story before the article at a position, as the state of the
-// story says.
-type hand struct {
-	position int64
-	action   string // merge, unmerge or split
-	id       string
-	other    string // the story that it was made part of, left, or was split from
-	undone   bool   // of a merge: it can be
-}
-
-// said are the words that a label record gives a cluster that leaves its story.
-type said struct {
-	words, terms string
-	han          bool
-}
 
 // asked is a label record about stories.
 type asked struct {
@@ -33,150 +18,122 @@ type asked struct {
 	action string
 	id     string // of a cluster or a story of its space
 	other  string // of a story; empty where the action is split
+	// Of a split, the words that the cluster has.
+	words []byte
+	terms string
+	han   bool
 }
 
-// Label takes a record of the topic of labels that is no dead letter.
+// A hand is a label record that was applied or refused before the article at a position.
+type hand struct {
+	asked
+	position int64
+	refused  bool
+}
+
+// A deed is what the state of a story says that somebody did to it before the article at a
+// position.
+type deed struct {
+	position int64
+	action   string // merge, unmerge or split
+	id       string
+	other    string // the story that it was made part of, left, or was split from
+}
+
+// Label takes a record of the topic of labels.
 func (s *Stories) Label(r *kgo.Record) {
 	l, err := wire.ParseLabelRecord(r)
 	if err != nil || !l.OfStories() {
 		return
 	}
-	s.asked = append(s.asked, asked{wire.AddressOf(r), l.Action, l.ClusterID, l.Other})
-	s.order[l.ClusterID], s.order[l.Other] = len(s.asked), len(s.asked)
-	if l.Action == wire.ActionSplit {
-		s.said[l.ClusterID] = append(s.said[l.ClusterID], said{string(l.Words), l.Terms, l.Han})
-	}
+	at := wire.AddressOf(r)
+	s.asked[at] = asked{at, l.Action, l.ClusterID, l.Other, l.Words, l.Terms, l.Han}
 }
 
-// byHand notes what the state of a story says that somebody did, in order.
+// byHand notes what the state of a story says that somebody did.
 func (s *Stories) byHand(id string, now *wire.Story) {
 	first, err := wire.ParseAddress(id, s.Input)
 	if err != nil {
 		return
 	}
 	space := s.Space(first.Partition)
-	add := func(position int64, action, other string, undone bool) {
-		h := hand{position, action, id, other, undone}
-		if position > 0 && !slices.Contains(s.hands[space], h) {
-			s.hands[space] = append(s.hands[space], h)
+	add := func(position int64, action, other string) {
+		d := deed{position, action, id, other}
+		if position > 0 && !slices.Contains(s.deeds[space], d) {
+			s.deeds[space] = append(s.deeds[space], d)
 		}
 	}
-	add(now.SplitAt, wire.ActionSplit, now.SplitFrom, false)
-	add(now.LeftMerged, wire.ActionMerge, now.LeftFrom, true)
-	add(now.LeftAt, wire.ActionUnmerge, now.LeftFrom, false)
-	add(now.MergedAt, wire.ActionMerge, now.Into, now.Apart)
+	add(now.SplitAt, wire.ActionSplit, now.SplitFrom)
+	add(now.LeftMerged, wire.ActionMerge, now.LeftFrom)
+	add(now.LeftAt, wire.ActionUnmerge, now.LeftFrom)
+	if add(now.MergedAt, wire.ActionMerge, now.Into); now.MergedAt > 0 && !now.Apart {
+		s.forGood[deed{now.MergedAt, wire.ActionMerge, id, now.Into}] = true
+	}
 }
 
-// handsOf returns what was done in a space, in order: that of positions, and before one position
-// that of the label records, as far as the states do not say another.
-func (s *Stories) handsOf(space int32) []hand {
-	all := slices.Clone(s.hands[space])
-	slices.SortStableFunc(all, func(a, b hand) int {
-		return cmp.Or(cmp.Compare(a.position, b.position), cmp.Compare(s.order[a.id], s.order[b.id]))
-	})
-	for i := range all {
-		next := slices.IndexFunc(all[i:], func(h hand) bool {
-			return !slices.ContainsFunc(all[i:], func(other hand) bool { return other.before(h) })
-		})
-		if next > 0 {
-			h := all[i+next]
-			all = slices.Insert(slices.Delete(all, i+next, i+next+1), i, h)
-		}
+// handsOf returns what was done by hand in a space, in order. Where checkpoints have been compacted
+// away, the states of stories say at which position. It returns how often no label record or no
+// state says it any more: when a story has expired, compaction takes its states away.
+func (s *Stories) handsOf(space int32, of labels.OfStories) (all []hand, unknown int) {
+	deeds := slices.SortedFunc(slices.Values(s.deeds[space]),
+		func(a, b deed) int { return cmp.Compare(a.position, b.position) })
+	for len(deeds) > 0 && deeds[0].position < of.Since {
+		deeds = deeds[1:]
+		unknown++
 	}
-	return s.inSlots(all, space)
-}
-
-// inSlots puts what was done before one position in the order of the label records, of which each
-// did one thing. It is for one partition of labels.
-func (s *Stories) inSlots(all []hand, space int32) []hand {
-	var records []asked
-	for _, a := range s.asked {
-		first, err := wire.ParseAddress(a.id, s.Input)
-		if err == nil && s.Space(first.Partition) == space {
-			records = append(records, a)
+	reached := make(map[int32]int64) // positions, by partition of the labels
+	for _, a := range of.Records {
+		a.First = max(a.First, reached[a.Record.Partition])
+		h := hand{asked: s.asked[a.Record], position: a.First, refused: a.Refused}
+		if a.First < a.Last && a.Refused {
+			continue // it is not known when
 		}
-	}
-	for from := 0; from < len(all) && len(records) >= len(all); {
-		to := from + 1
-		for to < len(all) && all[to].position == all[from].position {
-			to++
-		}
-		left, slots := slices.Clone(all[from:to]), make([]hand, 0, to-from)
-		for _, a := range records[from:to] {
-			if i := a.did(left); i >= 0 {
-				slots, left = append(slots, left[i]), slices.Delete(left, i, i+1)
+		if a.First < a.Last {
+			i := h.find(deeds, a.First, a.Last)
+			if i < 0 {
+				unknown++
+				continue
 			}
+			h.position = deeds[i].position
+			deeds = slices.Delete(deeds, i, i+1)
 		}
-		if len(left) == 0 {
-			copy(all[from:to], slots)
-		}
-		from = to
+		reached[a.Record.Partition] = h.position
+		all = append(all, h)
 	}
-	return all
+	slices.SortStableFunc(all, func(a, b hand) int { return cmp.Compare(a.position, b.position) })
+	return all, unknown
 }
 
-// did returns which of some things a label record did, -1 for none: the first of those with most of
-// its ids, since it may name stories by others that are part of them. What was done to one story is
-// in its order.
-func (a *asked) did(all []hand) (best int) {
-	best, most := -1, -1
-	for i, h := range all {
-		named := 0
-		for _, id := range []string{h.id, h.other} {
-			if id == a.id || id == a.other {
-				named++
-			}
+// find returns the deed between two positions that the label record did. It returns -1 if more than
+// one is like that, or none: a label record may name stories by others that are part of them.
+func (a *asked) find(deeds []deed, first, last int64) int {
+	did := func(d deed) bool {
+		isOf := d.id == a.id && d.other == a.other || d.id == a.other && d.other == a.id
+		if a.action == wire.ActionSplit {
+			isOf = d.id == a.id
 		}
-		fits := h.action == a.action && (a.action != wire.ActionSplit || h.id == a.id)
-		later := slices.ContainsFunc(all[:i], func(before hand) bool { return before.id == h.id })
-		if fits && !later && named > most {
-			best, most = i, named
-		}
+		return isOf && d.action == a.action && d.position >= first && d.position <= last
 	}
-	return best
-}
-
-// before reports whether h was done before another, by what both say: it names a story that the
-// other has made part of another one, or makes one that the other names.
-func (h hand) before(other hand) bool {
-	switch {
-	case h == other || h.position != other.position:
-		return h.position < other.position
-	case h.action == wire.ActionUnmerge || other.action == wire.ActionUnmerge:
-		return false
-	case h.action == wire.ActionSplit && (h.id == other.id || h.id == other.other):
-		return true
-	default:
-		return other.action == wire.ActionMerge && h.other == other.id
+	i := slices.IndexFunc(deeds, did)
+	if i < 0 || slices.ContainsFunc(deeds[i+1:], did) {
+		return -1
 	}
-}
-
-// unknown returns how many label records merged or split stories of which no state says so any
-// more: when a story has expired, compaction takes its states away.
-func (s *Stories) unknown(applied func(label wire.Address) bool) (n int) {
-	for _, a := range s.asked {
-		if applied(a.label) {
-			n++
-		}
-	}
-	for _, hands := range s.hands {
-		n -= len(hands)
-	}
-	return max(0, n)
+	return i
 }
 
 // apply does what was done before the article at a position.
 func (r *replay) apply(position int64) error {
 	for len(r.hands) > 0 && r.hands[0].position <= position {
-		h := r.hands[0]
+		h := &r.hands[0]
 		r.hands = r.hands[1:]
-		switch h.action {
-		case wire.ActionMerge:
-			r.merge(&h)
-		case wire.ActionUnmerge:
-			r.leave(&h)
+		switch {
+		case r.skips(h):
+		case h.action == wire.ActionMerge:
+			r.merge(h)
+		case h.action == wire.ActionUnmerge:
+			r.leave(h)
 		default:
-			if err := r.split(&h); err != nil {
+			if err := r.split(h); err != nil {
 				return err
 			}
 		}
@@ -184,32 +141,57 @@ func (r *replay) apply(position int64) error {
 	return nil
 }
 
-func (r *replay) merge(h *hand) {
-	older, younger, ok := r.rule.Join(h.id, h.other, h.undone)
-	if !ok || younger != h.id || older != h.other {
-		r.Check.Violate("story "+h.id, "two stories that can be one at position "+
-			fmt.Sprint(h.position), "merged into "+h.other)
-		return
+// skips reports whether a label record changes nothing, and holds that to whether it was refused.
+func (r *replay) skips(h *hand) bool {
+	r.Check.Checked++
+	var can bool
+	switch h.action {
+	case wire.ActionMerge:
+		_, _, can = r.rule.CanJoin(h.id, h.other)
+	case wire.ActionUnmerge:
+		_, _, can = r.rule.CanLeave(h.id, h.other)
+	default:
+		_, can = r.rule.CanSplit(r.clusterOf(h).story, h.id)
 	}
-	r.add(older, younger, h.position, h.undone)
+	if can == h.refused {
+		did := map[bool]string{true: "a dead letter", false: "no dead letter"}
+		r.Check.Violate(h.label.In(r.Labels), fmt.Sprintf("%s: %s of %s and %q at position %d",
+			did[!can], h.action, h.id, h.other, h.position), did[h.refused])
+	}
+	return !can || h.refused
+}
+
+// clusterOf returns the cluster that a label record splits off.
+func (r *replay) clusterOf(h *hand) assigned {
+	founder, err := wire.ParseAddress(h.id, r.Input)
+	if err != nil {
+		return assigned{}
+	}
+	return r.of[founder]
+}
+
+func (r *replay) merge(h *hand) {
+	x, y, _ := r.rule.CanJoin(h.id, h.other)
+	isForGood := r.forGood[deed{h.position, h.action, x.ID, y.ID}] ||
+		r.forGood[deed{h.position, h.action, y.ID, x.ID}]
+	older, younger, _ := r.rule.Join(h.id, h.other, !isForGood)
+	r.add(older, younger, h.position, !isForGood)
 	r.name(older, r.sum(younger).terms)
+	r.did[deed{h.position, h.action, younger, older}] = true
 }
 
 // leave takes a story out of the one that it was made part of.
 func (r *replay) leave(h *hand) {
-	from, ok := r.rule.Leave(h.id, h.other)
-	if !ok {
-		r.Check.Violate("story "+h.id, "a part of story "+h.other+" at position "+
-			fmt.Sprint(h.position), "taken out of it")
-		return
-	}
-	left := r.sum(h.id)
+	part, _, _ := r.rule.CanLeave(h.id, h.other)
+	r.did[deed{h.position, h.action, part.ID, part.Into}] = true
+	_, from, _ := r.rule.Leave(h.id, h.other)
+	left := r.sum(part.ID)
 	left.position = h.position
 	for _, s := range from {
 		whole := r.sum(s.ID)
 		whole.articles, whole.position = whole.articles-left.articles, h.position
 	}
-	r.sumUp(h.id)
+	r.sumUp(part.ID)
 	r.sumUp(from[len(from)-1].ID)
 }
 
@@ -236,34 +218,26 @@ func (r *replay) sumUp(id string) {
 	}
 }
 
-// split takes the cluster that a story was founded by out of the story that it was split from, by
-// the words of the last label record that asks for it.
+// split takes a cluster out of its story, and makes a story of its own of it.
 func (r *replay) split(h *hand) error {
 	founder, err := wire.ParseAddress(h.id, r.Input)
-	c, known := r.of[founder]
-	words := r.said[h.id]
-	if err != nil || !known || len(words) == 0 {
-		r.Check.Violate("story "+h.id, "a label record that split it off", "none")
+	if err != nil {
+		return err // it would have no story
+	}
+	terms, err := model.ParseTerms(string(h.words))
+	if err != nil {
+		r.Check.Violate(h.label.In(r.Labels), "the words of a cluster", err.Error())
 		return nil
 	}
-	last := words[len(words)-1]
-	terms, err := model.ParseTerms(last.words)
-	var from []*model.Story
-	ok := err == nil
-	if ok {
-		from, ok = r.rule.Split(c.story, model.Founder{
-			ID: h.id, Seq: c.seq, At: c.first, Words: terms, Han: last.han,
-		})
-	}
-	if !ok || from[len(from)-1].ID != h.other {
-		r.Check.Violate("story "+h.id, "a cluster that can leave story "+h.other+" at position "+
-			fmt.Sprint(h.position), "a story of its own")
-		return nil
-	}
+	c := r.of[founder]
+	from, _ := r.rule.Split(c.story, model.Founder{
+		ID: h.id, Seq: c.seq, At: c.first, Words: terms, Han: h.han,
+	})
 	for _, f := range from {
 		whole := r.sum(f.ID)
 		whole.articles, whole.position = whole.articles-c.articles, h.position
 	}
+	r.did[deed{h.position, h.action, h.id, from[len(from)-1].ID}] = true
 	s := r.sum(h.id)
 	s.articles, s.position, s.loose = c.articles, h.position, true
 	if f := r.founders[founder]; f.known {
@@ -275,8 +249,18 @@ func (r *replay) split(h *hand) error {
 		s.headline = r.headline(&made, h.id, c.first, identical)
 		s.headline.Rank = wire.Unranked
 	}
-	r.name(h.id, last.terms)
+	r.name(h.id, h.terms)
 	c.story, c.similarity = h.id, 0
 	r.of[founder] = c
 	return nil
+}
+
+// checkDeeds reports what states say that somebody did, and no label record did.
+func (r *replay) checkDeeds(space int32) {
+	for _, d := range r.deeds[space] {
+		if d.position < r.end && !r.did[d] {
+			r.Check.Violate("story "+d.id, fmt.Sprintf("a label record: %s with %s at position %d",
+				d.action, d.other, d.position), "none")
+		}
+	}
 }

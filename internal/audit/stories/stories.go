@@ -21,11 +21,13 @@ import (
 
 // Options say of which topics, and by which rule.
 type Options struct {
-	Input, Results, Clusters, Told string // topics
-	Rule                           model.StoryRule
-	Check                          *report.Check
-	Seed                           maphash.Seed
-	Space                          func(partition int32) int32 // of the input
+	Input, Results, Clusters, Told, Labels string // topics
+	Rule                                   model.StoryRule
+	Check                                  *report.Check
+	Seed                                   maphash.Seed
+	Space                                  func(partition int32) int32 // of the input
+	// IsQuiet says that nothing was committed while the audit found out where the topics end.
+	IsQuiet bool
 }
 
 // Stories are what the topics say of stories.
@@ -43,12 +45,11 @@ type Stories struct {
 	state    map[string]record
 	told     map[string]record
 	newest   map[string]record // the states; finish takes them out of state
-	hands    map[int32][]hand  // by space
-	said     map[string][]said // by cluster id
-	asked    []asked           // in the order of the topic of labels
-	order    map[string]int    // by id of a story: asked up to the last that names it
-	ends     map[int32]int64   // positions from which on a space is not replayed
-	Erased   bool              // the text of founders was erased: headlines and terms are others
+	asked    map[wire.Address]asked
+	deeds    map[int32][]deed // by space
+	forGood  map[deed]bool    // merges of an earlier version, which cannot be undone
+	ends     map[int32]int64  // positions from which on a space is not replayed
+	Erased   bool             // the text of founders was erased: headlines and terms are others
 }
 
 // A row is what the result of a clustered article says.
@@ -104,8 +105,8 @@ func New(o Options, c *config.Config, dir *spill.Dir) (*Stories, error) {
 		counter: newCounter(), dir: dir, blobs: blobs,
 		spaces: make(map[int32]*spill.Table[row]), founders: make(map[wire.Address]founder),
 		clusters: make(map[wire.Address]named), state: make(map[string]record),
-		told: make(map[string]record), hands: make(map[int32][]hand), said: make(map[string][]said),
-		order: make(map[string]int),
+		told: make(map[string]record), asked: make(map[wire.Address]asked),
+		deeds: make(map[int32][]deed), forGood: make(map[deed]bool),
 	}, err
 }
 

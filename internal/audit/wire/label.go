@@ -34,8 +34,10 @@ const (
 const (
 	// MaxExceptions is for how many fingerprints a cluster may have exceptions.
 	MaxExceptions = 64
-	// MaxLabels is how many labels a cluster may have, and MaxMarks how many marks a contact.
-	MaxLabels, MaxMarks = 8, 16
+	// MaxLabels is how many labels a cluster may have.
+	MaxLabels = 8
+	// MaxMarks is how many marks a contact may have.
+	MaxMarks = 16
 
 	maxLabelBytes     = 64
 	maxNoteBytes      = 256
