@@ -168,7 +168,6 @@ func (w *world) seed(fault string, labels bool, try uint64) {
 	stream := w.stream(perSecond)
 	w.produce(&kgo.Record{Key: []byte("bad"), Value: []byte("no article")})
 	if labels {
-		w.undoes = true
 		defer w.moderate(rand.New(rand.NewPCG(*seed, try)), 4*labelsPerSecond).stop()
 	}
 	for range 2 { // some faults show only after a restart

@@ -100,7 +100,6 @@ type world struct {
 	env                                  []string // of what is started, beside the test's own
 	sends                                uint64   // calls of send, each of which sends others
 	timeout                              time.Duration
-	undoes                               bool // merges of stories are taken back in its stream
 }
 
 var worlds atomic.Int64

@@ -105,7 +105,8 @@ func (w *world) startAs(role, dir string, failpoints ...string) *instance {
 func (i *instance) cleanUp() {
 	_ = i.cmd.Process.Kill()
 	<-i.exited
-	if !i.Failed() || !slices.Contains(i.instances[max(0, len(i.instances)-4):], i) {
+	isLast := slices.Contains(i.instances[max(0, len(i.instances)-4):], i)
+	if !i.Failed() || !isLast && i.cmd.ProcessState.ExitCode() <= 0 {
 		return
 	}
 	const most = 8 << 10

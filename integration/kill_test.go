@@ -34,7 +34,7 @@ const noLinger = "batch: {linger: 0s}\n"
 // nothing, double nothing and change nothing.
 func TestKilled(t *testing.T) {
 	t.Parallel()
-	c := newCampaign(t, ownBroker(t), unmarked(), 20, "", "")
+	c := newCampaign(t, ownBroker(t), labelled, 20, "", "")
 	c.faults.every = 7
 	c.run()
 }
@@ -42,7 +42,7 @@ func TestKilled(t *testing.T) {
 // The same of instances that divide the work.
 func TestRolesKilled(t *testing.T) {
 	t.Parallel()
-	c := newCampaign(t, ownBroker(t), unmarked(), 16, "assign", "assign", "fingerprint", "fingerprint")
+	c := newCampaign(t, ownBroker(t), labelled, 16, "assign", "assign", "fingerprint", "fingerprint")
 	c.faults.every = 6
 	c.run()
 }
@@ -58,7 +58,7 @@ func TestCampaign(t *testing.T) {
 		as = strings.Split(*roles, ",")
 	}
 	c := newCampaign(t, shared, labelled, *kills, as...)
-	c.faults.every, c.audits.every, c.mined, c.undoes = 20, 100, true, true
+	c.faults.every, c.audits.every, c.mined = 20, 100, true
 	c.run()
 }
 

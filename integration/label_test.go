@@ -29,10 +29,6 @@ stories: {topic: STORIES}
 serve: {bytes: 64MiB}
 `
 
-// unmarked is labelled, with labels that mark no contacts. The campaign and TestMarks kill
-// instances where labels mark them.
-func unmarked() string { return strings.Replace(labelled, "contacts: {join: true}\n", "", 1) }
-
 // carry makes results repeat fields.
 func (w *world) carry() { w.replace("output: {", "output: {copy: [source, id], ") }
 
@@ -45,9 +41,8 @@ type moderator struct {
 	done     chan error
 	clusters []string         // of late
 	members  []map[string]any // likewise: what a record says of an article
-	stories  []string         // of late, which no record has named
+	stories  []string         // of late
 	merged   [][2]string
-	named    map[string]bool // stories
 	mu       sync.Mutex
 	sent     int
 }
@@ -58,7 +53,7 @@ func (w *world) moderate(random *rand.Rand, perSecond int) *moderator {
 	ctx, cancel := context.WithCancel(w.Context())
 	w.Cleanup(cancel)
 	m := &moderator{
-		world: w, random: random, cancel: cancel, done: make(chan error, 2), named: make(map[string]bool),
+		world: w, random: random, cancel: cancel, done: make(chan error, 2),
 	}
 	reader := w.producer(
 		kgo.ConsumeTopics(w.output), kgo.FetchIsolationLevel(kgo.ReadCommitted()))
@@ -109,9 +104,9 @@ func (m *moderator) read(ctx context.Context, client *kgo.Client) error {
 				})
 				m.members = m.members[max(0, len(m.members)-30):]
 			}
-			if v.Story != "" && v.Size > 1 && !m.named[v.Story] {
-				m.named[v.Story] = true
+			if v.Story != "" && v.Size > 1 && !slices.Contains(m.stories, v.Story) {
 				m.stories = append(m.stories, v.Story)
+				m.stories = m.stories[max(0, len(m.stories)-30):]
 			}
 			if v.Size > 2 && !slices.Contains(m.clusters, *v.Cluster) {
 				m.clusters = append(m.clusters, *v.Cluster)
@@ -221,23 +216,22 @@ func (m *moderator) targeted(key string, of map[string]any) *kgo.Record {
 }
 
 // ofStories returns the next record that merges two stories or takes them apart, nil where there
-// are none. Each story is merged once: of what is done twice in one transaction the audit sees one.
-// All have one key, so that they are in order.
+// are none.
 func (m *moderator) ofStories() *kgo.Record {
-	var action string
+	action := "merge"
 	var two [2]string
-	if n := len(m.merged); n > 0 && m.undoes && m.random.IntN(3) > 0 {
+	if n := len(m.merged); n > 0 && m.random.IntN(2) == 0 {
 		i := m.random.IntN(n)
 		action, two = "unmerge", m.merged[i]
 		m.merged = slices.Delete(m.merged, i, i+1)
 	} else if n := len(m.stories); n > 1 {
-		action, two, m.stories = "merge", [2]string(m.stories[n-2:]), m.stories[:n-2]
+		two = [2]string{m.stories[m.random.IntN(n)], m.stories[m.random.IntN(n)]}
 		m.merged = append(m.merged, two)
 	} else {
 		return nil
 	}
 	which := m.random.IntN(2)
-	return &kgo.Record{Key: []byte("stories"), Value: fmt.Appendf(nil,
+	return &kgo.Record{Key: []byte(two[which]), Value: fmt.Appendf(nil,
 		`{"action":%q,"story_id":%q,"other":%q,"by":"bob"}`, action, two[which], two[1-which])}
 }
 

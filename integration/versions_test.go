@@ -24,7 +24,7 @@ func TestVersions(t *testing.T) {
 		t.Run(version, func(t *testing.T) {
 			t.Run("killed", func(t *testing.T) {
 				on := ownBroker(t, "--brokers", "3", "--version", version)
-				c := newCampaign(t, on, unmarked(), cmp.Or(*kills, 10), "", "")
+				c := newCampaign(t, on, labelled, cmp.Or(*kills, 10), "", "")
 				c.faults.every, c.mined = 5, true
 				c.run()
 			})
