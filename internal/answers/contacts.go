@@ -65,7 +65,8 @@ func (s *Spaces) contact(c *lookup.Contact) api.Contact {
 		m := &c.Marks[i]
 		out.Marks = append(out.Marks, api.Mark{
 			Label: m.Name, Trial: m.Trial, Votes: float64(m.Votes) / label.Vote, Hams: m.Hams,
-			Counts: m.Counts(c.Name), Used: m.Used, Reach: m.Reach, Clicked: people(m.Clicked),
+			Excepted: m.Excepted,
+			Counts:   m.Counts(c.Name), Used: m.Used, Reach: m.Reach, Clicked: people(m.Clicked),
 			Harmless: people(m.Harmless),
 		})
 	}

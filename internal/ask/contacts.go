@@ -69,8 +69,8 @@ func titleOf(c *api.Cluster) string {
 
 // marked says in a line what labels have made of a contact.
 func marked(m *api.Mark) string {
-	line := fmt.Sprintf("%s: %d of %d clusters, %.2g votes, harmless by %d", named(m.Label, m.Trial),
-		m.Used, m.Reach, m.Votes, m.Hams)
+	line := fmt.Sprintf("%s: %d of %d clusters, %.2g votes, harmless by %d, exceptions in %d clusters",
+		named(m.Label, m.Trial), m.Used, m.Reach, m.Votes, m.Hams, m.Excepted)
 	if !m.Counts {
 		line += ", counts no more"
 	}

@@ -64,15 +64,22 @@ func (c *Cluster) EraseContact(name, erased string) bool {
 	contacts := renamed(slices.Collect(c.Contacts.All()), name, erased)
 	slices.Sort(contacts)
 	c.Contacts = singlepass.NewContacts(slices.Compact(contacts))
-	labels := c.Labels.All()
-	for i := range labels {
-		l := &labels[i]
-		if l.Contact == name {
-			l.Contact = erased
+	rename := func(labels []article.Label) []article.Label {
+		for i := range labels {
+			l := &labels[i]
+			if l.Contact == name {
+				l.Contact = erased
+			}
+			l.Marked = renamed(l.Marked, name, erased)
 		}
-		l.Marked = renamed(l.Marked, name, erased)
+		return labels
 	}
-	c.Labels = label.Of(labels)
+	c.Labels = label.Of(rename(c.Labels.All()))
+	exceptions := c.Exceptions.All()
+	for i := range exceptions {
+		rename(exceptions[i].Labels)
+	}
+	c.Exceptions = label.ExceptionsOf(exceptions)
 	return true
 }
 

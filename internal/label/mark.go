@@ -25,6 +25,9 @@ const (
 	firstReach, laterReach = 6, 3
 	// maxPeople is how many of those who clicked last a mark names.
 	maxPeople = 8
+	// exceptedVote is how many clusters with a harmless article take a vote: as many as one click is
+	// good for.
+	exceptedVote = firstReach
 )
 
 // A Mark is what is known of a label on a contact. A text that founds a cluster and has a marked
@@ -37,11 +40,14 @@ type Mark struct {
 	Votes int `json:"votes"`
 	// Clicks counts the labels by hand on clusters whose founder has the contact. A click that gave no
 	// vote, since the contact was common, counts, too.
-	Clicks int    `json:"clicks"`
-	Hams   int    `json:"hams,omitempty"` // how often somebody said that the contact is harmless
-	Reach  int    `json:"reach"`          // how many clusters it may label
-	Used   int    `json:"used"`           // how many it has labelled
-	Last   uint64 `json:"last"`           // seq of the cluster that was clicked or labelled last
+	Clicks int `json:"clicks"`
+	Hams   int `json:"hams,omitempty"` // how often somebody said that the contact is harmless
+	// Excepted counts clusters that had the label by the contact when somebody said that one of their
+	// articles is harmless.
+	Excepted int    `json:"excepted,omitempty"`
+	Reach    int    `json:"reach"` // how many clusters it may label
+	Used     int    `json:"used"`  // how many it has labelled
+	Last     uint64 `json:"last"`  // seq of the cluster that was clicked or labelled last
 	// Clicked and Harmless are the last ones who marked it, and who said that it is harmless.
 	Clicked  []By `json:"clicked,omitempty"`
 	Harmless []By `json:"harmless,omitempty"`
@@ -70,8 +76,11 @@ func strong(contact string) bool {
 
 // Counts reports whether the mark of a contact labels clusters.
 func (m *Mark) Counts(contact string) bool {
-	return m.Votes > m.Hams*Vote && (strong(contact) || m.Votes >= Vote/2)
+	return m.Votes > m.against() && (strong(contact) || m.Votes >= Vote/2)
 }
+
+// against returns the votes against the mark.
+func (m *Mark) against() int { return Vote * (m.Hams + m.Excepted/exceptedVote) }
 
 // MayLabel reports whether the mark of a contact may label one more cluster.
 func (m *Mark) MayLabel(contact string) bool { return m.Counts(contact) && m.Used < m.Reach }
@@ -124,6 +133,9 @@ func (m *Mark) Unharm() {
 		m.Harmless = m.Harmless[:max(0, min(m.Hams, len(m.Harmless)-1))]
 	}
 }
+
+// Except counts one more cluster with an article that is harmless, or takes one back.
+func (m *Mark) Except(clusters int) { m.Excepted = max(0, m.Excepted+clusters) }
 
 // Use has the mark label a cluster, and returns the label.
 func (m *Mark) Use(contact string, seq, position uint64) article.Label {
@@ -208,7 +220,7 @@ func (all Marks) Check() error {
 		switch {
 		case i > 0 && compareMarks(all[i-1], *m) >= 0:
 			return errors.New("marks are not in order")
-		case m.Votes < 0 || m.Clicks < 0 || m.Hams < 0 || m.Used < 0 || m.Reach < 0 || m.Empty():
+		case min(m.Votes, m.Clicks, m.Hams, m.Excepted, m.Used, m.Reach) < 0 || m.Empty():
 			return fmt.Errorf("the mark %q: a number in it is below zero, or it has neither votes nor hams",
 				m.Name)
 		case len(m.Clicked) > maxPeople || len(m.Harmless) > maxPeople:

@@ -8,7 +8,7 @@ const (
 	Waiting   State = "waiting"   // it has too few votes to label clusters
 	Labelling State = "labelling" // it may label further clusters
 	UsedUp    State = "used_up"   // it has labelled as many as it may, until somebody clicks again
-	Ended     State = "ended"     // as many people said that the contact is harmless as clicked
+	Ended     State = "ended"     // there are as many votes against it as for it
 )
 
 // States are all states, in the order that a mark goes through.
@@ -21,7 +21,7 @@ func (m *Mark) State(contact string) State {
 		return Labelling
 	case m.Counts(contact):
 		return UsedUp
-	case m.Hams > 0 && m.Votes <= m.Hams*Vote:
+	case m.against() > 0 && m.Votes <= m.against():
 		return Ended
 	default:
 		return Waiting

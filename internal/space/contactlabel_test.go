@@ -177,6 +177,71 @@ func TestLabelAContact(t *testing.T) {
 	}
 }
 
+// founderOf returns the founder of the cluster with a seq.
+func founderOf(seq uint64) article.Address {
+	return clustertest.Article(int64(seq), 0, at(0)).Source
+}
+
+// except labels the founder of a cluster as harmless, or takes that back.
+func (w *contactWalk) except(action article.Action, seq uint64) Batch {
+	w.Helper()
+	r := w.record(action, "ham")
+	r.Cluster = founderOf(seq)
+	r.Targeted = article.Targeted{
+		Target: article.TargetArticle, ArticleID: "a", MemberPosition: seq, Source: r.Cluster,
+		Fingerprint: article.Fingerprint(seq),
+	}
+	b := w.batch(0, 100, r)
+	if l := b.Labelled[0]; l.Rejection != nil || !l.Changed {
+		w.Fatalf("%s of an exception: %+v", action, l)
+	}
+	return b
+}
+
+// If an article is harmless in each of the six clusters that a click was good for, the mark ends.
+// Who takes one of the exceptions back takes back its part of the vote. A second article of a
+// cluster does not count, nor does a cluster that somebody has labelled.
+func TestExceptionsTakeAVote(t *testing.T) {
+	w := newContactWalk(t)
+	w.batch(1, 100)
+	click := w.record(article.AddLabel, "spam")
+	click.Targeted, click.Cluster = article.Targeted{}, founderOf(0)
+	w.batch(0, 100, click)
+	w.batch(6, 100)
+	mark := func() label.Mark {
+		t.Helper()
+		c, ok, err := w.space.store.Contact("", telephone)
+		if err != nil || !ok {
+			t.Fatal(ok, err)
+		}
+		return c.Marks.Of("spam", false)
+	}
+	w.except(article.AddLabel, 0)
+	for seq := range uint64(5) {
+		w.except(article.AddLabel, 1+seq)
+	}
+	again := w.record(article.AddLabel, "ham")
+	again.Cluster = founderOf(1)
+	again.Targeted = article.Targeted{
+		Target: article.TargetArticle, ArticleID: "b", Source: again.Cluster, Fingerprint: 99,
+	}
+	w.batch(0, 100, again)
+	if m := mark(); m.Excepted != 5 || !m.Counts(telephone) || len(w.carried()) != 7 {
+		t.Fatalf("after five clusters: %+v, %v have the label", m, w.carried())
+	}
+	b := w.except(article.AddLabel, 6)
+	if m := mark(); m.Counts(telephone) || m.State(telephone) != label.Ended || b.endedMarks != 1 {
+		t.Errorf("after six clusters: %+v", m)
+	}
+	if got := w.carried(); !slices.Equal(got, []uint64{0}) {
+		t.Errorf("%v have the label, want the cluster that was clicked alone", got)
+	}
+	w.except(article.RemoveLabel, 6)
+	if m := mark(); m.Excepted != 5 || !m.Counts(telephone) || m.Votes != label.Vote {
+		t.Errorf("after an exception was taken back: %+v", m)
+	}
+}
+
 // Marks are counted, and so are the articles that they label, and how many feedback has ended.
 func TestMarksAreCounted(t *testing.T) {
 	w := newContactWalk(t)

@@ -90,11 +90,17 @@ func (m *member) exceptedAt(size int, allow []string) (all []checkpoint.Excepted
 func names(c label.Carried) []string { return append([]string{}, c.Labels...) }
 
 // except puts a label on one article of a cluster, or takes it off. It holds for the later articles
-// that are equal to it, and marks no contact.
+// that are equal to it, and marks no contact. The first label that calls an article of a cluster
+// harmless counts against the contacts by which the cluster has labels.
 func (s *Space) except(m *member, r *article.LabelRecord, out *Batch) Labelled {
 	done := Labelled{LabelRecord: *r}
 	position, allow := s.rule.State().Next, s.options.Labels.Allow
-	next, err := m.Exceptions.Apply(r, position)
+	with, doubted, by := *r, m.doubted(r), -1
+	if r.Action == article.AddLabel {
+		doubted, by = s.doubts(m, r), 1
+		with.Marked = doubted
+	}
+	next, err := m.Exceptions.Apply(&with, position)
 	if err != nil {
 		done.Rejection = tooManyOf(r, err)
 		return done
@@ -105,6 +111,9 @@ func (s *Space) except(m *member, r *article.LabelRecord, out *Batch) Labelled {
 	before := m.carriedBy(r.Fingerprint, allow).Labels
 	m.Exceptions, m.excepted, m.touched = next, nil, true
 	s.keep(m)
+	for _, name := range doubted {
+		s.doubt(contactKey{m.Space, name}, by, r, out)
+	}
 	after := m.carriedBy(r.Fingerprint, allow)
 	if slices.Equal(before, after.Labels) {
 		return done
@@ -122,6 +131,55 @@ func (s *Space) except(m *member, r *article.LabelRecord, out *Batch) Labelled {
 		},
 	})
 	return done
+}
+
+// doubted returns the contacts against which a label of an article counts that is to be taken off.
+func (m *member) doubted(r *article.LabelRecord) []string {
+	for _, e := range m.Exceptions.All() {
+		for _, l := range e.Labels {
+			if e.Fingerprint == r.Fingerprint && l.Name == r.Name && l.Trial == r.Trial {
+				return l.Marked
+			}
+		}
+	}
+	return nil
+}
+
+// doubts returns the contacts against which a label on an article of a cluster counts.
+func (s *Space) doubts(m *member, r *article.LabelRecord) (contacts []string) {
+	allow := s.options.Labels.Allow
+	if !s.options.Marks || r.Trial || !slices.Contains(allow, r.Name) {
+		return nil
+	}
+	for _, e := range m.Exceptions.All() {
+		if slices.ContainsFunc(e.Labels, func(l article.Label) bool { return l.Marked != nil }) {
+			return nil
+		}
+	}
+	for _, l := range m.Labels.All() {
+		if l.Contact != "" && !slices.Contains(allow, l.Name) && !cluster.IsErased(l.Contact) &&
+			!slices.Contains(contacts, l.Contact) {
+			contacts = append(contacts, l.Contact)
+		}
+	}
+	return contacts
+}
+
+// doubt counts a cluster against the marks of a contact, or takes it back if by is -1.
+func (s *Space) doubt(key contactKey, by int, r *article.LabelRecord, out *Batch) {
+	c := s.contact(key)
+	for _, m := range c.Marks {
+		if slices.Contains(s.options.Labels.Allow, m.Name) {
+			continue
+		}
+		counted := m.Counts(c.Name)
+		m.Except(by)
+		s.set(c, m)
+		if counted && !m.Counts(c.Name) {
+			out.endedMarks++
+			out.due(key.value, []string{key.name}, &r.Label, false)
+		}
+	}
 }
 
 // tooManyOf returns why a label for an article has no room.

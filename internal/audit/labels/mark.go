@@ -17,6 +17,8 @@ const (
 	firstReach, laterReach = 6, 3
 	// common is how many clusters without a label make a contact common.
 	common = 3
+	// exceptedVote is how many clusters with an article that is harmless take a vote.
+	exceptedVote = 6
 	// mostClicks is how many clicks a mark names.
 	mostClicks = 8
 )
@@ -26,6 +28,7 @@ type mark struct {
 	name                             uint64
 	trial                            bool
 	votes, clicks, hams, reach, used int64
+	excepted                         int64 // clusters with an article that is harmless
 	last                             int64 // seq
 	clicked                          []click
 }
@@ -38,7 +41,8 @@ type click struct {
 
 // counts reports whether the mark of a contact labels clusters.
 func (m *mark) counts(contact uint64) bool {
-	return m.votes > m.hams*wire.Vote && (wire.IsStrong(contact) || m.votes >= wire.Vote/2)
+	against := wire.Vote * (m.hams + m.excepted/exceptedVote)
+	return m.votes > against && (wire.IsStrong(contact) || m.votes >= wire.Vote/2)
 }
 
 func (m *mark) mayLabel(contact uint64) bool { return m.counts(contact) && m.used < m.reach }
@@ -132,8 +136,8 @@ func compareBools(a, b bool) int {
 // digestOf returns a digest of marks.
 func (l *Labels) digestOf(marks []mark) (digest uint64) {
 	for _, m := range marks {
-		one := maphash.Comparable(l.seed, [7]int64{
-			int64(m.name), m.votes, m.clicks, m.hams, m.reach, m.used, m.last,
+		one := maphash.Comparable(l.seed, [8]int64{
+			int64(m.name), m.votes, m.clicks, m.hams, m.excepted, m.reach, m.used, m.last,
 		})
 		one = maphash.Comparable(l.seed, [2]uint64{one, uint64(compareBools(m.trial, false))})
 		for _, c := range m.clicked {
@@ -150,7 +154,7 @@ func (l *Labels) marksOf(c *wire.Contact) (marks []mark, err error) {
 		l.Set([]string{m.Label})
 		own := mark{
 			name: l.remember(m.Label), trial: m.Trial, votes: m.Votes, clicks: m.Clicks, hams: m.Hams,
-			reach: m.Reach, used: m.Used, last: m.Last,
+			excepted: m.Excepted, reach: m.Reach, used: m.Used, last: m.Last,
 		}
 		for _, c := range m.Clicked {
 			at, err := wire.ParseAddress(c.Record, l.rule.Topic)
@@ -325,8 +329,9 @@ func (s *Space) describeMarks(marks []mark) string {
 			text += ";"
 		}
 		trial := map[bool]string{true: " on trial"}[m.trial]
-		text += fmt.Sprintf(" %s%s: votes %d/%d, clicks %d, hams %d, used %d of %d, last %d",
-			s.describe(m.name), trial, m.votes, wire.Vote, m.clicks, m.hams, m.used, m.reach, m.last)
+		text += fmt.Sprintf(" %s%s: votes %d/%d, clicks %d, hams %d, excepted %d, used %d of %d, last %d",
+			s.describe(m.name), trial, m.votes, wire.Vote, m.clicks, m.hams, m.excepted, m.used, m.reach,
+			m.last)
 	}
 	return text
 }

@@ -24,7 +24,8 @@ import (
 //	print C 7 ham  one that is about the articles of C with fingerprint 7; also unprint
 //	erase k        one that erases a contact
 //	names C k l    the record of cluster C has contacts
-//	mark k spam votes clicks hams reach used last     a record of a contact, as it is by then
+//	mark k spam votes clicks hams reach used last     a record of a contact, as it is by then;
+//	              the label records that clicked it may follow, and x6 if six clusters are excepted
 //	mark k spam none                                  its tombstone
 //	said C spam k the record of cluster C says that it has a label by a contact
 //	lost          the checkpoint before the next article has been compacted away
@@ -205,12 +206,17 @@ func (s *scenario) mark(w []string, position int64) {
 	if w[2] != "none" {
 		name, isTrial := strings.CutSuffix(w[1], "*")
 		var clicked []string
+		excepted := "0"
 		for _, at := range w[8:] {
+			if n, ok := strings.CutPrefix(at, "x"); ok {
+				excepted = n
+				continue
+			}
 			clicked = append(clicked, fmt.Sprintf(`{"record":"labels/0/%s"}`, at))
 		}
 		r.Value = fmt.Appendf(nil, `{"contact":%q,"marks":[{"label":%q,"trial":%t,"votes":%s,"clicks":%s,`+
-			`"hams":%s,"reach":%s,"used":%s,"last":%s,"clicked":[%s]}]}`, w[0], name, isTrial, w[2], w[3],
-			w[4], w[5], w[6], w[7], strings.Join(clicked, ","))
+			`"hams":%s,"reach":%s,"used":%s,"last":%s,"excepted":%s,"clicked":[%s]}]}`, w[0], name, isTrial, w[2], w[3],
+			w[4], w[5], w[6], w[7], excepted, strings.Join(clicked, ","))
 	}
 	c, err := wire.ParseContact(r)
 	if err != nil {
@@ -409,6 +415,17 @@ var marked = map[string][]string{
 		"new 1", "add 1 spam", "old 1 -> spam", "print 1 ff00 ham", "old 1 -> ham", "unprint 1 ff00 ham",
 		"old 1 -> spam", "print 1 ff ham", "old 1 -> spam",
 	},
+	"six clusters with a harmless article take a vote": {
+		"new 1 number:1", "add 1 spam", "new 2 number:1 -> spam by number:1",
+		"new 3 number:1 -> spam by number:1", "new 4 number:1 -> spam by number:1",
+		"new 5 number:1 -> spam by number:1", "new 6 number:1 -> spam by number:1",
+		"print 1 ff ham", "print 2 ff0000 ham", "print 2 ff ham", "print 3 ff000000 ham",
+		"print 4 ff00000000 ham", "print 5 ff0000000000 ham", "print 6 ff000000000000 ham",
+		"new 7 number:1 -> spam by number:1", "mark number:1 spam 720720 1 0 6 6 6 0 x5",
+		"print 7 ff00000000000000 ham", "mark number:1 spam 720720 1 0 6 6 6 0 x6", "old 7 -> ham",
+		"new 0 number:1", "unprint 7 ff00000000000000 ham",
+		"mark number:1 spam 720720 1 0 6 6 6 0 x5", "old 7", "old 1 -> spam",
+	},
 	"an erased contact is forgotten, and what came by it stays": {
 		"new 1 number:1 number:2", "add 1 spam", "new 2 number:1 -> spam by number:1",
 		"erase number:1", "mark number:1 spam none", "names 2 erased:0/1",
@@ -494,6 +511,11 @@ func TestMarkFaultsAreFound(t *testing.T) {
 		{"an erased", "names 2 erased:0/1", "names 2 number:1"},
 		{"marks of an erased", "mark number:1 spam none", "mark number:1 spam 720720 1 0 6 0 0 0 0"},
 		{"an erased", "old 4 -> odd by number:1", "old 4"},
+		{
+			"six clusters", "mark number:1 spam 720720 1 0 6 6 6 0 x5",
+			"mark number:1 spam 720720 1 0 6 6 6 0 x7",
+		},
+		{"six clusters", "new 0 number:1", "new 0 number:1 -> spam by number:1"},
 		{"an unread", "unread hold number:1 spam", "old 1"},
 		{"an exception", "old 1 -> ham", "old 1 -> spam"},
 		{"an exception", "old 1 -> spam", "old 1 -> ham"},

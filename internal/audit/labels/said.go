@@ -117,12 +117,13 @@ func (l *Labels) AddCorrection(c *wire.Correction, print uint64, r *kgo.Record) 
 	}
 	own := maphash.Comparable(l.seed,
 		change{c.ClusterID, c.Label, c.Action, c.By, c.Note, c.Record, c.At.UnixMilli()})
-	want := row.Change
-	if c.Contact != "" {
+	want, target := row.Change, row.Target
+	if c.Contact != "" { // of another article of the cluster, or of another cluster
+		target = ofCluster
 		own = maphash.Comparable(l.seed, change{"", "", "", c.By, c.Note, c.Record, c.At.UnixMilli()})
 		want = row.Cause
 	}
-	if own != want || (c.Target == wire.TargetArticle) != (row.Target == ofArticle) {
+	if own != want || (c.Target == wire.TargetArticle) != (target == ofArticle) {
 		l.told.Violate(where, "what "+c.Record+" says", "something else")
 	}
 	if err := wire.CheckLabels(c.Labels); err != nil {
@@ -131,7 +132,7 @@ func (l *Labels) AddCorrection(c *wire.Correction, print uint64, r *kgo.Record) 
 	if c.MemberPosition >= c.Position {
 		l.told.Violate(where, "a member before the position of the change", "a later one")
 	}
-	return l.addTold(c, print, row.Target, of, at, where)
+	return l.addTold(c, print, target, of, at, where)
 }
 
 // addTold notes what a correction says of its cluster.

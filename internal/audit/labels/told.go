@@ -16,7 +16,7 @@ func (s *Space) checkTold(
 		return nil
 	}
 	t := s.spread[spreadKey{it.at, c.Founder}]
-	if it.Target != ofContact && it.Cluster == c.Founder {
+	if it.Target == ofCluster && it.Cluster == c.Founder {
 		var err error
 		if t, _, err = s.traces.Get(it.at.Partition, it.at.Offset); err != nil {
 			return err

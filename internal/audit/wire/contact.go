@@ -29,15 +29,16 @@ type Contact struct {
 
 // A Mark is a label on a contact.
 type Mark struct {
-	Label   string `json:"label"`
-	Trial   bool   `json:"trial"`
-	Votes   int64  `json:"votes"` // in parts of [Vote]
-	Clicks  int64  `json:"clicks"`
-	Hams    int64  `json:"hams"`
-	Reach   int64  `json:"reach"`
-	Used    int64  `json:"used"`
-	Last    int64  `json:"last"` // seq of the cluster that was clicked or labelled last
-	Clicked []struct {
+	Label    string `json:"label"`
+	Trial    bool   `json:"trial"`
+	Votes    int64  `json:"votes"` // in parts of [Vote]
+	Clicks   int64  `json:"clicks"`
+	Hams     int64  `json:"hams"`
+	Excepted int64  `json:"excepted"`
+	Reach    int64  `json:"reach"`
+	Used     int64  `json:"used"`
+	Last     int64  `json:"last"` // seq of the cluster that was clicked or labelled last
+	Clicked  []struct {
 		Record string `json:"record"`
 	} `json:"clicked"`
 }

@@ -36,13 +36,16 @@ type Mark struct {
 	Trial bool   `json:"trial,omitzero"`
 	// Votes is how many labels speak for the mark. A label on a cluster that has several contacts
 	// gives each a part of a vote.
-	Votes    float64 `json:"votes"`
-	Hams     int     `json:"hams"`   // how many people said that it is harmless
-	Counts   bool    `json:"counts"` // whether clusters get the label by it
-	Used     int     `json:"used"`   // how many clusters got the label by it
-	Reach    int     `json:"reach"`  // how many may
-	Clicked  []By    `json:"clicked"`
-	Harmless []By    `json:"harmless"`
+	Votes float64 `json:"votes"`
+	Hams  int     `json:"hams"` // how many people said that it is harmless
+	// Excepted is how many clusters had the label by it when somebody said that one of their articles
+	// is harmless.
+	Excepted int  `json:"excepted"`
+	Counts   bool `json:"counts"` // whether clusters get the label by it
+	Used     int  `json:"used"`   // how many clusters got the label by it
+	Reach    int  `json:"reach"`  // how many may
+	Clicked  []By `json:"clicked"`
+	Harmless []By `json:"harmless"`
 }
 
 // By is who labelled, when, and with which record.

@@ -83,7 +83,7 @@ func attacked(t *testing.T, docs []eval.Document, feedback moderation.Feedback) 
 }
 
 // A spammer names what honest comments name, so that these are hidden with the spam. Reports of the
-// contacts end that. Exceptions do not: they say nothing of a contact.
+// contacts end that at once, exceptions once they are as many as a click is good for.
 func TestPoison(t *testing.T) {
 	for _, test := range []struct {
 		spams    int // each is followed by as many of the 160 honest comments
@@ -94,7 +94,7 @@ func TestPoison(t *testing.T) {
 		{1, moderation.ArticleFeedback, 12},
 		{1, moderation.ContactFeedback, 2},
 		{40, moderation.NoFeedback, 53},
-		{40, moderation.ArticleFeedback, 53},
+		{40, moderation.ArticleFeedback, 14},
 		{40, moderation.ContactFeedback, 4},
 	} {
 		w := newWriter()
@@ -150,6 +150,40 @@ func TestMadeUpContacts(t *testing.T) {
 			if got.Caught < least {
 				t.Errorf("%s and %d made-up sites: %d of %d are caught, want %d", test.real, added,
 					got.Caught, got.Positive, least)
+			}
+		}
+	}
+}
+
+// Victims quote the seller in warnings, each of which is reported. The adverts among them are
+// caught as they are without reports, unless six warnings follow a single click.
+func TestQuotedSellers(t *testing.T) {
+	for _, test := range []struct {
+		clicked, warnings, adverts int // adverts follow each warning
+		caught                     int // at least
+		without                    int // caught if nobody reports a warning
+	}{
+		{1, 1, 3, 22, 22},
+		{1, 3, 3, 27, 27},
+		{1, 10, 3, 48, 48},
+		{3, 10, 3, 50, 50},
+		{1, 3, 0, 19, 19},
+		{3, 10, 0, 16, 16},
+		{1, 10, 0, 10, 16},
+	} {
+		for feedback, least := range map[moderation.Feedback]int{
+			moderation.ArticleFeedback: test.caught, moderation.NoFeedback: test.without,
+		} {
+			w := newWriter()
+			docs := w.posts(test.clicked, "s", "Ask "+advert)
+			for range test.warnings {
+				docs = append(docs, w.post("h", "Never pay "+advert))
+				docs = append(docs, w.posts(test.adverts, "s", "Ask "+advert)...)
+			}
+			docs = append(docs, w.posts(20, "s", "Ask "+advert)...)
+			if got := attacked(t, docs, feedback); got.Caught != least {
+				t.Errorf("%+v, feedback %s: %d of %d are caught, want %d", test, feedback, got.Caught,
+					got.Positive, least)
 			}
 		}
 	}
