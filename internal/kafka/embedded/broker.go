@@ -79,21 +79,8 @@ func Start(address, dir string, log *slog.Logger) (*Broker, error) {
 		return nil, fmt.Errorf("starting the embedded broker on %s: %w", address, err)
 	}
 	b.cluster, b.address = cluster, b.listener.Addr().String()
-	if dir != "" {
-		cluster.ControlKey(-1, b.control)
-	}
+	cluster.ControlKey(-1, b.control)
 	return b, nil
-}
-
-// A gate is a listener that accepts nobody until it is open.
-type gate struct {
-	net.Listener
-	open <-chan struct{}
-}
-
-func (g gate) Accept() (net.Conn, error) {
-	<-g.open
-	return g.Listener.Accept()
 }
 
 // open takes the directory, and makes it what it was before a crash.
@@ -118,8 +105,15 @@ func (b *Broker) open() error {
 // control sees each request before kfake does, one after the other. What it returns is the answer.
 func (b *Broker) control(request kmsg.Request) (_ kmsg.Response, failed error, handled bool) {
 	b.cluster.KeepControl()
-	err := b.prepare(request)
-	response := b.space.refuse(request)
+	response, err := refuse(request)
+	if err != nil || response != nil {
+		return response, err, true
+	}
+	if b.dir == "" {
+		return nil, nil, false
+	}
+	err = b.prepare(request)
+	response = b.space.refuse(request)
 	if err == nil && response == nil {
 		response, err = b.transactions.observe(request)
 	}

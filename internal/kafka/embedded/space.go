@@ -36,18 +36,7 @@ func (s *space) refuse(request kmsg.Request) kmsg.Response {
 	if !ok || r.Acks == 0 || s.enough() {
 		return nil
 	}
-	response := r.ResponseKind().(*kmsg.ProduceResponse)
-	for _, t := range r.Topics {
-		topic := kmsg.NewProduceResponseTopic()
-		topic.Topic, topic.TopicID = t.Topic, t.TopicID
-		for _, p := range t.Partitions {
-			partition := kmsg.NewProduceResponseTopicPartition()
-			partition.Partition, partition.ErrorCode = p.Partition, kerr.KafkaStorageError.Code
-			topic.Partitions = append(topic.Partitions, partition)
-		}
-		response.Topics = append(response.Topics, topic)
-	}
-	return response
+	return refuseRecords(r, kerr.KafkaStorageError)
 }
 
 // enough reports whether there is enough space, and logs when that changes.
