@@ -35,6 +35,7 @@ func (a *audit) addCheckpoint(r *kgo.Record) {
 		a.form.Violate(at, "the form of a checkpoint", err.Error())
 		return
 	}
+	a.form.Unknown(at, "a checkpoint", c.Unknown)
 	if c.Group != a.config.Input.Group {
 		a.clusters.Violate(at,
 			"clusters of group "+a.config.Input.Group+" alone", "a checkpoint of group "+c.Group)
@@ -61,15 +62,8 @@ func (a *audit) addCheckpoint(r *kgo.Record) {
 // isWhole reports whether no record of the clusters topic has been compacted away between two
 // places of it.
 func (a *audit) isWhole(after, before wire.Address) bool {
-	if after.Partition != before.Partition {
-		return false
-	}
-	for offset := after.Offset + 1; offset < before.Offset; offset++ {
-		if !a.there[before.Partition].Has(offset) {
-			return false
-		}
-	}
-	return true
+	return after.Partition == before.Partition &&
+		a.there[before.Partition].HasAll(after.Offset+1, before.Offset)
 }
 
 // noteThere notes which offsets of the clusters topic have a record, aborted ones included.

@@ -52,6 +52,10 @@ var checkpointTests = []struct {
 	{"no JSON", func(s *stage, _ func(int) (int64, int64)) {
 		s.transactions[1].records = append(s.transactions[1].records, checkpointRecord("{"))
 	}, []string{"form", "JSON"}},
+	{"a field that no checkpoint has", func(s *stage, _ func(int) (int64, int64)) {
+		last := s.transactions[2].records
+		s.edit(last[len(last)-1], `"offsets"`, `"speed":1,"offsets"`)
+	}, []string{"form", `field "speed", written by another version or by nobody`}},
 	{"it says that it is a story", func(s *stage, at func(int) (int64, int64)) {
 		wrong := checkpointAt(at(2))
 		wrong.Headers = []kgo.RecordHeader{{Key: "clusterd.own", Value: []byte("story")}}

@@ -146,6 +146,14 @@ var labelFaults = []fault{
 	{name: "a correction under another key", seed: func(s *stage) {
 		s.correction(0).Key = []byte("articles/0/0")
 	}, want: []string{"form corrections/0/0", "I11 labels/0/1"}},
+	{name: "labels of the newest checkpoint under another name", seed: func(s *stage) {
+		last := s.transactions[len(s.transactions)-1].records
+		s.edit(last[len(last)-1], `"labels":{`, `"lables":{`)
+	}, want: []string{"form clusters/0/12"}},
+	{name: "offsets of labels of the newest checkpoint under another name", seed: func(s *stage) {
+		last := s.transactions[len(s.transactions)-1].records
+		s.edit(last[len(last)-1], `"labels":{"offsets"`, `"labels":{"offset"`)
+	}, want: []string{"form clusters/0/12"}},
 }
 
 // Each fault in what came of labels is found, where it is.

@@ -28,7 +28,17 @@ var inputFaults = []fault{
 	{
 		name: "no published_at",
 		seed: func(s *stage) { s.edit(s.result(2), `"published_at"`, `"published"`) },
-		want: []string{"input article-clusters/0/1"},
+		want: []string{"form article-clusters/0/1", "input article-clusters/0/1"},
+	},
+	{
+		name: "a field that no result has",
+		seed: func(s *stage) { s.edit(s.result(2), `"published_at"`, `"verdict":"spam","published_at"`) },
+		want: []string{"form article-clusters/0/1"},
+	},
+	{
+		name: "a field that no source has",
+		seed: func(s *stage) { s.edit(s.result(2), `"topic"`, `"broker":1,"topic"`) },
+		want: []string{"form article-clusters/0/1"},
 	},
 	{name: "another fingerprint", seed: func(s *stage) {
 		s.edit(s.result(2), `"fingerprint":"0000000000000003"`, `"fingerprint":"0000000000000002"`)

@@ -50,6 +50,7 @@ func (a *audit) addResult(r *kgo.Record) error {
 		a.form.Violate(at, "the form of a result", err.Error())
 		return nil
 	}
+	a.form.Unknown(at, "a result", result.Unknown)
 	if err := a.seen.CheckResult(source, result.ID(), at); err != nil {
 		return err
 	}

@@ -95,6 +95,14 @@ func (c *Check) Violate(at, expected, found string) {
 	}
 }
 
+// Unknown reports a field that is not among those of a kind of message, if it is not empty.
+func (c *Check) Unknown(at, kind, field string) {
+	if field != "" {
+		c.Violate(at, "the fields of "+kind,
+			fmt.Sprintf("field %q, written by another version or by nobody", field))
+	}
+}
+
 // Skip reports why a promise, or a part of it, could not be checked.
 func (c *Check) Skip(why string) {
 	if c.NotChecked != "" {

@@ -46,3 +46,13 @@ func (b Bitmap) All() iter.Seq[int64] {
 		}
 	}
 }
+
+// HasAll reports whether it has all numbers from one on and below another.
+func (b Bitmap) HasAll(from, to int64) bool {
+	for n := from; n < to; n++ {
+		if !b.Has(n) {
+			return false
+		}
+	}
+	return true
+}

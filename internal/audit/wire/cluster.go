@@ -108,6 +108,8 @@ type Checkpoint struct {
 		Offsets map[int32]int64
 	}
 	Placements []Placement // none: results are where their keys put them
+	// Unknown is a field of it that no checkpoint has, empty if there is no such field.
+	Unknown string `json:"-"`
 }
 
 // A Placement is what output.partition was, by input partition from the first of these records on.
@@ -165,5 +167,6 @@ func ParseCheckpoint(r *kgo.Record) (Checkpoint, error) {
 	if err == nil && (c.Offsets == nil || string(r.Key) != CheckpointKey(c.Group, c.Space)) {
 		err = errors.New("no offsets, or another group or space than in its key")
 	}
+	c.Unknown = unknownOfCheckpoint(r.Value)
 	return c, err
 }

@@ -1,6 +1,8 @@
 package wire_test
 
 import (
+	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/clusterd/clusterd/docs/schemas"
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/audit/wire"
 	"github.com/clusterd/clusterd/internal/checkpoint"
@@ -216,6 +219,27 @@ func TestCheckpointIsTheDaemons(t *testing.T) {
 	}
 	if !wire.IsCheckpoint(record) || wire.IsCheckpoint(&kgo.Record{Key: []byte(founder.String())}) {
 		t.Error("a checkpoint is not known from a cluster by its key")
+	}
+}
+
+// The audit knows each field of a checkpoint: it reports others.
+func TestFieldsOfACheckpointAreTheSchemas(t *testing.T) {
+	raw, err := schemas.Files.ReadFile("checkpoint.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema struct {
+		Properties map[string]struct{ Properties map[string]any }
+	}
+	if err := json.Unmarshal(raw, &schema); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(schema.Properties)), wire.CheckpointFields()); diff != "" {
+		t.Error(diff)
+	}
+	labels := schema.Properties["labels"].Properties
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(labels)), wire.LabelFields()); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -50,6 +50,8 @@ type Result struct {
 		Partition int32  `json:"partition"`
 		Offset    int64  `json:"offset"`
 	} `json:"source"`
+	// Unknown is a field of the value that no result has, empty if there is no such field.
+	Unknown string `json:"-"`
 }
 
 // A LabelledBy is a label that a result carries by a contact of its cluster's founder.
@@ -72,7 +74,8 @@ func CheckLabels(labels []string) error {
 // ParseResult reads a value. Only the status is checked.
 func ParseResult(value []byte) (Result, error) {
 	var r Result
-	err := json.Unmarshal(value, &r)
+	unknown, err := decodeKnown(value, &r)
+	r.Unknown = unknown
 	known := r.Status == StatusNew || r.Status == StatusJoined || r.Status == StatusUnclustered
 	if err == nil && !known {
 		err = fmt.Errorf("status %q", r.Status)
