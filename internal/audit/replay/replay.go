@@ -165,12 +165,12 @@ func (r *replay) take(position int64, row ResultRow, recorded ClusterRow, hasRec
 	if err := r.advanceLabels(position, row); err != nil {
 		return err
 	}
+	// A label that was taken off between two articles ends a cluster then: its tombstone is not later
+	// than the first of them, and the label record is applied before the second.
+	r.checkTombstones(position - 1)
 	cluster, err := r.assign(position, row)
 	if err == nil && hasRecord {
 		err = r.checkRecords(position, cluster, recorded)
-	}
-	if err == nil {
-		r.checkTombstones(position)
 	}
 	return err
 }
