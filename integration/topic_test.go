@@ -31,7 +31,7 @@ func TestErrors(t *testing.T) {
 		{"records deleted before they were read", func(w *world) {
 			w.runOnce()
 			w.send(10)
-			w.deleteRecords(5)
+			w.deleteRecords(w.input, 5)
 		}, "offset out of range: "},
 		{"input topic recreated", func(w *world) {
 			w.runOnce()
@@ -62,11 +62,11 @@ func (w *world) runOnce() {
 	running.stop()
 }
 
-// deleteRecords deletes the input's records before an offset, as retention does.
-func (w *world) deleteRecords(before int64) {
+// deleteRecords deletes the records of a topic's partition 0 before an offset, as retention does.
+func (w *world) deleteRecords(topic string, before int64) {
 	w.Helper()
 	var offsets kadm.Offsets
-	offsets.Add(kadm.Offset{Topic: w.input, Partition: 0, At: before})
+	offsets.Add(kadm.Offset{Topic: topic, Partition: 0, At: before})
 	responses, err := w.admin.DeleteRecords(w.Context(), offsets)
 	if err == nil {
 		err = responses.Error()

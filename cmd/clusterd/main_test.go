@@ -25,7 +25,7 @@ func TestHelp(t *testing.T) {
 		"label add", "label remove", "label resume", "label list", "label import", "label export",
 		"erase", "tap", "health", "migrate", "migrate plan",
 		"migrate status", "migrate compare", "migrate map", "migrate labels", "migrate switch",
-		"migrate back", "migrate broker", "state", "state export", "state import",
+		"migrate back", "migrate broker", "state", "state accept", "state export", "state import",
 		"state list", "lint",
 		"config", "version",
 	} {

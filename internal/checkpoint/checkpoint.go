@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Prefix begins the key of a checkpoint. No cluster id begins so: a topic's name has no
@@ -50,7 +51,22 @@ type Record struct {
 	Fingerprints *Fingerprints `json:"fingerprints,omitempty"`
 	// Placements are what output.partition was, in order; none: always key.
 	Placements []Placement `json:"placements,omitempty"`
+	// Begins are, by partition of the clusters topic, where it begins: as long as nobody deletes
+	// records, that stays. None: an earlier version wrote the checkpoint.
+	Begins map[int]int64 `json:"begins,omitempty"`
+	// Accepted says who has taken the clusters topic over as it is, the last ones.
+	Accepted []Accepted `json:"accepted,omitempty"`
 }
+
+// Accepted is who took a clusters topic over that was not as the checkpoint said, and why.
+type Accepted struct {
+	By  string    `json:"by,omitempty"`
+	At  time.Time `json:"at"`
+	Why string    `json:"why"` // what was refused before
+}
+
+// MaxAccepted is how many of them a checkpoint keeps.
+const MaxAccepted = 8
 
 // Fingerprints are how far a topic of fingerprinted articles was read.
 type Fingerprints struct {
@@ -130,6 +146,14 @@ func (c *Record) validate() error {
 		if err := c.validateOffsets(partition, f.Offsets); err != nil {
 			return fmt.Errorf("fingerprints: %w", err)
 		}
+	}
+	for p, offset := range c.Begins {
+		if p < 0 || offset < 0 || offset > maxNextOffset {
+			return fmt.Errorf("begins: offset %d of partition %d", offset, p)
+		}
+	}
+	if len(c.Accepted) > MaxAccepted {
+		return fmt.Errorf("accepted %d times", len(c.Accepted))
 	}
 	for _, p := range c.Placements {
 		if p.Partition == "" || len(c.Placements) > MaxPlacements {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/files"
@@ -240,6 +242,7 @@ func TestRunRecoversExpiredClusters(t *testing.T) {
 	b.committed()
 	i.end()
 	b.broker.Compact()
+	b.forgetBegins()
 	send("d", 2, day(2))
 	send("e", 1, day(2))
 	i = b.start()
@@ -252,9 +255,33 @@ func TestRunRecoversExpiredClusters(t *testing.T) {
 	}
 }
 
+// forgetBegins writes the last checkpoint as an earlier version does. This broker says of a
+// compacted partition that it begins at the first record that is left. Kafka does not.
+func (b *bench) forgetBegins() {
+	b.Helper()
+	var last kafka.Record
+	for _, r := range b.read("clusters") {
+		if checkpoint.Is(r.Key) {
+			last = kafka.Record{
+				Topic: r.Topic, Partition: r.Partition, Key: r.Key,
+				Value:   regexp.MustCompile(`,"begins":\{[^}]*\}`).ReplaceAll(r.Value, nil),
+				Headers: r.Headers,
+			}
+		}
+	}
+	if _, err := b.intruder("earlier").Commit(b.Context(), sink.Batch{
+		Records: []kafka.Record{last},
+	}); err != nil {
+		b.Fatal(err)
+	}
+}
+
 func TestRunHaltsWhereAnOffsetIsOutOfRange(t *testing.T) {
 	b := newBench(t, testConfig(), 2)
+	i := b.start()
 	b.produce(spread(texts.Feed(7, 20))...)
+	b.committed()
+	i.end()
 	p := b.intruder("another")
 	if _, err := p.Commit(t.Context(),
 		sink.Batch{Offsets: []sink.Offset{{Topic: "articles", Partition: 1, Offset: 1000}}}); err != nil {

@@ -135,6 +135,9 @@ func (p *pipeline) newReplica(
 	o := replica.OptionsOf(&p.config, p.fingerprinter, name, partitions)
 	o.Client, o.Log, o.Monitor, o.Readers = p.client, p.log, p.monitor, p.readers
 	o.Dir, o.State = p.dir.Space(name), state.Options{Cache: p.cache, Log: p.log}
+	if p.config.Assigns() {
+		o.Source = p.config.Source()
+	}
 	return replica.New(ctx, o)
 }
 

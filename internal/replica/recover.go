@@ -18,6 +18,11 @@ import (
 func (r *Replica) CatchUp(ctx context.Context) error {
 	r.Monitor.Recovering(r.Name(), "reading clusters back")
 	began := time.Now()
+	// Before the topic is read to its end: then it has the checkpoint of these offsets.
+	committed, err := r.ReadByGroup(ctx)
+	if err != nil {
+		return err
+	}
 	read, err := r.tryCatchUp(ctx)
 	// Once: a disk that spoils what was just written to it is for the caller to wait for.
 	if unusable(err) {
@@ -27,6 +32,9 @@ func (r *Replica) CatchUp(ctx context.Context) error {
 		read, err = r.tryCatchUp(ctx)
 	}
 	if err != nil {
+		return err
+	}
+	if err := r.checkTopic(committed); err != nil {
 		return err
 	}
 	took := time.Since(began)
@@ -60,6 +68,7 @@ func (r *Replica) tryCatchUp(ctx context.Context) (read readBack, err error) {
 	if err != nil {
 		return read, err
 	}
+	r.begins = ends.first
 	if err := r.open(ctx); err != nil {
 		return read, err
 	}

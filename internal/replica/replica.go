@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/clusterd/clusterd/internal/checkpoint"
+	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/monitor"
 	"github.com/clusterd/clusterd/internal/singlepass"
@@ -49,6 +50,12 @@ type Options struct {
 	NewIndex func() (singlepass.Index, error)
 	Check    func(singlepass.Fingerprint) error // of the method
 
+	// Source is what the group reads to assign, by which the clusters topic is checked; the zero value
+	// is that nobody is to assign.
+	Source config.Source
+	// Accepting is whether the clusters topic is taken as it is.
+	Accepting bool
+
 	// DiskOnly is whether the index stays empty: nobody is to ask the space, or to assign.
 	DiskOnly bool
 
@@ -78,7 +85,8 @@ type Replica struct {
 	space   *space.Space // nil: not open
 	rebuild *rebuild     // the disk was empty, and what it has since is not all yet; else nil
 
-	advanced uint64 // how many checkpoints were read
+	advanced uint64        // how many checkpoints were read
+	begins   map[int]int64 // by partition of the clusters topic: its first offset
 }
 
 // New returns the replica of a space, which is not open yet. It waits for the clusters topic.

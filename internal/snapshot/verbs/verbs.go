@@ -1,5 +1,6 @@
-// Package verbs has the verbs of the command line that copy the clusters on disk elsewhere and
-// back: state export, state import and state list. A configuration and the name of a target go in.
+// Package verbs has the verbs of the command line about the clusters on disk and their topic: state
+// export, state import and state list copy them elsewhere and back, state accept takes the topic
+// over as it is. A configuration and the name of a target or a topic go in.
 package verbs
 
 import (
@@ -45,7 +46,7 @@ func Command(s Shell) *cobra.Command {
 		Args: s.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	for _, sub := range []*cobra.Command{s.export(), s.importing(), s.list()} {
+	for _, sub := range []*cobra.Command{s.export(), s.importing(), s.list(), s.accept()} {
 		s.AddFlags(sub)
 		cmd.AddCommand(sub)
 	}

@@ -1,0 +1,120 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/checkpoint"
+	"github.com/clusterd/clusterd/internal/consumer"
+	"github.com/clusterd/clusterd/internal/kafka"
+)
+
+// ReadByGroup returns up to where the group has read the partitions of the space, nil where nobody
+// is to assign.
+func (r *Replica) ReadByGroup(ctx context.Context) (map[int]int64, error) {
+	if r.Source.Topic == "" {
+		return nil, nil
+	}
+	read := make(map[int]int64)
+	err := kafka.Retry(ctx, r.Log, "fetching committed offsets", func() error {
+		partitions, err := r.Inputs, error(nil)
+		if partitions == nil {
+			if partitions, err = r.Client.Partitions(ctx, r.Source.Topic); err != nil {
+				return err
+			}
+		}
+		commits, err := consumer.Commits(ctx, r.Client, r.Source.Group, r.Source.Topic, partitions)
+		for p, c := range commits {
+			read[p] = c.Offset
+		}
+		return err
+	})
+	return read, err
+}
+
+// checkTopic returns an error if the clusters topic cannot have all clusters of the space, given up
+// to where the group has read.
+func (r *Replica) checkTopic(read map[int]int64) error {
+	if r.Source.Topic == "" || r.Accepting {
+		return nil
+	}
+	why := r.missing(read)
+	if why == "" {
+		return nil
+	}
+	return fmt.Errorf("%s. Articles would found clusters that were there before. Nothing was read or "+
+		"written. If output.clusters_topic is another topic than before, put it right. If the clusters "+
+		"are lost, %s. To go on with what topic %s has, stop all instances and run: clusterd state "+
+		"accept -c FILE --topic %s", why, StartAnew, r.Topic, r.Topic)
+}
+
+// missing says what the clusters topic lacks; an empty text for nothing.
+func (r *Replica) missing(read map[int]int64) string {
+	last := r.space.Meta().Checkpoint
+	if last == nil {
+		var all []string
+		for _, p := range slices.Sorted(maps.Keys(read)) {
+			if read[p] > 0 {
+				all = append(all, fmt.Sprintf("%s/%d up to offset %d", r.Source.Topic, p, read[p]))
+			}
+		}
+		if all == nil {
+			return ""
+		}
+		return fmt.Sprintf("group %s has read %s, and topic %s has no checkpoint of it: it is another "+
+			"topic, or was deleted and created again, or somebody has set the offsets before the first "+
+			"start", r.Source.Group, strings.Join(all, ", "), r.Topic)
+	}
+	for _, p := range slices.Sorted(maps.Keys(r.begins)) {
+		was, known := last.Begins[p]
+		if known && r.begins[p] > was {
+			return fmt.Sprintf("topic %s/%d began at offset %d and begins at %d: records of clusters were "+
+				"deleted, by somebody or by cleanup.policy=delete", r.Topic, p, was, r.begins[p])
+		}
+		if !known && r.begins[p] > 0 {
+			r.Log.Warn("records were deleted from the beginning of the clusters topic, at some time "+
+				"before: clusters may be missing", "topic", r.Topic, "partition", p, "begins", r.begins[p])
+		}
+	}
+	return ""
+}
+
+// ErrNothingMissing is the error of a clusters topic that has all that its checkpoint says.
+var ErrNothingMissing = errors.New(
+	"the clusters topic is as its checkpoint says: there is nothing to accept")
+
+// Accept returns the checkpoint, as a record of the topic, with which a space goes on with the
+// clusters that its topic has, given up to where the group has read. The replica must be caught up.
+// The error is [ErrNothingMissing] where nothing is to be accepted.
+func (r *Replica) Accept(read map[int]int64, by string, at time.Time) (kafka.Record, error) {
+	why := r.missing(read)
+	if why == "" {
+		return kafka.Record{}, ErrNothingMissing
+	}
+	c := r.Options.Space
+	c.Offsets = read
+	if r.Source.Topic != c.Input {
+		c.Offsets = map[int]int64{} // it assigns what others have fingerprinted
+		c.Fingerprints = &checkpoint.Fingerprints{Topic: r.Source.Topic, Offsets: read}
+	}
+	if last := r.space.Meta().Checkpoint; last != nil {
+		c = *last
+	}
+	c.Begins = r.begins
+	c.Accepted = append(slices.Clone(c.Accepted), checkpoint.Accepted{By: by, At: at, Why: why})
+	c.Accepted = c.Accepted[max(0, len(c.Accepted)-checkpoint.MaxAccepted):]
+	partition, err := c.Partition()
+	if err != nil {
+		return kafka.Record{}, err
+	}
+	return kafka.Record{
+		Topic: r.Topic, Partition: partition % r.modulus, Key: []byte(c.Key()), Value: c.JSON(),
+		Headers: []kafka.Header{{Key: article.HeaderOwn, Value: []byte(article.OwnCheckpoint)}},
+	}, nil
+}
