@@ -284,6 +284,7 @@ func (a *audit) replayAll(ctx context.Context) error {
 		}
 	}
 	a.unmeasured = all.Unmeasured
+	a.labels.Skip()
 	return nil
 }
 

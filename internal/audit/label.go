@@ -38,10 +38,7 @@ func (a *audit) prepareLabels() {
 		why := fmt.Sprintf("the records of %s/%d below offset %d have been deleted; "+
 			"a topic that keeps all has retention.ms=-1 and retention.bytes=-1", span.Topic, p, from)
 		a.erasable = true
-		a.applied.Skip(why)
-		if a.told != nil {
-			a.told.Skip(why)
-		}
+		a.labels.CannotCheck(why)
 	}
 	if p, from, ok := a.cut.Corrections.Deleted(); ok {
 		a.told.Skip(fmt.Sprintf("the records of %s/%d below offset %d have been deleted",
@@ -74,7 +71,7 @@ func (a *audit) addLabelLetter(r *kgo.Record) error {
 		return nil
 	}
 	fresh, err := a.labelDead.Put(source.Partition, source.Offset, row)
-	if err == nil && !fresh {
+	if err == nil && !fresh && source.Offset >= a.cut.Labels.From[source.Partition] {
 		a.applied.Violate(at, "the first and only message of "+source.In(a.config.Labels.Topic),
 			"another one of it")
 	}

@@ -301,17 +301,45 @@ func TestLabelsDeleted(t *testing.T) {
 	t.Parallel()
 	s := newLabelStage(t)
 	s.write()
+	s.deleteLabels(2)
+	wantUnchecked(t, s.audit(Options{Show: 3}), "the records of labels/0 below offset 2 have been deleted")
+}
+
+// deleteLabels deletes the label records below an offset.
+func (s *stage) deleteLabels(below int64) {
+	s.Helper()
 	var before kadm.Offsets
-	before.Add(kadm.Offset{Topic: "labels", Partition: 0, At: 2})
-	if _, err := s.admin.DeleteRecords(t.Context(), before); err != nil {
-		t.Fatal(err)
+	before.Add(kadm.Offset{Topic: "labels", Partition: 0, At: below})
+	if _, err := s.admin.DeleteRecords(s.Context(), before); err != nil {
+		s.Fatal(err)
 	}
-	found := s.audit(Options{})
+}
+
+// wantUnchecked wants nothing to be wrong, and labels and corrections not to be checked.
+func wantUnchecked(t *testing.T, found *report.Report, since string) {
+	t.Helper()
+	if found.Violations() > 0 {
+		t.Errorf("found:\n%s", strings.Join(violations(found), "\n"))
+	}
 	for _, c := range found.Checks {
-		if c.ID == "I9" && !strings.Contains(c.NotChecked, "labels/0 below offset 2") {
-			t.Errorf("I9 is not checked for %q", c.NotChecked)
+		if labels := c.ID == "I9" || c.ID == "I11"; labels != (c.NotChecked != "") ||
+			labels && !strings.HasPrefix(c.NotChecked, "cannot be checked since "+since) {
+			t.Errorf("%s is not checked for %q", c.ID, c.NotChecked)
 		}
 	}
+}
+
+// While labels are off, results do not carry them. What comes after cannot be held to anything.
+func TestLabelsOffForAWhile(t *testing.T) {
+	t.Parallel()
+	s := newLabelStage(t)
+	s.edit(s.result(7), `"labels":["ham"],`, "")
+	for _, t := range s.transactions[2:] {
+		s.edit(t.records[len(t.records)-1], `"labels":{`, `"labels":{"since":7,`)
+	}
+	s.write()
+	wantUnchecked(t, s.audit(Options{Show: 3}),
+		"labels.topic was empty for a while, up to position 7 of space all")
 }
 
 // The record of a cluster that is labelled has the position of its last member, which may be long

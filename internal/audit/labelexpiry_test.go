@@ -28,6 +28,7 @@ func TestTombstoneWithTheRemovalOfALabel(t *testing.T) {
 		{"the last thing that happened, compacted", false, true, true, false},
 		{"then articles come", true, false, true, false},
 		{"then articles come, compacted", true, true, true, false},
+		{"and its label records are deleted", true, false, true, false},
 		{"its label is still there", false, false, false, true},
 		{"its label is still there, and articles come", true, false, false, true},
 	} {
@@ -78,7 +79,11 @@ func TestTombstoneWithTheRemovalOfALabel(t *testing.T) {
 				s.compact()
 			}
 			found := s.audit(Options{Show: 1})
-			if !test.violated {
+			if strings.Contains(test.name, "deleted") {
+				s.deleteLabels(2)
+				found = s.audit(Options{Show: 3})
+				wantUnchecked(t, found, "the records of labels/0 below offset 2 have been deleted")
+			} else if !test.violated {
 				wantHeld(t, found)
 			} else if got := firsts(found); len(got) != 1 || !strings.HasPrefix(got[0], "I4 clusters/0/") {
 				t.Errorf("found %q, want the tombstone", got)

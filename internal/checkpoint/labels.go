@@ -23,6 +23,9 @@ type Labels struct {
 	// Adopt is, where an earlier version has labelled the clusters, the seq of the first cluster whose
 	// labels have not marked contacts yet; nil for none.
 	Adopt *uint64 `json:"adopt,omitempty"`
+	// Since is, where labels were off after a space had some, the position from which on results carry
+	// labels again: no label record was applied before it while they were off.
+	Since uint64 `json:"since,omitempty"`
 }
 
 // A Due is a contact whose clusters are to be brought in step with its marks, or are to forget it,

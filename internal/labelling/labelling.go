@@ -72,6 +72,7 @@ func New(o Options, committed *checkpoint.Labels) *Work {
 	if committed != nil {
 		w.progress.Flood, w.progress.Corrections = committed.Flood, committed.Corrections
 		w.progress.Due, w.progress.Adopt = committed.Due, committed.Adopt
+		w.progress.Since = committed.Since
 		if committed.Topic == o.Topic {
 			w.progress.Offsets = committed.Offsets
 		}
@@ -173,6 +174,7 @@ type Share struct {
 func (w *Work) Take(ctx context.Context) Share {
 	s := Share{progress: &checkpoint.Labels{
 		Topic: w.Topic, Offsets: maps.Clone(w.progress.Offsets), Flood: w.progress.Flood,
+		Since: w.progress.Since,
 	}}
 	w.tell(ctx, &s)
 	s.Due, s.Adopt, s.Room = w.progress.Due, w.progress.Adopt, maxTaken

@@ -560,7 +560,7 @@ func TestLabelsOff(t *testing.T) {
 	if diff := cmp.Diff([]string{"", "", "spam", ""}, labels); diff != "" {
 		t.Error(diff)
 	}
-	if p := b.labelProgress()["all"]; p.Offsets[0] != 2 {
+	if p := b.labelProgress()["all"]; p.Offsets[0] != 2 || p.Since != 2 {
 		t.Errorf("%+v", p)
 	}
 }

@@ -42,6 +42,7 @@ func (s *Space) Checkpoint(c *wire.Checkpoint, whole bool, at string) {
 	if c.Labels == nil {
 		return
 	}
+	s.noteOff(c)
 	if c.Labels.Topic != s.rule.Topic {
 		s.ofStories.Since = c.NextPosition
 		return
@@ -88,7 +89,8 @@ func (s *Space) load(a advance) error {
 		if err != nil {
 			return err
 		}
-		if !ok || row.Kind != resume && s.homeOf(&row) != s.partition {
+		if !ok || row.Kind != resume && s.homeOf(&row) != s.partition ||
+			len(s.reasons) > 0 && row.Kind != storied {
 			continue
 		}
 		it := item{

@@ -67,6 +67,7 @@ type Labels struct {
 	spread   map[spreadKey]trace             // what corrections say of clusters that no record names
 	members  map[wire.Address][]toldOfMember // what they say of articles that have exceptions
 	erasures
+	unchecked
 }
 
 // An exceptionKey is articles of a cluster that have a fingerprint.
@@ -178,7 +179,7 @@ func New(
 		names: make(map[uint64]string), marked: make(map[wire.Address][]uint64),
 		parts: make(map[uint64][]label), by: make(map[wire.Address][]label),
 		excepted: make(map[exceptionKey]bool), spread: make(map[spreadKey]trace),
-		members: make(map[wire.Address][]toldOfMember), erasures: newErasures(),
+		members: make(map[wire.Address][]toldOfMember), erasures: newErasures(), unchecked: newUnchecked(),
 	}
 	for _, name := range rule.Allow {
 		l.allow[l.name(name)] = true

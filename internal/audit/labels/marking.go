@@ -13,7 +13,7 @@ import (
 // Found gives a cluster that an article founds at a position the labels of its contacts. If an
 // earlier version wrote its result, its contacts are vague: that version may have found other ones.
 func (s *Space) Found(position int64, a *model.Article, earlier bool) error {
-	if !s.rule.Marks || position >= s.position {
+	if !s.rule.Marks || position >= s.position || len(s.reasons) > 0 {
 		return nil
 	}
 	if !a.Fingerprint.Known {

@@ -13,6 +13,7 @@ import (
 func (l *Labels) AddCluster(founder wire.Address, c *wire.Cluster) (digest uint64, err error) {
 	digest = keptDigest(c.KeptMS)
 	l.noteNames(founder, c)
+	l.noteKept(founder, c)
 	var byContact []label
 	for i := range c.Labels {
 		e := l.labelOf(&c.Labels[i])

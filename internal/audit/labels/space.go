@@ -243,7 +243,7 @@ func (s *Space) address(it *item) string { return it.at.In(s.rule.Topic) }
 
 // End checks what is left when all articles of the space are through.
 func (s *Space) End() error {
-	if err := s.Advance(s.position); err != nil {
+	if err := s.Advance(s.position); err != nil || len(s.reasons) > 0 {
 		return err
 	}
 	for _, founder := range slices.SortedFunc(maps.Keys(s.states), wire.Address.Compare) {

@@ -145,7 +145,7 @@ func (r *Shown) carried() carried { return carried{r.Labels, r.Trial, r.By} }
 // the model. A result of a transaction that is later than the last checkpoint is left to the next
 // audit.
 func (s *Space) Result(position int64, cluster wire.Address, result Shown, at string) error {
-	if position >= s.position {
+	if position >= s.position || len(s.reasons) > 0 {
 		return nil
 	}
 	s.applied.Checked++
@@ -242,6 +242,9 @@ func (s *Space) applyUntil(
 // last member. Labels that were applied later may be in it, as long as there is no later member.
 // The first record of a member is of its transaction.
 func (s *Space) Record(cluster wire.Address, digest uint64, first bool, at string) {
+	if len(s.reasons) > 0 {
+		return
+	}
 	st := s.states[cluster]
 	if st == nil {
 		if digest == 0 {

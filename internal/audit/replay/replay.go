@@ -257,6 +257,7 @@ func (r *replay) assign(position int64, row ResultRow) (number int, err error) {
 		r.Rule.Violate(at, expected, found)
 	}
 	if !p.Joined {
+		r.labels.Believe(c)
 		r.records = append(r.records, clusterRecords{due: -1, last: -1, earlier: row.Earlier})
 		if _, ok := r.expired[c.Founder]; ok {
 			r.expired[c.Founder] = p.Cluster

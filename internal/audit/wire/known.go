@@ -38,7 +38,7 @@ func CheckpointFields() []string {
 
 // LabelFields are those of the labels of a checkpoint.
 func LabelFields() []string {
-	return []string{"adopt", "corrections", "due", "flood", "offsets", "topic"}
+	return []string{"adopt", "corrections", "due", "flood", "offsets", "since", "topic"}
 }
 
 // unknownOf returns a field of a JSON object that is not among those that are known, empty if there

@@ -256,6 +256,7 @@ type LabelProgress struct {
 	Flood       map[string]Flood    `json:"flood"`   // by label
 	Corrections []PendingCorrection `json:"corrections"`
 	Due         []Due               `json:"due"`
+	Since       int64               `json:"since"` // the position up to which labels were off, 0 for never
 }
 
 // A Due is a contact whose clusters are not in step with its marks yet.
