@@ -115,7 +115,7 @@ func (s *scenario) said(w []string) (of wire.Address, digest uint64) {
 		s.Fatal(err)
 	}
 	digest, err := s.labels.AddCluster(of, &wire.Cluster{
-		Labels: []wire.ClusterLabel{{Label: w[2], Contact: w[3]}},
+		KeptMS: time.Hour.Milliseconds(), Labels: []wire.ClusterLabel{{Label: w[2], Contact: w[3]}},
 	})
 	if err != nil {
 		s.Fatal(err)
@@ -449,6 +449,10 @@ var marked = map[string][]string{
 	"an unread label record may have come of a transaction that is going on": {
 		"new 1 number:1", "new 2 number:1", "unread hold number:1 spam", "told 2 spam number:1",
 		"mark number:1 spam 720720 1 0 8 2 1 0",
+	},
+	"what is due may come to a cluster without later members": {
+		"new 1 number:1", "new 2 number:1", "told 2 spam number:1", "add 1 spam", "due number:1",
+		"old 1 -> spam", "old 1 -> spam",
 	},
 	"what is due may come later": {
 		"new 1 number:1", "new 2 number:1", "add 1 spam", "due number:1", "old 2", "due number:1",

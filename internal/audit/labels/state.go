@@ -292,6 +292,7 @@ func (s *Space) says(r recorded, st *state, entries []label) bool {
 // late reports records that said of a cluster what it did not have by its next member, at a
 // position.
 func (s *Space) late(position int64, cluster wire.Address, st *state) error {
+	s.changed(st) // its labels by contacts may be unknown since
 	for len(st.waiting) > 0 {
 		says := func(entries []label) bool { return s.says(st.waiting[0], st, entries) }
 		if ok, err := s.applyUntil(position, cluster, says); err != nil {
