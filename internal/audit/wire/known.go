@@ -31,8 +31,8 @@ func decodeKnown(value []byte, into any) (unknown string, err error) {
 // needs some of them alone.
 func CheckpointFields() []string {
 	return []string{
-		"fingerprints", "group", "input", "labels", "next_position", "offsets", "pipeline", "placements",
-		"scope", "scope_field", "space", "stream_time", "threshold", "version", "window",
+		"accepted", "begins", "fingerprints", "group", "input", "labels", "next_position", "offsets",
+		"pipeline", "placements", "scope", "scope_field", "space", "stream_time", "threshold", "version", "window",
 	}
 }
 
