@@ -302,7 +302,8 @@ func TestLabelsDeleted(t *testing.T) {
 	s := newLabelStage(t)
 	s.write()
 	s.deleteLabels(2)
-	wantUnchecked(t, s.audit(Options{Show: 3}), "the records of labels/0 below offset 2 have been deleted")
+	wantUnchecked(t, s.audit(Options{Show: 3}),
+		"the records of labels/0 below offset 2 have been deleted")
 }
 
 // deleteLabels deletes the label records below an offset.

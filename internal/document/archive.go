@@ -90,7 +90,8 @@ func (r *limitedReaderAt) ReadAt(b []byte, at int64) (int, error) {
 }
 
 // errRatio is the error of a file from which too much is to be unpacked for its size.
-var errRatio = fmt.Errorf("it unpacks to more than %d times its size, and no document does", maxRatio)
+var errRatio = fmt.Errorf(
+	"it unpacks to more than %d times its size, and no document does", maxRatio)
 
 // errMissing is the error of a part that is not in the archive.
 var errMissing = errors.New("is missing")

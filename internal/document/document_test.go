@@ -310,9 +310,12 @@ func TestTooLarge(t *testing.T) {
 }
 
 // deep returns a small document that unpacks to as much markup as a limit of 4 MiB of text allows.
-func deep(t testing.TB) string { return pack(t, docx(strings.Repeat("<w:p>", 60<<20/len("<w:p>")))) }
+func deep(t testing.TB) string {
+	return pack(t, docx(strings.Repeat("<w:p>", 60<<20/len("<w:p>"))))
+}
 
-// usual returns a document of that many bytes, more or less, with text that compresses as text does.
+// usual returns a document of that many bytes, more or less, with text that compresses as text
+// does.
 func usual(t testing.TB, size int) string {
 	random := rand.New(rand.NewPCG(1, 1))
 	var body strings.Builder
@@ -322,15 +325,16 @@ func usual(t testing.TB, size int) string {
 	return pack(t, docx(body.String()))
 }
 
-// However large the text of a document may be, a small file takes little time: what is unpacked goes
-// with its own size.
+// However large the text of a document may be, a small file takes little time: what is unpacked
+// goes with its own size.
 func TestUnpackedGoesWithTheSizeOfTheFile(t *testing.T) {
 	const limit = 4 << 20
 	file := deep(t)
 	if _, err := read("a.docx", file, limit); !errors.Is(err, errRatio) {
 		t.Errorf("%d bytes: %v", len(file), err)
 	}
-	repeated := pack(t, docx(strings.Repeat("<w:p><w:r><w:t>The same again.</w:t></w:r></w:p>", 10_000)))
+	const paragraph = "<w:p><w:r><w:t>The same again.</w:t></w:r></w:p>"
+	repeated := pack(t, docx(strings.Repeat(paragraph, 10_000)))
 	if _, err := read("a.docx", repeated, limit); err != nil {
 		t.Errorf("one paragraph, 10,000 times, in %d bytes: %v", len(repeated), err)
 	}

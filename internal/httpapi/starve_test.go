@@ -112,7 +112,7 @@ func TestLivezCannotBeStarved(t *testing.T) {
 	}
 	c.wants("/livez", "", http.StatusOK)
 	c.wants("/stream", clientToken(0), http.StatusTooManyRequests) // its own places are taken
-	c.wants("/post", clientToken(0), http.StatusOK)                // but not those of what is no stream
+	c.wants("/post", clientToken(0), http.StatusOK)                // but not those of others
 	c.wants("/post", clientToken(2), http.StatusOK)
 	for range l.inHand - streams {
 		c.take("/check", clientToken(1))

@@ -151,7 +151,8 @@ func (w *worker) assign(ctx context.Context, b batch) (*assigned, error) {
 		b.labels.Cut(len(out.Labelled))
 		seeded.Assignments(&out.Batch)
 		out.checkpoint = w.checkpoint(b)
-		out.checkpoint.Labels = seeded.Progress(w.labelProgress(b, &out.Batch, out.checkpoint.NextPosition))
+		out.checkpoint.Labels = seeded.Progress(
+			w.labelProgress(b, &out.Batch, out.checkpoint.NextPosition))
 		w.reached = out.checkpoint.Offsets
 		if f := out.checkpoint.Fingerprints; f != nil {
 			w.read = f.Offsets

@@ -106,7 +106,8 @@ func (w *worker) readLabels(
 }
 
 // labelProgress returns how far the space is with labels when a batch, which is assigned, is
-// committed. Where labels are off, that stays as it was, but for the position up to which they were.
+// committed. Where labels are off, that stays as it was, but for the position up to which they
+// were.
 func (w *worker) labelProgress(b batch, assigned *space.Batch, next uint64) *checkpoint.Labels {
 	if w.labels == nil && w.untouched != nil {
 		off := *w.untouched

@@ -179,7 +179,8 @@ func New(
 		names: make(map[uint64]string), marked: make(map[wire.Address][]uint64),
 		parts: make(map[uint64][]label), by: make(map[wire.Address][]label),
 		excepted: make(map[exceptionKey]bool), spread: make(map[spreadKey]trace),
-		members: make(map[wire.Address][]toldOfMember), erasures: newErasures(), unchecked: newUnchecked(),
+		members: make(map[wire.Address][]toldOfMember), erasures: newErasures(),
+		unchecked: newUnchecked(),
 	}
 	for _, name := range rule.Allow {
 		l.allow[l.name(name)] = true

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// decodeKnown reads a JSON value, and returns a field of it that what it is read into does not have,
-// empty if there is no such field. Such a field is no reason not to read the others.
+// decodeKnown reads a JSON value, and returns a field of it that what it is read into does not
+// have, empty if there is no such field. Such a field is no reason not to read the others.
 func decodeKnown(value []byte, into any) (unknown string, err error) {
 	d := json.NewDecoder(bytes.NewReader(value))
 	d.DisallowUnknownFields()
@@ -32,7 +32,8 @@ func decodeKnown(value []byte, into any) (unknown string, err error) {
 func CheckpointFields() []string {
 	return []string{
 		"accepted", "begins", "fingerprints", "group", "input", "labels", "next_position", "offsets",
-		"pipeline", "placements", "scope", "scope_field", "space", "stream_time", "threshold", "version", "window",
+		"pipeline", "placements", "scope", "scope_field", "space", "stream_time", "threshold", "version",
+		"window",
 	}
 }
 

@@ -86,7 +86,9 @@ func (p proxies) user(r *http.Request, header string) (name string, valid bool) 
 	}
 	name = strings.TrimSpace(values[0])
 	// What nobody sees would make one name look like another.
-	unseen := func(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) }
+	unseen := func(r rune) bool {
+		return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
+	}
 	odd := !utf8.ValidString(name) || strings.ContainsFunc(name, unseen) ||
 		name == Local || name == Owner
 	return name, len(values) == 1 && len(name) <= maxName && !odd

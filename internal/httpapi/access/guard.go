@@ -180,8 +180,8 @@ func (g *Guard) identify(r *http.Request) identity {
 	user, valid := g.proxies.user(r, g.header)
 	switch {
 	case !valid:
-		return nobody("the proxy's header of the user has no name: it must have one, of at most 64 bytes, " +
-			"without characters that nobody sees")
+		return nobody("the proxy's header of the user has no name: it must have one, of at most 64 " +
+			"bytes, without characters that nobody sees")
 	case user != "" && g.isToken(user):
 		return nobody("the proxy's user has the name of a token in http.tokens_file, and records would " +
 			"not tell the two apart: give the token another name")

@@ -190,7 +190,8 @@ func TestBodyOfUnknownLength(t *testing.T) {
 func TestTrustedProxy(t *testing.T) {
 	s := newSite(t, Options{
 		Listen: ":8080", Token: ownerToken, TokensFile: tokensFile(t, tokensText),
-		UserHeader: "X-Forwarded-User", TrustedProxies: []string{"10.1.0.0/16", "::1"}, Hosts: []string{"desk.example.com"},
+		UserHeader: "X-Forwarded-User", TrustedProxies: []string{"10.1.0.0/16", "::1"},
+		Hosts:   []string{"desk.example.com"},
 		Origins: []string{"https://desk.example.com"},
 	})
 	ask := func(line, from, user string) request {
@@ -228,10 +229,9 @@ func TestTrustedProxy(t *testing.T) {
 		{"a long name", ask("GET /read", "10.1.2.3:4", strings.Repeat("x", 65)), 401, "has no name"},
 		{"control characters", ask("GET /read", "10.1.2.3:4", "b\x1b[2Job"), 401, "has no name"},
 		{"no UTF-8", ask("GET /read", "10.1.2.3:4", "b\xff"), 401, "has no name"},
-		{"a name that looks like another", ask("GET /read", "10.1.2.3:4", "b\u200bob"), 401, "has no name"},
+		{"a name like another", ask("GET /read", "10.1.2.3:4", "b\u200bob"), 401, "has no name"},
 		{"a name that is turned around", ask("GET /read", "10.1.2.3:4", "\u202ebob"), 401, "has no name"},
-		{"the name of a token of the file", ask("POST /label", "10.1.2.3:4", "alice"), 401,
-			"give the token another name"},
+		{"the name of a named token", ask("POST /label", "10.1.2.3:4", "alice"), 401, "give the token"},
 		{"the name of the token", ask("GET /read", "10.1.2.3:4", Owner), 401, "has no name"},
 		{"the name of this machine", ask("GET /read", "10.1.2.3:4", Local), 401, "has no name"},
 		{"a host of others", request{line: "GET /read", from: "10.1.2.3:4", header: map[string]string{

@@ -123,8 +123,8 @@ func checkNode(t *testing.T, n *html.Node) {
 	}
 }
 
-// shown returns what people see or hear of a node itself. What an input holds is not among it: it is
-// what was typed into it, and stands alone.
+// shown returns what people see or hear of a node itself. What an input holds is not among it: it
+// is what was typed into it, and stands alone.
 func shown(n *html.Node) (texts []string) {
 	if n.Type == html.TextNode {
 		return []string{n.Data}

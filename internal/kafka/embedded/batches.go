@@ -8,13 +8,14 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// kfake believes what a request says. It writes the time into a batch that asks for the time of the
-// log, and leaves its checksum as it was, so that nobody can read the partition any more. With a batch
-// of less than no records it lets a partition end before its records. It makes a thousand million
-// partitions if it is asked to. So such requests are refused, as other brokers refuse them.
+// kfake trusts the head of a batch. If a batch asks for the time of the log, kfake writes that
+// time into it and keeps the old checksum, and then the partition cannot be read any more. If a
+// batch has a negative number of records, the partition ends before its records. kfake also
+// creates any number of partitions. Such requests are refused here, as other brokers refuse
+// them.
 
-// logAppendTime is an attribute of a batch whose records have the time at which they were written.
-// Brokers set it, and producers may not.
+// logAppendTime is an attribute of a batch: its records have the time of the broker. Brokers
+// set it, and producers may not.
 const logAppendTime = 1 << 3
 
 // maxPartitions is how many partitions a topic may have here. Each has a folder.
@@ -22,9 +23,9 @@ const maxPartitions = 10_000
 
 var errRefused = errors.New("a batch was refused")
 
-// refuse returns the answer to a request that kfake would take and must not, else nil. It is the same
-// for all that the request asks for: nothing of it is done. The error of a request for which nobody
-// waits closes the connection.
+// refuse returns the answer to a request that kfake must not see, or nil. The answer is the
+// same for all parts of the request, and nothing of it is done. A request with acks=0 has no
+// answer: the error closes its connection, as Kafka does.
 func refuse(request kmsg.Request) (kmsg.Response, error) {
 	switch r := request.(type) {
 	case *kmsg.ProduceRequest:

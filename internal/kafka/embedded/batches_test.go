@@ -59,7 +59,8 @@ func TestOddBatchesHarmNothing(t *testing.T) {
 			kerr.InvalidRecord,
 		},
 		"times at the ends": {
-			func(b *kmsg.RecordBatch) { b.FirstTimestamp, b.MaxTimestamp = math.MaxInt64, math.MinInt64 }, nil,
+			func(b *kmsg.RecordBatch) { b.FirstTimestamp, b.MaxTimestamp = math.MaxInt64, math.MinInt64 },
+			nil,
 		},
 		"attributes of later versions": {
 			func(b *kmsg.RecordBatch) { b.Attributes |= 0x7f40 }, nil,

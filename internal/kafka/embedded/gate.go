@@ -9,9 +9,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// A gate is a listener that accepts nobody until it is open. Its connections end before a request
-// that kfake does not bear: one of an unknown kind ends the process, and for one that says that it has
-// some gigabytes, as what is no Kafka protocol does, it takes that much memory at once.
+// A gate is a listener that accepts no connection until it is open. It closes a connection before
+// kfake sees a request that would harm it. A request of an unknown kind ends the process. A request
+// that claims some gigabytes, as the first bytes of HTTP do, takes that much memory at once.
 type gate struct {
 	net.Listener
 	open <-chan struct{}
@@ -33,7 +33,7 @@ const (
 	headBytes = 6
 )
 
-// requests are what comes over a connection: one after the other, each behind its size.
+// requests is a connection that checks each request. A request stands behind its size.
 type requests struct {
 	net.Conn
 	head []byte // of the request at hand: bytes that are still to be handed on
@@ -42,7 +42,7 @@ type requests struct {
 
 var errRequest = errors.New("this is no request of Kafka")
 
-// Read implements [net.Conn]. Not two goroutines may call it at once.
+// Read implements [net.Conn]. It is not safe for concurrent use.
 func (r *requests) Read(p []byte) (int, error) {
 	if len(r.head) == 0 && r.left == 0 {
 		if err := r.next(); err != nil {

@@ -142,9 +142,9 @@ func (r *Reader) end() {
 	}
 }
 
-// headers reads the headers of a record, up to the first that is beyond the limit. What follows is
-// not looked at: a header takes two bytes, and of a batch that compresses well a few kilobytes become
-// fifty million of them.
+// headers reads the headers of a record, up to the first that is beyond the limit. What follows
+// is not looked at: a header takes two bytes, and of a batch that compresses well a few kilobytes
+// become fifty million of them.
 func (r *Reader) headers() []kafka.Header {
 	n := r.varint(32)
 	if n < 0 || 2*n > int64(r.left) { // each has two lengths
