@@ -144,6 +144,22 @@ func TestDoctor(t *testing.T) {
 			diagnosis{"topic", "failure", "must be compact", "cleanup.policy=compact"},
 		},
 		{
+			"another clusters topic", func(w *world) {
+				w.send(3)
+				w.setOffset(2)
+			},
+			diagnosis{"topic", "failure", "no checkpoint of the group", "clusterd state accept -c FILE"},
+		},
+		{
+			"clusters that were deleted", func(w *world) {
+				w.runOnce()
+				w.setTopic(w.clusters, "cleanup.policy", "compact,delete")
+				w.deleteRecords(w.clusters, 1)
+				w.setTopic(w.clusters, "cleanup.policy", "compact")
+			},
+			diagnosis{"topic", "failure", "began at offset 0 and begins at 1", "clusterd state accept"},
+		},
+		{
 			"dead letters do not fit",
 			func(w *world) { w.setTopic(w.dead, "max.message.bytes", "1000000") },
 			diagnosis{"topic", "warning", "only the beginning fits", "max.message.bytes=8065536"},

@@ -39,6 +39,7 @@ func (e *examination) checkBrokers(ctx context.Context) {
 	e.brokers = len(cluster.Brokers)
 	e.checkEach(ctx, cluster.Brokers)
 	e.checkTopics(ctx)
+	e.checkClusters(ctx)
 	e.checkRights(ctx)
 	e.checkTransaction(ctx)
 	e.checkSession(ctx)

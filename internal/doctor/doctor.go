@@ -122,7 +122,9 @@ func (e *examination) connect() error {
 		return err
 	}
 	options = append(options, kgo.RetryTimeout(patience), kgo.RequestRetries(8),
-		kgo.DisableClientMetrics(), kgo.MaxVersions(versions()))
+		kgo.DisableClientMetrics(), kgo.MaxVersions(versions()),
+		// A partition may end with a control record.
+		kgo.KeepControlRecords(), kgo.FetchIsolationLevel(kgo.ReadCommitted()))
 	e.client, err = kgo.NewClient(options...)
 	if err != nil {
 		return err
