@@ -82,7 +82,8 @@ func TestAuditAfterLabelsWereOff(t *testing.T) {
 	turn("")
 	w.configure(settings + on)
 	found, said := w.tryAudit()
-	if n := found.violations("I9"); n != 0 || !strings.Contains(said, "labels.topic was empty for a while") {
+	if n := found.violations("I9"); n != 0 ||
+		!strings.Contains(said, "labels.topic was empty for a while") {
 		t.Errorf("%d violations of I9:\n%s", n, said)
 	}
 	turn(on)

@@ -2,19 +2,25 @@ package doctor
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
-
-	"github.com/clusterd/clusterd/internal/checkpoint"
-	"github.com/clusterd/clusterd/internal/replica"
 )
 
 // tail is how many of the last records of a partition are searched for checkpoints: each
 // transaction of clusterd writes one.
 const tail = 2000
+
+// startAnew is what to do where the clusters of a topic cannot be gone on with.
+const startAnew = "start anew with another input.group and another output.clusters_topic"
+
+// begun is what a checkpoint says of where the clusters topic began, by partition.
+type begun struct {
+	Begins map[int32]int64 `json:"begins"`
+}
 
 // checkClusters looks whether clusterd would start with the clusters topic: it must have a
 // checkpoint of the group, and the records that it had when that was written. Of a topic that is
@@ -46,14 +52,14 @@ func (e *examination) checkClusters(ctx context.Context) {
 	label := "topic " + c.Output.ClustersTopic
 	accept := "if that is meant: clusterd state accept -c FILE --topic " + c.Output.ClustersTopic
 	if len(last) == 0 && whole {
-		e.fail(label, "correct output.clusters_topic, or "+replica.StartAnew+"; "+accept,
+		e.fail(label, "correct output.clusters_topic, or "+startAnew+"; "+accept,
 			"group %s has read %s, and it has no checkpoint of the group: clusterd does not start",
 			source.Group, read)
 	}
 	for _, one := range last {
 		for p, was := range one.Begins {
-			if now, ok := begins.Lookup(c.Output.ClustersTopic, int32(p)); ok && now.Offset > was {
-				e.fail(label, "restore it, or "+replica.StartAnew+"; "+accept, "partition %d began at "+
+			if now, ok := begins.Lookup(c.Output.ClustersTopic, p); ok && now.Offset > was {
+				e.fail(label, "restore it, or "+startAnew+"; "+accept, "partition %d began at "+
 					"offset %d and begins at %d: records of clusters were deleted, and clusterd does not start",
 					p, was, now.Offset)
 			}
@@ -65,7 +71,7 @@ func (e *examination) checkClusters(ctx context.Context) {
 // topic, by their keys. It also reports whether all records were read.
 func (e *examination) checkpoints(
 	ctx context.Context, begins, ends kadm.ListedOffsets,
-) (last map[string]checkpoint.Record, whole bool) {
+) (last map[string]begun, whole bool) {
 	topic := e.config.Output.ClustersTopic
 	from, left := make(map[int32]kgo.Offset), make(map[int32]int64)
 	whole = true
@@ -77,13 +83,13 @@ func (e *examination) checkpoints(
 			from[end.Partition], left[end.Partition] = kgo.NewOffset().At(at), end.Offset
 		}
 	})
-	last = make(map[string]checkpoint.Record)
+	last = make(map[string]begun)
 	if len(from) == 0 {
 		return last, whole
 	}
 	e.client.AddConsumePartitions(map[string]map[int32]kgo.Offset{topic: from})
 	defer e.client.PurgeTopicsFromConsuming(topic)
-	prefix := checkpoint.Prefix + e.config.Input.Group + "/"
+	prefix := "checkpoint:" + e.config.Input.Group + "/"
 	for len(left) > 0 {
 		fetches := e.client.PollFetches(ctx)
 		if fetches.Err() != nil {
@@ -91,7 +97,8 @@ func (e *examination) checkpoints(
 		}
 		fetches.EachRecord(func(r *kgo.Record) {
 			if !r.Attrs.IsControl() && strings.HasPrefix(string(r.Key), prefix) && r.Value != nil {
-				if c, err := checkpoint.Parse(r.Key, r.Value); err == nil {
+				var c begun
+				if json.Unmarshal(r.Value, &c) == nil {
 					last[string(r.Key)] = c
 				}
 			}
