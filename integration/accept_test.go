@@ -58,6 +58,33 @@ func TestAnotherClustersTopicIsRefused(t *testing.T) {
 	}
 }
 
+// Another topic of results is possible, since people may want a new one, but it is not taken without
+// a word.
+func TestAnotherOutputTopicIsSaid(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1, "")
+	w.runOnce()
+	was := w.output
+	t.Cleanup(func() { _, _ = w.admin.DeleteTopics(t.Context(), was) })
+	w.output = was + "2"
+	w.replace("topic: "+was, "topic: "+w.output)
+	running := w.start()
+	running.waitFor("output.topic has changed")
+	if !running.complains("was=" + was + " is=" + w.output) {
+		t.Errorf("it does not say which:\n%s", running.said())
+	}
+	running.waitLive()
+	running.stop()
+	running = w.start()
+	w.send(1)
+	w.done()
+	running.stop()
+	if running = w.start(); running.complains("output.topic has changed") {
+		t.Error("it says so for ever")
+	}
+	running.stopped()
+}
+
 // A clusters topic that was deleted and created again while clusterd was stopped is refused.
 func TestClustersTopicMadeAnewIsRefused(t *testing.T) {
 	t.Parallel()

@@ -51,6 +51,8 @@ type Record struct {
 	Fingerprints *Fingerprints `json:"fingerprints,omitempty"`
 	// Placements are what output.partition was, in order; none: always key.
 	Placements []Placement `json:"placements,omitempty"`
+	// Output is the topic of the results; empty: an earlier version wrote the checkpoint.
+	Output string `json:"output,omitempty"`
 	// Begins are, by partition of the clusters topic, where it begins: as long as nobody deletes
 	// records, that stays. None: an earlier version wrote the checkpoint.
 	Begins map[int]int64 `json:"begins,omitempty"`

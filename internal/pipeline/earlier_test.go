@@ -75,7 +75,7 @@ func takesOver(t *testing.T, dir, state, want string) {
 }
 
 // news is what results carry beside what the earlier version wrote.
-var news = regexp.MustCompile(`,"(publisher|excerpt)":"(\\.|[^"\\])*"|,"begins":\{[^}]*\}`)
+var news = regexp.MustCompile(`,"(publisher|excerpt)":"(\\.|[^"\\])*"|,"output":"[^"]*","begins":\{[^}]*\}`)
 
 // withoutNews returns the lines as the earlier version would have written them. Its results of
 // unclustered articles had neither position nor event time, and its checkpoints had no header.

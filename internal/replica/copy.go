@@ -27,8 +27,8 @@ func OptionsOf(
 		Topic: c.Output.ClustersTopic, Brokers: c.Kafka.Brokers, FetchBytes: c.Batch.Bytes,
 		Space: checkpoint.Record{
 			Input: c.Input.Topic, Group: c.Input.Group, Scope: c.Cluster.Scope, Space: name,
-			ScopeField: c.Cluster.ScopeField,
-			Pipeline:   f.Identity(), Threshold: f.ThresholdSettings(), Window: c.Cluster.Window.String(),
+			ScopeField: c.Cluster.ScopeField, Output: c.Output.Topic,
+			Pipeline: f.Identity(), Threshold: f.ThresholdSettings(), Window: c.Cluster.Window.String(),
 		},
 		Inputs: inputs, Rule: rule, NewIndex: f.NewIndex, Check: f.Check,
 	}
