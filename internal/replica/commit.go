@@ -17,10 +17,7 @@ import (
 func (r *Replica) Checkpoint(offsets map[int]int64) *checkpoint.Record {
 	c, now := r.Options.Space, r.space.State()
 	c.NextPosition, c.StreamTime, c.Offsets = now.Next, max(0, now.StreamTime), offsets
-	c.Begins = r.begins
-	if last := r.space.Meta().Checkpoint; last != nil {
-		c.Accepted = last.Accepted
-	}
+	c.Begins, c.Accepted = r.begins, r.accepted
 	return &c
 }
 

@@ -104,6 +104,7 @@ func (r *Replica) tryCatchUp(ctx context.Context) (read readBack, err error) {
 		if err := r.sameSettings(c); err != nil {
 			return read, fmt.Errorf("topic %s: %w", r.Topic, err)
 		}
+		r.accepted = c.Accepted
 	}
 	if err := r.load(ctx); err != nil {
 		return read, err

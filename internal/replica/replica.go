@@ -87,6 +87,7 @@ type Replica struct {
 
 	advanced uint64        // how many checkpoints were read
 	begins   map[int]int64 // by partition of the clusters topic: its first offset
+	accepted []checkpoint.Accepted
 }
 
 // New returns the replica of a space, which is not open yet. It waits for the clusters topic.
