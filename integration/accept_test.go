@@ -58,8 +58,8 @@ func TestAnotherClustersTopicIsRefused(t *testing.T) {
 	}
 }
 
-// Another topic of results is possible, since people may want a new one, but it is not taken without
-// a word.
+// Another topic of results is possible, since people may want a new one, but it is not taken
+// without a word.
 func TestAnotherOutputTopicIsSaid(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1, "")

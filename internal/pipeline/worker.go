@@ -110,8 +110,8 @@ func (w *worker) resume(committed, next map[int]int64) error {
 	last := w.replica.Space().Meta().Checkpoint
 	w.placed = last.PlacedBy(w.config.Output.Partition)
 	if last != nil && last.Output != "" && last.Output != w.config.Output.Topic {
-		w.log.Warn("output.topic has changed: results up to now are in another topic, and the members of "+
-			"clusters are not known from there. If that was not meant, stop and set it back", "was",
+		w.log.Warn("output.topic has changed: results up to now are in another topic, and the members "+
+			"of clusters are not known from there. If that was not meant, stop and set it back", "was",
 			last.Output, "is", w.config.Output.Topic)
 	}
 	if w.config.Role != config.AssignOnly {
