@@ -21,9 +21,13 @@ func (a *AdjustedLog) Add(log *slog.Logger, more Adjusted, now time.Time) {
 		return
 	}
 	e := more.Example
+	published := any(e.PublishedAt)
+	if e.PublishedAt.IsZero() {
+		published = "none" // then the time of the record is not plausible
+	}
 	log.Warn("articles say times that would expire others' clusters, or their own at once: they "+
 		"count by the time of their record",
-		"ahead", a.ahead, "old", a.old, "for_example", e.Source.String(), "published_at", e.PublishedAt,
+		"ahead", a.ahead, "old", a.old, "for_example", e.Source.String(), "published_at", published,
 		"record_time", e.RecordedAt.UTC(),
 		"counts_as", more.EventTime)
 	*a = AdjustedLog{logged: now}

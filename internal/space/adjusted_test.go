@@ -28,7 +28,7 @@ func TestAdjustedTimesAreLogged(t *testing.T) {
 		{
 			time.Second,
 			Adjusted{Ahead: 2, Example: example},
-			"ahead=2 old=0 for_example=articles/0/7",
+			"ahead=2 old=0 for_example=articles/0/7 published_at=none",
 		},
 		{30 * time.Second, Adjusted{Old: 3, Example: example}, ""},
 		{60 * time.Second, Adjusted{Ahead: 1, Example: example}, ""},
