@@ -68,7 +68,11 @@ func (a *audit) readStories(ctx context.Context) error {
 		if err != nil {
 			return 0
 		}
-		return min(s.Required, s.Results.End())
+		end := min(s.Required, s.Results.End())
+		if a.labels != nil { // what people did in a transaction is known with its checkpoint
+			end = min(end, a.labelSpace(space).Position())
+		}
+		return end
 	}, func(space int32) labels.OfStories {
 		if a.labels == nil {
 			return labels.OfStories{Since: math.MaxInt64}

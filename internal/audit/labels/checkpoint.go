@@ -22,6 +22,9 @@ type Applied struct {
 	Refused     bool // since no stories are like that
 }
 
+// Position returns the next position of the last checkpoint, 0 without one.
+func (s *Space) Position() int64 { return s.position }
+
 // OfStories returns what the replay has found.
 func (s *Space) OfStories() OfStories { return s.ofStories }
 
@@ -62,7 +65,7 @@ func (s *Space) Checkpoint(c *wire.Checkpoint, whole bool, at string) {
 				fmt.Sprintf("partition %d of the labels to be read up to %d or more", p, from),
 				fmt.Sprint(to))
 		}
-		if !ok && from > 0 { // what came before is deleted
+		if read := s.reached[p]; read < min(to, s.from[p]) { // and then deleted
 			s.ofStories.Since = max(s.ofStories.Since, c.NextPosition)
 		}
 		if to > from {

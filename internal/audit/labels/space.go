@@ -149,7 +149,12 @@ func (s *Space) applyOne(it *item, position int64) error {
 			"to be applied at position %d or before, as a later record of its partition", position),
 			fmt.Sprintf("position %d", it.first))
 	}
+	number, exists := s.model.Number(it.Cluster)
+	live := exists && !s.model.Expired(number)
 	if it.Kind == storied {
+		if it.Dead == unknownCluster && live && it.ordered {
+			s.violateClass(it, "")
+		}
 		if it.Dead == notDead || it.Dead == unknownStory {
 			s.ofStories.Records = append(s.ofStories.Records,
 				Applied{it.at, it.first, min(it.last, position), it.Dead == unknownStory})
@@ -163,8 +168,6 @@ func (s *Space) applyOne(it *item, position int64) error {
 		s.applyErasure(it)
 		return nil
 	}
-	number, exists := s.model.Number(it.Cluster)
-	live := exists && !s.model.Expired(number)
 	st := s.states[it.Cluster]
 	want := notDead
 	switch {

@@ -77,7 +77,7 @@ func (s *Stories) byHand(id string, now *wire.Story) {
 func (s *Stories) handsOf(space int32, of labels.OfStories) (all []hand, unknown int) {
 	deeds := slices.SortedFunc(slices.Values(s.deeds[space]),
 		func(a, b deed) int { return cmp.Compare(a.position, b.position) })
-	for len(deeds) > 0 && deeds[0].position < of.Since {
+	for len(deeds) > 0 && deeds[0].position <= of.Since {
 		deeds = deeds[1:]
 		unknown++
 	}

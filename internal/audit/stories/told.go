@@ -21,7 +21,7 @@ func (s *Stories) compareTold() {
 		switch {
 		case err != nil:
 			s.Check.Violate(told.at, "the id of a story as the key", err.Error())
-		case !ok && told.Position >= s.ends[s.Space(first.Partition)]:
+		case (!ok || state.gone) && told.Position >= s.ends[s.Space(first.Partition)]:
 		case !ok || state.gone:
 			s.Check.Violate(told.at, "a tombstone: there is no state of story "+id, "a story")
 		case told.Position < state.Position, told.Position == state.Position && !same(told, state):
