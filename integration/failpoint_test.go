@@ -168,6 +168,7 @@ func (w *world) seed(fault string, labels bool, try uint64) {
 	stream := w.stream(perSecond)
 	w.produce(&kgo.Record{Key: []byte("bad"), Value: []byte("no article")})
 	if labels {
+		w.mergesOnce = true // or what a fault did to a story adds up until clusterd refuses the story
 		defer w.moderate(rand.New(rand.NewPCG(*seed, try)), 4*labelsPerSecond).stop()
 	}
 	for range 2 { // some faults show only after a restart

@@ -100,6 +100,7 @@ type world struct {
 	env                                  []string // of what is started, beside the test's own
 	sends                                uint64   // calls of send, each of which sends others
 	timeout                              time.Duration
+	mergesOnce                           bool // each story is merged once at most
 }
 
 var worlds atomic.Int64

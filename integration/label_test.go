@@ -43,6 +43,7 @@ type moderator struct {
 	members  []map[string]any // likewise: what a record says of an article
 	stories  []string         // of late
 	merged   [][2]string
+	named    []string // stories that were merged, where each is merged once
 	mu       sync.Mutex
 	sent     int
 }
@@ -104,7 +105,8 @@ func (m *moderator) read(ctx context.Context, client *kgo.Client) error {
 				})
 				m.members = m.members[max(0, len(m.members)-30):]
 			}
-			if v.Story != "" && v.Size > 1 && !slices.Contains(m.stories, v.Story) {
+			if v.Story != "" && v.Size > 1 && !slices.Contains(m.stories, v.Story) &&
+				!slices.Contains(m.named, v.Story) {
 				m.stories = append(m.stories, v.Story)
 				m.stories = m.stories[max(0, len(m.stories)-30):]
 			}
@@ -227,6 +229,11 @@ func (m *moderator) ofStories() *kgo.Record {
 	} else if n := len(m.stories); n > 1 {
 		two = [2]string{m.stories[m.random.IntN(n)], m.stories[m.random.IntN(n)]}
 		m.merged = append(m.merged, two)
+		if m.mergesOnce {
+			m.named = append(m.named, two[:]...)
+			m.stories = slices.DeleteFunc(m.stories,
+				func(id string) bool { return slices.Contains(m.named, id) })
+		}
 	} else {
 		return nil
 	}

@@ -44,6 +44,7 @@ func TestRollingUpgradeWithLabels(t *testing.T) {
 	standby := w.start()
 	standby.waitStandby()
 	w.posts("watches", watches)
+	w.commented("watches") // it founds the cluster that the lottery joins
 	w.posts("lottery", lottery)
 	w.posts("lessons", lessons)
 	before := w.commented("watches", "lottery", "lessons")
