@@ -5,8 +5,11 @@ package kafka
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
@@ -38,6 +41,7 @@ type Client struct {
 	// LongOpen, if it is set before the first request, is how long a transaction may be open until it
 	// is reported, instead of the constant.
 	LongOpen  time.Duration
+	answered  atomic.Bool // a broker has, at least once
 	addr      net.Addr
 	dial      func(ctx context.Context, network, address string) (net.Conn, error)
 	dialer    *kafkago.Dialer
@@ -81,6 +85,13 @@ func Do[Response kafkago.Response](
 	return DoWithin[Response](ctx, c, request, RequestTimeout)
 }
 
+// silent reports whether err is that of an address that did not answer in time.
+func silent(err error) bool {
+	var code kafkago.Error // an answer, and a net.Error all the same
+	var network net.Error
+	return !errors.As(err, &code) && errors.As(err, &network) && network.Timeout()
+}
+
 // TimeToSend returns the time limit of a request that carries so many bytes.
 func TimeToSend(bytes int) time.Duration {
 	return RequestTimeout + time.Duration(bytes)*time.Second/slowest
@@ -94,9 +105,14 @@ func DoWithin[Response kafkago.Response](
 	defer cancel()
 	var none Response
 	response, err := watched{c}.RoundTrip(ctx, c.addr, request)
+	if !c.answered.Load() && silent(err) {
+		return none, fmt.Errorf("%s: nothing at %s has answered as a Kafka broker does: check "+
+			"kafka.brokers: %w", request.ApiKey(), strings.Join(c.Brokers, ", "), err)
+	}
 	if err != nil {
 		return none, fmt.Errorf("%s: %w", request.ApiKey(), err)
 	}
+	c.answered.Store(true)
 	return response.(Response), nil
 }
 

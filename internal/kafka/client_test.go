@@ -249,4 +249,8 @@ func TestSilentBrokerIsGivenUp(t *testing.T) {
 		!strings.HasPrefix(err.Error(), "Metadata: ") {
 		t.Errorf("error = %v, want the request's name and that its time is over", err)
 	}
+	want := "nothing at " + listener.Addr().String() + " has answered as a Kafka broker does"
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error = %v, want %q in it", err, want)
+	}
 }

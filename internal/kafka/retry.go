@@ -84,6 +84,16 @@ func (l *RetryLogger) Wait(ctx context.Context, err error) error {
 	return sleep(ctx, l.failed(err))
 }
 
+// failing reports when the try began that has failed: one may take long, such as at an address that
+// does not answer.
+func (l *RetryLogger) failing(began time.Time) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if l.since.IsZero() {
+		l.since = began
+	}
+}
+
 func (l *RetryLogger) failed(err error) time.Duration {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -107,6 +117,7 @@ func Retry(ctx context.Context, log *slog.Logger, what string, do func() error) 
 	logger := NewRetryLogger(log, what)
 	var last error // that is not of the end of ctx
 	for {
+		began := time.Now()
 		err := do()
 		switch {
 		case err == nil:
@@ -118,6 +129,7 @@ func Retry(ctx context.Context, log *slog.Logger, what string, do func() error) 
 			return Explain(err)
 		}
 		last = err
+		logger.failing(began)
 		if logger.Wait(ctx, err) != nil {
 			return timeUp(ctx, last)
 		}

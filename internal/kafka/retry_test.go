@@ -208,6 +208,24 @@ func TestRetryEndsWithTheContext(t *testing.T) {
 	})
 }
 
+// A try that takes long by itself is logged when it has failed, not only when the next one has.
+func TestRetryLogsALongTryAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		tries := 0
+		err := kafka.Retry(t.Context(), textLog(&log), "asking", func() error {
+			if tries++; tries > 1 {
+				return nil
+			}
+			time.Sleep(kafka.RequestTimeout)
+			return context.DeadlineExceeded
+		})
+		if err != nil || !strings.Contains(log.String(), "asking failed; trying again") {
+			t.Errorf("error = %v, log %q", err, log.String())
+		}
+	})
+}
+
 func TestRetryThatIsCanceledSaysNothingElse(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	err := kafka.Retry(ctx, slog.New(slog.DiscardHandler), "asking",
