@@ -4,6 +4,7 @@ package integration
 
 import (
 	"bytes"
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	cryptorand "crypto/rand"
@@ -160,6 +161,45 @@ func TestDoctor(t *testing.T) {
 			diagnosis{"topic", "failure", "began at offset 0 and begins at 1", "clusterd state accept"},
 		},
 		{
+			"offsets that were set back", func(w *world) {
+				w.runOnce()
+				w.setOffset(1)
+			},
+			diagnosis{"group", "failure", "is at offset 1 of", "--reset-offsets --to-offset 3 --execute"},
+		},
+		{
+			"offsets that are gone", func(w *world) {
+				w.runOnce()
+				w.eventually("the group to be deleted", func() bool {
+					responses, err := w.admin.DeleteGroups(w.Context(), w.group)
+					return err == nil && responses.Error() == nil
+				})
+			},
+			diagnosis{"group", "failure", "has no offset of", "--reset-offsets --to-offset 3 --execute"},
+		},
+		{
+			"articles that were deleted before they were read", func(w *world) {
+				w.runOnce()
+				w.send(10)
+				w.deleteRecords(w.input, 5)
+			},
+			diagnosis{"group", "failure", "the group wants 3", "--reset-offsets"},
+		},
+		{
+			"another window", func(w *world) {
+				w.runOnce()
+				w.replace("signals:", "cluster: {window: 72h}\nsignals:")
+			},
+			diagnosis{"topic", "failure", "cluster.window was", "set it back"},
+		},
+		{
+			"the clusters of another group", func(w *world) {
+				w.runOnce()
+				w.replace("group: "+w.group, "group: "+w.group+"-2")
+			},
+			diagnosis{"topic", "failure", "its clusters are those of group", "input.group back"},
+		},
+		{
 			"dead letters do not fit",
 			func(w *world) { w.setTopic(w.dead, "max.message.bytes", "1000000") },
 			diagnosis{"topic", "warning", "only the beginning fits", "max.message.bytes=8065536"},
@@ -223,6 +263,32 @@ func TestDoctor(t *testing.T) {
 			w.finds(tt.want)
 		})
 	}
+	t.Run("two groups write to one topic", func(t *testing.T) {
+		t.Parallel()
+		w := healthy(t)
+		w.runOnce()
+		first := w.start()
+		first.waitLive()
+		other := w.beside("other.yaml", w.group+"-other", "")
+		other.output, other.dead = w.output, w.dead
+		other.listen = fmt.Sprintf("127.0.0.1:%d", freePort(t))
+		other.configure("")
+		t.Cleanup(func() {
+			_, _ = w.admin.DeleteTopics(context.WithoutCancel(t.Context()), other.clusters)
+		})
+		other.start().waitFor("another group has written it")
+		for range 2 {
+			w.send(3)
+			w.done()
+			other.done()
+		}
+		if first.complains("another group has written it") {
+			t.Error("it takes its own results for those of another group")
+		}
+		want := diagnosis{"topic " + w.output, "warning", "two groups write to it", "its own "}
+		w.finds(want)
+		other.finds(want)
+	})
 	t.Run("no clusters topic yet", func(t *testing.T) {
 		t.Parallel()
 		w := healthy(t)

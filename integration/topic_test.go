@@ -3,9 +3,16 @@
 package integration
 
 import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
 )
 
 // What stops clusterd says what to do, and the exit code is 1.
@@ -125,5 +132,58 @@ func TestOutputTopicDeleted(t *testing.T) {
 	running.stop()
 	if n := w.audit().Counts.Records; n != 100 {
 		t.Errorf("%d of 100 articles came out", n)
+	}
+}
+
+// A topic of stories that was created again is not filled with earlier stories, which is said.
+func TestStoriesTopicRecreated(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1, noLinger+"stories: {topic: STORIES}\nfingerprint: {method: minhash}\n")
+	for i, content := range []string{
+		"The old bridge over the harbour of Eastholm collapsed on Monday after the storm. Engineers " +
+			"inspect the pillars, and the mayor asks for calm.",
+		"Where the harbour bridge collapsed after the storm, engineers told the mayor of Eastholm on " +
+			"Tuesday that the pillars had been weak.",
+	} {
+		value, err := json.Marshal(map[string]string{
+			"id": fmt.Sprint(i), "title": "Bridge of Eastholm collapsed", "content": content,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.produce(&kgo.Record{Value: value})
+	}
+	const said = "the topic of stories is empty, and there are stories"
+	running := w.start()
+	w.done()
+	running.stop()
+	if running.complains(said) {
+		t.Error("it says so of a topic that it fills")
+	}
+	running = w.start()
+	running.stopped()
+	if running.complains(said) {
+		t.Error("it says so of a topic with stories")
+	}
+	w.deleteTopic(w.stories)
+	w.createTopic(w.stories, 1, "cleanup.policy", "compact")
+	running = w.start()
+	running.waitFor(said)
+	running.stopped()
+}
+
+// An address at which something else than Kafka listens is named.
+func TestAddressThatIsNoKafka(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1, "")
+	server := httptest.NewServer(http.NotFoundHandler())
+	defer server.Close()
+	address := server.Listener.Addr().String()
+	w.replace(fmt.Sprintf("brokers: [%q]", strings.Join(shared.addresses, `", "`)),
+		fmt.Sprintf("brokers: [%q]", address))
+	began := time.Now()
+	w.start().waitFor("nothing at " + address + " has answered as a Kafka broker does")
+	if took := time.Since(began); took > 15*time.Second {
+		t.Errorf("it is silent for %s", took)
 	}
 }

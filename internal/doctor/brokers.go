@@ -40,6 +40,7 @@ func (e *examination) checkBrokers(ctx context.Context) {
 	e.checkEach(ctx, cluster.Brokers)
 	e.checkTopics(ctx)
 	e.checkClusters(ctx)
+	e.checkResults(ctx)
 	e.checkRights(ctx)
 	e.checkTransaction(ctx)
 	e.checkSession(ctx)

@@ -28,6 +28,7 @@ type worker struct {
 	replica   *replica.Replica
 	adjusted  space.AdjustedLog
 	reached   map[int]int64 // by input partition: up to where it is committed
+	began     map[int]int64 // likewise, when the space was taken over
 	read      map[int]int64 // likewise of the fingerprinted articles; nil where these are not read
 	members   Members
 	labels    *labelling.Work    // nil where labels are off
@@ -82,16 +83,25 @@ func (w *worker) takeOver(ctx context.Context, producer *sink.Producer, progress
 	if err := w.resume(committed, next); err != nil {
 		return err
 	}
+	if err := w.warnOfEmptyStories(ctx); err != nil {
+		return err
+	}
+	w.began = maps.Clone(w.reached)
 	w.untouched = w.labelled()
 	var nextLabels map[int]int64
 	if w.labels, nextLabels, err = w.newLabels(ctx); err != nil {
 		return err
 	}
+	results := w.resultEnds(ctx)
 	w.monitor.Live(w.name, w.partitions)
 	w.reportLabelling()
 	w.log.Info("live", "partitions", w.partitions)
 
 	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		w.warnOfOthers(ctx, results)
+		return nil
+	})
 	chunks, batches := make(chan consumer.Chunk), make(chan intake.Batch)
 	group.Go(func() error { return w.newLog(next, w.maxValue()).Read(ctx, chunks) })
 	group.Go(func() error { return w.newReading(w.items()).Run(ctx, chunks, batches) })

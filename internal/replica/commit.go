@@ -72,8 +72,10 @@ func (r *Replica) CheckOffsets(topic, group string, last, committed map[int]int6
 	}
 	return fmt.Errorf("group %s %s: its offsets were set back, or expired, or the topic was made "+
 		"anew. To read on from there would count "+
-		"articles twice; nothing was read. Put the offsets back, while no instance runs (%s), or %s",
-		group, strings.Join(behind, ", "), strings.Join(commands, "; "), StartAnew)
+		"articles twice; nothing was read. If the topic was deleted and created again, %s: its new "+
+		"articles are at offsets that were read before, and would be passed over. Else put the offsets "+
+		"back, while no instance runs (%s)",
+		group, strings.Join(behind, ", "), StartAnew, strings.Join(commands, "; "))
 }
 
 // CheckFounders makes sure that no cluster was founded by an article that is still to be read, from

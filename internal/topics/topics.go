@@ -121,3 +121,22 @@ func ensure(
 	})
 	return settings, partitions, err
 }
+
+// NeverWritten reports whether a topic never had a record.
+func NeverWritten(
+	ctx context.Context, client *kafka.Client, log *slog.Logger, topic string,
+) (never bool, err error) {
+	err = kafka.Retry(ctx, log, "looking at topic "+topic, func() error {
+		partitions, err := client.Partitions(ctx, topic)
+		if err != nil {
+			return kafka.MarkRetriable(err)
+		}
+		ends, err := client.Offsets(ctx, topic, partitions, kafka.Last)
+		never = true
+		for _, end := range ends {
+			never = never && end == 0
+		}
+		return err
+	})
+	return never, err
+}
