@@ -19,9 +19,12 @@ func (r *Replica) CatchUp(ctx context.Context) error {
 	r.Monitor.Recovering(r.Name(), "reading clusters back")
 	began := time.Now()
 	// Before the topic is read to its end: then it has the checkpoint of these offsets.
-	committed, err := r.ReadByGroup(ctx)
-	if err != nil {
-		return err
+	var committed map[int]int64
+	if !r.DiskOnly {
+		var err error
+		if committed, err = r.ReadByGroup(ctx); err != nil {
+			return err
+		}
 	}
 	read, err := r.tryCatchUp(ctx)
 	// Once: a disk that spoils what was just written to it is for the caller to wait for.

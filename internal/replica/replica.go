@@ -53,10 +53,9 @@ type Options struct {
 	// Source is what the group reads to assign, by which the clusters topic is checked; the zero value
 	// is that nobody is to assign.
 	Source config.Source
-	// Accepting is whether the clusters topic is taken as it is.
-	Accepting bool
 
-	// DiskOnly is whether the index stays empty: nobody is to ask the space, or to assign.
+	// DiskOnly is whether the index stays empty: nobody is to ask the space, or to assign. Then the
+	// clusters topic is taken as it is.
 	DiskOnly bool
 
 	Dir   string // of the disk

@@ -41,7 +41,7 @@ func (r *Replica) ReadByGroup(ctx context.Context) (map[int]int64, error) {
 // checkTopic returns an error if the clusters topic cannot have all clusters of the space, given up
 // to where the group has read.
 func (r *Replica) checkTopic(read map[int]int64) error {
-	if r.Source.Topic == "" || r.Accepting {
+	if r.Source.Topic == "" || r.DiskOnly {
 		return nil
 	}
 	why := r.missing(read)

@@ -83,7 +83,7 @@ func (how accepting) run(ctx context.Context, c *config.Config, log *slog.Logger
 		if r == nil {
 			continue
 		}
-		r.Source, r.Accepting = source, true
+		r.Source = source
 		switch err := how.accept(ctx, c, all.client, r, id, log); {
 		case errors.Is(err, replica.ErrNothingMissing):
 			log.Info("nothing is missing", "space", r.Name())
