@@ -15,6 +15,7 @@ import (
 	"github.com/clusterd/clusterd/internal/replica"
 	"github.com/clusterd/clusterd/internal/sink"
 	"github.com/clusterd/clusterd/internal/state"
+	"github.com/clusterd/clusterd/internal/topics"
 )
 
 // accepting says which topic is taken over, and who does it.
@@ -135,8 +136,12 @@ func (how accepting) accept(
 		return err
 	}
 	if r.Space().Meta().Checkpoint == nil {
-		if err := withoutResults(ctx, client, c.Output.Topic); err != nil {
+		switch never, err := topics.NeverWritten(ctx, client, log, c.Output.Topic); {
+		case err != nil:
 			return err
+		case !never:
+			return fmt.Errorf("topic %s has results, and new ones would have the same positions. Nothing "+
+				"was written: %s", c.Output.Topic, replica.StartAnew)
 		}
 	}
 	_, err = producer.Commit(ctx, sink.Batch{Records: []kafka.Record{record}})
@@ -147,24 +152,4 @@ func (how accepting) accept(
 		log.Info("accepted", "topic", how.topic, "space", r.Name(), "by", how.by)
 	}
 	return err
-}
-
-// withoutResults returns an error if there are results, since new ones would have the same
-// positions.
-func withoutResults(ctx context.Context, client *kafka.Client, topic string) error {
-	partitions, err := client.Partitions(ctx, topic)
-	if err != nil {
-		return fmt.Errorf("topic %s: %w", topic, err)
-	}
-	ends, err := client.Offsets(ctx, topic, partitions, kafka.Last)
-	if err != nil {
-		return err
-	}
-	for p, end := range ends {
-		if end > 0 {
-			return fmt.Errorf("%s/%d has results up to offset %d, and new ones would have the same "+
-				"positions. Nothing was written: %s", topic, p, end, replica.StartAnew)
-		}
-	}
-	return nil
 }
