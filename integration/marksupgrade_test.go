@@ -23,8 +23,11 @@ serve: {bytes: 64MiB}
 
 // Texts of comments: an advert, a copy of it, and one in other words with the same contact.
 const (
-	watches = "cheap watches, the best watches of the whole world, write to Telegram @maria17 at once"
-	lottery = "you are the lucky winner of the great lottery of this summer, ask on Telegram @maria17"
+	seller  = "maria17" // nobody else in the test names them
+	watches = "cheap watches, the best watches of the whole world, write to Telegram @" +
+		seller + " at once"
+	lottery = "you are the lucky winner of the great lottery of this summer, ask on Telegram @" +
+		seller
 	lessons = "piano lessons for grown people by a patient teacher, WhatsApp +44 7700 900123 any day"
 	bicycle = "my old bicycle is for sale with two new wheels and a bell, WhatsApp +44 7700 900123"
 	garden  = "the garden of my neighbour is full of wonderful flowers that smell of honey in June"
@@ -72,7 +75,7 @@ func TestRollingUpgradeWithLabels(t *testing.T) {
 	w.posts("watches again", watches)
 	w.posts("lottery again", strings.ReplaceAll(lottery, "summer", "autumn and of all the holidays"))
 	w.posts("bicycle", bicycle)
-	w.marked("name:maria17")
+	w.marked("name:" + seller)
 	w.checkUpgraded(before["watches"].ClusterID)
 
 	// The version before stops, and the new one goes on.

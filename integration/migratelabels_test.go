@@ -58,7 +58,7 @@ func TestMigrateLabels(t *testing.T) {
 	fresh.waitLive()
 	for content, want := range map[string]string{
 		advert: "spam", honest: "ham", watches: "scam", lottery: "scam", harmless: "", garden: "",
-		"piano lessons by a patient teacher, ask on Telegram @alexis17 for a day": "scam",
+		"piano lessons by a patient teacher, ask on Telegram @" + seller + " for a day": "scam",
 	} {
 		if got := fresh.checkedLabels(content); got != want {
 			t.Errorf("a check of %q in the new space says %q, want %q", content, got, want)
