@@ -57,6 +57,9 @@ func (a *audit) addCheckpoint(r *kgo.Record) {
 	}
 	a.checkpoints[key] = checkpoint{c, at, place}
 	a.placements.Checkpoint(&c)
+	if a.stories != nil {
+		a.stories.Checkpoint(&c)
+	}
 }
 
 // isWhole reports whether no record of the clusters topic has been compacted away between two

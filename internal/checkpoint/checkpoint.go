@@ -56,6 +56,9 @@ type Record struct {
 	// Begins are, by partition of the clusters topic, where it begins: as long as nobody deletes
 	// records, that stays. None: an earlier version wrote the checkpoint.
 	Begins map[int]int64 `json:"begins,omitempty"`
+	// StoriesSince is the position from which on stories were never off; nil: they are off, or an
+	// earlier version wrote the checkpoint. Nothing else tells results of then from damaged ones.
+	StoriesSince *uint64 `json:"stories_since,omitempty"`
 	// Accepted says who has taken the clusters topic over as it is, the last ones.
 	Accepted []Accepted `json:"accepted,omitempty"`
 }
@@ -74,6 +77,21 @@ const MaxAccepted = 8
 type Fingerprints struct {
 	Topic   string        `json:"topic"`
 	Offsets map[int]int64 `json:"offsets"` // by partition: the first that were not read
+}
+
+// StoriesOn returns StoriesSince of a space that goes on from a checkpoint with stories on or off.
+// The checkpoint of a new space is nil.
+func (c *Record) StoriesOn(on bool) *uint64 {
+	switch {
+	case !on:
+		return nil
+	case c == nil:
+		return new(uint64)
+	case c.StoriesSince != nil:
+		return c.StoriesSince
+	}
+	since := c.NextPosition
+	return &since
 }
 
 // Unmarked reports whether an earlier version wrote the checkpoint, whose labels marked no
@@ -135,6 +153,8 @@ func (c *Record) validate() error {
 		return fmt.Errorf("space %.80q with scope %.80q", c.Space, c.Scope)
 	case c.NextPosition > maxNextPosition:
 		return fmt.Errorf("next_position %d", c.NextPosition)
+	case c.StoriesSince != nil && *c.StoriesSince > c.NextPosition:
+		return fmt.Errorf("stories_since %d, after next_position %d", *c.StoriesSince, c.NextPosition)
 	case c.StreamTime < 0:
 		return fmt.Errorf("stream_time %d", c.StreamTime)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/story"
 	"github.com/clusterd/clusterd/internal/testutil/texts"
 )
@@ -47,6 +48,46 @@ func TestRunStories(t *testing.T) {
 				round(next(t, dir, old))
 				b.verifyStories()
 			})
+		}
+	}
+}
+
+// The checkpoint says from which position on stories were never off, and nothing while they are.
+func TestStoriesSince(t *testing.T) {
+	t.Parallel()
+	c := testConfig()
+	c.Stories.Topic = "stories"
+	b, dir := newBench(t, c, 1), t.TempDir()
+	if err := b.broker.CreateTopic("stories", 1, nil); err != nil {
+		t.Fatal(err)
+	}
+	var positions, back uint64
+	for n, topic := range []string{"stories", "stories", "", "stories", "stories"} {
+		before := positions
+		b.config.Stories.Topic = topic
+		b.produce(spread(eventFeed(uint64(40 + n)))...)
+		i := b.startIn(dir)
+		b.committed()
+		i.end()
+		var last checkpoint.Record
+		for _, r := range b.read(b.config.Output.ClustersTopic) {
+			if checkpoint.Is(r.Key) {
+				var err error
+				if last, err = checkpoint.Parse(r.Key, r.Value); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		positions = last.NextPosition
+		want := &back
+		switch n {
+		case 2:
+			want = nil
+		case 3:
+			back = before
+		}
+		if diff := cmp.Diff(want, last.StoriesSince); diff != "" || positions == before {
+			t.Errorf("start %d (-want +got):\n%s", n, diff)
 		}
 	}
 }

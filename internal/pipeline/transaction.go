@@ -80,7 +80,7 @@ func (w *worker) commitAll(
 func (w *worker) checkpoint(b batch) *checkpoint.Record {
 	offsets := maps.Clone(w.reached)
 	c := w.replica.Checkpoint(offsets)
-	c.Placements = w.placed
+	c.Placements, c.StoriesSince = w.placed, w.storiesSince
 	if w.read == nil {
 		maps.Copy(offsets, b.Next)
 		return c

@@ -34,6 +34,8 @@ type worker struct {
 	labels    *labelling.Work    // nil where labels are off
 	untouched *checkpoint.Labels // how far the space is with labels, where they are off
 	placed    []checkpoint.Placement
+	// storiesSince is from which position on stories were never off, nil where they are off.
+	storiesSince *uint64
 }
 
 // run works until ctx ends (then it returns nil), until another instance takes over
@@ -119,6 +121,7 @@ func (w *worker) takeOver(ctx context.Context, producer *sink.Producer, progress
 func (w *worker) resume(committed, next map[int]int64) error {
 	last := w.replica.Space().Meta().Checkpoint
 	w.placed = last.PlacedBy(w.config.Output.Partition)
+	w.storiesSince = last.StoriesOn(w.config.Stories.Topic != "")
 	if last != nil && last.Output != "" && last.Output != w.config.Output.Topic {
 		w.log.Warn("output.topic has changed: results up to now are in another topic, and the members "+
 			"of clusters are not known from there. If that was not meant, stop and set it back", "was",

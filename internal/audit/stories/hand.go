@@ -153,6 +153,10 @@ func (r *replay) skips(h *hand) bool {
 	default:
 		_, can = r.rule.CanSplit(r.clusterOf(h).story, h.id)
 	}
+	if can && h.refused && h.position < r.since.position {
+		r.stop(h.position)
+		return true
+	}
 	if can == h.refused {
 		did := map[bool]string{true: "a dead letter", false: "no dead letter"}
 		r.Check.Violate(h.label.In(r.Labels), fmt.Sprintf("%s: %s of %s and %q at position %d",

@@ -38,7 +38,7 @@ func (s *Stories) Replay(
 		r := &replay{
 			Stories: s, rule: model.NewStories(s.Rule), of: make(map[wire.Address]assigned),
 			sums: make(map[string]*sum), table: s.spaces[key], end: required(key), hands: all[key],
-			did: make(map[deed]bool), before: make(map[wire.Address]assigned),
+			did: make(map[deed]bool), before: make(map[wire.Address]assigned), since: s.since[key],
 		}
 		if err := r.run(ctx); err != nil {
 			return err
@@ -64,6 +64,7 @@ type replay struct {
 	on    bool  // there was a result with a story
 	hands []hand
 	did   map[deed]bool
+	since since
 	// before are clusters that were split off after the last article, as they were before.
 	before map[wire.Address]assigned
 	// reranked is that a publisher has another rank than when it made a headline.
@@ -132,6 +133,12 @@ func (r *replay) run(ctx context.Context) error {
 		}
 		if err := r.apply(position); err != nil {
 			return err
+		}
+		if ok && r.wasOff(position, &row) {
+			r.stop(position)
+		}
+		if position >= r.end {
+			break
 		}
 		if !ok { // that is a gap in positions, which is another promise
 			continue

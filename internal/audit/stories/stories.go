@@ -49,6 +49,7 @@ type Stories struct {
 	deeds    map[int32][]deed // by space
 	forGood  map[deed]bool    // merges of an earlier version, which cannot be undone
 	ends     map[int32]int64  // positions from which on a space is not replayed
+	since    map[int32]since  // by space
 	Erased   bool             // the text of founders was erased: headlines and terms are others
 }
 
@@ -106,7 +107,7 @@ func New(o Options, c *config.Config, dir *spill.Dir) (*Stories, error) {
 		spaces: make(map[int32]*spill.Table[row]), founders: make(map[wire.Address]founder),
 		clusters: make(map[wire.Address]named), state: make(map[string]record),
 		told: make(map[string]record), asked: make(map[wire.Address]asked),
-		deeds: make(map[int32][]deed), forGood: make(map[deed]bool),
+		deeds: make(map[int32][]deed), forGood: make(map[deed]bool), since: make(map[int32]since),
 	}, err
 }
 

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/clusterd/clusterd/internal/article"
@@ -44,6 +45,7 @@ type topics struct {
 	applied labels.OfStories
 	merged  [][2]string
 	done    map[article.Action]int
+	since   *int64 // from which position on stories were never off, as the last checkpoint says
 }
 
 type result struct {
@@ -82,6 +84,17 @@ func write(t *testing.T, c config.Config, seed uint64) (out topics) {
 // writeByHand does what write does. The probability is that of one more label record.
 func writeByHand(t *testing.T, c config.Config, seed uint64, probability float64) (out topics) {
 	t.Helper()
+	return writeSwitched(t, c, seed, probability, 0, 0)
+}
+
+// batches is how many of them are written.
+const batches = 150
+
+// writeSwitched does what writeByHand does, with stories off from a batch on until another one.
+func writeSwitched(
+	t *testing.T, c config.Config, seed uint64, probability float64, off, on int,
+) (out topics) {
+	t.Helper()
 	newCounter, err := words.New(c.Text)
 	if err != nil {
 		t.Fatal(err)
@@ -90,25 +103,38 @@ func writeByHand(t *testing.T, c config.Config, seed uint64, probability float64
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := state.OpenInMemory(state.Identity{Input: "articles"})
-	if err != nil {
-		t.Fatal(err)
+	files := vfs.NewMem()
+	open := func(stories bool) *space.Space {
+		store, err := state.Open("clusters", state.Identity{Input: "articles"}, state.Options{FS: files})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := space.New(hamming.Centres(hamming.NewBTree(0)), store, space.Options{
+			Rule: singlepass.Rule{Window: c.Cluster.Window},
+			Stories: space.Stories{
+				On: stories, Rule: c.Stories.Rule(), Ranks: ranks, NewCounter: newCounter,
+			},
+		}, func() time.Time { return time.UnixMilli(start).Add(1000 * time.Hour) })
+		if err := s.Load(t.Context(), func(singlepass.Fingerprint) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		return s
 	}
-	s := space.New(hamming.Centres(hamming.NewBTree(0)), store, space.Options{
-		Rule:    singlepass.Rule{Window: c.Cluster.Window},
-		Stories: space.Stories{On: true, Rule: c.Stories.Rule(), Ranks: ranks, NewCounter: newCounter},
-	}, func() time.Time { return time.UnixMilli(start).Add(1000 * time.Hour) })
-	defer func() {
+	s := open(true)
+	shut := func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
-	}()
-	if err := s.Load(t.Context(), func(singlepass.Fingerprint) error { return nil }); err != nil {
-		t.Fatal(err)
 	}
-	out.done = make(map[article.Action]int)
+	defer func() { shut() }()
+	out.done, out.since = make(map[article.Action]int), new(int64)
 	r, now := rand.New(rand.NewPCG(seed, 15)), time.UnixMilli(start)
-	for range 150 {
+	for n := range batches {
+		if off < on && (n == off || n == on) {
+			shut()
+			s = open(n == on)
+			*out.since = int64(s.State().Next)
+		}
 		articles := make([]fingerprint.Article, 1+r.IntN(6))
 		for i := range articles {
 			now = now.Add(time.Duration(r.IntN(200)) * time.Second)
@@ -294,6 +320,7 @@ func (o *topics) audit(t *testing.T, c *config.Config) *report.Check {
 	for _, r := range o.labels {
 		s.Label(r)
 	}
+	s.Checkpoint(&wire.Checkpoint{Space: "all", StoriesSince: o.since})
 	for _, r := range o.records {
 		s.State(r, strings.TrimPrefix(string(r.Key), "story:"), 0)
 	}
@@ -579,6 +606,42 @@ func TestStoriesThatCannotBeChecked(t *testing.T) {
 	if found := o.audit(t, &c); found.Violations > 0 || found.NotChecked == "" {
 		t.Errorf("half of the input is deleted: %d violations, not checked %q: %+v", found.Violations,
 			found.NotChecked, found.Shown)
+	}
+}
+
+// Stories that were off for a while cannot be checked from there on, and nothing of that is a
+// violation: neither what results and clusters lack, nor that label records were refused meanwhile.
+func TestStoriesOffForAWhile(t *testing.T) {
+	t.Parallel()
+	c := settings(t)
+	const want = "cannot be checked since stories.topic was empty for a while, from position "
+	for seed := range uint64(6) {
+		probability := []float64{0, .67}[seed%2]
+		o := writeSwitched(t, c, 80+seed, probability, 40+int(seed), 60+10*int(seed)/2)
+		found := o.audit(t, &c)
+		if found.Violations > 0 || !strings.HasPrefix(found.NotChecked, want) || found.Checked < 100 {
+			t.Errorf("seed %d: %d violations, %d checked, not checked %q: %+v", 80+seed, found.Violations,
+				found.Checked, found.NotChecked, found.Shown)
+		}
+		before := o.results[20]
+		before.StoryID, before.StorySimilarity = "articles/0/9999", 0
+		if found := o.audit(t, &c); found.Violations == 0 {
+			t.Errorf("seed %d: a wrong story from before is not found", 80+seed)
+		}
+	}
+}
+
+// A result that lost its story, where the checkpoints say that stories were on, is a violation.
+func TestResultWithoutStoryWhileStoriesWereOn(t *testing.T) {
+	t.Parallel()
+	c := settings(t)
+	for _, since := range []*int64{nil, new(int64)} {
+		o := write(t, c, 1)
+		o.since = since
+		o.joined(t, "joined").StoryID = ""
+		if found := o.audit(t, &c); found.Violations == 0 || found.NotChecked != "" {
+			t.Errorf("since %v: %d violations, not checked %q", since, found.Violations, found.NotChecked)
+		}
 	}
 }
 

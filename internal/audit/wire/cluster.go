@@ -108,6 +108,9 @@ type Checkpoint struct {
 		Offsets map[int32]int64
 	}
 	Placements []Placement // none: results are where their keys put them
+	// StoriesSince is the position from which on stories were never off, nil where they are off or an
+	// earlier version wrote the checkpoint.
+	StoriesSince *int64 `json:"stories_since"`
 	// Unknown is a field of it that no checkpoint has, empty if there is no such field.
 	Unknown string `json:"-"`
 }

@@ -32,8 +32,8 @@ func decodeKnown(value []byte, into any) (unknown string, err error) {
 func CheckpointFields() []string {
 	return []string{
 		"accepted", "begins", "fingerprints", "group", "input", "labels", "next_position", "offsets",
-		"output", "pipeline", "placements", "scope", "scope_field", "space", "stream_time", "threshold",
-		"version", "window",
+		"output", "pipeline", "placements", "scope", "scope_field", "space", "stories_since",
+		"stream_time", "threshold", "version", "window",
 	}
 }
 
