@@ -172,6 +172,32 @@ func TestStoriesTopicRecreated(t *testing.T) {
 	running.stopped()
 }
 
+// A topic of corrections that was created again has no earlier corrections, which is said.
+func TestCorrectionsTopicRecreated(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1, labelled)
+	running := w.start()
+	w.send(3)
+	w.done()
+	id := w.results()[0].cluster()
+	w.produce(&kgo.Record{
+		Topic: w.labels, Key: []byte(id), Value: fmt.Appendf(nil, `{"cluster_id":%q,"label":"spam"}`, id),
+	})
+	w.labelsDone()
+	running.stop()
+	const said = "the topic of corrections is empty, and clusters have labels"
+	running = w.start()
+	running.stopped()
+	if running.complains(said) {
+		t.Error("it says so of a topic with corrections")
+	}
+	w.deleteTopic(w.corrections)
+	w.createTopic(w.corrections, 1)
+	running = w.start()
+	running.waitFor(said)
+	running.stopped()
+}
+
 // An address at which something else than Kafka listens is named.
 func TestAddressThatIsNoKafka(t *testing.T) {
 	t.Parallel()

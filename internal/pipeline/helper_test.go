@@ -121,7 +121,9 @@ func newBench(t *testing.T, c config.Config, partitions int32) *bench {
 
 // alone has instances not wait for a group in which there is nobody else.
 func (b *bench) alone() *bench {
-	b.pauses = pauses{rebalance: 50 * time.Millisecond, rejoin: 10 * time.Millisecond}
+	b.pauses = pauses{
+		rebalance: 50 * time.Millisecond, rejoin: 10 * time.Millisecond, look: 50 * time.Millisecond,
+	}
 	return b
 }
 

@@ -77,19 +77,15 @@ func (w *worker) reportTaken() {
 // labelled returns how far the space is with labels, nil where it never had any.
 func (w *worker) labelled() *checkpoint.Labels {
 	c := w.replica.Space().Meta().Checkpoint
-	if c == nil || c.Labels == nil || !w.config.Contacts.Join || !c.Unmarked() {
-		return labelsOf(c)
+	if c == nil {
+		return nil
+	}
+	if c.Labels == nil || !w.config.Contacts.Join || !c.Unmarked() {
+		return c.Labels
 	}
 	adopting := *c.Labels
 	adopting.Adopt = new(uint64)
 	return &adopting
-}
-
-func labelsOf(c *checkpoint.Record) *checkpoint.Labels {
-	if c == nil {
-		return nil
-	}
-	return c.Labels
 }
 
 // readLabels hands on what is in the topic of labels.

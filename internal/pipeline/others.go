@@ -55,26 +55,27 @@ func (w *worker) isUnread(source string) bool {
 // errFound ends a search.
 var errFound = errors.New("found")
 
-// warnOfEmptyStories says that the topic of stories never had a record, although there are stories:
-// it was created again, or is another one than before, and earlier stories are not written again.
-func (w *worker) warnOfEmptyStories(ctx context.Context) error {
-	if w.out.Stories == "" {
-		return nil
-	}
+// warnOfEmpty says that the topic of stories never had a record, although there are stories, or
+// that of corrections, although clusters have labels: it was created again, or is another one than
+// before, and what was in it is not written again.
+func (w *worker) warnOfEmpty(ctx context.Context) error {
 	view, err := w.replica.Space().View()
 	if err != nil {
 		return err
 	}
 	defer view.Release()
-	err = view.Stories(ctx, func(*cluster.Story) error { return errFound })
+	if told := w.untouched; told != nil && len(told.Corrections) == 0 && len(view.Labelled()) > 0 {
+		err = topics.WarnIfEmpty(ctx, w.client, w.log, w.out.Corrections, "the topic of corrections is "+
+			"empty, and clusters have labels: it was created again, or labels.corrections has changed. "+
+			"Earlier corrections are not written again. No label is lost: /v1/clusters has them all")
+	}
+	if err == nil {
+		err = view.Stories(ctx, func(*cluster.Story) error { return errFound })
+	}
 	if !errors.Is(err, errFound) {
 		return err // there is no story
 	}
-	never, err := topics.NeverWritten(ctx, w.client, w.log, w.out.Stories)
-	if never && err == nil {
-		w.log.Warn("the topic of stories is empty, and there are stories: it was created again, or "+
-			"stories.topic has changed. A story is written there when it changes, and earlier ones are "+
-			"not. No cluster or story is lost: /v1/stories has them all", "topic", w.out.Stories)
-	}
-	return err
+	return topics.WarnIfEmpty(ctx, w.client, w.log, w.out.Stories, "the topic of stories is empty, "+
+		"and there are stories: it was created again, or stories.topic has changed. A story is written "+
+		"there when it changes, not before. No story is lost: /v1/stories has them all")
 }

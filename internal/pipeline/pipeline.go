@@ -30,16 +30,18 @@ import (
 // Members are those of clusters, as the results say.
 type Members = labelling.Members
 
-// pauses are how long an instance that lost a space waits for the group.
+// pauses are how long an instance waits.
 type pauses struct {
 	// rebalance is how long a worker that was fenced may be ahead of the generation that gives
 	// its space to another member.
 	rebalance time.Duration
 	// rejoin is how long to stay out of the group when none came.
 	rejoin time.Duration
+	// look is how often an instance looks at the settings of the clusters topic.
+	look time.Duration
 }
 
-var defaultPauses = pauses{rebalance: 3 * time.Second, rejoin: time.Second}
+var defaultPauses = pauses{rebalance: 3 * time.Second, rejoin: time.Second, look: time.Minute}
 
 // Options are what a pipeline needs.
 type Options struct {
@@ -97,6 +99,9 @@ func run(
 	}
 	if c.Role == config.ServeOnly {
 		return stopped(ctx, p.serve(ctx))
+	}
+	if c.Assigns() {
+		go topics.Watch(ctx, &p.config, client, log, wait.look)
 	}
 	return stopped(ctx, p.run(ctx))
 }

@@ -178,7 +178,8 @@ func TestRolesThroughFaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newRolesBench(t, testConfig(), 3)
-			b.pauses = pauses{rebalance: 500 * time.Millisecond, rejoin: 10 * time.Millisecond}
+			b.pauses = defaultPauses
+			b.pauses.rebalance, b.pauses.rejoin = 500*time.Millisecond, 10*time.Millisecond
 			b.broker.Fault(fault)
 			values := feed(11, 60)
 			var running []*instance

@@ -85,11 +85,11 @@ func (w *worker) takeOver(ctx context.Context, producer *sink.Producer, progress
 	if err := w.resume(committed, next); err != nil {
 		return err
 	}
-	if err := w.warnOfEmptyStories(ctx); err != nil {
-		return err
-	}
 	w.began = maps.Clone(w.reached)
 	w.untouched = w.labelled()
+	if err := w.warnOfEmpty(ctx); err != nil {
+		return err
+	}
 	var nextLabels map[int]int64
 	if w.labels, nextLabels, err = w.newLabels(ctx); err != nil {
 		return err

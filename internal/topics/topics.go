@@ -31,19 +31,34 @@ func Ensure(
 				return err
 			}
 		}
-		if spec.Name == c.Output.ClustersTopic && settings.CleanupPolicy != "" &&
-			settings.CleanupPolicy != "compact" {
-			return fmt.Errorf("topic %s has cleanup.policy=%s, so its clusters would be lost: it must be "+
-				"compact (kafka-configs --alter --topic %s --add-config cleanup.policy=compact)",
-				spec.Name, settings.CleanupPolicy, spec.Name)
+		if spec.Name == c.Output.ClustersTopic {
+			if err := checkClusters(&c, settings); err != nil {
+				return err
+			}
 		}
 		if spec.Name == c.Fingerprints.Topic && strings.Contains(settings.CleanupPolicy, "compact") {
 			return fmt.Errorf("topic %s has cleanup.policy=%s, and its records have no keys: it must be "+
-				"delete (kafka-configs --alter --topic %s --add-config cleanup.policy=delete)",
-				spec.Name, settings.CleanupPolicy, spec.Name)
+				"delete (%s)", spec.Name, settings.CleanupPolicy,
+				alter(&c, spec.Name, "cleanup.policy=delete"))
 		}
 	}
 	return nil
+}
+
+// checkClusters returns an error where the clusters topic does not keep all clusters.
+func checkClusters(c *config.Config, settings kafka.TopicConfig) error {
+	topic, policy := c.Output.ClustersTopic, settings.CleanupPolicy
+	if policy == "" || policy == "compact" {
+		return nil
+	}
+	return fmt.Errorf("topic %s has cleanup.policy=%s, so its clusters would be lost: it must be "+
+		"compact (%s)", topic, policy, alter(c, topic, "cleanup.policy=compact"))
+}
+
+// alter returns the command that changes a setting of a topic.
+func alter(c *config.Config, topic, setting string) string {
+	return fmt.Sprintf("kafka-configs --bootstrap-server %s --alter --topic %s --add-config %s",
+		strings.Join(c.Kafka.Brokers, ","), topic, setting)
 }
 
 // CheckPlacement returns an error where results go to the partitions of their articles, and their
@@ -120,23 +135,4 @@ func ensure(
 		return err
 	})
 	return settings, partitions, err
-}
-
-// NeverWritten reports whether a topic never had a record.
-func NeverWritten(
-	ctx context.Context, client *kafka.Client, log *slog.Logger, topic string,
-) (never bool, err error) {
-	err = kafka.Retry(ctx, log, "looking at topic "+topic, func() error {
-		partitions, err := client.Partitions(ctx, topic)
-		if err != nil {
-			return kafka.MarkRetriable(err)
-		}
-		ends, err := client.Offsets(ctx, topic, partitions, kafka.Last)
-		never = true
-		for _, end := range ends {
-			never = never && end == 0
-		}
-		return err
-	})
-	return never, err
 }
