@@ -62,35 +62,60 @@ func TestPageTurnsNoLabelAround(t *testing.T) {
 	w.audit()
 }
 
-// After labels were off for a while, the audit says that they cannot be checked, and finds nothing.
+// After labels and stories were off for a while, the audit checks labels all the same, of contacts
+// too, says that stories cannot be checked since then, and finds nothing.
 func TestAuditAfterLabelsWereOff(t *testing.T) {
 	t.Parallel()
-	const on = `labels: {topic: LABELS, corrections: CORRECTIONS}` + "\n"
-	const settings = noLinger + "fingerprint: {method: minhash}\nserve: {bytes: 64MiB}\n"
+	const on = "labels: {topic: LABELS, corrections: CORRECTIONS}\nstories: {topic: STORIES}\n"
+	const settings = noLinger + "fingerprint: {method: minhash}\nserve: {bytes: 64MiB}\n" +
+		"contacts: {join: true}\n"
+	const shop = " See https://garden-tools-eastholm.com for more."
+	const meanwhile = "Nine swans were counted on the lake this morning by children of the school." + shop
+	const after = "A choir of four hundred voices sang in the old market hall until midnight." + shop
 	w := newWorld(t, 1, settings+on)
-	turn := func(labels string) {
+	turn := func(labels string, texts ...string) {
 		w.configure(settings + labels)
 		i := w.start()
 		i.waitLive()
-		w.wave(plainText, 2)
+		for _, text := range texts {
+			w.wave(text, 2)
+		}
 		i.stop()
 	}
-	turn(on)
+	turn(on, plainText+shop)
 	w.hide("spam")
-	turn(on)
+	turn(on, plainText+shop)
 	w.audit()
-	turn("")
-	w.configure(settings + on)
-	found, said := w.tryAudit()
-	if n := found.violations("I9"); n != 0 ||
-		!strings.Contains(said, "labels.topic was empty for a while") {
-		t.Errorf("%d violations of I9:\n%s", n, said)
-	}
-	turn(on)
-	found, said = w.tryAudit()
-	for _, c := range found.Checks {
-		if c.Violations > 0 || (c.Verdict == "not checked") != (c.ID == "I9" || c.ID == "I11") {
-			t.Errorf("%s: %s\n%s", c.ID, c.Verdict, said)
+	turn("", plainText+shop, meanwhile)
+	carry := func() (n int) {
+		for _, r := range w.read(w.output, kgo.ReadCommitted()) {
+			if strings.Contains(string(r.Value), `"labels":["spam"]`) {
+				n++
+			}
 		}
+		return n
+	}
+	before := carry()
+	w.configure(settings + on)
+	w.wantStoriesUnchecked()
+	turn(on, plainText+shop, meanwhile, after)
+	if n := carry() - before; before != 2 || n != 4 {
+		t.Errorf("%d results carry the label before, and %d after; want 2 and 4", before, n)
+	}
+	w.wantStoriesUnchecked()
+}
+
+// wantStoriesUnchecked wants the audit to find nothing, and stories alone not to be checked, because
+// they were off.
+func (w *world) wantStoriesUnchecked() {
+	w.Helper()
+	found, said := w.tryAudit()
+	for _, c := range found.Checks {
+		if c.Violations > 0 || (c.Verdict == "not checked") != (c.ID == "I13") {
+			w.Errorf("%s: %s\n%s", c.ID, c.Verdict, said)
+		}
+	}
+	if !strings.Contains(said, "cannot be checked since stories.topic was empty for a while") {
+		w.Errorf("the audit says:\n%s", said)
 	}
 }

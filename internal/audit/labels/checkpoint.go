@@ -45,7 +45,7 @@ func (s *Space) Checkpoint(c *wire.Checkpoint, whole bool, at string) {
 	if c.Labels == nil {
 		return
 	}
-	s.noteOff(c)
+	s.noteOff(c, first, whole)
 	if c.Labels.Topic != s.rule.Topic {
 		s.ofStories.Since = c.NextPosition
 		return

@@ -260,11 +260,8 @@ func (l *Labels) Set(names []string) (set uint64) {
 		set += l.name(name)
 	}
 	const most = 1000
-	if len(l.sets) < most {
+	if len(names) > 0 && len(l.sets) < most {
 		l.sets[set] = strings.Join(names, ", ")
-		if len(names) == 0 {
-			l.sets[set] = "no label"
-		}
 	}
 	return set
 }

@@ -24,6 +24,7 @@ func (s *Space) Found(position int64, a *model.Article, earlier bool) error {
 	if err != nil {
 		return err
 	}
+	off := s.off(position)
 	for _, c := range contacts {
 		h := s.ready(contactKey{a.Space, c}, position)
 		h.holders = append(h.holders, a.Source)
@@ -36,6 +37,9 @@ func (s *Space) Found(position int64, a *model.Article, earlier bool) error {
 			continue
 		}
 		for i := range h.marks {
+			if off != nil {
+				break // of one that is not sure, marks are not certain
+			}
 			s.use(h, &h.marks[i], a.Source, use{seq: position, position: position, reach: h.marks[i].reach})
 		}
 		s.settle(h)

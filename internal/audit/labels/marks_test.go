@@ -28,6 +28,7 @@ import (
 //	              the label records that clicked it may follow, and x6 if six clusters are excepted
 //	mark k spam none                                  its tombstone
 //	said C spam k the record of cluster C says that it has a label by a contact
+//	off           labels are off in the transaction of the next article
 //	lost          the checkpoint before the next article has been compacted away
 //	due k         the next checkpoint says that a contact is not in step
 //	unread …      a label record that no checkpoint has read
@@ -38,6 +39,7 @@ import (
 type scenario struct {
 	*player
 	contacts [][]uint64 // by number of a blob
+	since    int64      // up to when labels were off
 }
 
 func (s *scenario) do(lines []string) {
@@ -70,20 +72,25 @@ func (s *scenario) checkpointsAndMarks(lines []string) {
 	s.Helper()
 	var position, read int64
 	var due []wire.Due
-	lost := false
+	lost, off := false, false
 	for _, line := range lines {
 		words, _, _ := strings.Cut(line, "->")
 		switch w := strings.Fields(words); w[0] {
 		case "new", "old":
 			position++
+			if off {
+				s.since = position
+			}
 			s.checkpoint(position, read, due, !lost)
-			due, lost = nil, false
+			due, lost, off = nil, false, false
 		case "mark":
 			s.mark(w[1:], position)
 		case "due":
 			due = append(due, wire.Due{Contact: w[1]})
 		case "lost":
 			lost = true
+		case "off":
+			off = true
 		case "told", "kept":
 		case "clicked":
 			s.clicked(w)
@@ -104,7 +111,7 @@ func (s *scenario) checkpointsAndMarks(lines []string) {
 
 func (s *scenario) checkpoint(next, read int64, due []wire.Due, whole bool) {
 	s.Checkpoint(&wire.Checkpoint{Version: 2, NextPosition: next, Labels: &wire.LabelProgress{
-		Topic: "labels", Offsets: map[int32]int64{0: read}, Due: due,
+		Topic: "labels", Offsets: map[int32]int64{0: read}, Due: due, Since: s.since,
 	}}, whole, "a checkpoint")
 }
 
@@ -454,6 +461,11 @@ var marked = map[string][]string{
 		"new 1 number:1", "new 2 number:1", "told 2 spam number:1", "add 1 spam", "due number:1",
 		"old 1 -> spam", "old 1 -> spam",
 	},
+	"while labels are off contacts give none": {
+		"new 1 number:1", "add 1 spam", "new 2 number:1 -> spam by number:1", "off", "new 3 number:1",
+		"off", "old 1", "old 2 -> spam by number:1", "old 3", "new 4 number:1 -> spam by number:1",
+		"mark number:1 spam 720720 1 0 6 2 6 0",
+	},
 	"what is due may come later": {
 		"new 1 number:1", "new 2 number:1", "add 1 spam", "due number:1", "old 2", "due number:1",
 		"old 2 -> spam by number:1", "said 2 spam number:1", "said 3 spam number:1",
@@ -521,6 +533,14 @@ func TestMarkFaultsAreFound(t *testing.T) {
 		},
 		{"six clusters", "new 0 number:1", "new 0 number:1 -> spam by number:1"},
 		{"an unread", "unread hold number:1 spam", "old 1"},
+		{"while labels are off", "new 3 number:1", "new 3 number:1 -> spam by number:1"},
+		{"while labels are off", "old 1", "old 1 -> spam"},
+		{"while labels are off", "old 3", "old 3 -> spam by number:1"},
+		{"while labels are off", "new 4 number:1 -> spam by number:1", "new 4 number:1"},
+		{
+			"while labels are off", "mark number:1 spam 720720 1 0 6 2 6 0",
+			"mark number:1 spam 720720 1 0 6 3 6 0",
+		},
 		{"an exception", "old 1 -> ham", "old 1 -> spam"},
 		{"an exception", "old 1 -> spam", "old 1 -> ham"},
 	} {

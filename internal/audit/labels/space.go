@@ -37,6 +37,8 @@ type Space struct {
 	erasedAt map[contactKey]int64
 
 	suspensions []suspension // ascending
+	offs        []off        // ascending
+	believed    bool         // a result that may have been written while labels were off
 	ofStories   OfStories
 }
 

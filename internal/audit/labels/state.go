@@ -150,7 +150,14 @@ func (s *Space) Result(position int64, cluster wire.Address, result Shown, at st
 	}
 	s.applied.Checked++
 	shows := func(entries []label) bool { return s.shows(cluster, entries, position, &result) }
-	if now := s.entries(cluster); !shows(now) {
+	none := result.carried() == carried{}
+	switch now, off := s.entries(cluster), s.off(position); {
+	case off != nil && off.all && !none:
+		s.applied.Violate(at, "no labels, since labels.topic was empty", s.describeAll(result.carried()))
+	case off != nil && off.all, shows(now):
+	case off != nil && none:
+		s.believe(position, off)
+	default:
 		if ok, err := s.applyUntil(position, cluster, shows); err != nil {
 			return err
 		} else if !ok {

@@ -1,7 +1,6 @@
 package labels
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
@@ -9,9 +8,9 @@ import (
 	"github.com/clusterd/clusterd/internal/audit/wire"
 )
 
-// Where label records were deleted, or labels were off for a while, the topics do not say any more
-// what each cluster should carry, nor what its contacts should be marked with. Then labels are not
-// checked at all, and what the records of clusters say of how long labels keep these is believed.
+// Where label records were deleted, the topics do not say any more what each cluster should carry,
+// nor what its contacts should be marked with. Then labels are not checked at all, and what the
+// records of clusters say of how long labels keep these is believed.
 
 // unchecked is why labels cannot be checked.
 type unchecked struct {
@@ -36,14 +35,6 @@ func (l *Labels) Skip() {
 		if l.told != nil {
 			l.told.Skip("cannot be checked since " + since)
 		}
-	}
-}
-
-// noteOff notes that labels were off until a checkpoint.
-func (l *Labels) noteOff(c *wire.Checkpoint) {
-	if since := c.Labels.Since; since > 0 {
-		l.CannotCheck(fmt.Sprintf("labels.topic was empty for a while, up to position %d of space %s: "+
-			"results carried no labels, and no label record was applied", since, c.Space))
 	}
 }
 
