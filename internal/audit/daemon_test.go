@@ -33,7 +33,7 @@ func (s *stage) cluster(items []item, addresses []wire.Address) {
 			}
 			if spaces[key] == nil {
 				spaces[key] = &simple{
-					window: s.config.Cluster.Window.Milliseconds(), limit: s.limit,
+					window: s.config.Cluster.Window.Milliseconds(), limit: s.limit, kept: s.kept,
 				}
 			}
 			space := spaces[key]
@@ -52,8 +52,9 @@ func (s *stage) cluster(items []item, addresses []wire.Address) {
 
 // simple is the state of a clusterd of the tests.
 type simple struct {
-	window   int64 // 0: never
-	limit    int   // of articles that join a cluster by contacts, as they did in earlier versions
+	window   int64                  // 0: never
+	limit    int                    // of articles that join by contacts, as in earlier versions
+	kept     map[wire.Address]int64 // by how much labels have clusters outlive others, by founder
 	now      int64
 	position int64
 	members  []member
@@ -82,7 +83,9 @@ func (s *simple) assign(
 	return cluster, 0, matched, contact
 }
 
-func (s *simple) live(m member) bool { return s.window == 0 || s.now-m.last <= s.window }
+func (s *simple) live(m member) bool {
+	return s.window == 0 || s.now-m.last <= s.window+s.kept[m.founder]
+}
 
 func (s *simple) nearest(
 	m method.Method, f singlepass.Fingerprint,
@@ -220,7 +223,7 @@ func (s *stage) clusters(space *simple, touched map[int]bool) (records []*kgo.Re
 			Topic: s.config.Output.ClustersTopic, Partition: m.founder.Partition,
 			Key: []byte(m.founder.In(s.config.Input.Topic)),
 		}
-		expired := space.window > 0 && space.now-m.last > space.window
+		expired := !space.live(*m)
 		switch {
 		case expired && !m.gone:
 			m.gone = true

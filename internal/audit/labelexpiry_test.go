@@ -10,6 +10,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/clusterd/clusterd/internal/audit/wire"
 	"github.com/clusterd/clusterd/internal/config"
 )
 
@@ -87,6 +88,68 @@ func TestTombstoneWithTheRemovalOfALabel(t *testing.T) {
 				wantHeld(t, found)
 			} else if got := firsts(found); len(got) != 1 || !strings.HasPrefix(got[0], "I4 clusters/0/") {
 				t.Errorf("found %q, want the tombstone", got)
+			}
+		})
+	}
+}
+
+// Where label records are deleted and the records of clusters are compacted away that say that a
+// label kept them, nothing but a result says so: an article joined it after the window.
+func TestJoinedAfterTheWindowByADeletedLabel(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name     string
+		minute   int64 // at which an article joins the cluster
+		gone     bool  // the cluster has expired, and compaction took its records and its tombstone
+		violated bool
+	}{
+		{"the label is taken off", 6, false, false},
+		{"the label is taken off, and the cluster expires", 6, true, false},
+		{"after the label, too", 70, false, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, func(c *config.Config) {
+				withLabels(c)
+				withWindow(c)
+				c.Labels.Keep = time.Hour
+			})
+			s.kept = map[wire.Address]int64{{}: 2 * time.Hour.Milliseconds()}
+			items := []item{{0, 0xff, 0, ""}}
+			for i := range 11 {
+				items = append(items, item{0, 0xff00, max(1, test.minute-11+int64(i)), ""})
+			}
+			items[10] = item{0, 0xff, test.minute, ""}
+			items[11] = item{0, 0xff, test.minute, ""}
+			if test.gone {
+				for range 4 {
+					items = append(items, item{0, 0xff00, test.minute + 9, ""})
+				}
+			}
+			s.cluster(items, s.input(items))
+			const kept = "articles/0/0"
+			s.label([]labelling{
+				{batch: 1, record: `{"cluster_id":"` + kept + `","label":"spam"}`},
+				{batch: 3, record: `{"cluster_id":"` + kept + `","label":"spam","action":"remove"}`},
+			})
+			if test.gone {
+				for i := range s.transactions {
+					t := &s.transactions[i]
+					t.records = slices.DeleteFunc(t.records, func(r *kgo.Record) bool {
+						return r.Topic == s.config.Output.ClustersTopic && string(r.Key) == kept
+					})
+				}
+			}
+			s.keepLabelled()
+			s.write()
+			s.deleteLabels(2)
+			s.compact()
+			found := s.audit(Options{Show: 3})
+			if test.violated != (found.Violations() > 0) {
+				t.Errorf("found:\n%s", strings.Join(violations(found), "\n"))
+			}
+			if !test.violated {
+				wantUnchecked(t, found, "the records of labels/0 below offset 2 have been deleted")
 			}
 		})
 	}

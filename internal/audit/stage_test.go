@@ -48,7 +48,8 @@ type stage struct {
 	admin        *kadm.Client
 	transactions []transaction
 	off          map[int]bool // in these of them labels are off
-	written      int          // of them
+	kept         map[wire.Address]int64
+	written      int // of them
 
 	method method.Method
 	print  func(title, content string) (singlepass.Fingerprint, bool)

@@ -8,10 +8,12 @@ import (
 
 // OfStories are the label records about stories, in their order, of those that the checkpoints say
 // are read. What was done at positions before Since, label records of another topic did, or deleted
-// ones.
+// ones. Then states of stories may say it, unless records of the clusters topic have been compacted
+// away: Lost.
 type OfStories struct {
 	Records []Applied
 	Since   int64
+	Lost    bool
 }
 
 // An Applied is a label record about stories, which was applied or refused at a position from First
@@ -27,6 +29,11 @@ func (s *Space) Position() int64 { return s.position }
 
 // OfStories returns what the replay has found.
 func (s *Space) OfStories() OfStories { return s.ofStories }
+
+// lose notes that label records are gone which were read at a position at the latest.
+func (o *OfStories) lose(position int64, whole bool) {
+	o.Since, o.Lost = max(o.Since, position), o.Lost || !whole
+}
 
 // An advance is label records of a partition, from and behind the last, that were applied at a
 // position from first to last. They are ordered if it is known which transaction applied them.
@@ -47,7 +54,7 @@ func (s *Space) Checkpoint(c *wire.Checkpoint, whole bool, at string) {
 	}
 	s.noteOff(c, first, whole)
 	if c.Labels.Topic != s.rule.Topic {
-		s.ofStories.Since = c.NextPosition
+		s.ofStories.lose(c.NextPosition, whole)
 		return
 	}
 	last := c.NextPosition
@@ -66,7 +73,7 @@ func (s *Space) Checkpoint(c *wire.Checkpoint, whole bool, at string) {
 				fmt.Sprint(to))
 		}
 		if read := s.reached[p]; read < min(to, s.from[p]) { // and then deleted
-			s.ofStories.Since = max(s.ofStories.Since, c.NextPosition)
+			s.ofStories.lose(c.NextPosition, whole)
 		}
 		if to > from {
 			s.advances = append(s.advances, advance{p, from, to, first, last, whole})

@@ -21,12 +21,6 @@ type erasures struct {
 	naming map[wire.Address][]uint64
 }
 
-func newErasures() erasures {
-	return erasures{
-		make(map[string]string), make(map[uint64]wire.Address), make(map[wire.Address][]uint64),
-	}
-}
-
 // noteErasure notes a label record that erases a contact.
 func (l *Labels) noteErasure(r *kgo.Record) {
 	v, err := wire.ParseLabelRecord(r)

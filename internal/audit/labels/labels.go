@@ -67,7 +67,8 @@ type Labels struct {
 	spread   map[spreadKey]trace             // what corrections say of clusters that no record names
 	members  map[wire.Address][]toldOfMember // what they say of articles that have exceptions
 	erasures
-	unchecked
+	reasons map[string]bool        // why labels cannot be checked
+	kept    map[wire.Address]int64 // clusters that labels have kept, and for how long at most
 }
 
 // An exceptionKey is articles of a cluster that have a fingerprint.
@@ -179,8 +180,9 @@ func New(
 		names: make(map[uint64]string), marked: make(map[wire.Address][]uint64),
 		parts: make(map[uint64][]label), by: make(map[wire.Address][]label),
 		excepted: make(map[exceptionKey]bool), spread: make(map[spreadKey]trace),
-		members: make(map[wire.Address][]toldOfMember), erasures: newErasures(),
-		unchecked: newUnchecked(),
+		members:  make(map[wire.Address][]toldOfMember),
+		erasures: erasures{map[string]string{}, map[uint64]wire.Address{}, map[wire.Address][]uint64{}},
+		reasons:  make(map[string]bool), kept: make(map[wire.Address]int64),
 	}
 	for _, name := range rule.Allow {
 		l.allow[l.name(name)] = true

@@ -188,3 +188,32 @@ func TestRecordsOfStories(t *testing.T) {
 		}
 	}
 }
+
+// Where label records are deleted that were read, what they did to stories is lost only if records
+// of the clusters topic are gone, too: else the states of stories say it.
+func TestLostStories(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		topic       string
+		from        int64
+		whole, lost bool
+	}{
+		{"labels", 0, true, false},
+		{"labels", 0, false, false},
+		{"labels", 5, true, false},
+		{"labels", 5, false, true},
+		{"others", 0, true, false},
+		{"others", 0, false, true},
+	} {
+		p := newPlayer(t, Rule{}, 0)
+		p.labels.from[0] = test.from
+		s := p.labels.Space(0)
+		s.Checkpoint(&wire.Checkpoint{NextPosition: 9, Labels: &wire.LabelProgress{
+			Topic: test.topic, Offsets: map[int32]int64{0: 7},
+		}}, test.whole, "a checkpoint")
+		gone := test.from > 0 || test.topic != "labels"
+		if of := s.OfStories(); of.Lost != test.lost || of.Since > 0 != gone {
+			t.Errorf("%+v: %+v", test, of)
+		}
+	}
+}

@@ -12,16 +12,6 @@ import (
 // nor what its contacts should be marked with. Then labels are not checked at all, and what the
 // records of clusters say of how long labels keep these is believed.
 
-// unchecked is why labels cannot be checked.
-type unchecked struct {
-	reasons map[string]bool
-	kept    map[wire.Address]int64 // clusters that labels have kept, and for how long at most
-}
-
-func newUnchecked() unchecked {
-	return unchecked{make(map[string]bool), make(map[wire.Address]int64)}
-}
-
 // CannotCheck notes since when labels cannot be checked, before the first space is replayed.
 func (l *Labels) CannotCheck(since string) { l.reasons[since] = true }
 
@@ -52,12 +42,22 @@ func (s *Space) Believe(c *model.Cluster) {
 	}
 }
 
-// Ends reports whether a tombstone of a cluster is believed, since nothing says when its last label
-// was taken off. The cluster expires as one without labels then.
-func (s *Space) Ends(c *model.Cluster) bool {
-	if s == nil || len(s.reasons) == 0 || c.Kept == 0 {
-		return false
+// Outlives has the cluster that the result of an article names outlive others by its labels, if
+// labels cannot be checked and the article comes too late without: no record may say it any more.
+func (s *Space) Outlives(a *model.Article) {
+	if s == nil || len(s.reasons) == 0 || !a.Joined {
+		return
 	}
-	c.Kept = 0
-	return true
+	if number, ok := s.model.Number(a.Cluster); ok {
+		s.model.Outlive(number, a.EventTime, s.rule.Kept.Milliseconds())
+	}
+}
+
+// Expired reports whether a cluster has expired, which has a tombstone or no record. If labels
+// cannot be checked, its last label was taken off by then: it expires as one without labels.
+func (s *Space) Expired(m *model.Model, number int) bool {
+	if s != nil && len(s.reasons) > 0 {
+		m.Cluster(number).Kept = 0
+	}
+	return m.Expired(number)
 }

@@ -263,13 +263,33 @@ func (m *Model) found(c Cluster) {
 	number := len(m.clusters)
 	m.clusters = append(m.clusters, c)
 	m.founders[c.Founder] = number
+	m.index(number, false)
+}
+
+// index has a cluster found by its fingerprint, also if it may be found by it.
+func (m *Model) index(number int, again bool) {
+	c := &m.clusters[number]
 	if m.follow != nil && !c.Fingerprint.Known {
 		return
 	}
+	own := candidate{c.Fingerprint.key(), number}
 	for i := range m.blocks {
 		b := &m.blocks[i]
-		value := bucketKey{c.Space, b.value(c.Fingerprint.key())}
-		b.buckets[value] = append(b.buckets[value], candidate{c.Fingerprint.key(), number})
+		value := bucketKey{c.Space, b.value(own.key)}
+		if !again || !slices.Contains(b.buckets[value], own) {
+			b.buckets[value] = append(b.buckets[value], own)
+		}
+	}
+}
+
+// Outlive has a cluster outlive others by this many milliseconds, if only so an article of an event
+// time can be its member.
+func (m *Model) Outlive(number int, eventTime, kept int64) {
+	c := &m.clusters[number]
+	over := max(m.StreamTime(c.Space), eventTime) - c.LastSeen - m.window
+	if m.expires && over > c.Kept && over <= kept {
+		c.Kept = kept
+		m.index(number, true)
 	}
 }
 

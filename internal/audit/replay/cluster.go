@@ -112,7 +112,7 @@ func (r *replay) checkTombstone(t tombstone, position int64) {
 	case number < 0:
 		want := "no tombstone of %s, which nobody has founded up to position %d"
 		r.Clusters.Violate(at, fmt.Sprintf(want, id, position), "a tombstone")
-	case !r.model.Expired(number) && !r.labels.Ends(r.model.Cluster(number)):
+	case !r.labels.Expired(r.model, number):
 		c := r.model.Cluster(number)
 		lastSeen, now := c.LastSeen, r.model.StreamTime(c.Space)
 		want := "%s to live at position %d: last seen %s, stream time %s"
@@ -144,7 +144,7 @@ func (r *replay) finish() {
 			r.Clusters.Violate(records.lastAt.In(r.Cut.Clusters.Topic),
 				fmt.Sprintf("a later record of %s: it has a member at position %d", id, records.due),
 				fmt.Sprintf("the last one is of position %d", records.last))
-		case !r.model.Expired(number):
+		case !r.labels.Expired(r.model, number):
 			r.Clusters.Violate(id, "a record in "+r.Cut.Clusters.Topic, "none")
 		}
 	}

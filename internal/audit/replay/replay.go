@@ -218,6 +218,7 @@ func (r *replay) assign(position int64, row ResultRow) (number int, err error) {
 		r.Input.Violate(at, "the stream time "+report.Clock(now)+
 			" as the event time, since nothing else is known", report.Clock(article.EventTime))
 	}
+	r.labels.Outlives(&article)
 	p, err := r.model.Assign(article, position)
 	if err != nil {
 		return 0, err

@@ -25,7 +25,15 @@ func (s *Stories) Replay(
 	s.newest, s.ends = maps.Clone(s.state), make(map[int32]int64)
 	all, unknown := make(map[int32][]hand), 0
 	for key := range s.spaces {
-		hands, n := s.handsOf(key, applied(key))
+		of := applied(key)
+		if of.Lost {
+			s.Check.Skip(fmt.Sprintf("what articles come to cannot be checked since label records were "+
+				"deleted, or were in another topic than %s, and records of %s were compacted away: what was "+
+				"merged or split by hand is not known", s.Labels, s.Clusters))
+			s.compareTold()
+			return nil
+		}
+		hands, n := s.handsOf(key, of)
 		all[key], unknown = hands, unknown+n
 	}
 	if unknown > 0 {

@@ -602,6 +602,13 @@ func TestStoriesThatCannotBeChecked(t *testing.T) {
 	if found := compacted.audit(t, &c); found.NotChecked == "" {
 		t.Errorf("what was merged by hand is compacted away: all is checked, %+v", found.Shown)
 	}
+	deleted := o
+	deleted.applied = labels.OfStories{Since: int64(len(o.results)), Lost: true}
+	deleted.labels = nil
+	if found := deleted.audit(t, &c); found.Violations > 0 ||
+		!strings.Contains(found.NotChecked, "cannot be checked since label records were deleted") {
+		t.Errorf("label records are deleted: not checked %q, %+v", found.NotChecked, found.Shown)
+	}
 	o.inputs = o.inputs[len(o.inputs)/2:]
 	if found := o.audit(t, &c); found.Violations > 0 || found.NotChecked == "" {
 		t.Errorf("half of the input is deleted: %d violations, not checked %q: %+v", found.Violations,
