@@ -6,7 +6,10 @@ import (
 	"bytes"
 	bin "encoding/binary"
 	"hash/crc32"
+	"os/exec"
 	"slices"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -17,7 +20,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kversion"
 )
 
-// A record with fifty million empty headers, which Kafka takes, does not keep an instance busy.
+// A record with fifty million empty headers, which Kafka takes, keeps neither an instance busy nor
+// the audit, and takes neither's memory.
 func TestManyEmptyHeaders(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1, noLinger)
@@ -71,5 +75,14 @@ func TestManyEmptyHeaders(t *testing.T) {
 	}
 	if n := len(w.read(w.output, kgo.ReadCommitted())); n != 2 {
 		t.Errorf("%d results, want 2", n)
+	}
+	audit := exec.Command(binary, "audit", "-c", w.config)
+	said, err := audit.CombinedOutput()
+	if err != nil || !strings.Contains(string(said), "the headers of 1 records") {
+		t.Errorf("clusterd audit: %v\n%s", err, said)
+	}
+	used := audit.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10
+	if t.Logf("the audit used %d MiB", used); used > 600 {
+		t.Errorf("the audit used %d MiB", used)
 	}
 }

@@ -256,8 +256,10 @@ func (a *audit) run(ctx context.Context, new newOutcomes) (err error) {
 	a.checkFingerprints()
 	a.checkCheckpoints()
 	a.seen.CheckFound(a.complete)
-	if limit := a.placements.Limit(); limit != "" {
-		a.report.Limits = append(a.report.Limits, limit)
+	for _, limit := range []string{a.expected.Limit(), a.placements.Limit()} {
+		if limit != "" {
+			a.report.Limits = append(a.report.Limits, limit)
+		}
 	}
 	return a.placements.Check(a.cut.Results, a.cut.DeadLetters, a.input)
 }

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"hash/crc32"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/clusterd/clusterd/internal/audit/wire"
+	"github.com/clusterd/clusterd/internal/config"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -196,5 +198,33 @@ func TestOddInputBatches(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A record has more headers than are read: the audit says so, and compares all else of it and of
+// what follows. The article's result may carry what it could of them.
+func TestMoreHeadersThanAreRead(t *testing.T) {
+	t.Parallel()
+	for _, violated := range []bool{false, true} {
+		s := newStage(t, func(c *config.Config) { c.Input.MaxBytes = 64 << 10 })
+		s.more = make([]kgo.RecordHeader, 70_000)
+		s.more[69_000].Key = "from"
+		addresses := s.input(story[:1])
+		s.more = nil
+		s.cluster(story, append(addresses, s.input(story[1:])...))
+		r := s.result(0)
+		r.Headers = r.Headers[len(r.Headers)-3:]
+		if violated {
+			s.edit(r, `"id-0"`, `"id-1"`)
+		}
+		s.write()
+		found := s.audit(Options{})
+		if got := firsts(found); violated != slices.Equal(got, []string{"input article-clusters/0/0"}) {
+			t.Errorf("found:\n%s", strings.Join(violations(found), "\n"))
+		}
+		const want = "the headers of 1 records, of which the first is articles/0/0: "
+		if len(found.Limits) != 1 || !strings.HasPrefix(found.Limits[0], want) {
+			t.Errorf("limits %q, want %q", found.Limits, want)
+		}
 	}
 }

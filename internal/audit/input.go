@@ -17,6 +17,7 @@ func (a *audit) readInput(ctx context.Context) error {
 	input := a.cut.Input
 	input.To = a.read
 	handle := topics.BatchHandler{
+		MaxHeaders: a.config.Input.MaxBytes,
 		Unreadable: a.noteUnreadable,
 		Records: func(records []*kgo.Record) error {
 			return a.expected.Add(records, func(r *kgo.Record, in *expect.Outcome) error {
@@ -39,6 +40,7 @@ func (a *audit) readRest(ctx context.Context) error {
 		rest.To[p] = min(end, a.account(p).top)
 	}
 	handle := topics.BatchHandler{
+		MaxHeaders: a.config.Input.MaxBytes,
 		Unreadable: a.noteUnreadable,
 		Records: func(records []*kgo.Record) error {
 			for _, r := range records {

@@ -80,7 +80,7 @@ func (a *audit) addLabelLetter(r *kgo.Record) error {
 
 // readLabels reads the label records, and holds their dead letters to them.
 func (a *audit) readLabels(ctx context.Context) error {
-	n, err := a.topics.ReadData(ctx, a.cut.Labels, func(r *kgo.Record) error {
+	n, err := a.topics.ReadAny(ctx, a.cut.Labels, a.config.Input.MaxBytes, func(r *kgo.Record) error {
 		dead, ok, err := a.labelDead.Get(r.Partition, r.Offset)
 		if err != nil {
 			return err

@@ -10,7 +10,6 @@ import (
 	"github.com/clusterd/clusterd/internal/audit/labels"
 	"github.com/clusterd/clusterd/internal/audit/model"
 	"github.com/clusterd/clusterd/internal/audit/stories"
-	"github.com/clusterd/clusterd/internal/audit/topics"
 	"github.com/clusterd/clusterd/internal/audit/wire"
 )
 
@@ -53,10 +52,7 @@ func (a *audit) readStories(ctx context.Context) error {
 	}
 	input := a.cut.Input
 	input.To = a.read
-	err = a.topics.ReadBatches(ctx, input, topics.BatchHandler{
-		Unreadable: func(int32, int64, int64, bool) error { return nil }, Records: a.stories.Founders,
-	})
-	if err != nil {
+	if _, err = a.topics.ReadAny(ctx, input, a.config.Input.MaxBytes, a.stories.Founder); err != nil {
 		return err
 	}
 	if !a.complete {

@@ -49,7 +49,7 @@ const (
 	LongKey // too long for a result to repeat
 )
 
-// An Outcome is what an input record must come out as: a row of 156 bytes. Texts are digests: that
+// An Outcome is what an input record must come out as: a row of 157 bytes. Texts are digests: that
 // two are the same is all that is asked.
 type Outcome struct {
 	Kind           Kind
@@ -66,6 +66,7 @@ type Outcome struct {
 	Copied         uint64     // 0 for none
 	Space          uint64     // 0 for none
 	Headers        [3]carried // that the result may have, by the kinds of them
+	LongHeaders    bool       // not all of the record's may be read: those of the result are believed
 	Fingerprint    uint64
 	Sketch         model.Blob
 	Contacts       model.Blob
@@ -95,8 +96,10 @@ func (o *Outcome) Timeless() bool { return !o.Dated && o.Timestamp <= 0 }
 type Outcomes struct {
 	decoder      article.Decoder
 	headers      [3][]string // names of those that results may have of their input records
-	excerpt      int         // characters of a content
-	scope        string      // the field or header that divides articles; empty for none
+	most         int         // bytes of headers that are read of a record
+	long         long
+	excerpt      int    // characters of a content
+	scope        string // the field or header that divides articles; empty for none
 	method       method.Method
 	pipeline     string
 	fingerprints sync.Pool // of *fingerprinter
@@ -142,7 +145,7 @@ func NewOf(
 	}
 	return &Outcomes{
 		decoder: article.ByField(article.Copying(decoder, c.Output.Copy), c.Cluster.ScopeField),
-		headers: headersOf(c), excerpt: c.Output.Excerpt, scope: c.Cluster.ScopeField,
+		headers: headersOf(c), most: in.MaxBytes, excerpt: c.Output.Excerpt, scope: c.Cluster.ScopeField,
 		method: m, pipeline: m.Identity(), seed: seed,
 		rows: spill.NewPartitions[Outcome](dir, from, to), blobs: blobs,
 		fingerprints: sync.Pool{New: func() any {
@@ -172,6 +175,11 @@ func (o *Outcomes) Add(records []*kgo.Record, do func(*kgo.Record, *Outcome) err
 		}
 		if err != nil {
 			return err
+		}
+		if row.LongHeaders {
+			if o.long.n++; o.long.n == 1 {
+				o.long.first = wire.AddressOf(r).In(r.Topic)
+			}
 		}
 		if _, err := o.rows.Put(r.Partition, r.Offset, row); err != nil {
 			return err
@@ -256,6 +264,7 @@ type outcome struct {
 // of makes an article of a record, and a fingerprint of that.
 func (o *Outcomes) of(print fingerprinter, r *kgo.Record) outcome {
 	out := outcome{Outcome: Outcome{Kind: Clustered, Timestamp: r.Timestamp.UnixMilli()}}
+	out.LongHeaders = wire.HeadersSize(r.Headers) > o.most
 	switch {
 	case len(r.Key) > wire.MaxKeyBytes:
 		out.KeyKind = LongKey

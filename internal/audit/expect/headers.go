@@ -1,6 +1,10 @@
 package expect
 
-import "github.com/clusterd/clusterd/internal/config"
+import (
+	"fmt"
+
+	"github.com/clusterd/clusterd/internal/config"
+)
 
 // headersOf returns which headers of their input records results may have: those that the
 // configuration names, and first. The others are by earlier settings or of an earlier version, as
@@ -18,10 +22,28 @@ type carried struct {
 // least is how large a record may be in any topic, in bytes.
 const least = 1000
 
+// long are records that have so many headers that not all of them may be read.
+type long struct {
+	n     int64
+	first string
+}
+
+// Limit says of which records no headers are compared; empty for none.
+func (o *Outcomes) Limit() string {
+	if o.long.n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the headers of %d records, of which the first is %s: they are more than "+
+		"input.max_bytes, and clusterd reads as many as that", o.long.n, o.long.first)
+}
+
 // Carries reports whether a result may have the headers of its input record with this digest, and
 // whether the configuration names these. Size is the size of key and value of the result: if its
 // topic would not take it with the headers, it goes without.
 func (o *Outcome) Carries(digest uint64, size int) (ok, configured bool) {
+	if o.LongHeaders {
+		return true, true
+	}
 	for i, may := range o.Headers {
 		if digest == may.Digest || digest == 0 && size+int(may.Bytes) > least {
 			return true, i == 0

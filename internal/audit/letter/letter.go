@@ -59,14 +59,6 @@ func foreignHeaders(seed maphash.Seed, r *kgo.Record) (digest uint64, foreign, o
 	return maphash.String(seed, fmt.Sprintf("%q", headers)), int32(len(headers) / 2), own
 }
 
-// headersSize returns an upper bound of what the headers count when they are read.
-func headersSize(r *kgo.Record) (n int) {
-	for _, h := range r.Headers {
-		n += 64 + len(h.Key) + len(h.Value)
-	}
-	return n
-}
-
 // Check holds the bytes of a dead letter to those of its record. Where the topic does not take the
 // record whole, its value is cut, or key, value and headers are left out. Keys and headers beyond
 // limit are cut as they are read.
@@ -77,7 +69,7 @@ func (dead *Row) Check(r *kgo.Record, seed maphash.Seed, limit int, d *report.Di
 		own++
 	}
 	key, value := dead.Key == newBytesRow(seed, r.Key), dead.Value == newBytesRow(seed, r.Value)
-	headers := dead.Headers == digest
+	headers, long := dead.Headers == digest, wire.HeadersSize(r.Headers) > limit
 	if cut && dead.Truncated != int64(len(r.Value)) {
 		d.Add(fmt.Sprintf("header %s: %d", wire.HeaderTruncated, len(r.Value)),
 			strconv.FormatInt(dead.Truncated, 10))
@@ -91,10 +83,10 @@ func (dead *Row) Check(r *kgo.Record, seed maphash.Seed, limit int, d *report.Di
 	if !key && !((cut || len(r.Key) > limit) && dead.Key.begins(seed, r.Key)) {
 		d.Add("the key", fmt.Sprintf("another one, of %d bytes", dead.Key.Length))
 	}
-	if !headers && !(cut && dead.Foreign == 0) && headersSize(r) <= limit {
+	if !headers && !(cut && dead.Foreign == 0) && !long {
 		d.Add("the headers", fmt.Sprintf("other ones, %d", dead.Foreign))
 	}
-	if dead.Own != own && dead.Own != own+forged {
+	if dead.Own != own && dead.Own != own+forged && !long {
 		d.Add(fmt.Sprintf("%d headers of clusterd", own), strconv.Itoa(int(dead.Own)))
 	}
 }

@@ -142,30 +142,25 @@ func (s *Stories) Result(
 	return err
 }
 
-// Founders takes the words of those records of the input that founded clusters.
-func (s *Stories) Founders(records []*kgo.Record) error {
-	for _, r := range records {
-		source := wire.AddressOf(r)
-		if _, ok := s.founders[source]; !ok {
-			continue
-		}
-		at := article.Address{Topic: r.Topic, Partition: int(r.Partition), Offset: r.Offset}
-		made, rejection := s.decoder.Decode(r.Key, r.Value, at)
-		if rejection != nil { // that is another promise
-			continue
-		}
-		said := s.counter.Count(made.Title, made.Content)
-		ref, err := s.blobs.Put(string(said.Vector))
-		if err != nil {
-			return err
-		}
-		text, err := s.blobs.Put(s.factsOf(&made, said.Terms).String())
-		if err != nil {
-			return err
-		}
-		s.founders[source] = founder{ref, text, said.Han, true}
+// Founder takes the words of a record of the input if it founded a cluster.
+func (s *Stories) Founder(r *kgo.Record) error {
+	source := wire.AddressOf(r)
+	if _, ok := s.founders[source]; !ok {
+		return nil
 	}
-	return nil
+	at := article.Address{Topic: r.Topic, Partition: int(r.Partition), Offset: r.Offset}
+	made, rejection := s.decoder.Decode(r.Key, r.Value, at)
+	if rejection != nil { // that is another promise
+		return nil
+	}
+	said := s.counter.Count(made.Title, made.Content)
+	ref, err := s.blobs.Put(string(said.Vector))
+	if err != nil {
+		return err
+	}
+	text, err := s.blobs.Put(s.factsOf(&made, said.Terms).String())
+	s.founders[source] = founder{ref, text, said.Han, true}
+	return err
 }
 
 // Cluster takes the record of a cluster.

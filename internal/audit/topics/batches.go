@@ -31,7 +31,10 @@ type batchReader struct {
 
 // A BatchHandler is called with what committed record batches hold.
 type BatchHandler struct {
-	// Records is called with the records of a batch, as far as they can be read.
+	// MaxHeaders is how much headers of a record may be, by [wire.HeadersSize]: what comes behind the
+	// first that exceed it is left out. Each header takes two bytes at least, and compresses well.
+	MaxHeaders int
+	// Records is called with records of a batch, as far as they can be read.
 	Records func([]*kgo.Record) error
 	// Unreadable is called with the offsets of the records of a batch that cannot be read here, for
 	// whatever reason: that does not say that nobody can. Of a batch with fewer records than offsets,
@@ -60,6 +63,26 @@ func (c *Client) ReadBatches(ctx context.Context, s Span, handle BatchHandler) e
 		}
 	}
 	return nil
+}
+
+// ReadAny reads as [Client.ReadBatches] does, of a topic to which anybody may write: it calls do
+// with each record that can be read, and returns how many these are. Of MaxHeaders see
+// [BatchHandler].
+func (c *Client) ReadAny(
+	ctx context.Context, s Span, maxHeaders int, do func(*kgo.Record) error,
+) (n int64, err error) {
+	err = c.ReadBatches(ctx, s, BatchHandler{
+		MaxHeaders: maxHeaders,
+		Records: func(records []*kgo.Record) (err error) {
+			for i := 0; i < len(records) && err == nil; i++ {
+				n++
+				err = do(records[i])
+			}
+			return err
+		},
+		Unreadable: func(int32, int64, int64, bool) error { return nil },
+	})
+	return n, err
 }
 
 // partition reads the offsets from (first) to (behind the last).

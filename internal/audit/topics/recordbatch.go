@@ -2,6 +2,7 @@ package topics
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
@@ -11,6 +12,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kbin"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/clusterd/clusterd/internal/audit/wire"
 )
 
 // firstBatch splits the first whole record batch from what was fetched. There may be none.
@@ -38,17 +41,31 @@ func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.
 
 // batch hands on what is in a committed batch, between from and to.
 func (r *batchReader) batch(b *kmsg.RecordBatch, p int32, from, to int64) error {
-	records, next := r.records(b, p)
+	var waiting []*kgo.Record
+	size := 0 // of their headers
+	hand := func() error {
+		if len(waiting) == 0 {
+			return nil
+		}
+		err := r.handle.Records(waiting)
+		waiting, size = nil, 0
+		return err
+	}
+	next, err := r.records(b, p, func(k *kgo.Record) error {
+		if k.Offset < from || k.Offset >= to {
+			return nil
+		}
+		waiting = append(waiting, k)
+		if size += wire.HeadersSize(k.Headers); size > fetchBytes {
+			return hand()
+		}
+		return nil
+	})
 	if cap(r.encoded) > fetchBytes {
 		r.encoded = nil // of a record that was compressed well
 	}
-	records = slices.DeleteFunc(records, func(k *kgo.Record) bool {
-		return k.Offset < from || k.Offset >= to
-	})
-	if len(records) > 0 {
-		if err := r.handle.Records(records); err != nil {
-			return err
-		}
+	if err = cmp.Or(err, hand()); err != nil {
+		return err
 	}
 	last := b.FirstOffset + int64(max(0, b.LastOffsetDelta))
 	if first := max(next, from); first <= min(last, to-1) {
@@ -57,21 +74,22 @@ func (r *batchReader) batch(b *kmsg.RecordBatch, p int32, from, to int64) error 
 	return nil
 }
 
-// records returns those of a batch that are written as the protocol has it, up to the first that
-// is not, and the offset from which on the batch is not read. Offsets ascend, and leave room for
-// those that come.
-func (r *batchReader) records(b *kmsg.RecordBatch, p int32) (records []*kgo.Record, next int64) {
+// records calls do with the records of a batch that are written as the protocol has it, up to the
+// first that is not, and returns the offset from which on the batch is not read. Offsets ascend,
+// and leave room for those that come.
+func (r *batchReader) records(
+	b *kmsg.RecordBatch, p int32, do func(*kgo.Record) error,
+) (next int64, err error) {
 	next = b.FirstOffset
 	in := b.Records
 	if codec := kgo.CompressionCodecType(b.Attributes & 7); codec != 0 {
-		var err error
 		if in, err = r.decompress.Decompress(in, codec); err != nil {
-			return nil, next
+			return next, nil //nolint:nilerr // it is unreadable, which is told
 		}
 	}
 	last := b.FirstOffset + int64(max(0, b.LastOffsetDelta))
 	if b.NumRecords == 0 && len(in) == 0 {
-		return nil, last + 1 // compaction took them all
+		return last + 1, nil // compaction took them all
 	}
 	for left := int64(b.NumRecords) - 1; left >= 0; left-- {
 		length, used := kbin.Varint(in)
@@ -80,23 +98,58 @@ func (r *batchReader) records(b *kmsg.RecordBatch, p int32) (records []*kgo.Reco
 			break
 		}
 		var k kmsg.Record
-		if k.ReadFrom(in[:size]) != nil {
+		encoded := bounded(in[:size], r.handle.MaxHeaders)
+		if k.ReadFrom(encoded) != nil {
 			break
 		}
-		if r.encoded = k.AppendTo(r.encoded[:0]); !bytes.Equal(r.encoded, in[:size]) {
+		if r.encoded = k.AppendTo(r.encoded[:0]); !bytes.Equal(r.encoded, encoded) {
 			break
 		}
 		at := b.FirstOffset + int64(k.OffsetDelta)
 		if in = in[size:]; at < next || at > last-left || left == 0 && len(in) > 0 {
 			break
 		}
-		records = append(records, record(b, &k, r.topic, p, at))
+		if err := do(record(b, &k, r.topic, p, at)); err != nil {
+			return next, err
+		}
 		next = at + 1
 		if left == 0 {
-			return records, last + 1
+			return last + 1, nil
 		}
 	}
-	return records, next
+	return next, nil
+}
+
+// bounded returns a record as it is if its headers do not exceed a size, else one with as many of
+// them as just do. It returns nil if it cannot be read so far: a number of headers that are not
+// there would get memory.
+func bounded(record []byte, most int) []byte {
+	in := kbin.Reader{Src: record}
+	in.Varint()
+	start := len(record) - len(in.Src)
+	in.Int8()
+	in.Varlong()
+	in.Varint()
+	in.VarintBytes()
+	in.VarintBytes()
+	at := len(record) - len(in.Src)
+	n := in.Varint()
+	first := len(record) - len(in.Src)
+	if in.Ok() && wire.HeaderSize(0)*int(n)+len(in.Src) <= most {
+		return record
+	}
+	for size, kept := 0, int32(0); kept < n && in.Ok(); kept++ {
+		if size > most {
+			body := slices.Concat(record[start:at], kbin.AppendVarint(nil, kept),
+				record[first:len(record)-len(in.Src)])
+			return append(kbin.AppendVarint(nil, int32(len(body))), body...)
+		}
+		size += wire.HeaderSize(len(in.VarintBytes()) + len(in.VarintBytes()))
+	}
+	if !in.Ok() {
+		return nil
+	}
+	return record
 }
 
 // record returns what the client would make of it.

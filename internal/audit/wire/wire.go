@@ -157,6 +157,17 @@ func Passing(r *kgo.Record, names []string) (text string, bytes int) {
 	return joined(headers)
 }
 
+// HeadersSize returns an upper bound of what headers count when they are read.
+func HeadersSize(headers []kgo.RecordHeader) (n int) {
+	for _, h := range headers {
+		n += HeaderSize(len(h.Key) + len(h.Value))
+	}
+	return n
+}
+
+// HeaderSize does so of a header whose name and value have this many bytes.
+func HeaderSize(length int) int { return 64 + length }
+
 func joined(headers []kgo.RecordHeader) (text string, bytes int) {
 	var b strings.Builder
 	for _, h := range headers {
