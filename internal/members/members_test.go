@@ -177,10 +177,7 @@ func TestViewIsTheTopic(t *testing.T) {
 				v = w.view(dir, 64<<20)
 			case 3: // what was not flushed is lost
 				w.caughtUp(v.View)
-				other := filepath.Join(t.TempDir(), "members")
-				if err := os.CopyFS(other, os.DirFS(dir)); err != nil {
-					t.Fatal(err)
-				}
+				other := wait.CopyDir(t, dir)
 				v.stop()
 				dir = other
 				v = w.view(dir, 64<<20)

@@ -30,15 +30,6 @@ func spaceDir(t *testing.T, dir, name string) string {
 	return d.Space(name)
 }
 
-func copyDir(t *testing.T, from string) (to string) {
-	t.Helper()
-	to = t.TempDir()
-	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
-		t.Fatal(err)
-	}
-	return to
-}
-
 // A disk, whatever became of it, makes no difference to what comes out.
 func TestRunFromDisk(t *testing.T) {
 	t.Parallel()
@@ -113,7 +104,7 @@ func TestRunFromDisk(t *testing.T) {
 				return i
 			}
 			round(dir)
-			old := copyDir(t, dir)
+			old := wait.CopyDir(t, dir)
 			round(dir)
 			i := round(tt.spoil(t, b, dir, old))
 			b.verify()

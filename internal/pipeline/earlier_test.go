@@ -19,6 +19,7 @@ import (
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/testutil/check"
+	"github.com/clusterd/clusterd/internal/testutil/wait"
 	"github.com/clusterd/clusterd/internal/testutil/kafkatest"
 )
 
@@ -36,7 +37,7 @@ func TestStateOfAnEarlierVersionIsTakenOver(t *testing.T) {
 		dir := filepath.Join(earlierVersions, method)
 		t.Run(method+" from disk", func(t *testing.T) {
 			t.Parallel()
-			takesOver(t, dir, copyDir(t, filepath.Join(dir, "state")), "from=tail")
+			takesOver(t, dir, wait.CopyDir(t, filepath.Join(dir, "state")), "from=tail")
 		})
 		t.Run(method+" from the topic", func(t *testing.T) {
 			t.Parallel()
@@ -75,7 +76,7 @@ func takesOver(t *testing.T, dir, state, want string) {
 }
 
 // news is what results carry beside what the earlier version wrote.
-var news = regexp.MustCompile(`,"(publisher|excerpt)":"(\\.|[^"\\])*"|,"output":"[^"]*","begins":\{[^}]*\}`)
+var news = regexp.MustCompile(`,"(publisher|excerpt)":"(\\.|[^"\\])*"|,"output":"[^"]*","begins":\{[^}]*\}(,"ids":\{[^}]*\})?`)
 
 // withoutNews returns the lines as the earlier version would have written them. Its results of
 // unclustered articles had neither position nor event time, and its checkpoints had no header.

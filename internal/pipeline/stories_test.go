@@ -13,6 +13,7 @@ import (
 	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/story"
 	"github.com/clusterd/clusterd/internal/testutil/texts"
+	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
 
 // Stories are those of the rule, in the order of positions, whatever became of the disk, and the
@@ -41,7 +42,7 @@ func TestRunStories(t *testing.T) {
 					i.end()
 				}
 				round(dir)
-				old := copyDir(t, dir)
+				old := wait.CopyDir(t, dir)
 				values = eventFeed(31)
 				round(dir)
 				values = eventFeed(32)
