@@ -13,20 +13,21 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// accept runs clusterd state accept, and returns what it says.
-func (w *world) accept() (said string, err error) {
+// accept runs clusterd state accept for a topic, and returns what it says.
+func (w *world) accept(topic string, flags ...string) (said string, err error) {
 	w.Helper()
-	cmd := exec.Command(binary, "state", "accept", "-c", w.config, "--topic", w.clusters,
-		"--by", "alice")
+	cmd := exec.Command(binary, append([]string{
+		"state", "accept", "-c", w.config, "--topic", topic, "--by", "alice",
+	}, flags...)...)
 	cmd.Env = append(os.Environ(), "CLUSTERD_TEST_DIR="+filepath.Join(w.dir, "accepting"))
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
 
 // refusesAccept holds that clusterd state accept is refused.
-func (w *world) refusesAccept(why string) {
+func (w *world) refusesAccept(why, topic string, flags ...string) {
 	w.Helper()
-	if said, err := w.accept(); err == nil || !strings.Contains(said, why) {
+	if said, err := w.accept(topic, flags...); err == nil || !strings.Contains(said, why) {
 		w.Errorf("state accept: %v, want %q:\n%s", err, why, said)
 	}
 }
@@ -49,7 +50,7 @@ func TestAnotherClustersTopicIsRefused(t *testing.T) {
 		w.startIn(dir).fails("state accept -c FILE --topic " + w.clusters)
 	}
 	// There are results, so this topic cannot be the first one.
-	w.refusesAccept("start anew with another input.group")
+	w.refusesAccept("start anew with another input.group", w.clusters)
 	w.replace("clusters_topic: "+w.clusters, "clusters_topic: "+right)
 	w.clusters = right
 	w.runOnce()
@@ -100,7 +101,7 @@ func TestClustersTopicMadeAnewIsRefused(t *testing.T) {
 	})
 	w.createTopic(w.clusters, 1, "cleanup.policy", "compact")
 	w.startIn(t.TempDir()).fails("has no checkpoint of it")
-	w.startIn(dir).fails("the topic was made anew, or has lost records")
+	w.startIn(dir).fails("topic " + w.clusters + " was made anew: its id was ")
 	if n := len(w.results()); n != 3 {
 		t.Errorf("%d results of 3 articles", n)
 	}
@@ -114,13 +115,13 @@ func TestOffsetsSetBeforeTheFirstStart(t *testing.T) {
 	w.send(10)
 	w.setOffset(7)
 	w.start().fails("group " + w.group + " has read " + w.input + "/0 up to offset 7, and topic")
-	if said, err := w.accept(); err != nil {
+	if said, err := w.accept(w.clusters); err != nil {
 		t.Fatalf("state accept: %v\n%s", err, said)
 	}
-	w.refusesAccept("there is nothing to accept")
+	w.refusesAccept("there is nothing to accept", w.clusters)
 	running := w.start()
 	w.done()
-	w.refusesAccept("stop all instances first")
+	w.refusesAccept("stop all instances first", w.clusters)
 	running.stop()
 	if n := len(w.results()); n != 3 {
 		t.Errorf("%d results, want those of the last 3 articles", n)
@@ -184,7 +185,7 @@ func TestClustersDeletedFromTheBeginning(t *testing.T) {
 		refused.fails("began at offset 0 and begins at ")
 		refused.fails("records of clusters were deleted")
 	}
-	if said, err := w.accept(); err != nil {
+	if said, err := w.accept(w.clusters); err != nil {
 		t.Fatalf("state accept: %v\n%s", err, said)
 	}
 	w.runOnce()

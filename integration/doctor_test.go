@@ -161,6 +161,13 @@ func TestDoctor(t *testing.T) {
 			diagnosis{"topic", "failure", "began at offset 0 and begins at 1", "clusterd state accept"},
 		},
 		{
+			"an input that was created again", func(w *world) {
+				w.runOnce()
+				w.recreate(w.input, 1, newArticles(5)...)
+			},
+			diagnosis{"topic", "failure", "and clusterd does not start", "start anew with another"},
+		},
+		{
 			"offsets that were set back", func(w *world) {
 				w.runOnce()
 				w.setOffset(1)

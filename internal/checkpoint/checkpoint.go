@@ -59,16 +59,23 @@ type Record struct {
 	// StoriesSince is the position from which on stories were never off; nil: they are off, or an
 	// earlier version wrote the checkpoint. Nothing else tells results of then from damaged ones.
 	StoriesSince *uint64 `json:"stories_since,omitempty"`
-	// Accepted says who has taken the clusters topic over as it is, the last ones.
+	// IDs are, by name, the ids of the topics that the space reads (KIP-516): a topic that was deleted
+	// and created again has another one. None: the brokers give none, or an earlier version wrote the
+	// checkpoint.
+	IDs map[string]string `json:"ids,omitempty"`
+	// Accepted says who has taken topics over as they are, the last ones.
 	Accepted []Accepted `json:"accepted,omitempty"`
 }
 
-// Accepted is who took a clusters topic over that was not as the checkpoint said, and why.
+// Accepted is who took topics over that were not as the checkpoint said, and why.
 type Accepted struct {
 	By  string    `json:"by,omitempty"`
 	At  time.Time `json:"at"`
 	Why string    `json:"why"` // what was refused before
 }
+
+// maxIDs is of how many topics a checkpoint has ids: clusters, labels and what is assigned.
+const maxIDs = 3
 
 // MaxAccepted is how many of them a checkpoint keeps.
 const MaxAccepted = 8
@@ -172,6 +179,11 @@ func (c *Record) validate() error {
 	for p, offset := range c.Begins {
 		if p < 0 || offset < 0 || offset > maxNextOffset {
 			return fmt.Errorf("begins: offset %d of partition %d", offset, p)
+		}
+	}
+	for topic, id := range c.IDs {
+		if topic == "" || id == "" || len(c.IDs) > maxIDs {
+			return fmt.Errorf("ids: topic %.80q with id %.80q, of %d", topic, id, len(c.IDs))
 		}
 	}
 	if len(c.Accepted) > MaxAccepted {

@@ -48,6 +48,10 @@ const (
 // were deleted before they were read, or the topic was recreated.
 var ErrOffsetOutOfRange = errors.New("offset out of range")
 
+// ErrRecreated is the error of a topic that is not the one that was read before, though it has the
+// same name: its offsets are those of other records.
+var ErrRecreated = errors.New("the topic is another one than before")
+
 // A Chunk is a run of committed records of one partition, and the offset to go on from. Records may
 // be empty: control records and aborted ones move a position too. What is unreadable of a record
 // batch is one record, see [kafka.Unreadable].
@@ -68,9 +72,12 @@ type Log struct {
 	// from several goroutines. It is told where the partitions stand that were asked for, before what
 	// was fetched is handed over.
 	OnPoll func([]kafka.Position)
-	// Remedy, if it is set before Read, is what to do where records are gone that are wanted, for
-	// errors: "start anew with another group".
-	Remedy string
+	// TopicID, if it is set before Read, is that of the topic. With another one Read ends with
+	// [ErrRecreated]. Empty: the topic that is there at the first fetch.
+	TopicID string
+	// Remedy and Anew, if they are set before Read, are what to do, for errors: where records that are
+	// wanted are gone or damaged, and where the topic is gone or another one.
+	Remedy, Anew string
 
 	client   *kafka.Client
 	topic    string
@@ -88,7 +95,8 @@ func NewLog(
 	client *kafka.Client, log *slog.Logger, topic string, next map[int]int64, maxBytes int,
 ) *Log {
 	l := &Log{
-		Remedy: "start anew", client: client, topic: topic, next: maps.Clone(next), maxBytes: maxBytes,
+		Remedy: "start anew", Anew: "start anew",
+		client: client, topic: topic, next: maps.Clone(next), maxBytes: maxBytes,
 		retries: kafka.NewRetryLogger(log, "reading topic "+topic),
 		watch: positions{
 			log: log, topic: topic, long: client.LongOpen, open: make(map[int]*opened),
@@ -124,7 +132,7 @@ func (l *Log) Read(ctx context.Context, out chan<- Chunk) error {
 			missingSince = time.Now()
 		case time.Since(missingSince) > missingLimit:
 			return fmt.Errorf("topic %s does not exist any more: if it was deleted on purpose, %s (%w)",
-				l.topic, l.Remedy, err)
+				l.topic, l.Anew, err)
 		}
 		if err := l.retries.Wait(ctx, err); err != nil {
 			return err
@@ -145,6 +153,9 @@ func (e damagedError) Unwrap() error { return recordbatch.ErrUnreadable }
 // readLeaders reads from every leader side by side until one of them fails: then the layout may
 // have changed, and the caller asks for it again.
 func (l *Log) readLeaders(ctx context.Context, out chan<- Chunk) error {
+	if err := l.identify(ctx); err != nil {
+		return err
+	}
 	leaders, err := l.client.Leaders(ctx, l.topic)
 	if err != nil {
 		return err
@@ -183,6 +194,24 @@ func (l *Log) readLeaders(ctx context.Context, out chan<- Chunk) error {
 	}
 }
 
+// identify makes sure that the topic is the one that was read before.
+func (l *Log) identify(ctx context.Context) error {
+	ids, err := l.client.TopicIDs(ctx, l.topic)
+	if err != nil {
+		return err
+	}
+	switch id, ok := ids[l.topic]; {
+	case !ok:
+		return fmt.Errorf("topic %s: %w", l.topic, kafka.ErrNoTopic)
+	case l.TopicID == "":
+		l.TopicID = id
+	case id != "" && id != l.TopicID:
+		return fmt.Errorf("%w: topic %s was deleted and created again: its id was %s and is %s. Nothing "+
+			"of the new one was read. To go on, %s", ErrRecreated, l.topic, l.TopicID, id, l.Anew)
+	}
+	return nil
+}
+
 func (l *Log) readLeader(
 	ctx context.Context, partitions []int, next map[int]int64, results chan<- Chunk,
 ) error {
@@ -214,8 +243,7 @@ func (l *Log) readLeader(
 			if errors.Is(err, recordbatch.ErrUnreadable) {
 				err = damagedError{int(p.Partition), c.chunk.Next, fmt.Sprintf("%v. Nothing was skipped, "+
 					"and fetching it %d times did not help: it is damaged in "+
-					"the broker's log. To go on without it, set the offset of the group by hand "+
-					"(kafka-consumer-groups --reset-offsets)", err, damageTries)}
+					"the broker's log. To go on without it, %s", err, damageTries, l.Remedy)}
 			}
 			if err != nil {
 				return fmt.Errorf("reading %s/%d at offset %d: %w", l.topic, p.Partition, c.chunk.Next, err)
@@ -254,7 +282,7 @@ func (l *Log) fetch(
 	}
 	limit, began := time.Duration(l.timeout.Load()), time.Now()
 	response, err := kafka.DoWithin[*kafka.FetchResponse](ctx, l.client,
-		&kafka.FetchRequest{Request: fetch.Request{
+		&kafka.FetchRequest{TopicID: l.fetchID(), Request: fetch.Request{
 			ReplicaID: -1, MaxWaitTime: int32(fetchWait.Milliseconds()), MinBytes: 1,
 			MaxBytes:       math.MaxInt32,
 			IsolationLevel: readCommitted, SessionEpoch: -1, Topics: []fetch.RequestTopic{topic},
@@ -283,6 +311,14 @@ func (l *Log) fetch(
 	return fetched, nil
 }
 
+// fetchID returns the id by which to fetch, empty for by name.
+func (l *Log) fetchID() string {
+	if !l.client.FetchesByID() {
+		return ""
+	}
+	return l.TopicID
+}
+
 func (l *Log) check(p *kmsg.FetchResponseTopicPartition, next int64) error {
 	switch err := kafka.Code(p.ErrorCode); {
 	case errors.Is(err, kafkago.OffsetOutOfRange):
@@ -291,8 +327,7 @@ func (l *Log) check(p *kmsg.FetchResponseTopicPartition, next int64) error {
 			holds = "holds others"
 		}
 		return fmt.Errorf("%w: %s/%d %s, and %d is wanted: records were deleted before they were read, "+
-			"or the topic was made anew. Nothing was skipped. To go on, set the offset of the group by "+
-			"hand (kafka-consumer-groups --reset-offsets), or %s", ErrOffsetOutOfRange, l.topic,
+			"or the topic was made anew. Nothing was skipped. To go on, %s", ErrOffsetOutOfRange, l.topic,
 			p.Partition, holds, next, l.Remedy)
 	case err != nil:
 		return fmt.Errorf("reading %s/%d at offset %d: %w", l.topic, p.Partition, next, err)

@@ -222,7 +222,7 @@ func TestLogOffsetOutOfRange(t *testing.T) {
 	for _, next := range []int64{0, 9} {
 		ctx, cancel := context.WithTimeout(t.Context(), wait.Timeout)
 		log := NewLog(client, slog.New(slog.DiscardHandler), "articles", map[int]int64{0: next}, 1<<20)
-		log.Remedy = "start anew with another input.group"
+		log.Remedy = "set the offset (--reset-offsets), or start anew with another input.group"
 		err := log.Read(ctx, make(chan Chunk))
 		cancel()
 		if !errors.Is(err, ErrOffsetOutOfRange) {

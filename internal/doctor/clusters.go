@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -24,6 +25,8 @@ type noted struct {
 	Window     string          `json:"window"`
 	Begins     map[int32]int64 `json:"begins"` // where the clusters topic began, by partition
 	Offsets    map[int32]int64 `json:"offsets"`
+	// IDs are those that topics had, by name.
+	IDs map[string]string `json:"ids"`
 	// Fingerprints is how far another topic was read instead of the input.
 	Fingerprints *struct {
 		Topic   string          `json:"topic"`
@@ -70,11 +73,32 @@ func (e *examination) checkClusters(ctx context.Context) {
 					p, was, now.Offset)
 			}
 		}
+		e.checkIDs(&one)
 		if e.sameSettings(label, &one) {
 			e.checkCommitted(source, &one, committed)
 		}
 	}
 	e.checkInput(ctx, source, committed)
+}
+
+// checkIDs looks whether topics are the same that they were at a checkpoint, and not others of the
+// same name.
+func (e *examination) checkIDs(last *noted) {
+	for _, topic := range slices.Sorted(maps.Keys(last.IDs)) {
+		id := e.topics[topic].ID
+		is, was := base64.RawURLEncoding.EncodeToString(id[:]), last.IDs[topic]
+		if id == (kadm.TopicID{}) || is == was {
+			continue
+		}
+		anew := startAnew
+		if topic == e.config.Labels.Topic {
+			anew = "stop all instances and run clusterd state accept -c FILE --topic " + topic +
+				" --from-beginning"
+		}
+		e.fail("topic "+topic, anew+"; if it has the same records at the same offsets: clusterd state "+
+			"accept -c FILE --topic "+topic, "it was deleted and created again: its id was %s and is %s, "+
+			"and clusterd does not start", was, is)
+	}
 }
 
 // farthest names a partition of which something was read, empty if there is no such partition.

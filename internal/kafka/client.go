@@ -40,12 +40,13 @@ type Client struct {
 	OnRequest func() (done func(error))
 	// LongOpen, if it is set before the first request, is how long a transaction may be open until it
 	// is reported, instead of the constant.
-	LongOpen  time.Duration
-	answered  atomic.Bool // a broker has, at least once
-	addr      net.Addr
-	dial      func(ctx context.Context, network, address string) (net.Conn, error)
-	dialer    *kafkago.Dialer
-	transport *kafkago.Transport
+	LongOpen    time.Duration
+	answered    atomic.Bool // a broker has, at least once
+	fetchesByID atomic.Bool // see FetchesByID
+	addr        net.Addr
+	dial        func(ctx context.Context, network, address string) (net.Conn, error)
+	dialer      *kafkago.Dialer
+	transport   *kafkago.Transport
 }
 
 // NewClient prepares a connection; it dials at the first request. The error names the setting

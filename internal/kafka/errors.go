@@ -12,14 +12,18 @@ import (
 
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol"
+	"github.com/twmb/franz-go/pkg/kerr"
 
 	"github.com/clusterd/clusterd/internal/login"
 )
 
 // Code turns the error code of a response into an error, nil for none.
 func Code(code int16) error {
-	if code == 0 {
+	switch code {
+	case 0:
 		return nil
+	case kerr.UnknownTopicID.Code, kerr.InconsistentTopicID.Code: // kafka-go does not know them
+		return kafkago.UnknownTopicOrPartition
 	}
 	return kafkago.Error(code)
 }

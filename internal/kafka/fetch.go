@@ -1,20 +1,27 @@
 package kafka
 
 import (
-	"encoding/binary"
-	"fmt"
 	"io"
+	"math"
 
 	"github.com/segmentio/kafka-go/protocol"
 	"github.com/segmentio/kafka-go/protocol/fetch"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/clusterd/clusterd/internal/login"
 )
+
+// fetchByID is the first version of a fetch that names topics by their ids (KIP-516).
+const fetchByID = 13
 
 // A FetchRequest is kafka-go's fetch request, but its response is a [*FetchResponse]: record
 // batches stay as they came. In kafka-go's own they are decompressed whole, however large they
 // become.
 type FetchRequest struct {
 	fetch.Request
+	// TopicID is the id of the only topic of the request: a broker sends nothing of another topic of
+	// that name. Empty: by name.
+	TopicID string
 	version int16 // the highest that the broker and kafka-go both know
 }
 
@@ -32,27 +39,34 @@ func (r *FetchRequest) Required(versions map[protocol.ApiKey]int16) bool {
 
 // RawExchange sends the request and reads the response, which share no connection with others.
 func (r *FetchRequest) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
-	const correlation = 1 // any: a connection carries one request at a time
-	if err := protocol.WriteRequest(rw, r.version, correlation, clientID, &r.Request); err != nil {
-		return nil, err
+	request := kmsg.NewPtrFetchRequest()
+	request.Version = r.version
+	if r.TopicID != "" {
+		request.Version = fetchByID
 	}
-	var head [8]byte
-	if _, err := io.ReadFull(rw, head[:]); err != nil {
-		return nil, err
-	}
-	size, id := int32(binary.BigEndian.Uint32(head[:])), binary.BigEndian.Uint32(head[4:])
-	if size < 4 || id != correlation {
-		return nil, fmt.Errorf("reading a fetch response: size %d, correlation id %d instead of %d", size,
-			id, correlation)
-	}
-	body := make([]byte, size-4)
-	if _, err := io.ReadFull(rw, body); err != nil {
-		return nil, err
+	request.MaxWaitMillis, request.MinBytes, request.MaxBytes = r.MaxWaitTime, r.MinBytes, r.MaxBytes
+	request.IsolationLevel = r.IsolationLevel
+	request.SessionEpoch = r.SessionEpoch
+	for _, t := range r.Topics {
+		topic := kmsg.NewFetchRequestTopic()
+		topic.Topic = t.Topic
+		if r.TopicID != "" {
+			var err error
+			if topic.TopicID, err = parseTopicID(r.TopicID); err != nil {
+				return nil, err
+			}
+		}
+		for _, p := range t.Partitions {
+			partition := kmsg.NewFetchRequestTopicPartition()
+			partition.Partition, partition.FetchOffset = p.Partition, p.FetchOffset
+			partition.PartitionMaxBytes = p.PartitionMaxBytes
+			topic.Partitions = append(topic.Partitions, partition)
+		}
+		request.Topics = append(request.Topics, topic)
 	}
 	response := &FetchResponse{}
-	response.Version = r.version
-	if err := response.ReadFrom(body); err != nil {
-		return nil, fmt.Errorf("reading a fetch response: %w", err)
+	if err := login.Exchange(rw, request, response, math.MaxInt32); err != nil {
+		return nil, err
 	}
 	return response, nil
 }

@@ -151,7 +151,7 @@ func (c *conn) holdsFor(began time.Time, lifetime time.Duration) {
 func (c *conn) ask(request kmsg.Request, response kmsg.Response) error {
 	wrap := func(err error) error {
 		var explained *Error
-		if errors.As(err, &explained) {
+		if err == nil || errors.As(err, &explained) {
 			return err
 		}
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
@@ -159,30 +159,10 @@ func (c *conn) ask(request kmsg.Request, response kmsg.Response) error {
 		}
 		return fmt.Errorf("broker %s: logging in: %w", c.broker, err)
 	}
-	formatter := kmsg.NewRequestFormatter(kmsg.FormatterClientID(clientID))
-	if _, err := c.Conn.Write(formatter.AppendRequest(nil, request, 0)); err != nil {
-		return wrap(err)
-	}
 	renewing := c.renewAt
-	c.renewAt = time.Time{} // what is read here is no answer to the client
+	c.renewAt = time.Time{} // neither the request nor its answer is the client's
 	defer func() { c.renewAt = renewing }()
-	var head [8]byte // size, correlation id
-	if _, err := io.ReadFull(c, head[:]); err != nil {
-		return wrap(err)
-	}
-	size := binary.BigEndian.Uint32(head[:])
-	if size < 4 || size > maxAnswer {
-		return wrap(fmt.Errorf("an answer of %d bytes", size))
-	}
-	body := make([]byte, size-4)
-	if _, err := io.ReadFull(c, body); err != nil {
-		return wrap(err)
-	}
-	response.SetVersion(request.GetVersion())
-	if err := response.ReadFrom(body); err != nil {
-		return wrap(err)
-	}
-	return nil
+	return wrap(Exchange(c, request, response, maxAnswer))
 }
 
 // frames counts messages of Kafka's protocol, each of which begins with its size, in a stream.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/kafka/embedded"
@@ -169,6 +170,9 @@ func (m *move) copy(ctx context.Context, topic string) (n int, err error) {
 		return err
 	}
 	err = m.from.Read(ctx, topic, first, end, func(r *kafka.Record) error {
+		if topic == m.from.Output.ClustersTopic && checkpoint.Is(r.Key) {
+			forgetIDs(r)
+		}
 		waiting, size = append(waiting, *r), size+sink.Size(*r)
 		if len(waiting) < moveRecords && size < moveBytes {
 			return nil
@@ -179,6 +183,14 @@ func (m *move) copy(ctx context.Context, topic string) (n int, err error) {
 		err = flush()
 	}
 	return n, err
+}
+
+// forgetIDs takes the ids of topics out of a checkpoint: on the new brokers they have others.
+func forgetIDs(r *kafka.Record) {
+	if c, err := checkpoint.Parse(r.Key, r.Value); err == nil && c.IDs != nil {
+		c.IDs = nil
+		r.Value = c.JSON()
+	}
 }
 
 // append writes records to where they were, and articles and labels to their offsets too.

@@ -19,8 +19,8 @@ import (
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/testutil/check"
-	"github.com/clusterd/clusterd/internal/testutil/wait"
 	"github.com/clusterd/clusterd/internal/testutil/kafkatest"
+	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
 
 // earlierVersions are directories of what an earlier version left behind. A README beside them says

@@ -72,7 +72,7 @@ func (f *fingerprinting) takeOver(
 	chunks, batches := make(chan consumer.Chunk), make(chan intake.Batch)
 	limit := max(f.config.Input.MaxBytes, f.out.Limits[f.out.DeadLetterTopic])
 	carry := intake.CarriedBy(f.config.Output, f.tracer)
-	group.Go(func() error { return f.newLog(next, limit).Read(ctx, chunks) })
+	group.Go(func() error { return f.newLog("", next, limit).Read(ctx, chunks) })
 	group.Go(func() error {
 		return f.newReading(intake.Records(f.fingerprinter, carry)).Run(ctx, chunks, batches)
 	})

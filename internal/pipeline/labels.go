@@ -14,6 +14,7 @@ import (
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/labelling"
 	"github.com/clusterd/clusterd/internal/monitor"
+	"github.com/clusterd/clusterd/internal/replica"
 	"github.com/clusterd/clusterd/internal/space"
 )
 
@@ -97,7 +98,9 @@ func (w *worker) readLabels(
 	log.OnPoll = func(positions []kafka.Position) {
 		w.monitor.PolledClusters(w.replica.Name(), positions)
 	}
-	log.Remedy = "set labels.topic to another topic, which is read from its beginning"
+	log.TopicID = w.replica.TopicID(w.config.Labels.Topic)
+	log.Anew = replica.LabelsAnew(w.config.Labels.Topic)
+	log.Remedy = log.Anew
 	return log.Read(ctx, out)
 }
 

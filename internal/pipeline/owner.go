@@ -183,12 +183,14 @@ func (o *owner) begin(
 	})
 }
 
-// newLog returns a reader of the source from the offsets next on.
-func (o *owner) newLog(next map[int]int64, maxValue int) *consumer.Log {
+// newLog returns a reader of the source, which has this id, from the offsets next on.
+func (o *owner) newLog(id string, next map[int]int64, maxValue int) *consumer.Log {
 	log := consumer.NewLog(o.client, o.log, o.source.Topic, next, o.config.Batch.Bytes)
 	log.MaxValue = maxValue
 	log.OnPoll = func(positions []kafka.Position) { o.monitor.PolledInput(o.name, positions) }
-	log.Remedy = replica.StartAnew
+	log.TopicID, log.Anew = id, replica.StartAnew
+	log.Remedy = "set the offset of the group by hand (kafka-consumer-groups --reset-offsets), or " +
+		replica.StartAnew
 	return log
 }
 

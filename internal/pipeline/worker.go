@@ -105,7 +105,8 @@ func (w *worker) takeOver(ctx context.Context, producer *sink.Producer, progress
 		return nil
 	})
 	chunks, batches := make(chan consumer.Chunk), make(chan intake.Batch)
-	group.Go(func() error { return w.newLog(next, w.maxValue()).Read(ctx, chunks) })
+	log := w.newLog(w.replica.TopicID(w.source.Topic), next, w.maxValue())
+	group.Go(func() error { return log.Read(ctx, chunks) })
 	group.Go(func() error { return w.newReading(w.items()).Run(ctx, chunks, batches) })
 	var labels chan consumer.Chunk // nil: none ever come
 	if w.labels != nil {

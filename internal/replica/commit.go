@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,7 +18,7 @@ import (
 func (r *Replica) Checkpoint(offsets map[int]int64) *checkpoint.Record {
 	c, now := r.Options.Space, r.space.State()
 	c.NextPosition, c.StreamTime, c.Offsets = now.Next, max(0, now.StreamTime), offsets
-	c.Begins, c.Accepted = r.begins, r.accepted
+	c.Begins, c.IDs, c.Accepted = r.begins, r.ids, r.accepted
 	return &c
 }
 
@@ -70,12 +71,15 @@ func (r *Replica) CheckOffsets(topic, group string, last, committed map[int]int6
 	if behind == nil {
 		return nil
 	}
-	return fmt.Errorf("group %s %s: its offsets were set back, or expired, or the topic was made "+
-		"anew. To read on from there would count "+
-		"articles twice; nothing was read. If the topic was deleted and created again, %s: its new "+
-		"articles are at offsets that were read before, and would be passed over. Else put the offsets "+
-		"back, while no instance runs (%s)",
-		group, strings.Join(behind, ", "), StartAnew, strings.Join(commands, "; "))
+	why, anew := "its offsets were set back, or expired", ""
+	if r.ids[topic] == "" { // else it is the topic of the checkpoint
+		why += ", or the topic was made anew"
+		anew = fmt.Sprintf("If the topic was deleted and created again, %s: its new articles are at "+
+			"offsets that were read before, and would be passed over. Else put", StartAnew)
+	}
+	return fmt.Errorf("group %s %s: %s. To read on from there would count articles twice; nothing was "+
+		"read. %s the offsets back, while no instance runs (%s)", group, strings.Join(behind, ", "), why,
+		cmp.Or(anew, "Put"), strings.Join(commands, "; "))
 }
 
 // CheckFounders makes sure that no cluster was founded by an article that is still to be read, from

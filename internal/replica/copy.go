@@ -24,7 +24,8 @@ func OptionsOf(
 	rule.Distance = f.Distance
 	rule.Stories.Ranks, rule.Stories.NewCounter = f.Ranks(), f.NewCounter
 	return Options{
-		Topic: c.Output.ClustersTopic, Brokers: c.Kafka.Brokers, FetchBytes: c.Batch.Bytes,
+		Topic: c.Output.ClustersTopic, Labels: c.Labels.Topic,
+		Brokers: c.Kafka.Brokers, FetchBytes: c.Batch.Bytes,
 		Space: checkpoint.Record{
 			Input: c.Input.Topic, Group: c.Input.Group, Scope: c.Cluster.Scope, Space: name,
 			ScopeField: c.Cluster.ScopeField, Output: c.Output.Topic,
@@ -62,6 +63,12 @@ func (r *Replica) Fits(ctx context.Context, c *state.Copy) error {
 		if err := r.sameSettings(c.Meta.Checkpoint); err != nil {
 			return err
 		}
+	}
+	if err := r.identify(ctx); err != nil {
+		return err
+	}
+	if was, is, changed := r.changedID(c.Meta.Checkpoint, r.Topic); changed {
+		return fmt.Errorf("topic %s was made anew: its id was %s and is %s", r.Topic, was, is)
 	}
 	e, err := r.ends(ctx)
 	if err != nil {

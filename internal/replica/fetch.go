@@ -38,6 +38,11 @@ func (r *Replica) ends(ctx context.Context) (e ends, err error) {
 // the one that it came from.
 func (r *Replica) from(e ends) (map[int]int64, error) {
 	m := r.space.Meta()
+	if was, is, changed := r.changedID(m.Checkpoint, r.Topic); changed {
+		return nil, fmt.Errorf("topic %s was made anew: its id was %s and is %s, and %s has the "+
+			"clusters of the old one. Nothing was read or written. If they are lost, %s. To go on with the "+
+			"clusters that the new one has, delete %s", r.Topic, was, is, r.Dir, StartAnew, r.Dir)
+	}
 	from := make(map[int]int64)
 	for p, last := range e.last {
 		from[p] = e.first[p]
@@ -68,8 +73,8 @@ func (r *Replica) receive(
 	ctx context.Context, from map[int]int64, do func(consumer.Chunk) (bool, error),
 ) error {
 	log := consumer.NewLog(r.Client, r.Log, r.Topic, from, r.FetchBytes)
-	log.MaxValue = maxRecordBytes
-	log.Remedy = StartAnew
+	log.MaxValue, log.TopicID = maxRecordBytes, r.ids[r.Topic]
+	log.Remedy, log.Anew = StartAnew, StartAnew
 	log.OnPoll = func(positions []kafka.Position) {
 		r.Monitor.PolledClusters(r.Name(), positions)
 	}

@@ -18,6 +18,9 @@ import (
 func (r *Replica) CatchUp(ctx context.Context) error {
 	r.Monitor.Recovering(r.Name(), "reading clusters back")
 	began := time.Now()
+	if err := r.identify(ctx); err != nil {
+		return err
+	}
 	// Before the topic is read to its end: then it has the checkpoint of these offsets.
 	var committed map[int]int64
 	if !r.DiskOnly {
@@ -37,7 +40,7 @@ func (r *Replica) CatchUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.checkTopic(committed); err != nil {
+	if err := r.checkTopics(committed); err != nil {
 		return err
 	}
 	took := time.Since(began)
@@ -108,6 +111,7 @@ func (r *Replica) tryCatchUp(ctx context.Context) (read readBack, err error) {
 			return read, fmt.Errorf("topic %s: %w", r.Topic, err)
 		}
 		r.accepted = c.Accepted
+		r.keepIDs(c)
 	}
 	if err := r.load(ctx); err != nil {
 		return read, err

@@ -38,6 +38,7 @@ type Options struct {
 	Readers Readers // nil: nobody asks
 
 	Topic      string   // of the clusters
+	Labels     string   // the topic of labels, empty where they are off
 	Brokers    []string // for commands in errors
 	FetchBytes int      // of a fetch
 	// Space is what the checkpoints of the space say, but for how far it is: of what its clusters are
@@ -84,8 +85,9 @@ type Replica struct {
 	space   *space.Space // nil: not open
 	rebuild *rebuild     // the disk was empty, and what it has since is not all yet; else nil
 
-	advanced uint64        // how many checkpoints were read
-	begins   map[int]int64 // by partition of the clusters topic: its first offset
+	advanced uint64            // how many checkpoints were read
+	begins   map[int]int64     // by partition of the clusters topic: its first offset
+	ids      map[string]string // of topics, by name; see checkpoint.Record.IDs
 	accepted []checkpoint.Accepted
 }
 

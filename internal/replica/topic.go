@@ -2,15 +2,11 @@ package replica
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/clusterd/clusterd/internal/article"
-	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/kafka"
 )
@@ -38,20 +34,19 @@ func (r *Replica) ReadByGroup(ctx context.Context) (map[int]int64, error) {
 	return read, err
 }
 
-// checkTopic returns an error if the clusters topic cannot have all clusters of the space, given up
-// to where the group has read.
-func (r *Replica) checkTopic(read map[int]int64) error {
+// checkTopics returns an error if the clusters topic cannot have all clusters of the space, given
+// up to where the group has read, or if another topic was deleted and created again.
+func (r *Replica) checkTopics(read map[int]int64) error {
 	if r.Source.Topic == "" || r.DiskOnly {
 		return nil
 	}
-	why := r.missing(read)
-	if why == "" {
-		return nil
+	if why := r.missing(read); why != "" {
+		return fmt.Errorf("%s. Articles would found clusters that were there before. Nothing was read "+
+			"or written. If output.clusters_topic is another topic than before, put it right. If the "+
+			"clusters are lost, %s. To go on with what topic %s has, stop all instances and run: clusterd "+
+			"state accept -c FILE --topic %s", why, StartAnew, r.Topic, r.Topic)
 	}
-	return fmt.Errorf("%s. Articles would found clusters that were there before. Nothing was read or "+
-		"written. If output.clusters_topic is another topic than before, put it right. If the clusters "+
-		"are lost, %s. To go on with what topic %s has, stop all instances and run: clusterd state "+
-		"accept -c FILE --topic %s", why, StartAnew, r.Topic, r.Topic)
+	return r.checkIDs(r.space.Meta().Checkpoint)
 }
 
 // missing says what the clusters topic lacks; an empty text for nothing.
@@ -83,38 +78,4 @@ func (r *Replica) missing(read map[int]int64) string {
 		}
 	}
 	return ""
-}
-
-// ErrNothingMissing is the error of a clusters topic that has all that its checkpoint says.
-var ErrNothingMissing = errors.New(
-	"the clusters topic is as its checkpoint says: there is nothing to accept")
-
-// Accept returns the checkpoint, as a record of the topic, with which a space goes on with the
-// clusters that its topic has, given up to where the group has read. The replica must be caught up.
-// The error is [ErrNothingMissing] where nothing is to be accepted.
-func (r *Replica) Accept(read map[int]int64, by string, at time.Time) (kafka.Record, error) {
-	why := r.missing(read)
-	if why == "" {
-		return kafka.Record{}, ErrNothingMissing
-	}
-	c := r.Options.Space
-	c.Offsets = read
-	if r.Source.Topic != c.Input {
-		c.Offsets = map[int]int64{} // it assigns what others have fingerprinted
-		c.Fingerprints = &checkpoint.Fingerprints{Topic: r.Source.Topic, Offsets: read}
-	}
-	if last := r.space.Meta().Checkpoint; last != nil {
-		c = *last
-	}
-	c.Begins = r.begins
-	c.Accepted = append(slices.Clone(c.Accepted), checkpoint.Accepted{By: by, At: at, Why: why})
-	c.Accepted = c.Accepted[max(0, len(c.Accepted)-checkpoint.MaxAccepted):]
-	partition, err := c.Partition()
-	if err != nil {
-		return kafka.Record{}, err
-	}
-	return kafka.Record{
-		Topic: r.Topic, Partition: partition % r.modulus, Key: []byte(c.Key()), Value: c.JSON(),
-		Headers: []kafka.Header{{Key: article.HeaderOwn, Value: []byte(article.OwnCheckpoint)}},
-	}, nil
 }

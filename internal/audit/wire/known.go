@@ -31,8 +31,8 @@ func decodeKnown(value []byte, into any) (unknown string, err error) {
 // needs some of them alone.
 func CheckpointFields() []string {
 	return []string{
-		"accepted", "begins", "fingerprints", "group", "input", "labels", "next_position", "offsets",
-		"output", "pipeline", "placements", "scope", "scope_field", "space", "stories_since",
+		"accepted", "begins", "fingerprints", "group", "ids", "input", "labels", "next_position",
+		"offsets", "output", "pipeline", "placements", "scope", "scope_field", "space", "stories_since",
 		"stream_time", "threshold", "version", "window",
 	}
 }

@@ -5,11 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/replica"
@@ -18,30 +22,38 @@ import (
 	"github.com/clusterd/clusterd/internal/topics"
 )
 
-// accepting says which topic is taken over, and who does it.
-type accepting struct{ topic, by string }
+// accepting says which topics are taken over, how, and who does it.
+type accepting struct {
+	topics        []string
+	fromBeginning bool
+	by            string
+}
 
 func (s Shell) accept() *cobra.Command {
 	var how accepting
 	cmd := &cobra.Command{
 		Use:   "accept --topic TOPIC",
-		Short: "Go on with the clusters topic as it is",
-		Long: "Takes output.clusters_topic over as it is, after clusterd has refused to start " +
-			"since the topic has no checkpoint of the group, or lacks records that it had. Clusters that " +
-			"are not in the topic are lost: copies of their articles found new ones. It is refused while " +
-			"an instance runs, and where nothing is wrong. The checkpoint says from then on who has " +
-			"accepted what, and when. A topic without a checkpoint is accepted only if there are no " +
-			"results yet.",
-		Example: "  clusterd state accept -c clusterd.yaml --topic clusters --by alice",
-		Args:    s.NoArguments,
+		Short: "Go on with topics as they are",
+		Long: "Takes topics over as they are, after clusterd has refused to start: since " +
+			"output.clusters_topic has no checkpoint of the group, or lacks records that it had, or since " +
+			"a topic is another one than before (it has another id). It is refused while an instance " +
+			"runs, and where nothing is wrong. The checkpoint says from then on who has accepted what, " +
+			"and when.\n\n" +
+			"output.clusters_topic: clusters that are not in it are lost, and copies of their articles " +
+			"found new ones. Without a checkpoint it is accepted only if there are no results yet.\n\n" +
+			"input.topic and labels.topic: clusterd goes on at the offsets that it has reached, so the " +
+			"topic must have the same records at the same offsets, as after a restore. Records of another topic " +
+			"would be passed over. A topic of labels can be read --from-beginning instead.",
+		Example: "  clusterd state accept -c clusterd.yaml --topic clusters --by alice\n" +
+			"  clusterd state accept -c clusterd.yaml --topic labels --from-beginning --by alice",
+		Args: s.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := s.Load(cmd)
 			if err != nil {
 				return err
 			}
-			if how.topic != c.Output.ClustersTopic {
-				return s.Usage(fmt.Errorf("--topic %q: give output.clusters_topic of the configuration, "+
-					"which is %s", how.topic, c.Output.ClustersTopic))
+			if err := how.check(&c); err != nil {
+				return s.Usage(err)
 			}
 			if !c.Assigns() {
 				return fmt.Errorf("role is %s: run it with the configuration of an instance that assigns",
@@ -51,9 +63,33 @@ func (s Shell) accept() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&how.topic, "topic", "", "`TOPIC` that is accepted: output.clusters_topic")
+	flags.StringArrayVar(&how.topics, "topic", nil, "`TOPIC` that is accepted; may be given several times")
+	flags.BoolVar(&how.fromBeginning, "from-beginning", false,
+		"read all of labels.topic: none of its records was read before")
 	flags.StringVar(&how.by, "by", os.Getenv("USER"), "`NAME` of who accepts it")
 	return cmd
+}
+
+// check returns an error for topics that cannot be accepted.
+func (how accepting) check(c *config.Config) error {
+	known := []string{c.Output.ClustersTopic, c.Source().Topic}
+	if c.Labels.Topic != "" {
+		known = append(known, c.Labels.Topic)
+	}
+	if how.topics == nil {
+		return fmt.Errorf("--topic is missing: give one of %s", strings.Join(known, ", "))
+	}
+	for _, topic := range how.topics {
+		if !slices.Contains(known, topic) {
+			return fmt.Errorf("--topic %q: give one of the configuration, which are %s", topic,
+				strings.Join(known, ", "))
+		}
+	}
+	if how.fromBeginning && !slices.Contains(how.topics, c.Labels.Topic) {
+		return errors.New("--from-beginning is for labels.topic alone: articles that are read again " +
+			"would be counted twice")
+	}
+	return nil
 }
 
 func (how accepting) run(ctx context.Context, c *config.Config, log *slog.Logger) error {
@@ -95,7 +131,8 @@ func (how accepting) run(ctx context.Context, c *config.Config, log *slog.Logger
 		}
 	}
 	if accepted == 0 {
-		return fmt.Errorf("topic %s: %w. Nothing was written", how.topic, replica.ErrNothingMissing)
+		return fmt.Errorf("topic %s: %w. Nothing was written", strings.Join(how.topics, ", "),
+			replica.ErrNothingMissing)
 	}
 	return nil
 }
@@ -131,7 +168,13 @@ func (how accepting) accept(
 	if err := r.CatchUp(ctx); err != nil {
 		return err
 	}
-	record, err := r.Accept(read, how.by, time.Now().UTC().Truncate(time.Millisecond))
+	committed := maps.Clone(read)
+	record, err := r.Accept(ctx, read, replica.Acceptance{
+		Topics: how.topics, FromBeginning: how.fromBeginning,
+		Accepted: checkpoint.Accepted{
+			By: how.by, At: time.Now().UTC().Truncate(time.Millisecond),
+		},
+	})
 	if err != nil {
 		return err
 	}
@@ -144,12 +187,20 @@ func (how accepting) accept(
 				"was written: %s", c.Output.Topic, replica.StartAnew)
 		}
 	}
-	_, err = producer.Commit(ctx, sink.Batch{Records: []kafka.Record{record}})
+	batch := sink.Batch{Records: []kafka.Record{record}}
+	for p, next := range read {
+		if _, ok := committed[p]; !ok {
+			batch.Offsets = append(batch.Offsets, sink.Offset{
+				Topic: r.Source.Topic, Partition: p, Offset: next,
+			})
+		}
+	}
+	_, err = producer.Commit(ctx, batch)
 	if errors.Is(err, sink.ErrFenced) {
 		return errors.New("an instance has started meanwhile: stop it, and run the command again")
 	}
 	if err == nil {
-		log.Info("accepted", "topic", how.topic, "space", r.Name(), "by", how.by)
+		log.Info("accepted", "topics", how.topics, "space", r.Name(), "by", how.by)
 	}
 	return err
 }
