@@ -4,6 +4,7 @@ package integration
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
@@ -74,13 +76,16 @@ func (w *world) deleteRecords(topic string, before int64) {
 	w.Helper()
 	var offsets kadm.Offsets
 	offsets.Add(kadm.Offset{Topic: topic, Partition: 0, At: before})
-	responses, err := w.admin.DeleteRecords(w.Context(), offsets)
-	if err == nil {
-		err = responses.Error()
-	}
-	if err != nil {
-		w.Fatal(err)
-	}
+	w.eventually("the records to be deleted", func() bool { // a new policy takes effect a moment later
+		responses, err := w.admin.DeleteRecords(w.Context(), offsets)
+		if err == nil {
+			err = responses.Error()
+		}
+		if err != nil && !errors.Is(err, kerr.PolicyViolation) {
+			w.Fatal(err)
+		}
+		return err == nil
+	})
 }
 
 // Topics that change while clusterd runs: it stops where going on would be wrong.
