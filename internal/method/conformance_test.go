@@ -2,7 +2,6 @@ package method_test
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -268,7 +267,13 @@ func TestSpaceGoesOn(t *testing.T) {
 			if i%70 == 69 {
 				state := stopped.State()
 				stopped = start()
-				stopped.BulkLoad(len(clusters), maps.Values(clusters))
+				stopped.BulkLoad(len(clusters), func(yield func(singlepass.Centre, int64) bool) {
+					for seq, c := range clusters {
+						if !yield(c, lastSeen[seq]) {
+							return
+						}
+					}
+				})
 				stopped.Resume(state)
 			}
 		}

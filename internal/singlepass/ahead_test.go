@@ -127,7 +127,7 @@ func TestReadersWaitForTheBatchThatLacks(t *testing.T) {
 	}, &model{distance: 64, window: time.Second}))
 	for i := range uint64(centres) {
 		c := singlepass.Centre{Fingerprint: bitsOf(i), Seq: i}
-		l.Insert(c)
+		l.Insert(c, 1000)
 		l.keeper.clusters[i] = cluster{centre: c, lastSeen: 1000}
 	}
 	l.Resume(singlepass.State{StreamTime: 1000, Next: centres})

@@ -49,6 +49,7 @@ func (s *Space) Seen(seq uint64, before, now int64) {
 	if s.window < 0 {
 		return
 	}
+	s.Lower(seq, now)
 	b := s.inHand()
 	if _, ok := b.earlier[seq]; !ok {
 		b.earlier[seq] = before
@@ -75,7 +76,7 @@ func (s *Space) lack() {
 // A Commit is what becomes of a Space when a batch is committed.
 type Commit struct {
 	State   State    // from which on articles are assigned
-	Founded []Centre // elsewhere: they are not in the Space yet
+	Founded []Centre // elsewhere: they are not in the Space yet, and [Space.Lower] knows them
 	Removed []Centre // that have expired
 	// Reached are stream times that values of a divided space have reached elsewhere.
 	Reached map[string]int64
@@ -91,7 +92,9 @@ func (s *Space) Commit(c Commit) {
 	late := slices.ContainsFunc(c.Founded, func(f Centre) bool { return f.Seq < s.committed.Next })
 	if !late {
 		for _, f := range c.Founded {
-			s.Insert(f)
+			s.mu.Lock()
+			s.insert(f)
+			s.mu.Unlock()
 		}
 	}
 	s.publish(c, late)

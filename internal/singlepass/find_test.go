@@ -149,7 +149,7 @@ func TestFindWaitsWhereTooManyExpired(t *testing.T) {
 		return singlepass.NewLinear(0, func(_, _ singlepass.Fingerprint) float64 { return 0 })
 	}, &model{distance: 64, window: time.Second}))
 	for i := range centres {
-		l.Insert(singlepass.Centre{Fingerprint: bitsOf(uint64(i)), Seq: uint64(i)})
+		l.Insert(singlepass.Centre{Fingerprint: bitsOf(uint64(i)), Seq: uint64(i)}, 1000)
 		l.keeper.clusters[uint64(i)] = cluster{
 			centre: singlepass.Centre{Fingerprint: bitsOf(uint64(i)), Seq: uint64(i)}, lastSeen: 1000,
 		}
@@ -191,7 +191,7 @@ func TestFindSeesWhatCountedAtTheCommit(t *testing.T) {
 	l := newLedger(newKeeper(t, rand.New(rand.NewPCG(1, 1)), func(int) singlepass.Index {
 		return singlepass.NewLinear(0, func(_, _ singlepass.Fingerprint) float64 { return 0 })
 	}, &model{distance: 64, window: time.Second}))
-	l.Insert(singlepass.Centre{})
+	l.Insert(singlepass.Centre{}, 90_000)
 	l.keeper.clusters[0] = cluster{lastSeen: 90_000}
 	l.Resume(singlepass.State{StreamTime: 5000, Next: 1})
 	l.commit()
@@ -216,7 +216,7 @@ func TestFindOthers(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 1))
 		l := newLedger(newKeeper(t, r, build, &model{distance: 3}))
 		for _, f := range []uint64{0b111, 0b1111_000, 0b11 << 10, 0b11 << 20, 0b1 << 30} {
-			l.Insert(singlepass.Centre{Fingerprint: bitsOf(f), Seq: l.State().Next})
+			l.Insert(singlepass.Centre{Fingerprint: bitsOf(f), Seq: l.State().Next}, 0)
 			l.Resume(singlepass.State{Next: l.State().Next + 1})
 		}
 		l.commit()

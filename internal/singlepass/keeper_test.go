@@ -37,7 +37,9 @@ func newKeeper(
 
 func (k *keeper) newSpace() *singlepass.Space {
 	rule := singlepass.Rule{Window: k.model.window}
-	return singlepass.NewSpace(k.build(k.model.distance), rule, k.lastSeen)
+	s := singlepass.NewSpace(k.build(k.model.distance), rule, k.lastSeen)
+	s.ShareFloors(1 + k.r.Uint64N(5))
+	return s
 }
 
 func (k *keeper) lastSeen(seq uint64) int64 {
@@ -128,6 +130,11 @@ func (k *keeper) undo(articles int, next func() (f singlepass.Fingerprint, at in
 	}
 }
 
+// seenBy returns when a centre was last seen, or some time before.
+func (k *keeper) seenBy(c singlepass.Centre) int64 {
+	return max(math.MinInt64+100, k.clusters[c.Seq].lastSeen) - k.r.Int64N(3)*50
+}
+
 // restart makes a new Space from the clusters, which must give the state too.
 func (k *keeper) restart() {
 	var centres []singlepass.Centre
@@ -145,10 +152,16 @@ func (k *keeper) restart() {
 	k.r.Shuffle(len(centres), func(i, j int) { centres[i], centres[j] = centres[j], centres[i] })
 	k.Space = k.newSpace()
 	if k.r.IntN(4) > 0 {
-		k.BulkLoad(len(centres), slices.Values(centres))
+		k.BulkLoad(len(centres), func(yield func(singlepass.Centre, int64) bool) {
+			for _, c := range centres {
+				if !yield(c, k.seenBy(c)) {
+					return
+				}
+			}
+		})
 	} else {
 		for _, c := range centres {
-			k.Insert(c)
+			k.Insert(c, k.seenBy(c))
 		}
 	}
 	k.Resume(derived)

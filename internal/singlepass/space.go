@@ -38,6 +38,7 @@ type Space struct {
 	divided  bool
 	streams  map[string]*stream // by value; of a space that is not divided, one of no value
 	current  *stream            // that of the article that is assigned
+	floors   floors             // before which no centre was last seen
 	seen     map[uint64]int64   // by Seq: when the centres that queries met were last seen
 	passed   map[uint64]Centre  // expired ones that queries met: they are no longer in the index
 	met      []Centre           // those that this query met and that may go
@@ -99,14 +100,14 @@ type Assignment struct {
 // empty and used for nothing else.
 //
 // lastSeen says what the highest event time of the members of a centre in the index is, by its Seq.
-// Only Assign asks it, and only where there is a window: of a centre seldom more than once. It may
-// be slow.
+// Only Assign asks it, and only where there is a window: of a centre seldom more than once, and of
+// none that was founded when nothing has expired yet. It may be slow.
 func NewSpace(index Index, rule Rule, lastSeen func(seq uint64) int64) *Space {
 	s := &Space{
 		index: index, lastSeen: lastSeen,
 		window: -1, state: State{StreamTime: math.MinInt64}, committed: State{StreamTime: math.MinInt64},
 		held: make(map[uint64]held), batches: []batch{newBatch()},
-		turns:   make(chan struct{}, runtime.GOMAXPROCS(0)),
+		turns: make(chan struct{}, runtime.GOMAXPROCS(0)), floors: floors{seqs: floorSeqs},
 		divided: rule.Divided, streams: make(map[string]*stream),
 	}
 	s.current = s.streamOf("")
@@ -120,9 +121,12 @@ func NewSpace(index Index, rule Rule, lastSeen func(seq uint64) int64) *Space {
 	return s
 }
 
-// lives reports whether a centre in the index is live, and keeps what members says: an index that
+// lives reports whether a centre in the index is live, and keeps what lastSeen says: an index that
 // sees only some of very many asks of the same ones again and again.
 func (s *Space) lives(seq uint64) bool {
+	if !expired(s.floors.of(seq), s.current.now, s.window) {
+		return true
+	}
 	at, ok := s.seen[seq]
 	if !ok {
 		at = s.lastSeen(seq)
@@ -193,7 +197,7 @@ func (s *Space) Assign(f Fingerprint, at int64) Assignment {
 		}
 	} else {
 		a.Centre = Centre{Fingerprint: f, Seq: a.Position}
-		s.Insert(a.Centre)
+		s.Insert(a.Centre, at)
 	}
 	return a
 }
@@ -230,11 +234,21 @@ func horizon(streamTime, window int64) (before int64, ok bool) {
 	}
 }
 
-// Insert adds a centre that was founded elsewhere, and is not in the index yet.
-func (s *Space) Insert(c Centre) {
+// Insert adds a centre that was founded elsewhere, and is not in the index yet. It was last seen at
+// this time, or later.
+func (s *Space) Insert(c Centre, lastSeen int64) {
+	s.Lower(c.Seq, lastSeen)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.insert(c)
+}
+
+// Lower says that a centre counts as last seen at this time, or later, and that this may be earlier
+// than it did. [Space.Insert] and [Space.Seen] say so too.
+func (s *Space) Lower(seq uint64, lastSeen int64) {
+	if s.window >= 0 {
+		s.floors.lower(seq, lastSeen)
+	}
 }
 
 func (s *Space) insert(c Centre) {
@@ -242,11 +256,12 @@ func (s *Space) insert(c Centre) {
 }
 
 // BulkLoad adds n such centres to an empty Space, in any order, faster than Insert.
-func (s *Space) BulkLoad(n int, centres iter.Seq[Centre]) {
+func (s *Space) BulkLoad(n int, centres iter.Seq2[Centre, int64]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.index.BulkLoad(n, func(yield func(Centre) bool) {
-		for c := range centres {
+		for c, lastSeen := range centres {
+			s.Lower(c.Seq, lastSeen)
 			if !yield(c.withoutContacts()) {
 				return
 			}

@@ -94,7 +94,7 @@ func first(t testing.TB, dir *state.Dir) (hash uint64, n int) {
 		t.Fatal(err)
 	}
 	seen := 0
-	count := func(singlepass.Centre) error { seen++; return nil }
+	count := func(singlepass.Centre, int64) error { seen++; return nil }
 	if err := s.Centres(t.Context(), count); err != nil {
 		t.Fatal(err)
 	}

@@ -50,6 +50,7 @@ func (s *Space) Apply(
 	reached := make(map[string]int64)
 	for i := range put {
 		reach(reached, &put[i])
+		s.rule.Lower(put[i].Seq, put[i].SeenAs())
 	}
 	for c := range changes {
 		switch {

@@ -95,12 +95,12 @@ func New(index singlepass.Index, store *state.Store, o Options, now func() time.
 func (s *Space) Load(ctx context.Context, check func(singlepass.Fingerprint) error) error {
 	var failed error
 	reached := make(map[string]int64)
-	s.rule.BulkLoad(s.store.Len(), func(yield func(singlepass.Centre) bool) {
-		each := func(c singlepass.Centre) error {
+	s.rule.BulkLoad(s.store.Len(), func(yield func(singlepass.Centre, int64) bool) {
+		each := func(c singlepass.Centre, lastSeen int64) error {
 			if err := check(c.Fingerprint); err != nil {
 				return fmt.Errorf("%w: cluster %d: %w", state.ErrDamaged, c.Seq, err)
 			}
-			yield(c)
+			yield(c, lastSeen)
 			return nil
 		}
 		if !s.options.Divided {
@@ -109,7 +109,7 @@ func (s *Space) Load(ctx context.Context, check func(singlepass.Fingerprint) err
 		}
 		failed = s.store.Clusters(context.WithoutCancel(ctx), func(c *cluster.Cluster) error {
 			reach(reached, c)
-			return each(c.Centre)
+			return each(c.Centre, c.SeenAs())
 		})
 	})
 	if failed == nil {

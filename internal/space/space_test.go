@@ -3,6 +3,7 @@ package space
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -291,7 +292,8 @@ func TestAssignWithADiskThatFails(t *testing.T) {
 	mustAssign(t, s, []fingerprint.Article{
 		clustertest.Article(0, far[0], wallClock), clustertest.Article(1, far[1], wallClock),
 	})
-	s.rule.Insert(singlepass.Centre{Fingerprint: singlepass.Fingerprint{Hash: far[3]}, Seq: 77})
+	missing := singlepass.Centre{Fingerprint: singlepass.Fingerprint{Hash: far[3]}, Seq: 77}
+	s.rule.Insert(missing, math.MinInt64)
 	before := s.rule.State()
 	c, err := assign(s, []fingerprint.Article{
 		clustertest.Article(2, far[2], wallClock), clustertest.Article(3, far[3], wallClock),

@@ -105,7 +105,8 @@ func BenchmarkCentres(b *testing.B) {
 	s = reopen(b, s, dir)
 	b.ResetTimer()
 	for b.Loop() {
-		if err := s.Centres(b.Context(), func(singlepass.Centre) error { return nil }); err != nil {
+		each := func(singlepass.Centre, int64) error { return nil }
+		if err := s.Centres(b.Context(), each); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -105,7 +105,7 @@ func TestReadsFail(t *testing.T) {
 		"Find":    func(s *state.Store) error { _, _, err := s.Find(many[7].Founder); return err },
 		"Overdue": func(s *state.Store) error { _, err := s.Overdue("", 10, 10); return err },
 		"Centres": func(s *state.Store) error {
-			return s.Centres(t.Context(), func(singlepass.Centre) error { return nil })
+			return s.Centres(t.Context(), func(singlepass.Centre, int64) error { return nil })
 		},
 		"Apply": func(s *state.Store) error { return s.Apply(many[:1], nil, m.meta) },
 	} {

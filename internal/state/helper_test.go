@@ -140,7 +140,11 @@ func (m model) difference(t testing.TB, s *state.Store) (string, error) {
 	for seq, c := range m.clusters {
 		want[seq] = c.Centre
 	}
-	err := s.Centres(t.Context(), func(c singlepass.Centre) error {
+	err := s.Centres(t.Context(), func(c singlepass.Centre, lastSeen int64) error {
+		if k := m.clusters[c.Seq]; lastSeen > k.SeenAs() {
+			return fmt.Errorf("centre %d counts as seen at %d, and comes with %d", c.Seq, k.SeenAs(),
+				lastSeen)
+		}
 		if _, ok := centres[c.Seq]; ok {
 			return fmt.Errorf("centre %d comes twice", c.Seq)
 		}

@@ -78,8 +78,11 @@ func (s *Store) remember(
 const checkEvery = 1 << 12
 
 // Centres hands the centre of each cluster on without its contacts, in no order that means
-// anything, until ctx ends or each fails. It reads the expiry entries alone.
-func (s *Store) Centres(ctx context.Context, each func(singlepass.Centre) error) error {
+// anything, until ctx ends or each fails: with the time of its expiry entry, at which or later it
+// counts as last seen. It reads the expiry entries alone.
+func (s *Store) Centres(
+	ctx context.Context, each func(c singlepass.Centre, lastSeen int64) error,
+) error {
 	n := 0
 	var stopped error
 	from, to := beforeExpiry("", math.MinInt64), endOfExpiry()
@@ -90,12 +93,13 @@ func (s *Store) Centres(ctx context.Context, each func(singlepass.Centre) error)
 		}
 		var c singlepass.Centre
 		var of string
-		if of, _, c.Seq, stopped = decodeExpiryKey(key); stopped == nil {
+		var at int64
+		if of, at, c.Seq, stopped = decodeExpiryKey(key); stopped == nil {
 			c.Fingerprint, stopped = decodeFingerprint(value)
 			c.Space = of
 		}
 		if stopped == nil {
-			stopped = each(c)
+			stopped = each(c, at)
 		}
 		return stopped == nil
 	})

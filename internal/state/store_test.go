@@ -288,13 +288,14 @@ func TestCentresEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	broken := errors.New("broken")
-	if err := s.Centres(t.Context(), func(singlepass.Centre) error { return broken }); !errors.Is(err,
-		broken) {
+	err := s.Centres(t.Context(), func(singlepass.Centre, int64) error { return broken })
+	if !errors.Is(err, broken) {
 		t.Errorf("error = %v, want that of each", err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(broken)
-	if err := s.Centres(ctx, func(singlepass.Centre) error { return nil }); !errors.Is(err, broken) {
+	err = s.Centres(ctx, func(singlepass.Centre, int64) error { return nil })
+	if !errors.Is(err, broken) {
 		t.Errorf("error = %v, want the context's cause", err)
 	}
 	closeStore(t, s)
@@ -314,8 +315,8 @@ func TestCentresAreAll(t *testing.T) {
 				1)
 		})
 	s = open(t, disk)
-	if err := s.Centres(t.Context(), func(singlepass.Centre) error { return nil }); !errors.Is(err,
-		state.ErrDamaged) {
+	err := s.Centres(t.Context(), func(singlepass.Centre, int64) error { return nil })
+	if !errors.Is(err, state.ErrDamaged) {
 		t.Errorf("error = %v, want it to be damaged", err)
 	}
 	closeStore(t, s)

@@ -160,7 +160,13 @@ func (s *space) again(r *rand.Rand, index singlepass.Index, window time.Duration
 	maps.Copy(made.clusters, s.clusters)
 	all := slices.Collect(maps.Values(s.clusters))
 	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	made.BulkLoad(len(all), slices.Values(all))
+	made.BulkLoad(len(all), func(yield func(singlepass.Centre, int64) bool) {
+		for _, c := range all {
+			if !yield(c, s.lastSeen[c.Seq]) {
+				return
+			}
+		}
+	})
 	made.Resume(s.State())
 	return made
 }
