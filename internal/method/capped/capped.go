@@ -10,14 +10,9 @@ package capped
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
-	"unsafe"
-
-	"github.com/google/btree"
 )
-
-// degree gives nodes of up to 63 items of 32 bytes.
-const degree = 32
 
 // A Rule says what a query sees of a bucket. With up to Cap live centres, it sees all of them. With
 // more, it sees some in each of several orders, one for each of Rotations. In that order, sketches
@@ -32,8 +27,8 @@ type Rule struct {
 	Rotations       []int
 }
 
-// A Member is a centre of a bucket. Its sketch is a view, which must stay as it is for as long as
-// the member is in a bucket, and have more bytes than any rotation.
+// A Member is a centre of a bucket. Its sketch must stay as it is for as long as the member is in a
+// bucket, and have more bytes than any rotation.
 type Member struct {
 	Sketch []byte
 	Seq    uint64
@@ -43,85 +38,113 @@ type Member struct {
 // A Bucket is the centres of one bucket in all orders. It may be read by many at once while nothing
 // changes it.
 type Bucket struct {
-	rule  Rule
-	size  int // of a sketch
-	lists []*btree.BTreeG[item]
+	rule     Rule
+	sketchOf func(slot uint32) []byte
+	lists    []list
+	len      int
 }
 
 // An item is a member in one of the orders. Its prefix is the first bytes of the rotated sketch,
-// which mostly decide without a look at the rest.
+// which mostly decide without a look at the rest. There are no pointers in it for the garbage
+// collector to follow.
 type item struct {
 	prefix uint64
-	sketch *byte
 	seq    uint64
 	slot   uint32
 }
 
-// New returns an empty bucket of members whose sketches have so many bytes.
-func New(rule Rule, size int) *Bucket {
-	b := &Bucket{rule: rule, size: size, lists: make([]*btree.BTreeG[item], len(rule.Rotations))}
-	for i, start := range rule.Rotations {
-		b.lists[i] = btree.NewG(degree, order(start, size))
-	}
-	return b
+// New returns an empty bucket of members whose sketches have equally many bytes. The index tells
+// that of a slot.
+func New(rule Rule, sketchOf func(slot uint32) []byte) *Bucket {
+	return &Bucket{rule: rule, sketchOf: sketchOf, lists: make([]list, len(rule.Rotations))}
 }
 
-// order compares sketches of so many bytes from start on, round to the byte before it, and then
-// Seqs.
-func order(start, size int) btree.LessFunc[item] {
-	rest := min(start+8, size)
-	return func(a, b item) bool {
-		if a.prefix != b.prefix {
-			return a.prefix < b.prefix
-		}
-		if a.sketch != b.sketch {
-			x, y := unsafe.Slice(a.sketch, size), unsafe.Slice(b.sketch, size)
-			if n := bytes.Compare(x[rest:], y[rest:]); n != 0 {
-				return n < 0
-			}
-			if n := bytes.Compare(x[:start], y[:start]); n != 0 {
-				return n < 0
-			}
-		}
-		return a.seq < b.seq
-	}
+// A key is what items are compared with in one of the orders.
+type key struct {
+	prefix   uint64
+	sketch   []byte
+	start    int // the rotation
+	seq      uint64
+	sketchOf func(slot uint32) []byte
 }
 
-func (m Member) item(start int) item {
+func (b *Bucket) key(order int, sketch []byte, seq uint64) key {
+	k := key{sketch: sketch, start: b.rule.Rotations[order], seq: seq, sketchOf: b.sketchOf}
 	var prefix [8]byte
-	copy(prefix[:], m.Sketch[start:])
-	return item{binary.BigEndian.Uint64(prefix[:]), unsafe.SliceData(m.Sketch), m.Seq, m.Slot}
+	copy(prefix[:], sketch[k.start:])
+	k.prefix = binary.BigEndian.Uint64(prefix[:])
+	return k
+}
+
+// isBehind reports whether an item comes before the key.
+func (k *key) isBehind(it *item) bool {
+	if it.prefix != k.prefix {
+		return it.prefix < k.prefix
+	}
+	return k.compare(it) > 0
+}
+
+// compare compares the key with an item of the same prefix.
+func (k *key) compare(it *item) int {
+	sketch, rest := k.sketchOf(it.slot), min(k.start+8, len(k.sketch))
+	if n := bytes.Compare(k.sketch[rest:], sketch[rest:]); n != 0 {
+		return n
+	}
+	if n := bytes.Compare(k.sketch[:k.start], sketch[:k.start]); n != 0 {
+		return n
+	}
+	return cmp.Compare(k.seq, it.seq)
+}
+
+// find returns the place of a member in an order, where it is or would be put.
+func (b *Bucket) find(order int, m *Member) (k key, p place, found bool) {
+	k = b.key(order, m.Sketch, m.Seq)
+	p = b.lists[order].search(&k)
+	after := p
+	it := b.lists[order].next(&after)
+	return k, p, it != nil && it.prefix == k.prefix && k.compare(it) == 0
 }
 
 // Insert adds a member, whose Seq must not be there yet.
 func (b *Bucket) Insert(m Member) {
-	for i, list := range b.lists {
-		list.ReplaceOrInsert(m.item(b.rule.Rotations[i]))
+	for i := range b.lists {
+		k, p, _ := b.find(i, &m)
+		b.lists[i].insert(p, item{k.prefix, m.Seq, m.Slot})
 	}
+	b.len++
 }
 
 // Remove removes the member with this sketch and Seq, if there is one.
 func (b *Bucket) Remove(m Member) {
-	for i, list := range b.lists {
-		list.Delete(m.item(b.rule.Rotations[i]))
+	for i := range b.lists {
+		_, p, found := b.find(i, &m)
+		if !found {
+			return
+		}
+		b.lists[i].remove(p)
 	}
+	b.len--
 }
 
 // Find returns the slot of the member with this sketch and Seq.
 func (b *Bucket) Find(m Member) (slot uint32, ok bool) {
-	it, ok := b.lists[0].Get(m.item(b.rule.Rotations[0]))
-	return it.slot, ok
+	_, p, ok := b.find(0, &m)
+	if !ok {
+		return 0, false
+	}
+	return b.lists[0].next(&p).slot, true
 }
 
 // Len returns the number of members.
-func (b *Bucket) Len() int { return b.lists[0].Len() }
+func (b *Bucket) Len() int { return b.len }
 
 // All calls visit with the slot of every member.
 func (b *Bucket) All(visit func(slot uint32)) {
-	b.lists[0].Ascend(func(it item) bool {
-		visit(it.slot)
-		return true
-	})
+	for _, block := range b.lists[0] {
+		for i := range block {
+			visit(block[i].slot)
+		}
+	}
 }
 
 // Visit calls visit with the slots of those centres that the rule names, of some more than once,
@@ -130,7 +153,7 @@ func (b *Bucket) All(visit func(slot uint32)) {
 func (b *Bucket) Visit(
 	sketch []byte, live func(slot uint32) bool, visit func(slot uint32),
 ) (others bool) {
-	if b.Len() <= b.rule.Cap {
+	if b.len <= b.rule.Cap {
 		b.All(visit)
 		return false
 	}
@@ -141,10 +164,10 @@ func (b *Bucket) Visit(
 		least = 0 // it is known already
 	}
 	for i := range b.lists {
-		// before any that is equal, or it is the one of Seq 0
-		at := Member{Sketch: sketch}.item(b.rule.Rotations[i])
+		// before any that is equal
+		k := b.key(i, sketch, 0)
 		var n int
-		if seen, n = b.around(i, at, least, live, seen); n < least {
+		if seen, n = b.around(i, &k, least, live, seen); n < least {
 			b.All(visit)
 			return false
 		}
@@ -156,43 +179,42 @@ func (b *Bucket) Visit(
 	return true
 }
 
-// around appends the slots of the live neighbours of an item in an order. It goes on until it has
-// met at least so many live members, if there are as many, and returns how many it has met.
+// around appends the slots of the live neighbours of a key in an order. It goes on until it has met
+// at least so many live members, if there are as many, and returns how many it has met.
 func (b *Bucket) around(
-	order int, at item, least int, live func(slot uint32) bool, dst []uint32,
+	order int, k *key, least int, live func(slot uint32) bool, dst []uint32,
 ) (slots []uint32, met int) {
-	list, near := b.lists[order], b.rule.Neighbours
-	after := walk{live: live, near: near, least: least - near, slots: dst}
-	list.AscendGreaterOrEqual(at, after.step)
-	before := walk{live: live, near: near, least: least - after.met, slots: after.slots}
-	list.DescendLessOrEqual(at, func(it item) bool { return b.same(it, at) || before.step(it) })
-	if met = after.met + before.met; met < least && after.met >= after.least {
-		rest := walk{live: live, least: least - before.met} // there were few before it
-		list.AscendGreaterOrEqual(at, rest.step)
-		met = rest.met + before.met
-	}
-	return before.slots, met
+	l, near := b.lists[order], b.rule.Neighbours
+	start := l.search(k)
+	after := walk{live: live, near: near, slots: dst, at: start, step: l.next}
+	after.on(least - near)
+	before := walk{live: live, near: near, slots: after.slots, at: start, step: l.previous}
+	before.on(least - after.met)
+	after.on(least - before.met) // there may be few before it
+	return before.slots, after.met + before.met
 }
 
-// A walk meets members in an order, until it has met a number of live ones, at least least, and has
-// the slots of the near first.
+// A walk meets members in an order, one step after the other, and has the slots of the near live
+// ones first.
 type walk struct {
-	live             func(slot uint32) bool
-	near, least, met int
-	slots            []uint32
+	live      func(slot uint32) bool
+	near, met int
+	slots     []uint32
+	at        place
+	step      func(*place) *item
 }
 
-// step meets one member, and reports whether to go on.
-func (w *walk) step(it item) (more bool) {
-	if w.live == nil || w.live(it.slot) {
-		if w.met++; w.met <= w.near {
-			w.slots = append(w.slots, it.slot)
+// on goes on until it has met the near ones, and least live ones, if there are as many.
+func (w *walk) on(least int) {
+	for w.met < max(w.near, least) {
+		it := w.step(&w.at)
+		if it == nil {
+			return
+		}
+		if w.live == nil || w.live(it.slot) {
+			if w.met++; w.met <= w.near {
+				w.slots = append(w.slots, it.slot)
+			}
 		}
 	}
-	return w.met < max(w.near, w.least)
-}
-
-func (b *Bucket) same(x, y item) bool {
-	return x.seq == y.seq && bytes.Equal(unsafe.Slice(x.sketch, b.size),
-		unsafe.Slice(y.sketch, b.size))
 }

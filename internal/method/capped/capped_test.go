@@ -62,7 +62,8 @@ func TestVisit(t *testing.T) {
 				}
 				return string(made)
 			}
-			c, members := capped.New(rule, size), make(map[uint64]string)
+			members := make(map[uint64]string)
+			c := capped.New(rule, func(slot uint32) []byte { return []byte(members[uint64(slot)]) })
 			member := func(seq uint64) capped.Member {
 				return capped.Member{Sketch: []byte(members[seq]), Seq: seq, Slot: uint32(seq)}
 			}

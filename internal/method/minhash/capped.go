@@ -62,7 +62,7 @@ func (x *index) makeCapped(sharers []uint32, band int, hash uint64) {
 	rule := capped.Rule{
 		Cap: bucketCap, Neighbours: neighbours, Rotations: []int{(band + 1) * x.rows % x.hashes},
 	}
-	c := capped.New(rule, x.hashes)
+	c := capped.New(rule, x.signature)
 	for _, slot := range sharers {
 		x.tables.Remove(band, hash, slot)
 		c.Insert(x.member(slot))

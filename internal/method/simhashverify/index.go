@@ -43,9 +43,10 @@ type verified struct {
 }
 
 func (x *verified) member(slot uint32) capped.Member {
-	e := x.at(slot)
-	return capped.Member{Sketch: e.key[:], Seq: e.seq, Slot: slot}
+	return capped.Member{Sketch: x.key(slot), Seq: x.at(slot).seq, Slot: slot}
 }
+
+func (x *verified) key(slot uint32) []byte { return x.at(slot).key[:] }
 
 func (x *verified) Insert(c singlepass.Centre) {
 	if x.buckets[0] == nil {

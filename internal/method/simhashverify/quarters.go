@@ -73,7 +73,7 @@ func (b *bucket) add(x *verified, table int, slot uint32) {
 	}
 	b.points = append(b.points, point{x.at(slot).hash(), slot})
 	if len(b.points) > bucketCap {
-		b.capped = capped.New(rule(table), keyLen)
+		b.capped = capped.New(rule(table), x.key)
 		for _, p := range b.points {
 			b.capped.Insert(x.member(p.slot))
 		}
