@@ -206,14 +206,14 @@ func TestIndexEqualsScan(t *testing.T) {
 					live = func(c singlepass.Centre) bool { return c.Seq%5 != bit }
 				}
 				asked := make(map[uint64]bool)
-				c, d, ok := index.Nearest(f, func(c singlepass.Centre) bool {
+				c, d, ok := index.Nearest(f, &singlepass.Live{Asked: func(c singlepass.Centre) bool {
 					if asked[c.Seq] || have[c.Seq] != c {
 						t.Fatalf("asked of %v, again or not in the index", c)
 					}
 					asked[c.Seq] = true
 					return live(c)
-				})
-				wantC, wantD, wantOK := scan.Nearest(f, live)
+				}})
+				wantC, wantD, wantOK := scan.Nearest(f, &singlepass.Live{Asked: live})
 				if c != wantC || d != wantD || ok != wantOK {
 					t.Fatalf("step %d: centre %d at %v, %t; the scan says %d at %v, %t", seq, c.Seq, d, ok,
 						wantC.Seq, wantD, wantOK)

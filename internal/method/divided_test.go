@@ -59,13 +59,13 @@ func TestDividedIndexIsOneForEachValue(t *testing.T) {
 			default:
 				bit := r.Uint64N(5)
 				live := func(c singlepass.Centre) bool { return c.Seq%5 != bit }
-				got, d, ok := divided.Nearest(f, func(c singlepass.Centre) bool {
+				got, d, ok := divided.Nearest(f, &singlepass.Live{Asked: func(c singlepass.Centre) bool {
 					if c.Space != f.Space {
 						t.Fatalf("asked of a centre of %q for one of %q", c.Space, f.Space)
 					}
 					return live(c)
-				})
-				want, wantD, wantOK := alone[f.Space].Nearest(bare, live)
+				}})
+				want, wantD, wantOK := alone[f.Space].Nearest(bare, &singlepass.Live{Asked: live})
 				if wantOK {
 					want.Space = f.Space
 					found++

@@ -51,7 +51,9 @@ func TestNearestAtOnce(t *testing.T) {
 			index.Insert(singlepass.Centre{Fingerprint: f, Seq: uint64(seq)})
 		}
 		nearest := func(f singlepass.Fingerprint) uint64 {
-			c, d, ok := index.Nearest(f, func(c singlepass.Centre) bool { return c.Seq%5 > 0 })
+			c, d, ok := index.Nearest(f, &singlepass.Live{Asked: func(c singlepass.Centre) bool {
+				return c.Seq%5 > 0
+			}})
 			if ok && d > m.Threshold() {
 				t.Errorf("%d is at distance %v", c.Seq, d)
 			}

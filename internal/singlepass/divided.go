@@ -108,7 +108,7 @@ func (p *part) remove(c Centre) bool {
 	return true
 }
 
-func (d *divided) Nearest(f Fingerprint, live func(Centre) bool) (Centre, float64, bool) {
+func (d *divided) Nearest(f Fingerprint, live *Live) (Centre, float64, bool) {
 	p := d.values[f.Space]
 	switch {
 	case p == nil:
@@ -119,9 +119,12 @@ func (d *divided) Nearest(f Fingerprint, live func(Centre) bool) (Centre, float6
 	value := f.Space
 	asked := live
 	if live != nil {
-		asked = func(c Centre) bool {
-			c.Space = value
-			return live(c)
+		asked = &Live{
+			Asked: func(c Centre) bool {
+				c.Space = value
+				return live.Asked(c)
+			},
+			Sure: live.Sure,
 		}
 	}
 	before := p.many.Candidates()
@@ -136,9 +139,9 @@ func (d *divided) Nearest(f Fingerprint, live func(Centre) bool) (Centre, float6
 
 // scan compares a query with the few centres of a part.
 func (d *divided) scan(
-	p *part, f Fingerprint, live func(Centre) bool,
+	p *part, f Fingerprint, live *Live,
 ) (Centre, float64, bool) {
-	best := NewNearest(math.Inf(1), live)
+	best := NewNearest(math.Inf(1), live.Func())
 	for i := range p.few {
 		centre := p.few[i].fingerprint(f.Space)
 		if distance, ok := d.Near(f, centre); ok {

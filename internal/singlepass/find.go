@@ -113,15 +113,15 @@ func (l *look) try() (lacking <-chan struct{}, done bool) {
 
 func (l *look) find() {
 	a := Assignment{Position: l.state.Next}
-	a.Centre, a.Distance, a.Joined = l.index.Nearest(l.Fingerprint, l.isLive)
+	a.Centre, a.Distance, a.Joined = l.index.Nearest(l.Fingerprint, &Live{Asked: l.isLive})
 	if !a.Joined {
 		a.Centre = Centre{Fingerprint: l.Fingerprint, Seq: a.Position}
 	}
 	l.take(a)
 	for a.Joined && len(l.found) <= l.Others {
-		a.Centre, a.Distance, a.Joined = l.index.Nearest(l.Fingerprint, func(c Centre) bool {
+		a.Centre, a.Distance, a.Joined = l.index.Nearest(l.Fingerprint, &Live{Asked: func(c Centre) bool {
 			return !l.has(c.Seq) && l.isLive(c)
-		})
+		}})
 		if a.Joined {
 			l.take(a)
 		}

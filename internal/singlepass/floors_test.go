@@ -39,12 +39,12 @@ func TestNobodyIsAskedWhereNothingHasExpired(t *testing.T) {
 type askingAll struct{ singlepass.Index }
 
 func (a askingAll) Nearest(
-	f singlepass.Fingerprint, live func(singlepass.Centre) bool,
+	f singlepass.Fingerprint, live *singlepass.Live,
 ) (singlepass.Centre, float64, bool) {
-	a.Index.Nearest(f, func(c singlepass.Centre) bool {
-		live(c)
+	a.Index.Nearest(f, &singlepass.Live{Asked: func(c singlepass.Centre) bool {
+		live.Asked(c)
 		return false
-	})
+	}})
 	return singlepass.Centre{}, 0, false
 }
 

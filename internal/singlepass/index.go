@@ -55,6 +55,26 @@ type Centre struct {
 	Seq uint64
 }
 
+// A Live says to a query which centres are live. It must not change the index.
+type Live struct {
+	// Asked reports whether a centre is live. The sketch that it gets is good only during the call.
+	Asked func(Centre) bool
+	// Sure, unless it is nil, reports whether the centre of this Seq is known to be live. An index
+	// that asks of very many asks this first, since it is quick.
+	Sure func(seq uint64) bool
+}
+
+// Func returns what asks of a centre, nil where all are live.
+func (l *Live) Func() func(Centre) bool {
+	if l == nil {
+		return nil
+	}
+	return l.Asked
+}
+
+// IsSure reports whether a centre of this Seq is known to be live.
+func (l *Live) IsSure(seq uint64) bool { return l.Sure != nil && l.Sure(seq) }
+
 // An Index holds the centres of a space, without their contacts, and finds the one nearest to a
 // fingerprint. It is not safe for concurrent use, except that any number of calls of Nearest and
 // Len may run at once while nothing changes it.
@@ -76,9 +96,8 @@ type Index interface {
 	// one that has the same fingerprint.
 	//
 	// A live of nil means that all centres are. Else it is asked of centres that would be
-	// the answer so far, and of those among which it sees only some; the sketch that it is
-	// given is good only during the call. It must not change the index.
-	Nearest(f Fingerprint, live func(Centre) bool) (c Centre, distance float64, ok bool)
+	// the answer so far, and of those among which it sees only some.
+	Nearest(f Fingerprint, live *Live) (c Centre, distance float64, ok bool)
 	// Len returns the number of centres.
 	Len() int
 	// Candidates returns how many centres queries have been compared with so far: what

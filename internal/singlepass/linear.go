@@ -44,8 +44,8 @@ func (l *linear) Remove(c Centre) bool {
 	return i >= 0
 }
 
-func (l *linear) Nearest(f Fingerprint, live func(Centre) bool) (Centre, float64, bool) {
-	best := NewNearest(math.Inf(1), live)
+func (l *linear) Nearest(f Fingerprint, live *Live) (Centre, float64, bool) {
+	best := NewNearest(math.Inf(1), live.Func())
 	for _, c := range l.centres {
 		if d, ok := l.near(f, c.Fingerprint); ok {
 			best.Offer(c, c.Seq, d)

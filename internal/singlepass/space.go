@@ -33,7 +33,7 @@ type Space struct {
 	index    Index
 	lastSeen func(seq uint64) int64 // Unix milliseconds, as of the assignment before
 	window   int64                  // milliseconds; negative: centres never expire
-	live     func(Centre) bool      // nil: all are
+	live     *Live                  // nil: all are
 	state    State
 	divided  bool
 	streams  map[string]*stream // by value; of a space that is not divided, one of no value
@@ -116,7 +116,7 @@ func NewSpace(index Index, rule Rule, lastSeen func(seq uint64) int64) *Space {
 		// whole milliseconds.
 		s.window = rule.Window.Milliseconds()
 		s.seen, s.passed = make(map[uint64]int64), make(map[uint64]Centre)
-		s.live = s.passOver
+		s.live = &Live{Asked: s.passOver, Sure: s.isSure}
 	}
 	return s
 }
@@ -124,7 +124,7 @@ func NewSpace(index Index, rule Rule, lastSeen func(seq uint64) int64) *Space {
 // lives reports whether a centre in the index is live, and keeps what lastSeen says: an index that
 // sees only some of very many asks of the same ones again and again.
 func (s *Space) lives(seq uint64) bool {
-	if !expired(s.floors.of(seq), s.current.now, s.window) {
+	if s.isSure(seq) {
 		return true
 	}
 	at, ok := s.seen[seq]
@@ -133,6 +133,12 @@ func (s *Space) lives(seq uint64) bool {
 		s.seen[seq] = at
 	}
 	return !expired(at, s.current.now, s.window)
+}
+
+// isSure reports whether a centre in the index is live because none that shares its floor can have
+// expired.
+func (s *Space) isSure(seq uint64) bool {
+	return !expired(s.floors.of(seq), s.current.now, s.window)
 }
 
 // passOver reports whether a centre in the index is live. One that has expired is let go, so that

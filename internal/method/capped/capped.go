@@ -147,11 +147,14 @@ func (b *Bucket) All(visit func(slot uint32)) {
 	}
 }
 
+// lives reports whether a member is live; nil: all are.
+type lives func(slot uint32, seq uint64) bool
+
 // Visit calls visit with the slots of those centres that the rule names, of some more than once,
 // and reports whether there were others. A live of nil means that all centres are. visit must not
 // change the bucket.
 func (b *Bucket) Visit(
-	sketch []byte, live func(slot uint32) bool, visit func(slot uint32),
+	sketch []byte, live lives, visit func(slot uint32),
 ) (others bool) {
 	if b.len <= b.rule.Cap {
 		b.All(visit)
@@ -181,40 +184,51 @@ func (b *Bucket) Visit(
 
 // around appends the slots of the live neighbours of a key in an order. It goes on until it has met
 // at least so many live members, if there are as many, and returns how many it has met.
-func (b *Bucket) around(
-	order int, k *key, least int, live func(slot uint32) bool, dst []uint32,
-) (slots []uint32, met int) {
+func (b *Bucket) around(order int, k *key, least int, live lives, dst []uint32) ([]uint32, int) {
 	l, near := b.lists[order], b.rule.Neighbours
 	start := l.search(k)
-	after := walk{live: live, near: near, slots: dst, at: start, step: l.next}
-	after.on(least - near)
-	before := walk{live: live, near: near, slots: after.slots, at: start, step: l.previous}
-	before.on(least - after.met)
-	after.on(least - before.met) // there may be few before it
-	return before.slots, after.met + before.met
+	after, before := walk{live: live, at: start}, walk{live: live, at: start}
+	after.on(l, near, &dst)
+	before.back(l, near, &dst)
+	before.back(l, least-after.met, nil)
+	after.on(l, least-before.met, nil) // there may be few before it
+	return dst, after.met + before.met
 }
 
-// A walk meets members in an order, one step after the other, and has the slots of the near live
-// ones first.
+// A walk meets members in an order.
 type walk struct {
-	live      func(slot uint32) bool
-	near, met int
-	slots     []uint32
-	at        place
-	step      func(*place) *item
+	live lives
+	at   place
+	met  int // that live
 }
 
-// on goes on until it has met the near ones, and least live ones, if there are as many.
-func (w *walk) on(least int) {
-	for w.met < max(w.near, least) {
-		it := w.step(&w.at)
+// on goes on until it has met so many, if there are as many, and appends their slots.
+func (w *walk) on(l list, most int, dst *[]uint32) {
+	for w.met < most {
+		it := l.next(&w.at)
 		if it == nil {
 			return
 		}
-		if w.live == nil || w.live(it.slot) {
-			if w.met++; w.met <= w.near {
-				w.slots = append(w.slots, it.slot)
-			}
+		w.meet(it, dst)
+	}
+}
+
+// back does so backwards.
+func (w *walk) back(l list, most int, dst *[]uint32) {
+	for w.met < most {
+		it := l.previous(&w.at)
+		if it == nil {
+			return
+		}
+		w.meet(it, dst)
+	}
+}
+
+func (w *walk) meet(it *item, dst *[]uint32) {
+	if w.live == nil || w.live(it.slot, it.seq) {
+		w.met++
+		if dst != nil {
+			*dst = append(*dst, it.slot)
 		}
 	}
 }

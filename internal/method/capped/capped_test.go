@@ -85,7 +85,7 @@ func TestVisit(t *testing.T) {
 					query = members[slices.Min(slices.Collect(maps.Keys(members)))]
 				}
 				want, got := seen(rule, members, query, live), make(map[uint64]bool)
-				others := c.Visit([]byte(query), func(slot uint32) bool { return live(uint64(slot)) },
+				others := c.Visit([]byte(query), func(_ uint32, seq uint64) bool { return live(seq) },
 					func(slot uint32) {
 						if live(uint64(slot)) {
 							got[uint64(slot)] = true
@@ -103,5 +103,66 @@ func TestVisit(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A bucket of thousands that grows and shrinks, over the edges of blocks and to nothing, answers by
+// the rule.
+func TestThousands(t *testing.T) {
+	rule := capped.Rule{Cap: 32, Neighbours: 8, Rotations: []int{3, 9}}
+	r, members := rand.New(rand.NewPCG(2, 2)), make(map[uint64]string)
+	c := capped.New(rule, func(slot uint32) []byte { return []byte(members[uint64(slot)]) })
+	sketch := func() string {
+		made := make([]byte, 12)
+		for i := range made {
+			made[i] = byte(r.IntN(3))
+		}
+		return string(made)
+	}
+	check := func() {
+		t.Helper()
+		query, share := sketch(), 1+r.Uint64N(3)
+		live := func(seq uint64) bool { return seq%share == 0 }
+		want, got := seen(rule, members, query, live), make(map[uint64]bool)
+		c.Visit([]byte(query), func(_ uint32, seq uint64) bool { return live(seq) },
+			func(slot uint32) {
+				if live(uint64(slot)) {
+					got[uint64(slot)] = true
+				}
+			})
+		all := 0
+		c.All(func(slot uint32) {
+			if _, there := members[uint64(slot)]; there {
+				all++
+			}
+		})
+		if !maps.Equal(got, want) || all != len(members) || c.Len() != len(members) {
+			t.Fatalf("sees %v, want %v; %d of %d, length %d", got, want, all, len(members), c.Len())
+		}
+	}
+	for _, size := range []int{3000, 700, 2000, 0, 300, 0} {
+		for step := 0; len(members) != size; step++ {
+			seq := r.Uint64N(10_000)
+			_, there := members[seq]
+			if grow := len(members) < size; grow == there {
+				continue
+			} else if grow {
+				members[seq] = sketch()
+			}
+			m := capped.Member{Sketch: []byte(members[seq]), Seq: seq, Slot: uint32(seq)}
+			if there {
+				c.Remove(m)
+				delete(members, seq)
+			} else {
+				c.Insert(m)
+			}
+			if slot, found := c.Find(m); found == there || found && slot != m.Slot {
+				t.Fatalf("%d is found: %t at %d", seq, found, slot)
+			}
+			if step%100 == 0 {
+				check()
+			}
+		}
+		check()
 	}
 }

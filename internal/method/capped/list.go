@@ -5,8 +5,8 @@ import "slices"
 // most is how many items are in a block.
 const most = 256
 
-// A list is items in an order, in blocks that are not empty: a query reads neighbours one behind the
-// other, and an insertion moves no more than a block.
+// A list is items in an order, in blocks, none of which is empty. A query reads neighbours that
+// stand together, and an insertion moves no more than a block.
 type list [][]item
 
 // A place is where an item is in a list, or where it would be put; at the end of the list, that is

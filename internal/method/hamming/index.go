@@ -87,11 +87,11 @@ func (i centres) BulkLoad(n int, all iter.Seq[singlepass.Centre]) {
 }
 
 func (i centres) Nearest(
-	f singlepass.Fingerprint, live func(singlepass.Centre) bool,
+	f singlepass.Fingerprint, live *singlepass.Live,
 ) (singlepass.Centre, float64, bool) {
 	var alive func(Point) bool
 	if live != nil {
-		alive = func(p Point) bool { return live(centre(p)) }
+		alive = func(p Point) bool { return live.Asked(centre(p)) }
 	}
 	p, distance, ok := i.Index.Nearest(f.Hash, alive)
 	return centre(p), float64(distance), ok

@@ -158,8 +158,8 @@ func (k *checked) nearest(s Set, live func(singlepass.Centre) bool) {
 		}
 		return live(c)
 	}
-	c, d, ok := k.index.Nearest(f, once)
-	wantC, wantD, wantOK := k.scan.Nearest(f, live)
+	c, d, ok := k.index.Nearest(f, &singlepass.Live{Asked: once})
+	wantC, wantD, wantOK := k.scan.Nearest(f, &singlepass.Live{Asked: live})
 	if c != wantC || d != wantD || ok != wantOK {
 		k.t.Fatalf("centre %d at %v, %t; the scan says %d at %v, %t", c.Seq, d, ok, wantC.Seq, wantD,
 			wantOK)

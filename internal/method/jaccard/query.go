@@ -15,14 +15,14 @@ type query struct {
 
 // Nearest finds the nearest live centre, as [singlepass.Index] says.
 func (x *Index) Nearest(
-	f singlepass.Fingerprint, live func(singlepass.Centre) bool,
+	f singlepass.Fingerprint, live *singlepass.Live,
 ) (singlepass.Centre, float64, bool) {
 	q := x.queries.Get().(*query)
 	defer x.queries.Put(q)
 	q.set = Set(f.Sketch)
 	q.prefix, q.last, q.rest = x.prefixOf(q.prefix[:0], q.set)
 	q.count(x)
-	best := singlepass.NewNearest(x.reach, live)
+	best := singlepass.NewNearest(x.reach, live.Func())
 	for _, slot := range q.slots {
 		e := &x.entries[slot]
 		if best.Beaten(e.Seq, q.minDistance(e, int(q.counts[slot]))) {

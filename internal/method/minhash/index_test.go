@@ -279,7 +279,8 @@ func TestNearestConcurrently(t *testing.T) {
 	for range 4 {
 		wg.Go(func() {
 			for _, c := range all {
-				if got, _, ok := index.Nearest(c.Fingerprint, always); !ok || got != c {
+				got, _, ok := index.Nearest(c.Fingerprint, &singlepass.Live{Asked: always})
+				if !ok || got != c {
 					t.Errorf("nearest is %x, %t; want %x", got, ok, c)
 				}
 				_ = index.Len() + int(index.Candidates())

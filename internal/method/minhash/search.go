@@ -21,8 +21,8 @@ const remembered = 512
 type search struct {
 	*index
 	signature []byte
-	size      jaccard.Size           // nothing where no sketch has it
-	live      func(slot uint32) bool // nil: all are
+	size      jaccard.Size                       // nothing where no sketch has it
+	live      func(slot uint32, seq uint64) bool // nil: all are
 	best      singlepass.Nearest[uint32, int]
 	compared  uint64
 	whole     int                    // bands so far of which it has seen all centres
@@ -35,15 +35,17 @@ type search struct {
 }
 
 func (x *index) Nearest(
-	f singlepass.Fingerprint, live func(singlepass.Centre) bool,
+	f singlepass.Fingerprint, live *singlepass.Live,
 ) (c singlepass.Centre, distance float64, ok bool) {
 	// only read
 	s := search{index: x, signature: unsafe.Slice(unsafe.StringData(f.Sketch), x.hashes)}
 	s.size = sizeIn(f.Sketch, x.hashes)
+	var lives func(slot uint32) bool
 	if live != nil {
-		s.live = func(slot uint32) bool { return live(x.view(slot)) }
+		lives = func(slot uint32) bool { return live.Asked(x.view(slot)) }
+		s.live = func(slot uint32, seq uint64) bool { return live.IsSure(seq) || lives(slot) }
 	}
-	s.best = singlepass.NewNearest(x.reach, s.live)
+	s.best = singlepass.NewNearest(x.reach, lives)
 	for band := 0; band < x.bands && !s.decided(); band += together {
 		s.visit(band)
 	}
@@ -90,11 +92,10 @@ func (s *search) visit(first int) {
 	s.tables.ProbeAll(first, hashes[:n], probes[:n])
 	for i := range n {
 		band := first + i
-		meet := func(slot uint32) { s.meet(slot, band) }
 		if c := s.cappedBucket(s.signature, band); c == nil {
-			probes[i].All(meet)
+			probes[i].All(func(slot uint32) { s.meet(meeting{slot, band, false}) })
 			s.whole++
-		} else if others := c.Visit(s.signature, s.live, meet); others {
+		} else if c.Visit(s.signature, s.live, func(slot uint32) { s.meet(meeting{slot, band, true}) }) {
 			s.partly[band/64] |= 1 << (band % 64)
 		} else {
 			s.whole++
@@ -103,21 +104,22 @@ func (s *search) visit(first int) {
 	s.flush()
 }
 
-// A meeting is a centre that may agree with the query in a band.
+// A meeting is a centre that agrees with the query in a band, or that may.
 type meeting struct {
-	slot uint32
-	band int
+	slot   uint32
+	band   int
+	agrees bool
 }
 
 // meet remembers a centre that may agree in a band, unless it was offered just before.
-func (s *search) meet(slot uint32, band int) {
-	if s.offered[slot%remembered] == slot+1 {
+func (s *search) meet(m meeting) {
+	if s.offered[m.slot%remembered] == m.slot+1 {
 		return
 	}
 	if s.waiting == len(s.met) {
 		s.flush()
 	}
-	s.met[s.waiting] = meeting{slot, band}
+	s.met[s.waiting] = m
 	s.waiting++
 }
 
@@ -129,7 +131,7 @@ func (s *search) flush() {
 		s.read += signature[0] + signature[len(signature)-1]
 	}
 	for _, m := range s.met[:s.waiting] {
-		if s.offered[m.slot%remembered] != m.slot+1 && s.agree(m.slot, m.band) {
+		if s.offered[m.slot%remembered] != m.slot+1 && (m.agrees || s.agree(m.slot, m.band)) {
 			s.offer(m.slot, m.band)
 		}
 	}

@@ -21,12 +21,12 @@ type plainIndex struct {
 func (p plainIndex) Insert(c singlepass.Centre)      { p.centres = append(p.centres, c) }
 func (p plainIndex) Remove(c singlepass.Centre) bool { return p.remove(c) }
 func (p plainIndex) Nearest(
-	f singlepass.Fingerprint, live func(singlepass.Centre) bool,
+	f singlepass.Fingerprint, live *singlepass.Live,
 ) (singlepass.Centre, float64, bool) {
 	if live == nil {
-		live = always
+		return p.nearest(f, always)
 	}
-	return p.nearest(f, live)
+	return p.nearest(f, live.Asked)
 }
 
 // A space is one with what its user knows of its clusters.

@@ -140,7 +140,13 @@ func TestFloods(t *testing.T) {
 					func(c singlepass.Centre) bool { return c.Seq*salt>>32%4 > 0 },
 					func(c singlepass.Centre) bool { return c.Seq*salt>>32%4 == 0 },
 				} {
-					got, distance, ok := index.Nearest(f, live)
+					var asking *singlepass.Live
+					if live != nil {
+						asking = &singlepass.Live{Asked: live, Sure: func(seq uint64) bool {
+							return seq%3 > 0 && live(singlepass.Centre{Seq: seq})
+						}}
+					}
+					got, distance, ok := index.Nearest(f, asking)
 					want, wantDistance, wantOK := p.bounded(f, live)
 					if got != want || distance != wantDistance || ok != wantOK {
 						t.Fatalf("%d: nearest is %d at %v, %t; want %d at %v, %t", seq, got.Seq, distance, ok,
@@ -155,6 +161,36 @@ func TestFloods(t *testing.T) {
 				t.Errorf("%d found: the test shows little", found)
 			}
 		})
+	}
+}
+
+// Expired centres that are nearer in every order hide no live one, whether the index has to ask of
+// it or not.
+func TestExpiredNeighboursArePassedOver(t *testing.T) {
+	r := rand.New(rand.NewPCG(42, 42))
+	s := newSketcher(t, 0)
+	for sure := range uint64(2) {
+		index, query := s.NewIndex(6), stream(r, nil)
+		near := query
+		changed := parse(query.Sketch)
+		changed[len(changed)-1] ^= 1
+		near.Sketch = changed.String()
+		index.Insert(singlepass.Centre{Fingerprint: near, Seq: 1})
+		for seq := uint64(2); seq < 1000; seq++ {
+			c := singlepass.Centre{Fingerprint: query, Seq: seq} // expired
+			if seq%2 == 1 {
+				c.Sketch = stream(r, nil).Sketch
+			}
+			index.Insert(c)
+		}
+		lives := func(seq uint64) bool { return seq%2 == 1 }
+		c, _, ok := index.Nearest(query, &singlepass.Live{
+			Asked: func(c singlepass.Centre) bool { return lives(c.Seq) },
+			Sure:  func(seq uint64) bool { return seq%4 == 1+2*sure && lives(seq) },
+		})
+		if !ok || c.Seq != 1 {
+			t.Errorf("sure of every fourth: found %d, %t; want 1", c.Seq, ok)
+		}
 	}
 }
 

@@ -93,25 +93,28 @@ type search struct {
 	hash     uint64
 	key      [keyLen]byte
 	sketch   sketch
-	live     func(slot uint32) bool // nil: all are
+	live     func(slot uint32, seq uint64) bool // nil: all are
 	best     singlepass.Nearest[uint32, int]
 	compared uint64
 	partly   int // capped buckets of which it has not seen all
 }
 
 func (x *verified) Nearest(
-	f singlepass.Fingerprint, live func(singlepass.Centre) bool,
+	f singlepass.Fingerprint, live *singlepass.Live,
 ) (c singlepass.Centre, distance float64, ok bool) {
 	if x.Len() == 0 {
 		return c, 0, false
 	}
 	s := search{verified: x, hash: f.Hash, key: keyOf(f), sketch: parse(f.Sketch)}
 	if live != nil {
-		s.live = func(slot uint32) bool { return live(x.at(slot).view()) }
+		s.live = func(slot uint32, seq uint64) bool {
+			return live.IsSure(seq) || live.Asked(x.at(slot).view())
+		}
 	}
 	// One whose sketch does not agree is taken for one that is not live.
 	s.best = singlepass.NewNearest(x.distance, func(slot uint32) bool {
-		return x.at(slot).sketch().differing(s.sketch) <= x.differ && (s.live == nil || s.live(slot))
+		e := x.at(slot)
+		return e.sketch().differing(s.sketch) <= x.differ && (live == nil || live.Asked(e.view()))
 	})
 	for phase := 0; phase <= x.distance && s.best.Cutoff() >= phase && s.partly < maxCapped; phase++ {
 		s.phase(phase)

@@ -208,10 +208,11 @@ func compareNearest(
 		asked[c] = true
 		return live(c)
 	}
+	asking := &singlepass.Live{Asked: ask}
 	if r.IntN(4) == 0 {
-		live, ask = nil, nil
+		live, asking = nil, nil
 	}
-	c, distance, ok := index.Nearest(query, ask)
+	c, distance, ok := index.Nearest(query, asking)
 	wantC, wantDistance, wantOK := want.nearest(query, live)
 	if c != wantC || distance != wantDistance || ok != wantOK {
 		t.Fatalf("nearest is %d at %v, %t; want %d at %v, %t", c.Seq, distance, ok, wantC.Seq,

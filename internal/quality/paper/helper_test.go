@@ -90,7 +90,7 @@ func (x *heavyIndex) BulkLoad(_ int, centres iter.Seq[singlepass.Centre]) {
 func (x *heavyIndex) Remove(singlepass.Centre) bool { return false }
 
 func (x *heavyIndex) Nearest(
-	singlepass.Fingerprint, func(singlepass.Centre) bool,
+	singlepass.Fingerprint, *singlepass.Live,
 ) (singlepass.Centre, float64, bool) {
 	x.queries.Add(1)
 	return singlepass.Centre{}, 0, false
