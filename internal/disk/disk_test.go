@@ -3,6 +3,8 @@ package disk_test
 import (
 	"errors"
 	"fmt"
+	"io"
+	"slices"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -90,5 +92,81 @@ func TestCrashLosesTheLastBatches(t *testing.T) {
 	}
 	if err := errors.Join(crashed.Close(), d.Close()); err != nil {
 		t.Error(err)
+	}
+}
+
+// A manifest that was cut, wherever, is refused, or all that it names is there, and what is written
+// next counts as newer.
+func TestManifestCut(t *testing.T) {
+	files := vfs.NewMem()
+	for _, pairs := range [][]string{{"a", "1", "b", "1"}, {"c", "1"}} { // a manifest for each
+		d := open(t, files)
+		set(t, d, pairs...)
+		if err := d.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	names, err := files.List("things")
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(names)
+	after, _ := slices.BinarySearch(names, "MANIFEST-:") // they end in numbers: the last one counts
+	manifest := files.PathJoin("things", names[after-1])
+	content := read(t, files, manifest)
+	refused := 0
+	for length := range len(content) + 1 {
+		cut := vfs.NewMem()
+		if ok, err := vfs.Clone(files, cut, "things", "things"); !ok || err != nil {
+			t.Fatal(err)
+		}
+		write(t, cut, manifest, content[:length])
+		d, err := disk.Open("things", disk.Options{
+			Kind: disk.Kind{Name: "things", Damaged: errDamaged}, FS: cut,
+		})
+		if errors.Is(err, errDamaged) {
+			refused++
+			continue
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		set(t, d, "a", "new")
+		if got := all(t, d.Reader, "a", "c"); got != "a=new b=1 " {
+			t.Errorf("with %d of %d bytes of the manifest: %s", length, len(content), got)
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if refused != len(content) {
+		t.Errorf("%d of %d are refused", refused, len(content))
+	}
+}
+
+func read(t *testing.T, files vfs.FS, name string) []byte {
+	t.Helper()
+	f, err := files.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	content, err := io.ReadAll(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+func write(t *testing.T, files vfs.FS, name string, content []byte) {
+	t.Helper()
+	f, err := files.Create(name, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Write(content); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		t.Fatal(err)
 	}
 }

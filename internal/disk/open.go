@@ -65,7 +65,37 @@ func Open(dir string, o Options) (_ *DB, err error) {
 		return nil, err
 	}
 	d.Reader = Reader{d.db, h}
+	if err := d.checkSequence(); err != nil {
+		return nil, errors.Join(err, d.db.Close())
+	}
 	return d, nil
+}
+
+var errNoSequence = errors.New("its manifest was cut: it lacks the last sequence number")
+
+// checkSequence returns an error if the next change would not count as newer than those in the
+// tables. A manifest that was cut behind its first record has all tables, but not the last sequence
+// number (createManifest in Pebble's version_set.go). Readers would not see all entries then, and a
+// compaction would end the process.
+func (d *DB) checkSequence() error {
+	b := d.db.NewBatch()
+	defer b.Close()
+	// It changes nothing, and gets the next sequence number.
+	if err := errors.Join(b.LogData(nil, nil), d.db.Apply(b, pebble.NoSync)); err != nil {
+		return err
+	}
+	levels, err := d.db.SSTables()
+	if err != nil {
+		return err
+	}
+	for _, tables := range levels {
+		for i := range tables {
+			if tables[i].LargestSeqNum >= b.SeqNum() {
+				return errNoSequence
+			}
+		}
+	}
+	return nil
 }
 
 // removeLogs removes the logs that Pebble makes although it is to write none. It would replay them,
