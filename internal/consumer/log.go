@@ -78,6 +78,9 @@ type Log struct {
 	// Remedy and Anew, if they are set before Read, are what to do, for errors: where records that are
 	// wanted are gone or damaged, and where the topic is gone or another one.
 	Remedy, Anew string
+	// Reset, if it is set before Read, returns the command that has a partition read on from the first
+	// record that is there, for errors. Without it there is none.
+	Reset func(partition int) string
 
 	client   *kafka.Client
 	topic    string
@@ -326,9 +329,18 @@ func (l *Log) check(p *kmsg.FetchResponseTopicPartition, next int64) error {
 		if p.HighWatermark < 0 { // Apache Kafka says neither then
 			holds = "holds others"
 		}
+		remedy, recreated := l.Remedy, ""
+		if l.Reset != nil {
+			remedy = fmt.Sprintf("go on with the first record that is there: stop all instances, and run "+
+				"(%s)", l.Reset(int(p.Partition)))
+		}
+		if l.TopicID == "" && l.Reset != nil { // else it is known to be the topic of before
+			recreated = ", or the topic was deleted and created again"
+			remedy = fmt.Sprintf("if it was deleted and created again, %s. Else %s", l.Anew, remedy)
+		}
 		return fmt.Errorf("%w: %s/%d %s, and %d is wanted: records were deleted before they were read, "+
-			"or the topic was made anew. Nothing was skipped. To go on, %s", ErrOffsetOutOfRange, l.topic,
-			p.Partition, holds, next, l.Remedy)
+			"or the offset was set beyond the end%s. Nothing was skipped. What to do: %s",
+			ErrOffsetOutOfRange, l.topic, p.Partition, holds, next, recreated, remedy)
 	case err != nil:
 		return fmt.Errorf("reading %s/%d at offset %d: %w", l.topic, p.Partition, next, err)
 	}

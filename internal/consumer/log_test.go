@@ -222,7 +222,8 @@ func TestLogOffsetOutOfRange(t *testing.T) {
 	for _, next := range []int64{0, 9} {
 		ctx, cancel := context.WithTimeout(t.Context(), wait.Timeout)
 		log := NewLog(client, slog.New(slog.DiscardHandler), "articles", map[int]int64{0: next}, 1<<20)
-		log.Remedy = "set the offset (--reset-offsets), or start anew with another input.group"
+		log.Anew = "start anew with another input.group"
+		log.Reset = func(partition int) string { return fmt.Sprint("reset ", partition) }
 		err := log.Read(ctx, make(chan Chunk))
 		cancel()
 		if !errors.Is(err, ErrOffsetOutOfRange) {
@@ -231,7 +232,7 @@ func TestLogOffsetOutOfRange(t *testing.T) {
 		}
 		for _, want := range []string{
 			fmt.Sprintf("articles/0 holds offsets 2 to 5, and %d is wanted", next), "Nothing was skipped",
-			"--reset-offsets), or start anew with another input.group",
+			"created again, start anew with another input.group. Else", "and run (reset 0)",
 		} {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("from %d: error = %q, want %q in it", next, err, want)

@@ -53,7 +53,8 @@ func Explain(err error) error {
 		advice = "the broker denies idempotent writes: grant IdempotentWrite on the cluster"
 	case errors.Is(err, kafkago.InconsistentGroupProtocol):
 		advice = "the consumer group has members that are not clusterd, or with another " +
-			"cluster.scope or role: give this one another input.group"
+			"cluster.scope or role: set these back to what the others have, or give this one an " +
+			"input.group, an output.topic and an output.clusters_topic of its own"
 	case errors.Is(err, kafkago.InvalidSessionTimeout):
 		advice = "the broker refuses input.session_timeout: raise it, or lower the broker's " +
 			"group.min.session.timeout.ms (6 s by default), or raise its group.max.session.timeout.ms"

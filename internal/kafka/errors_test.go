@@ -149,7 +149,7 @@ func TestExplain(t *testing.T) {
 		},
 		{kafkago.BrokerNotAvailable, "no connection to the broker: check kafka.brokers"},
 		{kafkago.KafkaStorageError, "make space if the disk is full"},
-		{kafkago.InconsistentGroupProtocol, "give this one another input.group"},
+		{kafkago.InconsistentGroupProtocol, "of its own"},
 		{kafkago.InvalidSessionTimeout, "group.min.session.timeout.ms"},
 		{kafkago.UnknownTopicOrPartition, "if it was deleted, create it again"},
 		{io.EOF, "check that kafka.tls and kafka.sasl fit the listener"},

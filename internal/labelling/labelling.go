@@ -75,6 +75,10 @@ func New(o Options, committed *checkpoint.Labels) *Work {
 		w.progress.Since = committed.Since
 		if committed.Topic == o.Topic {
 			w.progress.Offsets = committed.Offsets
+		} else if committed.Topic != "" {
+			o.Log.Warn("labels.topic has changed: it is read from its beginning, and what comes into the "+
+				"topic of before is not applied any more. If that was not meant, stop and set it back",
+				"was", committed.Topic, "is", o.Topic)
 		}
 	}
 	w.progress.Offsets = maps.Clone(w.progress.Offsets)

@@ -188,9 +188,10 @@ func (o *owner) newLog(id string, next map[int]int64, maxValue int) *consumer.Lo
 	log := consumer.NewLog(o.client, o.log, o.source.Topic, next, o.config.Batch.Bytes)
 	log.MaxValue = maxValue
 	log.OnPoll = func(positions []kafka.Position) { o.monitor.PolledInput(o.name, positions) }
-	log.TopicID, log.Anew = id, replica.StartAnew
+	log.TopicID, log.Anew = id, replica.InputAnew
 	log.Remedy = "set the offset of the group by hand (kafka-consumer-groups --reset-offsets), or " +
 		replica.StartAnew
+	log.Reset = replica.Reset(&o.config, o.source)
 	return log
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/checkpoint"
+	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/space"
 )
@@ -52,9 +53,9 @@ func (r *Replica) CheckOffsets(topic, group string, last, committed map[int]int6
 		switch at, ok := committed[p]; {
 		case ok && at == reached:
 		case ok && at > reached:
-			r.Log.Warn("articles were skipped: the offsets of the group were set forward", "group", group,
-				"topic", topic, "partition", p,
-				"from", reached, "to", at)
+			r.Log.Warn("articles were skipped: the offsets of the group were set forward. If that was not "+
+				"meant, stop all instances now and start anew, or write these articles to the topic again",
+				"group", group, "topic", topic, "partition", p, "from", reached, "to", at)
 		default:
 			where := "has no offset"
 			if ok {
@@ -62,10 +63,7 @@ func (r *Replica) CheckOffsets(topic, group string, last, committed map[int]int6
 			}
 			behind = append(behind, fmt.Sprintf("%s of %s/%d, of which it has made clusters up to offset %d",
 				where, topic, p, reached))
-			commands = append(commands,
-				fmt.Sprintf("kafka-consumer-groups --bootstrap-server %s --group %s --topic %s:%d "+
-					"--reset-offsets --to-offset %d --execute",
-					strings.Join(r.Brokers, ","), group, topic, p, reached))
+			commands = append(commands, reset(r.Brokers, group, topic, p, fmt.Sprint("offset ", reached)))
 		}
 	}
 	if behind == nil {
@@ -73,13 +71,26 @@ func (r *Replica) CheckOffsets(topic, group string, last, committed map[int]int6
 	}
 	why, anew := "its offsets were set back, or expired", ""
 	if r.ids[topic] == "" { // else it is the topic of the checkpoint
-		why += ", or the topic was made anew"
+		why += ", or the topic was deleted and created again"
 		anew = fmt.Sprintf("If the topic was deleted and created again, %s: its new articles are at "+
-			"offsets that were read before, and would be passed over. Else put", StartAnew)
+			"offsets that were read before, and would be passed over. Else put", InputAnew)
 	}
 	return fmt.Errorf("group %s %s: %s. To read on from there would count articles twice; nothing was "+
-		"read. %s the offsets back, while no instance runs (%s)", group, strings.Join(behind, ", "), why,
-		cmp.Or(anew, "Put"), strings.Join(commands, "; "))
+		"read. %s the offsets back: stop all instances, and run (%s)", group,
+		strings.Join(behind, ", "), why, cmp.Or(anew, "Put"), strings.Join(commands, "; "))
+}
+
+// Reset returns a function that returns the command by which a group goes on with the first record
+// that a partition has.
+func Reset(c *config.Config, source config.Source) func(partition int) string {
+	return func(partition int) string {
+		return reset(c.Kafka.Brokers, source.Group, source.Topic, partition, "earliest")
+	}
+}
+
+func reset(brokers []string, group, topic string, partition int, to string) string {
+	return fmt.Sprintf("kafka-consumer-groups --bootstrap-server %s --group %s --topic %s:%d "+
+		"--reset-offsets --to-%s --execute", strings.Join(brokers, ","), group, topic, partition, to)
 }
 
 // CheckFounders makes sure that no cluster was founded by an article that is still to be read, from
@@ -91,10 +102,8 @@ func (r *Replica) CheckFounders(next map[int]int64) error {
 		at := article.Address{Topic: r.Options.Space.Input, Partition: p, Offset: founders[p]}
 		if from, ok := next[p]; ok && at.Offset >= from {
 			return fmt.Errorf("cluster %s was founded by a record that is still to be read (from offset "+
-				"%d on): the topic was made anew, or the "+
-				"offsets of group %s were set back. Nothing was read. Start anew with another input.group "+
-				"and another output.clusters_topic",
-				at, from, r.Options.Space.Group)
+				"%d on): the topic was deleted and created again, or the offsets of group %s were set back. "+
+				"Nothing was read. What to do: %s", at, from, r.Options.Space.Group, InputAnew)
 		}
 	}
 	return nil

@@ -55,8 +55,12 @@ func (u *unexpected) Error() string {
 }
 
 // notOurs is the reason of a record that no clusterd writes.
-const notOurs = "this is no record that clusterd wrote (%w): something else writes to " +
-	"output.clusters_topic"
+const notOurs = "this is no record that clusterd wrote (%w): output.clusters_topic is another " +
+	"topic than before, which is to be set back, or something else writes to it"
+
+// A misfit is the reason of a record that clusterd has written, and not with this configuration. To
+// take it out would lose it.
+type misfit struct{ error }
 
 // decode returns what a record says. The error is [unexpected] where it is not to be believed.
 func (r *Replica) decode(record kafka.Record) (said statement, err error) {
@@ -112,16 +116,16 @@ func (r *Replica) decodeCluster(record kafka.Record, latest int64) (*cluster.Clu
 	case err != nil:
 		return nil, fmt.Errorf(notOurs, err)
 	case c.Founder.Topic != s.Input:
-		return nil, fmt.Errorf("it is a cluster of topic %s, not of %s: give each input topic its own "+
-			"output.clusters_topic", c.Founder.Topic, s.Input)
+		return nil, otherInput("cluster", c.Founder.Topic, s.Input)
 	case c.Founder.Partition%r.modulus != record.Partition:
-		return nil, fmt.Errorf("it is in another partition than its founder's, %d: the number of "+
+		return nil, misfit{fmt.Errorf("it is in another partition than its founder's, %d: the number of "+
 			"partitions of output.clusters_topic was changed, which moves its keys. To go on, %s",
-			c.Founder.Partition, StartAnew)
+			c.Founder.Partition, StartAnew)}
 	case checkpoint.WithoutContacts(identity) != s.Pipeline:
 		was := checkpoint.WithoutContacts(identity)
-		return nil, fmt.Errorf("it was made in another way (%s): its fingerprint cannot be compared "+
-			"with new ones. %s", checkpoint.Difference(was, s.Pipeline), otherWay(was, s.Pipeline))
+		return nil, misfit{fmt.Errorf("it was made in another way (%s): its fingerprint cannot be "+
+			"compared with new ones. %s", checkpoint.Difference(was, s.Pipeline),
+			otherWay(was, s.Pipeline))}
 	}
 	if identity != s.Pipeline {
 		c.Contacts = c.Contacts.Without(oldNumbers)
@@ -130,6 +134,13 @@ func (r *Replica) decodeCluster(record kafka.Record, latest int64) (*cluster.Clu
 		return nil, fmt.Errorf(notOurs, err)
 	}
 	return &c, nil
+}
+
+// otherInput is the reason of a record that is of another input topic.
+func otherInput(what, was, is string) error {
+	return misfit{fmt.Errorf("it is a %s of topic %s, and input.topic is %s. Nothing was read. If "+
+		"input.topic has changed, set it back; else give this input an output.clusters_topic of its own",
+		what, was, is)}
 }
 
 // oldNumbers begins the contacts that are telephone numbers. An earlier version wrote one number as
@@ -173,6 +184,10 @@ func (r *Replica) decodeCheckpoint(record kafka.Record, latest int64) (*checkpoi
 // StartAnew is what to do where the clusters of a topic cannot be gone on with.
 const StartAnew = "start anew with another input.group and another output.clusters_topic"
 
+// InputAnew is what to do where the articles of the input are others than before. Labels are of
+// articles by their addresses.
+const InputAnew = StartAnew + ", and with labels another labels.topic"
+
 // otherWay says what to do where clusters were made in another way than now.
 func otherWay(was, is string) string {
 	keep := "Set it back"
@@ -193,13 +208,13 @@ func (r *Replica) sameSettings(c *checkpoint.Record) error {
 	case changed == "":
 		return nil
 	case c.Group != now.Group:
-		return fmt.Errorf("its clusters are those of group %.80q, and this is group %s (%s). Two groups "+
-			"that write the same clusters would spoil them for each other: nothing was read. Give this one "+
-			"an output.clusters_topic and an output.topic of its own, or set input.group back",
-			c.Group, now.Group, changed)
+		return misfit{fmt.Errorf("its clusters are those of group %.80q, and this is group %s (%s). Two "+
+			"groups that write the same clusters would spoil them for each other: nothing was read. Give "+
+			"this one an output.clusters_topic and an output.topic of its own, or set input.group back",
+			c.Group, now.Group, changed)}
 	default:
-		return fmt.Errorf("its clusters were made by other settings: %s. Clusters of both kinds would "+
-			"not fit together: nothing was read. %s", changed, otherWay(c.Pipeline, now.Pipeline))
+		return misfit{fmt.Errorf("its clusters were made by other settings: %s. Clusters of both kinds "+
+			"would not fit together: nothing was read. %s", changed, otherWay(c.Pipeline, now.Pipeline))}
 	}
 }
 

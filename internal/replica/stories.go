@@ -34,12 +34,11 @@ func (r *Replica) decodeStory(record kafka.Record, latest int64) (*cluster.Story
 	case err != nil:
 		return nil, fmt.Errorf(notOurs, err)
 	case founder.Topic != r.Options.Space.Input:
-		return nil, fmt.Errorf("it is a story of topic %s, not of %s: give each input topic its own "+
-			"output.clusters_topic", founder.Topic, r.Options.Space.Input)
+		return nil, otherInput("story", founder.Topic, r.Options.Space.Input)
 	case founder.Partition%r.modulus != record.Partition:
-		return nil, fmt.Errorf("it is in another partition than its first cluster's, %d: the number of "+
-			"partitions of output.clusters_topic was changed, which moves its keys. To go on, %s",
-			founder.Partition, StartAnew)
+		return nil, misfit{fmt.Errorf("it is in another partition than its first cluster's, %d: the "+
+			"number of partitions of output.clusters_topic was changed, which moves its keys. To go on, %s",
+			founder.Partition, StartAnew)}
 	}
 	return &s, nil
 }

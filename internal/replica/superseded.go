@@ -35,10 +35,20 @@ func (r *Replica) passOver(ctx context.Context, record kafka.Record, err error) 
 		return err
 	}
 	superseded, err := r.superseded(ctx, bad)
-	if err == nil && !superseded {
-		err = fmt.Errorf("%w. %s", bad, r.removal(record))
+	if err != nil || superseded {
+		return err
 	}
-	return err
+	if errors.As(bad.reason, new(misfit)) && !r.isOurs(bad.Partition) {
+		return bad
+	}
+	return fmt.Errorf("%w. %s", bad, r.removal(record))
+}
+
+// isOurs reports whether there is a checkpoint by this configuration, before a record or behind it
+// in its partition: then the record is a stray one. Else it is the configuration that has changed.
+func (r *Replica) isOurs(partition int) bool {
+	last := r.space.Meta().Checkpoint
+	return last != nil && r.sameSettings(last) == nil || r.scans[partition].ours
 }
 
 // scan is what a look ahead in a partition of the clusters topic has found.
@@ -46,6 +56,7 @@ type scan struct {
 	end int64 // up to where it looked
 	// offsets of records that are not to be believed, and that no later one supersedes
 	stays map[int64]struct{}
+	ours  bool // there is a checkpoint by this configuration
 }
 
 // superseded reports whether a later record has the key of one that is not to be believed, so that
@@ -82,9 +93,11 @@ func (r *Replica) scanBehind(ctx context.Context, bad *unexpected) (scan, error)
 	s.end, err = r.scanTail(ctx, bad.Partition, bad.Offset+1, func(record kafka.Record) {
 		key := xxh3.Hash128(record.Key)
 		delete(pending, key)
-		if _, err := r.decode(record); err != nil {
+		said, err := r.decode(record)
+		if err != nil {
 			pending[key] = record.Offset
 		}
+		s.ours = s.ours || said.checkpoint != nil && !said.removed
 	})
 	for _, offset := range pending {
 		s.stays[offset] = struct{}{}

@@ -40,13 +40,18 @@ func (r *Replica) checkTopics(read map[int]int64) error {
 	if r.Source.Topic == "" || r.DiskOnly {
 		return nil
 	}
+	last := r.space.Meta().Checkpoint
 	if why := r.missing(read); why != "" {
+		accept := "To go on with the clusters that it still has"
+		if last == nil {
+			accept = "If there are no results yet"
+		}
 		return fmt.Errorf("%s. Articles would found clusters that were there before. Nothing was read "+
-			"or written. If output.clusters_topic is another topic than before, put it right. If the "+
-			"clusters are lost, %s. To go on with what topic %s has, stop all instances and run: clusterd "+
-			"state accept -c FILE --topic %s", why, StartAnew, r.Topic, r.Topic)
+			"or written. If output.clusters_topic has changed, set it back. If the clusters are lost, %s. "+
+			"%s, stop all instances and run: clusterd state accept -c FILE --topic %s", why, StartAnew,
+			accept, r.Topic)
 	}
-	return r.checkIDs(r.space.Meta().Checkpoint)
+	return r.checkIDs(last)
 }
 
 // missing says what the clusters topic lacks; an empty text for nothing.

@@ -70,7 +70,7 @@ func (r *Replica) checkIDs(last *checkpoint.Record) error {
 	if topics == nil {
 		return nil
 	}
-	anew := "its articles would be passed over or counted twice, so " + StartAnew
+	anew := "its articles would be passed over or counted twice, so " + InputAnew
 	if slices.Equal(topics, []string{r.Labels}) {
 		anew = LabelsAnew(r.Labels)
 	}

@@ -52,7 +52,8 @@ func checkClusters(c *config.Config, settings kafka.TopicConfig) error {
 		return nil
 	}
 	return fmt.Errorf("topic %s has cleanup.policy=%s, so its clusters would be lost: it must be "+
-		"compact (%s)", topic, policy, alter(c, topic, "cleanup.policy=compact"))
+		"compact. If output.clusters_topic is another topic than before, set it back; else run (%s)",
+		topic, policy, alter(c, topic, "cleanup.policy=compact"))
 }
 
 // alter returns the command that changes a setting of a topic.
