@@ -329,18 +329,15 @@ func (l *Log) check(p *kmsg.FetchResponseTopicPartition, next int64) error {
 		if p.HighWatermark < 0 { // Apache Kafka says neither then
 			holds = "holds others"
 		}
-		remedy, recreated := l.Remedy, ""
+		remedy := l.Remedy
 		if l.Reset != nil {
-			remedy = fmt.Sprintf("go on with the first record that is there: stop all instances, and run "+
-				"(%s)", l.Reset(int(p.Partition)))
-		}
-		if l.TopicID == "" && l.Reset != nil { // else it is known to be the topic of before
-			recreated = ", or the topic was deleted and created again"
-			remedy = fmt.Sprintf("if it was deleted and created again, %s. Else %s", l.Anew, remedy)
+			remedy = fmt.Sprintf("if the topic was deleted and created again, %s. Else go on with the "+
+				"first record that is there: stop all instances, and run (%s)", l.Anew,
+				l.Reset(int(p.Partition)))
 		}
 		return fmt.Errorf("%w: %s/%d %s, and %d is wanted: records were deleted before they were read, "+
-			"or the offset was set beyond the end%s. Nothing was skipped. What to do: %s",
-			ErrOffsetOutOfRange, l.topic, p.Partition, holds, next, recreated, remedy)
+			"or the offset was set beyond the end, or the topic was deleted and created again. Nothing was "+
+			"skipped. What to do: %s", ErrOffsetOutOfRange, l.topic, p.Partition, holds, next, remedy)
 	case err != nil:
 		return fmt.Errorf("reading %s/%d at offset %d: %w", l.topic, p.Partition, next, err)
 	}

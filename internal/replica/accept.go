@@ -27,7 +27,8 @@ type Acceptance struct {
 
 // Accept returns the checkpoint, as a record of the clusters topic, with which a space goes on. It
 // takes up to where the group has read, and completes it: Kafka deletes the offsets of a topic
-// together with the topic. The replica must be caught up. The error is [ErrNothingMissing] where nothing is to be accepted.
+// together with the topic. The replica must be caught up. The error is [ErrNothingMissing] where
+// nothing is to be accepted.
 func (r *Replica) Accept(
 	ctx context.Context, read map[int]int64, a Acceptance,
 ) (kafka.Record, error) {
@@ -132,6 +133,16 @@ func (r *Replica) lacks(
 	ctx context.Context, topic string, offsets map[int]int64,
 ) (why string, err error) {
 	partitions := slices.Sorted(maps.Keys(offsets))
+	all, err := r.Client.Partitions(ctx, topic)
+	if err != nil {
+		return "", err
+	}
+	for _, p := range partitions {
+		if !slices.Contains(all, p) {
+			return fmt.Sprintf("topic %s has no partition %d, of which %d comes next", topic, p,
+				offsets[p]), nil
+		}
+	}
 	first, err := r.Client.Offsets(ctx, topic, partitions, kafka.First)
 	if err != nil {
 		return "", err

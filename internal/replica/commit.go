@@ -70,13 +70,13 @@ func (r *Replica) CheckOffsets(topic, group string, last, committed map[int]int6
 		return nil
 	}
 	why, anew := "its offsets were set back, or expired", ""
-	if r.ids[topic] == "" { // else it is the topic of the checkpoint
+	if was, is, _ := r.changedID(r.space.Meta().Checkpoint, topic); was == "" || is == "" {
 		why += ", or the topic was deleted and created again"
 		anew = fmt.Sprintf("If the topic was deleted and created again, %s: its new articles are at "+
 			"offsets that were read before, and would be passed over. Else put", InputAnew)
 	}
-	return fmt.Errorf("group %s %s: %s. To read on from there would count articles twice; nothing was "+
-		"read. %s the offsets back: stop all instances, and run (%s)", group,
+	return fmt.Errorf("group %s %s: %s. To read on from there would count articles twice; nothing "+
+		"was read. %s the offsets back: stop all instances, and run (%s)", group,
 		strings.Join(behind, ", "), why, cmp.Or(anew, "Put"), strings.Join(commands, "; "))
 }
 

@@ -42,8 +42,8 @@ func (s Shell) accept() *cobra.Command {
 			"output.clusters_topic: clusters that are not in it are lost, and copies of their articles " +
 			"found new ones. Without a checkpoint it is accepted only if there are no results yet.\n\n" +
 			"input.topic and labels.topic: clusterd goes on at the offsets that it has reached, so the " +
-			"topic must have the same records at the same offsets, as after a restore. Records of another topic " +
-			"would be passed over. A topic of labels can be read --from-beginning instead.",
+			"topic must have the same records at the same offsets, as after a restore. Records of another " +
+			"topic would be passed over. A topic of labels can be read --from-beginning instead.",
 		Example: "  clusterd state accept -c clusterd.yaml --topic clusters --by alice\n" +
 			"  clusterd state accept -c clusterd.yaml --topic labels --from-beginning --by alice",
 		Args: s.NoArguments,
