@@ -45,7 +45,7 @@ serve: {bytes: 64MiB}
 	b.post("/comments", "text=I had the same problem, the second answer helped", "comment 1 is shown")
 	b.post("/comments", "text="+advert+" WeChat alexis17", "comment 2 is shown")
 	b.post("/comments", "text="+advert+"! WeChat alexis17", "comment 3 is shown")
-	b.post("/moderate", "comment=2&action=add", "marked spam: 2 comment(s)")
+	b.post("/moderate", "comment=2&action=add", "labelled spam: 2 comment(s)")
 	b.shows(1)
 	b.post("/comments", "text="+warning, "comment 4 is held")
 	b.post("/comments", "text=Bags for sale. WeChat A L E X I S 1 7", "comment 5 is held")
@@ -73,6 +73,15 @@ serve: {bytes: 64MiB}
 	}
 	w.label(`{"target":"article","article_id":"` + first + `","label":"spam"}`)
 	b.open()
+	b.shows(2, 3, 4, 6, 7)
+
+	// Somebody labels one of two copies alone while the blog is there. No correction names the other.
+	for _, comment := range []string{"8", "9"} {
+		b.post("/comments", "text=Where is the station of this town?", "comment "+comment+" is shown")
+	}
+	results := w.results()
+	w.label(`{"target":"article","article_id":"` + results[len(results)-1].ArticleID +
+		`","label":"spam"}`)
 	b.shows(2, 3, 4, 6, 7)
 	i.stop()
 }

@@ -117,10 +117,10 @@ def verdict(labels, by_contact):
 
 def told(label, done):
     """Says what a label has done."""
-    marked = "no longer marked" if label["action"] == "remove" else "marked"
+    labelled = "no longer labelled" if label["action"] == "remove" else "labelled"
     what = {"article": "one comment alone", "contact": label.get("contact")}
     members = f"{done.get('members', 'all')} comment(s)"
-    return f"{marked} {label['label']}: {what.get(label.get('target'), members)}"
+    return f"{labelled} {label['label']}: {what.get(label.get('target'), members)}"
 
 
 class Refused(Exception):
@@ -182,6 +182,8 @@ class Blog:
             by_contact = contact_of(cluster["labels"])
         state = verdict(data["labels"], by_contact)
         self.decide(state, data["position"], data["article_id"])
+        if data.get("target") == "article":
+            self.refresh()  # copies of its text are as harmless, and have no corrections of their own
 
     def decide(self, state, position, article):
         """Shows, hides or holds a comment, from a position of the stream on."""
@@ -250,7 +252,7 @@ class Blog:
             state, position, cluster, position, json.dumps(list(but)), fingerprint,
         )
 
-    def mark(self, number, action):
+    def moderate(self, number, action):
         """Does what a moderator says of a comment, and returns what was done."""
         try:
             label = self.label(number, action)
@@ -285,7 +287,7 @@ class Blog:
 
 
 class Pages(http.server.BaseHTTPRequestHandler):
-    """Comments for readers at /, with marks for moderators at /moderate."""
+    """Comments for readers at /, with buttons for moderators at /moderate."""
 
     protocol_version = "HTTP/1.1"
     blog: Blog
@@ -295,7 +297,7 @@ class Pages(http.server.BaseHTTPRequestHandler):
             self.comments("WHERE state = 'shown'", lambda state: "", "")
         elif self.path == "/moderate":
             undo = html.escape(self.blog.said) + UNDO if self.blog.last else ""
-            self.comments("", lambda state: MARKS.get(state, ""), undo)
+            self.comments("", lambda state: BUTTONS.get(state, ""), undo)
         else:
             self.send_error(404)
 
@@ -313,7 +315,7 @@ class Pages(http.server.BaseHTTPRequestHandler):
             number, state = self.blog.add(text)
             self.answer(303, f"comment {number} is {state}\n", "/")
         elif self.path == "/moderate" and form.get("comment") and form.get("action") in ACTIONS:
-            done = self.blog.mark(form["comment"], form["action"])
+            done = self.blog.moderate(form["comment"], form["action"])
             self.answer(303, done + "\n", "/moderate")
         else:
             self.send_error(400)
@@ -367,7 +369,7 @@ def form(*actions):
 {"".join(buttons)}</form>"""
 
 
-MARKS = {
+BUTTONS = {
     "shown": form("add"),
     "held": form("add", "only this", "harmless"),
     "hidden": form("remove", "only this"),
@@ -386,7 +388,7 @@ def main():
     host, _, port = given.listen.rpartition(":")
     server = http.server.ThreadingHTTPServer((host, int(port)), Pages)
     page = f"http://{given.listen}/"
-    print(f"{page} has the comments, {page}moderate the buttons to mark them", flush=True)
+    print(f"{page} has the comments, {page}moderate the buttons to label them", flush=True)
     try:
         server.serve_forever()
     except KeyboardInterrupt:
