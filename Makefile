@@ -12,7 +12,7 @@ LONG = $(filter-out ./internal/state,$(shell grep -rlE --include='*_test.go' \
 CONCURRENT = $(shell grep -rlE --include='*.go' \
 	'^[[:blank:]]+go [[:alpha:]]|\.Go.func|parallel\.[A-Z]' cmd bench internal | \
 	xargs -n1 dirname | sort -u | sed 's|^|./|')
-LONGTESTS = Real|ScoreAsTheScript|HostilePages|MIHCandidates|Initials|AddedMethod
+LONGTESTS = Real|Planted|ScoreAsTheScript|HostilePages|MIHCandidates|Initials|AddedMethod
 
 .DEFAULT_GOAL := help
 

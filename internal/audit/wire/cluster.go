@@ -44,6 +44,11 @@ func ParseCluster(r *kgo.Record, founder Address, input string) (c Cluster, err 
 	if err != nil {
 		return Cluster{}, err
 	}
+	for i := range c.Exceptions {
+		if _, err := c.Exceptions[i].Print(); err != nil {
+			return Cluster{}, fmt.Errorf("exceptions: %w", err)
+		}
+	}
 	c.Position, err = NumberHeader(r, HeaderPosition)
 	return c, err
 }
