@@ -150,19 +150,13 @@ func (b *Bucket) All(visit func(slot uint32)) {
 // lives reports whether a member is live; nil: all are.
 type lives func(slot uint32, seq uint64) bool
 
-// Visit calls visit with the slots of those centres that the rule names, of some more than once,
-// and reports whether there were others. A live of nil means that all centres are. visit must not
-// change the bucket.
-func (b *Bucket) Visit(
-	sketch []byte, live lives, visit func(slot uint32),
-) (others bool) {
+// See appends the slots of the centres that the rule names, of some more than once, and reports
+// whether there are others. A live of nil means that all centres are.
+func (b *Bucket) See(sketch []byte, live lives, dst []uint32) (slots []uint32, others bool) {
 	if b.len <= b.rule.Cap {
-		b.All(visit)
-		return false
+		return b.all(dst), false
 	}
-	var room [64]uint32
-	seen := room[:0]
-	least := b.rule.Cap + 1 // as many live ones tell that there are others
+	slots, least := dst, b.rule.Cap+1 // as many live ones tell that there are others
 	if live == nil {
 		least = 0 // it is known already
 	}
@@ -170,16 +164,17 @@ func (b *Bucket) Visit(
 		// before any that is equal
 		k := b.key(i, sketch, 0)
 		var n int
-		if seen, n = b.around(i, &k, least, live, seen); n < least {
-			b.All(visit)
-			return false
+		if slots, n = b.around(i, &k, least, live, slots); n < least {
+			return b.all(dst), false
 		}
 		least = 0
 	}
-	for _, slot := range seen {
-		visit(slot)
-	}
-	return true
+	return slots, true
+}
+
+func (b *Bucket) all(dst []uint32) []uint32 {
+	b.All(func(slot uint32) { dst = append(dst, slot) })
+	return dst
 }
 
 // around appends the slots of the live neighbours of a key in an order. It goes on until it has met

@@ -42,7 +42,7 @@ func seen(
 }
 
 // Whatever came and went, and in which order, a query sees what the rule names of the live members.
-func TestVisit(t *testing.T) {
+func TestSee(t *testing.T) {
 	for name, rule := range map[string]capped.Rule{
 		"one order":     {Cap: 10, Neighbours: 3, Rotations: []int{4}},
 		"three orders":  {Cap: 20, Neighbours: 2, Rotations: []int{0, 5, 11}},
@@ -85,12 +85,13 @@ func TestVisit(t *testing.T) {
 					query = members[slices.Min(slices.Collect(maps.Keys(members)))]
 				}
 				want, got := seen(rule, members, query, live), make(map[uint64]bool)
-				others := c.Visit([]byte(query), func(_ uint32, seq uint64) bool { return live(seq) },
-					func(slot uint32) {
-						if live(uint64(slot)) {
-							got[uint64(slot)] = true
-						}
-					})
+				slots, others := c.See([]byte(query),
+					func(_ uint32, seq uint64) bool { return live(seq) }, nil)
+				for _, slot := range slots {
+					if live(uint64(slot)) {
+						got[uint64(slot)] = true
+					}
+				}
 				if !maps.Equal(got, want) {
 					t.Fatalf("step %d: sees %v, want %v", step, got, want)
 				}
@@ -124,12 +125,12 @@ func TestThousands(t *testing.T) {
 		query, share := sketch(), 1+r.Uint64N(3)
 		live := func(seq uint64) bool { return seq%share == 0 }
 		want, got := seen(rule, members, query, live), make(map[uint64]bool)
-		c.Visit([]byte(query), func(_ uint32, seq uint64) bool { return live(seq) },
-			func(slot uint32) {
-				if live(uint64(slot)) {
-					got[uint64(slot)] = true
-				}
-			})
+		slots, _ := c.See([]byte(query), func(_ uint32, seq uint64) bool { return live(seq) }, nil)
+		for _, slot := range slots {
+			if live(uint64(slot)) {
+				got[uint64(slot)] = true
+			}
+		}
 		all := 0
 		c.All(func(slot uint32) {
 			if _, there := members[uint64(slot)]; there {

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/clusterd/clusterd/internal/method/banding"
+	"github.com/clusterd/clusterd/internal/method/capped"
 	"github.com/clusterd/clusterd/internal/method/jaccard"
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
@@ -14,7 +15,7 @@ import (
 const together = 8
 
 // remembered is how many of the centres that it has offered a search recognises at a glance.
-const remembered = 512
+const remembered = 1024
 
 // A search is one query. For each band of a signature it sees what is in the bucket, or its
 // neighbours in a capped one.
@@ -29,6 +30,7 @@ type search struct {
 	partly    [MaxHashes / 64]uint64 // the others, a bit for each
 	met       [32]meeting            // that are not offered yet
 	waiting   int                    // of met
+	slots     [bucketCap]uint32      // room for what is seen of a capped bucket
 	read      byte                   // keeps the compiler from leaving reads out; it means nothing
 	// of centres that were, one more than the last slot with this remainder; 0 for none
 	offered [remembered]uint32
@@ -95,13 +97,24 @@ func (s *search) visit(first int) {
 		if c := s.cappedBucket(s.signature, band); c == nil {
 			probes[i].All(func(slot uint32) { s.meet(meeting{slot, band, false}) })
 			s.whole++
-		} else if c.Visit(s.signature, s.live, func(slot uint32) { s.meet(meeting{slot, band, true}) }) {
-			s.partly[band/64] |= 1 << (band % 64)
 		} else {
-			s.whole++
+			s.see(c, band)
 		}
 	}
 	s.flush()
+}
+
+// see meets what a query sees of the capped bucket of a band.
+func (s *search) see(c *capped.Bucket, band int) {
+	slots, others := c.See(s.signature, s.live, s.slots[:0])
+	for _, slot := range slots {
+		s.meet(meeting{slot, band, true})
+	}
+	if others {
+		s.partly[band/64] |= 1 << (band % 64)
+	} else {
+		s.whole++
+	}
 }
 
 // A meeting is a centre that agrees with the query in a band, or that may.

@@ -96,7 +96,8 @@ type search struct {
 	live     func(slot uint32, seq uint64) bool // nil: all are
 	best     singlepass.Nearest[uint32, int]
 	compared uint64
-	partly   int // capped buckets of which it has not seen all
+	partly   int      // capped buckets of which it has not seen all
+	slots    []uint32 // room for what is seen of one
 }
 
 func (x *verified) Nearest(
@@ -149,12 +150,18 @@ func (s *search) look(b *bucket, phase int) {
 			s.offer(p.slot, distance)
 		}
 	}
-	if b.capped != nil && b.capped.Visit(s.key[:], s.live, func(slot uint32) {
-		s.compared++
+	if b.capped == nil {
+		return
+	}
+	slots, others := b.capped.See(s.key[:], s.live, s.slots[:0])
+	s.slots = slots
+	s.compared += uint64(len(slots))
+	for _, slot := range slots {
 		if distance := bits.OnesCount64(s.at(slot).hash() ^ s.hash); distance <= s.best.Cutoff() {
 			s.offer(slot, distance)
 		}
-	}) {
+	}
+	if others {
 		s.partly++
 	}
 }
