@@ -6,10 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -251,7 +247,7 @@ func (p *plight) beginLabels(said string) {
 	p.ending = false
 	for _, command := range proposed.FindAllString(said, -1) {
 		if strings.Contains(command, "--from-beginning") {
-			p.runs(command)
+			p.carryOut(command)
 			return
 		}
 	}
@@ -268,54 +264,12 @@ func (p *plight) otherLabels(string) {
 	p.replace(was, p.labels)
 }
 
-// proposed finds commands in what clusterd says.
-var proposed = regexp.MustCompile(`(?:kafka-[a-z-]+ --|clusterd state )(?:[^();",]|,\S)+`)
-
-// tools are the classes of Kafka's tools that clusterd proposes.
-var tools = map[string]string{
-	"kafka-configs":         "kafka.admin.ConfigCommand",
-	"kafka-consumer-groups": "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand",
-	"kafka-topics":          "org.apache.kafka.tools.TopicCommand",
-}
-
-// obey runs the commands that clusterd proposes, word for word but for the name of the file.
+// obey runs the commands that clusterd proposes.
 func (p *plight) obey(said string) {
 	p.Helper()
 	commands := proposed.FindAllString(said, -1)
 	if commands == nil {
 		p.Fatalf("it proposes no command: %s", said)
 	}
-	p.runs(commands...)
-}
-
-// runs runs commands that clusterd has proposed.
-func (p *plight) runs(commands ...string) {
-	p.Helper()
-	libs, err := exec.Command("./kafka", "libs").Output()
-	if err != nil {
-		p.Fatal(err)
-	}
-	dir := p.TempDir()
-	script := func(name, command string) {
-		if err := os.WriteFile(filepath.Join(dir, name),
-			[]byte("#!/bin/sh\nexec "+command+" \"$@\"\n"), 0o700); err != nil {
-			p.Fatal(err)
-		}
-	}
-	script("clusterd", binary)
-	for name, class := range tools {
-		script(name, fmt.Sprintf("java -XX:TieredStopAtLevel=1 -cp '%s/*' %s",
-			strings.TrimSpace(string(libs)), class))
-	}
-	for _, command := range commands {
-		command = strings.ReplaceAll(strings.TrimSpace(command), " FILE", " "+p.config)
-		cmd := exec.Command("sh", "-c", command)
-		cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"),
-			"CLUSTERD_TEST_DIR="+p.otherDir())
-		out, err := cmd.CombinedOutput()
-		p.Logf("%s: %v", command, err)
-		if err != nil || strings.Contains(string(out), "Error:") {
-			p.Errorf("%s: %v\n%s", command, err, out)
-		}
-	}
+	p.carryOut(commands...)
 }

@@ -26,10 +26,43 @@ func Newest(
 	if err != nil {
 		return err
 	}
+	for p, end := range ends {
+		first[p] = max(first[p], end-newest)
+	}
+	return between(ctx, client, topic, first, ends, see)
+}
+
+// Any reports whether a topic has a committed record. Records of transactions that were aborted,
+// such as those of clusterd doctor, are none.
+func Any(ctx context.Context, client *kafka.Client, topic string) (found bool, err error) {
+	partitions, err := client.Partitions(ctx, topic)
+	if err != nil {
+		return false, err
+	}
+	first, err := client.Offsets(ctx, topic, partitions, kafka.First)
+	if err != nil {
+		return false, err
+	}
+	ends, err := client.StableOffsets(ctx, topic, partitions)
+	if err != nil {
+		return false, err
+	}
+	err = between(ctx, client, topic, first, ends, func(*kafka.Record) bool {
+		found = true
+		return true
+	})
+	return found, err
+}
+
+// between calls see with the committed records of partitions between offsets, until see is done.
+func between(
+	ctx context.Context, client *kafka.Client, topic string, first, ends map[int]int64,
+	see func(*kafka.Record) (done bool),
+) error {
 	from := make(map[int]int64)
 	for p, end := range ends {
-		if at := max(first[p], end-newest); at < end {
-			from[p] = at
+		if first[p] < end {
+			from[p] = first[p]
 		}
 	}
 	if len(from) == 0 {

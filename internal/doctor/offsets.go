@@ -82,10 +82,12 @@ func (e *examination) checkInput(
 			o.At >= begin.Offset && o.At <= end.Offset {
 			continue
 		}
-		e.fail("group "+source.Group, "to pass over what is gone, set the offset of the group by hand "+
-			"(kafka-consumer-groups --reset-offsets); if the topic was deleted and created again, "+
-			startAnew, "%s/%d holds offsets %d to %d, and the group wants %d: records were deleted before "+
-			"they were read, or the topic was made anew, and clusterd does not read on",
+		e.fail("group "+source.Group, fmt.Sprintf("if the topic was deleted and created again, %s; else "+
+			"go on with the first record that is there, while no instance runs: kafka-consumer-groups "+
+			"--bootstrap-server %s --group %s --topic %s:%d --reset-offsets --to-earliest --execute",
+			startAnew, e.servers(), source.Group, o.Topic, o.Partition), "%s/%d holds offsets %d to %d, "+
+			"and the group wants %d: records were deleted before they were read, or the offset was set "+
+			"beyond the end, or the topic was deleted and created again; clusterd does not read on",
 			o.Topic, o.Partition, begin.Offset, end.Offset, o.At)
 	}
 }

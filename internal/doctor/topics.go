@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -98,9 +99,9 @@ func (e *examination) checkPlacement(label string, partitions int) {
 	c := &e.config
 	of := len(e.topics[c.Input.Topic].Partitions)
 	if topics.CheckPlacement(c, of, partitions) != nil {
-		e.fail(label, fmt.Sprintf("kafka-topics --alter --topic %s --partitions %d, or set "+
-			"output.partition: key", c.Output.Topic, of), "it has %d partitions, and %s has %d: with "+
-			"output.partition: source each of these needs one of its own", partitions, c.Input.Topic, of)
+		e.fail(label, e.divide(c.Output.Topic, of)+"; or set output.partition: key",
+			"it has %d partitions, and %s has %d: with output.partition: source each of these needs one "+
+				"of its own", partitions, c.Input.Topic, of)
 	}
 }
 
@@ -130,8 +131,8 @@ func (e *examination) exists(name string, t *topic) bool {
 		if name == e.config.Output.ClustersTopic || name == e.config.Stories.Topic {
 			spec.Configs = map[string]string{"cleanup.policy": "compact"}
 		}
-		e.fail(label, "create it ("+spec.Command()+"), or set kafka.create_topics: true",
-			"it does not exist")
+		e.fail(label, "create it ("+spec.Command(e.config.Kafka.Brokers)+
+			"), or set kafka.create_topics: true", "it does not exist")
 		return false
 	case errors.Is(t.Err, kerr.TopicAuthorizationFailed):
 		right := kmsg.ACLOperationRead
@@ -162,9 +163,8 @@ func (e *examination) checkReplicas(name string, t *topic) {
 				p.Partition)
 			return
 		case insync > int64(len(p.ISR)):
-			e.fail(label, fmt.Sprintf("start the brokers that have its replicas, or alter "+
-				"min.insync.replicas (kafka-configs --alter --topic %s --add-config "+
-				"min.insync.replicas=%d)", name, max(1, len(p.ISR)-1)),
+			e.fail(label, "start the brokers that have its replicas, or alter min.insync.replicas ("+
+				e.alter(name, fmt.Sprint("min.insync.replicas=", max(1, len(p.ISR)-1)))+")",
 				"partition %d cannot be written: min.insync.replicas is %d, and %d of %d replicas are in sync",
 				p.Partition, insync, len(p.ISR), len(p.Replicas))
 			return
@@ -175,19 +175,30 @@ func (e *examination) checkReplicas(name string, t *topic) {
 		e.warn(label, "give it three replicas (kafka-reassign-partitions)",
 			"it has one replica: a broker that is lost takes it along")
 	case replicas > 2 && insync == 1:
-		e.warn(label, fmt.Sprintf("kafka-configs --alter --topic %s --add-config "+
-			"min.insync.replicas=2", name),
+		e.warn(label, e.alter(name, "min.insync.replicas=2"),
 			"min.insync.replicas is 1: what one broker alone has taken counts as written")
 	}
 }
+
+// alter returns the command that changes a setting of a topic.
+func (e *examination) alter(topic, setting string) string {
+	return fmt.Sprintf("kafka-configs --alter --topic %s --add-config %s --bootstrap-server %s", topic,
+		setting, e.servers())
+}
+
+// divide returns the command that gives a topic so many partitions.
+func (e *examination) divide(topic string, partitions int) string {
+	return fmt.Sprintf("kafka-topics --alter --topic %s --partitions %d --bootstrap-server %s", topic,
+		partitions, e.servers())
+}
+
+func (e *examination) servers() string { return strings.Join(e.config.Kafka.Brokers, ",") }
 
 // checkRole looks whether a topic is as clusterd uses it.
 func (e *examination) checkRole(name string, t *topic) {
 	c, label := &e.config, "topic "+name
 	policy := t.settings["cleanup.policy"]
-	alter := func(setting string) string {
-		return fmt.Sprintf("kafka-configs --alter --topic %s --add-config %s", name, setting)
-	}
+	alter := func(setting string) string { return e.alter(name, setting) }
 	switch name {
 	case c.Input.Topic:
 		if policy != "" && policy != "delete" {
@@ -201,9 +212,8 @@ func (e *examination) checkRole(name string, t *topic) {
 				"keys: the brokers refuse them", policy)
 		}
 		if of := len(e.topics[c.Input.Topic].Partitions); len(t.Partitions) < of {
-			e.fail(label, fmt.Sprintf("kafka-topics --alter --topic %s --partitions %d", name, of),
-				"it has %d partitions, and %s has %d: each needs one of its own", len(t.Partitions),
-				c.Input.Topic, of)
+			e.fail(label, e.divide(name, of), "it has %d partitions, and %s has %d: each needs one of its "+
+				"own", len(t.Partitions), c.Input.Topic, of)
 		}
 		e.checkRetention(label, t, alter)
 	case c.Output.Topic:
@@ -215,7 +225,8 @@ func (e *examination) checkRole(name string, t *topic) {
 		e.checkRetention(label, t, alter)
 	case c.Output.ClustersTopic:
 		if policy != "" && policy != "compact" {
-			e.fail(label, alter("cleanup.policy=compact"),
+			e.fail(label, "set output.clusters_topic back if it was another; else "+
+				alter("cleanup.policy=compact"),
 				"cleanup.policy is %s: clusters would be lost; it must be compact", policy)
 		}
 	case c.Stories.Topic:

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
@@ -121,8 +122,8 @@ type TopicSpec struct {
 	Configs    map[string]string
 }
 
-// Command returns how to create the topic with Kafka's own tools.
-func (s TopicSpec) Command() string {
+// Command returns how to create the topic with Kafka's own tools, on these brokers.
+func (s TopicSpec) Command(brokers []string) string {
 	command := "kafka-topics --create --topic " + s.Name
 	if s.Partitions > 0 {
 		command += " --partitions " + strconv.Itoa(s.Partitions)
@@ -130,7 +131,7 @@ func (s TopicSpec) Command() string {
 	for _, name := range slices.Sorted(maps.Keys(s.Configs)) {
 		command += " --config " + name + "=" + s.Configs[name]
 	}
-	return command
+	return command + " --bootstrap-server " + strings.Join(brokers, ",")
 }
 
 // CreateTopic creates a topic with the broker's default replication. One that exists already,

@@ -151,7 +151,8 @@ func TestTopicSpecCommand(t *testing.T) {
 			},
 		},
 	} {
-		if got := spec.Command(); got != want {
+		want += " --bootstrap-server a:9092,b:9092"
+		if got := spec.Command([]string{"a:9092", "b:9092"}); got != want {
 			t.Errorf("Command() = %q, want %q", got, want)
 		}
 	}

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -40,8 +41,9 @@ func (f *fingerprinting) run(ctx context.Context) error {
 	}
 	if n := len(f.out.Partitions[f.out.Fingerprints]); f.partitions[0] >= n {
 		return fmt.Errorf("topic %s has %d partitions, and %s has a partition %d: each needs one of its "+
-			"own (kafka-topics --alter --topic %s --partitions %d). Nothing of it was read",
-			f.out.Fingerprints, n, f.source.Topic, f.partitions[0], f.out.Fingerprints, f.partitions[0]+1)
+			"own (kafka-topics --alter --topic %s --partitions %d --bootstrap-server %s). Nothing was read",
+			f.out.Fingerprints, n, f.source.Topic, f.partitions[0], f.out.Fingerprints, f.partitions[0]+1,
+			strings.Join(f.config.Kafka.Brokers, ","))
 	}
 	producer, err := f.newProducer()
 	if err != nil {

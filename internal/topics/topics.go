@@ -70,8 +70,9 @@ func CheckPlacement(c *config.Config, inputs, results int) error {
 	}
 	return fmt.Errorf("topic %s has %d partitions, and %s has %d: with output.partition: source each "+
 		"of these needs one of its own. No article is passed over. Give it as many (kafka-topics "+
-		"--alter --topic %s --partitions %d), or set output.partition: key", c.Output.Topic, results,
-		c.Input.Topic, inputs, c.Output.Topic, inputs)
+		"--alter --topic %s --partitions %d --bootstrap-server %s), or set output.partition: key",
+		c.Output.Topic, results, c.Input.Topic, inputs, c.Output.Topic, inputs,
+		strings.Join(c.Kafka.Brokers, ","))
 }
 
 // specsOf returns the topics that an instance writes to, or reads beside the input, which has so
@@ -119,7 +120,8 @@ func ensure(
 		if errors.Is(err, kafka.ErrNoTopic) {
 			if !c.Kafka.CreateTopics {
 				return fmt.Errorf("%w: create it (%s), or set kafka.create_topics: true; if it is there, "+
-					"grant Read on it, for brokers hide what a login may not see", err, spec.Command())
+					"grant Read on it, for brokers hide what a login may not see", err,
+					spec.Command(c.Kafka.Brokers))
 			}
 			if err := client.CreateTopic(ctx, spec); err != nil {
 				return err

@@ -41,15 +41,15 @@ func WarnIfEmpty(
 	if topic == "" {
 		return nil
 	}
-	never, err := NeverWritten(ctx, client, log, topic)
+	never, err := neverWritten(ctx, client, log, topic)
 	if never && err == nil {
 		log.Warn(warning, "topic", topic)
 	}
 	return err
 }
 
-// NeverWritten reports whether a topic never had a record.
-func NeverWritten(
+// neverWritten reports whether a topic never had a record.
+func neverWritten(
 	ctx context.Context, client *kafka.Client, log *slog.Logger, topic string,
 ) (never bool, err error) {
 	err = kafka.Retry(ctx, log, "looking at topic "+topic, func() error {

@@ -108,7 +108,7 @@ func (m *mapper) begin(ctx context.Context) (err error) {
 		spec := kafka.TopicSpec{Name: m.topic, Configs: map[string]string{"cleanup.policy": "compact"}}
 		if !s.Kafka.CreateTopics {
 			return fmt.Errorf("topic %s: %w: create it (%s), or set kafka.create_topics: true", m.topic,
-				err, spec.Command())
+				err, spec.Command(s.Kafka.Brokers))
 		}
 		if err = kafka.Explain(s.Client.CreateTopic(ctx, spec)); err != nil {
 			return err

@@ -15,11 +15,11 @@ import (
 
 	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/replica"
 	"github.com/clusterd/clusterd/internal/sink"
 	"github.com/clusterd/clusterd/internal/state"
-	"github.com/clusterd/clusterd/internal/topics"
 )
 
 // accepting says which topics are taken over, how, and who does it.
@@ -179,10 +179,10 @@ func (how accepting) accept(
 		return err
 	}
 	if r.Space().Meta().Checkpoint == nil {
-		switch never, err := topics.NeverWritten(ctx, client, log, c.Output.Topic); {
+		switch results, err := consumer.Any(ctx, client, c.Output.Topic); {
 		case err != nil:
-			return err
-		case !never:
+			return fmt.Errorf("topic %s: %w", c.Output.Topic, err)
+		case results:
 			return fmt.Errorf("topic %s has results, and new ones would have the same positions. Nothing "+
 				"was written: %s", c.Output.Topic, replica.StartAnew)
 		}
