@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -11,6 +12,7 @@ import (
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/files"
 	"github.com/clusterd/clusterd/internal/fingerprint"
+	"github.com/clusterd/clusterd/internal/space"
 	"github.com/clusterd/clusterd/internal/text/fold"
 )
 
@@ -114,4 +116,73 @@ func BenchmarkContacts(b *testing.B) {
 			runtime.KeepAlive(lines)
 		})
 	}
+}
+
+// What contacts take of memory: the heap for each of 100,000 comments that have one each, as
+// configs/comments.yaml has it and without them. The store is in memory, too.
+func BenchmarkContactMemory(b *testing.B) {
+	const n = 100_000
+	lines := pitches(func(r *rand.Rand, i int) string {
+		return fmt.Sprintf("%s alexis%d", pitch(r), 100+i)
+	}, n)
+	for _, join := range []bool{false, true} {
+		b.Run(fmt.Sprintf("join=%t", join), func(b *testing.B) {
+			c, _, err := config.LoadSet("../../configs/comments.yaml", []string{
+				fmt.Sprintf("contacts.join=%t", join), "input.fields.id=id", "input.fields.content=content",
+			})
+			if err != nil {
+				b.Fatal(err)
+			}
+			f, err := fingerprint.New(c)
+			if err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				before := liveHeap()
+				s := assigned(b, c, f, lines)
+				b.ReportMetric(float64(liveHeap()-before)/n, "B/comment")
+				if err := s.Close(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			runtime.KeepAlive(lines)
+		})
+	}
+}
+
+// assigned returns a space to which the lines have been assigned.
+func assigned(
+	b *testing.B, c config.Config, f *fingerprint.Fingerprinter, lines string,
+) *space.Space {
+	b.Helper()
+	s, err := newSpace(c, f)
+	if err != nil {
+		b.Fatal(err)
+	}
+	r := &runner{
+		config: c, fingerprinter: f, space: s, out: bufio.NewWriter(io.Discard),
+		rejected: func(r Rejected) error { return r.Rejection },
+	}
+	chunks, failed := make(chan []item), make(chan error, 1)
+	go func() {
+		defer close(chunks)
+		failed <- r.read(b.Context(), []files.File{{Lines: strings.NewReader(lines)}}, chunks)
+	}()
+	for chunk := range chunks {
+		if err := r.assign(chunk); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := <-failed; err != nil {
+		b.Fatal(err)
+	}
+	return s
+}
+
+func liveHeap() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }
