@@ -105,6 +105,42 @@ func TestRollingUpgradeOfRoles(t *testing.T) {
 	assigner.fails("Nothing was skipped. Upgrade the instances with role: assign first")
 }
 
+// With contacts, fingerprints of the version before have other settings: it assigns them before the
+// upgrade. An instance that was upgraded too early says so, and changes nothing.
+func TestUpgradeOfRolesWithContacts(t *testing.T) {
+	t.Parallel()
+	former := versionBefore(t)
+	w := newWorld(t, 2, joining)
+	w.divide()
+	stream := w.stream(perSecond)
+	w.program = former
+	assigner := w.startAs("assign", w.otherDir())
+	fingerprinter := w.startAs("fingerprint", w.otherDir())
+	w.progress(w.consumed() + 100)
+	assigner.stop()
+	w.program = binary
+	w.replace("fold: true", "fold: 1")
+	early := w.startAs("assign", w.otherDir())
+	early.fails("run that version with role: assign until all of them are assigned")
+
+	w.program = former
+	w.replace("fold: 1", "fold: true")
+	assigner = w.startAs("assign", assigner.dir)
+	fingerprinter.stop()
+	w.allAssigned()
+	assigner.stop()
+	w.replace("fold: true", "fold: 1")
+	w.program = binary
+	assigner = w.startAs("assign", assigner.dir)
+	fingerprinter = w.startAs("fingerprint", fingerprinter.dir)
+	w.progress(w.consumed() + 100)
+	stream.stop()
+	w.done()
+	fingerprinter.stop()
+	w.auditAlone()
+	assigner.stop()
+}
+
 // versionBefore returns the program of the newest tag, or else of [before].
 func versionBefore(t *testing.T) string {
 	t.Helper()

@@ -91,7 +91,9 @@ func advise(err error, identity string) string {
 	}
 	return "This instance has the settings " + identity + ". Give all instances the same " +
 		"input.topic and the same sections text, fingerprint and contacts, and cluster.scope_field. " +
-		"If older settings made the articles in the topic, start anew with another input.group, " +
+		"If an earlier version made the articles in the topic, stop the instances with role: " +
+		"fingerprint, run that version with role: assign until all of them are assigned, and upgrade " +
+		"then. If older settings made them, start anew with another input.group, " +
 		"fingerprints.topic and output.clusters_topic"
 }
 
