@@ -131,6 +131,15 @@ func mistakesWithTopics() (all []mistake) {
 		mistake{name: "clusters no longer compacted", cure: "obey", does: func(p *plight) {
 			p.setTopic(p.clusters, "cleanup.policy", "delete")
 		}},
+		mistake{name: "fewer partitions than output.partition needs", cure: "obey", does: func(p *plight) {
+			p.excuse("input") // of results before it
+			p.change("output: {", "output: {partition: source, ")
+			p.divides(p.input)
+		}},
+		mistake{name: "deleted, and nobody may create it", cure: "obey", does: func(p *plight) {
+			p.change("create_topics: true", "create_topics: false")
+			p.deletes(p.dead)
+		}},
 		mistake{
 			name: "input recreated and filled beyond the offset", cure: "anew",
 			does: func(p *plight) {
