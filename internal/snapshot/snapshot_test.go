@@ -362,10 +362,16 @@ func (f *faulty) Put(ctx context.Context, name, path string) error {
 
 func (f *faulty) Get(ctx context.Context, name string) (io.ReadCloser, error) {
 	f.seen <- struct{}{}
-	if len(f.seen) == f.gets { // once
-		return io.NopCloser(io.MultiReader(strings.NewReader("half of"), broken{})), nil
+	r, err := f.Target.Get(ctx, name)
+	if err == nil && len(f.seen) == f.gets { // once
+		return closing{io.MultiReader(io.LimitReader(r, 7), broken{}), r}, nil
 	}
-	return f.Target.Get(ctx, name)
+	return r, err
+}
+
+type closing struct {
+	io.Reader
+	io.Closer
 }
 
 type broken struct{}
