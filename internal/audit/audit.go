@@ -254,7 +254,6 @@ func (a *audit) run(ctx context.Context, new newOutcomes) (err error) {
 	}
 	a.checkAccounts()
 	a.checkFingerprints()
-	a.checkCheckpoints()
 	a.seen.CheckFound(a.complete)
 	for _, limit := range []string{a.expected.Limit(), a.placements.Limit()} {
 		if limit != "" {
@@ -270,6 +269,9 @@ func (a *audit) replayAll(ctx context.Context) error {
 		if _, err := a.space(key); err != nil {
 			return err
 		}
+	}
+	if err := a.placeCheckpoints(); err != nil {
+		return err
 	}
 	all := &replay.Audit{
 		Config: a.config, Cut: a.cut, Expected: a.expected, Complete: a.complete,

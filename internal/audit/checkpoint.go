@@ -3,11 +3,10 @@ package audit
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/clusterd/clusterd/internal/audit/replay"
 	"github.com/clusterd/clusterd/internal/audit/spill"
 	"github.com/clusterd/clusterd/internal/audit/wire"
 )
@@ -36,6 +35,7 @@ func (a *audit) addCheckpoint(r *kgo.Record) {
 		return
 	}
 	a.form.Unknown(at, "a checkpoint", c.Unknown)
+	a.checkSpacePartition(r, c.Partition())
 	if c.Group != a.config.Input.Group {
 		a.clusters.Violate(at,
 			"clusters of group "+a.config.Input.Group+" alone", "a checkpoint of group "+c.Group)
@@ -81,35 +81,18 @@ func (a *audit) noteThere(ctx context.Context) error {
 	return err
 }
 
-// checkCheckpoints holds the offsets of the group to what was written in the same transactions.
-func (a *audit) checkCheckpoints() {
-	for _, key := range slices.Sorted(maps.Keys(a.checkpoints)) {
-		c := a.checkpoints[key]
+// placeCheckpoints gives each space its last checkpoint.
+func (a *audit) placeCheckpoints() error {
+	for _, c := range a.checkpoints {
 		if c.Group != a.config.Input.Group {
 			continue
 		}
-		topic, read, before, after := a.cut.Input.Topic, c.Offsets, a.cut.Committed, a.cut.Applied
-		if f := c.Fingerprints; f != nil && a.divided != nil {
-			topic, read, before, after = f.Topic, f.Offsets, a.cut.Read, a.cut.ReadApplied
-		} else if f != nil {
-			a.clusters.Violate(c.at, "an audit by the configuration of role assign",
-				"one by that of role "+a.config.Role+", while articles come from "+f.Topic)
-			continue
-		} else if a.divided != nil {
-			continue // nothing was assigned since one instance did all
+		s, err := a.space(c.Partition())
+		if err != nil {
+			return err
 		}
-		for _, p := range slices.Sorted(maps.Keys(read)) {
-			a.clusters.Checked++
-			reached := read[p]
-			want := fmt.Sprintf("the group to be at offset %d of %s/%d", reached, topic, p)
-			switch committed, applied := before[p], after[p]; {
-			case committed > reached:
-				a.clusters.Violate(c.at, want, fmt.Sprintf("%d: what is between was skipped", committed))
-			case applied < reached:
-				a.clusters.Violate(
-					c.at, want, fmt.Sprintf("%d: what is between would be counted twice", applied),
-				)
-			}
-		}
+		s.Last = &replay.Last{Checkpoint: c.Checkpoint, At: c.at}
+		s.Required = max(s.Required, min(c.NextPosition, a.positions))
 	}
+	return nil
 }

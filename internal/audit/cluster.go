@@ -73,6 +73,15 @@ func (a *audit) checkClusterPartition(r *kgo.Record, founder wire.Address) {
 	}
 }
 
+// checkSpacePartition holds a record of the clusters topic to the partition of its space.
+func (a *audit) checkSpacePartition(r *kgo.Record, space int32) {
+	want := wire.ClusterPartition(wire.Address{Partition: space}, len(a.cut.Clusters.To))
+	if r.Partition != want {
+		a.clusters.Violate(wire.AddressOf(r).In(r.Topic),
+			fmt.Sprintf("partition %d, that of its space", want), fmt.Sprintf("partition %d", r.Partition))
+	}
+}
+
 // addCluster puts a cluster at the position of its last member.
 func (a *audit) addCluster(
 	r *kgo.Record, founder wire.Address, s *replay.Space, dating replay.Dating,

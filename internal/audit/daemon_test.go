@@ -45,7 +45,14 @@ func (s *stage) cluster(items []item, addresses []wire.Address) {
 		for _, key := range slices.Sorted(maps.Keys(spaces)) {
 			t.records = append(t.records, s.clusters(spaces[key], touched[spaces[key]])...)
 		}
-		t.committed = maps.Clone(next)
+		t.committed, t.reached = maps.Clone(next), make(map[string]reached)
+		for key, space := range spaces {
+			name := fmt.Sprint(key)
+			if s.config.Cluster.Scope == "topic" {
+				name = "all"
+			}
+			t.reached[name] = reached{space.position, space.now}
+		}
 		s.transactions = append(s.transactions, t)
 	}
 }

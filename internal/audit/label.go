@@ -196,11 +196,7 @@ func (a *audit) addContact(r *kgo.Record) error {
 		a.form.Violate(at, "the form of a contact", err.Error())
 		return nil
 	}
-	want := wire.ClusterPartition(wire.Address{Partition: c.Partition()}, len(a.cut.Clusters.To))
-	if r.Partition != want {
-		a.clusters.Violate(at, fmt.Sprintf("partition %d, that of its space", want),
-			fmt.Sprintf("partition %d", r.Partition))
-	}
+	a.checkSpacePartition(r, c.Partition())
 	if a.labels == nil {
 		return nil
 	}

@@ -78,6 +78,7 @@ func (s *stage) label(story []labelling) {
 	clusters := make(map[string]*labelled)
 	s.transactions = append(s.transactions, transaction{
 		committed: s.transactions[len(s.transactions)-1].committed,
+		reached:   s.transactions[len(s.transactions)-1].reached,
 	})
 	var position, read, since int64
 	offsets := make(map[int32]int64)

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"hash/maphash"
 	"log/slog"
@@ -34,7 +35,11 @@ type transaction struct {
 	records   []*kgo.Record
 	committed map[int32]int64
 	aborted   bool
+	reached   map[string]reached // by space
 }
+
+// reached is how far a space is.
+type reached struct{ position, streamTime int64 }
 
 // A stage is a broker with the topics of a clusterd that never ran: the tests write what it would
 // have.
@@ -49,7 +54,8 @@ type stage struct {
 	transactions []transaction
 	off          map[int]bool // in these of them labels are off
 	kept         map[wire.Address]int64
-	written      int // of them
+	reached      map[string]reached // by the last transaction that was written
+	written      int                // of them
 
 	method method.Method
 	print  func(title, content string) (singlepass.Fingerprint, bool)
@@ -192,8 +198,30 @@ func (s *stage) write() {
 	s.Helper()
 	for ; s.written < len(s.transactions); s.written++ {
 		t := s.transactions[s.written]
+		s.completeCheckpoints(t)
 		s.begin(t)
 		s.end(kgo.TransactionEndTry(!t.aborted))
+	}
+}
+
+// completeCheckpoints has checkpoints say how far their spaces are, where they do not.
+func (s *stage) completeCheckpoints(t transaction) {
+	if t.reached != nil {
+		s.reached = t.reached
+	}
+	for _, r := range t.records {
+		var said struct{ Space string }
+		if !wire.IsCheckpoint(r) || json.Unmarshal(r.Value, &said) != nil {
+			continue
+		}
+		at := s.reached[said.Space]
+		for field, n := range map[string]int64{
+			"next_position": at.position, "stream_time": at.streamTime,
+		} {
+			if value := string(r.Value); !strings.Contains(value, field) {
+				r.Value = []byte(strings.Replace(value, "{", fmt.Sprintf("{%q:%d,", field, n), 1))
+			}
+		}
 	}
 }
 

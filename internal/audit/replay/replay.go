@@ -51,6 +51,8 @@ type replay struct {
 	next    int64                // position
 	labels  *labels.Space        // nil where there are none
 	signals bool                 // there was a result with signals
+	highest int64                // event time below the next position of the last checkpoint
+	strayed bool                 // a result is not where that says
 }
 
 // clusterRecords are what the clusters topic must say of a cluster, and does.
@@ -103,6 +105,8 @@ func Run(ctx context.Context, a *Audit, s *Space, l *labels.Space) error {
 }
 
 func (r *replay) run(ctx context.Context) error {
+	r.checkOffsets()
+	r.checkSettings()
 	results, clusters := r.space.Results.Reader(), r.space.Clusters.Reader()
 	end, tail := r.space.Results.End(), false
 	for position := int64(0); position < end || position < r.space.Required; position++ {
@@ -147,6 +151,7 @@ func (r *replay) run(ctx context.Context) error {
 	if !r.Complete {
 		return nil
 	}
+	r.checkStreamTime()
 	if r.labels != nil {
 		if err := r.labels.End(); err != nil {
 			return err
@@ -162,6 +167,7 @@ func (r *replay) take(position int64, row ResultRow, recorded ClusterRow, hasRec
 	if err := r.checkOrder(position, row); err != nil || !r.Complete {
 		return err
 	}
+	r.checkPosition(position, &row)
 	if err := r.advanceLabels(position, row); err != nil {
 		return err
 	}

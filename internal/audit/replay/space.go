@@ -23,6 +23,7 @@ type Space struct {
 	// is for whoever puts them.
 	Highest    map[int32]int64
 	tombstones []tombstone
+	Last       *Last // nil where there is none
 	// unclustered are the articles that took no position, by their places in the input.
 	unclustered *spill.Partitions[unclusteredRow]
 }

@@ -102,10 +102,16 @@ const checkpointPrefix = "checkpoint:"
 // A Checkpoint says up to where a space has read the input, and labels.
 type Checkpoint struct {
 	Version      int // 1 before labels marked contacts
+	Input        string
 	Group        string
+	Scope        string
 	Space        string
+	Pipeline     string
+	Window       string
+	Output       string          // empty in those of earlier versions
 	Offsets      map[int32]int64 // by input partition
 	NextPosition int64           `json:"next_position"`
+	StreamTime   int64           `json:"stream_time"` // the highest event time, Unix milliseconds
 	Labels       *LabelProgress  // nil where it never had any
 	// Fingerprints is how far the topic of fingerprinted articles was read; nil where the input was.
 	Fingerprints *struct {

@@ -213,7 +213,10 @@ func TestCheckpointIsTheDaemons(t *testing.T) {
 	}
 	record := &kgo.Record{Key: []byte(c.Key()), Value: c.JSON()}
 	got, err := wire.ParseCheckpoint(record)
-	want := wire.Checkpoint{Version: 1, Group: "clusterd", Space: "1", Offsets: map[int32]int64{1: 9}}
+	want := wire.Checkpoint{
+		Version: 1, Input: "articles", Group: "clusterd", Scope: "partition", Space: "1",
+		Offsets: map[int32]int64{1: 9},
+	}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Error(err, diff)
 	}
