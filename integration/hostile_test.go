@@ -70,7 +70,7 @@ func TestAuditAfterLabelsWereOff(t *testing.T) {
 	const settings = noLinger + "fingerprint: {method: minhash}\nserve: {bytes: 64MiB}\n" +
 		"contacts: {join: true}\n"
 	const shop = " See https://garden-tools-eastholm.com for more."
-	const meanwhile = "Nine swans were counted on the lake this morning by children of the school." + shop
+	const meanwhile = "Nine swans were counted on the lake this morning by children of a class." + shop
 	const after = "A choir of four hundred voices sang in the old market hall until midnight." + shop
 	w := newWorld(t, 1, settings+on)
 	turn := func(labels string, texts ...string) {
@@ -105,8 +105,8 @@ func TestAuditAfterLabelsWereOff(t *testing.T) {
 	w.wantStoriesUnchecked()
 }
 
-// wantStoriesUnchecked wants the audit to find nothing, and stories alone not to be checked, because
-// they were off.
+// wantStoriesUnchecked wants the audit to find nothing, and stories alone not to be checked,
+// because they were off.
 func (w *world) wantStoriesUnchecked() {
 	w.Helper()
 	found, said := w.tryAudit()

@@ -131,7 +131,7 @@ func mistakesWithTopics() (all []mistake) {
 		mistake{name: "clusters no longer compacted", cure: "obey", does: func(p *plight) {
 			p.setTopic(p.clusters, "cleanup.policy", "delete")
 		}},
-		mistake{name: "fewer partitions than output.partition needs", cure: "obey", does: func(p *plight) {
+		mistake{name: "too few partitions for output.partition", cure: "obey", does: func(p *plight) {
 			p.excuse("input") // of results before it
 			p.change("output: {", "output: {partition: source, ")
 			p.divides(p.input)

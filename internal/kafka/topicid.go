@@ -14,8 +14,8 @@ import (
 )
 
 // TopicIDs returns the ids of topics (KIP-516), without topics that do not exist. A topic that is
-// deleted and created again has another id. An id is empty if the brokers give topics no ids: brokers
-// before Apache Kafka 2.8, and some proxies.
+// deleted and created again has another id. An id is empty if the brokers give topics no ids:
+// brokers before Apache Kafka 2.8, and some proxies.
 func (c *Client) TopicIDs(ctx context.Context, topics ...string) (map[string]string, error) {
 	response, err := Do[*idsResponse](ctx, c, &idsRequest{topics: topics})
 	if err != nil {
