@@ -9,17 +9,17 @@ const (
 	maxFloors = 1 << 16
 )
 
-// floors say when no centre was last seen earlier, of so many Seqs each: a floor is the earliest
-// event time of those that founded. While it has not expired, none of these centres has, and nobody
-// needs to be asked for one. A centre is never last seen before its founder was.
+// floors are lower bounds of when centres were last seen, one for each run of Seqs. A floor is the
+// earliest event time of the founders of its run, since no centre is last seen before its founder.
+// As long as a floor has not expired, no centre of the run has, and none must be looked up.
 type floors struct {
-	seqs  uint64  // of each
-	first uint64  // of those before, nothing is known
+	seqs  uint64  // the length of a run
+	first uint64  // the first run with a floor
 	at    []int64 // math.MaxInt64 where nothing was founded yet
 }
 
-// lower notes that a centre that comes, or one that counts as seen at another time than before, was
-// last seen then or later.
+// lower keeps a floor right when a centre is added, or counts as last seen at another time than
+// before: it was last seen at this time or later.
 func (f *floors) lower(seq uint64, at int64) {
 	of := seq / f.seqs
 	if of < f.first {
@@ -38,7 +38,7 @@ func (f *floors) lower(seq uint64, at int64) {
 	}
 }
 
-// of returns a time before which a centre in the index was not last seen.
+// of returns the floor of a centre, math.MinInt64 if there is no floor.
 func (f *floors) of(seq uint64) int64 {
 	if i := seq/f.seqs - f.first; i < uint64(len(f.at)) {
 		return f.at[i]
