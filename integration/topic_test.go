@@ -29,7 +29,7 @@ func TestErrors(t *testing.T) {
 			w.configure("input: {topic: no-such-topic}\n")
 			w.replace("create_topics: true", "create_topics: false")
 		}, "topic no-such-topic: it does not exist: create it (kafka-topics --create --topic " +
-			"no-such-topic), or set kafka.create_topics: true"},
+			"no-such-topic --bootstrap-server " + shared.addresses[0] + "), or set kafka.create_topics"},
 		{"clusters topic not compacted", func(w *world) {
 			w.createTopic(w.clusters, 1, "cleanup.policy", "delete")
 		}, "must be compact"},

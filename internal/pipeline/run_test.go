@@ -364,22 +364,22 @@ func TestRunTopics(t *testing.T) {
 	}
 	t.Run("no input topic", func(t *testing.T) {
 		check.ErrorHas(t, newBareBench(t, testConfig()).failure(),
-			"topic articles: it does not exist: create it (kafka-topics --create --topic articles), or "+
-				"set kafka.create_topics: true")
+			"topic articles: it does not exist: create it (kafka-topics --create --topic articles "+
+				"--bootstrap-server 127.0.0.1:", "), or set kafka.create_topics: true")
 	})
 	t.Run("no output topic", func(t *testing.T) {
 		b := newBareBench(t, testConfig())
 		create(b, nil, "articles")
 		check.ErrorHas(t, b.failure(),
 			"topic article-clusters: it does not exist: create it (kafka-topics --create --topic "+
-				"article-clusters --partitions 3), or set kafka.create_topics: true")
+				"article-clusters --partitions 3 --bootstrap-server 127.0.0.1:")
 	})
 	t.Run("no clusters topic", func(t *testing.T) {
 		b := newBareBench(t, testConfig())
 		create(b, nil, "articles", "article-clusters")
 		check.ErrorHas(t, b.failure(),
 			"topic clusters: it does not exist: create it (kafka-topics --create --topic clusters "+
-				"--partitions 3 --config cleanup.policy=compact), or set kafka.create_topics: true")
+				"--partitions 3 --config cleanup.policy=compact --bootstrap-server 127.0.0.1:")
 	})
 	t.Run("no dead letter topic", func(t *testing.T) {
 		b := newBareBench(t, testConfig())
@@ -387,8 +387,7 @@ func TestRunTopics(t *testing.T) {
 			"articles", "article-clusters", "clusters")
 		check.ErrorHas(t, b.failure(),
 			"topic articles-dead: it does not exist: create it (kafka-topics --create --topic "+
-				"articles-dead --partitions 3 --config max.message.bytes=5065536), or set "+
-				"kafka.create_topics: true")
+				"articles-dead --partitions 3 --config max.message.bytes=5065536 --bootstrap-server ")
 	})
 	for _, policy := range []string{"delete", "compact,delete"} {
 		t.Run("clusters topic with "+policy, func(t *testing.T) {
