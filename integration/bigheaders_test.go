@@ -82,7 +82,7 @@ func TestManyEmptyHeaders(t *testing.T) {
 		t.Errorf("clusterd audit: %v\n%s", err, said)
 	}
 	used := audit.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10
-	if t.Logf("the audit used %d MiB", used); used > 600 {
+	if used > 2500 { // 10,600 MiB where it decodes all headers; 400 to 1,200 as the collector comes
 		t.Errorf("the audit used %d MiB", used)
 	}
 }
