@@ -65,14 +65,10 @@ func TestManyEmptyHeaders(t *testing.T) {
 	if code := response.(*kmsg.ProduceResponse).Topics[0].Partitions[0].ErrorCode; code != 0 {
 		t.Fatal(kerr.ErrorForCode(code))
 	}
-	began := time.Now()
 	w.produce(&kgo.Record{
 		Topic: w.input, Value: []byte(`{"id":"next","content":"Something else altogether."}`),
 	})
 	w.done()
-	if took := time.Since(began); took > 3*time.Second {
-		t.Errorf("%d bytes take %v", len(partition.Records), took)
-	}
 	if n := len(w.read(w.output, kgo.ReadCommitted())); n != 2 {
 		t.Errorf("%d results, want 2", n)
 	}
