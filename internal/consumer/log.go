@@ -7,6 +7,7 @@
 package consumer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,8 +76,8 @@ type Log struct {
 	// TopicID, if it is set before Read, is that of the topic. With another one Read ends with
 	// [ErrRecreated]. Empty: the topic that is there at the first fetch.
 	TopicID string
-	// Remedy and Anew, if they are set before Read, are what to do, for errors: where records that are
-	// wanted are gone or damaged, and where the topic is gone or another one.
+	// Remedy, if it is set before Read, is what to do where records that are wanted are gone or
+	// damaged, for errors. Anew is what to do where the topic is gone or another one; empty: the same.
 	Remedy, Anew string
 	// Reset, if it is set before Read, returns the command that has a partition read on from the first
 	// record that is there, for errors. Without it there is none.
@@ -98,7 +99,7 @@ func NewLog(
 	client *kafka.Client, log *slog.Logger, topic string, next map[int]int64, maxBytes int,
 ) *Log {
 	l := &Log{
-		Remedy: "start anew", Anew: "start anew",
+		Remedy: "start anew",
 		client: client, topic: topic, next: maps.Clone(next), maxBytes: maxBytes,
 		retries: kafka.NewRetryLogger(log, "reading topic "+topic),
 		watch: positions{
@@ -135,7 +136,7 @@ func (l *Log) Read(ctx context.Context, out chan<- Chunk) error {
 			missingSince = time.Now()
 		case time.Since(missingSince) > missingLimit:
 			return fmt.Errorf("topic %s does not exist any more: if it was deleted on purpose, %s (%w)",
-				l.topic, l.Anew, err)
+				l.topic, l.anew(), err)
 		}
 		if err := l.retries.Wait(ctx, err); err != nil {
 			return err
@@ -210,7 +211,7 @@ func (l *Log) identify(ctx context.Context) error {
 		l.TopicID = id
 	case id != "" && id != l.TopicID:
 		return fmt.Errorf("%w: topic %s was deleted and created again: its id was %s and is %s. Nothing "+
-			"of the new one was read. To go on, %s", ErrRecreated, l.topic, l.TopicID, id, l.Anew)
+			"of the new one was read. To go on, %s", ErrRecreated, l.topic, l.TopicID, id, l.anew())
 	}
 	return nil
 }
@@ -314,6 +315,9 @@ func (l *Log) fetch(
 	return fetched, nil
 }
 
+// anew returns what to do where the topic is gone or another one.
+func (l *Log) anew() string { return cmp.Or(l.Anew, l.Remedy) }
+
 // fetchID returns the id by which to fetch, empty for by name.
 func (l *Log) fetchID() string {
 	if !l.client.FetchesByID() {
@@ -332,7 +336,7 @@ func (l *Log) check(p *kmsg.FetchResponseTopicPartition, next int64) error {
 		remedy := l.Remedy
 		if l.Reset != nil {
 			remedy = fmt.Sprintf("if the topic was deleted and created again, %s. Else go on with the "+
-				"first record that is there: stop all instances, and run (%s)", l.Anew,
+				"first record that is there: stop all instances, and run (%s)", l.anew(),
 				l.Reset(int(p.Partition)))
 		}
 		return fmt.Errorf("%w: %s/%d %s, and %d is wanted: records were deleted before they were read, "+

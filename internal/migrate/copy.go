@@ -119,7 +119,6 @@ func (c *copier) run(ctx context.Context, caughtUp func()) error {
 	for i, r := range c.routes {
 		log := consumer.NewLog(c.New.Client, c.New.Log, r.from, maps.Clone(r.next), beside.FetchBytes)
 		log.Remedy = "begin the migration anew"
-		log.Anew = log.Remedy
 		reading := log.Start(ctx)
 		defer reading.Stop()
 		chunks[i], failed[i] = reading.Chunks, reading.Failed

@@ -99,8 +99,7 @@ func (w *worker) readLabels(
 		w.monitor.PolledClusters(w.replica.Name(), positions)
 	}
 	log.TopicID = w.replica.TopicID(w.config.Labels.Topic)
-	log.Anew = replica.LabelsAnew(w.config.Labels.Topic)
-	log.Remedy = log.Anew
+	log.Remedy = replica.LabelsAnew(w.config.Labels.Topic)
 	return log.Read(ctx, out)
 }
 

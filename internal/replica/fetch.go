@@ -74,7 +74,7 @@ func (r *Replica) receive(
 ) error {
 	log := consumer.NewLog(r.Client, r.Log, r.Topic, from, r.FetchBytes)
 	log.MaxValue, log.TopicID = maxRecordBytes, r.ids[r.Topic]
-	log.Remedy, log.Anew = StartAnew, StartAnew
+	log.Remedy = StartAnew
 	log.OnPoll = func(positions []kafka.Position) {
 		r.Monitor.PolledClusters(r.Name(), positions)
 	}

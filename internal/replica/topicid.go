@@ -27,12 +27,13 @@ func (r *Replica) identify(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.ids = maps.Clone(found)
-	maps.DeleteFunc(r.ids, func(_, id string) bool { return id == "" })
-	if len(r.ids) < len(found) && r.Source.Topic != "" {
+	topics := len(found)
+	maps.DeleteFunc(found, func(_, id string) bool { return id == "" })
+	if len(found) < topics && r.Source.Topic != "" {
 		r.Log.Warn("the brokers give topics no ids: that a topic was deleted and created again is " +
 			"noticed by its offsets alone")
 	}
+	r.ids = found
 	return nil
 }
 

@@ -213,7 +213,6 @@ func (s *Space) Read(
 	}
 	log := consumer.NewLog(s.Client, s.Log, topic, next, FetchBytes)
 	log.Remedy = "make it again, and begin the migration anew"
-	log.Anew = log.Remedy
 	reading := log.Start(ctx)
 	defer reading.Stop()
 	for len(next) > 0 {
