@@ -67,11 +67,7 @@ func TestRollingUpgradeOfRoles(t *testing.T) {
 	t.Parallel()
 	former := versionBefore(t)
 	w := newWorld(t, 4, noLinger)
-	w.divide()
-	stream := w.stream(perSecond)
-	w.program = former
-	assigner := w.startAs("assign", w.otherDir())
-	fingerprinter := w.startAs("fingerprint", w.otherDir())
+	stream, assigner, fingerprinter := w.dividedBy(former)
 	for _, step := range []struct{ role, program string }{
 		{"assign", binary},
 		{"fingerprint", binary},
@@ -105,17 +101,22 @@ func TestRollingUpgradeOfRoles(t *testing.T) {
 	assigner.fails("Nothing was skipped. Upgrade the instances with role: assign first")
 }
 
+// dividedBy has two instances of a program divide the work, while articles stream.
+func (w *world) dividedBy(program string) (*stream, *instance, *instance) {
+	w.Helper()
+	w.divide()
+	w.program = program
+	return w.stream(perSecond), w.startAs("assign", w.otherDir()),
+		w.startAs("fingerprint", w.otherDir())
+}
+
 // With contacts, fingerprints of the version before have other settings: it assigns them before the
 // upgrade. An instance that was upgraded too early says so, and changes nothing.
 func TestUpgradeOfRolesWithContacts(t *testing.T) {
 	t.Parallel()
 	former := versionBefore(t)
 	w := newWorld(t, 2, joining)
-	w.divide()
-	stream := w.stream(perSecond)
-	w.program = former
-	assigner := w.startAs("assign", w.otherDir())
-	fingerprinter := w.startAs("fingerprint", w.otherDir())
+	stream, assigner, fingerprinter := w.dividedBy(former)
 	w.progress(w.consumed() + 100)
 	assigner.stop()
 	w.program = binary
