@@ -5,6 +5,7 @@ package failpoint
 import (
 	"fmt"
 	"os"
+	"os/signal"
 	"sync"
 	"syscall"
 )
@@ -27,11 +28,21 @@ func Hit(name string) error {
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		select {} // nothing may happen after the point
 	case "pause":
-		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		pause()
 	case "error":
 		return fmt.Errorf("failpoint %s: an error on purpose", name)
 	}
 	return nil
+}
+
+// pause stops the process until somebody sends SIGCONT. The kernel may hand SIGSTOP to another
+// thread, so this one can run on for a moment after Kill. It therefore waits for SIGCONT as well.
+func pause() {
+	continued := make(chan os.Signal, 1)
+	signal.Notify(continued, syscall.SIGCONT)
+	defer signal.Stop(continued)
+	_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+	<-continued
 }
 
 // Seeded reports whether a bug is seeded.
