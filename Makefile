@@ -6,7 +6,7 @@ TOOL := go tool -modfile=tools/go.mod
 UNTAGGED = $(shell grep -rlE --include='*.go' '^//go:build !(failpoints|long)' . | xargs -n1 dirname | sort -u)
 
 # Packages whose tests do more with the build tag long, but for that which takes minutes.
-LONG = $(filter-out ./internal/state,$(shell grep -rlE --include='*_test.go' \
+LONG = $(filter-out ./internal/space/state,$(shell grep -rlE --include='*_test.go' \
 	'^//go:build .*long|check\.Long' . | xargs -n1 dirname | sort -u))
 # Packages that start goroutines, in their code or in their tests. In the others there is no race.
 CONCURRENT = $(shell grep -rlE --include='*.go' \
@@ -39,7 +39,7 @@ race: ## run the tests of the packages that start goroutines under the race dete
 
 .PHONY: long
 long: ## damage every byte of a store; takes minutes
-	go test -tags long -timeout 1h ./internal/state
+	go test -tags long -timeout 1h ./internal/space/state
 
 .PHONY: kafka
 kafka: ## test on a real Kafka, after integration/kafka start: ARGS='-run TestRestart -v'

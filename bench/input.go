@@ -16,7 +16,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/clusterd/clusterd/internal/sample"
+	"github.com/clusterd/clusterd/internal/cli/demo/sample"
 )
 
 // The sizes of the inputs' contents, in the mean, in bytes. JSON adds some 80 bytes, and a title.
@@ -36,7 +36,7 @@ type text struct {
 func readTexts(dir string) (news, comments []text, from string, err error) {
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		news, comments = madeUp()
-		return news, comments, "made up by internal/sample, since there is no " + dir, nil
+		return news, comments, "made up by internal/cli/demo/sample, since there is no " + dir, nil
 	}
 	newsSets, commentSets := []string{
 		"zh_events", "dxy_news", "xwlb", "bbc",

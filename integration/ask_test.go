@@ -13,12 +13,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/kafka"
-	"github.com/clusterd/clusterd/internal/members"
-	"github.com/clusterd/clusterd/internal/reread"
-	"github.com/clusterd/clusterd/internal/submit"
-	"github.com/clusterd/clusterd/internal/tail"
+	"github.com/clusterd/clusterd/internal/message/article"
+	"github.com/clusterd/clusterd/internal/serve/members"
+	"github.com/clusterd/clusterd/internal/serve/reread"
+	"github.com/clusterd/clusterd/internal/serve/submit"
+	"github.com/clusterd/clusterd/internal/serve/tail"
 )
 
 // asked is what answers questions beside an instance, on a client of its own.

@@ -13,12 +13,12 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/clusterd/clusterd/internal/cli/demo/sample"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/monitor"
 	"github.com/clusterd/clusterd/internal/pipeline"
-	"github.com/clusterd/clusterd/internal/sample"
 	"github.com/clusterd/clusterd/internal/sink"
 	"github.com/clusterd/clusterd/internal/testutil/kafkatest"
 )

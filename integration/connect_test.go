@@ -56,7 +56,7 @@ func TestConnectOnRecordsOfBefore(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1, "")
 	w.createTopic(w.clusters, 1, "cleanup.policy", "compact")
-	story, err := os.ReadFile("../internal/cluster/testdata/binary-stories.txt")
+	story, err := os.ReadFile("../internal/message/cluster/testdata/binary-stories.txt")
 	if err != nil {
 		t.Fatal(err)
 	}

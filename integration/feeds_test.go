@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/sample"
+	"github.com/clusterd/clusterd/internal/cli/demo/sample"
 	"github.com/clusterd/clusterd/internal/testutil/golden"
 )
 

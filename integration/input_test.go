@@ -15,7 +15,7 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 
 	"github.com/clusterd/clusterd/internal/audit/wire"
-	"github.com/clusterd/clusterd/internal/sample"
+	"github.com/clusterd/clusterd/internal/cli/demo/sample"
 )
 
 // badInput is a record and what becomes of it.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/clusterd/clusterd/internal/cli/demo/sample"
 	"github.com/clusterd/clusterd/internal/method"
-	"github.com/clusterd/clusterd/internal/sample"
 )
 
 // Whatever the method, a daemon that is killed, and once loses its disk, gives each article the

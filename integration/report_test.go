@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/sample"
+	"github.com/clusterd/clusterd/internal/cli/demo/sample"
 )
 
 // A browser without a network shows the report of clusterd eval: every plot is drawn, in the

@@ -17,7 +17,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"golang.org/x/time/rate"
 
-	"github.com/clusterd/clusterd/internal/sample"
+	"github.com/clusterd/clusterd/internal/cli/demo/sample"
 )
 
 // stream sends made-up articles at a steady rate until it is stopped.

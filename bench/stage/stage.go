@@ -14,12 +14,12 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
-	"github.com/clusterd/clusterd/internal/fingerprint"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/message/article"
 	"github.com/clusterd/clusterd/internal/sink"
+	"github.com/clusterd/clusterd/internal/space/fingerprint"
 )
 
 // Play plays a role until ctx ends: "ceiling" with the arguments input, output and group, or

@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/clusterd/clusterd/internal/ask"
-	"github.com/clusterd/clusterd/internal/httpapi/problem"
+	"github.com/clusterd/clusterd/internal/cli/ask"
+	"github.com/clusterd/clusterd/internal/serve/http/problem"
 )
 
 // A fakeServer answers as one that knows the text "known", which carries spam.

@@ -11,9 +11,9 @@ import (
 	"github.com/clusterd/clusterd/internal/audit"
 	"github.com/clusterd/clusterd/internal/audit/report"
 	"github.com/clusterd/clusterd/internal/audit/seen"
+	"github.com/clusterd/clusterd/internal/cli/terminal"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/files"
-	"github.com/clusterd/clusterd/internal/terminal"
 )
 
 // auditFlags say how an audit is done and shown.

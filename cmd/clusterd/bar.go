@@ -6,7 +6,7 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
-	"github.com/clusterd/clusterd/internal/terminal"
+	"github.com/clusterd/clusterd/internal/cli/terminal"
 )
 
 // newBar shows on a terminal how much of total is done, -1 where that is not known; elsewhere it

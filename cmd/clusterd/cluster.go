@@ -11,11 +11,11 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
+	"github.com/clusterd/clusterd/internal/cli/offline"
 	"github.com/clusterd/clusterd/internal/config"
-	"github.com/clusterd/clusterd/internal/document"
 	"github.com/clusterd/clusterd/internal/files"
+	"github.com/clusterd/clusterd/internal/files/document"
 	"github.com/clusterd/clusterd/internal/method"
-	"github.com/clusterd/clusterd/internal/offline"
 )
 
 // clusterFlags are the keys of the configuration that cluster also takes as flags.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/clusterd/clusterd/internal/article"
-	"github.com/clusterd/clusterd/internal/offline"
+	"github.com/clusterd/clusterd/internal/cli/offline"
+	"github.com/clusterd/clusterd/internal/message/article"
 )
 
 // summary returns a line for each result: article, status, cluster.

@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/clusterd/clusterd/internal/cli/compare"
+	"github.com/clusterd/clusterd/internal/cli/terminal"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/files"
-	"github.com/clusterd/clusterd/internal/quality/compare"
-	"github.com/clusterd/clusterd/internal/terminal"
 )
 
 func newCompare() *cobra.Command {

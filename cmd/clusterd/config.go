@@ -3,9 +3,9 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/clusterd/clusterd/internal/cli/doctor"
+	"github.com/clusterd/clusterd/internal/cli/snapshot/verbs"
 	"github.com/clusterd/clusterd/internal/config"
-	"github.com/clusterd/clusterd/internal/doctor"
-	"github.com/clusterd/clusterd/internal/snapshot/verbs"
 )
 
 func newConfig() *cobra.Command {

@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/clusterd/clusterd/internal/cli/demo"
+	"github.com/clusterd/clusterd/internal/cli/version"
 	"github.com/clusterd/clusterd/internal/config"
-	"github.com/clusterd/clusterd/internal/demo"
-	"github.com/clusterd/clusterd/internal/version"
 )
 
 func newDemo() *cobra.Command {

@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/clusterd/clusterd/internal/charset"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/files"
 	"github.com/clusterd/clusterd/internal/quality/eval"
+	"github.com/clusterd/clusterd/internal/text/charset"
 )
 
 // evalFlags are what the command line of eval says.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/clusterd/clusterd/internal/cli/demo/sample"
 	"github.com/clusterd/clusterd/internal/quality/paper"
-	"github.com/clusterd/clusterd/internal/sample"
 )
 
 // feed returns a file of made-up articles.

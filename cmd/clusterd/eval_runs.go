@@ -12,12 +12,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/clusterd/clusterd/internal/cli/version"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/method"
-	"github.com/clusterd/clusterd/internal/printable"
 	"github.com/clusterd/clusterd/internal/quality/eval"
 	"github.com/clusterd/clusterd/internal/quality/report"
-	"github.com/clusterd/clusterd/internal/version"
+	"github.com/clusterd/clusterd/internal/text/printable"
 )
 
 // runsFlags are what eval and eval spam have in common: both measure runs on labelled documents.

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/clusterd/clusterd/internal/cli/demo/sample"
 	"github.com/clusterd/clusterd/internal/quality/eval"
-	"github.com/clusterd/clusterd/internal/sample"
 )
 
 // measured returns a directory with a made-up feed: labelled articles, the clusters that they were

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/clusterd/clusterd/internal/httpapi/problem"
+	"github.com/clusterd/clusterd/internal/serve/http/problem"
 )
 
 // A container's health check needs the exit code, and who looks at it why.

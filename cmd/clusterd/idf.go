@@ -8,10 +8,10 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
+	"github.com/clusterd/clusterd/internal/cli/offline"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/files"
-	"github.com/clusterd/clusterd/internal/method/idf"
-	"github.com/clusterd/clusterd/internal/offline"
+	"github.com/clusterd/clusterd/internal/simhash/idf"
 )
 
 func newIDF() *cobra.Command {

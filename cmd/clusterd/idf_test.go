@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/clusterd/clusterd/internal/method/idf"
+	"github.com/clusterd/clusterd/internal/simhash/idf"
 	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
 

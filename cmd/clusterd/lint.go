@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/clusterd/clusterd/internal/config"
-	"github.com/clusterd/clusterd/internal/printable"
+	"github.com/clusterd/clusterd/internal/text/printable"
 )
 
 func newLint() *cobra.Command {

@@ -17,15 +17,15 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/clusterd/clusterd/internal/ask"
-	"github.com/clusterd/clusterd/internal/complete"
+	"github.com/clusterd/clusterd/internal/cli/ask"
+	"github.com/clusterd/clusterd/internal/cli/complete"
+	"github.com/clusterd/clusterd/internal/cli/help"
+	"github.com/clusterd/clusterd/internal/cli/migrate"
+	"github.com/clusterd/clusterd/internal/cli/terminal"
+	"github.com/clusterd/clusterd/internal/cli/version"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/daemon"
-	"github.com/clusterd/clusterd/internal/help"
-	"github.com/clusterd/clusterd/internal/migrate"
-	"github.com/clusterd/clusterd/internal/printable"
-	"github.com/clusterd/clusterd/internal/terminal"
-	"github.com/clusterd/clusterd/internal/version"
+	"github.com/clusterd/clusterd/internal/text/printable"
 )
 
 // Exit codes. 78 is EX_CONFIG of sysexits.h.

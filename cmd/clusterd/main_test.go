@@ -13,9 +13,9 @@ import (
 	"testing"
 
 	"github.com/clusterd/clusterd/internal/config"
-	"github.com/clusterd/clusterd/internal/printable"
 	"github.com/clusterd/clusterd/internal/testutil/golden"
 	"github.com/clusterd/clusterd/internal/testutil/wait"
+	"github.com/clusterd/clusterd/internal/text/printable"
 )
 
 func TestHelp(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/clusterd/clusterd/internal/version"
+	"github.com/clusterd/clusterd/internal/cli/version"
 )
 
 // There is a man page for each verb that has help, and it is the same each time it is written.

@@ -11,11 +11,11 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
+	"github.com/clusterd/clusterd/internal/cli/offline"
+	"github.com/clusterd/clusterd/internal/cli/terminal"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/files"
-	"github.com/clusterd/clusterd/internal/offline"
 	"github.com/clusterd/clusterd/internal/quality/eval"
-	"github.com/clusterd/clusterd/internal/terminal"
 )
 
 // measureFlags are what eval and the verbs under it have in common.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/clusterd/clusterd/internal/printable"
+	"github.com/clusterd/clusterd/internal/text/printable"
 )
 
 // Names of files, and what is in them, neither steer a terminal nor look like other lines.

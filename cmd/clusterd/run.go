@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/clusterd/clusterd/internal/cli/version"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/daemon"
-	"github.com/clusterd/clusterd/internal/version"
 )
 
 func newRun() *cobra.Command {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/clusterd/clusterd/internal/version"
+	"github.com/clusterd/clusterd/internal/cli/version"
 )
 
 func newVersion() *cobra.Command {

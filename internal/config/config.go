@@ -25,7 +25,7 @@ import (
 	"github.com/clusterd/clusterd/internal/config/table"
 	"github.com/clusterd/clusterd/internal/config/value"
 	"github.com/clusterd/clusterd/internal/method"
-	"github.com/clusterd/clusterd/internal/redacted"
+	"github.com/clusterd/clusterd/internal/secret/redacted"
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/charset"
 	"github.com/clusterd/clusterd/internal/config/table"
 	"github.com/clusterd/clusterd/internal/config/value"
-	"github.com/clusterd/clusterd/internal/contact/phone"
 	"github.com/clusterd/clusterd/internal/method"
+	"github.com/clusterd/clusterd/internal/text/charset"
+	"github.com/clusterd/clusterd/internal/text/contact/phone"
 )
 
 // maxExcerpt is the most characters of an excerpt that records of clusters may have.

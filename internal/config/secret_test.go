@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/clusterd/clusterd/internal/redacted"
+	"github.com/clusterd/clusterd/internal/secret/redacted"
 
 	"github.com/goccy/go-yaml"
 )

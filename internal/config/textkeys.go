@@ -3,8 +3,8 @@ package config
 import (
 	"github.com/clusterd/clusterd/internal/config/table"
 	"github.com/clusterd/clusterd/internal/config/value"
-	"github.com/clusterd/clusterd/internal/contact"
 	"github.com/clusterd/clusterd/internal/method"
+	"github.com/clusterd/clusterd/internal/text/contact"
 	"github.com/clusterd/clusterd/internal/text/fold"
 )
 

@@ -12,14 +12,14 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/clusterd/clusterd/internal/config"
-	"github.com/clusterd/clusterd/internal/httpapi"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/kafka/embedded"
-	"github.com/clusterd/clusterd/internal/login"
-	"github.com/clusterd/clusterd/internal/memlimit"
+	"github.com/clusterd/clusterd/internal/kafka/login"
 	"github.com/clusterd/clusterd/internal/monitor"
+	"github.com/clusterd/clusterd/internal/monitor/memlimit"
 	"github.com/clusterd/clusterd/internal/pipeline"
-	"github.com/clusterd/clusterd/internal/tracing"
+	"github.com/clusterd/clusterd/internal/pipeline/tracing"
+	"github.com/clusterd/clusterd/internal/serve/http"
 )
 
 // Options are what a daemon needs.

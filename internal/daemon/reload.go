@@ -7,7 +7,7 @@ import (
 	"syscall"
 
 	"github.com/clusterd/clusterd/internal/config"
-	"github.com/clusterd/clusterd/internal/httpapi"
+	"github.com/clusterd/clusterd/internal/serve/http"
 )
 
 // hangups returns a channel of SIGHUPs, which no longer end the process until stop is called.

@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/message/article"
 )
 
 // whiteSpace is what JSON may have between its parts.

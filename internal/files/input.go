@@ -10,10 +10,10 @@ import (
 	"io"
 	"strings"
 
-	"github.com/clusterd/clusterd/internal/article"
-	"github.com/clusterd/clusterd/internal/charset"
 	"github.com/clusterd/clusterd/internal/config"
-	"github.com/clusterd/clusterd/internal/document"
+	"github.com/clusterd/clusterd/internal/files/document"
+	"github.com/clusterd/clusterd/internal/message/article"
+	"github.com/clusterd/clusterd/internal/text/charset"
 )
 
 // A File has articles as its kind says, or is a document.

@@ -18,8 +18,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/message/article"
 )
 
 // describe returns a line for each entry: where it is, and the article or why it is none. The last

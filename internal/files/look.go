@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/clusterd/clusterd/internal/article"
-	"github.com/clusterd/clusterd/internal/article/usual"
 	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/files/usual"
+	"github.com/clusterd/clusterd/internal/message/article"
 )
 
 // maxHeld is how many bytes are held of files that can be read only once.

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/clusterd/clusterd/internal/document"
+	"github.com/clusterd/clusterd/internal/files/document"
 )
 
 // A Raw is a file as it is, named for messages.

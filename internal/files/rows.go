@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/message/article"
 )
 
 // A rowSource has an entry for each row of CSV or TSV but the first, which names the columns. A row

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/message/article"
 )
 
 // A source reads the entries of one file: their lines, values and rejections. The error is io.EOF

@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"io"
 
-	"github.com/clusterd/clusterd/internal/article"
-	"github.com/clusterd/clusterd/internal/article/usual"
-	"github.com/clusterd/clusterd/internal/charset"
 	"github.com/clusterd/clusterd/internal/config"
-	"github.com/clusterd/clusterd/internal/document"
+	"github.com/clusterd/clusterd/internal/files/document"
+	"github.com/clusterd/clusterd/internal/files/usual"
+	"github.com/clusterd/clusterd/internal/message/article"
+	"github.com/clusterd/clusterd/internal/text/charset"
 )
 
 // ReadWhole returns the one article that a file is, of at most input.max_bytes: a document, an

@@ -21,7 +21,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/clusterd/clusterd/internal/kafka"
-	"github.com/clusterd/clusterd/internal/login"
+	"github.com/clusterd/clusterd/internal/kafka/login"
 	"github.com/clusterd/clusterd/internal/testutil/kafkatest"
 )
 

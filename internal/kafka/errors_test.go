@@ -15,7 +15,7 @@ import (
 	"github.com/segmentio/kafka-go/protocol"
 
 	"github.com/clusterd/clusterd/internal/kafka"
-	"github.com/clusterd/clusterd/internal/login"
+	"github.com/clusterd/clusterd/internal/kafka/login"
 )
 
 func TestErrorClasses(t *testing.T) {

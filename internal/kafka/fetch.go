@@ -8,7 +8,7 @@ import (
 	"github.com/segmentio/kafka-go/protocol/fetch"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"github.com/clusterd/clusterd/internal/login"
+	"github.com/clusterd/clusterd/internal/kafka/login"
 )
 
 // fetchByID is the first version of a fetch that names topics by their ids (KIP-516).

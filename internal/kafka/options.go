@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"log/slog"
 
-	"github.com/clusterd/clusterd/internal/login"
+	"github.com/clusterd/clusterd/internal/kafka/login"
 )
 
 // Options say how a cluster is reached.

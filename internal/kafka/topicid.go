@@ -10,7 +10,7 @@ import (
 	"github.com/segmentio/kafka-go/protocol"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"github.com/clusterd/clusterd/internal/login"
+	"github.com/clusterd/clusterd/internal/kafka/login"
 )
 
 // TopicIDs returns the ids of topics (KIP-516), without topics that do not exist. A topic that is

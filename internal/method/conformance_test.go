@@ -12,9 +12,9 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/clusterd/clusterd/internal/cli/demo/sample"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/method"
-	"github.com/clusterd/clusterd/internal/sample"
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/testutil/check"
 	"github.com/clusterd/clusterd/internal/testutil/golden"

@@ -3,10 +3,10 @@ package method
 import (
 	"fmt"
 
-	"github.com/clusterd/clusterd/internal/contact"
 	"github.com/clusterd/clusterd/internal/method/shingling"
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/text"
+	"github.com/clusterd/clusterd/internal/text/contact"
 	"github.com/clusterd/clusterd/internal/text/fold"
 )
 

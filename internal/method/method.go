@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/clusterd/clusterd/internal/method/keyedhash"
+	"github.com/clusterd/clusterd/internal/simhash/keyedhash"
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 

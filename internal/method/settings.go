@@ -1,6 +1,6 @@
 package method
 
-import "github.com/clusterd/clusterd/internal/redacted"
+import "github.com/clusterd/clusterd/internal/secret/redacted"
 
 // Settings are what a configuration says of how articles are compared. Each method uses some of
 // them; its [Spec] says which.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/clusterd/clusterd/internal/method/keyedhash"
+	"github.com/clusterd/clusterd/internal/simhash/keyedhash"
 )
 
 // A Spec is the specification of a method: what a user may set, and what the rest of the program

@@ -3,11 +3,8 @@ package method
 import (
 	"fmt"
 
-	"github.com/clusterd/clusterd/internal/contact"
 	"github.com/clusterd/clusterd/internal/method/exact"
-	"github.com/clusterd/clusterd/internal/method/idf"
 	"github.com/clusterd/clusterd/internal/method/jaccard"
-	"github.com/clusterd/clusterd/internal/method/keyedhash"
 	"github.com/clusterd/clusterd/internal/method/ksentence"
 	"github.com/clusterd/clusterd/internal/method/minhash"
 	"github.com/clusterd/clusterd/internal/method/pinyin"
@@ -15,7 +12,10 @@ import (
 	"github.com/clusterd/clusterd/internal/method/shingling"
 	"github.com/clusterd/clusterd/internal/method/simhashverify"
 	"github.com/clusterd/clusterd/internal/simhash"
+	"github.com/clusterd/clusterd/internal/simhash/idf"
+	"github.com/clusterd/clusterd/internal/simhash/keyedhash"
 	"github.com/clusterd/clusterd/internal/text"
+	"github.com/clusterd/clusterd/internal/text/contact"
 )
 
 // This file turns settings into the options of each method, which knows nothing of configurations.

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/message/article"
 )
 
 const (

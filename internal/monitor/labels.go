@@ -6,7 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/clusterd/clusterd/internal/label"
+	"github.com/clusterd/clusterd/internal/message/label"
 )
 
 // Labels are what a transaction did about labels.

@@ -11,7 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/message/article"
 )
 
 // metrics are those that only change with events; the rest follows from the Monitor when it is

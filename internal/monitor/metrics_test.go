@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/kafka"
-	"github.com/clusterd/clusterd/internal/label"
+	"github.com/clusterd/clusterd/internal/message/article"
+	"github.com/clusterd/clusterd/internal/message/label"
 	"github.com/clusterd/clusterd/internal/testutil/golden"
 )
 

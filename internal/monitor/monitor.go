@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/message/article"
 )
 
 const (

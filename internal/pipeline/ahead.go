@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/failpoint"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/message/checkpoint"
 	"github.com/clusterd/clusterd/internal/monitor"
-	"github.com/clusterd/clusterd/internal/seeded"
+	"github.com/clusterd/clusterd/internal/pipeline/seeded"
+	"github.com/clusterd/clusterd/internal/pipeline/tracing"
 	"github.com/clusterd/clusterd/internal/sink"
 	"github.com/clusterd/clusterd/internal/space"
-	"github.com/clusterd/clusterd/internal/tracing"
 )
 
 // ahead is a worker that assigns a batch while it commits the one before.

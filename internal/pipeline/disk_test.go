@@ -12,7 +12,7 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 
 	"github.com/clusterd/clusterd/internal/kafka"
-	"github.com/clusterd/clusterd/internal/state"
+	"github.com/clusterd/clusterd/internal/space/state"
 	"github.com/clusterd/clusterd/internal/testutil/check"
 	"github.com/clusterd/clusterd/internal/testutil/kafkatest"
 	"github.com/clusterd/clusterd/internal/testutil/texts"

@@ -10,14 +10,14 @@ import (
 
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/failpoint"
-	"github.com/clusterd/clusterd/internal/fingerprint"
-	"github.com/clusterd/clusterd/internal/intake"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/monitor"
 	"github.com/clusterd/clusterd/internal/parallel"
-	"github.com/clusterd/clusterd/internal/seeded"
+	"github.com/clusterd/clusterd/internal/pipeline/intake"
+	"github.com/clusterd/clusterd/internal/pipeline/seeded"
+	"github.com/clusterd/clusterd/internal/pipeline/tracing"
 	"github.com/clusterd/clusterd/internal/sink"
-	"github.com/clusterd/clusterd/internal/tracing"
+	"github.com/clusterd/clusterd/internal/space/fingerprint"
 )
 
 // fingerprinting owns one partition of the input, whose articles it fingerprints for others to

@@ -15,21 +15,21 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kfake"
 
-	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
-	"github.com/clusterd/clusterd/internal/fingerprint"
 	"github.com/clusterd/clusterd/internal/kafka"
-	"github.com/clusterd/clusterd/internal/lookup"
+	"github.com/clusterd/clusterd/internal/message/article"
 	"github.com/clusterd/clusterd/internal/method"
-	"github.com/clusterd/clusterd/internal/method/hamming"
 	"github.com/clusterd/clusterd/internal/monitor"
+	"github.com/clusterd/clusterd/internal/pipeline/tracing"
+	"github.com/clusterd/clusterd/internal/serve/lookup"
+	"github.com/clusterd/clusterd/internal/simhash/hamming"
 	"github.com/clusterd/clusterd/internal/singlepass"
+	"github.com/clusterd/clusterd/internal/space/fingerprint"
 	"github.com/clusterd/clusterd/internal/testutil/check"
 	"github.com/clusterd/clusterd/internal/testutil/kafkatest"
 	"github.com/clusterd/clusterd/internal/testutil/texts"
 	"github.com/clusterd/clusterd/internal/testutil/wait"
-	"github.com/clusterd/clusterd/internal/tracing"
 )
 
 // loadFingerprinter loads the dictionary once for all tests that have the default fingerprints.

@@ -19,12 +19,12 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"github.com/clusterd/clusterd/internal/article"
-	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/config"
-	"github.com/clusterd/clusterd/internal/intake"
 	"github.com/clusterd/clusterd/internal/kafka"
-	"github.com/clusterd/clusterd/internal/label"
+	"github.com/clusterd/clusterd/internal/message/article"
+	"github.com/clusterd/clusterd/internal/message/checkpoint"
+	"github.com/clusterd/clusterd/internal/message/label"
+	"github.com/clusterd/clusterd/internal/pipeline/intake"
 	"github.com/clusterd/clusterd/internal/testutil/texts"
 	"github.com/clusterd/clusterd/internal/testutil/wait"
 )

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/clusterd/clusterd/internal/config"
-	"github.com/clusterd/clusterd/internal/method/hamming"
 	"github.com/clusterd/clusterd/internal/simhash"
+	"github.com/clusterd/clusterd/internal/simhash/hamming"
 )
 
 // The configuration knows nothing of fingerprints and indexes, so it has lists of their names of

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/clusterd/clusterd/internal/article"
-	"github.com/clusterd/clusterd/internal/cluster"
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/kafka"
-	"github.com/clusterd/clusterd/internal/topics"
+	"github.com/clusterd/clusterd/internal/kafka/topics"
+	"github.com/clusterd/clusterd/internal/message/article"
+	"github.com/clusterd/clusterd/internal/message/cluster"
 )
 
 // resultEnds returns up to where the results can be read, by partition, before anything is written:

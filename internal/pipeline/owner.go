@@ -10,15 +10,15 @@ import (
 
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
-	"github.com/clusterd/clusterd/internal/fingerprint"
-	"github.com/clusterd/clusterd/internal/intake"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/monitor"
-	"github.com/clusterd/clusterd/internal/output"
-	"github.com/clusterd/clusterd/internal/replica"
+	"github.com/clusterd/clusterd/internal/monitor/tally"
+	"github.com/clusterd/clusterd/internal/pipeline/intake"
+	"github.com/clusterd/clusterd/internal/pipeline/output"
+	"github.com/clusterd/clusterd/internal/pipeline/tracing"
 	"github.com/clusterd/clusterd/internal/sink"
-	"github.com/clusterd/clusterd/internal/tally"
-	"github.com/clusterd/clusterd/internal/tracing"
+	"github.com/clusterd/clusterd/internal/space/fingerprint"
+	"github.com/clusterd/clusterd/internal/space/replica"
 )
 
 const (

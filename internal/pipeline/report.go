@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/article"
-	"github.com/clusterd/clusterd/internal/intake"
+	"github.com/clusterd/clusterd/internal/message/article"
 	"github.com/clusterd/clusterd/internal/monitor"
+	"github.com/clusterd/clusterd/internal/pipeline/intake"
 	"github.com/clusterd/clusterd/internal/space"
 )
 

@@ -16,20 +16,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 	kafkago "github.com/segmentio/kafka-go"
 
-	"github.com/clusterd/clusterd/internal/article"
-	"github.com/clusterd/clusterd/internal/checkpoint"
+	"github.com/clusterd/clusterd/internal/cli/offline"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/files"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/kafka/topics"
+	"github.com/clusterd/clusterd/internal/message/article"
+	"github.com/clusterd/clusterd/internal/message/checkpoint"
 	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/monitor"
-	"github.com/clusterd/clusterd/internal/offline"
 	"github.com/clusterd/clusterd/internal/sink"
 	"github.com/clusterd/clusterd/internal/testutil/check"
 	"github.com/clusterd/clusterd/internal/testutil/texts"
 	"github.com/clusterd/clusterd/internal/text/fold"
-	"github.com/clusterd/clusterd/internal/topics"
 )
 
 func TestRunEveryArticleOnce(t *testing.T) {

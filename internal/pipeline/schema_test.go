@@ -1,8 +1,8 @@
 package pipeline
 
 import (
-	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/message/article"
 	"github.com/clusterd/clusterd/internal/testutil/schematest"
 )
 

@@ -5,10 +5,10 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/kafka"
-	"github.com/clusterd/clusterd/internal/replica"
+	"github.com/clusterd/clusterd/internal/message/checkpoint"
+	"github.com/clusterd/clusterd/internal/space/replica"
 )
 
 // partitionsInterval is how often an instance that serves looks whether the input has more

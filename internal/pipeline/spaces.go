@@ -8,9 +8,9 @@ import (
 
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
-	"github.com/clusterd/clusterd/internal/output"
-	"github.com/clusterd/clusterd/internal/replica"
-	"github.com/clusterd/clusterd/internal/state"
+	"github.com/clusterd/clusterd/internal/pipeline/output"
+	"github.com/clusterd/clusterd/internal/space/replica"
+	"github.com/clusterd/clusterd/internal/space/state"
 )
 
 // owned returns the partitions that are worked on.

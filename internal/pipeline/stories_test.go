@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/clusterd/clusterd/internal/article"
-	"github.com/clusterd/clusterd/internal/checkpoint"
+	"github.com/clusterd/clusterd/internal/message/article"
+	"github.com/clusterd/clusterd/internal/message/checkpoint"
 	"github.com/clusterd/clusterd/internal/story"
 	"github.com/clusterd/clusterd/internal/testutil/texts"
 	"github.com/clusterd/clusterd/internal/testutil/wait"

@@ -12,7 +12,7 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
-	"github.com/clusterd/clusterd/internal/tracing"
+	"github.com/clusterd/clusterd/internal/pipeline/tracing"
 )
 
 const traceparent = "00-0af7651916cd43dd8448eb211c80319c-%016x-01"

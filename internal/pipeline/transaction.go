@@ -7,12 +7,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/article"
-	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/consumer"
-	"github.com/clusterd/clusterd/internal/intake"
 	"github.com/clusterd/clusterd/internal/kafka"
-	"github.com/clusterd/clusterd/internal/labelling"
+	"github.com/clusterd/clusterd/internal/message/article"
+	"github.com/clusterd/clusterd/internal/message/checkpoint"
+	"github.com/clusterd/clusterd/internal/pipeline/intake"
+	"github.com/clusterd/clusterd/internal/pipeline/labelling"
 	"github.com/clusterd/clusterd/internal/sink"
 )
 

@@ -3,10 +3,10 @@ package pipeline
 import (
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/clusterd/clusterd/internal/article"
-	"github.com/clusterd/clusterd/internal/checkpoint"
-	"github.com/clusterd/clusterd/internal/intake"
 	"github.com/clusterd/clusterd/internal/kafka"
+	"github.com/clusterd/clusterd/internal/message/article"
+	"github.com/clusterd/clusterd/internal/message/checkpoint"
+	"github.com/clusterd/clusterd/internal/pipeline/intake"
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 

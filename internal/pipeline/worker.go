@@ -8,17 +8,17 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/failpoint"
-	"github.com/clusterd/clusterd/internal/intake"
-	"github.com/clusterd/clusterd/internal/labelling"
-	"github.com/clusterd/clusterd/internal/replica"
+	"github.com/clusterd/clusterd/internal/kafka/topics"
+	"github.com/clusterd/clusterd/internal/message/checkpoint"
+	"github.com/clusterd/clusterd/internal/pipeline/intake"
+	"github.com/clusterd/clusterd/internal/pipeline/labelling"
 	"github.com/clusterd/clusterd/internal/sink"
 	"github.com/clusterd/clusterd/internal/space"
-	"github.com/clusterd/clusterd/internal/state"
-	"github.com/clusterd/clusterd/internal/topics"
+	"github.com/clusterd/clusterd/internal/space/replica"
+	"github.com/clusterd/clusterd/internal/space/state"
 )
 
 // worker owns one space: its partitions, its transactional id, its clusters. It assigns articles,

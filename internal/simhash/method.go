@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/clusterd/clusterd/internal/method/hamming"
-	"github.com/clusterd/clusterd/internal/method/idf"
-	"github.com/clusterd/clusterd/internal/method/keyedhash"
+	"github.com/clusterd/clusterd/internal/simhash/hamming"
+	"github.com/clusterd/clusterd/internal/simhash/idf"
+	"github.com/clusterd/clusterd/internal/simhash/keyedhash"
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/text"
 )

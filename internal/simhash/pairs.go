@@ -3,7 +3,7 @@ package simhash
 import (
 	"encoding/binary"
 
-	"github.com/clusterd/clusterd/internal/method/keyedhash"
+	"github.com/clusterd/clusterd/internal/simhash/keyedhash"
 	"github.com/clusterd/clusterd/internal/text"
 )
 

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/clusterd/clusterd/internal/method/keyedhash"
+	"github.com/clusterd/clusterd/internal/simhash/keyedhash"
 	"github.com/clusterd/clusterd/internal/testutil/check"
 	"github.com/clusterd/clusterd/internal/text"
 )

@@ -11,7 +11,7 @@ import (
 	"math/bits"
 	"strings"
 
-	"github.com/clusterd/clusterd/internal/method/idf"
+	"github.com/clusterd/clusterd/internal/simhash/idf"
 	"github.com/clusterd/clusterd/internal/text"
 )
 

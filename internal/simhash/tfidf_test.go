@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/clusterd/clusterd/internal/method/idf"
+	"github.com/clusterd/clusterd/internal/simhash/idf"
 )
 
 func readTable(t *testing.T, lines string) *idf.Table {

@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/clusterd/clusterd/internal/method/idf"
+	"github.com/clusterd/clusterd/internal/simhash/idf"
 )
 
 // one is the weight 1 in fixed point. Weights are integers so that sums are exact:

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/method/hamming"
+	"github.com/clusterd/clusterd/internal/simhash/hamming"
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/article"
-	"github.com/clusterd/clusterd/internal/fingerprint"
+	"github.com/clusterd/clusterd/internal/message/article"
+	"github.com/clusterd/clusterd/internal/space/fingerprint"
 )
 
 // That event times were adjusted is logged the first time, and then once a minute, with how many

@@ -4,9 +4,9 @@ import (
 	"context"
 	"iter"
 
-	"github.com/clusterd/clusterd/internal/cluster"
+	"github.com/clusterd/clusterd/internal/message/cluster"
 	"github.com/clusterd/clusterd/internal/singlepass"
-	"github.com/clusterd/clusterd/internal/state"
+	"github.com/clusterd/clusterd/internal/space/state"
 )
 
 // A Change is what became of a cluster elsewhere.

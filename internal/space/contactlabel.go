@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/clusterd/clusterd/internal/article"
-	"github.com/clusterd/clusterd/internal/label"
+	"github.com/clusterd/clusterd/internal/message/article"
+	"github.com/clusterd/clusterd/internal/message/label"
 )
 
 // labelContact puts a label on a contact, or takes it off. A label that is allowed says that the

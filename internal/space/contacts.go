@@ -1,6 +1,6 @@
 package space
 
-import "github.com/clusterd/clusterd/internal/cluster"
+import "github.com/clusterd/clusterd/internal/message/cluster"
 
 // Contact returns a contact of a value that labels have marked, and whether there is one.
 func (v *View) Contact(value, name string) (cluster.Contact, bool, error) {

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/fingerprint"
-	"github.com/clusterd/clusterd/internal/method/hamming"
+	"github.com/clusterd/clusterd/internal/simhash/hamming"
 	"github.com/clusterd/clusterd/internal/singlepass"
-	"github.com/clusterd/clusterd/internal/state"
+	"github.com/clusterd/clusterd/internal/space/fingerprint"
+	"github.com/clusterd/clusterd/internal/space/state"
 	"github.com/clusterd/clusterd/internal/testutil/clustertest"
 )
 

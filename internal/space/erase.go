@@ -5,9 +5,9 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/clusterd/clusterd/internal/article"
-	"github.com/clusterd/clusterd/internal/checkpoint"
-	"github.com/clusterd/clusterd/internal/cluster"
+	"github.com/clusterd/clusterd/internal/message/article"
+	"github.com/clusterd/clusterd/internal/message/checkpoint"
+	"github.com/clusterd/clusterd/internal/message/cluster"
 )
 
 // erase removes the text that is kept of an article. Only the text of a founder is kept: in the

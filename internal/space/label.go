@@ -7,12 +7,12 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/clusterd/clusterd/internal/article"
-	"github.com/clusterd/clusterd/internal/checkpoint"
 	"github.com/clusterd/clusterd/internal/config"
-	"github.com/clusterd/clusterd/internal/fingerprint"
-	"github.com/clusterd/clusterd/internal/label"
+	"github.com/clusterd/clusterd/internal/message/article"
+	"github.com/clusterd/clusterd/internal/message/checkpoint"
+	"github.com/clusterd/clusterd/internal/message/label"
 	"github.com/clusterd/clusterd/internal/singlepass"
+	"github.com/clusterd/clusterd/internal/space/fingerprint"
 )
 
 // Labels say what labels do in a space. The zero value is that there are none.

@@ -6,13 +6,13 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/clusterd/clusterd/internal/article"
-	"github.com/clusterd/clusterd/internal/cluster"
-	"github.com/clusterd/clusterd/internal/fingerprint"
+	"github.com/clusterd/clusterd/internal/message/article"
+	"github.com/clusterd/clusterd/internal/message/cluster"
 	"github.com/clusterd/clusterd/internal/parallel"
-	"github.com/clusterd/clusterd/internal/state"
+	"github.com/clusterd/clusterd/internal/space/account"
+	"github.com/clusterd/clusterd/internal/space/fingerprint"
+	"github.com/clusterd/clusterd/internal/space/state"
 	"github.com/clusterd/clusterd/internal/story"
-	"github.com/clusterd/clusterd/internal/story/account"
 	"github.com/clusterd/clusterd/internal/story/words"
 )
 

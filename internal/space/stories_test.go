@@ -10,12 +10,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/clusterd/clusterd/internal/article"
-	"github.com/clusterd/clusterd/internal/cluster"
-	"github.com/clusterd/clusterd/internal/fingerprint"
-	"github.com/clusterd/clusterd/internal/method/hamming"
+	"github.com/clusterd/clusterd/internal/message/article"
+	"github.com/clusterd/clusterd/internal/message/cluster"
+	"github.com/clusterd/clusterd/internal/simhash/hamming"
 	"github.com/clusterd/clusterd/internal/singlepass"
-	"github.com/clusterd/clusterd/internal/state"
+	"github.com/clusterd/clusterd/internal/space/fingerprint"
+	"github.com/clusterd/clusterd/internal/space/state"
 	"github.com/clusterd/clusterd/internal/story"
 	"github.com/clusterd/clusterd/internal/story/words"
 	"github.com/clusterd/clusterd/internal/testutil/clustertest"

@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/clusterd/clusterd/internal/article"
-	"github.com/clusterd/clusterd/internal/cluster"
-	"github.com/clusterd/clusterd/internal/fingerprint"
+	"github.com/clusterd/clusterd/internal/message/article"
+	"github.com/clusterd/clusterd/internal/message/cluster"
+	"github.com/clusterd/clusterd/internal/space/fingerprint"
 	"github.com/clusterd/clusterd/internal/testutil/clustertest"
 )
 

@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"github.com/clusterd/clusterd/internal/cluster"
-	"github.com/clusterd/clusterd/internal/fingerprint"
+	"github.com/clusterd/clusterd/internal/message/cluster"
+	"github.com/clusterd/clusterd/internal/space/fingerprint"
 	"github.com/clusterd/clusterd/internal/story"
 )
 

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/article"
-	"github.com/clusterd/clusterd/internal/fingerprint"
-	"github.com/clusterd/clusterd/internal/label"
+	"github.com/clusterd/clusterd/internal/message/article"
+	"github.com/clusterd/clusterd/internal/message/label"
 	"github.com/clusterd/clusterd/internal/singlepass"
+	"github.com/clusterd/clusterd/internal/space/fingerprint"
 	"github.com/clusterd/clusterd/internal/testutil/clustertest"
 )
 

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/clusterd/clusterd/internal/cluster"
+	"github.com/clusterd/clusterd/internal/message/cluster"
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 

@@ -4,11 +4,11 @@ import (
 	"errors"
 	"sync"
 
-	"github.com/clusterd/clusterd/internal/article"
-	"github.com/clusterd/clusterd/internal/checkpoint"
-	"github.com/clusterd/clusterd/internal/cluster"
+	"github.com/clusterd/clusterd/internal/message/article"
+	"github.com/clusterd/clusterd/internal/message/checkpoint"
+	"github.com/clusterd/clusterd/internal/message/cluster"
 	"github.com/clusterd/clusterd/internal/singlepass"
-	"github.com/clusterd/clusterd/internal/state"
+	"github.com/clusterd/clusterd/internal/space/state"
 )
 
 // ErrNoView is the error of who asks a space that is not loaded yet, or closed.

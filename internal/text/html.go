@@ -8,7 +8,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"github.com/clusterd/clusterd/internal/markup"
+	"github.com/clusterd/clusterd/internal/text/markup"
 )
 
 // htmlMode is [Options].HTML, checked.

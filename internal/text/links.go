@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/net/html/atom"
 
-	"github.com/clusterd/clusterd/internal/markup"
+	"github.com/clusterd/clusterd/internal/text/markup"
 )
 
 // links are the targets of links and forms of a text, in order.

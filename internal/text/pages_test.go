@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/sample"
+	"github.com/clusterd/clusterd/internal/cli/demo/sample"
 	"github.com/clusterd/clusterd/internal/testutil/check"
 	"github.com/clusterd/clusterd/internal/text"
 )

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/clusterd/clusterd/internal/markup"
+	"github.com/clusterd/clusterd/internal/text/markup"
 )
 
 // What texts with markup need is used again by all goroutines.

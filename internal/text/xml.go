@@ -7,7 +7,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"github.com/clusterd/clusterd/internal/markup"
+	"github.com/clusterd/clusterd/internal/text/markup"
 )
 
 // isXML tells a document in XML that is not HTML: a feed, or news in NITF or NewsML. It begins

@@ -18,12 +18,12 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/audit/model"
 	"github.com/clusterd/clusterd/internal/audit/report"
 	"github.com/clusterd/clusterd/internal/audit/spill"
 	"github.com/clusterd/clusterd/internal/audit/wire"
 	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/message/article"
 	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/text"

@@ -12,7 +12,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/printable"
+	"github.com/clusterd/clusterd/internal/text/printable"
 )
 
 // A Report is what an audit found.

@@ -7,9 +7,9 @@ import (
 	"os"
 	"strings"
 
-	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/audit/model"
 	"github.com/clusterd/clusterd/internal/audit/wire"
+	"github.com/clusterd/clusterd/internal/message/article"
 	"github.com/clusterd/clusterd/internal/story"
 	"github.com/clusterd/clusterd/internal/text"
 )

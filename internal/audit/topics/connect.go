@@ -15,7 +15,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/clusterd/clusterd/internal/config"
-	"github.com/clusterd/clusterd/internal/login"
+	"github.com/clusterd/clusterd/internal/kafka/login"
 )
 
 const (

@@ -14,9 +14,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/clusterd/clusterd/docs/schemas"
-	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/audit/wire"
-	"github.com/clusterd/clusterd/internal/checkpoint"
+	"github.com/clusterd/clusterd/internal/message/article"
+	"github.com/clusterd/clusterd/internal/message/checkpoint"
 	"github.com/clusterd/clusterd/internal/testutil/clustertest"
 )
 

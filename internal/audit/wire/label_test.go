@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/audit/wire"
+	"github.com/clusterd/clusterd/internal/message/article"
 )
 
 // What is stated of label records is what the daemon reads of them, good ones and bad ones.

@@ -9,7 +9,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"github.com/clusterd/clusterd/internal/config/value"
-	"github.com/clusterd/clusterd/internal/redacted"
+	"github.com/clusterd/clusterd/internal/secret/redacted"
 )
 
 // decoder sets keys from YAML nodes and collects every mistake on the way.

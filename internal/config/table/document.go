@@ -16,7 +16,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"github.com/clusterd/clusterd/internal/config/value"
-	"github.com/clusterd/clusterd/internal/redacted"
+	"github.com/clusterd/clusterd/internal/secret/redacted"
 )
 
 // Limits of a document. The parser's time grows with the square of the number of tokens and its

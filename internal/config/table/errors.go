@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/clusterd/clusterd/internal/printable"
+	"github.com/clusterd/clusterd/internal/text/printable"
 )
 
 // An Error is one mistake in a file.

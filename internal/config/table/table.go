@@ -14,7 +14,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"github.com/clusterd/clusterd/internal/config/value"
-	"github.com/clusterd/clusterd/internal/redacted"
+	"github.com/clusterd/clusterd/internal/secret/redacted"
 )
 
 // A Key is one row of a table: a scalar or a list.

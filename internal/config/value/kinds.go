@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/charset"
-	"github.com/clusterd/clusterd/internal/method/keyedhash"
-	"github.com/clusterd/clusterd/internal/redacted"
+	"github.com/clusterd/clusterd/internal/secret/redacted"
+	"github.com/clusterd/clusterd/internal/simhash/keyedhash"
+	"github.com/clusterd/clusterd/internal/text/charset"
 )
 
 var errEmpty = errors.New("must not be empty")

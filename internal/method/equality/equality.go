@@ -5,7 +5,7 @@ package equality
 import (
 	"fmt"
 
-	"github.com/clusterd/clusterd/internal/method/hamming"
+	"github.com/clusterd/clusterd/internal/simhash/hamming"
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/clusterd/clusterd/internal/method/equality"
-	"github.com/clusterd/clusterd/internal/method/keyedhash"
 	"github.com/clusterd/clusterd/internal/method/shingling"
+	"github.com/clusterd/clusterd/internal/simhash/keyedhash"
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/text"
 )

@@ -17,8 +17,8 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/clusterd/clusterd/internal/method/jaccard"
-	"github.com/clusterd/clusterd/internal/method/keyedhash"
 	"github.com/clusterd/clusterd/internal/method/shingling"
+	"github.com/clusterd/clusterd/internal/simhash/keyedhash"
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 	"unsafe"
 
-	"github.com/clusterd/clusterd/internal/method/keyedhash"
 	"github.com/clusterd/clusterd/internal/method/shingling"
+	"github.com/clusterd/clusterd/internal/simhash/keyedhash"
 	"github.com/clusterd/clusterd/internal/text"
 )
 

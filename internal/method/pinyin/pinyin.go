@@ -9,8 +9,8 @@ import (
 	"math"
 
 	"github.com/clusterd/clusterd/internal/method/jaccard"
-	"github.com/clusterd/clusterd/internal/method/keyedhash"
 	"github.com/clusterd/clusterd/internal/method/shingling"
+	"github.com/clusterd/clusterd/internal/simhash/keyedhash"
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/text"
 )

@@ -9,7 +9,7 @@ import (
 
 	gopinyin "github.com/mozillazg/go-pinyin"
 
-	"github.com/clusterd/clusterd/internal/sample"
+	"github.com/clusterd/clusterd/internal/cli/demo/sample"
 	"github.com/clusterd/clusterd/internal/text"
 )
 

@@ -3,7 +3,7 @@ package pinyin
 import (
 	"math"
 
-	"github.com/clusterd/clusterd/internal/method/keyedhash"
+	"github.com/clusterd/clusterd/internal/simhash/keyedhash"
 )
 
 // windows divides a text's letters into windows and tells them apart by a number. It is

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/clusterd/clusterd/internal/method/jaccard"
-	"github.com/clusterd/clusterd/internal/method/keyedhash"
 	"github.com/clusterd/clusterd/internal/method/shingling"
+	"github.com/clusterd/clusterd/internal/simhash/keyedhash"
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 

@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/clusterd/clusterd/internal/method/keyedhash"
+	"github.com/clusterd/clusterd/internal/simhash/keyedhash"
 	"github.com/clusterd/clusterd/internal/text"
 )
 

@@ -14,9 +14,9 @@ import (
 	"math/bits"
 
 	"github.com/clusterd/clusterd/internal/method/jaccard"
-	"github.com/clusterd/clusterd/internal/method/keyedhash"
 	"github.com/clusterd/clusterd/internal/method/minhash"
 	"github.com/clusterd/clusterd/internal/method/shingling"
+	"github.com/clusterd/clusterd/internal/simhash/keyedhash"
 	"github.com/clusterd/clusterd/internal/text"
 )
 

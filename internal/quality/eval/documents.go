@@ -7,12 +7,12 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/clusterd/clusterd/internal/article"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/files"
+	"github.com/clusterd/clusterd/internal/message/article"
 	"github.com/clusterd/clusterd/internal/method"
+	"github.com/clusterd/clusterd/internal/monitor/tally"
 	"github.com/clusterd/clusterd/internal/singlepass"
-	"github.com/clusterd/clusterd/internal/tally"
 	"github.com/clusterd/clusterd/internal/text"
 )
 

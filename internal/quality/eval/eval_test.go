@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/article"
+	"github.com/clusterd/clusterd/internal/cli/demo/sample"
+	"github.com/clusterd/clusterd/internal/cli/offline"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/files"
+	"github.com/clusterd/clusterd/internal/message/article"
 	"github.com/clusterd/clusterd/internal/method"
-	"github.com/clusterd/clusterd/internal/offline"
-	"github.com/clusterd/clusterd/internal/sample"
 )
 
 // now returns a time later than all event times of the feed.

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/clusterd/clusterd/internal/method"
-	"github.com/clusterd/clusterd/internal/method/hamming"
 	"github.com/clusterd/clusterd/internal/quality/eval"
+	"github.com/clusterd/clusterd/internal/simhash/hamming"
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/text"
 )

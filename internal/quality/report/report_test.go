@@ -11,9 +11,9 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/clusterd/clusterd/internal/cli/demo/sample"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/quality/eval"
-	"github.com/clusterd/clusterd/internal/sample"
 	"github.com/clusterd/clusterd/internal/testutil/golden"
 )
 

@@ -9,8 +9,8 @@ import (
 	"text/tabwriter"
 	"unicode/utf8"
 
-	"github.com/clusterd/clusterd/internal/printable"
 	"github.com/clusterd/clusterd/internal/quality/eval"
+	"github.com/clusterd/clusterd/internal/text/printable"
 )
 
 // A table is a part of a report in words. Its first column says which run, the others are figures.

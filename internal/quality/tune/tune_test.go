@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/clusterd/clusterd/internal/cli/demo/sample"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/quality/eval"
-	"github.com/clusterd/clusterd/internal/sample"
 	"github.com/clusterd/clusterd/internal/testutil/golden"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/clusterd/clusterd/internal/printable"
+	"github.com/clusterd/clusterd/internal/text/printable"
 )
 
 // WriteTable writes the report for a person: of each method the best threshold, and what is

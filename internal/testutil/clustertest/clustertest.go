@@ -11,12 +11,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/article"
-	"github.com/clusterd/clusterd/internal/cluster"
-	"github.com/clusterd/clusterd/internal/fingerprint"
-	"github.com/clusterd/clusterd/internal/label"
-	"github.com/clusterd/clusterd/internal/signals"
+	"github.com/clusterd/clusterd/internal/message/article"
+	"github.com/clusterd/clusterd/internal/message/cluster"
+	"github.com/clusterd/clusterd/internal/message/label"
+	"github.com/clusterd/clusterd/internal/message/signals"
 	"github.com/clusterd/clusterd/internal/singlepass"
+	"github.com/clusterd/clusterd/internal/space/fingerprint"
 )
 
 // Full returns a cluster of topic articles in which no field is zero: what loses a field on the way

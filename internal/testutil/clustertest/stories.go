@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/article"
-	"github.com/clusterd/clusterd/internal/cluster"
-	"github.com/clusterd/clusterd/internal/signals"
+	"github.com/clusterd/clusterd/internal/message/article"
+	"github.com/clusterd/clusterd/internal/message/cluster"
+	"github.com/clusterd/clusterd/internal/message/signals"
 	"github.com/clusterd/clusterd/internal/story"
 )
 
