@@ -10,7 +10,7 @@ import (
 	"github.com/clusterd/clusterd/internal/config/value"
 	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/text/charset"
-	"github.com/clusterd/clusterd/internal/text/contact/phone"
+	"github.com/clusterd/clusterd/internal/text/contact"
 )
 
 // maxExcerpt is the most characters of an excerpt that records of clusters may have.
@@ -315,7 +315,7 @@ func contactKeys(c *method.ContactSettings) []table.Key {
 		},
 		{
 			Path:  "contacts.regions",
-			Value: value.List(&c.Regions, 0, value.Listed("an ISO 3166 code such as GB", phone.Names())),
+			Value: value.List(&c.Regions, 0, value.Listed("an ISO 3166 code such as GB", contact.RegionNames())),
 			Doc: "Countries, as [GB, US]: a telephone number without a calling code is that of the first " +
 				"one in which it is possible, and so the same contact as with the code.",
 		},

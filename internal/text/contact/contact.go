@@ -21,9 +21,6 @@ import (
 	"strings"
 
 	"github.com/clusterd/clusterd/internal/singlepass"
-	"github.com/clusterd/clusterd/internal/text/contact/ignore"
-	"github.com/clusterd/clusterd/internal/text/contact/page"
-	"github.com/clusterd/clusterd/internal/text/contact/phone"
 )
 
 const (
@@ -32,7 +29,7 @@ const (
 	MaxPerText = singlepass.MaxContacts
 	// MaxBytes is how long a contact may be. Of a longer page a hash stands for the rest, and what
 	// else is longer is none.
-	MaxBytes = page.MaxBytes
+	MaxBytes = singlepass.MaxContactBytes
 )
 
 // A Contact is a contact of a text, and where it stands.
@@ -46,8 +43,8 @@ type Contact struct {
 
 // A Finder finds contacts. It is safe for concurrent use.
 type Finder struct {
-	ignored  *ignore.List
-	regions  []phone.Region // of telephone numbers without a calling code
+	ignored  *Ignored
+	regions  []Region // of telephone numbers without a calling code
 	identity string
 }
 
@@ -59,12 +56,12 @@ type Finder struct {
 // Regions are countries, some of [phone.Names]: a telephone number without a calling code is that
 // of the first one in which it is possible.
 func New(ignored, regions []string) (*Finder, error) {
-	i, err := ignore.Load(ignored)
+	i, err := LoadIgnored(ignored)
 	if err != nil {
 		return nil, err
 	}
 	f := &Finder{ignored: i, identity: "contacts=" + version + "/" + i.Checksum()}
-	if f.regions, err = phone.In(regions); len(regions) > 0 {
+	if f.regions, err = Regions(regions); len(regions) > 0 {
 		f.identity += "/" + strings.Join(regions, "+")
 	}
 	return f, err

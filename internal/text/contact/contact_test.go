@@ -15,7 +15,6 @@ import (
 	"github.com/clusterd/clusterd/internal/testutil/check"
 	"github.com/clusterd/clusterd/internal/testutil/golden"
 	"github.com/clusterd/clusterd/internal/text"
-	"github.com/clusterd/clusterd/internal/text/contact/page"
 	"github.com/clusterd/clusterd/internal/text/fold"
 )
 
@@ -434,7 +433,7 @@ func FuzzContacts(f *testing.F) {
 		}
 		for _, v := range values {
 			kind, value, _ := strings.Cut(v, ":")
-			if !page.Kinds[kind] || value == "" || !page.Printable(value) {
+			if !pageKinds[kind] || value == "" || !isPrintable(value) {
 				t.Errorf("contact %q", v)
 			}
 		}

@@ -4,16 +4,14 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/clusterd/clusterd/internal/text/contact/page"
 )
 
 // The kinds of contacts.
 const (
-	kindMail   = page.Mail
-	kindNumber = page.Number
-	kindName   = page.Name
-	kindCode   = page.Code
+	kindMail   = Mail
+	kindNumber = Number
+	kindName   = Name
+	kindCode   = Code
 	kindChat   = "chat" // a number that belongs to a chat; the contact is a number
 )
 
@@ -52,9 +50,9 @@ func kindsOf(words map[string]string) map[string]string {
 
 var (
 	// fillerWords may stand between a keyword and its contact. All but "is" make it sure.
-	fillerWords = page.Set("id no number nomor code kode is")
+	fillerWords = setOf("id no number nomor code kode is")
 	// currencies make an amount of the number behind them.
-	currencies = page.Set("rp rs usd usdt idr rmb cny hkd eur gbp inr sgd myr")
+	currencies = setOf("rp rs usd usdt idr rmb cny hkd eur gbp inr sgd myr")
 )
 
 // keywordLengths has, by their first letter, a bit for each length of what [scanner.keyword]

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/clusterd/clusterd/internal/text/contact/page"
 )
 
 // Masks are what a [Mask] may take out of texts.
@@ -147,6 +145,6 @@ func numberLen(text []byte) (n, numerals int) {
 }
 
 // calendar are the English names of months and weekdays, and their short forms that are no words.
-var calendar = page.Set("january february april june july august september october november " +
+var calendar = setOf("january february april june july august september october november " +
 	"december jan feb apr jun jul aug sep sept oct nov dec monday tuesday wednesday thursday " +
 	"friday saturday sunday mon tue tues wed thu thur thurs fri")

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/clusterd/clusterd/internal/text/contact/phone"
 )
 
 // name takes a word of letters, digits and underscores: a keyword, what one announces, or a name
@@ -143,8 +141,8 @@ func isMadeUp(word []byte, letters, digits int) bool {
 		if !onlyDigits(number) {
 			return letters >= 3 // a_1, a1_
 		}
-		return letters >= 3 && !isLaughter(number) && !(digits == 4 && phone.IsYear(number)) ||
-			letters >= 2 && digits >= 6 && !phone.IsUnlikely(number)
+		return letters >= 3 && !isLaughter(number) && !(digits == 4 && isYear(number)) ||
+			letters >= 2 && digits >= 6 && !isUnlikely(number)
 	}
 	return letters >= 4 || leading > 0 && letters >= 3
 }

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/clusterd/clusterd/internal/text/contact/phone"
 )
 
 // Digits of a number that is a contact by itself, and of one that a keyword announces.
@@ -54,7 +52,7 @@ func (s *scanner) goesOn(at int) bool {
 func (s *scanner) glued(start int, g groups) bool {
 	const size = 11
 	if g.longest < size || s.digits[0] != '0' && s.digits[0] != '1' ||
-		g.longest > size && !s.isRate(g) || phone.IsUnlikely(s.digits[:size]) {
+		g.longest > size && !s.isRate(g) || isUnlikely(s.digits[:size]) {
 		return false
 	}
 	s.add(kindNumber, s.national(s.digits[:size], false), start, start+size)
@@ -82,14 +80,14 @@ func (s *scanner) counts(number []byte, start int, g groups, wanted wants) bool 
 	if wanted.kind != "" && !wanted.weak {
 		return true
 	}
-	if phone.IsRound(number) || s.isAmount(number, start, g.end) {
+	if isRound(number) || s.isAmount(number, start, g.end) {
 		return false
 	}
 	if wanted.kind != "" {
 		return true
 	}
 	return len(number) >= fewestDigits && !bytes.HasPrefix(number, []byte("000")) &&
-		!phone.IsTyped(number) && !s.isSeries(start, g)
+		!isTyped(number) && !s.isSeries(start, g)
 }
 
 // groups are digits with one separator between two runs of them; the scanner's digits are theirs.
@@ -122,7 +120,7 @@ func (s *scanner) groups(start int) groups {
 			break
 		}
 		s.take(&g, next)
-		if g.count <= 3 && phone.IsDate(s.text[start:g.end]) {
+		if g.count <= 3 && isDate(s.text[start:g.end]) {
 			g.none = true
 			break
 		}
@@ -289,7 +287,7 @@ func (s *scanner) numerals() bool {
 	wanted := s.wanted(s.at)
 	announced := wanted.kind != "" && !wanted.weak && len(s.digits) >= fewestAnnounced
 	if wide == 0 || len(s.digits) > mostDigits || !announced &&
-		(len(s.digits) < fewestDigits || phone.IsUnlikely(s.digits)) {
+		(len(s.digits) < fewestDigits || isUnlikely(s.digits)) {
 		return false
 	}
 	s.add(kindNumber, s.national(s.digits, wanted.plain), s.at, end)

@@ -5,8 +5,6 @@ import (
 	"net/netip"
 	"slices"
 	"unicode/utf8"
-
-	"github.com/clusterd/clusterd/internal/text/contact/phone"
 )
 
 // mostStops is how many groups of digits a telephone number has at most: each of two digits.
@@ -87,10 +85,10 @@ func anyDotted(stops []stop) bool {
 
 // longest returns the longest number that ends at one of the stops, in E.164, and the number of the
 // stop; a usual one goes before one that is only possible. It returns -1 if there is none.
-func (s *scanner) longest(e164 func(number string) (string, phone.Fit)) (digits string, at int) {
-	at, best := -1, phone.Impossible
+func (s *scanner) longest(e164 func(number string) (string, Fit)) (digits string, at int) {
+	at, best := -1, Impossible
 	for i, next := range s.stops {
-		if at >= 0 && (next.glued || best == phone.Usual && s.isQuantity(i)) {
+		if at >= 0 && (next.glued || best == Usual && s.isQuantity(i)) {
 			break
 		}
 		if next.digits < fewestDigits {
@@ -127,7 +125,7 @@ func (s *scanner) international() bool {
 	}
 	s.run(from)
 	plus := s.text[start] == '+'
-	digits, at := s.longest(phone.International)
+	digits, at := s.longest(international)
 	switch {
 	case at >= 0 && len(digits) <= mostDigits && s.isWritten(plus, at):
 		s.add(kindNumber, append([]byte("+"), digits...), start, s.stops[at].end)
@@ -177,7 +175,7 @@ func (s *scanner) isWritten(plus bool, at int) bool {
 		return true
 	}
 	number := s.digits[:s.stops[at].digits]
-	return len(number) >= 9 && !phone.IsUnlikely(number) && !phone.IsDate(s.text[s.at:s.stops[at].end])
+	return len(number) >= 9 && !isUnlikely(number) && !isDate(s.text[s.at:s.stops[at].end])
 }
 
 // impossible takes digits behind a plus sign that are no possible number. They are a contact all
@@ -187,7 +185,7 @@ func (s *scanner) impossible(start int) {
 	number := s.digits[:first.digits]
 	s.at = first.end
 	if len(number) <= mostDigits && !first.glued && (wanted.kind != "" && !wanted.weak ||
-		!phone.IsUnlikely(number) && !s.isAmount(number, start, first.end)) {
+		!isUnlikely(number) && !s.isAmount(number, start, first.end)) {
 		s.add(kindNumber, append([]byte("+"), number...), start, first.end)
 	}
 }
@@ -204,19 +202,19 @@ func (s *scanner) regional() bool {
 		return false
 	}
 	announced := wanted.kind != "" && !wanted.weak
-	for as := range phone.Spellings {
+	for as := range Spellings {
 		for i := range s.finder.regions {
 			r := &s.finder.regions[i]
-			if s.isPairs() && !announced && (!r.Pairs || as != phone.AsWritten) {
+			if s.isPairs() && !announced && (!r.Pairs || as != AsWritten) {
 				continue
 			}
-			digits, at := s.longest(func(number string) (string, phone.Fit) { return r.E164(number, as) })
+			digits, at := s.longest(func(number string) (string, Fit) { return r.E164(number, as) })
 			if at < 0 || len(digits) > mostDigits {
 				continue
 			}
 			end, number := s.stops[at].end, s.digits[:s.stops[at].digits]
-			typed := phone.IsTyped(number) && (at == 0 && wanted.kind == "" || phone.HasTwoDigits(number))
-			if !announced && (phone.IsRound(number) || typed || s.isAmount(number, start, end)) {
+			typed := isTyped(number) && (at == 0 && wanted.kind == "" || hasTwoDigits(number))
+			if !announced && (isRound(number) || typed || s.isAmount(number, start, end)) {
 				return false
 			}
 			s.add(kindNumber, append([]byte("+"), digits...), start, end)
@@ -231,7 +229,7 @@ func (s *scanner) regional() bool {
 // dots between them neither a decimal, a version nor an address on the Internet.
 func (s *scanner) mayBePhone(start int) bool {
 	for _, at := range s.stops[:min(3, len(s.stops))] {
-		if at.end-start > at.digits && phone.IsDate(s.text[start:at.end]) {
+		if at.end-start > at.digits && isDate(s.text[start:at.end]) {
 			return false
 		}
 	}
@@ -262,10 +260,10 @@ func (s *scanner) national(digits []byte, plain bool) []byte {
 	if s.finder == nil || plain || len(digits) < fewestDigits {
 		return digits
 	}
-	for as := range phone.Spellings {
+	for as := range Spellings {
 		for i := range s.finder.regions {
 			number, how := s.finder.regions[i].E164(string(digits), as)
-			if how > phone.Impossible && len(number) <= mostDigits {
+			if how > Impossible && len(number) <= mostDigits {
 				return append([]byte("+"), number...)
 			}
 		}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/clusterd/clusterd/internal/testutil/check"
 	"github.com/clusterd/clusterd/internal/text"
-	"github.com/clusterd/clusterd/internal/text/contact/phone"
 )
 
 // phones are made-up numbers of thirty countries, as they are written there and elsewhere. A space
@@ -138,7 +137,7 @@ func TestNumbersShareNoContact(t *testing.T) {
 // What this package makes of the national and international spellings of each region's usual
 // numbers is what libphonenumber does.
 func TestNumbersAreThoseOfLibphonenumber(t *testing.T) {
-	for _, name := range phone.Names() {
+	for _, name := range RegionNames() {
 		f := finderIn(t, name)
 		for _, kind := range []phonenumbers.PhoneNumberType{
 			phonenumbers.MOBILE, phonenumbers.FIXED_LINE,

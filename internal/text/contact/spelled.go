@@ -4,9 +4,6 @@ import (
 	"bytes"
 	"slices"
 	"strings"
-
-	"github.com/clusterd/clusterd/internal/text/contact/page"
-	"github.com/clusterd/clusterd/internal/text/contact/phone"
 )
 
 // announcedBehind reports whether words such as "on Telegram" stand behind a name.
@@ -28,7 +25,7 @@ func (s *scanner) announcedBehind(end int) bool {
 }
 
 // mailAt are hosts of mail before which "at" may be written as a word: "sam at gmail dot com".
-var mailAt = page.Set("gmail googlemail yahoo hotmail outlook proton protonmail icloud yandex " +
+var mailAt = setOf("gmail googlemail yahoo hotmail outlook proton protonmail icloud yandex " +
 	"gmx aol mail qq 163 126")
 
 // wordAt returns the length of " at " before a host of mail, 0 if something else stands there.
@@ -49,7 +46,7 @@ func wordAt(rest []byte) int {
 }
 
 // beforeSite are words that stand before a site and are no part of its name.
-var beforeSite = page.Set("a an and at buy by check click com dot find for from get go google " +
+var beforeSite = setOf("a an and at buy by check click com dot find for from get go google " +
 	"in is it join just look my new now of on open or order our out search see shop site that " +
 	"the this to try use via visit web website with you your www http https")
 
@@ -58,7 +55,7 @@ var beforeSite = page.Set("a an and at buy by check click com dot find for from 
 // last word begins at start and ends at end.
 func (s *scanner) spelledSite(start, end int) bool {
 	last := s.text[start:end]
-	if !onlyDigits(last) || len(last) > 4 || len(last) == 4 && phone.IsYear(last) {
+	if !onlyDigits(last) || len(last) > 4 || len(last) == 4 && isYear(last) {
 		return false
 	}
 	after, ok := bytes.CutPrefix(s.text[end:], []byte(" dot com"))

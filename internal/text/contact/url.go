@@ -6,8 +6,6 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/net/publicsuffix"
-
-	"github.com/clusterd/clusterd/internal/text/contact/page"
 )
 
 // url takes a URL, a host name or an e-mail address, and reports whether one begins here; the
@@ -216,17 +214,17 @@ func (s *scanner) isPath(at int) bool {
 }
 
 // plainTops are top level domains that are no words: "great.it was" has no host name.
-var plainTops = page.Set("com net org cn info biz xyz vip club cc tv ru uk de fr jp kr tw hk io " +
+var plainTops = setOf("com net org cn info biz xyz vip club cc tv ru uk de fr jp kr tw hk io " +
 	"co mobi shop site online store tech app dev link live pro icu asia wiki cloud top edu gov " +
 	"br au ca eu nl pl ua sg ph th vn cz su ly gl tk ml gq cf pn ws fm gg ai mx nz ir ro hu " +
 	"gr fi dk bz sx lol bet")
 
 // groupTops are what countries have before their own top level domain.
-var groupTops = page.Set("co com net org gov edu ac or go web my sch nom")
+var groupTops = setOf("co com net org gov edu ac or go web my sch nom")
 
 // numberTops are top level domains below which names of digits alone are common. Elsewhere these
 // are shares, times or versions.
-var numberTops = page.Set("com net org cn cc vip top tv xyz club info biz")
+var numberTops = setOf("com net org cn cc vip top tv xyz club info biz")
 
 // isHost reports whether what has no scheme is a host name and no end of a sentence: by its top
 // level domain, which must be on the public suffix list, and no word unless a path or www goes
@@ -294,12 +292,12 @@ func (s *scanner) addURL(host, path []byte, start, end int) {
 	if path == nil {
 		from := end
 		end = s.pathEnd(end)
-		path = s.text[from:min(end, from+page.Longest)]
+		path = s.text[from:min(end, from+longestPage)]
 	}
 	r := &s.reduced
 	if s.wantsValue() && (string(host) != r.host || string(path) != r.page) {
 		r.host, r.page = string(host), string(path)
-		r.kind, r.value = page.Reduce(r.host, r.page, s.finder.ignored.Has)
+		r.kind, r.value = reducePage(r.host, r.page, s.finder.ignored.Has)
 	}
 	s.add(r.kind, []byte(r.value), start, end)
 	s.found.URL = true
@@ -308,7 +306,7 @@ func (s *scanner) addURL(host, path []byte, start, end int) {
 // relativeVideo takes a link to a video that has lost its host.
 func (s *scanner) relativeVideo(start, from int) {
 	end := s.pathEnd(from)
-	query := s.text[from:min(end, from+page.Longest)]
+	query := s.text[from:min(end, from+longestPage)]
 	s.addURL([]byte("youtube.com"), append([]byte("/watch"), query...), start, end)
 }
 

@@ -1,6 +1,7 @@
-// Package phone knows how telephone numbers are spelled in each country. In go digits; out comes
+// region.go knows how telephone numbers are spelled in each country. In go digits; out comes
 // the number in E.164, if it may be one.
-package phone
+
+package contact
 
 import (
 	_ "embed"
@@ -120,9 +121,9 @@ func bitsOf(list string) (bits uint32) {
 	return bits
 }
 
-// Names returns the regions in which national telephone numbers can be understood, by their ISO
+// RegionNames returns the regions in which national telephone numbers can be understood, by their ISO
 // 3166 codes in ascending order.
-func Names() []string {
+func RegionNames() []string {
 	var names []string
 	for _, r := range rows() {
 		if r.name != "001" {
@@ -133,8 +134,8 @@ func Names() []string {
 	return names
 }
 
-// In returns the regions of these names in their order.
-func In(names []string) ([]Region, error) {
+// Regions returns the regions of these names in their order.
+func Regions(names []string) ([]Region, error) {
 	var all []Region
 	for _, name := range names {
 		i := slices.IndexFunc(rows(), func(r Region) bool { return r.name == name })
@@ -199,9 +200,9 @@ func (r *Region) E164(number string, as Spelling) (digits string, how Fit) {
 	return digits, how
 }
 
-// International returns the digits of a number that begins with a calling code, and whether it is
+// international returns the digits of a number that begins with a calling code, and whether it is
 // one of E.164. A national prefix goes where the number is not possible with it.
-func International(number string) (digits string, how Fit) {
+func international(number string) (digits string, how Fit) {
 	for n := 1; n <= min(3, len(number)); n++ {
 		c := countryOf(number[:n])
 		if c == nil {

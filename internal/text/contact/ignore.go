@@ -1,6 +1,7 @@
-// Package ignore knows which contacts count for nothing, since honest texts share them: a built-in
+// ignore.go knows which contacts count for nothing, since honest texts share them: a built-in
 // list of platforms and names, and those of files.
-package ignore
+
+package contact
 
 import (
 	"bufio"
@@ -14,8 +15,6 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/clusterd/clusterd/internal/text/contact/page"
 )
 
 // builtIn are platforms, as sites of which only pages are contacts, and names that honest texts
@@ -24,17 +23,17 @@ import (
 //go:embed platforms.txt names.txt
 var builtIn embed.FS
 
-// A List has contacts that count for nothing.
-type List struct {
+// Ignored has contacts that count for nothing.
+type Ignored struct {
 	whole   map[string]bool
 	starts  map[string]bool // of those that end in *, without it
 	lengths []int           // of these
 }
 
-// Load returns the contacts that are built in and those that files list, as package contact says.
+// LoadIgnored returns the contacts that are built in and those that files list, as package contact says.
 // An error names the path and the line.
-func Load(files []string) (*List, error) {
-	i := &List{whole: make(map[string]bool), starts: make(map[string]bool)}
+func LoadIgnored(files []string) (*Ignored, error) {
+	i := &Ignored{whole: make(map[string]bool), starts: make(map[string]bool)}
 	for _, name := range []string{"platforms.txt", "names.txt"} {
 		f, err := builtIn.Open(name)
 		if err == nil {
@@ -61,7 +60,7 @@ func Load(files []string) (*List, error) {
 	return i, nil
 }
 
-func (i *List) read(r io.Reader) error {
+func (i *Ignored) read(r io.Reader) error {
 	lines := bufio.NewScanner(r)
 	number := 1
 	for ; lines.Scan(); number++ {
@@ -70,7 +69,7 @@ func (i *List) read(r io.Reader) error {
 			continue
 		}
 		kind, value, _ := strings.Cut(line, ":")
-		if !page.Kinds[kind] || value == "" || !page.Printable(value) || !utf8.Valid(lines.Bytes()) {
+		if !pageKinds[kind] || value == "" || !isPrintable(value) || !utf8.Valid(lines.Bytes()) {
 			return fmt.Errorf("line %d: %q is no contact: want KIND:VALUE, and a KIND of site, url, mail, "+
 				"number, name or code", number, line)
 		}
@@ -87,11 +86,11 @@ func (i *List) read(r io.Reader) error {
 }
 
 // Has reports whether a contact is ignored.
-func (i *List) Has(contact []byte) bool {
+func (i *Ignored) Has(contact []byte) bool {
 	if i.whole[string(contact)] {
 		return true
 	}
-	var buffer [page.MaxBytes + 1]byte
+	var buffer [MaxBytes + 1]byte
 	if digits := append(append(buffer[:0], bytes.TrimRight(contact, "0123456789")...), '#'); i.
 		whole[string(digits)] {
 		return true
@@ -105,7 +104,7 @@ func (i *List) Has(contact []byte) bool {
 }
 
 // Checksum is the same for the same contacts, in whatever order and files.
-func (i *List) Checksum() string {
+func (i *Ignored) Checksum() string {
 	var sum uint64
 	for _, set := range []map[string]bool{i.whole, i.starts} {
 		for contact := range set {

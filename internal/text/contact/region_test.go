@@ -1,4 +1,4 @@
-package phone
+package contact
 
 import (
 	"fmt"

@@ -1,6 +1,7 @@
-// Package page makes contacts of URLs: the site, or on a platform the page, the name or the number
+// page.go makes contacts of URLs: the site, or on a platform the page, the name or the number
 // that it leads to.
-package page
+
+package contact
 
 import (
 	"fmt"
@@ -13,9 +14,6 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/net/publicsuffix"
-
-	"github.com/clusterd/clusterd/internal/singlepass"
-	"github.com/clusterd/clusterd/internal/text/contact/phone"
 )
 
 // The kinds of contacts.
@@ -28,18 +26,15 @@ const (
 	Code   = "code"
 )
 
-// Kinds are these.
-var Kinds = Set("site url mail number name code")
+// pageKinds are these.
+var pageKinds = setOf("site url mail number name code")
 
-// MaxBytes is how long a contact may be. Of a longer page a hash stands for the rest.
-const MaxBytes = singlepass.MaxContactBytes
+// longestPage is how many bytes of a port, path and query are looked at.
+const longestPage = 2 << 10
 
-// Longest is how many bytes of a port, path and query are looked at.
-const Longest = 2 << 10
-
-// Reduce returns the contact of a URL: the registrable domain, or host and path on a platform, of
+// reducePage returns the contact of a URL: the registrable domain, or host and path on a platform, of
 // which the site is ignored.
-func Reduce(host, path string, ignored func(contact []byte) bool) (kind, value string) {
+func reducePage(host, path string, ignored func(contact []byte) bool) (kind, value string) {
 	host = strings.Trim(strings.TrimPrefix(strings.TrimPrefix(host, "www."), "m."), ".")
 	domain, official := siteOf(host)
 	path = strings.TrimLeft(path, ":0123456789")
@@ -86,16 +81,16 @@ func siteOf(host string) (site string, official bool) {
 	return domain, officialGroups[group]
 }
 
-var officialGroups = Set("gov edu mil ac go gob gouv gub govt")
+var officialGroups = setOf("gov edu mil ac go gob gouv gub govt")
 
 // homeHosts give each of their users a host name of its own, and are not on the public suffix
 // list.
-var homeHosts = Set("tumblr.com wordpress.com weebly.com livejournal.com lofter.com " +
+var homeHosts = setOf("tumblr.com wordpress.com weebly.com livejournal.com lofter.com " +
 	"blogchina.com blogcn.com vicp.net 3322.org 51.net nease.net jimdo.com webs.com ucoz.ru " +
 	"bandcamp.com substack.com mystrikingly.com webflow.io 8u8.com")
 
 // nameHosts are platforms where a path of one part is somebody's name or number.
-var nameHosts = Set("t.me telegram.me instagram.com twitter.com x.com tiktok.com " +
+var nameHosts = setOf("t.me telegram.me instagram.com twitter.com x.com tiktok.com " +
 	"facebook.com fb.com threads.net snapchat.com")
 
 // nameOf returns the name or the number that a page is the page of, empty if it is another page.
@@ -136,7 +131,7 @@ func isPhone(number string) bool {
 // linkedPhone returns the number of a link that opens a chat, in E.164: there it begins with the
 // calling code, with or without a plus sign before it.
 func linkedPhone(number string) string {
-	digits, _ := phone.International(strings.TrimPrefix(number, "+"))
+	digits, _ := international(strings.TrimPrefix(number, "+"))
 	return "+" + digits
 }
 
@@ -175,12 +170,12 @@ func momentOf(path string) bool {
 }
 
 // tracking are parameters that say where a link was found, not what it leads to.
-var tracking = Set("fbclid gclid msclkid mc_cid mc_eid spm from ref ref_src feature source src " +
+var tracking = setOf("fbclid gclid msclkid mc_cid mc_eid spm from ref ref_src feature source src " +
 	"share si igsh igshid t s app scene lang hl ab_channel index " +
 	"isappinstalled vd_source share_source")
 
 // frontPages are the names that front pages have on many sites.
-var frontPages = Set("/index.html /index.htm /index.php /index.asp /index.aspx /index.jsp " +
+var frontPages = setOf("/index.html /index.htm /index.php /index.asp /index.aspx /index.jsp " +
 	"/default.html /default.htm /default.asp /default.aspx /home")
 
 // canonicalPage returns path and query without the tracking, and without a place within the page.
@@ -211,14 +206,14 @@ func canonicalPage(path string) string {
 		}
 	}
 	unescaped, err := url.PathUnescape(path)
-	if err != nil || !Printable(unescaped) {
+	if err != nil || !isPrintable(unescaped) {
 		return path
 	}
 	return unescaped
 }
 
-// Printable reports whether a value has neither white space nor control characters.
-func Printable(value string) bool {
+// isPrintable reports whether a value has neither white space nor control characters.
+func isPrintable(value string) bool {
 	return utf8.ValidString(value) && !strings.ContainsFunc(value, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r)
 	})
@@ -240,8 +235,8 @@ func short(value string) string {
 	return fmt.Sprintf("%s~%08x", value[:end], h.Sum32())
 }
 
-// Set returns the words of a text as a set.
-func Set(words string) map[string]bool {
+// setOf returns the words of a text as a set.
+func setOf(words string) map[string]bool {
 	all := make(map[string]bool)
 	for word := range strings.FieldsSeq(words) {
 		all[word] = true
