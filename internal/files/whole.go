@@ -7,7 +7,6 @@ import (
 
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/files/document"
-	"github.com/clusterd/clusterd/internal/files/usual"
 	"github.com/clusterd/clusterd/internal/message/article"
 	"github.com/clusterd/clusterd/internal/text/charset"
 )
@@ -37,8 +36,8 @@ func ReadWhole(c config.Input, file File) (a article.Article, said string, err e
 		format = article.JSON
 	}
 	a, rejection, err := decode(c, format, value, file.Name)
-	if err == nil && format == article.JSON && usual.Useless(a, rejection) {
-		l := look{config: c, seen: usual.NewSightings(article.Fields(c.Fields))}
+	if err == nil && format == article.JSON && useless(a, rejection) {
+		l := look{config: c, seen: newSightings(article.Fields(c.Fields))}
 		l.seen.Add(value)
 		if c.Fields, said = l.usual(); said != "" {
 			a, rejection, err = decode(c, format, value, file.Name)

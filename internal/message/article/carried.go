@@ -6,8 +6,6 @@ import (
 	"fmt"
 
 	"github.com/tidwall/gjson"
-
-	"github.com/clusterd/clusterd/internal/message/article/object"
 )
 
 // Copied is what a result repeats of its input record: a JSON object without white space, of the
@@ -54,7 +52,7 @@ func Copying(d Decoder, fields []string) Decoder {
 	}
 	copying := &jsonParser{paths: parser.paths, space: parser.space}
 	for _, name := range fields {
-		copying.copies = append(copying.copies, object.NewPath(name))
+		copying.copies = append(copying.copies, NewJSONPath(name))
 	}
 	return &textDecoder{copying.looking(), text.maxBytes, text.encoding}
 }

@@ -8,12 +8,11 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/clusterd/clusterd/internal/message/article/object"
 	"github.com/clusterd/clusterd/internal/text/charset"
 )
 
 // MaxDepth is how deeply the JSON of an article may be nested.
-const MaxDepth = object.MaxDepth
+const MaxDepth = MaxJSONDepth
 
 // Fields maps the parts of an article to dotted paths in the JSON object.
 type Fields struct {
@@ -32,10 +31,10 @@ const (
 
 // A jsonParser takes the parts of an article from the fields of an object.
 type jsonParser struct {
-	paths  [parts]object.Path
-	copies []object.Path // of what results repeat
-	space  []object.Path // of what divides articles: one, or none
-	all    []object.Path // those of the parts, then the others as they stand here
+	paths  [parts]JSONPath
+	copies []JSONPath // of what results repeat
+	space  []JSONPath // of what divides articles: one, or none
+	all    []JSONPath // those of the parts, then the others as they stand here
 }
 
 // looking sets all, by what is to be looked for.
@@ -45,12 +44,12 @@ func (p *jsonParser) looking() *jsonParser {
 }
 
 func newJSONParser(fields Fields) *jsonParser {
-	p := jsonParser{paths: [parts]object.Path{
-		idPart:      object.NewPath(fields.ID),
-		titlePart:   object.NewPath(fields.Title),
-		contentPart: object.NewPath(fields.Content),
-		sourcePart:  object.NewPath(fields.Source),
-		timePart:    object.NewPath(fields.PublishedAt),
+	p := jsonParser{paths: [parts]JSONPath{
+		idPart:      NewJSONPath(fields.ID),
+		titlePart:   NewJSONPath(fields.Title),
+		contentPart: NewJSONPath(fields.Content),
+		sourcePart:  NewJSONPath(fields.Source),
+		timePart:    NewJSONPath(fields.PublishedAt),
 	}}
 	return p.looking()
 }
@@ -65,7 +64,7 @@ func (p *jsonParser) parse(_ []byte, text charset.Text) (a Article, _ *Rejection
 	if len(p.all) > len(found) {
 		found = make([]gjson.Result, len(p.all))
 	}
-	if !object.Find(view(value), p.all, found) {
+	if !FindJSON(view(value), p.all, found) {
 		return Article{}, noObject(value)
 	}
 	title, content := &found[titlePart], &found[contentPart]
@@ -92,7 +91,7 @@ func (p *jsonParser) parse(_ []byte, text charset.Text) (a Article, _ *Rejection
 // noObject rejects a value that is no valid object, or one that is nested too deeply, and says
 // which. No recursive parser sees one of these.
 func noObject(value []byte) *Rejection {
-	if object.Depth(value) > MaxDepth {
+	if JSONDepth(value) > MaxDepth {
 		return reject(TooDeep, "the JSON is nested more than %d levels deep", MaxDepth)
 	}
 	if found := gjson.Parse(view(value)); !found.IsObject() && gjson.ValidBytes(value) {

@@ -2,8 +2,6 @@ package article
 
 import (
 	"github.com/tidwall/gjson"
-
-	"github.com/clusterd/clusterd/internal/message/article/object"
 )
 
 // Labels reads from records what their articles do not have. Only JSON has it.
@@ -15,9 +13,9 @@ type Labels struct {
 // NewLabels returns Labels of records of a format whose ids and labels are at dotted paths. An
 // empty label is none.
 func NewLabels(format, id, label string) Labels {
-	l := Labels{json: format == JSON, id: object.NewPath(id).Query}
+	l := Labels{json: format == JSON, id: NewJSONPath(id).Query}
 	if label != "" {
-		l.label = object.NewPath(label).Query
+		l.label = NewJSONPath(label).Query
 	}
 	return l
 }

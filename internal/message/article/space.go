@@ -5,8 +5,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
-
-	"github.com/clusterd/clusterd/internal/message/article/object"
 )
 
 // MaxSpaceBytes is how long the value may be by which it is told apart what is compared.
@@ -35,7 +33,7 @@ func ByField(d Decoder, field string) Decoder {
 		return d
 	}
 	dividing := *parser
-	dividing.space = []object.Path{object.NewPath(field)}
+	dividing.space = []JSONPath{NewJSONPath(field)}
 	return &textDecoder{dividing.looking(), text.maxBytes, text.encoding}
 }
 

@@ -1,4 +1,4 @@
-package object_test
+package article_test
 
 import (
 	"encoding/json"
@@ -8,14 +8,14 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/clusterd/clusterd/internal/message/article/object"
+	"github.com/clusterd/clusterd/internal/message/article"
 )
 
 // paths are plain keys and others; one of them twice.
-func paths() []object.Path {
-	var all []object.Path
+func paths() []article.JSONPath {
+	var all []article.JSONPath
 	for _, name := range []string{"a", "b", "", "a", "a.b", "b.0", "\x00", `"`, `\`, "\uFFFD", "é"} {
-		all = append(all, object.NewPath(name))
+		all = append(all, article.NewJSONPath(name))
 	}
 	return all
 }
@@ -26,10 +26,10 @@ func wantAsPlain(t *testing.T, text string) {
 	t.Helper()
 	all := paths()
 	found := make([]gjson.Result, len(all))
-	ok := object.Find(text, all, found)
+	ok := article.FindJSON(text, all, found)
 	whole := gjson.Parse(text)
 	if want := json.Valid([]byte(text)) && whole.IsObject() &&
-		object.Depth([]byte(text)) <= object.MaxDepth; ok != want {
+		article.JSONDepth([]byte(text)) <= article.MaxJSONDepth; ok != want {
 		t.Fatalf("%q: %v, want %v", text, ok, want)
 	}
 	if !ok {
@@ -44,7 +44,7 @@ func wantAsPlain(t *testing.T, text string) {
 }
 
 // first returns what stands at a path as gjson goes through an object.
-func first(whole gjson.Result, at object.Path) (value gjson.Result) {
+func first(whole gjson.Result, at article.JSONPath) (value gjson.Result) {
 	if strings.Contains(at.Name, ".") {
 		return whole.Get(at.Query)
 	}
@@ -134,7 +134,7 @@ func TestFindStringsAsPlain(t *testing.T) {
 }
 
 func TestFindNestedAsPlain(t *testing.T) {
-	for depth := object.MaxDepth - 2; depth <= object.MaxDepth+2; depth++ {
+	for depth := article.MaxJSONDepth - 2; depth <= article.MaxJSONDepth+2; depth++ {
 		wantAsPlain(t, strings.Repeat(`{"a":`, depth)+"1"+strings.Repeat("}", depth))
 		wantAsPlain(t, `{"a":`+strings.Repeat("[", depth-1)+strings.Repeat("]", depth-1)+"}")
 		wantAsPlain(t, `{"a":`+strings.Repeat("[", depth-1)+strings.Repeat("]", depth)+"}")

@@ -1,4 +1,4 @@
-package object
+package article
 
 import (
 	"strings"

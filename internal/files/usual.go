@@ -1,7 +1,8 @@
-// Package usual finds the fields of articles that have no text where the configuration says. JSON
+// usual.go finds the fields of articles that have no text where the configuration says. JSON
 // objects go in. The fields that they seem to have come out, by the names that producers usually
 // give to fields.
-package usual
+
+package files
 
 import (
 	"cmp"
@@ -19,7 +20,7 @@ const (
 	content = iota
 	title
 	id
-	source
+	sourceField
 	publishedAt
 	parts // how many they are
 )
@@ -35,7 +36,7 @@ func usualNames() [parts][]string {
 			"comment_content", "comment_body", "review", "review_text", "tweet", "post", "msg",
 			"description", "内容", "正文", "评论",
 		},
-		source: {"source", "site", "publisher"},
+		sourceField: {"source", "site", "publisher"},
 		publishedAt: {
 			"published_at", "created_at", "published", "created", "created_utc", "timestamp", "date", "time",
 		},
@@ -49,17 +50,17 @@ const (
 	maxSightings = 1000
 )
 
-// Useless reports whether a record is a JSON object that has no text where title and content should
+// useless reports whether a record is a JSON object that has no text where title and content should
 // be.
-func Useless(a article.Article, rejection *article.Rejection) bool {
+func useless(a article.Article, rejection *article.Rejection) bool {
 	if rejection != nil {
 		return rejection.Class == article.Empty || rejection.Class == article.BadField
 	}
 	return strings.TrimSpace(a.Title) == "" && strings.TrimSpace(a.Content) == ""
 }
 
-// Sightings are where useless records have what may be parts of articles.
-type Sightings struct {
+// sightings are where useless records have what may be parts of articles.
+type sightings struct {
 	fields article.Fields
 	names  [parts][]string
 	counts map[sighting]int // of records
@@ -71,15 +72,15 @@ type sighting struct {
 	path string
 }
 
-// NewSightings returns Sightings for articles whose parts should be in these fields.
-func NewSightings(fields article.Fields) *Sightings {
-	return &Sightings{fields: fields, names: usualNames(), counts: make(map[sighting]int)}
+// newSightings returns Sightings for articles whose parts should be in these fields.
+func newSightings(fields article.Fields) *sightings {
+	return &sightings{fields: fields, names: usualNames(), counts: make(map[sighting]int)}
 }
 
 // Add adds the value of a useless record.
-func (s *Sightings) Add(value []byte) { s.add("", gjson.ParseBytes(value), 1) }
+func (s *sightings) Add(value []byte) { s.add("", gjson.ParseBytes(value), 1) }
 
-func (s *Sightings) add(prefix string, object gjson.Result, depth int) {
+func (s *sightings) add(prefix string, object gjson.Result, depth int) {
 	object.ForEach(func(key, value gjson.Result) bool {
 		path := prefix + key.Str
 		switch {
@@ -95,7 +96,7 @@ func (s *Sightings) add(prefix string, object gjson.Result, depth int) {
 }
 
 // see counts a path for each part that may stand there.
-func (s *Sightings) see(path string, value gjson.Result) {
+func (s *sightings) see(path string, value gjson.Result) {
 	text := value.Type == gjson.String && strings.TrimSpace(value.Str) != ""
 	folded := fold(path)
 	for part, names := range s.names {
@@ -114,7 +115,7 @@ func (s *Sightings) see(path string, value gjson.Result) {
 
 func field(f *article.Fields, part int) *string {
 	return [parts]*string{
-		id: &f.ID, title: &f.Title, content: &f.Content, source: &f.Source,
+		id: &f.ID, title: &f.Title, content: &f.Content, sourceField: &f.Source,
 		publishedAt: &f.PublishedAt,
 	}[part]
 }
@@ -139,7 +140,7 @@ func match(folded string, names []string) (rank int, before string, ok bool) {
 
 // Fields returns the fields that the records seem to have, and which were taken for which parts. It
 // takes none if there is no text in usual fields.
-func (s *Sightings) Fields() (fields article.Fields, taken string) {
+func (s *sightings) Fields() (fields article.Fields, taken string) {
 	anywhere := func(string) bool { return true }
 	var found [parts]string
 	var before string
@@ -149,7 +150,7 @@ func (s *Sightings) Fields() (fields article.Fields, taken string) {
 	} else if found[title], before = s.best(title, anywhere); found[title] == "" {
 		return s.fields, ""
 	}
-	for _, part := range []int{id, source, publishedAt} {
+	for _, part := range []int{id, sourceField, publishedAt} {
 		if s.counts[sighting{part, *field(&s.fields, part)}] > 0 {
 			continue // the records have it in the configured field
 		}
@@ -161,7 +162,7 @@ func (s *Sightings) Fields() (fields article.Fields, taken string) {
 	fields = s.fields
 	var all []string
 	keys := [parts]string{
-		id: "id", title: "title", content: "content", source: "source", publishedAt: "published_at",
+		id: "id", title: "title", content: "content", sourceField: "source", publishedAt: "published_at",
 	}
 	for part, path := range found {
 		if path != "" {
@@ -174,7 +175,7 @@ func (s *Sightings) Fields() (fields article.Fields, taken string) {
 
 // best returns a path and the part of it before the name, which must be allowed. It is the path of
 // the most usual name. Paths that fewer than half as many records have as another one do not count.
-func (s *Sightings) best(part int, allowed func(before string) bool) (path, before string) {
+func (s *sightings) best(part int, allowed func(before string) bool) (path, before string) {
 	type candidate struct {
 		path, before string
 		rank, count  int

@@ -1,7 +1,8 @@
-// Package object finds what stands at keys of a JSON object. In go a text and paths; out comes
+// object.go finds what stands at keys of a JSON object. In go a text and paths; out comes
 // whether the text is valid JSON, an object and not nested too deeply, and the values at the paths.
 // Nearly always that takes one pass over the text, and no memory.
-package object
+
+package article
 
 import (
 	"strings"
@@ -9,30 +10,30 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// MaxDepth is how deeply the text may be nested.
-const MaxDepth = 64
+// MaxJSONDepth is how deeply the text may be nested.
+const MaxJSONDepth = 64
 
-// A Path is where a value stands: keys from the outermost object on, joined by dots.
-type Path struct {
+// A JSONPath is where a value stands: keys from the outermost object on, joined by dots.
+type JSONPath struct {
 	Name  string // as the user wrote it
 	Query string // in the form that gjson looks up
 	plain bool   // it is a key of the outermost object, and needs no looking up
 }
 
-// NewPath returns the path of a name.
-func NewPath(name string) Path {
+// NewJSONPath returns the path of a name.
+func NewJSONPath(name string) JSONPath {
 	components := strings.Split(name, ".")
 	for i, c := range components {
 		components[i] = gjson.Escape(c)
 	}
-	return Path{Name: name, Query: strings.Join(components, "."), plain: len(components) == 1}
+	return JSONPath{Name: name, Query: strings.Join(components, "."), plain: len(components) == 1}
 }
 
-// Find sets found, which is empty and has a place for each path, to what stands at the paths: its
+// FindJSON sets found, which is empty and has a place for each path, to what stands at the paths: its
 // type, how it is written and, of a string, what it says. It reports whether the text is valid
-// JSON, an object, and nested at most [MaxDepth] levels deep; where it is not, found says nothing.
+// JSON, an object, and nested at most [MaxJSONDepth] levels deep; where it is not, found says nothing.
 // Where keys are double, the first counts. The values share memory with the text.
-func Find(text string, paths []Path, found []gjson.Result) (ok bool) {
+func FindJSON(text string, paths []JSONPath, found []gjson.Result) (ok bool) {
 	s := scan{text}
 	if !s.object(paths, found) {
 		return false
@@ -45,9 +46,9 @@ func Find(text string, paths []Path, found []gjson.Result) (ok bool) {
 	return true
 }
 
-// Depth returns the deepest nesting of objects and arrays in a text, which need not be valid
-// JSON. It does not recurse, and stops counting just past [MaxDepth].
-func Depth(text []byte) int {
+// JSONDepth returns the deepest nesting of objects and arrays in a text, which need not be valid
+// JSON. It does not recurse, and stops counting just past [MaxJSONDepth].
+func JSONDepth(text []byte) int {
 	depth, deepest, inString := 0, 0, false
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
@@ -61,7 +62,7 @@ func Depth(text []byte) int {
 			inString = true
 		case c == '{' || c == '[':
 			if depth++; depth > deepest {
-				if deepest = depth; deepest > MaxDepth {
+				if deepest = depth; deepest > MaxJSONDepth {
 					return deepest
 				}
 			}

@@ -1,4 +1,4 @@
-package object
+package article
 
 import (
 	"math/bits"
@@ -10,9 +10,9 @@ import (
 // A scan is one pass over a text that may be JSON. It checks all of the text.
 type scan struct{ text string }
 
-// object reports whether the text is valid JSON, an object, and nested at most [MaxDepth] levels
+// object reports whether the text is valid JSON, an object, and nested at most [MaxJSONDepth] levels
 // deep, and sets found to what stands at the paths that are plain keys.
-func (s *scan) object(paths []Path, found []gjson.Result) (ok bool) {
+func (s *scan) object(paths []JSONPath, found []gjson.Result) (ok bool) {
 	begin := s.space(0)
 	if !s.has('{', begin) {
 		return false
@@ -34,7 +34,7 @@ func (s *scan) space(i int) int {
 
 // members returns where an object at so many levels ends whose members begin at i, or -1 where it
 // does not. It sets found to those that stand at the paths.
-func (s *scan) members(i, depth int, paths []Path, found []gjson.Result) (end int) {
+func (s *scan) members(i, depth int, paths []JSONPath, found []gjson.Result) (end int) {
 	if i = s.space(i); s.has('}', i) {
 		return i + 1
 	}
@@ -95,7 +95,7 @@ func (s *scan) value(i, depth int) (end int, escaped bool) {
 	case '"':
 		return s.string(i)
 	case '{', '[':
-		if depth == MaxDepth {
+		if depth == MaxJSONDepth {
 			return -1, false
 		}
 		if c == '{' {
@@ -214,7 +214,7 @@ func (s *scan) escape(i int) (end int) {
 }
 
 // take sets found to a value where its key is one of the paths, and the first such.
-func take(key, raw string, escaped bool, paths []Path, found []gjson.Result) {
+func take(key, raw string, escaped bool, paths []JSONPath, found []gjson.Result) {
 	for i := range paths {
 		if at := &paths[i]; at.plain && at.Name == key && !found[i].Exists() {
 			found[i] = result(raw, escaped)
