@@ -10,7 +10,6 @@ import (
 
 	"github.com/clusterd/clusterd/internal/audit"
 	"github.com/clusterd/clusterd/internal/audit/report"
-	"github.com/clusterd/clusterd/internal/audit/seen"
 	"github.com/clusterd/clusterd/internal/cli/terminal"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/files"
@@ -79,9 +78,9 @@ func auditTopics(cmd *cobra.Command, c config.Config, flags auditFlags) error {
 		return fmt.Errorf("--seen: %w", err)
 	}
 	defer closeFiles()
-	var earlier []seen.Source
+	var earlier []audit.Source
 	for _, f := range opened {
-		earlier = append(earlier, seen.Source(f))
+		earlier = append(earlier, audit.Source(f))
 	}
 	errs := cmd.ErrOrStderr()
 	log := newLogger(c.Log, errs)

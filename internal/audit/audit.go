@@ -49,13 +49,9 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"github.com/clusterd/clusterd/internal/audit/expect"
 	"github.com/clusterd/clusterd/internal/audit/labels"
-	"github.com/clusterd/clusterd/internal/audit/letter"
-	"github.com/clusterd/clusterd/internal/audit/placement"
 	"github.com/clusterd/clusterd/internal/audit/replay"
 	"github.com/clusterd/clusterd/internal/audit/report"
-	"github.com/clusterd/clusterd/internal/audit/seen"
 	"github.com/clusterd/clusterd/internal/audit/spill"
 	"github.com/clusterd/clusterd/internal/audit/stories"
 	"github.com/clusterd/clusterd/internal/audit/topics"
@@ -65,7 +61,7 @@ import (
 
 // Options say what an audit does beyond its settings. Log must be set.
 type Options struct {
-	Seen     []seen.Source           // results that were read earlier
+	Seen     []Source                // results that were read earlier
 	Show     int                     // violations of a promise that are reported one by one
 	Aborted  bool                    // also count aborted records: reads the output topics twice
 	TempDir  string                  // for temporary files; empty is the system's
@@ -77,14 +73,14 @@ type Options struct {
 // Run audits the topics that c names. An error means that the audit could not be done; what is
 // wrong with the topics is in the report.
 func Run(ctx context.Context, c config.Config, o Options) (*report.Report, error) {
-	r, err := run(ctx, c, o, expect.New)
+	r, err := run(ctx, c, o, replay.New)
 	return r, topics.Explain(err)
 }
 
 // A newOutcomes is [expect.New].
 type newOutcomes func(
 	c config.Config, dir *spill.Dir, seed maphash.Seed, from, to map[int32]int64,
-) (*expect.Outcomes, error)
+) (*replay.Outcomes, error)
 
 func run(ctx context.Context, c config.Config, o Options, new newOutcomes) (*report.Report, error) {
 	a := newAudit(c, o)
@@ -123,7 +119,7 @@ type audit struct {
 	divided                                  *report.Check // nil where one instance does all
 	grouped                                  *report.Check // nil where there are no stories
 
-	expected *expect.Outcomes // of the input up to read
+	expected *replay.Outcomes // of the input up to read
 	read     map[int32]int64  // offsets by input partition
 
 	complete bool                   // no result has been deleted by retention
@@ -134,16 +130,16 @@ type audit struct {
 	fingerprintedTo map[int32]int64         // offsets of the group that fingerprints
 	spaces          map[int32]*replay.Space // by input partition, or all under 0
 	positions       int64                   // no fewer than there can be: each has a result
-	seen            *seen.Seen
-	dead            *spill.Partitions[letter.Row]
-	placements      *placement.Placements
+	seen            *Seen
+	dead            *spill.Partitions[letterRow]
+	placements      *placements
 	checkpoints     map[string]checkpoint  // by key
 	intact          map[int32]int64        // below which none is missing of these, by partition
 	there           map[int32]spill.Bitmap // offsets of the clusters topic, where there are labels
 	labels          *labels.Labels         // nil where there are none
 	stories         *stories.Stories       // nil where they are off
 	labelled        map[int32]*labels.Space
-	labelDead       *spill.Partitions[letter.Row]
+	labelDead       *spill.Partitions[letterRow]
 	// erased are the founders whose text is to be erased, and the label records that say so; erasable
 	// is that some of these may have been deleted.
 	erased     map[wire.Address]wire.Address
@@ -173,7 +169,7 @@ func newAudit(c config.Config, o Options) *audit {
 	)
 	a.order = a.report.Add("I2", "positions have no gap, and each partition was taken in in its order")
 	decides := "each article has the cluster that a plain model gives it"
-	if !expect.HashIsAll(c) {
+	if !replay.HashIsAll(c) {
 		decides = "each article joined a live cluster that is near enough, or founded one; " +
 			"equal ones are in one"
 		a.report.Limits = append(a.report.Limits, "with method "+c.Fingerprint.Method+
@@ -243,8 +239,8 @@ func (a *audit) run(ctx context.Context, new newOutcomes) (err error) {
 	if a.expected, err = new(a.config, a.dir, a.seed, input.From, a.read); err != nil {
 		return err
 	}
-	a.dead = spill.NewPartitions[letter.Row](a.dir, input.From, input.To)
-	a.placements = placement.New(a.dir, input, &a.config)
+	a.dead = spill.NewPartitions[letterRow](a.dir, input.From, input.To)
+	a.placements = newPlacements(a.dir, input, &a.config)
 	a.prepareLabels()
 	if err := a.prepareStories(); err != nil {
 		return err
@@ -367,7 +363,7 @@ func (a *audit) readSeen(ctx context.Context) error {
 	if a.unchanged == nil {
 		return nil
 	}
-	a.seen = seen.New(a.unchanged, a.config.Input.Topic, a.dir, a.cut.Input.To)
+	a.seen = newSeen(a.unchanged, a.config.Input.Topic, a.dir, a.cut.Input.To)
 	return a.seen.Read(ctx, a.options.Seen)
 }
 

@@ -7,8 +7,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"github.com/clusterd/clusterd/internal/audit/expect"
-	"github.com/clusterd/clusterd/internal/audit/letter"
+	"github.com/clusterd/clusterd/internal/audit/replay"
 	"github.com/clusterd/clusterd/internal/audit/report"
 	"github.com/clusterd/clusterd/internal/audit/spill"
 	"github.com/clusterd/clusterd/internal/audit/wire"
@@ -73,7 +72,7 @@ func (a *audit) noteLetter(source wire.Address) {
 }
 
 // deadRow counts a dead letter, and returns what its record is held to, if its headers say it.
-func (a *audit) deadRow(r *kgo.Record, class string) (row letter.Row, ok bool) {
+func (a *audit) deadRow(r *kgo.Record, class string) (row letterRow, ok bool) {
 	a.report.Counts.DeadLetters[class]++
 	at := wire.AddressOf(r)
 	truncated, err := wire.Truncated(r)
@@ -87,7 +86,7 @@ func (a *audit) deadRow(r *kgo.Record, class string) (row letter.Row, ok bool) {
 			a.form.Violate(at.In(r.Topic), "header "+name, "none, or an empty one")
 		}
 	}
-	return letter.New(a.seed, r, class, truncated), true
+	return newLetterRow(a.seed, r, class, truncated), true
 }
 
 // noteBadBatch notes all offsets of which a dead letter says that they cannot be read.
@@ -105,14 +104,14 @@ func (a *audit) noteBadBatch(r *kgo.Record, first wire.Address, at string) error
 }
 
 // checkDeadLetter holds the dead letter of an input record, if there is one, to it.
-func (a *audit) checkDeadLetter(r *kgo.Record, in *expect.Outcome) error {
+func (a *audit) checkDeadLetter(r *kgo.Record, in *replay.Outcome) error {
 	dead, ok, err := a.dead.Get(r.Partition, r.Offset)
 	if !ok || err != nil {
 		return err
 	}
 	a.input.Checked++
 	at, source := dead.At.In(a.cut.DeadLetters.Topic), wire.AddressOf(r).In(r.Topic)
-	if in.Kind != expect.Rejected {
+	if in.Kind != replay.Rejected {
 		a.input.Violate(at, fmt.Sprintf("a result: %s is an article", source),
 			"a dead letter of class "+wire.ClassName(dead.Class))
 		return nil

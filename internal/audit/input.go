@@ -5,7 +5,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"github.com/clusterd/clusterd/internal/audit/expect"
+	"github.com/clusterd/clusterd/internal/audit/replay"
 	"github.com/clusterd/clusterd/internal/audit/topics"
 	"github.com/clusterd/clusterd/internal/audit/wire"
 )
@@ -20,7 +20,7 @@ func (a *audit) readInput(ctx context.Context) error {
 		MaxHeaders: a.config.Input.MaxBytes,
 		Unreadable: a.noteUnreadable,
 		Records: func(records []*kgo.Record) error {
-			return a.expected.Add(records, func(r *kgo.Record, in *expect.Outcome) error {
+			return a.expected.Add(records, func(r *kgo.Record, in *replay.Outcome) error {
 				a.noteInput(r)
 				return a.checkDeadLetter(r, in)
 			})

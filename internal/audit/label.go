@@ -11,7 +11,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/clusterd/clusterd/internal/audit/labels"
-	"github.com/clusterd/clusterd/internal/audit/letter"
 	"github.com/clusterd/clusterd/internal/audit/replay"
 	"github.com/clusterd/clusterd/internal/audit/report"
 	"github.com/clusterd/clusterd/internal/audit/spill"
@@ -33,7 +32,7 @@ func (a *audit) prepareLabels() {
 		rule.Kept = max(0, of.Keep-window)
 	}
 	a.labels = labels.New(rule, a.dir, a.seed, span.From, span.To, a.applied, a.told)
-	a.labelDead = spill.NewPartitions[letter.Row](a.dir, span.From, span.To)
+	a.labelDead = spill.NewPartitions[letterRow](a.dir, span.From, span.To)
 	if p, from, ok := span.Deleted(); ok {
 		why := fmt.Sprintf("the records of %s/%d below offset %d have been deleted; "+
 			"a topic that keeps all has retention.ms=-1 and retention.bytes=-1", span.Topic, p, from)

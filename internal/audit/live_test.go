@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/clusterd/clusterd/internal/audit/seen"
-
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -258,7 +256,7 @@ func TestNothingCommittedYet(t *testing.T) {
 	s.config.Output.Topic = "elsewhere"
 	wantHeld(t, s.audit(Options{}))
 	seen := Options{
-		Seen: []seen.Source{
+		Seen: []Source{
 			{
 				Name: "reader",
 				Reader: strings.NewReader(
@@ -306,7 +304,7 @@ func TestWhatCannotBeAudited(t *testing.T) {
 	c.Kafka.TLS.Enabled, c.Kafka.TLS.CAFile = true, "/nowhere/ca.pem"
 	wantError(t, c, o, "kafka.tls.ca_file: stat /nowhere/ca.pem")
 	before := strings.NewReader(`{"status":"unclustered","source":{"topic":"articles"}}` + "\nhello\n")
-	o.Seen = []seen.Source{{Name: "before.jsonl", Reader: before}}
+	o.Seen = []Source{{Name: "before.jsonl", Reader: before}}
 	wantError(t, s.config, o, "before.jsonl: result 2: invalid character")
 	o.Seen[0].Reader = strings.NewReader(`{"status":"unclustered"}`)
 	wantError(t, s.config, o, "before.jsonl: result 1: it has no source")

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/audit/expect"
 	"github.com/clusterd/clusterd/internal/audit/replay"
 	"github.com/clusterd/clusterd/internal/audit/spill"
 	"github.com/clusterd/clusterd/internal/audit/topics"
@@ -29,7 +28,7 @@ func TestHalfATransaction(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.dir.Close()
-	a.expected, err = expect.NewOf(spelled{3}, a.config, a.dir, a.seed, nil, nil)
+	a.expected, err = replay.NewOf(spelled{3}, a.config, a.dir, a.seed, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"github.com/clusterd/clusterd/internal/audit/expect"
 	"github.com/clusterd/clusterd/internal/audit/labels"
 	"github.com/clusterd/clusterd/internal/audit/model"
 	"github.com/clusterd/clusterd/internal/audit/replay"
@@ -96,7 +95,7 @@ func (a *audit) addUnclustered(r *kgo.Record, result *wire.Result) error {
 
 // addAssignment keeps what a result says of its cluster.
 func (a *audit) addAssignment(
-	r *kgo.Record, result *wire.Result, in *expect.Outcome, known bool,
+	r *kgo.Record, result *wire.Result, in *replay.Outcome, known bool,
 ) error {
 	at := wire.AddressOf(r).In(r.Topic)
 	assignment, err := result.Assignment(r, a.config.Input.Topic)
@@ -141,7 +140,7 @@ func (a *audit) addAssignment(
 		row.FirstSeen, row.LastSeen = s.FirstSeen.UnixMilli(), s.LastSeen.UnixMilli()
 	}
 	row.Shown = a.shown(result, at)
-	if known && in.Kind == expect.Clustered {
+	if known && in.Kind == replay.Clustered {
 		row.Article.Fingerprint = model.Fingerprint{
 			Hash: in.Fingerprint, Sketch: in.Sketch, Contacts: in.Contacts, Known: true,
 		}
@@ -181,26 +180,26 @@ func (a *audit) reportDifferences(at, source string, d report.Differences) {
 }
 
 // checkResult holds a result to its input record. What it says of its cluster is up to the replay.
-func (a *audit) checkResult(r *kgo.Record, result *wire.Result, in *expect.Outcome) {
+func (a *audit) checkResult(r *kgo.Record, result *wire.Result, in *replay.Outcome) {
 	a.input.Checked++
 	at, source := wire.AddressOf(r).In(r.Topic), result.SourceID()
-	if in.Kind == expect.Rejected {
+	if in.Kind == replay.Rejected {
 		a.input.Violate(at, fmt.Sprintf("a dead letter of class %s: %s is no article",
 			wire.ClassName(in.Class), source), "a result")
 		return
 	}
 	var d report.Differences
 	switch unclustered := result.Status == wire.StatusUnclustered; {
-	case unclustered && in.Kind == expect.Clustered:
+	case unclustered && in.Kind == replay.Clustered:
 		d.Add(fmt.Sprintf("a cluster for fingerprint %016x", in.Fingerprint), "status unclustered")
-	case !unclustered && in.Kind == expect.Unclustered:
+	case !unclustered && in.Kind == replay.Unclustered:
 		d.Add("status unclustered", "status "+result.Status)
 	}
 	if maphash.String(a.seed, result.ArticleID) != in.ID {
 		d.Add("its article_id", fmt.Sprintf("%q", result.ArticleID))
 	}
 	want := fmt.Sprintf("%016x", in.Fingerprint)
-	if in.Kind == expect.Clustered && result.Fingerprint != nil && *result.Fingerprint != want {
+	if in.Kind == replay.Clustered && result.Fingerprint != nil && *result.Fingerprint != want {
 		d.Add("fingerprint "+want, *result.Fingerprint)
 	}
 	if result.PublishedAt != nil || !a.mayLack("published_at") {
@@ -223,7 +222,7 @@ func (a *audit) checkResult(r *kgo.Record, result *wire.Result, in *expect.Outco
 
 // checkCarried holds what a result repeats of its input record to that.
 func (a *audit) checkCarried(
-	r *kgo.Record, result *wire.Result, in *expect.Outcome, d *report.Differences,
+	r *kgo.Record, result *wire.Result, in *replay.Outcome, d *report.Differences,
 ) {
 	if a.digest(result.Publisher) != in.Publisher {
 		d.Add("its publisher", fmt.Sprintf("%q", result.Publisher))
@@ -246,13 +245,13 @@ func (a *audit) checkCarried(
 
 // checkSourceKey holds a result to the key that output.key: source gives it.
 func (a *audit) checkSourceKey(
-	r *kgo.Record, result *wire.Result, in *expect.Outcome, d *report.Differences,
+	r *kgo.Record, result *wire.Result, in *replay.Outcome, d *report.Differences,
 ) {
 	switch {
-	case in.KeyKind == expect.LongKey:
+	case in.KeyKind == replay.LongKey:
 		checkClusterKey(r, result, d)
-	case in.KeyKind == expect.NoKey && r.Key != nil,
-		in.KeyKind == expect.WholeKey && (r.Key == nil || maphash.Bytes(a.seed, r.Key) != in.Key):
+	case in.KeyKind == replay.NoKey && r.Key != nil,
+		in.KeyKind == replay.WholeKey && (r.Key == nil || maphash.Bytes(a.seed, r.Key) != in.Key):
 		d.Add("its key", fmt.Sprintf("%q", r.Key))
 	}
 }

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/clusterd/clusterd/internal/audit/seen"
 )
 
 // values returns the results of a topic as kcat prints them.
@@ -76,7 +74,7 @@ func TestSeen(t *testing.T) {
 			var o Options
 			for i, lines := range test.read(s.values()) {
 				o.Seen = append(
-					o.Seen, seen.Source{
+					o.Seen, Source{
 						Name: fmt.Sprintf("reader %d", i), Reader: strings.NewReader(strings.Join(lines, "\n")),
 					},
 				)

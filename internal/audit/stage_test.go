@@ -17,7 +17,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"github.com/clusterd/clusterd/internal/audit/expect"
+	"github.com/clusterd/clusterd/internal/audit/replay"
 	"github.com/clusterd/clusterd/internal/audit/report"
 	"github.com/clusterd/clusterd/internal/audit/spill"
 	"github.com/clusterd/clusterd/internal/audit/wire"
@@ -312,8 +312,8 @@ func (s *stage) audit(o Options) *report.Report {
 func (s *stage) run(o Options) (*report.Report, error) {
 	return run(s.Context(), s.config, o, func(
 		c config.Config, dir *spill.Dir, seed maphash.Seed, from, to map[int32]int64,
-	) (*expect.Outcomes, error) {
-		return expect.NewOf(s.method, c, dir, seed, from, to)
+	) (*replay.Outcomes, error) {
+		return replay.NewOf(s.method, c, dir, seed, from, to)
 	})
 }
 

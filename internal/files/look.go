@@ -29,7 +29,7 @@ func Look(ctx context.Context, c config.Input, inputs []File) (config.Input, str
 func lookHolding(
 	ctx context.Context, c config.Input, inputs []File, most int64,
 ) (config.Input, string) {
-	l := look{config: c, seen: newSightings(article.Fields(c.Fields)), left: most}
+	l := look{config: c, seen: NewSightings(article.Fields(c.Fields)), left: most}
 	for i := range inputs {
 		if inputs[i].hasFields(c.Format) && !l.through(ctx, &inputs[i]) {
 			return c, ""
@@ -53,7 +53,7 @@ func (f *File) hasFields(format string) bool {
 
 type look struct {
 	config config.Input
-	seen   *sightings
+	seen   *Sightings
 	left   int64 // bytes that may still be held
 }
 
@@ -89,7 +89,7 @@ func (l *look) isUseless(ctx context.Context, file File) bool {
 			return errors.Is(err, io.EOF)
 		}
 		a, rejection := r.Article(e)
-		if useless(a, rejection) {
+		if Useless(a, rejection) {
 			l.seen.Add(e.Value)
 		} else if rejection == nil {
 			return false

@@ -50,17 +50,17 @@ const (
 	maxSightings = 1000
 )
 
-// useless reports whether a record is a JSON object that has no text where title and content should
+// Useless reports whether a record is a JSON object that has no text where title and content should
 // be.
-func useless(a article.Article, rejection *article.Rejection) bool {
+func Useless(a article.Article, rejection *article.Rejection) bool {
 	if rejection != nil {
 		return rejection.Class == article.Empty || rejection.Class == article.BadField
 	}
 	return strings.TrimSpace(a.Title) == "" && strings.TrimSpace(a.Content) == ""
 }
 
-// sightings are where useless records have what may be parts of articles.
-type sightings struct {
+// Sightings are where useless records have what may be parts of articles.
+type Sightings struct {
 	fields article.Fields
 	names  [parts][]string
 	counts map[sighting]int // of records
@@ -72,15 +72,15 @@ type sighting struct {
 	path string
 }
 
-// newSightings returns Sightings for articles whose parts should be in these fields.
-func newSightings(fields article.Fields) *sightings {
-	return &sightings{fields: fields, names: usualNames(), counts: make(map[sighting]int)}
+// NewSightings returns Sightings for articles whose parts should be in these fields.
+func NewSightings(fields article.Fields) *Sightings {
+	return &Sightings{fields: fields, names: usualNames(), counts: make(map[sighting]int)}
 }
 
 // Add adds the value of a useless record.
-func (s *sightings) Add(value []byte) { s.add("", gjson.ParseBytes(value), 1) }
+func (s *Sightings) Add(value []byte) { s.add("", gjson.ParseBytes(value), 1) }
 
-func (s *sightings) add(prefix string, object gjson.Result, depth int) {
+func (s *Sightings) add(prefix string, object gjson.Result, depth int) {
 	object.ForEach(func(key, value gjson.Result) bool {
 		path := prefix + key.Str
 		switch {
@@ -96,7 +96,7 @@ func (s *sightings) add(prefix string, object gjson.Result, depth int) {
 }
 
 // see counts a path for each part that may stand there.
-func (s *sightings) see(path string, value gjson.Result) {
+func (s *Sightings) see(path string, value gjson.Result) {
 	text := value.Type == gjson.String && strings.TrimSpace(value.Str) != ""
 	folded := fold(path)
 	for part, names := range s.names {
@@ -140,7 +140,7 @@ func match(folded string, names []string) (rank int, before string, ok bool) {
 
 // Fields returns the fields that the records seem to have, and which were taken for which parts. It
 // takes none if there is no text in usual fields.
-func (s *sightings) Fields() (fields article.Fields, taken string) {
+func (s *Sightings) Fields() (fields article.Fields, taken string) {
 	anywhere := func(string) bool { return true }
 	var found [parts]string
 	var before string
@@ -175,7 +175,7 @@ func (s *sightings) Fields() (fields article.Fields, taken string) {
 
 // best returns a path and the part of it before the name, which must be allowed. It is the path of
 // the most usual name. Paths that fewer than half as many records have as another one do not count.
-func (s *sightings) best(part int, allowed func(before string) bool) (path, before string) {
+func (s *Sightings) best(part int, allowed func(before string) bool) (path, before string) {
 	type candidate struct {
 		path, before string
 		rank, count  int

@@ -40,7 +40,7 @@ func TestFields(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := files.newSightings(article.Fields{
+			s := files.NewSightings(article.Fields{
 				ID: "c.id", Title: "c.title", Content: "c.text", Source: "c.site", PublishedAt: "c.at",
 			})
 			for _, value := range tt.values {
@@ -71,7 +71,7 @@ func TestFields(t *testing.T) {
 // Objects with ever other keys do not fill the memory, and do not hide what came first.
 func TestManyKeys(t *testing.T) {
 	t.Parallel()
-	s := files.newSightings(article.Fields{
+	s := files.NewSightings(article.Fields{
 		Content: "c", Title: "t", ID: "i", Source: "s", PublishedAt: "p",
 	})
 	for i := range 5000 {
@@ -96,7 +96,7 @@ func TestUseless(t *testing.T) {
 		`{`: false, `[]`: false, strings.Repeat(" ", 101): false,
 	} {
 		a, rejection := decoder.Decode(nil, []byte(value), article.Address{})
-		if got := files.useless(a, rejection); got != want {
+		if got := files.Useless(a, rejection); got != want {
 			t.Errorf("%s: %v, want %v", value, got, want)
 		}
 	}

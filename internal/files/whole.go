@@ -36,8 +36,8 @@ func ReadWhole(c config.Input, file File) (a article.Article, said string, err e
 		format = article.JSON
 	}
 	a, rejection, err := decode(c, format, value, file.Name)
-	if err == nil && format == article.JSON && useless(a, rejection) {
-		l := look{config: c, seen: newSightings(article.Fields(c.Fields))}
+	if err == nil && format == article.JSON && Useless(a, rejection) {
+		l := look{config: c, seen: NewSightings(article.Fields(c.Fields))}
 		l.seen.Add(value)
 		if c.Fields, said = l.usual(); said != "" {
 			a, rejection, err = decode(c, format, value, file.Name)

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/clusterd/clusterd/internal/audit/expect"
 	"github.com/clusterd/clusterd/internal/audit/labels"
 	"github.com/clusterd/clusterd/internal/audit/model"
 	"github.com/clusterd/clusterd/internal/audit/report"
@@ -21,7 +20,7 @@ import (
 type Audit struct {
 	Config   config.Config
 	Cut      topics.Cut
-	Expected *expect.Outcomes
+	Expected *Outcomes
 	Complete bool // no result has been deleted by retention
 	Counts   *report.Counts
 	Advance  func(int64)
@@ -73,7 +72,7 @@ func newReplay(a *Audit, s *Space, l *labels.Space) *replay {
 	if a.Config.Signals.Enabled {
 		rule.Recent = a.Config.Signals.Window
 	}
-	if expect.HashIsAll(a.Config) {
+	if HashIsAll(a.Config) {
 		r.model = model.New(a.Config.Cluster.Distance, rule)
 	} else {
 		r.model = model.NewFollowing(rule, r.distance)

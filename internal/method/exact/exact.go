@@ -2,7 +2,6 @@
 package exact
 
 import (
-	"github.com/clusterd/clusterd/internal/method/equality"
 	"github.com/clusterd/clusterd/internal/method/shingling"
 	"github.com/clusterd/clusterd/internal/simhash/keyedhash"
 	"github.com/clusterd/clusterd/internal/singlepass"
@@ -13,7 +12,7 @@ import (
 // has. A fingerprint is the 64-bit xxh3 of that text, so that two different ones of ten million
 // texts have the same with a probability of 3 in a million.
 type Method struct {
-	equality.Comparer
+	Comparer
 	cleaner *text.Cleaner
 	hash    *keyedhash.Hash
 }

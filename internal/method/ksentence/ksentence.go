@@ -4,7 +4,7 @@ package ksentence
 import (
 	"fmt"
 
-	"github.com/clusterd/clusterd/internal/method/equality"
+	"github.com/clusterd/clusterd/internal/method/exact"
 	"github.com/clusterd/clusterd/internal/method/shingling"
 	"github.com/clusterd/clusterd/internal/simhash/keyedhash"
 	"github.com/clusterd/clusterd/internal/singlepass"
@@ -15,7 +15,7 @@ import (
 // but for white space and punctuation. A fingerprint is the 64-bit xxh3 of these sentences,
 // where MD5 was published.
 type Method struct {
-	equality.Comparer
+	exact.Comparer
 	cleaner   *text.Cleaner
 	sentences int
 	hash      *keyedhash.Hash

@@ -1,7 +1,6 @@
 package minhash
 
 import (
-	"github.com/clusterd/clusterd/internal/method/banding"
 	"github.com/clusterd/clusterd/internal/method/capped"
 )
 
@@ -47,7 +46,7 @@ func (x *index) put(slot uint32, band int) {
 }
 
 // sharers returns those of a probe that have the same band as a slot.
-func (x *index) sharers(slot uint32, band int, p banding.Probe) (sharers []uint32) {
+func (x *index) sharers(slot uint32, band int, p Probe) (sharers []uint32) {
 	key := string(x.band(x.signature(slot), band))
 	p.All(func(may uint32) {
 		if string(x.band(x.signature(may), band)) == key {

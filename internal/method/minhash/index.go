@@ -8,7 +8,6 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"github.com/clusterd/clusterd/internal/method/banding"
 	"github.com/clusterd/clusterd/internal/method/capped"
 	"github.com/clusterd/clusterd/internal/method/jaccard"
 	"github.com/clusterd/clusterd/internal/singlepass"
@@ -31,9 +30,9 @@ type index struct {
 	threshold           float64 // a share of components
 	rule                jaccard.Rule
 	reach               int // components that may differ at most, by the threshold or the rule
-	sketches            banding.Rows[byte]
-	seqs                banding.Rows[uint64] // and the hashes of the sketches
-	tables              banding.Tables
+	sketches            Rows[byte]
+	seqs                Rows[uint64] // and the hashes of the sketches
+	tables              Tables
 	capped              []cappedBuckets // by band
 	candidates          atomic.Uint64
 }
@@ -57,9 +56,9 @@ func newIndex(hashes int, threshold, recall float64, rule jaccard.Rule) *index {
 		hashes: hashes, bands: bands, rows: rows,
 		threshold: float64(mayDiffer(hashes, 1-threshold)) / float64(hashes),
 		rule:      rule, reach: mayDiffer(hashes, 1-reach),
-		sketches: banding.NewRows[byte](sketchBytes(hashes, rule)),
-		seqs:     banding.NewRows[uint64](2),
-		tables:   banding.NewTables(bands),
+		sketches: NewRows[byte](sketchBytes(hashes, rule)),
+		seqs:     NewRows[uint64](2),
+		tables:   NewTables(bands),
 		capped:   make([]cappedBuckets, bands),
 	}
 }
@@ -103,7 +102,7 @@ func (x *index) hash(slot uint32, band int) uint64 {
 }
 
 func (x *index) Insert(c singlepass.Centre) {
-	if x.Len() == banding.MaxSlots {
+	if x.Len() == MaxSlots {
 		panic("minhash: an index holds no more than 2^28 centres")
 	}
 	slot := uint32(x.Len())
@@ -120,7 +119,7 @@ func (x *index) Insert(c singlepass.Centre) {
 // prefetch reads the buckets from memory that the bands of a slot are in.
 func (x *index) prefetch(slot uint32) {
 	var hashes [together]uint64
-	var probes [together]banding.Probe
+	var probes [together]Probe
 	for first := 0; first < x.bands; first += together {
 		n := x.hashesOf(x.signature(slot), first, &hashes)
 		x.tables.ProbeAll(first, hashes[:n], probes[:n])

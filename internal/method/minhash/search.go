@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"unsafe"
 
-	"github.com/clusterd/clusterd/internal/method/banding"
 	"github.com/clusterd/clusterd/internal/method/capped"
 	"github.com/clusterd/clusterd/internal/method/jaccard"
 	"github.com/clusterd/clusterd/internal/singlepass"
@@ -89,7 +88,7 @@ func (s *search) decided() bool {
 // bands.
 func (s *search) visit(first int) {
 	var hashes [together]uint64
-	var probes [together]banding.Probe
+	var probes [together]Probe
 	n := s.hashesOf(s.signature, first, &hashes)
 	s.tables.ProbeAll(first, hashes[:n], probes[:n])
 	for i := range n {

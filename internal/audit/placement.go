@@ -1,6 +1,7 @@
-// Package placement holds messages to the partitions that their keys give them. Messages of input
+// placement.go holds messages to the partitions that their keys give them. Messages of input
 // records go in, and which of them are elsewhere comes out.
-package placement
+
+package audit
 
 import (
 	"fmt"
@@ -15,8 +16,8 @@ import (
 	"github.com/clusterd/clusterd/internal/config"
 )
 
-// Placements are where the messages of input records are, by the input record.
-type Placements struct {
+// placements are where the messages of input records are, by the input record.
+type placements struct {
 	rows  *spill.Partitions[placement]
 	byKey kgo.TopicPartitioner // as Kafka's own clients choose a partition
 
@@ -31,9 +32,9 @@ type placement struct {
 	Hash uint32 // modulo the number of partitions it is the partition
 }
 
-// New returns empty placements, of input records in this span.
-func New(dir *spill.Dir, input topics.Span, c *config.Config) *Placements {
-	return &Placements{
+// newPlacements returns empty placements, of input records in this span.
+func newPlacements(dir *spill.Dir, input topics.Span, c *config.Config) *placements {
+	return &placements{
 		rows:   spill.NewPartitions[placement](dir, input.From, input.To),
 		byKey:  kgo.StickyKeyPartitioner(nil).ForTopic(""),
 		config: c, checkpoints: make(map[string]*wire.Checkpoint),
@@ -42,7 +43,7 @@ func New(dir *spill.Dir, input topics.Span, c *config.Config) *Placements {
 
 // Checkpoint notes a checkpoint, which says what output.partition was: results of before a change
 // stay where they are.
-func (p *Placements) Checkpoint(c *wire.Checkpoint) {
+func (p *placements) Checkpoint(c *wire.Checkpoint) {
 	if c.Group == p.config.Input.Group {
 		p.checkpoints[c.Space] = c
 	}
@@ -50,7 +51,7 @@ func (p *Placements) Checkpoint(c *wire.Checkpoint) {
 
 // of returns what output.partition was for the result of an input record, empty where that is not
 // known any more.
-func (p *Placements) of(source wire.Address) string {
+func (p *placements) of(source wire.Address) string {
 	space := "all"
 	if p.config.Cluster.Scope != "topic" {
 		space = strconv.Itoa(int(source.Partition))
@@ -63,7 +64,7 @@ func (p *Placements) of(source wire.Address) string {
 
 // Limit says so where the configuration has another output.partition than the last results: then
 // it is not in force yet.
-func (p *Placements) Limit() string {
+func (p *placements) Limit() string {
 	want := p.config.Output.Partition
 	for _, c := range p.checkpoints {
 		if now := c.PlacedNow(); now != want {
@@ -76,7 +77,7 @@ func (p *Placements) Limit() string {
 
 // AddResult notes a result. Where its key counts, it is where that puts it, and without a key where
 // its input partition does; else it has the number of its input partition.
-func (p *Placements) AddResult(r *kgo.Record, source wire.Address, check *report.Check) error {
+func (p *placements) AddResult(r *kgo.Record, source wire.Address, check *report.Check) error {
 	switch p.of(source) {
 	case "key":
 	case "source":
@@ -97,12 +98,12 @@ func (p *Placements) AddResult(r *kgo.Record, source wire.Address, check *report
 }
 
 // AddDeadLetter notes a dead letter: it is where its input partition puts it.
-func (p *Placements) AddDeadLetter(r *kgo.Record, source wire.Address) error {
+func (p *placements) AddDeadLetter(r *kgo.Record, source wire.Address) error {
 	hash := uint32(source.Partition)
 	return p.add(source, placement{At: wire.AddressOf(r), Dead: true, Hash: hash})
 }
 
-func (p *Placements) add(source wire.Address, row placement) error {
+func (p *placements) add(source wire.Address, row placement) error {
 	_, err := p.rows.Put(source.Partition, source.Offset, row)
 	return err
 }
@@ -115,7 +116,7 @@ const fewStrays = 10
 // Check holds each message to the partition that its key gives it. A topic may have been given
 // more partitions meanwhile: their number never falls, in the order in which an input partition
 // was assigned. Then each message is held to the smallest number that all before it allow.
-func (p *Placements) Check(results, dead topics.Span, check *report.Check) error {
+func (p *placements) Check(results, dead topics.Span, check *report.Check) error {
 	type messages struct {
 		topics.Span
 		strays     int

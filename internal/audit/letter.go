@@ -1,5 +1,6 @@
-// Package letter holds a dead letter to its input record.
-package letter
+// letter.go holds a dead letter to its input record.
+
+package audit
 
 import (
 	"fmt"
@@ -12,8 +13,8 @@ import (
 	"github.com/clusterd/clusterd/internal/audit/wire"
 )
 
-// A Row is what is kept of a dead letter until its input record is read: 69 bytes.
-type Row struct {
+// A letterRow is what is kept of a dead letter until its input record is read: 69 bytes.
+type letterRow struct {
 	At        wire.Address // in the topic of dead letters
 	Class     uint8        // as wire.ClassIndex has it
 	Own       int32        // headers that clusterd added
@@ -30,9 +31,9 @@ type bytesRow struct {
 	Digest uint64
 }
 
-// New returns the row of a dead letter.
-func New(seed maphash.Seed, r *kgo.Record, class string, truncated int64) Row {
-	row := Row{
+// newLetterRow returns the row of a dead letter.
+func newLetterRow(seed maphash.Seed, r *kgo.Record, class string, truncated int64) letterRow {
+	row := letterRow{
 		At: wire.AddressOf(r), Class: wire.ClassIndex(class), Truncated: truncated,
 		Key: newBytesRow(seed, r.Key), Value: newBytesRow(seed, r.Value),
 	}
@@ -62,7 +63,7 @@ func foreignHeaders(seed maphash.Seed, r *kgo.Record) (digest uint64, foreign, o
 // Check holds the bytes of a dead letter to those of its record. Where the topic does not take the
 // record whole, its value is cut, or key, value and headers are left out. Keys and headers beyond
 // limit are cut as they are read.
-func (dead *Row) Check(r *kgo.Record, seed maphash.Seed, limit int, d *report.Differences) {
+func (dead *letterRow) Check(r *kgo.Record, seed maphash.Seed, limit int, d *report.Differences) {
 	digest, _, forged := foreignHeaders(seed, r)
 	cut, own := dead.Truncated >= 0, int32(4)
 	if cut {

@@ -1,4 +1,4 @@
-package banding
+package minhash
 
 import (
 	"math/rand/v2"

@@ -1,6 +1,7 @@
-// Package equality compares fingerprints that are equal or not: the rest of a method whose
+// equality.go compares fingerprints that are equal or not: the rest of a method whose
 // fingerprint is one hash.
-package equality
+
+package exact
 
 import (
 	"fmt"

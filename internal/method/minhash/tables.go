@@ -1,8 +1,9 @@
-// Package banding holds the hash tables of an index for locality-sensitive hashing, one for each
+// tables.go holds the hash tables of an index for locality-sensitive hashing, one for each
 // band of the sketches, and rows of equal width to keep the sketches in. In go hashes of bands,
 // each with the slot of a sketch; out come the slots whose hashes agree in up to 27 bits, and next
 // to no others.
-package banding
+
+package minhash
 
 import "math/bits"
 

@@ -1,5 +1,6 @@
-// Package seen holds results that somebody read earlier to those that are there now.
-package seen
+// seen.go holds results that somebody read earlier to those that are there now.
+
+package audit
 
 import (
 	"bytes"
@@ -35,8 +36,8 @@ type row struct {
 	Cluster   wire.Address
 }
 
-// New returns what somebody read, still nothing, of a topic with these ends.
-func New(check *report.Check, topic string, dir *spill.Dir, ends map[int32]int64) *Seen {
+// newSeen returns what somebody read, still nothing, of a topic with these ends.
+func newSeen(check *report.Check, topic string, dir *spill.Dir, ends map[int32]int64) *Seen {
 	return &Seen{
 		check: check, topic: topic, rows: spill.NewPartitions[row](dir, nil, ends),
 		found: make(map[int32]spill.Bitmap), ends: ends,

@@ -1,4 +1,4 @@
-package banding
+package minhash
 
 // rowsChunk rows make a chunk: so few that to make one is no pause, and that the last one does not
 // count beside the rest.

@@ -1,4 +1,4 @@
-// Package expect says what each input record must come out as. Records go in, an [Outcome] of each
+// expect.go says what each input record must come out as. Records go in, an [Outcome] of each
 // comes out, and how far two fingerprints are apart.
 //
 // It is the one place where the audit shares something with the daemon: the decoder, which makes
@@ -7,7 +7,8 @@
 // functions of their arguments alone and have tests of their own.
 // So the audit finds a result that was changed, mixed up or lost, and not a decoder or a method
 // that is wrong.
-package expect
+
+package replay
 
 import (
 	"hash/maphash"
@@ -157,7 +158,7 @@ func NewOf(
 
 // Add works out the outcomes of records on all cores, keeps them, and calls do with each in order.
 func (o *Outcomes) Add(records []*kgo.Record, do func(*kgo.Record, *Outcome) error) error {
-	made := make([]outcome, len(records))
+	made := make([]inputOutcome, len(records))
 	onAllCores(len(records), func(from, to int) {
 		print := o.fingerprints.Get().(*fingerprinter)
 		defer o.fingerprints.Put(print)
@@ -254,16 +255,16 @@ func (o *Outcomes) Contacts(b model.Blob) (digests []uint64, err error) {
 	return digests, nil
 }
 
-// An outcome is an Outcome with its sketch and its contacts.
-type outcome struct {
+// An inputOutcome is an Outcome with its sketch and its contacts.
+type inputOutcome struct {
 	Outcome
 	sketch   string
 	contacts singlepass.Contacts
 }
 
 // of makes an article of a record, and a fingerprint of that.
-func (o *Outcomes) of(print fingerprinter, r *kgo.Record) outcome {
-	out := outcome{Outcome: Outcome{Kind: Clustered, Timestamp: r.Timestamp.UnixMilli()}}
+func (o *Outcomes) of(print fingerprinter, r *kgo.Record) inputOutcome {
+	out := inputOutcome{Outcome: Outcome{Kind: Clustered, Timestamp: r.Timestamp.UnixMilli()}}
 	out.LongHeaders = wire.HeadersSize(r.Headers) > o.most
 	switch {
 	case len(r.Key) > wire.MaxKeyBytes:
