@@ -10,7 +10,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/audit"
 	"github.com/clusterd/clusterd/internal/audit/report"
-	"github.com/clusterd/clusterd/internal/cli/terminal"
+	"github.com/clusterd/clusterd/internal/cli"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/files"
 )
@@ -89,7 +89,7 @@ func auditTopics(cmd *cobra.Command, c config.Config, flags auditFlags) error {
 	}
 	bar := newBar(errs, -1, "auditing")
 	options.Stage = func(what string) {
-		if terminal.Is(errs) {
+		if cli.IsTerminal(errs) {
 			bar.Describe(what)
 		} else {
 			log.Info(what)

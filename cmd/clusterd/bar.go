@@ -6,7 +6,7 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
-	"github.com/clusterd/clusterd/internal/cli/terminal"
+	"github.com/clusterd/clusterd/internal/cli"
 )
 
 // newBar shows on a terminal how much of total is done, -1 where that is not known; elsewhere it
@@ -15,7 +15,7 @@ func newBar(
 	w io.Writer, total int64, what string, options ...progressbar.Option,
 ) *progressbar.ProgressBar {
 	return progressbar.NewOptions64(total, append([]progressbar.Option{
-		progressbar.OptionSetWriter(w), progressbar.OptionSetVisibility(terminal.Is(w)),
+		progressbar.OptionSetWriter(w), progressbar.OptionSetVisibility(cli.IsTerminal(w)),
 		progressbar.OptionSetDescription(what),
 		progressbar.OptionThrottle(100 * time.Millisecond), progressbar.OptionSetPredictTime(true),
 		progressbar.OptionFullWidth(),

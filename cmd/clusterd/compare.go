@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/clusterd/clusterd/internal/cli"
 	"github.com/clusterd/clusterd/internal/cli/compare"
-	"github.com/clusterd/clusterd/internal/cli/terminal"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/files"
 )
@@ -48,7 +48,7 @@ func newCompare() *cobra.Command {
 			if format == "json" {
 				return writeJSON(cmd, report)
 			}
-			return report.WriteText(cmd.OutOrStdout(), terminal.HasColours(cmd.OutOrStdout()))
+			return report.WriteText(cmd.OutOrStdout(), cli.HasColours(cmd.OutOrStdout()))
 		},
 	}
 	configFlag(cmd, &file)

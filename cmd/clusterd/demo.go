@@ -6,14 +6,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/clusterd/clusterd/internal/cli"
 	"github.com/clusterd/clusterd/internal/cli/demo"
-	"github.com/clusterd/clusterd/internal/cli/version"
 	"github.com/clusterd/clusterd/internal/config"
 )
 
 func newDemo() *cobra.Command {
 	var articles string
-	o := demo.Options{Version: version.Get().Version}
+	o := demo.Options{Version: cli.GetVersion().Version}
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "See it work: a broker, a stream, live clusters, here and on a page",

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/clusterd/clusterd/internal/cli/version"
+	"github.com/clusterd/clusterd/internal/cli"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/quality/eval"
@@ -129,7 +129,7 @@ func (f *runsFlags) writeHTML(r report.Report, names []string) error {
 		bases[i] = filepath.Base(name)
 	}
 	page, err := r.HTML(report.Caption{
-		Name: strings.Join(bases, ", "), Version: version.Get().Version, Made: time.Now(),
+		Name: strings.Join(bases, ", "), Version: cli.GetVersion().Version, Made: time.Now(),
 		Machine: fmt.Sprintf("%s, %s/%s, %d processors",
 			runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU()),
 	})

@@ -17,12 +17,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/clusterd/clusterd/internal/cli"
 	"github.com/clusterd/clusterd/internal/cli/ask"
-	"github.com/clusterd/clusterd/internal/cli/complete"
-	"github.com/clusterd/clusterd/internal/cli/help"
 	"github.com/clusterd/clusterd/internal/cli/migrate"
-	"github.com/clusterd/clusterd/internal/cli/terminal"
-	"github.com/clusterd/clusterd/internal/cli/version"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/daemon"
 	"github.com/clusterd/clusterd/internal/text/printable"
@@ -55,8 +52,8 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 	root.SetIn(in)
 	root.SetOut(out)
 	root.SetErr(errs)
-	complete.Strict(root, noArguments)
-	help.Fit(root)
+	cli.StrictArguments(root, noArguments)
+	cli.FitHelp(root)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return 0
@@ -90,17 +87,17 @@ func newRoot() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(flagError)
-	root.Version = version.Get().String()
+	root.Version = cli.GetVersion().String()
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.AddCommand(newRun(), newDemo(), newCluster(), newCompare(), newEval(), newIDF(), newAudit(),
-		newDoctor(), newState(), newLint(), newConfig(), newVersion(), help.Man())
+		newDoctor(), newState(), newLint(), newConfig(), newVersion(), cli.ManPages())
 	shell := ask.Shell{Usage: asUsage, NoArguments: noArguments, JSON: jsonOut}
 	root.AddCommand(ask.Commands(shell)...)
 	root.AddCommand(migrate.Command(migrate.Shell{
 		Usage: asUsage, NoArguments: noArguments, Connect: daemon.Connect, NewLogger: newLogger,
 		WriteJSON: writeJSON,
 	}))
-	complete.Add(root)
+	cli.Complete(root)
 	return root
 }
 
@@ -163,7 +160,7 @@ func newLogger(c config.Log, w io.Writer) *slog.Logger {
 // newLoggerAt does what newLogger does, but at a level that may change.
 func newLoggerAt(level slog.Leveler, c config.Log, w io.Writer) *slog.Logger {
 	options := &slog.HandlerOptions{Level: level, ReplaceAttr: durationWithUnit}
-	if c.Format == "text" || c.Format == "auto" && terminal.Is(w) {
+	if c.Format == "text" || c.Format == "auto" && cli.IsTerminal(w) {
 		return slog.New(slog.NewTextHandler(w, options))
 	}
 	return slog.New(slog.NewJSONHandler(printable.JSON(w), options))
@@ -172,7 +169,7 @@ func newLoggerAt(level slog.Leveler, c config.Log, w io.Writer) *slog.Logger {
 // jsonOut returns the writer for JSON: as it is, but to a terminal nothing that would steer it.
 func jsonOut(cmd *cobra.Command) io.Writer {
 	out := cmd.OutOrStdout()
-	if terminal.Is(out) {
+	if cli.IsTerminal(out) {
 		return printable.JSON(out)
 	}
 	return out

@@ -8,7 +8,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/clusterd/clusterd/internal/cli/version"
+	"github.com/clusterd/clusterd/internal/cli"
 )
 
 // There is a man page for each verb that has help, and it is the same each time it is written.
@@ -45,11 +45,11 @@ func TestMan(t *testing.T) {
 
 func TestVersionJSON(t *testing.T) {
 	got := clusterd(t, "", "version", "--json")
-	var i version.Info
+	var i cli.Version
 	if err := json.Unmarshal([]byte(got.out), &i); err != nil || got.code != 0 {
 		t.Fatalf("%v: %+v", err, got)
 	}
-	if i != version.Get() || i.Version == "" || i.Go != runtime.Version() {
+	if i != cli.GetVersion() || i.Version == "" || i.Go != runtime.Version() {
 		t.Errorf("%+v", i)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
+	"github.com/clusterd/clusterd/internal/cli"
 	"github.com/clusterd/clusterd/internal/cli/offline"
-	"github.com/clusterd/clusterd/internal/cli/terminal"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/files"
 	"github.com/clusterd/clusterd/internal/quality/eval"
@@ -40,7 +40,7 @@ func inputNames(cmd *cobra.Command, names []string) ([]string, error) {
 	if len(names) > 0 {
 		return files.Expand(names)
 	}
-	if terminal.Is(cmd.InOrStdin()) {
+	if cli.IsTerminal(cmd.InOrStdin()) {
 		return nil, usageError{fmt.Errorf("%s: name a file, or pipe articles in", cmd.Name())}
 	}
 	return []string{"-"}, nil

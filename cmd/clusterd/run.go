@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/clusterd/clusterd/internal/cli/version"
+	"github.com/clusterd/clusterd/internal/cli"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/daemon"
 )
@@ -37,7 +37,7 @@ func newRun() *cobra.Command {
 					config.MethodsPage + " says which method is for what")
 			}
 			o := daemon.Options{
-				Config: c, Version: version.Get().Version, Log: log, Level: level,
+				Config: c, Version: cli.GetVersion().Version, Log: log, Level: level,
 				Load: func() (config.Config, error) {
 					again, _, err := loadConfig(cmd, file)
 					return again, err

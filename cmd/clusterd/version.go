@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/clusterd/clusterd/internal/cli/version"
+	"github.com/clusterd/clusterd/internal/cli"
 )
 
 func newVersion() *cobra.Command {
@@ -14,9 +14,9 @@ func newVersion() *cobra.Command {
 		Use: "version", Short: "Print the version", Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if asJSON {
-				return writeJSON(cmd, version.Get())
+				return writeJSON(cmd, cli.GetVersion())
 			}
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), "clusterd", version.Get())
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), "clusterd", cli.GetVersion())
 			return err
 		},
 	}

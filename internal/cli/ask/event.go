@@ -11,7 +11,7 @@ import (
 
 	"github.com/rivo/uniseg"
 
-	"github.com/clusterd/clusterd/internal/cli/terminal"
+	"github.com/clusterd/clusterd/internal/cli"
 	"github.com/clusterd/clusterd/internal/message/article"
 	"github.com/clusterd/clusterd/internal/serve/http/api"
 	"github.com/clusterd/clusterd/internal/serve/http/client"
@@ -31,7 +31,7 @@ type row struct {
 // parseEvent returns what a line says of an event. Anybody can write to the topic of labels: what
 // cannot be read is shown as it is.
 func parseEvent(e client.Event) row {
-	line := row{verdict: e.Kind, colour: terminal.Red}
+	line := row{verdict: e.Kind, colour: cli.Red}
 	switch e.Kind {
 	case events.Result:
 		if r, err := article.ParseResult(e.Data); err == nil {
@@ -70,14 +70,14 @@ func changed(action, label, by, note string) string {
 
 func resultRow(r *article.Result) row {
 	line := row{
-		verdict: string(r.Status), publisher: r.Publisher, says: r.ArticleID, colour: terminal.Faint,
+		verdict: string(r.Status), publisher: r.Publisher, says: r.ArticleID, colour: cli.Faint,
 		ofArticle: true,
 	}
 	switch r.Status {
 	case article.New:
-		line.colour = terminal.Green
+		line.colour = cli.Green
 	case article.Joined:
-		line.colour = terminal.Cyan
+		line.colour = cli.Cyan
 		if r.Distance != nil {
 			line.near = strconv.FormatFloat(*r.Distance, 'g', 3, 64)
 		}
@@ -120,12 +120,12 @@ type eventView struct {
 }
 
 func newEventView(out io.Writer) *eventView {
-	return &eventView{out: out, colour: terminal.HasColours(out)}
+	return &eventView{out: out, colour: cli.HasColours(out)}
 }
 
 // write writes an event that came at a time.
 func (v *eventView) write(at time.Time, e client.Event) error {
-	_, err := fmt.Fprintln(v.out, v.line(at, parseEvent(e), terminal.Width(v.out, 0)))
+	_, err := fmt.Fprintln(v.out, v.line(at, parseEvent(e), cli.Width(v.out, 0)))
 	return err
 }
 
@@ -149,11 +149,11 @@ func (v *eventView) line(at time.Time, r row, width int) string {
 	rest += printable.Text(r.labels) + printable.Text(r.says)
 	clock := at.Format(time.TimeOnly) + " "
 	if width > 0 {
-		head = terminal.Fit(head, max(0, width-1-uniseg.StringWidth(clock)))
-		rest = terminal.Fit(rest, max(0, width-2-uniseg.StringWidth(clock)-uniseg.StringWidth(head)))
+		head = cli.Fit(head, max(0, width-1-uniseg.StringWidth(clock)))
+		rest = cli.Fit(rest, max(0, width-2-uniseg.StringWidth(clock)-uniseg.StringWidth(head)))
 	}
 	if v.colour {
-		head = r.colour + head + terminal.Plain
+		head = r.colour + head + cli.Plain
 	}
 	return strings.TrimRight(clock+head+" "+rest, " ")
 }
@@ -163,7 +163,7 @@ type column int
 
 // cell returns text, cut to at most so many cells, with spaces after it up to the next column.
 func (c *column) cell(text string, most int) string {
-	text = terminal.Fit(text, most)
+	text = cli.Fit(text, most)
 	used := uniseg.StringWidth(text)
 	*c = column(min(max(int(*c), used), most))
 	if *c == 0 {

@@ -16,7 +16,7 @@ import (
 	"github.com/rivo/uniseg"
 	"github.com/spf13/cobra"
 
-	"github.com/clusterd/clusterd/internal/cli/terminal"
+	"github.com/clusterd/clusterd/internal/cli"
 	"github.com/clusterd/clusterd/internal/serve/http/client"
 	"github.com/clusterd/clusterd/internal/serve/http/problem"
 	"github.com/clusterd/clusterd/internal/testutil/golden"
@@ -70,7 +70,7 @@ func TestEventLines(t *testing.T) {
 	view := newEventView(io.Discard)
 	view.colour = true
 	line := view.line(at, parseEvent(feed()[0]), 80)
-	if !strings.HasPrefix(line, "09:30:00 "+terminal.Green+"new        1"+terminal.Plain+" articles") {
+	if !strings.HasPrefix(line, "09:30:00 "+cli.Green+"new        1"+cli.Plain+" articles") {
 		t.Errorf("with colours: %q", line)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"text/tabwriter"
 	"unicode/utf8"
 
-	"github.com/clusterd/clusterd/internal/cli/terminal"
+	"github.com/clusterd/clusterd/internal/cli"
 	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/text/diff"
 	"github.com/clusterd/clusterd/internal/text/printable"
@@ -86,16 +86,16 @@ func (r Report) writePassages(out io.Writer, colour bool) error {
 		case diff.Same:
 			text = abbreviated(text)
 		case diff.OnlyA:
-			mark, on = "- ", terminal.Red
+			mark, on = "- ", cli.Red
 		case diff.OnlyB:
-			mark, on = "+ ", terminal.Green
+			mark, on = "+ ", cli.Green
 		}
 		for line := range strings.SplitSeq(text, "\n") {
 			if strings.TrimSpace(line) == "" {
 				continue
 			}
 			if line = strings.TrimRight(mark+printable.Text(line), " "); colour && on != "" {
-				line = on + line + terminal.Plain
+				line = on + line + cli.Plain
 			}
 			b.WriteString(line + "\n")
 		}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/clusterd/clusterd/internal/cli/terminal"
+	"github.com/clusterd/clusterd/internal/cli"
 	"github.com/clusterd/clusterd/internal/text/printable"
 )
 
@@ -47,7 +47,7 @@ func (l largest) text(width int) string {
 	b.WriteString("\nThe largest clusters, by articles:\n")
 	for _, id := range ids[:min(len(ids), shownClusters)] {
 		line := fmt.Sprintf("%5d  %-5s %s", l[id].size, l[id].founder, l[id].says)
-		b.WriteString(terminal.Fit(printable.Text(line), width-1) + "\n")
+		b.WriteString(cli.Fit(printable.Text(line), width-1) + "\n")
 	}
 	return b.String()
 }

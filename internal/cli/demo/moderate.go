@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/clusterd/clusterd/internal/cli"
 	"github.com/clusterd/clusterd/internal/cli/demo/sample"
-	"github.com/clusterd/clusterd/internal/cli/terminal"
 	"github.com/clusterd/clusterd/internal/message/article"
 	"github.com/clusterd/clusterd/internal/serve/http/api"
 	"github.com/clusterd/clusterd/internal/serve/http/client"
@@ -33,7 +33,7 @@ func (v *view) report(r *article.Result) {
 	}
 	cluster.reported = true
 	v.largest[*r.ClusterID] = cluster
-	v.line(terminal.Yellow, "label  ", fmt.Sprintf("%-5s %-15s %s", cluster.founder, spam,
+	v.line(cli.Yellow, "label  ", fmt.Sprintf("%-5s %-15s %s", cluster.founder, spam,
 		"from now on its copies carry the label"))
 }
 

@@ -10,8 +10,8 @@ import (
 
 	"github.com/rivo/uniseg"
 
+	"github.com/clusterd/clusterd/internal/cli"
 	"github.com/clusterd/clusterd/internal/cli/demo/sample"
-	"github.com/clusterd/clusterd/internal/cli/terminal"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/message/article"
@@ -53,9 +53,9 @@ func newView(out, errs io.Writer, c config.Config, address string) (*view, error
 		began: time.Now(), width: 100, made: make(map[string]sample.Article),
 		largest: make(largest), nearness: n, campaigns: make(chan string, 16),
 	}
-	if terminal.Is(out) && terminal.Is(errs) {
-		v.live, v.colour = true, terminal.HasColours(out)
-		v.width = terminal.Width(out, v.width)
+	if cli.IsTerminal(out) && cli.IsTerminal(errs) {
+		v.live, v.colour = true, cli.HasColours(out)
+		v.width = cli.Width(out, v.width)
 	}
 	return v, nil
 }
@@ -121,19 +121,19 @@ func (v *view) result(r kafka.Record) error {
 	}
 	v.records++
 	id, how, says := v.about(&result)
-	head, colour, where := string(result.Status), terminal.Green, ""
+	head, colour, where := string(result.Status), cli.Green, ""
 	switch result.Status {
 	case article.New:
 		v.founded++
 		where = cmp.Or(v.nearMiss(&result), "founds a cluster")
 	case article.Joined:
 		v.joined++
-		head, colour = "joins", terminal.Cyan
+		head, colour = "joins", cli.Cyan
 		where = fmt.Sprintf("%s at distance %.2f, now %d", v.name(result.Representative.ID),
 			*result.Distance, result.Size)
 	default:
 		v.bare++
-		colour = terminal.Faint
+		colour = cli.Faint
 		where = "has no word to compare"
 	}
 	if len(result.Labels) > 0 {
@@ -192,7 +192,7 @@ func (v *view) deadLetter(r kafka.Record) {
 	for _, h := range r.Headers {
 		headers[h.Key] = string(h.Value)
 	}
-	v.line(terminal.Red, "dead letter", fmt.Sprintf("%s %s: %s",
+	v.line(cli.Red, "dead letter", fmt.Sprintf("%s %s: %s",
 		headers[article.HeaderSource], headers[article.HeaderError], headers[article.HeaderReason]))
 }
 
@@ -204,7 +204,7 @@ func (v *view) totals() {
 		int(took.Seconds()), v.records, float64(v.records)/took.Seconds(),
 		v.founded, v.joined, v.bare, v.dead)
 	if v.live {
-		fmt.Fprint(v.errs, terminal.ClearLine+terminal.Fit(line, v.width-1))
+		fmt.Fprint(v.errs, cli.ClearLine+cli.Fit(line, v.width-1))
 		return
 	}
 	fmt.Fprintln(v.errs, line)
@@ -213,13 +213,13 @@ func (v *view) totals() {
 func (v *view) line(colour, head, rest string) {
 	rest = printable.Text(rest)
 	if v.live {
-		rest = terminal.Fit(rest, v.width-uniseg.StringWidth(head)-2)
+		rest = cli.Fit(rest, v.width-uniseg.StringWidth(head)-2)
 	}
 	if v.colour {
-		head = colour + head + terminal.Plain
+		head = colour + head + cli.Plain
 	}
 	if v.live {
-		head = terminal.ClearLine + head
+		head = cli.ClearLine + head
 	}
 	fmt.Fprintln(v.out, head+" "+rest)
 	if v.live {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/clusterd/clusterd/internal/cli/terminal"
+	"github.com/clusterd/clusterd/internal/cli"
 	"github.com/clusterd/clusterd/internal/config"
 )
 
@@ -39,7 +39,7 @@ func Command(
 			if out := cmd.OutOrStdout(); json {
 				err = writeJSON(cmd, report)
 			} else {
-				err = report.Show(out, terminal.Width(out, narrow), terminal.HasColours(out))
+				err = report.Show(out, cli.Width(out, narrow), cli.HasColours(out))
 			}
 			if n := report.Count(Failure); err == nil && n > 0 {
 				err = fmt.Errorf("doctor: %d of %d checks failed", n, len(report.Checks))

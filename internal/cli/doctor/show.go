@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/clusterd/clusterd/internal/cli/terminal"
+	"github.com/clusterd/clusterd/internal/cli"
 	"github.com/clusterd/clusterd/internal/text/printable"
 )
 
@@ -19,7 +19,7 @@ func (r *Report) Show(out io.Writer, width int, colours bool) error {
 		c := &r.Checks[i]
 		head := fmt.Sprintf("%-*s", indent-1, c.Status)
 		if colours {
-			head = colour(c.Status) + head + terminal.Plain
+			head = colour(c.Status) + head + cli.Plain
 		}
 		b.WriteString(head + " ")
 		b.WriteString(wrapped(c.Name+": "+c.Found, width))
@@ -36,15 +36,15 @@ func (r *Report) Show(out io.Writer, width int, colours bool) error {
 func colour(s Status) string {
 	switch s {
 	case Failure:
-		return terminal.Red
+		return cli.Red
 	case Warning:
-		return terminal.Yellow
+		return cli.Yellow
 	}
-	return terminal.Green
+	return cli.Green
 }
 
 // wrapped breaks a text, so that it fits a width behind the indent.
 func wrapped(text string, width int) string {
-	lines := terminal.Wrap(printable.Text(text), width-indent)
+	lines := cli.Wrap(printable.Text(text), width-indent)
 	return strings.Join(lines, "\n"+strings.Repeat(" ", indent)) + "\n"
 }

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/clusterd/clusterd/internal/cli"
 	"github.com/clusterd/clusterd/internal/cli/snapshot"
 	"github.com/clusterd/clusterd/internal/cli/snapshot/target"
-	"github.com/clusterd/clusterd/internal/cli/version"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/space/state"
 )
@@ -95,7 +95,7 @@ func export(
 		})
 	}
 	m, err := snapshot.Export(ctx, sources, snapshot.Options{
-		To: to, Scratch: work, Version: version.Get().Version, Log: log, Now: time.Now,
+		To: to, Scratch: work, Version: cli.GetVersion().Version, Log: log, Now: time.Now,
 	})
 	if err == nil {
 		log.Info("exported", "snapshot", m.Name, "target", to.String(), "spaces", len(m.Spaces),

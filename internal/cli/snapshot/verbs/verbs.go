@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/clusterd/clusterd/internal/cli"
 	"github.com/clusterd/clusterd/internal/cli/snapshot/target"
-	"github.com/clusterd/clusterd/internal/cli/version"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/daemon"
 	"github.com/clusterd/clusterd/internal/kafka"
@@ -101,7 +101,7 @@ func newSpaces(
 	if err != nil {
 		return nil, kafka.Explain(err)
 	}
-	m := monitor.New(version.Get().Version) // nobody looks at it
+	m := monitor.New(cli.GetVersion().Version) // nobody looks at it
 	for name, partitions := range inputs {
 		o := replica.OptionsOf(c, f, name, partitions)
 		o.Client, o.Log, o.Monitor, o.DiskOnly = client, log, m, true

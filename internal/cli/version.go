@@ -1,5 +1,6 @@
-// Package version says which clusterd this is: what the build knows goes in, a version comes out.
-package version
+// version.go says which clusterd this is: what the build knows goes in, a version comes out.
+
+package cli
 
 import (
 	"fmt"
@@ -8,12 +9,12 @@ import (
 )
 
 // What a release is, set by the linker: its flag is
-// -X github.com/clusterd/clusterd/internal/cli/version.release=1.2.3. Without them, [Info] is what the
+// -X github.com/clusterd/clusterd/internal/cli.release=1.2.3. Without them, [Version] is what the
 // Go command knows of the module and the checkout.
 var release, commit, committed string
 
-// Info is what 'clusterd version --json' writes.
-type Info struct {
+// Version is what 'clusterd version --json' writes.
+type Version struct {
 	Version   string `json:"version"`             // of a release, else the commit
 	Commit    string `json:"commit,omitempty"`    // a Git hash
 	Committed string `json:"committed,omitempty"` // RFC 3339
@@ -23,9 +24,9 @@ type Info struct {
 	Arch      string `json:"arch"`
 }
 
-// Get returns which clusterd this is.
-func Get() Info {
-	i := Info{
+// GetVersion returns which clusterd this is.
+func GetVersion() Version {
+	i := Version{
 		Version: release, Commit: commit, Committed: committed,
 		Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
 	}
@@ -40,7 +41,7 @@ func Get() Info {
 
 // fill adds what the linker was not told: the module's version where it was installed as one, else
 // the commit that it was built from.
-func (i *Info) fill(build *debug.BuildInfo) {
+func (i *Version) fill(build *debug.BuildInfo) {
 	if v := build.Main.Version; i.Version == "" && v != "(devel)" {
 		i.Version = v
 	}
@@ -63,6 +64,6 @@ func (i *Info) fill(build *debug.BuildInfo) {
 }
 
 // String returns what 'clusterd version' says.
-func (i Info) String() string {
+func (i Version) String() string {
 	return fmt.Sprintf("%s %s %s/%s", i.Version, i.Go, i.OS, i.Arch)
 }

@@ -1,6 +1,7 @@
-// Package terminal writes for a person in front of a terminal: whether there is one, how wide it
-// is, and what fits on a line of it.
-package terminal
+// Package cli is what all verbs share that talk to people: the width and the colours of a terminal,
+// the layout of help, the completion of a shell, and the version. The packages below it are one verb
+// each, or a family of verbs.
+package cli
 
 import (
 	"os"
@@ -23,15 +24,15 @@ const (
 // ClearLine takes away what the line has, and begins it anew.
 const ClearLine = "\r\x1b[2K"
 
-// Is reports whether f, a reader or a writer, is a terminal that a person looks at.
-func Is(f any) bool {
+// IsTerminal reports whether f, a reader or a writer, is a terminal that a person looks at.
+func IsTerminal(f any) bool {
 	file, ok := f.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
 // HasColours reports whether f is a terminal, and the user has nothing against colours: see
 // no-color.org.
-func HasColours(f any) bool { return Is(f) && os.Getenv("NO_COLOR") == "" }
+func HasColours(f any) bool { return IsTerminal(f) && os.Getenv("NO_COLOR") == "" }
 
 // Width returns how many cells a line of f has, or otherwise where that is not known.
 func Width(f any, otherwise int) int {

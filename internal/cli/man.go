@@ -1,4 +1,4 @@
-package help
+package cli
 
 import (
 	"os"
@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra/doc"
 )
 
-// Man returns the verb that writes the man pages of all verbs, for who makes packages.
-func Man() *cobra.Command {
+// ManPages returns the verb that writes the man pages of all verbs, for who makes packages.
+func ManPages() *cobra.Command {
 	return &cobra.Command{
 		Use:    "man DIR",
 		Short:  "Write the man pages",

@@ -1,8 +1,9 @@
-// Package complete tells a shell what may come next on the command line of clusterd. The commands
+// complete.go tells a shell what may come next on the command line of clusterd. The commands
 // go in, with the placeholders of their flags and arguments; they come out with functions that
 // propose the words of which there is a list: methods, keys and their values, formats, endings of
 // files.
-package complete
+
+package cli
 
 import (
 	"slices"
@@ -16,10 +17,10 @@ import (
 	"github.com/clusterd/clusterd/internal/method"
 )
 
-// Add completes the command and all below it. What a command completes by itself stays.
-func Add(cmd *cobra.Command) {
+// Complete completes the command and all below it. What a command completes by itself stays.
+func Complete(cmd *cobra.Command) {
 	for _, sub := range cmd.Commands() {
-		Add(sub)
+		Complete(sub)
 	}
 	if cmd.ValidArgsFunction == nil {
 		cmd.ValidArgsFunction = arguments(cmd)

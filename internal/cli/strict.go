@@ -1,10 +1,10 @@
-package complete
+package cli
 
 import "github.com/spf13/cobra"
 
-// Strict makes an unknown shell a usage error, which cobra's own command answers with its help and
+// StrictArguments makes an unknown shell a usage error, which cobra's own command answers with its help and
 // exit code 0. It comes after root.SetOut, since that command keeps its output.
-func Strict(root *cobra.Command, noArguments cobra.PositionalArgs) {
+func StrictArguments(root *cobra.Command, noArguments cobra.PositionalArgs) {
 	root.InitDefaultCompletionCmd()
 	for _, completion := range root.Commands() {
 		if completion.Name() != "completion" {

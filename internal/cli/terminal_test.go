@@ -1,4 +1,4 @@
-package terminal
+package cli
 
 import (
 	"strings"
@@ -30,7 +30,7 @@ func TestFit(t *testing.T) {
 
 func TestNoTerminal(t *testing.T) {
 	for _, f := range []any{nil, new(strings.Builder)} {
-		if Is(f) || HasColours(f) || Width(f, 80) != 80 {
+		if IsTerminal(f) || HasColours(f) || Width(f, 80) != 80 {
 			t.Errorf("%T is taken for a terminal", f)
 		}
 	}

@@ -1,4 +1,4 @@
-package version
+package cli
 
 import (
 	"runtime/debug"
@@ -15,24 +15,24 @@ func TestFill(t *testing.T) {
 	for _, test := range []struct {
 		name, module string
 		settings     []debug.BuildSetting
-		told, want   Info
+		told, want   Version
 	}{
 		{
 			name: "a release", module: "v0.0.0-2026", settings: checkout,
-			told: Info{Version: "1.2.3", Commit: "fedcba", Committed: "2026-02-03T04:05:06Z"},
-			want: Info{Version: "1.2.3", Commit: "fedcba", Committed: "2026-02-03T04:05:06Z"},
+			told: Version{Version: "1.2.3", Commit: "fedcba", Committed: "2026-02-03T04:05:06Z"},
+			want: Version{Version: "1.2.3", Commit: "fedcba", Committed: "2026-02-03T04:05:06Z"},
 		},
-		{name: "go install", module: "v1.2.3", want: Info{Version: "v1.2.3"}},
+		{name: "go install", module: "v1.2.3", want: Version{Version: "v1.2.3"}},
 		{
 			name: "a checkout", module: "v1.2.4-0.20260102-0123456789ab+dirty", settings: checkout,
-			want: Info{
+			want: Version{
 				Version: "v1.2.4-0.20260102-0123456789ab+dirty", Commit: "0123456789abcdef",
 				Committed: "2026-01-02T03:04:05Z", Modified: true,
 			},
 		},
 		{
 			name: "a checkout without tags", module: "(devel)", settings: checkout,
-			want: Info{
+			want: Version{
 				Version: "0123456789ab", Commit: "0123456789abcdef",
 				Committed: "2026-01-02T03:04:05Z", Modified: true,
 			},

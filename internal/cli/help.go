@@ -1,6 +1,7 @@
-// Package help fits the help of commands to a terminal. Commands go in; they come out with help
+// help.go fits the help of commands to a terminal. Commands go in; they come out with help
 // whose lines are as wide as the terminal, or 80 cells where there is none.
-package help
+
+package cli
 
 import (
 	"strings"
@@ -9,8 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"github.com/clusterd/clusterd/internal/cli/terminal"
 )
 
 // narrow and wide are how many cells a line has at least and at most, if the terminal allows.
@@ -28,8 +27,8 @@ var functions = sync.OnceFunc(func() {
 	})
 })
 
-// Fit fits the help of a command and of all below it.
-func Fit(root *cobra.Command) {
+// FitHelp fits the help of a command and of all below it.
+func FitHelp(root *cobra.Command) {
 	functions()
 	root.SetUsageTemplate(strings.NewReplacer(
 		".LocalFlags.FlagUsages", "flags . .LocalFlags",
@@ -40,7 +39,7 @@ func Fit(root *cobra.Command) {
 }
 
 func width(cmd *cobra.Command) int {
-	return min(terminal.Width(cmd.OutOrStdout(), narrow), wide)
+	return min(Width(cmd.OutOrStdout(), narrow), wide)
 }
 
 // paragraphs breaks each paragraph of a text anew; lines that begin with a space stay as they are.
@@ -48,7 +47,7 @@ func paragraphs(text string, width int) string {
 	all := strings.Split(text, "\n\n")
 	for i, p := range all {
 		if !strings.Contains("\n"+p, "\n ") && !strings.Contains(p, "  ") {
-			all[i] = strings.Join(terminal.Wrap(p, width), "\n")
+			all[i] = strings.Join(Wrap(p, width), "\n")
 		}
 	}
 	return strings.Join(all, "\n\n")
