@@ -11,7 +11,7 @@ import (
 	"github.com/clusterd/clusterd/internal/cli/offline"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/files"
-	"github.com/clusterd/clusterd/internal/simhash/idf"
+	"github.com/clusterd/clusterd/internal/simhash"
 )
 
 func newIDF() *cobra.Command {
@@ -59,7 +59,7 @@ func learnIDF(cmd *cobra.Command, c config.Config, names []string) error {
 	if err != nil {
 		return err
 	}
-	learner, counter, compared := idf.NewLearner(), tokenizer.NewCounter(), false
+	learner, counter, compared := simhash.NewIDFLearner(), tokenizer.NewCounter(), false
 	for entry, err := reader.Next(); !errors.Is(err, io.EOF); entry, err = reader.Next() {
 		if err != nil {
 			return err

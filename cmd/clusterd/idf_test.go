@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/clusterd/clusterd/internal/simhash/idf"
+	"github.com/clusterd/clusterd/internal/simhash"
 	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
 
@@ -50,7 +50,7 @@ func TestIDF(t *testing.T) {
 	if !strings.Contains(errs, "no article") || !strings.Contains(errs, `"rejected":1`) {
 		t.Errorf("the line that is no article is not reported:\n%s", errs)
 	}
-	table, err := idf.Read(write(t, "idf.tsv", []byte(out)))
+	table, err := simhash.ReadIDF(write(t, "idf.tsv", []byte(out)))
 	if err != nil {
 		t.Fatal(err)
 	}

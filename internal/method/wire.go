@@ -12,7 +12,6 @@ import (
 	"github.com/clusterd/clusterd/internal/method/shingling"
 	"github.com/clusterd/clusterd/internal/method/simhashverify"
 	"github.com/clusterd/clusterd/internal/simhash"
-	"github.com/clusterd/clusterd/internal/simhash/idf"
 	"github.com/clusterd/clusterd/internal/simhash/keyedhash"
 	"github.com/clusterd/clusterd/internal/text"
 	"github.com/clusterd/clusterd/internal/text/contact"
@@ -45,7 +44,7 @@ func simHashOptions(s Settings, key *keyedhash.Key) (simhash.Options, error) {
 		Tokenizer: s.Text.NewTokenizer, Index: s.Threshold.Index, Distance: s.Threshold.Distance,
 	}
 	if o.Weight == simhash.TFIDF {
-		table, err := idf.Load(s.Fingerprint.IDF)
+		table, err := simhash.LoadIDF(s.Fingerprint.IDF)
 		if err != nil {
 			return simhash.Options{}, fmt.Errorf("loading the table of how rare words are: %w", err)
 		}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/clusterd/clusterd/internal/simhash/hamming"
-	"github.com/clusterd/clusterd/internal/simhash/idf"
 	"github.com/clusterd/clusterd/internal/simhash/keyedhash"
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/text"
@@ -16,7 +15,7 @@ import (
 type Options struct {
 	Hash   string         // one of [Hashes]; with a key it takes the place of all of them
 	Weight string         // one of [Weights]
-	Table  *idf.Table     // of the weight tfidf; nil is the built-in one
+	Table  *IDF           // of the weight tfidf; nil is the built-in one
 	Pairs  bool           // whether pairs of neighbouring words count beside words
 	Key    *keyedhash.Key // hashes words and pairs; nil is Hash
 	// Tokenizer makes the tokenizer of articles, for words with these hashes.

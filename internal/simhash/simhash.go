@@ -11,7 +11,6 @@ import (
 	"math/bits"
 	"strings"
 
-	"github.com/clusterd/clusterd/internal/simhash/idf"
 	"github.com/clusterd/clusterd/internal/text"
 )
 
@@ -31,7 +30,7 @@ func New(hash, weight string) (*Hasher, error) {
 		return nil, unknown("token hash", hash, Hashes())
 	}
 	if weight == TFIDF {
-		table, err := idf.BuiltIn()
+		table, err := BuiltInIDF()
 		if err != nil {
 			return nil, err
 		}
@@ -45,7 +44,7 @@ func New(hash, weight string) (*Hasher, error) {
 }
 
 // NewTFIDF does what [New] does, with the weight tfidf and this table.
-func NewTFIDF(hash string, table *idf.Table) (*Hasher, error) {
+func NewTFIDF(hash string, table *IDF) (*Hasher, error) {
 	h, ok := choose(hash, hashes())
 	if !ok {
 		return nil, unknown("token hash", hash, Hashes())

@@ -5,17 +5,15 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-
-	"github.com/clusterd/clusterd/internal/simhash/idf"
 )
 
-func readTable(t *testing.T, lines string) *idf.Table {
+func readTable(t *testing.T, lines string) *IDF {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "idf.tsv")
 	if err := os.WriteFile(path, []byte(lines), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	table, err := idf.Read(path)
+	table, err := ReadIDF(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,8 +33,8 @@ func TestTFIDFWeights(t *testing.T) {
 			{"台风", 2},
 			{"台", 4},
 			{"rain", .5},
-			{"全", 1. / idf.One}, // never nothing
-			{"港口", 8},           // rounded
+			{"全", 1. / oneIDF}, // never nothing
+			{"港口", 8},          // rounded
 			{"harbour", 8},
 			{"口", 8}, // not there: as rare as the rarest
 		} {

@@ -4,8 +4,6 @@ import (
 	"math"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/clusterd/clusterd/internal/simhash/idf"
 )
 
 // one is the weight 1 in fixed point. Weights are integers so that sums are exact:
@@ -83,11 +81,11 @@ const TFIDF = "tfidf"
 // is right.
 type tfidfWeights struct {
 	log   *logWeights
-	table *idf.Table
+	table *IDF
 }
 
 func (w tfidfWeights) weight(word []byte, count int) int64 {
-	weight := w.log.weight(word, count) * int64(w.table.Of(word)) / idf.One
+	weight := w.log.weight(word, count) * int64(w.table.Of(word)) / oneIDF
 	return max(step, (weight+step/2)/step*step)
 }
 

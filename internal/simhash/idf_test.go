@@ -1,4 +1,4 @@
-package idf
+package simhash
 
 import (
 	"bytes"
@@ -25,12 +25,12 @@ func write(t *testing.T, content string) (path string) {
 }
 
 func TestRead(t *testing.T) {
-	table, err := Read(write(t, "# a comment\n\n台风\t2.5\r\nnew york\t0\nrain\t7.03125\n"))
+	table, err := ReadIDF(write(t, "# a comment\n\n台风\t2.5\r\nnew york\t0\nrain\t7.03125\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for word, want := range map[string]int32{
-		"台风": 2.5 * One, "new york": 1, "rain": 7*One + 1, "absent": 7*One + 1, "": 7*One + 1,
+		"台风": 2.5 * oneIDF, "new york": 1, "rain": 7*oneIDF + 1, "absent": 7*oneIDF + 1, "": 7*oneIDF + 1,
 	} {
 		if got := table.Of([]byte(word)); got != want {
 			t.Errorf("%q: %d, want %d", word, got, want)
@@ -39,13 +39,13 @@ func TestRead(t *testing.T) {
 	if table.Len() != 3 {
 		t.Errorf("%d words, want 3", table.Len())
 	}
-	if path := filepath.Join(t.TempDir(), "absent"); !isNotExist(Read(path)) ||
-		!isNotExist(Load(path)) {
+	if path := filepath.Join(t.TempDir(), "absent"); !isNotExist(ReadIDF(path)) ||
+		!isNotExist(LoadIDF(path)) {
 		t.Error("a file that is not there is read")
 	}
 }
 
-func isNotExist(_ *Table, err error) bool { return errors.Is(err, os.ErrNotExist) }
+func isNotExist(_ *IDF, err error) bool { return errors.Is(err, os.ErrNotExist) }
 
 func TestReadRefuses(t *testing.T) {
 	for _, test := range []struct{ content, want string }{
@@ -62,7 +62,7 @@ func TestReadRefuses(t *testing.T) {
 		{"rain\t1\nsnow\t1\nrain\t2\n", `line 3: "rain\t2": the word was there before`},
 	} {
 		path := write(t, test.content)
-		table, err := Read(path)
+		table, err := ReadIDF(path)
 		if err == nil || !strings.HasPrefix(err.Error(), path+": ") ||
 			!strings.Contains(err.Error(), test.want) || table != nil {
 			t.Errorf("%.50q: error %v, want %s", test.content, err, test.want)
@@ -73,7 +73,7 @@ func TestReadRefuses(t *testing.T) {
 func TestIdentity(t *testing.T) {
 	identity := func(content string) string {
 		t.Helper()
-		table, err := Read(write(t, content))
+		table, err := ReadIDF(write(t, content))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +100,7 @@ func TestIdentity(t *testing.T) {
 }
 
 func TestBuiltIn(t *testing.T) {
-	table, err := Load("")
+	table, err := LoadIDF("")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,8 +117,8 @@ func TestBuiltIn(t *testing.T) {
 	}
 }
 
-func learn(articles ...string) *Learner {
-	l := NewLearner()
+func learn(articles ...string) *IDFLearner {
+	l := NewIDFLearner()
 	for _, a := range articles {
 		var tokens []text.Token
 		for word := range strings.FieldsSeq(a) {
@@ -141,11 +141,11 @@ func TestLearner(t *testing.T) {
 	if b.String() != want {
 		t.Errorf("it writes\n%swant\n%s", b.String(), want)
 	}
-	table, err := Read(write(t, b.String()))
+	table, err := ReadIDF(write(t, b.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := table.Of([]byte("台风")), int32(math.Round(.8109*One)); got != want {
+	if got, want := table.Of([]byte("台风")), int32(math.Round(.8109*oneIDF)); got != want {
 		t.Errorf("read again, the rarity is %d, want %d", got, want)
 	}
 }
@@ -192,7 +192,7 @@ func BenchmarkBuiltIn(b *testing.B) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	var t *Table
+	var t *IDF
 	for b.Loop() {
 		var err error
 		if t, err = parse(gse.ZhIdf, ' '); err != nil {

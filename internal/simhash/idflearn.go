@@ -1,4 +1,4 @@
-package idf
+package simhash
 
 import (
 	"bufio"
@@ -12,17 +12,17 @@ import (
 	"github.com/clusterd/clusterd/internal/text"
 )
 
-// A Learner counts in how many articles words occur. It takes some 100 bytes a word.
-type Learner struct {
+// A IDFLearner counts in how many articles words occur. It takes some 100 bytes a word.
+type IDFLearner struct {
 	articles int
 	in       map[string]int // articles, by word
 }
 
-// NewLearner returns one that has seen no article.
-func NewLearner() *Learner { return &Learner{in: make(map[string]int)} }
+// NewIDFLearner returns one that has seen no article.
+func NewIDFLearner() *IDFLearner { return &IDFLearner{in: make(map[string]int)} }
 
 // Add counts an article by its tokens, each of which comes once.
-func (l *Learner) Add(tokens []text.Token) {
+func (l *IDFLearner) Add(tokens []text.Token) {
 	l.articles++
 	for i := range tokens {
 		l.in[string(tokens[i].Word)]++
@@ -30,7 +30,7 @@ func (l *Learner) Add(tokens []text.Token) {
 }
 
 // Articles returns how many were added.
-func (l *Learner) Articles() int { return l.articles }
+func (l *IDFLearner) Articles() int { return l.articles }
 
 // Write writes the words that occur in at least two articles and their rarity
 //
@@ -39,7 +39,7 @@ func (l *Learner) Articles() int { return l.articles }
 // as lines of a word, a tab and a number, the most frequent first and equals in the order of their
 // bytes, after a line that begins with '#'. It says how many words these are. A word that occurs
 // once is as good as one that never did, and there are more of these than of all others.
-func (l *Learner) Write(w io.Writer) (words int, err error) {
+func (l *IDFLearner) Write(w io.Writer) (words int, err error) {
 	kept := slices.SortedFunc(maps.Keys(l.in), func(a, b string) int {
 		return cmp.Or(cmp.Compare(l.in[b], l.in[a]), cmp.Compare(a, b))
 	})

@@ -1,4 +1,4 @@
-package idf
+package simhash
 
 import (
 	"errors"
@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// Read reads a table that [Learner.Write] wrote. An error names the file and the line.
-func Read(path string) (*Table, error) {
+// ReadIDF reads a table that [Learner.Write] wrote. An error names the file and the line.
+func ReadIDF(path string) (*IDF, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -28,8 +28,8 @@ const most = 30
 
 // parse reads a word, this separator and the word's rarity a line. Lines that are blank or begin
 // with '#' are skipped. The table keeps the text, of which its words are parts.
-func parse(content string, separator byte) (*Table, error) {
-	t := &Table{rarity: make(map[string]int32, strings.Count(content, "\n"))}
+func parse(content string, separator byte) (*IDF, error) {
+	t := &IDF{rarity: make(map[string]int32, strings.Count(content, "\n"))}
 	n := 0
 	for line := range strings.SplitSeq(content, "\n") {
 		n++
@@ -47,7 +47,7 @@ func parse(content string, separator byte) (*Table, error) {
 	return t, nil
 }
 
-func (t *Table) entry(line string, separator byte) error {
+func (t *IDF) entry(line string, separator byte) error {
 	at := strings.IndexByte(line, separator)
 	if at < 1 || !utf8.ValidString(line) {
 		return fmt.Errorf("%q: want a word, %q and its rarity", line, separator)
