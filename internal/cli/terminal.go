@@ -1,6 +1,6 @@
 // Package cli is what all verbs share that talk to people: the width and the colours of a terminal,
-// the layout of help, the completion of a shell, and the version. The packages below it are one verb
-// each, or a family of verbs.
+// the layout of help, the completion of a shell, and the version. The packages below it are one
+// verb each, or a family of verbs.
 package cli
 
 import (

@@ -315,7 +315,8 @@ func contactKeys(c *method.ContactSettings) []table.Key {
 		},
 		{
 			Path:  "contacts.regions",
-			Value: value.List(&c.Regions, 0, value.Listed("an ISO 3166 code such as GB", contact.RegionNames())),
+			Value: value.List(&c.Regions, 0,
+				value.Listed("an ISO 3166 code such as GB", contact.RegionNames())),
 			Doc: "Countries, as [GB, US]: a telephone number without a calling code is that of the first " +
 				"one in which it is possible, and so the same contact as with the code.",
 		},

@@ -15,9 +15,9 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// oneIDF is the rarity 1 in the fixed point of [Table.Of]. Rarities are integers, so that sums of what
-// is made of them are exact, and have few fractional bits: that is more than a sample of articles
-// tells.
+// oneIDF is the rarity 1 in the fixed point of [IDF.Of]. Rarities are integers, so that sums of
+// what is made of them are exact, and have few fractional bits: that is more than a sample of
+// articles tells.
 const oneIDF = 1 << fraction
 
 const fraction = 4
@@ -53,8 +53,8 @@ func LoadIDF(path string) (*IDF, error) {
 	return ReadIDF(path)
 }
 
-// BuiltInIDF returns gse's table of 270,132 Chinese words. The first call takes some 0.2 s, and from
-// then on it takes 13 MB. It has no English words, which hence are all equally rare.
+// BuiltInIDF returns gse's table of 270,132 Chinese words. The first call takes some 0.2 s, and
+// from then on it takes 13 MB. It has no English words, which hence are all equally rare.
 func BuiltInIDF() (*IDF, error) { return builtIn() }
 
 var builtIn = sync.OnceValues(func() (*IDF, error) {

@@ -31,9 +31,9 @@ func styledOf(c *Cleaner, title, content string) []string {
 func TestStyled(t *testing.T) {
 	c := foldingCleaner(t)
 	for in, want := range map[string][]string{
-		"no style at all, 微信":         nil,
-		"play at 𝐁𝐄𝐓𝐌𝐄𝐍 today":        {"betmen"},
-		"𝓫𝓮𝓽 𝖒𝖊𝖓 𝚋𝚎𝚝𝟾𝟾":               {"bet", "men", "bet88"},
+		"no style at all, 微信":  nil,
+		"play at 𝐁𝐄𝐓𝐌𝐄𝐍 today": {"betmen"},
+		"𝓫𝓮𝓽 𝖒𝖊𝖓 𝚋𝚎𝚝𝟾𝟾":        {"bet", "men", "bet88"},
 		"Ⓐⓛⓔⓧⓘⓢ, 🅰🅻🅴🆇🅸🆂 🄰🄻🄴🅇 🅐🅛🅔🅧🅘🅢!": {"alexis", "alexis", "alex", "alexis"},
 		"ℬℯ𝓉":                                 {"bet"},
 		"①②③ ❶➁ ⓵⓶":                           {"123", "12", "12"},

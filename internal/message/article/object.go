@@ -29,10 +29,10 @@ func NewJSONPath(name string) JSONPath {
 	return JSONPath{Name: name, Query: strings.Join(components, "."), plain: len(components) == 1}
 }
 
-// FindJSON sets found, which is empty and has a place for each path, to what stands at the paths: its
-// type, how it is written and, of a string, what it says. It reports whether the text is valid
-// JSON, an object, and nested at most [MaxJSONDepth] levels deep; where it is not, found says nothing.
-// Where keys are double, the first counts. The values share memory with the text.
+// FindJSON sets found, which is empty and has a place for each path, to what stands at the paths:
+// its type, how it is written and, of a string, what it says. It reports whether the text is valid
+// JSON, an object, and nested at most [MaxJSONDepth] levels deep; where it is not, found says
+// nothing. Where keys are double, the first counts. The values share memory with the text.
 func FindJSON(text string, paths []JSONPath, found []gjson.Result) (ok bool) {
 	s := scan{text}
 	if !s.object(paths, found) {

@@ -10,8 +10,8 @@ import (
 // A scan is one pass over a text that may be JSON. It checks all of the text.
 type scan struct{ text string }
 
-// object reports whether the text is valid JSON, an object, and nested at most [MaxJSONDepth] levels
-// deep, and sets found to what stands at the paths that are plain keys.
+// object reports whether the text is valid JSON, an object, and nested at most [MaxJSONDepth]
+// levels deep, and sets found to what stands at the paths that are plain keys.
 func (s *scan) object(paths []JSONPath, found []gjson.Result) (ok bool) {
 	begin := s.space(0)
 	if !s.has('{', begin) {

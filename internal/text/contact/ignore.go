@@ -30,8 +30,8 @@ type Ignored struct {
 	lengths []int           // of these
 }
 
-// LoadIgnored returns the contacts that are built in and those that files list, as package contact says.
-// An error names the path and the line.
+// LoadIgnored returns the contacts that are built in and those that files list, as package contact
+// says. An error names the path and the line.
 func LoadIgnored(files []string) (*Ignored, error) {
 	i := &Ignored{whole: make(map[string]bool), starts: make(map[string]bool)}
 	for _, name := range []string{"platforms.txt", "names.txt"} {

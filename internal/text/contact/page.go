@@ -32,8 +32,8 @@ var pageKinds = setOf("site url mail number name code")
 // longestPage is how many bytes of a port, path and query are looked at.
 const longestPage = 2 << 10
 
-// reducePage returns the contact of a URL: the registrable domain, or host and path on a platform, of
-// which the site is ignored.
+// reducePage returns the contact of a URL: the registrable domain, or host and path on a platform,
+// of which the site is ignored.
 func reducePage(host, path string, ignored func(contact []byte) bool) (kind, value string) {
 	host = strings.Trim(strings.TrimPrefix(strings.TrimPrefix(host, "www."), "m."), ".")
 	domain, official := siteOf(host)

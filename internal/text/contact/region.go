@@ -121,8 +121,8 @@ func bitsOf(list string) (bits uint32) {
 	return bits
 }
 
-// RegionNames returns the regions in which national telephone numbers can be understood, by their ISO
-// 3166 codes in ascending order.
+// RegionNames returns the regions in which national telephone numbers can be understood, by their
+// ISO 3166 codes in ascending order.
 func RegionNames() []string {
 	var names []string
 	for _, r := range rows() {
