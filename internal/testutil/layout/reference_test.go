@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"encoding/json"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -63,6 +64,39 @@ func TestDeadLetterClassesAreDocumented(t *testing.T) {
 	slices.Sort(documented)
 	if !slices.Equal(documented, want) {
 		t.Errorf("docs/messages.md has the classes %q, want %q", documented, want)
+	}
+}
+
+// Each endpoint of the description is in docs/http.md.
+func TestEndpointsAreDocumented(t *testing.T) {
+	var description struct {
+		Paths map[string]map[string]any
+	}
+	text := read(t, "internal/serve/http/openapi/openapi.json")
+	if err := json.Unmarshal([]byte(text), &description); err != nil || len(description.Paths) < 10 {
+		t.Fatalf("%d paths, %v", len(description.Paths), err)
+	}
+	document, parameter := read(t, "docs/http.md"), regexp.MustCompile(`\\\{\w+\\\}`)
+	for path := range description.Paths {
+		pattern := parameter.ReplaceAllString(regexp.QuoteMeta(path), `[\w{}/]+`)
+		if !regexp.MustCompile(pattern + "(?m:$|[^\\w/])").MatchString(document) {
+			t.Errorf("docs/http.md says nothing of %s", path)
+		}
+	}
+}
+
+// Each field of a result is explained in docs/messages.md.
+func TestFieldsOfResultsAreDocumented(t *testing.T) {
+	var schema struct{ Properties map[string]any }
+	text := read(t, "docs/schemas/result.json")
+	if err := json.Unmarshal([]byte(text), &schema); err != nil || len(schema.Properties) < 10 {
+		t.Fatalf("%d fields, %v", len(schema.Properties), err)
+	}
+	known := inQuotes(read(t, "docs/messages.md"))
+	for field := range schema.Properties {
+		if !slices.Contains(known, field) {
+			t.Errorf("docs/messages.md does not explain %s", field)
+		}
 	}
 }
 
