@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/clusterd/clusterd/internal/quality/eval"
-	"github.com/clusterd/clusterd/internal/quality/moderation"
 )
 
 // streamParts is of how many parts of the stream a moderator's work is told.
@@ -18,7 +17,7 @@ type spamFlags struct {
 	runsFlags
 	parts     int
 	feedback  string
-	moderator moderation.Moderator
+	moderator eval.Moderator
 }
 
 func newEvalSpam() *cobra.Command {
@@ -65,7 +64,7 @@ func newEvalSpam() *cobra.Command {
 	flags.StringVar(&f.labels, "labels", "label", "`FIELD` of an article that is its label")
 	flags.StringVar(&f.positive, "positive", "spam", "`LABEL` of what the moderator looks for")
 	flags.IntVar(&f.parts, "parts", streamParts, "divide the stream into `N` parts, 1 to 100")
-	flags.StringVar(&f.feedback, "feedback", string(moderation.ArticleFeedback),
+	flags.StringVar(&f.feedback, "feedback", string(eval.ArticleFeedback),
 		"what the moderator does about an honest article that carries the label, `WHAT`: article (an "+
 			"exception for it), contact (the contact that brought the label is harmless) or none")
 	flags.IntVar(&f.moderator.Late, "late", 0,
@@ -89,9 +88,9 @@ func (f *spamFlags) check() error {
 	case f.moderator.Every < 1:
 		return usageError{errors.New("--every: less than 1")}
 	}
-	f.moderator.Feedback = moderation.Feedback(f.feedback)
+	f.moderator.Feedback = eval.Feedback(f.feedback)
 	switch f.moderator.Feedback {
-	case moderation.NoFeedback, moderation.ArticleFeedback, moderation.ContactFeedback:
+	case eval.NoFeedback, eval.ArticleFeedback, eval.ContactFeedback:
 	default:
 		return usageError{fmt.Errorf("--feedback: %q is none of article, contact and none", f.feedback)}
 	}

@@ -29,7 +29,7 @@ func (o overlaps) agreement() Agreement {
 		return Agreement{}
 	}
 	a := Agreement{ARI: 1, NMI: 1}
-	both, group, found := pairsIn(o.both), pairsIn(o.group), pairsIn(o.found)
+	both, group, found := PairsIn(o.both), PairsIn(o.group), PairsIn(o.found)
 	if both != group || both != found { // else they are the same
 		expected := float64(group) * float64(found) / (float64(n) * float64(n-1) / 2)
 		a.ARI = (float64(both) - expected) / (float64(group+found)/2 - expected)

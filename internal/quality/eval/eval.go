@@ -10,8 +10,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/clusterd/clusterd/internal/quality/moderation"
 )
 
 // Options say what is measured. The zero value measures nothing but cost.
@@ -26,7 +24,7 @@ type Options struct {
 	Within   time.Duration // of event time in which that many arrive; 0 is any
 	Parts    int           // of the stream, by which a moderator's work on it is told; 0: not at all
 	// Moderator works on the stream, if Parts says so.
-	Moderator moderation.Moderator
+	Moderator Moderator
 
 	Curves  bool // whether other thresholds are tried; needs a truth
 	Threads int  // that make fingerprints, at least 1
@@ -55,16 +53,16 @@ type Report struct {
 
 // A Run is what was measured of one variant.
 type Run struct {
-	Name       string             `json:"name"`
-	Variant    Variant            `json:"-"`
-	Identity   string             `json:"identity"` // of the method, see [method.Method]
-	Threshold  float64            `json:"bound"`    // largest distance from a centre, in the method's measure
-	Cost       Cost               `json:"cost"`
-	Scores     *Scores            `json:"scores,omitempty"`
-	Purity     *Purity            `json:"purity,omitempty"`
-	Signals    []Signal           `json:"signals,omitempty"`
-	Moderation *moderation.Result `json:"moderation,omitempty"`
-	Curve      *Curve             `json:"curve,omitempty"`
+	Name       string      `json:"name"`
+	Variant    Variant     `json:"-"`
+	Identity   string      `json:"identity"` // of the method, see [method.Method]
+	Threshold  float64     `json:"bound"`    // largest distance from a centre, in the method's measure
+	Cost       Cost        `json:"cost"`
+	Scores     *Scores     `json:"scores,omitempty"`
+	Purity     *Purity     `json:"purity,omitempty"`
+	Signals    []Signal    `json:"signals,omitempty"`
+	Moderation *Moderation `json:"moderation,omitempty"`
+	Curve      *Curve      `json:"curve,omitempty"`
 	// Stories are those over the clusters, with one threshold after the other.
 	Stories []StoryPoint `json:"stories,omitempty"`
 }

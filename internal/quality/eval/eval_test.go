@@ -91,7 +91,7 @@ func TestClustersAreThoseOfTheDaemon(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := fingerprint(t.Context(), m, docs, 2, func(int) {})
+		p, err := makeFingerprints(t.Context(), m, docs, 2, func(int) {})
 		if err != nil {
 			t.Fatal(err)
 		}

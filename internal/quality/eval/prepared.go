@@ -6,7 +6,6 @@ import (
 
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/method"
-	"github.com/clusterd/clusterd/internal/quality/moderation"
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
@@ -29,7 +28,7 @@ func Prepare(ctx context.Context, docs []Document, v Variant, o Options) (*Prepa
 	if err != nil {
 		return nil, err
 	}
-	made, err := fingerprint(ctx, m, docs, o.Threads, func(n int) {
+	made, err := makeFingerprints(ctx, m, docs, o.Threads, func(n int) {
 		if o.Progress != nil {
 			o.Progress(v.Name, n)
 		}
@@ -77,25 +76,6 @@ func (p *Prepared) Cluster(ctx context.Context, threshold float64) (Clustered, e
 		return Clustered{}, err
 	}
 	return Clustered{c.Clustering, cost(p.docs, p.made, c), threshold, c.centres}, nil
-}
-
-// Moderate returns the work of the options' moderator on the documents, which are clustered at this
-// threshold.
-func (p *Prepared) Moderate(
-	ctx context.Context, threshold float64, o Options,
-) (moderation.Result, error) {
-	index, err := p.method.NewIndex(threshold)
-	if err != nil {
-		return moderation.Result{}, err
-	}
-	docs := make([]moderation.Document, len(p.docs))
-	for i := range docs {
-		docs[i].Label, docs[i].PublishedAt = p.docs[i].Label, p.docs[i].PublishedAt
-		docs[i].Fingerprint, docs[i].Comparable = p.made.of[i], p.made.ok[i]
-	}
-	return moderation.Run(ctx, index, threshold, docs, moderation.Options{
-		Moderator: o.Moderator, Positive: o.Positive, Parts: o.Parts, Config: p.config, Now: p.pass.now,
-	})
 }
 
 // CentreBytes returns what an index of the centres takes of the heap, for each of them.

@@ -63,10 +63,10 @@ func (b *resolved) resolvePairs(pairs []pair, numbers map[string]int) {
 	for _, p := range pairs {
 		listed[ordered(number(p.a), number(p.b))] = p.jaccard
 	}
-	sets := newSets(len(numbers))
+	sets := NewSets(len(numbers))
 	for p, jaccard := range listed {
 		if jaccard >= copyJaccard {
-			sets.join(p[0], p[1])
+			sets.Join(p[0], p[1])
 		}
 	}
 	b.similar = make(map[[2]int]float64)
@@ -74,14 +74,14 @@ func (b *resolved) resolvePairs(pairs []pair, numbers map[string]int) {
 		if p[1] < len(b.group) && p[0] != p[1] {
 			b.pairs[p] = jaccard
 		}
-		x, y := sets.of(p[0]), sets.of(p[1])
+		x, y := sets.Of(p[0]), sets.Of(p[1])
 		if highest, known := b.similar[ordered(x, y)]; x != y && (!known || jaccard > highest) {
 			b.similar[ordered(x, y)] = jaccard
 		}
 	}
 	b.copies, b.sizes = make([]int, len(b.group)), make(map[int]int)
 	for m := range b.copies {
-		b.copies[m] = sets.of(m)
+		b.copies[m] = sets.Of(m)
 		b.sizes[b.copies[m]]++
 	}
 }
@@ -132,18 +132,20 @@ func (c cells) meet(x, y int, do func(c, d cell, pairs int)) {
 	}
 }
 
-// sets are disjoint sets of numbers, a forest of parents.
-type sets []int
+// Sets are disjoint sets of numbers, a forest of parents.
+type Sets []int
 
-func newSets(n int) sets {
-	s := make(sets, n)
+// NewSets returns n sets of one number each.
+func NewSets(n int) Sets {
+	s := make(Sets, n)
 	for i := range s {
 		s[i] = i
 	}
 	return s
 }
 
-func (s sets) of(x int) int {
+// Of returns the number that stands for the set that x is in.
+func (s Sets) Of(x int) int {
 	for s[x] != x {
 		s[x] = s[s[x]]
 		x = s[x]
@@ -151,4 +153,5 @@ func (s sets) of(x int) int {
 	return x
 }
 
-func (s sets) join(x, y int) { s[s.of(x)] = s.of(y) }
+// Join makes one set of those of x and y. The number of y's set stands for it.
+func (s Sets) Join(x, y int) { s[s.Of(x)] = s.Of(y) }

@@ -52,9 +52,9 @@ type fingerprints struct {
 	took time.Duration
 }
 
-// fingerprint makes them with so many threads, and calls done with how many documents are, as they
+// makeFingerprints makes them with so many threads, and calls done with how many documents are, as they
 // are.
-func fingerprint(
+func makeFingerprints(
 	ctx context.Context, m method.Method, docs []Document, threads int, done func(documents int),
 ) (fingerprints, error) {
 	p := fingerprints{of: make([]singlepass.Fingerprint, len(docs)), ok: make([]bool, len(docs))}

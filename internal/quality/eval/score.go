@@ -117,7 +117,7 @@ func score(b resolved, c Clustering, at []float64) Scores {
 	if n := float64(s.Documents); n > 0 {
 		s.BCubed = quality(precision/n, recall/n)
 	}
-	s.RightPairs, s.FoundPairs, s.TruePairs = pairsIn(of.both), pairsIn(of.found), pairsIn(of.group)
+	s.RightPairs, s.FoundPairs, s.TruePairs = PairsIn(of.both), PairsIn(of.found), PairsIn(of.group)
 	s.Pairs = quality(ratio(s.RightPairs, s.FoundPairs), ratio(s.RightPairs, s.TruePairs))
 	s.Agreement = of.agreement()
 	s.mates(b, found, of)
@@ -162,7 +162,8 @@ func overlap(group, found []int) overlaps {
 	return of
 }
 
-func pairsIn[K comparable](sizes map[K]int) (n int) {
+// PairsIn returns how many pairs groups of these sizes have.
+func PairsIn[K comparable](sizes map[K]int) (n int) {
 	for _, size := range sizes {
 		n += size * (size - 1) / 2
 	}

@@ -9,7 +9,6 @@ import (
 	"strconv"
 
 	"github.com/clusterd/clusterd/internal/method"
-	"github.com/clusterd/clusterd/internal/quality/assignment"
 	"github.com/clusterd/clusterd/internal/story"
 	"github.com/clusterd/clusterd/internal/story/words"
 )
@@ -239,7 +238,7 @@ func (o overlaps) ceafe() *Quality {
 		n, m, alike = m, n, func(r, c int) float64 { return straight(c, r) }
 	}
 	sum := 0.0
-	for r, c := range assignment.Best(n, m, alike) {
+	for r, c := range bestPairs(n, m, alike) {
 		sum += alike(r, c)
 	}
 	q := quality(sum/float64(len(columns)), sum/float64(len(rows)))

@@ -103,13 +103,13 @@ func (t *Truth) connect() {
 			}
 		}
 	}
-	together := newSets(len(ids))
+	together := NewSets(len(ids))
 	for _, p := range t.pairs {
 		if p.jaccard >= sameJaccard {
-			together.join(numbers[p.a], numbers[p.b])
+			together.Join(numbers[p.a], numbers[p.b])
 		}
 	}
 	for i, id := range ids {
-		t.clusters = append(t.clusters, [2]string{id, ids[together.of(i)]})
+		t.clusters = append(t.clusters, [2]string{id, ids[together.Of(i)]})
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/clusterd/clusterd/internal/quality/moderation"
+	"github.com/clusterd/clusterd/internal/quality/eval"
 )
 
 // moderationTable says what each run saves a moderator in all.
@@ -30,7 +30,7 @@ func (r Report) moderationTable() table {
 
 // workCells are the shares of caught and hit, where there is anything that they are shares of, and
 // the clicks.
-func workCells(w moderation.Work) []string {
+func workCells(w eval.Work) []string {
 	caught, hit := "-", "-"
 	if w.Positive > 0 {
 		caught = share(w.CaughtShare)

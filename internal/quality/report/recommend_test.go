@@ -6,7 +6,6 @@ import (
 
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/quality/eval"
-	"github.com/clusterd/clusterd/internal/quality/moderation"
 )
 
 // measured returns a run with a pair F1, a speed and a size; on so many true clusters.
@@ -39,8 +38,8 @@ func curve(run eval.Run, points ...float64) eval.Run {
 func moderated(t *testing.T, text string, caught, hits float64) eval.Run {
 	run := measured(t, text, 0, 20_000, 40, 0)
 	run.Scores = nil
-	run.Moderation = &moderation.Result{
-		Work: moderation.Work{CaughtShare: caught, HitPerThousand: hits},
+	run.Moderation = &eval.Moderation{
+		Work: eval.Work{CaughtShare: caught, HitPerThousand: hits},
 	}
 	return run
 }

@@ -53,7 +53,7 @@ func (s search) quality(found []int, from, to int) (precision, recall, f1 float6
 		inFound[found[text]]++
 		inBoth[[2]int{s.groups[text], found[text]}]++
 	}
-	right := pairsWithin(inBoth)
+	right := eval.PairsIn(inBoth)
 	if right == 0 {
 		return 0, 0, 0
 	}
@@ -64,8 +64,8 @@ func (s search) quality(found []int, from, to int) (precision, recall, f1 float6
 			nearly++
 		}
 	}
-	precision = float64(right+nearly) / float64(pairsWithin(inFound))
-	recall = float64(right) / float64(pairsWithin(inGroup))
+	precision = float64(right+nearly) / float64(eval.PairsIn(inFound))
+	recall = float64(right) / float64(eval.PairsIn(inGroup))
 	return precision, recall, 2 * precision * recall / (precision + recall)
 }
 
@@ -74,7 +74,7 @@ func (s search) hopeless(p, best Point) bool {
 	return p.Precision > 0 && 2*p.Precision/(1+p.Precision) <= best.Worth
 }
 
-// A moderator labels clusters, see package moderation.
+// A moderator labels clusters, see [eval.Moderator].
 type moderator struct {
 	positive string
 	hits     float64

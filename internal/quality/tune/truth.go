@@ -112,28 +112,19 @@ func (t *truth) levels() []Level {
 // apart. groups has for each text the number of one that stands for all that are the same as it;
 // pairs is how many pairs that makes.
 func (t *truth) connect(same float64) (groups []int, pairs int) {
-	groups = make([]int, len(t.texts))
-	for i := range groups {
-		groups[i] = i
-	}
-	of := func(i int) int {
-		for groups[i] != i {
-			groups[i] = groups[groups[i]]
-			i = groups[i]
-		}
-		return i
-	}
+	together := eval.NewSets(len(t.texts))
 	for _, p := range t.pairs {
 		if p.distance <= 1-same && !t.apart(p) {
-			groups[of(p.a)] = of(p.b)
+			together.Join(p.a, p.b)
 		}
 	}
+	groups = make([]int, len(t.texts))
 	sizes := make(map[int]int)
 	for i := range groups {
-		groups[i] = of(i)
+		groups[i] = together.Of(i)
 		sizes[groups[i]]++
 	}
-	return groups, pairsWithin(sizes)
+	return groups, eval.PairsIn(sizes)
 }
 
 // apart reports whether the texts of a pair first come so far apart that by then a cluster has
@@ -141,14 +132,6 @@ func (t *truth) connect(same float64) (groups []int, pairs int) {
 func (t *truth) apart(p pair) bool {
 	a, b := t.documents[t.texts[p.a]].PublishedAt, t.documents[t.texts[p.b]].PublishedAt
 	return t.window > 0 && !a.IsZero() && !b.IsZero() && b.Sub(a).Abs() > t.window
-}
-
-// pairsWithin returns how many pairs groups of these sizes have.
-func pairsWithin[K comparable](sizes map[K]int) (pairs int) {
-	for _, n := range sizes {
-		pairs += n * (n - 1) / 2
-	}
-	return pairs
 }
 
 // settle returns the similarity from which on texts count as the same: the one asked for, or, as

@@ -1,4 +1,4 @@
-package moderation_test
+package eval_test
 
 import (
 	"math/rand/v2"
@@ -9,7 +9,6 @@ import (
 
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/quality/eval"
-	"github.com/clusterd/clusterd/internal/quality/moderation"
 )
 
 // A writer writes comments that share no wording.
@@ -57,7 +56,7 @@ func (w writer) honest(n int) (all []eval.Document) {
 const advert = "Telegram @watch_king88"
 
 // attacked has a moderator work on comments by configs/comments.yaml.
-func attacked(t *testing.T, docs []eval.Document, feedback moderation.Feedback) moderation.Work {
+func attacked(t *testing.T, docs []eval.Document, feedback eval.Feedback) eval.Work {
 	t.Helper()
 	text, err := os.ReadFile("../../../configs/comments.yaml")
 	if err != nil {
@@ -87,15 +86,15 @@ func attacked(t *testing.T, docs []eval.Document, feedback moderation.Feedback) 
 func TestPoison(t *testing.T) {
 	for _, test := range []struct {
 		spams    int // each is followed by as many of the 160 honest comments
-		feedback moderation.Feedback
+		feedback eval.Feedback
 		hit      int // at most
 	}{
-		{1, moderation.NoFeedback, 12},
-		{1, moderation.ArticleFeedback, 12},
-		{1, moderation.ContactFeedback, 2},
-		{40, moderation.NoFeedback, 53},
-		{40, moderation.ArticleFeedback, 14},
-		{40, moderation.ContactFeedback, 4},
+		{1, eval.NoFeedback, 12},
+		{1, eval.ArticleFeedback, 12},
+		{1, eval.ContactFeedback, 2},
+		{40, eval.NoFeedback, 53},
+		{40, eval.ArticleFeedback, 14},
+		{40, eval.ContactFeedback, 4},
 	} {
 		w := newWriter()
 		var docs []eval.Document
@@ -117,7 +116,7 @@ func TestHonestLookingFirst(t *testing.T) {
 	for first, least := range map[int]int{0: 57, 3: 54, 10: 47, 30: 27} {
 		w := newWriter()
 		docs := append(w.posts(first, "h", "Ask "+advert), w.posts(60, "s", "Ask "+advert)...)
-		got := attacked(t, docs, moderation.NoFeedback)
+		got := attacked(t, docs, eval.NoFeedback)
 		if got.Caught < least || got.Later > 0 {
 			t.Errorf("after %d honest-looking comments %d of %d are caught, want %d; %d of the former get "+
 				"the label", first, got.Caught, got.Positive, least, got.Later)
@@ -146,7 +145,7 @@ func TestMadeUpContacts(t *testing.T) {
 				}
 				docs = append(docs, w.post("s", names))
 			}
-			got := attacked(t, docs, moderation.NoFeedback)
+			got := attacked(t, docs, eval.NoFeedback)
 			if got.Caught < least {
 				t.Errorf("%s and %d made-up sites: %d of %d are caught, want %d", test.real, added,
 					got.Caught, got.Positive, least)
@@ -171,8 +170,8 @@ func TestQuotedSellers(t *testing.T) {
 		{3, 10, 0, 16, 16},
 		{1, 10, 0, 10, 16},
 	} {
-		for feedback, least := range map[moderation.Feedback]int{
-			moderation.ArticleFeedback: test.caught, moderation.NoFeedback: test.without,
+		for feedback, least := range map[eval.Feedback]int{
+			eval.ArticleFeedback: test.caught, eval.NoFeedback: test.without,
 		} {
 			w := newWriter()
 			docs := w.posts(test.clicked, "s", "Ask "+advert)
@@ -197,7 +196,7 @@ func TestQuotedSeller(t *testing.T) {
 	docs = append(docs, warning)
 	docs = append(docs, w.posts(10, "s", "Ask "+advert)...)
 	docs = append(docs, warning)
-	got := attacked(t, docs, moderation.ArticleFeedback)
+	got := attacked(t, docs, eval.ArticleFeedback)
 	if got.Hit != 1 || got.Feedback != 1 || got.Caught < 11 {
 		t.Errorf("%+v: the warning must be shown once it is reported, and the adverts stay hidden", got)
 	}

@@ -1,14 +1,13 @@
-// Package assignment pairs rows with columns, one to one, such that the pairs are worth most.
-package assignment
+package eval
 
 import (
 	"math"
 	"slices"
 )
 
-// Best gives each of n rows a column of its own, of m, at least n, such that the sum of what
+// bestPairs gives each of n rows a column of its own, of m, at least n, such that the sum of what
 // they are worth is largest: the Hungarian method (Kuhn, 1955) with potentials, in O(n²·m).
-func Best(n, m int, worth func(row, column int) float64) []int {
+func bestPairs(n, m int, worth func(row, column int) float64) []int {
 	rowPotential, columnPotential := make([]float64, n+1), make([]float64, m+1)
 	row, way := make([]int, m+1), make([]int, m+1) // of a column, from 1 on; 0 is none
 	for r := 1; r <= n; r++ {

@@ -1,8 +1,4 @@
-// Package moderation simulates a moderator who reads a stream of documents. Fingerprinted documents
-// go in, each with the label that the moderator would give it. How much of the spam carries a label
-// when it arrives comes out, and how many honest documents do. Package space makes clusters, labels
-// and marks of contacts, as in the daemon.
-package moderation
+package eval
 
 import (
 	"context"
@@ -10,11 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/message/article"
 	"github.com/clusterd/clusterd/internal/message/checkpoint"
 	"github.com/clusterd/clusterd/internal/message/label"
-	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/space"
 	"github.com/clusterd/clusterd/internal/space/fingerprint"
 	"github.com/clusterd/clusterd/internal/space/state"
@@ -42,8 +36,8 @@ const (
 	ContactFeedback Feedback = "contact"
 )
 
-// A Result is what labels save a moderator of a stream.
-type Result struct {
+// A Moderation is what labels save a moderator of a stream.
+type Moderation struct {
 	Work
 	// Parts has the work in each part of the stream. Parts have equally many documents, give or take
 	// one. A label of one part holds in the later parts.
@@ -91,43 +85,30 @@ func (w *Work) shares() {
 // The labels that the moderator uses. Ham wins over spam.
 const spamLabel, hamLabel = "spam", "ham"
 
-// Options say who works on what.
-type Options struct {
-	Moderator
-	Positive string // the label of what the moderator looks for
-	Parts    int    // of the stream
-	// Config says whether labels mark contacts, and how long clusters live.
-	Config config.Config
-	Now    time.Time
-}
-
-// A Document is an article with its label, which is empty if it is not known.
-type Document struct {
-	fingerprint.Article
-	Label string
-}
-
-// Run returns the moderator's work on the documents, in all and in parts. The index is empty, and
-// finds what is within the threshold.
-func Run(
-	ctx context.Context, index singlepass.Index, threshold float64, docs []Document, o Options,
-) (m Result, err error) {
-	o.Now = o.Now.UTC().Truncate(time.Millisecond) // as labels have it
+// Moderate returns the work of the options' moderator on the documents, in all and in parts. They
+// are clustered at this threshold. Package space makes clusters, labels and marks of contacts, as
+// in the daemon.
+func (p *Prepared) Moderate(
+	ctx context.Context, threshold float64, o Options,
+) (m Moderation, err error) {
+	now := p.pass.now.UTC().Truncate(time.Millisecond) // as labels have it
 	d := desk{
-		Options: o, docs: docs, arrived: make([]arrival, len(docs)), honest: make(map[string][]int),
+		Moderator: o.Moderator, positive: o.Positive, now: now, docs: p.docs, made: p.made,
+		arrived: make([]arrival, len(p.docs)), honest: make(map[string][]int),
 	}
-	if d.space, err = newSpace(index, threshold, o); err != nil {
+	if d.space, err = p.newSpace(threshold, now); err != nil {
 		return m, err
 	}
 	defer func() { err = errors.Join(err, d.space.Close()) }()
-	m.Parts = make([]Work, min(o.Parts, len(docs)))
+	n := len(p.docs)
+	m.Parts = make([]Work, min(o.Parts, n))
 	for part := range m.Parts {
 		w := &m.Parts[part]
-		for i := part * len(docs) / len(m.Parts); i < (part+1)*len(docs)/len(m.Parts); i++ {
+		for i := part * n / len(m.Parts); i < (part+1)*n/len(m.Parts); i++ {
 			if err := errors.Join(ctx.Err(), d.arrive(i, w)); err != nil {
 				return m, err
 			}
-			if seen := i - o.Late; seen >= 0 {
+			if seen := i - o.Moderator.Late; seen >= 0 {
 				if err := d.judge(seen, w); err != nil {
 					return m, err
 				}
@@ -141,15 +122,19 @@ func Run(
 }
 
 // newSpace returns an empty space. Labels mark contacts there if contacts.join is true.
-func newSpace(index singlepass.Index, threshold float64, o Options) (*space.Space, error) {
+func (p *Prepared) newSpace(threshold float64, now time.Time) (*space.Space, error) {
+	index, err := p.method.NewIndex(threshold)
+	if err != nil {
+		return nil, err
+	}
 	store, err := state.OpenInMemory(state.Identity{Input: inputTopic})
 	if err != nil {
 		return nil, err
 	}
-	rule := space.OptionsOf(o.Config, threshold)
+	rule := space.OptionsOf(p.config, threshold)
 	rule.Divided, rule.Stories = false, space.Stories{}
 	rule.Labels.On, rule.Labels.Allow, rule.Labels.Flood = true, []string{hamLabel}, 1
-	return space.New(index, store, rule, func() time.Time { return o.Now }), nil
+	return space.New(index, store, rule, func() time.Time { return now }), nil
 }
 
 // inputTopic and labelsTopic are where documents and labels would stand in Kafka.
@@ -157,9 +142,12 @@ const inputTopic, labelsTopic = "articles", "labels"
 
 // A desk has all that a moderator has seen and written.
 type desk struct {
-	Options
-	docs  []Document
-	space *space.Space
+	Moderator
+	positive string
+	now      time.Time
+	docs     []Document
+	made     fingerprints
+	space    *space.Space
 
 	arrived []arrival
 	honest  map[string][]int      // documents that do not carry the label, by cluster
@@ -167,6 +155,11 @@ type desk struct {
 	records []article.LabelRecord // that were not applied yet
 	written int64                 // records
 	hits    int                   // honest documents that carry the label, and were seen
+}
+
+// source returns where a document would stand in Kafka.
+func source(document int) article.Address {
+	return article.Address{Topic: inputTopic, Offset: int64(document)}
 }
 
 // An arrival keeps the result of a document.
@@ -179,8 +172,10 @@ type arrival struct {
 
 // arrive applies the label records and then takes a document in.
 func (d *desk) arrive(i int, w *Work) error {
-	a := &d.docs[i].Article
-	a.Source = article.Address{Topic: inputTopic, Offset: int64(i)}
+	a := &fingerprint.Article{
+		Source: source(i), PublishedAt: d.docs[i].PublishedAt,
+		Fingerprint: d.made.of[i], Comparable: d.made.ok[i],
+	}
 	b, err := d.space.AssignLabelled(
 		space.LabelWork{Due: d.due, Records: d.records, Room: checkpoint.MaxCorrections},
 		slices.Values([]*fingerprint.Article{a}), 1)
@@ -214,7 +209,7 @@ func (d *desk) count(i int, cluster string, w *Work) {
 	labels := d.arrived[i].labels
 	switch d.docs[i].Label {
 	case "":
-	case d.Positive:
+	case d.positive:
 		w.Positive++
 		if labels {
 			w.Caught++
@@ -240,12 +235,12 @@ func (d *desk) judge(i int, w *Work) error {
 		return err
 	}
 	carried := label.Carry(c.Labels.All(), a.size, []string{hamLabel})
-	labels, positive := slices.Contains(carried.Labels, spamLabel), d.docs[i].Label == d.Positive
+	labels, positive := slices.Contains(carried.Labels, spamLabel), d.docs[i].Label == d.positive
 	switch {
 	case positive && !labels:
 		w.Clicks++
 		d.write(spamLabel, a.founder, article.Targeted{})
-	case !positive && labels && a.labels && d.Moderator.Feedback != NoFeedback:
+	case !positive && labels && a.labels && d.Feedback != NoFeedback:
 		if d.hits++; d.hits%max(1, d.Every) == 0 {
 			w.Feedback++
 			d.report(i, carried.By)
@@ -256,18 +251,17 @@ func (d *desk) judge(i int, w *Work) error {
 
 // report reports an honest document that has the label, by these contacts.
 func (d *desk) report(i int, by []article.LabelledBy) {
-	if d.Moderator.Feedback == ContactFeedback && len(by) > 0 {
+	if d.Feedback == ContactFeedback && len(by) > 0 {
 		for _, l := range by {
 			d.write(hamLabel, article.Address{},
 				article.Targeted{Target: article.TargetContact, Contact: l.Contact})
 		}
 		return
 	}
-	source := d.docs[i].Source
-	a, hash := &d.arrived[i], d.docs[i].Fingerprint.Hash
+	a := &d.arrived[i]
 	d.write(hamLabel, a.founder, article.Targeted{
-		Target: article.TargetArticle, ArticleID: source.String(), Source: source,
-		MemberPosition: a.position, Fingerprint: article.Fingerprint(hash),
+		Target: article.TargetArticle, ArticleID: source(i).String(), Source: source(i),
+		MemberPosition: a.position, Fingerprint: article.Fingerprint(d.made.of[i].Hash),
 	})
 }
 
@@ -277,6 +271,6 @@ func (d *desk) write(name string, cluster article.Address, t article.Targeted) {
 	d.written++
 	d.records = append(d.records, article.LabelRecord{
 		Cluster: cluster, Action: article.AddLabel, Targeted: t,
-		Label: article.Label{Name: name, At: d.Now, Record: record.String()},
+		Label: article.Label{Name: name, At: d.now, Record: record.String()},
 	})
 }

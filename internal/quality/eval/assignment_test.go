@@ -1,4 +1,4 @@
-package assignment
+package eval
 
 import (
 	"math"
@@ -7,7 +7,7 @@ import (
 )
 
 // The assignment is worth as much as the best of all.
-func TestBest(t *testing.T) {
+func TestBestPairs(t *testing.T) {
 	var best func(n, m int, worth func(r, c int) float64, row int, taken uint) float64
 	best = func(n, m int, worth func(r, c int) float64, row int, taken uint) float64 {
 		if row == n {
@@ -31,7 +31,7 @@ func TestBest(t *testing.T) {
 		}
 		worth := func(r, c int) float64 { return cells[r*m+c] }
 		sum, taken := 0.0, make(map[int]bool)
-		for r, c := range Best(n, m, worth) {
+		for r, c := range bestPairs(n, m, worth) {
 			if taken[c] {
 				t.Fatalf("seed %d: column %d twice", seed, c)
 			}

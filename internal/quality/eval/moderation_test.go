@@ -1,4 +1,4 @@
-package moderation_test
+package eval_test
 
 import (
 	"strings"
@@ -9,12 +9,11 @@ import (
 
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/quality/eval"
-	"github.com/clusterd/clusterd/internal/quality/moderation"
 )
 
 type (
-	who  = moderation.Moderator
-	work = moderation.Work
+	who  = eval.Moderator
+	work = eval.Work
 )
 
 // posted are documents, each with its label, - for none, and its text.
@@ -30,7 +29,7 @@ func posted(lines ...string) []eval.Document {
 // moderate has a moderator work on documents, which are clustered by the method exact.
 func moderate(
 	t *testing.T, docs []eval.Document, by who, parts int, set ...string,
-) moderation.Result {
+) eval.Moderation {
 	t.Helper()
 	v, err := eval.ParseVariant(config.Default(), strings.Join(append([]string{"exact"}, set...), ","))
 	if err != nil {
@@ -67,7 +66,7 @@ func TestModerate(t *testing.T) {
 		{
 			"honest ones are hit once it is labelled",
 			posted("h win a prize", "s win a prize", "h win a prize", "h win a prize"),
-			who{Feedback: moderation.NoFeedback},
+			who{Feedback: eval.NoFeedback},
 			work{
 				Documents: 4, Positive: 1, Honest: 3, Hit: 2, Clicks: 1, HitPerThousand: 2000. / 3,
 			},
@@ -75,7 +74,7 @@ func TestModerate(t *testing.T) {
 		{
 			"a report frees the equal ones after it",
 			posted("s win a prize", "h win a prize", "h win a prize", "h win a prize"),
-			who{Feedback: moderation.ArticleFeedback},
+			who{Feedback: eval.ArticleFeedback},
 			work{
 				Documents: 4, Positive: 1, Honest: 3, Hit: 1, Clicks: 1, Feedback: 1,
 				HitPerThousand: 1000. / 3,
@@ -84,7 +83,7 @@ func TestModerate(t *testing.T) {
 		{
 			"one of two is reported",
 			posted("s win a prize", "h win a prize", "h win a prize", "h win a prize"),
-			who{Feedback: moderation.ArticleFeedback, Every: 2},
+			who{Feedback: eval.ArticleFeedback, Every: 2},
 			work{
 				Documents: 4, Positive: 1, Honest: 3, Hit: 2, Clicks: 1, Feedback: 1,
 				HitPerThousand: 2000. / 3,
@@ -133,7 +132,7 @@ func TestModerateByParts(t *testing.T) {
 			HitPerThousand: 1000,
 		},
 	}
-	who := who{Feedback: moderation.NoFeedback}
+	who := who{Feedback: eval.NoFeedback}
 	if diff := cmp.Diff(want, moderate(t, docs, who, 2).Parts); diff != "" {
 		t.Error(diff)
 	}
@@ -158,15 +157,15 @@ func TestModerateByContact(t *testing.T) {
 		set  string
 		want work
 	}{
-		{who{Feedback: moderation.NoFeedback}, "false", work{Caught: 1, Clicks: 2}},
-		{who{Feedback: moderation.NoFeedback}, "true", work{Caught: 2, Hit: 2, Later: 1, Clicks: 1}},
+		{who{Feedback: eval.NoFeedback}, "false", work{Caught: 1, Clicks: 2}},
+		{who{Feedback: eval.NoFeedback}, "true", work{Caught: 2, Hit: 2, Later: 1, Clicks: 1}},
 		{
-			who{Feedback: moderation.ArticleFeedback},
+			who{Feedback: eval.ArticleFeedback},
 			"true",
 			work{Caught: 2, Hit: 2, Later: 1, Clicks: 1, Feedback: 2},
 		},
 		{
-			who{Feedback: moderation.ContactFeedback},
+			who{Feedback: eval.ContactFeedback},
 			"true",
 			work{Caught: 2, Hit: 1, Later: 1, Clicks: 1, Feedback: 1},
 		},
