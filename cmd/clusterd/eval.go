@@ -17,11 +17,7 @@ import (
 // evalFlags are what the command line of eval says.
 type evalFlags struct {
 	runsFlags
-	clusters, pairs     string
-	at                  []float64
-	thresholds, stories bool
-	sizes               []int
-	within              string
+	clusters, pairs, within string
 }
 
 func newEval() *cobra.Command {
@@ -53,7 +49,7 @@ func newEval() *cobra.Command {
 			if err := f.check(); err != nil {
 				return err
 			}
-			return f.evaluate(cmd, names)
+			return f.measure(cmd, names)
 		},
 	}
 	cmd.AddCommand(newEvalPaper(), newEvalSpam(), newEvalTune())
@@ -61,15 +57,15 @@ func newEval() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&f.clusters, "clusters", "", "truth: `FILE` of ids and clusters")
 	flags.StringVar(&f.pairs, "truth", "", "truth: `FILE` of pairs of ids and their similarity")
-	flags.Float64SliceVar(&f.at, "at", []float64{.5, .8, .9},
+	flags.Float64SliceVar(&f.At, "at", []float64{.5, .8, .9},
 		"report the recall of pairs of these `SIMILARITIES`")
-	flags.BoolVar(&f.thresholds, "thresholds", false, "try other thresholds, too; --html does")
+	flags.BoolVar(&f.Curves, "thresholds", false, "try other thresholds, too; --html does")
 	flags.StringVar(&f.labels, "labels", "",
 		"`FIELD` of an article that is its label (default: label, if there is no truth)")
-	flags.BoolVar(&f.stories, "stories", false, "measure stories over clusters, by labels, too")
-	flags.StringVar(&f.positive, "positive", "",
+	flags.BoolVar(&f.Stories, "stories", false, "measure stories over clusters, by labels, too")
+	flags.StringVar(&f.Positive, "positive", "",
 		"`LABEL`, such as spam, that the size of a cluster is to tell, and that a moderator looks for")
-	flags.IntSliceVar(&f.sizes, "sizes", []int{2, 3, 5, 10, 20, 50, 100},
+	flags.IntSliceVar(&f.Sizes, "sizes", []int{2, 3, 5, 10, 20, 50, 100},
 		"cluster `SIZES` that count as a signal for it")
 	flags.StringVar(&f.within, "within", "0s",
 		"`DURATION` of event time in which so many must arrive, such as 3d; 0s is any")
@@ -81,22 +77,22 @@ func newEval() *cobra.Command {
 // check completes what the command line says, or finds it wrong.
 func (f *evalFlags) check() error {
 	truth := f.clusters != "" || f.pairs != ""
-	if f.labels == "" && (f.positive != "" || f.stories || !truth) {
+	if f.labels == "" && (f.Positive != "" || f.Stories || !truth) {
 		f.labels = "label"
 	}
 	outside := func(v float64) bool { return !(v >= 0 && v <= 1) }
 	switch {
-	case f.thresholds && !truth:
+	case f.Curves && !truth:
 		return usageError{errors.New("--thresholds needs --clusters or --truth")}
-	case slices.ContainsFunc(f.at, outside):
+	case slices.ContainsFunc(f.At, outside):
 		return usageError{errors.New("--at: a similarity is from 0 to 1")}
-	case slices.ContainsFunc(f.sizes, func(n int) bool { return n < 1 }):
+	case slices.ContainsFunc(f.Sizes, func(n int) bool { return n < 1 }):
 		return usageError{errors.New("--sizes: a cluster has at least 1 member")}
 	}
 	return f.runsFlags.check()
 }
 
-func (f *evalFlags) evaluate(cmd *cobra.Command, names []string) error {
+func (f *evalFlags) measure(cmd *cobra.Command, names []string) error {
 	window := config.Default()
 	if err := window.Set("cluster.window", f.within); err != nil { // written and bounded like this one
 		return usageError{fmt.Errorf("--within: %w", err)}
@@ -105,11 +101,9 @@ func (f *evalFlags) evaluate(cmd *cobra.Command, names []string) error {
 	if err != nil {
 		return err
 	}
-	return f.runsFlags.evaluate(cmd, names, eval.Options{
-		Truth: truth, At: f.at, Labels: f.labels != "", Sizes: f.sizes,
-		Within: window.Cluster.Window, Parts: streamParts,
-		Curves: truth != nil && (f.thresholds || f.html != ""), Stories: f.stories,
-	})
+	f.Truth, f.Labels, f.Parts = truth, f.labels != "", streamParts
+	f.Within, f.Curves = window.Cluster.Window, f.Curves || f.html != ""
+	return f.evaluate(cmd, names)
 }
 
 // truth returns the truth that the flags name, nil where they name none.

@@ -12,10 +12,9 @@ import (
 // paperFlags are what the command line of eval paper says.
 type paperFlags struct {
 	measureFlags
+	paper.Options
 	runs                  []string
 	sample, minCharacters int
-	centres               int
-	seed                  uint64
 }
 
 func newEvalPaper() *cobra.Command {
@@ -40,7 +39,7 @@ func newEvalPaper() *cobra.Command {
 				return usageError{errors.New("--sample: at least 2 are needed")}
 			case f.minCharacters < 1:
 				return usageError{errors.New("--min-chars: at least 1 is needed")}
-			case f.centres < 1:
+			case f.Centres < 1:
 				return usageError{errors.New("--centres: at least 1 is needed")}
 			}
 			if len(f.runs) == 0 {
@@ -56,9 +55,9 @@ func newEvalPaper() *cobra.Command {
 			"variants of simhash)")
 	flags.IntVar(&f.sample, "sample", 1000, "take `N` articles at random")
 	flags.IntVar(&f.minCharacters, "min-chars", 200, "leave out articles of fewer than `N` characters")
-	flags.IntVar(&f.centres, "centres", paper.Centres,
+	flags.IntVar(&f.Centres, "centres", paper.Centres,
 		"measure memory with `N` centres, of methods with sketches at most 50000")
-	flags.Uint64Var(&f.seed, "seed", 1, "`NUMBER` that all that is random follows from")
+	flags.Uint64Var(&f.Seed, "seed", 1, "`NUMBER` that all that is random follows from")
 	return cmd
 }
 
@@ -75,7 +74,7 @@ func (f *paperFlags) experiment(cmd *cobra.Command, names []string) error {
 	if err != nil {
 		return err
 	}
-	documents, err := readDocuments(cmd, c, names, "")
+	documents, err := readDocuments(cmd, c, names, "", "")
 	if err != nil {
 		return err
 	}
@@ -83,18 +82,18 @@ func (f *paperFlags) experiment(cmd *cobra.Command, names []string) error {
 	if err != nil {
 		return err
 	}
-	articles = paper.Sample(articles, f.sample, f.minCharacters, f.seed)
+	articles = paper.Sample(articles, f.sample, f.minCharacters, f.Seed)
 	if len(articles) < 2 {
 		return fmt.Errorf(
 			"%d articles of at least %d characters: two are needed; give more, or lower --min-chars",
 			len(articles), f.minCharacters)
 	}
 	bar := newBar(cmd.ErrOrStderr(), 1, "experimenting")
-	options := paper.Options{Seed: f.seed, Centres: f.centres, Progress: func(done, all int) {
+	f.Progress = func(done, all int) {
 		bar.ChangeMax(all)
 		_ = bar.Set(done)
-	}}
-	report, err := paper.Run(cmd.Context(), articles, variants, options)
+	}
+	report, err := paper.Run(cmd.Context(), articles, variants, f.Options)
 	_ = bar.Clear()
 	return f.write(cmd, report, err)
 }

@@ -17,16 +17,15 @@ import (
 	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/quality/eval"
 	"github.com/clusterd/clusterd/internal/quality/report"
-	"github.com/clusterd/clusterd/internal/text/printable"
 )
 
 // runsFlags are what eval and eval spam have in common: both measure runs on labelled documents.
 type runsFlags struct {
 	measureFlags
-	runs             []string
-	labels, positive string
-	html             string
-	threads, minBody int
+	eval.Options
+	runs         []string
+	labels, html string
+	minBody      int
 }
 
 func (f *runsFlags) add(cmd *cobra.Command) {
@@ -39,20 +38,20 @@ func (f *runsFlags) add(cmd *cobra.Command) {
 			"cost;\nthey are clustered all the same, as a stream has them")
 	flags.StringVar(&f.html, "html", "",
 		"write a report with plots to `FILE`, which needs nothing beside it")
-	flags.IntVar(&f.threads, "threads", 0,
+	flags.IntVar(&f.Threads, "threads", 0,
 		"make fingerprints with so many `THREADS` (default: one a processor)")
 }
 
 // check completes what the command line says, or finds it wrong.
 func (f *runsFlags) check() error {
 	switch {
-	case f.threads < 0:
+	case f.Threads < 0:
 		return usageError{errors.New("--threads: less than 0")}
 	case f.minBody < 0:
 		return usageError{errors.New("--min-body: less than 0")}
 	}
-	if f.threads == 0 {
-		f.threads = runtime.GOMAXPROCS(0)
+	if f.Threads == 0 {
+		f.Threads = runtime.GOMAXPROCS(0)
 	}
 	if len(f.runs) == 0 {
 		f.runs = method.Names()
@@ -60,8 +59,8 @@ func (f *runsFlags) check() error {
 	return nil
 }
 
-// evaluate measures the files by the options, which the flags complete, and writes the report.
-func (f *runsFlags) evaluate(cmd *cobra.Command, names []string, o eval.Options) error {
+// evaluate measures the files, and writes the report.
+func (f *runsFlags) evaluate(cmd *cobra.Command, names []string) error {
 	c, _, err := loadConfig(cmd, f.config)
 	if err != nil {
 		return err
@@ -70,10 +69,7 @@ func (f *runsFlags) evaluate(cmd *cobra.Command, names []string, o eval.Options)
 	if err != nil {
 		return err
 	}
-	docs, err := readDocuments(cmd, c, names, f.labels)
-	if err == nil {
-		err = checkLabels(docs, f.labels, f.positive)
-	}
+	docs, err := readDocuments(cmd, c, names, f.labels, f.Positive)
 	if err == nil {
 		err = f.leaveOut(c, docs)
 	}
@@ -81,33 +77,14 @@ func (f *runsFlags) evaluate(cmd *cobra.Command, names []string, o eval.Options)
 		return err
 	}
 	bar := newBar(cmd.ErrOrStderr(), int64(len(docs)*len(variants)), "measuring")
-	o.Positive, o.Threads, o.Now = f.positive, f.threads, time.Now()
-	o.Progress = func(variant string, n int) {
-		bar.Describe(printable.Text(variant))
-		_ = bar.Add(n)
-	}
-	result, err := eval.Evaluate(cmd.Context(), docs, variants, o)
+	f.Now, f.Progress = time.Now(), progress(bar)
+	result, err := eval.Evaluate(cmd.Context(), docs, variants, f.Options)
 	_ = bar.Clear()
 	r := report.Report{Report: result}
 	if err == nil && f.html != "" {
 		err = f.writeHTML(r, names)
 	}
 	return f.write(cmd, r, err)
-}
-
-// checkLabels returns an error where no document has a label in the field, or none the positive
-// one; either may be empty.
-func checkLabels(docs []eval.Document, field, positive string) error {
-	labelled := func(d eval.Document) bool { return d.Label != "" }
-	isPositive := func(d eval.Document) bool { return d.Label == positive }
-	switch {
-	case field != "" && !slices.ContainsFunc(docs, labelled):
-		return fmt.Errorf("no document has a label in field %s; name the field with --labels, or, for "+
-			"eval, a truth with --clusters or --truth", field)
-	case positive != "" && !slices.ContainsFunc(docs, isPositive):
-		return fmt.Errorf("no document has the label %q in field %s", positive, field)
-	}
-	return nil
 }
 
 func (f *runsFlags) leaveOut(c config.Config, docs []eval.Document) error {

@@ -15,9 +15,7 @@ const streamParts = 10
 // spamFlags are what the command line of eval spam says.
 type spamFlags struct {
 	runsFlags
-	parts     int
-	feedback  string
-	moderator eval.Moderator
+	feedback string
 }
 
 func newEvalSpam() *cobra.Command {
@@ -56,20 +54,20 @@ func newEvalSpam() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.evaluate(cmd, names, eval.Options{Parts: f.parts, Moderator: f.moderator})
+			return f.evaluate(cmd, names)
 		},
 	}
 	f.add(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&f.labels, "labels", "label", "`FIELD` of an article that is its label")
-	flags.StringVar(&f.positive, "positive", "spam", "`LABEL` of what the moderator looks for")
-	flags.IntVar(&f.parts, "parts", streamParts, "divide the stream into `N` parts, 1 to 100")
+	flags.StringVar(&f.Positive, "positive", "spam", "`LABEL` of what the moderator looks for")
+	flags.IntVar(&f.Parts, "parts", streamParts, "divide the stream into `N` parts, 1 to 100")
 	flags.StringVar(&f.feedback, "feedback", string(eval.ArticleFeedback),
 		"what the moderator does about an honest article that carries the label, `WHAT`: article (an "+
 			"exception for it), contact (the contact that brought the label is harmless) or none")
-	flags.IntVar(&f.moderator.Late, "late", 0,
+	flags.IntVar(&f.Moderator.Late, "late", 0,
 		"the moderator looks at an article after `N` more have arrived")
-	flags.IntVar(&f.moderator.Every, "every", 1,
+	flags.IntVar(&f.Moderator.Every, "every", 1,
 		"the moderator reports one of `N` honest articles that carry the label")
 	return cmd
 }
@@ -79,17 +77,17 @@ func (f *spamFlags) check() error {
 	switch {
 	case f.labels == "":
 		return usageError{errors.New("--labels: name a field")}
-	case f.positive == "":
+	case f.Positive == "":
 		return usageError{errors.New("--positive: name a label")}
-	case f.parts < 1 || f.parts > 100:
+	case f.Parts < 1 || f.Parts > 100:
 		return usageError{errors.New("--parts: must be 1 to 100")}
-	case f.moderator.Late < 0:
+	case f.Moderator.Late < 0:
 		return usageError{errors.New("--late: less than 0")}
-	case f.moderator.Every < 1:
+	case f.Moderator.Every < 1:
 		return usageError{errors.New("--every: less than 1")}
 	}
-	f.moderator.Feedback = eval.Feedback(f.feedback)
-	switch f.moderator.Feedback {
+	f.Moderator.Feedback = eval.Feedback(f.feedback)
+	switch f.Moderator.Feedback {
 	case eval.NoFeedback, eval.ArticleFeedback, eval.ContactFeedback:
 	default:
 		return usageError{fmt.Errorf("--feedback: %q is none of article, contact and none", f.feedback)}

@@ -13,14 +13,8 @@ import (
 // tuneFlags are what the command line of eval tune says.
 type tuneFlags struct {
 	measureFlags
-	methods []string
-	sample  int
-	seed    uint64
-	same    float64
-
-	labels, positive string
-	hits             float64
-	stories          bool
+	tune.Options
+	labels string
 }
 
 func newEvalTune() *cobra.Command {
@@ -37,10 +31,7 @@ func newEvalTune() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			asked := tune.Asked{
-				Sample: f.sample, Same: f.same, Hits: f.hits, Positive: f.positive, Stories: f.stories,
-			}
-			if err := asked.Check(cmd.Flags().Changed); err != nil {
+			if err := f.Check(cmd.Flags().Changed); err != nil {
 				return usageError{err}
 			}
 			return f.tune(cmd, names)
@@ -48,18 +39,18 @@ func newEvalTune() *cobra.Command {
 	}
 	f.add(cmd)
 	flags := cmd.Flags()
-	flags.StringSliceVar(&f.methods, "methods", method.Names(), "`METHODS` to try, divided by commas")
-	flags.Float64Var(&f.same, "same", .8, "least `SIMILARITY` of articles that are the same, .5 to 1")
+	flags.StringSliceVar(&f.Methods, "methods", method.Names(), "`METHODS` to try, divided by commas")
+	flags.Float64Var(&f.Same, "same", .8, "least `SIMILARITY` of articles that are the same, .5 to 1")
 	flags.StringVar(&f.labels, "labels", "label", "`FIELD` of an article that is its label")
-	flags.StringVar(&f.positive, "positive", "",
+	flags.StringVar(&f.Positive, "positive", "",
 		"`LABEL`, such as spam, that a moderator looks for; without it, labels are not looked at")
-	flags.Float64Var(&f.hits, "hits", 1.5,
+	flags.Float64Var(&f.Hits, "hits", 1.5,
 		"at most `N` of a thousand honest articles, of another label, may be hit")
-	flags.BoolVar(&f.stories, "stories", false,
+	flags.BoolVar(&f.Stories, "stories", false,
 		"propose thresholds of stories instead, by labels if --labels is given")
-	flags.IntVar(&f.sample, "sample", 20_000,
+	flags.IntVar(&f.Sample, "sample", 20_000,
 		"take `N` articles that follow one another, or all if they are fewer")
-	flags.Uint64Var(&f.seed, "seed", 1, "`NUMBER` that the choice of articles follows from")
+	flags.Uint64Var(&f.Seed, "seed", 1, "`NUMBER` that the choice of articles follows from")
 	return cmd
 }
 
@@ -68,33 +59,25 @@ func (f *tuneFlags) tune(cmd *cobra.Command, names []string) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range f.methods {
+	for _, name := range f.Methods {
 		tried := c
 		if err := tried.Set("fingerprint.method", name); err != nil {
 			return usageError{fmt.Errorf("--methods: %w", err)}
 		}
 	}
-	labels := ""
-	if f.positive != "" || f.stories && cmd.Flags().Changed("labels") {
-		labels = f.labels
+	field := ""
+	if f.Positive != "" || f.Stories && cmd.Flags().Changed("labels") {
+		field = f.labels
 	}
-	documents, err := readDocuments(cmd, c, names, labels)
-	if err == nil {
-		err = checkLabels(documents, labels, f.positive)
-	}
+	documents, err := readDocuments(cmd, c, names, field, f.Positive)
 	if err != nil {
 		return err
 	}
-	documents = tune.Sample(documents, f.sample, f.seed)
-	bar := newBar(cmd.ErrOrStderr(), int64(len(documents)*len(f.methods)), "finding near pairs")
-	report, err := tune.Propose(cmd.Context(), documents, tune.Options{
-		Same: f.same, Methods: f.methods, Config: c, Now: time.Now(), Positive: f.positive, Hits: f.hits,
-		Progress: func(name string, n int) {
-			bar.Describe(name)
-			_ = bar.Add(n)
-		},
-		Stories: f.stories, Labels: labels != "",
-	})
+	documents = tune.Sample(documents, f.Sample, f.Seed)
+	bar := newBar(cmd.ErrOrStderr(), int64(len(documents)*len(f.Methods)), "finding near pairs")
+	f.Options.Config, f.Options.Now, f.Options.Labels = c, time.Now(), field != ""
+	f.Progress = progress(bar)
+	report, err := tune.Propose(cmd.Context(), documents, f.Options)
 	_ = bar.Clear()
 	return f.write(cmd, report, err)
 }

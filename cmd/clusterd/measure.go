@@ -16,6 +16,7 @@ import (
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/files"
 	"github.com/clusterd/clusterd/internal/quality/eval"
+	"github.com/clusterd/clusterd/internal/text/printable"
 )
 
 // measureFlags are what eval and the verbs under it have in common.
@@ -77,9 +78,18 @@ func parseVariants(c config.Config, runs []string) ([]eval.Variant, error) {
 	return variants, nil
 }
 
-// readDocuments reads files of articles, with the labels in a field if one is named.
+// progress returns a function that shows on a bar what is measured, and how much of it is done.
+func progress(bar *progressbar.ProgressBar) func(what string, documents int) {
+	return func(what string, documents int) {
+		bar.Describe(printable.Text(what))
+		_ = bar.Add(documents)
+	}
+}
+
+// readDocuments reads files of articles, with the labels in a field if one is named. At least one
+// of them must be the positive label, if that is not empty.
 func readDocuments(
-	cmd *cobra.Command, c config.Config, names []string, label string,
+	cmd *cobra.Command, c config.Config, names []string, field, positive string,
 ) ([]eval.Document, error) {
 	bar := newBar(cmd.ErrOrStderr(), files.Size(names), "reading", progressbar.OptionShowBytes(true))
 	defer func() { _ = bar.Clear() }()
@@ -89,7 +99,7 @@ func readDocuments(
 		return nil, err
 	}
 	defer inputs.Close()
-	docs, skipped, err := eval.ReadDocuments(c.Input, label, inputs.Files, inputs.Tally)
+	docs, skipped, err := eval.ReadDocuments(c.Input, field, inputs.Files, inputs.Tally)
 	if err != nil {
 		return nil, err
 	}
@@ -104,8 +114,16 @@ func readDocuments(
 	if skipped > 0 {
 		log.Warn("lines that are no articles were passed over", "lines", skipped)
 	}
-	if len(docs) == 0 {
+	labelled := func(d eval.Document) bool { return d.Label != "" }
+	isPositive := func(d eval.Document) bool { return d.Label == positive }
+	switch {
+	case len(docs) == 0:
 		return nil, errors.New("there are no documents")
+	case field != "" && !slices.ContainsFunc(docs, labelled):
+		return nil, fmt.Errorf("no document has a label in field %s; name the field with --labels, or, "+
+			"for eval, a truth with --clusters or --truth", field)
+	case positive != "" && !slices.ContainsFunc(docs, isPositive):
+		return nil, fmt.Errorf("no document has the label %q in field %s", positive, field)
 	}
 	return docs, nil
 }

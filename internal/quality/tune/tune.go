@@ -10,6 +10,7 @@ package tune
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -34,6 +35,8 @@ const (
 
 // Options are what a proposal depends on beside the articles.
 type Options struct {
+	Sample  int           // how many articles [Sample] takes
+	Seed    uint64        // of that choice
 	Same    float64       // minimum Jaccard similarity of articles that are the same, .5 to 1
 	Methods []string      // to try, beside the configured one
 	Config  config.Config // in all but the method and its threshold, what is proposed is as this says
@@ -53,6 +56,23 @@ type Options struct {
 
 	// Progress is called as documents are fingerprinted.
 	Progress func(method string, documents int)
+}
+
+// Check returns what is wrong with what a command line says. given reports whether it has a flag.
+func (o *Options) Check(given func(flag string) bool) error {
+	switch {
+	case o.Sample < 1:
+		return errors.New("--sample: at least 1 is needed")
+	case !(o.Same >= Near && o.Same <= 1): // nor NaN
+		return fmt.Errorf("--same %v: must be %v to 1", o.Same, Near)
+	case !(o.Hits >= 0 && o.Hits <= 1000):
+		return fmt.Errorf("--hits %v: must be 0 to 1000", o.Hits)
+	case o.Stories && (o.Positive != "" || given("hits") || given("same") || given("methods")):
+		return errors.New("--stories: not with --positive, --hits, --same or --methods")
+	case o.Positive == "" && (given("hits") || given("labels") && !o.Stories):
+		return errors.New("--labels and --hits: need --positive; --labels can have --stories instead")
+	}
+	return nil
 }
 
 // A Report is what was found and what is proposed.
