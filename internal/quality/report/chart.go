@@ -86,6 +86,27 @@ func (c *chart) add(l layer) {
 	}
 }
 
+// points returns those of n numbers that have one.
+func points(n int, at func(i int) (p point, ok bool)) (all []point) {
+	for i := range n {
+		if p, ok := at(i); ok {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// lowest returns the lowest place of all points, at most 1.
+func (c *chart) lowest() float64 {
+	lowest := 1.
+	for _, l := range c.layers {
+		for _, p := range l.points {
+			lowest = min(lowest, p.Y)
+		}
+	}
+	return lowest
+}
+
 // brief returns the name of a variant without the sections of its keys, and no longer than leaves
 // room for the plot.
 func brief(name string) string {

@@ -19,15 +19,14 @@ func (r Report) precisionRecall() figure {
 	smallest := 1.
 	for i := range r.Runs {
 		run := &r.Runs[i]
-		var line []point
+		var curve []eval.Point
 		if run.Curve != nil {
-			for _, p := range run.Curve.Points {
-				if p.Pairs.Precision < minPrecision {
-					continue
-				}
-				line = append(line, point{X: p.Pairs.Recall, Y: p.Pairs.Precision})
-			}
+			curve = run.Curve.Points
 		}
+		line := points(len(curve), func(i int) (point, bool) {
+			q := curve[i].Pairs
+			return point{X: q.Recall, Y: q.Precision}, q.Precision >= minPrecision
+		})
 		c.line(series(i), run.Name, line)
 		here := point{X: run.Scores.Pairs.Recall, Y: run.Scores.Pairs.Precision}
 		c.mark(series(i), "", here)
@@ -47,7 +46,7 @@ func (r Report) precisionRecall() figure {
 // costAccuracy shows what each variant costs, and how good it is.
 func (r Report) costAccuracy() figure {
 	c := newChart("documents a second (logarithmic)", "pair F1")
-	smallest, slowest, fastest := 1., math.Inf(1), 0.
+	slowest, fastest := math.Inf(1), 0.
 	for i := range r.Runs {
 		run := &r.Runs[i]
 		if run.Cost.PerSecond <= 0 {
@@ -55,10 +54,9 @@ func (r Report) costAccuracy() figure {
 		}
 		here := point{X: run.Cost.PerSecond, Y: run.Scores.Pairs.F1}
 		c.mark(series(i), run.Name, here)
-		smallest = min(smallest, here.Y)
 		slowest, fastest = min(slowest, here.X), max(fastest, here.X)
 	}
-	c.y.shares(smallest)
+	c.y.shares(c.lowest())
 	if fastest > 0 {
 		c.x.decades(slowest, fastest)
 	}
@@ -105,36 +103,40 @@ func (a *axis) decades(low, high float64) {
 // thresholds shows precision, recall and F1 of one variant over its thresholds.
 func thresholds(run *eval.Run) figure {
 	c := newChart("largest distance ("+run.Curve.Unit+")", "share")
-	points := run.Curve.Points
-	var precision, recall, f1, half []point
-	smallest, best := 1., 0
-	for i, p := range points {
-		precision = append(precision, point{X: p.Threshold, Y: p.Pairs.Precision})
-		recall = append(recall, point{X: p.Threshold, Y: p.Pairs.Recall})
-		f1 = append(f1, point{X: p.Threshold, Y: p.Pairs.F1})
-		half = append(half, point{X: p.Threshold, Y: p.HalfPrecision})
-		smallest = min(smallest, p.Pairs.Precision, p.Pairs.Recall, p.Pairs.F1, p.HalfPrecision)
-		if p.Pairs.F1 > points[best].Pairs.F1 {
-			best = i
+	tried := run.Curve.Points
+	best := tried[0]
+	for _, p := range tried {
+		if p.Pairs.F1 > best.Pairs.F1 {
+			best = p
 		}
 	}
-	highest, step := points[len(points)-1].Threshold, .1
+	c.ground = run.Threshold
+	for i, l := range []struct {
+		name string
+		of   func(p eval.Point) float64
+	}{
+		{"precision", func(p eval.Point) float64 { return p.Pairs.Precision }},
+		{"recall", func(p eval.Point) float64 { return p.Pairs.Recall }},
+		{"F1", func(p eval.Point) float64 { return p.Pairs.F1 }},
+		{"P50", func(p eval.Point) float64 { return p.HalfPrecision }},
+	} {
+		if l.name == "P50" && !run.Curve.Half {
+			continue
+		}
+		c.line(series(i), l.name, points(len(tried), func(i int) (point, bool) {
+			return point{X: tried[i].Threshold, Y: l.of(tried[i])}, true
+		}))
+	}
+	step := .1
 	if run.Curve.Unit == eval.Bits {
 		step = 2
 	}
-	c.x.even(0, highest, step)
-	c.y.shares(smallest)
-	c.ground = run.Threshold
-	c.line(0, "precision", precision)
-	c.line(1, "recall", recall)
-	c.line(2, "F1", f1)
-	if run.Curve.Half {
-		c.line(3, "P50", half)
-	}
+	c.x.even(0, tried[len(tried)-1].Threshold, step)
+	c.y.shares(c.lowest())
 	f := c.figure(run.Name+": quality over the threshold", fmt.Sprintf(
 		"Pairs of documents in one cluster, by the largest distance that is allowed. F1 is highest at "+
 			"%s, with %s; the run's own threshold is %s.",
-		distance(points[best].Threshold), share(points[best].Pairs.F1), distance(run.Threshold)))
+		distance(best.Threshold), share(best.Pairs.F1), distance(run.Threshold)))
 	f.Tables = []table{curveTable(run.Curve, run.Name)}
 	return f
 }
@@ -203,20 +205,16 @@ func (r Report) signalFigures() (figures []figure) {
 		{"recall", func(q eval.Quality) float64 { return q.Recall }},
 	} {
 		c := newChart("members of the cluster, at least", m.name)
-		smallest := 1.
 		for i := range r.Runs {
-			var line []point
-			for at, s := range r.Runs[i].Signals {
+			signals := r.Runs[i].Signals
+			c.line(series(i), r.Runs[i].Name, points(len(signals), func(at int) (point, bool) {
+				all := signals[at].All
 				// of nothing found, there is no precision
-				if y := m.of(s.All.Quality); s.All.Documents > 0 || m.name == "recall" {
-					line = append(line, point{X: float64(at), Y: y})
-					smallest = min(smallest, y)
-				}
-			}
-			c.line(series(i), r.Runs[i].Name, line)
+				return point{X: float64(at), Y: m.of(all.Quality)}, all.Documents > 0 || m.name == "recall"
+			}))
 		}
 		c.sizes(r.Runs[0].Signals)
-		c.y.shares(smallest)
+		c.y.shares(c.lowest())
 		figures = append(figures, c.figure(
 			fmt.Sprintf("A large cluster as a sign of %s%s: %s", r.Positive, r.within(), m.name),
 			fmt.Sprintf("By how many members a cluster must have for its documents to count as %s; later "+

@@ -9,23 +9,16 @@ import (
 
 // moderationTable says what each run saves a moderator in all.
 func (r Report) moderationTable() table {
-	t := table{
-		"A moderator's work on " + r.Positive,
-		[]string{
-			"run", "caught", "hit/1000", "clicks", "later", "reports", "caught/" + r.Positive, "hit/honest",
-		},
-		nil,
-	}
-	for i := range r.Runs {
-		m := r.Runs[i].Moderation
+	return r.perRun("A moderator's work on "+r.Positive, []string{
+		"caught", "hit/1000", "clicks", "later", "reports", "caught/" + r.Positive, "hit/honest",
+	}, func(run *eval.Run) []string {
+		m := run.Moderation
 		if m == nil {
-			continue
+			return nil
 		}
-		t.Rows = append(t.Rows, append(append([]string{r.Runs[i].Name}, workCells(m.Work)...),
-			count(m.Later), count(m.Feedback),
-			fmt.Sprintf("%d/%d", m.Caught, m.Positive), fmt.Sprintf("%d/%d", m.Hit, m.Honest)))
-	}
-	return t
+		return append(workCells(m.Work), count(m.Later), count(m.Feedback),
+			fmt.Sprintf("%d/%d", m.Caught, m.Positive), fmt.Sprintf("%d/%d", m.Hit, m.Honest))
+	})
 }
 
 // workCells are the shares of caught and hit, where there is anything that they are shares of, and
@@ -42,25 +35,22 @@ func workCells(w eval.Work) []string {
 }
 
 // partTables have the same figures, each by parts of the stream.
-func (r Report) partTables() []table {
-	tables := make([]table, 3)
+func (r Report) partTables() (tables []table) {
+	if len(r.Runs) == 0 || r.Runs[0].Moderation == nil {
+		return nil
+	}
+	var head []string
+	for p := range r.Runs[0].Moderation.Parts {
+		head = append(head, strconv.Itoa(p+1))
+	}
 	for k, name := range []string{"Caught", "Hit of a thousand", "Clicks"} {
-		t := &tables[k]
-		t.Title, t.Head = name+", in each part of the stream", []string{"run"}
-		for i := range r.Runs {
-			m := r.Runs[i].Moderation
-			if m == nil {
-				continue
+		title := name + ", in each part of the stream"
+		tables = append(tables, r.perRun(title, head, func(run *eval.Run) (cells []string) {
+			for _, w := range run.Moderation.Parts {
+				cells = append(cells, workCells(w)[k])
 			}
-			row := []string{r.Runs[i].Name}
-			for p, w := range m.Parts {
-				if len(t.Rows) == 0 {
-					t.Head = append(t.Head, strconv.Itoa(p+1))
-				}
-				row = append(row, workCells(w)[k])
-			}
-			t.Rows = append(t.Rows, row)
-		}
+			return cells
+		}))
 	}
 	return tables
 }
@@ -69,16 +59,12 @@ func (r Report) partTables() []table {
 func (r Report) caughtOverTime() figure {
 	parts := r.Runs[0].Moderation.Parts
 	c := newChart(fmt.Sprintf("part of the stream, of %d", len(parts)), "caught")
-	smallest := 1.
 	for i := range r.Runs {
-		var line []point
-		for p, w := range r.Runs[i].Moderation.Parts {
-			if w.Positive > 0 { // of nothing, no share is caught
-				line = append(line, point{X: float64(p + 1), Y: w.CaughtShare})
-				smallest = min(smallest, w.CaughtShare)
-			}
-		}
-		c.line(series(i), r.Runs[i].Name, line)
+		parts := r.Runs[i].Moderation.Parts
+		c.line(series(i), r.Runs[i].Name, points(len(parts), func(p int) (point, bool) {
+			// of nothing, no share is caught
+			return point{X: float64(p + 1), Y: parts[p].CaughtShare}, parts[p].Positive > 0
+		}))
 	}
 	const mostLabels = 10
 	step := (len(parts) + mostLabels - 1) / mostLabels
@@ -87,7 +73,7 @@ func (r Report) caughtOverTime() figure {
 		marks = append(marks, tick{float64(p), strconv.Itoa(p)})
 	}
 	c.x.min, c.x.max, c.x.ticks = .8, float64(len(parts))+.2, marks
-	c.y.shares(smallest)
+	c.y.shares(c.lowest())
 	f := c.figure(
 		fmt.Sprintf("The share of %s that is caught, over the stream", r.Positive),
 		fmt.Sprintf("In each of %d parts of equally many documents, in their order: of its %s, the "+

@@ -47,36 +47,38 @@ func storyCells(p eval.StoryPoint) []string {
 // F1 of each by itself.
 func storyFigure(run *eval.Run) figure {
 	c := newChart("least similarity of an article to its story", "share")
-	lines := []struct {
-		name   string
-		of     func(p eval.StoryPoint) *eval.Quality
-		value  func(q eval.Quality) float64
-		needed bool
+	best := run.Stories[0]
+	both := best.Han != nil && best.Other != nil
+	for _, p := range run.Stories {
+		if p.BCubed.F1 > best.BCubed.F1 {
+			best = p
+		}
+	}
+	all := func(p eval.StoryPoint) *eval.Quality { return &p.BCubed }
+	f1 := func(q eval.Quality) float64 { return q.F1 }
+	for i, l := range []struct {
+		name  string
+		of    func(p eval.StoryPoint) *eval.Quality
+		value func(q eval.Quality) float64
+		drawn bool
 	}{
 		{"B3 precision", all, func(q eval.Quality) float64 { return q.Precision }, true},
 		{"B3 recall", all, func(q eval.Quality) float64 { return q.Recall }, true},
 		{"B3 F1", all, f1, true},
-		{"B3 F1, Chinese", func(p eval.StoryPoint) *eval.Quality { return p.Han }, f1, false},
-		{"B3 F1, other", func(p eval.StoryPoint) *eval.Quality { return p.Other }, f1, false},
-	}
-	smallest, best := 1., run.Stories[0]
-	both := best.Han != nil && best.Other != nil
-	for i, l := range lines {
-		var points []point
-		for _, p := range run.Stories {
-			if q := l.of(p); q != nil && p.Threshold > 0 && (l.needed || both) {
-				points = append(points, point{X: p.Threshold, Y: l.value(*q)})
-				smallest = min(smallest, l.value(*q))
+		{"B3 F1, Chinese", func(p eval.StoryPoint) *eval.Quality { return p.Han }, f1, both},
+		{"B3 F1, other", func(p eval.StoryPoint) *eval.Quality { return p.Other }, f1, both},
+	} {
+		c.line(series(i), l.name, points(len(run.Stories), func(i int) (at point, ok bool) {
+			p := run.Stories[i]
+			if q := l.of(p); l.drawn && q != nil && p.Threshold > 0 {
+				return point{X: p.Threshold, Y: l.value(*q)}, true
 			}
-			if p.BCubed.F1 > best.BCubed.F1 {
-				best = p
-			}
-		}
-		c.line(series(i), l.name, points)
+			return at, false
+		}))
 	}
 	last := run.Stories[len(run.Stories)-1]
 	c.x.even(0, last.Threshold, .1)
-	c.y.shares(smallest)
+	c.y.shares(c.lowest())
 	said := "No one threshold is better than the default ones, which have " + share(best.BCubed.F1)
 	if best.Threshold > 0 {
 		said = fmt.Sprintf("F1 is highest at %.2f, with %s; the default thresholds have %s",
@@ -85,7 +87,3 @@ func storyFigure(run *eval.Run) figure {
 	return c.figure(run.Name+": stories over the threshold",
 		"Labels and stories, with one threshold for all texts. "+said+".")
 }
-
-func all(p eval.StoryPoint) *eval.Quality { return &p.BCubed }
-
-func f1(q eval.Quality) float64 { return q.F1 }

@@ -30,65 +30,65 @@ func (r Report) tables() []table {
 	return slices.DeleteFunc(tables, func(t table) bool { return len(t.Rows) == 0 })
 }
 
-func (r Report) qualityTable() table {
-	t := table{"Clusters against the truth", []string{
-		"run", "clusters", "pair P", "pair R", "pair F1", "P50", "wrong/1000", "B3 P", "B3 R", "B3 F1",
-		"ARI", "NMI", "right/found/true pairs",
-	}, nil}
+// perRun returns a table with a row for each run that has cells.
+func (r Report) perRun(title string, head []string, cells func(run *eval.Run) []string) table {
+	t := table{title, append([]string{"run"}, head...), nil}
 	for i := range r.Runs {
-		s := r.Runs[i].Scores
-		if s == nil {
-			continue
+		if row := cells(&r.Runs[i]); row != nil {
+			t.Rows = append(t.Rows, append([]string{r.Runs[i].Name}, row...))
 		}
-		t.Rows = append(t.Rows, []string{
-			r.Runs[i].Name, count(s.Clusters), share(s.Pairs.Precision), share(s.Pairs.Recall),
+	}
+	return t
+}
+
+func (r Report) qualityTable() table {
+	return r.perRun("Clusters against the truth", []string{
+		"clusters", "pair P", "pair R", "pair F1", "P50", "wrong/1000", "B3 P", "B3 R", "B3 F1",
+		"ARI", "NMI", "right/found/true pairs",
+	}, func(run *eval.Run) []string {
+		s := run.Scores
+		if s == nil {
+			return nil
+		}
+		return []string{
+			count(s.Clusters), share(s.Pairs.Precision), share(s.Pairs.Recall),
 			share(s.Pairs.F1), half(s.HalfPrecision, r.Pairs > 0),
 			fmt.Sprintf("%.2f", s.WrongPerThousand), share(s.BCubed.Precision), share(s.BCubed.Recall),
 			share(s.BCubed.F1), share(s.ARI), share(s.NMI),
 			fmt.Sprintf("%d/%d/%d", s.RightPairs, s.FoundPairs, s.TruePairs),
-		})
-	}
-	return t
+		}
+	})
 }
 
 func (r Report) recallTable() table {
-	t := table{
-		"Share of the truth's pairs of a similarity that are in one cluster",
-		[]string{"run"},
-		nil,
-	}
-	for i := range r.Runs {
-		s := r.Runs[i].Scores
-		if s == nil || r.Pairs == 0 || len(s.Levels) == 0 {
-			continue
+	var head []string
+	if r.Pairs > 0 && len(r.Runs) > 0 && r.Runs[0].Scores != nil {
+		for _, l := range r.Runs[0].Scores.Levels {
+			head = append(head, "≥ "+strconv.FormatFloat(l.Jaccard, 'g', -1, 64))
 		}
-		row := []string{r.Runs[i].Name}
-		for _, l := range s.Levels {
-			if len(t.Rows) == 0 {
-				t.Head = append(t.Head, "≥ "+strconv.FormatFloat(l.Jaccard, 'g', -1, 64))
-			}
-			row = append(row, fmt.Sprintf("%s (%d/%d)", share(l.Recall()), l.Found, l.Pairs))
-		}
-		t.Rows = append(t.Rows, row)
 	}
-	return t
+	const title = "Share of the truth's pairs of a similarity that are in one cluster"
+	return r.perRun(title, head, func(run *eval.Run) (cells []string) {
+		for i := range head {
+			l := run.Scores.Levels[i]
+			cells = append(cells, fmt.Sprintf("%s (%d/%d)", share(l.Recall()), l.Found, l.Pairs))
+		}
+		return cells
+	})
 }
 
 func (r Report) purityTable() table {
-	t := table{
-		"Labels within clusters",
-		[]string{"run", "purity", "labelled", "of two and more", "labelled in them", "ARI", "NMI"},
-		nil,
-	}
-	for i := range r.Runs {
-		if p := r.Runs[i].Purity; p != nil {
-			t.Rows = append(t.Rows, []string{
-				r.Runs[i].Name, share(p.Share), count(p.Labelled), share(p.Grouped),
-				count(p.Labelled - p.Alone), share(p.ARI), share(p.NMI),
-			})
+	head := []string{"purity", "labelled", "of two and more", "labelled in them", "ARI", "NMI"}
+	return r.perRun("Labels within clusters", head, func(run *eval.Run) []string {
+		p := run.Purity
+		if p == nil {
+			return nil
 		}
-	}
-	return t
+		return []string{
+			share(p.Share), count(p.Labelled), share(p.Grouped), count(p.Labelled - p.Alone),
+			share(p.ARI), share(p.NMI),
+		}
+	})
 }
 
 func (r Report) signalTables() (tables []table) {
@@ -127,20 +127,17 @@ func cells(f eval.Found) []string {
 }
 
 func (r Report) costTable() table {
-	t := table{fmt.Sprintf("Cost, with %d threads for fingerprints", r.Threads), []string{
-		"run", "documents/s", "fingerprints s", "assigning s", "compared/document", "centres",
+	return r.perRun(fmt.Sprintf("Cost, with %d threads for fingerprints", r.Threads), []string{
+		"documents/s", "fingerprints s", "assigning s", "compared/document", "centres",
 		"bytes/centre", "not comparable",
-	}, nil}
-	for i := range r.Runs {
-		c := &r.Runs[i].Cost
-		t.Rows = append(t.Rows, []string{
-			r.Runs[i].Name, count(int(c.PerSecond)), fmt.Sprintf("%.3f", c.Printing),
-			fmt.Sprintf("%.3f", c.Assigning),
+	}, func(run *eval.Run) []string {
+		c := &run.Cost
+		return []string{
+			count(int(c.PerSecond)), fmt.Sprintf("%.3f", c.Printing), fmt.Sprintf("%.3f", c.Assigning),
 			fmt.Sprintf("%.1f", c.Compared), count(c.Centres), count(int(c.CentreBytes)),
 			count(r.Documents - c.Clustered),
-		})
-	}
-	return t
+		}
+	})
 }
 
 // curveTable returns the points of a curve.
