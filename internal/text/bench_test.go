@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/clusterd/clusterd/internal/testutil/corpus"
 )
 
 // article returns n bytes or little more of made-up news.
@@ -104,8 +106,16 @@ func benchmarkSegment(b *testing.B, name, text string) {
 // realTexts returns some megabytes of real articles.
 func realTexts(b *testing.B, set string) []string {
 	var texts []string
-	for _, a := range realArticles(b, "../../../shared/data/"+set+".jsonl.gz", 1) {
-		texts = append(texts, a.Title+"\n"+a.Content)
+	for _, s := range corpus.Sets(b) {
+		if s.Name != set {
+			continue
+		}
+		for _, a := range realArticles(b, s, 1) {
+			texts = append(texts, a.Title+"\n"+a.Content)
+		}
+	}
+	if len(texts) == 0 {
+		b.Skipf("the set %s is not next to the repository", set)
 	}
 	return texts
 }

@@ -1,15 +1,10 @@
 package text
 
 import (
-	"bufio"
-	"compress/gzip"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"math/rand/v2"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,42 +12,28 @@ import (
 	"github.com/go-ego/gse"
 
 	"github.com/clusterd/clusterd/internal/testutil/check"
+	"github.com/clusterd/clusterd/internal/testutil/corpus"
 )
 
 type realArticle struct{ Title, Content string }
 
-// realArticles reads every so many-th of gzipped JSON Lines. Where they are missing the test is
-// skipped.
-func realArticles(t testing.TB, path string, every int) []realArticle {
+// realArticles returns one of so many articles of a set, and all of the corpus.
+func realArticles(t testing.TB, set corpus.Set, every int) (articles []realArticle) {
 	t.Helper()
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		t.Skipf("no articles: %v", err)
+	if set.Name == "corpus" {
+		every = 1
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatalf("%s: %v", path, err)
-	}
-	var articles []realArticle
-	lines := bufio.NewScanner(z)
-	lines.Buffer(nil, 1<<24)
-	for i := 0; lines.Scan(); i++ {
-		if i%every > 0 {
-			continue
+	set.Lines(t, func(n int, line []byte) bool {
+		if n%every > 0 {
+			return true
 		}
 		var a realArticle
-		if err := json.Unmarshal(lines.Bytes(), &a); err != nil {
-			t.Fatalf("%s:%d: %v", path, i+1, err)
+		if err := json.Unmarshal(line, &a); err != nil {
+			t.Fatalf("%s:%d: %v", set.Name, n+1, err)
 		}
 		articles = append(articles, a)
-	}
-	if err := lines.Err(); err != nil {
-		t.Fatalf("%s: %v", path, err)
-	}
+		return true
+	})
 	return articles
 }
 

@@ -2,10 +2,10 @@ package text
 
 import (
 	"maps"
-	"path/filepath"
 	"testing"
 
 	"github.com/clusterd/clusterd/internal/testutil/check"
+	"github.com/clusterd/clusterd/internal/testutil/corpus"
 )
 
 // What real articles become is what the definitions say: their words are those that gse finds, so
@@ -13,22 +13,15 @@ import (
 // is some of them.
 func TestWordsOfRealArticles(t *testing.T) {
 	check.OneGoroutine(t)
-	paths, err := filepath.Glob("../../../shared/data/*.jsonl.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(paths) == 0 {
-		t.Skip("no articles in ../../../shared/data")
-	}
 	every := 32
 	if check.Long {
 		every = 1
 	}
-	for _, path := range paths {
-		t.Run(filepath.Base(path), func(t *testing.T) {
+	for _, set := range corpus.Sets(t) {
+		t.Run(set.Name, func(t *testing.T) {
 			t.Parallel()
 			counter := shared(t).NewCounter()
-			for _, a := range realArticles(t, path, every) {
+			for _, a := range realArticles(t, set, every) {
 				wantByDefinition(t, counter.tokenizer.norm, a.Title)
 				wantByDefinition(t, counter.tokenizer.norm, a.Content)
 				wantWordsOf(t, counter, sharedOracle(t), a)

@@ -1,15 +1,9 @@
 package article_test
 
 import (
-	"bufio"
 	"bytes"
-	"compress/gzip"
-	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -18,6 +12,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/message/article"
 	"github.com/clusterd/clusterd/internal/testutil/check"
+	"github.com/clusterd/clusterd/internal/testutil/corpus"
 )
 
 // decoderPair decodes in both ways.
@@ -251,48 +246,17 @@ func TestDecodeTextsAsPlain(t *testing.T) {
 	}
 }
 
-// Real articles, where they are at hand: as they are, and with all but ASCII escaped.
+// Real articles: as they are, and with all but ASCII escaped.
 func TestDecodeRealTextsAsPlain(t *testing.T) {
 	check.OneGoroutine(t)
-	files, err := filepath.Glob("../../../../shared/data/*.jsonl.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(files) == 0 {
-		t.Skip("no real texts in ../../../../shared/data")
-	}
 	pair := decoderPairs()["default"]
-	for _, file := range files {
-		for _, value := range lines(t, file, 150) {
-			pair.same(t, nil, value)
+	for _, set := range corpus.Sets(t) {
+		set.Lines(t, func(n int, value []byte) bool {
+			pair.same(t, nil, slices.Clone(value))
 			pair.same(t, nil, ascii(value))
-		}
+			return n < 200
+		})
 	}
-}
-
-// lines are the first lines of a compressed file.
-func lines(t *testing.T, file string, limit int) (lines [][]byte) {
-	t.Helper()
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	unpacked, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for r := bufio.NewReader(unpacked); len(lines) < limit; {
-		line, err := r.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines = append(lines, line)
-	}
-	return lines
 }
 
 // ascii escapes all but ASCII, as many programs do.

@@ -1,68 +1,35 @@
 package minhash
 
 import (
-	"compress/gzip"
 	"encoding/json"
-	"errors"
-	"io"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/testutil/check"
+	"github.com/clusterd/clusterd/internal/testutil/corpus"
 )
 
-// eachRealFile runs a test on the shingles of the articles of each set of real ones, where they are
-// at hand.
-func eachRealFile(t *testing.T, test func(t *testing.T, articles [][]uint64)) {
+// realShingles returns the shingles of the first 3,000 articles of a set that have any. Without the
+// build tag long it is the first 400.
+func realShingles(t *testing.T, set corpus.Set) (articles [][]uint64) {
 	t.Helper()
-	paths, err := filepath.Glob("../../../../shared/data/*.jsonl.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(paths) == 0 {
-		t.Skip("no articles in ../../../../shared/data")
-	}
-	for _, path := range paths {
-		t.Run(filepath.Base(path), func(t *testing.T) {
-			t.Parallel()
-			test(t, realShingles(t, path))
-		})
-	}
-}
-
-// realShingles returns the shingles of the first 3,000 articles that have any. Without the build
-// tag long it is the first 400.
-func realShingles(t *testing.T, path string) (articles [][]uint64) {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = f.Close() }()
-	in, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
 	s := newShingler(testOptions(t))
 	most := 400
 	if check.Long {
 		most = 3000
 	}
-	for decoder := json.NewDecoder(in); len(articles) < most; {
+	set.Lines(t, func(_ int, line []byte) bool {
 		var a struct{ Title, Content string }
-		if err := decoder.Decode(&a); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
+		if err := json.Unmarshal(line, &a); err != nil {
 			t.Fatal(err)
 		}
 		if shingles, ok := s.shinglesOf(a.Title, a.Content); ok {
 			articles = append(articles, slices.Clone(shingles))
 		}
-	}
+		return len(articles) < most
+	})
 	return articles
 }
 
@@ -70,41 +37,50 @@ func realShingles(t *testing.T, path string) (articles [][]uint64) {
 // in a thousand, and no article that joins one is less than half the same.
 func TestRealArticles(t *testing.T) {
 	check.OneGoroutine(t)
-	eachRealFile(t, func(t *testing.T, articles [][]uint64) {
-		m := newTest(t, nil)
-		made, err := m.NewIndex(m.Threshold())
-		if err != nil {
-			t.Fatal(err)
+	for _, set := range corpus.Sets(t) {
+		t.Run(set.Name, func(t *testing.T) {
+			t.Parallel()
+			passOver(t, realShingles(t, set))
+		})
+	}
+}
+
+// passOver lets each article find its centre, in one pass.
+func passOver(t *testing.T, articles [][]uint64) {
+	t.Helper()
+	m := newTest(t, nil)
+	made, err := m.NewIndex(m.Threshold())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var centres []singlepass.Centre
+	joined, missed := 0, 0
+	for i, shingles := range articles {
+		f := fingerprintOf(mustSign(t, "fast", 128, shingles))
+		want, wantDistance, wantOK := nearestOfAll(m, centres, f)
+		c, distance, ok := made.Nearest(f, nil)
+		if c != want || distance != wantDistance || ok != wantOK {
+			missed++
 		}
-		var centres []singlepass.Centre
-		joined, missed := 0, 0
-		for i, shingles := range articles {
-			f := fingerprintOf(mustSign(t, "fast", 128, shingles))
-			want, wantDistance, wantOK := nearestOfAll(m, centres, f)
-			c, distance, ok := made.Nearest(f, nil)
-			if c != want || distance != wantDistance || ok != wantOK {
-				missed++
-			}
-			if !ok {
-				centres = append(centres, singlepass.Centre{Fingerprint: f, Seq: uint64(i)})
-				made.Insert(centres[len(centres)-1])
-				continue
-			}
-			joined++
-			if got := jaccardIndex(shingles, articles[c.Seq]); got < 0.5 {
-				t.Errorf("article %d joins %d, with which it shares %.2f", i, c.Seq, got)
-			}
+		if !ok {
+			centres = append(centres, singlepass.Centre{Fingerprint: f, Seq: uint64(i)})
+			made.Insert(centres[len(centres)-1])
+			continue
 		}
-		if most := 1 + len(articles)/1000; missed > most {
-			t.Errorf("%d articles miss their centre, want at most %d", missed, most)
+		joined++
+		if got := jaccardIndex(shingles, articles[c.Seq]); got < 0.5 {
+			t.Errorf("article %d joins %d, with which it shares %.2f", i, c.Seq, got)
 		}
-		most := mostSharers(made.(*index), centres)
-		if most > bucketCap/2 {
-			t.Errorf("%d centres share a band: from %d on, queries do not see all of them", most, bucketCap)
-		}
-		t.Logf("%d articles, %d joined, %d missed, %d candidates, at most %d centres share a band",
-			len(articles), joined, missed, made.Candidates(), most)
-	})
+	}
+	if most := 1 + len(articles)/1000; missed > most {
+		t.Errorf("%d articles miss their centre, want at most %d", missed, most)
+	}
+	most := mostSharers(made.(*index), centres)
+	if most > bucketCap/2 {
+		t.Errorf("%d centres share a band: from %d on, queries do not see all of them", most, bucketCap)
+	}
+	t.Logf("%d articles, %d joined, %d missed, %d candidates, at most %d centres share a band",
+		len(articles), joined, missed, made.Candidates(), most)
 }
 
 // mostSharers returns how many centres have the same bytes in a band, at most.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"fmt"
 	"hash/fnv"
 	"io"
 	"os"
@@ -15,10 +16,40 @@ import (
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/files"
 	"github.com/clusterd/clusterd/internal/testutil/check"
+	"github.com/clusterd/clusterd/internal/testutil/corpus"
+	"github.com/clusterd/clusterd/internal/testutil/golden"
 )
 
-// Of clusterings of real articles, scores are what the measuring script computes, where both are
-// at hand. Without the build tag long, one set will do.
+// Scores are what the measuring script computes. testdata/corpus.golden has its output for the corpus.
+func TestScoreOfTheCorpus(t *testing.T) {
+	var lines, clusters, pairs bytes.Buffer
+	corpus.Sets(t)[0].Lines(t, func(_ int, line []byte) bool {
+		_, _ = fmt.Fprintf(&lines, "%s\n", line)
+		return true
+	})
+	docs, _, err := ReadDocuments(config.Default().Input, "",
+		[]files.File{{Name: "corpus", Lines: &lines}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, to := range map[string]*bytes.Buffer{
+		"testdata/corpus.clusters.tsv": &clusters, "testdata/corpus.pairs.tsv": &pairs,
+	} {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = to.Write(text)
+	}
+	truth, err := ReadTruth(&clusters, &pairs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, "testdata/corpus.golden", []byte(truth.Score(docs, crude(docs), nil).String()+"\n"))
+}
+
+// So they are for real articles, if these and the script are next to the repository. Without the
+// build tag long, one set will do.
 func TestScoreAsTheScript(t *testing.T) {
 	check.OneGoroutine(t)
 	const script = "../../../../shared/tools/score_expanded.py"
