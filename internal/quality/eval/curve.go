@@ -61,9 +61,9 @@ const (
 	wordBits     = 64
 )
 
-// unitOf returns what the distances of a method are measured in.
-func unitOf(name string) string {
-	if spec, _ := method.SpecOf(name); spec.Measure().Unit == method.Bits {
+// unit returns what the distances of the method are measured in.
+func (p *Prepared) unit() string {
+	if spec, _ := method.SpecOf(p.config.Fingerprint.Method); spec.Measure().Unit == method.Bits {
 		return Bits
 	}
 	return Dissimilarity
@@ -72,8 +72,8 @@ func unitOf(name string) string {
 // sweep clusters the same fingerprints at other thresholds.
 func (p *Prepared) sweep(ctx context.Context, t *Truth) (*Curve, error) {
 	b := t.resolve(p.docs)
-	same, other := b.distances(p.method, p.made)
-	c := &Curve{Unit: p.unit, Half: len(b.pairs) > 0}
+	same, other := b.distances(p.method, p.prints)
+	c := &Curve{Unit: p.unit(), Half: len(b.pairs) > 0}
 	c.Same, c.Other = histogram(same, c.Unit), histogram(other, c.Unit)
 	for _, threshold := range p.Thresholds() {
 		at, err := p.Cluster(ctx, threshold)
@@ -129,7 +129,7 @@ func (b resolved) same() (pairs [][2]int) {
 }
 
 // distances measures the pairs that belong together and a sample of those that do not.
-func (b resolved) distances(m method.Method, made fingerprints) (same, other []float64) {
+func (b resolved) distances(m method.Method, prints []Print) (same, other []float64) {
 	first := make(map[int]int) // document of a member
 	for i, member := range b.member {
 		if _, known := first[member]; !known {
@@ -138,10 +138,10 @@ func (b resolved) distances(m method.Method, made fingerprints) (same, other []f
 	}
 	distance := func(x, y int) (float64, bool) {
 		i, j := first[x], first[y]
-		if !made.ok[i] || !made.ok[j] {
+		if !prints[i].OK || !prints[j].OK {
 			return 0, false
 		}
-		return m.Distance(made.of[i], made.of[j]), true
+		return m.Distance(prints[i].Fingerprint, prints[j].Fingerprint), true
 	}
 	for _, p := range b.same() {
 		if d, ok := distance(p[0], p[1]); ok {

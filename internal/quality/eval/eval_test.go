@@ -15,7 +15,6 @@ import (
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/files"
 	"github.com/clusterd/clusterd/internal/message/article"
-	"github.com/clusterd/clusterd/internal/method"
 )
 
 // now returns a time later than all event times of the feed.
@@ -87,19 +86,11 @@ func TestClustersAreThoseOfTheDaemon(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := method.New(v.Config.MethodSettings())
+		p, err := Prepare(t.Context(), docs, v, Options{Threads: 2, Now: time.Now()})
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := makeFingerprints(t.Context(), m, docs, 2, func(int) {})
-		if err != nil {
-			t.Fatal(err)
-		}
-		index, err := m.NewIndex(m.Threshold())
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := pass{v.Config.Rule(), time.Now()}.run(t.Context(), index, docs, p)
+		got, err := p.Cluster(t.Context(), p.Threshold)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,44 +16,43 @@ type Purity struct {
 
 // PurityOf returns the purity of a clustering of the documents by their labels.
 func PurityOf(docs []Document, c Clustering) Purity {
-	var p Purity
-	counts := make(map[int]map[string]int)
-	var labels, found []int // of labelled documents
-	numbers := make(map[string]int)
-	for i := range docs {
-		if docs[i].Label == "" {
-			continue
-		}
-		p.Labelled++
-		if _, known := numbers[docs[i].Label]; !known {
-			numbers[docs[i].Label] = len(numbers)
-		}
-		labels = append(labels, numbers[docs[i].Label])
-		if c[i] < 0 {
-			p.Alone++
-			found = append(found, len(c)+i)
-			continue
-		}
-		found = append(found, c[i])
-		if counts[c[i]] == nil {
-			counts[c[i]] = make(map[string]int)
-		}
-		counts[c[i]][docs[i].Label]++
+	of := overlapLabels(docs, c, func(int) bool { return true })
+	frequent := make(map[int]int) // of each cluster, the documents with its most frequent label
+	for both, n := range of.both {
+		frequent[both[1]] = max(frequent[both[1]], n)
 	}
-	frequent := 0
-	for _, labels := range counts {
-		size, best := 0, 0
-		for _, n := range labels {
-			size, best = size+n, max(best, n)
-		}
+	p, grouped := Purity{Agreement: of.agreement()}, 0
+	for cluster, size := range of.found {
+		p.Labelled += size
 		if size == 1 {
 			p.Alone++
 		} else {
-			frequent += best
+			grouped += frequent[cluster]
 		}
 	}
-	p.Grouped = ratio(frequent, p.Labelled-p.Alone)
-	p.Agreement = overlap(labels, found).agreement()
-	p.Share = ratio(frequent+p.Alone, p.Labelled)
+	p.Grouped = ratio(grouped, p.Labelled-p.Alone)
+	p.Share = ratio(grouped+p.Alone, p.Labelled)
 	return p
+}
+
+// overlapLabels returns how labels and clusters overlap, of those documents with a label that
+// count. A document without a cluster is a cluster of its own.
+func overlapLabels(docs []Document, c Clustering, counts func(document int) bool) overlaps {
+	var labels, found []int
+	numbers := make(map[string]int)
+	for i := range docs {
+		label := docs[i].Label
+		if label == "" || !counts(i) {
+			continue
+		}
+		if _, known := numbers[label]; !known {
+			numbers[label] = len(numbers)
+		}
+		cluster := c[i]
+		if cluster < 0 {
+			cluster = len(c) + i
+		}
+		labels, found = append(labels, numbers[label]), append(found, cluster)
+	}
+	return overlap(labels, found)
 }

@@ -91,9 +91,9 @@ const spamLabel, hamLabel = "spam", "ham"
 func (p *Prepared) Moderate(
 	ctx context.Context, threshold float64, o Options,
 ) (m Moderation, err error) {
-	now := p.pass.now.UTC().Truncate(time.Millisecond) // as labels have it
+	now := p.now.UTC().Truncate(time.Millisecond) // as labels have it
 	d := desk{
-		Moderator: o.Moderator, positive: o.Positive, now: now, docs: p.docs, made: p.made,
+		Moderator: o.Moderator, positive: o.Positive, now: now, docs: p.docs, prints: p.prints,
 		arrived: make([]arrival, len(p.docs)), honest: make(map[string][]int),
 	}
 	if d.space, err = p.newSpace(threshold, now); err != nil {
@@ -146,7 +146,7 @@ type desk struct {
 	positive string
 	now      time.Time
 	docs     []Document
-	made     fingerprints
+	prints   []Print
 	space    *space.Space
 
 	arrived []arrival
@@ -174,7 +174,7 @@ type arrival struct {
 func (d *desk) arrive(i int, w *Work) error {
 	a := &fingerprint.Article{
 		Source: source(i), PublishedAt: d.docs[i].PublishedAt,
-		Fingerprint: d.made.of[i], Comparable: d.made.ok[i],
+		Fingerprint: d.prints[i].Fingerprint, Comparable: d.prints[i].OK,
 	}
 	b, err := d.space.AssignLabelled(
 		space.LabelWork{Due: d.due, Records: d.records, Room: checkpoint.MaxCorrections},
@@ -261,7 +261,7 @@ func (d *desk) report(i int, by []article.LabelledBy) {
 	a := &d.arrived[i]
 	d.write(hamLabel, a.founder, article.Targeted{
 		Target: article.TargetArticle, ArticleID: source(i).String(), Source: source(i),
-		MemberPosition: a.position, Fingerprint: article.Fingerprint(d.made.of[i].Hash),
+		MemberPosition: a.position, Fingerprint: article.Fingerprint(d.prints[i].Hash),
 	})
 }
 

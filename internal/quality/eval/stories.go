@@ -163,7 +163,7 @@ func (s *Stories) point(stories Clustering) (p StoryPoint) {
 		sizes[story]++
 		largest = max(largest, sizes[story])
 	}
-	of := s.overlaps(stories, func(int) bool { return true })
+	of := overlapLabels(s.docs, stories, func(int) bool { return true })
 	p.Stories, p.Labels, p.Largest = len(of.found), len(of.group), ratio(largest, len(s.docs))
 	p.BCubed, p.CEAFe, p.Agreement = of.bcubed(), of.ceafe(), of.agreement()
 	p.Han = s.BCubed(stories, s.Han)
@@ -173,29 +173,12 @@ func (s *Stories) point(stories Clustering) (p StoryPoint) {
 
 // BCubed measures stories by the labels of those documents that count; nil where these have none.
 func (s *Stories) BCubed(stories Clustering, counts func(document int) bool) *Quality {
-	of := s.overlaps(stories, counts)
+	of := overlapLabels(s.docs, stories, counts)
 	if len(of.group) == 0 {
 		return nil
 	}
 	q := of.bcubed()
 	return &q
-}
-
-// overlaps returns how labels and stories overlap, of those documents with a label that count.
-func (s *Stories) overlaps(stories Clustering, counts func(document int) bool) overlaps {
-	var labels, found []int
-	numbers := make(map[string]int)
-	for i := range s.docs {
-		label := s.docs[i].Label
-		if label == "" || !counts(i) {
-			continue
-		}
-		if _, known := numbers[label]; !known {
-			numbers[label] = len(numbers)
-		}
-		labels, found = append(labels, numbers[label]), append(found, stories[i])
-	}
-	return overlap(labels, found)
 }
 
 // bcubed returns the measure of [Truth.Score] of what overlaps.

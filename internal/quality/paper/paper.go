@@ -22,11 +22,12 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"unicode/utf8"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/clusterd/clusterd/internal/method"
+	"github.com/clusterd/clusterd/internal/parallel"
+	"github.com/clusterd/clusterd/internal/quality/eval"
 	"github.com/clusterd/clusterd/internal/singlepass"
 )
 
@@ -112,7 +113,7 @@ type bench struct {
 	options  Options
 	done     int // steps
 
-	originals [][]fingerprint // by method, of each text
+	originals [][]eval.Print // by method, of each text
 }
 
 func newBench(articles []Article, variants []Variant, o Options) *bench {
@@ -131,12 +132,7 @@ func newBench(articles []Article, variants []Variant, o Options) *bench {
 
 // place returns where a method is among those of the bench, -1 if it is not.
 func (b *bench) place(m method.Method) int {
-	for i, known := range b.methods {
-		if known == m {
-			return i
-		}
-	}
-	return -1
+	return slices.Index(b.methods, m)
 }
 
 // step reports that one more is done: for each variant its time and its memory, and for each method
@@ -156,41 +152,25 @@ func (b *bench) characters() float64 {
 	return float64(sum) / float64(len(b.texts))
 }
 
-// A fingerprint is one of a text, or none of a text with nothing to compare.
-type fingerprint struct {
-	singlepass.Fingerprint
-	ok bool
-}
-
 // fingerprints makes the fingerprints of texts, on all cores.
 func (b *bench) fingerprints(
 	ctx context.Context, m method.Method, texts []string,
-) ([]fingerprint, error) {
-	all := make([]fingerprint, len(texts))
-	err := parallel(ctx, len(texts), func() func(int) {
-		printer := m.NewFingerprinter()
-		return func(i int) { all[i].Fingerprint, all[i].ok = printer("", texts[i]) }
-	})
+) ([]eval.Print, error) {
+	docs := make([]eval.Document, len(texts))
+	for i, t := range texts {
+		docs[i].Content = t
+	}
+	all, _, err := eval.Fingerprint(ctx, m, docs, runtime.GOMAXPROCS(0), func(int) {})
 	b.step()
 	return all, err
 }
 
-// parallel calls a function with each number below n, in runs on all cores; worker makes one for
-// each of them.
-func parallel(ctx context.Context, n int, worker func() func(int)) error {
-	group, ctx := errgroup.WithContext(ctx)
-	cores := min(runtime.GOMAXPROCS(0), n)
-	for w := range cores {
-		group.Go(func() error {
-			do := worker()
-			for i := w; i < n; i += cores {
-				if err := ctx.Err(); err != nil {
-					return err
-				}
-				do(i)
-			}
-			return nil
-		})
-	}
-	return group.Wait()
+// each calls a function with each number below n, on all cores and in no order.
+func each(ctx context.Context, n int, do func(i int)) error {
+	parallel.Chunks(n, func(from, to int) {
+		for i := from; i < to && ctx.Err() == nil; i++ {
+			do(i)
+		}
+	})
+	return ctx.Err()
 }

@@ -5,12 +5,13 @@ import (
 	"math"
 
 	"github.com/clusterd/clusterd/internal/method"
+	"github.com/clusterd/clusterd/internal/quality/eval"
 )
 
 // recognised edits every article in each way, and counts those that are still within the threshold
 // of the original.
 func (b *bench) recognised(ctx context.Context) ([]Row, error) {
-	originals := make([][]fingerprint, len(b.methods))
+	originals := make([][]eval.Print, len(b.methods))
 	for i, m := range b.methods {
 		var err error
 		if originals[i], err = b.fingerprints(ctx, m, b.texts); err != nil {
@@ -20,12 +21,10 @@ func (b *bench) recognised(ctx context.Context) ([]Row, error) {
 	var rows []Row
 	for number, e := range experiments() {
 		edited := make([]string, len(b.texts))
-		err := parallel(ctx, len(edited), func() func(int) {
-			return func(i int) {
-				others := b.others
-				others.self = i
-				edited[i] = e.edit(b.texts[i], newDice(b.options.Seed, uint32(number), i), others)
-			}
+		err := each(ctx, len(edited), func(i int) {
+			others := b.others
+			others.self = i
+			edited[i] = e.edit(b.texts[i], newDice(b.options.Seed, uint32(number), i), others)
 		})
 		if err != nil {
 			return nil, err
@@ -51,8 +50,8 @@ func (b *bench) recognised(ctx context.Context) ([]Row, error) {
 }
 
 // distance returns that of two texts, infinite where one has nothing to compare.
-func distance(m method.Method, a, b fingerprint) float64 {
-	if !a.ok || !b.ok {
+func distance(m method.Method, a, b eval.Print) float64 {
+	if !a.OK || !b.OK {
 		return math.Inf(1)
 	}
 	return m.Distance(a.Fingerprint, b.Fingerprint)
@@ -86,13 +85,11 @@ func (b *bench) mistaken(ctx context.Context) ([]Row, error) {
 	for i, m := range b.methods {
 		of := b.originals[i]
 		distances[i] = make([]float64, len(of))
-		err := parallel(ctx, len(of), func() func(int) {
-			return func(j int) {
-				distances[i][j] = math.Inf(1)
-				for k := range min(compared, len(of)) {
-					if k != j {
-						distances[i][j] = min(distances[i][j], distance(m, of[j], of[k]))
-					}
+		err := each(ctx, len(of), func(j int) {
+			distances[i][j] = math.Inf(1)
+			for k := range min(compared, len(of)) {
+				if k != j {
+					distances[i][j] = min(distances[i][j], distance(m, of[j], of[k]))
 				}
 			}
 		})
