@@ -20,23 +20,23 @@ type Agreement struct {
 }
 
 // agreement returns that of what overlaps.
-func (o overlaps) agreement() Agreement {
+func (o Overlaps) agreement() Agreement {
 	n := 0
-	for _, size := range o.group {
+	for _, size := range o.Group {
 		n += size
 	}
 	if n == 0 {
 		return Agreement{}
 	}
 	a := Agreement{ARI: 1, NMI: 1}
-	both, group, found := PairsIn(o.both), PairsIn(o.group), PairsIn(o.found)
+	both, group, found := PairsIn(o.Both), PairsIn(o.Group), PairsIn(o.Found)
 	if both != group || both != found { // else they are the same
 		expected := float64(group) * float64(found) / (float64(n) * float64(n-1) / 2)
 		a.ARI = (float64(both) - expected) / (float64(group+found)/2 - expected)
 	}
-	h := entropy(o.group, n) + entropy(o.found, n)
+	h := entropy(o.Group, n) + entropy(o.Found, n)
 	if h > 0 { // else both are one cluster
-		mutual := h - entropy(o.both, n)
+		mutual := h - entropy(o.Both, n)
 		a.NMI = min(1, max(0, 2*mutual/h)) // what rounding leaves outside
 	}
 	return a

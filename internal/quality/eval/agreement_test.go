@@ -26,7 +26,7 @@ func TestAgreement(t *testing.T) {
 		{"one divided", []int{1, 1, 2, 2}, []int{1, 1, 2, 3}, Agreement{4. / 7, .8}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got := overlap(test.group, test.found).agreement()
+			got := Overlap(test.group, test.found).agreement()
 			if diff := cmp.Diff(test.want, got, cmpopts.EquateApprox(0, 1e-12)); diff != "" {
 				t.Error(diff)
 			}
@@ -48,12 +48,12 @@ func TestAgreementByDefinition(t *testing.T) {
 				found[i] = group[i]
 			}
 		}
-		got := overlap(group, found).agreement()
+		got := Overlap(group, found).agreement()
 		want := Agreement{randIndex(group, found), information(group, found)}
 		if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
 			t.Fatalf("seed %d: %v and %v: %s", seed, group, found, diff)
 		}
-		if again := overlap(found, group).agreement(); !cmp.Equal(got, again,
+		if again := Overlap(found, group).agreement(); !cmp.Equal(got, again,
 			cmpopts.EquateApprox(0, 1e-12)) {
 			t.Fatalf("seed %d: the other way round it is %v, not %v", seed, again, got)
 		}

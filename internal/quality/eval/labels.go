@@ -18,11 +18,11 @@ type Purity struct {
 func PurityOf(docs []Document, c Clustering) Purity {
 	of := overlapLabels(docs, c, func(int) bool { return true })
 	frequent := make(map[int]int) // of each cluster, the documents with its most frequent label
-	for both, n := range of.both {
+	for both, n := range of.Both {
 		frequent[both[1]] = max(frequent[both[1]], n)
 	}
 	p, grouped := Purity{Agreement: of.agreement()}, 0
-	for cluster, size := range of.found {
+	for cluster, size := range of.Found {
 		p.Labelled += size
 		if size == 1 {
 			p.Alone++
@@ -37,7 +37,7 @@ func PurityOf(docs []Document, c Clustering) Purity {
 
 // overlapLabels returns how labels and clusters overlap, of those documents with a label that
 // count. A document without a cluster is a cluster of its own.
-func overlapLabels(docs []Document, c Clustering, counts func(document int) bool) overlaps {
+func overlapLabels(docs []Document, c Clustering, counts func(document int) bool) Overlaps {
 	var labels, found []int
 	numbers := make(map[string]int)
 	for i := range docs {
@@ -54,5 +54,5 @@ func overlapLabels(docs []Document, c Clustering, counts func(document int) bool
 		}
 		labels, found = append(labels, numbers[label]), append(found, cluster)
 	}
-	return overlap(labels, found)
+	return Overlap(labels, found)
 }

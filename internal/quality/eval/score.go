@@ -101,23 +101,23 @@ func score(b resolved, c Clustering, at []float64) Scores {
 			s.Missing++
 		}
 	}
-	of := overlap(b.group, found)
-	s.Clusters, s.TrueClusters = len(of.found), len(of.group)
-	for _, size := range of.group {
+	of := Overlap(b.group, found)
+	s.Clusters, s.TrueClusters = len(of.Found), len(of.Group)
+	for _, size := range of.Group {
 		if size > 1 {
 			s.TrueGroups++
 		}
 	}
 	var precision, recall float64
 	for _, m := range b.member {
-		both := float64(of.both[[2]int{b.group[m], found[m]}])
-		precision += both / float64(of.found[found[m]])
-		recall += both / float64(of.group[b.group[m]])
+		both := float64(of.Both[[2]int{b.group[m], found[m]}])
+		precision += both / float64(of.Found[found[m]])
+		recall += both / float64(of.Group[b.group[m]])
 	}
 	if n := float64(s.Documents); n > 0 {
 		s.BCubed = quality(precision/n, recall/n)
 	}
-	s.RightPairs, s.FoundPairs, s.TruePairs = PairsIn(of.both), PairsIn(of.found), PairsIn(of.group)
+	s.RightPairs, s.FoundPairs, s.TruePairs = PairsIn(of.Both), PairsIn(of.Found), PairsIn(of.Group)
 	s.Pairs = quality(ratio(s.RightPairs, s.FoundPairs), ratio(s.RightPairs, s.TruePairs))
 	s.Agreement = of.agreement()
 	s.mates(b, found, of)
@@ -146,18 +146,19 @@ func membersOf(b resolved, c Clustering) (found []int, has []bool) {
 	return found, has
 }
 
-// overlaps counts members: of each true cluster, of each found one, and of each two.
-type overlaps struct {
-	group, found map[int]int
-	both         map[[2]int]int
+// Overlaps counts members: of each true cluster, of each found one, and of each two.
+type Overlaps struct {
+	Group, Found map[int]int
+	Both         map[[2]int]int
 }
 
-func overlap(group, found []int) overlaps {
-	of := overlaps{make(map[int]int), make(map[int]int), make(map[[2]int]int)}
+// Overlap returns how true and found clusters overlap. It takes the numbers of both for each member.
+func Overlap(group, found []int) Overlaps {
+	of := Overlaps{make(map[int]int), make(map[int]int), make(map[[2]int]int)}
 	for m := range group {
-		of.group[group[m]]++
-		of.found[found[m]]++
-		of.both[[2]int{group[m], found[m]}]++
+		of.Group[group[m]]++
+		of.Found[found[m]]++
+		of.Both[[2]int{group[m], found[m]}]++
 	}
 	return of
 }
@@ -171,10 +172,10 @@ func PairsIn[K comparable](sizes map[K]int) (n int) {
 }
 
 // mates counts the found pairs that are no mistake, and the members that are in none of them.
-func (s *Scores) mates(b resolved, found []int, of overlaps) {
+func (s *Scores) mates(b resolved, found []int, of Overlaps) {
 	half := 0
-	for key, size := range of.both {
-		if of.found[key[1]] <= maxChecked {
+	for key, size := range of.Both {
+		if of.Found[key[1]] <= maxChecked {
 			half += size * (size - 1) / 2
 		}
 	}
@@ -185,16 +186,16 @@ func (s *Scores) mates(b resolved, found []int, of overlaps) {
 			return
 		}
 		cells.meet(x, y, func(c, d cell, pairs int) {
-			if c.group != d.group && of.found[c.cluster] <= maxChecked {
+			if c.group != d.group && of.Found[c.cluster] <= maxChecked {
 				mated[c], mated[d] = true, true
 				half += pairs
 			}
 		})
 	})
 	for m, cluster := range found {
-		size := of.found[cluster]
+		size := of.Found[cluster]
 		if size >= 2 && size <= maxChecked && !mated[cell{b.copies[m], cluster, b.group[m]}] &&
-			of.both[[2]int{b.group[m], cluster}] < 2 {
+			of.Both[[2]int{b.group[m], cluster}] < 2 {
 			s.Wrong++
 		}
 	}

@@ -164,7 +164,7 @@ func (s *Stories) point(stories Clustering) (p StoryPoint) {
 		largest = max(largest, sizes[story])
 	}
 	of := overlapLabels(s.docs, stories, func(int) bool { return true })
-	p.Stories, p.Labels, p.Largest = len(of.found), len(of.group), ratio(largest, len(s.docs))
+	p.Stories, p.Labels, p.Largest = len(of.Found), len(of.Group), ratio(largest, len(s.docs))
 	p.BCubed, p.CEAFe, p.Agreement = of.bcubed(), of.ceafe(), of.agreement()
 	p.Han = s.BCubed(stories, s.Han)
 	p.Other = s.BCubed(stories, func(i int) bool { return !s.Han(i) })
@@ -174,7 +174,7 @@ func (s *Stories) point(stories Clustering) (p StoryPoint) {
 // BCubed measures stories by the labels of those documents that count; nil where these have none.
 func (s *Stories) BCubed(stories Clustering, counts func(document int) bool) *Quality {
 	of := overlapLabels(s.docs, stories, counts)
-	if len(of.group) == 0 {
+	if len(of.Group) == 0 {
 		return nil
 	}
 	q := of.bcubed()
@@ -182,16 +182,16 @@ func (s *Stories) BCubed(stories Clustering, counts func(document int) bool) *Qu
 }
 
 // bcubed returns the measure of [Truth.Score] of what overlaps.
-func (o overlaps) bcubed() Quality {
+func (o Overlaps) bcubed() Quality {
 	var precision, recall, n float64
-	keys := slices.SortedFunc(maps.Keys(o.both), func(a, b [2]int) int {
+	keys := slices.SortedFunc(maps.Keys(o.Both), func(a, b [2]int) int {
 		return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1]))
 	})
 	for _, key := range keys { // in order, so that the sums are the same each time
-		both := float64(o.both[key])
+		both := float64(o.Both[key])
 		n += both
-		precision += both * both / float64(o.found[key[1]])
-		recall += both * both / float64(o.group[key[0]])
+		precision += both * both / float64(o.Found[key[1]])
+		recall += both * both / float64(o.Group[key[0]])
 	}
 	if n == 0 {
 		return Quality{}
@@ -203,17 +203,17 @@ func (o overlaps) bcubed() Quality {
 const maxCells = 1 << 21
 
 // ceafe returns the measure of [StoryPoint], nil where there are too many of both.
-func (o overlaps) ceafe() *Quality {
-	if len(o.group)*len(o.found) > maxCells {
+func (o Overlaps) ceafe() *Quality {
+	if len(o.Group)*len(o.Found) > maxCells {
 		return nil
 	}
-	if len(o.both) == 0 {
+	if len(o.Both) == 0 {
 		return &Quality{}
 	}
-	rows, columns := slices.Sorted(maps.Keys(o.group)), slices.Sorted(maps.Keys(o.found))
+	rows, columns := slices.Sorted(maps.Keys(o.Group)), slices.Sorted(maps.Keys(o.Found))
 	alike := func(r, c int) float64 {
-		both := o.both[[2]int{rows[r], columns[c]}]
-		return 2 * float64(both) / float64(o.group[rows[r]]+o.found[columns[c]])
+		both := o.Both[[2]int{rows[r], columns[c]}]
+		return 2 * float64(both) / float64(o.Group[rows[r]]+o.Found[columns[c]])
 	}
 	n, m := len(rows), len(columns)
 	if n > m {

@@ -75,53 +75,44 @@ func (b *bench) memory(ctx context.Context) ([]Row, error) {
 		Figures: make([]*float64, len(b.variants)),
 	}
 	for i, v := range b.variants {
-		makeIndexes := []func() (singlepass.Index, error){
-			func() (singlepass.Index, error) { return v.Method.NewIndex(v.Threshold) },
+		figure, err := b.gigabytes(ctx, v, func() (singlepass.Index, error) {
+			return v.Method.NewIndex(v.Threshold)
+		})
+		if err == nil && v.OtherIndex != nil {
+			other.Figures[i], err = b.gigabytes(ctx, v, v.OtherIndex)
 		}
-		if v.OtherIndex != nil {
-			makeIndexes = append(makeIndexes,
-				func() (singlepass.Index, error) { return v.OtherIndex(), nil })
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", v.Name, err)
 		}
-		var figures []*float64
-		for _, makeIndex := range makeIndexes {
-			bytes, err := b.bytesEach(ctx, v, makeIndex)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", v.Name, err)
-			}
-			gigabytes := bytes * Documents / 1e9
-			figures = append(figures, &gigabytes)
-		}
-		row.Figures = append(row.Figures, figures[0])
-		if len(figures) > 1 {
-			other.Figures[i] = figures[1]
-		}
+		row.Figures = append(row.Figures, figure)
 		b.step()
 	}
 	return []Row{row, other}, nil
 }
 
-// bytesEach inserts centres into an index, one by one as a daemon does, and returns by how many
-// bytes a centre the heap grows.
-func (b *bench) bytesEach(
+// gigabytes inserts centres into an index, one by one as a daemon does, and returns by how much the
+// heap would grow with all [Documents].
+func (b *bench) gigabytes(
 	ctx context.Context, v Variant, makeIndex func() (singlepass.Index, error),
-) (float64, error) {
+) (*float64, error) {
 	next := b.strangers(v)
 	wanted := b.centres(len(next().Sketch))
 	before := eval.LiveHeap()
 	index, err := makeIndex()
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	for n := range wanted {
 		if err := ctx.Err(); err != nil {
-			return 0, err
+			return nil, err
 		}
 		index.Insert(singlepass.Centre{Fingerprint: next(), Seq: uint64(n)})
 	}
 	grown := eval.LiveHeap() - before
 	runtime.KeepAlive(index)
 	runtime.KeepAlive(next) // it was there before
-	return float64(grown) / float64(wanted), nil
+	figure := float64(grown) / float64(wanted) * Documents / 1e9
+	return &figure, nil
 }
 
 // centres returns how many centres memory is measured with, by the bytes of a sketch.

@@ -44,7 +44,7 @@ type Variant struct {
 	Method    method.Method
 	Threshold float64
 	// OtherIndex makes an index of the same centres that needs other memory; nil if there is none.
-	OtherIndex func() singlepass.Index
+	OtherIndex func() (singlepass.Index, error)
 }
 
 // Options are what an experiment depends on beside articles and methods.

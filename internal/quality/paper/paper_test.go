@@ -77,7 +77,7 @@ func TestRunFollowsFromTheSeed(t *testing.T) {
 // Memory is that of the index, for 250 million centres.
 func TestMemory(t *testing.T) {
 	v := lengthVariants(0)
-	v[0].OtherIndex = func() singlepass.Index { return &heavyIndex{bytes: 4096} }
+	v[0].OtherIndex = func() (singlepass.Index, error) { return &heavyIndex{bytes: 4096}, nil }
 	v[0].Method = byLength{1024}
 	b := newBench(made(t, 2), v, Options{Centres: 4000})
 	rows, err := b.memory(t.Context())

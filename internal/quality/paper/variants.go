@@ -36,7 +36,9 @@ func NewVariants(configured []eval.Variant) ([]Variant, error) {
 		made[m.Identity()] = m
 		v := Variant{Name: c.Name, Method: m, Threshold: bound}
 		if spec, _ := method.SpecOf(c.Config.Fingerprint.Method); spec.HashIsAll {
-			v.OtherIndex = func() singlepass.Index { return hamming.Centres(hamming.NewMIH(int(bound))) }
+			v.OtherIndex = func() (singlepass.Index, error) {
+				return hamming.Centres(hamming.NewMIH(int(bound))), nil
+			}
 		}
 		variants = append(variants, v)
 	}

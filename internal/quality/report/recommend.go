@@ -33,7 +33,6 @@ type recommendation struct {
 // A choice is what a run reaches, at its own threshold or at another one that was tried.
 type choice struct {
 	run       *eval.Run
-	config    config.Config
 	key       string // of the threshold, where it is another one
 	value     string
 	worth     float64
@@ -108,8 +107,7 @@ func (r Report) choices() (m measure, all []choice, why string) {
 			run := &r.Runs[i]
 			if run.Moderation.HitPerThousand <= mostHits {
 				all = append(all, choice{
-					run: run, config: run.Variant.Config, worth: run.Moderation.CaughtShare,
-					perSecond: run.Cost.PerSecond,
+					run: run, worth: run.Moderation.CaughtShare, perSecond: run.Cost.PerSecond,
 				})
 			}
 		}
@@ -126,23 +124,17 @@ func (r Report) choices() (m measure, all []choice, why string) {
 // choose returns a run as it is, or at the best of its thresholds, if that is better by more than
 // chance and a configuration can have it.
 func (m measure) choose(run *eval.Run) choice {
-	own := choice{
-		run: run, config: run.Variant.Config, worth: run.Scores.Pairs.F1, quality: run.Scores.Pairs,
-		perSecond: run.Cost.PerSecond,
-	}
+	q := run.Scores.Pairs
+	own := choice{run: run, worth: q.F1, quality: q, perSecond: run.Cost.PerSecond}
 	best := own
 	if run.Curve == nil {
 		return own
 	}
 	for _, p := range run.Curve.Points {
-		other := choice{
-			run: run, config: run.Variant.Config, worth: p.Pairs.F1, quality: p.Pairs,
-			perSecond: p.PerSecond,
-		}
-		key, value := eval.SettingOf(other.config.Fingerprint.Method, p.Threshold)
-		if other.worth > best.worth && other.config.Set(key, value) == nil {
-			other.key, other.value = key, value
-			best = other
+		c := run.Variant.Config
+		key, value := eval.SettingOf(c.Fingerprint.Method, p.Threshold)
+		if p.Pairs.F1 > best.worth && c.Set(key, value) == nil {
+			best = choice{run, key, value, p.Pairs.F1, p.Pairs, p.PerSecond}
 		}
 	}
 	if m.count > 0 && best.worth-own.worth > m.noise(best.worth) {
@@ -164,8 +156,10 @@ func (c *choice) name() string {
 // yaml returns what gives the choice to the configuration that was measured with. A similarity goes
 // where the method has none, since it would be given in vain.
 func (c *choice) yaml() string {
-	keys := append(slices.Clone(c.run.Variant.Given), c.key)
-	changed := c.config
+	keys, changed := slices.Clone(c.run.Variant.Given), c.run.Variant.Config
+	if c.key != "" && changed.Set(c.key, c.value) == nil {
+		keys = append(keys, c.key)
+	}
 	if changed.Cluster.Similarity != 0 &&
 		config.Unused("cluster.similarity", changed.Fingerprint.Method) != "" {
 		changed.Cluster.Similarity = 0

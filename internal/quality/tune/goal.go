@@ -47,13 +47,8 @@ func (s search) score(p *Point, c eval.Clustering) {
 // quality returns, of pairs of texts from..to, the share of those found that are no mistake, the
 // share of those that are the same that are found, and the harmonic mean of both: 0 of nothing.
 func (s search) quality(found []int, from, to int) (precision, recall, f1 float64) {
-	inGroup, inFound, inBoth := make(map[int]int), make(map[int]int), make(map[[2]int]int)
-	for text := from; text < to; text++ {
-		inGroup[s.groups[text]]++
-		inFound[found[text]]++
-		inBoth[[2]int{s.groups[text], found[text]}]++
-	}
-	right := eval.PairsIn(inBoth)
+	of := eval.Overlap(s.groups[from:to], found[from:to])
+	right := eval.PairsIn(of.Both)
 	if right == 0 {
 		return 0, 0, 0
 	}
@@ -64,8 +59,8 @@ func (s search) quality(found []int, from, to int) (precision, recall, f1 float6
 			nearly++
 		}
 	}
-	precision = float64(right+nearly) / float64(eval.PairsIn(inFound))
-	recall = float64(right) / float64(eval.PairsIn(inGroup))
+	precision = float64(right+nearly) / float64(eval.PairsIn(of.Found))
+	recall = float64(right) / float64(eval.PairsIn(of.Group))
 	return precision, recall, 2 * precision * recall / (precision + recall)
 }
 
