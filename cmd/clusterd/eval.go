@@ -41,16 +41,7 @@ func newEval() *cobra.Command {
 			"simhash,cluster.distance=5\n" +
 			"  clusterd eval mail.jsonl.gz --labels label --positive spam",
 		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, names []string) error {
-			names, err := f.files(cmd, names)
-			if err != nil {
-				return err
-			}
-			if err := f.check(); err != nil {
-				return err
-			}
-			return f.measure(cmd, names)
-		},
+		RunE: f.run(f.check, f.measure),
 	}
 	cmd.AddCommand(newEvalPaper(), newEvalSpam(), newEvalTune())
 	f.add(cmd)
@@ -75,7 +66,7 @@ func newEval() *cobra.Command {
 }
 
 // check completes what the command line says, or finds it wrong.
-func (f *evalFlags) check() error {
+func (f *evalFlags) check(given func(flag string) bool) error {
 	truth := f.clusters != "" || f.pairs != ""
 	if f.labels == "" && (f.Positive != "" || f.Stories || !truth) {
 		f.labels = "label"
@@ -83,27 +74,26 @@ func (f *evalFlags) check() error {
 	outside := func(v float64) bool { return !(v >= 0 && v <= 1) }
 	switch {
 	case f.Curves && !truth:
-		return usageError{errors.New("--thresholds needs --clusters or --truth")}
+		return errors.New("--thresholds needs --clusters or --truth")
 	case slices.ContainsFunc(f.At, outside):
-		return usageError{errors.New("--at: a similarity is from 0 to 1")}
+		return errors.New("--at: a similarity is from 0 to 1")
 	case slices.ContainsFunc(f.Sizes, func(n int) bool { return n < 1 }):
-		return usageError{errors.New("--sizes: a cluster has at least 1 member")}
+		return errors.New("--sizes: a cluster has at least 1 member")
 	}
-	return f.runsFlags.check()
-}
-
-func (f *evalFlags) measure(cmd *cobra.Command, names []string) error {
 	window := config.Default()
 	if err := window.Set("cluster.window", f.within); err != nil { // written and bounded like this one
-		return usageError{fmt.Errorf("--within: %w", err)}
+		return fmt.Errorf("--within: %w", err)
 	}
-	truth, err := f.truth()
-	if err != nil {
+	f.Labels, f.Within, f.Parts = f.labels != "", window.Cluster.Window, streamParts
+	f.Curves = f.Curves || f.html != ""
+	return f.runsFlags.check(given)
+}
+
+func (f *evalFlags) measure(cmd *cobra.Command, c config.Config, names []string) (err error) {
+	if f.Truth, err = f.truth(); err != nil {
 		return err
 	}
-	f.Truth, f.Labels, f.Parts = truth, f.labels != "", streamParts
-	f.Within, f.Curves = window.Cluster.Window, f.Curves || f.html != ""
-	return f.evaluate(cmd, names)
+	return f.evaluate(cmd, c, names)
 }
 
 // truth returns the truth that the flags name, nil where they name none.

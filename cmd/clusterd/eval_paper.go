@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/quality/paper"
 )
 
@@ -29,24 +30,7 @@ func newEvalPaper() *cobra.Command {
 			"paper has published that the design follows. All articles are held in memory.",
 		Example: "  clusterd eval paper articles.jsonl\n  clusterd eval paper articles.jsonl.gz --run " +
 			"minhash --run simhash,cluster.distance=4 --format json",
-		RunE: func(cmd *cobra.Command, names []string) error {
-			names, err := f.files(cmd, names)
-			if err != nil {
-				return err
-			}
-			switch {
-			case f.sample < 2:
-				return usageError{errors.New("--sample: at least 2 are needed")}
-			case f.minCharacters < 1:
-				return usageError{errors.New("--min-chars: at least 1 is needed")}
-			case f.Centres < 1:
-				return usageError{errors.New("--centres: at least 1 is needed")}
-			}
-			if len(f.runs) == 0 {
-				f.runs = paper.Runs()
-			}
-			return f.experiment(cmd, names)
-		},
+		RunE: f.run(f.check, f.experiment),
 	}
 	f.add(cmd)
 	flags := cmd.Flags()
@@ -61,11 +45,23 @@ func newEvalPaper() *cobra.Command {
 	return cmd
 }
 
-func (f *paperFlags) experiment(cmd *cobra.Command, names []string) error {
-	c, _, err := loadConfig(cmd, f.config)
-	if err != nil {
-		return err
+// check completes what the command line says, or finds it wrong.
+func (f *paperFlags) check(func(flag string) bool) error {
+	switch {
+	case f.sample < 2:
+		return errors.New("--sample: at least 2 are needed")
+	case f.minCharacters < 1:
+		return errors.New("--min-chars: at least 1 is needed")
+	case f.Centres < 1:
+		return errors.New("--centres: at least 1 is needed")
 	}
+	if len(f.runs) == 0 {
+		f.runs = paper.Runs()
+	}
+	return nil
+}
+
+func (f *paperFlags) experiment(cmd *cobra.Command, c config.Config, names []string) error {
 	configured, err := parseVariants(c, f.runs)
 	if err != nil {
 		return err

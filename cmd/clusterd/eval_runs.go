@@ -43,12 +43,12 @@ func (f *runsFlags) add(cmd *cobra.Command) {
 }
 
 // check completes what the command line says, or finds it wrong.
-func (f *runsFlags) check() error {
+func (f *runsFlags) check(func(flag string) bool) error {
 	switch {
 	case f.Threads < 0:
-		return usageError{errors.New("--threads: less than 0")}
+		return errors.New("--threads: less than 0")
 	case f.minBody < 0:
-		return usageError{errors.New("--min-body: less than 0")}
+		return errors.New("--min-body: less than 0")
 	}
 	if f.Threads == 0 {
 		f.Threads = runtime.GOMAXPROCS(0)
@@ -60,11 +60,7 @@ func (f *runsFlags) check() error {
 }
 
 // evaluate measures the files, and writes the report.
-func (f *runsFlags) evaluate(cmd *cobra.Command, names []string) error {
-	c, _, err := loadConfig(cmd, f.config)
-	if err != nil {
-		return err
-	}
+func (f *runsFlags) evaluate(cmd *cobra.Command, c config.Config, names []string) error {
 	variants, err := parseVariants(c, f.runs)
 	if err != nil {
 		return err

@@ -46,16 +46,7 @@ func newEvalSpam() *cobra.Command {
 			"  clusterd eval spam comments.jsonl --run minhash,fingerprint.shingle.size=3," +
 			"cluster.similarity=.7 --run exact --html spam.html",
 		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, names []string) error {
-			names, err := f.files(cmd, names)
-			if err == nil {
-				err = f.check()
-			}
-			if err != nil {
-				return err
-			}
-			return f.evaluate(cmd, names)
-		},
+		RunE: f.run(f.check, f.evaluate),
 	}
 	f.add(cmd)
 	flags := cmd.Flags()
@@ -73,24 +64,24 @@ func newEvalSpam() *cobra.Command {
 }
 
 // check completes what the command line says, or finds it wrong.
-func (f *spamFlags) check() error {
+func (f *spamFlags) check(given func(flag string) bool) error {
 	switch {
 	case f.labels == "":
-		return usageError{errors.New("--labels: name a field")}
+		return errors.New("--labels: name a field")
 	case f.Positive == "":
-		return usageError{errors.New("--positive: name a label")}
+		return errors.New("--positive: name a label")
 	case f.Parts < 1 || f.Parts > 100:
-		return usageError{errors.New("--parts: must be 1 to 100")}
+		return errors.New("--parts: must be 1 to 100")
 	case f.Moderator.Late < 0:
-		return usageError{errors.New("--late: less than 0")}
+		return errors.New("--late: less than 0")
 	case f.Moderator.Every < 1:
-		return usageError{errors.New("--every: less than 1")}
+		return errors.New("--every: less than 1")
 	}
 	f.Moderator.Feedback = eval.Feedback(f.feedback)
 	switch f.Moderator.Feedback {
 	case eval.NoFeedback, eval.ArticleFeedback, eval.ContactFeedback:
 	default:
-		return usageError{fmt.Errorf("--feedback: %q is none of article, contact and none", f.feedback)}
+		return fmt.Errorf("--feedback: %q is none of article, contact and none", f.feedback)
 	}
-	return f.runsFlags.check()
+	return f.runsFlags.check(given)
 }

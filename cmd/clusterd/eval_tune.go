@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/quality/tune"
 )
@@ -26,16 +27,7 @@ func newEvalTune() *cobra.Command {
 		Example: "  clusterd eval tune articles.jsonl\n  clusterd eval tune --same .6 -c clusterd.yaml " +
 			"articles.jsonl.gz\n  clusterd eval tune --labels label --positive spam mail.jsonl.gz\n" +
 			"  clusterd eval tune --stories --labels event -c news.yaml articles.jsonl",
-		RunE: func(cmd *cobra.Command, names []string) error {
-			names, err := f.files(cmd, names)
-			if err != nil {
-				return err
-			}
-			if err := f.Check(cmd.Flags().Changed); err != nil {
-				return usageError{err}
-			}
-			return f.tune(cmd, names)
-		},
+		RunE: f.run(f.Check, f.tune),
 	}
 	f.add(cmd)
 	flags := cmd.Flags()
@@ -54,11 +46,7 @@ func newEvalTune() *cobra.Command {
 	return cmd
 }
 
-func (f *tuneFlags) tune(cmd *cobra.Command, names []string) error {
-	c, _, err := loadConfig(cmd, f.config)
-	if err != nil {
-		return err
-	}
+func (f *tuneFlags) tune(cmd *cobra.Command, c config.Config, names []string) error {
 	for _, name := range f.Methods {
 		tried := c
 		if err := tried.Set("fingerprint.method", name); err != nil {

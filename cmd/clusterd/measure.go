@@ -28,12 +28,29 @@ func (f *measureFlags) add(cmd *cobra.Command) {
 		"`FORM` of what is written to standard output: table or json")
 }
 
-// files checks the flags, and returns the files to read.
-func (f *measureFlags) files(cmd *cobra.Command, names []string) ([]string, error) {
-	if f.format != "table" && f.format != "json" {
-		return nil, usageError{fmt.Errorf("--format: %q is neither table nor json", f.format)}
+// run returns what a measuring verb does. It checks the command line, and measures the files that
+// it names by the configuration.
+func (f *measureFlags) run(
+	check func(given func(flag string) bool) error,
+	measure func(cmd *cobra.Command, c config.Config, names []string) error,
+) func(cmd *cobra.Command, names []string) error {
+	return func(cmd *cobra.Command, names []string) error {
+		if f.format != "table" && f.format != "json" {
+			return usageError{fmt.Errorf("--format: %q is neither table nor json", f.format)}
+		}
+		names, err := inputNames(cmd, names)
+		if err != nil {
+			return err
+		}
+		if err := check(cmd.Flags().Changed); err != nil {
+			return usageError{err}
+		}
+		c, _, err := loadConfig(cmd, f.config)
+		if err != nil {
+			return err
+		}
+		return measure(cmd, c, names)
 	}
-	return inputNames(cmd, names)
 }
 
 // inputNames returns the files to read: standard input where none is named, and those of folders.

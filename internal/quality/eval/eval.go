@@ -144,7 +144,7 @@ func evaluate(ctx context.Context, docs []Document, v Variant, o Options) (Run, 
 		run.Moderation = &work
 	}
 	if o.Stories {
-		over, err := NewStories(ctx, v.Config.MethodSettings().Text, docs, c.Clustering)
+		over, err := p.Stories(ctx, c.Clustering)
 		if err != nil {
 			return Run{}, err
 		}

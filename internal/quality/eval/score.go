@@ -152,7 +152,8 @@ type Overlaps struct {
 	Both         map[[2]int]int
 }
 
-// Overlap returns how true and found clusters overlap. It takes the numbers of both for each member.
+// Overlap returns how true and found clusters overlap. It takes the numbers of both for each
+// member.
 func Overlap(group, found []int) Overlaps {
 	of := Overlaps{make(map[int]int), make(map[int]int), make(map[[2]int]int)}
 	for m := range group {

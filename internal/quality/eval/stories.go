@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/story"
 	"github.com/clusterd/clusterd/internal/story/words"
 )
@@ -49,16 +48,27 @@ type Stories struct {
 	articles []story.Article // of documents that found a cluster
 }
 
-// NewStories returns the stories of documents that are clustered like this. The text settings say
-// what words are. The error is that of the settings or of the context.
-func NewStories(
-	ctx context.Context, settings method.TextSettings, docs []Document, c Clustering,
-) (*Stories, error) {
-	articles, err := storyArticles(ctx, settings, docs, c)
+// Stories returns the stories over clusters of the documents. Its words are those of the variant's
+// configuration. The error is that of the configuration or of the context.
+func (p *Prepared) Stories(ctx context.Context, c Clustering) (*Stories, error) {
+	newCounter, err := words.New(p.config.MethodSettings().Text)
 	if err != nil {
 		return nil, err
 	}
-	return &Stories{docs, c, articles}, nil
+	counter := newCounter()
+	s := &Stories{p.docs, c, make([]story.Article, len(p.docs))}
+	for i := range p.docs {
+		if i%chunk == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if c[i] == i {
+			said := counter.Count(p.docs[i].Title, p.docs[i].Content)
+			s.articles[i] = story.Article{
+				Address: strconv.Itoa(i), Seq: uint64(i), Words: said.Vector, Han: said.Han,
+			}
+		}
+	}
+	return s, nil
 }
 
 // curve decides with the default thresholds and with others, one after the other.
@@ -81,30 +91,6 @@ func (s *Stories) curve(ctx context.Context) ([]StoryPoint, error) {
 		points = append(points, p)
 	}
 	return points, nil
-}
-
-// storyArticles returns the documents that found clusters as the rule of stories sees them.
-func storyArticles(
-	ctx context.Context, s method.TextSettings, docs []Document, c Clustering,
-) ([]story.Article, error) {
-	newCounter, err := words.New(s)
-	if err != nil {
-		return nil, err
-	}
-	counter := newCounter()
-	articles := make([]story.Article, len(docs))
-	for i := range docs {
-		if i%chunk == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if c[i] == i {
-			said := counter.Count(docs[i].Title, docs[i].Content)
-			articles[i] = story.Article{
-				Address: strconv.Itoa(i), Seq: uint64(i), Words: said.Vector, Han: said.Han,
-			}
-		}
-	}
-	return articles, nil
 }
 
 // Decide returns the story of each document, by the document that founded its first cluster. One

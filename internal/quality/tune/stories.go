@@ -84,7 +84,7 @@ func Stories(
 	if err != nil {
 		return StoryReport{}, err
 	}
-	over, err := eval.NewStories(ctx, o.Config.MethodSettings().Text, documents, c.Clustering)
+	over, err := p.Stories(ctx, c.Clustering)
 	if err != nil {
 		return StoryReport{}, err
 	}
