@@ -81,7 +81,7 @@ func (a *ahead) next(ctx context.Context, b batch) (nothing bool, err error) {
 		return false, failed
 	}
 	if err != nil {
-		a.rollback(next, err)
+		a.rollback(err, next)
 		return false, err
 	}
 	a.before = next
@@ -96,7 +96,7 @@ func (a *ahead) next(ctx context.Context, b batch) (nothing bool, err error) {
 // back where it failed.
 func (a *ahead) settle() error { return a.settleBefore(nil) }
 
-// settleBefore does that, and rolls the next batch back first, where there is one.
+// settleBefore does that, and rolls back the next batch, too, where there is one.
 func (a *ahead) settleBefore(next *assigned) error {
 	if a.before == nil {
 		return nil
@@ -105,10 +105,7 @@ func (a *ahead) settleBefore(next *assigned) error {
 	<-done.committed
 	a.before = nil
 	if done.err != nil {
-		if next != nil {
-			a.rollback(next, done.err)
-		}
-		a.rollback(done, done.err)
+		a.rollback(done.err, next, done)
 		return done.err
 	}
 	a.replica.Space().Publish(&done.Batch)
@@ -121,9 +118,14 @@ func (a *ahead) settleBefore(next *assigned) error {
 	return nil
 }
 
-func (w *worker) rollback(b *assigned, why error) {
-	w.replica.Space().Rollback(b.Batch)
-	b.span.End(tracing.Outcome{}, why)
+// rollback takes back what is not committed: these batches, where they are not nil.
+func (w *worker) rollback(why error, batches ...*assigned) {
+	w.replica.Space().Rollback()
+	for _, b := range batches {
+		if b != nil {
+			b.span.End(tracing.Outcome{}, why)
+		}
+	}
 }
 
 // assign assigns a batch; nil where there is nothing to do. After an error, roll it back.

@@ -2,6 +2,7 @@ package space
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/clusterd/clusterd/internal/message/article"
 	"github.com/clusterd/clusterd/internal/message/cluster"
@@ -23,18 +24,6 @@ type member struct {
 	excepted map[article.Fingerprint][]article.Label
 }
 
-// members are clusters by their seqs.
-type members map[uint64]*member
-
-// ahead is what further batches need to know of one that is assigned and not committed: the store
-// is behind it.
-type ahead struct {
-	members
-	contacts map[contactKey]*marked
-	guard    *label.Guard
-	stories  told // an empty one has gone
-}
-
 // member returns a cluster that is in the index, as of the last article. An error of the store is
 // kept for the end of the batch.
 func (s *Space) member(seq uint64) *member {
@@ -42,7 +31,7 @@ func (s *Space) member(seq uint64) *member {
 	if m == nil {
 		s.fail(fmt.Errorf("%w: cluster %d is missing", state.ErrDamaged, seq))
 		m = &member{}
-		s.batch[seq] = m
+		s.members.inHand()[seq] = m
 	}
 	return m
 }
@@ -50,11 +39,11 @@ func (s *Space) member(seq uint64) *member {
 // look does what member does for a cluster that may be missing. It returns nil for one that is, and
 // if the store fails.
 func (s *Space) look(seq uint64) *member {
-	if m, ok := s.batch[seq]; ok {
+	if m, ok := s.members.inHand()[seq]; ok {
 		return m
 	}
 	m := &member{}
-	if before := s.before(seq); before != nil {
+	if before, ok := s.members.before(seq); ok {
 		m.Cluster, m.id = before.Cluster, before.id
 	} else {
 		c, ok, err := s.store.Get(seq)
@@ -64,40 +53,16 @@ func (s *Space) look(seq uint64) *member {
 		}
 		m.Cluster, m.id = c, c.ID()
 	}
-	s.batch[seq] = m
+	s.members.inHand()[seq] = m
 	return m
-}
-
-// before returns a cluster as the last batch left it that is assigned and not committed; nil where
-// none of these has looked at it.
-func (s *Space) before(seq uint64) *member {
-	for i := len(s.ahead) - 1; i >= 0; i-- {
-		if m := s.ahead[i].members[seq]; m != nil {
-			return m
-		}
-	}
-	return nil
 }
 
 // changed reports whether a cluster is other than in the store, or removed, by what is assigned.
 func (s *Space) changed(seq uint64) bool {
-	if m := s.batch[seq]; m != nil && (m.touched || m.expired) {
-		return true
-	}
-	for i := range s.ahead {
-		if m := s.ahead[i].members[seq]; m != nil && (m.touched || m.expired) {
-			return true
-		}
-	}
-	return false
-}
-
-// lastGuard returns the guard of floods as of the last batch.
-func (s *Space) lastGuard() *label.Guard {
-	if n := len(s.ahead); n > 0 {
-		return s.ahead[n-1].guard
-	}
-	return s.guard
+	return slices.ContainsFunc(s.members.batches, func(of map[uint64]*member) bool {
+		m := of[seq]
+		return m != nil && (m.touched || m.expired)
+	})
 }
 
 // Store writes the oldest batch that is assigned and not committed to disk, once it is committed
@@ -113,8 +78,9 @@ func (s *Space) Store(b *Batch, m state.Meta) error {
 
 // Publish has readers see the batch that was stored.
 func (s *Space) Publish(b *Batch) {
-	s.guard, s.ahead = b.guard, s.ahead[1:]
-	s.stories.commit()
+	for _, p := range s.parts {
+		p.commit()
+	}
 	s.settled = nil
 	s.publish(singlepass.Commit{Removed: centresOf(b.Expired)})
 	s.tell(Changes{b.Touched, b.joined, b.Expired, b.after.StreamTime})
@@ -134,15 +100,9 @@ func (s *Space) Commit(b Batch, m state.Meta) error {
 	return nil
 }
 
-// Rollback takes back a batch that was not committed, or of which that is not known. All that were
-// assigned behind it go first.
-func (s *Space) Rollback(b Batch) {
-	for _, founded := range b.founded {
-		s.rule.Remove(founded)
+// Rollback takes back all batches that are not committed, or of which that is not known.
+func (s *Space) Rollback() {
+	for _, p := range s.parts {
+		p.rollback()
 	}
-	s.stories.rollback()
-	if n := len(s.ahead); n > 0 {
-		s.ahead = s.ahead[:n-1]
-	}
-	s.rule.Resume(b.before)
 }

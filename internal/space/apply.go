@@ -61,7 +61,8 @@ func (s *Space) Apply(
 		}
 	}
 	s.publish(singlepass.Commit{Founded: founded, Removed: removed, Reached: reached})
-	s.resume()
+	s.members.resume()
+	s.guards.resume()
 	s.tell(Changes{put, joined, gone, m.StreamTime})
 	s.scrub()
 	return nil

@@ -35,9 +35,8 @@ type Batch struct {
 	founded []singlepass.Centre // among the touched, or expired since
 	before  singlepass.State    // to roll the batch back
 	after   singlepass.State
-	guard   *label.Guard // after it
-	erased  []uint64     // clusters whose text, or that of their stories, is to be gone from the disk
-	room    int          // how many more clusters may change
+	erased  []uint64 // clusters whose text, or that of their stories, is to be gone from the disk
+	room    int      // how many more clusters may change
 	changes []checkpoint.Correction
 
 	endedMarks int // by label records that say that a contact is harmless

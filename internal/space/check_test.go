@@ -204,7 +204,7 @@ func write(
 		switch {
 		case err != nil:
 		case w.r.IntN(5) == 0:
-			s.Rollback(b)
+			s.Rollback()
 			continue
 		default:
 			err = s.Commit(b, s.Meta())
@@ -241,7 +241,7 @@ func replay(
 			t.Fatal(err)
 		}
 		want := b.Assignments[0]
-		s.Rollback(b)
+		s.Rollback()
 		if p := o.AsOf.Position; p > 0 && p < uint64(len(articles)) {
 			between++
 		}

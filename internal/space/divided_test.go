@@ -91,7 +91,7 @@ func TestCheckOfValuesBesideTheWriter(t *testing.T) {
 			t.Fatal(err)
 		}
 		if r.IntN(3) == 0 {
-			s.Rollback(b)
+			s.Rollback()
 			continue
 		}
 		if err := s.Commit(b, s.Meta()); err != nil {

@@ -75,10 +75,9 @@ func (s *Space) forgetContact(key contactKey, due *checkpoint.Due, out *Batch) (
 // number of them. Clusters that have expired, and are still there, are among them.
 func (s *Space) naming(key contactKey, before uint64, limit int) (all []*member) {
 	seqs := make(map[uint64]bool)
-	for i := range s.ahead {
-		maps.Insert(seqs, touched(s.ahead[i].members))
+	for _, changed := range s.members.batches {
+		maps.Insert(seqs, touched(changed))
 	}
-	maps.Insert(seqs, touched(s.batch))
 	s.fail(s.store.Unlabelled(key.value, key.name, func(seq uint64) (more bool) {
 		seqs[seq] = true
 		return true
@@ -105,11 +104,11 @@ func (s *Space) naming(key contactKey, before uint64, limit int) (all []*member)
 
 // names reports whether the founder of a cluster has a contact, unless the cluster was removed.
 func (s *Space) names(seq uint64, key contactKey) bool {
-	m := s.batch[seq]
-	if m == nil {
-		m = s.before(seq)
+	m, ok := s.members.inHand()[seq]
+	if !ok {
+		m, ok = s.members.before(seq)
 	}
-	if m != nil {
+	if ok {
 		return !m.expired && m.Space == key.value && m.Contacts.Has(key.name)
 	}
 	c, ok, err := s.store.Get(seq)
@@ -118,7 +117,7 @@ func (s *Space) names(seq uint64, key contactKey) bool {
 }
 
 // touched hands on the seqs of the clusters that are changed.
-func touched(of members) iter.Seq2[uint64, bool] {
+func touched(of map[uint64]*member) iter.Seq2[uint64, bool] {
 	return func(yield func(uint64, bool) bool) {
 		for seq, m := range of {
 			if m.touched && !yield(seq, true) {
@@ -137,7 +136,7 @@ func (s *Space) kept(founder article.Address) *member {
 	if err != nil || !ok {
 		return nil
 	}
-	if before := s.before(c.Seq); before != nil && before.expired {
+	if before, ok := s.members.before(c.Seq); ok && before.expired {
 		return nil
 	}
 	return s.member(c.Seq)
@@ -159,13 +158,10 @@ func (t *stories) erase(id string, m *member, position uint64) bool {
 	if err := t.store.EachStory(look); err != nil && t.err == nil {
 		t.err = err
 	}
-	for i := range t.ahead {
-		for _, s := range t.ahead[i].stories {
+	for _, told := range t.told.batches {
+		for _, s := range told {
 			_ = look(s) // it has no error
 		}
-	}
-	for _, s := range t.batch {
-		_ = look(s)
 	}
 	if m != nil && m.Story != "" {
 		ids[m.Story] = true

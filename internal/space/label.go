@@ -97,7 +97,7 @@ type LabelWork struct {
 func (s *Space) AssignLabelled(
 	work LabelWork, articles iter.Seq[*fingerprint.Article], n int,
 ) (Batch, error) {
-	out := s.begin(n)
+	out := s.newBatch(n)
 	out.Due, out.Adopt, out.room = slices.Clone(work.Due), work.Adopt, work.Room
 	s.bringInStep(&out)
 	s.adopt(&out)
@@ -298,9 +298,7 @@ func (m *member) carries(allow []string) *label.Carried {
 }
 
 // carry returns what the result of an article of a cluster carries, nil for nothing.
-func (s *Space) carry(
-	m *member, a *fingerprint.Article, position uint64, out *Batch,
-) *label.Carried {
+func (s *Space) carry(m *member, a *fingerprint.Article, position uint64) *label.Carried {
 	if !m.Labelled() || !s.options.Labels.On {
 		return nil
 	}
@@ -308,34 +306,12 @@ func (s *Space) carry(
 	if len(all.Labels) == 0 && len(all.Trial) == 0 {
 		return nil
 	}
-	out.guard.Count(position, all.Labels)
+	s.guards.last().Count(position, all.Labels)
 	return all
 }
 
-// flood returns what the batch changes of the guard.
-func (s *Space) flood(g *label.Guard) (f Flood) {
-	f.Counts = g.Flood(s.rule.State().Next)
-	before := s.lastGuard().Above()
-	for _, name := range g.Above() {
-		if !slices.Contains(before, name) {
-			f.Above = append(f.Above, name)
-		}
-	}
-	return f
-}
-
 // FloodLabels returns the labels that hit too many articles, sorted, as of what is committed.
-func (s *Space) FloodLabels() []string { return s.guard.Above() }
+func (s *Space) FloodLabels() []string { return s.guards.all[0].Above() }
 
 // Marks counts the marks of contacts, as of what is committed.
 func (s *Space) Marks() label.Tally { return s.store.Marks() }
-
-// newGuard returns the flood guard as the store has it.
-func (s *Space) newGuard() *label.Guard {
-	m := s.store.Meta()
-	var flood map[string]label.FloodCount
-	if c := m.Checkpoint; c != nil && c.Labels != nil {
-		flood = c.Labels.Flood
-	}
-	return label.NewGuard(s.options.Labels.Flood, m.Next, flood)
-}

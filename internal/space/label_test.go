@@ -250,7 +250,7 @@ func (w *labelWalk) batch(s *Space) {
 		w.Fatalf("model (-) and space (+):\n%s", diff)
 	}
 	if w.rng.IntN(4) == 0 {
-		s.Rollback(b)
+		s.Rollback()
 		return
 	}
 	m := s.Meta()

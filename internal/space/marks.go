@@ -8,7 +8,6 @@ import (
 	"github.com/clusterd/clusterd/internal/message/checkpoint"
 	"github.com/clusterd/clusterd/internal/message/cluster"
 	"github.com/clusterd/clusterd/internal/message/label"
-	"github.com/clusterd/clusterd/internal/space/state"
 )
 
 // contactKey is a contact of a value of a divided space.
@@ -24,33 +23,22 @@ type marked struct {
 // contact returns a contact as of the last article, with the marks that live: those of which the
 // cluster that was clicked or labelled last has not expired.
 func (s *Space) contact(key contactKey) *marked {
-	c := s.contacts[key]
+	c := s.contacts.inHand()[key]
 	if c == nil {
 		c = &marked{Contact: cluster.Contact{Name: key.name, Value: key.value}}
-		if before := s.contactBefore(key); before != nil {
+		if before, ok := s.contacts.before(key); ok {
 			c.Marks = before.Marks
 		} else {
 			stored, _, err := s.store.Contact(key.value, key.name)
 			s.fail(err)
 			c.Marks = stored.Marks
 		}
-		s.contacts[key] = c
+		s.contacts.inHand()[key] = c
 	}
 	if slices.ContainsFunc(c.Marks, s.dead) {
 		c.Marks, c.dropped = slices.DeleteFunc(slices.Clone(c.Marks), s.dead), true
 	}
 	return c
-}
-
-// contactBefore returns a contact as the last batch left it that is assigned and not committed; nil
-// where none of these has changed it.
-func (s *Space) contactBefore(key contactKey) *marked {
-	for i := len(s.ahead) - 1; i >= 0; i-- {
-		if c := s.ahead[i].contacts[key]; c != nil && c.touched {
-			return c
-		}
-	}
-	return nil
 }
 
 // fail keeps an error of the store for the end of the batch.
@@ -90,17 +78,16 @@ func (s *Space) holders(
 			found[seq] = m
 		}
 	}
-	changed := func(of members) {
+	changed := func(of map[uint64]*member) {
 		for seq, m := range of {
 			if m.touched && m.Space == key.value && m.Contacts.Has(key.name) {
 				offer(seq)
 			}
 		}
 	}
-	for i := range s.ahead {
-		changed(s.ahead[i].members)
+	for _, of := range s.members.batches {
+		changed(of) // offer adds to the last one, but nothing that is touched
 	}
-	changed(maps.Clone(s.batch)) // which offer adds to
 	n := 0
 	s.fail(stored(key.value, key.name, func(seq uint64) bool {
 		if _, ok := found[seq]; !ok {
@@ -313,17 +300,4 @@ func (s *Space) forget(c *cluster.Cluster) {
 			k.touched, k.Position = true, s.rule.State().Next
 		}
 	}
-}
-
-// changedContacts returns what the batch changes of contacts, in the order of their values and
-// names.
-func (s *Space) changedContacts() []state.ContactChange {
-	var all []state.ContactChange
-	for _, c := range s.contacts {
-		if c.touched {
-			all = append(all, state.ContactChange{Contact: c.Contact})
-		}
-	}
-	slices.SortFunc(all, state.CompareContacts)
-	return all
 }

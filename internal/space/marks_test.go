@@ -431,7 +431,7 @@ func (w *markWalk) batch(s *Space) {
 		w.Fatalf("model (-) and space (+):\n%s", diff)
 	}
 	if w.rng.IntN(4) == 0 {
-		s.Rollback(b)
+		s.Rollback()
 		return
 	}
 	m := s.Meta()

@@ -17,7 +17,6 @@ import (
 	"github.com/clusterd/clusterd/internal/message/article"
 	"github.com/clusterd/clusterd/internal/message/checkpoint"
 	"github.com/clusterd/clusterd/internal/message/cluster"
-	"github.com/clusterd/clusterd/internal/message/label"
 	"github.com/clusterd/clusterd/internal/message/signals"
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/space/fingerprint"
@@ -34,12 +33,12 @@ type Space struct {
 	now     func() time.Time
 	loaded  bool // the index holds what is on disk
 
-	guard    *label.Guard           // of floods, as of what is committed
-	batch    members                // what the batch in hand has looked at
-	contacts map[contactKey]*marked // likewise
-	stories  *stories               // nil where they are off
-	ahead    []ahead                // batches that are assigned and not committed, in order
-	err      error                  // of the store, while a batch is assigned
+	parts    []part // all that runs ahead of the store
+	members  clusters
+	contacts contacts
+	guards   guards
+	stories  *stories // nil where they are off
+	err      error    // of the store, while a batch is assigned
 
 	views views
 	watch func(Changes) // nil: nobody does
@@ -86,7 +85,7 @@ func New(index singlepass.Index, store *state.Store, o Options, now func() time.
 	s.rule = singlepass.NewSpace(index, o.Rule, func(seq uint64) int64 {
 		return s.member(seq).SeenAs()
 	})
-	s.guard, s.stories = s.newGuard(), s.newStories()
+	s.join()
 	return s
 }
 
@@ -112,14 +111,15 @@ func (s *Space) Load(ctx context.Context, check func(singlepass.Fingerprint) err
 			return each(c.Centre, c.SeenAs())
 		})
 	})
-	if failed == nil {
-		failed = s.stories.load(context.WithoutCancel(ctx))
-	}
 	if failed != nil {
 		return failed
 	}
 	s.rule.Reach(reached)
-	s.resume()
+	for _, p := range s.parts {
+		if err := p.load(context.WithoutCancel(ctx)); err != nil {
+			return err
+		}
+	}
 	s.loaded = true
 	s.publish(singlepass.Commit{})
 	s.scrub()
@@ -131,14 +131,6 @@ func reach(reached map[string]int64, c *cluster.Cluster) {
 	if at, ok := reached[c.Space]; !ok || at < c.LastSeen {
 		reached[c.Space] = c.LastSeen
 	}
-}
-
-// resume sets the rule to where the store is.
-func (s *Space) resume() {
-	m := s.store.Meta()
-	s.ahead = nil
-	s.rule.Resume(singlepass.State{StreamTime: m.StreamTime, Next: m.Next})
-	s.guard = s.newGuard()
 }
 
 // Loaded reports whether the index holds what is in the store.
@@ -170,16 +162,16 @@ func (s *Space) Close() error { return errors.Join(s.views.close(), s.store.Clos
 // Assign assigns the articles of a batch, in order, which must stay as they are. Of these, n is
 // about how many. After an error, roll the batch back.
 func (s *Space) Assign(articles iter.Seq[*fingerprint.Article], n int) (Batch, error) {
-	return s.assignAll(s.begin(n), articles)
+	return s.assignAll(s.newBatch(n), articles)
 }
 
-// begin begins a batch of about n articles.
-func (s *Space) begin(n int) Batch {
-	s.batch, s.contacts, s.err = make(members), make(map[contactKey]*marked), nil
-	s.stories.begin()
-	return Batch{
-		Assignments: make([]Assignment, 0, n), before: s.rule.State(), guard: s.lastGuard().Clone(),
+// newBatch begins a batch of about n articles.
+func (s *Space) newBatch(n int) Batch {
+	s.err = nil
+	for _, p := range s.parts {
+		p.begin()
 	}
+	return Batch{Assignments: make([]Assignment, 0, n), before: s.rule.State()}
 }
 
 func (s *Space) assignAll(out Batch, articles iter.Seq[*fingerprint.Article]) (Batch, error) {
@@ -192,19 +184,10 @@ func (s *Space) assignAll(out Batch, articles iter.Seq[*fingerprint.Article]) (B
 			out.Assignments = append(out.Assignments, s.unclustered(a))
 		}
 	}
-	s.stories.assign(out.Assignments)
 	out.Candidates = s.rule.Candidates() - compared
-	out.Flood = s.flood(out.guard)
-	if s.err == nil {
-		s.partition(&out)
+	for _, p := range s.parts {
+		p.seal(&out)
 	}
-	out.after, out.Clusters = s.rule.State(), s.rule.Len()
-	var told told
-	out.Stories, told = s.stories.seal()
-	out.Contacts = s.changedContacts()
-	s.ahead = append(s.ahead, ahead{s.batch, s.contacts, out.guard, told})
-	out.Ahead = s.rule.Seal()
-	s.batch, s.contacts = nil, nil
 	return out, s.err
 }
 
@@ -213,7 +196,7 @@ func (s *Space) assign(a *fingerprint.Article, out *Batch) Assignment {
 	at, why := s.eventTime(a)
 	decision := s.rule.Assign(a.Fingerprint, at)
 	if !decision.Joined {
-		s.batch[decision.Centre.Seq] = found(a, decision.Centre, at)
+		s.members.inHand()[decision.Centre.Seq] = found(a, decision.Centre, at)
 		out.founded = append(out.founded, decision.Centre)
 	}
 	m := s.member(decision.Centre.Seq)
@@ -233,7 +216,7 @@ func (s *Space) assign(a *fingerprint.Article, out *Batch) Assignment {
 	s.stories.note(m)
 	assigned := clustered(a, m, decision, at)
 	assigned.Matched = s.options.matched(&decision)
-	assigned.Carried = s.carry(m, a, decision.Position, out)
+	assigned.Carried = s.carry(m, a, decision.Position)
 	out.Adjusted.add(&assigned, why)
 	return assigned
 }
@@ -261,8 +244,9 @@ const maxCollected = 1000
 // partition divides the clusters that the batch touched into those that live on and those that have
 // expired, and adds to these as many of the others that have expired as a batch may remove.
 func (s *Space) partition(out *Batch) {
-	touched := make([]*member, 0, len(s.batch))
-	for _, m := range s.batch {
+	batch := s.members.inHand()
+	touched := make([]*member, 0, len(batch))
+	for _, m := range batch {
 		switch {
 		case !m.touched:
 		case s.removable(&m.Cluster):
@@ -319,7 +303,7 @@ func (s *Space) collect(overdue []cluster.Cluster, out *Batch) {
 		// One that was touched is dealt with, or will be: the store does not know yet when it was last
 		// seen.
 		if !s.changed(c.Seq) && s.removable(&c) {
-			s.batch[c.Seq] = &member{Cluster: c, expired: true}
+			s.members.inHand()[c.Seq] = &member{Cluster: c, expired: true}
 			s.forget(&c)
 			out.Expired = append(out.Expired, c)
 		}

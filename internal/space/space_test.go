@@ -295,14 +295,14 @@ func TestAssignWithADiskThatFails(t *testing.T) {
 	missing := singlepass.Centre{Fingerprint: singlepass.Fingerprint{Hash: far[3]}, Seq: 77}
 	s.rule.Insert(missing, math.MinInt64)
 	before := s.rule.State()
-	c, err := assign(s, []fingerprint.Article{
+	_, err := assign(s, []fingerprint.Article{
 		clustertest.Article(2, far[2], wallClock), clustertest.Article(3, far[3], wallClock),
 		clustertest.Article(4, far[0], at(time.Minute)),
 	})
 	if !errors.Is(err, state.ErrDamaged) {
 		t.Errorf("error = %v, want that the disk is damaged", err)
 	}
-	s.Rollback(c)
+	s.Rollback()
 	if s.rule.Len() != 3 || s.rule.State() != before {
 		t.Errorf("%d centres and %+v after the batch was rolled back; want 3 and %+v", s.rule.Len(),
 			s.rule.State(), before)

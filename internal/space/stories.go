@@ -29,15 +29,13 @@ type Stories struct {
 // stories is the rule of stories over those of a space. All of them are in the store, too.
 type stories struct {
 	*Space
-	rule    *story.Space
-	book    *account.Book
-	batch   told      // what the batch in hand has looked at
+	rule *story.Space
+	book *account.Book
+	// told are stories by their ids; an empty one has gone.
+	told    overlay[string, *cluster.Story]
 	members []*member // of the articles of the batch, nil for one without a cluster
 	workers sync.Pool // of *words.Counter
 }
-
-// told are stories by their ids.
-type told map[string]*cluster.Story
 
 // newStories returns the stories of a space, of which none are loaded; nil where they are off.
 func (s *Space) newStories() *stories {
@@ -58,20 +56,15 @@ func (t *stories) open() {
 
 // load takes the stories from the store.
 func (t *stories) load(ctx context.Context) error {
-	if t == nil {
-		return nil
-	}
 	t.open()
 	err := t.store.Stories(ctx, func(s *cluster.Story) error { return t.rule.Put(s.Story) })
 	t.rule.Reach(t.store.Meta().StreamTime)
 	return err
 }
 
-// begin begins a batch.
 func (t *stories) begin() {
-	if t != nil {
-		t.batch, t.members = make(told), t.members[:0]
-	}
+	t.told.begin()
+	t.members = t.members[:0]
 }
 
 // note keeps the cluster of the next article of the batch, nil for none.
@@ -83,9 +76,6 @@ func (t *stories) note(m *member) {
 
 // assign says to which story the cluster of each article of the batch belongs.
 func (t *stories) assign(all []Assignment) {
-	if t == nil {
-		return
-	}
 	t.count(all)
 	for i := range all {
 		a, m := &all[i], t.members[i]
@@ -152,67 +142,63 @@ func (s *Space) byHand(r *article.LabelRecord) *article.Rejection {
 
 // story returns a story as of the last article, to be changed; an empty one where there is none.
 func (t *stories) story(id string) *cluster.Story {
-	if s := t.batch[id]; s != nil {
+	if s := t.told.inHand()[id]; s != nil {
 		return s
 	}
 	s, _ := t.before(id)
-	t.batch[id] = &s
+	t.told.inHand()[id] = &s
 	return &s
 }
 
 // before returns a story as of the batch before, and whether there is one.
 func (t *stories) before(id string) (cluster.Story, bool) {
-	for i := len(t.ahead) - 1; i >= 0; i-- {
-		if s := t.ahead[i].stories[id]; s != nil {
-			return *s, s.Address != ""
-		}
+	if s, ok := t.told.before(id); ok {
+		return *s, s.Address != ""
 	}
 	s, ok, err := t.store.Story(id)
 	t.err = cmp.Or(t.err, err)
 	return s, ok
 }
 
-// seal ends the batch, and returns what it does to the stories, in founding order, and the stories
-// as they are then.
-func (t *stories) seal() (changes []state.StoryChange, after told) {
-	if t == nil {
-		return nil, nil
-	}
-	decided := t.rule.Seal()
+// seal decides the stories of the articles, and says what the batch does to stories, in founding
+// order.
+func (t *stories) seal(out *Batch) {
+	t.assign(out.Assignments)
+	decided, batch := t.rule.Seal(), t.told.inHand()
 	for i := range decided.Touched {
 		t.story(decided.Touched[i].Address)
 	}
-	for id, s := range t.batch {
+	for id, s := range batch {
 		now, ok := t.rule.Of(id)
 		if !ok {
-			delete(t.batch, id)
+			delete(batch, id)
 			continue
 		}
 		s.Story = now
-		changes = append(changes, state.StoryChange{Story: *s})
+		out.Stories = append(out.Stories, state.StoryChange{Story: *s})
 	}
 	for _, id := range decided.Expired {
 		gone, ok := t.before(id)
 		if !ok {
 			continue // it was founded in this batch
 		}
-		t.batch[id] = &cluster.Story{}
-		changes = append(changes, state.StoryChange{Story: gone, Gone: true})
+		batch[id] = &cluster.Story{}
+		out.Stories = append(out.Stories, state.StoryChange{Story: gone, Gone: true})
 	}
-	slices.SortFunc(changes, func(a, b state.StoryChange) int { return cmp.Compare(a.Seq, b.Seq) })
-	return changes, t.batch
+	slices.SortFunc(out.Stories,
+		func(a, b state.StoryChange) int { return cmp.Compare(a.Seq, b.Seq) })
 }
 
 func (t *stories) commit() {
-	if t != nil {
-		t.rule.Commit()
-	}
+	t.told.commit()
+	t.rule.Commit()
 }
 
 func (t *stories) rollback() {
-	if t != nil {
+	for range t.told.batches {
 		t.rule.Rollback()
 	}
+	t.told.rollback()
 }
 
 // apply takes over what was committed elsewhere.

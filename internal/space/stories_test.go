@@ -163,15 +163,14 @@ func inParts(t *testing.T, s *Space, articles []fingerprint.Article, r *rand.Ran
 			t.Fatal(err)
 		}
 		if try == 0 && r.IntN(3) == 0 {
-			s.Rollback(second)
-			s.Rollback(first)
+			s.Rollback()
 			continue
 		}
 		if err := s.Commit(first, s.Meta()); err != nil {
 			t.Fatal(err)
 		}
 		if try < 2 && r.IntN(3) == 0 {
-			s.Rollback(second)
+			s.Rollback()
 			second = mustAssign(t, s, articles[cut:])
 		} else if err := s.Commit(second, s.Meta()); err != nil {
 			t.Fatal(err)

@@ -61,7 +61,7 @@ func do(t *testing.T, s *Space, records []article.LabelRecord, commit bool) Batc
 		t.Fatal(err)
 	}
 	if !commit {
-		s.Rollback(b)
+		s.Rollback()
 		return b
 	}
 	if err := s.Commit(b, s.Meta()); err != nil {
