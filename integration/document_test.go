@@ -111,8 +111,8 @@ func (d *document) follow() (blocks int) {
 // lasting are the commands that end only when they are told to, each with what it says once it
 // does what the document says.
 var lasting = []struct{ command, says string }{
-	{"go run ./cmd/clusterd demo", "at distance"},
-	{"go run ./cmd/clusterd run ", `"msg":"live"`},
+	{"CGO_ENABLED=0 go run ./cmd/clusterd demo", "at distance"},
+	{"CGO_ENABLED=0 go run ./cmd/clusterd run ", `"msg":"live"`},
 	{"./clusterd run ", `"msg":"live"`},
 	{"python3 examples/blog/blog.py", "has the comments"},
 	{"venv/bin/python examples/frontpage/frontpage.py", "front.html: "},
@@ -124,15 +124,19 @@ func (d *document) shell(code string) {
 	d.Helper()
 	code = strings.TrimSpace(code)
 	switch {
-	case code == "go test ./...": // .ci/run calls it
+	case code == "CGO_ENABLED=0 go test ./...": // .ci/run calls it
 		return
-	case code == "go build ./cmd/clusterd": // alone, as in the guides: it is what is tested
+	case code == "CGO_ENABLED=0 go build ./cmd/clusterd": // alone, as in the guides: it is what is tested
 		d.must("cp", binary, filepath.Join(d.dir, "clusterd"))
 		return
 	}
 	for _, l := range lasting {
 		if strings.HasPrefix(code, l.command) {
-			p := d.begin(d.dir, strings.Fields(strings.ReplaceAll(code, "'", ""))...)
+			words := strings.Fields(strings.ReplaceAll(code, "'", ""))
+			if strings.Contains(words[0], "=") { // of the environment
+				words = append([]string{"env"}, words...)
+			}
+			p := d.begin(d.dir, words...)
 			d.eventually(code, func() bool { return strings.Contains(p.said.String(), l.says) })
 			if strings.HasSuffix(code, " demo") {
 				d.interrupt(p)
