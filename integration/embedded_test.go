@@ -121,6 +121,13 @@ func (s *site) label(i *instance, cluster, label string) {
 	}
 }
 
+// hasAcknowledged reports whether there is something to lose.
+func (s *site) hasAcknowledged() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.articles) > 0 && len(s.labels) > 0
+}
+
 // check audits, and looks for what was acknowledged: each article has one result, which is the one
 // that was answered, and each label is on its cluster.
 func (s *site) check(i *instance) {
@@ -201,6 +208,8 @@ func (s *site) endures(times int, end func(*instance)) {
 		s.check(i)
 		leave := s.visit(i)
 		time.Sleep(time.Duration(s.random.Int64N(int64(s.alive))))
+		// On a busy machine nothing may have been answered yet.
+		s.eventually("an article and a label are acknowledged", s.hasAcknowledged)
 		end(i)
 		leave()
 		s.Logf("end %d of %d: %d articles and the labels of %d clusters are acknowledged", n+1, times,
