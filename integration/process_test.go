@@ -4,6 +4,7 @@ package integration
 
 import (
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -43,7 +44,7 @@ func (w *world) begin(dir string, command ...string) *process {
 func (w *world) interrupt(p *process) {
 	w.Helper()
 	pid := p.cmd.Process.Pid
-	if p.cmd.Args[0] == "go" {
+	if slices.Contains(p.cmd.Args, "go") {
 		child, err := exec.Command("pgrep", "-P", strconv.Itoa(pid)).Output()
 		if err != nil {
 			w.Fatal(err)
