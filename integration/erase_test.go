@@ -276,8 +276,14 @@ func (w *world) keeps(text string) bool {
 // eraseByVerb erases an article by clusterd erase.
 func (i *instance) eraseByVerb(id, founder string) {
 	i.Helper()
-	out, err := exec.Command(binary, "erase", "--article", id, "--note", "asked by mail", "--server",
-		"http://"+i.listen).CombinedOutput()
+	var out []byte
+	var err error
+	// The view of the results, which knows the article, may still be reading.
+	i.eventually("the view of the results", func() bool {
+		out, err = exec.Command(binary, "erase", "--article", id, "--note", "asked by mail", "--server",
+			"http://"+i.listen).CombinedOutput()
+		return !strings.Contains(string(out), "this instance is not ready to answer")
+	})
 	if err != nil || string(out) != "erase "+founder+": done\n" {
 		i.Fatalf("%v: %s", err, out)
 	}
