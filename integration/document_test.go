@@ -126,7 +126,7 @@ func (d *document) shell(code string) {
 	switch {
 	case code == "CGO_ENABLED=0 go test ./...": // .ci/run calls it
 		return
-	case code == "CGO_ENABLED=0 go build ./cmd/clusterd": // alone, as in the guides: it is what is tested
+	case code == "CGO_ENABLED=0 go build ./cmd/clusterd": // alone, as in the guides
 		d.must("cp", binary, filepath.Join(d.dir, "clusterd"))
 		return
 	}

@@ -314,7 +314,7 @@ func contactKeys(c *method.ContactSettings) []table.Key {
 				"built-in platforms and names.",
 		},
 		{
-			Path:  "contacts.regions",
+			Path: "contacts.regions",
 			Value: value.List(&c.Regions, 0,
 				value.Listed("an ISO 3166 code such as GB", contact.RegionNames())),
 			Doc: "Countries, as [GB, US]: a telephone number without a calling code is that of the first " +

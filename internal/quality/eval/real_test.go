@@ -20,7 +20,8 @@ import (
 	"github.com/clusterd/clusterd/internal/testutil/golden"
 )
 
-// Scores are what the measuring script computes. testdata/corpus.golden has its output for the corpus.
+// Scores are what the measuring script computes. testdata/corpus.golden has its output for the
+// corpus.
 func TestScoreOfTheCorpus(t *testing.T) {
 	var lines, clusters, pairs bytes.Buffer
 	corpus.Sets(t)[0].Lines(t, func(_ int, line []byte) bool {
@@ -45,7 +46,8 @@ func TestScoreOfTheCorpus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden.Check(t, "testdata/corpus.golden", []byte(truth.Score(docs, crude(docs), nil).String()+"\n"))
+	got := truth.Score(docs, crude(docs), nil).String() + "\n"
+	golden.Check(t, "testdata/corpus.golden", []byte(got))
 }
 
 // So they are for real articles, if these and the script are next to the repository. Without the
