@@ -101,6 +101,7 @@ type world struct {
 	sends                                uint64   // calls of send, each of which sends others
 	timeout                              time.Duration
 	mergesOnce                           bool // each story is merged once at most
+	erasesContacts                       bool // label records of contacts erase them
 }
 
 var worlds atomic.Int64

@@ -199,7 +199,7 @@ func (m *moderator) ofContact() *kgo.Record {
 	if m.random.IntN(2) == 0 {
 		contact = fmt.Sprintf("site:shop%d.example", m.random.IntN(contacts))
 	}
-	if m.random.IntN(6) == 0 {
+	if m.random.IntN(6) == 0 || m.erasesContacts {
 		return &kgo.Record{Key: []byte(contact), Value: fmt.Appendf(nil,
 			`{"action":"erase","target":"contact","contact":%q,"by":"dave"}`, contact)}
 	}
