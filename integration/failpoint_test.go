@@ -168,8 +168,10 @@ func (w *world) seed(fault string, labels bool, try uint64) {
 	stream := w.stream(perSecond)
 	w.produce(&kgo.Record{Key: []byte("bad"), Value: []byte("no article")})
 	if labels {
-		w.mergesOnce = true                               // or what a fault did to a story adds up until clusterd refuses the story
-		w.erasesContacts = fault == failpoint.ContactKept // otherwise one record in seventy does
+		// Otherwise what a fault did to a story adds up until clusterd refuses the story.
+		w.mergesOnce = true
+		// Otherwise one record in seventy does.
+		w.erasesContacts = fault == failpoint.ContactKept
 		defer w.moderate(rand.New(rand.NewPCG(*seed, try)), 4*labelsPerSecond).stop()
 	}
 	for range 2 { // some faults show only after a restart
