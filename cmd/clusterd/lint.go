@@ -23,7 +23,7 @@ func newLint() *cobra.Command {
 		RunE: func(cmd *cobra.Command, files []string) error {
 			var all config.Errors
 			for _, file := range files {
-				c, given, err := config.LoadGiven(file)
+				c, given, err := config.LoadSet(file, nil)
 				var found config.Errors
 				switch {
 				case errors.As(err, &found):

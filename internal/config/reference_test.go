@@ -37,22 +37,22 @@ func TestKeysPage(t *testing.T) {
 	section := ""
 	c := Default()
 	for _, k := range c.keys() {
-		if name, _, _ := strings.Cut(k.Path, "."); name != section {
+		if name, _, _ := strings.Cut(k.path, "."); name != section {
 			section = name
 			fmt.Fprintf(&b, "\n## %s\n\n| key | default | what it does |\n|---|---|---|\n", section)
 		}
 		live := ""
-		if k.Live {
+		if k.isLive() {
 			live = " *"
 		}
-		standard := strings.Join(k.Value.Items(), ", ")
+		standard := strings.Join(k.items(), ", ")
 		if standard != "" {
 			standard = "`" + standard + "`"
 		}
-		fmt.Fprintf(&b, "| `%s`%s | %s | %s", k.Path, live, standard,
-			strings.ReplaceAll(k.Doc, "|", "\\|"))
-		if limits := k.Value.Limits(); limits != "" {
-			fmt.Fprintf(&b, " (%s)", strings.ReplaceAll(limits, "|", "\\|"))
+		fmt.Fprintf(&b, "| `%s`%s | %s | %s", k.path, live, standard,
+			strings.ReplaceAll(k.doc(), "|", "\\|"))
+		if k.allowed != "" {
+			fmt.Fprintf(&b, " (%s)", strings.ReplaceAll(k.allowed, "|", "\\|"))
 		}
 		b.WriteString(" |\n")
 	}

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/clusterd/clusterd/internal/config/table"
 	"github.com/clusterd/clusterd/internal/method"
 )
 
@@ -33,7 +32,7 @@ func Unused(path, name string) string {
 // Given are the keys that a file or --set gives a value.
 type Given struct {
 	file string
-	keys map[string]table.Position
+	keys map[string]position
 	// byDefault are those of a file of all keys, as 'clusterd config' writes it, whose values are the
 	// defaults.
 	byDefault map[string]bool
@@ -51,30 +50,28 @@ func (g Given) Unused(name string) Errors {
 	var unused Errors
 	for path, pos := range g.keys {
 		if why := Unused(path, name); why != "" && !g.byDefault[path] {
-			e := table.Error{
-				File: g.file, Line: pos.Line, Column: pos.Column, Key: path, Problem: "warning: " + why,
+			e := Error{
+				File: g.file, Line: pos.line, Column: pos.column, Key: path, Problem: "warning: " + why,
 			}
-			if pos == (table.Position{}) {
+			if pos == (position{}) {
 				e.File, e.Key = "--set "+path, ""
 			}
 			unused = append(unused, e)
 		}
 	}
-	slices.SortFunc(unused, table.Error.Compare)
+	slices.SortFunc(unused, Error.Compare)
 	return unused
 }
 
-func givenKeys(file string, f *table.File, c *Config) Given {
-	g := Given{file: file, keys: make(map[string]table.Position), byDefault: make(map[string]bool)}
+func (d *decoder) givenKeys() Given {
+	g := Given{file: d.file, keys: make(map[string]position), byDefault: make(map[string]bool)}
 	initial := Default()
 	defaults := initial.keys()
-	for i, k := range c.keys() {
-		pos, ok := f.Given(k.Path)
-		if !ok {
-			continue
+	for _, k := range defaults {
+		if pos, ok := d.given[k.path]; ok {
+			g.keys[k.path] = pos
+			g.byDefault[k.path] = slices.Equal(k.items(), d.keys[k.path].items())
 		}
-		g.keys[k.Path] = pos
-		g.byDefault[k.Path] = slices.Equal(k.Value.Items(), defaults[i].Value.Items())
 	}
 	if len(g.keys) < len(defaults) {
 		g.byDefault = nil

@@ -53,7 +53,7 @@ func TestUnused(t *testing.T) {
 // The examples are clean, and every key that is for some methods is in the table.
 func TestExamplesUseAllTheirKeys(t *testing.T) {
 	for _, file := range []string{"news", "comments", "reference"} {
-		c, given, err := LoadGiven("../../configs/" + file + ".yaml")
+		c, given, err := LoadSet("../../configs/"+file+".yaml", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,10 +64,10 @@ func TestExamplesUseAllTheirKeys(t *testing.T) {
 	c := Default()
 	for _, k := range c.keys() {
 		for _, name := range method.Names() {
-			before, _, found := strings.Cut(k.Doc, ":")
+			before, _, found := strings.Cut(k.doc(), ":")
 			named := found && strings.Contains(", "+before+",", ", "+name+",")
-			if named && Unused(k.Path, name) != "" {
-				t.Errorf("%s: its line names %s, and the table does not", k.Path, name)
+			if named && Unused(k.path, name) != "" {
+				t.Errorf("%s: its line names %s, and the table does not", k.path, name)
 			}
 		}
 	}

@@ -4,15 +4,15 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
-
-	"github.com/clusterd/clusterd/internal/config/table"
+	"strconv"
+	"strings"
 )
 
 // YAML returns the configuration as a file that gives it again: every key, in the
 // order of Reference. Secrets are masked, and so do not come back.
 func (c Config) YAML() []byte {
 	var b bytes.Buffer
-	table.Write(&b, c.keys(), func(table.Key, string) {})
+	writeKeys(&b, c.keys(), func(key, string) {})
 	return b.Bytes()
 }
 
@@ -20,8 +20,8 @@ func (c Config) YAML() []byte {
 func (c Config) Part(paths ...string) []byte {
 	var b bytes.Buffer
 	keys := slices.DeleteFunc(c.keys(),
-		func(k table.Key) bool { return !slices.Contains(paths, k.Path) })
-	table.Write(&b, keys, func(table.Key, string) {})
+		func(k key) bool { return !slices.Contains(paths, k.path) })
+	writeKeys(&b, keys, func(key, string) {})
 	return b.Bytes()
 }
 
@@ -40,15 +40,72 @@ const referenceHeader = `# Every key of clusterd with its default. A file needs 
 func Reference() []byte {
 	c := Default()
 	b := bytes.NewBufferString(referenceHeader)
-	table.Write(b, c.keys(), func(k table.Key, indent string) {
-		line := indent + "# " + k.Doc
-		if limits := k.Value.Limits(); limits != "" {
-			line += " (" + limits + ")"
+	writeKeys(b, c.keys(), func(k key, indent string) {
+		line := indent + "# " + k.doc()
+		if k.allowed != "" {
+			line += " (" + k.allowed + ")"
 		}
-		if k.Live {
+		if k.isLive() {
 			line += " SIGHUP changes it."
 		}
 		fmt.Fprintln(b, line)
 	})
 	return b.Bytes()
+}
+
+// writeKeys writes the keys as nested mappings. It calls comment before the line of each key.
+func writeKeys(b *bytes.Buffer, keys []key, comment func(k key, indent string)) {
+	var open []string // sections that the next key may go on in
+	for _, k := range keys {
+		sections := sectionsOf(k.path)
+		for depth, section := range sections {
+			if !slices.Contains(open, section) {
+				if depth == 0 && b.Len() > 0 {
+					b.WriteByte('\n')
+				}
+				fmt.Fprintf(b, "%s%s:\n", indentation(depth), leafOf(section))
+			}
+		}
+		open = sections
+		indent := indentation(len(sections))
+		comment(k, indent)
+		fmt.Fprintf(b, "%s%s: %s\n", indent, leafOf(k.path), literal(k))
+	}
+}
+
+func indentation(depth int) string { return strings.Repeat("  ", depth) }
+
+// literal returns the YAML of the value of a key.
+func literal(k key) string {
+	items := k.items()
+	for i, item := range items {
+		items[i] = quote(escape(item))
+	}
+	if k.list {
+		return "[" + strings.Join(items, ", ") + "]"
+	}
+	return items[0]
+}
+
+// quote leaves text bare where YAML takes it for itself in any place, and else
+// writes it in double quotes, whose escapes are those of Go for valid UTF-8.
+func quote(s string) string {
+	if isBare(s) {
+		return s
+	}
+	return strconv.Quote(s)
+}
+
+func isBare(s string) bool {
+	if s == "" || strings.EqualFold(s, "null") || strings.HasSuffix(s, ":") {
+		return false
+	}
+	for i, r := range s {
+		letterOrDigit := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
+		inside := i > 0 && strings.ContainsRune(".-_:", r)
+		if !letterOrDigit && !inside && r != '/' {
+			return false
+		}
+	}
+	return true
 }

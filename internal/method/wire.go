@@ -61,7 +61,7 @@ func newMinHash(s Settings, key *keyedhash.Key) (Method, error) {
 	return minhash.New(minhash.Options{
 		Shingles: shingles, Signature: s.Fingerprint.Signature, Hashes: s.Fingerprint.Hashes,
 		Similarity: s.Threshold.Similarity, Recall: s.Threshold.Recall,
-		Rule: s.Threshold.rule(), Key: key,
+		Rule: s.Guard.rule(), Key: key,
 	})
 }
 
@@ -72,18 +72,18 @@ func newShingle(s Settings, key *keyedhash.Key) (Method, error) {
 	}
 	return shingle.New(shingle.Options{
 		Shingles: shingles, Similarity: s.Threshold.Similarity,
-		Rule: s.Threshold.rule(), Key: key,
+		Rule: s.Guard.rule(), Key: key,
 	})
 }
 
-func (s ThresholdSettings) rule() jaccard.Rule {
+func (s GuardSettings) rule() jaccard.Rule {
 	return jaccard.Rule{Containment: s.Containment, LongSimilarity: s.LongSimilarity}
 }
 
 func shinglesOf(s Settings, key *keyedhash.Key) (shingles shingling.Shingles, err error) {
 	shingles.Size = s.Fingerprint.Shingle.Size
 	shingles.WeighTitles = s.Fingerprint.Titles == Weighed
-	shingles.TellNumbers = s.Threshold.Numbers == Differ
+	shingles.TellNumbers = s.Guard.Numbers == Differ
 	if s.Fingerprint.Shingle.Of == OfWords {
 		shingles.Words, err = s.Text.NewTokenizer(key.For("token").SumString)
 	} else {

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/clusterd/clusterd/internal/config"
-	"github.com/clusterd/clusterd/internal/config/value"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/message/article"
 	"github.com/clusterd/clusterd/internal/pipeline/tracing"
@@ -34,7 +33,7 @@ const KeySource = "source"
 func CarriedBy(c config.Output, t *tracing.Tracer) *Carried {
 	return &Carried{
 		keys: c.Key == KeySource, headers: c.Headers, tracer: t,
-		all: slices.Contains(c.Headers, value.AllHeaders),
+		all: slices.Contains(c.Headers, config.AllHeaders),
 	}
 }
 

@@ -1,4 +1,4 @@
-package value
+package config
 
 import (
 	"math"
@@ -29,8 +29,8 @@ func TestSizes(t *testing.T) {
 		if err != nil || n != want.n {
 			t.Errorf("parseSize(%q) = %d, %v; want %d", text, n, err, want.n)
 		}
-		if got := FormatSize(n); got != want.written {
-			t.Errorf("FormatSize(%d) = %s, want %s", n, got, want.written)
+		if got := formatSize(n); got != want.written {
+			t.Errorf("formatSize(%d) = %s, want %s", n, got, want.written)
 		}
 	}
 	for _, text := range []string{
@@ -87,7 +87,7 @@ func TestDurations(t *testing.T) {
 func TestUnitsRoundTrip(t *testing.T) {
 	sizes := func(n uint32, shift uint8) bool {
 		want := int(n) << (shift % 31)
-		got, err := parseSize(FormatSize(want))
+		got, err := parseSize(formatSize(want))
 		return err == nil && got == want
 	}
 	durations := func(n int64, coarse uint8) bool {

@@ -1,8 +1,6 @@
-package table
+package config
 
-import (
-	"github.com/goccy/go-yaml/ast"
-)
+import "github.com/goccy/go-yaml/ast"
 
 // keyName returns the name that a plain or quoted key bears.
 func keyName(key ast.MapKeyNode) (string, bool) {
@@ -52,7 +50,7 @@ func describe(node ast.Node) string {
 
 // start returns where a node begins. The token of a block mapping is its first
 // colon, so the key before it is taken.
-func start(node ast.Node) Position {
+func start(node ast.Node) position {
 	if m, ok := node.(*ast.MappingNode); ok && !m.IsFlowStyle && len(m.Values) > 0 {
 		return start(m.Values[0].Key)
 	}
@@ -60,7 +58,7 @@ func start(node ast.Node) Position {
 }
 
 // startOr returns where a node begins, or pos for a value that is not there.
-func startOr(node ast.Node, pos Position) Position {
+func startOr(node ast.Node, pos position) position {
 	switch node.(type) {
 	case nil, *ast.NullNode:
 		return pos

@@ -1,4 +1,4 @@
-package table
+package config
 
 import (
 	"bytes"
@@ -15,7 +15,6 @@ import (
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 
-	"github.com/clusterd/clusterd/internal/config/value"
 	"github.com/clusterd/clusterd/internal/secret/redacted"
 )
 
@@ -23,7 +22,7 @@ import (
 // stack with the depth, so both are bounded before it runs. A configuration with every key needs
 // some 200 tokens and a depth of 3.
 const (
-	MaxBytes  = 1 * value.MiB // that a document may have
+	maxBytes  = 1 << 20 // that a document may have
 	maxTokens = 10_000
 	maxDepth  = 32
 )
@@ -31,9 +30,9 @@ const (
 // document parses data as one YAML document and returns its root, or nil where
 // there is none.
 func document(data []byte) (ast.Node, *Error) {
-	if len(data) > MaxBytes {
+	if len(data) > maxBytes {
 		return nil, &Error{Problem: fmt.Sprintf("is larger than %s, the most that a configuration may "+
-			"have", value.FormatSize(MaxBytes))}
+			"have", formatSize(maxBytes))}
 	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if err := checkCharacters(data); err != nil {

@@ -1,18 +1,12 @@
-package value
+package config
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
 	"time"
-)
-
-// Sizes in bytes.
-const (
-	KiB = 1 << 10
-	MiB = 1 << 20
-	GiB = 1 << 30
 )
 
 const day = 24 * time.Hour
@@ -25,9 +19,9 @@ type unit struct {
 // sizeUnits returns the units in the order of preference for writing.
 func sizeUnits() []unit {
 	return []unit{
-		{"GiB", GiB},
-		{"MiB", MiB},
-		{"KiB", KiB},
+		{"GiB", 1 << 30},
+		{"MiB", 1 << 20},
+		{"KiB", 1 << 10},
 		{"GB", 1e9},
 		{"MB", 1e6},
 		{"KB", 1e3},
@@ -55,8 +49,8 @@ func parseSize(s string) (int, error) {
 	return int(n) * factor, nil
 }
 
-// FormatSize writes n bytes, not negative, in the largest unit that needs no fraction.
-func FormatSize(n int) string {
+// formatSize writes n bytes, not negative, in the largest unit that needs no fraction.
+func formatSize(n int) string {
 	for _, u := range sizeUnits() {
 		if u.bytes > 1 && n != 0 && n%u.bytes == 0 {
 			return strconv.Itoa(n/u.bytes) + u.suffix
@@ -107,4 +101,14 @@ func formatDuration(d time.Duration) string {
 		s = strings.TrimSuffix(s, "0m")
 	}
 	return s
+}
+
+func formatShare(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+func parseShare(s string) (float64, error) {
+	v, err := strconv.ParseFloat(s, 64)
+	if err == nil && math.IsNaN(v) {
+		err = errors.New("not a number")
+	}
+	return v, err
 }
