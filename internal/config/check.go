@@ -6,7 +6,6 @@ package config
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/clusterd/clusterd/internal/method"
@@ -18,33 +17,36 @@ func (d *decoder) check(c *Config) {
 	d.checkTopics(c)
 	d.checkSecret(&c.Fingerprint)
 	d.checkS3(&c.S3)
-	d.checkIDF(&c.Fingerprint)
-	d.checkSimilarity(c)
-	d.checkLongSimilarity(&c.Cluster)
-	d.checkContacts(&c.Contacts)
+	d.checkEffect(c)
 	d.checkLabels(c)
 	d.checkStories(c)
 	d.checkHTTP(&c.HTTP)
 	d.checkScope(c)
 }
 
+// blame reports a mistake of the key at path, which contradicts the others. If one of them is wrong
+// already, blame does nothing: one mistake gives one error.
+func (d *decoder) blame(path, text, problem string, others ...string) {
+	if !d.hasFailed(path) && !d.hasFailed(others...) {
+		d.report(d.where(append([]string{path}, others...)...), path, text, problem)
+	}
+}
+
 func (d *decoder) checkTLS(c *TLS) {
 	const enabled, cert, key = "kafka.tls.enabled", "kafka.tls.cert_file", "kafka.tls.key_file"
-	if !c.Enabled && !d.hasFailed(enabled) {
-		for _, other := range []struct {
-			path string
-			set  bool
-		}{
-			{"kafka.tls.ca_file", c.CAFile != ""},
-			{cert, c.CertFile != ""},
-			{key, c.KeyFile != ""},
-			{"kafka.tls.server_name", c.ServerName != ""},
-			{"kafka.tls.insecure_skip_verify", c.InsecureSkipVerify},
-		} {
-			if other.set {
-				d.report(d.where(other.path), other.path, "", "is given while "+enabled+
-					" is false: set that to true, or remove this")
-			}
+	for _, other := range []struct {
+		path string
+		set  bool
+	}{
+		{"kafka.tls.ca_file", c.CAFile != ""},
+		{cert, c.CertFile != ""},
+		{key, c.KeyFile != ""},
+		{"kafka.tls.server_name", c.ServerName != ""},
+		{"kafka.tls.insecure_skip_verify", c.InsecureSkipVerify},
+	} {
+		if !c.Enabled && other.set {
+			d.blame(other.path, "", "is given while "+enabled+
+				" is false: set that to true, or remove this", enabled)
 		}
 	}
 	d.checkPair(cert, c.CertFile, key, c.KeyFile)
@@ -52,8 +54,8 @@ func (d *decoder) checkTLS(c *TLS) {
 }
 
 func (d *decoder) checkPair(path, text, other, otherText string) {
-	if text != "" && otherText == "" && !d.hasFailed(other) && !d.hasFailed(path) {
-		d.report(d.where(path), path, "", "is given without "+other+": give both or neither")
+	if text != "" && otherText == "" {
+		d.blame(path, "", "is given without "+other+": give both or neither", other)
 	}
 }
 
@@ -125,43 +127,38 @@ func (d *decoder) checkTopics(c *Config) {
 // checkSecret keeps the hash that exists to make old fingerprints from being asked to make new
 // ones.
 func (d *decoder) checkSecret(c *method.FingerprintSettings) {
-	const secret, hash = "fingerprint.secret", "fingerprint.hash"
-	if c.Secret != "" && c.Hash == "sdbm-raw" && !d.hasFailed(secret, hash) {
-		d.report(d.where(hash), hash, c.Hash, "is for matching old fingerprints, and none was made with "+
-			secret+": choose another, or remove the secret")
+	const secret = "fingerprint.secret"
+	if c.Secret != "" && c.Hash == "sdbm-raw" {
+		d.blame("fingerprint.hash", c.Hash, "is for matching old fingerprints, and none was made with "+
+			secret+": choose another, or remove the secret", secret)
 	}
 }
 
-// checkIDF keeps a table from being given in vain.
-func (d *decoder) checkIDF(c *method.FingerprintSettings) {
-	const idf, weight = "fingerprint.idf", "fingerprint.weight"
-	if c.IDF != "" && c.Weight != "tfidf" && !d.hasFailed(idf, weight) {
-		d.report(d.where(idf), idf, "", "is given while "+weight+" is "+c.Weight+
-			": set that to tfidf, or remove this")
+// checkEffect reports settings that another setting leaves without effect.
+func (d *decoder) checkEffect(c *Config) {
+	const weight, name, similarity = "fingerprint.weight", "fingerprint.method", "cluster.similarity"
+	if c.Fingerprint.IDF != "" && c.Fingerprint.Weight != "tfidf" {
+		d.blame("fingerprint.idf", "", "is given while "+weight+" is "+c.Fingerprint.Weight+
+			": set that to tfidf, or remove this", weight)
 	}
-}
-
-// checkSimilarity keeps a similarity from being given in vain.
-func (d *decoder) checkSimilarity(c *Config) {
-	const similarity, name = "cluster.similarity", "fingerprint.method"
-	inVain := !slices.Contains(method.Using(similarity), c.Fingerprint.Method)
-	if inVain && c.Cluster.Similarity != 0 && !d.hasFailed(similarity, name) {
-		d.report(d.where(similarity), similarity, "", "is given while "+name+" is "+c.Fingerprint.Method+
-			", which knows none: remove this, or choose another method")
+	if c.Cluster.Similarity != 0 &&
+		!slices.Contains(method.Using(similarity), c.Fingerprint.Method) {
+		d.blame(similarity, "", "is given while "+name+" is "+c.Fingerprint.Method+
+			", which knows none: remove this, or choose another method", name)
 	}
-}
-
-// checkContacts keeps contacts from being listed in vain.
-func (d *decoder) checkContacts(c *method.ContactSettings) {
-	const join, ignore, regions = "contacts.join", "contacts.ignore", "contacts.regions"
-	inVain := func(key string, given []string) {
-		if !c.Join && len(given) > 0 && !d.hasFailed(join, key) {
-			d.report(d.where(key), key, "", "is given while "+join+
-				" is false: set that to true, or remove this")
-		}
+	if long := c.Cluster.LongSimilarity; long > 0 && long < c.Cluster.Similarity {
+		d.blame("cluster.long_similarity", formatShare(long), fmt.Sprintf(
+			"is below %s, %v, and has no effect: raise it, or remove this", similarity,
+			c.Cluster.Similarity), similarity)
 	}
-	inVain(ignore, c.Ignore)
-	inVain(regions, c.Regions)
+	const join = "contacts.join"
+	const problem = "is given while " + join + " is false: set that to true, or remove this"
+	if !c.Contacts.Join && len(c.Contacts.Ignore) > 0 {
+		d.blame("contacts.ignore", "", problem, join)
+	}
+	if !c.Contacts.Join && len(c.Contacts.Regions) > 0 {
+		d.blame("contacts.regions", "", problem, join)
+	}
 }
 
 // checkLabels keeps corrections from being asked for where nothing could write them.
@@ -181,32 +178,20 @@ func (d *decoder) checkLabels(c *Config) {
 	}
 }
 
-// checkLongSimilarity keeps a minimum for long texts from being below that for all.
-func (d *decoder) checkLongSimilarity(c *Cluster) {
-	const long, similarity = "cluster.long_similarity", "cluster.similarity"
-	if c.LongSimilarity > 0 && c.LongSimilarity < c.Similarity && !d.hasFailed(long, similarity) {
-		d.report(d.where(long), long, strconv.FormatFloat(c.LongSimilarity, 'g', -1, 64), fmt.Sprintf(
-			"is below %s, %v, and has no effect: raise it, or remove this", similarity, c.Similarity))
-	}
-}
-
 // checkScope has a field given where articles are divided by one, and only there.
 func (d *decoder) checkScope(c *Config) {
 	const scope, field = "cluster.scope", "cluster.scope_field"
-	if d.hasFailed(scope, field) {
-		return
-	}
-	_, header := strings.CutPrefix(c.Cluster.ScopeField, "header:")
+	header := strings.HasPrefix(c.Cluster.ScopeField, "header:")
 	switch divided := c.Cluster.Scope == ByField; {
 	case divided && c.Cluster.ScopeField == "":
-		d.report(d.where(field, scope), field, "", "must not be empty while "+scope+" is "+ByField+
-			": name the field of articles, such as language, or a header, such as header:tenant")
+		d.blame(field, "", "must not be empty while "+scope+" is "+ByField+
+			": name the field of articles, such as language, or a header, such as header:tenant", scope)
 	case divided && !header && c.Input.Format == "text":
-		d.report(d.where(field), field, "", "is a field while input.format is text, which has none: "+
-			"name a header, such as header:tenant")
+		d.blame(field, "", "is a field while input.format is text, which has none: "+
+			"name a header, such as header:tenant", scope)
 	case !divided && c.Cluster.ScopeField != "":
-		d.report(d.where(field), field, "", "is given while "+scope+" is "+c.Cluster.Scope+
-			": set that to "+ByField+", or remove this")
+		d.blame(field, "", "is given while "+scope+" is "+c.Cluster.Scope+
+			": set that to "+ByField+", or remove this", scope)
 	}
 }
 
@@ -233,10 +218,9 @@ func (d *decoder) checkStories(c *Config) {
 func (d *decoder) checkS3(c *S3) {
 	const id, secret = "s3.access_key", "s3.secret_key"
 	switch {
-	case d.hasFailed(id), d.hasFailed(secret), (c.AccessKey == "") == (c.SecretKey == ""):
-	case c.AccessKey == "":
-		d.report(d.where(id, secret), id, "", "must not be empty where "+secret+" is given")
-	default:
-		d.report(d.where(secret, id), secret, "", "must not be empty where "+id+" is given")
+	case c.AccessKey == "" && c.SecretKey != "":
+		d.blame(id, "", "must not be empty where "+secret+" is given", secret)
+	case c.AccessKey != "" && c.SecretKey == "":
+		d.blame(secret, "", "must not be empty where "+id+" is given", id)
 	}
 }

@@ -82,12 +82,10 @@ type ShingleSettings struct {
 	Size int `kind:"integer 1 64" default:"5"`
 }
 
-// The values of the settings fingerprint.titles and cluster.numbers.
+// Values of fingerprint.titles and cluster.numbers.
 const (
-	PlainTitles = "plain"
-	Weighed     = "weighed" // titles
-	AnyNumbers  = "any"
-	Differ      = "differ" // numbers
+	Weighed = "weighed" // titles
+	Differ  = "differ"  // numbers
 )
 
 // A ShingleUnit is what shingles are runs of.
