@@ -113,7 +113,7 @@ func TestAsk(t *testing.T) {
 
 	var page members.Page
 	w.eventually("all members in the view", func() bool {
-		page, err = a.view.Members(t.Context(), cluster, 0, math.MaxUint64, members.MaxPage)
+		page, err = a.view.Range(t.Context(), cluster, 0, math.MaxUint64, members.MaxPage)
 		return err == nil && len(page.Members) == n
 	})
 	var sources []article.Address

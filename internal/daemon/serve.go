@@ -16,8 +16,7 @@ import (
 	"github.com/clusterd/clusterd/internal/message/article"
 	"github.com/clusterd/clusterd/internal/monitor"
 	"github.com/clusterd/clusterd/internal/pipeline"
-	"github.com/clusterd/clusterd/internal/serve/answers"
-	"github.com/clusterd/clusterd/internal/serve/http"
+	httpapi "github.com/clusterd/clusterd/internal/serve/http"
 	"github.com/clusterd/clusterd/internal/serve/http/access"
 	"github.com/clusterd/clusterd/internal/serve/http/api"
 	"github.com/clusterd/clusterd/internal/serve/http/events"
@@ -28,6 +27,7 @@ import (
 	"github.com/clusterd/clusterd/internal/serve/reread"
 	"github.com/clusterd/clusterd/internal/serve/submit"
 	"github.com/clusterd/clusterd/internal/serve/tail"
+	"github.com/clusterd/clusterd/internal/serve/topics"
 	"github.com/clusterd/clusterd/internal/text"
 	"github.com/clusterd/clusterd/internal/text/diff"
 )
@@ -49,7 +49,10 @@ func newDesk(
 	c config.Config, client *kafka.Client, log *slog.Logger, m *monitor.Monitor,
 ) (d *desk, err error) {
 	d = &desk{
-		spaces: lookup.New(lookup.Options{Config: c, State: m.SpaceState}), hub: events.NewHub(),
+		spaces: lookup.New(lookup.Options{
+			Config: c, State: m.SpaceState, End: endOf(client, c.Input.Topic),
+		}),
+		hub: events.NewHub(),
 	}
 	fields := article.Fields(c.Input.Fields)
 	d.submit, err = submit.New(submit.Options{
@@ -64,44 +67,66 @@ func newDesk(
 	if err != nil {
 		return nil, fmt.Errorf("reading articles again: %w", err)
 	}
-	topics := map[tail.Kind]string{
+	followed := map[tail.Kind]string{
 		tail.Result: c.Output.Topic, tail.Label: c.Labels.Topic, tail.Correction: c.Labels.Corrections,
 	}
-	for kind, topic := range topics {
+	for kind, topic := range followed {
 		if topic == "" {
-			delete(topics, kind)
+			delete(followed, kind)
 		}
 	}
-	d.tail = tail.New(tail.Options{Client: client, Log: log, Topics: topics})
+	d.tail = tail.New(tail.Options{Client: client, Log: log, Topics: followed})
 	hidden := c.Serve.Content == config.Hidden
 	d.hidden = hidden
-	fresh := &answers.Fresh{Spaces: d.spaces, End: endOf(client, c.Input.Topic)}
-	spaces := &answers.Spaces{
-		Lookup: d.spaces, Allow: c.Labels.Allow, Flood: c.Labels.Flood, Hidden: hidden, Fresh: fresh,
-	}
 	o := v1.Options{
-		Spaces: spaces, Events: d.hub, Labels: c.Labels.Topic != "",
-		Topics: &answers.Topics{
-			Submit: d.submit, Tail: d.tail, Hidden: hidden, Fresh: fresh,
+		Spaces: d.spaces, Events: d.hub, Labels: c.Labels.Topic != "",
+		Topics: &topics.Topics{
+			Submit: d.submit, Tail: d.tail, Hidden: hidden, Told: d.told,
 			Reread: &reread.Reader{
 				Client: client, Log: log, Topic: c.Input.Topic, Decoder: decoder, MaxBytes: c.Input.MaxBytes,
 			},
 		},
 	}
-	var view *answers.Members
 	if c.Serve.Bytes > 0 {
 		d.view = members.New(members.Options{
 			Client: client, Log: log, Dir: filepath.Join(c.State.Dir, "members"), Topic: c.Output.Topic,
 			Input: c.Input.Topic, Bytes: int64(c.Serve.Bytes),
 			OnPoll: func(s members.Stats) { m.Members(s.Lag, s.Bytes) },
 		})
-		fresh.View = d.view
-		view = &answers.Members{View: d.view, Fresh: fresh}
-		o.Members = view
+		o.Members = d.view
 	}
-	o.Stats = func(ctx context.Context) api.Stats { return answers.Stats(ctx, m, spaces, view) }
+	o.Stats = func(ctx context.Context) api.Stats { return d.stats(ctx, m) }
 	d.routes = v1.Routes(o)
-	return d, d.addPage(c, o, spaces, client)
+	return d, d.addPage(c, o, client)
+}
+
+// told notes that somebody is told the result of an article.
+func (d *desk) told(articleID string, result, source article.Address) {
+	d.spaces.Told(source)
+	if d.view != nil {
+		d.view.Told(articleID, result)
+	}
+}
+
+// stats returns what this instance does, without what package v1 knows itself.
+func (d *desk) stats(ctx context.Context, m *monitor.Monitor) api.Stats {
+	status, counts := m.Status(), m.Counts()
+	s := api.Stats{
+		Version: status.Version, Ready: status.Ready, Reason: status.Reason, State: status.State,
+		Since: counts.Since, Clusters: counts.Clusters, Rate: counts.Rate, Lag: status.Lag,
+		DeadLetters: counts.DeadLetters, Labels: d.spaces.LabelCounts(ctx),
+		Articles: api.Articles{
+			New: counts.New, Joined: counts.Joined, Unclustered: counts.Unclustered,
+		},
+	}
+	if d.view != nil {
+		v := d.view.Stats()
+		s.View = &api.ViewStats{
+			View:    api.View{Lag: max(v.Lag, 0), Complete: v.Complete},
+			Members: int64(v.Members), Bytes: v.Bytes,
+		}
+	}
+	return s
 }
 
 // endOf returns what tells where a partition of a topic ends; 0 if there is no such partition.
@@ -117,9 +142,7 @@ func endOf(client *kafka.Client, topic string) func(context.Context, int) (int64
 }
 
 // addPage adds the pages for people to the routes.
-func (d *desk) addPage(
-	c config.Config, o v1.Options, spaces *answers.Spaces, client *kafka.Client,
-) error {
+func (d *desk) addPage(c config.Config, o v1.Options, client *kafka.Client) error {
 	passages, err := diff.New(text.CleanOptions{HTML: c.Text.HTML, Extract: c.Text.Extract})
 	if err != nil {
 		return err
@@ -127,7 +150,7 @@ func (d *desk) addPage(
 	pages, err := page.Routes(page.Options{
 		Options: o, Instance: instanceName(c), Hidden: d.hidden, Activity: d.spaces.Activity,
 		Passages: passages, Stories: c.Stories.Topic != "",
-		Suspects: spaces.Suspects,
+		Suspects: d.spaces.Suspects,
 		Workers: func(ctx context.Context) ([]string, error) {
 			if c.Role != config.All {
 				hosts, err := client.Workers(ctx, c.AssignGroup(), c.Fingerprints.Topic)
@@ -167,7 +190,7 @@ func (d *desk) members() pipeline.Members {
 func (d *desk) run(ctx context.Context, group *errgroup.Group) {
 	works := []func(context.Context){
 		d.submit.Run, d.tail.Run,
-		func(ctx context.Context) { answers.Feed(ctx, d.tail, d.hub, d.hidden) },
+		func(ctx context.Context) { topics.Feed(ctx, d.tail, d.hub, d.hidden) },
 	}
 	if d.view != nil {
 		works = append(works, d.view.Run)

@@ -169,7 +169,10 @@ func (b *bench) startAs(role, dir string) *instance {
 	i := &instance{
 		t: b.T, log: &wait.Buffer{}, monitor: monitor.New("test"), stop: stop, done: make(chan struct{}),
 	}
-	i.lookup = lookup.New(lookup.Options{Config: c, State: i.monitor.SpaceState})
+	i.lookup = lookup.New(lookup.Options{
+		Config: c, State: i.monitor.SpaceState,
+		End: func(context.Context, int) (int64, error) { return 0, nil }, // no answer waits
+	})
 	go func() {
 		defer close(i.done)
 		i.err = run(ctx, Options{

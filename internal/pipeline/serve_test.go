@@ -14,7 +14,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/message/article"
-	"github.com/clusterd/clusterd/internal/serve/lookup"
+	"github.com/clusterd/clusterd/internal/serve/http/api"
 	"github.com/clusterd/clusterd/internal/testutil/check"
 	"github.com/clusterd/clusterd/internal/testutil/texts"
 	"github.com/clusterd/clusterd/internal/testutil/wait"
@@ -30,20 +30,20 @@ func (b *bench) serving() *instance {
 }
 
 // textOf returns the text of a record of [texts.Feed].
-func textOf(t *testing.T, value []byte) lookup.Text {
+func textOf(t *testing.T, value []byte) api.Text {
 	t.Helper()
 	var a struct{ Title, Content string }
 	if err := json.Unmarshal(value, &a); err != nil {
 		t.Fatal(err)
 	}
-	return lookup.Text{Title: a.Title, Content: a.Content}
+	return api.Text{Title: a.Title, Content: a.Content}
 }
 
 // reaches waits until an instance answers as of so many articles of a space.
 func (i *instance) reaches(space string, position uint64) {
 	i.t.Helper()
 	wait.Until(i.t, "an instance to have read all that is committed", func() bool {
-		return slices.ContainsFunc(i.lookup.AsOf(), func(at lookup.AsOf) bool {
+		return slices.ContainsFunc(i.lookup.AsOf(), func(at api.AsOf) bool {
 			return at.Space == space && at.Position == position
 		})
 	})
@@ -69,7 +69,7 @@ func TestRunCheckThenStream(t *testing.T) {
 			if check.Race {
 				more = more[:10]
 			}
-			var before [][]lookup.Answer
+			var before [][]api.Checked
 			for n, value := range more {
 				before = append(before, b.ask(asked, n%2, textOf(t, value)))
 				b.produce(kafkago.Message{Value: value, WriterData: n})
@@ -85,7 +85,7 @@ func TestRunCheckThenStream(t *testing.T) {
 }
 
 // ask asks each instance about an article of a partition, once it has all of the space.
-func (b *bench) ask(asked []*instance, partition int, text lookup.Text) (answers []lookup.Answer) {
+func (b *bench) ask(asked []*instance, partition int, text api.Text) (answers []api.Checked) {
 	b.Helper()
 	space, n := "all", len(b.results())
 	if b.config.Cluster.Scope == "partition" {
@@ -98,8 +98,8 @@ func (b *bench) ask(asked []*instance, partition int, text lookup.Text) (answers
 	}
 	for _, i := range asked {
 		i.reaches(space, uint64(n))
-		got, err := i.lookup.Check(b.Context(), lookup.Question{
-			Texts: []lookup.Text{text}, Partition: &partition,
+		got, err := i.lookup.Check(b.Context(), []api.Text{text}, api.CheckOptions{
+			Partition: &partition,
 		})
 		if err != nil {
 			b.Fatal(err)
@@ -110,7 +110,7 @@ func (b *bench) ask(asked []*instance, partition int, text lookup.Text) (answers
 }
 
 // compare compares what was said of the last n articles with their results.
-func (b *bench) compare(said [][]lookup.Answer, n int) {
+func (b *bench) compare(said [][]api.Checked, n int) {
 	b.Helper()
 	results := b.results()
 	bySource := make(map[article.Address]result)
@@ -127,14 +127,13 @@ func (b *bench) compare(said [][]lookup.Answer, n int) {
 			joined++
 		}
 		for _, got := range answers {
-			id := at.String() // of the cluster that it would found
+			id, distance, size := at.String(), 0.0, 0 // of the cluster that it would found
 			if got.Status == article.Joined {
-				id = got.ID()
+				id, distance, size = got.Cluster.ClusterID, *got.Distance, got.Cluster.Size
 			}
-			if got.Status != want.Status || id != *want.ClusterID || got.Distance != *want.Distance ||
-				got.Size+1 != want.Size {
-				b.Errorf("%s: a check said %+v as of %+v; the result is %s", at, got.Answer, got.AsOf,
-					want.Value)
+			if got.Status != want.Status || id != *want.ClusterID || distance != *want.Distance ||
+				size+1 != want.Size {
+				b.Errorf("%s: a check said %+v; the result is %s", at, got, want.Value)
 			}
 		}
 	}
@@ -248,8 +247,8 @@ func TestRunServeWaitsForTopics(t *testing.T) {
 	if s := i.monitor.Status(); s.Ready {
 		t.Errorf("it is ready: %+v", s)
 	}
-	_, err := i.lookup.Check(t.Context(), lookup.Question{Texts: []lookup.Text{{Title: "x"}}})
-	if !errors.Is(err, lookup.ErrNotReady) {
+	_, err := i.lookup.Check(t.Context(), []api.Text{{Title: "x"}}, api.CheckOptions{})
+	if !errors.Is(err, api.ErrNotReady) {
 		t.Errorf("a check says %v", err)
 	}
 	if err := b.broker.CreateTopic(c.Output.ClustersTopic, 1, nil); err != nil {

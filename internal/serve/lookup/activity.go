@@ -3,20 +3,16 @@ package lookup
 import (
 	"time"
 
-	"github.com/clusterd/clusterd/internal/message/article"
+	"github.com/clusterd/clusterd/internal/serve/http/api"
 )
 
 // Activity returns of each of these clusters how many articles joined it in each of the last
-// [MaxMinutes] minutes of stream time, the oldest first. It is nil of one that is not known here,
-// or has not grown in that time. Since is when counting began, as in a [Page].
+// [api.MaxMinutes] minutes of stream time, the oldest first. It is nil of one that is not known
+// here, or has not grown in that time. Since is when counting began, as in [api.Clusters].
 func (s *Service) Activity(ids []string) (all [][]int, since time.Time) {
 	all = make([][]int, len(ids))
 	for i, id := range ids {
-		founder, err := article.ParseAddress(id)
-		if err != nil || founder.Topic != s.options.Config.Input.Topic {
-			continue
-		}
-		of, err := s.of(founder.Partition)
+		founder, of, err := s.ofAddress(id)
 		if err != nil {
 			continue
 		}
@@ -51,13 +47,13 @@ func (r *ranking) activity(seq uint64) (joined []int, since time.Time) {
 	for i := range r.grown {
 		b := &r.grown[i]
 		n, age := b.joined[seq], r.last-b.minute
-		if n == 0 || age >= MaxMinutes {
+		if n == 0 || age >= api.MaxMinutes {
 			continue
 		}
 		if joined == nil {
-			joined = make([]int, MaxMinutes)
+			joined = make([]int, api.MaxMinutes)
 		}
-		joined[MaxMinutes-1-age] = n
+		joined[api.MaxMinutes-1-age] = n
 	}
-	return joined, r.since(MaxMinutes)
+	return joined, r.since(api.MaxMinutes)
 }

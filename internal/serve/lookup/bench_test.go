@@ -15,6 +15,7 @@ import (
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/message/article"
 	"github.com/clusterd/clusterd/internal/message/cluster"
+	"github.com/clusterd/clusterd/internal/serve/http/api"
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/space"
 	"github.com/clusterd/clusterd/internal/space/disk"
@@ -28,15 +29,15 @@ import (
 type load struct {
 	*Service
 	space *space.Space
-	texts []Text
+	texts []api.Text
 	r     *rand.Rand
 	print func(r *rand.Rand) singlepass.Fingerprint // of an article, about every second a copy
 	next  int64
 }
 
 // comments returns texts as long as comments.
-func comments(seed uint64, n int) []Text {
-	made, all := sample.New(seed, start), make([]Text, n)
+func comments(seed uint64, n int) []api.Text {
+	made, all := sample.New(seed, start), make([]api.Text, n)
 	for i := range all {
 		content := []rune(made.Next().Content)
 		from := int(uint64(i)*7919) % max(1, len(content)-100)
@@ -171,8 +172,8 @@ func (l *load) ask(ctx context.Context, b *testing.B, askers int, rate float64) 
 					due = began.Add(time.Duration(float64(i) / rate * float64(time.Second)))
 					time.Sleep(time.Until(due))
 				}
-				q := Question{Texts: l.texts[i%int64(len(l.texts)):][:1]}
-				if _, err := l.Check(context.Background(), q); err != nil {
+				text := l.texts[i%int64(len(l.texts)):][:1]
+				if _, err := l.Check(context.Background(), text, api.CheckOptions{}); err != nil {
 					b.Error(err)
 					return
 				}
@@ -248,8 +249,8 @@ func BenchmarkOneCheck(b *testing.B) {
 		b.Run(method, func(b *testing.B) {
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
-				q := Question{Texts: l.texts[i%len(l.texts):][:1]}
-				if _, err := l.Check(b.Context(), q); err != nil {
+				text := l.texts[i%len(l.texts):][:1]
+				if _, err := l.Check(b.Context(), text, api.CheckOptions{}); err != nil {
 					b.Fatal(err)
 				}
 			}

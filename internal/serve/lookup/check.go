@@ -3,77 +3,60 @@ package lookup
 import (
 	"context"
 	"errors"
-	"fmt"
-	"time"
+	"math"
+	"slices"
 
-	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/serve/http/api"
+
 	"github.com/clusterd/clusterd/internal/message/article"
 	"github.com/clusterd/clusterd/internal/method"
 	"github.com/clusterd/clusterd/internal/space"
 	"github.com/clusterd/clusterd/internal/space/fingerprint"
 )
 
-const (
-	// MaxTexts is how many texts a question may have.
-	MaxTexts = 100
-	// MaxRunnersUp is how many further clusters it may ask for.
-	MaxRunnersUp = 10
-)
-
-// A Question is some texts of which one wants to know what they would join.
-type Question struct {
-	Texts     []Text
-	RunnersUp int     // how many clusters to name beside that
-	Partition *int    // of the input; nil where all of it is one space, or Value says where
-	Value     *string // of cluster.scope_field; nil where articles are not divided by one
+// Check answers what would become of each text if it came next, in their order. Each answer is as
+// of a position of its own; the first is the oldest.
+func (s *Service) Check(
+	ctx context.Context, texts []api.Text, o api.CheckOptions,
+) ([]api.Checked, error) {
+	answers, err := s.checkAll(ctx, texts, &o)
+	isNew := func(c api.Checked) bool { return c.Status == article.New }
+	if err == nil && slices.ContainsFunc(answers, isNew) && s.awaitTold(ctx) {
+		return s.checkAll(ctx, texts, &o)
+	}
+	return answers, err
 }
 
-// A Text is an article that nobody stores.
-type Text struct {
-	Title, Content string
-	PublishedAt    time.Time // zero where it does not say
-}
-
-// An Answer says what would become of a text that came next.
-type Answer struct {
-	space.Answer
-	AsOf AsOf
-	// Story is the one that a new cluster would join, empty for none. It is as of the batch in hand.
-	Story           string
-	StorySimilarity uint32 // in millionths
-}
-
-// Check returns an answer for each text, in order. Each is as of a position of its own; the first
-// is the oldest.
-func (s *Service) Check(ctx context.Context, q Question) ([]Answer, error) {
-	if err := q.check(&s.options.Config.Cluster); err != nil {
+func (s *Service) checkAll(
+	ctx context.Context, texts []api.Text, o *api.CheckOptions,
+) ([]api.Checked, error) {
+	if err := s.validate(o); err != nil {
 		return nil, err
 	}
-	of, err := s.asked(&q)
+	of, err := s.asked(o.Partition, o.Space)
 	if err != nil {
 		return nil, err
 	}
-	answers := make([]Answer, len(q.Texts))
-	for i := range q.Texts {
-		if answers[i], err = s.check(ctx, of, &q.Texts[i], &q); err != nil {
+	answers := make([]api.Checked, len(texts))
+	for i := range texts {
+		if answers[i], err = s.check(ctx, of, &texts[i], o); err != nil {
 			return nil, err
 		}
 	}
 	return answers, nil
 }
 
-// asked returns the space that a question is about. Without a partition, it is the one that has the
-// value.
-func (s *Service) asked(q *Question) (*asked, error) {
+// asked returns the space of a partition. Without one, it is the space that has the value.
+func (s *Service) asked(partition *int, value *string) (*asked, error) {
 	switch {
-	case q.Partition != nil:
-		return s.of(*q.Partition)
-	case q.Value == nil:
+	case partition != nil:
+		return s.of(*partition)
+	case value == nil:
 		return s.of(0)
 	}
 	var have []*asked
 	for _, a := range s.all() {
-		if a.Has(*q.Value) {
+		if a.Has(*value) {
 			have = append(have, a)
 		}
 	}
@@ -81,82 +64,104 @@ func (s *Service) asked(q *Question) (*asked, error) {
 		return have[0], nil
 	}
 	if len(s.all()) == 0 {
-		return nil, ErrNotReady
+		return nil, api.ErrNotReady
 	}
 	where := "no partition of the input that this instance has is known to have"
 	if len(have) > 1 {
 		where = "several partitions of the input have"
 	}
-	return nil, &InvalidError{"partition", fmt.Sprintf("%s the space %.80q: say to which one the "+
-		"article would go", where, *q.Value)}
+	return nil, api.Invalid("partition", "%s the space %.80q: say to which one the article would go",
+		where, *value)
 }
 
-func (q *Question) check(c *config.Cluster) error {
-	byField := c.Scope == config.ByField
+// validate refuses what does not fit cluster.scope.
+func (s *Service) validate(o *api.CheckOptions) error {
+	c := &s.options.Config.Cluster
 	switch {
-	case len(q.Texts) == 0 || len(q.Texts) > MaxTexts:
-		return &InvalidError{"articles", fmt.Sprintf("there are %d texts; 1 to %d are possible",
-			len(q.Texts), MaxTexts)}
-	case q.RunnersUp < 0 || q.RunnersUp > MaxRunnersUp:
-		return &InvalidError{"runners_up", fmt.Sprintf("%d are asked for; 0 to %d are possible",
-			q.RunnersUp, MaxRunnersUp)}
-	case byField && q.Value == nil:
-		return &InvalidError{"space", "say of which space the article would be: with cluster.scope: " +
-			"field each value of " + c.ScopeField + " has clusters of its own; empty is that of articles " +
-			"without one"}
-	case !byField && q.Value != nil:
-		return &InvalidError{"space", "there are no spaces by a field: cluster.scope is " + c.Scope}
-	case q.Value != nil && len(*q.Value) > article.MaxSpaceBytes:
-		return &InvalidError{"space", fmt.Sprintf("it has %d bytes; at most %d are possible",
-			len(*q.Value), article.MaxSpaceBytes)}
-	case q.Partition == nil && c.Scope == "partition":
-		return &InvalidError{"partition", "say to which partition of the input the article would go: " +
-			"with cluster.scope: partition each has clusters of its own"}
+	case s.byField() && o.Space == nil:
+		return api.Invalid("space", "say of which space the article would be: with cluster.scope: "+
+			"field each value of %s has clusters of its own; empty is that of articles without one",
+			c.ScopeField)
+	case !s.byField() && o.Space != nil:
+		return api.Invalid("space", "there are no spaces by a field: cluster.scope is %s", c.Scope)
+	case o.Space != nil && len(*o.Space) > article.MaxSpaceBytes:
+		return api.Invalid("space", "it has %d bytes; at most %d are possible", len(*o.Space),
+			article.MaxSpaceBytes)
+	case o.Partition == nil && c.Scope == "partition":
+		return api.Invalid("partition", "say to which partition of the input the article would go: "+
+			"with cluster.scope: partition each has clusters of its own")
 	}
 	return nil
 }
 
-func (s *Service) check(ctx context.Context, of *asked, t *Text, q *Question) (Answer, error) {
+func (s *Service) check(
+	ctx context.Context, of *asked, t *api.Text, o *api.CheckOptions,
+) (api.Checked, error) {
 	f, err := s.fingerprint(ctx, t)
 	if err != nil {
-		return Answer{}, err
+		return api.Checked{}, err
 	}
-	var a Answer
-	if q.Value != nil {
-		f.Fingerprint.Space = *q.Value
+	if o.Space != nil {
+		f.Fingerprint.Space = *o.Space
 	}
+	var a space.Answer
 	if f.Comparable {
-		a.Answer, err = of.Check(ctx, space.Question{
-			Fingerprint: f.Fingerprint, PublishedAt: t.PublishedAt, RunnersUp: q.RunnersUp,
+		a, err = of.Check(ctx, space.Question{
+			Fingerprint: f.Fingerprint, PublishedAt: t.PublishedAt, RunnersUp: o.RunnersUp,
 		})
 	} else {
-		a.Answer, err = of.Unclustered()
+		a, err = of.Unclustered()
 	}
 	if err != nil {
-		return Answer{}, asNotReady(err)
+		return api.Checked{}, notReady(err)
 	}
-	a.AsOf = s.asOf(of.name, a.Answer.AsOf)
+	c := s.checked(of, &a)
 	if a.Status == article.New {
 		if d, joins := of.CheckStory(&f); joins {
-			a.Story, a.StorySimilarity = d.Story, d.Similarity
+			c.Story = &api.NearStory{StoryID: d.Story, Similarity: article.Similarity(d.Similarity)}
 		}
 	}
-	return a, nil
+	return c, nil
 }
 
-// asNotReady turns the error of a space that was closed meanwhile into [ErrNotReady].
-func asNotReady(err error) error {
+func (s *Service) checked(of *asked, a *space.Answer) api.Checked {
+	near := func(n *space.Neighbour) api.Near {
+		return api.Near{
+			Cluster: s.cluster(&n.Cluster, of.name, a.AsOf.StreamTime), Distance: n.Distance,
+		}
+	}
+	c := api.Checked{
+		Status: a.Status, Matched: a.Matched, Labels: present(a.Carried.Labels),
+		TrialLabels: present(a.Carried.Trial), LabelledBy: s.labelledBy(a.Carried.By),
+		AsOf: s.asOf(of.name, a.AsOf),
+	}
+	if a.Status == article.Joined {
+		joined := near(&a.Neighbour)
+		c.Cluster, c.Distance = &joined.Cluster, &joined.Distance
+	}
+	for i := range a.RunnersUp {
+		c.RunnersUp = append(c.RunnersUp, near(&a.RunnersUp[i]))
+	}
+	if a.Suspect != nil {
+		suspect := near(a.Suspect)
+		c.Suspect = &suspect
+	}
+	return c
+}
+
+// notReady returns [api.ErrNotReady] for the error of a space that was closed meanwhile.
+func notReady(err error) error {
 	if errors.Is(err, space.ErrNoView) {
-		return fmt.Errorf("%w (%w)", ErrNotReady, err)
+		return api.ErrNotReady
 	}
 	return err
 }
 
 // fingerprint fingerprints a text when it is its turn.
-func (s *Service) fingerprint(ctx context.Context, t *Text) (f fingerprint.Article, err error) {
+func (s *Service) fingerprint(ctx context.Context, t *api.Text) (f fingerprint.Article, err error) {
 	if n, most := len(t.Title)+len(t.Content), s.options.Config.Input.MaxBytes; n > most {
-		return f, &InvalidError{"content", fmt.Sprintf("the text has %d bytes, and an article has at "+
-			"most input.max_bytes, %d", n, most)}
+		return f, api.Invalid("content", "the text has %d bytes, and an article has at "+
+			"most input.max_bytes, %d", n, most)
 	}
 	by, err := s.method()
 	if err != nil {
@@ -173,36 +178,29 @@ func (s *Service) fingerprint(ctx context.Context, t *Text) (f fingerprint.Artic
 	}), nil
 }
 
-// A Comparison says what the method makes of two texts.
-type Comparison struct {
-	// Distance is in the measure of the method; +Inf where that rules out that they are the same.
-	Distance   float64
-	Threshold  float64
-	Same       bool
-	Comparable [2]bool // whether there is anything to compare in each; else all above is zero
-	// Fingerprints are as results write them; zero where there is nothing to compare.
-	Fingerprints [2]article.Fingerprint
-}
-
 // Compare says whether the method takes two texts as the same.
-func (s *Service) Compare(ctx context.Context, a, b Text) (Comparison, error) {
+func (s *Service) Compare(ctx context.Context, a, b api.Text) (api.Comparison, error) {
 	by, err := s.method()
 	if err != nil {
-		return Comparison{}, err
+		return api.Comparison{}, err
 	}
-	c := Comparison{Threshold: by.Threshold()}
+	c := api.Comparison{Threshold: by.Threshold(), Fingerprints: make([]*article.Fingerprint, 2)}
 	var made [2]fingerprint.Article
-	for i, t := range []*Text{&a, &b} {
+	for i, t := range []*api.Text{&a, &b} {
 		if made[i], err = s.fingerprint(ctx, t); err != nil {
-			return Comparison{}, err
+			return api.Comparison{}, err
 		}
-		if c.Comparable[i] = made[i].Comparable; c.Comparable[i] {
-			c.Fingerprints[i] = article.Fingerprint(made[i].Fingerprint.Hash)
+		if made[i].Comparable {
+			hash := article.Fingerprint(made[i].Fingerprint.Hash)
+			c.Fingerprints[i] = &hash
 		}
 	}
-	if c.Comparable[0] && c.Comparable[1] {
+	if made[0].Comparable && made[1].Comparable {
 		x, y := made[0].Fingerprint, made[1].Fingerprint
-		c.Distance, c.Same = by.Distance(x, y), method.Same(by.Method, x, y)
+		c.Same = method.Same(by.Method, x, y)
+		if d := by.Distance(x, y); !math.IsInf(d, 0) {
+			c.Distance = &d
+		}
 	}
 	return c, nil
 }

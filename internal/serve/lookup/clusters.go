@@ -2,165 +2,125 @@ package lookup
 
 import (
 	"context"
-	"fmt"
-	"slices"
-	"time"
+
+	"github.com/clusterd/clusterd/internal/serve/http/api"
 
 	"github.com/clusterd/clusterd/internal/message/article"
-	"github.com/clusterd/clusterd/internal/message/cluster"
 )
 
-// Cluster returns the cluster of this id, or [ErrUnknown].
-func (s *Service) Cluster(_ context.Context, id string) (cluster.Cluster, AsOf, error) {
-	founder, err := article.ParseAddress(id)
-	if err != nil || founder.Topic != s.options.Config.Input.Topic {
-		return cluster.Cluster{}, AsOf{}, ErrUnknown
-	}
-	of, err := s.of(founder.Partition)
+// Cluster returns the cluster with this id, or [api.ErrUnknown].
+func (s *Service) Cluster(
+	ctx context.Context, id string,
+) (c api.Cluster, at api.AsOf, err error) {
+	err = s.known(ctx, id, func() (err error) {
+		c, at, err = s.find(id)
+		return err
+	})
+	return c, at, err
+}
+
+func (s *Service) find(id string) (api.Cluster, api.AsOf, error) {
+	founder, of, err := s.ofAddress(id)
 	if err != nil {
-		return cluster.Cluster{}, AsOf{}, err
+		return api.Cluster{}, api.AsOf{}, err
 	}
 	v, err := of.View()
 	if err != nil {
-		return cluster.Cluster{}, AsOf{}, asNotReady(err)
+		return api.Cluster{}, api.AsOf{}, notReady(err)
 	}
 	defer v.Release()
 	c, ok, err := v.Find(founder)
 	if err == nil && !ok {
-		err = ErrUnknown
+		err = api.ErrUnknown
 	}
-	return c, s.asOf(of.name, v.AsOf()), err
-}
-
-// A Sort is an order of clusters, the first first.
-type Sort string
-
-// The orders of clusters.
-const (
-	BySize   Sort = "size"
-	ByGrowth Sort = "growth" // by how many articles joined within the last minutes of stream time
-	ByAge    Sort = "newest"
-)
-
-func (s Sort) compare() func(a, b entry) int {
-	switch s {
-	case ByGrowth:
-		return fastest
-	case ByAge:
-		return newest
-	default:
-		return largest
+	if err != nil {
+		return api.Cluster{}, api.AsOf{}, err
 	}
+	at := v.AsOf()
+	return s.cluster(&c, of.name, at.StreamTime), s.asOf(of.name, at), nil
 }
 
-// MaxPage is how many clusters a page has at most.
-const MaxPage = 200
-
-// A Query asks for clusters.
-type Query struct {
-	Sort    Sort
-	Minutes int    // in which growth counts, to MaxMinutes
-	Label   string // that they have; empty: any or none
-	Title   string // that title or excerpt contain, in any case; empty: any
-	Limit   int
-	After   string // what the page before said of the next one; empty: the first page
-}
-
-// A Page is some clusters.
-type Page struct {
-	Clusters []Listed
-	Next     string // for the Query of the next page; empty where there is none
-	// Complete is false while it is still being found out which clusters were the largest before this
-	// instance began.
-	Complete bool
-	// Since is when counting of growth began, in a list by growth; zero if all of the minutes were
-	// counted. Growth is not stored: it is counted while this instance has the clusters.
-	Since time.Time
-	AsOf  []AsOf // by space
-
-	lastSize int // of the last cluster, by which it was sorted
-}
-
-// A Listed cluster is one of a [Page].
-type Listed struct {
-	cluster.Cluster
-	Space  string
-	Growth int // articles that joined within the minutes of the query
-}
-
-func (q *Query) check() error {
-	switch {
-	case !slices.Contains([]Sort{BySize, ByGrowth, ByAge}, q.Sort):
-		return &InvalidError{"sort", fmt.Sprintf("%q is none of %s, %s and %s", q.Sort, BySize, ByGrowth,
-			ByAge)}
-	case q.Minutes < 1 || q.Minutes > MaxMinutes:
-		return &InvalidError{"minutes", fmt.Sprintf("%d; 1 to %d are possible", q.Minutes, MaxMinutes)}
-	case q.Limit < 1 || q.Limit > MaxPage:
-		return &InvalidError{"limit", fmt.Sprintf("%d; 1 to %d are possible", q.Limit, MaxPage)}
+// ofAddress returns the space of an article of the input, which is the id of a cluster or a story.
+func (s *Service) ofAddress(id string) (at article.Address, of *asked, err error) {
+	at, err = article.ParseAddress(id)
+	if err != nil || at.Topic != s.options.Config.Input.Topic {
+		return at, nil, api.ErrUnknown
 	}
-	return nil
+	of, err = s.of(at.Partition)
+	return at, of, err
 }
 
 // Clusters returns a page of clusters: of some ten thousand that are the largest, the newest or
 // grow fastest, as of a second ago at most, or of those that have a label. Between two pages the
 // order may change, so that a cluster may come twice, or not.
-func (s *Service) Clusters(ctx context.Context, q Query) (Page, error) {
-	if err := q.check(); err != nil {
-		return Page{}, err
+func (s *Service) Clusters(ctx context.Context, q api.ClusterQuery) (api.Clusters, error) {
+	if s.hidden() && q.Title != "" {
+		// The answer would tell which texts there are.
+		return api.Clusters{}, api.Invalid("title", "texts are hidden: serve.content")
 	}
 	after, err := parseCursor(q.After)
 	if err != nil {
-		return Page{}, err
+		return api.Clusters{}, err
 	}
-	l := &listing{Query: q, Service: s, after: after, page: Page{Complete: true}}
+	l := &listing{ClusterQuery: q, Service: s, after: after, page: newPage()}
 	defer l.release()
 	for _, of := range s.all() {
 		if err := l.add(of); err != nil {
-			return Page{}, err
+			return api.Clusters{}, err
 		}
 	}
 	if len(l.spaces) == 0 {
-		return Page{}, ErrNotReady
+		return api.Clusters{}, api.ErrNotReady
 	}
 	err = l.take(ctx)
 	return l.page, err
 }
 
+func newPage() api.Clusters {
+	return api.Clusters{Clusters: []api.Cluster{}, Complete: true, AsOf: []api.AsOf{}}
+}
+
 // Labelled returns a page of the clusters that have labels, in the order of their founding.
-func (s *Service) Labelled(ctx context.Context, after string, limit int) (Page, error) {
+func (s *Service) Labelled(
+	ctx context.Context, after string, limit int,
+) (api.Clusters, error) {
 	at, err := parseCursor(after)
 	if err != nil {
-		return Page{}, err
+		return api.Clusters{}, err
 	}
-	if limit < 1 || limit > MaxPage {
-		return Page{}, &InvalidError{"limit", fmt.Sprintf("%d; 1 to %d are possible", limit, MaxPage)}
-	}
-	page := Page{Complete: true}
+	page := labelledPage{Clusters: newPage()}
 	for _, of := range s.all() {
 		if at != nil && compareNames(of.name, at.space) < 0 {
 			continue
 		}
 		if err := s.labelled(ctx, of, at, limit, &page); err != nil {
-			return Page{}, err
+			return api.Clusters{}, err
 		}
 		at = nil
 	}
 	if len(page.AsOf) == 0 {
-		return Page{}, ErrNotReady
+		return api.Clusters{}, api.ErrNotReady
 	}
-	return page, nil
+	return page.Clusters, nil
+}
+
+// A labelledPage is a page of labelled clusters, and where its last cluster is.
+type labelledPage struct {
+	api.Clusters
+	last cursor
 }
 
 // labelled adds to a page what is behind a cursor in a space.
 func (s *Service) labelled(
-	ctx context.Context, of *asked, after *cursor, limit int, page *Page,
+	ctx context.Context, of *asked, after *cursor, limit int, page *labelledPage,
 ) error {
 	v, err := of.View()
 	if err != nil {
 		return nil // it is being closed
 	}
 	defer v.Release()
-	page.AsOf = append(page.AsOf, s.asOf(of.name, v.AsOf()))
+	at := v.AsOf()
+	page.AsOf = append(page.AsOf, s.asOf(of.name, at))
 	for _, centre := range v.Labelled() {
 		if page.Next != "" || ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -173,20 +133,29 @@ func (s *Service) labelled(
 		case err != nil:
 			return err
 		case !ok:
-		case len(page.Clusters) == limit:
-			last := page.Clusters[limit-1]
-			page.Next = (&cursor{seq: last.Seq, space: last.Space}).String()
+		case len(page.Clusters.Clusters) == limit:
+			page.Next = page.last.String()
 		default:
-			page.Clusters = append(page.Clusters, Listed{Cluster: c, Space: of.name})
+			page.Clusters.Clusters = append(page.Clusters.Clusters,
+				s.cluster(&c, of.name, at.StreamTime))
+			page.last = cursor{seq: c.Seq, space: of.name}
 		}
 	}
 	return nil
 }
 
-// Applied reports whether the clusters here are as of when this record of the labels topic had been
-// read, of a cluster whose space this instance has.
-func (s *Service) Applied(id string, record article.Address) bool {
-	founder, err := article.ParseAddress(id)
+// Applied reports whether the space of a cluster has read the labels topic beyond this record; of
+// no cluster, whether each space here has.
+func (s *Service) Applied(clusterID string, record article.Address) bool {
+	if clusterID == "" {
+		for _, of := range s.all() {
+			if !applied(of, record) {
+				return false
+			}
+		}
+		return true
+	}
+	founder, err := article.ParseAddress(clusterID)
 	if err != nil {
 		return false
 	}
@@ -194,9 +163,9 @@ func (s *Service) Applied(id string, record article.Address) bool {
 	return err == nil && applied(of, record)
 }
 
-// AppliedTo does what Applied does, for a contact of a value and a partition.
-func (s *Service) AppliedTo(value *string, partition *int, record article.Address) bool {
-	of, err := s.holding(value, partition)
+// AppliedTo does what Applied does, for a contact.
+func (s *Service) AppliedTo(contact api.ContactRef, record article.Address) bool {
+	of, err := s.holding(&contact)
 	return err == nil && applied(of, record)
 }
 

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/clusterd/clusterd/internal/serve/http/api"
+
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/message/checkpoint"
 	"github.com/clusterd/clusterd/internal/message/cluster"
@@ -22,28 +24,6 @@ const (
 	// MaxSharing is up to how many clusters that share a contact are counted for an answer.
 	MaxSharing = 1000
 )
-
-// A ContactQuery asks for contacts.
-type ContactQuery struct {
-	Shared, Marked bool // which: those that clusters share, those that labels have marked
-	Limit          int
-	After          string // what the page before said of the next one; empty: the first page
-}
-
-// A Contact is one that clusters without labels share, or that labels have marked.
-type Contact struct {
-	cluster.Contact
-	Clusters int             // without labels that have it, to [MaxSharing]
-	Oldest   cluster.Cluster // of these
-	AsOf     AsOf
-}
-
-// A ContactPage is some contacts. Next is for the query of the next page, empty if there is none.
-type ContactPage struct {
-	Contacts []Contact
-	Next     string
-	AsOf     []AsOf
-}
 
 // contactEntry is a contact in the order of a list. It is a cursor, too.
 type contactEntry struct {
@@ -66,12 +46,13 @@ type sharing struct {
 
 // Contacts returns a page of contacts: those that most clusters share first, as of ten seconds ago
 // at most. What each is, is as of now.
-func (s *Service) Contacts(ctx context.Context, q ContactQuery) (page ContactPage, err error) {
+func (s *Service) Contacts(ctx context.Context, q api.ContactQuery) (page api.Contacts, err error) {
+	page = api.Contacts{Contacts: []api.Contact{}, AsOf: []api.AsOf{}}
 	var after *contactEntry
 	if q.After != "" {
 		after = new(contactEntry)
 		if json.Unmarshal([]byte(q.After), after) != nil {
-			return page, &InvalidError{"cursor", "it is not what a page has said of the next one"}
+			return page, api.Invalid("cursor", "it is not what a page has said of the next one")
 		}
 	}
 	views := make(map[string]*space.View)
@@ -85,7 +66,7 @@ func (s *Service) Contacts(ctx context.Context, q ContactQuery) (page ContactPag
 		page.AsOf = append(page.AsOf, s.asOf(of.name, v.AsOf()))
 	}
 	if len(views) == 0 {
-		return page, ErrNotReady
+		return page, api.ErrNotReady
 	}
 	entries, err := s.contacts(q, views)
 	if err != nil {
@@ -109,7 +90,9 @@ func (s *Service) Contacts(ctx context.Context, q ContactQuery) (page ContactPag
 }
 
 // list adds a contact to a page, unless it is none of those that were asked for any more.
-func (s *Service) list(e contactEntry, v *space.View, q *ContactQuery, page *ContactPage) error {
+func (s *Service) list(
+	e contactEntry, v *space.View, q *api.ContactQuery, page *api.Contacts,
+) error {
 	c, err := s.contact(v, e.Space, e.Value, e.Name)
 	if err != nil {
 		return err
@@ -124,7 +107,9 @@ func (s *Service) list(e contactEntry, v *space.View, q *ContactQuery, page *Con
 }
 
 // contacts returns the contacts that may be in a list, in its order.
-func (s *Service) contacts(q ContactQuery, views map[string]*space.View) ([]contactEntry, error) {
+func (s *Service) contacts(
+	q api.ContactQuery, views map[string]*space.View,
+) ([]contactEntry, error) {
 	all := make(map[contactEntry]int)
 	if q.Shared {
 		s.sharingMutex.Lock()
@@ -179,70 +164,97 @@ func countSharing(views map[string]*space.View) (map[contactEntry]int, error) {
 }
 
 // contact returns what is known of a contact.
-func (s *Service) contact(v *space.View, of, value, name string) (c Contact, err error) {
-	if c.Contact, _, err = v.Contact(value, name); err != nil {
-		return c, err
+func (s *Service) contact(v *space.View, of, value, name string) (out api.Contact, err error) {
+	c, _, err := v.Contact(value, name)
+	if err != nil {
+		return out, err
 	}
-	c.Value, c.Name, c.AsOf = value, name, s.asOf(of, v.AsOf())
-	c.Clusters, c.Oldest, err = v.Unlabelled(value, name, MaxSharing)
-	return c, err
+	out = api.Contact{
+		ContactRef: api.ContactRef{Contact: s.nameOf(name), Partition: partitionOf(of)},
+		Marks:      []api.Mark{},
+	}
+	if s.byField() {
+		out.Space = &value
+	}
+	var oldest cluster.Cluster
+	if out.Clusters, oldest, err = v.Unlabelled(value, name, MaxSharing); err != nil {
+		return out, err
+	}
+	if out.Clusters > 0 {
+		found := s.cluster(&oldest, of, v.AsOf().StreamTime)
+		out.Oldest = &found
+	}
+	for i := range c.Marks {
+		m := &c.Marks[i]
+		out.Marks = append(out.Marks, api.Mark{
+			Label: m.Name, Trial: m.Trial, Votes: float64(m.Votes) / label.Vote, Hams: m.Hams,
+			Excepted: m.Excepted, Counts: m.Counts(name), Used: m.Used, Reach: m.Reach,
+			Clicked: people(m.Clicked), Harmless: people(m.Harmless),
+		})
+	}
+	return out, nil
 }
 
-// Contact returns a contact, or [ErrUnknown] for one that no cluster without labels has and that no
-// label has marked.
-func (s *Service) Contact(name string, value *string, partition *int) (Contact, error) {
-	of, err := s.holding(value, partition)
+func people(all []label.By) []api.By {
+	out := []api.By{}
+	for _, b := range all {
+		out = append(out, api.By(b))
+	}
+	return out
+}
+
+// Contact returns a contact. The error is [api.ErrUnknown] for one that cannot get the label with
+// this name: no cluster without labels has it and no label has marked it, or it would be harmless
+// and nothing speaks against it. The answer then says at least where the contact belongs.
+func (s *Service) Contact(ref api.ContactRef, name string) (api.Contact, error) {
+	of, err := s.holding(&ref)
 	if err != nil {
-		return Contact{}, err
+		return api.Contact{}, err
 	}
 	v, err := of.View()
 	if err != nil {
-		return Contact{}, asNotReady(err)
+		return api.Contact{}, notReady(err)
 	}
 	defer v.Release()
-	c, err := s.contact(v, of.name, valueOf(value), name)
-	if err == nil && c.Clusters == 0 && len(c.Marks) == 0 {
-		err = ErrUnknown
+	value := ""
+	if ref.Space != nil {
+		value = *ref.Space
+	}
+	c, err := s.contact(v, of.name, value, ref.Contact)
+	harmless := slices.Contains(s.options.Config.Labels.Allow, name)
+	if err == nil && len(c.Marks) == 0 && (c.Clusters == 0 || harmless) {
+		err = api.ErrUnknown
 	}
 	return c, err
 }
 
-// ByField reports whether articles are divided by a value.
-func (s *Service) ByField() bool { return s.options.Config.Cluster.Scope == config.ByField }
+// byField reports whether articles are divided by a value.
+func (s *Service) byField() bool { return s.options.Config.Cluster.Scope == config.ByField }
 
-func valueOf(value *string) string {
-	if value == nil {
-		return ""
-	}
-	return *value
-}
-
-// holding returns the space to which the contacts of a value and a partition belong.
-func (s *Service) holding(value *string, partition *int) (*asked, error) {
+// holding returns the space to which a contact belongs.
+func (s *Service) holding(ref *api.ContactRef) (*asked, error) {
 	c := &s.options.Config.Cluster
-	switch byField := s.ByField(); {
-	case partition != nil && !s.divided():
-		return nil, &InvalidError{
-			"partition", "all of the input is one space: cluster.scope is " + c.Scope,
-		}
-	case value != nil && !byField:
-		return nil, &InvalidError{
-			"space", "there are no spaces by a field: cluster.scope is " + c.Scope,
-		}
-	case value == nil && byField:
-		return nil, &InvalidError{"space", "say to which space the contact belongs: with " +
-			"cluster.scope: field each value of " + c.ScopeField + " has contacts of its own; empty is " +
-			"that of articles without one"}
-	case partition == nil && value == nil && s.divided():
-		return nil, &InvalidError{"partition", "say to which partition of the input the contact " +
-			"belongs: with cluster.scope: partition each has contacts of its own"}
+	switch {
+	case ref.Partition != nil && !s.divided():
+		return nil, api.Invalid("partition", "all of the input is one space: cluster.scope is %s",
+			c.Scope)
+	case ref.Space != nil && !s.byField():
+		return nil, api.Invalid("space", "there are no spaces by a field: cluster.scope is %s",
+			c.Scope)
+	case ref.Space == nil && s.byField():
+		return nil, api.Invalid("space", "say to which space the contact belongs: with "+
+			"cluster.scope: field each value of %s has contacts of its own; empty is that of articles "+
+			"without one", c.ScopeField)
+	case ref.Partition == nil && ref.Space == nil && s.divided():
+		return nil, api.Invalid("partition", "say to which partition of the input the contact "+
+			"belongs: with cluster.scope: partition each has contacts of its own")
 	}
-	return s.asked(&Question{Partition: partition, Value: value})
+	return s.asked(ref.Partition, ref.Space)
 }
 
-// PartitionOf returns the partition of the input that is the space with this name; nil if that is
+// partitionOf returns the partition of the input that is the space with this name; nil if that is
 // all of the input.
-func PartitionOf(space string) *int {
+func partitionOf(space string) *int {
 	if space == checkpoint.WholeTopic {
 		return nil
 	}

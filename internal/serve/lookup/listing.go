@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/clusterd/clusterd/internal/serve/http/api"
+
 	"github.com/clusterd/clusterd/internal/message/cluster"
 	"github.com/clusterd/clusterd/internal/space"
 )
@@ -35,20 +37,21 @@ func parseCursor(text string) (*cursor, error) {
 	}
 	var c cursor
 	if _, err := fmt.Sscanf(text, "%d.%d.%d.%s", &c.growth, &c.size, &c.seq, &c.space); err != nil {
-		return nil, &InvalidError{"cursor", "it is not what a page has said of the next one"}
+		return nil, api.Invalid("cursor", "it is not what a page has said of the next one")
 	}
 	return &c, nil
 }
 
-// A listing is a [Query] at work.
+// A listing is an [api.ClusterQuery] at work.
 type listing struct {
-	Query
+	api.ClusterQuery
 	*Service
 	after      *cursor
 	spaces     []*asked
 	views      []*space.View
 	candidates []candidate
-	page       Page
+	page       api.Clusters
+	last       cursor // of the page
 }
 
 func (l *listing) release() {
@@ -67,7 +70,7 @@ func (l *listing) add(of *asked) error {
 	l.page.AsOf = append(l.page.AsOf, l.asOf(of.name, v.AsOf()))
 	of.ranking.fill(of.Space)
 	known, complete := of.ranking.by(l.Sort, l.Minutes)
-	if l.Sort == ByGrowth {
+	if l.Sort == api.ByGrowth {
 		l.page.Since = later(l.page.Since, known.since)
 	}
 	entries := known.entries
@@ -75,7 +78,7 @@ func (l *listing) add(of *asked) error {
 		if entries, err = l.labelled(v, entries); err != nil {
 			return err
 		}
-		slices.SortFunc(entries, l.Sort.compare())
+		slices.SortFunc(entries, orders[l.Sort])
 		complete = true
 	}
 	l.page.Complete = l.page.Complete && complete
@@ -122,7 +125,7 @@ func hasLabel(c *cluster.Cluster, name string) bool {
 
 // compare compares candidates of all spaces.
 func (l *listing) compare(a, b candidate) int {
-	return cmp.Or(l.Sort.compare()(a.entry, b.entry),
+	return cmp.Or(orders[l.Sort](a.entry, b.entry),
 		compareNames(l.spaces[a.space].name, l.spaces[b.space].name))
 }
 
@@ -131,7 +134,7 @@ func (l *listing) isAfter(c *candidate) bool {
 		return true
 	}
 	last := entry{seq: l.after.seq, size: l.after.size, growth: l.after.growth}
-	return cmp.Or(l.Sort.compare()(last, c.entry),
+	return cmp.Or(orders[l.Sort](last, c.entry),
 		compareNames(l.after.space, l.spaces[c.space].name)) < 0
 }
 
@@ -143,8 +146,7 @@ func (l *listing) take(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 		if len(l.page.Clusters) == l.Limit {
-			last := &l.page.Clusters[l.Limit-1]
-			l.page.Next = (&cursor{last.Growth, l.page.lastSize, last.Seq, last.Space}).String()
+			l.page.Next = l.last.String()
 			return nil
 		}
 		of := l.spaces[c.space]
@@ -156,8 +158,13 @@ func (l *listing) take(ctx context.Context) error {
 			of.ranking.forget(c.seq)
 			continue
 		}
-		l.page.Clusters = append(l.page.Clusters, Listed{found, of.name, c.growth})
-		l.page.lastSize = c.size
+		out := l.cluster(&found, of.name, l.views[c.space].AsOf().StreamTime)
+		if l.Sort == api.ByGrowth {
+			growth := c.growth
+			out.Growth = &growth
+		}
+		l.page.Clusters = append(l.page.Clusters, out)
+		l.last = cursor{c.growth, c.size, c.seq, of.name}
 	}
 	return nil
 }

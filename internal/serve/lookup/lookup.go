@@ -6,7 +6,7 @@
 package lookup
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"maps"
 	"runtime"
@@ -15,45 +15,20 @@ import (
 	"sync"
 	"time"
 
+	"github.com/clusterd/clusterd/internal/serve/http/api"
+
 	"github.com/clusterd/clusterd/internal/config"
-	"github.com/clusterd/clusterd/internal/message/article"
 	"github.com/clusterd/clusterd/internal/message/checkpoint"
 	"github.com/clusterd/clusterd/internal/space"
 	"github.com/clusterd/clusterd/internal/space/fingerprint"
 )
 
-var (
-	// ErrUnknown is of a cluster that is not there, or has expired.
-	ErrUnknown = errors.New("there is no such cluster: it may have expired")
-	// ErrNotReady is the error while the clusters are being loaded. It passes by itself.
-	ErrNotReady = errors.New("the clusters are being loaded; ask again in some seconds, or another " +
-		"instance")
-)
-
-// An InvalidError says what of a question cannot be answered.
-type InvalidError struct {
-	Field  string // of the question: "content", "partition"
-	Reason string
-}
-
-func (e *InvalidError) Error() string { return e.Field + ": " + e.Reason }
-
-// An ElsewhereError is of a partition of the input whose clusters another instance has, as
-// cluster.scope: partition has it.
-type ElsewhereError struct {
-	Partition int
-	Have      []int // the partitions whose clusters this instance has
-}
-
-func (e *ElsewhereError) Error() string {
-	return fmt.Sprintf("the clusters of partition %d are with another instance; this one has those "+
-		"of %v. An instance with role: serve has all", e.Partition, e.Have)
-}
-
 // Options are what a Service takes from outside.
 type Options struct {
 	Config config.Config
 	State  func(space string) string // of a space, such as "live"; nil: nothing is said
+	// End returns where a partition of the input ends; 0 if there is no such partition.
+	End func(ctx context.Context, partition int) (int64, error)
 }
 
 // A Service answers questions. It is safe for concurrent use.
@@ -70,6 +45,9 @@ type Service struct {
 
 	suspecting sync.Mutex
 	suspects   suspects
+
+	toldMutex sync.Mutex
+	told      map[int]told // by partition of the input: the last article
 }
 
 // asked is a space that is asked.
@@ -84,6 +62,7 @@ type asked struct {
 func New(o Options) *Service {
 	return &Service{
 		options: o, turns: make(chan struct{}, runtime.GOMAXPROCS(0)), spaces: make(map[string]*asked),
+		told: make(map[int]told),
 	}
 }
 
@@ -115,7 +94,7 @@ func (s *Service) method() (*fingerprint.Fingerprinter, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if s.fingerprinter == nil {
-		return nil, ErrNotReady
+		return nil, api.ErrNotReady
 	}
 	return s.fingerprinter, nil
 }
@@ -135,35 +114,19 @@ func (s *Service) of(partition int) (*asked, error) {
 		return a, nil
 	}
 	if !s.divided() || len(s.spaces) == 0 {
-		return nil, ErrNotReady
+		return nil, api.ErrNotReady
 	}
-	e := &ElsewhereError{Partition: partition}
+	var have []int
 	for name := range s.spaces {
 		if p, err := strconv.Atoi(name); err == nil {
-			e.Have = append(e.Have, p)
+			have = append(have, p)
 		}
 	}
-	slices.Sort(e.Have)
-	return nil, e
-}
-
-// Taken reports whether the space here has taken in an article of the input, as far as answers say.
-// It is also true if there is nothing to wait for: the address is not of the input, or the space is
-// not here.
-func (s *Service) Taken(at article.Address) bool {
-	if at.Topic != s.options.Config.Input.Topic {
-		return true
+	slices.Sort(have)
+	return nil, &api.ElsewhereError{
+		Space: name, Reason: fmt.Sprintf("the clusters of partition %d are with another instance; "+
+			"this one has those of %v. An instance with role: serve has all", partition, have),
 	}
-	of, err := s.of(at.Partition)
-	if err != nil {
-		return true
-	}
-	v, err := of.View()
-	if err != nil {
-		return true
-	}
-	defer v.Release()
-	return v.AsOf().Offsets[at.Partition] > at.Offset
 }
 
 // all returns the spaces by name.
@@ -182,24 +145,9 @@ func compareNames(a, b string) int {
 	return x - y
 }
 
-// An AsOf says as of when an answer is, and who gives it.
-type AsOf struct {
-	space.AsOf
-	Space       string
-	State, Role string // of the space here, and of the instance
-}
-
-func (s *Service) asOf(name string, at space.AsOf) AsOf {
-	a := AsOf{AsOf: at, Space: name, Role: s.options.Config.Role}
-	if s.options.State != nil {
-		a.State = s.options.State(name)
-	}
-	return a
-}
-
-// AsOf returns as of when answers about each space are now, by its name.
-func (s *Service) AsOf() []AsOf {
-	var all []AsOf
+// AsOf returns as of when answers about each space are now.
+func (s *Service) AsOf() []api.AsOf {
+	all := []api.AsOf{}
 	for _, a := range s.all() {
 		if v, err := a.View(); err == nil {
 			all = append(all, s.asOf(a.name, v.AsOf()))

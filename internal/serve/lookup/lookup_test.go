@@ -2,6 +2,7 @@ package lookup
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math/bits"
@@ -16,6 +17,7 @@ import (
 	"github.com/clusterd/clusterd/internal/message/article"
 	"github.com/clusterd/clusterd/internal/message/cluster"
 	"github.com/clusterd/clusterd/internal/message/label"
+	"github.com/clusterd/clusterd/internal/serve/http/api"
 	"github.com/clusterd/clusterd/internal/simhash/hamming"
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/space"
@@ -40,6 +42,9 @@ func configured(scope string) config.Config {
 	c.Fingerprint.Method, c.Cluster.Scope, c.Input.MaxBytes = "exact", scope, 1000
 	return c
 }
+
+// empty says that a partition of the input has no articles, so that no answer waits for one.
+func empty(context.Context, int) (int64, error) { return 0, nil }
 
 func newSpace(t testing.TB, window time.Duration) *space.Space {
 	t.Helper()
@@ -66,7 +71,9 @@ func newSpace(t testing.TB, window time.Duration) *space.Space {
 
 func newSite(t testing.TB, window time.Duration) *site {
 	t.Helper()
-	s := &site{Service: New(Options{Config: configured("topic")}), t: t, space: newSpace(t, window)}
+	s := &site{
+		Service: New(Options{Config: configured("topic"), End: empty}), t: t, space: newSpace(t, window),
+	}
 	f, err := fingerprint.New(s.options.Config)
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +117,7 @@ func (s *site) label(clusters []cluster.Cluster, name string) {
 }
 
 // pages returns all clusters of a query, by pages of so many.
-func (s *site) pages(q Query) (all []Listed) {
+func (s *site) pages(q api.ClusterQuery) (all []api.Cluster) {
 	s.t.Helper()
 	for {
 		p, err := s.Clusters(s.t.Context(), q)
@@ -127,11 +134,20 @@ func (s *site) pages(q Query) (all []Listed) {
 	}
 }
 
-func seqsOf(all []Listed) (seqs []uint64) {
-	for _, c := range all {
-		seqs = append(seqs, c.Seq)
+func seqsOf(all []api.Cluster) (seqs []uint64) {
+	for i := range all {
+		seqs = append(seqs, seqOf(&all[i]))
 	}
 	return seqs
+}
+
+// seqOf returns the seq of a cluster of a site, which is the offset of its founder.
+func seqOf(c *api.Cluster) uint64 {
+	founder, err := article.ParseAddress(c.ClusterID)
+	if err != nil {
+		panic(err)
+	}
+	return uint64(founder.Offset)
 }
 
 // A listing is what sorting all clusters gives, in pages of any length.
@@ -152,45 +168,53 @@ func TestClustersAreSorted(t *testing.T) {
 			at = at.Add(30 * time.Minute)
 		}
 	}
-	all := s.pages(Query{Sort: ByAge, Minutes: 1, Limit: 7})
+	all := s.pages(api.ClusterQuery{Sort: api.Newest, Minutes: 1, Limit: 7})
 	if len(all) != len(sizes) {
 		t.Fatalf("%d clusters are listed, want %d", len(all), len(sizes))
 	}
+	growthOf := func(c *api.Cluster) int { return growth[uint64(c.Fingerprint)] }
 	for _, c := range all {
-		if c.Size != sizes[c.Hash] || c.Growth != growth[c.Hash] {
-			t.Errorf("cluster %x: size %d, growth %d; want %d, %d", c.Hash, c.Size, c.Growth, sizes[c.Hash],
-				growth[c.Hash])
+		if want := sizes[uint64(c.Fingerprint)]; c.Size != want || c.Growth != nil {
+			t.Errorf("cluster %v: size %d, growth %v; want %d, and nothing of growth", c.Fingerprint,
+				c.Size, c.Growth, want)
+		}
+	}
+	for _, c := range s.pages(api.ClusterQuery{Sort: api.ByGrowth, Minutes: 1, Limit: 7}) {
+		if want := growthOf(&c); c.Growth == nil || *c.Growth != want {
+			t.Errorf("cluster %v: growth %v, want %d", c.Fingerprint, c.Growth, want)
 		}
 	}
 	for _, tt := range []struct {
-		query   Query
-		compare func(a, b Listed) int
-		has     func(c *Listed) bool
+		query   api.ClusterQuery
+		compare func(a, b api.Cluster) int
+		has     func(c *api.Cluster) bool
 	}{
-		{Query{Sort: ByAge}, nil, nil},
-		{Query{Sort: BySize}, func(a, b Listed) int { return b.Size - a.Size }, nil},
+		{api.ClusterQuery{Sort: api.Newest}, nil, nil},
+		{api.ClusterQuery{Sort: api.BySize}, func(a, b api.Cluster) int { return b.Size - a.Size }, nil},
 		{
-			Query{Sort: ByGrowth},
-			func(a, b Listed) int { return cmp.Or(b.Growth-a.Growth, b.Size-a.Size) },
-			func(c *Listed) bool { return c.Growth > 0 },
+			api.ClusterQuery{Sort: api.ByGrowth},
+			func(a, b api.Cluster) int {
+				return cmp.Or(growthOf(&b)-growthOf(&a), b.Size-a.Size)
+			},
+			func(c *api.Cluster) bool { return growthOf(c) > 0 },
 		},
 		{
-			Query{Sort: BySize, Title: "sTORY a"},
-			func(a, b Listed) int { return b.Size - a.Size },
-			func(c *Listed) bool { return strings.HasPrefix(c.Representative.Title, "Story a") },
+			api.ClusterQuery{Sort: api.BySize, Title: "sTORY a"},
+			func(a, b api.Cluster) int { return b.Size - a.Size },
+			func(c *api.Cluster) bool { return strings.HasPrefix(c.Representative.Title, "Story a") },
 		},
 	} {
-		want := slices.DeleteFunc(slices.Clone(all), func(c Listed) bool {
+		want := slices.DeleteFunc(slices.Clone(all), func(c api.Cluster) bool {
 			return tt.has != nil && !tt.has(&c)
 		})
-		slices.SortFunc(want, func(a, b Listed) int {
+		slices.SortFunc(want, func(a, b api.Cluster) int {
 			order := 0
 			if tt.compare != nil {
 				order = tt.compare(a, b)
 			}
-			return cmp.Or(order, cmp.Compare(b.Seq, a.Seq))
+			return cmp.Or(order, cmp.Compare(seqOf(&b), seqOf(&a)))
 		})
-		for _, limit := range []int{1, 7, MaxPage} {
+		for _, limit := range []int{1, 7, api.MaxPage} {
 			q := tt.query
 			q.Limit, q.Minutes = limit, 1
 			if got := s.pages(q); !slices.Equal(seqsOf(got), seqsOf(want)) || len(got) == 0 {
@@ -210,16 +234,17 @@ func TestActivity(t *testing.T) {
 	s.commit(start.Add(3*time.Minute), 1)
 	id := first[0].ID()
 	got, since := s.Activity([]string{id, "articles/0/999", "odd"})
-	want := make([]int, MaxMinutes)
-	want[MaxMinutes-3], want[MaxMinutes-1] = 2, 1
+	want := make([]int, api.MaxMinutes)
+	want[api.MaxMinutes-3], want[api.MaxMinutes-1] = 2, 1
 	if !slices.Equal(got[0], want) || got[1] != nil || got[2] != nil || !since.IsZero() {
 		t.Errorf("%v since %v, want %v and nothing of what is not there", got, since, want)
 	}
-	s.commit(start.Add(2*MaxMinutes*time.Minute), 1<<63) // which joins nothing
+	s.commit(start.Add(2*api.MaxMinutes*time.Minute), 1<<63) // which joins nothing
 	if got, _ := s.Activity([]string{id}); got[0] != nil {
 		t.Errorf("of long ago: %v", got[0])
 	}
-	if got := s.pages(Query{Sort: ByGrowth, Minutes: MaxMinutes, Limit: 1}); len(got) > 0 {
+	grow := api.ClusterQuery{Sort: api.ByGrowth, Minutes: api.MaxMinutes, Limit: 1}
+	if got := s.pages(grow); len(got) > 0 {
 		t.Errorf("%d clusters are said to grow", len(got))
 	}
 }
@@ -236,20 +261,21 @@ func TestGrowthAfterARestart(t *testing.T) {
 	check := func(minutes int, articles int, counted bool) {
 		t.Helper()
 		clear(s.all()[0].ranking.sorted) // which would be given out for a second
-		p, err := s.Clusters(t.Context(), Query{Sort: ByGrowth, Minutes: minutes, Limit: 1})
+		q := api.ClusterQuery{Sort: api.ByGrowth, Minutes: minutes, Limit: 1}
+		p, err := s.Clusters(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
 		}
 		grown := 0
 		if len(p.Clusters) > 0 {
-			grown = p.Clusters[0].Growth
+			grown = *p.Clusters[0].Growth
 		}
 		anew := !p.Since.Before(before) && !p.Since.After(after)
 		if grown != articles || anew == counted || !anew && !p.Since.IsZero() {
 			t.Errorf("within %d min it grew by %d since %v; want %d, and all of them counted: %v", minutes,
 				grown, p.Since, articles, counted)
 		}
-		if _, since := s.Activity([]string{id}); minutes == MaxMinutes && !since.Equal(p.Since) {
+		if _, since := s.Activity([]string{id}); minutes == api.MaxMinutes && !since.Equal(p.Since) {
 			t.Errorf("the activity is since %v, the list since %v", since, p.Since)
 		}
 	}
@@ -259,10 +285,10 @@ func TestGrowthAfterARestart(t *testing.T) {
 	s.commit(start.Add(time.Minute), 1)
 	check(1, 1, true)
 	check(2, 2, false)
-	check(MaxMinutes, 2, false)
-	s.commit(start.Add(MaxMinutes*time.Minute), 1)
-	check(MaxMinutes, 2, true)
-	p, err := s.Clusters(t.Context(), Query{Sort: BySize, Minutes: 1, Limit: 1})
+	check(api.MaxMinutes, 2, false)
+	s.commit(start.Add(api.MaxMinutes*time.Minute), 1)
+	check(api.MaxMinutes, 2, true)
+	p, err := s.Clusters(t.Context(), api.ClusterQuery{Sort: api.BySize, Minutes: 1, Limit: 1})
 	if err != nil || !p.Since.IsZero() {
 		t.Errorf("a list by size is since %v, %v", p.Since, err)
 	}
@@ -274,8 +300,8 @@ func TestLabelledClusters(t *testing.T) {
 	touched := s.commit(start, 1, 2, 3, 4, 5, 5)
 	s.label(touched[1:3], "spam")
 	s.label(touched[4:], "ham")
-	if got := seqsOf(s.pages(Query{Sort: BySize, Minutes: 1, Limit: 1, Label: "spam"})); !slices.Equal(
-		got, []uint64{2, 1}) {
+	spam := api.ClusterQuery{Sort: api.BySize, Minutes: 1, Limit: 1, Label: "spam"}
+	if got := seqsOf(s.pages(spam)); !slices.Equal(got, []uint64{2, 1}) {
 		t.Errorf("with label spam: %v", got)
 	}
 	var all []uint64
@@ -294,8 +320,8 @@ func TestLabelledClusters(t *testing.T) {
 	if p, err := s.Labelled(t.Context(), "", 2); err != nil || len(p.Clusters) > 0 {
 		t.Errorf("after the window %v are labelled, %v", seqsOf(p.Clusters), err)
 	}
-	if got := seqsOf(s.pages(Query{Sort: ByAge, Minutes: 1, Limit: 1})); !slices.Equal(got,
-		[]uint64{6}) {
+	q := api.ClusterQuery{Sort: api.Newest, Minutes: 1, Limit: 1}
+	if got := seqsOf(s.pages(q)); !slices.Equal(got, []uint64{6}) {
 		t.Errorf("after the window there are %v", got)
 	}
 }
@@ -314,20 +340,21 @@ func TestClustersOfBefore(t *testing.T) {
 	s.commit(start, hashes[100:1100]...)
 	s.commit(start, hashes[100:200]...)
 	s.Publish("all", s.space)
-	var p Page
+	var p api.Clusters
 	wait.Until(t, "all clusters to be read", func() (complete bool) {
 		var err error
-		if p, err = s.Clusters(t.Context(), Query{Sort: BySize, Minutes: 1, Limit: MaxPage}); err != nil {
+		q := api.ClusterQuery{Sort: api.BySize, Minutes: 1, Limit: api.MaxPage}
+		if p, err = s.Clusters(t.Context(), q); err != nil {
 			t.Fatal(err)
 		}
-		return p.Complete && len(p.Clusters) == MaxPage && p.Clusters[0].Size == 3
+		return p.Complete && len(p.Clusters) == api.MaxPage && p.Clusters[0].Size == 3
 	})
 	for i, c := range p.Clusters {
-		if want := uint64(199 - i); i < 100 && c.Seq != want || i >= 100 && c.Size != 2 {
-			t.Fatalf("at %d is cluster %d of size %d", i, c.Seq, c.Size)
+		if want := uint64(199 - i); i < 100 && seqOf(&c) != want || i >= 100 && c.Size != 2 {
+			t.Fatalf("at %d is cluster %s of size %d", i, c.ClusterID, c.Size)
 		}
 	}
-	p, err := s.Clusters(t.Context(), Query{Sort: ByAge, Minutes: 1, Limit: 3})
+	p, err := s.Clusters(t.Context(), api.ClusterQuery{Sort: api.Newest, Minutes: 1, Limit: 3})
 	if got := seqsOf(p.Clusters); err != nil ||
 		!slices.Equal(got, []uint64{clusters - 1, clusters - 2, clusters - 3}) {
 		t.Errorf("the newest are %v, %v", got, err)
@@ -339,37 +366,32 @@ func TestClustersOfBefore(t *testing.T) {
 
 func TestCheckRefuses(t *testing.T) {
 	s := newSite(t, 0)
-	text := []Text{{Title: "港口大桥", Content: "今天通车"}}
+	text := []api.Text{{Title: "港口大桥", Content: "今天通车"}}
 	one := 1
-	for name, q := range map[string]Question{
-		"articles":   {},
-		"runners_up": {Texts: text, RunnersUp: MaxRunnersUp + 1},
-		"content":    {Texts: []Text{{Content: strings.Repeat("x", 1001)}}},
-	} {
-		var invalid *InvalidError
-		if _, err := s.Check(t.Context(), q); !errors.As(err, &invalid) || invalid.Field != name {
-			t.Errorf("%s: %v", name, err)
-		}
+	none := api.CheckOptions{}
+	var invalid *api.InvalidError
+	_, err := s.Check(t.Context(), []api.Text{{Content: strings.Repeat("x", 1001)}}, none)
+	if !errors.As(err, &invalid) || invalid.Field != "content" {
+		t.Errorf("of a long text: %v", err)
 	}
-	if a, err := s.Check(t.Context(), Question{Texts: []Text{{Title: " "}}}); err != nil ||
+	if a, err := s.Check(t.Context(), []api.Text{{Title: " "}}, none); err != nil ||
 		a[0].Status != article.Unclustered || a[0].AsOf.Space != "all" {
 		t.Errorf("of a text without words: %+v, %v", a, err)
 	}
 	s.Withdraw("all")
-	if _, err := s.Check(t.Context(), Question{Texts: text}); !errors.Is(err, ErrNotReady) {
+	if _, err := s.Check(t.Context(), text, none); !errors.Is(err, api.ErrNotReady) {
 		t.Errorf("without a space: %v", err)
 	}
 	divided := New(Options{Config: configured("partition")})
 	divided.fingerprinter = s.fingerprinter
 	divided.Publish("0", s.space)
-	var invalid *InvalidError
-	if _, err := divided.Check(t.Context(), Question{Texts: text}); !errors.As(err, &invalid) {
+	if _, err := divided.Check(t.Context(), text, none); !errors.As(err, &invalid) {
 		t.Errorf("without a partition: %v", err)
 	}
-	var elsewhere *ElsewhereError
-	_, err := divided.Check(t.Context(), Question{Texts: text, Partition: &one})
-	if !errors.As(err, &elsewhere) || elsewhere.Partition != 1 ||
-		!slices.Equal(elsewhere.Have, []int{0}) {
+	var elsewhere *api.ElsewhereError
+	_, err = divided.Check(t.Context(), text, api.CheckOptions{Partition: &one})
+	if !errors.As(err, &elsewhere) || elsewhere.Space != "1" ||
+		!strings.Contains(elsewhere.Reason, "this one has those of [0]") {
 		t.Errorf("of another partition: %v", err)
 	}
 }
@@ -384,7 +406,7 @@ func TestCheckByField(t *testing.T) {
 	}
 	s := New(Options{Config: c})
 	s.Begin(f)
-	text := Text{Title: "港口大桥", Content: "今天通车"}
+	text := []api.Text{{Title: "港口大桥", Content: "今天通车"}}
 	for name, values := range map[string][]string{"0": {"zh", "both"}, "1": {"en", "both"}} {
 		index, err := f.NewIndex()
 		if err != nil {
@@ -398,7 +420,7 @@ func TestCheckByField(t *testing.T) {
 		t.Cleanup(func() { _ = of.Close() })
 		var articles []fingerprint.Article
 		for i, value := range values {
-			a := f.One(article.Article{Title: text.Title, Content: text.Content, Space: value})
+			a := f.One(article.Article{Title: text[0].Title, Content: text[0].Content, Space: value})
 			a.Source = article.Address{Topic: "articles", Offset: int64(i)}
 			a.Source.Partition, _ = strconv.Atoi(name)
 			articles = append(articles, a)
@@ -432,10 +454,10 @@ func TestCheckByField(t *testing.T) {
 		"unknown, with partition": {value(""), &one, article.New, "1", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a, err := s.Check(t.Context(), Question{
-				Texts: []Text{text}, Value: tt.value, Partition: tt.partition,
+			a, err := s.Check(t.Context(), text, api.CheckOptions{
+				Space: tt.value, Partition: tt.partition,
 			})
-			var invalid *InvalidError
+			var invalid *api.InvalidError
 			if tt.refused != "" {
 				if !errors.As(err, &invalid) || invalid.Field != tt.refused {
 					t.Errorf("%v, want that %s is invalid", err, tt.refused)
@@ -448,8 +470,8 @@ func TestCheckByField(t *testing.T) {
 		})
 	}
 	whole := New(Options{Config: configured("topic")})
-	var invalid *InvalidError
-	_, err = whole.Check(t.Context(), Question{Texts: []Text{text}, Value: value("zh")})
+	var invalid *api.InvalidError
+	_, err = whole.Check(t.Context(), text, api.CheckOptions{Space: value("zh")})
 	if !errors.As(err, &invalid) || invalid.Field != "space" {
 		t.Errorf("a value in a space that is not divided: %v", err)
 	}
@@ -459,23 +481,25 @@ func TestClusterAndCompare(t *testing.T) {
 	s := newSite(t, time.Hour)
 	c := s.commit(start, 7)[0]
 	got, asOf, err := s.Cluster(t.Context(), c.ID())
-	if err != nil || got != c || asOf.Position != 1 || asOf.StreamTime != start.UnixMilli() {
+	if err != nil || got.ClusterID != c.ID() || got.Size != 1 ||
+		got.Fingerprint != article.Fingerprint(c.Hash) || got.Representative != c.Representative ||
+		asOf.Position != 1 || !asOf.StreamTime.Equal(start) {
 		t.Errorf("cluster %+v as of %+v, %v; want %+v", got, asOf, err, c)
 	}
 	s.commit(start.Add(2*time.Hour), 8)
 	for _, id := range []string{c.ID(), "articles/0/99", "other/0/0", "x"} {
-		if _, _, err := s.Cluster(t.Context(), id); !errors.Is(err, ErrUnknown) {
+		if _, _, err := s.Cluster(t.Context(), id); !errors.Is(err, api.ErrUnknown) {
 			t.Errorf("%s: %v, want that it is unknown", id, err)
 		}
 	}
-	a, b := Text{Title: "港口大桥", Content: "今天通车"}, Text{Title: "市场价格", Content: "上涨"}
+	a, b := api.Text{Title: "港口大桥", Content: "今天通车"}, api.Text{Title: "市场价格", Content: "上涨"}
 	for _, tt := range []struct {
-		a, b Text
+		a, b api.Text
 		same bool
-	}{{a, a, true}, {a, b, false}, {a, Text{}, false}} {
+	}{{a, a, true}, {a, b, false}, {a, api.Text{}, false}} {
 		got, err := s.Compare(t.Context(), tt.a, tt.b)
-		if err != nil || got.Same != tt.same || got.Comparable[1] != (tt.b != Text{}) ||
-			(got.Fingerprints[1] == 0) == got.Comparable[1] {
+		if err != nil || got.Same != tt.same || (got.Fingerprints[1] != nil) != (tt.b != api.Text{}) ||
+			got.Same && (got.Distance == nil || *got.Distance != 0) {
 			t.Errorf("%+v and %+v: %+v, %v", tt.a, tt.b, got, err)
 		}
 	}

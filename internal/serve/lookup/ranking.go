@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/clusterd/clusterd/internal/serve/http/api"
+
 	"github.com/clusterd/clusterd/internal/message/cluster"
 	"github.com/clusterd/clusterd/internal/space"
 )
@@ -16,9 +18,7 @@ import (
 const (
 	// listed is how many clusters a ranking keeps for sure, of the largest and of the newest each.
 	listed = 10_000
-	// MaxMinutes is how far back growth is known.
-	MaxMinutes = 60
-	minute     = 60_000 // milliseconds
+	minute = 60_000 // milliseconds
 )
 
 // A ranking knows of a space which clusters are the largest, the newest, and those that grow. What
@@ -33,13 +33,13 @@ type ranking struct {
 	entries  map[uint64]*entry // by seq: the largest and the newest
 	floor    int               // every cluster with so many articles is among the entries
 	newest   uint64            // and every cluster that was founded from there on
-	grown    [MaxMinutes]bucket
-	last     int64           // the minute of stream time
-	first    int64           // the minute of stream time when counting began
-	began    time.Time       // when that was; zero: the space was empty
-	sorted   map[Sort]sorted // what was last asked for
-	filling  bool            // what was there before is being read
-	filled   bool            // what was there before is among the entries
+	grown    [api.MaxMinutes]bucket
+	last     int64             // the minute of stream time
+	first    int64             // the minute of stream time when counting began
+	began    time.Time         // when that was; zero: the space was empty
+	sorted   map[string]sorted // what was last asked for
+	filling  bool              // what was there before is being read
+	filled   bool              // what was there before is among the entries
 }
 
 // sorted is a list that is given out for a second, however often it is asked for.
@@ -68,7 +68,7 @@ type bucket struct {
 
 // newRanking returns the ranking of a space, which counts its growth beginning now.
 func newRanking(of *space.Space, now time.Time) *ranking {
-	r := &ranking{entries: make(map[uint64]*entry), sorted: make(map[Sort]sorted)}
+	r := &ranking{entries: make(map[uint64]*entry), sorted: make(map[string]sorted)}
 	if s := of.State(); s.Next > 0 {
 		r.first, r.began = s.StreamTime/minute, now
 		r.last = r.first
@@ -173,6 +173,11 @@ func (r *ranking) cut() {
 	}
 }
 
+// orders compare clusters, the first first.
+var orders = map[string]func(a, b entry) int{
+	api.BySize: largest, api.ByGrowth: fastest, api.Newest: newest,
+}
+
 func largest(a, b entry) int {
 	return cmp.Or(cmp.Compare(b.size, a.size), cmp.Compare(b.seq, a.seq))
 }
@@ -186,7 +191,7 @@ func fastest(a, b entry) int {
 // grow counts articles that joined a cluster. Of a minute in which very many clusters grow, those
 // that grow by little are forgotten.
 func (r *ranking) grow(seq uint64, joined int) {
-	b := &r.grown[r.last%MaxMinutes]
+	b := &r.grown[r.last%api.MaxMinutes]
 	if b.joined == nil || b.minute < r.last {
 		b.minute, b.joined = r.last, make(map[uint64]int)
 	}
@@ -211,7 +216,7 @@ func (r *ranking) growth(minutes int) map[uint64]int {
 
 // by returns the entries in an order, and whether what was there before the first commit is among
 // them. Growth is that within so many minutes; in the order of growth there are those that grew.
-func (r *ranking) by(order Sort, minutes int) (found sorted, complete bool) {
+func (r *ranking) by(order string, minutes int) (found sorted, complete bool) {
 	r.count()
 	r.counting.Lock()
 	defer r.counting.Unlock()
@@ -221,7 +226,7 @@ func (r *ranking) by(order Sort, minutes int) (found sorted, complete bool) {
 	}
 	var all []entry
 	growth := r.growth(minutes)
-	if order == ByGrowth {
+	if order == api.ByGrowth {
 		for seq, n := range growth {
 			e := entry{seq: seq}
 			if known := r.entries[seq]; known != nil {
@@ -237,7 +242,7 @@ func (r *ranking) by(order Sort, minutes int) (found sorted, complete bool) {
 			all = append(all, e)
 		}
 	}
-	slices.SortFunc(all, order.compare())
+	slices.SortFunc(all, orders[order])
 	if len(all) > 2*listed {
 		all = slices.Clone(all[:2*listed])
 	}

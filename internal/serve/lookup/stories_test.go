@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/clusterd/clusterd/internal/message/article"
+	"github.com/clusterd/clusterd/internal/serve/http/api"
 	"github.com/clusterd/clusterd/internal/simhash/hamming"
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/space"
@@ -49,7 +50,7 @@ func newStories(
 		a.Words = words.Words{Vector: said.Vector(), Terms: said.Terms()}
 		commit(t, s, nil, a)
 	}
-	service := New(Options{Config: configured("topic")})
+	service := New(Options{Config: configured("topic"), End: empty})
 	service.options.Config.Input.Topic = "articles"
 	service.Publish("all", s)
 	return service, s
@@ -106,18 +107,18 @@ func TestPart(t *testing.T) {
 		{0, 0, "became one with this one by an article"},
 	} {
 		part, err := service.Part(t.Context(), ids[tt.a], ids[tt.b])
-		var invalid *InvalidError
+		var invalid *api.InvalidError
 		if part != tt.want && !(errors.As(err, &invalid) && strings.Contains(err.Error(), tt.want)) {
 			t.Errorf("%s and %s: %q, %v; want %s", ids[tt.a], ids[tt.b], part, err, tt.want)
 		}
 	}
 	_, err := service.Part(t.Context(), ids[0], "articles/0/99")
-	var invalid *InvalidError
+	var invalid *api.InvalidError
 	if !errors.As(err, &invalid) || !strings.Contains(err.Error(), "there is no story articles/0/99") {
 		t.Errorf("no other story: %v", err)
 	}
 	for _, id := range []string{"articles/0/99", "others/0/1", "x"} {
-		if _, err := service.Part(t.Context(), id, ids[0]); !errors.Is(err, ErrUnknown) {
+		if _, err := service.Part(t.Context(), id, ids[0]); !errors.Is(err, api.ErrUnknown) {
 			t.Errorf("%s: %v", id, err)
 		}
 	}
@@ -134,8 +135,8 @@ func TestExpiredStoryIsUnknown(t *testing.T) {
 		if _, ok, err := s.Story(a.Source.String()); ok && err == nil {
 			stored++
 		}
-		_, err := service.Story(t.Context(), a.Source.String(), 0, 10)
-		if lives := i == 6; errors.Is(err, ErrUnknown) == lives {
+		_, err := service.Story(t.Context(), a.Source.String(), "", 10)
+		if lives := i == 6; errors.Is(err, api.ErrUnknown) == lives {
 			t.Errorf("story %d: %v", i, err)
 		}
 	}

@@ -7,8 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/clusterd/clusterd/internal/serve/http/api"
+
 	"github.com/clusterd/clusterd/internal/method"
-	"github.com/clusterd/clusterd/internal/space"
 )
 
 const (
@@ -22,22 +23,15 @@ const (
 	strangers = 16
 )
 
-// A Suspect is a cluster without labels that is near to one that has some, and not the same.
-type Suspect struct {
-	space.Suspect
-	Space string
-	AsOf  AsOf
-}
-
 // suspects are those that were found last.
 type suspects struct {
 	at    time.Time
-	found []Suspect
+	found []api.Suspect
 }
 
 // Suspects returns the clusters that are nearest to labelled ones and have no label, the nearest
 // first: of those that grow fastest, are largest and newest, as of ten seconds ago at most.
-func (s *Service) Suspects(ctx context.Context) ([]Suspect, error) {
+func (s *Service) Suspects(ctx context.Context) ([]api.Suspect, error) {
 	s.suspecting.Lock()
 	defer s.suspecting.Unlock()
 	if time.Since(s.suspects.at) < suspectsFor {
@@ -48,23 +42,30 @@ func (s *Service) Suspects(ctx context.Context) ([]Suspect, error) {
 		return nil, err
 	}
 	within := s.near(by.Threshold())
-	var all []Suspect
+	var all []api.Suspect
 	for _, of := range s.all() {
 		v, err := of.View()
 		if err != nil {
 			continue // it is being closed
 		}
-		at := s.asOf(of.name, v.AsOf())
+		at := v.AsOf()
 		v.Release()
 		found, err := of.Suspects(ctx, of.candidates(), within)
 		if err != nil {
-			return nil, asNotReady(err)
+			return nil, notReady(err)
 		}
-		for _, one := range found {
-			all = append(all, Suspect{one, of.name, at})
+		for i := range found {
+			one := &found[i]
+			all = append(all, api.Suspect{
+				Cluster: s.cluster(&one.Cluster, of.name, at.StreamTime),
+				Near: api.Near{
+					Cluster:  s.cluster(&one.Near.Cluster, of.name, at.StreamTime),
+					Distance: one.Near.Distance,
+				},
+			})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Suspect) int {
+	slices.SortStableFunc(all, func(a, b api.Suspect) int {
 		return cmp.Compare(a.Near.Distance, b.Near.Distance)
 	})
 	s.suspects = suspects{time.Now(), all[:min(len(all), MaxSuspects)]}
@@ -88,8 +89,8 @@ func (s *Service) near(threshold float64) float64 {
 func (a *asked) candidates() (seqs []uint64) {
 	a.ranking.fill(a.Space)
 	known := make(map[uint64]bool)
-	for _, order := range []Sort{ByGrowth, BySize, ByAge} {
-		found, _ := a.ranking.by(order, MaxMinutes)
+	for _, order := range []string{api.ByGrowth, api.BySize, api.Newest} {
+		found, _ := a.ranking.by(order, api.MaxMinutes)
 		for _, e := range found.entries[:min(len(found.entries), suspected)] {
 			if !known[e.seq] {
 				known[e.seq] = true

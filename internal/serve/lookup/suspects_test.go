@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/clusterd/clusterd/internal/message/cluster"
+	"github.com/clusterd/clusterd/internal/serve/http/api"
 )
 
 // Suspects are clusters without a label, the nearest to one that has some first.
@@ -23,7 +24,8 @@ func TestSuspects(t *testing.T) {
 	}
 	var got []string
 	for _, one := range all {
-		got = append(got, fmt.Sprintf("%s %.0f from %s", one.ID(), one.Near.Distance, one.Near.ID()))
+		got = append(got, fmt.Sprintf("%s %.0f from %s", one.Cluster.ClusterID, one.Near.Distance,
+			one.Near.Cluster.ClusterID))
 	}
 	want := []string{
 		found[2].ID() + " 4 from " + found[0].ID(), found[1].ID() + " 4 from " + found[4].ID(),
@@ -34,7 +36,7 @@ func TestSuspects(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("suspects %q, want %q", got, want)
 	}
-	if !slices.IsSortedFunc(all, func(a, b Suspect) int {
+	if !slices.IsSortedFunc(all, func(a, b api.Suspect) int {
 		return int(a.Near.Distance - b.Near.Distance)
 	}) {
 		t.Error("the nearest is not first")

@@ -13,6 +13,7 @@ import (
 	"github.com/clusterd/clusterd/internal/consumer"
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/message/article"
+	"github.com/clusterd/clusterd/internal/serve/http/api"
 )
 
 // A question is for which members of a cluster somebody asks.
@@ -116,7 +117,7 @@ func (v *View) page(
 		}
 		return err
 	})
-	if errors.Is(err, ErrNotReady) {
+	if errors.Is(err, api.ErrNotReady) {
 		return nil, false, nil
 	}
 	return found, complete, err

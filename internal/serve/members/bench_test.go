@@ -104,12 +104,12 @@ func BenchmarkBuild(b *testing.B) {
 func BenchmarkPage(b *testing.B) {
 	v := full(b, results(200_000))
 	id := article.Address{Topic: "articles"}.String()
-	page, err := v.Members(b.Context(), id, 0, math.MaxUint64, MaxPage)
+	page, err := v.Range(b.Context(), id, 0, math.MaxUint64, MaxPage)
 	if err != nil || len(page.Members) < 500 {
 		b.Fatal(len(page.Members), err)
 	}
 	for b.Loop() {
-		if page, err = v.Members(b.Context(), id, 1000, math.MaxUint64, 100); err != nil {
+		if page, err = v.Range(b.Context(), id, 1000, math.MaxUint64, 100); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -125,7 +125,7 @@ func BenchmarkArticle(b *testing.B) {
 	for b.Loop() {
 		i = (i + 7919) % n
 		id := fmt.Sprintf("https://example.com/2026/05/01/%d.html", i)
-		if _, found, err := v.Article(b.Context(), id); !found || err != nil {
+		if _, found, err := v.latest(id); !found || err != nil {
 			b.Fatal(found, err)
 		}
 	}

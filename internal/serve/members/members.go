@@ -11,7 +11,6 @@ package members
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -19,17 +18,12 @@ import (
 
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/message/article"
+	"github.com/clusterd/clusterd/internal/serve/http/api"
 	"github.com/clusterd/clusterd/internal/space/disk"
 )
 
 // MaxPage is how many members one question returns at most.
 const MaxPage = 1000
-
-// ErrNotReady is the error of a question before the view is open, or while it is made anew.
-var ErrNotReady = errors.New("the view of the results is being opened: ask again in a moment")
-
-// ErrBehind is the error of [View.CatchUp] where very much was not read.
-var ErrBehind = errors.New("the view of the results has much to read: ask again in a while")
 
 // errDamaged is of a view that must be made anew.
 var errDamaged = errors.New("the members on disk are damaged")
@@ -89,6 +83,9 @@ type View struct {
 	recalls   map[question]*recall
 	asked     chan struct{} // gets a value when one has no answer
 	leftOut   chan struct{} // and when the view has left its members out
+
+	toldMutex sync.Mutex
+	told      map[string]article.Address // by article id: results that the view has not read
 }
 
 // A reading is how far the results topic was read.
@@ -107,7 +104,7 @@ func New(o Options) *View {
 	return &View{
 		Options: o, broken: make(chan struct{}, 1), asked: make(chan struct{}, 1),
 		recalls: make(map[question]*recall), leftOut: make(chan struct{}, 1),
-		reads: reading{moved: make(chan struct{})},
+		reads: reading{moved: make(chan struct{})}, told: make(map[string]article.Address),
 	}
 }
 
@@ -163,7 +160,7 @@ func (v *View) read(do func([]*generation) error) error {
 	v.asking.RLock()
 	defer v.asking.RUnlock()
 	if len(v.generations) == 0 {
-		return ErrNotReady
+		return api.ErrNotReady
 	}
 	err := do(v.generations)
 	if errors.Is(err, errDamaged) {
@@ -171,22 +168,23 @@ func (v *View) read(do func([]*generation) error) error {
 		case v.broken <- struct{}{}:
 		default: // it is said already
 		}
-		return fmt.Errorf("%w (%w)", ErrNotReady, err)
+		return api.ErrNotReady
 	}
 	return err
 }
 
-// CatchUp waits until the view has read all results that are committed now.
-func (v *View) CatchUp(ctx context.Context) error {
+// catchUp waits until the view has read all results that are committed now. If it has very much to
+// read, the error is [api.ErrLate].
+func (v *View) catchUp(ctx context.Context) error {
 	v.mutex.Lock()
 	open, lag := len(v.generations) > 0, v.reads.lag()
 	partitions := slices.Collect(maps.Keys(v.reads.ends))
 	v.mutex.Unlock()
 	switch {
 	case !open:
-		return ErrNotReady
+		return api.ErrNotReady
 	case lag > manyBehind:
-		return ErrBehind
+		return api.ErrLate
 	}
 	ends, err := v.Client.StableOffsets(ctx, v.Topic, partitions)
 	if err != nil {
@@ -195,13 +193,8 @@ func (v *View) CatchUp(ctx context.Context) error {
 	return v.await(ctx, ends)
 }
 
-// Await waits until the view has read the result at an address.
-func (v *View) Await(ctx context.Context, result article.Address) error {
-	return v.await(ctx, map[int]int64{result.Partition: result.Offset + 1})
-}
-
-// Has reports whether the view has read the result at an address.
-func (v *View) Has(result article.Address) bool {
+// has reports whether the view has read the result at an address.
+func (v *View) has(result article.Address) bool {
 	v.mutex.Lock()
 	defer v.mutex.Unlock()
 	return v.reads.next[result.Partition] > result.Offset

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/clusterd/clusterd/internal/message/article"
+	"github.com/clusterd/clusterd/internal/serve/http/api"
 	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
 
@@ -31,7 +32,7 @@ func each(t *testing.T, do func(t *testing.T, bySource bool)) {
 func (w *world) pages(v *View, cluster string, limit int) (found []Member, complete bool) {
 	w.Helper()
 	for from := uint64(0); ; {
-		page, err := v.Members(w.Context(), cluster, from, math.MaxUint64, limit)
+		page, err := v.Range(w.Context(), cluster, from, math.MaxUint64, limit)
 		if err != nil {
 			w.Fatal(err)
 		}
@@ -76,7 +77,7 @@ func (w *world) check(v *View) (complete int) {
 		if len(w.articles) > 5000 && w.random.IntN(10) > 0 {
 			continue // some will do
 		}
-		got, found, err := v.Article(w.Context(), id)
+		got, found, err := v.latest(id)
 		if err != nil {
 			w.Fatal(err)
 		}
@@ -298,7 +299,7 @@ func TestViewIsMadeAnew(t *testing.T) {
 			w.caughtUp(v.View)
 			wait.Until(t, "the view to be made anew", func() bool {
 				for _, id := range w.clusters {
-					if _, err := v.Members(t.Context(), id, 0, math.MaxUint64, 100); err != nil {
+					if _, err := v.Range(t.Context(), id, 0, math.MaxUint64, 100); err != nil {
 						return false
 					}
 				}
@@ -444,13 +445,13 @@ func TestTimeline(t *testing.T) {
 // A question before the view is open says so.
 func TestNotReady(t *testing.T) {
 	v := New(Options{Input: "articles"})
-	if _, err := v.Members(t.Context(), "articles/0/1", 0, 1, 1); err != ErrNotReady {
+	if _, err := v.Range(t.Context(), "articles/0/1", 0, 1, 1); err != api.ErrNotReady {
 		t.Errorf("Members = %v", err)
 	}
 	if s := v.Stats(); s.Lag != -1 || s.Complete {
 		t.Errorf("Stats = %+v", s)
 	}
-	if _, err := v.Members(t.Context(), "articles", 0, 1, 1); err == nil {
+	if _, err := v.Range(t.Context(), "articles", 0, 1, 1); err == nil {
 		t.Error("an id that is none is taken")
 	}
 }

@@ -24,9 +24,9 @@ type Page struct {
 	Lag      int64 // as in [Stats]
 }
 
-// Members returns the members of a cluster whose positions are in [from, before), in ascending
+// Range returns the members of a cluster whose positions are in [from, before), in ascending
 // order, at most limit, which is at most [MaxPage]. A cluster that is not known has none.
-func (v *View) Members(
+func (v *View) Range(
 	ctx context.Context, clusterID string, from, before uint64, limit int,
 ) (page Page, err error) {
 	founder, err := article.ParseAddress(clusterID)
@@ -146,9 +146,9 @@ const checkEvery = 1 << 12
 // maxSameHash is how many articles of one hash a question looks at.
 const maxSameHash = 64
 
-// Article returns the article with this id, of several the one whose result was written last, and
+// latest returns the article with this id, of several the one whose result was written last, and
 // whether there is one.
-func (v *View) Article(_ context.Context, id string) (newest Member, found bool, err error) {
+func (v *View) latest(id string) (newest Member, found bool, err error) {
 	err = v.read(func(generations []*generation) error {
 		for _, g := range generations {
 			m, ok, err := v.articleIn(g, generations, id)

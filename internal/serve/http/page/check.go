@@ -8,7 +8,6 @@ import (
 
 	"github.com/clusterd/clusterd/internal/serve/http/api"
 	"github.com/clusterd/clusterd/internal/serve/http/problem"
-	v1 "github.com/clusterd/clusterd/internal/serve/http/v1"
 )
 
 // checked is a text and what would become of it.
@@ -66,7 +65,7 @@ func (s *server) check(w http.ResponseWriter, r *http.Request) error {
 		o.Partition = &partition
 	}
 	if strings.TrimSpace(page.Text) == "" {
-		return &v1.InvalidError{Field: "text", Reason: "there is none"}
+		return &api.InvalidError{Field: "text", Reason: "there is none"}
 	}
 	answers, err := s.Spaces.Check(r.Context(), []api.Text{{Content: page.Text}}, o)
 	if err != nil {

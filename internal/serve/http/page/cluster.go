@@ -74,7 +74,7 @@ func (s *server) cluster(w http.ResponseWriter, r *http.Request) error {
 	}
 	founder, err := article.ParseAddress(id)
 	if err != nil {
-		return v1.ErrUnknown
+		return api.ErrUnknown
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), textWait)
 	defer cancel()
@@ -99,7 +99,7 @@ func (s *server) members(ctx context.Context, id, cursor string, page *clusterPa
 	var from uint64
 	if place != "" {
 		if from, err = strconv.ParseUint(place, 10, 64); err != nil {
-			return v1.ErrUnknown
+			return api.ErrUnknown
 		}
 	}
 	if s.Options.Members == nil {
@@ -107,8 +107,8 @@ func (s *server) members(ctx context.Context, id, cursor string, page *clusterPa
 	}
 	members, more, view, err := s.Options.Members.Members(ctx, id, from, pageSize)
 	switch {
-	case errors.Is(err, v1.ErrUnknown), errors.Is(err, v1.ErrNotReady),
-		errors.Is(err, v1.ErrLate):
+	case errors.Is(err, api.ErrUnknown), errors.Is(err, api.ErrNotReady),
+		errors.Is(err, api.ErrLate):
 		page.Reading, page.View = true, &view
 		return nil
 	case err != nil:
@@ -154,14 +154,14 @@ func (s *server) compare(ctx context.Context, id string, founder article.Address
 ) {
 	position, err := strconv.ParseUint(with, 10, 64)
 	if err != nil || s.Options.Members == nil {
-		return nil, v1.ErrUnknown
+		return nil, api.ErrUnknown
 	}
 	found, _, _, err := s.Options.Members.Members(ctx, id, position, 1)
 	if err != nil {
 		return nil, err
 	}
 	if len(found) == 0 || found[0].Position != position {
-		return nil, v1.ErrUnknown
+		return nil, api.ErrUnknown
 	}
 	m := &found[0]
 	c := &comparison{Position: position, ArticleID: m.ArticleID, Distance: m.Distance}

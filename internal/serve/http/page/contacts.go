@@ -36,7 +36,7 @@ func (s *server) contacts(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	found, err := s.Spaces.Contacts(r.Context(), v1.ContactQuery{
+	found, err := s.Spaces.Contacts(r.Context(), api.ContactQuery{
 		Shared: page.Show == shared, Marked: page.Show == marked, Limit: pageSize, After: after,
 	})
 	if err != nil {

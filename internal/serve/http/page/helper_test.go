@@ -42,7 +42,7 @@ type fake struct {
 	own     []api.Label // those of the article at position 1 of each cluster, of its own
 	marks   []api.Mark  // of each contact
 	written []api.LabelRecord
-	query   v1.ClusterQuery
+	query   api.ClusterQuery
 	err     error
 	state   string // of the space
 	stats   api.Stats
@@ -125,13 +125,13 @@ func (f *fake) Cluster(_ context.Context, wanted string) (api.Cluster, api.AsOf,
 			return f.cluster(i), f.asOf(), f.err
 		}
 	}
-	return api.Cluster{}, api.AsOf{}, v1.ErrUnknown
+	return api.Cluster{}, api.AsOf{}, api.ErrUnknown
 }
 
-func (f *fake) Clusters(_ context.Context, q v1.ClusterQuery) (api.Clusters, error) {
+func (f *fake) Clusters(_ context.Context, q api.ClusterQuery) (api.Clusters, error) {
 	f.query = q
 	page := api.Clusters{Clusters: f.all(), Next: "after", AsOf: f.AsOf()}
-	if q.Sort == v1.ByGrowth {
+	if q.Sort == api.ByGrowth {
 		page.Since = f.since
 	}
 	return page, f.err
@@ -161,18 +161,18 @@ func (f *fake) Story(_ context.Context, wanted, _ string, _ int) (api.OneStory, 
 			}, f.err
 		}
 	}
-	return api.OneStory{}, v1.ErrUnknown
+	return api.OneStory{}, api.ErrUnknown
 }
 
 func (f *fake) StoryWords(api.FullText) ([]byte, bool, string, error) { return nil, false, "", nil }
 
-func (f *fake) Part(context.Context, string, string) (string, error) { return "", v1.ErrUnknown }
+func (f *fake) Part(context.Context, string, string) (string, error) { return "", api.ErrUnknown }
 
 func (f *fake) Labelled(context.Context, string, int) (api.Clusters, error) {
 	return api.Clusters{}, f.err
 }
 
-func (f *fake) Contacts(context.Context, v1.ContactQuery) (api.Contacts, error) {
+func (f *fake) Contacts(context.Context, api.ContactQuery) (api.Contacts, error) {
 	page := api.Contacts{Next: "after", AsOf: f.AsOf()}
 	for i := range hostile() {
 		page.Contacts = append(page.Contacts, f.contact(i))
@@ -186,7 +186,7 @@ func (f *fake) Contact(of api.ContactRef, _ string) (api.Contact, error) {
 			return c, f.err
 		}
 	}
-	return api.Contact{}, v1.ErrUnknown
+	return api.Contact{}, api.ErrUnknown
 }
 
 func (f *fake) AppliedTo(api.ContactRef, article.Address) bool { return true }
@@ -226,7 +226,7 @@ func (f *fake) Article(_ context.Context, wanted string) (api.Member, string, ap
 			return m, id(3), api.View{}, f.err
 		}
 	}
-	return api.Member{}, "", api.View{}, v1.ErrUnknown
+	return api.Member{}, "", api.View{}, api.ErrUnknown
 }
 
 // topics write labels, and read texts again.

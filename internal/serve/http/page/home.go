@@ -51,19 +51,19 @@ type list struct {
 
 // overview is the first page: lists at a glance, or one list.
 type overview struct {
-	Filter v1.ClusterQuery
+	Filter api.ClusterQuery
 	One    bool // there is one list
 	Lists  []list
 }
 
 // sorts returns the orders of clusters as the page has them.
-func sorts() []string { return []string{v1.ByGrowth, v1.BySize, v1.Newest} }
+func sorts() []string { return []string{api.ByGrowth, api.BySize, api.Newest} }
 
 // home answers GET /.
 func (s *server) home(w http.ResponseWriter, r *http.Request) error {
 	p := strict.NewQuery(r.URL)
-	sort := p.OneOf("sort", "", v1.ByGrowth, v1.BySize, v1.Newest)
-	q := v1.ClusterQuery{
+	sort := p.OneOf("sort", "", api.ByGrowth, api.BySize, api.Newest)
+	q := api.ClusterQuery{
 		Sort: sort, Minutes: maxMinutes, Limit: pageSize,
 		Label: p.Text("label", api.MaxLabel), Title: p.Text("title", api.MaxQuery),
 	}
@@ -80,7 +80,7 @@ func (s *server) home(w http.ResponseWriter, r *http.Request) error {
 	shown := sorts()
 	if page.One {
 		if q.Sort == "" {
-			q.Sort = v1.BySize
+			q.Sort = api.BySize
 		}
 		shown = []string{q.Sort}
 	} else {
@@ -101,7 +101,7 @@ func (s *server) home(w http.ResponseWriter, r *http.Request) error {
 }
 
 // list returns a page of a list. A cursor holds for the same question alone.
-func (s *server) list(ctx context.Context, q v1.ClusterQuery, cursor string) (l list, err error) {
+func (s *server) list(ctx context.Context, q api.ClusterQuery, cursor string) (l list, err error) {
 	question := fmt.Sprintf("page %s %d %q %q", q.Sort, q.Minutes, q.Label, q.Title)
 	if q.After, err = v1.PlaceOf(cursor, question); err != nil {
 		return l, err
@@ -118,7 +118,7 @@ func (s *server) list(ctx context.Context, q v1.ClusterQuery, cursor string) (l 
 	}
 	if found.Next != "" {
 		values := url.Values{"sort": {q.Sort}, "cursor": {v1.CursorOf(found.Next, question)}}
-		if q.Sort == v1.ByGrowth {
+		if q.Sort == api.ByGrowth {
 			values.Set("minutes", strconv.Itoa(q.Minutes))
 		}
 		if q.Label != "" {

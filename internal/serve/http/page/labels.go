@@ -10,7 +10,6 @@ import (
 
 	"github.com/clusterd/clusterd/internal/serve/http/api"
 	"github.com/clusterd/clusterd/internal/serve/http/strict"
-	v1 "github.com/clusterd/clusterd/internal/serve/http/v1"
 )
 
 // A deed is a label on a cluster, an article or a contact, or off it, as the value of a button
@@ -31,7 +30,7 @@ func (d deed) on() bool { return d.ClusterID != "" || d.Contact != "" }
 
 func parseDeed(value string) (d deed, err error) {
 	if strict.JSON([]byte(value), (*api.LabelRequest)(&d)) != nil {
-		err = &v1.InvalidError{Field: "do", Reason: "is not of a button of this page"}
+		err = &api.InvalidError{Field: "do", Reason: "is not of a button of this page"}
 	}
 	return d, err
 }
@@ -64,10 +63,10 @@ func deeds(r *http.Request) (all []deed, err error) {
 		}
 	}
 	if len(all) == 0 {
-		return nil, &v1.InvalidError{Reason: "nothing is chosen"}
+		return nil, &api.InvalidError{Reason: "nothing is chosen"}
 	}
 	if len(all) > api.MaxLabels {
-		return nil, &v1.InvalidError{
+		return nil, &api.InvalidError{
 			Reason: fmt.Sprintf("at most %d are possible at once", api.MaxLabels),
 		}
 	}
@@ -161,7 +160,7 @@ func (s *server) labelsOf(ctx context.Context, d deed) ([]api.Label, error) {
 		return c.Labels, err
 	}
 	if s.Options.Members == nil {
-		return nil, v1.ErrUnknown
+		return nil, api.ErrUnknown
 	}
 	m, _, _, err := s.Options.Members.Article(ctx, string(d.ArticleID))
 	return c.LabelsOfArticle(m.Fingerprint), err

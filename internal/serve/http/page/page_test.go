@@ -18,7 +18,6 @@ import (
 	"github.com/clusterd/clusterd/internal/message/article"
 	"github.com/clusterd/clusterd/internal/serve/http/access"
 	"github.com/clusterd/clusterd/internal/serve/http/api"
-	v1 "github.com/clusterd/clusterd/internal/serve/http/v1"
 )
 
 // pages are one of each, and a form that is answered by one.
@@ -490,7 +489,7 @@ func TestFormsThatCannotBe(t *testing.T) {
 			t.Errorf("%s: %d, want %d", target, w.Code, want)
 		}
 	}
-	s.err = v1.ErrNotReady
+	s.err = api.ErrNotReady
 	if w := s.ask("GET", "/", "en", ""); w.Code != http.StatusServiceUnavailable {
 		t.Errorf("not ready: %d", w.Code)
 	}
@@ -506,8 +505,8 @@ func TestFiltersAreInTheAddress(t *testing.T) {
 			if w := s.ask("GET", next, "en", ""); w.Code != http.StatusOK {
 				t.Fatalf("%s: %d", next, w.Code)
 			}
-			want := v1.ClusterQuery{
-				Sort: v1.ByGrowth, Minutes: 5, Label: "spam", Title: "x", Limit: pageSize, After: "after",
+			want := api.ClusterQuery{
+				Sort: api.ByGrowth, Minutes: 5, Label: "spam", Title: "x", Limit: pageSize, After: "after",
 			}
 			if s.query != want {
 				t.Errorf("the next page asks %+v, want %+v", s.query, want)

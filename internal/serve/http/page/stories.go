@@ -20,12 +20,12 @@ type storyList struct {
 }
 
 // storySorts returns the orders of stories.
-func storySorts() []string { return []string{v1.ByRecent, v1.BySize, v1.Newest} }
+func storySorts() []string { return []string{api.ByRecent, api.BySize, api.Newest} }
 
 // stories answers GET /stories.
 func (s *server) stories(w http.ResponseWriter, r *http.Request) error {
 	p := strict.NewQuery(r.URL)
-	sort := p.OneOf("sort", v1.ByRecent, v1.BySize, v1.Newest)
+	sort := p.OneOf("sort", api.ByRecent, api.BySize, api.Newest)
 	p.Text("lang", 8)
 	if err := p.Err(); err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/clusterd/clusterd/internal/serve/http/api"
 	"github.com/clusterd/clusterd/internal/serve/http/problem"
 	"github.com/clusterd/clusterd/internal/serve/http/strict"
 )
@@ -52,8 +53,8 @@ func StatusOf(err error) (status int, detail string) {
 	var (
 		refused   *refusal
 		malformed *strict.Error
-		invalid   *InvalidError
-		elsewhere *ElsewhereError
+		invalid   *api.InvalidError
+		elsewhere *api.ElsewhereError
 	)
 	switch {
 	case errors.As(err, &refused):
@@ -64,7 +65,7 @@ func StatusOf(err error) (status int, detail string) {
 		return http.StatusUnprocessableEntity, invalid.Error()
 	case errors.As(err, &elsewhere):
 		return http.StatusMisdirectedRequest, elsewhere.Error()
-	case errors.Is(err, ErrUnknown):
+	case errors.Is(err, api.ErrUnknown):
 		return http.StatusNotFound, err.Error()
 	case errors.Is(err, context.Canceled):
 		panic(http.ErrAbortHandler) // whoever asked has gone

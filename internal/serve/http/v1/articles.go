@@ -3,7 +3,6 @@ package v1
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -51,10 +50,10 @@ func (s *server) publish(w http.ResponseWriter, r *http.Request) error {
 		Title: q.Title, Content: q.Content, PublishedAt: q.PublishedAt,
 	})
 	if err != nil {
-		return &InvalidError{"", "there must be title and content, or one of the two"}
+		return api.Invalid("", "there must be title and content, or one of the two")
 	}
 	if len(q.ID) > article.MaxIDBytes {
-		return &InvalidError{"/id", fmt.Sprintf("is longer than %d bytes", article.MaxIDBytes)}
+		return api.Invalid("/id", "is longer than %d bytes", article.MaxIDBytes)
 	}
 	a := api.NewArticle{ID: q.ID, Text: text, Source: q.Source, Others: make(map[string][]byte)}
 	for name, value := range q.Others {

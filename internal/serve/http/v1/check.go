@@ -43,14 +43,16 @@ func (s *server) check(w http.ResponseWriter, r *http.Request) error {
 func textsOf(q *api.CheckRequest) (texts []api.Text, err error) {
 	switch {
 	case q.RunnersUp < 0 || q.RunnersUp > api.MaxRunnersUp:
-		return nil, &InvalidError{"/runners_up", fmt.Sprintf("must be from 0 to %d", api.MaxRunnersUp)}
+		return nil, api.Invalid("/runners_up", "must be from 0 to %d", api.MaxRunnersUp)
 	case q.Partition != nil && (*q.Partition < 0 || *q.Partition > math.MaxInt32):
-		return nil, &InvalidError{"/partition", "must be the number of a partition"}
+		return nil, api.Invalid("/partition", "must be the number of a partition")
 	case q.Articles == nil:
 		text, err := textOf("", q.TextRequest)
 		return []api.Text{text}, err
+	case len(q.Articles) == 0:
+		return nil, api.Invalid("/articles", "there are 0 texts; 1 to %d are possible", api.MaxTexts)
 	case q.TextRequest != (api.TextRequest{}):
-		return nil, &InvalidError{"/articles", "must not stand beside a text"}
+		return nil, api.Invalid("/articles", "must not stand beside a text")
 	}
 	for i, t := range q.Articles {
 		text, err := textOf(fmt.Sprintf("/articles/%d", i), t)
@@ -66,9 +68,9 @@ func textsOf(q *api.CheckRequest) (texts []api.Text, err error) {
 func textOf(place string, t api.TextRequest) (text api.Text, err error) {
 	switch {
 	case t.Text == nil && t.Title == nil && t.Content == nil:
-		return text, &InvalidError{place, "there must be text, or title and content, or one of the two"}
+		return text, api.Invalid(place, "there must be text, or title and content, or one of the two")
 	case t.Text != nil && (t.Title != nil || t.Content != nil):
-		return text, &InvalidError{place + "/text", "is the same as content: leave one of the two out"}
+		return text, api.Invalid(place+"/text", "is the same as content: leave one of the two out")
 	case t.Text != nil:
 		text.Content = *t.Text
 	case t.Content != nil:

@@ -12,17 +12,16 @@ import (
 )
 
 const (
-	pageSize   = 50 // where nobody asks for another
-	maxMinutes = 60
-	maxID      = 1024 // bytes
+	pageSize = 50   // where nobody asks for another
+	maxID    = 1024 // bytes
 )
 
 // clusters answers GET /v1/clusters.
 func (s *server) clusters(w http.ResponseWriter, r *http.Request) error {
 	p := strict.NewQuery(r.URL)
-	q := ClusterQuery{
-		Sort:    p.OneOf("sort", BySize, ByGrowth, Newest),
-		Minutes: p.Int("minutes", 1, maxMinutes, 60),
+	q := api.ClusterQuery{
+		Sort:    p.OneOf("sort", api.BySize, api.ByGrowth, api.Newest),
+		Minutes: p.Int("minutes", 1, api.MaxMinutes, api.MaxMinutes),
 		Label:   p.Text("label", api.MaxLabel), Title: p.Text("title", api.MaxQuery),
 		Limit: p.Int("limit", 1, api.MaxPage, pageSize),
 	}

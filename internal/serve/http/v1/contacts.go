@@ -13,7 +13,7 @@ import (
 func (s *server) contacts(w http.ResponseWriter, r *http.Request) error {
 	p := strict.NewQuery(r.URL)
 	show := p.OneOf("show", "all", "shared", "marked")
-	q := ContactQuery{
+	q := api.ContactQuery{
 		Shared: show != "marked", Marked: show != "shared",
 		Limit: p.Int("limit", 1, api.MaxPage, pageSize),
 	}
@@ -51,7 +51,7 @@ func (s *server) allLabelled(ctx context.Context, after string, limit int) (
 			return page, nil
 		}
 	}
-	contacts, err := s.Spaces.Contacts(ctx, ContactQuery{
+	contacts, err := s.Spaces.Contacts(ctx, api.ContactQuery{
 		Marked: true, Limit: limit - len(page.Clusters), After: place,
 	})
 	if err != nil {

@@ -2,7 +2,6 @@ package v1
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -60,14 +59,14 @@ func (s *server) validErase(q *api.EraseRequest) error {
 	}
 	switch {
 	case named != 1:
-		return &InvalidError{"", "there must be one of cluster_id, article_id and contact"}
+		return api.Invalid("", "there must be one of cluster_id, article_id and contact")
 	case !s.Labels:
 		return &refusal{
 			http.StatusNotFound, "what is erased is named by a record of labels.topic: set that key",
 		}
 	case contact:
 		if err := article.CheckContact(q.Contact); err != nil {
-			return &InvalidError{"/contact", err.Error()}
+			return api.Invalid("/contact", "%v", err)
 		}
 	}
 	return validNote("", q.Note)
@@ -79,7 +78,7 @@ func (s *server) validErase(q *api.EraseRequest) error {
 func (s *server) erasable(r *http.Request, q *api.EraseRequest) (e api.Erased, err error) {
 	if q.Contact != "" {
 		c, err := s.Spaces.Contact(q.ContactRef, "")
-		if err != nil && !errors.Is(err, ErrUnknown) {
+		if err != nil && !errors.Is(err, api.ErrUnknown) {
 			return e, err
 		}
 		e.ContactRef = q.ContactRef
@@ -96,7 +95,7 @@ func (s *server) erasable(r *http.Request, q *api.EraseRequest) (e api.Erased, e
 		e.Source = m.Source.String()
 	}
 	if a, err := article.ParseAddress(e.ClusterID); err != nil || a.String() != e.ClusterID {
-		return e, &InvalidError{"/cluster_id", "must be the id of a cluster, topic/partition/offset"}
+		return e, api.Invalid("/cluster_id", "must be the id of a cluster, topic/partition/offset")
 	}
 	e.Founder = new(e.Source == e.ClusterID)
 	return e, nil
@@ -110,11 +109,12 @@ func (s *server) reportErased(w http.ResponseWriter, r *http.Request, e api.Eras
 	}
 	c, _, err := s.Spaces.Cluster(r.Context(), e.ClusterID)
 	switch {
-	case errors.Is(err, ErrUnknown): // nothing is left of it, but perhaps headlines: they are erased
+	case errors.Is(err, api.ErrUnknown):
+		// Nothing is left of it, but perhaps headlines: they are erased.
 	case err != nil: // another instance has the space by now
 		return answer(w, http.StatusAccepted, e)
 	case *e.Founder && (c.Representative.Title != "" || c.Representative.Excerpt != ""):
-		return &InvalidError{"", fmt.Sprintf("it was not erased: a dead letter of %s says why", e.Record)}
+		return api.Invalid("", "it was not erased: a dead letter of %s says why", e.Record)
 	}
 	e.Applied = true
 	return answer(w, http.StatusOK, e)

@@ -44,7 +44,7 @@ type fake struct {
 	erasures []api.EraseRecord
 	err      error // of all
 
-	query ClusterQuery // the last one
+	query api.ClusterQuery // the last one
 }
 
 const knownID = "articles/0/12"
@@ -86,7 +86,7 @@ func (f *fake) cluster() api.Cluster {
 // called is a contact that clusters share.
 const called = "number:+447700900123"
 
-func (f *fake) Contacts(_ context.Context, q ContactQuery) (api.Contacts, error) {
+func (f *fake) Contacts(_ context.Context, q api.ContactQuery) (api.Contacts, error) {
 	page := api.Contacts{Contacts: []api.Contact{}, AsOf: f.AsOf()}
 	c, _ := f.Contact(api.ContactRef{Contact: called}, "")
 	if q.Shared || q.Marked && len(c.Marks) > 0 {
@@ -111,7 +111,7 @@ func (f *fake) Contact(of api.ContactRef, name string) (api.Contact, error) {
 	oldest := f.cluster()
 	c.Oldest = &oldest
 	if of.Contact != called || name == "ham" && len(c.Marks) == 0 {
-		return api.Contact{}, ErrUnknown
+		return api.Contact{}, api.ErrUnknown
 	}
 	return c, f.err
 }
@@ -168,13 +168,13 @@ func (f *fake) Cluster(_ context.Context, id string) (api.Cluster, api.AsOf, err
 	case f.err != nil:
 		return api.Cluster{}, api.AsOf{}, f.err
 	case id == "articles/7/1":
-		return api.Cluster{}, api.AsOf{}, &ElsewhereError{Space: "7", Reason: "another has it"}
+		return api.Cluster{}, api.AsOf{}, &api.ElsewhereError{Space: "7", Reason: "another has it"}
 	case id == "articles/0/40" || id == "articles/0/3":
 		c := f.cluster()
 		c.ClusterID, c.StoryID = id, f.storyOf(id)
 		return c, f.asOf(), nil
 	case id != knownID:
-		return api.Cluster{}, api.AsOf{}, ErrUnknown
+		return api.Cluster{}, api.AsOf{}, api.ErrUnknown
 	}
 	c := f.cluster()
 	c.StoryID = knownID
@@ -184,20 +184,20 @@ func (f *fake) Cluster(_ context.Context, id string) (api.Cluster, api.AsOf, err
 	return c, f.asOf(), nil
 }
 
-func (f *fake) Clusters(_ context.Context, q ClusterQuery) (api.Clusters, error) {
+func (f *fake) Clusters(_ context.Context, q api.ClusterQuery) (api.Clusters, error) {
 	f.query = q
 	page := api.Clusters{Clusters: []api.Cluster{f.cluster()}, AsOf: f.AsOf()}
 	if q.After == "" {
 		page.Next = "after the first"
 	}
-	if q.Sort == ByGrowth {
+	if q.Sort == api.ByGrowth {
 		page.Since = noon
 	}
 	return page, f.err
 }
 
 func (f *fake) Labelled(ctx context.Context, after string, limit int) (api.Clusters, error) {
-	return f.Clusters(ctx, ClusterQuery{After: after, Limit: limit})
+	return f.Clusters(ctx, api.ClusterQuery{After: after, Limit: limit})
 }
 
 func (f *fake) story() api.Story {
@@ -234,7 +234,7 @@ func (f *fake) Story(ctx context.Context, id, after string, _ int) (api.OneStory
 			one.Story.StoryID, one.Merged = into, id
 		}
 	} else if _, _, err := f.Cluster(ctx, id); err != nil || id == "articles/0/40" {
-		return api.OneStory{}, cmp.Or(err, ErrUnknown)
+		return api.OneStory{}, cmp.Or(err, api.ErrUnknown)
 	}
 	if id == "articles/8/1" {
 		one.AsOf.Space = "8"
@@ -255,9 +255,9 @@ func (f *fake) Part(_ context.Context, id, other string) (string, error) {
 	case f.into[other] == id:
 		return other, f.err
 	case !known && id != knownID:
-		return "", ErrUnknown
+		return "", api.ErrUnknown
 	}
-	return "", &InvalidError{"/other", "is not part of this story"}
+	return "", api.Invalid("/other", "is not part of this story")
 }
 
 func (f *fake) StoryWords(t api.FullText) (vector []byte, han bool, terms string, err error) {
@@ -281,7 +281,7 @@ func (f *fake) Members(_ context.Context, id string, from uint64, limit int) ([]
 	api.View, error,
 ) {
 	if id != knownID {
-		return nil, false, api.View{}, ErrUnknown
+		return nil, false, api.View{}, api.ErrUnknown
 	}
 	page := []api.Member{}
 	for p := max(from, 12); p < 15 && len(page) < limit; p++ {
@@ -302,7 +302,7 @@ func (f *fake) Article(_ context.Context, id string) (api.Member, string, api.Vi
 		m.Status, m.Distance = article.Unclustered, nil
 		return m, "", api.View{}, f.err
 	}
-	return api.Member{}, "", api.View{}, ErrUnknown
+	return api.Member{}, "", api.View{}, api.ErrUnknown
 }
 
 type fakeTopics struct{ *fake }

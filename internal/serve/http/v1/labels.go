@@ -111,7 +111,7 @@ func readLabels(value []byte) (items []api.LabelRequest, several bool, err error
 		return items, false, validLabel("", &items[0])
 	}
 	if q.LabelRequest != (api.LabelRequest{}) {
-		return nil, false, &InvalidError{"/labels", "must not stand beside one label"}
+		return nil, false, api.Invalid("/labels", "must not stand beside one label")
 	}
 	for i := range q.Labels {
 		if err := validLabel(fmt.Sprintf("/labels/%d", i), &q.Labels[i]); err != nil {
@@ -128,18 +128,18 @@ func validLabel(place string, q *api.LabelRequest) error {
 	}
 	text := q.TextRequest != (api.TextRequest{})
 	if reason := badName(q.Label); reason != "" {
-		return &InvalidError{place + "/label", reason}
+		return api.Invalid(place+"/label", "%s", reason)
 	}
 	if err := validNote(place, q.Note); err != nil {
 		return err
 	}
 	switch {
 	case q.Action == api.Resume && q.Trial:
-		return &InvalidError{place + "/trial", "is for labels that are added or removed"}
+		return api.Invalid(place+"/trial", "is for labels that are added or removed")
 	case badTarget(q, text) != "":
-		return &InvalidError{place, badTarget(q, text)}
+		return api.Invalid(place, "%s", badTarget(q, text))
 	case q.PublishedAt != nil:
-		return &InvalidError{place + "/published_at", "is of no use here"}
+		return api.Invalid(place+"/published_at", "is of no use here")
 	case text:
 		_, err := textOf(place, q.TextRequest)
 		return err
@@ -282,7 +282,7 @@ func (s *server) report(ctx context.Context, q *api.LabelRequest, m *mark) (know
 	}
 	c, _, err := s.Spaces.Cluster(ctx, m.ClusterID)
 	switch {
-	case errors.Is(err, ErrUnknown):
+	case errors.Is(err, api.ErrUnknown):
 		m.err = notApplied("the cluster has expired", m.Record)
 		return true
 	case err != nil: // another instance has it by now
@@ -317,7 +317,7 @@ func (s *server) report(ctx context.Context, q *api.LabelRequest, m *mark) (know
 // reportContact does what report does, for a label on a contact.
 func (s *server) reportContact(q *api.LabelRequest, m *mark) (known bool) {
 	c, err := s.Spaces.Contact(m.ContactRef, "")
-	if err != nil && !errors.Is(err, ErrUnknown) {
+	if err != nil && !errors.Is(err, api.ErrUnknown) {
 		return false
 	}
 	said := func(b api.By) bool { return b.Record == m.Record }
@@ -340,6 +340,6 @@ func (s *server) reportContact(q *api.LabelRequest, m *mark) (known bool) {
 
 // notApplied is the error of a label record that was read. Somebody may have come first.
 func notApplied(why, record string) error {
-	return &InvalidError{"", fmt.Sprintf("%s. If it was not applied, a dead letter of %s says why",
-		why, record)}
+	return api.Invalid("", "%s. If it was not applied, a dead letter of %s says why",
+		why, record)
 }

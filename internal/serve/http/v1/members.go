@@ -106,9 +106,9 @@ func (s *server) article(w http.ResponseWriter, r *http.Request) error {
 // clusterIfThere returns a cluster, nil where it has expired or another instance has it.
 func (s *server) clusterIfThere(ctx context.Context, id string) (*api.Cluster, error) {
 	c, _, err := s.Spaces.Cluster(ctx, id)
-	var elsewhere *ElsewhereError
+	var elsewhere *api.ElsewhereError
 	switch {
-	case errors.Is(err, ErrUnknown), errors.Is(err, ErrNotReady), errors.As(err, &elsewhere):
+	case errors.Is(err, api.ErrUnknown), errors.Is(err, api.ErrNotReady), errors.As(err, &elsewhere):
 		return nil, nil
 	case err != nil:
 		return nil, err

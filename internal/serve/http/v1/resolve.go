@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 
@@ -57,14 +56,14 @@ func (s *server) resolve(ctx context.Context, items []api.LabelRequest) []mark {
 // say.
 func (s *server) labelable(ctx context.Context, id string, q *api.LabelRequest) error {
 	if _, err := article.ParseAddress(id); err != nil {
-		return &InvalidError{"/cluster_id", err.Error()}
+		return api.Invalid("/cluster_id", "%v", err)
 	}
 	c, _, err := s.Spaces.Cluster(ctx, id)
-	var elsewhere *ElsewhereError
+	var elsewhere *api.ElsewhereError
 	switch {
-	case errors.As(err, &elsewhere), errors.Is(err, ErrNotReady):
+	case errors.As(err, &elsewhere), errors.Is(err, api.ErrNotReady):
 		return nil
-	case errors.Is(err, ErrUnknown):
+	case errors.Is(err, api.ErrUnknown):
 		return &refusal{http.StatusNotFound, "cluster_id: there is no such cluster, or it has expired"}
 	case err != nil:
 		return err
@@ -76,8 +75,8 @@ func (s *server) labelable(ctx context.Context, id string, q *api.LabelRequest) 
 		return l.Label == q.Label && l.Trial == q.Trial
 	})
 	if q.Action == api.Add && len(c.Labels) >= article.MaxLabels && !has {
-		return &InvalidError{"/label", fmt.Sprintf("cluster %s has %d labels, and may have no more: "+
-			"remove one first", id, article.MaxLabels)}
+		return api.Invalid("/label", "cluster %s has %d labels, and may have no more: "+
+			"remove one first", id, article.MaxLabels)
 	}
 	return nil
 }
@@ -91,7 +90,7 @@ func (s *server) ofArticle(ctx context.Context, id string) (
 	}
 	m, cluster, _, err = s.Members.Article(ctx, id)
 	switch {
-	case errors.Is(err, ErrUnknown):
+	case errors.Is(err, api.ErrUnknown):
 		return "", m, &refusal{http.StatusNotFound, "article_id: there is no such article"}
 	case err == nil && cluster == "":
 		return "", m, unclustered("article_id")
@@ -107,10 +106,10 @@ func (s *server) ofOneArticle(ctx context.Context, q *api.LabelRequest, m *mark)
 	}
 	switch {
 	case q.ClusterID != "" && string(q.ClusterID) != m.ClusterID:
-		return &InvalidError{"/cluster_id", fmt.Sprintf("the article belongs to cluster %s", m.ClusterID)}
+		return api.Invalid("/cluster_id", "the article belongs to cluster %s", m.ClusterID)
 	case m.member.Fingerprint == nil:
-		return &InvalidError{"/target", "the result of the article does not say its fingerprint, by " +
-			"which equal articles are known: have output.fields name fingerprint, or label the cluster"}
+		return api.Invalid("/target", "the result of the article does not say its fingerprint, by "+
+			"which equal articles are known: have output.fields name fingerprint, or label the cluster")
 	}
 	return s.labelable(ctx, m.ClusterID, q)
 }
@@ -119,11 +118,11 @@ func (s *server) ofOneArticle(ctx context.Context, q *api.LabelRequest, m *mark)
 func (s *server) ofContact(q *api.LabelRequest, m *mark) error {
 	m.ContactRef = q.ContactRef
 	c, err := s.Spaces.Contact(q.ContactRef, q.Label)
-	var elsewhere *ElsewhereError
+	var elsewhere *api.ElsewhereError
 	switch {
-	case errors.As(err, &elsewhere), errors.Is(err, ErrNotReady):
+	case errors.As(err, &elsewhere), errors.Is(err, api.ErrNotReady):
 		return nil
-	case errors.Is(err, ErrUnknown):
+	case errors.Is(err, api.ErrUnknown):
 		return &refusal{http.StatusNotFound, "contact: no label has marked it, or it is in no text of " +
 			"a cluster without labels"}
 	case err != nil:

@@ -8,13 +8,11 @@ import (
 	"github.com/clusterd/clusterd/internal/serve/http/strict"
 )
 
-// ByRecent is the order of stories by their recent articles.
-const ByRecent = "recent"
-
 // stories answers GET /v1/stories.
 func (s *server) stories(w http.ResponseWriter, r *http.Request) error {
 	p := strict.NewQuery(r.URL)
-	sort, limit := p.OneOf("sort", ByRecent, BySize, Newest), p.Int("limit", 1, api.MaxPage, pageSize)
+	sort := p.OneOf("sort", api.ByRecent, api.BySize, api.Newest)
+	limit := p.Int("limit", 1, api.MaxPage, pageSize)
 	if err := p.Err(); err != nil {
 		return err
 	}

@@ -23,18 +23,18 @@ func (s *server) merge(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fmt.Errorf("story: %w", err)
 	}
-	var elsewhere *ElsewhereError
+	var elsewhere *api.ElsewhereError
 	other, err := s.Spaces.Story(r.Context(), q.Other, "", 1)
 	switch {
-	case errors.Is(err, ErrUnknown):
-		return &InvalidError{"/other", fmt.Sprintf("there is no story %s, or it has expired", q.Other)}
+	case errors.Is(err, api.ErrUnknown):
+		return api.Invalid("/other", "there is no story %s, or it has expired", q.Other)
 	case errors.As(err, &elsewhere), err == nil && other.AsOf.Space != one.AsOf.Space:
-		return &InvalidError{"/other", "is a story of another partition of the input: with " +
-			"cluster.scope: partition each has stories of its own"}
+		return api.Invalid("/other", "is a story of another partition of the input: with "+
+			"cluster.scope: partition each has stories of its own")
 	case err != nil:
 		return fmt.Errorf("other: %w", err)
 	case other.Story.StoryID == one.Story.StoryID:
-		return &InvalidError{"/other", "is part of this story already, or is this one"}
+		return api.Invalid("/other", "is part of this story already, or is this one")
 	}
 	return s.change(w, r, api.StoryRecord{
 		Action: api.Merge, StoryID: one.Story.StoryID, Other: q.Other, Note: q.Note,
@@ -83,7 +83,7 @@ func (s *server) split(w http.ResponseWriter, r *http.Request) error {
 	}
 	founder, err := article.ParseAddress(q.ClusterID)
 	if err != nil || founder.String() != q.ClusterID {
-		return &InvalidError{"/cluster_id", "must be the id of a cluster, topic/partition/offset"}
+		return api.Invalid("/cluster_id", "must be the id of a cluster, topic/partition/offset")
 	}
 	if err := s.splittable(r.Context(), ClusterID(r), q.ClusterID); err != nil {
 		return err
@@ -114,20 +114,20 @@ func (s *server) splittable(ctx context.Context, story, cluster string) error {
 		return fmt.Errorf("story: %w", err)
 	}
 	c, _, err := s.Spaces.Cluster(ctx, cluster)
-	var elsewhere *ElsewhereError
+	var elsewhere *api.ElsewhereError
 	switch {
-	case errors.Is(err, ErrUnknown):
-		return &InvalidError{"/cluster_id", "there is no such cluster, or it has expired"}
+	case errors.Is(err, api.ErrUnknown):
+		return api.Invalid("/cluster_id", "there is no such cluster, or it has expired")
 	case err != nil && !errors.As(err, &elsewhere):
 		return fmt.Errorf("cluster: %w", err)
 	}
 	of, err := s.Spaces.Story(ctx, c.StoryID, "", 1)
 	if err != nil || of.Story.StoryID != one.Story.StoryID {
-		return &InvalidError{"/cluster_id", "must be a cluster of this story"}
+		return api.Invalid("/cluster_id", "must be a cluster of this story")
 	}
-	if _, err := s.Spaces.Story(ctx, cluster, "", 1); !errors.Is(err, ErrUnknown) {
-		return &InvalidError{"/cluster_id", "must not be the first cluster of a story, whose id is the " +
-			"story's: where that story was made part of this one, take it out by unmerge"}
+	if _, err := s.Spaces.Story(ctx, cluster, "", 1); !errors.Is(err, api.ErrUnknown) {
+		return api.Invalid("/cluster_id", "must not be the first cluster of a story, whose id is the "+
+			"story's: where that story was made part of this one, take it out by unmerge")
 	}
 	return nil
 }
@@ -141,7 +141,7 @@ func (s *server) readTwo(r *http.Request) (q api.MergeRequest, err error) {
 		return q, err
 	}
 	if a, err := article.ParseAddress(q.Other); err != nil || a.String() != q.Other {
-		return q, &InvalidError{"/other", "must be the id of a story, topic/partition/offset"}
+		return q, api.Invalid("/other", "must be the id of a story, topic/partition/offset")
 	}
 	return q, nil
 }
@@ -170,8 +170,8 @@ func (s *server) readStory(r *http.Request, q any) error {
 // validNote checks the note of a request at this place.
 func validNote(place, note string) error {
 	if len(note) > api.MaxNote || hasControls(note) {
-		return &InvalidError{place + "/note", fmt.Sprintf(
-			"must have at most %d bytes, and no control characters", api.MaxNote)}
+		return api.Invalid(place+"/note", "must have at most %d bytes, and no control characters",
+			api.MaxNote)
 	}
 	return nil
 }
@@ -194,11 +194,11 @@ func (s *server) change(
 		return answer(w, http.StatusAccepted, done)
 	}
 	switch done.Applied, err = committed(r.Context()); {
-	case err != nil && !errors.Is(err, ErrUnknown): // another instance has the space by now
+	case err != nil && !errors.Is(err, api.ErrUnknown): // another instance has the space by now
 		return answer(w, http.StatusAccepted, done)
 	case !done.Applied:
-		return &InvalidError{"", fmt.Sprintf("it was not done, or has been undone: the stories were "+
-			"changed meanwhile. If it was not done, a dead letter of %s says why", at)}
+		return api.Invalid("", "it was not done, or has been undone: the stories were "+
+			"changed meanwhile. If it was not done, a dead letter of %s says why", at)
 	}
 	return answer(w, http.StatusOK, done)
 }

@@ -7,71 +7,11 @@ package v1
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"github.com/clusterd/clusterd/internal/message/article"
 	"github.com/clusterd/clusterd/internal/serve/http/api"
 	"github.com/clusterd/clusterd/internal/serve/http/events"
 )
-
-// The errors of what answers.
-var (
-	// ErrUnknown is that there is no such cluster or article.
-	ErrUnknown = errors.New("there is none")
-	// ErrNotReady is that the instance cannot answer yet, or not now.
-	ErrNotReady = errors.New("this instance is not ready to answer")
-	// ErrLate is that the instance may know soon: it has not read all that was committed.
-	ErrLate = errors.New("this instance has not read yet what was committed before the question: " +
-		"ask again in a moment, or another instance")
-)
-
-// An InvalidError is of a request that is well-formed and asks for what cannot be.
-type InvalidError struct {
-	Field  string // a JSON pointer or the name of a parameter; empty: the whole
-	Reason string // for a person
-}
-
-func (e *InvalidError) Error() string {
-	if e.Field == "" {
-		return e.Reason
-	}
-	return e.Field + ": " + e.Reason
-}
-
-// An ElsewhereError is of a question about a space that another instance has.
-type ElsewhereError struct {
-	Space  string
-	Reason string // for a person: which instance has it
-}
-
-func (e *ElsewhereError) Error() string {
-	return fmt.Sprintf("this instance has no space %s: %s", e.Space, e.Reason)
-}
-
-// Sorts of clusters.
-const (
-	BySize   = "size"
-	ByGrowth = "growth"
-	Newest   = "newest"
-)
-
-// A ClusterQuery says which clusters are wanted, and in which order.
-type ClusterQuery struct {
-	Sort    string
-	Minutes int    // in which growth counts
-	Label   string // that they have; empty: any or none
-	Title   string // that theirs contains; empty: any
-	Limit   int
-	After   string // what the page before said of the next one; empty: the first page
-}
-
-// A ContactQuery asks for contacts.
-type ContactQuery struct {
-	Shared, Marked bool // by clusters without labels, by labels
-	Limit          int
-	After          string // what the page before said of the next one; empty: the first page
-}
 
 // Spaces answer from the spaces that this instance works on or follows. What they tell is
 // committed.
@@ -80,26 +20,26 @@ type Spaces interface {
 	Check(ctx context.Context, texts []api.Text, o api.CheckOptions) ([]api.Checked, error)
 	// Compare answers how near two texts are.
 	Compare(ctx context.Context, a, b api.Text) (api.Comparison, error)
-	// Cluster returns a cluster, or [ErrUnknown].
+	// Cluster returns a cluster, or [api.ErrUnknown].
 	Cluster(ctx context.Context, id string) (api.Cluster, api.AsOf, error)
 	// Clusters returns a page, and from where the next one goes on: empty after the last.
-	Clusters(ctx context.Context, q ClusterQuery) (api.Clusters, error)
+	Clusters(ctx context.Context, q api.ClusterQuery) (api.Clusters, error)
 	// Labelled returns a page of the clusters that have labels, likewise.
 	Labelled(ctx context.Context, after string, limit int) (api.Clusters, error)
 	// Contacts returns a page of contacts.
-	Contacts(ctx context.Context, q ContactQuery) (api.Contacts, error)
-	// Contact returns a contact. With [ErrUnknown], of one that cannot get the label with this name,
-	// it says at least to which partition the contact belongs.
+	Contacts(ctx context.Context, q api.ContactQuery) (api.Contacts, error)
+	// Contact returns a contact. With [api.ErrUnknown], of one that cannot get the label with this
+	// name, it says at least to which partition the contact belongs.
 	Contact(of api.ContactRef, name string) (api.Contact, error)
 	// AppliedTo reports whether the space of a contact has read labels.topic beyond this record.
 	AppliedTo(of api.ContactRef, record article.Address) bool
 	// Stories returns the first ones by an order, at most so many.
 	Stories(ctx context.Context, sort string, limit int) (api.Stories, error)
 	// Story returns the story that the one with this id is part of by now, with a page of its
-	// clusters, or [ErrUnknown]. Next is from where the next page goes on: empty after the last.
+	// clusters, or [api.ErrUnknown]. Next is from where the next page goes on: empty after the last.
 	Story(ctx context.Context, id, after string, limit int) (api.OneStory, error)
 	// Part returns which of two stories somebody made part of the other, such that it can leave that:
-	// [ErrUnknown] is of the first one, and an [InvalidError] says why neither can.
+	// [api.ErrUnknown] is of the first one, and an [api.InvalidError] says why neither can.
 	Part(ctx context.Context, id, other string) (part string, err error)
 	// StoryWords returns the words of a text as the rule of stories has them: its vector, whether most
 	// are Chinese, and the first ones.
@@ -115,8 +55,8 @@ type Members interface {
 	// Members returns those at this position and after it, in order, and whether there are more.
 	Members(ctx context.Context, clusterID string, from uint64, limit int) (
 		page []api.Member, more bool, view api.View, err error)
-	// Article returns the latest article of an id, or [ErrUnknown]. Of an unclustered one the cluster
-	// is empty.
+	// Article returns the latest article of an id, or [api.ErrUnknown]. Of an unclustered one the
+	// cluster is empty.
 	Article(ctx context.Context, id string) (m api.Member, clusterID string, v api.View, err error)
 }
 

@@ -247,10 +247,10 @@ func TestFailures(t *testing.T) {
 		status int
 		detail string
 	}{
-		{ErrNotReady, 503, "this instance is not ready to answer"},
+		{api.ErrNotReady, 503, "this instance is not ready to answer"},
 		{fmt.Errorf("reading: %w", errors.New("the disk is full")), 503, "reading: the disk is full"},
-		{&ElsewhereError{"3", "another has it"}, 421, "this instance has no space 3"},
-		{&InvalidError{"/partition", "is needed"}, 422, "/partition: is needed"},
+		{&api.ElsewhereError{Space: "3", Reason: "another has it"}, 421, "this instance has no space 3"},
+		{api.Invalid("/partition", "is needed"), 422, "/partition: is needed"},
 	} {
 		f := newFake()
 		f.err = tt.err

@@ -1,4 +1,6 @@
-package answers
+// Package topics writes to topics what the HTTP interface takes, waits for the results, and reads
+// articles again, as [v1.Topics] says. It joins packages submit, tail and reread.
+package topics
 
 import (
 	"context"
@@ -15,13 +17,14 @@ import (
 	"github.com/clusterd/clusterd/internal/serve/tail"
 )
 
-// Topics writes to topics and reads them again, as [v1.Topics] says.
+// Topics implements [v1.Topics].
 type Topics struct {
 	Submit *submit.Submitter
 	Tail   *tail.Tail
 	Reread *reread.Reader
 	Hidden bool // nothing that articles say is told
-	Fresh  *Fresh
+	// Told is called before somebody is told the result of an article of the input.
+	Told func(articleID string, result, source article.Address)
 }
 
 // Article implements [v1.Topics].
@@ -48,7 +51,7 @@ func (t *Topics) Article(ctx context.Context, a api.NewArticle) (
 	if id == "" {
 		id = at[0].String()
 	}
-	return at[0], &waiter{subscription, t.Fresh, id, at[0], t.Hidden}, nil
+	return at[0], &waiter{subscription, t, id, at[0]}, nil
 }
 
 // Labels implements [v1.Topics].
@@ -95,7 +98,7 @@ func (t *Topics) Texts(ctx context.Context, of []article.Address) ([]v1.Text, er
 	if t.Hidden {
 		texts := make([]v1.Text, len(of))
 		for i := range texts {
-			texts[i].Gone = hiddenText
+			texts[i].Gone = api.HiddenText
 		}
 		return texts, nil
 	}
@@ -120,7 +123,7 @@ func refused(err error) error {
 		tooLarge *submit.TooLargeError
 	)
 	if errors.As(err, &invalid) || errors.As(err, &tooLarge) {
-		return &v1.InvalidError{Reason: err.Error()}
+		return &api.InvalidError{Reason: err.Error()}
 	}
 	return err
 }
@@ -128,19 +131,18 @@ func refused(err error) error {
 // waiter waits for the result of an article.
 type waiter struct {
 	*tail.Subscription
-	fresh  *Fresh
+	topics *Topics
 	id     string
 	of     article.Address
-	hidden bool
 }
 
 // Result implements [v1.Waiter].
 func (w *waiter) Result(ctx context.Context) (events.Event, error) {
 	e, err := w.Await(ctx, w.of)
 	if err == nil {
-		w.fresh.note(w.id, e.Address, w.of)
+		w.topics.Told(w.id, e.Address, w.of)
 	}
-	return event(&e, w.hidden), err
+	return event(&e, w.topics.Hidden), err
 }
 
 func event(e *tail.Event, hidden bool) events.Event {

@@ -1,51 +1,22 @@
-package answers
+package topics
 
 import (
 	"encoding/json"
-	"errors"
 	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/clusterd/clusterd/internal/message/article"
-	"github.com/clusterd/clusterd/internal/message/cluster"
-	"github.com/clusterd/clusterd/internal/message/label"
 	v1 "github.com/clusterd/clusterd/internal/serve/http/v1"
-	"github.com/clusterd/clusterd/internal/serve/lookup"
 	"github.com/clusterd/clusterd/internal/serve/tail"
-	"github.com/clusterd/clusterd/internal/space"
 )
 
 // Where texts are hidden, no answer has one, and what else it has is as ever.
 func TestHidden(t *testing.T) {
 	const said = "canary"
-	spaces := &Spaces{Hidden: true}
-	c := spaces.cluster(&cluster.Cluster{Size: 3, Representative: article.Representative{
-		ID: "a1", Title: said, Excerpt: said,
-	}}, &lookup.AsOf{})
-	if c.Size != 3 || c.Representative != (article.Representative{ID: "a1"}) {
-		t.Errorf("a cluster: %+v", c)
-	}
-	var invalid *v1.InvalidError
-	_, err := spaces.Clusters(t.Context(), v1.ClusterQuery{Title: said})
-	if !errors.As(err, &invalid) {
-		t.Errorf("looking for titles: %v", err)
-	}
 	texts, err := (&Topics{Hidden: true}).Texts(t.Context(), make([]article.Address, 2))
 	if err != nil || len(texts) != 2 || texts[1] != (v1.Text{Gone: "hidden"}) {
 		t.Errorf("texts: %+v, %v", texts, err)
-	}
-	c = spaces.cluster(&cluster.Cluster{
-		Labels: label.Of([]article.Label{{Name: "spam", Contact: "number:" + said}}),
-	}, &lookup.AsOf{})
-	if len(c.Labels) != 1 || c.Labels[0].Contact != "number:hidden" {
-		t.Errorf("a label by a contact: %+v", c.Labels)
-	}
-	checked := spaces.checked(&lookup.Answer{Answer: space.Answer{Carried: label.Carried{
-		By: []article.LabelledBy{{Label: "spam", Contact: "mail:" + said}},
-	}}})
-	if len(checked.LabelledBy) != 1 || checked.LabelledBy[0].Contact != "mail:hidden" {
-		t.Errorf("a check: %+v", checked.LabelledBy)
 	}
 	value := `{"article_id":"a1","contact":"name:` + said + `","size":2,` +
 		`"labelled_by":[{"label":"spam","contact":"number:` + said + `"},` +

@@ -1,4 +1,4 @@
-package answers
+package topics
 
 import (
 	"bytes"
@@ -8,31 +8,9 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/clusterd/clusterd/internal/message/article"
-	v1 "github.com/clusterd/clusterd/internal/serve/http/v1"
+	"github.com/clusterd/clusterd/internal/serve/http/api"
 	"github.com/clusterd/clusterd/internal/serve/tail"
 )
-
-// hiddenText stands for what is not told.
-const hiddenText = "hidden"
-
-// errHidden is of a question that would tell by its answer which texts there are.
-func errHidden(field string) error {
-	return &v1.InvalidError{Field: field, Reason: "texts are hidden: serve.content"}
-}
-
-// hideRepresentative leaves the id.
-func hideRepresentative(r *article.Representative) { *r = article.Representative{ID: r.ID} }
-
-// hideContact leaves what kind of contact it is. Whatever tells a contact while texts are hidden
-// calls it: contacts are telephone numbers, mail addresses and names.
-func hideContact(contact string) string {
-	kind, _, found := strings.Cut(contact, ":")
-	if !found {
-		return contact
-	}
-	return kind + ":" + hiddenText
-}
 
 // hideEvent returns what an event of the stream says without what articles say.
 func hideEvent(kind tail.Kind, value []byte) []byte {
@@ -54,7 +32,7 @@ func hideRecord(value []byte) []byte {
 	for name, is := range record {
 		// As encoding/json reads the record: without regard to case.
 		if contact, ok := is.(string); ok && strings.EqualFold(name, "contact") {
-			record[name] = hideContact(contact)
+			record[name] = api.HideContact(contact)
 		}
 	}
 	hidden, err := json.Marshal(record)
@@ -70,9 +48,9 @@ func hideResult(value []byte) []byte {
 	nothing := func(string) string { return "" }
 	value, _ = replaceText(value, "representative.title", nothing)
 	value, _ = replaceText(value, "representative.excerpt", nothing)
-	value, _ = replaceText(value, "contact", hideContact)
+	value, _ = replaceText(value, "contact", api.HideContact)
 	for i, found := 0, true; found; i++ {
-		value, found = replaceText(value, fmt.Sprintf("labelled_by.%d.contact", i), hideContact)
+		value, found = replaceText(value, fmt.Sprintf("labelled_by.%d.contact", i), api.HideContact)
 	}
 	// It is never the first field, and results have no blanks between fields.
 	if copied := gjson.GetBytes(value, "copied"); copied.IsObject() && copied.Index > 0 {

@@ -1,4 +1,4 @@
-package answers
+package lookup
 
 import (
 	"fmt"
@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/message/article"
 	"github.com/clusterd/clusterd/internal/message/checkpoint"
 	"github.com/clusterd/clusterd/internal/serve/http/api"
-	v1 "github.com/clusterd/clusterd/internal/serve/http/v1"
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/space"
 	"github.com/clusterd/clusterd/internal/space/fingerprint"
@@ -44,7 +44,7 @@ func (d *deskSpace) batch(work space.LabelWork, articles ...fingerprint.Article)
 }
 
 // list returns the contacts of a list and how many clusters share each, read in pages of two.
-func (d *deskSpace) list(q v1.ContactQuery) (all []string) {
+func (d *deskSpace) list(q api.ContactQuery) (all []string) {
 	d.Helper()
 	q.Limit = 2
 	for range 20 {
@@ -76,18 +76,18 @@ func TestContacts(t *testing.T) {
 		Targeted: article.Targeted{Target: article.TargetContact, Contact: "name:alexis"},
 	}}})
 	for name, tt := range map[string]struct {
-		query v1.ContactQuery
+		query api.ContactQuery
 		want  []string
 	}{
 		"all": {
-			v1.ContactQuery{Shared: true, Marked: true},
+			api.ContactQuery{Shared: true, Marked: true},
 			[]string{"mail:a@b.example 5 0", "number:+1 3 0", "site:shop.example 3 0", "name:alexis 0 1"},
 		},
 		"shared": {
-			v1.ContactQuery{Shared: true},
+			api.ContactQuery{Shared: true},
 			[]string{"mail:a@b.example 5 0", "number:+1 3 0", "site:shop.example 3 0"},
 		},
-		"marked": {v1.ContactQuery{Marked: true}, []string{"name:alexis 0 1"}},
+		"marked": {api.ContactQuery{Marked: true}, []string{"name:alexis 0 1"}},
 	} {
 		if got := d.list(tt.query); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
@@ -101,8 +101,8 @@ func TestContacts(t *testing.T) {
 			t.Errorf("%s, which no label has marked, can be harmless", name)
 		}
 	}
-	d.Hidden = true
-	if got := d.list(v1.ContactQuery{Marked: true}); !slices.Equal(got, []string{"name:hidden 0 1"}) {
+	d.options.Config.Serve.Content = config.Hidden
+	if got := d.list(api.ContactQuery{Marked: true}); !slices.Equal(got, []string{"name:hidden 0 1"}) {
 		t.Errorf("hidden: %q", got)
 	}
 }
