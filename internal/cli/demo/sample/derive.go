@@ -7,15 +7,6 @@ import (
 	"strings"
 )
 
-// A phrases is what a language's originals are edited with.
-type phrases struct {
-	space    string      // between two sentences
-	synonyms [][2]string // the second may stand for the first
-	leads    []string    // sentences set before an original
-	credits  []string    // lines set after an original; %s is the source
-	more     string      // the text of a link to the whole original
-}
-
 // derive returns the title and content of an article of the given kind made
 // from s for the given source.
 func (s *original) derive(d dice, kind Kind, source string) (title, content string) {
@@ -37,23 +28,23 @@ func (s *original) derive(d dice, kind Kind, source string) (title, content stri
 // cuts the last sentence. The result always differs from the original.
 func (s *original) edit(d dice, source string) (title, content string) {
 	sentences := slices.Clone(s.sentences)
-	p := s.phrases
+	l := s.language
 	switch d.n(6) {
 	case 0:
-		sentences = slices.Insert(sentences, 0, p.leads[d.n(len(p.leads))])
+		sentences = slices.Insert(sentences, 0, l.Openings[d.n(len(l.Openings))])
 	case 1:
-		sentences = append(sentences, strings.ReplaceAll(p.credits[d.n(len(p.credits))], "%s", source))
+		sentences = append(sentences, strings.ReplaceAll(l.Credits[d.n(len(l.Credits))], "%s", source))
 	case 2:
 		sentences = sentences[:len(sentences)-1]
 	}
 	content = s.join(sentences)
 	want := d.between(1, 3)
 	done := 0
-	for _, i := range d.order(len(p.synonyms)) {
+	for _, i := range d.order(len(l.Synonyms)) {
 		if done == want {
 			break
 		}
-		if from, to := p.synonyms[i][0], p.synonyms[i][1]; strings.Contains(content, from) {
+		if from, to := l.Synonyms[i][0], l.Synonyms[i][1]; strings.Contains(content, from) {
 			content = strings.Replace(content, from, to, 1)
 			done++
 		}
@@ -97,7 +88,7 @@ func (s *original) html(d dice, source string) string {
 	}
 	b.WriteString(`<a href="https://` + source + `/article?id=` +
 		strconv.Itoa(d.between(100000, 999999)) +
-		`&amp;from=list">` + s.phrases.more + "</a></div>")
+		`&amp;from=list">` + s.language.More + "</a></div>")
 	return b.String()
 }
 

@@ -8,13 +8,14 @@ import (
 )
 
 func TestDerive(t *testing.T) {
-	s := &original{title: "T", sentences: []string{"A 1.", "B & C.", "D.", "E “x”."}, phrases: &phrases{
-		space:    " ",
-		synonyms: [][2]string{{"B", "Bee"}},
-		leads:    []string{"Lead."},
-		credits:  []string{"By %s."},
-		more:     "More",
-	}}
+	s := &original{title: "T", sentences: []string{"A 1.", "B & C.", "D.", "E “x”."}}
+	s.language = &language{
+		Space:    " ",
+		Synonyms: [][2]string{{"B", "Bee"}},
+		Openings: []string{"Lead."},
+		Credits:  []string{"By %s."},
+		More:     "More",
+	}
 	const plain = "A 1. B & C. D.\nE “x”."
 	for _, c := range []struct {
 		kind Kind

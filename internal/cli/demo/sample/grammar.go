@@ -1,32 +1,30 @@
 package sample
 
 import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// A words maps a symbol to the texts that may stand for it. A text may itself
-// hold references in braces: {City} is the same city all through one article,
-// {city} another than it and than the last one drawn, {3-20} a whole number,
+// A words maps a symbol to the texts that may stand for it.
+type words map[string]texts
+
+type texts []template
+
+// A template is a text cut at its references: {City} is the same city all through one
+// article, {city} another than it and than the last one drawn, {3-20} a whole number,
 // {1.5-9.9} a number with one decimal.
-type words map[string][]string
-
-// A grammar is words made ready for drawing.
-type grammar struct {
-	number map[string]int // of a symbol
-	texts  [][]template   // by symbol number
-}
-
-// A template is a text cut at its references.
 type template []piece
 
 // A piece is either literal text or a reference.
 type piece struct {
 	kind      pieceKind
-	text      string // literal
-	symbol    int    // drawn, fixed
+	text      string // literal text, or the symbol of drawn and fixed
 	low, high int    // whole; in tenths for decimal
 }
 
@@ -40,28 +38,43 @@ const (
 	decimal
 )
 
-func newGrammar(w words) *grammar {
-	g := &grammar{number: make(map[string]int, len(w)), texts: make([][]template, len(w))}
-	for symbol := range w {
-		g.number[symbol] = len(g.number)
+// UnmarshalYAML reads a list of texts, or a block of them, one a line.
+func (t *texts) UnmarshalYAML(unmarshal func(any) error) error {
+	var list []string
+	var block string
+	if unmarshal(&block) == nil {
+		list = strings.Split(strings.TrimSuffix(block, "\n"), "\n")
+	} else if err := unmarshal(&list); err != nil {
+		return err
 	}
-	for symbol, texts := range w {
-		g.texts[g.number[symbol]] = g.parseAll(texts)
-	}
-	return g
+	*t = parseAll(list...)
+	return nil
 }
 
-func (g *grammar) parseAll(texts []string) []template {
-	t := make([]template, len(texts))
-	for i, text := range texts {
-		t[i] = g.parse(text)
+// check returns an error that names the references of w and of other texts which stand
+// for nothing.
+func (w words) check(used ...texts) error {
+	var errs []error
+	for _, t := range slices.Concat(slices.Collect(maps.Values(w)), used) {
+		for _, p := range slices.Concat(t...) {
+			if (p.kind == drawn || p.kind == fixed) && len(w[p.text]) == 0 {
+				errs = append(errs, fmt.Errorf("there are no words for {%s}", p.text))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func parseAll(list ...string) texts {
+	t := make(texts, len(list))
+	for i, text := range list {
+		t[i] = parse(text)
 	}
 	return t
 }
 
-// parse cuts text into pieces. A reference to what is not there stays as it is
-// written, braces included.
-func (g *grammar) parse(text string) template {
+// parse cuts text into pieces.
+func parse(text string) template {
 	var t template
 	for {
 		before, rest, found := strings.Cut(text, "{")
@@ -72,23 +85,20 @@ func (g *grammar) parse(text string) template {
 			return t
 		}
 		name, after, _ := strings.Cut(rest, "}")
-		t = append(t, g.reference(name))
+		t = append(t, reference(name))
 		text = after
 	}
 }
 
-func (g *grammar) reference(name string) piece {
-	first, size := utf8.DecodeRuneInString(name)
+func reference(name string) piece {
 	if p, ok := numbers(name); ok {
 		return p
 	}
-	if symbol, ok := g.number[name]; ok {
-		return piece{kind: drawn, symbol: symbol}
+	first, size := utf8.DecodeRuneInString(name)
+	if unicode.IsUpper(first) {
+		return piece{kind: fixed, text: string(unicode.ToLower(first)) + name[size:]}
 	}
-	if symbol, ok := g.number[string(unicode.ToLower(first))+name[size:]]; ok {
-		return piece{kind: fixed, symbol: symbol}
-	}
-	return piece{text: "{" + name + "}"}
+	return piece{kind: drawn, text: name}
 }
 
 // numbers reads "3-20" or "1.5-9.9".
@@ -109,9 +119,9 @@ func numbers(name string) (piece, bool) {
 
 // A draw writes the texts of one article.
 type draw struct {
-	*grammar
+	words words
 	dice  dice
-	slots []slot // by symbol number
+	slots map[string]slot // by symbol
 	buf   []byte
 }
 
@@ -121,8 +131,8 @@ type slot struct {
 	fixedAt, drawn int    // which of the texts, from 1; 0 if none yet
 }
 
-func (g *grammar) draw(d dice) *draw {
-	return &draw{grammar: g, dice: d, slots: make([]slot, len(g.texts))}
+func (w words) draw(d dice) *draw {
+	return &draw{words: w, dice: d, slots: make(map[string]slot)}
 }
 
 // text returns t with every reference filled in.
@@ -135,12 +145,12 @@ func (d *draw) text(t template) string {
 }
 
 // one returns one of the texts, filled in.
-func (d *draw) one(texts []template) string { return d.text(texts[d.dice.n(len(texts))]) }
+func (d *draw) one(t texts) string { return d.text(t[d.dice.n(len(t))]) }
 
 // next returns a text of symbol that is neither the fixed one nor the last one
 // drawn, as far as there are enough, and its number from 1.
-func (d *draw) next(symbol int) (t template, number int) {
-	texts, s := d.texts[symbol], d.slots[symbol]
+func (d *draw) next(symbol string) (t template, number int) {
+	texts, s := d.words[symbol], d.slots[symbol]
 	i := d.dice.n(len(texts))
 	for range 2 {
 		if i+1 == s.fixedAt || i+1 == s.drawn {
@@ -156,16 +166,20 @@ func (d *draw) write(t template) {
 		case literal:
 			d.buf = append(d.buf, p.text...)
 		case drawn:
-			t, number := d.next(p.symbol)
-			d.slots[p.symbol].drawn = number
+			t, number := d.next(p.text)
+			s := d.slots[p.text]
+			s.drawn = number
+			d.slots[p.text] = s
 			d.write(t)
 		case fixed:
-			s := &d.slots[p.symbol]
-			if s.fixed == "" {
-				t, number := d.next(p.symbol)
-				s.fixed, s.fixedAt = d.text(t), number
+			if d.slots[p.text].fixed == "" {
+				t, number := d.next(p.text)
+				text := d.text(t)
+				s := d.slots[p.text]
+				s.fixed, s.fixedAt = text, number
+				d.slots[p.text] = s
 			}
-			d.buf = append(d.buf, s.fixed...)
+			d.buf = append(d.buf, d.slots[p.text].fixed...)
 		case whole:
 			d.buf = strconv.AppendInt(d.buf, int64(d.dice.between(p.low, p.high)), 10)
 		case decimal:

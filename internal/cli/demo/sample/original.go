@@ -1,64 +1,40 @@
 package sample
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// A subject is what the originals of one field are made of: a title, a lead, and
-// a choice of sentences for the body.
-type subject struct {
-	titles, leads, body []string
-}
-
-// A language holds the originals that can be told in one language.
-type language struct {
-	grammar  *grammar
-	subjects []parsedSubject
-	body     []template // sentences that fit every subject
-	ends     []template // last sentences, likewise
-	comments []template
-	phrases  *phrases
-
-	size     func(string) int // of a text: characters or words
-	min, max int              // of an original without its last sentence, in size's unit
-}
-
-type parsedSubject struct{ titles, leads, body []template }
-
 // original draws an original.
 func (l *language) original(d dice) *original {
-	w := l.grammar.draw(d)
-	subject := &l.subjects[d.n(len(l.subjects))]
+	w := l.Words.draw(d)
+	subject := &l.Subjects[d.n(len(l.Subjects))]
 	s := &original{
-		phrases: l.phrases, title: capital(w.one(subject.titles)),
-		sentences: []string{w.one(subject.leads)},
+		language:  l,
+		title:     capital(w.one(subject.Titles)),
+		sentences: []string{w.one(subject.Leads)},
 	}
 
-	size, target := l.size(s.sentences[0]), d.between(l.min, l.max)
-	for _, i := range d.order(len(subject.body) + len(l.body)) {
+	size, target := l.length(s.sentences[0]), d.between(l.Size.From, l.Size.To)
+	body := slices.Concat(subject.Body, l.Body)
+	for _, i := range d.order(len(body)) {
 		if size >= target {
 			break
 		}
-		var t template
-		if i < len(subject.body) {
-			t = subject.body[i]
-		} else {
-			t = l.body[i-len(subject.body)]
-		}
-		sentence := w.text(t)
+		sentence := w.text(body[i])
 		s.sentences = append(s.sentences, sentence)
-		size += l.size(sentence)
+		size += l.length(sentence)
 	}
-	s.sentences = append(s.sentences, w.one(l.ends))
+	s.sentences = append(s.sentences, w.one(l.Ends))
 	return s
 }
 
 // comment draws a reader's comment: two remarks.
 func (l *language) comment(d dice) string {
-	w, i := l.grammar.draw(d), d.order(len(l.comments))
-	return w.text(l.comments[i[0]]) + l.phrases.space + w.text(l.comments[i[1]])
+	w, i := l.Words.draw(d), d.order(len(l.Comments))
+	return w.text(l.Comments[i[0]]) + l.Space + w.text(l.Comments[i[1]])
 }
 
 // capital returns s with its first letter in upper case.
@@ -67,27 +43,12 @@ func capital(s string) string {
 	return string(unicode.ToUpper(first)) + s[size:]
 }
 
-// parse makes the subjects ready for drawing.
-func (l *language) parse(subjects []subject) {
-	for _, s := range subjects {
-		l.subjects = append(l.subjects, parsedSubject{
-			titles: l.grammar.parseAll(s.titles),
-			leads:  l.grammar.parseAll(s.leads),
-			body:   l.grammar.parseAll(s.body),
-		})
-	}
-}
-
-func characters(s string) int { return utf8.RuneCountInString(s) }
-
-func wordCount(s string) int { return strings.Count(s, " ") + 1 }
-
 // An original is an article in words of its own, with what is needed to make others from it.
 type original struct {
 	id, source string
 	title      string
 	sentences  []string // the first is the lead
-	phrases    *phrases
+	language   *language
 }
 
 const sentencesPerParagraph = 3
@@ -103,7 +64,7 @@ func (s *original) join(sentences []string) string {
 		case i%sentencesPerParagraph == 0:
 			b.WriteByte('\n')
 		default:
-			b.WriteString(s.phrases.space)
+			b.WriteString(s.language.Space)
 		}
 		b.WriteString(sentence)
 	}

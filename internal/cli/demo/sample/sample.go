@@ -4,7 +4,8 @@
 // [Article] after the other, the same ones for the same seed and time on every
 // machine, each with the truth about what it was made from.
 //
-// The texts are put together from the package's own sentences. Cities,
+// The texts are put together from the sentences and words in languages, adverts.yaml and
+// traditional.txt. Whoever adds a language adds a file. Cities,
 // organisations and products are invented; people appear by their role only.
 package sample
 
@@ -23,9 +24,10 @@ type Kind string
 const (
 	Original Kind = "original" // 35 %: news in words of its own
 	Copy     Kind = "copy"     // 18 %: an original's exact words under another source and ID
-	Edit     Kind = "edit"     // 18 %: an original with words changed, a line added or the last sentence cut
-	Reorder  Kind = "reorder"  // 7 %: an original's sentences after the first in another order
-	HTML     Kind = "html"     // 9 %: an original in tags and character references, with a link
+	// Edit, 18 %, is an original with words changed, a line added or the last sentence cut.
+	Edit    Kind = "edit"
+	Reorder Kind = "reorder" // 7 %: an original's sentences after the first in another order
+	HTML    Kind = "html"    // 9 %: an original in tags and character references, with a link
 	// Variant, 3 %, is an original in traditional characters and full-width letters and digits.
 	Variant Kind = "variant"
 	// Spam, 7 %, is an advert of a running campaign, with other names, numbers and links.
@@ -92,8 +94,6 @@ type Generator struct {
 	count int
 	clock time.Time
 
-	chinese, english, mixed *language
-
 	originals []*original // the latest ones, a ring once it holds recent
 	oldest    int
 	adverts   campaigns
@@ -103,12 +103,9 @@ type Generator struct {
 // feed depends on seed and start alone.
 func New(seed uint64, start time.Time) *Generator {
 	return &Generator{
-		dice:    dice{rand.NewPCG(seed, 0x636c7573746572)},
-		seed:    seed,
-		clock:   start.UTC().Truncate(time.Second),
-		chinese: newChinese(),
-		english: newEnglish(),
-		mixed:   newMixed(),
+		dice:  dice{rand.NewPCG(seed, 0x636c7573746572)},
+		seed:  seed,
+		clock: start.UTC().Truncate(time.Second),
 	}
 }
 
@@ -161,18 +158,16 @@ func (g *Generator) kind() Kind {
 func (g *Generator) fill(a *Article) {
 	switch a.Kind {
 	case Original:
-		s := g.language().original(g.dice)
+		l := pick(g.dice, languages(), func(l *language) int { return l.Share })
+		s := l.original(g.dice)
 		s.id, s.source = a.ID, a.Source
 		a.Title, a.Content = s.title, s.content()
 		g.keep(s)
 	case Spam:
 		a.Content, a.Origin = g.adverts.next(g.dice, a.ID, g.count)
 	case Comment:
-		if g.dice.n(10) < 7 {
-			a.Content = g.chinese.comment(g.dice)
-		} else {
-			a.Content = g.english.comment(g.dice)
-		}
+		l := pick(g.dice, languages(), func(l *language) int { return l.CommentsShare })
+		a.Content = l.comment(g.dice)
 	default:
 		s := g.originals[g.dice.n(len(g.originals))]
 		a.Origin = s.id
@@ -180,18 +175,6 @@ func (g *Generator) fill(a *Article) {
 			a.Source = source(g.dice.n(sources))
 		}
 		a.Title, a.Content = s.derive(g.dice, a.Kind, a.Source)
-	}
-}
-
-// language draws an original's language: Chinese 60 %, English 30 %, mixed 10 %.
-func (g *Generator) language() *language {
-	switch n := g.dice.n(10); {
-	case n < 6:
-		return g.chinese
-	case n < 9:
-		return g.english
-	default:
-		return g.mixed
 	}
 }
 

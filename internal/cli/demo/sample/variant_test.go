@@ -8,8 +8,8 @@ import (
 
 // Every letter, digit and character of a variant folds back to the original's.
 func TestVariantFoldsBack(t *testing.T) {
-	simplified := make(map[rune]rune, len(traditional))
-	for s, r := range traditional {
+	simplified := make(map[rune]rune, len(traditional()))
+	for s, r := range traditional() {
 		if other, taken := simplified[r]; taken {
 			t.Errorf("%c is the traditional form of both %c and %c", r, other, s)
 		}
