@@ -16,17 +16,16 @@ import (
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/message/article"
 	"github.com/clusterd/clusterd/internal/serve/members"
-	"github.com/clusterd/clusterd/internal/serve/reread"
-	"github.com/clusterd/clusterd/internal/serve/submit"
 	"github.com/clusterd/clusterd/internal/serve/tail"
+	"github.com/clusterd/clusterd/internal/serve/topics"
 )
 
 // asked is what answers questions beside an instance, on a client of its own.
 type asked struct {
-	submit *submit.Submitter
+	submit *topics.Submitter
 	tail   *tail.Tail
 	view   *members.View
-	reread *reread.Reader
+	reread *topics.Reader
 }
 
 func (w *world) ask() asked {
@@ -51,11 +50,11 @@ func (w *world) ask() asked {
 			Client: client, Log: log, Dir: filepath.Join(w.dir, "members"), Topic: w.output,
 			Input: w.input, Bytes: 64 << 20,
 		}),
-		reread: &reread.Reader{
+		reread: &topics.Reader{
 			Client: client, Log: log, Topic: w.input, Decoder: decoder, MaxBytes: 1 << 20,
 		},
 	}
-	a.submit, err = submit.New(submit.Options{
+	a.submit, err = topics.NewSubmitter(topics.SubmitOptions{
 		Client: client, Log: log, InputTopic: w.input, Format: article.JSON, Fields: fields,
 		Encoding: "auto", MaxBytes: 1 << 20, Compression: "lz4",
 	})
@@ -88,9 +87,9 @@ func TestAsk(t *testing.T) {
 	var cluster string
 	for i := range n {
 		began := time.Now()
-		addresses, err := a.submit.Articles(t.Context(), []submit.Article{{
-			Input:     submit.Input{ID: fmt.Sprint(i), Content: "大桥今天通车，居民沿着河岸庆祝，工程历时三年建成"},
-			Partition: submit.AnyPartition,
+		addresses, err := a.submit.Articles(t.Context(), []topics.Article{{
+			Input:     topics.Input{ID: fmt.Sprint(i), Content: "大桥今天通车，居民沿着河岸庆祝，工程历时三年建成"},
+			Partition: topics.AnyPartition,
 		}})
 		if err != nil {
 			t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/clusterd/clusterd/internal/cli/ask"
-	"github.com/clusterd/clusterd/internal/serve/http/problem"
+	"github.com/clusterd/clusterd/internal/serve/http/api"
 )
 
 // A fakeServer answers as one that knows the text "known", which carries spam.
@@ -57,7 +57,7 @@ func fakeServer(t *testing.T) (url string, requests *[]string) {
 		case len(all) > 0:
 			_, _ = io.WriteString(w, `{"results":[`+strings.Join(all, ",")+`]}`)
 		default:
-			problem.Write(w, http.StatusUnauthorized, "", "who asks must show a token")
+			api.WriteProblem(w, http.StatusUnauthorized, "", "who asks must show a token")
 		}
 	}))
 	t.Cleanup(s.Close)

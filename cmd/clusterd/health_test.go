@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/clusterd/clusterd/internal/serve/http/problem"
+	"github.com/clusterd/clusterd/internal/serve/http/api"
 )
 
 // A container's health check needs the exit code, and who looks at it why.
@@ -42,7 +42,7 @@ func TestHealth(t *testing.T) {
 			exitFailed, "", "not ready: joining the consumer group",
 		},
 		{"no token", "--ready", func(w http.ResponseWriter, _ *http.Request) {
-			problem.Write(w, http.StatusUnauthorized, "", "who asks must show a token")
+			api.WriteProblem(w, http.StatusUnauthorized, "", "who asks must show a token")
 		}, exitFailed, "", "give one by CLUSTERD_TOKEN or --token-file"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -24,8 +24,6 @@ import (
 	v1 "github.com/clusterd/clusterd/internal/serve/http/v1"
 	"github.com/clusterd/clusterd/internal/serve/lookup"
 	"github.com/clusterd/clusterd/internal/serve/members"
-	"github.com/clusterd/clusterd/internal/serve/reread"
-	"github.com/clusterd/clusterd/internal/serve/submit"
 	"github.com/clusterd/clusterd/internal/serve/tail"
 	"github.com/clusterd/clusterd/internal/serve/topics"
 	"github.com/clusterd/clusterd/internal/text"
@@ -36,7 +34,7 @@ import (
 type desk struct {
 	spaces *lookup.Service
 	view   *members.View // nil: serve.bytes is 0
-	submit *submit.Submitter
+	submit *topics.Submitter
 	tail   *tail.Tail
 	hub    *events.Hub
 	hidden bool // nothing that articles say is told
@@ -55,7 +53,7 @@ func newDesk(
 		hub: events.NewHub(),
 	}
 	fields := article.Fields(c.Input.Fields)
-	d.submit, err = submit.New(submit.Options{
+	d.submit, err = topics.NewSubmitter(topics.SubmitOptions{
 		Client: client, Log: log, InputTopic: c.Input.Topic, LabelsTopic: c.Labels.Topic,
 		Format: c.Input.Format, Fields: fields, Encoding: c.Input.Encoding,
 		MaxBytes: c.Input.MaxBytes, Compression: c.Output.Compression,
@@ -82,7 +80,7 @@ func newDesk(
 		Spaces: d.spaces, Events: d.hub, Labels: c.Labels.Topic != "",
 		Topics: &topics.Topics{
 			Submit: d.submit, Tail: d.tail, Hidden: hidden, Told: d.told,
-			Reread: &reread.Reader{
+			Reread: &topics.Reader{
 				Client: client, Log: log, Topic: c.Input.Topic, Decoder: decoder, MaxBytes: c.Input.MaxBytes,
 			},
 		},

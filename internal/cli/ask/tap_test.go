@@ -17,8 +17,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/clusterd/clusterd/internal/cli"
+	"github.com/clusterd/clusterd/internal/serve/http/api"
 	"github.com/clusterd/clusterd/internal/serve/http/client"
-	"github.com/clusterd/clusterd/internal/serve/http/problem"
 	"github.com/clusterd/clusterd/internal/testutil/golden"
 	"github.com/clusterd/clusterd/internal/testutil/wait"
 	"github.com/clusterd/clusterd/internal/text/printable"
@@ -113,7 +113,7 @@ func waits(events ...client.Event) http.HandlerFunc {
 }
 
 func refuses(status int, detail string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) { problem.Write(w, status, "", detail) }
+	return func(w http.ResponseWriter, _ *http.Request) { api.WriteProblem(w, status, "", detail) }
 }
 
 // shell runs a verb, and returns what it writes.

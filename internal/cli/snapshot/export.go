@@ -16,7 +16,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/clusterd/clusterd/internal/cli/snapshot/target"
 	"github.com/clusterd/clusterd/internal/space/state"
 )
 
@@ -33,7 +32,7 @@ type Source func(ctx context.Context, dir string) (state.Copy, error)
 
 // Options are what an export takes from outside.
 type Options struct {
-	To      target.Target
+	To      Target
 	Scratch string // a directory for copies, best on the file system of the stores
 	Version string // of clusterd
 	Log     *slog.Logger
@@ -75,7 +74,7 @@ func Export(ctx context.Context, sources []Source, o Options) (*Manifest, error)
 	return m, putManifest(ctx, o.To, m, scratch)
 }
 
-func putManifest(ctx context.Context, to target.Target, m *Manifest, scratch string) error {
+func putManifest(ctx context.Context, to Target, m *Manifest, scratch string) error {
 	data, err := m.seal()
 	if err != nil {
 		return err
@@ -91,7 +90,7 @@ func putManifest(ctx context.Context, to target.Target, m *Manifest, scratch str
 }
 
 // putAll writes the files of a directory.
-func putAll(ctx context.Context, to target.Target, folder, dir string) ([]File, error) {
+func putAll(ctx context.Context, to Target, folder, dir string) ([]File, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
@@ -126,7 +125,7 @@ func describe(path string) (File, error) {
 // many, and what was left behind by exports that did not end. It returns how many snapshots it
 // removed. What it cannot read, it leaves.
 func Prune(
-	ctx context.Context, from target.Target, kept *Manifest, newest int, log *slog.Logger,
+	ctx context.Context, from Target, kept *Manifest, newest int, log *slog.Logger,
 ) (removed int, err error) {
 	names, err := Names(ctx, from)
 	if err != nil {

@@ -15,7 +15,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/clusterd/clusterd/internal/cli/snapshot/target"
 	"github.com/clusterd/clusterd/internal/space/disk"
 	"github.com/clusterd/clusterd/internal/space/state"
 )
@@ -50,7 +49,7 @@ func Vacant(m *Manifest, dir *state.Dir) error {
 // replaced before all files of all spaces have come and are as the manifest says. A store is then
 // there as it was or as it is to be, whenever the process ends.
 func Restore(
-	ctx context.Context, from target.Target, m *Manifest, dir *state.Dir, log *slog.Logger,
+	ctx context.Context, from Target, m *Manifest, dir *state.Dir, log *slog.Logger,
 ) error {
 	for _, s := range m.Spaces {
 		next := dir.Space(s.Identity.Space) + nextSuffix
@@ -81,7 +80,7 @@ func Restore(
 
 // fetch puts a store together in dir.
 func fetch(
-	ctx context.Context, from target.Target, name string, s *Space, dir string, log *slog.Logger,
+	ctx context.Context, from Target, name string, s *Space, dir string, log *slog.Logger,
 ) error {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
@@ -101,7 +100,7 @@ func fetch(
 
 // fetchFile asks for a file until it has come as it should, or has not several times.
 func fetchFile(
-	ctx context.Context, from target.Target, name string, f File, dir string, log *slog.Logger,
+	ctx context.Context, from Target, name string, f File, dir string, log *slog.Logger,
 ) error {
 	wait := pause
 	for try := 1; ; try++ {
@@ -121,7 +120,7 @@ func fetchFile(
 }
 
 // copyFile makes a local file of one of the snapshot, and compares the two by size and checksum.
-func copyFile(ctx context.Context, from target.Target, name string, f File, path string) error {
+func copyFile(ctx context.Context, from Target, name string, f File, path string) error {
 	r, err := from.Get(ctx, name)
 	if err != nil {
 		return err

@@ -17,7 +17,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/cli/snapshot/target"
 	"github.com/clusterd/clusterd/internal/space/state"
 )
 
@@ -153,7 +152,7 @@ func (m *Manifest) check(name string) error {
 
 // Names returns the names of what is in a target, the oldest first: snapshots, and what is left of
 // those that were not finished.
-func Names(ctx context.Context, from target.Target) ([]string, error) {
+func Names(ctx context.Context, from Target) ([]string, error) {
 	folders, err := from.Folders(ctx)
 	if err != nil {
 		return nil, err
@@ -165,7 +164,7 @@ func Names(ctx context.Context, from target.Target) ([]string, error) {
 
 // Read returns the manifest of a snapshot; fs.ErrNotExist where it has none, so that it is not
 // whole.
-func Read(ctx context.Context, from target.Target, name string) (*Manifest, error) {
+func Read(ctx context.Context, from Target, name string) (*Manifest, error) {
 	if !named.MatchString(name) {
 		return nil, fmt.Errorf("%.80q is no name of a snapshot: clusterd state list has the names", name)
 	}
@@ -180,7 +179,7 @@ func Read(ctx context.Context, from target.Target, name string) (*Manifest, erro
 	return m, nil
 }
 
-func readAll(ctx context.Context, from target.Target, name string) ([]byte, error) {
+func readAll(ctx context.Context, from Target, name string) ([]byte, error) {
 	r, err := from.Get(ctx, name)
 	if err != nil {
 		return nil, err
@@ -195,7 +194,7 @@ func readAll(ctx context.Context, from target.Target, name string) ([]byte, erro
 
 // Latest returns the manifest of the last snapshot that is whole. The error is fs.ErrNotExist where
 // there is none.
-func Latest(ctx context.Context, from target.Target) (*Manifest, error) {
+func Latest(ctx context.Context, from Target) (*Manifest, error) {
 	names, err := Names(ctx, from)
 	if err != nil {
 		return nil, err

@@ -15,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/cli/snapshot/target"
 	"github.com/clusterd/clusterd/internal/message/article"
 	"github.com/clusterd/clusterd/internal/message/cluster"
 	"github.com/clusterd/clusterd/internal/singlepass"
@@ -103,9 +102,9 @@ func first(t testing.TB, dir *state.Dir) (hash uint64, n int) {
 	return c.Hash, seen
 }
 
-func mustOpen(t testing.TB, path string) target.Target {
+func mustOpen(t testing.TB, path string) Target {
 	t.Helper()
-	to, err := target.Open(path, target.S3{})
+	to, err := OpenTarget(path, S3{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +112,7 @@ func mustOpen(t testing.TB, path string) target.Target {
 }
 
 // export writes a snapshot of an instance's store.
-func export(t testing.TB, dir *state.Dir, to target.Target, at time.Time) (*Manifest, error) {
+func export(t testing.TB, dir *state.Dir, to Target, at time.Time) (*Manifest, error) {
 	t.Helper()
 	s := open(t, dir)
 	defer s.Close()
@@ -123,7 +122,7 @@ func export(t testing.TB, dir *state.Dir, to target.Target, at time.Time) (*Mani
 	})
 }
 
-func mustExport(t testing.TB, dir *state.Dir, to target.Target, at time.Time) *Manifest {
+func mustExport(t testing.TB, dir *state.Dir, to Target, at time.Time) *Manifest {
 	t.Helper()
 	m, err := export(t, dir, to, at)
 	if err != nil {
@@ -344,7 +343,7 @@ func TestAnotherStore(t *testing.T) {
 
 // faulty is a target of which calls fail from the nth on.
 type faulty struct {
-	target.Target
+	Target
 	puts, gets int // how many succeed
 	seen       chan struct{}
 }
@@ -409,7 +408,7 @@ func TestHalfExport(t *testing.T) {
 	}
 }
 
-func mustNames(t *testing.T, from target.Target) []string {
+func mustNames(t *testing.T, from Target) []string {
 	t.Helper()
 	names, err := Names(t.Context(), from)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/clusterd/clusterd/internal/serve/http/access"
-	"github.com/clusterd/clusterd/internal/serve/http/problem"
+	"github.com/clusterd/clusterd/internal/serve/http/api"
 )
 
 // connections is a listener that keeps at most so many connections. For one more it closes the one
@@ -114,7 +114,7 @@ func (c *connections) answering(next http.Handler) http.Handler {
 			access.Protect(w.Header())
 			w.Header().Set("Connection", "close")
 			w.Header().Set("Retry-After", "1")
-			problem.Write(w, http.StatusServiceUnavailable, "",
+			api.WriteProblem(w, http.StatusServiceUnavailable, "",
 				"too many requests are in hand: try again in a second")
 			return
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/monitor"
 	"github.com/clusterd/clusterd/internal/serve/http/access"
-	"github.com/clusterd/clusterd/internal/serve/http/problem"
+	"github.com/clusterd/clusterd/internal/serve/http/api"
 	v1 "github.com/clusterd/clusterd/internal/serve/http/v1"
 )
 
@@ -40,7 +40,7 @@ func newMux(g *access.Guard, m *monitor.Monitor, routes []v1.Route) *http.ServeM
 		if r.ContentLength != 0 {
 			w.Header().Set("Connection", "close") // rather than read what may follow
 		}
-		problem.Write(w, http.StatusNotFound, "", "there is nothing here: there are the page "+
+		api.WriteProblem(w, http.StatusNotFound, "", "there is nothing here: there are the page "+
 			"at /, /livez, /readyz, /metrics, and what /v1/openapi.json describes")
 	})
 	return mux
@@ -52,7 +52,7 @@ func alive(w http.ResponseWriter, r *http.Request) {
 	getOnly(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength != 0 {
 			w.Header().Set("Connection", "close")
-			problem.TooLarge(w, 0)
+			api.WriteTooLarge(w, 0)
 			return
 		}
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
@@ -69,7 +69,7 @@ func only(methods []string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Allow", strings.Join(methods, ", "))
 		w.Header().Set("Connection", "close") // rather than read what may follow
-		problem.Write(w, http.StatusMethodNotAllowed, "", "only "+strings.Join(methods, " and ")+
+		api.WriteProblem(w, http.StatusMethodNotAllowed, "", "only "+strings.Join(methods, " and ")+
 			" are allowed here")
 	})
 }
@@ -80,7 +80,7 @@ func getOnly(next http.Handler) http.Handler {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET, HEAD")
 			w.Header().Set("Connection", "close") // rather than read what may follow
-			problem.Write(w, http.StatusMethodNotAllowed, "", "only GET and HEAD are allowed")
+			api.WriteProblem(w, http.StatusMethodNotAllowed, "", "only GET and HEAD are allowed")
 			return
 		}
 		next.ServeHTTP(w, r)

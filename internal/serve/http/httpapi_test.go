@@ -17,7 +17,7 @@ import (
 	"github.com/clusterd/clusterd/internal/monitor"
 	"github.com/clusterd/clusterd/internal/secret/redacted"
 	"github.com/clusterd/clusterd/internal/serve/http/access"
-	"github.com/clusterd/clusterd/internal/serve/http/problem"
+	"github.com/clusterd/clusterd/internal/serve/http/api"
 	v1 "github.com/clusterd/clusterd/internal/serve/http/v1"
 	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
@@ -149,7 +149,7 @@ func TestAnswers(t *testing.T) {
 			if answer.StatusCode != tt.code || !strings.Contains(body, tt.want) {
 				t.Errorf("%d %s\nwant %d and %s", answer.StatusCode, body, tt.code, tt.want)
 			}
-			if tt.want == `"detail"` && answer.Header.Get("Content-Type") != problem.ContentType ||
+			if tt.want == `"detail"` && answer.Header.Get("Content-Type") != api.ProblemType ||
 				tt.code >= 400 && !json.Valid([]byte(body)) {
 				t.Errorf("no problem details: %s %s", answer.Header, body)
 			}
@@ -214,7 +214,7 @@ func TestRoutes(t *testing.T) {
 			answer.Header.Get("Allow") != tt.allow {
 			t.Errorf("%s %s: %d %v %s", tt.method, tt.path, answer.StatusCode, answer.Header, body)
 		}
-		if tt.code >= 400 && answer.Header.Get("Content-Type") != problem.ContentType {
+		if tt.code >= 400 && answer.Header.Get("Content-Type") != api.ProblemType {
 			t.Errorf("%s %s: %d is %v", tt.method, tt.path, tt.code, answer.Header)
 		}
 	}

@@ -1,27 +1,24 @@
 // Package topics writes to topics what the HTTP interface takes, waits for the results, and reads
-// articles again, as [v1.Topics] says. It joins packages submit, tail and reread.
+// articles again, as [v1.Topics] says. It uses package tail.
 package topics
 
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/clusterd/clusterd/internal/message/article"
 	"github.com/clusterd/clusterd/internal/serve/http/api"
 	"github.com/clusterd/clusterd/internal/serve/http/events"
 	v1 "github.com/clusterd/clusterd/internal/serve/http/v1"
-	"github.com/clusterd/clusterd/internal/serve/reread"
-	"github.com/clusterd/clusterd/internal/serve/submit"
 	"github.com/clusterd/clusterd/internal/serve/tail"
 )
 
 // Topics implements [v1.Topics].
 type Topics struct {
-	Submit *submit.Submitter
+	Submit *Submitter
 	Tail   *tail.Tail
-	Reread *reread.Reader
+	Reread *Reader
 	Hidden bool // nothing that articles say is told
 	// Told is called before somebody is told the result of an article of the input.
 	Told func(articleID string, result, source article.Address)
@@ -36,16 +33,16 @@ func (t *Topics) Article(ctx context.Context, a api.NewArticle) (
 		return article.Address{}, nil, fmt.Errorf("nothing was written, since the results cannot be "+
 			"followed: %w", err)
 	}
-	at, err := t.Submit.Articles(ctx, []submit.Article{{
-		Input: submit.Input{
+	at, err := t.Submit.Articles(ctx, []Article{{
+		Input: Input{
 			ID: a.ID, Title: a.Title, Content: a.Content, Source: a.Source, PublishedAt: a.PublishedAt,
 			Others: a.Others,
 		},
-		Partition: submit.AnyPartition,
+		Partition: AnyPartition,
 	}})
 	if err != nil {
 		subscription.Close()
-		return article.Address{}, nil, refused(err)
+		return article.Address{}, nil, err
 	}
 	id := a.ID
 	if id == "" {
@@ -56,39 +53,38 @@ func (t *Topics) Article(ctx context.Context, a api.NewArticle) (
 
 // Labels implements [v1.Topics].
 func (t *Topics) Labels(ctx context.Context, records []api.LabelRecord) ([]article.Address, error) {
-	labels := make([]submit.Label, len(records))
+	labels := make([]Label, len(records))
 	for i, r := range records {
 		value, err := json.Marshal(r)
 		if err != nil {
 			return nil, err
 		}
-		labels[i] = submit.Label{ClusterID: r.ClusterID, Contact: r.Contact, Value: value}
+		labels[i] = Label{ClusterID: r.ClusterID, Contact: r.Contact, Value: value}
 	}
-	at, err := t.Submit.Labels(ctx, labels)
-	return at, refused(err)
+	return t.Submit.Labels(ctx, labels)
 }
 
 // ChangeStory implements [v1.Topics].
 func (t *Topics) ChangeStory(ctx context.Context, r api.StoryRecord) (article.Address, error) {
 	// Either id has the space in it.
-	return t.record(ctx, submit.Label{ClusterID: r.ClusterID + r.StoryID}, r)
+	return t.record(ctx, Label{ClusterID: r.ClusterID + r.StoryID}, r)
 }
 
 // Erase implements [v1.Topics].
 func (t *Topics) Erase(ctx context.Context, r api.EraseRecord) (article.Address, error) {
-	return t.record(ctx, submit.Label{ClusterID: r.ClusterID, Contact: r.Contact}, r)
+	return t.record(ctx, Label{ClusterID: r.ClusterID, Contact: r.Contact}, r)
 }
 
 // record writes a record to the topic of labels that is about a cluster or a contact.
-func (t *Topics) record(ctx context.Context, one submit.Label, r any) (article.Address, error) {
+func (t *Topics) record(ctx context.Context, one Label, r any) (article.Address, error) {
 	var at article.Address
 	var err error
 	if one.Value, err = json.Marshal(r); err != nil {
 		return at, err
 	}
-	all, err := t.Submit.Labels(ctx, []submit.Label{one})
+	all, err := t.Submit.Labels(ctx, []Label{one})
 	if err != nil {
-		return at, refused(err)
+		return at, err
 	}
 	return all[0], nil
 }
@@ -114,18 +110,6 @@ func (t *Topics) Texts(ctx context.Context, of []article.Address) ([]v1.Text, er
 		}
 	}
 	return texts, nil
-}
-
-// refused returns an error as package v1 knows it.
-func refused(err error) error {
-	var (
-		invalid  *submit.InvalidError
-		tooLarge *submit.TooLargeError
-	)
-	if errors.As(err, &invalid) || errors.As(err, &tooLarge) {
-		return &api.InvalidError{Reason: err.Error()}
-	}
-	return err
 }
 
 // waiter waits for the result of an article.

@@ -72,7 +72,7 @@ func TestEndpointsAreDocumented(t *testing.T) {
 	var description struct {
 		Paths map[string]map[string]any
 	}
-	text := read(t, "internal/serve/http/openapi/openapi.json")
+	text := read(t, "internal/serve/http/api/openapi.json")
 	if err := json.Unmarshal([]byte(text), &description); err != nil || len(description.Paths) < 10 {
 		t.Fatalf("%d paths, %v", len(description.Paths), err)
 	}

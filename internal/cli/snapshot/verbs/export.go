@@ -12,7 +12,6 @@ import (
 
 	"github.com/clusterd/clusterd/internal/cli"
 	"github.com/clusterd/clusterd/internal/cli/snapshot"
-	"github.com/clusterd/clusterd/internal/cli/snapshot/target"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/space/state"
 )
@@ -68,7 +67,7 @@ func (s Shell) export() *cobra.Command {
 
 // export writes a snapshot of all spaces, which it keeps in the directory work.
 func export(
-	ctx context.Context, c *config.Config, to target.Target, work string, log *slog.Logger,
+	ctx context.Context, c *config.Config, to snapshot.Target, work string, log *slog.Logger,
 ) (_ *snapshot.Manifest, err error) {
 	began := time.Now()
 	if work == "" {

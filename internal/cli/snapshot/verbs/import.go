@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/clusterd/clusterd/internal/cli/snapshot"
-	"github.com/clusterd/clusterd/internal/cli/snapshot/target"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/space/replica"
 	"github.com/clusterd/clusterd/internal/space/state"
@@ -62,7 +61,7 @@ func (s Shell) importing() *cobra.Command {
 }
 
 func (how importing) run(
-	ctx context.Context, c *config.Config, from target.Target, log *slog.Logger,
+	ctx context.Context, c *config.Config, from snapshot.Target, log *slog.Logger,
 ) error {
 	began := time.Now()
 	dir, err := state.OpenDir(c.State.Dir, log)
@@ -110,7 +109,7 @@ func (how importing) run(
 	return nil
 }
 
-func (how importing) read(ctx context.Context, from target.Target) (*snapshot.Manifest, error) {
+func (how importing) read(ctx context.Context, from snapshot.Target) (*snapshot.Manifest, error) {
 	if how.name == "" {
 		return snapshot.Latest(ctx, from)
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/clusterd/clusterd/internal/cli/snapshot"
-	"github.com/clusterd/clusterd/internal/cli/snapshot/target"
 	"github.com/clusterd/clusterd/internal/text/printable"
 )
 
@@ -74,7 +73,7 @@ func (s Shell) list() *cobra.Command {
 	return cmd
 }
 
-func list(ctx context.Context, from target.Target) ([]listed, error) {
+func list(ctx context.Context, from snapshot.Target) ([]listed, error) {
 	names, err := snapshot.Names(ctx, from)
 	if err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/clusterd/clusterd/internal/cli"
-	"github.com/clusterd/clusterd/internal/cli/snapshot/target"
+	"github.com/clusterd/clusterd/internal/cli/snapshot"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/daemon"
 	"github.com/clusterd/clusterd/internal/kafka"
@@ -66,8 +66,8 @@ func (s Shell) one(what string) cobra.PositionalArgs {
 	}
 }
 
-func open(c config.S3, name string) (target.Target, error) {
-	return target.Open(name, target.S3{
+func open(c config.S3, name string) (snapshot.Target, error) {
+	return snapshot.OpenTarget(name, snapshot.S3{
 		Endpoint: c.Endpoint, Region: c.Region, AccessKey: c.AccessKey, SecretKey: c.SecretKey,
 	})
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 
 	"github.com/clusterd/clusterd/internal/cli/snapshot"
-	"github.com/clusterd/clusterd/internal/cli/snapshot/target"
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/message/checkpoint"
 	"github.com/clusterd/clusterd/internal/space/replica"
@@ -44,7 +43,7 @@ func of(t *testing.T, c config.Config, change func(*state.Copy)) snapshot.Manife
 		t.Fatal(err)
 	}
 	defer dir.Close()
-	to, err := target.Open(t.TempDir(), target.S3{})
+	to, err := snapshot.OpenTarget(t.TempDir(), snapshot.S3{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +143,7 @@ func TestFit(t *testing.T) {
 // take.
 func TestImportOfNothing(t *testing.T) {
 	c := broker(t, "kafka-a")
-	empty, err := target.Open(filepath.Join(t.TempDir(), "none"), target.S3{})
+	empty, err := snapshot.OpenTarget(filepath.Join(t.TempDir(), "none"), snapshot.S3{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +167,7 @@ func TestImportOfNothing(t *testing.T) {
 func TestExportWithoutTopic(t *testing.T) {
 	c := broker(t, "kafka-a")
 	c.Output.ClustersTopic = "nowhere"
-	to, err := target.Open(t.TempDir(), target.S3{})
+	to, err := snapshot.OpenTarget(t.TempDir(), snapshot.S3{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,9 +180,10 @@ func TestTargets(t *testing.T) {
 		"": "an empty name", "gs://bucket/x": "gs is neither",
 		"s3://bucket/a//b": "empty parts", "s3://bucket/../b": "dots",
 	} {
-		_, err := target.Open(name, target.S3{Endpoint: "https://s3.example.com", AccessKey: "a"})
+		_, err := snapshot.OpenTarget(name, snapshot.S3{Endpoint: "https://s3.example.com", AccessKey: "a"})
 		check.ErrorHas(t, err, want)
 	}
-	_, err := target.Open("s3://bucket", target.S3{Endpoint: "s3.example.com", AccessKey: "a"})
+	_, err := snapshot.OpenTarget("s3://bucket",
+		snapshot.S3{Endpoint: "s3.example.com", AccessKey: "a"})
 	check.ErrorHas(t, err, "no URL of a server")
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/clusterd/clusterd/internal/secret/redacted"
 	"github.com/clusterd/clusterd/internal/secret/reload"
-	"github.com/clusterd/clusterd/internal/serve/http/problem"
+	"github.com/clusterd/clusterd/internal/serve/http/api"
 )
 
 // Options say to whom a [Guard] opens. Where they have neither tokens nor a header of users, it
@@ -241,5 +241,5 @@ func refuse(w http.ResponseWriter, r *http.Request, status int, why string) {
 	if r.ContentLength != 0 {
 		w.Header().Set("Connection", "close") // rather than read what may follow
 	}
-	problem.Write(w, status, "", why)
+	api.WriteProblem(w, status, "", why)
 }

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/clusterd/clusterd/internal/serve/http/problem"
+	"github.com/clusterd/clusterd/internal/serve/http/api"
 )
 
 // The tokens of tests. None may be in an answer or a log.
@@ -60,7 +60,7 @@ func newSite(t *testing.T, o Options) *site {
 	mux := http.NewServeMux()
 	whoami := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := io.ReadAll(r.Body); err != nil {
-			problem.Body(w, err)
+			api.WriteBodyProblem(w, err)
 			return
 		}
 		c := From(r.Context())
@@ -140,10 +140,10 @@ func (s *site) checkAnswer(w *httptest.ResponseRecorder) {
 		}
 	}
 	if w.Code >= 400 {
-		var details problem.Details
+		var details api.Problem
 		err := json.Unmarshal(w.Body.Bytes(), &details)
 		if err != nil || details.Status != w.Code || details.Detail == "" ||
-			header.Get("Content-Type") != problem.ContentType {
+			header.Get("Content-Type") != api.ProblemType {
 			s.Errorf("no problem details: %v\n%s", header, w.Body)
 		}
 	}

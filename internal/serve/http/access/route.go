@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/serve/http/problem"
+	"github.com/clusterd/clusterd/internal/serve/http/api"
 )
 
 // Route says what a request for a route needs, and may take.
@@ -38,7 +38,7 @@ func (g *Guard) Require(route Route, next http.Handler) http.Handler {
 			return
 		case r.ContentLength > route.Body || route.Body == 0 && r.ContentLength != 0:
 			w.Header().Set("Connection", "close") // rather than read what may follow
-			problem.TooLarge(w, route.Body)
+			api.WriteTooLarge(w, route.Body)
 			return
 		}
 		if r.ContentLength != 0 {

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/serve/http/problem"
+	"github.com/clusterd/clusterd/internal/serve/http/api"
 )
 
 const (
@@ -177,5 +177,5 @@ func (g *Guard) end(w http.ResponseWriter, r *http.Request) bool {
 func onlyPost(w http.ResponseWriter) {
 	w.Header().Set("Allow", http.MethodPost)
 	w.Header().Set("Connection", "close")
-	problem.Write(w, http.StatusMethodNotAllowed, "", "only POST is allowed here")
+	api.WriteProblem(w, http.StatusMethodNotAllowed, "", "only POST is allowed here")
 }

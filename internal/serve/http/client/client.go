@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/clusterd/clusterd/internal/serve/http/api"
-	"github.com/clusterd/clusterd/internal/serve/http/problem"
 )
 
 const (
@@ -233,7 +232,7 @@ func (c *Client) do(ctx context.Context, method, path string, question, answer a
 
 // refused returns what the server said of why it does not answer.
 func (c *Client) refused(response *http.Response, value []byte) error {
-	var p problem.Details
+	var p api.Problem
 	if json.Unmarshal(value, &p) != nil || p.Title == "" {
 		p.Title = response.Status
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/clusterd/clusterd/internal/serve/http/api"
-	"github.com/clusterd/clusterd/internal/serve/http/problem"
 )
 
 // serve answers with what a function says of each request, and counts them.
@@ -109,11 +108,11 @@ func TestErrors(t *testing.T) {
 		want   string
 	}{
 		"a problem": {
-			func(w http.ResponseWriter, _ *http.Request) { problem.Write(w, 422, "", "/label: no") },
+			func(w http.ResponseWriter, _ *http.Request) { api.WriteProblem(w, 422, "", "/label: no") },
 			"refuses: /label: no",
 		},
 		"no token": {
-			func(w http.ResponseWriter, _ *http.Request) { problem.Write(w, 401, "", "no such token") },
+			func(w http.ResponseWriter, _ *http.Request) { api.WriteProblem(w, 401, "", "no such token") },
 			"refuses: no such token: give one by CLUSTERD_TOKEN or --token-file",
 		},
 		"a proxy": {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/clusterd/clusterd/internal/serve/http/api"
-	"github.com/clusterd/clusterd/internal/serve/http/problem"
 )
 
 // checked is a text and what would become of it.
@@ -38,12 +37,12 @@ func form(w http.ResponseWriter, r *http.Request) bool {
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if kind != "application/x-www-form-urlencoded" {
 		w.Header().Set("Connection", "close") // rather than read what may follow
-		problem.Write(w, http.StatusUnsupportedMediaType, "", "this is for the forms of the page: "+
+		api.WriteProblem(w, http.StatusUnsupportedMediaType, "", "this is for the forms of the page: "+
 			"programs use /v1")
 		return false
 	}
 	if err := r.ParseForm(); err != nil {
-		problem.Body(w, err)
+		api.WriteBodyProblem(w, err)
 		return false
 	}
 	return true

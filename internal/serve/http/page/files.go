@@ -10,7 +10,7 @@ import (
 	"path"
 
 	"github.com/clusterd/clusterd/internal/serve/http/access"
-	"github.com/clusterd/clusterd/internal/serve/http/problem"
+	"github.com/clusterd/clusterd/internal/serve/http/api"
 )
 
 //go:embed templates files
@@ -35,7 +35,7 @@ func files() http.Handler {
 		name := path.Base(r.URL.Path)
 		text, err := file(name)
 		if err != nil {
-			problem.Write(w, http.StatusNotFound, "", "there is no such file")
+			api.WriteProblem(w, http.StatusNotFound, "", "there is no such file")
 			return
 		}
 		h := w.Header()

@@ -7,7 +7,6 @@ import (
 	"net/http"
 
 	"github.com/clusterd/clusterd/internal/serve/http/api"
-	"github.com/clusterd/clusterd/internal/serve/http/problem"
 	"github.com/clusterd/clusterd/internal/serve/http/strict"
 )
 
@@ -37,14 +36,14 @@ func (e bodyError) Unwrap() error { return e.error }
 func fail(w http.ResponseWriter, err error) {
 	var body bodyError
 	if errors.As(err, &body) {
-		problem.Body(w, body.error)
+		api.WriteBodyProblem(w, body.error)
 		return
 	}
 	status, detail := StatusOf(err)
 	if status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "1")
 	}
-	problem.Write(w, status, "", detail)
+	api.WriteProblem(w, status, "", detail)
 }
 
 // StatusOf returns the status by which an error is answered, and what is said of it. It does not

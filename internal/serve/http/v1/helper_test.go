@@ -19,8 +19,6 @@ import (
 	"github.com/clusterd/clusterd/internal/serve/http/access"
 	"github.com/clusterd/clusterd/internal/serve/http/api"
 	"github.com/clusterd/clusterd/internal/serve/http/events"
-	"github.com/clusterd/clusterd/internal/serve/http/openapi"
-	"github.com/clusterd/clusterd/internal/serve/http/problem"
 )
 
 // A fake answers for all that the handlers call. There is one cluster, articles/0/12, whose text
@@ -469,10 +467,10 @@ var description = sync.OnceValue(func() *document {
 		Paths      map[string]map[string]operation
 		Components struct{ Schemas map[string]map[string]any }
 	}
-	if err := json.Unmarshal(openapi.JSON, &d); err != nil {
+	if err := json.Unmarshal(api.Description, &d); err != nil {
 		panic(err)
 	}
-	raw, err := jsonschema.UnmarshalJSON(bytes.NewReader(openapi.JSON))
+	raw, err := jsonschema.UnmarshalJSON(bytes.NewReader(api.Description))
 	if err != nil {
 		panic(err)
 	}
@@ -549,7 +547,7 @@ func sendRequest(t *testing.T, h http.Handler, r *http.Request) got {
 	place := at(r.Method, path, status, kind)
 	if response.Ref != "" {
 		place = strings.TrimPrefix(response.Ref, "#") + "/content/application~1problem+json/schema"
-		if kind != problem.ContentType {
+		if kind != api.ProblemType {
 			t.Errorf("%s %s: %s is %s", r.Method, path, status, kind)
 		}
 	} else if _, ok := response.Content[kind]; !ok {

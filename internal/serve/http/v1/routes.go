@@ -5,7 +5,6 @@ import (
 
 	"github.com/clusterd/clusterd/internal/serve/http/access"
 	"github.com/clusterd/clusterd/internal/serve/http/api"
-	"github.com/clusterd/clusterd/internal/serve/http/openapi"
 )
 
 // A Route is one of the interface, as a pattern of [http.ServeMux], and what it needs.
@@ -42,7 +41,7 @@ func Routes(o Options) []Route {
 			"POST", "/v1/labels", change, try(s.label),
 		},
 		{"POST", "/v1/erase", erase, try(s.erase)},
-		{"GET", "/v1/openapi.json", read, openapi.Handler()},
+		{"GET", "/v1/openapi.json", read, api.DescriptionHandler()},
 	}
 	// An id has slashes, which may be escaped or not.
 	for _, id := range []string{"{id}", "{topic}/{partition}/{offset}"} {

@@ -14,8 +14,6 @@ import (
 
 	"github.com/clusterd/clusterd/internal/message/article"
 	"github.com/clusterd/clusterd/internal/serve/http/api"
-	"github.com/clusterd/clusterd/internal/serve/http/openapi"
-	"github.com/clusterd/clusterd/internal/serve/http/problem"
 )
 
 // What each question is answered, of which the description says the form.
@@ -365,7 +363,7 @@ func TestExport(t *testing.T) {
 // Each field of a message is described, and what is described is a field. Each has words.
 func TestMessagesAreDescribed(t *testing.T) {
 	for name, message := range map[string]any{
-		"Problem": problem.Details{}, "Text": api.TextRequest{}, "Check": api.CheckRequest{},
+		"Problem": api.Problem{}, "Text": api.TextRequest{}, "Check": api.CheckRequest{},
 		"AsOf": api.AsOf{}, "Label": api.Label{}, "Signals": api.Signals{}, "Cluster": api.Cluster{},
 		"Representative": article.Representative{}, "OneCluster": api.OneCluster{}, "Near": api.Near{},
 		"Checked": api.Checked{}, "CheckedAll": api.CheckedAll{}, "Compare": api.CompareRequest{},
@@ -402,7 +400,7 @@ func TestMessagesAreDescribed(t *testing.T) {
 		}
 	}
 	var doc any
-	if err := json.Unmarshal(openapi.JSON, &doc); err != nil {
+	if err := json.Unmarshal(api.Description, &doc); err != nil {
 		t.Fatal(err)
 	}
 	if n := inWords(t, "", doc); n < 150 {

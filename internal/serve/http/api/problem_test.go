@@ -1,4 +1,4 @@
-package problem
+package api
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ import (
 func TestWrite(t *testing.T) {
 	w := httptest.NewRecorder()
 	w.Header().Set("Content-Length", "7")
-	Write(w, 404, "", `there is no <cluster> "a"`)
+	WriteProblem(w, 404, "", `there is no <cluster> "a"`)
 	want := `{
   "type": "about:blank",
   "title": "Not Found",
@@ -25,7 +25,7 @@ func TestWrite(t *testing.T) {
 		t.Errorf("%d %v %s", w.Code, w.Header(), w.Body)
 	}
 	w = httptest.NewRecorder()
-	Write(w, 409, "Not now", "")
+	WriteProblem(w, 409, "Not now", "")
 	if got := w.Body.String(); got != `{
   "type": "about:blank",
   "title": "Not now",
@@ -46,7 +46,7 @@ func TestBody(t *testing.T) {
 		{errors.New("unexpected EOF"), http.StatusBadRequest},
 	} {
 		w := httptest.NewRecorder()
-		Body(w, tt.err)
+		WriteBodyProblem(w, tt.err)
 		if w.Code != tt.code || w.Header().Get("Connection") != "close" {
 			t.Errorf("%v: %d %v, want %d", tt.err, w.Code, w.Header(), tt.code)
 		}

@@ -1,4 +1,4 @@
-package reread
+package topics
 
 import (
 	"log/slog"

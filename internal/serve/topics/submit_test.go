@@ -1,4 +1,4 @@
-package submit
+package topics
 
 import (
 	"context"
@@ -13,13 +13,14 @@ import (
 
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/message/article"
+	"github.com/clusterd/clusterd/internal/serve/http/api"
 	"github.com/clusterd/clusterd/internal/testutil/kafkatest"
 )
 
 func start(t *testing.T) *Submitter {
 	t.Helper()
 	cluster := kafkatest.Start(t, 1, kfake.SeedTopics(4, "articles"), kfake.SeedTopics(3, "labels"))
-	s, err := New(Options{
+	s, err := NewSubmitter(SubmitOptions{
 		Client: kafkatest.Connect(t, kafka.Options{Brokers: cluster.ListenAddrs()}),
 		Log:    slog.New(slog.DiscardHandler), InputTopic: "articles", LabelsTopic: "labels",
 		Format: article.JSON, Encoding: "auto", MaxBytes: 1000, Compression: "none",
@@ -123,7 +124,7 @@ func TestWhatIsInvalidIsNotWritten(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	good := Article{Input{Content: "c"}, 0}
-	var invalid *InvalidError
+	var invalid *api.InvalidError
 	for name, bad := range map[string]Article{
 		"a partition too high": {Input{Content: "c"}, 4},
 		"a partition too low":  {Input{Content: "c"}, -2},

@@ -1,6 +1,4 @@
-// Package reread reads articles again from the input topic. Addresses go in; what the articles said
-// comes out, or why it is gone.
-package reread
+package topics
 
 import (
 	"context"

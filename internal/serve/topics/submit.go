@@ -1,34 +1,19 @@
-// Package submit writes what comes over HTTP to Kafka: articles to the input topic, as its format
-// and fields say, and labels to the topic of labels. What was said goes in; the addresses of the
-// records come out, once all replicas in sync have them.
-package submit
+package topics
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"log/slog"
 	"math/rand/v2"
 
 	"github.com/clusterd/clusterd/internal/kafka"
 	"github.com/clusterd/clusterd/internal/message/article"
+	"github.com/clusterd/clusterd/internal/serve/http/api"
 	"github.com/clusterd/clusterd/internal/sink"
 )
 
-// ErrUnknown is the error of what may have been written or not: the brokers did not answer in time.
-var ErrUnknown = sink.ErrUnknown
-
-// A TooLargeError is the error of a record that its topic does not take. Nothing was written.
-type TooLargeError = sink.TooLargeError
-
-// An InvalidError is the error of an article that the input topic has no place for, or that would
-// become a dead letter. Nothing was written.
-type InvalidError struct{ err error }
-
-func (e *InvalidError) Error() string { return e.err.Error() }
-func (e *InvalidError) Unwrap() error { return e.err }
-
-// Options are what a submitter needs.
-type Options struct {
+// SubmitOptions are what a submitter needs.
+type SubmitOptions struct {
 	Client      *kafka.Client
 	Log         *slog.Logger
 	InputTopic  string
@@ -40,17 +25,17 @@ type Options struct {
 	Compression string         // of record batches: none, gzip, snappy, lz4 or zstd
 }
 
-// A Submitter writes articles and labels. [Submitter.Run] does the work; the other methods are safe
-// for concurrent use.
+// A Submitter writes articles to the input topic, as its format and fields say, and labels to the
+// topic of labels. [Submitter.Run] does the work; the other methods are safe for concurrent use.
 type Submitter struct {
-	Options
+	SubmitOptions
 	encoder  *encoder
 	decoder  article.Decoder // that reads the articles again, as the stream does
 	appender *sink.Appender
 }
 
-// New returns a submitter that writes nothing yet.
-func New(o Options) (*Submitter, error) {
+// NewSubmitter returns a submitter that writes nothing yet.
+func NewSubmitter(o SubmitOptions) (*Submitter, error) {
 	encoder, err := newEncoder(o.Format, o.Fields, o.Encoding)
 	if err != nil {
 		return nil, err
@@ -78,8 +63,10 @@ type Article struct {
 	Partition int
 }
 
-// Articles writes articles and returns their addresses. The error is an [InvalidError], a
-// [TooLargeError], [ErrUnknown], or one that says what to do.
+// Articles writes articles and returns their addresses, once all replicas in sync have them. The
+// error is an [api.InvalidError] if the topic has no place for an article, if it is too large or
+// would become a dead letter: then nothing was written. With [sink.ErrUnknown] the articles may
+// have been written or not, since the brokers did not answer in time. Other errors say what to do.
 func (s *Submitter) Articles(ctx context.Context, articles []Article) ([]article.Address, error) {
 	partitions, err := s.Client.Partitions(ctx, s.InputTopic)
 	if err != nil {
@@ -91,16 +78,15 @@ func (s *Submitter) Articles(ctx context.Context, articles []Article) ([]article
 		r := &records[i]
 		r.Topic, r.Partition = s.InputTopic, a.Partition
 		if r.Key, r.Value, err = s.encoder.encode(&a.Input); err != nil {
-			return nil, &InvalidError{err}
+			return nil, api.Invalid("", "%v", err)
 		}
 		if _, why := s.decoder.Decode(r.Key, r.Value, article.Address{Topic: s.InputTopic}); why != nil {
-			return nil, &InvalidError{fmt.Errorf("it would be a dead letter of class %s: %s", why.Class,
-				why.Reason)}
+			return nil, api.Invalid("", "it would be a dead letter of class %s: %s", why.Class, why.Reason)
 		}
 		switch {
 		case a.Partition >= len(partitions) || a.Partition < AnyPartition:
-			return nil, &InvalidError{fmt.Errorf("partition %d: topic %s has partitions 0 to %d",
-				a.Partition, s.InputTopic, len(partitions)-1)}
+			return nil, api.Invalid("", "partition %d: topic %s has partitions 0 to %d", a.Partition,
+				s.InputTopic, len(partitions)-1)
 		case a.Partition >= 0:
 		case r.Key != nil:
 			r.Partition = sink.PartitionOf(r.Key, partitions)
@@ -137,7 +123,7 @@ func (s *Submitter) Labels(ctx context.Context, labels []Label) ([]article.Addre
 		}
 		founder, err := article.ParseAddress(l.ClusterID)
 		if err != nil {
-			return nil, &InvalidError{err}
+			return nil, api.Invalid("", "%v", err)
 		}
 		records[i].Key = []byte(l.ClusterID)
 		records[i].Partition = partitions[founder.Partition%len(partitions)]
@@ -149,6 +135,10 @@ func (s *Submitter) write(
 	ctx context.Context, records []kafka.Record,
 ) ([]article.Address, error) {
 	offsets, err := s.appender.Append(ctx, records)
+	var tooLarge *sink.TooLargeError
+	if errors.As(err, &tooLarge) {
+		return nil, api.Invalid("", "%v", err)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
-// Package target keeps files in a directory or in an S3-compatible bucket. Local files go in under
+// target.go keeps files in a directory or in an S3-compatible bucket. Local files go in under
 // a name; they come out as they were. A file is there as a whole or not at all.
-package target
+
+package snapshot
 
 import (
 	"context"
@@ -12,7 +13,7 @@ import (
 // A Target keeps files. Their names are relative, with slashes. Its methods are safe for concurrent
 // use.
 type Target interface {
-	// String returns where it is, as [Open] takes it.
+	// String returns where it is, as [OpenTarget] takes it.
 	String() string
 	// Put keeps a copy of the local file at path, in place of what has that name. Where it fails,
 	// there is no new file.
@@ -28,9 +29,9 @@ type Target interface {
 // scheme begins the name of a bucket.
 const scheme = "s3://"
 
-// Open returns the target of this name: s3://BUCKET, s3://BUCKET/PREFIX, or the path of a
+// OpenTarget returns the target of this name: s3://BUCKET, s3://BUCKET/PREFIX, or the path of a
 // directory, which is made when it is first written to.
-func Open(name string, options S3) (Target, error) {
+func OpenTarget(name string, options S3) (Target, error) {
 	if rest, ok := strings.CutPrefix(name, scheme); ok {
 		bucket, prefix, _ := strings.Cut(rest, "/")
 		return openS3(bucket, strings.Trim(prefix, "/"), options)
