@@ -15,6 +15,7 @@ import (
 	"github.com/clusterd/clusterd/internal/audit/report"
 	"github.com/clusterd/clusterd/internal/audit/spill"
 	"github.com/clusterd/clusterd/internal/audit/wire"
+	"github.com/clusterd/clusterd/internal/config"
 )
 
 // prepareLabels makes the checks of labels, if there are any.
@@ -26,7 +27,7 @@ func (a *audit) prepareLabels() {
 	rule := labels.Rule{
 		Input: a.config.Input.Topic, Topic: of.Topic, Corrections: of.Corrections, Allow: of.Allow,
 		Marks: a.config.Contacts.Join, Contacts: a.expected.Contacts,
-		Scopes: a.config.Cluster.Scope != "topic", Partitions: len(a.cut.Input.To),
+		Scopes: a.config.Cluster.Scope != config.ByTopic, Partitions: len(a.cut.Input.To),
 	}
 	if window := a.config.Cluster.Window; window > 0 {
 		rule.Kept = max(0, of.Keep-window)

@@ -53,7 +53,7 @@ func (p *placements) Checkpoint(c *wire.Checkpoint) {
 // known any more.
 func (p *placements) of(source wire.Address) string {
 	space := "all"
-	if p.config.Cluster.Scope != "topic" {
+	if p.config.Cluster.Scope != config.ByTopic {
 		space = strconv.Itoa(int(source.Partition))
 	}
 	if c := p.checkpoints[space]; c != nil {

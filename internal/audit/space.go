@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/clusterd/clusterd/internal/audit/replay"
+	"github.com/clusterd/clusterd/internal/config"
 )
 
 // space returns that of an input partition.
@@ -53,7 +54,7 @@ func (a *audit) addAt(position int64, row replay.ResultRow, at string) error {
 
 // spaceKey returns by what the space of an input partition is known.
 func (a *audit) spaceKey(partition int32) int32 {
-	if a.config.Cluster.Scope == "topic" {
+	if a.config.Cluster.Scope == config.ByTopic {
 		return 0
 	}
 	return partition

@@ -39,7 +39,7 @@ func (c Config) Owners(partitions []int) map[string][]int {
 	owners := make(map[string][]int)
 	switch {
 	case len(partitions) == 0:
-	case c.Role != FingerprintOnly && c.Cluster.Scope == "topic":
+	case c.Role != FingerprintOnly && c.Cluster.Scope == ByTopic:
 		owners[id] = partitions
 	default:
 		if c.Role == FingerprintOnly {

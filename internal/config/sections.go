@@ -201,8 +201,12 @@ func ResultFields() []string {
 	return []string{"representative", "fingerprint", "published_at", "source", "pipeline"}
 }
 
-// ByField is the setting of cluster.scope with which each value of a field is a space.
-const ByField = "field"
+// The settings of cluster.scope: what a space is.
+const (
+	ByTopic     = "topic"     // the whole input
+	ByPartition = "partition" // each partition of the input
+	ByField     = "field"     // each value of a field, within a partition
+)
 
 // Cluster says when two articles are taken as the same.
 type Cluster struct {

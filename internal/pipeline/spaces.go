@@ -51,7 +51,7 @@ func (p *pipeline) assignment() consumer.Assignment {
 	switch {
 	case p.config.Role == config.FingerprintOnly:
 		return consumer.SpreadInput
-	case p.config.Cluster.Scope == "topic":
+	case p.config.Cluster.Scope == config.ByTopic:
 		return consumer.AllToOne
 	default:
 		return consumer.Spread

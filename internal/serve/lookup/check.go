@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/serve/http/api"
 
 	"github.com/clusterd/clusterd/internal/message/article"
@@ -87,7 +88,7 @@ func (s *Service) validate(o *api.CheckOptions) error {
 	case o.Space != nil && len(*o.Space) > article.MaxSpaceBytes:
 		return api.Invalid("space", "it has %d bytes; at most %d are possible", len(*o.Space),
 			article.MaxSpaceBytes)
-	case o.Partition == nil && c.Scope == "partition":
+	case o.Partition == nil && c.Scope == config.ByPartition:
 		return api.Invalid("partition", "say to which partition of the input the article would go: "+
 			"with cluster.scope: partition each has clusters of its own")
 	}

@@ -100,7 +100,7 @@ func (s *Service) method() (*fingerprint.Fingerprinter, error) {
 }
 
 // divided reports whether each partition of the input is a space.
-func (s *Service) divided() bool { return s.options.Config.Cluster.Scope != "topic" }
+func (s *Service) divided() bool { return s.options.Config.Cluster.Scope != config.ByTopic }
 
 // of returns the space that has an input partition.
 func (s *Service) of(partition int) (*asked, error) {

@@ -123,7 +123,7 @@ func inputsOf(
 	if _, err := client.Partitions(ctx, c.Output.ClustersTopic); err != nil {
 		return nil, fmt.Errorf("topic %s: %w", c.Output.ClustersTopic, err)
 	}
-	if c.Cluster.Scope == "topic" {
+	if c.Cluster.Scope == config.ByTopic {
 		return map[string][]int{checkpoint.WholeTopic: nil}, nil
 	}
 	partitions, err := client.Partitions(ctx, c.Input.Topic)
