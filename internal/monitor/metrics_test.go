@@ -192,7 +192,8 @@ func TestMetricsOfTheProcess(t *testing.T) {
 func TestCountersBeginAtZero(t *testing.T) {
 	got := strings.Split(scrape(New("test")), "\n")
 	var want []string
-	for _, class := range slices.Concat(article.Classes, article.LabelClasses) {
+	for _, class := range slices.Concat(article.Classes, article.FingerprintClasses,
+		article.LabelClasses) {
 		want = append(want, fmt.Sprintf(`clusterd_dead_letters_total{class=%q} 0`, class))
 	}
 	for metric, values := range map[string][]string{

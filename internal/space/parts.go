@@ -11,8 +11,8 @@ import (
 )
 
 // A part knows something as of the last article, while the store is behind: batches are assigned
-// before those before them are committed. Only [Space] calls these methods:
-// Load, newBatch, assignAll, Publish and Rollback, of all parts in their order.
+// before those before them are committed. Only these methods of [Space] call those of the parts, of
+// all in their order: Load, newBatch, assignAll, Publish and Rollback.
 type part interface {
 	// load takes what is committed from the store. No batch is open.
 	load(ctx context.Context) error

@@ -568,11 +568,8 @@ func TestClassesAreExplained(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, class := range []article.Class{
-		article.NullValue, article.BadJSON, article.BadField, article.Empty, article.TooLarge,
-		article.TooDeep, article.BadBatch, article.BadLabel, article.UnknownCluster,
-		article.TooManyLabels, article.BadFingerprint,
-	} {
+	for _, class := range slices.Concat(article.Classes, article.FingerprintClasses,
+		article.LabelClasses) {
 		for _, language := range languages() {
 			said, err := (speaker{language, all}).class(string(class))
 			if err != nil || said == "" {
