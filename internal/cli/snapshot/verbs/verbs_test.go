@@ -180,7 +180,8 @@ func TestTargets(t *testing.T) {
 		"": "an empty name", "gs://bucket/x": "gs is neither",
 		"s3://bucket/a//b": "empty parts", "s3://bucket/../b": "dots",
 	} {
-		_, err := snapshot.OpenTarget(name, snapshot.S3{Endpoint: "https://s3.example.com", AccessKey: "a"})
+		_, err := snapshot.OpenTarget(name,
+			snapshot.S3{Endpoint: "https://s3.example.com", AccessKey: "a"})
 		check.ErrorHas(t, err, want)
 	}
 	_, err := snapshot.OpenTarget("s3://bucket",
