@@ -33,7 +33,7 @@ test: ## run the tests that need nothing but Go
 
 .PHONY: variants
 variants: ## run the tests that need other build tags, but for those of make long
-	go test -vet=off -tags failpoints ./internal/failpoint
+	go test -vet=off -tags failpoints ./internal/failpoint ./internal/pipeline/seeded
 	go test -vet=off -tags long -run '$(LONGTESTS)' $(LONG)
 
 .PHONY: race
