@@ -114,16 +114,16 @@ func TestTopicIsNotThere(t *testing.T) {
 		{"missing", kerr.UnknownTopicOrPartition, false, Failure, "does not exist", "create it ("},
 		{
 			"not to be seen", kerr.TopicAuthorizationFailed, false, Failure, "not even to see it",
-			"--operation",
+			"--operation Write --topic article-clusters",
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := config.Default()
 			c.Kafka.CreateTopics = tt.creates
 			e := examination{config: c, topics: map[string]topic{
-				c.Input.Topic: {TopicDetail: kadm.TopicDetail{Err: tt.err}},
+				c.Output.Topic: {TopicDetail: kadm.TopicDetail{Err: tt.err}},
 			}}
-			e.checkTopic(c.Input.Topic)
+			e.checkTopic(c.Output.Topic)
 			wantOne(t, e.report.Checks, tt.want, tt.found, tt.do)
 		})
 	}
