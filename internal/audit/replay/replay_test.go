@@ -561,13 +561,17 @@ func inRecord(n int, do func(*ClusterRow)) func(*stream) {
 
 var faults = []fault{
 	// Results.
-	{"another cluster", "two clusters",
-		inResult(2, func(r *ResultRow) { r.Article.Cluster = offset(1) })},
+	{
+		"another cluster", "two clusters",
+		inResult(2, func(r *ResultRow) { r.Article.Cluster = offset(1) }),
+	},
 	{"joined instead of new", "two clusters", inResult(1, func(r *ResultRow) {
 		r.Article.Cluster, r.Article.Joined, r.Article.Distance, r.Size = offset(0), true, 4, 2
 	})},
-	{"new instead of joined", "two clusters",
-		inResult(3, func(r *ResultRow) { r.Article.Joined = false })},
+	{
+		"new instead of joined", "two clusters",
+		inResult(3, func(r *ResultRow) { r.Article.Joined = false }),
+	},
 	{"another distance", "two clusters", inResult(3, func(r *ResultRow) { r.Article.Distance++ })},
 	{"another size", "two clusters", inResult(4, func(r *ResultRow) { r.Size-- })},
 	{"another representative", "two clusters", inResult(3, func(r *ResultRow) { r.Representative++ })},
@@ -578,8 +582,10 @@ var faults = []fault{
 		r.Article.Cluster, r.Article.Joined, r.Size = offset(0), true, 2
 	})},
 	{"how it matched", "by a contact", inResult(2, func(r *ResultRow) { r.Matched = contained })},
-	{"joined by a contact, and says by its text", "by a contact",
-		inResult(1, func(r *ResultRow) { r.Matched = byText })},
+	{
+		"joined by a contact, and says by its text", "by a contact",
+		inResult(1, func(r *ResultRow) { r.Matched = byText }),
+	},
 	{"by a contact in vain", "by a contact", inResult(2, func(r *ResultRow) {
 		r.Article.Contact, r.Matched, r.Article.Distance = 77, byContact, 0
 	})},
@@ -588,20 +594,26 @@ var faults = []fault{
 		s.result(1, func(r *ResultRow) { r.Matched = unexplained })
 		s.result(2, func(r *ResultRow) { r.Article.Contact, r.Matched = 77, unexplained })
 	}},
-	{"another event time than the stream time", "only the stream time is known",
-		inResult(1, func(r *ResultRow) { r.Article.EventTime-- })},
+	{
+		"another event time than the stream time", "only the stream time is known",
+		inResult(1, func(r *ResultRow) { r.Article.EventTime-- }),
+	},
 	{"another number of publishers", "signals", inResult(1, func(r *ResultRow) { r.Publishers++ })},
 	{"another number of recent ones", "signals", inResult(2, func(r *ResultRow) { r.Recent++ })},
 	{"another first time", "signals", inResult(1, func(r *ResultRow) { r.FirstSeen++ })},
 	{"another last time", "signals", inResult(2, func(r *ResultRow) { r.LastSeen++ })},
 	{"no signals any more", "signals", inResult(2, func(r *ResultRow) { r.Article.Signals = false })},
-	{"too far", "another method",
-		inResult(2, func(r *ResultRow) { r.Article.Fingerprint.Hash = 0xf0 })},
+	{
+		"too far", "another method",
+		inResult(2, func(r *ResultRow) { r.Article.Fingerprint.Hash = 0xf0 }),
+	},
 	{"the same as another cluster", "another method", inResult(3, func(r *ResultRow) {
 		r.Article.Cluster, r.Article.Distance = offset(1), 4
 	})},
-	{"too far by its own distance", "unknown fingerprints",
-		inResult(1, func(r *ResultRow) { r.Article.Distance = 4 })},
+	{
+		"too far by its own distance", "unknown fingerprints",
+		inResult(1, func(r *ResultRow) { r.Article.Distance = 4 }),
+	},
 	{"text comes back in a result", "an erased text", func(s *stream) {
 		s.results[3] = joins(3, 0, 3, 0, 0, 4)
 		s.records = append(s.records, erasedRecord(state(3, 0, 0, 0, 4, 0, 3)))
@@ -624,8 +636,10 @@ var faults = []fault{
 	// The clusters topic.
 	{"no record", "two clusters", func(s *stream) { s.records = s.records[:1] }},
 	{"no last record", "two clusters", func(s *stream) { s.records = s.records[:2] }},
-	{"a record at a member of another cluster", "two clusters",
-		inRecord(1, func(r *ClusterRow) { r.Founder = offset(0) })},
+	{
+		"a record at a member of another cluster", "two clusters",
+		inRecord(1, func(r *ClusterRow) { r.Founder = offset(0) }),
+	},
 	{"records in the wrong order", "two clusters", func(s *stream) {
 		s.records[0], s.records[2] = s.records[2], s.records[0]
 	}},

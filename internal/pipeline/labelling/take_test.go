@@ -66,41 +66,70 @@ var kinds = []struct {
 	all, p0, p1 string
 }{
 	{"a label", labelRecord(0, 0, spam), "add spam", "add spam", "passed over"},
-	{"of the other partition", labelRecord(0, 0, `{"cluster_id":"articles/1/0","label":"spam"}`),
-		"add spam", "passed over", "add spam"},
-	{"taken off", labelRecord(0, 0, `{"cluster_id":"articles/1/9","label":"x","action":"remove"}`),
-		"remove x", "passed over", "remove x"},
-	{"resume", labelRecord(0, 0, `{"label":"spam","action":"resume"}`),
-		"resume spam", "resume spam", "resume spam"},
-	{"of stories", labelRecord(0, 0,
-		`{"story_id":"articles/1/0","other":"articles/1/4","action":"merge"}`),
-		"merge ", "passed over", "merge "},
-	{"of a contact", labelRecord(0, 0,
-		`{"target":"contact","contact":"mail:a@example.org","partition":1,"label":"spam"}`),
-		"add spam", "passed over", "add spam"},
-	{"an erased text", labelRecord(0, 0,
-		`{"cluster_id":"articles/1/0","action":"erase","target":"article","source":"articles/1/0"}`),
-		"erase ", "passed over", "erase "},
+	{
+		"of the other partition", labelRecord(0, 0, `{"cluster_id":"articles/1/0","label":"spam"}`),
+		"add spam", "passed over", "add spam",
+	},
+	{
+		"taken off", labelRecord(0, 0, `{"cluster_id":"articles/1/9","label":"x","action":"remove"}`),
+		"remove x", "passed over", "remove x",
+	},
+	{
+		"resume", labelRecord(0, 0, `{"label":"spam","action":"resume"}`),
+		"resume spam", "resume spam", "resume spam",
+	},
+	{
+		"of stories", labelRecord(0, 0,
+			`{"story_id":"articles/1/0","other":"articles/1/4","action":"merge"}`),
+		"merge ", "passed over", "merge ",
+	},
+	{
+		"of a contact", labelRecord(0, 0,
+			`{"target":"contact","contact":"mail:a@example.org","partition":1,"label":"spam"}`),
+		"add spam", "passed over", "add spam",
+	},
+	{
+		"an erased text", labelRecord(0, 0,
+			`{"cluster_id":"articles/1/0","action":"erase","target":"article","source":"articles/1/0"}`),
+		"erase ", "passed over", "erase ",
+	},
 	// Records that belong to no partition belong to partition 0.
-	{"of another input", labelRecord(0, 0, `{"cluster_id":"other/1/0","label":"spam"}`),
-		"add spam", "add spam", "passed over"},
-	{"of no partition", labelRecord(0, 0, `{"cluster_id":"articles/2/0","label":"spam"}`),
-		"add spam", "add spam", "passed over"},
-	{"no value", kafka.Record{Topic: "labels"}, "bad_label: the record has no value",
-		"bad_label: the record has no value", "passed over"},
-	{"no JSON", labelRecord(0, 0, "?"),
+	{
+		"of another input", labelRecord(0, 0, `{"cluster_id":"other/1/0","label":"spam"}`),
+		"add spam", "add spam", "passed over",
+	},
+	{
+		"of no partition", labelRecord(0, 0, `{"cluster_id":"articles/2/0","label":"spam"}`),
+		"add spam", "add spam", "passed over",
+	},
+	{
+		"no value",
+		kafka.Record{Topic: "labels"},
+		"bad_label: the record has no value",
+		"bad_label: the record has no value", "passed over",
+	},
+	{
+		"no JSON", labelRecord(0, 0, "?"),
 		"bad_label: no JSON object of a label: invalid character '?' looking for beginning of value",
 		"bad_label: no JSON object of a label: invalid character '?' looking for beginning of value",
-		"passed over"},
-	{"no such action", labelRecord(0, 0, `{"cluster_id":"articles/1/0","label":"x","action":"shout"}`),
+		"passed over",
+	},
+	{
+		"no such action", labelRecord(0, 0, `{"cluster_id":"articles/1/0","label":"x","action":"shout"}`),
 		`bad_label: action "shout": there are add, remove, resume, merge, unmerge, split and erase`,
 		`bad_label: action "shout": there are add, remove, resume, merge, unmerge, split and erase`,
-		"passed over"},
-	{"too large", kafka.Record{Topic: "labels", Value: []byte(spam), Cut: 1},
+		"passed over",
+	},
+	{
+		"too large",
+		kafka.Record{Topic: "labels", Value: []byte(spam), Cut: 1},
 		"bad_label: the value is larger than 16384 bytes",
-		"bad_label: the value is larger than 16384 bytes", "passed over"},
-	{"cannot be read", unreadable, "bad_batch: its checksum is wrong",
-		"bad_batch: its checksum is wrong", "passed over"},
+		"bad_label: the value is larger than 16384 bytes", "passed over",
+	},
+	{
+		"cannot be read", unreadable, "bad_batch: its checksum is wrong",
+		"bad_batch: its checksum is wrong", "passed over",
+	},
 }
 
 // A record is applied, or it is a dead letter with a class and a reason, or it belongs to another
@@ -508,7 +537,11 @@ func TestAlarm(t *testing.T) {
 	a := NewAlarm()
 	a.In(0)
 	a.In(time.Hour)
-	<-a.C
+	select {
+	case <-a.C:
+	case <-time.After(10 * time.Second):
+		t.Fatal("it does not ring")
+	}
 	a.In(time.Hour) // Rang was not called yet
 	if a.Stop() {
 		t.Error("it is set again before Rang was called")
