@@ -1,6 +1,6 @@
 // Package fresh keeps an answer from saying that something is not there only because it has just
-// been committed. What answers follows the topics, and is a moment behind. What is there is
-// answered at once; only an answer that there is none waits.
+// been committed. The spaces and the view of members follow the topics, and are a moment behind. An
+// answer that something is there comes at once; an answer that it is unknown waits.
 package fresh
 
 import (
@@ -14,7 +14,7 @@ import (
 // Wait is how long an answer waits at most.
 const Wait = 5 * time.Second
 
-// Ask asks. If there is none, it waits and asks once more.
+// Ask asks. If the error is [api.ErrUnknown], it waits and asks once more.
 func Ask(ctx context.Context, ask func() error, wait func(context.Context) error) error {
 	err := ask()
 	if !errors.Is(err, api.ErrUnknown) {

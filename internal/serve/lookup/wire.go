@@ -12,7 +12,7 @@ import (
 	"github.com/clusterd/clusterd/internal/space"
 )
 
-// asOf returns as of when an answer about a space is.
+// asOf returns the moment that an answer about a space describes.
 func (s *Service) asOf(name string, at space.AsOf) api.AsOf {
 	out := api.AsOf{
 		Space: name, Position: at.Position, State: "recovering", Role: s.options.Config.Role,
@@ -32,7 +32,7 @@ func (s *Service) asOf(name string, at space.AsOf) api.AsOf {
 	return out
 }
 
-// momentOf returns the time of so many Unix milliseconds.
+// momentOf returns the time of a number of Unix milliseconds.
 func momentOf(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
 
 // present returns a list that JSON has as one, also where it is empty.
@@ -116,7 +116,7 @@ func (s *Service) nameOf(contact string) string {
 	return contact
 }
 
-// labelledBy returns by which contacts labels are carried.
+// labelledBy returns the contacts through which a cluster carries labels.
 func (s *Service) labelledBy(all []article.LabelledBy) (out []article.LabelledBy) {
 	for _, l := range all {
 		l.Contact = s.nameOf(l.Contact)

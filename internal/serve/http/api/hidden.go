@@ -2,11 +2,11 @@ package api
 
 import "strings"
 
-// HiddenText stands for what is not told.
+// HiddenText stands for text that is hidden.
 const HiddenText = "hidden"
 
-// HideContact leaves what kind of contact it is. Whatever tells a contact while texts are hidden
-// calls it: contacts are telephone numbers, mail addresses and names.
+// HideContact returns the kind of a contact without the contact. While texts are hidden, every
+// answer that names a contact calls it: contacts are telephone numbers, mail addresses and names.
 func HideContact(contact string) string {
 	kind, _, found := strings.Cut(contact, ":")
 	if !found {

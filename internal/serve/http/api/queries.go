@@ -11,19 +11,19 @@ const (
 // MaxMinutes is how far back growth is known.
 const MaxMinutes = 60
 
-// A ClusterQuery says which clusters are wanted, and in which order.
+// A ClusterQuery asks for clusters in an order.
 type ClusterQuery struct {
 	Sort    string
-	Minutes int    // of stream time, in which growth counts
-	Label   string // that they have; empty: any or none
-	Title   string // that title or excerpt contain, in any case; empty: any
+	Minutes int    // growth is counted over the last minutes of stream time
+	Label   string // only clusters with this label; empty: all clusters
+	Title   string // only clusters whose title or excerpt contains it, in any case; empty: all
 	Limit   int
-	After   string // what the page before said of the next one; empty: the first page
+	After   string // the Next of the page before; empty: the first page
 }
 
 // A ContactQuery asks for contacts.
 type ContactQuery struct {
 	Shared, Marked bool // by clusters without labels, by labels
 	Limit          int
-	After          string // what the page before said of the next one; empty: the first page
+	After          string // the Next of the page before; empty: the first page
 }
