@@ -119,10 +119,7 @@ func (d *desk) stats(ctx context.Context, m *monitor.Monitor) api.Stats {
 	}
 	if d.view != nil {
 		v := d.view.Stats()
-		s.View = &api.ViewStats{
-			View:    api.View{Lag: max(v.Lag, 0), Complete: v.Complete},
-			Members: int64(v.Members), Bytes: v.Bytes,
-		}
+		s.View = &api.ViewStats{View: v.View(), Members: int64(v.Members), Bytes: v.Bytes}
 	}
 	return s
 }

@@ -3,9 +3,8 @@ package lookup
 import (
 	"context"
 
-	"github.com/clusterd/clusterd/internal/serve/http/api"
-
 	"github.com/clusterd/clusterd/internal/message/article"
+	"github.com/clusterd/clusterd/internal/serve/http/api"
 )
 
 // Cluster returns the cluster with this id, or [api.ErrUnknown].
@@ -88,12 +87,12 @@ func (s *Service) Labelled(
 	if err != nil {
 		return api.Clusters{}, err
 	}
-	page := labelledPage{Clusters: newPage()}
+	page, last := newPage(), cursor{}
 	for _, of := range s.all() {
 		if at != nil && compareNames(of.name, at.space) < 0 {
 			continue
 		}
-		if err := s.labelled(ctx, of, at, limit, &page); err != nil {
+		if err := s.labelled(ctx, of, at, limit, &page, &last); err != nil {
 			return api.Clusters{}, err
 		}
 		at = nil
@@ -101,18 +100,13 @@ func (s *Service) Labelled(
 	if len(page.AsOf) == 0 {
 		return api.Clusters{}, api.ErrNotReady
 	}
-	return page.Clusters, nil
+	return page, nil
 }
 
-// A labelledPage is a page of labelled clusters, and where its last cluster is.
-type labelledPage struct {
-	api.Clusters
-	last cursor
-}
-
-// labelled adds to a page what is behind a cursor in a space.
+// labelled adds to a page the labelled clusters of a space that come after a cursor. Last is the
+// cursor of the last cluster of the page.
 func (s *Service) labelled(
-	ctx context.Context, of *asked, after *cursor, limit int, page *labelledPage,
+	ctx context.Context, of *asked, after *cursor, limit int, page *api.Clusters, last *cursor,
 ) error {
 	v, err := of.View()
 	if err != nil {
@@ -133,12 +127,11 @@ func (s *Service) labelled(
 		case err != nil:
 			return err
 		case !ok:
-		case len(page.Clusters.Clusters) == limit:
-			page.Next = page.last.String()
+		case len(page.Clusters) == limit:
+			page.Next = last.String()
 		default:
-			page.Clusters.Clusters = append(page.Clusters.Clusters,
-				s.cluster(&c, of.name, at.StreamTime))
-			page.last = cursor{seq: c.Seq, space: of.name}
+			page.Clusters = append(page.Clusters, s.cluster(&c, of.name, at.StreamTime))
+			*last = cursor{seq: c.Seq, space: of.name}
 		}
 	}
 	return nil

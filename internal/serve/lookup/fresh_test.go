@@ -11,11 +11,9 @@ import (
 	"github.com/clusterd/clusterd/internal/message/checkpoint"
 	"github.com/clusterd/clusterd/internal/serve/fresh"
 	"github.com/clusterd/clusterd/internal/serve/http/api"
-	"github.com/clusterd/clusterd/internal/simhash/hamming"
 	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/space"
 	"github.com/clusterd/clusterd/internal/space/fingerprint"
-	"github.com/clusterd/clusterd/internal/space/state"
 	"github.com/clusterd/clusterd/internal/testutil/clustertest"
 	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
@@ -48,14 +46,7 @@ func newMarkingSpace(t *testing.T) *deskSpace {
 func deskSpaceOf(t *testing.T, end int64, o space.Options) *deskSpace {
 	t.Helper()
 	o.Distance = func(a, b singlepass.Fingerprint) float64 { return 1 }
-	store, err := state.OpenInMemory(state.Identity{Input: "articles"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := space.New(hamming.Centres(hamming.NewBTree(0)), store, o, time.Now)
-	if err := s.Load(t.Context(), func(singlepass.Fingerprint) error { return nil }); err != nil {
-		t.Fatal(err)
-	}
+	s := openSpace(t, time.Now, o)
 	c := config.Default()
 	c.Input.Topic, c.Fingerprint.Method = "articles", "exact"
 	service := New(Options{
@@ -67,12 +58,7 @@ func deskSpaceOf(t *testing.T, end int64, o space.Options) *deskSpace {
 	}
 	service.Begin(made)
 	service.Publish("all", s)
-	t.Cleanup(func() {
-		service.Withdraw("all")
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { service.Withdraw("all") })
 	return &deskSpace{Service: service, T: t, space: s}
 }
 

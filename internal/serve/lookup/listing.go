@@ -7,9 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/clusterd/clusterd/internal/serve/http/api"
-
 	"github.com/clusterd/clusterd/internal/message/cluster"
+	"github.com/clusterd/clusterd/internal/serve/http/api"
 	"github.com/clusterd/clusterd/internal/space"
 )
 

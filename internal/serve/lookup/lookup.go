@@ -15,10 +15,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/serve/http/api"
-
 	"github.com/clusterd/clusterd/internal/config"
 	"github.com/clusterd/clusterd/internal/message/checkpoint"
+	"github.com/clusterd/clusterd/internal/serve/http/api"
 	"github.com/clusterd/clusterd/internal/space"
 	"github.com/clusterd/clusterd/internal/space/fingerprint"
 )

@@ -46,18 +46,27 @@ func configured(scope string) config.Config {
 // empty says that a partition of the input has no articles, so that no answer waits for one.
 func empty(context.Context, int) (int64, error) { return 0, nil }
 
+// aYearLater is the time at which clusters are assigned: all articles are of before.
+func aYearLater() time.Time { return start.AddDate(1, 0, 0) }
+
 func newSpace(t testing.TB, window time.Duration) *space.Space {
+	t.Helper()
+	return openSpace(t, aYearLater, space.Options{
+		Rule: singlepass.Rule{Window: window},
+		Distance: func(a, b singlepass.Fingerprint) float64 {
+			return float64(bits.OnesCount64(a.Hash ^ b.Hash))
+		},
+	})
+}
+
+// openSpace returns an empty space in memory in which equal fingerprints join.
+func openSpace(t testing.TB, now func() time.Time, o space.Options) *space.Space {
 	t.Helper()
 	store, err := state.OpenInMemory(state.Identity{Input: "articles"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := space.New(hamming.Centres(hamming.NewBTree(0)), store, space.Options{
-		Rule: singlepass.Rule{Window: window},
-		Distance: func(a, b singlepass.Fingerprint) float64 {
-			return float64(bits.OnesCount64(a.Hash ^ b.Hash))
-		},
-	}, func() time.Time { return start.AddDate(1, 0, 0) })
+	s := space.New(hamming.Centres(hamming.NewBTree(0)), store, o, now)
 	if err := s.Load(t.Context(), func(singlepass.Fingerprint) error { return nil }); err != nil {
 		t.Fatal(err)
 	}

@@ -9,9 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/serve/http/api"
-
 	"github.com/clusterd/clusterd/internal/message/cluster"
+	"github.com/clusterd/clusterd/internal/serve/http/api"
 	"github.com/clusterd/clusterd/internal/space"
 )
 

@@ -9,11 +9,8 @@ import (
 
 	"github.com/clusterd/clusterd/internal/message/article"
 	"github.com/clusterd/clusterd/internal/serve/http/api"
-	"github.com/clusterd/clusterd/internal/simhash/hamming"
-	"github.com/clusterd/clusterd/internal/singlepass"
 	"github.com/clusterd/clusterd/internal/space"
 	"github.com/clusterd/clusterd/internal/space/fingerprint"
-	"github.com/clusterd/clusterd/internal/space/state"
 	"github.com/clusterd/clusterd/internal/story"
 	"github.com/clusterd/clusterd/internal/story/words"
 	"github.com/clusterd/clusterd/internal/testutil/clustertest"
@@ -25,23 +22,9 @@ func newStories(
 	t *testing.T, window time.Duration, times ...time.Time,
 ) (*Service, *space.Space) {
 	t.Helper()
-	store, err := state.OpenInMemory(state.Identity{Input: "articles"})
-	if err != nil {
-		t.Fatal(err)
-	}
 	rule := story.Defaults()
 	rule.Window = window
-	s := space.New(hamming.Centres(hamming.NewBTree(0)), store, space.Options{
-		Stories: space.Stories{On: true, Rule: rule},
-	}, func() time.Time { return start.AddDate(1, 0, 0) })
-	if err := s.Load(t.Context(), func(singlepass.Fingerprint) error { return nil }); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	s := openSpace(t, aYearLater, space.Options{Stories: space.Stories{On: true, Rule: rule}})
 	for i, at := range times {
 		a := clustertest.Article(int64(i), uint64(0xff)<<(8*i), at)
 		a.RecordedAt = at

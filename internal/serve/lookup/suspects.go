@@ -7,9 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/clusterd/clusterd/internal/serve/http/api"
-
 	"github.com/clusterd/clusterd/internal/method"
+	"github.com/clusterd/clusterd/internal/serve/http/api"
 )
 
 const (

@@ -57,9 +57,7 @@ func (v *View) Article(ctx context.Context, id string) (
 	if err != nil {
 		return of, "", view, err
 	}
-	stats := v.Stats()
-	view = api.View{Lag: max(stats.Lag, 0), Complete: stats.Complete}
-	return found.answer(), found.ClusterID, view, nil
+	return found.answer(), found.ClusterID, v.Stats().View(), nil
 }
 
 // answer returns a member as answers have it.
@@ -71,6 +69,9 @@ func (m *Member) answer() api.Member {
 		Fingerprint: m.Fingerprint,
 	}
 }
+
+// View returns how much of the results the view has, as answers have it.
+func (s Stats) View() api.View { return api.View{Lag: max(s.Lag, 0), Complete: s.Complete} }
 
 // maxTold is how many results are remembered that the view has not read yet.
 const maxTold = 4096
