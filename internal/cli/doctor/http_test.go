@@ -1,21 +1,16 @@
 package doctor
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/x509"
-	"encoding/pem"
 	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/clusterd/clusterd/internal/config"
+	"github.com/clusterd/clusterd/internal/testutil/certificate"
 )
 
 // Whoever answers at http.listen is clusterd and well, or the doctor says who has to move.
@@ -68,7 +63,7 @@ func TestNoInstance(t *testing.T) {
 // A certificate is warned of two weeks before it ends.
 func TestCertificate(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	cert, key := certificate(t, now)
+	cert, key := certificateUntil(t, now)
 	for _, tt := range []struct {
 		name, key string
 		now       time.Time
@@ -89,29 +84,8 @@ func TestCertificate(t *testing.T) {
 	}
 }
 
-// certificate writes a certificate that ends then, and its key.
-func certificate(t *testing.T, end time.Time) (certFile, keyFile string) {
+// certificateUntil writes a certificate that ends then, and its key.
+func certificateUntil(t *testing.T, end time.Time) (certFile, keyFile string) {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: end}
-	cert, err := x509.CreateCertificate(rand.Reader, &template, &template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	private, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	write := func(name, kind string, der []byte) string {
-		path := filepath.Join(t.TempDir(), name)
-		block := pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
-		if err := os.WriteFile(path, block, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	return write("cert.pem", "CERTIFICATE", cert), write("key.pem", "PRIVATE KEY", private)
+	return certificate.Write(t, x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: end})
 }

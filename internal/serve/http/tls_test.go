@@ -3,12 +3,8 @@ package httpapi
 import (
 	"bytes"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/pem"
 	"log/slog"
 	"math/big"
 	"net"
@@ -19,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/clusterd/clusterd/internal/testutil/certificate"
 	"github.com/clusterd/clusterd/internal/testutil/wait"
 )
 
@@ -27,26 +24,11 @@ type pair struct{ cert, key []byte }
 
 func newPair(t *testing.T, serial int64) pair {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
+	cert, key := certificate.New(t, x509.Certificate{
 		SerialNumber: big.NewInt(serial), NotAfter: time.Now().Add(time.Hour),
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
-	}
-	cert, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	secret, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pair{
-		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert}),
-		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}),
-	}
+	})
+	return pair{cert, key}
 }
 
 // encrypted is a server with TLS.
